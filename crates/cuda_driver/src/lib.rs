@@ -1,0 +1,1 @@
+//! Loads the CUDA driver at run time, where there is one.

@@ -1,0 +1,2 @@
+//! Device library: indices, barriers, shuffles, shared memory, atomics.
+#![no_std]

@@ -1,0 +1,448 @@
+//! A PTX module as the parser leaves it: names resolved, scopes flattened,
+//! nothing yet decided about how an instruction is carried out.
+//!
+//! The parser checks the grammar (directives, operands, scopes, labels); the
+//! decoder (`decode`) gives each opcode its meaning and checks its types. An
+//! opcode that the decoder does not know is therefore not a parse error: a
+//! module that holds one can be loaded, and its other kernels run.
+
+use std::fmt;
+
+/// One PTX source file.
+#[derive(Clone, Debug, Default)]
+pub struct Module {
+    /// `.version MAJOR.MINOR`.
+    pub version: (u32, u32),
+    /// `.target`, as written, e.g. `sm_80`.
+    pub target: String,
+    /// `.file` entries: (index, path).
+    pub files: Vec<(u32, String)>,
+    /// Variables at module scope, and those declared inside functions that
+    /// outlive a call (`.shared`, `.global`, `.const`), in order of appearance.
+    pub variables: Vec<Variable>,
+    /// Entries and device functions, declarations without body included.
+    pub functions: Vec<Function>,
+}
+
+/// Index into [`Module::variables`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct VarId(pub u32);
+/// Index into [`Module::functions`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FuncId(pub u32);
+/// Index into [`Function::registers`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RegId(pub u32);
+/// Index into [`Function::locals`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LocalId(pub u32);
+/// Index into [`Function::labels`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LabelId(pub u32);
+
+/// State space of a variable or an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Space {
+    /// No space given: a generic address.
+    Generic,
+    /// `.global`
+    Global,
+    /// `.shared` (and `.shared::cta`)
+    Shared,
+    /// `.local`
+    Local,
+    /// `.const`
+    Const,
+    /// `.param`
+    Param,
+}
+
+/// A fundamental PTX type.
+#[allow(missing_docs)] // Named exactly as in PTX.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Type {
+    Pred,
+    B8,
+    B16,
+    B32,
+    B64,
+    B128,
+    U8,
+    U16,
+    U32,
+    U64,
+    S8,
+    S16,
+    S32,
+    S64,
+    F16,
+    F16x2,
+    Bf16,
+    Bf16x2,
+    Tf32,
+    F32,
+    F64,
+}
+
+impl Type {
+    /// Reads a type's name without its dot, e.g. `u32`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "pred" => Self::Pred,
+            "b8" => Self::B8,
+            "b16" => Self::B16,
+            "b32" => Self::B32,
+            "b64" => Self::B64,
+            "b128" => Self::B128,
+            "u8" => Self::U8,
+            "u16" => Self::U16,
+            "u32" => Self::U32,
+            "u64" => Self::U64,
+            "s8" => Self::S8,
+            "s16" => Self::S16,
+            "s32" => Self::S32,
+            "s64" => Self::S64,
+            "f16" => Self::F16,
+            "f16x2" => Self::F16x2,
+            "bf16" => Self::Bf16,
+            "bf16x2" => Self::Bf16x2,
+            "tf32" => Self::Tf32,
+            "f32" => Self::F32,
+            "f64" => Self::F64,
+            _ => return None,
+        })
+    }
+
+    /// Size in bytes; a predicate counts as one.
+    pub fn size_bytes(self) -> u32 {
+        match self {
+            Self::Pred | Self::B8 | Self::U8 | Self::S8 => 1,
+            Self::B16 | Self::U16 | Self::S16 | Self::F16 | Self::Bf16 => 2,
+            Self::B32
+            | Self::U32
+            | Self::S32
+            | Self::F32
+            | Self::F16x2
+            | Self::Bf16x2
+            | Self::Tf32 => 4,
+            Self::B64 | Self::U64 | Self::S64 | Self::F64 => 8,
+            Self::B128 => 16,
+        }
+    }
+}
+
+/// A variable with storage: global, constant or shared memory.
+#[derive(Clone, Debug)]
+pub struct Variable {
+    /// Name in the PTX text.
+    pub name: String,
+    /// `Global`, `Const` or `Shared`.
+    pub space: Space,
+    /// Alignment in bytes.
+    pub align: u32,
+    /// Size in bytes; 0 for `.extern .shared NAME[]`, whose size the launch
+    /// gives.
+    pub size_bytes: u64,
+    /// `.extern`
+    pub is_extern: bool,
+    /// Initial bytes, shorter than `size_bytes` where the rest is zero.
+    pub init: Vec<u8>,
+    /// Addresses of other variables within `init`.
+    pub relocations: Vec<Relocation>,
+    /// The function it was declared in, if any.
+    pub scope: Option<FuncId>,
+    /// Line of the declaration in the PTX text, from 1.
+    pub line: u32,
+}
+
+/// The 8 bytes at `offset` of an initialiser hold the address of `target`
+/// plus `addend`; a generic address where `generic` is set.
+#[allow(missing_docs)] // The sentence above names every field.
+#[derive(Clone, Copy, Debug)]
+pub struct Relocation {
+    pub offset: u64,
+    pub target: VarId,
+    pub addend: i64,
+    pub generic: bool,
+}
+
+/// A parameter or return value of a function.
+#[derive(Clone, Debug)]
+pub struct Param {
+    /// Name in the PTX text.
+    pub name: String,
+    /// Element type.
+    pub ty: Type,
+    /// Size in bytes, arrays included.
+    pub size_bytes: u32,
+    /// Alignment in bytes.
+    pub align: u32,
+    /// Offset in the function's parameter block, in bytes.
+    pub offset: u32,
+}
+
+/// A variable that lives as long as a call: `.local` storage, or a `.param`
+/// declared inside a body to pass arguments.
+#[derive(Clone, Debug)]
+pub struct Local {
+    /// Name in the PTX text.
+    pub name: String,
+    /// `Local` or `Param`.
+    pub space: Space,
+    /// Size in bytes.
+    pub size_bytes: u32,
+    /// Alignment in bytes.
+    pub align: u32,
+}
+
+/// Launch limits that a kernel declares.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LaunchBounds {
+    /// `.maxntid`: largest block, as a product.
+    pub max_threads: Option<u32>,
+    /// `.reqntid`: the only block shape allowed.
+    pub required_block: Option<[u32; 3]>,
+    /// `.minnctapersm`: blocks per multiprocessor to aim for.
+    pub min_blocks: Option<u32>,
+    /// `.maxnreg`
+    pub max_registers: Option<u32>,
+}
+
+/// A virtual register.
+#[derive(Clone, Debug)]
+pub struct Register {
+    /// Name in the PTX text, e.g. `%r3`.
+    pub name: String,
+    /// Declared type.
+    pub ty: Type,
+}
+
+/// An entry or a device function.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Name in the PTX text (for Rust functions, mangled).
+    pub name: String,
+    /// `.entry`: can be launched.
+    pub is_entry: bool,
+    /// `.noreturn`
+    pub no_return: bool,
+    /// Parameters, in order.
+    pub params: Vec<Param>,
+    /// Return values, in order.
+    pub returns: Vec<Param>,
+    /// Launch limits (entries only).
+    pub bounds: LaunchBounds,
+    /// Every register of every scope.
+    pub registers: Vec<Register>,
+    /// `.local` variables and call parameters.
+    pub locals: Vec<Local>,
+    /// Label targets: index into `body` (equal to its length at the end).
+    pub labels: Vec<Label>,
+    /// Branch target lists (`.branchtargets`), for `brx.idx`.
+    pub branch_targets: Vec<Vec<LabelId>>,
+    /// Instructions in order; `None` for a declaration.
+    pub body: Option<Vec<Instruction>>,
+    /// Line of the declaration in the PTX text, from 1.
+    pub line: u32,
+}
+
+/// A label and the instruction it stands before.
+#[derive(Clone, Debug)]
+pub struct Label {
+    /// Name in the PTX text.
+    pub name: String,
+    /// Index into [`Function::body`].
+    pub target: u32,
+}
+
+/// A place in the source that the PTX was compiled from (`.loc`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SourceLoc {
+    /// `.file` index.
+    pub file: u32,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1; 0 if unknown.
+    pub column: u32,
+}
+
+/// One instruction.
+#[derive(Clone, Debug)]
+pub struct Instruction {
+    /// Mnemonic and modifiers as written, without operands:
+    /// `ld.global.nc.v4.f32`.
+    pub opcode: String,
+    /// `@p` or `@!p`.
+    pub guard: Option<Guard>,
+    /// Operands in order of writing.
+    pub operands: Vec<Operand>,
+    /// Line in the PTX text, from 1.
+    pub line: u32,
+    /// Source place in force, where the PTX has line tables.
+    pub loc: Option<SourceLoc>,
+}
+
+/// The predicate that guards an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Guard {
+    /// A `.pred` register.
+    pub register: RegId,
+    /// `@!p`
+    pub negated: bool,
+}
+
+/// One operand.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Operand {
+    /// A register.
+    Reg(RegId),
+    /// `!p`, a negated predicate source.
+    NotReg(RegId),
+    /// `d|p`: a destination and a predicate destination.
+    Pair(Box<Operand>, Box<Operand>),
+    /// `_`, a destination that is thrown away.
+    Sink,
+    /// An integer constant, as 64 bits in two's complement.
+    Int(i64),
+    /// `0fXXXXXXXX`, by its bits.
+    F32(u32),
+    /// `0dXXXXXXXXXXXXXXXX` or a decimal literal, by its bits.
+    F64(u64),
+    /// A special register, e.g. `%tid.x`, `%laneid`, `%clock64`.
+    Special(Special),
+    /// `{a, b, c, d}`
+    Vector(Vec<Operand>),
+    /// `[base + offset]`
+    Address(Address),
+    /// A variable's address used as a value (`mov.u64 %rd1, NAME;`, with an
+    /// optional `+ offset`). Its address within its own space; generic only
+    /// where written `generic(NAME)`.
+    Symbol {
+        /// What is named.
+        base: Symbol,
+        /// Added to its address, in bytes.
+        offset: i64,
+        /// `generic(NAME)`
+        generic: bool,
+    },
+    /// A branch target.
+    Label(LabelId),
+    /// A `.branchtargets` list.
+    BranchTargets(u32),
+    /// A function named in a call or taken as an address.
+    Function(FuncId),
+    /// A name no function or variable has: an external call target such as
+    /// `vprintf`, or a `.callprototype` label.
+    External(String),
+    /// `(a, b)` of a call.
+    List(Vec<Operand>),
+    /// `r.x`: component of a vector register.
+    Component(RegId, u8),
+}
+
+/// `[base + offset]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Address {
+    /// What the offset is added to.
+    pub base: AddressBase,
+    /// In bytes.
+    pub offset: i64,
+}
+
+/// The base of an address.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AddressBase {
+    /// A register of 32 or 64 bits.
+    Reg(RegId),
+    /// A named object.
+    Symbol(Symbol),
+    /// A plain number.
+    Absolute,
+}
+
+/// A named object with an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Symbol {
+    /// A global, constant or shared variable.
+    Variable(VarId),
+    /// Parameter number N of the enclosing function.
+    Param(u32),
+    /// Return value number N of the enclosing function.
+    Return(u32),
+    /// A `.local` variable or call parameter of the enclosing function.
+    Local(LocalId),
+}
+
+/// A predefined, read-only register.
+#[allow(missing_docs)] // Named as in PTX.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Special {
+    /// `%tid.x` … by axis 0..3.
+    Tid(u8),
+    Ntid(u8),
+    Ctaid(u8),
+    Nctaid(u8),
+    LaneId,
+    WarpId,
+    NWarpId,
+    SmId,
+    NSmId,
+    GridId,
+    LaneMaskEq,
+    LaneMaskLe,
+    LaneMaskLt,
+    LaneMaskGe,
+    LaneMaskGt,
+    Clock,
+    ClockHi,
+    Clock64,
+    GlobalTimer,
+    GlobalTimerLo,
+    GlobalTimerHi,
+    DynamicSmemSize,
+    TotalSmemSize,
+    /// `WARP_SZ`
+    WarpSize,
+    /// Cluster and other registers, kept by number in
+    /// `parse::OTHER_SPECIALS`; the decoder says which it knows.
+    Other(u16),
+}
+
+impl Module {
+    /// The function named `name`.
+    pub fn function(&self, name: &str) -> Option<(FuncId, &Function)> {
+        self.functions
+            .iter()
+            .enumerate()
+            .find(|(_, f)| f.name == name)
+            .map(|(i, f)| (FuncId(i as u32), f))
+    }
+
+    /// The entries that can be launched, in order of appearance.
+    pub fn entries(&self) -> impl Iterator<Item = &Function> {
+        self.functions.iter().filter(|f| f.is_entry)
+    }
+
+    /// The path of a `.file` index.
+    pub fn file(&self, index: u32) -> Option<&str> {
+        self.files.iter().find(|(i, _)| *i == index).map(|(_, path)| path.as_str())
+    }
+}
+
+/// Why PTX text could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("PTX line {line}, column {column}: {message}")]
+pub struct ParseError {
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1.
+    pub column: u32,
+    /// What was wrong, and what was expected.
+    pub message: String,
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&format!(".{self:?}").to_lowercase())
+    }
+}

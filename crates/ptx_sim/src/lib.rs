@@ -1,0 +1,3 @@
+//! Runs PTX on the CPU, checks every access and counts memory work.
+
+pub mod ir;

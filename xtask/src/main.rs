@@ -1,0 +1,3 @@
+//! The commands people type.
+
+fn main() {}
