@@ -1,1 +1,23 @@
 //! Loads the CUDA driver at run time, where there is one.
+//!
+//! `cust` calls the driver's functions (`cuInit`, `cuLaunchKernel`, …) as
+//! ordinary external symbols and asks the linker for `-lcuda`. Linked that way a
+//! program does not even start on a machine without a driver. This crate defines
+//! those symbols itself ([`symbols`]): each is one jump through a table, and
+//! [`load`] fills the table from `libcuda.so.1`. So one and the same binary
+//! builds without CUDA, starts without a driver, and uses the driver where it is.
+//! An empty `link/lib64/libcuda.a` answers `-lcuda` (`.cargo/config.toml` points
+//! `cust`'s build script at it).
+//!
+//! Reading order: [`symbols`] (the table and the jumps), [`load`] (filling it),
+//! [`query`] (what `doctor` asks a driver, without `cust`).
+//!
+//! What it leaves out: anything that launches. That is `cust`'s work, in `host`.
+
+pub mod symbols;
+
+mod load;
+pub mod query;
+
+pub use load::{DRIVER_LIBRARY, Driver, LIBRARY_OVERRIDE, LoadError, load, load_from};
+pub use query::{DeviceInfo, DriverError, DriverVersion};

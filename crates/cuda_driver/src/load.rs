@@ -1,0 +1,138 @@
+//! Finding the driver's library and filling the jump table from it, once.
+
+use crate::symbols::SYMBOLS;
+use core::ffi::c_void;
+use libloading::Library;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// The name under which the system knows the driver.
+pub const DRIVER_LIBRARY: &str = "libcuda.so.1";
+
+/// Environment variable naming another library to load in the driver's place.
+pub const LIBRARY_OVERRIDE: &str = "LOCKSTEP_LIBCUDA";
+
+/// Proof that the driver is loaded: every `cu*` symbol of this program now
+/// leads into it.
+#[derive(Clone, Copy, Debug)]
+pub struct Driver {
+    _loaded: (),
+}
+
+/// Why no driver could be loaded, and what to do about it.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The library is not there.
+    #[error(
+        "no CUDA driver: the library `{library}` could not be loaded ({reason}); {}",
+        cure(library)
+    )]
+    Library {
+        /// What was asked of the system's loader.
+        library: String,
+        /// What it answered.
+        reason: String,
+    },
+    /// The library is there, but it is no driver we can use.
+    #[error(
+        "`{library}` is no usable CUDA driver: it lacks the function `{symbol}`; install an NVIDIA driver of version 450 or later"
+    )]
+    Symbol {
+        /// The library that was loaded.
+        library: String,
+        /// The function it lacks.
+        symbol: &'static str,
+    },
+    /// Another library has already been loaded by this process.
+    #[error("a CUDA driver is already loaded from `{0}`; one process uses one driver")]
+    Already(String),
+}
+
+fn cure(library: &str) -> String {
+    if library == DRIVER_LIBRARY {
+        format!(
+            "install the NVIDIA driver (`nvidia-smi` must work), or name the library by {LIBRARY_OVERRIDE}=PATH"
+        )
+    } else {
+        format!("correct or unset {LIBRARY_OVERRIDE}")
+    }
+}
+
+/// The library whose functions fill the table.
+static LOADED: OnceLock<Result<OsString, LoadError>> = OnceLock::new();
+
+/// Loads the driver: the library that `LOCKSTEP_LIBCUDA` names, or the system's
+/// `libcuda.so.1`. Later calls answer as the first did.
+pub fn load() -> Result<Driver, LoadError> {
+    let library = std::env::var_os(LIBRARY_OVERRIDE)
+        .filter(|path| !path.is_empty())
+        .unwrap_or_else(|| DRIVER_LIBRARY.into());
+    match LOADED.get_or_init(|| fill(&library).map(|()| library.clone())) {
+        Ok(_) => Ok(Driver { _loaded: () }),
+        Err(error) => Err(error.clone()),
+    }
+}
+
+/// Loads `library` as the driver. An error leaves the table as it was, so
+/// another library can be tried; after a success only the same one is accepted.
+pub fn load_from(library: &Path) -> Result<Driver, LoadError> {
+    if let Some(Ok(loaded)) = LOADED.get() {
+        return if loaded == library.as_os_str() {
+            Ok(Driver { _loaded: () })
+        } else {
+            Err(LoadError::Already(
+                PathBuf::from(loaded).display().to_string(),
+            ))
+        };
+    }
+    fill(library.as_os_str())?;
+    let _ = LOADED.set(Ok(library.into()));
+    Ok(Driver { _loaded: () })
+}
+
+/// Points every slot into `library`, all or none.
+fn fill(library: &OsStr) -> Result<(), LoadError> {
+    let library_name = library.to_string_lossy().into_owned();
+    // SAFETY: loading runs the library's initialisers; the driver's may run at
+    // any time, and the user vouches for a library named by the override.
+    let driver = unsafe { Library::new(library) }.map_err(|error| LoadError::Library {
+        library: library_name.clone(),
+        reason: reason_of(&error),
+    })?;
+
+    let mut functions = Vec::with_capacity(SYMBOLS.len());
+    for symbol in SYMBOLS {
+        // SAFETY: only the address is taken; whoever calls the symbol declares
+        // the signature.
+        let found = unsafe { driver.get::<*mut c_void>(symbol.name) };
+        match found {
+            Ok(function) => functions.push(Some(*function)),
+            Err(_) if !symbol.required => functions.push(None),
+            Err(_) => {
+                return Err(LoadError::Symbol {
+                    library: library_name,
+                    symbol: symbol.name,
+                });
+            }
+        }
+    }
+    for (symbol, function) in SYMBOLS.iter().zip(functions) {
+        if let Some(function) = function {
+            symbol.slot.set(function);
+        }
+    }
+    // The slots point into it from now on.
+    std::mem::forget(driver);
+    Ok(())
+}
+
+/// The loader's own words, without the library's name that it repeats.
+fn reason_of(error: &libloading::Error) -> String {
+    let text =
+        std::error::Error::source(error).map_or_else(|| error.to_string(), |e| e.to_string());
+    match text.split_once(": ") {
+        Some((_, reason)) => reason.to_owned(),
+        None => text,
+    }
+}
