@@ -1,0 +1,65 @@
+//! What can go wrong, said so that the reader knows what to do.
+
+use crate::toolchain::ToolchainError;
+use std::path::PathBuf;
+
+/// Why there is no PTX.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// No compiler for the kernels.
+    #[error(transparent)]
+    Toolchain(#[from] ToolchainError),
+
+    /// The kernels do not compile: what rustc had to say.
+    #[error("{rendered}")]
+    Compile {
+        /// rustc's messages as it prints them, then cargo's summary.
+        rendered: String,
+    },
+
+    /// cargo could not be run, or ended in a way of its own.
+    #[error("{command} failed\n{output}")]
+    Cargo {
+        /// The command, shortened.
+        command: String,
+        /// What it said on stderr.
+        output: String,
+    },
+
+    /// The compiler ran without an error but left no PTX.
+    #[error(
+        "rustc left no PTX (`{crate_name}.s`) under {}; delete that folder and build again",
+        .dir.display()
+    )]
+    NoPtx {
+        /// The crate, as rustc names it.
+        crate_name: String,
+        /// Where the PTX was looked for.
+        dir: PathBuf,
+    },
+
+    /// A file could not be read or written.
+    #[error("cannot {action} {}: {source}", .path.display())]
+    Io {
+        /// "read", "write", ...
+        action: &'static str,
+        /// Which file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+impl BuildError {
+    pub(crate) fn io(
+        action: &'static str,
+        path: impl Into<PathBuf>,
+        source: std::io::Error,
+    ) -> Self {
+        Self::Io {
+            action,
+            path: path.into(),
+            source,
+        }
+    }
+}

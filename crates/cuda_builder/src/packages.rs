@@ -1,0 +1,139 @@
+//! Which packages a kernel crate is made of: what cargo must watch, and which
+//! paths must not show in the PTX.
+
+use crate::error::BuildError;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The kernel crate and everything it depends on.
+#[derive(Debug)]
+pub(crate) struct Packages {
+    /// The package's name as in its manifest.
+    pub name: String,
+    /// The crate's name: `-` replaced by `_`.
+    pub crate_name: String,
+    /// The root of the workspace, where `Cargo.lock` is.
+    pub workspace_root: PathBuf,
+    /// Folders of the packages that come from a path, the kernel crate among them.
+    pub local: BTreeSet<PathBuf>,
+    /// Folders that hold packages from a registry.
+    pub registries: BTreeSet<PathBuf>,
+}
+
+impl Packages {
+    /// Asks cargo.
+    pub fn of(cargo: &mut Command, manifest: &Path) -> Result<Self, BuildError> {
+        cargo
+            .args([
+                "metadata",
+                "--format-version=1",
+                "--filter-platform=nvptx64-nvidia-cuda",
+            ])
+            .arg("--manifest-path")
+            .arg(manifest);
+        let failed = |output: String| BuildError::Cargo {
+            command: "cargo metadata".into(),
+            output,
+        };
+        let output = cargo.output().map_err(|e| failed(e.to_string()))?;
+        if !output.status.success() {
+            return Err(failed(String::from_utf8_lossy(&output.stderr).into_owned()));
+        }
+        let metadata: Value =
+            serde_json::from_slice(&output.stdout).map_err(|e| failed(e.to_string()))?;
+        Self::from_metadata(&metadata, manifest)
+            .ok_or_else(|| failed(format!("{} is not among its packages", manifest.display())))
+    }
+
+    fn from_metadata(metadata: &Value, manifest: &Path) -> Option<Self> {
+        let manifest = manifest.canonicalize().unwrap_or_else(|_| manifest.into());
+        let packages: BTreeMap<&str, &Value> = metadata["packages"]
+            .as_array()?
+            .iter()
+            .filter_map(|package| Some((package["id"].as_str()?, package)))
+            .collect();
+        let edges: BTreeMap<&str, &Vec<Value>> = metadata["resolve"]["nodes"]
+            .as_array()?
+            .iter()
+            .filter_map(|node| Some((node["id"].as_str()?, node["dependencies"].as_array()?)))
+            .collect();
+        let manifest_of = |package: &Value| package["manifest_path"].as_str().map(PathBuf::from);
+        let (root_id, root) = packages.iter().find(|(_, package)| {
+            manifest_of(package).is_some_and(|path| path.canonicalize().unwrap_or(path) == manifest)
+        })?;
+
+        let mut found = Self {
+            name: root["name"].as_str()?.into(),
+            crate_name: root["name"].as_str()?.replace('-', "_"),
+            workspace_root: metadata["workspace_root"].as_str()?.into(),
+            local: BTreeSet::new(),
+            registries: BTreeSet::new(),
+        };
+        let mut seen = BTreeSet::new();
+        let mut todo = vec![*root_id];
+        while let Some(id) = todo.pop() {
+            if !seen.insert(id) {
+                continue;
+            }
+            let package = packages.get(id)?;
+            let folder = manifest_of(package)?.parent()?.to_path_buf();
+            if package["source"].is_null() {
+                found.local.insert(folder);
+            } else {
+                found.registries.insert(folder.parent()?.to_path_buf());
+            }
+            todo.extend(edges.get(id)?.iter().filter_map(Value::as_str));
+        }
+        Some(found)
+    }
+
+    /// What the PTX depends on, as files and folders that cargo can watch.
+    pub fn watched(&self) -> Vec<PathBuf> {
+        let mut paths: Vec<PathBuf> = self
+            .local
+            .iter()
+            .flat_map(|package| ["Cargo.toml", "src", "build.rs"].map(|part| package.join(part)))
+            .chain(["Cargo.toml", "Cargo.lock"].map(|file| self.workspace_root.join(file)))
+            .filter(|path| path.exists())
+            .collect();
+        paths.sort();
+        paths.dedup();
+        paths
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn only_what_the_kernel_crate_reaches_is_watched() {
+        let package = |id: &str, source: Value| {
+            json!({"id": id, "name": format!("{id}-name"), "source": source,
+                   "manifest_path": format!("/w/{id}/Cargo.toml")})
+        };
+        let metadata = json!({
+            "workspace_root": "/w",
+            "packages": [
+                package("kernels", Value::Null), package("std", Value::Null),
+                package("host", Value::Null), package("half", json!("registry+x")),
+            ],
+            "resolve": {"nodes": [
+                {"id": "host", "dependencies": ["kernels"]},
+                {"id": "kernels", "dependencies": ["std"]},
+                {"id": "std", "dependencies": ["half"]},
+                {"id": "half", "dependencies": []},
+            ]},
+        });
+        let found = Packages::from_metadata(&metadata, Path::new("/w/kernels/Cargo.toml")).unwrap();
+        assert_eq!(found.crate_name, "kernels_name");
+        assert_eq!(
+            found.local,
+            ["/w/kernels", "/w/std"].map(PathBuf::from).into()
+        );
+        assert_eq!(found.registries, ["/w"].map(PathBuf::from).into());
+    }
+}
