@@ -30,7 +30,22 @@ macro_rules! device_copy {
         unsafe impl DeviceCopy for $t {}
     )* };
 }
-device_copy!(u8, i8, u16, i16, u32, i32, u64, i64, usize, isize, f32, f64, half::f16, half::bf16);
+device_copy!(
+    u8,
+    i8,
+    u16,
+    i16,
+    u32,
+    i32,
+    u64,
+    i64,
+    usize,
+    isize,
+    f32,
+    f64,
+    half::f16,
+    half::bf16
+);
 
 // SAFETY: an array has no padding beyond its elements'.
 unsafe impl<T: DeviceCopy, const N: usize> DeviceCopy for [T; N] {}
@@ -69,14 +84,20 @@ by_copy!(DevicePtr, DevicePtrMut, DeviceSlice);
 impl<T> DevicePtr<T> {
     /// The pointer to `address` in the device's global address space.
     pub const fn new(address: u64) -> Self {
-        Self { address, element: PhantomData }
+        Self {
+            address,
+            element: PhantomData,
+        }
     }
 }
 
 impl<T> DevicePtrMut<T> {
     /// The pointer to `address` in the device's global address space.
     pub const fn new(address: u64) -> Self {
-        Self { address, element: PhantomData }
+        Self {
+            address,
+            element: PhantomData,
+        }
     }
 
     /// The same address, for reading.
@@ -88,7 +109,11 @@ impl<T> DevicePtrMut<T> {
 impl<T> DeviceSlice<T> {
     /// `n_elements` values from `address` in the device's global address space.
     pub const fn new(address: u64, n_elements: u64) -> Self {
-        Self { address, n_elements, element: PhantomData }
+        Self {
+            address,
+            n_elements,
+            element: PhantomData,
+        }
     }
 }
 
@@ -105,7 +130,10 @@ impl ParamValue {
         const { assert!(N == 1 || N == 2 || N == 4 || N == 8) };
         let mut bytes = [0; 8];
         bytes[..N].copy_from_slice(&value);
-        Self { bytes, size_bytes: N as u8 }
+        Self {
+            bytes,
+            size_bytes: N as u8,
+        }
     }
 
     /// The parameter's bytes, little-endian.

@@ -1,5 +1,41 @@
-//! Device library: indices, barriers, shuffles, shared memory, atomics.
+//! Device library: what a kernel needs beyond `core`.
+//!
+//! Names follow Rust-CUDA's `cuda_std` where it has the thing, so that a kernel
+//! written for it moves over with few edits. Every function can be named on the
+//! host as well, so that kernels type-check there; called on the host, it
+//! panics. Device code needs the features that [the example](macro@kernel)
+//! shows, and `RUSTC_BOOTSTRAP=1`, which `cuda_builder` sets.
+//!
+//! Left out: allocation, `printf`, texture and surface reads.
 #![no_std]
+#![cfg_attr(
+    target_arch = "nvptx64",
+    feature(
+        asm_experimental_arch,
+        core_intrinsics,
+        gpu_intrinsics,
+        gpu_launch_sized_workgroup_mem
+    ),
+    feature(link_llvm_intrinsics)
+)]
+#![cfg_attr(target_arch = "nvptx64", allow(internal_features))]
+
+// The macros name this crate `::cuda_std`, also when this crate uses them.
+extern crate self as cuda_std;
 
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod launch;
+pub mod ldg;
+#[cfg(target_arch = "nvptx64")]
+mod panic;
+pub mod shared;
+pub mod thread;
+pub mod vector;
+
+pub use cuda_std_macros::{gpu_only, kernel, shared_array};
+pub use half;
+
+/// What nearly every kernel file uses.
+pub mod prelude {
+    pub use crate::{kernel, shared_array, thread};
+}

@@ -1,1 +1,93 @@
-//! The #[kernel] attribute.
+//! Macros of `cuda_std`: [`macro@kernel`], [`macro@gpu_only`] and
+//! [`shared_array!`].
+//!
+//! Use them through `cuda_std`, which re-exports them; what they expand to
+//! names items of that crate. Left out: anything that needs to know types.
+//! Whether a parameter's type may cross the border is a trait bound of the
+//! expansion (`cuda_std::launch::KernelArg`), checked by the compiler.
+
+mod gpu_only;
+mod kernel;
+mod shared_array;
+
+use proc_macro::TokenStream;
+
+/// Makes a function a kernel: an entry point that the host launches.
+///
+/// ```ignore
+/// /// Adds `x` and `y`, element by element.
+/// ///
+/// /// # Safety
+/// /// `y` and `z` have `n` elements, `z` overlaps neither input.
+/// #[kernel]
+/// pub unsafe fn add(x: &[f32], y: *const f32, z: *mut f32, n: u32) { … }
+/// ```
+///
+/// # On the device
+///
+/// The function becomes the PTX entry `add`. A slice parameter becomes two PTX
+/// parameters, address and length, and is put together again inside: passed
+/// whole, a slice is a 16-byte structure, and the compiler loses the knowledge
+/// that it points to global memory.
+///
+/// # On the host
+///
+/// The function becomes a unit struct of the same name, with the function's
+/// documentation, that implements `cuda_std::launch::Kernel`. A launch with
+/// arguments that do not match does not compile. The body is type-checked too,
+/// and thrown away.
+///
+/// # Parameters
+///
+/// `&[T]`, `*const T`, `*mut T`, and numbers. There is no `&mut [T]`: all
+/// threads of the grid would hold the same exclusive reference, which Rust
+/// forbids; take a `*mut T`.
+///
+/// # Launch bounds
+///
+/// `#[kernel(launch_bounds(MAX_THREADS))]` and
+/// `#[kernel(launch_bounds(MAX_THREADS, MIN_BLOCKS))]` promise that a block
+/// has at most `MAX_THREADS` threads, and ask for so few registers that
+/// `MIN_BLOCKS` blocks fit on a multiprocessor. Both are constant expressions.
+/// rustc has no attribute that LLVM would turn into `.maxntid` and
+/// `.minnctapersm`, so the macro leaves a comment in the PTX,
+/// `// lockstep.launch_bounds NAME THREADS BLOCKS` (blocks 0: not given), and
+/// `cuda_builder` writes the directives.
+#[proc_macro_attribute]
+pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    kernel::expand(attribute.into(), item.into())
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
+}
+
+/// Keeps a function's body for the device; on the host, calling it panics with
+/// a message that says so. The signature is there on both, which is how kernels
+/// type-check on the host.
+#[proc_macro_attribute]
+pub fn gpu_only(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    gpu_only::expand(attribute.into(), item.into())
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
+}
+
+/// A static array in the block's shared memory, as `*mut T`.
+///
+/// `shared_array![T; N]`, or `shared_array![T; N, align = 128]` where the
+/// alignment of `T` is not enough (16-byte accesses to an `f32` array, swizzle
+/// patterns that repeat every 1024 bytes). `T`, `N` and the alignment may use
+/// what is visible in the enclosing module, but neither generic parameters nor
+/// names declared inside a function.
+///
+/// Every place it is written is an array of its own, also when a
+/// `macro_rules!` macro writes it several times. A place that runs more than
+/// once (in a loop, or in a function called twice) is the same array each
+/// time, as a `__shared__` variable is in CUDA C++.
+///
+/// The memory is not initialised. Loads and stores through the pointer compile
+/// to `ld.shared` and `st.shared`.
+#[proc_macro]
+pub fn shared_array(input: TokenStream) -> TokenStream {
+    shared_array::expand(input.into())
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
+}

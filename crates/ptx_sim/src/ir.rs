@@ -425,7 +425,10 @@ impl Module {
 
     /// The path of a `.file` index.
     pub fn file(&self, index: u32) -> Option<&str> {
-        self.files.iter().find(|(i, _)| *i == index).map(|(_, path)| path.as_str())
+        self.files
+            .iter()
+            .find(|(i, _)| *i == index)
+            .map(|(_, path)| path.as_str())
     }
 }
 

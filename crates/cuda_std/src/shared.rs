@@ -1,0 +1,37 @@
+//! Shared memory: static arrays ([`shared_array!`](crate::shared_array)) and the
+//! block's dynamic part.
+//!
+//! Pointers made here are known to point to shared memory, so loads and stores
+//! through them are `ld.shared` and `st.shared`, not generic ones that look for
+//! the space at run time.
+
+/// The block's dynamic shared memory: as many bytes as the launch asked for.
+///
+/// Every call returns the same address, whatever `T` is. It is aligned for `T`.
+/// The memory is not initialised.
+#[crate::gpu_only]
+#[inline(always)]
+pub fn dynamic_shared_mem<T>() -> *mut T {
+    core::intrinsics::gpu::gpu_launch_sized_workgroup_mem::<T>()
+}
+
+/// The pointer that lies `distance_bytes` after the dynamic shared memory's
+/// first byte. For [`shared_array!`](crate::shared_array), which finds static
+/// arrays from there, because the dynamic memory's pointer is the only one that
+/// the compiler knows to be in the shared space.
+#[doc(hidden)]
+#[cfg(target_arch = "nvptx64")]
+#[inline(always)]
+pub fn from_distance<T>(distance_bytes: isize) -> *mut T {
+    dynamic_shared_mem::<u8>()
+        .wrapping_offset(distance_bytes)
+        .cast()
+}
+
+/// What `shared_array!` is on the host: a kernel's body is type-checked there
+/// and never run.
+#[doc(hidden)]
+#[cfg(not(target_arch = "nvptx64"))]
+pub const fn on_host<T>() -> *mut T {
+    core::ptr::null_mut()
+}

@@ -1,0 +1,259 @@
+//! A thread's place in its block and grid, block barriers, memory fences.
+//!
+//! # Barriers
+//!
+//! [`sync_threads`] and its relatives wait for every thread of the block. All
+//! threads that have not ended must reach *the same* call: in a branch that
+//! only part of the block takes, they never return. They order memory too: what
+//! a thread wrote before the barrier, every thread of the block reads after it.
+
+use crate::gpu_only;
+
+/// Two numbers, for [`index_2d`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Vec2 {
+    /// Along the fastest dimension.
+    pub x: u32,
+    /// Along the second dimension.
+    pub y: u32,
+}
+
+/// Three numbers: an index or a size in blocks or threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Vec3 {
+    /// Along the fastest dimension.
+    pub x: u32,
+    /// Along the second dimension.
+    pub y: u32,
+    /// Along the third dimension.
+    pub z: u32,
+}
+
+/// LLVM's names for what this module needs. Barriers must go this way: LLVM
+/// knows that they may not be moved into or out of branches (`convergent`),
+/// which it would not know of inline assembly.
+#[cfg(target_arch = "nvptx64")]
+mod llvm {
+    macro_rules! declare {
+        ($($link_name:literal fn $name:ident($($arg:ident: $type:ty),*) $(-> $out:ty)?;)*) => {
+            unsafe extern "C" { $(
+                #[link_name = $link_name]
+                pub safe fn $name($($arg: $type),*) $(-> $out)?;
+            )* }
+        };
+    }
+    declare! {
+        "llvm.nvvm.read.ptx.sreg.tid.x" fn tid_x() -> u32;
+        "llvm.nvvm.read.ptx.sreg.tid.y" fn tid_y() -> u32;
+        "llvm.nvvm.read.ptx.sreg.tid.z" fn tid_z() -> u32;
+        "llvm.nvvm.read.ptx.sreg.ctaid.x" fn ctaid_x() -> u32;
+        "llvm.nvvm.read.ptx.sreg.ctaid.y" fn ctaid_y() -> u32;
+        "llvm.nvvm.read.ptx.sreg.ctaid.z" fn ctaid_z() -> u32;
+        "llvm.nvvm.read.ptx.sreg.ntid.x" fn ntid_x() -> u32;
+        "llvm.nvvm.read.ptx.sreg.ntid.y" fn ntid_y() -> u32;
+        "llvm.nvvm.read.ptx.sreg.ntid.z" fn ntid_z() -> u32;
+        "llvm.nvvm.read.ptx.sreg.nctaid.x" fn nctaid_x() -> u32;
+        "llvm.nvvm.read.ptx.sreg.nctaid.y" fn nctaid_y() -> u32;
+        "llvm.nvvm.read.ptx.sreg.nctaid.z" fn nctaid_z() -> u32;
+        "llvm.nvvm.read.ptx.sreg.warpsize" fn warpsize() -> u32;
+        "llvm.nvvm.barrier.cta.sync.aligned.all" fn barrier(id: i32);
+        "llvm.nvvm.barrier.cta.red.popc.aligned.all" fn barrier_popc(id: i32, predicate: bool) -> i32;
+        "llvm.nvvm.barrier.cta.red.and.aligned.all" fn barrier_and(id: i32, predicate: bool) -> bool;
+        "llvm.nvvm.barrier.cta.red.or.aligned.all" fn barrier_or(id: i32, predicate: bool) -> bool;
+        "llvm.nvvm.membar.cta" fn membar_cta();
+        "llvm.nvvm.membar.gl" fn membar_gl();
+        "llvm.nvvm.membar.sys" fn membar_sys();
+        "llvm.nvvm.nanosleep" fn nanosleep(nanos: i32);
+    }
+}
+
+macro_rules! special_registers {
+    ($($(#[$doc:meta])* $name:ident = $register:ident;)*) => { $(
+        $(#[$doc])*
+        #[gpu_only]
+        #[inline(always)]
+        pub fn $name() -> u32 {
+            llvm::$register()
+        }
+    )* };
+}
+
+special_registers! {
+    /// This thread's first index in its block: `threadIdx.x`.
+    thread_idx_x = tid_x;
+    /// This thread's second index in its block: `threadIdx.y`.
+    thread_idx_y = tid_y;
+    /// This thread's third index in its block: `threadIdx.z`.
+    thread_idx_z = tid_z;
+    /// This block's first index in the grid: `blockIdx.x`.
+    block_idx_x = ctaid_x;
+    /// This block's second index in the grid: `blockIdx.y`.
+    block_idx_y = ctaid_y;
+    /// This block's third index in the grid: `blockIdx.z`.
+    block_idx_z = ctaid_z;
+    /// Threads of a block along the first dimension: `blockDim.x`.
+    block_dim_x = ntid_x;
+    /// Threads of a block along the second dimension: `blockDim.y`.
+    block_dim_y = ntid_y;
+    /// Threads of a block along the third dimension: `blockDim.z`.
+    block_dim_z = ntid_z;
+    /// Blocks of the grid along the first dimension: `gridDim.x`.
+    grid_dim_x = nctaid_x;
+    /// Blocks of the grid along the second dimension: `gridDim.y`.
+    grid_dim_y = nctaid_y;
+    /// Blocks of the grid along the third dimension: `gridDim.z`.
+    grid_dim_z = nctaid_z;
+    /// Threads in a warp, as the hardware tells it: 32 everywhere so far.
+    warp_size = warpsize;
+}
+
+/// This thread's index in its block.
+#[inline(always)]
+pub fn thread_idx() -> Vec3 {
+    Vec3 {
+        x: thread_idx_x(),
+        y: thread_idx_y(),
+        z: thread_idx_z(),
+    }
+}
+
+/// This block's index in the grid.
+#[inline(always)]
+pub fn block_idx() -> Vec3 {
+    Vec3 {
+        x: block_idx_x(),
+        y: block_idx_y(),
+        z: block_idx_z(),
+    }
+}
+
+/// The block's size in threads.
+#[inline(always)]
+pub fn block_dim() -> Vec3 {
+    Vec3 {
+        x: block_dim_x(),
+        y: block_dim_y(),
+        z: block_dim_z(),
+    }
+}
+
+/// The grid's size in blocks.
+#[inline(always)]
+pub fn grid_dim() -> Vec3 {
+    Vec3 {
+        x: grid_dim_x(),
+        y: grid_dim_y(),
+        z: grid_dim_z(),
+    }
+}
+
+/// A number for this thread that no other thread of the grid has, whatever the
+/// grid's and block's dimensions. It wraps in grids of 2³² threads and more.
+#[inline(always)]
+pub fn index() -> u32 {
+    let (grid_dim, block_dim) = (grid_dim(), block_dim());
+    let (block_idx, thread_idx) = (block_idx(), thread_idx());
+    let block = (block_idx.z * grid_dim.y + block_idx.y) * grid_dim.x + block_idx.x;
+    let thread = (thread_idx.z * block_dim.y + thread_idx.y) * block_dim.x + thread_idx.x;
+    block * (block_dim.x * block_dim.y * block_dim.z) + thread
+}
+
+/// This thread's index in a grid of one dimension:
+/// `blockIdx.x * blockDim.x + threadIdx.x`.
+#[inline(always)]
+pub fn index_1d() -> u32 {
+    block_idx_x() * block_dim_x() + thread_idx_x()
+}
+
+/// This thread's index in a grid of two dimensions.
+#[inline(always)]
+pub fn index_2d() -> Vec2 {
+    Vec2 {
+        x: index_1d(),
+        y: block_idx_y() * block_dim_y() + thread_idx_y(),
+    }
+}
+
+/// This thread's index in a grid of three dimensions.
+#[inline(always)]
+pub fn index_3d() -> Vec3 {
+    let Vec2 { x, y } = index_2d();
+    Vec3 {
+        x,
+        y,
+        z: block_idx_z() * block_dim_z() + thread_idx_z(),
+    }
+}
+
+/// Whether this is the first thread of the first block: true for exactly one
+/// thread of the grid.
+#[inline(always)]
+pub fn first() -> bool {
+    let zero = Vec3 { x: 0, y: 0, z: 0 };
+    block_idx() == zero && thread_idx() == zero
+}
+
+/// Waits until every thread of the block is here: `__syncthreads()`.
+#[gpu_only]
+#[inline(always)]
+pub fn sync_threads() {
+    llvm::barrier(0);
+}
+
+/// [`sync_threads`], and the number of threads whose `predicate` is not 0.
+#[gpu_only]
+#[inline(always)]
+pub fn sync_threads_count(predicate: u32) -> u32 {
+    llvm::barrier_popc(0, predicate != 0).cast_unsigned()
+}
+
+/// [`sync_threads`], and 1 if no thread's `predicate` is 0, else 0.
+#[gpu_only]
+#[inline(always)]
+pub fn sync_threads_and(predicate: u32) -> u32 {
+    llvm::barrier_and(0, predicate != 0).into()
+}
+
+/// [`sync_threads`], and 1 if any thread's `predicate` is not 0, else 0.
+#[gpu_only]
+#[inline(always)]
+pub fn sync_threads_or(predicate: u32) -> u32 {
+    llvm::barrier_or(0, predicate != 0).into()
+}
+
+/// Memory fence for the block: what this thread did before it, the block's
+/// threads see before what it does after. It waits for nobody.
+#[gpu_only]
+#[inline(always)]
+pub fn block_fence() {
+    llvm::membar_cta();
+}
+
+/// Memory fence for every thread of the device: `__threadfence()`.
+#[gpu_only]
+#[inline(always)]
+pub fn device_fence() {
+    llvm::membar_gl();
+}
+
+/// [`device_fence`], under the name Rust-CUDA also has for it.
+#[inline(always)]
+pub fn grid_fence() {
+    device_fence();
+}
+
+/// Memory fence for the device, the host, and other devices:
+/// `__threadfence_system()`.
+#[gpu_only]
+#[inline(always)]
+pub fn system_fence() {
+    llvm::membar_sys();
+}
+
+/// Sleeps for about `nanos` nanoseconds (anything from 0 to twice as long, and
+/// at most a millisecond), to wait without loading the memory system.
+#[gpu_only]
+#[inline(always)]
+pub fn nanosleep(nanos: u32) {
+    llvm::nanosleep(nanos.cast_signed());
+}

@@ -1,0 +1,376 @@
+//! `#[kernel]`: one Rust function, seen by the device as a PTX entry and by the
+//! host as a type.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::{
+    Attribute, Error, Expr, FnArg, GenericParam, Ident, ItemFn, Pat, Result, ReturnType, Token,
+    Type, TypePath, parse::Parse, parse::ParseStream, punctuated::Punctuated, spanned::Spanned,
+};
+
+pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> {
+    let options: Options = syn::parse2(attribute)?;
+    let function: ItemFn = syn::parse2(item).map_err(|error| {
+        Error::new(
+            error.span(),
+            format!(
+                "#[kernel] goes on a function with a body (`unsafe fn name(…) {{ … }}`): {error}"
+            ),
+        )
+    })?;
+    let mut errors = check_signature(&function);
+    let mut parameters = Vec::new();
+    for input in &function.sig.inputs {
+        match Parameter::new(input) {
+            Ok(parameter) => parameters.push(parameter),
+            Err(error) => errors.push(error),
+        }
+    }
+    if let Some(first) = errors.into_iter().reduce(|mut all, next| {
+        all.combine(next);
+        all
+    }) {
+        return Err(first);
+    }
+    let device = device_entry(&function, &parameters, options.launch_bounds.as_ref());
+    let host = host_marker(&function, &parameters, options.launch_bounds.as_ref());
+    Ok(quote! { #device #host })
+}
+
+/// What stands in the parentheses of `#[kernel(…)]`.
+#[derive(Default)]
+struct Options {
+    launch_bounds: Option<LaunchBounds>,
+}
+
+struct LaunchBounds {
+    max_threads: Expr,
+    min_blocks: Option<Expr>,
+}
+
+impl Parse for Options {
+    fn parse(input: ParseStream) -> Result<Self> {
+        let mut options = Self::default();
+        while !input.is_empty() {
+            let name: Ident = input.parse()?;
+            if name != "launch_bounds" {
+                return Err(Error::new(
+                    name.span(),
+                    "the only option is `launch_bounds(MAX_THREADS, MIN_BLOCKS)`",
+                ));
+            }
+            if options.launch_bounds.is_some() {
+                return Err(Error::new(name.span(), "launch_bounds is given twice"));
+            }
+            let content;
+            syn::parenthesized!(content in input);
+            let numbers = Punctuated::<Expr, Token![,]>::parse_terminated(&content)?;
+            let mut numbers = numbers.into_iter();
+            options.launch_bounds = match (numbers.next(), numbers.next(), numbers.next()) {
+                (Some(max_threads), min_blocks, None) => Some(LaunchBounds {
+                    max_threads,
+                    min_blocks,
+                }),
+                _ => {
+                    return Err(Error::new(
+                        name.span(),
+                        "launch_bounds takes the largest number of threads in a block, and optionally the number of \
+                         blocks to fit on a multiprocessor",
+                    ));
+                }
+            };
+            input.parse::<Option<Token![,]>>()?;
+        }
+        Ok(options)
+    }
+}
+
+/// How a parameter travels from the host into the entry.
+enum Kind {
+    /// `&[T]`: as address and length.
+    Slice { element: Type },
+    /// `*const T`.
+    Const { element: Type },
+    /// `*mut T`.
+    Mut { element: Type },
+    /// A number, by value.
+    Scalar { number: Type },
+}
+
+struct Parameter<'a> {
+    attributes: &'a [Attribute],
+    /// As written: `x`, `mut x`, `_`.
+    pattern: &'a Pat,
+    name: Ident,
+    kind: Kind,
+}
+
+impl<'a> Parameter<'a> {
+    fn new(input: &'a FnArg) -> Result<Self> {
+        let input = match input {
+            FnArg::Typed(input) => input,
+            FnArg::Receiver(receiver) => {
+                return Err(Error::new(
+                    receiver.span(),
+                    "a kernel is a free function: it cannot take `self`",
+                ));
+            }
+        };
+        let name = match &*input.pat {
+            Pat::Ident(ident) if ident.by_ref.is_none() && ident.subpat.is_none() => {
+                ident.ident.clone()
+            }
+            other => {
+                return Err(Error::new(
+                    other.span(),
+                    "a kernel's parameter needs a plain name",
+                ));
+            }
+        };
+        Ok(Self {
+            attributes: &input.attrs,
+            pattern: &input.pat,
+            name,
+            kind: Kind::new(&input.ty)?,
+        })
+    }
+}
+
+impl Kind {
+    fn new(written: &Type) -> Result<Self> {
+        match written {
+            Type::Reference(reference) => match (&*reference.elem, reference.mutability) {
+                (Type::Slice(slice), None) => Ok(Self::Slice {
+                    element: (*slice.elem).clone(),
+                }),
+                (Type::Slice(slice), Some(_)) => {
+                    let element = &slice.elem;
+                    let element = quote!(#element);
+                    Err(Error::new(
+                        written.span(),
+                        format!(
+                            "a kernel cannot take `&mut [{element}]`: every thread of the grid would hold the same \
+                             exclusive reference; take `*mut {element}` and write each element from one thread"
+                        ),
+                    ))
+                }
+                _ => Err(Error::new(
+                    written.span(),
+                    "a kernel cannot take a reference, except to a slice (`&[T]`): pass the value, or a pointer \
+                     (`*const T`, `*mut T`)",
+                )),
+            },
+            Type::Ptr(pointer) => {
+                let element = (*pointer.elem).clone();
+                if let Type::Slice(_) | Type::TraitObject(_) = element {
+                    return Err(Error::new(
+                        written.span(),
+                        "a kernel's pointer points to one element: `*const T`, `*mut T`",
+                    ));
+                }
+                Ok(if pointer.mutability.is_some() {
+                    Self::Mut { element }
+                } else {
+                    Self::Const { element }
+                })
+            }
+            Type::Path(TypePath { .. }) => Ok(Self::Scalar {
+                number: written.clone(),
+            }),
+            Type::Paren(inner) => Self::new(&inner.elem),
+            Type::Group(inner) => Self::new(&inner.elem),
+            _ => Err(Error::new(
+                written.span(),
+                "a kernel takes slices (`&[T]`), pointers (`*const T`, `*mut T`) and numbers; pass anything else \
+                 through a pointer",
+            )),
+        }
+    }
+}
+
+/// Everything a kernel's signature may not be.
+fn check_signature(function: &ItemFn) -> Vec<Error> {
+    let signature = &function.sig;
+    let mut errors = Vec::new();
+    let mut refuse = |span, message: &str| errors.push(Error::new(span, message));
+
+    if signature.unsafety.is_none() {
+        refuse(
+            signature.fn_token.span,
+            "a kernel is an `unsafe fn`: nothing checks that the pointers it is launched with fit its grid; say what \
+             must hold under `# Safety`",
+        );
+    }
+    if let Some(token) = &signature.asyncness {
+        refuse(token.span, "a kernel cannot be `async`");
+    }
+    if let Some(token) = &signature.constness {
+        refuse(token.span, "a kernel cannot be `const`");
+    }
+    if let Some(abi) = &signature.abi {
+        refuse(
+            abi.extern_token.span,
+            "leave out `extern`: #[kernel] sets the calling convention",
+        );
+    }
+    if let Some(variadic) = &signature.variadic {
+        refuse(
+            variadic.span(),
+            "a kernel takes a fixed number of parameters",
+        );
+    }
+    if let ReturnType::Type(arrow, returned) = &signature.output
+        && !matches!(&**returned, Type::Tuple(tuple) if tuple.elems.is_empty())
+    {
+        refuse(
+            arrow.spans[0],
+            "a kernel returns nothing: write results through a `*mut T` parameter",
+        );
+    }
+    for parameter in &signature.generics.params {
+        let what = match parameter {
+            GenericParam::Lifetime(_) => "lifetime parameters: leave them out, `&[T]` needs none",
+            GenericParam::Type(_) | GenericParam::Const(_) => {
+                "type or const parameters, because the PTX entry needs one name and one code: write the body as a \
+                 generic `#[inline(always)]` device function and a kernel for every instance (a `macro_rules!` macro \
+                 can write them)"
+            }
+        };
+        refuse(parameter.span(), &format!("a kernel cannot have {what}"));
+    }
+    if let Some(clause) = &signature.generics.where_clause {
+        refuse(
+            clause.where_token.span,
+            "a kernel cannot have a `where` clause",
+        );
+    }
+    errors
+}
+
+/// The PTX entry.
+fn device_entry(
+    function: &ItemFn,
+    parameters: &[Parameter],
+    bounds: Option<&LaunchBounds>,
+) -> TokenStream {
+    let ItemFn {
+        attrs,
+        vis,
+        sig,
+        block,
+    } = function;
+    let name = &sig.ident;
+    let mut inputs = Vec::new();
+    let mut slices = Vec::new();
+    for Parameter {
+        attributes,
+        pattern,
+        name,
+        kind,
+    } in parameters
+    {
+        inputs.push(match kind {
+            Kind::Slice { element } => {
+                let (address, length) = (format_ident!("{name}_address"), format_ident!("{name}_length"));
+                slices.push(quote! {
+                    // SAFETY: the launch hands over a live slice's address and length.
+                    let #pattern: &[#element] = unsafe { ::core::slice::from_raw_parts(#address, #length) };
+                });
+                quote!(#(#attributes)* #address: *const #element, #length: usize)
+            }
+            Kind::Const { element } => quote!(#(#attributes)* #pattern: *const #element),
+            Kind::Mut { element } => quote!(#(#attributes)* #pattern: *mut #element),
+            Kind::Scalar { number } => quote!(#(#attributes)* #pattern: #number),
+        });
+    }
+    let marker = bounds.map(|LaunchBounds { max_threads, min_blocks }| {
+        let marker = format!("// lockstep.launch_bounds {name} {{threads}} {{blocks}}");
+        let min_blocks = min_blocks.as_ref().map_or_else(|| quote!(0), |expr| quote!(#expr));
+        quote! {
+            #[cfg(target_arch = "nvptx64")]
+            ::core::arch::global_asm!(#marker, threads = const { #max_threads as u32 }, blocks = const { #min_blocks as u32 });
+        }
+    });
+    quote! {
+        #[cfg(target_arch = "nvptx64")]
+        #(#attrs)*
+        #[unsafe(no_mangle)]
+        #vis unsafe extern "ptx-kernel" fn #name(#(#inputs),*) {
+            #(#slices)*
+            #block
+        }
+        #marker
+    }
+}
+
+/// The host's unit struct, and a copy of the function that is only
+/// type-checked.
+fn host_marker(
+    function: &ItemFn,
+    parameters: &[Parameter],
+    bounds: Option<&LaunchBounds>,
+) -> TokenStream {
+    let ItemFn {
+        attrs,
+        vis,
+        sig,
+        block,
+    } = function;
+    let name = &sig.ident;
+    let name_text = name.to_string();
+    let inputs = &sig.inputs;
+    let parameter_names = parameters
+        .iter()
+        .map(|parameter| parameter.name.to_string());
+    let argument_types = parameters.iter().map(|Parameter { kind, .. }| match kind {
+        Kind::Slice { element } => quote!(::cuda_std::launch::DeviceSlice<#element>),
+        Kind::Const { element } => quote!(::cuda_std::launch::DevicePtr<#element>),
+        Kind::Mut { element } => quote!(::cuda_std::launch::DevicePtrMut<#element>),
+        Kind::Scalar { number } => quote!(#number),
+    });
+    let bounds = match bounds {
+        None => quote!(::core::option::Option::None),
+        Some(LaunchBounds {
+            max_threads,
+            min_blocks,
+        }) => {
+            let min_blocks = match min_blocks {
+                None => quote!(::core::option::Option::None),
+                Some(blocks) => quote!(::core::option::Option::Some(#blocks as u32)),
+            };
+            quote! {
+                ::core::option::Option::Some(::cuda_std::launch::LaunchBounds {
+                    max_threads: #max_threads as u32,
+                    min_blocks: #min_blocks,
+                })
+            }
+        }
+    };
+    let (about_item, about_body): (Vec<_>, Vec<_>) = attrs.iter().partition(|attribute| {
+        ["doc", "deprecated", "cfg"]
+            .iter()
+            .any(|path| attribute.path().is_ident(path))
+    });
+    quote! {
+        #[cfg(not(target_arch = "nvptx64"))]
+        #(#about_item)*
+        #[allow(non_camel_case_types)]
+        #[derive(Clone, Copy, Debug)]
+        #vis struct #name;
+
+        #[cfg(not(target_arch = "nvptx64"))]
+        impl ::cuda_std::launch::Kernel for #name {
+            const NAME: &'static str = #name_text;
+            const PARAM_NAMES: &'static [&'static str] = &[#(#parameter_names),*];
+            const LAUNCH_BOUNDS: ::core::option::Option<::cuda_std::launch::LaunchBounds> = #bounds;
+            type Args = (#(#argument_types,)*);
+        }
+
+        #[cfg(not(target_arch = "nvptx64"))]
+        const _: () = {
+            #(#about_body)*
+            #[allow(dead_code)]
+            unsafe fn #name(#inputs) #block
+        };
+    }
+}

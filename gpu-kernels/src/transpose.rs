@@ -1,0 +1,442 @@
+//! Transpose of an M×N matrix of `f32`: `output[column][row] = input[row][column]`.
+//!
+//! Both matrices lie row by row. Nothing is computed, so the memory system is
+//! all that counts: a kernel that moves every element once, in whole sectors,
+//! runs as fast as a copy. The trouble is that a warp that reads along a row
+//! must write along a column.
+//!
+//! | kernel | idea | what it still pays |
+//! |---|---|---|
+//! | [`transpose_coalesced_read`] | lanes along the input's row | every store writes 32 sectors |
+//! | [`transpose_coalesced_write`] | lanes along the output's row | every load reads 32 sectors |
+//! | [`transpose_coalesced_write_ldg`] | the same, through the read-only path | the same |
+//! | [`transpose_shared`] | a tile in shared memory, read by columns | a 32-way bank conflict a read |
+//! | [`transpose_padded`] | a tile row is one element longer | 128 bytes of shared memory |
+//! | [`transpose_swizzled`] | column XOR row instead of padding | nothing, but 4 bytes an access |
+//! | [`transpose_vectorized`] | 64×64 tile, 16 bytes an access | |
+//!
+//! M and N are arbitrary: tiles that stick out are cut off thread by thread.
+
+use cuda_std::ldg::ldg;
+use cuda_std::prelude::*;
+use cuda_std::vector::Float4;
+
+use crate::swizzle::Swizzle;
+
+/// Side of a square tile, in elements, and of a square block, in threads.
+pub const TILE: u32 = 32;
+/// Threads in a block of every kernel but the last.
+pub const BLOCK_THREADS: u32 = TILE * TILE;
+/// Length of a padded tile row, in elements.
+pub const PADDED_PITCH: u32 = TILE + 1;
+
+const TILE_ELEMENTS: usize = (TILE * TILE) as usize;
+const PADDED_ELEMENTS: usize = (TILE * PADDED_PITCH) as usize;
+
+// A warp is one row of the block: the swizzle spreads it over all the banks.
+const _: () = assert!(TILE == 32);
+
+/// Element `(row, column)` of a matrix whose rows are `n_columns` long.
+#[inline(always)]
+const fn element(row: u32, column: u32, n_columns: u32) -> usize {
+    (row * n_columns + column) as usize
+}
+
+// ---------------------------------------------------------------------------
+// Without shared memory
+// ---------------------------------------------------------------------------
+//
+//   thread (x, y) of block (X, Y)      reads                 writes
+//   coalesced_read            input [32·Y + y][32·X + x]     output[32·X + x][32·Y + y]
+//   coalesced_write           input [32·X + x][32·Y + y]     output[32·Y + y][32·X + x]
+
+/// Lanes run along the input's row: loads are coalesced, stores are `n_rows`
+/// elements apart.
+///
+/// # Safety
+///
+/// `input` and `output` hold `n_rows * n_columns` elements (fewer than 2³²) and
+/// do not overlap. Launch with [`BLOCK`] threads and [`grid`] blocks.
+#[kernel(launch_bounds(BLOCK_THREADS))]
+pub unsafe fn transpose_coalesced_read(
+    input: *const f32,
+    output: *mut f32,
+    n_rows: u32,
+    n_columns: u32,
+) {
+    let column = thread::block_idx_x() * TILE + thread::thread_idx_x();
+    let row = thread::block_idx_y() * TILE + thread::thread_idx_y();
+    if row < n_rows && column < n_columns {
+        *output.add(element(column, row, n_rows)) = *input.add(element(row, column, n_columns));
+    }
+}
+
+/// Lanes run along the output's row: stores are coalesced, loads are
+/// `n_columns` elements apart. Faster than the other way round: a strided
+/// load's sectors stay in the L1 cache for the neighbouring warps, while a
+/// strided store sends every sector to the L2 cache partly filled.
+///
+/// # Safety
+///
+/// As [`transpose_coalesced_read`], but launch with [`grid_by_output`] blocks.
+#[kernel(launch_bounds(BLOCK_THREADS))]
+pub unsafe fn transpose_coalesced_write(
+    input: *const f32,
+    output: *mut f32,
+    n_rows: u32,
+    n_columns: u32,
+) {
+    let row = thread::block_idx_x() * TILE + thread::thread_idx_x();
+    let column = thread::block_idx_y() * TILE + thread::thread_idx_y();
+    if row < n_rows && column < n_columns {
+        *output.add(element(column, row, n_rows)) = *input.add(element(row, column, n_columns));
+    }
+}
+
+/// [`transpose_coalesced_write`] with loads through the read-only path
+/// (`ld.global.nc`), for the case that the compiler does not see on its own
+/// that nobody writes `input`.
+///
+/// # Safety
+///
+/// As [`transpose_coalesced_write`], and nothing writes `input` during the
+/// launch.
+#[kernel(launch_bounds(BLOCK_THREADS))]
+pub unsafe fn transpose_coalesced_write_ldg(
+    input: *const f32,
+    output: *mut f32,
+    n_rows: u32,
+    n_columns: u32,
+) {
+    let row = thread::block_idx_x() * TILE + thread::thread_idx_x();
+    let column = thread::block_idx_y() * TILE + thread::thread_idx_y();
+    if row < n_rows && column < n_columns {
+        *output.add(element(column, row, n_rows)) = ldg(input.add(element(row, column, n_columns)));
+    }
+}
+
+// ---------------------------------------------------------------------------
+// Through a 32×32 tile in shared memory
+// ---------------------------------------------------------------------------
+//
+// Both global accesses run along rows now; the turn happens inside the block,
+// where a warp stores a row of the tile and loads a column. Shared memory has
+// 32 banks of 4 bytes, and element `i` lies in bank `i mod 32`. The bank of
+// element (row, column) decides what the column's load costs:
+//
+//                  plain               padded              swizzled
+//     column   0   1   2   3       0   1   2   3        0   1   2   3
+//     row 0    0   1   2   3       0   1   2   3        0   1   2   3
+//     row 1    0   1   2   3       1   2   3   4        1   0   3   2
+//     row 2    0   1   2   3       2   3   4   5        2   3   0   1
+//     row 3    0   1   2   3       3   4   5   6        3   2   1   0
+//
+// A column of the first table is one bank: 32 lanes wait for each other.
+
+/// The tile as it comes: element `(row, column)` of rows 32 long.
+#[inline(always)]
+pub const fn plain(row: u32, column: u32) -> u32 {
+    row * TILE + column
+}
+
+/// Rows 33 long: going down a row moves on by one bank.
+#[inline(always)]
+pub const fn padded(row: u32, column: u32) -> u32 {
+    row * PADDED_PITCH + column
+}
+
+/// Rows 32 long, each in an order of its own: `column ^ row`. XOR with a
+/// constant is one-to-one, so every row still fills its 32 places, and a
+/// column, which goes through all rows, meets all 32 banks.
+#[inline(always)]
+pub const fn swizzled(row: u32, column: u32) -> u32 {
+    row * TILE + (column ^ row)
+}
+
+/// Turns one tile; `layout` says where in `tile` element `(row, column)` lies,
+/// for the store and for the load.
+#[inline(always)]
+unsafe fn transpose_tile(
+    tile: *mut f32,
+    layout: impl Fn(u32, u32) -> u32,
+    input: *const f32,
+    output: *mut f32,
+    n_rows: u32,
+    n_columns: u32,
+) {
+    let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
+    let first_row = thread::block_idx_y() * TILE;
+    let first_column = thread::block_idx_x() * TILE;
+
+    let (row, column) = (first_row + y, first_column + x);
+    if row < n_rows && column < n_columns {
+        *tile.add(layout(y, x) as usize) = *input.add(element(row, column, n_columns));
+    }
+    thread::sync_threads();
+    let (row, column) = (first_row + x, first_column + y);
+    if row < n_rows && column < n_columns {
+        *output.add(element(column, row, n_rows)) = *tile.add(layout(x, y) as usize);
+    }
+}
+
+/// Through a tile laid out [`plain`]: every load of a column is a 32-way bank
+/// conflict.
+///
+/// # Safety
+///
+/// As [`transpose_coalesced_read`].
+#[kernel(launch_bounds(BLOCK_THREADS))]
+pub unsafe fn transpose_shared(input: *const f32, output: *mut f32, n_rows: u32, n_columns: u32) {
+    let tile = shared_array![f32; TILE_ELEMENTS];
+    transpose_tile(tile, plain, input, output, n_rows, n_columns);
+}
+
+/// Through a tile laid out [`padded`]: no conflicts, for 3% more shared memory.
+///
+/// # Safety
+///
+/// As [`transpose_coalesced_read`].
+#[kernel(launch_bounds(BLOCK_THREADS))]
+pub unsafe fn transpose_padded(input: *const f32, output: *mut f32, n_rows: u32, n_columns: u32) {
+    let tile = shared_array![f32; PADDED_ELEMENTS];
+    transpose_tile(tile, padded, input, output, n_rows, n_columns);
+}
+
+/// Through a tile laid out [`swizzled`]: no conflicts and no padding.
+///
+/// # Safety
+///
+/// As [`transpose_coalesced_read`].
+#[kernel(launch_bounds(BLOCK_THREADS))]
+pub unsafe fn transpose_swizzled(input: *const f32, output: *mut f32, n_rows: u32, n_columns: u32) {
+    let tile = shared_array![f32; TILE_ELEMENTS];
+    transpose_tile(tile, swizzled, input, output, n_rows, n_columns);
+}
+
+// ---------------------------------------------------------------------------
+// Through a 64×64 tile, 16 bytes an access
+// ---------------------------------------------------------------------------
+//
+// The 32×32 kernels have one 4-byte load under way a thread: too little to keep
+// the memory busy. Here a thread has four 16-byte loads under way, and every
+// access, global or shared, moves 16 bytes, a *chunk*.
+//
+// The tile is 16×16 squares of 4×4 elements, and there are 16×16 threads. Thread
+// (x, y) loads the four rows of square (y, x) and stores them, chunk by chunk,
+// to shared memory; then it loads the four rows of square (x, y), turns the
+// square in its registers, and stores four rows of the output. Both times, lanes
+// that follow each other have chunks that follow each other in global memory.
+
+/// Side of the large tile, in elements.
+pub const LARGE_TILE: u32 = 64;
+/// Elements in a chunk of 16 bytes.
+pub const CHUNK: u32 = 4;
+/// Side of the large tile, in squares of 4×4, and of its block, in threads.
+pub const LARGE_TILE_SQUARES: u32 = LARGE_TILE / CHUNK;
+/// Threads in a block of [`transpose_vectorized`].
+pub const LARGE_BLOCK_THREADS: u32 = LARGE_TILE_SQUARES * LARGE_TILE_SQUARES;
+
+const CHUNK_BYTES: u32 = 16;
+/// A line is 32 banks of 4 bytes: the half of a tile row.
+const LINE_BYTES: u32 = 128;
+const LINE_CHUNKS: u32 = LINE_BYTES / CHUNK_BYTES;
+/// The lines of one row of every square, for both halves of the tile.
+const ROW_SLICE_BYTES: u32 = 2 * LARGE_TILE_SQUARES * LINE_BYTES;
+const LARGE_TILE_BYTES: u32 = LARGE_TILE * LARGE_TILE * 4;
+const LARGE_TILE_CHUNKS: usize = (LARGE_TILE_BYTES / CHUNK_BYTES) as usize;
+
+const _: () = assert!(CHUNK * ROW_SLICE_BYTES == LARGE_TILE_BYTES);
+
+/// Offset in bytes of the chunk that is row `row_in_square` of the square
+/// `(square_row, square_column)`.
+///
+/// A 16-byte access of a warp goes to the banks in four rounds of 8 lanes, each
+/// of 128 bytes. The 8 lanes of a round have
+///
+/// - when they store, the same `square_row` and 8 `square_column`s in a row;
+/// - when they load, the same `square_column` and 8 `square_row`s in a row.
+///
+/// So the lines of neighbouring square rows follow each other, and the chunks
+/// of line `l` are in the order `chunk ^ (l mod 8)`: bits 4 to 6 of the offset
+/// XOR bits 7 to 9. That is the 128-byte pattern that the hardware's own tile
+/// copies use.
+///
+/// ```text
+///   bits  13 12            11              10 … 7        6 … 4          3 … 0
+///         row_in_square    right half      square_row    chunk in line  byte
+///                                             └──── XOR ────┘
+/// ```
+#[inline(always)]
+pub const fn chunk_offset_bytes(square_row: u32, square_column: u32, row_in_square: u32) -> u32 {
+    let (half, chunk) = (square_column / LINE_CHUNKS, square_column % LINE_CHUNKS);
+    let line = half * LARGE_TILE_SQUARES + square_row;
+    Swizzle::<3, 4, 3>::apply(line * LINE_BYTES + chunk * CHUNK_BYTES)
+        + row_in_square * ROW_SLICE_BYTES
+}
+
+/// Loads the square of a matrix whose first element is `(row, column)`; elements
+/// outside the matrix are 0.
+///
+/// A 16-byte load wants its address to be a multiple of 16. Rows start at such
+/// addresses if `n_columns` is a multiple of 4, and then each chunk lies wholly
+/// inside or outside; if not, the square is loaded element by element.
+#[inline(always)]
+unsafe fn load_square(
+    matrix: *const f32,
+    row: u32,
+    column: u32,
+    n_rows: u32,
+    n_columns: u32,
+) -> [Float4; 4] {
+    if n_columns.is_multiple_of(CHUNK) {
+        let chunk = |i| {
+            if row + i < n_rows && column < n_columns {
+                *matrix
+                    .add(element(row + i, column, n_columns))
+                    .cast::<Float4>()
+            } else {
+                Float4::default()
+            }
+        };
+        [chunk(0), chunk(1), chunk(2), chunk(3)]
+    } else {
+        let at = |i, j| {
+            if row + i < n_rows && column + j < n_columns {
+                *matrix.add(element(row + i, column + j, n_columns))
+            } else {
+                0.0
+            }
+        };
+        let chunk = |i| Float4::new(at(i, 0), at(i, 1), at(i, 2), at(i, 3));
+        [chunk(0), chunk(1), chunk(2), chunk(3)]
+    }
+}
+
+/// Stores a square to a matrix, as [`load_square`] loads one, leaving out what
+/// is outside the matrix.
+#[inline(always)]
+unsafe fn store_square(
+    matrix: *mut f32,
+    row: u32,
+    column: u32,
+    n_rows: u32,
+    n_columns: u32,
+    [a, b, c, d]: [Float4; 4],
+) {
+    if n_columns.is_multiple_of(CHUNK) {
+        let store = |i, chunk: Float4| {
+            if row + i < n_rows && column < n_columns {
+                *matrix
+                    .add(element(row + i, column, n_columns))
+                    .cast::<Float4>() = chunk;
+            }
+        };
+        store(0, a);
+        store(1, b);
+        store(2, c);
+        store(3, d);
+    } else {
+        let store_at = |i, j, value| {
+            if row + i < n_rows && column + j < n_columns {
+                *matrix.add(element(row + i, column + j, n_columns)) = value;
+            }
+        };
+        let store = |i, chunk: Float4| {
+            store_at(i, 0, chunk.x);
+            store_at(i, 1, chunk.y);
+            store_at(i, 2, chunk.z);
+            store_at(i, 3, chunk.w);
+        };
+        store(0, a);
+        store(1, b);
+        store(2, c);
+        store(3, d);
+    }
+}
+
+/// The transpose of a square of four rows of four.
+#[inline(always)]
+pub const fn transpose_square([a, b, c, d]: [Float4; 4]) -> [Float4; 4] {
+    [
+        Float4::new(a.x, b.x, c.x, d.x),
+        Float4::new(a.y, b.y, c.y, d.y),
+        Float4::new(a.z, b.z, c.z, d.z),
+        Float4::new(a.w, b.w, c.w, d.w),
+    ]
+}
+
+/// Through a 64×64 tile, 16 bytes an access, 16 elements a thread, laid out by
+/// [`chunk_offset_bytes`] without conflicts.
+///
+/// Where rows of a matrix do not start at multiples of 16 bytes (the number of
+/// its columns is no multiple of 4), its accesses are 4 bytes wide; the tile's
+/// stay 16.
+///
+/// # Safety
+///
+/// `input` and `output` are aligned to 16 bytes, hold `n_rows * n_columns`
+/// elements (fewer than 2³²) and do not overlap. Launch with [`LARGE_BLOCK`]
+/// threads and [`large_grid`] blocks.
+#[kernel(launch_bounds(LARGE_BLOCK_THREADS))]
+pub unsafe fn transpose_vectorized(
+    input: *const f32,
+    output: *mut f32,
+    n_rows: u32,
+    n_columns: u32,
+) {
+    let tile = shared_array![Float4; LARGE_TILE_CHUNKS, align = LINE_BYTES as usize].cast::<u8>();
+    let at = |offset_bytes: u32| tile.add(offset_bytes as usize).cast::<Float4>();
+
+    let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
+    let first_row = thread::block_idx_y() * LARGE_TILE;
+    let first_column = thread::block_idx_x() * LARGE_TILE;
+
+    // All loads before the first store: four accesses under way at once.
+    let (row, column) = (first_row + y * CHUNK, first_column + x * CHUNK);
+    let [a, b, c, d] = load_square(input, row, column, n_rows, n_columns);
+    *at(chunk_offset_bytes(y, x, 0)) = a;
+    *at(chunk_offset_bytes(y, x, 1)) = b;
+    *at(chunk_offset_bytes(y, x, 2)) = c;
+    *at(chunk_offset_bytes(y, x, 3)) = d;
+    thread::sync_threads();
+
+    let square = transpose_square([
+        *at(chunk_offset_bytes(x, y, 0)),
+        *at(chunk_offset_bytes(x, y, 1)),
+        *at(chunk_offset_bytes(x, y, 2)),
+        *at(chunk_offset_bytes(x, y, 3)),
+    ]);
+    let (row, column) = (first_column + y * CHUNK, first_row + x * CHUNK);
+    store_square(output, row, column, n_columns, n_rows, square);
+}
+
+// ---------------------------------------------------------------------------
+// Launch geometry
+// ---------------------------------------------------------------------------
+
+/// Block of every kernel but [`transpose_vectorized`], in threads.
+pub const BLOCK: [u32; 3] = [TILE, TILE, 1];
+
+/// Block of [`transpose_vectorized`], in threads.
+pub const LARGE_BLOCK: [u32; 3] = [LARGE_TILE_SQUARES, LARGE_TILE_SQUARES, 1];
+
+/// Grid of the kernels whose blocks run along the input's rows: x over columns,
+/// y over rows.
+pub const fn grid(n_rows: u32, n_columns: u32) -> [u32; 3] {
+    [n_columns.div_ceil(TILE), n_rows.div_ceil(TILE), 1]
+}
+
+/// Grid of the kernels whose blocks run along the output's rows: x over rows,
+/// y over columns.
+pub const fn grid_by_output(n_rows: u32, n_columns: u32) -> [u32; 3] {
+    [n_rows.div_ceil(TILE), n_columns.div_ceil(TILE), 1]
+}
+
+/// Grid of [`transpose_vectorized`].
+pub const fn large_grid(n_rows: u32, n_columns: u32) -> [u32; 3] {
+    [
+        n_columns.div_ceil(LARGE_TILE),
+        n_rows.div_ceil(LARGE_TILE),
+        1,
+    ]
+}
