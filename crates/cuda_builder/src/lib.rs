@@ -32,6 +32,7 @@ mod arch;
 mod builder;
 mod cargo;
 mod error;
+pub mod launch_bounds;
 mod nolink;
 mod packages;
 pub mod toolchain;
