@@ -13,7 +13,7 @@ use std::fmt;
 pub struct Module {
     /// `.version MAJOR.MINOR`.
     pub version: (u32, u32),
-    /// `.target`, as written, e.g. `sm_80`.
+    /// The architecture of `.target`, e.g. `sm_80`.
     pub target: String,
     /// `.file` entries: (index, path).
     pub files: Vec<(u32, String)>,
@@ -155,15 +155,28 @@ pub struct Variable {
     pub line: u32,
 }
 
-/// The 8 bytes at `offset` of an initialiser hold the address of `target`
-/// plus `addend`; a generic address where `generic` is set.
-#[allow(missing_docs)] // The sentence above names every field.
-#[derive(Clone, Copy, Debug)]
+/// The `n_bytes` bytes at `offset` of an initialiser hold the address of
+/// `target` plus `addend`, shifted right by `shift` bits; a generic address
+/// where `generic` is set. Whole addresses have 8 bytes and no shift; packed
+/// structs are initialised byte by byte (`0xFF00(NAME)`).
+#[allow(missing_docs)] // The sentences above name every field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Relocation {
     pub offset: u64,
-    pub target: VarId,
+    pub target: RelocationTarget,
     pub addend: i64,
     pub generic: bool,
+    pub n_bytes: u8,
+    pub shift: u8,
+}
+
+/// What an address in an initialiser points to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RelocationTarget {
+    /// A variable.
+    Variable(VarId),
+    /// A function: tables of functions, vtables.
+    Function(FuncId),
 }
 
 /// A parameter or return value of a function.
@@ -206,6 +219,8 @@ pub struct LaunchBounds {
     pub min_blocks: Option<u32>,
     /// `.maxnreg`
     pub max_registers: Option<u32>,
+    /// `.reqnctapercluster`: the only cluster shape allowed.
+    pub required_cluster: Option<[u32; 3]>,
 }
 
 /// A virtual register.
@@ -232,7 +247,8 @@ pub struct Function {
     pub returns: Vec<Param>,
     /// Launch limits (entries only).
     pub bounds: LaunchBounds,
-    /// Every register of every scope.
+    /// Every register that an instruction names, of every scope; a vector
+    /// register is its components in a row.
     pub registers: Vec<Register>,
     /// `.local` variables and call parameters.
     pub locals: Vec<Local>,
@@ -331,12 +347,17 @@ pub enum Operand {
     BranchTargets(u32),
     /// A function named in a call or taken as an address.
     Function(FuncId),
-    /// A name no function or variable has: an external call target such as
-    /// `vprintf`, or a `.callprototype` label.
+    /// In a call, a name that nothing declares, or a `.callprototype` label.
+    /// A declared external such as `vprintf` is a `Function` without body.
     External(String),
     /// `(a, b)` of a call.
     List(Vec<Operand>),
-    /// `r.x`: component of a vector register.
+    /// `[base + offset, {x, y}]` of a tensor or texture access: the address,
+    /// then what stands behind its comma.
+    IndexedAddress(Address, Vec<Operand>),
+    /// `r.b0` … `r.b3` (0 to 3), `r.h0`, `r.h1` (4, 5): part of a scalar
+    /// register, in video instructions. (`v.x` of a vector register is a
+    /// plain `Reg`, and `v` a `Vector`.)
     Component(RegId, u8),
 }
 
@@ -403,8 +424,9 @@ pub enum Special {
     TotalSmemSize,
     /// `WARP_SZ`
     WarpSize,
-    /// Cluster and other registers, kept by number in
-    /// `parse::OTHER_SPECIALS`; the decoder says which it knows.
+    /// Cluster and other registers, kept by index into
+    /// [`parse::OTHER_SPECIALS`](crate::parse::OTHER_SPECIALS); the decoder
+    /// says which it knows.
     Other(u16),
 }
 

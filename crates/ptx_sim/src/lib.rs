@@ -1,3 +1,4 @@
 //! Runs PTX on the CPU, checks every access and counts memory work.
 
 pub mod ir;
+pub mod parse;

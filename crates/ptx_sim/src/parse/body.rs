@@ -1,0 +1,480 @@
+//! Statements of a body: declarations, labels, scopes and instructions.
+
+use super::cursor::{Parser, Result};
+use super::directives::Linkage;
+use super::lexer::{Kind, Token};
+use super::names::{Entity, LabelEntity, Place, Scope, Scopes, Unresolved};
+use super::{PendingOperand, variables::Element};
+use crate::ir::{
+    FuncId, Guard, Instruction, Label, LabelId, Local, LocalId, Operand, SourceLoc, Space, Type,
+};
+
+/// Nested `{ }` beyond this many are refused.
+const MAX_SCOPES: usize = 256;
+
+/// Most local memory a thread can have, in bytes.
+const MAX_LOCAL_BYTES: u64 = 512 << 10;
+
+/// A body as it is read.
+pub(super) struct Body<'a> {
+    pub function: FuncId,
+    pub scopes: Scopes<'a>,
+    instructions: Vec<Instruction>,
+    locals: Vec<Local>,
+    branch_targets: Vec<Vec<LabelId>>,
+    loc: Option<SourceLoc>,
+}
+
+impl<'a> Parser<'a> {
+    /// A body, from its `{` on, and the function's share of the module.
+    pub fn body(
+        &mut self,
+        function: FuncId,
+        params: &[Token<'a>],
+        returns: &[Token<'a>],
+    ) -> Result<()> {
+        let mut body = Body {
+            function,
+            scopes: Scopes::default(),
+            instructions: Vec::new(),
+            locals: Vec::new(),
+            branch_targets: Vec::new(),
+            loc: None,
+        };
+        self.expect("{")?;
+        body.scopes.open();
+        for (names, entity) in [
+            (params, Entity::Param as fn(u32) -> Entity),
+            (returns, Entity::Return as fn(u32) -> Entity),
+        ] {
+            for (index, name) in names.iter().enumerate() {
+                self.declare(&mut body, *name, entity(index as u32))?;
+            }
+        }
+        while body.scopes.depth() > 0 {
+            self.statement(&mut body)?;
+        }
+        if let Some(function) = self.module.functions.get_mut(function.0 as usize) {
+            function.registers = body.scopes.registers;
+            function.labels = body.scopes.labels;
+            function.locals = body.locals;
+            function.branch_targets = body.branch_targets;
+            function.body = Some(body.instructions);
+        }
+        Ok(())
+    }
+
+    fn declare(&mut self, body: &mut Body<'a>, name: Token<'a>, entity: Entity) -> Result<()> {
+        // `_` names parameters that nothing refers to.
+        if name.text == "_" || body.scopes.declare(name.text, entity) {
+            return Ok(());
+        }
+        Err(self.declared_twice(name))
+    }
+
+    fn statement(&mut self, body: &mut Body<'a>) -> Result<()> {
+        let token = self.token;
+        match token.kind {
+            Kind::Word => {
+                self.take()?;
+                if self.token.is(":") {
+                    self.take()?;
+                    return self.label(body, token);
+                }
+                self.instruction(body, None, token)
+            }
+            Kind::Modifier => self.body_directive(body),
+            Kind::Punctuation => match token.text {
+                "{" => {
+                    if body.scopes.depth() >= MAX_SCOPES {
+                        return Err(self.error_at(
+                            token.at,
+                            format!("scopes nested more than {MAX_SCOPES} deep"),
+                        ));
+                    }
+                    body.scopes.open();
+                    self.take().map(|_| ())
+                }
+                "}" => {
+                    // Close first: an error in what follows the body is not
+                    // inside it.
+                    if let Some(scope) = body.scopes.close() {
+                        self.settle_scope(body, scope)?;
+                    }
+                    self.take().map(|_| ())
+                }
+                "@" => {
+                    self.take()?;
+                    let guard = self.guard(body)?;
+                    let opcode = self.expect_word("an instruction")?;
+                    self.instruction(body, Some(guard), opcode)
+                }
+                ";" => self.take().map(|_| ()),
+                _ => Err(self.unexpected("an instruction, a label or a directive")),
+            },
+            _ => Err(self.unexpected("an instruction or `}`")),
+        }
+    }
+
+    /// `p` or `!p` behind `@`.
+    fn guard(&mut self, body: &mut Body<'a>) -> Result<Guard> {
+        let negated = self.accept("!")?;
+        let name = self.expect_word("a predicate register")?;
+        match body.scopes.lookup(name.text) {
+            Some(Entity::Register(register, 1))
+                if body
+                    .scopes
+                    .registers
+                    .get(register.0 as usize)
+                    .is_some_and(|register| register.ty == Type::Pred) =>
+            {
+                Ok(Guard { register, negated })
+            }
+            Some(_) => Err(self.error_at(
+                name.at,
+                format!("{} is not a predicate register", name.describe()),
+            )),
+            None => Err(self.unknown_name(name)),
+        }
+    }
+
+    /// The rest of an instruction, its opcode's first word taken.
+    fn instruction(
+        &mut self,
+        body: &mut Body<'a>,
+        guard: Option<Guard>,
+        first: Token<'a>,
+    ) -> Result<()> {
+        let mut opcode = first.text.to_owned();
+        while self.token.kind == Kind::Modifier {
+            opcode.push_str(self.take()?.text);
+        }
+        let is_call = opcode == "call" || opcode.starts_with("call.");
+        let index = body.instructions.len();
+        let mut operands = Vec::with_capacity(4);
+        if !self.token.is(";") {
+            loop {
+                let start = self.token;
+                let operand = if is_call && start.is("(") {
+                    self.argument_list(body)?
+                } else {
+                    self.operand(body)?
+                };
+                match &operand {
+                    Operand::External(_) => {
+                        let place = Place::Operand {
+                            instruction: index,
+                            operand: operands.len(),
+                        };
+                        if let Some(scope) = body.scopes.innermost() {
+                            scope.unresolved.push(Unresolved { name: start, place });
+                        }
+                    }
+                    Operand::Function(function) => {
+                        self.pending.first_uses.entry(*function).or_insert(start.at);
+                    }
+                    _ => {}
+                }
+                operands.push(operand);
+                // `call (ret) f (args)` may omit commas; other operands not.
+                if self.accept(",")? || (is_call && !self.token.is(";")) {
+                    if self.token.kind == Kind::End {
+                        return Err(self.unexpected("`;`"));
+                    }
+                    continue;
+                }
+                break;
+            }
+        }
+        if !self.token.is(";") {
+            return Err(self.unexpected("`,` or `;`"));
+        }
+        self.take()?;
+        body.instructions.push(Instruction {
+            opcode,
+            guard,
+            operands,
+            line: first.at.line,
+            loc: body.loc,
+        });
+        Ok(())
+    }
+
+    /// A label, its `:` taken.
+    fn label(&mut self, body: &mut Body<'a>, name: Token<'a>) -> Result<()> {
+        let entity = match self.token.text {
+            ".branchtargets" => {
+                self.take()?;
+                let list = body.branch_targets.len();
+                body.branch_targets.push(Vec::new());
+                self.branch_targets(body, list)?;
+                LabelEntity::Targets(list as u32)
+            }
+            ".callprototype" | ".calltargets" => {
+                self.skip_statement()?;
+                LabelEntity::Prototype
+            }
+            _ => {
+                let id = LabelId(body.scopes.labels.len() as u32);
+                let target = body.instructions.len() as u32;
+                body.scopes.labels.push(Label {
+                    name: name.text.to_owned(),
+                    target,
+                });
+                LabelEntity::Label(id)
+            }
+        };
+        let scope = body.scopes.innermost();
+        let is_new = scope.is_some_and(|scope| scope.labels.insert(name.text, entity).is_none());
+        if is_new {
+            return Ok(());
+        }
+        Err(self.error_at(
+            name.at,
+            format!("the label {} stands twice", name.describe()),
+        ))
+    }
+
+    /// `L0, L1, L2;` behind `.branchtargets`.
+    fn branch_targets(&mut self, body: &mut Body<'a>, list: usize) -> Result<()> {
+        loop {
+            let name = self.expect_word("a label")?;
+            let Some(entries) = body.branch_targets.get_mut(list) else {
+                return Ok(());
+            };
+            let place = Place::Target {
+                list,
+                entry: entries.len(),
+            };
+            // Replaced once the scope has ended.
+            entries.push(LabelId(u32::MAX));
+            if let Some(scope) = body.scopes.innermost() {
+                scope.unresolved.push(Unresolved { name, place });
+            }
+            if !self.accept(",")? {
+                break;
+            }
+        }
+        self.expect(";")?;
+        Ok(())
+    }
+
+    /// Gives the names that a scope left open their labels, or hands them to
+    /// the scope around it.
+    fn settle_scope(&mut self, body: &mut Body<'a>, scope: Scope<'a>) -> Result<()> {
+        let mut remaining = Vec::new();
+        for unresolved in scope.unresolved {
+            match (scope.labels.get(unresolved.name.text), unresolved.place) {
+                (None, _) => remaining.push(unresolved),
+                (
+                    Some(&entity),
+                    Place::Operand {
+                        instruction,
+                        operand,
+                    },
+                ) => {
+                    let slot = body
+                        .instructions
+                        .get_mut(instruction)
+                        .and_then(|instruction| instruction.operands.get_mut(operand));
+                    let resolved = match entity {
+                        LabelEntity::Label(id) => Some(Operand::Label(id)),
+                        LabelEntity::Targets(list) => Some(Operand::BranchTargets(list)),
+                        LabelEntity::Prototype => None,
+                    };
+                    if let (Some(slot), Some(resolved)) = (slot, resolved) {
+                        *slot = resolved;
+                    }
+                }
+                (Some(LabelEntity::Label(id)), Place::Target { list, entry }) => {
+                    let slot = body
+                        .branch_targets
+                        .get_mut(list)
+                        .and_then(|entries| entries.get_mut(entry));
+                    if let Some(slot) = slot {
+                        *slot = *id;
+                    }
+                }
+                (Some(_), Place::Target { .. }) => {
+                    let name = unresolved.name;
+                    return Err(
+                        self.error_at(name.at, format!("{} is not a label", name.describe()))
+                    );
+                }
+            }
+        }
+        match body.scopes.innermost() {
+            Some(outer) => outer.unresolved.append(&mut remaining),
+            None => self.leave_to_file(body, &remaining)?,
+        }
+        Ok(())
+    }
+
+    /// Names that no scope of the body knows may be functions further down.
+    fn leave_to_file(&mut self, body: &Body<'a>, names: &[Unresolved<'a>]) -> Result<()> {
+        for unresolved in names {
+            let Place::Operand {
+                instruction,
+                operand,
+            } = unresolved.place
+            else {
+                return Err(self.unknown_name(unresolved.name));
+            };
+            let opcode = body
+                .instructions
+                .get(instruction)
+                .map_or("", |instruction| &instruction.opcode);
+            let mnemonic = opcode.split('.').next().unwrap_or("");
+            if matches!(mnemonic, "bra" | "brx") {
+                let name = unresolved.name;
+                return Err(self.error_at(
+                    name.at,
+                    format!("there is no label {} in this scope", name.describe()),
+                ));
+            }
+            self.pending.operands.push(PendingOperand {
+                name: unresolved.name,
+                function: body.function,
+                instruction,
+                operand,
+                is_call: mnemonic == "call",
+            });
+        }
+        Ok(())
+    }
+
+    /// A directive inside a body.
+    fn body_directive(&mut self, body: &mut Body<'a>) -> Result<()> {
+        match self.token.text {
+            ".loc" => {
+                body.loc = self.loc()?;
+                Ok(())
+            }
+            ".file" => self.file_directive(),
+            ".pragma" => {
+                self.take()?;
+                self.skip_statement()
+            }
+            ".reg" => {
+                self.take()?;
+                self.registers(body)
+            }
+            ".local" | ".param" => self.locals(body),
+            _ => {
+                let linkage = self.linkage()?;
+                if matches!(self.token.text, ".global" | ".const" | ".shared") {
+                    return self.body_variables(body, linkage);
+                }
+                Err(self.unexpected("`.reg`, `.local`, `.param`, `.shared`, `.loc` or `.pragma`"))
+            }
+        }
+    }
+
+    /// `.loc FILE LINE COLUMN [, function_name NAME, inlined_at FILE LINE COLUMN]`
+    ///
+    /// The place itself is kept, not the one it was inlined at: it is the line
+    /// that the instruction was written on. Line 0 means no line.
+    pub fn loc(&mut self) -> Result<Option<SourceLoc>> {
+        self.take()?;
+        let at = self.token.at;
+        let file = self.expect_u32("a file index")?;
+        let line = self.expect_u32("a line")?;
+        let column = self.expect_u32("a column")?;
+        while self.accept(",")? {
+            match self.expect_word("`function_name` or `inlined_at`")?.text {
+                "function_name" => {
+                    self.expect_word("the name's label")?;
+                    self.offsets()?;
+                }
+                _ => {
+                    for what in ["a file index", "a line", "a column"] {
+                        self.expect_u32(what)?;
+                    }
+                }
+            }
+        }
+        self.pending.used_files.entry(file).or_insert(at);
+        Ok((line != 0).then_some(SourceLoc { file, line, column }))
+    }
+
+    /// `.reg .b32 %r<11>, %x;`, the directive taken.
+    fn registers(&mut self, body: &mut Body<'a>) -> Result<()> {
+        let Element { ty, width, .. } = self.element()?;
+        if width > 4 {
+            return Err(self.error_at(self.token.at, "a vector register has 2 or 4 components"));
+        }
+        loop {
+            let name = self.expect_word("a register's name")?;
+            let is_new = if self.accept("<")? {
+                let count = match self.token.kind {
+                    Kind::Int { value, .. } => value,
+                    _ => return Err(self.unexpected("a number of registers")),
+                };
+                self.take()?;
+                self.expect(">")?;
+                body.scopes.declare_family(name.text, count, ty, width)
+            } else {
+                body.scopes.declare(name.text, Entity::Unused(ty, width))
+            };
+            if !is_new {
+                return Err(self.declared_twice(name));
+            }
+            if !self.accept(",")? {
+                break;
+            }
+        }
+        self.expect(";")?;
+        Ok(())
+    }
+
+    /// `.local` variables and call parameters.
+    fn locals(&mut self, body: &mut Body<'a>) -> Result<()> {
+        let space = if self.take()?.text == ".local" {
+            Space::Local
+        } else {
+            Space::Param
+        };
+        let element = self.element()?;
+        loop {
+            let declared = self.declared(element)?;
+            let name = declared.name;
+            if declared.size_bytes > MAX_LOCAL_BYTES {
+                return Err(self.error_at(
+                    name.at,
+                    format!(
+                        "`{}` takes {} bytes, and a thread has at most {MAX_LOCAL_BYTES}",
+                        name.text, declared.size_bytes
+                    ),
+                ));
+            }
+            let id = LocalId(body.locals.len() as u32);
+            body.locals.push(Local {
+                name: name.text.to_owned(),
+                space,
+                size_bytes: declared.size_bytes as u32,
+                align: element.align,
+            });
+            self.declare(body, name, Entity::Local(id))?;
+            if !self.accept(",")? {
+                break;
+            }
+        }
+        self.expect(";")?;
+        Ok(())
+    }
+
+    /// `.shared`, `.global` and `.const` variables of a body.
+    fn body_variables(&mut self, body: &mut Body<'a>, linkage: Linkage) -> Result<()> {
+        let space = self.storage_space()?;
+        let element = self.element()?;
+        loop {
+            let (id, name) = self.variable(space, linkage, element, Some(body.function))?;
+            self.declare(body, name, Entity::Variable(id))?;
+            if !self.accept(",")? {
+                break;
+            }
+        }
+        self.expect(";")?;
+        Ok(())
+    }
+}

@@ -1,0 +1,312 @@
+//! The file's level: what stands outside every function.
+
+use super::cursor::{Parser, Result};
+use super::lexer::{Kind, Token};
+use super::names::Entity;
+use super::{PendingOperand, PendingRelocation};
+use crate::ir::{Operand, Relocation, RelocationTarget};
+
+/// Linkage directives before a declaration.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Linkage {
+    /// `.extern`: defined elsewhere.
+    pub is_extern: bool,
+    /// `.weak` or `.common`: may be defined more than once.
+    pub is_weak: bool,
+}
+
+impl<'a> Parser<'a> {
+    /// A whole file.
+    pub fn file(&mut self) -> Result<()> {
+        self.header()?;
+        while self.token.kind != Kind::End {
+            self.item()?;
+            self.inside.clear();
+        }
+        self.check_not_empty()?;
+        self.settle_operands()?;
+        self.settle_relocations()?;
+        self.check_functions_defined()?;
+        self.check_files_named()
+    }
+
+    /// `.version`, which must come first, and `.target`.
+    fn header(&mut self) -> Result<()> {
+        self.inside = "the header".into();
+        if !self.token.is_modifier(".version") {
+            return Err(if self.token.kind == Kind::End {
+                self.error_at(self.token.at, "the file is empty: `.version` was expected")
+            } else {
+                self.unexpected("`.version`, with which every PTX file starts")
+            });
+        }
+        self.take()?;
+        let at = self.token.at;
+        let text = self.token.text;
+        let version = match self.token.kind {
+            Kind::F64(_) => text.split_once('.').and_then(|(major, minor)| {
+                Some((major.parse::<u32>().ok()?, minor.parse::<u32>().ok()?))
+            }),
+            _ => None,
+        };
+        let Some(version) = version else {
+            return Err(self.unexpected("a version such as `8.6`"));
+        };
+        self.take()?;
+        if version.0 > 15 || version.0 == 0 {
+            return Err(self.error_at(at, format!("there is no PTX version {text}")));
+        }
+        self.module.version = version;
+        if !self.accept_modifier(".target")? {
+            return Err(self.unexpected("`.target`"));
+        }
+        self.module.target = self
+            .expect_word("a target such as `sm_80`")?
+            .text
+            .to_owned();
+        while self.accept(",")? {
+            self.expect_word("a target option such as `debug`")?;
+        }
+        if self.accept_modifier(".address_size")? {
+            let at = self.token.at;
+            if self.expect_u32("64")? != 64 {
+                return Err(self.error_at(at, "only `.address_size 64` is supported"));
+            }
+        }
+        Ok(())
+    }
+
+    /// One item at file level.
+    fn item(&mut self) -> Result<()> {
+        self.inside = "a declaration".into();
+        if self.token.kind != Kind::Modifier {
+            return Err(self.unexpected("a directive such as `.visible .entry` or `.global`"));
+        }
+        match self.token.text {
+            ".file" => self.file_directive(),
+            ".section" => self.section(),
+            ".loc" => self.loc().map(|_| ()),
+            ".pragma" => {
+                self.take()?;
+                self.skip_statement()
+            }
+            ".alias" => self.alias(),
+            _ => {
+                let linkage = self.linkage()?;
+                match self.token.text {
+                    ".entry" | ".func" => self.function(linkage),
+                    ".global" | ".const" | ".shared" => self.module_variables(linkage),
+                    _ => Err(self.unexpected(
+                        "`.entry`, `.func`, `.global`, `.const`, `.shared` or a `.file`, \
+                         `.section`, `.pragma` or `.alias` directive",
+                    )),
+                }
+            }
+        }
+    }
+
+    /// Any of `.visible`, `.extern`, `.weak`, `.common`.
+    pub fn linkage(&mut self) -> Result<Linkage> {
+        let mut linkage = Linkage::default();
+        loop {
+            match self.token.text {
+                ".visible" => {}
+                ".extern" => linkage.is_extern = true,
+                ".weak" | ".common" => linkage.is_weak = true,
+                _ => return Ok(linkage),
+            }
+            self.take()?;
+        }
+    }
+
+    /// `.file INDEX "PATH" [, TIME, SIZE]`
+    pub fn file_directive(&mut self) -> Result<()> {
+        self.take()?;
+        let index = self.expect_u32("the file's index")?;
+        let path = self.expect_text("the file's path in quotes")?.to_owned();
+        while self.accept(",")? {
+            self.constant()?;
+        }
+        self.module.files.push((index, path));
+        Ok(())
+    }
+
+    /// `.section NAME { … }`, skipped.
+    fn section(&mut self) -> Result<()> {
+        self.take()?;
+        self.inside = "a `.section`".into();
+        if !matches!(self.token.kind, Kind::Modifier | Kind::Word) {
+            return Err(self.unexpected("the section's name"));
+        }
+        self.take()?;
+        self.skip_balanced("{", "}")
+    }
+
+    /// `.alias NAME, FUNCTION;`
+    fn alias(&mut self) -> Result<()> {
+        self.take()?;
+        let name = self.expect_word("the new name")?;
+        self.expect(",")?;
+        let target = self.expect_word("the function it stands for")?;
+        self.expect(";")?;
+        let Some(&Entity::Function(function)) = self.names.get(target.text) else {
+            return Err(self.error_at(
+                target.at,
+                format!("{} is not a function declared before", target.describe()),
+            ));
+        };
+        // The alias itself may have been declared as a function first; uses
+        // from here on mean the function it stands for.
+        self.names.insert(name.text, Entity::Function(function));
+        Ok(())
+    }
+
+    /// Operands whose name no scope knew: functions declared further down, or
+    /// calls of functions that are declared nowhere.
+    fn settle_operands(&mut self) -> Result<()> {
+        let pending = std::mem::take(&mut self.pending.operands);
+        for PendingOperand {
+            name,
+            function,
+            instruction,
+            operand,
+            is_call,
+        } in pending
+        {
+            let resolved = match self.names.get(name.text) {
+                Some(&Entity::Function(target)) => {
+                    self.pending.first_uses.entry(target).or_insert(name.at);
+                    Operand::Function(target)
+                }
+                _ if is_call => continue,
+                _ => return Err(self.unknown_name(name)),
+            };
+            let slot = self
+                .module
+                .functions
+                .get_mut(function.0 as usize)
+                .and_then(|function| function.body.as_mut()?.get_mut(instruction))
+                .and_then(|instruction| instruction.operands.get_mut(operand));
+            if let Some(slot) = slot {
+                *slot = resolved;
+            }
+        }
+        Ok(())
+    }
+
+    fn settle_relocations(&mut self) -> Result<()> {
+        let pending = std::mem::take(&mut self.pending.relocations);
+        for PendingRelocation {
+            name,
+            variable,
+            offset,
+            addend,
+            generic,
+            n_bytes,
+            shift,
+        } in pending
+        {
+            let target = match self.names.get(name.text) {
+                Some(&Entity::Variable(target)) => RelocationTarget::Variable(target),
+                Some(&Entity::Function(target)) => {
+                    self.pending.first_uses.entry(target).or_insert(name.at);
+                    RelocationTarget::Function(target)
+                }
+                _ => return Err(self.unknown_name(name)),
+            };
+            if let Some(variable) = self.module.variables.get_mut(variable.0 as usize) {
+                variable.relocations.push(Relocation {
+                    offset,
+                    target,
+                    addend,
+                    generic,
+                    n_bytes,
+                    shift,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// A name that nothing declares.
+    pub fn unknown_name(&self, name: Token<'a>) -> super::ParseError {
+        self.error_at(
+            name.at,
+            format!(
+                "{} is not declared: no register, variable, label or function of that name \
+                     is in scope",
+                name.describe()
+            ),
+        )
+    }
+
+    /// A file without a single body has nothing to run.
+    fn check_not_empty(&self) -> Result<()> {
+        if self
+            .module
+            .functions
+            .iter()
+            .any(|function| function.body.is_some())
+        {
+            return Ok(());
+        }
+        Err(self.error_at(
+            self.token.at,
+            "the file ends without the body of any kernel or function: is it truncated?",
+        ))
+    }
+
+    /// Every function that is used must have a body, unless it is `.extern`.
+    fn check_functions_defined(&self) -> Result<()> {
+        let missing = self
+            .pending
+            .first_uses
+            .iter()
+            .filter(|(id, _)| {
+                let has_body = self
+                    .module
+                    .functions
+                    .get(id.0 as usize)
+                    .is_some_and(|f| f.body.is_some());
+                !has_body && !self.pending.extern_functions.contains(id)
+            })
+            .min_by_key(|(_, at)| at.offset);
+        match missing {
+            None => Ok(()),
+            Some((id, at)) => {
+                let name = self
+                    .module
+                    .functions
+                    .get(id.0 as usize)
+                    .map_or("?", |f| f.name.as_str());
+                Err(self.error_at(
+                    *at,
+                    format!(
+                        "`{name}` is declared and used here, but its body is nowhere in the \
+                         file: is the file truncated?"
+                    ),
+                ))
+            }
+        }
+    }
+
+    /// Every file that a `.loc` refers to must have its `.file`.
+    fn check_files_named(&self) -> Result<()> {
+        let missing = self
+            .pending
+            .used_files
+            .iter()
+            .filter(|(index, _)| self.module.file(**index).is_none())
+            .min_by_key(|(_, at)| at.offset);
+        match missing {
+            None => Ok(()),
+            Some((index, at)) => Err(self.error_at(
+                *at,
+                format!(
+                    "this `.loc` refers to file {index}, but no `.file {index}` is in the text: \
+                     is it truncated?"
+                ),
+            )),
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! PTX text to [`ir::Module`](crate::ir::Module).
+//!
+//! One pass over the text with one token of look-ahead; names are resolved as
+//! they are met, labels and function addresses once their scope or the file
+//! has ended. In reading order:
+//!
+//! - `lexer`: text to tokens;
+//! - `cursor`: the parser's state and its smallest steps;
+//! - `names`: scopes, registers and labels;
+//! - `special`: predefined registers;
+//! - `constants`: constant expressions;
+//! - `directives`: the file's level: `.version`, `.file`, linkage;
+//! - `variables`, `initialisers`: storage and its first contents;
+//! - `functions`: headers of entries and device functions;
+//! - `body`: statements;
+//! - `operands`: what stands behind an opcode.
+//!
+//! Left out, each with an error that names it: 32-bit addresses, parameters
+//! in registers (`.func (.reg .u32 x)`), texture and surface variables, and
+//! arrays indexed with `[ ]` in operands. Debug sections are skipped.
+//!
+//! A file cut short is refused wherever the cut can be seen: inside any
+//! declaration or body, before a function that is called but only declared,
+//! and before the `.file` directives of the lines it refers to, which rustc
+//! writes last. A file without line tables, cut exactly between two
+//! functions, is a shorter valid file.
+
+mod body;
+mod constants;
+mod cursor;
+mod directives;
+mod functions;
+mod initialisers;
+mod lexer;
+mod names;
+mod operands;
+mod special;
+mod variables;
+
+#[cfg(test)]
+mod tests;
+
+pub use crate::ir::ParseError;
+use crate::ir::{FuncId, Module, VarId};
+pub use special::OTHER_SPECIALS;
+
+/// Reads one PTX file.
+///
+/// # Errors
+///
+/// The first place that is not PTX as [described above](self), with what was
+/// found there and what was expected.
+pub fn parse(source: &str) -> Result<Module, ParseError> {
+    let mut parser = cursor::Parser::new(source)?;
+    parser.file()?;
+    Ok(parser.module)
+}
+
+/// What can only be settled at the end of the file.
+#[derive(Debug, Default)]
+struct Pending<'a> {
+    /// Operands that name something not yet declared, with their function and
+    /// whether their instruction is a call.
+    operands: Vec<PendingOperand<'a>>,
+    /// Addresses in initialisers.
+    relocations: Vec<PendingRelocation<'a>>,
+    /// First use of each function, to blame where it has no body.
+    first_uses: std::collections::HashMap<FuncId, lexer::Position>,
+    /// Functions that may stay without a body.
+    extern_functions: std::collections::HashSet<FuncId>,
+    /// First `.loc` of each `.file` index.
+    used_files: std::collections::HashMap<u32, lexer::Position>,
+}
+
+/// See [`Pending::operands`].
+#[derive(Debug)]
+struct PendingOperand<'a> {
+    name: lexer::Token<'a>,
+    function: FuncId,
+    instruction: usize,
+    operand: usize,
+    is_call: bool,
+}
+
+/// See [`Pending::relocations`].
+#[derive(Debug)]
+struct PendingRelocation<'a> {
+    name: lexer::Token<'a>,
+    variable: VarId,
+    offset: u64,
+    addend: i64,
+    generic: bool,
+    n_bytes: u8,
+    shift: u8,
+}

@@ -1,0 +1,158 @@
+//! Predefined registers by name.
+
+use crate::ir::Special;
+
+/// Special registers that [`Special`] has no name of its own for; a
+/// [`Special::Other`] holds an index into this list.
+pub const OTHER_SPECIALS: &[&str] = &[
+    "%clusterid.x",
+    "%clusterid.y",
+    "%clusterid.z",
+    "%nclusterid.x",
+    "%nclusterid.y",
+    "%nclusterid.z",
+    "%cluster_ctaid.x",
+    "%cluster_ctaid.y",
+    "%cluster_ctaid.z",
+    "%cluster_nctaid.x",
+    "%cluster_nctaid.y",
+    "%cluster_nctaid.z",
+    "%cluster_ctarank",
+    "%cluster_nctarank",
+    "%is_explicit_cluster",
+    "%aggr_smem_size",
+    "%reserved_smem_offset_begin",
+    "%reserved_smem_offset_end",
+    "%reserved_smem_offset_cap",
+    "%reserved_smem_offset_0",
+    "%reserved_smem_offset_1",
+    "%current_graph_exec",
+    "%pm0",
+    "%pm1",
+    "%pm2",
+    "%pm3",
+    "%pm4",
+    "%pm5",
+    "%pm6",
+    "%pm7",
+    "%pm0_64",
+    "%pm1_64",
+    "%pm2_64",
+    "%pm3_64",
+    "%pm4_64",
+    "%pm5_64",
+    "%pm6_64",
+    "%pm7_64",
+    "%tid.w",
+    "%ntid.w",
+    "%ctaid.w",
+    "%nctaid.w",
+    "%clusterid.w",
+    "%nclusterid.w",
+    "%cluster_ctaid.w",
+    "%cluster_nctaid.w",
+    "%envreg",
+];
+
+/// Names of special registers that are read by component.
+pub(super) fn has_components(name: &str) -> bool {
+    matches!(
+        name,
+        "%tid"
+            | "%ntid"
+            | "%ctaid"
+            | "%nctaid"
+            | "%clusterid"
+            | "%nclusterid"
+            | "%cluster_ctaid"
+            | "%cluster_nctaid"
+    )
+}
+
+/// The special register `name`, with `component` (`.x`) where it has one.
+pub(super) fn lookup(name: &str, component: &str) -> Option<Special> {
+    let axis = match component {
+        ".x" => Some(0),
+        ".y" => Some(1),
+        ".z" => Some(2),
+        _ => None,
+    };
+    match (name, axis) {
+        ("%tid", Some(axis)) => return Some(Special::Tid(axis)),
+        ("%ntid", Some(axis)) => return Some(Special::Ntid(axis)),
+        ("%ctaid", Some(axis)) => return Some(Special::Ctaid(axis)),
+        ("%nctaid", Some(axis)) => return Some(Special::Nctaid(axis)),
+        _ => {}
+    }
+    if !component.is_empty() {
+        let full = format!("{name}{component}");
+        return other(&full);
+    }
+    Some(match name {
+        "%laneid" => Special::LaneId,
+        "%warpid" => Special::WarpId,
+        "%nwarpid" => Special::NWarpId,
+        "%smid" => Special::SmId,
+        "%nsmid" => Special::NSmId,
+        "%gridid" => Special::GridId,
+        "%lanemask_eq" => Special::LaneMaskEq,
+        "%lanemask_le" => Special::LaneMaskLe,
+        "%lanemask_lt" => Special::LaneMaskLt,
+        "%lanemask_ge" => Special::LaneMaskGe,
+        "%lanemask_gt" => Special::LaneMaskGt,
+        "%clock" => Special::Clock,
+        "%clock_hi" => Special::ClockHi,
+        "%clock64" => Special::Clock64,
+        "%globaltimer" => Special::GlobalTimer,
+        "%globaltimer_lo" => Special::GlobalTimerLo,
+        "%globaltimer_hi" => Special::GlobalTimerHi,
+        "%dynamic_smem_size" => Special::DynamicSmemSize,
+        "%total_smem_size" => Special::TotalSmemSize,
+        "WARP_SZ" => Special::WarpSize,
+        _ if is_envreg(name) => return other("%envreg"),
+        _ => return other(name),
+    })
+}
+
+/// `%envreg0` to `%envreg31`, which a driver sets; all stand under one name.
+fn is_envreg(name: &str) -> bool {
+    name.strip_prefix("%envreg")
+        .and_then(|n| n.parse::<u8>().ok())
+        .is_some_and(|n| n < 32)
+}
+
+fn other(name: &str) -> Option<Special> {
+    let index = OTHER_SPECIALS.iter().position(|&other| other == name)?;
+    u16::try_from(index).ok().map(Special::Other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_find_their_registers() {
+        assert_eq!(lookup("%tid", ".y"), Some(Special::Tid(1)));
+        assert_eq!(lookup("%clock64", ""), Some(Special::Clock64));
+        assert_eq!(lookup("%tid", ""), None);
+        assert_eq!(lookup("%tid", ".q"), None);
+        assert_eq!(lookup("%r1", ""), None);
+        assert!(matches!(lookup("%envreg31", ""), Some(Special::Other(_))));
+        assert_eq!(lookup("%envreg32", ""), None);
+    }
+
+    #[test]
+    fn every_other_special_is_found_under_its_own_index() {
+        for (index, full) in OTHER_SPECIALS.iter().enumerate() {
+            let (name, component) = match full.find('.') {
+                Some(dot) => full.split_at(dot),
+                None => (*full, ""),
+            };
+            assert_eq!(
+                lookup(name, component),
+                Some(Special::Other(index as u16)),
+                "{full}"
+            );
+        }
+    }
+}

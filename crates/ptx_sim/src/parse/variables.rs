@@ -1,0 +1,244 @@
+//! Variables: `.global`, `.const`, `.shared`, `.local`, and `.param` inside a
+//! body.
+
+use super::cursor::{Parser, Result};
+use super::directives::Linkage;
+use super::lexer::{Kind, Token};
+use super::names::Entity;
+use crate::ir::{FuncId, Space, Type, VarId, Variable};
+
+/// Largest alignment accepted, in bytes. No memory is aligned to more than a
+/// page.
+const MAX_ALIGN: u32 = 4096;
+
+/// More dimensions than any compiler writes; a bound on nesting.
+const MAX_DIMENSIONS: usize = 16;
+
+/// Largest variable accepted: more than any GPU's memory.
+const MAX_SIZE_BYTES: u64 = 1 << 40;
+
+/// What stands before the name in a declaration: `.align 16 .v4 .f32`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Element {
+    pub ty: Type,
+    /// 1, or 2, 4 or 8 for a vector type.
+    pub width: u8,
+    /// Alignment in bytes, as given or by the type.
+    pub align: u32,
+}
+
+/// One declared object.
+#[derive(Clone, Debug)]
+pub(super) struct Declared<'a> {
+    pub name: Token<'a>,
+    pub element: Element,
+    /// Lengths of the dimensions, outermost first, the vector's last; the
+    /// first is 0 where the declaration leaves it open.
+    pub dimensions: Vec<u64>,
+    /// Size in bytes; 0 where the first dimension is open.
+    pub size_bytes: u64,
+}
+
+impl<'a> Parser<'a> {
+    /// Attributes and type of a declaration, up to the name.
+    pub fn element(&mut self) -> Result<Element> {
+        let mut align = None;
+        let mut width = 1_u8;
+        loop {
+            let token = self.token;
+            if token.kind != Kind::Modifier {
+                return Err(self.unexpected("a type such as `.b32`"));
+            }
+            self.take()?;
+            match token.text {
+                ".align" => align = Some(self.alignment()?),
+                ".attribute" => self.skip_balanced("(", ")")?,
+                ".v2" => width = 2,
+                ".v4" => width = 4,
+                ".v8" => width = 8,
+                name => {
+                    let Some(ty) = name.get(1..).and_then(Type::from_name) else {
+                        return Err(self.error_at(
+                            token.at,
+                            format!("found `{name}`, expected a type such as `.b32`"),
+                        ));
+                    };
+                    let natural = ty.size_bytes() * u32::from(width);
+                    return Ok(Element {
+                        ty,
+                        width,
+                        align: align.unwrap_or(natural),
+                    });
+                }
+            }
+        }
+    }
+
+    /// The number behind `.align`.
+    pub fn alignment(&mut self) -> Result<u32> {
+        let at = self.token.at;
+        let align = self.expect_u32("an alignment in bytes")?;
+        if !align.is_power_of_two() || align > MAX_ALIGN {
+            return Err(self.error_at(
+                at,
+                format!("{align} is no alignment: a power of two up to {MAX_ALIGN} was expected"),
+            ));
+        }
+        Ok(align)
+    }
+
+    /// A name and its dimensions.
+    pub fn declared(&mut self, element: Element) -> Result<Declared<'a>> {
+        let name = self.expect_word("a name")?;
+        let mut dimensions = Vec::new();
+        while self.accept("[")? {
+            if self.token.is("]") {
+                if !dimensions.is_empty() {
+                    return Err(self.unexpected("a length: only the first may be left open"));
+                }
+                dimensions.push(0);
+            } else {
+                let at = self.token.at;
+                let length = self.integer_constant()?;
+                if length == 0 && !dimensions.is_empty() || length > MAX_SIZE_BYTES {
+                    return Err(self.error_at(at, format!("{length} is no length of an array")));
+                }
+                dimensions.push(length);
+            }
+            self.expect("]")?;
+            if dimensions.len() > MAX_DIMENSIONS {
+                return Err(
+                    self.error_at(name.at, format!("more than {MAX_DIMENSIONS} dimensions"))
+                );
+            }
+        }
+        if element.width > 1 {
+            dimensions.push(u64::from(element.width));
+        }
+        let size_bytes = dimensions
+            .iter()
+            .try_fold(u64::from(element.ty.size_bytes()), |size, &length| {
+                size.checked_mul(length)
+            })
+            .filter(|&size| size <= MAX_SIZE_BYTES);
+        let Some(size_bytes) = size_bytes else {
+            return Err(self.error_at(
+                name.at,
+                format!("`{}` is larger than {MAX_SIZE_BYTES} bytes", name.text),
+            ));
+        };
+        Ok(Declared {
+            name,
+            element,
+            dimensions,
+            size_bytes,
+        })
+    }
+
+    /// Variables at module scope; the state space is the current token.
+    pub fn module_variables(&mut self, linkage: Linkage) -> Result<()> {
+        let space = self.storage_space()?;
+        let element = self.element()?;
+        loop {
+            let (variable, name) = self.variable(space, linkage, element, None)?;
+            self.module_name(variable, name)?;
+            if !self.accept(",")? {
+                break;
+            }
+        }
+        self.expect(";")?;
+        Ok(())
+    }
+
+    /// Takes `.global`, `.const` or `.shared`.
+    pub fn storage_space(&mut self) -> Result<Space> {
+        let space = match self.token.text {
+            ".global" => Space::Global,
+            ".const" => Space::Const,
+            ".shared" => Space::Shared,
+            _ => return Err(self.unexpected("`.global`, `.const` or `.shared`")),
+        };
+        self.take()?;
+        Ok(space)
+    }
+
+    /// One variable with storage, initialiser included. It is added to the
+    /// module, but not yet to any scope.
+    pub fn variable(
+        &mut self,
+        space: Space,
+        linkage: Linkage,
+        element: Element,
+        scope: Option<FuncId>,
+    ) -> Result<(VarId, Token<'a>)> {
+        let mut declared = self.declared(element)?;
+        let name = declared.name;
+        let id = VarId(self.module.variables.len() as u32);
+        let mut init = Vec::new();
+        if self.accept("=")? {
+            if space == Space::Shared || linkage.is_extern {
+                return Err(self.error_at(
+                    name.at,
+                    format!(
+                        "`{}` cannot have an initialiser: it is {}",
+                        name.text,
+                        if linkage.is_extern {
+                            "`.extern`"
+                        } else {
+                            "in shared memory"
+                        }
+                    ),
+                ));
+            }
+            init = self.initialiser(&mut declared, id)?;
+        }
+        self.module.variables.push(Variable {
+            name: name.text.to_owned(),
+            space,
+            align: element.align,
+            size_bytes: declared.size_bytes,
+            is_extern: linkage.is_extern,
+            init,
+            relocations: Vec::new(),
+            scope,
+            line: name.at.line,
+        });
+        Ok((id, name))
+    }
+
+    /// Enters the variable just added under its name at module scope. An
+    /// `.extern` declaration and its definition become one variable.
+    fn module_name(&mut self, id: VarId, name: Token<'a>) -> Result<()> {
+        let earlier = match self.names.get(name.text) {
+            None => {
+                self.names.insert(name.text, Entity::Variable(id));
+                return Ok(());
+            }
+            Some(&Entity::Variable(earlier)) => earlier,
+            Some(_) => return Err(self.declared_twice(name)),
+        };
+        let Some(new) = self.module.variables.pop() else {
+            return Ok(());
+        };
+        let Some(old) = self.module.variables.get_mut(earlier.0 as usize) else {
+            return Ok(());
+        };
+        if old.space != new.space || !(old.is_extern || new.is_extern) {
+            return Err(self.declared_twice(name));
+        }
+        if old.is_extern {
+            *old = new;
+            for relocation in &mut self.pending.relocations {
+                if relocation.variable == id {
+                    relocation.variable = earlier;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A name that its scope has already.
+    pub fn declared_twice(&self, name: Token<'a>) -> super::ParseError {
+        self.error_at(name.at, format!("{} is declared twice", name.describe()))
+    }
+}
