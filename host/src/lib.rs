@@ -1,1 +1,23 @@
 //! Launches the kernels on a GPU or on the simulator and checks them.
+//!
+//! Reading order: [`registry`] (what there is to run), [`lessons`] (the
+//! lessons themselves), [`bench`] (what a lesson runs on), [`engine`] (GPU and
+//! simulator), [`verify`] and [`measure`] (verdicts and figures), [`run`] (one
+//! walk over the registry).
+//!
+//! Left out: kernels (`gpu-kernels`), their compilation (`cuda_builder`), the
+//! simulation of PTX (`ptx_sim`).
+
+pub mod bench;
+pub mod counts;
+pub mod engine;
+pub mod inputs;
+pub mod lessons;
+pub mod measure;
+pub mod ptx;
+pub mod registry;
+pub mod run;
+pub mod verify;
+
+/// The commit this was built from, or `unknown`.
+pub const COMMIT: &str = env!("LOCKSTEP_COMMIT");

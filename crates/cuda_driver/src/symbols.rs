@@ -105,15 +105,14 @@ driver_symbols! {
         cuDevicePrimaryCtxRelease_v2 cuDevicePrimaryCtxReset_v2
         cuDevicePrimaryCtxRetain cuDeviceTotalMem_v2
         cuDriverGetVersion
-        cuEventCreate cuEventDestroy_v2 cuEventElapsedTime cuEventRecord
-        cuEventSynchronize
+        cuEventCreate cuEventDestroy_v2 cuEventElapsedTime cuEventQuery cuEventRecord
         cuFuncGetAttribute cuFuncSetAttribute
         cuGetErrorName cuGetErrorString
         cuInit
         cuLaunchKernel
         cuMemAlloc_v2 cuMemFree_v2 cuMemGetInfo_v2
-        cuMemcpyDtoD_v2 cuMemcpyDtoDAsync_v2 cuMemcpyDtoH_v2 cuMemcpyHtoD_v2
-        cuMemsetD8_v2 cuMemsetD32_v2
+        cuMemcpyDtoDAsync_v2 cuMemcpyDtoH_v2 cuMemcpyHtoD_v2
+        cuMemsetD8Async
         cuModuleGetFunction cuModuleGetGlobal_v2 cuModuleLoadDataEx cuModuleUnload
         cuStreamCreateWithPriority cuStreamDestroy_v2 cuStreamSynchronize;
     optional:
@@ -123,7 +122,7 @@ driver_symbols! {
         cuCtxGetStreamPriorityRange cuCtxPopCurrent_v2 cuCtxPushCurrent_v2
         cuCtxSetCacheConfig cuCtxSetLimit cuCtxSetSharedMemConfig
         cuDestroyExternalMemory cuDeviceGetPCIBusId cuDevicePrimaryCtxSetFlags_v2
-        cuEventQuery cuExternalMemoryGetMappedBuffer
+        cuEventSynchronize cuExternalMemoryGetMappedBuffer
         cuFuncSetCacheConfig cuFuncSetSharedMemConfig
         cuGraphAddKernelNode cuGraphCreate cuGraphDebugDotPrint cuGraphDestroy
         cuGraphGetEdges cuGraphGetNodes cuGraphKernelNodeGetParams
@@ -133,9 +132,9 @@ driver_symbols! {
         cuLinkAddData_v2 cuLinkComplete cuLinkCreate_v2 cuLinkDestroy
         cuMemAdvise cuMemAllocAsync cuMemAllocHost_v2 cuMemAllocManaged
         cuMemFreeAsync cuMemFreeHost cuMemHostAlloc cuMemHostGetDevicePointer_v2
-        cuMemPrefetchAsync cuMemcpy2D_v2 cuMemcpyAtoH_v2 cuMemcpyDtoHAsync_v2
+        cuMemPrefetchAsync cuMemcpyDtoD_v2 cuMemcpy2D_v2 cuMemcpyAtoH_v2 cuMemcpyDtoHAsync_v2
         cuMemcpyHtoA_v2 cuMemcpyHtoDAsync_v2
-        cuMemsetD8Async cuMemsetD16Async cuMemsetD16_v2 cuMemsetD32Async
+        cuMemsetD8_v2 cuMemsetD16Async cuMemsetD16_v2 cuMemsetD32Async cuMemsetD32_v2
         cuModuleLoad cuModuleLoadData
         cuOccupancyAvailableDynamicSMemPerBlock
         cuOccupancyMaxActiveBlocksPerMultiprocessor

@@ -1,0 +1,136 @@
+//! What a launch cost in memory work, and the ratios lessons make claims about.
+
+use std::fmt;
+
+/// Memory work and instructions of a launch, summed over the grid. Field by
+/// field what the simulator counts; the rules are those of the hardware.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Counts {
+    pub warp_instructions: u64,
+    pub thread_instructions: u64,
+    pub shared_load_requests: u64,
+    pub shared_load_wavefronts: u64,
+    pub shared_load_conflicts: u64,
+    pub shared_store_requests: u64,
+    pub shared_store_wavefronts: u64,
+    pub shared_store_conflicts: u64,
+    pub shared_atomic_requests: u64,
+    pub shared_atomic_wavefronts: u64,
+    pub shared_atomic_conflicts: u64,
+    pub ldmatrix_requests: u64,
+    pub ldmatrix_wavefronts: u64,
+    pub ldmatrix_conflicts: u64,
+    pub stmatrix_requests: u64,
+    pub stmatrix_wavefronts: u64,
+    pub stmatrix_conflicts: u64,
+    pub global_load_requests: u64,
+    pub global_load_sectors: u64,
+    pub global_load_bytes: u64,
+    pub global_store_requests: u64,
+    pub global_store_sectors: u64,
+    pub global_store_bytes: u64,
+    pub global_atomic_requests: u64,
+    pub global_atomic_sectors: u64,
+    pub global_red_requests: u64,
+    pub global_red_sectors: u64,
+    pub local_load_requests: u64,
+    pub local_load_sectors: u64,
+    pub local_store_requests: u64,
+    pub local_store_sectors: u64,
+}
+
+/// What the simulator counted during one launch.
+#[derive(Clone, Debug)]
+pub struct LaunchCounts {
+    /// Sums over the grid.
+    pub total: Counts,
+}
+
+/// A figure made of counts, comparable between sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Metric {
+    /// Bank conflicts of shared loads, a warp request.
+    SharedLoadConflictsPerRequest,
+    /// Bank conflicts of shared stores, a warp request.
+    SharedStoreConflictsPerRequest,
+    /// 32-byte sectors of global loads, a warp request.
+    GlobalLoadSectorsPerRequest,
+    /// 32-byte sectors of global stores, a warp request.
+    GlobalStoreSectorsPerRequest,
+    /// Sectors of local memory, loads and stores.
+    LocalSectors,
+}
+
+impl Metric {
+    /// Its value. `None` when nothing was requested that it could be a share of.
+    pub fn of(self, counts: &Counts) -> Option<f64> {
+        let share = |part: u64, whole: u64| (whole != 0).then(|| part as f64 / whole as f64);
+        match self {
+            Self::SharedLoadConflictsPerRequest => {
+                share(counts.shared_load_conflicts, counts.shared_load_requests)
+            }
+            Self::SharedStoreConflictsPerRequest => {
+                share(counts.shared_store_conflicts, counts.shared_store_requests)
+            }
+            Self::GlobalLoadSectorsPerRequest => {
+                share(counts.global_load_sectors, counts.global_load_requests)
+            }
+            Self::GlobalStoreSectorsPerRequest => {
+                share(counts.global_store_sectors, counts.global_store_requests)
+            }
+            Self::LocalSectors => {
+                Some((counts.local_load_sectors + counts.local_store_sectors) as f64)
+            }
+        }
+    }
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::SharedLoadConflictsPerRequest => "bank conflicts per shared load request",
+            Self::SharedStoreConflictsPerRequest => "bank conflicts per shared store request",
+            Self::GlobalLoadSectorsPerRequest => "sectors per global load request",
+            Self::GlobalStoreSectorsPerRequest => "sectors per global store request",
+            Self::LocalSectors => "sectors of local memory",
+        })
+    }
+}
+
+/// A claim of the catalogue about a kernel's counts, exact by rule.
+#[derive(Clone, Copy, Debug)]
+pub struct Expectation {
+    /// Of what.
+    pub metric: Metric,
+    /// Its exact value; `None` claims that nothing is requested.
+    pub value: Option<f64>,
+}
+
+impl Expectation {
+    /// `metric` is exactly `value`.
+    pub const fn exactly(metric: Metric, value: f64) -> Self {
+        Self {
+            metric,
+            value: Some(value),
+        }
+    }
+
+    /// What is wrong, if something is.
+    pub fn check(&self, counts: &Counts) -> Result<(), String> {
+        let counted = self.metric.of(counts);
+        // Both are quotients of whole numbers below 2^53, so equal means equal.
+        if counted == self.value {
+            return Ok(());
+        }
+        let words = |value: Option<f64>| {
+            value.map_or_else(|| "no request".to_owned(), |value| format!("{value}"))
+        };
+        Err(format!(
+            "{}: expected {}, counted {}",
+            self.metric,
+            words(self.value),
+            words(counted)
+        ))
+    }
+}

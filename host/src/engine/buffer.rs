@@ -1,0 +1,146 @@
+//! Device memory with a type, freed when dropped.
+
+use super::{Engine, EngineError};
+use cuda_std::launch::{DeviceCopy, DevicePtr, DevicePtrMut, DeviceSlice};
+use std::marker::PhantomData;
+
+/// `len` values of type `T` in the memory of an engine's device.
+pub struct Buffer<'e, T> {
+    engine: &'e dyn Engine,
+    address: u64,
+    len: usize,
+    element: PhantomData<T>,
+}
+
+/// The byte that outputs are filled with before a kernel writes them: as `f16`,
+/// `f32` or `f64` it reads as NaN, as an integer as its largest unsigned value.
+pub const POISON: u8 = 0xFF;
+
+impl<'e, T: DeviceCopy> Buffer<'e, T> {
+    /// Room for `len` values, every byte [`POISON`]. `label` names it in reports
+    /// of bad accesses.
+    pub fn poisoned(engine: &'e dyn Engine, label: &str, len: usize) -> Result<Self, EngineError> {
+        let buffer = Self::uninitialised(engine, label, len)?;
+        buffer.fill(POISON)?;
+        Ok(buffer)
+    }
+
+    /// A copy of `values` on the device.
+    pub fn of(engine: &'e dyn Engine, label: &str, values: &[T]) -> Result<Self, EngineError> {
+        let buffer = Self::uninitialised(engine, label, values.len())?;
+        buffer.write(values)?;
+        Ok(buffer)
+    }
+
+    fn uninitialised(engine: &'e dyn Engine, label: &str, len: usize) -> Result<Self, EngineError> {
+        let address = engine.alloc((len * size_of::<T>()) as u64, label)?;
+        Ok(Self {
+            engine,
+            address,
+            len,
+            element: PhantomData,
+        })
+    }
+
+    /// Number of values.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is no value.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Size in bytes.
+    pub fn size_bytes(&self) -> u64 {
+        (self.len * size_of::<T>()) as u64
+    }
+
+    /// Device address of the first value.
+    pub fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// Sets every byte to `value`.
+    pub fn fill(&self, value: u8) -> Result<(), EngineError> {
+        self.engine.fill(self.address, self.size_bytes(), value)
+    }
+
+    /// Overwrites all values. `values` must be as long as the buffer.
+    pub fn write(&self, values: &[T]) -> Result<(), EngineError> {
+        self.check_len(values.len())?;
+        self.engine.write(self.address, as_bytes(values))
+    }
+
+    /// Copies all values to the host.
+    pub fn read(&self) -> Result<Vec<T>, EngineError> {
+        let mut values = Vec::with_capacity(self.len);
+        // SAFETY: the bytes are zeroed before they are seen as values, and
+        // `DeviceCopy` promises that every bit pattern is one.
+        unsafe {
+            std::ptr::write_bytes(values.as_mut_ptr(), 0, self.len);
+            values.set_len(self.len);
+        }
+        self.read_into(&mut values)?;
+        Ok(values)
+    }
+
+    /// Copies all values into `values`, which must be as long as the buffer.
+    pub fn read_into(&self, values: &mut [T]) -> Result<(), EngineError> {
+        self.check_len(values.len())?;
+        self.engine.read(self.address, as_bytes_mut(values))
+    }
+
+    fn check_len(&self, len: usize) -> Result<(), EngineError> {
+        if len == self.len {
+            return Ok(());
+        }
+        Err(EngineError::Internal {
+            engine: "host",
+            what: format!("a copy of {len} values to or from a buffer of {}", self.len),
+        })
+    }
+
+    /// The kernel argument for a `*const T` that points to value `offset`.
+    pub fn ptr_at(&self, offset: usize) -> DevicePtr<T> {
+        DevicePtr::new(self.address + (offset * size_of::<T>()) as u64)
+    }
+
+    /// The kernel argument for a `*mut T` that points to value `offset`.
+    pub fn ptr_mut_at(&self, offset: usize) -> DevicePtrMut<T> {
+        DevicePtrMut::new(self.address + (offset * size_of::<T>()) as u64)
+    }
+
+    /// The kernel argument for a `*const T`.
+    pub fn as_ptr(&self) -> DevicePtr<T> {
+        self.ptr_at(0)
+    }
+
+    /// The kernel argument for a `*mut T`.
+    pub fn as_mut_ptr(&self) -> DevicePtrMut<T> {
+        self.ptr_mut_at(0)
+    }
+
+    /// The kernel argument for a `&[T]` of the whole buffer.
+    pub fn as_slice(&self) -> DeviceSlice<T> {
+        DeviceSlice::new(self.address, self.len as u64)
+    }
+}
+
+impl<T> Drop for Buffer<'_, T> {
+    fn drop(&mut self) {
+        // After a fault the memory may be gone already; there is nobody to tell.
+        let _ = self.engine.free(self.address);
+    }
+}
+
+fn as_bytes<T: DeviceCopy>(values: &[T]) -> &[u8] {
+    // SAFETY: `DeviceCopy` types have no padding, so all bytes are initialised.
+    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
+}
+
+fn as_bytes_mut<T: DeviceCopy>(values: &mut [T]) -> &mut [u8] {
+    // SAFETY: no padding, and every bit pattern is a valid value.
+    unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), size_of_val(values)) }
+}

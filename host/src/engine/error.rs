@@ -1,0 +1,123 @@
+//! What can go wrong between a kernel and its result. Every message names the
+//! kernel, the place and, where there is one, the cure.
+
+use super::launch::LaunchConfig;
+use cuda_driver::{DriverError, LoadError};
+use std::fmt;
+
+/// Which launch of which kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Entry name.
+    pub kernel: String,
+    /// How it was launched.
+    pub config: LaunchConfig,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "kernel `{}`, launched with {}", self.kernel, self.config)
+    }
+}
+
+/// Why an engine did not do what it was asked.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum EngineError {
+    /// There is no driver.
+    #[error(transparent)]
+    NoDriver(#[from] LoadError),
+
+    /// The driver refused something.
+    #[error(transparent)]
+    Driver(#[from] DriverError),
+
+    /// There is a driver but no GPU.
+    #[error(
+        "the driver sees no GPU: `nvidia-smi -L` must list one, and CUDA_VISIBLE_DEVICES must not hide it"
+    )]
+    NoGpu,
+
+    /// The PTX could not be loaded.
+    #[error("`{module}` could not be loaded: {log}")]
+    Module {
+        /// Name of the PTX.
+        module: String,
+        /// What the driver's compiler or our parser says, with the line.
+        log: String,
+    },
+
+    /// No module has an entry of that name.
+    #[error("no kernel `{kernel}` in {modules}")]
+    NoSuchKernel {
+        /// The name that was asked for.
+        kernel: String,
+        /// Where it was looked for.
+        modules: String,
+    },
+
+    /// The launch broke a rule and was not made.
+    #[error("{place}: not launched: {reason}")]
+    Refused {
+        /// The launch.
+        place: Place,
+        /// The rule.
+        reason: String,
+    },
+
+    /// The kernel did something wrong while it ran.
+    #[error("{place}: {report}")]
+    Fault {
+        /// The launch.
+        place: Place,
+        /// What it did, where.
+        report: String,
+    },
+
+    /// The kernel did not end within the limit.
+    #[error("{place}: {report}")]
+    NeverEnds {
+        /// The launch.
+        place: Place,
+        /// The limit, and where the kernel was.
+        report: String,
+    },
+
+    /// The kernel may be right, but the simulator does not know an instruction.
+    #[error("{place}: {report}")]
+    Unsupported {
+        /// The launch.
+        place: Place,
+        /// The instruction and its line.
+        report: String,
+    },
+
+    /// Memory could not be allocated, or an address was no allocation.
+    #[error("device memory: {0}")]
+    Memory(String),
+
+    /// An earlier fault took the GPU away from this process.
+    #[error(
+        "the GPU is lost to this process since an earlier fault ({0}); run again without that kernel"
+    )]
+    Lost(String),
+
+    /// Our own mistake, not the kernel's.
+    #[error("internal error of the {engine}: {what}; please report it")]
+    Internal {
+        /// Which part.
+        engine: &'static str,
+        /// What it found.
+        what: String,
+    },
+}
+
+impl EngineError {
+    /// Whether the kernel was never given a chance: its result is "not run", and
+    /// neither passed nor failed.
+    pub fn is_not_run(&self) -> bool {
+        matches!(
+            self,
+            Self::NoDriver(_) | Self::NoGpu | Self::Lost(_) | Self::Unsupported { .. }
+        )
+    }
+}

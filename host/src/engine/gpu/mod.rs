@@ -1,0 +1,281 @@
+//! The GPU engine: a CUDA device through `cust`.
+//!
+//! Every call waits for its end, so an error belongs to the launch that caused
+//! it and can name the kernel. A fault poisons the whole CUDA context; the
+//! engine then builds a new one ([`Gpu::recover`]), and only when that fails, or
+//! when a kernel never ends, the GPU is lost to the process and what follows is
+//! "not run".
+
+mod jit;
+mod memory;
+mod session;
+
+use super::{
+    DeviceProperties, Engine, EngineError, EngineKind, Observe, Place, Prepared, PtxModule,
+};
+use crate::counts::LaunchCounts;
+use cuda_driver::DriverError;
+use cust::context::Context;
+use cust::device::Device;
+use cust::error::CudaError;
+use memory::Allocations;
+use session::Session;
+use std::cell::RefCell;
+
+/// A CUDA device with the modules it may run.
+pub struct Gpu {
+    device: Device,
+    properties: DeviceProperties,
+    modules: Vec<PtxModule>,
+    state: RefCell<State>,
+    allocations: RefCell<Allocations>,
+}
+
+enum State {
+    Up(Session),
+    Lost(String),
+}
+
+/// What `code` means, in the driver's words.
+fn driver_error(call: &'static str, code: CudaError) -> EngineError {
+    EngineError::Driver(DriverError::new(call, code as u32 as i32))
+}
+
+/// Whether the error came out of the kernel that ran, and took the context with it.
+fn is_fault(code: CudaError) -> bool {
+    matches!(
+        code,
+        CudaError::IllegalAddress
+            | CudaError::AssertError
+            | CudaError::HardwareStackError
+            | CudaError::IllegalInstruction
+            | CudaError::MisalignedAddress
+            | CudaError::InvalidAddressSpace
+            | CudaError::InvalidProgramCounter
+            | CudaError::LaunchFailed
+            | CudaError::LaunchTimeout
+            | CudaError::EccUncorrectable
+            | CudaError::UnknownError
+    )
+}
+
+impl Gpu {
+    /// The first device that the driver shows.
+    ///
+    /// # Errors
+    ///
+    /// No driver, no device, or a device that cannot be used.
+    pub fn new(modules: Vec<PtxModule>) -> Result<Self, EngineError> {
+        let driver = cuda_driver::load()?;
+        driver.init()?;
+        let info = driver
+            .devices()?
+            .into_iter()
+            .next()
+            .ok_or(EngineError::NoGpu)?;
+        let version = driver.version()?;
+        let device =
+            Device::get_device(info.ordinal).map_err(|code| driver_error("cuDeviceGet", code))?;
+        let (major, minor) = info.compute_capability;
+        let properties = DeviceProperties {
+            name: info.name,
+            sm: major * 10 + minor,
+            memory_bytes: info.memory_bytes,
+            shared_per_block_bytes: info.shared_per_block_optin_bytes,
+            driver: Some(version.to_string()),
+            sm_clock_mhz: info.clock_khz.map(|khz| khz / 1000),
+            memory_clock_mhz: info.memory_clock_khz.map(|khz| khz / 1000),
+        };
+        let session = Session::new(device, modules.len())?;
+        Ok(Self {
+            device,
+            properties,
+            modules,
+            state: RefCell::new(State::Up(session)),
+            allocations: RefCell::default(),
+        })
+    }
+
+    /// Runs `work` on the session, if the GPU is not lost.
+    fn with_session<R>(
+        &self,
+        work: impl FnOnce(&mut Session) -> Result<R, EngineError>,
+    ) -> Result<R, EngineError> {
+        match &mut *self.state.borrow_mut() {
+            State::Up(session) => work(session),
+            State::Lost(reason) => Err(EngineError::Lost(reason.clone())),
+        }
+    }
+
+    /// Runs `work`, which ends by waiting for the device, and deals with a fault.
+    fn run<R>(
+        &self,
+        place: &Place,
+        work: impl FnOnce(&mut Session) -> Result<R, session::RunError>,
+    ) -> Result<R, EngineError> {
+        let result = match &mut *self.state.borrow_mut() {
+            State::Up(session) => work(session),
+            State::Lost(reason) => return Err(EngineError::Lost(reason.clone())),
+        };
+        match result {
+            Ok(value) => Ok(value),
+            Err(session::RunError::Engine(error)) => Err(error),
+            Err(session::RunError::Timeout(limit)) => {
+                let reason = format!("`{}` did not end", place.kernel);
+                // The kernel still runs. Taking its context down would wait for
+                // it, so the session is left to the end of the process.
+                let running = self.state.replace(State::Lost(reason));
+                std::mem::forget(running);
+                Err(EngineError::NeverEnds {
+                    place: place.clone(),
+                    report: format!("still running after {} s", limit.as_secs()),
+                })
+            }
+            Err(session::RunError::Device { call, code }) if is_fault(code) => {
+                let error = DriverError::new(call, code as u32 as i32);
+                self.recover(place);
+                Err(EngineError::Fault {
+                    place: place.clone(),
+                    report: fault_report(&error),
+                })
+            }
+            Err(session::RunError::Device { call, code }) => Err(EngineError::Refused {
+                place: place.clone(),
+                reason: DriverError::new(call, code as u32 as i32).to_string(),
+            }),
+        }
+    }
+
+    /// After a fault: a new context in the place of the broken one. All memory
+    /// of the old one is gone.
+    fn recover(&self, place: &Place) {
+        let reason = format!("in `{}`", place.kernel);
+        // Modules, stream and context are given up here; the driver answers
+        // each with the same error, which cust drops.
+        drop(self.state.replace(State::Lost(reason.clone())));
+        self.allocations.borrow_mut().forget_all();
+        // SAFETY: this engine is the only user of the context in this process,
+        // and holds nothing of it any more.
+        let reset = unsafe { Context::reset(&self.device) };
+        let rebuilt = reset
+            .map_err(|code| driver_error("cuDevicePrimaryCtxReset", code))
+            .and_then(|()| Session::new(self.device, self.modules.len()))
+            .and_then(|session| session.try_out().map(|()| session));
+        self.state.replace(match rebuilt {
+            Ok(session) => State::Up(session),
+            Err(error) => State::Lost(format!("{reason}; a new context fails too: {error}")),
+        });
+    }
+}
+
+/// The fault in words, with how to learn more.
+fn fault_report(error: &DriverError) -> String {
+    let meaning = match error.code {
+        700 => "read or wrote memory outside every allocation",
+        716 => "made an access that is not aligned to its size",
+        715 => "ran an illegal instruction or a trap (a panic in the kernel is one)",
+        719 => "failed on the device (a trap or an access outside shared or local memory)",
+        710 => "failed an assertion",
+        _ => "stopped with an error",
+    };
+    format!(
+        "it {meaning}: {error}. `--engine sim` on a small shape names thread, source line and address"
+    )
+}
+
+impl Engine for Gpu {
+    fn kind(&self) -> EngineKind {
+        EngineKind::Gpu
+    }
+
+    fn device(&self) -> &DeviceProperties {
+        &self.properties
+    }
+
+    fn alloc(&self, size_bytes: u64, label: &str) -> Result<u64, EngineError> {
+        self.with_session(|_| {
+            let address = memory::alloc(size_bytes, label)?;
+            self.allocations.borrow_mut().add(address, size_bytes);
+            Ok(address)
+        })
+    }
+
+    fn free(&self, address: u64) -> Result<(), EngineError> {
+        // Memory of a context that a fault took down is gone already.
+        if !self.allocations.borrow_mut().remove(address) {
+            return Ok(());
+        }
+        self.with_session(|_| memory::free(address))
+    }
+
+    fn write(&self, address: u64, bytes: &[u8]) -> Result<(), EngineError> {
+        self.allocations
+            .borrow()
+            .check(address, bytes.len() as u64)?;
+        self.with_session(|_| memory::write(address, bytes))
+    }
+
+    fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), EngineError> {
+        self.allocations
+            .borrow()
+            .check(address, bytes.len() as u64)?;
+        self.with_session(|_| memory::read(address, bytes))
+    }
+
+    fn fill(&self, address: u64, size_bytes: u64, value: u8) -> Result<(), EngineError> {
+        self.allocations.borrow().check(address, size_bytes)?;
+        self.with_session(|session| memory::fill(session, address, size_bytes, value))
+    }
+
+    fn launch(
+        &self,
+        launch: &Prepared,
+        _observe: Observe,
+    ) -> Result<Option<LaunchCounts>, EngineError> {
+        self.run(&launch.place(), |session| {
+            session.enqueue(&self.modules, launch, &self.properties)?;
+            session.wait()
+        })?;
+        Ok(None)
+    }
+
+    fn time(
+        &self,
+        launch: &Prepared,
+        n_warmup: u32,
+        n_runs: u32,
+    ) -> Result<Option<Vec<f32>>, EngineError> {
+        self.run(&launch.place(), |session| {
+            session.time(n_warmup, n_runs, |session| {
+                session.enqueue(&self.modules, launch, &self.properties)
+            })
+        })
+        .map(Some)
+    }
+
+    fn time_copy(
+        &self,
+        to: u64,
+        from: u64,
+        size_bytes: u64,
+        n_warmup: u32,
+        n_runs: u32,
+    ) -> Result<Option<Vec<f32>>, EngineError> {
+        self.allocations.borrow().check(to, size_bytes)?;
+        self.allocations.borrow().check(from, size_bytes)?;
+        let place = Place {
+            kernel: "device-to-device copy".into(),
+            config: super::LaunchConfig::new([1; 3], [1; 3]),
+        };
+        self.run(&place, |session| {
+            session.time(n_warmup, n_runs, |session| {
+                memory::enqueue_copy(session, to, from, size_bytes)
+            })
+        })
+        .map(Some)
+    }
+
+    fn is_usable(&self) -> Result<(), EngineError> {
+        self.with_session(|_| Ok(()))
+    }
+}

@@ -1,0 +1,235 @@
+//! One CUDA context: its stream, its loaded modules, launching and timing.
+
+use super::super::{DeviceProperties, EngineError, Prepared, PtxModule};
+use super::{driver_error, jit};
+use cust::context::Context;
+use cust::device::Device;
+use cust::error::CudaError;
+use cust::event::{Event, EventFlags, EventStatus};
+use cust::function::{Function, FunctionAttribute};
+use cust::module::Module;
+use cust::stream::{Stream, StreamFlags};
+use std::ffi::c_void;
+use std::time::{Duration, Instant};
+
+/// A kernel that runs longer than this is taken to never end.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
+
+/// Dynamic shared memory that every kernel may have without asking for more.
+const SHARED_WITHOUT_OPT_IN_BYTES: u32 = 48 * 1024;
+
+/// Why work on the device was not done.
+pub(super) enum RunError {
+    /// Found before the device was involved.
+    Engine(EngineError),
+    /// The device or the driver said no.
+    Device { call: &'static str, code: CudaError },
+    /// It did not end in this time.
+    Timeout(Duration),
+}
+
+impl From<EngineError> for RunError {
+    fn from(error: EngineError) -> Self {
+        Self::Engine(error)
+    }
+}
+
+fn failed(call: &'static str) -> impl Fn(CudaError) -> RunError {
+    move |code| RunError::Device { call, code }
+}
+
+/// A context and all that lives in it. Fields are dropped in this order.
+pub(super) struct Session {
+    /// The engine's modules as far as they were needed, in its order.
+    loaded: Vec<Option<Module>>,
+    stream: Stream,
+    _context: Context,
+}
+
+impl Session {
+    pub(super) fn new(device: Device, n_modules: usize) -> Result<Self, EngineError> {
+        let context =
+            Context::new(device).map_err(|code| driver_error("cuDevicePrimaryCtxRetain", code))?;
+        let stream = Stream::new(StreamFlags::NON_BLOCKING, None)
+            .map_err(|code| driver_error("cuStreamCreateWithPriority", code))?;
+        let loaded = std::iter::repeat_with(|| None).take(n_modules).collect();
+        Ok(Self {
+            loaded,
+            stream,
+            _context: context,
+        })
+    }
+
+    pub(super) fn stream(&self) -> &Stream {
+        &self.stream
+    }
+
+    /// Whether the context really works.
+    pub(super) fn try_out(&self) -> Result<(), EngineError> {
+        let address = super::memory::alloc(256, "trial")?;
+        super::memory::fill(self, address, 256, 0)?;
+        super::memory::free(address)
+    }
+
+    /// Index of the module with the entry, loading modules until it is found.
+    fn module_with(&mut self, modules: &[PtxModule], entry: &str) -> Result<usize, EngineError> {
+        for (index, source) in modules.iter().enumerate() {
+            let loaded = &mut self.loaded[index];
+            if loaded.is_none() {
+                *loaded = Some(jit::load(source)?);
+            }
+            if loaded
+                .as_ref()
+                .is_some_and(|module| module.get_function(entry).is_ok())
+            {
+                return Ok(index);
+            }
+        }
+        let names: Vec<_> = modules
+            .iter()
+            .map(|module| format!("`{}`", module.name))
+            .collect();
+        Err(EngineError::NoSuchKernel {
+            kernel: entry.to_owned(),
+            modules: names.join(", "),
+        })
+    }
+
+    /// Puts the launch into the stream.
+    pub(super) fn enqueue(
+        &mut self,
+        modules: &[PtxModule],
+        launch: &Prepared,
+        device: &DeviceProperties,
+    ) -> Result<(), RunError> {
+        let index = self.module_with(modules, launch.entry())?;
+        let module = self.loaded[index].as_ref().expect("module_with loaded it");
+        let function = module
+            .get_function(launch.entry())
+            .map_err(failed("cuModuleGetFunction"))?;
+        check_resources(&function, launch, device)?;
+
+        let mut params: Vec<[u8; 8]> = launch
+            .params()
+            .iter()
+            .map(|param| {
+                let mut bytes = [0; 8];
+                bytes[..param.as_bytes().len()].copy_from_slice(param.as_bytes());
+                bytes
+            })
+            .collect();
+        let param_addresses: Vec<*mut c_void> = params
+            .iter_mut()
+            .map(|bytes| bytes.as_mut_ptr().cast())
+            .collect();
+        let config = launch.config();
+        let (grid, block) = (config.grid, config.block);
+        // SAFETY: whoever prepared the launch promised what the kernel asks; the
+        // driver copies the parameters before it returns.
+        unsafe {
+            self.stream.launch(
+                &function,
+                (grid[0], grid[1], grid[2]),
+                (block[0], block[1], block[2]),
+                config.dynamic_shared_bytes,
+                &param_addresses,
+            )
+        }
+        .map_err(failed("cuLaunchKernel"))
+    }
+
+    /// Waits until the stream is empty, or the time limit.
+    pub(super) fn wait(&mut self) -> Result<(), RunError> {
+        let end = Event::new(EventFlags::DISABLE_TIMING).map_err(failed("cuEventCreate"))?;
+        end.record(&self.stream).map_err(failed("cuEventRecord"))?;
+        let started = Instant::now();
+        loop {
+            match end.query().map_err(failed("cuEventQuery"))? {
+                EventStatus::Ready => return Ok(()),
+                EventStatus::NotReady => {}
+            }
+            let waited = started.elapsed();
+            if waited > TIME_LIMIT {
+                return Err(RunError::Timeout(TIME_LIMIT));
+            }
+            // Most launches end within microseconds; the rest need no hurry.
+            if waited > Duration::from_millis(2) {
+                std::thread::sleep(Duration::from_micros(100));
+            }
+        }
+    }
+
+    /// Time of each of `n_runs` runs in milliseconds, by events around each.
+    pub(super) fn time(
+        &mut self,
+        n_warmup: u32,
+        n_runs: u32,
+        mut enqueue: impl FnMut(&mut Self) -> Result<(), RunError>,
+    ) -> Result<Vec<f32>, RunError> {
+        for _ in 0..n_warmup {
+            enqueue(self)?;
+        }
+        self.wait()?;
+        let event = || Event::new(EventFlags::DEFAULT).map_err(failed("cuEventCreate"));
+        let mut around = Vec::with_capacity(n_runs as usize);
+        for _ in 0..n_runs {
+            around.push((event()?, event()?));
+        }
+        for (start, end) in &around {
+            start
+                .record(&self.stream)
+                .map_err(failed("cuEventRecord"))?;
+            enqueue(self)?;
+            end.record(&self.stream).map_err(failed("cuEventRecord"))?;
+        }
+        self.wait()?;
+        around
+            .iter()
+            .map(|(start, end)| {
+                end.elapsed_time_f32(start)
+                    .map_err(failed("cuEventElapsedTime"))
+            })
+            .collect()
+    }
+}
+
+/// Checks what only the compiled kernel tells, and opts in to large shared
+/// memory where the launch needs it.
+fn check_resources(
+    function: &Function<'_>,
+    launch: &Prepared,
+    device: &DeviceProperties,
+) -> Result<(), RunError> {
+    let refused = |reason| {
+        RunError::Engine(EngineError::Refused {
+            place: launch.place(),
+            reason,
+        })
+    };
+    let attribute = |which| {
+        function
+            .get_attribute(which)
+            .map(|value| value.unsigned_abs())
+            .map_err(failed("cuFuncGetAttribute"))
+    };
+    let n_threads = launch.config().threads_per_block();
+    let max_threads = attribute(FunctionAttribute::MaxThreadsPerBlock)?;
+    if n_threads > u64::from(max_threads) {
+        let n_registers = attribute(FunctionAttribute::NumRegisters)?;
+        return Err(refused(format!(
+            "{n_threads} threads a block, and with its {n_registers} registers a thread and its launch bounds the kernel can have {max_threads}"
+        )));
+    }
+    let dynamic = launch.config().dynamic_shared_bytes;
+    let fixed = attribute(FunctionAttribute::SharedMemorySizeBytes)?;
+    if u64::from(dynamic) + u64::from(fixed) > u64::from(device.shared_per_block_bytes) {
+        return Err(refused(format!(
+            "{dynamic} bytes of dynamic and {fixed} of static shared memory, and a block of this GPU has at most {}",
+            device.shared_per_block_bytes
+        )));
+    }
+    if dynamic > SHARED_WITHOUT_OPT_IN_BYTES.saturating_sub(fixed) {
+        jit::allow_dynamic_shared(function, dynamic)?;
+    }
+    Ok(())
+}

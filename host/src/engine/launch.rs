@@ -1,0 +1,251 @@
+//! Typed launches: a kernel's marker type, a geometry and arguments that fit.
+
+use super::{Engine, EngineError, Observe, Place};
+use crate::counts::LaunchCounts;
+use cuda_std::launch::{Kernel, KernelArgs, LaunchBounds, ParamValue};
+use std::borrow::Cow;
+use std::fmt;
+
+/// Grid, block and dynamic shared memory of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaunchConfig {
+    /// Blocks in the grid, by axis.
+    pub grid: [u32; 3],
+    /// Threads in a block, by axis.
+    pub block: [u32; 3],
+    /// Dynamic shared memory of each block, in bytes.
+    pub dynamic_shared_bytes: u32,
+}
+
+impl LaunchConfig {
+    /// Without dynamic shared memory.
+    pub const fn new(grid: [u32; 3], block: [u32; 3]) -> Self {
+        Self {
+            grid,
+            block,
+            dynamic_shared_bytes: 0,
+        }
+    }
+
+    /// With `bytes` of dynamic shared memory a block.
+    pub const fn with_shared(self, bytes: u32) -> Self {
+        Self {
+            dynamic_shared_bytes: bytes,
+            ..self
+        }
+    }
+
+    /// Threads in a block.
+    pub fn threads_per_block(&self) -> u64 {
+        self.block.iter().map(|&n| u64::from(n)).product()
+    }
+
+    /// The rule of CUDA that it breaks, if it breaks one.
+    fn broken_rule(&self, bounds: Option<LaunchBounds>) -> Option<String> {
+        const MAX_GRID: [u32; 3] = [i32::MAX as u32, 65_535, 65_535];
+        const MAX_BLOCK: [u32; 3] = [1024, 1024, 64];
+        const MAX_THREADS: u64 = 1024;
+        for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
+            let (grid, block) = (self.grid[axis], self.block[axis]);
+            if grid == 0 || block == 0 {
+                return Some(format!("the grid or block is empty along {name}"));
+            }
+            if grid > MAX_GRID[axis] {
+                return Some(format!(
+                    "{grid} blocks along {name}, and a grid has at most {}",
+                    MAX_GRID[axis]
+                ));
+            }
+            if block > MAX_BLOCK[axis] {
+                return Some(format!(
+                    "{block} threads along {name}, and a block has at most {}",
+                    MAX_BLOCK[axis]
+                ));
+            }
+        }
+        let n_threads = self.threads_per_block();
+        if n_threads > MAX_THREADS {
+            return Some(format!(
+                "{n_threads} threads a block, and a block has at most {MAX_THREADS}"
+            ));
+        }
+        match bounds {
+            Some(bounds) if n_threads > u64::from(bounds.max_threads) => Some(format!(
+                "{n_threads} threads a block, and the kernel's launch_bounds allow {}",
+                bounds.max_threads
+            )),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for LaunchConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [gx, gy, gz] = self.grid;
+        let [bx, by, bz] = self.block;
+        write!(f, "{gx}×{gy}×{gz} blocks of {bx}×{by}×{bz} threads")?;
+        if self.dynamic_shared_bytes != 0 {
+            write!(
+                f,
+                " and {} bytes of dynamic shared memory",
+                self.dynamic_shared_bytes
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// A launch that keeps CUDA's rules, ready to be made as often as one likes.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    entry: Cow<'static, str>,
+    config: LaunchConfig,
+    params: Vec<ParamValue>,
+}
+
+impl Prepared {
+    /// A launch of the kernel `K`.
+    ///
+    /// # Safety
+    ///
+    /// `args` must hold what the kernel's own `# Safety` section asks, whenever
+    /// the launch is made: live device memory of the length it uses.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Refused`] when `config` breaks a rule of CUDA or the
+    /// kernel's launch bounds.
+    pub unsafe fn of<K: Kernel>(config: LaunchConfig, args: K::Args) -> Result<Self, EngineError> {
+        let mut params = Vec::new();
+        args.push_params(&mut |param| params.push(param));
+        Self::checked(K::NAME.into(), config, params, K::LAUNCH_BOUNDS)
+    }
+
+    /// A launch of the entry `entry`, for PTX that has no marker types.
+    ///
+    /// # Safety
+    ///
+    /// As [`Prepared::of`], and `params` must be those of the entry.
+    ///
+    /// # Errors
+    ///
+    /// As [`Prepared::of`].
+    pub unsafe fn by_name(
+        entry: impl Into<Cow<'static, str>>,
+        config: LaunchConfig,
+        params: Vec<ParamValue>,
+    ) -> Result<Self, EngineError> {
+        Self::checked(entry.into(), config, params, None)
+    }
+
+    fn checked(
+        entry: Cow<'static, str>,
+        config: LaunchConfig,
+        params: Vec<ParamValue>,
+        bounds: Option<LaunchBounds>,
+    ) -> Result<Self, EngineError> {
+        let prepared = Self {
+            entry,
+            config,
+            params,
+        };
+        match config.broken_rule(bounds) {
+            Some(reason) => Err(EngineError::Refused {
+                place: prepared.place(),
+                reason,
+            }),
+            None => Ok(prepared),
+        }
+    }
+
+    /// Name of the PTX entry.
+    pub fn entry(&self) -> &str {
+        &self.entry
+    }
+
+    /// Its geometry.
+    pub fn config(&self) -> LaunchConfig {
+        self.config
+    }
+
+    /// Its parameters, as the PTX entry declares them.
+    pub fn params(&self) -> &[ParamValue] {
+        &self.params
+    }
+
+    /// What an error about it names.
+    pub fn place(&self) -> Place {
+        Place {
+            kernel: self.entry.to_string(),
+            config: self.config,
+        }
+    }
+}
+
+/// Launches a kernel once and waits for its end.
+///
+/// # Safety
+///
+/// As [`Prepared::of`].
+///
+/// # Errors
+///
+/// The launch was refused, or the kernel did something wrong.
+pub unsafe fn launch<K: Kernel>(
+    engine: &dyn Engine,
+    _kernel: K,
+    config: LaunchConfig,
+    args: K::Args,
+) -> Result<Option<LaunchCounts>, EngineError> {
+    // SAFETY: the caller's promise.
+    let prepared = unsafe { Prepared::of::<K>(config, args) }?;
+    engine.launch(&prepared, Observe::Counts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LaunchConfig;
+    use cuda_std::launch::LaunchBounds;
+
+    fn rule(grid: [u32; 3], block: [u32; 3]) -> Option<String> {
+        LaunchConfig::new(grid, block).broken_rule(None)
+    }
+
+    #[test]
+    fn accepts_what_cuda_accepts() {
+        assert_eq!(rule([1, 1, 1], [1, 1, 1]), None);
+        assert_eq!(rule([i32::MAX as u32, 65_535, 65_535], [32, 32, 1]), None);
+        assert_eq!(rule([1, 1, 1], [1, 1, 64]), None);
+    }
+
+    #[test]
+    fn refuses_what_cuda_refuses() {
+        for (grid, block) in [
+            ([0, 1, 1], [32, 1, 1]),
+            ([1, 1, 1], [32, 0, 1]),
+            ([1, 65_536, 1], [32, 1, 1]),
+            ([1, 1, 1], [1, 1, 65]),
+            ([1, 1, 1], [64, 32, 1]),
+            ([1, 1, 1], [1025, 1, 1]),
+        ] {
+            assert!(rule(grid, block).is_some(), "{grid:?} {block:?}");
+        }
+    }
+
+    #[test]
+    fn launch_bounds_are_a_rule() {
+        let bounds = Some(LaunchBounds {
+            max_threads: 256,
+            min_blocks: None,
+        });
+        let config = LaunchConfig::new([1, 1, 1], [16, 16, 1]);
+        assert_eq!(config.broken_rule(bounds), None);
+        let config = LaunchConfig::new([1, 1, 1], [16, 17, 1]);
+        assert!(
+            config
+                .broken_rule(bounds)
+                .expect("too many")
+                .contains("272 threads")
+        );
+    }
+}

@@ -1,0 +1,146 @@
+//! What runs a kernel: a GPU or the simulator, behind one trait.
+//!
+//! A lesson is written against [`Engine`] and cannot tell which one it has. The
+//! trait is untyped on purpose, so that there can be one `&dyn Engine` for
+//! everything; types come from the thin layer on top of it: [`Buffer<T>`] for
+//! memory and [`Prepared`] for launches.
+//!
+//! Reading order: this file, [`error`], [`buffer`], [`launch`], then the two
+//! engine [`gpu`].
+
+pub mod error;
+
+pub mod buffer;
+pub mod launch;
+
+pub mod gpu;
+
+pub use buffer::Buffer;
+pub use error::{EngineError, Place};
+pub use launch::{LaunchConfig, Prepared, launch};
+
+use crate::counts::LaunchCounts;
+use std::fmt;
+
+/// Which of the two engines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EngineKind {
+    /// A GPU, through the CUDA driver.
+    Gpu,
+    /// The PTX simulator.
+    Sim,
+}
+
+impl EngineKind {
+    /// The word for it on the command line and in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Gpu => "gpu",
+            Self::Sim => "sim",
+        }
+    }
+}
+
+impl fmt::Display for EngineKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The machine an engine runs kernels on.
+#[derive(Clone, Debug)]
+pub struct DeviceProperties {
+    /// Its name.
+    pub name: String,
+    /// The highest PTX architecture it runs: 90 for sm_90.
+    pub sm: u32,
+    /// Device memory, in bytes.
+    pub memory_bytes: u64,
+    /// Shared memory that a block may have when its kernel opts in, in bytes.
+    pub shared_per_block_bytes: u32,
+    /// CUDA version of the driver, if there is one.
+    pub driver: Option<String>,
+    /// Highest clock of the multiprocessors in MHz, if known.
+    pub sm_clock_mhz: Option<u32>,
+    /// Highest clock of the memory in MHz, if known.
+    pub memory_clock_mhz: Option<u32>,
+}
+
+/// A PTX text with the architecture it was compiled for.
+#[derive(Clone, Debug)]
+pub struct PtxModule {
+    /// What errors call it, such as `kernels.ptx`.
+    pub name: String,
+    /// The text.
+    pub text: std::borrow::Cow<'static, str>,
+}
+
+/// What to find out during a launch, beside running it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Observe {
+    /// Nothing: fastest.
+    Nothing,
+    /// Memory accesses, where the engine can (the simulator).
+    Counts,
+}
+
+/// Runs kernels and holds their memory.
+///
+/// Addresses are device addresses, sizes are bytes. Calls are synchronous: when
+/// one returns, its work is done or its error is known. Methods take `&self` so
+/// that buffers can free themselves.
+pub trait Engine {
+    /// Which engine this is.
+    fn kind(&self) -> EngineKind;
+
+    /// The machine underneath.
+    fn device(&self) -> &DeviceProperties;
+
+    /// `size_bytes` of device memory, aligned to 256 bytes. `label` names it in
+    /// reports of bad accesses.
+    fn alloc(&self, size_bytes: u64, label: &str) -> Result<u64, EngineError>;
+
+    /// Gives back what [`Engine::alloc`] returned.
+    fn free(&self, address: u64) -> Result<(), EngineError>;
+
+    /// Copies `bytes` to the device.
+    fn write(&self, address: u64, bytes: &[u8]) -> Result<(), EngineError>;
+
+    /// Copies from the device.
+    fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), EngineError>;
+
+    /// Sets every one of `size_bytes` bytes to `value`.
+    fn fill(&self, address: u64, size_bytes: u64, value: u8) -> Result<(), EngineError>;
+
+    /// Runs the launch to its end. The counts are there if they were asked for
+    /// and the engine counts.
+    fn launch(
+        &self,
+        launch: &Prepared,
+        observe: Observe,
+    ) -> Result<Option<LaunchCounts>, EngineError>;
+
+    /// Runs the launch `n_warmup` times, then `n_runs` times with a clock on the
+    /// device: one time in milliseconds a run. `None` from an engine whose time
+    /// says nothing about the kernel.
+    fn time(
+        &self,
+        launch: &Prepared,
+        n_warmup: u32,
+        n_runs: u32,
+    ) -> Result<Option<Vec<f32>>, EngineError>;
+
+    /// As [`Engine::time`], of a device-to-device copy of `size_bytes` bytes.
+    fn time_copy(
+        &self,
+        to: u64,
+        from: u64,
+        size_bytes: u64,
+        n_warmup: u32,
+        n_runs: u32,
+    ) -> Result<Option<Vec<f32>>, EngineError>;
+
+    /// Whether it can run anything at all now; a GPU may be lost to a kernel
+    /// that never ends.
+    fn is_usable(&self) -> Result<(), EngineError>;
+}

@@ -1,0 +1,17 @@
+//! The lessons, one file each, in the catalogue's order.
+
+use crate::registry::Lesson;
+
+/// Declares the modules and the list of their `LESSON`s.
+macro_rules! lessons {
+    ($($name:ident)*) => {
+        $(pub mod $name;)*
+
+        /// Every lesson, in reading order.
+        pub static LESSONS: &[&Lesson] = &[$(&$name::LESSON),*];
+    };
+}
+
+lessons! {
+    transpose
+}

@@ -1,0 +1,302 @@
+//! Transpose: seven kernels that move the same data, from strided accesses to
+//! 16-byte ones through a swizzled tile.
+
+use crate::bench::{Bench, CaseError};
+use crate::counts::Expectation;
+use crate::counts::Metric::{
+    GlobalLoadSectorsPerRequest as LoadSectors, GlobalStoreSectorsPerRequest as StoreSectors,
+    LocalSectors, SharedLoadConflictsPerRequest as LoadConflicts,
+    SharedStoreConflictsPerRequest as StoreConflicts,
+};
+use crate::engine::buffer::POISON;
+use crate::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
+use crate::inputs;
+use crate::registry::{Effort, KernelEntry, Lesson, Published, Shape, Work};
+use crate::verify::compare;
+use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
+use gpu_kernels::transpose::{
+    self, transpose_coalesced_read, transpose_coalesced_write, transpose_coalesced_write_ldg,
+    transpose_padded, transpose_shared, transpose_swizzled, transpose_vectorized,
+};
+
+/// The lesson.
+pub static LESSON: Lesson = Lesson {
+    id: "transpose",
+    title: "Transpose",
+    idea: "a tile in shared memory makes both global accesses coalesced; its layout decides the bank conflicts",
+    source: "gpu-kernels/src/transpose.rs",
+    kernels: &KERNELS,
+    shapes,
+    work,
+    expects_at,
+};
+
+static KERNELS: [KernelEntry; 7] = [
+    KernelEntry::of(
+        transpose_coalesced_read,
+        "no shared memory; reads coalesced, writes strided",
+        run::<transpose_coalesced_read>,
+    )
+    .expecting(&[exactly(LoadSectors, 4.0), exactly(StoreSectors, 32.0), NO_LOCAL])
+    .published(&[on_h200(0.962)]),
+    KernelEntry::of(
+        transpose_coalesced_write,
+        "no shared memory; reads strided, writes coalesced",
+        run::<transpose_coalesced_write>,
+    )
+    .expecting(&[exactly(LoadSectors, 32.0), exactly(StoreSectors, 4.0), NO_LOCAL])
+    .published(&[on_h200(0.390)]),
+    KernelEntry::of(
+        transpose_coalesced_write_ldg,
+        "the same, reads through the read-only path",
+        run::<transpose_coalesced_write_ldg>,
+    )
+    .expecting(&[exactly(LoadSectors, 32.0), exactly(StoreSectors, 4.0), NO_LOCAL]),
+    KernelEntry::of(
+        transpose_shared,
+        "tile in shared memory, column read: 32-way bank conflicts",
+        run::<transpose_shared>,
+    )
+    .expecting(&tiled(31.0, 4.0))
+    .published(&[on_h200(0.510), on_rtx_3090(1.10)]),
+    KernelEntry::of(
+        transpose_padded,
+        "tile row padded by one element",
+        run::<transpose_padded>,
+    )
+    .expecting(&tiled(0.0, 4.0))
+    .published(&[on_h200(0.286), on_rtx_3090(0.92)]),
+    KernelEntry::of(
+        transpose_swizzled,
+        "tile column XOR tile row: no padding",
+        run::<transpose_swizzled>,
+    )
+    .expecting(&tiled(0.0, 4.0))
+    .published(&[on_h200(0.286), on_rtx_3090(0.92)]),
+    KernelEntry::of(
+        transpose_vectorized,
+        "64×64 tile, 16-byte accesses, swizzled 16-byte chunks",
+        run::<transpose_vectorized>,
+    )
+    .expecting(&tiled(0.0, 16.0)),
+];
+
+const fn exactly(metric: crate::counts::Metric, value: f64) -> Expectation {
+    Expectation::exactly(metric, value)
+}
+
+const NO_LOCAL: Expectation = exactly(LocalSectors, 0.0);
+
+/// Through a tile: both global accesses coalesced, stores to the tile without
+/// conflicts.
+const fn tiled(load_conflicts: f64, sectors: f64) -> [Expectation; 5] {
+    [
+        exactly(LoadConflicts, load_conflicts),
+        exactly(StoreConflicts, 0.0),
+        exactly(LoadSectors, sectors),
+        exactly(StoreSectors, sectors),
+        NO_LOCAL,
+    ]
+}
+
+const fn on_h200(time_ms: f64) -> Published {
+    Published { machine: "H200, CUDA C++", shape: "8192x8192", time_ms }
+}
+
+const fn on_rtx_3090(time_ms: f64) -> Published {
+    Published { machine: "RTX 3090, CUDA C++", shape: "8192x8192", time_ms }
+}
+
+fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
+    match (effort, engine) {
+        (Effort::Quick, _) => vec![Shape::every(&[33, 33]), Shape::of(&[256, 256])],
+        (Effort::Default, EngineKind::Sim) => {
+            vec![Shape::every(&[64, 64]), Shape::of(&[1024, 1024])]
+        }
+        (Effort::Default, EngineKind::Gpu) | (Effort::Full, _) => {
+            vec![Shape::every(&[64, 64]), Shape::of(&[8192, 8192])]
+        }
+    }
+}
+
+fn work(shape: &Shape) -> Work {
+    let (n_rows, n_columns) = shape.matrix();
+    Work { bytes: 2 * 4 * u64::from(n_rows) * u64::from(n_columns), flops: 0 }
+}
+
+/// The counts are whole-warp figures: no tile may stick out.
+fn expects_at(shape: &Shape) -> bool {
+    let (n_rows, n_columns) = shape.matrix();
+    let whole = |side: u32| side.is_multiple_of(transpose::LARGE_TILE);
+    !shape.is_sweep() && whole(n_rows) && whole(n_columns)
+}
+
+/// What the seven kernels have in common beside their arguments: a geometry.
+trait Transpose:
+    Kernel<Args = (DevicePtr<f32>, DevicePtrMut<f32>, u32, u32)>
+{
+    fn config(n_rows: u32, n_columns: u32) -> LaunchConfig;
+}
+
+macro_rules! geometry {
+    ($($kernel:ident: $grid:ident, $block:ident;)*) => { $(
+        impl Transpose for $kernel {
+            fn config(n_rows: u32, n_columns: u32) -> LaunchConfig {
+                LaunchConfig::new(transpose::$grid(n_rows, n_columns), transpose::$block)
+            }
+        }
+    )* };
+}
+geometry! {
+    transpose_coalesced_read: grid, BLOCK;
+    transpose_coalesced_write: grid_by_output, BLOCK;
+    transpose_coalesced_write_ldg: grid_by_output, BLOCK;
+    transpose_shared: grid, BLOCK;
+    transpose_padded: grid, BLOCK;
+    transpose_swizzled: grid, BLOCK;
+    transpose_vectorized: large_grid, LARGE_BLOCK;
+}
+
+/// Where element `index` of the output, `n_columns` rows of `n_rows`, stands in
+/// the input.
+pub fn input_index(index: usize, n_rows: usize, n_columns: usize) -> usize {
+    let (column, row) = (index / n_rows, index % n_rows);
+    row * n_columns + column
+}
+
+fn run<K: Transpose>(bench: &mut Bench<'_>) -> Result<(), CaseError> {
+    if bench.shape().is_sweep() { run_sweep::<K>(bench) } else { run_one::<K>(bench) }
+}
+
+fn run_one<K: Transpose>(bench: &mut Bench<'_>) -> Result<(), CaseError> {
+    let (n_rows, n_columns) = bench.shape().matrix();
+    let n_elements = n_rows as usize * n_columns as usize;
+    let input = Buffer::of(bench.engine(), "input", &inputs::distinct(n_elements))?;
+    let output = Buffer::poisoned(bench.engine(), "output", n_elements)?;
+    // SAFETY: both buffers hold n_rows · n_columns elements, start at multiples
+    // of 256 bytes and outlive the launches; the grid is the kernel's own.
+    let launch = unsafe {
+        Prepared::of::<K>(
+            K::config(n_rows, n_columns),
+            (input.as_ptr(), output.as_mut_ptr(), n_rows, n_columns),
+        )
+    }?;
+
+    bench.launch(&launch)?;
+    let expected =
+        |index| inputs::distinct_at(input_index(index, n_rows as usize, n_columns as usize));
+    let compared = compare(&output.read()?, expected, bench.kernel().tolerance);
+    bench.verdict(compared.map_err(|mismatch| mismatch.in_matrix(n_rows as usize)))?;
+    bench.check_counts()?;
+    bench.time(&launch)
+}
+
+/// Elements between two outputs of a sweep, which nobody may write.
+const GUARD: usize = 64;
+
+/// Every shape up to the bench's, each exact.
+///
+/// All outputs lie in one allocation with guards between them, so that it is
+/// poisoned once and read once. The inputs are the ends of one array: a kernel
+/// that reads past its input reads past the allocation, which the simulator
+/// reports.
+fn run_sweep<K: Transpose>(bench: &mut Bench<'_>) -> Result<(), CaseError> {
+    let (max_rows, max_columns) = bench.shape().matrix();
+    let max_elements = max_rows as usize * max_columns as usize;
+    let shapes = || {
+        (1..=max_rows).flat_map(move |n_rows| {
+            (1..=max_columns).map(move |n_columns| (n_rows, n_columns))
+        })
+    };
+    let room = |n_rows: u32, n_columns: u32| {
+        (n_rows as usize * n_columns as usize).next_multiple_of(GUARD) + GUARD
+    };
+    let total: usize = shapes().map(|(n_rows, n_columns)| room(n_rows, n_columns)).sum();
+
+    let input = Buffer::of(bench.engine(), "input", &inputs::distinct(max_elements))?;
+    let output = Buffer::<f32>::poisoned(bench.engine(), "outputs", GUARD + total)?;
+
+    let mut start = GUARD;
+    for (n_rows, n_columns) in shapes() {
+        let first_input = max_elements - n_rows as usize * n_columns as usize;
+        // SAFETY: from `first_input` on, the input has n_rows · n_columns
+        // elements, and the output has room for as many at `start`. Both are
+        // aligned to 16 bytes if n_columns is a multiple of 4 (max_elements is
+        // one), as the kernels ask.
+        let launch = unsafe {
+            Prepared::of::<K>(
+                K::config(n_rows, n_columns),
+                (input.ptr_at(first_input), output.ptr_mut_at(start), n_rows, n_columns),
+            )
+        }?;
+        bench
+            .launch_uncounted(&launch)
+            .map_err(|error| at_shape(error, n_rows, n_columns))?;
+        start += room(n_rows, n_columns);
+    }
+
+    let outputs = output.read()?;
+    check_guard(&outputs[..GUARD], "before the first output")?;
+    let mut start = GUARD;
+    for (n_rows, n_columns) in shapes() {
+        let n_elements = n_rows as usize * n_columns as usize;
+        let first_input = max_elements - n_elements;
+        let (got, rest) =
+            outputs[start..start + room(n_rows, n_columns)].split_at(n_elements);
+        let expected = |index| {
+            let index = input_index(index, n_rows as usize, n_columns as usize);
+            inputs::distinct_at(first_input + index)
+        };
+        let compared = compare(got, expected, bench.kernel().tolerance)
+            .map_err(|mismatch| mismatch.in_matrix(n_rows as usize));
+        bench.verdict(compared).map_err(|error| at_shape(error, n_rows, n_columns))?;
+        check_guard(rest, "after the output").map_err(|error| at_shape(error, n_rows, n_columns))?;
+        start += room(n_rows, n_columns);
+    }
+    Ok(())
+}
+
+fn at_shape(error: CaseError, n_rows: u32, n_columns: u32) -> CaseError {
+    match error {
+        CaseError::Wrong(what) => CaseError::Wrong(format!("shape {n_rows}×{n_columns}: {what}")),
+        other => other,
+    }
+}
+
+/// Whether all of it is still poison.
+fn check_guard(guard: &[f32], place: &str) -> Result<(), CaseError> {
+    let poison = f32::from_le_bytes([POISON; 4]).to_bits();
+    match guard.iter().position(|value| value.to_bits() != poison) {
+        None => Ok(()),
+        Some(index) => Err(CaseError::Wrong(format!(
+            "it wrote {} to element {index} {place}, where nothing belongs to it",
+            guard[index]
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LESSON, input_index};
+    use crate::engine::EngineKind;
+    use crate::registry::{Effort, Shape};
+
+    #[test]
+    fn reference_turns_a_matrix() {
+        // 2×3 in, 3×2 out: rows (0 1 2), (3 4 5) become (0 3), (1 4), (2 5).
+        let turned: Vec<_> = (0..6).map(|index| input_index(index, 2, 3)).collect();
+        assert_eq!(turned, [0, 3, 1, 4, 2, 5]);
+    }
+
+    #[test]
+    fn every_run_sweeps_and_only_whole_tiles_have_claims() {
+        for engine in [EngineKind::Gpu, EngineKind::Sim] {
+            for effort in [Effort::Quick, Effort::Default, Effort::Full] {
+                let shapes = (LESSON.shapes)(engine, effort);
+                assert!(shapes.iter().any(Shape::is_sweep));
+                assert!(shapes.iter().any(|shape| (LESSON.expects_at)(shape)));
+            }
+        }
+        assert!(!(LESSON.expects_at)(&Shape::of(&[64, 65])));
+    }
+}

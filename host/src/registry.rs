@@ -1,0 +1,347 @@
+//! The one list of lessons. `run-all`, `list`, the tests and the README's table
+//! all walk it; nothing else names a lesson.
+//!
+//! A lesson is data with two functions: which shapes to run, and how to run one
+//! kernel on one shape. To add one, write `lessons/<id>.rs` with a
+//! `pub static LESSON: Lesson` and name it in `lessons/mod.rs`.
+
+use crate::bench::{Bench, CaseError};
+use crate::counts::Expectation;
+use crate::engine::EngineKind;
+use crate::verify::Tolerance;
+use cuda_std::launch::{Kernel, KernelArgs, LaunchBounds};
+use std::fmt;
+
+pub use crate::lessons::LESSONS;
+
+/// An idea of shared-memory programming and the kernels that show it.
+pub struct Lesson {
+    /// Short and unique: `transpose`.
+    pub id: &'static str,
+    /// As a heading.
+    pub title: &'static str,
+    /// What one learns, in one line.
+    pub idea: &'static str,
+    /// The file with the kernels, relative to the repository.
+    pub source: &'static str,
+    /// From the simplest kernel to the fastest.
+    pub kernels: &'static [KernelEntry],
+    /// What to run on which engine.
+    pub shapes: fn(EngineKind, Effort) -> Vec<Shape>,
+    /// What one launch on a shape moves and computes.
+    pub work: fn(&Shape) -> Work,
+    /// Whether the kernels' [`KernelEntry::expected`] holds for a shape.
+    pub expects_at: fn(&Shape) -> bool,
+}
+
+/// How much to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Effort {
+    /// Seconds, for a first look.
+    Quick,
+    /// Everything that the catalogue claims, at sizes that suit the engine.
+    #[default]
+    Default,
+    /// The catalogue's sizes, whatever the engine.
+    Full,
+}
+
+/// Device memory read and written by a perfect kernel, and its arithmetic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Work {
+    /// Bytes read and written, each once.
+    pub bytes: u64,
+    /// Floating-point operations.
+    pub flops: u64,
+}
+
+/// A kernel as its lesson describes it.
+pub struct KernelEntry {
+    /// Entry name in the PTX; unique.
+    pub id: &'static str,
+    /// What it does differently, in one line.
+    pub technique: &'static str,
+    /// Its parameters' names, as in the Rust source.
+    pub param_names: &'static [&'static str],
+    /// Sizes in bytes of its PTX parameters.
+    pub param_sizes: fn() -> Vec<u32>,
+    /// Its launch limits.
+    pub bounds: Option<LaunchBounds>,
+    /// The oldest architecture it runs on: 80 for sm_80.
+    pub min_sm: u32,
+    /// How near its results must be to the reference.
+    pub tolerance: Tolerance,
+    /// What the catalogue claims about its counts.
+    pub expected: &'static [Expectation],
+    /// Times that others published for the same kernel.
+    pub published: &'static [Published],
+    /// Runs it on one shape: uploads, launches, verifies, measures.
+    pub run: fn(&mut Bench<'_>) -> Result<(), CaseError>,
+}
+
+/// A time that others measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Published {
+    /// On what, and compiled how.
+    pub machine: &'static str,
+    /// The shape's name.
+    pub shape: &'static str,
+    /// Milliseconds a launch.
+    pub time_ms: f64,
+}
+
+impl KernelEntry {
+    /// The entry of `_kernel`, exact and without claims.
+    pub const fn of<K: Kernel>(
+        _kernel: K,
+        technique: &'static str,
+        run: fn(&mut Bench<'_>) -> Result<(), CaseError>,
+    ) -> Self {
+        Self {
+            id: K::NAME,
+            technique,
+            param_names: K::PARAM_NAMES,
+            param_sizes: param_sizes::<K>,
+            bounds: K::LAUNCH_BOUNDS,
+            min_sm: crate::ptx::BASE_SM,
+            tolerance: Tolerance::Exact,
+            expected: &[],
+            published: &[],
+            run,
+        }
+    }
+
+    /// With claims about its counts.
+    pub const fn expecting(self, expected: &'static [Expectation]) -> Self {
+        Self { expected, ..self }
+    }
+
+    /// With times that others published.
+    pub const fn published(self, published: &'static [Published]) -> Self {
+        Self { published, ..self }
+    }
+
+    /// With another tolerance than none.
+    pub const fn within(self, tolerance: Tolerance) -> Self {
+        Self { tolerance, ..self }
+    }
+
+    /// Needing a newer architecture than the rest.
+    pub const fn since_sm(self, min_sm: u32) -> Self {
+        Self { min_sm, ..self }
+    }
+}
+
+fn param_sizes<K: Kernel>() -> Vec<u32> {
+    K::Args::param_sizes().collect()
+}
+
+/// The size of a problem, or all sizes up to one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Shape {
+    dims: Vec<u32>,
+    sweep: bool,
+}
+
+impl Shape {
+    /// One size.
+    pub fn of(dims: &[u32]) -> Self {
+        Self {
+            dims: dims.to_vec(),
+            sweep: false,
+        }
+    }
+
+    /// Every size from 1 to this, along every axis.
+    pub fn every(dims: &[u32]) -> Self {
+        Self {
+            dims: dims.to_vec(),
+            sweep: true,
+        }
+    }
+
+    /// The extents, or the largest ones of a sweep.
+    pub fn dims(&self) -> &[u32] {
+        &self.dims
+    }
+
+    /// Rows and columns of a matrix.
+    ///
+    /// # Panics
+    ///
+    /// If it has not two axes, which is a mistake in the lesson.
+    pub fn matrix(&self) -> (u32, u32) {
+        match self.dims[..] {
+            [rows, columns] => (rows, columns),
+            _ => panic!("the shape {self} is no matrix"),
+        }
+    }
+
+    /// Whether it stands for every size up to its own.
+    pub fn is_sweep(&self) -> bool {
+        self.sweep
+    }
+
+    /// Its name in results: `8192x8192`, or `1..=64x1..=64` for a sweep.
+    pub fn name(&self) -> String {
+        self.joined("x")
+    }
+
+    fn joined(&self, by: &str) -> String {
+        let range = if self.sweep { "1..=" } else { "" };
+        let dims: Vec<_> = self
+            .dims
+            .iter()
+            .map(|dim| format!("{range}{dim}"))
+            .collect();
+        dims.join(by)
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.joined(if self.sweep { " × " } else { "×" }))
+    }
+}
+
+/// A kernel of the registry with its lesson.
+#[derive(Clone, Copy)]
+pub struct Registered {
+    /// The lesson.
+    pub lesson: &'static Lesson,
+    /// One of its kernels.
+    pub kernel: &'static KernelEntry,
+}
+
+/// Every kernel of every lesson, in reading order.
+pub fn kernels() -> impl Iterator<Item = Registered> {
+    LESSONS.iter().flat_map(|&lesson| {
+        lesson
+            .kernels
+            .iter()
+            .map(move |kernel| Registered { lesson, kernel })
+    })
+}
+
+/// No lesson and no kernel has such a name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no lesson or kernel matches `{wanted}`; {}", suggestion(.near))]
+pub struct NoMatch {
+    /// What was asked for.
+    pub wanted: String,
+    /// Names like it, best first.
+    pub near: Vec<&'static str>,
+}
+
+fn suggestion(near: &[&str]) -> String {
+    if near.is_empty() {
+        return "`lockstep list` shows all names".to_owned();
+    }
+    let names: Vec<_> = near.iter().map(|name| format!("`{name}`")).collect();
+    format!("near names: {}", names.join(", "))
+}
+
+/// The kernels whose own or whose lesson's name contains one of `filters`; all
+/// of them if there is none.
+///
+/// # Errors
+///
+/// A filter that matches nothing.
+pub fn matching(filters: &[String]) -> Result<Vec<Registered>, NoMatch> {
+    let matches = |registered: &Registered, filter: &str| {
+        registered.kernel.id.contains(filter) || registered.lesson.id.contains(filter)
+    };
+    for filter in filters {
+        if !kernels().any(|registered| matches(&registered, filter)) {
+            return Err(NoMatch {
+                wanted: filter.clone(),
+                near: near_names(filter),
+            });
+        }
+    }
+    Ok(kernels()
+        .filter(|registered| {
+            filters.is_empty() || filters.iter().any(|filter| matches(registered, filter))
+        })
+        .collect())
+}
+
+/// The kernel of that name.
+///
+/// # Errors
+///
+/// There is none.
+pub fn kernel(id: &str) -> Result<Registered, NoMatch> {
+    kernels()
+        .find(|registered| registered.kernel.id == id)
+        .ok_or_else(|| NoMatch {
+            wanted: id.to_owned(),
+            near: near_names(id),
+        })
+}
+
+fn near_names(wanted: &str) -> Vec<&'static str> {
+    let mut names: Vec<(f64, &'static str)> = LESSONS
+        .iter()
+        .map(|lesson| lesson.id)
+        .chain(kernels().map(|registered| registered.kernel.id))
+        .map(|name| (strsim::jaro_winkler(wanted, name), name))
+        .filter(|&(likeness, _)| likeness > 0.7)
+        .collect();
+    names.sort_by(|a, b| b.0.total_cmp(&a.0));
+    names.truncate(3);
+    names.into_iter().map(|(_, name)| name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Shape, kernels, matching};
+    use std::collections::HashSet;
+
+    #[test]
+    fn names_are_unique() {
+        let mut seen = HashSet::new();
+        for registered in kernels() {
+            assert!(
+                seen.insert(registered.kernel.id),
+                "{} twice",
+                registered.kernel.id
+            );
+        }
+    }
+
+    #[test]
+    fn shapes_have_names() {
+        assert_eq!(Shape::of(&[8192, 8192]).name(), "8192x8192");
+        assert_eq!(Shape::every(&[64, 64]).name(), "1..=64x1..=64");
+        assert_eq!(Shape::of(&[3, 5]).to_string(), "3×5");
+    }
+
+    #[test]
+    fn filters_match_lessons_and_kernels() {
+        let count = |filter: &str| matching(&[filter.to_owned()]).map(|found| found.len());
+        assert_eq!(count("transpose"), Ok(7));
+        assert_eq!(count("padded"), Ok(1));
+        assert_eq!(
+            matching(&[]).map(|found| found.len()),
+            Ok(kernels().count())
+        );
+    }
+
+    #[test]
+    fn a_wrong_filter_suggests_names() {
+        let error = matching(&["transpose_swizled".to_owned()])
+            .err()
+            .expect("no such kernel");
+        assert_eq!(error.near[0], "transpose_swizzled");
+        assert!(
+            error
+                .to_string()
+                .contains("near names: `transpose_swizzled`")
+        );
+        let error = matching(&["qqq".to_owned()])
+            .err()
+            .expect("nothing like it");
+        assert!(error.to_string().contains("lockstep list"));
+    }
+}

@@ -1,0 +1,165 @@
+//! One walk over the registry: every selected kernel on every shape.
+
+use crate::bench::{Bench, CopySpeed, Figures};
+use crate::engine::{Engine, EngineKind};
+use crate::registry::{Effort, Registered, Shape};
+use serde::Serialize;
+use std::time::{Duration, Instant};
+
+/// How a case ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// It ran, and everything about it is right.
+    Passed,
+    /// It ran, and something is wrong; or it could not run to its end.
+    Failed,
+    /// It was given no chance to run; neither passed nor failed.
+    NotRun,
+}
+
+impl Status {
+    /// As people read it.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "FAILED",
+            Self::NotRun => "not run",
+        }
+    }
+}
+
+/// The result of one kernel on one shape.
+#[derive(Clone, Debug)]
+pub struct CaseResult {
+    /// The lesson's id.
+    pub lesson: &'static str,
+    /// The kernel's id.
+    pub kernel: &'static str,
+    /// The shape.
+    pub shape: Shape,
+    /// How it ended.
+    pub status: Status,
+    /// Why it did not pass.
+    pub reason: Option<String>,
+    /// What it measured.
+    pub figures: Figures,
+    /// How long it took here, all in all.
+    pub elapsed: Duration,
+}
+
+/// One kernel on one shape, to be run.
+#[derive(Clone)]
+pub struct Case {
+    /// The kernel and its lesson.
+    pub registered: Registered,
+    /// The shape.
+    pub shape: Shape,
+}
+
+/// The cases of `selected` for an engine, in order.
+pub fn cases(selected: &[Registered], engine: EngineKind, effort: Effort) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for &registered in selected {
+        for shape in (registered.lesson.shapes)(engine, effort) {
+            cases.push(Case { registered, shape });
+        }
+    }
+    cases
+}
+
+/// Runs the cases one after the other. `starting` and `ended` are told about
+/// each.
+pub fn run(
+    engine: &dyn Engine,
+    cases: &[Case],
+    mut starting: impl FnMut(&Case),
+    mut ended: impl FnMut(&CaseResult),
+) -> Vec<CaseResult> {
+    let copies = CopySpeed::default();
+    cases
+        .iter()
+        .map(|case| {
+            starting(case);
+            let result = run_case(engine, case, &copies);
+            ended(&result);
+            result
+        })
+        .collect()
+}
+
+fn run_case(engine: &dyn Engine, case: &Case, copies: &CopySpeed) -> CaseResult {
+    let Registered { lesson, kernel } = case.registered;
+    let started = Instant::now();
+    let (status, reason, figures) = match not_runnable(engine, case) {
+        Some(reason) => (Status::NotRun, Some(reason), Figures::default()),
+        None => {
+            let mut bench = Bench::new(engine, lesson, kernel, &case.shape, copies);
+            let outcome = (kernel.run)(&mut bench);
+            let figures = bench.into_figures();
+            match outcome {
+                Ok(()) if figures.n_checked == 0 => (
+                    Status::Failed,
+                    Some("its lesson compared nothing with the reference".to_owned()),
+                    figures,
+                ),
+                Ok(()) => (Status::Passed, None, figures),
+                Err(error) => {
+                    let status = if error.is_not_run() {
+                        Status::NotRun
+                    } else {
+                        Status::Failed
+                    };
+                    (status, Some(error.to_string()), figures)
+                }
+            }
+        }
+    };
+    CaseResult {
+        lesson: lesson.id,
+        kernel: kernel.id,
+        shape: case.shape.clone(),
+        status,
+        reason,
+        figures,
+        elapsed: started.elapsed(),
+    }
+}
+
+/// Why the engine cannot run the kernel, if it cannot.
+fn not_runnable(engine: &dyn Engine, case: &Case) -> Option<String> {
+    let (needs, has) = (case.registered.kernel.min_sm, engine.device().sm);
+    if needs > has {
+        return Some(format!(
+            "it needs sm_{needs}, and {} is sm_{has}",
+            engine.device().name
+        ));
+    }
+    engine.is_usable().err().map(|error| error.to_string())
+}
+
+/// How many cases ended how.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Number of [`Status::Passed`].
+    pub n_passed: usize,
+    /// Number of [`Status::Failed`].
+    pub n_failed: usize,
+    /// Number of [`Status::NotRun`].
+    pub n_not_run: usize,
+}
+
+impl Tally {
+    /// Of these results.
+    pub fn of(results: &[CaseResult]) -> Self {
+        let mut tally = Self::default();
+        for result in results {
+            match result.status {
+                Status::Passed => tally.n_passed += 1,
+                Status::Failed => tally.n_failed += 1,
+                Status::NotRun => tally.n_not_run += 1,
+            }
+        }
+        tally
+    }
+}

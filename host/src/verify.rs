@@ -1,0 +1,234 @@
+//! Comparing a kernel's output with its reference, every element.
+//!
+//! A NaN never passes: the test is `!(error <= tolerance)`, and poison
+//! ([`crate::engine::buffer::POISON`]) that a kernel left standing is named as
+//! such.
+
+use cuda_std::launch::DeviceCopy;
+use half::{bf16, f16};
+use std::fmt;
+
+/// How far an element may be from its reference.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Tolerance {
+    /// Bit-equal.
+    Exact,
+    /// |got − expected| at most this.
+    Absolute(f64),
+    /// |got − expected| at most this times |expected|.
+    Relative(f64),
+}
+
+impl fmt::Display for Tolerance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exact => write!(f, "exact"),
+            Self::Absolute(bound) => write!(f, "±{bound:e}"),
+            Self::Relative(bound) => write!(f, "±{bound:e} relative"),
+        }
+    }
+}
+
+/// A type that outputs are made of.
+pub trait Element: DeviceCopy + fmt::Display {
+    /// Its value, for the size of an error.
+    fn to_f64(self) -> f64;
+    /// Whether it is the same value bit by bit.
+    fn same_bits(self, other: Self) -> bool;
+    /// Whether every byte is poison.
+    fn is_poison(self) -> bool;
+}
+
+macro_rules! element {
+    ($($t:ty, $to_f64:expr;)*) => { $(
+        impl Element for $t {
+            fn to_f64(self) -> f64 {
+                $to_f64(self)
+            }
+            fn same_bits(self, other: Self) -> bool {
+                self.to_le_bytes() == other.to_le_bytes()
+            }
+            fn is_poison(self) -> bool {
+                self.to_le_bytes().iter().all(|&byte| byte == crate::engine::buffer::POISON)
+            }
+        }
+    )* };
+}
+element! {
+    u8, f64::from; i8, f64::from; u16, f64::from; i16, f64::from;
+    u32, f64::from; i32, f64::from; f32, f64::from; f64, |value| value;
+    u64, |value| value as f64; i64, |value| value as f64;
+    f16, f16::to_f64; bf16, bf16::to_f64;
+}
+
+/// What a comparison found right.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Verified {
+    /// Elements compared: all of them.
+    pub n_checked: usize,
+    /// Largest difference.
+    pub max_abs_error: f64,
+}
+
+/// What a comparison found wrong.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mismatch {
+    /// First wrong element.
+    pub index: usize,
+    /// What it should be.
+    pub expected: String,
+    /// What it is.
+    pub got: String,
+    /// How many are wrong.
+    pub n_wrong: usize,
+    /// Of how many.
+    pub n_checked: usize,
+    /// Of those wrong, how many the kernel never wrote.
+    pub n_unwritten: usize,
+    /// Largest difference, NaN if there is one.
+    pub max_abs_error: f64,
+    /// Row length, if the output is a matrix.
+    pub columns: Option<usize>,
+}
+
+impl Mismatch {
+    /// The same, with the index told as row and column of a matrix with
+    /// `columns` columns.
+    pub fn in_matrix(self, columns: usize) -> Self {
+        Self {
+            columns: Some(columns),
+            ..self
+        }
+    }
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} of {} elements are wrong; first ",
+            self.n_wrong, self.n_checked
+        )?;
+        match self.columns {
+            Some(columns) => {
+                write!(
+                    f,
+                    "at row {}, column {}",
+                    self.index / columns,
+                    self.index % columns
+                )?;
+            }
+            None => write!(f, "at index {}", self.index)?,
+        }
+        write!(f, ": expected {}, got {}", self.expected, self.got)?;
+        if self.n_unwritten != 0 {
+            write!(f, " ({} were never written)", self.n_unwritten)?;
+        }
+        Ok(())
+    }
+}
+
+/// Compares every element of `got` with `expected(index)`.
+pub fn compare<T: Element>(
+    got: &[T],
+    expected: impl Fn(usize) -> T,
+    tolerance: Tolerance,
+) -> Result<Verified, Mismatch> {
+    let mut max_abs_error = 0.0f64;
+    let mut first: Option<(usize, T, T)> = None;
+    let mut n_wrong = 0;
+    let mut n_unwritten = 0;
+    for (index, &got) in got.iter().enumerate() {
+        let expected = expected(index);
+        if got.same_bits(expected) {
+            continue;
+        }
+        let error = (got.to_f64() - expected.to_f64()).abs();
+        if error.is_nan() || error > max_abs_error {
+            max_abs_error = error;
+        }
+        let bound = match tolerance {
+            Tolerance::Exact => f64::NEG_INFINITY,
+            Tolerance::Absolute(bound) => bound,
+            Tolerance::Relative(bound) => bound * expected.to_f64().abs(),
+        };
+        // Written so that a NaN, which compares false with everything, is wrong.
+        #[allow(clippy::neg_cmp_op_on_partial_ord)]
+        if !(error <= bound) {
+            n_wrong += 1;
+            n_unwritten += usize::from(got.is_poison());
+            first.get_or_insert((index, expected, got));
+        }
+    }
+    match first {
+        None => Ok(Verified {
+            n_checked: got.len(),
+            max_abs_error,
+        }),
+        Some((index, expected, found)) => Err(Mismatch {
+            index,
+            expected: expected.to_string(),
+            got: found.to_string(),
+            n_wrong,
+            n_checked: got.len(),
+            n_unwritten,
+            max_abs_error,
+            columns: None,
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Tolerance, compare};
+
+    #[test]
+    fn equal_passes() {
+        let verified = compare(&[1.0f32, 2.0], |i| (i + 1) as f32, Tolerance::Exact);
+        assert_eq!(verified.expect("equal").max_abs_error, 0.0);
+    }
+
+    #[test]
+    fn nan_never_passes() {
+        for tolerance in [
+            Tolerance::Exact,
+            Tolerance::Absolute(1e9),
+            Tolerance::Relative(1e9),
+        ] {
+            let wrong = compare(&[0.0f32, f32::NAN], |_| 0.0, tolerance).expect_err("NaN");
+            assert_eq!((wrong.index, wrong.n_wrong), (1, 1));
+            assert!(wrong.max_abs_error.is_nan());
+        }
+    }
+
+    #[test]
+    fn a_reference_of_nan_needs_the_same_nan() {
+        assert!(compare(&[1.0f32], |_| f32::NAN, Tolerance::Absolute(1e9)).is_err());
+        assert!(compare(&[f32::NAN], |_| f32::NAN, Tolerance::Exact).is_ok());
+    }
+
+    #[test]
+    fn minus_zero_is_not_exactly_zero() {
+        assert!(compare(&[-0.0f32], |_| 0.0, Tolerance::Exact).is_err());
+        assert!(compare(&[-0.0f32], |_| 0.0, Tolerance::Absolute(0.0)).is_ok());
+    }
+
+    #[test]
+    fn poison_is_named() {
+        let poison = f32::from_le_bytes([0xFF; 4]);
+        let wrong = compare(&[1.0, poison, 5.0], |_| 1.0, Tolerance::Exact).expect_err("poison");
+        assert_eq!((wrong.n_wrong, wrong.n_unwritten), (2, 1));
+        assert_eq!(
+            wrong.in_matrix(1).to_string(),
+            "2 of 3 elements are wrong; first at row 1, column 0: expected 1, got NaN (1 were never written)"
+        );
+    }
+
+    #[test]
+    fn bounds_are_inclusive() {
+        assert!(compare(&[1.5f64], |_| 1.0, Tolerance::Absolute(0.5)).is_ok());
+        assert!(compare(&[1.5f64], |_| 1.0, Tolerance::Absolute(0.49)).is_err());
+        assert!(compare(&[150.0f64], |_| 100.0, Tolerance::Relative(0.5)).is_ok());
+        assert!(compare(&[151.0f64], |_| 100.0, Tolerance::Relative(0.5)).is_err());
+    }
+}
