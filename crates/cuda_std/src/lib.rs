@@ -16,26 +16,29 @@
         gpu_intrinsics,
         gpu_launch_sized_workgroup_mem
     ),
-    feature(link_llvm_intrinsics)
+    feature(link_llvm_intrinsics, nvptx_target_feature)
 )]
 #![cfg_attr(target_arch = "nvptx64", allow(internal_features))]
 
 // The macros name this crate `::cuda_std`, also when this crate uses them.
 extern crate self as cuda_std;
 
+pub mod atomic;
+pub mod convert;
+pub mod float;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod launch;
 pub mod ldg;
-#[cfg(target_arch = "nvptx64")]
-mod panic;
+pub mod panic;
 pub mod shared;
 pub mod thread;
 pub mod vector;
+pub mod warp;
 
 pub use cuda_std_macros::{gpu_only, kernel, shared_array};
 pub use half;
 
 /// What nearly every kernel file uses.
 pub mod prelude {
-    pub use crate::{kernel, shared_array, thread};
+    pub use crate::{kernel, shared_array, thread, warp};
 }

@@ -1,8 +1,10 @@
-//! Short vectors that move in one access: 8 or 16 bytes a thread.
+//! Short vectors that move in one access: 4, 8 or 16 bytes a thread.
 //!
 //! They are aligned to their size, so that a load or store of a whole one, in
 //! global or shared memory, is one `ld.v2`, `ld.v4`, … A pointer that is cast
 //! to one must have that alignment too: a misaligned vector access is a fault.
+
+use half::{bf16, f16};
 
 macro_rules! vectors {
     ($($(#[$doc:meta])* $name:ident = $element:ty, $align:literal, $($field:ident)*;)*) => { $(
@@ -33,6 +35,10 @@ macro_rules! vectors {
 }
 
 vectors! {
+    /// Two `f16`, 4 bytes.
+    F16x2 = f16, 4, x y;
+    /// Two `bf16`, 4 bytes.
+    Bf16x2 = bf16, 4, x y;
     /// Two `f32`, 8 bytes.
     Float2 = f32, 8, x y;
     /// Four `f32`, 16 bytes.
@@ -47,4 +53,26 @@ vectors! {
     Int2 = i32, 8, x y;
     /// Four `i32`, 16 bytes.
     Int4 = i32, 16, x y z w;
+}
+
+macro_rules! packed_bits {
+    ($($name:ident = $element:ident;)*) => { $(
+        impl $name {
+            /// The vector's 32 bits: `x` in the low half, `y` in the high one.
+            #[inline(always)]
+            pub const fn to_bits(self) -> u32 {
+                (self.y.to_bits() as u32) << 16 | self.x.to_bits() as u32
+            }
+
+            /// The vector with these 32 bits.
+            #[inline(always)]
+            pub const fn from_bits(bits: u32) -> Self {
+                Self::new($element::from_bits(bits as u16), $element::from_bits((bits >> 16) as u16))
+            }
+        }
+    )* };
+}
+packed_bits! {
+    F16x2 = f16;
+    Bf16x2 = bf16;
 }
