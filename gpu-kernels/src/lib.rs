@@ -14,5 +14,6 @@
 // every pointer access in it.
 #![allow(unsafe_op_in_unsafe_fn)]
 
+pub mod banks;
 pub mod swizzle;
 pub mod transpose;

@@ -440,3 +440,136 @@ pub const fn large_grid(n_rows: u32, n_columns: u32) -> [u32; 3] {
         1,
     ]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::banks::{Cost, cost};
+
+    extern crate std;
+    use std::collections::BTreeSet;
+
+    /// What a warp pays that accesses row `line` of the tile, or its column.
+    fn row_and_column(layout: fn(u32, u32) -> u32, line: u32) -> (Cost, Cost) {
+        (
+            cost(4, |lane| 4 * layout(line, lane)),
+            cost(4, |lane| 4 * layout(lane, line)),
+        )
+    }
+
+    const FREE: Cost = Cost {
+        wavefronts: 1,
+        conflicts: 0,
+        ways: 1,
+    };
+
+    #[test]
+    fn columns_of_the_plain_tile_are_32_way_conflicts() {
+        for line in 0..TILE {
+            let (row, column) = row_and_column(plain, line);
+            assert_eq!(row, FREE);
+            assert_eq!(
+                column,
+                Cost {
+                    wavefronts: 32,
+                    conflicts: 31,
+                    ways: 32
+                }
+            );
+        }
+    }
+
+    #[test]
+    fn padded_and_swizzled_tiles_have_no_conflicts() {
+        for line in 0..TILE {
+            assert_eq!(row_and_column(padded, line), (FREE, FREE));
+            assert_eq!(row_and_column(swizzled, line), (FREE, FREE));
+        }
+    }
+
+    #[test]
+    fn layouts_give_every_element_a_place_of_its_own() {
+        for (layout, n_elements) in [
+            (plain as fn(u32, u32) -> u32, TILE_ELEMENTS),
+            (padded, PADDED_ELEMENTS),
+            (swizzled, TILE_ELEMENTS),
+        ] {
+            let places: BTreeSet<_> = (0..TILE)
+                .flat_map(|row| (0..TILE).map(move |column| layout(row, column)))
+                .collect();
+            assert_eq!(places.len() as u32, TILE * TILE);
+            assert!(
+                places
+                    .into_iter()
+                    .all(|place| (place as usize) < n_elements)
+            );
+        }
+    }
+
+    #[test]
+    fn chunks_have_places_of_their_own() {
+        let mut places = BTreeSet::new();
+        for square_row in 0..LARGE_TILE_SQUARES {
+            for square_column in 0..LARGE_TILE_SQUARES {
+                for row_in_square in 0..CHUNK {
+                    places.insert(chunk_offset_bytes(square_row, square_column, row_in_square));
+                }
+            }
+        }
+        assert_eq!(places.len(), LARGE_TILE_CHUNKS);
+        assert!(places.iter().all(|place| place.is_multiple_of(CHUNK_BYTES)));
+        assert!(places.last() < Some(&LARGE_TILE_BYTES));
+    }
+
+    #[test]
+    fn the_large_tile_has_no_conflicts() {
+        // Lane l of warp w is thread (l mod 16, 2·w + l / 16).
+        for warp in 0..LARGE_BLOCK_THREADS / 32 {
+            let thread = |lane| (lane % 16, 2 * warp + lane / 16);
+            for row_in_square in 0..CHUNK {
+                let stores = cost(16, |lane| {
+                    let (x, y) = thread(lane);
+                    chunk_offset_bytes(y, x, row_in_square)
+                });
+                let loads = cost(16, |lane| {
+                    let (x, y) = thread(lane);
+                    chunk_offset_bytes(x, y, row_in_square)
+                });
+                assert_eq!((stores.conflicts, loads.conflicts), (0, 0), "warp {warp}");
+            }
+        }
+    }
+
+    #[test]
+    fn without_the_swizzle_the_large_tile_has_conflicts() {
+        let offset = |square_row, square_column| {
+            (square_column / 8 * 16 + square_row) * 128 + square_column % 8 * 16
+        };
+        assert_eq!(cost(16, |lane| offset(lane % 16, lane / 16)).ways, 8);
+    }
+
+    #[test]
+    fn squares_are_transposed() {
+        let row = |i: u32| {
+            let at = |j| (10 * i + j) as f32;
+            Float4::new(at(0), at(1), at(2), at(3))
+        };
+        let column = |j: u32| {
+            let at = |i: u32| (10 * i + j) as f32;
+            Float4::new(at(0), at(1), at(2), at(3))
+        };
+        assert_eq!(
+            transpose_square([0, 1, 2, 3].map(row)),
+            [0, 1, 2, 3].map(column)
+        );
+    }
+
+    #[test]
+    fn grids_cover_the_matrix() {
+        assert_eq!(grid(1, 1), [1, 1, 1]);
+        assert_eq!(grid(33, 64), [2, 2, 1]);
+        assert_eq!(grid(32, 65), [3, 1, 1]);
+        assert_eq!(grid_by_output(32, 65), [1, 3, 1]);
+        assert_eq!(large_grid(64, 65), [2, 1, 1]);
+    }
+}
