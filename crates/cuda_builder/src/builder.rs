@@ -3,7 +3,7 @@
 use crate::arch::Arch;
 use crate::error::BuildError;
 use crate::packages::Packages;
-use crate::toolchain::{self, Toolchain};
+use crate::toolchain::{Locator, Terminal, Toolchain};
 use crate::{cargo, nolink};
 use serde_json::Value;
 use std::ffi::OsString;
@@ -146,7 +146,7 @@ impl CudaBuilder {
         let manifest = manifest
             .canonicalize()
             .map_err(|e| BuildError::io("find the kernel crate's", manifest, e))?;
-        let toolchain = toolchain::ensure()?;
+        let toolchain = Locator::from_env(&self.path)?.ensure(&Terminal::default())?;
         let mut metadata = cargo::command();
         let packages = Packages::of(metadata.env("RUSTC", &toolchain.rustc), &manifest)?;
 
@@ -194,7 +194,9 @@ impl CudaBuilder {
             for path in packages.watched() {
                 println!("cargo::rerun-if-changed={}", path.display());
             }
-            println!("cargo::rerun-if-env-changed=LOCKSTEP_RUSTC");
+            for variable in ["LOCKSTEP_RUSTC", "LOCKSTEP_CACHE"] {
+                println!("cargo::rerun-if-env-changed={variable}");
+            }
         }
         Ok(BuildOutput {
             ptx_path: ptx[0].path.clone(),

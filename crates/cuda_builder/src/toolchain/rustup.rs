@@ -1,0 +1,82 @@
+//! The pinned toolchain in rustup.
+
+use super::process::{self, Patience};
+use super::progress::Progress;
+use super::{Locator, Source, Toolchain};
+use std::process::Command;
+use std::time::Duration;
+
+/// A server that cannot be reached shows by rustup saying nothing after its
+/// first line; once it downloads, it may take its time.
+const PATIENCE: Patience = Patience {
+    total: Duration::from_secs(900),
+    silence: Some((1, Duration::from_secs(40))),
+};
+
+/// The toolchain, if it is installed with `rust-src`.
+///
+/// rustup's folders are read and rustup is not asked: asking may install.
+///
+/// # Errors
+///
+/// What is missing.
+pub(super) fn installed(locator: &Locator) -> Result<Toolchain, String> {
+    let channel = &locator.pin.channel;
+    let home = locator
+        .rustup_home
+        .as_ref()
+        .ok_or("there is no home folder")?;
+    let start = format!("{channel}-");
+    let mut reason = format!("toolchain {channel} is not installed");
+    for entry in std::fs::read_dir(home.join("toolchains"))
+        .into_iter()
+        .flatten()
+        .flatten()
+    {
+        if entry.file_name().to_string_lossy().starts_with(&start) {
+            match Toolchain::probe(&entry.path().join("bin/rustc"), Source::Rustup) {
+                Ok(toolchain) => return Ok(toolchain),
+                Err(why) => reason = format!("toolchain {channel} does not serve: {why}"),
+            }
+        }
+    }
+    Err(reason)
+}
+
+/// Asks rustup to install it.
+///
+/// # Errors
+///
+/// Why it is not there afterwards.
+pub(super) fn install(locator: &Locator, progress: &dyn Progress) -> Result<Toolchain, String> {
+    let missing = match installed(locator) {
+        Ok(toolchain) => return Ok(toolchain),
+        Err(reason) => reason,
+    };
+    if !locator.may_install {
+        return Err(format!(
+            "{missing}, and RUSTUP_AUTO_INSTALL=0 says not to install it unasked"
+        ));
+    }
+    let mut rustup = Command::new("rustup");
+    rustup
+        .args(["toolchain", "install", &locator.pin.channel])
+        .args([
+            "--profile",
+            "minimal",
+            "--component",
+            "rust-src",
+            "--no-self-update",
+        ])
+        .env("PATH", &locator.path)
+        .env_remove("RUSTUP_TOOLCHAIN");
+    if let Some(home) = &locator.rustup_home {
+        rustup.env("RUSTUP_HOME", home);
+    }
+    progress.step(&format!(
+        "asking rustup for the kernels' compiler, Rust {}",
+        locator.pin.channel
+    ));
+    process::run_well(&mut rustup, &PATIENCE, || {})?;
+    installed(locator)
+}

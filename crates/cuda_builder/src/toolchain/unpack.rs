@@ -1,0 +1,132 @@
+//! From package files to a compiler that runs where it lies.
+
+use super::Locator;
+use super::process::{Patience, run_well};
+use super::progress::Progress;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+const PATIENCE: Patience = Patience {
+    total: Duration::from_secs(600),
+    silence: None,
+};
+
+/// What the packages hold and a compiler does not need.
+const NOT_NEEDED: &[&str] = &["etc", "usr/share", "usr/libexec", "usr/bin/rustdoc", "var"];
+
+/// Unpacks `files` into `dir` and makes `dir/bin/rustc`.
+pub(super) fn unpack(
+    locator: &Locator,
+    files: &[PathBuf],
+    dir: &Path,
+    progress: &dyn Progress,
+) -> Result<PathBuf, String> {
+    let total = files.iter().map(|file| size(file)).sum();
+    let mut done = 0;
+    for file in files {
+        let name = file
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        if name.starts_with("rust-src") {
+            unpack_library(locator, file, dir)?;
+        } else {
+            let mut dpkg = Command::new("dpkg");
+            dpkg.arg("-x")
+                .arg(file)
+                .arg(dir)
+                .env("PATH", &locator.path)
+                .env("LC_ALL", "C");
+            run_well(&mut dpkg, &PATIENCE, || {})?;
+        }
+        done += size(file);
+        progress.bytes(done, total);
+    }
+    for part in NOT_NEEDED {
+        let path = dir.join(part);
+        let _ = fs::remove_dir_all(&path).or_else(|_| fs::remove_file(&path));
+    }
+    link_library(dir)?;
+    write_launcher(dir)
+}
+
+fn size(file: &Path) -> u64 {
+    file.metadata().map_or(0, |data| data.len())
+}
+
+/// Of the sources (450 MB) only the standard library (80 MB) is wanted.
+fn unpack_library(locator: &Locator, file: &Path, dir: &Path) -> Result<(), String> {
+    let script = "dpkg-deb --fsys-tarfile \"$1\" | tar -x -C \"$2\" --wildcards './usr/src/rustc-*/library/*'";
+    let mut shell = Command::new("sh");
+    shell
+        .args(["-c", script, "sh"])
+        .arg(file)
+        .arg(dir)
+        .env("PATH", &locator.path)
+        .env("LC_ALL", "C");
+    run_well(&mut shell, &PATIENCE, || {}).map(drop)
+}
+
+/// Puts the library where rustc and cargo look for it.
+fn link_library(dir: &Path) -> Result<(), String> {
+    let sources = only_entry(&dir.join("usr/src"), "rustc-")
+        .ok_or("the package rust-src holds no usr/src/rustc-*")?;
+    let parent = dir.join("usr/lib/rustlib/src");
+    let link = parent.join("rust");
+    let say = |e: std::io::Error| format!("{} cannot be made: {e}", link.display());
+    fs::create_dir_all(&parent).map_err(say)?;
+    if link.is_symlink() {
+        fs::remove_file(&link).map_err(say)?;
+    }
+    // Moved, not linked: paths in messages then need no resolving.
+    fs::rename(&sources, &link).map_err(say)?;
+    let _ = fs::remove_dir_all(dir.join("usr/src"));
+    Ok(())
+}
+
+/// The one entry of a folder whose name starts so.
+fn only_entry(dir: &Path, start: &str) -> Option<PathBuf> {
+    let mut entries = fs::read_dir(dir).ok()?.flatten();
+    entries
+        .find(|entry| entry.file_name().to_string_lossy().starts_with(start))
+        .map(|entry| entry.path())
+}
+
+/// A script that starts rustc by the loader it came with: its C library is
+/// newer than the system's may be.
+fn write_launcher(dir: &Path) -> Result<PathBuf, String> {
+    let libraries = fs::read_dir(dir.join("usr/lib"))
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+        .find(|path| only_entry(path, "ld-linux").is_some())
+        .ok_or("the package libc6 holds no loader (usr/lib/*/ld-linux*)")?;
+    let loader = only_entry(&libraries, "ld-linux").ok_or("the loader is gone")?;
+    let relative = |path: &Path| path.strip_prefix(dir).unwrap_or(path).display().to_string();
+    let script = format!(
+        "#!/bin/sh\n\
+         # rustc, started by the loader and the libraries that it was built with.\n\
+         here=$(cd \"${{0%/*}}/..\" && pwd -P) || exit 1\n\
+         exec \"$here/{}\" --library-path \"$here/{}\" \"$here/usr/bin/rustc\" --sysroot \"$here/usr\" \"$@\"\n",
+        relative(&loader),
+        relative(&libraries),
+    );
+    let launcher = dir.join("bin/rustc");
+    let say = |e: std::io::Error| format!("{} cannot be written: {e}", launcher.display());
+    // `bin` may be there: a link to usr/bin.
+    if dir.join("bin").is_symlink() {
+        fs::remove_file(dir.join("bin")).map_err(say)?;
+    }
+    fs::create_dir_all(dir.join("bin")).map_err(say)?;
+    fs::write(&launcher, script).map_err(say)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(&launcher, fs::Permissions::from_mode(0o755)).map_err(say)?;
+    }
+    Ok(launcher)
+}
