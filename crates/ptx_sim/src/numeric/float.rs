@@ -1,0 +1,375 @@
+//! Floating-point arithmetic in `f16`, `bf16`, `f32` and `f64`.
+//!
+//! One trait, [`Float`], and functions over it. Rounding to nearest runs on
+//! the host's instructions, the other modes in `soft`.
+//!
+//! **NaN.** A NaN result of arithmetic is canonical: `0x7fffffff` for `f32`,
+//! `0x7fff` for `f16` and `bf16`; for `f64` NVIDIA hardware keeps the payload
+//! of a NaN operand, made quiet. `neg`, `abs`, `copysign` and moves only touch
+//! the sign.
+//!
+//! **`.ftz`** is not part of the functions: flush the operands and the result
+//! with [`flush`]. **`.sat`** is [`saturate`] on the result, **`.relu`** is
+//! [`relu`].
+
+use super::Rounding;
+use super::soft::{self, Format};
+
+/// A floating-point type of PTX.
+pub trait Float: Copy {
+    /// Its format.
+    const FORMAT: Format;
+
+    /// Its bits, zero-extended.
+    fn bits(self) -> u64;
+
+    /// The number with these bits; the rest of the word is ignored.
+    fn of_bits(bits: u64) -> Self;
+
+    /// `a + b`, to nearest.
+    fn add_nearest(self, other: Self) -> Self;
+
+    /// `a * b`, to nearest.
+    fn mul_nearest(self, other: Self) -> Self;
+
+    /// `a * b + c`, rounded once, to nearest.
+    fn fma_nearest(self, factor: Self, addend: Self) -> Self;
+
+    /// `a / b`, to nearest.
+    #[inline]
+    fn div_nearest(self, divisor: Self) -> Self {
+        let bits = soft::div(
+            Self::FORMAT,
+            self.bits(),
+            divisor.bits(),
+            Rounding::NearestEven,
+        );
+        checked(&[self, divisor], bits)
+    }
+
+    /// The square root, to nearest.
+    #[inline]
+    fn sqrt_nearest(self) -> Self {
+        checked(
+            &[self],
+            soft::sqrt(Self::FORMAT, self.bits(), Rounding::NearestEven),
+        )
+    }
+
+    /// The NaN that an operation on these operands gives.
+    #[inline]
+    fn nan_result(_operands: &[Self]) -> Self {
+        Self::of_bits(Self::FORMAT.canonical_nan)
+    }
+
+    /// Whether it is a NaN.
+    #[inline]
+    fn is_not_a_number(self) -> bool {
+        self.magnitude() > Self::FORMAT.infinity()
+    }
+
+    /// Its bits without the sign.
+    #[inline]
+    fn magnitude(self) -> u64 {
+        self.bits() & (Self::FORMAT.sign_mask() - 1)
+    }
+
+    /// Whether its sign bit is set.
+    #[inline]
+    fn has_sign(self) -> bool {
+        self.bits() & Self::FORMAT.sign_mask() != 0
+    }
+}
+
+impl Float for f32 {
+    const FORMAT: Format = soft::F32;
+
+    #[inline]
+    fn bits(self) -> u64 {
+        u64::from(self.to_bits())
+    }
+
+    #[inline]
+    fn of_bits(bits: u64) -> Self {
+        Self::from_bits(bits as u32)
+    }
+
+    #[inline]
+    fn add_nearest(self, other: Self) -> Self {
+        canonical_f32(self + other)
+    }
+
+    #[inline]
+    fn mul_nearest(self, other: Self) -> Self {
+        canonical_f32(self * other)
+    }
+
+    #[inline]
+    fn fma_nearest(self, factor: Self, addend: Self) -> Self {
+        // The product of two f32 is exact in f64. The sum is rounded to odd
+        // there, which makes the second rounding come out right.
+        let sum = add_to_odd(f64::from(self) * f64::from(factor), f64::from(addend));
+        canonical_f32(sum as f32)
+    }
+
+    #[inline]
+    fn div_nearest(self, divisor: Self) -> Self {
+        canonical_f32(self / divisor)
+    }
+
+    #[inline]
+    fn sqrt_nearest(self) -> Self {
+        canonical_f32(self.sqrt())
+    }
+
+    #[inline]
+    fn is_not_a_number(self) -> bool {
+        self.is_nan()
+    }
+}
+
+impl Float for f64 {
+    const FORMAT: Format = soft::F64;
+
+    #[inline]
+    fn bits(self) -> u64 {
+        self.to_bits()
+    }
+
+    #[inline]
+    fn of_bits(bits: u64) -> Self {
+        Self::from_bits(bits)
+    }
+
+    #[inline]
+    fn add_nearest(self, other: Self) -> Self {
+        let sum = self + other;
+        if sum.is_nan() {
+            Self::nan_result(&[self, other])
+        } else {
+            sum
+        }
+    }
+
+    #[inline]
+    fn mul_nearest(self, other: Self) -> Self {
+        let product = self * other;
+        if product.is_nan() {
+            Self::nan_result(&[self, other])
+        } else {
+            product
+        }
+    }
+
+    #[inline]
+    fn fma_nearest(self, factor: Self, addend: Self) -> Self {
+        let sum = self.mul_add(factor, addend);
+        if sum.is_nan() {
+            Self::nan_result(&[self, factor, addend])
+        } else {
+            sum
+        }
+    }
+
+    #[inline]
+    fn div_nearest(self, divisor: Self) -> Self {
+        let quotient = self / divisor;
+        if quotient.is_nan() {
+            Self::nan_result(&[self, divisor])
+        } else {
+            quotient
+        }
+    }
+
+    #[inline]
+    fn sqrt_nearest(self) -> Self {
+        let root = self.sqrt();
+        if root.is_nan() {
+            Self::nan_result(&[self])
+        } else {
+            root
+        }
+    }
+
+    /// The first NaN among the operands, made quiet; a fresh one if there is
+    /// none.
+    #[inline]
+    fn nan_result(operands: &[Self]) -> Self {
+        const QUIET: u64 = 1 << 51;
+        let first = operands.iter().find(|operand| operand.is_nan());
+        let bits = first.map_or(Self::FORMAT.canonical_nan, |nan| nan.to_bits() | QUIET);
+        Self::from_bits(bits)
+    }
+
+    #[inline]
+    fn is_not_a_number(self) -> bool {
+        self.is_nan()
+    }
+}
+
+/// The NaN that hardware gives in place of any NaN.
+#[inline]
+pub fn canonical_f32(value: f32) -> f32 {
+    if value.is_nan() {
+        f32::from_bits(soft::F32.canonical_nan as u32)
+    } else {
+        value
+    }
+}
+
+/// `a + b` rounded to odd: towards zero, with the lowest bit set where that
+/// cut something off. Exact sums and infinities are themselves.
+///
+/// Not for operands whose sum overflows or that are not exact multiples of the
+/// smallest f64; products and sums of narrower formats never are.
+#[inline]
+pub(super) fn add_to_odd(a: f64, b: f64) -> f64 {
+    let sum = a + b;
+    // Knuth's error term, exact: `a + b = sum + error`.
+    let b_part = sum - a;
+    let error = (a - (sum - b_part)) + (b - b_part);
+    let bits = sum.to_bits();
+    let is_inexact = error.abs() > 0.0;
+    let is_even = bits & 1 == 0;
+    // Away from zero where the error has the sum's sign, else towards it.
+    let is_away = (error.to_bits() ^ bits) >> 63 == 0;
+    let neighbour = if is_away {
+        bits.wrapping_add(1)
+    } else {
+        bits.wrapping_sub(1)
+    };
+    f64::from_bits(if is_inexact && is_even {
+        neighbour
+    } else {
+        bits
+    })
+}
+
+/// `add`
+#[inline]
+pub fn add<F: Float>(a: F, b: F, rounding: Rounding) -> F {
+    match rounding {
+        Rounding::NearestEven => a.add_nearest(b),
+        _ => checked(&[a, b], soft::add(F::FORMAT, a.bits(), b.bits(), rounding)),
+    }
+}
+
+/// `sub`
+#[inline]
+pub fn sub<F: Float>(a: F, b: F, rounding: Rounding) -> F {
+    // A NaN keeps its own sign.
+    let minus_b = if b.is_not_a_number() { b } else { neg(b) };
+    add(a, minus_b, rounding)
+}
+
+/// `mul`
+#[inline]
+pub fn mul<F: Float>(a: F, b: F, rounding: Rounding) -> F {
+    match rounding {
+        Rounding::NearestEven => a.mul_nearest(b),
+        _ => checked(&[a, b], soft::mul(F::FORMAT, a.bits(), b.bits(), rounding)),
+    }
+}
+
+/// `fma`, and `mad` of floating point: rounded once.
+#[inline]
+pub fn fma<F: Float>(a: F, b: F, c: F, rounding: Rounding) -> F {
+    match rounding {
+        Rounding::NearestEven => a.fma_nearest(b, c),
+        _ => checked(
+            &[a, b, c],
+            soft::fma(F::FORMAT, a.bits(), b.bits(), c.bits(), rounding),
+        ),
+    }
+}
+
+/// `div` with a rounding mode: correctly rounded.
+#[inline]
+pub fn div<F: Float>(a: F, b: F, rounding: Rounding) -> F {
+    match rounding {
+        Rounding::NearestEven => a.div_nearest(b),
+        _ => checked(&[a, b], soft::div(F::FORMAT, a.bits(), b.bits(), rounding)),
+    }
+}
+
+/// `rcp` with a rounding mode: correctly rounded.
+#[inline]
+pub fn rcp<F: Float>(a: F, rounding: Rounding) -> F {
+    checked(
+        &[a],
+        soft::div(F::FORMAT, F::FORMAT.one(), a.bits(), rounding),
+    )
+}
+
+/// `sqrt` with a rounding mode: correctly rounded.
+#[inline]
+pub fn sqrt<F: Float>(a: F, rounding: Rounding) -> F {
+    match rounding {
+        Rounding::NearestEven => a.sqrt_nearest(),
+        _ => checked(&[a], soft::sqrt(F::FORMAT, a.bits(), rounding)),
+    }
+}
+
+/// The result with these bits, or the NaN that the operands give.
+#[inline]
+fn checked<F: Float>(operands: &[F], bits: u64) -> F {
+    let result = F::of_bits(bits);
+    if result.is_not_a_number() {
+        F::nan_result(operands)
+    } else {
+        result
+    }
+}
+
+/// `neg`: flips the sign.
+#[inline]
+pub fn neg<F: Float>(a: F) -> F {
+    F::of_bits(a.bits() ^ F::FORMAT.sign_mask())
+}
+
+/// `abs`: clears the sign.
+#[inline]
+pub fn abs<F: Float>(a: F) -> F {
+    F::of_bits(a.magnitude())
+}
+
+/// `copysign`: the sign of `a` with the magnitude of `b`, in PTX's order of
+/// operands.
+#[inline]
+pub fn copysign<F: Float>(a: F, b: F) -> F {
+    F::of_bits(a.bits() & F::FORMAT.sign_mask() | b.magnitude())
+}
+
+/// `.ftz`: a subnormal becomes a zero of the same sign.
+#[inline]
+pub fn flush<F: Float>(a: F) -> F {
+    let is_subnormal = a.magnitude() < F::FORMAT.smallest_normal();
+    if is_subnormal {
+        F::of_bits(a.bits() & F::FORMAT.sign_mask())
+    } else {
+        a
+    }
+}
+
+/// `.sat`: limited to 0 … 1; NaN and -0 become +0.
+#[inline]
+pub fn saturate<F: Float>(a: F) -> F {
+    let bits = if a.has_sign() || a.is_not_a_number() {
+        0
+    } else {
+        a.bits()
+    };
+    F::of_bits(bits.min(F::FORMAT.one()))
+}
+
+/// `.relu`: negative numbers become +0; a NaN becomes the canonical one.
+#[inline]
+pub fn relu<F: Float>(a: F) -> F {
+    if a.is_not_a_number() {
+        F::of_bits(F::FORMAT.canonical_nan)
+    } else if a.has_sign() {
+        F::of_bits(0)
+    } else {
+        a
+    }
+}

@@ -1,0 +1,33 @@
+//! PTX arithmetic, one number at a time: pure functions on native types and
+//! bit patterns, which the executor applies lane by lane.
+//!
+//! Where PTX leaves a result open, the function says what it gives; where
+//! NVIDIA hardware settles it, that is what it gives.
+//!
+//! # Contents
+//!
+//! | PTX | here |
+//! |---|---|
+//! | `mul.hi/.wide`, `div`, `rem`, `sad`, `shl`, `shr` | [`integer::Integer`] on `u16` … `i64` |
+//! | `add.cc`, `addc`, `sub.cc`, `subc` (and `mad.cc` through them) | [`integer::add_carry_u32`], [`integer::sub_borrow_u32`], `_u64` |
+//! | `mul24`, `dp2a`, `dp4a`, packed 16-bit integers | [`integer::mul24_lo_u32`] …, [`integer::dp4a`], [`integer::dp2a`], [`integer::each_half`] |
+//! | `bfind`, `bfe`, `bfi`, `bmsk`, `szext`, `fns` | [`bits::bfind_u32`] …, [`bits::bfe_u32`] …, [`bits::bfi_b32`] …, [`bits::bmsk`], [`bits::szext`], [`bits::fns`] |
+//! | `shf`, `lop3`, `prmt` | [`bits::shf_left`], [`bits::shf_right`], [`bits::lop3`], [`bits::prmt`] |
+//! | `popc`, `clz`, `brev`, `add.sat.s32`, `mul.lo`, `abs`, `neg` | Rust's `count_ones`, `leading_zeros`, `reverse_bits`, `saturating_add`, `wrapping_*` |
+//! | `add`, `sub`, `mul`, `fma`, `div.rn` …, `rcp.rn`, `sqrt.rn` | [`float::add`] … over [`float::Float`] (`f32`, `f64`), with a [`Rounding`] |
+//! | `.ftz`, `.sat`, `.relu` | [`float::flush`], [`float::saturate`], [`float::relu`] |
+//! | `min`, `max` with `.NaN`, `.xorsign.abs` | [`compare::min`], [`compare::max`], [`compare::Extremum`] |
+//! | `neg`, `abs`, `copysign`, `testp` | [`float::neg`] …, [`compare::Property`] |
+//! | `setp`, `set` | [`compare::FloatComparison`], [`compare::IntComparison`] |
+
+pub mod bits;
+pub mod compare;
+pub mod float;
+pub mod integer;
+pub mod rounding;
+pub mod soft;
+
+#[cfg(test)]
+mod tests;
+
+pub use rounding::Rounding;

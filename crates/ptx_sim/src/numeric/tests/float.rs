@@ -1,0 +1,268 @@
+//! Floating-point arithmetic: the host's instructions and exact integer
+//! arithmetic against each other, and directed modes by what defines them.
+
+use std::cmp::Ordering;
+
+use proptest::prelude::*;
+
+use super::super::Rounding;
+use super::super::compare::{Extremum, FloatComparison, IntComparison, Property, max, min};
+use super::super::float::{
+    Float, abs, add, copysign, div, flush, fma, mul, neg, rcp, relu, saturate, sqrt, sub,
+};
+use super::super::soft::{self, F32, F64};
+use super::{doubles, singles};
+
+const DIRECTED: [Rounding; 3] = [Rounding::Zero, Rounding::Down, Rounding::Up];
+
+/// Bits of an `f32`, with every NaN the same.
+fn canonical(value: f32) -> u64 {
+    if value.is_nan() {
+        F32.canonical_nan
+    } else {
+        u64::from(value.to_bits())
+    }
+}
+
+fn canonical_f64(value: f64) -> u64 {
+    if value.is_nan() {
+        F64.canonical_nan
+    } else {
+        value.to_bits()
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4000))]
+
+    #[test]
+    fn exact_arithmetic_is_the_hosts_in_single(a in singles(), b in singles(), c in singles()) {
+        let (x, y, z) = (a.bits(), b.bits(), c.bits());
+        let nearest = Rounding::NearestEven;
+        prop_assert_eq!(soft::add(F32, x, y, nearest), canonical(a + b));
+        prop_assert_eq!(soft::mul(F32, x, y, nearest), canonical(a * b));
+        prop_assert_eq!(soft::fma(F32, x, y, z, nearest), canonical(a.mul_add(b, c)));
+        prop_assert_eq!(soft::div(F32, x, y, nearest), canonical(a / b));
+        prop_assert_eq!(soft::sqrt(F32, x, nearest), canonical(a.sqrt()));
+        prop_assert_eq!(fma(a, b, c, nearest).to_bits(), canonical(a.mul_add(b, c)) as u32);
+        prop_assert_eq!(sub(a, b, nearest).to_bits(), canonical(a - b) as u32);
+        prop_assert_eq!(div(a, b, nearest).to_bits(), canonical(a / b) as u32);
+        prop_assert_eq!(rcp(a, nearest).to_bits(), canonical(1.0 / a) as u32);
+        prop_assert_eq!(sqrt(a, nearest).to_bits(), canonical(a.sqrt()) as u32);
+    }
+
+    #[test]
+    fn exact_arithmetic_is_the_hosts_in_double(a in doubles(), b in doubles(), c in doubles()) {
+        let (x, y, z) = (a.bits(), b.bits(), c.bits());
+        let nearest = Rounding::NearestEven;
+        prop_assert_eq!(soft::add(F64, x, y, nearest), canonical_f64(a + b));
+        prop_assert_eq!(soft::mul(F64, x, y, nearest), canonical_f64(a * b));
+        prop_assert_eq!(soft::fma(F64, x, y, z, nearest), canonical_f64(a.mul_add(b, c)));
+        prop_assert_eq!(soft::div(F64, x, y, nearest), canonical_f64(a / b));
+        prop_assert_eq!(soft::sqrt(F64, x, nearest), canonical_f64(a.sqrt()));
+        prop_assert_eq!(soft::convert(F64, F32, x, nearest), canonical(a as f32));
+    }
+
+    /// Sums and products of `f32` are exact as a sum of two `f64`, whose sign
+    /// beside a candidate says where the true value lies.
+    #[test]
+    fn directed_modes_in_single(a in singles(), b in singles()) {
+        prop_assume!(a.is_finite() && b.is_finite());
+        for rounding in DIRECTED {
+            for (found, big, small) in [
+                (add(a, b, rounding), f64::from(a), f64::from(b)),
+                (mul(a, b, rounding), f64::from(a) * f64::from(b), 0.0),
+            ] {
+                check_directed(found, rounding, |candidate| compare_sum(big, small, candidate));
+            }
+        }
+    }
+
+    /// The quotient lies where `candidate * b - a` says.
+    #[test]
+    fn directed_division_in_single(a in singles(), b in singles()) {
+        prop_assume!(a.is_finite() && b.is_finite() && b != 0.0);
+        for rounding in DIRECTED {
+            let found = div(a, b, rounding);
+            check_directed(found, rounding, |candidate| {
+                let (product, sign) = (candidate * f64::from(b), if b < 0.0 { -1 } else { 1 });
+                let order = f64::from(a).partial_cmp(&product).unwrap();
+                if sign < 0 { order.reverse() } else { order }
+            });
+        }
+    }
+
+    #[test]
+    fn directed_modes_in_double_enclose_the_nearest(a in doubles(), b in doubles(), c in doubles()) {
+        for (down, nearest, up, zero) in [
+            (add(a, b, Rounding::Down), a + b, add(a, b, Rounding::Up), add(a, b, Rounding::Zero)),
+            (mul(a, b, Rounding::Down), a * b, mul(a, b, Rounding::Up), mul(a, b, Rounding::Zero)),
+            (div(a, b, Rounding::Down), a / b, div(a, b, Rounding::Up), div(a, b, Rounding::Zero)),
+            (sqrt(a, Rounding::Down), a.sqrt(), sqrt(a, Rounding::Up), sqrt(a, Rounding::Zero)),
+            (fma(a, b, c, Rounding::Down), a.mul_add(b, c), fma(a, b, c, Rounding::Up), fma(a, b, c, Rounding::Zero)),
+        ] {
+            if nearest.is_nan() {
+                prop_assert!(down.is_nan() && up.is_nan() && zero.is_nan());
+                continue;
+            }
+            prop_assert!(down <= nearest && nearest <= up);
+            // Neighbours, or the same where the result is exact.
+            prop_assert!(down == up || down.next_up() == up);
+            let towards_zero = if down < 0.0 { up } else { down };
+            prop_assert_eq!(zero, towards_zero);
+        }
+    }
+
+    #[test]
+    fn extremes(a in singles(), b in singles()) {
+        let rule = Extremum::default();
+        let (low, high) = (min(a, b, rule), max(a, b, rule));
+        if a.is_nan() && b.is_nan() {
+            prop_assert_eq!((low.to_bits(), high.to_bits()), (0x7fff_ffff, 0x7fff_ffff));
+        } else if a.is_nan() || b.is_nan() {
+            let number = if a.is_nan() { b } else { a };
+            prop_assert_eq!((low.to_bits(), high.to_bits()), (number.to_bits(), number.to_bits()));
+        } else {
+            let smaller = if a.total_cmp(&b).is_lt() { a } else { b };
+            let larger = if a.total_cmp(&b).is_lt() { b } else { a };
+            prop_assert_eq!((low.to_bits(), high.to_bits()), (smaller.to_bits(), larger.to_bits()));
+        }
+        let strict = Extremum { propagates_nan: true, ..rule };
+        prop_assert_eq!(min(a, b, strict).is_nan(), a.is_nan() || b.is_nan());
+        let xor = Extremum { xor_sign: true, ..rule };
+        if !a.is_nan() && !b.is_nan() {
+            let expected = a.abs().max(b.abs()).copysign(if a.is_sign_negative() == b.is_sign_negative() { 1.0 } else { -1.0 });
+            prop_assert_eq!(max(a, b, xor).to_bits(), expected.to_bits());
+        }
+    }
+
+    #[test]
+    fn comparisons(a in singles(), b in singles()) {
+        let order = a.partial_cmp(&b);
+        let unordered = order.is_none();
+        for (name, ordered, or_unordered) in [
+            ("eq", a == b, false), ("equ", a == b, true),
+            ("ne", a != b && !unordered, false), ("neu", a != b, true),
+            ("lt", a < b, false), ("ltu", a < b, true),
+            ("le", a <= b, false), ("leu", a <= b, true),
+            ("gt", a > b, false), ("gtu", a > b, true),
+            ("ge", a >= b, false), ("geu", a >= b, true),
+            ("num", !unordered, false), ("nan", false, true),
+        ] {
+            let comparison = FloatComparison::from_name(name).unwrap();
+            prop_assert_eq!(comparison.holds(a, b), ordered || or_unordered && unordered, "{}", name);
+        }
+        let (x, y) = (a.to_bits(), b.to_bits());
+        for (name, truth) in [
+            ("eq", x == y), ("ne", x != y), ("lt", x < y), ("le", x <= y), ("gt", x > y),
+            ("ge", x >= y), ("lo", x < y), ("ls", x <= y), ("hi", x > y), ("hs", x >= y),
+        ] {
+            prop_assert_eq!(IntComparison::from_name(name).unwrap().holds(x, y), truth);
+        }
+    }
+
+    #[test]
+    fn signs_limits_and_properties(a in singles(), b in singles()) {
+        prop_assert_eq!(neg(a).to_bits(), a.to_bits() ^ 0x8000_0000);
+        prop_assert_eq!(abs(a).to_bits(), a.to_bits() & 0x7fff_ffff);
+        prop_assert_eq!(copysign(a, b).to_bits(), b.copysign(a).to_bits());
+        let flushed = if a.is_subnormal() { 0.0_f32.copysign(a) } else { a };
+        prop_assert_eq!(flush(a).to_bits(), flushed.to_bits());
+        let limited = if a.is_nan() { 0.0 } else { a.clamp(0.0, 1.0) + 0.0 };
+        prop_assert_eq!(saturate(a).to_bits(), limited.to_bits());
+        let rectified = if a.is_nan() { f32::from_bits(0x7fff_ffff) } else { a.max(0.0) + 0.0 };
+        prop_assert_eq!(relu(a).to_bits(), rectified.to_bits());
+        for (name, truth) in [
+            ("finite", a.is_finite()), ("infinite", a.is_infinite()), ("number", !a.is_nan()),
+            ("notanumber", a.is_nan()), ("normal", a.is_normal() || a == 0.0), ("subnormal", a.is_subnormal()),
+        ] {
+            prop_assert_eq!(Property::from_name(name).unwrap().holds(a), truth, "{}", name);
+        }
+    }
+}
+
+/// `found` is the value in `rounding`'s direction next to a true value that
+/// `compare` places beside a candidate (`Less`: the true value is less).
+fn check_directed(found: f32, rounding: Rounding, compare: impl Fn(f64) -> Ordering) {
+    let is_within = |rounding: Rounding| {
+        let value = f64::from(found);
+        match rounding {
+            Rounding::Down => {
+                // Infinity is beyond every true value here.
+                (value == f64::NEG_INFINITY || compare(value).is_ge())
+                    && (found == f32::MAX || compare(f64::from(found.next_up())).is_lt())
+            }
+            _ => {
+                (value == f64::INFINITY || compare(value).is_le())
+                    && (found == f32::MIN || compare(f64::from(found.next_down())).is_gt())
+            }
+        }
+    };
+    let direction = match rounding {
+        Rounding::Zero if found.is_sign_negative() => Rounding::Up,
+        Rounding::Zero => Rounding::Down,
+        other => other,
+    };
+    assert!(
+        is_within(direction),
+        "{found:e} is not the result in direction {rounding:?}"
+    );
+}
+
+/// Compares `big + small` with `candidate`, exactly.
+fn compare_sum(big: f64, small: f64, candidate: f64) -> Ordering {
+    let sum = big + small;
+    let part = sum - big;
+    let error = (big - (sum - part)) + (small - part);
+    sum.partial_cmp(&candidate)
+        .unwrap()
+        .then(error.partial_cmp(&0.0).unwrap())
+}
+
+#[test]
+fn special_values() {
+    let nan = f32::from_bits(0x7f80_0001);
+    for rounding in DIRECTED.into_iter().chain([Rounding::NearestEven]) {
+        assert_eq!(add(nan, 1.0, rounding).to_bits(), 0x7fff_ffff);
+        assert_eq!(
+            add(f32::INFINITY, f32::NEG_INFINITY, rounding).to_bits(),
+            0x7fff_ffff
+        );
+        assert_eq!(mul(0.0, f32::INFINITY, rounding).to_bits(), 0x7fff_ffff);
+        assert_eq!(div(0.0_f32, 0.0, rounding).to_bits(), 0x7fff_ffff);
+        assert_eq!(div(1.0_f32, -0.0, rounding), f32::NEG_INFINITY);
+        assert_eq!(sqrt(-0.0_f32, rounding).to_bits(), (-0.0_f32).to_bits());
+        assert_eq!(sqrt(-1.0_f32, rounding).to_bits(), 0x7fff_ffff);
+        // An exact zero is negative only when rounding down.
+        let zero = sub(1.0_f32, 1.0, rounding);
+        assert_eq!(zero.is_sign_negative(), rounding == Rounding::Down);
+        assert_eq!(
+            fma(1.0_f32, 1.0, -1.0, rounding).is_sign_negative(),
+            rounding == Rounding::Down
+        );
+    }
+    assert_eq!(add(f32::MAX, f32::MAX, Rounding::Zero), f32::MAX);
+    assert_eq!(add(f32::MAX, f32::MAX, Rounding::Down), f32::MAX);
+    assert_eq!(add(f32::MAX, f32::MAX, Rounding::Up), f32::INFINITY);
+    // A product far below the smallest number still rounds up.
+    assert_eq!(mul(1e-30_f32, 1e-30, Rounding::Up).to_bits(), 1);
+    assert_eq!(mul(1e-300_f64, 1e-300, Rounding::Up).to_bits(), 1);
+    // Rounding twice would give 1 here.
+    let (a, b) = (1.0 + f32::EPSILON, 1.0 - f32::EPSILON);
+    assert_eq!(
+        fma(a, b, -1.0, Rounding::NearestEven),
+        -(f32::EPSILON * f32::EPSILON)
+    );
+    // f64 keeps the payload of the first NaN.
+    let payload = f64::from_bits(0x7ff0_0000_0000_1234);
+    assert_eq!(
+        add(1.0, payload, Rounding::NearestEven).to_bits(),
+        0x7ff8_0000_0000_1234
+    );
+    assert_eq!(
+        add(1.0, payload, Rounding::Up).to_bits(),
+        0x7ff8_0000_0000_1234
+    );
+    assert_eq!(F64.infinity(), f64::INFINITY.to_bits());
+    assert_eq!(F32.largest(), u64::from(f32::MAX.to_bits()));
+}
