@@ -25,13 +25,17 @@ extern crate self as cuda_std;
 
 pub mod atomic;
 pub mod convert;
+pub mod cp_async;
 pub mod float;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod launch;
 pub mod ldg;
+pub mod mma;
 pub mod panic;
 pub mod shared;
+pub mod swizzle;
 pub mod thread;
+pub mod tile;
 pub mod vector;
 pub mod warp;
 
@@ -40,5 +44,5 @@ pub use half;
 
 /// What nearly every kernel file uses.
 pub mod prelude {
-    pub use crate::{kernel, shared_array, thread, warp};
+    pub use crate::{kernel, shared_array, shared_tile, thread, warp};
 }

@@ -15,6 +15,30 @@ pub fn dynamic_shared_mem<T>() -> *mut T {
     core::intrinsics::gpu::gpu_launch_sized_workgroup_mem::<T>()
 }
 
+/// The address of `pointer` within the shared space, which instructions that
+/// work on shared memory alone (`ldmatrix`, `cp.async`) want.
+///
+/// Meaningless if `pointer` does not point to the block's shared memory.
+#[crate::gpu_only]
+#[inline(always)]
+pub fn address_in_space<T>(pointer: *const T) -> u32 {
+    let address: u32;
+    // SAFETY: arithmetic on an address; no memory is touched.
+    unsafe {
+        core::arch::asm!(
+            "{{",
+            ".reg .b64 shared;",
+            "cvta.to.shared.u64 shared, {pointer};",
+            "cvt.u32.u64 {address}, shared;",
+            "}}",
+            pointer = in(reg64) pointer,
+            address = out(reg32) address,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+    }
+    address
+}
+
 /// The pointer that lies `distance_bytes` after the dynamic shared memory's
 /// first byte. For [`shared_array!`](crate::shared_array), which finds static
 /// arrays from there, because the dynamic memory's pointer is the only one that

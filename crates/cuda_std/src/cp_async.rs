@@ -1,0 +1,109 @@
+//! Copies from global to shared memory that run by themselves (`cp.async`).
+//!
+//! The bytes do not pass through registers, and the thread goes on at once.
+//! They are in shared memory only after a wait: copies are gathered into a
+//! group by [`commit_group`], groups complete in order, and [`wait_group`]
+//! waits until no more than `N` of them are under way. A wait is for the
+//! copies of *this thread*; other threads see the bytes after a barrier that
+//! follows it.
+//!
+//! ```ignore
+//! cp_async::cg(tile.chunk(row, column), input.add(offset).cast::<UInt4>());
+//! cp_async::commit_group();
+//! // … work that does not need the tile …
+//! cp_async::wait_group::<0>();
+//! thread::sync_threads();
+//! ```
+//!
+//! | function | bytes | way |
+//! |---|---|---|
+//! | [`ca`] | 4, 8, 16 | through the first-level cache |
+//! | [`cg`] | 16 | past it; the shared-memory write has no bank conflicts that counters show |
+//!
+//! Left out: the `src-size` operand (fill with zeros), cache hints.
+
+use crate::gpu_only;
+
+/// Starts a copy of one `V`, of 4, 8 or 16 bytes, through the first-level cache.
+///
+/// # Safety
+///
+/// `shared` points to the block's shared memory and `global` to global memory,
+/// both aligned to `V`'s size and valid for it; nothing reads or writes the
+/// former until a wait has completed the copy.
+#[gpu_only]
+#[inline(always)]
+pub unsafe fn ca<V: Copy>(shared: *mut V, global: *const V) {
+    const {
+        assert!(
+            matches!(size_of::<V>(), 4 | 8 | 16),
+            "cp.async.ca copies 4, 8 or 16 bytes"
+        );
+    }
+    // SAFETY: by this function's own contract.
+    unsafe {
+        core::arch::asm!(
+            "{{",
+            ".reg .b64 global;",
+            "cvta.to.global.u64 global, {global};",
+            "cp.async.ca.shared.global [{shared}], [global], {bytes};",
+            "}}",
+            shared = in(reg32) crate::shared::address_in_space(shared),
+            global = in(reg64) global,
+            bytes = const size_of::<V>(),
+            options(nostack, preserves_flags)
+        );
+    }
+}
+
+/// Starts a copy of one `V`, of 16 bytes, past the first-level cache.
+///
+/// # Safety
+///
+/// As [`ca`].
+#[gpu_only]
+#[inline(always)]
+pub unsafe fn cg<V: Copy>(shared: *mut V, global: *const V) {
+    const { assert!(size_of::<V>() == 16, "cp.async.cg copies 16 bytes") }
+    // SAFETY: by this function's own contract.
+    unsafe {
+        core::arch::asm!(
+            "{{",
+            ".reg .b64 global;",
+            "cvta.to.global.u64 global, {global};",
+            "cp.async.cg.shared.global [{shared}], [global], 16;",
+            "}}",
+            shared = in(reg32) crate::shared::address_in_space(shared),
+            global = in(reg64) global,
+            options(nostack, preserves_flags)
+        );
+    }
+}
+
+/// Closes a group: all copies that this thread started since the last one.
+#[gpu_only]
+#[inline(always)]
+pub fn commit_group() {
+    // SAFETY: touches no memory itself; ordered with the copies as an
+    // instruction with effects.
+    unsafe { core::arch::asm!("cp.async.commit_group;", options(nostack, preserves_flags)) }
+}
+
+/// Waits until at most the `N` youngest of this thread's groups are under way.
+#[gpu_only]
+#[inline(always)]
+pub fn wait_group<const N: u32>() {
+    // SAFETY: after it, shared memory has changed, which the compiler expects
+    // of assembly that is not marked otherwise.
+    unsafe {
+        core::arch::asm!("cp.async.wait_group {n};", n = const N, options(nostack, preserves_flags));
+    }
+}
+
+/// Waits for all copies that this thread started, in groups or not.
+#[gpu_only]
+#[inline(always)]
+pub fn wait_all() {
+    // SAFETY: as in `wait_group`.
+    unsafe { core::arch::asm!("cp.async.wait_all;", options(nostack, preserves_flags)) }
+}

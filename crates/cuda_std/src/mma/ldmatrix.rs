@@ -1,0 +1,74 @@
+//! `ldmatrix`: 8×8 matrices of 16-bit elements from shared memory to registers.
+//!
+//! A warp loads one, two or four matrices at once. Lanes `8m` to `8m + 7` each
+//! name a row of matrix `m` ([`map::address_of`](super::map::address_of)); a row
+//! is 16 bytes. After the load, register `m` of every lane holds its two
+//! elements of matrix `m` ([`map::matrix`](super::map::matrix)): each row has
+//! been dealt out to four lanes. That exchange between lanes is what a plain
+//! load cannot do: with `ld.shared` a fragment takes a load a register.
+//!
+//! `…_trans` deals out columns instead of rows
+//! ([`map::matrix_transposed`](super::map::matrix_transposed)).
+//!
+//! Rows are named by tile, row and column, so that the tile's layout decides
+//! where they are. The instruction needs the whole warp, together; keep it out
+//! of branches that lanes may take differently.
+
+use crate::gpu_only;
+use crate::tile::{Layout, Tile};
+
+use super::Element;
+
+macro_rules! ldmatrix {
+    ($($(#[$doc:meta])* $name:ident, $n:literal, $suffix:literal, $($register:ident)*;)*) => { $(
+        $(#[$doc])*
+        ///
+        /// # Safety
+        ///
+        /// All 32 lanes of the warp are here, together. Every row that counts
+        /// is in the tile, `column` is a multiple of 8, and what other threads
+        /// stored there is visible (a barrier stands between).
+        #[gpu_only]
+        #[inline(always)]
+        pub unsafe fn $name<T: Element, const ROWS: u32, const COLUMNS: u32, L: Layout>(
+            tile: Tile<T, ROWS, COLUMNS, L>,
+            row: u32,
+            column: u32,
+        ) -> [u32; $n] {
+            $(let $register: u32;)*
+            // SAFETY: by this function's own contract. Never `pure`: the whole
+            // warp takes part, so it must not be moved into a branch.
+            unsafe {
+                core::arch::asm!(
+                    concat!(
+                        "ldmatrix.sync.aligned.m8n8.", $suffix, ".shared.b16 {{",
+                        ldmatrix!(@list $($register)*),
+                        "}}, [{address}];"
+                    ),
+                    $($register = out(reg32) $register,)*
+                    address = in(reg32) tile.row_address(row, column),
+                    options(readonly, nostack, preserves_flags)
+                );
+            }
+            [$($register),*]
+        }
+    )* };
+    (@list r0) => { "{r0}" };
+    (@list r0 r1) => { "{r0}, {r1}" };
+    (@list r0 r1 r2 r3) => { "{r0}, {r1}, {r2}, {r3}" };
+}
+
+ldmatrix! {
+    /// One matrix; lanes 0 to 7 name its rows.
+    x1, 1, "x1", r0;
+    /// Two matrices; lanes 0 to 15 name their rows.
+    x2, 2, "x2", r0 r1;
+    /// Four matrices; lane `l` names row `l mod 8` of matrix `l / 8`.
+    x4, 4, "x4", r0 r1 r2 r3;
+    /// One matrix, transposed.
+    x1_trans, 1, "x1.trans", r0;
+    /// Two matrices, each transposed.
+    x2_trans, 2, "x2.trans", r0 r1;
+    /// Four matrices, each transposed.
+    x4_trans, 4, "x4.trans", r0 r1 r2 r3;
+}

@@ -1,0 +1,84 @@
+//! Tensor cores: a warp multiplies two small matrices.
+//!
+//! `mma.sync` computes D = A·B + C, where A is 16×K, B is K×8, and C and D are
+//! 16×8. No thread holds a matrix: each of the 32 lanes holds a *fragment* of
+//! each, a few registers of two 16-bit elements, and the instruction says which
+//! lane holds what. [`map`] has that as functions.
+//!
+//! Fragments are read from shared memory by `ldmatrix` and written by
+//! `stmatrix`, which move 8×8 matrices of 16-bit elements, one, two or four at
+//! a time ([`ldmatrix`], [`stmatrix`]); [`load_a`], [`load_b`] and their
+//! relatives put them together.
+//!
+//! # Which lane holds what
+//!
+//! `ldmatrix` and every operand are made of 8×8 matrices, in which lane `l`
+//! holds two neighbours: row `l / 4`, columns `2 (l mod 4)` and one more.
+//!
+//! ```text
+//!            column  0   1    2   3    4   5    6   7
+//!     row 0         lane 0   lane 1   lane 2   lane 3
+//!     row 1         lane 4   lane 5   lane 6   lane 7
+//!     row 2         lane 8   lane 9   lane 10  lane 11
+//!       ⋮
+//!     row 7         lane 28  lane 29  lane 30  lane 31
+//! ```
+//!
+//! ```text
+//!        A, 16×16                B, 16×8 (K×N)          C and D, 16×8
+//!     ┌────┬────┐                ┌────┐                 ┌────┐
+//!     │ R0 │ R2 │  rows 0–7      │ R0 │  rows 0–7       │ R0 │  rows 0–7
+//!     ├────┼────┤                ├────┤                 ├────┤
+//!     │ R1 │ R3 │  rows 8–15     │ R1 │  rows 8–15      │ R1 │  rows 8–15
+//!     └────┴────┘                └────┘                 └────┘
+//!     A, 16×8: R0 and R1         B, 8×8: R0             f32: R0, R1 and R2, R3
+//! ```
+//!
+//! In B the 8×8 matrices stand *across*: lane `l` holds **column** `l / 4`, rows
+//! `2 (l mod 4)` and one more. That is what `ldmatrix` gives if shared memory
+//! holds Bᵀ (N×K, row by row); if it holds B, `ldmatrix.trans` turns each 8×8
+//! matrix on the way.
+//!
+//! With f32, C and D have a register an element: R0, R1 are the two neighbours
+//! in rows 0–7, R2, R3 those in rows 8–15.
+//!
+//! Note what follows for chains of products: D in f16 has the same map as the
+//! left or right half of A. Two D side by side *are* the next A
+//! ([`FragmentA::from_products`]).
+//!
+//! # What a bank conflict is here
+//!
+//! `ldmatrix` reads a matrix in one go: 8 lanes give the addresses of its 8
+//! rows, 16 bytes each, 128 bytes in all, exactly one line of the 32 banks. It
+//! goes in one wavefront if the 8 rows lie in 8 different sixteen-byte columns
+//! of that line, that is, if their addresses differ in bits 4 to 6. Rows that
+//! follow each other at a pitch of 128 bytes or a multiple have all the same:
+//! 8 wavefronts, 7 conflicts a matrix. Layouts that put this right are
+//! [`tile`](crate::tile)'s matter.
+//!
+//! # Rounding
+//!
+//! Products are exact. They are added, with C, in fixed point that is cut off
+//! below, in groups of K elements whose size differs between architectures; so
+//! the last bits of an f32 result differ between them, and from a sum of `f32`.
+//!
+//! Left out: shapes for other types (integers, f64, tf32, fp8), sparse
+//! matrices, `wgmma`.
+
+mod fragment;
+pub mod ldmatrix;
+mod load;
+pub mod map;
+mod multiply;
+pub mod stmatrix;
+
+pub use fragment::{
+    Accumulate, Element, FragmentA, FragmentB, FragmentC, M16N8K8, M16N8K16, Registers, Shape,
+};
+#[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90"))]
+pub use load::store_matrices;
+pub use load::{
+    MATRIX_ROW, load_a, load_b, load_b_pair, load_b_transposed, load_b_transposed_pair,
+    quad_address, store_c,
+};
+pub use multiply::{Mma, mma};
