@@ -20,6 +20,8 @@
 //! XOR is its own inverse, and cheap where `c` and `l` are known apart; the shift
 //! needs one instruction more, and leaves neighbours neighbours.
 
+pub use cuda_std::swizzle::{Composed, Permutation, Swizzle};
+
 /// How an array `T array[][ROW]` in shared memory is swizzled.
 ///
 /// - `ELEMENT_BYTES`: size of `T`;
@@ -117,18 +119,6 @@ impl<const ELEMENT_BYTES: u32, const ROW: u32, const CHUNK_BYTES: u32, const SEG
         let () = Self::VALID;
         let (segment, chunk) = Self::segment_and_chunk(row, column);
         (chunk + segment) * Self::CHUNK % ROW + column % Self::CHUNK
-    }
-}
-
-/// CuTe's bit form.
-pub struct Swizzle<const B: u32, const M: u32, const S: u32>;
-
-impl<const B: u32, const M: u32, const S: u32> Swizzle<B, M, S> {
-    /// Swizzled offset.
-    #[inline(always)]
-    pub const fn apply(offset: u32) -> u32 {
-        let mask = ((1 << B) - 1) << M;
-        offset ^ ((offset >> S) & mask)
     }
 }
 

@@ -143,6 +143,11 @@ impl ParamValue {
 }
 
 /// A host value that stands for one argument of a kernel.
+#[diagnostic::on_unimplemented(
+    message = "a kernel cannot take a `{Self}` by value",
+    label = "in this kernel",
+    note = "it takes slices (`&[T]`), pointers (`*const T`, `*mut T`) and numbers; pass anything else through a pointer"
+)]
 pub trait KernelArg {
     /// Sizes in bytes of the PTX parameters it becomes, in order.
     const PARAM_SIZES: &'static [u32];
@@ -160,6 +165,7 @@ macro_rules! scalar_arg {
         }
     )* };
 }
+scalar_arg!(half::f16: 2, half::bf16: 2);
 scalar_arg!(u8: 1, i8: 1, u16: 2, i16: 2, u32: 4, i32: 4, u64: 8, i64: 8, f32: 4, f64: 8);
 
 impl KernelArg for usize {

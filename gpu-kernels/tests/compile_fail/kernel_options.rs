@@ -1,0 +1,12 @@
+use cuda_std::kernel;
+
+#[kernel(launch_bounds())]
+pub unsafe fn no_bounds() {}
+
+#[kernel(max_threads = 128)]
+pub unsafe fn other_name() {}
+
+#[kernel]
+struct NotAFunction;
+
+fn main() {}

@@ -1,0 +1,8 @@
+use cuda_std::kernel;
+
+#[kernel]
+pub unsafe fn sum(x: &[f32]) -> f32 {
+    x[0]
+}
+
+fn main() {}

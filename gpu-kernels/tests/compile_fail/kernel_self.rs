@@ -1,0 +1,10 @@
+use cuda_std::kernel;
+
+struct Matrix;
+
+impl Matrix {
+    #[kernel]
+    pub unsafe fn zero(&self) {}
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+use cuda_std::kernel;
+
+#[derive(Clone, Copy)]
+pub struct Shape {
+    pub rows: u32,
+    pub columns: u32,
+}
+
+#[kernel]
+pub unsafe fn by_value(shape: Shape) {}
+
+fn main() {}

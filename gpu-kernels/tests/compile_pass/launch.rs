@@ -1,0 +1,43 @@
+//! Arguments that match, and a kernel of every kind of parameter.
+use cuda_std::launch::{DevicePtr, DevicePtrMut, DeviceSlice, Kernel, KernelArgs, LaunchBounds};
+use cuda_std::prelude::*;
+use gpu_kernels::swizzle::ChunkSwizzle;
+use gpu_kernels::transpose::transpose_swizzled;
+
+fn launch<K: Kernel>(_: K, _: K::Args) {}
+
+const THREADS: u32 = 128;
+
+/// Adds.
+#[kernel(launch_bounds(THREADS, 2))]
+pub unsafe fn add(x: &[f32], y: *const f32, z: *mut f32, mut n: u32, _unused: f64) {
+    let tile = shared_array![f32; 128];
+    n = n.min(x.len() as u32);
+    let i = thread::index_1d();
+    if i < n {
+        unsafe {
+            *tile = x[i as usize];
+            *z.add(i as usize) = *tile + *y.add(i as usize);
+        }
+    }
+}
+
+#[kernel]
+unsafe fn nothing() {}
+
+fn main() {
+    let (input, output) = (DevicePtr::<f32>::new(256), DevicePtrMut::<f32>::new(512));
+    launch(transpose_swizzled, (input, output, 3, 4));
+    launch(transpose_swizzled, (output.as_const(), output, 3, 4));
+    launch(add, (DeviceSlice::new(256, 8), input, output, 8, 1.0));
+    launch(nothing, ());
+
+    assert_eq!(add::NAME, "add");
+    assert_eq!(add::PARAM_NAMES, ["x", "y", "z", "n", "_unused"]);
+    assert_eq!(add::LAUNCH_BOUNDS, Some(LaunchBounds { max_threads: 128, min_blocks: Some(2) }));
+    let sizes: Vec<u32> = <add as Kernel>::Args::param_sizes().collect();
+    assert_eq!(sizes, [8, 8, 8, 8, 4, 8]);
+    assert_eq!(nothing::LAUNCH_BOUNDS, None);
+
+    assert_eq!(ChunkSwizzle::<4, 32, 4, 128>::xor(5, 9), 12);
+}
