@@ -14,6 +14,10 @@
 // every pointer access in it.
 #![allow(unsafe_op_in_unsafe_fn)]
 
+pub mod bank_conflicts;
 pub mod banks;
+pub mod coalescing;
+pub mod local_memory;
 pub mod swizzle;
+pub mod swizzled_tile;
 pub mod transpose;

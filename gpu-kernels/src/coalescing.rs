@@ -1,0 +1,342 @@
+//! Coalescing: how many pieces of memory one access of a warp touches.
+//!
+//! Every kernel here adds two vectors of `f32`, `z[n] = x[n] + y[n]`. They
+//! differ in which `n` a thread works on, and that alone changes the speed by a
+//! factor of ten: adding is free, and the memory is all that counts.
+//!
+//! # What the hardware does
+//!
+//! The 32 threads of a warp, its *lanes*, execute one load together. The load
+//! leaves the warp as one *request* with 32 addresses, and memory is not read
+//! by the byte but by the *sector*: 32 bytes that start at a multiple of 32. The
+//! memory system finds out which sectors the 32 addresses lie in and fetches
+//! each of them once, whole, however little of it was asked for.
+//!
+//! 32 lanes that read an `f32` each want 128 bytes. In the best case those are
+//! four whole sectors, in the worst 32 different ones, of which seven eighths
+//! are thrown away. The *degree of coalescing* says how much is used:
+//!
+//! ```text
+//!     degree = bytes the warp asked for / (sectors touched × 32 bytes)
+//! ```
+//!
+//! Lanes that read the same word ask for it once.
+//!
+//! | kernel | lane `t` of block `b` works on | sectors a request | degree |
+//! |---|---|---|---|
+//! | [`add`] | its own index | 4 | 100% |
+//! | [`add_permuted`] | its neighbour's index | 4 | 100% |
+//! | [`add_offset`] | its index + 1 | 5 | 80% |
+//! | [`add_stride`] | `b + t · blocks` | 32 | 12.5% |
+//! | [`add_broadcast`] | its index, but `x[0]` | 1 for `x`, 4 for `y` and `z` | 12.5% for `x`, 100% for `y` and `z` |
+//! | [`add_vectorized`] | four elements in a row | 16, all of 512 bytes | 100% |
+//!
+//! So the order of the lanes inside the sectors does not matter; which sectors
+//! they are does. A misaligned warp costs a quarter more in sectors, but its
+//! neighbour wants the other part of the sector they share and mostly finds it
+//! in the cache. The strided pattern is the one to fear: it fetches eight times
+//! the bytes it uses, and by the time that another block comes for the rest of
+//! a sector, the cache has often given it up. The broadcast looks as bad in the
+//! table, but there the eighth that is used is the only sector there is: it
+//! costs one, not four.
+//!
+//! # The cure
+//!
+//! Let neighbouring lanes work on neighbouring elements. Where the data does not
+//! lie that way, turn it in shared memory ([`crate::transpose`]).
+//!
+//! [`add_vectorized`] goes one step further. Its requests are as well coalesced
+//! as [`add`]'s, but there are a quarter as many, and each thread has several
+//! under way before it waits for the first. To keep the memory of a large GPU
+//! busy, tens of kilobytes a multiprocessor must be under way at any time.
+//!
+//! Left out: atomics, which coalesce by rules of their own, and the caches,
+//! which change what a sector costs but not how many are asked for.
+
+use cuda_std::prelude::*;
+use cuda_std::vector::Float4;
+
+/// Threads in a warp.
+const WARP: u32 = 32;
+/// Threads in a block when sectors are counted: one warp.
+pub const COUNTED_BLOCK_THREADS: u32 = WARP;
+/// Blocks in the grid when sectors are counted.
+pub const COUNTED_BLOCKS: u32 = 128;
+/// Threads in a block when time is measured.
+pub const TIMED_BLOCK_THREADS: u32 = 256;
+/// Elements that move in one access of [`add_vectorized`]: 16 bytes.
+pub const CHUNK: u32 = 4;
+/// Chunks that each thread of [`add_vectorized`] adds.
+pub const CHUNKS_PER_THREAD: u32 = 2;
+/// Elements that a block of [`add_vectorized`] adds.
+pub const VECTORIZED_BLOCK_ELEMENTS: u32 = TIMED_BLOCK_THREADS * CHUNKS_PER_THREAD * CHUNK;
+
+const _: () = assert!(size_of::<Float4>() == CHUNK as usize * size_of::<f32>());
+// An offset of one element must cross into one more sector, not more.
+const _: () = assert!(COUNTED_BLOCK_THREADS == WARP);
+
+// ---------------------------------------------------------------------------
+// Which element a thread works on
+// ---------------------------------------------------------------------------
+//
+//   lane            0     1     2     3    …    sectors of x
+//   own             n     n+1   n+2   n+3       [n … n+31], starting with a sector
+//   permuted        n+1   n     n+3   n+2       the same
+//   offset          n+1   n+2   n+3   n+4       the same and the next
+//   strided         b     b+B   b+2B  b+3B      32 different ones (B blocks, B ≥ 8)
+
+/// Element of the thread `thread` of block `block`: one after the other.
+#[inline(always)]
+pub const fn own(block: u32, thread: u32, block_threads: u32) -> u32 {
+    block * block_threads + thread
+}
+
+/// Element of the neighbour: even and odd lanes change places.
+#[inline(always)]
+pub const fn permuted(block: u32, thread: u32, block_threads: u32) -> u32 {
+    own(block, thread ^ 1, block_threads)
+}
+
+/// The element after [`own`].
+#[inline(always)]
+pub const fn offset(block: u32, thread: u32, block_threads: u32) -> u32 {
+    own(block, thread, block_threads) + 1
+}
+
+/// Thread `t` of all blocks together takes the `t`-th run of `n_blocks`
+/// elements, so that neighbouring lanes are `n_blocks` elements apart.
+#[inline(always)]
+pub const fn strided(block: u32, thread: u32, n_blocks: u32) -> u32 {
+    block + thread * n_blocks
+}
+
+// ---------------------------------------------------------------------------
+// One element a thread
+// ---------------------------------------------------------------------------
+
+/// Lanes side by side: four whole sectors a request.
+///
+/// # Safety
+///
+/// `x`, `y` and `z` hold `n_elements` elements, and `z` overlaps neither `x` nor
+/// `y`. Launch with blocks of one dimension and [`grid`] blocks.
+#[kernel]
+pub unsafe fn add(x: *const f32, y: *const f32, z: *mut f32, n_elements: u32) {
+    let n = own(
+        thread::block_idx_x(),
+        thread::thread_idx_x(),
+        thread::block_dim_x(),
+    ) as usize;
+    if n < n_elements as usize {
+        *z.add(n) = *x.add(n) + *y.add(n);
+    }
+}
+
+/// Neighbouring lanes change places: the same four sectors, so nothing is lost.
+///
+/// # Safety
+///
+/// As [`add`], with an even number of threads in a block.
+#[kernel]
+pub unsafe fn add_permuted(x: *const f32, y: *const f32, z: *mut f32, n_elements: u32) {
+    let n = permuted(
+        thread::block_idx_x(),
+        thread::thread_idx_x(),
+        thread::block_dim_x(),
+    ) as usize;
+    if n < n_elements as usize {
+        *z.add(n) = *x.add(n) + *y.add(n);
+    }
+}
+
+/// Everything one element later: the warp starts inside a sector and ends
+/// inside another, five in all. Leaves `z[0]` as it is.
+///
+/// # Safety
+///
+/// As [`add`], but launch with [`grid`] of one element less.
+#[kernel]
+pub unsafe fn add_offset(x: *const f32, y: *const f32, z: *mut f32, n_elements: u32) {
+    let n = offset(
+        thread::block_idx_x(),
+        thread::thread_idx_x(),
+        thread::block_dim_x(),
+    ) as usize;
+    if n < n_elements as usize {
+        *z.add(n) = *x.add(n) + *y.add(n);
+    }
+}
+
+/// Neighbouring lanes as many elements apart as there are blocks: every lane
+/// has a sector to itself and uses an eighth of it.
+///
+/// # Safety
+///
+/// As [`add`]. 32 sectors a request take 8 blocks or more.
+#[kernel]
+pub unsafe fn add_stride(x: *const f32, y: *const f32, z: *mut f32, n_elements: u32) {
+    let n = strided(
+        thread::block_idx_x(),
+        thread::thread_idx_x(),
+        thread::grid_dim_x(),
+    ) as usize;
+    if n < n_elements as usize {
+        *z.add(n) = *x.add(n) + *y.add(n);
+    }
+}
+
+/// `z[n] = x[0] + y[n]`: all lanes read the same word of `x`, which is one
+/// sector a request.
+///
+/// # Safety
+///
+/// As [`add`], but `x` needs no more than one element.
+#[kernel]
+pub unsafe fn add_broadcast(x: *const f32, y: *const f32, z: *mut f32, n_elements: u32) {
+    let n = own(
+        thread::block_idx_x(),
+        thread::thread_idx_x(),
+        thread::block_dim_x(),
+    ) as usize;
+    if n < n_elements as usize {
+        *z.add(n) = *x + *y.add(n);
+    }
+}
+
+// ---------------------------------------------------------------------------
+// 16 bytes an access
+// ---------------------------------------------------------------------------
+
+/// The sum of two chunks, element by element.
+#[inline(always)]
+const fn add_chunks(x: Float4, y: Float4) -> Float4 {
+    Float4::new(x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w)
+}
+
+/// Four elements an access and [`CHUNKS_PER_THREAD`] accesses under way a
+/// thread. A block's chunks lie in a row; its threads go through them side by
+/// side.
+///
+/// # Safety
+///
+/// As [`add`]; `x`, `y` and `z` are aligned to 16 bytes, and `n_elements` is at
+/// most 2³² − [`VECTORIZED_BLOCK_ELEMENTS`]. Launch with
+/// [`TIMED_BLOCK_THREADS`] threads and [`vectorized_grid`] blocks.
+#[kernel(launch_bounds(TIMED_BLOCK_THREADS))]
+pub unsafe fn add_vectorized(x: *const f32, y: *const f32, z: *mut f32, n_elements: u32) {
+    let first = thread::block_idx_x() * VECTORIZED_BLOCK_ELEMENTS + thread::thread_idx_x() * CHUNK;
+    let second = first + TIMED_BLOCK_THREADS * CHUNK;
+    let load = |v: *const f32, n: u32| *v.add(n as usize).cast::<Float4>();
+    let store = |n: u32, sum: Float4| *z.add(n as usize).cast::<Float4>() = sum;
+
+    if second + CHUNK <= n_elements {
+        // All loads before the first store: four accesses under way at once.
+        let (x0, x1) = (load(x, first), load(x, second));
+        let (y0, y1) = (load(y, first), load(y, second));
+        store(first, add_chunks(x0, y0));
+        store(second, add_chunks(x1, y1));
+    } else {
+        // The end of the vectors: what is left, element by element.
+        for n in (first..first + CHUNK).chain(second..second + CHUNK) {
+            if n < n_elements {
+                let n = n as usize;
+                *z.add(n) = *x.add(n) + *y.add(n);
+            }
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------
+// Launch geometry
+// ---------------------------------------------------------------------------
+
+/// Blocks that give each of `n_elements` elements a thread. A grid has at least
+/// one block, so no elements get one too.
+pub const fn grid(n_elements: u32, block_threads: u32) -> [u32; 3] {
+    [at_least_one(n_elements.div_ceil(block_threads)), 1, 1]
+}
+
+/// Grid of [`add_vectorized`].
+pub const fn vectorized_grid(n_elements: u32) -> [u32; 3] {
+    [
+        at_least_one(n_elements.div_ceil(VECTORIZED_BLOCK_ELEMENTS)),
+        1,
+        1,
+    ]
+}
+
+const fn at_least_one(n: u32) -> u32 {
+    if n == 0 { 1 } else { n }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECTOR_ELEMENTS: u32 = 8;
+
+    /// Sectors that one warp touches, and how many different elements in them.
+    fn sectors_and_elements(element: impl Fn(u32) -> u32) -> (usize, usize) {
+        let mut elements = [0; WARP as usize];
+        for lane in 0..WARP {
+            elements[lane as usize] = element(lane);
+        }
+        let distinct = |key: fn(u32) -> u32| {
+            (0..elements.len())
+                .filter(|&i| !elements[..i].iter().any(|&e| key(e) == key(elements[i])))
+                .count()
+        };
+        (distinct(|e| e / SECTOR_ELEMENTS), distinct(|e| e))
+    }
+
+    fn degree_percent((sectors, elements): (usize, usize)) -> f64 {
+        100.0 * elements as f64 / (sectors * SECTOR_ELEMENTS as usize) as f64
+    }
+
+    #[test]
+    fn sectors_per_request_are_those_of_the_table() {
+        for block in 0..COUNTED_BLOCKS {
+            let touched = |pattern: &dyn Fn(u32) -> u32| {
+                let touched = sectors_and_elements(pattern);
+                (touched.0, degree_percent(touched))
+            };
+            assert_eq!(touched(&|t| own(block, t, WARP)), (4, 100.0));
+            assert_eq!(touched(&|t| permuted(block, t, WARP)), (4, 100.0));
+            assert_eq!(touched(&|t| offset(block, t, WARP)), (5, 80.0));
+            assert_eq!(touched(&|t| strided(block, t, COUNTED_BLOCKS)), (32, 12.5));
+            assert_eq!(touched(&|_| 0), (1, 12.5));
+        }
+    }
+
+    #[test]
+    fn every_pattern_is_one_to_one() {
+        const N: usize = (COUNTED_BLOCKS * COUNTED_BLOCK_THREADS) as usize;
+        type Pattern = fn(u32, u32) -> u32;
+        let patterns: [(Pattern, u32); 4] = [
+            (|b, t| own(b, t, COUNTED_BLOCK_THREADS), 0),
+            (|b, t| permuted(b, t, COUNTED_BLOCK_THREADS), 0),
+            (|b, t| offset(b, t, COUNTED_BLOCK_THREADS), 1),
+            (|b, t| strided(b, t, COUNTED_BLOCKS), 0),
+        ];
+        for (pattern, first) in patterns {
+            let mut seen = [false; N];
+            for block in 0..COUNTED_BLOCKS {
+                for thread in 0..COUNTED_BLOCK_THREADS {
+                    let n = (pattern(block, thread) - first) as usize;
+                    assert!(!seen[n], "element {n} has two threads");
+                    seen[n] = true;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn grids_cover_every_size() {
+        for n in 0..5000 {
+            let [blocks, _, _] = grid(n, TIMED_BLOCK_THREADS);
+            assert!(blocks >= 1 && blocks * TIMED_BLOCK_THREADS >= n);
+            let [blocks, _, _] = vectorized_grid(n);
+            assert!(blocks >= 1 && blocks * VECTORIZED_BLOCK_ELEMENTS >= n);
+        }
+    }
+}

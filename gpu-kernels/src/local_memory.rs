@@ -1,0 +1,448 @@
+//! Local memory: where a thread's own array goes, by the example of a running
+//! mean.
+//!
+//! The mean over a window of `W` elements, centred, with zeros outside the
+//! array:
+//!
+//! ```text
+//!     output[i] = (input[i − W/2] + … + input[i − W/2 + W − 1]) / W
+//! ```
+//!
+//! A thread first copies its window into an array of its own, then adds it up.
+//! In [`running_mean_registers`](running_mean_registers_32) and
+//! [`running_mean_local`](running_mean_local_32) that array is used in nearly
+//! the same way, and in two very different places.
+//!
+//! # What the hardware does
+//!
+//! A thread has up to 255 registers, and an instruction names the register it
+//! uses: there is no "register number `j`". An array can live in registers only
+//! if every index is a constant when the code is compiled. So loops over it
+//! must be unrolled, until `window[j]` has become `window[0]`, `window[1]`, ….
+//!
+//! If one single index is not constant, the whole array goes to *local memory*.
+//! In spite of its name that is ordinary device memory, which each thread has a
+//! stretch of: an access goes through the L1 cache like any other, takes some
+//! thirty cycles there and hundreds behind it, where a register takes none. The
+//! thread's stretch is laid out so that lanes that use the same index lie side
+//! by side: word `j` of the 32 lanes is one line of 128 bytes, four sectors. If
+//! every lane uses an index of its own, it is up to 32.
+//!
+//! Two places tell that it has happened. In the PTX there is a `.local` array
+//! of `4·W` bytes, with `ld.local` and `st.local`; and ptxas reports a *stack
+//! frame* of that size. Registers can run out, too: then ptxas puts values in
+//! local memory as well, which it reports as *spills*. (For a very short array
+//! ptxas may still find a way round, by choosing between registers: of those
+//! below, it does so for a window of 2, and the stack frame goes.)
+//!
+//! | kernel | index | the window lives in | loads an output |
+//! |---|---|---|---|
+//! | `running_mean_registers_W` | `j`, unrolled | registers | `W` global |
+//! | `running_mean_local_W` | `(j + n) mod W`, `n` known at run time | local memory | `W` global, `W` local (and `W` local stores) |
+//! | [`running_mean_shared`] | – | shared memory, for a whole block | 1 global, 3 shared and 2 more every 31 outputs × `W / 31` |
+//!
+//! `(j + n) mod W` goes through the window in a circle that starts somewhere
+//! else. Used for the stores and the loads alike, it changes nothing in the
+//! result, and the compiler cannot know where it starts.
+//!
+//! # The cure
+//!
+//! Constant indices: window sizes as constants of the code, and loops written
+//! so that they must be unrolled ([`unrolled`]), not loops of which one hopes it
+//! (LLVM unrolls up to about 16 turns of this one and no more). What it costs:
+//! code grows with `W`, and a kernel is compiled for every `W` there is.
+//!
+//! Where an array must be indexed at run time, shared memory is the better
+//! place. [`running_mean_shared`] uses it for more: neighbouring windows have
+//! nearly all elements in common, so a block loads its stretch of the input
+//! once, and from one window to the next a thread adds the element that enters
+//! and subtracts the one that leaves. It loads an element once where the others
+//! load it `W` times, and takes windows of any size up to [`MAX_WINDOW`], given
+//! at run time.
+//!
+//! Left out: even windows have no middle, and are centred half an element late.
+
+use core::mem::MaybeUninit;
+
+use cuda_std::prelude::*;
+
+/// Threads in a block of the kernels with a window of each thread's own.
+pub const BLOCK_THREADS: u32 = 256;
+/// Most blocks they are launched with: a thread goes on with another output
+/// when there are more.
+pub const MAX_BLOCKS: u32 = 1024;
+/// Windows that `running_mean_registers_W` and `running_mean_local_W` exist for.
+pub const WINDOWS: [u32; 6] = [2, 5, 16, 32, 64, 128];
+
+/// Longest loop that [`unrolled`] takes.
+const MAX_UNROLLED: usize = 128;
+
+// ---------------------------------------------------------------------------
+// What the kernels have in common
+// ---------------------------------------------------------------------------
+
+/// Calls `body` with 0, 1, … `N` − 1. It is no loop: there are `N` calls, each
+/// with a constant.
+#[inline(always)]
+fn unrolled<const N: usize>(mut body: impl FnMut(usize)) {
+    const { assert!(N <= MAX_UNROLLED) };
+    /// Calls from `$j` on: each number in brackets halves them.
+    macro_rules! calls {
+        ($j:expr, []) => {
+            if $j < N {
+                body($j);
+            }
+        };
+        ($j:expr, [$half:literal $($quarter:literal)*]) => {
+            calls!($j, [$($quarter)*]);
+            calls!($j + $half, [$($quarter)*]);
+        };
+    }
+    calls!(0, [64 32 16 8 4 2 1]);
+}
+
+/// Element `i`, or zero outside the array. What lies before element 0 has
+/// wrapped to large numbers, so that one comparison is enough.
+#[inline(always)]
+unsafe fn element_or_zero(input: *const f32, i: u32, n_elements: u32) -> f32 {
+    if i < n_elements {
+        *input.add(i as usize)
+    } else {
+        0.0
+    }
+}
+
+/// First element of the window of output `i`.
+#[inline(always)]
+const fn window_start(i: u32, window: u32) -> u32 {
+    i.wrapping_sub(window / 2)
+}
+
+// ---------------------------------------------------------------------------
+// A window of each thread's own
+// ---------------------------------------------------------------------------
+//
+// A grid-stride loop: thread `t` of `T` computes outputs t, t + T, t + 2T, ….
+// The array is filled before it is read, so it starts uninitialised; filling it
+// with zeros first would be `W` more stores to local memory.
+
+/// The window in registers: constant indices.
+#[inline(always)]
+unsafe fn running_mean_registers<const W: usize>(
+    input: *const f32,
+    output: *mut f32,
+    n_elements: u32,
+) {
+    let mut i = thread::index_1d();
+    while i < n_elements {
+        let start = window_start(i, W as u32);
+        let mut window = [const { MaybeUninit::<f32>::uninit() }; W];
+        unrolled::<W>(|j| {
+            window[j].write(element_or_zero(
+                input,
+                start.wrapping_add(j as u32),
+                n_elements,
+            ));
+        });
+        let mut sum = 0.0;
+        unrolled::<W>(|j| sum += window[j].assume_init());
+        *output.add(i as usize) = sum / W as f32;
+        i += thread::grid_dim_x() * thread::block_dim_x();
+    }
+}
+
+/// The window in local memory: indices that nobody knows before the launch.
+#[inline(always)]
+unsafe fn running_mean_local<const W: usize>(input: *const f32, output: *mut f32, n_elements: u32) {
+    let mut i = thread::index_1d();
+    while i < n_elements {
+        let start = window_start(i, W as u32);
+        let in_circle = |j| (j + n_elements) as usize % W;
+        let mut window = [const { MaybeUninit::<f32>::uninit() }; W];
+        for j in 0..W as u32 {
+            window[in_circle(j)].write(element_or_zero(input, start.wrapping_add(j), n_elements));
+        }
+        let mut sum = 0.0;
+        for j in 0..W as u32 {
+            sum += window[in_circle(j)].assume_init();
+        }
+        *output.add(i as usize) = sum / W as f32;
+        i += thread::grid_dim_x() * thread::block_dim_x();
+    }
+}
+
+/// A kernel of each kind for every window.
+macro_rules! windows {
+    ($($window:literal: $in_registers:ident, $in_local:ident;)*) => {
+        $(
+            #[doc = concat!("Running mean over ", $window, " elements, the window in registers.")]
+            ///
+            /// # Safety
+            ///
+            /// `input` and `output` hold `n_elements` elements, fewer than 2³¹,
+            /// and do not overlap. Launch with [`BLOCK`] threads and any number
+            /// of blocks in one dimension, such as [`grid`].
+            #[kernel(launch_bounds(BLOCK_THREADS))]
+            pub unsafe fn $in_registers(input: *const f32, output: *mut f32, n_elements: u32) {
+                running_mean_registers::<$window>(input, output, n_elements);
+            }
+
+            #[doc = concat!("Running mean over ", $window, " elements, the window in local memory.")]
+            ///
+            /// # Safety
+            ///
+            #[doc = concat!("As [`", stringify!($in_registers), "`].")]
+            #[kernel(launch_bounds(BLOCK_THREADS))]
+            pub unsafe fn $in_local(input: *const f32, output: *mut f32, n_elements: u32) {
+                running_mean_local::<$window>(input, output, n_elements);
+            }
+        )*
+        const _: () = {
+            let (listed, mut i) = ([$($window),*], 0);
+            assert!(listed.len() == WINDOWS.len());
+            while i < WINDOWS.len() {
+                assert!(listed[i] == WINDOWS[i]);
+                i += 1;
+            }
+        };
+    };
+}
+windows! {
+    2: running_mean_registers_2, running_mean_local_2;
+    5: running_mean_registers_5, running_mean_local_5;
+    16: running_mean_registers_16, running_mean_local_16;
+    32: running_mean_registers_32, running_mean_local_32;
+    64: running_mean_registers_64, running_mean_local_64;
+    128: running_mean_registers_128, running_mean_local_128;
+}
+
+// ---------------------------------------------------------------------------
+// One tile for the whole block
+// ---------------------------------------------------------------------------
+//
+// The block's tile of the input is divided into *chunks* of 31 elements, one a
+// thread. The last chunks are the *halo*: windows reach into them, but none
+// starts there.
+//
+//     thread     0          1          2         …        254       255
+//     tile     [chunk 0 ][chunk 1 ][chunk 2 ]   …      [chunk 254][chunk 255]
+//                outputs 0…30  31…61   62…92               halo      halo
+//
+//     window of the thread's first output, W = 100:
+//              [chunk 0 ][chunk 1 ][chunk 2 ][7 more]
+//
+// 1. The tile is loaded, lanes side by side.
+// 2. Each thread adds up its chunk.
+// 3. Each thread adds up its first window: whole chunks, then single elements.
+// 4. It slides on: + the element that enters − the one that leaves.
+// 5. The outputs go through the tile too, so that lanes store side by side.
+//
+// In 2 and 4 lanes are a chunk apart. A chunk is an odd number of elements, so
+// 32 lanes meet 32 banks, without padding: see `bank_conflicts`.
+
+/// Elements of a thread of [`running_mean_shared`]: an odd number.
+pub const CHUNK: u32 = 31;
+/// Threads in a block of [`running_mean_shared`].
+pub const TILE_THREADS: u32 = 256;
+/// Elements that a block of [`running_mean_shared`] loads.
+pub const TILE_ELEMENTS: u32 = TILE_THREADS * CHUNK;
+/// Largest window of [`running_mean_shared`]. About half of the tile is halo
+/// then.
+pub const MAX_WINDOW: u32 = 4096;
+
+const CHUNK_ELEMENTS: usize = CHUNK as usize;
+
+const _: () = assert!(CHUNK % 2 == 1);
+const _: () = assert!(tile_outputs(MAX_WINDOW) * 2 > TILE_ELEMENTS - TILE_ELEMENTS / 16);
+const _: () = assert!(4 * (TILE_ELEMENTS + TILE_THREADS) <= 48 * 1024);
+
+/// Outputs of a block: all chunks but those that the last window, and the step
+/// after it, reach into.
+#[inline(always)]
+pub const fn tile_outputs(window: u32) -> u32 {
+    (TILE_THREADS - window.div_ceil(CHUNK)) * CHUNK
+}
+
+/// Bound of the error of [`running_mean_shared`], relative to the mean magnitude
+/// `(|input[i − W/2 − 30]| + … + |input[i − W/2 + W]|) / W`: the window and what
+/// has left it since the thread's first output.
+///
+/// An element of the first window goes through 30 additions in its chunk, one a
+/// whole chunk, and 30 more; each step adds two roundings, and the division two.
+/// A rounding costs at most 2⁻²⁴ of the magnitudes.
+pub const fn shared_error_bound(window: u32) -> f64 {
+    let n_roundings = 2 * (CHUNK - 1) + window / CHUNK + (CHUNK - 1) + 2 + 2;
+    // Products of roundings are the bit more.
+    1.001 * n_roundings as f64 / (1 << 24) as f64
+}
+
+/// Running mean over any window up to [`MAX_WINDOW`]: a tile in shared memory
+/// and sliding sums.
+///
+/// Sums are taken in an order of their own: the result is not that of the other
+/// kernels to the bit, but within [`shared_error_bound`]. An infinity or NaN
+/// also spoils the rest of its chunk after it has left the window.
+///
+/// # Safety
+///
+/// `input` and `output` hold `n_elements` elements, fewer than 2³¹, and do not
+/// overlap; `window` is in 1..=[`MAX_WINDOW`]. Launch with [`SHARED_BLOCK`]
+/// threads and [`shared_grid`] blocks.
+#[kernel(launch_bounds(TILE_THREADS, 4))]
+pub unsafe fn running_mean_shared(
+    input: *const f32,
+    output: *mut f32,
+    n_elements: u32,
+    window: u32,
+) {
+    let tile = shared_array![f32; TILE_ELEMENTS as usize];
+    let chunk_sums = shared_array![f32; TILE_THREADS as usize];
+    let thread = thread::thread_idx_x();
+    let n_outputs = tile_outputs(window);
+    let first_output = thread::block_idx_x() * n_outputs;
+    let first_input = window_start(first_output, window);
+    // The thread's elements twice: in a row, and a block's width apart.
+    let chunk = tile.add((thread * CHUNK) as usize);
+    let spread = |k: usize| k as u32 * TILE_THREADS + thread;
+
+    // 1. All loads before the first store: 31 accesses under way at once.
+    let mut values = [0.0; CHUNK_ELEMENTS];
+    if first_input < n_elements && n_elements - first_input >= TILE_ELEMENTS {
+        let first = input.add((first_input + thread) as usize);
+        unrolled::<CHUNK_ELEMENTS>(|k| values[k] = *first.add(k * TILE_THREADS as usize));
+    } else {
+        unrolled::<CHUNK_ELEMENTS>(|k| {
+            values[k] = element_or_zero(input, first_input.wrapping_add(spread(k)), n_elements);
+        });
+    }
+    unrolled::<CHUNK_ELEMENTS>(|k| *tile.add(spread(k) as usize) = values[k]);
+    thread::sync_threads();
+
+    // 2.
+    let mut sum = 0.0;
+    unrolled::<CHUNK_ELEMENTS>(|k| {
+        values[k] = *chunk.add(k);
+        sum += values[k];
+    });
+    *chunk_sums.add(thread as usize) = sum;
+    thread::sync_threads();
+
+    let has_outputs = thread * CHUNK < n_outputs;
+    if has_outputs {
+        // 3.
+        let n_whole_chunks = window / CHUNK;
+        let mut sum = 0.0;
+        for c in 0..n_whole_chunks {
+            sum += *chunk_sums.add((thread + c) as usize);
+        }
+        for j in n_whole_chunks * CHUNK..window {
+            sum += *chunk.add(j as usize);
+        }
+        // 4. An output takes the place of the element that leaves.
+        let scale = 1.0 / window as f32;
+        let entering = chunk.add(window as usize);
+        unrolled::<CHUNK_ELEMENTS>(|k| {
+            let leaving = values[k];
+            values[k] = sum * scale;
+            sum += *entering.add(k) - leaving;
+        });
+    }
+    // 5. Not before every thread has read what it needs of the tile.
+    thread::sync_threads();
+    if has_outputs {
+        unrolled::<CHUNK_ELEMENTS>(|k| *chunk.add(k) = values[k]);
+    }
+    thread::sync_threads();
+    if first_output < n_elements {
+        let n_outputs = n_outputs.min(n_elements - first_output);
+        let first = output.add((first_output + thread) as usize);
+        unrolled::<CHUNK_ELEMENTS>(|k| {
+            if spread(k) < n_outputs {
+                *first.add(k * TILE_THREADS as usize) = *tile.add(spread(k) as usize);
+            }
+        });
+    }
+}
+
+// ---------------------------------------------------------------------------
+// Launch geometry
+// ---------------------------------------------------------------------------
+
+/// Block of `running_mean_registers_W` and `running_mean_local_W`, in threads.
+pub const BLOCK: [u32; 3] = [BLOCK_THREADS, 1, 1];
+/// Block of [`running_mean_shared`], in threads.
+pub const SHARED_BLOCK: [u32; 3] = [TILE_THREADS, 1, 1];
+
+/// Grid of `running_mean_registers_W` and `running_mean_local_W`: a thread an
+/// output, up to [`MAX_BLOCKS`].
+pub const fn grid(n_elements: u32) -> [u32; 3] {
+    [blocks(n_elements, BLOCK_THREADS, MAX_BLOCKS), 1, 1]
+}
+
+/// Grid of [`running_mean_shared`].
+pub const fn shared_grid(n_elements: u32, window: u32) -> [u32; 3] {
+    [blocks(n_elements, tile_outputs(window), u32::MAX), 1, 1]
+}
+
+/// A grid has at least one block, also when there is nothing to do.
+const fn blocks(n_elements: u32, block_elements: u32, max: u32) -> u32 {
+    match n_elements.div_ceil(block_elements) {
+        0 => 1,
+        n if n > max => max,
+        n => n,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unrolled_counts_up() {
+        fn calls<const N: usize>() {
+            let mut next = 0;
+            unrolled::<N>(|j| {
+                assert_eq!(j, next);
+                next += 1;
+            });
+            assert_eq!(next, N);
+        }
+        calls::<0>();
+        calls::<1>();
+        calls::<31>();
+        calls::<64>();
+        calls::<127>();
+        calls::<MAX_UNROLLED>();
+    }
+
+    #[test]
+    fn a_tile_holds_every_element_that_its_outputs_need() {
+        for window in 1..=MAX_WINDOW {
+            let last_output = tile_outputs(window) - 1;
+            let last_entering = last_output + window;
+            assert!(last_entering < TILE_ELEMENTS, "window {window}");
+            // And no chunk of outputs less than possible.
+            assert!(last_entering + CHUNK >= TILE_ELEMENTS, "window {window}");
+        }
+    }
+
+    #[test]
+    fn grids_cover_every_size() {
+        for n in (0..100_000).step_by(97) {
+            let [n_blocks, _, _] = grid(n);
+            assert!((1..=MAX_BLOCKS).contains(&n_blocks));
+            for window in [1, 2, 31, 32, 1000, MAX_WINDOW] {
+                let [n_blocks, _, _] = shared_grid(n, window);
+                assert!(n_blocks >= 1 && n_blocks * tile_outputs(window) >= n);
+            }
+        }
+    }
+
+    #[test]
+    fn windows_are_centred() {
+        assert_eq!(window_start(10, 5), 8);
+        assert_eq!(window_start(10, 4), 8);
+        assert_eq!(window_start(0, 1), 0);
+        assert_eq!(window_start(0, 32), 0u32.wrapping_sub(16));
+    }
+}

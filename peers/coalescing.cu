@@ -1,0 +1,65 @@
+// CUDA C++ twins of the kernels in gpu-kernels/src/coalescing.rs: the same
+// entry names, parameters and launch geometry, so that one launch drives
+// either. They are what the Rust kernels' speed is compared with.
+#include <cstdint>
+
+namespace {
+
+constexpr uint32_t block_threads = 256;
+constexpr uint32_t chunk = 4;
+constexpr uint32_t chunks_per_thread = 2;
+constexpr uint32_t block_elements = block_threads * chunks_per_thread * chunk;
+
+__device__ float4 add_chunks(float4 x, float4 y) {
+    return make_float4(x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w);
+}
+
+}  // namespace
+
+extern "C" __global__ void add(const float *x, const float *y, float *z, uint32_t n_elements) {
+    const uint32_t n = blockIdx.x * blockDim.x + threadIdx.x;
+    if (n < n_elements) z[n] = x[n] + y[n];
+}
+
+extern "C" __global__ void add_permuted(const float *x, const float *y, float *z,
+                                        uint32_t n_elements) {
+    const uint32_t n = blockIdx.x * blockDim.x + (threadIdx.x ^ 1);
+    if (n < n_elements) z[n] = x[n] + y[n];
+}
+
+extern "C" __global__ void add_offset(const float *x, const float *y, float *z,
+                                      uint32_t n_elements) {
+    const uint32_t n = blockIdx.x * blockDim.x + threadIdx.x + 1;
+    if (n < n_elements) z[n] = x[n] + y[n];
+}
+
+extern "C" __global__ void add_stride(const float *x, const float *y, float *z,
+                                      uint32_t n_elements) {
+    const uint32_t n = blockIdx.x + threadIdx.x * gridDim.x;
+    if (n < n_elements) z[n] = x[n] + y[n];
+}
+
+extern "C" __global__ void add_broadcast(const float *x, const float *y, float *z,
+                                         uint32_t n_elements) {
+    const uint32_t n = blockIdx.x * blockDim.x + threadIdx.x;
+    if (n < n_elements) z[n] = x[0] + y[n];
+}
+
+extern "C" __global__ void __launch_bounds__(block_threads)
+add_vectorized(const float *x, const float *y, float *z, uint32_t n_elements) {
+    const uint32_t first = blockIdx.x * block_elements + threadIdx.x * chunk;
+    const uint32_t second = first + block_threads * chunk;
+    if (second + chunk <= n_elements) {
+        const float4 x0 = *reinterpret_cast<const float4 *>(x + first);
+        const float4 x1 = *reinterpret_cast<const float4 *>(x + second);
+        const float4 y0 = *reinterpret_cast<const float4 *>(y + first);
+        const float4 y1 = *reinterpret_cast<const float4 *>(y + second);
+        *reinterpret_cast<float4 *>(z + first) = add_chunks(x0, y0);
+        *reinterpret_cast<float4 *>(z + second) = add_chunks(x1, y1);
+    } else {
+        for (uint32_t n = first; n < first + chunk; ++n)
+            if (n < n_elements) z[n] = x[n] + y[n];
+        for (uint32_t n = second; n < second + chunk; ++n)
+            if (n < n_elements) z[n] = x[n] + y[n];
+    }
+}

@@ -1,0 +1,131 @@
+// CUDA C++ twins of the kernels in gpu-kernels/src/local_memory.rs: the same
+// entry names, parameters and launch geometry, so that one launch drives
+// either.
+#include <cstdint>
+
+namespace {
+
+constexpr uint32_t block_threads = 256;
+
+__device__ float element_or_zero(const float *input, uint32_t i, uint32_t n_elements) {
+    return i < n_elements ? input[i] : 0.0f;
+}
+
+template <uint32_t W>
+__device__ void mean_registers(const float *input, float *output, uint32_t n_elements) {
+    for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n_elements;
+         i += gridDim.x * blockDim.x) {
+        const uint32_t start = i - W / 2;
+        float window[W];
+#pragma unroll
+        for (uint32_t j = 0; j < W; ++j) window[j] = element_or_zero(input, start + j, n_elements);
+        float sum = 0.0f;
+#pragma unroll
+        for (uint32_t j = 0; j < W; ++j) sum += window[j];
+        output[i] = sum / static_cast<float>(W);
+    }
+}
+
+template <uint32_t W>
+__device__ void mean_local(const float *input, float *output, uint32_t n_elements) {
+    for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n_elements;
+         i += gridDim.x * blockDim.x) {
+        const uint32_t start = i - W / 2;
+        float window[W];
+        for (uint32_t j = 0; j < W; ++j)
+            window[(j + n_elements) % W] = element_or_zero(input, start + j, n_elements);
+        float sum = 0.0f;
+        for (uint32_t j = 0; j < W; ++j) sum += window[(j + n_elements) % W];
+        output[i] = sum / static_cast<float>(W);
+    }
+}
+
+}  // namespace
+
+#define WINDOW(W)                                                                    \
+    extern "C" __global__ void __launch_bounds__(block_threads)                      \
+    running_mean_registers_##W(const float *input, float *output, uint32_t n) {      \
+        mean_registers<W>(input, output, n);                                         \
+    }                                                                                \
+    extern "C" __global__ void __launch_bounds__(block_threads)                      \
+    running_mean_local_##W(const float *input, float *output, uint32_t n) {          \
+        mean_local<W>(input, output, n);                                             \
+    }
+WINDOW(2)
+WINDOW(5)
+WINDOW(16)
+WINDOW(32)
+WINDOW(64)
+WINDOW(128)
+
+namespace {
+
+constexpr uint32_t chunk = 31;
+constexpr uint32_t tile_threads = 256;
+constexpr uint32_t tile_elements = tile_threads * chunk;
+
+}  // namespace
+
+extern "C" __global__ void __launch_bounds__(tile_threads, 4)
+running_mean_shared(const float *input, float *output, uint32_t n_elements, uint32_t window) {
+    __shared__ float tile[tile_elements];
+    __shared__ float chunk_sums[tile_threads];
+    const uint32_t thread = threadIdx.x;
+    const uint32_t block_outputs = (tile_threads - (window + chunk - 1) / chunk) * chunk;
+    const uint32_t first_output = blockIdx.x * block_outputs;
+    const uint32_t first_input = first_output - window / 2;
+    float *own = tile + thread * chunk;
+
+    float values[chunk];
+    if (first_input < n_elements && n_elements - first_input >= tile_elements) {
+        const float *first = input + (first_input + thread);
+#pragma unroll
+        for (uint32_t k = 0; k < chunk; ++k) values[k] = first[k * tile_threads];
+    } else {
+#pragma unroll
+        for (uint32_t k = 0; k < chunk; ++k)
+            values[k] = element_or_zero(input, first_input + k * tile_threads + thread, n_elements);
+    }
+#pragma unroll
+    for (uint32_t k = 0; k < chunk; ++k) tile[k * tile_threads + thread] = values[k];
+    __syncthreads();
+
+    float chunk_sum = 0.0f;
+#pragma unroll
+    for (uint32_t k = 0; k < chunk; ++k) {
+        values[k] = own[k];
+        chunk_sum += values[k];
+    }
+    chunk_sums[thread] = chunk_sum;
+    __syncthreads();
+
+    const bool has_outputs = thread * chunk < block_outputs;
+    if (has_outputs) {
+        const uint32_t n_whole_chunks = window / chunk;
+        float sum = 0.0f;
+        for (uint32_t c = 0; c < n_whole_chunks; ++c) sum += chunk_sums[thread + c];
+        for (uint32_t j = n_whole_chunks * chunk; j < window; ++j) sum += own[j];
+        const float scale = 1.0f / static_cast<float>(window);
+        const float *entering = own + window;
+#pragma unroll
+        for (uint32_t k = 0; k < chunk; ++k) {
+            const float leaving = values[k];
+            values[k] = sum * scale;
+            sum += entering[k] - leaving;
+        }
+    }
+    __syncthreads();
+    if (has_outputs) {
+#pragma unroll
+        for (uint32_t k = 0; k < chunk; ++k) own[k] = values[k];
+    }
+    __syncthreads();
+    if (first_output < n_elements) {
+        const uint32_t n_outputs = min(block_outputs, n_elements - first_output);
+        float *first = output + (first_output + thread);
+#pragma unroll
+        for (uint32_t k = 0; k < chunk; ++k)
+            if (k * tile_threads + thread < n_outputs)
+                first[k * tile_threads] = tile[k * tile_threads + thread];
+    }
+}
