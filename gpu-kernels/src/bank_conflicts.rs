@@ -64,6 +64,8 @@
 
 use cuda_std::prelude::*;
 
+use crate::banks::N_BANKS;
+
 /// Rows of the array, and lanes of a warp.
 pub const ROWS: u32 = 32;
 /// Columns of the array, and warps of the block.
@@ -75,7 +77,6 @@ pub const ELEMENTS: u32 = ROWS * COLUMNS;
 /// Widest row that [`bank_store_width`] and [`bank_load_width`] take.
 pub const MAX_WIDTH: u32 = 33;
 
-const N_BANKS: u32 = 32;
 const MAX_STRIP_WORDS: u32 = max_strip_words();
 
 // A lane is a row, a warp is a column, and a row is all the banks.
@@ -329,26 +330,11 @@ pub const GRID: [u32; 3] = [1, 1, 1];
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Largest number of different words in one bank.
-    fn wavefronts(word: impl Fn(u32) -> u32) -> u32 {
-        let mut words = [0; 32];
-        for lane in 0..32 {
-            words[lane as usize] = word(lane);
-        }
-        (0..N_BANKS)
-            .map(|bank| {
-                (0..32)
-                    .filter(|&i| words[i] % N_BANKS == bank && !words[..i].contains(&words[i]))
-                    .count() as u32
-            })
-            .max()
-            .unwrap()
-    }
+    use crate::banks::{BANK_BYTES, cost};
 
     fn conflicts_of_the_block(word: impl Fn(u32, u32) -> u32) -> u32 {
         (0..COLUMNS)
-            .map(|warp| wavefronts(|lane| word(lane, warp)) - 1)
+            .map(|warp| cost(BANK_BYTES, |lane| word(lane, warp) * BANK_BYTES).conflicts)
             .sum()
     }
 

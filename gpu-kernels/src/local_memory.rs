@@ -48,7 +48,7 @@
 //! # The cure
 //!
 //! Constant indices: window sizes as constants of the code, and loops written
-//! so that they must be unrolled ([`unrolled`]), not loops of which one hopes it
+//! so that they must be unrolled (`unrolled`, below), not loops of which one hopes it
 //! (LLVM unrolls up to about 16 turns of this one and no more). What it costs:
 //! code grows with `W`, and a kernel is compiled for every `W` there is.
 //!

@@ -32,26 +32,27 @@
 //! orders are enough for the 16 lines: XOR with `row / 2`. Swizzle by the span
 //! of the banks, not by the row.
 //!
-//! As bit forms ([`Swizzle`]`<BITS, BASE, SHIFT>`: the `BITS` bits from `BASE`
-//! on are XORed with those `SHIFT` higher) of the word's index:
+//! Both are the general formula ([`ChunkSwizzle`]) with single elements as
+//! chunks and segments of 64 and of 128 bytes. In bits of the word's index:
 //!
 //! ```text
 //!     bit        8   7   6   5   4   3   2   1   0
-//!               └────── row ───────┘└── column ───┘
-//!     by rows        └─────────────┘ ──XOR──→            Swizzle<4, 0, 4>
-//!     by lines  └─────────────┘ ────────XOR──→           Swizzle<4, 0, 5>
+//!               └────── row ──────┘ └── column ───┘
+//!     by rows        7   6   5   4   ──XOR──→
+//!     by lines   8   7   6   5       ──XOR──→
 //! ```
 //!
-//! Either costs one shift, one AND and one XOR an address, which the compiler
-//! moves out of loops; the row's store is not harmed by it.
+//! Either costs a shift, an AND and an XOR an address, which the compiler moves
+//! out of loops, and leaves the row's store without conflicts.
 //!
 //! Left out: chunks larger than an element, for 16-byte accesses
-//! ([`crate::transpose::chunk_offset_bytes`]), and the choice of the three
-//! parameters in general ([`crate::swizzle`]).
+//! ([`crate::transpose::chunk_offset_bytes`]), and the choice of the parameters
+//! in general ([`crate::swizzle`]).
 
 use cuda_std::prelude::*;
 
-use crate::swizzle::Swizzle;
+use crate::banks::{BANK_BYTES, N_BANKS};
+use crate::swizzle::ChunkSwizzle;
 
 /// Rows of the tile, and lanes of a warp.
 pub const ROWS: u32 = 32;
@@ -62,11 +63,12 @@ pub const ELEMENTS: u32 = ROWS * COLUMNS;
 /// Threads of a block.
 pub const BLOCK_THREADS: u32 = ELEMENTS;
 
-const COLUMN_BITS: u32 = COLUMNS.ilog2();
-/// Rows that span the 32 banks together.
-const LINE_ROWS: u32 = 32 / COLUMNS;
+const ELEMENT_BYTES: u32 = BANK_BYTES;
+const ROW_BYTES: u32 = COLUMNS * ELEMENT_BYTES;
+/// What the 32 banks span: two rows.
+const LINE_BYTES: u32 = N_BANKS * BANK_BYTES;
 
-const _: () = assert!(COLUMNS.is_power_of_two() && LINE_ROWS.is_power_of_two());
+const _: () = assert!(LINE_BYTES == 2 * ROW_BYTES);
 const _: () = assert!(ROWS == 32 && BLOCK_THREADS <= 1024);
 
 // ---------------------------------------------------------------------------
@@ -91,13 +93,19 @@ pub const fn plain(row: u32, column: u32) -> u32 {
 /// Each row in an order of its own, 16 orders.
 #[inline(always)]
 pub const fn swizzled_rows(row: u32, column: u32) -> u32 {
-    Swizzle::<COLUMN_BITS, 0, COLUMN_BITS>::apply(plain(row, column))
+    plain(
+        row,
+        ChunkSwizzle::<ELEMENT_BYTES, COLUMNS, ELEMENT_BYTES, ROW_BYTES>::xor(row, column),
+    )
 }
 
 /// Each line of two rows in an order of its own, 16 orders.
 #[inline(always)]
 pub const fn swizzled_lines(row: u32, column: u32) -> u32 {
-    Swizzle::<COLUMN_BITS, 0, { COLUMN_BITS + LINE_ROWS.ilog2() }>::apply(plain(row, column))
+    plain(
+        row,
+        ChunkSwizzle::<ELEMENT_BYTES, COLUMNS, ELEMENT_BYTES, LINE_BYTES>::xor(row, column),
+    )
 }
 
 // ---------------------------------------------------------------------------
@@ -167,38 +175,34 @@ pub const GRID: [u32; 3] = [1, 1, 1];
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::banks::cost;
 
-    /// Largest number of lanes in one bank; no two lanes have the same word.
-    fn way(word: impl Fn(u32) -> u32) -> usize {
-        let bank = |lane| word(lane) % 32;
-        (0..32)
-            .map(|b| (0..32).filter(|&lane| bank(lane) == b).count())
-            .max()
-            .unwrap()
-    }
+    const LAYOUTS: [fn(u32, u32) -> u32; 3] = [plain, swizzled_rows, swizzled_lines];
 
     #[test]
     fn a_column_is_16_way_plain_2_way_by_rows_and_free_by_lines() {
         for column in 0..COLUMNS {
-            assert_eq!(way(|lane| plain(lane, column)), 16);
-            assert_eq!(way(|lane| swizzled_rows(lane, column)), 2);
-            assert_eq!(way(|lane| swizzled_lines(lane, column)), 1);
+            let ways = LAYOUTS.map(|layout| {
+                cost(ELEMENT_BYTES, |lane| layout(lane, column) * ELEMENT_BYTES).ways
+            });
+            assert_eq!(ways, [16, 2, 1], "column {column}");
         }
     }
 
     #[test]
     fn the_store_of_two_rows_has_no_conflicts() {
-        for warp in 0..COLUMNS {
-            for layout in [plain, swizzled_rows, swizzled_lines] {
-                let at = |lane| layout(warp * LINE_ROWS + lane / COLUMNS, lane % COLUMNS);
-                assert_eq!(way(at), 1);
+        for warp in 0..BLOCK_THREADS / 32 {
+            for layout in LAYOUTS {
+                let word = |lane| layout((warp * 32 + lane) / COLUMNS, lane % COLUMNS);
+                let cost = cost(ELEMENT_BYTES, |lane| word(lane) * ELEMENT_BYTES);
+                assert_eq!(cost.conflicts, 0);
             }
         }
     }
 
     #[test]
     fn every_layout_is_one_to_one() {
-        for layout in [plain, swizzled_rows, swizzled_lines] {
+        for layout in LAYOUTS {
             let mut used = [false; ELEMENTS as usize];
             for row in 0..ROWS {
                 for column in 0..COLUMNS {
