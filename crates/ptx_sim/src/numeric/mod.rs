@@ -14,15 +14,23 @@
 //! | `bfind`, `bfe`, `bfi`, `bmsk`, `szext`, `fns` | [`bits::bfind_u32`] …, [`bits::bfe_u32`] …, [`bits::bfi_b32`] …, [`bits::bmsk`], [`bits::szext`], [`bits::fns`] |
 //! | `shf`, `lop3`, `prmt` | [`bits::shf_left`], [`bits::shf_right`], [`bits::lop3`], [`bits::prmt`] |
 //! | `popc`, `clz`, `brev`, `add.sat.s32`, `mul.lo`, `abs`, `neg` | Rust's `count_ones`, `leading_zeros`, `reverse_bits`, `saturating_add`, `wrapping_*` |
-//! | `add`, `sub`, `mul`, `fma`, `div.rn` …, `rcp.rn`, `sqrt.rn` | [`float::add`] … over [`float::Float`] (`f32`, `f64`), with a [`Rounding`] |
+//! | `add`, `sub`, `mul`, `fma`, `div.rn` …, `rcp.rn`, `sqrt.rn` | [`float::add`] … over [`float::Float`] (`f32`, `f64`, [`half::F16`], [`half::Bf16`]), with a [`Rounding`] |
 //! | `.ftz`, `.sat`, `.relu` | [`float::flush`], [`float::saturate`], [`float::relu`] |
 //! | `min`, `max` with `.NaN`, `.xorsign.abs` | [`compare::min`], [`compare::max`], [`compare::Extremum`] |
 //! | `neg`, `abs`, `copysign`, `testp` | [`float::neg`] …, [`compare::Property`] |
 //! | `setp`, `set` | [`compare::FloatComparison`], [`compare::IntComparison`] |
+//! | `f16x2`, `bf16x2` | [`half::packed1`], [`half::packed2`], [`half::packed3`] |
+//! | `cvt` | [`convert::Conversion`]; `cvt.f16x2` [`convert::pack_pair`]; `cvt.pack` [`convert::pack_saturated`] |
+//! | `ex2`, `lg2`, `sin`, `cos`, `tanh`, `rsqrt`, `rcp.approx`, `div.approx`, `div.full`, `sqrt.approx` | [`approx`] |
+//! | `atom`, `red` | [`atomic`] |
 
+pub mod approx;
+pub mod atomic;
 pub mod bits;
 pub mod compare;
+pub mod convert;
 pub mod float;
+pub mod half;
 pub mod integer;
 pub mod rounding;
 pub mod soft;

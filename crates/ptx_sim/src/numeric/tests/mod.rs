@@ -1,8 +1,12 @@
 //! Tests of arithmetic, each against Rust's own or against a second, slower
 //! way of computing the same thing.
 
+mod approx;
+mod atomic;
 mod bits;
+mod convert;
 mod float;
+mod half;
 mod integer;
 
 use proptest::prelude::{Strategy, any, prop_oneof};

@@ -1,0 +1,218 @@
+//! The 16-bit formats: `f16` and `bf16`, alone and in pairs.
+//!
+//! Arithmetic is rounded once, fused multiply-add included: it is computed
+//! exactly, or rounded to odd, in a wider format, and rounded from there.
+
+use super::float::{Float, add_to_odd};
+use super::soft::{self, Format};
+
+/// An `f16` by its bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct F16(pub u16);
+
+/// A `bf16` by its bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bf16(pub u16);
+
+impl F16 {
+    /// As an `f32`, exactly.
+    #[inline]
+    pub fn to_f32(self) -> f32 {
+        let sign = u32::from(self.0 & 0x8000) << 16;
+        let magnitude = u32::from(self.0 & 0x7fff);
+        let bits = if magnitude >= 0x7c00 {
+            // Infinity, or the canonical NaN.
+            if magnitude == 0x7c00 {
+                0x7f80_0000
+            } else {
+                return f32::from_bits(0x7fff_ffff);
+            }
+        } else if magnitude >= 0x0400 {
+            (magnitude << 13) + (112 << 23)
+        } else {
+            // A multiple of 2^-24.
+            (magnitude as f32 * f32::from_bits(0x3380_0000)).to_bits()
+        };
+        f32::from_bits(sign | bits)
+    }
+
+    /// The nearest to an `f32`.
+    #[inline]
+    pub fn from_f32(value: f32) -> Self {
+        let sign = (value.to_bits() >> 16 & 0x8000) as u16;
+        let magnitude = value.to_bits() & 0x7fff_ffff;
+        let bits = if magnitude >= 0x4780_0000 {
+            // 2^16 or more.
+            if magnitude > 0x7f80_0000 {
+                return Self(0x7fff);
+            }
+            0x7c00
+        } else if magnitude >= 0x3880_0000 {
+            let tie_to_even = magnitude >> 13 & 1;
+            (magnitude + 0xfff + tie_to_even - (112 << 23)) >> 13
+        } else {
+            // Less than 2^-14: adding one half makes the host round to a
+            // multiple of 2^-24, the smallest f16.
+            (f32::from_bits(magnitude) + 0.5).to_bits() - 0.5_f32.to_bits()
+        };
+        Self(sign | bits as u16)
+    }
+}
+
+impl Bf16 {
+    /// As an `f32`, exactly.
+    #[inline]
+    pub fn to_f32(self) -> f32 {
+        super::float::canonical_f32(f32::from_bits(u32::from(self.0) << 16))
+    }
+
+    /// The nearest to an `f32`.
+    #[inline]
+    pub fn from_f32(value: f32) -> Self {
+        if value.is_nan() {
+            return Self(0x7fff);
+        }
+        let bits = value.to_bits();
+        let tie_to_even = bits >> 16 & 1;
+        Self((bits.wrapping_add(0x7fff + tie_to_even) >> 16) as u16)
+    }
+}
+
+/// A 16-bit format that computes in wider ones.
+pub trait Half: Float + PartialEq + std::fmt::Debug {
+    /// As an `f32`, exactly; a NaN becomes the canonical one.
+    fn widen(self) -> f32;
+
+    /// The nearest to an `f32`.
+    fn narrow(value: f32) -> Self;
+
+    /// The nearest to an `f64`.
+    #[inline]
+    fn narrow_f64(value: f64) -> Self {
+        Self::narrow(to_odd_f32(value))
+    }
+}
+
+impl Half for F16 {
+    #[inline]
+    fn widen(self) -> f32 {
+        self.to_f32()
+    }
+
+    #[inline]
+    fn narrow(value: f32) -> Self {
+        Self::from_f32(value)
+    }
+}
+
+impl Half for Bf16 {
+    #[inline]
+    fn widen(self) -> f32 {
+        self.to_f32()
+    }
+
+    #[inline]
+    fn narrow(value: f32) -> Self {
+        Self::from_f32(value)
+    }
+}
+
+/// An `f64` rounded to odd in `f32`: a second rounding from there comes out
+/// as if it were the only one.
+#[inline]
+fn to_odd_f32(value: f64) -> f32 {
+    let nearest = value as f32;
+    let difference = value - f64::from(nearest);
+    let bits = nearest.to_bits();
+    let is_even = bits & 1 == 0;
+    if difference.abs() > 0.0 && is_even && nearest.is_finite() {
+        let is_away = difference.is_sign_negative() == nearest.is_sign_negative();
+        let neighbour = if is_away {
+            bits + 1
+        } else {
+            bits.wrapping_sub(1)
+        };
+        return f32::from_bits(neighbour);
+    }
+    nearest
+}
+
+macro_rules! float_through_f64 {
+    ($($half:ty, $format:expr;)*) => {$(
+        impl Float for $half {
+            const FORMAT: Format = $format;
+
+            #[inline]
+            fn bits(self) -> u64 {
+                u64::from(self.0)
+            }
+
+            #[inline]
+            fn of_bits(bits: u64) -> Self {
+                Self(bits as u16)
+            }
+
+            #[inline]
+            fn add_nearest(self, other: Self) -> Self {
+                // An f32 has more than twice the precision: rounding there
+                // first does no harm, and loses nothing at the small end.
+                Self::narrow(self.widen() + other.widen())
+            }
+
+            #[inline]
+            fn mul_nearest(self, other: Self) -> Self {
+                Self::narrow_f64(f64::from(self.widen()) * f64::from(other.widen()))
+            }
+
+            #[inline]
+            fn fma_nearest(self, factor: Self, addend: Self) -> Self {
+                let product = f64::from(self.widen()) * f64::from(factor.widen());
+                Self::narrow_f64(add_to_odd(product, f64::from(addend.widen())))
+            }
+        }
+    )*};
+}
+
+float_through_f64! {
+    F16, soft::F16;
+    Bf16, soft::BF16;
+}
+
+/// The two numbers of a packed register, lower half first.
+#[inline]
+pub fn unpack<H: Half>(word: u32) -> [H; 2] {
+    [
+        H::of_bits(u64::from(word & 0xffff)),
+        H::of_bits(u64::from(word >> 16)),
+    ]
+}
+
+/// A packed register from its two numbers.
+#[inline]
+pub fn pack<H: Half>(low: H, high: H) -> u32 {
+    low.bits() as u32 | (high.bits() as u32) << 16
+}
+
+/// `neg.f16x2` and its kin.
+#[inline]
+pub fn packed1<H: Half>(a: u32, operation: impl Fn(H) -> H) -> u32 {
+    let [low, high] = unpack(a).map(operation);
+    pack(low, high)
+}
+
+/// `add.f16x2` and its kin.
+#[inline]
+pub fn packed2<H: Half>(a: u32, b: u32, operation: impl Fn(H, H) -> H) -> u32 {
+    let ([a_low, a_high], [b_low, b_high]) = (unpack(a), unpack(b));
+    pack(operation(a_low, b_low), operation(a_high, b_high))
+}
+
+/// `fma.f16x2` and its kin.
+#[inline]
+pub fn packed3<H: Half>(a: u32, b: u32, c: u32, operation: impl Fn(H, H, H) -> H) -> u32 {
+    let ([a_low, a_high], [b_low, b_high], [c_low, c_high]) = (unpack(a), unpack(b), unpack(c));
+    pack(
+        operation(a_low, b_low, c_low),
+        operation(a_high, b_high, c_high),
+    )
+}
