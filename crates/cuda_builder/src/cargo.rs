@@ -106,3 +106,9 @@ pub(crate) fn target_dir() -> PathBuf {
         .find(|dir| dir.join("CACHEDIR.TAG").exists())
         .map_or_else(|| out_dir.join(name), |target| target.join(name))
 }
+
+/// Whether cargo runs us as a build script.
+pub(crate) fn in_build_script() -> bool {
+    let is_set = |name| std::env::var_os(name).is_some();
+    is_set("OUT_DIR") && is_set("CARGO_MANIFEST_DIR") && is_set("NUM_JOBS")
+}

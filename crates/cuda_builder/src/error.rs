@@ -1,5 +1,6 @@
 //! What can go wrong, said so that the reader knows what to do.
 
+use crate::launch_bounds::LaunchBoundsError;
 use crate::toolchain::ToolchainError;
 use std::path::PathBuf;
 
@@ -37,6 +38,10 @@ pub enum BuildError {
         /// Where the PTX was looked for.
         dir: PathBuf,
     },
+
+    /// The PTX bears launch bounds that cannot be applied.
+    #[error(transparent)]
+    LaunchBounds(#[from] LaunchBoundsError),
 
     /// A file could not be read or written.
     #[error("cannot {action} {}: {source}", .path.display())]

@@ -33,6 +33,8 @@ mod builder;
 mod cargo;
 mod error;
 pub mod launch_bounds;
+mod messages;
+mod nested;
 mod nolink;
 mod packages;
 pub mod toolchain;

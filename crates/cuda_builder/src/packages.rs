@@ -57,7 +57,7 @@ impl Packages {
         let edges: BTreeMap<&str, &Vec<Value>> = metadata["resolve"]["nodes"]
             .as_array()?
             .iter()
-            .filter_map(|node| Some((node["id"].as_str()?, node["dependencies"].as_array()?)))
+            .filter_map(|node| Some((node["id"].as_str()?, node["deps"].as_array()?)))
             .collect();
         let manifest_of = |package: &Value| package["manifest_path"].as_str().map(PathBuf::from);
         let (root_id, root) = packages.iter().find(|(_, package)| {
@@ -84,7 +84,8 @@ impl Packages {
             } else {
                 found.registries.insert(folder.parent()?.to_path_buf());
             }
-            todo.extend(edges.get(id)?.iter().filter_map(Value::as_str));
+            let compiled = edges.get(id)?.iter().filter(|edge| !is_for_tests(edge));
+            todo.extend(compiled.filter_map(|edge| edge["pkg"].as_str()));
         }
         Some(found)
     }
@@ -104,6 +105,12 @@ impl Packages {
     }
 }
 
+/// Whether a dependency is one of the package's own tests only.
+fn is_for_tests(edge: &Value) -> bool {
+    let kinds = edge["dep_kinds"].as_array();
+    kinds.is_some_and(|kinds| kinds.iter().all(|kind| kind["kind"] == "dev"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,6 +122,8 @@ mod tests {
             json!({"id": id, "name": format!("{id}-name"), "source": source,
                    "manifest_path": format!("/w/{id}/Cargo.toml")})
         };
+        let normal = |id: &str| json!({"pkg": id, "dep_kinds": [{"kind": null}]});
+        let dev = |id: &str| json!({"pkg": id, "dep_kinds": [{"kind": "dev"}]});
         let metadata = json!({
             "workspace_root": "/w",
             "packages": [
@@ -122,10 +131,10 @@ mod tests {
                 package("host", Value::Null), package("half", json!("registry+x")),
             ],
             "resolve": {"nodes": [
-                {"id": "host", "dependencies": ["kernels"]},
-                {"id": "kernels", "dependencies": ["std"]},
-                {"id": "std", "dependencies": ["half"]},
-                {"id": "half", "dependencies": []},
+                {"id": "host", "deps": [normal("kernels")]},
+                {"id": "kernels", "deps": [normal("std"), dev("host")]},
+                {"id": "std", "deps": [normal("half")]},
+                {"id": "half", "deps": []},
             ]},
         });
         let found = Packages::from_metadata(&metadata, Path::new("/w/kernels/Cargo.toml")).unwrap();
