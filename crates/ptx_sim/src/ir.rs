@@ -326,7 +326,7 @@ pub enum Operand {
     F64(u64),
     /// A special register, e.g. `%tid.x`, `%laneid`, `%clock64`.
     Special(Special),
-    /// `{a, b, c, d}`
+    /// `{a, b, c, d}`; an operand `{a}` is `a` itself.
     Vector(Vec<Operand>),
     /// `[base + offset]`
     Address(Address),

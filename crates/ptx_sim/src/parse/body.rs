@@ -160,6 +160,7 @@ impl<'a> Parser<'a> {
                 } else {
                     self.operand(body)?
                 };
+                let operand = without_single_braces(operand);
                 match &operand {
                     Operand::External(_) => {
                         let place = Place::Operand {
@@ -476,5 +477,15 @@ impl<'a> Parser<'a> {
         }
         self.expect(";")?;
         Ok(())
+    }
+}
+
+/// `{ %r1 }` is `%r1`: inline assembly writes vectors of one element.
+fn without_single_braces(operand: Operand) -> Operand {
+    match operand {
+        Operand::Vector(mut elements) if elements.len() == 1 => {
+            elements.pop().unwrap_or(Operand::Sink)
+        }
+        other => other,
     }
 }

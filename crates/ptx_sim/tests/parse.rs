@@ -1,0 +1,401 @@
+//! The parser on whole files as compilers write them, cut, mangled and made
+//! up: it reads them all, or says why not, and never panics.
+//!
+//! `samples/` holds the PTX of small programs by rustc, by nvcc (with line
+//! tables, and with full debug information) and by Triton.
+
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+use ptx_sim::ir::{Module, Operand, RelocationTarget, Space};
+use ptx_sim::parse::parse;
+
+const RUSTC: &str = include_str!("samples/rustc.ptx");
+const NVCC: &str = include_str!("samples/nvcc.ptx");
+const NVCC_DEBUG: &str = include_str!("samples/nvcc_debug.ptx");
+const TRITON: &str = include_str!("samples/triton.ptx");
+const SAMPLES: [&str; 4] = [RUSTC, NVCC, NVCC_DEBUG, TRITON];
+
+fn read(text: &str) -> Module {
+    match parse(text) {
+        Ok(module) => module,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Every line of a body that ends an instruction, seen without the parser.
+fn instruction_lines(text: &str) -> Vec<(u32, &str)> {
+    let mut in_body = false;
+    let mut lines = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let code = line.split("//").next().unwrap_or("").trim();
+        match line {
+            "{" => in_body = true,
+            "}" => in_body = false,
+            _ if in_body
+                && code.ends_with(';')
+                && !code.starts_with('.')
+                && !code.contains(':') =>
+            {
+                lines.push((index as u32 + 1, code));
+            }
+            _ => {}
+        }
+    }
+    lines
+}
+
+#[test]
+fn no_instruction_is_lost() {
+    for text in SAMPLES {
+        let module = read(text);
+        let lines: Vec<&str> = text.lines().collect();
+        let found: Vec<_> = module
+            .functions
+            .iter()
+            .flat_map(|f| f.body.iter().flatten())
+            .collect();
+        for instruction in &found {
+            let line = lines[instruction.line as usize - 1];
+            assert!(
+                line.contains(&instruction.opcode),
+                "{} is not on: {line}",
+                instruction.opcode
+            );
+        }
+        for (line, code) in instruction_lines(text) {
+            // Calls of nvcc stretch over lines, as do one-line scopes.
+            let is_whole = code
+                .chars()
+                .next()
+                .is_some_and(|c| c.is_ascii_lowercase() || c == '@');
+            if is_whole {
+                assert!(
+                    found.iter().any(|i| i.line == line),
+                    "line {line} is lost: {code}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn what_rustc_writes() {
+    let module = read(RUSTC);
+    assert_eq!((module.version, module.target.as_str()), ((8, 6), "sm_80"));
+    let names: Vec<_> = module.entries().map(|f| f.name.as_str()).collect();
+    assert_eq!(names, ["dispatch", "shapes", "staged"]);
+    let (_, shapes) = module.function("shapes").unwrap();
+    let offsets: Vec<_> = shapes
+        .params
+        .iter()
+        .map(|p| (p.offset, p.size_bytes))
+        .collect();
+    assert_eq!(offsets, [(0, 8), (8, 8), (16, 8), (24, 4)]);
+    // Two vtables: drop, size, align, and the method.
+    let methods: Vec<_> = module
+        .variables
+        .iter()
+        .flat_map(|variable| &variable.relocations)
+        .filter(|r| matches!(r.target, RelocationTarget::Function(_)))
+        .map(|r| (r.offset, r.n_bytes, r.generic))
+        .collect();
+    assert_eq!(methods, [(24, 8, false); 2]);
+    let shared: Vec<_> = module
+        .variables
+        .iter()
+        .filter(|v| v.space == Space::Shared)
+        .map(|v| (v.name.as_str(), v.size_bytes, v.is_extern))
+        .collect();
+    assert_eq!(
+        shared,
+        [
+            ("sample_shared_0", 4096, false),
+            ("gpu_launch_sized_workgroup_mem", 0, true)
+        ]
+    );
+    let (_, dispatch) = module.function("dispatch").unwrap();
+    assert!(
+        !dispatch.branch_targets.is_empty(),
+        "a match becomes a jump table"
+    );
+    assert!(
+        dispatch
+            .branch_targets
+            .iter()
+            .flatten()
+            .all(|l| (l.0 as usize) < dispatch.labels.len())
+    );
+    // Lines of the source, by instruction.
+    let body = shapes.body.as_deref().unwrap();
+    assert!(body.iter().filter(|i| i.loc.is_some()).count() > body.len() / 2);
+    assert_eq!(module.file(1), Some("src/lib.rs"));
+}
+
+#[test]
+fn what_nvcc_writes() {
+    let module = read(NVCC);
+    let (_, kernel) = module.entries().next().map(|f| (0, f)).unwrap();
+    assert_eq!(kernel.bounds.max_threads, Some(256));
+    assert_eq!(kernel.bounds.min_blocks, Some(2));
+    // A struct by value, and a double behind it.
+    let sizes: Vec<_> = kernel
+        .params
+        .iter()
+        .map(|p| (p.size_bytes, p.offset))
+        .collect();
+    assert_eq!(sizes, [(8, 0), (8, 8), (4, 16), (24, 24), (8, 48)]);
+    let pairs = module.variables.iter().find(|v| v.name == "pairs").unwrap();
+    assert_eq!(
+        pairs
+            .relocations
+            .iter()
+            .map(|r| (r.offset, r.generic))
+            .collect::<Vec<_>>(),
+        [(8, true), (32, true)]
+    );
+    let table = module.variables.iter().find(|v| v.name == "table").unwrap();
+    assert_eq!(table.init[4..8], 2.5_f32.to_le_bytes());
+    let calls: Vec<_> = kernel
+        .body
+        .iter()
+        .flatten()
+        .filter(|i| i.opcode.starts_with("call"))
+        .map(|i| i.operands.len())
+        .collect();
+    // A direct call, one through a pointer with its prototype, and vprintf.
+    assert_eq!(calls, [3, 4, 3]);
+    assert!(module.function("vprintf").unwrap().1.body.is_none());
+    // The debug build has one function more and no line tables missing.
+    let debug = read(NVCC_DEBUG);
+    let (_, triangle) = debug.function("_Z8trianglei").unwrap();
+    assert_eq!((triangle.params.len(), triangle.returns.len()), (1, 1));
+    assert!(
+        debug
+            .entries()
+            .next()
+            .unwrap()
+            .locals
+            .iter()
+            .any(|l| l.space == Space::Local)
+    );
+}
+
+#[test]
+fn what_triton_writes() {
+    let module = read(TRITON);
+    let kernel = module.entries().next().unwrap();
+    assert_eq!(kernel.bounds.required_block, Some([128, 1, 1]));
+    let body = kernel.body.as_deref().unwrap();
+    // Inline assembly with one register in braces.
+    let loads: Vec<_> = body
+        .iter()
+        .filter(|i| i.opcode == "ld.global.b32")
+        .collect();
+    assert_eq!(loads.len(), 4);
+    for load in loads {
+        assert!(load.guard.is_some());
+        assert!(matches!(
+            load.operands[..],
+            [Operand::Reg(_), Operand::Address(_)]
+        ));
+    }
+}
+
+/// A cut file is refused, unless what was cut off is no code: debug sections
+/// and blank space at the end.
+fn check_cut(text: &str, whole: &str, end: usize) {
+    let Some(cut) = text.get(..end) else { return };
+    if let Ok(module) = parse(cut) {
+        assert_eq!(
+            format!("{module:?}"),
+            whole,
+            "cut at {end} of {}",
+            text.len()
+        );
+    }
+}
+
+#[test]
+fn a_file_cut_anywhere_is_refused() {
+    for text in SAMPLES {
+        let whole = format!("{:?}", read(text));
+        // Every byte of the last part, where cuts are hardest to see, and of
+        // the first; every seventh between them.
+        let edge = 1500;
+        for end in 0..text.len() {
+            if end % 7 == 0 || end < edge || end + edge > text.len() {
+                check_cut(text, &whole, end);
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "takes a minute: every single byte offset"]
+fn a_file_cut_at_any_byte_is_refused() {
+    for text in SAMPLES {
+        let whole = format!("{:?}", read(text));
+        (0..text.len()).for_each(|end| check_cut(text, &whole, end));
+    }
+}
+
+#[test]
+fn reading_is_linear() {
+    // 60 kernels of some 18 KB each, about a megabyte.
+    let (header, rest) = RUSTC.split_once(".address_size 64").unwrap();
+    let functions = rest.split("\t.section").next().unwrap();
+    let mut text = format!("{header}.address_size 64\n");
+    for copy in 0..60 {
+        let renamed = functions
+            .replace("shapes", &format!("shapes{copy}"))
+            .replace("dispatch", &format!("dispatch{copy}"))
+            .replace("staged", &format!("staged{copy}"))
+            .replace("sample_shared_0", &format!("shared{copy}"))
+            .replace("_RN", &format!("_R{copy}N"))
+            .replace("alloc_", &format!("alloc{copy}_"))
+            .replace("vtable", &format!("vtable{copy}"))
+            .replace("$_", &format!("$_{copy}_"));
+        text.push_str(&renamed);
+    }
+    text.push_str(rest.split_once(".debug_macinfo\t{\t}").unwrap().1);
+    assert!(text.len() > 900_000, "{}", text.len());
+    let start = Instant::now();
+    let module = read(&text);
+    let time = start.elapsed();
+    assert_eq!(module.entries().count(), 180);
+    // Usually some 30 ms; a busy machine is given time.
+    assert!(time < Duration::from_secs(2), "{time:?}");
+    println!("{} bytes in {time:?}", text.len());
+}
+
+/// Scraps that PTX is made of, for texts that get past the first token.
+const SCRAPS: [&str; 72] = [
+    ".version 8.6\n",
+    ".target sm_80\n",
+    ".address_size 64\n",
+    ".visible ",
+    ".extern ",
+    ".entry ",
+    ".func ",
+    "k",
+    "f",
+    "(",
+    ")",
+    "{",
+    "}",
+    "[",
+    "]",
+    "<",
+    ">",
+    ",",
+    ";",
+    ":",
+    "@",
+    "!",
+    "|",
+    "+",
+    "-",
+    "*",
+    "/",
+    "%",
+    "~",
+    "=",
+    "?",
+    "_",
+    ".reg ",
+    ".b32 ",
+    ".u64 ",
+    ".pred ",
+    ".f32 ",
+    ".v4 ",
+    "%r",
+    "%r1 ",
+    "%p1 ",
+    "%tid",
+    ".x ",
+    ".shared ",
+    ".global ",
+    ".const ",
+    ".local ",
+    ".param ",
+    ".align ",
+    "16 ",
+    "0x7fffffffffffffff ",
+    "4000000000 ",
+    "99999999999 ",
+    "0f3F800000 ",
+    "1.5e300 ",
+    "add.s32 ",
+    "ld.global.f32 ",
+    "bra ",
+    "call ",
+    "ret",
+    "generic",
+    ".loc 1 2 3\n",
+    ".file 1 \"a\"\n",
+    ".section .debug_str ",
+    ".branchtargets ",
+    ".callprototype ",
+    "\n",
+    "//",
+    "/*",
+    "*/",
+    "\"",
+    "é",
+];
+
+/// A valid file with a body to fill.
+fn in_body(rest: &str) -> String {
+    format!(
+        ".version 8.6\n.target sm_80\n.address_size 64\n.entry k(.param .u64 a)\n{{\n\
+         .reg .b32 %r<9>; .reg .pred %p<3>;\n{rest}"
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_bytes_are_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let text = String::from_utf8_lossy(&bytes);
+        prop_assert!(parse(&text).is_err());
+        let _ = parse(&in_body(&text));
+    }
+
+    #[test]
+    fn random_scraps_never_panic(picks in prop::collection::vec(0..SCRAPS.len(), 0..60)) {
+        let text: String = picks.iter().map(|&pick| SCRAPS[pick]).collect();
+        let _ = parse(&text);
+        let _ = parse(&format!(".version 8.6\n.target sm_80\n{text}"));
+        let _ = parse(&in_body(&text));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Pieces of valid files cut out, doubled, swapped or overwritten.
+    #[test]
+    fn mangled_files_never_panic(
+        sample in 0..SAMPLES.len(),
+        edits in prop::collection::vec((0.0..1.0_f64, 0_usize..40, 0..SCRAPS.len(), 0..4), 1..6),
+    ) {
+        let mut bytes = SAMPLES[sample].as_bytes().to_vec();
+        for (place, length, scrap, kind) in edits {
+            let start = (place * bytes.len() as f64) as usize;
+            let end = (start + length).min(bytes.len());
+            let piece: Vec<u8> = match kind {
+                0 => Vec::new(),
+                1 => bytes[start..end].repeat(2),
+                2 => SCRAPS[scrap].bytes().collect(),
+                _ => bytes[start..end].iter().rev().copied().collect(),
+            };
+            bytes.splice(start..end, piece);
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        let start = Instant::now();
+        let _ = parse(&text);
+        prop_assert!(start.elapsed() < Duration::from_secs(2));
+    }
+}
