@@ -13,11 +13,16 @@
 // A kernel's `# Safety` section says what its launch must hold, and covers
 // every pointer access in it.
 #![allow(unsafe_op_in_unsafe_fn)]
+// A kernel takes each array and each number as a parameter of its own.
+#![allow(clippy::too_many_arguments)]
 
+pub mod atomics;
 pub mod bank_conflicts;
 pub mod banks;
 pub mod coalescing;
 pub mod local_memory;
+pub mod neighbor;
+pub mod reduction;
 pub mod swizzle;
 pub mod swizzled_tile;
 pub mod transpose;

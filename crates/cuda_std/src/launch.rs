@@ -233,6 +233,8 @@ tuple_args!(A B C D E F G H I);
 tuple_args!(A B C D E F G H I J);
 tuple_args!(A B C D E F G H I J K);
 tuple_args!(A B C D E F G H I J K L);
+tuple_args!(A B C D E F G H I J K L M);
+tuple_args!(A B C D E F G H I J K L M N);
 
 /// What `#[launch_bounds(threads, min_blocks)]` promised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

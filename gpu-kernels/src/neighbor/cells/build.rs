@@ -1,0 +1,124 @@
+//! The neighbours of each sorted atom, from the cells around it.
+
+use cuda_std::atomic::{self, Device, Global, Relaxed};
+use cuda_std::ldg::ldg;
+use cuda_std::prelude::*;
+use cuda_std::vector::Float2;
+
+use super::{BLOCK_THREADS, CellGrid};
+use crate::neighbor::{MAX_NEIGHBORS, are_near, place_by_place};
+
+/// An atom's neighbours so far, in ascending order; [`u32::MAX`] where there is
+/// none yet.
+type Neighbors = [u32; MAX_NEIGHBORS as usize];
+
+/// Puts `neighbor` in its place; the largest falls out at the end.
+///
+/// Every step is a minimum and a maximum of two registers. An insertion that
+/// moves elements up to a place *found* would index an array by a variable,
+/// which puts it in local memory.
+#[inline(always)]
+fn insert(neighbors: &mut Neighbors, neighbor: u32) {
+    let mut moving = neighbor;
+    for place in neighbors {
+        let here = *place;
+        *place = here.min(moving);
+        moving = here.max(moving);
+    }
+}
+
+/// Finds each atom's neighbours in the nine cells around it. The lists are by
+/// place and ascending.
+///
+/// Threads go through the sorted atoms, so that the lanes of a warp look at the
+/// same few cells, and find them in the cache.
+///
+/// # Safety
+///
+/// `sorted`, `sorted_atoms` and `starts` are what the launches before wrote, of
+/// the same grid; `n_neighbors` holds `n_atoms` elements, `list`
+/// [`MAX_NEIGHBORS`] times as many, `overflow` one,
+/// [`NO_OVERFLOW`](crate::neighbor::NO_OVERFLOW). The cut-off distance is at most what the
+/// grid was made for. Launch with [`BLOCK`](super::BLOCK) threads and [`atom_grid`](super::atom_grid) blocks.
+#[kernel(launch_bounds(BLOCK_THREADS))]
+pub unsafe fn neighbor_cells_build(
+    sorted: *const Float2,
+    sorted_atoms: *const u32,
+    n_atoms: u32,
+    origin_x: f32,
+    origin_y: f32,
+    cells_per_length: f32,
+    n_columns: u32,
+    n_rows: u32,
+    starts: *const u32,
+    cutoff_squared: f32,
+    n_neighbors: *mut u32,
+    list: *mut u32,
+    overflow: *mut u32,
+) {
+    let grid = CellGrid {
+        origin_x,
+        origin_y,
+        cells_per_length,
+        n_columns,
+        n_rows,
+    };
+    let own = thread::index_1d();
+    if own >= n_atoms {
+        return;
+    }
+    let at = ldg(sorted.add(own as usize));
+    let (column, row) = (grid.column(at.x), grid.row(at.y));
+    let first_column = column.saturating_sub(1);
+    let end_column = (column + 2).min(n_columns);
+    // The sorted atoms of the three cells of a row; none outside the grid.
+    let run = |row: u32| {
+        if row < n_rows {
+            let start = |column: u32| ldg(starts.add((row * n_columns + column) as usize));
+            (start(first_column), start(end_column))
+        } else {
+            (0, 0)
+        }
+    };
+    // Row −1 is, as a u32, outside the grid too.
+    let runs = [run(row.wrapping_sub(1)), run(row), run(row + 1)];
+
+    let mut neighbors: Neighbors = [u32::MAX; MAX_NEIGHBORS as usize];
+    let mut count = 0;
+    for (start, end) in runs {
+        let mut other = start;
+        while other < end {
+            let there = ldg(sorted.add(other as usize));
+            if are_near(there.x - at.x, there.y - at.y, cutoff_squared) && other != own {
+                insert(&mut neighbors, ldg(sorted_atoms.add(other as usize)));
+                count += 1;
+            }
+            other += 1;
+        }
+    }
+
+    let atom = ldg(sorted_atoms.add(own as usize));
+    *n_neighbors.add(atom as usize) = count;
+    for (k, neighbor) in (0..MAX_NEIGHBORS).zip(neighbors) {
+        if k < count {
+            *list.add(place_by_place(atom, k, n_atoms)) = neighbor;
+        }
+    }
+    if count > MAX_NEIGHBORS {
+        atomic::min(overflow, atom, Global, Device, Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Neighbors, insert};
+
+    #[test]
+    fn insertion_keeps_the_smallest_in_order() {
+        let mut neighbors: Neighbors = [u32::MAX; 10];
+        for neighbor in [5, 3, 11, 2, 7, 13, 0, 1, 12, 8, 4, 9] {
+            insert(&mut neighbors, neighbor);
+        }
+        assert_eq!(neighbors, [0, 1, 2, 3, 4, 5, 7, 8, 9, 11]);
+    }
+}

@@ -1,0 +1,68 @@
+//! Cell list: sort the atoms by place, then look only next door.
+//!
+//! The plane is divided into square cells, no narrower than the cut-off. An
+//! atom's neighbours are then in its own cell or in one of the eight around it,
+//! and it is enough to test the atoms there: about 12 in graphene, whatever the
+//! number of all.
+//!
+//! ```text
+//!   ┌───┬───┬───┐
+//!   │ · │  ·│   │      row above:  one run of sorted atoms
+//!   ├───┼───┼───┤
+//!   │·  │ @ │· ·│      own row:    one run
+//!   ├───┼───┼───┤
+//!   │  ·│   │ · │      row below:  one run
+//!   └───┴───┴───┘
+//! ```
+//!
+//! The cells are numbered row by row. When the atoms are sorted by cell, the
+//! three cells of a row follow each other, and so do their atoms: three runs,
+//! each from the start of one cell to the end of another.
+//!
+//! # Four launches
+//!
+//! It is a counting sort. No atom is compared with another; each step is linear
+//! in the number of atoms or of cells.
+//!
+//! 1. [`neighbor_cells_count`] counts each cell's atoms with atomics. What the
+//!    atomic returns is the atom's rank in its cell.
+//! 2. [`neighbor_cells_scan`] adds up the counts of all cells before each cell:
+//!    where its atoms start.
+//! 3. [`neighbor_cells_scatter`] puts every atom at its cell's start plus its
+//!    rank. No atomics: the rank is known.
+//! 4. [`neighbor_cells_build`] tests the three runs around each sorted atom.
+//!
+//! # The same result every time
+//!
+//! The ranks depend on which thread came first, so that the order of atoms
+//! within a cell does. The lists do not: step 4 keeps the neighbours that it
+//! finds in ascending order as it finds them, in registers.
+//!
+//! # Nothing to clear
+//!
+//! Counters must be 0 before the first launch, and the launches leave them 0:
+//! the scan takes the counts away as it reads them, and the scatter resets the
+//! tiles' states.
+
+mod build;
+mod grid;
+mod scan;
+mod sort;
+
+pub use build::neighbor_cells_build;
+pub use grid::{CellGrid, cell_index};
+pub use scan::{SCAN_BLOCK, SCAN_TILE, neighbor_cells_scan, scan_grid};
+pub use sort::{neighbor_cells_count, neighbor_cells_scatter};
+
+/// Threads in a block of every kernel here.
+const BLOCK_THREADS: u32 = 256;
+
+/// Block of the kernels that have a thread an atom.
+pub const BLOCK: [u32; 3] = [BLOCK_THREADS, 1, 1];
+
+/// Grid of the kernels that have a thread an atom; at least one block, since no
+/// launch may be empty.
+pub const fn atom_grid(n_atoms: u32) -> [u32; 3] {
+    let n_blocks = n_atoms.div_ceil(BLOCK_THREADS);
+    [if n_blocks == 0 { 1 } else { n_blocks }, 1, 1]
+}

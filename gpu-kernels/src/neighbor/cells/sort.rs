@@ -1,0 +1,98 @@
+//! The counting sort's two steps over the atoms: count them by cell, and put
+//! them in the order of their cells.
+
+use cuda_std::atomic::{self, Device, Global, Relaxed};
+use cuda_std::ldg::ldg;
+use cuda_std::prelude::*;
+use cuda_std::vector::Float2;
+
+use super::scan::{UNKNOWN, state};
+use super::{BLOCK_THREADS, CellGrid, SCAN_TILE, cell_index};
+
+/// Counts the atoms of each cell, and gives each atom its rank in its cell.
+///
+/// # Safety
+///
+/// `x`, `y` and `ranks` hold `n_atoms` elements; `counts` holds
+/// [`CellGrid::padded_len`] zeros. The five parameters in the middle are a
+/// [`CellGrid`]'s fields. Launch with [`BLOCK`](super::BLOCK) threads and [`atom_grid`](super::atom_grid) blocks.
+#[kernel(launch_bounds(BLOCK_THREADS))]
+pub unsafe fn neighbor_cells_count(
+    x: *const f32,
+    y: *const f32,
+    n_atoms: u32,
+    origin_x: f32,
+    origin_y: f32,
+    cells_per_length: f32,
+    n_columns: u32,
+    n_rows: u32,
+    counts: *mut u32,
+    ranks: *mut u32,
+) {
+    let grid = CellGrid {
+        origin_x,
+        origin_y,
+        cells_per_length,
+        n_columns,
+        n_rows,
+    };
+    let atom = thread::index_1d();
+    if atom >= n_atoms {
+        return;
+    }
+    let cell = cell_index(&grid, ldg(x.add(atom as usize)), ldg(y.add(atom as usize)));
+    let rank = atomic::add(counts.add(cell as usize), 1, Global, Device, Relaxed);
+    *ranks.add(atom as usize) = rank;
+}
+
+/// Puts every atom at its place in the order of cells, and resets what the scan
+/// left.
+///
+/// # Safety
+///
+/// As [`neighbor_cells_count`]; `ranks` and `starts` are what the two launches
+/// before wrote, `sorted` and `sorted_atoms` hold `n_atoms` elements,
+/// `tile_states` and `n_tiles` are the scan's.
+#[kernel(launch_bounds(BLOCK_THREADS))]
+pub unsafe fn neighbor_cells_scatter(
+    x: *const f32,
+    y: *const f32,
+    n_atoms: u32,
+    origin_x: f32,
+    origin_y: f32,
+    cells_per_length: f32,
+    n_columns: u32,
+    n_rows: u32,
+    ranks: *const u32,
+    starts: *const u32,
+    sorted: *mut Float2,
+    sorted_atoms: *mut u32,
+    tile_states: *mut u64,
+    n_tiles: *mut u32,
+) {
+    let grid = CellGrid {
+        origin_x,
+        origin_y,
+        cells_per_length,
+        n_columns,
+        n_rows,
+    };
+    let atom = thread::index_1d();
+
+    let mut tile = atom;
+    while tile < grid.padded_len() / SCAN_TILE {
+        *tile_states.add(tile as usize) = state(UNKNOWN, 0);
+        tile += thread::grid_dim_x() * BLOCK_THREADS;
+    }
+    if atom == 0 {
+        *n_tiles = 0;
+    }
+
+    if atom < n_atoms {
+        let (x, y) = (ldg(x.add(atom as usize)), ldg(y.add(atom as usize)));
+        let start = ldg(starts.add(cell_index(&grid, x, y) as usize));
+        let place = (start + ldg(ranks.add(atom as usize))) as usize;
+        *sorted.add(place) = Float2::new(x, y);
+        *sorted_atoms.add(place) = atom;
+    }
+}

@@ -1,0 +1,126 @@
+//! All pairs, a thread an atom: with atomics, and without.
+
+use cuda_std::atomic::{self, Device, Global, Relaxed};
+use cuda_std::prelude::*;
+
+use super::{MAX_NEIGHBORS, are_near, place_by_atom, place_by_place};
+
+/// Threads in a block, an atom each.
+const BLOCK_THREADS: u32 = 128;
+
+/// Adds `neighbor` to the list by atom of `atom`.
+///
+/// The counter hands out the places: `add` returns the count from before, which
+/// no other thread gets. To read `n_neighbors[atom]` in one step and to raise it
+/// in another would give two threads the same place.
+#[inline(always)]
+pub(super) unsafe fn append(
+    atom: u32,
+    neighbor: u32,
+    n_neighbors: *mut u32,
+    list: *mut u32,
+    overflow: *mut u32,
+) {
+    let k = atomic::add(n_neighbors.add(atom as usize), 1, Global, Device, Relaxed);
+    if k < MAX_NEIGHBORS {
+        *list.add(place_by_atom(atom, k)) = neighbor;
+    } else {
+        atomic::min(overflow, atom, Global, Device, Relaxed);
+    }
+}
+
+/// Each pair once: thread `n` tests the atoms after `n`, and enters a near one
+/// in both lists, by atom.
+///
+/// Half the tests, but thread 0 has N − 1 of them and the last thread none; the
+/// grid waits for the longest. The order within a list is that in which the
+/// threads came.
+///
+/// # Safety
+///
+/// `x` and `y` hold `n_atoms` elements, `n_neighbors` as many zeros, `list`
+/// [`MAX_NEIGHBORS`] times as many, `overflow` one, [`NO_OVERFLOW`]; none
+/// overlaps another. Launch with [`PAIR_BLOCK`] threads and [`pair_grid`]
+/// blocks.
+///
+/// [`NO_OVERFLOW`]: super::NO_OVERFLOW
+#[kernel(launch_bounds(BLOCK_THREADS))]
+pub unsafe fn neighbor_atomic(
+    x: *const f32,
+    y: *const f32,
+    n_atoms: u32,
+    cutoff_squared: f32,
+    n_neighbors: *mut u32,
+    list: *mut u32,
+    overflow: *mut u32,
+) {
+    let atom = thread::index_1d();
+    if atom >= n_atoms {
+        return;
+    }
+    let (own_x, own_y) = (*x.add(atom as usize), *y.add(atom as usize));
+    let mut other = atom + 1;
+    while other < n_atoms {
+        let dx = *x.add(other as usize) - own_x;
+        let dy = *y.add(other as usize) - own_y;
+        if are_near(dx, dy, cutoff_squared) {
+            append(atom, other, n_neighbors, list, overflow);
+            append(other, atom, n_neighbors, list, overflow);
+        }
+        other += 1;
+    }
+}
+
+/// Each pair twice: thread `n` tests all atoms and fills its own list, by
+/// place. Nobody else writes there, so that a register counts and no atomics
+/// are needed. Every list is in ascending order.
+///
+/// All lanes of a warp load the same other atom at the same time: one sector for
+/// 32 tests.
+///
+/// # Safety
+///
+/// As [`neighbor_atomic`], but `n_neighbors` may hold anything.
+#[kernel(launch_bounds(BLOCK_THREADS))]
+pub unsafe fn neighbor_no_atomic(
+    x: *const f32,
+    y: *const f32,
+    n_atoms: u32,
+    cutoff_squared: f32,
+    n_neighbors: *mut u32,
+    list: *mut u32,
+    overflow: *mut u32,
+) {
+    let atom = thread::index_1d();
+    if atom >= n_atoms {
+        return;
+    }
+    let (own_x, own_y) = (*x.add(atom as usize), *y.add(atom as usize));
+    let mut count = 0;
+    let mut other = 0;
+    while other < n_atoms {
+        let dx = *x.add(other as usize) - own_x;
+        let dy = *y.add(other as usize) - own_y;
+        if are_near(dx, dy, cutoff_squared) && other != atom {
+            if count < MAX_NEIGHBORS {
+                *list.add(place_by_place(atom, count, n_atoms)) = other;
+            }
+            count += 1;
+        }
+        other += 1;
+    }
+    *n_neighbors.add(atom as usize) = count;
+    if count > MAX_NEIGHBORS {
+        atomic::min(overflow, atom, Global, Device, Relaxed);
+    }
+}
+
+/// Block of both kernels, in threads.
+pub const PAIR_BLOCK: [u32; 3] = [BLOCK_THREADS, 1, 1];
+
+/// Grid of both kernels: a thread an atom, and at least one block, since no
+/// launch may be empty.
+pub const fn pair_grid(n_atoms: u32) -> [u32; 3] {
+    let n_blocks = n_atoms.div_ceil(BLOCK_THREADS);
+    [if n_blocks == 0 { 1 } else { n_blocks }, 1, 1]
+}
