@@ -16,7 +16,7 @@
         gpu_intrinsics,
         gpu_launch_sized_workgroup_mem
     ),
-    feature(link_llvm_intrinsics, nvptx_target_feature)
+    feature(link_llvm_intrinsics)
 )]
 #![cfg_attr(target_arch = "nvptx64", allow(internal_features))]
 
