@@ -1,0 +1,298 @@
+//! What the kernels' PTX must look like, whatever the compiler does next.
+//!
+//! A kernel can give right results and still be the wrong kernel: shared memory
+//! reached through generic addresses, an array in registers that went to local
+//! memory, four loads where one of 16 bytes was meant. These tests read the PTX
+//! that `host` embeds, the one that runs.
+//!
+//! Left out: what only ptxas decides (registers, spills), and what only a run
+//! shows (counts, results).
+
+use std::path::Path;
+
+use host::registry::{KernelEntry, LESSONS};
+use ptx_sim::ir::{Function, Module};
+
+/// Beginnings of the names of kernels whose subject is local memory.
+const LOCAL_MEMORY_IS_THE_SUBJECT: &[&str] = &["running_mean_local"];
+
+/// The modules that `host` embeds, parsed.
+fn modules() -> Vec<(String, Module)> {
+    let parse = |module: host::engine::PtxModule| {
+        let parsed = ptx_sim::parse::parse(&module.text)
+            .unwrap_or_else(|error| panic!("{}: {error}", module.name));
+        (module.name, parsed)
+    };
+    host::ptx::modules().into_iter().map(parse).collect()
+}
+
+/// The module of the oldest architecture, which nearly every kernel is in.
+fn base() -> Module {
+    modules().swap_remove(0).1
+}
+
+fn entries(module: &Module) -> impl Iterator<Item = &Function> {
+    module.functions.iter().filter(|function| function.is_entry)
+}
+
+/// All kernels of all lessons.
+fn registered() -> impl Iterator<Item = &'static KernelEntry> {
+    LESSONS.iter().flat_map(|lesson| lesson.kernels)
+}
+
+fn entry<'m>(module: &'m Module, name: &str) -> &'m Function {
+    entries(module)
+        .find(|entry| entry.name == name)
+        .unwrap_or_else(|| panic!("no entry `{name}`"))
+}
+
+fn opcodes(function: &Function) -> impl Iterator<Item = &str> {
+    function
+        .body
+        .iter()
+        .flatten()
+        .map(|instruction| instruction.opcode.as_str())
+}
+
+/// How many instructions have an opcode that begins with `prefix`, whole words.
+fn count(function: &Function, prefix: &str) -> usize {
+    opcodes(function)
+        .filter(|opcode| {
+            opcode
+                .strip_prefix(prefix)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        })
+        .count()
+}
+
+/// Whether an instruction accesses memory without saying which.
+fn is_generic_access(opcode: &str) -> bool {
+    let mut words = opcode.split('.');
+    let accesses = matches!(words.next(), Some("ld" | "ldu" | "st" | "atom" | "red"));
+    accesses
+        && !words.any(|word| {
+            matches!(
+                word.split("::").next(),
+                Some("global" | "shared" | "local" | "param" | "const")
+            )
+        })
+}
+
+#[test]
+fn generic_accesses_are_told_from_others() {
+    for opcode in [
+        "ld.b32",
+        "st.v4.f32",
+        "ld.volatile.b32",
+        "atom.add.u32",
+        "red.relaxed.gpu.add.f32",
+    ] {
+        assert!(is_generic_access(opcode), "{opcode}");
+    }
+    for opcode in [
+        "ld.shared.b32",
+        "ld.volatile.shared.b32",
+        "st.shared::cta.b32",
+        "ld.global.nc.v4.f32",
+        "add.s32",
+    ] {
+        assert!(!is_generic_access(opcode), "{opcode}");
+    }
+}
+
+#[test]
+fn no_kernel_accesses_memory_through_generic_addresses() {
+    for (name, module) in modules() {
+        for entry in entries(&module) {
+            for instruction in entry.body.iter().flatten() {
+                assert!(
+                    !is_generic_access(&instruction.opcode),
+                    "{name}, line {}: {} in `{}` does not say which memory",
+                    instruction.line,
+                    instruction.opcode,
+                    entry.name
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn local_memory_is_used_only_where_it_is_the_subject() {
+    for (_, module) in modules() {
+        for entry in entries(&module) {
+            let uses_local = entry
+                .locals
+                .iter()
+                .any(|local| local.space == ptx_sim::ir::Space::Local);
+            let is_subject = LOCAL_MEMORY_IS_THE_SUBJECT
+                .iter()
+                .any(|start| entry.name.starts_with(start));
+            assert!(
+                !uses_local || is_subject,
+                "`{}` uses local memory",
+                entry.name
+            );
+        }
+    }
+}
+
+#[test]
+fn every_registered_kernel_is_an_entry_with_the_parameters_the_host_passes() {
+    let modules = modules();
+    for kernel in registered() {
+        let mut n_found = 0;
+        for (_, module) in &modules {
+            let Some(entry) = entries(module).find(|entry| entry.name == kernel.id) else {
+                continue;
+            };
+            n_found += 1;
+            let sizes: Vec<_> = entry.params.iter().map(|param| param.size_bytes).collect();
+            assert_eq!(
+                sizes,
+                (kernel.param_sizes)(),
+                "parameters of `{}`",
+                kernel.id
+            );
+            let expected = kernel
+                .bounds
+                .map(|bounds| (bounds.max_threads, bounds.min_blocks));
+            let found = entry
+                .bounds
+                .max_threads
+                .map(|threads| (threads, entry.bounds.min_blocks));
+            assert_eq!(found, expected, "launch bounds of `{}`", kernel.id);
+        }
+        assert!(n_found > 0, "`{}` is in no module", kernel.id);
+    }
+}
+
+#[test]
+fn source_places_are_files_of_the_repository() {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    for (name, module) in modules() {
+        assert!(!module.files.is_empty(), "{name} has no line table");
+        for (_, file) in &module.files {
+            let path = Path::new(file);
+            assert!(
+                path.is_relative(),
+                "{name}: {file} is a path of the machine that built it"
+            );
+            if ["gpu-kernels", "crates"]
+                .iter()
+                .any(|folder| path.starts_with(folder))
+            {
+                assert!(
+                    repository.join(path).is_file(),
+                    "{name}: {file} is not in the repository"
+                );
+            }
+        }
+        for entry in entries(&module) {
+            assert!(
+                entry
+                    .body
+                    .iter()
+                    .flatten()
+                    .any(|instruction| instruction.loc.is_some()),
+                "no instruction of `{}` has a source place",
+                entry.name
+            );
+        }
+    }
+}
+
+#[test]
+fn the_panic_sink_is_there_and_empty() {
+    for (name, module) in modules() {
+        let sink = module
+            .variables
+            .iter()
+            .find(|variable| variable.name == cuda_std::panic::SINK_SYMBOL)
+            .unwrap_or_else(|| panic!("{name} has no panic sink"));
+        assert_eq!(
+            (sink.space, sink.size_bytes),
+            (ptx_sim::ir::Space::Global, 8)
+        );
+        assert!(
+            sink.init.iter().all(|byte| *byte == 0),
+            "{name}: the panic sink is not empty"
+        );
+    }
+}
+
+#[test]
+fn transposes_through_a_tile_store_wait_and_load_once() {
+    let module = base();
+    for name in ["transpose_shared", "transpose_padded", "transpose_swizzled"] {
+        let entry = entry(&module, name);
+        for (opcode, n_expected) in [
+            ("ld.global", 1),
+            ("st.shared", 1),
+            ("bar.sync", 1),
+            ("ld.shared", 1),
+            ("st.global", 1),
+            ("call", 0),
+        ] {
+            assert_eq!(count(entry, opcode), n_expected, "{opcode} in `{name}`");
+        }
+        let order: Vec<_> = opcodes(entry)
+            .filter(|opcode| opcode.contains(".shared") || opcode.starts_with("bar."))
+            .collect();
+        assert!(
+            order[0].starts_with("st.shared")
+                && order[1].starts_with("bar.")
+                && order[2].starts_with("ld.shared"),
+            "`{name}`: {order:?}"
+        );
+    }
+}
+
+#[test]
+fn the_vectorized_transpose_moves_16_bytes_an_access() {
+    let module = base();
+    let entry = entry(&module, "transpose_vectorized");
+    for opcode in [
+        "ld.global.v4",
+        "st.shared.v4",
+        "ld.shared.v4",
+        "st.global.v4",
+    ] {
+        assert_eq!(count(entry, opcode), 4, "{opcode}");
+    }
+    // All of its shared accesses, and as many scalar ones to global memory as
+    // rows that are not aligned need.
+    assert_eq!(count(entry, "st.shared") + count(entry, "ld.shared"), 8);
+    assert_eq!(
+        count(entry, "ld.global.b32") + count(entry, "st.global.b32"),
+        32
+    );
+    // All loads of the aligned path are under way before the first store.
+    let order: Vec<_> = opcodes(entry)
+        .filter(|opcode| opcode.starts_with("ld.global.v4") || opcode.contains(".shared"))
+        .collect();
+    assert!(
+        order[..4]
+            .iter()
+            .all(|opcode| opcode.starts_with("ld.global.v4")),
+        "{order:?}"
+    );
+}
+
+#[test]
+fn read_only_loads_take_the_read_only_path() {
+    let module = base();
+    let ldg = entry(&module, "transpose_coalesced_write_ldg");
+    assert_eq!(
+        (count(ldg, "ld.global.nc"), count(ldg, "ld.global")),
+        (1, 1)
+    );
+    for name in ["transpose_coalesced_read", "transpose_coalesced_write"] {
+        let entry = entry(&module, name);
+        assert_eq!(
+            (count(entry, "ld.global.nc"), count(entry, "ld.global")),
+            (0, 1),
+            "`{name}`"
+        );
+    }
+}
