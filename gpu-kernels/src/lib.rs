@@ -25,4 +25,5 @@ pub mod neighbor;
 pub mod reduction;
 pub mod swizzle;
 pub mod swizzled_tile;
+pub mod tensor;
 pub mod transpose;

@@ -139,4 +139,11 @@ impl FragmentA<f16, M16N8K16> {
         let ([r0, r1], [r2, r3]) = (left.registers, right.registers);
         Self::new([r0, r1, r2, r3])
     }
+
+    /// The other way round: a 16×16 left operand as two 16×8 results.
+    #[inline(always)]
+    pub const fn to_products(self) -> (FragmentC<f16>, FragmentC<f16>) {
+        let [r0, r1, r2, r3] = self.registers;
+        (FragmentC::new([r0, r1]), FragmentC::new([r2, r3]))
+    }
 }

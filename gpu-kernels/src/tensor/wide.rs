@@ -1,0 +1,127 @@
+//! 16×16 blocks out of wider tiles.
+//!
+//! The wider the tile, the fewer rows share a line of the banks, and the worse
+//! `ldmatrix` fares in a plain one:
+//!
+//! | kernels | tile | computes | plain | swizzled |
+//! |---|---|---|---|---|
+//! | [`tile32_plain`], [`tile32_swizzled`] | 16×32 = (L R) | L·Rᵀ, two loads | 24 | 0 |
+//! | [`tile64_one_plain`], [`tile64_one_swizzled`] | 16×64 = (T₀ T₁ T₂ T₃) | T₀·T₀ᵀ, one load | 28 | 0 |
+//! | [`tile64_all_plain`], [`tile64_all_swizzled`] | 16×64 = M | M·Mᵀ = Σ Tᵢ·Tᵢᵀ, four loads | 112 | 0 |
+//! | [`tile32_product_plain`], [`tile32_product_swizzled`] | 16×32 = (A B) | A·B, two loads | 24 | 0 |
+//!
+//! A block times its own transpose needs one load only: the registers of a left
+//! operand are those of a right one, in another order
+//! ([`load_b_transposed_pair`]).
+//!
+//! A·B wants the *columns* of B, and B lies row by row, so its load is
+//! `ldmatrix.trans`. The addresses are the same, rows of 16 bytes, and so are
+//! the conflicts; it is on the way to the registers that each 8×8 matrix is
+//! turned.
+//!
+//! All sums and results are in f32.
+
+use cuda_std::half::f16;
+use cuda_std::mma::{load_a, load_b, load_b_transposed, load_b_transposed_pair};
+use cuda_std::prelude::*;
+use cuda_std::tile::{Layout, Plain, Tile};
+use cuda_std::warp::FULL_MASK;
+
+use super::{MATRIX, SIDE, Swizzled32, Swizzled64, WARP, fill, multiply_add, write_result, zero};
+
+/// A 16×32 tile.
+pub type Tile32<L> = Tile<f16, 16, 32, L>;
+/// A 16×64 tile.
+pub type Tile64<L> = Tile<f16, 16, 64, L>;
+
+/// Fills the tile with the block's problem.
+#[inline(always)]
+unsafe fn begin<const COLUMNS: u32, L: Layout>(tile: Tile<f16, 16, COLUMNS, L>, input: *const f16) {
+    let problem = (thread::block_idx_x() * SIDE * COLUMNS) as usize;
+    fill::<WARP, _, _, _>(tile, input.add(problem), warp::lane_id());
+    warp::sync_warp(FULL_MASK);
+}
+
+/// Where the block's result goes.
+#[inline(always)]
+unsafe fn result(output: *mut f32) -> *mut f32 {
+    output.add((thread::block_idx_x() * MATRIX) as usize)
+}
+
+#[inline(always)]
+unsafe fn left_times_right_transposed<L: Layout>(
+    tile: Tile32<L>,
+    input: *const f16,
+    output: *mut f32,
+) {
+    begin(tile, input);
+    let left = load_a(tile, 0, 0);
+    let right = load_b_transposed(tile, 0, SIDE);
+    write_result(result(output), SIDE, multiply_add(left, right, zero()));
+}
+
+#[inline(always)]
+unsafe fn left_times_right<L: Layout>(tile: Tile32<L>, input: *const f16, output: *mut f32) {
+    begin(tile, input);
+    let left = load_a(tile, 0, 0);
+    let right = load_b(tile, 0, SIDE);
+    write_result(result(output), SIDE, multiply_add(left, right, zero()));
+}
+
+/// Σ Tᵢ·Tᵢᵀ over the first `N_BLOCKS` 16×16 blocks. Written out, so that every
+/// instruction of the warp stands in straight-line code.
+#[inline(always)]
+unsafe fn gram<const N_BLOCKS: u32, L: Layout>(
+    tile: Tile64<L>,
+    input: *const f16,
+    output: *mut f32,
+) {
+    const { assert!(N_BLOCKS == 1 || N_BLOCKS == 4) };
+    begin(tile, input);
+    let block = load_a(tile, 0, 0);
+    let mut sum = multiply_add(block, load_b_transposed_pair(block), zero());
+    if const { N_BLOCKS == 4 } {
+        let block = load_a(tile, 0, SIDE);
+        sum = multiply_add(block, load_b_transposed_pair(block), sum);
+        let block = load_a(tile, 0, 2 * SIDE);
+        sum = multiply_add(block, load_b_transposed_pair(block), sum);
+        let block = load_a(tile, 0, 3 * SIDE);
+        sum = multiply_add(block, load_b_transposed_pair(block), sum);
+    }
+    write_result(result(output), SIDE, sum);
+}
+
+macro_rules! kernels {
+    ($($(#[$doc:meta])* $name:ident = $body:ident $(::<$n:literal>)?($tile:ident<$layout:ty>);)*) => { $(
+        $(#[$doc])*
+        ///
+        /// # Safety
+        ///
+        /// `input` and `output` are aligned to 16 bytes and do not overlap;
+        /// `input` holds a tile a block, `output` a 16×16 matrix a block. Launch
+        /// with [`BLOCK`](super::BLOCK) threads and a block a tile.
+        #[kernel(launch_bounds(WARP))]
+        pub unsafe fn $name(input: *const f16, output: *mut f32) {
+            $body$(::<$n, _>)?(shared_tile!($tile<$layout>), input, output);
+        }
+    )* };
+}
+
+kernels! {
+    /// L·Rᵀ out of a plain 16×32 tile: 24 conflicts.
+    tile32_plain = left_times_right_transposed(Tile32<Plain>);
+    /// L·Rᵀ out of a swizzled 16×32 tile: none.
+    tile32_swizzled = left_times_right_transposed(Tile32<Swizzled32>);
+    /// T₀·T₀ᵀ out of a plain 16×64 tile: 28 conflicts in one load.
+    tile64_one_plain = gram::<1>(Tile64<Plain>);
+    /// T₀·T₀ᵀ out of a swizzled 16×64 tile: none.
+    tile64_one_swizzled = gram::<1>(Tile64<Swizzled64>);
+    /// M·Mᵀ of a plain 16×64 tile: 112 conflicts in four loads.
+    tile64_all_plain = gram::<4>(Tile64<Plain>);
+    /// M·Mᵀ of a swizzled 16×64 tile: none.
+    tile64_all_swizzled = gram::<4>(Tile64<Swizzled64>);
+    /// A·B out of a plain 16×32 tile, B through `.trans`: 24 conflicts.
+    tile32_product_plain = left_times_right(Tile32<Plain>);
+    /// A·B out of a swizzled 16×32 tile, B through `.trans`: none.
+    tile32_product_swizzled = left_times_right(Tile32<Swizzled32>);
+}
