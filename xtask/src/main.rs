@@ -1,3 +1,59 @@
-//! The commands people type.
+//! `cargo xtask …`: the commands people type.
+//!
+//! Two are done here, because they are about the repository and the machine:
+//! [`doctor`] and [`bundle`]. All others need kernels; for them [`hand_over`]
+//! makes sure of the kernels' compiler, builds the binary `lockstep` of package
+//! `host`, and becomes it. What is *not* here: any fact about a kernel.
 
-fn main() {}
+mod build;
+mod bundle;
+mod doctor;
+mod hand_over;
+mod progress;
+mod workspace;
+
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match run(&command().get_matches()) {
+        Ok(code) => code,
+        Err(error) => {
+            let style = anstyle::AnsiColor::Red.on_default().bold();
+            anstream::eprintln!("{style}error{style:#}: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn command() -> Command {
+    Command::new("cargo xtask")
+        .bin_name("cargo xtask")
+        .about("Lockstep: CUDA kernels in Rust, run on a GPU or on a simulator")
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommands(hand_over::commands())
+        .subcommand(doctor::Options::augment_args(Command::new("doctor").about(
+            "Check this machine, and say what to do about what is missing",
+        )))
+        .subcommand(bundle::Options::augment_args(
+            Command::new("bundle").about("Make a folder that runs on a GPU machine without Rust"),
+        ))
+}
+
+fn run(matches: &ArgMatches) -> anyhow::Result<ExitCode> {
+    match matches.subcommand() {
+        Some(("doctor", options)) => doctor::run(&doctor::Options::from_arg_matches(options)?),
+        Some(("bundle", options)) => bundle::run(&bundle::Options::from_arg_matches(options)?),
+        Some((name, arguments)) => hand_over::run(name, arguments),
+        None => Ok(ExitCode::FAILURE),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_command_line_is_consistent() {
+        super::command().debug_assert();
+    }
+}

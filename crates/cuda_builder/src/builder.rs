@@ -16,6 +16,7 @@ pub struct CudaBuilder {
     arch: Arch,
     extra_arches: Vec<Arch>,
     copy_to: Option<PathBuf>,
+    target_dir: Option<PathBuf>,
     release: bool,
     line_tables: bool,
     extra_args: Vec<String>,
@@ -51,6 +52,7 @@ impl CudaBuilder {
             arch: Arch::new("sm_80"),
             extra_arches: Vec::new(),
             copy_to: None,
+            target_dir: None,
             release: true,
             line_tables: true,
             extra_args: Vec::new(),
@@ -85,6 +87,14 @@ impl CudaBuilder {
     /// it for a further architecture.
     pub fn copy_to(mut self, path: impl AsRef<Path>) -> Self {
         self.copy_to = Some(path.as_ref().into());
+        self
+    }
+
+    /// The folder for what the second cargo builds. In a build script there is
+    /// no need to name one; outside, the default is in the system's temporary
+    /// folder.
+    pub fn target_dir(mut self, path: impl AsRef<Path>) -> Self {
+        self.target_dir = Some(path.as_ref().into());
         self
     }
 
@@ -140,7 +150,7 @@ impl CudaBuilder {
         let toolchain = Locator::from_env(&self.path)?.ensure(&Terminal::default())?;
         let mut metadata = cargo::command();
         let packages = Packages::of(metadata.env("RUSTC", &toolchain.rustc), &manifest)?;
-        let target_dir = cargo::target_dir();
+        let target_dir = self.target_dir.clone().unwrap_or_else(cargo::target_dir);
         fs::create_dir_all(&target_dir)
             .map_err(|e| BuildError::io("create the folder", &target_dir, e))?;
 

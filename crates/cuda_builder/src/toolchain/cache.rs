@@ -10,7 +10,7 @@
 use super::apt::{Apt, Selection};
 use super::progress::Progress;
 use super::stamp::Stamp;
-use super::{Locator, Source, Toolchain, ToolchainError, process, sources, unpack};
+use super::{Locator, Source, Toolchain, ToolchainError, is_on_path, process, sources, unpack};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -92,23 +92,34 @@ pub(super) fn lock(locator: &Locator, progress: &dyn Progress) -> Result<File, T
     Ok(file)
 }
 
+/// Whether there is a package manager and an archive that could serve.
+pub(super) fn is_usable(locator: &Locator) -> Result<(), String> {
+    if !cfg!(target_os = "linux") {
+        return Err("this is no Linux, whose packages could be used".into());
+    }
+    for program in ["apt-get", "apt-cache", "dpkg", "dpkg-deb", "tar"] {
+        if !is_on_path(locator, program) {
+            return Err(format!("{program} is not on this system"));
+        }
+    }
+    if sources::archives(&locator.apt_dir).is_empty() {
+        return Err(format!(
+            "{} names no Debian archive",
+            locator.apt_dir.display()
+        ));
+    }
+    Ok(())
+}
+
 /// Fetches the packages and makes a compiler of them. The caller holds the lock.
 ///
 /// # Errors
 ///
 /// Why it cannot be done, in words.
 pub(super) fn fill(locator: &Locator, progress: &dyn Progress) -> Result<Toolchain, String> {
-    if !cfg!(target_os = "linux") {
-        return Err("this is no Linux, whose packages could be used".into());
-    }
+    is_usable(locator)?;
     let architecture = architecture(locator)?;
     let archives = sources::archives(&locator.apt_dir);
-    if archives.is_empty() {
-        return Err(format!(
-            "{} names no Debian archive",
-            locator.apt_dir.display()
-        ));
-    }
     let fetch = locator.cache_dir.join("fetch");
     progress.step("looking for the kernels' compiler in the distribution's packages");
     let mut offers: Vec<(Apt<'_>, Selection)> = Vec::new();

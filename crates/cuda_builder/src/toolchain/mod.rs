@@ -256,6 +256,21 @@ impl Locator {
         })
     }
 
+    /// By which way [`Locator::ensure`] would get a compiler, without trying.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no way.
+    pub fn prospect(&self) -> Result<&'static str, String> {
+        let rustup = rustup::is_usable(self);
+        let packages = cache::is_usable(self);
+        match (rustup, packages) {
+            (Ok(()), _) => Ok("rustup will install it"),
+            (_, Ok(())) => Ok("it will be fetched from the distribution's packages (150 MB)"),
+            (Err(rustup), Err(packages)) => Err(format!("rustup: {rustup}\npackages: {packages}")),
+        }
+    }
+
     /// Checks every byte of the compiler in the cache against its record, and
     /// throws a damaged one away.
     ///
@@ -265,6 +280,11 @@ impl Locator {
     pub fn verify(&self, toolchain: &Toolchain) -> Result<(), String> {
         cache::verify(self, toolchain)
     }
+}
+
+/// Whether a program is on the search path.
+fn is_on_path(locator: &Locator, program: &str) -> bool {
+    std::env::split_paths(&locator.path).any(|dir| dir.join(program).is_file())
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::process::{self, Patience};
 use super::progress::Progress;
-use super::{Locator, Source, Toolchain};
+use super::{Locator, Source, Toolchain, is_on_path};
 use std::process::Command;
 use std::time::Duration;
 
@@ -41,6 +41,17 @@ pub(super) fn installed(locator: &Locator) -> Result<Toolchain, String> {
         }
     }
     Err(reason)
+}
+
+/// Whether rustup could be asked.
+pub(super) fn is_usable(locator: &Locator) -> Result<(), String> {
+    if !is_on_path(locator, "rustup") {
+        Err("it is not on this system".into())
+    } else if !locator.may_install {
+        Err("it is told not to install (RUSTUP_AUTO_INSTALL=0)".into())
+    } else {
+        Ok(())
+    }
 }
 
 /// Asks rustup to install it.

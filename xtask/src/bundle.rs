@@ -1,0 +1,155 @@
+//! `cargo xtask bundle`: a folder that runs on a machine with a GPU and no Rust.
+
+use crate::build;
+use anyhow::{Context, bail};
+use indicatif::HumanBytes;
+use serde_json::json;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// The file by which a folder is known to be a bundle of ours.
+const MARK: &str = "lockstep-bundle.json";
+
+/// Make a folder that runs on a GPU machine without Rust.
+#[derive(Debug, clap::Args)]
+pub struct Options {
+    /// The folder to make, or an earlier bundle to renew
+    #[arg(default_value = "bundle")]
+    dir: PathBuf,
+}
+
+/// Builds and gathers.
+pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
+    let dir = &options.dir;
+    refuse_to_overwrite(dir)?;
+    let built = build::lockstep(true)?;
+    gather(&built, dir).with_context(|| format!("cannot write the bundle {}", dir.display()))?;
+    let size = size_of(dir);
+    println!(
+        "{} ({}) is complete. Copy it to a machine with an NVIDIA driver and run there:\n\n    ./{}/lockstep run-all --json results.json\n",
+        dir.display(),
+        HumanBytes(size),
+        dir.file_name().unwrap_or(dir.as_os_str()).display(),
+    );
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Only a folder that is empty, or a bundle, is written to.
+fn refuse_to_overwrite(dir: &Path) -> anyhow::Result<()> {
+    if dir.join(MARK).exists() {
+        return Ok(());
+    }
+    match fs::read_dir(dir).map(|mut entries| entries.next().is_none()) {
+        Ok(true) => Ok(()),
+        Ok(false) => bail!(
+            "{} holds other files and is no bundle; name another folder: cargo xtask bundle DIR",
+            dir.display()
+        ),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(e) => Err(e).with_context(|| format!("cannot look into {}", dir.display())),
+    }
+}
+
+fn gather(built: &build::Built, dir: &Path) -> std::io::Result<()> {
+    let ptx_dir = dir.join("ptx");
+    if ptx_dir.exists() {
+        fs::remove_dir_all(&ptx_dir)?;
+    }
+    fs::create_dir_all(&ptx_dir)?;
+    // First, so that a bundle half written can be written again.
+    let mark = json!({"schema": 1, "lockstep": env!("CARGO_PKG_VERSION")});
+    fs::write(dir.join(MARK), format!("{mark:#}\n"))?;
+    // A binary that is running can be removed but not written to.
+    let binary = dir.join("lockstep");
+    if binary.exists() {
+        fs::remove_file(&binary)?;
+    }
+    fs::copy(&built.binary, binary)?;
+    for entry in fs::read_dir(&built.out_dir)? {
+        let path = entry?.path();
+        if let Some(name) = path
+            .file_name()
+            .filter(|_| path.extension().is_some_and(|e| e == "ptx"))
+        {
+            fs::copy(&path, ptx_dir.join(name))?;
+        }
+    }
+    fs::write(dir.join("README.txt"), README)
+}
+
+fn size_of(dir: &Path) -> u64 {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    entries
+        .map(|entry| match entry.metadata() {
+            Ok(data) if data.is_dir() => size_of(&entry.path()),
+            Ok(data) => data.len(),
+            Err(_) => 0,
+        })
+        .sum()
+}
+
+const README: &str = "\
+Lockstep, bundled
+=================
+
+CUDA kernels written in Rust, with the program that runs, checks and times them.
+This folder needs no Rust and no CUDA toolkit: an NVIDIA driver is enough, and
+without one the program runs the kernels on its own simulator.
+
+    ./lockstep run-all                        every lesson: results, times, counts
+    ./lockstep run-all --json results.json    the same, and the figures as a file
+    ./lockstep run-all --engine sim           on the simulator, whatever there is
+    ./lockstep list                           what there is
+    ./lockstep --help                         the rest
+
+The exit status says whether everything passed.
+
+lockstep     the program; the kernels' PTX is inside it
+ptx/         the same PTX to read, one file for each architecture
+";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_peoples_folders_are_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        refuse_to_overwrite(dir.path()).unwrap();
+        refuse_to_overwrite(&dir.path().join("new")).unwrap();
+        fs::write(dir.path().join("thesis.tex"), "").unwrap();
+        assert!(refuse_to_overwrite(dir.path()).is_err());
+        fs::write(dir.path().join(MARK), "{}").unwrap();
+        refuse_to_overwrite(dir.path()).unwrap();
+    }
+
+    #[test]
+    fn a_bundle_holds_the_binary_and_the_ptx_and_can_be_renewed() {
+        let dir = tempfile::tempdir().unwrap();
+        let out_dir = dir.path().join("out");
+        fs::create_dir(&out_dir).unwrap();
+        fs::write(out_dir.join("kernels.sm_80.ptx"), ".version 7.8").unwrap();
+        fs::write(out_dir.join("other.rs"), "").unwrap();
+        let built = build::Built {
+            binary: dir.path().join("built"),
+            out_dir,
+        };
+        fs::write(&built.binary, "program").unwrap();
+        let bundle = dir.path().join("bundle");
+        for _ in 0..2 {
+            gather(&built, &bundle).unwrap();
+        }
+        let names = |dir: &Path| {
+            let mut names: Vec<_> = fs::read_dir(dir)
+                .unwrap()
+                .map(|entry| entry.unwrap().file_name())
+                .collect();
+            names.sort();
+            names
+        };
+        assert_eq!(names(&bundle), ["README.txt", "lockstep", MARK, "ptx"]);
+        assert_eq!(names(&bundle.join("ptx")), ["kernels.sm_80.ptx"]);
+        assert!(size_of(&bundle) > 0);
+    }
+}

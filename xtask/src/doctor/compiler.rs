@@ -1,0 +1,202 @@
+//! The compilers, and the place where one is kept.
+
+use super::Check;
+use crate::workspace;
+use cuda_builder::CudaBuilder;
+use cuda_builder::toolchain::{Locator, Source, Toolchain};
+use indicatif::HumanBytes;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What the compiler takes in the cache while it is unpacked.
+const NEEDED_BYTES: u64 = 1 << 30;
+
+pub(super) fn checks(deep: bool) -> Vec<Check> {
+    let mut checks = vec![host()];
+    let locator = match Locator::from_env(&workspace::kernels()) {
+        Ok(locator) => locator,
+        Err(error) => {
+            checks.push(Check::missing(
+                "device compiler",
+                error.to_string(),
+                CURE_CACHE,
+            ));
+            return checks;
+        }
+    };
+    let found = locator.locate();
+    let is_there = matches!(found, Ok(Some(_)));
+    let toolchain = match found {
+        Ok(Some(toolchain)) => {
+            checks.extend(device(&locator, &toolchain));
+            Some(toolchain)
+        }
+        Ok(None) => {
+            checks.push(to_be_fetched(&locator));
+            None
+        }
+        Err(error) => {
+            let detail = error.to_string();
+            checks.push(Check::missing(
+                "device compiler",
+                detail.lines().next().unwrap_or_default(),
+                "unset LOCKSTEP_RUSTC, or let it name a rustc 1.97 or newer with rust-src",
+            ));
+            None
+        }
+    };
+    checks.push(cache(&locator.cache_dir, is_there));
+    if deep {
+        match toolchain {
+            Some(_) => checks.push(compile()),
+            None => checks.push(Check::absent(
+                "compile a kernel",
+                "not tried: there is no compiler yet",
+                "cargo xtask run-all    # fetches it",
+            )),
+        }
+    }
+    checks
+}
+
+const CURE_CACHE: &str = "export LOCKSTEP_CACHE=/some/folder/that/may/be/written/to";
+
+fn host() -> Check {
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let output = Command::new(rustc)
+        .arg("--version")
+        .current_dir(workspace::root())
+        .output();
+    match output {
+        Ok(output) if output.status.success() => Check::ok(
+            "host compiler",
+            String::from_utf8_lossy(&output.stdout).trim(),
+        ),
+        _ => Check::missing(
+            "host compiler",
+            "rustc does not run in this repository",
+            "rustup toolchain install    # in this folder: reads rust-toolchain.toml",
+        ),
+    }
+}
+
+fn device(locator: &Locator, toolchain: &Toolchain) -> Vec<Check> {
+    if toolchain.source == Source::Packages
+        && let Err(damage) = locator.verify(toolchain)
+    {
+        return vec![Check::missing(
+            "device compiler",
+            format!("the one in the cache was damaged and has been removed: {damage}"),
+            "cargo xtask run-all    # fetches it again",
+        )];
+    }
+    let Toolchain {
+        release, source, ..
+    } = toolchain;
+    vec![
+        Check::ok(
+            "device compiler",
+            format!("rustc {release}, {source}: {}", toolchain.rustc.display()),
+        ),
+        Check::ok("rust-src", toolchain.library().display().to_string()),
+    ]
+}
+
+fn to_be_fetched(locator: &Locator) -> Check {
+    let name = "device compiler";
+    match locator.prospect() {
+        Ok(way) => Check::absent(
+            name,
+            format!("not here yet; {way}"),
+            "cargo xtask run-all    # the first run fetches it",
+        ),
+        Err(reasons) => Check::missing(
+            name,
+            format!("not here, and no way to fetch it:\n{reasons}"),
+            format!(
+                "rustup toolchain install {} --profile minimal --component rust-src\n\
+                 export LOCKSTEP_RUSTC=/path/to/rustc    # or: 1.97 or newer, with rust-src",
+                locator.pin.channel
+            ),
+        ),
+    }
+}
+
+fn cache(dir: &Path, is_compiler_there: bool) -> Check {
+    let name = "cache folder";
+    let usable = std::fs::create_dir_all(dir).and_then(|()| tempfile::tempfile_in(dir).map(drop));
+    if let Err(error) = usable {
+        let detail = format!("{} cannot be written to: {error}", dir.display());
+        return Check::missing(name, detail, CURE_CACHE);
+    }
+    match fs4::available_space(dir) {
+        Ok(free) if free < NEEDED_BYTES && !is_compiler_there => Check::missing(
+            name,
+            format!(
+                "{}: {} free, {} needed",
+                dir.display(),
+                HumanBytes(free),
+                HumanBytes(NEEDED_BYTES)
+            ),
+            format!("free some space there, or\n{CURE_CACHE}"),
+        ),
+        Ok(free) => Check::ok(
+            name,
+            format!("{}, {} free", dir.display(), HumanBytes(free)),
+        ),
+        Err(_) => Check::ok(name, dir.display().to_string()),
+    }
+}
+
+/// Compiles a kernel that depends on nothing but `core`.
+fn compile() -> Check {
+    let name = "compile a kernel";
+    match try_to_compile() {
+        Ok(n_lines) => Check::ok(name, format!("{n_lines} lines of PTX")),
+        Err(error) => Check::missing(
+            name,
+            format!("{error:#}"),
+            "remove the cache folder and run `cargo xtask doctor --deep` again",
+        ),
+    }
+}
+
+fn try_to_compile() -> anyhow::Result<usize> {
+    let dir = tempfile::tempdir()?;
+    let write = |file: &str, text: &str| -> std::io::Result<PathBuf> {
+        let path = dir.path().join(file);
+        std::fs::create_dir_all(path.parent().unwrap_or(dir.path()))?;
+        std::fs::write(&path, text)?;
+        Ok(path)
+    };
+    let pin = std::fs::read_to_string(workspace::kernels().join("rust-toolchain.toml"))?;
+    write("rust-toolchain.toml", &pin)?;
+    write(
+        "Cargo.toml",
+        "[package]\nname = \"doctor\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n",
+    )?;
+    write("src/lib.rs", KERNEL)?;
+    let built = CudaBuilder::new(dir.path())
+        .target_dir(dir.path().join("target"))
+        .build()?;
+    let ptx = std::fs::read_to_string(&built.ptx_path)?;
+    anyhow::ensure!(
+        ptx.contains(".entry write_index"),
+        "the PTX has no kernel in it"
+    );
+    Ok(ptx.lines().count())
+}
+
+const KERNEL: &str = "\
+#![no_std]
+#![feature(abi_ptx, stdarch_nvptx)]
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo) -> ! {
+    unsafe { core::arch::nvptx::trap() }
+}
+#[unsafe(no_mangle)]
+pub unsafe extern \"ptx-kernel\" fn write_index(out: *mut u32) {
+    let index = unsafe { core::arch::nvptx::_thread_idx_x() } as usize;
+    unsafe { *out.add(index) = index as u32 };
+}
+";

@@ -1,0 +1,61 @@
+//! The commands that the binary `lockstep` does.
+
+use crate::build;
+use anyhow::Context;
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// `lockstep`'s commands, for `--help`: a test holds the list against the binary.
+pub const COMMANDS: &[(&str, &str)] = &[
+    (
+        "run-all",
+        "Run every lesson, check its results, count and time it",
+    ),
+    ("list", "List the lessons and their kernels"),
+    ("ptx", "Show a kernel's PTX, or what ptxas makes of it"),
+];
+
+/// The same as commands of ours. Their arguments are `lockstep`'s affair,
+/// `--help` included.
+pub fn commands() -> impl Iterator<Item = Command> {
+    COMMANDS.iter().map(|&(name, about)| {
+        Command::new(name).about(about).disable_help_flag(true).arg(
+            Arg::new("arguments")
+                .action(ArgAction::Append)
+                .num_args(0..)
+                .trailing_var_arg(true)
+                .allow_hyphen_values(true)
+                .value_parser(clap::value_parser!(OsString)),
+        )
+    })
+}
+
+/// Builds `lockstep` and becomes it.
+pub fn run(name: &str, matches: &ArgMatches) -> anyhow::Result<ExitCode> {
+    let built = build::lockstep(false)?;
+    let mut command = std::process::Command::new(&built.binary);
+    command.arg(name).args(
+        matches
+            .get_many::<OsString>("arguments")
+            .into_iter()
+            .flatten(),
+    );
+    run_in_place(command).with_context(|| format!("cannot run {}", built.binary.display()))
+}
+
+/// Signals, a closed pipe and the exit status are then the command's own.
+#[cfg(unix)]
+fn run_in_place(mut command: std::process::Command) -> std::io::Result<ExitCode> {
+    use std::os::unix::process::CommandExt;
+    Err(command.exec())
+}
+
+#[cfg(not(unix))]
+fn run_in_place(mut command: std::process::Command) -> std::io::Result<ExitCode> {
+    let code = command
+        .status()?
+        .code()
+        .and_then(|code| u8::try_from(code).ok());
+    Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
+}

@@ -1,0 +1,57 @@
+//! Progress of a fetch: a bar on a terminal, lines in a log.
+
+use cuda_builder::toolchain::{Lines, Progress};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::IsTerminal;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+/// For this process's stderr.
+pub fn on_stderr() -> Box<dyn Progress> {
+    if std::io::stderr().is_terminal() {
+        Box::new(Bar::default())
+    } else {
+        Box::new(Lines::new(std::io::stderr()))
+    }
+}
+
+/// Appears with the first step; where nothing is fetched, nothing is drawn.
+#[derive(Default)]
+struct Bar(OnceLock<ProgressBar>);
+
+impl Progress for Bar {
+    fn step(&self, text: &str) {
+        let bar = self.0.get_or_init(|| {
+            let bar = ProgressBar::no_length();
+            bar.enable_steady_tick(Duration::from_millis(120));
+            bar
+        });
+        bar.set_style(style("{spinner} {msg}"));
+        bar.unset_length();
+        bar.set_message(text.to_string());
+    }
+
+    fn bytes(&self, done: u64, total: u64) {
+        if let Some(bar) = self.0.get() {
+            bar.set_style(style(
+                "{spinner} {msg} [{bar:30}] {bytes}/{total_bytes} {bytes_per_sec}",
+            ));
+            bar.set_length(total);
+            bar.set_position(done.min(total));
+        }
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        if let Some(bar) = self.0.get() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template)
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .progress_chars("=> ")
+}
