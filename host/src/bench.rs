@@ -24,6 +24,15 @@ impl CaseError {
     pub fn is_not_run(&self) -> bool {
         matches!(self, Self::Engine(error) if error.is_not_run())
     }
+
+    /// The same error, with the size of a sweep that it happened at.
+    #[must_use]
+    pub fn at(self, size: impl std::fmt::Display) -> Self {
+        match self {
+            Self::Wrong(what) => Self::Wrong(format!("size {size}: {what}")),
+            other => other,
+        }
+    }
 }
 
 impl From<Mismatch> for CaseError {

@@ -47,6 +47,9 @@ pub struct LaunchCounts {
     pub total: Counts,
 }
 
+/// Memory is read and written by sectors of so many bytes.
+const SECTOR_BYTES: u64 = 32;
+
 /// A figure made of counts, comparable between sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Metric {
@@ -54,12 +57,23 @@ pub enum Metric {
     SharedLoadConflictsPerRequest,
     /// Bank conflicts of shared stores, a warp request.
     SharedStoreConflictsPerRequest,
+    /// Bank conflicts of shared loads, all of the launch.
+    SharedLoadConflicts,
+    /// Bank conflicts of shared stores, all of the launch.
+    SharedStoreConflicts,
     /// 32-byte sectors of global loads, a warp request.
     GlobalLoadSectorsPerRequest,
     /// 32-byte sectors of global stores, a warp request.
     GlobalStoreSectorsPerRequest,
+    /// Coalescing degree of global loads, in percent: bytes asked for, of the
+    /// sectors' bytes. Lanes that read the same word ask for it once.
+    GlobalLoadDegreePercent,
+    /// Coalescing degree of global stores, in percent.
+    GlobalStoreDegreePercent,
     /// Sectors of local memory, loads and stores.
     LocalSectors,
+    /// Sectors of local memory, a warp request, loads and stores.
+    LocalSectorsPerRequest,
 }
 
 impl Metric {
@@ -79,6 +93,20 @@ impl Metric {
             Self::GlobalStoreSectorsPerRequest => {
                 share(counts.global_store_sectors, counts.global_store_requests)
             }
+            Self::SharedLoadConflicts => Some(counts.shared_load_conflicts as f64),
+            Self::SharedStoreConflicts => Some(counts.shared_store_conflicts as f64),
+            Self::GlobalLoadDegreePercent => share(
+                100 * counts.global_load_bytes,
+                SECTOR_BYTES * counts.global_load_sectors,
+            ),
+            Self::GlobalStoreDegreePercent => share(
+                100 * counts.global_store_bytes,
+                SECTOR_BYTES * counts.global_store_sectors,
+            ),
+            Self::LocalSectorsPerRequest => share(
+                counts.local_load_sectors + counts.local_store_sectors,
+                counts.local_load_requests + counts.local_store_requests,
+            ),
             Self::LocalSectors => {
                 Some((counts.local_load_sectors + counts.local_store_sectors) as f64)
             }
@@ -93,7 +121,12 @@ impl fmt::Display for Metric {
             Self::SharedStoreConflictsPerRequest => "bank conflicts per shared store request",
             Self::GlobalLoadSectorsPerRequest => "sectors per global load request",
             Self::GlobalStoreSectorsPerRequest => "sectors per global store request",
+            Self::SharedLoadConflicts => "bank conflicts of shared loads",
+            Self::SharedStoreConflicts => "bank conflicts of shared stores",
+            Self::GlobalLoadDegreePercent => "coalescing degree of global loads in percent",
+            Self::GlobalStoreDegreePercent => "coalescing degree of global stores in percent",
             Self::LocalSectors => "sectors of local memory",
+            Self::LocalSectorsPerRequest => "sectors per local memory request",
         })
     }
 }

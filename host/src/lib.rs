@@ -11,6 +11,7 @@
 pub mod bench;
 pub mod counts;
 pub mod engine;
+pub mod guarded;
 pub mod inputs;
 pub mod lessons;
 pub mod measure;

@@ -13,5 +13,11 @@ macro_rules! lessons {
 }
 
 lessons! {
+    coalescing
     transpose
+    swizzled_tile
+    bank_conflicts
+    bank_widths
+    local_memory
+    running_mean
 }

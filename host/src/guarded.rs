@@ -1,0 +1,81 @@
+//! An output between two guards, which nobody may write.
+//!
+//! The simulator reports an access outside of every allocation; a GPU does not
+//! notice one that lands in another. Guards are poisoned like the output and
+//! compared after the launch.
+
+use crate::bench::CaseError;
+use crate::engine::buffer::POISON;
+use crate::engine::{Buffer, Engine, EngineError};
+use cuda_std::launch::DevicePtrMut;
+
+/// Elements of a guard. As many bytes as the alignment of an allocation, so that
+/// the output between the guards is aligned to it, too.
+const GUARD: usize = 64;
+
+/// `len` values of `f32` in device memory, poisoned, with a guard on both sides.
+pub struct Guarded<'e> {
+    buffer: Buffer<'e, f32>,
+    len: usize,
+}
+
+impl<'e> Guarded<'e> {
+    /// Room for `len` values. `label` names it in reports of bad accesses.
+    pub fn poisoned(engine: &'e dyn Engine, label: &str, len: usize) -> Result<Self, EngineError> {
+        let buffer = Buffer::poisoned(engine, label, GUARD + len + GUARD)?;
+        Ok(Self { buffer, len })
+    }
+
+    /// The kernel argument for a `*mut f32` to the first value.
+    pub fn as_mut_ptr(&self) -> DevicePtrMut<f32> {
+        self.buffer.ptr_mut_at(GUARD)
+    }
+
+    /// Copies the values to the host.
+    ///
+    /// # Errors
+    ///
+    /// [`CaseError::Wrong`] when something was written to a guard.
+    pub fn read(&self) -> Result<Vec<f32>, CaseError> {
+        let mut values = self.buffer.read()?;
+        let after = values.split_off(GUARD + self.len);
+        let output = values.split_off(GUARD);
+        check(&values, "before")?;
+        check(&after, "after")?;
+        Ok(output)
+    }
+}
+
+/// Whether `value` is as [`Guarded::poisoned`] left it.
+pub fn is_poison(value: f32) -> bool {
+    value.to_le_bytes() == [POISON; 4]
+}
+
+fn check(guard: &[f32], side: &str) -> Result<(), CaseError> {
+    match guard.iter().position(|&value| !is_poison(value)) {
+        None => Ok(()),
+        Some(index) => Err(CaseError::Wrong(format!(
+            "it wrote {} {side} the output, where nothing belongs to it (element {index} of the guard)",
+            guard[index]
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{GUARD, check, is_poison};
+    use crate::engine::buffer::POISON;
+
+    #[test]
+    fn a_written_guard_is_found() {
+        let mut guard = [f32::from_le_bytes([POISON; 4]); GUARD];
+        assert!(check(&guard, "after").is_ok());
+        guard[3] = f32::NAN;
+        assert!(!is_poison(guard[3]), "another NaN is no poison");
+        let error = check(&guard, "after").expect_err("written").to_string();
+        assert!(
+            error.contains("after the output") && error.contains("element 3"),
+            "{error}"
+        );
+    }
+}

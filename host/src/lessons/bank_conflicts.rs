@@ -1,0 +1,116 @@
+//! Bank conflicts of one block that goes along rows or columns, once.
+
+use crate::bench::{Bench, CaseError};
+use crate::counts::Expectation;
+use crate::counts::Metric::{SharedLoadConflicts, SharedStoreConflicts};
+use crate::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
+use crate::guarded::Guarded;
+use crate::inputs;
+use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
+use crate::verify::compare;
+use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
+use gpu_kernels::bank_conflicts::{
+    BLOCK, COLUMNS, ELEMENTS, GRID, ROWS, bank_load_columns, bank_load_rows, bank_store_columns,
+    bank_store_rows, bank_warm_up,
+};
+
+/// The lesson.
+pub static LESSON: Lesson = Lesson {
+    id: "bank_conflicts",
+    title: "Bank conflicts",
+    idea: "a warp that goes down a column of 32 words a row finds them all in one bank",
+    source: "gpu-kernels/src/bank_conflicts.rs",
+    kernels: &KERNELS,
+    shapes,
+    work,
+    expects_at: |_| true,
+};
+
+static KERNELS: [KernelEntry; 5] = [
+    KernelEntry::of(bank_warm_up, "before the first that is timed", |bench| {
+        run(bench, bank_warm_up, upside_down)
+    })
+    .expecting(&conflicts(0.0, 0.0)),
+    KernelEntry::of(bank_store_rows, "stores along rows", |bench| {
+        run(bench, bank_store_rows, upside_down)
+    })
+    .expecting(&conflicts(0.0, 0.0)),
+    KernelEntry::of(
+        bank_store_columns,
+        "stores along columns: 31 conflicts a warp",
+        |bench| run(bench, bank_store_columns, transposed),
+    )
+    .expecting(&conflicts(992.0, 0.0)),
+    KernelEntry::of(bank_load_rows, "loads along rows", |bench| {
+        run(bench, bank_load_rows, upside_down)
+    })
+    .expecting(&conflicts(0.0, 0.0)),
+    KernelEntry::of(
+        bank_load_columns,
+        "loads along columns: 31 conflicts a warp",
+        |bench| run(bench, bank_load_columns, transposed),
+    )
+    .expecting(&conflicts(0.0, 992.0)),
+];
+
+const fn conflicts(of_stores: f64, of_loads: f64) -> [Expectation; 2] {
+    [
+        Expectation::exactly(SharedStoreConflicts, of_stores),
+        Expectation::exactly(SharedLoadConflicts, of_loads),
+    ]
+}
+
+fn shapes(_: EngineKind, _: Effort) -> Vec<Shape> {
+    vec![Shape::of(&[ROWS, COLUMNS])]
+}
+
+fn work(_: &Shape) -> Work {
+    Work {
+        bytes: 2 * 4 * u64::from(ELEMENTS),
+        flops: 0,
+    }
+}
+
+/// Where element `(row, column)` of the output stands in the input.
+type Source = fn(usize, usize) -> (usize, usize);
+
+fn upside_down(row: usize, column: usize) -> (usize, usize) {
+    (ROWS as usize - 1 - row, column)
+}
+
+fn transposed(row: usize, column: usize) -> (usize, usize) {
+    (column, row)
+}
+
+fn run<K: Kernel<Args = (DevicePtr<f32>, DevicePtrMut<f32>)>>(
+    bench: &mut Bench<'_>,
+    _kernel: K,
+    source: Source,
+) -> Result<(), CaseError> {
+    let input = Buffer::of(
+        bench.engine(),
+        "input",
+        &inputs::distinct(ELEMENTS as usize),
+    )?;
+    let output = Guarded::poisoned(bench.engine(), "output", ELEMENTS as usize)?;
+    // SAFETY: both hold the array's elements and outlive the launches; one
+    // block, as the kernels ask.
+    let launch = unsafe {
+        Prepared::of::<K>(
+            LaunchConfig::new(GRID, BLOCK),
+            (input.as_ptr(), output.as_mut_ptr()),
+        )
+    }?;
+    bench.launch(&launch)?;
+    let n_columns = COLUMNS as usize;
+    let expected = |index| {
+        let (row, column) = source(index / n_columns, index % n_columns);
+        inputs::distinct_at(row * n_columns + column)
+    };
+    bench.verdict(
+        compare(&output.read()?, expected, bench.kernel().tolerance)
+            .map_err(|mismatch| mismatch.in_matrix(n_columns)),
+    )?;
+    bench.check_counts()?;
+    bench.time(&launch)
+}

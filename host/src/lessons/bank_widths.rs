@@ -1,0 +1,232 @@
+//! Bank conflicts of a column by the length of the rows: the law of the greatest
+//! common divisor, in counts on the simulator and in time on a GPU.
+
+use crate::bench::{Bench, CaseError};
+use crate::counts::Expectation;
+use crate::counts::Metric::{self, SharedLoadConflicts, SharedStoreConflicts};
+use crate::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
+use crate::guarded::{Guarded, is_poison};
+use crate::inputs;
+use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
+use crate::verify::compare;
+use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
+use gpu_kernels::bank_conflicts::{
+    BLOCK, COLUMNS, ELEMENTS, GRID, MAX_WIDTH, ROWS, bank_load_width, bank_store_width, strip_words,
+};
+
+/// The lesson.
+pub static LESSON: Lesson = Lesson {
+    id: "bank_widths",
+    title: "Bank conflicts by row width",
+    idea: "a column of rows of w words conflicts gcd(w, 32)-way: odd widths are free",
+    source: "gpu-kernels/src/bank_conflicts.rs",
+    kernels: &KERNELS,
+    shapes,
+    work,
+    // What is expected depends on the width: `run_one` checks it.
+    expects_at: |_| false,
+};
+
+static KERNELS: [KernelEntry; 2] = [
+    KernelEntry::of(
+        bank_store_width,
+        "stores each column, again and again",
+        |bench| run(bench, bank_store_width, &STORE),
+    ),
+    KernelEntry::of(
+        bank_load_width,
+        "loads each column, again and again",
+        |bench| run(bench, bank_load_width, &LOAD),
+    ),
+];
+
+/// Accesses a thread, where the clock counts.
+const TIMED_ROUNDS: u32 = 10_000;
+
+/// Shapes are width × rounds; a sweep is every width, with rounds 1 to its own.
+fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
+    let sweep = Shape::every(&[MAX_WIDTH, 2]);
+    let one = |width| Shape::of(&[width, TIMED_ROUNDS]);
+    match (engine, effort) {
+        (EngineKind::Sim, _) | (_, Effort::Quick) => vec![sweep],
+        (EngineKind::Gpu, Effort::Default) => [sweep]
+            .into_iter()
+            .chain([1, 2, 4, 7, 8, 16, 31, 32, 33].map(one))
+            .collect(),
+        (EngineKind::Gpu, Effort::Full) => [sweep]
+            .into_iter()
+            .chain((1..=MAX_WIDTH).map(one))
+            .collect(),
+    }
+}
+
+/// Shared memory is what it is about; global memory is read and written once.
+fn work(shape: &Shape) -> Work {
+    Work {
+        bytes: 2 * 4 * u64::from(ELEMENTS),
+        flops: u64::from(shape.dims()[1]),
+    }
+}
+
+/// What the two kernels have of their own.
+struct Access {
+    metric: Metric,
+    /// Lengths of input and output.
+    lens: fn(u32) -> (usize, usize),
+    /// The output, from the input; `None` where nothing is to be written.
+    reference: fn(&[f32], u32, u32) -> Vec<Option<f32>>,
+}
+
+const STORE: Access = Access {
+    metric: SharedStoreConflicts,
+    lens: |width| (ELEMENTS as usize, strip_words(width) as usize),
+    reference: |input, width, _| {
+        let mut output = vec![None; strip_words(width) as usize];
+        for (column, row, word) in columns_in_strips(width) {
+            output[word] = Some(input[column * ROWS as usize + row]);
+        }
+        output
+    },
+};
+
+const LOAD: Access = Access {
+    metric: SharedLoadConflicts,
+    lens: |width| (strip_words(width) as usize, ELEMENTS as usize),
+    reference: |input, width, n_rounds| {
+        let mut output = vec![None; ELEMENTS as usize];
+        for (column, row, word) in columns_in_strips(width) {
+            let sum = (0..n_rounds).fold(0.0, |sum, _| sum + input[word]);
+            output[column * ROWS as usize + row] = Some(sum);
+        }
+        output
+    },
+};
+
+/// Every element `(column, row)` with its word: strips of `width` columns below
+/// each other, found by going through them.
+fn columns_in_strips(width: u32) -> Vec<(usize, usize, usize)> {
+    let columns: Vec<usize> = (0..COLUMNS as usize).collect();
+    let mut elements = Vec::new();
+    let mut word = 0;
+    for strip in columns.chunks(width as usize) {
+        for row in 0..ROWS as usize {
+            for (place, &column) in strip.iter().enumerate() {
+                elements.push((column, row, word + place));
+            }
+            word += width as usize;
+        }
+    }
+    elements
+}
+
+type Args = (DevicePtr<f32>, DevicePtrMut<f32>, u32, u32);
+
+fn run<K: Kernel<Args = Args>>(
+    bench: &mut Bench<'_>,
+    kernel: K,
+    access: &Access,
+) -> Result<(), CaseError> {
+    let (max_width, max_rounds) = bench.shape().matrix();
+    if !bench.shape().is_sweep() {
+        let launch = run_one(bench, kernel, access, max_width, max_rounds)?;
+        return bench.time(&launch.prepared);
+    }
+    for width in 1..=max_width {
+        for n_rounds in 1..=max_rounds {
+            run_one(bench, kernel, access, width, n_rounds)
+                .map_err(|error| error.at(format_args!("{width} × {n_rounds} rounds")))?;
+        }
+    }
+    Ok(())
+}
+
+/// A launch with the memory it works on.
+struct Launch<'e> {
+    prepared: Prepared,
+    _input: Buffer<'e, f32>,
+    _output: Guarded<'e>,
+}
+
+fn run_one<'e, K: Kernel<Args = Args>>(
+    bench: &mut Bench<'e>,
+    _kernel: K,
+    access: &Access,
+    width: u32,
+    n_rounds: u32,
+) -> Result<Launch<'e>, CaseError> {
+    let (n_inputs, n_outputs) = (access.lens)(width);
+    let values = inputs::uniform(3, n_inputs);
+    let input = Buffer::of(bench.engine(), "input", &values)?;
+    let output = Guarded::poisoned(bench.engine(), "output", n_outputs)?;
+    // SAFETY: the lengths are those the kernel asks for at this width, which is
+    // in its range; both outlive the launches; one block.
+    let prepared = unsafe {
+        Prepared::of::<K>(
+            LaunchConfig::new(GRID, BLOCK),
+            (input.as_ptr(), output.as_mut_ptr(), width, n_rounds),
+        )
+    }?;
+    bench.launch(&prepared)?;
+
+    let (got, expected) = (output.read()?, (access.reference)(&values, width, n_rounds));
+    let unused = got
+        .iter()
+        .zip(&expected)
+        .filter(|(_, expected)| expected.is_none());
+    if let Some((value, _)) = unused.into_iter().find(|&(&value, _)| !is_poison(value)) {
+        return Err(CaseError::Wrong(format!(
+            "it wrote {value} to a word of no column"
+        )));
+    }
+    // Where nothing is expected, what is there is right: it was checked above.
+    let or_as_it_is = |index: usize| expected[index].unwrap_or(got[index]);
+    bench.verdict(compare(&got, or_as_it_is, bench.kernel().tolerance))?;
+
+    if let Some(counts) = &bench.figures().counts {
+        let conflicts = n_rounds * COLUMNS * (gcd(width, 32) - 1);
+        Expectation::exactly(access.metric, conflicts.into())
+            .check(counts)
+            .map_err(CaseError::Wrong)?;
+    }
+    Ok(Launch {
+        prepared,
+        _input: input,
+        _output: output,
+    })
+}
+
+fn gcd(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LOAD, ROWS, STORE, columns_in_strips, gcd};
+    use gpu_kernels::bank_conflicts::{MAX_WIDTH, strip_word, way};
+
+    #[test]
+    fn the_reference_agrees_with_the_kernel_about_places() {
+        for width in 1..=MAX_WIDTH {
+            for (column, row, word) in columns_in_strips(width) {
+                assert_eq!(word as u32, strip_word(row as u32, column as u32, width));
+            }
+            assert_eq!(gcd(width, 32), way(width));
+        }
+    }
+
+    #[test]
+    fn references_go_there_and_back() {
+        let input: Vec<f32> = (0..1024).map(|i| i as f32).collect();
+        let stored = (STORE.reference)(&input, 7, 1);
+        let words: Vec<f32> = stored.iter().map(|word| word.unwrap_or(-1.0)).collect();
+        // Column 1 starts with the second word, column 7 in the second strip.
+        assert_eq!((words[1], words[7 * ROWS as usize]), (32.0, 7.0 * 32.0));
+        let loaded = (LOAD.reference)(&words, 7, 2);
+        assert!(
+            loaded
+                .iter()
+                .zip(&input)
+                .all(|(&twice, &once)| twice == Some(2.0 * once))
+        );
+    }
+}

@@ -1,0 +1,260 @@
+//! Coalescing: one sum, six orders of its elements.
+
+use crate::bench::{Bench, CaseError};
+use crate::counts::Metric::{
+    GlobalLoadDegreePercent as LoadDegree, GlobalLoadSectorsPerRequest as LoadSectors,
+    GlobalStoreDegreePercent as StoreDegree, GlobalStoreSectorsPerRequest as StoreSectors,
+    LocalSectors,
+};
+use crate::counts::{Expectation, Metric};
+use crate::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
+use crate::guarded::{Guarded, is_poison};
+use crate::inputs;
+use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
+use crate::verify::compare;
+use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
+use gpu_kernels::coalescing::{
+    self, add, add_broadcast, add_offset, add_permuted, add_stride, add_vectorized,
+};
+
+/// The lesson.
+pub static LESSON: Lesson = Lesson {
+    id: "coalescing",
+    title: "Coalescing",
+    idea: "lanes side by side share sectors of memory; lanes far apart fetch eight times the bytes they use",
+    source: "gpu-kernels/src/coalescing.rs",
+    kernels: &KERNELS,
+    shapes,
+    work,
+    expects_at,
+};
+
+static KERNELS: [KernelEntry; 6] = [
+    KernelEntry::of(add, "one element a thread, lanes side by side", |bench| {
+        run(bench, add, &IN_PLACE)
+    })
+    .expecting(&claims([4.0, 100.0], [4.0, 100.0])),
+    KernelEntry::of(
+        add_permuted,
+        "neighbouring lanes change places: no loss",
+        |bench| run(bench, add_permuted, &IN_PLACE),
+    )
+    .expecting(&claims([4.0, 100.0], [4.0, 100.0])),
+    KernelEntry::of(add_offset, "one element later: a fifth sector", |bench| {
+        run(bench, add_offset, &ONE_LATER)
+    })
+    .expecting(&claims([5.0, 80.0], [5.0, 80.0])),
+    KernelEntry::of(add_stride, "lanes a grid apart: a sector a lane", |bench| {
+        run(bench, add_stride, &IN_PLACE)
+    })
+    .expecting(&claims([32.0, 12.5], [32.0, 12.5])),
+    // Half of the loads are of x, one sector for one word, half of y, four.
+    KernelEntry::of(
+        add_broadcast,
+        "x[0] for all lanes: one sector, one word of it",
+        |bench| run(bench, add_broadcast, &BROADCAST),
+    )
+    .expecting(&claims([2.5, 82.5], [4.0, 100.0])),
+    KernelEntry::of(
+        add_vectorized,
+        "16 bytes an access, two accesses a thread and vector",
+        |bench| run(bench, add_vectorized, &VECTORIZED),
+    )
+    .expecting(&claims([16.0, 100.0], [16.0, 100.0])),
+];
+
+/// Sectors a request and degree, of loads and of stores.
+const fn claims(load: [f64; 2], store: [f64; 2]) -> [Expectation; 5] {
+    const fn exactly(metric: Metric, value: f64) -> Expectation {
+        Expectation::exactly(metric, value)
+    }
+    [
+        exactly(LoadSectors, load[0]),
+        exactly(LoadDegree, load[1]),
+        exactly(StoreSectors, store[0]),
+        exactly(StoreDegree, store[1]),
+        exactly(LocalSectors, 0.0),
+    ]
+}
+
+/// The size that the catalogue counts: 128 blocks of one warp.
+const COUNTED: u32 = coalescing::COUNTED_BLOCKS * coalescing::COUNTED_BLOCK_THREADS;
+/// The size that is timed: 256 MiB a vector, many times the L2 cache.
+const TIMED: u32 = 1 << 26;
+
+fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
+    match (effort, engine) {
+        (Effort::Quick, _) => vec![Shape::every(&[40]), Shape::of(&[COUNTED])],
+        (Effort::Default | Effort::Full, EngineKind::Sim) => vec![
+            Shape::every(&[300]),
+            Shape::of(&[COUNTED]),
+            Shape::of(&[100_003]),
+            Shape::of(&[1 << 18]),
+        ],
+        (Effort::Default | Effort::Full, EngineKind::Gpu) => vec![
+            Shape::every(&[300]),
+            Shape::of(&[COUNTED]),
+            Shape::of(&[100_003]),
+            Shape::of(&[TIMED]),
+        ],
+    }
+}
+
+fn work(shape: &Shape) -> Work {
+    let n = u64::from(shape.dims()[0]);
+    Work {
+        bytes: 3 * 4 * n,
+        flops: n,
+    }
+}
+
+/// The counts are those of whole warps and whole sectors, and 8 blocks or more.
+fn expects_at(shape: &Shape) -> bool {
+    let n = shape.dims()[0];
+    !shape.is_sweep() && n >= COUNTED && n.is_multiple_of(coalescing::VECTORIZED_BLOCK_ELEMENTS)
+}
+
+/// The parameters of all six: x, y, z, elements.
+type Args = (DevicePtr<f32>, DevicePtr<f32>, DevicePtrMut<f32>, u32);
+
+/// How a kernel is launched, and what it computes: `z[i] = x[x_index(i)] + y[i]`
+/// for `first ≤ i < first + n`.
+struct Pattern {
+    config: fn(u32) -> LaunchConfig,
+    first: u32,
+    x_index: fn(usize) -> usize,
+}
+
+const IN_PLACE: Pattern = Pattern {
+    config: one_a_thread,
+    first: 0,
+    x_index: |i| i,
+};
+const ONE_LATER: Pattern = Pattern {
+    first: 1,
+    ..IN_PLACE
+};
+const BROADCAST: Pattern = Pattern {
+    x_index: |_| 0,
+    ..IN_PLACE
+};
+const VECTORIZED: Pattern = Pattern {
+    config: vectorized,
+    ..IN_PLACE
+};
+
+/// Blocks of one warp where sectors are counted, larger ones elsewhere.
+fn one_a_thread(n: u32) -> LaunchConfig {
+    let threads = if n == COUNTED {
+        coalescing::COUNTED_BLOCK_THREADS
+    } else {
+        coalescing::TIMED_BLOCK_THREADS
+    };
+    LaunchConfig::new(coalescing::grid(n, threads), [threads, 1, 1])
+}
+
+fn vectorized(n: u32) -> LaunchConfig {
+    LaunchConfig::new(
+        coalescing::vectorized_grid(n),
+        [coalescing::TIMED_BLOCK_THREADS, 1, 1],
+    )
+}
+
+fn run<K: Kernel<Args = Args>>(
+    bench: &mut Bench<'_>,
+    kernel: K,
+    pattern: &Pattern,
+) -> Result<(), CaseError> {
+    let n = bench.shape().dims()[0];
+    if !bench.shape().is_sweep() {
+        return run_one(bench, kernel, pattern, n, Last::Timed);
+    }
+    for n in 0..=n {
+        run_one(bench, kernel, pattern, n, Last::Verified).map_err(|error| error.at(n))?;
+    }
+    Ok(())
+}
+
+/// The last thing to do with a size.
+#[derive(PartialEq)]
+enum Last {
+    Verified,
+    Timed,
+}
+
+fn run_one<K: Kernel<Args = Args>>(
+    bench: &mut Bench<'_>,
+    _kernel: K,
+    pattern: &Pattern,
+    n: u32,
+    last: Last,
+) -> Result<(), CaseError> {
+    let len = (pattern.first + n) as usize;
+    let (x, y) = (inputs::uniform(1, len), inputs::uniform(2, len));
+    let (device_x, device_y) = (
+        Buffer::of(bench.engine(), "x", &x)?,
+        Buffer::of(bench.engine(), "y", &y)?,
+    );
+    let z = Guarded::poisoned(bench.engine(), "z", len)?;
+    // SAFETY: all three vectors hold `len` elements, start at multiples of 256
+    // bytes and outlive the launches; the grid is the kernel's own.
+    let launch = unsafe {
+        Prepared::of::<K>(
+            (pattern.config)(n),
+            (
+                device_x.as_ptr(),
+                device_y.as_ptr(),
+                z.as_mut_ptr(),
+                len as u32,
+            ),
+        )
+    }?;
+    match last {
+        Last::Verified => bench.launch_uncounted(&launch)?,
+        Last::Timed => bench.launch(&launch)?,
+    }
+    let got = z.read()?;
+    let (before, got) = got.split_at(pattern.first as usize);
+    if let Some(written) = before.iter().find(|&&value| !is_poison(value)) {
+        return Err(CaseError::Wrong(format!(
+            "it wrote {written} before its first element"
+        )));
+    }
+    let expected = |index: usize| {
+        let i = index + pattern.first as usize;
+        x[(pattern.x_index)(i)] + y[i]
+    };
+    bench.verdict(compare(got, expected, bench.kernel().tolerance))?;
+    if last == Last::Verified {
+        return Ok(());
+    }
+    bench.check_counts()?;
+    bench.time(&launch)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{COUNTED, LESSON, TIMED};
+    use crate::engine::EngineKind;
+    use crate::registry::{Effort, Shape};
+
+    #[test]
+    fn every_run_sweeps_counts_and_has_an_odd_size() {
+        for engine in [EngineKind::Gpu, EngineKind::Sim] {
+            for effort in [Effort::Quick, Effort::Default, Effort::Full] {
+                let shapes = (LESSON.shapes)(engine, effort);
+                assert!(shapes.iter().any(Shape::is_sweep));
+                assert!(shapes.iter().any(|shape| (LESSON.expects_at)(shape)));
+            }
+        }
+    }
+
+    #[test]
+    fn claims_hold_at_the_counted_and_the_timed_size() {
+        for n in [COUNTED, TIMED] {
+            assert!((LESSON.expects_at)(&Shape::of(&[n])));
+        }
+        assert!(!(LESSON.expects_at)(&Shape::of(&[COUNTED + 1])));
+        assert!(!(LESSON.expects_at)(&Shape::every(&[COUNTED])));
+    }
+}

@@ -1,0 +1,167 @@
+//! Local memory: a window in registers, and the same in local memory.
+
+use crate::bench::{Bench, CaseError};
+use crate::counts::Expectation;
+use crate::counts::Metric::{LocalSectors, LocalSectorsPerRequest};
+use crate::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
+use crate::guarded::Guarded;
+use crate::inputs;
+use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
+use crate::verify::compare;
+use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
+use gpu_kernels::local_memory::{self as kernels, BLOCK, BLOCK_THREADS, WINDOWS};
+
+/// The lesson.
+pub static LESSON: Lesson = Lesson {
+    id: "local_memory",
+    title: "Local memory",
+    idea: "a thread's array lives in registers only if every index is a constant; one that is not sends it to memory",
+    source: "gpu-kernels/src/local_memory.rs",
+    kernels: &KERNELS,
+    shapes,
+    work,
+    expects_at: |shape| !shape.is_sweep() && shape.dims()[0] % 32 == 0,
+};
+
+/// A kernel with the window in registers, and one with it in local memory, for
+/// each window of the macro's input.
+macro_rules! entries {
+    ($($window:literal: $in_registers:ident, $in_local:ident;)*) => {
+        static KERNELS: [KernelEntry; 2 * WINDOWS.len()] = [$(
+            KernelEntry::of(
+                kernels::$in_registers,
+                concat!("window of ", $window, " in registers: constant indices"),
+                |bench| run(bench, kernels::$in_registers, $window),
+            )
+            .expecting(&[Expectation::exactly(LocalSectors, 0.0)]),
+            KernelEntry::of(
+                kernels::$in_local,
+                concat!("window of ", $window, " in local memory: index (j + n) mod ", $window),
+                |bench| run(bench, kernels::$in_local, $window),
+            )
+            // All lanes use the same index: word j of 32 lanes is four sectors.
+            .expecting(&[Expectation::exactly(LocalSectorsPerRequest, 4.0)]),
+        )*];
+    };
+}
+entries! {
+    2: running_mean_registers_2, running_mean_local_2;
+    5: running_mean_registers_5, running_mean_local_5;
+    16: running_mean_registers_16, running_mean_local_16;
+    32: running_mean_registers_32, running_mean_local_32;
+    64: running_mean_registers_64, running_mean_local_64;
+    128: running_mean_registers_128, running_mean_local_128;
+}
+
+/// The catalogue's size.
+const CATALOGUE: u32 = 8192;
+
+fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
+    let mut shapes = vec![Shape::every(&[40]), Shape::of(&[CATALOGUE])];
+    match (effort, engine) {
+        (Effort::Quick, _) => {}
+        (Effort::Default, EngineKind::Sim) => shapes[0] = Shape::every(&[300]),
+        (Effort::Full, EngineKind::Sim) => shapes[0] = Shape::every(&[600]),
+        (Effort::Default | Effort::Full, EngineKind::Gpu) => {
+            shapes[0] = Shape::every(&[600]);
+            shapes.push(Shape::of(&[1_000_003]));
+            shapes.push(Shape::of(&[1 << 26]));
+        }
+    }
+    shapes
+}
+
+/// Each element read and written once.
+fn work(shape: &Shape) -> Work {
+    Work {
+        bytes: 2 * 4 * u64::from(shape.dims()[0]),
+        flops: 0,
+    }
+}
+
+/// The running mean in the kernels' order: from the window's first element on,
+/// in `f32`, with zeros outside the array.
+pub fn reference(input: &[f32], window: usize) -> Vec<f32> {
+    let at = |i: Option<usize>| i.and_then(|i| input.get(i)).copied().unwrap_or(0.0);
+    (0..input.len())
+        .map(|i| {
+            let sum = (0..window).fold(0.0, |sum, j| sum + at((i + j).checked_sub(window / 2)));
+            sum / window as f32
+        })
+        .collect()
+}
+
+type Args = (DevicePtr<f32>, DevicePtrMut<f32>, u32);
+
+fn run<K: Kernel<Args = Args>>(
+    bench: &mut Bench<'_>,
+    kernel: K,
+    window: usize,
+) -> Result<(), CaseError> {
+    let n = bench.shape().dims()[0];
+    if !bench.shape().is_sweep() {
+        let launch = run_one(bench, kernel, window, n, kernels::grid(n))?;
+        bench.check_counts()?;
+        return bench.time(&launch.prepared);
+    }
+    // One block, so that a thread has several outputs where n is large enough.
+    for n in 0..=n {
+        run_one(bench, kernel, window, n, [1, 1, 1]).map_err(|error| error.at(n))?;
+    }
+    Ok(())
+}
+
+/// A launch with the memory it works on.
+struct Launch<'e> {
+    prepared: Prepared,
+    _input: Buffer<'e, f32>,
+    _output: Guarded<'e>,
+}
+
+fn run_one<'e, K: Kernel<Args = Args>>(
+    bench: &mut Bench<'e>,
+    _kernel: K,
+    window: usize,
+    n: u32,
+    grid: [u32; 3],
+) -> Result<Launch<'e>, CaseError> {
+    let values = inputs::uniform(4, n as usize);
+    let input = Buffer::of(bench.engine(), "input", &values)?;
+    let output = Guarded::poisoned(bench.engine(), "output", n as usize)?;
+    // SAFETY: both hold n elements and outlive the launches; any grid is right.
+    let prepared = unsafe {
+        Prepared::of::<K>(
+            LaunchConfig::new(grid, BLOCK),
+            (input.as_ptr(), output.as_mut_ptr(), n),
+        )
+    }?;
+    bench.launch(&prepared)?;
+    let expected = reference(&values, window);
+    bench.verdict(compare(
+        &output.read()?,
+        |i| expected[i],
+        bench.kernel().tolerance,
+    ))?;
+    Ok(Launch {
+        prepared,
+        _input: input,
+        _output: output,
+    })
+}
+
+// A sweep is to reach the second output of a thread.
+const _: () = assert!(BLOCK_THREADS < 300);
+
+#[cfg(test)]
+mod tests {
+    use super::reference;
+
+    #[test]
+    fn the_mean_is_centred_and_zero_outside() {
+        assert_eq!(reference(&[3.0, 6.0, 9.0], 3), [3.0, 6.0, 5.0]);
+        // Even windows: one more before than after.
+        assert_eq!(reference(&[2.0, 4.0], 2), [1.0, 3.0]);
+        assert_eq!(reference(&[1.0], 5), [0.2]);
+        assert!(reference(&[], 5).is_empty());
+    }
+}

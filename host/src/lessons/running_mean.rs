@@ -1,0 +1,201 @@
+//! Running mean of any window, from a tile in shared memory.
+
+use crate::bench::{Bench, CaseError};
+use crate::counts::Expectation;
+use crate::counts::Metric::{LocalSectors, SharedLoadConflicts, SharedStoreConflicts};
+use crate::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
+use crate::guarded::Guarded;
+use crate::inputs;
+use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
+use crate::verify::{Tolerance, Verified};
+use gpu_kernels::local_memory::{
+    CHUNK, MAX_WINDOW, SHARED_BLOCK, running_mean_shared, shared_error_bound, shared_grid,
+    tile_outputs,
+};
+
+/// The lesson.
+pub static LESSON: Lesson = Lesson {
+    id: "running_mean",
+    title: "Running mean in shared memory",
+    idea: "neighbouring windows share a tile: load it once, then add what enters and subtract what leaves",
+    source: "gpu-kernels/src/local_memory.rs",
+    kernels: &KERNELS,
+    shapes,
+    work,
+    expects_at: |shape| {
+        let (n, window) = shape.matrix();
+        !shape.is_sweep() && n >= tile_outputs(window)
+    },
+};
+
+static KERNELS: [KernelEntry; 1] = [KernelEntry::of(
+    running_mean_shared,
+    "tile and halo in shared memory, sliding sums, 31 outputs a thread",
+    run,
+)
+.within(Tolerance::Absolute(largest_error()))
+.expecting(&[
+    Expectation::exactly(SharedLoadConflicts, 0.0),
+    Expectation::exactly(SharedStoreConflicts, 0.0),
+    Expectation::exactly(LocalSectors, 0.0),
+])];
+
+/// The largest error of inputs below 1 in magnitude, over all windows: what the
+/// case is told to keep. Each element has a bound of its own, which is smaller;
+/// see [`compare`].
+const fn largest_error() -> f64 {
+    let mut largest = 0.0;
+    let mut window = 1;
+    while window <= MAX_WINDOW {
+        // The magnitudes are those of the window and 31 elements more.
+        let bound = shared_error_bound(window) * (window + CHUNK) as f64 / window as f64;
+        if bound > largest {
+            largest = bound;
+        }
+        window += 1;
+    }
+    largest
+}
+
+/// Shapes are elements × window.
+fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
+    let windows = |n: u32| {
+        [1, 2, 5, 31, 32, 33, 128, 1000, 1024, MAX_WINDOW].map(|window| Shape::of(&[n, window]))
+    };
+    let mut shapes = vec![Shape::every(&[40, 40])];
+    match (effort, engine) {
+        (Effort::Quick, _) => shapes.push(Shape::of(&[20_000, 32])),
+        (Effort::Default, EngineKind::Sim) => shapes.extend(windows(20_011)),
+        (Effort::Full, EngineKind::Sim) => shapes.extend(windows(1_000_003)),
+        (Effort::Default | Effort::Full, EngineKind::Gpu) => {
+            shapes.extend(windows(1_000_003));
+            shapes.extend(windows(1 << 28));
+        }
+    }
+    shapes
+}
+
+fn work(shape: &Shape) -> Work {
+    let n = u64::from(shape.dims()[0]);
+    Work {
+        bytes: 2 * 4 * n,
+        flops: 3 * n,
+    }
+}
+
+fn run(bench: &mut Bench<'_>) -> Result<(), CaseError> {
+    let (max_n, max_window) = bench.shape().matrix();
+    if !bench.shape().is_sweep() {
+        let launch = run_one(bench, max_n, max_window)?;
+        bench.check_counts()?;
+        return bench.time(&launch.prepared);
+    }
+    for n in 0..=max_n {
+        for window in 1..=max_window {
+            run_one(bench, n, window).map_err(|error| error.at(format_args!("{n} × {window}")))?;
+        }
+    }
+    Ok(())
+}
+
+/// A launch with the memory it works on.
+struct Launch<'e> {
+    prepared: Prepared,
+    _input: Buffer<'e, f32>,
+    _output: Guarded<'e>,
+}
+
+fn run_one<'e>(bench: &mut Bench<'e>, n: u32, window: u32) -> Result<Launch<'e>, CaseError> {
+    let values = inputs::uniform(5, n as usize);
+    let input = Buffer::of(bench.engine(), "input", &values)?;
+    let output = Guarded::poisoned(bench.engine(), "output", n as usize)?;
+    // SAFETY: both hold n elements and outlive the launches, the window is in
+    // the kernel's range, and the grid is its own.
+    let prepared = unsafe {
+        Prepared::of::<running_mean_shared>(
+            LaunchConfig::new(shared_grid(n, window), SHARED_BLOCK),
+            (input.as_ptr(), output.as_mut_ptr(), n, window),
+        )
+    }?;
+    bench.launch(&prepared)?;
+    let verified = compare(&values, &output.read()?, window)?;
+    bench.verdict(Ok(verified))?;
+    Ok(Launch {
+        prepared,
+        _input: input,
+        _output: output,
+    })
+}
+
+/// Prefix sums in `f64`: entry `i` is the sum of `values[..i]`.
+fn prefix_sums(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut sum = 0.0;
+    [0.0]
+        .into_iter()
+        .chain(values.map(|value| {
+            sum += value;
+            sum
+        }))
+        .collect()
+}
+
+/// Compares every output with the mean in `f64`, within the bound that the
+/// kernel's file states for it.
+fn compare(input: &[f32], got: &[f32], window: u32) -> Result<Verified, CaseError> {
+    let sums = prefix_sums(input.iter().map(|&x| f64::from(x)));
+    let magnitudes = prefix_sums(input.iter().map(|&x| f64::from(x.abs())));
+    // Of the elements from `start` to before `end`, as far as there are any.
+    let n = input.len() as i64;
+    let between = |sums: &[f64], start: i64, end: i64| {
+        sums[end.clamp(0, n) as usize] - sums[start.clamp(0, n) as usize]
+    };
+    let width = i64::from(window);
+    let mut max_abs_error = 0.0f64;
+    for (i, &got) in got.iter().enumerate() {
+        let start = i as i64 - width / 2;
+        let expected = between(&sums, start, start + width) / f64::from(window);
+        // The elements that had left the window before, and the next to enter.
+        let reach = i64::from(CHUNK) - 1;
+        let magnitude = between(&magnitudes, start - reach, start + width + 1) / f64::from(window);
+        let bound = shared_error_bound(window) * magnitude;
+        let error = (f64::from(got) - expected).abs();
+        // Written so that a NaN, which compares false with everything, is wrong.
+        #[allow(clippy::neg_cmp_op_on_partial_ord)]
+        if !(error <= bound) {
+            return Err(CaseError::Wrong(format!(
+                "element {i}: expected {expected} ± {bound:e}, got {got}"
+            )));
+        }
+        max_abs_error = max_abs_error.max(error);
+    }
+    Ok(Verified {
+        n_checked: got.len(),
+        max_abs_error,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::compare;
+    use crate::lessons::local_memory::reference;
+
+    #[test]
+    fn the_reference_is_the_other_lessons_up_to_rounding() {
+        let input: Vec<f32> = (0..200).map(|i| ((i * 37) % 101) as f32 - 50.0).collect();
+        for window in [1, 2, 5, 32, 199, 300] {
+            let means = reference(&input, window as usize);
+            let verified = compare(&input, &means, window).expect("the same means");
+            assert_eq!(verified.n_checked, input.len());
+        }
+    }
+
+    #[test]
+    fn errors_beyond_the_bound_are_found() {
+        let input = vec![1.0; 100];
+        let mut means = reference(&input, 5);
+        means[50] += 1e-4;
+        assert!(compare(&input, &means, 5).is_err());
+        means[50] = f32::NAN;
+        assert!(compare(&input, &means, 5).is_err());
+    }
+}

@@ -1,0 +1,93 @@
+//! A column of a 32×16 tile: 16-way, 2-way, no conflict.
+
+use crate::bench::{Bench, CaseError};
+use crate::counts::Expectation;
+use crate::counts::Metric::{SharedLoadConflictsPerRequest, SharedStoreConflictsPerRequest};
+use crate::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
+use crate::guarded::Guarded;
+use crate::inputs;
+use crate::lessons::transpose::input_index;
+use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
+use crate::verify::compare;
+use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
+use gpu_kernels::swizzled_tile::{
+    BLOCK, COLUMNS, ELEMENTS, GRID, ROWS, tile_column_plain, tile_column_swizzled_lines,
+    tile_column_swizzled_rows,
+};
+
+/// The lesson.
+pub static LESSON: Lesson = Lesson {
+    id: "swizzled_tile",
+    title: "A swizzled tile",
+    idea: "XOR of the column spreads it over the banks; swizzle by what the banks span, not by the row",
+    source: "gpu-kernels/src/swizzled_tile.rs",
+    kernels: &KERNELS,
+    shapes,
+    work,
+    expects_at: |_| true,
+};
+
+static KERNELS: [KernelEntry; 3] = [
+    KernelEntry::of(tile_column_plain, "column as it comes: 16-way", |bench| {
+        run(bench, tile_column_plain)
+    })
+    .expecting(&conflicts(15.0)),
+    KernelEntry::of(
+        tile_column_swizzled_rows,
+        "column XOR row: 2-way",
+        |bench| run(bench, tile_column_swizzled_rows),
+    )
+    .expecting(&conflicts(1.0)),
+    KernelEntry::of(
+        tile_column_swizzled_lines,
+        "column XOR line of 128 bytes: none",
+        |bench| run(bench, tile_column_swizzled_lines),
+    )
+    .expecting(&conflicts(0.0)),
+];
+
+const fn conflicts(per_load: f64) -> [Expectation; 2] {
+    [
+        Expectation::exactly(SharedLoadConflictsPerRequest, per_load),
+        Expectation::exactly(SharedStoreConflictsPerRequest, 0.0),
+    ]
+}
+
+fn shapes(_: EngineKind, _: Effort) -> Vec<Shape> {
+    vec![Shape::of(&[ROWS, COLUMNS])]
+}
+
+fn work(_: &Shape) -> Work {
+    Work {
+        bytes: 2 * 4 * u64::from(ELEMENTS),
+        flops: 0,
+    }
+}
+
+fn run<K: Kernel<Args = (DevicePtr<f32>, DevicePtrMut<f32>)>>(
+    bench: &mut Bench<'_>,
+    _kernel: K,
+) -> Result<(), CaseError> {
+    let input = Buffer::of(
+        bench.engine(),
+        "input",
+        &inputs::distinct(ELEMENTS as usize),
+    )?;
+    let output = Guarded::poisoned(bench.engine(), "output", ELEMENTS as usize)?;
+    // SAFETY: both hold the tile's elements and outlive the launches; one block,
+    // as the kernels ask.
+    let launch = unsafe {
+        Prepared::of::<K>(
+            LaunchConfig::new(GRID, BLOCK),
+            (input.as_ptr(), output.as_mut_ptr()),
+        )
+    }?;
+    bench.launch(&launch)?;
+    let expected = |index| inputs::distinct_at(input_index(index, ROWS as usize, COLUMNS as usize));
+    bench.verdict(
+        compare(&output.read()?, expected, bench.kernel().tolerance)
+            .map_err(|mismatch| mismatch.in_matrix(ROWS as usize)),
+    )?;
+    bench.check_counts()?;
+    bench.time(&launch)
+}
