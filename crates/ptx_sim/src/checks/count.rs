@@ -1,0 +1,318 @@
+//! What one warp's memory access costs: pure functions of the addresses.
+//!
+//! The rules reproduce an H200's hardware counters case by case (the data is
+//! in this crate's `tests/data`). Shared memory has 32 banks of 4 bytes. Lanes
+//! are served in groups, in lane order: all 32 at once up to 4 bytes a lane,
+//! two groups at 8 bytes, four at 16. Each group takes as many *wavefronts* as
+//! the busiest bank has distinct words; every wavefront but the first is a
+//! *bank conflict*. A load of 8 or 16 bytes merges neighbouring groups when
+//! the lanes of every pair (by `lane ^ 1`, or by `lane ^ 2`) read the same
+//! address.
+//!
+//! Left out: what a whole kernel's counters show on top by arbitration between
+//! warps, and caches.
+
+/// The kinds of shared-memory access that are counted apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SharedKind {
+    /// `ld.shared`
+    Load,
+    /// `st.shared`, and `cp.async.ca`.
+    Store,
+    /// `atom.shared`, `red.shared`
+    Atomic,
+    /// `ldmatrix`, `stmatrix`: eight row addresses a matrix.
+    Matrix {
+        /// 1, 2 or 4.
+        matrices: u32,
+    },
+}
+
+/// What a shared-memory access costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct SharedCost {
+    /// Passes through the banks.
+    pub wavefronts: u32,
+    /// Passes beyond one for each group of lanes.
+    pub conflicts: u32,
+    /// The largest group's passes: 1 without conflicts.
+    pub ways: u32,
+    /// Passes that the same lanes would take without conflicts.
+    pub ideal_wavefronts: u32,
+}
+
+impl SharedCost {
+    fn add(&mut self, group: u32) {
+        if group > 0 {
+            self.wavefronts += group;
+            self.conflicts += group - 1;
+            self.ways = self.ways.max(group);
+            self.ideal_wavefronts += 1;
+        }
+    }
+}
+
+/// What a global-memory access costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct GlobalCost {
+    /// 1 if any lane is active.
+    pub requests: u32,
+    /// Distinct 32-byte sectors.
+    pub sectors: u32,
+    /// Distinct bytes that the lanes ask for.
+    pub bytes: u32,
+    /// Sectors that this many bytes need at least.
+    pub ideal_sectors: u32,
+}
+
+const LANES: usize = 32;
+const BANKS: usize = 32;
+/// Bytes of a sector of global memory.
+pub const SECTOR_BYTES: u32 = 32;
+
+/// The cost of a shared-memory access of `bytes_per_lane` by the lanes of
+/// `mask` at these byte offsets.
+pub fn shared_access(
+    kind: SharedKind,
+    bytes_per_lane: u32,
+    mask: u32,
+    offsets: &[u32; LANES],
+) -> SharedCost {
+    let mut cost = SharedCost::default();
+    match kind {
+        SharedKind::Atomic => {
+            let mut hits = [0u32; BANKS];
+            let mut most = 0;
+            for lane in active(mask) {
+                for word in 0..bytes_per_lane.div_ceil(4) {
+                    let hits = &mut hits[(offsets[lane] / 4 + word) as usize % BANKS];
+                    *hits += 1;
+                    most = most.max(*hits);
+                }
+            }
+            cost.add(most);
+        }
+        SharedKind::Matrix { matrices } => {
+            for matrix in 0..matrices.min(4) {
+                let phase = mask & (0xFF << (8 * matrix));
+                cost.add(busiest_bank(16, phase, offsets));
+            }
+        }
+        SharedKind::Load | SharedKind::Store => {
+            let mut group_lanes: u32 = match bytes_per_lane {
+                0..=4 => 32,
+                5..=8 => 16,
+                _ => 8,
+            };
+            if kind == SharedKind::Load
+                && group_lanes < 32
+                && (all_paired(1, mask, offsets) || all_paired(2, mask, offsets))
+            {
+                group_lanes *= 2;
+            }
+            let mut first = 0;
+            while first < 32 {
+                let group = mask & (u32::MAX >> (32 - group_lanes)) << first;
+                cost.add(busiest_bank(bytes_per_lane, group, offsets));
+                first += group_lanes;
+            }
+        }
+    }
+    cost
+}
+
+/// The lanes of a mask, in order.
+fn active(mask: u32) -> impl Iterator<Item = usize> {
+    (0..LANES).filter(move |lane| mask >> lane & 1 != 0)
+}
+
+/// Whether every active lane's partner is inactive or has the same address.
+fn all_paired(distance: usize, mask: u32, offsets: &[u32; LANES]) -> bool {
+    active(mask).all(|lane| {
+        let partner = lane ^ distance;
+        mask >> partner & 1 == 0 || offsets[lane] == offsets[partner]
+    })
+}
+
+/// The largest number of distinct words that fall in one bank.
+fn busiest_bank(bytes_per_lane: u32, mask: u32, offsets: &[u32; LANES]) -> u32 {
+    if mask == 0 {
+        return 0;
+    }
+    if let Some(ways) = by_stride(bytes_per_lane, mask, offsets) {
+        return ways;
+    }
+    // Distinct words, bank by bank. 32 lanes of at most 4 words each.
+    let mut words = [[0u32; 32]; BANKS];
+    let mut counts = [0usize; BANKS];
+    let mut most = 0;
+    for lane in active(mask) {
+        let first = offsets[lane] / 4;
+        let last = (offsets[lane] + bytes_per_lane.max(1) - 1) / 4;
+        for word in first..=last {
+            let bank = word as usize % BANKS;
+            let count = counts[bank];
+            if !words[bank][..count].contains(&word) {
+                words[bank][count] = word;
+                counts[bank] = count + 1;
+                most = most.max(count + 1);
+            }
+        }
+    }
+    most as u32
+}
+
+/// The same for word accesses of all 32 lanes at a constant stride, where it
+/// follows from arithmetic.
+fn by_stride(bytes_per_lane: u32, mask: u32, offsets: &[u32; LANES]) -> Option<u32> {
+    if bytes_per_lane != 4 || mask != u32::MAX {
+        return None;
+    }
+    let stride = offsets[1].wrapping_sub(offsets[0]);
+    let mut difference = 0;
+    for (lane, offset) in offsets.iter().enumerate() {
+        difference |= offset ^ offsets[0].wrapping_add(stride.wrapping_mul(lane as u32));
+    }
+    if difference != 0 || !stride.is_multiple_of(4) {
+        return None;
+    }
+    if stride == 0 {
+        return Some(1);
+    }
+    // Lanes come back to the same bank after 32 / gcd(stride, 32) of them.
+    let words = stride / 4;
+    Some(1 << words.trailing_zeros().min(5))
+}
+
+/// The cost of a global-memory access of `bytes_per_lane` by the lanes of
+/// `mask`. Reductions that return nothing (`red`) count lane by lane where
+/// lanes share an address.
+pub fn global_access(
+    is_reduction: bool,
+    bytes_per_lane: u32,
+    mask: u32,
+    addresses: &[u64; LANES],
+) -> GlobalCost {
+    if mask == 0 {
+        return GlobalCost::default();
+    }
+    let bytes = u64::from(bytes_per_lane.max(1));
+    let mut sorted = [0u64; LANES];
+    let mut n = 0;
+    let mut ascending = true;
+    for lane in active(mask) {
+        ascending &= n == 0 || sorted[n - 1] <= addresses[lane];
+        sorted[n] = addresses[lane];
+        n += 1;
+    }
+    let sorted = &mut sorted[..n];
+    if !ascending {
+        sorted.sort_unstable();
+    }
+    let mut sectors = 0;
+    let mut distinct_bytes = 0;
+    // The first sector and byte that have not been counted.
+    let (mut next_sector, mut next_byte) = (0, 0);
+    let mut repeats = 0;
+    for (i, &address) in sorted.iter().enumerate() {
+        if i > 0 && sorted[i - 1] == address {
+            repeats += 1;
+            continue;
+        }
+        let end = address + bytes;
+        let first = (address / u64::from(SECTOR_BYTES)).max(next_sector);
+        let past = (end - 1) / u64::from(SECTOR_BYTES) + 1;
+        sectors += past.saturating_sub(first);
+        next_sector = next_sector.max(past);
+        distinct_bytes += end.saturating_sub(address.max(next_byte));
+        next_byte = next_byte.max(end);
+    }
+    if is_reduction {
+        sectors += repeats;
+    }
+    let distinct_bytes = distinct_bytes as u32;
+    GlobalCost {
+        requests: 1,
+        sectors: sectors as u32,
+        bytes: distinct_bytes,
+        ideal_sectors: distinct_bytes.div_ceil(SECTOR_BYTES),
+    }
+}
+
+/// The cost of a local-memory access. Offsets are in each thread's own
+/// memory, which is interleaved word by word: word `i` of lane `l` lies at
+/// word `32 i + l`.
+pub fn local_access(bytes_per_lane: u32, mask: u32, offsets: &[u64; LANES]) -> GlobalCost {
+    let mut total = GlobalCost::default();
+    // Each word of the access lies in another row.
+    let n_words = bytes_per_lane.div_ceil(4).max(1);
+    for word in 0..n_words {
+        let mut addresses = [0; LANES];
+        for (lane, address) in addresses.iter_mut().enumerate() {
+            let row = offsets[lane] / 4 + u64::from(word);
+            *address = (row * LANES as u64 + lane as u64) * 4;
+        }
+        let cost = global_access(false, bytes_per_lane.min(4), mask, &addresses);
+        total.requests = cost.requests;
+        total.sectors += cost.sectors;
+        total.bytes += cost.bytes;
+        total.ideal_sectors += cost.ideal_sectors;
+    }
+    total
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn strided(stride: u32) -> [u32; 32] {
+        std::array::from_fn(|lane| lane as u32 * stride)
+    }
+
+    #[test]
+    fn conflicts_follow_the_stride() {
+        for stride_words in 1..=33u32 {
+            let cost = shared_access(SharedKind::Load, 4, u32::MAX, &strided(4 * stride_words));
+            let gcd = 1 << stride_words.trailing_zeros().min(5);
+            assert_eq!(cost.ways, gcd, "stride of {stride_words} words");
+            assert_eq!(cost.conflicts, gcd - 1);
+        }
+    }
+
+    #[test]
+    fn one_word_for_all_is_no_conflict_but_for_atomics() {
+        let offsets = [64; 32];
+        assert_eq!(
+            shared_access(SharedKind::Load, 4, u32::MAX, &offsets).conflicts,
+            0
+        );
+        assert_eq!(
+            shared_access(SharedKind::Store, 4, u32::MAX, &offsets).conflicts,
+            0
+        );
+        assert_eq!(
+            shared_access(SharedKind::Atomic, 4, u32::MAX, &offsets).conflicts,
+            31
+        );
+    }
+
+    #[test]
+    fn sectors_of_the_usual_patterns() {
+        let at = |f: fn(u64) -> u64| -> [u64; 32] { std::array::from_fn(|l| f(l as u64)) };
+        let sectors = |a: &[u64; 32]| global_access(false, 4, u32::MAX, a).sectors;
+        assert_eq!(sectors(&at(|l| 4 * l)), 4);
+        assert_eq!(sectors(&at(|l| 4 * (l ^ 1))), 4);
+        assert_eq!(sectors(&at(|l| 4 * l + 4)), 5);
+        assert_eq!(sectors(&at(|l| 512 * l)), 32);
+        assert_eq!(sectors(&at(|_| 0)), 1);
+        assert_eq!(global_access(true, 4, u32::MAX, &[0; 32]).sectors, 32);
+    }
+
+    #[test]
+    fn a_uniform_local_index_is_coalesced() {
+        assert_eq!(local_access(4, u32::MAX, &[16; 32]).sectors, 4);
+        assert_eq!(local_access(8, u32::MAX, &[16; 32]).sectors, 8);
+        let apart = std::array::from_fn(|lane| 4 * lane as u64);
+        assert_eq!(local_access(4, u32::MAX, &apart).sectors, 32);
+    }
+}

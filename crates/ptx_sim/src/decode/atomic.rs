@@ -1,0 +1,108 @@
+//! `atom` and `red`.
+
+use crate::ir::{Operand, Space, Type};
+use crate::program::{Atomic, AtomicKind, AtomicType, Op};
+
+use super::instruction::{Decoder, take_space};
+use super::memory::{elements, take_order, take_vector, type_of_width};
+use super::opcode::Opcode;
+use super::operand::Decoded;
+
+impl Decoder<'_> {
+    /// `atom`, `red`
+    pub fn atomic(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
+        let is_reduction = op.name == "red";
+        if op.has("async") {
+            return Err("asynchronous reductions are not supported".to_owned());
+        }
+        take_order(op);
+        let space = take_space(op)?;
+        op.ignore(&["noftz", "L2::cache_hint"]);
+        let n = take_vector(op);
+        let kind = op
+            .take_if(|part| {
+                Some(match part {
+                    "add" => AtomicKind::Add,
+                    "and" => AtomicKind::And,
+                    "or" => AtomicKind::Or,
+                    "xor" => AtomicKind::Xor,
+                    "exch" => AtomicKind::Exchange,
+                    "cas" => AtomicKind::CompareAndSwap,
+                    "inc" => AtomicKind::Increment,
+                    "dec" => AtomicKind::Decrement,
+                    "min" => AtomicKind::Min,
+                    "max" => AtomicKind::Max,
+                    _ => return None,
+                })
+            })
+            .ok_or("no operation given")?;
+        let ty = op.ty()?;
+        let atomic_type = match ty {
+            Type::S32 | Type::S64 => AtomicType::Signed,
+            Type::F16 => AtomicType::F16,
+            Type::F16x2 => AtomicType::F16x2,
+            Type::Bf16 => AtomicType::Bf16,
+            Type::Bf16x2 => AtomicType::Bf16x2,
+            Type::F32 => AtomicType::F32,
+            Type::F64 => AtomicType::F64,
+            Type::U32 | Type::U64 | Type::B16 | Type::B32 | Type::B64 | Type::B128 => {
+                AtomicType::Unsigned
+            }
+            other => return Err(format!("there are no atomics on {other}")),
+        };
+        let swaps = matches!(kind, AtomicKind::Exchange | AtomicKind::CompareAndSwap);
+        if ty.size_bytes() == 16 && !swaps {
+            return Err("128-bit atomics can only exchange".to_owned());
+        }
+        if ty.size_bytes() == 2 && atomic_type == AtomicType::Unsigned && !swaps {
+            return Err("16-bit atomics can only exchange, or add floats".to_owned());
+        }
+        let bytes = ty.size_bytes();
+        let register = type_of_width(bytes);
+        let mut operands = operands.iter();
+        let mut missing = || {
+            operands
+                .next()
+                .ok_or_else(|| "an operand is missing".to_owned())
+        };
+        let old_operand = if is_reduction { None } else { Some(missing()?) };
+        let address = missing()?;
+        let value = missing()?;
+        let swap = if kind == AtomicKind::CompareAndSwap {
+            Some(missing()?)
+        } else {
+            None
+        };
+        let (address, space) = self.address(address, space)?;
+        if !matches!(space, Space::Generic | Space::Global | Space::Shared) {
+            return Err("atomics work on global and shared memory".to_owned());
+        }
+        let mut slots = Vec::with_capacity(n);
+        for element in elements(value, n)? {
+            slots.push(self.source(element, register)?);
+        }
+        let mut old = Vec::new();
+        if let Some(operand) = old_operand {
+            if n == 1 {
+                old.push(self.optional_destination(operand, register)?);
+            } else {
+                for element in elements(operand, n)? {
+                    old.push(self.optional_destination(element, register)?);
+                }
+            }
+        }
+        let swap = swap.map(|s| self.source(s, register)).transpose()?;
+        self.emit(Op::Atomic(Box::new(Atomic {
+            space,
+            address,
+            kind,
+            ty: atomic_type,
+            bytes,
+            old,
+            value: slots,
+            swap,
+            is_reduction,
+        })));
+        Ok(())
+    }
+}

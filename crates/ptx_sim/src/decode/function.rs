@@ -1,0 +1,454 @@
+//! A function's blocks.
+
+use std::collections::BTreeMap;
+
+use crate::ir::{FuncId, Function as IrFunction, Instruction, Module, Operand, Symbol, Type};
+use crate::program::{
+    Argument, Barrier, BarrierKind, Block, BlockId, Call, CallTarget, Function, Guard, Init,
+    Terminator,
+};
+
+use super::frame::{FrameBuilder, lane_bytes};
+use super::instruction::Decoder;
+use super::opcode::Opcode;
+use super::operand::{Decoded, kind_of};
+use super::{cfg, liveness};
+
+/// Decodes a function.
+pub(crate) fn decode(
+    module: &Module,
+    id: FuncId,
+    function: &IrFunction,
+    body: &[Instruction],
+) -> Function {
+    let mut local_bytes = 0u32;
+    let mut place = |size: u32, align: u32| {
+        let offset = local_bytes.next_multiple_of(align.max(4));
+        local_bytes = offset + size.next_multiple_of(4);
+        offset
+    };
+    // An entry's parameters are the launch's, not local memory.
+    let own = |entry: bool| if entry { &[][..] } else { &function.params[..] };
+    let param_offsets: Vec<u32> = own(function.is_entry)
+        .iter()
+        .map(|p| place(p.size_bytes, p.align))
+        .collect();
+    let return_offsets: Vec<u32> = function
+        .returns
+        .iter()
+        .map(|p| place(p.size_bytes, p.align))
+        .collect();
+    let local_offsets: Vec<u32> = function
+        .locals
+        .iter()
+        .map(|l| place(l.size_bytes, l.align))
+        .collect();
+
+    let mut decoder = Decoder {
+        module,
+        function,
+        frame: FrameBuilder::new(function, body.len()),
+        code: Vec::new(),
+        guard: None,
+        ptx: 0,
+        local_offsets,
+        param_offsets: param_offsets.clone(),
+        return_offsets: return_offsets.clone(),
+        variables: Vec::new(),
+        callees: Vec::new(),
+        carry: None,
+    };
+    let mut blocks = Blocks::find(function, body).build(&mut decoder, body);
+    let joins = cfg::joins(&blocks, function.is_entry);
+    for (i, join) in joins.iter().enumerate() {
+        match &mut blocks[i].terminator {
+            Terminator::Branch { join: place, .. } | Terminator::Switch { join: place, .. } => {
+                *place = *join;
+                if let Some(join) = join {
+                    blocks[*join as usize].is_join = true;
+                }
+            }
+            // Calls through pointers may go different ways.
+            Terminator::Call(call) => {
+                if let Some(next) = call.next {
+                    blocks[next as usize].is_join = true;
+                }
+            }
+            _ => {}
+        }
+    }
+    let zeroed = liveness::read_before_written(function, body, &decoder.frame);
+    Function {
+        id,
+        is_entry: function.is_entry,
+        frame_bytes: decoder.frame.size(),
+        inits: decoder.frame.inits,
+        zeroed,
+        blocks,
+        code: decoder.code,
+        local_bytes,
+        param_offsets,
+        return_offsets,
+        first_instruction: 0,
+        variables: decoder.variables,
+        callees: decoder.callees,
+    }
+}
+
+/// Whether an instruction ends a block.
+pub(crate) fn is_control(instruction: &Instruction) -> bool {
+    let mut parts = instruction.opcode.split('.');
+    match parts.next().unwrap_or("") {
+        "bra" | "brx" | "ret" | "exit" | "trap" | "brkpt" | "call" => true,
+        "bar" | "barrier" => !parts.any(|p| p == "warp" || p == "cluster"),
+        _ => false,
+    }
+}
+
+/// Blocks by the instruction that they start at.
+struct Blocks {
+    /// First instruction → block number.
+    starts: BTreeMap<u32, BlockId>,
+    n_instructions: u32,
+}
+
+impl Blocks {
+    fn find(function: &IrFunction, body: &[Instruction]) -> Self {
+        let n_instructions = body.len() as u32;
+        let mut starts = BTreeMap::from([(0, 0)]);
+        for label in &function.labels {
+            starts.insert(label.target.min(n_instructions), 0);
+        }
+        for (i, instruction) in body.iter().enumerate() {
+            if is_control(instruction) {
+                starts.insert(i as u32 + 1, 0);
+            }
+        }
+        // Behind the last instruction, the function returns.
+        starts.insert(n_instructions, 0);
+        for (number, (_, block)) in starts.iter_mut().enumerate() {
+            *block = number as BlockId;
+        }
+        Self {
+            starts,
+            n_instructions,
+        }
+    }
+
+    /// The block that starts at an instruction.
+    fn at(&self, instruction: u32) -> BlockId {
+        self.starts[&instruction.min(self.n_instructions)]
+    }
+
+    /// The block of the function's return.
+    fn end(&self) -> BlockId {
+        self.at(self.n_instructions)
+    }
+
+    fn build(&self, decoder: &mut Decoder<'_>, body: &[Instruction]) -> Vec<Block> {
+        let mut blocks: Vec<Block> = Vec::with_capacity(self.starts.len());
+        // Blocks that carry out guarded calls, barriers and the like, for the
+        // lanes whose guard holds; they come behind the others.
+        let mut guarded: Vec<Block> = Vec::new();
+        let starts: Vec<u32> = self.starts.keys().copied().collect();
+        for (number, &start) in starts.iter().enumerate() {
+            let end = starts
+                .get(number + 1)
+                .copied()
+                .unwrap_or(self.n_instructions);
+            let first = decoder.code.len() as u32;
+            let mut terminator = Terminator::Jump(self.at(end));
+            if start == self.n_instructions {
+                terminator = Terminator::Return;
+            }
+            for i in start..end {
+                let instruction = &body[i as usize];
+                decoder.ptx = i;
+                decoder.guard = None;
+                let guard = instruction.guard.map(|g| Guard {
+                    slot: decoder.frame.register(g.register),
+                    flip: if g.negated { u32::MAX } else { 0 },
+                });
+                if !is_control(instruction) {
+                    decoder.guard = guard;
+                    decoder.instruction(instruction);
+                    decoder.guard = None;
+                    continue;
+                }
+                let next = self.at(i + 1);
+                let before = decoder.code.len();
+                let decoded = self.control(decoder, instruction, next);
+                terminator = match (decoded, guard) {
+                    (Ok(terminator), None) => terminator,
+                    (Ok(Terminator::Jump(taken)), Some(guard)) => Terminator::Branch {
+                        guard,
+                        taken,
+                        other: next,
+                        join: None,
+                    },
+                    (Ok(terminator), Some(guard)) => {
+                        let taken = (starts.len() + guarded.len()) as BlockId;
+                        guarded.push(Block {
+                            first: 0,
+                            end: 0,
+                            ptx_first: i + 1,
+                            ptx_end: i + 1,
+                            counter: 0,
+                            is_join: false,
+                            terminator,
+                        });
+                        Terminator::Branch {
+                            guard,
+                            taken,
+                            other: next,
+                            join: None,
+                        }
+                    }
+                    (Err(reason), guard) => {
+                        decoder.code.truncate(before);
+                        decoder.guard = guard;
+                        decoder.unsupported(&instruction.opcode, reason);
+                        decoder.guard = None;
+                        Terminator::Jump(next)
+                    }
+                };
+            }
+            blocks.push(Block {
+                first,
+                end: decoder.code.len() as u32,
+                ptx_first: start,
+                ptx_end: end,
+                counter: 0,
+                is_join: false,
+                terminator,
+            });
+        }
+        blocks.extend(guarded);
+        blocks
+    }
+
+    /// The terminator of a control instruction, its guard aside.
+    fn control(
+        &self,
+        decoder: &mut Decoder<'_>,
+        instruction: &Instruction,
+        next: BlockId,
+    ) -> Decoded<Terminator> {
+        let mut op = Opcode::new(&instruction.opcode);
+        let operands = &instruction.operands;
+        let terminator = match op.name {
+            "bra" => {
+                op.take("uni");
+                let [Operand::Label(label)] = &operands[..] else {
+                    return Err("bra takes a label".to_owned());
+                };
+                Terminator::Jump(self.label(decoder, label.0))
+            }
+            "brx" => {
+                op.ignore(&["idx", "uni"]);
+                let [index, Operand::BranchTargets(list)] = &operands[..] else {
+                    return Err("brx.idx takes an index and a list of targets".to_owned());
+                };
+                let index = decoder.source(index, Type::U32)?;
+                let targets = decoder.function.branch_targets[*list as usize]
+                    .iter()
+                    .map(|label| self.label(decoder, label.0))
+                    .collect();
+                Terminator::Switch {
+                    index,
+                    targets,
+                    join: None,
+                }
+            }
+            "ret" => {
+                op.take("uni");
+                // All returns of a device function are one block, so that
+                // diverged lanes meet there. In a kernel threads just end.
+                if decoder.function.is_entry {
+                    Terminator::Return
+                } else {
+                    Terminator::Jump(self.end())
+                }
+            }
+            "exit" => Terminator::Exit,
+            "trap" | "brkpt" => Terminator::Trap,
+            "call" => call(decoder, &mut op, operands, next)?,
+            _ => barrier(decoder, &mut op, operands, next)?,
+        };
+        op.finish()?;
+        Ok(terminator)
+    }
+
+    fn label(&self, decoder: &Decoder<'_>, label: u32) -> BlockId {
+        self.at(decoder.function.labels[label as usize].target)
+    }
+}
+
+/// `call`
+fn call(
+    decoder: &mut Decoder<'_>,
+    op: &mut Opcode<'_>,
+    operands: &[Operand],
+    next: BlockId,
+) -> Decoded<Terminator> {
+    op.take("uni");
+    let mut operands = operands.iter().peekable();
+    // call (returns), function, (arguments), prototype: lists are optional,
+    // and the parser keeps what is written.
+    let mut returns: &[Operand] = &[];
+    if let Some(Operand::List(list)) = operands.peek() {
+        returns = list;
+        operands.next();
+    }
+    let Some(target) = operands.next() else {
+        return Err("call takes a function".to_owned());
+    };
+    let mut arguments: &[Operand] = &[];
+    if let Some(Operand::List(list)) = operands.peek() {
+        arguments = list;
+        operands.next();
+    }
+    let mut no_return = false;
+    let target = match target {
+        Operand::Function(id) => {
+            decoder.callees.push(*id);
+            let callee = &decoder.module.functions[id.0 as usize];
+            no_return = callee.no_return;
+            if callee.body.is_some() {
+                CallTarget::Function(*id)
+            } else {
+                CallTarget::External(callee.name.clone())
+            }
+        }
+        Operand::External(name) => CallTarget::External(name.clone()),
+        Operand::Reg(_) => CallTarget::Pointer(decoder.source(target, Type::U64)?),
+        other => return Err(format!("{} cannot be called", kind_of(other))),
+    };
+    let arguments = arguments
+        .iter()
+        .map(|a| argument(decoder, a))
+        .collect::<Decoded<Vec<_>>>()?;
+    let returns = returns
+        .iter()
+        .map(|a| argument(decoder, a))
+        .collect::<Decoded<Vec<_>>>()?;
+    let next = if no_return { None } else { Some(next) };
+    Ok(Terminator::Call(Box::new(Call {
+        target,
+        arguments,
+        returns,
+        next,
+    })))
+}
+
+/// An argument or return value of a call.
+fn argument(decoder: &mut Decoder<'_>, operand: &Operand) -> Decoded<Argument> {
+    match operand {
+        Operand::Symbol {
+            base: Symbol::Local(id),
+            offset: 0,
+            ..
+        } => {
+            let local = &decoder.function.locals[id.0 as usize];
+            let offset = decoder.local_offsets[id.0 as usize];
+            Ok(Argument::Memory {
+                offset,
+                bytes: local.size_bytes,
+            })
+        }
+        Operand::Symbol {
+            base: Symbol::Param(index),
+            offset: 0,
+            ..
+        } if !decoder.function.is_entry => {
+            let param = &decoder.function.params[*index as usize];
+            let offset = decoder.param_offsets[*index as usize];
+            Ok(Argument::Memory {
+                offset,
+                bytes: param.size_bytes,
+            })
+        }
+        Operand::Reg(register) => {
+            let bytes = lane_bytes(decoder.frame.type_of(*register));
+            if bytes == 0 {
+                return Err("a predicate cannot be passed".to_owned());
+            }
+            Ok(Argument::Register {
+                slot: decoder.frame.register(*register),
+                bytes,
+            })
+        }
+        Operand::Int(value) => {
+            let init = Init::Constant {
+                bits: *value as u64,
+                bytes: 8,
+            };
+            Ok(Argument::Register {
+                slot: decoder.frame.value(init),
+                bytes: 8,
+            })
+        }
+        other => Err(format!("{} cannot be passed to a function", kind_of(other))),
+    }
+}
+
+/// `bar`, `barrier`
+fn barrier(
+    decoder: &mut Decoder<'_>,
+    op: &mut Opcode<'_>,
+    operands: &[Operand],
+    next: BlockId,
+) -> Decoded<Terminator> {
+    let mut aligned = op.name == "bar";
+    op.take("cta");
+    aligned |= op.take("aligned");
+    let mut has_result = false;
+    let kind = if op.take("arrive") {
+        BarrierKind::Arrive
+    } else if op.take("red") {
+        has_result = true;
+        match (op.take("and"), op.take("or"), op.take("popc")) {
+            (true, false, false) => BarrierKind::And,
+            (false, true, false) => BarrierKind::Or,
+            (false, false, true) => BarrierKind::PopCount,
+            _ => return Err("a barrier reduction needs .and, .or or .popc".to_owned()),
+        }
+    } else {
+        op.take("sync");
+        BarrierKind::Sync
+    };
+    op.ignore(&["pred", "u32"]);
+    let mut operands = operands.iter();
+    let d = match (has_result, kind) {
+        (true, BarrierKind::PopCount) => {
+            let d = operands.next().ok_or("the destination is missing")?;
+            Some(decoder.destination(d, Type::U32)?)
+        }
+        (true, _) => {
+            let d = operands.next().ok_or("the destination is missing")?;
+            Some(decoder.destination(d, Type::Pred)?)
+        }
+        (false, _) => None,
+    };
+    let id = operands.next().ok_or("the barrier's number is missing")?;
+    let id = decoder.source(id, Type::U32)?;
+    let rest: Vec<&Operand> = operands.collect();
+    let (threads, source) = match (has_result, &rest[..]) {
+        (false, []) => (None, None),
+        (false, [threads]) => (Some(*threads), None),
+        (true, [source]) => (None, Some(*source)),
+        (true, [threads, source]) => (Some(*threads), Some(*source)),
+        _ => return Err("too many operands".to_owned()),
+    };
+    let threads = threads.map(|t| decoder.source(t, Type::U32)).transpose()?;
+    let source = source.map(|s| decoder.predicate(s)).transpose()?;
+    Ok(Terminator::Barrier(Box::new(Barrier {
+        kind,
+        aligned,
+        id,
+        threads,
+        source,
+        d,
+        next,
+    })))
+}

@@ -1,0 +1,277 @@
+//! Integer arithmetic.
+
+use crate::ir::{Operand, Type};
+use crate::lanes::{LaneFn, binary, ternary, unary};
+
+use super::instruction::Decoder;
+use super::opcode::Opcode;
+use super::operand::Decoded;
+
+/// Picks a closure by integer type: `$f` is a macro that takes the native
+/// type.
+macro_rules! by_type {
+    ($ty:expr, $f:ident) => {
+        match $ty {
+            Type::U16 | Type::B16 => $f!(u16),
+            Type::S16 => $f!(i16),
+            Type::U32 | Type::B32 => $f!(u32),
+            Type::S32 => $f!(i32),
+            Type::U64 | Type::B64 => $f!(u64),
+            Type::S64 => $f!(i64),
+            other => return Err(format!("there is no such operation on {other}")),
+        }
+    };
+}
+
+/// What dividing by zero gives on the hardware: all ones.
+macro_rules! divide {
+    ($t:ty) => {
+        binary(|a: $t, b: $t| if b == 0 { !0 } else { a.wrapping_div(b) })
+    };
+}
+/// The remainder that goes with it.
+macro_rules! remainder {
+    ($t:ty) => {
+        binary(|a: $t, b: $t| if b == 0 { a } else { a.wrapping_rem(b) })
+    };
+}
+macro_rules! add {
+    ($t:ty) => {
+        binary(|a: $t, b: $t| a.wrapping_add(b))
+    };
+}
+macro_rules! subtract {
+    ($t:ty) => {
+        binary(|a: $t, b: $t| a.wrapping_sub(b))
+    };
+}
+macro_rules! multiply_low {
+    ($t:ty) => {
+        binary(|a: $t, b: $t| a.wrapping_mul(b))
+    };
+}
+macro_rules! multiply_add_low {
+    ($t:ty) => {
+        ternary(|a: $t, b: $t, c: $t| a.wrapping_mul(b).wrapping_add(c))
+    };
+}
+macro_rules! minimum {
+    ($t:ty) => {
+        binary(|a: $t, b: $t| a.min(b))
+    };
+}
+macro_rules! maximum {
+    ($t:ty) => {
+        binary(|a: $t, b: $t| a.max(b))
+    };
+}
+macro_rules! absolute_difference {
+    ($t:ty) => {
+        ternary(|a: $t, b: $t, c: $t| {
+            (if a < b {
+                b.wrapping_sub(a)
+            } else {
+                a.wrapping_sub(b)
+            })
+            .wrapping_add(c)
+        })
+    };
+}
+
+/// High half of a product.
+fn multiply_high(ty: Type) -> Decoded<LaneFn> {
+    Ok(match ty {
+        Type::U16 => binary(|a: u16, b: u16| ((u32::from(a) * u32::from(b)) >> 16) as u16),
+        Type::S16 => binary(|a: i16, b: i16| ((i32::from(a) * i32::from(b)) >> 16) as i16),
+        Type::U32 => binary(|a: u32, b: u32| ((u64::from(a) * u64::from(b)) >> 32) as u32),
+        Type::S32 => binary(|a: i32, b: i32| ((i64::from(a) * i64::from(b)) >> 32) as i32),
+        Type::U64 => binary(|a: u64, b: u64| ((u128::from(a) * u128::from(b)) >> 64) as u64),
+        Type::S64 => binary(|a: i64, b: i64| ((i128::from(a) * i128::from(b)) >> 64) as i64),
+        other => return Err(format!("there is no product of {other}")),
+    })
+}
+
+/// A product of twice the width.
+fn multiply_wide(ty: Type) -> Decoded<(LaneFn, Type)> {
+    Ok(match ty {
+        Type::U16 => (
+            binary(|a: u16, b: u16| u32::from(a) * u32::from(b)),
+            Type::U32,
+        ),
+        Type::S16 => (
+            binary(|a: i16, b: i16| i32::from(a) * i32::from(b)),
+            Type::S32,
+        ),
+        Type::U32 => (
+            binary(|a: u32, b: u32| u64::from(a) * u64::from(b)),
+            Type::U64,
+        ),
+        Type::S32 => (
+            binary(|a: i32, b: i32| i64::from(a) * i64::from(b)),
+            Type::S64,
+        ),
+        other => return Err(format!("there is no wide product of {other}")),
+    })
+}
+
+impl Decoder<'_> {
+    /// An integer instruction.
+    pub fn integer(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
+        if matches!(op.name, "addc" | "subc" | "madc") || op.has("cc") {
+            return self.extended(op, operands);
+        }
+        match op.name {
+            "mul" | "mad" | "mul24" | "mad24" => return self.product(op, operands),
+            "dp4a" | "dp2a" => return self.dot_product(op, operands),
+            _ => {}
+        }
+        let saturate = op.take("sat");
+        let relu = op.take("relu");
+        let ty = op.ty()?;
+        if matches!(ty, Type::U8 | Type::S8 | Type::B8) {
+            return Err("arithmetic on 8-bit integers is not supported".to_owned());
+        }
+        let (run, n): (LaneFn, usize) = match op.name {
+            "add" if saturate && ty == Type::S32 => {
+                (binary(|a: i32, b: i32| a.saturating_add(b)), 2)
+            }
+            "sub" if saturate && ty == Type::S32 => {
+                (binary(|a: i32, b: i32| a.saturating_sub(b)), 2)
+            }
+            _ if saturate => return Err("saturation works on .s32 only".to_owned()),
+            "min" if relu && ty == Type::S32 => (binary(|a: i32, b: i32| a.min(b).max(0)), 2),
+            "max" if relu && ty == Type::S32 => (binary(|a: i32, b: i32| a.max(b).max(0)), 2),
+            _ if relu => return Err(".relu works on min and max of .s32".to_owned()),
+            "add" => (by_type!(ty, add), 2),
+            "sub" => (by_type!(ty, subtract), 2),
+            "div" => (by_type!(ty, divide), 2),
+            "rem" => (by_type!(ty, remainder), 2),
+            "min" => (by_type!(ty, minimum), 2),
+            "max" => (by_type!(ty, maximum), 2),
+            "sad" => (by_type!(ty, absolute_difference), 3),
+            "abs" => (
+                match ty {
+                    Type::S16 => unary(|a: i16| a.wrapping_abs()),
+                    Type::S32 => unary(|a: i32| a.wrapping_abs()),
+                    Type::S64 => unary(|a: i64| a.wrapping_abs()),
+                    other => return Err(format!("there is no absolute value of {other}")),
+                },
+                1,
+            ),
+            "neg" => (
+                match ty {
+                    Type::S16 => unary(|a: i16| a.wrapping_neg()),
+                    Type::S32 => unary(|a: i32| a.wrapping_neg()),
+                    Type::S64 => unary(|a: i64| a.wrapping_neg()),
+                    other => return Err(format!("there is no negative of {other}")),
+                },
+                1,
+            ),
+            _ => return Err("the instruction is not known for integers".to_owned()),
+        };
+        self.straight(run, n, ty, ty, operands)
+    }
+
+    /// A lane-wise operation whose `n` sources have one type.
+    pub fn straight(
+        &mut self,
+        run: LaneFn,
+        n: usize,
+        source_type: Type,
+        destination_type: Type,
+        operands: &[Operand],
+    ) -> Decoded<()> {
+        if operands.len() != n + 1 {
+            return Err(format!("{} operands, {} are needed", operands.len(), n + 1));
+        }
+        let sources: Vec<u32> = operands[1..]
+            .iter()
+            .map(|o| self.source(o, source_type))
+            .collect::<Decoded<_>>()?;
+        let d = self.destination(&operands[0], destination_type)?;
+        self.lanes(run, d, &sources);
+        Ok(())
+    }
+
+    /// `mul`, `mad`, `mul24`, `mad24`
+    fn product(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
+        let adds = op.name.starts_with("mad");
+        if op.name.ends_with("24") {
+            return self.product24(op, operands, adds);
+        }
+        let (low, high, wide) = (op.take("lo"), op.take("hi"), op.take("wide"));
+        let saturate = op.take("sat");
+        let ty = op.ty()?;
+        match (low, high, wide) {
+            (true, false, false) if !adds && !saturate => {
+                self.straight(by_type!(ty, multiply_low), 2, ty, ty, operands)
+            }
+            (true, false, false) if !saturate => {
+                self.straight(by_type!(ty, multiply_add_low), 3, ty, ty, operands)
+            }
+            (false, true, false) if !adds && !saturate => {
+                self.straight(multiply_high(ty)?, 2, ty, ty, operands)
+            }
+            (false, true, false) => {
+                let [d, a, b, c] = operands else {
+                    return Err("mad takes four operands".to_owned());
+                };
+                let product = self.frame.fresh(super::frame::lane_bytes(ty));
+                let (a, b) = (self.source(a, ty)?, self.source(b, ty)?);
+                let c = self.source(c, ty)?;
+                self.lanes(multiply_high(ty)?, product, &[a, b]);
+                let d = self.destination(d, ty)?;
+                let sum = if saturate && ty == Type::S32 {
+                    binary(|a: i32, b: i32| a.saturating_add(b))
+                } else if saturate {
+                    return Err("saturation works on .s32 only".to_owned());
+                } else {
+                    by_type!(ty, add)
+                };
+                self.lanes(sum, d, &[product, c]);
+                Ok(())
+            }
+            (false, false, true) if !saturate => {
+                let (run, wide) = multiply_wide(ty)?;
+                if !adds {
+                    return self.straight(run, 2, ty, wide, operands);
+                }
+                let [d, a, b, c] = operands else {
+                    return Err("mad takes four operands".to_owned());
+                };
+                let (a, b) = (self.source(a, ty)?, self.source(b, ty)?);
+                let c = self.source(c, wide)?;
+                let d = self.destination(d, wide)?;
+                let run = match ty {
+                    Type::U16 => ternary(|a: u16, b: u16, c: u32| {
+                        (u32::from(a) * u32::from(b)).wrapping_add(c)
+                    }),
+                    Type::S16 => ternary(|a: i16, b: i16, c: i32| {
+                        (i32::from(a) * i32::from(b)).wrapping_add(c)
+                    }),
+                    Type::U32 => ternary(|a: u32, b: u32, c: u64| {
+                        (u64::from(a) * u64::from(b)).wrapping_add(c)
+                    }),
+                    _ => ternary(|a: i32, b: i32, c: i64| {
+                        (i64::from(a) * i64::from(b)).wrapping_add(c)
+                    }),
+                };
+                self.lanes(run, d, &[a, b, c]);
+                Ok(())
+            }
+            _ => Err("a product needs one of .lo, .hi and .wide".to_owned()),
+        }
+    }
+}
+
+impl Decoder<'_> {
+    fn product24(&mut self, _: &mut Opcode<'_>, _: &[Operand], _: bool) -> Decoded<()> {
+        Err("24-bit products are not supported".to_owned())
+    }
+    fn dot_product(&mut self, _: &mut Opcode<'_>, _: &[Operand]) -> Decoded<()> {
+        Err("dot products are not supported".to_owned())
+    }
+    fn extended(&mut self, _: &mut Opcode<'_>, _: &[Operand]) -> Decoded<()> {
+        Err("carries are not supported".to_owned())
+    }
+}

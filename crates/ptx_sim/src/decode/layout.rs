@@ -1,0 +1,97 @@
+//! Where a kernel's shared variables lie.
+
+use std::collections::BTreeSet;
+
+use crate::ir::{FuncId, Module, RelocationTarget, Space, VarId};
+use crate::program::Program;
+
+/// A block's shared memory: the static variables that the kernel and what it
+/// calls name, in order of declaration, then the dynamic memory.
+pub(crate) struct SharedLayout {
+    /// Offsets, static variables first.
+    pub placed: Vec<(VarId, u32)>,
+    /// Bytes of the static variables.
+    pub static_bytes: u32,
+    /// Where dynamic memory starts.
+    dynamic_start: u32,
+    /// Whether dynamic memory is named.
+    pub is_dynamic: bool,
+}
+
+impl SharedLayout {
+    /// The layout for a kernel.
+    pub fn of(module: &Module, program: &Program, kernel: FuncId) -> Self {
+        let mut reached = BTreeSet::from([kernel.0]);
+        let mut to_visit = vec![kernel.0];
+        let mut named = BTreeSet::new();
+        while let Some(index) = to_visit.pop() {
+            let Some(function) = &program.functions[index as usize] else {
+                continue;
+            };
+            named.extend(function.variables.iter().map(|v| v.0));
+            // Functions can also be reached through tables of their addresses.
+            let through_tables = function
+                .variables
+                .iter()
+                .flat_map(|v| &module.variables[v.0 as usize].relocations)
+                .filter_map(|r| match r.target {
+                    RelocationTarget::Function(id) => Some(id),
+                    RelocationTarget::Variable(_) => None,
+                });
+            for callee in function.callees.iter().copied().chain(through_tables) {
+                if reached.insert(callee.0) {
+                    to_visit.push(callee.0);
+                }
+            }
+        }
+        let mut layout = Self {
+            placed: Vec::new(),
+            static_bytes: 0,
+            dynamic_start: 0,
+            is_dynamic: false,
+        };
+        let mut dynamic = Vec::new();
+        let mut end = 0u32;
+        let mut dynamic_align = 16;
+        for index in named {
+            let variable = &module.variables[index as usize];
+            if variable.space != Space::Shared {
+                continue;
+            }
+            let align = variable.align.max(1);
+            if variable.is_extern {
+                dynamic.push(VarId(index));
+                dynamic_align = dynamic_align.max(align);
+            } else {
+                end = end.next_multiple_of(align);
+                layout.placed.push((VarId(index), end));
+                end += variable.size_bytes as u32;
+            }
+        }
+        layout.static_bytes = end;
+        layout.dynamic_start = end.next_multiple_of(dynamic_align);
+        layout.is_dynamic = !dynamic.is_empty();
+        let start = layout.dynamic_start;
+        layout
+            .placed
+            .extend(dynamic.into_iter().map(|id| (id, start)));
+        layout
+    }
+
+    /// A variable's offset.
+    pub fn offset(&self, id: VarId) -> u32 {
+        self.placed
+            .iter()
+            .find(|(v, _)| *v == id)
+            .map_or(0, |(_, offset)| *offset)
+    }
+
+    /// Bytes of a block's shared memory.
+    pub fn static_bytes_with_padding(&self, dynamic_bytes: u32) -> u32 {
+        if dynamic_bytes == 0 {
+            self.static_bytes
+        } else {
+            self.dynamic_start + dynamic_bytes
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! From the parsed module to what the interpreter runs.
+//!
+//! In reading order: `opcode` takes mnemonics apart, `frame` lays out
+//! registers, `function` builds blocks, `cfg` finds where they meet,
+//! `instruction` picks the decoder of an instruction, and one file for each
+//! kind of instruction gives it its meaning. `layout` places shared variables.
+
+pub(crate) mod cfg;
+pub(crate) mod frame;
+pub(crate) mod function;
+pub(crate) mod instruction;
+pub(crate) mod layout;
+pub(crate) mod liveness;
+pub(crate) mod opcode;
+pub(crate) mod operand;
+
+mod atomic;
+mod bits;
+mod collective;
+mod convert;
+mod float;
+mod integer;
+mod memory;
+mod select;
+
+use crate::ir::{FuncId, Module};
+use crate::program::Program;
+
+/// Decodes a module. Cannot fail: what is not known becomes an instruction
+/// that says so when it is executed.
+pub(crate) fn decode(module: &Module) -> Program {
+    let mut program = Program {
+        functions: Vec::new(),
+        instruction_count: 0,
+        block_count: 0,
+    };
+    for (index, ir_function) in module.functions.iter().enumerate() {
+        let Some(body) = &ir_function.body else {
+            program.functions.push(None);
+            continue;
+        };
+        let mut function = function::decode(module, FuncId(index as u32), ir_function, body);
+        function.first_instruction = program.instruction_count;
+        program.instruction_count += body.len() as u32;
+        for block in &mut function.blocks {
+            block.counter = program.block_count;
+            program.block_count += 1;
+        }
+        program.functions.push(Some(function));
+    }
+    program
+}

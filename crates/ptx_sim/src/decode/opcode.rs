@@ -1,0 +1,98 @@
+//! An opcode taken apart: `ld.global.nc.v4.f32` into its parts.
+//!
+//! A decoder takes the parts that it understands. What is left at the end it
+//! did not understand, and then the instruction is not supported: a modifier
+//! is never silently ignored.
+
+use crate::ir::Type;
+
+/// An opcode's mnemonic and modifiers.
+pub(crate) struct Opcode<'a> {
+    /// The first part, e.g. `ld`.
+    pub name: &'a str,
+    parts: Vec<Option<&'a str>>,
+}
+
+impl<'a> Opcode<'a> {
+    /// Takes an opcode as written apart.
+    pub fn new(text: &'a str) -> Self {
+        let mut parts = text.split('.');
+        let name = parts.next().unwrap_or("");
+        Self {
+            name,
+            parts: parts.map(Some).collect(),
+        }
+    }
+
+    /// Takes a modifier; tells whether it was there.
+    pub fn take(&mut self, name: &str) -> bool {
+        self.take_if(|part| (part == name).then_some(())).is_some()
+    }
+
+    /// Takes any of some modifiers that carry no meaning here.
+    pub fn ignore(&mut self, names: &[&str]) {
+        for part in &mut self.parts {
+            if part.is_some_and(|p| names.contains(&p)) {
+                *part = None;
+            }
+        }
+    }
+
+    /// Takes the first modifier for which `f` gives something.
+    pub fn take_if<T>(&mut self, f: impl Fn(&str) -> Option<T>) -> Option<T> {
+        for part in &mut self.parts {
+            if let Some(value) = part.and_then(&f) {
+                *part = None;
+                return Some(value);
+            }
+        }
+        None
+    }
+
+    /// Takes the first type.
+    pub fn take_type(&mut self) -> Option<Type> {
+        self.take_if(Type::from_name)
+    }
+
+    /// Takes the first type, which must be there.
+    pub fn ty(&mut self) -> Result<Type, String> {
+        self.take_type().ok_or_else(|| "no type given".to_owned())
+    }
+
+    /// Whether a modifier is (still) there.
+    pub fn has(&self, name: &str) -> bool {
+        self.parts.iter().flatten().any(|p| *p == name)
+    }
+
+    /// An error if anything has not been taken.
+    pub fn finish(&self) -> Result<(), String> {
+        let left: Vec<String> = self
+            .parts
+            .iter()
+            .flatten()
+            .map(|p| format!(".{p}"))
+            .collect();
+        if left.is_empty() {
+            Ok(())
+        } else {
+            Err(format!("{} is not known here", left.join("")))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_taken_is_reported() {
+        let mut op = Opcode::new("ld.global.nc.v4.f32");
+        assert_eq!(op.name, "ld");
+        assert!(op.take("global"));
+        assert!(!op.take("global"));
+        assert_eq!(op.take_type(), Some(Type::F32));
+        assert!(op.finish().unwrap_err().starts_with(".nc.v4"));
+        op.ignore(&["nc", "v4"]);
+        assert!(op.finish().is_ok());
+    }
+}

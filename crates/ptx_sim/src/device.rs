@@ -1,0 +1,314 @@
+//! A device: memory that outlives launches, and modules loaded into it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::diagnostics::LaunchError;
+use crate::ir::{RelocationTarget, Space};
+use crate::launch::{Launch, function_address, launch};
+use crate::memory::address::SHARED_WINDOW;
+use crate::memory::global::{GlobalMemory, Purpose};
+use crate::module::Module;
+use crate::report::Report;
+
+/// What a device has.
+#[derive(Clone, Debug)]
+pub struct DeviceConfig {
+    /// Bytes of global memory.
+    pub memory_bytes: u64,
+    /// Bytes of shared memory that a block can have.
+    pub shared_limit: u32,
+    /// Bytes of those that can be static.
+    pub static_shared_limit: u32,
+    /// Host threads for a launch that does not say; all cores if not given.
+    pub threads: Option<usize>,
+}
+
+impl Default for DeviceConfig {
+    fn default() -> Self {
+        Self {
+            memory_bytes: 64 << 30,
+            shared_limit: 227 << 10,
+            static_shared_limit: 48 << 10,
+            threads: None,
+        }
+    }
+}
+
+/// Why device memory could not be allocated, read or written.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MemoryError {
+    /// More than there is.
+    #[error("out of device memory: {requested} bytes for `{label}`, {free} of {total} are free")]
+    OutOfMemory {
+        /// Bytes asked for.
+        requested: u64,
+        /// For what.
+        label: String,
+        /// Bytes free.
+        free: u64,
+        /// Bytes in all.
+        total: u64,
+    },
+    /// Not in an allocation.
+    #[error("{n_bytes} bytes at {address:#x} do not lie within an allocation")]
+    NotAllocated {
+        /// The address.
+        address: u64,
+        /// The number of bytes.
+        n_bytes: u64,
+    },
+    /// A variable of the module that is declared elsewhere.
+    #[error("the variable `{name}` is declared but not defined")]
+    UndefinedVariable {
+        /// Its name.
+        name: String,
+    },
+}
+
+/// A simulated device.
+pub struct Device {
+    id: u64,
+    config: DeviceConfig,
+    memory: GlobalMemory,
+}
+
+/// A module on a device: its variables have addresses.
+#[derive(Clone)]
+pub struct LoadedModule {
+    device: u64,
+    module: Module,
+    /// By `VarId`; 0 for shared variables.
+    addresses: Arc<[u64]>,
+}
+
+impl LoadedModule {
+    /// The module.
+    pub fn module(&self) -> &Module {
+        &self.module
+    }
+
+    pub(crate) fn addresses(&self) -> &[u64] {
+        &self.addresses
+    }
+
+    /// Address of a `.global` or `.const` variable.
+    pub fn global_address(&self, name: &str) -> Option<u64> {
+        self.variable(name).map(|(address, _)| address)
+    }
+
+    /// Address and size in bytes of a `.global` or `.const` variable.
+    pub fn variable(&self, name: &str) -> Option<(u64, u64)> {
+        let index = self
+            .module
+            .ir()
+            .variables
+            .iter()
+            .position(|v| v.name == name && v.space != Space::Shared)?;
+        Some((
+            self.addresses[index],
+            self.module.ir().variables[index].size_bytes,
+        ))
+    }
+}
+
+impl Default for Device {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Device {
+    /// A device with the limits of a data-centre GPU.
+    pub fn new() -> Self {
+        Self::with_config(DeviceConfig::default())
+    }
+
+    /// A device of one's own making.
+    pub fn with_config(config: DeviceConfig) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        Self {
+            id,
+            config,
+            memory: GlobalMemory::default(),
+        }
+    }
+
+    /// What it has.
+    pub fn config(&self) -> &DeviceConfig {
+        &self.config
+    }
+
+    pub(crate) fn memory(&self) -> &GlobalMemory {
+        &self.memory
+    }
+
+    pub(crate) fn owns(&self, loaded: &LoadedModule) -> bool {
+        self.id == loaded.device
+    }
+
+    /// Bytes of memory in use.
+    pub fn used_bytes(&self) -> u64 {
+        self.memory.live_bytes()
+    }
+
+    /// Places a module's variables in memory.
+    ///
+    /// # Errors
+    /// If there is not enough memory, or a variable is only declared.
+    pub fn load(&mut self, module: &Module) -> Result<LoadedModule, MemoryError> {
+        let variables = &module.ir().variables;
+        let mut addresses = Vec::with_capacity(variables.len());
+        for variable in variables {
+            let purpose = match variable.space {
+                Space::Const => Purpose::Constant,
+                _ => Purpose::Variable,
+            };
+            if variable.space == Space::Shared {
+                addresses.push(0);
+                continue;
+            }
+            if variable.is_extern {
+                return Err(MemoryError::UndefinedVariable {
+                    name: variable.name.clone(),
+                });
+            }
+            let address = self.place(variable.size_bytes, &variable.name, purpose)?;
+            addresses.push(address);
+            let init = &variable.init[..variable.init.len().min(variable.size_bytes as usize)];
+            self.write(address, init)?;
+        }
+        for (variable, &address) in variables.iter().zip(&addresses) {
+            for relocation in &variable.relocations {
+                let base = match relocation.target {
+                    RelocationTarget::Function(id) => function_address(id),
+                    RelocationTarget::Variable(id) => {
+                        let window = match variables[id.0 as usize].space {
+                            Space::Shared if relocation.generic => SHARED_WINDOW,
+                            _ => 0,
+                        };
+                        window + addresses[id.0 as usize]
+                    }
+                };
+                let value = base.wrapping_add(relocation.addend as u64) >> relocation.shift;
+                let bytes = &value.to_le_bytes()[..relocation.n_bytes.min(8) as usize];
+                self.write(address + relocation.offset, bytes)?;
+            }
+        }
+        Ok(LoadedModule {
+            device: self.id,
+            module: module.clone(),
+            addresses: addresses.into(),
+        })
+    }
+
+    /// Allocates zeroed memory. `label` names it in reports.
+    ///
+    /// # Errors
+    /// If there is not enough.
+    pub fn alloc(&mut self, size_bytes: u64, label: &str) -> Result<u64, MemoryError> {
+        self.place(size_bytes, label, Purpose::Buffer)
+    }
+
+    fn place(
+        &mut self,
+        size_bytes: u64,
+        label: &str,
+        purpose: Purpose,
+    ) -> Result<u64, MemoryError> {
+        let total = self.config.memory_bytes;
+        let free = total - self.memory.live_bytes().min(total);
+        if size_bytes > free {
+            let label = label.to_owned();
+            return Err(MemoryError::OutOfMemory {
+                requested: size_bytes,
+                label,
+                free,
+                total,
+            });
+        }
+        Ok(self.memory.allocate(size_bytes, label, purpose))
+    }
+
+    /// Frees an allocation by its first address.
+    ///
+    /// # Errors
+    /// If there is none, or it was freed already.
+    pub fn free(&mut self, address: u64) -> Result<(), MemoryError> {
+        if self.memory.free(address) {
+            Ok(())
+        } else {
+            Err(MemoryError::NotAllocated {
+                address,
+                n_bytes: 0,
+            })
+        }
+    }
+
+    /// Writes bytes.
+    ///
+    /// # Errors
+    /// If they do not lie within an allocation.
+    pub fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), MemoryError> {
+        self.slice(address, bytes.len() as u64)?
+            .copy_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Reads bytes.
+    ///
+    /// # Errors
+    /// If they do not lie within an allocation.
+    pub fn read(&self, address: u64, out: &mut [u8]) -> Result<(), MemoryError> {
+        let n_bytes = out.len() as u64;
+        let bytes = self.memory.bytes(address, n_bytes);
+        let bytes = bytes.ok_or(MemoryError::NotAllocated { address, n_bytes })?;
+        out.copy_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Sets `n_bytes` bytes to one value.
+    ///
+    /// # Errors
+    /// If they do not lie within an allocation.
+    pub fn fill(&mut self, address: u64, n_bytes: u64, value: u8) -> Result<(), MemoryError> {
+        self.slice(address, n_bytes)?.fill(value);
+        Ok(())
+    }
+
+    /// Copies bytes from one place to another.
+    ///
+    /// # Errors
+    /// If either does not lie within an allocation.
+    pub fn copy(&mut self, from: u64, to: u64, n_bytes: u64) -> Result<(), MemoryError> {
+        let bytes = self.memory.bytes(from, n_bytes);
+        let bytes = bytes
+            .ok_or(MemoryError::NotAllocated {
+                address: from,
+                n_bytes,
+            })?
+            .to_vec();
+        self.write(to, &bytes)
+    }
+
+    fn slice(&mut self, address: u64, n_bytes: u64) -> Result<&mut [u8], MemoryError> {
+        self.memory
+            .bytes_mut(address, n_bytes)
+            .ok_or(MemoryError::NotAllocated { address, n_bytes })
+    }
+
+    /// Runs a kernel and waits for its end.
+    ///
+    /// # Errors
+    /// See [`LaunchError`]. After an error, memory holds whatever the kernel
+    /// had written by then.
+    pub fn launch(
+        &mut self,
+        loaded: &LoadedModule,
+        kernel: &str,
+        options: &Launch<'_>,
+    ) -> Result<Report, LaunchError> {
+        launch(self, loaded, kernel, options)
+    }
+}

@@ -1,0 +1,344 @@
+//! One operation on the 32 lanes of a warp.
+//!
+//! A register holds its 32 lane values side by side, so an arithmetic
+//! instruction is a loop over two or three arrays that the compiler turns into
+//! vector instructions. This file has one such loop for each *shape* of
+//! instruction (one, two or three sources, comparison, selection); what a
+//! shape computes is a closure without captures, chosen once when the program
+//! is decoded. Every shape exists twice: for the plain target and, on x86-64,
+//! for AVX2 with FMA, picked when the program is decoded.
+//!
+//! Left out: everything that looks beyond its own lane (memory, shuffles).
+
+use std::marker::PhantomData;
+
+/// Lanes of a warp.
+pub const WARP_SIZE: usize = 32;
+/// The mask of a warp whose lanes are all active.
+pub const FULL_MASK: u32 = u32::MAX;
+
+/// A lane-wise instruction: what to do, and the byte offsets of its operands
+/// in the frame's registers.
+#[derive(Clone, Copy)]
+pub struct LaneOp {
+    /// The loop that carries it out.
+    pub run: LaneFn,
+    /// Destination.
+    pub d: u32,
+    /// First source.
+    pub a: u32,
+    /// Second source, if the shape has one.
+    pub b: u32,
+    /// Third source, if the shape has one.
+    pub c: u32,
+}
+
+/// Carries out a [`LaneOp`] for the lanes of a mask.
+///
+/// # Safety
+/// `frame` points to a register frame in which every operand offset that the
+/// shape uses is in range, aligned, and wide enough for the shape's lane type,
+/// and on which no reference is held.
+pub type LaneFn = unsafe fn(frame: *mut u8, op: &LaneOp, mask: u32);
+
+/// A type whose 32 values can make up a register.
+///
+/// # Safety
+/// Plain data of 2, 4, 8 or 16 bytes, valid for every bit pattern, aligned to
+/// at most 16 bytes.
+pub unsafe trait Lane: Copy + Default + 'static {}
+
+macro_rules! lanes_of {
+    ($($t:ty),*) => {
+        // SAFETY: Plain numbers, valid for every bit pattern.
+        $(unsafe impl Lane for $t {})*
+    };
+}
+lanes_of!(
+    u16,
+    i16,
+    u32,
+    i32,
+    u64,
+    i64,
+    u128,
+    f32,
+    f64,
+    half::f16,
+    half::bf16
+);
+
+/// Recreates a closure without captures from its type alone.
+struct Pure<F>(PhantomData<F>);
+
+impl<F: Copy> Pure<F> {
+    const STATELESS: () = assert!(size_of::<F>() == 0, "a lane closure captures nothing");
+
+    /// The closure.
+    ///
+    /// # Safety
+    /// A value of `F` has existed.
+    #[inline(always)]
+    unsafe fn get() -> F {
+        const { Self::STATELESS };
+        // SAFETY: `F` is zero-sized, `Copy` and inhabited (the caller's
+        // promise), so any well-aligned pointer reads a value of it.
+        unsafe { std::ptr::NonNull::<F>::dangling().read() }
+    }
+}
+
+/// Whether the wide versions of the lane loops can run here.
+#[inline]
+pub fn has_wide_vectors() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("fma")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("lzcnt")
+            && is_x86_feature_detected!("popcnt")
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        false
+    }
+}
+
+/// Declares a shape: a constructor that takes the closure and gives the loop,
+/// in the version that suits this machine.
+macro_rules! shape {
+    ($(#[$doc:meta])* $name:ident, $wide:ident, $plain:ident, $body:ident,
+     <$($g:ident),*>, ($($arg:ty),*) -> $ret:ty) => {
+        $(#[$doc])*
+        pub fn $name<$($g: Lane,)* F: Fn($($arg),*) -> $ret + Copy + 'static>(_: F) -> LaneFn {
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+            unsafe fn $wide<$($g: Lane,)* F: Fn($($arg),*) -> $ret + Copy>(
+                frame: *mut u8, op: &LaneOp, mask: u32,
+            ) {
+                // SAFETY: The caller's promise ([`LaneFn`]); `F` was passed
+                // to the constructor that made this function pointer.
+                unsafe { $body::<$($g,)* F>(frame, op, mask) }
+            }
+            unsafe fn $plain<$($g: Lane,)* F: Fn($($arg),*) -> $ret + Copy>(
+                frame: *mut u8, op: &LaneOp, mask: u32,
+            ) {
+                // SAFETY: As above.
+                unsafe { $body::<$($g,)* F>(frame, op, mask) }
+            }
+            #[cfg(target_arch = "x86_64")]
+            if has_wide_vectors() {
+                return $wide::<$($g,)* F>;
+            }
+            $plain::<$($g,)* F>
+        }
+    };
+}
+
+/// `d = c ? a : b`, where `c` is a predicate.
+pub fn select<T: Lane>() -> LaneFn {
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+    unsafe fn wide<T: Lane>(frame: *mut u8, op: &LaneOp, mask: u32) {
+        // SAFETY: The caller's promise ([`LaneFn`]).
+        unsafe { select_body::<T>(frame, op, mask) }
+    }
+    unsafe fn plain<T: Lane>(frame: *mut u8, op: &LaneOp, mask: u32) {
+        // SAFETY: As above.
+        unsafe { select_body::<T>(frame, op, mask) }
+    }
+    #[cfg(target_arch = "x86_64")]
+    if has_wide_vectors() {
+        return wide::<T>;
+    }
+    plain::<T>
+}
+
+shape!(
+    /// `d = f(a)`.
+    unary, unary_wide, unary_plain, unary_body, <A, D>, (A) -> D
+);
+shape!(
+    /// `d = f(a, b)`.
+    binary, binary_wide, binary_plain, binary_body, <A, B, D>, (A, B) -> D
+);
+shape!(
+    /// `d = f(a, b, c)`.
+    ternary, ternary_wide, ternary_plain, ternary_body, <A, B, C, D>, (A, B, C) -> D
+);
+shape!(
+    /// Predicate `d = f(a)`.
+    test, test_wide, test_plain, test_body, <A>, (A) -> bool
+);
+shape!(
+    /// Predicate `d = f(a, b)`.
+    compare, compare_wide, compare_plain, compare_body, <A, B>, (A, B) -> bool
+);
+
+/// The 32 lanes of an operand.
+///
+/// # Safety
+/// As [`LaneFn`].
+#[inline(always)]
+unsafe fn source<'f, T: Lane>(frame: *const u8, offset: u32) -> &'f [T; WARP_SIZE] {
+    // SAFETY: The offset is in range and aligned (the caller's promise).
+    unsafe { &*frame.add(offset as usize).cast() }
+}
+
+/// Writes the lanes of `mask`.
+///
+/// # Safety
+/// As [`LaneFn`].
+#[inline(always)]
+unsafe fn store_lanes<T: Lane>(frame: *mut u8, offset: u32, mask: u32, value: impl Fn(usize) -> T) {
+    let mut result = [T::default(); WARP_SIZE];
+    // SAFETY: In range and aligned (the caller's promise); the references
+    // that `value` reads through have ended when the result is written.
+    unsafe {
+        let destination = frame.add(offset as usize).cast::<[T; WARP_SIZE]>();
+        if mask == FULL_MASK {
+            for (lane, slot) in result.iter_mut().enumerate() {
+                *slot = value(lane);
+            }
+        } else {
+            let old = &*destination;
+            for (lane, slot) in result.iter_mut().enumerate() {
+                *slot = if mask >> lane & 1 != 0 {
+                    value(lane)
+                } else {
+                    old[lane]
+                };
+            }
+        }
+        *destination = result;
+    }
+}
+
+/// Packs 32 truth values into a mask, lane 0 in the lowest bit.
+#[inline(always)]
+fn pack(value: impl Fn(usize) -> bool) -> u32 {
+    let mut bytes = [0u8; WARP_SIZE];
+    for (lane, byte) in bytes.iter_mut().enumerate() {
+        *byte = if value(lane) { 0xFF } else { 0 };
+    }
+    pack_bytes(&bytes)
+}
+
+/// Bit `i` is the top bit of byte `i`.
+#[inline(always)]
+fn pack_bytes(bytes: &[u8; WARP_SIZE]) -> u32 {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_mm_loadu_si128, _mm_movemask_epi8};
+        // SAFETY: SSE2 is part of x86-64; both loads lie within the array.
+        unsafe {
+            let low = _mm_movemask_epi8(_mm_loadu_si128(bytes.as_ptr().cast())) as u32;
+            let high = _mm_movemask_epi8(_mm_loadu_si128(bytes.as_ptr().add(16).cast())) as u32;
+            low | high << 16
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        // The multiplication gathers the lowest bits of eight bytes.
+        let mut mask = 0;
+        for (i, chunk) in bytes.chunks_exact(8).enumerate() {
+            let word = u64::from_le_bytes(chunk.try_into().expect("eight bytes"));
+            let bits = (word & 0x0101_0101_0101_0101).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+            mask |= (bits as u32) << (8 * i);
+        }
+        mask
+    }
+}
+
+/// Writes a predicate's lanes of `mask`.
+///
+/// # Safety
+/// As [`LaneFn`]; `offset` names a predicate.
+#[inline(always)]
+unsafe fn store_predicate(frame: *mut u8, offset: u32, mask: u32, value: u32) {
+    // SAFETY: In range and aligned (the caller's promise).
+    unsafe {
+        let destination = frame.add(offset as usize).cast::<u32>();
+        *destination = (*destination & !mask) | (value & mask);
+    }
+}
+
+#[inline(always)]
+unsafe fn unary_body<A: Lane, D: Lane, F: Fn(A) -> D + Copy>(
+    frame: *mut u8,
+    op: &LaneOp,
+    mask: u32,
+) {
+    // SAFETY: The caller's promises, passed on.
+    unsafe {
+        let f = Pure::<F>::get();
+        let a = source::<A>(frame, op.a);
+        store_lanes(frame, op.d, mask, |l| f(a[l]));
+    }
+}
+
+#[inline(always)]
+unsafe fn binary_body<A: Lane, B: Lane, D: Lane, F: Fn(A, B) -> D + Copy>(
+    frame: *mut u8,
+    op: &LaneOp,
+    mask: u32,
+) {
+    // SAFETY: The caller's promises, passed on.
+    unsafe {
+        let f = Pure::<F>::get();
+        let (a, b) = (source::<A>(frame, op.a), source::<B>(frame, op.b));
+        store_lanes(frame, op.d, mask, |l| f(a[l], b[l]));
+    }
+}
+
+#[inline(always)]
+unsafe fn ternary_body<A: Lane, B: Lane, C: Lane, D: Lane, F: Fn(A, B, C) -> D + Copy>(
+    frame: *mut u8,
+    op: &LaneOp,
+    mask: u32,
+) {
+    // SAFETY: The caller's promises, passed on.
+    unsafe {
+        let f = Pure::<F>::get();
+        let (a, b) = (source::<A>(frame, op.a), source::<B>(frame, op.b));
+        let c = source::<C>(frame, op.c);
+        store_lanes(frame, op.d, mask, |l| f(a[l], b[l], c[l]));
+    }
+}
+
+#[inline(always)]
+unsafe fn test_body<A: Lane, F: Fn(A) -> bool + Copy>(frame: *mut u8, op: &LaneOp, mask: u32) {
+    // SAFETY: The caller's promises, passed on.
+    unsafe {
+        let f = Pure::<F>::get();
+        let a = source::<A>(frame, op.a);
+        store_predicate(frame, op.d, mask, pack(|l| f(a[l])));
+    }
+}
+
+#[inline(always)]
+unsafe fn compare_body<A: Lane, B: Lane, F: Fn(A, B) -> bool + Copy>(
+    frame: *mut u8,
+    op: &LaneOp,
+    mask: u32,
+) {
+    // SAFETY: The caller's promises, passed on.
+    unsafe {
+        let f = Pure::<F>::get();
+        let (a, b) = (source::<A>(frame, op.a), source::<B>(frame, op.b));
+        store_predicate(frame, op.d, mask, pack(|l| f(a[l], b[l])));
+    }
+}
+
+#[inline(always)]
+unsafe fn select_body<T: Lane>(frame: *mut u8, op: &LaneOp, mask: u32) {
+    // SAFETY: The caller's promises, passed on.
+    unsafe {
+        let (a, b) = (source::<T>(frame, op.a), source::<T>(frame, op.b));
+        let chosen = frame.add(op.c as usize).cast::<u32>().read();
+        store_lanes(frame, op.d, mask, |l| {
+            if chosen >> l & 1 != 0 { a[l] } else { b[l] }
+        });
+    }
+}

@@ -1,0 +1,18 @@
+//! The device's memory, by state space.
+//!
+//! - [`global`]: allocations with guard gaps between them; global and constant
+//!   variables and kernel parameters live there too.
+//! - [`shared`]: one block's shared memory.
+//! - [`local`]: one warp's local memory, interleaved by thread as the hardware
+//!   lays it out.
+//! - [`address`]: generic addresses and the windows that shared and local
+//!   memory have in them.
+//!
+//! Left out: caches, and the order in which other threads see writes. One
+//! access is carried out at a time per worker, and accesses of different
+//! workers are single relaxed atomic operations on the host.
+
+pub mod address;
+pub mod global;
+pub mod local;
+pub mod shared;

@@ -1,0 +1,45 @@
+//! One block's shared memory.
+//!
+//! Static variables first, dynamic memory at the end, as on the hardware. It
+//! starts filled with ones: as a float that is not a number, as an index it is
+//! out of range, so a kernel that reads what nobody wrote is likely to show.
+
+use std::cell::UnsafeCell;
+
+/// What unwritten shared memory holds.
+const FILL: u64 = u64::MAX;
+
+/// A block's shared memory. One worker at a time runs a block, so that it is
+/// never accessed by two host threads at once.
+pub struct SharedMemory {
+    words: Box<[UnsafeCell<u64>]>,
+    size_bytes: u32,
+}
+
+impl SharedMemory {
+    /// Memory of `size_bytes`.
+    pub fn new(size_bytes: u32) -> Self {
+        let n_words = (size_bytes as usize).div_ceil(16) * 2;
+        Self {
+            words: (0..n_words).map(|_| UnsafeCell::new(FILL)).collect(),
+            size_bytes,
+        }
+    }
+
+    /// Makes it as new, for the next block.
+    pub fn reset(&mut self) {
+        self.words
+            .iter_mut()
+            .for_each(|word| *word.get_mut() = FILL);
+    }
+
+    /// Size in bytes.
+    pub fn size_bytes(&self) -> u32 {
+        self.size_bytes
+    }
+
+    /// The host address of the first byte.
+    pub fn host(&self) -> *mut u8 {
+        self.words.as_ptr().cast_mut().cast()
+    }
+}

@@ -1,0 +1,135 @@
+//! A frame of registers: the slots of one function call of one warp.
+//!
+//! A slot is a byte offset. A register of `n` bytes takes `32 n` bytes there,
+//! lane after lane; a predicate takes four, a bit per lane. What the decoder
+//! put at an offset only the decoder knows, so reads and writes are unsafe and
+//! rest on its word: every slot lies within `frame_bytes`, with room for its
+//! width, aligned for it.
+
+use std::cell::UnsafeCell;
+
+use crate::lanes::{Lane, WARP_SIZE};
+use crate::program::Slot;
+
+/// One cache line, so that frames are aligned for vector loads.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Line(#[allow(dead_code)] [u8; 64]);
+
+/// The registers of one call.
+pub(crate) struct Registers {
+    lines: Box<[UnsafeCell<Line>]>,
+}
+
+impl Registers {
+    /// Zeroed registers.
+    pub fn new(frame_bytes: u32) -> Self {
+        let n_lines = (frame_bytes as usize).div_ceil(64);
+        Self {
+            lines: (0..n_lines)
+                .map(|_| UnsafeCell::new(Line([0; 64])))
+                .collect(),
+        }
+    }
+
+    /// Where the frame is.
+    pub fn frame(&self) -> FramePtr {
+        FramePtr(self.lines.as_ptr().cast_mut().cast())
+    }
+}
+
+/// A pointer to a frame of registers.
+#[derive(Clone, Copy)]
+pub(crate) struct FramePtr(pub *mut u8);
+
+impl FramePtr {
+    /// The 32 lanes of a register.
+    ///
+    /// # Safety
+    /// The frame is alive, the decoder made `slot` for lanes of type `T`, and
+    /// the register is not written while the reference lives.
+    #[inline(always)]
+    pub unsafe fn lanes<'f, T: Lane>(self, slot: Slot) -> &'f [T; WARP_SIZE] {
+        // SAFETY: The caller's promise.
+        unsafe { &*self.0.add(slot as usize).cast() }
+    }
+
+    /// The 32 lanes of a register, to be written.
+    ///
+    /// # Safety
+    /// As [`FramePtr::lanes`], and the register is not read or written
+    /// through anything else while the reference lives.
+    #[inline(always)]
+    pub unsafe fn lanes_mut<'f, T: Lane>(self, slot: Slot) -> &'f mut [T; WARP_SIZE] {
+        // SAFETY: The caller's promise.
+        unsafe { &mut *self.0.add(slot as usize).cast() }
+    }
+
+    /// A predicate: one bit per lane.
+    ///
+    /// # Safety
+    /// The frame is alive and the decoder made `slot` for a predicate.
+    #[inline(always)]
+    pub unsafe fn predicate(self, slot: Slot) -> u32 {
+        // SAFETY: The caller's promise.
+        unsafe { self.0.add(slot as usize).cast::<u32>().read() }
+    }
+
+    /// Sets a predicate's lanes of `mask`.
+    ///
+    /// # Safety
+    /// As [`FramePtr::predicate`].
+    #[inline(always)]
+    pub unsafe fn set_predicate(self, slot: Slot, mask: u32, value: u32) {
+        // SAFETY: The caller's promise.
+        unsafe {
+            let p = self.0.add(slot as usize).cast::<u32>();
+            p.write(p.read() & !mask | value & mask);
+        }
+    }
+
+    /// A register's lane as 64 bits.
+    ///
+    /// # Safety
+    /// The frame is alive and the decoder made `slot` for `bytes` a lane.
+    #[inline]
+    pub unsafe fn get(self, slot: Slot, bytes: u32, lane: usize) -> u64 {
+        // SAFETY: The caller's promise.
+        unsafe {
+            match bytes {
+                2 => u64::from(self.lanes::<u16>(slot)[lane]),
+                4 => u64::from(self.lanes::<u32>(slot)[lane]),
+                8 => self.lanes::<u64>(slot)[lane],
+                _ => self.lanes::<u128>(slot)[lane] as u64,
+            }
+        }
+    }
+
+    /// Sets a register's lane from the low bits of a value.
+    ///
+    /// # Safety
+    /// As [`FramePtr::get`].
+    #[inline]
+    pub unsafe fn set(self, slot: Slot, bytes: u32, lane: usize, value: u64) {
+        // SAFETY: The caller's promise.
+        unsafe {
+            match bytes {
+                2 => self.lanes_mut::<u16>(slot)[lane] = value as u16,
+                4 => self.lanes_mut::<u32>(slot)[lane] = value as u32,
+                8 => self.lanes_mut::<u64>(slot)[lane] = value,
+                _ => self.lanes_mut::<u128>(slot)[lane] = u128::from(value),
+            }
+        }
+    }
+
+    /// Sets all lanes of a register from the low bits of a value.
+    ///
+    /// # Safety
+    /// As [`FramePtr::get`].
+    pub unsafe fn splat(self, slot: Slot, bytes: u32, value: u64) {
+        for lane in 0..WARP_SIZE {
+            // SAFETY: The caller's promise.
+            unsafe { self.set(slot, bytes, lane, value) }
+        }
+    }
+}

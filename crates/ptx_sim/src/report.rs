@@ -1,0 +1,303 @@
+//! What a launch counted.
+
+use std::time::Duration;
+
+use crate::checks::AccessClass;
+use crate::checks::counters::{Counters, MemoryRecord, SpaceCost};
+use crate::diagnostics::Source;
+use crate::ir;
+use crate::launch::source_of;
+use crate::program::Program;
+
+/// What a launch counted, and how long it took.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// Totals.
+    pub counts: Counts,
+    /// The instructions that were executed, in order of the PTX text.
+    pub instructions: Vec<InstructionCounts>,
+    /// What threads printed, a call each.
+    pub printed: Vec<String>,
+    /// Host time.
+    pub elapsed: Duration,
+}
+
+macro_rules! counts {
+    ($($(#[$doc:meta])* $field:ident,)*) => {
+        /// Totals of a launch. The names follow the hardware's counters: a
+        /// *request* is one warp's instruction, a *wavefront* one pass through
+        /// the banks of shared memory, a *sector* 32 bytes of global memory.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub struct Counts {
+            $($(#[$doc])* pub $field: u64,)*
+        }
+
+        impl Counts {
+            /// Adds another launch's.
+            pub fn add(&mut self, other: &Self) {
+                $(self.$field += other.$field;)*
+            }
+
+            /// The counters by name, in order of declaration.
+            pub fn entries(&self) -> Vec<(&'static str, u64)> {
+                vec![$((stringify!($field), self.$field),)*]
+            }
+        }
+    };
+}
+counts! {
+    /// Instructions, each counted once for all lanes that carry it out together.
+    warp_instructions,
+    /// Instructions, counted for each lane that carries it out.
+    thread_instructions,
+    /// `ld.shared`: instructions.
+    shared_load_requests,
+    /// `ld.shared`: wavefronts.
+    shared_load_wavefronts,
+    /// `ld.shared`: bank conflicts.
+    shared_load_conflicts,
+    /// `st.shared`: instructions.
+    shared_store_requests,
+    /// `st.shared`: wavefronts.
+    shared_store_wavefronts,
+    /// `st.shared`: bank conflicts.
+    shared_store_conflicts,
+    /// `atom.shared` and `red.shared`: instructions.
+    shared_atomic_requests,
+    /// `atom.shared` and `red.shared`: wavefronts.
+    shared_atomic_wavefronts,
+    /// `atom.shared` and `red.shared`: bank conflicts.
+    shared_atomic_conflicts,
+    /// `ldmatrix`: instructions.
+    ldmatrix_requests,
+    /// `ldmatrix`: wavefronts.
+    ldmatrix_wavefronts,
+    /// `ldmatrix`: bank conflicts.
+    ldmatrix_conflicts,
+    /// `stmatrix`: instructions.
+    stmatrix_requests,
+    /// `stmatrix`: wavefronts.
+    stmatrix_wavefronts,
+    /// `stmatrix`: bank conflicts.
+    stmatrix_conflicts,
+    /// `ld.global`: instructions.
+    global_load_requests,
+    /// `ld.global`: sectors.
+    global_load_sectors,
+    /// `ld.global`: distinct bytes asked for, request by request.
+    global_load_bytes,
+    /// `st.global`: instructions.
+    global_store_requests,
+    /// `st.global`: sectors.
+    global_store_sectors,
+    /// `st.global`: distinct bytes written, request by request.
+    global_store_bytes,
+    /// `atom.global`: instructions.
+    global_atomic_requests,
+    /// `atom.global`: sectors.
+    global_atomic_sectors,
+    /// `red.global`: instructions.
+    global_red_requests,
+    /// `red.global`: sectors.
+    global_red_sectors,
+    /// `ld.local`: instructions.
+    local_load_requests,
+    /// `ld.local`: sectors.
+    local_load_sectors,
+    /// `st.local`: instructions.
+    local_store_requests,
+    /// `st.local`: sectors.
+    local_store_sectors,
+}
+
+/// What one PTX instruction did in a launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InstructionCounts {
+    /// The function that holds it.
+    pub function: String,
+    /// Line of the PTX text, from 1.
+    pub ptx_line: u32,
+    /// Source line, where the PTX has line tables.
+    pub loc: Option<Source>,
+    /// The opcode as written.
+    pub opcode: String,
+    /// Times that a warp executed it.
+    pub executions: u64,
+    /// Times that a thread carried it out.
+    pub thread_executions: u64,
+    /// Memory requests.
+    pub requests: u64,
+    /// Shared memory: wavefronts.
+    pub wavefronts: u64,
+    /// Shared memory: wavefronts without conflicts.
+    pub ideal_wavefronts: u64,
+    /// Shared memory: bank conflicts.
+    pub conflicts: u64,
+    /// Shared memory: the worst group's wavefronts.
+    pub max_way: u32,
+    /// Global and local memory: sectors.
+    pub sectors: u64,
+    /// Global and local memory: sectors that the bytes asked for need.
+    pub ideal_sectors: u64,
+    /// Global and local memory: distinct bytes asked for, request by request.
+    pub bytes: u64,
+}
+
+impl Report {
+    /// Sums up the counters.
+    pub(crate) fn new(module: &ir::Module, program: &Program, counters: &Counters) -> Self {
+        let mut report = Self::default();
+        for function in program.functions.iter().flatten() {
+            let ir_function = &module.functions[function.id.0 as usize];
+            let Some(body) = &ir_function.body else {
+                continue;
+            };
+            let mut executed = vec![(0u64, 0u64); body.len()];
+            for block in &function.blocks {
+                let (warps, lanes) = counters.blocks[block.counter as usize];
+                for entry in &mut executed[block.ptx_first as usize..block.ptx_end as usize] {
+                    entry.0 += warps;
+                    entry.1 += lanes;
+                }
+            }
+            for (i, (instruction, (executions, lanes))) in body.iter().zip(executed).enumerate() {
+                if executions == 0 {
+                    continue;
+                }
+                let number = function.first_instruction as usize + i;
+                let thread_executions = lanes - counters.guarded_out[number].min(lanes);
+                report.counts.warp_instructions += executions;
+                report.counts.thread_instructions += thread_executions;
+                let record = &counters.memory[number];
+                report.counts.record(record);
+                let mut sum = record.shared;
+                for other in [&record.global, &record.local] {
+                    sum.requests += other.requests;
+                    sum.sectors += other.sectors;
+                    sum.ideal_sectors += other.ideal_sectors;
+                    sum.bytes += other.bytes;
+                }
+                report.instructions.push(InstructionCounts {
+                    function: ir_function.name.clone(),
+                    ptx_line: instruction.line,
+                    loc: source_of(module, instruction.loc),
+                    opcode: instruction.opcode.clone(),
+                    executions,
+                    thread_executions,
+                    requests: sum.requests,
+                    wavefronts: sum.wavefronts,
+                    ideal_wavefronts: sum.ideal_wavefronts,
+                    conflicts: sum.conflicts,
+                    max_way: sum.ways,
+                    sectors: sum.sectors,
+                    ideal_sectors: sum.ideal_sectors,
+                    bytes: sum.bytes,
+                });
+            }
+        }
+        report.instructions.sort_by_key(|i| i.ptx_line);
+        report
+    }
+}
+
+impl Counts {
+    fn record(&mut self, record: &MemoryRecord) {
+        let Some(class) = record.class else { return };
+        let MemoryRecord {
+            shared,
+            global,
+            local,
+            ..
+        } = record;
+        let banks = |requests: &mut u64, wavefronts: &mut u64, conflicts: &mut u64| {
+            *requests += shared.requests;
+            *wavefronts += shared.wavefronts;
+            *conflicts += shared.conflicts;
+        };
+        let sectors = |requests: &mut u64, sectors: &mut u64, cost: &SpaceCost| {
+            *requests += cost.requests;
+            *sectors += cost.sectors;
+        };
+        match class {
+            AccessClass::Load => {
+                banks(
+                    &mut self.shared_load_requests,
+                    &mut self.shared_load_wavefronts,
+                    &mut self.shared_load_conflicts,
+                );
+                sectors(
+                    &mut self.global_load_requests,
+                    &mut self.global_load_sectors,
+                    global,
+                );
+                self.global_load_bytes += global.bytes;
+                sectors(
+                    &mut self.local_load_requests,
+                    &mut self.local_load_sectors,
+                    local,
+                );
+            }
+            AccessClass::Store => {
+                banks(
+                    &mut self.shared_store_requests,
+                    &mut self.shared_store_wavefronts,
+                    &mut self.shared_store_conflicts,
+                );
+                sectors(
+                    &mut self.global_store_requests,
+                    &mut self.global_store_sectors,
+                    global,
+                );
+                self.global_store_bytes += global.bytes;
+                sectors(
+                    &mut self.local_store_requests,
+                    &mut self.local_store_sectors,
+                    local,
+                );
+            }
+            AccessClass::Atomic | AccessClass::Reduction => {
+                banks(
+                    &mut self.shared_atomic_requests,
+                    &mut self.shared_atomic_wavefronts,
+                    &mut self.shared_atomic_conflicts,
+                );
+                if class == AccessClass::Atomic {
+                    sectors(
+                        &mut self.global_atomic_requests,
+                        &mut self.global_atomic_sectors,
+                        global,
+                    );
+                } else {
+                    sectors(
+                        &mut self.global_red_requests,
+                        &mut self.global_red_sectors,
+                        global,
+                    );
+                }
+            }
+            AccessClass::LoadMatrix => banks(
+                &mut self.ldmatrix_requests,
+                &mut self.ldmatrix_wavefronts,
+                &mut self.ldmatrix_conflicts,
+            ),
+            AccessClass::StoreMatrix => banks(
+                &mut self.stmatrix_requests,
+                &mut self.stmatrix_wavefronts,
+                &mut self.stmatrix_conflicts,
+            ),
+            AccessClass::AsyncCopy | AccessClass::AsyncCopyBypass => {
+                banks(
+                    &mut self.shared_store_requests,
+                    &mut self.shared_store_wavefronts,
+                    &mut self.shared_store_conflicts,
+                );
+                sectors(
+                    &mut self.global_load_requests,
+                    &mut self.global_load_sectors,
+                    global,
+                );
+                self.global_load_bytes += global.bytes;
+            }
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! `atom` and `red`.
+//!
+//! On global memory each lane's operation is a real atomic operation of the
+//! host; lanes of one warp follow each other in lane order. Shared memory is
+//! served by the same code. Ordering and scope are always the strongest: a
+//! sequentially consistent, device-wide operation satisfies every weaker one.
+
+use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
+
+use half::{bf16, f16};
+
+use super::access::{Request, addresses, by_space, is_contiguous, locate};
+use super::predicate::lanes;
+use super::{Env, PathView, Stop, Trouble};
+use crate::checks::{AccessClass, Observer, WarpAccess};
+use crate::diagnostics::AccessKind;
+use crate::ir::Space;
+use crate::lanes::WARP_SIZE;
+use crate::program::{Atomic, AtomicKind, AtomicType};
+use crate::warp::Warp;
+
+/// Carries out an atomic instruction.
+pub(crate) fn atomic<O: Observer>(
+    env: &mut Env<'_, O>,
+    warp: &mut Warp,
+    view: &PathView<'_>,
+    ptx: u32,
+    op: &Atomic,
+    mask: u32,
+) -> Result<(), Stop> {
+    warp.polls += 1;
+    let mut addresses = addresses(view, &op.address);
+    if op.space == Space::Generic {
+        return by_space(&mut addresses, mask, |space, addresses, mask| {
+            atomic_in(env, warp, view, ptx, op, space, addresses, mask)
+        });
+    }
+    atomic_in(env, warp, view, ptx, op, op.space, &addresses, mask)
+}
+
+#[allow(clippy::too_many_arguments)] // The instruction's context, passed on.
+fn atomic_in<O: Observer>(
+    env: &mut Env<'_, O>,
+    warp: &mut Warp,
+    view: &PathView<'_>,
+    ptx: u32,
+    op: &Atomic,
+    space: Space,
+    addresses: &[u64; WARP_SIZE],
+    mask: u32,
+) -> Result<(), Stop> {
+    let n_elements = op.value.len();
+    let bytes = op.bytes * n_elements as u32;
+    let request = Request {
+        space,
+        bytes,
+        mask,
+        kind: AccessKind::Atomic,
+    };
+    let located = locate(env, warp, view, addresses, request)?;
+    if O::ON {
+        let class = if op.is_reduction {
+            AccessClass::Reduction
+        } else {
+            AccessClass::Atomic
+        };
+        let contiguous = is_contiguous(addresses, bytes, mask);
+        env.observer.access(
+            view.function.first_instruction + ptx,
+            &WarpAccess {
+                class,
+                space,
+                bytes,
+                mask,
+                addresses,
+                contiguous,
+            },
+        );
+    }
+    if !matches!(space, Space::Global | Space::Shared) {
+        let reason = "atomic operations work on global and shared memory".to_owned();
+        return Err(Trouble::Unsupported {
+            opcode: "atom".to_owned(),
+            reason,
+        }
+        .into());
+    }
+    for lane in lanes(mask) {
+        for element in 0..n_elements {
+            let host = located
+                .host(addresses, lane)
+                .wrapping_add(element * op.bytes as usize);
+            // SAFETY: `locate` found the lane's bytes, aligned for the whole
+            // access; the decoder made the slots for lanes of `op.bytes`.
+            unsafe {
+                if op.bytes == 16 {
+                    wide_atomic(view, op, host, lane);
+                    continue;
+                }
+                let value = view.regs.get(op.value[element], op.bytes, lane);
+                let swap = op
+                    .swap
+                    .map_or(0, |slot| view.regs.get(slot, op.bytes, lane));
+                let change = |old: u64| new_value(op.kind, op.ty, op.bytes, old, value, swap);
+                let old = match op.bytes {
+                    2 => {
+                        let word = AtomicU16::from_ptr(host.cast());
+                        u64::from(update(
+                            |old| change(u64::from(old)) as u16,
+                            |old, new| word.compare_exchange_weak(old, new, SeqCst, SeqCst),
+                            word.load(SeqCst),
+                        ))
+                    }
+                    4 => {
+                        let word = AtomicU32::from_ptr(host.cast());
+                        match (op.kind, op.ty) {
+                            (AtomicKind::Add, AtomicType::Unsigned | AtomicType::Signed) => {
+                                u64::from(word.fetch_add(value as u32, SeqCst))
+                            }
+                            _ => u64::from(update(
+                                |old| change(u64::from(old)) as u32,
+                                |old, new| word.compare_exchange_weak(old, new, SeqCst, SeqCst),
+                                word.load(SeqCst),
+                            )),
+                        }
+                    }
+                    _ => {
+                        let word = AtomicU64::from_ptr(host.cast());
+                        update(
+                            change,
+                            |old, new| word.compare_exchange_weak(old, new, SeqCst, SeqCst),
+                            word.load(SeqCst),
+                        )
+                    }
+                };
+                if let Some(Some(slot)) = op.old.get(element) {
+                    view.regs.set(*slot, op.bytes, lane, old);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Replaces a word by a function of itself; gives the word it replaced.
+fn update<T: Copy>(
+    change: impl Fn(T) -> T,
+    exchange: impl Fn(T, T) -> Result<T, T>,
+    mut old: T,
+) -> T {
+    loop {
+        match exchange(old, change(old)) {
+            Ok(old) => return old,
+            Err(seen) => old = seen,
+        }
+    }
+}
+
+/// Atomic operations on 16 bytes (`exch`, `cas`). The host has none that is
+/// portable, so they exclude each other by a lock.
+///
+/// # Safety
+/// As [`atomic_in`].
+unsafe fn wide_atomic(view: &PathView<'_>, op: &Atomic, host: *mut u8, lane: usize) {
+    static LOCK: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    let _guard = LOCK
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    // SAFETY: The caller's promise.
+    unsafe {
+        let (low, high) = (
+            AtomicU64::from_ptr(host.cast()),
+            AtomicU64::from_ptr(host.add(8).cast()),
+        );
+        let old = u128::from(low.load(SeqCst)) | u128::from(high.load(SeqCst)) << 64;
+        let value = view.regs.lanes::<u128>(op.value[0])[lane];
+        let new = match (op.kind, op.swap) {
+            (AtomicKind::CompareAndSwap, Some(slot)) if old == value => {
+                view.regs.lanes::<u128>(slot)[lane]
+            }
+            (AtomicKind::CompareAndSwap, _) => old,
+            _ => value,
+        };
+        low.store(new as u64, SeqCst);
+        high.store((new >> 64) as u64, SeqCst);
+        if let Some(Some(slot)) = op.old.first() {
+            view.regs.lanes_mut::<u128>(*slot)[lane] = old;
+        }
+    }
+}
+
+/// What an atomic leaves in memory.
+fn new_value(kind: AtomicKind, ty: AtomicType, bytes: u32, old: u64, value: u64, swap: u64) -> u64 {
+    let signed = |x: u64| match bytes {
+        2 => i64::from(x as i16),
+        4 => i64::from(x as i32),
+        _ => x as i64,
+    };
+    let keep = match bytes {
+        2 => 0xFFFF,
+        4 => 0xFFFF_FFFF,
+        _ => u64::MAX,
+    };
+    match (kind, ty) {
+        (AtomicKind::And, _) => old & value,
+        (AtomicKind::Or, _) => old | value,
+        (AtomicKind::Xor, _) => old ^ value,
+        (AtomicKind::Exchange, _) => value,
+        (AtomicKind::CompareAndSwap, _) => {
+            if old == value {
+                swap
+            } else {
+                old
+            }
+        }
+        (AtomicKind::Increment, _) => {
+            if old >= value {
+                0
+            } else {
+                old + 1
+            }
+        }
+        (AtomicKind::Decrement, _) => {
+            if old == 0 || old > value {
+                value
+            } else {
+                old - 1
+            }
+        }
+        (AtomicKind::Add | AtomicKind::Min | AtomicKind::Max, AtomicType::Signed)
+        | (AtomicKind::Add, AtomicType::Unsigned) => match kind {
+            AtomicKind::Add => old.wrapping_add(value) & keep,
+            AtomicKind::Min => signed(old).min(signed(value)) as u64 & keep,
+            _ => signed(old).max(signed(value)) as u64 & keep,
+        },
+        (AtomicKind::Min, AtomicType::Unsigned) => old.min(value),
+        (AtomicKind::Max, AtomicType::Unsigned) => old.max(value),
+        (_, AtomicType::F32) => {
+            // `atom.add.f32` on global memory flushes subnormals; on the
+            // hardware that we compare with (sm_90) it does not.
+            let (x, y) = (f32::from_bits(old as u32), f32::from_bits(value as u32));
+            u64::from((x + y).to_bits())
+        }
+        (_, AtomicType::F64) => (f64::from_bits(old) + f64::from_bits(value)).to_bits(),
+        (_, AtomicType::F16) => u64::from(f16_op(kind, old as u16, value as u16)),
+        (_, AtomicType::Bf16) => u64::from(bf16_op(kind, old as u16, value as u16)),
+        (_, AtomicType::F16x2) => halves(old, value, |x, y| f16_op(kind, x, y)),
+        (_, AtomicType::Bf16x2) => halves(old, value, |x, y| bf16_op(kind, x, y)),
+    }
+}
+
+/// Applies a function to both 16-bit halves.
+fn halves(old: u64, value: u64, f: impl Fn(u16, u16) -> u16) -> u64 {
+    let low = f(old as u16, value as u16);
+    let high = f((old >> 16) as u16, (value >> 16) as u16);
+    u64::from(low) | u64::from(high) << 16
+}
+
+fn f16_op(kind: AtomicKind, x: u16, y: u16) -> u16 {
+    let (x, y) = (f16::from_bits(x).to_f32(), f16::from_bits(y).to_f32());
+    f16::from_f32(combine(kind, x, y)).to_bits()
+}
+
+fn bf16_op(kind: AtomicKind, x: u16, y: u16) -> u16 {
+    let (x, y) = (bf16::from_bits(x).to_f32(), bf16::from_bits(y).to_f32());
+    bf16::from_f32(combine(kind, x, y)).to_bits()
+}
+
+/// The sum of two 16-bit floats is correctly rounded when it is taken in f32
+/// and rounded once more: f32 has more than twice their precision.
+fn combine(kind: AtomicKind, x: f32, y: f32) -> f32 {
+    match kind {
+        AtomicKind::Min => x.min(y),
+        AtomicKind::Max => x.max(y),
+        _ => x + y,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn increment_and_decrement_wrap_at_the_limit() {
+        let inc = |old, value| {
+            new_value(
+                AtomicKind::Increment,
+                AtomicType::Unsigned,
+                4,
+                old,
+                value,
+                0,
+            )
+        };
+        assert_eq!([inc(0, 3), inc(2, 3), inc(3, 3), inc(9, 3)], [1, 3, 0, 0]);
+        let dec = |old, value| {
+            new_value(
+                AtomicKind::Decrement,
+                AtomicType::Unsigned,
+                4,
+                old,
+                value,
+                0,
+            )
+        };
+        assert_eq!([dec(0, 3), dec(1, 3), dec(3, 3), dec(9, 3)], [3, 0, 2, 3]);
+    }
+
+    #[test]
+    fn signed_minimum_is_signed() {
+        let min = |old: i32, value: i32| {
+            let (old, value) = (old as u32 as u64, value as u32 as u64);
+            new_value(AtomicKind::Min, AtomicType::Signed, 4, old, value, 0) as u32 as i32
+        };
+        assert_eq!(min(-5, 3), -5);
+        assert_eq!(min(7, -9), -9);
+    }
+}

@@ -1,0 +1,250 @@
+//! Carrying out instructions.
+//!
+//! [`run_path`] is the interpreter's loop: it runs the lanes of one path, block
+//! after block, until they end, wait, meet others or use up their time slice.
+//! [`step`] carries out one instruction; each kind has its own file.
+
+pub(crate) mod access;
+pub(crate) mod atomic;
+pub(crate) mod collective;
+pub(crate) mod control;
+pub(crate) mod external;
+pub(crate) mod matrix;
+pub(crate) mod predicate;
+
+use crate::block::BlockBarriers;
+use crate::checks::Observer;
+use crate::diagnostics::FaultKind;
+use crate::launch::LaunchContext;
+use crate::memory::shared::SharedMemory;
+use crate::program::{Function, Insn, Op};
+use crate::registers::FramePtr;
+use crate::warp::{FrameId, Path, PathState, Warp};
+
+/// What the instructions of one block's warps work on, beside the warp.
+pub(crate) struct Env<'a, O: Observer> {
+    /// What is the same for the whole launch.
+    pub launch: &'a LaunchContext<'a>,
+    /// The block's shared memory.
+    pub shared: &'a SharedMemory,
+    /// The block's barriers.
+    pub barriers: &'a mut BlockBarriers,
+    /// `%ctaid`
+    pub ctaid: [u32; 3],
+    /// Warp instructions until the slice ends.
+    pub slice: i64,
+    /// What watches.
+    pub observer: &'a mut O,
+}
+
+/// Why an instruction could not be carried out.
+#[derive(Debug)]
+pub(crate) enum Trouble {
+    /// The kernel's fault, by this lane.
+    Fault { lane: u32, kind: FaultKind },
+    /// Not known.
+    Unsupported { opcode: String, reason: String },
+    /// Ours.
+    Internal(String),
+}
+
+/// An instruction's outcome.
+pub(crate) enum Stop {
+    /// It waits for other lanes of the warp.
+    NeedsLanes { members: u32 },
+    /// It cannot be carried out.
+    Trouble(Box<Trouble>),
+}
+
+impl From<Trouble> for Stop {
+    #[cold]
+    fn from(trouble: Trouble) -> Self {
+        Self::Trouble(Box::new(trouble))
+    }
+}
+
+/// A fault by the lowest lane of a mask.
+#[cold]
+pub(crate) fn fault(mask: u32, kind: FaultKind) -> Trouble {
+    Trouble::Fault {
+        lane: mask.trailing_zeros().min(31),
+        kind,
+    }
+}
+
+/// An instruction in trouble: where it is, and what it is.
+pub(crate) struct Stuck {
+    /// The call.
+    pub frame: FrameId,
+    /// Instruction number within the function.
+    pub ptx: u32,
+    /// What is wrong.
+    pub trouble: Box<Trouble>,
+}
+
+/// The state that the instructions of a path see.
+pub(crate) struct PathView<'a> {
+    /// The function.
+    pub function: &'a Function,
+    /// Its registers.
+    pub regs: FramePtr,
+    /// Where its local memory starts.
+    pub local_base: u32,
+}
+
+/// Why a path stopped running.
+pub(crate) enum PathEnd {
+    /// Its lanes wait at a join or have ended.
+    Gone,
+    /// It can go on when it is its turn, or when what it waits for is there.
+    Paused(Path),
+}
+
+/// Runs a path until it cannot go on or its slice ends.
+pub(crate) fn run_path<O: Observer>(
+    env: &mut Env<'_, O>,
+    warp: &mut Warp,
+    mut path: Path,
+) -> Result<PathEnd, Stuck> {
+    'frame: loop {
+        let frame = &warp.frames[path.frame];
+        let launch = env.launch;
+        let function = launch.function(frame.function);
+        let view = PathView {
+            function,
+            regs: frame.registers.frame(),
+            local_base: frame.local_base,
+        };
+        loop {
+            let block = &function.blocks[path.block as usize];
+            if block.is_join
+                && path.at == 0
+                && let Some(id) = path.join
+                && warp.joins[id].block == path.block
+                && warp.joins[id].frame == path.frame
+            {
+                match warp.arrive(id, path.mask) {
+                    Some(merged) => {
+                        path = merged;
+                        continue;
+                    }
+                    None => return Ok(PathEnd::Gone),
+                }
+            }
+            if path.at == 0 {
+                if env.slice <= 0 {
+                    return Ok(PathEnd::Paused(path));
+                }
+                env.slice -= i64::from(block.ptx_end - block.ptx_first).max(1);
+                if O::ON {
+                    env.observer.block(block.counter, path.mask);
+                }
+            }
+            let first = (block.first + path.at) as usize;
+            let code = &function.code[first..block.end as usize];
+            for (done, insn) in code.iter().enumerate() {
+                let mut mask = path.mask;
+                if let Some(guard) = insn.guard {
+                    // SAFETY: The frame is alive and the guard is a predicate.
+                    mask &= unsafe { view.regs.predicate(guard.slot) } ^ guard.flip;
+                    if O::ON {
+                        let number = function.first_instruction + insn.ptx;
+                        env.observer.guarded(number, mask, path.mask);
+                    }
+                    if mask == 0 {
+                        continue;
+                    }
+                }
+                if let Op::Lanes(op) = &insn.op {
+                    // SAFETY: The decoder checked the operands against the
+                    // frame's layout, and no reference into it is held here.
+                    unsafe { (op.run)(view.regs.0, op, mask) };
+                    continue;
+                }
+                match step(env, warp, &view, insn, mask) {
+                    Ok(()) => {}
+                    Err(Stop::NeedsLanes { members }) => {
+                        path.at += done as u32;
+                        path.state = PathState::AtCollective { members };
+                        return match collective::gather(env, warp, &view, insn, path, mask) {
+                            Ok(path) => Ok(PathEnd::Paused(path)),
+                            Err(trouble) => Err(Stuck {
+                                frame: path.frame,
+                                ptx: insn.ptx,
+                                trouble,
+                            }),
+                        };
+                    }
+                    Err(Stop::Trouble(trouble)) => {
+                        return Err(Stuck {
+                            frame: path.frame,
+                            ptx: insn.ptx,
+                            trouble,
+                        });
+                    }
+                }
+            }
+            path.at = 0;
+            match control::leave(env, warp, &view, &mut path) {
+                Ok(control::Next::Block) => {}
+                Ok(control::Next::Frame) => continue 'frame,
+                Ok(control::Next::Gone) => return Ok(PathEnd::Gone),
+                Ok(control::Next::Wait) => return Ok(PathEnd::Paused(path)),
+                Err(trouble) => {
+                    let block = &function.blocks[path.block as usize];
+                    let ptx = block.ptx_end.saturating_sub(1).max(block.ptx_first);
+                    return Err(Stuck {
+                        frame: path.frame,
+                        ptx,
+                        trouble,
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// Carries out one instruction for the lanes of `mask`.
+pub(crate) fn step<O: Observer>(
+    env: &mut Env<'_, O>,
+    warp: &mut Warp,
+    view: &PathView<'_>,
+    insn: &Insn,
+    mask: u32,
+) -> Result<(), Stop> {
+    match &insn.op {
+        Op::Lanes(op) => {
+            // SAFETY: The decoder checked the operands against the frame.
+            unsafe { (op.run)(view.regs.0, op, mask) };
+            Ok(())
+        }
+        Op::Predicate(op) => {
+            predicate::combine(view, *op, mask);
+            Ok(())
+        }
+        Op::Transfer(op) => {
+            predicate::transfer(view, op, mask);
+            Ok(())
+        }
+        Op::Load(op) => access::load(env, warp, view, insn.ptx, op, mask),
+        Op::Store(op) => access::store(env, warp, view, insn.ptx, op, mask),
+        Op::Atomic(op) => atomic::atomic(env, warp, view, insn.ptx, op, mask),
+        Op::Shuffle(op) => collective::shuffle(warp, view, op, mask),
+        Op::Collective(op) => collective::collective(warp, view, op, mask),
+        Op::Clock(op) => {
+            control::read_clock(env, view, *op, mask);
+            Ok(())
+        }
+        Op::Nothing => Ok(()),
+        Op::Yield => {
+            warp.polls += 1;
+            env.slice = env.slice.min(0);
+            Ok(())
+        }
+        Op::Matrix(op) => matrix::matrix(env, warp, view, insn.ptx, op, mask),
+        Op::Unsupported(what) => {
+            let (opcode, reason) = (what.opcode.clone(), what.reason.clone());
+            Err(Trouble::Unsupported { opcode, reason }.into())
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Predicates, and moves that change a register's shape.
+
+use super::PathView;
+use crate::lanes::WARP_SIZE;
+use crate::program::{PredicateOp, Transfer};
+
+/// `d = table[a, b]`.
+pub(crate) fn combine(view: &PathView<'_>, op: PredicateOp, mask: u32) {
+    // SAFETY: The decoder made all three slots for predicates.
+    unsafe {
+        let (a, b) = (view.regs.predicate(op.a), view.regs.predicate(op.b));
+        let mut value = 0;
+        for (i, minterm) in [!a & !b, a & !b, !a & b, a & b].into_iter().enumerate() {
+            if op.table >> i & 1 != 0 {
+                value |= minterm;
+            }
+        }
+        view.regs.set_predicate(op.d, mask, value);
+    }
+}
+
+/// Moves between predicates and registers, packs and unpacks.
+pub(crate) fn transfer(view: &PathView<'_>, op: &Transfer, mask: u32) {
+    // SAFETY: The decoder made every slot for the widths given here.
+    unsafe {
+        match op {
+            Transfer::Pack {
+                d,
+                bytes,
+                parts,
+                part_bytes,
+            } => {
+                for lane in lanes(mask) {
+                    let mut value = 0u128;
+                    for (i, part) in parts.iter().enumerate() {
+                        let bits = u128::from(view.regs.get(*part, *part_bytes, lane));
+                        value |= bits << (8 * part_bytes * i as u32);
+                    }
+                    if *bytes == 16 {
+                        view.regs.lanes_mut::<u128>(*d)[lane] = value;
+                    } else {
+                        view.regs.set(*d, *bytes, lane, value as u64);
+                    }
+                }
+            }
+            Transfer::Unpack {
+                a,
+                bytes,
+                parts,
+                part_bytes,
+            } => {
+                for lane in lanes(mask) {
+                    let value = if *bytes == 16 {
+                        view.regs.lanes::<u128>(*a)[lane]
+                    } else {
+                        u128::from(view.regs.get(*a, *bytes, lane))
+                    };
+                    for (i, part) in parts.iter().enumerate() {
+                        if let Some(slot) = part {
+                            let bits = (value >> (8 * part_bytes * i as u32)) as u64;
+                            view.regs.set(*slot, *part_bytes, lane, bits);
+                        }
+                    }
+                }
+            }
+            Transfer::FromPredicate { d, a } => {
+                let value = view.regs.predicate(*a);
+                for lane in lanes(mask) {
+                    view.regs.lanes_mut::<u32>(*d)[lane] = value >> lane & 1;
+                }
+            }
+        }
+    }
+}
+
+/// The lanes of a mask, in order.
+pub(crate) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
+    (0..WARP_SIZE).filter(move |lane| mask >> lane & 1 != 0)
+}

@@ -1,0 +1,252 @@
+//! A warp: 32 lanes that run in lockstep where they can.
+//!
+//! Lanes that are at the same place form a [`Path`]. A branch on which they
+//! disagree splits a path in two; both parts meet again at the branch's
+//! immediate post-dominator, where a [`Join`] gathers them. Paths of a warp are
+//! scheduled one at a time and may be switched, so that a lane that waits for
+//! another lane of its own warp does not wait for ever; the lanes at a join are
+//! let go early if the ones that they wait for seem to wait for them.
+
+use crate::lanes::FULL_MASK;
+use crate::memory::local::{LOCAL_START, LocalMemory};
+use crate::program::BlockId;
+use crate::registers::Registers;
+
+/// Index into [`Warp::frames`].
+pub(crate) type FrameId = usize;
+/// Index into [`Warp::joins`].
+pub(crate) type JoinId = usize;
+
+/// Lanes that run together.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Path {
+    /// The lanes.
+    pub mask: u32,
+    /// Their call.
+    pub frame: FrameId,
+    /// The block that they are in.
+    pub block: BlockId,
+    /// Instructions of that block that they have done.
+    pub at: u32,
+    /// Where they will meet others.
+    pub join: Option<JoinId>,
+    /// Whether they can go on.
+    pub state: PathState,
+}
+
+/// Whether a path can go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PathState {
+    /// It can.
+    Ready,
+    /// It waits at a block barrier.
+    AtBarrier,
+    /// It waits at a warp-wide instruction for lanes of other paths.
+    AtCollective {
+        /// The lanes that must come.
+        members: u32,
+    },
+}
+
+/// A place where paths meet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Join {
+    /// The call that it belongs to.
+    pub frame: FrameId,
+    /// The block before which they meet.
+    pub block: BlockId,
+    /// Lanes that will come.
+    pub expected: u32,
+    /// Lanes that are there.
+    pub arrived: u32,
+    /// The join that they go to next.
+    pub parent: Option<JoinId>,
+}
+
+/// A call's state.
+pub(crate) struct Frame {
+    /// Index of the function.
+    pub function: usize,
+    /// Its registers.
+    pub registers: Registers,
+    /// Where its local memory starts.
+    pub local_base: u32,
+    /// Lanes that have not returned; 0 in a frame that is free.
+    pub lanes: u32,
+    /// The frame and block of the call.
+    pub caller: Option<(FrameId, BlockId)>,
+}
+
+/// A warp.
+pub(crate) struct Warp {
+    /// Its number in the block.
+    pub index: u32,
+    /// Lanes that have not ended.
+    pub live: u32,
+    /// Paths; the one that runs is taken out while it does.
+    pub paths: Vec<Path>,
+    /// Joins; freed ones have no expected lanes.
+    pub joins: Vec<Join>,
+    /// Calls.
+    pub frames: Vec<Frame>,
+    /// Local memory.
+    pub local: LocalMemory,
+    /// Instructions that looked like waiting, in this slice.
+    pub polls: u32,
+    /// Slices in a row that ended with the same lanes still waiting at joins.
+    pub stalled_slices: u32,
+}
+
+impl Warp {
+    /// A warp whose entry frame has yet to be pushed.
+    pub fn new(index: u32) -> Self {
+        Self {
+            index,
+            live: 0,
+            paths: Vec::new(),
+            joins: Vec::new(),
+            frames: Vec::new(),
+            local: LocalMemory::default(),
+            polls: 0,
+            stalled_slices: 0,
+        }
+    }
+
+    /// Starts the first `n_lanes` lanes at the entry of frame 0.
+    pub fn start(&mut self, n_lanes: u32) {
+        self.live = if n_lanes >= 32 {
+            FULL_MASK
+        } else {
+            (1 << n_lanes) - 1
+        };
+        self.joins.clear();
+        self.paths.clear();
+        for frame in &mut self.frames {
+            frame.lanes = 0;
+        }
+        self.frames[0].lanes = self.live;
+        self.frames[0].local_base = LOCAL_START;
+        self.stalled_slices = 0;
+        self.paths.push(Path {
+            mask: self.live,
+            frame: 0,
+            block: 0,
+            at: 0,
+            join: None,
+            state: PathState::Ready,
+        });
+    }
+
+    /// Takes the path to run next, the most recently split first.
+    pub fn take_ready(&mut self) -> Option<Path> {
+        let index = self
+            .paths
+            .iter()
+            .rposition(|p| p.state == PathState::Ready)?;
+        Some(self.paths.remove(index))
+    }
+
+    /// The join for a split of `path` that meets at `block`: the one it
+    /// already goes to if that is the same place, else a new one.
+    pub fn join_at(&mut self, path: &Path, block: BlockId) -> JoinId {
+        if let Some(id) = path.join {
+            let join = &self.joins[id];
+            if join.block == block && join.frame == path.frame {
+                return id;
+            }
+        }
+        let join = Join {
+            frame: path.frame,
+            block,
+            expected: path.mask,
+            arrived: 0,
+            parent: path.join,
+        };
+        match self.joins.iter().position(|j| j.expected == 0) {
+            Some(free) => {
+                self.joins[free] = join;
+                free
+            }
+            None => {
+                self.joins.push(join);
+                self.joins.len() - 1
+            }
+        }
+    }
+
+    /// Lanes of `path` come to its join. Gives the path that goes on from
+    /// there once all have come.
+    pub fn arrive(&mut self, id: JoinId, mask: u32) -> Option<Path> {
+        let join = &mut self.joins[id];
+        join.arrived |= mask;
+        self.stalled_slices = 0;
+        self.complete(id)
+    }
+
+    /// Frees a join at which everybody is, and gives the path that goes on.
+    fn complete(&mut self, id: JoinId) -> Option<Path> {
+        let join = &mut self.joins[id];
+        if join.expected == 0 || join.arrived != join.expected {
+            return None;
+        }
+        let path = Path {
+            mask: join.expected,
+            frame: join.frame,
+            block: join.block,
+            at: 0,
+            join: join.parent,
+            state: PathState::Ready,
+        };
+        join.expected = 0;
+        join.arrived = 0;
+        Some(path)
+    }
+
+    /// Ends lanes of the running path: nobody waits for them any more.
+    pub fn exit(&mut self, mask: u32) {
+        self.live &= !mask;
+        self.stalled_slices = 0;
+        for frame in &mut self.frames {
+            frame.lanes &= !mask;
+        }
+        for id in 0..self.joins.len() {
+            let join = &mut self.joins[id];
+            if join.expected & mask != 0 {
+                join.expected &= !mask;
+                join.arrived &= !mask;
+                let freed = self.complete(id);
+                self.paths.extend(freed);
+            }
+        }
+    }
+
+    /// Lets the lanes that wait at joins go on without the others. Gives
+    /// whether there were any.
+    pub fn release_joins(&mut self) -> bool {
+        let mut released = false;
+        for join in &mut self.joins {
+            if join.arrived != 0 {
+                self.paths.insert(
+                    0,
+                    Path {
+                        mask: join.arrived,
+                        frame: join.frame,
+                        block: join.block,
+                        at: 0,
+                        join: join.parent,
+                        state: PathState::Ready,
+                    },
+                );
+                join.expected &= !join.arrived;
+                join.arrived = 0;
+                released = true;
+            }
+        }
+        released
+    }
+
+    /// Whether lanes wait at joins.
+    pub fn has_waiting_lanes(&self) -> bool {
+        self.joins.iter().any(|j| j.arrived != 0)
+    }
+}
