@@ -102,9 +102,7 @@ pub(super) fn essence(stderr: &str) -> String {
         .iter()
         .copied()
         .filter(|line| {
-            ["E:", "error", "Err:"]
-                .iter()
-                .any(|mark| line.starts_with(mark))
+            line.contains("error: ") || ["E:", "Err:"].iter().any(|mark| line.starts_with(mark))
         })
         .collect();
     let chosen = if marked.is_empty() {

@@ -64,9 +64,15 @@ pub(super) fn install(locator: &Locator, progress: &dyn Progress) -> Result<Tool
         Ok(toolchain) => return Ok(toolchain),
         Err(reason) => reason,
     };
+    if !is_on_path(locator, "rustup") {
+        return Err("it is not on this system".into());
+    }
     if !locator.may_install {
+        progress.step(
+            "rustup is told not to install (RUSTUP_AUTO_INSTALL=0); using the distribution's packages",
+        );
         return Err(format!(
-            "{missing}, and RUSTUP_AUTO_INSTALL=0 says not to install it unasked"
+            "{missing}, and rustup is told not to install (RUSTUP_AUTO_INSTALL=0)"
         ));
     }
     let mut rustup = Command::new("rustup");
