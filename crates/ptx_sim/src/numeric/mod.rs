@@ -23,6 +23,7 @@
 //! | `cvt` | [`convert::Conversion`]; `cvt.f16x2` [`convert::pack_pair`]; `cvt.pack` [`convert::pack_saturated`] |
 //! | `ex2`, `lg2`, `sin`, `cos`, `tanh`, `rsqrt`, `rcp.approx`, `div.approx`, `div.full`, `sqrt.approx` | [`approx`] |
 //! | `atom`, `red` | [`atomic`] |
+//! | `mma` | [`mma::dot`], by a [`mma::Model`] of the hardware |
 
 pub mod approx;
 pub mod atomic;
@@ -32,6 +33,7 @@ pub mod convert;
 pub mod float;
 pub mod half;
 pub mod integer;
+pub mod mma;
 pub mod rounding;
 pub mod soft;
 

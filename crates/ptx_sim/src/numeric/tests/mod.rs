@@ -8,6 +8,7 @@ mod convert;
 mod float;
 mod half;
 mod integer;
+mod mma;
 
 use proptest::prelude::{Strategy, any, prop_oneof};
 

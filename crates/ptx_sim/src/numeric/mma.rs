@@ -1,0 +1,328 @@
+//! The arithmetic of tensor cores: sums of exact products, cut off below.
+//!
+//! PTX leaves open how `mma` adds up. What the hardware does has been found out
+//! by experiment, and is a *fused sum with truncation*
+//! (Li, Li, Liang, Xu and Tan, "FTTN: Feature-Targeted Testing for Numerical
+//! Properties of NVIDIA & AMD Matrix Accelerators", 2024; Xie, Wang, Yang and
+//! Yang, "MMA-Sim: Bit-Accurate Reference Model of Tensor Cores and Matrix
+//! Cores", 2025, whose parameters these are):
+//!
+//! 1. Products are exact. The exponent of a product is the sum of its factors'
+//!    exponents; its significand, in [1, 4), is not normalised.
+//! 2. The products of a group and the accumulator are brought to the largest
+//!    exponent among them, each cut off toward zero at `fraction_bits` below it.
+//! 3. These fixed-point numbers are added exactly.
+//! 4. The sum is rounded to the accumulator's type: toward zero to `f32`, to the
+//!    nearest, ties to even, to `f16`. The next group goes on from there.
+//!
+//! | architecture | `fraction_bits` | products in a group |
+//! |---|---|---|
+//! | Ampere, Ada | 24 | 8 |
+//! | Hopper, Blackwell | 25 | 16 |
+//!
+//! Subnormal inputs and results are kept. A NaN anywhere, an infinity times zero
+//! and infinities of both signs give the canonical NaN, all bits but the sign
+//! set.
+//!
+//! What is not documented, and assumed here: a product with a zero factor takes
+//! no part in finding the largest exponent; a sum of zero is +0; a sum beyond
+//! the largest `f32` is infinite, not cut off to it.
+//!
+//! Left out: integers, `f64`, `tf32`, 8-bit floats.
+
+/// How an architecture adds up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Model {
+    /// Bits kept below the largest exponent.
+    pub fraction_bits: u32,
+    /// Products that are added in one go.
+    pub group: usize,
+}
+
+impl Model {
+    /// Compute capability 8.x.
+    pub const AMPERE: Self = Self {
+        fraction_bits: 24,
+        group: 8,
+    };
+    /// Compute capability 9.0.
+    pub const HOPPER: Self = Self {
+        fraction_bits: 25,
+        group: 16,
+    };
+}
+
+/// Type of the factors, 16 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Factor {
+    /// `.f16`
+    F16,
+    /// `.bf16`
+    Bf16,
+}
+
+/// Type of the accumulator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Accumulator {
+    /// `.f16`
+    F16,
+    /// `.f32`
+    F32,
+}
+
+/// A floating-point format: bits of its fraction, and its largest exponent.
+#[derive(Clone, Copy)]
+struct Format {
+    fraction_bits: u32,
+    exponent_bits: u32,
+}
+
+const F16: Format = Format {
+    fraction_bits: 10,
+    exponent_bits: 5,
+};
+const BF16: Format = Format {
+    fraction_bits: 7,
+    exponent_bits: 8,
+};
+const F32: Format = Format {
+    fraction_bits: 23,
+    exponent_bits: 8,
+};
+
+impl Factor {
+    const fn format(self) -> Format {
+        match self {
+            Self::F16 => F16,
+            Self::Bf16 => BF16,
+        }
+    }
+}
+
+impl Accumulator {
+    const fn format(self) -> Format {
+        match self {
+            Self::F16 => F16,
+            Self::F32 => F32,
+        }
+    }
+
+    /// The NaN that stands for all.
+    pub const fn canonical_nan(self) -> u32 {
+        match self {
+            Self::F16 => 0x7FFF,
+            Self::F32 => 0x7FFF_FFFF,
+        }
+    }
+}
+
+/// A number taken apart.
+#[derive(Clone, Copy, Debug)]
+pub struct Unpacked {
+    /// Exponent of the significand's unit bit; that of the smallest normal
+    /// number for zero and subnormal ones.
+    exponent: i32,
+    /// With its sign; as a fixed-point number with the format's fraction bits.
+    significand: i64,
+    class: Class,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Class {
+    Finite,
+    Infinite,
+    Nan,
+}
+
+impl Format {
+    const fn bias(self) -> i32 {
+        (1 << (self.exponent_bits - 1)) - 1
+    }
+
+    const fn unpack(self, bits: u32) -> Unpacked {
+        let Self {
+            fraction_bits,
+            exponent_bits,
+        } = self;
+        let fraction = (bits & ((1 << fraction_bits) - 1)) as i64;
+        let field = (bits >> fraction_bits & ((1 << exponent_bits) - 1)) as i32;
+        let negative = bits >> (fraction_bits + exponent_bits) & 1 != 0;
+        let (exponent, magnitude, class) = if field == (1 << exponent_bits) - 1 {
+            let class = if fraction == 0 {
+                Class::Infinite
+            } else {
+                Class::Nan
+            };
+            (0, 1, class)
+        } else if field == 0 {
+            (1 - self.bias(), fraction, Class::Finite)
+        } else {
+            (
+                field - self.bias(),
+                fraction | 1 << fraction_bits,
+                Class::Finite,
+            )
+        };
+        let significand = if negative { -magnitude } else { magnitude };
+        Unpacked {
+            exponent,
+            significand,
+            class,
+        }
+    }
+
+    const fn infinity(self, negative: bool) -> u32 {
+        let sign = (negative as u32) << (self.fraction_bits + self.exponent_bits);
+        sign | ((1 << self.exponent_bits) - 1) << self.fraction_bits
+    }
+
+    /// `sum · 2^scale`, rounded toward zero or to the nearest.
+    fn pack(self, sum: i64, scale: i32, to_nearest: bool) -> u32 {
+        if sum == 0 {
+            return 0;
+        }
+        let magnitude = sum.unsigned_abs();
+        let top = 63 - magnitude.leading_zeros() as i32;
+        let exponent = (top + scale).max(1 - self.bias());
+        // Units of the last place of the result.
+        let unit = exponent - self.fraction_bits as i32;
+        let mut rounded = shift(magnitude, scale - unit);
+        if to_nearest && unit > scale {
+            let n_cut = (unit - scale).min(63);
+            let half = 1u64 << (n_cut - 1);
+            let cut = magnitude & ((1 << n_cut) - 1);
+            if cut > half || cut == half && rounded & 1 == 1 {
+                rounded += 1;
+            }
+        }
+        // A carry into the next exponent, and a subnormal's lack of the unit
+        // bit, come out right by adding.
+        let field = (exponent + self.bias()) as u64;
+        let bits = ((field - 1) << self.fraction_bits) + rounded;
+        let largest = u64::from(self.infinity(false));
+        let sign = u32::from(sum < 0) << (self.fraction_bits + self.exponent_bits);
+        sign | bits.min(largest) as u32
+    }
+}
+
+/// `magnitude · 2^by`, cut off toward zero.
+const fn shift(magnitude: u64, by: i32) -> u64 {
+    if by >= 0 {
+        magnitude << by
+    } else if by > -64 {
+        magnitude >> -by
+    } else {
+        0
+    }
+}
+
+/// A factor taken apart, so that it can be used for many products.
+pub const fn unpack(factor: Factor, bits: u16) -> Unpacked {
+    factor.format().unpack(bits as u32)
+}
+
+/// Σ a·b + c by `model`: the bits of the accumulator's type, from its bits.
+///
+/// `a` and `b` are factors of type `factor`, as many of the one as of the other.
+pub fn dot(
+    model: Model,
+    factor: Factor,
+    accumulator: Accumulator,
+    a: &[Unpacked],
+    b: &[Unpacked],
+    c: u32,
+) -> u32 {
+    let mut sum = c;
+    for (a, b) in a.chunks(model.group).zip(b.chunks(model.group)) {
+        sum = fused_sum(model.fraction_bits, factor, accumulator, a, b, sum);
+    }
+    sum
+}
+
+/// One group.
+fn fused_sum(
+    fraction_bits: u32,
+    factor: Factor,
+    accumulator: Accumulator,
+    a: &[Unpacked],
+    b: &[Unpacked],
+    c: u32,
+) -> u32 {
+    let format = accumulator.format();
+    let c = format.unpack(c);
+    let pairs = || a.iter().zip(b);
+    let special = |x: &Unpacked| x.class != Class::Finite;
+    if special(&c) || a.iter().any(special) || b.iter().any(special) {
+        return special_sum(accumulator, pairs(), &c);
+    }
+
+    let mut largest = if c.significand != 0 {
+        c.exponent
+    } else {
+        i32::MIN
+    };
+    for (a, b) in pairs() {
+        if a.significand != 0 && b.significand != 0 {
+            largest = largest.max(a.exponent + b.exponent);
+        }
+    }
+    if largest == i32::MIN {
+        return 0;
+    }
+    let aligned = |significand: i64, exponent: i32, own_bits: u32| {
+        let by = fraction_bits as i32 - own_bits as i32 + exponent - largest;
+        let magnitude = shift(significand.unsigned_abs(), by.min(40)) as i64;
+        if significand < 0 {
+            -magnitude
+        } else {
+            magnitude
+        }
+    };
+    let product_bits = 2 * factor.format().fraction_bits;
+    let mut sum = if c.significand != 0 {
+        aligned(c.significand, c.exponent, format.fraction_bits)
+    } else {
+        0
+    };
+    for (a, b) in pairs() {
+        let significand = a.significand * b.significand;
+        if significand != 0 {
+            sum += aligned(significand, a.exponent + b.exponent, product_bits);
+        }
+    }
+    let to_nearest = accumulator == Accumulator::F16;
+    format.pack(sum, largest - fraction_bits as i32, to_nearest)
+}
+
+/// A group with an infinity or a NaN in it.
+fn special_sum<'u>(
+    accumulator: Accumulator,
+    pairs: impl Iterator<Item = (&'u Unpacked, &'u Unpacked)>,
+    c: &Unpacked,
+) -> u32 {
+    let (mut positive, mut negative) = (false, false);
+    let mut add_infinity = |is_negative: bool| {
+        positive |= !is_negative;
+        negative |= is_negative;
+    };
+    match c.class {
+        Class::Nan => return accumulator.canonical_nan(),
+        Class::Infinite => add_infinity(c.significand < 0),
+        Class::Finite => {}
+    }
+    for (a, b) in pairs {
+        if a.class == Class::Nan || b.class == Class::Nan {
+            return accumulator.canonical_nan();
+        }
+        if a.class == Class::Infinite || b.class == Class::Infinite {
+            if a.significand == 0 || b.significand == 0 {
+                return accumulator.canonical_nan();
+            }
+            add_infinity((a.significand < 0) != (b.significand < 0));
+        }
+    }
+    match (positive, negative) {
+        (true, true) => accumulator.canonical_nan(),
+        (_, is_negative) => accumulator.format().infinity(is_negative),
+    }
+}

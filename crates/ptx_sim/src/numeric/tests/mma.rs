@@ -1,0 +1,220 @@
+//! Tensor-core sums against exact arithmetic and worked examples.
+
+use ::half::{bf16, f16};
+use proptest::prelude::*;
+
+use crate::numeric::mma::{Accumulator, Factor, Model, Unpacked, dot, unpack};
+
+fn halves(values: &[f64]) -> Vec<Unpacked> {
+    values
+        .iter()
+        .map(|&x| unpack(Factor::F16, f16::from_f64(x).to_bits()))
+        .collect()
+}
+
+fn sum_f32(model: Model, a: &[f64], b: &[f64], c: f32) -> f32 {
+    let bits = dot(
+        model,
+        Factor::F16,
+        Accumulator::F32,
+        &halves(a),
+        &halves(b),
+        c.to_bits(),
+    );
+    f32::from_bits(bits)
+}
+
+fn sum_f16(model: Model, a: &[f64], b: &[f64], c: f64) -> f16 {
+    let c = f16::from_f64(c).to_bits().into();
+    let bits = dot(
+        model,
+        Factor::F16,
+        Accumulator::F16,
+        &halves(a),
+        &halves(b),
+        c,
+    );
+    f16::from_bits(bits as u16)
+}
+
+#[test]
+fn small_whole_numbers_are_exact() {
+    let a: Vec<f64> = (0..16).map(f64::from).collect();
+    let b: Vec<f64> = (0..16).map(|i| f64::from(i % 5) - 2.0).collect();
+    let exact: f64 = a.iter().zip(&b).map(|(a, b)| a * b).sum::<f64>() + 100.0;
+    for model in [Model::HOPPER, Model::AMPERE] {
+        assert_eq!(f64::from(sum_f32(model, &a, &b, 100.0)), exact);
+        assert_eq!(sum_f16(model, &a, &b, 100.0).to_f64(), exact);
+    }
+}
+
+/// The number of bits kept shows where a small product is next to a large one.
+#[test]
+fn bits_below_the_kept_ones_are_cut_off() {
+    let with = |model, small: f64| {
+        // 1 + small - 1: what of `small` survived?
+        sum_f32(model, &[1.0, small, -1.0, 0.0], &[1.0; 4], 0.0)
+    };
+    let power = |exponent: i32| (exponent as f64).exp2();
+    // f16 reaches down to 2^-24; its square root of 2^-25 does not exist, so
+    // products are used below that.
+    assert_eq!(f64::from(with(Model::AMPERE, power(-24))), power(-24));
+    let tiny = |model, exponent: i32| {
+        let (x, y) = (power(exponent / 2), power(exponent - exponent / 2));
+        f64::from(sum_f32(
+            model,
+            &[1.0, x, -1.0, 0.0],
+            &[1.0, y, 1.0, 0.0],
+            0.0,
+        ))
+    };
+    assert_eq!(tiny(Model::AMPERE, -24), power(-24));
+    assert_eq!(tiny(Model::AMPERE, -25), 0.0);
+    assert_eq!(tiny(Model::HOPPER, -25), power(-25));
+    assert_eq!(tiny(Model::HOPPER, -26), 0.0);
+}
+
+#[test]
+fn f32_sums_are_cut_off_toward_zero() {
+    let ulp = f64::from(f32::EPSILON);
+    let three_quarters = |sign: f64| {
+        // sign · (1 + ¾ ulp), in two products.
+        let tail = sign * 0.75 * ulp;
+        let (x, y) = (tail * 4096.0, 1.0 / 4096.0);
+        sum_f32(Model::HOPPER, &[sign, x], &[1.0, y], 0.0)
+    };
+    assert_eq!(three_quarters(1.0), 1.0);
+    assert_eq!(three_quarters(-1.0), -1.0);
+}
+
+#[test]
+fn f16_sums_are_rounded_to_nearest_even() {
+    let half_ulp = (-11f64).exp2();
+    assert_eq!(
+        sum_f16(Model::HOPPER, &[1.0, half_ulp], &[1.0, 1.0], 0.0).to_f64(),
+        1.0
+    );
+    assert_eq!(
+        sum_f16(Model::HOPPER, &[1.0, 3.0 * half_ulp], &[1.0, 1.0], 0.0).to_f64(),
+        1.0 + 4.0 * half_ulp
+    );
+    assert_eq!(
+        sum_f16(
+            Model::HOPPER,
+            &[1.0, half_ulp, half_ulp / 8.0],
+            &[1.0; 3],
+            0.0
+        )
+        .to_f64(),
+        1.0 + 2.0 * half_ulp
+    );
+    assert_eq!(
+        sum_f16(Model::HOPPER, &[65504.0, 65504.0], &[1.0; 2], 0.0),
+        f16::INFINITY
+    );
+}
+
+#[test]
+fn groups_are_rounded_in_between() {
+    // 2048 + 1 needs 12 bits: f16 drops the 1 at the end of each group.
+    let mut a = vec![0.0; 16];
+    (a[0], a[1], a[8]) = (2048.0, 1.0, 1.0);
+    assert_eq!(sum_f16(Model::AMPERE, &a, &[1.0; 16], 0.0).to_f64(), 2048.0);
+    assert_eq!(sum_f16(Model::HOPPER, &a, &[1.0; 16], 0.0).to_f64(), 2050.0);
+}
+
+#[test]
+fn special_values_go_their_way() {
+    const INF: f64 = f64::INFINITY;
+    let sum = |a: &[f64], b: &[f64], c| sum_f32(Model::HOPPER, a, b, c);
+    assert_eq!(sum(&[INF, 1.0], &[2.0, 1.0], 0.0), f32::INFINITY);
+    assert_eq!(sum(&[INF, 1.0], &[-2.0, 1.0], 0.0), f32::NEG_INFINITY);
+    assert_eq!(sum(&[1.0], &[1.0], f32::NEG_INFINITY), f32::NEG_INFINITY);
+    for (a, b, c) in [
+        (INF, 0.0, 0.0),
+        (INF, -1.0, f32::INFINITY),
+        (f64::NAN, 1.0, 0.0),
+        (1.0, 1.0, f32::NAN),
+    ] {
+        assert_eq!(sum(&[a], &[b], c).to_bits(), 0x7FFF_FFFF);
+    }
+    assert_eq!(
+        sum_f16(Model::HOPPER, &[INF], &[0.0], 0.0).to_bits(),
+        0x7FFF
+    );
+}
+
+#[test]
+fn subnormal_numbers_are_kept() {
+    let smallest = (-24f64).exp2();
+    assert_eq!(
+        f64::from(sum_f32(Model::HOPPER, &[smallest], &[1.0], 0.0)),
+        smallest
+    );
+    assert_eq!(
+        sum_f16(Model::HOPPER, &[smallest], &[1.0], 0.0).to_bits(),
+        1
+    );
+    // bf16 products reach below the smallest f32.
+    let bf = |x: f32| unpack(Factor::Bf16, bf16::from_f32(x).to_bits());
+    let product = |x: f32, y: f32| {
+        let bits = dot(
+            Model::HOPPER,
+            Factor::Bf16,
+            Accumulator::F32,
+            &[bf(x)],
+            &[bf(y)],
+            0,
+        );
+        f32::from_bits(bits)
+    };
+    assert_eq!(
+        product(1e-20, 1e-20),
+        f32::from_bits(bf16::from_f32(1e-20).to_f32().powi(2).to_bits())
+    );
+    assert_eq!(product(1e-38, 1e-38), 0.0);
+    assert_eq!(product(3e38, 3e38), f32::INFINITY);
+}
+
+proptest! {
+    /// The error is what the cutting off allows, against exact sums in f64 (the
+    /// factors' exponents are held within the range where those are exact).
+    #[test]
+    fn errors_stay_within_the_model(
+        a in prop::collection::vec(-1.0f64..1.0, 16),
+        b in prop::collection::vec(-1.0f64..1.0, 16),
+        c in -1.0f32..1.0,
+    ) {
+        let round = |x: &f64| f16::from_f64(*x).to_f64();
+        let terms: Vec<f64> = a.iter().zip(&b).map(|(a, b)| round(a) * round(b)).collect();
+        let exact = terms.iter().sum::<f64>() + f64::from(c);
+        let largest = terms.iter().map(|t| t.abs()).fold(f64::from(c.abs()), f64::max);
+        // Each of 17 terms is cut by less than one unit below the largest
+        // exponent, of which the largest term is at least 1 (a product's
+        // significand is in [1, 4)); the result by less than one of its own.
+        for (model, groups) in [(Model::HOPPER, 1.0), (Model::AMPERE, 2.0)] {
+            let unit = (-(model.fraction_bits as f64)).exp2() * largest.max(exact.abs());
+            let bound = groups * (17.0 * unit + f64::from(f32::EPSILON) * (exact.abs() + 17.0 * unit));
+            let got = f64::from(sum_f32(model, &a, &b, c));
+            prop_assert!((got - exact).abs() <= bound, "{got} for {exact}, bound {bound:e}");
+        }
+    }
+
+    /// One product and nothing else is exact in f32, whatever it is.
+    #[test]
+    fn single_products_are_exact(a: u16, b: u16) {
+        let (x, y) = (f16::from_bits(a).to_f32(), f16::from_bits(b).to_f32());
+        let got = dot(
+            Model::HOPPER, Factor::F16, Accumulator::F32,
+            &[unpack(Factor::F16, a)], &[unpack(Factor::F16, b)], 0,
+        );
+        let expected = x * y;
+        if expected.is_nan() {
+            prop_assert_eq!(got, 0x7FFF_FFFF);
+        } else if expected == 0.0 {
+            prop_assert_eq!(got, 0);
+        } else {
+            prop_assert_eq!(got, expected.to_bits());
+        }
+    }
+}
