@@ -12,6 +12,8 @@
 
 use std::marker::PhantomData;
 
+use crate::numeric::half::{Bf16, F16};
+
 /// Lanes of a warp.
 pub const WARP_SIZE: usize = 32;
 /// The mask of a warp whose lanes are all active.
@@ -31,6 +33,8 @@ pub struct LaneOp {
     pub b: u32,
     /// Third source, if the shape has one.
     pub c: u32,
+    /// Fourth source, or a constant that the shape hands to its closure.
+    pub e: u32,
 }
 
 /// Carries out a [`LaneOp`] for the lanes of a mask.
@@ -54,19 +58,7 @@ macro_rules! lanes_of {
         $(unsafe impl Lane for $t {})*
     };
 }
-lanes_of!(
-    u16,
-    i16,
-    u32,
-    i32,
-    u64,
-    i64,
-    u128,
-    f32,
-    f64,
-    half::f16,
-    half::bf16
-);
+lanes_of!(u16, i16, u32, i32, u64, i64, u128, f32, f64, F16, Bf16);
 
 /// Recreates a closure without captures from its type alone.
 struct Pure<F>(PhantomData<F>);
@@ -166,6 +158,25 @@ shape!(
 shape!(
     /// `d = f(a, b, c)`.
     ternary, ternary_wide, ternary_plain, ternary_body, <A, B, C, D>, (A, B, C) -> D
+);
+shape!(
+    /// `d = f(a, b, c, e)`.
+    quaternary, quaternary_wide, quaternary_plain, quaternary_body,
+    <A, B, C, E, D>, (A, B, C, E) -> D
+);
+shape!(
+    /// `d = f(a, constant)`.
+    unary_with, unary_with_wide, unary_with_plain, unary_with_body, <A, D>, (A, u32) -> D
+);
+shape!(
+    /// `d = f(a, b, constant)`.
+    binary_with, binary_with_wide, binary_with_plain, binary_with_body,
+    <A, B, D>, (A, B, u32) -> D
+);
+shape!(
+    /// `d = f(a, b, c, constant)`.
+    ternary_with, ternary_with_wide, ternary_with_plain, ternary_with_body,
+    <A, B, C, D>, (A, B, C, u32) -> D
 );
 shape!(
     /// Predicate `d = f(a)`.
@@ -304,6 +315,68 @@ unsafe fn ternary_body<A: Lane, B: Lane, C: Lane, D: Lane, F: Fn(A, B, C) -> D +
         let (a, b) = (source::<A>(frame, op.a), source::<B>(frame, op.b));
         let c = source::<C>(frame, op.c);
         store_lanes(frame, op.d, mask, |l| f(a[l], b[l], c[l]));
+    }
+}
+
+#[inline(always)]
+unsafe fn quaternary_body<A: Lane, B: Lane, C: Lane, E: Lane, D: Lane, F>(
+    frame: *mut u8,
+    op: &LaneOp,
+    mask: u32,
+) where
+    F: Fn(A, B, C, E) -> D + Copy,
+{
+    // SAFETY: The caller's promises, passed on.
+    unsafe {
+        let f = Pure::<F>::get();
+        let (a, b) = (source::<A>(frame, op.a), source::<B>(frame, op.b));
+        let (c, e) = (source::<C>(frame, op.c), source::<E>(frame, op.e));
+        store_lanes(frame, op.d, mask, |l| f(a[l], b[l], c[l], e[l]));
+    }
+}
+
+#[inline(always)]
+unsafe fn unary_with_body<A: Lane, D: Lane, F: Fn(A, u32) -> D + Copy>(
+    frame: *mut u8,
+    op: &LaneOp,
+    mask: u32,
+) {
+    // SAFETY: The caller's promises, passed on.
+    unsafe {
+        let f = Pure::<F>::get();
+        let a = source::<A>(frame, op.a);
+        store_lanes(frame, op.d, mask, |l| f(a[l], op.e));
+    }
+}
+
+#[inline(always)]
+unsafe fn binary_with_body<A: Lane, B: Lane, D: Lane, F: Fn(A, B, u32) -> D + Copy>(
+    frame: *mut u8,
+    op: &LaneOp,
+    mask: u32,
+) {
+    // SAFETY: The caller's promises, passed on.
+    unsafe {
+        let f = Pure::<F>::get();
+        let (a, b) = (source::<A>(frame, op.a), source::<B>(frame, op.b));
+        store_lanes(frame, op.d, mask, |l| f(a[l], b[l], op.e));
+    }
+}
+
+#[inline(always)]
+unsafe fn ternary_with_body<A: Lane, B: Lane, C: Lane, D: Lane, F>(
+    frame: *mut u8,
+    op: &LaneOp,
+    mask: u32,
+) where
+    F: Fn(A, B, C, u32) -> D + Copy,
+{
+    // SAFETY: The caller's promises, passed on.
+    unsafe {
+        let f = Pure::<F>::get();
+        let (a, b) = (source::<A>(frame, op.a), source::<B>(frame, op.b));
+        let c = source::<C>(frame, op.c);
+        store_lanes(frame, op.d, mask, |l| f(a[l], b[l], c[l], op.e));
     }
 }
 

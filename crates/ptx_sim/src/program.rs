@@ -9,6 +9,7 @@
 
 use crate::ir::{FuncId, Space, VarId};
 use crate::lanes::LaneOp;
+use crate::numeric::convert::Conversion;
 
 /// Byte offset of a register, constant or special value in a frame.
 pub(crate) type Slot = u32;
@@ -101,6 +102,8 @@ pub(crate) enum Op {
     Lanes(LaneOp),
     /// Combines predicates: truth table over two of them.
     Predicate(PredicateOp),
+    /// A conversion that has no loop of its own.
+    Convert(Box<Convert>),
     /// `mov` between predicates and registers, packing and unpacking.
     Transfer(Box<Transfer>),
     /// `ld`
@@ -147,6 +150,15 @@ pub(crate) struct PredicateOp {
     pub b: Slot,
     /// Bit `a + 2 b` is the result.
     pub table: u8,
+}
+
+/// `cvt` in its general form.
+pub(crate) struct Convert {
+    pub conversion: Conversion,
+    pub d: Slot,
+    pub d_bytes: u32,
+    pub a: Slot,
+    pub a_bytes: u32,
 }
 
 /// Moves that change a register's shape.

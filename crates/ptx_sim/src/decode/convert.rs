@@ -1,8 +1,11 @@
 //! `cvt`
 
 use crate::ir::{Operand, Type};
-use crate::lanes::{LaneFn, unary};
-use crate::program::Init;
+use crate::lanes::{LaneFn, binary, ternary, unary};
+use crate::numeric::convert::{Conversion, Int, Number, pack_saturated};
+use crate::numeric::float::canonical_f32;
+use crate::numeric::{Rounding, half, soft};
+use crate::program::{Convert, Init, Op};
 
 use super::frame::lane_bytes;
 use super::instruction::Decoder;
@@ -76,6 +79,105 @@ fn narrow(to: Type, bytes: u32) -> Option<LaneFn> {
     })
 }
 
+/// A conversion's modifiers.
+#[derive(Clone, Copy)]
+struct Modifiers {
+    rounding: Option<Rounding>,
+    to_integral: bool,
+    ftz: bool,
+    saturate: bool,
+    relu: bool,
+    finite: bool,
+}
+
+impl Modifiers {
+    fn take(op: &mut Opcode<'_>) -> Self {
+        let rounding =
+            op.take_if(|part| Some((Rounding::from_name(part)?, Rounding::is_integer_name(part))));
+        Self {
+            rounding: rounding.map(|(rounding, _)| rounding),
+            to_integral: rounding.is_some_and(|(_, to_integral)| to_integral),
+            ftz: op.take("ftz"),
+            saturate: op.take("sat"),
+            relu: op.take("relu"),
+            finite: op.take("satfinite"),
+        }
+    }
+
+    /// A loop of its own for the conversions that kernels are full of.
+    fn usual(self, to: Type, from: Type) -> Option<LaneFn> {
+        use Type::{Bf16, F16, F32, F64, S32, S64, U16, U32, U64};
+        if self.ftz || self.saturate || self.relu || self.finite {
+            return None;
+        }
+        let nearest = self.rounding == Some(Rounding::NearestEven);
+        let zero = self.rounding == Some(Rounding::Zero);
+        if self.rounding.is_none()
+            && let Some(run) = direct(to, from)
+        {
+            return Some(run);
+        }
+        Some(match (to, from) {
+            (F32, S32) if nearest => unary(|a: i32| a as f32),
+            (F32, U32) if nearest => unary(|a: u32| a as f32),
+            (F32, U16) if nearest => unary(|a: u16| f32::from(a)),
+            (F32, S64) if nearest => unary(|a: i64| a as f32),
+            (F32, U64) if nearest => unary(|a: u64| a as f32),
+            (F64, S32) => unary(|a: i32| f64::from(a)),
+            (F64, U32) => unary(|a: u32| f64::from(a)),
+            (F64, S64) if nearest => unary(|a: i64| a as f64),
+            (F64, U64) if nearest => unary(|a: u64| a as f64),
+            // `as` rounds towards zero, limits to the type and makes a NaN
+            // zero, which is what PTX says of 32-bit targets.
+            (S32, F32) if zero => unary(|a: f32| a as i32),
+            (U32, F32) if zero => unary(|a: f32| a as u32),
+            (F64, F32) if self.rounding.is_none() => {
+                unary(|a: f32| if a.is_nan() { f64_nan() } else { f64::from(a) })
+            }
+            (F32, F64) if nearest && !self.to_integral => unary(|a: f64| canonical_f32(a as f32)),
+            (F32, F16) if self.rounding.is_none() => unary(half::F16::to_f32),
+            (F32, Bf16) if self.rounding.is_none() => unary(half::Bf16::to_f32),
+            (F16, F32) if nearest && !self.to_integral => unary(half::F16::from_f32),
+            (Bf16, F32) if nearest && !self.to_integral => unary(half::Bf16::from_f32),
+            _ => return None,
+        })
+    }
+
+    /// The conversion in general.
+    fn conversion(self, to: Type, from: Type) -> Decoded<Conversion> {
+        let number = |ty| Number::of_type(ty).ok_or_else(|| format!("{ty} cannot be converted"));
+        Ok(Conversion {
+            from: number(from)?,
+            to: number(to)?,
+            rounding: self.rounding.unwrap_or_default(),
+            to_integral: self.to_integral && !is_integer(to) && !is_integer(from),
+            ftz: self.ftz,
+            saturate: self.saturate,
+            relu: self.relu,
+            finite: self.finite,
+        })
+    }
+
+    /// Whether the rounding that a conversion needs is there.
+    fn check_rounding(self, to: Type, from: Type) -> Decoded<()> {
+        let needs = match (is_integer(from), is_integer(to)) {
+            (true, true) => false,
+            (true, false) | (false, true) => true,
+            (false, false) => to.size_bytes() < from.size_bytes(),
+        };
+        if needs && self.rounding.is_none() {
+            return Err(format!("a conversion from {from} to {to} needs a rounding"));
+        }
+        Ok(())
+    }
+}
+
+/// The NaN that a conversion to f64 gives.
+#[inline(always)]
+fn f64_nan() -> f64 {
+    f64::from_bits(soft::F64.canonical_nan)
+}
+
 fn is_integer(ty: Type) -> bool {
     use Type::{S8, S16, S32, S64, U8, U16, U32, U64};
     matches!(ty, U8 | U16 | U32 | U64 | S8 | S16 | S32 | S64)
@@ -84,26 +186,132 @@ fn is_integer(ty: Type) -> bool {
 impl Decoder<'_> {
     /// `cvt`
     pub fn cvt(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
+        if op.take("pack") {
+            return self.cvt_pack(op, operands);
+        }
+        let modifiers = Modifiers::take(op);
         let to = op.ty()?;
         let from = op.ty()?;
+        if matches!(to, Type::F16x2 | Type::Bf16x2) {
+            return self.cvt_pair(modifiers, to, from, operands);
+        }
         let [d, a] = operands else {
             return Err("cvt takes two operands".to_owned());
         };
-        if !is_integer(to) || !is_integer(from) {
-            return Err("not supported".to_owned());
-        }
         let (a, a_bytes) = self.convertible(a, from)?;
         let (d, d_bytes) = self.any_register(d)?;
+        if a_bytes < from.size_bytes() {
+            return Err("the source is narrower than its type".to_owned());
+        }
+        if d_bytes < to.size_bytes() {
+            return Err("the destination is narrower than its type".to_owned());
+        }
         let exact = a_bytes == lane_bytes(from) && d_bytes == lane_bytes(to);
-        if exact && let Some(run) = direct(to, from) {
+        if exact && let Some(run) = modifiers.usual(to, from) {
             self.lanes(run, d, &[a]);
             return Ok(());
         }
-        let widen = widen(from, a_bytes).ok_or("the source is narrower than its type")?;
-        let narrow = narrow(to, d_bytes).ok_or("the destination is narrower than its type")?;
-        let wide = self.frame.fresh(8);
-        self.lanes(widen, wide, &[a]);
-        self.lanes(narrow, d, &[wide]);
+        if is_integer(to) && is_integer(from) && !modifiers.saturate {
+            let widen = widen(from, a_bytes).ok_or("the source is narrower than its type")?;
+            let narrow = narrow(to, d_bytes).ok_or("the destination is narrower than its type")?;
+            let wide = self.frame.fresh(8);
+            self.lanes(widen, wide, &[a]);
+            self.lanes(narrow, d, &[wide]);
+            return Ok(());
+        }
+        let conversion = modifiers.conversion(to, from)?;
+        modifiers.check_rounding(to, from)?;
+        self.emit(Op::Convert(Box::new(Convert {
+            conversion,
+            d,
+            d_bytes,
+            a,
+            a_bytes,
+        })));
+        Ok(())
+    }
+
+    /// `cvt.rn.f16x2.f32 d, a, b`: `a` in the upper half.
+    fn cvt_pair(
+        &mut self,
+        modifiers: Modifiers,
+        to: Type,
+        from: Type,
+        operands: &[Operand],
+    ) -> Decoded<()> {
+        if from != Type::F32 {
+            return Err(format!("there is no conversion from {from} to {to}"));
+        }
+        let [d, a, b] = operands else {
+            return Err("a conversion to a pair takes three operands".to_owned());
+        };
+        let half = if to == Type::F16x2 {
+            Type::F16
+        } else {
+            Type::Bf16
+        };
+        let conversion = modifiers.conversion(half, from)?;
+        let (high, low) = (self.source(a, from)?, self.source(b, from)?);
+        let halves = [self.frame.fresh(2), self.frame.fresh(2)];
+        for (a, d) in [low, high].into_iter().zip(halves) {
+            match modifiers.usual(half, from) {
+                Some(run) => self.lanes(run, d, &[a]),
+                None => self.emit(Op::Convert(Box::new(Convert {
+                    conversion,
+                    d,
+                    d_bytes: 2,
+                    a,
+                    a_bytes: 4,
+                }))),
+            }
+        }
+        let d = self.destination(d, Type::B32)?;
+        let run = binary(|low: u16, high: u16| u32::from(low) | u32::from(high) << 16);
+        self.lanes(run, d, &halves);
+        Ok(())
+    }
+
+    /// `cvt.pack.sat`
+    fn cvt_pack(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
+        if !op.take("sat") {
+            return Err("cvt.pack needs .sat".to_owned());
+        }
+        let to = op.ty()?;
+        op.take_type();
+        op.take_type();
+        let [d, a, b, rest @ ..] = operands else {
+            return Err("cvt.pack takes three or four operands".to_owned());
+        };
+        macro_rules! pack {
+            ($bits:expr, $signed:expr) => {
+                ternary(|a: i32, b: i32, c: u32| {
+                    pack_saturated(
+                        Int {
+                            n_bits: $bits,
+                            is_signed: $signed,
+                        },
+                        a,
+                        b,
+                        c,
+                    )
+                })
+            };
+        }
+        let run = match to {
+            Type::U8 => pack!(8, false),
+            Type::S8 => pack!(8, true),
+            Type::U16 => pack!(16, false),
+            Type::S16 => pack!(16, true),
+            other => return Err(format!("there is no cvt.pack to {other}")),
+        };
+        let c = match rest {
+            [] => self.frame.value(Init::Constant { bits: 0, bytes: 4 }),
+            [c] => self.source(c, Type::B32)?,
+            _ => return Err("too many operands".to_owned()),
+        };
+        let (a, b) = (self.source(a, Type::S32)?, self.source(b, Type::S32)?);
+        let d = self.destination(d, Type::B32)?;
+        self.lanes(run, d, &[a, b, c]);
         Ok(())
     }
 

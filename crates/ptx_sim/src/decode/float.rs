@@ -1,24 +1,416 @@
 //! Floating-point arithmetic.
+//!
+//! The usual forms (rounded to nearest, without modifiers, or with `.ftz`
+//! alone) each have a loop of their own. All others share one loop for each
+//! operation and type, which reads rounding and modifiers from a constant.
 
 use crate::ir::{Operand, Type};
-use crate::lanes::{binary, ternary};
+use crate::lanes::{LaneFn, binary, binary_with, ternary, ternary_with, test, unary, unary_with};
+use crate::numeric::compare::{self, Extremum, Property};
+use crate::numeric::float::{self, Float};
+use crate::numeric::half::{Bf16, F16, packed1, packed2, packed3};
+use crate::numeric::{Rounding, approx};
 
 use super::instruction::Decoder;
 use super::opcode::Opcode;
 use super::operand::Decoded;
 
+/// Modifiers, packed into the constant of a loop.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Modifiers(u32);
+
+const FTZ: u32 = 1 << 8;
+const SAT: u32 = 1 << 9;
+const RELU: u32 = 1 << 10;
+
+impl Modifiers {
+    fn take(op: &mut Opcode<'_>) -> Self {
+        let rounding = op.take_if(|part| match part {
+            "rn" => Some(0),
+            "rz" => Some(1),
+            "rm" => Some(2),
+            "rp" => Some(3),
+            _ => None,
+        });
+        let mut bits = rounding.unwrap_or(0);
+        for (name, bit) in [("ftz", FTZ), ("sat", SAT), ("relu", RELU)] {
+            if op.take(name) {
+                bits |= bit;
+            }
+        }
+        Self(bits)
+    }
+
+    #[inline(always)]
+    fn rounding(self) -> Rounding {
+        match self.0 & 3 {
+            0 => Rounding::NearestEven,
+            1 => Rounding::Zero,
+            2 => Rounding::Down,
+            _ => Rounding::Up,
+        }
+    }
+
+    #[inline(always)]
+    fn before<F: Float>(self, a: F) -> F {
+        if self.0 & FTZ != 0 {
+            float::flush(a)
+        } else {
+            a
+        }
+    }
+
+    #[inline(always)]
+    fn after<F: Float>(self, mut a: F) -> F {
+        if self.0 & FTZ != 0 {
+            a = float::flush(a);
+        }
+        if self.0 & SAT != 0 {
+            a = float::saturate(a);
+        }
+        if self.0 & RELU != 0 {
+            a = float::relu(a);
+        }
+        a
+    }
+}
+
+/// To nearest.
+const RN: Rounding = Rounding::NearestEven;
+
+/// The loop of an operation with one source.
+macro_rules! one_source {
+    ($ty:expr, $m:expr, $f:expr) => {
+        match ($ty, $m.0) {
+            (Type::F32, 0) => unary(|a: f32| $f(a, RN)),
+            (Type::F64, 0) => unary(|a: f64| $f(a, RN)),
+            (Type::F32, _) => unary_with(|a: f32, m| {
+                let m = Modifiers(m);
+                m.after($f(m.before(a), m.rounding()))
+            }),
+            (Type::F64, _) => unary_with(|a: f64, m| {
+                let m = Modifiers(m);
+                m.after($f(m.before(a), m.rounding()))
+            }),
+            (other, _) => return Err(format!("there is no such operation on {other}")),
+        }
+    };
+}
+
+/// The loop of an operation with two sources, on any type.
+macro_rules! two_sources {
+    ($ty:expr, $m:expr, $f:expr) => {
+        match ($ty, $m.0) {
+            (Type::F32, 0) => binary(|a: f32, b: f32| $f(a, b, RN)),
+            (Type::F64, 0) => binary(|a: f64, b: f64| $f(a, b, RN)),
+            (Type::F32, FTZ) => {
+                binary(|a: f32, b: f32| float::flush($f(float::flush(a), float::flush(b), RN)))
+            }
+            (Type::F16, 0) => binary(|a: F16, b: F16| $f(a, b, RN)),
+            (Type::F16x2, 0) => {
+                binary(|a: u32, b: u32| packed2(a, b, |a: F16, b: F16| $f(a, b, RN)))
+            }
+            (Type::F32, _) => binary_with(|a: f32, b: f32, m| with2(m, a, b, $f)),
+            (Type::F64, _) => binary_with(|a: f64, b: f64, m| with2(m, a, b, $f)),
+            (Type::F16, _) => binary_with(|a: F16, b: F16, m| with2(m, a, b, $f)),
+            (Type::Bf16, _) => binary_with(|a: Bf16, b: Bf16, m| with2(m, a, b, $f)),
+            (Type::F16x2, _) => {
+                binary_with(|a: u32, b: u32, m| packed2(a, b, |a: F16, b: F16| with2(m, a, b, $f)))
+            }
+            (Type::Bf16x2, _) => binary_with(|a: u32, b: u32, m| {
+                packed2(a, b, |a: Bf16, b: Bf16| with2(m, a, b, $f))
+            }),
+            (other, _) => return Err(format!("there is no such operation on {other}")),
+        }
+    };
+}
+
+#[inline(always)]
+fn with2<F: Float>(m: u32, a: F, b: F, f: impl Fn(F, F, Rounding) -> F) -> F {
+    let m = Modifiers(m);
+    m.after(f(m.before(a), m.before(b), m.rounding()))
+}
+
+#[inline(always)]
+fn fma_with<F: Float>(m: u32, a: F, b: F, c: F) -> F {
+    let m = Modifiers(m);
+    m.after(float::fma(
+        m.before(a),
+        m.before(b),
+        m.before(c),
+        m.rounding(),
+    ))
+}
+
+/// The loop of `fma`.
+fn fma(ty: Type, m: Modifiers) -> Decoded<LaneFn> {
+    Ok(match (ty, m.0) {
+        (Type::F32, 0) => ternary(|a: f32, b: f32, c: f32| float::fma(a, b, c, RN)),
+        (Type::F64, 0) => ternary(|a: f64, b: f64, c: f64| float::fma(a, b, c, RN)),
+        (Type::F32, FTZ) => ternary(|a: f32, b: f32, c: f32| {
+            let [a, b, c] = [a, b, c].map(float::flush);
+            float::flush(float::fma(a, b, c, RN))
+        }),
+        (Type::F32, _) => ternary_with(|a: f32, b: f32, c: f32, m| fma_with(m, a, b, c)),
+        (Type::F64, _) => ternary_with(|a: f64, b: f64, c: f64, m| fma_with(m, a, b, c)),
+        (Type::F16, _) => ternary_with(|a: F16, b: F16, c: F16, m| fma_with(m, a, b, c)),
+        (Type::Bf16, _) => ternary_with(|a: Bf16, b: Bf16, c: Bf16, m| fma_with(m, a, b, c)),
+        (Type::F16x2, _) => ternary_with(|a: u32, b: u32, c: u32, m| {
+            packed3(a, b, c, |a: F16, b: F16, c: F16| fma_with(m, a, b, c))
+        }),
+        (Type::Bf16x2, _) => ternary_with(|a: u32, b: u32, c: u32, m| {
+            packed3(a, b, c, |a: Bf16, b: Bf16, c: Bf16| fma_with(m, a, b, c))
+        }),
+        (other, _) => return Err(format!("there is no fma on {other}")),
+    })
+}
+
+/// The loop of `neg` or `abs`: `$f` for one number, by type and `.ftz`.
+macro_rules! sign {
+    ($ty:expr, $ftz:expr, $f:path) => {
+        match ($ty, $ftz) {
+            (Type::F32, false) => unary(|a: f32| $f(a)),
+            (Type::F32, true) => unary(|a: f32| $f(float::flush(a))),
+            (Type::F64, _) => unary(|a: f64| $f(a)),
+            (Type::F16, false) => unary(|a: F16| $f(a)),
+            (Type::F16, true) => unary(|a: F16| $f(float::flush(a))),
+            (Type::Bf16, _) => unary(|a: Bf16| $f(a)),
+            (Type::F16x2, false) => unary(|a: u32| packed1(a, |a: F16| $f(a))),
+            (Type::F16x2, true) => unary(|a: u32| packed1(a, |a: F16| $f(float::flush(a)))),
+            (Type::Bf16x2, _) => unary(|a: u32| packed1(a, |a: Bf16| $f(a))),
+            (other, _) => return Err(format!("there is no sign of {other}")),
+        }
+    };
+}
+
+/// Bits of the constant of `min` and `max`, beside [`FTZ`].
+const NAN: u32 = 1 << 0;
+const XOR_SIGN: u32 = 1 << 1;
+
+#[inline(always)]
+fn extremum<F: Float>(m: u32, a: F, b: F, f: impl Fn(F, F, Extremum) -> F) -> F {
+    let rule = Extremum {
+        propagates_nan: m & NAN != 0,
+        xor_sign: m & XOR_SIGN != 0,
+    };
+    let m = Modifiers(m & FTZ);
+    m.after(f(m.before(a), m.before(b), rule))
+}
+
+/// The usual `min` and `max` of f32: the other operand where one is a NaN,
+/// -0 below +0.
+#[inline(always)]
+fn pick(a: f32, b: f32, first: bool) -> f32 {
+    let chosen = if first { a } else { b };
+    let chosen = if a.is_nan() { b } else { chosen };
+    let chosen = if b.is_nan() { a } else { chosen };
+    float::canonical_f32(chosen)
+}
+
+/// The loop of `min` or `max`.
+macro_rules! extremum_loop {
+    ($ty:expr, $f:path) => {
+        match $ty {
+            Type::F32 => binary_with(|a: f32, b: f32, m| extremum(m, a, b, $f)),
+            Type::F64 => binary_with(|a: f64, b: f64, m| extremum(m, a, b, $f)),
+            Type::F16 => binary_with(|a: F16, b: F16, m| extremum(m, a, b, $f)),
+            Type::Bf16 => binary_with(|a: Bf16, b: Bf16, m| extremum(m, a, b, $f)),
+            Type::F16x2 => binary_with(|a: u32, b: u32, m| {
+                packed2(a, b, |a: F16, b: F16| extremum(m, a, b, $f))
+            }),
+            Type::Bf16x2 => binary_with(|a: u32, b: u32, m| {
+                packed2(a, b, |a: Bf16, b: Bf16| extremum(m, a, b, $f))
+            }),
+            other => return Err(format!("there is no minimum of {other}")),
+        }
+    };
+}
+
+/// The loop of an approximate function of f32, with or without `.ftz`.
+macro_rules! approximate {
+    ($ftz:expr, $f:path) => {
+        if $ftz {
+            unary(|a: f32| float::flush($f(float::flush(a))))
+        } else {
+            unary(|a: f32| $f(a))
+        }
+    };
+}
+
 impl Decoder<'_> {
     /// A floating-point instruction.
     pub fn float(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
-        op.take("rn");
+        match op.name {
+            "add" | "sub" | "mul" => {
+                let m = Modifiers::take(op);
+                let ty = op.ty()?;
+                let run = match op.name {
+                    "add" => two_sources!(ty, m, float::add),
+                    "sub" => two_sources!(ty, m, float::sub),
+                    _ => two_sources!(ty, m, float::mul),
+                };
+                self.with_constant(run, 2, ty, m.0, operands)
+            }
+            "fma" | "mad" => {
+                let m = Modifiers::take(op);
+                let ty = op.ty()?;
+                self.with_constant(fma(ty, m)?, 3, ty, m.0, operands)
+            }
+            "neg" | "abs" => {
+                let ftz = op.take("ftz");
+                let ty = op.ty()?;
+                let run = match op.name {
+                    "neg" => sign!(ty, ftz, float::neg),
+                    _ => sign!(ty, ftz, float::abs),
+                };
+                self.straight(run, 1, ty, ty, operands)
+            }
+            "min" | "max" => self.extremum(op, operands),
+            "copysign" => {
+                let ty = op.ty()?;
+                let run = match ty {
+                    Type::F32 => binary(|a: f32, b: f32| float::copysign(a, b)),
+                    Type::F64 => binary(|a: f64, b: f64| float::copysign(a, b)),
+                    other => return Err(format!("there is no copysign on {other}")),
+                };
+                self.straight(run, 2, ty, ty, operands)
+            }
+            "testp" => self.testp(op, operands),
+            "div" => self.divide(op, operands),
+            _ => self.function(op, operands),
+        }
+    }
+
+    /// A lane-wise operation with a constant for its closure.
+    fn with_constant(
+        &mut self,
+        run: LaneFn,
+        n: usize,
+        ty: Type,
+        constant: u32,
+        operands: &[Operand],
+    ) -> Decoded<()> {
+        if operands.len() != n + 1 {
+            return Err(format!("{} operands, {} are needed", operands.len(), n + 1));
+        }
+        let sources: Vec<u32> = operands[1..]
+            .iter()
+            .map(|o| self.source(o, ty))
+            .collect::<Decoded<_>>()?;
+        let d = self.destination(&operands[0], ty)?;
+        self.lanes_with(run, d, &sources, constant);
+        Ok(())
+    }
+
+    /// `min`, `max`
+    fn extremum(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
+        let mut m = 0;
+        for (name, bit) in [("ftz", FTZ), ("NaN", NAN), ("xorsign", XOR_SIGN)] {
+            if op.take(name) {
+                m |= bit;
+            }
+        }
+        if m & XOR_SIGN != 0 {
+            op.take("abs");
+        }
         let ty = op.ty()?;
-        let (run, n) = match (op.name, ty) {
-            ("add", Type::F32) => (binary(|a: f32, b: f32| a + b), 2),
-            ("sub", Type::F32) => (binary(|a: f32, b: f32| a - b), 2),
-            ("mul", Type::F32) => (binary(|a: f32, b: f32| a * b), 2),
-            ("fma", Type::F32) => (ternary(|a: f32, b: f32, c: f32| a.mul_add(b, c)), 3),
-            _ => return Err("not supported".to_owned()),
+        let run = match (op.name, ty, m) {
+            ("min", Type::F32, 0) => {
+                binary(|a: f32, b: f32| pick(a, b, a < b || (a == b && a.is_sign_negative())))
+            }
+            ("max", Type::F32, 0) => {
+                binary(|a: f32, b: f32| pick(a, b, a > b || (a == b && a.is_sign_positive())))
+            }
+            ("min", ..) => extremum_loop!(ty, compare::min),
+            _ => extremum_loop!(ty, compare::max),
         };
-        self.straight(run, n, ty, ty, operands)
+        self.with_constant(run, 2, ty, m, operands)
+    }
+
+    /// `testp`
+    fn testp(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
+        let property = op.take_if(Property::from_name).ok_or("no property given")?;
+        let ty = op.ty()?;
+        macro_rules! property_of {
+            ($t:ty) => {
+                match property {
+                    Property::Finite => test(|a: $t| Property::Finite.holds(a)),
+                    Property::Infinite => test(|a: $t| Property::Infinite.holds(a)),
+                    Property::Number => test(|a: $t| Property::Number.holds(a)),
+                    Property::NotANumber => test(|a: $t| Property::NotANumber.holds(a)),
+                    Property::Normal => test(|a: $t| Property::Normal.holds(a)),
+                    Property::Subnormal => test(|a: $t| Property::Subnormal.holds(a)),
+                }
+            };
+        }
+        let run = match ty {
+            Type::F32 => property_of!(f32),
+            Type::F64 => property_of!(f64),
+            other => return Err(format!("there is no testp on {other}")),
+        };
+        self.straight(run, 1, ty, Type::Pred, operands)
+    }
+
+    /// `div`
+    fn divide(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
+        let (approximate, full) = (op.take("approx"), op.take("full"));
+        let m = Modifiers::take(op);
+        let ty = op.ty()?;
+        let run = match (ty, approximate, full, m.0) {
+            (Type::F32, false, false, 0) => binary(|a: f32, b: f32| float::div(a, b, RN)),
+            (Type::F64, false, false, 0) => binary(|a: f64, b: f64| float::div(a, b, RN)),
+            (Type::F32, false, false, _) => {
+                binary_with(|a: f32, b: f32, m| with2(m, a, b, float::div))
+            }
+            (Type::F64, false, false, _) => {
+                binary_with(|a: f64, b: f64, m| with2(m, a, b, float::div))
+            }
+            (Type::F32, true, false, 0) => binary(approx::div),
+            (Type::F32, false, true, 0) => binary(approx::div_full),
+            (Type::F32, true, false, FTZ) => {
+                binary(|a: f32, b: f32| float::flush(approx::div(float::flush(a), float::flush(b))))
+            }
+            (Type::F32, false, true, FTZ) => binary(|a: f32, b: f32| {
+                float::flush(approx::div_full(float::flush(a), float::flush(b)))
+            }),
+            _ => return Err("there is no such division".to_owned()),
+        };
+        self.with_constant(run, 2, ty, m.0, operands)
+    }
+
+    /// `rcp`, `sqrt`, `rsqrt`, `sin`, `cos`, `lg2`, `ex2`, `tanh`
+    fn function(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
+        let is_approximate = op.take("approx");
+        let m = Modifiers::take(op);
+        let ty = op.ty()?;
+        let ftz = m.0 == FTZ;
+        if is_approximate && m.0 & !FTZ != 0 {
+            return Err("an approximate function takes no rounding".to_owned());
+        }
+        let run = match (op.name, ty, is_approximate) {
+            ("rcp", _, false) => one_source!(ty, m, float::rcp),
+            ("sqrt", _, false) => one_source!(ty, m, float::sqrt),
+            ("rcp", Type::F32, true) => approximate!(ftz, approx::rcp),
+            ("rcp", Type::F64, true) => unary(approx::rcp_f64),
+            ("sqrt", Type::F32, true) => approximate!(ftz, approx::sqrt),
+            ("rsqrt", Type::F32, true) => approximate!(ftz, approx::rsqrt),
+            ("rsqrt", Type::F64, true) if ftz => unary(approx::rsqrt_ftz_f64),
+            ("rsqrt", Type::F64, true) => unary(approx::rsqrt_f64),
+            ("sin", Type::F32, true) => approximate!(ftz, approx::sin),
+            ("cos", Type::F32, true) => approximate!(ftz, approx::cos),
+            ("lg2", Type::F32, true) => approximate!(ftz, approx::lg2),
+            ("ex2", Type::F32, true) => approximate!(ftz, approx::ex2),
+            ("tanh", Type::F32, true) => unary(approx::tanh),
+            ("ex2", Type::F16, true) => unary(approx::ex2_half::<F16>),
+            ("ex2", Type::Bf16, true) => unary(approx::ex2_half::<Bf16>),
+            ("tanh", Type::F16, true) => unary(approx::tanh_half::<F16>),
+            ("tanh", Type::Bf16, true) => unary(approx::tanh_half::<Bf16>),
+            ("ex2", Type::F16x2, true) => unary(|a: u32| packed1(a, approx::ex2_half::<F16>)),
+            ("ex2", Type::Bf16x2, true) => unary(|a: u32| packed1(a, approx::ex2_half::<Bf16>)),
+            ("tanh", Type::F16x2, true) => unary(|a: u32| packed1(a, approx::tanh_half::<F16>)),
+            ("tanh", Type::Bf16x2, true) => unary(|a: u32| packed1(a, approx::tanh_half::<Bf16>)),
+            (name, ty, _) => return Err(format!("there is no such {name} on {ty}")),
+        };
+        self.with_constant(run, 1, ty, m.0, operands)
     }
 }

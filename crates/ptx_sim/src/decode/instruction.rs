@@ -1,7 +1,7 @@
 //! Picks the decoder of an instruction.
 
 use crate::ir::{FuncId, Function, Instruction, Module, Operand, Space, Special, Type, VarId};
-use crate::lanes::{LaneFn, unary};
+use crate::lanes::{LaneFn, LaneOp, unary};
 use crate::program::{
     ClockRead, Collective, CollectiveKind, Guard, Insn, Op, PredicateOp, Slot, Transfer,
     Unsupported,
@@ -28,7 +28,6 @@ pub(crate) struct Decoder<'a> {
     /// Variables and functions that are named.
     pub variables: Vec<VarId>,
     pub callees: Vec<FuncId>,
-    #[allow(dead_code)] // Until carries are decoded.
     /// The carry flag of `add.cc` and its relatives, once it is needed.
     pub carry: Option<Slot>,
 }
@@ -46,12 +45,20 @@ impl Decoder<'_> {
     /// Adds a lane-wise operation.
     pub fn lanes(&mut self, run: LaneFn, d: Slot, sources: &[Slot]) {
         let at = |i: usize| sources.get(i).copied().unwrap_or(d);
-        self.emit(Op::Lanes(crate::lanes::LaneOp {
+        let (a, b, c, e) = (at(0), at(1), at(2), at(3));
+        self.emit(Op::Lanes(LaneOp { run, d, a, b, c, e }));
+    }
+
+    /// Adds a lane-wise operation with a constant for its closure.
+    pub fn lanes_with(&mut self, run: LaneFn, d: Slot, sources: &[Slot], e: u32) {
+        let at = |i: usize| sources.get(i).copied().unwrap_or(d);
+        self.emit(Op::Lanes(LaneOp {
             run,
             d,
             a: at(0),
             b: at(1),
             c: at(2),
+            e,
         }));
     }
 

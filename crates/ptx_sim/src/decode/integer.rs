@@ -2,6 +2,10 @@
 
 use crate::ir::{Operand, Type};
 use crate::lanes::{LaneFn, binary, ternary, unary};
+use crate::numeric::integer::{
+    Integer, add_carry_u32, add_carry_u64, dp2a, dp4a, each_half, mul24_hi_s32, mul24_hi_u32,
+    mul24_lo_s32, mul24_lo_u32, sub_borrow_u32, sub_borrow_u64,
+};
 
 use super::instruction::Decoder;
 use super::opcode::Opcode;
@@ -23,16 +27,14 @@ macro_rules! by_type {
     };
 }
 
-/// What dividing by zero gives on the hardware: all ones.
 macro_rules! divide {
     ($t:ty) => {
-        binary(|a: $t, b: $t| if b == 0 { !0 } else { a.wrapping_div(b) })
+        binary(|a: $t, b: $t| a.quotient(b))
     };
 }
-/// The remainder that goes with it.
 macro_rules! remainder {
     ($t:ty) => {
-        binary(|a: $t, b: $t| if b == 0 { a } else { a.wrapping_rem(b) })
+        binary(|a: $t, b: $t| a.remainder(b))
     };
 }
 macro_rules! add {
@@ -67,14 +69,7 @@ macro_rules! maximum {
 }
 macro_rules! absolute_difference {
     ($t:ty) => {
-        ternary(|a: $t, b: $t, c: $t| {
-            (if a < b {
-                b.wrapping_sub(a)
-            } else {
-                a.wrapping_sub(b)
-            })
-            .wrapping_add(c)
-        })
+        ternary(|a: $t, b: $t, c: $t| a.sad(b, c))
     };
 }
 
@@ -124,6 +119,11 @@ impl Decoder<'_> {
             "mul" | "mad" | "mul24" | "mad24" => return self.product(op, operands),
             "dp4a" | "dp2a" => return self.dot_product(op, operands),
             _ => {}
+        }
+        for (name, is_signed) in [("u16x2", false), ("s16x2", true)] {
+            if op.take(name) {
+                return self.integer_halves(op, operands, is_signed);
+            }
         }
         let saturate = op.take("sat");
         let relu = op.take("relu");
@@ -265,13 +265,147 @@ impl Decoder<'_> {
 }
 
 impl Decoder<'_> {
-    fn product24(&mut self, _: &mut Opcode<'_>, _: &[Operand], _: bool) -> Decoded<()> {
-        Err("24-bit products are not supported".to_owned())
+    /// `add.u16x2` and its kin.
+    fn integer_halves(
+        &mut self,
+        op: &mut Opcode<'_>,
+        operands: &[Operand],
+        is_signed: bool,
+    ) -> Decoded<()> {
+        let run = match (op.name, is_signed) {
+            ("add", _) => binary(|a: u32, b: u32| each_half(a, b, u16::wrapping_add)),
+            ("sub", _) => binary(|a: u32, b: u32| each_half(a, b, u16::wrapping_sub)),
+            ("min", false) => binary(|a: u32, b: u32| each_half(a, b, u16::min)),
+            ("max", false) => binary(|a: u32, b: u32| each_half(a, b, u16::max)),
+            ("min", true) => {
+                binary(|a: u32, b: u32| each_half(a, b, |a, b| (a as i16).min(b as i16) as u16))
+            }
+            ("max", true) => {
+                binary(|a: u32, b: u32| each_half(a, b, |a, b| (a as i16).max(b as i16) as u16))
+            }
+            _ => return Err("the instruction is not known for pairs".to_owned()),
+        };
+        self.straight(run, 2, Type::B32, Type::B32, operands)
     }
-    fn dot_product(&mut self, _: &mut Opcode<'_>, _: &[Operand]) -> Decoded<()> {
-        Err("dot products are not supported".to_owned())
+
+    /// `mul24`, `mad24`
+    fn product24(&mut self, op: &mut Opcode<'_>, operands: &[Operand], adds: bool) -> Decoded<()> {
+        let high = op.take("hi");
+        if !high && !op.take("lo") {
+            return Err("a 24-bit product needs .lo or .hi".to_owned());
+        }
+        let ty = op.ty()?;
+        let run = match (ty, high, adds) {
+            (Type::U32, false, false) => binary(mul24_lo_u32),
+            (Type::U32, true, false) => binary(mul24_hi_u32),
+            (Type::S32, false, false) => binary(mul24_lo_s32),
+            (Type::S32, true, false) => binary(mul24_hi_s32),
+            (Type::U32, false, true) => {
+                ternary(|a: u32, b: u32, c: u32| mul24_lo_u32(a, b).wrapping_add(c))
+            }
+            (Type::U32, true, true) => {
+                ternary(|a: u32, b: u32, c: u32| mul24_hi_u32(a, b).wrapping_add(c))
+            }
+            (Type::S32, false, true) => {
+                ternary(|a: i32, b: i32, c: i32| mul24_lo_s32(a, b).wrapping_add(c))
+            }
+            (Type::S32, true, true) => {
+                ternary(|a: i32, b: i32, c: i32| mul24_hi_s32(a, b).wrapping_add(c))
+            }
+            (other, ..) => return Err(format!("there is no 24-bit product of {other}")),
+        };
+        self.straight(run, if adds { 3 } else { 2 }, ty, ty, operands)
     }
-    fn extended(&mut self, _: &mut Opcode<'_>, _: &[Operand]) -> Decoded<()> {
-        Err("carries are not supported".to_owned())
+
+    /// `dp4a`, `dp2a`
+    fn dot_product(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
+        let high = op.take("hi");
+        op.take("lo");
+        let (a, b) = (op.ty()?, op.ty()?);
+        let signs = (a == Type::S32, b == Type::S32);
+        let run = match (op.name, signs, high) {
+            ("dp4a", (false, false), _) => ternary(|a, b, c| dp4a(a, false, b, false, c)),
+            ("dp4a", (false, true), _) => ternary(|a, b, c| dp4a(a, false, b, true, c)),
+            ("dp4a", (true, false), _) => ternary(|a, b, c| dp4a(a, true, b, false, c)),
+            ("dp4a", (true, true), _) => ternary(|a, b, c| dp4a(a, true, b, true, c)),
+            (_, (false, false), false) => ternary(|a, b, c| dp2a(a, false, b, false, c, false)),
+            (_, (false, true), false) => ternary(|a, b, c| dp2a(a, false, b, true, c, false)),
+            (_, (true, false), false) => ternary(|a, b, c| dp2a(a, true, b, false, c, false)),
+            (_, (true, true), false) => ternary(|a, b, c| dp2a(a, true, b, true, c, false)),
+            (_, (false, false), true) => ternary(|a, b, c| dp2a(a, false, b, false, c, true)),
+            (_, (false, true), true) => ternary(|a, b, c| dp2a(a, false, b, true, c, true)),
+            (_, (true, false), true) => ternary(|a, b, c| dp2a(a, true, b, false, c, true)),
+            (_, (true, true), true) => ternary(|a, b, c| dp2a(a, true, b, true, c, true)),
+        };
+        self.straight(run, 3, Type::B32, Type::B32, operands)
+    }
+
+    /// `add.cc`, `addc`, `sub.cc`, `subc`, `mad.cc`, `madc`: the carry is a
+    /// lane of 0 or 1 beside the registers.
+    fn extended(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
+        let carry_in = op.name.ends_with('c');
+        let carry_out = op.take("cc");
+        let (low, high) = (op.take("lo"), op.take("hi"));
+        let ty = op.ty()?;
+        let wide = match ty {
+            Type::U32 | Type::S32 | Type::B32 => false,
+            Type::U64 | Type::S64 | Type::B64 => true,
+            other => return Err(format!("there are no carries of {other}")),
+        };
+        let (d, sources) = operands.split_first().ok_or("operands are missing")?;
+        let mut slots: Vec<u32> = sources
+            .iter()
+            .map(|s| self.source(s, ty))
+            .collect::<Decoded<_>>()?;
+        let subtracts = op.name.starts_with("sub");
+        if op.name.starts_with("mad") {
+            let [a, b, c] = slots[..] else {
+                return Err("mad takes four operands".to_owned());
+            };
+            let product = self.frame.fresh(ty.size_bytes());
+            let run = match (low, high) {
+                (true, false) => by_type!(ty, multiply_low),
+                (false, true) => multiply_high(ty)?,
+                _ => return Err("a product needs .lo or .hi".to_owned()),
+            };
+            self.lanes(run, product, &[a, b]);
+            slots = vec![product, c];
+        }
+        let [a, b] = slots[..] else {
+            return Err("the number of operands is wrong".to_owned());
+        };
+        let carry = self.carry_slot();
+        let zero = self
+            .frame
+            .value(crate::program::Init::Constant { bits: 0, bytes: 4 });
+        let input = if carry_in { carry } else { zero };
+        let (sum, flag) = match (wide, subtracts) {
+            (false, false) => (
+                ternary(|a, b, c: u32| add_carry_u32(a, b, c != 0).0),
+                ternary(|a, b, c: u32| u32::from(add_carry_u32(a, b, c != 0).1)),
+            ),
+            (false, true) => (
+                ternary(|a, b, c: u32| sub_borrow_u32(a, b, c != 0).0),
+                ternary(|a, b, c: u32| u32::from(sub_borrow_u32(a, b, c != 0).1)),
+            ),
+            (true, false) => (
+                ternary(|a, b, c: u32| add_carry_u64(a, b, c != 0).0),
+                ternary(|a, b, c: u32| u32::from(add_carry_u64(a, b, c != 0).1)),
+            ),
+            (true, true) => (
+                ternary(|a, b, c: u32| sub_borrow_u64(a, b, c != 0).0),
+                ternary(|a, b, c: u32| u32::from(sub_borrow_u64(a, b, c != 0).1)),
+            ),
+        };
+        // The flag is computed before the destination, which may be a source,
+        // is written.
+        let result = self.frame.fresh(ty.size_bytes());
+        self.lanes(sum, result, &[a, b, input]);
+        if carry_out {
+            self.lanes(flag, carry, &[a, b, input]);
+        }
+        let d = self.destination(d, ty)?;
+        self.copy(d, result, ty.size_bytes());
+        Ok(())
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::ir::{Operand, Type};
 use crate::lanes::{LaneFn, compare, ternary, unary};
+use crate::numeric::half::{Bf16, F16};
 use crate::program::{Guard, Op, PredicateOp, Slot, Transfer};
 
 use super::frame::lane_bytes;
@@ -111,8 +112,8 @@ fn comparison(name: &str, ty: Type, ftz: bool) -> Option<LaneFn> {
         Type::F32 if ftz => float_compare!(f32, name, flush),
         Type::F32 => float_compare!(f32, name, same),
         Type::F64 => float_compare!(f64, name, same),
-        Type::F16 => float_compare!(half::f16, name, half::f16::to_f32),
-        Type::Bf16 => float_compare!(half::bf16, name, half::bf16::to_f32),
+        Type::F16 => float_compare!(F16, name, F16::to_f32),
+        Type::Bf16 => float_compare!(Bf16, name, Bf16::to_f32),
         _ => return None,
     })
 }
@@ -368,7 +369,6 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    #[allow(dead_code)] // Until carries are decoded.
     /// A carry of 0 or 1 in 32-bit lanes.
     pub fn carry_slot(&mut self) -> Slot {
         if let Some(slot) = self.carry {

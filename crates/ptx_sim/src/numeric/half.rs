@@ -7,11 +7,13 @@ use super::float::{Float, add_to_odd};
 use super::soft::{self, Format};
 
 /// An `f16` by its bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(transparent)]
 pub struct F16(pub u16);
 
 /// A `bf16` by its bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(transparent)]
 pub struct Bf16(pub u16);
 
 impl F16 {

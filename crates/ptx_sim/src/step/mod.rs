@@ -222,6 +222,10 @@ pub(crate) fn step<O: Observer>(
             predicate::combine(view, *op, mask);
             Ok(())
         }
+        Op::Convert(op) => {
+            predicate::convert(view, op, mask);
+            Ok(())
+        }
         Op::Transfer(op) => {
             predicate::transfer(view, op, mask);
             Ok(())

@@ -2,7 +2,7 @@
 
 use super::PathView;
 use crate::lanes::WARP_SIZE;
-use crate::program::{PredicateOp, Transfer};
+use crate::program::{Convert, PredicateOp, Transfer};
 
 /// `d = table[a, b]`.
 pub(crate) fn combine(view: &PathView<'_>, op: PredicateOp, mask: u32) {
@@ -69,6 +69,18 @@ pub(crate) fn transfer(view: &PathView<'_>, op: &Transfer, mask: u32) {
                     view.regs.lanes_mut::<u32>(*d)[lane] = value >> lane & 1;
                 }
             }
+        }
+    }
+}
+
+/// `cvt` in its general form.
+pub(crate) fn convert(view: &PathView<'_>, op: &Convert, mask: u32) {
+    for lane in lanes(mask) {
+        // SAFETY: The decoder made the slots for these widths.
+        unsafe {
+            let bits = view.regs.get(op.a, op.a_bytes, lane);
+            view.regs
+                .set(op.d, op.d_bytes, lane, op.conversion.apply(bits));
         }
     }
 }
