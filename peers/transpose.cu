@@ -143,7 +143,7 @@ extern "C" __global__ void __launch_bounds__(SQUARES* SQUARES)
     transpose_vectorized(const float* input, float* output, unsigned n_rows, unsigned n_columns) {
     __shared__ float4 tile[LARGE_TILE * LARGE_TILE / CHUNK];
     const unsigned x = threadIdx.x, y = threadIdx.y;
-    const unsigned first_row = blockIdx.y * LARGE_TILE, first_column = blockIdx.x * LARGE_TILE;
+    const unsigned first_row = blockIdx.x * LARGE_TILE, first_column = blockIdx.y * LARGE_TILE;
 
     float4 square[CHUNK];
 #pragma unroll

@@ -1,13 +1,16 @@
 //! Short vectors that move in one access: 4, 8 or 16 bytes a thread.
 //!
-//! They are aligned to their size, so that a load or store of a whole one, in
-//! global or shared memory, is one `ld.v2`, `ld.v4`, … A pointer that is cast
-//! to one must have that alignment too: a misaligned vector access is a fault.
+//! They are aligned to their size. A pointer that is cast to one must have that
+//! alignment too: a misaligned vector access is a fault.
+//!
+//! A whole vector moves by its `load` and `store`, which are one access each.
+//! `*pointer` often is, too, but need not be: a plain copy, `*to = *from`, is
+//! compiled as a copy of memory, in pieces of 8 bytes.
 
 use half::{bf16, f16};
 
 macro_rules! vectors {
-    ($($(#[$doc:meta])* $name:ident = $element:ty, $align:literal, $($field:ident)*;)*) => { $(
+    ($($(#[$doc:meta])* $name:ident = $element:ty, $align:literal, $bits:ty, $($field:ident)*;)*) => { $(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq)]
         #[repr(C, align($align))]
@@ -24,6 +27,29 @@ macro_rules! vectors {
             pub const fn new($($field: $element),*) -> Self {
                 Self { $($field),* }
             }
+
+            /// The vector at `address`, in one access.
+            ///
+            /// # Safety
+            ///
+            /// `address` is aligned to the vector's size and valid for reads.
+            #[inline(always)]
+            pub const unsafe fn load(address: *const Self) -> Self {
+                // SAFETY: by this function's own contract; the bits of plain
+                // numbers, as many as the vector's.
+                unsafe { core::mem::transmute::<$bits, Self>(*address.cast()) }
+            }
+
+            /// Writes the vector to `address`, in one access.
+            ///
+            /// # Safety
+            ///
+            /// `address` is aligned to the vector's size and valid for writes.
+            #[inline(always)]
+            pub const unsafe fn store(self, address: *mut Self) {
+                // SAFETY: as for `load`.
+                unsafe { *address.cast() = core::mem::transmute::<Self, $bits>(self) }
+            }
         }
 
         // SAFETY: plain numbers, and a size that equals the alignment: no padding.
@@ -36,23 +62,23 @@ macro_rules! vectors {
 
 vectors! {
     /// Two `f16`, 4 bytes.
-    F16x2 = f16, 4, x y;
+    F16x2 = f16, 4, u32, x y;
     /// Two `bf16`, 4 bytes.
-    Bf16x2 = bf16, 4, x y;
+    Bf16x2 = bf16, 4, u32, x y;
     /// Two `f32`, 8 bytes.
-    Float2 = f32, 8, x y;
+    Float2 = f32, 8, u64, x y;
     /// Four `f32`, 16 bytes.
-    Float4 = f32, 16, x y z w;
+    Float4 = f32, 16, u128, x y z w;
     /// Two `f64`, 16 bytes.
-    Double2 = f64, 16, x y;
+    Double2 = f64, 16, u128, x y;
     /// Two `u32`, 8 bytes.
-    UInt2 = u32, 8, x y;
+    UInt2 = u32, 8, u64, x y;
     /// Four `u32`, 16 bytes.
-    UInt4 = u32, 16, x y z w;
+    UInt4 = u32, 16, u128, x y z w;
     /// Two `i32`, 8 bytes.
-    Int2 = i32, 8, x y;
+    Int2 = i32, 8, u64, x y;
     /// Four `i32`, 16 bytes.
-    Int4 = i32, 16, x y z w;
+    Int4 = i32, 16, u128, x y z w;
 }
 
 macro_rules! packed_bits {
