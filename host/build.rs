@@ -7,6 +7,7 @@ fn main() {
     let out_dir = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     cuda_builder::CudaBuilder::new("../gpu-kernels")
         .arch("sm_80")
+        .extra_arch("sm_90a")
         .copy_to(out_dir.join("kernels.ptx"))
         .build_or_exit();
 

@@ -2,43 +2,7 @@
 
 use std::fmt;
 
-/// Memory work and instructions of a launch, summed over the grid. Field by
-/// field what the simulator counts; the rules are those of the hardware.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub struct Counts {
-    pub warp_instructions: u64,
-    pub thread_instructions: u64,
-    pub shared_load_requests: u64,
-    pub shared_load_wavefronts: u64,
-    pub shared_load_conflicts: u64,
-    pub shared_store_requests: u64,
-    pub shared_store_wavefronts: u64,
-    pub shared_store_conflicts: u64,
-    pub shared_atomic_requests: u64,
-    pub shared_atomic_wavefronts: u64,
-    pub shared_atomic_conflicts: u64,
-    pub ldmatrix_requests: u64,
-    pub ldmatrix_wavefronts: u64,
-    pub ldmatrix_conflicts: u64,
-    pub stmatrix_requests: u64,
-    pub stmatrix_wavefronts: u64,
-    pub stmatrix_conflicts: u64,
-    pub global_load_requests: u64,
-    pub global_load_sectors: u64,
-    pub global_load_bytes: u64,
-    pub global_store_requests: u64,
-    pub global_store_sectors: u64,
-    pub global_store_bytes: u64,
-    pub global_atomic_requests: u64,
-    pub global_atomic_sectors: u64,
-    pub global_red_requests: u64,
-    pub global_red_sectors: u64,
-    pub local_load_requests: u64,
-    pub local_load_sectors: u64,
-    pub local_store_requests: u64,
-    pub local_store_sectors: u64,
-}
+pub use ptx_sim::Counts;
 
 /// What the simulator counted during one launch.
 #[derive(Clone, Debug)]

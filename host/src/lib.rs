@@ -3,12 +3,13 @@
 //! Reading order: [`registry`] (what there is to run), [`lessons`] (the
 //! lessons themselves), [`bench`] (what a lesson runs on), [`engine`] (GPU and
 //! simulator), [`verify`] and [`measure`] (verdicts and figures), [`run`] (one
-//! walk over the registry).
+//! walk over the registry), [`report`] and [`cli`] (what people see).
 //!
 //! Left out: kernels (`gpu-kernels`), their compilation (`cuda_builder`), the
 //! simulation of PTX (`ptx_sim`).
 
 pub mod bench;
+pub mod cli;
 pub mod counts;
 pub mod engine;
 pub mod guarded;
@@ -17,6 +18,7 @@ pub mod lessons;
 pub mod measure;
 pub mod ptx;
 pub mod registry;
+pub mod report;
 pub mod run;
 pub mod verify;
 

@@ -8,19 +8,63 @@ pub const BASE_SM: u32 = 80;
 /// The kernels for sm_80 and everything later.
 pub const BASE: &str = include_str!(concat!(env!("OUT_DIR"), "/kernels.ptx"));
 
+/// The same compiled for sm_90a, with the kernels that only Hopper can run.
+pub const HOPPER: &str = include_str!(concat!(env!("OUT_DIR"), "/kernels.sm_90a.ptx"));
+
 /// The embedded modules, in the order in which an engine looks for an entry.
 pub fn modules() -> Vec<PtxModule> {
-    vec![PtxModule {
-        name: "kernels.ptx (sm_80)".into(),
-        text: BASE.into(),
-    }]
+    vec![
+        PtxModule {
+            name: "kernels.ptx".into(),
+            text: BASE.into(),
+        },
+        PtxModule {
+            name: "kernels.sm_90a.ptx".into(),
+            text: HOPPER.into(),
+        },
+    ]
+}
+
+/// The architecture that a module's `.target` names: its number, and whether it
+/// runs on that one alone (`sm_90a`) or on all later ones too (`sm_90`).
+pub fn target(module: &str) -> Option<(u32, bool)> {
+    let line = module
+        .lines()
+        .find_map(|line| line.trim().strip_prefix(".target"))?;
+    let name = line.trim().split([',', ' ']).next()?.strip_prefix("sm_")?;
+    let digits = name.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    Some((digits.parse().ok()?, digits.len() != name.len()))
 }
 
 /// The text of one kernel in `module`, from its entry's comments to its closing brace.
 pub fn kernel_text<'m>(module: &'m str, entry: &str) -> Option<&'m str> {
     let start = entry_offset(module, entry)?;
-    let end = module[start..].find("\n}")? + start + 2;
+    let end = start + body_end(&module[start..])?;
     Some(&module[start..end])
+}
+
+/// Offset after the brace that closes the first one. Inline assembly and vector
+/// operands bring braces of their own.
+fn body_end(text: &str) -> Option<usize> {
+    let mut depth = 0usize;
+    let mut offset = 0;
+    for line in text.split_inclusive('\n') {
+        let code = line.split("//").next().unwrap_or(line);
+        for (index, character) in code.char_indices() {
+            match character {
+                '{' => depth += 1,
+                '}' => {
+                    depth = depth.checked_sub(1)?;
+                    if depth == 0 {
+                        return Some(offset + index + 1);
+                    }
+                }
+                _ => {}
+            }
+        }
+        offset += line.len();
+    }
+    None
 }
 
 /// What stands before the first function: version, target, variables.
@@ -62,7 +106,7 @@ fn entry_offset(module: &str, entry: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::{entries, header, kernel_text};
+    use super::{entries, header, kernel_text, target};
 
     const MODULE: &str = "\
 .version 8.6
@@ -79,9 +123,19 @@ mod tests {
 .visible .entry second()
 .maxntid 256
 {
+\t{ // inline assembly, with a brace } in a comment
+mov.b64 {%r1, %r2}, %rd1;
+}
 \tret;
 }
 ";
+
+    #[test]
+    fn reads_the_target() {
+        assert_eq!(target(MODULE), Some((80, false)));
+        assert_eq!(target(".target sm_90a, debug"), Some((90, true)));
+        assert_eq!(target("nothing"), None);
+    }
 
     #[test]
     fn finds_entries() {
@@ -91,10 +145,11 @@ mod tests {
     #[test]
     fn cuts_out_one_kernel() {
         let second = kernel_text(MODULE, "second").expect("it is there");
-        assert_eq!(
-            second,
-            ".visible .entry second()\n.maxntid 256\n{\n\tret;\n}"
+        assert!(
+            second.starts_with(".visible .entry second()\n.maxntid 256\n{"),
+            "{second}"
         );
+        assert!(second.ends_with("\tret;\n}"), "{second}");
         assert_eq!(kernel_text(MODULE, "secon"), None);
     }
 

@@ -30,7 +30,7 @@ impl fmt::Display for Tolerance {
 }
 
 /// A type that outputs are made of.
-pub trait Element: DeviceCopy + fmt::Display {
+pub trait Element: DeviceCopy + fmt::Debug {
     /// Its value, for the size of an error.
     fn to_f64(self) -> f64;
     /// Whether it is the same value bit by bit.
@@ -167,8 +167,8 @@ pub fn compare<T: Element>(
         }),
         Some((index, expected, found)) => Err(Mismatch {
             index,
-            expected: expected.to_string(),
-            got: found.to_string(),
+            expected: format!("{expected:?}"),
+            got: format!("{found:?}"),
             n_wrong,
             n_checked: got.len(),
             n_unwritten,
@@ -220,7 +220,7 @@ mod tests {
         assert_eq!((wrong.n_wrong, wrong.n_unwritten), (2, 1));
         assert_eq!(
             wrong.in_matrix(1).to_string(),
-            "2 of 3 elements are wrong; first at row 1, column 0: expected 1, got NaN (1 were never written)"
+            "2 of 3 elements are wrong; first at row 1, column 0: expected 1.0, got NaN (1 were never written)"
         );
     }
 

@@ -1,1 +1,59 @@
-//! Integration tests live in `tests/`.
+//! Integration tests of the whole workspace, and what they share: the broken
+//! kernels, and running one kernel as `run-all` would.
+
+use host::bench::{Bench, CaseError};
+use host::engine::sim::Sim;
+use host::engine::{Engine, EngineKind, PtxModule};
+use host::registry::{Effort, KernelEntry, Lesson, Registered, Shape, Work};
+use host::run::{Case, CaseResult, run};
+
+/// PTX of the crate `broken-kernels`.
+pub const BROKEN_PTX: &str = include_str!(concat!(env!("OUT_DIR"), "/broken.ptx"));
+
+/// The simulator with one module of this text.
+pub fn simulator(ptx: &str) -> Sim {
+    Sim::new(vec![PtxModule {
+        name: "test.ptx".into(),
+        text: ptx.to_owned().into(),
+    }])
+}
+
+/// A lesson of one kernel; it lives as long as the test, as lessons do.
+pub fn lesson_of(kernel: KernelEntry) -> Registered {
+    fn no_shapes(_: EngineKind, _: Effort) -> Vec<Shape> {
+        Vec::new()
+    }
+    fn no_work(_: &Shape) -> Work {
+        Work { bytes: 0, flops: 0 }
+    }
+    let lesson: &'static Lesson = Box::leak(Box::new(Lesson {
+        id: "broken",
+        title: "Broken",
+        idea: "each has one defect",
+        source: "tests/broken-kernels/src/lib.rs",
+        kernels: Box::leak(Box::new([kernel])),
+        shapes: no_shapes,
+        work: no_work,
+        expects_at: |_| true,
+    }));
+    Registered {
+        lesson,
+        kernel: &lesson.kernels[0],
+    }
+}
+
+/// Runs the kernel on each of the shapes.
+pub fn results(engine: &dyn Engine, kernel: KernelEntry, shapes: &[Shape]) -> Vec<CaseResult> {
+    let registered = lesson_of(kernel);
+    let cases: Vec<_> = shapes
+        .iter()
+        .map(|shape| Case {
+            registered,
+            shape: shape.clone(),
+        })
+        .collect();
+    run(engine, &cases, |_| {}, |_| {})
+}
+
+/// What a kernel's entry runs.
+pub type Runner = fn(&mut Bench<'_>) -> Result<(), CaseError>;

@@ -110,7 +110,8 @@ driver_symbols! {
         cuGetErrorName cuGetErrorString
         cuInit
         cuLaunchKernel
-        cuMemAlloc_v2 cuMemFree_v2 cuMemGetInfo_v2
+        cuMemAlloc_v2 cuMemFree_v2 cuMemFreeHost cuMemGetInfo_v2 cuMemHostAlloc
+        cuMemHostGetDevicePointer_v2
         cuMemcpyDtoDAsync_v2 cuMemcpyDtoH_v2 cuMemcpyHtoD_v2
         cuMemsetD8Async
         cuModuleGetFunction cuModuleGetGlobal_v2 cuModuleLoadDataEx cuModuleUnload
@@ -131,7 +132,7 @@ driver_symbols! {
         cuLaunchHostFunc cuLaunchKernelEx
         cuLinkAddData_v2 cuLinkComplete cuLinkCreate_v2 cuLinkDestroy
         cuMemAdvise cuMemAllocAsync cuMemAllocHost_v2 cuMemAllocManaged
-        cuMemFreeAsync cuMemFreeHost cuMemHostAlloc cuMemHostGetDevicePointer_v2
+        cuMemFreeAsync
         cuMemPrefetchAsync cuMemcpyDtoD_v2 cuMemcpy2D_v2 cuMemcpyAtoH_v2 cuMemcpyDtoHAsync_v2
         cuMemcpyHtoA_v2 cuMemcpyHtoDAsync_v2
         cuMemsetD8_v2 cuMemsetD16Async cuMemsetD16_v2 cuMemsetD32Async cuMemsetD32_v2

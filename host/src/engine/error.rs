@@ -1,6 +1,7 @@
 //! What can go wrong between a kernel and its result. Every message names the
 //! kernel, the place and, where there is one, the cure.
 
+use super::PtxModule;
 use super::launch::LaunchConfig;
 use cuda_driver::{DriverError, LoadError};
 use std::fmt;
@@ -95,10 +96,8 @@ pub enum EngineError {
     #[error("device memory: {0}")]
     Memory(String),
 
-    /// An earlier fault took the GPU away from this process.
-    #[error(
-        "the GPU is lost to this process since an earlier fault ({0}); run again without that kernel"
-    )]
+    /// An earlier kernel took the GPU away from this process.
+    #[error("the GPU is lost to this process since {0}; run again without that kernel")]
     Lost(String),
 
     /// Our own mistake, not the kernel's.
@@ -112,6 +111,18 @@ pub enum EngineError {
 }
 
 impl EngineError {
+    /// No module of `modules` has the entry.
+    pub(super) fn no_such_kernel(entry: &str, modules: &[PtxModule]) -> Self {
+        let names: Vec<_> = modules
+            .iter()
+            .map(|module| format!("`{}`", module.name))
+            .collect();
+        Self::NoSuchKernel {
+            kernel: entry.to_owned(),
+            modules: names.join(", "),
+        }
+    }
+
     /// Whether the kernel was never given a chance: its result is "not run", and
     /// neither passed nor failed.
     pub fn is_not_run(&self) -> bool {

@@ -6,7 +6,7 @@
 //! memory and [`Prepared`] for launches.
 //!
 //! Reading order: this file, [`error`], [`buffer`], [`launch`], then the two
-//! engine [`gpu`].
+//! engines [`sim`] and [`gpu`], and `choose`.
 
 pub mod error;
 
@@ -14,8 +14,13 @@ pub mod buffer;
 pub mod launch;
 
 pub mod gpu;
+pub mod sim;
+
+mod choose;
+mod panic;
 
 pub use buffer::Buffer;
+pub use choose::{EngineChoice, choose};
 pub use error::{EngineError, Place};
 pub use launch::{LaunchConfig, Prepared, launch};
 

@@ -35,48 +35,48 @@ static KERNELS: [KernelEntry; 7] = [
     KernelEntry::of(
         transpose_coalesced_read,
         "no shared memory; reads coalesced, writes strided",
-        run::<transpose_coalesced_read>,
+        |bench| run(bench, transpose_coalesced_read, by_input),
     )
     .expecting(&[exactly(LoadSectors, 4.0), exactly(StoreSectors, 32.0), NO_LOCAL])
     .published(&[on_h200(0.962)]),
     KernelEntry::of(
         transpose_coalesced_write,
         "no shared memory; reads strided, writes coalesced",
-        run::<transpose_coalesced_write>,
+        |bench| run(bench, transpose_coalesced_write, by_output),
     )
     .expecting(&[exactly(LoadSectors, 32.0), exactly(StoreSectors, 4.0), NO_LOCAL])
     .published(&[on_h200(0.390)]),
     KernelEntry::of(
         transpose_coalesced_write_ldg,
         "the same, reads through the read-only path",
-        run::<transpose_coalesced_write_ldg>,
+        |bench| run(bench, transpose_coalesced_write_ldg, by_output),
     )
     .expecting(&[exactly(LoadSectors, 32.0), exactly(StoreSectors, 4.0), NO_LOCAL]),
     KernelEntry::of(
         transpose_shared,
         "tile in shared memory, column read: 32-way bank conflicts",
-        run::<transpose_shared>,
+        |bench| run(bench, transpose_shared, by_input),
     )
     .expecting(&tiled(31.0, 4.0))
     .published(&[on_h200(0.510), on_rtx_3090(1.10)]),
     KernelEntry::of(
         transpose_padded,
         "tile row padded by one element",
-        run::<transpose_padded>,
+        |bench| run(bench, transpose_padded, by_input),
     )
     .expecting(&tiled(0.0, 4.0))
     .published(&[on_h200(0.286), on_rtx_3090(0.92)]),
     KernelEntry::of(
         transpose_swizzled,
         "tile column XOR tile row: no padding",
-        run::<transpose_swizzled>,
+        |bench| run(bench, transpose_swizzled, by_input),
     )
     .expecting(&tiled(0.0, 4.0))
     .published(&[on_h200(0.286), on_rtx_3090(0.92)]),
     KernelEntry::of(
         transpose_vectorized,
         "64×64 tile, 16-byte accesses, swizzled 16-byte chunks",
-        run::<transpose_vectorized>,
+        |bench| run(bench, transpose_vectorized, large),
     )
     .expecting(&tiled(0.0, 16.0)),
 ];
@@ -131,30 +131,22 @@ fn expects_at(shape: &Shape) -> bool {
     !shape.is_sweep() && whole(n_rows) && whole(n_columns)
 }
 
-/// What the seven kernels have in common beside their arguments: a geometry.
-trait Transpose:
-    Kernel<Args = (DevicePtr<f32>, DevicePtrMut<f32>, u32, u32)>
-{
-    fn config(n_rows: u32, n_columns: u32) -> LaunchConfig;
+/// The parameters of all seven: input, output, rows, columns.
+type Args = (DevicePtr<f32>, DevicePtrMut<f32>, u32, u32);
+
+/// Blocks of 32×32 threads along the input's rows.
+pub fn by_input(n_rows: u32, n_columns: u32) -> LaunchConfig {
+    LaunchConfig::new(transpose::grid(n_rows, n_columns), transpose::BLOCK)
 }
 
-macro_rules! geometry {
-    ($($kernel:ident: $grid:ident, $block:ident;)*) => { $(
-        impl Transpose for $kernel {
-            fn config(n_rows: u32, n_columns: u32) -> LaunchConfig {
-                LaunchConfig::new(transpose::$grid(n_rows, n_columns), transpose::$block)
-            }
-        }
-    )* };
+/// Blocks of 32×32 threads along the output's rows.
+pub fn by_output(n_rows: u32, n_columns: u32) -> LaunchConfig {
+    LaunchConfig::new(transpose::grid_by_output(n_rows, n_columns), transpose::BLOCK)
 }
-geometry! {
-    transpose_coalesced_read: grid, BLOCK;
-    transpose_coalesced_write: grid_by_output, BLOCK;
-    transpose_coalesced_write_ldg: grid_by_output, BLOCK;
-    transpose_shared: grid, BLOCK;
-    transpose_padded: grid, BLOCK;
-    transpose_swizzled: grid, BLOCK;
-    transpose_vectorized: large_grid, LARGE_BLOCK;
+
+/// Blocks for tiles of 64×64.
+pub fn large(n_rows: u32, n_columns: u32) -> LaunchConfig {
+    LaunchConfig::new(transpose::large_grid(n_rows, n_columns), transpose::LARGE_BLOCK)
 }
 
 /// Where element `index` of the output, `n_columns` rows of `n_rows`, stands in
@@ -164,11 +156,25 @@ pub fn input_index(index: usize, n_rows: usize, n_columns: usize) -> usize {
     row * n_columns + column
 }
 
-fn run<K: Transpose>(bench: &mut Bench<'_>) -> Result<(), CaseError> {
-    if bench.shape().is_sweep() { run_sweep::<K>(bench) } else { run_one::<K>(bench) }
+/// Verifies a transpose on the bench's shape, and measures it if that is one
+/// shape and not a sweep. `config` is the kernel's geometry for rows and columns.
+pub fn run<K: Kernel<Args = Args>>(
+    bench: &mut Bench<'_>,
+    kernel: K,
+    config: fn(u32, u32) -> LaunchConfig,
+) -> Result<(), CaseError> {
+    if bench.shape().is_sweep() {
+        run_sweep(bench, kernel, config)
+    } else {
+        run_one(bench, kernel, config)
+    }
 }
 
-fn run_one<K: Transpose>(bench: &mut Bench<'_>) -> Result<(), CaseError> {
+fn run_one<K: Kernel<Args = Args>>(
+    bench: &mut Bench<'_>,
+    _kernel: K,
+    config: fn(u32, u32) -> LaunchConfig,
+) -> Result<(), CaseError> {
     let (n_rows, n_columns) = bench.shape().matrix();
     let n_elements = n_rows as usize * n_columns as usize;
     let input = Buffer::of(bench.engine(), "input", &inputs::distinct(n_elements))?;
@@ -176,8 +182,7 @@ fn run_one<K: Transpose>(bench: &mut Bench<'_>) -> Result<(), CaseError> {
     // SAFETY: both buffers hold n_rows · n_columns elements, start at multiples
     // of 256 bytes and outlive the launches; the grid is the kernel's own.
     let launch = unsafe {
-        Prepared::of::<K>(
-            K::config(n_rows, n_columns),
+        Prepared::of::<K>(config(n_rows, n_columns),
             (input.as_ptr(), output.as_mut_ptr(), n_rows, n_columns),
         )
     }?;
@@ -200,9 +205,14 @@ const GUARD: usize = 64;
 /// poisoned once and read once. The inputs are the ends of one array: a kernel
 /// that reads past its input reads past the allocation, which the simulator
 /// reports.
-fn run_sweep<K: Transpose>(bench: &mut Bench<'_>) -> Result<(), CaseError> {
+fn run_sweep<K: Kernel<Args = Args>>(
+    bench: &mut Bench<'_>,
+    _kernel: K,
+    config: fn(u32, u32) -> LaunchConfig,
+) -> Result<(), CaseError> {
     let (max_rows, max_columns) = bench.shape().matrix();
-    let max_elements = max_rows as usize * max_columns as usize;
+    // A multiple of 4, so that the end is aligned to 16 bytes.
+    let max_elements = (max_rows as usize * max_columns as usize).next_multiple_of(4);
     let shapes = || {
         (1..=max_rows).flat_map(move |n_rows| {
             (1..=max_columns).map(move |n_columns| (n_rows, n_columns))
@@ -221,11 +231,10 @@ fn run_sweep<K: Transpose>(bench: &mut Bench<'_>) -> Result<(), CaseError> {
         let first_input = max_elements - n_rows as usize * n_columns as usize;
         // SAFETY: from `first_input` on, the input has n_rows · n_columns
         // elements, and the output has room for as many at `start`. Both are
-        // aligned to 16 bytes if n_columns is a multiple of 4 (max_elements is
-        // one), as the kernels ask.
+        // aligned to 16 bytes if n_columns is a multiple of 4 (as
+        // max_elements is), as the kernels ask.
         let launch = unsafe {
-            Prepared::of::<K>(
-                K::config(n_rows, n_columns),
+            Prepared::of::<K>(config(n_rows, n_columns),
                 (input.ptr_at(first_input), output.ptr_mut_at(start), n_rows, n_columns),
             )
         }?;
@@ -269,7 +278,7 @@ fn check_guard(guard: &[f32], place: &str) -> Result<(), CaseError> {
     match guard.iter().position(|value| value.to_bits() != poison) {
         None => Ok(()),
         Some(index) => Err(CaseError::Wrong(format!(
-            "it wrote {} to element {index} {place}, where nothing belongs to it",
+            "it wrote {:?} to element {index} {place}, where nothing belongs to it",
             guard[index]
         ))),
     }

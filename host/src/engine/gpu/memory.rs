@@ -21,6 +21,7 @@ impl Allocations {
         self.0.remove(&address).is_some()
     }
 
+    /// After a fault: what was allocated is gone with the context.
     pub(super) fn forget_all(&mut self) {
         self.0.clear();
     }
@@ -38,7 +39,7 @@ impl Allocations {
             return Ok(());
         }
         Err(EngineError::Memory(format!(
-            "{size_bytes} bytes at {address:#x} are not within an allocation (a fault frees everything allocated before it)"
+            "{size_bytes} bytes at {address:#x} are not within an allocation"
         )))
     }
 }

@@ -1,21 +1,22 @@
 //! The GPU engine: a CUDA device through `cust`.
 //!
 //! Every call waits for its end, so an error belongs to the launch that caused
-//! it and can name the kernel. A fault poisons the whole CUDA context; the
-//! engine then builds a new one ([`Gpu::recover`]), and only when that fails, or
-//! when a kernel never ends, the GPU is lost to the process and what follows is
-//! "not run".
+//! it and can name the kernel. A fault, or a kernel that never ends, takes the
+//! GPU away from the process, as CUDA documents (and as was tried: neither
+//! resetting the primary context nor retaining it anew gets it back). What
+//! follows is then "not run", never failed and never passed.
 
 mod jit;
 mod memory;
+mod panics;
 mod session;
 
+use super::panic;
 use super::{
     DeviceProperties, Engine, EngineError, EngineKind, Observe, Place, Prepared, PtxModule,
 };
 use crate::counts::LaunchCounts;
 use cuda_driver::DriverError;
-use cust::context::Context;
 use cust::device::Device;
 use cust::error::CudaError;
 use memory::Allocations;
@@ -59,6 +60,16 @@ fn is_fault(code: CudaError) -> bool {
     )
 }
 
+/// Whether a device of that architecture runs the module. What has no readable
+/// target is left to the driver, which says what is wrong with it.
+fn can_run(module: &PtxModule, device_sm: u32) -> bool {
+    match crate::ptx::target(&module.text) {
+        Some((sm, true)) => sm == device_sm,
+        Some((sm, false)) => sm <= device_sm,
+        None => true,
+    }
+}
+
 impl Gpu {
     /// The first device that the driver shows.
     ///
@@ -86,6 +97,10 @@ impl Gpu {
             sm_clock_mhz: info.clock_khz.map(|khz| khz / 1000),
             memory_clock_mhz: info.memory_clock_khz.map(|khz| khz / 1000),
         };
+        let modules: Vec<_> = modules
+            .into_iter()
+            .filter(|module| can_run(module, properties.sm))
+            .collect();
         let session = Session::new(device, modules.len())?;
         Ok(Self {
             device,
@@ -121,22 +136,34 @@ impl Gpu {
             Ok(value) => Ok(value),
             Err(session::RunError::Engine(error)) => Err(error),
             Err(session::RunError::Timeout(limit)) => {
-                let reason = format!("`{}` did not end", place.kernel);
+                let reason = format!("`{}`, which did not end", place.kernel);
                 // The kernel still runs. Taking its context down would wait for
                 // it, so the session is left to the end of the process.
                 let running = self.state.replace(State::Lost(reason));
                 std::mem::forget(running);
                 Err(EngineError::NeverEnds {
                     place: place.clone(),
-                    report: format!("still running after {} s", limit.as_secs()),
+                    report: format!(
+                        "it did not end within {} s; LOCKSTEP_TIME_LIMIT_S=SECONDS gives it longer",
+                        limit.as_secs()
+                    ),
                 })
             }
             Err(session::RunError::Device { call, code }) if is_fault(code) => {
                 let error = DriverError::new(call, code as u32 as i32);
-                self.recover(place);
-                Err(EngineError::Fault {
+                let record = self.with_session(|session| Ok(session.panic_record()))?;
+                // A new context would be answered with the same error; only a
+                // new process gets the GPU back.
+                let reason = format!("a fault in `{}`", place.kernel);
+                drop(self.state.replace(State::Lost(reason)));
+                self.allocations.borrow_mut().forget_all();
+                let fault = EngineError::Fault {
                     place: place.clone(),
                     report: fault_report(&error),
+                };
+                Err(match record {
+                    Some(record) => panic::explain(fault, &record),
+                    None => fault,
                 })
             }
             Err(session::RunError::Device { call, code }) => Err(EngineError::Refused {
@@ -144,27 +171,6 @@ impl Gpu {
                 reason: DriverError::new(call, code as u32 as i32).to_string(),
             }),
         }
-    }
-
-    /// After a fault: a new context in the place of the broken one. All memory
-    /// of the old one is gone.
-    fn recover(&self, place: &Place) {
-        let reason = format!("in `{}`", place.kernel);
-        // Modules, stream and context are given up here; the driver answers
-        // each with the same error, which cust drops.
-        drop(self.state.replace(State::Lost(reason.clone())));
-        self.allocations.borrow_mut().forget_all();
-        // SAFETY: this engine is the only user of the context in this process,
-        // and holds nothing of it any more.
-        let reset = unsafe { Context::reset(&self.device) };
-        let rebuilt = reset
-            .map_err(|code| driver_error("cuDevicePrimaryCtxReset", code))
-            .and_then(|()| Session::new(self.device, self.modules.len()))
-            .and_then(|session| session.try_out().map(|()| session));
-        self.state.replace(match rebuilt {
-            Ok(session) => State::Up(session),
-            Err(error) => State::Lost(format!("{reason}; a new context fails too: {error}")),
-        });
     }
 }
 

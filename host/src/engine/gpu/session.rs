@@ -1,6 +1,8 @@
 //! One CUDA context: its stream, its loaded modules, launching and timing.
 
+use super::super::panic::PanicRecord;
 use super::super::{DeviceProperties, EngineError, Prepared, PtxModule};
+use super::panics::PanicMemory;
 use super::{driver_error, jit};
 use cust::context::Context;
 use cust::device::Device;
@@ -12,8 +14,19 @@ use cust::stream::{Stream, StreamFlags};
 use std::ffi::c_void;
 use std::time::{Duration, Instant};
 
-/// A kernel that runs longer than this is taken to never end.
+/// A kernel that runs longer than this is taken to never end, unless the
+/// environment variable says otherwise.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
+
+/// Environment variable with another time limit, in seconds.
+const TIME_LIMIT_OVERRIDE: &str = "LOCKSTEP_TIME_LIMIT_S";
+
+fn time_limit() -> Duration {
+    std::env::var(TIME_LIMIT_OVERRIDE)
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .map_or(TIME_LIMIT, Duration::from_secs)
+}
 
 /// Dynamic shared memory that every kernel may have without asking for more.
 const SHARED_WITHOUT_OPT_IN_BYTES: u32 = 48 * 1024;
@@ -42,6 +55,8 @@ fn failed(call: &'static str) -> impl Fn(CudaError) -> RunError {
 pub(super) struct Session {
     /// The engine's modules as far as they were needed, in its order.
     loaded: Vec<Option<Module>>,
+    panics: PanicMemory,
+    time_limit: Duration,
     stream: Stream,
     _context: Context,
 }
@@ -55,6 +70,8 @@ impl Session {
         let loaded = std::iter::repeat_with(|| None).take(n_modules).collect();
         Ok(Self {
             loaded,
+            panics: PanicMemory::new()?,
+            time_limit: time_limit(),
             stream,
             _context: context,
         })
@@ -64,11 +81,9 @@ impl Session {
         &self.stream
     }
 
-    /// Whether the context really works.
-    pub(super) fn try_out(&self) -> Result<(), EngineError> {
-        let address = super::memory::alloc(256, "trial")?;
-        super::memory::fill(self, address, 256, 0)?;
-        super::memory::free(address)
+    /// What a kernel that panicked left behind, also after its fault.
+    pub(super) fn panic_record(&self) -> Option<PanicRecord> {
+        self.panics.record()
     }
 
     /// Index of the module with the entry, loading modules until it is found.
@@ -76,7 +91,9 @@ impl Session {
         for (index, source) in modules.iter().enumerate() {
             let loaded = &mut self.loaded[index];
             if loaded.is_none() {
-                *loaded = Some(jit::load(source)?);
+                let module = jit::load(source)?;
+                self.panics.listen_to(&module)?;
+                *loaded = Some(module);
             }
             if loaded
                 .as_ref()
@@ -85,14 +102,7 @@ impl Session {
                 return Ok(index);
             }
         }
-        let names: Vec<_> = modules
-            .iter()
-            .map(|module| format!("`{}`", module.name))
-            .collect();
-        Err(EngineError::NoSuchKernel {
-            kernel: entry.to_owned(),
-            modules: names.join(", "),
-        })
+        Err(EngineError::no_such_kernel(entry, modules))
     }
 
     /// Puts the launch into the stream.
@@ -149,8 +159,8 @@ impl Session {
                 EventStatus::NotReady => {}
             }
             let waited = started.elapsed();
-            if waited > TIME_LIMIT {
-                return Err(RunError::Timeout(TIME_LIMIT));
+            if waited > self.time_limit {
+                return Err(RunError::Timeout(self.time_limit));
             }
             // Most launches end within microseconds; the rest need no hurry.
             if waited > Duration::from_millis(2) {

@@ -1,0 +1,130 @@
+//! `lockstep list`: the lessons and their kernels.
+
+use super::{Exit, Stop};
+use crate::registry::{KernelEntry, LESSONS, Lesson};
+use crate::report::table::{FAINT, HEADING};
+use serde::Serialize;
+use std::io::Write;
+
+/// Options of `list`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// As JSON, for programs.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct ListedLesson {
+    id: &'static str,
+    title: &'static str,
+    idea: &'static str,
+    source: &'static str,
+    kernels: Vec<ListedKernel>,
+}
+
+#[derive(Serialize)]
+struct ListedKernel {
+    id: &'static str,
+    technique: &'static str,
+    params: &'static [&'static str],
+    max_threads_per_block: Option<u32>,
+    min_sm: u32,
+    tolerance: String,
+    expected: Vec<ListedExpectation>,
+    published: Vec<ListedTime>,
+}
+
+#[derive(Serialize)]
+struct ListedExpectation {
+    metric: String,
+    value: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct ListedTime {
+    machine: &'static str,
+    shape: &'static str,
+    time_ms: f64,
+}
+
+impl From<&KernelEntry> for ListedKernel {
+    fn from(kernel: &KernelEntry) -> Self {
+        Self {
+            id: kernel.id,
+            technique: kernel.technique,
+            params: kernel.param_names,
+            max_threads_per_block: kernel.bounds.map(|bounds| bounds.max_threads),
+            min_sm: kernel.min_sm,
+            tolerance: kernel.tolerance.to_string(),
+            expected: kernel
+                .expected
+                .iter()
+                .map(|expected| ListedExpectation {
+                    metric: expected.metric.to_string(),
+                    value: expected.value,
+                })
+                .collect(),
+            published: kernel
+                .published
+                .iter()
+                .map(|published| ListedTime {
+                    machine: published.machine,
+                    shape: published.shape,
+                    time_ms: published.time_ms,
+                })
+                .collect(),
+        }
+    }
+}
+
+impl From<&Lesson> for ListedLesson {
+    fn from(lesson: &Lesson) -> Self {
+        Self {
+            id: lesson.id,
+            title: lesson.title,
+            idea: lesson.idea,
+            source: lesson.source,
+            kernels: lesson.kernels.iter().map(ListedKernel::from).collect(),
+        }
+    }
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
+    let mut out = anstream::stdout().lock();
+    if args.json {
+        let lessons: Vec<_> = LESSONS
+            .iter()
+            .map(|&lesson| ListedLesson::from(lesson))
+            .collect();
+        serde_json::to_writer_pretty(&mut out, &lessons).map_err(std::io::Error::from)?;
+        writeln!(out)?;
+        return Ok(Exit::Passed);
+    }
+    let width = LESSONS
+        .iter()
+        .flat_map(|lesson| lesson.kernels)
+        .map(|kernel| kernel.id.len())
+        .max()
+        .unwrap_or(0);
+    for (index, lesson) in LESSONS.iter().enumerate() {
+        if index != 0 {
+            writeln!(out)?;
+        }
+        writeln!(
+            out,
+            "{HEADING}{}{HEADING:#} {FAINT}({}){FAINT:#}",
+            lesson.id, lesson.source
+        )?;
+        writeln!(out, "  {}", lesson.idea)?;
+        for kernel in lesson.kernels {
+            writeln!(
+                out,
+                "    {:width$}  {FAINT}{}{FAINT:#}",
+                kernel.id, kernel.technique
+            )?;
+        }
+    }
+    out.flush()?;
+    Ok(Exit::Passed)
+}

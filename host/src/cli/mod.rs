@@ -1,0 +1,81 @@
+//! The program `lockstep`: what it can be told, and what it answers.
+//!
+//! Results go to stdout, progress and reasons to stderr. The exit status says
+//! how it ended: 0, everything passed; 1, something failed; 2, the command was
+//! wrong; 3, nothing could be run at all; 4, nothing failed, but something was
+//! not run.
+
+mod list;
+mod progress;
+mod ptx;
+mod run_all;
+mod tools;
+
+use clap::{Parser, Subcommand};
+use std::io;
+use std::process::ExitCode;
+
+/// CUDA kernels in Rust, run and checked on a GPU or on the PTX simulator.
+#[derive(Debug, Parser)]
+#[command(name = "lockstep", version, about)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run kernels and compare them with their references.
+    RunAll(run_all::Args),
+    /// List lessons and kernels.
+    List(list::Args),
+    /// Print a kernel's PTX, or what a GPU makes of it.
+    Ptx(ptx::Args),
+}
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Exit {
+    Passed = 0,
+    Failed = 1,
+    Usage = 2,
+    NothingRan = 3,
+    NotAllRan = 4,
+}
+
+/// Why a command ended early.
+enum Stop {
+    /// For this reason, which is told.
+    Because(Exit, String),
+    /// Nobody reads our output any more, which is no error.
+    NobodyReads,
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            Self::NobodyReads
+        } else {
+            Self::Because(Exit::Failed, format!("could not write the output: {error}"))
+        }
+    }
+}
+
+/// Runs the command line of this process.
+pub fn main() -> ExitCode {
+    let command = Cli::parse().command;
+    let ended = match command {
+        Command::RunAll(args) => run_all::run(&args),
+        Command::List(args) => list::run(&args),
+        Command::Ptx(args) => ptx::run(&args),
+    };
+    let exit = match ended {
+        Ok(exit) => exit,
+        Err(Stop::NobodyReads) => Exit::Passed,
+        Err(Stop::Because(exit, reason)) => {
+            progress::say_error(&reason);
+            exit
+        }
+    };
+    ExitCode::from(exit as u8)
+}

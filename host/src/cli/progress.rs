@@ -1,0 +1,78 @@
+//! What is told on stderr while a command runs.
+
+use crate::report::table::{BAD, FAINT, style_of};
+use crate::run::{Case, CaseResult};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::{IsTerminal, Write};
+use std::time::Duration;
+
+/// An error, to stderr. Nobody listening is no error.
+pub fn say_error(text: &str) {
+    let _ = writeln!(anstream::stderr(), "{BAD}error{BAD:#}: {text}");
+}
+
+/// A remark, to stderr.
+pub fn say(text: &str) {
+    let _ = writeln!(anstream::stderr(), "{text}");
+}
+
+/// Progress of a run: a bar on a terminal, a line a case elsewhere.
+pub struct Progress {
+    bar: Option<ProgressBar>,
+    n_cases: usize,
+    n_ended: usize,
+}
+
+impl Progress {
+    /// Of `n_cases` cases.
+    pub fn new(n_cases: usize) -> Self {
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::new(n_cases as u64);
+            // A constant of ours: it is either right or never shown.
+            if let Ok(style) = ProgressStyle::with_template("{spinner} [{pos}/{len}] {msg}") {
+                bar.set_style(style);
+            }
+            bar.enable_steady_tick(Duration::from_millis(100));
+            bar
+        });
+        Self {
+            bar,
+            n_cases,
+            n_ended: 0,
+        }
+    }
+
+    /// The case begins.
+    pub fn starting(&self, case: &Case) {
+        if let Some(bar) = &self.bar {
+            bar.set_message(format!("{} {}", case.registered.kernel.id, case.shape));
+        }
+    }
+
+    /// The case has ended.
+    pub fn ended(&mut self, result: &CaseResult) {
+        self.n_ended += 1;
+        match &self.bar {
+            Some(bar) => bar.inc(1),
+            None => {
+                let style = style_of(result.status);
+                say(&format!(
+                    "[{}/{}] {} {}: {style}{}{style:#} {FAINT}({:.1} s){FAINT:#}",
+                    self.n_ended,
+                    self.n_cases,
+                    result.kernel,
+                    result.shape,
+                    result.status.words(),
+                    result.elapsed.as_secs_f64(),
+                ));
+            }
+        }
+    }
+
+    /// Everything has ended.
+    pub fn finish(self) {
+        if let Some(bar) = self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! `lockstep ptx KERNEL`: what rustc made of a kernel, and what the GPU's
+//! assembler makes of that.
+
+use super::tools::Tool;
+use super::{Exit, Stop};
+use crate::ptx::{self, BASE_SM};
+use crate::registry;
+use std::io::Write;
+use std::process::Command;
+
+/// Options of `ptx`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The kernel's name, as `lockstep list` shows it.
+    kernel: String,
+
+    /// The machine code instead, by ptxas and nvdisasm.
+    #[arg(long)]
+    sass: bool,
+
+    /// The architecture of the machine code, such as sm_90; by default that of
+    /// the PTX.
+    #[arg(long, value_name = "SM", requires = "sass")]
+    arch: Option<String>,
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
+    let registered = registry::kernel(&args.kernel)
+        .map_err(|error| Stop::Because(Exit::Usage, error.to_string()))?;
+    let entry = registered.kernel.id;
+    let missing = || {
+        Stop::Because(
+            Exit::Failed,
+            format!("the embedded PTX has no entry `{entry}`"),
+        )
+    };
+    let modules = ptx::modules();
+    let (module, text) = modules
+        .iter()
+        .find_map(|module| Some((module, ptx::kernel_text(&module.text, entry)?)))
+        .ok_or_else(missing)?;
+
+    let text = if args.sass {
+        let arch = args.arch.clone().unwrap_or_else(|| format!("sm_{BASE_SM}"));
+        sass(&module.text, entry, &arch)?
+    } else {
+        format!("{}\n{}", ptx::header(&module.text).trim_end(), text)
+    };
+    let mut out = anstream::stdout().lock();
+    writeln!(out, "{text}")?;
+    out.flush()?;
+    Ok(Exit::Passed)
+}
+
+/// Assembles the module and disassembles the kernel.
+fn sass(module: &str, entry: &str, arch: &str) -> Result<String, Stop> {
+    let failed = |what: String| Stop::Because(Exit::Failed, what);
+    let ptxas = Tool::Ptxas.find().map_err(failed)?;
+    let nvdisasm = Tool::Nvdisasm.find().map_err(failed)?;
+
+    let folder = tempfile::tempdir()?;
+    let (source, cubin) = (
+        folder.path().join("kernels.ptx"),
+        folder.path().join("kernels.cubin"),
+    );
+    std::fs::write(&source, module)?;
+    let run = |command: &mut Command| -> Result<Vec<u8>, Stop> {
+        let program = command.get_program().to_string_lossy().into_owned();
+        let output = command
+            .output()
+            .map_err(|error| failed(format!("{program} could not be started: {error}")))?;
+        if output.status.success() {
+            return Ok(output.stdout);
+        }
+        let log = String::from_utf8_lossy(&output.stderr);
+        Err(failed(format!(
+            "{program} failed ({}):\n{}",
+            output.status,
+            log.trim()
+        )))
+    };
+    run(Command::new(&ptxas)
+        .arg(format!("-arch={arch}"))
+        .arg("-o")
+        .arg(&cubin)
+        .arg(&source))?;
+    let listing = run(Command::new(&nvdisasm).arg("-c").arg(&cubin))?;
+    section(&String::from_utf8_lossy(&listing), entry).ok_or_else(|| {
+        failed(format!(
+            "{} shows no code for `{entry}`",
+            nvdisasm.display()
+        ))
+    })
+}
+
+/// The part of nvdisasm's listing that is the code of one kernel.
+fn section(listing: &str, entry: &str) -> Option<String> {
+    let heading = format!(".text.{entry} ");
+    let is_heading = |line: &str| line.starts_with("//---");
+    let mut lines = listing
+        .lines()
+        .skip_while(|line| !(is_heading(line) && line.contains(&heading)));
+    let first = lines.next()?;
+    let rest = lines.take_while(|line| !is_heading(line));
+    Some(
+        std::iter::once(first)
+            .chain(rest)
+            .collect::<Vec<_>>()
+            .join("\n")
+            .trim_end()
+            .to_owned(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::section;
+
+    #[test]
+    fn cuts_one_kernel_out_of_a_listing() {
+        let listing = "\
+\t.headerflags
+//--------------------- .text.one --------------------------
+\tMOV ;
+//--------------------- .text.one_more --------------------------
+\tEXIT ;
+";
+        let one = section(listing, "one").expect("it is there");
+        assert!(one.ends_with("\tMOV ;"), "{one}");
+        assert!(section(listing, "two").is_none());
+    }
+}

@@ -1,0 +1,194 @@
+//! `lockstep run-all`: every selected kernel, verified and measured.
+
+use super::progress::{Progress, say};
+use super::{Exit, Stop};
+use crate::engine::{self, EngineChoice, PtxModule};
+use crate::registry::{self, Effort};
+use crate::report::json::Report;
+use crate::report::table::{self, BAD, GOOD, UNSURE, style_of};
+use crate::run::{self, CaseResult, Status, Tally};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Options of `run-all`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// What to run the kernels on.
+    #[arg(long, value_enum, default_value_t)]
+    engine: EngineChoice,
+
+    /// Only kernels whose own or whose lesson's name contains this; may be
+    /// repeated.
+    #[arg(long, value_name = "TEXT")]
+    filter: Vec<String>,
+
+    /// Also write the results to this file, as JSON.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
+    /// Run the kernels of this PTX file in the place of our own: their entries
+    /// must bear the same names and parameters.
+    #[arg(long, value_name = "FILE")]
+    ptx: Option<PathBuf>,
+
+    /// Small shapes only, for a first look.
+    #[arg(long, conflicts_with = "full")]
+    quick: bool,
+
+    /// The catalogue's sizes, also on the simulator.
+    #[arg(long)]
+    full: bool,
+}
+
+impl Args {
+    fn effort(&self) -> Effort {
+        match (self.quick, self.full) {
+            (true, _) => Effort::Quick,
+            (_, true) => Effort::Full,
+            _ => Effort::Default,
+        }
+    }
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
+    let selected = registry::matching(&args.filter)
+        .map_err(|error| Stop::Because(Exit::Usage, error.to_string()))?;
+    if let Some(path) = &args.json {
+        check_writable(path)?;
+    }
+    let modules = match &args.ptx {
+        Some(path) => vec![read_module(path)?],
+        None => crate::ptx::modules(),
+    };
+    let (engine, why) = engine::choose(args.engine, modules)
+        .map_err(|error| Stop::Because(Exit::NothingRan, error.to_string()))?;
+    say(&format!("engine: {why}"));
+
+    let started = Instant::now();
+    let cases = run::cases(&selected, engine.kind(), args.effort());
+    let mut progress = Progress::new(cases.len());
+    let ended = std::cell::RefCell::new(&mut progress);
+    let results = run::run(
+        &*engine,
+        &cases,
+        |case| ended.borrow().starting(case),
+        |result| ended.borrow_mut().ended(result),
+    );
+    progress.finish();
+
+    // The file first: a reader of the table may have gone away.
+    if let Some(path) = &args.json {
+        Report::new(&*engine, &results)
+            .write(path)
+            .map_err(|error| {
+                Stop::Because(
+                    Exit::Failed,
+                    format!("could not write {}: {error}", path.display()),
+                )
+            })?;
+    }
+    let tally = Tally::of(&results);
+    let exit = exit_of(tally);
+    match write_results(&results, tally, started.elapsed().as_secs_f64()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(exit),
+        Err(error) => Err(error.into()),
+        Ok(()) => Ok(exit),
+    }
+}
+
+fn read_module(path: &Path) -> Result<PtxModule, Stop> {
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        Stop::Because(
+            Exit::Usage,
+            format!("--ptx {} cannot be read: {error}", path.display()),
+        )
+    })?;
+    Ok(PtxModule {
+        name: path.display().to_string(),
+        text: text.into(),
+    })
+}
+
+/// Found out before minutes of work, not after.
+fn check_writable(path: &Path) -> Result<(), Stop> {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let problem = match folder {
+        Some(folder) if !folder.is_dir() => format!("there is no folder {}", folder.display()),
+        _ if path.is_dir() => "it is a folder".to_owned(),
+        _ => return Ok(()),
+    };
+    Err(Stop::Because(
+        Exit::Usage,
+        format!("--json {} cannot be written: {problem}", path.display()),
+    ))
+}
+
+fn exit_of(tally: Tally) -> Exit {
+    match tally {
+        Tally { n_failed: 1.., .. } => Exit::Failed,
+        Tally { n_passed: 0, .. } => Exit::NothingRan,
+        Tally { n_not_run: 1.., .. } => Exit::NotAllRan,
+        _ => Exit::Passed,
+    }
+}
+
+fn write_results(results: &[CaseResult], tally: Tally, seconds: f64) -> io::Result<()> {
+    let mut out = anstream::stdout().lock();
+    table::write(&mut out, results)?;
+    for result in results
+        .iter()
+        .filter(|result| result.status != Status::Passed)
+    {
+        let style = style_of(result.status);
+        let reason = result.reason.as_deref().unwrap_or("no reason given");
+        writeln!(
+            out,
+            "\n{style}{}{style:#}: {} {}\n  {}",
+            result.status.words(),
+            result.kernel,
+            result.shape,
+            reason.replace('\n', "\n  "),
+        )?;
+    }
+    let part = |number: usize, style: anstyle::Style, words: &str| {
+        let style = if number == 0 {
+            anstyle::Style::new()
+        } else {
+            style
+        };
+        format!("{style}{number} {words}{style:#}")
+    };
+    writeln!(
+        out,
+        "\n{}, {}, {} in {seconds:.1} s",
+        part(tally.n_passed, GOOD, "passed"),
+        part(tally.n_failed, BAD, "failed"),
+        part(tally.n_not_run, UNSURE, "not run"),
+    )?;
+    out.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Exit, exit_of};
+    use crate::run::Tally;
+
+    #[test]
+    fn only_all_passed_is_success() {
+        let exit = |n_passed, n_failed, n_not_run| {
+            exit_of(Tally {
+                n_passed,
+                n_failed,
+                n_not_run,
+            })
+        };
+        assert_eq!(exit(3, 0, 0), Exit::Passed);
+        assert_eq!(exit(3, 1, 1), Exit::Failed);
+        assert_eq!(exit(3, 0, 1), Exit::NotAllRan);
+        assert_eq!(exit(0, 0, 3), Exit::NothingRan);
+        assert_eq!(exit(0, 0, 0), Exit::NothingRan);
+    }
+}

@@ -1,0 +1,105 @@
+//! NVIDIA's command-line tools, where they are installed. Nothing but static
+//! reports needs them.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A tool of the CUDA toolkit.
+#[derive(Clone, Copy, Debug)]
+pub enum Tool {
+    /// The assembler.
+    Ptxas,
+    /// The disassembler.
+    Nvdisasm,
+}
+
+impl Tool {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Ptxas => "ptxas",
+            Self::Nvdisasm => "nvdisasm",
+        }
+    }
+
+    /// The Python package that carries it.
+    fn wheel(self) -> &'static str {
+        match self {
+            Self::Ptxas => "nvidia-cuda-nvcc",
+            Self::Nvdisasm => "nvidia-cuda-nvdisasm",
+        }
+    }
+
+    /// Where it is: in `CUDA_HOME`, on the `PATH`, in the toolkit's usual folder
+    /// or among Python's packages. An error says how to get it.
+    pub fn find(self) -> Result<PathBuf, String> {
+        let mut not_executable = None;
+        for folder in folders() {
+            let path = folder.join(self.name());
+            if !path.is_file() {
+                continue;
+            }
+            if is_executable(&path) {
+                return Ok(path);
+            }
+            not_executable.get_or_insert(path);
+        }
+        Err(match not_executable {
+            Some(path) => format!(
+                "{} may not be executed; `chmod +x {}` helps",
+                path.display(),
+                path.display()
+            ),
+            None => format!(
+                "`{}` was not found on the PATH, in CUDA_HOME/bin or among Python's packages; `pip install {}` brings it, and so does the CUDA toolkit",
+                self.name(),
+                self.wheel()
+            ),
+        })
+    }
+}
+
+fn folders() -> impl Iterator<Item = PathBuf> {
+    let toolkits = ["CUDA_HOME", "CUDA_PATH", "CUDA_ROOT"]
+        .into_iter()
+        .filter_map(std::env::var_os)
+        .map(|home| PathBuf::from(home).join("bin"));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let on_path: Vec<_> = std::env::split_paths(&path).collect();
+    let usual = std::iter::once(PathBuf::from("/usr/local/cuda/bin"));
+    // Asking Python takes a moment, so it is asked last.
+    toolkits
+        .chain(on_path)
+        .chain(usual)
+        .chain(std::iter::once_with(python_folders).flatten())
+}
+
+/// `site-packages/nvidia/*/bin` of the Python on the path.
+fn python_folders() -> Vec<PathBuf> {
+    let script = "import sys; print('\\n'.join(p for p in sys.path if p))";
+    let Ok(output) = Command::new("python3").args(["-c", script]).output() else {
+        return Vec::new();
+    };
+    let packages = String::from_utf8_lossy(&output.stdout)
+        .lines()
+        .map(|path| Path::new(path).join("nvidia"))
+        .collect::<Vec<_>>();
+    packages
+        .iter()
+        .filter_map(|folder| std::fs::read_dir(folder).ok())
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path().join("bin"))
+        .collect()
+}
+
+#[cfg(unix)]
+fn is_executable(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    path.metadata()
+        .is_ok_and(|data| data.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_executable(path: &Path) -> bool {
+    path.is_file()
+}

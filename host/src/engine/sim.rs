@@ -1,0 +1,253 @@
+//! The simulator as an engine: runs anywhere, checks every access, counts.
+
+use super::panic::{self, PanicRecord, SINK_SYMBOL};
+use super::{
+    DeviceProperties, Engine, EngineError, EngineKind, Observe, Place, Prepared, PtxModule,
+};
+use crate::counts::LaunchCounts;
+use ptx_sim::{Launch, LaunchError, LaunchOptions};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// A simulated device with the modules it may run.
+pub struct Sim {
+    properties: DeviceProperties,
+    modules: Vec<PtxModule>,
+    state: RefCell<State>,
+}
+
+struct State {
+    device: ptx_sim::Device,
+    /// The modules as far as they were needed, in the engine's order.
+    loaded: Vec<Option<Rc<Loaded>>>,
+}
+
+/// A module on the device.
+struct Loaded {
+    module: ptx_sim::Module,
+    on_device: ptx_sim::LoadedModule,
+    /// Address of the record that a panic leaves, if the module can.
+    sink: Option<u64>,
+}
+
+impl Sim {
+    /// The newest architecture whose PTX it runs.
+    const SM: u32 = 90;
+
+    /// Shared memory that a block may have, as on an H200.
+    const SHARED_PER_BLOCK_BYTES: u32 = 227 * 1024;
+
+    /// Needs nothing of the machine. Modules are parsed when they are first used.
+    pub fn new(modules: Vec<PtxModule>) -> Self {
+        let n_threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let loaded = std::iter::repeat_with(|| None)
+            .take(modules.len())
+            .collect();
+        Self {
+            properties: DeviceProperties {
+                name: format!("PTX simulator ({n_threads} threads)"),
+                sm: Self::SM,
+                memory_bytes: 0,
+                shared_per_block_bytes: Self::SHARED_PER_BLOCK_BYTES,
+                driver: None,
+                sm_clock_mhz: None,
+                memory_clock_mhz: None,
+            },
+            modules,
+            state: RefCell::new(State {
+                device: ptx_sim::Device::new(),
+                loaded,
+            }),
+        }
+    }
+
+    /// The module with the entry, loading modules until it is found.
+    fn module_with(&self, entry: &str) -> Result<Rc<Loaded>, EngineError> {
+        let mut state = self.state.borrow_mut();
+        let State { device, loaded } = &mut *state;
+        for (source, loaded) in self.modules.iter().zip(loaded) {
+            if loaded.is_none() {
+                *loaded = Some(Rc::new(load(device, source)?));
+            }
+            if let Some(loaded) = loaded
+                && loaded.module.kernel(entry).is_some()
+            {
+                return Ok(loaded.clone());
+            }
+        }
+        Err(EngineError::no_such_kernel(entry, &self.modules))
+    }
+}
+
+fn load(device: &mut ptx_sim::Device, source: &PtxModule) -> Result<Loaded, EngineError> {
+    let failed = |log: String| EngineError::Module {
+        module: source.name.clone(),
+        log,
+    };
+    let module = ptx_sim::Module::parse(&source.text).map_err(|error| failed(error.to_string()))?;
+    let on_device = device
+        .load(&module)
+        .map_err(|error| failed(error.to_string()))?;
+    let sink = match on_device.global_address(SINK_SYMBOL) {
+        Some(variable) => Some(listen(device, variable)?),
+        None => None,
+    };
+    Ok(Loaded {
+        module,
+        on_device,
+        sink,
+    })
+}
+
+/// Gives the module a place to leave a panic's record.
+fn listen(device: &mut ptx_sim::Device, variable: u64) -> Result<u64, EngineError> {
+    let record = device
+        .alloc(PanicRecord::SIZE_BYTES as u64, "panic record")
+        .map_err(memory)?;
+    device
+        .fill(record, PanicRecord::SIZE_BYTES as u64, 0)
+        .map_err(memory)?;
+    device
+        .write(variable, &record.to_le_bytes())
+        .map_err(memory)?;
+    Ok(record)
+}
+
+/// The record at `sink`, if a thread left one; it is then empty again.
+fn take_record(device: &mut ptx_sim::Device, sink: u64) -> Option<PanicRecord> {
+    let mut bytes = [0; PanicRecord::SIZE_BYTES];
+    device.read(sink, &mut bytes).ok()?;
+    device.fill(sink, PanicRecord::SIZE_BYTES as u64, 0).ok()?;
+    PanicRecord::from_bytes(&bytes)
+}
+
+fn memory(error: impl std::fmt::Display) -> EngineError {
+    EngineError::Memory(error.to_string())
+}
+
+/// Keeps apart what the simulator keeps apart.
+fn launch_error(place: Place, error: &LaunchError) -> EngineError {
+    let report = error.to_string();
+    match error {
+        LaunchError::InvalidLaunch { message, .. } => EngineError::Refused {
+            place,
+            reason: message.clone(),
+        },
+        LaunchError::Fault(_) => EngineError::Fault { place, report },
+        LaunchError::OutOfFuel(_) => EngineError::NeverEnds { place, report },
+        LaunchError::Unsupported { .. } => EngineError::Unsupported { place, report },
+        LaunchError::Internal { .. } => EngineError::Internal {
+            engine: "simulator",
+            what: format!("{place}: {report}"),
+        },
+    }
+}
+
+impl Engine for Sim {
+    fn kind(&self) -> EngineKind {
+        EngineKind::Sim
+    }
+
+    fn device(&self) -> &DeviceProperties {
+        &self.properties
+    }
+
+    fn alloc(&self, size_bytes: u64, label: &str) -> Result<u64, EngineError> {
+        self.state
+            .borrow_mut()
+            .device
+            .alloc(size_bytes, label)
+            .map_err(memory)
+    }
+
+    fn free(&self, address: u64) -> Result<(), EngineError> {
+        self.state.borrow_mut().device.free(address).map_err(memory)
+    }
+
+    fn write(&self, address: u64, bytes: &[u8]) -> Result<(), EngineError> {
+        self.state
+            .borrow_mut()
+            .device
+            .write(address, bytes)
+            .map_err(memory)
+    }
+
+    fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), EngineError> {
+        self.state
+            .borrow_mut()
+            .device
+            .read(address, bytes)
+            .map_err(memory)
+    }
+
+    fn fill(&self, address: u64, size_bytes: u64, value: u8) -> Result<(), EngineError> {
+        self.state
+            .borrow_mut()
+            .device
+            .fill(address, size_bytes, value)
+            .map_err(memory)
+    }
+
+    fn launch(
+        &self,
+        launch: &Prepared,
+        observe: Observe,
+    ) -> Result<Option<LaunchCounts>, EngineError> {
+        let loaded = self.module_with(launch.entry())?;
+        let config = launch.config();
+        let params: Vec<&[u8]> = launch
+            .params()
+            .iter()
+            .map(|param| param.as_bytes())
+            .collect();
+        let count = observe == Observe::Counts;
+        let simulated = Launch {
+            grid: config.grid,
+            block: config.block,
+            dynamic_shared_bytes: config.dynamic_shared_bytes,
+            params: &params,
+            options: LaunchOptions {
+                count,
+                ..LaunchOptions::default()
+            },
+        };
+        let device = &mut self.state.borrow_mut().device;
+        match device.launch(&loaded.on_device, launch.entry(), &simulated) {
+            Ok(report) => Ok(count.then_some(LaunchCounts {
+                total: report.counts,
+            })),
+            Err(error) => {
+                let error = launch_error(launch.place(), &error);
+                let record = loaded.sink.and_then(|sink| take_record(device, sink));
+                Err(match record {
+                    Some(record) => panic::explain(error, &record),
+                    None => error,
+                })
+            }
+        }
+    }
+
+    fn time(
+        &self,
+        _launch: &Prepared,
+        _n_warmup: u32,
+        _n_runs: u32,
+    ) -> Result<Option<Vec<f32>>, EngineError> {
+        Ok(None)
+    }
+
+    fn time_copy(
+        &self,
+        _to: u64,
+        _from: u64,
+        _size_bytes: u64,
+        _n_warmup: u32,
+        _n_runs: u32,
+    ) -> Result<Option<Vec<f32>>, EngineError> {
+        Ok(None)
+    }
+
+    fn is_usable(&self) -> Result<(), EngineError> {
+        Ok(())
+    }
+}

@@ -1,0 +1,4 @@
+//! Results as people read them ([`table`]) and as programs do ([`json`]).
+
+pub mod json;
+pub mod table;

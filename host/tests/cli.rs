@@ -1,0 +1,388 @@
+//! The program as people run it: what it prints, where, and how it ends.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+fn lockstep(arguments: &[&str]) -> Output {
+    command(arguments).output().expect("the program runs")
+}
+
+/// Without the surroundings' wishes about colours, engines and tools.
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lockstep"));
+    command
+        .args(arguments)
+        .env_remove("NO_COLOR")
+        .env_remove("CLICOLOR_FORCE");
+    command
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("UTF-8")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("UTF-8")
+}
+
+/// No error is a panic of ours.
+fn no_panic_trace(output: &Output) {
+    for text in [stdout(output), stderr(output)] {
+        assert!(
+            !text.contains("RUST_BACKTRACE") && !text.contains("thread 'main'"),
+            "{text}"
+        );
+    }
+}
+
+/// Ends with this status, and tells why in these words, on stdout or stderr.
+fn fails(output: &Output, status: i32, words: &[&str]) {
+    let told = format!("{}{}", stdout(output), stderr(output));
+    assert_eq!(output.status.code(), Some(status), "{told}");
+    for word in words {
+        assert!(told.contains(word), "`{word}` is missing in: {told}");
+    }
+    no_panic_trace(output);
+}
+
+/// The embedded PTX with `edit` applied to one kernel, as a file.
+fn edited(folder: &Path, kernel: &str, edit: impl Fn(&str) -> String) -> PathBuf {
+    let text = host::ptx::kernel_text(host::ptx::BASE, kernel).expect("the kernel exists");
+    let changed = edit(text);
+    assert_ne!(text, changed, "the edit must change something");
+    let path = folder.join("edited.ptx");
+    std::fs::write(&path, host::ptx::BASE.replace(text, &changed)).expect("a file");
+    path
+}
+
+/// Runs one kernel of an edited module on the simulator.
+fn run_edited(kernel: &str, edit: impl Fn(&str) -> String) -> Output {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = edited(folder.path(), kernel, edit);
+    let path = path.to_str().expect("UTF-8");
+    lockstep(&[
+        "run-all", "--engine", "sim", "--quick", "--filter", kernel, "--ptx", path,
+    ])
+}
+
+/// Without the instruction that begins so.
+fn without(text: &str, instruction: &str) -> String {
+    text.lines()
+        .filter(|line| !line.trim_start().starts_with(instruction))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+#[test]
+fn a_run_that_passes_ends_with_zero() {
+    let output = lockstep(&[
+        "run-all",
+        "--engine",
+        "sim",
+        "--quick",
+        "--filter",
+        "transpose",
+    ]);
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{}{}",
+        stdout(&output),
+        stderr(&output)
+    );
+    assert!(stderr(&output).contains("engine: simulator"));
+    let table = stdout(&output);
+    assert!(table.contains("0 failed, 0 not run"), "{table}");
+    assert!(!table.contains('\u{1b}'), "no colours for a pipe: {table}");
+    // Progress belongs to stderr alone.
+    assert!(!table.contains("[1/"), "{table}");
+    // Counts are the same everywhere; the time it took is not.
+    let (table, _) = table.rsplit_once(" in ").expect("a summary");
+    insta::assert_snapshot!("transpose_quick", table);
+}
+
+#[test]
+fn colours_are_forced_and_refused() {
+    let list = |variable: &str| {
+        let output = command(&["list"])
+            .env(variable, "1")
+            .output()
+            .expect("the program runs");
+        stdout(&output)
+    };
+    assert!(list("CLICOLOR_FORCE").contains('\u{1b}'));
+    assert!(!list("NO_COLOR").contains('\u{1b}'));
+}
+
+#[test]
+fn list_names_every_kernel() {
+    let text = stdout(&lockstep(&["list"]));
+    let json: serde_json::Value =
+        serde_json::from_slice(&lockstep(&["list", "--json"]).stdout).expect("JSON");
+    for registered in host::registry::kernels() {
+        assert!(text.contains(registered.kernel.id));
+        assert!(json.to_string().contains(registered.kernel.id));
+    }
+}
+
+#[test]
+fn ptx_of_one_kernel() {
+    let text = stdout(&lockstep(&["ptx", "transpose_swizzled"]));
+    assert!(
+        text.contains(".version") && text.contains(".entry transpose_swizzled("),
+        "{text}"
+    );
+    assert!(!text.contains(".entry transpose_padded("), "{text}");
+}
+
+#[test]
+fn unknown_names_are_usage_errors_with_suggestions() {
+    let output = lockstep(&["run-all", "--filter", "transpose_swizled"]);
+    fails(
+        &output,
+        2,
+        &["transpose_swizled", "near names: `transpose_swizzled`"],
+    );
+    assert!(output.stdout.is_empty());
+    fails(
+        &lockstep(&["ptx", "transpose_padde"]),
+        2,
+        &["`transpose_padded`"],
+    );
+    fails(
+        &lockstep(&["run-all", "--frobnicate"]),
+        2,
+        &["--frobnicate"],
+    );
+    fails(
+        &lockstep(&["run-all", "--quick", "--full"]),
+        2,
+        &["cannot be used with"],
+    );
+}
+
+#[test]
+fn a_missing_driver_is_told_with_its_cure() {
+    let run = |engine: &str| {
+        command(&[
+            "run-all",
+            "--quick",
+            "--filter",
+            "transpose_padded",
+            "--engine",
+            engine,
+        ])
+        .env("LOCKSTEP_LIBCUDA", "/nowhere/libcuda.so.1")
+        .output()
+        .expect("the program runs")
+    };
+    fails(
+        &run("gpu"),
+        3,
+        &[
+            "no CUDA driver",
+            "/nowhere/libcuda.so.1",
+            "LOCKSTEP_LIBCUDA",
+        ],
+    );
+    // Left to choose, it runs on the simulator and says why.
+    let chosen = run("auto");
+    assert_eq!(chosen.status.code(), Some(0));
+    let told = stderr(&chosen);
+    assert!(
+        told.contains("simulator") && told.contains("no CUDA driver"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_removed_barrier_is_found() {
+    let output = run_edited("transpose_shared", |text| {
+        without(&without(text, "bar.sync"), "barrier.sync")
+    });
+    fails(&output, 1, &["FAILED: transpose_shared"]);
+}
+
+#[test]
+fn a_read_past_the_input_is_found() {
+    let output = run_edited("transpose_coalesced_read", |text| {
+        let load = text
+            .lines()
+            .find(|line| line.trim_start().starts_with("ld.global"))
+            .expect("it loads from global memory");
+        text.replace(load, &load.replace(']', "+67108864]"))
+    });
+    fails(
+        &output,
+        1,
+        &[
+            "transpose_coalesced_read",
+            "past the end of",
+            "transpose.rs:",
+            "PTX line",
+        ],
+    );
+}
+
+#[test]
+fn a_kernel_that_never_ends_is_stopped() {
+    let output = run_edited("transpose_padded", |text| {
+        let load = text
+            .lines()
+            .find(|line| line.trim_start().starts_with("ld.param"))
+            .expect("it has parameters");
+        text.replace(
+            load,
+            &format!("$L__forever:\n\tbra.uni $L__forever;\n{load}"),
+        )
+    });
+    fails(&output, 1, &["transpose_padded", "did not end within"]);
+}
+
+#[test]
+fn truncated_ptx_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("half.ptx");
+    let text = host::ptx::BASE;
+    let half = text
+        .find("transpose_padded_param_1")
+        .expect("it is in the first kernels");
+    std::fs::write(&path, &text[..half]).expect("a file");
+    let path = path.to_str().expect("UTF-8");
+    let output = lockstep(&["run-all", "--engine", "sim", "--quick", "--ptx", path]);
+    fails(&output, 1, &["half.ptx", "line"]);
+}
+
+#[test]
+fn an_unknown_instruction_is_named_and_not_run() {
+    let output = run_edited("transpose_shared", |text| {
+        text.replace("bar.sync", "frobnicate.sync")
+            .replace("barrier.sync", "frobnicate.sync")
+    });
+    // Not the kernel's fault, so it has not failed; but nothing has passed.
+    fails(
+        &output,
+        3,
+        &["not run: transpose_shared", "frobnicate.sync", "PTX line"],
+    );
+}
+
+#[test]
+fn too_many_threads_are_refused() {
+    let output = run_edited("transpose_shared", |text| {
+        text.replace(".maxntid 1024", ".maxntid 64")
+    });
+    fails(
+        &output,
+        1,
+        &["transpose_shared", "not launched", "32×32×1 threads", "64"],
+    );
+}
+
+#[test]
+fn a_kernel_that_is_missing_is_named() {
+    let output = run_edited("transpose_shared", |text| {
+        text.replace(".entry transpose_shared(", ".entry something_else(")
+    });
+    fails(&output, 1, &["no kernel `transpose_shared`", "edited.ptx"]);
+}
+
+#[test]
+fn results_as_json() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("results.json");
+    let file = path.to_str().expect("UTF-8");
+    let output = lockstep(&[
+        "run-all",
+        "--engine",
+        "sim",
+        "--quick",
+        "--filter",
+        "transpose_shared",
+        "--json",
+        file,
+    ]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let json: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(&path).expect("a file")).expect("JSON");
+    assert_eq!(json["schema"], 1);
+    assert_eq!(json["engine"], "sim");
+    assert!(json["device"].is_string() && json["commit"].is_string());
+    let results = json["results"].as_array().expect("a list");
+    let one = results
+        .iter()
+        .find(|result| result["shape"] == "256x256")
+        .expect("its shape");
+    assert_eq!(one["lesson"], "transpose");
+    assert_eq!(one["kernel"], "transpose_shared");
+    assert_eq!(one["status"], "passed");
+    assert_eq!(one["max_abs_error"], 0.0);
+    assert!(
+        one["time_ms_median"].is_null(),
+        "the simulator has no time to tell"
+    );
+    assert_eq!(one["bytes"], 2 * 4 * 256 * 256);
+    // A warp reads a column of 32 rows: 31 conflicts each.
+    assert_eq!(one["counts"]["shared_load_conflicts"], 31 * 256 * 256 / 32);
+    assert_eq!(one["counts"]["shared_store_conflicts"], 0);
+    assert_eq!(one["counts"]["global_load_sectors"], 4 * 256 * 256 / 32);
+    for count in [
+        "shared_load_wavefronts",
+        "shared_store_wavefronts",
+        "ldmatrix_conflicts",
+        "global_load_requests",
+        "global_store_requests",
+        "global_store_sectors",
+        "local_load_sectors",
+        "local_store_sectors",
+        "thread_instructions",
+    ] {
+        assert!(one["counts"][count].is_u64(), "{count}");
+    }
+    // What a sweep counts means nothing, so it is null, but it is there.
+    let sweep = results
+        .iter()
+        .find(|result| result["shape"] != "256x256")
+        .expect("the sweep");
+    assert!(sweep["counts"]["thread_instructions"].is_null());
+    let files: Vec<_> = std::fs::read_dir(folder.path())
+        .expect("a folder")
+        .collect();
+    assert_eq!(files.len(), 1, "nothing temporary stays");
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_told_at_once() {
+    let output = lockstep(&["run-all", "--json", "/nowhere/results.json"]);
+    fails(&output, 2, &["/nowhere"]);
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    for arguments in [&["list"][..], &["ptx", "transpose_vectorized"]] {
+        let mut child = command(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program runs");
+        drop(child.stdout.take());
+        let output = child.wait_with_output().expect("it ends");
+        no_panic_trace(&output);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn sass_without_tools_says_how_to_get_them() {
+    let output = command(&["ptx", "transpose_padded", "--sass"])
+        .env("PATH", "/nowhere")
+        .env_remove("CUDA_HOME")
+        .env_remove("CUDA_PATH")
+        .env_remove("CUDA_ROOT")
+        .output()
+        .expect("the program runs");
+    // A toolkit in its usual folder is found without any of these.
+    if !Path::new("/usr/local/cuda/bin/ptxas").exists() {
+        fails(&output, 1, &["ptxas", "pip install nvidia-cuda-nvcc"]);
+    }
+}

@@ -1,0 +1,158 @@
+//! Every check is able to fail: each kernel has one defect, and the transpose
+//! lesson, run as `run-all` runs it, must reject it and say why and where.
+
+use broken_kernels as broken;
+use host::counts::{Expectation, Metric};
+use host::lessons::transpose;
+use host::registry::{KernelEntry, Shape};
+use host::run::{CaseResult, Status};
+use lockstep_tests::{BROKEN_PTX, results, simulator};
+
+macro_rules! entry {
+    ($kernel:ident) => {
+        KernelEntry::of(broken::$kernel, "broken", |bench| {
+            transpose::run(bench, broken::$kernel, transpose::by_input)
+        })
+    };
+}
+
+/// Runs the kernel on every small shape and on a whole number of tiles.
+fn broken_results(kernel: KernelEntry) -> Vec<CaseResult> {
+    let shapes = [Shape::every(&[34, 34]), Shape::of(&[64, 64])];
+    results(&simulator(BROKEN_PTX), kernel, &shapes)
+}
+
+/// The reason why the first shape failed, which must hold all of `words`.
+fn must_fail(kernel: KernelEntry, words: &[&str]) -> String {
+    let results = broken_results(kernel);
+    let first = &results[0];
+    assert_eq!(first.status, Status::Failed, "{:?}", first.reason);
+    let reason = first.reason.clone().expect("a failure has a reason");
+    for word in words {
+        assert!(reason.contains(word), "`{word}` is missing in: {reason}");
+    }
+    reason
+}
+
+#[test]
+fn missing_barrier() {
+    must_fail(entry!(missing_barrier), &["elements are wrong", "row"]);
+}
+
+#[test]
+fn off_by_one_row() {
+    // A single row has no row below; the first wrong shape has two.
+    must_fail(
+        entry!(off_by_one_row),
+        &["shape 2×1", "2 of 2 elements are wrong"],
+    );
+}
+
+#[test]
+fn transposed_shape_is_right_for_squares_only() {
+    let results = broken_results(entry!(transposed_shape));
+    assert_eq!(results[0].status, Status::Failed);
+    assert_eq!(results[1].status, Status::Passed, "{:?}", results[1].reason);
+}
+
+#[test]
+fn reads_past_input() {
+    let reason = must_fail(
+        entry!(reads_past_input),
+        &[
+            "reads_past_input",
+            "past the end of `input`",
+            "tests/broken-kernels/src/lib.rs:",
+        ],
+    );
+    assert!(reason.contains("thread ("), "{reason}");
+}
+
+#[test]
+fn writes_past_output() {
+    must_fail(
+        entry!(writes_past_output),
+        &["shape 1×1", "after the output"],
+    );
+}
+
+#[test]
+fn leaves_a_column_out() {
+    must_fail(
+        entry!(leaves_a_column_out),
+        &["shape 1×1", "1 were never written"],
+    );
+}
+
+#[test]
+fn writes_nan() {
+    must_fail(entry!(writes_nan), &["got NaN"]);
+}
+
+#[test]
+fn misaligned_store() {
+    must_fail(
+        entry!(misaligned_store),
+        &["misaligned", "tests/broken-kernels/src/lib.rs:"],
+    );
+}
+
+#[test]
+fn never_ends() {
+    let results = results(
+        &simulator(BROKEN_PTX),
+        entry!(never_ends),
+        &[Shape::of(&[1, 1])],
+    );
+    assert_eq!(results[0].status, Status::Failed);
+    let reason = results[0].reason.as_deref().expect("a reason");
+    assert!(
+        reason.contains("never_ends") && reason.contains("did not end"),
+        "{reason}"
+    );
+}
+
+#[test]
+fn a_panic_names_its_source_line() {
+    let reason = must_fail(
+        entry!(panics),
+        &[
+            "panicked at tests/broken-kernels/src/lib.rs:",
+            "thread (0, 0, 0) of block (0, 0, 0)",
+        ],
+    );
+    assert!(
+        reason.contains("assert!(value < 0.0"),
+        "the line itself: {reason}"
+    );
+}
+
+#[test]
+fn wrong_claims_about_counts_are_found() {
+    // The right kernel for the wrong claim: it reads coalesced.
+    const CLAIM: &[Expectation] = &[Expectation::exactly(
+        Metric::GlobalLoadSectorsPerRequest,
+        32.0,
+    )];
+    let kernel = entry!(transposed_shape).expecting(CLAIM);
+    let results = broken_results(kernel);
+    let reason = results[1].reason.as_deref().expect("a reason");
+    assert_eq!(results[1].status, Status::Failed);
+    assert!(reason.contains("expected 32, counted 4"), "{reason}");
+}
+
+#[test]
+fn a_lesson_that_compares_nothing_fails() {
+    let kernel = KernelEntry::of(broken::off_by_one_row, "broken", |_| Ok(()));
+    let reason = must_fail(kernel, &["compared nothing"]);
+    assert!(!reason.is_empty());
+}
+
+#[test]
+fn a_kernel_for_a_newer_device_is_not_run() {
+    let results = broken_results(entry!(off_by_one_row).since_sm(100));
+    for result in results {
+        assert_eq!(result.status, Status::NotRun);
+        assert!(result.reason.expect("a reason").contains("sm_100"));
+    }
+}

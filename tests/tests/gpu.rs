@@ -1,0 +1,200 @@
+//! What only a GPU can show: its faults, its compiler's log, its clock. Where
+//! there is none, each test says so and does nothing.
+
+use broken_kernels as broken;
+use host::engine::gpu::Gpu;
+use host::engine::{Buffer, Engine, EngineError, LaunchConfig, Observe, Prepared, PtxModule};
+use host::lessons::transpose;
+use host::registry::{KernelEntry, Shape};
+use host::run::Status;
+use lockstep_tests::{BROKEN_PTX, results};
+use std::process::Command;
+
+/// Set in the process that a test starts for itself.
+const OWN_PROCESS: &str = "LOCKSTEP_TEST_OWN_PROCESS";
+
+/// Runs the test `name` again in a process of its own, because a fault takes the
+/// GPU away from the whole process. Tells whether this *is* that process.
+fn is_own_process(name: &str) -> bool {
+    if std::env::var_os(OWN_PROCESS).is_some() {
+        return true;
+    }
+    let program = std::env::current_exe().expect("this test's program");
+    let status = Command::new(program)
+        .args(["--exact", name, "--nocapture"])
+        .env(OWN_PROCESS, "1")
+        .status()
+        .expect("it runs again");
+    assert!(status.success(), "`{name}` failed in its own process");
+    false
+}
+
+fn gpu(ptx: &str) -> Option<Gpu> {
+    let module = PtxModule {
+        name: "test.ptx".into(),
+        text: ptx.to_owned().into(),
+    };
+    match Gpu::new(vec![module]) {
+        Ok(gpu) => Some(gpu),
+        Err(error @ (EngineError::NoDriver(_) | EngineError::NoGpu)) => {
+            eprintln!("not run: {error}");
+            None
+        }
+        Err(error) => panic!("there is a GPU, and it does not work: {error}"),
+    }
+}
+
+macro_rules! entry {
+    ($kernel:ident) => {
+        KernelEntry::of(broken::$kernel, "broken", |bench| {
+            transpose::run(bench, broken::$kernel, transpose::by_input)
+        })
+    };
+}
+
+/// Runs the kernel on 64×64; the status and the reason.
+fn outcome(gpu: &Gpu, kernel: KernelEntry) -> (Status, String) {
+    let mut results = results(gpu, kernel, &[Shape::of(&[64, 64])]);
+    let result = results.remove(0);
+    (result.status, result.reason.unwrap_or_default())
+}
+
+#[test]
+fn wrong_results_are_found() {
+    let Some(gpu) = gpu(BROKEN_PTX) else {
+        return;
+    };
+    assert_eq!(outcome(&gpu, entry!(off_by_one_row)).0, Status::Failed);
+    assert_eq!(outcome(&gpu, entry!(writes_nan)).0, Status::Failed);
+    let sweep = results(&gpu, entry!(transposed_shape), &[Shape::every(&[20, 20])]);
+    assert_eq!(sweep[0].status, Status::Failed);
+    let sweep = results(&gpu, entry!(writes_past_output), &[Shape::every(&[20, 20])]);
+    let reason = sweep[0].reason.clone().unwrap_or_default();
+    assert!(reason.contains("after the output"), "{reason}");
+}
+
+#[test]
+fn after_a_fault_nothing_runs_and_nothing_passes() {
+    if !is_own_process("after_a_fault_nothing_runs_and_nothing_passes") {
+        return;
+    }
+    let Some(gpu) = gpu(BROKEN_PTX) else {
+        return;
+    };
+    let (status, reason) = outcome(&gpu, entry!(misaligned_store));
+    eprintln!("{reason}");
+    assert_eq!(status, Status::Failed);
+    assert!(
+        reason.contains("misaligned_store") && reason.contains("716"),
+        "{reason}"
+    );
+
+    let (status, reason) = outcome(&gpu, entry!(transposed_shape));
+    assert_eq!(status, Status::NotRun);
+    assert!(
+        reason.contains("since a fault in `misaligned_store`"),
+        "{reason}"
+    );
+}
+
+#[test]
+fn a_panic_names_its_source_line() {
+    if !is_own_process("a_panic_names_its_source_line") {
+        return;
+    }
+    let Some(gpu) = gpu(BROKEN_PTX) else {
+        return;
+    };
+    let (status, reason) = outcome(&gpu, entry!(panics));
+    eprintln!("{reason}");
+    assert_eq!(status, Status::Failed);
+    assert!(
+        reason.contains("panicked at tests/broken-kernels/src/lib.rs:"),
+        "{reason}"
+    );
+}
+
+#[test]
+fn a_bad_address_is_a_fault() {
+    if !is_own_process("a_bad_address_is_a_fault") {
+        return;
+    }
+    let Some(gpu) = gpu(BROKEN_PTX) else {
+        return;
+    };
+    let nowhere = cuda_std::launch::DevicePtr::new(8);
+    let output = Buffer::<f32>::poisoned(&gpu, "output", 1024).expect("memory");
+    // SAFETY: none, that is the test: the device's memory protection is to stop it.
+    let launch = unsafe {
+        Prepared::of::<broken::transposed_shape>(
+            transpose::by_input(32, 32),
+            (nowhere, output.as_mut_ptr(), 32, 32),
+        )
+    }
+    .expect("its geometry is right");
+    let error = gpu
+        .launch(&launch, Observe::Nothing)
+        .expect_err("it reads from address 8");
+    eprintln!("{error}");
+    assert!(matches!(error, EngineError::Fault { .. }), "{error}");
+    let text = error.to_string();
+    assert!(
+        text.contains("transposed_shape") && text.contains("700"),
+        "{text}"
+    );
+    // What was allocated before the fault is gone, and that is told.
+    assert!(output.read().is_err());
+}
+
+#[test]
+fn broken_ptx_brings_the_compilers_log() {
+    let half = &BROKEN_PTX[..BROKEN_PTX.len() / 2];
+    let Some(gpu) = gpu(half) else {
+        return;
+    };
+    let (status, reason) = outcome(&gpu, entry!(transposed_shape));
+    eprintln!("{reason}");
+    assert_eq!(status, Status::Failed);
+    assert!(
+        reason.contains("test.ptx") && reason.contains("error log"),
+        "{reason}"
+    );
+    assert!(reason.contains("line"), "ptxas names the line: {reason}");
+}
+
+#[test]
+fn launches_that_break_a_limit_are_refused() {
+    let Some(gpu) = gpu(BROKEN_PTX) else {
+        return;
+    };
+    let buffer = Buffer::<f32>::poisoned(&gpu, "both", 1024).expect("memory");
+    let with_shared = |bytes| {
+        let config = LaunchConfig::new([1; 3], [32, 32, 1]).with_shared(bytes);
+        let args = (buffer.as_ptr(), buffer.as_mut_ptr(), 32, 32);
+        // SAFETY: the buffer holds 32·32 elements; that both are one harms nobody.
+        let launch = unsafe { Prepared::of::<broken::transposed_shape>(config, args) };
+        gpu.launch(&launch.expect("its geometry is right"), Observe::Nothing)
+    };
+    // Above 48 KB a kernel must opt in, which the engine does.
+    assert!(with_shared(200 * 1024).is_ok());
+    let error = with_shared(1024 * 1024).expect_err("no block has a megabyte");
+    assert!(matches!(error, EngineError::Refused { .. }), "{error}");
+    assert!(error.to_string().contains("shared memory"), "{error}");
+    // A refusal is no fault: the context lives on.
+    assert!(buffer.read().is_ok());
+}
+
+#[test]
+fn times_are_plausible() {
+    let Some(gpu) = gpu(BROKEN_PTX) else {
+        return;
+    };
+    let results = results(&gpu, entry!(transposed_shape), &[Shape::of(&[4096, 4096])]);
+    let times = results[0].figures.times.expect("a GPU has a clock");
+    // 128 MiB moved: between 20 TB/s and 10 GB/s.
+    assert!(
+        times.median_ms > 0.006 && times.median_ms < 14.0,
+        "{times:?}"
+    );
+    assert!(times.min_ms <= times.median_ms && times.median_ms <= times.max_ms);
+}

@@ -1,0 +1,49 @@
+//! Every lesson, on every engine that is there, at its quick sizes, and the
+//! catalogue's claims about its counts.
+
+use host::engine::gpu::Gpu;
+use host::engine::sim::Sim;
+use host::engine::{Engine, EngineKind};
+use host::registry::{Effort, matching};
+use host::run::{Status, cases, run};
+
+fn all_must_pass(engine: &dyn Engine, effort: Effort, filters: &[String]) {
+    let selected = matching(filters).expect("names are right");
+    let cases = cases(&selected, engine.kind(), effort);
+    assert!(!cases.is_empty());
+    for result in run(engine, &cases, |_| {}, |_| {}) {
+        assert_eq!(
+            result.status,
+            Status::Passed,
+            "{} {}: {}",
+            result.kernel,
+            result.shape,
+            result.reason.unwrap_or_default()
+        );
+    }
+}
+
+#[test]
+fn quick_run_passes_on_the_simulator() {
+    all_must_pass(&Sim::new(host::ptx::modules()), Effort::Quick, &[]);
+}
+
+#[test]
+fn transposes_are_exact_up_to_64_by_64() {
+    all_must_pass(
+        &Sim::new(host::ptx::modules()),
+        Effort::Default,
+        &["transpose".to_owned()],
+    );
+}
+
+#[test]
+fn quick_run_passes_on_the_gpu() {
+    match Gpu::new(host::ptx::modules()) {
+        Ok(gpu) => {
+            assert_eq!(gpu.kind(), EngineKind::Gpu);
+            all_must_pass(&gpu, Effort::Quick, &[]);
+        }
+        Err(error) => eprintln!("not run, there is no GPU: {error}"),
+    }
+}

@@ -1,0 +1,57 @@
+//! The registry and the PTX agree, both ways: every kernel that is listed
+//! exists, and every kernel that exists is listed.
+
+use host::registry::{LESSONS, kernels};
+use std::collections::BTreeSet;
+
+fn entries() -> BTreeSet<String> {
+    let modules = host::ptx::modules();
+    modules
+        .iter()
+        .flat_map(|module| {
+            host::ptx::entries(&module.text)
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+#[test]
+fn listed_kernels_exist_and_existing_kernels_are_listed() {
+    let listed: BTreeSet<_> = kernels()
+        .map(|registered| registered.kernel.id.to_owned())
+        .collect();
+    let existing = entries();
+    let missing: Vec<_> = listed.difference(&existing).collect();
+    let unlisted: Vec<_> = existing.difference(&listed).collect();
+    assert!(
+        missing.is_empty(),
+        "listed, but not in the PTX: {missing:?}"
+    );
+    assert!(
+        unlisted.is_empty(),
+        "in the PTX, but in no lesson: {unlisted:?}"
+    );
+}
+
+#[test]
+fn every_lesson_is_whole() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    for lesson in LESSONS {
+        let source = std::path::Path::new(root).join(lesson.source);
+        assert!(
+            source.is_file(),
+            "{}: {} is no file",
+            lesson.id,
+            lesson.source
+        );
+        assert!(!lesson.kernels.is_empty(), "{} has no kernels", lesson.id);
+        for text in [lesson.title, lesson.idea] {
+            assert!(
+                !text.is_empty() && !text.ends_with('.'),
+                "{}: {text}",
+                lesson.id
+            );
+        }
+    }
+}
