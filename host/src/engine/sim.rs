@@ -24,7 +24,6 @@ struct State {
 
 /// A module on the device.
 struct Loaded {
-    module: ptx_sim::Module,
     on_device: ptx_sim::LoadedModule,
     /// Address of the record that a panic leaves, if the module can.
     sink: Option<u64>,
@@ -34,30 +33,25 @@ impl Sim {
     /// The newest architecture whose PTX it runs.
     const SM: u32 = 90;
 
-    /// Shared memory that a block may have, as on an H200.
-    const SHARED_PER_BLOCK_BYTES: u32 = 227 * 1024;
-
     /// Needs nothing of the machine. Modules are parsed when they are first used.
     pub fn new(modules: Vec<PtxModule>) -> Self {
         let n_threads = std::thread::available_parallelism().map_or(1, usize::from);
         let loaded = std::iter::repeat_with(|| None)
             .take(modules.len())
             .collect();
+        let device = ptx_sim::Device::new();
         Self {
             properties: DeviceProperties {
                 name: format!("PTX simulator ({n_threads} threads)"),
                 sm: Self::SM,
-                memory_bytes: 0,
-                shared_per_block_bytes: Self::SHARED_PER_BLOCK_BYTES,
+                memory_bytes: device.config().memory_bytes,
+                shared_per_block_bytes: device.config().shared_limit,
                 driver: None,
                 sm_clock_mhz: None,
                 memory_clock_mhz: None,
             },
             modules,
-            state: RefCell::new(State {
-                device: ptx_sim::Device::new(),
-                loaded,
-            }),
+            state: RefCell::new(State { device, loaded }),
         }
     }
 
@@ -70,7 +64,7 @@ impl Sim {
                 *loaded = Some(Rc::new(load(device, source)?));
             }
             if let Some(loaded) = loaded
-                && loaded.module.kernel(entry).is_some()
+                && loaded.on_device.module().kernel(entry).is_some()
             {
                 return Ok(loaded.clone());
             }
@@ -92,11 +86,7 @@ fn load(device: &mut ptx_sim::Device, source: &PtxModule) -> Result<Loaded, Engi
         Some(variable) => Some(listen(device, variable)?),
         None => None,
     };
-    Ok(Loaded {
-        module,
-        on_device,
-        sink,
-    })
+    Ok(Loaded { on_device, sink })
 }
 
 /// Gives the module a place to leave a panic's record.
@@ -215,6 +205,7 @@ impl Engine for Sim {
         match device.launch(&loaded.on_device, launch.entry(), &simulated) {
             Ok(report) => Ok(count.then_some(LaunchCounts {
                 total: report.counts,
+                instructions: report.instructions,
             })),
             Err(error) => {
                 let error = launch_error(launch.place(), &error);

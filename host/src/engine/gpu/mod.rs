@@ -25,7 +25,6 @@ use std::cell::RefCell;
 
 /// A CUDA device with the modules it may run.
 pub struct Gpu {
-    device: Device,
     properties: DeviceProperties,
     modules: Vec<PtxModule>,
     state: RefCell<State>,
@@ -103,7 +102,6 @@ impl Gpu {
             .collect();
         let session = Session::new(device, modules.len())?;
         Ok(Self {
-            device,
             properties,
             modules,
             state: RefCell::new(State::Up(session)),
