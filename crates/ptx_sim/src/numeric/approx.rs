@@ -1,10 +1,15 @@
 //! Instructions with `.approx`: PTX bounds their error, and hardware stays
 //! within it. Here they are computed in `f64` and rounded once, which is
-//! closer than any bound; last bits may differ from the hardware's.
+//! closer than any bound; last bits may differ from the hardware's. Where
+//! hardware strays further than that, `sin` and `cos` of large numbers, so
+//! does this module.
 //!
 //! `.ftz` is the caller's, as in [`float`](super::float).
 
-use super::float::{Float, canonical_f32};
+use std::f64::consts::TAU;
+
+use super::Rounding;
+use super::float::{self, Float, canonical_f32};
 use super::half::Half;
 
 /// `ex2.approx.f32`
@@ -19,17 +24,28 @@ pub fn lg2(a: f32) -> f32 {
     canonical_f32(f64::from(a).log2() as f32)
 }
 
-/// `sin.approx.f32`. Accurate for every operand; the hardware's bound holds
-/// within ±π.
+/// An angle in turns, as hardware reduces it: multiplied by 1/2π in `f32`,
+/// rounded towards zero. Its error grows with the angle, which is why PTX
+/// bounds `sin` and `cos` only near zero.
 #[inline]
-pub fn sin(a: f32) -> f32 {
-    canonical_f32(f64::from(a).sin() as f32)
+fn turns(radians: f32) -> f64 {
+    const PER_RADIAN: f32 = 0.159_154_94;
+    f64::from(float::mul(radians, PER_RADIAN, Rounding::Zero))
 }
 
-/// `cos.approx.f32`, as [`sin`].
+/// `sin.approx.f32`
+#[inline]
+pub fn sin(a: f32) -> f32 {
+    let turns = turns(a);
+    // Whole turns make no difference, and are taken off exactly.
+    canonical_f32((turns % 1.0 * TAU).sin() as f32)
+}
+
+/// `cos.approx.f32`
 #[inline]
 pub fn cos(a: f32) -> f32 {
-    canonical_f32(f64::from(a).cos() as f32)
+    let turns = turns(a);
+    canonical_f32((turns % 1.0 * TAU).cos() as f32)
 }
 
 /// `tanh.approx.f32`
@@ -74,13 +90,14 @@ pub fn div_full(a: f32, b: f32) -> f32 {
 }
 
 /// The upper 32 bits of an `f64`, subnormals flushed: what the approximate
-/// `f64` instructions read and write.
+/// `f64` instructions read and write. A NaN becomes theirs.
 #[inline]
 fn upper_half(a: f64) -> f64 {
-    if a.is_nan() {
-        return f64::of_bits(f64::FORMAT.canonical_nan);
+    let upper = f64::from_bits(a.to_bits() & !0xffff_ffff);
+    if upper.is_not_a_number() {
+        return f64::from_bits(0x7fff_ffff_0000_0000);
     }
-    super::float::flush(f64::from_bits(a.to_bits() & !0xffff_ffff))
+    float::flush(upper)
 }
 
 /// `rcp.approx.ftz.f64`: only the upper 32 bits of operand and result count.

@@ -73,15 +73,16 @@ fn low_ones(n_ones: u32) -> u64 {
 }
 
 /// `bfe`: the field of `length` bits at `start`, of a value of `n_bits`
-/// given zero- or sign-extended to 64. Only the lowest 8 bits of `start` and
-/// `length` count.
+/// given zero- or sign-extended to 64.
+///
+/// PTX allows 0 to 255 for `start` and `length`. Beyond, hardware takes them
+/// modulo 256 for 32 bits, and as they are for 64.
 #[inline]
 fn bfe(a: i64, n_bits: u32, start: u32, length: u32, is_signed: bool) -> i64 {
-    let (start, length) = (start & 0xff, length & 0xff);
     if length == 0 {
         return 0;
     }
-    let top = (start + length - 1).min(n_bits - 1);
+    let top = start.saturating_add(length - 1).min(n_bits - 1);
     let sign = if is_signed && a >> top & 1 == 1 {
         -1
     } else {
@@ -90,21 +91,20 @@ fn bfe(a: i64, n_bits: u32, start: u32, length: u32, is_signed: bool) -> i64 {
     if start >= n_bits {
         return sign;
     }
-    let n_taken = (top - start + 1).min(length);
-    let ones = low_ones(n_taken) as i64;
+    let ones = low_ones(top - start + 1) as i64;
     ((a >> start) & ones) | (sign & !ones)
 }
 
 /// `bfe.u32`
 #[inline]
 pub fn bfe_u32(a: u32, start: u32, length: u32) -> u32 {
-    bfe(i64::from(a), 32, start, length, false) as u32
+    bfe(i64::from(a), 32, start & 0xff, length & 0xff, false) as u32
 }
 
 /// `bfe.s32`
 #[inline]
 pub fn bfe_s32(a: i32, start: u32, length: u32) -> i32 {
-    bfe(i64::from(a), 32, start, length, true) as i32
+    bfe(i64::from(a), 32, start & 0xff, length & 0xff, true) as i32
 }
 
 /// `bfe.u64`

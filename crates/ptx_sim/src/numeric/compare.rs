@@ -27,7 +27,7 @@ pub fn max<F: Float>(a: F, b: F, rule: Extremum) -> F {
 /// The operand whose place in the order of numbers `wins`.
 #[inline]
 fn extremum<F: Float>(a: F, b: F, rule: Extremum, wins: impl Fn(i64, i64) -> bool) -> F {
-    let nan = F::of_bits(F::FORMAT.canonical_nan);
+    let nan = F::nan_result(&[b, a]);
     let (x, y) = if rule.xor_sign {
         (abs(a), abs(b))
     } else {

@@ -140,7 +140,8 @@ impl Conversion {
             }
             (Number::Float(from), Number::Float(to)) => {
                 let mut bits = self.flushed(from, bits);
-                if self.to_integral {
+                let is_nan = bits & (from.sign_mask() - 1) > from.infinity();
+                if self.to_integral && !is_nan {
                     bits = soft::round_to_integer(from, bits, self.rounding);
                 }
                 self.finish(to, float_to_float(from, to, self.rounding, bits))
@@ -152,7 +153,7 @@ impl Conversion {
     #[inline]
     fn flushed(&self, from: Format, bits: u64) -> u64 {
         if self.ftz && from == soft::F32 {
-            flush(f32::of_bits(bits)).bits()
+            canonical_f32(flush(f32::of_bits(bits))).bits()
         } else if from.n_bits == 64 {
             bits
         } else {
@@ -175,7 +176,12 @@ impl Conversion {
             bits = limited(to, bits, Limit::Saturate);
         }
         if self.relu {
-            bits = limited(to, bits, Limit::Relu);
+            let is_nan = magnitude > to.infinity();
+            bits = if is_nan {
+                to.canonical_nan
+            } else {
+                limited(to, bits, Limit::Relu)
+            };
         }
         bits
     }
@@ -259,14 +265,17 @@ pub fn float_to_int(from: Format, to: Int, rounding: Rounding, bits: u64) -> u64
     }
 }
 
-/// Between floating-point formats, rounded once; a NaN becomes the target's
-/// canonical one. Between like formats it is the number itself.
+/// Between floating-point formats, rounded once; between like formats it is
+/// the number itself. For NaNs see [`convert_nan`].
 #[inline]
 pub fn float_to_float(from: Format, to: Format, rounding: Rounding, bits: u64) -> u64 {
+    if bits & (from.sign_mask() - 1) > from.infinity() {
+        return convert_nan(from, to, rounding, bits);
+    }
     let is_nearest = rounding == Rounding::NearestEven;
     match (from, to) {
-        (soft::F32, soft::F64) => widen_f32(f32::of_bits(bits)).bits(),
-        (soft::F64, soft::F32) if is_nearest => canonical_f32(f64::of_bits(bits) as f32).bits(),
+        (soft::F32, soft::F64) => f64::from(f32::of_bits(bits)).bits(),
+        (soft::F64, soft::F32) if is_nearest => (f64::of_bits(bits) as f32).bits(),
         (soft::F16, soft::F32) => F16::of_bits(bits).to_f32().bits(),
         (soft::BF16, soft::F32) => Bf16::of_bits(bits).to_f32().bits(),
         (soft::F32, soft::F16) if is_nearest => F16::from_f32(f32::of_bits(bits)).bits(),
@@ -275,14 +284,39 @@ pub fn float_to_float(from: Format, to: Format, rounding: Rounding, bits: u64) -
     }
 }
 
-/// `cvt.f64.f32`
+/// What hardware makes of a NaN: to and from `f64` it keeps sign and payload
+/// and makes the NaN quiet; `bf16` to `f32` keeps all bits; `cvt.rna.tf32`
+/// only clears the bits that a tf32 lacks; every other result is the target's
+/// canonical NaN.
 #[inline]
-fn widen_f32(value: f32) -> f64 {
-    if value.is_nan() {
-        f64::of_bits(soft::F64.canonical_nan)
-    } else {
-        f64::from(value)
+fn convert_nan(from: Format, to: Format, rounding: Rounding, bits: u64) -> u64 {
+    if from == soft::BF16 && to == soft::F32 {
+        return Bf16::of_bits(bits).to_f32().bits();
     }
+    if to == soft::TF32 && rounding == Rounding::NearestAway {
+        return bits & !0x1fff;
+    }
+    if from != soft::F64 && to != soft::F64 {
+        return to.canonical_nan;
+    }
+    let sign = if bits & from.sign_mask() != 0 {
+        to.sign_mask()
+    } else {
+        0
+    };
+    let payload = bits & (from.smallest_normal() - 1);
+    let (narrow, wide) = (
+        from.precision.min(to.precision),
+        from.precision.max(to.precision),
+    );
+    let shift = wide - narrow;
+    let payload = if from.precision < to.precision {
+        payload << shift
+    } else {
+        payload >> shift
+    };
+    let quiet = to.smallest_normal() >> 1;
+    sign | to.infinity() | quiet | payload
 }
 
 /// `cvt.f16x2.f32 d, a, b` and its kin: `a` goes to the upper half.

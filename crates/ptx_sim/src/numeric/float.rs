@@ -3,10 +3,10 @@
 //! One trait, [`Float`], and functions over it. Rounding to nearest runs on
 //! the host's instructions, the other modes in `soft`.
 //!
-//! **NaN.** A NaN result of arithmetic is canonical: `0x7fffffff` for `f32`,
-//! `0x7fff` for `f16` and `bf16`; for `f64` NVIDIA hardware keeps the payload
-//! of a NaN operand, made quiet. `neg`, `abs`, `copysign` and moves only touch
-//! the sign.
+//! **NaN.** A NaN result, of `neg` and `abs` too, is canonical: `0x7fffffff`
+//! for `f32`, `0x7fff` for `f16` and `bf16`; for `f64` NVIDIA hardware keeps
+//! sign and payload of a NaN operand and makes it quiet. `copysign` and moves
+//! keep a NaN's bits.
 //!
 //! **`.ftz`** is not part of the functions: flush the operands and the result
 //! with [`flush`]. **`.sat`** is [`saturate`] on the result, **`.relu`** is
@@ -56,7 +56,9 @@ pub trait Float: Copy {
         )
     }
 
-    /// The NaN that an operation on these operands gives.
+    /// The NaN that an operation on these operands gives, the one that comes
+    /// first where several are NaN: of `a`, `b`, `c` hardware prefers `b`,
+    /// then `c`.
     #[inline]
     fn nan_result(_operands: &[Self]) -> Self {
         Self::of_bits(Self::FORMAT.canonical_nan)
@@ -121,11 +123,6 @@ impl Float for f32 {
     fn sqrt_nearest(self) -> Self {
         canonical_f32(self.sqrt())
     }
-
-    #[inline]
-    fn is_not_a_number(self) -> bool {
-        self.is_nan()
-    }
 }
 
 impl Float for f64 {
@@ -144,8 +141,8 @@ impl Float for f64 {
     #[inline]
     fn add_nearest(self, other: Self) -> Self {
         let sum = self + other;
-        if sum.is_nan() {
-            Self::nan_result(&[self, other])
+        if sum.is_not_a_number() {
+            Self::nan_result(&[other, self])
         } else {
             sum
         }
@@ -154,8 +151,8 @@ impl Float for f64 {
     #[inline]
     fn mul_nearest(self, other: Self) -> Self {
         let product = self * other;
-        if product.is_nan() {
-            Self::nan_result(&[self, other])
+        if product.is_not_a_number() {
+            Self::nan_result(&[other, self])
         } else {
             product
         }
@@ -164,8 +161,8 @@ impl Float for f64 {
     #[inline]
     fn fma_nearest(self, factor: Self, addend: Self) -> Self {
         let sum = self.mul_add(factor, addend);
-        if sum.is_nan() {
-            Self::nan_result(&[self, factor, addend])
+        if sum.is_not_a_number() {
+            Self::nan_result(&[factor, addend, self])
         } else {
             sum
         }
@@ -174,7 +171,7 @@ impl Float for f64 {
     #[inline]
     fn div_nearest(self, divisor: Self) -> Self {
         let quotient = self / divisor;
-        if quotient.is_nan() {
+        if quotient.is_not_a_number() {
             Self::nan_result(&[self, divisor])
         } else {
             quotient
@@ -184,7 +181,7 @@ impl Float for f64 {
     #[inline]
     fn sqrt_nearest(self) -> Self {
         let root = self.sqrt();
-        if root.is_nan() {
+        if root.is_not_a_number() {
             Self::nan_result(&[self])
         } else {
             root
@@ -196,25 +193,25 @@ impl Float for f64 {
     #[inline]
     fn nan_result(operands: &[Self]) -> Self {
         const QUIET: u64 = 1 << 51;
-        let first = operands.iter().find(|operand| operand.is_nan());
+        let first = operands.iter().find(|operand| operand.is_not_a_number());
         let bits = first.map_or(Self::FORMAT.canonical_nan, |nan| nan.to_bits() | QUIET);
         Self::from_bits(bits)
-    }
-
-    #[inline]
-    fn is_not_a_number(self) -> bool {
-        self.is_nan()
     }
 }
 
 /// The NaN that hardware gives in place of any NaN.
+///
+/// Compares bits: to the compiler one NaN is as good as another, and it would
+/// take a choice between NaNs for no choice at all.
 #[inline]
 pub fn canonical_f32(value: f32) -> f32 {
-    if value.is_nan() {
-        f32::from_bits(soft::F32.canonical_nan as u32)
+    let bits = value.to_bits();
+    let is_nan = bits & 0x7fff_ffff > 0x7f80_0000;
+    f32::from_bits(if is_nan {
+        soft::F32.canonical_nan as u32
     } else {
-        value
-    }
+        bits
+    })
 }
 
 /// `a + b` rounded to odd: towards zero, with the lowest bit set where that
@@ -250,16 +247,15 @@ pub(super) fn add_to_odd(a: f64, b: f64) -> f64 {
 pub fn add<F: Float>(a: F, b: F, rounding: Rounding) -> F {
     match rounding {
         Rounding::NearestEven => a.add_nearest(b),
-        _ => checked(&[a, b], soft::add(F::FORMAT, a.bits(), b.bits(), rounding)),
+        _ => checked(&[b, a], soft::add(F::FORMAT, a.bits(), b.bits(), rounding)),
     }
 }
 
 /// `sub`
 #[inline]
 pub fn sub<F: Float>(a: F, b: F, rounding: Rounding) -> F {
-    // A NaN keeps its own sign.
-    let minus_b = if b.is_not_a_number() { b } else { neg(b) };
-    add(a, minus_b, rounding)
+    // A NaN keeps its own sign: `neg` leaves it.
+    add(a, neg(b), rounding)
 }
 
 /// `mul`
@@ -267,7 +263,7 @@ pub fn sub<F: Float>(a: F, b: F, rounding: Rounding) -> F {
 pub fn mul<F: Float>(a: F, b: F, rounding: Rounding) -> F {
     match rounding {
         Rounding::NearestEven => a.mul_nearest(b),
-        _ => checked(&[a, b], soft::mul(F::FORMAT, a.bits(), b.bits(), rounding)),
+        _ => checked(&[b, a], soft::mul(F::FORMAT, a.bits(), b.bits(), rounding)),
     }
 }
 
@@ -277,7 +273,7 @@ pub fn fma<F: Float>(a: F, b: F, c: F, rounding: Rounding) -> F {
     match rounding {
         Rounding::NearestEven => a.fma_nearest(b, c),
         _ => checked(
-            &[a, b, c],
+            &[b, c, a],
             soft::fma(F::FORMAT, a.bits(), b.bits(), c.bits(), rounding),
         ),
     }
@@ -321,15 +317,21 @@ fn checked<F: Float>(operands: &[F], bits: u64) -> F {
     }
 }
 
-/// `neg`: flips the sign.
+/// `neg`: flips the sign of a number; a NaN is treated as by arithmetic.
 #[inline]
 pub fn neg<F: Float>(a: F) -> F {
+    if a.is_not_a_number() {
+        return F::nan_result(&[a]);
+    }
     F::of_bits(a.bits() ^ F::FORMAT.sign_mask())
 }
 
-/// `abs`: clears the sign.
+/// `abs`: clears the sign of a number; a NaN is treated as by arithmetic.
 #[inline]
 pub fn abs<F: Float>(a: F) -> F {
+    if a.is_not_a_number() {
+        return F::nan_result(&[a]);
+    }
     F::of_bits(a.magnitude())
 }
 

@@ -62,10 +62,10 @@ impl F16 {
 }
 
 impl Bf16 {
-    /// As an `f32`, exactly.
+    /// As an `f32`, exactly, NaNs with their bits.
     #[inline]
     pub fn to_f32(self) -> f32 {
-        super::float::canonical_f32(f32::from_bits(u32::from(self.0) << 16))
+        f32::from_bits(u32::from(self.0) << 16)
     }
 
     /// The nearest to an `f32`.
@@ -82,7 +82,7 @@ impl Bf16 {
 
 /// A 16-bit format that computes in wider ones.
 pub trait Half: Float + PartialEq + std::fmt::Debug {
-    /// As an `f32`, exactly; a NaN becomes the canonical one.
+    /// As an `f32`, exactly; a NaN becomes some NaN.
     fn widen(self) -> f32;
 
     /// The nearest to an `f32`.

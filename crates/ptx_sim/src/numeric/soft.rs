@@ -46,7 +46,7 @@ pub const TF32: Format = Format {
     max_exponent: 127,
     n_bits: 32,
     n_padding: 13,
-    canonical_nan: 0x7fff_ffff,
+    canonical_nan: 0x7fff_e000,
 };
 /// IEEE single precision.
 pub const F32: Format = Format {

@@ -32,8 +32,10 @@ proptest! {
             let logarithm = f64::from(approx::lg2(a)) - x.log2();
             prop_assert!(logarithm.abs() <= 2_f64.powi(-22) * x.log2().abs().max(1.0));
         }
-        prop_assert!((f64::from(approx::sin(a)) - x.sin()).abs() <= 2_f64.powf(-20.5));
-        prop_assert!((f64::from(approx::cos(a)) - x.cos()).abs() <= 2_f64.powf(-20.5));
+        if x.abs() <= std::f64::consts::PI {
+            prop_assert!((f64::from(approx::sin(a)) - x.sin()).abs() <= 2_f64.powf(-20.5));
+            prop_assert!((f64::from(approx::cos(a)) - x.cos()).abs() <= 2_f64.powf(-20.5));
+        }
     }
 }
 

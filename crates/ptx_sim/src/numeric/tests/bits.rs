@@ -14,7 +14,11 @@ fn bit(word: u64, place: u32) -> u64 {
 
 /// `bfe` bit by bit; `a` is zero-extended.
 fn bfe_by_bits(a: u64, n_bits: u32, start: u32, length: u32, signed: bool) -> u64 {
-    let (start, length) = (start & 255, length & 255);
+    let (start, length) = if n_bits == 32 {
+        (start & 255, length & 255)
+    } else {
+        (start, length)
+    };
     let sign = if !signed || length == 0 {
         0
     } else {

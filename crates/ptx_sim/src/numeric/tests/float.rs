@@ -163,8 +163,9 @@ proptest! {
 
     #[test]
     fn signs_limits_and_properties(a in singles(), b in singles()) {
-        prop_assert_eq!(neg(a).to_bits(), a.to_bits() ^ 0x8000_0000);
-        prop_assert_eq!(abs(a).to_bits(), a.to_bits() & 0x7fff_ffff);
+        let of_number = |bits: u32| if a.is_nan() { 0x7fff_ffff } else { bits };
+        prop_assert_eq!(neg(a).to_bits(), of_number(a.to_bits() ^ 0x8000_0000));
+        prop_assert_eq!(abs(a).to_bits(), of_number(a.to_bits() & 0x7fff_ffff));
         prop_assert_eq!(copysign(a, b).to_bits(), b.copysign(a).to_bits());
         let flushed = if a.is_subnormal() { 0.0_f32.copysign(a) } else { a };
         prop_assert_eq!(flush(a).to_bits(), flushed.to_bits());
@@ -253,8 +254,18 @@ fn special_values() {
         fma(a, b, -1.0, Rounding::NearestEven),
         -(f32::EPSILON * f32::EPSILON)
     );
-    // f64 keeps the payload of the first NaN.
     let payload = f64::from_bits(0x7ff0_0000_0000_1234);
+    // f64 keeps the payload of a NaN, of `b` before `c` before `a`.
+    let other = f64::from_bits(0xfff8_0000_0000_5678);
+    assert_eq!(
+        fma(other, payload, other, Rounding::Zero).to_bits(),
+        0x7ff8_0000_0000_1234
+    );
+    assert_eq!(
+        fma(payload, 1.0, other, Rounding::NearestEven).to_bits(),
+        other.to_bits()
+    );
+    assert_eq!(neg(payload).to_bits(), 0x7ff8_0000_0000_1234);
     assert_eq!(
         add(1.0, payload, Rounding::NearestEven).to_bits(),
         0x7ff8_0000_0000_1234
