@@ -222,6 +222,12 @@ pub enum FaultKind {
         /// Lanes of the warp that still run.
         live: u32,
     },
+    /// An instruction of the whole warp, after some of its lanes have ended or
+    /// in a warp that never had 32.
+    PartialWarp {
+        /// Lanes that reached it.
+        arrived: u32,
+    },
     /// A lane carries out a warp-wide instruction whose mask leaves it out.
     NotAMember {
         /// Lanes named by the mask.
@@ -538,6 +544,11 @@ impl fmt::Display for FaultKind {
                 lane_list(members & live & !arrived),
                 lane_list(*arrived),
                 lane_list(*live)
+            ),
+            Self::PartialWarp { arrived } => write!(
+                f,
+                "it needs all 32 lanes of the warp, and only {} are there",
+                lane_list(*arrived)
             ),
             Self::NotAMember { members } => {
                 write!(

@@ -125,7 +125,6 @@ pub(crate) enum Op {
     /// `nanosleep`: lets other warps go first.
     Yield,
     /// Tensor-core tiles and asynchronous copies.
-    #[allow(dead_code)] // Until they are decoded.
     Matrix(Box<crate::step::matrix::MatrixOp>),
     /// Not known: reported when executed.
     Unsupported(Box<Unsupported>),

@@ -11,6 +11,7 @@ use crate::lanes::FULL_MASK;
 use crate::memory::local::{LOCAL_START, LocalMemory};
 use crate::program::BlockId;
 use crate::registers::Registers;
+use crate::step::matrix::AsyncCopies;
 
 /// Index into [`Warp::frames`].
 pub(crate) type FrameId = usize;
@@ -91,6 +92,8 @@ pub(crate) struct Warp {
     pub frames: Vec<Frame>,
     /// Local memory.
     pub local: LocalMemory,
+    /// Asynchronous copies under way.
+    pub copies: AsyncCopies,
     /// Instructions that looked like waiting, in this slice.
     pub polls: u32,
     /// Slices in a row that ended with the same lanes still waiting at joins.
@@ -107,6 +110,7 @@ impl Warp {
             joins: Vec::new(),
             frames: Vec::new(),
             local: LocalMemory::default(),
+            copies: AsyncCopies::default(),
             polls: 0,
             stalled_slices: 0,
         }
@@ -127,6 +131,7 @@ impl Warp {
         self.frames[0].lanes = self.live;
         self.frames[0].local_base = LOCAL_START;
         self.stalled_slices = 0;
+        self.copies.reset();
         self.paths.push(Path {
             mask: self.live,
             frame: 0,

@@ -11,7 +11,6 @@ pub mod counters;
 use crate::ir::Space;
 
 /// What a warp's memory instruction does.
-#[allow(dead_code)] // Matrix and asynchronous accesses, until they are decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccessClass {
     /// `ld`

@@ -155,6 +155,9 @@ impl Decoder<'_> {
                 self.copy(d, zero, 8);
                 Ok(())
             }
+            "ldmatrix" | "stmatrix" => self.tile_move(op, operands),
+            "mma" => self.mma(op, operands),
+            "cp" => self.async_copy(op, operands),
             "nanosleep" => {
                 op.ignore(&["u32"]);
                 self.emit(Op::Yield);

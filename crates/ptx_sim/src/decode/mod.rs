@@ -20,6 +20,7 @@ mod collective;
 mod convert;
 mod float;
 mod integer;
+mod matrix;
 mod memory;
 mod select;
 

@@ -1,0 +1,185 @@
+//! `ldmatrix`, `stmatrix`, `mma`, `cp.async`.
+
+use crate::ir::{Operand, Space, Type};
+use crate::numeric::mma::{Accumulator, Factor};
+use crate::program::{Op, Slot};
+use crate::step::matrix::{AsyncCopy, MatrixOp, Multiply, Shape, TileMove};
+
+use super::instruction::{Decoder, take_space};
+use super::memory::elements;
+use super::opcode::Opcode;
+use super::operand::{Decoded, immediate};
+
+impl Decoder<'_> {
+    /// Adds an instruction on tiles.
+    fn matrix(&mut self, op: MatrixOp) {
+        self.emit(Op::Matrix(Box::new(op)));
+    }
+
+    /// `n` 32-bit sources.
+    fn fragment(&mut self, operand: &Operand, n: usize) -> Decoded<Vec<Slot>> {
+        elements(operand, n)?
+            .iter()
+            .map(|e| self.source(e, Type::B32))
+            .collect()
+    }
+
+    /// `n` 32-bit destinations.
+    fn fragment_destination(&mut self, operand: &Operand, n: usize) -> Decoded<Vec<Slot>> {
+        elements(operand, n)?
+            .iter()
+            .map(|e| self.destination(e, Type::B32))
+            .collect()
+    }
+
+    /// `ldmatrix`, `stmatrix`
+    pub fn tile_move(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
+        let is_load = op.name == "ldmatrix";
+        take_sync_aligned(op)?;
+        if !op.take("m8n8") || !op.take("b16") {
+            return Err("only 8×8 matrices of 16-bit elements are supported".to_owned());
+        }
+        let n = op
+            .take_if(|part| match part {
+                "x1" => Some(1),
+                "x2" => Some(2),
+                "x4" => Some(4),
+                _ => None,
+            })
+            .ok_or("no number of matrices given")?;
+        let transposed = op.take("trans");
+        if take_space(op)? != Space::Shared {
+            return Err("only addresses in the shared space are supported".to_owned());
+        }
+        let [first, second] = operands else {
+            return Err("it takes registers and an address".to_owned());
+        };
+        let (registers, address) = if is_load {
+            (first, second)
+        } else {
+            (second, first)
+        };
+        let (address, _) = self.address(address, Space::Shared)?;
+        let registers = if is_load {
+            self.fragment_destination(registers, n)?
+        } else {
+            self.fragment(registers, n)?
+        };
+        let tile = TileMove {
+            address,
+            registers,
+            transposed,
+        };
+        self.matrix(if is_load {
+            MatrixOp::Load(tile)
+        } else {
+            MatrixOp::Store(tile)
+        });
+        Ok(())
+    }
+
+    /// `mma.sync`
+    pub fn mma(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
+        take_sync_aligned(op)?;
+        let shape = op
+            .take_if(|part| match part {
+                "m16n8k8" => Some(Shape::K8),
+                "m16n8k16" => Some(Shape::K16),
+                _ => None,
+            })
+            .ok_or("of the shapes, m16n8k8 and m16n8k16 are supported")?;
+        if !op.take("row") || !op.take("col") {
+            return Err("A must be row by row, B column by column".to_owned());
+        }
+        let [d, a, b, c] = [op.ty()?, op.ty()?, op.ty()?, op.ty()?];
+        let (factor, accumulator) = match (d, a, b, c) {
+            (Type::F16, Type::F16, Type::F16, Type::F16) => (Factor::F16, Accumulator::F16),
+            (Type::F32, Type::F16, Type::F16, Type::F32) => (Factor::F16, Accumulator::F32),
+            (Type::F32, Type::Bf16, Type::Bf16, Type::F32) => (Factor::Bf16, Accumulator::F32),
+            _ => return Err(format!("the types {d}{a}{b}{c} are not supported")),
+        };
+        let n_factors = shape.k() / 4;
+        let n_sums = if accumulator == Accumulator::F32 {
+            4
+        } else {
+            2
+        };
+        let [d, a, b, c] = operands else {
+            return Err("it takes four operands".to_owned());
+        };
+        let op = Multiply {
+            shape,
+            factor,
+            accumulator,
+            a: self.fragment(a, n_factors)?,
+            b: self.fragment(b, n_factors / 2)?,
+            c: self.fragment(c, n_sums)?,
+            d: self.fragment_destination(d, n_sums)?,
+        };
+        self.matrix(MatrixOp::Multiply(op));
+        Ok(())
+    }
+
+    /// `cp.async` and its groups. (Bulk copies are other instructions.)
+    pub fn async_copy(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
+        if op.has("bulk") || op.has("mbarrier") || !op.take("async") {
+            return Err("the instruction is not known".to_owned());
+        }
+        if op.take("commit_group") {
+            self.matrix(MatrixOp::Commit);
+            return Ok(());
+        }
+        if op.take("wait_all") {
+            self.matrix(MatrixOp::WaitAll);
+            return Ok(());
+        }
+        if op.take("wait_group") {
+            let [n] = operands else {
+                return Err("wait_group takes a number of groups".to_owned());
+            };
+            let n = immediate(n, Type::U32)? as u32;
+            self.matrix(MatrixOp::WaitGroup(n));
+            return Ok(());
+        }
+        let bypasses = op.take("cg");
+        if !bypasses && !op.take("ca") {
+            return Err("neither .ca nor .cg".to_owned());
+        }
+        if take_space(op)? != Space::Shared || take_space(op)? != Space::Global {
+            return Err("it copies from global to shared memory".to_owned());
+        }
+        op.ignore(&["L2::64B", "L2::128B", "L2::256B"]);
+        let (to, from, bytes, source_bytes) = match operands {
+            [to, from, bytes] => (to, from, bytes, None),
+            [to, from, bytes, source_bytes] => (to, from, bytes, Some(source_bytes)),
+            _ => return Err("it takes two addresses and a size".to_owned()),
+        };
+        let bytes = immediate(bytes, Type::U32)? as u32;
+        let sizes: &[u32] = if bypasses { &[16] } else { &[4, 8, 16] };
+        if !sizes.contains(&bytes) {
+            return Err(format!("it cannot copy {bytes} bytes"));
+        }
+        let (to, _) = self.address(to, Space::Shared)?;
+        let (from, _) = self.address(from, Space::Global)?;
+        let source_bytes = source_bytes
+            .map(|s| self.source(s, Type::U32))
+            .transpose()?;
+        self.matrix(MatrixOp::Copy(AsyncCopy {
+            to,
+            from,
+            bytes,
+            source_bytes,
+            bypasses,
+        }));
+        Ok(())
+    }
+}
+
+/// `.sync.aligned`, which these instructions must have.
+fn take_sync_aligned(op: &mut Opcode<'_>) -> Decoded<()> {
+    if op.take("sync") && op.take("aligned") {
+        Ok(())
+    } else {
+        Err("it must be .sync.aligned".to_owned())
+    }
+}

@@ -1,0 +1,112 @@
+//! `mma.sync`: the lanes' fragments put together, multiplied, and dealt out
+//! again. The sums are [`numeric::mma`](crate::numeric::mma)'s.
+//!
+//! With lane `l`, `g = l / 4` and `t = 2 (l mod 4)`:
+//!
+//! | operand | register | holds |
+//! |---|---|---|
+//! | A, 16×K | r | row `g + 8 (r mod 2)`, columns `t + 8 (r / 2)` and the next |
+//! | B, K×8 | r | rows `t + 8 r` and the next, column `g` |
+//! | C, D, 16×8, 16 bits | r | row `g + 8 r`, columns `t` and the next |
+//! | C, D, 16×8, 32 bits | r | row `g + 8 (r / 2)`, column `t + r mod 2` |
+
+use super::super::PathView;
+use crate::lanes::WARP_SIZE;
+use crate::numeric::mma::{Accumulator, Factor, Model, dot, unpack};
+use crate::program::Slot;
+
+/// The hardware whose sums are reproduced.
+const MODEL: Model = Model::HOPPER;
+
+/// K of a shape; M is 16 and N is 8.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// `.m16n8k8`
+    K8,
+    /// `.m16n8k16`
+    K16,
+}
+
+impl Shape {
+    /// Columns of A, rows of B.
+    pub const fn k(self) -> usize {
+        match self {
+            Self::K8 => 8,
+            Self::K16 => 16,
+        }
+    }
+}
+
+/// `mma.sync`
+pub(crate) struct Multiply {
+    pub shape: Shape,
+    pub factor: Factor,
+    pub accumulator: Accumulator,
+    pub d: Vec<Slot>,
+    pub a: Vec<Slot>,
+    pub b: Vec<Slot>,
+    pub c: Vec<Slot>,
+}
+
+const M: usize = 16;
+const N: usize = 8;
+const MAX_K: usize = 16;
+
+/// Row and column of lane `lane`'s element `index` of C or D, where a register
+/// holds `per_register` elements; with the register and the place in it.
+fn result_place(lane: usize, index: usize) -> (usize, usize) {
+    (lane / 4 + index / 2 * 8, lane % 4 * 2 + index % 2)
+}
+
+pub(super) fn multiply(view: &PathView<'_>, op: &Multiply) {
+    let registers = |slots: &[Slot]| -> Vec<[u32; WARP_SIZE]> {
+        slots
+            .iter()
+            // SAFETY: The decoder made the slots for 32-bit lanes.
+            .map(|&slot| unsafe { *view.regs.lanes::<u32>(slot) })
+            .collect()
+    };
+    let (a, b, c) = (registers(&op.a), registers(&op.b), registers(&op.c));
+    let k = op.shape.k();
+
+    let zero = unpack(op.factor, 0);
+    let mut rows = [[zero; MAX_K]; M];
+    let mut columns = [[zero; MAX_K]; N];
+    for lane in 0..WARP_SIZE {
+        let (group, pair) = (lane / 4, lane % 4 * 2);
+        for half in 0..2 {
+            let element = |register: &[u32; WARP_SIZE]| {
+                unpack(op.factor, (register[lane] >> (16 * half)) as u16)
+            };
+            for (r, register) in a.iter().enumerate() {
+                rows[group + r % 2 * 8][pair + half + r / 2 * 8] = element(register);
+            }
+            for (r, register) in b.iter().enumerate() {
+                columns[group][pair + half + r * 8] = element(register);
+            }
+        }
+    }
+
+    let mut d = vec![[0u32; WARP_SIZE]; op.d.len()];
+    for lane in 0..WARP_SIZE {
+        for index in 0..4 {
+            let (row, column) = result_place(lane, index);
+            let sum = |c| {
+                let (row, column) = (&rows[row][..k], &columns[column][..k]);
+                dot(MODEL, op.factor, op.accumulator, row, column, c)
+            };
+            match op.accumulator {
+                Accumulator::F32 => d[index][lane] = sum(c[index][lane]),
+                Accumulator::F16 => {
+                    let (register, bits) = (index / 2, index % 2 * 16);
+                    d[register][lane] |= sum(c[register][lane] >> bits & 0xFFFF) << bits;
+                }
+            }
+        }
+    }
+    for (&slot, values) in op.d.iter().zip(&d) {
+        // SAFETY: The decoder made the slots for 32-bit lanes; nothing else
+        // refers to them now.
+        unsafe { *view.regs.lanes_mut::<u32>(slot) = *values };
+    }
+}

@@ -1,0 +1,155 @@
+//! `ldmatrix` and `stmatrix`: 8×8 matrices of 16-bit elements between shared
+//! memory and registers.
+//!
+//! Lanes `8m` to `8m + 7` give the addresses of matrix `m`'s rows, 16 bytes each;
+//! the other lanes' addresses are not looked at. Lane `l` has, in register `m`,
+//! elements `2 (l mod 4)` and the next of row `l / 4`; with `.trans`, of column
+//! `l / 4`.
+
+use std::array;
+
+use super::super::access::{self, Located, Request, read16, write16};
+use super::super::{Env, PathView, Stop};
+use crate::checks::{AccessClass, Observer, WarpAccess};
+use crate::diagnostics::AccessKind;
+use crate::ir::Space;
+use crate::lanes::{FULL_MASK, WARP_SIZE};
+use crate::program::{AddressOperand, Slot};
+use crate::warp::Warp;
+
+/// `ldmatrix` or `stmatrix`.
+pub(crate) struct TileMove {
+    /// Where the lanes' row addresses are, in the shared space.
+    pub address: AddressOperand,
+    /// One register a matrix: 1, 2 or 4.
+    pub registers: Vec<Slot>,
+    /// `.trans`
+    pub transposed: bool,
+}
+
+/// Bytes of a matrix's row.
+const ROW_BYTES: u32 = 16;
+
+impl TileMove {
+    /// The lanes whose addresses count.
+    fn address_mask(&self) -> u32 {
+        FULL_MASK >> (32 - 8 * self.registers.len() as u32)
+    }
+
+    /// The row, and the column in it, of a lane's lower or upper half.
+    fn place(&self, lane: usize, half: usize) -> (usize, usize) {
+        let (line, position) = (lane / 4, lane % 4 * 2 + half);
+        if self.transposed {
+            (position, line)
+        } else {
+            (line, position)
+        }
+    }
+}
+
+/// Checks the rows, and gives a pointer to each.
+fn rows<O: Observer>(
+    env: &mut Env<'_, O>,
+    warp: &Warp,
+    view: &PathView<'_>,
+    ptx: u32,
+    op: &TileMove,
+    (class, kind): (AccessClass, AccessKind),
+) -> Result<[*mut u8; WARP_SIZE], Stop> {
+    let addresses = access::addresses(view, &op.address);
+    let mask = op.address_mask();
+    let request = Request {
+        space: Space::Shared,
+        bytes: ROW_BYTES,
+        mask,
+        kind,
+    };
+    let located: Located = access::locate(env, warp, view, &addresses, request)?;
+    if O::ON {
+        env.observer.access(
+            view.function.first_instruction + ptx,
+            &WarpAccess {
+                class,
+                space: Space::Shared,
+                bytes: ROW_BYTES,
+                mask,
+                addresses: &addresses,
+                contiguous: false,
+            },
+        );
+    }
+    Ok(array::from_fn(|lane| {
+        if mask >> lane & 1 != 0 {
+            located.host(&addresses, lane)
+        } else {
+            std::ptr::null_mut()
+        }
+    }))
+}
+
+/// `ldmatrix`
+pub(super) fn load<O: Observer>(
+    env: &mut Env<'_, O>,
+    warp: &Warp,
+    view: &PathView<'_>,
+    ptx: u32,
+    op: &TileMove,
+) -> Result<(), Stop> {
+    let rows = rows(
+        env,
+        warp,
+        view,
+        ptx,
+        op,
+        (AccessClass::LoadMatrix, AccessKind::Load),
+    )?;
+    for (matrix, &slot) in op.registers.iter().enumerate() {
+        let element = |lane, half| {
+            let (row, column) = op.place(lane, half);
+            // SAFETY: `rows` found 16 bytes, aligned, for every row of a matrix
+            // that has a register.
+            u32::from(unsafe { read16(rows[8 * matrix + row].add(2 * column)) })
+        };
+        // SAFETY: The decoder made the slot for 32-bit lanes.
+        let register = unsafe { view.regs.lanes_mut::<u32>(slot) };
+        for (lane, value) in register.iter_mut().enumerate() {
+            *value = element(lane, 0) | element(lane, 1) << 16;
+        }
+    }
+    Ok(())
+}
+
+/// `stmatrix`
+pub(super) fn store<O: Observer>(
+    env: &mut Env<'_, O>,
+    warp: &Warp,
+    view: &PathView<'_>,
+    ptx: u32,
+    op: &TileMove,
+) -> Result<(), Stop> {
+    let rows = rows(
+        env,
+        warp,
+        view,
+        ptx,
+        op,
+        (AccessClass::StoreMatrix, AccessKind::Store),
+    )?;
+    for (matrix, &slot) in op.registers.iter().enumerate() {
+        // SAFETY: The decoder made the slot for 32-bit lanes.
+        let register = unsafe { view.regs.lanes::<u32>(slot) };
+        for (lane, value) in register.iter().enumerate() {
+            for half in 0..2 {
+                let (row, column) = op.place(lane, half);
+                // SAFETY: As in `load`.
+                unsafe {
+                    write16(
+                        rows[8 * matrix + row].add(2 * column),
+                        (value >> (16 * half)) as u16,
+                    );
+                }
+            }
+        }
+    }
+    Ok(())
+}

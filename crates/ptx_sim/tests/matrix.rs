@@ -1,0 +1,293 @@
+//! Tensor-core tiles and asynchronous copies, bare: a few instructions each.
+
+use ptx_sim::{Device, Launch, LaunchError, LaunchOptions, Module, Report};
+
+/// A kernel over one warp: `body` has `%lane`, `%in`, `%out` (global), and
+/// `%tile`, the address of 4096 bytes of shared memory in its space. Shared
+/// memory is filled from `in`, 64 bytes a lane, before it.
+fn kernel(body: &str) -> String {
+    format!(
+        ".version 8.6
+.target sm_90
+.address_size 64
+.shared .align 128 .b8 memory[4096];
+.visible .entry k(.param .u64 p_in, .param .u64 p_out)
+{{
+    .reg .pred %p<4>;
+    .reg .b32 %r<32>, %lane, %tile, %a;
+    .reg .b64 %rd<16>, %in, %out;
+    .reg .b32 %x<8>;
+    ld.param.u64 %in, [p_in];
+    cvta.to.global.u64 %in, %in;
+    ld.param.u64 %out, [p_out];
+    cvta.to.global.u64 %out, %out;
+    mov.u32 %lane, %laneid;
+    mov.u32 %tile, memory;
+    shl.b32 %r0, %lane, 4;
+    cvt.u64.u32 %rd0, %r0;
+    add.s64 %rd1, %in, %rd0;
+    ld.global.v4.b32 {{%x0, %x1, %x2, %x3}}, [%rd1];
+    add.u32 %r1, %tile, %r0;
+    st.shared.v4.b32 [%r1], {{%x0, %x1, %x2, %x3}};
+    bar.warp.sync -1;
+{body}
+    ret;
+}}
+"
+    )
+}
+
+struct Run {
+    out: Vec<u32>,
+    report: Report,
+}
+
+/// Runs `k` on 32 threads with 512 bytes of distinct 16-bit numbers.
+fn run(body: &str) -> Result<Run, LaunchError> {
+    let module = Module::parse(&kernel(body)).expect("it parses");
+    let mut device = Device::new();
+    let loaded = device.load(&module).expect("it loads");
+    let input: Vec<u8> = (0..256u16).flat_map(u16::to_le_bytes).collect();
+    let source = device.alloc(512, "in").expect("there is room");
+    let target = device.alloc(4096, "out").expect("there is room");
+    device.write(source, &input).expect("it fits");
+    device.fill(target, 4096, 0).expect("it fits");
+    let report = device.launch(
+        &loaded,
+        "k",
+        &Launch {
+            grid: [1, 1, 1],
+            block: [32, 1, 1],
+            dynamic_shared_bytes: 0,
+            params: &[&source.to_le_bytes(), &target.to_le_bytes()],
+            options: LaunchOptions::default(),
+        },
+    )?;
+    let mut bytes = vec![0; 4096];
+    device.read(target, &mut bytes).expect("it is there");
+    let out = bytes
+        .as_chunks()
+        .0
+        .iter()
+        .map(|word| u32::from_le_bytes(*word))
+        .collect();
+    Ok(Run { out, report })
+}
+
+/// Writes `%x0` to `%x3` to `out[register][lane]`.
+const WRITE_FOUR: &str = "
+    shl.b32 %r20, %lane, 2;
+    cvt.u64.u32 %rd8, %r20;
+    add.s64 %rd9, %out, %rd8;
+    st.global.b32 [%rd9], %x0;
+    st.global.b32 [%rd9+128], %x1;
+    st.global.b32 [%rd9+256], %x2;
+    st.global.b32 [%rd9+384], %x3;
+";
+
+/// 16-bit element of four 8×8 matrices that lie one after the other.
+fn element(matrix: u32, row: u32, column: u32) -> u32 {
+    matrix * 64 + row * 8 + column
+}
+
+#[test]
+fn ldmatrix_deals_out_rows() {
+    let body = format!(
+        "shl.b32 %a, %lane, 4; add.u32 %a, %a, %tile;
+         ldmatrix.sync.aligned.m8n8.x4.shared.b16 {{%x0, %x1, %x2, %x3}}, [%a];{WRITE_FOUR}"
+    );
+    let run = run(&body).expect("it runs");
+    for register in 0..4 {
+        for lane in 0..32u32 {
+            let (row, column) = (lane / 4, lane % 4 * 2);
+            let pair = element(register, row, column) | element(register, row, column + 1) << 16;
+            assert_eq!(run.out[(register * 32 + lane) as usize], pair);
+        }
+    }
+    let counts = run.report.counts;
+    assert_eq!(
+        (counts.ldmatrix_requests, counts.ldmatrix_wavefronts),
+        (1, 4)
+    );
+    assert_eq!(counts.ldmatrix_conflicts, 0);
+}
+
+#[test]
+fn ldmatrix_trans_deals_out_columns() {
+    let body = format!(
+        "shl.b32 %a, %lane, 4; add.u32 %a, %a, %tile;
+         ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {{%x0, %x1, %x2, %x3}}, [%a];{WRITE_FOUR}"
+    );
+    let run = run(&body).expect("it runs");
+    for register in 0..4 {
+        for lane in 0..32u32 {
+            let (column, row) = (lane / 4, lane % 4 * 2);
+            let pair = element(register, row, column) | element(register, row + 1, column) << 16;
+            assert_eq!(run.out[(register * 32 + lane) as usize], pair);
+        }
+    }
+}
+
+/// Lanes beyond the matrices may hold any address.
+#[test]
+fn ldmatrix_looks_only_at_the_addresses_it_needs() {
+    let body = format!(
+        "shl.b32 %a, %lane, 4; add.u32 %a, %a, %tile;
+         setp.ge.u32 %p1, %lane, 16;
+         @%p1 mov.u32 %a, 3;
+         mov.u32 %x2, 0; mov.u32 %x3, 0;
+         ldmatrix.sync.aligned.m8n8.x2.shared::cta.b16 {{%x0, %x1}}, [%a];{WRITE_FOUR}"
+    );
+    assert_eq!(
+        run(&body).expect("it runs").out[31],
+        element(0, 7, 6) | element(0, 7, 7) << 16
+    );
+}
+
+#[test]
+fn a_row_that_is_not_aligned_is_a_fault() {
+    let error = run("
+        shl.b32 %a, %lane, 4; add.u32 %a, %a, %tile; add.u32 %a, %a, 8;
+        ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%x0}, [%a];")
+    .err()
+    .expect("a fault");
+    let text = error.to_string();
+    assert!(
+        matches!(error, LaunchError::Fault(_)) && text.contains("aligned"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_row_outside_is_a_fault() {
+    let error = run("
+        shl.b32 %a, %lane, 10; add.u32 %a, %a, %tile;
+        ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%x0}, [%a];")
+    .err()
+    .expect("a fault");
+    let text = error.to_string();
+    assert!(
+        matches!(error, LaunchError::Fault(_)) && text.contains("memory"),
+        "{text}"
+    );
+}
+
+#[test]
+fn lanes_that_have_ended_are_missed() {
+    let error = run("
+        setp.eq.u32 %p1, %lane, 5;
+        @%p1 exit;
+        ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%x0}, [%tile];")
+    .err()
+    .expect("a fault");
+    let text = error.to_string();
+    assert!(text.contains("all 32 lanes"), "{text}");
+}
+
+#[test]
+fn stmatrix_is_ldmatrix_the_other_way_round() {
+    for (trans, name) in [("", "rows"), (".trans", "columns")] {
+        // To and fro through other memory: what comes back is what was there.
+        let body = format!(
+            "shl.b32 %a, %lane, 4; add.u32 %a, %a, %tile;
+             ldmatrix.sync.aligned.m8n8.x4{trans}.shared.b16 {{%x0, %x1, %x2, %x3}}, [%a];
+             stmatrix.sync.aligned.m8n8.x4{trans}.shared.b16 [%a+1024], {{%x0, %x1, %x2, %x3}};
+             bar.warp.sync -1;
+             ld.shared.v4.b32 {{%x0, %x1, %x2, %x3}}, [%a+1024];
+             shl.b32 %r20, %lane, 4; cvt.u64.u32 %rd8, %r20; add.s64 %rd9, %out, %rd8;
+             st.global.v4.b32 [%rd9], {{%x0, %x1, %x2, %x3}};"
+        );
+        let run = run(&body).expect("it runs");
+        let expected: Vec<u32> = (0..128).map(|i| (2 * i) | (2 * i + 1) << 16).collect();
+        assert_eq!(run.out[..128], expected, "{name}");
+        assert_eq!(run.report.counts.stmatrix_requests, 1);
+        assert_eq!(run.report.counts.stmatrix_conflicts, 0);
+    }
+}
+
+/// One lane's copy of 16 bytes, read before and after the wait.
+#[test]
+fn asynchronous_copies_arrive_at_the_wait() {
+    let copy = |wait: &str| {
+        format!(
+            "shl.b32 %a, %lane, 4; add.u32 %a, %a, %tile; add.u32 %a, %a, 2048;
+             st.shared.b32 [%a], 7;
+             cp.async.cg.shared.global [%a], [%rd1], 16;
+             cp.async.commit_group;
+             {wait}
+             ld.shared.b32 %x0, [%a];
+             mov.u32 %x1, 0; mov.u32 %x2, 0; mov.u32 %x3, 0;{WRITE_FOUR}"
+        )
+    };
+    let first = |wait: &str| run(&copy(wait)).expect("it runs").out[0];
+    let arrived = 1 << 16;
+    assert_eq!(first(""), 7);
+    assert_eq!(first("cp.async.wait_group 1;"), 7);
+    assert_eq!(first("cp.async.wait_group 0;"), arrived);
+    assert_eq!(first("cp.async.wait_all;"), arrived);
+    // Those of the 4-byte store, 16 bytes apart; the copy past the cache has none.
+    let counts = run(&copy("")).expect("it runs").report.counts;
+    assert_eq!(counts.shared_store_conflicts, 3);
+}
+
+#[test]
+fn groups_arrive_in_order() {
+    let body = format!(
+        "shl.b32 %a, %lane, 2; add.u32 %a, %a, %tile; add.u32 %a, %a, 1024;
+         shl.b32 %r2, %lane, 2; cvt.u64.u32 %rd2, %r2; add.s64 %rd3, %in, %rd2;
+         st.shared.b32 [%a], 7; st.shared.b32 [%a+128], 7; st.shared.b32 [%a+256], 7;
+         cp.async.ca.shared.global [%a], [%rd3], 4;
+         cp.async.commit_group;
+         cp.async.ca.shared.global.L2::128B [%a+128], [%rd3+128], 4;
+         cp.async.commit_group;
+         cp.async.ca.shared.global [%a+256], [%rd3+256], 4, 2;
+         cp.async.wait_group 1;
+         ld.shared.b32 %x0, [%a]; ld.shared.b32 %x1, [%a+128]; ld.shared.b32 %x2, [%a+256];
+         cp.async.wait_all;
+         ld.shared.b32 %x3, [%a+256];{WRITE_FOUR}"
+    );
+    let out = run(&body).expect("it runs").out;
+    // Lane 3: elements 6 and 7 of each row of 64; of the last copy, 2 bytes.
+    assert_eq!(out[3], 6 | 7 << 16);
+    assert_eq!(out[32 + 3], 7, "the younger group is under way");
+    assert_eq!(out[64 + 3], 7, "the open group is under way");
+    assert_eq!(out[96 + 3], 128 + 6, "half of it, the rest zero");
+}
+
+#[test]
+fn a_copy_from_outside_is_a_fault() {
+    let error = run("
+        cp.async.ca.shared.global [%tile], [%rd1+512], 4;")
+    .err()
+    .expect("a fault");
+    assert!(error.to_string().contains("`in`"), "{error}");
+}
+
+/// A·B with A the identity, k8: D's map against B's.
+#[test]
+fn mma_multiplies_by_the_identity() {
+    // Lane l: A's register 0 holds row l/4, columns 2(l mod 4) and the next.
+    let body = format!(
+        "mov.b32 %x4, 0;
+         and.b32 %r2, %lane, 3; shl.b32 %r2, %r2, 1; shr.u32 %r3, %lane, 2;
+         setp.eq.u32 %p1, %r2, %r3;
+         @%p1 mov.b32 %x4, 0x00003C00;
+         add.u32 %r2, %r2, 1;
+         setp.eq.u32 %p1, %r2, %r3;
+         @%p1 mov.b32 %x4, 0x3C000000;
+         mov.b32 %x5, 0;
+         shl.b32 %a, %lane, 4; add.u32 %a, %a, %tile;
+         ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {{%x6}}, [%a];
+         mov.b32 %x0, 0; mov.b32 %x1, 0;
+         mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {{%x0, %x1}}, {{%x4, %x5}}, {{%x6}}, {{%x0, %x1}};
+         mov.b32 %x2, 0; mov.b32 %x3, 0;{WRITE_FOUR}"
+    );
+    let out = run(&body).expect("it runs").out;
+    // B was loaded transposed, so it is the matrix as it lies: element 8·row + column.
+    for lane in 0..32u32 {
+        let pair =
+            element(0, lane / 4, lane % 4 * 2) | element(0, lane / 4, lane % 4 * 2 + 1) << 16;
+        assert_eq!(out[lane as usize], pair);
+        assert_eq!(out[32 + lane as usize], 0);
+    }
+}
