@@ -61,7 +61,8 @@ fn run_edited(kernel: &str, edit: impl Fn(&str) -> String) -> Output {
     let path = edited(folder.path(), kernel, edit);
     let path = path.to_str().expect("UTF-8");
     lockstep(&[
-        "run-all", "--engine", "sim", "--quick", "--filter", kernel, "--ptx", path,
+        "run-all", "--engine", "sim", "--quick", "--filter", kernel, "--ptx", path, "--fuel",
+        "1000000",
     ])
 }
 

@@ -15,9 +15,24 @@ use clap::{Parser, Subcommand};
 use std::io;
 use std::process::ExitCode;
 
+const AFTER_HELP: &str = "\
+Exit status:
+  0  everything passed
+  1  something failed
+  2  the command was wrong
+  3  nothing could be run at all
+  4  nothing failed, but something was not run
+
+Environment:
+  LOCKSTEP_LIBCUDA=PATH     the CUDA driver's library, instead of libcuda.so.1
+  LOCKSTEP_TIME_LIMIT_S=N   seconds after which a GPU kernel is taken to never end (60)
+  CUDA_VISIBLE_DEVICES      which GPU is used: the first of these
+  CUDA_HOME                 where `ptx --sass` looks for ptxas and nvdisasm first
+  NO_COLOR                  no colours";
+
 /// CUDA kernels in Rust, run and checked on a GPU or on the PTX simulator.
 #[derive(Debug, Parser)]
-#[command(name = "lockstep", version, about)]
+#[command(name = "lockstep", version, about, after_help = AFTER_HELP)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -32,6 +32,11 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     ptx: Option<PathBuf>,
 
+    /// Simulator: warp instructions that a block may execute before its kernel
+    /// is taken to never end.
+    #[arg(long, value_name = "N")]
+    fuel: Option<u64>,
+
     /// Small shapes only, for a first look.
     #[arg(long, conflicts_with = "full")]
     quick: bool,
@@ -61,7 +66,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         Some(path) => vec![read_module(path)?],
         None => crate::ptx::modules(),
     };
-    let (engine, why) = engine::choose(args.engine, modules)
+    let (engine, why) = engine::choose(args.engine, modules, args.fuel)
         .map_err(|error| Stop::Because(Exit::NothingRan, error.to_string()))?;
     say(&format!("engine: {why}"));
 

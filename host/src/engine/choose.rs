@@ -17,7 +17,8 @@ pub enum EngineChoice {
     Sim,
 }
 
-/// The engine, and one sentence on which and why.
+/// The engine, and one sentence on which and why. `fuel` is the simulator's
+/// limit for kernels that never end.
 ///
 /// # Errors
 ///
@@ -25,6 +26,7 @@ pub enum EngineChoice {
 pub fn choose(
     choice: EngineChoice,
     modules: Vec<PtxModule>,
+    fuel: Option<u64>,
 ) -> Result<(Box<dyn Engine>, String), EngineError> {
     match choice {
         EngineChoice::Gpu => {
@@ -34,7 +36,7 @@ pub fn choose(
         }
         EngineChoice::Sim => {
             let why = "simulator (asked for by --engine sim)".to_owned();
-            Ok((Box::new(Sim::new(modules)), why))
+            Ok((Box::new(Sim::new(modules).with_fuel(fuel)), why))
         }
         EngineChoice::Auto => match Gpu::new(modules.clone()) {
             Ok(gpu) => {
@@ -43,7 +45,7 @@ pub fn choose(
             }
             Err(error) => {
                 let why = format!("simulator, since no GPU answers: {error}");
-                Ok((Box::new(Sim::new(modules)), why))
+                Ok((Box::new(Sim::new(modules).with_fuel(fuel)), why))
             }
         },
     }

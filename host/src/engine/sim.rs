@@ -13,6 +13,8 @@ use std::rc::Rc;
 pub struct Sim {
     properties: DeviceProperties,
     modules: Vec<PtxModule>,
+    /// Warp instructions that each block may execute; ptx_sim's default if none.
+    fuel: Option<u64>,
     state: RefCell<State>,
 }
 
@@ -51,8 +53,15 @@ impl Sim {
                 memory_clock_mhz: None,
             },
             modules,
+            fuel: None,
             state: RefCell::new(State { device, loaded }),
         }
+    }
+
+    /// The same, but a kernel is taken to never end after so many warp
+    /// instructions in a block.
+    pub fn with_fuel(self, fuel: Option<u64>) -> Self {
+        Self { fuel, ..self }
     }
 
     /// The module with the entry, loading modules until it is found.
@@ -198,6 +207,7 @@ impl Engine for Sim {
             params: &params,
             options: LaunchOptions {
                 count,
+                fuel: self.fuel,
                 ..LaunchOptions::default()
             },
         };
