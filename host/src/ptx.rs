@@ -25,13 +25,18 @@ pub fn modules() -> Vec<PtxModule> {
     ]
 }
 
-/// The architecture that a module's `.target` names: its number, and whether it
-/// runs on that one alone (`sm_90a`) or on all later ones too (`sm_90`).
-pub fn target(module: &str) -> Option<(u32, bool)> {
+/// The architecture that a module's `.target` names: `sm_90a`.
+pub fn target_name(module: &str) -> Option<&str> {
     let line = module
         .lines()
         .find_map(|line| line.trim().strip_prefix(".target"))?;
-    let name = line.trim().split([',', ' ']).next()?.strip_prefix("sm_")?;
+    line.trim().split([',', ' ']).next()
+}
+
+/// That architecture's number, and whether the module runs on that one alone
+/// (`sm_90a`) or on all later ones too (`sm_90`).
+pub fn target(module: &str) -> Option<(u32, bool)> {
+    let name = target_name(module)?.strip_prefix("sm_")?;
     let digits = name.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     Some((digits.parse().ok()?, digits.len() != name.len()))
 }
@@ -67,16 +72,58 @@ fn body_end(text: &str) -> Option<usize> {
     None
 }
 
-/// What stands before the first function: version, target, variables.
-pub fn header(module: &str) -> &str {
-    let first = [".func", ".entry"]
-        .iter()
-        .flat_map(|directive| module.find(directive))
-        .min()
-        .unwrap_or(module.len());
-    // Back to the start of that line.
-    let end = module[..first].rfind('\n').map_or(0, |newline| newline + 1);
-    &module[..end]
+/// One kernel with what it needs of its module around it: version and target,
+/// the variables it names, the source files its `.loc` lines count.
+pub fn kernel_listing(module: &str, entry: &str) -> Option<String> {
+    let kernel = kernel_text(module, entry)?;
+    let mut listing = String::new();
+    for line in module.lines() {
+        let needed = match line.split_whitespace().next() {
+            Some(".version" | ".target" | ".address_size") => true,
+            Some(".file") => file_index(line).is_some_and(|index| {
+                kernel.contains(&format!(".loc\t{index} "))
+                    || kernel.contains(&format!(".loc {index} "))
+            }),
+            Some(".shared" | ".global" | ".const" | ".extern" | ".visible" | ".weak") => {
+                variable_name(line).is_some_and(|name| has_word(kernel, name))
+            }
+            _ => false,
+        };
+        if needed {
+            listing.push_str(line.trim());
+            listing.push('\n');
+        }
+    }
+    listing.push('\n');
+    listing.push_str(kernel);
+    Some(listing)
+}
+
+/// The number of a `.file` line.
+fn file_index(line: &str) -> Option<u32> {
+    line.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// The name that a line declares, if it declares a variable.
+fn variable_name(line: &str) -> Option<&str> {
+    if line.contains(".entry") || line.contains(".func") {
+        return None;
+    }
+    let declaration = line.split(['[', '=', ';']).next()?;
+    declaration.split_whitespace().last()
+}
+
+fn is_word_character(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || c == '$'
+}
+
+/// Whether `word` stands in `text`, not as a part of a longer one.
+fn has_word(text: &str, word: &str) -> bool {
+    text.match_indices(word).any(|(start, _)| {
+        let before = text[..start].chars().next_back();
+        let after = text[start + word.len()..].chars().next();
+        !before.is_some_and(is_word_character) && !after.is_some_and(is_word_character)
+    })
 }
 
 /// Names of the entries of `module`, in its order.
@@ -85,9 +132,7 @@ pub fn entries(module: &str) -> impl Iterator<Item = &str> {
         let code = line.split("//").next().unwrap_or(line);
         let (_, after) = code.split_once(".entry ")?;
         let name = after.trim_start();
-        let end = name
-            .find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$'))
-            .unwrap_or(name.len());
+        let end = name.find(|c| !is_word_character(c)).unwrap_or(name.len());
         Some(&name[..end])
     })
 }
@@ -106,18 +151,21 @@ fn entry_offset(module: &str, entry: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::{entries, header, kernel_text, target};
+    use super::{entries, kernel_listing, kernel_text, target};
 
     const MODULE: &str = "\
 .version 8.6
 .target sm_80
 .address_size 64
-
+.shared .align 4 .b8 tile[64];
+.shared .align 4 .b8 tile_of_second[64];
 // .entry not_this(
 .visible .entry first(
 \t.param .u64 first_param_0
 )
 {
+\t.loc\t1 10 0
+\tmov.u32 %r1, tile;
 \tret;
 }
 .visible .entry second()
@@ -128,6 +176,8 @@ mov.b64 {%r1, %r2}, %rd1;
 }
 \tret;
 }
+\t.file\t1 \"a.rs\"
+\t.file\t2 \"b.rs\"
 ";
 
     #[test]
@@ -154,7 +204,14 @@ mov.b64 {%r1, %r2}, %rd1;
     }
 
     #[test]
-    fn header_ends_before_functions() {
-        assert!(header(MODULE).starts_with(".version") && !header(MODULE).contains("first"));
+    fn a_listing_has_what_the_kernel_names() {
+        let listing = kernel_listing(MODULE, "first").expect("it is there");
+        assert!(listing.starts_with(".version 8.6\n.target sm_80\n.address_size 64\n"));
+        assert!(listing.contains(".shared .align 4 .b8 tile[64];"));
+        assert!(!listing.contains("tile_of_second"), "{listing}");
+        assert!(
+            listing.contains(".file\t1 \"a.rs\"") && !listing.contains("b.rs"),
+            "{listing}"
+        );
     }
 }

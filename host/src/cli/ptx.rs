@@ -3,7 +3,7 @@
 
 use super::tools::Tool;
 use super::{Exit, Stop};
-use crate::ptx::{self, BASE_SM};
+use crate::ptx;
 use crate::registry;
 use std::io::Write;
 use std::process::Command;
@@ -28,23 +28,20 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     let registered = registry::kernel(&args.kernel)
         .map_err(|error| Stop::Because(Exit::Usage, error.to_string()))?;
     let entry = registered.kernel.id;
-    let missing = || {
-        Stop::Because(
-            Exit::Failed,
-            format!("the embedded PTX has no entry `{entry}`"),
-        )
-    };
     let modules = ptx::modules();
-    let (module, text) = modules
+    let (module, listing) = modules
         .iter()
-        .find_map(|module| Some((module, ptx::kernel_text(&module.text, entry)?)))
-        .ok_or_else(missing)?;
+        .find_map(|module| Some((module, ptx::kernel_listing(&module.text, entry)?)))
+        .ok_or_else(|| {
+            let what = format!("the embedded PTX has no entry `{entry}`");
+            Stop::Because(Exit::Failed, what)
+        })?;
 
     let text = if args.sass {
-        let arch = args.arch.clone().unwrap_or_else(|| format!("sm_{BASE_SM}"));
-        sass(&module.text, entry, &arch)?
+        let arch = args.arch.as_deref().or(ptx::target_name(&module.text));
+        sass(&module.text, entry, arch.unwrap_or("sm_80"))?
     } else {
-        format!("{}\n{}", ptx::header(&module.text).trim_end(), text)
+        listing
     };
     let mut out = anstream::stdout().lock();
     writeln!(out, "{text}")?;
