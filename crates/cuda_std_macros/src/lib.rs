@@ -35,7 +35,8 @@ use proc_macro::TokenStream;
 /// The function becomes a unit struct of the same name, with the function's
 /// documentation, that implements `cuda_std::launch::Kernel`. A launch with
 /// arguments that do not match does not compile. The body is type-checked too,
-/// and thrown away.
+/// and thrown away. As with any unit struct, no variable in the module can have
+/// the kernel's name.
 ///
 /// # Parameters
 ///

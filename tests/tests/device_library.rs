@@ -1,0 +1,622 @@
+//! The device library, part by part, on the simulator: what `tests/library-kernels`
+//! computes with `cuda_std` must be what Rust computes, or what CUDA documents.
+//!
+//! Left out: the table of atomics, which is a lesson of its own, and the tensor
+//! cores.
+
+use cuda_std::launch::{DevicePtrMut, DeviceSlice, Kernel, KernelArgs};
+use cuda_std::panic::{PanicRecord, SINK_SYMBOL};
+use half::{bf16, f16};
+use library_kernels as kernels;
+use ptx_sim::{Device, Launch, LaunchError, LaunchOptions, LoadedModule, Module};
+use rand::{Rng, RngExt, SeedableRng, rngs::StdRng};
+
+const PTX: &str = include_str!(concat!(env!("OUT_DIR"), "/library.ptx"));
+
+/// A simulated device with the test kernels loaded.
+struct Bench {
+    device: Device,
+    module: LoadedModule,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let mut device = Device::new();
+        let module = Module::parse(PTX).expect("rustc's PTX parses");
+        let module = device.load(&module).expect("the module fits");
+        Self { device, module }
+    }
+
+    /// Device memory that holds `bytes`.
+    fn upload(&mut self, bytes: &[u8]) -> u64 {
+        let address = self
+            .device
+            .alloc(bytes.len() as u64, "input")
+            .expect("memory");
+        self.device
+            .write(address, bytes)
+            .expect("it was just allocated");
+        address
+    }
+
+    fn words(&mut self, words: &[u32]) -> DeviceSlice<u32> {
+        let bytes: Vec<_> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        DeviceSlice::new(self.upload(&bytes), words.len() as u64)
+    }
+
+    fn floats(&mut self, floats: &[f32]) -> DeviceSlice<f32> {
+        let bytes: Vec<_> = floats
+            .iter()
+            .flat_map(|float| float.to_le_bytes())
+            .collect();
+        DeviceSlice::new(self.upload(&bytes), floats.len() as u64)
+    }
+
+    /// Device memory for `n_bytes` of output, filled with a pattern.
+    fn output(&mut self, n_bytes: usize) -> u64 {
+        self.upload(&vec![0xA5; n_bytes])
+    }
+
+    fn read<const N: usize>(&self, address: u64, n_values: usize) -> Vec<[u8; N]> {
+        let mut bytes = vec![0; n_values * N];
+        self.device
+            .read(address, &mut bytes)
+            .expect("it was allocated with that size");
+        bytes.as_chunks::<N>().0.to_vec()
+    }
+
+    fn read_words(&self, address: u64, n_words: usize) -> Vec<u32> {
+        self.read(address, n_words)
+            .into_iter()
+            .map(u32::from_le_bytes)
+            .collect()
+    }
+
+    fn read_floats(&self, address: u64, n_floats: usize) -> Vec<f32> {
+        self.read(address, n_floats)
+            .into_iter()
+            .map(f32::from_le_bytes)
+            .collect()
+    }
+
+    fn try_launch<K: Kernel>(
+        &mut self,
+        _kernel: K,
+        grid: [u32; 3],
+        block: [u32; 3],
+        args: K::Args,
+    ) -> Result<(), LaunchError> {
+        let mut values = Vec::new();
+        args.push_params(&mut |value| values.push(value));
+        let params: Vec<_> = values.iter().map(|value| value.as_bytes()).collect();
+        let launch = Launch {
+            grid,
+            block,
+            dynamic_shared_bytes: 128,
+            params: &params,
+            options: LaunchOptions::default(),
+        };
+        self.device
+            .launch(&self.module, K::NAME, &launch)
+            .map(|_| ())
+    }
+
+    fn launch<K: Kernel>(&mut self, kernel: K, grid: u32, block: u32, args: K::Args) {
+        if let Err(error) = self.try_launch(kernel, [grid, 1, 1], [block, 1, 1], args) {
+            panic!("{error}");
+        }
+    }
+}
+
+fn random_words(seed: u64, n_words: usize) -> Vec<u32> {
+    let mut rng = StdRng::seed_from_u64(seed);
+    (0..n_words).map(|_| rng.next_u32()).collect()
+}
+
+/// Numbers of all sizes, both signs, the special ones, and halves between whole
+/// numbers.
+fn odd_floats() -> Vec<f32> {
+    let mut rng = StdRng::seed_from_u64(7);
+    let mut floats = vec![
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        0.5,
+        1.5,
+        2.5,
+        -0.5,
+        -2.5,
+        65504.0,
+        65519.9,
+        65520.0,
+        6.0e-8,
+        1e-40,
+        f32::MAX,
+        f32::MIN_POSITIVE,
+        f32::INFINITY,
+        f32::NEG_INFINITY,
+        f32::NAN,
+    ];
+    floats.extend((0..500).map(|_| f32::from_bits(rng.next_u32())));
+    floats.extend((0..500).map(|_| rng.random_range(-1000.0..1000.0f32)));
+    floats.truncate(floats.len() / 32 * 32);
+    floats
+}
+
+/// Equal bits, or both not a number.
+fn same(a: f32, b: f32) -> bool {
+    a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan())
+}
+
+#[test]
+fn indices_are_those_of_the_launch() {
+    let mut bench = Bench::new();
+    let (grid, block) = ([3u32, 2, 2], [8u32, 4, 3]);
+    let n_threads = (grid.iter().product::<u32>() * block.iter().product::<u32>()) as usize;
+    let out = bench.output(n_threads * 32);
+    bench
+        .try_launch(kernels::indices, grid, block, (DevicePtrMut::new(out),))
+        .unwrap();
+    let words = bench.read_words(out, n_threads * 8);
+    let mut index = 0;
+    for bz in 0..grid[2] {
+        for by in 0..grid[1] {
+            for bx in 0..grid[0] {
+                let mut in_block = 0;
+                for tz in 0..block[2] {
+                    for ty in 0..block[1] {
+                        for tx in 0..block[0] {
+                            let expected = [
+                                index,
+                                bx * block[0] + tx,
+                                by * block[1] + ty,
+                                bz * block[2] + tz,
+                                tx | bx << 16,
+                                block[1] | grid[1] << 16,
+                                u32::from(index == 0),
+                                ((in_block / 32) << 8) | (in_block % 32),
+                            ];
+                            assert_eq!(words[index as usize * 8..][..8], expected);
+                            index += 1;
+                            in_block += 1;
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn shuffles_read_the_lane_they_name() {
+    let mut bench = Bench::new();
+    let values: Vec<u32> = random_words(1, 32)
+        .into_iter()
+        .map(|word| word >> 1)
+        .collect();
+    let x = bench.words(&values);
+    let out = bench.output(512);
+    for width in [1, 2, 4, 8, 16, 32] {
+        for delta in 0..=32u32 {
+            bench.launch(
+                kernels::shuffles,
+                1,
+                32,
+                (x, delta, width, DevicePtrMut::new(out)),
+            );
+            let found = bench.read_words(out, 128);
+            for lane in 0..32u32 {
+                let first = lane / width * width;
+                let end = first + width;
+                let idx = Some(first + delta % width);
+                let up = lane.checked_sub(delta).filter(|from| *from >= first);
+                let down = Some(lane + delta).filter(|from| *from < end);
+                // Only lanes of later segments are out of reach.
+                let xor = Some(lane ^ delta).filter(|from| *from < end);
+                for (kind, from) in [idx, up, down, xor].into_iter().enumerate() {
+                    let value = values[from.unwrap_or(lane) as usize];
+                    let expected = value << 1 | u32::from(from.is_some());
+                    let found = found[kind * 32 + lane as usize];
+                    assert_eq!(
+                        found, expected,
+                        "kind {kind}, lane {lane}, delta {delta}, width {width}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn shuffles_carry_wide_and_narrow_values() {
+    let mut bench = Bench::new();
+    let wide: Vec<u8> = (0..32)
+        .flat_map(|i| (f64::from(i) + 0.1).to_le_bytes())
+        .collect();
+    let narrow: Vec<u8> = (0..32)
+        .flat_map(|i| f16::from_f32(i as f32).to_le_bytes())
+        .collect();
+    let signed: Vec<u8> = (0..32i64)
+        .flat_map(|i| (-i << 33 | i).to_le_bytes())
+        .collect();
+    let (a, b, c) = (
+        bench.upload(&wide),
+        bench.upload(&narrow),
+        bench.upload(&signed),
+    );
+    let args = (
+        DevicePtrMut::new(a),
+        DevicePtrMut::new(b),
+        DevicePtrMut::new(c),
+    );
+    bench.launch(kernels::shuffle_types, 1, 32, args);
+    let reversed = |bytes: &[u8], size: usize| {
+        bytes
+            .chunks(size)
+            .rev()
+            .flatten()
+            .copied()
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(bench.read::<8>(a, 32).concat(), reversed(&wide, 8));
+    assert_eq!(bench.read::<2>(b, 32).concat(), reversed(&narrow, 2));
+    assert_eq!(bench.read::<8>(c, 32).concat(), reversed(&signed, 8));
+}
+
+#[test]
+fn votes_matches_and_reductions_see_every_lane() {
+    let mut bench = Bench::new();
+    let few: Vec<u32> = random_words(2, 32)
+        .into_iter()
+        .map(|word| word % 5)
+        .collect();
+    let cases = [few, random_words(3, 32), vec![7; 32], vec![0x8000_0000; 32]];
+    for values in cases {
+        let x = bench.words(&values);
+        let out = bench.output(32 * 64);
+        bench.launch(kernels::votes, 1, 32, (x, DevicePtrMut::new(out)));
+        let found = bench.read_words(out, 32 * 16);
+        let mask_of = |holds: &dyn Fn(u32) -> bool| {
+            (0..32)
+                .filter(|lane| holds(*lane))
+                .map(|lane| 1 << lane)
+                .sum::<u32>()
+        };
+        let odd = mask_of(&|lane| values[lane as usize] & 1 == 1);
+        for lane in 0..32u32 {
+            let value = values[lane as usize];
+            let same = mask_of(&|other| values[other as usize] == value);
+            let expected = [
+                u32::from(odd == u32::MAX),
+                u32::from(odd != 0),
+                u32::from(odd == 0 || odd == u32::MAX),
+                odd,
+                same,
+                same,
+                if same == u32::MAX { same } else { 0 },
+                values.iter().fold(0, |sum, value| sum.wrapping_add(*value)),
+                *values.iter().max().unwrap(),
+                values
+                    .iter()
+                    .map(|value| value.cast_signed())
+                    .min()
+                    .unwrap()
+                    .cast_unsigned(),
+                values.iter().fold(0, |bits, value| bits ^ value),
+                mask_of(&|other| other < lane),
+                mask_of(&|other| other <= lane),
+                mask_of(&|other| other > lane),
+                mask_of(&|other| other >= lane),
+                1 << lane,
+            ];
+            assert_eq!(
+                found[lane as usize * 16..][..16],
+                expected,
+                "lane {lane} of {values:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn barriers_count_the_whole_block() {
+    let mut bench = Bench::new();
+    for values in [vec![1; 96], vec![0; 96], (0..96).map(|i| i % 3).collect()] {
+        let x = bench.words(&values);
+        let out = bench.output(96 * 12);
+        bench.launch(kernels::barriers, 1, 96, (x, DevicePtrMut::new(out)));
+        let n_set = values.iter().filter(|value| **value != 0).count() as u32;
+        let expected = [n_set, u32::from(n_set == 96), u32::from(n_set > 0)];
+        for found in bench.read_words(out, 96 * 3).chunks(3) {
+            assert_eq!(found, expected);
+        }
+    }
+}
+
+#[test]
+fn every_half_widens_to_its_number() {
+    let mut bench = Bench::new();
+    let n = 1 << 16;
+    let (a, b) = (bench.output(n * 4), bench.output(n * 4));
+    bench.launch(
+        kernels::widen_all,
+        256,
+        256,
+        (DevicePtrMut::new(a), DevicePtrMut::new(b)),
+    );
+    let (f16s, bf16s) = (bench.read_floats(a, n), bench.read_floats(b, n));
+    for bits in 0..=u16::MAX {
+        assert!(
+            same(f16s[bits as usize], f16::from_bits(bits).to_f32()),
+            "f16 {bits:#x}"
+        );
+        assert!(
+            same(bf16s[bits as usize], bf16::from_bits(bits).to_f32()),
+            "bf16 {bits:#x}"
+        );
+    }
+}
+
+#[test]
+fn floats_narrow_to_the_nearest_half() {
+    let mut bench = Bench::new();
+    let floats = odd_floats();
+    let n = floats.len();
+    let x = bench.floats(&floats);
+    let (a, b, pairs) = (
+        bench.output(n * 2),
+        bench.output(n * 2),
+        bench.output(n * 4),
+    );
+    let args = (
+        x,
+        DevicePtrMut::new(a),
+        DevicePtrMut::new(b),
+        DevicePtrMut::new(pairs),
+    );
+    bench.launch(kernels::narrow_all, n as u32 / 32, 32, args);
+    let (f16s, bf16s) = (bench.read::<2>(a, n), bench.read::<2>(b, n));
+    let pairs = bench.read_words(pairs, n);
+    for (i, float) in floats.into_iter().enumerate() {
+        let expected = f16::from_f32(float);
+        let found = f16::from_le_bytes(f16s[i]);
+        assert!(same(found.to_f32(), expected.to_f32()), "f16 of {float:e}");
+        assert_eq!(
+            pairs[i],
+            u32::from(found.to_bits()) << 16 | 0x3C00,
+            "pair of {float:e}"
+        );
+        let found = bf16::from_le_bytes(bf16s[i]);
+        assert!(
+            same(found.to_f32(), bf16::from_f32(float).to_f32()),
+            "bf16 of {float:e}"
+        );
+    }
+}
+
+#[test]
+fn exact_functions_round_as_rust_does() {
+    let mut bench = Bench::new();
+    let floats = odd_floats();
+    let x = bench.floats(&floats);
+    let out = bench.output(floats.len() * 28);
+    bench.launch(
+        kernels::exact_functions,
+        floats.len() as u32 / 32,
+        32,
+        (x, DevicePtrMut::new(out)),
+    );
+    let found = bench.read_floats(out, floats.len() * 7);
+    for (x, found) in floats.into_iter().zip(found.chunks(7)) {
+        let expected = [
+            x.sqrt(),
+            x.mul_add(x, -1.0),
+            x.floor(),
+            x.ceil(),
+            x.trunc(),
+            x.round_ties_even(),
+            1.0 / x,
+        ];
+        for (i, (found, expected)) in found.iter().zip(expected).enumerate() {
+            assert!(
+                same(*found, expected),
+                "function {i} of {x:e}: {found:e}, expected {expected:e}"
+            );
+        }
+    }
+}
+
+#[test]
+fn approximate_functions_stay_within_their_bounds() {
+    let mut bench = Bench::new();
+    let mut rng = StdRng::seed_from_u64(11);
+    let floats: Vec<f32> = (0..1024).map(|_| rng.random_range(0.001..3.1f32)).collect();
+    let x = bench.floats(&floats);
+    let out = bench.output(floats.len() * 32);
+    bench.launch(
+        kernels::approximate_functions,
+        32,
+        32,
+        (x, DevicePtrMut::new(out)),
+    );
+    let found = bench.read_floats(out, floats.len() * 8);
+    // Value, absolute bound, relative bound: as `cuda_std::float` documents them,
+    // with a little for the rounding of the result.
+    let bits = |n: f64| (-n).exp2();
+    for (x, found) in floats.into_iter().zip(found.chunks(8)) {
+        let x = f64::from(x);
+        let expected = [
+            (1.0 / x.sqrt(), 0.0, bits(22.0)),
+            (x.sqrt(), 0.0, bits(22.0)),
+            (1.0 / x, 0.0, bits(22.0)),
+            (x.sin(), bits(20.5), 0.0),
+            (x.cos(), bits(20.5), 0.0),
+            (x.exp2(), 0.0, bits(22.0)),
+            (x.log2(), bits(21.0), bits(21.0)),
+            (x.tanh(), 0.0, bits(10.9)),
+        ];
+        for (i, (found, (value, absolute, relative))) in found.iter().zip(expected).enumerate() {
+            let error = (f64::from(*found) - value).abs();
+            assert!(
+                error <= absolute + relative * value.abs(),
+                "function {i} of {x:e}: {found:e}, expected {value:e}"
+            );
+        }
+    }
+}
+
+#[test]
+fn read_only_loads_fetch_all_their_bytes() {
+    let mut bench = Bench::new();
+    let words = random_words(5, 64 * 4);
+    let address = bench.upload(
+        &words
+            .iter()
+            .flat_map(|word| word.to_le_bytes())
+            .collect::<Vec<_>>(),
+    );
+    let out = bench.output(64 * 24);
+    let args = (
+        cuda_std::launch::DevicePtr::new(address),
+        DevicePtrMut::new(out),
+    );
+    bench.launch(kernels::read_only, 2, 32, args);
+    let found = bench.read_words(out, 64 * 6);
+    for (w, found) in words.chunks(4).zip(found.chunks(6)) {
+        let expected = [
+            w[0] ^ w[1] ^ w[2] ^ w[3],
+            w[0] ^ w[1],
+            w[0],
+            w[0] ^ w[3],
+            w[2] ^ w[3],
+            w[2] ^ w[3],
+        ];
+        assert_eq!(found, expected);
+    }
+}
+
+#[test]
+fn every_shared_array_is_memory_of_its_own() {
+    let mut bench = Bench::new();
+    let out = bench.output(384);
+    bench.launch(kernels::family_one, 1, 32, (DevicePtrMut::new(out),));
+    let expected = |base: u32| -> Vec<u32> {
+        [0, 100, 200]
+            .iter()
+            .flat_map(|array| (0..32).rev().map(move |lane| base + array + lane))
+            .collect()
+    };
+    assert_eq!(bench.read_words(out, 96), expected(1000));
+    bench.launch(kernels::family_two, 1, 32, (DevicePtrMut::new(out),));
+    assert_eq!(bench.read_words(out, 96), expected(2000));
+
+    let variables = Module::parse(PTX).unwrap();
+    let mut arrays = Vec::new();
+    for variable in &variables.ir().variables {
+        if variable.name.starts_with("library_kernels_shared_") {
+            arrays.push((variable.size_bytes, variable.align));
+        }
+    }
+    arrays.sort_unstable();
+    assert_eq!(arrays, [(128, 4), (128, 4), (128, 256), (128, 256)]);
+}
+
+#[test]
+fn launch_bounds_reach_the_ptx() {
+    let module = Module::parse(PTX).unwrap();
+    let bounds = module.kernel("family_one").unwrap().bounds;
+    assert_eq!((bounds.max_threads, bounds.min_blocks), (Some(32), Some(2)));
+    let mut bench = Bench::new();
+    let out = bench.output(4096);
+    let refused = bench.try_launch(
+        kernels::family_one,
+        [1, 1, 1],
+        [64, 1, 1],
+        (DevicePtrMut::new(out),),
+    );
+    assert!(
+        matches!(refused, Err(LaunchError::InvalidLaunch { .. })),
+        "{refused:?}"
+    );
+}
+
+/// Launches a kernel that panics: what the launch said, and the record it left.
+fn panicking<K: Kernel>(
+    kernel: K,
+    x: &[u32],
+    arguments: impl Fn(DeviceSlice<u32>, DevicePtrMut<u32>) -> K::Args,
+) -> (LaunchError, PanicRecord) {
+    let mut bench = Bench::new();
+    let sink = bench.upload(&[0; PanicRecord::SIZE_BYTES]);
+    let variable = bench
+        .module
+        .global_address(SINK_SYMBOL)
+        .expect("the module has a sink");
+    bench.device.write(variable, &sink.to_le_bytes()).unwrap();
+    let (x, out) = (bench.words(x), DevicePtrMut::new(bench.output(4096)));
+    let error = bench
+        .try_launch(kernel, [4, 1, 1], [64, 1, 1], arguments(x, out))
+        .expect_err("the kernel panics");
+    let bytes = bench.read::<{ PanicRecord::SIZE_BYTES }>(sink, 1)[0];
+    (
+        error,
+        PanicRecord::from_bytes(&bytes).expect("the panic left a record"),
+    )
+}
+
+/// The first line of `tests/library-kernels/src/lib.rs` that is `code`.
+fn line_of(code: &str) -> u32 {
+    let source = include_str!("../library-kernels/src/lib.rs");
+    let mut lines = source
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| line.trim() == code);
+    let (line, _) = lines.next().unwrap_or_else(|| panic!("no line `{code}`"));
+    line as u32 + 1
+}
+
+#[test]
+fn panics_tell_file_line_block_and_thread() {
+    // Thread 37 of block 2 is the only one that panics.
+    let mut x = vec![1; 256];
+    x[2 * 64 + 37] = 0;
+    let (error, record) = panicking(kernels::panics_by_assertion, &x, |x, out| (x, out));
+    assert!(matches!(error, LaunchError::Fault(_)), "{error}");
+    assert!(record.is_whole());
+    assert_eq!((record.block(), record.thread()), ([2, 0, 0], [37, 0, 0]));
+    assert_eq!(record.file(), "tests/library-kernels/src/lib.rs");
+    assert_eq!(
+        record.line(),
+        line_of("assert!(x[i] != 0, \"x must not be 0\");")
+    );
+
+    let (_, record) = panicking(kernels::panics_by_division, &x, |x, out| (x, out));
+    assert_eq!((record.block(), record.thread()), ([2, 0, 0], [37, 0, 0]));
+    assert_eq!(record.line(), line_of("*out.add(i) = 100 / divisor[i];"));
+}
+
+#[test]
+fn of_many_panics_one_is_told() {
+    let (error, record) = panicking(kernels::panics_out_of_bounds, &[1; 100], |x, out| (x, out));
+    assert!(matches!(error, LaunchError::Fault(_)), "{error}");
+    assert!(record.is_whole());
+    assert!(
+        record.block()[0] * 64 + record.thread()[0] >= 100,
+        "{record}"
+    );
+    assert_eq!(record.line(), line_of("*out.add(i) = x[i];"));
+}
+
+#[test]
+fn a_panic_without_a_sink_still_stops_the_grid() {
+    let mut bench = Bench::new();
+    let (x, out) = (bench.words(&[0; 256]), bench.output(4096));
+    let result = bench.try_launch(
+        kernels::panics_by_assertion,
+        [4, 1, 1],
+        [64, 1, 1],
+        (x, DevicePtrMut::new(out)),
+    );
+    assert!(matches!(result, Err(LaunchError::Fault(_))), "{result:?}");
+}
