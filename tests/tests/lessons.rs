@@ -11,16 +11,24 @@ fn all_must_pass(engine: &dyn Engine, effort: Effort, filters: &[String]) {
     let selected = matching(filters).expect("names are right");
     let cases = cases(&selected, engine.kind(), effort);
     assert!(!cases.is_empty());
-    for result in run(engine, &cases, |_| {}, |_| {}) {
-        assert_eq!(
-            result.status,
-            Status::Passed,
-            "{} {}: {}",
-            result.kernel,
-            result.shape,
-            result.reason.unwrap_or_default()
-        );
-    }
+    let not_passed: Vec<String> = run(engine, &cases, |_| {}, |_| {})
+        .into_iter()
+        .filter(|result| result.status != Status::Passed)
+        .map(|result| {
+            let reason = result.reason.unwrap_or_default();
+            format!(
+                "{} {}: {:?}: {reason}",
+                result.kernel, result.shape, result.status
+            )
+        })
+        .collect();
+    assert!(
+        not_passed.is_empty(),
+        "{} of {} cases have not passed:\n{}",
+        not_passed.len(),
+        cases.len(),
+        not_passed.join("\n")
+    );
 }
 
 #[test]
