@@ -236,7 +236,7 @@ tuple_args!(A B C D E F G H I J K L);
 tuple_args!(A B C D E F G H I J K L M);
 tuple_args!(A B C D E F G H I J K L M N);
 
-/// What `#[launch_bounds(threads, min_blocks)]` promised.
+/// What `#[kernel(launch_bounds(threads, min_blocks))]` promised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaunchBounds {
     /// Largest block, in threads.

@@ -369,7 +369,7 @@ fn host_marker(
         #[cfg(not(target_arch = "nvptx64"))]
         const _: () = {
             #(#about_body)*
-            #[allow(dead_code)]
+            #[allow(dead_code, clippy::too_many_arguments)]
             unsafe fn #name(#inputs) #block
         };
     }

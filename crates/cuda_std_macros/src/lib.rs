@@ -44,6 +44,25 @@ use proc_macro::TokenStream;
 /// threads of the grid would hold the same exclusive reference, which Rust
 /// forbids; take a `*mut T`.
 ///
+/// # Families of kernels
+///
+/// A PTX entry has one name and one code, so a kernel has no generic
+/// parameters. Write the body once, generic, and a kernel for every instance:
+///
+/// ```ignore
+/// #[inline(always)]
+/// unsafe fn mean<const W: u32>(x: &[f32], z: *mut f32) { … }
+///
+/// macro_rules! means {
+///     ($($name:ident: $window:literal;)*) => { $(
+///         #[doc = concat!("The mean of ", $window, " neighbours.")]
+///         #[kernel]
+///         pub unsafe fn $name(x: &[f32], z: *mut f32) { mean::<$window>(x, z) }
+///     )* };
+/// }
+/// means! { mean_8: 8; mean_32: 32; }
+/// ```
+///
 /// # Launch bounds
 ///
 /// `#[kernel(launch_bounds(MAX_THREADS))]` and
@@ -54,6 +73,16 @@ use proc_macro::TokenStream;
 /// `.minnctapersm`, so the macro leaves a comment in the PTX,
 /// `// lockstep.launch_bounds NAME THREADS BLOCKS` (blocks 0: not given), and
 /// `cuda_builder` writes the directives.
+///
+/// # What the crate needs
+///
+/// The device's compiler wants the calling convention and inline assembly
+/// allowed, and the standard library left out:
+///
+/// ```ignore
+/// #![no_std]
+/// #![cfg_attr(target_arch = "nvptx64", feature(abi_ptx, asm_experimental_arch))]
+/// ```
 #[proc_macro_attribute]
 pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
     kernel::expand(attribute.into(), item.into())
