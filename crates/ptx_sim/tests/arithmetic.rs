@@ -1,0 +1,494 @@
+//! Each instruction class as a whole PTX kernel, on random and on special
+//! operands, against Rust's own arithmetic.
+
+mod common;
+
+use common::lanewise::{Case, check};
+
+/// Two 32-bit sources, one 32-bit result.
+macro_rules! words2 {
+    ($opcode:expr, $f:expr) => {
+        check(Case::new($opcode, &[32, 32], 32), |a| {
+            let f: fn(u32, u32) -> u32 = $f;
+            u64::from(f(a[0] as u32, a[1] as u32))
+        })
+    };
+}
+/// The same with 64 bits.
+macro_rules! longs2 {
+    ($opcode:expr, $f:expr) => {
+        check(Case::new($opcode, &[64, 64], 64), |a| {
+            let f: fn(u64, u64) -> u64 = $f;
+            f(a[0], a[1])
+        })
+    };
+}
+/// The same with 16 bits.
+macro_rules! shorts2 {
+    ($opcode:expr, $f:expr) => {
+        check(Case::new($opcode, &[16, 16], 16), |a| {
+            let f: fn(u16, u16) -> u16 = $f;
+            u64::from(f(a[0] as u16, a[1] as u16))
+        })
+    };
+}
+
+#[test]
+fn sums_and_products_of_32_bits() {
+    words2!("add.u32", |a, b| a.wrapping_add(b));
+    words2!("add.s32", |a, b| a.wrapping_add(b));
+    words2!("sub.s32", |a, b| a.wrapping_sub(b));
+    words2!("add.sat.s32", |a, b| (a as i32).saturating_add(b as i32)
+        as u32);
+    words2!("sub.sat.s32", |a, b| (a as i32).saturating_sub(b as i32)
+        as u32);
+    words2!("mul.lo.u32", |a, b| a.wrapping_mul(b));
+    words2!("mul.lo.s32", |a, b| a.wrapping_mul(b));
+    words2!("mul.hi.u32", |a, b| ((u64::from(a) * u64::from(b)) >> 32)
+        as u32);
+    words2!(
+        "mul.hi.s32",
+        |a, b| ((i64::from(a as i32) * i64::from(b as i32)) >> 32) as u32
+    );
+    words2!("mul24.lo.u32", |a, b| (a & 0xFF_FFFF)
+        .wrapping_mul(b & 0xFF_FFFF));
+    words2!("min.u32", |a, b| a.min(b));
+    words2!("max.u32", |a, b| a.max(b));
+    words2!("min.s32", |a, b| (a as i32).min(b as i32) as u32);
+    words2!("max.s32", |a, b| (a as i32).max(b as i32) as u32);
+    words2!("div.u32", |a, b| a.checked_div(b).unwrap_or(u32::MAX));
+    words2!("div.s32", |a, b| if b == 0 {
+        u32::MAX
+    } else {
+        (a as i32).wrapping_div(b as i32) as u32
+    });
+}
+
+#[test]
+fn sums_and_products_of_64_bits() {
+    longs2!("add.s64", |a, b| a.wrapping_add(b));
+    longs2!("sub.u64", |a, b| a.wrapping_sub(b));
+    longs2!("mul.lo.s64", |a, b| a.wrapping_mul(b));
+    longs2!("mul.hi.u64", |a, b| ((u128::from(a) * u128::from(b)) >> 64)
+        as u64);
+    longs2!(
+        "mul.hi.s64",
+        |a, b| ((i128::from(a as i64) * i128::from(b as i64)) >> 64) as u64
+    );
+    longs2!("min.s64", |a, b| (a as i64).min(b as i64) as u64);
+    longs2!("max.u64", |a, b| a.max(b));
+    longs2!("and.b64", |a, b| a & b);
+    longs2!("xor.b64", |a, b| a ^ b);
+}
+
+#[test]
+fn sums_and_products_of_16_bits() {
+    shorts2!("add.u16", |a, b| a.wrapping_add(b));
+    shorts2!("sub.s16", |a, b| a.wrapping_sub(b));
+    shorts2!("mul.lo.u16", |a, b| a.wrapping_mul(b));
+    shorts2!(
+        "mul.hi.s16",
+        |a, b| ((i32::from(a as i16) * i32::from(b as i16)) >> 16) as u16
+    );
+    shorts2!("min.s16", |a, b| (a as i16).min(b as i16) as u16);
+    shorts2!("or.b16", |a, b| a | b);
+    check(Case::new("mul.wide.u16", &[16, 16], 32), |a| a[0] * a[1]);
+    check(Case::new("mul.wide.s16", &[16, 16], 32), |a| {
+        u64::from((i32::from(a[0] as i16) * i32::from(a[1] as i16)) as u32)
+    });
+}
+
+#[test]
+fn products_that_widen_and_add() {
+    check(Case::new("mul.wide.u32", &[32, 32], 64), |a| a[0] * a[1]);
+    check(Case::new("mul.wide.s32", &[32, 32], 64), |a| {
+        (i64::from(a[0] as i32) * i64::from(a[1] as i32)) as u64
+    });
+    check(Case::new("mad.lo.s32", &[32, 32, 32], 32), |a| {
+        u64::from(
+            (a[0] as u32)
+                .wrapping_mul(a[1] as u32)
+                .wrapping_add(a[2] as u32),
+        )
+    });
+    check(Case::new("mad.hi.u32", &[32, 32, 32], 32), |a| {
+        u64::from((((a[0] * a[1]) >> 32) as u32).wrapping_add(a[2] as u32))
+    });
+    check(Case::new("mad.wide.u32", &[32, 32, 64], 64), |a| {
+        (a[0] * a[1]).wrapping_add(a[2])
+    });
+    check(Case::new("mad.wide.s32", &[32, 32, 64], 64), |a| {
+        (i64::from(a[0] as i32) * i64::from(a[1] as i32)).wrapping_add(a[2] as i64) as u64
+    });
+    check(Case::new("mad.lo.s64", &[64, 64, 64], 64), |a| {
+        a[0].wrapping_mul(a[1]).wrapping_add(a[2])
+    });
+    check(Case::new("sad.u32", &[32, 32, 32], 32), |a| {
+        u64::from(
+            (a[0] as u32)
+                .abs_diff(a[1] as u32)
+                .wrapping_add(a[2] as u32),
+        )
+    });
+}
+
+#[test]
+fn carries_run_through_a_128_bit_sum() {
+    // Two outputs: the low and high halves of a + b.
+    let body = "add.cc.u64 %o0, %a0, %a2;\n\taddc.u64 %o1, %a1, %a3;";
+    check(Case::body(body, &[64, 64, 64, 64], 2), |a| {
+        let sum = (u128::from(a[0]) | u128::from(a[1]) << 64)
+            .wrapping_add(u128::from(a[2]) | u128::from(a[3]) << 64);
+        vec![sum as u64, (sum >> 64) as u64]
+    });
+    let body = "sub.cc.u32 %y0, %x0, %x2;\n\tsubc.u32 %y1, %x1, %x3;\n\
+                \tmov.b64 %o0, {%y0, %y1};";
+    check(Case::body(body, &[32, 32, 32, 32], 1), |a| {
+        vec![(a[0] | a[1] << 32).wrapping_sub(a[2] | a[3] << 32)]
+    });
+    let body = "mad.lo.cc.u32 %y0, %x0, %x1, %x2;\n\tmadc.hi.u32 %y1, %x0, %x1, %x3;\n\
+                \tmov.b64 %o0, {%y0, %y1};";
+    check(Case::body(body, &[32, 32, 32, 32], 1), |a| {
+        vec![(a[0] * a[1]).wrapping_add(a[2] | a[3] << 32)]
+    });
+}
+
+#[test]
+fn logic_and_shifts() {
+    words2!("and.b32", |a, b| a & b);
+    words2!("or.b32", |a, b| a | b);
+    words2!("xor.b32", |a, b| a ^ b);
+    check(Case::new("not.b32", &[32], 32), |a| {
+        u64::from(!(a[0] as u32))
+    });
+    check(Case::new("cnot.b32", &[32], 32), |a| u64::from(a[0] == 0));
+    check(
+        Case::new("lop3.b32", &[32, 32, 32], 32).with_tail(", 0x96"),
+        |a| a[0] ^ a[1] ^ a[2],
+    );
+    check(
+        Case::new("lop3.b32", &[32, 32, 32], 32).with_tail(", 0xE8"),
+        |a| (a[0] & a[1]) | (a[1] & a[2]) | (a[0] & a[2]),
+    );
+    words2!("shl.b32", |a, b| a.checked_shl(b).unwrap_or(0));
+    words2!("shr.u32", |a, b| a.checked_shr(b).unwrap_or(0));
+    words2!("shr.s32", |a, b| ((a as i32) >> b.min(31)) as u32);
+    check(Case::new("shl.b64", &[64, 32], 64), |a| {
+        a[0].checked_shl(a[1] as u32).unwrap_or(0)
+    });
+    check(Case::new("shr.s64", &[64, 32], 64), |a| {
+        ((a[0] as i64) >> a[1].min(63)) as u64
+    });
+    check(Case::new("shf.l.wrap.b32", &[32, 32, 32], 32), |a| {
+        ((a[0] | a[1] << 32) << (a[2] & 31)) >> 32
+    });
+    check(Case::new("shf.r.clamp.b32", &[32, 32, 32], 32), |a| {
+        ((a[0] | a[1] << 32) >> a[2].min(32)) & 0xFFFF_FFFF
+    });
+}
+
+#[test]
+fn fields_and_counts() {
+    check(Case::new("popc.b32", &[32], 32), |a| {
+        u64::from(a[0].count_ones())
+    });
+    check(Case::new("popc.b64", &[64], 32), |a| {
+        u64::from(a[0].count_ones())
+    });
+    check(Case::new("clz.b32", &[32], 32), |a| {
+        u64::from((a[0] as u32).leading_zeros())
+    });
+    check(Case::new("brev.b32", &[32], 32), |a| {
+        u64::from((a[0] as u32).reverse_bits())
+    });
+    check(Case::new("bfind.u32", &[32], 32), |a| {
+        u64::from((a[0] as u32).checked_ilog2().unwrap_or(u32::MAX))
+    });
+    check(Case::new("bfe.u32", &[32, 5, 5], 32), |a| {
+        let length = a[2] as u32;
+        let mask = if length >= 32 {
+            u32::MAX
+        } else {
+            (1 << length) - 1
+        };
+        u64::from((a[0] as u32) >> a[1] & mask)
+    });
+    check(Case::new("bfi.b32", &[32, 32, 5, 5], 32), |a| {
+        let mask = ((1u64 << a[3]) - 1) << a[2];
+        ((a[1] & !mask) | (a[0] << a[2] & mask)) & 0xFFFF_FFFF
+    });
+    check(Case::new("prmt.b32", &[32, 32, 32], 32), |a| {
+        let bytes = (a[0] | a[1] << 32).to_le_bytes();
+        (0..4).fold(0, |word, i| {
+            let selector = a[2] >> (4 * i);
+            let byte = bytes[selector as usize & 7];
+            let byte = if selector & 8 != 0 {
+                ((byte as i8) >> 7) as u8
+            } else {
+                byte
+            };
+            word | u64::from(byte) << (8 * i)
+        })
+    });
+}
+
+#[test]
+fn conversions_between_integers() {
+    check(Case::new("cvt.u64.u32", &[32], 64), |a| a[0]);
+    check(Case::new("cvt.s64.s32", &[32], 64), |a| {
+        a[0] as i32 as i64 as u64
+    });
+    check(Case::new("cvt.u32.u64", &[64], 32), |a| a[0] & 0xFFFF_FFFF);
+    check(Case::new("cvt.u32.u16", &[16], 32), |a| a[0]);
+    check(Case::new("cvt.s32.s16", &[16], 32), |a| {
+        u64::from(a[0] as i16 as i32 as u32)
+    });
+    check(Case::new("cvt.u16.u32", &[32], 16), |a| a[0] & 0xFFFF);
+    check(Case::new("cvt.s32.s8", &[32], 32), |a| {
+        u64::from(a[0] as i8 as i32 as u32)
+    });
+    check(Case::new("cvt.u32.u8", &[32], 32), |a| a[0] & 0xFF);
+    check(Case::new("cvt.s64.s8", &[64], 64), |a| {
+        a[0] as i8 as i64 as u64
+    });
+    check(Case::new("cvt.u8.u32", &[32], 32), |a| a[0] & 0xFF);
+    check(Case::new("cvt.sat.u8.s32", &[32], 32), |a| {
+        (a[0] as i32).clamp(0, 255) as u64
+    });
+    check(Case::new("cvt.sat.s16.s32", &[32], 32), |a| {
+        u64::from((a[0] as i32).clamp(-32768, 32767) as u32)
+    });
+}
+
+/// An f32 result, every NaN the canonical one.
+fn word(value: f32) -> u64 {
+    u64::from(if value.is_nan() {
+        0x7FFF_FFFF
+    } else {
+        value.to_bits()
+    })
+}
+
+fn single(bits: u64) -> f32 {
+    f32::from_bits(bits as u32)
+}
+
+#[test]
+fn arithmetic_of_f32() {
+    type Binary = fn(f32, f32) -> f32;
+    let cases: [(&str, Binary); 6] = [
+        ("add.rn.f32", |a, b| a + b),
+        ("add.f32", |a, b| a + b),
+        ("sub.rn.f32", |a, b| a - b),
+        ("mul.rn.f32", |a, b| a * b),
+        ("div.rn.f32", |a, b| a / b),
+        ("mul.f32", |a, b| a * b),
+    ];
+    for (opcode, f) in cases {
+        check(Case::floats(opcode, &[32, 32], 32), |a| {
+            word(f(single(a[0]), single(a[1])))
+        });
+    }
+    check(Case::floats("fma.rn.f32", &[32, 32, 32], 32), |a| {
+        word(single(a[0]).mul_add(single(a[1]), single(a[2])))
+    });
+    check(Case::floats("sqrt.rn.f32", &[32], 32), |a| {
+        word(single(a[0]).sqrt())
+    });
+    check(Case::floats("rcp.rn.f32", &[32], 32), |a| {
+        word(1.0 / single(a[0]))
+    });
+    check(Case::floats("min.f32", &[32, 32], 32), |a| {
+        let (a, b) = (single(a[0]), single(a[1]));
+        let below = a < b || (a == b && a.is_sign_negative());
+        word(if a.is_nan() || (!below && !b.is_nan()) {
+            b
+        } else {
+            a
+        })
+    });
+    let flush = |a: f32| {
+        if a.is_subnormal() {
+            0.0f32.copysign(a)
+        } else {
+            a
+        }
+    };
+    check(Case::floats("mul.rn.ftz.f32", &[32, 32], 32), |a| {
+        let product = f64::from(flush(single(a[0]))) * f64::from(flush(single(a[1])));
+        // Flushed if the exact product is subnormal, before rounding.
+        let tiny = product.abs() < f64::from(f32::MIN_POSITIVE);
+        word(if tiny {
+            0.0f32.copysign(product as f32)
+        } else {
+            product as f32
+        })
+    });
+}
+
+#[test]
+fn arithmetic_of_f64() {
+    type Binary = fn(f64, f64) -> f64;
+    let cases: [(&str, Binary); 4] = [
+        ("add.rn.f64", |a, b| a + b),
+        ("sub.f64", |a, b| a - b),
+        ("mul.rn.f64", |a, b| a * b),
+        ("div.rn.f64", |a, b| a / b),
+    ];
+    for (opcode, f) in cases {
+        // The payload of a NaN is the numerics' own subject.
+        check(
+            Case::floats(opcode, &[64, 64], 64).without_nan_payloads(),
+            |a| f(f64::from_bits(a[0]), f64::from_bits(a[1])).to_bits(),
+        );
+    }
+    check(
+        Case::floats("fma.rn.f64", &[64, 64, 64], 64).without_nan_payloads(),
+        |a| {
+            f64::from_bits(a[0])
+                .mul_add(f64::from_bits(a[1]), f64::from_bits(a[2]))
+                .to_bits()
+        },
+    );
+}
+
+#[test]
+fn conversions_with_floats() {
+    check(Case::new("cvt.rn.f32.s32", &[32], 32), |a| {
+        word(a[0] as i32 as f32)
+    });
+    check(Case::new("cvt.rn.f32.u64", &[64], 32), |a| {
+        word(a[0] as f32)
+    });
+    check(Case::floats("cvt.rzi.s32.f32", &[32], 32), |a| {
+        u64::from(single(a[0]) as i32 as u32)
+    });
+    check(Case::floats("cvt.rzi.u32.f32", &[32], 32), |a| {
+        u64::from(single(a[0]) as u32)
+    });
+    check(Case::floats("cvt.rni.s32.f32", &[32], 32), |a| {
+        u64::from(single(a[0]).round_ties_even() as i32 as u32)
+    });
+    check(Case::floats("cvt.rn.f32.f64", &[64], 32), |a| {
+        word(f64::from_bits(a[0]) as f32)
+    });
+    check(
+        Case::floats("cvt.f64.f32", &[32], 64).without_nan_payloads(),
+        |a| f64::from(single(a[0])).to_bits(),
+    );
+    check(Case::floats("cvt.rn.f16.f32", &[32], 16), |a| {
+        let value = single(a[0]);
+        let bits = half::f16::from_f32(value).to_bits();
+        u64::from(if value.is_nan() { 0x7FFF } else { bits })
+    });
+    check(Case::floats("cvt.f32.f16", &[16], 32), |a| {
+        word(half::f16::from_bits(a[0] as u16).to_f32())
+    });
+    check(Case::floats("cvt.rmi.f32.f32", &[32], 32), |a| {
+        word(single(a[0]).floor())
+    });
+    check(Case::floats("cvt.rn.f16x2.f32", &[32, 32], 32), |a| {
+        let half = |bits: u64| {
+            let value = single(bits);
+            let bits = half::f16::from_f32(value).to_bits();
+            u64::from(if value.is_nan() { 0x7FFF } else { bits })
+        };
+        half(a[0]) << 16 | half(a[1])
+    });
+}
+
+#[test]
+fn comparisons() {
+    let body = |compare: &str| format!("setp.{compare} %p0, %x0, %x1;\n\tselp.u64 %o0, 1, 0, %p0;");
+    type IntTest = fn(u32, u32) -> bool;
+    let cases: [(&str, IntTest); 8] = [
+        ("eq.u32", |a, b| a == b),
+        ("ne.s32", |a, b| a != b),
+        ("lt.u32", |a, b| a < b),
+        ("lt.s32", |a, b| (a as i32) < b as i32),
+        ("ge.s32", |a, b| a as i32 >= b as i32),
+        ("lo.u32", |a, b| a < b),
+        ("hs.u32", |a, b| a >= b),
+        ("gt.s32", |a, b| a as i32 > b as i32),
+    ];
+    for (compare, f) in cases {
+        check(Case::body(&body(compare), &[32, 32], 1), |a| {
+            vec![u64::from(f(a[0] as u32, a[1] as u32))]
+        });
+    }
+    type FloatTest = fn(f32, f32) -> bool;
+    let cases: [(&str, FloatTest); 8] = [
+        ("eq.f32", |a, b| a == b),
+        ("ne.f32", |a, b| a < b || a > b),
+        ("neu.f32", |a, b| a != b),
+        ("lt.f32", |a, b| a < b),
+        ("ltu.f32", |a, b| a < b || a.is_nan() || b.is_nan()),
+        ("geu.f32", |a, b| a >= b || a.is_nan() || b.is_nan()),
+        ("num.f32", |a, b| !a.is_nan() && !b.is_nan()),
+        ("nan.f32", |a, b| a.is_nan() || b.is_nan()),
+    ];
+    for (compare, f) in cases {
+        check(Case::body(&body(compare), &[32, 32], 1).on_floats(), |a| {
+            vec![u64::from(f(single(a[0]), single(a[1])))]
+        });
+    }
+    // Two destinations, combined with a third predicate.
+    let body = "setp.gt.u32 %p2, %x2, 5;\n\tsetp.lt.and.u32 %p0|%p1, %x0, %x1, !%p2;\n\
+                \tselp.u64 %o0, 1, 0, %p0;\n\tselp.u64 %o1, 1, 0, %p1;";
+    check(Case::body(body, &[32, 32, 3], 2), |a| {
+        let (less, with) = (a[0] < a[1], a[2] <= 5);
+        vec![u64::from(less && with), u64::from(!less && with)]
+    });
+    check(
+        Case::body(
+            "set.lt.u32.s32 %y0, %x0, %x1;\n\tcvt.u64.u32 %o0, %y0;",
+            &[32, 32],
+            1,
+        ),
+        |a| {
+            vec![if (a[0] as i32) < a[1] as i32 {
+                0xFFFF_FFFF
+            } else {
+                0
+            }]
+        },
+    );
+    check(
+        Case::body("slct.u64.s32 %o0, %a0, %a1, %x2;", &[64, 64, 32], 1),
+        |a| vec![if a[2] as i32 >= 0 { a[0] } else { a[1] }],
+    );
+}
+
+#[test]
+fn packing_and_unpacking() {
+    check(
+        Case::body(
+            "mov.b64 {%y0, %y1}, %a0;\n\tmov.b64 %o0, {%y1, %y0};",
+            &[64],
+            1,
+        ),
+        |a| vec![a[0].rotate_left(32)],
+    );
+    let body = "mov.b32 {%g0, %g1}, %x0;\n\tmov.b32 %y0, {%g1, %g0};\n\tcvt.u64.u32 %o0, %y0;";
+    check(Case::body(body, &[32], 1), |a| {
+        vec![u64::from((a[0] as u32).rotate_left(16))]
+    });
+    let body = "mov.b64 {%g0, %g1, %g2, %g3}, %a0;\n\tmov.b64 %o0, {%g3, %g2, %g1, %g0};";
+    check(Case::body(body, &[64], 1), |a| {
+        let [b0, b1, b2, b3, b4, b5, b6, b7] = a[0].to_le_bytes();
+        vec![u64::from_le_bytes([b6, b7, b4, b5, b2, b3, b0, b1])]
+    });
+}
+
+#[test]
+fn guards_keep_lanes_out() {
+    let body = "mov.u64 %o0, %a0;\n\tsetp.lt.u32 %p0, %x1, %x2;\n\
+                \t@%p0 add.u64 %o0, %o0, 1;\n\t@!%p0 sub.u64 %o0, %o0, 1;";
+    check(Case::body(body, &[64, 32, 32], 1), |a| {
+        vec![if a[1] < a[2] {
+            a[0].wrapping_add(1)
+        } else {
+            a[0].wrapping_sub(1)
+        }]
+    });
+}

@@ -1,0 +1,227 @@
+//! Device functions: frames, parameters, return values, recursion, pointers.
+
+mod common;
+
+use common::{HEADER, kernel, run_on};
+
+/// A module with functions before the kernel.
+fn module(functions: &str, body: &str) -> String {
+    format!("{HEADER}{functions}\n{}", kernel(body))
+}
+
+const ADD_MUL: &str = "
+.func (.param .b64 out) add_mul(.param .b64 a, .param .b32 b)
+{
+	.reg .b32 %r<4>;
+	.reg .b64 %rd<4>;
+	ld.param.u64 %rd1, [a];
+	ld.param.u32 %r1, [b];
+	mul.wide.u32 %rd2, %r1, 10;
+	add.u64 %rd3, %rd1, %rd2;
+	st.param.b64 [out], %rd3;
+	ret;
+}
+";
+
+#[test]
+fn arguments_and_results_are_per_lane() {
+    let body = "
+	cvt.u64.u32 %rd1, %me;
+	{
+	.param .b64 p0;
+	.param .b32 p1;
+	.param .b64 result;
+	st.param.b64 [p0], %rd1;
+	st.param.b32 [p1], %me;
+	call.uni (result), add_mul, (p0, p1);
+	ld.param.b64 %rd2, [result];
+	}
+	st.global.u64 [%slot], %rd2;";
+    let (out, _) = run_on(&module(ADD_MUL, body), [1; 3], [64, 1, 1], &[0; 64]).unwrap();
+    for (tid, got) in out.into_iter().enumerate() {
+        assert_eq!(got, 11 * tid as u64);
+    }
+}
+
+#[test]
+fn a_call_in_divergent_code() {
+    let body = "
+	mov.u64 %rd2, 5;
+	and.b32 %r1, %me, 1;
+	setp.eq.u32 %p1, %r1, 0;
+	@%p1 bra JOIN;
+	cvt.u64.u32 %rd1, %me;
+	{
+	.param .b64 p0;
+	.param .b32 p1;
+	.param .b64 result;
+	st.param.b64 [p0], %rd1;
+	st.param.b32 [p1], 3;
+	call.uni (result), add_mul, (p0, p1);
+	ld.param.b64 %rd2, [result];
+	}
+JOIN:
+	st.global.u64 [%slot], %rd2;";
+    let (out, report) = run_on(&module(ADD_MUL, body), [1; 3], [32, 1, 1], &[0; 32]).unwrap();
+    for (tid, got) in out.into_iter().enumerate() {
+        assert_eq!(got, if tid % 2 == 1 { tid as u64 + 30 } else { 5 });
+    }
+    let store = report
+        .instructions
+        .iter()
+        .find(|i| i.opcode == "st.global.u64")
+        .unwrap();
+    assert_eq!(store.executions, 1, "the lanes met again");
+}
+
+#[test]
+fn recursion_and_divergent_returns() {
+    // fib(tid % 12), by the book: lanes return at different depths.
+    let functions = "
+.func (.param .b64 out) fib(.param .b64 n)
+{
+	.reg .pred %p<2>;
+	.reg .b64 %rd<8>;
+	ld.param.u64 %rd1, [n];
+	setp.lt.u64 %p1, %rd1, 2;
+	@!%p1 bra DEEPER;
+	st.param.b64 [out], %rd1;
+	ret;
+DEEPER:
+	sub.u64 %rd2, %rd1, 1;
+	sub.u64 %rd3, %rd1, 2;
+	{
+	.param .b64 p; .param .b64 r;
+	st.param.b64 [p], %rd2;
+	call (r), fib, (p);
+	ld.param.b64 %rd4, [r];
+	}
+	{
+	.param .b64 p; .param .b64 r;
+	st.param.b64 [p], %rd3;
+	call (r), fib, (p);
+	ld.param.b64 %rd5, [r];
+	}
+	add.u64 %rd6, %rd4, %rd5;
+	st.param.b64 [out], %rd6;
+	ret;
+}
+";
+    let body = "
+	rem.u32 %r1, %me, 12;
+	cvt.u64.u32 %rd1, %r1;
+	{
+	.param .b64 p; .param .b64 r;
+	st.param.b64 [p], %rd1;
+	call (r), fib, (p);
+	ld.param.b64 %rd2, [r];
+	}
+	st.global.u64 [%slot], %rd2;";
+    let (out, _) = run_on(&module(functions, body), [1; 3], [64, 1, 1], &[0; 64]).unwrap();
+    let fib = [0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89];
+    for (tid, got) in out.into_iter().enumerate() {
+        assert_eq!(got, fib[tid % 12], "thread {tid}");
+    }
+}
+
+#[test]
+fn calls_through_pointers_that_differ_by_lane() {
+    let functions = "
+.func (.param .b64 out) one(.param .b64 a)
+{
+	.reg .b64 %rd<3>;
+	ld.param.u64 %rd1, [a];
+	add.u64 %rd2, %rd1, 1;
+	st.param.b64 [out], %rd2;
+	ret;
+}
+.func (.param .b64 out) two(.param .b64 a)
+{
+	.reg .b64 %rd<3>;
+	ld.param.u64 %rd1, [a];
+	mul.lo.u64 %rd2, %rd1, 2;
+	st.param.b64 [out], %rd2;
+	ret;
+}
+";
+    let body = "
+	mov.u64 %rd1, one;
+	mov.u64 %rd2, two;
+	and.b32 %r1, %me, 1;
+	setp.eq.u32 %p1, %r1, 0;
+	selp.b64 %rd3, %rd1, %rd2, %p1;
+	cvt.u64.u32 %rd4, %me;
+	{
+	.param .b64 p; .param .b64 r;
+	st.param.b64 [p], %rd4;
+	proto: .callprototype (.param .b64 _) _ (.param .b64 _);
+	call (r), %rd3, (p), proto;
+	ld.param.b64 %rd5, [r];
+	}
+	st.global.u64 [%slot], %rd5;";
+    let (out, report) = run_on(&module(functions, body), [1; 3], [32, 1, 1], &[0; 32]).unwrap();
+    for (tid, got) in out.into_iter().enumerate() {
+        let tid = tid as u64;
+        assert_eq!(got, if tid % 2 == 0 { tid + 1 } else { 2 * tid });
+    }
+    let store = report
+        .instructions
+        .iter()
+        .find(|i| i.opcode == "st.global.u64")
+        .unwrap();
+    assert_eq!(store.executions, 1, "the lanes met again");
+}
+
+#[test]
+fn structs_by_value_and_their_addresses() {
+    // The callee reads the second half of a 16-byte struct by its address.
+    let functions = "
+.func (.param .b64 out) second(.param .align 16 .b8 s[16])
+{
+	.reg .b64 %rd<4>;
+	mov.b64 %rd1, s;
+	ld.param.b64 %rd2, [%rd1+8];
+	st.param.b64 [out], %rd2;
+	ret;
+}
+";
+    let body = "
+	cvt.u64.u32 %rd1, %me;
+	add.u64 %rd2, %rd1, 1000;
+	{
+	.param .align 16 .b8 p[16];
+	.param .b64 r;
+	st.param.v2.b64 [p], {%rd1, %rd2};
+	call (r), second, (p);
+	ld.param.b64 %rd3, [r];
+	}
+	st.global.u64 [%slot], %rd3;";
+    let (out, _) = run_on(&module(functions, body), [1; 3], [32, 1, 1], &[0; 32]).unwrap();
+    for (tid, got) in out.into_iter().enumerate() {
+        assert_eq!(got, 1000 + tid as u64);
+    }
+}
+
+#[test]
+fn what_threads_print() {
+    let functions = "
+.extern .func (.param .b32 out) vprintf(.param .b64 format, .param .b64 args);
+.global .align 1 .b8 text[12] = {116, 105, 100, 32, 37, 100, 33, 37, 37, 10, 0, 0};
+";
+    let body = "
+	.local .align 8 .b8 args[8];
+	.reg .b64 %SP;
+	mov.u64 %SP, args;
+	cvta.local.u64 %SP, %SP;
+	st.u32 [%SP], %me;
+	mov.u64 %rd1, text;
+	cvta.global.u64 %rd2, %rd1;
+	{
+	.param .b64 p0; .param .b64 p1; .param .b32 r;
+	st.param.b64 [p0], %rd2;
+	st.param.b64 [p1], %SP;
+	call.uni (r), vprintf, (p0, p1);
+	}";
+    let (_, report) = run_on(&module(functions, body), [1; 3], [2, 1, 1], &[0; 2]).unwrap();
+    assert_eq!(report.printed, ["tid 0!%\n", "tid 1!%\n"]);
+}

@@ -1,0 +1,282 @@
+//! Loads and stores: widths, vectors, spaces, generic addresses.
+
+mod common;
+
+use common::{HEADER, kernel, run_on, run_with};
+use ptx_sim::LaunchOptions;
+
+fn words(ptx: &str, n: u32) -> Vec<u64> {
+    run_on(ptx, [1; 3], [n, 1, 1], &vec![0; n as usize])
+        .unwrap_or_else(|e| panic!("{e}"))
+        .0
+}
+
+#[test]
+fn narrow_elements_are_extended() {
+    let body = "
+	st.global.u64 [%slot], 0x8182838485868788;
+	ld.global.s8 %r1, [%slot+1];
+	ld.global.u8 %r2, [%slot+2];
+	ld.global.s16 %r3, [%slot+4];
+	ld.global.u16 %h1, [%slot+6];
+	ld.global.s32 %rd1, [%slot+4];
+	add.u32 %r4, %r1, %r2;
+	add.u32 %r4, %r4, %r3;
+	cvt.s64.s32 %rd2, %r4;
+	cvt.u64.u16 %rd3, %h1;
+	add.u64 %rd1, %rd1, %rd2;
+	add.u64 %rd1, %rd1, %rd3;
+	st.global.u64 [%slot], %rd1;";
+    let expected = i64::from(0x87u8 as i8)
+        + 0x86
+        + i64::from(0x8384u16 as i16)
+        + i64::from(0x8182_8384_u32 as i32)
+        + 0x8182;
+    assert_eq!(words(&kernel(body), 40), vec![expected as u64; 40]);
+}
+
+#[test]
+fn narrow_stores_leave_the_rest() {
+    let body = "
+	st.global.u64 [%slot], -1;
+	st.global.u8 [%slot+1], 0x12;
+	mov.u32 %r1, 0xABCD3456;
+	st.global.u16 [%slot+4], %r1;
+	st.global.b8 [%slot+7], %r1;";
+    assert_eq!(words(&kernel(body), 33), vec![0x56FF_3456_FFFF_12FF; 33]);
+}
+
+#[test]
+fn vectors_of_every_shape() {
+    let body = "
+	mul.wide.u32 %rd1, %me, 32;
+	add.u64 %rd1, %buf, %rd1;
+	mov.u32 %r1, %me;
+	add.u32 %r2, %me, 1;
+	add.u32 %r3, %me, 2;
+	add.u32 %r4, %me, 3;
+	st.global.v4.u32 [%rd1], {%r1, %r2, %r3, %r4};
+	ld.global.v2.u64 {%rd2, %rd3}, [%rd1];
+	ld.global.v2.u32 {%r5, _}, [%rd1+8];
+	ld.global.v4.u8 {%r6, %r7, %r8, %r9}, [%rd1];
+	add.u32 %r5, %r5, %r6;
+	cvt.u64.u32 %rd4, %r5;
+	add.u64 %rd2, %rd2, %rd3;
+	st.global.v2.b64 [%rd1+16], {%rd2, %rd4};";
+    let (out, _) = run_on(&kernel(body), [1; 3], [32, 1, 1], &[0; 128]).unwrap();
+    for (tid, chunk) in out.chunks(4).enumerate() {
+        let t = tid as u64;
+        assert_eq!(chunk[0], t | (t + 1) << 32);
+        assert_eq!(chunk[1], (t + 2) | (t + 3) << 32);
+        assert_eq!(chunk[2], chunk[0] + chunk[1]);
+        assert_eq!(chunk[3], t + 2 + t);
+    }
+}
+
+#[test]
+fn generic_addresses_reach_every_space() {
+    let ptx = format!(
+        "{HEADER}
+.global .align 8 .u64 counter = 5;
+.const .align 8 .u64 factor = 3;
+.visible .entry k(.param .u64 buffer)
+{{
+	.reg .pred %p<8>;
+	.reg .b32 %r<8>;
+	.reg .b64 %rd<20>;
+	.shared .align 8 .b8 tile[512];
+	.local .align 8 .b8 own[16];
+	ld.param.u64 %rd1, [buffer];
+	mov.u32 %r1, %tid.x;
+	mul.wide.u32 %rd2, %r1, 8;
+	add.u64 %rd3, %rd1, %rd2;
+	// shared
+	mov.u64 %rd4, tile;
+	cvta.shared.u64 %rd4, %rd4;
+	add.u64 %rd4, %rd4, %rd2;
+	cvt.u64.u32 %rd5, %r1;
+	st.u64 [%rd4], %rd5;
+	isspacep.shared %p1, %rd4;
+	isspacep.global %p2, %rd4;
+	// local
+	mov.u64 %rd6, own;
+	cvta.local.u64 %rd6, %rd6;
+	st.u64 [%rd6+8], 100;
+	isspacep.local %p3, %rd6;
+	// global and constant variables
+	mov.u64 %rd7, counter;
+	ld.u64 %rd8, [%rd7];
+	mov.u64 %rd9, factor;
+	cvta.const.u64 %rd9, %rd9;
+	ld.u64 %rd10, [%rd9];
+	ld.const.u64 %rd11, [factor];
+	bar.sync 0;
+	xor.b64 %rd2, %rd2, 8;
+	mov.u64 %rd12, tile;
+	add.u64 %rd12, %rd12, %rd2;
+	ld.shared.u64 %rd13, [%rd12];
+	ld.u64 %rd14, [%rd6+8];
+	add.u64 %rd13, %rd13, %rd14;
+	add.u64 %rd13, %rd13, %rd8;
+	add.u64 %rd13, %rd13, %rd10;
+	add.u64 %rd13, %rd13, %rd11;
+	@%p1 add.u64 %rd13, %rd13, 1000;
+	@%p2 add.u64 %rd13, %rd13, 2000;
+	@%p3 add.u64 %rd13, %rd13, 4000;
+	st.u64 [%rd3], %rd13;
+	ret;
+}}
+"
+    );
+    for (tid, got) in words(&ptx, 64).into_iter().enumerate() {
+        assert_eq!(
+            got,
+            (tid as u64 ^ 1) + 100 + 5 + 3 + 3 + 5000,
+            "thread {tid}"
+        );
+    }
+}
+
+#[test]
+fn lanes_of_one_load_in_different_spaces_and_allocations() {
+    let ptx = format!(
+        "{HEADER}
+.global .align 8 .u64 far[2] = {{70, 71}};
+.visible .entry k(.param .u64 buffer)
+{{
+	.reg .pred %p<8>;
+	.reg .b32 %r<8>;
+	.reg .b64 %rd<20>;
+	.shared .align 8 .u64 near;
+	ld.param.u64 %rd1, [buffer];
+	mov.u32 %r1, %tid.x;
+	mul.wide.u32 %rd2, %r1, 8;
+	add.u64 %rd3, %rd1, %rd2;
+	st.shared.u64 [near], 9;
+	bar.sync 0;
+	and.b32 %r2, %r1, 3;
+	mov.u64 %rd4, %rd3;
+	setp.eq.u32 %p1, %r2, 1;
+	mov.u64 %rd5, near;
+	cvta.shared.u64 %rd5, %rd5;
+	@%p1 mov.u64 %rd4, %rd5;
+	setp.eq.u32 %p2, %r2, 2;
+	mov.u64 %rd6, far+8;
+	@%p2 mov.u64 %rd4, %rd6;
+	ld.u64 %rd7, [%rd4];
+	st.global.u64 [%rd3], %rd7;
+	ret;
+}}
+"
+    );
+    let (out, _) = run_on(&ptx, [1; 3], [64, 1, 1], &[4; 64]).unwrap();
+    for (tid, got) in out.into_iter().enumerate() {
+        assert_eq!(got, [4, 9, 71, 4][tid % 4], "thread {tid}");
+    }
+}
+
+#[test]
+fn dynamic_shared_memory_follows_static() {
+    let ptx = format!(
+        "{HEADER}
+.extern .shared .align 16 .b8 dynamic[];
+.shared .align 4 .b8 fixed[20];
+{}",
+        kernel(
+            "
+	mov.u64 %rd1, fixed;
+	mov.u64 %rd2, dynamic;
+	sub.u64 %rd3, %rd2, %rd1;
+	mul.wide.u32 %rd4, %me, 8;
+	add.u64 %rd4, %rd2, %rd4;
+	st.shared.u64 [%rd4], %rd3;
+	bar.sync 0;
+	ld.shared.u64 %rd5, [%rd4];
+	mov.u32 %r1, %dynamic_smem_size;
+	cvt.u64.u32 %rd6, %r1;
+	add.u64 %rd5, %rd5, %rd6;
+	st.global.u64 [%slot], %rd5;"
+        )
+    );
+    let options = LaunchOptions::default();
+    let (out, _) = run_with(&ptx, [1; 3], [16, 1, 1], 128, &[0; 16], options).unwrap();
+    assert_eq!(out, vec![32 + 128; 16]);
+}
+
+#[test]
+fn local_arrays_are_private_and_counted_interleaved() {
+    let body = "
+	.local .align 4 .b8 own[64];
+	mov.u64 %rd1, own;
+	mov.u32 %r1, 0;
+FILL:
+	mul.wide.u32 %rd2, %r1, 4;
+	add.u64 %rd2, %rd1, %rd2;
+	mad.lo.u32 %r2, %me, 100, %r1;
+	st.local.u32 [%rd2], %r2;
+	add.u32 %r1, %r1, 1;
+	setp.lt.u32 %p1, %r1, 16;
+	@%p1 bra FILL;
+	and.b32 %r3, %me, 15;
+	mul.wide.u32 %rd3, %r3, 4;
+	add.u64 %rd3, %rd1, %rd3;
+	ld.local.u32 %r4, [%rd3];
+	cvt.u64.u32 %rd4, %r4;
+	st.global.u64 [%slot], %rd4;";
+    let (out, report) = run_on(&kernel(body), [1; 3], [32, 1, 1], &[0; 32]).unwrap();
+    for (tid, got) in out.into_iter().enumerate() {
+        assert_eq!(got, tid as u64 * 100 + (tid as u64 & 15));
+    }
+    // A uniform index: four sectors a store. Sixteen different rows: two
+    // lanes each, 16 words apart, so that every lane has its own sector.
+    assert_eq!(report.counts.local_store_sectors, 16 * 4);
+    assert_eq!(report.counts.local_load_sectors, 32);
+}
+
+#[test]
+fn parameters_of_every_size_and_their_addresses() {
+    let ptx = format!(
+        "{HEADER}
+.visible .entry k(.param .align 8 .b8 s[8])
+{{
+	.reg .b16 %h<4>;
+	.reg .b32 %r<4>;
+	.reg .b64 %rd<8>;
+	ld.param.u64 %rd1, [s];
+	ld.param.u16 %h1, [s+2];
+	mov.b64 %rd2, s;
+	cvta.param.u64 %rd3, %rd2;
+	ld.param.u16 %h2, [%rd2+2];
+	ld.u16 %h3, [%rd3+2];
+	cvt.u64.u16 %rd4, %h1;
+	cvt.u64.u16 %rd5, %h2;
+	cvt.u64.u16 %rd6, %h3;
+	st.global.u64 [%rd1], %rd4;
+	st.global.u64 [%rd1+8], %rd5;
+	st.global.u64 [%rd1+16], %rd6;
+	ret;
+}}
+"
+    );
+    let (out, _) = run_on(&ptx, [1; 3], [1, 1, 1], &[0; 3]).unwrap();
+    assert_eq!(out[0], out[1]);
+    assert_eq!(out[0], out[2]);
+}
+
+#[test]
+fn shared_memory_starts_as_ones_in_every_block() {
+    let ptx = format!(
+        "{HEADER}
+.shared .align 8 .u64 word;
+{}",
+        kernel(
+            "\tld.shared.u64 %rd1, [word];\n\tst.shared.u64 [word], 5;\n\tst.global.u64 [%slot], %rd1;"
+        )
+    );
+    let options = LaunchOptions {
+        threads: Some(1),
+        ..Default::default()
+    };
+    let (out, _) = run_with(&ptx, [4, 1, 1], [1, 1, 1], 0, &[0; 4], options).unwrap();
+    assert_eq!(out, vec![u64::MAX; 4]);
+}

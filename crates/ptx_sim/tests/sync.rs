@@ -1,0 +1,292 @@
+//! What threads do together: barriers, shuffles, votes, matches, atomics.
+
+mod common;
+
+use common::{HEADER, kernel, run_on, run_with};
+use ptx_sim::LaunchOptions;
+
+fn words(body: &str, n: u32) -> Vec<u64> {
+    let (out, _) = run_on(&kernel(body), [1; 3], [n, 1, 1], &vec![0; n as usize])
+        .unwrap_or_else(|e| panic!("{e}"));
+    out
+}
+
+/// PTX's definition of `shfl`, word for word.
+fn shuffle_source(mode: &str, lane: i32, b: i32, c: i32) -> (i32, bool) {
+    let (clamp, segment) = (c & 31, c >> 8 & 31);
+    let (max_lane, min_lane) = ((lane & segment) | (clamp & !segment & 31), lane & segment);
+    let b = b & 31;
+    let (j, holds) = match mode {
+        "up" => (lane - b, lane - b >= max_lane),
+        "down" => (lane + b, lane + b <= max_lane),
+        "bfly" => (lane ^ b, lane ^ b <= max_lane),
+        _ => {
+            let j = min_lane | (b & !segment & 31);
+            (j, j <= max_lane)
+        }
+    };
+    (if holds { j } else { lane }, holds)
+}
+
+#[test]
+fn shuffles_of_every_mode_and_segment() {
+    for mode in ["up", "down", "bfly", "idx"] {
+        for (b, c) in [
+            (1, 31),
+            (1, 0),
+            (5, 31),
+            (16, 31),
+            (3, 0x181F),
+            (2, 0x1807),
+            (9, 0x1C03),
+        ] {
+            let body = format!(
+                "
+	mul.lo.u32 %r1, %me, 7;
+	shfl.sync.{mode}.b32 %r2|%p1, %r1, {b}, {c}, 0xFFFFFFFF;
+	selp.u32 %r3, 1000, 0, %p1;
+	add.u32 %r2, %r2, %r3;
+	cvt.u64.u32 %rd1, %r2;
+	st.global.u64 [%slot], %rd1;"
+            );
+            for (lane, got) in words(&body, 32).into_iter().enumerate() {
+                let (source, holds) = shuffle_source(mode, lane as i32, b, c);
+                let expected = source as u64 * 7 + if holds { 1000 } else { 0 };
+                assert_eq!(got, expected, "{mode} {b} {c:#x} lane {lane}");
+            }
+        }
+    }
+}
+
+#[test]
+fn shuffles_by_halves_of_a_warp_in_different_branches() {
+    let body = "
+	setp.lt.u32 %p1, %me, 16;
+	@%p1 bra LOW;
+	shfl.sync.bfly.b32 %r1, %me, 1, 31, 0xFFFF0000;
+	bra JOIN;
+LOW:
+	shfl.sync.bfly.b32 %r1, %me, 2, 31, 0x0000FFFF;
+JOIN:
+	cvt.u64.u32 %rd1, %r1;
+	st.global.u64 [%slot], %rd1;";
+    for (lane, got) in words(body, 32).into_iter().enumerate() {
+        assert_eq!(got, (lane ^ if lane < 16 { 2 } else { 1 }) as u64);
+    }
+}
+
+#[test]
+fn votes_and_matches() {
+    let body = "
+	setp.lt.u32 %p1, %me, 5;
+	vote.sync.ballot.b32 %r1, %p1, 0xFFFFFFFF;
+	vote.sync.ballot.b32 %r2, !%p1, 0xFFFFFFFF;
+	vote.sync.any.pred %p2, %p1, 0xFFFFFFFF;
+	vote.sync.all.pred %p3, %p1, 0xFFFFFFFF;
+	vote.sync.uni.pred %p4, %p1, 0xFFFFFFFF;
+	rem.u32 %r3, %me, 3;
+	match.any.sync.b32 %r4, %r3, 0xFFFFFFFF;
+	match.all.sync.b32 %r5|%p5, %r3, 0xFFFFFFFF;
+	activemask.b32 %r6;
+	redux.sync.add.u32 %r7, %me, 0xFFFFFFFF;
+	redux.sync.max.s32 %r8, %me, 0xFFFFFFFF;
+	cvt.u64.u32 %rd1, %r1;
+	xor.b32 %r2, %r2, %r1;
+	cvt.u64.u32 %rd2, %r2;
+	shl.b64 %rd2, %rd2, 32;
+	or.b64 %rd1, %rd1, %rd2;
+	st.global.u64 [%slot], %rd1;
+	selp.u32 %r10, 1, 0, %p2;
+	selp.u32 %r11, 2, 0, %p3;
+	selp.u32 %r12, 4, 0, %p4;
+	selp.u32 %r13, 8, 0, %p5;
+	add.u32 %r10, %r10, %r11;
+	add.u32 %r10, %r10, %r12;
+	add.u32 %r10, %r10, %r13;
+	add.u32 %r10, %r10, %r5;
+	mov.b64 %rd3, {%r10, %r4};
+	st.global.u64 [%slot+256], %rd3;
+	add.u32 %r7, %r7, %r8;
+	mov.b64 %rd4, {%r7, %r6};
+	st.global.u64 [%slot+512], %rd4;";
+    let (out, _) = run_on(&kernel(body), [1; 3], [32, 1, 1], &[0; 96]).unwrap();
+    for lane in 0..32 {
+        assert_eq!(out[lane], 0b11111 | 0xFFFF_FFFF << 32);
+        let same: u64 = (0..32)
+            .filter(|l| l % 3 == lane % 3)
+            .map(|l| 1u64 << l)
+            .sum();
+        assert_eq!(out[32 + lane], 1 | same << 32);
+        assert_eq!(out[64 + lane], 496 + 31 | 0xFFFF_FFFF << 32);
+    }
+}
+
+#[test]
+fn barriers_order_phases_and_reduce() {
+    let ptx = format!(
+        "{HEADER}
+.shared .align 4 .b8 data[1024];
+{}",
+        kernel(
+            "
+	mov.u32 %r1, data;
+	mad.lo.u32 %r2, %me, 4, %r1;
+	mul.lo.u32 %r3, %me, %me;
+	st.shared.u32 [%r2], %r3;
+	setp.lt.u32 %p1, %me, 10;
+	bar.red.popc.u32 %r4, 0, %p1;
+	bar.red.or.pred %p2, 0, %p1;
+	bar.red.and.pred %p3, 0, !%p1;
+	sub.u32 %r5, 255, %me;
+	mad.lo.u32 %r6, %r5, 4, %r1;
+	ld.shared.u32 %r7, [%r6];
+	add.u32 %r7, %r7, %r4;
+	@%p2 add.u32 %r7, %r7, 100;
+	@%p3 add.u32 %r7, %r7, 10000;
+	cvt.u64.u32 %rd1, %r7;
+	st.global.u64 [%slot], %rd1;"
+        )
+    );
+    let (out, _) = run_on(&ptx, [1; 3], [256, 1, 1], &[0; 256]).unwrap();
+    for (tid, got) in out.into_iter().enumerate() {
+        let other = 255 - tid as u64;
+        assert_eq!(got, other * other + 10 + 100);
+    }
+}
+
+#[test]
+fn named_barriers_between_producers_and_consumers() {
+    // Warp 0 produces, warp 1 consumes; warps 2 and 3 stay out of it.
+    let ptx = format!(
+        "{HEADER}
+.shared .align 4 .u32 item;
+{}",
+        kernel(
+            "
+	shr.u32 %r1, %me, 5;
+	setp.gt.u32 %p1, %r1, 1;
+	@%p1 bra END;
+	setp.eq.u32 %p2, %r1, 1;
+	mov.u32 %r2, 0;
+	mov.u32 %r3, 0;
+	@%p2 bra CONSUME;
+PRODUCE:
+	mad.lo.u32 %r4, %r2, 3, 1;
+	st.shared.u32 [item], %r4;
+	bar.arrive 1, 64;
+	bar.sync 2, 64;
+	add.u32 %r2, %r2, 1;
+	setp.lt.u32 %p3, %r2, 5;
+	@%p3 bra PRODUCE;
+	bra END;
+CONSUME:
+	bar.sync 1, 64;
+	ld.shared.u32 %r4, [item];
+	add.u32 %r3, %r3, %r4;
+	bar.arrive 2, 64;
+	add.u32 %r2, %r2, 1;
+	setp.lt.u32 %p3, %r2, 5;
+	@%p3 bra CONSUME;
+	cvt.u64.u32 %rd1, %r3;
+	st.global.u64 [%slot], %rd1;
+END:"
+        )
+    );
+    let (out, _) = run_on(&ptx, [1; 3], [128, 1, 1], &[0; 128]).unwrap();
+    assert_eq!(out[32..64], [35; 32]);
+}
+
+#[test]
+fn a_barrier_does_not_wait_for_threads_that_have_ended() {
+    let body = "
+	setp.ge.u32 %p1, %me, 64;
+	@%p1 exit;
+	bar.sync 0;
+	st.global.u64 [%slot], 1;";
+    let out = words(body, 128);
+    assert_eq!(out[..64], [1; 64]);
+    assert_eq!(out[64..], [0; 64]);
+}
+
+#[test]
+fn atomics_return_what_they_replaced() {
+    // Every thread of 8 blocks adds 1 to one word: the old values are a
+    // permutation.
+    let body = "
+	add.u64 %rd1, %buf, 8192;
+	atom.global.add.u64 %rd2, [%rd1], 1;
+	st.global.u64 [%slot], %rd2;
+	red.global.max.u32 [%rd1+8], %global_id;
+	red.global.add.f32 [%rd1+16], 0f3F800000;
+	atom.global.inc.u32 %r1, [%rd1+24], 9;
+	atom.add.noftz.f16x2 %r2, [%rd1+32], 0x3C003C00;";
+    let (out, _) = run_on(&kernel(body), [8, 1, 1], [128, 1, 1], &[0; 1032]).unwrap();
+    let mut old = out[..1024].to_vec();
+    old.sort_unstable();
+    assert_eq!(old, (0..1024).collect::<Vec<u64>>());
+    assert_eq!(out[1024], 1024);
+    assert_eq!(out[1025] as u32, 1023);
+    assert_eq!(f32::from_bits(out[1026] as u32), 1024.0);
+    assert_eq!(out[1027], 1024 % 10);
+    assert_eq!(out[1028], 0x6400_6400);
+}
+
+#[test]
+fn atomics_on_shared_memory_and_their_cost() {
+    let ptx = format!(
+        "{HEADER}
+.shared .align 8 .b8 sums[64];
+{}",
+        kernel(
+            "
+	setp.ne.u32 %p1, %me, 0;
+	@%p1 bra READY;
+	st.shared.u64 [sums], 0;
+	st.shared.u32 [sums+8], -1;
+READY:
+	bar.sync 0;
+	atom.shared.add.u32 %r1, [sums], 2;
+	atom.shared.and.b32 %r2, [sums+8], 0xFFFF;
+	atom.shared.cas.b32 %r3, [sums+4], %me, 77;
+	bar.sync 0;
+	ld.shared.u32 %r4, [sums];
+	ld.shared.u32 %r5, [sums+8];
+	add.u32 %r4, %r4, %r5;
+	cvt.u64.u32 %rd1, %r4;
+	st.global.u64 [%slot], %rd1;"
+        )
+    );
+    let (out, report) = run_on(&ptx, [1; 3], [64, 1, 1], &[0; 64]).unwrap();
+    assert_eq!(out, [128 + 0xFFFF; 64]);
+    // Three atomics, two warps, all lanes on one word.
+    assert_eq!(report.counts.shared_atomic_requests, 6);
+    assert_eq!(report.counts.shared_atomic_conflicts, 6 * 31);
+}
+
+#[test]
+fn results_do_not_depend_on_the_number_of_host_threads() {
+    let body = "
+	mul.lo.u32 %r1, %global_id, 2654435761;
+	cvt.u64.u32 %rd1, %r1;
+	st.global.u64 [%slot], %rd1;
+	red.global.add.u64 [%buf+131072], %rd1;";
+    let run = |threads| {
+        let options = LaunchOptions {
+            threads: Some(threads),
+            ..Default::default()
+        };
+        run_with(
+            &kernel(body),
+            [64, 1, 1],
+            [256, 1, 1],
+            0,
+            &vec![0; 16385],
+            options,
+        )
+        .unwrap()
+    };
+    let ((one, report_one), (four, report_four)) = (run(1), run(4));
+    assert_eq!(one, four);
+    assert_eq!(report_one.counts, report_four.counts);
+    assert_eq!(report_one.instructions, report_four.instructions);
+}
