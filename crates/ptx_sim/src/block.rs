@@ -16,11 +16,9 @@ use crate::warp::{FrameId, PathState, Warp};
 
 /// Warp instructions that a warp runs before it is another's turn.
 const WARP_SLICE: i64 = 4096;
-/// Slices in a row without progress after which lanes that wait at a join are
-/// let go, where the running lanes look as if they wait for another thread…
-const STALLED_POLLING: u32 = 16;
-/// …and where they do not.
-const STALLED_BLINDLY: u32 = 1024;
+/// Slices in a row after which lanes that wait at a join are let go, even if
+/// the running lanes do not look as if they wait for another thread.
+const STALLED_SLICES: u32 = 1024;
 
 /// Barrier numbers.
 const N_BARRIERS: usize = 16;
@@ -121,7 +119,7 @@ pub(crate) enum Round {
     /// There is more to do.
     Progress {
         /// Whether it looks as if it waits for another block.
-        polled: bool,
+        waits: bool,
     },
 }
 
@@ -182,7 +180,7 @@ impl BlockRun {
         observer: &mut O,
     ) -> Result<Round, Box<BlockTrouble>> {
         let mut progress = false;
-        let mut polled = false;
+        let mut waits = true;
         let mut alive = false;
         let mut env = Env {
             launch,
@@ -190,6 +188,7 @@ impl BlockRun {
             barriers: &mut self.barriers,
             ctaid: self.ctaid,
             slice: 0,
+            given_up: 0,
             observer,
         };
         for warp in &mut self.warps {
@@ -199,7 +198,7 @@ impl BlockRun {
             let used = run_warp(&mut env, warp)?;
             self.fuel -= used;
             progress |= used > 0;
-            polled |= warp.polls > 0;
+            waits &= warp.live == 0 || used == 0 || warp.looks_idle();
             alive |= warp.live != 0;
             if self.fuel < 0 && warp.live != 0 {
                 return Err(out_of_fuel(launch, warp));
@@ -210,10 +209,10 @@ impl BlockRun {
         }
         let freed = self.complete_barriers(launch);
         if progress || freed {
-            return Ok(Round::Progress { polled });
+            return Ok(Round::Progress { waits });
         }
         if self.unstick() {
-            return Ok(Round::Progress { polled });
+            return Ok(Round::Progress { waits });
         }
         Err(self.deadlock())
     }
@@ -423,7 +422,7 @@ fn out_of_fuel(launch: &LaunchContext<'_>, warp: &Warp) -> Box<BlockTrouble> {
 /// Runs a warp for a slice. Gives the warp instructions that it used.
 fn run_warp<O: Observer>(env: &mut Env<'_, O>, warp: &mut Warp) -> Result<i64, Box<BlockTrouble>> {
     env.slice = WARP_SLICE;
-    warp.polls = 0;
+    env.given_up = 0;
     while env.slice > 0 {
         let Some(path) = warp.take_ready() else { break };
         match run_path(env, warp, path) {
@@ -444,7 +443,7 @@ fn run_warp<O: Observer>(env: &mut Env<'_, O>, warp: &mut Warp) -> Result<i64, B
             }
         }
     }
-    Ok(WARP_SLICE - env.slice)
+    Ok(WARP_SLICE - env.slice - env.given_up)
 }
 
 /// A slice has ended. If lanes wait at joins for lanes that do not come, lets
@@ -455,13 +454,9 @@ fn stalled(warp: &mut Warp) {
         return;
     }
     warp.stalled_slices += 1;
-    let limit = if warp.polls > 0 {
-        STALLED_POLLING
-    } else {
-        STALLED_BLINDLY
-    };
-    if warp.stalled_slices >= limit {
+    if warp.looks_idle() || warp.stalled_slices >= STALLED_SLICES {
         warp.release_joins();
         warp.stalled_slices = 0;
+        warp.idle_polls = 0;
     }
 }

@@ -808,7 +808,7 @@ impl Work<'_> {
                         waiting = false;
                         continue;
                     }
-                    Ok(Round::Progress { polled }) => waiting &= polled,
+                    Ok(Round::Progress { waits }) => waiting &= waits,
                     Err(trouble) => {
                         let ctaid = block.ctaid;
                         self.fail(*number, self.context.error(ctaid, *trouble));

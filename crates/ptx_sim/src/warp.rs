@@ -13,6 +13,9 @@ use crate::program::BlockId;
 use crate::registers::Registers;
 use crate::step::matrix::AsyncCopies;
 
+/// Fruitless polls in a row after which a warp is taken to wait.
+pub(crate) const IDLE_POLLS: u32 = 64;
+
 /// Index into [`Warp::frames`].
 pub(crate) type FrameId = usize;
 /// Index into [`Warp::joins`].
@@ -94,8 +97,9 @@ pub(crate) struct Warp {
     pub local: LocalMemory,
     /// Asynchronous copies under way.
     pub copies: AsyncCopies,
-    /// Instructions that looked like waiting, in this slice.
-    pub polls: u32,
+    /// Instructions in a row that looked like waiting: loads that synchronise
+    /// and atomics that change nothing, with no write between them.
+    pub idle_polls: u32,
     /// Slices in a row that ended with the same lanes still waiting at joins.
     pub stalled_slices: u32,
 }
@@ -111,7 +115,7 @@ impl Warp {
             frames: Vec::new(),
             local: LocalMemory::default(),
             copies: AsyncCopies::default(),
-            polls: 0,
+            idle_polls: 0,
             stalled_slices: 0,
         }
     }
@@ -131,6 +135,7 @@ impl Warp {
         self.frames[0].lanes = self.live;
         self.frames[0].local_base = LOCAL_START;
         self.stalled_slices = 0;
+        self.idle_polls = 0;
         self.copies.reset();
         self.paths.push(Path {
             mask: self.live,
@@ -248,6 +253,11 @@ impl Warp {
             }
         }
         released
+    }
+
+    /// Whether it looks as if it waits for another thread.
+    pub fn looks_idle(&self) -> bool {
+        self.idle_polls >= IDLE_POLLS
     }
 
     /// Whether lanes wait at joins.

@@ -11,7 +11,7 @@
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use super::predicate::lanes;
-use super::{Env, PathView, Stop, Trouble};
+use super::{Env, PathView, Stop, Trouble, poll};
 use crate::checks::{AccessClass, Observer, WarpAccess};
 use crate::diagnostics::{AccessKind, FaultKind, Relation};
 use crate::ir::Space;
@@ -361,7 +361,9 @@ pub(crate) fn load<O: Observer>(
     op: &Access,
     mask: u32,
 ) -> Result<(), Stop> {
-    warp.polls += u32::from(op.polls);
+    if op.polls {
+        poll(env, warp, 1);
+    }
     let mut addresses = addresses(view, &op.address);
     if op.space == Space::Generic {
         return by_space(&mut addresses, mask, |space, addresses, mask| {
@@ -380,6 +382,7 @@ pub(crate) fn store<O: Observer>(
     op: &Access,
     mask: u32,
 ) -> Result<(), Stop> {
+    warp.idle_polls = 0;
     let mut addresses = addresses(view, &op.address);
     if op.space == Space::Generic {
         return by_space(&mut addresses, mask, |space, addresses, mask| {

@@ -11,7 +11,7 @@ use half::{bf16, f16};
 
 use super::access::{Request, addresses, by_space, is_contiguous, locate};
 use super::predicate::lanes;
-use super::{Env, PathView, Stop, Trouble};
+use super::{Env, PathView, Stop, Trouble, poll};
 use crate::checks::{AccessClass, Observer, WarpAccess};
 use crate::diagnostics::AccessKind;
 use crate::ir::Space;
@@ -28,7 +28,6 @@ pub(crate) fn atomic<O: Observer>(
     op: &Atomic,
     mask: u32,
 ) -> Result<(), Stop> {
-    warp.polls += 1;
     let mut addresses = addresses(view, &op.address);
     if op.space == Space::Generic {
         return by_space(&mut addresses, mask, |space, addresses, mask| {
@@ -85,6 +84,7 @@ fn atomic_in<O: Observer>(
         }
         .into());
     }
+    let mut changes = false;
     for lane in lanes(mask) {
         for element in 0..n_elements {
             let host = located
@@ -94,7 +94,7 @@ fn atomic_in<O: Observer>(
             // access; the decoder made the slots for lanes of `op.bytes`.
             unsafe {
                 if op.bytes == 16 {
-                    wide_atomic(view, op, host, lane);
+                    changes |= wide_atomic(view, op, host, lane);
                     continue;
                 }
                 let value = view.regs.get(op.value[element], op.bytes, lane);
@@ -133,11 +133,17 @@ fn atomic_in<O: Observer>(
                         )
                     }
                 };
+                changes |= change(old) != old;
                 if let Some(Some(slot)) = op.old.get(element) {
                     view.regs.set(*slot, op.bytes, lane, old);
                 }
             }
         }
+    }
+    if changes {
+        warp.idle_polls = 0;
+    } else {
+        poll(env, warp, 1);
     }
     Ok(())
 }
@@ -156,12 +162,13 @@ fn update<T: Copy>(
     }
 }
 
-/// Atomic operations on 16 bytes (`exch`, `cas`). The host has none that is
+/// Atomic operations on 16 bytes (`exch`, `cas`); gives whether memory
+/// changed. The host has none that is
 /// portable, so they exclude each other by a lock.
 ///
 /// # Safety
 /// As [`atomic_in`].
-unsafe fn wide_atomic(view: &PathView<'_>, op: &Atomic, host: *mut u8, lane: usize) {
+unsafe fn wide_atomic(view: &PathView<'_>, op: &Atomic, host: *mut u8, lane: usize) -> bool {
     static LOCK: std::sync::Mutex<()> = std::sync::Mutex::new(());
     let _guard = LOCK
         .lock()
@@ -186,6 +193,7 @@ unsafe fn wide_atomic(view: &PathView<'_>, op: &Atomic, host: *mut u8, lane: usi
         if let Some(Some(slot)) = op.old.first() {
             view.regs.lanes_mut::<u128>(*slot)[lane] = old;
         }
+        new != old
     }
 }
 

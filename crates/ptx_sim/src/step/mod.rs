@@ -19,7 +19,7 @@ use crate::launch::LaunchContext;
 use crate::memory::shared::SharedMemory;
 use crate::program::{Function, Insn, Op};
 use crate::registers::FramePtr;
-use crate::warp::{FrameId, Path, PathState, Warp};
+use crate::warp::{FrameId, IDLE_POLLS, Path, PathState, Warp};
 
 /// What the instructions of one block's warps work on, beside the warp.
 pub(crate) struct Env<'a, O: Observer> {
@@ -33,8 +33,21 @@ pub(crate) struct Env<'a, O: Observer> {
     pub ctaid: [u32; 3],
     /// Warp instructions until the slice ends.
     pub slice: i64,
+    /// Warp instructions of the slice that the warp did not want.
+    pub given_up: i64,
     /// What watches.
     pub observer: &'a mut O,
+}
+
+/// Notes that a warp looks as if it waits, and lets others go first once it
+/// has done so for long enough.
+#[inline]
+pub(crate) fn poll<O: Observer>(env: &mut Env<'_, O>, warp: &mut Warp, weight: u32) {
+    warp.idle_polls = warp.idle_polls.saturating_add(weight);
+    if warp.looks_idle() && env.slice > 0 {
+        env.given_up += env.slice;
+        env.slice = 0;
+    }
 }
 
 /// Why an instruction could not be carried out.
@@ -241,8 +254,7 @@ pub(crate) fn step<O: Observer>(
         }
         Op::Nothing => Ok(()),
         Op::Yield => {
-            warp.polls += 1;
-            env.slice = env.slice.min(0);
+            poll(env, warp, IDLE_POLLS);
             Ok(())
         }
         Op::Matrix(op) => matrix::matrix(env, warp, view, insn.ptx, op, mask),
