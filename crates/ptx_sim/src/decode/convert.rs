@@ -2,9 +2,8 @@
 
 use crate::ir::{Operand, Type};
 use crate::lanes::{LaneFn, binary, ternary, unary};
-use crate::numeric::convert::{Conversion, Int, Number, pack_saturated};
-use crate::numeric::float::canonical_f32;
-use crate::numeric::{Rounding, half, soft};
+use crate::numeric::convert::{Conversion, Int, Number, narrow_f64, pack_saturated, widen_f32};
+use crate::numeric::{Rounding, half};
 use crate::program::{Convert, Init, Op};
 
 use super::frame::lane_bytes;
@@ -131,10 +130,8 @@ impl Modifiers {
             // zero, which is what PTX says of 32-bit targets.
             (S32, F32) if zero => unary(|a: f32| a as i32),
             (U32, F32) if zero => unary(|a: f32| a as u32),
-            (F64, F32) if self.rounding.is_none() => {
-                unary(|a: f32| if a.is_nan() { f64_nan() } else { f64::from(a) })
-            }
-            (F32, F64) if nearest && !self.to_integral => unary(|a: f64| canonical_f32(a as f32)),
+            (F64, F32) if self.rounding.is_none() => unary(widen_f32),
+            (F32, F64) if nearest && !self.to_integral => unary(narrow_f64),
             (F32, F16) if self.rounding.is_none() => unary(half::F16::to_f32),
             (F32, Bf16) if self.rounding.is_none() => unary(half::Bf16::to_f32),
             (F16, F32) if nearest && !self.to_integral => unary(half::F16::from_f32),
@@ -174,10 +171,6 @@ impl Modifiers {
 
 /// The NaN that a conversion to f64 gives.
 #[inline(always)]
-fn f64_nan() -> f64 {
-    f64::from_bits(soft::F64.canonical_nan)
-}
-
 fn is_integer(ty: Type) -> bool {
     use Type::{S8, S16, S32, S64, U8, U16, U32, U64};
     matches!(ty, U8 | U16 | U32 | U64 | S8 | S16 | S32 | S64)

@@ -52,19 +52,19 @@ impl Modifiers {
     }
 
     #[inline(always)]
-    fn before<F: Float>(self, a: F) -> F {
-        if self.0 & FTZ != 0 {
-            float::flush(a)
-        } else {
-            a
-        }
+    fn has_ftz(self) -> bool {
+        self.0 & FTZ != 0
     }
 
+    /// An operand after `.ftz`.
     #[inline(always)]
-    fn after<F: Float>(self, mut a: F) -> F {
-        if self.0 & FTZ != 0 {
-            a = float::flush(a);
-        }
+    fn before<F: Float>(self, a: F) -> F {
+        if self.has_ftz() { float::flush(a) } else { a }
+    }
+
+    /// A result after `.sat` and `.relu`.
+    #[inline(always)]
+    fn limited<F: Float>(self, mut a: F) -> F {
         if self.0 & SAT != 0 {
             a = float::saturate(a);
         }
@@ -78,47 +78,40 @@ impl Modifiers {
 /// To nearest.
 const RN: Rounding = Rounding::NearestEven;
 
-/// The loop of an operation with one source.
+/// The loop of an operation with one source; `$flushing` is its `.ftz` form.
 macro_rules! one_source {
-    ($ty:expr, $m:expr, $f:expr) => {
+    ($ty:expr, $m:expr, $f:expr, $flushing:expr) => {
         match ($ty, $m.0) {
             (Type::F32, 0) => unary(|a: f32| $f(a, RN)),
             (Type::F64, 0) => unary(|a: f64| $f(a, RN)),
-            (Type::F32, _) => unary_with(|a: f32, m| {
-                let m = Modifiers(m);
-                m.after($f(m.before(a), m.rounding()))
-            }),
-            (Type::F64, _) => unary_with(|a: f64, m| {
-                let m = Modifiers(m);
-                m.after($f(m.before(a), m.rounding()))
-            }),
+            (Type::F32, _) => unary_with(|a: f32, m| with1(m, a, $f, $flushing)),
+            (Type::F64, _) => unary_with(|a: f64, m| with1(m, a, $f, $flushing)),
             (other, _) => return Err(format!("there is no such operation on {other}")),
         }
     };
 }
 
-/// The loop of an operation with two sources, on any type.
+/// The loop of an operation with two sources, on any type; `$flushing` is its
+/// `.ftz` form.
 macro_rules! two_sources {
-    ($ty:expr, $m:expr, $f:expr) => {
+    ($ty:expr, $m:expr, $f:expr, $flushing:expr) => {
         match ($ty, $m.0) {
             (Type::F32, 0) => binary(|a: f32, b: f32| $f(a, b, RN)),
             (Type::F64, 0) => binary(|a: f64, b: f64| $f(a, b, RN)),
-            (Type::F32, FTZ) => {
-                binary(|a: f32, b: f32| float::flush($f(float::flush(a), float::flush(b), RN)))
-            }
+            (Type::F32, FTZ) => binary(|a: f32, b: f32| $flushing(a, b, RN)),
             (Type::F16, 0) => binary(|a: F16, b: F16| $f(a, b, RN)),
             (Type::F16x2, 0) => {
                 binary(|a: u32, b: u32| packed2(a, b, |a: F16, b: F16| $f(a, b, RN)))
             }
-            (Type::F32, _) => binary_with(|a: f32, b: f32, m| with2(m, a, b, $f)),
-            (Type::F64, _) => binary_with(|a: f64, b: f64, m| with2(m, a, b, $f)),
-            (Type::F16, _) => binary_with(|a: F16, b: F16, m| with2(m, a, b, $f)),
-            (Type::Bf16, _) => binary_with(|a: Bf16, b: Bf16, m| with2(m, a, b, $f)),
-            (Type::F16x2, _) => {
-                binary_with(|a: u32, b: u32, m| packed2(a, b, |a: F16, b: F16| with2(m, a, b, $f)))
-            }
+            (Type::F32, _) => binary_with(|a: f32, b: f32, m| with2(m, a, b, $f, $flushing)),
+            (Type::F64, _) => binary_with(|a: f64, b: f64, m| with2(m, a, b, $f, $flushing)),
+            (Type::F16, _) => binary_with(|a: F16, b: F16, m| with2(m, a, b, $f, $flushing)),
+            (Type::Bf16, _) => binary_with(|a: Bf16, b: Bf16, m| with2(m, a, b, $f, $flushing)),
+            (Type::F16x2, _) => binary_with(|a: u32, b: u32, m| {
+                packed2(a, b, |a: F16, b: F16| with2(m, a, b, $f, $flushing))
+            }),
             (Type::Bf16x2, _) => binary_with(|a: u32, b: u32, m| {
-                packed2(a, b, |a: Bf16, b: Bf16| with2(m, a, b, $f))
+                packed2(a, b, |a: Bf16, b: Bf16| with2(m, a, b, $f, $flushing))
             }),
             (other, _) => return Err(format!("there is no such operation on {other}")),
         }
@@ -126,20 +119,47 @@ macro_rules! two_sources {
 }
 
 #[inline(always)]
-fn with2<F: Float>(m: u32, a: F, b: F, f: impl Fn(F, F, Rounding) -> F) -> F {
+fn with1<F: Float>(
+    m: u32,
+    a: F,
+    plain: impl Fn(F, Rounding) -> F,
+    flushing: impl Fn(F, Rounding) -> F,
+) -> F {
     let m = Modifiers(m);
-    m.after(f(m.before(a), m.before(b), m.rounding()))
+    let rounding = m.rounding();
+    m.limited(if m.has_ftz() {
+        flushing(a, rounding)
+    } else {
+        plain(a, rounding)
+    })
+}
+
+#[inline(always)]
+fn with2<F: Float>(
+    m: u32,
+    a: F,
+    b: F,
+    plain: impl Fn(F, F, Rounding) -> F,
+    flushing: impl Fn(F, F, Rounding) -> F,
+) -> F {
+    let m = Modifiers(m);
+    let rounding = m.rounding();
+    m.limited(if m.has_ftz() {
+        flushing(a, b, rounding)
+    } else {
+        plain(a, b, rounding)
+    })
 }
 
 #[inline(always)]
 fn fma_with<F: Float>(m: u32, a: F, b: F, c: F) -> F {
     let m = Modifiers(m);
-    m.after(float::fma(
-        m.before(a),
-        m.before(b),
-        m.before(c),
-        m.rounding(),
-    ))
+    let fma = if m.has_ftz() {
+        float::fma_ftz
+    } else {
+        float::fma
+    };
+    m.limited(fma(a, b, c, m.rounding()))
 }
 
 /// The loop of `fma`.
@@ -147,10 +167,7 @@ fn fma(ty: Type, m: Modifiers) -> Decoded<LaneFn> {
     Ok(match (ty, m.0) {
         (Type::F32, 0) => ternary(|a: f32, b: f32, c: f32| float::fma(a, b, c, RN)),
         (Type::F64, 0) => ternary(|a: f64, b: f64, c: f64| float::fma(a, b, c, RN)),
-        (Type::F32, FTZ) => ternary(|a: f32, b: f32, c: f32| {
-            let [a, b, c] = [a, b, c].map(float::flush);
-            float::flush(float::fma(a, b, c, RN))
-        }),
+        (Type::F32, FTZ) => ternary(|a: f32, b: f32, c: f32| float::fma_ftz(a, b, c, RN)),
         (Type::F32, _) => ternary_with(|a: f32, b: f32, c: f32, m| fma_with(m, a, b, c)),
         (Type::F64, _) => ternary_with(|a: f64, b: f64, c: f64, m| fma_with(m, a, b, c)),
         (Type::F16, _) => ternary_with(|a: F16, b: F16, c: F16, m| fma_with(m, a, b, c)),
@@ -194,7 +211,7 @@ fn extremum<F: Float>(m: u32, a: F, b: F, f: impl Fn(F, F, Extremum) -> F) -> F 
         xor_sign: m & XOR_SIGN != 0,
     };
     let m = Modifiers(m & FTZ);
-    m.after(f(m.before(a), m.before(b), rule))
+    m.limited(f(m.before(a), m.before(b), rule))
 }
 
 /// The usual `min` and `max` of f32: the other operand where one is a NaN,
@@ -245,9 +262,9 @@ impl Decoder<'_> {
                 let m = Modifiers::take(op);
                 let ty = op.ty()?;
                 let run = match op.name {
-                    "add" => two_sources!(ty, m, float::add),
-                    "sub" => two_sources!(ty, m, float::sub),
-                    _ => two_sources!(ty, m, float::mul),
+                    "add" => two_sources!(ty, m, float::add, float::add_ftz),
+                    "sub" => two_sources!(ty, m, float::sub, float::sub_ftz),
+                    _ => two_sources!(ty, m, float::mul, float::mul_ftz),
                 };
                 self.with_constant(run, 2, ty, m.0, operands)
             }
@@ -360,10 +377,10 @@ impl Decoder<'_> {
             (Type::F32, false, false, 0) => binary(|a: f32, b: f32| float::div(a, b, RN)),
             (Type::F64, false, false, 0) => binary(|a: f64, b: f64| float::div(a, b, RN)),
             (Type::F32, false, false, _) => {
-                binary_with(|a: f32, b: f32, m| with2(m, a, b, float::div))
+                binary_with(|a: f32, b: f32, m| with2(m, a, b, float::div, float::div_ftz))
             }
             (Type::F64, false, false, _) => {
-                binary_with(|a: f64, b: f64, m| with2(m, a, b, float::div))
+                binary_with(|a: f64, b: f64, m| with2(m, a, b, float::div, float::div_ftz))
             }
             (Type::F32, true, false, 0) => binary(approx::div),
             (Type::F32, false, true, 0) => binary(approx::div_full),
@@ -388,8 +405,8 @@ impl Decoder<'_> {
             return Err("an approximate function takes no rounding".to_owned());
         }
         let run = match (op.name, ty, is_approximate) {
-            ("rcp", _, false) => one_source!(ty, m, float::rcp),
-            ("sqrt", _, false) => one_source!(ty, m, float::sqrt),
+            ("rcp", _, false) => one_source!(ty, m, float::rcp, float::rcp_ftz),
+            ("sqrt", _, false) => one_source!(ty, m, float::sqrt, float::sqrt_ftz),
             ("rcp", Type::F32, true) => approximate!(ftz, approx::rcp),
             ("rcp", Type::F64, true) => unary(approx::rcp_f64),
             ("sqrt", Type::F32, true) => approximate!(ftz, approx::sqrt),
@@ -402,11 +419,11 @@ impl Decoder<'_> {
             ("ex2", Type::F32, true) => approximate!(ftz, approx::ex2),
             ("tanh", Type::F32, true) => unary(approx::tanh),
             ("ex2", Type::F16, true) => unary(approx::ex2_half::<F16>),
-            ("ex2", Type::Bf16, true) => unary(approx::ex2_half::<Bf16>),
+            ("ex2", Type::Bf16, true) => unary(approx::ex2_ftz_bf16),
             ("tanh", Type::F16, true) => unary(approx::tanh_half::<F16>),
             ("tanh", Type::Bf16, true) => unary(approx::tanh_half::<Bf16>),
             ("ex2", Type::F16x2, true) => unary(|a: u32| packed1(a, approx::ex2_half::<F16>)),
-            ("ex2", Type::Bf16x2, true) => unary(|a: u32| packed1(a, approx::ex2_half::<Bf16>)),
+            ("ex2", Type::Bf16x2, true) => unary(|a: u32| packed1(a, approx::ex2_ftz_bf16)),
             ("tanh", Type::F16x2, true) => unary(|a: u32| packed1(a, approx::tanh_half::<F16>)),
             ("tanh", Type::Bf16x2, true) => unary(|a: u32| packed1(a, approx::tanh_half::<Bf16>)),
             (name, ty, _) => return Err(format!("there is no such {name} on {ty}")),

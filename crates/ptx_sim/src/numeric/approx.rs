@@ -10,7 +10,7 @@ use std::f64::consts::TAU;
 
 use super::Rounding;
 use super::float::{self, Float, canonical_f32};
-use super::half::Half;
+use super::half::{Bf16, Half};
 
 /// `ex2.approx.f32`
 #[inline]
@@ -123,7 +123,13 @@ pub fn rsqrt_f64(a: f64) -> f64 {
     }
 }
 
-/// `ex2.approx.f16` and `.bf16`
+/// `ex2.approx.ftz.bf16`, the only form for `bf16`.
+#[inline]
+pub fn ex2_ftz_bf16(a: Bf16) -> Bf16 {
+    float::flush(ex2_half(float::flush(a)))
+}
+
+/// `ex2.approx.f16`
 #[inline]
 pub fn ex2_half<H: Half>(a: H) -> H {
     H::narrow_f64(f64::from(a.widen()).exp2())

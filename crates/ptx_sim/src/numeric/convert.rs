@@ -274,14 +274,34 @@ pub fn float_to_float(from: Format, to: Format, rounding: Rounding, bits: u64) -
     }
     let is_nearest = rounding == Rounding::NearestEven;
     match (from, to) {
-        (soft::F32, soft::F64) => f64::from(f32::of_bits(bits)).bits(),
-        (soft::F64, soft::F32) if is_nearest => (f64::of_bits(bits) as f32).bits(),
+        (soft::F32, soft::F64) => widen_f32(f32::of_bits(bits)).bits(),
+        (soft::F64, soft::F32) if is_nearest => narrow_f64(f64::of_bits(bits)).bits(),
         (soft::F16, soft::F32) => F16::of_bits(bits).to_f32().bits(),
         (soft::BF16, soft::F32) => Bf16::of_bits(bits).to_f32().bits(),
         (soft::F32, soft::F16) if is_nearest => F16::from_f32(f32::of_bits(bits)).bits(),
         (soft::F32, soft::BF16) if is_nearest => Bf16::from_f32(f32::of_bits(bits)).bits(),
         _ => soft::convert(from, to, bits, rounding),
     }
+}
+
+/// `cvt.f64.f32`
+#[inline]
+pub fn widen_f32(value: f32) -> f64 {
+    if value.is_not_a_number() {
+        let nearest = Rounding::NearestEven;
+        return f64::of_bits(convert_nan(soft::F32, soft::F64, nearest, value.bits()));
+    }
+    f64::from(value)
+}
+
+/// `cvt.rn.f32.f64`
+#[inline]
+pub fn narrow_f64(value: f64) -> f32 {
+    if value.is_not_a_number() {
+        let nearest = Rounding::NearestEven;
+        return f32::of_bits(convert_nan(soft::F64, soft::F32, nearest, value.bits()));
+    }
+    value as f32
 }
 
 /// What hardware makes of a NaN: to and from `f64` it keeps sign and payload

@@ -8,9 +8,9 @@
 //! sign and payload of a NaN operand and makes it quiet. `copysign` and moves
 //! keep a NaN's bits.
 //!
-//! **`.ftz`** is not part of the functions: flush the operands and the result
-//! with [`flush`]. **`.sat`** is [`saturate`] on the result, **`.relu`** is
-//! [`relu`].
+//! **`.ftz`** makes zeros of subnormal operands and results: [`mul_ftz`] and
+//! its kin; for other functions [`flush`] on operands and result does.
+//! **`.sat`** is [`saturate`] on the result, **`.relu`** is [`relu`].
 
 use super::Rounding;
 use super::soft::{self, Format};
@@ -351,6 +351,71 @@ pub fn flush<F: Float>(a: F) -> F {
     } else {
         a
     }
+}
+
+/// `add.ftz`. A subnormal sum is exact, so nothing hangs on its rounding.
+#[inline]
+pub fn add_ftz<F: Float>(a: F, b: F, rounding: Rounding) -> F {
+    flush(add(flush(a), flush(b), rounding))
+}
+
+/// `sub.ftz`, as [`add_ftz`].
+#[inline]
+pub fn sub_ftz<F: Float>(a: F, b: F, rounding: Rounding) -> F {
+    flush(sub(flush(a), flush(b), rounding))
+}
+
+/// `mul.ftz`. Hardware rounds as if exponents had no lower end, then flushes:
+/// a product just below the smallest normal number is mostly flushed where
+/// rounding to a subnormal would have made it normal.
+#[inline]
+pub fn mul_ftz<F: Float>(a: F, b: F, rounding: Rounding) -> F {
+    let (a, b) = (flush(a), flush(b));
+    let product = mul(a, b, rounding);
+    flush_result(product, || {
+        soft::mul_ftz(F::FORMAT, a.bits(), b.bits(), rounding)
+    })
+}
+
+/// `fma.ftz`, as [`mul_ftz`].
+#[inline]
+pub fn fma_ftz<F: Float>(a: F, b: F, c: F, rounding: Rounding) -> F {
+    let (a, b, c) = (flush(a), flush(b), flush(c));
+    let sum = fma(a, b, c, rounding);
+    flush_result(sum, || {
+        soft::fma_ftz(F::FORMAT, a.bits(), b.bits(), c.bits(), rounding)
+    })
+}
+
+/// `div.ftz`, as [`mul_ftz`].
+#[inline]
+pub fn div_ftz<F: Float>(a: F, b: F, rounding: Rounding) -> F {
+    let (a, b) = (flush(a), flush(b));
+    let quotient = div(a, b, rounding);
+    flush_result(quotient, || {
+        soft::div_ftz(F::FORMAT, a.bits(), b.bits(), rounding)
+    })
+}
+
+/// `rcp.ftz`, as [`mul_ftz`].
+#[inline]
+pub fn rcp_ftz<F: Float>(a: F, rounding: Rounding) -> F {
+    div_ftz(F::of_bits(F::FORMAT.one()), a, rounding)
+}
+
+/// `sqrt.ftz`
+#[inline]
+pub fn sqrt_ftz<F: Float>(a: F, rounding: Rounding) -> F {
+    sqrt(flush(a), rounding)
+}
+
+/// Flushes `result`; at the smallest normal number `slowly` decides.
+#[inline]
+fn flush_result<F: Float>(result: F, slowly: impl FnOnce() -> u64) -> F {
+    if result.magnitude() == F::FORMAT.smallest_normal() {
+        return F::of_bits(slowly());
+    }
+    flush(result)
 }
 
 /// `.sat`: limited to 0 … 1; NaN and -0 become +0.

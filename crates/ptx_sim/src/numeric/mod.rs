@@ -15,7 +15,7 @@
 //! | `shf`, `lop3`, `prmt` | [`bits::shf_left`], [`bits::shf_right`], [`bits::lop3`], [`bits::prmt`] |
 //! | `popc`, `clz`, `brev`, `add.sat.s32`, `mul.lo`, `abs`, `neg` | Rust's `count_ones`, `leading_zeros`, `reverse_bits`, `saturating_add`, `wrapping_*` |
 //! | `add`, `sub`, `mul`, `fma`, `div.rn` …, `rcp.rn`, `sqrt.rn` | [`float::add`] … over [`float::Float`] (`f32`, `f64`, [`half::F16`], [`half::Bf16`]), with a [`Rounding`] |
-//! | `.ftz`, `.sat`, `.relu` | [`float::flush`], [`float::saturate`], [`float::relu`] |
+//! | `.ftz`, `.sat`, `.relu` | [`float::mul_ftz`] …, [`float::flush`], [`float::saturate`], [`float::relu`] |
 //! | `min`, `max` with `.NaN`, `.xorsign.abs` | [`compare::min`], [`compare::max`], [`compare::Extremum`] |
 //! | `neg`, `abs`, `copysign`, `testp` | [`float::neg`] …, [`compare::Property`] |
 //! | `setp`, `set` | [`compare::FloatComparison`], [`compare::IntComparison`] |

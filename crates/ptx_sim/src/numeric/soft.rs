@@ -259,6 +259,22 @@ impl Exact {
         format.signed(self.is_negative, magnitude)
     }
 
+    /// Rounds to `format`, and to zero what would be subnormal even if smaller
+    /// exponents existed: `.ftz`, as hardware does it.
+    fn pack_flushing(self, format: Format, rounding: Rounding) -> u64 {
+        if self.is_zero() {
+            return format.signed(self.is_negative, 0);
+        }
+        let highest = 127 - self.significand.leading_zeros() as i32;
+        let lowest_place = self.exponent + highest - format.fraction_bits() as i32;
+        let significand = self.round_at(lowest_place, rounding);
+        let is_carried = significand >> format.precision != 0;
+        if self.exponent + highest + i32::from(is_carried) < 1 - format.max_exponent {
+            return format.signed(self.is_negative, 0);
+        }
+        self.pack(format, rounding)
+    }
+
     /// Shifts the significand to the top of 127 bits.
     fn normalised(self) -> Self {
         let shift = self.significand.leading_zeros().saturating_sub(1);
@@ -359,27 +375,35 @@ impl Exact {
     }
 }
 
-/// `a + b`
-pub fn add(format: Format, a: u64, b: u64, rounding: Rounding) -> u64 {
-    match (unpack(format, a), unpack(format, b)) {
-        (Unpacked::Finite(x), Unpacked::Finite(y)) => x.plus(y, rounding).pack(format, rounding),
-        (Unpacked::Nan, _) | (_, Unpacked::Nan) => format.canonical_nan,
-        (Unpacked::Infinite { is_negative: x }, Unpacked::Infinite { is_negative: y })
-            if x != y =>
-        {
-            format.canonical_nan
-        }
-        (Unpacked::Infinite { .. }, _) => a,
-        (_, Unpacked::Infinite { .. }) => b,
-    }
-}
-
-/// `a * b`
-pub fn mul(format: Format, a: u64, b: u64, rounding: Rounding) -> u64 {
-    match product(format, a, b) {
+/// The result of an operation, rounded to `format`.
+fn finish(format: Format, result: Unpacked, rounding: Rounding) -> u64 {
+    match result {
         Unpacked::Nan => format.canonical_nan,
         Unpacked::Infinite { is_negative } => format.signed(is_negative, format.infinity()),
         Unpacked::Finite(exact) => exact.pack(format, rounding),
+    }
+}
+
+/// As [`finish`], with `.ftz`.
+fn finish_flushing(format: Format, result: Unpacked, rounding: Rounding) -> u64 {
+    match result {
+        Unpacked::Finite(exact) => exact.pack_flushing(format, rounding),
+        _ => finish(format, result, rounding),
+    }
+}
+
+/// `a + b`, exactly; an exact zero takes the sign that `rounding` gives it.
+fn sum(a: Unpacked, b: Unpacked, rounding: Rounding) -> Unpacked {
+    match (a, b) {
+        (Unpacked::Finite(x), Unpacked::Finite(y)) => Unpacked::Finite(x.plus(y, rounding)),
+        (Unpacked::Nan, _) | (_, Unpacked::Nan) => Unpacked::Nan,
+        (Unpacked::Infinite { is_negative: x }, Unpacked::Infinite { is_negative: y })
+            if x != y =>
+        {
+            Unpacked::Nan
+        }
+        (Unpacked::Infinite { .. }, _) => a,
+        (_, Unpacked::Infinite { .. }) => b,
     }
 }
 
@@ -396,37 +420,74 @@ fn product(format: Format, a: u64, b: u64) -> Unpacked {
     }
 }
 
+/// `a / b`, exactly but for the lowest bit.
+fn quotient(format: Format, a: u64, b: u64) -> Unpacked {
+    let is_negative = (a ^ b) & format.sign_mask() != 0;
+    let zero = Unpacked::Finite(Exact {
+        is_negative,
+        significand: 0,
+        exponent: 0,
+    });
+    match (unpack(format, a), unpack(format, b)) {
+        (Unpacked::Nan, _)
+        | (_, Unpacked::Nan)
+        | (Unpacked::Infinite { .. }, Unpacked::Infinite { .. }) => Unpacked::Nan,
+        (Unpacked::Infinite { .. }, _) => Unpacked::Infinite { is_negative },
+        (_, Unpacked::Infinite { .. }) => zero,
+        (Unpacked::Finite(x), Unpacked::Finite(y)) => match (x.is_zero(), y.is_zero()) {
+            (true, true) => Unpacked::Nan,
+            (true, false) => zero,
+            (false, true) => Unpacked::Infinite { is_negative },
+            (false, false) => Unpacked::Finite(x.over(y)),
+        },
+    }
+}
+
+/// `a + b`
+pub fn add(format: Format, a: u64, b: u64, rounding: Rounding) -> u64 {
+    finish(
+        format,
+        sum(unpack(format, a), unpack(format, b), rounding),
+        rounding,
+    )
+}
+
+/// `a * b`
+pub fn mul(format: Format, a: u64, b: u64, rounding: Rounding) -> u64 {
+    finish(format, product(format, a, b), rounding)
+}
+
 /// `a * b + c`, rounded once.
 pub fn fma(format: Format, a: u64, b: u64, c: u64, rounding: Rounding) -> u64 {
-    match (product(format, a, b), unpack(format, c)) {
-        (Unpacked::Finite(x), Unpacked::Finite(y)) => x.plus(y, rounding).pack(format, rounding),
-        (Unpacked::Nan, _) | (_, Unpacked::Nan) => format.canonical_nan,
-        (Unpacked::Infinite { is_negative: x }, Unpacked::Infinite { is_negative: y })
-            if x != y =>
-        {
-            format.canonical_nan
-        }
-        (Unpacked::Infinite { is_negative }, _) => format.signed(is_negative, format.infinity()),
-        (_, Unpacked::Infinite { .. }) => c,
-    }
+    finish(
+        format,
+        sum(product(format, a, b), unpack(format, c), rounding),
+        rounding,
+    )
 }
 
 /// `a / b`
 pub fn div(format: Format, a: u64, b: u64, rounding: Rounding) -> u64 {
-    let is_negative = (a ^ b) & format.sign_mask() != 0;
-    match (unpack(format, a), unpack(format, b)) {
-        (Unpacked::Nan, _)
-        | (_, Unpacked::Nan)
-        | (Unpacked::Infinite { .. }, Unpacked::Infinite { .. }) => format.canonical_nan,
-        (Unpacked::Infinite { .. }, _) => format.signed(is_negative, format.infinity()),
-        (_, Unpacked::Infinite { .. }) => format.signed(is_negative, 0),
-        (Unpacked::Finite(x), Unpacked::Finite(y)) => match (x.is_zero(), y.is_zero()) {
-            (true, true) => format.canonical_nan,
-            (true, false) => format.signed(is_negative, 0),
-            (false, true) => format.signed(is_negative, format.infinity()),
-            (false, false) => x.over(y).pack(format, rounding),
-        },
-    }
+    finish(format, quotient(format, a, b), rounding)
+}
+
+/// `a * b` with a subnormal result flushed.
+pub fn mul_ftz(format: Format, a: u64, b: u64, rounding: Rounding) -> u64 {
+    finish_flushing(format, product(format, a, b), rounding)
+}
+
+/// `a * b + c` with a subnormal result flushed.
+pub fn fma_ftz(format: Format, a: u64, b: u64, c: u64, rounding: Rounding) -> u64 {
+    finish_flushing(
+        format,
+        sum(product(format, a, b), unpack(format, c), rounding),
+        rounding,
+    )
+}
+
+/// `a / b` with a subnormal result flushed.
+pub fn div_ftz(format: Format, a: u64, b: u64, rounding: Rounding) -> u64 {
+    finish_flushing(format, quotient(format, a, b), rounding)
 }
 
 /// The square root.

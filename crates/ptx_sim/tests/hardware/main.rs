@@ -1,0 +1,285 @@
+//! Arithmetic compared with NVIDIA hardware, bit for bit.
+//!
+//! `h200.txt` holds what an H200 gave for some six hundred instructions on
+//! operands that this test makes anew (`inputs`). To measure again, on a
+//! machine with a GPU: run the ignored test `write_kernels`, launch every
+//! kernel of `arithmetic.ptx` on the operands beside it, and write the results
+//! as the file has them.
+
+mod inputs;
+mod table;
+
+use std::cell::RefCell;
+use std::fmt::Write as _;
+
+use inputs::{Kind, operand};
+use ptx_sim::numeric::half::F16;
+use ptx_sim::{Device, Launch, LaunchOptions, Module};
+use table::{Agreement, Case, cases};
+
+/// Operands measured for each case; the file keeps the first of them.
+const N_MEASURED: usize = 2048;
+
+/// Register prefix of a width.
+fn register(n_bits: u32) -> &'static str {
+    match n_bits {
+        1 => "%p",
+        16 => "%h",
+        32 => "%r",
+        _ => "%d",
+    }
+}
+
+/// A kernel that applies one instruction to operands 64 bits apart.
+fn kernel(index: usize, case: &Case) -> String {
+    let mut text = format!(
+        "// {opcode}\n.visible .entry case_{index}(.param .u64 a, .param .u64 b, .param .u64 c, \
+         .param .u64 out)\n{{\n.reg .pred %p<9>;\n.reg .b16 %h<9>;\n.reg .b32 %r<9>;\n.reg .b64 \
+         %d<9>, %at<9>;\nmov.u32 %r7, %ctaid.x;\nmov.u32 %r8, %ntid.x;\nmov.u32 %r6, \
+         %tid.x;\nmad.lo.u32 %r7, %r7, %r8, %r6;\nmul.wide.u32 %at0, %r7, 8;\n",
+        opcode = case.opcode
+    );
+    let mut operands = String::new();
+    for (place, (name, (_, n_bits))) in ["a", "b", "c"].iter().zip(&case.operands).enumerate() {
+        let word = place + 1;
+        let _ = write!(
+            text,
+            "ld.param.u64 %at{word}, [{name}];\nadd.u64 %at{word}, %at{word}, \
+             %at0;\nld.global.b64 %d{word}, [%at{word}];\n"
+        );
+        match n_bits {
+            64 => {}
+            32 => {
+                let _ = writeln!(text, "cvt.u32.u64 %r{word}, %d{word};");
+            }
+            _ => {
+                let _ = writeln!(text, "cvt.u16.u64 %h{word}, %d{word};");
+            }
+        }
+        let _ = write!(operands, ", {}{word}", register(*n_bits));
+    }
+    let result = register(case.result_bits);
+    let _ = writeln!(text, "{} {result}5{operands}{};", case.opcode, case.suffix);
+    text += match case.result_bits {
+        1 => "selp.u64 %d5, 1, 0, %p5;\n",
+        16 => "cvt.u64.u16 %d5, %h5;\n",
+        32 => "cvt.u64.u32 %d5, %r5;\n",
+        _ => "",
+    };
+    text += "ld.param.u64 %at5, [out];\nadd.u64 %at5, %at5, %at0;\nst.global.b64 [%at5], \
+             %d5;\nret;\n}\n";
+    text
+}
+
+fn module(cases: &[Case]) -> String {
+    let mut text = ".version 8.6\n.target sm_90\n.address_size 64\n".to_owned();
+    for (index, case) in cases.iter().enumerate() {
+        text += &kernel(index, case);
+    }
+    text
+}
+
+/// The operands of a case, cut to their registers.
+fn operands(case: &Case, number: u64) -> [u64; 3] {
+    let mut words = [0; 3];
+    for (place, (kind, n_bits)) in case.operands.iter().enumerate() {
+        words[place] = operand(*kind, place as u64, number) & (u64::MAX >> (64 - n_bits));
+    }
+    words
+}
+
+/// Whether `found` may stand where the hardware has `measured`.
+fn agrees(case: &Case, found: u64, measured: u64) -> bool {
+    if found == measured {
+        return true;
+    }
+    let number = |bits: u64| match case.result_bits {
+        64 => f64::from_bits(bits),
+        32 => f64::from(f32::from_bits(bits as u32)),
+        _ if case.opcode.ends_with("bf16") => f64::from(f32::from_bits((bits as u32) << 16)),
+        _ => f64::from(F16(bits as u16).to_f32()),
+    };
+    let (x, y) = (number(found), number(measured));
+    match case.agreement {
+        Agreement::Exact => false,
+        // Twice the bound and a step: the hardware has an error of its own,
+        // and the smallest numbers have fewer bits.
+        Agreement::Relative(bound) => (x - y).abs() <= y.abs() * 2.0 * bound + smallest(case),
+        Agreement::Logarithm => (x - y).abs() <= 2.0_f64.powi(-21) * y.abs().max(1.0),
+        Agreement::Absolute(bound) => (x - y).abs() <= 2.0 * bound,
+    }
+}
+
+/// The step between the smallest numbers of a result's format.
+fn smallest(case: &Case) -> f64 {
+    match case.result_bits {
+        64 => f64::from_bits(1),
+        32 => f64::from(f32::from_bits(1)),
+        _ if case.opcode.ends_with("bf16") => 2.0_f64.powi(-133),
+        _ => 2.0_f64.powi(-24),
+    }
+}
+
+/// Compares `evaluate` with what the file says of each case; gives the
+/// disagreements.
+fn compare(results: &[Vec<u64>], evaluate: impl Fn(usize, &Case, usize) -> Vec<u64>) -> String {
+    let cases = cases();
+    assert_eq!(
+        cases.len(),
+        results.len(),
+        "measure again: the table has changed"
+    );
+    let mut report = String::new();
+    for (index, (case, measured)) in cases.iter().zip(results).enumerate() {
+        let found = evaluate(index, case, measured.len());
+        let wrong: Vec<usize> = (0..measured.len())
+            .filter(|&number| !agrees(case, found[number], measured[number]))
+            .collect();
+        if let Some(&first) = wrong.first() {
+            let [a, b, c] = operands(case, first as u64);
+            let _ = writeln!(
+                report,
+                "{}{}: {} of {}, first {a:x} {b:x} {c:x}: {:x}, hardware {:x}",
+                case.opcode,
+                case.suffix,
+                wrong.len(),
+                measured.len(),
+                found[first],
+                measured[first],
+            );
+        }
+    }
+    report
+}
+
+fn by_numeric(case: &Case, n: usize) -> Vec<u64> {
+    let mask = u64::MAX >> (64 - case.result_bits);
+    (0..n as u64)
+        .map(|number| (case.evaluate)(operands(case, number)) & mask)
+        .collect()
+}
+
+#[test]
+fn numeric_agrees_with_the_h200() {
+    let report = compare(&measured(), |_, case, n| by_numeric(case, n));
+    assert!(report.is_empty(), "{report}");
+}
+
+/// Runs the kernels themselves on the simulator and compares; a kernel that
+/// does not end well is a disagreement too.
+fn compare_simulated(results: &[Vec<u64>]) -> String {
+    let module = Module::parse(&module(&cases())).unwrap();
+    let device = RefCell::new(Device::new());
+    let loaded = device.borrow_mut().load(&module).unwrap();
+    let failures = RefCell::new(String::new());
+    let report = compare(results, |index, case, n| {
+        let mut device = device.borrow_mut();
+        let buffers = ["a", "b", "c", "out"].map(|name| device.alloc(8 * n as u64, name).unwrap());
+        for (place, (kind, _)) in case.operands.iter().enumerate() {
+            let words: Vec<u8> = (0..n as u64)
+                .flat_map(|number| operand(*kind, place as u64, number).to_le_bytes())
+                .collect();
+            device.write(buffers[place], &words).unwrap();
+        }
+        let params = buffers.map(u64::to_le_bytes);
+        let launch = Launch {
+            grid: [n as u32 / 32, 1, 1],
+            block: [32, 1, 1],
+            dynamic_shared_bytes: 0,
+            params: &[&params[0], &params[1], &params[2], &params[3]],
+            options: LaunchOptions::default(),
+        };
+        if let Err(error) = device.launch(&loaded, &format!("case_{index}"), &launch) {
+            let _ = writeln!(failures.borrow_mut(), "{}: {error}", case.opcode);
+            return by_numeric(case, n);
+        }
+        let mut out = vec![0; 8 * n];
+        device.read(buffers[3], &mut out).unwrap();
+        for address in buffers {
+            device.free(address).unwrap();
+        }
+        words(&out)
+    });
+    report + &failures.into_inner()
+}
+
+fn words(bytes: &[u8]) -> Vec<u64> {
+    bytes
+        .as_chunks()
+        .0
+        .iter()
+        .map(|word| u64::from_le_bytes(*word))
+        .collect()
+}
+
+#[test]
+fn the_simulator_agrees_with_the_h200() {
+    let report = compare_simulated(&measured());
+    assert!(report.is_empty(), "{report}");
+}
+
+/// What the hardware gave: a line for each case, the results in hexadecimal.
+fn measured() -> Vec<Vec<u64>> {
+    include_str!("h200.txt")
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .map(|line| {
+            let words = line.split_whitespace();
+            words
+                .map(|word| u64::from_str_radix(word, 16).expect("hexadecimal"))
+                .collect()
+        })
+        .collect()
+}
+
+#[test]
+#[ignore = "compares with raw results of a new measurement, the file in RESULTS"]
+fn both_agree_with_a_new_measurement() {
+    let bytes = std::fs::read(std::env::var_os("RESULTS").expect("RESULTS")).unwrap();
+    let results: Vec<Vec<u64>> = words(&bytes)
+        .chunks(N_MEASURED)
+        .map(<[u64]>::to_vec)
+        .collect();
+    let report = compare(&results, |_, case, n| by_numeric(case, n)) + &compare_simulated(&results);
+    assert!(report.is_empty(), "{report}");
+}
+
+#[test]
+#[ignore = "writes the kernels and operands for a GPU to the directory in KERNELS_OUT"]
+fn write_kernels() {
+    let out = std::path::PathBuf::from(std::env::var_os("KERNELS_OUT").expect("KERNELS_OUT"));
+    let cases = cases();
+    std::fs::write(out.join("arithmetic.ptx"), module(&cases)).unwrap();
+    let kinds = [
+        Kind::Int,
+        Kind::Count,
+        Kind::F16,
+        Kind::Bf16,
+        Kind::F32,
+        Kind::F64,
+        Kind::Tiny,
+        Kind::Huge,
+        Kind::TinyF16,
+        Kind::TinyF64,
+    ];
+    for kind in kinds {
+        for place in 0..3 {
+            let words: Vec<u8> = (0..N_MEASURED as u64)
+                .flat_map(|number| operand(kind, place, number).to_le_bytes())
+                .collect();
+            std::fs::write(out.join(format!("{kind:?}_{place}.bin")), words).unwrap();
+        }
+    }
+    let lines: Vec<String> = cases
+        .iter()
+        .map(|case| {
+            let kinds: Vec<_> = case
+                .operands
+                .iter()
+                .map(|(kind, _)| format!("{kind:?}"))
+                .collect();
+            kinds.join(" ")
+        })
+        .collect();
+    std::fs::write(out.join("cases.txt"), lines.join("\n")).unwrap();
+}
