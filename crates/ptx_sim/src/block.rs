@@ -11,8 +11,8 @@ use crate::diagnostics::FaultKind;
 use crate::launch::LaunchContext;
 use crate::memory::shared::SharedMemory;
 use crate::program::{BarrierKind, Slot};
-use crate::step::{Env, PathEnd, Stuck, Trouble, collective, fault, run_path};
-use crate::warp::{FrameId, PathState, Warp};
+use crate::step::{Env, PathEnd, Stuck, StuckAt, Trouble, collective, fault, run_path};
+use crate::warp::{FrameId, Path, PathState, Warp};
 
 /// Warp instructions that a warp runs before it is another's turn.
 const WARP_SLICE: i64 = 4096;
@@ -214,7 +214,7 @@ impl BlockRun {
         if self.unstick() {
             return Ok(Round::Progress { waits });
         }
-        Err(self.deadlock())
+        Err(self.deadlock(launch))
     }
 
     /// Opens the barriers that everybody has come to.
@@ -268,7 +268,10 @@ impl BlockRun {
         for warp in &mut self.warps {
             helped |= collective::wake_complete(warp);
         }
-        if !helped {
+        // Lanes that a warp-wide instruction still waits for do not come: its
+        // mask, or the barrier's place, is wrong.
+        let is_stuck = |path: &Path| matches!(path.state, PathState::AtCollective { .. });
+        if !helped && !self.warps.iter().any(|w| w.paths.iter().any(is_stuck)) {
             for warp in &mut self.warps {
                 helped |= warp.release_joins();
             }
@@ -278,14 +281,22 @@ impl BlockRun {
 
     /// What to say when nothing helps.
     #[cold]
-    fn deadlock(&self) -> Box<BlockTrouble> {
+    fn deadlock(&self, launch: &LaunchContext<'_>) -> Box<BlockTrouble> {
         for warp in &self.warps {
             for path in &warp.paths {
                 if let PathState::AtCollective { members } = path.state {
-                    let kind = FaultKind::MissingLanes {
-                        members,
-                        arrived: path.mask,
-                        live: warp.live,
+                    let function = launch.function(warp.frames[path.frame].function);
+                    let block = &function.blocks[path.block as usize];
+                    let arrived = path.mask;
+                    let live = warp.live;
+                    let kind = if path.at == block.end - block.first {
+                        FaultKind::DivergentBarrier { arrived, live }
+                    } else {
+                        FaultKind::MissingLanes {
+                            members,
+                            arrived,
+                            live,
+                        }
                     };
                     return self.stuck(warp, path.frame, path.block, path.at, path.mask, kind);
                 }
@@ -330,7 +341,7 @@ impl BlockRun {
                     cause: Cause::Stuck(
                         Stuck {
                             frame: 0,
-                            ptx: 0,
+                            place: StuckAt::Instruction(0),
                             trouble: Box::new(Trouble::Internal(message)),
                         },
                         frames_of(warp),
@@ -349,16 +360,14 @@ impl BlockRun {
         mask: u32,
         kind: FaultKind,
     ) -> Box<BlockTrouble> {
-        // `launch` resolves block and instruction to a place: the numbers are
-        // packed as (block, at) behind a flag bit.
         let trouble = Box::new(fault(mask, kind));
-        let ptx = PLACE_OF_BLOCK | block << 8 | at.min(255);
+        let place = StuckAt::Waiting { block, at };
         Box::new(BlockTrouble {
             warp: warp.index,
             cause: Cause::Stuck(
                 Stuck {
                     frame,
-                    ptx,
+                    place,
                     trouble,
                 },
                 frames_of(warp),
@@ -366,9 +375,6 @@ impl BlockRun {
         })
     }
 }
-
-/// Marks a [`Stuck::ptx`] that holds a block and an index into it.
-pub(crate) const PLACE_OF_BLOCK: u32 = 1 << 31;
 
 /// The calls of a warp: frame, function, caller.
 fn frames_of(warp: &Warp) -> Vec<CallRecord> {

@@ -285,33 +285,35 @@ impl Relation {
         else {
             return "no allocation is there".to_owned();
         };
+        // Names are quoted, descriptions are not.
+        let label = if label.contains(' ') {
+            label.clone()
+        } else {
+            format!("`{label}`")
+        };
         let size = *size_bytes as i128;
         let end = offset + i128::from(bytes);
         if *offset < 0 {
             format!(
-                "{} before the start of `{label}` ({})",
+                "{} before the start of {label} ({})",
                 count(-offset),
                 count(size)
             )
         } else if *offset >= size {
             let past = offset - size;
             if past == 0 {
-                format!("just past the end of `{label}` ({})", count(size))
+                format!("just past the end of {label} ({})", count(size))
             } else {
-                format!(
-                    "{} past the end of `{label}` ({})",
-                    count(past),
-                    count(size)
-                )
+                format!("{} past the end of {label} ({})", count(past), count(size))
             }
         } else if end > size {
             format!(
-                "the last {} lie past the end of `{label}` ({})",
+                "the last {} lie past the end of {label} ({})",
                 count(end - size),
                 count(size)
             )
         } else {
-            format!("{} into `{label}` ({})", count(*offset), count(size))
+            format!("{} into {label} ({})", count(*offset), count(size))
         }
     }
 }
@@ -356,12 +358,17 @@ impl fmt::Display for Place {
             write!(f, ", at {source}")?;
         }
         write!(f, " (PTX line {}: {})", self.ptx_line, self.opcode)?;
-        for caller in &self.callers {
+        // Recursion repeats itself; once is enough.
+        for same in self.callers.chunk_by(|a, b| a == b) {
+            let caller = &same[0];
             write!(f, "\n    called from `{}`", caller.function)?;
             if let Some(source) = &caller.source {
                 write!(f, ", at {source}")?;
             }
             write!(f, " (PTX line {})", caller.ptx_line)?;
+            if same.len() > 1 {
+                write!(f, ", {} times", same.len())?;
+            }
         }
         Ok(())
     }

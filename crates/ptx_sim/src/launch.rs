@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
-use crate::block::{BlockRun, BlockTrouble, Cause, PLACE_OF_BLOCK, Round};
+use crate::block::{BlockRun, BlockTrouble, Cause, Round};
 use crate::checks::counters::Counters;
 use crate::checks::{Blind, Observer};
 use crate::decode::layout::SharedLayout;
@@ -16,10 +16,10 @@ use crate::ir::{self, Special};
 use crate::lanes::WARP_SIZE;
 use crate::memory::address::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
 use crate::memory::global::GlobalMemory;
-use crate::program::{Function, Init, Program};
+use crate::program::{Function, Init, Program, Terminator};
 use crate::registers::Registers;
 use crate::report::Report;
-use crate::step::Trouble;
+use crate::step::{StuckAt, Trouble};
 use crate::warp::{Frame, FrameId, Warp};
 
 /// Addresses of functions: this plus 16 times their number.
@@ -426,10 +426,10 @@ impl<'a> LaunchContext<'a> {
             })),
             Cause::Stuck(stuck, frames) => {
                 let (_, function, mut caller) = frames[stuck.frame];
-                let mut ptx = stuck.ptx;
-                if ptx & PLACE_OF_BLOCK != 0 {
-                    ptx = self.waiting_at(function, ptx >> 8 & 0x7F_FFFF, ptx & 0xFF);
-                }
+                let ptx = match stuck.place {
+                    StuckAt::Instruction(ptx) => ptx,
+                    StuckAt::Waiting { block, at } => self.waiting_at(function, block, at),
+                };
                 let mut place = self.place(function, ptx);
                 while let Some((frame, block)) = caller {
                     let (_, function, next) = frames[frame];
@@ -467,16 +467,13 @@ impl<'a> LaunchContext<'a> {
     fn waiting_at(&self, function: usize, block: u32, at: u32) -> u32 {
         let function = self.function(function);
         let here = &function.blocks[block as usize];
-        let before = function.blocks.iter().find(|b| {
-            matches!(&b.terminator,
-                crate::program::Terminator::Barrier(barrier) if barrier.next == block)
-        });
+        let before = function.blocks.iter().find(
+            |b| matches!(&b.terminator, Terminator::Barrier(barrier) if barrier.next == block),
+        );
         match before {
             Some(before) if at == 0 => before.ptx_end - 1,
-            _ => function
-                .code
-                .get((here.first + at) as usize)
-                .map_or(here.ptx_first, |insn| insn.ptx),
+            _ if at == here.end - here.first => here.ptx_end.saturating_sub(1),
+            _ => function.code[(here.first + at) as usize].ptx,
         }
     }
 }
@@ -787,8 +784,8 @@ impl Work<'_> {
     /// One worker: runs blocks until there are none. Mostly one at a time;
     /// where blocks wait for others, several in turn.
     fn run<O: Observer>(&self, observer: &mut O) {
-        let mut resident: Vec<(u64, Box<BlockRun>)> = Vec::new();
-        let mut spare: Vec<Box<BlockRun>> = Vec::new();
+        let mut resident: Vec<(u64, BlockRun)> = Vec::new();
+        let mut spare: Vec<BlockRun> = Vec::new();
         let mut rounds = 0;
         loop {
             if resident.is_empty() {
@@ -831,10 +828,8 @@ impl Work<'_> {
         }
     }
 
-    fn begin(&self, number: u64, spare: &mut Vec<Box<BlockRun>>) -> (u64, Box<BlockRun>) {
-        let mut block = spare
-            .pop()
-            .unwrap_or_else(|| Box::new(BlockRun::new(self.context)));
+    fn begin(&self, number: u64, spare: &mut Vec<BlockRun>) -> (u64, BlockRun) {
+        let mut block = spare.pop().unwrap_or_else(|| BlockRun::new(self.context));
         block.start(self.context, self.ctaid(number));
         (number, block)
     }

@@ -148,7 +148,7 @@ SKIP:
         .instructions
         .iter()
         .filter(|i| i.opcode == "mov.u64")
-        .last()
+        .next_back()
         .unwrap();
     assert_eq!((inside.executions, inside.thread_executions), (1, 16));
 }

@@ -175,6 +175,9 @@ fn locate_each<O: Observer>(
                 kind,
             });
         }
+        if request.space == Space::Local {
+            continue;
+        }
         let single = Request {
             mask: 1 << lane,
             ..request
@@ -187,7 +190,10 @@ fn locate_each<O: Observer>(
             }
         }
     }
-    Ok(Located::Each(pointers))
+    Ok(match request.space {
+        Space::Local => Located::Local,
+        _ => Located::Each(pointers),
+    })
 }
 
 /// What is wrong with one lane's access, if anything.
@@ -314,7 +320,7 @@ fn check_lane<O: Observer>(
             relation,
         });
     }
-    if address % size != 0 {
+    if !address.is_multiple_of(size) {
         return Err(FaultKind::Misaligned {
             access,
             space,
@@ -692,11 +698,11 @@ fn extend(value: u64, bytes: u32, signed: bool) -> u64 {
 unsafe fn copy_out_shared(from: *mut u8, to: *mut u8, n_bytes: usize) {
     // SAFETY: The caller's promise.
     unsafe {
-        if from.addr() % 8 == 0 {
+        if from.addr().is_multiple_of(8) {
             for i in 0..n_bytes / 8 {
                 *to.cast::<u64>().add(i) = read64(from.add(8 * i));
             }
-        } else if from.addr() % 4 == 0 {
+        } else if from.addr().is_multiple_of(4) {
             for i in 0..n_bytes / 4 {
                 *to.cast::<u32>().add(i) = read32(from.add(4 * i));
             }
@@ -716,11 +722,11 @@ unsafe fn copy_out_shared(from: *mut u8, to: *mut u8, n_bytes: usize) {
 unsafe fn copy_in_shared(from: *mut u8, to: *mut u8, n_bytes: usize) {
     // SAFETY: The caller's promise.
     unsafe {
-        if to.addr() % 8 == 0 {
+        if to.addr().is_multiple_of(8) {
             for i in 0..n_bytes / 8 {
                 write64(to.add(8 * i), *from.cast::<u64>().add(i));
             }
-        } else if to.addr() % 4 == 0 {
+        } else if to.addr().is_multiple_of(4) {
             for i in 0..n_bytes / 4 {
                 write32(to.add(4 * i), *from.cast::<u32>().add(i));
             }

@@ -189,8 +189,8 @@ pub(crate) fn collective(
     mask: u32,
 ) -> Result<(), Stop> {
     let regs = view.regs;
-    // SAFETY: The decoder made this slot for 32-bit lanes.
     let members = match op.members {
+        // SAFETY: The decoder made this slot for 32-bit lanes.
         Some(slot) => unsafe { *regs.lanes::<u32>(slot) },
         None => [mask; WARP_SIZE],
     };

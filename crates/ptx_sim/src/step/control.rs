@@ -1,6 +1,7 @@
 //! Where the lanes of a block go: branches, calls, returns, barriers.
 
 use super::{Env, PathView, Trouble, fault};
+use crate::block::{Arrival, Waiter};
 use crate::checks::Observer;
 use crate::diagnostics::FaultKind;
 use crate::launch::FUNCTION_BASE;
@@ -343,12 +344,8 @@ fn at_barrier<O: Observer>(
     path: &mut Path,
     barrier: &Barrier,
 ) -> Result<Next, Box<Trouble>> {
-    if barrier.aligned && path.mask != warp.live {
-        let kind = FaultKind::DivergentBarrier {
-            arrived: path.mask,
-            live: warp.live,
-        };
-        return Err(Box::new(fault(path.mask, kind)));
+    if barrier.aligned && path.mask != warp.live && !gather_at_barrier(warp, view, path) {
+        return Ok(Next::Wait);
     }
     let lane = path.mask.trailing_zeros() as usize;
     // SAFETY: The decoder made these slots for 32-bit lanes and predicates.
@@ -377,33 +374,69 @@ fn at_barrier<O: Observer>(
     if threads.is_none() && barrier.kind == BarrierKind::Arrive {
         return Err(bad("an arrival without a thread count".to_owned()));
     }
-    let n_arrived = if barrier.aligned {
+    let waits = barrier.kind != BarrierKind::Arrive;
+    // Where the warp came along several paths, each arrives for its lanes; the
+    // warp counts as a whole all the same.
+    let place = (path.frame, path.block, path.at);
+    let here = (path.frame, barrier.next);
+    let mut n_arrived = if barrier.aligned {
         32
     } else {
         path.mask.count_ones()
     };
-    let waits = barrier.kind != BarrierKind::Arrive;
-    path.block = barrier.next;
-    env.barriers.arrive(crate::block::Arrival {
-        id: id as usize,
-        n_arrived,
-        warp: warp.index,
-        mask: path.mask,
-        threads,
-        votes: source.map(|s| s & path.mask),
-    });
-    if !waits {
-        return Ok(Next::Block);
+    let mut come = |path: &mut Path| {
+        env.barriers.arrive(Arrival {
+            id: id as usize,
+            n_arrived,
+            warp: warp.index,
+            mask: path.mask,
+            threads,
+            votes: source.map(|s| s & path.mask),
+        });
+        n_arrived = 0;
+        (path.block, path.at) = (here.1, 0);
+        if waits {
+            path.state = PathState::AtBarrier;
+            env.barriers.waiters.push(Waiter {
+                id: id as usize,
+                warp: warp.index,
+                mask: path.mask,
+                frame: here.0,
+                destination: barrier.d.map(|slot| (slot, barrier.kind)),
+            });
+        } else {
+            path.state = PathState::Ready;
+        }
+    };
+    come(path);
+    if barrier.aligned {
+        for other in &mut warp.paths {
+            let waits_here = matches!(other.state, PathState::AtCollective { .. });
+            if waits_here && (other.frame, other.block, other.at) == place {
+                come(other);
+            }
+        }
     }
-    path.state = PathState::AtBarrier;
-    env.barriers.waiters.push(crate::block::Waiter {
-        id: id as usize,
-        warp: warp.index,
-        mask: path.mask,
-        frame: path.frame,
-        destination: barrier.d.map(|slot| (slot, barrier.kind)),
-    });
-    Ok(Next::Wait)
+    Ok(if waits { Next::Wait } else { Next::Block })
+}
+
+/// Lanes of a warp come to an aligned barrier without the others. They may
+/// have drifted apart by waiting for each other, so they wait for the rest;
+/// gives whether all are there now.
+#[cold]
+fn gather_at_barrier(warp: &Warp, view: &PathView<'_>, path: &mut Path) -> bool {
+    let block = &view.function.blocks[path.block as usize];
+    path.at = block.end - block.first;
+    path.state = PathState::AtCollective { members: warp.live };
+    let here = warp
+        .paths
+        .iter()
+        .filter(|p| {
+            matches!(p.state, PathState::AtCollective { .. })
+                && (p.frame, p.block, p.at) == (path.frame, path.block, path.at)
+        })
+        .fold(path.mask, |mask, p| mask | p.mask);
+    here == warp.live
 }
 
 /// Reads a clock. Time is counted in warp instructions of this worker.

@@ -17,7 +17,7 @@ use crate::checks::Observer;
 use crate::diagnostics::FaultKind;
 use crate::launch::LaunchContext;
 use crate::memory::shared::SharedMemory;
-use crate::program::{Function, Insn, Op};
+use crate::program::{BlockId, Function, Insn, Op};
 use crate::registers::FramePtr;
 use crate::warp::{FrameId, IDLE_POLLS, Path, PathState, Warp};
 
@@ -85,12 +85,26 @@ pub(crate) fn fault(mask: u32, kind: FaultKind) -> Trouble {
     }
 }
 
+/// Where in a function an instruction in trouble is.
+#[derive(Clone, Copy)]
+pub(crate) enum StuckAt {
+    /// The instruction's number in the function.
+    Instruction(u32),
+    /// What a path waits for that has done `at` instructions of a block.
+    Waiting {
+        /// The block.
+        block: BlockId,
+        /// The instructions done.
+        at: u32,
+    },
+}
+
 /// An instruction in trouble: where it is, and what it is.
 pub(crate) struct Stuck {
     /// The call.
     pub frame: FrameId,
-    /// Instruction number within the function.
-    pub ptx: u32,
+    /// The instruction.
+    pub place: StuckAt,
     /// What is wrong.
     pub trouble: Box<Trouble>,
 }
@@ -183,7 +197,7 @@ pub(crate) fn run_path<O: Observer>(
                             Ok(path) => Ok(PathEnd::Paused(path)),
                             Err(trouble) => Err(Stuck {
                                 frame: path.frame,
-                                ptx: insn.ptx,
+                                place: StuckAt::Instruction(insn.ptx),
                                 trouble,
                             }),
                         };
@@ -191,7 +205,7 @@ pub(crate) fn run_path<O: Observer>(
                     Err(Stop::Trouble(trouble)) => {
                         return Err(Stuck {
                             frame: path.frame,
-                            ptx: insn.ptx,
+                            place: StuckAt::Instruction(insn.ptx),
                             trouble,
                         });
                     }
@@ -205,10 +219,10 @@ pub(crate) fn run_path<O: Observer>(
                 Ok(control::Next::Wait) => return Ok(PathEnd::Paused(path)),
                 Err(trouble) => {
                     let block = &function.blocks[path.block as usize];
-                    let ptx = block.ptx_end.saturating_sub(1).max(block.ptx_first);
+                    let place = StuckAt::Instruction(block.ptx_end.saturating_sub(1));
                     return Err(Stuck {
                         frame: path.frame,
-                        ptx,
+                        place,
                         trouble,
                     });
                 }
