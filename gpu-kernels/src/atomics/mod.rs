@@ -22,8 +22,8 @@
 //! |---|---|---|
 //! | add | `old + value` | u32 i32 u64 i64 f32 f64 f16x2 bf16x2 |
 //! | sub | `old − value` | the same; PTX has no `sub`: it adds the negative |
-//! | exch | `value` | u32 i32 u64 i64 f32 f64 |
-//! | cas | `if old == expected { value } else { old }` | u32 i32 u64 i64 f32 f64 |
+//! | exch | `value` | all of these |
+//! | cas | `if old == expected { value } else { old }` (same bits) | all of these |
 //! | min, max | the smaller, the larger | u32 i32 u64 i64 |
 //! | and, or, xor | bit by bit | u32 i32 u64 i64 |
 //! | inc | `if old >= value { 0 } else { old + 1 }` | u32 |
@@ -38,7 +38,7 @@
 //!   too narrow is a race like no atomic at all.
 //! - *Order*: what else becomes visible with it; see [`messages`].
 //!
-//! [`table`] has one kernel for each operation and type, with all its spaces,
+//! [`table`] has one kernel for each type, with all its operations in all spaces,
 //! scopes and orders.
 //!
 //! # How to check it

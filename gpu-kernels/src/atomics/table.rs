@@ -1,8 +1,8 @@
-//! One kernel for each operation and type, with every space, scope and order.
+//! One kernel for each type, with every operation, space, scope and order.
 //!
-//! Each kernel runs 24 *cells*: 2 spaces × 3 scopes × 4 orders. In a cell, every
-//! thread does the operation once on the same address as many others, and writes
-//! down what it returned. Who contends with whom depends on the cell:
+//! Each operation runs in 24 *cells*: 2 spaces × 3 scopes × 4 orders. In a cell,
+//! every thread does the operation once, on the same address as many others, and
+//! writes down what it returned. Who contends with whom depends on the cell:
 //!
 //! - global memory, device and system scope: all threads of the grid;
 //! - global memory, block scope: the threads of a block. Each block has an
@@ -24,8 +24,26 @@ pub const BLOCK_THREADS: u32 = 64;
 pub const N_BLOCKS: u32 = 4;
 /// Threads in the grid.
 pub const N_THREADS: u32 = N_BLOCKS * BLOCK_THREADS;
-/// Cells of the table for an operation and type.
+/// Cells that an operation on a type has.
 pub const N_CELLS: u32 = 24;
+
+/// What is done to a place. The table of what each stores is in
+/// [the lesson](super).
+#[allow(missing_docs)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    Add,
+    Sub,
+    Exch,
+    Cas,
+    Min,
+    Max,
+    And,
+    Or,
+    Xor,
+    Inc,
+    Dec,
+}
 
 /// A memory space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,157 +95,131 @@ impl Cell {
     }
 }
 
-/// Index of cell `cell`'s place for block `block`, in `places`.
+/// The first cell whose place all blocks share; the cells before it are global
+/// memory in block scope.
+const FIRST_CELL_OF_GRID: u32 = 4;
+
+/// Index in `places` of operation `operation`'s place in cell `cell` for block
+/// `block`.
 #[inline(always)]
-pub const fn place(cell: u32, block: u32) -> u32 {
-    cell * N_BLOCKS + block
+pub const fn place(operation: u32, cell: u32, block: u32) -> usize {
+    ((operation * N_CELLS + cell) * N_BLOCKS + block) as usize
 }
 
-/// Index of what thread `thread` of the grid got in cell `cell`, in `returned`.
+/// Index in `operands` of what thread `thread` of the grid brings to operation
+/// `operation`.
 #[inline(always)]
-pub const fn returned_index(cell: u32, thread: u32) -> u32 {
-    cell * N_THREADS + thread
+pub const fn operand_index(operation: u32, thread: u32) -> usize {
+    (operation * N_THREADS + thread) as usize
 }
 
-/// Runs the cells in the order of [`CELLS`]. `$operate!(address, space, scope,
-/// order)` is the operation.
+/// Index in `returned` of what thread `thread` of the grid got.
+#[inline(always)]
+pub const fn returned_index(operation: u32, cell: u32, thread: u32) -> usize {
+    ((operation * N_CELLS + cell) * N_THREADS + thread) as usize
+}
+
+/// Runs operation number `$i`, `$operation`, in all cells in the order of
+/// [`CELLS`].
 macro_rules! run_cells {
-    ($operate:ident, $shared:ident, $places:ident, $returned:ident) => {{
-        let block = thread::block_idx_x();
-        let mut cell = 0;
-        run_cells!(@scopes $operate, $shared, $places, $returned, block, cell, Global);
-        run_cells!(@scopes $operate, $shared, $places, $returned, block, cell, Shared);
-        let _ = cell;
-    }};
-    (@scopes $operate:ident, $shared:ident, $places:ident, $returned:ident, $block:ident, $cell:ident, $space:ident) => {
-        run_cells!(@orders $operate, $shared, $places, $returned, $block, $cell, $space, Block);
-        run_cells!(@orders $operate, $shared, $places, $returned, $block, $cell, $space, Device);
-        run_cells!(@orders $operate, $shared, $places, $returned, $block, $cell, $space, System);
+    ($run:ident, $i:expr, $operation:ident) => {
+        run_cells!(@scopes $run, $i, $operation, 0, Global);
+        run_cells!(@scopes $run, $i, $operation, 12, Shared);
     };
-    (@orders $operate:ident, $shared:ident, $places:ident, $returned:ident, $block:ident, $cell:ident, $space:ident, $scope:ident) => {
-        run_cells!(@cell $operate, $shared, $places, $returned, $block, $cell, $space, $scope, Relaxed);
-        run_cells!(@cell $operate, $shared, $places, $returned, $block, $cell, $space, $scope, Acquire);
-        run_cells!(@cell $operate, $shared, $places, $returned, $block, $cell, $space, $scope, Release);
-        run_cells!(@cell $operate, $shared, $places, $returned, $block, $cell, $space, $scope, AcqRel);
+    (@scopes $run:ident, $i:expr, $operation:ident, $cell:expr, $space:ident) => {
+        run_cells!(@orders $run, $i, $operation, $cell, $space, Block);
+        run_cells!(@orders $run, $i, $operation, $cell + 4, $space, Device);
+        run_cells!(@orders $run, $i, $operation, $cell + 8, $space, System);
     };
-    (@cell $operate:ident, $shared:ident, $places:ident, $returned:ident, $block:ident, $cell:ident, Global, $scope:ident, $order:ident) => {
-        let block = run_cells!(@block $block, $scope);
-        let address = $places.add(place($cell, block) as usize);
-        let old = $operate!(address, Global, $scope, $order);
-        *$returned.add(returned_index($cell, thread::index_1d()) as usize) = old;
-        $cell += 1;
+    (@orders $run:ident, $i:expr, $operation:ident, $cell:expr, $space:ident, $scope:ident) => {
+        $run!($i, $operation, $cell, $space, $scope, Relaxed);
+        $run!($i, $operation, $cell + 1, $space, $scope, Acquire);
+        $run!($i, $operation, $cell + 2, $space, $scope, Release);
+        $run!($i, $operation, $cell + 3, $space, $scope, AcqRel);
     };
-    (@cell $operate:ident, $shared:ident, $places:ident, $returned:ident, $block:ident, $cell:ident, Shared, $scope:ident, $order:ident) => {
-        let address = $places.add(place($cell, $block) as usize);
-        if thread::thread_idx_x() == 0 {
-            *$shared = *address;
-        }
-        thread::sync_threads();
-        let old = $operate!($shared, Shared, $scope, $order);
-        *$returned.add(returned_index($cell, thread::index_1d()) as usize) = old;
-        thread::sync_threads();
-        if thread::thread_idx_x() == 0 {
-            *address = *$shared;
-        }
-        $cell += 1;
-    };
-    (@block $block:ident, Block) => { $block };
-    (@block $block:ident, $scope:ident) => { 0 };
 }
 
-/// Kernels of operations that take one value.
-macro_rules! operation_kernels {
-    ($($doc:literal $operation:ident: $($kernel:ident = $type:ty),*;)*) => { $($(
-        #[doc = $doc]
+/// The kernel of a type, and the list of its operations.
+macro_rules! table_kernels {
+    ($($kernel:ident = $type:ty, $operations:ident: $($name:ident $operation:ident),*;)*) => { $(
+        #[doc = concat!("Operations of [`", stringify!($kernel), "`], in its order.")]
+        pub const $operations: &[Operation] = &[$(Operation::$name),*];
+
+        #[doc = concat!("Every operation on `", stringify!($type), "`, in every cell.")]
         ///
         /// # Safety
         ///
-        /// `places` holds [`N_CELLS`] · [`N_BLOCKS`] elements, `operands`
-        /// [`N_THREADS`], `returned` [`N_CELLS`] · [`N_THREADS`]; they do not
-        /// overlap. Launch with [`BLOCK`] threads and [`GRID`] blocks.
-        #[kernel(launch_bounds(BLOCK_THREADS))]
-        pub unsafe fn $kernel(places: *mut $type, operands: *const $type, returned: *mut $type) {
-            let shared = shared_array![$type; 1];
-            let operand = *operands.add(thread::index_1d() as usize);
-            macro_rules! operate {
-                ($address:expr, $space:ident, $scope:ident, $order:ident) => {
-                    atomic::$operation($address, operand, $space, $scope, $order)
-                };
-            }
-            run_cells!(operate, shared, places, returned);
-        }
-    )*)* };
-}
-
-operation_kernels! {
-    "Adds."
-    add: atomic_add_u32 = u32, atomic_add_i32 = i32, atomic_add_u64 = u64, atomic_add_i64 = i64,
-        atomic_add_f32 = f32, atomic_add_f64 = f64, atomic_add_f16x2 = F16x2,
-        atomic_add_bf16x2 = Bf16x2;
-    "Subtracts, by adding the negative."
-    sub: atomic_sub_u32 = u32, atomic_sub_i32 = i32, atomic_sub_u64 = u64, atomic_sub_i64 = i64,
-        atomic_sub_f32 = f32, atomic_sub_f64 = f64, atomic_sub_f16x2 = F16x2,
-        atomic_sub_bf16x2 = Bf16x2;
-    "Stores, and takes what was there."
-    exch: atomic_exch_u32 = u32, atomic_exch_i32 = i32, atomic_exch_u64 = u64,
-        atomic_exch_i64 = i64, atomic_exch_f32 = f32, atomic_exch_f64 = f64;
-    "Keeps the smaller."
-    min: atomic_min_u32 = u32, atomic_min_i32 = i32, atomic_min_u64 = u64, atomic_min_i64 = i64;
-    "Keeps the larger."
-    max: atomic_max_u32 = u32, atomic_max_i32 = i32, atomic_max_u64 = u64, atomic_max_i64 = i64;
-    "Keeps the bits that both have."
-    and: atomic_and_u32 = u32, atomic_and_i32 = i32, atomic_and_u64 = u64, atomic_and_i64 = i64;
-    "Keeps the bits that either has."
-    or: atomic_or_u32 = u32, atomic_or_i32 = i32, atomic_or_u64 = u64, atomic_or_i64 = i64;
-    "Keeps the bits that one of them has."
-    xor: atomic_xor_u32 = u32, atomic_xor_i32 = i32, atomic_xor_u64 = u64, atomic_xor_i64 = i64;
-    "Counts up to the operand and round to 0."
-    inc: atomic_inc_u32 = u32;
-    "Counts down from the operand to 0 and round."
-    dec: atomic_dec_u32 = u32;
-}
-
-/// Kernels of compare-and-swap, which takes two values.
-macro_rules! cas_kernels {
-    ($($kernel:ident = $type:ty),*) => { $(
-        /// Stores the thread's `value` if its `expected` is what is there.
-        ///
-        /// A thread that finds something else gives up; a program would look at
-        /// what it found and try again. That is how operations that the hardware
-        /// lacks are built, as `bf16x2` addition is before sm_90.
-        ///
-        /// # Safety
-        ///
-        /// As the other kernels of the table; `expected` holds [`N_THREADS`]
-        /// elements too.
+        /// With `n` operations, `places` holds `n` · [`N_CELLS`] · [`N_BLOCKS`]
+        /// elements, `operands` `n` · [`N_THREADS`], `expected` (of the
+        /// compare-and-swap) [`N_THREADS`], `returned` `n` · [`N_CELLS`] ·
+        /// [`N_THREADS`]; they do not overlap. Launch with [`BLOCK`] threads and
+        /// [`GRID`] blocks.
         #[kernel(launch_bounds(BLOCK_THREADS))]
         pub unsafe fn $kernel(
             places: *mut $type,
+            operands: *const $type,
             expected: *const $type,
-            values: *const $type,
             returned: *mut $type,
         ) {
             let shared = shared_array![$type; 1];
-            let expected = *expected.add(thread::index_1d() as usize);
-            let value = *values.add(thread::index_1d() as usize);
+            let (block, thread) = (thread::block_idx_x(), thread::index_1d());
+            let expected = *expected.add(thread as usize);
+
             macro_rules! operate {
-                ($address:expr, $space:ident, $scope:ident, $order:ident) => {
-                    atomic::cas($address, expected, value, $space, $scope, $order)
+                (cas, $address:expr, $operand:expr, $space:ident, $scope:ident, $order:ident) => {
+                    atomic::cas($address, expected, $operand, $space, $scope, $order)
+                };
+                ($op:ident, $address:expr, $operand:expr, $space:ident, $scope:ident, $order:ident) => {
+                    atomic::$op($address, $operand, $space, $scope, $order)
                 };
             }
-            run_cells!(operate, shared, places, returned);
+            macro_rules! run {
+                ($i:expr, $op:ident, $cell:expr, Global, $scope:ident, $order:ident) => {
+                    let contended = if $cell < FIRST_CELL_OF_GRID { block } else { 0 };
+                    let address = places.add(place($i, $cell, contended));
+                    let operand = *operands.add(operand_index($i, thread));
+                    let old = operate!($op, address, operand, Global, $scope, $order);
+                    *returned.add(returned_index($i, $cell, thread)) = old;
+                };
+                ($i:expr, $op:ident, $cell:expr, Shared, $scope:ident, $order:ident) => {
+                    let address = places.add(place($i, $cell, block));
+                    let operand = *operands.add(operand_index($i, thread));
+                    if thread::thread_idx_x() == 0 {
+                        *shared = *address;
+                    }
+                    thread::sync_threads();
+                    let old = operate!($op, shared, operand, Shared, $scope, $order);
+                    *returned.add(returned_index($i, $cell, thread)) = old;
+                    thread::sync_threads();
+                    if thread::thread_idx_x() == 0 {
+                        *address = *shared;
+                    }
+                };
+            }
+            table_kernels!(@each run, 0, $($operation)*);
         }
     )* };
+    (@each $run:ident, $i:expr, $operation:ident $($rest:ident)*) => {
+        run_cells!($run, $i, $operation);
+        table_kernels!(@each $run, $i + 1, $($rest)*);
+    };
+    (@each $run:ident, $i:expr,) => {};
 }
 
-cas_kernels!(
-    atomic_cas_u32 = u32,
-    atomic_cas_i32 = i32,
-    atomic_cas_u64 = u64,
-    atomic_cas_i64 = i64,
-    atomic_cas_f32 = f32,
-    atomic_cas_f64 = f64
-);
+table_kernels! {
+    atomic_u32 = u32, OPERATIONS_U32: Add add, Sub sub, Exch exch, Cas cas, Min min, Max max,
+        And and, Or or, Xor xor, Inc inc, Dec dec;
+    atomic_i32 = i32, OPERATIONS_I32: Add add, Sub sub, Exch exch, Cas cas, Min min, Max max,
+        And and, Or or, Xor xor;
+    atomic_u64 = u64, OPERATIONS_U64: Add add, Sub sub, Exch exch, Cas cas, Min min, Max max,
+        And and, Or or, Xor xor;
+    atomic_i64 = i64, OPERATIONS_I64: Add add, Sub sub, Exch exch, Cas cas, Min min, Max max,
+        And and, Or or, Xor xor;
+    atomic_f32 = f32, OPERATIONS_F32: Add add, Sub sub, Exch exch, Cas cas;
+    atomic_f64 = f64, OPERATIONS_F64: Add add, Sub sub, Exch exch, Cas cas;
+    atomic_f16x2 = F16x2, OPERATIONS_F16X2: Add add, Sub sub, Exch exch, Cas cas;
+    atomic_bf16x2 = Bf16x2, OPERATIONS_BF16X2: Add add, Sub sub, Exch exch, Cas cas;
+}
 
 /// Block of every kernel here, in threads.
 pub const BLOCK: [u32; 3] = [BLOCK_THREADS, 1, 1];
@@ -236,7 +228,7 @@ pub const GRID: [u32; 3] = [N_BLOCKS, 1, 1];
 
 #[cfg(test)]
 mod tests {
-    use super::{CELLS, N_BLOCKS, N_CELLS, place};
+    use super::{CELLS, FIRST_CELL_OF_GRID, N_BLOCKS, N_CELLS, place};
 
     #[test]
     fn no_cell_is_listed_twice() {
@@ -248,15 +240,21 @@ mod tests {
     #[test]
     fn a_third_of_the_cells_spans_the_grid() {
         assert_eq!(CELLS.iter().filter(|cell| cell.spans_grid()).count(), 8);
+        assert_eq!(
+            CELLS.iter().position(|cell| cell.spans_grid()),
+            Some(FIRST_CELL_OF_GRID as usize)
+        );
     }
 
     #[test]
-    fn every_place_belongs_to_one_cell_and_block() {
+    fn every_place_belongs_to_one_operation_cell_and_block() {
         let mut next = 0;
-        for cell in 0..N_CELLS {
-            for block in 0..N_BLOCKS {
-                assert_eq!(place(cell, block), next);
-                next += 1;
+        for operation in 0..3 {
+            for cell in 0..N_CELLS {
+                for block in 0..N_BLOCKS {
+                    assert_eq!(place(operation, cell, block), next);
+                    next += 1;
+                }
             }
         }
     }
