@@ -1,0 +1,470 @@
+//! Reduction: six kernels that add up an array, and how far each is from the
+//! truth.
+//!
+//! Two inputs. Whole numbers small enough that every partial sum is exact in
+//! `f32`: any order of additions gives the same bits, and the check is exact, at
+//! every length. And the catalogue's 1.23, whose sum is rounded at every step:
+//! there the check is the error bound of the kernel's own order of additions.
+
+use crate::bench::{Bench, CaseError};
+use crate::counts::Expectation;
+use crate::counts::Metric::{
+    LocalSectors, SharedLoadConflictsPerRequest as LoadConflicts,
+    SharedStoreConflictsPerRequest as StoreConflicts,
+};
+use crate::engine::{Buffer, Engine, EngineError, EngineKind, LaunchConfig, Prepared};
+use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
+use crate::verify::Tolerance;
+use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
+use gpu_kernels::reduction::{
+    self, atomic_depth, error_bound, fast_block, fast_depth, fast_grid,
+    reduce_atomic, reduce_fast, reduce_global, reduce_shared, reduce_shared_dynamic,
+    reduce_shuffle, shared_bytes, tree_depth,
+};
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+/// The lesson.
+pub static LESSON: Lesson = Lesson {
+    id: "reduction",
+    title: "Reduction",
+    idea: "many threads, one number: a tree with barriers, shuffles, and a ticket for the last block",
+    source: "gpu-kernels/src/reduction/mod.rs",
+    kernels: &KERNELS,
+    shapes,
+    work,
+    expects_at,
+};
+
+/// The catalogue's size.
+const N_FULL: u32 = 100_000_000;
+/// The catalogue's value, in every element.
+const VALUE: f32 = 1.23;
+/// The largest length of a sweep.
+const N_SWEEP: u32 = 300;
+/// Lengths that a sweep adds: none at all, and around whatever is special to a
+/// kernel.
+const EXTRA_LENGTHS: [u32; 11] = [
+    0, 511, 512, 513, 4_095, 4_097, 16_383, 16_384, 16_385, 20_483, 65_536,
+];
+
+const fn bound_of(depth: u32) -> Tolerance {
+    Tolerance::Relative(error_bound(depth, 1.0))
+}
+
+const NO_LOCAL: Expectation = Expectation::exactly(LocalSectors, 0.0);
+const CONFLICT_FREE: &[Expectation] = &[
+    Expectation::exactly(LoadConflicts, 0.0),
+    Expectation::exactly(StoreConflicts, 0.0),
+    NO_LOCAL,
+];
+
+static KERNELS: [KernelEntry; 6] = [
+    KernelEntry::of(
+        reduce_global,
+        "the tree in global memory, in place",
+        run::<reduce_global>,
+    )
+    .within(bound_of(tree_depth(N_FULL)))
+    .expecting(&[NO_LOCAL]),
+    KernelEntry::of(
+        reduce_shared,
+        "the tree in shared memory",
+        run::<reduce_shared>,
+    )
+    .within(bound_of(tree_depth(N_FULL)))
+    .expecting(CONFLICT_FREE),
+    KernelEntry::of(
+        reduce_shared_dynamic,
+        "the same, in shared memory that the launch sizes",
+        run::<reduce_shared_dynamic>,
+    )
+    .within(bound_of(tree_depth(N_FULL)))
+    .expecting(CONFLICT_FREE),
+    KernelEntry::of(
+        reduce_atomic,
+        "one atomic addition a block: one launch",
+        run::<reduce_atomic>,
+    )
+    .within(bound_of(atomic_depth(N_FULL)))
+    .expecting(CONFLICT_FREE),
+    KernelEntry::of(
+        reduce_shuffle,
+        "the tree in registers, by warp shuffles",
+        run::<reduce_shuffle>,
+    )
+    .within(bound_of(tree_depth(N_FULL)))
+    .expecting(CONFLICT_FREE),
+    KernelEntry::of(
+        reduce_fast,
+        "16-byte loads, many elements a thread, the last block finishes",
+        run::<reduce_fast>,
+    )
+    .within(bound_of(fast_depth(
+        N_FULL,
+        fast_grid(N_FULL, 132)[0],
+        reduction::FAST_THREADS,
+    )))
+    .expecting(CONFLICT_FREE),
+];
+
+fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
+    let n = match (effort, engine) {
+        (Effort::Quick, _) => 100_000,
+        (Effort::Default, EngineKind::Sim) => 1_000_000,
+        (Effort::Default, EngineKind::Gpu) | (Effort::Full, _) => N_FULL,
+    };
+    vec![Shape::every(&[N_SWEEP]), Shape::of(&[n])]
+}
+
+fn len(shape: &Shape) -> u32 {
+    shape.dims()[0]
+}
+
+fn work(shape: &Shape) -> Work {
+    let n = u64::from(len(shape));
+    Work {
+        bytes: 4 * n,
+        flops: n.saturating_sub(1),
+    }
+}
+
+fn expects_at(shape: &Shape) -> bool {
+    !shape.is_sweep()
+}
+
+// ---------------------------------------------------------------------------
+// The truth, and two straight sums
+// ---------------------------------------------------------------------------
+
+/// What adding [`VALUE`] `n` times gives.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StraightSums {
+    /// One after the other in `f32`.
+    pub in_f32: f32,
+    /// One after the other in `f64`, of the `f64` 1.23.
+    pub in_f64: f64,
+    /// Exactly, of the `f32` 1.23, which is what the kernels add.
+    pub exact: f64,
+}
+
+impl StraightSums {
+    /// Of `n` elements.
+    pub fn of(n: u32) -> Self {
+        static KNOWN: Mutex<Option<HashMap<u32, StraightSums>>> = Mutex::new(None);
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        *known
+            .get_or_insert_default()
+            .entry(n)
+            .or_insert_with(|| Self::compute(n))
+    }
+
+    fn compute(n: u32) -> Self {
+        let mut in_f32 = 0.0f32;
+        let mut in_f64 = 0.0f64;
+        for _ in 0..n {
+            in_f32 += VALUE;
+            in_f64 += 1.23;
+        }
+        Self {
+            in_f32,
+            in_f64,
+            // 24 bits times 32 bits: a product without rounding if it fits 53.
+            exact: f64::from(VALUE) * f64::from(n),
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------
+// Launches
+// ---------------------------------------------------------------------------
+
+/// What a kernel needs to add up an array.
+struct Plan<'e> {
+    /// One after the other.
+    launches: Vec<Prepared>,
+    /// Where the sum is, at index 0, when all are done.
+    sums: Buffer<'e, f32>,
+    /// What else the launches use, kept as long as they are.
+    _partial_sums: Vec<Buffer<'e, f32>>,
+    /// A counter that must be 0 before and after.
+    counter: Option<Buffer<'e, u32>>,
+    /// Most additions that an element goes through.
+    depth: u32,
+}
+
+trait Sum: Kernel {
+    /// The launches that add up the first `n` elements of `input`.
+    fn plan<'e>(
+        engine: &'e dyn Engine,
+        input: &Buffer<'e, f32>,
+        n: u32,
+    ) -> Result<Plan<'e>, EngineError>;
+}
+
+/// Launches of a kernel that leaves one sum a block, over its own sums again
+/// until one is left.
+fn tree_plan<'e, K: Kernel>(
+    engine: &'e dyn Engine,
+    input: &Buffer<'e, f32>,
+    n: u32,
+    config: impl Fn(u32) -> LaunchConfig,
+    args: impl Fn(&Buffer<'e, f32>, &Buffer<'e, f32>, u32) -> K::Args,
+) -> Result<Plan<'e>, EngineError> {
+    let mut launches = Vec::new();
+    let mut levels: Vec<Buffer<'e, f32>> = Vec::new();
+    let mut n_left = n;
+    loop {
+        let config = config(n_left);
+        let n_blocks = config.grid[0];
+        let sums = Buffer::poisoned(engine, "block sums", n_blocks as usize)?;
+        let from = levels.last().unwrap_or(input);
+        // SAFETY: `from` holds n_left elements, `sums` one a block; both outlive
+        // the plan's launches, because the plan keeps them (the caller keeps the
+        // input). The geometry is the kernel's own.
+        launches.push(unsafe { Prepared::of::<K>(config, args(from, &sums, n_left)) }?);
+        levels.push(sums);
+        n_left = n_blocks;
+        if n_left == 1 {
+            break;
+        }
+    }
+    let sums = levels.pop().ok_or_else(|| EngineError::Internal {
+        engine: "host",
+        what: "a reduction without a launch".to_owned(),
+    })?;
+    Ok(Plan {
+        launches,
+        sums,
+        _partial_sums: levels,
+        counter: None,
+        depth: tree_depth(n),
+    })
+}
+
+fn config(n: u32) -> LaunchConfig {
+    LaunchConfig::new(reduction::grid(n), reduction::BLOCK)
+}
+
+impl Sum for reduce_global {
+    fn plan<'e>(
+        engine: &'e dyn Engine,
+        input: &Buffer<'e, f32>,
+        n: u32,
+    ) -> Result<Plan<'e>, EngineError> {
+        tree_plan::<Self>(engine, input, n, config, |from, to, n| {
+            (from.as_mut_ptr(), to.as_mut_ptr(), n)
+        })
+    }
+}
+
+/// The kernels that read one array and leave one sum a block.
+trait BlockSums: Kernel<Args = (DevicePtr<f32>, DevicePtrMut<f32>, u32)> {
+    const SHARED_BYTES: u32 = 0;
+}
+impl BlockSums for reduce_shared {}
+impl BlockSums for reduce_shuffle {}
+impl BlockSums for reduce_shared_dynamic {
+    const SHARED_BYTES: u32 = shared_bytes();
+}
+
+macro_rules! sum_by_tree {
+    ($($kernel:ident),*) => { $(
+        impl Sum for $kernel {
+            fn plan<'e>(
+                engine: &'e dyn Engine,
+                input: &Buffer<'e, f32>,
+                n: u32,
+            ) -> Result<Plan<'e>, EngineError> {
+                let config = |n| config(n).with_shared(Self::SHARED_BYTES);
+                tree_plan::<Self>(engine, input, n, config, |from, to, n| {
+                    (from.as_ptr(), to.as_mut_ptr(), n)
+                })
+            }
+        }
+    )* };
+}
+sum_by_tree!(reduce_shared, reduce_shared_dynamic, reduce_shuffle);
+
+impl Sum for reduce_atomic {
+    fn plan<'e>(
+        engine: &'e dyn Engine,
+        input: &Buffer<'e, f32>,
+        n: u32,
+    ) -> Result<Plan<'e>, EngineError> {
+        let sums = Buffer::of(engine, "sum", &[0.0])?;
+        // SAFETY: `input` holds n elements, `sums` one, which is 0; the grid is
+        // the kernel's own.
+        let launch =
+            unsafe { Prepared::of::<Self>(config(n), (input.as_ptr(), sums.as_mut_ptr(), n)) }?;
+        Ok(Plan {
+            launches: vec![launch],
+            sums,
+            _partial_sums: Vec::new(),
+            counter: None,
+            depth: atomic_depth(n),
+        })
+    }
+}
+
+impl Sum for reduce_fast {
+    fn plan<'e>(
+        engine: &'e dyn Engine,
+        input: &Buffer<'e, f32>,
+        n: u32,
+    ) -> Result<Plan<'e>, EngineError> {
+        let (grid, block) = (
+            fast_grid(n, engine.device().n_multiprocessors),
+            fast_block(n),
+        );
+        let n_blocks = grid[0];
+        let sums = Buffer::poisoned(engine, "sum", 1)?;
+        let block_sums = Buffer::poisoned(engine, "block sums", n_blocks as usize)?;
+        let counter = Buffer::of(engine, "blocks done", &[0])?;
+        let args = (
+            input.as_ptr(),
+            sums.as_mut_ptr(),
+            n,
+            block_sums.as_mut_ptr(),
+            counter.as_mut_ptr(),
+        );
+        // SAFETY: buffers are aligned to 256 bytes; `input` holds n elements,
+        // `sums` one, `block_sums` one a block, the counter is 0.
+        let launch = unsafe { Prepared::of::<Self>(LaunchConfig::new(grid, block), args) }?;
+        Ok(Plan {
+            launches: vec![launch],
+            sums,
+            _partial_sums: vec![block_sums],
+            counter: Some(counter),
+            depth: fast_depth(n, n_blocks, block[0]),
+        })
+    }
+}
+
+impl Plan<'_> {
+    /// The sum, after all launches.
+    fn sum(&self) -> Result<f32, CaseError> {
+        if let Some(counter) = &self.counter {
+            let n_done = counter.read()?[0];
+            if n_done != 0 {
+                return Err(CaseError::Wrong(format!(
+                    "the counter of blocks is {n_done} after the launch, not 0: the next launch would fail"
+                )));
+            }
+        }
+        let mut sums = vec![0.0; self.sums.len()];
+        self.sums.read_into(&mut sums)?;
+        Ok(sums[0])
+    }
+}
+
+// ---------------------------------------------------------------------------
+// Cases
+// ---------------------------------------------------------------------------
+
+fn run<K: Sum>(bench: &mut Bench<'_>) -> Result<(), CaseError> {
+    if bench.shape().is_sweep() {
+        run_sweep::<K>(bench)
+    } else {
+        run_one::<K>(bench)
+    }
+}
+
+fn run_one<K: Sum>(bench: &mut Bench<'_>) -> Result<(), CaseError> {
+    let n = len(bench.shape());
+    let input = Buffer::of(bench.engine(), "input", &vec![VALUE; n as usize])?;
+    let plan = K::plan(bench.engine(), &input, n)?;
+
+    // The first launch reads the input; the others are short.
+    for (i, launch) in plan.launches.iter().enumerate() {
+        if i == 0 {
+            bench.launch(launch)?;
+        } else {
+            bench.launch_uncounted(launch)?;
+        }
+    }
+    let sum = plan.sum()?;
+    let truth = StraightSums::of(n);
+    let bound = error_bound(plan.depth, truth.exact);
+    bench.note(describe(sum, bound, &truth));
+    bench.verdict_within(sum.into(), truth.exact, bound)?;
+    bench.check_counts()?;
+    bench.time_all(&plan.launches)
+}
+
+/// The result beside the truth and the straight sums.
+fn describe(sum: f32, bound: f64, truth: &StraightSums) -> String {
+    let StraightSums {
+        in_f32,
+        in_f64,
+        exact,
+    } = *truth;
+    let error = (f64::from(sum) - exact).abs();
+    format!(
+        "sum {sum:.1}, error {error:.1} of at most {bound:.1}; one after the other, f32 gives {in_f32:.1} and f64 {in_f64:.6}"
+    )
+}
+
+/// Element `index` of a sweep's input: whole numbers of both signs, whose sums
+/// stay below 2²⁴.
+fn whole_number(index: u32) -> f32 {
+    ((index.wrapping_mul(7919) % 201) as f32) - 97.0
+}
+
+/// Every length up to the bench's and some more, each exact.
+fn run_sweep<K: Sum>(bench: &mut Bench<'_>) -> Result<(), CaseError> {
+    let lengths = (1..=len(bench.shape())).chain(EXTRA_LENGTHS);
+    for n in lengths {
+        check_length::<K>(bench, n).map_err(|error| match error {
+            CaseError::Wrong(what) => CaseError::Wrong(format!("{n} elements: {what}")),
+            other => other,
+        })?;
+    }
+    Ok(())
+}
+
+fn check_length<K: Sum>(bench: &mut Bench<'_>, n: u32) -> Result<(), CaseError> {
+    let values: Vec<f32> = (0..n).map(whole_number).collect();
+    let expected: f64 = values.iter().copied().map(f64::from).sum();
+    // An allocation is never empty; the element is not the kernel's to read.
+    let stored = if values.is_empty() { &[f32::NAN][..] } else { &values };
+    let input = Buffer::of(bench.engine(), "input", stored)?;
+    let plan = K::plan(bench.engine(), &input, n)?;
+    for launch in &plan.launches {
+        bench.launch_uncounted(launch)?;
+    }
+    bench.verdict_within(plan.sum()?.into(), expected, 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{EXTRA_LENGTHS, N_FULL, StraightSums, describe, whole_number};
+    use gpu_kernels::reduction::{error_bound, tree_depth};
+
+    #[test]
+    fn partial_sums_of_a_sweep_are_exact() {
+        let n = EXTRA_LENGTHS.into_iter().max().expect("some");
+        let most: f64 = (0..n).map(|index| f64::from(whole_number(index)).abs()).sum();
+        assert!(most < f64::from(1 << 24));
+        // And they are not all the same, so that a missing element shows.
+        assert!((0..n).all(|index| whole_number(index) != 0.0 || index % 201 != 0));
+    }
+
+    #[test]
+    fn the_small_operand_is_swallowed() {
+        let sums = StraightSums::of(N_FULL);
+        assert_eq!(sums.in_f32, 33_554_432.0);
+        assert_eq!(format!("{:.6}", sums.in_f64), "123000000.110771");
+        assert_eq!(format!("{:.3}", sums.exact), "123000001.907");
+    }
+
+    #[test]
+    fn the_note_names_result_error_bound_and_both_straight_sums() {
+        let sums = StraightSums::of(N_FULL);
+        let bound = error_bound(tree_depth(N_FULL), sums.exact);
+        assert_eq!(
+            describe(123_000_000.0, bound, &sums),
+            "sum 123000000.0, error 1.9 of at most 205.3; one after the other, f32 gives 33554432.0 and f64 123000000.110771"
+        );
+    }
+}
