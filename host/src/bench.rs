@@ -56,6 +56,8 @@ pub struct Figures {
     pub work: Option<Work>,
     /// Counts of one launch, from the simulator.
     pub counts: Option<Counts>,
+    /// Remarks, for people.
+    pub notes: Vec<String>,
 }
 
 /// One kernel, one shape, one engine.
@@ -151,10 +153,71 @@ impl<'e> Bench<'e> {
         Ok(())
     }
 
+    /// Takes the verdict on one number: it must be within `bound` of `expected`.
+    pub fn verdict_within(&mut self, got: f64, expected: f64, bound: f64) -> Result<(), CaseError> {
+        let error = (got - expected).abs();
+        self.figures.n_checked += 1;
+        let so_far = self.figures.max_abs_error.unwrap_or(0.0);
+        if error.is_nan() || error > so_far || self.figures.max_abs_error.is_none() {
+            self.figures.max_abs_error = Some(error);
+        }
+        // So that a NaN is wrong.
+        if error <= bound {
+            return Ok(());
+        }
+        Err(CaseError::Wrong(format!(
+            "expected {expected} within {bound}, got {got}"
+        )))
+    }
+
+    /// A remark on the result, for people.
+    pub fn note(&mut self, note: String) {
+        self.figures.notes.push(note);
+    }
+
     /// Times the launch, beside a copy of as many bytes, where the engine has a
     /// clock that means something.
     pub fn time(&mut self, launch: &Prepared) -> Result<(), CaseError> {
-        let runs = self.engine.time(launch, N_WARMUP, N_RUNS)?;
+        self.time_all(std::slice::from_ref(launch))
+    }
+
+    /// [`Bench::time`] of launches that do one thing together.
+    pub fn time_all(&mut self, launches: &[Prepared]) -> Result<(), CaseError> {
+        let runs = self.engine.time(launches, N_WARMUP, N_RUNS)?;
+        self.keep_times(runs)
+    }
+
+    /// [`Bench::time_all`] of launches that do something else the second time,
+    /// unless `reset` comes before. Long ones get fewer runs.
+    pub fn time_from(
+        &mut self,
+        launches: &[Prepared],
+        reset: impl Fn() -> Result<(), EngineError>,
+    ) -> Result<(), CaseError> {
+        /// About as long as the runs may take, in milliseconds.
+        const PATIENCE_MS: f32 = 2000.0;
+        const FEWEST_RUNS: u32 = 10;
+        let once = || -> Result<Option<f32>, EngineError> {
+            reset()?;
+            let times = self.engine.time(launches, 0, 1)?;
+            Ok(times.and_then(|times| times.first().copied()))
+        };
+        let Some(first_ms) = once()? else {
+            return Ok(());
+        };
+        let fitting =
+            |n: u32| ((PATIENCE_MS / first_ms) as u32).clamp(FEWEST_RUNS, n.max(FEWEST_RUNS));
+        for _ in 0..fitting(N_WARMUP) {
+            once()?;
+        }
+        let mut runs = Vec::new();
+        for _ in 0..fitting(N_RUNS) {
+            runs.extend(once()?);
+        }
+        self.keep_times(Some(runs))
+    }
+
+    fn keep_times(&mut self, runs: Option<Vec<f32>>) -> Result<(), CaseError> {
         self.figures.times = runs.as_deref().and_then(Times::of);
         if self.figures.times.is_some() {
             let work = (self.lesson.work)(self.shape);

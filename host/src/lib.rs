@@ -3,7 +3,8 @@
 //! Reading order: [`registry`] (what there is to run), [`lessons`] (the
 //! lessons themselves), [`bench`] (what a lesson runs on), [`engine`] (GPU and
 //! simulator), [`verify`] and [`measure`] (verdicts and figures), [`run`] (one
-//! walk over the registry), [`report`] and [`cli`] (what people see).
+//! walk over the registry), [`report`] and [`cli`] (what people see). Beside
+//! them, [`neighbors`]: atoms of the user's own and their neighbour lists.
 //!
 //! Left out: kernels (`gpu-kernels`), their compilation (`cuda_builder`), the
 //! simulation of PTX (`ptx_sim`).
@@ -16,6 +17,7 @@ pub mod guarded;
 pub mod inputs;
 pub mod lessons;
 pub mod measure;
+pub mod neighbors;
 pub mod ptx;
 pub mod registry;
 pub mod report;

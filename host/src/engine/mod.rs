@@ -61,6 +61,8 @@ pub struct DeviceProperties {
     pub sm: u32,
     /// Device memory, in bytes.
     pub memory_bytes: u64,
+    /// Multiprocessors, for grids that fill the device once.
+    pub n_multiprocessors: u32,
     /// Shared memory that a block may have when its kernel opts in, in bytes.
     pub shared_per_block_bytes: u32,
     /// CUDA version of the driver, if there is one.
@@ -125,12 +127,12 @@ pub trait Engine {
         observe: Observe,
     ) -> Result<Option<LaunchCounts>, EngineError>;
 
-    /// Runs the launch `n_warmup` times, then `n_runs` times with a clock on the
-    /// device: one time in milliseconds a run. `None` from an engine whose time
-    /// says nothing about the kernel.
+    /// Runs the launches, one after the other, `n_warmup` times, then `n_runs`
+    /// times with a clock on the device: one time in milliseconds a run of all of
+    /// them. `None` from an engine whose time says nothing about the kernels.
     fn time(
         &self,
-        launch: &Prepared,
+        launches: &[Prepared],
         n_warmup: u32,
         n_runs: u32,
     ) -> Result<Option<Vec<f32>>, EngineError>;

@@ -34,6 +34,8 @@ struct Loaded {
 impl Sim {
     /// The newest architecture whose PTX it runs.
     const SM: u32 = 90;
+    /// What it says it has; no kernel's result may depend on it.
+    const N_MULTIPROCESSORS: u32 = 4;
 
     /// Needs nothing of the machine. Modules are parsed when they are first used.
     pub fn new(modules: Vec<PtxModule>) -> Self {
@@ -47,6 +49,7 @@ impl Sim {
                 name: format!("PTX simulator ({n_threads} threads)"),
                 sm: Self::SM,
                 memory_bytes: device.config().memory_bytes,
+                n_multiprocessors: Self::N_MULTIPROCESSORS,
                 shared_per_block_bytes: device.config().shared_limit,
                 driver: None,
                 sm_clock_mhz: None,
@@ -230,7 +233,7 @@ impl Engine for Sim {
 
     fn time(
         &self,
-        _launch: &Prepared,
+        _launches: &[Prepared],
         _n_warmup: u32,
         _n_runs: u32,
     ) -> Result<Option<Vec<f32>>, EngineError> {

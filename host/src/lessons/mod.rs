@@ -20,4 +20,7 @@ lessons! {
     bank_widths
     local_memory
     running_mean
+    reduction
+    atomics
+    neighbor
 }

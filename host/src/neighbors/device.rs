@@ -6,9 +6,9 @@ use crate::engine::{Buffer, Engine, EngineError, LaunchConfig, Prepared};
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use cuda_std::vector::Float2;
 use gpu_kernels::neighbor::{
-    self, BLOCK, CellGrid, MAX_NEIGHBORS, NO_OVERFLOW, SCAN_BLOCK, SCAN_TILE,
-    neighbor_cells_build, neighbor_cells_count, neighbor_cells_scan, neighbor_cells_scatter,
-    place_by_atom, place_by_place,
+    self, BLOCK, CellGrid, MAX_NEIGHBORS, NO_OVERFLOW, SCAN_BLOCK, SCAN_TILE, neighbor_cells_build,
+    neighbor_cells_count, neighbor_cells_scan, neighbor_cells_scatter, place_by_atom,
+    place_by_place,
 };
 
 /// Where a list's places are.
@@ -173,7 +173,11 @@ impl Answer {
             });
         }
         let n_atoms = self.n_neighbors.len() as u32;
-        Ok(Lists::of((0..n_atoms).map(|atom| self.places(atom).collect()).collect()))
+        Ok(Lists::of(
+            (0..n_atoms)
+                .map(|atom| self.places(atom).collect())
+                .collect(),
+        ))
     }
 }
 

@@ -69,13 +69,18 @@ fn coordinates(text: &str) -> Result<[f32; 2], String> {
         .collect();
     let [x, y] = words[..] else {
         let n = words.len();
-        return Err(format!("{n} value{} instead of 2", if n == 1 { "" } else { "s" }));
+        return Err(format!(
+            "{n} value{} instead of 2",
+            if n == 1 { "" } else { "s" }
+        ));
     };
     Ok([coordinate(x)?, coordinate(y)?])
 }
 
 fn coordinate(word: &str) -> Result<f32, String> {
-    let value: f32 = word.parse().map_err(|_| format!("`{word}` is not a number"))?;
+    let value: f32 = word
+        .parse()
+        .map_err(|_| format!("`{word}` is not a number"))?;
     if value.is_finite() {
         Ok(value)
     } else {
@@ -94,8 +99,12 @@ mod tests {
 
     #[test]
     fn blanks_commas_comments_and_empty_lines() {
-        let atoms = parse("atoms.txt", "# x y\n\n 0 0\n1.42\t-2e-1\r\n3, 4 # last\n").expect("fine");
-        assert_eq!((atoms.x, atoms.y), (vec![0.0, 1.42, 3.0], vec![0.0, -0.2, 4.0]));
+        let atoms =
+            parse("atoms.txt", "# x y\n\n 0 0\n1.42\t-2e-1\r\n3, 4 # last\n").expect("fine");
+        assert_eq!(
+            (atoms.x, atoms.y),
+            (vec![0.0, 1.42, 3.0], vec![0.0, -0.2, 4.0])
+        );
     }
 
     #[test]
@@ -118,7 +127,12 @@ mod tests {
 
     #[test]
     fn a_missing_file_is_named() {
-        let error = read(Path::new("no/such/file")).expect_err("missing").to_string();
-        assert!(error.starts_with("could not read no/such/file: "), "{error}");
+        let error = read(Path::new("no/such/file"))
+            .expect_err("missing")
+            .to_string();
+        assert!(
+            error.starts_with("could not read no/such/file: "),
+            "{error}"
+        );
     }
 }

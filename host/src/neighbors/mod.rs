@@ -55,9 +55,11 @@ impl Atoms {
             return ([0.0; 2], [0.0; 2]);
         }
         let range = |values: &[f32]| {
-            values.iter().fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), &value| {
-                (low.min(value), high.max(value))
-            })
+            values
+                .iter()
+                .fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), &value| {
+                    (low.min(value), high.max(value))
+                })
         };
         let ((x_low, x_high), (y_low, y_high)) = (range(&self.x), range(&self.y));
         ([x_low, y_low], [x_high, y_high])
@@ -97,7 +99,9 @@ impl Lists {
     /// Pairs of neighbours, each once, the smaller index first.
     pub fn pairs(&self) -> impl Iterator<Item = (u32, u32)> {
         (0..).zip(self.iter()).flat_map(|(atom, list)| {
-            list.iter().filter(move |&&other| atom < other).map(move |&other| (atom, other))
+            list.iter()
+                .filter(move |&&other| atom < other)
+                .map(move |&other| (atom, other))
         })
     }
 }
@@ -146,8 +150,15 @@ mod tests {
 
     #[test]
     fn an_overflow_says_which_atom_and_what_to_do() {
-        let message = TooManyNeighbors { atom: 17, n_neighbors: 12 }.to_string();
-        assert!(message.starts_with("atom 17 (counting from 0) has 12 neighbours"), "{message}");
+        let message = TooManyNeighbors {
+            atom: 17,
+            n_neighbors: 12,
+        }
+        .to_string();
+        assert!(
+            message.starts_with("atom 17 (counting from 0) has 12 neighbours"),
+            "{message}"
+        );
         assert!(message.contains("shorter cut-off"), "{message}");
     }
 }

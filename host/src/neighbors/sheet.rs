@@ -49,7 +49,10 @@ pub fn sheet(n_columns: u32, n_rows: u32) -> Atoms {
 /// A sheet of exactly `n_atoms`, nearly square; the last row may be cut off.
 pub fn sheet_of(n_atoms: u32) -> Atoms {
     let n_cells = n_atoms.div_ceil(4);
-    let n_columns = (f64::from(n_cells) * HEIGHT / WIDTH).sqrt().round().max(1.0) as u32;
+    let n_columns = (f64::from(n_cells) * HEIGHT / WIDTH)
+        .sqrt()
+        .round()
+        .max(1.0) as u32;
     let mut atoms = sheet(n_columns, n_cells.div_ceil(n_columns));
     atoms.x.truncate(n_atoms as usize);
     atoms.y.truncate(n_atoms as usize);
@@ -99,6 +102,9 @@ mod tests {
             assert_eq!(sheet_of(n_atoms).len(), n_atoms);
         }
         let (_, [width, height]) = sheet_of(22_000).bounds();
-        assert!((0.9..1.1).contains(&(width / height)), "{width} by {height}");
+        assert!(
+            (0.9..1.1).contains(&(width / height)),
+            "{width} by {height}"
+        );
     }
 }

@@ -38,7 +38,10 @@ fn write_svg(svg: &mut String, atoms: &Atoms, lists: &Lists) -> fmt::Result {
         (width * scale).ceil(),
         (height * scale).ceil(),
     )?;
-    writeln!(svg, r##"<rect width="100%" height="100%" fill="#ffffff"/>"##)?;
+    writeln!(
+        svg,
+        r##"<rect width="100%" height="100%" fill="#ffffff"/>"##
+    )?;
     writeln!(
         svg,
         r##"<g stroke="#5c6470" stroke-width="{BOND_WIDTH}" stroke-linecap="round">"##
@@ -59,7 +62,12 @@ fn write_svg(svg: &mut String, atoms: &Atoms, lists: &Lists) -> fmt::Result {
         writeln!(svg, r#"<g fill="{colour}">"#)?;
         for (atom, list) in (0..).zip(lists.iter()) {
             if list.len() == n_neighbors || is_last && list.len() > n_neighbors {
-                writeln!(svg, r#"<circle cx="{:.3}" cy="{:.3}" r="{ATOM_RADIUS}"/>"#, x(atom), y(atom))?;
+                writeln!(
+                    svg,
+                    r#"<circle cx="{:.3}" cy="{:.3}" r="{ATOM_RADIUS}"/>"#,
+                    x(atom),
+                    y(atom)
+                )?;
             }
         }
         writeln!(svg, "</g>")?;

@@ -56,6 +56,8 @@ pub struct Entry {
     pub reason: Option<String>,
     /// Largest difference from the reference. Null also if it is no number.
     pub max_abs_error: Option<f64>,
+    /// Remarks on the result, for people.
+    pub notes: Vec<String>,
     /// Median of the timed runs.
     pub time_ms_median: Option<f64>,
     /// Spread of the timed runs.
@@ -146,6 +148,7 @@ impl From<&CaseResult> for Entry {
             status: result.status,
             reason: result.reason.clone(),
             max_abs_error: figures.max_abs_error.filter(|error| error.is_finite()),
+            notes: figures.notes.clone(),
             time_ms_median: median,
             time_ms: figures.times.as_ref().map(Spread::from),
             bytes,

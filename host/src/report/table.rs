@@ -216,6 +216,9 @@ pub fn write(out: &mut dyn Write, results: &[CaseResult]) -> io::Result<()> {
             };
             (row[index].as_deref().unwrap_or(""), style)
         })?;
+        for note in &result.figures.notes {
+            writeln!(out, "     {FAINT}{note}{FAINT:#}")?;
+        }
     }
     Ok(())
 }

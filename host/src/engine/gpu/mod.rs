@@ -91,6 +91,7 @@ impl Gpu {
             name: info.name,
             sm: major * 10 + minor,
             memory_bytes: info.memory_bytes,
+            n_multiprocessors: info.n_multiprocessors,
             shared_per_block_bytes: info.shared_per_block_optin_bytes,
             driver: Some(version.to_string()),
             sm_clock_mhz: info.clock_khz.map(|khz| khz / 1000),
@@ -245,13 +246,18 @@ impl Engine for Gpu {
 
     fn time(
         &self,
-        launch: &Prepared,
+        launches: &[Prepared],
         n_warmup: u32,
         n_runs: u32,
     ) -> Result<Option<Vec<f32>>, EngineError> {
-        self.run(&launch.place(), |session| {
+        let Some(last) = launches.last() else {
+            return Ok(None);
+        };
+        self.run(&last.place(), |session| {
             session.time(n_warmup, n_runs, |session| {
-                session.enqueue(&self.modules, launch, &self.properties)
+                launches
+                    .iter()
+                    .try_for_each(|launch| session.enqueue(&self.modules, launch, &self.properties))
             })
         })
         .map(Some)

@@ -12,7 +12,7 @@ use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::atomics::messages::{self, message, pass_between_blocks, pass_between_warps};
 use gpu_kernels::atomics::table::{
     self, CELLS, Cell, N_BLOCKS, N_CELLS, N_THREADS, Operation, atomic_bf16x2, atomic_f16x2,
-    atomic_f32, atomic_f64, atomic_i32, atomic_i64, atomic_u32, atomic_u64, operand_index, place,
+    atomic_f32, atomic_f64, atomic_i32, atomic_i64, atomic_u32, atomic_u64, place,
     returned_index,
 };
 use sequence::{Step, check_sequence};

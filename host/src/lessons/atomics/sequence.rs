@@ -7,7 +7,7 @@
 //! in, but for one more out at `first` and one more in at `last` (none if they
 //! are the same point), and all arrows hang together with `first`.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// One thread's operation.
 #[derive(Clone, Copy, Debug)]
@@ -82,25 +82,34 @@ fn list(words: &[String]) -> String {
 pub fn check_sequence(first: u64, last: u64, steps: &[Step]) -> Result<(), Wrong> {
     // Times each value was there, less times it was found. At the end the last
     // value is there once, found by nobody.
-    let mut surplus: HashMap<u64, i64> = HashMap::new();
+    let mut surplus: BTreeMap<u64, i64> = BTreeMap::new();
     *surplus.entry(first).or_default() += 1;
     *surplus.entry(last).or_default() -= 1;
     for step in steps {
         *surplus.entry(step.to).or_default() += 1;
         *surplus.entry(step.from).or_default() -= 1;
     }
-    let mut unbalanced: Vec<(u64, i64)> =
-        surplus.into_iter().filter(|&(_, surplus)| surplus != 0).collect();
-    // Those found too often first: they are what tells.
-    unbalanced.sort_by_key(|&(value, surplus)| (surplus, value));
-    for (value, surplus) in unbalanced {
-        let threads: Vec<u32> =
-            steps.iter().filter(|step| step.from == value).map(|step| step.thread).collect();
-        if surplus > 0 || threads.is_empty() {
-            return Err(Wrong::Lost { value, last });
-        }
-        let n_there = threads.len() as i64 + surplus;
-        return Err(Wrong::FoundTooOften { value, n_there, threads });
+    surplus.retain(|_, surplus| *surplus != 0);
+    // A value that was found too often tells who found it; say that first.
+    let found_too_often = surplus
+        .iter()
+        .filter(|&(_, &surplus)| surplus < 0)
+        .map(|(&value, &surplus)| {
+            let found = steps.iter().filter(|step| step.from == value);
+            let threads: Vec<u32> = found.map(|step| step.thread).collect();
+            let n_there = surplus + threads.len() as i64 + i64::from(value == last);
+            Wrong::FoundTooOften {
+                value,
+                n_there,
+                threads,
+            }
+        })
+        .find(|wrong| matches!(wrong, Wrong::FoundTooOften { threads, .. } if !threads.is_empty()));
+    if let Some(wrong) = found_too_often {
+        return Err(wrong);
+    }
+    if let Some((&value, _)) = surplus.iter().find(|&(_, &surplus)| surplus > 0) {
+        return Err(Wrong::Lost { value, last });
     }
     match first_detached(first, steps) {
         Some(step) => Err(Wrong::Detached { value: step.from, thread: step.thread }),
@@ -115,7 +124,7 @@ fn first_detached(first: u64, steps: &[Step]) -> Option<Step> {
         arrows.entry(step.from).or_default().push(step.to);
         arrows.entry(step.to).or_default().push(step.from);
     }
-    let mut reached = std::collections::HashSet::from([first]);
+    let mut reached = HashSet::from([first]);
     let mut open = vec![first];
     while let Some(value) = open.pop() {
         for &next in arrows.get(&value).into_iter().flatten() {

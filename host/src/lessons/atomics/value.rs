@@ -31,6 +31,7 @@ pub trait AtomicValue: DeviceCopy {
     /// A part's bits, as a number in words.
     fn part_words(bits: u64) -> String;
     /// Another value.
+    #[cfg(test)]
     fn other_than(value: Self) -> Self;
     /// Whether the bits are the same.
     fn same(self, other: Self) -> bool {
@@ -122,6 +123,7 @@ macro_rules! integers {
                 (bits as $unsigned as $type).to_string()
             }
 
+            #[cfg(test)]
             fn other_than(value: Self) -> Self {
                 value ^ 0x40
             }
@@ -187,6 +189,7 @@ macro_rules! floats {
                 <$type>::from_bits(bits as $bits).to_string()
             }
 
+            #[cfg(test)]
             fn other_than(value: Self) -> Self {
                 value + 0.75
             }
@@ -255,6 +258,7 @@ macro_rules! packed {
                 $half::from_bits(bits as u16).to_string()
             }
 
+            #[cfg(test)]
             fn other_than(value: Self) -> Self {
                 Self::new(value.x + $half::from_f32(50.0), value.y)
             }

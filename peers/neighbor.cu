@@ -1,0 +1,394 @@
+// CUDA C++ twins of the kernels in gpu-kernels/src/neighbor: the same entry
+// names, parameters and launch geometry, so that one launch drives either.
+// nvcc fuses dx * dx + dy * dy as the Rust kernels do by hand; here it is written
+// out too, so that the lists are the same to the last bit.
+#include <cstdint>
+
+namespace {
+
+constexpr uint32_t max_neighbors = 10;
+constexpr uint32_t warp_lanes = 32;
+constexpr uint32_t full_mask = 0xffffffffu;
+
+__device__ bool are_near(float dx, float dy, float cutoff_squared) {
+    return fmaf(dx, dx, dy * dy) < cutoff_squared;
+}
+
+__device__ size_t place_by_atom(uint32_t atom, uint32_t k) {
+    return size_t(atom) * max_neighbors + k;
+}
+
+__device__ size_t place_by_place(uint32_t atom, uint32_t k, uint32_t n_atoms) {
+    return size_t(k) * n_atoms + atom;
+}
+
+}  // namespace
+
+// --- All pairs, a thread an atom ---------------------------------------------
+
+namespace {
+
+constexpr uint32_t pair_threads = 128;
+
+__device__ void append(uint32_t atom, uint32_t neighbor, uint32_t *n_neighbors, uint32_t *list,
+                       uint32_t *overflow) {
+    const uint32_t k = atomicAdd(n_neighbors + atom, 1);
+    if (k < max_neighbors) {
+        list[place_by_atom(atom, k)] = neighbor;
+    } else {
+        atomicMin(overflow, atom);
+    }
+}
+
+}  // namespace
+
+extern "C" __global__ void __launch_bounds__(pair_threads)
+neighbor_atomic(const float *x, const float *y, uint32_t n_atoms, float cutoff_squared,
+                uint32_t *n_neighbors, uint32_t *list, uint32_t *overflow) {
+    const uint32_t atom = blockIdx.x * blockDim.x + threadIdx.x;
+    if (atom >= n_atoms) {
+        return;
+    }
+    const float own_x = x[atom], own_y = y[atom];
+    for (uint32_t other = atom + 1; other < n_atoms; ++other) {
+        if (are_near(x[other] - own_x, y[other] - own_y, cutoff_squared)) {
+            append(atom, other, n_neighbors, list, overflow);
+            append(other, atom, n_neighbors, list, overflow);
+        }
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(pair_threads)
+neighbor_no_atomic(const float *x, const float *y, uint32_t n_atoms, float cutoff_squared,
+                   uint32_t *n_neighbors, uint32_t *list, uint32_t *overflow) {
+    const uint32_t atom = blockIdx.x * blockDim.x + threadIdx.x;
+    if (atom >= n_atoms) {
+        return;
+    }
+    const float own_x = x[atom], own_y = y[atom];
+    uint32_t count = 0;
+    for (uint32_t other = 0; other < n_atoms; ++other) {
+        if (are_near(x[other] - own_x, y[other] - own_y, cutoff_squared) && other != atom) {
+            if (count < max_neighbors) {
+                list[place_by_place(atom, count, n_atoms)] = other;
+            }
+            ++count;
+        }
+    }
+    n_neighbors[atom] = count;
+    if (count > max_neighbors) {
+        atomicMin(overflow, atom);
+    }
+}
+
+// --- All pairs by tiles ------------------------------------------------------
+
+namespace {
+
+constexpr uint32_t tile_threads = 128;
+constexpr uint32_t thread_atoms = 4;
+constexpr uint32_t tile_block_atoms = tile_threads * thread_atoms;
+constexpr uint32_t tile_centers = 1024;
+constexpr uint32_t group_centers = 4;
+
+__device__ float2 position(const float *x, const float *y, uint32_t atom, uint32_t n_atoms) {
+    const float none = __int_as_float(0x7fc00000);
+    return atom < n_atoms ? make_float2(x[atom], y[atom]) : make_float2(none, none);
+}
+
+__device__ void append_together(bool is_near, uint32_t center, uint32_t atom,
+                                uint32_t *n_neighbors, uint32_t *list, uint32_t *overflow) {
+    const bool is_neighbor = is_near && atom != center;
+    const uint32_t lanes = __ballot_sync(full_mask, is_neighbor);
+    if (lanes == 0) {
+        return;
+    }
+    const uint32_t lane = threadIdx.x % warp_lanes;
+    const uint32_t before = __popc(lanes & ((1u << lane) - 1));
+    uint32_t first = 0;
+    if (is_neighbor && before == 0) {
+        first = atomicAdd(n_neighbors + center, uint32_t(__popc(lanes)));
+    }
+    first = __shfl_sync(full_mask, first, __ffs(lanes) - 1);
+    if (is_neighbor) {
+        const uint32_t k = first + before;
+        if (k < max_neighbors) {
+            list[place_by_atom(center, k)] = atom;
+        } else {
+            atomicMin(overflow, center);
+        }
+    }
+}
+
+}  // namespace
+
+extern "C" __global__ void __launch_bounds__(tile_threads)
+neighbor_tiles(const float *x, const float *y, uint32_t n_atoms, float cutoff_squared,
+               uint32_t *n_neighbors, uint32_t *list, uint32_t *overflow) {
+    __shared__ alignas(16) float2 centers[tile_centers];
+    const uint32_t thread = threadIdx.x;
+    const uint32_t first_center = blockIdx.y * tile_centers;
+    for (uint32_t i = thread; i < tile_centers; i += tile_threads) {
+        centers[i] = position(x, y, first_center + i, n_atoms);
+    }
+    uint32_t own[thread_atoms];
+    float2 at[thread_atoms];
+#pragma unroll
+    for (uint32_t k = 0; k < thread_atoms; ++k) {
+        own[k] = blockIdx.x * tile_block_atoms + k * tile_threads + thread;
+        at[k] = position(x, y, own[k], n_atoms);
+    }
+    __syncthreads();
+
+    for (uint32_t i = 0; i < tile_centers; i += group_centers) {
+        const float4 ab = *reinterpret_cast<const float4 *>(&centers[i]);
+        const float4 cd = *reinterpret_cast<const float4 *>(&centers[i + 2]);
+        const float2 group[group_centers] = {{ab.x, ab.y}, {ab.z, ab.w}, {cd.x, cd.y}, {cd.z, cd.w}};
+        bool any = false;
+#pragma unroll
+        for (uint32_t g = 0; g < group_centers; ++g) {
+#pragma unroll
+            for (uint32_t k = 0; k < thread_atoms; ++k) {
+                any |= are_near(group[g].x - at[k].x, group[g].y - at[k].y, cutoff_squared);
+            }
+        }
+        if (__any_sync(full_mask, any)) {
+#pragma unroll 1
+            for (uint32_t g = 0; g < group_centers; ++g) {
+                const float2 center = centers[i + g];
+#pragma unroll
+                for (uint32_t k = 0; k < thread_atoms; ++k) {
+                    const bool near =
+                        are_near(center.x - at[k].x, center.y - at[k].y, cutoff_squared);
+                    append_together(near, first_center + i + g, own[k], n_neighbors, list,
+                                    overflow);
+                }
+            }
+        }
+    }
+}
+
+// --- Cell list ---------------------------------------------------------------
+
+namespace {
+
+constexpr uint32_t cell_threads = 256;
+constexpr uint32_t cell_warps = cell_threads / warp_lanes;
+constexpr uint32_t warp_chunk = warp_lanes * 4;
+constexpr uint32_t lane_chunks = 2;
+constexpr uint32_t scan_tile = cell_warps * lane_chunks * warp_chunk;
+
+constexpr uint32_t unknown = 0, own_sum = 1, with_all_before = 2;
+
+struct CellGrid {
+    float origin_x, origin_y, cells_per_length;
+    uint32_t n_columns, n_rows;
+
+    __device__ uint32_t column(float x) const {
+        return min(uint32_t(__float2uint_rz((x - origin_x) * cells_per_length)), n_columns - 1);
+    }
+    __device__ uint32_t row(float y) const {
+        return min(uint32_t(__float2uint_rz((y - origin_y) * cells_per_length)), n_rows - 1);
+    }
+    __device__ uint32_t cell(float x, float y) const { return row(y) * n_columns + column(x); }
+    __device__ uint32_t n_tiles() const { return n_columns * n_rows / scan_tile + 1; }
+};
+
+__device__ uint64_t state(uint32_t kind, uint32_t sum) { return uint64_t(kind) << 32 | sum; }
+
+__device__ uint64_t load_relaxed(const uint64_t *address) {
+    uint64_t value;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];"
+                 : "=l"(value)
+                 : "l"(__cvta_generic_to_global(address))
+                 : "memory");
+    return value;
+}
+
+__device__ void store_relaxed(uint64_t *address, uint64_t value) {
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;"
+                 :
+                 : "l"(__cvta_generic_to_global(address)), "l"(value)
+                 : "memory");
+}
+
+__device__ uint32_t warp_scan(uint32_t value) {
+    uint32_t sum = value;
+#pragma unroll
+    for (uint32_t stride = 1; stride < warp_lanes; stride *= 2) {
+        const uint32_t before = __shfl_up_sync(full_mask, sum, stride);
+        if (threadIdx.x % warp_lanes >= stride) {
+            sum += before;
+        }
+    }
+    return sum;
+}
+
+__device__ uint32_t look_back(uint32_t tile, const uint64_t *states) {
+    const uint32_t lane = threadIdx.x % warp_lanes;
+    uint32_t sum = 0;
+    for (uint32_t end = tile;; end -= warp_lanes) {
+        uint64_t seen = state(with_all_before, 0);
+        if (lane < end) {
+            do {
+                seen = load_relaxed(states + (end - 1 - lane));
+            } while (uint32_t(seen >> 32) == unknown);
+        }
+        const uint32_t complete =
+            __ballot_sync(full_mask, uint32_t(seen >> 32) == with_all_before);
+        const bool counts = complete == 0 || lane <= uint32_t(__ffs(complete) - 1);
+        sum += __reduce_add_sync(full_mask, counts ? uint32_t(seen) : 0u);
+        if (complete != 0) {
+            return sum;
+        }
+    }
+}
+
+}  // namespace
+
+extern "C" __global__ void __launch_bounds__(cell_threads)
+neighbor_cells_count(const float *x, const float *y, uint32_t n_atoms, float origin_x,
+                     float origin_y, float cells_per_length, uint32_t n_columns, uint32_t n_rows,
+                     uint32_t *counts, uint32_t *ranks) {
+    const CellGrid grid = {origin_x, origin_y, cells_per_length, n_columns, n_rows};
+    const uint32_t atom = blockIdx.x * blockDim.x + threadIdx.x;
+    if (atom >= n_atoms) {
+        return;
+    }
+    ranks[atom] = atomicAdd(counts + grid.cell(__ldg(x + atom), __ldg(y + atom)), 1);
+}
+
+extern "C" __global__ void __launch_bounds__(cell_threads)
+neighbor_cells_scan(uint32_t *counts, uint32_t *starts, uint64_t *tile_states, uint32_t *n_tiles) {
+    __shared__ uint32_t shared_tile, sum_before, warp_sums[cell_warps];
+    const uint32_t thread = threadIdx.x;
+    const uint32_t warp = thread / warp_lanes, lane = thread % warp_lanes;
+    if (thread == 0) {
+        shared_tile = atomicAdd(n_tiles, 1);
+    }
+    __syncthreads();
+    const uint32_t tile = shared_tile;
+
+    const uint32_t first = tile * scan_tile + warp * lane_chunks * warp_chunk + lane * 4;
+    const auto chunk = [&](uint32_t *array, uint32_t i) {
+        return reinterpret_cast<uint4 *>(array + first + i * warp_chunk);
+    };
+    const uint4 a = *chunk(counts, 0), b = *chunk(counts, 1);
+    *chunk(counts, 0) = make_uint4(0, 0, 0, 0);
+    *chunk(counts, 1) = make_uint4(0, 0, 0, 0);
+
+    const auto sum_of = [](uint4 v) { return v.x + v.y + v.z + v.w; };
+    const uint32_t scan_a = warp_scan(sum_of(a)), scan_b = warp_scan(sum_of(b));
+    const uint32_t sum_a = __shfl_sync(full_mask, scan_a, warp_lanes - 1);
+    if (lane == warp_lanes - 1) {
+        warp_sums[warp] = scan_a + scan_b;
+    }
+    __syncthreads();
+
+    uint32_t before_warp = 0, own = 0;
+#pragma unroll
+    for (uint32_t i = 0; i < cell_warps; ++i) {
+        if (i < warp) {
+            before_warp += warp_sums[i];
+        }
+        own += warp_sums[i];
+    }
+    if (warp == 0) {
+        if (lane == 0 && tile != 0) {
+            store_relaxed(tile_states + tile, state(own_sum, own));
+        }
+        const uint32_t before = look_back(tile, tile_states);
+        if (lane == 0) {
+            store_relaxed(tile_states + tile, state(with_all_before, before + own));
+            sum_before = before;
+        }
+    }
+    __syncthreads();
+
+    before_warp += sum_before;
+    const auto starts_from = [](uint32_t before, uint4 v) {
+        return make_uint4(before, before + v.x, before + v.x + v.y, before + v.x + v.y + v.z);
+    };
+    *chunk(starts, 0) = starts_from(before_warp + scan_a - sum_of(a), a);
+    *chunk(starts, 1) = starts_from(before_warp + sum_a + scan_b - sum_of(b), b);
+}
+
+extern "C" __global__ void __launch_bounds__(cell_threads)
+neighbor_cells_scatter(const float *x, const float *y, uint32_t n_atoms, float origin_x,
+                       float origin_y, float cells_per_length, uint32_t n_columns, uint32_t n_rows,
+                       const uint32_t *ranks, const uint32_t *starts, float2 *sorted,
+                       uint32_t *sorted_atoms, uint64_t *tile_states, uint32_t *n_tiles) {
+    const CellGrid grid = {origin_x, origin_y, cells_per_length, n_columns, n_rows};
+    const uint32_t atom = blockIdx.x * blockDim.x + threadIdx.x;
+    for (uint32_t tile = atom; tile < grid.n_tiles(); tile += gridDim.x * cell_threads) {
+        tile_states[tile] = state(unknown, 0);
+    }
+    if (atom == 0) {
+        *n_tiles = 0;
+    }
+    if (atom < n_atoms) {
+        const float own_x = __ldg(x + atom), own_y = __ldg(y + atom);
+        const uint32_t place = __ldg(starts + grid.cell(own_x, own_y)) + __ldg(ranks + atom);
+        sorted[place] = make_float2(own_x, own_y);
+        sorted_atoms[place] = atom;
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(cell_threads)
+neighbor_cells_build(const float2 *sorted, const uint32_t *sorted_atoms, uint32_t n_atoms,
+                     float origin_x, float origin_y, float cells_per_length, uint32_t n_columns,
+                     uint32_t n_rows, const uint32_t *starts, float cutoff_squared,
+                     uint32_t *n_neighbors, uint32_t *list, uint32_t *overflow) {
+    const CellGrid grid = {origin_x, origin_y, cells_per_length, n_columns, n_rows};
+    const uint32_t own = blockIdx.x * blockDim.x + threadIdx.x;
+    if (own >= n_atoms) {
+        return;
+    }
+    const float2 at = __ldg(sorted + own);
+    const uint32_t column = grid.column(at.x), row = grid.row(at.y);
+    const uint32_t first_column = column == 0 ? 0 : column - 1;
+    const uint32_t end_column = min(column + 2, n_columns);
+    uint32_t runs[3][2];
+#pragma unroll
+    for (uint32_t i = 0; i < 3; ++i) {
+        const uint32_t there = row + i - 1;
+        const bool is_inside = there < n_rows;
+        runs[i][0] = is_inside ? __ldg(starts + there * n_columns + first_column) : 0;
+        runs[i][1] = is_inside ? __ldg(starts + there * n_columns + end_column) : 0;
+    }
+
+    uint32_t neighbors[max_neighbors];
+#pragma unroll
+    for (uint32_t k = 0; k < max_neighbors; ++k) {
+        neighbors[k] = 0xffffffffu;
+    }
+    uint32_t count = 0;
+#pragma unroll
+    for (uint32_t i = 0; i < 3; ++i) {
+        for (uint32_t other = runs[i][0]; other < runs[i][1]; ++other) {
+            const float2 there = __ldg(sorted + other);
+            if (are_near(there.x - at.x, there.y - at.y, cutoff_squared) && other != own) {
+                uint32_t moving = __ldg(sorted_atoms + other);
+#pragma unroll
+                for (uint32_t k = 0; k < max_neighbors; ++k) {
+                    const uint32_t here = neighbors[k];
+                    neighbors[k] = min(here, moving);
+                    moving = max(here, moving);
+                }
+                ++count;
+            }
+        }
+    }
+
+    const uint32_t atom = __ldg(sorted_atoms + own);
+    n_neighbors[atom] = count;
+#pragma unroll
+    for (uint32_t k = 0; k < max_neighbors; ++k) {
+        if (k < count) {
+            list[place_by_place(atom, k, n_atoms)] = neighbors[k];
+        }
+    }
+    if (count > max_neighbors) {
+        atomicMin(overflow, atom);
+    }
+}

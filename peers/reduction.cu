@@ -1,0 +1,208 @@
+// CUDA C++ twins of the kernels in gpu-kernels/src/reduction: the same entry
+// names, parameters and launch geometry, so that one launch drives either.
+#include <cstdint>
+
+namespace {
+
+constexpr uint32_t block_threads = 128;
+constexpr uint32_t warp_lanes = 32;
+constexpr uint32_t block_warps = block_threads / warp_lanes;
+constexpr uint32_t full_mask = 0xffffffffu;
+
+__device__ float own_element(const float *__restrict__ input, uint32_t n) {
+    const uint32_t index = blockIdx.x * blockDim.x + threadIdx.x;
+    return index < n ? input[index] : 0.0f;
+}
+
+__device__ void add_tree(float *values) {
+    const uint32_t thread = threadIdx.x;
+    __syncthreads();
+    for (uint32_t stride = block_threads / 2; stride > 0; stride /= 2) {
+        if (thread < stride) {
+            values[thread] += values[thread + stride];
+        }
+        __syncthreads();
+    }
+}
+
+__device__ void reduce_by_tree(float *values, const float *input, float *block_sums, uint32_t n) {
+    values[threadIdx.x] = own_element(input, n);
+    add_tree(values);
+    if (threadIdx.x == 0) {
+        block_sums[blockIdx.x] = values[0];
+    }
+}
+
+template <uint32_t n_lanes>
+__device__ float warp_sum(float value) {
+#pragma unroll
+    for (uint32_t stride = n_lanes / 2; stride > 0; stride /= 2) {
+        value += __shfl_down_sync(full_mask, value, stride);
+    }
+    return value;
+}
+
+}  // namespace
+
+extern "C" __global__ void __launch_bounds__(block_threads)
+reduce_global(float *data, float *block_sums, uint32_t n) {
+    const uint32_t thread = threadIdx.x, block = blockIdx.x;
+    const uint32_t first = block * block_threads;
+    const uint32_t rest = n > first ? n - first : 0;
+    const uint32_t len = rest < block_threads ? rest : block_threads;
+    float *values = data + first;
+    for (uint32_t stride = block_threads / 2; stride > 0; stride /= 2) {
+        if (thread < stride && thread + stride < len) {
+            values[thread] += values[thread + stride];
+        }
+        __syncthreads();
+    }
+    if (thread == 0) {
+        block_sums[block] = len == 0 ? 0.0f : values[0];
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(block_threads)
+reduce_shared(const float *input, float *block_sums, uint32_t n) {
+    __shared__ float values[block_threads];
+    reduce_by_tree(values, input, block_sums, n);
+}
+
+extern "C" __global__ void __launch_bounds__(block_threads)
+reduce_shared_dynamic(const float *input, float *block_sums, uint32_t n) {
+    extern __shared__ float dynamic_values[];
+    reduce_by_tree(dynamic_values, input, block_sums, n);
+}
+
+extern "C" __global__ void __launch_bounds__(block_threads)
+reduce_atomic(const float *input, float *sum, uint32_t n) {
+    __shared__ float values[block_threads];
+    values[threadIdx.x] = own_element(input, n);
+    add_tree(values);
+    if (threadIdx.x == 0) {
+        atomicAdd(sum, values[0]);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(block_threads)
+reduce_shuffle(const float *input, float *block_sums, uint32_t n) {
+    __shared__ float warp_sums[block_warps];
+    const uint32_t warp = threadIdx.x / warp_lanes, lane = threadIdx.x % warp_lanes;
+    float sum = warp_sum<warp_lanes>(own_element(input, n));
+    if (lane == 0) {
+        warp_sums[warp] = sum;
+    }
+    __syncthreads();
+    if (warp == 0) {
+        sum = warp_sum<block_warps>(warp_sums[lane % block_warps]);
+        if (lane == 0) {
+            block_sums[blockIdx.x] = sum;
+        }
+    }
+}
+
+// --- reduce_fast -----------------------------------------------------------
+
+namespace {
+
+constexpr uint32_t max_threads = 1024;
+constexpr uint32_t max_warps = max_threads / warp_lanes;
+constexpr uint32_t chunk_items = 4;
+constexpr uint32_t thread_chunks = 4;
+constexpr uint32_t warp_tile_chunks = thread_chunks * warp_lanes;
+
+struct ReadOnlyLoad {
+    __device__ float4 operator()(const float4 *address) const { return __ldg(address); }
+};
+struct PlainLoad {
+    __device__ float4 operator()(const float4 *address) const { return *address; }
+};
+
+template <typename Load>
+__device__ float thread_sum(const float *values, uint32_t n, uint32_t warp, uint32_t n_warps,
+                            Load load) {
+    const uint32_t lane = threadIdx.x % warp_lanes;
+    const uint32_t n_chunks = n / chunk_items;
+    const float4 *chunks = reinterpret_cast<const float4 *>(values);
+    float4 sums = make_float4(0, 0, 0, 0);
+    const auto add = [&](float4 a, float4 b, float4 c, float4 d) {
+        sums.x += (a.x + b.x) + (c.x + d.x);
+        sums.y += (a.y + b.y) + (c.y + d.y);
+        sums.z += (a.z + b.z) + (c.z + d.z);
+        sums.w += (a.w + b.w) + (c.w + d.w);
+    };
+    uint32_t chunk = warp * warp_tile_chunks + lane;
+    while (chunk + (thread_chunks - 1) * warp_lanes < n_chunks) {
+        const float4 *tile = chunks + chunk;
+        const float4 a = load(tile), b = load(tile + warp_lanes),
+                     c = load(tile + 2 * warp_lanes), d = load(tile + 3 * warp_lanes);
+        add(a, b, c, d);
+        chunk += n_warps * warp_tile_chunks;
+    }
+    if (chunk < n_chunks) {
+        const auto guarded = [&](uint32_t i) {
+            const uint32_t at = chunk + i * warp_lanes;
+            return at < n_chunks ? load(chunks + at) : make_float4(0, 0, 0, 0);
+        };
+        add(guarded(0), guarded(1), guarded(2), guarded(3));
+    }
+    const uint32_t rest = n_chunks * chunk_items + lane;
+    if (warp == 0 && rest < n) {
+        sums.x += values[rest];
+    }
+    return (sums.x + sums.y) + (sums.z + sums.w);
+}
+
+__device__ float block_sum(float value, float *warp_sums) {
+    const uint32_t warp = threadIdx.x / warp_lanes, lane = threadIdx.x % warp_lanes;
+    const float sum = warp_sum<warp_lanes>(value);
+    if (lane == 0) {
+        warp_sums[warp] = sum;
+    }
+    __syncthreads();
+    if (warp != 0) {
+        return 0.0f;
+    }
+    return warp_sum<warp_lanes>(lane < blockDim.x / warp_lanes ? warp_sums[lane] : 0.0f);
+}
+
+__device__ uint32_t inc_acq_rel(uint32_t *address, uint32_t limit) {
+    uint32_t old;
+    asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;"
+                 : "=r"(old)
+                 : "l"(__cvta_generic_to_global(address)), "r"(limit)
+                 : "memory");
+    return old;
+}
+
+}  // namespace
+
+extern "C" __global__ void __launch_bounds__(max_threads)
+reduce_fast(const float *input, float *sum, uint32_t n, float *block_sums, uint32_t *n_done) {
+    __shared__ float warp_sums[max_warps];
+    __shared__ bool is_last;
+    const uint32_t thread = threadIdx.x, block = blockIdx.x, n_blocks = gridDim.x;
+    const uint32_t warps = blockDim.x / warp_lanes, warp = thread / warp_lanes;
+
+    const float own = block_sum(
+        thread_sum(input, n, block * warps + warp, n_blocks * warps, ReadOnlyLoad()), warp_sums);
+    if (n_blocks == 1) {
+        if (thread == 0) {
+            *sum = own;
+        }
+        return;
+    }
+    if (thread == 0) {
+        block_sums[block] = own;
+        is_last = inc_acq_rel(n_done, n_blocks - 1) == n_blocks - 1;
+    }
+    __syncthreads();
+    if (!is_last) {
+        return;
+    }
+    const float total =
+        block_sum(thread_sum(block_sums, n_blocks, warp, warps, PlainLoad()), warp_sums);
+    if (thread == 0) {
+        *sum = total;
+    }
+}
