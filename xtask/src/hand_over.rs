@@ -1,22 +1,13 @@
 //! The commands that the binary `lockstep` does.
 
 use crate::build;
+use crate::commands::COMMANDS;
 use anyhow::Context;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-/// `lockstep`'s commands, for `--help`: a test holds the list against the binary.
-pub const COMMANDS: &[(&str, &str)] = &[
-    (
-        "run-all",
-        "Run every lesson, check its results, count and time it",
-    ),
-    ("list", "List the lessons and their kernels"),
-    ("ptx", "Show a kernel's PTX, or what ptxas makes of it"),
-];
-
-/// The same as commands of ours. Their arguments are `lockstep`'s affair,
+/// They show in our `--help`. Their arguments are `lockstep`'s affair,
 /// `--help` included.
 pub fn commands() -> impl Iterator<Item = Command> {
     COMMANDS.iter().map(|&(name, about)| {

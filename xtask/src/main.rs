@@ -7,6 +7,7 @@
 
 mod build;
 mod bundle;
+mod commands;
 mod doctor;
 mod hand_over;
 mod progress;

@@ -64,7 +64,8 @@ impl Nested<'_> {
     /// The PTX has the same file name whatever it was compiled for, and cargo
     /// does not write it again where it finds nothing to do: in one folder,
     /// one architecture's could be taken for another's. (Flags alone do not
-    /// make cargo keep results apart once `--remap-path-prefix` is among them.)
+    /// make cargo keep results apart once `--remap-path-prefix` is among them;
+    /// it would compile `core` anew with every change between the two.)
     fn profile_name(&self, arch: &Arch) -> String {
         let mut hasher = DefaultHasher::new();
         (
@@ -74,11 +75,8 @@ impl Nested<'_> {
             self.features,
         )
             .hash(&mut hasher);
-        format!(
-            "{arch}-ptx{}-{:08x}",
-            arch.ptx_version(),
-            hasher.finish() as u32
-        )
+        self.rustflags(arch).hash(&mut hasher);
+        format!("{arch}-{:08x}", hasher.finish() as u32)
     }
 
     /// Runs cargo to its end; returns the warnings about the sources.

@@ -76,6 +76,11 @@ impl From<io::Error> for Stop {
     }
 }
 
+/// The command line's description.
+pub fn command() -> clap::Command {
+    <Cli as clap::CommandFactory>::command()
+}
+
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
     let command = Cli::parse().command;

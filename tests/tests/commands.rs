@@ -1,0 +1,21 @@
+//! `cargo xtask` lists what `lockstep` can do: no more, no less.
+
+#[path = "../../xtask/src/commands.rs"]
+mod commands;
+
+#[test]
+fn xtask_lists_the_commands_that_lockstep_has() {
+    let program = host::cli::command();
+    let own: Vec<_> = program
+        .get_subcommands()
+        .map(|command| {
+            let about = command.get_about().map(ToString::to_string);
+            (command.get_name().to_owned(), about.unwrap_or_default())
+        })
+        .collect();
+    let listed: Vec<_> = commands::COMMANDS
+        .iter()
+        .map(|&(name, about)| (name.to_owned(), about.to_owned()))
+        .collect();
+    assert_eq!(listed, own, "xtask/src/commands.rs and host/src/cli/mod.rs differ");
+}

@@ -1,0 +1,14 @@
+//! What the binary `lockstep` can do, for `cargo xtask --help`.
+//!
+//! The binary is not built yet when that is asked, so the list is kept here;
+//! `tests/tests/commands.rs` holds it against the binary's own.
+
+/// Name and description, in the binary's order.
+pub const COMMANDS: &[(&str, &str)] = &[
+    (
+        "run-all",
+        "Run kernels and compare them with their references",
+    ),
+    ("list", "List lessons and kernels"),
+    ("ptx", "Print a kernel's PTX, or what a GPU makes of it"),
+];
