@@ -17,5 +17,8 @@ fn xtask_lists_the_commands_that_lockstep_has() {
         .iter()
         .map(|&(name, about)| (name.to_owned(), about.to_owned()))
         .collect();
-    assert_eq!(listed, own, "xtask/src/commands.rs and host/src/cli/mod.rs differ");
+    assert_eq!(
+        listed, own,
+        "xtask/src/commands.rs and host/src/cli/mod.rs differ"
+    );
 }
