@@ -51,7 +51,7 @@ __device__ void mean_local(const float *input, float *output, uint32_t n_element
     running_mean_local_##W(const float *input, float *output, uint32_t n) {          \
         mean_local<W>(input, output, n);                                             \
     }
-WINDOW(2)
+WINDOW(3)
 WINDOW(5)
 WINDOW(16)
 WINDOW(32)

@@ -31,9 +31,9 @@
 //! Two places tell that it has happened. In the PTX there is a `.local` array
 //! of `4·W` bytes, with `ld.local` and `st.local`; and ptxas reports a *stack
 //! frame* of that size. Registers can run out, too: then ptxas puts values in
-//! local memory as well, which it reports as *spills*. (For a very short array
-//! ptxas may still find a way round, by choosing between registers: of those
-//! below, it does so for a window of 2, and the stack frame goes.)
+//! local memory as well, which it reports as *spills*. (For an
+//! array of two words the compiler still finds a way round: it chooses between
+//! two registers. Three are too many.)
 //!
 //! | kernel | index | the window lives in | loads an output |
 //! |---|---|---|---|
@@ -72,7 +72,7 @@ pub const BLOCK_THREADS: u32 = 256;
 /// when there are more.
 pub const MAX_BLOCKS: u32 = 1024;
 /// Windows that `running_mean_registers_W` and `running_mean_local_W` exist for.
-pub const WINDOWS: [u32; 6] = [2, 5, 16, 32, 64, 128];
+pub const WINDOWS: [u32; 6] = [3, 5, 16, 32, 64, 128];
 
 /// Longest loop that [`unrolled`] takes.
 const MAX_UNROLLED: usize = 128;
@@ -208,7 +208,7 @@ macro_rules! windows {
     };
 }
 windows! {
-    2: running_mean_registers_2, running_mean_local_2;
+    3: running_mean_registers_3, running_mean_local_3;
     5: running_mean_registers_5, running_mean_local_5;
     16: running_mean_registers_16, running_mean_local_16;
     32: running_mean_registers_32, running_mean_local_32;

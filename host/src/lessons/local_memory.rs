@@ -45,7 +45,7 @@ macro_rules! entries {
     };
 }
 entries! {
-    2: running_mean_registers_2, running_mean_local_2;
+    3: running_mean_registers_3, running_mean_local_3;
     5: running_mean_registers_5, running_mean_local_5;
     16: running_mean_registers_16, running_mean_local_16;
     32: running_mean_registers_32, running_mean_local_32;

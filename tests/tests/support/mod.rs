@@ -1,0 +1,219 @@
+//! What the kernels' tests share: a launch on the simulator with counts by
+//! instruction, and what ptxas reports.
+
+// Each test file uses a part of it.
+#![allow(dead_code)]
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::process::Command;
+
+use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel, KernelArgs};
+use ptx_sim::ir::{Function, Space};
+use ptx_sim::{Device, InstructionCounts, Launch, LoadedModule, Module, Report};
+
+/// The simulator with the kernels of the oldest architecture.
+pub struct Simulator {
+    device: Device,
+    module: LoadedModule,
+}
+
+impl Simulator {
+    pub fn new() -> Self {
+        let module = Module::parse(host::ptx::BASE).expect("the kernels' PTX is well-formed");
+        let mut device = Device::new();
+        let module = device.load(&module).expect("the kernels' variables fit");
+        Self { device, module }
+    }
+
+    /// A copy of `values` on the device.
+    pub fn input(&mut self, label: &str, values: &[f32]) -> DevicePtr<f32> {
+        let bytes: Vec<u8> = values
+            .iter()
+            .flat_map(|value| value.to_le_bytes())
+            .collect();
+        let address = self.alloc(label, values.len());
+        self.device
+            .write(address, &bytes)
+            .expect("it was allocated");
+        DevicePtr::new(address)
+    }
+
+    /// Room for `len` values on the device, NaN to begin with.
+    pub fn output(&mut self, label: &str, len: usize) -> Output {
+        let address = self.alloc(label, len);
+        self.device
+            .fill(address, 4 * len as u64, 0xFF)
+            .expect("it was allocated");
+        Output { address, len }
+    }
+
+    fn alloc(&mut self, label: &str, len: usize) -> u64 {
+        self.device
+            .alloc(4 * len as u64, label)
+            .expect("there is room")
+    }
+
+    /// Runs a kernel, which must end well.
+    pub fn launch<K: Kernel>(
+        &mut self,
+        _kernel: K,
+        grid: [u32; 3],
+        block: [u32; 3],
+        args: K::Args,
+    ) -> Report {
+        let mut params = Vec::new();
+        args.push_params(&mut |param| params.push(param));
+        let params: Vec<&[u8]> = params.iter().map(|param| param.as_bytes()).collect();
+        let launch = Launch {
+            grid,
+            block,
+            dynamic_shared_bytes: 0,
+            params: &params,
+            options: Default::default(),
+        };
+        self.device
+            .launch(&self.module, K::NAME, &launch)
+            .unwrap_or_else(|error| panic!("{}: {error}", K::NAME))
+    }
+
+    /// What a kernel wrote.
+    pub fn read(&self, output: &Output) -> Vec<f32> {
+        let mut bytes = vec![0; 4 * output.len];
+        self.device
+            .read(output.address, &mut bytes)
+            .expect("it was allocated");
+        bytes
+            .chunks_exact(4)
+            .map(|bytes| f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+            .collect()
+    }
+}
+
+/// Memory that a kernel writes.
+pub struct Output {
+    address: u64,
+    len: usize,
+}
+
+impl Output {
+    pub fn as_mut_ptr(&self) -> DevicePtrMut<f32> {
+        DevicePtrMut::new(self.address)
+    }
+}
+
+/// The instructions whose opcodes begin with `prefix`, whole words, in order.
+pub fn instructions<'r>(report: &'r Report, prefix: &str) -> Vec<&'r InstructionCounts> {
+    report
+        .instructions
+        .iter()
+        .filter(|instruction| begins_with(&instruction.opcode, prefix))
+        .collect()
+}
+
+fn begins_with(opcode: &str, prefix: &str) -> bool {
+    opcode
+        .strip_prefix(prefix)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+/// An entry of the kernels' PTX.
+pub fn entry(name: &str) -> Function {
+    let module = ptx_sim::parse::parse(host::ptx::BASE).expect("well-formed");
+    module
+        .functions
+        .into_iter()
+        .find(|function| function.is_entry && function.name == name)
+        .unwrap_or_else(|| panic!("no entry `{name}`"))
+}
+
+/// How many instructions of an entry have an opcode that begins with `prefix`.
+pub fn count(entry: &Function, prefix: &str) -> usize {
+    let body = entry.body.iter().flatten();
+    body.filter(|instruction| begins_with(&instruction.opcode, prefix))
+        .count()
+}
+
+/// Alignment and size in bytes of an entry's `.local` arrays.
+pub fn local_arrays(entry: &Function) -> Vec<(u32, u32)> {
+    entry
+        .locals
+        .iter()
+        .filter(|variable| variable.space == Space::Local)
+        .map(|variable| (variable.align, variable.size_bytes))
+        .collect()
+}
+
+/// What ptxas says about a kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Resources {
+    pub n_registers: u32,
+    pub stack_frame_bytes: u32,
+    pub spill_store_bytes: u32,
+    pub spill_load_bytes: u32,
+}
+
+/// ptxas' report on every kernel, for an H200; `None`, and a line that says so,
+/// where there is no ptxas.
+pub fn ptxas_report() -> Option<HashMap<String, Resources>> {
+    let Some(ptxas) = find_ptxas() else {
+        eprintln!("not run: no ptxas on the PATH or in CUDA_HOME/bin");
+        return None;
+    };
+    let file = std::env::temp_dir().join(format!("lockstep-kernels-{}.ptx", std::process::id()));
+    std::fs::write(&file, host::ptx::BASE).expect("the temporary folder can be written");
+    let output = Command::new(ptxas)
+        .args(["-arch=sm_90", "--verbose", "--output-file", "/dev/null"])
+        .arg(&file)
+        .output()
+        .expect("ptxas can be run");
+    std::fs::remove_file(&file).expect("it was written");
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "ptxas rejects the kernels: {text}");
+    Some(parse_report(&text))
+}
+
+fn find_ptxas() -> Option<PathBuf> {
+    let homes = ["CUDA_HOME", "CUDA_PATH"]
+        .into_iter()
+        .filter_map(std::env::var_os);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    homes
+        .map(|home| PathBuf::from(home).join("bin"))
+        .chain(std::env::split_paths(&path))
+        .map(|folder| folder.join("ptxas"))
+        .find(|ptxas| ptxas.is_file())
+}
+
+fn parse_report(text: &str) -> HashMap<String, Resources> {
+    let number_before = |line: &str, what: &str| -> Option<u32> {
+        line[..line.find(what)?]
+            .split_whitespace()
+            .last()?
+            .parse()
+            .ok()
+    };
+    let mut kernels = HashMap::<String, Resources>::new();
+    let (mut kernel, mut function) = (String::new(), String::new());
+    for line in text.lines() {
+        if let Some((_, rest)) = line.split_once("Compiling entry function '") {
+            kernel = rest.split('\'').next().unwrap_or_default().to_owned();
+            kernels.insert(kernel.clone(), Resources::default());
+        } else if let Some((_, rest)) = line.split_once("Function properties for ") {
+            function = rest.trim().to_owned();
+        } else if let Some(entry) = kernels.get_mut(&kernel) {
+            if let Some(bytes) = number_before(line, "bytes stack frame")
+                && function == kernel
+            {
+                entry.stack_frame_bytes = bytes;
+                entry.spill_store_bytes = number_before(line, "bytes spill stores").unwrap_or(0);
+                entry.spill_load_bytes = number_before(line, "bytes spill loads").unwrap_or(0);
+            }
+            if let Some(registers) = number_before(line, "registers") {
+                entry.n_registers = registers;
+            }
+        }
+    }
+    assert!(!kernels.is_empty(), "ptxas reported on no kernel: {text}");
+    kernels
+}
