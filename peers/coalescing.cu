@@ -5,10 +5,8 @@
 
 namespace {
 
-constexpr uint32_t block_threads = 256;
+constexpr uint32_t vectorized_block_threads = 1024;
 constexpr uint32_t chunk = 4;
-constexpr uint32_t chunks_per_thread = 2;
-constexpr uint32_t block_elements = block_threads * chunks_per_thread * chunk;
 
 __device__ float4 add_chunks(float4 x, float4 y) {
     return make_float4(x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w);
@@ -45,21 +43,14 @@ extern "C" __global__ void add_broadcast(const float *x, const float *y, float *
     if (n < n_elements) z[n] = x[0] + y[n];
 }
 
-extern "C" __global__ void __launch_bounds__(block_threads)
+extern "C" __global__ void __launch_bounds__(vectorized_block_threads)
 add_vectorized(const float *x, const float *y, float *z, uint32_t n_elements) {
-    const uint32_t first = blockIdx.x * block_elements + threadIdx.x * chunk;
-    const uint32_t second = first + block_threads * chunk;
-    if (second + chunk <= n_elements) {
-        const float4 x0 = *reinterpret_cast<const float4 *>(x + first);
-        const float4 x1 = *reinterpret_cast<const float4 *>(x + second);
-        const float4 y0 = *reinterpret_cast<const float4 *>(y + first);
-        const float4 y1 = *reinterpret_cast<const float4 *>(y + second);
-        *reinterpret_cast<float4 *>(z + first) = add_chunks(x0, y0);
-        *reinterpret_cast<float4 *>(z + second) = add_chunks(x1, y1);
+    const uint32_t first = (blockIdx.x * vectorized_block_threads + threadIdx.x) * chunk;
+    if (first + chunk <= n_elements) {
+        *reinterpret_cast<float4 *>(z + first) =
+            add_chunks(*reinterpret_cast<const float4 *>(x + first),
+                       *reinterpret_cast<const float4 *>(y + first));
     } else {
-        for (uint32_t n = first; n < first + chunk; ++n)
-            if (n < n_elements) z[n] = x[n] + y[n];
-        for (uint32_t n = second; n < second + chunk; ++n)
-            if (n < n_elements) z[n] = x[n] + y[n];
+        for (uint32_t n = first; n < n_elements; ++n) z[n] = x[n] + y[n];
     }
 }

@@ -32,9 +32,11 @@ __device__ void mean_local(const float *input, float *output, uint32_t n_element
          i += gridDim.x * blockDim.x) {
         const uint32_t start = i - W / 2;
         float window[W];
+#pragma unroll
         for (uint32_t j = 0; j < W; ++j)
             window[(j + n_elements) % W] = element_or_zero(input, start + j, n_elements);
         float sum = 0.0f;
+#pragma unroll
         for (uint32_t j = 0; j < W; ++j) sum += window[(j + n_elements) % W];
         output[i] = sum / static_cast<float>(W);
     }
@@ -60,41 +62,60 @@ WINDOW(128)
 
 namespace {
 
-constexpr uint32_t chunk = 31;
+constexpr uint32_t chunk = 23;
 constexpr uint32_t tile_threads = 256;
 constexpr uint32_t tile_elements = tile_threads * chunk;
+constexpr uint32_t quad_elements = 4;
+constexpr uint32_t tile_quads = tile_elements / quad_elements;
+constexpr uint32_t thread_quads = (tile_quads + tile_threads - 1) / tile_threads;
 
 }  // namespace
 
 extern "C" __global__ void __launch_bounds__(tile_threads, 4)
 running_mean_shared(const float *input, float *output, uint32_t n_elements, uint32_t window) {
-    __shared__ float tile[tile_elements];
+    __shared__ float4 shared_quads[tile_quads];
     __shared__ float chunk_sums[tile_threads];
+    float *tile = reinterpret_cast<float *>(shared_quads);
     const uint32_t thread = threadIdx.x;
-    const uint32_t block_outputs = (tile_threads - (window + chunk - 1) / chunk) * chunk;
+    const uint32_t block_outputs = (tile_elements - window - (quad_elements - 1)) / chunk * chunk /
+                                   quad_elements * quad_elements;
     const uint32_t first_output = blockIdx.x * block_outputs;
     const uint32_t first_input = first_output - window / 2;
+    const uint32_t lead = first_input % quad_elements;
+    const uint32_t tile_start = first_input - lead;
     float *own = tile + thread * chunk;
 
-    float values[chunk];
-    if (first_input < n_elements && n_elements - first_input >= tile_elements) {
-        const float *first = input + (first_input + thread);
+    float4 quads[thread_quads];
+    if (tile_start < n_elements && n_elements - tile_start >= tile_elements) {
+        const float4 *first = reinterpret_cast<const float4 *>(input + tile_start);
 #pragma unroll
-        for (uint32_t k = 0; k < chunk; ++k) values[k] = first[k * tile_threads];
+        for (uint32_t k = 0; k < thread_quads; ++k)
+            if (k * tile_threads + thread < tile_quads) quads[k] = first[k * tile_threads + thread];
     } else {
 #pragma unroll
-        for (uint32_t k = 0; k < chunk; ++k)
-            values[k] = element_or_zero(input, first_input + k * tile_threads + thread, n_elements);
+        for (uint32_t k = 0; k < thread_quads; ++k) {
+            const uint32_t i = tile_start + (k * tile_threads + thread) * quad_elements;
+            quads[k] = make_float4(element_or_zero(input, i, n_elements),
+                                   element_or_zero(input, i + 1, n_elements),
+                                   element_or_zero(input, i + 2, n_elements),
+                                   element_or_zero(input, i + 3, n_elements));
+        }
     }
 #pragma unroll
-    for (uint32_t k = 0; k < chunk; ++k) tile[k * tile_threads + thread] = values[k];
+    for (uint32_t k = 0; k < thread_quads; ++k)
+        if (k * tile_threads + thread < tile_quads)
+            shared_quads[k * tile_threads + thread] = quads[k];
     __syncthreads();
 
+    const float *elements = own + lead;
+    float values[chunk];
     float chunk_sum = 0.0f;
+    if (thread < tile_threads - 1) {
 #pragma unroll
-    for (uint32_t k = 0; k < chunk; ++k) {
-        values[k] = own[k];
-        chunk_sum += values[k];
+        for (uint32_t k = 0; k < chunk; ++k) {
+            values[k] = elements[k];
+            chunk_sum += values[k];
+        }
     }
     chunk_sums[thread] = chunk_sum;
     __syncthreads();
@@ -104,9 +125,9 @@ running_mean_shared(const float *input, float *output, uint32_t n_elements, uint
         const uint32_t n_whole_chunks = window / chunk;
         float sum = 0.0f;
         for (uint32_t c = 0; c < n_whole_chunks; ++c) sum += chunk_sums[thread + c];
-        for (uint32_t j = n_whole_chunks * chunk; j < window; ++j) sum += own[j];
+        for (uint32_t j = n_whole_chunks * chunk; j < window; ++j) sum += elements[j];
         const float scale = 1.0f / static_cast<float>(window);
-        const float *entering = own + window;
+        const float *entering = elements + window;
 #pragma unroll
         for (uint32_t k = 0; k < chunk; ++k) {
             const float leaving = values[k];
@@ -122,10 +143,16 @@ running_mean_shared(const float *input, float *output, uint32_t n_elements, uint
     __syncthreads();
     if (first_output < n_elements) {
         const uint32_t n_outputs = min(block_outputs, n_elements - first_output);
-        float *first = output + (first_output + thread);
+        const uint32_t n_quads = n_outputs / quad_elements, n_rest = n_outputs % quad_elements;
+        float *outputs = output + first_output;
 #pragma unroll
-        for (uint32_t k = 0; k < chunk; ++k)
-            if (k * tile_threads + thread < n_outputs)
-                first[k * tile_threads] = tile[k * tile_threads + thread];
+        for (uint32_t k = 0; k < thread_quads; ++k) {
+            const uint32_t i = k * tile_threads + thread;
+            if (i < n_quads) reinterpret_cast<float4 *>(outputs)[i] = shared_quads[i];
+        }
+        if (thread < n_rest) {
+            const uint32_t i = n_quads * quad_elements + thread;
+            outputs[i] = tile[i];
+        }
     }
 }

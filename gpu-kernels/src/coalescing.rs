@@ -46,9 +46,10 @@
 //! lie that way, turn it in shared memory ([`crate::transpose`]).
 //!
 //! [`add_vectorized`] goes one step further. Its requests are as well coalesced
-//! as [`add`]'s, but there are a quarter as many, and each thread has several
-//! under way before it waits for the first. To keep the memory of a large GPU
-//! busy, tens of kilobytes a multiprocessor must be under way at any time.
+//! as [`add`]'s, but each moves four times the bytes. To keep the memory of a
+//! large GPU busy, tens of kilobytes a multiprocessor must be under way at any
+//! time, and there is room for so many threads only: each has to ask for more.
+//! What it costs is alignment: the vectors must start at multiples of 16 bytes.
 //!
 //! Left out: atomics, which coalesce by rules of their own, and the caches,
 //! which change what a sector costs but not how many are asked for.
@@ -64,12 +65,12 @@ pub const COUNTED_BLOCK_THREADS: u32 = WARP;
 pub const COUNTED_BLOCKS: u32 = 128;
 /// Threads in a block when time is measured.
 pub const TIMED_BLOCK_THREADS: u32 = 256;
+/// Threads in a block of [`add_vectorized`].
+pub const VECTORIZED_BLOCK_THREADS: u32 = 1024;
 /// Elements that move in one access of [`add_vectorized`]: 16 bytes.
 pub const CHUNK: u32 = 4;
-/// Chunks that each thread of [`add_vectorized`] adds.
-pub const CHUNKS_PER_THREAD: u32 = 2;
 /// Elements that a block of [`add_vectorized`] adds.
-pub const VECTORIZED_BLOCK_ELEMENTS: u32 = TIMED_BLOCK_THREADS * CHUNKS_PER_THREAD * CHUNK;
+pub const VECTORIZED_BLOCK_ELEMENTS: u32 = VECTORIZED_BLOCK_THREADS * CHUNK;
 
 const _: () = assert!(size_of::<Float4>() == CHUNK as usize * size_of::<f32>());
 // An offset of one element must cross into one more sector, not more.
@@ -213,35 +214,29 @@ const fn add_chunks(x: Float4, y: Float4) -> Float4 {
     Float4::new(x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w)
 }
 
-/// Four elements an access and [`CHUNKS_PER_THREAD`] accesses under way a
-/// thread. A block's chunks lie in a row; its threads go through them side by
-/// side.
+/// Four elements a thread, in one access a vector.
 ///
 /// # Safety
 ///
 /// As [`add`]; `x`, `y` and `z` are aligned to 16 bytes, and `n_elements` is at
 /// most 2³² − [`VECTORIZED_BLOCK_ELEMENTS`]. Launch with
-/// [`TIMED_BLOCK_THREADS`] threads and [`vectorized_grid`] blocks.
-#[kernel(launch_bounds(TIMED_BLOCK_THREADS))]
+/// [`VECTORIZED_BLOCK_THREADS`] threads and [`vectorized_grid`] blocks.
+#[kernel(launch_bounds(VECTORIZED_BLOCK_THREADS))]
 pub unsafe fn add_vectorized(x: *const f32, y: *const f32, z: *mut f32, n_elements: u32) {
-    let first = thread::block_idx_x() * VECTORIZED_BLOCK_ELEMENTS + thread::thread_idx_x() * CHUNK;
-    let second = first + TIMED_BLOCK_THREADS * CHUNK;
-    let load = |v: *const f32, n: u32| *v.add(n as usize).cast::<Float4>();
-    let store = |n: u32, sum: Float4| *z.add(n as usize).cast::<Float4>() = sum;
-
-    if second + CHUNK <= n_elements {
-        // All loads before the first store: four accesses under way at once.
-        let (x0, x1) = (load(x, first), load(x, second));
-        let (y0, y1) = (load(y, first), load(y, second));
-        store(first, add_chunks(x0, y0));
-        store(second, add_chunks(x1, y1));
+    let thread = own(
+        thread::block_idx_x(),
+        thread::thread_idx_x(),
+        VECTORIZED_BLOCK_THREADS,
+    );
+    let first = thread * CHUNK;
+    if first + CHUNK <= n_elements {
+        let chunk = |v: *const f32| *v.add(first as usize).cast::<Float4>();
+        *z.add(first as usize).cast::<Float4>() = add_chunks(chunk(x), chunk(y));
     } else {
         // The end of the vectors: what is left, element by element.
-        for n in (first..first + CHUNK).chain(second..second + CHUNK) {
-            if n < n_elements {
-                let n = n as usize;
-                *z.add(n) = *x.add(n) + *y.add(n);
-            }
+        for n in first..n_elements {
+            let n = n as usize;
+            *z.add(n) = *x.add(n) + *y.add(n);
         }
     }
 }

@@ -39,18 +39,19 @@
 //! |---|---|---|---|
 //! | `running_mean_registers_W` | `j`, unrolled | registers | `W` global |
 //! | `running_mean_local_W` | `(j + n) mod W`, `n` known at run time | local memory | `W` global, `W` local (and `W` local stores) |
-//! | [`running_mean_shared`] | – | shared memory, for a whole block | 1 global, 3 shared and 2 more every 31 outputs × `W / 31` |
+//! | [`running_mean_shared`] | – | shared memory, for a whole block | about 1 global, 4 shared |
 //!
 //! `(j + n) mod W` goes through the window in a circle that starts somewhere
 //! else. Used for the stores and the loads alike, it changes nothing in the
-//! result, and the compiler cannot know where it starts.
+//! result, and the compiler cannot know where it starts. Both loops are unrolled
+//! as the others are: what differs is the index, and nothing else.
 //!
 //! # The cure
 //!
 //! Constant indices: window sizes as constants of the code, and loops written
-//! so that they must be unrolled (`unrolled`, below), not loops of which one hopes it
-//! (LLVM unrolls up to about 16 turns of this one and no more). What it costs:
-//! code grows with `W`, and a kernel is compiled for every `W` there is.
+//! so that they must be unrolled (`unrolled`, below), not loops of which one
+//! hopes it (LLVM unrolls up to about 16 turns of this one and no more). What it
+//! costs: code grows with `W`, and a kernel is compiled for every `W` there is.
 //!
 //! Where an array must be indexed at run time, shared memory is the better
 //! place. [`running_mean_shared`] uses it for more: neighbouring windows have
@@ -65,6 +66,7 @@
 use core::mem::MaybeUninit;
 
 use cuda_std::prelude::*;
+use cuda_std::vector::Float4;
 
 /// Threads in a block of the kernels with a window of each thread's own.
 pub const BLOCK_THREADS: u32 = 256;
@@ -157,15 +159,14 @@ unsafe fn running_mean_local<const W: usize>(input: *const f32, output: *mut f32
     let mut i = thread::index_1d();
     while i < n_elements {
         let start = window_start(i, W as u32);
-        let in_circle = |j| (j + n_elements) as usize % W;
+        let in_circle = |j: usize| (j as u32 + n_elements) as usize % W;
         let mut window = [const { MaybeUninit::<f32>::uninit() }; W];
-        for j in 0..W as u32 {
-            window[in_circle(j)].write(element_or_zero(input, start.wrapping_add(j), n_elements));
-        }
+        unrolled::<W>(|j| {
+            let element = element_or_zero(input, start.wrapping_add(j as u32), n_elements);
+            window[in_circle(j)].write(element);
+        });
         let mut sum = 0.0;
-        for j in 0..W as u32 {
-            sum += window[in_circle(j)].assume_init();
-        }
+        unrolled::<W>(|j| sum += window[in_circle(j)].assume_init());
         *output.add(i as usize) = sum / W as f32;
         i += thread::grid_dim_x() * thread::block_dim_x();
     }
@@ -220,18 +221,18 @@ windows! {
 // One tile for the whole block
 // ---------------------------------------------------------------------------
 //
-// The block's tile of the input is divided into *chunks* of 31 elements, one a
+// The block's tile of the input is divided into *chunks* of 23 elements, one a
 // thread. The last chunks are the *halo*: windows reach into them, but none
 // starts there.
 //
 //     thread     0          1          2         …        254       255
 //     tile     [chunk 0 ][chunk 1 ][chunk 2 ]   …      [chunk 254][chunk 255]
-//                outputs 0…30  31…61   62…92               halo      halo
+//                outputs 0…22  23…45   46…68              halo      halo
 //
-//     window of the thread's first output, W = 100:
-//              [chunk 0 ][chunk 1 ][chunk 2 ][7 more]
+//     window of the thread's first output, W = 75:
+//              [chunk 0 ][chunk 1 ][chunk 2 ][6 more]
 //
-// 1. The tile is loaded, lanes side by side.
+// 1. The tile is loaded, 16 bytes an access, lanes side by side.
 // 2. Each thread adds up its chunk.
 // 3. Each thread adds up its first window: whole chunks, then single elements.
 // 4. It slides on: + the element that enters − the one that leaves.
@@ -239,37 +240,51 @@ windows! {
 //
 // In 2 and 4 lanes are a chunk apart. A chunk is an odd number of elements, so
 // 32 lanes meet 32 banks, without padding: see `bank_conflicts`.
+//
+// A 16-byte access starts at a multiple of 4 elements. The window of the block's
+// first output need not, so the tile starts up to 3 elements before it: the
+// *lead*.
 
 /// Elements of a thread of [`running_mean_shared`]: an odd number.
-pub const CHUNK: u32 = 31;
+pub const CHUNK: u32 = 23;
 /// Threads in a block of [`running_mean_shared`].
 pub const TILE_THREADS: u32 = 256;
 /// Elements that a block of [`running_mean_shared`] loads.
 pub const TILE_ELEMENTS: u32 = TILE_THREADS * CHUNK;
-/// Largest window of [`running_mean_shared`]. About half of the tile is halo
-/// then.
-pub const MAX_WINDOW: u32 = 4096;
+/// Largest window of [`running_mean_shared`]. A third of the tile is halo then.
+pub const MAX_WINDOW: u32 = 2048;
 
 const CHUNK_ELEMENTS: usize = CHUNK as usize;
+/// Elements that move in one access: 16 bytes.
+const QUAD: u32 = 4;
+const TILE_QUADS: u32 = TILE_ELEMENTS / QUAD;
+/// Accesses of a thread that move the tile.
+const THREAD_QUADS: usize = TILE_QUADS.div_ceil(TILE_THREADS) as usize;
 
 const _: () = assert!(CHUNK % 2 == 1);
-const _: () = assert!(tile_outputs(MAX_WINDOW) * 2 > TILE_ELEMENTS - TILE_ELEMENTS / 16);
-const _: () = assert!(4 * (TILE_ELEMENTS + TILE_THREADS) <= 48 * 1024);
+const _: () = assert!(TILE_ELEMENTS.is_multiple_of(QUAD));
+const _: () = assert!(tile_outputs(MAX_WINDOW) * 5 > TILE_ELEMENTS * 3);
 
-/// Outputs of a block: all chunks but those that the last window, and the step
-/// after it, reach into.
+/// Outputs of a block: all chunks but those that the last window, the step after
+/// it and the lead reach into, and a whole number of 16-byte accesses.
 #[inline(always)]
 pub const fn tile_outputs(window: u32) -> u32 {
-    (TILE_THREADS - window.div_ceil(CHUNK)) * CHUNK
+    let n_chunks = (TILE_ELEMENTS - window - (QUAD - 1)) / CHUNK;
+    n_chunks * CHUNK / QUAD * QUAD
 }
 
 /// Bound of the error of [`running_mean_shared`], relative to the mean magnitude
-/// `(|input[i − W/2 − 30]| + … + |input[i − W/2 + W]|) / W`: the window and what
-/// has left it since the thread's first output.
+/// of the inputs an output has to do with: those in its window, the 22 before
+/// it, which may have been in the thread's sum, and the next:
 ///
-/// An element of the first window goes through 30 additions in its chunk, one a
-/// whole chunk, and 30 more; each step adds two roundings, and the division two.
-/// A rounding costs at most 2⁻²⁴ of the magnitudes.
+/// ```text
+///     (|input[i − W/2 − 22]| + … + |input[i − W/2 + W]|) / W
+/// ```
+///
+/// An element of the first window goes through 22 additions in its chunk, one a
+/// whole chunk, and 22 more; each of 22 steps rounds the sum, and all together
+/// the differences; the mean takes two roundings. One costs at most 2⁻²⁴ of the
+/// magnitudes.
 pub const fn shared_error_bound(window: u32) -> f64 {
     let n_roundings = 2 * (CHUNK - 1) + window / CHUNK + (CHUNK - 1) + 2 + 2;
     // Products of roundings are the bit more.
@@ -285,9 +300,9 @@ pub const fn shared_error_bound(window: u32) -> f64 {
 ///
 /// # Safety
 ///
-/// `input` and `output` hold `n_elements` elements, fewer than 2³¹, and do not
-/// overlap; `window` is in 1..=[`MAX_WINDOW`]. Launch with [`SHARED_BLOCK`]
-/// threads and [`shared_grid`] blocks.
+/// `input` and `output` are aligned to 16 bytes, hold `n_elements` elements,
+/// fewer than 2³¹, and do not overlap; `window` is in 1..=[`MAX_WINDOW`]. Launch
+/// with [`SHARED_BLOCK`] threads and [`shared_grid`] blocks.
 #[kernel(launch_bounds(TILE_THREADS, 4))]
 pub unsafe fn running_mean_shared(
     input: *const f32,
@@ -295,35 +310,54 @@ pub unsafe fn running_mean_shared(
     n_elements: u32,
     window: u32,
 ) {
-    let tile = shared_array![f32; TILE_ELEMENTS as usize];
+    let tile_quads = shared_array![Float4; TILE_QUADS as usize];
     let chunk_sums = shared_array![f32; TILE_THREADS as usize];
+    let tile = tile_quads.cast::<f32>();
     let thread = thread::thread_idx_x();
     let n_outputs = tile_outputs(window);
     let first_output = thread::block_idx_x() * n_outputs;
     let first_input = window_start(first_output, window);
-    // The thread's elements twice: in a row, and a block's width apart.
+    let lead = first_input % QUAD;
+    let tile_start = first_input - lead;
+    // The thread's share of the tile: a row of elements, and quads that are a
+    // block's width apart.
     let chunk = tile.add((thread * CHUNK) as usize);
-    let spread = |k: usize| k as u32 * TILE_THREADS + thread;
+    let quad = |k: usize| k as u32 * TILE_THREADS + thread;
 
-    // 1. All loads before the first store: 31 accesses under way at once.
-    let mut values = [0.0; CHUNK_ELEMENTS];
-    if first_input < n_elements && n_elements - first_input >= TILE_ELEMENTS {
-        let first = input.add((first_input + thread) as usize);
-        unrolled::<CHUNK_ELEMENTS>(|k| values[k] = *first.add(k * TILE_THREADS as usize));
+    // 1. All loads before the first store: 6 accesses under way at once.
+    let mut quads = [Float4::default(); THREAD_QUADS];
+    if tile_start < n_elements && n_elements - tile_start >= TILE_ELEMENTS {
+        let first = input.add(tile_start as usize).cast::<Float4>();
+        unrolled::<THREAD_QUADS>(|k| {
+            if quad(k) < TILE_QUADS {
+                quads[k] = *first.add(quad(k) as usize);
+            }
+        });
     } else {
-        unrolled::<CHUNK_ELEMENTS>(|k| {
-            values[k] = element_or_zero(input, first_input.wrapping_add(spread(k)), n_elements);
+        unrolled::<THREAD_QUADS>(|k| {
+            let i = tile_start.wrapping_add(quad(k) * QUAD);
+            let at = |j| element_or_zero(input, i.wrapping_add(j), n_elements);
+            quads[k] = Float4::new(at(0), at(1), at(2), at(3));
         });
     }
-    unrolled::<CHUNK_ELEMENTS>(|k| *tile.add(spread(k) as usize) = values[k]);
+    unrolled::<THREAD_QUADS>(|k| {
+        if quad(k) < TILE_QUADS {
+            *tile_quads.add(quad(k) as usize) = quads[k];
+        }
+    });
     thread::sync_threads();
 
-    // 2.
+    // 2. From here on a chunk starts after the lead. The last one ends after the
+    // tile; no window has the whole of it, and nobody asks for its sum.
+    let elements = chunk.add(lead as usize);
+    let mut values = [0.0; CHUNK_ELEMENTS];
     let mut sum = 0.0;
-    unrolled::<CHUNK_ELEMENTS>(|k| {
-        values[k] = *chunk.add(k);
-        sum += values[k];
-    });
+    if thread < TILE_THREADS - 1 {
+        unrolled::<CHUNK_ELEMENTS>(|k| {
+            values[k] = *elements.add(k);
+            sum += values[k];
+        });
+    }
     *chunk_sums.add(thread as usize) = sum;
     thread::sync_threads();
 
@@ -336,11 +370,11 @@ pub unsafe fn running_mean_shared(
             sum += *chunk_sums.add((thread + c) as usize);
         }
         for j in n_whole_chunks * CHUNK..window {
-            sum += *chunk.add(j as usize);
+            sum += *elements.add(j as usize);
         }
         // 4. An output takes the place of the element that leaves.
         let scale = 1.0 / window as f32;
-        let entering = chunk.add(window as usize);
+        let entering = elements.add(window as usize);
         unrolled::<CHUNK_ELEMENTS>(|k| {
             let leaving = values[k];
             values[k] = sum * scale;
@@ -355,12 +389,18 @@ pub unsafe fn running_mean_shared(
     thread::sync_threads();
     if first_output < n_elements {
         let n_outputs = n_outputs.min(n_elements - first_output);
-        let first = output.add((first_output + thread) as usize);
-        unrolled::<CHUNK_ELEMENTS>(|k| {
-            if spread(k) < n_outputs {
-                *first.add(k * TILE_THREADS as usize) = *tile.add(spread(k) as usize);
+        let (n_quads, n_rest) = (n_outputs / QUAD, n_outputs % QUAD);
+        let outputs = output.add(first_output as usize);
+        unrolled::<THREAD_QUADS>(|k| {
+            if quad(k) < n_quads {
+                let i = quad(k) as usize;
+                *outputs.cast::<Float4>().add(i) = *tile_quads.add(i);
             }
         });
+        if thread < n_rest {
+            let i = (n_quads * QUAD + thread) as usize;
+            *outputs.add(i) = *tile.add(i);
+        }
     }
 }
 
@@ -418,11 +458,13 @@ mod tests {
     #[test]
     fn a_tile_holds_every_element_that_its_outputs_need() {
         for window in 1..=MAX_WINDOW {
-            let last_output = tile_outputs(window) - 1;
-            let last_entering = last_output + window;
+            let n_outputs = tile_outputs(window);
+            assert!(n_outputs.is_multiple_of(QUAD), "window {window}");
+            // The last thread with outputs goes through a whole chunk.
+            let last_entering = (QUAD - 1) + n_outputs.next_multiple_of(CHUNK) - 1 + window;
             assert!(last_entering < TILE_ELEMENTS, "window {window}");
-            // And no chunk of outputs less than possible.
-            assert!(last_entering + CHUNK >= TILE_ELEMENTS, "window {window}");
+            // And not a chunk of outputs less than possible.
+            assert!(last_entering + CHUNK + QUAD >= TILE_ELEMENTS, "window {window}");
         }
     }
 

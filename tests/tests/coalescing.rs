@@ -5,7 +5,7 @@ mod support;
 
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::coalescing::{
-    self, COUNTED_BLOCK_THREADS, COUNTED_BLOCKS, TIMED_BLOCK_THREADS, add, add_broadcast,
+    self, COUNTED_BLOCK_THREADS, COUNTED_BLOCKS, VECTORIZED_BLOCK_THREADS, add, add_broadcast,
     add_offset, add_permuted, add_stride, add_vectorized,
 };
 use ptx_sim::InstructionCounts;
@@ -84,7 +84,7 @@ fn sixteen_bytes_a_lane_take_16_whole_sectors() {
     let report = simulator.launch(
         add_vectorized,
         coalescing::vectorized_grid(n),
-        [TIMED_BLOCK_THREADS, 1, 1],
+        [VECTORIZED_BLOCK_THREADS, 1, 1],
         (x, y, z.as_mut_ptr(), n),
     );
     for opcode in ["ld.global", "st.global"] {
@@ -105,9 +105,8 @@ fn the_vectorized_sum_loads_all_before_it_stores() {
         .map(|instruction| instruction.opcode.as_str())
         .filter(|opcode| opcode.contains(".v4"))
         .collect();
-    let n_accesses = coalescing::CHUNKS_PER_THREAD as usize;
-    assert_eq!(wide.len(), 3 * n_accesses, "{wide:?}");
-    let (loads, stores) = wide.split_at(2 * n_accesses);
+    assert_eq!(wide.len(), 3, "{wide:?}");
+    let (loads, stores) = wide.split_at(2);
     assert!(
         loads.iter().all(|opcode| opcode.starts_with("ld.global")),
         "{wide:?}"

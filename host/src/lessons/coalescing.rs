@@ -57,7 +57,7 @@ static KERNELS: [KernelEntry; 6] = [
     .expecting(&claims([2.5, 82.5], [4.0, 100.0])),
     KernelEntry::of(
         add_vectorized,
-        "16 bytes an access, two accesses a thread and vector",
+        "16 bytes an access, four elements a thread",
         |bench| run(bench, add_vectorized, &VECTORIZED),
     )
     .expecting(&claims([16.0, 100.0], [16.0, 100.0])),
@@ -156,7 +156,7 @@ fn one_a_thread(n: u32) -> LaunchConfig {
 fn vectorized(n: u32) -> LaunchConfig {
     LaunchConfig::new(
         coalescing::vectorized_grid(n),
-        [coalescing::TIMED_BLOCK_THREADS, 1, 1],
+        [coalescing::VECTORIZED_BLOCK_THREADS, 1, 1],
     )
 }
 
