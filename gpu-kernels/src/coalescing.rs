@@ -230,8 +230,8 @@ pub unsafe fn add_vectorized(x: *const f32, y: *const f32, z: *mut f32, n_elemen
     );
     let first = thread * CHUNK;
     if first + CHUNK <= n_elements {
-        let chunk = |v: *const f32| *v.add(first as usize).cast::<Float4>();
-        *z.add(first as usize).cast::<Float4>() = add_chunks(chunk(x), chunk(y));
+        let chunk = |v: *const f32| Float4::load(v.add(first as usize).cast());
+        add_chunks(chunk(x), chunk(y)).store(z.add(first as usize).cast());
     } else {
         // The end of the vectors: what is left, element by element.
         for n in first..n_elements {

@@ -330,7 +330,7 @@ pub unsafe fn running_mean_shared(
         let first = input.add(tile_start as usize).cast::<Float4>();
         unrolled::<THREAD_QUADS>(|k| {
             if quad(k) < TILE_QUADS {
-                quads[k] = *first.add(quad(k) as usize);
+                quads[k] = Float4::load(first.add(quad(k) as usize));
             }
         });
     } else {
@@ -342,7 +342,7 @@ pub unsafe fn running_mean_shared(
     }
     unrolled::<THREAD_QUADS>(|k| {
         if quad(k) < TILE_QUADS {
-            *tile_quads.add(quad(k) as usize) = quads[k];
+            quads[k].store(tile_quads.add(quad(k) as usize));
         }
     });
     thread::sync_threads();
@@ -394,7 +394,7 @@ pub unsafe fn running_mean_shared(
         unrolled::<THREAD_QUADS>(|k| {
             if quad(k) < n_quads {
                 let i = quad(k) as usize;
-                *outputs.cast::<Float4>().add(i) = *tile_quads.add(i);
+                Float4::load(tile_quads.add(i)).store(outputs.cast::<Float4>().add(i));
             }
         });
         if thread < n_rest {
@@ -464,7 +464,10 @@ mod tests {
             let last_entering = (QUAD - 1) + n_outputs.next_multiple_of(CHUNK) - 1 + window;
             assert!(last_entering < TILE_ELEMENTS, "window {window}");
             // And not a chunk of outputs less than possible.
-            assert!(last_entering + CHUNK + QUAD >= TILE_ELEMENTS, "window {window}");
+            assert!(
+                last_entering + CHUNK + QUAD >= TILE_ELEMENTS,
+                "window {window}"
+            );
         }
     }
 

@@ -40,11 +40,7 @@ fn constant_indices_leave_no_local_array_in_the_ptx() {
 fn an_index_of_run_time_leaves_a_local_array_of_the_window_in_the_ptx() {
     for window in WINDOWS {
         let entry = entry(&in_local(window));
-        assert_eq!(
-            local_arrays(&entry),
-            [(4, 4 * window)],
-            "window {window}"
-        );
+        assert_eq!(local_arrays(&entry), [(4, 4 * window)], "window {window}");
         assert!(count(&entry, "ld.local") > 0, "window {window}");
         assert!(count(&entry, "st.local") > 0, "window {window}");
     }
@@ -63,10 +59,7 @@ fn ptxas_gives_a_stack_frame_to_the_local_array_and_none_to_the_registers() {
         );
         let local = report[&in_local(window)];
         let frame = (4 * window).next_multiple_of(8);
-        assert_eq!(
-            local.stack_frame_bytes, frame,
-            "window {window}: {local:?}"
-        );
+        assert_eq!(local.stack_frame_bytes, frame, "window {window}: {local:?}");
         for resources in [registers, local] {
             let spills = resources.spill_store_bytes + resources.spill_load_bytes;
             assert_eq!(spills, 0, "window {window}: {resources:?}");
@@ -144,4 +137,17 @@ fn the_shared_tile_loads_each_element_about_once() {
         (counts.shared_load_conflicts, counts.shared_store_conflicts),
         (0, 0)
     );
+}
+
+#[test]
+fn the_shared_tile_moves_16_bytes_an_access() {
+    let entry = entry("running_mean_shared");
+    for opcode in ["ld.global", "st.shared", "ld.shared", "st.global"] {
+        let n_wide = entry.body.iter().flatten().filter(|instruction| {
+            instruction.opcode.starts_with(opcode) && instruction.opcode.contains(".v4")
+        });
+        assert_eq!(n_wide.count(), 6, "{opcode}");
+    }
+    // What is narrower are the ends of the array, and the tile's columns.
+    assert_eq!(count(&entry, "st.global"), 6 + 1);
 }
