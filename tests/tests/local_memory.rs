@@ -63,7 +63,7 @@ fn ptxas_gives_a_stack_frame_to_the_local_array_and_none_to_the_registers() {
         for resources in [registers, local] {
             let spills = resources.spill_store_bytes + resources.spill_load_bytes;
             assert_eq!(spills, 0, "window {window}: {resources:?}");
-            assert!((1..=128).contains(&resources.n_registers), "{resources:?}");
+            assert!((1..=255).contains(&resources.n_registers), "{resources:?}");
         }
     }
     let shared = report["running_mean_shared"];
@@ -102,7 +102,10 @@ fn local_traffic_is_the_window_there_and_back_in_whole_lines() {
     let counts = run(kernels::running_mean_local_32, 32).counts;
     let n_warps = u64::from(N / 32);
     assert_eq!(counts.local_store_requests, 32 * n_warps);
-    assert_eq!(counts.local_load_requests, 32 * n_warps);
+    // The compiler keeps the element that is stored last for the load of the
+    // same index; it may not keep the others, because that one could have
+    // overwritten them for all it knows.
+    assert_eq!(counts.local_load_requests, 31 * n_warps);
     // All lanes use the same index: a word of 32 lanes is one line.
     assert_eq!(counts.local_store_sectors, 4 * counts.local_store_requests);
     assert_eq!(counts.local_load_sectors, 4 * counts.local_load_requests);
@@ -144,7 +147,10 @@ fn the_shared_tile_moves_16_bytes_an_access() {
     let entry = entry("running_mean_shared");
     for opcode in ["ld.global", "st.shared", "ld.shared", "st.global"] {
         let n_wide = entry.body.iter().flatten().filter(|instruction| {
-            instruction.opcode.starts_with(opcode) && instruction.opcode.contains(".v4")
+            instruction.opcode.starts_with(opcode)
+                && [".v4.b32", ".v4.f32", ".v2.b64"]
+                    .iter()
+                    .any(|wide| instruction.opcode.ends_with(wide))
         });
         assert_eq!(n_wide.count(), 6, "{opcode}");
     }

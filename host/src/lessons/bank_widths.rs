@@ -43,21 +43,24 @@ static KERNELS: [KernelEntry; 2] = [
 /// Accesses a thread, where the clock counts.
 const TIMED_ROUNDS: u32 = 10_000;
 
+/// Widths to show: all powers of two, and odd ones.
+const SOME_WIDTHS: [u32; 9] = [1, 2, 4, 7, 8, 16, 31, 32, 33];
+
 /// Shapes are width × rounds; a sweep is every width, with rounds 1 to its own.
 fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
     let sweep = Shape::every(&[MAX_WIDTH, 2]);
-    let one = |width| Shape::of(&[width, TIMED_ROUNDS]);
-    match (engine, effort) {
-        (EngineKind::Sim, _) | (_, Effort::Quick) => vec![sweep],
-        (EngineKind::Gpu, Effort::Default) => [sweep]
-            .into_iter()
-            .chain([1, 2, 4, 7, 8, 16, 31, 32, 33].map(one))
-            .collect(),
-        (EngineKind::Gpu, Effort::Full) => [sweep]
-            .into_iter()
-            .chain((1..=MAX_WIDTH).map(one))
-            .collect(),
-    }
+    let (widths, n_rounds) = match (engine, effort) {
+        (_, Effort::Quick) => (vec![], 0),
+        (EngineKind::Sim, Effort::Default) => (SOME_WIDTHS.to_vec(), 1),
+        (EngineKind::Gpu, Effort::Default) => (SOME_WIDTHS.to_vec(), TIMED_ROUNDS),
+        (EngineKind::Sim, Effort::Full) => ((1..=MAX_WIDTH).collect(), 1),
+        (EngineKind::Gpu, Effort::Full) => ((1..=MAX_WIDTH).collect(), TIMED_ROUNDS),
+    };
+    let one = |width| Shape::of(&[width, n_rounds]);
+    [sweep]
+        .into_iter()
+        .chain(widths.into_iter().map(one))
+        .collect()
 }
 
 /// Shared memory is what it is about; global memory is read and written once.

@@ -62,10 +62,13 @@ fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
     let windows = |n: u32| {
         [1, 2, 5, 31, 32, 33, 128, 1000, 1024, MAX_WINDOW].map(|window| Shape::of(&[n, window]))
     };
-    let mut shapes = vec![Shape::every(&[40, 40])];
+    let mut shapes = vec![Shape::every(&[20, 20])];
     match (effort, engine) {
         (Effort::Quick, _) => shapes.push(Shape::of(&[20_000, 32])),
-        (Effort::Default, EngineKind::Sim) => shapes.extend(windows(20_011)),
+        (Effort::Default, EngineKind::Sim) => {
+            shapes = vec![Shape::every(&[40, 40])];
+            shapes.extend(windows(20_011));
+        }
         (Effort::Full, EngineKind::Sim) => shapes.extend(windows(1_000_003)),
         (Effort::Default | Effort::Full, EngineKind::Gpu) => {
             shapes.extend(windows(1_000_003));
