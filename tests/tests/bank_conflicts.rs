@@ -186,9 +186,10 @@ fn a_column_of_the_32_by_16_tile_is_16_way_2_way_and_free() {
         );
         let rows = swizzled_tile::ROWS as usize;
         let columns = swizzled_tile::COLUMNS as usize;
-        for index in 0..rows * columns {
+        assert_eq!(output.len(), rows * columns);
+        for (index, &turned) in output.iter().enumerate() {
             let (column, row) = (index / rows, index % rows);
-            assert_eq!(output[index], input[row * columns + column], "{}", K::NAME);
+            assert_eq!(turned, input[row * columns + column], "{}", K::NAME);
         }
         let (stores, loads) = (
             instructions(&report, "st.shared"),
