@@ -54,7 +54,7 @@ struct Case<'a> {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut device = Device::new();
-    let n = 2048u32;
+    let n = 1024u32;
     let buffers: Vec<u64> = (0..3)
         .map(|i| device.alloc(u64::from(n * n * 4), ["x", "y", "z"][i]))
         .collect::<Result<_, _>>()?;
@@ -67,7 +67,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             kernel: "arithmetic",
             grid: [4, 1, 1],
             block: [256, 1, 1],
-            params: vec![address(0), word(20_000)],
+            params: vec![address(0), word(5_000)],
         },
         Case {
             name: "vector sum",
@@ -98,7 +98,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "{:30} {:>12} {:>12}  (G thread-instructions/s, one core)",
         "", "counted", "bare"
     );
-    for case in &cases {
+    // An argument picks cases by name.
+    let wanted = std::env::args().nth(1).unwrap_or_default();
+    for case in cases.iter().filter(|case| case.name.contains(&wanted)) {
         let module = Module::parse(case.ptx)?;
         let loaded = device.load(&module)?;
         let params: Vec<&[u8]> = case.params.iter().map(Vec::as_slice).collect();
@@ -122,7 +124,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         };
         let instructions = run(true)?.counts.thread_instructions as f64;
         let mut best = [f64::INFINITY; 2];
-        for _ in 0..5 {
+        for _ in 0..40 {
             for (slot, count) in best.iter_mut().zip([true, false]) {
                 *slot = slot.min(run(count)?.elapsed.as_secs_f64());
             }

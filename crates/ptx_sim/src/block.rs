@@ -20,6 +20,8 @@ const WARP_SLICE: i64 = 4096;
 /// the running lanes do not look as if they wait for another thread.
 const STALLED_SLICES: u32 = 1024;
 
+/// Warps of the largest block.
+const MAX_WARPS: usize = 32;
 /// Barrier numbers.
 const N_BARRIERS: usize = 16;
 
@@ -53,7 +55,7 @@ struct State {
     /// Threads that have arrived, whole warps counted as 32.
     n_arrived: u32,
     /// Lanes that have arrived, by warp.
-    arrived: Vec<(u32, u32)>,
+    arrived: [u32; MAX_WARPS],
     /// The count to reach, if one was given.
     threads: Option<u32>,
     /// Lanes that voted, and those that voted yes.
@@ -90,7 +92,7 @@ impl BlockBarriers {
         self.in_use |= 1 << arrival.id;
         let state = &mut self.states[arrival.id];
         state.n_arrived += arrival.n_arrived;
-        state.arrived.push((arrival.warp, arrival.mask));
+        state.arrived[arrival.warp as usize] |= arrival.mask;
         if arrival.threads.is_some() {
             state.threads = arrival.threads;
         }
@@ -228,11 +230,14 @@ impl BlockRun {
             let complete = match state.threads {
                 Some(n) => state.n_arrived >= n,
                 None => {
-                    let mut missing: Vec<u32> = self.warps.iter().map(|w| w.live).collect();
-                    for &(warp, mask) in &state.arrived {
-                        missing[warp as usize] &= !mask;
-                    }
-                    missing.iter().all(|&m| m == 0)
+                    let n_live = |w: &Warp| w.live.count_ones();
+                    // Quickly told: fewer have come than there are.
+                    state.n_arrived >= self.warps.iter().map(n_live).sum()
+                        && self
+                            .warps
+                            .iter()
+                            .zip(&state.arrived)
+                            .all(|(w, a)| w.live & !a == 0)
                 }
             };
             if !complete {
@@ -308,8 +313,8 @@ impl BlockRun {
             if self.barriers.in_use >> id & 1 == 0 {
                 continue;
             }
-            let mut warps: Vec<u32> = state.arrived.iter().map(|&(warp, _)| warp).collect();
-            warps.dedup();
+            let has_come = |warp: &usize| state.arrived[*warp] != 0;
+            let warps: Vec<usize> = (0..MAX_WARPS).filter(has_come).collect();
             let n_live: u32 = self.warps.iter().map(|w| w.live.count_ones()).sum();
             waiting.push(format!(
                 "barrier {id}: {} of {} threads have arrived (warps {warps:?})",

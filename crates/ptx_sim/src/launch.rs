@@ -16,7 +16,7 @@ use crate::ir::{self, Special};
 use crate::lanes::WARP_SIZE;
 use crate::memory::address::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
 use crate::memory::global::GlobalMemory;
-use crate::program::{Function, Init, Program, Terminator};
+use crate::program::{Function, Init, Program, Slot, Terminator};
 use crate::registers::Registers;
 use crate::report::Report;
 use crate::step::{StuckAt, Trouble};
@@ -101,6 +101,9 @@ pub(crate) struct LaunchContext<'a> {
     params: Vec<u64>,
     params_bytes: u64,
     shared: SharedLayout,
+    /// The kernel's values that change from block to block: slot, bytes a
+    /// lane, axis of `%ctaid`.
+    block_values: Vec<(Slot, u32, usize)>,
     variables: &'a [u64],
     started: Instant,
     printed: Mutex<Vec<Printed>>,
@@ -257,7 +260,11 @@ impl<'a> LaunchContext<'a> {
 
     /// Prepares the kernel's own frame for a new block.
     pub fn enter_block(&self, warp: &mut Warp, ctaid: [u32; 3]) {
-        self.initialise(warp, 0, depends_on_block, ctaid);
+        let regs = warp.frames[0].registers.frame();
+        for &(slot, bytes, axis) in &self.block_values {
+            // SAFETY: The decoder made the slot for this width.
+            unsafe { regs.splat(slot, bytes, u64::from(ctaid[axis])) };
+        }
         self.zero(warp, 0);
     }
 
@@ -478,6 +485,23 @@ impl<'a> LaunchContext<'a> {
     }
 }
 
+/// The values of a kernel that change from block to block.
+fn block_values(program: &Program, kernel: ir::FuncId) -> Vec<(Slot, u32, usize)> {
+    let inits = program.functions[kernel.0 as usize]
+        .as_ref()
+        .map_or(&[][..], |f| &f.inits);
+    inits
+        .iter()
+        .filter_map(|(slot, init)| match *init {
+            Init::Special {
+                register: Special::Ctaid(axis),
+                bytes,
+            } => Some((*slot, bytes, usize::from(axis.min(2)))),
+            _ => None,
+        })
+        .collect()
+}
+
 /// Whether a value changes from block to block.
 fn depends_on_block(init: &Init) -> bool {
     matches!(
@@ -564,6 +588,7 @@ pub(crate) fn launch(
         params,
         params_bytes,
         shared,
+        block_values: block_values(module.program(), id),
         variables: loaded.addresses(),
         started,
         printed: Mutex::default(),

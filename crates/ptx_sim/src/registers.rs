@@ -127,9 +127,14 @@ impl FramePtr {
     /// # Safety
     /// As [`FramePtr::get`].
     pub unsafe fn splat(self, slot: Slot, bytes: u32, value: u64) {
-        for lane in 0..WARP_SIZE {
-            // SAFETY: The caller's promise.
-            unsafe { self.set(slot, bytes, lane, value) }
+        // SAFETY: The caller's promise.
+        unsafe {
+            match bytes {
+                2 => *self.lanes_mut::<u16>(slot) = [value as u16; WARP_SIZE],
+                4 => *self.lanes_mut::<u32>(slot) = [value as u32; WARP_SIZE],
+                8 => *self.lanes_mut::<u64>(slot) = [value; WARP_SIZE],
+                _ => *self.lanes_mut::<u128>(slot) = [u128::from(value); WARP_SIZE],
+            }
         }
     }
 }

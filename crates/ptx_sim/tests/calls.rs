@@ -162,7 +162,14 @@ fn calls_through_pointers_that_differ_by_lane() {
     let (out, report) = run_on(&module(functions, body), [1; 3], [32, 1, 1], &[0; 32]).unwrap();
     for (tid, got) in out.into_iter().enumerate() {
         let tid = tid as u64;
-        assert_eq!(got, if tid % 2 == 0 { tid + 1 } else { 2 * tid });
+        assert_eq!(
+            got,
+            if tid.is_multiple_of(2) {
+                tid + 1
+            } else {
+                2 * tid
+            }
+        );
     }
     let store = report
         .instructions

@@ -131,6 +131,11 @@ impl Observer for Counters {
     }
 }
 
+/// Whether each lane begins where the one before it ends.
+fn is_contiguous(access: &WarpAccess<'_>) -> bool {
+    access.stride == Some(u64::from(access.bytes))
+}
+
 fn shared(into: &mut SpaceCost, access: &WarpAccess<'_>) {
     let kind = match access.class {
         AccessClass::Load => SharedKind::Load,
@@ -141,7 +146,7 @@ fn shared(into: &mut SpaceCost, access: &WarpAccess<'_>) {
         },
         AccessClass::AsyncCopyBypass => return,
     };
-    if access.contiguous && matches!(kind, SharedKind::Load | SharedKind::Store) {
+    if is_contiguous(access) && matches!(kind, SharedKind::Load | SharedKind::Store) {
         // Neighbouring lanes, neighbouring banks: one pass a group.
         let groups = (access.bytes / 4).max(1);
         let cost = SharedCost {
@@ -163,7 +168,7 @@ fn shared(into: &mut SpaceCost, access: &WarpAccess<'_>) {
 }
 
 fn global(into: &mut SpaceCost, access: &WarpAccess<'_>) {
-    if access.contiguous {
+    if is_contiguous(access) {
         let first = access.addresses[0];
         let bytes = 32 * access.bytes;
         let sector = u64::from(count::SECTOR_BYTES);

@@ -44,8 +44,9 @@ pub struct WarpAccess<'a> {
     /// Addresses in the space, by lane; meaningless for inactive lanes. In
     /// local memory, offsets in the thread's own memory.
     pub addresses: &'a [u64; 32],
-    /// All lanes are active and each begins where the one before it ends.
-    pub contiguous: bool,
+    /// Bytes from each lane's address to the next one's, where all lanes are
+    /// active and that is the same for all and known.
+    pub stride: Option<u64>,
 }
 
 /// Watches a run.

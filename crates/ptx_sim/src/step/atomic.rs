@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
 
 use half::{bf16, f16};
 
-use super::access::{Request, addresses, by_space, is_contiguous, locate};
+use super::access::{Request, addresses, by_space, locate};
 use super::predicate::lanes;
 use super::{Env, PathView, Stop, Trouble, poll};
 use crate::checks::{AccessClass, Observer, WarpAccess};
@@ -55,6 +55,7 @@ fn atomic_in<O: Observer>(
         bytes,
         mask,
         kind: AccessKind::Atomic,
+        stride: None,
     };
     let located = locate(env, warp, view, addresses, request)?;
     if O::ON {
@@ -63,7 +64,6 @@ fn atomic_in<O: Observer>(
         } else {
             AccessClass::Atomic
         };
-        let contiguous = is_contiguous(addresses, bytes, mask);
         env.observer.access(
             view.function.first_instruction + ptx,
             &WarpAccess {
@@ -72,7 +72,7 @@ fn atomic_in<O: Observer>(
                 bytes,
                 mask,
                 addresses,
-                contiguous,
+                stride: None,
             },
         );
     }

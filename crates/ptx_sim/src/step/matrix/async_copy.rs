@@ -106,6 +106,7 @@ pub(super) fn start<O: Observer>(
         bytes: op.bytes,
         mask,
         kind: AccessKind::Store,
+        stride: None,
     };
     access::locate(env, warp, view, &to, target)?;
     let data = read_sources(env, warp, view, op, &from, mask)?;
@@ -123,7 +124,7 @@ pub(super) fn start<O: Observer>(
                 bytes: op.bytes,
                 mask,
                 addresses: &to,
-                contiguous: access::is_contiguous(&to, op.bytes, mask),
+                stride: None,
             },
         );
     }
@@ -155,6 +156,7 @@ fn read_sources<O: Observer>(
         bytes,
         mask,
         kind: AccessKind::Load,
+        stride: None,
     };
     // SAFETY: The decoder made the slot for 32-bit lanes.
     let sizes = op

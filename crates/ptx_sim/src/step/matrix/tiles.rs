@@ -63,6 +63,7 @@ fn rows<O: Observer>(
         bytes: ROW_BYTES,
         mask,
         kind,
+        stride: None,
     };
     let located: Located = access::locate(env, warp, view, &addresses, request)?;
     if O::ON {
@@ -74,7 +75,7 @@ fn rows<O: Observer>(
                 bytes: ROW_BYTES,
                 mask,
                 addresses: &addresses,
-                contiguous: false,
+                stride: None,
             },
         );
     }
