@@ -8,6 +8,7 @@
 mod list;
 mod progress;
 mod ptx;
+mod readme;
 mod run_all;
 mod tools;
 
@@ -46,6 +47,8 @@ enum Command {
     List(list::Args),
     /// Print a kernel's PTX, or what a GPU makes of it.
     Ptx(ptx::Args),
+    /// Renew the generated part of the README.
+    Readme(readme::Args),
 }
 
 /// How a command ended.
@@ -88,6 +91,7 @@ pub fn main() -> ExitCode {
         Command::RunAll(args) => run_all::run(&args),
         Command::List(args) => list::run(&args),
         Command::Ptx(args) => ptx::run(&args),
+        Command::Readme(args) => readme::run(&args),
     };
     let exit = match ended {
         Ok(exit) => exit,

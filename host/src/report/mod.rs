@@ -1,4 +1,5 @@
 //! Results as people read them ([`table`]) and as programs do ([`json`]).
 
 pub mod json;
+pub mod markdown;
 pub mod table;
