@@ -32,11 +32,17 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         .map_err(|error| because(format!("cannot read {}: {error}", args.readme.display())))?;
     let results = match fs::read_to_string(&args.results) {
         Ok(text) => Some(serde_json::from_str(&text).map_err(|error| {
-            because(format!("{} is no results file: {error}", args.results.display()))
+            because(format!(
+                "{} is no results file: {error}",
+                args.results.display()
+            ))
         })?),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
         Err(error) => {
-            return Err(because(format!("cannot read {}: {error}", args.results.display())));
+            return Err(because(format!(
+                "cannot read {}: {error}",
+                args.results.display()
+            )));
         }
     };
     let generated = markdown::lessons(LESSONS, results.as_ref());
@@ -53,7 +59,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     if args.check {
         return Err(Stop::Because(
             Exit::Failed,
-            format!("{} is out of date; `cargo xtask readme` renews it", args.readme.display()),
+            format!(
+                "{} is out of date; `cargo xtask readme` renews it",
+                args.readme.display()
+            ),
         ));
     }
     fs::write(&args.readme, new)

@@ -22,7 +22,9 @@ pub fn lessons(lessons: &[&Lesson], results: Option<&Value>) -> String {
             lesson.source,
             lesson.source
         );
-        text.push_str("| kernel | technique | counts, exact by rule | measured |\n|---|---|---|---|\n");
+        text.push_str(
+            "| kernel | technique | counts, exact by rule | measured |\n|---|---|---|---|\n",
+        );
         for kernel in lesson.kernels {
             let counts: Vec<_> = kernel.expected.iter().map(short).collect();
             let _ = writeln!(
@@ -62,7 +64,6 @@ fn short(expectation: &Expectation) -> String {
         Metric::GlobalStoreDegreePercent => "% of stored bytes used",
         Metric::LocalSectors => "local sectors",
         Metric::LocalSectorsPerRequest => "sectors/local access",
-        other => return whole(expectation.value, &other.to_string()),
     };
     whole(expectation.value, metric)
 }
@@ -78,7 +79,9 @@ fn device(results: &Value) -> Option<String> {
     let device = results["device"].as_str()?;
     let driver = results["machine"]["driver"].as_str();
     Some(match driver {
-        Some(driver) => format!("{device}, driver for CUDA {driver}, median of the runs, in one run of `run-all`"),
+        Some(driver) => format!(
+            "{device}, driver for CUDA {driver}, median of the runs, in one run of `run-all`"
+        ),
         None => device.to_owned(),
     })
 }
@@ -95,7 +98,11 @@ fn measured(kernel: &KernelEntry, results: Option<&Value>) -> Option<String> {
     let shape = entry["shape"].as_str()?.replace('x', "×");
     let mut text = format!("{} at {shape}", duration(time_ms));
     if let Some(copy_ms) = entry["copy_time_ms_median"].as_f64() {
-        let _ = write!(text, ", {:.0}% of a copy's speed", 100.0 * copy_ms / time_ms);
+        let _ = write!(
+            text,
+            ", {:.0}% of a copy's speed",
+            100.0 * copy_ms / time_ms
+        );
     }
     if let Some(peer_ms) = entry["peer_time_ms_median"].as_f64() {
         let _ = write!(text, ", {:.2} × CUDA C++", peer_ms / time_ms);
@@ -137,7 +144,10 @@ mod tests {
             entry("1024x1024", 20, 0.6, "failed"),
         ]});
         let text = lessons(LESSONS, Some(&results));
-        assert!(text.contains("| 0.500 ms at 512×512, 50% of a copy's speed |"), "{text}");
+        assert!(
+            text.contains("| 0.500 ms at 512×512, 50% of a copy's speed |"),
+            "{text}"
+        );
         assert!(text.contains("A GPU"));
     }
 }
