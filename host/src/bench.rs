@@ -1,12 +1,10 @@
 //! The test bench a lesson runs one kernel on: launches, verdicts, figures.
 
 use crate::counts::Counts;
-use crate::engine::{Buffer, Engine, EngineError, Observe, Prepared};
+use crate::engine::{Buffer, Engine, EngineError, EngineKind, Observe, Prepared, Timed};
 use crate::measure::{N_RUNS, N_WARMUP, Times};
 use crate::registry::{KernelEntry, Lesson, Shape, Work};
 use crate::verify::{Mismatch, Verified};
-use std::cell::RefCell;
-use std::collections::HashMap;
 
 /// Why a case did not pass.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -50,8 +48,11 @@ pub struct Figures {
     pub max_abs_error: Option<f64>,
     /// Times of the kernel, from a GPU.
     pub times: Option<Times>,
-    /// Times of a device-to-device copy that moves as many bytes.
+    /// Times of a device-to-device copy that moves as many bytes, measured in
+    /// turn with the kernel.
     pub copy_times: Option<Times>,
+    /// Times of the kernel's CUDA C++ twin, measured in turn with it.
+    pub peer_times: Option<Times>,
     /// Bytes and operations of one launch.
     pub work: Option<Work>,
     /// Counts of one launch, from the simulator.
@@ -66,25 +67,22 @@ pub struct Bench<'e> {
     lesson: &'static Lesson,
     kernel: &'static KernelEntry,
     shape: &'e Shape,
-    copies: &'e CopySpeed,
     figures: Figures,
 }
 
 impl<'e> Bench<'e> {
-    /// For one case of a run; `copies` is kept for the whole run.
+    /// For one case of a run.
     pub fn new(
         engine: &'e dyn Engine,
         lesson: &'static Lesson,
         kernel: &'static KernelEntry,
         shape: &'e Shape,
-        copies: &'e CopySpeed,
-    ) -> Self {
+        ) -> Self {
         Self {
             engine,
             lesson,
             kernel,
             shape,
-            copies,
             figures: Figures::default(),
         }
     }
@@ -175,16 +173,21 @@ impl<'e> Bench<'e> {
         self.figures.notes.push(note);
     }
 
-    /// Times the launch, beside a copy of as many bytes, where the engine has a
-    /// clock that means something.
+    /// Times the launch in turn with a copy of as many bytes, and with its CUDA
+    /// C++ twin if there is one, where the engine has a clock that means
+    /// something.
     pub fn time(&mut self, launch: &Prepared) -> Result<(), CaseError> {
         self.time_all(std::slice::from_ref(launch))
     }
 
     /// [`Bench::time`] of launches that do one thing together.
     pub fn time_all(&mut self, launches: &[Prepared]) -> Result<(), CaseError> {
-        let runs = self.engine.time(launches, N_WARMUP, N_RUNS)?;
-        self.keep_times(runs)
+        let sides = Sides::new(self, launches)?;
+        let runs = self
+            .engine
+            .time(&sides.alternatives(launches), N_WARMUP, N_RUNS)?;
+        self.keep_times(&sides, runs);
+        Ok(())
     }
 
     /// [`Bench::time_all`] of launches that do something else the second time,
@@ -197,33 +200,45 @@ impl<'e> Bench<'e> {
         /// About as long as the runs may take, in milliseconds.
         const PATIENCE_MS: f32 = 2000.0;
         const FEWEST_RUNS: u32 = 10;
-        let once = || -> Result<Option<f32>, EngineError> {
-            reset()?;
-            let times = self.engine.time(launches, 0, 1)?;
-            Ok(times.and_then(|times| times.first().copied()))
+        let sides = Sides::new(self, launches)?;
+        let alternatives = sides.alternatives(launches);
+        // One run of each, each after a reset.
+        let once = || -> Result<Option<Vec<f32>>, EngineError> {
+            let mut times = Vec::new();
+            for alternative in &alternatives {
+                reset()?;
+                match self.engine.time(std::slice::from_ref(alternative), 0, 1)? {
+                    Some(runs) => times.extend(runs.concat()),
+                    None => return Ok(None),
+                }
+            }
+            Ok(Some(times))
         };
         let Some(first_ms) = once()? else {
             return Ok(());
         };
+        let round_ms: f32 = first_ms.iter().sum();
         let fitting =
-            |n: u32| ((PATIENCE_MS / first_ms) as u32).clamp(FEWEST_RUNS, n.max(FEWEST_RUNS));
+            |n: u32| ((PATIENCE_MS / round_ms) as u32).clamp(FEWEST_RUNS, n.max(FEWEST_RUNS));
         for _ in 0..fitting(N_WARMUP) {
             once()?;
         }
-        let mut runs = Vec::new();
+        let mut runs = vec![Vec::new(); alternatives.len()];
         for _ in 0..fitting(N_RUNS) {
-            runs.extend(once()?);
+            for (runs, time) in runs.iter_mut().zip(once()?.into_iter().flatten()) {
+                runs.push(time);
+            }
         }
-        self.keep_times(Some(runs))
+        self.keep_times(&sides, Some(runs));
+        Ok(())
     }
 
-    fn keep_times(&mut self, runs: Option<Vec<f32>>) -> Result<(), CaseError> {
-        self.figures.times = runs.as_deref().and_then(Times::of);
-        if self.figures.times.is_some() {
-            let work = (self.lesson.work)(self.shape);
-            self.figures.copy_times = self.copies.of(self.engine, work.bytes)?;
-        }
-        Ok(())
+    fn keep_times(&mut self, sides: &Sides, runs: Option<Vec<Vec<f32>>>) {
+        let mut runs = runs.unwrap_or_default().into_iter();
+        let mut next = || runs.next().as_deref().and_then(Times::of);
+        self.figures.times = next();
+        self.figures.copy_times = sides.copy.as_ref().and_then(|_| next());
+        self.figures.peer_times = if sides.has_peer { next() } else { None };
     }
 
     /// What was measured, at the end.
@@ -232,22 +247,42 @@ impl<'e> Bench<'e> {
     }
 }
 
-/// Speed of device-to-device copies in this run, measured once a size.
-#[derive(Default)]
-pub struct CopySpeed(RefCell<HashMap<u64, Option<Times>>>);
+/// What a kernel is timed in turn with.
+struct Sides {
+    /// Source and target of a copy that moves as many bytes as the kernel.
+    copy: Option<(Buffer<u8>, Buffer<u8>)>,
+    /// Whether there are CUDA C++ twins of all its launches.
+    has_peer: bool,
+}
 
-impl CopySpeed {
-    /// Times of a copy that reads and writes `bytes` in sum.
-    fn of(&self, engine: &dyn Engine, bytes: u64) -> Result<Option<Times>, EngineError> {
-        if let Some(&times) = self.0.borrow().get(&bytes) {
-            return Ok(times);
+impl Sides {
+    fn new(bench: &Bench<'_>, launches: &[Prepared]) -> Result<Self, EngineError> {
+        let engine = bench.engine;
+        // Half of them read, half of them written.
+        let half = ((bench.lesson.work)(bench.shape).bytes / 2) as usize;
+        let copy = if half > 0 && engine.kind() == EngineKind::Gpu {
+            let from = Buffer::poisoned(engine, "copy source", half)?;
+            Some((from, Buffer::poisoned(engine, "copy target", half)?))
+        } else {
+            None
+        };
+        let has_peer = launches.iter().all(|launch| engine.has_peer(launch.entry()));
+        Ok(Self { copy, has_peer })
+    }
+
+    /// The kernel, the copy, the twin; what there is of them.
+    fn alternatives<'a>(&self, launches: &'a [Prepared]) -> Vec<Timed<'a>> {
+        let mut alternatives = vec![Timed::Launches(launches)];
+        if let Some((from, to)) = &self.copy {
+            alternatives.push(Timed::Copy {
+                to: to.address(),
+                from: from.address(),
+                size_bytes: from.len() as u64,
+            });
         }
-        let half = bytes / 2;
-        let from = Buffer::<u8>::poisoned(engine, "copy source", half as usize)?;
-        let to = Buffer::<u8>::poisoned(engine, "copy target", half as usize)?;
-        let runs = engine.time_copy(to.address(), from.address(), half, N_WARMUP, N_RUNS)?;
-        let times = runs.as_deref().and_then(Times::of);
-        self.0.borrow_mut().insert(bytes, times);
-        Ok(times)
+        if self.has_peer {
+            alternatives.push(Timed::Peers(launches));
+        }
+        alternatives
     }
 }

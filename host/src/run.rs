@@ -1,6 +1,6 @@
 //! One walk over the registry: every selected kernel on every shape.
 
-use crate::bench::{Bench, CopySpeed, Figures};
+use crate::bench::{Bench, Figures};
 use crate::engine::{Engine, EngineKind};
 use crate::registry::{Effort, Registered, Shape};
 use serde::Serialize;
@@ -76,25 +76,24 @@ pub fn run(
     mut starting: impl FnMut(&Case),
     mut ended: impl FnMut(&CaseResult),
 ) -> Vec<CaseResult> {
-    let copies = CopySpeed::default();
     cases
         .iter()
         .map(|case| {
             starting(case);
-            let result = run_case(engine, case, &copies);
+            let result = run_case(engine, case);
             ended(&result);
             result
         })
         .collect()
 }
 
-fn run_case(engine: &dyn Engine, case: &Case, copies: &CopySpeed) -> CaseResult {
+fn run_case(engine: &dyn Engine, case: &Case) -> CaseResult {
     let Registered { lesson, kernel } = case.registered;
     let started = Instant::now();
     let (status, reason, figures) = match not_runnable(engine, case) {
         Some(reason) => (Status::NotRun, Some(reason), Figures::default()),
         None => {
-            let mut bench = Bench::new(engine, lesson, kernel, &case.shape, copies);
+            let mut bench = Bench::new(engine, lesson, kernel, &case.shape);
             let outcome = (kernel.run)(&mut bench);
             let figures = bench.into_figures();
             match outcome {

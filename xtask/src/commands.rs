@@ -11,4 +11,5 @@ pub const COMMANDS: &[(&str, &str)] = &[
     ),
     ("list", "List lessons and kernels"),
     ("ptx", "Print a kernel's PTX, or what a GPU makes of it"),
+    ("readme", "Renew the generated part of the README"),
 ];

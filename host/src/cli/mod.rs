@@ -6,6 +6,7 @@
 //! not run.
 
 mod list;
+mod peers;
 mod progress;
 mod ptx;
 mod readme;

@@ -1,8 +1,8 @@
 //! `lockstep run-all`: every selected kernel, verified and measured.
 
 use super::progress::{Progress, say};
-use super::{Exit, Stop};
-use crate::engine::{self, EngineChoice, PtxModule};
+use super::{Exit, Stop, peers};
+use crate::engine::{self, Engine, EngineChoice, PtxModule};
 use crate::registry::{self, Effort};
 use crate::report::json::Report;
 use crate::report::table::{self, BAD, GOOD, UNSURE, style_of};
@@ -31,6 +31,11 @@ pub struct Args {
     /// must bear the same names and parameters.
     #[arg(long, value_name = "FILE")]
     ptx: Option<PathBuf>,
+
+    /// GPU: also compile the CUDA C++ twins in this folder (`peers`) with nvcc,
+    /// and time them in turn with the kernels.
+    #[arg(long, value_name = "DIR")]
+    peers: Option<PathBuf>,
 
     /// Simulator: warp instructions that a block may execute before its kernel
     /// is taken to never end.
@@ -70,6 +75,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         .map_err(|error| Stop::Because(Exit::NothingRan, error.to_string()))?;
     say(&format!("engine: {why}"));
 
+    if let Some(folder) = &args.peers {
+        load_peers(&*engine, folder)?;
+    }
+
     let started = Instant::now();
     let cases = run::cases(&selected, engine.kind(), args.effort());
     let mut progress = Progress::new(cases.len());
@@ -100,6 +109,17 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         Err(error) => Err(error.into()),
         Ok(()) => Ok(exit),
     }
+}
+
+fn load_peers(engine: &dyn Engine, folder: &Path) -> Result<(), Stop> {
+    let because = |text: String| Stop::Because(Exit::Usage, text);
+    // Asked first with nothing, so that nobody waits for nvcc in vain.
+    let refused = |error: engine::EngineError| because(error.to_string());
+    engine.load_peers(&[]).map_err(refused)?;
+    let peers = peers::compile(folder, engine.device().sm).map_err(because)?;
+    engine.load_peers(&peers).map_err(refused)?;
+    say(&format!("peers: {} CUDA C++ files", peers.len()));
+    Ok(())
 }
 
 fn read_module(path: &Path) -> Result<PtxModule, Stop> {

@@ -11,6 +11,8 @@ pub enum Tool {
     Ptxas,
     /// The disassembler.
     Nvdisasm,
+    /// The CUDA C++ compiler.
+    Nvcc,
 }
 
 impl Tool {
@@ -18,13 +20,14 @@ impl Tool {
         match self {
             Self::Ptxas => "ptxas",
             Self::Nvdisasm => "nvdisasm",
+            Self::Nvcc => "nvcc",
         }
     }
 
     /// The Python package that carries it.
     fn wheel(self) -> &'static str {
         match self {
-            Self::Ptxas => "nvidia-cuda-nvcc",
+            Self::Ptxas | Self::Nvcc => "nvidia-cuda-nvcc",
             Self::Nvdisasm => "nvidia-cuda-nvdisasm",
         }
     }

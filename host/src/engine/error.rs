@@ -100,6 +100,10 @@ pub enum EngineError {
     #[error("the GPU is lost to this process since {0}; run again without that kernel")]
     Lost(String),
 
+    /// CUDA C++ twins without a GPU.
+    #[error("CUDA C++ twins are only timed on a GPU; leave out --peers, or use --engine gpu")]
+    PeersNeedGpu,
+
     /// Our own mistake, not the kernel's.
     #[error("internal error of the {engine}: {what}; please report it")]
     Internal {

@@ -82,6 +82,33 @@ pub struct PtxModule {
     pub text: std::borrow::Cow<'static, str>,
 }
 
+/// Machine code of CUDA C++ twins: the same entries with the same parameters.
+#[derive(Clone, Debug)]
+pub struct PeerModule {
+    /// The file it was compiled from, for errors.
+    pub name: String,
+    /// A cubin.
+    pub image: Vec<u8>,
+}
+
+/// Something whose time on the device is wanted.
+#[derive(Clone, Copy, Debug)]
+pub enum Timed<'a> {
+    /// These launches, one after the other.
+    Launches(&'a [Prepared]),
+    /// The same launches, but of the entries' CUDA C++ twins.
+    Peers(&'a [Prepared]),
+    /// A device-to-device copy.
+    Copy {
+        /// Address of the target.
+        to: u64,
+        /// Address of the source.
+        from: u64,
+        /// Bytes that are read, and as many written.
+        size_bytes: u64,
+    },
+}
+
 /// What to find out during a launch, beside running it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Observe {
@@ -127,25 +154,22 @@ pub trait Engine {
         observe: Observe,
     ) -> Result<Option<LaunchCounts>, EngineError>;
 
-    /// Runs the launches, one after the other, `n_warmup` times, then `n_runs`
-    /// times with a clock on the device: one time in milliseconds a run of all of
-    /// them. `None` from an engine whose time says nothing about the kernels.
+    /// Runs every alternative `n_warmup` times, then `n_runs` times with a clock
+    /// on the device, in turn (A B C A B C …), so that what changes with time
+    /// changes for all. For each alternative, one time in milliseconds a run.
+    /// `None` from an engine whose time says nothing about the kernels.
     fn time(
         &self,
-        launches: &[Prepared],
+        alternatives: &[Timed<'_>],
         n_warmup: u32,
         n_runs: u32,
-    ) -> Result<Option<Vec<f32>>, EngineError>;
+    ) -> Result<Option<Vec<Vec<f32>>>, EngineError>;
 
-    /// As [`Engine::time`], of a device-to-device copy of `size_bytes` bytes.
-    fn time_copy(
-        &self,
-        to: u64,
-        from: u64,
-        size_bytes: u64,
-        n_warmup: u32,
-        n_runs: u32,
-    ) -> Result<Option<Vec<f32>>, EngineError>;
+    /// Takes CUDA C++ twins of the kernels, to be timed by [`Timed::Peers`].
+    fn load_peers(&self, peers: &[PeerModule]) -> Result<(), EngineError>;
+
+    /// Whether a twin of that entry was loaded.
+    fn has_peer(&self, entry: &str) -> bool;
 
     /// Whether it can run anything at all now; a GPU may be lost to a kernel
     /// that never ends.

@@ -2,7 +2,8 @@
 
 use super::panic::{self, PanicRecord, SINK_SYMBOL};
 use super::{
-    DeviceProperties, Engine, EngineError, EngineKind, Observe, Place, Prepared, PtxModule,
+    DeviceProperties, Engine, EngineError, EngineKind, Observe, PeerModule, Place, Prepared,
+    PtxModule, Timed,
 };
 use crate::counts::LaunchCounts;
 use ptx_sim::{Launch, LaunchError, LaunchOptions};
@@ -233,22 +234,19 @@ impl Engine for Sim {
 
     fn time(
         &self,
-        _launches: &[Prepared],
+        _alternatives: &[Timed<'_>],
         _n_warmup: u32,
         _n_runs: u32,
-    ) -> Result<Option<Vec<f32>>, EngineError> {
+    ) -> Result<Option<Vec<Vec<f32>>>, EngineError> {
         Ok(None)
     }
 
-    fn time_copy(
-        &self,
-        _to: u64,
-        _from: u64,
-        _size_bytes: u64,
-        _n_warmup: u32,
-        _n_runs: u32,
-    ) -> Result<Option<Vec<f32>>, EngineError> {
-        Ok(None)
+    fn load_peers(&self, _peers: &[PeerModule]) -> Result<(), EngineError> {
+        Err(EngineError::PeersNeedGpu)
+    }
+
+    fn has_peer(&self, _entry: &str) -> bool {
+        false
     }
 
     fn is_usable(&self) -> Result<(), EngineError> {

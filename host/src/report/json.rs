@@ -68,6 +68,8 @@ pub struct Entry {
     pub gigabytes_per_second: Option<f64>,
     /// Median of a device-to-device copy of as many bytes, in the same run.
     pub copy_time_ms_median: Option<f64>,
+    /// Median of the kernel's CUDA C++ twin, in turn with it.
+    pub peer_time_ms_median: Option<f64>,
     /// Counts of one launch.
     pub counts: EntryCounts,
 }
@@ -156,6 +158,7 @@ impl From<&CaseResult> for Entry {
                 .zip(bytes)
                 .map(|(median, bytes)| gigabytes_per_second(bytes, median)),
             copy_time_ms_median: figures.copy_times.map(|times| times.median_ms),
+            peer_time_ms_median: figures.peer_times.map(|times| times.median_ms),
             counts: figures
                 .counts
                 .as_ref()

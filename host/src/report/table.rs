@@ -66,6 +66,11 @@ const COLUMNS: &[Column] = &[
         cell: share_of_copy,
     },
     Column {
+        heading: "× CUDA C++",
+        left: false,
+        cell: speed_of_peer,
+    },
+    Column {
         heading: "bank conflicts",
         left: false,
         cell: bank_conflicts,
@@ -110,6 +115,12 @@ fn share_of_copy(result: &CaseResult) -> Option<String> {
         "{:.0}%",
         100.0 * copy / result.figures.times?.median_ms
     ))
+}
+
+/// Above 1, the kernel is faster than its twin.
+fn speed_of_peer(result: &CaseResult) -> Option<String> {
+    let peer = result.figures.peer_times?.median_ms;
+    Some(format!("{:.3}", peer / result.figures.times?.median_ms))
 }
 
 fn bank_conflicts(result: &CaseResult) -> Option<String> {

@@ -13,7 +13,8 @@ mod session;
 
 use super::panic;
 use super::{
-    DeviceProperties, Engine, EngineError, EngineKind, Observe, Place, Prepared, PtxModule,
+    DeviceProperties, Engine, EngineError, EngineKind, Observe, PeerModule, Place, Prepared,
+    PtxModule, Timed,
 };
 use crate::counts::LaunchCounts;
 use cuda_driver::DriverError;
@@ -246,43 +247,59 @@ impl Engine for Gpu {
 
     fn time(
         &self,
-        launches: &[Prepared],
+        alternatives: &[Timed<'_>],
         n_warmup: u32,
         n_runs: u32,
-    ) -> Result<Option<Vec<f32>>, EngineError> {
-        let Some(last) = launches.last() else {
-            return Ok(None);
+    ) -> Result<Option<Vec<Vec<f32>>>, EngineError> {
+        let mut place = Place {
+            kernel: "device-to-device copy".into(),
+            config: super::LaunchConfig::new([1; 3], [1; 3]),
         };
-        self.run(&last.place(), |session| {
-            session.time(n_warmup, n_runs, |session| {
-                launches
-                    .iter()
-                    .try_for_each(|launch| session.enqueue(&self.modules, launch, &self.properties))
+        for alternative in alternatives {
+            match *alternative {
+                Timed::Launches(launches) | Timed::Peers(launches) => {
+                    if let Some(last) = launches.last() {
+                        place = last.place();
+                    }
+                }
+                Timed::Copy {
+                    to,
+                    from,
+                    size_bytes,
+                } => {
+                    let allocations = self.allocations.borrow();
+                    allocations.check(to, size_bytes)?;
+                    allocations.check(from, size_bytes)?;
+                }
+            }
+        }
+        self.run(&place, |session| {
+            session.time(alternatives.len(), n_warmup, n_runs, |session, index| {
+                match alternatives[index] {
+                    Timed::Launches(launches) => launches.iter().try_for_each(|launch| {
+                        session.enqueue(&self.modules, launch, &self.properties)
+                    }),
+                    Timed::Peers(launches) => launches
+                        .iter()
+                        .try_for_each(|launch| session.enqueue_peer(launch, &self.properties)),
+                    Timed::Copy {
+                        to,
+                        from,
+                        size_bytes,
+                    } => memory::enqueue_copy(session, to, from, size_bytes),
+                }
             })
         })
         .map(Some)
     }
 
-    fn time_copy(
-        &self,
-        to: u64,
-        from: u64,
-        size_bytes: u64,
-        n_warmup: u32,
-        n_runs: u32,
-    ) -> Result<Option<Vec<f32>>, EngineError> {
-        self.allocations.borrow().check(to, size_bytes)?;
-        self.allocations.borrow().check(from, size_bytes)?;
-        let place = Place {
-            kernel: "device-to-device copy".into(),
-            config: super::LaunchConfig::new([1; 3], [1; 3]),
-        };
-        self.run(&place, |session| {
-            session.time(n_warmup, n_runs, |session| {
-                memory::enqueue_copy(session, to, from, size_bytes)
-            })
-        })
-        .map(Some)
+    fn load_peers(&self, peers: &[PeerModule]) -> Result<(), EngineError> {
+        self.with_session(|session| session.load_peers(peers))
+    }
+
+    fn has_peer(&self, entry: &str) -> bool {
+        self.with_session(|session| Ok(session.has_peer(entry)))
+            .unwrap_or(false)
     }
 
     fn is_usable(&self) -> Result<(), EngineError> {

@@ -1,7 +1,7 @@
 //! One CUDA context: its stream, its loaded modules, launching and timing.
 
 use super::super::panic::PanicRecord;
-use super::super::{DeviceProperties, EngineError, Prepared, PtxModule};
+use super::super::{DeviceProperties, EngineError, PeerModule, Prepared, PtxModule};
 use super::panics::PanicMemory;
 use super::{driver_error, jit};
 use cust::context::Context;
@@ -55,6 +55,8 @@ fn failed(call: &'static str) -> impl Fn(CudaError) -> RunError {
 pub(super) struct Session {
     /// The engine's modules as far as they were needed, in its order.
     loaded: Vec<Option<Module>>,
+    /// CUDA C++ twins, to be timed beside the kernels.
+    peers: Vec<Module>,
     panics: PanicMemory,
     time_limit: Duration,
     stream: Stream,
@@ -70,6 +72,7 @@ impl Session {
         let loaded = std::iter::repeat_with(|| None).take(n_modules).collect();
         Ok(Self {
             loaded,
+            peers: Vec::new(),
             panics: PanicMemory::new()?,
             time_limit: time_limit(),
             stream,
@@ -114,6 +117,27 @@ impl Session {
     ) -> Result<(), RunError> {
         let index = self.module_with(modules, launch.entry())?;
         let module = self.loaded[index].as_ref().expect("module_with loaded it");
+        self.enqueue_from(module, launch, device)
+    }
+
+    /// The same for the entry's CUDA C++ twin.
+    pub(super) fn enqueue_peer(
+        &mut self,
+        launch: &Prepared,
+        device: &DeviceProperties,
+    ) -> Result<(), RunError> {
+        let module = self
+            .peer_of(launch.entry())
+            .ok_or_else(|| EngineError::no_such_kernel(launch.entry(), &[]))?;
+        self.enqueue_from(module, launch, device)
+    }
+
+    fn enqueue_from(
+        &self,
+        module: &Module,
+        launch: &Prepared,
+        device: &DeviceProperties,
+    ) -> Result<(), RunError> {
         let function = module
             .get_function(launch.entry())
             .map_err(failed("cuModuleGetFunction"))?;
@@ -169,37 +193,62 @@ impl Session {
         }
     }
 
-    /// Time of each of `n_runs` runs in milliseconds, by events around each.
+    /// Time of each of `n_runs` runs of each alternative in milliseconds, by
+    /// events around each. The alternatives take turns.
     pub(super) fn time(
         &mut self,
+        n_alternatives: usize,
         n_warmup: u32,
         n_runs: u32,
-        mut enqueue: impl FnMut(&mut Self) -> Result<(), RunError>,
-    ) -> Result<Vec<f32>, RunError> {
+        mut enqueue: impl FnMut(&mut Self, usize) -> Result<(), RunError>,
+    ) -> Result<Vec<Vec<f32>>, RunError> {
         for _ in 0..n_warmup {
-            enqueue(self)?;
+            (0..n_alternatives).try_for_each(|index| enqueue(self, index))?;
         }
         self.wait()?;
         let event = || Event::new(EventFlags::DEFAULT).map_err(failed("cuEventCreate"));
-        let mut around = Vec::with_capacity(n_runs as usize);
+        let mut around = Vec::with_capacity(n_runs as usize * n_alternatives);
         for _ in 0..n_runs {
-            around.push((event()?, event()?));
+            for index in 0..n_alternatives {
+                around.push((index, event()?, event()?));
+            }
         }
-        for (start, end) in &around {
+        for (index, start, end) in &around {
             start
                 .record(&self.stream)
                 .map_err(failed("cuEventRecord"))?;
-            enqueue(self)?;
+            enqueue(self, *index)?;
             end.record(&self.stream).map_err(failed("cuEventRecord"))?;
         }
         self.wait()?;
-        around
+        let mut times = vec![Vec::with_capacity(n_runs as usize); n_alternatives];
+        for (index, start, end) in &around {
+            let time_ms = end
+                .elapsed_time_f32(start)
+                .map_err(failed("cuEventElapsedTime"))?;
+            times[*index].push(time_ms);
+        }
+        Ok(times)
+    }
+
+    /// Loads CUDA C++ twins beside the kernels.
+    pub(super) fn load_peers(&mut self, peers: &[PeerModule]) -> Result<(), EngineError> {
+        for peer in peers {
+            let module = Module::from_cubin(&peer.image, &[])
+                .map_err(|code| driver_error("cuModuleLoadDataEx", code))?;
+            self.peers.push(module);
+        }
+        Ok(())
+    }
+
+    pub(super) fn has_peer(&self, entry: &str) -> bool {
+        self.peer_of(entry).is_some()
+    }
+
+    fn peer_of(&self, entry: &str) -> Option<&Module> {
+        self.peers
             .iter()
-            .map(|(start, end)| {
-                end.elapsed_time_f32(start)
-                    .map_err(failed("cuEventElapsedTime"))
-            })
-            .collect()
+            .find(|module| module.get_function(entry).is_ok())
     }
 }
 
