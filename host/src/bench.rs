@@ -77,7 +77,7 @@ impl<'e> Bench<'e> {
         lesson: &'static Lesson,
         kernel: &'static KernelEntry,
         shape: &'e Shape,
-        ) -> Self {
+    ) -> Self {
         Self {
             engine,
             lesson,
@@ -233,7 +233,7 @@ impl<'e> Bench<'e> {
         Ok(())
     }
 
-    fn keep_times(&mut self, sides: &Sides, runs: Option<Vec<Vec<f32>>>) {
+    fn keep_times(&mut self, sides: &Sides<'_>, runs: Option<Vec<Vec<f32>>>) {
         let mut runs = runs.unwrap_or_default().into_iter();
         let mut next = || runs.next().as_deref().and_then(Times::of);
         self.figures.times = next();
@@ -248,15 +248,15 @@ impl<'e> Bench<'e> {
 }
 
 /// What a kernel is timed in turn with.
-struct Sides {
+struct Sides<'e> {
     /// Source and target of a copy that moves as many bytes as the kernel.
-    copy: Option<(Buffer<u8>, Buffer<u8>)>,
+    copy: Option<(Buffer<'e, u8>, Buffer<'e, u8>)>,
     /// Whether there are CUDA C++ twins of all its launches.
     has_peer: bool,
 }
 
-impl Sides {
-    fn new(bench: &Bench<'_>, launches: &[Prepared]) -> Result<Self, EngineError> {
+impl<'e> Sides<'e> {
+    fn new(bench: &Bench<'e>, launches: &[Prepared]) -> Result<Self, EngineError> {
         let engine = bench.engine;
         // Half of them read, half of them written.
         let half = ((bench.lesson.work)(bench.shape).bytes / 2) as usize;
@@ -266,7 +266,9 @@ impl Sides {
         } else {
             None
         };
-        let has_peer = launches.iter().all(|launch| engine.has_peer(launch.entry()));
+        let has_peer = launches
+            .iter()
+            .all(|launch| engine.has_peer(launch.entry()));
         Ok(Self { copy, has_peer })
     }
 

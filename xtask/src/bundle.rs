@@ -1,6 +1,7 @@
 //! `cargo xtask bundle`: a folder that runs on a machine with a GPU and no Rust.
 
 use crate::build;
+use crate::workspace;
 use anyhow::{Context, bail};
 use indicatif::HumanBytes;
 use serde_json::json;
@@ -24,7 +25,8 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let dir = &options.dir;
     refuse_to_overwrite(dir)?;
     let built = build::lockstep(true)?;
-    gather(&built, dir).with_context(|| format!("cannot write the bundle {}", dir.display()))?;
+    gather(&built, &workspace::root().join("peers"), dir)
+        .with_context(|| format!("cannot write the bundle {}", dir.display()))?;
     let size = size_of(dir);
     println!(
         "{} ({}) is complete. Copy it to a machine with an NVIDIA driver and run there:\n\n    ./{}/lockstep run-all --json results.json\n",
@@ -51,7 +53,7 @@ fn refuse_to_overwrite(dir: &Path) -> anyhow::Result<()> {
     }
 }
 
-fn gather(built: &build::Built, dir: &Path) -> std::io::Result<()> {
+fn gather(built: &build::Built, peers: &Path, dir: &Path) -> std::io::Result<()> {
     let ptx_dir = dir.join("ptx");
     if ptx_dir.exists() {
         fs::remove_dir_all(&ptx_dir)?;
@@ -74,6 +76,12 @@ fn gather(built: &build::Built, dir: &Path) -> std::io::Result<()> {
         {
             fs::copy(&path, ptx_dir.join(name))?;
         }
+    }
+    let peers_dir = dir.join("peers");
+    fs::create_dir_all(&peers_dir)?;
+    for entry in fs::read_dir(peers)? {
+        let entry = entry?;
+        fs::copy(entry.path(), peers_dir.join(entry.file_name()))?;
     }
     fs::write(dir.join("README.txt"), README)
 }
@@ -99,6 +107,7 @@ without one the program runs the kernels on its own simulator.
 
     ./lockstep run-all                        every lesson: results, times, counts
     ./lockstep run-all --json results.json    the same, and the figures as a file
+    ./lockstep run-all --peers peers          on a GPU with nvcc: timed in turn with CUDA C++
     ./lockstep run-all --engine sim           on the simulator, whatever there is
     ./lockstep list                           what there is
     ./lockstep --help                         the rest
@@ -107,6 +116,7 @@ The exit status says whether everything passed.
 
 lockstep     the program; the kernels' PTX is inside it
 ptx/         the same PTX to read, one file for each architecture
+peers/       CUDA C++ twins of the kernels
 ";
 
 #[cfg(test)]
@@ -136,9 +146,12 @@ mod tests {
             out_dir,
         };
         fs::write(&built.binary, "program").unwrap();
+        let peers = dir.path().join("twins");
+        fs::create_dir(&peers).unwrap();
+        fs::write(peers.join("add.cu"), "").unwrap();
         let bundle = dir.path().join("bundle");
         for _ in 0..2 {
-            gather(&built, &bundle).unwrap();
+            gather(&built, &peers, &bundle).unwrap();
         }
         let names = |dir: &Path| {
             let mut names: Vec<_> = fs::read_dir(dir)
@@ -148,7 +161,10 @@ mod tests {
             names.sort();
             names
         };
-        assert_eq!(names(&bundle), ["README.txt", "lockstep", MARK, "ptx"]);
+        assert_eq!(
+            names(&bundle),
+            ["README.txt", "lockstep", MARK, "peers", "ptx"]
+        );
         assert_eq!(names(&bundle.join("ptx")), ["kernels.sm_80.ptx"]);
         assert!(size_of(&bundle) > 0);
     }

@@ -274,8 +274,11 @@ impl Engine for Gpu {
             }
         }
         self.run(&place, |session| {
-            session.time(alternatives.len(), n_warmup, n_runs, |session, index| {
-                match alternatives[index] {
+            session.time(
+                alternatives.len(),
+                n_warmup,
+                n_runs,
+                |session, index| match alternatives[index] {
                     Timed::Launches(launches) => launches.iter().try_for_each(|launch| {
                         session.enqueue(&self.modules, launch, &self.properties)
                     }),
@@ -287,8 +290,8 @@ impl Engine for Gpu {
                         from,
                         size_bytes,
                     } => memory::enqueue_copy(session, to, from, size_bytes),
-                }
-            })
+                },
+            )
         })
         .map(Some)
     }
