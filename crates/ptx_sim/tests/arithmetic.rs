@@ -369,9 +369,10 @@ fn conversions_with_floats() {
     check(Case::floats("cvt.rni.s32.f32", &[32], 32), |a| {
         u64::from(single(a[0]).round_ties_even() as i32 as u32)
     });
-    check(Case::floats("cvt.rn.f32.f64", &[64], 32), |a| {
-        word(f64::from_bits(a[0]) as f32)
-    });
+    check(
+        Case::floats("cvt.rn.f32.f64", &[64], 32).without_nan_payloads(),
+        |a| word(f64::from_bits(a[0]) as f32),
+    );
     check(
         Case::floats("cvt.f64.f32", &[32], 64).without_nan_payloads(),
         |a| f64::from(single(a[0])).to_bits(),

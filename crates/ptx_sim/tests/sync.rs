@@ -117,7 +117,7 @@ fn votes_and_matches() {
             .map(|l| 1u64 << l)
             .sum();
         assert_eq!(out[32 + lane], 1 | same << 32);
-        assert_eq!(out[64 + lane], 496 + 31 | 0xFFFF_FFFF << 32);
+        assert_eq!(out[64 + lane], (496 + 31) | (0xFFFF_FFFF << 32));
     }
 }
 
