@@ -107,6 +107,8 @@ impl BlockBarriers {
 pub(crate) struct BlockRun {
     /// `%ctaid`
     pub ctaid: [u32; 3],
+    /// Its number in the grid.
+    pub number: u64,
     warps: Vec<Warp>,
     shared: SharedMemory,
     barriers: BlockBarriers,
@@ -154,6 +156,7 @@ impl BlockRun {
             .collect();
         Self {
             ctaid: [0; 3],
+            number: 0,
             warps,
             shared: SharedMemory::new(launch.shared_bytes),
             barriers: BlockBarriers::new(),
@@ -162,8 +165,10 @@ impl BlockRun {
     }
 
     /// Makes it block `ctaid`, nothing of the block before left.
-    pub fn start(&mut self, launch: &LaunchContext<'_>, ctaid: [u32; 3]) {
+    pub fn start(&mut self, launch: &LaunchContext<'_>, number: u64) {
+        let ctaid = launch.ctaid(number);
         self.ctaid = ctaid;
+        self.number = number;
         self.fuel = launch.fuel;
         self.shared.reset();
         self.barriers.reset();
@@ -189,6 +194,7 @@ impl BlockRun {
             shared: &self.shared,
             barriers: &mut self.barriers,
             ctaid: self.ctaid,
+            block: self.number,
             slice: 0,
             given_up: 0,
             observer,
@@ -209,7 +215,7 @@ impl BlockRun {
         if !alive {
             return Ok(Round::Finished);
         }
-        let freed = self.complete_barriers(launch);
+        let freed = self.complete_barriers(observer);
         if progress || freed {
             return Ok(Round::Progress { waits });
         }
@@ -220,7 +226,7 @@ impl BlockRun {
     }
 
     /// Opens the barriers that everybody has come to.
-    fn complete_barriers(&mut self, launch: &LaunchContext<'_>) -> bool {
+    fn complete_barriers<O: Observer>(&mut self, observer: &mut O) -> bool {
         let mut freed = false;
         for id in 0..N_BARRIERS {
             if self.barriers.in_use >> id & 1 == 0 {
@@ -244,6 +250,7 @@ impl BlockRun {
                 continue;
             }
             freed = true;
+            observer.released(self.number, id);
             self.barriers.in_use &= !(1 << id);
             let state = std::mem::take(&mut self.barriers.states[id]);
             let (warps, waiters) = (&mut self.warps, &mut self.barriers.waiters);
@@ -263,7 +270,6 @@ impl BlockRun {
                 false
             });
         }
-        let _ = launch;
         freed
     }
 

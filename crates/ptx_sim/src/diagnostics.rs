@@ -122,6 +122,17 @@ pub enum AccessKind {
     Atomic,
 }
 
+/// One of two accesses that race.
+#[derive(Clone, Debug)]
+pub struct AccessSide {
+    /// What it did.
+    pub kind: AccessKind,
+    /// The instruction.
+    pub place: Place,
+    /// The thread.
+    pub thread: ThreadPlace,
+}
+
 /// The kinds of fault.
 #[derive(Clone, Debug)]
 pub enum FaultKind {
@@ -232,6 +243,30 @@ pub enum FaultKind {
     NotAMember {
         /// Lanes named by the mask.
         members: u32,
+    },
+    /// Two accesses that nothing orders, at least one of which writes.
+    Race {
+        /// What the later one did.
+        access: AccessKind,
+        /// The state space.
+        space: Space,
+        /// The later one's address.
+        address: u64,
+        /// Its bytes.
+        bytes: u32,
+        /// Where that is.
+        relation: Relation,
+        /// The earlier one.
+        other: Box<AccessSide>,
+    },
+    /// Shared memory read that nothing was written to.
+    Unwritten {
+        /// The address.
+        address: u64,
+        /// Bytes of the access.
+        bytes: u32,
+        /// Where that is.
+        relation: Relation,
     },
     /// `trap`, which panics and failed assertions end in.
     Trap {
@@ -563,6 +598,35 @@ impl fmt::Display for FaultKind {
                     "the mask {members:#010x} leaves out the lane that uses it"
                 )
             }
+            Self::Race {
+                access,
+                space,
+                address,
+                bytes,
+                relation,
+                other,
+            } => write!(
+                f,
+                "race: {} at {} address {address:#x} ({}), in no order with an earlier {}\n  \
+                 the earlier one: {}\n    {}\n  the later one:",
+                of_bytes(*access, *bytes),
+                space_name(*space),
+                relation.describe(*bytes),
+                other.kind,
+                other.place,
+                other.thread
+            ),
+            Self::Unwritten {
+                address,
+                bytes,
+                relation,
+            } => write!(
+                f,
+                "read of unwritten memory: {} at shared address {address:#x} ({}), where nothing \
+                 was written in this block",
+                of_bytes(AccessKind::Load, *bytes),
+                relation.describe(*bytes)
+            ),
             Self::Trap {
                 message: Some(message),
             } => write!(f, "the kernel trapped: {message}"),

@@ -6,11 +6,13 @@ use std::time::Instant;
 
 use crate::block::{BlockRun, BlockTrouble, Cause, Round};
 use crate::checks::counters::Counters;
-use crate::checks::{Blind, Observer};
+use crate::checks::races::{self, Finding};
+use crate::checks::{Blind, Observer, Watch};
 use crate::decode::layout::SharedLayout;
 use crate::device::{Device, LoadedModule};
 use crate::diagnostics::{
-    Caller, Fault, LaunchError, OutOfFuel, Place, Relation, Source, ThreadPlace,
+    AccessKind, AccessSide, Caller, Fault, FaultKind, LaunchError, OutOfFuel, Place, Relation,
+    Source, ThreadPlace,
 };
 use crate::ir::{self, Special};
 use crate::lanes::WARP_SIZE;
@@ -71,6 +73,9 @@ pub struct LaunchOptions {
     pub count: bool,
     /// Host threads; all cores if not given.
     pub threads: Option<usize>,
+    /// Whether to look for races between warps and for reads of shared memory
+    /// that nothing was written to. Slow, and on one host thread.
+    pub check: bool,
 }
 
 impl Default for LaunchOptions {
@@ -79,6 +84,7 @@ impl Default for LaunchOptions {
             fuel: None,
             count: true,
             threads: None,
+            check: false,
         }
     }
 }
@@ -131,6 +137,16 @@ impl<'a> LaunchContext<'a> {
             .functions
             .get(index)
             .is_some_and(Option::is_some)
+    }
+
+    /// `%ctaid` of the block of this number.
+    pub fn ctaid(&self, number: u64) -> [u32; 3] {
+        let [x, y, _] = self.grid.map(u64::from);
+        [
+            (number % x) as u32,
+            (number / x % y) as u32,
+            (number / x / y) as u32,
+        ]
     }
 
     /// Threads of a block.
@@ -469,6 +485,92 @@ impl<'a> LaunchContext<'a> {
         }
     }
 
+    /// The place of an instruction by its number in the module.
+    fn numbered_place(&self, number: u32) -> Place {
+        let holds = |f: &&Function| f.first_instruction <= number;
+        let functions = self.program.functions.iter().flatten();
+        match functions.filter(holds).max_by_key(|f| f.first_instruction) {
+            Some(f) => self.place(f.id.0 as usize, number - f.first_instruction),
+            None => Place::default(),
+        }
+    }
+
+    /// An access as it is reported.
+    fn side(&self, record: &races::Record) -> AccessSide {
+        AccessSide {
+            kind: match (record.is_atomic, record.is_write) {
+                (true, _) => AccessKind::Atomic,
+                (false, true) => AccessKind::Store,
+                (false, false) => AccessKind::Load,
+            },
+            place: self.numbered_place(record.instruction),
+            thread: self.thread_place(
+                self.ctaid(record.block),
+                u32::from(record.warp),
+                u32::from(record.lane),
+            ),
+        }
+    }
+
+    /// Where an address is, relative to what is there.
+    fn relation(&self, space: ir::Space, address: u64) -> Relation {
+        if space == ir::Space::Shared {
+            return self.shared_relation(address);
+        }
+        self.memory
+            .find(address)
+            .map_or(Relation::Nowhere, |a| Relation::Near {
+                label: a.label.clone(),
+                size_bytes: a.size_bytes,
+                offset: i128::from(address) - i128::from(a.base),
+            })
+    }
+
+    /// What a check found, as the launch's error.
+    fn finding(&self, finding: Finding) -> LaunchError {
+        let (this, kind) = match finding {
+            Finding::Race {
+                space,
+                address,
+                bytes,
+                this,
+                other,
+            } => {
+                let relation = self.relation(space, address);
+                let [this, other] = [this, other].map(|r| self.side(&r));
+                let kind = FaultKind::Race {
+                    space,
+                    address,
+                    bytes,
+                    relation,
+                    access: this.kind,
+                    other: Box::new(other),
+                };
+                (this, kind)
+            }
+            Finding::Unwritten {
+                address,
+                bytes,
+                this,
+            } => {
+                let relation = self.relation(ir::Space::Shared, address);
+                (
+                    self.side(&this),
+                    FaultKind::Unwritten {
+                        address,
+                        bytes,
+                        relation,
+                    },
+                )
+            }
+        };
+        LaunchError::Fault(Box::new(Fault {
+            kind,
+            place: this.place,
+            thread: this.thread,
+        }))
+    }
+
     /// The instruction that a path waits at: inside its block, or the barrier
     /// that the block before it ends in.
     fn waiting_at(&self, function: usize, block: u32, at: u32) -> u32 {
@@ -568,7 +670,9 @@ pub(crate) fn launch(
     } else {
         wanted
     };
-    let n_workers = worth.min(usize::try_from(n_blocks).unwrap_or(usize::MAX));
+    // The order of accesses is only known where one host thread makes them.
+    let most = if launch.options.check { 1 } else { worth };
+    let n_workers = most.min(usize::try_from(n_blocks).unwrap_or(usize::MAX));
     let fuel = launch
         .options
         .fuel
@@ -593,12 +697,13 @@ pub(crate) fn launch(
         started,
         printed: Mutex::default(),
     };
-    let mut report = if launch.options.count {
-        let counters = run(&context, n_blocks, n_workers, || {
-            Counters::new(context.program)
+    let mut report = if launch.options.count || launch.options.check {
+        let watches = run(&context, n_blocks, n_workers, || Watch {
+            counters: Counters::new(context.program),
+            races: launch.options.check.then(Box::default),
         })?;
         let mut all = Counters::new(context.program);
-        counters.iter().for_each(|c| all.add(c));
+        watches.iter().for_each(|w| all.add(&w.counters));
         Report::new(context.module, context.program, &all)
     } else {
         run(&context, n_blocks, n_workers, || Blind)?;
@@ -786,15 +891,6 @@ impl Work<'_> {
         (number < self.n_blocks && !self.stop.load(Ordering::Relaxed)).then_some(number)
     }
 
-    fn ctaid(&self, number: u64) -> [u32; 3] {
-        let [x, y, _] = self.context.grid.map(u64::from);
-        [
-            (number % x) as u32,
-            (number / x % y) as u32,
-            (number / x / y) as u32,
-        ]
-    }
-
     fn fail(&self, number: u64, error: LaunchError) {
         self.stop.store(true, Ordering::Relaxed);
         let mut failure = self
@@ -816,7 +912,7 @@ impl Work<'_> {
             if resident.is_empty() {
                 rounds = 0;
                 match self.take() {
-                    Some(number) => resident.push(self.begin(number, &mut spare)),
+                    Some(number) => resident.push(self.begin(number, &mut spare, observer)),
                     None => return,
                 }
             }
@@ -824,7 +920,15 @@ impl Work<'_> {
             let mut i = 0;
             while i < resident.len() {
                 let (number, block) = &mut resident[i];
-                match block.round(self.context, observer) {
+                let outcome = block.round(self.context, observer);
+                if matches!(outcome, Ok(Round::Finished)) {
+                    observer.block_ended(*number);
+                }
+                if let Some(finding) = observer.take_finding() {
+                    self.fail(*number, self.context.finding(finding));
+                    return;
+                }
+                match outcome {
                     Ok(Round::Finished) => {
                         spare.push(resident.remove(i).1);
                         waiting = false;
@@ -848,14 +952,20 @@ impl Work<'_> {
                 && resident.len() < MAX_RESIDENT
                 && let Some(number) = self.take()
             {
-                resident.push(self.begin(number, &mut spare));
+                resident.push(self.begin(number, &mut spare, observer));
             }
         }
     }
 
-    fn begin(&self, number: u64, spare: &mut Vec<BlockRun>) -> (u64, BlockRun) {
+    fn begin<O: Observer>(
+        &self,
+        number: u64,
+        spare: &mut Vec<BlockRun>,
+        observer: &mut O,
+    ) -> (u64, BlockRun) {
         let mut block = spare.pop().unwrap_or_else(|| BlockRun::new(self.context));
-        block.start(self.context, self.ctaid(number));
+        block.start(self.context, number);
+        observer.block_started(number, self.context.shared_bytes);
         (number, block)
     }
 }

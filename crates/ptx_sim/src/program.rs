@@ -119,8 +119,10 @@ pub(crate) enum Op {
     Collective(Box<Collective>),
     /// A special register that changes while the kernel runs.
     Clock(ClockRead),
-    /// Fences, prefetches, hints: nothing to do in a machine that carries out
-    /// one access at a time.
+    /// `fence`, `membar`: nothing to do in a machine that carries out one
+    /// access at a time, but observers want to know.
+    Fence,
+    /// Prefetches and hints.
     Nothing,
     /// `nanosleep`: lets other warps go first.
     Yield,
@@ -217,8 +219,36 @@ pub(crate) struct Access {
     pub signed: bool,
     /// One slot per element; `None` for `_`.
     pub registers: Vec<Option<Slot>>,
-    /// Spinning on this load is a sign of waiting for another thread.
-    pub polls: bool,
+    /// What it orders. Spinning on a load that is not weak is a sign of
+    /// waiting for another thread.
+    pub order: Order,
+}
+
+/// Memory ordering of an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// None: an ordinary access.
+    Weak,
+    /// `.relaxed`, `.volatile`: may meet other accesses, orders nothing.
+    Relaxed,
+    /// `.acquire`
+    Acquire,
+    /// `.release`
+    Release,
+    /// `.acq_rel`
+    AcquireRelease,
+}
+
+impl Order {
+    /// Whether it acquires what was released.
+    pub fn acquires(self) -> bool {
+        matches!(self, Self::Acquire | Self::AcquireRelease)
+    }
+
+    /// Whether it releases what came before.
+    pub fn releases(self) -> bool {
+        matches!(self, Self::Release | Self::AcquireRelease)
+    }
 }
 
 /// What an atomic does to the word in memory.
@@ -271,6 +301,8 @@ pub(crate) struct Atomic {
     pub swap: Option<Slot>,
     /// `red`
     pub is_reduction: bool,
+    /// What it orders, beside being atomic.
+    pub order: Order,
 }
 
 /// How a shuffle finds its source lane.

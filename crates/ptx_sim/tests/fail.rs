@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use ptx_sim::{Device, Launch, LaunchOptions, Module};
 
-/// `// launch: grid 1 1 1, block 32 1 1, shared 0, words 32, fuel 1000`
+/// `// launch: grid 1 1 1, block 32 1 1, shared 0, words 32, fuel 1000, check`
 fn settings(text: &str) -> HashMap<String, Vec<u64>> {
     let line = text
         .lines()
@@ -59,6 +59,7 @@ fn report(text: &str) -> String {
         options: LaunchOptions {
             fuel: settings.get("fuel").map(|v| v[0]),
             threads: Some(1),
+            check: settings.contains_key("check"),
             ..Default::default()
         },
     };

@@ -5,7 +5,7 @@
 //! one by one.
 
 use super::count::{self, GlobalCost, SharedCost, SharedKind};
-use super::{AccessClass, Observer, WarpAccess};
+use super::{AccessClass, WarpAccess};
 use crate::ir::Space;
 use crate::program::Program;
 
@@ -97,23 +97,24 @@ impl Counters {
     }
 }
 
-impl Observer for Counters {
-    const ON: bool = true;
-
+impl Counters {
+    /// The lanes of `mask` begin a block of instructions.
     #[inline(always)]
-    fn block(&mut self, counter: u32, mask: u32) {
+    pub fn block(&mut self, counter: u32, mask: u32) {
         let block = &mut self.blocks[counter as usize];
         block.0 += 1;
         block.1 += u64::from(mask.count_ones());
     }
 
+    /// A guard keeps lanes of `block_mask` out.
     #[inline(always)]
-    fn guarded(&mut self, instruction: u32, mask: u32, block_mask: u32) {
+    pub fn guarded(&mut self, instruction: u32, mask: u32, block_mask: u32) {
         let out = u64::from((block_mask & !mask).count_ones());
         self.guarded_out[instruction as usize] += out;
     }
 
-    fn access(&mut self, instruction: u32, access: &WarpAccess<'_>) {
+    /// A warp accesses memory.
+    pub fn access(&mut self, instruction: u32, access: &WarpAccess<'_>) {
         let record = &mut self.memory[instruction as usize];
         record.class = Some(access.class);
         match access.space {

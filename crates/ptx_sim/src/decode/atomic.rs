@@ -1,7 +1,7 @@
 //! `atom` and `red`.
 
 use crate::ir::{Operand, Space, Type};
-use crate::program::{Atomic, AtomicKind, AtomicType, Op};
+use crate::program::{Atomic, AtomicKind, AtomicType, Op, Order};
 
 use super::instruction::{Decoder, take_space};
 use super::memory::{elements, take_order, take_vector, type_of_width};
@@ -15,7 +15,11 @@ impl Decoder<'_> {
         if op.has("async") {
             return Err("asynchronous reductions are not supported".to_owned());
         }
-        take_order(op);
+        let order = match take_order(op) {
+            // Atomics are at least relaxed.
+            Order::Weak => Order::Relaxed,
+            order => order,
+        };
         let space = take_space(op)?;
         op.ignore(&["noftz", "L2::cache_hint"]);
         let n = take_vector(op);
@@ -102,6 +106,7 @@ impl Decoder<'_> {
             value: slots,
             swap,
             is_reduction,
+            order,
         })));
         Ok(())
     }

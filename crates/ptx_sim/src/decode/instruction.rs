@@ -141,8 +141,13 @@ impl Decoder<'_> {
                 })));
                 Ok(())
             }
-            "membar" | "fence" | "prefetch" | "prefetchu" | "applypriority" | "discard"
-            | "pmevent" | "griddepcontrol" | "setmaxnreg" => {
+            "membar" | "fence" => {
+                while op.take_if(|_| Some(())).is_some() {}
+                self.emit(Op::Fence);
+                Ok(())
+            }
+            "prefetch" | "prefetchu" | "applypriority" | "discard" | "pmevent"
+            | "griddepcontrol" | "setmaxnreg" => {
                 self.hint(op);
                 Ok(())
             }

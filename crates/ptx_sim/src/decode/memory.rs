@@ -1,7 +1,7 @@
 //! `ld` and `st`.
 
 use crate::ir::{Address, AddressBase, Operand, Space, Symbol, Type};
-use crate::program::{Access, Init, Op};
+use crate::program::{Access, Init, Op, Order};
 
 use super::frame::lane_bytes;
 use super::instruction::{Decoder, take_space};
@@ -22,18 +22,21 @@ fn ignore_hints(op: &mut Opcode<'_>) {
     {}
 }
 
-/// Takes ordering and scope. Gives whether the access synchronises. In this
-/// machine every access is visible to all at once, in program order, so that
-/// every ordering holds.
-pub(crate) fn take_order(op: &mut Opcode<'_>) -> bool {
-    let mut any = false;
-    for name in [
-        "volatile", "relaxed", "acquire", "release", "acq_rel", "mmio", "weak",
-    ] {
-        any |= op.take(name) && name != "weak";
-    }
-    op.ignore(&["cta", "cluster", "gpu", "sys"]);
-    any
+/// Takes ordering and scope. In this machine every access is visible to all at
+/// once, in program order, so that every ordering holds; observers compare what
+/// the kernel asked for with what it needs.
+pub(crate) fn take_order(op: &mut Opcode<'_>) -> Order {
+    op.ignore(&["cta", "cluster", "gpu", "sys", "weak", "mmio"]);
+    op.take_if(|part| {
+        Some(match part {
+            "volatile" | "relaxed" => Order::Relaxed,
+            "acquire" => Order::Acquire,
+            "release" => Order::Release,
+            "acq_rel" => Order::AcquireRelease,
+            _ => return None,
+        })
+    })
+    .unwrap_or(Order::Weak)
 }
 
 /// Takes a vector length.
@@ -62,7 +65,7 @@ pub(crate) fn elements(operand: &Operand, n: usize) -> Decoded<&[Operand]> {
 impl Decoder<'_> {
     /// `ld`
     pub fn load(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
-        let polls = take_order(op);
+        let order = take_order(op);
         let space = take_space(op)?;
         ignore_hints(op);
         let n = take_vector(op);
@@ -96,7 +99,7 @@ impl Decoder<'_> {
             register_bytes: register_bytes.max(ty.size_bytes().max(2)),
             signed: is_signed(ty),
             registers,
-            polls,
+            order,
         })));
         Ok(())
     }
@@ -148,7 +151,7 @@ impl Decoder<'_> {
 
     /// `st`
     pub fn store(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
-        let polls = take_order(op);
+        let order = take_order(op);
         let space = take_space(op)?;
         ignore_hints(op);
         let n = take_vector(op);
@@ -196,7 +199,7 @@ impl Decoder<'_> {
             register_bytes,
             signed: false,
             registers,
-            polls,
+            order,
         })));
         Ok(())
     }

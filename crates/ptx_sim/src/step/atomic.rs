@@ -67,6 +67,9 @@ fn atomic_in<O: Observer>(
         env.observer.access(
             view.function.first_instruction + ptx,
             &WarpAccess {
+                block: env.block,
+                warp: warp.index,
+                order: op.order,
                 class,
                 space,
                 bytes,

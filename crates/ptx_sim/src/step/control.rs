@@ -384,6 +384,8 @@ fn at_barrier<O: Observer>(
     } else {
         path.mask.count_ones()
     };
+    env.observer
+        .arrived(env.block, id as usize, warp.index, waits);
     let mut come = |path: &mut Path| {
         env.barriers.arrive(Arrival {
             id: id as usize,

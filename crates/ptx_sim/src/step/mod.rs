@@ -31,6 +31,8 @@ pub(crate) struct Env<'a, O: Observer> {
     pub barriers: &'a mut BlockBarriers,
     /// `%ctaid`
     pub ctaid: [u32; 3],
+    /// The block's number in the grid.
+    pub block: u64,
     /// Warp instructions until the slice ends.
     pub slice: i64,
     /// Warp instructions of the slice that the warp did not want.
@@ -264,6 +266,12 @@ pub(crate) fn step<O: Observer>(
         Op::Collective(op) => collective::collective(warp, view, op, mask),
         Op::Clock(op) => {
             control::read_clock(env, view, *op, mask);
+            Ok(())
+        }
+        Op::Fence => {
+            if O::ON {
+                env.observer.fence(env.block, warp.index);
+            }
             Ok(())
         }
         Op::Nothing => Ok(()),

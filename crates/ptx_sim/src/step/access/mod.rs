@@ -21,7 +21,7 @@ use crate::checks::{AccessClass, Observer, WarpAccess};
 use crate::diagnostics::AccessKind;
 use crate::ir::Space;
 use crate::lanes::{FULL_MASK, WARP_SIZE};
-use crate::program::Access;
+use crate::program::{Access, Order};
 use crate::warp::Warp;
 
 /// `ld`
@@ -33,7 +33,7 @@ pub(crate) fn load<O: Observer>(
     op: &Access,
     mask: u32,
 ) -> Result<(), Stop> {
-    if op.polls {
+    if op.order != Order::Weak {
         poll(env, warp, 1);
     }
     let Addresses {
@@ -115,6 +115,9 @@ fn load_in<O: Observer>(
         env.observer.access(
             view.function.first_instruction + ptx,
             &WarpAccess {
+                block: env.block,
+                warp: warp.index,
+                order: op.order,
                 class: AccessClass::Load,
                 space,
                 bytes,
@@ -211,6 +214,9 @@ fn store_in<O: Observer>(
         env.observer.access(
             view.function.first_instruction + ptx,
             &WarpAccess {
+                block: env.block,
+                warp: warp.index,
+                order: op.order,
                 class: AccessClass::Store,
                 space,
                 bytes,

@@ -17,7 +17,7 @@ use crate::diagnostics::AccessKind;
 use crate::ir::Space;
 use crate::lanes::WARP_SIZE;
 use crate::memory::shared::SharedMemory;
-use crate::program::{AddressOperand, Slot};
+use crate::program::{AddressOperand, Order, Slot};
 use crate::warp::Warp;
 
 /// `cp.async`
@@ -119,6 +119,9 @@ pub(super) fn start<O: Observer>(
         env.observer.access(
             view.function.first_instruction + ptx,
             &WarpAccess {
+                block: env.block,
+                warp: warp.index,
+                order: Order::Weak,
                 class,
                 space: Space::Shared,
                 bytes: op.bytes,

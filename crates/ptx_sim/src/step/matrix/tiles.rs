@@ -14,7 +14,7 @@ use crate::checks::{AccessClass, Observer, WarpAccess};
 use crate::diagnostics::AccessKind;
 use crate::ir::Space;
 use crate::lanes::{FULL_MASK, WARP_SIZE};
-use crate::program::{AddressOperand, Slot};
+use crate::program::{AddressOperand, Order, Slot};
 use crate::warp::Warp;
 
 /// `ldmatrix` or `stmatrix`.
@@ -70,6 +70,9 @@ fn rows<O: Observer>(
         env.observer.access(
             view.function.first_instruction + ptx,
             &WarpAccess {
+                block: env.block,
+                warp: warp.index,
+                order: Order::Weak,
                 class,
                 space: Space::Shared,
                 bytes: ROW_BYTES,

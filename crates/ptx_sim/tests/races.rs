@@ -1,0 +1,163 @@
+//! Kernels without races, on which the check must stay silent. Those with one
+//! are in `fail/race`.
+
+mod common;
+
+use common::{HEADER, kernel, run_with};
+use ptx_sim::LaunchOptions;
+
+/// Runs with the check on.
+fn checked(ptx: &str, grid: u32, block: u32, words: usize) -> Vec<u64> {
+    let options = LaunchOptions {
+        check: true,
+        ..Default::default()
+    };
+    run_with(
+        ptx,
+        [grid, 1, 1],
+        [block, 1, 1],
+        0,
+        &vec![0; words],
+        options,
+    )
+    .unwrap_or_else(|e| panic!("{e}"))
+    .0
+}
+
+fn with_tile(body: &str) -> String {
+    format!("{HEADER}.shared .align 8 .b8 tile[4096];\n{}", kernel(body))
+}
+
+#[test]
+fn barriers_order_every_round() {
+    let body = "
+	mov.u32 %r1, tile;
+	mad.lo.u32 %r2, %me, 4, %r1;
+	xor.b32 %r3, %me, 96;
+	mad.lo.u32 %r3, %r3, 4, %r1;
+	mov.u32 %r4, 0;
+	mov.u32 %r5, %me;
+ROUND:
+	st.shared.u32 [%r2], %r5;
+	bar.sync 0;
+	ld.shared.u32 %r5, [%r3];
+	bar.sync 0;
+	add.u32 %r4, %r4, 1;
+	setp.lt.u32 %p1, %r4, 5;
+	@%p1 bra ROUND;
+	cvt.u64.u32 %rd1, %r5;
+	st.global.u64 [%slot], %rd1;";
+    let out = checked(&with_tile(body), 3, 128, 384);
+    assert_eq!(out[1], 97);
+}
+
+#[test]
+fn named_barriers_order_their_warps() {
+    let body = "
+	shr.u32 %r1, %me, 5;
+	setp.gt.u32 %p1, %r1, 1;
+	@%p1 bra END;
+	setp.eq.u32 %p2, %r1, 1;
+	mov.u32 %r2, 0;
+	@%p2 bra CONSUME;
+PRODUCE:
+	st.shared.u32 [tile], %r2;
+	bar.arrive 1, 64;
+	bar.sync 2, 64;
+	add.u32 %r2, %r2, 1;
+	setp.lt.u32 %p3, %r2, 5;
+	@%p3 bra PRODUCE;
+	bra END;
+CONSUME:
+	bar.sync 1, 64;
+	ld.shared.u32 %r4, [tile];
+	bar.arrive 2, 64;
+	add.u32 %r2, %r2, 1;
+	setp.lt.u32 %p3, %r2, 5;
+	@%p3 bra CONSUME;
+END:";
+    checked(&with_tile(body), 2, 128, 256);
+}
+
+#[test]
+fn the_last_block_reads_what_the_others_wrote() {
+    // Each block stores its sum; the one that draws the last ticket adds them.
+    let body = "
+	mul.wide.u32 %rd1, %blk, 8;
+	add.u64 %rd1, %buf, %rd1;
+	setp.ne.u32 %p1, %me, 0;
+	@%p1 bra READY;
+	cvt.u64.u32 %rd2, %blk;
+	st.global.u64 [%rd1+8], %rd2;
+	fence.acq_rel.gpu;
+	atom.global.add.u32 %r1, [%buf], 1;
+	st.shared.u32 [tile], %r1;
+READY:
+	bar.sync 0;
+	ld.shared.u32 %r2, [tile];
+	mov.u32 %r3, %nctaid.x;
+	sub.u32 %r3, %r3, 1;
+	setp.ne.u32 %p2, %r2, %r3;
+	@%p2 bra END;
+	setp.ge.u32 %p3, %me, 6;
+	@%p3 bra END;
+	mul.wide.u32 %rd3, %me, 8;
+	add.u64 %rd3, %buf, %rd3;
+	ld.global.u64 %rd4, [%rd3+8];
+	red.global.add.u64 [%buf+64], %rd4;
+END:";
+    let out = checked(&with_tile(body), 6, 64, 400);
+    assert_eq!(out[8], 15);
+}
+
+#[test]
+fn a_flag_hands_data_from_block_to_block() {
+    let body = "
+	setp.ne.u32 %p1, %me, 0;
+	@%p1 bra END;
+	setp.ne.u32 %p2, %blk, 0;
+	@%p2 bra WAIT;
+	st.global.u64 [%buf+8], 77;
+	st.release.gpu.global.u32 [%buf], 1;
+	bra END;
+WAIT:
+	ld.acquire.gpu.global.u32 %r1, [%buf];
+	setp.eq.u32 %p3, %r1, 0;
+	@%p3 bra WAIT;
+	ld.global.u64 %rd1, [%buf+8];
+	mul.wide.u32 %rd2, %blk, 8;
+	add.u64 %rd2, %buf, %rd2;
+	st.global.u64 [%rd2+16], %rd1;
+END:";
+    let out = checked(&kernel(body), 3, 32, 100);
+    assert_eq!(out[3..5], [77, 77]);
+}
+
+#[test]
+fn bytes_of_one_word_by_different_warps() {
+    let body = "
+	shr.u32 %r1, %me, 5;
+	and.b32 %r2, %me, 31;
+	mad.lo.u32 %r3, %r2, 4, %r1;
+	mov.u32 %r4, tile;
+	add.u32 %r4, %r4, %r3;
+	st.shared.u8 [%r4], %me;
+	bar.sync 0;
+	mov.u32 %r5, tile;
+	mad.lo.u32 %r5, %r2, 4, %r5;
+	ld.shared.u32 %r6, [%r5];
+	cvt.u64.u32 %rd1, %r6;
+	st.global.u64 [%slot], %rd1;";
+    let out = checked(&with_tile(body), 1, 128, 128);
+    assert_eq!(out[1], 0x6141_2101);
+}
+
+#[test]
+fn contended_atomics_do_not_race() {
+    let body = "
+	red.global.add.u32 [%buf], 1;
+	atom.global.max.u32 %r1, [%buf+4], %me;
+	ld.volatile.global.u32 %r2, [%buf];";
+    let out = checked(&kernel(body), 4, 64, 256);
+    assert_eq!(out[0] as u32, 256);
+}
