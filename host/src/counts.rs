@@ -27,6 +27,10 @@ pub enum Metric {
     SharedLoadConflicts,
     /// Bank conflicts of shared stores, all of the launch.
     SharedStoreConflicts,
+    /// Bank conflicts of `ldmatrix`, all of the launch.
+    LdmatrixConflicts,
+    /// Bank conflicts of `stmatrix`, all of the launch.
+    StmatrixConflicts,
     /// 32-byte sectors of global loads, a warp request.
     GlobalLoadSectorsPerRequest,
     /// 32-byte sectors of global stores, a warp request.
@@ -61,6 +65,8 @@ impl Metric {
             }
             Self::SharedLoadConflicts => Some(counts.shared_load_conflicts as f64),
             Self::SharedStoreConflicts => Some(counts.shared_store_conflicts as f64),
+            Self::LdmatrixConflicts => Some(counts.ldmatrix_conflicts as f64),
+            Self::StmatrixConflicts => Some(counts.stmatrix_conflicts as f64),
             Self::GlobalLoadDegreePercent => share(
                 100 * counts.global_load_bytes,
                 SECTOR_BYTES * counts.global_load_sectors,
@@ -89,6 +95,8 @@ impl fmt::Display for Metric {
             Self::GlobalStoreSectorsPerRequest => "sectors per global store request",
             Self::SharedLoadConflicts => "bank conflicts of shared loads",
             Self::SharedStoreConflicts => "bank conflicts of shared stores",
+            Self::LdmatrixConflicts => "bank conflicts of ldmatrix",
+            Self::StmatrixConflicts => "bank conflicts of stmatrix",
             Self::GlobalLoadDegreePercent => "coalescing degree of global loads in percent",
             Self::GlobalStoreDegreePercent => "coalescing degree of global stores in percent",
             Self::LocalSectors => "sectors of local memory",

@@ -14,6 +14,7 @@ pub mod cli;
 pub mod counts;
 pub mod engine;
 pub mod guarded;
+pub mod half_matrices;
 pub mod inputs;
 pub mod lessons;
 pub mod measure;

@@ -76,12 +76,10 @@
 //! | [`power`] | Aⁿ, the products chained in registers and through the tile |
 //! | [`multi`] | one layout for two ways of reading a 16×256 tile; changing it half-way |
 //! | [`probe`] | the instructions bare, for tests of the fragment maps and of rounding |
-//! | [`broken`] | deliberate mistakes, which tests must catch |
 //!
 //! Left out: large matrix products (these tiles are what those are made of).
 
 pub mod address_order;
-pub mod broken;
 pub mod multi;
 pub mod power;
 pub mod probe;

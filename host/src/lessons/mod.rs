@@ -23,4 +23,9 @@ lessons! {
     reduction
     atomics
     neighbor
+    mma_simple
+    blocks_of_tiles
+    matrix_power
+    multi_tiles
+    tensor_instructions
 }

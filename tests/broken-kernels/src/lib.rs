@@ -6,6 +6,8 @@
 #![cfg_attr(target_arch = "nvptx64", feature(abi_ptx, asm_experimental_arch))]
 #![allow(unsafe_op_in_unsafe_fn)]
 
+pub mod tensor;
+
 use cuda_std::prelude::*;
 
 const TILE: u32 = 32;

@@ -1,0 +1,195 @@
+//! 16×16 blocks by `ldmatrix` out of tiles of 16, 32 and 64 columns, and the
+//! plain 16-column tile without conflicts by another order of addresses.
+
+use crate::bench::{Bench, CaseError};
+use crate::counts::Expectation;
+use crate::counts::Metric::{LdmatrixConflicts, SharedStoreConflicts};
+use crate::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
+use crate::half_matrices::{
+    MATRIX, SIDE, View, f32_sum_error, product, product_transposed, uniform_f16,
+};
+use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
+use crate::verify::{Tolerance, compare};
+use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
+use gpu_kernels::tensor::address_order::{address_order_plain, address_order_swapped};
+use gpu_kernels::tensor::wide::{
+    tile32_plain, tile32_product_plain, tile32_product_swizzled, tile32_swizzled,
+    tile64_all_plain, tile64_all_swizzled, tile64_one_plain, tile64_one_swizzled,
+};
+use gpu_kernels::tensor::{BLOCK, grid};
+use half::f16;
+
+/// The lesson.
+pub static LESSON: Lesson = Lesson {
+    id: "blocks_of_tiles",
+    title: "Blocks of wider tiles",
+    idea: "the wider the tile, the more rows of a block share a bank; one swizzle a width ends it",
+    source: "gpu-kernels/src/tensor/wide.rs",
+    kernels: &KERNELS,
+    shapes,
+    work,
+    expects_at: |shape| shape.dims() == [1],
+};
+
+const SUM_OF_16: Tolerance = Tolerance::Absolute(f32_sum_error(16));
+const SUM_OF_64: Tolerance = Tolerance::Absolute(f32_sum_error(64));
+
+static KERNELS: [KernelEntry; 10] = [
+    KernelEntry::of(
+        address_order_plain,
+        "16 columns, A·Aᵀ, addresses as usual",
+        |bench| run(bench, address_order_plain, 16, own_transpose),
+    )
+    .within(SUM_OF_16)
+    .expecting(&conflicts(4.0)),
+    KernelEntry::of(
+        address_order_swapped,
+        "16 columns, A·Aᵀ, half of the lanes ask for the other half of their row",
+        |bench| run(bench, address_order_swapped, 16, own_transpose),
+    )
+    .within(SUM_OF_16)
+    .expecting(&conflicts(0.0)),
+    KernelEntry::of(tile32_plain, "32 columns, L·Rᵀ, two loads", |bench| {
+        run(bench, tile32_plain, 32, left_times_right_transposed)
+    })
+    .within(SUM_OF_16)
+    .expecting(&conflicts(24.0)),
+    KernelEntry::of(
+        tile32_swizzled,
+        "32 columns, L·Rᵀ, Swizzle<2, 3, 3>",
+        |bench| run(bench, tile32_swizzled, 32, left_times_right_transposed),
+    )
+    .within(SUM_OF_16)
+    .expecting(&conflicts(0.0)),
+    KernelEntry::of(tile64_one_plain, "64 columns, one load", |bench| {
+        run(bench, tile64_one_plain, 64, own_transpose)
+    })
+    .within(SUM_OF_16)
+    .expecting(&conflicts(28.0)),
+    KernelEntry::of(
+        tile64_one_swizzled,
+        "64 columns, one load, Swizzle<3, 3, 3>",
+        |bench| run(bench, tile64_one_swizzled, 64, own_transpose),
+    )
+    .within(SUM_OF_16)
+    .expecting(&conflicts(0.0)),
+    KernelEntry::of(tile64_all_plain, "64 columns, four loads", |bench| {
+        run(bench, tile64_all_plain, 64, own_transpose_of_four)
+    })
+    .within(SUM_OF_64)
+    .expecting(&conflicts(112.0)),
+    KernelEntry::of(
+        tile64_all_swizzled,
+        "64 columns, four loads, Swizzle<3, 3, 3>",
+        |bench| run(bench, tile64_all_swizzled, 64, own_transpose_of_four),
+    )
+    .within(SUM_OF_64)
+    .expecting(&conflicts(0.0)),
+    KernelEntry::of(
+        tile32_product_plain,
+        "A·B out of one tile, B through .trans",
+        |bench| run(bench, tile32_product_plain, 32, left_times_right),
+    )
+    .within(SUM_OF_16)
+    .expecting(&conflicts(24.0)),
+    KernelEntry::of(
+        tile32_product_swizzled,
+        "A·B out of one tile, B through .trans, Swizzle<2, 3, 3>",
+        |bench| run(bench, tile32_product_swizzled, 32, left_times_right),
+    )
+    .within(SUM_OF_16)
+    .expecting(&conflicts(0.0)),
+];
+
+const fn conflicts(ldmatrix: f64) -> [Expectation; 2] {
+    [
+        Expectation::exactly(LdmatrixConflicts, ldmatrix),
+        Expectation::exactly(SharedStoreConflicts, 0.0),
+    ]
+}
+
+fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
+    let many = match (engine, effort) {
+        (_, Effort::Quick) => 3,
+        (EngineKind::Sim, Effort::Default) => 64,
+        (EngineKind::Gpu, _) | (_, Effort::Full) => 65536,
+    };
+    vec![Shape::of(&[1]), Shape::of(&[many])]
+}
+
+/// For the widest tile; the others move less.
+fn work(shape: &Shape) -> Work {
+    let n = u64::from(shape.dims()[0]);
+    Work {
+        bytes: n * (2 * 4 + 4) * MATRIX as u64,
+        flops: n * 4 * 2 * (MATRIX * SIDE) as u64,
+    }
+}
+
+/// From a tile and its number of columns to the 16×16 result.
+pub type Reference = fn(&[f16], usize) -> [f64; MATRIX];
+
+/// T₀·T₀ᵀ.
+pub fn own_transpose(tile: &[f16], n_columns: usize) -> [f64; MATRIX] {
+    let block = View::new(tile, 0, n_columns);
+    product_transposed(block, block)
+}
+
+/// Σ Tᵢ·Tᵢᵀ over all blocks.
+pub fn own_transpose_of_four(tile: &[f16], n_columns: usize) -> [f64; MATRIX] {
+    let mut sum = [0.0; MATRIX];
+    for first in (0..n_columns).step_by(SIDE) {
+        let block = View::new(tile, first, n_columns);
+        for (sum, term) in sum.iter_mut().zip(product_transposed(block, block)) {
+            *sum += term;
+        }
+    }
+    sum
+}
+
+/// L·Rᵀ.
+pub fn left_times_right_transposed(tile: &[f16], n_columns: usize) -> [f64; MATRIX] {
+    product_transposed(
+        View::new(tile, 0, n_columns),
+        View::new(tile, SIDE, n_columns),
+    )
+}
+
+/// L·R.
+pub fn left_times_right(tile: &[f16], n_columns: usize) -> [f64; MATRIX] {
+    product(
+        View::new(tile, 0, n_columns),
+        View::new(tile, SIDE, n_columns),
+    )
+}
+
+/// Runs a kernel that makes one 16×16 result of each tile of `n_columns`.
+pub fn run<K: Kernel<Args = (DevicePtr<f16>, DevicePtrMut<f32>)>>(
+    bench: &mut Bench<'_>,
+    _kernel: K,
+    n_columns: usize,
+    reference: Reference,
+) -> Result<(), CaseError> {
+    let n_problems = bench.shape().dims()[0] as usize;
+    let tile_elements = SIDE * n_columns;
+    let input = uniform_f16(0x71, n_problems * tile_elements);
+    let input_buffer = Buffer::of(bench.engine(), "input", &input)?;
+    let output = Buffer::<f32>::poisoned(bench.engine(), "output", n_problems * MATRIX)?;
+    // SAFETY: a tile and a matrix a problem, aligned to 256 bytes; a block a
+    // problem.
+    let launch = unsafe {
+        Prepared::of::<K>(
+            LaunchConfig::new(grid(n_problems as u32), BLOCK),
+            (input_buffer.as_ptr(), output.as_mut_ptr()),
+        )
+    }?;
+    bench.launch(&launch)?;
+    let got: Vec<f64> = output.read()?.into_iter().map(f64::from).collect();
+    for (tile, got) in input.chunks(tile_elements).zip(got.chunks(MATRIX)) {
+        let expected = reference(tile, n_columns);
+        let compared = compare(got, |index| expected[index], bench.kernel().tolerance);
+        bench.verdict(compared.map_err(|mismatch| mismatch.in_matrix(SIDE)))?;
+    }
+    bench.check_counts()?;
+    bench.time(&launch)
+}

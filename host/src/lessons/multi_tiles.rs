@@ -1,0 +1,246 @@
+//! One 16×256 tile read by columns and by rows: one layout for both, or a layout
+//! for each.
+
+use crate::bench::{Bench, CaseError};
+use crate::counts::Expectation;
+use crate::counts::Metric::{LdmatrixConflicts, SharedStoreConflicts};
+use crate::engine::{Buffer, EngineError, EngineKind, LaunchConfig, Prepared};
+use crate::half_matrices::{
+    MATRIX, SIDE, View, f16_rounding, f32_sum_error, product_transposed, uniform_f16,
+};
+use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
+use crate::verify::{Element, Tolerance, compare};
+use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
+use gpu_kernels::tensor::grid;
+use gpu_kernels::tensor::multi::{
+    BLOCK, COLUMNS, ELEMENTS, interleaved_plain, interleaved_swizzled, multi_both_plain,
+    multi_both_swizzled, multi_columns_plain, multi_columns_swizzled, multi_rows_plain,
+    multi_rows_swizzled,
+};
+use half::f16;
+
+/// The lesson.
+pub static LESSON: Lesson = Lesson {
+    id: "multi_tiles",
+    title: "One layout for two ways of reading",
+    idea: "two swizzles, one after the other, serve blocks of columns and rows read as matrices; neither disturbs the other",
+    source: "gpu-kernels/src/tensor/multi.rs",
+    kernels: &KERNELS,
+    shapes,
+    work,
+    expects_at: |shape| shape.dims() == [1],
+};
+
+const IN_F32: Tolerance = Tolerance::Absolute(f32_sum_error(16));
+const IN_F16: Tolerance = Tolerance::Absolute(f32_sum_error(16) + f16_rounding(16));
+
+static KERNELS: [KernelEntry; 8] = [
+    KernelEntry::of(multi_columns_plain, "C1 out of plain tiles", |bench| {
+        run_one(bench, multi_columns_plain, by_columns)
+    })
+    .within(IN_F32)
+    .expecting(&[ldmatrix(896.0)]),
+    KernelEntry::of(
+        multi_columns_swizzled,
+        "C1, Swizzle<3, 3, 5> then Swizzle<1, 3, 3>",
+        |bench| run_one(bench, multi_columns_swizzled, by_columns),
+    )
+    .within(IN_F32)
+    .expecting(&[ldmatrix(0.0)]),
+    KernelEntry::of(multi_rows_plain, "C2 out of plain tiles", |bench| {
+        run_one(bench, multi_rows_plain, by_rows)
+    })
+    .within(IN_F32)
+    .expecting(&[ldmatrix(128.0)]),
+    KernelEntry::of(
+        multi_rows_swizzled,
+        "C2, Swizzle<3, 3, 5> then Swizzle<1, 3, 3>",
+        |bench| run_one(bench, multi_rows_swizzled, by_rows),
+    )
+    .within(IN_F32)
+    .expecting(&[ldmatrix(0.0)]),
+    KernelEntry::of(
+        multi_both_plain,
+        "C1 and C2 out of the same plain tiles",
+        run_both::<f32, multi_both_plain>,
+    )
+    .within(IN_F32)
+    .expecting(&[ldmatrix(896.0 + 128.0)]),
+    KernelEntry::of(
+        multi_both_swizzled,
+        "C1 and C2 out of the same tiles, one layout for both",
+        run_both::<f32, multi_both_swizzled>,
+    )
+    .within(IN_F32)
+    .expecting(&[ldmatrix(0.0)]),
+    KernelEntry::of(
+        interleaved_plain,
+        "results through shared memory, plain",
+        run_both::<f16, interleaved_plain>,
+    )
+    .within(IN_F16)
+    .expecting(&[ldmatrix(896.0 + 128.0)]),
+    KernelEntry::of(
+        interleaved_swizzled,
+        "results through shared memory, re-laid between the products",
+        run_both::<f16, interleaved_swizzled>,
+    )
+    .within(IN_F16)
+    .expecting(&[
+        ldmatrix(0.0),
+        Expectation::exactly(SharedStoreConflicts, 0.0),
+    ]),
+];
+
+const fn ldmatrix(conflicts: f64) -> Expectation {
+    Expectation::exactly(LdmatrixConflicts, conflicts)
+}
+
+fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
+    let many = match (engine, effort) {
+        (_, Effort::Quick) => 2,
+        (EngineKind::Sim, Effort::Default) => 8,
+        (EngineKind::Gpu, _) | (_, Effort::Full) => 8192,
+    };
+    vec![Shape::of(&[1]), Shape::of(&[many])]
+}
+
+/// Of both products, in f32.
+fn work(shape: &Shape) -> Work {
+    let n = u64::from(shape.dims()[0]) * u64::from(ELEMENTS);
+    Work {
+        bytes: n * (2 * 2 + 2 * 4),
+        flops: n * 2 * 2 * SIDE as u64,
+    }
+}
+
+/// From A and B, 16×256 each, to all of a result.
+type Reference = fn(&[f16], &[f16]) -> Vec<f64>;
+
+/// C1: column block w is Aʷ·Bʷᵀ.
+fn by_columns(a: &[f16], b: &[f16]) -> Vec<f64> {
+    let columns = COLUMNS as usize;
+    let mut c = vec![0.0; a.len()];
+    for first in (0..columns).step_by(SIDE) {
+        let block = product_transposed(View::new(a, first, columns), View::new(b, first, columns));
+        for (index, value) in block.into_iter().enumerate() {
+            c[index / SIDE * columns + first + index % SIDE] = value;
+        }
+    }
+    c
+}
+
+/// C2: row w, as a 16×16 matrix, is that of A times that of B transposed.
+fn by_rows(a: &[f16], b: &[f16]) -> Vec<f64> {
+    (0..a.len())
+        .step_by(MATRIX)
+        .flat_map(|first| product_transposed(View::new(a, first, SIDE), View::new(b, first, SIDE)))
+        .collect()
+}
+
+/// A and B of every problem.
+struct Inputs<'e> {
+    n_problems: usize,
+    a: Vec<f16>,
+    b: Vec<f16>,
+    a_buffer: Buffer<'e, f16>,
+    b_buffer: Buffer<'e, f16>,
+}
+
+impl<'e> Inputs<'e> {
+    fn new(bench: &Bench<'e>) -> Result<Self, EngineError> {
+        let n_problems = bench.shape().dims()[0] as usize;
+        let a = uniform_f16(0xA2, n_problems * ELEMENTS as usize);
+        let b = uniform_f16(0xB2, n_problems * ELEMENTS as usize);
+        Ok(Self {
+            n_problems,
+            a_buffer: Buffer::of(bench.engine(), "a", &a)?,
+            b_buffer: Buffer::of(bench.engine(), "b", &b)?,
+            a,
+            b,
+        })
+    }
+
+    fn output<T: Element>(&self, bench: &Bench<'e>, label: &str) -> Result<Buffer<'e, T>, EngineError> {
+        Buffer::poisoned(bench.engine(), label, self.a.len())
+    }
+
+    fn config(&self) -> LaunchConfig {
+        LaunchConfig::new(grid(self.n_problems as u32), BLOCK)
+    }
+
+    fn check<T: Element>(
+        &self,
+        bench: &mut Bench<'_>,
+        output: &Buffer<'_, T>,
+        reference: Reference,
+    ) -> Result<(), CaseError> {
+        let got: Vec<f64> = output.read()?.into_iter().map(T::to_f64).collect();
+        let elements = ELEMENTS as usize;
+        for problem in 0..self.n_problems {
+            let part = problem * elements..(problem + 1) * elements;
+            let expected = reference(&self.a[part.clone()], &self.b[part.clone()]);
+            let compared = compare(&got[part], |index| expected[index], bench.kernel().tolerance);
+            bench.verdict(compared.map_err(|mismatch| mismatch.in_matrix(COLUMNS as usize)))?;
+        }
+        Ok(())
+    }
+}
+
+fn run_one<K: Kernel<Args = (DevicePtr<f16>, DevicePtr<f16>, DevicePtrMut<f32>)>>(
+    bench: &mut Bench<'_>,
+    _kernel: K,
+    reference: Reference,
+) -> Result<(), CaseError> {
+    let inputs = Inputs::new(bench)?;
+    let c = inputs.output::<f32>(bench, "c")?;
+    // SAFETY: 16×256 elements a problem in each, aligned to 256 bytes; a block a
+    // problem.
+    let launch = unsafe {
+        Prepared::of::<K>(
+            inputs.config(),
+            (
+                inputs.a_buffer.as_ptr(),
+                inputs.b_buffer.as_ptr(),
+                c.as_mut_ptr(),
+            ),
+        )
+    }?;
+    bench.launch(&launch)?;
+    inputs.check(bench, &c, reference)?;
+    bench.check_counts()?;
+    bench.time(&launch)
+}
+
+fn run_both<T: Element, K>(bench: &mut Bench<'_>) -> Result<(), CaseError>
+where
+    K: Kernel<
+        Args = (
+            DevicePtr<f16>,
+            DevicePtr<f16>,
+            DevicePtrMut<T>,
+            DevicePtrMut<T>,
+        ),
+    >,
+{
+    let inputs = Inputs::new(bench)?;
+    let c1 = inputs.output::<T>(bench, "c1")?;
+    let c2 = inputs.output::<T>(bench, "c2")?;
+    // SAFETY: as in `run_one`.
+    let launch = unsafe {
+        Prepared::of::<K>(
+            inputs.config(),
+            (
+                inputs.a_buffer.as_ptr(),
+                inputs.b_buffer.as_ptr(),
+                c1.as_mut_ptr(),
+                c2.as_mut_ptr(),
+            ),
+        )
+    }?;
+    bench.launch(&launch)?;
+    inputs.check(bench, &c1, by_columns)?;
+    inputs.check(bench, &c2, by_rows)?;
+    bench.check_counts()?;
+    bench.time(&launch)
+}

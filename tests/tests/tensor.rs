@@ -1,0 +1,190 @@
+//! Tensor-core tiles: mistakes with them are caught, and their PTX is as it must
+//! be.
+
+use broken_kernels::tensor::{
+    b_without_trans, fragments_swapped, right_product, stored_plain_loaded_swizzled,
+};
+use host::half_matrices::f32_sum_error;
+use host::lessons::blocks_of_tiles::{left_times_right, left_times_right_transposed, run};
+use host::registry::{KernelEntry, LESSONS, Shape};
+use host::run::Status;
+use host::verify::Tolerance;
+use lockstep_tests::{BROKEN_PTX, results, simulator};
+use ptx_sim::ir::{Function, Module};
+
+const TOLERANCE: Tolerance = Tolerance::Absolute(f32_sum_error(16));
+
+fn outcome(kernel: KernelEntry) -> (Status, String) {
+    let result = results(
+        &simulator(BROKEN_PTX),
+        kernel.within(TOLERANCE),
+        &[Shape::of(&[2])],
+    )
+    .remove(0);
+    (result.status, result.reason.unwrap_or_default())
+}
+
+fn must_fail(kernel: KernelEntry) {
+    let (status, reason) = outcome(kernel);
+    assert_eq!(status, Status::Failed);
+    assert!(reason.contains("of 256 elements are wrong"), "{reason}");
+}
+
+#[test]
+fn a_tile_stored_plain_and_loaded_swizzled_is_wrong() {
+    must_fail(KernelEntry::of(
+        stored_plain_loaded_swizzled,
+        "broken",
+        |bench| {
+            run(
+                bench,
+                stored_plain_loaded_swizzled,
+                32,
+                left_times_right_transposed,
+            )
+        },
+    ));
+}
+
+#[test]
+fn b_without_its_transpose_is_wrong() {
+    must_fail(KernelEntry::of(b_without_trans, "broken", |bench| {
+        run(bench, b_without_trans, 32, left_times_right)
+    }));
+}
+
+#[test]
+fn swapped_fragments_are_wrong() {
+    must_fail(KernelEntry::of(fragments_swapped, "broken", |bench| {
+        run(bench, fragments_swapped, 32, left_times_right)
+    }));
+}
+
+#[test]
+fn the_same_without_a_mistake_is_right() {
+    let (status, reason) = outcome(KernelEntry::of(right_product, "right", |bench| {
+        run(bench, right_product, 32, left_times_right)
+    }));
+    assert_eq!(status, Status::Passed, "{reason}");
+}
+
+// ---------------------------------------------------------------------------
+// PTX
+// ---------------------------------------------------------------------------
+
+const TENSOR_LESSONS: [&str; 5] = [
+    "mma_simple",
+    "blocks_of_tiles",
+    "matrix_power",
+    "multi_tiles",
+    "tensor_instructions",
+];
+
+/// Instructions that the whole warp must carry out together. The compiler does
+/// not know that of inline assembly.
+const WARP_WIDE: [&str; 3] = ["ldmatrix", "stmatrix", "mma"];
+
+fn name(opcode: &str) -> &str {
+    opcode.split('.').next().unwrap_or(opcode)
+}
+
+/// The kernels of the tensor lessons, each as it is in every module it is in.
+fn kernels() -> Vec<Function> {
+    let ids: Vec<&str> = LESSONS
+        .iter()
+        .filter(|lesson| TENSOR_LESSONS.contains(&lesson.id))
+        .flat_map(|lesson| lesson.kernels)
+        .map(|kernel| kernel.id)
+        .collect();
+    let modules: Vec<Module> = host::ptx::modules()
+        .iter()
+        .map(|module| ptx_sim::parse::parse(&module.text).expect("it parses"))
+        .collect();
+    let found: Vec<Function> = modules
+        .into_iter()
+        .flat_map(|module| module.functions)
+        .filter(|function| function.is_entry && ids.contains(&&*function.name))
+        .collect();
+    assert!(found.len() > ids.len(), "most are in both modules");
+    found
+}
+
+/// Which way each branch of a kernel could part the lanes: none may, between the
+/// start and an instruction of the whole warp. Only the loop over the digits of
+/// an exponent branches at all, and all lanes have the same exponent.
+#[test]
+fn warp_wide_instructions_stand_in_straight_line_code() {
+    for kernel in kernels() {
+        let body = kernel.body.as_deref().unwrap_or_default();
+        let may_branch = kernel.name.starts_with("matrix_power");
+        for instruction in body {
+            let opcode = name(&instruction.opcode);
+            if WARP_WIDE.contains(&opcode) {
+                assert_eq!(
+                    instruction.guard, None,
+                    "{}: {} is guarded",
+                    kernel.name, instruction.opcode
+                );
+            }
+            if opcode == "bra" {
+                assert!(
+                    may_branch,
+                    "{} branches, PTX line {}",
+                    kernel.name, instruction.line
+                );
+            }
+        }
+        assert!(
+            body.iter().any(|i| WARP_WIDE.contains(&name(&i.opcode))),
+            "{} has no tensor-core instruction",
+            kernel.name
+        );
+    }
+}
+
+/// Tiles are reached as shared memory, and none of them is in registers that
+/// went to local memory.
+#[test]
+fn tiles_are_accessed_as_shared_memory() {
+    for kernel in kernels() {
+        for instruction in kernel.body.as_deref().unwrap_or_default() {
+            let opcode = &instruction.opcode;
+            if matches!(name(opcode), "ld" | "st") {
+                let has_space = [".global", ".shared", ".param"]
+                    .iter()
+                    .any(|space| opcode.contains(space));
+                assert!(
+                    has_space,
+                    "{}: {opcode}, PTX line {}",
+                    kernel.name, instruction.line
+                );
+            }
+        }
+    }
+}
+
+/// Whole tiles move in chunks of 16 bytes.
+#[test]
+fn copies_move_16_bytes() {
+    for kernel in kernels() {
+        let body = kernel.body.as_deref().unwrap_or_default();
+        // A probe's registers and a result's pairs are no tiles.
+        if kernel.name.starts_with("probe_mma") {
+            continue;
+        }
+        let loads: Vec<&str> = body
+            .iter()
+            .map(|instruction| &*instruction.opcode)
+            .filter(|opcode| opcode.starts_with("ld.global"))
+            .collect();
+        if kernel.name != "probe_stmatrix" {
+            assert!(
+                loads
+                    .iter()
+                    .all(|opcode| opcode.contains(".v2.b64") || opcode.contains(".v4.b32")),
+                "{}: {loads:?}",
+                kernel.name
+            );
+        }
+    }
+}
