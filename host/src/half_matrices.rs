@@ -24,23 +24,28 @@ pub const SIDE: usize = 16;
 /// Elements of a matrix.
 pub const MATRIX: usize = SIDE * SIDE;
 
-/// `len` numbers in [−1, 1] in f16, fixed by `seed`.
+/// `len` numbers in [−1, 1] that are f16, fixed by `seed`.
 pub fn uniform_f16(seed: u64, len: usize) -> Vec<f16> {
     uniform(seed, len).into_iter().map(f16::from_f32).collect()
+}
+
+/// The same numbers in f64.
+pub fn widened(elements: &[f16]) -> Vec<f64> {
+    elements.iter().map(|x| x.to_f64()).collect()
 }
 
 /// A 16×16 matrix within an array: element `(row, column)` is at
 /// `first + row · pitch + column`.
 #[derive(Clone, Copy)]
 pub struct View<'m> {
-    elements: &'m [f16],
+    elements: &'m [f64],
     first: usize,
     pitch: usize,
 }
 
 impl<'m> View<'m> {
     /// The matrix whose first element is `first`.
-    pub fn new(elements: &'m [f16], first: usize, pitch: usize) -> Self {
+    pub fn new(elements: &'m [f64], first: usize, pitch: usize) -> Self {
         Self {
             elements,
             first,
@@ -50,7 +55,7 @@ impl<'m> View<'m> {
 
     /// One element.
     pub fn at(self, row: usize, column: usize) -> f64 {
-        self.elements[self.first + row * self.pitch + column].to_f64()
+        self.elements[self.first + row * self.pitch + column]
     }
 }
 
@@ -96,13 +101,13 @@ mod tests {
 
     #[test]
     fn products_are_those_of_matrices() {
-        let a = uniform_f16(1, MATRIX);
-        let b = uniform_f16(2, MATRIX);
+        let a = widened(&uniform_f16(1, MATRIX));
+        let b = widened(&uniform_f16(2, MATRIX));
         let (va, vb) = (View::new(&a, 0, SIDE), View::new(&b, 0, SIDE));
         let c = product(va, vb);
         let expected: f64 = (0..SIDE).map(|k| va.at(3, k) * vb.at(k, 5)).sum();
         assert_eq!(c[3 * SIDE + 5], expected);
-        let b_transposed: Vec<f16> = (0..MATRIX).map(|i| b[i % SIDE * SIDE + i / SIDE]).collect();
+        let b_transposed: Vec<f64> = (0..MATRIX).map(|i| b[i % SIDE * SIDE + i / SIDE]).collect();
         assert_eq!(c, product_transposed(va, View::new(&b_transposed, 0, SIDE)));
     }
 

@@ -1,13 +1,15 @@
-//! Tensor-core tiles: mistakes with them are caught, and their PTX is as it must
-//! be.
+//! Tensor-core tiles: mistakes with them are caught, their counts are the
+//! hardware's, and their PTX is as it must be.
 
 use broken_kernels::tensor::{
     b_without_trans, fragments_swapped, right_product, stored_plain_loaded_swizzled,
 };
+use host::engine::EngineKind;
+use host::engine::sim::Sim;
 use host::half_matrices::f32_sum_error;
 use host::lessons::blocks_of_tiles::{left_times_right, left_times_right_transposed, run};
-use host::registry::{KernelEntry, LESSONS, Shape};
-use host::run::Status;
+use host::registry::{Effort, KernelEntry, LESSONS, Shape, kernel};
+use host::run::{Status, cases, run as run_cases};
 use host::verify::Tolerance;
 use lockstep_tests::{BROKEN_PTX, results, simulator};
 use ptx_sim::ir::{Function, Module};
@@ -66,6 +68,85 @@ fn the_same_without_a_mistake_is_right() {
         run(bench, right_product, 32, left_times_right)
     }));
     assert_eq!(status, Status::Passed, "{reason}");
+}
+
+// ---------------------------------------------------------------------------
+// Counters
+// ---------------------------------------------------------------------------
+
+/// What an H200's counters said, kernel by kernel (`tests/data/README.md`).
+const COUNTERS: &str = include_str!("../data/h200-tensor-counters.csv");
+
+#[test]
+fn counts_are_those_of_the_hardware() {
+    let simulator = Sim::new(host::ptx::modules());
+    let mut n_kernels = 0;
+    for line in COUNTERS.lines().skip(1) {
+        let (id, measured) = line.split_once(',').expect("a name and figures");
+        let measured: Vec<u64> = measured
+            .split(',')
+            .map(|figure| figure.parse().expect("a number"))
+            .collect();
+        let selected = [kernel(id).expect("it is registered")];
+        let first = &cases(&selected, EngineKind::Sim, Effort::Quick)[..1];
+        let result = run_cases(&simulator, first, |_| {}, |_| {}).remove(0);
+        assert_eq!(result.status, Status::Passed, "{id}: {:?}", result.reason);
+        let counts = result.figures.counts.expect("the simulator counts");
+        let counted = [
+            counts.shared_load_conflicts + counts.ldmatrix_conflicts,
+            counts.shared_store_conflicts + counts.stmatrix_conflicts,
+            counts.ldmatrix_conflicts,
+            counts.stmatrix_conflicts,
+            0,
+            counts.global_load_requests,
+            counts.global_load_sectors,
+        ];
+        assert_eq!(counted[..], measured[..], "{id}");
+        n_kernels += 1;
+    }
+    assert_eq!(n_kernels, 26);
+}
+
+/// The catalogue's figures, by name, whatever the registry claims.
+#[test]
+fn conflicts_are_those_of_the_catalogue() {
+    let simulator = Sim::new(host::ptx::modules());
+    for (id, ldmatrix, stores) in [
+        ("mma_simple_plain", 8, 4),
+        ("mma_simple_swizzled", 0, 0),
+        ("address_order_plain", 4, 0),
+        ("address_order_swapped", 0, 0),
+        ("tile32_plain", 24, 0),
+        ("tile32_swizzled", 0, 0),
+        ("tile64_one_plain", 28, 0),
+        ("tile64_one_swizzled", 0, 0),
+        ("tile64_all_plain", 112, 0),
+        ("tile64_all_swizzled", 0, 0),
+        ("matrix_power_swizzled", 0, 0),
+        ("tile32_product_swizzled", 0, 0),
+        ("multi_columns_plain", 896, 0),
+        ("multi_columns_swizzled", 0, 0),
+        ("multi_rows_plain", 128, 0),
+        ("multi_rows_swizzled", 0, 0),
+        ("interleaved_swizzled", 0, 0),
+    ] {
+        let selected = [kernel(id).expect("it is registered")];
+        let all = cases(&selected, EngineKind::Sim, Effort::Quick);
+        // One problem; for powers, the largest exponent.
+        let case = if id.starts_with("matrix_power") {
+            &all[all.len() - 1..]
+        } else {
+            &all[..1]
+        };
+        let result = run_cases(&simulator, case, |_| {}, |_| {}).remove(0);
+        assert_eq!(result.status, Status::Passed, "{id}: {:?}", result.reason);
+        let counts = result.figures.counts.expect("the simulator counts");
+        assert_eq!(
+            (counts.ldmatrix_conflicts, counts.shared_store_conflicts),
+            (ldmatrix, stores),
+            "{id}"
+        );
+    }
 }
 
 // ---------------------------------------------------------------------------

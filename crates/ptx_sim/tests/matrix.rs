@@ -228,6 +228,11 @@ fn asynchronous_copies_arrive_at_the_wait() {
     // Those of the 4-byte store, 16 bytes apart; the copy past the cache has none.
     let counts = run(&copy("")).expect("it runs").report.counts;
     assert_eq!(counts.shared_store_conflicts, 3);
+    // The kernel's own load, and the copy's source.
+    assert_eq!(
+        (counts.global_load_requests, counts.global_load_sectors),
+        (2, 32)
+    );
 }
 
 #[test]

@@ -61,6 +61,14 @@ pub const fn must_swap(lane: u32) -> bool {
     lane >= 16
 }
 
+/// The two, in the other order if `swap`. Without a branch, which the compiler
+/// would make of an `if` here: the lanes would part between `ldmatrix` and `mma`.
+#[inline(always)]
+pub const fn swapped_if(swap: bool, [a, b]: [u32; 2]) -> [u32; 2] {
+    let difference = (a ^ b) & (swap as u32).wrapping_neg();
+    [a ^ difference, b ^ difference]
+}
+
 /// Fills the tile, loads it by `$load`, and writes its product with itself.
 macro_rules! gram {
     ($a:ident, $g:ident, |$tile:ident, $lane:ident| $load:block) => {{
@@ -100,11 +108,11 @@ pub unsafe fn address_order_swapped(a: *const f16, g: *mut f32) {
     gram!(a, g, |tile, lane| {
         let (row, column) = swapped_address(lane);
         let [r0, r1, r2, r3] = ldmatrix::x4(tile, row, column);
-        FragmentA::new(if must_swap(lane) {
-            [r2, r3, r0, r1]
-        } else {
-            [r0, r1, r2, r3]
-        })
+        let ([r0, r2], [r1, r3]) = (
+            swapped_if(must_swap(lane), [r0, r2]),
+            swapped_if(must_swap(lane), [r1, r3]),
+        );
+        FragmentA::new([r0, r1, r2, r3])
     });
 }
 
@@ -121,6 +129,12 @@ mod tests {
             Tile16::<Plain>::offset(row, column) * 2
         };
         assert_eq!(cost(16, offset).conflicts, 0);
+    }
+
+    #[test]
+    fn swaps() {
+        assert_eq!(swapped_if(true, [1, 2]), [2, 1]);
+        assert_eq!(swapped_if(false, [1, 2]), [1, 2]);
     }
 
     /// Follows every element: where the instruction puts it, and where it is

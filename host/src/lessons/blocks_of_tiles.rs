@@ -6,7 +6,7 @@ use crate::counts::Expectation;
 use crate::counts::Metric::{LdmatrixConflicts, SharedStoreConflicts};
 use crate::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
 use crate::half_matrices::{
-    MATRIX, SIDE, View, f32_sum_error, product, product_transposed, uniform_f16,
+    MATRIX, SIDE, View, f32_sum_error, product, product_transposed, uniform_f16, widened,
 };
 use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
 use crate::verify::{Tolerance, compare};
@@ -112,7 +112,7 @@ fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
     let many = match (engine, effort) {
         (_, Effort::Quick) => 3,
         (EngineKind::Sim, Effort::Default) => 64,
-        (EngineKind::Gpu, _) | (_, Effort::Full) => 65536,
+        (EngineKind::Gpu, _) | (_, Effort::Full) => 16384,
     };
     vec![Shape::of(&[1]), Shape::of(&[many])]
 }
@@ -127,16 +127,16 @@ fn work(shape: &Shape) -> Work {
 }
 
 /// From a tile and its number of columns to the 16×16 result.
-pub type Reference = fn(&[f16], usize) -> [f64; MATRIX];
+pub type Reference = fn(&[f64], usize) -> [f64; MATRIX];
 
 /// T₀·T₀ᵀ.
-pub fn own_transpose(tile: &[f16], n_columns: usize) -> [f64; MATRIX] {
+pub fn own_transpose(tile: &[f64], n_columns: usize) -> [f64; MATRIX] {
     let block = View::new(tile, 0, n_columns);
     product_transposed(block, block)
 }
 
 /// Σ Tᵢ·Tᵢᵀ over all blocks.
-pub fn own_transpose_of_four(tile: &[f16], n_columns: usize) -> [f64; MATRIX] {
+pub fn own_transpose_of_four(tile: &[f64], n_columns: usize) -> [f64; MATRIX] {
     let mut sum = [0.0; MATRIX];
     for first in (0..n_columns).step_by(SIDE) {
         let block = View::new(tile, first, n_columns);
@@ -148,7 +148,7 @@ pub fn own_transpose_of_four(tile: &[f16], n_columns: usize) -> [f64; MATRIX] {
 }
 
 /// L·Rᵀ.
-pub fn left_times_right_transposed(tile: &[f16], n_columns: usize) -> [f64; MATRIX] {
+pub fn left_times_right_transposed(tile: &[f64], n_columns: usize) -> [f64; MATRIX] {
     product_transposed(
         View::new(tile, 0, n_columns),
         View::new(tile, SIDE, n_columns),
@@ -156,7 +156,7 @@ pub fn left_times_right_transposed(tile: &[f16], n_columns: usize) -> [f64; MATR
 }
 
 /// L·R.
-pub fn left_times_right(tile: &[f16], n_columns: usize) -> [f64; MATRIX] {
+pub fn left_times_right(tile: &[f64], n_columns: usize) -> [f64; MATRIX] {
     product(
         View::new(tile, 0, n_columns),
         View::new(tile, SIDE, n_columns),
@@ -185,7 +185,7 @@ pub fn run<K: Kernel<Args = (DevicePtr<f16>, DevicePtrMut<f32>)>>(
     }?;
     bench.launch(&launch)?;
     let got: Vec<f64> = output.read()?.into_iter().map(f64::from).collect();
-    for (tile, got) in input.chunks(tile_elements).zip(got.chunks(MATRIX)) {
+    for (tile, got) in widened(&input).chunks(tile_elements).zip(got.chunks(MATRIX)) {
         let expected = reference(tile, n_columns);
         let compared = compare(got, |index| expected[index], bench.kernel().tolerance);
         bench.verdict(compared.map_err(|mismatch| mismatch.in_matrix(SIDE)))?;

@@ -6,7 +6,7 @@ use crate::counts::Expectation;
 use crate::counts::Metric::{LdmatrixConflicts, SharedStoreConflicts};
 use crate::engine::{Buffer, EngineError, EngineKind, LaunchConfig, Prepared};
 use crate::half_matrices::{
-    MATRIX, SIDE, View, f16_rounding, f32_sum_error, product_transposed, uniform_f16,
+    MATRIX, SIDE, View, f16_rounding, f32_sum_error, product_transposed, uniform_f16, widened,
 };
 use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
 use crate::verify::{Element, Tolerance, compare};
@@ -100,7 +100,7 @@ fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
     let many = match (engine, effort) {
         (_, Effort::Quick) => 2,
         (EngineKind::Sim, Effort::Default) => 8,
-        (EngineKind::Gpu, _) | (_, Effort::Full) => 8192,
+        (EngineKind::Gpu, _) | (_, Effort::Full) => 2048,
     };
     vec![Shape::of(&[1]), Shape::of(&[many])]
 }
@@ -115,10 +115,10 @@ fn work(shape: &Shape) -> Work {
 }
 
 /// From A and B, 16×256 each, to all of a result.
-type Reference = fn(&[f16], &[f16]) -> Vec<f64>;
+type Reference = fn(&[f64], &[f64]) -> Vec<f64>;
 
 /// C1: column block w is Aʷ·Bʷᵀ.
-fn by_columns(a: &[f16], b: &[f16]) -> Vec<f64> {
+fn by_columns(a: &[f64], b: &[f64]) -> Vec<f64> {
     let columns = COLUMNS as usize;
     let mut c = vec![0.0; a.len()];
     for first in (0..columns).step_by(SIDE) {
@@ -131,7 +131,7 @@ fn by_columns(a: &[f16], b: &[f16]) -> Vec<f64> {
 }
 
 /// C2: row w, as a 16×16 matrix, is that of A times that of B transposed.
-fn by_rows(a: &[f16], b: &[f16]) -> Vec<f64> {
+fn by_rows(a: &[f64], b: &[f64]) -> Vec<f64> {
     (0..a.len())
         .step_by(MATRIX)
         .flat_map(|first| product_transposed(View::new(a, first, SIDE), View::new(b, first, SIDE)))
@@ -141,8 +141,8 @@ fn by_rows(a: &[f16], b: &[f16]) -> Vec<f64> {
 /// A and B of every problem.
 struct Inputs<'e> {
     n_problems: usize,
-    a: Vec<f16>,
-    b: Vec<f16>,
+    a: Vec<f64>,
+    b: Vec<f64>,
     a_buffer: Buffer<'e, f16>,
     b_buffer: Buffer<'e, f16>,
 }
@@ -156,8 +156,8 @@ impl<'e> Inputs<'e> {
             n_problems,
             a_buffer: Buffer::of(bench.engine(), "a", &a)?,
             b_buffer: Buffer::of(bench.engine(), "b", &b)?,
-            a,
-            b,
+            a: widened(&a),
+            b: widened(&b),
         })
     }
 

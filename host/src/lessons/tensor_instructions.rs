@@ -192,16 +192,19 @@ enum Family {
     Zeros,
     /// Subnormal numbers and small ones.
     Tiny,
+    /// As small as can be: most sums are too small for the accumulator's type.
+    Vanishing,
     /// Any bits at all: infinities and NaN among them.
     AnyBits,
 }
 
-const RANDOM_FAMILIES: [Family; 6] = [
+const RANDOM_FAMILIES: [Family; 7] = [
     Family::Uniform,
     Family::AnyExponent,
     Family::Cancelling,
     Family::Zeros,
     Family::Tiny,
+    Family::Vanishing,
     Family::AnyBits,
 ];
 
@@ -263,6 +266,9 @@ impl Format {
             Family::Zeros if random.random::<bool>() => return sign,
             Family::Zeros => random.random_range(bias - 6..=bias + 6),
             Family::Tiny => random.random_range(0..=if exponent_bits == 5 { 4 } else { bias / 2 + 4 }),
+            // C is zero, or the smallest of all.
+            Family::Vanishing if fraction_bits == 23 => return sign | (fraction % 2),
+            Family::Vanishing => random.random_range(0..=if exponent_bits == 5 { 2 } else { 52 }),
             Family::AnyBits if random.random_range(0..40) == 0 => largest,
             Family::AnyBits => random.random_range(0..largest),
         };

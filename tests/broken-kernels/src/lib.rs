@@ -1,4 +1,5 @@
-//! Transposes with one defect each, named after it.
+//! Transposes with one defect each, named after it; in [`tensor`], products of
+//! tiles.
 //!
 //! They take what the transposes of `gpu-kernels` take, so that the lesson's own
 //! checks run on them: a check that lets one of these pass checks nothing.

@@ -22,11 +22,18 @@
 //!
 //! Subnormal inputs and results are kept. A NaN anywhere, an infinity times zero
 //! and infinities of both signs give the canonical NaN, all bits but the sign
-//! set.
+//! set. A product with a zero factor takes no part in finding the largest
+//! exponent. A sum of zero is +0, also one that becomes zero by rounding. A sum
+//! beyond the largest number is infinite, also where sums are cut off.
 //!
-//! What is not documented, and assumed here: a product with a zero factor takes
-//! no part in finding the largest exponent; a sum of zero is +0; a sum beyond
-//! the largest `f32` is infinite, not cut off to it.
+//! # How sure this is
+//!
+//! On an H200 (driver 580), 15.5 million sums in `f32` and 7.7 million in `f16`
+//! of random matrices, of `f16` and `bf16` with any bits, in both shapes, were
+//! equal to [`Model::HOPPER`]'s bit for bit, by the lesson `tensor_instructions`
+//! of this repository. Not seen there: the sign of an `f32` sum that is too small
+//! for a subnormal number; it is taken to be as in `f16`. [`Model::AMPERE`] is
+//! from the literature alone.
 //!
 //! Left out: integers, `f64`, `tf32`, 8-bit floats.
 
@@ -194,6 +201,9 @@ impl Format {
             if cut > half || cut == half && rounded & 1 == 1 {
                 rounded += 1;
             }
+        }
+        if rounded == 0 {
+            return 0;
         }
         // A carry into the next exponent, and a subnormal's lack of the unit
         // bit, come out right by adding.

@@ -176,6 +176,78 @@ fn subnormal_numbers_are_kept() {
     assert_eq!(product(3e38, 3e38), f32::INFINITY);
 }
 
+/// From an H200: sums that round to zero are +0, whatever their sign.
+#[test]
+fn what_rounds_to_zero_is_positive() {
+    let tiny = (-14f64).exp2();
+    assert_eq!(sum_f16(Model::HOPPER, &[-tiny], &[tiny], 0.0).to_bits(), 0);
+    let half_of_smallest = [-tiny, tiny / 2048.0];
+    assert_eq!(
+        sum_f16(
+            Model::HOPPER,
+            &half_of_smallest[..1],
+            &half_of_smallest[1..],
+            0.0
+        )
+        .to_bits(),
+        0
+    );
+    assert_eq!(sum_f32(Model::HOPPER, &[0.0], &[-1.0], -0.0).to_bits(), 0);
+}
+
+/// Three sums that an H200 computed (m16n8k8, `f16`): the largest exponent is the
+/// accumulator's, the result rounds to zero from below.
+#[test]
+fn sums_from_the_hardware() {
+    let sum = |a: [u16; 8], b: [u16; 8], c: u32| {
+        let parts = |x: [u16; 8]| x.map(|bits| unpack(Factor::F16, bits));
+        dot(
+            Model::HOPPER,
+            Factor::F16,
+            Accumulator::F16,
+            &parts(a),
+            &parts(b),
+            c,
+        )
+    };
+    assert_eq!(
+        sum(
+            [
+                0x8c92, 0x0c47, 0x03b3, 0x891a, 0x803f, 0x8573, 0x8ed8, 0x8fcc
+            ],
+            [
+                0x1040, 0x866f, 0x8c14, 0x8141, 0x8b1b, 0x09cf, 0x814d, 0x081b
+            ],
+            0x0004,
+        ),
+        0
+    );
+    assert_eq!(
+        sum(
+            [
+                0x80ca, 0x10f9, 0x8d76, 0x07eb, 0x8af1, 0x9238, 0x86f8, 0x08d6
+            ],
+            [
+                0x1115, 0x007d, 0x89d8, 0x02a8, 0x127b, 0x04a0, 0x1034, 0x09a2
+            ],
+            0x0003,
+        ),
+        0
+    );
+    assert_eq!(
+        sum(
+            [
+                0x09eb, 0x8a08, 0x8bc1, 0x8f6c, 0x9193, 0x0699, 0x04e2, 0x8199
+            ],
+            [
+                0x903a, 0x1064, 0x808b, 0x0fae, 0x8578, 0x81b5, 0x8f41, 0x0382
+            ],
+            0x0006,
+        ),
+        0
+    );
+}
+
 proptest! {
     /// The error is what the cutting off allows, against exact sums in f64 (the
     /// factors' exponents are held within the range where those are exact).

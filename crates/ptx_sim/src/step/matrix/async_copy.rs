@@ -116,8 +116,21 @@ pub(super) fn start<O: Observer>(
         } else {
             AccessClass::AsyncCopy
         };
+        // The source counts as a global load: so do the counters of an H200.
+        let instruction = view.function.first_instruction + ptx;
         env.observer.access(
-            view.function.first_instruction + ptx,
+            instruction,
+            &WarpAccess {
+                class,
+                space: Space::Global,
+                bytes: op.bytes,
+                mask,
+                addresses: &from,
+                stride: None,
+            },
+        );
+        env.observer.access(
+            instruction,
             &WarpAccess {
                 block: env.block,
                 warp: warp.index,
