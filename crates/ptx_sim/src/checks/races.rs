@@ -239,10 +239,13 @@ impl Races {
         self.time += 1;
         let (reads, writes) = match access.class {
             AccessClass::Load | AccessClass::LoadMatrix => (true, false),
-            AccessClass::Store
-            | AccessClass::StoreMatrix
-            | AccessClass::AsyncCopy
-            | AccessClass::AsyncCopyBypass => (false, true),
+            AccessClass::Store | AccessClass::StoreMatrix => (false, true),
+            // Told twice: its source is global, its target shared. The target
+            // counts as written when the copy starts.
+            AccessClass::AsyncCopy | AccessClass::AsyncCopyBypass => {
+                let is_source = access.space == Space::Global;
+                (is_source, !is_source)
+            }
             AccessClass::Atomic | AccessClass::Reduction => (true, true),
         };
         let synchronises = access.order != Order::Weak;

@@ -121,6 +121,9 @@ pub(super) fn start<O: Observer>(
         env.observer.access(
             instruction,
             &WarpAccess {
+                block: env.block,
+                warp: warp.index,
+                order: Order::Weak,
                 class,
                 space: Space::Global,
                 bytes: op.bytes,
