@@ -58,6 +58,8 @@ fn short(expectation: &Expectation) -> String {
         Metric::SharedStoreConflictsPerRequest => "conflicts/shared store",
         Metric::SharedLoadConflicts => "shared load conflicts",
         Metric::SharedStoreConflicts => "shared store conflicts",
+        Metric::LdmatrixConflicts => "ldmatrix conflicts",
+        Metric::StmatrixConflicts => "stmatrix conflicts",
         Metric::GlobalLoadSectorsPerRequest => "sectors/load",
         Metric::GlobalStoreSectorsPerRequest => "sectors/store",
         Metric::GlobalLoadDegreePercent => "% of loaded bytes used",
