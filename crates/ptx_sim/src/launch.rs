@@ -8,7 +8,7 @@ use crate::block::{BlockRun, BlockTrouble, Cause, Round};
 use crate::checks::counters::Counters;
 use crate::checks::races::{self, Finding};
 use crate::checks::{Blind, Observer, Watch};
-use crate::decode::layout::SharedLayout;
+use crate::decode::layout::{SharedLayout, reachable};
 use crate::device::{Device, LoadedModule};
 use crate::diagnostics::{
     AccessKind, AccessSide, Caller, Fault, FaultKind, LaunchError, OutOfFuel, Place, Relation,
@@ -18,6 +18,7 @@ use crate::ir::{self, Special};
 use crate::lanes::WARP_SIZE;
 use crate::memory::address::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
 use crate::memory::global::GlobalMemory;
+use crate::numbering::Numbering;
 use crate::program::{Function, Init, Program, Slot, Terminator};
 use crate::registers::Registers;
 use crate::report::Report;
@@ -107,6 +108,7 @@ pub(crate) struct LaunchContext<'a> {
     params: Vec<u64>,
     params_bytes: u64,
     shared: SharedLayout,
+    numbering: Numbering,
     /// The kernel's values that change from block to block: slot, bytes a
     /// lane, axis of `%ctaid`.
     block_values: Vec<(Slot, u32, usize)>,
@@ -131,12 +133,15 @@ impl<'a> LaunchContext<'a> {
             .expect("only functions with bodies are entered")
     }
 
-    /// Whether a function's body is known.
+    /// Whether a function can be reached, its body known.
     pub fn has_function(&self, index: usize) -> bool {
-        self.program
-            .functions
-            .get(index)
-            .is_some_and(Option::is_some)
+        self.numbering.of_function(index).is_some()
+    }
+
+    /// What observers call a function's first instruction and first block.
+    #[inline]
+    pub fn numbers(&self, index: usize) -> (u32, u32) {
+        self.numbering.of_function(index).unwrap_or_default()
     }
 
     /// `%ctaid` of the block of this number.
@@ -487,10 +492,8 @@ impl<'a> LaunchContext<'a> {
 
     /// The place of an instruction by its number in the module.
     fn numbered_place(&self, number: u32) -> Place {
-        let holds = |f: &&Function| f.first_instruction <= number;
-        let functions = self.program.functions.iter().flatten();
-        match functions.filter(holds).max_by_key(|f| f.first_instruction) {
-            Some(f) => self.place(f.id.0 as usize, number - f.first_instruction),
+        match self.numbering.instruction(number) {
+            Some((function, ptx)) => self.place(function, ptx),
             None => Place::default(),
         }
     }
@@ -692,6 +695,10 @@ pub(crate) fn launch(
         params,
         params_bytes,
         shared,
+        numbering: Numbering::new(
+            module.program(),
+            &reachable(module.ir(), module.program(), id),
+        ),
         block_values: block_values(module.program(), id),
         variables: loaded.addresses(),
         started,
@@ -699,12 +706,12 @@ pub(crate) fn launch(
     };
     let mut report = if launch.options.count || launch.options.check {
         let watches = run(&context, n_blocks, n_workers, || Watch {
-            counters: Counters::new(context.program),
+            counters: Counters::new(&context.numbering),
             races: launch.options.check.then(Box::default),
         })?;
-        let mut all = Counters::new(context.program);
+        let mut all = Counters::new(&context.numbering);
         watches.iter().for_each(|w| all.add(&w.counters));
-        Report::new(context.module, context.program, &all)
+        Report::new(context.module, context.program, &context.numbering, &all)
     } else {
         run(&context, n_blocks, n_workers, || Blind)?;
         Report::default()
@@ -855,9 +862,9 @@ fn run<O: Observer>(
     if n_workers == 1 {
         worker();
     } else {
-        std::thread::scope(|scope| {
+        rayon::scope(|scope| {
             for _ in 1..n_workers {
-                scope.spawn(worker);
+                scope.spawn(|_| worker());
             }
             worker();
         });

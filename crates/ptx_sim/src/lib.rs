@@ -99,6 +99,7 @@ mod lanes;
 mod launch;
 mod memory;
 mod module;
+mod numbering;
 pub mod numeric;
 pub mod parse;
 mod program;

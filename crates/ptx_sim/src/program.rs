@@ -20,10 +20,6 @@ pub(crate) type BlockId = u32;
 pub(crate) struct Program {
     /// In the order of `ir::Module::functions`; `None` for declarations.
     pub functions: Vec<Option<Function>>,
-    /// Instructions of all functions together.
-    pub instruction_count: u32,
-    /// Blocks of all functions together.
-    pub block_count: u32,
 }
 
 /// A decoded function.
@@ -50,8 +46,8 @@ pub(crate) struct Function {
     pub param_offsets: Vec<u32>,
     /// Offsets of the return values in that memory.
     pub return_offsets: Vec<u32>,
-    /// Number of its first instruction among all of the module's.
-    pub first_instruction: u32,
+    /// PTX instructions that it has.
+    pub n_instructions: u32,
     /// Variables that it names.
     pub variables: Vec<VarId>,
     /// Functions that it calls or takes the address of.
@@ -69,8 +65,6 @@ pub(crate) struct Block {
     pub ptx_first: u32,
     /// End of that range.
     pub ptx_end: u32,
-    /// Number of this block among all of the module's.
-    pub counter: u32,
     /// Whether some branch reconverges here.
     pub is_join: bool,
     /// Where the lanes go.

@@ -7,6 +7,7 @@ use crate::checks::counters::{Counters, MemoryRecord, SpaceCost};
 use crate::diagnostics::Source;
 use crate::ir;
 use crate::launch::source_of;
+use crate::numbering::Numbering;
 use crate::program::Program;
 
 /// What a launch counted, and how long it took.
@@ -145,16 +146,25 @@ pub struct InstructionCounts {
 
 impl Report {
     /// Sums up the counters.
-    pub(crate) fn new(module: &ir::Module, program: &Program, counters: &Counters) -> Self {
+    pub(crate) fn new(
+        module: &ir::Module,
+        program: &Program,
+        numbering: &Numbering,
+        counters: &Counters,
+    ) -> Self {
         let mut report = Self::default();
         for function in program.functions.iter().flatten() {
-            let ir_function = &module.functions[function.id.0 as usize];
+            let index = function.id.0 as usize;
+            let Some((first_instruction, first_block)) = numbering.of_function(index) else {
+                continue;
+            };
+            let ir_function = &module.functions[index];
             let Some(body) = &ir_function.body else {
                 continue;
             };
             let mut executed = vec![(0u64, 0u64); body.len()];
-            for block in &function.blocks {
-                let (warps, lanes) = counters.blocks[block.counter as usize];
+            for (i, block) in function.blocks.iter().enumerate() {
+                let (warps, lanes) = counters.blocks[first_block as usize + i];
                 for entry in &mut executed[block.ptx_first as usize..block.ptx_end as usize] {
                     entry.0 += warps;
                     entry.1 += lanes;
@@ -164,7 +174,7 @@ impl Report {
                 if executions == 0 {
                     continue;
                 }
-                let number = function.first_instruction as usize + i;
+                let number = first_instruction as usize + i;
                 let thread_executions = lanes - counters.guarded_out[number].min(lanes);
                 report.counts.warp_instructions += executions;
                 report.counts.thread_instructions += thread_executions;

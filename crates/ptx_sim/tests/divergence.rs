@@ -147,8 +147,7 @@ SKIP:
     let inside = report
         .instructions
         .iter()
-        .filter(|i| i.opcode == "mov.u64")
-        .next_back()
+        .rfind(|i| i.opcode == "mov.u64")
         .unwrap();
     assert_eq!((inside.executions, inside.thread_executions), (1, 16));
 }

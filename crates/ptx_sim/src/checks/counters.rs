@@ -7,7 +7,7 @@
 use super::count::{self, GlobalCost, SharedCost, SharedKind};
 use super::{AccessClass, WarpAccess};
 use crate::ir::Space;
-use crate::program::Program;
+use crate::numbering::Numbering;
 
 /// What one instruction's accesses in one space cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,10 +70,10 @@ pub(crate) struct Counters {
 }
 
 impl Counters {
-    pub fn new(program: &Program) -> Self {
-        let n = program.instruction_count as usize;
+    pub fn new(numbering: &Numbering) -> Self {
+        let n = numbering.n_instructions as usize;
         Self {
-            blocks: vec![(0, 0); program.block_count as usize],
+            blocks: vec![(0, 0); numbering.n_blocks as usize],
             guarded_out: vec![0; n],
             memory: vec![MemoryRecord::default(); n],
         }

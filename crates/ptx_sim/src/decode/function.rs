@@ -89,7 +89,7 @@ pub(crate) fn decode(
         local_bytes,
         param_offsets,
         return_offsets,
-        first_instruction: 0,
+        n_instructions: body.len() as u32,
         variables: decoder.variables,
         callees: decoder.callees,
     }
@@ -193,7 +193,6 @@ impl Blocks {
                             end: 0,
                             ptx_first: i + 1,
                             ptx_end: i + 1,
-                            counter: 0,
                             is_join: false,
                             terminator,
                         });
@@ -218,7 +217,6 @@ impl Blocks {
                 end: decoder.code.len() as u32,
                 ptx_first: start,
                 ptx_end: end,
-                counter: 0,
                 is_join: false,
                 terminator,
             });

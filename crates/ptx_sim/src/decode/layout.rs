@@ -5,6 +5,32 @@ use std::collections::BTreeSet;
 use crate::ir::{FuncId, Module, RelocationTarget, Space, VarId};
 use crate::program::Program;
 
+/// The functions that a kernel can come to, itself included.
+pub(crate) fn reachable(module: &Module, program: &Program, kernel: FuncId) -> BTreeSet<u32> {
+    let mut reached = BTreeSet::from([kernel.0]);
+    let mut to_visit = vec![kernel.0];
+    while let Some(index) = to_visit.pop() {
+        let Some(function) = &program.functions[index as usize] else {
+            continue;
+        };
+        // Functions can also be reached through tables of their addresses.
+        let through_tables = function
+            .variables
+            .iter()
+            .flat_map(|v| &module.variables[v.0 as usize].relocations)
+            .filter_map(|r| match r.target {
+                RelocationTarget::Function(id) => Some(id),
+                RelocationTarget::Variable(_) => None,
+            });
+        for callee in function.callees.iter().copied().chain(through_tables) {
+            if reached.insert(callee.0) {
+                to_visit.push(callee.0);
+            }
+        }
+    }
+    reached
+}
+
 /// A block's shared memory: the static variables that the kernel and what it
 /// calls name, in order of declaration, then the dynamic memory.
 pub(crate) struct SharedLayout {
@@ -21,29 +47,13 @@ pub(crate) struct SharedLayout {
 impl SharedLayout {
     /// The layout for a kernel.
     pub fn of(module: &Module, program: &Program, kernel: FuncId) -> Self {
-        let mut reached = BTreeSet::from([kernel.0]);
-        let mut to_visit = vec![kernel.0];
-        let mut named = BTreeSet::new();
-        while let Some(index) = to_visit.pop() {
-            let Some(function) = &program.functions[index as usize] else {
-                continue;
-            };
-            named.extend(function.variables.iter().map(|v| v.0));
-            // Functions can also be reached through tables of their addresses.
-            let through_tables = function
-                .variables
-                .iter()
-                .flat_map(|v| &module.variables[v.0 as usize].relocations)
-                .filter_map(|r| match r.target {
-                    RelocationTarget::Function(id) => Some(id),
-                    RelocationTarget::Variable(_) => None,
-                });
-            for callee in function.callees.iter().copied().chain(through_tables) {
-                if reached.insert(callee.0) {
-                    to_visit.push(callee.0);
-                }
-            }
-        }
+        let reached = reachable(module, program, kernel);
+        let functions = reached
+            .iter()
+            .filter_map(|&f| program.functions[f as usize].as_ref());
+        let named: BTreeSet<u32> = functions
+            .flat_map(|f| f.variables.iter().map(|v| v.0))
+            .collect();
         let mut layout = Self {
             placed: Vec::new(),
             static_bytes: 0,

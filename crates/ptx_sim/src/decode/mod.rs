@@ -32,21 +32,13 @@ use crate::program::Program;
 pub(crate) fn decode(module: &Module) -> Program {
     let mut program = Program {
         functions: Vec::new(),
-        instruction_count: 0,
-        block_count: 0,
     };
     for (index, ir_function) in module.functions.iter().enumerate() {
         let Some(body) = &ir_function.body else {
             program.functions.push(None);
             continue;
         };
-        let mut function = function::decode(module, FuncId(index as u32), ir_function, body);
-        function.first_instruction = program.instruction_count;
-        program.instruction_count += body.len() as u32;
-        for block in &mut function.blocks {
-            block.counter = program.block_count;
-            program.block_count += 1;
-        }
+        let function = function::decode(module, FuncId(index as u32), ir_function, body);
         program.functions.push(Some(function));
     }
     program

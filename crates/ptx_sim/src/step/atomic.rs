@@ -65,7 +65,7 @@ fn atomic_in<O: Observer>(
             AccessClass::Atomic
         };
         env.observer.access(
-            view.function.first_instruction + ptx,
+            view.first_instruction + ptx,
             &WarpAccess {
                 block: env.block,
                 warp: warp.index,

@@ -127,8 +127,7 @@ fn split<O: Observer>(
     for &(block, mask) in ways {
         if ends(block) {
             if O::ON {
-                env.observer
-                    .block(view.function.blocks[block as usize].counter, mask);
+                env.observer.block(view.first_block + block, mask);
             }
             warp.exit(mask);
             path.mask &= !mask;

@@ -119,6 +119,9 @@ pub(crate) struct PathView<'a> {
     pub regs: FramePtr,
     /// Where its local memory starts.
     pub local_base: u32,
+    /// What observers call its first instruction and its first block.
+    pub first_instruction: u32,
+    pub first_block: u32,
 }
 
 /// Why a path stopped running.
@@ -139,7 +142,10 @@ pub(crate) fn run_path<O: Observer>(
         let frame = &warp.frames[path.frame];
         let launch = env.launch;
         let function = launch.function(frame.function);
+        let (first_instruction, first_block) = launch.numbers(frame.function);
         let view = PathView {
+            first_instruction,
+            first_block,
             function,
             regs: frame.registers.frame(),
             local_base: frame.local_base,
@@ -166,7 +172,7 @@ pub(crate) fn run_path<O: Observer>(
                 }
                 env.slice -= i64::from(block.ptx_end - block.ptx_first).max(1);
                 if O::ON {
-                    env.observer.block(block.counter, path.mask);
+                    env.observer.block(view.first_block + path.block, path.mask);
                 }
             }
             let first = (block.first + path.at) as usize;
@@ -177,7 +183,7 @@ pub(crate) fn run_path<O: Observer>(
                     // SAFETY: The frame is alive and the guard is a predicate.
                     mask &= unsafe { view.regs.predicate(guard.slot) } ^ guard.flip;
                     if O::ON {
-                        let number = function.first_instruction + insn.ptx;
+                        let number = view.first_instruction + insn.ptx;
                         env.observer.guarded(number, mask, path.mask);
                     }
                     if mask == 0 {

@@ -113,7 +113,7 @@ fn load_in<O: Observer>(
     let located = locate(env, warp, view, addresses, request)?;
     if O::ON {
         env.observer.access(
-            view.function.first_instruction + ptx,
+            view.first_instruction + ptx,
             &WarpAccess {
                 block: env.block,
                 warp: warp.index,
@@ -212,7 +212,7 @@ fn store_in<O: Observer>(
     let located = locate(env, warp, view, addresses, request)?;
     if O::ON {
         env.observer.access(
-            view.function.first_instruction + ptx,
+            view.first_instruction + ptx,
             &WarpAccess {
                 block: env.block,
                 warp: warp.index,

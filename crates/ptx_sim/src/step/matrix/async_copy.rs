@@ -117,7 +117,7 @@ pub(super) fn start<O: Observer>(
             AccessClass::AsyncCopy
         };
         // The source counts as a global load: so do the counters of an H200.
-        let instruction = view.function.first_instruction + ptx;
+        let instruction = view.first_instruction + ptx;
         env.observer.access(
             instruction,
             &WarpAccess {

@@ -68,7 +68,7 @@ fn rows<O: Observer>(
     let located: Located = access::locate(env, warp, view, &addresses, request)?;
     if O::ON {
         env.observer.access(
-            view.function.first_instruction + ptx,
+            view.first_instruction + ptx,
             &WarpAccess {
                 block: env.block,
                 warp: warp.index,
