@@ -67,22 +67,26 @@ pub struct Bench<'e> {
     lesson: &'static Lesson,
     kernel: &'static KernelEntry,
     shape: &'e Shape,
+    timed: bool,
     figures: Figures,
 }
 
 impl<'e> Bench<'e> {
-    /// For one case of a run.
+    /// For one case of a run; if not `timed`, [`Bench::time`] and its like do
+    /// nothing.
     pub fn new(
         engine: &'e dyn Engine,
         lesson: &'static Lesson,
         kernel: &'static KernelEntry,
         shape: &'e Shape,
+        timed: bool,
     ) -> Self {
         Self {
             engine,
             lesson,
             kernel,
             shape,
+            timed,
             figures: Figures::default(),
         }
     }
@@ -182,6 +186,9 @@ impl<'e> Bench<'e> {
 
     /// [`Bench::time`] of launches that do one thing together.
     pub fn time_all(&mut self, launches: &[Prepared]) -> Result<(), CaseError> {
+        if !self.timed {
+            return Ok(());
+        }
         let sides = Sides::new(self, launches)?;
         let runs = self
             .engine
@@ -200,6 +207,9 @@ impl<'e> Bench<'e> {
         /// About as long as the runs may take, in milliseconds.
         const PATIENCE_MS: f32 = 2000.0;
         const FEWEST_RUNS: u32 = 10;
+        if !self.timed {
+            return Ok(());
+        }
         let sides = Sides::new(self, launches)?;
         let alternatives = sides.alternatives(launches);
         // One run of each, each after a reset.

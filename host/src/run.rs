@@ -68,11 +68,12 @@ pub fn cases(selected: &[Registered], engine: EngineKind, effort: Effort) -> Vec
     cases
 }
 
-/// Runs the cases one after the other. `starting` and `ended` are told about
+/// Runs the cases one after the other, timed if `timed`. `starting` and `ended` are told about
 /// each.
 pub fn run(
     engine: &dyn Engine,
     cases: &[Case],
+    timed: bool,
     mut starting: impl FnMut(&Case),
     mut ended: impl FnMut(&CaseResult),
 ) -> Vec<CaseResult> {
@@ -80,20 +81,20 @@ pub fn run(
         .iter()
         .map(|case| {
             starting(case);
-            let result = run_case(engine, case);
+            let result = run_case(engine, case, timed);
             ended(&result);
             result
         })
         .collect()
 }
 
-fn run_case(engine: &dyn Engine, case: &Case) -> CaseResult {
+fn run_case(engine: &dyn Engine, case: &Case, timed: bool) -> CaseResult {
     let Registered { lesson, kernel } = case.registered;
     let started = Instant::now();
     let (status, reason, figures) = match not_runnable(engine, case) {
         Some(reason) => (Status::NotRun, Some(reason), Figures::default()),
         None => {
-            let mut bench = Bench::new(engine, lesson, kernel, &case.shape);
+            let mut bench = Bench::new(engine, lesson, kernel, &case.shape, timed);
             let outcome = (kernel.run)(&mut bench);
             let figures = bench.into_figures();
             match outcome {

@@ -11,5 +11,9 @@ pub const COMMANDS: &[(&str, &str)] = &[
     ),
     ("list", "List lessons and kernels"),
     ("ptx", "Print a kernel's PTX, or what a GPU makes of it"),
+    (
+        "counters",
+        "Compare the simulator's counts with a GPU's hardware counters",
+    ),
     ("readme", "Renew the generated part of the README"),
 ];

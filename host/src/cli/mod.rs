@@ -5,6 +5,7 @@
 //! wrong; 3, nothing could be run at all; 4, nothing failed, but something was
 //! not run.
 
+mod counters;
 mod list;
 mod peers;
 mod progress;
@@ -48,6 +49,8 @@ enum Command {
     List(list::Args),
     /// Print a kernel's PTX, or what a GPU makes of it.
     Ptx(ptx::Args),
+    /// Compare the simulator's counts with a GPU's hardware counters.
+    Counters(counters::Args),
     /// Renew the generated part of the README.
     Readme(readme::Args),
 }
@@ -92,6 +95,7 @@ pub fn main() -> ExitCode {
         Command::RunAll(args) => run_all::run(&args),
         Command::List(args) => list::run(&args),
         Command::Ptx(args) => ptx::run(&args),
+        Command::Counters(args) => counters::run(&args),
         Command::Readme(args) => readme::run(&args),
     };
     let exit = match ended {

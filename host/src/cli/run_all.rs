@@ -42,6 +42,11 @@ pub struct Args {
     #[arg(long, value_name = "N")]
     fuel: Option<u64>,
 
+    /// Launch each kernel once on each single shape: no sweeps over many
+    /// shapes, no timing. For profilers.
+    #[arg(long)]
+    once: bool,
+
     /// Small shapes only, for a first look.
     #[arg(long, conflicts_with = "full")]
     quick: bool,
@@ -80,12 +85,16 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     }
 
     let started = Instant::now();
-    let cases = run::cases(&selected, engine.kind(), args.effort());
+    let mut cases = run::cases(&selected, engine.kind(), args.effort());
+    if args.once {
+        cases.retain(|case| !case.shape.is_sweep());
+    }
     let mut progress = Progress::new(cases.len());
     let ended = std::cell::RefCell::new(&mut progress);
     let results = run::run(
         &*engine,
         &cases,
+        !args.once,
         |case| ended.borrow().starting(case),
         |result| ended.borrow_mut().ended(result),
     );

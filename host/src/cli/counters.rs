@@ -1,0 +1,81 @@
+//! `lockstep counters`: the simulator's counts beside Nsight Compute's.
+
+use super::{Exit, Stop};
+use crate::report::counters::{self, METRICS};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Options of `counters`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Print the `ncu` command that measures what the simulator counts.
+    #[arg(long, conflicts_with_all = ["ncu", "sim"])]
+    command: bool,
+
+    /// What that command printed.
+    #[arg(long, value_name = "CSV", required_unless_present = "command")]
+    ncu: Option<PathBuf>,
+
+    /// What `run-all --engine sim --once --full --json FILE` wrote.
+    #[arg(long, value_name = "JSON", required_unless_present = "command")]
+    sim: Option<PathBuf>,
+
+    /// Also write the comparison to this file, as JSON.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
+    let mut out = anstream::stdout().lock();
+    let (Some(ncu), Some(sim)) = (&args.ncu, &args.sim) else {
+        let metrics: Vec<_> = METRICS.iter().map(|&(_, metric)| metric).collect();
+        writeln!(
+            out,
+            "ncu --csv --page raw --clock-control none --metrics {} ./lockstep run-all --engine gpu --once --full > ncu.csv",
+            metrics.join(",")
+        )?;
+        return Ok(Exit::Passed);
+    };
+    let because = |path: &Path, what: String| {
+        Stop::Because(Exit::Usage, format!("{}: {what}", path.display()))
+    };
+    let read = |path: &Path| {
+        std::fs::read_to_string(path).map_err(|error| because(path, error.to_string()))
+    };
+    let hardware = counters::read_ncu(&read(ncu)?).map_err(|what| because(ncu, what))?;
+    let simulator = serde_json::from_str(&read(sim)?)
+        .map_err(|error| because(sim, format!("no results file: {error}")))?;
+    let comparison = counters::compare(&hardware, &simulator);
+
+    let agree = |row: &&counters::Compared| row.simulator == row.hardware;
+    for row in comparison.compared.iter().filter(|row| !agree(row)) {
+        let excess = row.hardware as f64 / row.simulator as f64 - 1.0;
+        writeln!(
+            out,
+            "{} {}: {} {} by rule, {} on the hardware ({:+.3}%)",
+            row.kernel,
+            row.shape,
+            row.count,
+            row.simulator,
+            row.hardware,
+            100.0 * excess
+        )?;
+    }
+    for kernel in &comparison.left_out {
+        writeln!(out, "left out: {kernel}")?;
+    }
+    let n_agree = comparison.compared.iter().filter(agree).count();
+    writeln!(
+        out,
+        "{n_agree} of {} counts are equal",
+        comparison.compared.len()
+    )?;
+    if let Some(path) = &args.json {
+        let text = serde_json::to_string_pretty(&comparison).map_err(std::io::Error::from)?;
+        std::fs::write(path, text + "\n").map_err(|error| because(path, error.to_string()))?;
+    }
+    if comparison.compared.is_empty() {
+        return Ok(Exit::NothingRan);
+    }
+    Ok(Exit::Passed)
+}

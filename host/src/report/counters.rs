@@ -1,0 +1,216 @@
+//! The simulator's counts beside a GPU's hardware counters, launch by launch.
+//!
+//! The hardware's come from Nsight Compute as CSV, the simulator's from a results
+//! file; both of the same cases in the same order. A kernel that one of them
+//! launched more often than the other (a case of several launches) is left out,
+//! and said to be.
+
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Our name of a count, and Nsight Compute's.
+pub const METRICS: &[(&str, &str)] = &[
+    (
+        "shared_load_conflicts",
+        "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
+    ),
+    (
+        "shared_store_conflicts",
+        "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
+    ),
+    (
+        "ldmatrix_conflicts",
+        "sm__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared_op_ldsm.sum",
+    ),
+    (
+        "global_load_requests",
+        "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+    ),
+    (
+        "global_load_sectors",
+        "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+    ),
+    (
+        "global_store_requests",
+        "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
+    ),
+    (
+        "global_store_sectors",
+        "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+    ),
+    (
+        "local_load_sectors",
+        "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum",
+    ),
+    (
+        "local_store_sectors",
+        "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum",
+    ),
+];
+
+/// One figure of one launch.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Compared {
+    /// Entry name.
+    pub kernel: String,
+    /// The shape's name.
+    pub shape: String,
+    /// Our name of the count.
+    pub count: &'static str,
+    /// What the simulator counted.
+    pub simulator: u64,
+    /// What the hardware counted.
+    pub hardware: u64,
+}
+
+/// All figures, and the kernels that could not be paired.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Comparison {
+    /// Launch by launch.
+    pub compared: Vec<Compared>,
+    /// Kernels with different numbers of launches.
+    pub left_out: Vec<String>,
+}
+
+/// Launches of one kernel, each with its metrics by name.
+type Launches = BTreeMap<String, Vec<BTreeMap<String, u64>>>;
+
+/// Reads what `ncu --csv --page raw` printed; lines before the table are the
+/// profiled program's own.
+///
+/// # Errors
+///
+/// There is no such table.
+pub fn read_ncu(csv: &str) -> Result<Launches, String> {
+    let start = csv
+        .lines()
+        .position(|line| line.starts_with("\"ID\""))
+        .ok_or(
+            "it has no line that starts with \"ID\": is it the output of `ncu --csv --page raw`?",
+        )?;
+    let mut lines = csv.lines().skip(start);
+    let header = fields(lines.next().unwrap_or_default());
+    let name_column = header
+        .iter()
+        .position(|name| name == "Kernel Name")
+        .ok_or("its table has no column \"Kernel Name\"")?;
+    let mut launches = Launches::new();
+    for line in lines.filter(|line| line.starts_with('"')) {
+        let row = fields(line);
+        // The row after the header holds units.
+        let Some(name) = row.get(name_column).filter(|name| !name.is_empty()) else {
+            continue;
+        };
+        let name = name.split('(').next().unwrap_or(name).to_owned();
+        let metrics = header
+            .iter()
+            .zip(&row)
+            .filter_map(|(metric, value)| {
+                Some((
+                    metric.clone(),
+                    value.replace(',', "").parse::<f64>().ok()? as u64,
+                ))
+            })
+            .collect();
+        launches.entry(name).or_default().push(metrics);
+    }
+    Ok(launches)
+}
+
+/// The fields of a CSV line, each in double quotes.
+fn fields(line: &str) -> Vec<String> {
+    let mut fields = Vec::new();
+    let mut field = String::new();
+    let mut quoted = false;
+    for character in line.chars() {
+        match character {
+            '"' => quoted = !quoted,
+            ',' if !quoted => fields.push(std::mem::take(&mut field)),
+            other => field.push(other),
+        }
+    }
+    fields.push(field);
+    fields
+}
+
+/// Pairs the n-th launch of a kernel with its n-th result that has counts.
+pub fn compare(hardware: &Launches, simulator: &Value) -> Comparison {
+    let mut results: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
+    let mut order = Vec::new();
+    for entry in simulator["results"].as_array().into_iter().flatten() {
+        let Some(kernel) = entry["kernel"].as_str() else {
+            continue;
+        };
+        if entry["counts"]["thread_instructions"].is_u64() {
+            if !results.contains_key(kernel) {
+                order.push(kernel);
+            }
+            results.entry(kernel).or_default().push(entry);
+        }
+    }
+    let mut comparison = Comparison::default();
+    for kernel in order {
+        let ours = &results[kernel];
+        let theirs = hardware.get(kernel).map(Vec::as_slice).unwrap_or_default();
+        if theirs.len() != ours.len() {
+            comparison.left_out.push(format!(
+                "{kernel}: {} launches on the GPU, {} on the simulator",
+                theirs.len(),
+                ours.len()
+            ));
+            continue;
+        }
+        for (launch, entry) in theirs.iter().zip(ours) {
+            for &(count, metric) in METRICS {
+                if let (Some(simulator), Some(&hardware)) =
+                    (entry["counts"][count].as_u64(), launch.get(metric))
+                {
+                    comparison.compared.push(Compared {
+                        kernel: kernel.to_owned(),
+                        shape: entry["shape"].as_str().unwrap_or_default().to_owned(),
+                        count,
+                        simulator,
+                        hardware,
+                    });
+                }
+            }
+        }
+    }
+    comparison
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{compare, read_ncu};
+    use serde_json::json;
+
+    const CSV: &str = "\
+the program's own output
+\"ID\",\"Process ID\",\"Kernel Name\",\"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum\"
+\"\",\"\",\"\",\"sector\"
+\"0\",\"7\",\"add(float *, long)\",\"1,024\"
+\"1\",\"7\",\"twice\",\"5\"
+\"2\",\"7\",\"twice\",\"6\"
+";
+
+    #[test]
+    fn launches_are_paired_by_kernel_and_order() {
+        let entry = |kernel: &str, sectors: u64| {
+            json!({"kernel": kernel, "shape": "9", "counts":
+                   {"thread_instructions": 1, "global_load_sectors": sectors}})
+        };
+        let simulator = json!({"results": [entry("add", 1024), entry("twice", 5)]});
+        let comparison = compare(&read_ncu(CSV).expect("a table"), &simulator);
+        assert_eq!(comparison.compared.len(), 1);
+        assert_eq!(comparison.compared[0].hardware, 1024);
+        assert_eq!(comparison.compared[0].simulator, 1024);
+        assert_eq!(comparison.left_out.len(), 1);
+        assert!(comparison.left_out[0].starts_with("twice: 2"));
+    }
+
+    #[test]
+    fn other_text_is_refused() {
+        assert!(read_ncu("nothing").is_err());
+    }
+}
