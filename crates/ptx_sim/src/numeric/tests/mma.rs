@@ -248,6 +248,49 @@ fn sums_from_the_hardware() {
     );
 }
 
+/// Two sums of an H200 in which products are so small that what the least
+/// exponent cuts off of them decides between zero and the smallest number.
+#[test]
+fn products_below_the_least_exponent_are_cut_off() {
+    let sum = |a: &[u16], b: &[u16], c: u32| {
+        let parts = |x: &[u16]| -> Vec<_> { x.iter().map(|&x| unpack(Factor::Bf16, x)).collect() };
+        dot(
+            Model::HOPPER,
+            Factor::Bf16,
+            Accumulator::F32,
+            &parts(a),
+            &parts(b),
+            c,
+        )
+    };
+    assert_eq!(
+        sum(
+            &[
+                0x9a12, 0x8d10, 0x9108, 0x083a, 0x1a0d, 0x1821, 0x80f1, 0x16d1
+            ],
+            &[
+                0x998e, 0x8c2e, 0x1800, 0x0fdd, 0x1a1f, 0x95ad, 0x0bc3, 0x10e9
+            ],
+            0x8000_0000,
+        ),
+        0
+    );
+    assert_eq!(
+        sum(
+            &[
+                0x16b5, 0x0f91, 0x8a2a, 0x025f, 0x8719, 0x842b, 0x04ce, 0x0754, 0x001c, 0x8006,
+                0x1534, 0x0e1e, 0x9a28, 0x8153, 0x0420, 0x96b3,
+            ],
+            &[
+                0x90f8, 0x856b, 0x8032, 0x0572, 0x8fb8, 0x18f7, 0x0d9f, 0x0742, 0x8f24, 0x8425,
+                0x83dc, 0x0412, 0x9a43, 0x000a, 0x12fa, 0x980d,
+            ],
+            0,
+        ),
+        0
+    );
+}
+
 proptest! {
     /// The error is what the cutting off allows, against exact sums in f64 (the
     /// factors' exponents are held within the range where those are exact).
