@@ -40,6 +40,28 @@ __device__ void append(uint32_t atom, uint32_t neighbor, uint32_t *n_neighbors, 
     }
 }
 
+template <typename Found>
+__device__ void for_each_near(float own_x, float own_y, const float *x, const float *y,
+                              uint32_t first, uint32_t end, float cutoff_squared, Found found) {
+    const auto is_near = [&](uint32_t other) {
+        return are_near(x[other] - own_x, y[other] - own_y, cutoff_squared);
+    };
+    uint32_t other = first;
+    for (; other + 3 < end; other += 4) {
+        const bool a = is_near(other), b = is_near(other + 1), c = is_near(other + 2),
+                   d = is_near(other + 3);
+        if (a | b | c | d) {
+            if (a) found(other);
+            if (b) found(other + 1);
+            if (c) found(other + 2);
+            if (d) found(other + 3);
+        }
+    }
+    for (; other < end; ++other) {
+        if (is_near(other)) found(other);
+    }
+}
+
 }  // namespace
 
 extern "C" __global__ void __launch_bounds__(pair_threads)
@@ -49,13 +71,10 @@ neighbor_atomic(const float *x, const float *y, uint32_t n_atoms, float cutoff_s
     if (atom >= n_atoms) {
         return;
     }
-    const float own_x = x[atom], own_y = y[atom];
-    for (uint32_t other = atom + 1; other < n_atoms; ++other) {
-        if (are_near(x[other] - own_x, y[other] - own_y, cutoff_squared)) {
-            append(atom, other, n_neighbors, list, overflow);
-            append(other, atom, n_neighbors, list, overflow);
-        }
-    }
+    for_each_near(x[atom], y[atom], x, y, atom + 1, n_atoms, cutoff_squared, [&](uint32_t other) {
+        append(atom, other, n_neighbors, list, overflow);
+        append(other, atom, n_neighbors, list, overflow);
+    });
 }
 
 extern "C" __global__ void __launch_bounds__(pair_threads)
@@ -65,16 +84,15 @@ neighbor_no_atomic(const float *x, const float *y, uint32_t n_atoms, float cutof
     if (atom >= n_atoms) {
         return;
     }
-    const float own_x = x[atom], own_y = y[atom];
     uint32_t count = 0;
-    for (uint32_t other = 0; other < n_atoms; ++other) {
-        if (are_near(x[other] - own_x, y[other] - own_y, cutoff_squared) && other != atom) {
+    for_each_near(x[atom], y[atom], x, y, 0, n_atoms, cutoff_squared, [&](uint32_t other) {
+        if (other != atom) {
             if (count < max_neighbors) {
                 list[place_by_place(atom, count, n_atoms)] = other;
             }
             ++count;
         }
-    }
+    });
     n_neighbors[atom] = count;
     if (count > max_neighbors) {
         atomicMin(overflow, atom);
@@ -88,7 +106,7 @@ namespace {
 constexpr uint32_t tile_threads = 128;
 constexpr uint32_t thread_atoms = 4;
 constexpr uint32_t tile_block_atoms = tile_threads * thread_atoms;
-constexpr uint32_t tile_centers = 1024;
+constexpr uint32_t tile_centers = 512;
 constexpr uint32_t group_centers = 4;
 
 __device__ float2 position(const float *x, const float *y, uint32_t atom, uint32_t n_atoms) {
@@ -96,26 +114,46 @@ __device__ float2 position(const float *x, const float *y, uint32_t atom, uint32
     return atom < n_atoms ? make_float2(x[atom], y[atom]) : make_float2(none, none);
 }
 
-__device__ void append_together(bool is_near, uint32_t center, uint32_t atom,
-                                uint32_t *n_neighbors, uint32_t *list, uint32_t *overflow) {
-    const bool is_neighbor = is_near && atom != center;
-    const uint32_t lanes = __ballot_sync(full_mask, is_neighbor);
-    if (lanes == 0) {
-        return;
-    }
+__device__ void append_group(const uint32_t (&own)[thread_atoms], const float2 (&at)[thread_atoms],
+                             uint32_t first, uint32_t first_center, const float2 *centers,
+                             float cutoff_squared, uint32_t *n_neighbors, uint32_t *list,
+                             uint32_t *overflow) {
     const uint32_t lane = threadIdx.x % warp_lanes;
-    const uint32_t before = __popc(lanes & ((1u << lane) - 1));
-    uint32_t first = 0;
-    if (is_neighbor && before == 0) {
-        first = atomicAdd(n_neighbors + center, uint32_t(__popc(lanes)));
+    uint32_t lanes[group_centers][thread_atoms];
+    uint32_t own_total = 0;
+#pragma unroll
+    for (uint32_t g = 0; g < group_centers; ++g) {
+        const float2 center = centers[first + g];
+        uint32_t total = 0;
+#pragma unroll
+        for (uint32_t k = 0; k < thread_atoms; ++k) {
+            const bool is_neighbor =
+                are_near(center.x - at[k].x, center.y - at[k].y, cutoff_squared) &&
+                own[k] != first_center + first + g;
+            lanes[g][k] = __ballot_sync(full_mask, is_neighbor);
+            total += __popc(lanes[g][k]);
+        }
+        own_total = lane == g ? total : own_total;
     }
-    first = __shfl_sync(full_mask, first, __ffs(lanes) - 1);
-    if (is_neighbor) {
-        const uint32_t k = first + before;
-        if (k < max_neighbors) {
-            list[place_by_atom(center, k)] = atom;
-        } else {
-            atomicMin(overflow, center);
+    uint32_t places = 0;
+    if (own_total != 0) {
+        places = atomicAdd(n_neighbors + (first_center + first + lane), own_total);
+    }
+#pragma unroll
+    for (uint32_t g = 0; g < group_centers; ++g) {
+        const uint32_t center = first_center + first + g;
+        uint32_t next = __shfl_sync(full_mask, places, g);
+#pragma unroll
+        for (uint32_t k = 0; k < thread_atoms; ++k) {
+            if (lanes[g][k] >> lane & 1) {
+                const uint32_t place = next + __popc(lanes[g][k] & ((1u << lane) - 1));
+                if (place < max_neighbors) {
+                    list[place_by_atom(center, place)] = own[k];
+                } else {
+                    atomicMin(overflow, center);
+                }
+            }
+            next += __popc(lanes[g][k]);
         }
     }
 }
@@ -153,17 +191,8 @@ neighbor_tiles(const float *x, const float *y, uint32_t n_atoms, float cutoff_sq
             }
         }
         if (__any_sync(full_mask, any)) {
-#pragma unroll 1
-            for (uint32_t g = 0; g < group_centers; ++g) {
-                const float2 center = centers[i + g];
-#pragma unroll
-                for (uint32_t k = 0; k < thread_atoms; ++k) {
-                    const bool near =
-                        are_near(center.x - at[k].x, center.y - at[k].y, cutoff_squared);
-                    append_together(near, first_center + i + g, own[k], n_neighbors, list,
-                                    overflow);
-                }
-            }
+            append_group(own, at, i, first_center, centers, cutoff_squared, n_neighbors, list,
+                         overflow);
         }
     }
 }
@@ -173,10 +202,11 @@ neighbor_tiles(const float *x, const float *y, uint32_t n_atoms, float cutoff_sq
 namespace {
 
 constexpr uint32_t cell_threads = 256;
-constexpr uint32_t cell_warps = cell_threads / warp_lanes;
+constexpr uint32_t scan_threads = 1024;
+constexpr uint32_t scan_warps = scan_threads / warp_lanes;
 constexpr uint32_t warp_chunk = warp_lanes * 4;
 constexpr uint32_t lane_chunks = 2;
-constexpr uint32_t scan_tile = cell_warps * lane_chunks * warp_chunk;
+constexpr uint32_t scan_tile = scan_warps * lane_chunks * warp_chunk;
 
 constexpr uint32_t unknown = 0, own_sum = 1, with_all_before = 2;
 
@@ -258,9 +288,9 @@ neighbor_cells_count(const float *x, const float *y, uint32_t n_atoms, float ori
     ranks[atom] = atomicAdd(counts + grid.cell(__ldg(x + atom), __ldg(y + atom)), 1);
 }
 
-extern "C" __global__ void __launch_bounds__(cell_threads)
+extern "C" __global__ void __launch_bounds__(scan_threads)
 neighbor_cells_scan(uint32_t *counts, uint32_t *starts, uint64_t *tile_states, uint32_t *n_tiles) {
-    __shared__ uint32_t shared_tile, sum_before, warp_sums[cell_warps];
+    __shared__ uint32_t shared_tile, sum_before, warp_sums[scan_warps];
     const uint32_t thread = threadIdx.x;
     const uint32_t warp = thread / warp_lanes, lane = thread % warp_lanes;
     if (thread == 0) {
@@ -285,14 +315,9 @@ neighbor_cells_scan(uint32_t *counts, uint32_t *starts, uint64_t *tile_states, u
     }
     __syncthreads();
 
-    uint32_t before_warp = 0, own = 0;
-#pragma unroll
-    for (uint32_t i = 0; i < cell_warps; ++i) {
-        if (i < warp) {
-            before_warp += warp_sums[i];
-        }
-        own += warp_sums[i];
-    }
+    const uint32_t sums = warp_scan(warp_sums[lane]);
+    const uint32_t own = __shfl_sync(full_mask, sums, scan_warps - 1);
+    uint32_t before_warp = __shfl_sync(full_mask, sums, warp) - warp_sums[warp];
     if (warp == 0) {
         if (lane == 0 && tile != 0) {
             store_relaxed(tile_states + tile, state(own_sum, own));
@@ -357,26 +382,33 @@ neighbor_cells_build(const float2 *sorted, const uint32_t *sorted_atoms, uint32_
         runs[i][1] = is_inside ? __ldg(starts + there * n_columns + end_column) : 0;
     }
 
-    uint32_t neighbors[max_neighbors];
-#pragma unroll
-    for (uint32_t k = 0; k < max_neighbors; ++k) {
-        neighbors[k] = 0xffffffffu;
-    }
+    __shared__ uint32_t found[max_neighbors][cell_threads];
     uint32_t count = 0;
 #pragma unroll
     for (uint32_t i = 0; i < 3; ++i) {
         for (uint32_t other = runs[i][0]; other < runs[i][1]; ++other) {
             const float2 there = __ldg(sorted + other);
             if (are_near(there.x - at.x, there.y - at.y, cutoff_squared) && other != own) {
-                uint32_t moving = __ldg(sorted_atoms + other);
-#pragma unroll
-                for (uint32_t k = 0; k < max_neighbors; ++k) {
-                    const uint32_t here = neighbors[k];
-                    neighbors[k] = min(here, moving);
-                    moving = max(here, moving);
+                if (count < max_neighbors) {
+                    found[count][threadIdx.x] = other;
                 }
                 ++count;
             }
+        }
+    }
+    uint32_t neighbors[max_neighbors];
+#pragma unroll
+    for (uint32_t k = 0; k < max_neighbors; ++k) {
+        neighbors[k] = 0xffffffffu;
+    }
+    const uint32_t n_kept = min(count, max_neighbors);
+    for (uint32_t i = 0; i < n_kept; ++i) {
+        uint32_t moving = __ldg(sorted_atoms + found[i][threadIdx.x]);
+#pragma unroll
+        for (uint32_t k = 0; k < max_neighbors; ++k) {
+            const uint32_t here = neighbors[k];
+            neighbors[k] = min(here, moving);
+            moving = max(here, moving);
         }
     }
 

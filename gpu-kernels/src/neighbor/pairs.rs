@@ -1,7 +1,10 @@
 //! All pairs, a thread an atom: with atomics, and without.
 
+use core::ops::Range;
+
 use cuda_std::atomic::{self, Device, Global, Relaxed};
 use cuda_std::prelude::*;
+use cuda_std::vector::Float2;
 
 use super::{MAX_NEIGHBORS, are_near, place_by_atom, place_by_place};
 
@@ -29,6 +32,54 @@ pub(super) unsafe fn append(
     }
 }
 
+/// Calls `found` for each atom of `others` that is near the one at `own`, in
+/// ascending order.
+///
+/// Four at a time: their eight loads are under way together, and one branch asks
+/// whether any is near, which is rare.
+#[inline(always)]
+unsafe fn for_each_near(
+    own: Float2,
+    x: *const f32,
+    y: *const f32,
+    others: Range<u32>,
+    cutoff_squared: f32,
+    mut found: impl FnMut(u32),
+) {
+    let is_near = |other: u32| {
+        let (x, y) = (*x.add(other as usize), *y.add(other as usize));
+        are_near(x - own.x, y - own.y, cutoff_squared)
+    };
+    let mut other = others.start;
+    while other + 3 < others.end {
+        let a = is_near(other);
+        let b = is_near(other + 1);
+        let c = is_near(other + 2);
+        let d = is_near(other + 3);
+        if a | b | c | d {
+            if a {
+                found(other);
+            }
+            if b {
+                found(other + 1);
+            }
+            if c {
+                found(other + 2);
+            }
+            if d {
+                found(other + 3);
+            }
+        }
+        other += 4;
+    }
+    while other < others.end {
+        if is_near(other) {
+            found(other);
+        }
+        other += 1;
+    }
+}
+
 /// Each pair once: thread `n` tests the atoms after `n`, and enters a near one
 /// in both lists, by atom.
 ///
@@ -38,7 +89,7 @@ pub(super) unsafe fn append(
 ///
 /// # Safety
 ///
-/// `x` and `y` hold `n_atoms` elements, `n_neighbors` as many zeros, `list`
+/// `x` and `y` hold `n_atoms` elements, fewer than 2³¹, `n_neighbors` as many zeros, `list`
 /// [`MAX_NEIGHBORS`] times as many, `overflow` one, [`NO_OVERFLOW`]; none
 /// overlaps another. Launch with [`PAIR_BLOCK`] threads and [`pair_grid`]
 /// blocks.
@@ -58,17 +109,11 @@ pub unsafe fn neighbor_atomic(
     if atom >= n_atoms {
         return;
     }
-    let (own_x, own_y) = (*x.add(atom as usize), *y.add(atom as usize));
-    let mut other = atom + 1;
-    while other < n_atoms {
-        let dx = *x.add(other as usize) - own_x;
-        let dy = *y.add(other as usize) - own_y;
-        if are_near(dx, dy, cutoff_squared) {
-            append(atom, other, n_neighbors, list, overflow);
-            append(other, atom, n_neighbors, list, overflow);
-        }
-        other += 1;
-    }
+    let own = Float2::new(*x.add(atom as usize), *y.add(atom as usize));
+    for_each_near(own, x, y, atom + 1..n_atoms, cutoff_squared, |other| {
+        append(atom, other, n_neighbors, list, overflow);
+        append(other, atom, n_neighbors, list, overflow);
+    });
 }
 
 /// Each pair twice: thread `n` tests all atoms and fills its own list, by
@@ -95,20 +140,17 @@ pub unsafe fn neighbor_no_atomic(
     if atom >= n_atoms {
         return;
     }
-    let (own_x, own_y) = (*x.add(atom as usize), *y.add(atom as usize));
+    let own = Float2::new(*x.add(atom as usize), *y.add(atom as usize));
     let mut count = 0;
-    let mut other = 0;
-    while other < n_atoms {
-        let dx = *x.add(other as usize) - own_x;
-        let dy = *y.add(other as usize) - own_y;
-        if are_near(dx, dy, cutoff_squared) && other != atom {
+    for_each_near(own, x, y, 0..n_atoms, cutoff_squared, |other| {
+        // An atom is near itself, but no neighbour.
+        if other != atom {
             if count < MAX_NEIGHBORS {
                 *list.add(place_by_place(atom, count, n_atoms)) = other;
             }
             count += 1;
         }
-        other += 1;
-    }
+    });
     *n_neighbors.add(atom as usize) = count;
     if count > MAX_NEIGHBORS {
         atomic::min(overflow, atom, Global, Device, Relaxed);

@@ -28,10 +28,11 @@
 //! # Warp-aggregated atomics
 //!
 //! When a group does have near pairs, they belong to *centers*, and all lanes
-//! have the same center: several lanes want a place in the same list. Instead of
+//! have the same centers: several lanes want a place in the same list. Instead of
 //! one atomic a lane at one address, the lanes with a near atom are counted by
-//! their ballot, one of them adds that number for all, and each takes the place
-//! after those of the lanes before it.
+//! their ballot, one lane adds that number for all, and each takes the place
+//! after those of the lanes before it. Four lanes do so for the group's four
+//! centers at once: the warp waits for the memory's answer once a group.
 
 use cuda_std::atomic::{self, Device, Global, Relaxed};
 use cuda_std::prelude::*;
@@ -47,7 +48,7 @@ pub const THREAD_ATOMS: u32 = 4;
 /// Atoms of a block's own.
 pub const TILE_BLOCK_ATOMS: u32 = BLOCK_THREADS * THREAD_ATOMS;
 /// Centers in a block's tile.
-pub const TILE_CENTERS: u32 = 1024;
+pub const TILE_CENTERS: u32 = 512;
 /// Centers between two votes.
 const GROUP_CENTERS: u32 = 4;
 
@@ -82,39 +83,103 @@ fn near(a: Float2, b: Float2, cutoff_squared: f32) -> bool {
     are_near(b.x - a.x, b.y - a.y, cutoff_squared)
 }
 
-/// Enters `atom` in `center`'s list, for each lane where `is_near`; a warp's
-/// lanes come together, with the same center.
+/// The same number, of which the compiler does not know that it is the same.
+///
+/// The rare branch below computes addresses from the loop's counter. Known to be
+/// sums of it, they would be kept up to date in registers of their own, an
+/// addition each for every group of centers, also where nothing is near.
+#[cuda_std::gpu_only]
 #[inline(always)]
-unsafe fn append_together(
-    is_near: bool,
-    center: u32,
-    atom: u32,
+fn opaque(number: u32) -> u32 {
+    let same;
+    // SAFETY: copies a register.
+    unsafe {
+        core::arch::asm!(
+            "mov.b32 {same}, {number};",
+            same = out(reg32) same,
+            number = in(reg32) number,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+    }
+    same
+}
+
+/// Enters this thread's near atoms in the lists of [`GROUP_CENTERS`] centers,
+/// from number `first` of the tile on. A warp's lanes come together.
+///
+/// `lanes[g][k]` are the lanes whose `k`-th atom is a neighbour of center `g`.
+/// Center `g`'s list gets them in the order of `k`, then of lanes.
+#[inline(always)]
+unsafe fn append_group(
+    own: [u32; THREAD_ATOMS as usize],
+    at: [Float2; THREAD_ATOMS as usize],
+    first: u32,
+    first_center: u32,
+    centers: *const Float2,
+    cutoff_squared: f32,
     n_neighbors: *mut u32,
     list: *mut u32,
     overflow: *mut u32,
 ) {
-    // An atom is near itself, but no neighbour.
-    let is_neighbor = is_near && atom != center;
-    let lanes = warp_vote_ballot(FULL_MASK, is_neighbor);
-    if lanes == 0 {
-        return;
+    let lane = warp::lane_id();
+    let is_neighbor = |g: u32, k: usize| {
+        let center = *centers.add((first + g) as usize);
+        // An atom is near itself, but no neighbour.
+        near(at[k], center, cutoff_squared) && own[k] != first_center + first + g
+    };
+    let ballots = |g: u32| {
+        let ballot = |k| warp_vote_ballot(FULL_MASK, is_neighbor(g, k));
+        [ballot(0), ballot(1), ballot(2), ballot(3)]
+    };
+    let lanes = [ballots(0), ballots(1), ballots(2), ballots(3)];
+
+    // Lane g adds for center g: one instruction for all four.
+    let total = |[a, b, c, d]: [u32; THREAD_ATOMS as usize]| {
+        a.count_ones() + b.count_ones() + c.count_ones() + d.count_ones()
+    };
+    let totals = [
+        total(lanes[0]),
+        total(lanes[1]),
+        total(lanes[2]),
+        total(lanes[3]),
+    ];
+    let own_total = match lane {
+        0 => totals[0],
+        1 => totals[1],
+        2 => totals[2],
+        3 => totals[3],
+        _ => 0,
+    };
+    let mut places = 0;
+    if own_total != 0 {
+        let counter = n_neighbors.add((first_center + first + lane) as usize);
+        places = atomic::add(counter, own_total, Global, Device, Relaxed);
     }
-    let before = (lanes & lanemask_lt()).count_ones();
-    let leader = lanes.trailing_zeros();
-    let mut first = 0;
-    if is_neighbor && before == 0 {
-        let counter = n_neighbors.add(center as usize);
-        first = atomic::add(counter, lanes.count_ones(), Global, Device, Relaxed);
-    }
-    let (first, _) = warp_shuffle_idx(FULL_MASK, first, leader, WARP_LANES);
-    if is_neighbor {
-        let k = first + before;
-        if k < MAX_NEIGHBORS {
-            *list.add(place_by_atom(center, k)) = atom;
-        } else {
-            atomic::min(overflow, center, Global, Device, Relaxed);
-        }
-    }
+
+    let enter = |g: u32| {
+        let center = first_center + first + g;
+        let (mut place, _) = warp_shuffle_idx(FULL_MASK, places, g, WARP_LANES);
+        let mut enter = |k: usize| {
+            let lanes = lanes[g as usize][k];
+            if lanes >> lane & 1 != 0 {
+                let place = place + (lanes & lanemask_lt()).count_ones();
+                if place < MAX_NEIGHBORS {
+                    *list.add(place_by_atom(center, place)) = own[k];
+                } else {
+                    atomic::min(overflow, center, Global, Device, Relaxed);
+                }
+            }
+            place += lanes.count_ones();
+        };
+        enter(0);
+        enter(1);
+        enter(2);
+        enter(3);
+    };
+    enter(0);
+    enter(1);
+    enter(2);
+    enter(3);
 }
 
 /// All pairs, each twice; the lists are by atom, in no particular order.
@@ -143,18 +208,16 @@ pub unsafe fn neighbor_tiles(
     }
 
     let block = thread::block_idx_x();
-    let own = |k| own_atom(block, thread, k);
-    let a = position(x, y, own(0), n_atoms);
-    let b = position(x, y, own(1), n_atoms);
-    let c = position(x, y, own(2), n_atoms);
-    let d = position(x, y, own(3), n_atoms);
+    let own = [0, 1, 2, 3].map(|k| own_atom(block, thread, k));
+    let at = own.map(|atom| position(x, y, atom, n_atoms));
+    let [a, b, c, d] = at;
     thread::sync_threads();
 
     let near = |atom, center| near(atom, center, cutoff_squared);
     let mut i = 0;
     while i < TILE_CENTERS {
         let two = |i: u32| {
-            let two = *centers.add(i as usize).cast::<Float4>();
+            let two = Float4::load(centers.add(i as usize).cast());
             (Float2::new(two.x, two.y), Float2::new(two.z, two.w))
         };
         let (c0, c1) = two(i);
@@ -162,18 +225,17 @@ pub unsafe fn neighbor_tiles(
         // No short cuts: an `||` would be a branch a test.
         let any = |center| near(a, center) | near(b, center) | near(c, center) | near(d, center);
         if warp_vote_any(FULL_MASK, any(c0) | any(c1) | any(c2) | any(c3)) {
-            let append = |center: u32, at: Float2, k: u32, atom: Float2| {
-                append_together(near(atom, at), center, own(k), n_neighbors, list, overflow);
-            };
-            let mut g = 0;
-            while g < GROUP_CENTERS {
-                let (center, at) = (first_center + i + g, *centers.add((i + g) as usize));
-                append(center, at, 0, a);
-                append(center, at, 1, b);
-                append(center, at, 2, c);
-                append(center, at, 3, d);
-                g += 1;
-            }
+            append_group(
+                own,
+                at,
+                opaque(i),
+                first_center,
+                centers,
+                cutoff_squared,
+                n_neighbors,
+                list,
+                overflow,
+            );
         }
         i += GROUP_CENTERS;
     }
@@ -213,6 +275,6 @@ mod tests {
     #[test]
     fn no_atoms_still_make_a_grid() {
         assert_eq!(tile_grid(0), [1, 1, 1]);
-        assert_eq!(tile_grid(22_000), [43, 22, 1]);
+        assert_eq!(tile_grid(22_000), [43, 43, 1]);
     }
 }

@@ -46,9 +46,9 @@ use cuda_std::vector::Float4;
 
 use super::tree::warp_sum;
 
-/// Threads in a block when there is more than one, and the fewest a block has.
-pub const FAST_THREADS: u32 = 256;
-/// Threads in a block that is alone, at most.
+/// Threads in a block of a middling number of elements.
+const FAST_THREADS: u32 = 512;
+/// Threads in a block of few elements, at most, and of very many.
 const MAX_THREADS: u32 = 1024;
 
 const WARP_LANES: u32 = 32;
@@ -62,13 +62,16 @@ const WARP_TILE_CHUNKS: u32 = THREAD_CHUNKS * WARP_LANES;
 /// Elements that a thread adds in one round.
 const THREAD_ITEMS: u32 = THREAD_CHUNKS * CHUNK;
 
-/// Elements that a block of [`FAST_THREADS`] adds in one round.
-pub const FAST_TILE: u32 = FAST_THREADS * THREAD_ITEMS;
-/// Elements up to which one block does it all.
-const ONE_BLOCK_ITEMS: u32 = MAX_THREADS * THREAD_ITEMS;
-/// Blocks to each multiprocessor, at most. Eight run at a time; with several
-/// times as many, a multiprocessor that is nearer to the memory takes more.
-const MULTIPROCESSOR_BLOCKS: u32 = 16;
+/// Elements up to which one block does it all, in two rounds: a ticket costs
+/// more than a round.
+const ONE_BLOCK_ITEMS: u32 = 2 * MAX_THREADS * THREAD_ITEMS;
+/// Elements from which on there are very many.
+const MANY_ITEMS: u32 = 1 << 27;
+/// Threads to each multiprocessor, at most: twice as many as run at a time, or
+/// eight times where there is much to do. A multiprocessor that is nearer to the
+/// memory then takes more of it.
+const MULTIPROCESSOR_THREADS: u32 = 4096;
+const MANY_MULTIPROCESSOR_THREADS: u32 = 16_384;
 /// Blocks in a launch, at most, on whatever device.
 pub const MAX_FAST_BLOCKS: u32 = 8192;
 
@@ -215,20 +218,30 @@ pub unsafe fn reduce_fast(
     // Always in the same order, whichever block is the last: the result is the
     // same, bit for bit, in every launch. Plain loads: the read-only path is for
     // what nobody writes during the launch.
-    let value = thread_sum(block_sums, n_blocks, warp, block_warps, |chunk| *chunk);
+    let value = thread_sum(block_sums, n_blocks, warp, block_warps, |chunk| {
+        Float4::load(chunk)
+    });
     let total = block_sum(value, warp_sums);
     if thread == 0 {
         *sum = total;
     }
 }
 
-/// Block for `n` elements, in threads: [`FAST_THREADS`] if there are several
-/// blocks; if one is enough, as many warps as have something to load.
+/// Block for `n` elements, in threads. If one block is enough, as many warps as
+/// have something to load.
 pub const fn fast_block(n: u32) -> [u32; 3] {
+    if n >= MANY_ITEMS {
+        return [MAX_THREADS, 1, 1];
+    }
     if n > ONE_BLOCK_ITEMS {
         return [FAST_THREADS, 1, 1];
     }
     let n_warps = n.div_ceil(WARP_TILE_CHUNKS * CHUNK);
+    let n_warps = if n_warps < MAX_WARPS {
+        n_warps
+    } else {
+        MAX_WARPS
+    };
     [if n_warps == 0 { 1 } else { n_warps } * WARP_LANES, 1, 1]
 }
 
@@ -237,8 +250,14 @@ pub const fn fast_grid(n: u32, n_multiprocessors: u32) -> [u32; 3] {
     if n <= ONE_BLOCK_ITEMS {
         return [1, 1, 1];
     }
-    let n_tiles = n.div_ceil(FAST_TILE);
-    let most = n_multiprocessors * MULTIPROCESSOR_BLOCKS;
+    let block_threads = fast_block(n)[0];
+    let n_tiles = n.div_ceil(block_threads * THREAD_ITEMS);
+    let threads = if n >= MANY_ITEMS {
+        MANY_MULTIPROCESSOR_THREADS
+    } else {
+        MULTIPROCESSOR_THREADS
+    };
+    let most = n_multiprocessors * (threads / block_threads);
     let most = if most < MAX_FAST_BLOCKS {
         most
     } else {
@@ -263,8 +282,8 @@ pub const fn fast_depth(n: u32, n_blocks: u32, block_threads: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::{
-        FAST_TILE, MAX_FAST_BLOCKS, ONE_BLOCK_ITEMS, THREAD_CHUNKS, WARP_LANES, fast_block,
-        fast_depth, fast_grid, first_chunk,
+        MAX_FAST_BLOCKS, ONE_BLOCK_ITEMS, THREAD_CHUNKS, WARP_LANES, fast_block, fast_depth,
+        fast_grid, first_chunk,
     };
 
     #[test]
@@ -287,6 +306,7 @@ mod tests {
             (1, 32),
             (512, 32),
             (513, 64),
+            (16_384, 1024),
             (ONE_BLOCK_ITEMS, 1024),
         ] {
             assert_eq!(fast_block(n), [n_threads, 1, 1], "{n} elements");
@@ -297,13 +317,14 @@ mod tests {
     #[test]
     fn more_get_a_block_a_tile_up_to_the_limits() {
         assert_eq!(fast_grid(ONE_BLOCK_ITEMS + 1, 132), [5, 1, 1]);
-        assert_eq!(fast_grid(16 * FAST_TILE, 132), [16, 1, 1]);
-        assert_eq!(fast_grid(1 << 30, 132), [2112, 1, 1]);
+        assert_eq!(fast_grid(1 << 20, 132), [128, 1, 1]);
+        assert_eq!(fast_grid(100_000_000, 132), [8 * 132, 1, 1]);
+        assert_eq!(fast_grid(1 << 30, 132), [16 * 132, 1, 1]);
         assert_eq!(fast_grid(1 << 30, 10_000), [MAX_FAST_BLOCKS, 1, 1]);
     }
 
     #[test]
     fn the_depth_is_far_below_that_of_a_straight_sum() {
-        assert!(fast_depth(100_000_000, 2112, 256) < 64);
+        assert!(fast_depth(100_000_000, 1056, 512) < 64);
     }
 }

@@ -69,9 +69,7 @@
 mod fast;
 mod tree;
 
-pub use fast::{
-    FAST_THREADS, FAST_TILE, MAX_FAST_BLOCKS, fast_block, fast_depth, fast_grid, reduce_fast,
-};
+pub use fast::{MAX_FAST_BLOCKS, fast_block, fast_depth, fast_grid, reduce_fast};
 pub use tree::{
     BLOCK, BLOCK_THREADS, atomic_depth, grid, reduce_atomic, reduce_global, reduce_shared,
     reduce_shared_dynamic, reduce_shuffle, shared_bytes, tree_depth,

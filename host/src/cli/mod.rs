@@ -7,6 +7,7 @@
 
 mod counters;
 mod list;
+mod neighbors;
 mod peers;
 mod progress;
 mod ptx;
@@ -47,6 +48,8 @@ enum Command {
     RunAll(run_all::Args),
     /// List lessons and kernels.
     List(list::Args),
+    /// List who is near whom among atoms in a file, by the cell list's kernels.
+    Neighbors(neighbors::Args),
     /// Print a kernel's PTX, or what a GPU makes of it.
     Ptx(ptx::Args),
     /// Compare the simulator's counts with a GPU's hardware counters.
@@ -94,6 +97,7 @@ pub fn main() -> ExitCode {
     let ended = match command {
         Command::RunAll(args) => run_all::run(&args),
         Command::List(args) => list::run(&args),
+        Command::Neighbors(args) => neighbors::run(&args),
         Command::Ptx(args) => ptx::run(&args),
         Command::Counters(args) => counters::run(&args),
         Command::Readme(args) => readme::run(&args),

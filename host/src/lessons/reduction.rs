@@ -44,8 +44,8 @@ const VALUE: f32 = 1.23;
 const N_SWEEP: u32 = 300;
 /// Lengths that a sweep adds: none at all, and around whatever is special to a
 /// kernel.
-const EXTRA_LENGTHS: [u32; 11] = [
-    0, 511, 512, 513, 4_095, 4_097, 16_383, 16_384, 16_385, 20_483, 65_536,
+const EXTRA_LENGTHS: [u32; 12] = [
+    0, 511, 512, 513, 4_095, 4_097, 16_384, 16_385, 32_768, 32_769, 40_963, 65_536,
 ];
 
 const fn bound_of(depth: u32) -> Tolerance {
@@ -100,11 +100,7 @@ static KERNELS: [KernelEntry; 6] = [
         "16-byte loads, many elements a thread, the last block finishes",
         run::<reduce_fast>,
     )
-    .within(bound_of(fast_depth(
-        N_FULL,
-        fast_grid(N_FULL, 132)[0],
-        reduction::FAST_THREADS,
-    )))
+    .within(bound_of(fast_depth(N_FULL, fast_grid(N_FULL, 132)[0], fast_block(N_FULL)[0])))
     .expecting(CONFLICT_FREE),
 ];
 
@@ -258,33 +254,41 @@ impl Sum for reduce_global {
     }
 }
 
-/// The kernels that read one array and leave one sum a block.
-trait BlockSums: Kernel<Args = (DevicePtr<f32>, DevicePtrMut<f32>, u32)> {
-    const SHARED_BYTES: u32 = 0;
-}
-impl BlockSums for reduce_shared {}
-impl BlockSums for reduce_shuffle {}
-impl BlockSums for reduce_shared_dynamic {
-    const SHARED_BYTES: u32 = shared_bytes();
+/// What the kernels take that read one array and leave sums.
+pub trait ArrayToSums: Kernel<Args = (DevicePtr<f32>, DevicePtrMut<f32>, u32)> {}
+impl<K: Kernel<Args = (DevicePtr<f32>, DevicePtrMut<f32>, u32)>> ArrayToSums for K {}
+
+/// Launches of a kernel that reads one array and leaves one sum a block.
+fn array_to_sums_plan<'e, K: ArrayToSums>(
+    engine: &'e dyn Engine,
+    input: &Buffer<'e, f32>,
+    n: u32,
+    shared_bytes: u32,
+) -> Result<Plan<'e>, EngineError> {
+    let config = |n| config(n).with_shared(shared_bytes);
+    tree_plan::<K>(engine, input, n, config, |from, to, n| {
+        (from.as_ptr(), to.as_mut_ptr(), n)
+    })
 }
 
 macro_rules! sum_by_tree {
-    ($($kernel:ident),*) => { $(
+    ($($kernel:ident: $shared_bytes:expr;)*) => { $(
         impl Sum for $kernel {
             fn plan<'e>(
                 engine: &'e dyn Engine,
                 input: &Buffer<'e, f32>,
                 n: u32,
             ) -> Result<Plan<'e>, EngineError> {
-                let config = |n| config(n).with_shared(Self::SHARED_BYTES);
-                tree_plan::<Self>(engine, input, n, config, |from, to, n| {
-                    (from.as_ptr(), to.as_mut_ptr(), n)
-                })
+                array_to_sums_plan::<Self>(engine, input, n, $shared_bytes)
             }
         }
     )* };
 }
-sum_by_tree!(reduce_shared, reduce_shared_dynamic, reduce_shuffle);
+sum_by_tree! {
+    reduce_shared: 0;
+    reduce_shared_dynamic: shared_bytes();
+    reduce_shuffle: 0;
+}
 
 impl Sum for reduce_atomic {
     fn plan<'e>(
@@ -363,17 +367,32 @@ impl Plan<'_> {
 // ---------------------------------------------------------------------------
 
 fn run<K: Sum>(bench: &mut Bench<'_>) -> Result<(), CaseError> {
+    run_planned(bench, K::plan)
+}
+
+/// Runs a case of a kernel that takes what [`reduce_shared`] takes.
+pub fn run_by_tree<K: ArrayToSums>(bench: &mut Bench<'_>) -> Result<(), CaseError> {
+    run_planned(bench, |engine, input, n| {
+        array_to_sums_plan::<K>(engine, input, n, 0)
+    })
+}
+
+/// Makes the launches that add up the first `n` elements of an array.
+type Planner =
+    for<'e> fn(&'e dyn Engine, &Buffer<'e, f32>, u32) -> Result<Plan<'e>, EngineError>;
+
+fn run_planned(bench: &mut Bench<'_>, plan: Planner) -> Result<(), CaseError> {
     if bench.shape().is_sweep() {
-        run_sweep::<K>(bench)
+        run_sweep(bench, plan)
     } else {
-        run_one::<K>(bench)
+        run_one(bench, plan)
     }
 }
 
-fn run_one<K: Sum>(bench: &mut Bench<'_>) -> Result<(), CaseError> {
+fn run_one(bench: &mut Bench<'_>, plan: Planner) -> Result<(), CaseError> {
     let n = len(bench.shape());
     let input = Buffer::of(bench.engine(), "input", &vec![VALUE; n as usize])?;
-    let plan = K::plan(bench.engine(), &input, n)?;
+    let plan = plan(bench.engine(), &input, n)?;
 
     // The first launch reads the input; the others are short.
     for (i, launch) in plan.launches.iter().enumerate() {
@@ -412,10 +431,10 @@ fn whole_number(index: u32) -> f32 {
 }
 
 /// Every length up to the bench's and some more, each exact.
-fn run_sweep<K: Sum>(bench: &mut Bench<'_>) -> Result<(), CaseError> {
+fn run_sweep(bench: &mut Bench<'_>, plan: Planner) -> Result<(), CaseError> {
     let lengths = (1..=len(bench.shape())).chain(EXTRA_LENGTHS);
     for n in lengths {
-        check_length::<K>(bench, n).map_err(|error| match error {
+        check_length(bench, plan, n).map_err(|error| match error {
             CaseError::Wrong(what) => CaseError::Wrong(format!("{n} elements: {what}")),
             other => other,
         })?;
@@ -423,13 +442,13 @@ fn run_sweep<K: Sum>(bench: &mut Bench<'_>) -> Result<(), CaseError> {
     Ok(())
 }
 
-fn check_length<K: Sum>(bench: &mut Bench<'_>, n: u32) -> Result<(), CaseError> {
+fn check_length(bench: &mut Bench<'_>, plan: Planner, n: u32) -> Result<(), CaseError> {
     let values: Vec<f32> = (0..n).map(whole_number).collect();
     let expected: f64 = values.iter().copied().map(f64::from).sum();
     // An allocation is never empty; the element is not the kernel's to read.
     let stored = if values.is_empty() { &[f32::NAN][..] } else { &values };
     let input = Buffer::of(bench.engine(), "input", stored)?;
-    let plan = K::plan(bench.engine(), &input, n)?;
+    let plan = plan(bench.engine(), &input, n)?;
     for launch in &plan.launches {
         bench.launch_uncounted(launch)?;
     }

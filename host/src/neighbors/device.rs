@@ -59,8 +59,8 @@ impl<'e> Problem<'e> {
         })
     }
 
-    /// A launch of a kernel that tests all pairs.
-    pub fn pairs<K: AllPairs>(&self) -> Result<Prepared, EngineError> {
+    /// A launch of a kernel that tests all pairs, in its own geometry.
+    pub fn pairs<K: PairsKernel>(&self, config: LaunchConfig) -> Result<Prepared, EngineError> {
         let args = (
             self.x.as_ptr(),
             self.y.as_ptr(),
@@ -72,7 +72,7 @@ impl<'e> Problem<'e> {
         );
         // SAFETY: the buffers hold what `new` put there, for n_atoms atoms; the
         // geometry is the kernel's own.
-        unsafe { Prepared::of::<K>(K::config(self.n_atoms), args) }
+        unsafe { Prepared::of::<K>(config, args) }
     }
 
     /// Makes the answer as it was before any launch.
@@ -95,40 +95,31 @@ impl<'e> Problem<'e> {
     }
 }
 
+/// What the kernels take that test all pairs: positions, number of atoms, square
+/// of the cut-off, counts, lists, overflow.
+pub type PairsArgs = (
+    DevicePtr<f32>,
+    DevicePtr<f32>,
+    u32,
+    f32,
+    DevicePtrMut<u32>,
+    DevicePtrMut<u32>,
+    DevicePtrMut<u32>,
+);
+
 /// A kernel that tests all pairs.
-pub trait AllPairs:
-    Kernel<
-    Args = (
-        DevicePtr<f32>,
-        DevicePtr<f32>,
-        u32,
-        f32,
-        DevicePtrMut<u32>,
-        DevicePtrMut<u32>,
-        DevicePtrMut<u32>,
-    ),
->
-{
-    /// Where it puts neighbours.
-    const LAYOUT: Layout;
-    /// Its geometry.
-    fn config(n_atoms: u32) -> LaunchConfig;
+pub trait PairsKernel: Kernel<Args = PairsArgs> {}
+impl<K: Kernel<Args = PairsArgs>> PairsKernel for K {}
+
+/// Geometry of [`neighbor::neighbor_atomic`] and
+/// [`neighbor::neighbor_no_atomic`].
+pub fn pair_config(n_atoms: u32) -> LaunchConfig {
+    LaunchConfig::new(neighbor::pair_grid(n_atoms), neighbor::PAIR_BLOCK)
 }
 
-macro_rules! all_pairs {
-    ($($kernel:ident: $layout:ident, $grid:ident, $block:ident;)*) => { $(
-        impl AllPairs for neighbor::$kernel {
-            const LAYOUT: Layout = Layout::$layout;
-            fn config(n_atoms: u32) -> LaunchConfig {
-                LaunchConfig::new(neighbor::$grid(n_atoms), neighbor::$block)
-            }
-        }
-    )* };
-}
-all_pairs! {
-    neighbor_atomic: ByAtom, pair_grid, PAIR_BLOCK;
-    neighbor_no_atomic: ByPlace, pair_grid, PAIR_BLOCK;
-    neighbor_tiles: ByAtom, tile_grid, TILE_BLOCK;
+/// Geometry of [`neighbor::neighbor_tiles`].
+pub fn tile_config(n_atoms: u32) -> LaunchConfig {
+    LaunchConfig::new(neighbor::tile_grid(n_atoms), neighbor::TILE_BLOCK)
 }
 
 /// What a kernel left.

@@ -1,12 +1,17 @@
-//! Transposes with one defect each, named after it; in [`tensor`], products of
-//! tiles.
+//! Kernels with one defect each, named after it: here transposes, and in modules
+//! of their own [`reduction`]s, [`neighbor`] lists, and products of tiles
+//! ([`tensor`]).
 //!
 //! They take what the transposes of `gpu-kernels` take, so that the lesson's own
 //! checks run on them: a check that lets one of these pass checks nothing.
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(abi_ptx, asm_experimental_arch))]
 #![allow(unsafe_op_in_unsafe_fn)]
+// A kernel takes each array and each number as a parameter of its own.
+#![allow(clippy::too_many_arguments)]
 
+pub mod neighbor;
+pub mod reduction;
 pub mod tensor;
 
 use cuda_std::prelude::*;

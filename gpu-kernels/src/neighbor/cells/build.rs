@@ -8,6 +8,9 @@ use cuda_std::vector::Float2;
 use super::{BLOCK_THREADS, CellGrid};
 use crate::neighbor::{MAX_NEIGHBORS, are_near, place_by_place};
 
+/// Length of what a block notes during the search.
+const FOUND_LEN: usize = (MAX_NEIGHBORS * BLOCK_THREADS) as usize;
+
 /// An atom's neighbours so far, in ascending order; [`u32::MAX`] where there is
 /// none yet.
 type Neighbors = [u32; MAX_NEIGHBORS as usize];
@@ -17,21 +20,37 @@ type Neighbors = [u32; MAX_NEIGHBORS as usize];
 /// Every step is a minimum and a maximum of two registers. An insertion that
 /// moves elements up to a place *found* would index an array by a variable,
 /// which puts it in local memory.
+///
+/// The steps are written out. In a loop, the compiler may find that the array is
+/// in registers, or may not.
 #[inline(always)]
 fn insert(neighbors: &mut Neighbors, neighbor: u32) {
     let mut moving = neighbor;
-    for place in neighbors {
-        let here = *place;
-        *place = here.min(moving);
-        moving = here.max(moving);
+    macro_rules! pass {
+        ($($place:literal)*) => { $(
+            let here = neighbors[$place];
+            neighbors[$place] = here.min(moving);
+            moving = here.max(moving);
+        )* };
     }
+    pass!(0 1 2 3 4 5 6 7 8);
+    let last = &mut neighbors[9];
+    *last = (*last).min(moving);
 }
+
+// `insert` names every place.
+const _: () = assert!(MAX_NEIGHBORS == 10);
 
 /// Finds each atom's neighbours in the nine cells around it. The lists are by
 /// place and ascending.
 ///
 /// Threads go through the sorted atoms, so that the lanes of a warp look at the
 /// same few cells, and find them in the cache.
+///
+/// A lane in four finds a near atom at any one step of the search, and the warp
+/// waits for what such lanes do. So they do as little as can be: they note in
+/// shared memory where it is, each lane in a column of its own. All else is done
+/// after the search, by all lanes together.
 ///
 /// # Safety
 ///
@@ -83,18 +102,33 @@ pub unsafe fn neighbor_cells_build(
     // Row −1 is, as a u32, outside the grid too.
     let runs = [run(row.wrapping_sub(1)), run(row), run(row + 1)];
 
-    let mut neighbors: Neighbors = [u32::MAX; MAX_NEIGHBORS as usize];
+    // First only where the near ones are, in the order of the search.
+    let found = shared_array![u32; FOUND_LEN];
+    let found_place = |k: u32| found.add((k * BLOCK_THREADS + thread::thread_idx_x()) as usize);
     let mut count = 0;
     for (start, end) in runs {
         let mut other = start;
         while other < end {
             let there = ldg(sorted.add(other as usize));
             if are_near(there.x - at.x, there.y - at.y, cutoff_squared) && other != own {
-                insert(&mut neighbors, ldg(sorted_atoms.add(other as usize)));
+                if count < MAX_NEIGHBORS {
+                    *found_place(count) = other;
+                }
                 count += 1;
             }
             other += 1;
         }
+    }
+    // Then who they are, in order.
+    let n_kept = count.min(MAX_NEIGHBORS);
+    let mut neighbors: Neighbors = [u32::MAX; MAX_NEIGHBORS as usize];
+    let mut k = 0;
+    while k < n_kept {
+        insert(
+            &mut neighbors,
+            ldg(sorted_atoms.add(*found_place(k) as usize)),
+        );
+        k += 1;
     }
 
     let atom = ldg(sorted_atoms.add(own as usize));

@@ -35,8 +35,8 @@
 //! # The same result every time
 //!
 //! The ranks depend on which thread came first, so that the order of atoms
-//! within a cell does. The lists do not: step 4 keeps the neighbours that it
-//! finds in ascending order as it finds them, in registers.
+//! within a cell does. The lists do not: step 4 puts the neighbours that it finds
+//! in ascending order, in registers.
 //!
 //! # Nothing to clear
 //!

@@ -16,8 +16,11 @@ use cuda_std::warp::{
     FULL_MASK, WarpReductionOp, warp_reduce, warp_shuffle_idx, warp_shuffle_up, warp_vote_ballot,
 };
 
-use super::{BLOCK_THREADS, CellGrid};
+use super::CellGrid;
 
+/// Threads in a block: as many as can be, so that tiles are few. A sum goes from
+/// tile to tile through the L2 cache, which takes longer than all else here.
+const BLOCK_THREADS: u32 = 1024;
 const WARP_LANES: u32 = 32;
 const BLOCK_WARPS: u32 = BLOCK_THREADS / WARP_LANES;
 
@@ -28,8 +31,8 @@ const WARP_CHUNK: u32 = WARP_LANES * CHUNK;
 /// Cells in a tile, the share of one block.
 pub const SCAN_TILE: u32 = BLOCK_WARPS * LANE_CHUNKS * WARP_CHUNK;
 
-// The code below names both chunks; and one warp looks back for all.
-const _: () = assert!(LANE_CHUNKS == 2 && BLOCK_WARPS <= WARP_LANES);
+// The code below names both chunks, and has a lane for each warp's sum.
+const _: () = assert!(LANE_CHUNKS == 2 && BLOCK_WARPS == WARP_LANES);
 
 /// A tile's state is one word of 64 bits, sum and kind together, so that nobody
 /// sees one without the other, and no order of two accesses matters.
@@ -134,17 +137,11 @@ pub unsafe fn neighbor_cells_scan(
     }
     thread::sync_threads();
 
-    let mut before_warp = 0;
-    let mut own = 0;
-    let mut i = 0;
-    while i < BLOCK_WARPS {
-        let sum = *warp_sums.add(i as usize);
-        if i < warp {
-            before_warp += sum;
-        }
-        own += sum;
-        i += 1;
-    }
+    // Every warp adds up all warps' sums, a lane each.
+    let sums = warp_scan(*warp_sums.add(lane as usize));
+    let (own, _) = warp_shuffle_idx(FULL_MASK, sums, BLOCK_WARPS - 1, WARP_LANES);
+    let (with_own_warp, _) = warp_shuffle_idx(FULL_MASK, sums, warp, WARP_LANES);
+    let before_warp = with_own_warp - *warp_sums.add(warp as usize);
     if warp == 0 {
         let place = tile_states.add(tile as usize);
         if lane == 0 && tile != 0 {

@@ -1,0 +1,91 @@
+//! Reductions and neighbour lists with one defect each, run as `run-all` runs
+//! their lessons, which must reject them.
+//!
+//! Left out: defects that show in the result on some runs only (blocks that add
+//! without atomics). They are for a check that looks at the accesses, not at the
+//! result.
+
+use broken_kernels::{neighbor, reduction};
+use host::bench::{Bench, CaseError};
+use host::lessons;
+use host::neighbors::device::Layout;
+use host::registry::{KernelEntry, Shape};
+use host::run::Status;
+use lockstep_tests::{BROKEN_PTX, results, simulator};
+
+/// The reason why the kernel failed on a shape, which must hold all of `words`.
+fn must_fail(kernel: KernelEntry, shape: &Shape, words: &[&str]) {
+    let results = results(&simulator(BROKEN_PTX), kernel, std::slice::from_ref(shape));
+    let reason = results[0].reason.clone().unwrap_or_default();
+    assert_eq!(results[0].status, Status::Failed, "{reason}");
+    for word in words {
+        assert!(reason.contains(word), "`{word}` is missing in: {reason}");
+    }
+}
+
+macro_rules! reduction {
+    ($kernel:ident) => {
+        KernelEntry::of(
+            reduction::$kernel,
+            "broken",
+            lessons::reduction::run_by_tree::<reduction::$kernel>,
+        )
+    };
+}
+
+fn pairs<K: host::neighbors::device::PairsKernel>(bench: &mut Bench<'_>) -> Result<(), CaseError> {
+    let config = host::neighbors::device::pair_config;
+    lessons::neighbor::run_pairs_of::<K>(bench, Layout::ByAtom, config)
+}
+
+macro_rules! neighbor {
+    ($kernel:ident) => {
+        KernelEntry::of(neighbor::$kernel, "broken", pairs::<neighbor::$kernel>)
+    };
+}
+
+#[test]
+fn reduction_without_a_barrier() {
+    // One warp has nobody to wait for; of two, the first does not see the second.
+    must_fail(
+        reduction!(reduce_without_barrier),
+        &Shape::every(&[300]),
+        &["elements: expected", "within 0"],
+    );
+}
+
+#[test]
+fn reduction_with_a_step_too_few() {
+    must_fail(
+        reduction!(reduce_one_step_too_few),
+        &Shape::every(&[300]),
+        &["2 elements: expected"],
+    );
+}
+
+#[test]
+fn a_count_read_apart_from_its_addition() {
+    must_fail(
+        neighbor!(neighbor_count_read_apart),
+        &Shape::of(&[200]),
+        &["graphene: the neighbours of atom"],
+    );
+}
+
+#[test]
+fn an_eleventh_neighbour_in_the_next_atoms_places() {
+    must_fail(
+        neighbor!(neighbor_without_limit),
+        &Shape::every(&[70]),
+        &["atoms in one place"],
+    );
+}
+
+#[test]
+fn an_atom_in_its_own_list() {
+    must_fail(
+        neighbor!(neighbor_of_itself),
+        &Shape::every(&[70]),
+        &["1 random points: atom 0 has 0 neighbours", "counted 1"],
+    );
+}

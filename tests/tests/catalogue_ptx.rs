@@ -1,0 +1,159 @@
+//! What the PTX of the reduction, the atomics and the neighbour lists must say:
+//! every atomic with its order, scope and space; the vector accesses that the
+//! fast kernels promise.
+
+use gpu_kernels::atomics::table::{self, CELLS, CellSpace, Operation};
+use ptx_sim::ir::Module;
+use std::collections::BTreeMap;
+
+fn module() -> Module {
+    ptx_sim::parse::parse(host::ptx::BASE).expect("the embedded PTX parses")
+}
+
+/// How often each opcode stands in the kernel.
+fn opcodes(module: &Module, kernel: &str) -> BTreeMap<String, usize> {
+    let entry = module
+        .functions
+        .iter()
+        .find(|function| function.is_entry && function.name == kernel)
+        .unwrap_or_else(|| panic!("no entry `{kernel}`"));
+    let mut counts = BTreeMap::new();
+    for instruction in entry.body.iter().flatten() {
+        *counts.entry(instruction.opcode.clone()).or_default() += 1;
+    }
+    counts
+}
+
+/// The end of the opcode of an operation on a type: `add.u32`.
+fn operation(operation: Operation, ty: &str) -> String {
+    let bits = ty.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+    let is_packed = ty.ends_with("x2");
+    match operation {
+        Operation::Add | Operation::Sub if is_packed => format!("add.noftz.{ty}"),
+        // Bits wrap alike, with and without sign.
+        Operation::Add | Operation::Sub if ty == "s64" => "add.u64".to_owned(),
+        Operation::Add | Operation::Sub => format!("add.{ty}"),
+        Operation::Exch | Operation::Cas | Operation::And | Operation::Or | Operation::Xor => {
+            let bits = if is_packed { "32" } else { bits };
+            format!("{}.b{bits}", format!("{operation:?}").to_lowercase())
+        }
+        Operation::Min | Operation::Max | Operation::Inc | Operation::Dec => {
+            format!("{}.{ty}", format!("{operation:?}").to_lowercase())
+        }
+    }
+}
+
+/// Every operation of the table in every order, scope and space.
+fn has_every_cell(kernel: &str, ty: &str, operations: &[Operation]) {
+    let opcodes = opcodes(&module(), kernel);
+    let mut expected: BTreeMap<String, usize> = BTreeMap::new();
+    for &op in operations {
+        for cell in &CELLS {
+            let space = match cell.space {
+                CellSpace::Global => "global",
+                CellSpace::Shared => "shared",
+            };
+            let (order, scope) = (cell.order, cell.scope);
+            let opcode = format!("atom.{order}.{scope}.{space}.{}", operation(op, ty));
+            *expected.entry(opcode).or_default() += 1;
+        }
+    }
+    for (opcode, n) in expected {
+        let found = opcodes.get(&opcode).copied().unwrap_or(0);
+        assert!(
+            found >= n,
+            "{kernel}: {n} × {opcode} expected, {found} found"
+        );
+    }
+}
+
+#[test]
+fn every_atomic_says_its_order_scope_and_space() {
+    has_every_cell("atomic_u32", "u32", table::OPERATIONS_U32);
+    has_every_cell("atomic_i32", "s32", table::OPERATIONS_I32);
+    has_every_cell("atomic_u64", "u64", table::OPERATIONS_U64);
+    has_every_cell("atomic_i64", "s64", table::OPERATIONS_I64);
+    has_every_cell("atomic_f32", "f32", table::OPERATIONS_F32);
+    has_every_cell("atomic_f64", "f64", table::OPERATIONS_F64);
+    has_every_cell("atomic_f16x2", "f16x2", table::OPERATIONS_F16X2);
+    // Before sm_90, bf16x2 is added by compare-and-swap in a loop.
+    let by_loop = [
+        Operation::Cas,
+        Operation::Cas,
+        Operation::Cas,
+        Operation::Exch,
+    ];
+    has_every_cell("atomic_bf16x2", "bf16x2", &by_loop);
+}
+
+#[test]
+fn no_atomic_leaves_its_scope_or_order_open() {
+    let module = module();
+    for entry in module.functions.iter().filter(|function| function.is_entry) {
+        for instruction in entry.body.iter().flatten() {
+            let words: Vec<&str> = instruction.opcode.split('.').collect();
+            if !matches!(words[0], "atom" | "red") {
+                continue;
+            }
+            let has = |any: &[&str]| words.iter().any(|word| any.contains(word));
+            assert!(
+                has(&["relaxed", "acquire", "release", "acq_rel"]) && has(&["cta", "gpu", "sys"]),
+                "{}: {}",
+                entry.name,
+                instruction.opcode
+            );
+        }
+    }
+}
+
+/// Which of `wanted` is not in the kernel.
+fn must_have(kernel: &str, wanted: &[&str]) {
+    let opcodes = opcodes(&module(), kernel);
+    for opcode in wanted {
+        assert!(
+            opcodes.contains_key(*opcode),
+            "{kernel} has no {opcode}; it has {opcodes:?}"
+        );
+    }
+}
+
+#[test]
+fn messages_are_released_and_acquired() {
+    must_have(
+        "pass_between_blocks",
+        &["ld.acquire.gpu.global.b32", "st.release.gpu.global.b32"],
+    );
+    must_have(
+        "pass_between_warps",
+        &["ld.acquire.cta.shared.b32", "st.release.cta.shared.b32"],
+    );
+}
+
+#[test]
+fn the_last_blocks_ticket_is_ordered_at_device_scope() {
+    must_have(
+        "reduce_fast",
+        &["atom.acq_rel.gpu.global.inc.u32", "ld.global.nc.v4.f32"],
+    );
+}
+
+#[test]
+fn the_fast_neighbour_lists_move_16_bytes_at_a_time() {
+    must_have(
+        "neighbor_cells_scan",
+        &[
+            "ld.global.v4.b32",
+            "st.global.v4.b32",
+            "ld.relaxed.gpu.global.b64",
+            "st.relaxed.gpu.global.b64",
+        ],
+    );
+    must_have("neighbor_tiles", &["vote.sync.any.pred"]);
+    let tiles = opcodes(&module(), "neighbor_tiles");
+    assert!(
+        tiles
+            .keys()
+            .any(|opcode| opcode.starts_with("ld.shared.v4.")),
+        "{tiles:?}"
+    );
+}
