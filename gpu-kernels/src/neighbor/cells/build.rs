@@ -8,8 +8,9 @@ use cuda_std::vector::Float2;
 use super::{BLOCK_THREADS, CellGrid};
 use crate::neighbor::{MAX_NEIGHBORS, are_near, place_by_place};
 
-/// Length of what a block notes during the search.
-const FOUND_LEN: usize = (MAX_NEIGHBORS * BLOCK_THREADS) as usize;
+/// Length of what a block notes during the search: a row for each place in a
+/// list, and one for all that find none, which nobody reads.
+const FOUND_LEN: usize = ((MAX_NEIGHBORS + 1) * BLOCK_THREADS) as usize;
 
 /// An atom's neighbours so far, in ascending order; [`u32::MAX`] where there is
 /// none yet.
@@ -40,6 +41,18 @@ fn insert(neighbors: &mut Neighbors, neighbor: u32) {
 
 // `insert` names every place.
 const _: () = assert!(MAX_NEIGHBORS == 10);
+
+/// Four numbers in ascending order, by five exchanges.
+#[inline(always)]
+const fn sort_four([a, b, c, d]: [u32; 4]) -> [u32; 4] {
+    const fn exchange(a: u32, b: u32) -> (u32, u32) {
+        if a < b { (a, b) } else { (b, a) }
+    }
+    let ((a, b), (c, d)) = (exchange(a, b), exchange(c, d));
+    let ((a, c), (b, d)) = (exchange(a, c), exchange(b, d));
+    let (b, c) = exchange(b, c);
+    [a, b, c, d]
+}
 
 /// Finds each atom's neighbours in the nine cells around it. The lists are by
 /// place and ascending.
@@ -90,52 +103,89 @@ pub unsafe fn neighbor_cells_build(
     let (column, row) = (grid.column(at.x), grid.row(at.y));
     let first_column = column.saturating_sub(1);
     let end_column = (column + 2).min(n_columns);
-    // The sorted atoms of the three cells of a row; none outside the grid.
+    // The sorted atoms of the three cells of a row: where they start, and how
+    // many they are; none outside the grid.
     let run = |row: u32| {
         if row < n_rows {
             let start = |column: u32| ldg(starts.add((row * n_columns + column) as usize));
-            (start(first_column), start(end_column))
+            let first = start(first_column);
+            (first, start(end_column) - first)
         } else {
             (0, 0)
         }
     };
     // Row −1 is, as a u32, outside the grid too.
-    let runs = [run(row.wrapping_sub(1)), run(row), run(row + 1)];
+    let (below, n_below) = run(row.wrapping_sub(1));
+    let (beside, n_beside) = run(row);
+    let (above, n_above) = run(row + 1);
 
+    // One loop over all three runs: a warp goes round as often as its lane with
+    // the most atoms to look at, not as often as the longest first run, second
+    // run and third run together.
+    let (end_below, end_beside) = (n_below, n_below + n_beside);
+    let end = end_beside + n_above;
+    let (from_below, from_beside, from_above) = (
+        below,
+        beside.wrapping_sub(end_below),
+        above.wrapping_sub(end_beside),
+    );
     // First only where the near ones are, in the order of the search.
     let found = shared_array![u32; FOUND_LEN];
-    let found_place = |k: u32| found.add((k * BLOCK_THREADS + thread::thread_idx_x()) as usize);
+    let thread = thread::thread_idx_x();
+    let found_place = |k: u32| k * BLOCK_THREADS + thread;
+    let mut place = found_place(0);
     let mut count = 0;
-    for (start, end) in runs {
-        let mut other = start;
-        while other < end {
-            let there = ldg(sorted.add(other as usize));
-            if are_near(there.x - at.x, there.y - at.y, cutoff_squared) && other != own {
-                if count < MAX_NEIGHBORS {
-                    *found_place(count) = other;
-                }
-                count += 1;
-            }
-            other += 1;
+    let mut i = 0;
+    while i < end {
+        let from = if i < end_beside {
+            from_beside
+        } else {
+            from_above
+        };
+        let from = if i < end_below { from_below } else { from };
+        let other = from.wrapping_add(i);
+        let there = ldg(sorted.add(other as usize));
+        if are_near(there.x - at.x, there.y - at.y, cutoff_squared) && other != own {
+            *found.add(place as usize) = other;
+            place = (place + BLOCK_THREADS).min(found_place(MAX_NEIGHBORS));
+            count += 1;
         }
+        i += 1;
     }
+
     // Then who they are, in order.
+    let atom = ldg(sorted_atoms.add(own as usize));
+    *n_neighbors.add(atom as usize) = count;
+    let who = |k: u32| ldg(sorted_atoms.add(*found.add(found_place(k) as usize) as usize));
+    let store = |k: u32, neighbor: u32| *list.add(place_by_place(atom, k, n_atoms)) = neighbor;
+    if count <= 4 {
+        // So it is in graphene, and in most of nature.
+        let who = |k: u32| if k < count { who(k) } else { u32::MAX };
+        let [a, b, c, d] = sort_four([who(0), who(1), who(2), who(3)]);
+        if count > 0 {
+            store(0, a);
+        }
+        if count > 1 {
+            store(1, b);
+        }
+        if count > 2 {
+            store(2, c);
+        }
+        if count > 3 {
+            store(3, d);
+        }
+        return;
+    }
     let n_kept = count.min(MAX_NEIGHBORS);
     let mut neighbors: Neighbors = [u32::MAX; MAX_NEIGHBORS as usize];
     let mut k = 0;
     while k < n_kept {
-        insert(
-            &mut neighbors,
-            ldg(sorted_atoms.add(*found_place(k) as usize)),
-        );
+        insert(&mut neighbors, who(k));
         k += 1;
     }
-
-    let atom = ldg(sorted_atoms.add(own as usize));
-    *n_neighbors.add(atom as usize) = count;
     for (k, neighbor) in (0..MAX_NEIGHBORS).zip(neighbors) {
-        if k < count {
-            *list.add(place_by_place(atom, k, n_atoms)) = neighbor;
+        if k < n_kept {
+            store(k, neighbor);
         }
     }
     if count > MAX_NEIGHBORS {
@@ -145,7 +195,7 @@ pub unsafe fn neighbor_cells_build(
 
 #[cfg(test)]
 mod tests {
-    use super::{Neighbors, insert};
+    use super::{Neighbors, insert, sort_four};
 
     #[test]
     fn insertion_keeps_the_smallest_in_order() {
@@ -154,5 +204,15 @@ mod tests {
             insert(&mut neighbors, neighbor);
         }
         assert_eq!(neighbors, [0, 1, 2, 3, 4, 5, 7, 8, 9, 11]);
+    }
+
+    #[test]
+    fn four_are_sorted_whatever_their_order() {
+        for i in 0..256_u32 {
+            let mut numbers = [i & 3, i >> 2 & 3, i >> 4 & 3, i >> 6 & 3];
+            let sorted = sort_four(numbers);
+            numbers.sort_unstable();
+            assert_eq!(sorted, numbers);
+        }
     }
 }
