@@ -373,37 +373,67 @@ neighbor_cells_build(const float2 *sorted, const uint32_t *sorted_atoms, uint32_
     const uint32_t column = grid.column(at.x), row = grid.row(at.y);
     const uint32_t first_column = column == 0 ? 0 : column - 1;
     const uint32_t end_column = min(column + 2, n_columns);
-    uint32_t runs[3][2];
+    uint32_t from[3], n[3];
 #pragma unroll
     for (uint32_t i = 0; i < 3; ++i) {
         const uint32_t there = row + i - 1;
         const bool is_inside = there < n_rows;
-        runs[i][0] = is_inside ? __ldg(starts + there * n_columns + first_column) : 0;
-        runs[i][1] = is_inside ? __ldg(starts + there * n_columns + end_column) : 0;
+        from[i] = is_inside ? __ldg(starts + there * n_columns + first_column) : 0;
+        n[i] = is_inside ? __ldg(starts + there * n_columns + end_column) - from[i] : 0;
     }
+    const uint32_t end_below = n[0], end_beside = n[0] + n[1], end = end_beside + n[2];
+    from[1] -= end_below;
+    from[2] -= end_beside;
 
-    __shared__ uint32_t found[max_neighbors][cell_threads];
-    uint32_t count = 0;
-#pragma unroll
-    for (uint32_t i = 0; i < 3; ++i) {
-        for (uint32_t other = runs[i][0]; other < runs[i][1]; ++other) {
-            const float2 there = __ldg(sorted + other);
-            if (are_near(there.x - at.x, there.y - at.y, cutoff_squared) && other != own) {
-                if (count < max_neighbors) {
-                    found[count][threadIdx.x] = other;
-                }
-                ++count;
-            }
+    __shared__ uint32_t found[(max_neighbors + 1) * cell_threads];
+    const uint32_t thread = threadIdx.x;
+    uint32_t place = thread, count = 0;
+    for (uint32_t i = 0; i < end; ++i) {
+        const uint32_t other =
+            (i < end_below ? from[0] : i < end_beside ? from[1] : from[2]) + i;
+        const float2 there = __ldg(sorted + other);
+        if (are_near(there.x - at.x, there.y - at.y, cutoff_squared) && other != own) {
+            found[place] = other;
+            place = min(place + cell_threads, max_neighbors * cell_threads + thread);
+            ++count;
         }
     }
+
+    const uint32_t atom = __ldg(sorted_atoms + own);
+    n_neighbors[atom] = count;
+    const auto who = [&](uint32_t k) { return __ldg(sorted_atoms + found[k * cell_threads + thread]); };
+    if (count <= 4) {
+        uint32_t four[4];
+#pragma unroll
+        for (uint32_t k = 0; k < 4; ++k) {
+            four[k] = k < count ? who(k) : 0xffffffffu;
+        }
+        const auto exchange = [&](uint32_t i, uint32_t j) {
+            const uint32_t low = min(four[i], four[j]), high = max(four[i], four[j]);
+            four[i] = low;
+            four[j] = high;
+        };
+        exchange(0, 1);
+        exchange(2, 3);
+        exchange(0, 2);
+        exchange(1, 3);
+        exchange(1, 2);
+#pragma unroll
+        for (uint32_t k = 0; k < 4; ++k) {
+            if (k < count) {
+                list[place_by_place(atom, k, n_atoms)] = four[k];
+            }
+        }
+        return;
+    }
+    const uint32_t n_kept = min(count, max_neighbors);
     uint32_t neighbors[max_neighbors];
 #pragma unroll
     for (uint32_t k = 0; k < max_neighbors; ++k) {
         neighbors[k] = 0xffffffffu;
     }
-    const uint32_t n_kept = min(count, max_neighbors);
     for (uint32_t i = 0; i < n_kept; ++i) {
-        uint32_t moving = __ldg(sorted_atoms + found[i][threadIdx.x]);
+        uint32_t moving = who(i);
 #pragma unroll
         for (uint32_t k = 0; k < max_neighbors; ++k) {
             const uint32_t here = neighbors[k];
@@ -411,12 +441,9 @@ neighbor_cells_build(const float2 *sorted, const uint32_t *sorted_atoms, uint32_
             moving = max(here, moving);
         }
     }
-
-    const uint32_t atom = __ldg(sorted_atoms + own);
-    n_neighbors[atom] = count;
 #pragma unroll
     for (uint32_t k = 0; k < max_neighbors; ++k) {
-        if (k < count) {
+        if (k < n_kept) {
             list[place_by_place(atom, k, n_atoms)] = neighbors[k];
         }
     }

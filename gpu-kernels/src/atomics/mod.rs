@@ -30,9 +30,8 @@
 //! | dec | `if old == 0 or old > value { value } else { old − 1 }` | u32 |
 //!
 //! - *Space*: shared memory has its atomic units in the multiprocessor, global
-//!   memory in the L2 cache. Many lanes at one address cost one after the other
-//!   in shared memory; in global memory the cache merges the ones that return
-//!   nothing.
+//!   memory in the L2 cache, a thousand cycles away and back. In both, operations
+//!   at one address are done one after the other.
 //! - *Scope*: among whom the step is one. A block's threads run on one
 //!   multiprocessor, so that the narrowest scope is the cheapest. A scope that is
 //!   too narrow is a race like no atomic at all.

@@ -15,7 +15,7 @@ pub struct Args {
     atoms: PathBuf,
 
     /// Atoms nearer than this are neighbours, in Å.
-    #[arg(long, value_name = "Å", default_value_t = CUTOFF, value_parser = cutoff)]
+    #[arg(long, value_name = "Å", default_value_t = CUTOFF, value_parser = cutoff, allow_negative_numbers = true)]
     cutoff: f32,
 
     /// Also draw the atoms and their bonds to this file.
