@@ -10,6 +10,10 @@ pub const COMMANDS: &[(&str, &str)] = &[
         "Run kernels and compare them with their references",
     ),
     ("list", "List lessons and kernels"),
+    (
+        "neighbors",
+        "List who is near whom among atoms in a file, by the cell list's kernels",
+    ),
     ("ptx", "Print a kernel's PTX, or what a GPU makes of it"),
     (
         "counters",
