@@ -16,7 +16,7 @@ pub struct Args {
     #[arg(long, value_name = "CSV", required_unless_present = "command")]
     ncu: Option<PathBuf>,
 
-    /// What `run-all --engine sim --once --full --json FILE` wrote.
+    /// What `run-all --engine sim --once --json FILE` wrote.
     #[arg(long, value_name = "JSON", required_unless_present = "command")]
     sim: Option<PathBuf>,
 
@@ -28,10 +28,10 @@ pub struct Args {
 pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     let mut out = anstream::stdout().lock();
     let (Some(ncu), Some(sim)) = (&args.ncu, &args.sim) else {
-        let metrics: Vec<_> = METRICS.iter().map(|&(_, metric)| metric).collect();
+        let metrics: Vec<_> = METRICS.iter().map(|metric| metric.ncu).collect();
         writeln!(
             out,
-            "ncu --csv --page raw --clock-control none --metrics {} ./lockstep run-all --engine gpu --once --full > ncu.csv",
+            "ncu --csv --page raw --clock-control none --metrics {} ./lockstep run-all --engine gpu --once > ncu.csv",
             metrics.join(",")
         )?;
         return Ok(Exit::Passed);
@@ -55,7 +55,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
             "{} {}: {} {} by rule, {} on the hardware ({:+.3}%)",
             row.kernel,
             row.shape,
-            row.count,
+            row.metric,
             row.simulator,
             row.hardware,
             100.0 * excess

@@ -2,7 +2,7 @@
 
 use super::progress::{Progress, say};
 use super::{Exit, Stop, peers};
-use crate::engine::{self, Engine, EngineChoice, PtxModule};
+use crate::engine::{self, Engine, EngineChoice, EngineKind, PtxModule};
 use crate::registry::{self, Effort};
 use crate::report::json::Report;
 use crate::report::table::{self, BAD, GOOD, UNSURE, style_of};
@@ -42,8 +42,8 @@ pub struct Args {
     #[arg(long, value_name = "N")]
     fuel: Option<u64>,
 
-    /// Launch each kernel once on each single shape: no sweeps over many
-    /// shapes, no timing. For profilers.
+    /// Launch each kernel once on each single shape of a GPU's run, whatever the
+    /// engine: no sweeps over many shapes, no timing. For profilers.
     #[arg(long)]
     once: bool,
 
@@ -85,7 +85,12 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     }
 
     let started = Instant::now();
-    let mut cases = run::cases(&selected, engine.kind(), args.effort());
+    let sizes_of = if args.once {
+        EngineKind::Gpu
+    } else {
+        engine.kind()
+    };
+    let mut cases = run::cases(&selected, sizes_of, args.effort());
     if args.once {
         cases.retain(|case| !case.shape.is_sweep());
     }

@@ -9,43 +9,56 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Our name of a count, and Nsight Compute's.
-pub const METRICS: &[(&str, &str)] = &[
-    (
-        "shared_load_conflicts",
+/// A hardware counter and what it counts, in our names.
+pub struct Metric {
+    /// Nsight Compute's name.
+    pub ncu: &'static str,
+    /// The counts whose sum it is.
+    pub counts: &'static [&'static str],
+}
+
+const fn metric(ncu: &'static str, counts: &'static [&'static str]) -> Metric {
+    Metric { ncu, counts }
+}
+
+/// What is compared. The hardware's counters of shared loads and stores hold
+/// those of ldmatrix and stmatrix too.
+pub const METRICS: &[Metric] = &[
+    metric(
         "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
+        &["shared_load_conflicts", "ldmatrix_conflicts"],
     ),
-    (
-        "shared_store_conflicts",
+    metric(
         "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
+        &["shared_store_conflicts", "stmatrix_conflicts"],
     ),
-    (
-        "ldmatrix_conflicts",
+    metric(
         "sm__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared_op_ldsm.sum",
+        &["ldmatrix_conflicts"],
     ),
-    (
-        "global_load_requests",
+    metric(
         "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+        &["global_load_requests"],
     ),
-    (
-        "global_load_sectors",
+    metric(
         "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+        &["global_load_sectors"],
     ),
-    (
-        "global_store_requests",
+    metric(
         "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
+        &["global_store_requests"],
     ),
-    (
-        "global_store_sectors",
+    metric(
         "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+        &["global_store_sectors"],
     ),
-    (
-        "local_load_sectors",
+    metric(
         "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum",
+        &["local_load_sectors"],
     ),
-    (
-        "local_store_sectors",
+    metric(
         "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum",
+        &["local_store_sectors"],
     ),
 ];
 
@@ -56,8 +69,8 @@ pub struct Compared {
     pub kernel: String,
     /// The shape's name.
     pub shape: String,
-    /// Our name of the count.
-    pub count: &'static str,
+    /// The hardware counter.
+    pub metric: &'static str,
     /// What the simulator counted.
     pub simulator: u64,
     /// What the hardware counted.
@@ -162,14 +175,20 @@ pub fn compare(hardware: &Launches, simulator: &Value) -> Comparison {
             continue;
         }
         for (launch, entry) in theirs.iter().zip(ours) {
-            for &(count, metric) in METRICS {
-                if let (Some(simulator), Some(&hardware)) =
-                    (entry["counts"][count].as_u64(), launch.get(metric))
-                {
+            for metric in METRICS {
+                let sum = || {
+                    let counts = &entry["counts"];
+                    metric
+                        .counts
+                        .iter()
+                        .map(|&count| counts[count].as_u64())
+                        .sum::<Option<u64>>()
+                };
+                if let (Some(simulator), Some(&hardware)) = (sum(), launch.get(metric.ncu)) {
                     comparison.compared.push(Compared {
                         kernel: kernel.to_owned(),
                         shape: entry["shape"].as_str().unwrap_or_default().to_owned(),
-                        count,
+                        metric: metric.ncu,
                         simulator,
                         hardware,
                     });
