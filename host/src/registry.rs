@@ -321,7 +321,7 @@ mod tests {
     fn filters_match_lessons_and_kernels() {
         let count = |filter: &str| matching(&[filter.to_owned()]).map(|found| found.len());
         assert_eq!(count("transpose"), Ok(7));
-        assert_eq!(count("padded"), Ok(1));
+        assert_eq!(count("transpose_padded"), Ok(1));
         assert_eq!(
             matching(&[]).map(|found| found.len()),
             Ok(kernels().count())
