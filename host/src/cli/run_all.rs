@@ -42,6 +42,11 @@ pub struct Args {
     #[arg(long, value_name = "N")]
     fuel: Option<u64>,
 
+    /// Simulator: also look for races between warps, and for reads of shared
+    /// memory that nothing was written to.
+    #[arg(long)]
+    check: bool,
+
     /// Launch each kernel once on each single shape of a GPU's run, whatever the
     /// engine: no sweeps over many shapes, no timing. For profilers.
     #[arg(long)]
@@ -76,7 +81,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         Some(path) => vec![read_module(path)?],
         None => crate::ptx::modules(),
     };
-    let (engine, why) = engine::choose(args.engine, modules, args.fuel)
+    let (engine, why) = engine::choose(args.engine, modules, args.fuel, args.check)
         .map_err(|error| Stop::Because(Exit::NothingRan, error.to_string()))?;
     say(&format!("engine: {why}"));
 

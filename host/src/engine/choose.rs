@@ -18,7 +18,7 @@ pub enum EngineChoice {
 }
 
 /// The engine, and one sentence on which and why. `fuel` is the simulator's
-/// limit for kernels that never end.
+/// limit for kernels that never end; with `check` it looks for races.
 ///
 /// # Errors
 ///
@@ -27,6 +27,7 @@ pub fn choose(
     choice: EngineChoice,
     modules: Vec<PtxModule>,
     fuel: Option<u64>,
+    check: bool,
 ) -> Result<(Box<dyn Engine>, String), EngineError> {
     match choice {
         EngineChoice::Gpu => {
@@ -36,7 +37,8 @@ pub fn choose(
         }
         EngineChoice::Sim => {
             let why = "simulator (asked for by --engine sim)".to_owned();
-            Ok((Box::new(Sim::new(modules).with_fuel(fuel)), why))
+            let sim = Sim::new(modules).with_fuel(fuel).with_check(check);
+            Ok((Box::new(sim), why))
         }
         EngineChoice::Auto => match Gpu::new(modules.clone()) {
             Ok(gpu) => {
@@ -45,7 +47,8 @@ pub fn choose(
             }
             Err(error) => {
                 let why = format!("simulator, since no GPU answers: {error}");
-                Ok((Box::new(Sim::new(modules).with_fuel(fuel)), why))
+                let sim = Sim::new(modules).with_fuel(fuel).with_check(check);
+                Ok((Box::new(sim), why))
             }
         },
     }

@@ -16,6 +16,8 @@ pub struct Sim {
     modules: Vec<PtxModule>,
     /// Warp instructions that each block may execute; ptx_sim's default if none.
     fuel: Option<u64>,
+    /// Whether to look for races.
+    check: bool,
     state: RefCell<State>,
 }
 
@@ -58,6 +60,7 @@ impl Sim {
             },
             modules,
             fuel: None,
+            check: false,
             state: RefCell::new(State { device, loaded }),
         }
     }
@@ -66,6 +69,12 @@ impl Sim {
     /// instructions in a block.
     pub fn with_fuel(self, fuel: Option<u64>) -> Self {
         Self { fuel, ..self }
+    }
+
+    /// The same, but races between warps and reads of unwritten shared memory
+    /// are errors. Several times slower.
+    pub fn with_check(self, check: bool) -> Self {
+        Self { check, ..self }
     }
 
     /// The module with the entry, loading modules until it is found.
@@ -212,6 +221,7 @@ impl Engine for Sim {
             options: LaunchOptions {
                 count,
                 fuel: self.fuel,
+                check: self.check,
                 ..LaunchOptions::default()
             },
         };
