@@ -2,8 +2,7 @@
 //! their lessons, which must reject them.
 //!
 //! Left out: defects that show in the result on some runs only (blocks that add
-//! without atomics). They are for a check that looks at the accesses, not at the
-//! result.
+//! without atomics). The check that looks at the accesses finds them: `races.rs`.
 
 use broken_kernels::{neighbor, reduction};
 use host::bench::{Bench, CaseError};

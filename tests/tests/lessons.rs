@@ -31,9 +31,11 @@ fn all_must_pass(engine: &dyn Engine, effort: Effort, filters: &[String]) {
     );
 }
 
+/// With every check on: the catalogue is right, and raises no alarm.
 #[test]
 fn quick_run_passes_on_the_simulator() {
-    all_must_pass(&Sim::new(host::ptx::modules()), Effort::Quick, &[]);
+    let checked = Sim::new(host::ptx::modules()).with_check(true);
+    all_must_pass(&checked, Effort::Quick, &[]);
 }
 
 #[test]

@@ -1,0 +1,68 @@
+//! Races in Rust kernels, as `run-all --check` reports them: both accesses, each
+//! with thread and source line. That the catalogue raises no alarm is tested
+//! where its lessons are (`lessons.rs`).
+
+use broken_kernels::reduction;
+use host::engine::{Buffer, Engine, EngineError, LaunchConfig, Observe, Prepared};
+use host::lessons::transpose;
+use host::registry::{KernelEntry, Shape};
+use host::run::Status;
+use lockstep_tests::{BROKEN_PTX, results, simulator};
+
+/// Both accesses are named, with places in `file`.
+fn names_both(report: &str, file: &str) {
+    for words in ["race:", "the earlier one:", "the later one:", "thread ("] {
+        assert!(report.contains(words), "`{words}` is missing in: {report}");
+    }
+    let n_places = report.matches(&format!("{file}:")).count();
+    assert!(n_places >= 2, "{n_places} places in {file}: {report}");
+}
+
+fn report_of(launched: Result<impl Sized, EngineError>) -> String {
+    match launched {
+        Ok(_) => panic!("no race was found"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn transpose_without_a_barrier() {
+    let checked = simulator(BROKEN_PTX).with_check(true);
+    let entry = KernelEntry::of(broken_kernels::missing_barrier, "broken", |bench| {
+        transpose::run(bench, broken_kernels::missing_barrier, transpose::by_input)
+    });
+    let results = results(&checked, entry, &[Shape::of(&[64, 64])]);
+    assert_eq!(results[0].status, Status::Failed);
+    names_both(
+        results[0].reason.as_deref().unwrap_or_default(),
+        "tests/broken-kernels/src/lib.rs",
+    );
+}
+
+#[test]
+fn reduction_without_a_barrier() {
+    let engine = simulator(BROKEN_PTX).with_check(true);
+    let input = Buffer::of(&engine, "input", &[1.0f32; 256]).expect("room");
+    let sums = Buffer::of(&engine, "sums", &[0.0f32; 2]).expect("room");
+    let args = (input.as_ptr(), sums.as_mut_ptr(), 256);
+    let config = LaunchConfig::new([2, 1, 1], [128, 1, 1]);
+    // SAFETY: two blocks of 128 read 256 elements and write two sums.
+    let launch = unsafe { Prepared::of::<reduction::reduce_without_barrier>(config, args) };
+    let report = report_of(engine.launch(&launch.expect("it fits"), Observe::Nothing));
+    names_both(&report, "tests/broken-kernels/src/reduction.rs");
+    assert!(report.contains("shared address"), "{report}");
+}
+
+#[test]
+fn reduction_without_atomics_across_blocks() {
+    let engine = simulator(BROKEN_PTX).with_check(true);
+    let input = Buffer::of(&engine, "input", &[1.0f32; 256]).expect("room");
+    let sum = Buffer::of(&engine, "sum", &[0.0f32]).expect("room");
+    let args = (input.as_ptr(), sum.as_mut_ptr(), 256);
+    let config = LaunchConfig::new([2, 1, 1], [128, 1, 1]);
+    // SAFETY: two blocks of 128 read 256 elements and write one sum.
+    let launch = unsafe { Prepared::of::<reduction::reduce_without_atomics>(config, args) };
+    let report = report_of(engine.launch(&launch.expect("it fits"), Observe::Nothing));
+    names_both(&report, "tests/broken-kernels/src/reduction.rs");
+    assert!(report.contains("`sum`"), "{report}");
+}
