@@ -16,7 +16,7 @@ pub struct Args {
     #[arg(long, value_name = "CSV", required_unless_present = "command")]
     ncu: Option<PathBuf>,
 
-    /// What `run-all --engine sim --once --json FILE` wrote.
+    /// What `run-all --engine sim --once --full --json FILE` wrote.
     #[arg(long, value_name = "JSON", required_unless_present = "command")]
     sim: Option<PathBuf>,
 
@@ -31,7 +31,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         let metrics: Vec<_> = METRICS.iter().map(|metric| metric.ncu).collect();
         writeln!(
             out,
-            "ncu --csv --page raw --clock-control none --metrics {} ./lockstep run-all --engine gpu --once > ncu.csv",
+            "ncu --csv --page raw --clock-control none --metrics {} ./lockstep run-all --engine gpu --once --full > ncu.csv",
             metrics.join(",")
         )?;
         return Ok(Exit::Passed);

@@ -47,8 +47,8 @@ pub struct Args {
     #[arg(long)]
     check: bool,
 
-    /// Launch each kernel once on each single shape of a GPU's run, whatever the
-    /// engine: no sweeps over many shapes, no timing. For profilers.
+    /// Launch each kernel once on each single shape of the simulator's run,
+    /// whatever the engine: no sweeps over many shapes, no timing. For profilers.
     #[arg(long)]
     once: bool,
 
@@ -91,7 +91,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
 
     let started = Instant::now();
     let sizes_of = if args.once {
-        EngineKind::Gpu
+        EngineKind::Sim
     } else {
         engine.kind()
     };

