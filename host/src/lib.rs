@@ -4,7 +4,8 @@
 //! lessons themselves), [`bench`] (what a lesson runs on), [`engine`] (GPU and
 //! simulator), [`verify`] and [`measure`] (verdicts and figures), [`run`] (one
 //! walk over the registry), [`report`] and [`cli`] (what people see). Beside
-//! them, [`neighbors`]: atoms of the user's own and their neighbour lists.
+//! them, [`neighbors`]: atoms of the user's own and their neighbour lists, and
+//! [`sim_bench`]: how fast the simulator is.
 //!
 //! Left out: kernels (`gpu-kernels`), their compilation (`cuda_builder`), the
 //! simulation of PTX (`ptx_sim`).
@@ -23,6 +24,7 @@ pub mod ptx;
 pub mod registry;
 pub mod report;
 pub mod run;
+pub mod sim_bench;
 pub mod verify;
 
 /// The commit this was built from, or `unknown`.

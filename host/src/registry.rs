@@ -39,6 +39,8 @@ pub struct Lesson {
 pub enum Effort {
     /// Seconds, for a first look.
     Quick,
+    /// One shape a lesson, enough work to time the simulator by.
+    Sample,
     /// Everything that the catalogue claims, at sizes that suit the engine.
     #[default]
     Default,

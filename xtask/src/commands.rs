@@ -19,5 +19,6 @@ pub const COMMANDS: &[(&str, &str)] = &[
         "counters",
         "Compare the simulator's counts with a GPU's hardware counters",
     ),
+    ("sim-bench", "Measure how fast the simulator is"),
     ("readme", "Renew the generated part of the README"),
 ];

@@ -111,6 +111,7 @@ mod warp;
 pub use checks::count;
 pub use device::{Device, DeviceConfig, LoadedModule, MemoryError};
 pub use diagnostics::LaunchError;
+pub use lanes::has_wide_vectors;
 pub use launch::{Launch, LaunchOptions, MAX_BLOCK_THREADS};
 pub use module::{KernelInfo, Module};
 pub use report::{Counts, InstructionCounts, Report};

@@ -13,6 +13,7 @@ mod progress;
 mod ptx;
 mod readme;
 mod run_all;
+mod sim_bench;
 mod tools;
 
 use clap::{Parser, Subcommand};
@@ -54,6 +55,8 @@ enum Command {
     Ptx(ptx::Args),
     /// Compare the simulator's counts with a GPU's hardware counters.
     Counters(counters::Args),
+    /// Measure how fast the simulator is.
+    SimBench(sim_bench::Args),
     /// Renew the generated part of the README.
     Readme(readme::Args),
 }
@@ -100,6 +103,7 @@ pub fn main() -> ExitCode {
         Command::Neighbors(args) => neighbors::run(&args),
         Command::Ptx(args) => ptx::run(&args),
         Command::Counters(args) => counters::run(&args),
+        Command::SimBench(args) => sim_bench::run(&args),
         Command::Readme(args) => readme::run(&args),
     };
     let exit = match ended {

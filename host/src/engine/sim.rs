@@ -77,6 +77,42 @@ impl Sim {
         Self { check, ..self }
     }
 
+    /// Runs a launch by ptx_sim's own options; gives its own report.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::launch`].
+    pub fn launch_with(
+        &self,
+        launch: &Prepared,
+        options: LaunchOptions,
+    ) -> Result<ptx_sim::Report, EngineError> {
+        let loaded = self.module_with(launch.entry())?;
+        let config = launch.config();
+        let params: Vec<&[u8]> = launch
+            .params()
+            .iter()
+            .map(|param| param.as_bytes())
+            .collect();
+        let simulated = Launch {
+            grid: config.grid,
+            block: config.block,
+            dynamic_shared_bytes: config.dynamic_shared_bytes,
+            params: &params,
+            options,
+        };
+        let device = &mut self.state.borrow_mut().device;
+        let launched = device.launch(&loaded.on_device, launch.entry(), &simulated);
+        launched.map_err(|error| {
+            let error = launch_error(launch.place(), &error);
+            let record = loaded.sink.and_then(|sink| take_record(device, sink));
+            match record {
+                Some(record) => panic::explain(error, &record),
+                None => error,
+            }
+        })
+    }
+
     /// The module with the entry, loading modules until it is found.
     fn module_with(&self, entry: &str) -> Result<Rc<Loaded>, EngineError> {
         let mut state = self.state.borrow_mut();
@@ -205,41 +241,18 @@ impl Engine for Sim {
         launch: &Prepared,
         observe: Observe,
     ) -> Result<Option<LaunchCounts>, EngineError> {
-        let loaded = self.module_with(launch.entry())?;
-        let config = launch.config();
-        let params: Vec<&[u8]> = launch
-            .params()
-            .iter()
-            .map(|param| param.as_bytes())
-            .collect();
         let count = observe == Observe::Counts;
-        let simulated = Launch {
-            grid: config.grid,
-            block: config.block,
-            dynamic_shared_bytes: config.dynamic_shared_bytes,
-            params: &params,
-            options: LaunchOptions {
-                count,
-                fuel: self.fuel,
-                check: self.check,
-                ..LaunchOptions::default()
-            },
+        let options = LaunchOptions {
+            count,
+            fuel: self.fuel,
+            check: self.check,
+            ..LaunchOptions::default()
         };
-        let device = &mut self.state.borrow_mut().device;
-        match device.launch(&loaded.on_device, launch.entry(), &simulated) {
-            Ok(report) => Ok(count.then_some(LaunchCounts {
-                total: report.counts,
-                instructions: report.instructions,
-            })),
-            Err(error) => {
-                let error = launch_error(launch.place(), &error);
-                let record = loaded.sink.and_then(|sink| take_record(device, sink));
-                Err(match record {
-                    Some(record) => panic::explain(error, &record),
-                    None => error,
-                })
-            }
-        }
+        let report = self.launch_with(launch, options)?;
+        Ok(count.then_some(LaunchCounts {
+            total: report.counts,
+            instructions: report.instructions,
+        }))
     }
 
     fn time(

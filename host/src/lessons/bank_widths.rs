@@ -51,6 +51,7 @@ fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
     let sweep = Shape::every(&[MAX_WIDTH, 2]);
     let (widths, n_rounds) = match (engine, effort) {
         (_, Effort::Quick) => (vec![], 0),
+        (_, Effort::Sample) => return vec![Shape::of(&[MAX_WIDTH, 64])],
         (EngineKind::Sim, Effort::Default) => (SOME_WIDTHS.to_vec(), 1),
         (EngineKind::Gpu, Effort::Default) => (SOME_WIDTHS.to_vec(), TIMED_ROUNDS),
         (EngineKind::Sim, Effort::Full) => ((1..=MAX_WIDTH).collect(), 1),

@@ -111,6 +111,7 @@ const fn conflicts(ldmatrix: f64) -> [Expectation; 2] {
 fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
     let many = match (engine, effort) {
         (_, Effort::Quick) => 3,
+        (_, Effort::Sample) => return vec![Shape::of(&[64])],
         (EngineKind::Sim, Effort::Default) => 64,
         (EngineKind::Gpu, _) | (_, Effort::Full) => 16384,
     };

@@ -85,6 +85,7 @@ const TIMED: u32 = 1 << 26;
 fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
     match (effort, engine) {
         (Effort::Quick, _) => vec![Shape::every(&[40]), Shape::of(&[COUNTED])],
+        (Effort::Sample, _) => vec![Shape::of(&[1 << 18])],
         (Effort::Default | Effort::Full, EngineKind::Sim) => vec![
             Shape::every(&[300]),
             Shape::of(&[COUNTED]),

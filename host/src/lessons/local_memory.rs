@@ -60,6 +60,7 @@ fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
     let mut shapes = vec![Shape::every(&[40]), Shape::of(&[CATALOGUE])];
     match (effort, engine) {
         (Effort::Quick, _) => {}
+        (Effort::Sample, _) => return vec![Shape::of(&[CATALOGUE])],
         (Effort::Default, EngineKind::Sim) => shapes[0] = Shape::every(&[300]),
         (Effort::Full, EngineKind::Sim) => shapes[0] = Shape::every(&[600]),
         (Effort::Default | Effort::Full, EngineKind::Gpu) => {

@@ -96,6 +96,7 @@ const fn conflicts(ldmatrix: f64, stores: f64, loads: f64, stmatrix: f64) -> [Ex
 fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
     let many = match (engine, effort) {
         (_, Effort::Quick) => 3,
+        (_, Effort::Sample) => return vec![Shape::of(&[64])],
         (EngineKind::Sim, Effort::Default) => 64,
         (EngineKind::Gpu, _) | (_, Effort::Full) => 16384,
     };

@@ -99,6 +99,7 @@ const fn ldmatrix(conflicts: f64) -> Expectation {
 fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
     let many = match (engine, effort) {
         (_, Effort::Quick) => 2,
+        (_, Effort::Sample) => return vec![Shape::of(&[8])],
         (EngineKind::Sim, Effort::Default) => 8,
         (EngineKind::Gpu, _) | (_, Effort::Full) => 2048,
     };

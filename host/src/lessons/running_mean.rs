@@ -65,6 +65,7 @@ fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
     let mut shapes = vec![Shape::every(&[20, 20])];
     match (effort, engine) {
         (Effort::Quick, _) => shapes.push(Shape::of(&[20_000, 32])),
+        (Effort::Sample, _) => return vec![Shape::of(&[20_011, 32])],
         (Effort::Default, EngineKind::Sim) => {
             shapes = vec![Shape::every(&[40, 40])];
             shapes.extend(windows(20_011));

@@ -110,6 +110,7 @@ const fn on_rtx_3090(time_ms: f64) -> Published {
 fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
     match (effort, engine) {
         (Effort::Quick, _) => vec![Shape::every(&[33, 33]), Shape::of(&[256, 256])],
+        (Effort::Sample, _) => vec![Shape::of(&[1024, 1024])],
         (Effort::Default, EngineKind::Sim) => {
             vec![Shape::every(&[64, 64]), Shape::of(&[1024, 1024])]
         }
