@@ -37,6 +37,7 @@ impl Default for DeviceConfig {
 
 /// Why device memory could not be allocated, read or written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum MemoryError {
     /// More than there is.
     #[error("out of device memory: {requested} bytes for `{label}`, {free} of {total} are free")]
@@ -57,6 +58,14 @@ pub enum MemoryError {
         address: u64,
         /// The number of bytes.
         n_bytes: u64,
+    },
+    /// More elements than the array has.
+    #[error("{given} elements do not fit in an array of {n_elements}")]
+    TooLong {
+        /// Elements given.
+        given: usize,
+        /// Elements that the array has.
+        n_elements: usize,
     },
     /// A variable of the module that is declared elsewhere.
     #[error("the variable `{name}` is declared but not defined")]

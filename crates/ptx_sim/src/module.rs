@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::decode::{self, layout::SharedLayout};
 use crate::ir;
-use crate::program::Program;
+use crate::program::{Op, Program};
 
 /// A PTX module. Cheap to clone.
 #[derive(Clone)]
@@ -19,6 +19,7 @@ struct Inner {
 
 /// What a host needs to know of a kernel.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct KernelInfo<'a> {
     /// Its name.
     pub name: &'a str,
@@ -32,6 +33,20 @@ pub struct KernelInfo<'a> {
     pub local_bytes: u32,
     /// Whether it names dynamic shared memory.
     pub uses_dynamic_shared: bool,
+}
+
+/// An instruction that the simulator does not know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnsupportedInstruction<'a> {
+    /// The function that holds it.
+    pub function: &'a str,
+    /// Line of the PTX text, from 1.
+    pub ptx_line: u32,
+    /// The opcode as written.
+    pub opcode: &'a str,
+    /// What about it is not known.
+    pub reason: &'a str,
 }
 
 impl Module {
@@ -69,6 +84,41 @@ impl Module {
             local_bytes: decoded.local_bytes,
             uses_dynamic_shared: shared.is_dynamic,
         })
+    }
+
+    /// The instructions that the simulator does not know, in order of the PTX
+    /// text. A launch that reaches one ends there with
+    /// [`LaunchError::Unsupported`](crate::LaunchError::Unsupported); the
+    /// module's other code runs.
+    ///
+    /// ```
+    /// let module = ptx_sim::Module::parse(
+    ///     ".version 8.0\n.target sm_90\n.address_size 64\n\
+    ///      .entry k() { .reg .b32 %r<2>; mov.u32 %r0, 1; frobnicate.b32 %r1, %r0; ret; }",
+    /// )?;
+    /// let unknown = module.unsupported();
+    /// assert_eq!(unknown.len(), 1);
+    /// assert_eq!(unknown[0].opcode, "frobnicate.b32");
+    /// # Ok::<(), ptx_sim::ir::ParseError>(())
+    /// ```
+    pub fn unsupported(&self) -> Vec<UnsupportedInstruction<'_>> {
+        let mut found = Vec::new();
+        for function in self.program().functions.iter().flatten() {
+            let text = &self.ir().functions[function.id.0 as usize];
+            let body = text.body.as_deref().unwrap_or_default();
+            for insn in &function.code {
+                if let Op::Unsupported(unsupported) = &insn.op {
+                    found.push(UnsupportedInstruction {
+                        function: &text.name,
+                        ptx_line: body.get(insn.ptx as usize).map_or(text.line, |i| i.line),
+                        opcode: &unsupported.opcode,
+                        reason: &unsupported.reason,
+                    });
+                }
+            }
+        }
+        found.sort_by_key(|u| u.ptx_line);
+        found
     }
 
     /// The parsed text.

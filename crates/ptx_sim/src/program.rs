@@ -122,6 +122,8 @@ pub(crate) enum Op {
     Yield,
     /// Tensor-core tiles and asynchronous copies.
     Matrix(Box<crate::step::matrix::MatrixOp>),
+    /// A barrier in shared memory.
+    Mbarrier(Box<crate::step::mbarrier::Mbarrier>),
     /// Not known: reported when executed.
     Unsupported(Box<Unsupported>),
 }

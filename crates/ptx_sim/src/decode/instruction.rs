@@ -162,6 +162,9 @@ impl Decoder<'_> {
             }
             "ldmatrix" | "stmatrix" => self.tile_move(op, operands),
             "mma" => self.mma(op, operands),
+            "wmma" => self.wmma(op, operands),
+            "mbarrier" => self.mbarrier(op, operands),
+            "vabsdiff2" | "vabsdiff4" => self.absolute_differences(op, operands),
             "cp" => self.async_copy(op, operands),
             "nanosleep" => {
                 op.ignore(&["u32"]);

@@ -12,12 +12,12 @@ use super::operand::{Decoded, immediate};
 
 impl Decoder<'_> {
     /// Adds an instruction on tiles.
-    fn matrix(&mut self, op: MatrixOp) {
+    pub(super) fn matrix(&mut self, op: MatrixOp) {
         self.emit(Op::Matrix(Box::new(op)));
     }
 
     /// `n` 32-bit sources.
-    fn fragment(&mut self, operand: &Operand, n: usize) -> Decoded<Vec<Slot>> {
+    pub(super) fn fragment(&mut self, operand: &Operand, n: usize) -> Decoded<Vec<Slot>> {
         elements(operand, n)?
             .iter()
             .map(|e| self.source(e, Type::B32))
@@ -25,7 +25,11 @@ impl Decoder<'_> {
     }
 
     /// `n` 32-bit destinations.
-    fn fragment_destination(&mut self, operand: &Operand, n: usize) -> Decoded<Vec<Slot>> {
+    pub(super) fn fragment_destination(
+        &mut self,
+        operand: &Operand,
+        n: usize,
+    ) -> Decoded<Vec<Slot>> {
         elements(operand, n)?
             .iter()
             .map(|e| self.destination(e, Type::B32))
@@ -176,7 +180,7 @@ impl Decoder<'_> {
 }
 
 /// `.sync.aligned`, which these instructions must have.
-fn take_sync_aligned(op: &mut Opcode<'_>) -> Decoded<()> {
+pub(super) fn take_sync_aligned(op: &mut Opcode<'_>) -> Decoded<()> {
     if op.take("sync") && op.take("aligned") {
         Ok(())
     } else {

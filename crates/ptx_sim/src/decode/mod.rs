@@ -21,8 +21,10 @@ mod convert;
 mod float;
 mod integer;
 mod matrix;
+mod mbarrier;
 mod memory;
 mod select;
+mod wmma;
 
 use crate::ir::{FuncId, Module};
 use crate::program::Program;

@@ -1,7 +1,7 @@
 //! Comparisons and what is chosen by them: `setp`, `set`, `selp`, `slct`.
 
 use crate::ir::{Operand, Type};
-use crate::lanes::{LaneFn, compare, ternary, unary};
+use crate::lanes::{LaneFn, binary_with, compare, ternary, unary};
 use crate::numeric::half::{Bf16, F16};
 use crate::program::{Guard, Op, PredicateOp, Slot, Transfer};
 
@@ -284,6 +284,9 @@ impl Decoder<'_> {
         let [d, a, b, rest @ ..] = operands else {
             return Err("set takes three operands".to_owned());
         };
+        if matches!(ty, Type::F16x2 | Type::Bf16x2) {
+            return self.set_halves(name, combine, ftz, (d_type, ty), [d, a, b], rest);
+        }
         let compared = self.compared(name, ty, ftz, [a, b])?;
         let result = match (combine, rest) {
             (Some(table), [c]) => {
@@ -315,6 +318,47 @@ impl Decoder<'_> {
             other => return Err(format!("set to {other} is not supported")),
         };
         self.lanes(run, d, &[flag]);
+        Ok(())
+    }
+
+    /// `set` on two halves: 1 or 0 in each.
+    fn set_halves(
+        &mut self,
+        name: &str,
+        combine: Option<u8>,
+        ftz: bool,
+        (d_type, ty): (Type, Type),
+        [d, a, b]: [&Operand; 3],
+        rest: &[Operand],
+    ) -> Decoded<()> {
+        if d_type != ty || combine.is_some() || !rest.is_empty() {
+            return Err(format!("set of {ty} gives {ty}, combined with nothing"));
+        }
+        let (half, one) = if ty == Type::F16x2 {
+            (Type::F16, 0x3C00)
+        } else {
+            (Type::Bf16, 0x3F80)
+        };
+        let run = comparison(name, half, ftz)
+            .ok_or_else(|| format!("the comparison .{name} on {ty} is not supported"))?;
+        let (a, b) = (self.source(a, ty)?, self.source(b, ty)?);
+        let mut flags = Vec::with_capacity(2);
+        for take in [unary(|a: u32| a as u16), unary(|a: u32| (a >> 16) as u16)] {
+            let (x, y) = (self.frame.fresh(2), self.frame.fresh(2));
+            self.lanes(take, x, &[a]);
+            self.lanes(take, y, &[b]);
+            let holds = self.frame.fresh(0);
+            self.lanes(run, holds, &[x, y]);
+            let flag = self.frame.fresh(4);
+            self.emit(Op::Transfer(Box::new(Transfer::FromPredicate {
+                d: flag,
+                a: holds,
+            })));
+            flags.push(flag);
+        }
+        let d = self.destination(d, ty)?;
+        let run = binary_with(|low: u32, high: u32, one: u32| (low | high << 16) * one);
+        self.lanes_with(run, d, &flags, one);
         Ok(())
     }
 

@@ -23,7 +23,8 @@
 //! | `cvt` | [`convert::Conversion`]; `cvt.f16x2` [`convert::pack_pair`]; `cvt.pack` [`convert::pack_saturated`] |
 //! | `ex2`, `lg2`, `sin`, `cos`, `tanh`, `rsqrt`, `rcp.approx`, `div.approx`, `div.full`, `sqrt.approx` | [`approx`] |
 //! | `atom`, `red` | [`atomic`] |
-//! | `mma` | [`mma::dot`], by a [`mma::Model`] of the hardware |
+//! | `vabsdiff2`, `vabsdiff4` | [`video`] |
+//! | `mma`, `wmma` | [`mma::dot`], by a [`mma::Model`] of the hardware |
 
 pub mod approx;
 pub mod atomic;
@@ -36,6 +37,7 @@ pub mod integer;
 pub mod mma;
 pub mod rounding;
 pub mod soft;
+pub mod video;
 
 #[cfg(test)]
 mod tests;

@@ -1,8 +1,9 @@
-//! Functions that the device runtime provides: `vprintf`.
+//! Functions that the device runtime provides: `vprintf`, `__assertfail`.
 
 use super::predicate::lanes;
-use super::{Env, PathView, Trouble};
+use super::{Env, PathView, Trouble, fault, printf};
 use crate::checks::Observer;
+use crate::diagnostics::FaultKind;
 use crate::ir::Space;
 use crate::memory::address::space_of;
 use crate::program::{Argument, Call};
@@ -17,6 +18,10 @@ pub(crate) fn call<O: Observer>(
     call: &Call,
     mask: u32,
 ) -> Result<(), Box<Trouble>> {
+    if name == "__assertfail" && call.arguments.len() == 5 {
+        let lane = mask.trailing_zeros().min(31) as usize;
+        return Err(Box::new(assertion(env, warp, view, call, lane)));
+    }
     if name != "vprintf" || call.arguments.len() != 2 {
         return Err(Box::new(Trouble::Unsupported {
             opcode: "call".to_owned(),
@@ -68,6 +73,43 @@ fn byte<O: Observer>(env: &Env<'_, O>, warp: &Warp, lane: usize, address: u64) -
     }
 }
 
+/// A C string at a generic address, cut where it is too long to be one.
+fn string<O: Observer>(env: &Env<'_, O>, warp: &Warp, lane: usize, start: u64) -> Vec<u8> {
+    const LIMIT: usize = 4096;
+    (start..)
+        .map_while(|a| byte(env, warp, lane, a).filter(|&b| b != 0))
+        .take(LIMIT)
+        .collect()
+}
+
+/// A failed assertion, as C reports it: message, file, line, function.
+fn assertion<O: Observer>(
+    env: &Env<'_, O>,
+    warp: &Warp,
+    view: &PathView<'_>,
+    call: &Call,
+    lane: usize,
+) -> Trouble {
+    let value = |i: usize| argument(warp, view, call.arguments[i], lane);
+    let text = |i: usize| {
+        let bytes = string(env, warp, lane, value(i));
+        String::from_utf8_lossy(&bytes).into_owned()
+    };
+    let message = format!(
+        "{}:{}: {}: assertion `{}` failed",
+        text(1),
+        value(2) as u32,
+        text(3),
+        text(0)
+    );
+    fault(
+        1 << lane,
+        FaultKind::Trap {
+            message: Some(message),
+        },
+    )
+}
+
 /// Renders a C format string with its packed arguments: integers, pointers,
 /// characters, strings and floats, each aligned to its size.
 fn render<O: Observer>(
@@ -77,14 +119,7 @@ fn render<O: Observer>(
     format: u64,
     mut values: u64,
 ) -> String {
-    /// Longest text that one call prints.
-    const LIMIT: usize = 4096;
-    let string = |start: u64| -> Vec<u8> {
-        (start..)
-            .map_while(|a| byte(env, warp, lane, a).filter(|&b| b != 0))
-            .take(LIMIT)
-            .collect()
-    };
+    let string = |start: u64| string(env, warp, lane, start);
     let mut take = |n: u64| {
         values = values.next_multiple_of(n);
         let mut bits = 0;
@@ -104,30 +139,27 @@ fn render<O: Observer>(
             at += 1;
             continue;
         }
-        at += 1;
-        let mut long = false;
-        while at < text.len() && !text[at].is_ascii_alphabetic() && text[at] != b'%' {
-            at += 1;
+        let (mut spec, n) = printf::parse(&text[at + 1..]);
+        at += 1 + n;
+        if spec.width == Some(None) {
+            spec.set_width(take(4) as i32);
         }
-        while at < text.len() && matches!(text[at], b'l' | b'z' | b'j' | b't' | b'h') {
-            long |= text[at] != b'h';
-            at += 1;
+        if spec.precision == Some(None) {
+            spec.set_precision(take(4) as i32);
         }
-        let width = if long { 8 } else { 4 };
-        let rendered = match text.get(at) {
-            Some(b'%') => "%".to_owned(),
-            Some(b'd' | b'i') if long => (take(8) as i64).to_string(),
-            Some(b'd' | b'i') => (take(4) as i32).to_string(),
-            Some(b'u') => take(width).to_string(),
-            Some(b'x' | b'X') => format!("{:x}", take(width)),
-            Some(b'c') => char::from(take(4) as u8).to_string(),
-            Some(b'p') => format!("{:#x}", take(8)),
-            Some(b's') => String::from_utf8_lossy(&string(take(8))).into_owned(),
-            Some(b'f' | b'g' | b'e' | b'F' | b'G' | b'E') => f64::from_bits(take(8)).to_string(),
+        let width = if spec.is_long { 8 } else { 4 };
+        let rendered = match spec.letter {
+            b'%' => "%".to_owned(),
+            b'd' | b'i' if spec.is_long => spec.signed(take(8) as i64),
+            b'd' | b'i' => spec.signed(i64::from(take(4) as i32)),
+            b'u' | b'x' | b'X' | b'o' => spec.unsigned(take(width)),
+            b'c' => spec.text(&char::from(take(4) as u8).to_string()),
+            b'p' => spec.unsigned(take(8)),
+            b's' => spec.text(&String::from_utf8_lossy(&string(take(8)))),
+            b'f' | b'g' | b'e' | b'F' | b'G' | b'E' => spec.float(f64::from_bits(take(8))),
             _ => "%?".to_owned(),
         };
         out.extend(rendered.bytes());
-        at += 1;
     }
     String::from_utf8_lossy(&out).into_owned()
 }

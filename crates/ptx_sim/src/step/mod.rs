@@ -10,7 +10,9 @@ pub(crate) mod collective;
 pub(crate) mod control;
 pub(crate) mod external;
 pub(crate) mod matrix;
+pub(crate) mod mbarrier;
 pub(crate) mod predicate;
+mod printf;
 
 use crate::block::BlockBarriers;
 use crate::checks::Observer;
@@ -286,6 +288,7 @@ pub(crate) fn step<O: Observer>(
             Ok(())
         }
         Op::Matrix(op) => matrix::matrix(env, warp, view, insn.ptx, op, mask),
+        Op::Mbarrier(op) => mbarrier::mbarrier(env, warp, view, insn.ptx, op, mask),
         Op::Unsupported(what) => {
             let (opcode, reason) = (what.opcode.clone(), what.reason.clone());
             Err(Trouble::Unsupported { opcode, reason }.into())

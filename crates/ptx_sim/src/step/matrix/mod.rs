@@ -1,16 +1,18 @@
 //! Tensor-core tiles and asynchronous copies.
 //!
-//! `ldmatrix`, `stmatrix` and `mma` are carried out by all 32 lanes of a warp
+//! `ldmatrix`, `stmatrix`, `mma` and `wmma` are carried out by all 32 lanes of a warp
 //! together: where they come along different paths they wait for each other, and
 //! a lane that has ended makes the instruction a fault.
 
 mod async_copy;
 mod multiply;
 mod tiles;
+mod wmma;
 
 pub(crate) use async_copy::{AsyncCopies, AsyncCopy};
 pub(crate) use multiply::{Multiply, Shape};
 pub(crate) use tiles::TileMove;
+pub(crate) use wmma::{Fragment, WmmaKind, WmmaMatrix, WmmaMove, WmmaMultiply, WmmaShape};
 
 use super::{Env, PathView, Stop, fault};
 use crate::checks::Observer;
@@ -26,6 +28,12 @@ pub(crate) enum MatrixOp {
     Store(TileMove),
     /// `mma.sync`
     Multiply(Multiply),
+    /// `wmma.load`
+    WmmaLoad(WmmaMove),
+    /// `wmma.store`
+    WmmaStore(WmmaMove),
+    /// `wmma.mma`
+    WmmaMultiply(WmmaMultiply),
     /// `cp.async`
     Copy(AsyncCopy),
     /// `cp.async.commit_group`
@@ -57,6 +65,19 @@ pub(crate) fn matrix<O: Observer>(
         MatrixOp::Multiply(op) => {
             require_whole_warp(warp, mask)?;
             multiply::multiply(view, op);
+            Ok(())
+        }
+        MatrixOp::WmmaLoad(op) => {
+            require_whole_warp(warp, mask)?;
+            wmma::transfer(env, warp, view, ptx, op, true)
+        }
+        MatrixOp::WmmaStore(op) => {
+            require_whole_warp(warp, mask)?;
+            wmma::transfer(env, warp, view, ptx, op, false)
+        }
+        MatrixOp::WmmaMultiply(op) => {
+            require_whole_warp(warp, mask)?;
+            wmma::multiply(view, op);
             Ok(())
         }
         MatrixOp::Copy(op) => async_copy::start(env, warp, view, ptx, op, mask),

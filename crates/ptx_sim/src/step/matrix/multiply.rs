@@ -16,7 +16,7 @@ use crate::numeric::mma::{Accumulator, Factor, Model, dot, unpack};
 use crate::program::Slot;
 
 /// The hardware whose sums are reproduced.
-const MODEL: Model = Model::HOPPER;
+pub(super) const MODEL: Model = Model::HOPPER;
 
 /// K of a shape; M is 16 and N is 8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

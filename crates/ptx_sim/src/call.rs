@@ -1,0 +1,172 @@
+//! Launches put together step by step.
+
+use bytemuck::Pod;
+
+use crate::buffer::Buffer;
+use crate::device::{Device, LoadedModule};
+use crate::diagnostics::LaunchError;
+use crate::launch::{Launch, LaunchOptions};
+use crate::report::Report;
+
+/// What a kernel can be given for a parameter: numbers, arrays of numbers and
+/// structures of them (anything that is [`Pod`]) by value, a [`Buffer`] by its
+/// address.
+pub trait Argument {
+    /// Appends the parameter's bytes.
+    fn write_to(&self, bytes: &mut Vec<u8>);
+}
+
+impl<T: Pod> Argument for T {
+    fn write_to(&self, bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(bytemuck::bytes_of(self));
+    }
+}
+
+impl<T> Argument for Buffer<T> {
+    fn write_to(&self, bytes: &mut Vec<u8>) {
+        self.address().write_to(bytes);
+    }
+}
+
+/// Sizes along x, y and z. Made of one number, of two or of three; those left
+/// out are 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dim(pub [u32; 3]);
+
+impl From<u32> for Dim {
+    fn from(x: u32) -> Self {
+        Self([x, 1, 1])
+    }
+}
+
+impl From<[u32; 2]> for Dim {
+    fn from([x, y]: [u32; 2]) -> Self {
+        Self([x, y, 1])
+    }
+}
+
+impl From<[u32; 3]> for Dim {
+    fn from(sizes: [u32; 3]) -> Self {
+        Self(sizes)
+    }
+}
+
+impl From<(u32, u32)> for Dim {
+    fn from((x, y): (u32, u32)) -> Self {
+        Self([x, y, 1])
+    }
+}
+
+impl From<(u32, u32, u32)> for Dim {
+    fn from((x, y, z): (u32, u32, u32)) -> Self {
+        Self([x, y, z])
+    }
+}
+
+/// A launch that is being put together; made by [`Device::call`].
+///
+/// Without more, one block of one thread is run, counted, without checks for
+/// races.
+#[must_use = "nothing runs before `run`"]
+pub struct Call<'a> {
+    device: &'a mut Device,
+    loaded: &'a LoadedModule,
+    kernel: &'a str,
+    grid: Dim,
+    block: Dim,
+    dynamic_shared_bytes: u32,
+    /// All arguments' bytes, and where each ends.
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+    options: LaunchOptions,
+}
+
+impl Device {
+    /// Begins a launch of a kernel.
+    pub fn call<'a>(&'a mut self, loaded: &'a LoadedModule, kernel: &'a str) -> Call<'a> {
+        Call {
+            device: self,
+            loaded,
+            kernel,
+            grid: Dim::from(1),
+            block: Dim::from(1),
+            dynamic_shared_bytes: 0,
+            bytes: Vec::new(),
+            ends: Vec::new(),
+            options: LaunchOptions::default(),
+        }
+    }
+}
+
+impl Call<'_> {
+    /// Number of blocks.
+    pub fn grid(mut self, grid: impl Into<Dim>) -> Self {
+        self.grid = grid.into();
+        self
+    }
+
+    /// Threads of a block.
+    pub fn block(mut self, block: impl Into<Dim>) -> Self {
+        self.block = block.into();
+        self
+    }
+
+    /// Bytes of dynamic shared memory that each block gets.
+    pub fn dynamic_shared_bytes(mut self, n_bytes: u32) -> Self {
+        self.dynamic_shared_bytes = n_bytes;
+        self
+    }
+
+    /// The next parameter.
+    pub fn arg(mut self, argument: impl Argument) -> Self {
+        argument.write_to(&mut self.bytes);
+        self.ends.push(self.bytes.len());
+        self
+    }
+
+    /// Looks for races between warps, reads of unwritten shared memory and the
+    /// like; see [`LaunchOptions::check`].
+    pub fn check(mut self, check: bool) -> Self {
+        self.options.check = check;
+        self
+    }
+
+    /// Whether to count; see [`LaunchOptions::count`].
+    pub fn count(mut self, count: bool) -> Self {
+        self.options.count = count;
+        self
+    }
+
+    /// Warp instructions that a block may execute; see [`LaunchOptions::fuel`].
+    pub fn fuel(mut self, warp_instructions: u64) -> Self {
+        self.options.fuel = Some(warp_instructions);
+        self
+    }
+
+    /// All options at once.
+    pub fn options(mut self, options: LaunchOptions) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// Runs the kernel and waits for its end.
+    ///
+    /// # Errors
+    /// As [`Device::launch`].
+    pub fn run(self) -> Result<Report, LaunchError> {
+        let mut start = 0;
+        let mut params = Vec::with_capacity(self.ends.len());
+        for &end in &self.ends {
+            params.push(&self.bytes[start..end]);
+            start = end;
+        }
+        let launch = Launch {
+            grid: self.grid.0,
+            block: self.block.0,
+            dynamic_shared_bytes: self.dynamic_shared_bytes,
+            params: &params,
+            options: self.options,
+        };
+        self.device.launch(self.loaded, self.kernel, &launch)
+    }
+}

@@ -1,0 +1,109 @@
+//! `mbarrier`.
+
+use crate::ir::{Operand, Type};
+use crate::lanes::unary;
+use crate::program::{Op, Order};
+use crate::step::mbarrier::{BarrierWord, Mbarrier, MbarrierKind};
+
+use super::instruction::{Decoder, take_space};
+use super::memory::take_order;
+use super::opcode::Opcode;
+use super::operand::Decoded;
+
+impl Decoder<'_> {
+    /// An instruction of the `mbarrier` family.
+    pub fn mbarrier(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
+        let asked = match take_order(op) {
+            Order::Weak => None,
+            order => Some(order),
+        };
+        let by_parity = op.take("parity");
+        // Only a promise of the kernel's.
+        op.ignore(&["noComplete", "b64"]);
+        let (kind, order) = if op.take("init") {
+            (MbarrierKind::Init, Order::Weak)
+        } else if op.take("inval") {
+            (MbarrierKind::Invalidate, Order::Weak)
+        } else if op.take("pending_count") {
+            return self.pending_count(operands);
+        } else if op.has("arrive") || op.has("arrive_drop") {
+            let drops = op.take("arrive_drop");
+            op.ignore(&["arrive"]);
+            let expects = op.take("expect_tx");
+            (MbarrierKind::Arrive { drops, expects }, Order::Release)
+        } else if op.has("expect_tx") || op.has("complete_tx") {
+            let completes = op.take("complete_tx");
+            op.ignore(&["expect_tx"]);
+            (MbarrierKind::Expect { completes }, Order::Relaxed)
+        } else if op.has("test_wait") || op.has("try_wait") {
+            let may_sleep = op.take("try_wait");
+            op.ignore(&["test_wait"]);
+            (
+                MbarrierKind::Wait {
+                    by_parity,
+                    may_sleep,
+                },
+                Order::Acquire,
+            )
+        } else {
+            return Err("the instruction is not known".to_owned());
+        };
+        let space = take_space(op)?;
+        let has_result = matches!(
+            kind,
+            MbarrierKind::Arrive { .. } | MbarrierKind::Wait { .. }
+        ) && !matches!(operands.first(), Some(Operand::Address(_)));
+        let (result, operands) = match operands {
+            [first, rest @ ..] if has_result => (Some(first), rest),
+            all => (None, all),
+        };
+        let [address, rest @ ..] = operands else {
+            return Err("an address is missing".to_owned());
+        };
+        let (address, space) = self.address(address, space)?;
+        let operand_type = match kind {
+            MbarrierKind::Wait {
+                by_parity: false, ..
+            } => Type::B64,
+            _ => Type::U32,
+        };
+        let is_needed = !matches!(
+            kind,
+            MbarrierKind::Invalidate | MbarrierKind::Arrive { expects: false, .. }
+        );
+        let operand = match rest.first() {
+            Some(operand) => Some(self.source(operand, operand_type)?),
+            None if is_needed => return Err("an operand is missing".to_owned()),
+            None => None,
+        };
+        let result_type = match kind {
+            MbarrierKind::Wait { .. } => Type::Pred,
+            _ => Type::B64,
+        };
+        let d = match result {
+            Some(Operand::Sink) | None => None,
+            Some(result) => Some(self.destination(result, result_type)?),
+        };
+        self.emit(Op::Mbarrier(Box::new(Mbarrier {
+            kind,
+            space,
+            address,
+            d,
+            operand,
+            order: asked.unwrap_or(order),
+        })));
+        Ok(())
+    }
+
+    /// `mbarrier.pending_count`: a number out of a state.
+    fn pending_count(&mut self, operands: &[Operand]) -> Decoded<()> {
+        let [d, state] = operands else {
+            return Err("it takes two operands".to_owned());
+        };
+        let state = self.source(state, Type::B64)?;
+        let d = self.destination(d, Type::U32)?;
+        let run = unary(|state: u64| BarrierWord::unpack(state).to_come as u32);
+        self.lanes(run, d, &[state]);
+        Ok(())
+    }
+}

@@ -1,0 +1,263 @@
+//! `mbarrier`: barriers that are words of shared memory.
+//!
+//! The word counts arrivals that are still to come in the current phase, and bytes
+//! that are (`tx`); when both reach zero, the phase is over and the next one begins.
+//! Nobody is put to sleep: kernels ask by `test_wait` and `try_wait` in a loop.
+//!
+//! PTX leaves the word's layout open. Here, from the lowest bit: arrivals to come
+//! (20 bits), arrivals of a phase (20), bytes to come (22, signed), a bit that is
+//! unused, and the number of the phase modulo 2.
+//!
+//! Left out: barriers of other blocks of a cluster, and arrival by asynchronous
+//! copies.
+
+use super::access::{self, Request, by_space};
+use super::predicate::lanes;
+use super::{Env, PathView, Stop, Trouble, fault, poll};
+use crate::checks::{AccessClass, Observer, WarpAccess};
+use crate::diagnostics::{AccessKind, FaultKind};
+use crate::ir::Space;
+use crate::lanes::WARP_SIZE;
+use crate::program::{AddressOperand, Order, Slot};
+use crate::warp::{IDLE_POLLS, Warp};
+
+/// An instruction on a barrier in memory.
+pub(crate) struct Mbarrier {
+    pub kind: MbarrierKind,
+    pub space: Space,
+    pub address: AddressOperand,
+    /// A state, or the predicate of a question.
+    pub d: Option<Slot>,
+    /// A count; or what is waited for: a state of 64 bits, or a parity.
+    pub operand: Option<Slot>,
+    pub order: Order,
+}
+
+/// What it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MbarrierKind {
+    Init,
+    Invalidate,
+    /// `arrive`, also with bytes to expect in place of a count.
+    Arrive {
+        drops: bool,
+        expects: bool,
+    },
+    /// `expect_tx`, `complete_tx`
+    Expect {
+        completes: bool,
+    },
+    /// `test_wait`, `try_wait`
+    Wait {
+        by_parity: bool,
+        may_sleep: bool,
+    },
+}
+
+/// A barrier's word taken apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BarrierWord {
+    pub to_come: u64,
+    pub of_phase: u64,
+    pub tx: i64,
+    pub phase: u64,
+}
+
+const COUNT: u64 = (1 << 20) - 1;
+
+impl BarrierWord {
+    pub fn unpack(word: u64) -> Self {
+        Self {
+            to_come: word & COUNT,
+            of_phase: word >> 20 & COUNT,
+            tx: (word << 2) as i64 >> 42,
+            phase: word >> 63,
+        }
+    }
+
+    pub fn pack(self) -> u64 {
+        let tx = self.tx as u64 & 0x3F_FFFF;
+        self.to_come | self.of_phase << 20 | tx << 40 | self.phase << 63
+    }
+
+    /// Begins the next phase if this one is over.
+    fn advance(mut self) -> Self {
+        if self.to_come == 0 && self.tx == 0 {
+            self.to_come = self.of_phase;
+            self.phase ^= 1;
+        }
+        self
+    }
+}
+
+pub(crate) fn mbarrier<O: Observer>(
+    env: &mut Env<'_, O>,
+    warp: &mut Warp,
+    view: &PathView<'_>,
+    ptx: u32,
+    op: &Mbarrier,
+    mask: u32,
+) -> Result<(), Stop> {
+    let mut addresses = access::addresses(view, &op.address);
+    if op.space == Space::Generic {
+        return by_space(&mut addresses, mask, |space, addresses, mask| {
+            in_space(env, warp, view, ptx, op, space, addresses, mask)
+        });
+    }
+    in_space(env, warp, view, ptx, op, op.space, &addresses, mask)
+}
+
+#[allow(clippy::too_many_arguments)] // The instruction's context, passed on.
+fn in_space<O: Observer>(
+    env: &mut Env<'_, O>,
+    warp: &mut Warp,
+    view: &PathView<'_>,
+    ptx: u32,
+    op: &Mbarrier,
+    space: Space,
+    addresses: &[u64; WARP_SIZE],
+    mask: u32,
+) -> Result<(), Stop> {
+    if space != Space::Shared {
+        let reason = "an mbarrier lies in shared memory".to_owned();
+        let opcode = "mbarrier".to_owned();
+        return Err(Trouble::Unsupported { opcode, reason }.into());
+    }
+    let is_plain = matches!(op.kind, MbarrierKind::Init | MbarrierKind::Invalidate);
+    let (class, kind) = if is_plain {
+        (AccessClass::Store, AccessKind::Store)
+    } else {
+        (AccessClass::Atomic, AccessKind::Atomic)
+    };
+    let request = Request {
+        space,
+        bytes: 8,
+        mask,
+        kind,
+        stride: None,
+    };
+    let located = access::locate(env, warp, view, addresses, request)?;
+    if O::ON {
+        env.observer.access(
+            view.first_instruction + ptx,
+            &WarpAccess {
+                block: env.block,
+                warp: warp.index,
+                order: op.order,
+                class,
+                space,
+                bytes: 8,
+                mask,
+                addresses,
+                stride: None,
+            },
+        );
+    }
+    let mut waits = false;
+    for lane in lanes(mask) {
+        let host = located.host(addresses, lane);
+        let operand = |bytes| {
+            // SAFETY: The decoder made the slot for `bytes` a lane.
+            op.operand
+                .map_or(1, |slot| unsafe { view.regs.get(slot, bytes, lane) })
+        };
+        let bad = |message: &str| {
+            let message = message.to_owned();
+            Stop::from(fault(1 << lane, FaultKind::BadBarrier { message }))
+        };
+        // SAFETY: `locate` found eight aligned bytes.
+        let old = unsafe { access::read64(host) };
+        let mut word = BarrierWord::unpack(old);
+        if !is_plain && word.of_phase == 0 {
+            return Err(bad("the mbarrier has not been initialised"));
+        }
+        match op.kind {
+            MbarrierKind::Init => {
+                let n = operand(4);
+                if n == 0 || n > COUNT {
+                    return Err(bad("an mbarrier counts from 1 to 1048575 arrivals"));
+                }
+                word = BarrierWord {
+                    to_come: n,
+                    of_phase: n,
+                    tx: 0,
+                    phase: 0,
+                };
+            }
+            MbarrierKind::Invalidate => word = BarrierWord::unpack(0),
+            MbarrierKind::Arrive { drops, expects } => {
+                let n = if expects { 1 } else { operand(4) };
+                if expects {
+                    word.tx += operand(4) as i64;
+                }
+                if n > word.to_come {
+                    return Err(bad("more arrivals than the mbarrier expects in one phase"));
+                }
+                word.to_come -= n;
+                if drops {
+                    word.of_phase = word.of_phase.saturating_sub(n);
+                }
+                word = word.advance();
+                if let Some(slot) = op.d {
+                    // SAFETY: The decoder made the slot for 64-bit lanes.
+                    unsafe { view.regs.set(slot, 8, lane, old) };
+                }
+            }
+            MbarrierKind::Expect { completes } => {
+                let n = operand(4) as i64;
+                word.tx += if completes { -n } else { n };
+                word = word.advance();
+            }
+            MbarrierKind::Wait { by_parity, .. } => {
+                let phase = if by_parity {
+                    operand(4) & 1
+                } else {
+                    operand(8) >> 63
+                };
+                let is_over = word.phase != phase;
+                waits |= !is_over;
+                if let Some(slot) = op.d {
+                    let value = if is_over { u32::MAX } else { 0 };
+                    // SAFETY: The decoder made the slot for a predicate.
+                    unsafe { view.regs.set_predicate(slot, 1 << lane, value) };
+                }
+            }
+        }
+        if word.pack() != old {
+            warp.idle_polls = 0;
+            // SAFETY: As above.
+            unsafe { access::write64(host, word.pack()) };
+        }
+    }
+    if waits {
+        let may_sleep = matches!(
+            op.kind,
+            MbarrierKind::Wait {
+                may_sleep: true,
+                ..
+            }
+        );
+        poll(env, warp, if may_sleep { IDLE_POLLS } else { 1 });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_taken_apart_as_they_are_put_together() {
+        for (to_come, of_phase, tx, phase) in
+            [(0, 1, 0, 0), (COUNT, COUNT, -1, 1), (3, 9, 65_536, 1)]
+        {
+            let word = BarrierWord {
+                to_come,
+                of_phase,
+                tx,
+                phase,
+            };
+            assert_eq!(BarrierWord::unpack(word.pack()), word);
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Triton's PTX, run on the simulator with every check and compared with the same
+//! in Rust. `kernels.py` here has the kernels, and made the PTX.
+//!
+//! Triton gives every kernel two parameters of its own at the end, for scratch
+//! memory that these kernels do not use.
+
+use half::f16;
+use ptx_sim::{Call, Device, LaunchError, LoadedModule, Module};
+
+/// Threads of a block: Triton's default of four warps.
+const THREADS: u32 = 128;
+
+struct Bench {
+    device: Device,
+    loaded: LoadedModule,
+}
+
+impl Bench {
+    fn new(ptx: &str) -> Self {
+        let module = Module::parse(ptx).unwrap_or_else(|e| panic!("{e}"));
+        let mut device = Device::new();
+        let loaded = device.load(&module).unwrap();
+        Self { device, loaded }
+    }
+
+    fn call<'a>(&'a mut self, kernel: &'a str) -> Call<'a> {
+        let call = self.device.call(&self.loaded, kernel);
+        call.block(THREADS).check(true)
+    }
+}
+
+/// Numbers from -1 to 1, the same each time.
+fn numbers(n: usize, seed: u64) -> Vec<f32> {
+    let mut state = seed;
+    let mut next = || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (state >> 40) as f32 / (1 << 23) as f32 - 1.0
+    };
+    (0..n).map(|_| next()).collect()
+}
+
+/// The two parameters that Triton adds.
+fn scratch<'a>(call: Call<'a>) -> Call<'a> {
+    call.arg(0_u64).arg(0_u64)
+}
+
+#[test]
+fn add() {
+    let n = 4992;
+    let (x, y) = (numbers(n, 1), numbers(n, 2));
+    let mut bench = Bench::new(include_str!("add.sm_90.ptx"));
+    let on_device = (
+        bench.device.upload(&x, "x").unwrap(),
+        bench.device.upload(&y, "y").unwrap(),
+    );
+    let out = bench.device.zeros::<f32>(n, "out").unwrap();
+    let call = bench.call("add").grid(5);
+    let call = call
+        .arg(on_device.0)
+        .arg(on_device.1)
+        .arg(out)
+        .arg(n as i32);
+    let report = scratch(call).run().unwrap();
+    let expected: Vec<f32> = x.iter().zip(&y).map(|(x, y)| x + y).collect();
+    assert_eq!(bench.device.download(out).unwrap(), expected);
+    // Two arrays of 19,968 bytes, each sector once.
+    assert_eq!(report.counts.global_load_sectors, 1248);
+    let lines = report.instructions.iter().filter_map(|i| i.loc.as_ref());
+    assert!(lines.clone().count() > 0);
+    assert!(
+        lines
+            .clone()
+            .all(|source| source.file.ends_with("kernels.py"))
+    );
+}
+
+#[test]
+fn softmax() {
+    let (n_rows, n_columns, stride) = (3, 781, 800);
+    let rows = numbers(n_rows * stride, 3);
+    let mut bench = Bench::new(include_str!("softmax.sm_90.ptx"));
+    let on_device = bench.device.upload(&rows, "rows").unwrap();
+    let out = bench.device.zeros::<f32>(n_rows * stride, "out").unwrap();
+    let call = bench
+        .call("softmax")
+        .grid(n_rows as u32)
+        .dynamic_shared_bytes(16);
+    let call = call
+        .arg(out)
+        .arg(on_device)
+        .arg(stride as i32)
+        .arg(n_columns as i32);
+    scratch(call).run().unwrap();
+    let found = bench.device.download(out).unwrap();
+    for row in 0..n_rows {
+        let values = &rows[row * stride..][..n_columns];
+        let largest = values.iter().copied().fold(f32::MIN, f32::max);
+        let shifted: Vec<f64> = values
+            .iter()
+            .map(|x| f64::from(x - largest).exp())
+            .collect();
+        let sum: f64 = shifted.iter().sum();
+        for (column, e) in shifted.iter().enumerate() {
+            let f = f64::from(found[row * stride + column]);
+            assert!(
+                (f - e / sum).abs() <= 1e-6 * e / sum,
+                "{row}, {column}: {f}"
+            );
+        }
+        assert!(
+            found[row * stride + n_columns..][..19]
+                .iter()
+                .all(|&x| x == 0.0)
+        );
+    }
+}
+
+#[test]
+fn matmul() {
+    // Tensor cores, asynchronous copies in three stages.
+    let n = 128;
+    let halves = |seed| -> Vec<f16> {
+        numbers(n * n, seed)
+            .into_iter()
+            .map(f16::from_f32)
+            .collect()
+    };
+    let (a, b) = (halves(4), halves(5));
+    let mut bench = Bench::new(include_str!("matmul.sm_80.ptx"));
+    let on_device = (
+        bench.device.upload(&a, "a").unwrap(),
+        bench.device.upload(&b, "b").unwrap(),
+    );
+    let c = bench.device.zeros::<f32>(n * n, "c").unwrap();
+    let call = bench
+        .call("matmul")
+        .grid([2, 2])
+        .dynamic_shared_bytes(32_768);
+    let call = call.arg(on_device.0).arg(on_device.1).arg(c).arg(n as i32);
+    let report = scratch(call).run().unwrap();
+    let found = bench.device.download(c).unwrap();
+    for row in 0..n {
+        for column in 0..n {
+            let product = |k: usize| f64::from(a[row * n + k]) * f64::from(b[k * n + column]);
+            let expected: f64 = (0..n).map(product).sum();
+            let f = f64::from(found[row * n + column]);
+            assert!(
+                (f - expected).abs() <= 1e-4,
+                "{row}, {column}: {f}, {expected}"
+            );
+        }
+    }
+    assert!(report.counts.ldmatrix_requests > 0);
+    assert_eq!(report.counts.ldmatrix_conflicts, 0, "Triton swizzles");
+}
+
+#[test]
+fn histogram() {
+    let n = 2000;
+    let values: Vec<i32> = numbers(n, 6)
+        .into_iter()
+        .map(|x| ((x + 1.0) * 31.9) as i32)
+        .collect();
+    let mut bench = Bench::new(include_str!("histogram.sm_80.ptx"));
+    let on_device = bench.device.upload(&values, "x").unwrap();
+    let out = bench.device.zeros::<i32>(64, "out").unwrap();
+    // Every warp sets the same bins to zero, which is a race to the letter; so
+    // without checks.
+    let call = bench
+        .call("histogram")
+        .check(false)
+        .grid(4)
+        .dynamic_shared_bytes(256);
+    scratch(call.arg(on_device).arg(out).arg(n as i32))
+        .run()
+        .unwrap();
+    let mut expected = vec![0; 64];
+    values.iter().for_each(|&v| expected[v as usize] += 1);
+    // What lies past the end counts as the last bin's.
+    expected[63] += 4 * 512 - n as i32;
+    assert_eq!(bench.device.download(out).unwrap(), expected);
+}
+
+#[test]
+fn scan() {
+    let n = 500;
+    let values: Vec<f32> = numbers(n, 7)
+        .into_iter()
+        .map(|x| (x * 8.0).round())
+        .collect();
+    let mut bench = Bench::new(include_str!("scan.sm_80.ptx"));
+    let on_device = bench.device.upload(&values, "x").unwrap();
+    let out = bench.device.zeros::<f32>(n, "out").unwrap();
+    let call = bench.call("scan").dynamic_shared_bytes(64);
+    scratch(call.arg(on_device).arg(out).arg(n as i32))
+        .run()
+        .unwrap();
+    let sums = values.iter().scan(0.0, |sum, x| {
+        *sum += x;
+        Some(*sum)
+    });
+    assert_eq!(
+        bench.device.download(out).unwrap(),
+        sums.collect::<Vec<f32>>()
+    );
+}
+
+#[test]
+fn what_is_not_known_is_said_before_and_at_the_launch() {
+    // For sm_90 Triton multiplies by `wgmma`, which the simulator does not have.
+    let mut bench = Bench::new(include_str!("matmul.sm_90.ptx"));
+    let names: Vec<_> = bench
+        .loaded
+        .module()
+        .unsupported()
+        .iter()
+        .map(|u| u.opcode.split('.').next().unwrap_or_default().to_owned())
+        .collect();
+    assert!(
+        !names.is_empty() && names.iter().all(|name| name == "wgmma"),
+        "{names:?}"
+    );
+    let n = 64;
+    let data = bench.device.zeros::<f16>(n * n, "data").unwrap();
+    let c = bench.device.zeros::<f32>(n * n, "c").unwrap();
+    let call = bench.call("matmul").dynamic_shared_bytes(49_152);
+    let error = scratch(call.arg(data).arg(data).arg(c).arg(n as i32))
+        .run()
+        .unwrap_err();
+    assert!(matches!(error, LaunchError::Unsupported { .. }), "{error}");
+}
