@@ -20,6 +20,7 @@ pub mod atomics;
 pub mod bank_conflicts;
 pub mod banks;
 pub mod coalescing;
+pub mod copy;
 pub mod local_memory;
 pub mod neighbor;
 pub mod reduction;

@@ -1,10 +1,16 @@
 //! The test bench a lesson runs one kernel on: launches, verdicts, figures.
 
 use crate::counts::Counts;
-use crate::engine::{Buffer, Engine, EngineError, EngineKind, Observe, Prepared, Timed};
-use crate::measure::{N_RUNS, N_WARMUP, Times};
+use crate::engine::{
+    Buffer, Conditions, Contender, Engine, EngineError, EngineKind, Fill, LibraryCall, Observe,
+    Prepared, SgemmMath, Timed,
+};
+use crate::inputs;
+use crate::lessons::copy;
+use crate::measure::{Side, Times, Timings};
 use crate::registry::{KernelEntry, Lesson, Shape, Work};
 use crate::verify::{Mismatch, Verified};
+use cuda_std::launch::{DevicePtr, DevicePtrMut};
 
 /// Why a case did not pass.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -46,13 +52,8 @@ pub struct Figures {
     pub n_checked: usize,
     /// Largest difference from the reference.
     pub max_abs_error: Option<f64>,
-    /// Times of the kernel, from a GPU.
-    pub times: Option<Times>,
-    /// Times of a device-to-device copy that moves as many bytes, measured in
-    /// turn with the kernel.
-    pub copy_times: Option<Times>,
-    /// Times of the kernel's CUDA C++ twin, measured in turn with it.
-    pub peer_times: Option<Times>,
+    /// Times of the kernel and of what took turns with it, from a GPU.
+    pub timings: Timings,
     /// Bytes and operations of one launch.
     pub work: Option<Work>,
     /// Counts of one launch, from the simulator.
@@ -61,32 +62,86 @@ pub struct Figures {
     pub notes: Vec<String>,
 }
 
+impl Figures {
+    /// Times of the kernel.
+    pub fn times(&self) -> Option<Times> {
+        self.timings.of(Side::Kernel)
+    }
+
+    /// Times of a device-to-device copy that moves as many bytes.
+    pub fn copy_times(&self) -> Option<Times> {
+        self.timings.of(Side::Copy)
+    }
+
+    /// Times of the kernel's CUDA C++ twin.
+    pub fn peer_times(&self) -> Option<Times> {
+        self.timings.of(Side::Twin)
+    }
+}
+
+/// How cases are timed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Clocking {
+    /// How often.
+    pub conditions: Conditions,
+    /// Whether also our own copy kernel, libraries, and clearing take turns.
+    pub references: bool,
+}
+
+impl Clocking {
+    /// For a run whose point is the results: a hundred runs, fewer if they are long.
+    pub const BRIEF: Self = Self {
+        conditions: Conditions {
+            n_runs: 100,
+            fewest_runs: 10,
+            longest_ms: 2000.0,
+            touched_bytes: None,
+        },
+        references: false,
+    };
+
+    /// For a run whose point is the times: at least thirty runs, or what is asked for.
+    pub const fn thorough(n_runs: u32) -> Self {
+        Self {
+            conditions: Conditions {
+                n_runs,
+                fewest_runs: 30,
+                longest_ms: 3000.0,
+                touched_bytes: None,
+            },
+            references: true,
+        }
+    }
+}
+
 /// One kernel, one shape, one engine.
 pub struct Bench<'e> {
     engine: &'e dyn Engine,
     lesson: &'static Lesson,
     kernel: &'static KernelEntry,
     shape: &'e Shape,
-    timed: bool,
+    clocking: Option<Clocking>,
+    beside: Vec<(Side, Timed<'static>)>,
     figures: Figures,
 }
 
 impl<'e> Bench<'e> {
-    /// For one case of a run; if not `timed`, [`Bench::time`] and its like do
-    /// nothing.
+    /// For one case of a run; without a `clocking`, [`Bench::time`] and its like
+    /// do nothing.
     pub fn new(
         engine: &'e dyn Engine,
         lesson: &'static Lesson,
         kernel: &'static KernelEntry,
         shape: &'e Shape,
-        timed: bool,
+        clocking: Option<Clocking>,
     ) -> Self {
         Self {
             engine,
             lesson,
             kernel,
             shape,
-            timed,
+            clocking,
+            beside: Vec::new(),
             figures: Figures::default(),
         }
     }
@@ -177,78 +232,124 @@ impl<'e> Bench<'e> {
         self.figures.notes.push(note);
     }
 
-    /// Times the launch in turn with a copy of as many bytes, and with its CUDA
-    /// C++ twin if there is one, where the engine has a clock that means
-    /// something.
+    /// Whether the case is timed here.
+    pub fn is_timed(&self) -> bool {
+        self.clocking.is_some() && self.engine.kind() == EngineKind::Gpu
+    }
+
+    /// Whether the case is timed beside all that there is to compare it with.
+    fn has_references(&self) -> bool {
+        self.is_timed() && self.clocking.is_some_and(|clocking| clocking.references)
+    }
+
+    /// Makes a library's call once, and times it in turn with the kernel later.
+    /// False where that is not wanted or the library was not loaded; else the
+    /// caller checks what the call left.
+    pub fn beside_library(&mut self, call: LibraryCall) -> Result<bool, CaseError> {
+        let is_there = self.engine.library_version(call.library()).is_some();
+        if !self.has_references() || !is_there {
+            return Ok(false);
+        }
+        let side = match call {
+            LibraryCall::CubSum { .. } => Side::Cub,
+            LibraryCall::Sgemm {
+                math: SgemmMath::Default,
+                ..
+            } => Side::Cublas,
+            LibraryCall::Sgemm {
+                math: SgemmMath::Pedantic,
+                ..
+            } => Side::CublasPedantic,
+        };
+        let call = Timed::Library(call);
+        self.engine.perform(&call)?;
+        self.beside.push((side, call));
+        Ok(true)
+    }
+
+    /// Times clearing these bytes in turn with the kernel later.
+    pub fn beside_clearing(&mut self, output: Vec<Fill>) {
+        if self.has_references() {
+            self.beside.push((Side::Clear, Timed::Fills(output.into())));
+        }
+    }
+
+    /// Times the launch in turn with a copy of as many bytes, with its CUDA C++
+    /// twin if there is one, and with whatever was put beside it, where the engine
+    /// has a clock that means something.
     pub fn time(&mut self, launch: &Prepared) -> Result<(), CaseError> {
         self.time_all(std::slice::from_ref(launch))
     }
 
     /// [`Bench::time`] of launches that do one thing together.
     pub fn time_all(&mut self, launches: &[Prepared]) -> Result<(), CaseError> {
-        if !self.timed {
-            return Ok(());
-        }
-        let sides = Sides::new(self, launches)?;
-        let runs = self
-            .engine
-            .time(&sides.alternatives(launches), N_WARMUP, N_RUNS)?;
-        self.keep_times(&sides, runs);
-        Ok(())
+        self.time_from(launches, &[])
     }
 
     /// [`Bench::time_all`] of launches that do something else the second time,
-    /// unless `reset` comes before. Long ones get fewer runs.
+    /// unless `before` is done first, which is not timed.
     pub fn time_from(
         &mut self,
         launches: &[Prepared],
-        reset: impl Fn() -> Result<(), EngineError>,
+        before: &[Timed<'_>],
     ) -> Result<(), CaseError> {
-        /// About as long as the runs may take, in milliseconds.
-        const PATIENCE_MS: f32 = 2000.0;
-        const FEWEST_RUNS: u32 = 10;
-        if !self.timed {
-            return Ok(());
-        }
-        let sides = Sides::new(self, launches)?;
-        let alternatives = sides.alternatives(launches);
-        // One run of each, each after a reset.
-        let once = || -> Result<Option<Vec<f32>>, EngineError> {
-            let mut times = Vec::new();
-            for alternative in &alternatives {
-                reset()?;
-                match self.engine.time(std::slice::from_ref(alternative), 0, 1)? {
-                    Some(runs) => times.extend(runs.concat()),
-                    None => return Ok(None),
-                }
-            }
-            Ok(Some(times))
-        };
-        let Some(first_ms) = once()? else {
+        let Some(clocking) = self.clocking.filter(|_| self.is_timed()) else {
             return Ok(());
         };
-        let round_ms: f32 = first_ms.iter().sum();
-        let fitting =
-            |n: u32| ((PATIENCE_MS / round_ms) as u32).clamp(FEWEST_RUNS, n.max(FEWEST_RUNS));
-        for _ in 0..fitting(N_WARMUP) {
-            once()?;
+        if launches.is_empty() {
+            return Ok(());
         }
-        let mut runs = vec![Vec::new(); alternatives.len()];
-        for _ in 0..fitting(N_RUNS) {
-            for (runs, time) in runs.iter_mut().zip(once()?.into_iter().flatten()) {
-                runs.push(time);
-            }
+        let bytes = (self.lesson.work)(self.shape).bytes;
+        let copied = CopyBuffers::new(self.engine, bytes / 2)?;
+        let mut sides: Vec<(Side, Timed<'_>)> =
+            vec![(Side::Kernel, Timed::Launches(launches.into()))];
+        if let Some(copied) = &copied {
+            sides.push((Side::Copy, copied.by_driver()));
         }
-        self.keep_times(&sides, Some(runs));
+        if launches
+            .iter()
+            .all(|launch| self.engine.has_peer(launch.entry()))
+        {
+            sides.push((Side::Twin, Timed::Peers(launches.into())));
+        }
+        if let Some(copied) = copied.as_ref().filter(|_| clocking.references) {
+            sides.push((Side::CopyKernel, copied.by_kernel()?));
+        }
+        sides.extend(std::mem::take(&mut self.beside));
+        let (sides, contenders): (Vec<_>, Vec<_>) = sides
+            .into_iter()
+            .map(|(side, timed)| {
+                // The others do the same the second time, and more is not asked of them.
+                let needs_reset = matches!(side, Side::Kernel | Side::Twin);
+                let before = if needs_reset {
+                    before.to_vec()
+                } else {
+                    Vec::new()
+                };
+                (side, Contender { before, timed })
+            })
+            .unzip();
+        let conditions = Conditions {
+            touched_bytes: Some(bytes).filter(|&bytes| bytes != 0),
+            ..clocking.conditions
+        };
+        let Some(clocked) = self.engine.time(&contenders, &conditions)? else {
+            return Ok(());
+        };
+        let times = clocked.runs_ms.iter().map(|runs| Times::of(runs));
+        self.figures.timings = Timings {
+            sides: sides
+                .into_iter()
+                .zip(times)
+                .filter_map(|(side, times)| Some((side, times?)))
+                .collect(),
+            n_sets: clocked.n_sets,
+            set_bytes: clocked.set_bytes,
+            out_of_cache: clocked.out_of_cache,
+            n_late: clocked.n_late,
+            sensors: clocked.sensors,
+        };
         Ok(())
-    }
-
-    fn keep_times(&mut self, sides: &Sides<'_>, runs: Option<Vec<Vec<f32>>>) {
-        let mut runs = runs.unwrap_or_default().into_iter();
-        let mut next = || runs.next().as_deref().and_then(Times::of);
-        self.figures.times = next();
-        self.figures.copy_times = sides.copy.as_ref().and_then(|_| next());
-        self.figures.peer_times = if sides.has_peer { next() } else { None };
     }
 
     /// What was measured, at the end.
@@ -257,44 +358,91 @@ impl<'e> Bench<'e> {
     }
 }
 
-/// What a kernel is timed in turn with.
-struct Sides<'e> {
-    /// Source and target of a copy that moves as many bytes as the kernel.
-    copy: Option<(Buffer<'e, u8>, Buffer<'e, u8>)>,
-    /// Whether there are CUDA C++ twins of all its launches.
-    has_peer: bool,
+/// Source and target of a copy, to be timed beside a kernel.
+struct CopyBuffers<'e> {
+    from: Buffer<'e, u8>,
+    to: Buffer<'e, u8>,
 }
 
-impl<'e> Sides<'e> {
-    fn new(bench: &Bench<'e>, launches: &[Prepared]) -> Result<Self, EngineError> {
-        let engine = bench.engine;
-        // Half of them read, half of them written.
-        let half = ((bench.lesson.work)(bench.shape).bytes / 2) as usize;
-        let copy = if half > 0 && engine.kind() == EngineKind::Gpu {
-            let from = Buffer::poisoned(engine, "copy source", half)?;
-            Some((from, Buffer::poisoned(engine, "copy target", half)?))
-        } else {
-            None
-        };
-        let has_peer = launches
-            .iter()
-            .all(|launch| engine.has_peer(launch.entry()));
-        Ok(Self { copy, has_peer })
+impl<'e> CopyBuffers<'e> {
+    /// Of a copy that reads about so many bytes and writes as many; `None` of none.
+    fn new(engine: &'e dyn Engine, size_bytes: u64) -> Result<Option<Self>, EngineError> {
+        /// The kernel moves whole chunks.
+        const CHUNK: u64 = 16;
+        if size_bytes == 0 {
+            return Ok(None);
+        }
+        let size_bytes = size_bytes.next_multiple_of(CHUNK) as usize;
+        Ok(Some(Self {
+            from: random_bytes(engine, "copy source", size_bytes)?,
+            to: Buffer::poisoned(engine, "copy target", size_bytes)?,
+        }))
     }
 
-    /// The kernel, the copy, the twin; what there is of them.
-    fn alternatives<'a>(&self, launches: &'a [Prepared]) -> Vec<Timed<'a>> {
-        let mut alternatives = vec![Timed::Launches(launches)];
-        if let Some((from, to)) = &self.copy {
-            alternatives.push(Timed::Copy {
-                to: to.address(),
-                from: from.address(),
-                size_bytes: from.len() as u64,
-            });
+    fn by_driver(&self) -> Timed<'static> {
+        Timed::Copy {
+            to: self.to.address(),
+            from: self.from.address(),
+            size_bytes: self.from.size_bytes(),
         }
-        if self.has_peer {
-            alternatives.push(Timed::Peers(launches));
-        }
-        alternatives
+    }
+
+    fn by_kernel(&self) -> Result<Timed<'static>, EngineError> {
+        let n_elements = (self.from.size_bytes() / size_of::<f32>() as u64) as u32;
+        // SAFETY: both buffers hold as many elements, are aligned to 256 bytes, and
+        // live as long as the launch.
+        let launch = unsafe {
+            copy::best(
+                DevicePtr::new(self.from.address()),
+                DevicePtrMut::new(self.to.address()),
+                n_elements,
+            )
+        }?;
+        Ok(Timed::Launches(vec![launch].into()))
+    }
+}
+
+/// Random bytes on the device: a block of them, again and again.
+fn random_bytes<'e>(
+    engine: &'e dyn Engine,
+    label: &str,
+    size_bytes: usize,
+) -> Result<Buffer<'e, u8>, EngineError> {
+    const BLOCK_BYTES: usize = 16 << 20;
+    const SEED: u64 = 99;
+    let buffer = Buffer::poisoned(engine, label, size_bytes)?;
+    let block = inputs::bytes(SEED, BLOCK_BYTES.min(size_bytes));
+    engine.write(buffer.address(), &block)?;
+    let mut n_written = block.len();
+    while n_written < size_bytes {
+        let n = n_written.min(size_bytes - n_written);
+        engine.perform(&Timed::Copy {
+            to: buffer.address() + n_written as u64,
+            from: buffer.address(),
+            size_bytes: n as u64,
+        })?;
+        n_written += n;
+    }
+    Ok(buffer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::random_bytes;
+    use crate::engine::sim::Sim;
+
+    #[test]
+    fn random_bytes_fill_the_buffer_beyond_their_block() {
+        let engine = Sim::new(Vec::new());
+        const N: usize = (40 << 20) + 5;
+        let bytes = random_bytes(&engine, "bytes", N).and_then(|buffer| buffer.read());
+        let bytes = bytes.expect("memory enough");
+        assert_eq!(bytes.len(), N);
+        // Poison would be a run of equal bytes.
+        let has_runs = bytes
+            .windows(8)
+            .any(|run| run.iter().all(|&byte| byte == 0xFF));
+        assert!(!has_runs);
+        assert_eq!(bytes[32 << 20], bytes[0]);
     }
 }

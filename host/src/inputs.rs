@@ -2,33 +2,84 @@
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
+use rayon::prelude::*;
 
-/// Bits of the first value: a normal number, so that nothing rounds or flushes
+/// Bits of the smallest value: a normal number, so that nothing rounds or flushes
 /// it on the way.
 const FIRST_BITS: u32 = 0x2000_0000;
+/// Values of [`distinct`] that differ.
+const N_DISTINCT_BITS: u32 = 30;
+
+const _: () = assert!(FIRST_BITS + ((1 << N_DISTINCT_BITS) - 1) < f32::INFINITY.to_bits());
+
+/// A number of 30 bits for each other, in no order that one sees.
+const fn scattered(index: u32) -> u32 {
+    const MASK: u32 = (1 << N_DISTINCT_BITS) - 1;
+    // Odd factors and shifts to the right: each step can be undone.
+    let index = index.wrapping_mul(0x9E37_79B1) & MASK;
+    let index = index ^ (index >> 15);
+    let index = index.wrapping_mul(0x85EB_CA77) & MASK;
+    index ^ (index >> 13)
+}
 
 /// Value `index` of [`distinct`].
 pub fn distinct_at(index: usize) -> f32 {
-    f32::from_bits(FIRST_BITS + index as u32)
+    f32::from_bits(FIRST_BITS + scattered(index as u32))
 }
 
 /// `len` different finite values, for kernels that move data and do not compute.
-/// Exact for any `len` up to 2²⁹, where whole numbers in `f32` end at 2²⁴.
+/// Different for any `len` up to 2³⁰, where whole numbers in `f32` end at 2²⁴; and
+/// in no order, because ordered bits cost a memory less than random ones.
 pub fn distinct(len: usize) -> Vec<f32> {
-    (0..len).map(distinct_at).collect()
+    in_parallel(len, |_, first, values| {
+        for (index, value) in (first..).zip(values) {
+            *value = distinct_at(index);
+        }
+    })
 }
 
 /// `len` numbers in [−1, 1), the same whenever `seed` is the same. For kernels
-/// that compute, and for those whose time may depend on the data: constant bits
-/// cost a memory less than random ones.
+/// that compute, and for those whose time may depend on the data.
 pub fn uniform(seed: u64, len: usize) -> Vec<f32> {
-    let mut random = StdRng::seed_from_u64(seed);
-    (0..len).map(|_| random.random_range(-1.0..1.0)).collect()
+    in_parallel(len, |part, _, values| {
+        let mut random = random_of_part(seed, part);
+        values.fill_with(|| random.random_range(-1.0..1.0));
+    })
+}
+
+/// `len` random bytes.
+pub fn bytes(seed: u64, len: usize) -> Vec<u8> {
+    in_parallel(len, |part, _, values: &mut [u8]| {
+        random_of_part(seed, part).fill(values);
+    })
+}
+
+/// Values that one thread makes.
+const PART: usize = 1 << 16;
+
+/// Vectors are made in parts, so that gigabytes take seconds. The first has the
+/// seed itself.
+fn random_of_part(seed: u64, part: usize) -> StdRng {
+    StdRng::seed_from_u64(seed ^ ((part as u64) << 32))
+}
+
+/// A vector whose parts `make` writes, told the part's number and the index of its
+/// first value.
+fn in_parallel<T: Copy + Default + Send + Sync>(
+    len: usize,
+    make: impl Fn(usize, usize, &mut [T]) + Sync,
+) -> Vec<T> {
+    let mut values = vec![T::default(); len];
+    values
+        .par_chunks_mut(PART)
+        .enumerate()
+        .for_each(|(part, values)| make(part, part * PART, values));
+    values
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{distinct, distinct_at, uniform};
+    use super::{bytes, distinct, distinct_at, uniform};
 
     #[test]
     fn uniform_is_fixed_by_its_seed_and_fills_its_range() {
@@ -41,10 +92,27 @@ mod tests {
     }
 
     #[test]
-    fn values_are_finite_normal_and_rising() {
-        let values = distinct(1000);
-        assert!(values.windows(2).all(|pair| pair[0] < pair[1]));
+    fn values_are_normal_and_different() {
+        const N: usize = 300_000;
+        let mut values = distinct(N);
         assert!(values.iter().all(|value| value.is_normal()));
-        assert!(distinct_at(1 << 26).is_normal());
+        assert_eq!(values[70_000], distinct_at(70_000));
+        values.sort_by(f32::total_cmp);
+        assert!(values.windows(2).all(|pair| pair[0] < pair[1]));
+        // Far apart in the array, too: half of the bits of an index decide nothing.
+        let mut values: Vec<_> = (0..N).map(|n| distinct_at(n << 11)).collect();
+        values.sort_by(f32::total_cmp);
+        assert!(values.windows(2).all(|pair| pair[0] < pair[1]));
+    }
+
+    #[test]
+    fn parts_differ() {
+        let values = uniform(1, 2 * super::PART);
+        let (first, second) = values.split_at(super::PART);
+        assert_ne!(first, second);
+        assert_eq!(first, uniform(1, super::PART));
+        let random = bytes(1, 10_000);
+        let n_zero = random.iter().filter(|&&byte| byte == 0).count();
+        assert!((10..100).contains(&n_zero), "{n_zero}");
     }
 }

@@ -3,15 +3,17 @@
 //! Reading order: [`registry`] (what there is to run), [`lessons`] (the
 //! lessons themselves), [`bench`] (what a lesson runs on), [`engine`] (GPU and
 //! simulator), [`verify`] and [`measure`] (verdicts and figures), [`run`] (one
-//! walk over the registry), [`report`] and [`cli`] (what people see). Beside
-//! them, [`neighbors`]: atoms of the user's own and their neighbour lists, and
-//! [`sim_bench`]: how fast the simulator is.
+//! walk over the registry), [`scoreboard`] and [`compare`] (what times mean),
+//! [`report`] and [`cli`] (what people see). Beside them, [`neighbors`]: atoms of
+//! the user's own and their neighbour lists, and [`sim_bench`]: how fast the
+//! simulator is.
 //!
 //! Left out: kernels (`gpu-kernels`), their compilation (`cuda_builder`), the
 //! simulation of PTX (`ptx_sim`).
 
 pub mod bench;
 pub mod cli;
+pub mod compare;
 pub mod counts;
 pub mod engine;
 pub mod guarded;
@@ -24,6 +26,7 @@ pub mod ptx;
 pub mod registry;
 pub mod report;
 pub mod run;
+pub mod scoreboard;
 pub mod sim_bench;
 pub mod verify;
 

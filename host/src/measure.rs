@@ -1,13 +1,58 @@
 //! From single times to a figure: median and spread, bandwidth.
 
-/// Runs before the clock counts.
-pub const N_WARMUP: u32 = 10;
+use crate::engine::timing::Sensors;
+use serde::{Deserialize, Serialize};
 
-/// Runs that are timed.
-pub const N_RUNS: u32 = 100;
+/// What takes turns under the clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Side {
+    /// The kernel, or the launches it takes part in.
+    Kernel,
+    /// The same in CUDA C++.
+    Twin,
+    /// A device-to-device copy that moves as many bytes.
+    Copy,
+    /// Our own best copy of as many bytes.
+    CopyKernel,
+    /// Clearing the bytes of the output.
+    Clear,
+    /// CUB, on the same input.
+    Cub,
+    /// cuBLAS with its default math, on the same input.
+    Cublas,
+    /// cuBLAS with its pedantic math, on the same input.
+    CublasPedantic,
+}
+
+/// Times of everything that took turns with a kernel.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Timings {
+    /// In turn.
+    pub sides: Vec<(Side, Times)>,
+    /// Sets of buffers that were used in turn.
+    pub n_sets: u32,
+    /// Bytes of one set.
+    pub set_bytes: u64,
+    /// Whether no run found its data in the second-level cache.
+    pub out_of_cache: bool,
+    /// Groups of runs in which the host was late; see
+    /// [`crate::engine::timing::Clocked::n_late`].
+    pub n_late: u32,
+    /// The board, right afterwards.
+    pub sensors: Option<Sensors>,
+}
+
+impl Timings {
+    /// The times of one side, if it took part.
+    pub fn of(&self, side: Side) -> Option<Times> {
+        let mut sides = self.sides.iter();
+        sides.find(|(of, _)| *of == side).map(|&(_, times)| times)
+    }
+}
 
 /// Times of the same launch, in milliseconds.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Times {
     /// Half of the runs were faster.
     pub median_ms: f64,
@@ -17,6 +62,10 @@ pub struct Times {
     pub max_ms: f64,
     /// A tenth of the runs were faster.
     pub p10_ms: f64,
+    /// A quarter of the runs were faster.
+    pub q1_ms: f64,
+    /// A quarter of the runs were slower.
+    pub q3_ms: f64,
     /// A tenth of the runs were slower.
     pub p90_ms: f64,
     /// Number of runs.
@@ -39,10 +88,28 @@ impl Times {
             min_ms: sorted[0],
             max_ms: sorted[last],
             p10_ms: at(0.1),
+            q1_ms: at(0.25),
+            q3_ms: at(0.75),
             p90_ms: at(0.9),
             n_runs: sorted.len(),
         })
     }
+}
+
+impl Times {
+    /// Half of the distance between the quartiles, as a share of the median: how
+    /// far a run commonly is from the median.
+    pub fn spread(&self) -> f64 {
+        (self.q3_ms - self.q1_ms) / 2.0 / self.median_ms
+    }
+}
+
+/// The number whose power to the number of factors is their product, if there is one.
+pub fn geometric_mean(factors: impl IntoIterator<Item = f64>) -> Option<f64> {
+    let (sum, n) = factors
+        .into_iter()
+        .fold((0.0, 0), |(sum, n), factor| (sum + f64::ln(factor), n + 1));
+    (n > 0).then(|| f64::exp(sum / f64::from(n)))
 }
 
 /// 10⁹ bytes a second.
@@ -52,7 +119,7 @@ pub fn gigabytes_per_second(bytes: u64, time_ms: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Times, gigabytes_per_second};
+    use super::{Times, geometric_mean, gigabytes_per_second};
 
     #[test]
     fn median_of_odd_and_even_numbers() {
@@ -72,6 +139,17 @@ mod tests {
             (times.min_ms, times.p10_ms, times.p90_ms, times.max_ms),
             (0.0, 10.0, 90.0, 100.0)
         );
+        assert_eq!((times.q1_ms, times.q3_ms), (25.0, 75.0));
+        assert_eq!(times.spread(), 0.5);
+    }
+
+    #[test]
+    fn a_factor_and_its_inverse_cancel_out() {
+        assert_eq!(geometric_mean([]), None);
+        let mean = geometric_mean([0.5, 2.0, 1.21, 1.0 / 1.21]).expect("some");
+        assert!((mean - 1.0).abs() < 1e-12);
+        let mean = geometric_mean([2.0, 8.0]).expect("some");
+        assert!((mean - 4.0).abs() < 1e-12);
     }
 
     #[test]

@@ -77,6 +77,9 @@ pub struct KernelEntry {
     pub expected: &'static [Expectation],
     /// Times that others published for the same kernel.
     pub published: &'static [Published],
+    /// Extents of the shapes that it is timed at when speed is the point. Without
+    /// any, the largest that its lesson runs on a GPU.
+    pub timed_at: &'static [&'static [u32]],
     /// Runs it on one shape: uploads, launches, verifies, measures.
     pub run: fn(&mut Bench<'_>) -> Result<(), CaseError>,
 }
@@ -109,6 +112,7 @@ impl KernelEntry {
             tolerance: Tolerance::Exact,
             expected: &[],
             published: &[],
+            timed_at: &[],
             run,
         }
     }
@@ -121,6 +125,11 @@ impl KernelEntry {
     /// With times that others published.
     pub const fn published(self, published: &'static [Published]) -> Self {
         Self { published, ..self }
+    }
+
+    /// With shapes to time it at.
+    pub const fn timed_at(self, timed_at: &'static [&'static [u32]]) -> Self {
+        Self { timed_at, ..self }
     }
 
     /// With another tolerance than none.
@@ -213,6 +222,26 @@ pub struct Registered {
     pub lesson: &'static Lesson,
     /// One of its kernels.
     pub kernel: &'static KernelEntry,
+}
+
+impl Registered {
+    /// The shapes that it is timed at when speed is the point.
+    pub fn timed_shapes(&self) -> Vec<Shape> {
+        if !self.kernel.timed_at.is_empty() {
+            return self
+                .kernel
+                .timed_at
+                .iter()
+                .map(|dims| Shape::of(dims))
+                .collect();
+        }
+        (self.lesson.shapes)(EngineKind::Gpu, Effort::Default)
+            .into_iter()
+            .filter(|shape| !shape.is_sweep())
+            .max_by_key(|shape| (self.lesson.work)(shape).bytes)
+            .into_iter()
+            .collect()
+    }
 }
 
 /// Every kernel of every lesson, in reading order.

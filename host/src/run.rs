@@ -1,13 +1,13 @@
 //! One walk over the registry: every selected kernel on every shape.
 
-use crate::bench::{Bench, Figures};
+use crate::bench::{Bench, Clocking, Figures};
 use crate::engine::{Engine, EngineKind};
 use crate::registry::{Effort, Registered, Shape};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
 /// How a case ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// It ran, and everything about it is right.
@@ -68,12 +68,12 @@ pub fn cases(selected: &[Registered], engine: EngineKind, effort: Effort) -> Vec
     cases
 }
 
-/// Runs the cases one after the other, timed if `timed`. `starting` and `ended` are told about
-/// each.
+/// Runs the cases one after the other, timed as `clocking` says. `starting` and
+/// `ended` are told about each.
 pub fn run(
     engine: &dyn Engine,
     cases: &[Case],
-    timed: bool,
+    clocking: Option<Clocking>,
     mut starting: impl FnMut(&Case),
     mut ended: impl FnMut(&CaseResult),
 ) -> Vec<CaseResult> {
@@ -81,20 +81,20 @@ pub fn run(
         .iter()
         .map(|case| {
             starting(case);
-            let result = run_case(engine, case, timed);
+            let result = run_case(engine, case, clocking);
             ended(&result);
             result
         })
         .collect()
 }
 
-fn run_case(engine: &dyn Engine, case: &Case, timed: bool) -> CaseResult {
+fn run_case(engine: &dyn Engine, case: &Case, clocking: Option<Clocking>) -> CaseResult {
     let Registered { lesson, kernel } = case.registered;
     let started = Instant::now();
     let (status, reason, figures) = match not_runnable(engine, case) {
         Some(reason) => (Status::NotRun, Some(reason), Figures::default()),
         None => {
-            let mut bench = Bench::new(engine, lesson, kernel, &case.shape, timed);
+            let mut bench = Bench::new(engine, lesson, kernel, &case.shape, clocking);
             let outcome = (kernel.run)(&mut bench);
             let figures = bench.into_figures();
             match outcome {

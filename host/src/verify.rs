@@ -6,6 +6,7 @@
 
 use cuda_std::launch::DeviceCopy;
 use half::{bf16, f16};
+use rayon::prelude::*;
 use std::fmt;
 
 /// How far an element may be from its reference.
@@ -30,7 +31,7 @@ impl fmt::Display for Tolerance {
 }
 
 /// A type that outputs are made of.
-pub trait Element: DeviceCopy + fmt::Debug {
+pub trait Element: DeviceCopy + fmt::Debug + Send + Sync {
     /// Its value, for the size of an error.
     fn to_f64(self) -> f64;
     /// Whether it is the same value bit by bit.
@@ -128,25 +129,83 @@ impl fmt::Display for Mismatch {
     }
 }
 
+/// What comparing a part of an output has found.
+struct Found<T> {
+    /// The first wrong element: its index, what it should be, what it is.
+    first: Option<(usize, T, T)>,
+    n_wrong: usize,
+    n_unwritten: usize,
+    max_abs_error: f64,
+}
+
+impl<T> Found<T> {
+    const NOTHING: Self = Self {
+        first: None,
+        n_wrong: 0,
+        n_unwritten: 0,
+        max_abs_error: 0.0,
+    };
+
+    /// With what the part after it has found.
+    fn and(self, next: Self) -> Self {
+        Self {
+            first: self.first.or(next.first),
+            n_wrong: self.n_wrong + next.n_wrong,
+            n_unwritten: self.n_unwritten + next.n_unwritten,
+            max_abs_error: larger(self.max_abs_error, next.max_abs_error),
+        }
+    }
+}
+
+/// The larger one, or NaN if one is.
+fn larger(a: f64, b: f64) -> f64 {
+    if a.is_nan() || a > b { a } else { b }
+}
+
 /// Compares every element of `got` with `expected(index)`.
 pub fn compare<T: Element>(
     got: &[T],
-    expected: impl Fn(usize) -> T,
+    expected: impl Fn(usize) -> T + Sync,
     tolerance: Tolerance,
 ) -> Result<Verified, Mismatch> {
-    let mut max_abs_error = 0.0f64;
-    let mut first: Option<(usize, T, T)> = None;
-    let mut n_wrong = 0;
-    let mut n_unwritten = 0;
-    for (index, &got) in got.iter().enumerate() {
+    // Gigabytes take seconds so.
+    const PART: usize = 1 << 16;
+    let parts = got.par_chunks(PART).enumerate();
+    let found = parts
+        .map(|(part, got)| compare_part(part * PART, got, &expected, tolerance))
+        .reduce(|| Found::NOTHING, Found::and);
+    match found.first {
+        None => Ok(Verified {
+            n_checked: got.len(),
+            max_abs_error: found.max_abs_error,
+        }),
+        Some((index, expected, wrong)) => Err(Mismatch {
+            index,
+            expected: format!("{expected:?}"),
+            got: format!("{wrong:?}"),
+            n_wrong: found.n_wrong,
+            n_checked: got.len(),
+            n_unwritten: found.n_unwritten,
+            max_abs_error: found.max_abs_error,
+            columns: None,
+        }),
+    }
+}
+
+fn compare_part<T: Element>(
+    first_index: usize,
+    got: &[T],
+    expected: impl Fn(usize) -> T,
+    tolerance: Tolerance,
+) -> Found<T> {
+    let mut found = Found::NOTHING;
+    for (index, &got) in (first_index..).zip(got) {
         let expected = expected(index);
         if got.same_bits(expected) {
             continue;
         }
         let error = (got.to_f64() - expected.to_f64()).abs();
-        if error.is_nan() || error > max_abs_error {
-            max_abs_error = error;
-        }
+        found.max_abs_error = larger(found.max_abs_error, error);
         let bound = match tolerance {
             Tolerance::Exact => f64::NEG_INFINITY,
             Tolerance::Absolute(bound) => bound,
@@ -155,27 +214,12 @@ pub fn compare<T: Element>(
         // Written so that a NaN, which compares false with everything, is wrong.
         #[allow(clippy::neg_cmp_op_on_partial_ord)]
         if !(error <= bound) {
-            n_wrong += 1;
-            n_unwritten += usize::from(got.is_poison());
-            first.get_or_insert((index, expected, got));
+            found.n_wrong += 1;
+            found.n_unwritten += usize::from(got.is_poison());
+            found.first.get_or_insert((index, expected, got));
         }
     }
-    match first {
-        None => Ok(Verified {
-            n_checked: got.len(),
-            max_abs_error,
-        }),
-        Some((index, expected, found)) => Err(Mismatch {
-            index,
-            expected: format!("{expected:?}"),
-            got: format!("{found:?}"),
-            n_wrong,
-            n_checked: got.len(),
-            n_unwritten,
-            max_abs_error,
-            columns: None,
-        }),
-    }
+    found
 }
 
 #[cfg(test)]
@@ -205,6 +249,18 @@ mod tests {
     fn a_reference_of_nan_needs_the_same_nan() {
         assert!(compare(&[1.0f32], |_| f32::NAN, Tolerance::Absolute(1e9)).is_err());
         assert!(compare(&[f32::NAN], |_| f32::NAN, Tolerance::Exact).is_ok());
+    }
+
+    #[test]
+    fn parts_are_put_together_in_order() {
+        let mut values = vec![1.0f32; 200_000];
+        values[150_000] = f32::NAN;
+        values[70_000] = 3.0;
+        values[199_999] = 2.0;
+        let wrong = compare(&values, |_| 1.0, Tolerance::Absolute(0.5)).expect_err("three");
+        assert_eq!((wrong.index, wrong.n_wrong), (70_000, 3));
+        assert!(wrong.max_abs_error.is_nan());
+        assert_eq!(wrong.n_checked, 200_000);
     }
 
     #[test]

@@ -445,3 +445,42 @@ fn bonds_are_drawn() {
     let svg = std::fs::read_to_string(&picture).expect("the picture");
     assert_eq!(svg.matches("<line").count(), 1);
 }
+
+/// Without a GPU nothing is measured, and that is no success.
+#[test]
+fn bench_needs_a_gpu_and_says_so() {
+    let output = Command::new(env!("CARGO_BIN_EXE_lockstep"))
+        .args(["bench", "copy"])
+        .env("LOCKSTEP_LIBCUDA", "/nowhere/libcuda.so")
+        .output()
+        .expect("lockstep runs");
+    assert_eq!(output.status.code(), Some(3));
+    assert!(output.stdout.is_empty());
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        text.contains("GPU") && text.contains("Nothing was"),
+        "{text}"
+    );
+}
+
+/// What is wrong with the command is found before the GPU is looked for.
+#[test]
+fn bench_refuses_what_it_cannot_do() {
+    for (arguments, part) in [
+        (
+            &["bench", "transpose", "--sizes", "64"][..],
+            "is no shape for",
+        ),
+        (&["bench", "--samples", "3"], "30"),
+        (
+            &["bench", "--compare", "nothing-saved"],
+            "--save nothing-saved",
+        ),
+        (&["bench", "transpose_swizled"], "transpose_swizzled"),
+    ] {
+        let output = lockstep(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(text.contains(part), "{arguments:?}: {text}");
+    }
+}

@@ -57,7 +57,7 @@ pub fn results(engine: &dyn Engine, kernel: KernelEntry, shapes: &[Shape]) -> Ve
             shape: shape.clone(),
         })
         .collect();
-    run(engine, &cases, false, |_| {}, |_| {})
+    run(engine, &cases, None, |_| {}, |_| {})
 }
 
 /// What a kernel's entry runs.

@@ -2,12 +2,13 @@
 //! there is none, each test says so and does nothing.
 
 use broken_kernels as broken;
+use host::bench::Clocking;
 use host::engine::gpu::Gpu;
 use host::engine::{Buffer, Engine, EngineError, LaunchConfig, Observe, Prepared, PtxModule};
 use host::lessons::transpose;
 use host::registry::{KernelEntry, Shape};
-use host::run::Status;
-use lockstep_tests::{BROKEN_PTX, results};
+use host::run::{Case, Status, run};
+use lockstep_tests::{BROKEN_PTX, lesson_of, results};
 use std::process::Command;
 
 /// Set in the process that a test starts for itself.
@@ -189,8 +190,11 @@ fn times_are_plausible() {
     let Some(gpu) = gpu(BROKEN_PTX) else {
         return;
     };
-    let results = results(&gpu, entry!(transposed_shape), &[Shape::of(&[4096, 4096])]);
-    let times = results[0].figures.times.expect("a GPU has a clock");
+    let shape = Shape::of(&[4096, 4096]);
+    let registered = lesson_of(entry!(transposed_shape));
+    let case = Case { registered, shape };
+    let results = run(&gpu, &[case], Some(Clocking::BRIEF), |_| {}, |_| {});
+    let times = results[0].figures.times().expect("a GPU has a clock");
     // 128 MiB moved: between 20 TB/s and 10 GB/s.
     assert!(
         times.median_ms > 0.006 && times.median_ms < 14.0,

@@ -11,7 +11,7 @@ fn all_must_pass(engine: &dyn Engine, effort: Effort, filters: &[String]) {
     let selected = matching(filters).expect("names are right");
     let cases = cases(&selected, engine.kind(), effort);
     assert!(!cases.is_empty());
-    let not_passed: Vec<String> = run(engine, &cases, false, |_| {}, |_| {})
+    let not_passed: Vec<String> = run(engine, &cases, None, |_| {}, |_| {})
         .into_iter()
         .filter(|result| result.status != Status::Passed)
         .map(|result| {

@@ -89,7 +89,7 @@ fn counts_are_those_of_the_hardware() {
             .collect();
         let selected = [kernel(id).expect("it is registered")];
         let first = &cases(&selected, EngineKind::Sim, Effort::Quick)[..1];
-        let result = run_cases(&simulator, first, false, |_| {}, |_| {}).remove(0);
+        let result = run_cases(&simulator, first, None, |_| {}, |_| {}).remove(0);
         assert_eq!(result.status, Status::Passed, "{id}: {:?}", result.reason);
         let counts = result.figures.counts.expect("the simulator counts");
         let counted = [
@@ -138,7 +138,7 @@ fn conflicts_are_those_of_the_catalogue() {
         } else {
             &all[..1]
         };
-        let result = run_cases(&simulator, case, false, |_| {}, |_| {}).remove(0);
+        let result = run_cases(&simulator, case, None, |_| {}, |_| {}).remove(0);
         assert_eq!(result.status, Status::Passed, "{id}: {:?}", result.reason);
         let counts = result.figures.counts.expect("the simulator counts");
         assert_eq!(

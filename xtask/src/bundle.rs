@@ -77,13 +77,23 @@ fn gather(built: &build::Built, peers: &Path, dir: &Path) -> std::io::Result<()>
             fs::copy(&path, ptx_dir.join(name))?;
         }
     }
-    let peers_dir = dir.join("peers");
-    fs::create_dir_all(&peers_dir)?;
-    for entry in fs::read_dir(peers)? {
-        let entry = entry?;
-        fs::copy(entry.path(), peers_dir.join(entry.file_name()))?;
-    }
+    copy_files(peers, &dir.join("peers"))?;
     fs::write(dir.join("README.txt"), README)
+}
+
+/// All files of `from` and of its folders.
+fn copy_files(from: &Path, to: &Path) -> std::io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy_files(&entry.path(), &target)?;
+        } else {
+            fs::copy(entry.path(), target)?;
+        }
+    }
+    Ok(())
 }
 
 fn size_of(dir: &Path) -> u64 {
@@ -107,7 +117,7 @@ without one the program runs the kernels on its own simulator.
 
     ./lockstep run-all                        every lesson: results, times, counts
     ./lockstep run-all --json results.json    the same, and the figures as a file
-    ./lockstep run-all --peers peers          on a GPU with nvcc: timed in turn with CUDA C++
+    ./lockstep bench --json bench.json        on a GPU: times beside copies, CUDA C++, CUB, cuBLAS
     ./lockstep run-all --engine sim           on the simulator, whatever there is
     ./lockstep list                           what there is
     ./lockstep --help                         the rest
@@ -116,7 +126,7 @@ The exit status says whether everything passed.
 
 lockstep     the program; the kernels' PTX is inside it
 ptx/         the same PTX to read, one file for each architecture
-peers/       CUDA C++ twins of the kernels
+peers/       CUDA C++ twins of the kernels, compiled by nvcc where it is
 ";
 
 #[cfg(test)]
@@ -147,8 +157,9 @@ mod tests {
         };
         fs::write(&built.binary, "program").unwrap();
         let peers = dir.path().join("twins");
-        fs::create_dir(&peers).unwrap();
+        fs::create_dir_all(peers.join("libraries")).unwrap();
         fs::write(peers.join("add.cu"), "").unwrap();
+        fs::write(peers.join("libraries/cub.cu"), "").unwrap();
         let bundle = dir.path().join("bundle");
         for _ in 0..2 {
             gather(&built, &peers, &bundle).unwrap();
@@ -166,6 +177,8 @@ mod tests {
             ["README.txt", "lockstep", MARK, "peers", "ptx"]
         );
         assert_eq!(names(&bundle.join("ptx")), ["kernels.sm_80.ptx"]);
+        assert_eq!(names(&bundle.join("peers")), ["add.cu", "libraries"]);
+        assert_eq!(names(&bundle.join("peers/libraries")), ["cub.cu"]);
         assert!(size_of(&bundle) > 0);
     }
 }

@@ -9,6 +9,10 @@ pub const COMMANDS: &[(&str, &str)] = &[
         "run-all",
         "Run kernels and compare them with their references",
     ),
+    (
+        "bench",
+        "Time kernels on a GPU, beside copies, CUDA C++, CUB and cuBLAS",
+    ),
     ("list", "List lessons and kernels"),
     (
         "neighbors",

@@ -10,6 +10,7 @@ unsafe extern "C" {
     fn cuDriverGetVersion(version: *mut c_int) -> c_int;
     fn cuDeviceGetCount(count: *mut c_int) -> c_int;
     fn cuDeviceGet(device: *mut c_int, ordinal: c_int) -> c_int;
+    fn cuDeviceGetPCIBusId(id: *mut c_char, length: c_int, device: c_int) -> c_int;
     fn cuDeviceGetName(name: *mut c_char, len: c_int, device: c_int) -> c_int;
     fn cuDeviceGetAttribute(value: *mut c_int, attribute: c_int, device: c_int) -> c_int;
     fn cuDeviceTotalMem_v2(bytes: *mut usize, device: c_int) -> c_int;
@@ -22,6 +23,7 @@ const ATTRIBUTE_CLOCK_KHZ: c_int = 13;
 const ATTRIBUTE_MULTIPROCESSORS: c_int = 16;
 const ATTRIBUTE_MEMORY_CLOCK_KHZ: c_int = 36;
 const ATTRIBUTE_MEMORY_BUS_BITS: c_int = 37;
+const ATTRIBUTE_L2_CACHE_BYTES: c_int = 38;
 const ATTRIBUTE_COMPUTE_MAJOR: c_int = 75;
 const ATTRIBUTE_COMPUTE_MINOR: c_int = 76;
 const ATTRIBUTE_SHARED_PER_BLOCK_OPTIN: c_int = 97;
@@ -153,6 +155,10 @@ pub struct DeviceInfo {
     pub memory_clock_khz: Option<u32>,
     /// Width of the memory bus, if the driver tells.
     pub memory_bus_bits: Option<u32>,
+    /// Size of the second-level cache, if the driver tells.
+    pub l2_cache_bytes: Option<u32>,
+    /// Where it is plugged in, which is how other libraries find the same GPU.
+    pub pci_bus_id: Option<String>,
 }
 
 impl Driver {
@@ -230,5 +236,15 @@ fn device(ordinal: c_int) -> Result<DeviceInfo, DriverError> {
         clock_khz: told(ATTRIBUTE_CLOCK_KHZ),
         memory_clock_khz: told(ATTRIBUTE_MEMORY_CLOCK_KHZ),
         memory_bus_bits: told(ATTRIBUTE_MEMORY_BUS_BITS),
+        l2_cache_bytes: told(ATTRIBUTE_L2_CACHE_BYTES),
+        pci_bus_id: pci_bus_id(device),
     })
+}
+
+fn pci_bus_id(device: c_int) -> Option<String> {
+    let mut id = [0u8; 32];
+    // SAFETY: writes at most the stated number of bytes, the last of them zero.
+    let code = unsafe { cuDeviceGetPCIBusId(id.as_mut_ptr().cast(), id.len() as c_int, device) };
+    let id = CStr::from_bytes_until_nul(&id).ok()?;
+    (code == 0).then(|| id.to_string_lossy().into_owned())
 }

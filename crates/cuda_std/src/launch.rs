@@ -122,6 +122,7 @@ impl<T> DeviceSlice<T> {
 pub struct ParamValue {
     bytes: [u8; 8],
     size_bytes: u8,
+    is_address: bool,
 }
 
 impl ParamValue {
@@ -133,7 +134,21 @@ impl ParamValue {
         Self {
             bytes,
             size_bytes: N as u8,
+            is_address: false,
         }
+    }
+
+    /// A pointer into device memory.
+    pub fn of_address(address: u64) -> Self {
+        Self {
+            is_address: true,
+            ..Self::new(address.to_le_bytes())
+        }
+    }
+
+    /// The device address, if it is a pointer.
+    pub fn address(&self) -> Option<u64> {
+        self.is_address.then(|| u64::from_le_bytes(self.bytes))
     }
 
     /// The parameter's bytes, little-endian.
@@ -178,21 +193,21 @@ impl KernelArg for usize {
 impl<T> KernelArg for DevicePtr<T> {
     const PARAM_SIZES: &'static [u32] = &[8];
     fn push_params(&self, push: &mut dyn FnMut(ParamValue)) {
-        push(ParamValue::new(self.address.to_le_bytes()));
+        push(ParamValue::of_address(self.address));
     }
 }
 
 impl<T> KernelArg for DevicePtrMut<T> {
     const PARAM_SIZES: &'static [u32] = &[8];
     fn push_params(&self, push: &mut dyn FnMut(ParamValue)) {
-        push(ParamValue::new(self.address.to_le_bytes()));
+        push(ParamValue::of_address(self.address));
     }
 }
 
 impl<T> KernelArg for DeviceSlice<T> {
     const PARAM_SIZES: &'static [u32] = &[8, 8];
     fn push_params(&self, push: &mut dyn FnMut(ParamValue)) {
-        push(ParamValue::new(self.address.to_le_bytes()));
+        push(ParamValue::of_address(self.address));
         push(ParamValue::new(self.n_elements.to_le_bytes()));
     }
 }

@@ -5,6 +5,7 @@
 //! wrong; 3, nothing could be run at all; 4, nothing failed, but something was
 //! not run.
 
+mod bench;
 mod counters;
 mod list;
 mod neighbors;
@@ -47,6 +48,8 @@ struct Cli {
 enum Command {
     /// Run kernels and compare them with their references.
     RunAll(run_all::Args),
+    /// Time kernels on a GPU, beside copies, CUDA C++, CUB and cuBLAS.
+    Bench(bench::Args),
     /// List lessons and kernels.
     List(list::Args),
     /// List who is near whom among atoms in a file, by the cell list's kernels.
@@ -99,6 +102,7 @@ pub fn main() -> ExitCode {
     let command = Cli::parse().command;
     let ended = match command {
         Command::RunAll(args) => run_all::run(&args),
+        Command::Bench(args) => bench::run(&args),
         Command::List(args) => list::run(&args),
         Command::Neighbors(args) => neighbors::run(&args),
         Command::Ptx(args) => ptx::run(&args),

@@ -1,10 +1,18 @@
-//! CUDA C++ twins of the kernels, compiled where `nvcc` is, to be timed in turn
-//! with them.
+//! What the kernels are compared with: CUDA C++ twins and CUB, compiled where
+//! `nvcc` is, and cuBLAS, wherever it is installed.
 
-use super::tools::Tool;
-use crate::engine::PeerModule;
+use super::tools::{Tool, library_folders};
+use crate::engine::{Engine, EngineError, Library, PeerModule};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use tempfile::TempDir;
+
+/// Folder of the twins with the sources of libraries.
+const LIBRARIES: &str = "libraries";
+/// Source of the library that calls CUB.
+const CUB_SOURCE: &str = "cub.cu";
+/// Names of cuBLAS, the newest first.
+const CUBLAS: [&str; 3] = ["libcublas.so.13", "libcublas.so.12", "libcublas.so"];
 
 /// Compiles every `.cu` file of `folder` for the architecture `sm`.
 pub(super) fn compile(folder: &Path, sm: u32) -> Result<Vec<PeerModule>, String> {
@@ -27,6 +35,67 @@ pub(super) fn compile(folder: &Path, sm: u32) -> Result<Vec<PeerModule>, String>
     })
 }
 
+/// A compiled library, in a folder that goes with it.
+pub(super) struct Compiled {
+    file: PathBuf,
+    _folder: TempDir,
+}
+
+/// Compiles the library that calls CUB.
+pub(super) fn compile_cub(folder: &Path, sm: u32) -> Result<Compiled, String> {
+    let nvcc = Tool::Nvcc.find()?;
+    let source = folder.join(LIBRARIES).join(CUB_SOURCE);
+    if !source.is_file() {
+        return Err(format!("there is no {}", source.display()));
+    }
+    let work = tempfile::tempdir().map_err(|error| format!("no temporary folder: {error}"))?;
+    let file = work.path().join("libcub.so");
+    run_nvcc(
+        &nvcc,
+        &source,
+        sm,
+        &["-shared", "-Xcompiler", "-fPIC"],
+        &file,
+    )?;
+    Ok(Compiled {
+        file,
+        _folder: work,
+    })
+}
+
+/// Loads it. The answer is CUB's version.
+pub(super) fn load_cub(engine: &dyn Engine, library: &Compiled) -> Result<String, String> {
+    load(engine, Library::Cub, &library.file)
+}
+
+/// Finds cuBLAS and loads it. The answer is its version.
+pub(super) fn load_cublas(engine: &dyn Engine) -> Result<String, String> {
+    // By its name alone the system's loader looks for it, also in LD_LIBRARY_PATH.
+    let named = CUBLAS.map(PathBuf::from);
+    let placed = library_folders()
+        .flat_map(|folder| CUBLAS.map(|name| folder.join(name)))
+        .filter(|file| file.is_file());
+    let mut why = None;
+    for file in named.into_iter().chain(placed) {
+        match load(engine, Library::Cublas, &file) {
+            Ok(version) => return Ok(version),
+            Err(error) => why = Some(error),
+        }
+    }
+    Err(format!(
+        "it was not found; `pip install nvidia-cublas` brings it, and so does the CUDA toolkit ({})",
+        why.unwrap_or_default()
+    ))
+}
+
+fn load(engine: &dyn Engine, library: Library, file: &Path) -> Result<String, String> {
+    let words = |error: EngineError| error.to_string();
+    engine.load_library(library, file).map_err(words)?;
+    engine
+        .library_version(library)
+        .ok_or_else(|| format!("{} was loaded and is not there", library.name()))
+}
+
 fn sources(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let entries = std::fs::read_dir(folder)
         .map_err(|error| format!("--peers {} cannot be read: {error}", folder.display()))?;
@@ -43,24 +112,9 @@ fn sources(folder: &Path) -> Result<Vec<PathBuf>, String> {
 }
 
 fn compile_one(nvcc: &Path, source: &Path, sm: u32, work: &Path) -> Result<PeerModule, String> {
-    // Hopper's own instructions are part of sm_90a alone.
-    let suffix = if sm >= 90 { "a" } else { "" };
     let name = source.file_stem().unwrap_or(source.as_os_str());
     let cubin = work.join(name).with_extension("cubin");
-    let output = Command::new(nvcc)
-        .args(["-O3", "-std=c++17", "-cubin"])
-        .arg(format!("-arch=sm_{sm}{suffix}"))
-        .arg("-o")
-        .args([&cubin, source])
-        .output()
-        .map_err(|error| format!("cannot run {}: {error}", nvcc.display()))?;
-    if !output.status.success() {
-        return Err(format!(
-            "nvcc could not compile {}:\n{}",
-            source.display(),
-            String::from_utf8_lossy(&output.stderr).trim()
-        ));
-    }
+    run_nvcc(nvcc, source, sm, &["-cubin"], &cubin)?;
     let image = std::fs::read(&cubin)
         .map_err(|error| format!("nvcc left no {}: {error}", cubin.display()))?;
     Ok(PeerModule {
@@ -69,9 +123,53 @@ fn compile_one(nvcc: &Path, source: &Path, sm: u32, work: &Path) -> Result<PeerM
     })
 }
 
+fn run_nvcc(
+    nvcc: &Path,
+    source: &Path,
+    sm: u32,
+    how: &[&str],
+    output_file: &Path,
+) -> Result<(), String> {
+    // Hopper's own instructions are part of sm_90a alone.
+    let suffix = if sm >= 90 { "a" } else { "" };
+    let output = Command::new(nvcc)
+        .args(["-O3", "-std=c++17"])
+        .args(how)
+        .arg(format!("-arch=sm_{sm}{suffix}"))
+        .arg("-o")
+        .args([output_file, source])
+        .output()
+        .map_err(|error| format!("cannot run {}: {error}", nvcc.display()))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(format!(
+        "nvcc could not compile {}:\n{}",
+        source.display(),
+        String::from_utf8_lossy(&output.stderr).trim()
+    ))
+}
+
+/// The version of the compiler of the twins, as it tells.
+pub(super) fn nvcc_version() -> Result<String, String> {
+    let nvcc = Tool::Nvcc.find()?;
+    let output = Command::new(&nvcc)
+        .arg("--version")
+        .output()
+        .map_err(|error| format!("cannot run {}: {error}", nvcc.display()))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    Ok(release_of(&text).unwrap_or("of unknown version").to_owned())
+}
+
+/// `13.0` of `Cuda compilation tools, release 13.0, V13.0.48`.
+fn release_of(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once("release ")?;
+    rest.split([',', '\n']).next()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::sources;
+    use super::{release_of, sources};
 
     #[test]
     fn only_cuda_files_count() {
@@ -88,5 +186,12 @@ mod tests {
         assert_eq!(found.len(), 2);
         assert!(found[0].ends_with("a.cu"));
         assert!(sources(&folder.path().join("none")).is_err());
+    }
+
+    #[test]
+    fn nvcc_tells_its_release() {
+        let text = "nvcc: NVIDIA (R) Cuda compiler driver\nCuda compilation tools, release 13.0, V13.0.48\n";
+        assert_eq!(release_of(text), Some("13.0"));
+        assert_eq!(release_of("something else"), None);
     }
 }

@@ -1,14 +1,32 @@
-//! `lockstep readme`: writes the generated part of the README, or says that it
-//! is out of date.
+//! `lockstep readme`: writes the generated parts of the README, or says that they
+//! are out of date.
 
 use super::{Exit, Stop};
 use crate::registry::LESSONS;
+use crate::report::bench::BenchReport;
 use crate::report::markdown;
 use std::fs;
 use std::path::PathBuf;
 
-const BEGIN: &str = "<!-- lessons: written by `cargo xtask readme` -->\n";
-const END: &str = "<!-- end of lessons -->";
+/// A part of the README between two lines.
+struct Part {
+    begin: &'static str,
+    end: &'static str,
+    generate: fn(Option<&BenchReport>) -> String,
+}
+
+const PARTS: [Part; 2] = [
+    Part {
+        begin: "<!-- speed: written by `cargo xtask readme` -->\n",
+        end: "<!-- end of speed -->",
+        generate: markdown::speed,
+    },
+    Part {
+        begin: "<!-- lessons: written by `cargo xtask readme` -->\n",
+        end: "<!-- end of lessons -->",
+        generate: |report| markdown::lessons(LESSONS, report),
+    },
+];
 
 /// Options of `readme`.
 #[derive(Debug, clap::Args)]
@@ -17,8 +35,8 @@ pub struct Args {
     #[arg(long, default_value = "README.md")]
     readme: PathBuf,
 
-    /// What `run-all --json` wrote on a GPU.
-    #[arg(long, default_value = "results/h200/run-all.json")]
+    /// What `bench --json` wrote on a GPU.
+    #[arg(long, default_value = "results/h200/bench.json")]
     results: PathBuf,
 
     /// Write nothing; fail if the README is out of date.
@@ -30,8 +48,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     let because = |text: String| Stop::Because(Exit::Usage, text);
     let old = fs::read_to_string(&args.readme)
         .map_err(|error| because(format!("cannot read {}: {error}", args.readme.display())))?;
-    let results = match fs::read_to_string(&args.results) {
-        Ok(text) => Some(serde_json::from_str(&text).map_err(|error| {
+    let report = match fs::read_to_string(&args.results) {
+        Ok(text) => Some(BenchReport::parse(&text).map_err(|error| {
             because(format!(
                 "{} is no results file: {error}",
                 args.results.display()
@@ -45,14 +63,18 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
             )));
         }
     };
-    let generated = markdown::lessons(LESSONS, results.as_ref());
-    let new = replace(&old, &generated).ok_or_else(|| {
-        because(format!(
-            "{} has no place for the table: it lacks the lines `{}` and `{END}`",
-            args.readme.display(),
-            BEGIN.trim_end()
-        ))
-    })?;
+    let mut new = old.clone();
+    for part in &PARTS {
+        let generated = (part.generate)(report.as_ref());
+        new = replace(&new, part, &generated).ok_or_else(|| {
+            because(format!(
+                "{} has no place for a table: it lacks the lines `{}` and `{}`",
+                args.readme.display(),
+                part.begin.trim_end(),
+                part.end
+            ))
+        })?;
+    }
     if new == old {
         return Ok(Exit::Passed);
     }
@@ -70,23 +92,31 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     Ok(Exit::Passed)
 }
 
-/// `text` with `generated` between the markers.
-fn replace(text: &str, generated: &str) -> Option<String> {
-    let begin = text.find(BEGIN)? + BEGIN.len();
-    let end = begin + text[begin..].find(END)?;
+/// `text` with `generated` between the part's lines.
+fn replace(text: &str, part: &Part, generated: &str) -> Option<String> {
+    let begin = text.find(part.begin)? + part.begin.len();
+    let end = begin + text[begin..].find(part.end)?;
     Some(format!("{}\n{}{}", &text[..begin], generated, &text[end..]))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{BEGIN, END, replace};
+    use super::{PARTS, replace};
 
     #[test]
     fn only_what_is_between_the_markers_changes() {
-        let text = format!("before\n{BEGIN}old\n{END}\nafter\n");
-        let once = replace(&text, "new\n").expect("it has markers");
-        assert_eq!(once, format!("before\n{BEGIN}\nnew\n{END}\nafter\n"));
-        assert_eq!(replace(&once, "new\n").as_deref(), Some(once.as_str()));
-        assert_eq!(replace("no markers", "new"), None);
+        for part in &PARTS {
+            let text = format!("before\n{}old\n{}\nafter\n", part.begin, part.end);
+            let once = replace(&text, part, "new\n").expect("it has markers");
+            assert_eq!(
+                once,
+                format!("before\n{}\nnew\n{}\nafter\n", part.begin, part.end)
+            );
+            assert_eq!(
+                replace(&once, part, "new\n").as_deref(),
+                Some(once.as_str())
+            );
+            assert_eq!(replace("no markers", part, "new"), None);
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::progress::{Progress, say};
 use super::{Exit, Stop, peers};
+use crate::bench::Clocking;
 use crate::engine::{self, Engine, EngineChoice, EngineKind, PtxModule};
 use crate::registry::{self, Effort};
 use crate::report::json::Report;
@@ -104,7 +105,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     let results = run::run(
         &*engine,
         &cases,
-        !args.once,
+        (!args.once).then_some(Clocking::BRIEF),
         |case| ended.borrow().starting(case),
         |result| ended.borrow_mut().ended(result),
     );
@@ -155,7 +156,7 @@ fn read_module(path: &Path) -> Result<PtxModule, Stop> {
 }
 
 /// Found out before minutes of work, not after.
-fn check_writable(path: &Path) -> Result<(), Stop> {
+pub(super) fn check_writable(path: &Path) -> Result<(), Stop> {
     let folder = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
@@ -166,7 +167,7 @@ fn check_writable(path: &Path) -> Result<(), Stop> {
     };
     Err(Stop::Because(
         Exit::Usage,
-        format!("--json {} cannot be written: {problem}", path.display()),
+        format!("{} cannot be written: {problem}", path.display()),
     ))
 }
 

@@ -73,11 +73,22 @@ fn folders() -> impl Iterator<Item = PathBuf> {
     toolkits
         .chain(on_path)
         .chain(usual)
-        .chain(std::iter::once_with(python_folders).flatten())
+        .chain(std::iter::once_with(|| python_folders("bin")).flatten())
 }
 
-/// `site-packages/nvidia/*/bin` of the Python on the path.
-fn python_folders() -> Vec<PathBuf> {
+/// Folders in which the CUDA toolkit or Python's packages keep libraries.
+pub fn library_folders() -> impl Iterator<Item = PathBuf> {
+    let toolkits = ["CUDA_HOME", "CUDA_PATH", "CUDA_ROOT"]
+        .into_iter()
+        .filter_map(std::env::var_os)
+        .map(PathBuf::from)
+        .chain(std::iter::once(PathBuf::from("/usr/local/cuda")))
+        .map(|home| home.join("lib64"));
+    toolkits.chain(std::iter::once_with(|| python_folders("lib")).flatten())
+}
+
+/// `site-packages/nvidia/*/<within>` of the Python on the path.
+fn python_folders(within: &str) -> Vec<PathBuf> {
     let script = "import sys; print('\\n'.join(p for p in sys.path if p))";
     let Ok(output) = Command::new("python3").args(["-c", script]).output() else {
         return Vec::new();
@@ -91,7 +102,7 @@ fn python_folders() -> Vec<PathBuf> {
         .filter_map(|folder| std::fs::read_dir(folder).ok())
         .flatten()
         .flatten()
-        .map(|entry| entry.path().join("bin"))
+        .map(|entry| entry.path().join(within))
         .collect()
 }
 

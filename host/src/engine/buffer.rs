@@ -32,7 +32,12 @@ impl<'e, T: DeviceCopy> Buffer<'e, T> {
         Ok(buffer)
     }
 
-    fn uninitialised(engine: &'e dyn Engine, label: &str, len: usize) -> Result<Self, EngineError> {
+    /// Room for `len` values, with whatever the memory held.
+    pub(super) fn uninitialised(
+        engine: &'e dyn Engine,
+        label: &str,
+        len: usize,
+    ) -> Result<Self, EngineError> {
         let address = engine.alloc((len * size_of::<T>()) as u64, label)?;
         Ok(Self {
             engine,

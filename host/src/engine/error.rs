@@ -100,6 +100,15 @@ pub enum EngineError {
     #[error("the GPU is lost to this process since {0}; run again without that kernel")]
     Lost(String),
 
+    /// A library that kernels are timed beside.
+    #[error("{library}: {what}")]
+    Library {
+        /// Its name.
+        library: &'static str,
+        /// What went wrong.
+        what: String,
+    },
+
     /// CUDA C++ twins without a GPU.
     #[error("CUDA C++ twins are only timed on a GPU; leave out --peers, or use --engine gpu")]
     PeersNeedGpu,

@@ -173,6 +173,19 @@ impl Prepared {
         &self.params
     }
 
+    /// The same launch on other memory: `to` says where each address is there.
+    #[must_use]
+    pub fn relocated(&self, to: &dyn Fn(u64) -> u64) -> Self {
+        let there = |param: &ParamValue| match param.address() {
+            Some(address) => ParamValue::of_address(to(address)),
+            None => *param,
+        };
+        Self {
+            params: self.params.iter().map(there).collect(),
+            ..self.clone()
+        }
+    }
+
     /// What an error about it names.
     pub fn place(&self) -> Place {
         Place {

@@ -5,16 +5,21 @@
 //! everything; types come from the thin layer on top of it: [`Buffer<T>`] for
 //! memory and [`Prepared`] for launches.
 //!
-//! Reading order: this file, [`error`], [`buffer`], [`launch`], then the two
-//! engines [`sim`] and [`gpu`], and `choose`.
+//! Reading order: this file, [`error`], [`buffer`], [`launch`], [`timing`] (with
+//! [`library`]), then the two engines [`sim`] and [`gpu`], and `choose`.
 
 pub mod error;
 
 pub mod buffer;
 pub mod launch;
 
+pub mod library;
+pub mod timing;
+
 pub mod gpu;
 pub mod sim;
+
+pub mod twins;
 
 mod choose;
 mod panic;
@@ -23,9 +28,12 @@ pub use buffer::Buffer;
 pub use choose::{EngineChoice, choose};
 pub use error::{EngineError, Place};
 pub use launch::{LaunchConfig, Prepared, launch};
+pub use library::{Library, LibraryCall, SgemmMath};
+pub use timing::{Clocked, Conditions, Contender, Fill, Timed};
 
 use crate::counts::LaunchCounts;
 use std::fmt;
+use std::path::Path;
 
 /// Which of the two engines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -71,6 +79,8 @@ pub struct DeviceProperties {
     pub sm_clock_mhz: Option<u32>,
     /// Highest clock of the memory in MHz, if known.
     pub memory_clock_mhz: Option<u32>,
+    /// Size of the second-level cache in bytes, if known.
+    pub l2_cache_bytes: Option<u32>,
 }
 
 /// A PTX text with the architecture it was compiled for.
@@ -89,24 +99,6 @@ pub struct PeerModule {
     pub name: String,
     /// A cubin.
     pub image: Vec<u8>,
-}
-
-/// Something whose time on the device is wanted.
-#[derive(Clone, Copy, Debug)]
-pub enum Timed<'a> {
-    /// These launches, one after the other.
-    Launches(&'a [Prepared]),
-    /// The same launches, but of the entries' CUDA C++ twins.
-    Peers(&'a [Prepared]),
-    /// A device-to-device copy.
-    Copy {
-        /// Address of the target.
-        to: u64,
-        /// Address of the source.
-        from: u64,
-        /// Bytes that are read, and as many written.
-        size_bytes: u64,
-    },
 }
 
 /// What to find out during a launch, beside running it.
@@ -154,22 +146,47 @@ pub trait Engine {
         observe: Observe,
     ) -> Result<Option<LaunchCounts>, EngineError>;
 
-    /// Runs every alternative `n_warmup` times, then `n_runs` times with a clock
-    /// on the device, in turn (A B C A B C …), so that what changes with time
-    /// changes for all. For each alternative, one time in milliseconds a run.
-    /// `None` from an engine whose time says nothing about the kernels.
+    /// Times the contenders in turn (A B C A B C …) with a clock on the device, so
+    /// that what changes with time changes for all. They are warm when the clock
+    /// starts, and use several sets of copies of their buffers, as far as that
+    /// takes their data out of the cache. What the buffers hold afterwards is what
+    /// the last run left there. `None` from an engine whose time says nothing about
+    /// the kernels.
     fn time(
         &self,
-        alternatives: &[Timed<'_>],
-        n_warmup: u32,
-        n_runs: u32,
-    ) -> Result<Option<Vec<Vec<f32>>>, EngineError>;
+        contenders: &[Contender<'_>],
+        conditions: &Conditions,
+    ) -> Result<Option<Clocked>, EngineError> {
+        let _ = (contenders, conditions);
+        Ok(None)
+    }
+
+    /// Does it once and waits for its end.
+    fn perform(&self, work: &Timed<'_>) -> Result<(), EngineError>;
 
     /// Takes CUDA C++ twins of the kernels, to be timed by [`Timed::Peers`].
-    fn load_peers(&self, peers: &[PeerModule]) -> Result<(), EngineError>;
+    fn load_peers(&self, peers: &[PeerModule]) -> Result<(), EngineError> {
+        let _ = peers;
+        Err(EngineError::PeersNeedGpu)
+    }
 
     /// Whether a twin of that entry was loaded.
-    fn has_peer(&self, entry: &str) -> bool;
+    fn has_peer(&self, entry: &str) -> bool {
+        let _ = entry;
+        false
+    }
+
+    /// Takes a library from this file, for [`Timed::Library`].
+    fn load_library(&self, library: Library, file: &Path) -> Result<(), EngineError> {
+        let _ = (library, file);
+        Err(EngineError::PeersNeedGpu)
+    }
+
+    /// The version of the library, if it was loaded.
+    fn library_version(&self, library: Library) -> Option<String> {
+        let _ = library;
+        None
+    }
 
     /// Whether it can run anything at all now; a GPU may be lost to a kernel
     /// that never ends.

@@ -2,8 +2,7 @@
 
 use super::panic::{self, PanicRecord, SINK_SYMBOL};
 use super::{
-    DeviceProperties, Engine, EngineError, EngineKind, Observe, PeerModule, Place, Prepared,
-    PtxModule, Timed,
+    DeviceProperties, Engine, EngineError, EngineKind, Observe, Place, Prepared, PtxModule, Timed,
 };
 use crate::counts::LaunchCounts;
 use ptx_sim::{Launch, LaunchError, LaunchOptions};
@@ -57,6 +56,7 @@ impl Sim {
                 driver: None,
                 sm_clock_mhz: None,
                 memory_clock_mhz: None,
+                l2_cache_bytes: None,
             },
             modules,
             fuel: None,
@@ -255,21 +255,25 @@ impl Engine for Sim {
         }))
     }
 
-    fn time(
-        &self,
-        _alternatives: &[Timed<'_>],
-        _n_warmup: u32,
-        _n_runs: u32,
-    ) -> Result<Option<Vec<Vec<f32>>>, EngineError> {
-        Ok(None)
-    }
-
-    fn load_peers(&self, _peers: &[PeerModule]) -> Result<(), EngineError> {
-        Err(EngineError::PeersNeedGpu)
-    }
-
-    fn has_peer(&self, _entry: &str) -> bool {
-        false
+    fn perform(&self, work: &Timed<'_>) -> Result<(), EngineError> {
+        match work {
+            Timed::Launches(launches) => launches
+                .iter()
+                .try_for_each(|launch| self.launch(launch, Observe::Nothing).map(drop)),
+            Timed::Fills(fills) => fills
+                .iter()
+                .try_for_each(|fill| self.fill(fill.address, fill.size_bytes, fill.value)),
+            &Timed::Copy {
+                to,
+                from,
+                size_bytes,
+            } => {
+                let mut bytes = vec![0; size_bytes as usize];
+                self.read(from, &mut bytes)?;
+                self.write(to, &bytes)
+            }
+            Timed::Peers(_) | Timed::Library(_) => Err(EngineError::PeersNeedGpu),
+        }
     }
 
     fn is_usable(&self) -> Result<(), EngineError> {

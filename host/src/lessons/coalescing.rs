@@ -60,7 +60,8 @@ static KERNELS: [KernelEntry; 6] = [
         "16 bytes an access, four elements a thread",
         |bench| run(bench, add_vectorized, &VECTORIZED),
     )
-    .expecting(&claims([16.0, 100.0], [16.0, 100.0])),
+    .expecting(&claims([16.0, 100.0], [16.0, 100.0]))
+    .timed_at(&[&[TIMED], &[1 << 28]]),
 ];
 
 /// Sectors a request and degree, of loads and of stores.

@@ -13,6 +13,7 @@ macro_rules! lessons {
 }
 
 lessons! {
+    copy
     coalescing
     transpose
     swizzled_tile

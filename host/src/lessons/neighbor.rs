@@ -41,6 +41,9 @@ pub static LESSON: Lesson = Lesson {
 const N_FULL: u32 = 22_000;
 /// Atoms of the sheet for speed.
 const N_LARGE: u32 = 1_000_000;
+/// Atoms of the sheet that all pairs are timed on: enough to fill any GPU, and few
+/// enough for many runs.
+const N_PAIRS: u32 = 250_000;
 /// The most random points in a sweep.
 const N_SWEEP: u32 = 70;
 
@@ -61,6 +64,7 @@ static KERNELS: [KernelEntry; 7] = [
         run_atomic,
     )
     .expecting(NO_LOCAL)
+    .timed_at(&[&[N_FULL], &[N_PAIRS]])
     .published(&[published(1.68)]),
     KernelEntry::of(
         neighbor_no_atomic,
@@ -68,13 +72,15 @@ static KERNELS: [KernelEntry; 7] = [
         run_no_atomic,
     )
     .expecting(NO_LOCAL)
+    .timed_at(&[&[N_FULL], &[N_PAIRS]])
     .published(&[published(1.91)]),
     KernelEntry::of(
         neighbor_tiles,
         "each pair twice, tiles in shared memory, one vote for 16 tests",
         run_tiles,
     )
-    .expecting(NO_LOCAL),
+    .expecting(NO_LOCAL)
+    .timed_at(&[&[N_FULL], &[N_PAIRS]]),
     KernelEntry::of(
         neighbor_cells_count,
         "cell list, 1 of 4: count the atoms of each cell",
@@ -308,7 +314,7 @@ pub fn run_pairs_of<K: PairsKernel>(
     bench.check_counts()?;
     // Counts that went on rising would leave every further neighbour without a
     // place, so that each run is timed from a reset.
-    bench.time_from(&[launch], || problem.reset())
+    bench.time_from(&[launch], &[problem.reset()])
 }
 
 fn check_pairs(
@@ -518,7 +524,12 @@ fn run_stage<K: Stage>(
         return Ok(());
     }
     bench.check_counts()?;
-    if is_last { bench.time_all(&launches) } else { Ok(()) }
+    if is_last {
+        bench.beside_clearing(problem.clearing());
+        bench.time_all(&launches)
+    } else {
+        Ok(())
+    }
 }
 
 #[cfg(test)]

@@ -38,6 +38,14 @@ static KERNELS: [KernelEntry; 1] = [KernelEntry::of(
     Expectation::exactly(SharedLoadConflicts, 0.0),
     Expectation::exactly(SharedStoreConflicts, 0.0),
     Expectation::exactly(LocalSectors, 0.0),
+])
+.timed_at(&[
+    &[1 << 26, 4],
+    &[1 << 26, 32],
+    &[1 << 26, 128],
+    &[1 << 26, 512],
+    &[1 << 26, 1000],
+    &[1 << 26, 1024],
 ])];
 
 /// The largest error of inputs below 1 in magnitude, over all windows: what the

@@ -2,7 +2,8 @@
 //! reading its answer back.
 
 use super::{Atoms, Lists, TooManyNeighbors};
-use crate::engine::{Buffer, Engine, EngineError, LaunchConfig, Prepared};
+use crate::engine::buffer::POISON;
+use crate::engine::{Buffer, Engine, EngineError, Fill, LaunchConfig, Prepared, Timed};
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use cuda_std::vector::Float2;
 use gpu_kernels::neighbor::{
@@ -10,6 +11,9 @@ use gpu_kernels::neighbor::{
     neighbor_cells_count, neighbor_cells_scan, neighbor_cells_scatter, place_by_atom,
     place_by_place,
 };
+
+// `Problem::reset` sets every byte of it.
+const _: () = assert!(NO_OVERFLOW == u32::MAX);
 
 /// Where a list's places are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,11 +79,31 @@ impl<'e> Problem<'e> {
         unsafe { Prepared::of::<K>(config, args) }
     }
 
-    /// Makes the answer as it was before any launch.
-    pub fn reset(&self) -> Result<(), EngineError> {
-        self.n_neighbors.fill(0)?;
-        self.list.fill(crate::engine::buffer::POISON)?;
-        self.overflow.write(&[NO_OVERFLOW])
+    /// What makes the answer as it was before any launch.
+    pub fn reset(&self) -> Timed<'static> {
+        let set = |address, size_bytes, value| Fill {
+            address,
+            size_bytes,
+            value,
+        };
+        Timed::Fills(
+            vec![
+                set(self.n_neighbors.address(), self.n_neighbors.size_bytes(), 0),
+                set(self.list.address(), self.list.size_bytes(), POISON),
+                set(self.overflow.address(), self.overflow.size_bytes(), 0xFF),
+            ]
+            .into(),
+        )
+    }
+
+    /// What clears the answer: counts and lists.
+    pub fn clearing(&self) -> Vec<Fill> {
+        let cleared = |buffer: &Buffer<'_, u32>| Fill {
+            address: buffer.address(),
+            size_bytes: buffer.size_bytes(),
+            value: 0,
+        };
+        vec![cleared(&self.n_neighbors), cleared(&self.list)]
     }
 
     /// The answer of a kernel with that layout, after its launch.

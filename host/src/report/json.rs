@@ -143,7 +143,7 @@ impl From<&Times> for Spread {
 impl From<&CaseResult> for Entry {
     fn from(result: &CaseResult) -> Self {
         let figures = &result.figures;
-        let median = figures.times.map(|times| times.median_ms);
+        let median = figures.times().map(|times| times.median_ms);
         let bytes = figures.work.map(|work| work.bytes);
         Self {
             lesson: result.lesson,
@@ -154,13 +154,13 @@ impl From<&CaseResult> for Entry {
             max_abs_error: figures.max_abs_error.filter(|error| error.is_finite()),
             notes: figures.notes.clone(),
             time_ms_median: median,
-            time_ms: figures.times.as_ref().map(Spread::from),
+            time_ms: figures.times().as_ref().map(Spread::from),
             bytes,
             gigabytes_per_second: median
                 .zip(bytes)
                 .map(|(median, bytes)| gigabytes_per_second(bytes, median)),
-            copy_time_ms_median: figures.copy_times.map(|times| times.median_ms),
-            peer_time_ms_median: figures.peer_times.map(|times| times.median_ms),
+            copy_time_ms_median: figures.copy_times().map(|times| times.median_ms),
+            peer_time_ms_median: figures.peer_times().map(|times| times.median_ms),
             counts: figures
                 .counts
                 .as_ref()
@@ -190,21 +190,27 @@ impl Report {
         }
     }
 
-    /// Writes the file: a temporary one beside it first, then renamed.
+    /// Writes the file whole or not at all.
     pub fn write(&self, path: &Path) -> io::Result<()> {
-        let folder = match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
-        let mut file = tempfile::Builder::new()
-            .prefix(".results")
-            .tempfile_in(folder)?;
-        serde_json::to_writer_pretty(&mut file, self)?;
-        writeln!(file)?;
-        readable_as_others(&file, path)?;
-        file.persist(path)?;
-        Ok(())
+        write_whole(self, path)
     }
+}
+
+/// Writes a value as JSON: to a temporary file beside `path` first, which is then
+/// renamed.
+pub fn write_whole(value: &impl Serialize, path: &Path) -> io::Result<()> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let mut file = tempfile::Builder::new()
+        .prefix(".results")
+        .tempfile_in(folder)?;
+    serde_json::to_writer_pretty(&mut file, value)?;
+    writeln!(file)?;
+    readable_as_others(&file, path)?;
+    file.persist(path)?;
+    Ok(())
 }
 
 /// Temporary files are private; results need not be. Takes over the rights of

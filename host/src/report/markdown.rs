@@ -1,17 +1,23 @@
-//! The README's table of lessons: what the registry claims, beside what a
-//! results file measured. Nothing in it is typed by hand.
+//! The README's generated parts: the lessons, with what the registry claims beside
+//! what a bench run measured, and the targets for speed. Nothing in them is typed
+//! by hand.
 
 use crate::counts::{Expectation, Metric};
+use crate::measure::Side;
 use crate::registry::{KernelEntry, Lesson};
-use serde_json::Value;
+use crate::report::bench::{BenchReport, Case};
+use crate::report::bench_table;
 use std::fmt::Write;
 
-/// The lessons as Markdown. `results` is a file that `run-all --json` wrote on a
-/// GPU, or none.
-pub fn lessons(lessons: &[&Lesson], results: Option<&Value>) -> String {
+/// The lessons as Markdown, with the times of a run if there is one.
+pub fn lessons(lessons: &[&Lesson], report: Option<&BenchReport>) -> String {
     let mut text = String::new();
-    if let Some(device) = results.and_then(device) {
-        let _ = writeln!(text, "Times: {device}.\n");
+    if let Some(report) = report {
+        let _ = writeln!(
+            text,
+            "Times: {}, medians of one run of `cargo xtask bench`.\n",
+            device(report)
+        );
     }
     for lesson in lessons {
         let _ = write!(
@@ -33,12 +39,33 @@ pub fn lessons(lessons: &[&Lesson], results: Option<&Value>) -> String {
                 kernel.id,
                 kernel.technique.replace('|', "\\|"),
                 counts.join(", "),
-                measured(kernel, results).unwrap_or_default(),
+                report
+                    .and_then(|report| measured(kernel, &report.cases))
+                    .unwrap_or_default(),
             );
         }
         text.push('\n');
     }
     text
+}
+
+/// The targets for speed and what a run has measured, as Markdown.
+pub fn speed(report: Option<&BenchReport>) -> String {
+    let Some(report) = report else {
+        return "No GPU has measured anything yet.\n\n".to_owned();
+    };
+    let mean = report.twins.geometric_mean.map(|mean| {
+        format!(
+            " Beside their CUDA C++ twins {} kernels were timed: geometric mean {mean:.3}.",
+            report.twins.n_kernels
+        )
+    });
+    format!(
+        "{}, everything in one run, medians of runs that took turns.{}\n\n{}\n",
+        device(report),
+        mean.unwrap_or_default(),
+        bench_table::scoreboard(&report.scoreboard).markdown()
+    )
 }
 
 /// With a capital and a full stop.
@@ -77,37 +104,26 @@ fn whole(value: Option<f64>, metric: &str) -> String {
     }
 }
 
-fn device(results: &Value) -> Option<String> {
-    let device = results["device"].as_str()?;
-    let driver = results["machine"]["driver"].as_str();
-    Some(match driver {
-        Some(driver) => format!(
-            "{device}, driver for CUDA {driver}, median of the runs, in one run of `run-all`"
-        ),
-        None => device.to_owned(),
-    })
+fn device(report: &BenchReport) -> String {
+    match &report.machine.driver {
+        Some(driver) => format!("{}, driver for CUDA {driver}", report.device),
+        None => report.device.clone(),
+    }
 }
 
 /// The largest timed shape of the kernel.
-fn measured(kernel: &KernelEntry, results: Option<&Value>) -> Option<String> {
-    let entry = results?["results"]
-        .as_array()?
+fn measured(kernel: &KernelEntry, cases: &[Case]) -> Option<String> {
+    let case = cases
         .iter()
-        .filter(|entry| entry["kernel"] == kernel.id && entry["status"] == "passed")
-        .filter(|entry| entry["time_ms_median"].is_f64())
-        .max_by_key(|entry| entry["bytes"].as_u64())?;
-    let time_ms = entry["time_ms_median"].as_f64()?;
-    let shape = entry["shape"].as_str()?.replace('x', "×");
-    let mut text = format!("{} at {shape}", duration(time_ms));
-    if let Some(copy_ms) = entry["copy_time_ms_median"].as_f64() {
-        let _ = write!(
-            text,
-            ", {:.0}% of a copy's speed",
-            100.0 * copy_ms / time_ms
-        );
+        .filter(|case| case.kernel == kernel.id && case.median_ms().is_some())
+        .max_by_key(|case| case.bytes)?;
+    let shape = case.shape.replace('x', "×");
+    let mut text = format!("{} at {shape}", duration(case.median_ms()?));
+    if let Some(speed) = case.speed_of(Side::Copy) {
+        let _ = write!(text, ", {:.0}% of a copy's speed", 100.0 * speed);
     }
-    if let Some(peer_ms) = entry["peer_time_ms_median"].as_f64() {
-        let _ = write!(text, ", {:.2} × CUDA C++", peer_ms / time_ms);
+    if let Some(speed) = case.speed_of(Side::Twin) {
+        let _ = write!(text, ", {speed:.2} × CUDA C++");
     }
     Some(text)
 }
@@ -122,9 +138,11 @@ fn duration(time_ms: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::lessons;
+    use super::{lessons, speed};
+    use crate::measure::Side;
     use crate::registry::LESSONS;
-    use serde_json::json;
+    use crate::report::bench::tests::{case, report};
+    use crate::run::Status;
 
     #[test]
     fn every_kernel_has_a_row() {
@@ -137,19 +155,32 @@ mod tests {
     #[test]
     fn the_largest_shape_that_passed_is_shown() {
         let entry = |shape, bytes, ms, status| {
-            json!({"kernel": "transpose_padded", "shape": shape, "bytes": bytes, "status": status,
-                   "time_ms_median": ms, "copy_time_ms_median": ms / 2.0, "peer_time_ms_median": null})
+            let sides = [(Side::Kernel, ms), (Side::Copy, ms / 2.0)];
+            let mut entry = case("transpose", "transpose_padded", shape, &sides);
+            (entry.bytes, entry.status) = (bytes, status);
+            entry
         };
-        let results = json!({"device": "A GPU", "machine": {"driver": "13.0"}, "results": [
-            entry("64x64", 1, 0.01, "passed"),
-            entry("512x512", 9, 0.5, "passed"),
-            entry("1024x1024", 20, 0.6, "failed"),
-        ]});
-        let text = lessons(LESSONS, Some(&results));
+        let report = report(vec![
+            entry("64x64", 1, 0.01, Status::Passed),
+            entry("512x512", 9, 0.5, Status::Passed),
+            entry("1024x1024", 20, 0.6, Status::Failed),
+        ]);
+        let text = lessons(LESSONS, Some(&report));
         assert!(
             text.contains("| 0.500 ms at 512×512, 50% of a copy's speed |"),
             "{text}"
         );
         assert!(text.contains("A GPU"));
+    }
+
+    #[test]
+    fn targets_are_shown_with_their_verdicts() {
+        assert!(speed(None).contains("No GPU"));
+        let sides = [(Side::Kernel, 1.0), (Side::Copy, 1.01)];
+        let report = report(vec![case("transpose", "fast", "8192x8192", &sides)]);
+        let text = speed(Some(&report));
+        let row = "| best transpose, 8192×8192 f32 | device-to-device copy | ≥ 1.000 | 1.010 | 1.0% | reached |";
+        assert!(text.contains(row), "{text}");
+        assert!(text.contains("not measured"));
     }
 }

@@ -1,5 +1,8 @@
-//! Results as people read them ([`table`]) and as programs do ([`json`]).
+//! Results as people read them ([`table`], [`bench_table`], [`markdown`]) and as
+//! programs do ([`json`], [`bench`]).
 
+pub mod bench;
+pub mod bench_table;
 pub mod counters;
 pub mod json;
 pub mod markdown;

@@ -98,29 +98,29 @@ const COLUMNS: &[Column] = &[
 ];
 
 fn time(result: &CaseResult) -> Option<String> {
-    let times = result.figures.times?;
+    let times = result.figures.times()?;
     let spread = (times.p90_ms - times.p10_ms) / 2.0;
     Some(format!("{:.4} ±{spread:.4} ms", times.median_ms))
 }
 
 fn bandwidth(result: &CaseResult) -> Option<String> {
     let bytes = result.figures.work?.bytes;
-    let rate = gigabytes_per_second(bytes, result.figures.times?.median_ms);
+    let rate = gigabytes_per_second(bytes, result.figures.times()?.median_ms);
     Some(format!("{rate:.0}"))
 }
 
 fn share_of_copy(result: &CaseResult) -> Option<String> {
-    let copy = result.figures.copy_times?.median_ms;
+    let copy = result.figures.copy_times()?.median_ms;
     Some(format!(
         "{:.0}%",
-        100.0 * copy / result.figures.times?.median_ms
+        100.0 * copy / result.figures.times()?.median_ms
     ))
 }
 
 /// Above 1, the kernel is faster than its twin.
 fn speed_of_peer(result: &CaseResult) -> Option<String> {
-    let peer = result.figures.peer_times?.median_ms;
-    Some(format!("{:.3}", peer / result.figures.times?.median_ms))
+    let peer = result.figures.peer_times()?.median_ms;
+    Some(format!("{:.3}", peer / result.figures.times()?.median_ms))
 }
 
 fn bank_conflicts(result: &CaseResult) -> Option<String> {

@@ -122,6 +122,8 @@ impl Measured {
                     min_ms: a.min_ms + b.min_ms,
                     max_ms: a.max_ms + b.max_ms,
                     p10_ms: a.p10_ms + b.p10_ms,
+                    q1_ms: a.q1_ms + b.q1_ms,
+                    q3_ms: a.q3_ms + b.q3_ms,
                     p90_ms: a.p90_ms + b.p90_ms,
                     n_runs: a.n_runs.min(b.n_runs),
                 }),
@@ -148,7 +150,7 @@ pub fn measure(
         .find(|shape| !shape.is_sweep())
         .ok_or("its lesson has no shape to sample")?;
     engine.start(patience);
-    let mut bench = Bench::new(engine, lesson, kernel, shape, false);
+    let mut bench = Bench::new(engine, lesson, kernel, shape, None);
     (kernel.run)(&mut bench).map_err(|error| error.to_string())?;
     Ok((shape.to_string(), engine.stop()))
 }

@@ -4,8 +4,7 @@ use super::{Measured, Mode, Patience};
 use crate::counts::LaunchCounts;
 use crate::engine::sim::Sim;
 use crate::engine::{
-    DeviceProperties, Engine, EngineError, EngineKind, Observe, PeerModule, Prepared, PtxModule,
-    Timed,
+    DeviceProperties, Engine, EngineError, EngineKind, Observe, Prepared, PtxModule, Timed,
 };
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -125,21 +124,8 @@ impl Engine for Stopwatch {
         self.sim.launch(launch, observe)
     }
 
-    fn time(
-        &self,
-        alternatives: &[Timed<'_>],
-        n_warmup: u32,
-        n_runs: u32,
-    ) -> Result<Option<Vec<Vec<f32>>>, EngineError> {
-        self.sim.time(alternatives, n_warmup, n_runs)
-    }
-
-    fn load_peers(&self, peers: &[PeerModule]) -> Result<(), EngineError> {
-        self.sim.load_peers(peers)
-    }
-
-    fn has_peer(&self, entry: &str) -> bool {
-        self.sim.has_peer(entry)
+    fn perform(&self, work: &Timed<'_>) -> Result<(), EngineError> {
+        self.sim.perform(work)
     }
 
     fn is_usable(&self) -> Result<(), EngineError> {

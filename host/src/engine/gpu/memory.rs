@@ -1,8 +1,8 @@
 //! Device memory of a GPU, by address and bytes.
 
-use super::super::EngineError;
+use super::super::{EngineError, Fill};
 use super::driver_error;
-use super::session::{RunError, Session};
+use super::session::Session;
 use cuda_driver::DriverError;
 use cust::memory::{DevicePointer, cuda_free, cuda_malloc};
 use cust::sys;
@@ -28,19 +28,22 @@ impl Allocations {
 
     /// Whether the range lies within one allocation.
     pub(super) fn check(&self, address: u64, size_bytes: u64) -> Result<(), EngineError> {
-        let inside = self
-            .0
-            .range(..=address)
-            .next_back()
-            .is_some_and(|(&start, &size)| {
+        self.around(address, size_bytes).map(drop)
+    }
+
+    /// Start and size of the allocation that holds the range.
+    pub(super) fn around(&self, address: u64, size_bytes: u64) -> Result<(u64, u64), EngineError> {
+        let before = self.0.range(..=address).next_back();
+        before
+            .map(|(&start, &size)| (start, size))
+            .filter(|&(start, size)| {
                 address - start <= size && size_bytes <= size - (address - start)
-            });
-        if inside {
-            return Ok(());
-        }
-        Err(EngineError::Memory(format!(
-            "{size_bytes} bytes at {address:#x} are not within an allocation"
-        )))
+            })
+            .ok_or_else(|| {
+                EngineError::Memory(format!(
+                    "{size_bytes} bytes at {address:#x} are not within an allocation"
+                ))
+            })
     }
 }
 
@@ -91,26 +94,26 @@ pub(super) fn read(address: u64, bytes: &mut [u8]) -> Result<(), EngineError> {
     check("cuMemcpyDtoH", code)
 }
 
-pub(super) fn fill(
-    session: &Session,
-    address: u64,
-    size_bytes: u64,
-    value: u8,
-) -> Result<(), EngineError> {
-    // SAFETY: the caller checked the range.
-    let code = unsafe {
-        sys::cuMemsetD8Async(
-            address,
-            value,
-            size_bytes as usize,
-            session.stream().as_inner(),
-        )
-    };
-    check("cuMemsetD8Async", code)?;
+pub(super) fn fill(session: &Session, fill: &Fill) -> Result<(), EngineError> {
+    enqueue_fill(session, fill)?;
     session
         .stream()
         .synchronize()
         .map_err(|code| driver_error("cuStreamSynchronize", code))
+}
+
+/// Puts a fill into the stream.
+pub(super) fn enqueue_fill(session: &Session, fill: &Fill) -> Result<(), EngineError> {
+    // SAFETY: the caller checked the range.
+    let code = unsafe {
+        sys::cuMemsetD8Async(
+            fill.address,
+            fill.value,
+            fill.size_bytes as usize,
+            session.stream().as_inner(),
+        )
+    };
+    check("cuMemsetD8Async", code)
 }
 
 /// Puts a device-to-device copy into the stream.
@@ -119,10 +122,10 @@ pub(super) fn enqueue_copy(
     to: u64,
     from: u64,
     size_bytes: u64,
-) -> Result<(), RunError> {
+) -> Result<(), EngineError> {
     // SAFETY: the caller checked both ranges.
     let code = unsafe {
         sys::cuMemcpyDtoDAsync_v2(to, from, size_bytes as usize, session.stream().as_inner())
     };
-    check("cuMemcpyDtoDAsync", code).map_err(RunError::Engine)
+    check("cuMemcpyDtoDAsync", code)
 }

@@ -7,27 +7,34 @@
 //! follows is then "not run", never failed and never passed.
 
 mod jit;
+mod libraries;
 mod memory;
 mod panics;
+mod sensors;
 mod session;
+mod timing;
 
 use super::panic;
 use super::{
-    DeviceProperties, Engine, EngineError, EngineKind, Observe, PeerModule, Place, Prepared,
-    PtxModule, Timed,
+    Clocked, Conditions, Contender, DeviceProperties, Engine, EngineError, EngineKind, Fill,
+    Library, Observe, PeerModule, Place, Prepared, PtxModule, Timed,
 };
 use crate::counts::LaunchCounts;
 use cuda_driver::DriverError;
 use cust::device::Device;
 use cust::error::CudaError;
 use memory::Allocations;
+use sensors::Board;
 use session::Session;
 use std::cell::RefCell;
+use std::path::Path;
 
 /// A CUDA device with the modules it may run.
 pub struct Gpu {
     properties: DeviceProperties,
     modules: Vec<PtxModule>,
+    /// Clocks and temperature, where the driver's management library tells them.
+    board: Option<Board>,
     state: RefCell<State>,
     allocations: RefCell<Allocations>,
 }
@@ -97,6 +104,7 @@ impl Gpu {
             driver: Some(version.to_string()),
             sm_clock_mhz: info.clock_khz.map(|khz| khz / 1000),
             memory_clock_mhz: info.memory_clock_khz.map(|khz| khz / 1000),
+            l2_cache_bytes: info.l2_cache_bytes,
         };
         let modules: Vec<_> = modules
             .into_iter()
@@ -106,6 +114,7 @@ impl Gpu {
         Ok(Self {
             properties,
             modules,
+            board: info.pci_bus_id.as_deref().and_then(Board::find),
             state: RefCell::new(State::Up(session)),
             allocations: RefCell::default(),
         })
@@ -230,7 +239,12 @@ impl Engine for Gpu {
 
     fn fill(&self, address: u64, size_bytes: u64, value: u8) -> Result<(), EngineError> {
         self.allocations.borrow().check(address, size_bytes)?;
-        self.with_session(|session| memory::fill(session, address, size_bytes, value))
+        let fill = Fill {
+            address,
+            size_bytes,
+            value,
+        };
+        self.with_session(|session| memory::fill(session, &fill))
     }
 
     fn launch(
@@ -239,7 +253,8 @@ impl Engine for Gpu {
         _observe: Observe,
     ) -> Result<Option<LaunchCounts>, EngineError> {
         self.run(&launch.place(), |session| {
-            session.enqueue(&self.modules, launch, &self.properties)?;
+            session.load_for(&self.modules, launch)?;
+            session.enqueue(&session.resolve(launch, &self.properties)?)?;
             session.wait()
         })?;
         Ok(None)
@@ -247,53 +262,14 @@ impl Engine for Gpu {
 
     fn time(
         &self,
-        alternatives: &[Timed<'_>],
-        n_warmup: u32,
-        n_runs: u32,
-    ) -> Result<Option<Vec<Vec<f32>>>, EngineError> {
-        let mut place = Place {
-            kernel: "device-to-device copy".into(),
-            config: super::LaunchConfig::new([1; 3], [1; 3]),
-        };
-        for alternative in alternatives {
-            match *alternative {
-                Timed::Launches(launches) | Timed::Peers(launches) => {
-                    if let Some(last) = launches.last() {
-                        place = last.place();
-                    }
-                }
-                Timed::Copy {
-                    to,
-                    from,
-                    size_bytes,
-                } => {
-                    let allocations = self.allocations.borrow();
-                    allocations.check(to, size_bytes)?;
-                    allocations.check(from, size_bytes)?;
-                }
-            }
-        }
-        self.run(&place, |session| {
-            session.time(
-                alternatives.len(),
-                n_warmup,
-                n_runs,
-                |session, index| match alternatives[index] {
-                    Timed::Launches(launches) => launches.iter().try_for_each(|launch| {
-                        session.enqueue(&self.modules, launch, &self.properties)
-                    }),
-                    Timed::Peers(launches) => launches
-                        .iter()
-                        .try_for_each(|launch| session.enqueue_peer(launch, &self.properties)),
-                    Timed::Copy {
-                        to,
-                        from,
-                        size_bytes,
-                    } => memory::enqueue_copy(session, to, from, size_bytes),
-                },
-            )
-        })
-        .map(Some)
+        contenders: &[Contender<'_>],
+        conditions: &Conditions,
+    ) -> Result<Option<Clocked>, EngineError> {
+        timing::time(self, contenders, conditions).map(Some)
+    }
+
+    fn perform(&self, work: &Timed<'_>) -> Result<(), EngineError> {
+        timing::perform(self, work)
     }
 
     fn load_peers(&self, peers: &[PeerModule]) -> Result<(), EngineError> {
@@ -303,6 +279,16 @@ impl Engine for Gpu {
     fn has_peer(&self, entry: &str) -> bool {
         self.with_session(|session| Ok(session.has_peer(entry)))
             .unwrap_or(false)
+    }
+
+    fn load_library(&self, library: Library, file: &Path) -> Result<(), EngineError> {
+        self.with_session(|session| session.libraries().load(library, file))
+    }
+
+    fn library_version(&self, library: Library) -> Option<String> {
+        self.with_session(|session| Ok(session.libraries().version(library)))
+            .ok()
+            .flatten()
     }
 
     fn is_usable(&self) -> Result<(), EngineError> {

@@ -1,7 +1,10 @@
-//! One CUDA context: its stream, its loaded modules, launching and timing.
+//! One CUDA context: its stream, its loaded modules, launching.
 
 use super::super::panic::PanicRecord;
-use super::super::{DeviceProperties, EngineError, PeerModule, Prepared, PtxModule};
+use super::super::{
+    DeviceProperties, EngineError, LaunchConfig, LibraryCall, PeerModule, Prepared, PtxModule,
+};
+use super::libraries::Libraries;
 use super::panics::PanicMemory;
 use super::{driver_error, jit};
 use cust::context::Context;
@@ -47,7 +50,7 @@ impl From<EngineError> for RunError {
     }
 }
 
-fn failed(call: &'static str) -> impl Fn(CudaError) -> RunError {
+pub(super) fn failed(call: &'static str) -> impl Fn(CudaError) -> RunError {
     move |code| RunError::Device { call, code }
 }
 
@@ -57,6 +60,8 @@ pub(super) struct Session {
     loaded: Vec<Option<Module>>,
     /// CUDA C++ twins, to be timed beside the kernels.
     peers: Vec<Module>,
+    /// NVIDIA's libraries, likewise.
+    libraries: Libraries,
     panics: PanicMemory,
     time_limit: Duration,
     stream: Stream,
@@ -73,6 +78,7 @@ impl Session {
         Ok(Self {
             loaded,
             peers: Vec::new(),
+            libraries: Libraries::default(),
             panics: PanicMemory::new()?,
             time_limit: time_limit(),
             stream,
@@ -108,64 +114,62 @@ impl Session {
         Err(EngineError::no_such_kernel(entry, modules))
     }
 
-    /// Puts the launch into the stream.
-    pub(super) fn enqueue(
+    /// Loads whatever modules the launch needs.
+    pub(super) fn load_for(
         &mut self,
         modules: &[PtxModule],
         launch: &Prepared,
+    ) -> Result<(), EngineError> {
+        self.module_with(modules, launch.entry()).map(drop)
+    }
+
+    /// The launch, ready to be put into the stream; [`Session::load_for`] comes before.
+    pub(super) fn resolve(
+        &self,
+        launch: &Prepared,
         device: &DeviceProperties,
-    ) -> Result<(), RunError> {
-        let index = self.module_with(modules, launch.entry())?;
-        let module = self.loaded[index].as_ref().expect("module_with loaded it");
-        self.enqueue_from(module, launch, device)
+    ) -> Result<Resolved<'_>, RunError> {
+        let entry = launch.entry();
+        let loaded = self.loaded.iter().flatten();
+        let function = loaded
+            .filter_map(|module| module.get_function(entry).ok())
+            .next();
+        let function = function.ok_or_else(|| EngineError::no_such_kernel(entry, &[]))?;
+        Resolved::new(function, launch, device)
     }
 
     /// The same for the entry's CUDA C++ twin.
-    pub(super) fn enqueue_peer(
-        &mut self,
+    pub(super) fn resolve_peer(
+        &self,
         launch: &Prepared,
         device: &DeviceProperties,
-    ) -> Result<(), RunError> {
+    ) -> Result<Resolved<'_>, RunError> {
+        let entry = launch.entry();
         let module = self
-            .peer_of(launch.entry())
-            .ok_or_else(|| EngineError::no_such_kernel(launch.entry(), &[]))?;
-        self.enqueue_from(module, launch, device)
+            .peer_of(entry)
+            .ok_or_else(|| EngineError::no_such_kernel(entry, &[]))?;
+        let function = module
+            .get_function(entry)
+            .map_err(failed("cuModuleGetFunction"))?;
+        Resolved::new(function, launch, device)
     }
 
-    fn enqueue_from(
-        &self,
-        module: &Module,
-        launch: &Prepared,
-        device: &DeviceProperties,
-    ) -> Result<(), RunError> {
-        let function = module
-            .get_function(launch.entry())
-            .map_err(failed("cuModuleGetFunction"))?;
-        check_resources(&function, launch, device)?;
-
-        let mut params: Vec<[u8; 8]> = launch
-            .params()
+    /// Puts the launch into the stream.
+    pub(super) fn enqueue(&self, launch: &Resolved<'_>) -> Result<(), RunError> {
+        let param_addresses: Vec<*mut c_void> = launch
+            .params
             .iter()
-            .map(|param| {
-                let mut bytes = [0; 8];
-                bytes[..param.as_bytes().len()].copy_from_slice(param.as_bytes());
-                bytes
-            })
+            .map(|bytes| bytes.as_ptr().cast_mut().cast())
             .collect();
-        let param_addresses: Vec<*mut c_void> = params
-            .iter_mut()
-            .map(|bytes| bytes.as_mut_ptr().cast())
-            .collect();
-        let config = launch.config();
-        let (grid, block) = (config.grid, config.block);
+        let (grid, block) = (launch.config.grid, launch.config.block);
         // SAFETY: whoever prepared the launch promised what the kernel asks; the
-        // driver copies the parameters before it returns.
+        // driver copies the parameters before it returns, and does not write them.
         unsafe {
             self.stream.launch(
-                &function,
+                &launch.function,
                 (grid[0], grid[1], grid[2]),
                 (block[0], block[1], block[2]),
-                config.dynamic_shared_bytes,
+                launch.config.dynamic_shared_bytes,
                 &param_addresses,
             )
         }
@@ -173,7 +177,7 @@ impl Session {
     }
 
     /// Waits until the stream is empty, or the time limit.
-    pub(super) fn wait(&mut self) -> Result<(), RunError> {
+    pub(super) fn wait(&self) -> Result<(), RunError> {
         let end = Event::new(EventFlags::DISABLE_TIMING).map_err(failed("cuEventCreate"))?;
         end.record(&self.stream).map_err(failed("cuEventRecord"))?;
         let started = Instant::now();
@@ -193,52 +197,26 @@ impl Session {
         }
     }
 
-    /// Time of each of `n_runs` runs of each alternative in milliseconds, by
-    /// events around each. The alternatives take turns.
-    pub(super) fn time(
-        &mut self,
-        n_alternatives: usize,
-        n_warmup: u32,
-        n_runs: u32,
-        mut enqueue: impl FnMut(&mut Self, usize) -> Result<(), RunError>,
-    ) -> Result<Vec<Vec<f32>>, RunError> {
-        for _ in 0..n_warmup {
-            (0..n_alternatives).try_for_each(|index| enqueue(self, index))?;
-        }
-        self.wait()?;
-        let event = || Event::new(EventFlags::DEFAULT).map_err(failed("cuEventCreate"));
-        let mut around = Vec::with_capacity(n_runs as usize * n_alternatives);
-        for _ in 0..n_runs {
-            for index in 0..n_alternatives {
-                around.push((index, event()?, event()?));
-            }
-        }
-        for (index, start, end) in &around {
-            start
-                .record(&self.stream)
-                .map_err(failed("cuEventRecord"))?;
-            enqueue(self, *index)?;
-            end.record(&self.stream).map_err(failed("cuEventRecord"))?;
-        }
-        self.wait()?;
-        let mut times = vec![Vec::with_capacity(n_runs as usize); n_alternatives];
-        for (index, start, end) in &around {
-            let time_ms = end
-                .elapsed_time_f32(start)
-                .map_err(failed("cuEventElapsedTime"))?;
-            times[*index].push(time_ms);
-        }
-        Ok(times)
-    }
-
     /// Loads CUDA C++ twins beside the kernels.
     pub(super) fn load_peers(&mut self, peers: &[PeerModule]) -> Result<(), EngineError> {
         for peer in peers {
-            let module = Module::from_cubin(&peer.image, &[])
-                .map_err(|code| driver_error("cuModuleLoadDataEx", code))?;
+            let module =
+                Module::from_cubin(&peer.image, &[]).map_err(|code| EngineError::Module {
+                    module: peer.name.clone(),
+                    log: driver_error("cuModuleLoadDataEx", code).to_string(),
+                })?;
             self.peers.push(module);
         }
         Ok(())
+    }
+
+    pub(super) fn libraries(&mut self) -> &mut Libraries {
+        &mut self.libraries
+    }
+
+    /// Puts the call of a library into the stream, which must be prepared.
+    pub(super) fn enqueue_call(&self, call: &LibraryCall) -> Result<(), EngineError> {
+        self.libraries.enqueue(call, &self.stream)
     }
 
     pub(super) fn has_peer(&self, entry: &str) -> bool {
@@ -249,6 +227,38 @@ impl Session {
         self.peers
             .iter()
             .find(|module| module.get_function(entry).is_ok())
+    }
+}
+
+/// A launch whose function is found and whose resources are checked.
+pub(super) struct Resolved<'s> {
+    function: Function<'s>,
+    config: LaunchConfig,
+    /// The parameters' bytes, from the first on.
+    params: Vec<[u8; 8]>,
+}
+
+impl<'s> Resolved<'s> {
+    fn new(
+        function: Function<'s>,
+        launch: &Prepared,
+        device: &DeviceProperties,
+    ) -> Result<Self, RunError> {
+        check_resources(&function, launch, device)?;
+        let padded = |bytes: &[u8]| {
+            let mut padded = [0; 8];
+            padded[..bytes.len()].copy_from_slice(bytes);
+            padded
+        };
+        Ok(Self {
+            function,
+            config: launch.config(),
+            params: launch
+                .params()
+                .iter()
+                .map(|param| padded(param.as_bytes()))
+                .collect(),
+        })
     }
 }
 

@@ -1,0 +1,141 @@
+//! Copy: the memory's own speed, which everything else is measured against.
+//!
+//! `output[n] = input[n]` for `n_elements` values of `f32`. There is nothing to
+//! compute and nothing to reuse: a copy of `n` elements moves `8 n` bytes and
+//! cannot take less time than the memory needs for them. The driver has a copy of
+//! its own (`cuMemcpyDtoD`); a kernel that does as well shows how much has to be
+//! under way for that.
+//!
+//! | kernel | bytes an access | accesses under way a thread |
+//! |---|---|---|
+//! | [`copy`] | 4 | 1 |
+//! | [`copy_vectorized`] | 16 | 4 |
+//!
+//! # Why four at once
+//!
+//! Memory answers after some hundred nanoseconds, and what it delivers a second is
+//! what is under way divided by that time (Little's law). A GPU that moves 4 TB/s
+//! with 700 ns of latency needs 2.8 MB under way, more than 20 KB a
+//! multiprocessor. 2048 threads with 4 bytes each are 8 KB; with 16 bytes each,
+//! 32 KB; the loads of [`copy_vectorized`] stand before its stores, so that each
+//! thread has [`LOADS`] of them under way, and even a half-empty multiprocessor has
+//! enough.
+//!
+//! Left out: copies through shared memory by the asynchronous copy engines, which
+//! move the same bytes.
+
+use cuda_std::prelude::*;
+use cuda_std::vector::Float4;
+
+/// Threads in a block.
+pub const BLOCK_THREADS: u32 = 256;
+/// Elements that move in one access of [`copy_vectorized`]: 16 bytes.
+pub const CHUNK: u32 = 4;
+/// Loads that a thread of [`copy_vectorized`] makes before its first store.
+pub const LOADS: u32 = 4;
+/// Elements that a block of [`copy_vectorized`] copies.
+pub const VECTORIZED_BLOCK_ELEMENTS: u32 = BLOCK_THREADS * CHUNK * LOADS;
+
+const _: () = assert!(size_of::<Float4>() == CHUNK as usize * size_of::<f32>());
+
+/// First element of access `load` of a thread: neighbouring threads take
+/// neighbouring chunks, and the block's next access is the next row of chunks.
+#[inline(always)]
+pub const fn first_element(block: u32, thread: u32, load: u32) -> u32 {
+    ((block * LOADS + load) * BLOCK_THREADS + thread) * CHUNK
+}
+
+/// One element a thread.
+///
+/// # Safety
+///
+/// `input` and `output` hold `n_elements` elements and do not overlap.
+/// `n_elements` is at most 2³² − [`BLOCK_THREADS`]. Launch with
+/// [`BLOCK_THREADS`] threads and [`grid`] blocks.
+#[kernel(launch_bounds(BLOCK_THREADS))]
+pub unsafe fn copy(input: *const f32, output: *mut f32, n_elements: u32) {
+    let n = thread::block_idx_x() * BLOCK_THREADS + thread::thread_idx_x();
+    if n < n_elements {
+        *output.add(n as usize) = *input.add(n as usize);
+    }
+}
+
+/// 16 bytes an access, four accesses under way.
+///
+/// # Safety
+///
+/// As [`copy`]; `input` and `output` are aligned to 16 bytes, and `n_elements` is
+/// at most 2³² − [`VECTORIZED_BLOCK_ELEMENTS`]. Launch with [`BLOCK_THREADS`]
+/// threads and [`vectorized_grid`] blocks.
+#[kernel(launch_bounds(BLOCK_THREADS))]
+pub unsafe fn copy_vectorized(input: *const f32, output: *mut f32, n_elements: u32) {
+    let (block, thread) = (thread::block_idx_x(), thread::thread_idx_x());
+    let chunk_at = |load: u32| first_element(block, thread, load) as usize;
+    if (block + 1) * VECTORIZED_BLOCK_ELEMENTS <= n_elements {
+        let chunk = |load: u32| Float4::load(input.add(chunk_at(load)).cast());
+        // All loads before the first store, which might change what they read for
+        // all that the compiler knows.
+        let chunks = [chunk(0), chunk(1), chunk(2), chunk(3)];
+        chunks[0].store(output.add(chunk_at(0)).cast());
+        chunks[1].store(output.add(chunk_at(1)).cast());
+        chunks[2].store(output.add(chunk_at(2)).cast());
+        chunks[3].store(output.add(chunk_at(3)).cast());
+        return;
+    }
+    // The last block: what is left, element by element.
+    let mut n = block * VECTORIZED_BLOCK_ELEMENTS + thread;
+    while n < n_elements {
+        *output.add(n as usize) = *input.add(n as usize);
+        n += BLOCK_THREADS;
+    }
+}
+
+// The kernel writes its loads out.
+const _: () = assert!(LOADS == 4);
+
+/// Grid of [`copy`]. A grid has at least one block, so no elements get one too.
+pub const fn grid(n_elements: u32) -> [u32; 3] {
+    blocks_of(BLOCK_THREADS, n_elements)
+}
+
+/// Grid of [`copy_vectorized`].
+pub const fn vectorized_grid(n_elements: u32) -> [u32; 3] {
+    blocks_of(VECTORIZED_BLOCK_ELEMENTS, n_elements)
+}
+
+const fn blocks_of(block_elements: u32, n_elements: u32) -> [u32; 3] {
+    let n_blocks = n_elements.div_ceil(block_elements);
+    [if n_blocks == 0 { 1 } else { n_blocks }, 1, 1]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_chunks_of_two_blocks_are_all_elements_once() {
+        const N: usize = 2 * VECTORIZED_BLOCK_ELEMENTS as usize;
+        let mut seen = [false; N];
+        for block in 0..2 {
+            for load in 0..LOADS {
+                for thread in 0..BLOCK_THREADS {
+                    for element in 0..CHUNK {
+                        let n = (first_element(block, thread, load) + element) as usize;
+                        assert!(!seen[n], "element {n} has two threads");
+                        seen[n] = true;
+                    }
+                }
+            }
+        }
+        assert!(seen.iter().all(|&seen| seen));
+    }
+
+    #[test]
+    fn grids_cover_every_size() {
+        for n in (0..20_000).step_by(7) {
+            assert!(grid(n)[0] >= 1 && grid(n)[0] * BLOCK_THREADS >= n);
+            let n_blocks = vectorized_grid(n)[0];
+            assert!(n_blocks >= 1 && n_blocks * VECTORIZED_BLOCK_ELEMENTS >= n);
+        }
+    }
+}

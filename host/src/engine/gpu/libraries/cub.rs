@@ -1,0 +1,105 @@
+//! CUB, through the shared library that nvcc makes of `peers/libraries/cub.cu`.
+
+use super::super::super::{EngineError, Library};
+use super::super::memory;
+use super::failed;
+use cust::stream::Stream;
+use std::ffi::{c_char, c_int, c_void};
+use std::path::Path;
+
+/// `int lockstep_cub_sum_f32(void* temporary, size_t* temporary_bytes,
+/// const float* input, float* output, long long n, CUstream stream)`.
+type Sum = unsafe extern "C" fn(u64, *mut usize, u64, u64, i64, *mut c_void) -> c_int;
+type Version = unsafe extern "C" fn() -> c_int;
+type Words = unsafe extern "C" fn(c_int) -> *const c_char;
+
+pub(super) struct Cub {
+    sum: Sum,
+    words: Words,
+    version: c_int,
+    /// Address and size of the memory that CUB wants for itself; it lives as long
+    /// as the context.
+    temporary: (u64, usize),
+    /// Keeps the functions loaded.
+    _library: libloading::Library,
+}
+
+impl Cub {
+    pub(super) fn load(file: &Path) -> Result<Self, EngineError> {
+        let missing = |error: libloading::Error| failed(Library::Cub, error);
+        // SAFETY: our own library; loading it registers its kernels with the runtime.
+        let library = unsafe { libloading::Library::new(file) }.map_err(missing)?;
+        // SAFETY: the names and signatures are those of `cub.cu`.
+        let (sum, words, version) = unsafe {
+            (
+                *library
+                    .get::<Sum>(b"lockstep_cub_sum_f32\0")
+                    .map_err(missing)?,
+                *library
+                    .get::<Words>(b"lockstep_cub_words\0")
+                    .map_err(missing)?,
+                *library
+                    .get::<Version>(b"lockstep_cub_version\0")
+                    .map_err(missing)?,
+            )
+        };
+        Ok(Self {
+            sum,
+            words,
+            // SAFETY: takes nothing.
+            version: unsafe { version() },
+            temporary: (0, 0),
+            _library: library,
+        })
+    }
+
+    /// CUB_VERSION is 100,000 times the major version, 100 times the minor one.
+    pub(super) fn version(&self) -> String {
+        let version = self.version;
+        format!(
+            "{}.{}.{}",
+            version / 100_000,
+            version / 100 % 1000,
+            version % 100
+        )
+    }
+
+    fn check(&self, code: c_int) -> Result<(), EngineError> {
+        if code == 0 {
+            return Ok(());
+        }
+        // SAFETY: answers any code with a string that stays.
+        let words = unsafe { std::ffi::CStr::from_ptr((self.words)(code)) };
+        Err(failed(Library::Cub, words.to_string_lossy()))
+    }
+
+    /// Makes sure of the memory that a sum of `n` values needs.
+    pub(super) fn prepare_sum(&mut self, n: u64) -> Result<(), EngineError> {
+        let mut needed = 0;
+        // SAFETY: with no temporary memory it only writes how much it needs.
+        let code = unsafe { (self.sum)(0, &mut needed, 0, 0, n as i64, std::ptr::null_mut()) };
+        self.check(code)?;
+        let (address, size) = self.temporary;
+        if size < needed {
+            if address != 0 {
+                memory::free(address)?;
+            }
+            self.temporary = (memory::alloc(needed as u64, "CUB's own")?, needed);
+        }
+        Ok(())
+    }
+
+    pub(super) fn sum(
+        &self,
+        input: u64,
+        n: u64,
+        output: u64,
+        stream: &Stream,
+    ) -> Result<(), EngineError> {
+        let (temporary, mut size) = self.temporary;
+        let stream = stream.as_inner().cast();
+        // SAFETY: the engine checked the ranges; `prepare_sum` saw to the rest.
+        let code = unsafe { (self.sum)(temporary, &mut size, input, output, n as i64, stream) };
+        self.check(code)
+    }
+}

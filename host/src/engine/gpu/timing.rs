@@ -1,0 +1,419 @@
+//! Timing on the device: events around every run, in turn, out of the cache.
+//!
+//! A run's time is what two events in the stream say, one before its work and
+//! one after it. Three things would spoil that, and each is seen to:
+//!
+//! - A stream that has run empty is waited for: the event before a launch has
+//!   passed long before the host has queued the launch, and the host's time is
+//!   counted as the kernel's. So runs are queued in groups behind a long fill
+//!   ([`HEAD_START_BYTES`]), and a group that the device began too early is told.
+//! - Data that the run before left in the second-level cache. So the contenders
+//!   use several sets of buffers, copies of the ones they were given, whose sum is
+//!   four caches ([`sets_out_of_cache`]).
+//! - Clocks that are still rising, and code that is loaded at its first launch.
+//!   So everything runs for some time before ([`WARM_UP_MS`]).
+//!
+//! Left out: clocks are not fixed. They are read, and what is compared is timed
+//! in turn.
+
+use super::super::timing::{Clocked, Conditions, Contender, Fill, Timed, sets_out_of_cache};
+use super::super::{Buffer, DeviceProperties, EngineError, LibraryCall, Place};
+use super::session::{Resolved, RunError, Session, failed};
+use super::{Gpu, memory};
+use cust::event::{Event, EventFlags, EventStatus};
+use std::collections::BTreeMap;
+
+/// Sets of buffers, at most.
+const MOST_SETS: u32 = 64;
+
+/// Everything runs this long before the clock counts, and at least twice.
+const WARM_UP_MS: f32 = 40.0;
+
+/// Bytes that are filled while the host queues a group of runs: about 0.3 ms on
+/// the fastest memory there is.
+const HEAD_START_BYTES: u64 = 1 << 30;
+
+/// Runs in a group.
+const GROUP_RUNS: usize = 32;
+
+/// A round that takes this long needs no head start: its runs are themselves
+/// long enough for the host to keep ahead.
+const LONG_ROUND_MS: f32 = 5.0;
+
+/// Memory that copies of the buffers may take, of the device's.
+const COPIES_SHARE: u64 = 3;
+
+/// See [`super::Engine::perform`].
+pub(super) fn perform(gpu: &Gpu, work: &Timed<'_>) -> Result<(), EngineError> {
+    check_ranges(gpu, std::slice::from_ref(work))?;
+    gpu.run(&place_of(&[work]), |session| {
+        load(gpu, session, work)?;
+        enqueue(session, &resolve(session, work, &gpu.properties)?)?;
+        session.wait()
+    })
+}
+
+/// See [`super::Engine::time`].
+pub(super) fn time(
+    gpu: &Gpu,
+    contenders: &[Contender<'_>],
+    conditions: &Conditions,
+) -> Result<Clocked, EngineError> {
+    let all: Vec<&Timed<'_>> = contenders
+        .iter()
+        .flat_map(|contender| contender.before.iter().chain([&contender.timed]))
+        .collect();
+    let sets = Sets::make(gpu, contenders, conditions)?;
+    let head_start = Buffer::<u8>::uninitialised(
+        gpu,
+        "head start",
+        HEAD_START_BYTES.min(gpu.properties.memory_bytes / 16) as usize,
+    )?;
+    let clocked = gpu.run(&place_of(&all), |session| {
+        for work in &all {
+            load(gpu, session, work)?;
+        }
+        let session = &*session;
+        let mut rounds = Vec::new();
+        for set in 0..sets.n_sets {
+            let there = |address| sets.address(set, address);
+            let resolved = contenders
+                .iter()
+                .map(|contender| Turn::resolve(gpu, session, contender, &there))
+                .collect::<Result<Vec<_>, _>>()?;
+            rounds.push(resolved);
+        }
+        let clock = Clock {
+            session,
+            sets: rounds,
+            n_contenders: contenders.len(),
+            head_start: Fill {
+                address: head_start.address(),
+                size_bytes: head_start.size_bytes(),
+                value: 0xA5,
+            },
+        };
+        clock.run(gpu, conditions)
+    })?;
+    Ok(Clocked {
+        n_sets: sets.n_sets,
+        set_bytes: sets.set_bytes,
+        out_of_cache: sets.out_of_cache,
+        ..clocked
+    })
+}
+
+/// What an error names.
+fn place_of(work: &[&Timed<'_>]) -> Place {
+    let last = work.iter().rev().find_map(|work| match work {
+        Timed::Launches(launches) | Timed::Peers(launches) => launches.last(),
+        _ => None,
+    });
+    last.map_or_else(
+        || Place {
+            kernel: "device-to-device copy".into(),
+            config: super::super::LaunchConfig::new([1; 3], [1; 3]),
+        },
+        |launch| launch.place(),
+    )
+}
+
+fn check_ranges(gpu: &Gpu, work: &[Timed<'_>]) -> Result<(), EngineError> {
+    let allocations = gpu.allocations.borrow();
+    // A launch's own addresses come without sizes; what it does with them is its own.
+    let mut ranges = work
+        .iter()
+        .flat_map(Timed::addresses)
+        .filter(|&(_, size_bytes)| size_bytes != 0);
+    ranges.try_for_each(|(address, size_bytes)| allocations.check(address, size_bytes))
+}
+
+// ---------------------------------------------------------------------------
+// Sets of buffers
+// ---------------------------------------------------------------------------
+
+/// The contenders' buffers and copies of them.
+struct Sets<'g> {
+    n_sets: u32,
+    set_bytes: u64,
+    out_of_cache: bool,
+    /// Start of each buffer with its size and its copies, those of set 1, 2, ….
+    buffers: BTreeMap<u64, (u64, Vec<Buffer<'g, u8>>)>,
+}
+
+impl<'g> Sets<'g> {
+    fn make(
+        gpu: &'g Gpu,
+        contenders: &[Contender<'_>],
+        conditions: &Conditions,
+    ) -> Result<Self, EngineError> {
+        let mut buffers = BTreeMap::new();
+        let mut least_bytes = u64::MAX;
+        for contender in contenders {
+            let allocations = gpu.allocations.borrow();
+            let mut own = BTreeMap::new();
+            let work = contender.before.iter().chain([&contender.timed]);
+            for (address, size_bytes) in work.flat_map(Timed::addresses) {
+                match allocations.around(address, size_bytes) {
+                    Ok((start, size_bytes)) => own.insert(start, size_bytes),
+                    // A pointer that its launch does not use.
+                    Err(_) if size_bytes == 0 => continue,
+                    Err(error) => return Err(error),
+                };
+            }
+            least_bytes = least_bytes.min(own.values().sum());
+            buffers.extend(
+                own.into_iter()
+                    .map(|(start, size)| (start, (size, Vec::new()))),
+            );
+        }
+        let set_bytes = least_bytes.min(conditions.touched_bytes.unwrap_or(u64::MAX));
+        let all_bytes: u64 = buffers.values().map(|(size, _)| size).sum();
+        let cache_bytes = gpu.properties.l2_cache_bytes.unwrap_or(0).into();
+        let most = (gpu.properties.memory_bytes / COPIES_SHARE / all_bytes.max(1))
+            .clamp(1, MOST_SETS.into()) as u32;
+        let n_sets = sets_out_of_cache(set_bytes, cache_bytes, contenders.len() as u32, most);
+        let mut sets = Self {
+            n_sets: n_sets.unwrap_or(1),
+            set_bytes,
+            out_of_cache: n_sets.is_some() && cache_bytes != 0,
+            buffers,
+        };
+        for (&start, (size_bytes, copies)) in &mut sets.buffers {
+            for _ in 1..sets.n_sets {
+                let copy = Buffer::<u8>::uninitialised(gpu, "copy", *size_bytes as usize)?;
+                gpu.with_session(|session| {
+                    memory::enqueue_copy(session, copy.address(), start, *size_bytes)
+                })?;
+                copies.push(copy);
+            }
+        }
+        // The copies are in the stream, and so is all that follows.
+        Ok(sets)
+    }
+
+    /// Where an address of the given buffers is in set `set`.
+    fn address(&self, set: u32, address: u64) -> u64 {
+        let around = self.buffers.range(..=address).next_back();
+        let copy = around
+            .filter(|(start, (size_bytes, _))| address - **start <= *size_bytes)
+            .and_then(|(start, (_, copies))| {
+                let copy = copies.get(set.checked_sub(1)? as usize)?;
+                Some(copy.address() + (address - start))
+            });
+        copy.unwrap_or(address)
+    }
+}
+
+// ---------------------------------------------------------------------------
+// Work in the stream
+// ---------------------------------------------------------------------------
+
+/// What is put into the stream at one go.
+enum Op<'s> {
+    Launch(Resolved<'s>),
+    Copy { to: u64, from: u64, size_bytes: u64 },
+    Fill(Fill),
+    Call(LibraryCall),
+}
+
+/// Loads what the work needs.
+fn load(gpu: &Gpu, session: &mut Session, work: &Timed<'_>) -> Result<(), EngineError> {
+    match work {
+        Timed::Launches(launches) => launches
+            .iter()
+            .try_for_each(|launch| session.load_for(&gpu.modules, launch)),
+        Timed::Library(call) => session.libraries().prepare(call),
+        Timed::Peers(_) | Timed::Copy { .. } | Timed::Fills(_) => Ok(()),
+    }
+}
+
+fn resolve<'s>(
+    session: &'s Session,
+    work: &Timed<'_>,
+    device: &DeviceProperties,
+) -> Result<Vec<Op<'s>>, RunError> {
+    Ok(match work {
+        Timed::Launches(launches) => launches
+            .iter()
+            .map(|launch| session.resolve(launch, device).map(Op::Launch))
+            .collect::<Result<_, _>>()?,
+        Timed::Peers(launches) => launches
+            .iter()
+            .map(|launch| session.resolve_peer(launch, device).map(Op::Launch))
+            .collect::<Result<_, _>>()?,
+        &Timed::Copy {
+            to,
+            from,
+            size_bytes,
+        } => vec![Op::Copy {
+            to,
+            from,
+            size_bytes,
+        }],
+        Timed::Fills(fills) => fills.iter().copied().map(Op::Fill).collect(),
+        Timed::Library(call) => vec![Op::Call(*call)],
+    })
+}
+
+fn enqueue(session: &Session, ops: &[Op<'_>]) -> Result<(), RunError> {
+    for op in ops {
+        match op {
+            Op::Launch(launch) => session.enqueue(launch)?,
+            &Op::Copy {
+                to,
+                from,
+                size_bytes,
+            } => memory::enqueue_copy(session, to, from, size_bytes)?,
+            Op::Fill(fill) => memory::enqueue_fill(session, fill)?,
+            Op::Call(call) => session.enqueue_call(call)?,
+        }
+    }
+    Ok(())
+}
+
+/// A contender on one set of buffers.
+struct Turn<'s> {
+    before: Vec<Op<'s>>,
+    timed: Vec<Op<'s>>,
+}
+
+impl<'s> Turn<'s> {
+    fn resolve(
+        gpu: &Gpu,
+        session: &'s Session,
+        contender: &Contender<'_>,
+        there: &dyn Fn(u64) -> u64,
+    ) -> Result<Self, RunError> {
+        let resolved = |work: &Timed<'_>| resolve(session, &work.relocated(there), &gpu.properties);
+        let before = contender.before.iter().map(resolved);
+        Ok(Self {
+            before: before
+                .collect::<Result<Vec<_>, _>>()?
+                .into_iter()
+                .flatten()
+                .collect(),
+            timed: resolved(&contender.timed)?,
+        })
+    }
+}
+
+// ---------------------------------------------------------------------------
+// The clock
+// ---------------------------------------------------------------------------
+
+struct Clock<'s> {
+    session: &'s Session,
+    /// For each set of buffers the contenders.
+    sets: Vec<Vec<Turn<'s>>>,
+    n_contenders: usize,
+    head_start: Fill,
+}
+
+/// An event before and an event after the run of a contender.
+type Span = (usize, Event, Event);
+
+impl Clock<'_> {
+    fn run(&self, gpu: &Gpu, conditions: &Conditions) -> Result<Clocked, RunError> {
+        // What is loaded or allocated at the first launch is so now.
+        let mut n_turns = 0;
+        self.untimed_rounds(1, &mut n_turns)?;
+        self.session.wait()?;
+        let mut probe = Vec::new();
+        self.timed_round(&mut n_turns, &mut probe)?;
+        self.session.wait()?;
+        let round_ms: f32 = spans_ms(&probe)?.iter().map(|&(_, ms)| ms).sum();
+        let n_warm = (WARM_UP_MS / round_ms.max(1e-3)) as usize;
+        self.untimed_rounds(n_warm.clamp(1, 2000), &mut n_turns)?;
+        self.session.wait()?;
+
+        let n_rounds = conditions.n_runs_of(round_ms) as usize;
+        let rounds_a_group = if round_ms > LONG_ROUND_MS {
+            n_rounds
+        } else {
+            (GROUP_RUNS / self.n_contenders.max(1)).max(1)
+        };
+        let mut spans = Vec::with_capacity(n_rounds * self.n_contenders);
+        let mut n_late = 0;
+        let mut n_left = n_rounds;
+        while n_left > 0 {
+            let n_rounds = rounds_a_group.min(n_left);
+            n_left -= n_rounds;
+            if round_ms <= LONG_ROUND_MS {
+                memory::enqueue_fill(self.session, &self.head_start)?;
+                // The fill leaves a cache full of lines to be written back.
+                self.untimed_rounds(1, &mut n_turns)?;
+            }
+            let first = spans.len();
+            for _ in 0..n_rounds {
+                self.timed_round(&mut n_turns, &mut spans)?;
+            }
+            let (_, start, _) = &spans[first];
+            let has_begun = start.query().map_err(failed("cuEventQuery"))? == EventStatus::Ready;
+            n_late += u32::from(has_begun && round_ms <= LONG_ROUND_MS);
+        }
+        self.session.wait()?;
+        let sensors = gpu.board.as_ref().map(super::sensors::Board::read);
+        let mut runs_ms = vec![Vec::with_capacity(n_rounds); self.n_contenders];
+        for (contender, ms) in spans_ms(&spans)? {
+            runs_ms[contender].push(ms);
+        }
+        Ok(Clocked {
+            runs_ms,
+            n_late,
+            sensors,
+            ..Clocked::default()
+        })
+    }
+
+    /// The sets take turns from run to run, not from round to round: two
+    /// contenders that share buffers do not follow each other on the same ones.
+    fn turn(&self, contender: usize, n_turns: &mut usize) -> &Turn<'_> {
+        let set = *n_turns % self.sets.len();
+        *n_turns += 1;
+        &self.sets[set][contender]
+    }
+
+    fn untimed_rounds(&self, n_rounds: usize, n_turns: &mut usize) -> Result<(), RunError> {
+        for _ in 0..n_rounds {
+            for contender in 0..self.n_contenders {
+                let turn = self.turn(contender, n_turns);
+                enqueue(self.session, &turn.before)?;
+                enqueue(self.session, &turn.timed)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn timed_round(&self, n_turns: &mut usize, spans: &mut Vec<Span>) -> Result<(), RunError> {
+        let event = || Event::new(EventFlags::DEFAULT).map_err(failed("cuEventCreate"));
+        let record = |event: &Event| {
+            event
+                .record(self.session.stream())
+                .map_err(failed("cuEventRecord"))
+        };
+        for contender in 0..self.n_contenders {
+            let turn = self.turn(contender, n_turns);
+            let (start, end) = (event()?, event()?);
+            enqueue(self.session, &turn.before)?;
+            record(&start)?;
+            enqueue(self.session, &turn.timed)?;
+            record(&end)?;
+            spans.push((contender, start, end));
+        }
+        Ok(())
+    }
+}
+
+/// Contender and time of each span, when all have passed.
+fn spans_ms(spans: &[Span]) -> Result<Vec<(usize, f32)>, RunError> {
+    spans
+        .iter()
+        .map(|(contender, start, end)| {
+            let ms = end
+                .elapsed_time_f32(start)
+                .map_err(failed("cuEventElapsedTime"))?;
+            Ok((*contender, ms))
+        })
+        .collect()
+}

@@ -1,0 +1,242 @@
+//! What is timed, in what company, and how long it may take.
+//!
+//! Everything here is data with device addresses, so that an engine can do the
+//! same work on copies of the buffers ([`Timed::relocated`]): results out of a
+//! cache that a run before has filled are no results.
+
+use super::Prepared;
+use super::library::LibraryCall;
+use std::borrow::Cow;
+
+/// Bytes of device memory that are set to a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fill {
+    /// The first of them.
+    pub address: u64,
+    /// How many.
+    pub size_bytes: u64,
+    /// The value.
+    pub value: u8,
+}
+
+/// Something whose time on the device is wanted.
+#[derive(Clone, Debug)]
+pub enum Timed<'a> {
+    /// These launches, one after the other.
+    Launches(Cow<'a, [Prepared]>),
+    /// The same launches, but of the entries' CUDA C++ twins.
+    Peers(Cow<'a, [Prepared]>),
+    /// A device-to-device copy.
+    Copy {
+        /// Address of the target.
+        to: u64,
+        /// Address of the source.
+        from: u64,
+        /// Bytes that are read, and as many written.
+        size_bytes: u64,
+    },
+    /// Memory set to a value, one range after the other.
+    Fills(Cow<'a, [Fill]>),
+    /// What NVIDIA's library does.
+    Library(LibraryCall),
+}
+
+impl Timed<'_> {
+    /// Every address it is given, with the number of bytes where that is known.
+    pub fn addresses(&self) -> Vec<(u64, u64)> {
+        match self {
+            Self::Launches(launches) | Self::Peers(launches) => launches
+                .iter()
+                .flat_map(|launch| launch.params())
+                .filter_map(|param| Some((param.address()?, 0)))
+                .collect(),
+            Self::Copy {
+                to,
+                from,
+                size_bytes,
+            } => vec![(*to, *size_bytes), (*from, *size_bytes)],
+            Self::Fills(fills) => fills
+                .iter()
+                .map(|fill| (fill.address, fill.size_bytes))
+                .collect(),
+            Self::Library(call) => call.addresses().to_vec(),
+        }
+    }
+
+    /// The same on other memory: `to` says where each address is there.
+    #[must_use]
+    pub fn relocated(&self, to: &dyn Fn(u64) -> u64) -> Timed<'static> {
+        let launches_there = |launches: &[Prepared]| {
+            Cow::Owned(launches.iter().map(|launch| launch.relocated(to)).collect())
+        };
+        match self {
+            Self::Launches(launches) => Timed::Launches(launches_there(launches)),
+            Self::Peers(launches) => Timed::Peers(launches_there(launches)),
+            &Self::Copy {
+                to: target,
+                from,
+                size_bytes,
+            } => Timed::Copy {
+                to: to(target),
+                from: to(from),
+                size_bytes,
+            },
+            Self::Fills(fills) => Timed::Fills(
+                fills
+                    .iter()
+                    .map(|fill| Fill {
+                        address: to(fill.address),
+                        ..*fill
+                    })
+                    .collect(),
+            ),
+            Self::Library(call) => Timed::Library(call.relocated(to)),
+        }
+    }
+}
+
+/// One of the things that take turns under the clock.
+#[derive(Clone, Debug)]
+pub struct Contender<'a> {
+    /// Done before each run, outside of its time.
+    pub before: Vec<Timed<'a>>,
+    /// What is timed.
+    pub timed: Timed<'a>,
+}
+
+/// How often the contenders run, and on how much memory.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Conditions {
+    /// Runs of each that are wanted.
+    pub n_runs: u32,
+    /// Runs of each that are made, however long they take.
+    pub fewest_runs: u32,
+    /// About as long as all runs may take, in milliseconds.
+    pub longest_ms: f32,
+    /// Bytes that a run touches, if fewer than its buffers hold.
+    pub touched_bytes: Option<u64>,
+}
+
+impl Conditions {
+    /// How often to run what takes this long, all contenders once.
+    pub fn n_runs_of(&self, round_ms: f32) -> u32 {
+        let fitting = (self.longest_ms / round_ms.max(1e-6)) as u32;
+        fitting
+            .min(self.n_runs)
+            .max(self.fewest_runs.min(self.n_runs))
+    }
+}
+
+/// How warm and how fast the device was, as it says itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Sensors {
+    /// Clock of the multiprocessors.
+    pub sm_clock_mhz: Option<u32>,
+    /// Clock of the memory.
+    pub memory_clock_mhz: Option<u32>,
+    /// Power that the board draws.
+    pub power_w: Option<f64>,
+    /// Temperature of the chip.
+    pub temperature_c: Option<u32>,
+}
+
+/// What the clock showed.
+#[derive(Clone, Debug, Default)]
+pub struct Clocked {
+    /// For each contender, the time of each run in milliseconds.
+    pub runs_ms: Vec<Vec<f32>>,
+    /// Sets of buffers that the runs used in turn.
+    pub n_sets: u32,
+    /// Bytes that a run touches at least.
+    pub set_bytes: u64,
+    /// Whether all sets together are so large that a run finds nothing of its
+    /// own data in the second-level cache.
+    pub out_of_cache: bool,
+    /// Groups of runs that the device began before all of them were queued, so
+    /// that their times may hold some of the host's. Should be none.
+    pub n_late: u32,
+    /// Read right after the last run.
+    pub sensors: Option<Sensors>,
+}
+
+/// Sets of buffers that make one set of `set_bytes` leave a cache of
+/// `cache_bytes` before it is used again, for this many contenders in turn.
+/// `None` if that takes more than `most` sets: the data is small, and stays in
+/// the cache.
+pub fn sets_out_of_cache(
+    set_bytes: u64,
+    cache_bytes: u64,
+    n_contenders: u32,
+    most: u32,
+) -> Option<u32> {
+    /// Total of the sets, in caches.
+    const CACHES: u64 = 4;
+    let n_sets = (CACHES * cache_bytes).div_ceil(set_bytes.max(1));
+    // With a common factor a contender would meet only some of the sets.
+    (n_sets.max(1)..=u64::from(most))
+        .find(|&n_sets| gcd(n_sets, u64::from(n_contenders.max(1))) == 1)
+        .map(|n_sets| n_sets as u32)
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Conditions, Fill, Timed, sets_out_of_cache};
+
+    #[test]
+    fn sets_add_up_to_four_caches_and_every_contender_meets_each() {
+        const MB: u64 = 1 << 20;
+        // Large enough alone.
+        assert_eq!(sets_out_of_cache(200 * MB, 50 * MB, 3, 64), Some(1));
+        // 4 × 50 MB in sets of 48 MB are five.
+        assert_eq!(sets_out_of_cache(48 * MB, 50 * MB, 3, 64), Some(5));
+        // With five contenders each would have one set for itself: six.
+        assert_eq!(sets_out_of_cache(48 * MB, 50 * MB, 5, 64), Some(6));
+        // Too small to be worth it.
+        assert_eq!(sets_out_of_cache(MB, 50 * MB, 3, 64), None);
+        assert_eq!(sets_out_of_cache(0, 50 * MB, 3, 64), None);
+        // One contender, no cache: nothing to do.
+        assert_eq!(sets_out_of_cache(100, 0, 1, 64), Some(1));
+    }
+
+    #[test]
+    fn long_runs_are_fewer_but_never_fewer_than_asked() {
+        let conditions = Conditions {
+            n_runs: 100,
+            fewest_runs: 30,
+            longest_ms: 1000.0,
+            touched_bytes: None,
+        };
+        assert_eq!(conditions.n_runs_of(0.1), 100);
+        assert_eq!(conditions.n_runs_of(20.0), 50);
+        assert_eq!(conditions.n_runs_of(5000.0), 30);
+        assert_eq!(conditions.n_runs_of(0.0), 100);
+        let few = Conditions {
+            n_runs: 5,
+            ..conditions
+        };
+        assert_eq!(few.n_runs_of(5000.0), 5);
+    }
+
+    #[test]
+    fn work_moves_with_its_memory() {
+        let there = |address| address + 1000;
+        let fill = Fill {
+            address: 1,
+            size_bytes: 8,
+            value: 3,
+        };
+        let moved = Timed::Fills([fill].as_slice().into()).relocated(&there);
+        assert_eq!(moved.addresses(), [(1001, 8)]);
+        let copy = Timed::Copy {
+            to: 5,
+            from: 7,
+            size_bytes: 4,
+        };
+        assert_eq!(copy.addresses(), [(5, 4), (7, 4)]);
+        assert_eq!(copy.relocated(&there).addresses(), [(1005, 4), (1007, 4)]);
+    }
+}

@@ -1,0 +1,157 @@
+//! Copy: the yardstick of the other lessons.
+
+use crate::bench::{Bench, CaseError};
+use crate::counts::Expectation;
+use crate::counts::Metric::{
+    GlobalLoadSectorsPerRequest as LoadSectors, GlobalStoreSectorsPerRequest as StoreSectors,
+    LocalSectors,
+};
+use crate::engine::{Buffer, EngineError, EngineKind, LaunchConfig, Prepared};
+use crate::guarded::Guarded;
+use crate::inputs;
+use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
+use crate::verify::compare;
+use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
+use gpu_kernels::copy as kernels;
+use gpu_kernels::copy::{copy, copy_vectorized};
+
+/// The lesson.
+pub static LESSON: Lesson = Lesson {
+    id: "copy",
+    title: "Copy",
+    idea: "the memory's own speed: enough bytes must be under way to keep it busy",
+    source: "gpu-kernels/src/copy.rs",
+    kernels: &KERNELS,
+    shapes,
+    work,
+    expects_at: |shape| {
+        !shape.is_sweep() && shape.dims()[0].is_multiple_of(kernels::VECTORIZED_BLOCK_ELEMENTS)
+    },
+};
+
+static KERNELS: [KernelEntry; 2] = [
+    KernelEntry::of(copy, "one element a thread", |bench| {
+        run(bench, copy, one_a_thread)
+    })
+    .expecting(&claims(4.0)),
+    KernelEntry::of(
+        copy_vectorized,
+        "16 bytes an access, four accesses under way a thread",
+        |bench| run(bench, copy_vectorized, vectorized),
+    )
+    .expecting(&claims(16.0))
+    .timed_at(&[&[TIMED], &[LARGE]]),
+];
+
+const fn claims(sectors: f64) -> [Expectation; 3] {
+    [
+        Expectation::exactly(LoadSectors, sectors),
+        Expectation::exactly(StoreSectors, sectors),
+        Expectation::exactly(LocalSectors, 0.0),
+    ]
+}
+
+/// 256 MiB each way, as a matrix of 8192².
+const TIMED: u32 = 1 << 26;
+/// 4 GiB each way, as a matrix of 32768².
+const LARGE: u32 = 1 << 30;
+
+fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
+    match (effort, engine) {
+        (Effort::Quick, _) => vec![Shape::every(&[40]), Shape::of(&[1 << 14])],
+        (Effort::Sample, _) => vec![Shape::of(&[1 << 18])],
+        (Effort::Default | Effort::Full, EngineKind::Sim) => vec![
+            Shape::every(&[300]),
+            Shape::of(&[100_003]),
+            Shape::of(&[1 << 18]),
+        ],
+        (Effort::Default | Effort::Full, EngineKind::Gpu) => vec![
+            Shape::every(&[300]),
+            Shape::of(&[100_003]),
+            Shape::of(&[TIMED]),
+        ],
+    }
+}
+
+fn work(shape: &Shape) -> Work {
+    Work {
+        bytes: 2 * 4 * u64::from(shape.dims()[0]),
+        flops: 0,
+    }
+}
+
+/// The parameters of both: input, output, elements.
+type Args = (DevicePtr<f32>, DevicePtrMut<f32>, u32);
+
+fn one_a_thread(n: u32) -> LaunchConfig {
+    LaunchConfig::new(kernels::grid(n), [kernels::BLOCK_THREADS, 1, 1])
+}
+
+fn vectorized(n: u32) -> LaunchConfig {
+    LaunchConfig::new(kernels::vectorized_grid(n), [kernels::BLOCK_THREADS, 1, 1])
+}
+
+/// A launch of our best copy.
+///
+/// # Safety
+///
+/// Both pointers lead to `n` elements of live device memory and are aligned to 16
+/// bytes.
+///
+/// # Errors
+///
+/// `n` is too large for a grid.
+pub unsafe fn best(
+    input: DevicePtr<f32>,
+    output: DevicePtrMut<f32>,
+    n: u32,
+) -> Result<Prepared, EngineError> {
+    // SAFETY: the caller's promise; the grid is the kernel's own.
+    unsafe { Prepared::of::<copy_vectorized>(vectorized(n), (input, output, n)) }
+}
+
+fn run<K: Kernel<Args = Args>>(
+    bench: &mut Bench<'_>,
+    _kernel: K,
+    config: fn(u32) -> LaunchConfig,
+) -> Result<(), CaseError> {
+    let n = bench.shape().dims()[0];
+    if !bench.shape().is_sweep() {
+        return run_one::<K>(bench, config, n);
+    }
+    // And around the end of a block of the larger kind.
+    let block = kernels::VECTORIZED_BLOCK_ELEMENTS;
+    for n in (0..=n).chain([block - 1, block, block + 1, 2 * block + 3]) {
+        run_one::<K>(bench, config, n).map_err(|error| error.at(n))?;
+    }
+    Ok(())
+}
+
+fn run_one<K: Kernel<Args = Args>>(
+    bench: &mut Bench<'_>,
+    config: fn(u32) -> LaunchConfig,
+    n: u32,
+) -> Result<(), CaseError> {
+    let values = inputs::distinct(n as usize);
+    let input = Buffer::of(bench.engine(), "input", &values)?;
+    let output = Guarded::poisoned(bench.engine(), "output", n as usize)?;
+    // SAFETY: both hold n elements, start at multiples of 256 bytes and outlive the
+    // launches; the grid is the kernel's own.
+    let launch =
+        unsafe { Prepared::of::<K>(config(n), (input.as_ptr(), output.as_mut_ptr(), n)) }?;
+    if bench.shape().is_sweep() {
+        bench.launch_uncounted(&launch)?;
+    } else {
+        bench.launch(&launch)?;
+    }
+    bench.verdict(compare(
+        &output.read()?,
+        |index| values[index],
+        bench.kernel().tolerance,
+    ))?;
+    if bench.shape().is_sweep() {
+        return Ok(());
+    }
+    bench.check_counts()?;
+    bench.time(&launch)
+}
