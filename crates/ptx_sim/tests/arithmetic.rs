@@ -495,3 +495,30 @@ fn guards_keep_lanes_out() {
         }]
     });
 }
+
+#[test]
+fn a_pair_of_predicates_is_written_at_once() {
+    // The first destination is what the comparison is combined with, or what guards
+    // the instruction: the second must see it as it was.
+    let combined = "setp.lt.and.s32 %p0|%p1, %x0, %x1, %p0;";
+    let guarded = "@%p0 setp.lt.s32 %p0|%p1, %x0, %x1;";
+    for (text, reference) in [
+        (
+            combined,
+            (|less, p| (less && p, !less && p)) as fn(bool, bool) -> (bool, bool),
+        ),
+        (
+            guarded,
+            |less, p| if p { (less, !less) } else { (p, false) },
+        ),
+    ] {
+        let body = format!(
+            "setp.ne.u32 %p0, %x2, 0;\n\tsetp.ne.u32 %p1, %x2, %x2;\n\t{text}\n\t\
+             selp.u64 %o0, 1, 0, %p0;\n\tselp.u64 %o1, 1, 0, %p1;"
+        );
+        check(Case::body(&body, &[32, 32, 1], 2), |a| {
+            let (p, q) = reference((a[0] as i32) < a[1] as i32, a[2] != 0);
+            vec![u64::from(p), u64::from(q)]
+        });
+    }
+}

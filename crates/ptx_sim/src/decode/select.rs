@@ -176,11 +176,7 @@ impl Decoder<'_> {
             (None, []) => None,
             _ => return Err("a predicate to combine with is missing or too many".to_owned()),
         };
-        self.combined(p, compared, with, false)?;
-        if let Some(q) = q {
-            self.combined(q, compared, with, true)?;
-        }
-        Ok(())
+        self.both(p, q, [(compared, false), (compared, true)], with)
     }
 
     /// `setp` on two halves: a predicate for each.
@@ -218,25 +214,41 @@ impl Decoder<'_> {
             self.lanes(run, d, &[x, y]);
             compared.push(d);
         }
-        self.combined(p, compared[0], with, false)?;
-        if let Some(q) = q {
-            self.combined(q, compared[1], with, false)?;
+        self.both(p, q, [(compared[0], false), (compared[1], false)], with)
+    }
+
+    /// Writes one predicate or two: comparisons, each negated if asked, combined
+    /// with a further predicate.
+    fn both(
+        &mut self,
+        p: &Operand,
+        q: Option<&Operand>,
+        compared: [(Slot, bool); 2],
+        with: Option<(u8, Guard)>,
+    ) -> Decoded<()> {
+        let mut results = Vec::with_capacity(2);
+        for (operand, (compared, negated)) in [Some(p), q].into_iter().zip(compared) {
+            match operand {
+                None | Some(Operand::Sink) => {}
+                Some(operand) => {
+                    let d = self.destination(operand, Type::Pred)?;
+                    results.push((d, self.combined(compared, with, negated)));
+                }
+            }
+        }
+        // A destination may be what guards the instruction, or what was combined:
+        // both are known before either is written, and the guard is written last.
+        let guard = self.guard.map(|guard| guard.slot);
+        results.sort_by_key(|(d, _)| Some(*d) == guard);
+        for (d, a) in results {
+            let table = 0b1010;
+            self.emit(Op::Predicate(PredicateOp { d, a, b: a, table }));
         }
         Ok(())
     }
 
-    /// Writes a comparison (negated if asked) combined with a predicate.
-    fn combined(
-        &mut self,
-        d: &Operand,
-        compared: Slot,
-        with: Option<(u8, Guard)>,
-        negated: bool,
-    ) -> Decoded<()> {
-        if *d == Operand::Sink {
-            return Ok(());
-        }
-        let d = self.destination(d, Type::Pred)?;
+    /// A comparison (negated if asked) combined with a predicate.
+    fn combined(&mut self, compared: Slot, with: Option<(u8, Guard)>, negated: bool) -> Slot {
         let (mut table, b) = match with {
             None => (0b1010, compared),
             Some((table, guard)) if guard.flip == 0 => (table, guard.slot),
@@ -246,13 +258,14 @@ impl Decoder<'_> {
             // Negate the first input: swap the tables of a = 0 and a = 1.
             table = (table >> 1 & 0b0101) | (table << 1 & 0b1010);
         }
+        let d = self.frame.fresh(0);
         self.emit(Op::Predicate(PredicateOp {
             d,
             a: compared,
             b,
             table,
         }));
-        Ok(())
+        d
     }
 
     /// `and`, `or`, `xor`, `not` on predicates.
