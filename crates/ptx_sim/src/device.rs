@@ -153,6 +153,10 @@ impl Device {
         &self.memory
     }
 
+    pub(crate) fn memory_mut(&mut self) -> &mut GlobalMemory {
+        &mut self.memory
+    }
+
     pub(crate) fn owns(&self, loaded: &LoadedModule) -> bool {
         self.id == loaded.device
     }
@@ -187,6 +191,8 @@ impl Device {
             addresses.push(address);
             let init = &variable.init[..variable.init.len().min(variable.size_bytes as usize)];
             self.write(address, init)?;
+            // The rest is zero, which a kernel may rely on.
+            self.mark(address, variable.size_bytes);
         }
         for (variable, &address) in variables.iter().zip(&addresses) {
             for relocation in &variable.relocations {
@@ -212,7 +218,10 @@ impl Device {
         })
     }
 
-    /// Allocates zeroed memory. `label` names it in reports.
+    /// Allocates memory. `label` names it in reports. It is zeroed, but a kernel
+    /// must not rely on that: on a GPU it is not, and a launch with
+    /// [`LaunchOptions::check`](crate::LaunchOptions::check) reports the reading
+    /// of bytes that neither the host nor a kernel has written.
     ///
     /// # Errors
     /// If there is not enough.
@@ -262,6 +271,31 @@ impl Device {
     pub fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), MemoryError> {
         self.slice(address, bytes.len() as u64)?
             .copy_from_slice(bytes);
+        self.mark(address, bytes.len() as u64);
+        Ok(())
+    }
+
+    /// Notes that the host has written bytes of an allocation.
+    fn mark(&mut self, address: u64, n_bytes: u64) {
+        if let Some((start, written)) = self.memory.written_mut(address) {
+            written.mark(start, start + n_bytes);
+        }
+    }
+
+    /// Lets bytes count as never written, whatever they hold: a launch with
+    /// [`LaunchOptions::check`] reports a kernel that reads them before it writes
+    /// them. For outputs that were filled with a pattern, to see afterwards what
+    /// a kernel left out. Memory just allocated counts as never written anyway.
+    ///
+    /// # Errors
+    /// If they do not lie within an allocation.
+    ///
+    /// [`LaunchOptions::check`]: crate::LaunchOptions::check
+    pub fn mark_unwritten(&mut self, address: u64, n_bytes: u64) -> Result<(), MemoryError> {
+        self.slice(address, n_bytes)?;
+        if let Some((start, written)) = self.memory.written_mut(address) {
+            written.forget(start, start + n_bytes);
+        }
         Ok(())
     }
 
@@ -283,6 +317,7 @@ impl Device {
     /// If they do not lie within an allocation.
     pub fn fill(&mut self, address: u64, n_bytes: u64, value: u8) -> Result<(), MemoryError> {
         self.slice(address, n_bytes)?.fill(value);
+        self.mark(address, n_bytes);
         Ok(())
     }
 

@@ -6,13 +6,12 @@ use std::time::Instant;
 
 use crate::block::{BlockRun, BlockTrouble, Cause, Round};
 use crate::checks::counters::Counters;
-use crate::checks::races::{self, Finding};
-use crate::checks::{Blind, Observer, Watch};
+use crate::checks::watch::{Checks, Watch};
+use crate::checks::{Blind, Observer};
 use crate::decode::layout::{SharedLayout, reachable};
 use crate::device::{Device, LoadedModule};
 use crate::diagnostics::{
-    AccessKind, AccessSide, Caller, Fault, FaultKind, LaunchError, OutOfFuel, Place, Relation,
-    Source, ThreadPlace,
+    Caller, Fault, LaunchError, OutOfFuel, Place, Relation, Source, ThreadPlace,
 };
 use crate::ir::{self, Special};
 use crate::lanes::WARP_SIZE;
@@ -74,8 +73,10 @@ pub struct LaunchOptions {
     pub count: bool,
     /// Host threads; all cores if not given.
     pub threads: Option<usize>,
-    /// Whether to look for races between warps and for reads of shared memory
-    /// that nothing was written to. Slow, and on one host thread.
+    /// Whether to look for what a GPU would let pass: races, reads of memory that
+    /// nothing was written to, asynchronous copies that were not waited for,
+    /// barriers and warp-wide instructions in code that has diverged. Slower, and
+    /// on one host thread.
     pub check: bool,
 }
 
@@ -417,7 +418,7 @@ impl<'a> LaunchContext<'a> {
         [linear % x, linear / x % y, linear / x / y]
     }
 
-    fn thread_place(&self, ctaid: [u32; 3], warp: u32, lane: u32) -> ThreadPlace {
+    pub(crate) fn thread_place(&self, ctaid: [u32; 3], warp: u32, lane: u32) -> ThreadPlace {
         ThreadPlace {
             block: ctaid,
             thread: self.thread_at(warp, lane),
@@ -491,87 +492,23 @@ impl<'a> LaunchContext<'a> {
     }
 
     /// The place of an instruction by its number in the module.
-    fn numbered_place(&self, number: u32) -> Place {
+    pub(crate) fn numbered_place(&self, number: u32) -> Place {
         match self.numbering.instruction(number) {
             Some((function, ptx)) => self.place(function, ptx),
             None => Place::default(),
         }
     }
 
-    /// An access as it is reported.
-    fn side(&self, record: &races::Record) -> AccessSide {
-        AccessSide {
-            kind: match (record.is_atomic, record.is_write) {
-                (true, _) => AccessKind::Atomic,
-                (false, true) => AccessKind::Store,
-                (false, false) => AccessKind::Load,
-            },
-            place: self.numbered_place(record.instruction),
-            thread: self.thread_place(
-                self.ctaid(record.block),
-                u32::from(record.warp),
-                u32::from(record.lane),
-            ),
+    /// Where a local address is.
+    pub(crate) fn local_relation(&self, address: u64, bytes: u32) -> Relation {
+        let start = u64::from(crate::memory::local::LOCAL_START);
+        let size_bytes = u64::from(self.function(self.kernel).local_bytes);
+        Relation::Near {
+            label: "the thread's local memory".to_owned(),
+            // Calls have more than the kernel.
+            size_bytes: size_bytes.max((address + u64::from(bytes)).saturating_sub(start)),
+            offset: i128::from(address) - i128::from(start),
         }
-    }
-
-    /// Where an address is, relative to what is there.
-    fn relation(&self, space: ir::Space, address: u64) -> Relation {
-        if space == ir::Space::Shared {
-            return self.shared_relation(address);
-        }
-        self.memory
-            .find(address)
-            .map_or(Relation::Nowhere, |a| Relation::Near {
-                label: a.label.clone(),
-                size_bytes: a.size_bytes,
-                offset: i128::from(address) - i128::from(a.base),
-            })
-    }
-
-    /// What a check found, as the launch's error.
-    fn finding(&self, finding: Finding) -> LaunchError {
-        let (this, kind) = match finding {
-            Finding::Race {
-                space,
-                address,
-                bytes,
-                this,
-                other,
-            } => {
-                let relation = self.relation(space, address);
-                let [this, other] = [this, other].map(|r| self.side(&r));
-                let kind = FaultKind::Race {
-                    space,
-                    address,
-                    bytes,
-                    relation,
-                    access: this.kind,
-                    other: Box::new(other),
-                };
-                (this, kind)
-            }
-            Finding::Unwritten {
-                address,
-                bytes,
-                this,
-            } => {
-                let relation = self.relation(ir::Space::Shared, address);
-                (
-                    self.side(&this),
-                    FaultKind::Unwritten {
-                        address,
-                        bytes,
-                        relation,
-                    },
-                )
-            }
-        };
-        LaunchError::Fault(Box::new(Fault {
-            kind,
-            place: this.place,
-            thread: this.thread,
-        }))
     }
 
     /// The instruction that a path waits at: inside its block, or the barrier
@@ -681,6 +618,10 @@ pub(crate) fn launch(
         .fuel
         .unwrap_or(DEFAULT_FUEL.0 + DEFAULT_FUEL.1 * u64::from(n_threads.div_ceil(32)));
     let (params, params_bytes) = pack_params(function, launch.params);
+    let written = launch
+        .options
+        .check
+        .then(|| device.memory_mut().take_written());
     let context = LaunchContext {
         module: module.ir(),
         program: module.program(),
@@ -704,22 +645,38 @@ pub(crate) fn launch(
         started,
         printed: Mutex::default(),
     };
-    let mut report = if launch.options.count || launch.options.check {
-        let watches = run(&context, n_blocks, n_workers, || Watch {
+    let mut written_after = None;
+    let result = if launch.options.count || launch.options.check {
+        let written = Mutex::new(written);
+        let checks = || {
+            let mut written = written
+                .lock()
+                .unwrap_or_else(std::sync::PoisonError::into_inner);
+            // There is one worker where there is something to take.
+            let written = written.take()?;
+            Some(Box::new(Checks::new(n_threads, context.memory, written)))
+        };
+        let (watches, result) = run(&context, n_blocks, n_workers, || Watch {
             counters: Counters::new(&context.numbering),
-            races: launch.options.check.then(Box::default),
-        })?;
+            checks: checks(),
+        });
         let mut all = Counters::new(&context.numbering);
-        watches.iter().for_each(|w| all.add(&w.counters));
-        Report::new(context.module, context.program, &context.numbering, &all)
+        for watch in watches {
+            all.add(&watch.counters);
+            let checks = watch.checks.map(|checks| checks.into_written());
+            written_after = written_after.or(checks);
+        }
+        result.map(|()| Report::new(context.module, context.program, &context.numbering, &all))
     } else {
-        run(&context, n_blocks, n_workers, || Blind)?;
-        Report::default()
+        let (_, result) = run(&context, n_blocks, n_workers, || Blind);
+        result.map(|()| Report::default())
     };
     let printed = context
         .printed
         .into_inner()
         .unwrap_or_else(std::sync::PoisonError::into_inner);
+    device.memory_mut().launched(written_after);
+    let mut report = result?;
     report.printed = printed.into_iter().map(|p| p.text).collect();
     report.elapsed = started.elapsed();
     Ok(report)
@@ -837,13 +794,13 @@ fn pack_params(function: &ir::Function, params: &[&[u8]]) -> (Vec<u64>, u64) {
     (words, u64::from(end))
 }
 
-/// Runs all blocks; gives what each worker's observer saw.
+/// Runs all blocks; gives the workers' observers, and how it ended.
 fn run<O: Observer>(
     context: &LaunchContext<'_>,
     n_blocks: u64,
     n_workers: usize,
     observer: impl Fn() -> O + Sync,
-) -> Result<Vec<O>, LaunchError> {
+) -> (Vec<O>, Result<(), LaunchError>) {
     let work = Work {
         context,
         n_blocks,
@@ -873,12 +830,10 @@ fn run<O: Observer>(
         .failure
         .into_inner()
         .unwrap_or_else(std::sync::PoisonError::into_inner);
-    match failure {
-        Some((_, error)) => Err(error),
-        None => Ok(seen
-            .into_inner()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)),
-    }
+    let observers = seen
+        .into_inner()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    (observers, failure.map_or(Ok(()), |(_, error)| Err(error)))
 }
 
 /// The blocks of a launch, handed out to workers in order.
@@ -920,7 +875,12 @@ impl Work<'_> {
                 rounds = 0;
                 match self.take() {
                     Some(number) => resident.push(self.begin(number, &mut spare, observer)),
-                    None => return,
+                    None => {
+                        if let Some(finding) = observer.take_finding(true) {
+                            self.fail(self.n_blocks, self.context.finding(finding));
+                        }
+                        return;
+                    }
                 }
             }
             let mut waiting = true;
@@ -931,7 +891,8 @@ impl Work<'_> {
                 if matches!(outcome, Ok(Round::Finished)) {
                     observer.block_ended(*number);
                 }
-                if let Some(finding) = observer.take_finding() {
+                // What fails may have read what nobody wrote.
+                if let Some(finding) = observer.take_finding(outcome.is_err()) {
                     self.fail(*number, self.context.finding(finding));
                     return;
                 }

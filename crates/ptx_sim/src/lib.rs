@@ -10,7 +10,7 @@
 //! - `memory`: spaces, bounds, alignment;
 //! - `warp`: divergence and reconvergence; `block`: barriers, scheduling;
 //! - `step`: one instruction after the other;
-//! - `checks`: observers that count;
+//! - `checks`: observers that count, and that look for what a GPU lets pass;
 //! - [`diagnostics`]: how a launch ends badly;
 //! - `device`, `launch`, `report`: what a host uses.
 
@@ -21,6 +21,7 @@ mod checks;
 mod decode;
 mod device;
 pub mod diagnostics;
+mod findings;
 pub mod ir;
 mod lanes;
 mod launch;

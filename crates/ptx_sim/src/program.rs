@@ -115,7 +115,7 @@ pub(crate) enum Op {
     Clock(ClockRead),
     /// `fence`, `membar`: nothing to do in a machine that carries out one
     /// access at a time, but observers want to know.
-    Fence,
+    Fence(Scope),
     /// Prefetches and hints.
     Nothing,
     /// `nanosleep`: lets other warps go first.
@@ -218,6 +218,8 @@ pub(crate) struct Access {
     /// What it orders. Spinning on a load that is not weak is a sign of
     /// waiting for another thread.
     pub order: Order,
+    /// For whom.
+    pub scope: Scope,
 }
 
 /// Memory ordering of an access.
@@ -245,6 +247,15 @@ impl Order {
     pub fn releases(self) -> bool {
         matches!(self, Self::Release | Self::AcquireRelease)
     }
+}
+
+/// The threads that an atomic access or a fence is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// `.cta`: those of the block.
+    Block,
+    /// `.cluster`, `.gpu`, `.sys`: those of the device, and maybe more.
+    Device,
 }
 
 /// What an atomic does to the word in memory.
@@ -299,6 +310,8 @@ pub(crate) struct Atomic {
     pub is_reduction: bool,
     /// What it orders, beside being atomic.
     pub order: Order,
+    /// For whom it is atomic, and orders.
+    pub scope: Scope,
 }
 
 /// How a shuffle finds its source lane.
@@ -428,6 +441,15 @@ pub(crate) enum Argument {
     Memory { offset: u32, bytes: u32 },
     /// A register of the caller.
     Register { slot: Slot, bytes: u32 },
+}
+
+impl Argument {
+    /// Its size.
+    pub fn bytes(self) -> u32 {
+        match self {
+            Self::Memory { bytes, .. } | Self::Register { bytes, .. } => bytes,
+        }
+    }
 }
 
 /// What a barrier does beside waiting.

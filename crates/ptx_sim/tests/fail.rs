@@ -1,9 +1,10 @@
 //! Kernels with one defect each, and the report that it must give.
 //!
-//! `fail/<kind>/<defect>.ptx` says in its first comment how it is launched; the
-//! expected report stands beside it. After a change of the wording,
-//! `BLESS=1 cargo test -p ptx_sim --test fail` writes the reports anew: read
-//! the difference before committing it.
+//! `fail/<kind>/<defect>.ptx` says in its first comments what is wrong with it
+//! and how it is launched; the expected report stands beside it, and
+//! `fail/README.md` lists them all. After a change of the wording,
+//! `BLESS=1 cargo test -p ptx_sim --test fail` writes the reports and the list
+//! anew: read the difference before committing it.
 
 use std::collections::HashMap;
 use std::fs;
@@ -11,7 +12,8 @@ use std::path::{Path, PathBuf};
 
 use ptx_sim::{Device, Launch, LaunchOptions, Module};
 
-/// `// launch: grid 1 1 1, block 32 1 1, shared 0, words 32, fuel 1000, check`
+/// `// launch: grid 1 1 1, block 32 1 1, shared 0, words 32, fuel 1000, check`;
+/// `poisoned`: nobody has written the buffer of that many 8-byte words.
 fn settings(text: &str) -> HashMap<String, Vec<u64>> {
     let line = text
         .lines()
@@ -46,6 +48,13 @@ fn report(text: &str) -> String {
     let buffer = device
         .alloc(8 * number("words", 32), "buffer")
         .expect("enough memory");
+    let n_bytes = 8 * number("words", 32);
+    if settings.contains_key("poisoned") {
+        device.fill(buffer, n_bytes, 0xFF).expect("the buffer");
+        device.mark_unwritten(buffer, n_bytes).expect("the buffer");
+    } else {
+        device.fill(buffer, n_bytes, 0).expect("the buffer");
+    }
     let freed = device.alloc(256, "freed").expect("enough memory");
     device.free(freed).expect("just allocated");
     let bytes = [buffer.to_le_bytes(), freed.to_le_bytes()];
@@ -83,6 +92,80 @@ fn ptx_files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
+/// What the folders hold, in the list's order.
+const KINDS: &[(&str, &str)] = &[
+    ("memory", "Accesses where nothing is"),
+    ("race", "Races"),
+    ("unwritten", "Reads of what nobody wrote"),
+    ("copy", "Asynchronous copies"),
+    ("sync", "Barriers and warp-wide instructions"),
+    ("control", "Control flow"),
+    ("launch", "Launches"),
+    ("unsupported", "What the simulator does not know"),
+];
+
+/// The list of all defects: what, by which launch, and how the report begins.
+fn list(defects: &[Defect]) -> String {
+    let mut text = String::from(
+        "# Seeded defects\n\n\
+         Kernels with one defect each, and how the report on it begins. The whole report stands \
+         beside each kernel, in the `.txt` file of its name: the instruction's PTX line, its source \
+         line, the thread, for races both sides, and what to do. The test `fail.rs` holds the \
+         reports and this list to what the simulator says, and writes both \
+         (`BLESS=1 cargo test -p ptx_sim --test fail`).\n\n\
+         Those marked ✓ are only looked for with `LaunchOptions::check`: a GPU, and the simulator \
+         without it, may let them pass. What the checks can miss is in \
+         [`docs/checks.md`](../../../../docs/checks.md).\n",
+    );
+    let mut n_listed = 0;
+    for (kind, title) in KINDS {
+        text += &format!(
+            "\n## {title}\n\n| defect | check | found where | report |\n|---|---|---|---|\n"
+        );
+        for defect in defects.iter().filter(|d| d.kind == *kind) {
+            n_listed += 1;
+            text += &defect.row();
+        }
+    }
+    assert_eq!(n_listed, defects.len(), "every folder has a title");
+    text
+}
+
+/// One kernel and the report on it.
+struct Defect {
+    kind: String,
+    name: String,
+    title: String,
+    is_checked: bool,
+    report: String,
+}
+
+impl Defect {
+    fn row(&self) -> String {
+        let first = self.report.lines().next().unwrap_or_default();
+        let opcode = |line: &str| {
+            let (_, place) = line.split_once("(PTX line ")?;
+            Some(format!("line {}", place.split_once(')')?.0))
+        };
+        // The last place is that of the access which is reported; calls that
+        // led there follow it.
+        let places = || {
+            self.report
+                .lines()
+                .filter(|line| line.contains("in kernel"))
+        };
+        let place = places().next_back().and_then(opcode).unwrap_or_default();
+        format!(
+            "| [{}]({}/{}.ptx) | {} | {place} | {} |\n",
+            self.title.trim_end_matches('.'),
+            self.kind,
+            self.name,
+            if self.is_checked { "✓" } else { "" },
+            first.replace('|', "\\|")
+        )
+    }
+}
+
 #[test]
 fn every_defect_is_reported() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fail");
@@ -90,6 +173,7 @@ fn every_defect_is_reported() {
     let files = ptx_files(&folder);
     assert!(files.len() >= 20, "the files are there");
     let mut wrong = Vec::new();
+    let mut defects = Vec::new();
     for file in files {
         let text = fs::read_to_string(&file).expect("a readable file");
         let got = report(&text) + "\n";
@@ -109,6 +193,24 @@ fn every_defect_is_reported() {
             ));
         }
         assert_ne!(got, "no error\n", "{} must fail", file.display());
+        let name = |path: &Path| path.file_name().expect("a name").display().to_string();
+        defects.push(Defect {
+            kind: name(file.parent().expect("a folder")),
+            name: file.file_stem().expect("a name").display().to_string(),
+            title: text.lines().next().unwrap_or_default()[2..]
+                .trim()
+                .to_owned(),
+            is_checked: settings(&text).contains_key("check"),
+            report: got,
+        });
+    }
+    let path = folder.join("README.md");
+    let list = list(&defects);
+    if bless {
+        fs::write(&path, &list).expect("a writable folder");
+    }
+    if fs::read_to_string(&path).unwrap_or_default() != list {
+        wrong.push("README.md is not the list of these".to_owned());
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -1,5 +1,5 @@
-//! Kernels without races, on which the check must stay silent. Those with one
-//! are in `fail/race`.
+//! Kernels in order, on which the checks must stay silent. Those with a defect
+//! are in `fail`.
 
 mod common;
 
@@ -160,4 +160,151 @@ fn contended_atomics_do_not_race() {
 	ld.volatile.global.u32 %r2, [%buf];";
     let out = checked(&kernel(body), 4, 64, 256);
     assert_eq!(out[0] as u32, 256);
+}
+
+#[test]
+fn a_warp_barrier_orders_its_lanes() {
+    // The last steps of a tree, within one warp.
+    let body = "
+	mov.u32 %r1, tile;
+	mad.lo.u32 %r2, %me, 4, %r1;
+	mov.u32 %r3, 16;
+	st.shared.u32 [%r2], %me;
+	bar.warp.sync 0xFFFFFFFF;
+STEP:
+	setp.ge.u32 %p1, %me, %r3;
+	@%p1 bra NEXT;
+	mad.lo.u32 %r4, %r3, 4, %r2;
+	ld.shared.u32 %r5, [%r4];
+	ld.shared.u32 %r6, [%r2];
+	add.u32 %r6, %r6, %r5;
+	st.shared.u32 [%r2], %r6;
+NEXT:
+	bar.warp.sync 0xFFFFFFFF;
+	shr.u32 %r3, %r3, 1;
+	setp.ne.u32 %p2, %r3, 0;
+	@%p2 bra STEP;
+	ld.shared.u32 %r7, [tile];
+	cvt.u64.u32 %rd1, %r7;
+	st.global.u64 [%slot], %rd1;";
+    let out = checked(&with_tile(body), 1, 32, 32);
+    assert_eq!(out, [31 * 16; 32]);
+}
+
+#[test]
+fn a_pipeline_of_copies_is_in_order() {
+    // Two stages: the next is copied while the present one is read.
+    let body = "
+	mov.u32 %r1, tile;
+	mad.lo.u32 %r2, %me, 8, %r1;
+	mul.wide.u32 %rd1, %me, 8;
+	add.u64 %rd1, %buf, %rd1;
+	xor.b32 %r3, %me, 63;
+	mad.lo.u32 %r3, %r3, 8, %r1;
+	cp.async.ca.shared.global [%r2], [%rd1], 8;
+	cp.async.commit_group;
+	mov.u32 %r4, 0;
+	mov.u64 %rd3, 0;
+ROUND:
+	xor.b32 %r2, %r2, 512;
+	add.u64 %rd1, %rd1, 512;
+	setp.eq.u32 %p1, %r4, 3;
+	@!%p1 cp.async.ca.shared.global [%r2], [%rd1], 8;
+	cp.async.commit_group;
+	cp.async.wait_group 1;
+	bar.sync 0;
+	ld.shared.u64 %rd2, [%r3];
+	add.u64 %rd3, %rd3, %rd2;
+	xor.b32 %r3, %r3, 512;
+	bar.sync 0;
+	add.u32 %r4, %r4, 1;
+	setp.lt.u32 %p2, %r4, 4;
+	@%p2 bra ROUND;
+	st.global.u64 [%slot], %rd3;";
+    let ptx = format!(
+        "{HEADER}.shared .align 1024 .b8 tile[1024];\n{}",
+        kernel(body)
+    );
+    checked(&ptx, 1, 64, 256);
+}
+
+#[test]
+fn block_scope_is_enough_within_a_block() {
+    let body = "
+	setp.ne.u32 %p1, %me, 0;
+	@%p1 bra OTHERS;
+	st.shared.u32 [tile], 7;
+	fence.acq_rel.cta;
+	st.relaxed.cta.shared.u32 [tile+4], 1;
+	bra END;
+OTHERS:
+	setp.ne.u32 %p2, %me, 32;
+	@%p2 bra END;
+WAIT:
+	ld.relaxed.cta.shared.u32 %r1, [tile+4];
+	setp.ne.u32 %p3, %r1, 1;
+	@%p3 bra WAIT;
+	fence.acq_rel.cta;
+	ld.shared.u32 %r2, [tile];
+	red.relaxed.cta.global.add.u32 [%slot], %r2;
+END:";
+    let out = checked(&with_tile(body), 1, 64, 64);
+    assert_eq!(out[32], 7);
+}
+
+#[test]
+fn halves_of_a_warp_shuffle_among_themselves() {
+    let body = "
+	and.b32 %r1, %me, 16;
+	setp.eq.u32 %p1, %r1, 0;
+	selp.b32 %r2, 0xFFFF, 0xFFFF0000, %p1;
+	shfl.sync.down.b32 %r3, %me, 8, 0x100F, %r2;
+	cvt.u64.u32 %rd1, %r3;
+	st.global.u64 [%slot], %rd1;";
+    let out = checked(&kernel(body), 1, 32, 32);
+    assert_eq!((out[0], out[15], out[16]), (8, 15, 24));
+}
+
+#[test]
+fn what_one_launch_writes_the_next_may_read() {
+    use ptx_sim::{Device, Launch, Module};
+    let body = "
+	ld.global.u32 %r1, [%buf];
+	setp.eq.u32 %p1, %r1, 0;
+	@!%p1 ld.global.u64 %rd1, [%slot+8];
+	@%p1 st.global.u64 [%slot+8], 5;";
+    let module = Module::parse(&format!("{HEADER}{}", kernel(body))).expect("a module");
+    let mut device = Device::new();
+    let loaded = device.load(&module).expect("room");
+    let buffer = device.alloc(264, "buffer").expect("room");
+    let launch = |check, first: u32, device: &mut Device| {
+        device
+            .write(buffer, &first.to_le_bytes())
+            .expect("the buffer");
+        let launch = Launch {
+            grid: [1, 1, 1],
+            block: [32, 1, 1],
+            dynamic_shared_bytes: 0,
+            params: &[&buffer.to_le_bytes()],
+            options: LaunchOptions {
+                check,
+                ..Default::default()
+            },
+        };
+        device
+            .launch(&loaded, "k", &launch)
+            .map(|_| ())
+            .map_err(|e| e.to_string())
+    };
+    let error = launch(true, 1, &mut device).expect_err("nobody wrote it");
+    assert!(error.contains("read of unwritten memory"), "{error}");
+    // A kernel writes it: with checks, and then without.
+    for check in [true, false] {
+        device.mark_unwritten(buffer, 264).expect("the buffer");
+        assert_eq!(launch(check, 0, &mut device), Ok(()));
+        assert_eq!(launch(true, 1, &mut device), Ok(()));
+    }
+    device.mark_unwritten(buffer, 264).expect("the buffer");
+    device.fill(buffer, 264, 0).expect("the buffer");
+    assert_eq!(launch(true, 1, &mut device), Ok(()));
 }

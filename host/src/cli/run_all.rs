@@ -43,8 +43,8 @@ pub struct Args {
     #[arg(long, value_name = "N")]
     fuel: Option<u64>,
 
-    /// Simulator: also look for races between warps, and for reads of shared
-    /// memory that nothing was written to.
+    /// Simulator: also look for races, for reads of memory that nothing was
+    /// written to, and for what else a GPU lets pass (docs/checks.md).
     #[arg(long)]
     check: bool,
 

@@ -21,7 +21,7 @@ impl<'e, T: DeviceCopy> Buffer<'e, T> {
     /// of bad accesses.
     pub fn poisoned(engine: &'e dyn Engine, label: &str, len: usize) -> Result<Self, EngineError> {
         let buffer = Self::uninitialised(engine, label, len)?;
-        buffer.fill(POISON)?;
+        buffer.poison()?;
         Ok(buffer)
     }
 
@@ -65,6 +65,11 @@ impl<'e, T: DeviceCopy> Buffer<'e, T> {
     /// Device address of the first value.
     pub fn address(&self) -> u64 {
         self.address
+    }
+
+    /// Sets every byte to [`POISON`], as if nobody had ever written there.
+    pub fn poison(&self) -> Result<(), EngineError> {
+        self.engine.poison(self.address, self.size_bytes())
     }
 
     /// Sets every byte to `value`.

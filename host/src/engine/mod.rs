@@ -138,6 +138,12 @@ pub trait Engine {
     /// Sets every one of `size_bytes` bytes to `value`.
     fn fill(&self, address: u64, size_bytes: u64, value: u8) -> Result<(), EngineError>;
 
+    /// Sets every byte to [`buffer::POISON`]. To an engine that checks, they count
+    /// as never written: a kernel that reads them first is at fault.
+    fn poison(&self, address: u64, size_bytes: u64) -> Result<(), EngineError> {
+        self.fill(address, size_bytes, buffer::POISON)
+    }
+
     /// Runs the launch to its end. The counts are there if they were asked for
     /// and the engine counts.
     fn launch(

@@ -1,5 +1,6 @@
 //! The simulator as an engine: runs anywhere, checks every access, counts.
 
+use super::buffer::POISON;
 use super::panic::{self, PanicRecord, SINK_SYMBOL};
 use super::{
     DeviceProperties, Engine, EngineError, EngineKind, Observe, Place, Prepared, PtxModule, Timed,
@@ -15,7 +16,7 @@ pub struct Sim {
     modules: Vec<PtxModule>,
     /// Warp instructions that each block may execute; ptx_sim's default if none.
     fuel: Option<u64>,
-    /// Whether to look for races.
+    /// Whether to look for races and the like.
     check: bool,
     state: RefCell<State>,
 }
@@ -71,8 +72,8 @@ impl Sim {
         Self { fuel, ..self }
     }
 
-    /// The same, but races between warps and reads of unwritten shared memory
-    /// are errors. Several times slower.
+    /// The same, but what a GPU lets pass is an error: races, reads of unwritten
+    /// memory, asynchronous copies not waited for (`docs/checks.md`). Slower.
     pub fn with_check(self, check: bool) -> Self {
         Self { check, ..self }
     }
@@ -233,6 +234,15 @@ impl Engine for Sim {
             .borrow_mut()
             .device
             .fill(address, size_bytes, value)
+            .map_err(memory)
+    }
+
+    fn poison(&self, address: u64, size_bytes: u64) -> Result<(), EngineError> {
+        self.fill(address, size_bytes, POISON)?;
+        self.state
+            .borrow_mut()
+            .device
+            .mark_unwritten(address, size_bytes)
             .map_err(memory)
     }
 

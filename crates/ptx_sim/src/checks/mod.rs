@@ -1,19 +1,36 @@
 //! What watches a kernel while it runs.
 //!
-//! An [`Observer`] is told of every block of instructions and every memory
-//! access, and cannot change anything: semantics never import what is in here
-//! beyond this trait, and a run without observers compiles to a loop without
-//! them.
+//! An [`Observer`] is told of every block of instructions, every memory access
+//! and everything that orders accesses, and cannot change anything: semantics
+//! never import what is in here beyond this trait, and a run without observers
+//! compiles to a loop without them.
+//!
+//! Reading order: [`count`] and [`counters`], what an access costs; [`order`],
+//! what comes before what; [`shadow`] and [`races`], accesses in no order;
+//! [`copies`], asynchronous copies; [`written`], reads of what nobody wrote;
+//! [`together`], barriers and warp-wide instructions. [`watch`] hands each event
+//! to those whom it concerns, and [`finding`] is what they find.
+//!
+//! What each check can miss stands in its module's documentation, and for users
+//! in `docs/checks.md`.
 
+pub(crate) mod copies;
 pub mod count;
 pub(crate) mod counters;
+pub(crate) mod finding;
+pub(crate) mod order;
 pub(crate) mod races;
+pub(crate) mod shadow;
+pub(crate) mod together;
+pub(crate) mod watch;
+pub(crate) mod written;
+
+use std::ops::Range;
 
 use crate::ir::Space;
-use crate::program::Order;
+use crate::program::{Order, Scope};
 
-use self::counters::Counters;
-use self::races::{Finding, Races};
+use self::finding::Finding;
 
 /// What a warp's memory instruction does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +54,7 @@ pub(crate) enum AccessClass {
 }
 
 /// One memory instruction of one warp.
+#[derive(Clone, Copy)]
 pub(crate) struct WarpAccess<'a> {
     /// What it does.
     pub class: AccessClass,
@@ -58,6 +76,38 @@ pub(crate) struct WarpAccess<'a> {
     pub warp: u32,
     /// What it orders.
     pub order: Order,
+    /// For whom.
+    pub scope: Scope,
+    /// Whether an atomic puts a value in the place of whatever was there.
+    pub overwrites: bool,
+    /// By lane, how many of the bytes are really accessed, if not all
+    /// (asynchronous copies).
+    pub lane_bytes: Option<&'a [u32; 32]>,
+}
+
+/// Some lanes of a warp.
+#[derive(Clone, Copy)]
+pub(crate) struct Lanes {
+    /// The block's number in the grid.
+    pub block: u64,
+    /// The warp's number in the block.
+    pub warp: u32,
+    /// The lanes.
+    pub mask: u32,
+}
+
+/// A warp, or a part of one, comes to a block barrier.
+pub(crate) struct BarrierArrival {
+    /// The barrier's instruction.
+    pub instruction: u32,
+    /// Who comes.
+    pub lanes: Lanes,
+    /// The barrier's number.
+    pub barrier: usize,
+    /// The thread count that the instruction gives, if any.
+    pub threads: Option<u32>,
+    /// Whether it waits there (`bar.arrive` does not).
+    pub waits: bool,
 }
 
 /// Watches a run.
@@ -76,75 +126,36 @@ pub(crate) trait Observer: Send {
     /// Block `block` has ended.
     fn block_ended(&mut self, _block: u64) {}
     /// A warp comes to a barrier.
-    fn arrived(&mut self, _block: u64, _barrier: usize, _warp: u32, _waits: bool) {}
+    fn arrived(&mut self, _arrival: &BarrierArrival) {}
     /// A barrier lets its warps go.
     fn released(&mut self, _block: u64, _barrier: usize) {}
-    /// A warp carries out a fence.
-    fn fence(&mut self, _block: u64, _warp: u32) {}
-    /// A defect that was found, once.
-    fn take_finding(&mut self) -> Option<Finding> {
+    /// Lanes carry out a fence.
+    fn fence(&mut self, _lanes: Lanes, _scope: Scope) {}
+    /// Lanes wait for each other, and see what each wrote (`bar.warp.sync`).
+    fn converged(&mut self, _lanes: Lanes) {}
+    /// Lanes carry out a warp-wide instruction, each with its mask of members;
+    /// a shuffle reads from these lanes.
+    fn together(
+        &mut self,
+        _instruction: u32,
+        _lanes: Lanes,
+        _members: &[u32; 32],
+        _sources: Option<&[u8; 32]>,
+    ) {
+    }
+    /// Lanes close their group of asynchronous copies.
+    fn copies_committed(&mut self, _lanes: Lanes) {}
+    /// Lanes have waited for all of their groups but the youngest `n_left`, or
+    /// for really all copies.
+    fn copies_awaited(&mut self, _lanes: Lanes, _n_left: Option<u32>) {}
+    /// A call gives lanes local memory at these addresses.
+    fn local_begins(&mut self, _lanes: Lanes, _range: Range<u32>) {}
+    /// A call writes arguments or results there.
+    fn local_passed(&mut self, _lanes: Lanes, _range: Range<u32>) {}
+    /// A defect that was found, once. At the `end` of a launch, or when it
+    /// fails, also one that something worse could still have explained.
+    fn take_finding(&mut self, _end: bool) -> Option<Finding> {
         None
-    }
-}
-
-/// Counts and, where asked to, looks for races.
-pub(crate) struct Watch {
-    pub(crate) counters: Counters,
-    pub(crate) races: Option<Box<Races>>,
-}
-
-impl Observer for Watch {
-    const ON: bool = true;
-
-    #[inline(always)]
-    fn block(&mut self, counter: u32, mask: u32) {
-        self.counters.block(counter, mask);
-    }
-
-    #[inline(always)]
-    fn guarded(&mut self, instruction: u32, mask: u32, block_mask: u32) {
-        self.counters.guarded(instruction, mask, block_mask);
-    }
-
-    fn access(&mut self, instruction: u32, access: &WarpAccess<'_>) {
-        if let Some(races) = &mut self.races {
-            races.access(instruction, access);
-        }
-        self.counters.access(instruction, access);
-    }
-
-    fn block_started(&mut self, block: u64, shared_bytes: u32) {
-        if let Some(races) = &mut self.races {
-            races.block_started(block, shared_bytes);
-        }
-    }
-
-    fn block_ended(&mut self, block: u64) {
-        if let Some(races) = &mut self.races {
-            races.block_ended(block);
-        }
-    }
-
-    fn arrived(&mut self, block: u64, barrier: usize, warp: u32, waits: bool) {
-        if let Some(races) = &mut self.races {
-            races.arrived(block, barrier, warp, waits);
-        }
-    }
-
-    fn released(&mut self, block: u64, barrier: usize) {
-        if let Some(races) = &mut self.races {
-            races.released(block, barrier);
-        }
-    }
-
-    fn fence(&mut self, block: u64, warp: u32) {
-        if let Some(races) = &mut self.races {
-            races.fence(block, warp);
-        }
-    }
-
-    fn take_finding(&mut self) -> Option<Finding> {
-        self.races.as_mut().and_then(|races| races.take_finding())
     }
 }
 

@@ -1,434 +1,369 @@
-//! Races and reads of unwritten shared memory.
+//! Races: two accesses in no order.
 //!
-//! Two accesses race if they touch a byte in common, at least one writes, at
-//! least one is an ordinary access (not atomic, volatile or ordered), they are
-//! by different warps, and nothing orders one before the other. Order comes
-//! from block barriers, and from a release by one warp that another acquires:
-//! by `.release` and `.acquire` on one address, or by relaxed accesses to it
-//! with a fence before the one and behind the other.
+//! Two accesses race if they touch a byte in common, at least one writes, they
+//! are by different threads, nothing orders one before the other ([`order`]),
+//! and they are not both atomic, volatile or ordered accesses of the same size
+//! whose scopes include each other.
 //!
-//! Within a block order is exact, by vector clocks: each warp counts its
-//! releases, and knows of each other warp up to which of them it is ordered
-//! after (FastTrack, Flanagan and Freund 2009, with warps for threads). Between
-//! blocks a single number stands for the vector: a warp that synchronises with
-//! another counts as ordered after everything before the other's release.
+//! What it misses, beside what [`order`] takes for ordered and [`shadow`]
+//! forgets:
+//! - races in an order of the warps' instructions that this run did not have;
+//! - stores to one address by several lanes of one instruction: one of them
+//!   wins, and it is not said which.
 //!
-//! What it may miss, so that it never cries wolf:
-//! - races between lanes of one warp;
-//! - between blocks, races hidden by an unrelated synchronisation;
-//! - scopes: every synchronisation counts as if it reached the whole device;
-//! - of more than two readers (or two writers of different bytes) of a word
-//!   only the last two are remembered;
-//! - words beyond [`MAX_TRACKED_WORDS`].
-//!
-//! Asynchronous copies count as written when they are started.
+//! [`order`]: super::order
+//! [`shadow`]: super::shadow
 
-use std::collections::HashMap;
-
+use super::finding::{Finding, Side, Spot};
+use super::order::WarpClock;
+use super::shadow::{LINE_BYTES, LINE_WORDS, Lines, Mark, Pattern, Site, Sites, Whole, Word};
 use super::{AccessClass, WarpAccess};
-use crate::ir::Space;
-use crate::program::Order;
+use crate::diagnostics::AccessKind;
+use crate::lanes::FULL_MASK;
 
-/// Warps of the largest block.
-const MAX_WARPS: usize = 32;
-/// Words of global memory that are watched, at most (about 200 bytes each).
-pub const MAX_TRACKED_WORDS: usize = 1 << 22;
-/// Words of a page of the table of global memory.
-const PAGE_WORDS: usize = 1024;
-
-/// One access to a word.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Record {
-    /// Instruction number; 0 bytes mean that there is no record.
-    pub instruction: u32,
-    /// The bytes of the word that it touched, one bit each.
-    bytes: u8,
-    synchronises: bool,
-    /// Who.
-    pub block: u64,
-    pub warp: u8,
-    pub lane: u8,
-    /// What it did.
-    pub is_write: bool,
-    pub is_atomic: bool,
-    /// The warp's releases before it.
-    clock: u32,
-    /// The number of the access.
-    time: u64,
+/// Compares an access with those that are remembered, and remembers it if it is
+/// to be.
+pub(crate) fn access(
+    lines: &mut impl Lines,
+    sites: &mut Sites,
+    clock: &WarpClock,
+    site: Site,
+    access: &WarpAccess<'_>,
+    remember: bool,
+) -> Option<Finding> {
+    let number = if remember { sites.number(site) } else { 0 };
+    let this = This {
+        number,
+        site,
+        clock,
+    };
+    if let Some(pattern) = whole_lines(access)
+        && !site.has(Site::SYNCHRONISES)
+    {
+        return whole(lines, sites, &this, access, pattern);
+    }
+    let parts = Parts::of(access);
+    // First all are compared, then all are remembered: lanes of one instruction
+    // do not race with each other.
+    for (lane, lanes, word, bytes) in parts.iter() {
+        let Some(line) = lines.line(word / LINE_WORDS as u64) else {
+            continue;
+        };
+        let word = line.word(word as usize % LINE_WORDS);
+        if let Some(other) = this.conflict(&word, Mark::new(this.number, bytes, lanes), sites) {
+            return Some(this.race(access, lane, other, sites));
+        }
+    }
+    if this.number == 0 {
+        return None;
+    }
+    for (_, lanes, word, bytes) in parts.iter() {
+        if let Some(words) = lines.words(word / LINE_WORDS as u64) {
+            let mark = Mark::new(this.number, bytes, lanes);
+            words[word as usize % LINE_WORDS].remember(mark, &site, sites);
+        }
+    }
+    None
 }
 
-/// What is known of a word.
-#[derive(Clone, Copy, Default)]
-struct Word {
-    /// The last ordinary writes.
-    writes: [Record; 2],
-    /// The last write that synchronises.
-    synchronised: Record,
-    /// The last reads.
-    reads: [Record; 2],
-    /// Bytes that have been written, one bit each.
-    written: u8,
-}
-
-/// What an access comes after.
-#[derive(Clone, Copy)]
-struct Known {
-    /// For each warp of the block, its releases that come before.
-    after: [u32; MAX_WARPS],
-    /// Accesses of other blocks up to this number come before.
-    seen: u64,
-}
-
-const NOTHING: Known = Known {
-    after: [0; MAX_WARPS],
-    seen: 0,
-};
-
-impl Known {
-    fn join(&mut self, other: &Self) {
-        for (mine, theirs) in self.after.iter_mut().zip(&other.after) {
-            *mine = (*mine).max(*theirs);
-        }
-        self.seen = self.seen.max(other.seen);
-    }
-}
-
-/// A warp's place in the order of things.
-#[derive(Clone, Copy)]
-struct WarpClock {
-    /// What its next access comes after.
-    now: Known,
-    /// What its relaxed writes publish: what came before its last fence…
-    fenced: Known,
-    /// …and when that was.
-    fence_time: u64,
-    /// What its relaxed reads have met, which a fence makes count.
-    pending: Known,
-}
-
-/// A block that runs.
-struct BlockState {
-    warps: [WarpClock; MAX_WARPS],
-    /// By barrier: what has been brought to it, and which warps wait.
-    barriers: [(Known, u32); 16],
-    shared: Vec<Word>,
-    /// What was published at addresses, by warps of this block.
-    published: HashMap<(bool, u64), Known>,
-    /// The first read of a word that nobody had written. A write that comes
-    /// later makes it a race.
-    unwritten: Option<Finding>,
-}
-
-impl BlockState {
-    fn new(shared_bytes: u32) -> Self {
-        let clock = WarpClock {
-            now: NOTHING,
-            fenced: NOTHING,
-            fence_time: 0,
-            pending: NOTHING,
+/// A whole warp accesses whole lines.
+fn whole(
+    lines: &mut impl Lines,
+    sites: &Sites,
+    this: &This<'_>,
+    access: &WarpAccess<'_>,
+    pattern: Pattern,
+) -> Option<Finding> {
+    let first = access.addresses[0] / LINE_BYTES;
+    let n_lines = u64::from(access.bytes / 4);
+    let writes = this.site.has(Site::WRITES);
+    for i in 0..n_lines {
+        let pattern = Pattern {
+            first_lane: pattern.first_lane + (i * 32 / n_lines) as u8,
+            ..pattern
         };
-        let mut warps = [clock; MAX_WARPS];
-        for (i, warp) in warps.iter_mut().enumerate() {
-            warp.now.after[i] = 1;
-        }
-        Self {
-            warps,
-            barriers: [(NOTHING, 0); 16],
-            shared: vec![Word::default(); shared_bytes.div_ceil(4) as usize],
-            published: HashMap::new(),
-            unwritten: None,
-        }
-    }
-}
-
-/// The first defect that was found.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Finding {
-    /// Two accesses in no order.
-    Race {
-        space: Space,
-        address: u64,
-        bytes: u32,
-        this: Record,
-        other: Record,
-    },
-    /// Shared memory read before anything was written there.
-    Unwritten {
-        address: u64,
-        bytes: u32,
-        this: Record,
-    },
-}
-
-/// Watches for races.
-#[derive(Default)]
-pub(crate) struct Races {
-    blocks: HashMap<u64, BlockState>,
-    pages: HashMap<u64, Box<[Word; PAGE_WORDS]>>,
-    /// When an address of global memory was last published.
-    published: HashMap<u64, u64>,
-    time: u64,
-    finding: Option<Finding>,
-}
-
-impl Races {
-    /// The first defect, once.
-    pub fn take_finding(&mut self) -> Option<Finding> {
-        self.finding.take()
-    }
-
-    /// A block begins.
-    pub fn block_started(&mut self, block: u64, shared_bytes: u32) {
-        self.blocks.insert(block, BlockState::new(shared_bytes));
-    }
-
-    /// A block has ended.
-    pub fn block_ended(&mut self, block: u64) {
-        if let Some(state) = self.blocks.remove(&block) {
-            self.finding = self.finding.or(state.unwritten);
-        }
-    }
-
-    /// A warp comes to a barrier.
-    pub fn arrived(&mut self, block: u64, barrier: usize, warp: u32, waits: bool) {
-        let Some(state) = self.blocks.get_mut(&block) else {
-            return;
+        let whole = Whole {
+            site: this.number,
+            pattern,
         };
-        let clock = &mut state.warps[warp as usize];
-        // A block barrier orders what the warp has read before it too.
-        clock.now.join(&clock.pending);
-        let (brought, waiting) = &mut state.barriers[barrier];
-        brought.join(&clock.now);
-        clock.now.after[warp as usize] += 1;
-        if waits {
-            *waiting |= 1 << warp;
-        }
-    }
-
-    /// A barrier lets its warps go.
-    pub fn released(&mut self, block: u64, barrier: usize) {
-        let Some(state) = self.blocks.get_mut(&block) else {
-            return;
+        let Some(line) = lines.line(first + i) else {
+            continue;
         };
-        let (brought, waiting) = state.barriers[barrier];
-        state.barriers[barrier] = (NOTHING, 0);
-        for (i, clock) in state.warps.iter_mut().enumerate() {
-            if waiting >> i & 1 != 0 {
-                clock.now.join(&brought);
-            }
-        }
-    }
-
-    /// A warp carries out a fence.
-    pub fn fence(&mut self, block: u64, warp: u32) {
-        let Some(state) = self.blocks.get_mut(&block) else {
-            return;
-        };
-        let clock = &mut state.warps[warp as usize];
-        clock.now.join(&clock.pending);
-        clock.fenced = clock.now;
-        clock.fence_time = self.time;
-        clock.now.after[warp as usize] += 1;
-    }
-
-    /// A warp accesses memory.
-    pub fn access(&mut self, instruction: u32, access: &WarpAccess<'_>) {
-        if self.finding.is_some() || !matches!(access.space, Space::Shared | Space::Global) {
-            return;
-        }
-        self.time += 1;
-        let (reads, writes) = match access.class {
-            AccessClass::Load | AccessClass::LoadMatrix => (true, false),
-            AccessClass::Store | AccessClass::StoreMatrix => (false, true),
-            // Told twice: its source is global, its target shared. The target
-            // counts as written when the copy starts.
-            AccessClass::AsyncCopy | AccessClass::AsyncCopyBypass => {
-                let is_source = access.space == Space::Global;
-                (is_source, !is_source)
-            }
-            AccessClass::Atomic | AccessClass::Reduction => (true, true),
-        };
-        let synchronises = access.order != Order::Weak;
-        if synchronises && reads {
-            self.acquire(access);
-        }
-        for lane in (0..32).filter(|lane| access.mask >> lane & 1 != 0) {
-            let record = Record {
-                instruction,
-                bytes: 0,
-                synchronises,
-                block: access.block,
-                warp: access.warp as u8,
-                lane: lane as u8,
-                is_write: writes,
-                is_atomic: reads && writes,
-                clock: 0,
-                time: self.time,
-            };
-            self.lane(access, lane, record);
-            if self.finding.is_some() {
-                return;
-            }
-        }
-        if synchronises && writes {
-            self.release(access);
-        }
-    }
-
-    /// The warp meets what was published at its addresses.
-    fn acquire(&mut self, access: &WarpAccess<'_>) {
-        let Some(state) = self.blocks.get_mut(&access.block) else {
-            return;
-        };
-        let clock = &mut state.warps[access.warp as usize];
-        let into = if access.order.acquires() {
-            &mut clock.now
-        } else {
-            &mut clock.pending
-        };
-        let is_shared = access.space == Space::Shared;
-        for lane in (0..32).filter(|lane| access.mask >> lane & 1 != 0) {
-            let address = access.addresses[lane] & !3;
-            if let Some(published) = state.published.get(&(is_shared, address)) {
-                into.join(published);
-            }
-            if !is_shared && let Some(&time) = self.published.get(&address) {
-                into.seen = into.seen.max(time);
-            }
-        }
-    }
-
-    /// What the warp did so far, or up to its last fence, is published at its
-    /// addresses.
-    fn release(&mut self, access: &WarpAccess<'_>) {
-        let Some(state) = self.blocks.get_mut(&access.block) else {
-            return;
-        };
-        let clock = &mut state.warps[access.warp as usize];
-        let releases = access.order.releases();
-        let (known, time) = match releases {
-            true => (clock.now, self.time),
-            false => (clock.fenced, clock.fence_time),
-        };
-        let is_shared = access.space == Space::Shared;
-        for lane in (0..32).filter(|lane| access.mask >> lane & 1 != 0) {
-            let address = access.addresses[lane] & !3;
-            state
-                .published
-                .entry((is_shared, address))
-                .or_insert(NOTHING)
-                .join(&known);
-            if !is_shared {
-                let published = self.published.entry(address).or_insert(0);
-                *published = (*published).max(time);
-            }
-        }
-        if releases {
-            clock.now.after[access.warp as usize] += 1;
-        }
-    }
-
-    /// One lane's access, word by word.
-    fn lane(&mut self, access: &WarpAccess<'_>, lane: usize, mut record: Record) {
-        let Some(state) = self.blocks.get_mut(&access.block) else {
-            return;
-        };
-        let known = state.warps[access.warp as usize].now;
-        record.clock = known.after[access.warp as usize];
-        let start = access.addresses[lane];
-        let end = start + u64::from(access.bytes);
-        let mut at = start;
-        while at < end {
-            let word_start = at & !3;
-            let past = end.min(word_start + 4);
-            let bits = ((1u16 << (past - word_start)) - (1u16 << (at - word_start))) as u8;
-            record.bytes = bits;
-            let word = if access.space == Space::Shared {
-                let Some(word) = state.shared.get_mut((word_start / 4) as usize) else {
-                    return;
-                };
-                if !record.is_write && word.written & bits != bits {
-                    state.unwritten.get_or_insert(Finding::Unwritten {
-                        address: start,
-                        bytes: access.bytes,
-                        this: record,
-                    });
-                }
-                word
-            } else {
-                let number = word_start / 4 / PAGE_WORDS as u64;
-                if self.pages.len() * PAGE_WORDS >= MAX_TRACKED_WORDS
-                    && !self.pages.contains_key(&number)
-                {
-                    return;
-                }
-                let page = self
-                    .pages
-                    .entry(number)
-                    .or_insert_with(|| Box::new([Word::default(); PAGE_WORDS]));
-                &mut page[(word_start / 4) as usize % PAGE_WORDS]
-            };
-            if let Some(other) = word.conflict(&record, &known) {
-                self.finding = Some(Finding::Race {
-                    space: access.space,
-                    address: start,
-                    bytes: access.bytes,
-                    this: record,
-                    other,
-                });
-                return;
-            }
-            word.remember(record);
-            at = past;
-        }
-    }
-}
-
-impl Word {
-    /// An earlier access that races with this one.
-    fn conflict(&self, this: &Record, known: &Known) -> Option<Record> {
-        let races = |other: &&Record| {
-            let is_before = if other.block == this.block {
-                other.warp == this.warp || known.after[other.warp as usize] >= other.clock
-            } else {
-                other.time <= known.seen
-            };
-            other.bytes & this.bytes != 0
-                && !(other.synchronises && this.synchronises)
-                && !is_before
-        };
-        let reads = self.reads.iter().filter(|_| this.is_write);
-        let writes = self.writes.iter().chain([&self.synchronised]);
-        writes.chain(reads).find(races).copied()
-    }
-
-    /// Keeps an access for later ones to be compared with.
-    fn remember(&mut self, this: Record) {
-        if this.is_write {
-            self.written |= this.bytes;
-        }
-        // What an atomic reads is covered by what it writes.
-        if this.is_write && this.synchronises {
-            self.synchronised = this;
-        } else {
-            let list = if this.is_write {
-                &mut self.writes
-            } else {
-                &mut self.reads
-            };
-            let covered = |r: &Record| r.bytes & !this.bytes == 0;
-            let same = |r: &Record| this.is_write || (r.block, r.warp) == (this.block, this.warp);
-            let place = list
+        let mut is_clear = line.words.is_none() && this.is_after_whole(line.write, pattern, sites);
+        if writes {
+            is_clear &= line
+                .reads
                 .iter()
-                .position(|r| r.bytes == 0 || covered(r) && same(r))
-                .unwrap_or(if list[0].time <= list[1].time { 0 } else { 1 });
-            list[place] = this;
+                .all(|&read| this.is_after_whole(read, pattern, sites));
         }
-        if this.is_write {
-            for read in &mut self.reads {
-                // They come before this write, or the race was reported.
-                read.bytes &= !this.bytes;
+        if !is_clear {
+            for index in 0..LINE_WORDS {
+                let mark = whole.mark(index);
+                if let Some(other) = this.conflict(&line.word(index), mark, sites) {
+                    let lane = mark.lanes.trailing_zeros() as usize;
+                    return Some(this.race(access, lane, other, sites));
+                }
             }
         }
+        if this.number == 0 {
+            continue;
+        }
+        if writes {
+            (line.write, line.reads) = (whole, Default::default());
+            if line.words.take().is_some() {
+                lines.joined();
+            }
+            continue;
+        }
+        if let Some(words) = &mut line.words {
+            for (index, word) in words.iter_mut().enumerate() {
+                word.remember(whole.mark(index), &this.site, sites);
+            }
+            continue;
+        }
+        let by = |site: &Site| (site.block, site.warp);
+        let place = line.reads.iter().position(|read| {
+            let replaces = || by(sites.get(read.site)) == by(&this.site);
+            read.site == 0 || read.pattern == pattern && replaces()
+        });
+        let older = usize::from(line.reads[1].site < line.reads[0].site);
+        line.reads[place.unwrap_or(older)] = whole;
     }
+    None
+}
+
+/// The access that is compared.
+struct This<'a> {
+    /// Its site's number; 0 if it cannot be remembered.
+    number: u32,
+    site: Site,
+    clock: &'a WarpClock,
+}
+
+impl This<'_> {
+    /// Whether an access of another warp comes before this one.
+    fn is_after_warp(&self, other: &Site) -> bool {
+        if other.block == self.site.block {
+            self.clock.now.after[usize::from(other.warp)] >= other.clock
+        } else {
+            other.epoch <= self.clock.now.seen
+        }
+    }
+
+    fn is_same_warp(&self, other: &Site) -> bool {
+        (other.block, other.warp) == (self.site.block, self.site.warp)
+    }
+
+    /// Whether an access to a whole line surely comes before this one, or is by
+    /// the same lanes.
+    fn is_after_whole(&self, other: Whole, pattern: Pattern, sites: &Sites) -> bool {
+        if other.site == 0 {
+            return true;
+        }
+        let site = sites.get(other.site);
+        if self.is_same_warp(site) {
+            other.pattern == pattern || site.clock <= self.clock.lanes_min
+        } else {
+            self.is_after_warp(site)
+        }
+    }
+
+    /// An access to the word that races with this one: its mark, and the lane
+    /// of this one.
+    fn conflict(&self, word: &Word, this: Mark, sites: &Sites) -> Option<(Mark, u32)> {
+        let writes = self.site.has(Site::WRITES);
+        let n_reads = if writes { 2 } else { 0 };
+        word.writes
+            .iter()
+            .chain([&word.synchronised])
+            .chain(&word.reads[..n_reads])
+            .find_map(|&other| Some((other, self.races_with(other, this, sites)?)))
+    }
+
+    /// Whether a mark races with this one, by this lane.
+    #[inline]
+    fn races_with(&self, other: Mark, this: Mark, sites: &Sites) -> Option<u32> {
+        if other.bytes() & this.bytes() == 0 {
+            return None;
+        }
+        let site = sites.get(other.site());
+        if self.may_meet(site) {
+            return None;
+        }
+        if !self.is_same_warp(site) {
+            let lane = this.lanes.trailing_zeros();
+            return (!self.is_after_warp(site)).then_some(lane);
+        }
+        if site.clock <= self.clock.lanes_min {
+            return None;
+        }
+        // Each lane comes after what it did itself.
+        let alone = if other.lanes.is_power_of_two() {
+            other.lanes
+        } else {
+            0
+        };
+        (0..32).find(|&lane| {
+            (this.lanes & !alone) >> lane & 1 != 0 && self.clock.lanes[lane as usize] < site.clock
+        })
+    }
+
+    /// Whether both are accesses that are made to meet each other.
+    fn may_meet(&self, other: &Site) -> bool {
+        let scope = if other.block == self.site.block {
+            Site::SYNCHRONISES
+        } else {
+            Site::SYNCHRONISES | Site::WIDE
+        };
+        self.site.has(scope) && other.has(scope) && self.site.size == other.size
+    }
+
+    fn race(
+        &self,
+        access: &WarpAccess<'_>,
+        lane: usize,
+        (mark, by): (Mark, u32),
+        sites: &Sites,
+    ) -> Finding {
+        let other = sites.get(mark.site());
+        // Of several lanes of one word, the one that is at fault.
+        let lane = if access.addresses[by as usize] == access.addresses[lane] {
+            by
+        } else {
+            lane as u32
+        };
+        let others = match mark.lanes & !(1 << lane) {
+            0 => mark.lanes,
+            others if self.is_same_warp(other) => others,
+            _ => mark.lanes,
+        };
+        Finding::Race {
+            at: Spot::of(access, lane as usize),
+            this: side(&self.site, lane),
+            other: side(other, others.trailing_zeros()),
+        }
+    }
+}
+
+/// A site's access by one lane.
+pub(crate) fn side(site: &Site, lane: u32) -> Side {
+    let kind = if site.has(Site::COPIES) {
+        AccessKind::AsyncCopy
+    } else if site.has(Site::ATOMIC) {
+        AccessKind::Atomic
+    } else if site.has(Site::WRITES) {
+        AccessKind::Store
+    } else {
+        AccessKind::Load
+    };
+    Side {
+        instruction: site.instruction,
+        block: u64::from(site.block),
+        warp: u32::from(site.warp),
+        lane,
+        kind,
+    }
+}
+
+/// What kind of access an instruction's is; of an asynchronous copy, that to its
+/// target.
+pub(crate) fn flags(class: AccessClass) -> u8 {
+    match class {
+        AccessClass::Load | AccessClass::LoadMatrix => 0,
+        AccessClass::Store | AccessClass::StoreMatrix => Site::WRITES,
+        AccessClass::AsyncCopy | AccessClass::AsyncCopyBypass => Site::WRITES | Site::COPIES,
+        AccessClass::Atomic | AccessClass::Reduction => Site::WRITES | Site::ATOMIC,
+    }
+}
+
+/// If all lanes access whole lines together, each lane's words behind the lane's
+/// before: how.
+fn whole_lines(access: &WarpAccess<'_>) -> Option<Pattern> {
+    let shift = match access.bytes {
+        4 => 0,
+        8 => 1,
+        16 => 2,
+        _ => return None,
+    };
+    let first = access.addresses[0];
+    if access.mask != FULL_MASK
+        || !first.is_multiple_of(LINE_BYTES)
+        || access.lane_bytes.is_some()
+        || !is_contiguous(access)
+    {
+        return None;
+    }
+    Some(Pattern {
+        first_lane: 0,
+        shift,
+    })
+}
+
+/// Whether all 32 lanes are active and each begins where the one before it ends.
+pub(crate) fn is_contiguous(access: &WarpAccess<'_>) -> bool {
+    match access.stride {
+        Some(stride) => stride == u64::from(access.bytes),
+        None => {
+            let first = access.addresses[0];
+            access.mask == FULL_MASK
+                && (access.addresses.iter().zip(0..))
+                    .all(|(&address, lane)| address == first + lane * u64::from(access.bytes))
+        }
+    }
+}
+
+/// The words of a warp's access.
+struct Parts<'a> {
+    access: &'a WarpAccess<'a>,
+    /// Lanes to go through.
+    mask: u32,
+    /// Whether one stands for all.
+    is_broadcast: bool,
+}
+
+impl<'a> Parts<'a> {
+    fn of(access: &'a WarpAccess<'a>) -> Self {
+        let first = access.mask.trailing_zeros() & 31;
+        let address = access.addresses[first as usize];
+        let is_broadcast = access.lane_bytes.is_none()
+            && lanes(access.mask).all(|lane| access.addresses[lane] == address);
+        let mask = if is_broadcast {
+            1 << first
+        } else {
+            access.mask
+        };
+        Self {
+            access,
+            mask,
+            is_broadcast,
+        }
+    }
+
+    /// A lane, all lanes that access the same, the word's number, its bytes.
+    fn iter(&self) -> impl Iterator<Item = (usize, u32, u64, u32)> + '_ {
+        lanes(self.mask).flat_map(move |lane| {
+            let all = if self.is_broadcast {
+                self.access.mask
+            } else {
+                1 << lane
+            };
+            let start = self.access.addresses[lane];
+            let n_bytes = match self.access.lane_bytes {
+                Some(n) => n[lane].min(self.access.bytes),
+                None => self.access.bytes,
+            };
+            let end = start + u64::from(n_bytes);
+            (start / 4..end.div_ceil(4)).map(move |word| {
+                let from = start.max(word * 4) - word * 4;
+                let to = end.min(word * 4 + 4) - word * 4;
+                let bytes = (1u32 << to) - (1u32 << from);
+                (lane, all, word, bytes)
+            })
+        })
+    }
+}
+
+/// The lanes of a mask, in order.
+pub(crate) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
+    (0..32).filter(move |lane| mask >> lane & 1 != 0)
 }

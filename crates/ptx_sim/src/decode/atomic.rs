@@ -15,10 +15,10 @@ impl Decoder<'_> {
         if op.has("async") {
             return Err("asynchronous reductions are not supported".to_owned());
         }
-        let order = match take_order(op) {
+        let (order, scope) = match take_order(op) {
             // Atomics are at least relaxed.
-            Order::Weak => Order::Relaxed,
-            order => order,
+            (Order::Weak, scope) => (Order::Relaxed, scope),
+            given => given,
         };
         let space = take_space(op)?;
         op.ignore(&["noftz", "L2::cache_hint"]);
@@ -107,6 +107,7 @@ impl Decoder<'_> {
             swap,
             is_reduction,
             order,
+            scope,
         })));
         Ok(())
     }

@@ -8,6 +8,7 @@ use crate::program::{
 };
 
 use super::frame::{FrameBuilder, lane_bytes};
+use super::memory::take_scope;
 use super::opcode::Opcode;
 use super::operand::Decoded;
 
@@ -142,8 +143,9 @@ impl Decoder<'_> {
                 Ok(())
             }
             "membar" | "fence" => {
+                let scope = take_scope(op);
                 while op.take_if(|_| Some(())).is_some() {}
-                self.emit(Op::Fence);
+                self.emit(Op::Fence(scope));
                 Ok(())
             }
             "prefetch" | "prefetchu" | "applypriority" | "discard" | "pmevent"

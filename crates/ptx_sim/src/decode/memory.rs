@@ -1,7 +1,7 @@
 //! `ld` and `st`.
 
 use crate::ir::{Address, AddressBase, Operand, Space, Symbol, Type};
-use crate::program::{Access, Init, Op, Order};
+use crate::program::{Access, Init, Op, Order, Scope};
 
 use super::frame::lane_bytes;
 use super::instruction::{Decoder, take_space};
@@ -22,12 +22,22 @@ fn ignore_hints(op: &mut Opcode<'_>) {
     {}
 }
 
+/// Takes the scope: the whole device where none is given.
+pub(crate) fn take_scope(op: &mut Opcode<'_>) -> Scope {
+    if op.take("cta") {
+        return Scope::Block;
+    }
+    op.ignore(&["cluster", "gpu", "gl", "sys"]);
+    Scope::Device
+}
+
 /// Takes ordering and scope. In this machine every access is visible to all at
 /// once, in program order, so that every ordering holds; observers compare what
 /// the kernel asked for with what it needs.
-pub(crate) fn take_order(op: &mut Opcode<'_>) -> Order {
-    op.ignore(&["cta", "cluster", "gpu", "sys", "weak", "mmio"]);
-    op.take_if(|part| {
+pub(crate) fn take_order(op: &mut Opcode<'_>) -> (Order, Scope) {
+    let scope = take_scope(op);
+    op.ignore(&["weak", "mmio"]);
+    let order = op.take_if(|part| {
         Some(match part {
             "volatile" | "relaxed" => Order::Relaxed,
             "acquire" => Order::Acquire,
@@ -35,8 +45,8 @@ pub(crate) fn take_order(op: &mut Opcode<'_>) -> Order {
             "acq_rel" => Order::AcquireRelease,
             _ => return None,
         })
-    })
-    .unwrap_or(Order::Weak)
+    });
+    (order.unwrap_or(Order::Weak), scope)
 }
 
 /// Takes a vector length.
@@ -65,7 +75,7 @@ pub(crate) fn elements(operand: &Operand, n: usize) -> Decoded<&[Operand]> {
 impl Decoder<'_> {
     /// `ld`
     pub fn load(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
-        let order = take_order(op);
+        let (order, scope) = take_order(op);
         let space = take_space(op)?;
         ignore_hints(op);
         let n = take_vector(op);
@@ -100,6 +110,7 @@ impl Decoder<'_> {
             signed: is_signed(ty),
             registers,
             order,
+            scope,
         })));
         Ok(())
     }
@@ -151,7 +162,7 @@ impl Decoder<'_> {
 
     /// `st`
     pub fn store(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
-        let order = take_order(op);
+        let (order, scope) = take_order(op);
         let space = take_space(op)?;
         ignore_hints(op);
         let n = take_vector(op);
@@ -200,6 +211,7 @@ impl Decoder<'_> {
             signed: false,
             registers,
             order,
+            scope,
         })));
         Ok(())
     }

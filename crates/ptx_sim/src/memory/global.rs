@@ -9,6 +9,7 @@ use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
 
 use super::address::GLOBAL_BASE;
+use super::written::Written;
 
 /// Address space that an allocation's start is aligned to.
 const PAGE_SHIFT: u32 = 21;
@@ -39,6 +40,8 @@ pub struct Allocation {
     pub purpose: Purpose,
     /// Its bytes; `None` once freed.
     storage: Option<Storage>,
+    /// Which of them have been written.
+    written: Written,
 }
 
 /// Zeroed host memory that is only ever reached through raw pointers, because
@@ -116,6 +119,7 @@ impl GlobalMemory {
             label: label.to_owned(),
             purpose,
             storage: Some(Storage::new(size_bytes)),
+            written: Written::none(size_bytes),
         });
         self.live_bytes += size_bytes;
         base
@@ -140,8 +144,9 @@ impl GlobalMemory {
         self.live_bytes
     }
 
+    /// The number of the allocation whose pages hold `address`.
     #[inline]
-    fn number_at(&self, address: u64) -> Option<usize> {
+    pub fn number_at(&self, address: u64) -> Option<usize> {
         let page = address.wrapping_sub(GLOBAL_BASE) >> PAGE_SHIFT;
         let number = *self.pages.get(usize::try_from(page).ok()?)?;
         (number as usize).checked_sub(1)
@@ -183,6 +188,37 @@ impl GlobalMemory {
                 n_bytes as usize,
             )
         })
+    }
+
+    /// Takes what is known of each allocation's bytes, for a launch that watches.
+    pub fn take_written(&mut self) -> Vec<Written> {
+        self.allocations
+            .iter_mut()
+            .map(|a| std::mem::replace(&mut a.written, Written::none(0)))
+            .collect()
+    }
+
+    /// A launch has ended, which knows of each allocation what was written; or
+    /// does not know, and may have written anything.
+    pub fn launched(&mut self, written: Option<Vec<Written>>) {
+        match written {
+            Some(written) => {
+                for (allocation, written) in self.allocations.iter_mut().zip(written) {
+                    allocation.written = written;
+                }
+            }
+            None => self
+                .allocations
+                .iter_mut()
+                .for_each(|a| a.written.mark_all()),
+        }
+    }
+
+    /// The host's part of what has been written of the allocation at `address`.
+    pub fn written_mut(&mut self, address: u64) -> Option<(u64, &mut Written)> {
+        let number = self.number_at(address)?;
+        let allocation = &mut self.allocations[number];
+        Some((address - allocation.base, &mut allocation.written))
     }
 
     /// The bytes from `address` on, for the host to write.

@@ -6,7 +6,8 @@
 //! - [`local`]: one warp's local memory, interleaved by thread as the hardware
 //!   lays it out.
 //! - [`address`]: generic addresses and the windows that shared and local
-//!   memory have in them.
+//!   memory have in them;
+//! - [`written`]: which bytes of an allocation have been written.
 //!
 //! Left out: caches, and the order in which other threads see writes. One
 //! access is carried out at a time per worker, and accesses of different
@@ -16,3 +17,4 @@ pub mod address;
 pub mod global;
 pub mod local;
 pub mod shared;
+pub mod written;

@@ -119,9 +119,11 @@ pub(crate) fn wake_complete(warp: &mut Warp) -> bool {
 }
 
 /// `shfl.sync`
-pub(crate) fn shuffle(
+pub(crate) fn shuffle<O: Observer>(
+    env: &mut Env<'_, O>,
     warp: &Warp,
     view: &PathView<'_>,
+    ptx: u32,
     op: &Shuffle,
     mask: u32,
 ) -> Result<(), Stop> {
@@ -137,6 +139,7 @@ pub(crate) fn shuffle(
     };
     require(warp, members, mask)?;
     let mut result = [0; WARP_SIZE];
+    let mut sources = [0; WARP_SIZE];
     let mut in_range = 0;
     for lane in 0..WARP_SIZE as u32 {
         let i = lane as usize;
@@ -156,11 +159,18 @@ pub(crate) fn shuffle(
         };
         let source = if inside { source } else { lane };
         in_range |= u32::from(inside) << lane;
+        sources[i] = source as u8;
         result[i] = if mask >> source & 1 != 0 {
             a[source as usize]
         } else {
             0
         };
+    }
+    if O::ON {
+        let number = view.first_instruction + ptx;
+        let lanes = env.lanes(warp, mask);
+        env.observer
+            .together(number, lanes, members, Some(&sources));
     }
     // SAFETY: As above.
     unsafe {
@@ -182,9 +192,11 @@ pub(crate) fn shuffle(
 }
 
 /// Votes, matches, reductions and the rest.
-pub(crate) fn collective(
+pub(crate) fn collective<O: Observer>(
+    env: &mut Env<'_, O>,
     warp: &Warp,
     view: &PathView<'_>,
+    ptx: u32,
     op: &Collective,
     mask: u32,
 ) -> Result<(), Stop> {
@@ -195,6 +207,16 @@ pub(crate) fn collective(
         None => [mask; WARP_SIZE],
     };
     require(warp, &members, mask)?;
+    if O::ON {
+        let lanes = env.lanes(warp, mask);
+        if op.members.is_some() {
+            let number = view.first_instruction + ptx;
+            env.observer.together(number, lanes, &members, None);
+        }
+        if op.kind == CollectiveKind::Converge {
+            env.observer.converged(lanes);
+        }
+    }
     let source = || {
         op.a.ok_or_else(|| Trouble::Internal("a collective instruction without source".to_owned()))
     };

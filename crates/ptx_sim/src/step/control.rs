@@ -2,7 +2,7 @@
 
 use super::{Env, PathView, Trouble, fault};
 use crate::block::{Arrival, Waiter};
-use crate::checks::Observer;
+use crate::checks::{BarrierArrival, Observer};
 use crate::diagnostics::FaultKind;
 use crate::launch::FUNCTION_BASE;
 use crate::memory::local::LOCAL_LIMIT;
@@ -281,8 +281,19 @@ fn enter<O: Observer>(
     let frame = env.launch.push_frame(warp, index, local_base, env.ctaid);
     warp.frames[frame].lanes = path.mask;
     warp.frames[frame].caller = Some((path.frame, path.block));
+    if O::ON {
+        let lanes = env.lanes(warp, path.mask);
+        let end = local_base + callee.local_bytes;
+        env.observer.local_begins(lanes, local_base..end);
+    }
     for (argument, offset) in call.arguments.iter().zip(&callee.param_offsets) {
-        pass_in(warp, path.frame, *argument, local_base + offset, path.mask);
+        let start = local_base + offset;
+        pass_in(warp, path.frame, *argument, start, path.mask);
+        if O::ON {
+            let lanes = env.lanes(warp, path.mask);
+            env.observer
+                .local_passed(lanes, start..start + argument.bytes());
+        }
     }
     path.frame = frame;
     path.block = 0;
@@ -314,6 +325,10 @@ fn return_from<O: Observer>(
             Argument::Memory { offset: to, bytes } => {
                 let to = warp.frames[caller].local_base + to;
                 copy_local(warp, from_base + offset, to, bytes, path.mask);
+                if O::ON {
+                    let lanes = env.lanes(warp, path.mask);
+                    env.observer.local_passed(lanes, to..to + bytes);
+                }
             }
             Argument::Register { slot, bytes } => {
                 let regs = warp.frames[caller].registers.frame();
@@ -383,8 +398,24 @@ fn at_barrier<O: Observer>(
     } else {
         path.mask.count_ones()
     };
-    env.observer
-        .arrived(env.block, id as usize, warp.index, waits);
+    if O::ON {
+        let block = &view.function.blocks[path.block as usize];
+        let lanes = env.lanes(
+            warp,
+            if barrier.aligned {
+                warp.live
+            } else {
+                path.mask
+            },
+        );
+        env.observer.arrived(&BarrierArrival {
+            instruction: view.first_instruction + block.ptx_end.saturating_sub(1),
+            lanes,
+            barrier: id as usize,
+            threads,
+            waits,
+        });
+    }
     let mut come = |path: &mut Path| {
         env.barriers.arrive(Arrival {
             id: id as usize,

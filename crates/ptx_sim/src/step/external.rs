@@ -40,6 +40,10 @@ pub(crate) fn call<O: Observer>(
         for lane in lanes(mask) {
             warp.local.write(lane, at, *bytes, 0);
         }
+        if O::ON {
+            let lanes = env.lanes(warp, mask);
+            env.observer.local_passed(lanes, at..at + bytes);
+        }
     }
     Ok(())
 }

@@ -15,7 +15,7 @@ pub(crate) mod predicate;
 mod printf;
 
 use crate::block::BlockBarriers;
-use crate::checks::Observer;
+use crate::checks::{Lanes, Observer};
 use crate::diagnostics::FaultKind;
 use crate::launch::LaunchContext;
 use crate::memory::shared::SharedMemory;
@@ -41,6 +41,17 @@ pub(crate) struct Env<'a, O: Observer> {
     pub given_up: i64,
     /// What watches.
     pub observer: &'a mut O,
+}
+
+impl<O: Observer> Env<'_, O> {
+    /// Lanes of a warp, as observers are told of them.
+    pub fn lanes(&self, warp: &Warp, mask: u32) -> Lanes {
+        Lanes {
+            block: self.block,
+            warp: warp.index,
+            mask,
+        }
+    }
 }
 
 /// Notes that a warp looks as if it waits, and lets others go first once it
@@ -270,15 +281,16 @@ pub(crate) fn step<O: Observer>(
         Op::Load(op) => access::load(env, warp, view, insn.ptx, op, mask),
         Op::Store(op) => access::store(env, warp, view, insn.ptx, op, mask),
         Op::Atomic(op) => atomic::atomic(env, warp, view, insn.ptx, op, mask),
-        Op::Shuffle(op) => collective::shuffle(warp, view, op, mask),
-        Op::Collective(op) => collective::collective(warp, view, op, mask),
+        Op::Shuffle(op) => collective::shuffle(env, warp, view, insn.ptx, op, mask),
+        Op::Collective(op) => collective::collective(env, warp, view, insn.ptx, op, mask),
         Op::Clock(op) => {
             control::read_clock(env, view, *op, mask);
             Ok(())
         }
-        Op::Fence => {
+        Op::Fence(scope) => {
             if O::ON {
-                env.observer.fence(env.block, warp.index);
+                let lanes = env.lanes(warp, mask);
+                env.observer.fence(lanes, *scope);
             }
             Ok(())
         }

@@ -17,7 +17,7 @@ use crate::diagnostics::AccessKind;
 use crate::ir::Space;
 use crate::lanes::WARP_SIZE;
 use crate::memory::shared::SharedMemory;
-use crate::program::{AddressOperand, Order, Slot};
+use crate::program::{AddressOperand, Order, Scope, Slot};
 use crate::warp::Warp;
 
 /// `cp.async`
@@ -116,6 +116,10 @@ pub(super) fn start<O: Observer>(
         } else {
             AccessClass::AsyncCopy
         };
+        // SAFETY: The decoder made the slot for 32-bit lanes.
+        let sizes = op
+            .source_bytes
+            .map(|slot| unsafe { view.regs.lanes::<u32>(slot) });
         // The source counts as a global load: so do the counters of an H200.
         let instruction = view.first_instruction + ptx;
         env.observer.access(
@@ -124,6 +128,9 @@ pub(super) fn start<O: Observer>(
                 block: env.block,
                 warp: warp.index,
                 order: Order::Weak,
+                scope: Scope::Device,
+                overwrites: false,
+                lane_bytes: sizes,
                 class,
                 space: Space::Global,
                 bytes: op.bytes,
@@ -138,6 +145,9 @@ pub(super) fn start<O: Observer>(
                 block: env.block,
                 warp: warp.index,
                 order: Order::Weak,
+                scope: Scope::Device,
+                overwrites: false,
+                lane_bytes: None,
                 class,
                 space: Space::Shared,
                 bytes: op.bytes,

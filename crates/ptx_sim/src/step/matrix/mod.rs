@@ -83,14 +83,26 @@ pub(crate) fn matrix<O: Observer>(
         MatrixOp::Copy(op) => async_copy::start(env, warp, view, ptx, op, mask),
         MatrixOp::Commit => {
             warp.copies.commit(mask);
+            if O::ON {
+                let lanes = env.lanes(warp, mask);
+                env.observer.copies_committed(lanes);
+            }
             Ok(())
         }
         MatrixOp::WaitGroup(n_left) => {
             warp.copies.complete(env.shared, mask, Some(*n_left));
+            if O::ON {
+                let lanes = env.lanes(warp, mask);
+                env.observer.copies_awaited(lanes, Some(*n_left));
+            }
             Ok(())
         }
         MatrixOp::WaitAll => {
             warp.copies.complete(env.shared, mask, None);
+            if O::ON {
+                let lanes = env.lanes(warp, mask);
+                env.observer.copies_awaited(lanes, None);
+            }
             Ok(())
         }
     }

@@ -14,7 +14,7 @@ use crate::checks::{AccessClass, Observer, WarpAccess};
 use crate::diagnostics::AccessKind;
 use crate::ir::Space;
 use crate::lanes::{FULL_MASK, WARP_SIZE};
-use crate::program::{AddressOperand, Order, Slot};
+use crate::program::{AddressOperand, Order, Scope, Slot};
 use crate::warp::Warp;
 
 /// `ldmatrix` or `stmatrix`.
@@ -73,6 +73,9 @@ fn rows<O: Observer>(
                 block: env.block,
                 warp: warp.index,
                 order: Order::Weak,
+                scope: Scope::Device,
+                overwrites: false,
+                lane_bytes: None,
                 class,
                 space: Space::Shared,
                 bytes: ROW_BYTES,

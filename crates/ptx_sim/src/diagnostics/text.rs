@@ -1,314 +1,9 @@
-//! How a launch can end badly, told apart.
-//!
-//! A launch that cannot start is [`LaunchError::InvalidLaunch`]. Once it runs,
-//! three outcomes are kept apart: the kernel did something wrong
-//! ([`LaunchError::Fault`], and [`LaunchError::OutOfFuel`] for a kernel that
-//! does not end), it used an instruction that the simulator does not know
-//! ([`LaunchError::Unsupported`]), or the simulator itself is at fault
-//! ([`LaunchError::Internal`]).
+//! How the end of a launch reads.
 
 use std::fmt;
 
+use super::{AccessKind, Fault, FaultKind, OutOfFuel, Place, Relation, Source, ThreadPlace};
 use crate::ir::Space;
-
-/// Why a launch did not succeed.
-#[derive(Clone, Debug, thiserror::Error)]
-pub enum LaunchError {
-    /// The launch asks for something that no device or this kernel allows.
-    #[error("invalid launch of `{kernel}`: {message}")]
-    InvalidLaunch {
-        /// The kernel's name.
-        kernel: String,
-        /// What is wrong, and what the limit is.
-        message: String,
-    },
-    /// The kernel did wrong.
-    #[error("{0}")]
-    Fault(Box<Fault>),
-    /// The kernel used up its fuel.
-    #[error("{0}")]
-    OutOfFuel(Box<OutOfFuel>),
-    /// An instruction that the simulator does not know was executed.
-    #[error("unsupported instruction `{opcode}` ({reason})\n  {place}")]
-    Unsupported {
-        /// The opcode as written.
-        opcode: String,
-        /// What about it is not supported.
-        reason: String,
-        /// Where it stands.
-        place: Box<Place>,
-    },
-    /// A bug of the simulator.
-    #[error("internal error of the simulator, please report it: {message}\n  {place}")]
-    Internal {
-        /// What happened.
-        message: String,
-        /// Where the kernel was.
-        place: Box<Place>,
-    },
-}
-
-/// An instruction's place: in the PTX, and in the source it was made from.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Place {
-    /// The kernel that was launched.
-    pub kernel: String,
-    /// The function that holds the instruction.
-    pub function: String,
-    /// The instruction's opcode.
-    pub opcode: String,
-    /// Line of the PTX text, from 1.
-    pub ptx_line: u32,
-    /// Source line, where the PTX has line tables.
-    pub source: Option<Source>,
-    /// The functions that led there, innermost call first.
-    pub callers: Vec<Caller>,
-}
-
-/// A call that has not returned.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Caller {
-    /// The function that called.
-    pub function: String,
-    /// Line of the call in the PTX text.
-    pub ptx_line: u32,
-    /// Source line of the call.
-    pub source: Option<Source>,
-}
-
-/// A place in source code.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Source {
-    /// Path, as the compiler wrote it.
-    pub file: String,
-    /// Line, from 1.
-    pub line: u32,
-    /// Column, from 1; 0 if unknown.
-    pub column: u32,
-}
-
-/// A thread: where in the grid it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ThreadPlace {
-    /// `%ctaid`
-    pub block: [u32; 3],
-    /// `%tid`
-    pub thread: [u32; 3],
-    /// Warp number in the block.
-    pub warp: u32,
-    /// Lane number in the warp.
-    pub lane: u32,
-}
-
-/// What a kernel did wrong.
-#[derive(Clone, Debug)]
-pub struct Fault {
-    /// The wrong.
-    pub kind: FaultKind,
-    /// The instruction.
-    pub place: Place,
-    /// The first thread that did it.
-    pub thread: ThreadPlace,
-}
-
-/// A kind of memory access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AccessKind {
-    /// A load.
-    Load,
-    /// A store.
-    Store,
-    /// An atomic operation.
-    Atomic,
-}
-
-/// One of two accesses that race.
-#[derive(Clone, Debug)]
-pub struct AccessSide {
-    /// What it did.
-    pub kind: AccessKind,
-    /// The instruction.
-    pub place: Place,
-    /// The thread.
-    pub thread: ThreadPlace,
-}
-
-/// The kinds of fault.
-#[derive(Clone, Debug)]
-pub enum FaultKind {
-    /// An access outside every allocation.
-    OutOfBounds {
-        /// What it tried.
-        access: AccessKind,
-        /// The state space, generic addresses resolved.
-        space: Space,
-        /// The address.
-        address: u64,
-        /// Bytes of the access.
-        bytes: u32,
-        /// Where that is, relative to the nearest allocation.
-        relation: Relation,
-    },
-    /// An address that is not a multiple of the access's size.
-    Misaligned {
-        /// What it tried.
-        access: AccessKind,
-        /// The state space.
-        space: Space,
-        /// The address.
-        address: u64,
-        /// Bytes of the access, and the alignment it needs.
-        bytes: u32,
-        /// Where that is.
-        relation: Relation,
-    },
-    /// An access through a null pointer, or nearly null.
-    NullPointer {
-        /// What it tried.
-        access: AccessKind,
-        /// The address.
-        address: u64,
-        /// Bytes of the access.
-        bytes: u32,
-    },
-    /// An access to memory that was freed.
-    UseAfterFree {
-        /// What it tried.
-        access: AccessKind,
-        /// The address.
-        address: u64,
-        /// Bytes of the access.
-        bytes: u32,
-        /// Where that was.
-        relation: Relation,
-    },
-    /// A store to constant memory or to a kernel parameter.
-    ReadOnly {
-        /// What it tried.
-        access: AccessKind,
-        /// The address.
-        address: u64,
-        /// Bytes of the access.
-        bytes: u32,
-        /// Where that is.
-        relation: Relation,
-    },
-    /// An address of one space used in another.
-    WrongSpace {
-        /// What it tried.
-        access: AccessKind,
-        /// The space that the instruction names.
-        expected: Space,
-        /// The space that the address belongs to.
-        actual: Space,
-        /// The address.
-        address: u64,
-        /// Bytes of the access.
-        bytes: u32,
-    },
-    /// `bar.sync` reached by some lanes of a warp while others that still run
-    /// are elsewhere.
-    DivergentBarrier {
-        /// Lanes that reached it.
-        arrived: u32,
-        /// Lanes of the warp that still run.
-        live: u32,
-    },
-    /// Threads wait at barriers and nobody is left to free them.
-    BarrierDeadlock {
-        /// One sentence per group of waiting warps.
-        waiting: Vec<String>,
-    },
-    /// A barrier number or thread count that the hardware does not have.
-    BadBarrier {
-        /// What is wrong with it.
-        message: String,
-    },
-    /// A warp-wide instruction names lanes that never get there.
-    MissingLanes {
-        /// Lanes named by the mask.
-        members: u32,
-        /// Lanes that reached it.
-        arrived: u32,
-        /// Lanes of the warp that still run.
-        live: u32,
-    },
-    /// An instruction of the whole warp, after some of its lanes have ended or
-    /// in a warp that never had 32.
-    PartialWarp {
-        /// Lanes that reached it.
-        arrived: u32,
-    },
-    /// A lane carries out a warp-wide instruction whose mask leaves it out.
-    NotAMember {
-        /// Lanes named by the mask.
-        members: u32,
-    },
-    /// Two accesses that nothing orders, at least one of which writes.
-    Race {
-        /// What the later one did.
-        access: AccessKind,
-        /// The state space.
-        space: Space,
-        /// The later one's address.
-        address: u64,
-        /// Its bytes.
-        bytes: u32,
-        /// Where that is.
-        relation: Relation,
-        /// The earlier one.
-        other: Box<AccessSide>,
-    },
-    /// Shared memory read that nothing was written to.
-    Unwritten {
-        /// The address.
-        address: u64,
-        /// Bytes of the access.
-        bytes: u32,
-        /// Where that is.
-        relation: Relation,
-    },
-    /// `trap`, which panics and failed assertions end in.
-    Trap {
-        /// What was printed before, if anything.
-        message: Option<String>,
-    },
-    /// `brx.idx` with an index past its list.
-    BadBranchIndex {
-        /// The index.
-        index: u32,
-        /// Entries of the list.
-        n_targets: u32,
-    },
-    /// A call through something that is not a function's address.
-    BadCallTarget {
-        /// The address.
-        address: u64,
-    },
-    /// Local memory used up, mostly by endless recursion.
-    StackOverflow {
-        /// Bytes that the thread would need.
-        needed_bytes: u32,
-        /// Bytes that it can have.
-        limit_bytes: u32,
-    },
-}
-
-/// An address relative to an allocation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Relation {
-    /// Nothing is near it.
-    Nowhere,
-    /// Relative to a labelled range.
-    Near {
-        /// The range's name.
-        label: String,
-        /// Its size in bytes.
-        size_bytes: u64,
-        /// Address minus the range's start.
-        offset: i128,
-    },
-}
 
 impl Relation {
     fn describe(&self, bytes: u32) -> String {
@@ -362,17 +57,6 @@ fn count(n: i128) -> String {
     }
 }
 
-/// A kernel that used up its fuel.
-#[derive(Clone, Debug)]
-pub struct OutOfFuel {
-    /// Warp instructions that it was allowed.
-    pub fuel: u64,
-    /// Where one of its warps was.
-    pub place: Place,
-    /// Which warp that was.
-    pub thread: ThreadPlace,
-}
-
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.file, self.line)?;
@@ -423,7 +107,11 @@ impl fmt::Display for ThreadPlace {
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}\n  {}\n  {}", self.kind, self.place, self.thread)
+        write!(f, "{}\n  {}\n  {}", self.kind, self.place, self.thread)?;
+        match self.advice() {
+            Some(advice) => write!(f, "\n  what to do: {advice}"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -443,6 +131,7 @@ impl fmt::Display for AccessKind {
             Self::Load => "load",
             Self::Store => "store",
             Self::Atomic => "atomic access",
+            Self::AsyncCopy => "asynchronous copy",
         })
     }
 }
@@ -460,6 +149,11 @@ fn space_name(space: Space) -> &'static str {
 
 fn of_bytes(access: AccessKind, bytes: u32) -> String {
     format!("{access} of {}", count(i128::from(bytes)))
+}
+
+/// The threads that a barrier waits for.
+fn barrier_count(threads: Option<u32>) -> String {
+    threads.map_or("the whole block".to_owned(), |n| format!("{n} threads"))
 }
 
 /// `lanes 0-3, 7`
@@ -617,15 +311,82 @@ impl fmt::Display for FaultKind {
                 other.thread
             ),
             Self::Unwritten {
+                access,
+                space,
                 address,
                 bytes,
                 relation,
             } => write!(
                 f,
-                "read of unwritten memory: {} at shared address {address:#x} ({}), where nothing \
-                 was written in this block",
-                of_bytes(AccessKind::Load, *bytes),
-                relation.describe(*bytes)
+                "read of unwritten memory: {} at {} address {address:#x} ({}), where nothing was \
+                 written {}",
+                of_bytes(*access, *bytes),
+                space_name(*space),
+                relation.describe(*bytes),
+                match space {
+                    Space::Shared => "in this block",
+                    Space::Local => "by this thread",
+                    _ => "by the host or a kernel",
+                }
+            ),
+            Self::CopyInFlight {
+                access,
+                space,
+                address,
+                bytes,
+                relation,
+                copy,
+            } => write!(
+                f,
+                "asynchronous copy not waited for: {} at {} address {address:#x} ({}), which a copy \
+                 may still be {}\n  the copy: {}\n    {}\n  the access:",
+                of_bytes(*access, *bytes),
+                space_name(*space),
+                relation.describe(*bytes),
+                match space {
+                    Space::Shared => "writing",
+                    _ => "reading",
+                },
+                copy.place,
+                copy.thread
+            ),
+            Self::AbsentSource {
+                source_lane,
+                present,
+            } => write!(
+                f,
+                "shuffle from a lane that is not there: it reads from lane {source_lane}, and only {} \
+                 take part",
+                lane_list(*present)
+            ),
+            Self::DifferentMasks {
+                members,
+                other_lane,
+                other_members,
+            } => write!(
+                f,
+                "masks that do not agree: this lane's is {members:#010x} and that of lane \
+                 {other_lane}, which it names, is {other_members:#010x}"
+            ),
+            Self::DifferentBarriers { barrier, other } => write!(
+                f,
+                "barrier in divergent code: threads of the block come to barrier {barrier} by \
+                 different instructions\n  the first: {}\n    {}\n  another:",
+                other.place, other.thread
+            ),
+            Self::DifferentCounts {
+                barrier,
+                threads,
+                other_threads,
+                other,
+            } => write!(
+                f,
+                "bad barrier: one comes to barrier {barrier} with a count of {}, another with {}\n  \
+                 the first: {}\n    {}\n  another:",
+                barrier_count(*other_threads),
+                barrier_count(*threads),
+                other.place,
+                other.thread
             ),
             Self::Trap {
                 message: Some(message),

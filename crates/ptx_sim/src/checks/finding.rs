@@ -1,0 +1,84 @@
+//! What the checks find.
+//!
+//! Findings name instructions and threads by number; `crate::findings` looks up
+//! their places when one is reported.
+
+use super::WarpAccess;
+use crate::diagnostics::AccessKind;
+use crate::ir::Space;
+
+/// One thread at one instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Side {
+    /// The instruction's number in the launch.
+    pub instruction: u32,
+    /// The block's number in the grid.
+    pub block: u64,
+    /// The warp's number in the block.
+    pub warp: u32,
+    /// The lane.
+    pub lane: u32,
+    /// What it did to memory, if it did.
+    pub kind: AccessKind,
+}
+
+/// Where an access was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Spot {
+    /// The space: global, shared or local.
+    pub space: Space,
+    /// The address in it.
+    pub address: u64,
+    /// Bytes of the access.
+    pub bytes: u32,
+}
+
+impl Spot {
+    /// Of one lane.
+    pub fn of(access: &WarpAccess<'_>, lane: usize) -> Self {
+        Self {
+            space: access.space,
+            address: access.addresses[lane],
+            bytes: access.bytes,
+        }
+    }
+}
+
+/// A defect.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Finding {
+    /// Two accesses in no order, at least one of which writes.
+    Race { at: Spot, this: Side, other: Side },
+    /// A read of what nobody wrote.
+    Unwritten { at: Spot, this: Side },
+    /// An access to bytes that an asynchronous copy may still write or, where
+    /// this one writes, may still read.
+    InFlight { at: Spot, this: Side, copy: Side },
+    /// A shuffle from a lane that does not take part.
+    AbsentSource {
+        this: Side,
+        source: u32,
+        present: u32,
+    },
+    /// Lanes that name each other give different masks.
+    DifferentMasks {
+        this: Side,
+        members: u32,
+        other_lane: u32,
+        other_members: u32,
+    },
+    /// Threads of a block meet at one barrier by different instructions.
+    DifferentBarriers {
+        barrier: u32,
+        this: Side,
+        other: Side,
+    },
+    /// Threads come to one barrier with different counts.
+    DifferentCounts {
+        barrier: u32,
+        this: Side,
+        threads: Option<u32>,
+        other: Side,
+        other_threads: Option<u32>,
+    },
+}

@@ -1,0 +1,454 @@
+//! Tells each check what concerns it.
+
+use std::ops::Range;
+
+use super::copies::Copies;
+use super::counters::Counters;
+use super::finding::{Finding, Side, Spot};
+use super::order::{BlockOrder, GridOrder, synchronises};
+use super::shadow::{GlobalLines, SharedLines, Site, Sites};
+use super::together::{Meetings, warp_wide};
+use super::written::{GlobalWritten, LocalWritten, SharedWritten};
+use super::{AccessClass, BarrierArrival, Lanes, Observer, WarpAccess, races};
+use crate::ir::Space;
+use crate::memory::global::GlobalMemory;
+use crate::memory::written::Written;
+use crate::program::{Order, Scope};
+
+/// Counts and, where asked to, checks.
+pub(crate) struct Watch<'a> {
+    pub counters: Counters,
+    pub checks: Option<Box<Checks<'a>>>,
+}
+
+/// All checks of a launch.
+pub(crate) struct Checks<'a> {
+    /// Threads of a block.
+    n_threads: u32,
+    /// Blocks that run.
+    blocks: Vec<Box<BlockState>>,
+    /// Where the last one that was asked for is.
+    last: usize,
+    /// State of blocks that have ended, to be used again.
+    spare: Vec<Box<BlockState>>,
+    order: GridOrder,
+    lines: GlobalLines,
+    sites: Sites,
+    written: GlobalWritten<'a>,
+    /// The first defect.
+    finding: Option<Finding>,
+    /// The first read of global memory that nobody had written. A write that
+    /// comes later makes it a race.
+    unwritten: Option<Finding>,
+}
+
+/// A block that runs.
+struct BlockState {
+    number: u64,
+    order: BlockOrder,
+    lines: SharedLines,
+    sites: Sites,
+    written: SharedWritten,
+    /// By warp.
+    local: Vec<LocalWritten>,
+    copies: Copies,
+    meetings: Meetings,
+    /// As [`Checks::unwritten`], of shared memory.
+    unwritten: Option<Finding>,
+}
+
+impl BlockState {
+    fn new() -> Self {
+        Self {
+            number: 0,
+            order: BlockOrder::new(),
+            lines: SharedLines::default(),
+            sites: Sites::new(),
+            written: SharedWritten::default(),
+            local: Vec::new(),
+            copies: Copies::default(),
+            meetings: Meetings::default(),
+            unwritten: None,
+        }
+    }
+
+    fn start(&mut self, number: u64, n_warps: u32, shared_bytes: u32) {
+        self.number = number;
+        self.order = BlockOrder::new();
+        self.lines.reset(shared_bytes);
+        self.sites.clear();
+        self.written.reset(shared_bytes);
+        self.local
+            .resize_with(n_warps as usize, LocalWritten::default);
+        self.local.iter_mut().for_each(LocalWritten::reset);
+        self.copies.reset(n_warps, shared_bytes);
+        self.meetings = Meetings::default();
+        self.unwritten = None;
+    }
+}
+
+impl<'a> Checks<'a> {
+    /// For a launch of blocks of so many threads, on this memory.
+    pub fn new(n_threads: u32, memory: &'a GlobalMemory, written: Vec<Written>) -> Self {
+        Self {
+            n_threads,
+            blocks: Vec::new(),
+            last: 0,
+            spare: Vec::new(),
+            order: GridOrder::new(),
+            lines: GlobalLines::default(),
+            sites: Sites::new(),
+            written: GlobalWritten::new(memory, written),
+            finding: None,
+            unwritten: None,
+        }
+    }
+
+    /// What has been written of each allocation.
+    pub fn into_written(self) -> Vec<Written> {
+        self.written.list
+    }
+
+    /// Where the block's state is.
+    #[inline]
+    fn place(&mut self, block: u64) -> Option<usize> {
+        if self.blocks.get(self.last).map(|b| b.number) != Some(block) {
+            self.last = self.blocks.iter().position(|b| b.number == block)?;
+        }
+        Some(self.last)
+    }
+
+    fn block(&mut self, block: u64) -> Option<&mut BlockState> {
+        let place = self.place(block)?;
+        Some(&mut self.blocks[place])
+    }
+
+    fn found(&mut self, finding: Option<Finding>) {
+        self.finding = self.finding.or(finding);
+    }
+
+    fn access(&mut self, instruction: u32, access: &WarpAccess<'_>) {
+        if self.finding.is_some() {
+            return;
+        }
+        match access.space {
+            Space::Local => self.local_access(instruction, access),
+            Space::Shared | Space::Global => self.shared_or_global(instruction, access),
+            Space::Const | Space::Param | Space::Generic => {}
+        }
+    }
+
+    fn local_access(&mut self, instruction: u32, access: &WarpAccess<'_>) {
+        let Some(block) = self.block(access.block) else {
+            return;
+        };
+        let local = &mut block.local[access.warp as usize];
+        if access.class != AccessClass::Load {
+            return local.mark(access);
+        }
+        let missing = local.missing(access);
+        self.finding = missing.map(|lane| unwritten(instruction, access, lane, 0));
+    }
+
+    fn shared_or_global(&mut self, instruction: u32, access: &WarpAccess<'_>) {
+        let Some(place) = self.place(access.block) else {
+            return;
+        };
+        let block = &mut *self.blocks[place];
+        let is_shared = access.space == Space::Shared;
+        let is_copy = matches!(
+            access.class,
+            AccessClass::AsyncCopy | AccessClass::AsyncCopyBypass
+        );
+        let mut flags = races::flags(access.class);
+        if is_copy && !is_shared {
+            // Told twice: this is its source.
+            flags &= !Site::WRITES;
+        }
+        let writes = flags & Site::WRITES != 0;
+        let reads = flags & Site::ATOMIC != 0 || !writes;
+
+        let lane = access.mask.trailing_zeros();
+        let side = Side {
+            lane,
+            ..races::side(&site_of(instruction, access, flags, 0, 0), lane)
+        };
+        if let Some(finding) = block.copies.conflict(side, writes, access) {
+            self.finding = Some(finding);
+            return;
+        }
+        if reads && !access.overwrites {
+            let missing = if is_shared {
+                block.written.missing(access)
+            } else {
+                self.written.missing(access)
+            };
+            if let Some(lane) = missing {
+                let finding = unwritten(instruction, access, lane, flags);
+                if is_shared {
+                    block.unwritten.get_or_insert(finding);
+                } else {
+                    self.unwritten.get_or_insert(finding);
+                }
+            }
+        }
+
+        if synchronises(access) {
+            flags |= Site::SYNCHRONISES;
+            if access.scope == Scope::Device {
+                flags |= Site::WIDE;
+            }
+            if reads {
+                self.order.acquire(&mut block.order, access);
+            }
+        }
+        let clock = &block.order.warps[access.warp as usize];
+        let own = clock.now.after[access.warp as usize];
+        let site = site_of(instruction, access, flags, own, self.order.epoch);
+        // A copy's target is written when it has been waited for.
+        let starts_copy = is_copy && is_shared;
+        let found = if is_shared {
+            races::access(
+                &mut block.lines,
+                &mut block.sites,
+                clock,
+                site,
+                access,
+                !starts_copy,
+            )
+        } else {
+            races::access(&mut self.lines, &mut self.sites, clock, site, access, true)
+        };
+        if found.is_some() {
+            self.finding = found;
+            return;
+        }
+        if is_copy {
+            if is_shared {
+                block.copies.starts_to(instruction, access);
+            } else {
+                block.copies.starts_from(access);
+            }
+            return;
+        }
+        if synchronises(access) && writes {
+            self.order.release(&mut block.order, access);
+        }
+        if writes {
+            if is_shared {
+                block.written.mark(access);
+            } else {
+                self.written.mark(access);
+            }
+        }
+    }
+
+    fn awaited(&mut self, lanes: Lanes, n_left: Option<u32>) {
+        let epoch = self.order.epoch;
+        let Some(block) = self.block(lanes.block) else {
+            return;
+        };
+        if block.copies.is_empty() {
+            return;
+        }
+        let BlockState {
+            order,
+            lines,
+            sites,
+            written,
+            copies,
+            ..
+        } = block;
+        let clock = &order.warps[lanes.warp as usize];
+        let mut found = None;
+        copies.awaited(lanes, n_left, |instruction, lanes, to, bytes| {
+            // As if the lanes stored it now.
+            let store = WarpAccess {
+                class: AccessClass::AsyncCopy,
+                space: Space::Shared,
+                bytes,
+                mask: lanes.mask,
+                addresses: to,
+                stride: None,
+                block: lanes.block,
+                warp: lanes.warp,
+                order: Order::Weak,
+                scope: Scope::Device,
+                overwrites: false,
+                lane_bytes: None,
+            };
+            let flags = races::flags(store.class);
+            let own = clock.now.after[lanes.warp as usize];
+            let site = site_of(instruction, &store, flags, own, epoch);
+            let race = races::access(lines, sites, clock, site, &store, true);
+            found = found.or(race);
+            written.mark(&store);
+        });
+        self.found(found);
+    }
+
+    fn started(&mut self, number: u64, shared_bytes: u32) {
+        let mut block = self
+            .spare
+            .pop()
+            .unwrap_or_else(|| Box::new(BlockState::new()));
+        block.start(number, self.n_threads.div_ceil(32), shared_bytes);
+        self.blocks.push(block);
+    }
+
+    fn ended(&mut self, number: u64) {
+        if let Some(place) = self.place(number) {
+            let block = self.blocks.swap_remove(place);
+            self.found(block.unwritten);
+            self.spare.push(block);
+        }
+    }
+
+    fn take(&mut self, end: bool) -> Option<Finding> {
+        let mut finding = self.finding.take();
+        if end {
+            for block in &mut self.blocks {
+                finding = finding.or(block.unwritten.take());
+            }
+            finding = finding.or(self.unwritten.take());
+        }
+        finding
+    }
+}
+
+fn unwritten(instruction: u32, access: &WarpAccess<'_>, lane: usize, flags: u8) -> Finding {
+    Finding::Unwritten {
+        at: Spot::of(access, lane),
+        this: races::side(&site_of(instruction, access, flags, 0, 0), lane as u32),
+    }
+}
+
+fn site_of(instruction: u32, access: &WarpAccess<'_>, flags: u8, clock: u32, epoch: u32) -> Site {
+    Site {
+        instruction,
+        block: access.block as u32,
+        clock,
+        epoch,
+        warp: access.warp as u8,
+        size: access.bytes as u8,
+        flags,
+    }
+}
+
+impl Observer for Watch<'_> {
+    const ON: bool = true;
+
+    #[inline(always)]
+    fn block(&mut self, counter: u32, mask: u32) {
+        self.counters.block(counter, mask);
+    }
+
+    #[inline(always)]
+    fn guarded(&mut self, instruction: u32, mask: u32, block_mask: u32) {
+        self.counters.guarded(instruction, mask, block_mask);
+    }
+
+    fn access(&mut self, instruction: u32, access: &WarpAccess<'_>) {
+        if let Some(checks) = &mut self.checks {
+            checks.access(instruction, access);
+        }
+        self.counters.access(instruction, access);
+    }
+
+    fn block_started(&mut self, block: u64, shared_bytes: u32) {
+        if let Some(checks) = &mut self.checks {
+            checks.started(block, shared_bytes);
+        }
+    }
+
+    fn block_ended(&mut self, block: u64) {
+        if let Some(checks) = &mut self.checks {
+            checks.ended(block);
+        }
+    }
+
+    fn arrived(&mut self, arrival: &BarrierArrival) {
+        let lanes = arrival.lanes;
+        if let Some(checks) = &mut self.checks {
+            let n_threads = checks.n_threads;
+            let Some(block) = checks.block(lanes.block) else {
+                return;
+            };
+            let found = block.meetings.arrived(arrival, n_threads);
+            block.order.arrived(lanes, arrival.barrier, arrival.waits);
+            checks.found(found);
+        }
+    }
+
+    fn released(&mut self, block: u64, barrier: usize) {
+        if let Some(checks) = &mut self.checks
+            && let Some(block) = checks.block(block)
+        {
+            block.meetings.released(barrier);
+            block.order.released(barrier);
+        }
+    }
+
+    fn fence(&mut self, lanes: Lanes, scope: Scope) {
+        if let Some(checks) = &mut self.checks
+            && let Some(place) = checks.place(lanes.block)
+        {
+            let block = &mut checks.blocks[place].order;
+            checks.order.fence(block, lanes, scope);
+        }
+    }
+
+    fn converged(&mut self, lanes: Lanes) {
+        if let Some(checks) = &mut self.checks
+            && let Some(block) = checks.block(lanes.block)
+        {
+            block.order.converged(lanes);
+        }
+    }
+
+    fn together(
+        &mut self,
+        instruction: u32,
+        lanes: Lanes,
+        members: &[u32; 32],
+        sources: Option<&[u8; 32]>,
+    ) {
+        if let Some(checks) = &mut self.checks {
+            checks.found(warp_wide(instruction, lanes, members, sources));
+        }
+    }
+
+    fn copies_committed(&mut self, lanes: Lanes) {
+        if let Some(checks) = &mut self.checks
+            && let Some(block) = checks.block(lanes.block)
+        {
+            block.copies.committed(lanes);
+        }
+    }
+
+    fn copies_awaited(&mut self, lanes: Lanes, n_left: Option<u32>) {
+        if let Some(checks) = &mut self.checks {
+            checks.awaited(lanes, n_left);
+        }
+    }
+
+    fn local_begins(&mut self, lanes: Lanes, range: Range<u32>) {
+        if let Some(checks) = &mut self.checks
+            && let Some(block) = checks.block(lanes.block)
+        {
+            block.local[lanes.warp as usize].begin(lanes.mask, range);
+        }
+    }
+
+    fn local_passed(&mut self, lanes: Lanes, range: Range<u32>) {
+        if let Some(checks) = &mut self.checks
+            && let Some(block) = checks.block(lanes.block)
+        {
+            block.local[lanes.warp as usize].write(lanes.mask, range);
+        }
+    }
+
+    fn take_finding(&mut self, end: bool) -> Option<Finding> {
+        self.checks.as_mut().and_then(|checks| checks.take(end))
+    }
+}

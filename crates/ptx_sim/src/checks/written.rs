@@ -1,0 +1,176 @@
+//! Reads of memory that nobody wrote: shared, local, global.
+//!
+//! Every byte counts by itself. Shared memory is unwritten when a block begins,
+//! and a thread's local memory when a call gets it. Global memory is unwritten
+//! until the host or a kernel writes it; what the host fills only to recognise it
+//! again ([`Device::mark_unwritten`]) does not count. Exchanges do not count as
+//! reads, other atomics do.
+//!
+//! What it misses:
+//! - registers;
+//! - bytes that were written by mistake, with no value of use;
+//! - what a call passes and returns counts as written, and so does the target of
+//!   [`Device::copy`];
+//! - after a launch without checks, all global memory counts as written.
+//!
+//! [`Device::mark_unwritten`]: crate::Device::mark_unwritten
+//! [`Device::copy`]: crate::Device::copy
+
+use std::ops::Range;
+
+use super::WarpAccess;
+use super::races::{is_contiguous, lanes};
+use crate::memory::global::GlobalMemory;
+use crate::memory::written::{Bits, Written};
+
+/// Looks for a lane with bytes that are not written.
+fn find_missing(access: &WarpAccess<'_>, mut has: impl FnMut(u64, u64) -> bool) -> Option<usize> {
+    let range = |lane: usize| {
+        let n_bytes = access.lane_bytes.map_or(access.bytes, |n| n[lane]);
+        let start = access.addresses[lane];
+        (start, start + u64::from(n_bytes.min(access.bytes)))
+    };
+    if access.lane_bytes.is_none() && is_contiguous(access) && has(range(0).0, range(31).1) {
+        return None;
+    }
+    lanes(access.mask).find(|&lane| {
+        let (start, end) = range(lane);
+        start < end && !has(start, end)
+    })
+}
+
+/// Marks what the lanes write.
+fn mark_all(access: &WarpAccess<'_>, mut mark: impl FnMut(u64, u64)) {
+    let bytes = u64::from(access.bytes);
+    if is_contiguous(access) {
+        mark(access.addresses[0], access.addresses[31] + bytes);
+        return;
+    }
+    for lane in lanes(access.mask) {
+        mark(access.addresses[lane], access.addresses[lane] + bytes);
+    }
+}
+
+/// The bytes of a block's shared memory that have been written.
+#[derive(Default)]
+pub(crate) struct SharedWritten(Bits);
+
+impl SharedWritten {
+    pub fn reset(&mut self, shared_bytes: u32) {
+        self.0.reset(u64::from(shared_bytes));
+    }
+
+    /// A lane that reads unwritten bytes.
+    pub fn missing(&self, access: &WarpAccess<'_>) -> Option<usize> {
+        find_missing(access, |start, end| self.0.has(start, end))
+    }
+
+    pub fn mark(&mut self, access: &WarpAccess<'_>) {
+        mark_all(access, |start, end| self.0.set(start, end));
+    }
+}
+
+/// By byte of a warp's local memory, the lanes that have written it.
+#[derive(Clone, Default)]
+pub(crate) struct LocalWritten(Vec<u32>);
+
+impl LocalWritten {
+    /// For the next block.
+    pub fn reset(&mut self) {
+        self.0.clear();
+    }
+
+    /// The lanes get this memory anew.
+    pub fn begin(&mut self, mask: u32, range: Range<u32>) {
+        for at in range {
+            if let Some(lanes) = self.0.get_mut(at as usize) {
+                *lanes &= !mask;
+            }
+        }
+    }
+
+    /// The lanes write there.
+    pub fn write(&mut self, mask: u32, range: Range<u32>) {
+        if self.0.len() < range.end as usize {
+            self.0.resize(range.end as usize, 0);
+        }
+        for lanes in &mut self.0[range.start as usize..range.end as usize] {
+            *lanes |= mask;
+        }
+    }
+
+    pub fn mark(&mut self, access: &WarpAccess<'_>) {
+        let range = |lane: usize| {
+            let start = access.addresses[lane] as u32;
+            start..start + access.bytes
+        };
+        if access.stride == Some(0) {
+            return self.write(access.mask, range(0));
+        }
+        for lane in lanes(access.mask) {
+            self.write(1 << lane, range(lane));
+        }
+    }
+
+    /// A lane that reads unwritten bytes.
+    pub fn missing(&self, access: &WarpAccess<'_>) -> Option<usize> {
+        let has = |lane: usize, mask: u32| {
+            let start = access.addresses[lane] as usize;
+            let bytes = self.0.get(start..start + access.bytes as usize);
+            bytes.is_some_and(|bytes| bytes.iter().all(|lanes| lanes & mask == mask))
+        };
+        if access.stride == Some(0) && has(0, access.mask) {
+            return None;
+        }
+        lanes(access.mask).find(|&lane| !has(lane, 1 << lane))
+    }
+}
+
+/// The bytes of global memory that have been written.
+pub(crate) struct GlobalWritten<'a> {
+    memory: &'a GlobalMemory,
+    /// By allocation.
+    pub list: Vec<Written>,
+    /// The last allocation that was asked for: its addresses, its number.
+    last: (Range<u64>, usize),
+}
+
+impl<'a> GlobalWritten<'a> {
+    pub fn new(memory: &'a GlobalMemory, list: Vec<Written>) -> Self {
+        Self {
+            memory,
+            list,
+            last: (0..0, 0),
+        }
+    }
+
+    /// The allocation's start, and what is written of it.
+    #[inline]
+    fn find(&mut self, address: u64) -> Option<(u64, &mut Written)> {
+        if !self.last.0.contains(&address) {
+            let number = self.memory.number_at(address)?;
+            let allocation = self.memory.find(address)?;
+            let end = allocation.base + allocation.size_bytes;
+            self.last = (allocation.base..end, number);
+            self.list.get_mut(number)?.watch();
+        }
+        let written = self.list.get_mut(self.last.1)?;
+        Some((self.last.0.start, written))
+    }
+
+    /// A lane that reads unwritten bytes.
+    pub fn missing(&mut self, access: &WarpAccess<'_>) -> Option<usize> {
+        find_missing(access, |start, end| {
+            let found = self.find(start);
+            found.is_none_or(|(base, written)| written.has(start - base, end - base))
+        })
+    }
+
+    pub fn mark(&mut self, access: &WarpAccess<'_>) {
+        mark_all(access, |start, end| {
+            if let Some((base, written)) = self.find(start) {
+                written.mark(start - base, end - base);
+            }
+        });
+    }
+}

@@ -1,0 +1,381 @@
+//! How a launch can end badly, told apart.
+//!
+//! A launch that cannot start is [`LaunchError::InvalidLaunch`]. Once it runs,
+//! three outcomes are kept apart: the kernel did something wrong
+//! ([`LaunchError::Fault`], and [`LaunchError::OutOfFuel`] for a kernel that
+//! does not end), it used an instruction that the simulator does not know
+//! ([`LaunchError::Unsupported`]), or the simulator itself is at fault
+//! ([`LaunchError::Internal`]).
+//!
+//! How they read is in `text`, and what to do about a fault in `advice`.
+
+mod advice;
+mod text;
+
+use crate::ir::Space;
+
+/// Why a launch did not succeed.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum LaunchError {
+    /// The launch asks for something that no device or this kernel allows.
+    #[error("invalid launch of `{kernel}`: {message}")]
+    InvalidLaunch {
+        /// The kernel's name.
+        kernel: String,
+        /// What is wrong, and what the limit is.
+        message: String,
+    },
+    /// The kernel did wrong.
+    #[error("{0}")]
+    Fault(Box<Fault>),
+    /// The kernel used up its fuel.
+    #[error("{0}")]
+    OutOfFuel(Box<OutOfFuel>),
+    /// An instruction that the simulator does not know was executed.
+    #[error("unsupported instruction `{opcode}` ({reason})\n  {place}")]
+    Unsupported {
+        /// The opcode as written.
+        opcode: String,
+        /// What about it is not supported.
+        reason: String,
+        /// Where it stands.
+        place: Box<Place>,
+    },
+    /// A bug of the simulator.
+    #[error("internal error of the simulator, please report it: {message}\n  {place}")]
+    Internal {
+        /// What happened.
+        message: String,
+        /// Where the kernel was.
+        place: Box<Place>,
+    },
+}
+
+/// An instruction's place: in the PTX, and in the source it was made from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The kernel that was launched.
+    pub kernel: String,
+    /// The function that holds the instruction.
+    pub function: String,
+    /// The instruction's opcode.
+    pub opcode: String,
+    /// Line of the PTX text, from 1.
+    pub ptx_line: u32,
+    /// Source line, where the PTX has line tables.
+    pub source: Option<Source>,
+    /// The functions that led there, innermost call first.
+    pub callers: Vec<Caller>,
+}
+
+/// A call that has not returned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Caller {
+    /// The function that called.
+    pub function: String,
+    /// Line of the call in the PTX text.
+    pub ptx_line: u32,
+    /// Source line of the call.
+    pub source: Option<Source>,
+}
+
+/// A place in source code.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Source {
+    /// Path, as the compiler wrote it.
+    pub file: String,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1; 0 if unknown.
+    pub column: u32,
+}
+
+/// A thread: where in the grid it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ThreadPlace {
+    /// `%ctaid`
+    pub block: [u32; 3],
+    /// `%tid`
+    pub thread: [u32; 3],
+    /// Warp number in the block.
+    pub warp: u32,
+    /// Lane number in the warp.
+    pub lane: u32,
+}
+
+/// What a kernel did wrong.
+#[derive(Clone, Debug)]
+pub struct Fault {
+    /// The wrong.
+    pub kind: FaultKind,
+    /// The instruction.
+    pub place: Place,
+    /// The first thread that did it.
+    pub thread: ThreadPlace,
+}
+
+/// A kind of memory access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AccessKind {
+    /// A load.
+    Load,
+    /// A store.
+    Store,
+    /// An atomic operation.
+    Atomic,
+    /// An asynchronous copy.
+    AsyncCopy,
+}
+
+/// One of two accesses that race.
+#[derive(Clone, Debug)]
+pub struct AccessSide {
+    /// What it did.
+    pub kind: AccessKind,
+    /// The instruction.
+    pub place: Place,
+    /// The thread.
+    pub thread: ThreadPlace,
+}
+
+/// The kinds of fault.
+#[derive(Clone, Debug)]
+pub enum FaultKind {
+    /// An access outside every allocation.
+    OutOfBounds {
+        /// What it tried.
+        access: AccessKind,
+        /// The state space, generic addresses resolved.
+        space: Space,
+        /// The address.
+        address: u64,
+        /// Bytes of the access.
+        bytes: u32,
+        /// Where that is, relative to the nearest allocation.
+        relation: Relation,
+    },
+    /// An address that is not a multiple of the access's size.
+    Misaligned {
+        /// What it tried.
+        access: AccessKind,
+        /// The state space.
+        space: Space,
+        /// The address.
+        address: u64,
+        /// Bytes of the access, and the alignment it needs.
+        bytes: u32,
+        /// Where that is.
+        relation: Relation,
+    },
+    /// An access through a null pointer, or nearly null.
+    NullPointer {
+        /// What it tried.
+        access: AccessKind,
+        /// The address.
+        address: u64,
+        /// Bytes of the access.
+        bytes: u32,
+    },
+    /// An access to memory that was freed.
+    UseAfterFree {
+        /// What it tried.
+        access: AccessKind,
+        /// The address.
+        address: u64,
+        /// Bytes of the access.
+        bytes: u32,
+        /// Where that was.
+        relation: Relation,
+    },
+    /// A store to constant memory or to a kernel parameter.
+    ReadOnly {
+        /// What it tried.
+        access: AccessKind,
+        /// The address.
+        address: u64,
+        /// Bytes of the access.
+        bytes: u32,
+        /// Where that is.
+        relation: Relation,
+    },
+    /// An address of one space used in another.
+    WrongSpace {
+        /// What it tried.
+        access: AccessKind,
+        /// The space that the instruction names.
+        expected: Space,
+        /// The space that the address belongs to.
+        actual: Space,
+        /// The address.
+        address: u64,
+        /// Bytes of the access.
+        bytes: u32,
+    },
+    /// `bar.sync` reached by some lanes of a warp while others that still run
+    /// are elsewhere.
+    DivergentBarrier {
+        /// Lanes that reached it.
+        arrived: u32,
+        /// Lanes of the warp that still run.
+        live: u32,
+    },
+    /// Threads wait at barriers and nobody is left to free them.
+    BarrierDeadlock {
+        /// One sentence per group of waiting warps.
+        waiting: Vec<String>,
+    },
+    /// A barrier number or thread count that the hardware does not have.
+    BadBarrier {
+        /// What is wrong with it.
+        message: String,
+    },
+    /// A warp-wide instruction names lanes that never get there.
+    MissingLanes {
+        /// Lanes named by the mask.
+        members: u32,
+        /// Lanes that reached it.
+        arrived: u32,
+        /// Lanes of the warp that still run.
+        live: u32,
+    },
+    /// An instruction of the whole warp, after some of its lanes have ended or
+    /// in a warp that never had 32.
+    PartialWarp {
+        /// Lanes that reached it.
+        arrived: u32,
+    },
+    /// A lane carries out a warp-wide instruction whose mask leaves it out.
+    NotAMember {
+        /// Lanes named by the mask.
+        members: u32,
+    },
+    /// Two accesses that nothing orders, at least one of which writes.
+    Race {
+        /// What the later one did.
+        access: AccessKind,
+        /// The state space.
+        space: Space,
+        /// The later one's address.
+        address: u64,
+        /// Its bytes.
+        bytes: u32,
+        /// Where that is.
+        relation: Relation,
+        /// The earlier one.
+        other: Box<AccessSide>,
+    },
+    /// A read of memory that nothing was written to.
+    Unwritten {
+        /// How it was read.
+        access: AccessKind,
+        /// The state space: global, shared or local.
+        space: Space,
+        /// The address.
+        address: u64,
+        /// Bytes of the access.
+        bytes: u32,
+        /// Where that is.
+        relation: Relation,
+    },
+    /// An access to what an asynchronous copy may still be writing, or a write to
+    /// what it may still be reading.
+    CopyInFlight {
+        /// What it did.
+        access: AccessKind,
+        /// Shared for the copy's target, global for its source.
+        space: Space,
+        /// The address.
+        address: u64,
+        /// Bytes of the access.
+        bytes: u32,
+        /// Where that is.
+        relation: Relation,
+        /// The copy.
+        copy: Box<AccessSide>,
+    },
+    /// A shuffle that reads from a lane which does not take part.
+    AbsentSource {
+        /// The lane that it reads from.
+        source_lane: u32,
+        /// The lanes that take part.
+        present: u32,
+    },
+    /// Lanes that name each other in masks that differ.
+    DifferentMasks {
+        /// The mask of the lane that is reported.
+        members: u32,
+        /// Another lane,
+        other_lane: u32,
+        /// and its mask.
+        other_members: u32,
+    },
+    /// Threads of a block that meet at a barrier by different instructions.
+    DifferentBarriers {
+        /// The barrier's number.
+        barrier: u32,
+        /// The one who came first.
+        other: Box<AccessSide>,
+    },
+    /// Threads that come to a barrier with different counts.
+    DifferentCounts {
+        /// The barrier's number.
+        barrier: u32,
+        /// The count of the thread that is reported; all of the block if none.
+        threads: Option<u32>,
+        /// The count of the one who came first.
+        other_threads: Option<u32>,
+        /// That one.
+        other: Box<AccessSide>,
+    },
+    /// `trap`, which panics and failed assertions end in.
+    Trap {
+        /// What was printed before, if anything.
+        message: Option<String>,
+    },
+    /// `brx.idx` with an index past its list.
+    BadBranchIndex {
+        /// The index.
+        index: u32,
+        /// Entries of the list.
+        n_targets: u32,
+    },
+    /// A call through something that is not a function's address.
+    BadCallTarget {
+        /// The address.
+        address: u64,
+    },
+    /// Local memory used up, mostly by endless recursion.
+    StackOverflow {
+        /// Bytes that the thread would need.
+        needed_bytes: u32,
+        /// Bytes that it can have.
+        limit_bytes: u32,
+    },
+}
+
+/// An address relative to an allocation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// Nothing is near it.
+    Nowhere,
+    /// Relative to a labelled range.
+    Near {
+        /// The range's name.
+        label: String,
+        /// Its size in bytes.
+        size_bytes: u64,
+        /// Address minus the range's start.
+        offset: i128,
+    },
+}
+
+/// A kernel that used up its fuel.
+#[derive(Clone, Debug)]
+pub struct OutOfFuel {
+    /// Warp instructions that it was allowed.
+    pub fuel: u64,
+    /// Where one of its warps was.
+    pub place: Place,
+    /// Which warp that was.
+    pub thread: ThreadPlace,
+}

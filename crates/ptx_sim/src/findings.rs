@@ -1,0 +1,127 @@
+//! What the checks found, as the error of a launch: numbers looked up.
+
+use crate::checks::finding::{Finding, Side, Spot};
+use crate::diagnostics::{AccessSide, Fault, FaultKind, LaunchError, Relation};
+use crate::ir::Space;
+use crate::launch::LaunchContext;
+
+impl LaunchContext<'_> {
+    /// A finding as the launch's error.
+    pub(crate) fn finding(&self, finding: Finding) -> LaunchError {
+        let (this, kind) = match finding {
+            Finding::Race { at, this, other } => (
+                this,
+                FaultKind::Race {
+                    access: this.kind,
+                    space: at.space,
+                    address: at.address,
+                    bytes: at.bytes,
+                    relation: self.relation(at),
+                    other: Box::new(self.side(&other)),
+                },
+            ),
+            Finding::Unwritten { at, this } => (
+                this,
+                FaultKind::Unwritten {
+                    access: this.kind,
+                    space: at.space,
+                    address: at.address,
+                    bytes: at.bytes,
+                    relation: self.relation(at),
+                },
+            ),
+            Finding::InFlight { at, this, copy } => (
+                this,
+                FaultKind::CopyInFlight {
+                    access: this.kind,
+                    space: at.space,
+                    address: at.address,
+                    bytes: at.bytes,
+                    relation: self.relation(at),
+                    copy: Box::new(self.side(&copy)),
+                },
+            ),
+            Finding::AbsentSource {
+                this,
+                source,
+                present,
+            } => (
+                this,
+                FaultKind::AbsentSource {
+                    source_lane: source,
+                    present,
+                },
+            ),
+            Finding::DifferentMasks {
+                this,
+                members,
+                other_lane,
+                other_members,
+            } => (
+                this,
+                FaultKind::DifferentMasks {
+                    members,
+                    other_lane,
+                    other_members,
+                },
+            ),
+            Finding::DifferentBarriers {
+                barrier,
+                this,
+                other,
+            } => (
+                this,
+                FaultKind::DifferentBarriers {
+                    barrier,
+                    other: Box::new(self.side(&other)),
+                },
+            ),
+            Finding::DifferentCounts {
+                barrier,
+                this,
+                threads,
+                other,
+                other_threads,
+            } => (
+                this,
+                FaultKind::DifferentCounts {
+                    barrier,
+                    threads,
+                    other_threads,
+                    other: Box::new(self.side(&other)),
+                },
+            ),
+        };
+        let AccessSide { place, thread, .. } = self.side(&this);
+        LaunchError::Fault(Box::new(Fault {
+            kind,
+            place,
+            thread,
+        }))
+    }
+
+    /// A thread and its instruction as they are reported.
+    fn side(&self, side: &Side) -> AccessSide {
+        AccessSide {
+            kind: side.kind,
+            place: self.numbered_place(side.instruction),
+            thread: self.thread_place(self.ctaid(side.block), side.warp, side.lane),
+        }
+    }
+
+    /// Where an address is, relative to what is there.
+    fn relation(&self, at: Spot) -> Relation {
+        match at.space {
+            Space::Shared => self.shared_relation(at.address),
+            Space::Local => self.local_relation(at.address, at.bytes),
+            _ => self
+                .memory
+                .find(at.address)
+                .map_or(Relation::Nowhere, |a| Relation::Near {
+                    label: a.label.clone(),
+                    size_bytes: a.size_bytes,
+                    offset: i128::from(at.address) - i128::from(a.base),
+                }),
+        }
+    }
+}
