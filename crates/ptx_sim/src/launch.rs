@@ -109,7 +109,7 @@ pub(crate) struct LaunchContext<'a> {
     params: Vec<u64>,
     params_bytes: u64,
     shared: SharedLayout,
-    numbering: Numbering,
+    pub(crate) numbering: Numbering,
     /// The kernel's values that change from block to block: slot, bytes a
     /// lane, axis of `%ctaid`.
     block_values: Vec<(Slot, u32, usize)>,
@@ -654,7 +654,7 @@ pub(crate) fn launch(
                 .unwrap_or_else(std::sync::PoisonError::into_inner);
             // There is one worker where there is something to take.
             let written = written.take()?;
-            Some(Box::new(Checks::new(n_threads, context.memory, written)))
+            Some(Box::new(Checks::new(&context, written)))
         };
         let (watches, result) = run(&context, n_blocks, n_workers, || Watch {
             counters: Counters::new(&context.numbering),

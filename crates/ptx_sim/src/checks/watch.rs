@@ -1,5 +1,6 @@
 //! Tells each check what concerns it.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use super::copies::Copies;
@@ -11,7 +12,7 @@ use super::together::{Meetings, warp_wide};
 use super::written::{GlobalWritten, LocalWritten, SharedWritten};
 use super::{AccessClass, BarrierArrival, Lanes, Observer, WarpAccess, races};
 use crate::ir::Space;
-use crate::memory::global::GlobalMemory;
+use crate::launch::LaunchContext;
 use crate::memory::written::Written;
 use crate::program::{Order, Scope};
 
@@ -23,8 +24,9 @@ pub(crate) struct Watch<'a> {
 
 /// All checks of a launch.
 pub(crate) struct Checks<'a> {
-    /// Threads of a block.
-    n_threads: u32,
+    launch: &'a LaunchContext<'a>,
+    /// By load from local memory, whether what it gives is only passed on.
+    only_passed_on: HashMap<u32, bool>,
     /// Blocks that run.
     blocks: Vec<Box<BlockState>>,
     /// Where the last one that was asked for is.
@@ -88,17 +90,18 @@ impl BlockState {
 }
 
 impl<'a> Checks<'a> {
-    /// For a launch of blocks of so many threads, on this memory.
-    pub fn new(n_threads: u32, memory: &'a GlobalMemory, written: Vec<Written>) -> Self {
+    /// For a launch, with what has been written of each allocation.
+    pub fn new(launch: &'a LaunchContext<'a>, written: Vec<Written>) -> Self {
         Self {
-            n_threads,
+            launch,
+            only_passed_on: HashMap::new(),
             blocks: Vec::new(),
             last: 0,
             spare: Vec::new(),
             order: GridOrder::new(),
             lines: GlobalLines::default(),
             sites: Sites::new(),
-            written: GlobalWritten::new(memory, written),
+            written: GlobalWritten::new(launch.memory, written),
             finding: None,
             unwritten: None,
         }
@@ -146,8 +149,17 @@ impl<'a> Checks<'a> {
         if access.class != AccessClass::Load {
             return local.mark(access);
         }
-        let missing = local.missing(access);
-        self.finding = missing.map(|lane| unwritten(instruction, access, lane, 0));
+        let Some(lane) = local.missing(access) else {
+            return;
+        };
+        let launch = self.launch;
+        let only_passed_on = self
+            .only_passed_on
+            .entry(instruction)
+            .or_insert_with(|| launch.only_passed_on(instruction));
+        if !*only_passed_on {
+            self.finding = Some(unwritten(instruction, access, lane, 0));
+        }
     }
 
     fn shared_or_global(&mut self, instruction: u32, access: &WarpAccess<'_>) {
@@ -292,7 +304,7 @@ impl<'a> Checks<'a> {
             .spare
             .pop()
             .unwrap_or_else(|| Box::new(BlockState::new()));
-        block.start(number, self.n_threads.div_ceil(32), shared_bytes);
+        block.start(number, self.launch.n_warps(), shared_bytes);
         self.blocks.push(block);
     }
 
@@ -370,7 +382,7 @@ impl Observer for Watch<'_> {
     fn arrived(&mut self, arrival: &BarrierArrival) {
         let lanes = arrival.lanes;
         if let Some(checks) = &mut self.checks {
-            let n_threads = checks.n_threads;
+            let n_threads = checks.launch.n_threads();
             let Some(block) = checks.block(lanes.block) else {
                 return;
             };

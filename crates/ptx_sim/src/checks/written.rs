@@ -7,7 +7,9 @@
 //! reads, other atomics do.
 //!
 //! What it misses:
-//! - registers;
+//! - registers; what is loaded from local memory and only stored again, there, by
+//!   a generic address or for a call: so compilers copy structures with unwritten
+//!   padding;
 //! - bytes that were written by mistake, with no value of use;
 //! - what a call passes and returns counts as written, and so does the target of
 //!   [`Device::copy`];

@@ -13,9 +13,10 @@ use super::operand::Decoded;
 impl Decoder<'_> {
     /// An instruction of the `mbarrier` family.
     pub fn mbarrier(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
+        // They lie in the block's own memory, so that every scope is the same.
         let asked = match take_order(op) {
-            Order::Weak => None,
-            order => Some(order),
+            (Order::Weak, _) => None,
+            (order, _) => Some(order),
         };
         let by_parity = op.take("parity");
         // Only a promise of the kernel's.

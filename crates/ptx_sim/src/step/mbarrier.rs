@@ -18,7 +18,7 @@ use crate::checks::{AccessClass, Observer, WarpAccess};
 use crate::diagnostics::{AccessKind, FaultKind};
 use crate::ir::Space;
 use crate::lanes::WARP_SIZE;
-use crate::program::{AddressOperand, Order, Slot};
+use crate::program::{AddressOperand, Order, Scope, Slot};
 use crate::warp::{IDLE_POLLS, Warp};
 
 /// An instruction on a barrier in memory.
@@ -144,6 +144,9 @@ fn in_space<O: Observer>(
                 block: env.block,
                 warp: warp.index,
                 order: op.order,
+                scope: Scope::Device,
+                overwrites: false,
+                lane_bytes: None,
                 class,
                 space,
                 bytes: 8,

@@ -21,7 +21,7 @@ use crate::diagnostics::AccessKind;
 use crate::ir::Space;
 use crate::lanes::{FULL_MASK, WARP_SIZE};
 use crate::numeric::mma::{Accumulator, Factor, Unpacked, dot, unpack};
-use crate::program::{AddressOperand, Order, Slot};
+use crate::program::{AddressOperand, Order, Scope, Slot};
 use crate::warp::Warp;
 
 /// Rows of A and D, columns of B and D, columns of A and rows of B.
@@ -235,6 +235,9 @@ pub(super) fn transfer<O: Observer>(
                         block: env.block,
                         warp: warp.index,
                         order: Order::Weak,
+                        scope: Scope::Device,
+                        overwrites: false,
+                        lane_bytes: None,
                         class,
                         space,
                         bytes: request.bytes,
