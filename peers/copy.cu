@@ -6,8 +6,6 @@ namespace {
 
 constexpr uint32_t block_threads = 256;
 constexpr uint32_t chunk = 4;
-constexpr uint32_t loads = 4;
-constexpr uint32_t block_elements = block_threads * chunk * loads;
 
 }  // namespace
 
@@ -19,18 +17,11 @@ copy(const float *input, float *output, uint32_t n_elements) {
 
 extern "C" __global__ void __launch_bounds__(block_threads)
 copy_vectorized(const float *input, float *output, uint32_t n_elements) {
-    if ((blockIdx.x + 1) * block_elements <= n_elements) {
-        const uint32_t first = blockIdx.x * block_elements + threadIdx.x * chunk;
-        float4 chunks[loads];
-#pragma unroll
-        for (uint32_t i = 0; i < loads; ++i)
-            chunks[i] =
-                *reinterpret_cast<const float4 *>(input + first + i * block_threads * chunk);
-#pragma unroll
-        for (uint32_t i = 0; i < loads; ++i)
-            *reinterpret_cast<float4 *>(output + first + i * block_threads * chunk) = chunks[i];
+    const uint32_t first = (blockIdx.x * block_threads + threadIdx.x) * chunk;
+    if (first + chunk <= n_elements) {
+        *reinterpret_cast<float4 *>(output + first) =
+            *reinterpret_cast<const float4 *>(input + first);
     } else {
-        uint32_t n = blockIdx.x * block_elements + threadIdx.x;
-        for (; n < n_elements; n += block_threads) output[n] = input[n];
+        for (uint32_t n = first; n < n_elements; ++n) output[n] = input[n];
     }
 }

@@ -4,8 +4,12 @@
 use broken_kernels as broken;
 use host::bench::Clocking;
 use host::engine::gpu::Gpu;
-use host::engine::{Buffer, Engine, EngineError, LaunchConfig, Observe, Prepared, PtxModule};
-use host::lessons::transpose;
+use host::engine::{
+    Buffer, Contender, Engine, EngineError, Fill, LaunchConfig, Observe, PeerModule, Prepared,
+    PtxModule, Timed,
+};
+use host::lessons::{copy, transpose};
+use host::measure::Times;
 use host::registry::{KernelEntry, Shape};
 use host::run::{Case, Status, run};
 use lockstep_tests::{BROKEN_PTX, lesson_of, results};
@@ -31,11 +35,14 @@ fn is_own_process(name: &str) -> bool {
 }
 
 fn gpu(ptx: &str) -> Option<Gpu> {
-    let module = PtxModule {
+    gpu_with(vec![PtxModule {
         name: "test.ptx".into(),
         text: ptx.to_owned().into(),
-    };
-    match Gpu::new(vec![module]) {
+    }])
+}
+
+fn gpu_with(modules: Vec<PtxModule>) -> Option<Gpu> {
+    match Gpu::new(modules) {
         Ok(gpu) => Some(gpu),
         Err(error @ (EngineError::NoDriver(_) | EngineError::NoGpu)) => {
             eprintln!("not run: {error}");
@@ -201,4 +208,87 @@ fn times_are_plausible() {
         "{times:?}"
     );
     assert!(times.min_ms <= times.median_ms && times.median_ms <= times.max_ms);
+}
+
+/// Small data leaves the cache, because copies of it take turns; and what is timed
+/// does on all of them what it does on the first.
+#[test]
+fn small_data_is_timed_out_of_the_cache() {
+    let Some(gpu) = gpu_with(host::ptx::modules()) else {
+        return;
+    };
+    const N: usize = 1 << 20;
+    let cache_bytes = u64::from(gpu.device().l2_cache_bytes.expect("a GPU has a cache"));
+    let values = host::inputs::distinct(N);
+    let input = Buffer::of(&gpu, "input", &values).expect("memory");
+    let output = Buffer::<f32>::poisoned(&gpu, "output", N).expect("memory");
+    // SAFETY: both hold N elements and are aligned to 256 bytes.
+    let launch = unsafe { copy::best(input.as_ptr(), output.as_mut_ptr(), N as u32) };
+    let contender = Contender {
+        before: Vec::new(),
+        timed: Timed::Launches(vec![launch.expect("it fits a grid")].into()),
+    };
+    let clocked = gpu
+        .time(&[contender], &Clocking::BRIEF.conditions)
+        .expect("it runs")
+        .expect("a GPU has a clock");
+    assert!(clocked.out_of_cache);
+    assert!(u64::from(clocked.n_sets) * clocked.set_bytes >= 4 * cache_bytes);
+    assert_eq!(clocked.runs_ms[0].len(), 100);
+    assert_eq!(clocked.n_late, 0);
+    assert_eq!(output.read().expect("memory"), values);
+}
+
+/// What comes before a run is done before each, on the run's own buffers, and is not
+/// timed.
+#[test]
+fn a_reset_precedes_every_run_and_takes_no_time() {
+    let Some(gpu) = gpu_with(host::ptx::modules()) else {
+        return;
+    };
+    const N: usize = 1 << 26;
+    let input = Buffer::of(&gpu, "input", &[1.0f32]).expect("memory");
+    let output = Buffer::<f32>::poisoned(&gpu, "output", 1).expect("memory");
+    let large = Buffer::<f32>::poisoned(&gpu, "large", N).expect("memory");
+    let fill = |buffer: &Buffer<'_, f32>, value| Fill {
+        address: buffer.address(),
+        size_bytes: buffer.size_bytes(),
+        value,
+    };
+    // SAFETY: of no elements the kernel touches none.
+    let nothing = unsafe { copy::best(input.as_ptr(), output.as_mut_ptr(), 0) };
+    let launch = nothing.expect("it fits a grid");
+    let contender = |before| Contender {
+        before,
+        timed: Timed::Launches(vec![launch.clone()].into()),
+    };
+    let reset = Timed::Fills(vec![fill(&large, 0), fill(&output, 0x3F)].into());
+    let clocked = gpu
+        .time(
+            &[contender(vec![reset]), contender(Vec::new())],
+            &Clocking::BRIEF.conditions,
+        )
+        .expect("it runs")
+        .expect("a GPU has a clock");
+    assert_eq!(
+        output.read().expect("memory"),
+        [f32::from_bits(0x3F3F_3F3F)]
+    );
+    // Filling 256 MiB takes 50 µs on the fastest memory there is.
+    let times = Times::of(&clocked.runs_ms[0]).expect("runs");
+    assert!(times.median_ms < 0.02, "{times:?}");
+}
+
+/// A cubin that the driver refuses is named.
+#[test]
+fn a_twin_that_is_none_is_named() {
+    let Some(gpu) = gpu(BROKEN_PTX) else {
+        return;
+    };
+    let peer = PeerModule {
+        name: "peers/nonsense.cu".to_owned(),
+        image: b"no machine code".repeat(100),
+    };
+    let error = gpu.load_peers(&[peer]).expect_err("no cubin");
+    assert!(error.to_string().contains("peers/nonsense.cu"), "{error}");
 }

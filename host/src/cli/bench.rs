@@ -9,7 +9,9 @@ use crate::bench::Clocking;
 use crate::compare::{Comparison, Verdict};
 use crate::engine::gpu::Gpu;
 use crate::engine::twins::Twins;
-use crate::engine::{Engine, EngineKind};
+use crate::engine::{Buffer, Contender, Engine, EngineKind, Timed};
+use crate::lessons::copy;
+use crate::measure::Times;
 use crate::registry::{self, Effort, Registered, Shape};
 use crate::report::bench::{BenchReport, Peer};
 use crate::report::bench_table;
@@ -130,7 +132,13 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     results.retain(|result| result.status == Status::Failed);
     let n_wrong_twins = results.len();
     results.extend(run_all(&gpu, &cases, Clocking::thorough(args.samples)));
-    let report = BenchReport::new(gpu.device(), peers, args.samples, &results[n_wrong_twins..]);
+    let report = BenchReport::new(
+        gpu.device(),
+        peers,
+        args.samples,
+        empty_launch(&gpu, args.samples),
+        &results[n_wrong_twins..],
+    );
 
     let failed = |path: &Path, error: std::io::Error| {
         Stop::Because(
@@ -316,6 +324,21 @@ fn check_twins(gpu: &Gpu, selected: &[Registered]) -> Vec<CaseResult> {
         ));
     }
     results
+}
+
+/// Times a launch that does nothing. That it could not be timed has been told before:
+/// then nothing could.
+fn empty_launch(gpu: &Gpu, n_runs: u32) -> Option<Times> {
+    let nothing = Buffer::<f32>::poisoned(gpu, "nothing", 1).ok()?;
+    // SAFETY: of no elements the kernel touches none.
+    let launch = unsafe { copy::best(nothing.as_ptr(), nothing.as_mut_ptr(), 0) }.ok()?;
+    let contender = Contender {
+        before: Vec::new(),
+        timed: Timed::Launches(vec![launch].into()),
+    };
+    let conditions = Clocking::thorough(n_runs).conditions;
+    let clocked = gpu.time(&[contender], &conditions).ok()??;
+    Times::of(clocked.runs_ms.first()?)
 }
 
 fn run_all(gpu: &Gpu, cases: &[Case], clocking: Clocking) -> Vec<CaseResult> {

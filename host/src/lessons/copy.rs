@@ -36,7 +36,7 @@ static KERNELS: [KernelEntry; 2] = [
     .expecting(&claims(4.0)),
     KernelEntry::of(
         copy_vectorized,
-        "16 bytes an access, four accesses under way a thread",
+        "16 bytes an access, four elements a thread",
         |bench| run(bench, copy_vectorized, vectorized),
     )
     .expecting(&claims(16.0))

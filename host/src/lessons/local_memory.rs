@@ -9,6 +9,7 @@ use crate::inputs;
 use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
 use crate::verify::compare;
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
+use rayon::prelude::*;
 use gpu_kernels::local_memory::{self as kernels, BLOCK, BLOCK_THREADS, WINDOWS};
 
 /// The lesson.
@@ -85,6 +86,7 @@ fn work(shape: &Shape) -> Work {
 pub fn reference(input: &[f32], window: usize) -> Vec<f32> {
     let at = |i: Option<usize>| i.and_then(|i| input.get(i)).copied().unwrap_or(0.0);
     (0..input.len())
+        .into_par_iter()
         .map(|i| {
             let sum = (0..window).fold(0.0, |sum, j| sum + at((i + j).checked_sub(window / 2)));
             sum / window as f32

@@ -33,6 +33,8 @@ pub struct BenchReport {
     pub peers: Vec<Peer>,
     /// Runs of each that were wanted.
     pub n_runs: u32,
+    /// A launch that does nothing: the part of every time that is no kernel's.
+    pub empty_launch: Option<Times>,
     /// Of each kernel and its CUDA C++ twin.
     pub twins: TwinSummary,
     /// The targets, from the cases below.
@@ -224,6 +226,7 @@ impl BenchReport {
         device: &DeviceProperties,
         peers: Vec<Peer>,
         n_runs: u32,
+        empty_launch: Option<Times>,
         results: &[CaseResult],
     ) -> Self {
         let cases: Vec<Case> = results.iter().filter_map(Case::of).collect();
@@ -235,6 +238,7 @@ impl BenchReport {
             machine: Machine::from(device),
             peers,
             n_runs,
+            empty_launch,
             twins: TwinSummary::of(&cases),
             scoreboard: scoreboard::rows(&cases),
             cases,
@@ -335,6 +339,7 @@ pub mod tests {
             machine: super::Machine::default(),
             peers: Vec::new(),
             n_runs: 100,
+            empty_launch: Some(times(0.003)),
             twins: TwinSummary::of(&cases),
             scoreboard: crate::scoreboard::rows(&cases),
             cases,

@@ -228,6 +228,13 @@ pub fn write(out: &mut dyn Write, report: &BenchReport) -> io::Result<()> {
             reason.replace('\n', "\n  ")
         )?;
     }
+    if let Some(times) = report.empty_launch {
+        writeln!(
+            out,
+            "\n{} of each time are the launch itself: that is what one that does nothing takes",
+            duration(times.median_ms)
+        )?;
+    }
     write_twins(out, report)?;
     writeln!(out, "\n{HEADING}Targets{HEADING:#}")?;
     let rows = &report.scoreboard;
@@ -371,6 +378,7 @@ mod tests {
         for part in [
             "FAILED: broken 8",
             "1 of 8 elements",
+            "3.00 µs of each time",
             "geometric mean 0.9000",
             "0.900 fine",
             "missed",
