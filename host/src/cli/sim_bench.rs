@@ -4,7 +4,7 @@ use super::progress::say;
 use super::{Exit, Stop};
 use crate::registry;
 use crate::sim_bench::report::{Report, Row};
-use crate::sim_bench::{Patience, Stopwatch, measure, micro};
+use crate::sim_bench::{Mode, Patience, Stopwatch, measure, micro};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -30,6 +30,11 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["filter", "json", "compare"])]
     document: bool,
 
+    /// Only this mode (not `bare` alone, which counts nothing to divide by); may
+    /// be repeated.
+    #[arg(long, value_enum, value_name = "MODE")]
+    mode: Vec<Mode>,
+
     /// Milliseconds to spend on each launch, at least three rounds.
     #[arg(long, value_name = "MS", default_value_t = 300)]
     patience: u64,
@@ -44,6 +49,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         time: Duration::from_millis(args.patience),
         fewest: 3,
         most: 40,
+        modes: Mode::ALL.map(|mode| args.mode.is_empty() || args.mode.contains(&mode)),
     };
     let wanted =
         |name: &str| args.filter.is_empty() || args.filter.iter().any(|f| name.contains(f));

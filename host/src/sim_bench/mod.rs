@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 pub use stopwatch::Stopwatch;
 
 /// A way to run a launch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Mode {
     /// One core, with counters: the figure that is quoted.
     Counted,
@@ -78,9 +78,16 @@ pub struct Patience {
     pub fewest: usize,
     /// And no more than so many.
     pub most: usize,
+    /// Which modes, in the order of [`Mode::ALL`].
+    pub modes: [bool; 4],
 }
 
 impl Patience {
+    /// Whether a mode is measured.
+    pub fn wants(&self, mode: Mode) -> bool {
+        self.modes[mode as usize]
+    }
+
     /// Calls `round` until there are enough; gives how often.
     pub fn rounds<E>(&self, mut round: impl FnMut() -> Result<(), E>) -> Result<usize, E> {
         let started = Instant::now();
@@ -185,6 +192,7 @@ mod tests {
                 time: Duration::from_millis(time),
                 fewest,
                 most,
+                modes: [true; 4],
             };
             patience
                 .rounds(|| Ok::<(), ()>(()))

@@ -65,12 +65,13 @@ impl Stopwatch {
         let mut thread_instructions = 0;
         patience.rounds(|| {
             for (mode, runs) in Mode::ALL.into_iter().zip(&mut runs) {
+                if !patience.wants(mode) {
+                    continue;
+                }
                 self.restore(&memory)?;
                 let report = self.sim.launch_with(launch, mode.options())?;
                 runs.push(report.elapsed.as_secs_f32() * 1e3);
-                if mode == Mode::Counted {
-                    thread_instructions = report.counts.thread_instructions;
-                }
+                thread_instructions = thread_instructions.max(report.counts.thread_instructions);
             }
             Ok::<(), EngineError>(())
         })?;

@@ -142,20 +142,76 @@ fn busiest_bank(bytes_per_lane: u32, mask: u32, offsets: &[u32; LANES]) -> u32 {
     if let Some(ways) = by_stride(bytes_per_lane, mask, offsets) {
         return ways;
     }
-    // Distinct words, bank by bank. 32 lanes of at most 4 words each.
-    let mut words = [[0u32; 32]; BANKS];
-    let mut counts = [0usize; BANKS];
+    let bits = active(mask).fold(0, |bits, lane| bits | offsets[lane]);
+    match bytes_per_lane {
+        // Aligned accesses of several words use the same banks or other ones
+        // altogether, so that each can be taken as one wide word.
+        8 if bits % 8 == 0 => most_in_one::<3>(mask, offsets),
+        16 if bits % 16 == 0 => most_in_one::<4>(mask, offsets),
+        1 | 2 | 4 if bits % bytes_per_lane == 0 => most_in_one::<2>(mask, offsets),
+        _ => most_words_in_one(bytes_per_lane, mask, offsets),
+    }
+}
+
+/// The largest number of distinct words of `2^SHIFT` bytes in one of the as many
+/// times fewer, wider banks.
+fn most_in_one<const SHIFT: u32>(mask: u32, offsets: &[u32; LANES]) -> u32 {
+    let n_banks = (4 * BANKS) >> SHIFT;
+    // What was seen first in each bank. Mostly nothing else ever is.
+    let mut first = [0u32; BANKS];
+    let mut seen = 0u32;
+    let mut others = 0u32;
+    for lane in active(mask) {
+        let word = offsets[lane] >> SHIFT;
+        let bank = word as usize % n_banks;
+        if seen >> bank & 1 == 0 {
+            seen |= 1 << bank;
+            first[bank] = word;
+        }
+        others |= u32::from(first[bank] != word) << lane;
+    }
+    if others == 0 {
+        return 1;
+    }
+    // The distinct ones among the others, each in a chain from its bank.
+    let mut words = [0u32; LANES];
+    let mut next = [u8::MAX; LANES];
+    let mut head = [u8::MAX; BANKS];
+    let mut counts = [1u32; BANKS];
+    let mut n_words = 0u8;
+    let mut most = 1;
+    for lane in active(others) {
+        let word = offsets[lane] >> SHIFT;
+        let bank = word as usize % n_banks;
+        let mut at = head[bank];
+        while at != u8::MAX && words[at as usize] != word {
+            at = next[at as usize];
+        }
+        if at == u8::MAX {
+            words[n_words as usize] = word;
+            next[n_words as usize] = head[bank];
+            head[bank] = n_words;
+            n_words += 1;
+            counts[bank] += 1;
+            most = most.max(counts[bank]);
+        }
+    }
+    most
+}
+
+/// The same for any size and alignment.
+#[cold]
+fn most_words_in_one(bytes_per_lane: u32, mask: u32, offsets: &[u32; LANES]) -> u32 {
+    let mut words = vec![Vec::new(); BANKS];
     let mut most = 0;
     for lane in active(mask) {
         let first = offsets[lane] / 4;
         let last = (offsets[lane] + bytes_per_lane.max(1) - 1) / 4;
         for word in first..=last {
-            let bank = word as usize % BANKS;
-            let count = counts[bank];
-            if !words[bank][..count].contains(&word) {
-                words[bank][count] = word;
-                counts[bank] = count + 1;
-                most = most.max(count + 1);
+            let bank = &mut words[word as usize % BANKS];
+            if !bank.contains(&word) {
+                bank.push(word);
+                most = most.max(bank.len());
             }
         }
     }
@@ -196,29 +252,119 @@ pub fn global_access(
     if mask == 0 {
         return GlobalCost::default();
     }
-    let bytes = u64::from(bytes_per_lane.max(1));
-    let mut sorted = [0u64; LANES];
+    let distinct = if bytes_per_lane.is_power_of_two() && bytes_per_lane <= SECTOR_BYTES {
+        distinct_aligned(bytes_per_lane, mask, addresses)
+    } else {
+        None
+    };
+    let distinct = distinct.unwrap_or_else(|| distinct_sorted(bytes_per_lane, mask, addresses));
+    let repeats = if is_reduction {
+        mask.count_ones() - distinct.addresses
+    } else {
+        0
+    };
+    GlobalCost {
+        requests: 1,
+        sectors: distinct.sectors + repeats,
+        bytes: distinct.bytes,
+        ideal_sectors: distinct.bytes.div_ceil(SECTOR_BYTES),
+    }
+}
+
+/// How many different ones there are among what the lanes access.
+struct Distinct {
+    addresses: u32,
+    sectors: u32,
+    bytes: u32,
+}
+
+/// For aligned accesses of at most a sector, which lie in one sector each and
+/// overlap only if they are the same. `None` if they are not aligned.
+#[inline(always)]
+fn distinct_aligned(bytes: u32, mask: u32, addresses: &[u64; LANES]) -> Option<Distinct> {
+    // Lanes that are not active stand in for others, which adds nothing.
+    let mut all = *addresses;
+    if mask != u32::MAX {
+        let mut last = addresses[mask.trailing_zeros() as usize];
+        for (lane, address) in all.iter_mut().enumerate() {
+            if mask >> lane & 1 == 0 {
+                *address = last;
+            }
+            last = *address;
+        }
+    }
+    let shift = SECTOR_BYTES.trailing_zeros();
+    let (mut bits, mut low, mut high) = (all[0], all[0], all[0]);
+    let (mut new_sectors, mut new_addresses, mut descents) = (0u32, 0u32, 0u32);
+    for lane in 1..LANES {
+        let (before, this) = (all[lane - 1], all[lane]);
+        bits |= this;
+        low = low.min(this);
+        high = high.max(this);
+        new_sectors += u32::from(before >> shift != this >> shift);
+        new_addresses += u32::from(before != this);
+        descents += u32::from(this < before);
+    }
+    if bits & u64::from(bytes - 1) != 0 {
+        return None;
+    }
+    let (addresses, sectors) = if descents == 0 {
+        (1 + new_addresses, 1 + new_sectors)
+    } else if high - low < 64 * u64::from(bytes) {
+        let size = bytes.trailing_zeros();
+        let (mut seen, mut seen_sectors) = (0u64, 0u64);
+        for address in all {
+            seen |= 1 << (address - low >> size);
+            seen_sectors |= 1 << ((address >> shift) - (low >> shift));
+        }
+        (seen.count_ones(), seen_sectors.count_ones())
+    } else {
+        (
+            n_different(&all),
+            n_different(&all.map(|address| address >> shift)),
+        )
+    };
+    Some(Distinct {
+        addresses,
+        sectors,
+        bytes: addresses * bytes,
+    })
+}
+
+/// The number of different values, by a table that they are scattered over.
+fn n_different(values: &[u64; LANES]) -> u32 {
+    const SLOTS: usize = 128;
+    // The lane that a slot was taken by, plus one.
+    let mut table = [0u8; SLOTS];
     let mut n = 0;
-    let mut ascending = true;
-    for lane in active(mask) {
-        ascending &= n == 0 || sorted[n - 1] <= addresses[lane];
-        sorted[n] = addresses[lane];
-        n += 1;
+    for (lane, &value) in values.iter().enumerate() {
+        let mut slot = (value.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 57) as usize;
+        loop {
+            match table[slot] {
+                0 => {
+                    table[slot] = lane as u8 + 1;
+                    n += 1;
+                    break;
+                }
+                other if values[other as usize - 1] == value => break,
+                _ => slot = (slot + 1) % SLOTS,
+            }
+        }
     }
-    let sorted = &mut sorted[..n];
-    if !ascending {
-        sorted.sort_unstable();
-    }
-    let mut sectors = 0;
-    let mut distinct_bytes = 0;
+    n
+}
+
+/// For any size and alignment.
+#[cold]
+fn distinct_sorted(bytes_per_lane: u32, mask: u32, addresses: &[u64; LANES]) -> Distinct {
+    let bytes = u64::from(bytes_per_lane.max(1));
+    let mut sorted: Vec<u64> = active(mask).map(|lane| addresses[lane]).collect();
+    sorted.sort_unstable();
+    sorted.dedup();
+    let (mut sectors, mut distinct_bytes) = (0, 0);
     // The first sector and byte that have not been counted.
     let (mut next_sector, mut next_byte) = (0, 0);
-    let mut repeats = 0;
-    for (i, &address) in sorted.iter().enumerate() {
-        if i > 0 && sorted[i - 1] == address {
-            repeats += 1;
-            continue;
-        }
+    for &address in &sorted {
         let end = address + bytes;
         let first = (address / u64::from(SECTOR_BYTES)).max(next_sector);
         let past = (end - 1) / u64::from(SECTOR_BYTES) + 1;
@@ -227,15 +373,10 @@ pub fn global_access(
         distinct_bytes += end.saturating_sub(address.max(next_byte));
         next_byte = next_byte.max(end);
     }
-    if is_reduction {
-        sectors += repeats;
-    }
-    let distinct_bytes = distinct_bytes as u32;
-    GlobalCost {
-        requests: 1,
+    Distinct {
+        addresses: sorted.len() as u32,
         sectors: sectors as u32,
-        bytes: distinct_bytes,
-        ideal_sectors: distinct_bytes.div_ceil(SECTOR_BYTES),
+        bytes: distinct_bytes as u32,
     }
 }
 
@@ -244,6 +385,21 @@ pub fn global_access(
 /// word `32 i + l`.
 pub fn local_access(bytes_per_lane: u32, mask: u32, offsets: &[u64; LANES]) -> GlobalCost {
     let mut total = GlobalCost::default();
+    let first = offsets[mask.trailing_zeros() as usize % LANES];
+    if mask == u32::MAX
+        && first.is_multiple_of(4)
+        && bytes_per_lane.is_multiple_of(4)
+        && offsets.iter().fold(0, |other, offset| other | offset ^ first) == 0
+    {
+        // The same words of all lanes: whole rows.
+        let bytes = 32 * bytes_per_lane;
+        return GlobalCost {
+            requests: 1,
+            sectors: bytes / SECTOR_BYTES,
+            bytes,
+            ideal_sectors: bytes / SECTOR_BYTES,
+        };
+    }
     // Each word of the access lies in another row.
     let n_words = bytes_per_lane.div_ceil(4).max(1);
     for word in 0..n_words {
@@ -314,5 +470,50 @@ mod tests {
         assert_eq!(local_access(8, u32::MAX, &[16; 32]).sectors, 8);
         let apart = std::array::from_fn(|lane| 4 * lane as u64);
         assert_eq!(local_access(4, u32::MAX, &apart).sectors, 32);
+    }
+
+    /// Numbers that look random.
+    fn scrambled(seed: u64) -> impl FnMut() -> u64 {
+        let mut state = seed;
+        move || {
+            state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+            let mixed = (state ^ state >> 31).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+            mixed ^ mixed >> 29
+        }
+    }
+
+    /// The quick ways against the definitions, on patterns with few and with many
+    /// different words.
+    #[test]
+    fn quick_ways_agree_with_the_definitions() {
+        let mut random = scrambled(1);
+        for round in 0..4000u64 {
+            let bytes = 1u32 << (round % 5);
+            let spread = 1 << (2 + random() % 12);
+            let offsets: [u32; 32] =
+                std::array::from_fn(|_| (random() % spread) as u32 * bytes);
+            let mask = if round % 3 == 0 { u32::MAX } else { (random() as u32).max(1) };
+            assert_eq!(
+                busiest_bank(bytes, mask, &offsets),
+                most_words_in_one(bytes, mask, &offsets),
+                "{bytes} bytes, mask {mask:#x}, {offsets:?}"
+            );
+            let addresses = offsets.map(|offset| 0x1000 + u64::from(offset));
+            let quick = distinct_aligned(bytes, mask, &addresses).expect("it is aligned");
+            let plain = distinct_sorted(bytes, mask, &addresses);
+            assert_eq!(
+                (quick.addresses, quick.sectors, quick.bytes),
+                (plain.addresses, plain.sectors, plain.bytes),
+                "{bytes} bytes, mask {mask:#x}, {addresses:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn accesses_that_are_not_aligned_are_counted_by_the_definition() {
+        let addresses = std::array::from_fn(|lane| 30 + 4 * lane as u64);
+        let cost = global_access(false, 4, u32::MAX, &addresses);
+        assert_eq!((cost.sectors, cost.bytes), (5, 128));
+        assert_eq!(shared_access(SharedKind::Load, 4, 1, &[2; 32]).wavefronts, 1);
     }
 }

@@ -112,7 +112,6 @@ impl Decoder<'_> {
             return Err("it takes four operands".to_owned());
         };
         let op = Multiply {
-            shape,
             factor,
             accumulator,
             a: self.fragment(a, n_factors)?,

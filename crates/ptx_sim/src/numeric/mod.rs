@@ -38,6 +38,7 @@ pub mod mma;
 pub mod rounding;
 pub mod soft;
 pub mod video;
+pub(crate) mod tile;
 
 #[cfg(test)]
 mod tests;

@@ -9,6 +9,7 @@ mod float;
 mod half;
 mod integer;
 mod mma;
+mod tile;
 
 use proptest::prelude::{Strategy, any, prop_oneof};
 

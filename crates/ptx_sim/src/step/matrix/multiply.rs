@@ -13,6 +13,7 @@
 use super::super::PathView;
 use crate::lanes::WARP_SIZE;
 use crate::numeric::mma::{Accumulator, Factor, Model, dot, unpack};
+use crate::numeric::tile::{self, Product, Register};
 use crate::program::Slot;
 
 /// The hardware whose sums are reproduced.
@@ -39,7 +40,6 @@ impl Shape {
 
 /// `mma.sync`
 pub(crate) struct Multiply {
-    pub shape: Shape,
     pub factor: Factor,
     pub accumulator: Accumulator,
     pub d: Vec<Slot>,
@@ -59,54 +59,71 @@ fn result_place(lane: usize, index: usize) -> (usize, usize) {
 }
 
 pub(super) fn multiply(view: &PathView<'_>, op: &Multiply) {
-    let registers = |slots: &[Slot]| -> Vec<[u32; WARP_SIZE]> {
-        slots
-            .iter()
+    let mut operands = [[0; WARP_SIZE]; 4 + 2 + 4];
+    let (a, rest) = operands.split_at_mut(op.a.len());
+    let (b, rest) = rest.split_at_mut(op.b.len());
+    let c = &mut rest[..op.c.len()];
+    for (registers, slots) in [(&mut *a, &op.a), (&mut *b, &op.b), (&mut *c, &op.c)] {
+        for (register, &slot) in registers.iter_mut().zip(slots) {
             // SAFETY: The decoder made the slots for 32-bit lanes.
-            .map(|&slot| unsafe { *view.regs.lanes::<u32>(slot) })
-            .collect()
+            *register = unsafe { *view.regs.lanes::<u32>(slot) };
+        }
+    }
+    let product = Product {
+        model: MODEL,
+        factor: op.factor,
+        accumulator: op.accumulator,
+        a,
+        b,
+        c,
     };
-    let (a, b, c) = (registers(&op.a), registers(&op.b), registers(&op.c));
-    let k = op.shape.k();
+    let mut d = [[0; WARP_SIZE]; 4];
+    let d = &mut d[..op.d.len()];
+    if !tile::multiply(&product, d) {
+        one_by_one(&product, d);
+    }
+    for (&slot, values) in op.d.iter().zip(&*d) {
+        // SAFETY: The decoder made the slots for 32-bit lanes; nothing else
+        // refers to them now.
+        unsafe { *view.regs.lanes_mut::<u32>(slot) = *values };
+    }
+}
 
-    let zero = unpack(op.factor, 0);
+/// The product, sum by sum: for any numbers.
+fn one_by_one(product: &Product<'_>, d: &mut [Register]) {
+    let k = 8 * product.b.len();
+    let zero = unpack(product.factor, 0);
     let mut rows = [[zero; MAX_K]; M];
     let mut columns = [[zero; MAX_K]; N];
     for lane in 0..WARP_SIZE {
         let (group, pair) = (lane / 4, lane % 4 * 2);
         for half in 0..2 {
-            let element = |register: &[u32; WARP_SIZE]| {
-                unpack(op.factor, (register[lane] >> (16 * half)) as u16)
+            let element = |register: &Register| {
+                unpack(product.factor, (register[lane] >> (16 * half)) as u16)
             };
-            for (r, register) in a.iter().enumerate() {
+            for (r, register) in product.a.iter().enumerate() {
                 rows[group + r % 2 * 8][pair + half + r / 2 * 8] = element(register);
             }
-            for (r, register) in b.iter().enumerate() {
+            for (r, register) in product.b.iter().enumerate() {
                 columns[group][pair + half + r * 8] = element(register);
             }
         }
     }
-
-    let mut d = vec![[0u32; WARP_SIZE]; op.d.len()];
+    d.fill([0; WARP_SIZE]);
     for lane in 0..WARP_SIZE {
         for index in 0..4 {
             let (row, column) = result_place(lane, index);
             let sum = |c| {
                 let (row, column) = (&rows[row][..k], &columns[column][..k]);
-                dot(MODEL, op.factor, op.accumulator, row, column, c)
+                dot(product.model, product.factor, product.accumulator, row, column, c)
             };
-            match op.accumulator {
-                Accumulator::F32 => d[index][lane] = sum(c[index][lane]),
+            match product.accumulator {
+                Accumulator::F32 => d[index][lane] = sum(product.c[index][lane]),
                 Accumulator::F16 => {
                     let (register, bits) = (index / 2, index % 2 * 16);
-                    d[register][lane] |= sum(c[register][lane] >> bits & 0xFFFF) << bits;
+                    d[register][lane] |= sum(product.c[register][lane] >> bits & 0xFFFF) << bits;
                 }
             }
         }
-    }
-    for (&slot, values) in op.d.iter().zip(&d) {
-        // SAFETY: The decoder made the slots for 32-bit lanes; nothing else
-        // refers to them now.
-        unsafe { *view.regs.lanes_mut::<u32>(slot) = *values };
     }
 }

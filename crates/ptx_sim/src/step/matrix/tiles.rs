@@ -111,6 +111,18 @@ pub(super) fn load<O: Observer>(
         (AccessClass::LoadMatrix, AccessKind::Load),
     )?;
     for (matrix, &slot) in op.registers.iter().enumerate() {
+        if !op.transposed {
+            for row in 0..8 {
+                // SAFETY: `rows` found 16 bytes for every row, in the block's own
+                // memory; a register has 8 rows of 16 bytes, one after the other.
+                unsafe {
+                    let to = view.regs.0.add(slot as usize + row * ROW_BYTES as usize);
+                    let from = rows[8 * matrix + row];
+                    std::ptr::copy_nonoverlapping(from, to, ROW_BYTES as usize);
+                }
+            }
+            continue;
+        }
         let element = |lane, half| {
             let (row, column) = op.place(lane, half);
             // SAFETY: `rows` found 16 bytes, aligned, for every row of a matrix
@@ -143,6 +155,17 @@ pub(super) fn store<O: Observer>(
         (AccessClass::StoreMatrix, AccessKind::Store),
     )?;
     for (matrix, &slot) in op.registers.iter().enumerate() {
+        if !op.transposed {
+            for row in 0..8 {
+                // SAFETY: As in `load`, the other way round.
+                unsafe {
+                    let from = view.regs.0.add(slot as usize + row * ROW_BYTES as usize);
+                    let to = rows[8 * matrix + row];
+                    std::ptr::copy_nonoverlapping(from, to, ROW_BYTES as usize);
+                }
+            }
+            continue;
+        }
         // SAFETY: The decoder made the slot for 32-bit lanes.
         let register = unsafe { view.regs.lanes::<u32>(slot) };
         for (lane, value) in register.iter().enumerate() {

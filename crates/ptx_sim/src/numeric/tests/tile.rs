@@ -1,0 +1,152 @@
+//! Products of tiles against the same sums taken one by one.
+
+use crate::numeric::mma::{Accumulator, Factor, Model, dot, unpack};
+use crate::numeric::tile::{Product, Register, multiply};
+
+/// Where random bits are kept and which are set, so that numbers are of a kind.
+struct Kind {
+    name: &'static str,
+    /// Of 16 bits.
+    factor: (u16, u16),
+    /// Of 32 bits; the upper half for 16-bit sums.
+    addend: (u32, u32),
+    /// Whether all of them must go the fast way.
+    is_fast: bool,
+}
+
+/// The element of the product at `row` and `column` by [`dot`].
+fn expected(product: &Product<'_>, row: usize, column: usize) -> u32 {
+    let half = |register: &Register, i: usize| (register[i / 2] >> (i % 2 * 16)) as u16;
+    let k = 8 * product.b.len();
+    let a: Vec<_> = (0..k)
+        .map(|i| half(&product.a[row / 8 + i / 8 * 2], row % 8 * 8 + i % 8))
+        .collect();
+    let b: Vec<_> = (0..k)
+        .map(|i| half(&product.b[i / 8], column * 8 + i % 8))
+        .collect();
+    let [a, b] = [a, b].map(|x| -> Vec<_> { x.into_iter().map(|x| unpack(product.factor, x)).collect() });
+    let c = element(product.accumulator, product.c, row, column);
+    dot(product.model, product.factor, product.accumulator, &a, &b, c)
+}
+
+/// An element of C or D.
+fn element(accumulator: Accumulator, registers: &[Register], row: usize, column: usize) -> u32 {
+    let lane = row % 8 * 4 + column / 2;
+    match accumulator {
+        Accumulator::F16 => registers[row / 8][lane] >> (column % 2 * 16) & 0xFFFF,
+        Accumulator::F32 => registers[row / 8 * 2 + column % 2][lane],
+    }
+}
+
+fn compare(factor: Factor, accumulator: Accumulator, kinds: &[Kind]) {
+    // SplitMix64.
+    let mut state = 7u64;
+    let mut random = move || {
+        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut x = state;
+        x = (x ^ x >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        x = (x ^ x >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (x ^ x >> 31) as u32
+    };
+    let n_sums = if accumulator == Accumulator::F32 { 4 } else { 2 };
+    for kind in kinds {
+        let mut n_fast = 0;
+        for (n_b, n_a) in [(1, 2), (2, 4)] {
+            for _ in 0..150 {
+                let mut registers = |n: usize, (keep, set): (u32, u32)| -> Vec<Register> {
+                    (0..n)
+                        .map(|_| std::array::from_fn(|_| random() & keep | set))
+                        .collect()
+                };
+                let both = |(keep, set): (u16, u16)| {
+                    (u32::from(keep) * 0x1_0001, u32::from(set) * 0x1_0001)
+                };
+                let a = registers(n_a, both(kind.factor));
+                let b = registers(n_b, both(kind.factor));
+                let c = registers(n_sums, kind.addend);
+                let product = Product {
+                    model: Model::HOPPER,
+                    factor,
+                    accumulator,
+                    a: &a,
+                    b: &b,
+                    c: &c,
+                };
+                let mut d = vec![[0; 32]; n_sums];
+                if !multiply(&product, &mut d) {
+                    continue;
+                }
+                n_fast += 1;
+                for row in 0..16 {
+                    for column in 0..8 {
+                        let got = element(accumulator, &d, row, column);
+                        let expected = expected(&product, row, column);
+                        assert_eq!(
+                            got, expected,
+                            "{}, row {row}, column {column}: {got:08x} for {expected:08x}",
+                            kind.name
+                        );
+                    }
+                }
+            }
+        }
+        assert!(!kind.is_fast || n_fast == 300, "{}: {n_fast} of 300", kind.name);
+    }
+}
+
+const fn kind(
+    name: &'static str,
+    factor: (u16, u16),
+    addend: (u32, u32),
+    is_fast: bool,
+) -> Kind {
+    Kind { name, factor, addend, is_fast }
+}
+
+#[test]
+fn f16_in_f32() {
+    compare(
+        Factor::F16,
+        Accumulator::F32,
+        &[
+            kind("any finite factors", (0xBBFF, 0), (0xBFFF_FFFF, 0x2000_0000), true),
+            kind("large factors", (0xBFFF, 0x4000), (0xBFFF_FFFF, 0x2000_0000), false),
+            kind("no addend", (0xFBFF & !0x4000, 0), (0, 0), true),
+            kind("near one", (0x87FF, 0x3800), (0x80FF_FFFF, 0x3F00_0000), true),
+            kind("subnormal and small", (0x87FF, 0), (0x80FF_FFFF, 0x3000_0000), true),
+            kind("zeros", (0x8000, 0), (0x8000_0000, 0), true),
+            kind("any bits", (0xFFFF, 0), (0xFFFF_FFFF, 0), false),
+        ],
+    );
+}
+
+#[test]
+fn f16_in_f16() {
+    compare(
+        Factor::F16,
+        Accumulator::F16,
+        &[
+            kind("any finite numbers", (0xBBFF, 0), (0xBBFF_BBFF, 0), true),
+            kind("large factors", (0xBBFF, 0x4000), (0xBBFF_BBFF, 0x4000_4000), true),
+            kind("near one", (0x87FF, 0x3800), (0x87FF_87FF, 0x3800_3800), true),
+            kind("subnormal and small", (0x97FF, 0), (0x83FF_83FF, 0), true),
+            kind("subnormal sums", (0x8FFF, 0), (0x83FF_83FF, 0), true),
+            kind("zeros", (0x8000, 0), (0x8000_8000, 0), true),
+            kind("any bits", (0xFFFF, 0), (0xFFFF_FFFF, 0), false),
+        ],
+    );
+}
+
+#[test]
+fn bf16_in_f32() {
+    compare(
+        Factor::Bf16,
+        Accumulator::F32,
+        &[
+            kind("near one", (0x83FF, 0x3C00), (0x83FF_FFFF, 0x3C00_0000), true),
+            kind("wide", (0x8FFF, 0x3000), (0x8FFF_FFFF, 0x3000_0000), true),
+            kind("zeros", (0x8000, 0), (0x8000_0000, 0), true),
+            kind("any bits", (0xFFFF, 0), (0xFFFF_FFFF, 0), false),
+        ],
+    );
+}

@@ -1,0 +1,384 @@
+//! A whole product of tiles, eight sums at a time.
+//!
+//! [`mma::dot`](super::mma::dot) takes one sum apart bit by bit. What is here gives
+//! the same bits by floating-point arithmetic that is exact in every step, with
+//! the vectors of x86-64:
+//!
+//! - a product of two factors fits an `f32`, whose significand is wider than two of
+//!   theirs together;
+//! - cutting it off below the largest exponent is a multiplication by a power of two
+//!   and a conversion to an integer, which cuts off toward zero;
+//! - the integers' sum fits an `f64`, and so does that number at its own scale;
+//! - clearing low bits of that `f64` rounds it toward zero to `f32`; adding and
+//!   subtracting a number with the right unit rounds it to the nearest `f16`.
+//!
+//! Left out, and told to the caller, who takes the slow way: machines without these
+//! vectors, infinities and NaN, exponents near the ends of `f32`'s range, models
+//! that add up in several groups.
+
+use super::mma::{Accumulator, Factor, Model};
+use crate::lanes::WARP_SIZE;
+
+/// A register of all lanes.
+pub(crate) type Register = [u32; WARP_SIZE];
+
+/// Operands of `mma` with 16 rows and 8 columns, in the registers' layout.
+pub(crate) struct Product<'a> {
+    /// How to add up.
+    pub model: Model,
+    /// The factors' type.
+    pub factor: Factor,
+    /// The sums' type.
+    pub accumulator: Accumulator,
+    /// 16×K, a register for each 8×8 quarter (half, for K = 8): upper left, lower
+    /// left, upper right, lower right.
+    pub a: &'a [Register],
+    /// K×8, column by column, a register for eight rows.
+    pub b: &'a [Register],
+    /// 16×8.
+    pub c: &'a [Register],
+}
+
+/// Computes `d`; `false` if it cannot, with `d` in no particular state.
+pub(crate) fn multiply(product: &Product<'_>, d: &mut [Register]) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    if crate::lanes::has_wide_vectors() && 8 * product.b.len() <= product.model.group {
+        // SAFETY: This machine has the vectors.
+        return unsafe {
+            match (product.factor, product.accumulator, product.b.len()) {
+                (Factor::F16, Accumulator::F32, 1) => wide::multiply::<false, false, 8>(product, d),
+                (Factor::F16, Accumulator::F32, 2) => wide::multiply::<false, false, 16>(product, d),
+                (Factor::F16, Accumulator::F16, 1) => wide::multiply::<false, true, 8>(product, d),
+                (Factor::F16, Accumulator::F16, 2) => wide::multiply::<false, true, 16>(product, d),
+                (Factor::Bf16, Accumulator::F32, 1) => wide::multiply::<true, false, 8>(product, d),
+                (Factor::Bf16, Accumulator::F32, 2) => wide::multiply::<true, false, 16>(product, d),
+                _ => false,
+            }
+        };
+    }
+    let _ = (product, d);
+    false
+}
+
+#[cfg(target_arch = "x86_64")]
+mod wide {
+    use super::{Product, Register};
+    use std::arch::x86_64::*;
+
+    /// Stands for the exponent of zero: no sum with it is ever the largest.
+    const NO_EXPONENT: i32 = -10_000;
+    /// What the largest exponent is at least.
+    const LEAST_EXPONENT: i32 = -126;
+    /// Exponents of products, and of numbers to add them to, between which every
+    /// step is exact.
+    const SAFE: (i32, i32) = (-100, 120);
+    /// The largest exponent of a finite `f16`.
+    const F16_LARGEST: i32 = 15;
+    const ROWS: usize = 16;
+
+    /// Numbers, and the exponents of their significands' unit bits.
+    #[derive(Clone, Copy)]
+    struct Numbers {
+        values: __m256,
+        exponents: __m256i,
+    }
+
+    /// Sixteen-bit factors, in the low halves of words, as numbers; ORs into
+    /// `special` which are none.
+    #[target_feature(enable = "avx2,fma")]
+    #[inline]
+    fn factors<const BF16: bool>(bits: __m256i, special: &mut __m256i) -> Numbers {
+        let magnitude = _mm256_and_si256(bits, _mm256_set1_epi32(0x7FFF));
+        let (field, values, all_ones, bias) = if BF16 {
+            let field = _mm256_srli_epi32::<7>(magnitude);
+            let values = _mm256_castsi256_ps(_mm256_slli_epi32::<16>(bits));
+            (field, values, 0xFF, 127)
+        } else {
+            // Subnormal numbers become subnormal ones of f32, and right by scaling.
+            let shifted = _mm256_castsi256_ps(_mm256_slli_epi32::<13>(magnitude));
+            let scale = _mm256_set1_ps(f32::from_bits((127 + 112) << 23));
+            let sign = _mm256_slli_epi32::<16>(_mm256_xor_si256(bits, magnitude));
+            let values = _mm256_or_ps(_mm256_mul_ps(shifted, scale), _mm256_castsi256_ps(sign));
+            (_mm256_srli_epi32::<10>(magnitude), values, 0x1F, 15)
+        };
+        let is_special = _mm256_cmpeq_epi32(field, _mm256_set1_epi32(all_ones));
+        *special = _mm256_or_si256(*special, is_special);
+        let field = _mm256_max_epi32(field, _mm256_set1_epi32(1));
+        let exponents = _mm256_sub_epi32(field, _mm256_set1_epi32(bias));
+        let is_zero = _mm256_cmpeq_epi32(magnitude, _mm256_setzero_si256());
+        let exponents = _mm256_blendv_epi8(exponents, _mm256_set1_epi32(NO_EXPONENT), is_zero);
+        Numbers { values, exponents }
+    }
+
+    /// Eight halves of a register from lane `lane` on, one a word.
+    #[target_feature(enable = "avx2,fma")]
+    #[inline]
+    fn eight_halves(register: &Register, lane: usize) -> __m256i {
+        let words: &[u32] = &register[lane..lane + 4];
+        // SAFETY: Four words are 16 bytes.
+        _mm256_cvtepu16_epi32(unsafe { _mm_loadu_si128(words.as_ptr().cast()) })
+    }
+
+    /// Rows for columns.
+    #[target_feature(enable = "avx2,fma")]
+    #[inline]
+    fn transposed(rows: [__m256i; 8]) -> [__m256i; 8] {
+        let [a, b, c, d, e, f, g, h] = rows;
+        let pairs = |x, y| (_mm256_unpacklo_epi32(x, y), _mm256_unpackhi_epi32(x, y));
+        let ((ab0, ab1), (cd0, cd1)) = (pairs(a, b), pairs(c, d));
+        let ((ef0, ef1), (gh0, gh1)) = (pairs(e, f), pairs(g, h));
+        let quads = |x, y| (_mm256_unpacklo_epi64(x, y), _mm256_unpackhi_epi64(x, y));
+        let ((a0, a1), (a2, a3)) = (quads(ab0, cd0), quads(ab1, cd1));
+        let ((e0, e1), (e2, e3)) = (quads(ef0, gh0), quads(ef1, gh1));
+        let low = |x, y| _mm256_permute2x128_si256::<0x20>(x, y);
+        let high = |x, y| _mm256_permute2x128_si256::<0x31>(x, y);
+        [
+            low(a0, e0),
+            low(a1, e1),
+            low(a2, e2),
+            low(a3, e3),
+            high(a0, e0),
+            high(a1, e1),
+            high(a2, e2),
+            high(a3, e3),
+        ]
+    }
+
+    /// Widens `bounds` by the exponents of numbers that are not zero, and by 0.
+    #[target_feature(enable = "avx2,fma")]
+    #[inline]
+    fn widen(bounds: &mut (__m256i, __m256i), exponents: __m256i) {
+        let is_zero = _mm256_cmpeq_epi32(exponents, _mm256_set1_epi32(NO_EXPONENT));
+        let known = _mm256_andnot_si256(is_zero, exponents);
+        bounds.0 = _mm256_min_epi32(bounds.0, known);
+        bounds.1 = _mm256_max_epi32(bounds.1, known);
+    }
+
+    /// The words of a vector.
+    #[target_feature(enable = "avx2,fma")]
+    #[inline]
+    fn words(vector: __m256i) -> [i32; 8] {
+        let mut words = [0; 8];
+        // SAFETY: Eight words are 32 bytes.
+        unsafe { _mm256_storeu_si256(words.as_mut_ptr().cast(), vector) };
+        words
+    }
+
+    /// Whether no word has its highest bit set.
+    #[target_feature(enable = "avx2,fma")]
+    #[inline]
+    fn none(mask: __m256i) -> bool {
+        _mm256_movemask_ps(_mm256_castsi256_ps(mask)) == 0
+    }
+
+    /// [`super::multiply`] for a K.
+    #[target_feature(enable = "avx2,fma")]
+    pub(super) fn multiply<const BF16: bool, const SUM_F16: bool, const K: usize>(
+        product: &Product<'_>,
+        d: &mut [Register],
+    ) -> bool {
+        let zero = Numbers {
+            values: _mm256_setzero_ps(),
+            exponents: _mm256_setzero_si256(),
+        };
+        let mut special = _mm256_setzero_si256();
+        let no_bounds = (_mm256_setzero_si256(), _mm256_setzero_si256());
+
+        // A row by row: each factor is spread over a vector when it is used.
+        let mut a_values = [[0f32; K]; ROWS];
+        let mut a_exponents = [[0i32; K]; ROWS];
+        let mut a_bounds = no_bounds;
+        for (quarter, register) in product.a.iter().take(K / 4).enumerate() {
+            let (first_row, column) = (quarter % 2 * 8, quarter / 2 * 8);
+            for row in 0..8 {
+                let numbers = factors::<BF16>(eight_halves(register, 4 * row), &mut special);
+                if BF16 {
+                    widen(&mut a_bounds, numbers.exponents);
+                }
+                let row = first_row + row;
+                let values: &mut [f32] = &mut a_values[row][column..column + 8];
+                let exponents: &mut [i32] = &mut a_exponents[row][column..column + 8];
+                // SAFETY: Eight words are 32 bytes.
+                unsafe {
+                    _mm256_storeu_ps(values.as_mut_ptr(), numbers.values);
+                    _mm256_storeu_si256(exponents.as_mut_ptr().cast(), numbers.exponents);
+                }
+            }
+        }
+        // B: a vector is a row, its columns in the order in which sums stand in
+        // registers: f32 has the even columns in one and the odd ones in another.
+        let mut b = [zero; K];
+        let mut b_bounds = no_bounds;
+        for (part, register) in product.b.iter().take(K / 8).enumerate() {
+            let mut columns = [_mm256_setzero_si256(); 8];
+            for (place, column) in columns.iter_mut().enumerate() {
+                let from = if SUM_F16 { place } else { place % 4 * 2 + place / 4 };
+                *column = eight_halves(register, 4 * from);
+            }
+            for (row, bits) in transposed(columns).into_iter().enumerate() {
+                let numbers = factors::<BF16>(bits, &mut special);
+                if BF16 {
+                    widen(&mut b_bounds, numbers.exponents);
+                }
+                b[8 * part + row] = numbers;
+            }
+        }
+        if !none(special) {
+            return false;
+        }
+        if BF16 {
+            let least = |bounds: __m256i| words(bounds).into_iter().min().unwrap_or(0);
+            let most = |bounds: __m256i| words(bounds).into_iter().max().unwrap_or(0);
+            if least(a_bounds.0) + least(b_bounds.0) < SAFE.0
+                || most(a_bounds.1) + most(b_bounds.1) > SAFE.1
+            {
+                return false;
+            }
+        }
+
+        let fraction_bits = product.model.fraction_bits as i32;
+        for row in 0..ROWS {
+            let Some(c) = addends::<SUM_F16>(product.c, row) else {
+                return false;
+            };
+            let mut largest = _mm256_max_epi32(c.exponents, _mm256_set1_epi32(LEAST_EXPONENT));
+            for step in 0..K {
+                let exponent = _mm256_set1_epi32(a_exponents[row][step]);
+                largest = _mm256_max_epi32(largest, _mm256_add_epi32(exponent, b[step].exponents));
+            }
+            // Up: to units of the last place that is kept. (Only where all is
+            // zero, the power would be too large.)
+            let field = _mm256_sub_epi32(_mm256_set1_epi32(fraction_bits + 127), largest);
+            let field = _mm256_min_epi32(field, _mm256_set1_epi32(254));
+            let up = _mm256_castsi256_ps(_mm256_slli_epi32::<23>(field));
+            let mut sums = _mm256_setzero_si256();
+            for step in 0..K {
+                let factor = _mm256_set1_ps(a_values[row][step]);
+                let scaled = _mm256_mul_ps(_mm256_mul_ps(factor, b[step].values), up);
+                sums = _mm256_add_epi32(sums, _mm256_cvttps_epi32(scaled));
+            }
+            let addends = _mm256_cvttps_epi32(_mm256_mul_ps(c.values, up));
+            // And down again.
+            let field = _mm256_add_epi32(largest, _mm256_set1_epi32(1023 - fraction_bits));
+            let results = |sums, addends, field| {
+                let power = _mm256_slli_epi64::<52>(_mm256_cvtepi32_epi64(field));
+                let sum = _mm256_add_pd(_mm256_cvtepi32_pd(sums), _mm256_cvtepi32_pd(addends));
+                _mm256_mul_pd(sum, _mm256_castsi256_pd(power))
+            };
+            let low = results(
+                _mm256_castsi256_si128(sums),
+                _mm256_castsi256_si128(addends),
+                _mm256_castsi256_si128(field),
+            );
+            let high = results(
+                _mm256_extracti128_si256::<1>(sums),
+                _mm256_extracti128_si256::<1>(addends),
+                _mm256_extracti128_si256::<1>(field),
+            );
+            store::<SUM_F16>(d, row, low, high);
+        }
+        true
+    }
+
+    /// A row of C, if its exponents are safe.
+    #[target_feature(enable = "avx2,fma")]
+    #[inline]
+    fn addends<const SUM_F16: bool>(c: &[Register], row: usize) -> Option<Numbers> {
+        let (half, lane) = (row / 8, row % 8 * 4);
+        let mut special = _mm256_setzero_si256();
+        if SUM_F16 {
+            let numbers = factors::<false>(eight_halves(&c[half], lane), &mut special);
+            let too_large = _mm256_set1_epi32(F16_LARGEST);
+            let special = _mm256_cmpgt_epi32(numbers.exponents, too_large);
+            return none(special).then_some(numbers);
+        }
+        let (even, odd): (&[u32], &[u32]) = (
+            &c[2 * half][lane..lane + 4],
+            &c[2 * half + 1][lane..lane + 4],
+        );
+        // SAFETY: Four words are 16 bytes.
+        let bits = unsafe {
+            _mm256_set_m128i(
+                _mm_loadu_si128(odd.as_ptr().cast()),
+                _mm_loadu_si128(even.as_ptr().cast()),
+            )
+        };
+        let magnitude = _mm256_and_si256(bits, _mm256_set1_epi32(0x7FFF_FFFF));
+        let is_zero = _mm256_cmpeq_epi32(magnitude, _mm256_setzero_si256());
+        let field = _mm256_srli_epi32::<23>(magnitude);
+        let exponents = _mm256_sub_epi32(field, _mm256_set1_epi32(127));
+        let unsafe_ones = _mm256_or_si256(
+            _mm256_cmpgt_epi32(_mm256_set1_epi32(SAFE.0), exponents),
+            _mm256_cmpgt_epi32(exponents, _mm256_set1_epi32(SAFE.1)),
+        );
+        let numbers = Numbers {
+            values: _mm256_castsi256_ps(bits),
+            exponents: _mm256_blendv_epi8(exponents, _mm256_set1_epi32(NO_EXPONENT), is_zero),
+        };
+        none(_mm256_andnot_si256(is_zero, unsafe_ones)).then_some(numbers)
+    }
+
+    /// Rounds a row's sums and puts them in place.
+    #[target_feature(enable = "avx2,fma")]
+    #[inline]
+    fn store<const SUM_F16: bool>(d: &mut [Register], row: usize, low: __m256d, high: __m256d) {
+        let (half, lane) = (row / 8, row % 8 * 4);
+        let mut put = |register: usize, words: __m128i| {
+            let to: &mut [u32] = &mut d[register][lane..lane + 4];
+            // SAFETY: Four words are 16 bytes.
+            unsafe { _mm_storeu_si128(to.as_mut_ptr().cast(), words) };
+        };
+        if SUM_F16 {
+            let rounded = _mm256_set_m128(to_f16_steps(high), to_f16_steps(low));
+            let bits = f16_bits(rounded);
+            let (low, high) = (
+                _mm256_castsi256_si128(bits),
+                _mm256_extracti128_si256::<1>(bits),
+            );
+            put(half, _mm_packus_epi32(low, high));
+        } else {
+            // 24 bits of 53 are kept.
+            let kept = _mm256_castsi256_pd(_mm256_set1_epi64x(!((1 << 29) - 1)));
+            let cut = |x| _mm_castps_si128(_mm256_cvtpd_ps(_mm256_and_pd(x, kept)));
+            put(2 * half, cut(low));
+            put(2 * half + 1, cut(high));
+        }
+    }
+
+    /// Rounds to the nearest multiple of what `f16` has as a unit there, ties to
+    /// even.
+    #[target_feature(enable = "avx2,fma")]
+    #[inline]
+    fn to_f16_steps(x: __m256d) -> __m128 {
+        let mask = _mm256_set1_epi64x(0x7FF << 52);
+        let exponent = _mm256_and_si256(_mm256_castpd_si256(x), mask);
+        // In the upper words; the lower ones are zero.
+        let exponent = _mm256_max_epi32(exponent, _mm256_set1_epi64x((1023 - 14) << 52));
+        // 1.5 · 2^42 times the result's power: its last bit is worth 2^-10 of that.
+        let rounder = _mm256_or_si256(
+            _mm256_add_epi64(exponent, _mm256_set1_epi64x(42 << 52)),
+            _mm256_set1_epi64x(1 << 51),
+        );
+        let rounder = _mm256_castsi256_pd(rounder);
+        _mm256_cvtpd_ps(_mm256_sub_pd(_mm256_add_pd(x, rounder), rounder))
+    }
+
+    /// The bits of rounded numbers, zero without a sign.
+    #[target_feature(enable = "avx2,fma")]
+    #[inline]
+    fn f16_bits(x: __m256) -> __m256i {
+        let word = |bits: u32| _mm256_set1_epi32(bits as i32);
+        let magnitude = _mm256_and_ps(x, _mm256_castsi256_ps(word(0x7FFF_FFFF)));
+        let bits = _mm256_castps_si256(magnitude);
+        let normal = _mm256_sub_epi32(_mm256_srli_epi32::<13>(bits), word(112 << 10));
+        let shifted = _mm256_add_ps(magnitude, _mm256_set1_ps(0.5));
+        let subnormal = _mm256_and_si256(_mm256_castps_si256(shifted), word(0x3FF));
+        let is_subnormal = _mm256_cmpgt_epi32(word((127 - 14) << 23), bits);
+        let is_infinite = _mm256_cmpgt_epi32(bits, word(((127 + 16) << 23) - 1));
+        let finite = _mm256_blendv_epi8(normal, subnormal, is_subnormal);
+        let unsigned = _mm256_blendv_epi8(finite, word(0x7C00), is_infinite);
+        let is_negative = _mm256_cmp_ps::<_CMP_LT_OQ>(x, _mm256_setzero_ps());
+        let sign = _mm256_and_si256(_mm256_castps_si256(is_negative), word(0x8000));
+        _mm256_or_si256(unsigned, sign)
+    }
+}
