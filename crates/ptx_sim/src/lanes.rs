@@ -84,12 +84,24 @@ impl<F: Copy> Pure<F> {
 pub fn has_wide_vectors() -> bool {
     #[cfg(target_arch = "x86_64")]
     {
-        is_x86_feature_detected!("avx2")
-            && is_x86_feature_detected!("fma")
-            && is_x86_feature_detected!("bmi1")
-            && is_x86_feature_detected!("bmi2")
-            && is_x86_feature_detected!("lzcnt")
-            && is_x86_feature_detected!("popcnt")
+        use std::sync::atomic::{AtomicU8, Ordering};
+        /// Not asked yet, no, yes.
+        static KNOWN: AtomicU8 = AtomicU8::new(0);
+        #[cold]
+        fn ask() -> bool {
+            let has = is_x86_feature_detected!("avx2")
+                && is_x86_feature_detected!("fma")
+                && is_x86_feature_detected!("bmi1")
+                && is_x86_feature_detected!("bmi2")
+                && is_x86_feature_detected!("lzcnt")
+                && is_x86_feature_detected!("popcnt");
+            KNOWN.store(1 + u8::from(has), Ordering::Relaxed);
+            has
+        }
+        match KNOWN.load(Ordering::Relaxed) {
+            0 => ask(),
+            known => known == 2,
+        }
     }
     #[cfg(not(target_arch = "x86_64"))]
     {

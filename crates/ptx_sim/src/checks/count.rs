@@ -12,6 +12,9 @@
 //! Left out: what a whole kernel's counters show on top by arbitration between
 //! warps, and caches.
 
+#[cfg(target_arch = "x86_64")]
+use crate::lanes::has_wide_vectors;
+
 /// The kinds of shared-memory access that are counted apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SharedKind {
@@ -244,6 +247,33 @@ fn by_stride(bytes_per_lane: u32, mask: u32, offsets: &[u32; LANES]) -> Option<u
 /// `mask`. Reductions that return nothing (`red`) count lane by lane where
 /// lanes share an address.
 pub fn global_access(
+    is_reduction: bool,
+    bytes_per_lane: u32,
+    mask: u32,
+    addresses: &[u64; LANES],
+) -> GlobalCost {
+    #[cfg(target_arch = "x86_64")]
+    if has_wide_vectors() {
+        // SAFETY: This machine has the vectors.
+        return unsafe { global_access_wide(is_reduction, bytes_per_lane, mask, addresses) };
+    }
+    global_access_plain(is_reduction, bytes_per_lane, mask, addresses)
+}
+
+/// [`global_access_plain`] with wide vectors.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn global_access_wide(
+    is_reduction: bool,
+    bytes_per_lane: u32,
+    mask: u32,
+    addresses: &[u64; LANES],
+) -> GlobalCost {
+    global_access_plain(is_reduction, bytes_per_lane, mask, addresses)
+}
+
+#[inline(always)]
+fn global_access_plain(
     is_reduction: bool,
     bytes_per_lane: u32,
     mask: u32,

@@ -22,6 +22,7 @@ pub struct LocalMemory {
 
 impl LocalMemory {
     /// Makes room for local addresses below `end`.
+    #[inline]
     pub fn reserve(&mut self, end: u32) {
         let n_words = end.div_ceil(4) as usize * WARP_SIZE;
         if self.words.len() < n_words {
@@ -40,6 +41,18 @@ impl LocalMemory {
         (&mut self.words[start..start + WARP_SIZE])
             .try_into()
             .expect("a whole row")
+    }
+
+    /// A lane's word at local address `offset` (a multiple of 4).
+    #[inline(always)]
+    pub fn word(&self, lane: usize, offset: u32) -> u32 {
+        self.words[offset as usize / 4 * WARP_SIZE + lane]
+    }
+
+    /// Sets a lane's word at local address `offset` (a multiple of 4).
+    #[inline(always)]
+    pub fn set_word(&mut self, lane: usize, offset: u32, value: u32) {
+        self.words[offset as usize / 4 * WARP_SIZE + lane] = value;
     }
 
     /// Bytes of a lane's memory, appended to `out` until `end` returns true.
@@ -67,6 +80,12 @@ impl LocalMemory {
 
     /// Writes `bytes` (at most 16) of a lane, lowest first.
     pub fn write(&mut self, lane: usize, offset: u32, bytes: u32, value: u128) {
+        if offset.is_multiple_of(4) && bytes.is_multiple_of(4) {
+            for i in 0..bytes / 4 {
+                self.set_word(lane, offset + 4 * i, (value >> (32 * i)) as u32);
+            }
+            return;
+        }
         for i in 0..bytes {
             let at = offset + i;
             let word = &mut self.words[at as usize / 4 * WARP_SIZE + lane];

@@ -9,13 +9,12 @@ use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
 
 use half::{bf16, f16};
 
-use super::access::{Request, addresses, by_space, locate};
+use super::access::{Addresses, Request, in_each_space, lane_addresses, locate};
 use super::predicate::lanes;
 use super::{Env, PathView, Stop, Trouble, poll};
 use crate::checks::{AccessClass, Observer, WarpAccess};
 use crate::diagnostics::AccessKind;
 use crate::ir::Space;
-use crate::lanes::WARP_SIZE;
 use crate::program::{Atomic, AtomicKind, AtomicType};
 use crate::warp::Warp;
 
@@ -28,13 +27,13 @@ pub(crate) fn atomic<O: Observer>(
     op: &Atomic,
     mask: u32,
 ) -> Result<(), Stop> {
-    let mut addresses = addresses(view, &op.address);
-    if op.space == Space::Generic {
-        return by_space(&mut addresses, mask, |space, addresses, mask| {
-            atomic_in(env, warp, view, ptx, op, space, addresses, mask)
-        });
+    let mut addresses = lane_addresses(view, &op.address, mask);
+    if op.space != Space::Generic {
+        return atomic_in(env, warp, view, ptx, op, op.space, &addresses, mask);
     }
-    atomic_in(env, warp, view, ptx, op, op.space, &addresses, mask)
+    in_each_space(&mut addresses, mask, |space, addresses, mask| {
+        atomic_in(env, warp, view, ptx, op, space, addresses, mask)
+    })
 }
 
 #[allow(clippy::too_many_arguments)] // The instruction's context, passed on.
@@ -45,9 +44,11 @@ fn atomic_in<O: Observer>(
     ptx: u32,
     op: &Atomic,
     space: Space,
-    addresses: &[u64; WARP_SIZE],
+    addresses: &Addresses,
     mask: u32,
 ) -> Result<(), Stop> {
+    let stride = addresses.stride_for(mask);
+    let addresses = &addresses.lanes;
     let n_elements = op.value.len();
     let bytes = op.bytes * n_elements as u32;
     let request = Request {
@@ -55,7 +56,7 @@ fn atomic_in<O: Observer>(
         bytes,
         mask,
         kind: AccessKind::Atomic,
-        stride: None,
+        stride,
     };
     let located = locate(env, warp, view, addresses, request)?;
     if O::ON {
@@ -78,7 +79,7 @@ fn atomic_in<O: Observer>(
                 bytes,
                 mask,
                 addresses,
-                stride: None,
+                stride,
             },
         );
     }

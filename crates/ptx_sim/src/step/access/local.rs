@@ -7,7 +7,19 @@ use crate::lanes::WARP_SIZE;
 use crate::program::Access;
 use crate::warp::Warp;
 
+/// The row that all lanes of `mask` use, if it is the same whole word.
+#[inline(always)]
+fn common_row(addresses: &[u64; WARP_SIZE], mask: u32) -> Option<u32> {
+    let first = addresses[mask.trailing_zeros() as usize % WARP_SIZE];
+    let mut difference = 0;
+    for (lane, &address) in addresses.iter().enumerate() {
+        difference |= if mask >> lane & 1 != 0 { address ^ first } else { 0 };
+    }
+    (difference == 0 && first.is_multiple_of(4)).then_some(first as u32)
+}
+
 /// `ld.local`, checked before.
+#[inline(always)]
 pub(super) fn load(
     warp: &mut Warp,
     view: &PathView<'_>,
@@ -17,17 +29,24 @@ pub(super) fn load(
 ) {
     let end = view.local_base + view.function.local_bytes;
     warp.local.reserve(end);
+    let row = common_row(addresses, mask);
+    let is_word = (op.element_bytes, op.register_bytes) == (4, 4);
     for (i, register) in op.registers.iter().enumerate() {
         let Some(slot) = *register else { continue };
         let offset = i as u32 * op.element_bytes;
-        if (op.element_bytes, op.register_bytes) == (4, 4) {
-            let first = addresses[mask.trailing_zeros() as usize];
-            if lanes(mask).all(|l| addresses[l] == first) {
-                let row = warp.local.row_mut(first as u32 + offset);
-                // SAFETY: The decoder made the slot for 32-bit lanes.
-                unsafe { gather(view, slot, mask, |l| row[l]) };
-                continue;
+        if is_word {
+            let local = &mut warp.local;
+            // SAFETY: The decoder made the slot for 32-bit lanes.
+            unsafe {
+                match row {
+                    Some(row) => {
+                        let row = local.row_mut(row + offset);
+                        gather(view, slot, mask, |l| row[l]);
+                    }
+                    None => gather(view, slot, mask, |l| local.word(l, addresses[l] as u32 + offset)),
+                }
             }
+            continue;
         }
         for lane in lanes(mask) {
             let at = addresses[lane] as u32 + offset;
@@ -46,6 +65,7 @@ pub(super) fn load(
 }
 
 /// `st.local`, checked before.
+#[inline(always)]
 pub(super) fn store(
     warp: &mut Warp,
     view: &PathView<'_>,
@@ -55,9 +75,29 @@ pub(super) fn store(
 ) {
     let end = view.local_base + view.function.local_bytes;
     warp.local.reserve(end);
+    let row = common_row(addresses, mask);
+    let is_word = (op.element_bytes, op.register_bytes) == (4, 4);
     for (i, register) in op.registers.iter().enumerate() {
         let Some(slot) = *register else { continue };
         let offset = i as u32 * op.element_bytes;
+        if is_word {
+            // SAFETY: The decoder made the slot for 32-bit lanes.
+            let values = unsafe { view.regs.lanes::<u32>(slot) };
+            match row {
+                Some(row) => {
+                    let row = warp.local.row_mut(row + offset);
+                    for lane in 0..WARP_SIZE {
+                        row[lane] = if mask >> lane & 1 != 0 { values[lane] } else { row[lane] };
+                    }
+                }
+                None => {
+                    for lane in lanes(mask) {
+                        warp.local.set_word(lane, addresses[lane] as u32 + offset, values[lane]);
+                    }
+                }
+            }
+            continue;
+        }
         for lane in lanes(mask) {
             let at = addresses[lane] as u32 + offset;
             // SAFETY: The decoder made the slot for lanes of this width.

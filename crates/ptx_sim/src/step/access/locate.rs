@@ -9,8 +9,6 @@ use super::super::{Env, PathView, Trouble};
 use crate::checks::Observer;
 use crate::diagnostics::{AccessKind, FaultKind, Relation};
 use crate::ir::Space;
-#[cfg(target_arch = "x86_64")]
-use crate::lanes::has_wide_vectors;
 use crate::lanes::{FULL_MASK, WARP_SIZE};
 use crate::memory::address::{NULL_PAGE, space_of};
 use crate::memory::global::Purpose;
@@ -40,7 +38,7 @@ impl Located {
 }
 
 /// Lowest and highest address of the active lanes, and all of them ORed.
-#[inline]
+#[inline(always)]
 fn span(addresses: &[u64; WARP_SIZE], request: &Request) -> (u64, u64, u64) {
     let mask = request.mask;
     if mask == FULL_MASK {
@@ -52,33 +50,11 @@ fn span(addresses: &[u64; WARP_SIZE], request: &Request) -> (u64, u64, u64) {
             // All are aligned if the first one and the stride are.
             return (first, last, first | stride);
         }
-        #[cfg(target_arch = "x86_64")]
-        if has_wide_vectors() {
-            // SAFETY: This machine has the vectors.
-            return unsafe { span_wide(addresses) };
-        }
-        return span_of_all(addresses);
     }
-    let (mut low, mut high, mut bits) = (u64::MAX, 0, 0);
-    for lane in lanes(mask) {
-        low = low.min(addresses[lane]);
-        high = high.max(addresses[lane]);
-        bits |= addresses[lane];
-    }
-    (low, high, bits)
-}
-
-/// [`span_of_all`] with wide vectors.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1,bmi2")]
-unsafe fn span_wide(addresses: &[u64; WARP_SIZE]) -> (u64, u64, u64) {
-    span_of_all(addresses)
-}
-
-#[inline(always)]
-fn span_of_all(addresses: &[u64; WARP_SIZE]) -> (u64, u64, u64) {
-    let (mut low, mut high, mut bits) = (u64::MAX, 0, 0);
-    for &address in addresses {
+    let first = addresses[mask.trailing_zeros() as usize % WARP_SIZE];
+    let (mut low, mut high, mut bits) = (first, first, first);
+    for (lane, &address) in addresses.iter().enumerate() {
+        let address = if mask >> lane & 1 != 0 { address } else { first };
         low = low.min(address);
         high = high.max(address);
         bits |= address;
@@ -102,6 +78,7 @@ pub(crate) struct Request {
 }
 
 /// Checks an access and finds its bytes.
+#[inline(always)]
 pub(crate) fn locate<O: Observer>(
     env: &Env<'_, O>,
     warp: &Warp,
@@ -172,7 +149,7 @@ fn locate_each<O: Observer>(
             stride: None,
             ..request
         };
-        match locate(env, warp, view, addresses, single)? {
+        match locate_one(env, warp, view, addresses, single)? {
             Located::Biased(base) => pointers[lane] = base.wrapping_add(address as usize),
             Located::Each(_) | Located::Local => {
                 let message = format!("an access at {address:#x} passed no check and failed none");
@@ -184,6 +161,18 @@ fn locate_each<O: Observer>(
         Space::Local => Located::Local,
         _ => Located::Each(pointers),
     })
+}
+
+/// [`locate`], not part of its caller.
+#[inline(never)]
+fn locate_one<O: Observer>(
+    env: &Env<'_, O>,
+    warp: &Warp,
+    view: &PathView<'_>,
+    addresses: &[u64; WARP_SIZE],
+    request: Request,
+) -> Result<Located, Trouble> {
+    locate(env, warp, view, addresses, request)
 }
 
 /// What is wrong with one lane's access, if anything.

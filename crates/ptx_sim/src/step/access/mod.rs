@@ -10,7 +10,7 @@ mod host;
 mod local;
 mod locate;
 
-pub(crate) use addresses::{Addresses, addresses, by_space, lane_addresses};
+pub(crate) use addresses::{Addresses, in_each_space, lane_addresses};
 pub(crate) use host::{read8, read16, read32, read64, write8, write16, write32, write64};
 pub(crate) use locate::{Located, Request, locate};
 
@@ -20,7 +20,7 @@ use super::{Env, PathView, Stop, poll};
 use crate::checks::{AccessClass, Observer, WarpAccess};
 use crate::diagnostics::AccessKind;
 use crate::ir::Space;
-use crate::lanes::{FULL_MASK, WARP_SIZE};
+use crate::lanes::{FULL_MASK, WARP_SIZE, has_wide_vectors};
 use crate::program::{Access, Order};
 use crate::warp::Warp;
 
@@ -36,25 +36,7 @@ pub(crate) fn load<O: Observer>(
     if op.order != Order::Weak {
         poll(env, warp, 1);
     }
-    let Addresses {
-        lanes: mut addresses,
-        stride,
-    } = lane_addresses(view, &op.address);
-    if op.space == Space::Generic {
-        return by_space(&mut addresses, mask, |space, addresses, mask| {
-            load_in(env, warp, view, ptx, op, space, (addresses, stride), mask)
-        });
-    }
-    load_in(
-        env,
-        warp,
-        view,
-        ptx,
-        op,
-        op.space,
-        (&addresses, stride),
-        mask,
-    )
+    access::<O, true>(env, warp, view, ptx, op, mask)
 }
 
 /// `st`
@@ -67,49 +49,86 @@ pub(crate) fn store<O: Observer>(
     mask: u32,
 ) -> Result<(), Stop> {
     warp.idle_polls = 0;
-    let Addresses {
-        lanes: mut addresses,
-        stride,
-    } = lane_addresses(view, &op.address);
-    if op.space == Space::Generic {
-        return by_space(&mut addresses, mask, |space, addresses, mask| {
-            store_in(env, warp, view, ptx, op, space, (addresses, stride), mask)
-        });
-    }
-    store_in(
-        env,
-        warp,
-        view,
-        ptx,
-        op,
-        op.space,
-        (&addresses, stride),
-        mask,
-    )
+    access::<O, false>(env, warp, view, ptx, op, mask)
 }
 
+/// A load or a store, in the version that suits this machine.
+#[inline(always)]
+fn access<O: Observer, const LOAD: bool>(
+    env: &mut Env<'_, O>,
+    warp: &mut Warp,
+    view: &PathView<'_>,
+    ptx: u32,
+    op: &Access,
+    mask: u32,
+) -> Result<(), Stop> {
+    #[cfg(target_arch = "x86_64")]
+    if has_wide_vectors() {
+        // SAFETY: This machine has the vectors.
+        return unsafe { access_wide::<O, LOAD>(env, warp, view, ptx, op, mask) };
+    }
+    access_plain::<O, LOAD>(env, warp, view, ptx, op, mask)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn access_wide<O: Observer, const LOAD: bool>(
+    env: &mut Env<'_, O>,
+    warp: &mut Warp,
+    view: &PathView<'_>,
+    ptx: u32,
+    op: &Access,
+    mask: u32,
+) -> Result<(), Stop> {
+    access_plain::<O, LOAD>(env, warp, view, ptx, op, mask)
+}
+
+#[inline(always)]
+fn access_plain<O: Observer, const LOAD: bool>(
+    env: &mut Env<'_, O>,
+    warp: &mut Warp,
+    view: &PathView<'_>,
+    ptx: u32,
+    op: &Access,
+    mask: u32,
+) -> Result<(), Stop> {
+    let mut addresses = lane_addresses(view, &op.address, mask);
+    if op.space != Space::Generic {
+        return access_in::<O, LOAD>(env, warp, view, ptx, op, op.space, &addresses, mask);
+    }
+    in_each_space(&mut addresses, mask, |space, addresses, mask| {
+        access_in::<O, LOAD>(env, warp, view, ptx, op, space, addresses, mask)
+    })
+}
+
+/// An access in one space: found, shown to the observer, carried out.
 #[allow(clippy::too_many_arguments)] // The instruction's context, passed on.
-fn load_in<O: Observer>(
+#[inline(always)]
+fn access_in<O: Observer, const LOAD: bool>(
     env: &mut Env<'_, O>,
     warp: &mut Warp,
     view: &PathView<'_>,
     ptx: u32,
     op: &Access,
     space: Space,
-    (addresses, stride): (&[u64; WARP_SIZE], Option<u64>),
+    addresses: &Addresses,
     mask: u32,
 ) -> Result<(), Stop> {
     let bytes = op.element_bytes * op.registers.len() as u32;
-    // A stride says something only of all 32 lanes.
-    let stride = stride.filter(|_| mask == FULL_MASK);
-    let contiguous = stride == Some(u64::from(bytes));
+    let stride = addresses.stride_for(mask);
+    let (class, kind) = if LOAD {
+        (AccessClass::Load, AccessKind::Load)
+    } else {
+        (AccessClass::Store, AccessKind::Store)
+    };
     let request = Request {
         space,
         bytes,
         mask,
-        kind: AccessKind::Load,
+        kind,
         stride,
     };
+    let addresses = &addresses.lanes;
     let located = locate(env, warp, view, addresses, request)?;
     if O::ON {
         env.observer.access(
@@ -121,7 +140,7 @@ fn load_in<O: Observer>(
                 scope: op.scope,
                 overwrites: false,
                 lane_bytes: None,
-                class: AccessClass::Load,
+                class,
                 space,
                 bytes,
                 mask,
@@ -130,44 +149,149 @@ fn load_in<O: Observer>(
             },
         );
     }
-    if let Located::Local = located {
-        local::load(warp, view, op, addresses, mask);
-        return Ok(());
+    match located {
+        Located::Local if LOAD => local::load(warp, view, op, addresses, mask),
+        Located::Local => local::store(warp, view, op, addresses, mask),
+        Located::Biased(_) if stride == Some(u64::from(bytes)) && moves_rows(op) => {
+            let first = located.host(addresses, 0);
+            // Nobody else's while this runs?
+            let alone = env.launch.exclusive || space == Space::Shared;
+            // SAFETY: `locate` found all lanes' bytes, aligned.
+            unsafe { move_rows::<LOAD>(view, op, first, alone) };
+        }
+        _ if LOAD => from_memory(view, op, &located, addresses, mask, stride == Some(0)),
+        _ => to_memory(view, op, &located, addresses, mask),
     }
-    if contiguous
-        && let [Some(slot)] = op.registers[..]
-        && op.element_bytes == op.register_bytes
-        && let Located::Biased(_) = located
-    {
-        let from = located.host(addresses, 0);
-        let n_bytes = op.element_bytes as usize * WARP_SIZE;
-        // SAFETY: `locate` found all lanes' bytes, aligned; the decoder made
-        // the slot for 32 lanes of this width, in memory of its own.
+    Ok(())
+}
+
+/// Whether [`move_rows`] can move it, where lanes touch neighbouring bytes.
+#[inline(always)]
+fn moves_rows(op: &Access) -> bool {
+    op.element_bytes == op.register_bytes
+        && match op.registers[..] {
+            [Some(_)] => true,
+            [Some(_), Some(_)] | [Some(_), Some(_), Some(_), Some(_)] => op.element_bytes == 4,
+            _ => false,
+        }
+}
+
+/// Moves the elements of all 32 lanes, which lie side by side from `memory` on.
+///
+/// # Safety
+/// They do, aligned; [`moves_rows`] holds; `alone` only if no other host thread
+/// may access them.
+#[inline(always)]
+unsafe fn move_rows<const LOAD: bool>(
+    view: &PathView<'_>,
+    op: &Access,
+    memory: *mut u8,
+    alone: bool,
+) {
+    // SAFETY: The caller's promise; the decoder made the slots for 32 lanes of
+    // the element's width, in memory of their own.
+    unsafe {
+        match op.registers[..] {
+            [Some(slot)] => {
+                let register = view.regs.0.add(slot as usize);
+                match op.element_bytes {
+                    4 => move_bytes::<LOAD, 128>(register, memory, alone),
+                    8 => move_bytes::<LOAD, 256>(register, memory, alone),
+                    2 => move_bytes::<LOAD, 64>(register, memory, alone),
+                    _ => move_bytes::<LOAD, 512>(register, memory, alone),
+                }
+            }
+            [Some(a), Some(b)] => move_interleaved::<LOAD, 2>(view, [a, b], memory, alone),
+            [Some(a), Some(b), Some(c), Some(d)] => {
+                move_interleaved::<LOAD, 4>(view, [a, b, c, d], memory, alone);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Moves `N` bytes between a register and memory.
+///
+/// # Safety
+/// As [`move_rows`].
+#[inline(always)]
+unsafe fn move_bytes<const LOAD: bool, const N: usize>(
+    register: *mut u8,
+    memory: *mut u8,
+    alone: bool,
+) {
+    // SAFETY: The caller's promise.
+    unsafe {
+        match (LOAD, alone) {
+            (true, true) => std::ptr::copy_nonoverlapping(memory, register, N),
+            (false, true) => std::ptr::copy_nonoverlapping(register, memory, N),
+            (true, false) => copy_out_shared(memory, register, N),
+            (false, false) => copy_in_shared(register, memory, N),
+        }
+    }
+}
+
+/// Moves `N` words a lane between as many registers and memory.
+///
+/// # Safety
+/// As [`move_rows`].
+#[inline(always)]
+unsafe fn move_interleaved<const LOAD: bool, const N: usize>(
+    view: &PathView<'_>,
+    slots: [u32; N],
+    memory: *mut u8,
+    alone: bool,
+) {
+    let words = memory.cast::<u32>();
+    for (i, slot) in slots.into_iter().enumerate() {
+        // SAFETY: The caller's promise; the decoder made the slots for 32-bit
+        // lanes.
         unsafe {
-            let to = view.regs.0.add(slot as usize);
-            if env.launch.exclusive || space == Space::Shared {
-                std::ptr::copy_nonoverlapping(from, to, n_bytes);
+            if LOAD {
+                let register = view.regs.lanes_mut::<u32>(slot);
+                for (lane, value) in register.iter_mut().enumerate() {
+                    let from = words.add(N * lane + i);
+                    *value = if alone { *from } else { read32(from.cast()) };
+                }
             } else {
-                copy_out_shared(from, to, n_bytes);
+                let register = view.regs.lanes::<u32>(slot);
+                for (lane, value) in register.iter().enumerate() {
+                    let to = words.add(N * lane + i);
+                    if alone {
+                        *to = *value;
+                    } else {
+                        write32(to.cast(), *value);
+                    }
+                }
             }
         }
-        return Ok(());
     }
-    let uniform = stride == Some(0);
+}
+
+/// Loads element by element. `uniform`: all lanes from the same place.
+#[inline(always)]
+fn from_memory(
+    view: &PathView<'_>,
+    op: &Access,
+    located: &Located,
+    addresses: &[u64; WARP_SIZE],
+    mask: u32,
+    uniform: bool,
+) {
     for (i, register) in op.registers.iter().enumerate() {
         let Some(slot) = *register else { continue };
         let offset = i * op.element_bytes as usize;
         let host = |lane| located.host(addresses, lane).wrapping_add(offset);
-        if uniform && (op.element_bytes, op.register_bytes) == (4, 4) {
-            // All lanes read the same word.
-            // SAFETY: As below.
-            unsafe { *view.regs.lanes_mut::<u32>(slot) = [read32(host(0)); WARP_SIZE] };
-            continue;
-        }
         // SAFETY: `locate` found the bytes of every active lane, aligned; the
         // decoder made the slot for lanes of `register_bytes`.
         unsafe {
             match (op.element_bytes, op.register_bytes, op.signed) {
+                (4, 4, _) if uniform => {
+                    *view.regs.lanes_mut::<u32>(slot) = [read32(host(0)); WARP_SIZE];
+                }
+                (8, 8, _) if uniform => {
+                    *view.regs.lanes_mut::<u64>(slot) = [read64(host(0)); WARP_SIZE];
+                }
                 (4, 4, _) => gather(view, slot, mask, |l| read32(host(l))),
                 (8, 8, _) => gather(view, slot, mask, |l| read64(host(l))),
                 (2, 2, _) => gather(view, slot, mask, |l| read16(host(l))),
@@ -187,78 +311,22 @@ fn load_in<O: Observer>(
             }
         }
     }
-    Ok(())
 }
 
-#[allow(clippy::too_many_arguments)] // The instruction's context, passed on.
-fn store_in<O: Observer>(
-    env: &mut Env<'_, O>,
-    warp: &mut Warp,
+/// Stores element by element.
+#[inline(always)]
+fn to_memory(
     view: &PathView<'_>,
-    ptx: u32,
     op: &Access,
-    space: Space,
-    (addresses, stride): (&[u64; WARP_SIZE], Option<u64>),
+    located: &Located,
+    addresses: &[u64; WARP_SIZE],
     mask: u32,
-) -> Result<(), Stop> {
-    let bytes = op.element_bytes * op.registers.len() as u32;
-    // A stride says something only of all 32 lanes.
-    let stride = stride.filter(|_| mask == FULL_MASK);
-    let contiguous = stride == Some(u64::from(bytes));
-    let request = Request {
-        space,
-        bytes,
-        mask,
-        kind: AccessKind::Store,
-        stride,
-    };
-    let located = locate(env, warp, view, addresses, request)?;
-    if O::ON {
-        env.observer.access(
-            view.first_instruction + ptx,
-            &WarpAccess {
-                block: env.block,
-                warp: warp.index,
-                order: op.order,
-                scope: op.scope,
-                overwrites: false,
-                lane_bytes: None,
-                class: AccessClass::Store,
-                space,
-                bytes,
-                mask,
-                addresses,
-                stride,
-            },
-        );
-    }
-    if let Located::Local = located {
-        local::store(warp, view, op, addresses, mask);
-        return Ok(());
-    }
-    if contiguous
-        && let [Some(slot)] = op.registers[..]
-        && op.element_bytes == op.register_bytes
-        && let Located::Biased(_) = located
-    {
-        let to = located.host(addresses, 0);
-        let n_bytes = op.element_bytes as usize * WARP_SIZE;
-        // SAFETY: As in `load_in`, the other way round.
-        unsafe {
-            let from = view.regs.0.add(slot as usize);
-            if env.launch.exclusive || space == Space::Shared {
-                std::ptr::copy_nonoverlapping(from, to, n_bytes);
-            } else {
-                copy_in_shared(from, to, n_bytes);
-            }
-        }
-        return Ok(());
-    }
+) {
     for (i, register) in op.registers.iter().enumerate() {
         let Some(slot) = *register else { continue };
         let offset = i * op.element_bytes as usize;
         let host = |lane| located.host(addresses, lane).wrapping_add(offset);
-        // SAFETY: As in `load_in`.
+        // SAFETY: As in `from_memory`.
         unsafe {
             match (op.element_bytes, op.register_bytes) {
                 (4, 4) => scatter(view, slot, mask, |l, v: u32| write32(host(l), v)),
@@ -279,7 +347,6 @@ fn store_in<O: Observer>(
             }
         }
     }
-    Ok(())
 }
 
 /// Sets the active lanes of a register.

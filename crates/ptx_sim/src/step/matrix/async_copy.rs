@@ -98,8 +98,8 @@ pub(super) fn start<O: Observer>(
     mask: u32,
 ) -> Result<(), Stop> {
     let (to, from) = (
-        access::addresses(view, &op.to),
-        access::addresses(view, &op.from),
+        access::lane_addresses(view, &op.to, mask).lanes,
+        access::lane_addresses(view, &op.from, mask).lanes,
     );
     let target = Request {
         space: Space::Shared,

@@ -56,7 +56,7 @@ fn rows<O: Observer>(
     op: &TileMove,
     (class, kind): (AccessClass, AccessKind),
 ) -> Result<[*mut u8; WARP_SIZE], Stop> {
-    let addresses = access::addresses(view, &op.address);
+    let addresses = access::lane_addresses(view, &op.address, op.address_mask()).lanes;
     let mask = op.address_mask();
     let request = Request {
         space: Space::Shared,
