@@ -104,7 +104,7 @@ impl LaunchContext<'_> {
     /// memory, or by a generic address. Compilers copy structures so, their
     /// unwritten padding included.
     pub(crate) fn only_passed_on(&self, instruction: u32) -> bool {
-        let Some((function, ptx)) = self.numbering.instruction(instruction) else {
+        let Some((function, ptx)) = self.plan.numbering.instruction(instruction) else {
             return false;
         };
         let Some(body) = &self.module.functions[function].body else {

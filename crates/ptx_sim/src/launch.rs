@@ -8,7 +8,7 @@ use crate::block::{BlockRun, BlockTrouble, Cause, Round};
 use crate::checks::counters::Counters;
 use crate::checks::watch::{Checks, Watch};
 use crate::checks::{Blind, Observer};
-use crate::decode::layout::{SharedLayout, reachable};
+use crate::decode::layout::SharedLayout;
 use crate::device::{Device, LoadedModule};
 use crate::diagnostics::{
     Caller, Fault, LaunchError, OutOfFuel, Place, Relation, Source, ThreadPlace,
@@ -17,8 +17,8 @@ use crate::ir::{self, Special};
 use crate::lanes::WARP_SIZE;
 use crate::memory::address::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
 use crate::memory::global::GlobalMemory;
-use crate::numbering::Numbering;
-use crate::program::{Function, Init, Program, Slot, Terminator};
+use crate::module::KernelPlan;
+use crate::program::{Function, Init, Program, Terminator};
 use crate::registers::Registers;
 use crate::report::Report;
 use crate::step::{StuckAt, Trouble};
@@ -108,11 +108,7 @@ pub(crate) struct LaunchContext<'a> {
     dynamic_shared_bytes: u32,
     params: Vec<u64>,
     params_bytes: u64,
-    shared: SharedLayout,
-    pub(crate) numbering: Numbering,
-    /// The kernel's values that change from block to block: slot, bytes a
-    /// lane, axis of `%ctaid`.
-    block_values: Vec<(Slot, u32, usize)>,
+    pub(crate) plan: &'a KernelPlan,
     variables: &'a [u64],
     started: Instant,
     printed: Mutex<Vec<Printed>>,
@@ -136,13 +132,13 @@ impl<'a> LaunchContext<'a> {
 
     /// Whether a function can be reached, its body known.
     pub fn has_function(&self, index: usize) -> bool {
-        self.numbering.of_function(index).is_some()
+        self.plan.numbering.of_function(index).is_some()
     }
 
     /// What observers call a function's first instruction and first block.
     #[inline]
     pub fn numbers(&self, index: usize) -> (u32, u32) {
-        self.numbering.of_function(index).unwrap_or_default()
+        self.plan.numbering.of_function(index).unwrap_or_default()
     }
 
     /// `%ctaid` of the block of this number.
@@ -204,6 +200,7 @@ impl<'a> LaunchContext<'a> {
     /// Where a shared address is, relative to the variables.
     pub fn shared_relation(&self, address: u64) -> Relation {
         let nearest = self
+            .plan
             .shared
             .placed
             .iter()
@@ -283,7 +280,7 @@ impl<'a> LaunchContext<'a> {
     /// Prepares the kernel's own frame for a new block.
     pub fn enter_block(&self, warp: &mut Warp, ctaid: [u32; 3]) {
         let regs = warp.frames[0].registers.frame();
-        for &(slot, bytes, axis) in &self.block_values {
+        for &(slot, bytes, axis) in &self.plan.block_values {
             // SAFETY: The decoder made the slot for this width.
             unsafe { regs.splat(slot, bytes, u64::from(ctaid[axis])) };
         }
@@ -313,6 +310,10 @@ impl<'a> LaunchContext<'a> {
                         regs.set_predicate(*slot, u32::MAX, if value { u32::MAX } else { 0 });
                     }
                     Init::Constant { bits, bytes } => regs.splat(*slot, bytes, bits),
+                    Init::Special { register, bytes } if is_uniform(register) => {
+                        let value = self.special(register, warp.index, 0, ctaid);
+                        regs.splat(*slot, bytes, value);
+                    }
                     Init::Special { register, bytes } => {
                         for lane in 0..WARP_SIZE {
                             let value = self.special(register, warp.index, lane as u32, ctaid);
@@ -328,7 +329,7 @@ impl<'a> LaunchContext<'a> {
                         let variable = &self.module.variables[id.0 as usize];
                         let base = if variable.space == ir::Space::Shared {
                             let window = if generic { SHARED_WINDOW } else { 0 };
-                            window + u64::from(self.shared.offset(id))
+                            window + u64::from(self.plan.shared.offset(id))
                         } else {
                             self.variables[id.0 as usize]
                         };
@@ -493,7 +494,7 @@ impl<'a> LaunchContext<'a> {
 
     /// The place of an instruction by its number in the module.
     pub(crate) fn numbered_place(&self, number: u32) -> Place {
-        match self.numbering.instruction(number) {
+        match self.plan.numbering.instruction(number) {
             Some((function, ptx)) => self.place(function, ptx),
             None => Place::default(),
         }
@@ -527,21 +528,18 @@ impl<'a> LaunchContext<'a> {
     }
 }
 
-/// The values of a kernel that change from block to block.
-fn block_values(program: &Program, kernel: ir::FuncId) -> Vec<(Slot, u32, usize)> {
-    let inits = program.functions[kernel.0 as usize]
-        .as_ref()
-        .map_or(&[][..], |f| &f.inits);
-    inits
-        .iter()
-        .filter_map(|(slot, init)| match *init {
-            Init::Special {
-                register: Special::Ctaid(axis),
-                bytes,
-            } => Some((*slot, bytes, usize::from(axis.min(2)))),
-            _ => None,
-        })
-        .collect()
+/// Whether all lanes of a warp have the same value.
+fn is_uniform(register: Special) -> bool {
+    !matches!(
+        register,
+        Special::Tid(_)
+            | Special::LaneId
+            | Special::LaneMaskEq
+            | Special::LaneMaskLe
+            | Special::LaneMaskLt
+            | Special::LaneMaskGe
+            | Special::LaneMaskGt
+    )
 }
 
 /// Whether a value changes from block to block.
@@ -594,8 +592,8 @@ pub(crate) fn launch(
             }
         )));
     };
-    let shared = SharedLayout::of(module.ir(), module.program(), id);
-    check(device, function, &shared, launch).map_err(invalid)?;
+    let plan = module.plan(id);
+    check(device, function, &plan.shared, launch).map_err(invalid)?;
 
     let n_blocks: u64 = launch.grid.iter().map(|&n| u64::from(n)).product();
     let n_threads: u32 = launch.block.iter().product();
@@ -627,7 +625,9 @@ pub(crate) fn launch(
         program: module.program(),
         memory: device.memory(),
         exclusive: n_workers == 1,
-        shared_bytes: shared.static_bytes_with_padding(launch.dynamic_shared_bytes),
+        shared_bytes: plan
+            .shared
+            .static_bytes_with_padding(launch.dynamic_shared_bytes),
         fuel: i64::try_from(fuel).unwrap_or(i64::MAX),
         kernel: id.0 as usize,
         grid: launch.grid,
@@ -635,12 +635,7 @@ pub(crate) fn launch(
         dynamic_shared_bytes: launch.dynamic_shared_bytes,
         params,
         params_bytes,
-        shared,
-        numbering: Numbering::new(
-            module.program(),
-            &reachable(module.ir(), module.program(), id),
-        ),
-        block_values: block_values(module.program(), id),
+        plan,
         variables: loaded.addresses(),
         started,
         printed: Mutex::default(),
@@ -657,16 +652,16 @@ pub(crate) fn launch(
             Some(Box::new(Checks::new(&context, written)))
         };
         let (watches, result) = run(&context, n_blocks, n_workers, || Watch {
-            counters: Counters::new(&context.numbering),
+            counters: Counters::new(&plan.numbering),
             checks: checks(),
         });
-        let mut all = Counters::new(&context.numbering);
+        let mut all = Counters::new(&plan.numbering);
         for watch in watches {
             all.add(&watch.counters);
             let checks = watch.checks.map(|checks| checks.into_written());
             written_after = written_after.or(checks);
         }
-        result.map(|()| Report::new(context.module, context.program, &context.numbering, &all))
+        result.map(|()| Report::new(context.module, context.program, &plan.numbering, &all))
     } else {
         let (_, result) = run(&context, n_blocks, n_workers, || Blind);
         result.map(|()| Report::default())

@@ -1,10 +1,11 @@
 //! A PTX module, parsed and decoded.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use crate::decode::{self, layout::SharedLayout};
+use crate::decode::{self, layout::SharedLayout, layout::reachable};
 use crate::ir;
-use crate::program::{Op, Program};
+use crate::numbering::Numbering;
+use crate::program::{Init, Op, Program, Slot};
 
 /// A PTX module. Cheap to clone.
 #[derive(Clone)]
@@ -15,6 +16,19 @@ pub struct Module {
 struct Inner {
     ir: ir::Module,
     program: Program,
+    /// By function; made when a kernel is first launched.
+    plans: Box<[OnceLock<KernelPlan>]>,
+}
+
+/// What is the same for all launches of a kernel.
+pub(crate) struct KernelPlan {
+    /// Where its shared variables lie.
+    pub shared: SharedLayout,
+    /// What observers call the instructions that it can come to.
+    pub numbering: Numbering,
+    /// Its values that change from block to block: slot, bytes a lane, axis of
+    /// `%ctaid`.
+    pub block_values: Vec<(Slot, u32, usize)>,
 }
 
 /// What a host needs to know of a kernel.
@@ -58,8 +72,9 @@ impl Module {
     pub fn parse(source: &str) -> Result<Self, ir::ParseError> {
         let ir = crate::parse::parse(source)?;
         let program = decode::decode(&ir);
+        let plans = ir.functions.iter().map(|_| OnceLock::new()).collect();
         Ok(Self {
-            inner: Arc::new(Inner { ir, program }),
+            inner: Arc::new(Inner { ir, program, plans }),
         })
     }
 
@@ -74,7 +89,7 @@ impl Module {
         if !function.is_entry {
             return None;
         }
-        let shared = SharedLayout::of(self.ir(), self.program(), id);
+        let shared = &self.plan(id).shared;
         let decoded = self.program().functions[id.0 as usize].as_ref()?;
         Some(KernelInfo {
             name: &function.name,
@@ -129,4 +144,31 @@ impl Module {
     pub(crate) fn program(&self) -> &Program {
         &self.inner.program
     }
+
+    /// What is the same for all launches of a kernel.
+    pub(crate) fn plan(&self, kernel: ir::FuncId) -> &KernelPlan {
+        let Inner { ir, program, plans } = &*self.inner;
+        plans[kernel.0 as usize].get_or_init(|| KernelPlan {
+            shared: SharedLayout::of(ir, program, kernel),
+            numbering: Numbering::new(program, &reachable(ir, program, kernel)),
+            block_values: block_values(program, kernel),
+        })
+    }
+}
+
+/// The values of a kernel that change from block to block.
+fn block_values(program: &Program, kernel: ir::FuncId) -> Vec<(Slot, u32, usize)> {
+    let inits = program.functions[kernel.0 as usize]
+        .as_ref()
+        .map_or(&[][..], |f| &f.inits);
+    inits
+        .iter()
+        .filter_map(|(slot, init)| match *init {
+            Init::Special {
+                register: ir::Special::Ctaid(axis),
+                bytes,
+            } => Some((*slot, bytes, usize::from(axis.min(2)))),
+            _ => None,
+        })
+        .collect()
 }

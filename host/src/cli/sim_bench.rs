@@ -48,7 +48,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     let patience = Patience {
         time: Duration::from_millis(args.patience),
         fewest: 3,
-        most: 40,
+        most: 1000,
         modes: Mode::ALL.map(|mode| args.mode.is_empty() || args.mode.contains(&mode)),
     };
     let wanted =

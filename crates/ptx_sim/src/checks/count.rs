@@ -419,7 +419,10 @@ pub fn local_access(bytes_per_lane: u32, mask: u32, offsets: &[u64; LANES]) -> G
     if mask == u32::MAX
         && first.is_multiple_of(4)
         && bytes_per_lane.is_multiple_of(4)
-        && offsets.iter().fold(0, |other, offset| other | offset ^ first) == 0
+        && offsets
+            .iter()
+            .fold(0, |other, offset| other | offset ^ first)
+            == 0
     {
         // The same words of all lanes: whole rows.
         let bytes = 32 * bytes_per_lane;
@@ -520,9 +523,12 @@ mod tests {
         for round in 0..4000u64 {
             let bytes = 1u32 << (round % 5);
             let spread = 1 << (2 + random() % 12);
-            let offsets: [u32; 32] =
-                std::array::from_fn(|_| (random() % spread) as u32 * bytes);
-            let mask = if round % 3 == 0 { u32::MAX } else { (random() as u32).max(1) };
+            let offsets: [u32; 32] = std::array::from_fn(|_| (random() % spread) as u32 * bytes);
+            let mask = if round % 3 == 0 {
+                u32::MAX
+            } else {
+                (random() as u32).max(1)
+            };
             assert_eq!(
                 busiest_bank(bytes, mask, &offsets),
                 most_words_in_one(bytes, mask, &offsets),
@@ -544,6 +550,9 @@ mod tests {
         let addresses = std::array::from_fn(|lane| 30 + 4 * lane as u64);
         let cost = global_access(false, 4, u32::MAX, &addresses);
         assert_eq!((cost.sectors, cost.bytes), (5, 128));
-        assert_eq!(shared_access(SharedKind::Load, 4, 1, &[2; 32]).wavefronts, 1);
+        assert_eq!(
+            shared_access(SharedKind::Load, 4, 1, &[2; 32]).wavefronts,
+            1
+        );
     }
 }

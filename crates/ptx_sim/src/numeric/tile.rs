@@ -47,11 +47,15 @@ pub(crate) fn multiply(product: &Product<'_>, d: &mut [Register]) -> bool {
         return unsafe {
             match (product.factor, product.accumulator, product.b.len()) {
                 (Factor::F16, Accumulator::F32, 1) => wide::multiply::<false, false, 8>(product, d),
-                (Factor::F16, Accumulator::F32, 2) => wide::multiply::<false, false, 16>(product, d),
+                (Factor::F16, Accumulator::F32, 2) => {
+                    wide::multiply::<false, false, 16>(product, d)
+                }
                 (Factor::F16, Accumulator::F16, 1) => wide::multiply::<false, true, 8>(product, d),
                 (Factor::F16, Accumulator::F16, 2) => wide::multiply::<false, true, 16>(product, d),
                 (Factor::Bf16, Accumulator::F32, 1) => wide::multiply::<true, false, 8>(product, d),
-                (Factor::Bf16, Accumulator::F32, 2) => wide::multiply::<true, false, 16>(product, d),
+                (Factor::Bf16, Accumulator::F32, 2) => {
+                    wide::multiply::<true, false, 16>(product, d)
+                }
                 _ => false,
             }
         };
@@ -212,7 +216,11 @@ mod wide {
         for (part, register) in product.b.iter().take(K / 8).enumerate() {
             let mut columns = [_mm256_setzero_si256(); 8];
             for (place, column) in columns.iter_mut().enumerate() {
-                let from = if SUM_F16 { place } else { place % 4 * 2 + place / 4 };
+                let from = if SUM_F16 {
+                    place
+                } else {
+                    place % 4 * 2 + place / 4
+                };
                 *column = eight_halves(register, 4 * from);
             }
             for (row, bits) in transposed(columns).into_iter().enumerate() {

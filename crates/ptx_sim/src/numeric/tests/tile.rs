@@ -24,9 +24,17 @@ fn expected(product: &Product<'_>, row: usize, column: usize) -> u32 {
     let b: Vec<_> = (0..k)
         .map(|i| half(&product.b[i / 8], column * 8 + i % 8))
         .collect();
-    let [a, b] = [a, b].map(|x| -> Vec<_> { x.into_iter().map(|x| unpack(product.factor, x)).collect() });
+    let [a, b] =
+        [a, b].map(|x| -> Vec<_> { x.into_iter().map(|x| unpack(product.factor, x)).collect() });
     let c = element(product.accumulator, product.c, row, column);
-    dot(product.model, product.factor, product.accumulator, &a, &b, c)
+    dot(
+        product.model,
+        product.factor,
+        product.accumulator,
+        &a,
+        &b,
+        c,
+    )
 }
 
 /// An element of C or D.
@@ -48,7 +56,11 @@ fn compare(factor: Factor, accumulator: Accumulator, kinds: &[Kind]) {
         x = (x ^ x >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
         (x ^ x >> 31) as u32
     };
-    let n_sums = if accumulator == Accumulator::F32 { 4 } else { 2 };
+    let n_sums = if accumulator == Accumulator::F32 {
+        4
+    } else {
+        2
+    };
     for kind in kinds {
         let mut n_fast = 0;
         for (n_b, n_a) in [(1, 2), (2, 4)] {
@@ -90,17 +102,21 @@ fn compare(factor: Factor, accumulator: Accumulator, kinds: &[Kind]) {
                 }
             }
         }
-        assert!(!kind.is_fast || n_fast == 300, "{}: {n_fast} of 300", kind.name);
+        assert!(
+            !kind.is_fast || n_fast == 300,
+            "{}: {n_fast} of 300",
+            kind.name
+        );
     }
 }
 
-const fn kind(
-    name: &'static str,
-    factor: (u16, u16),
-    addend: (u32, u32),
-    is_fast: bool,
-) -> Kind {
-    Kind { name, factor, addend, is_fast }
+const fn kind(name: &'static str, factor: (u16, u16), addend: (u32, u32), is_fast: bool) -> Kind {
+    Kind {
+        name,
+        factor,
+        addend,
+        is_fast,
+    }
 }
 
 #[test]
@@ -109,11 +125,31 @@ fn f16_in_f32() {
         Factor::F16,
         Accumulator::F32,
         &[
-            kind("any finite factors", (0xBBFF, 0), (0xBFFF_FFFF, 0x2000_0000), true),
-            kind("large factors", (0xBFFF, 0x4000), (0xBFFF_FFFF, 0x2000_0000), false),
+            kind(
+                "any finite factors",
+                (0xBBFF, 0),
+                (0xBFFF_FFFF, 0x2000_0000),
+                true,
+            ),
+            kind(
+                "large factors",
+                (0xBFFF, 0x4000),
+                (0xBFFF_FFFF, 0x2000_0000),
+                false,
+            ),
             kind("no addend", (0xFBFF & !0x4000, 0), (0, 0), true),
-            kind("near one", (0x87FF, 0x3800), (0x80FF_FFFF, 0x3F00_0000), true),
-            kind("subnormal and small", (0x87FF, 0), (0x80FF_FFFF, 0x3000_0000), true),
+            kind(
+                "near one",
+                (0x87FF, 0x3800),
+                (0x80FF_FFFF, 0x3F00_0000),
+                true,
+            ),
+            kind(
+                "subnormal and small",
+                (0x87FF, 0),
+                (0x80FF_FFFF, 0x3000_0000),
+                true,
+            ),
             kind("zeros", (0x8000, 0), (0x8000_0000, 0), true),
             kind("any bits", (0xFFFF, 0), (0xFFFF_FFFF, 0), false),
         ],
@@ -127,8 +163,18 @@ fn f16_in_f16() {
         Accumulator::F16,
         &[
             kind("any finite numbers", (0xBBFF, 0), (0xBBFF_BBFF, 0), true),
-            kind("large factors", (0xBBFF, 0x4000), (0xBBFF_BBFF, 0x4000_4000), true),
-            kind("near one", (0x87FF, 0x3800), (0x87FF_87FF, 0x3800_3800), true),
+            kind(
+                "large factors",
+                (0xBBFF, 0x4000),
+                (0xBBFF_BBFF, 0x4000_4000),
+                true,
+            ),
+            kind(
+                "near one",
+                (0x87FF, 0x3800),
+                (0x87FF_87FF, 0x3800_3800),
+                true,
+            ),
             kind("subnormal and small", (0x97FF, 0), (0x83FF_83FF, 0), true),
             kind("subnormal sums", (0x8FFF, 0), (0x83FF_83FF, 0), true),
             kind("zeros", (0x8000, 0), (0x8000_8000, 0), true),
@@ -143,7 +189,12 @@ fn bf16_in_f32() {
         Factor::Bf16,
         Accumulator::F32,
         &[
-            kind("near one", (0x83FF, 0x3C00), (0x83FF_FFFF, 0x3C00_0000), true),
+            kind(
+                "near one",
+                (0x83FF, 0x3C00),
+                (0x83FF_FFFF, 0x3C00_0000),
+                true,
+            ),
             kind("wide", (0x8FFF, 0x3000), (0x8FFF_FFFF, 0x3000_0000), true),
             kind("zeros", (0x8000, 0), (0x8000_0000, 0), true),
             kind("any bits", (0xFFFF, 0), (0xFFFF_FFFF, 0), false),

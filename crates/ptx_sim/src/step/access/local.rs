@@ -13,7 +13,11 @@ fn common_row(addresses: &[u64; WARP_SIZE], mask: u32) -> Option<u32> {
     let first = addresses[mask.trailing_zeros() as usize % WARP_SIZE];
     let mut difference = 0;
     for (lane, &address) in addresses.iter().enumerate() {
-        difference |= if mask >> lane & 1 != 0 { address ^ first } else { 0 };
+        difference |= if mask >> lane & 1 != 0 {
+            address ^ first
+        } else {
+            0
+        };
     }
     (difference == 0 && first.is_multiple_of(4)).then_some(first as u32)
 }
@@ -43,7 +47,9 @@ pub(super) fn load(
                         let row = local.row_mut(row + offset);
                         gather(view, slot, mask, |l| row[l]);
                     }
-                    None => gather(view, slot, mask, |l| local.word(l, addresses[l] as u32 + offset)),
+                    None => gather(view, slot, mask, |l| {
+                        local.word(l, addresses[l] as u32 + offset)
+                    }),
                 }
             }
             continue;
@@ -87,12 +93,17 @@ pub(super) fn store(
                 Some(row) => {
                     let row = warp.local.row_mut(row + offset);
                     for lane in 0..WARP_SIZE {
-                        row[lane] = if mask >> lane & 1 != 0 { values[lane] } else { row[lane] };
+                        row[lane] = if mask >> lane & 1 != 0 {
+                            values[lane]
+                        } else {
+                            row[lane]
+                        };
                     }
                 }
                 None => {
                     for lane in lanes(mask) {
-                        warp.local.set_word(lane, addresses[lane] as u32 + offset, values[lane]);
+                        warp.local
+                            .set_word(lane, addresses[lane] as u32 + offset, values[lane]);
                     }
                 }
             }

@@ -54,7 +54,11 @@ fn span(addresses: &[u64; WARP_SIZE], request: &Request) -> (u64, u64, u64) {
     let first = addresses[mask.trailing_zeros() as usize % WARP_SIZE];
     let (mut low, mut high, mut bits) = (first, first, first);
     for (lane, &address) in addresses.iter().enumerate() {
-        let address = if mask >> lane & 1 != 0 { address } else { first };
+        let address = if mask >> lane & 1 != 0 {
+            address
+        } else {
+            first
+        };
         low = low.min(address);
         high = high.max(address);
         bits |= address;

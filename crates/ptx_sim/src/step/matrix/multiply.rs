@@ -115,7 +115,14 @@ fn one_by_one(product: &Product<'_>, d: &mut [Register]) {
             let (row, column) = result_place(lane, index);
             let sum = |c| {
                 let (row, column) = (&rows[row][..k], &columns[column][..k]);
-                dot(product.model, product.factor, product.accumulator, row, column, c)
+                dot(
+                    product.model,
+                    product.factor,
+                    product.accumulator,
+                    row,
+                    column,
+                    c,
+                )
             };
             match product.accumulator {
                 Accumulator::F32 => d[index][lane] = sum(product.c[index][lane]),
