@@ -8,6 +8,8 @@
 
 use crate::checks::Observer;
 use crate::diagnostics::FaultKind;
+#[cfg(target_arch = "x86_64")]
+use crate::lanes::has_wide_vectors;
 use crate::launch::LaunchContext;
 use crate::memory::shared::SharedMemory;
 use crate::program::{BarrierKind, Slot};
@@ -186,6 +188,30 @@ impl BlockRun {
         launch: &LaunchContext<'_>,
         observer: &mut O,
     ) -> Result<Round, Box<BlockTrouble>> {
+        #[cfg(target_arch = "x86_64")]
+        if has_wide_vectors() {
+            // SAFETY: This machine has the vectors.
+            return unsafe { self.round_wide(launch, observer) };
+        }
+        self.round_plain(launch, observer)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+    unsafe fn round_wide<O: Observer>(
+        &mut self,
+        launch: &LaunchContext<'_>,
+        observer: &mut O,
+    ) -> Result<Round, Box<BlockTrouble>> {
+        self.round_plain(launch, observer)
+    }
+
+    #[inline(always)]
+    fn round_plain<O: Observer>(
+        &mut self,
+        launch: &LaunchContext<'_>,
+        observer: &mut O,
+    ) -> Result<Round, Box<BlockTrouble>> {
         let mut progress = false;
         let mut waits = true;
         let mut alive = false;
@@ -226,6 +252,7 @@ impl BlockRun {
     }
 
     /// Opens the barriers that everybody has come to.
+    #[inline(always)]
     fn complete_barriers<O: Observer>(&mut self, observer: &mut O) -> bool {
         let mut freed = false;
         for id in 0..N_BARRIERS {
@@ -437,6 +464,7 @@ fn out_of_fuel(launch: &LaunchContext<'_>, warp: &Warp) -> Box<BlockTrouble> {
 }
 
 /// Runs a warp for a slice. Gives the warp instructions that it used.
+#[inline(always)]
 fn run_warp<O: Observer>(env: &mut Env<'_, O>, warp: &mut Warp) -> Result<i64, Box<BlockTrouble>> {
     env.slice = WARP_SLICE;
     env.given_up = 0;

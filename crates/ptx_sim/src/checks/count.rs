@@ -81,6 +81,33 @@ pub fn shared_access(
     mask: u32,
     offsets: &[u32; LANES],
 ) -> SharedCost {
+    #[cfg(target_arch = "x86_64")]
+    if has_wide_vectors() {
+        // SAFETY: This machine has the vectors.
+        return unsafe { shared_access_wide(kind, bytes_per_lane, mask, offsets) };
+    }
+    shared_access_plain(kind, bytes_per_lane, mask, offsets)
+}
+
+/// [`shared_access_plain`] with wide vectors.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn shared_access_wide(
+    kind: SharedKind,
+    bytes_per_lane: u32,
+    mask: u32,
+    offsets: &[u32; LANES],
+) -> SharedCost {
+    shared_access_plain(kind, bytes_per_lane, mask, offsets)
+}
+
+#[inline(always)]
+fn shared_access_plain(
+    kind: SharedKind,
+    bytes_per_lane: u32,
+    mask: u32,
+    offsets: &[u32; LANES],
+) -> SharedCost {
     let mut cost = SharedCost::default();
     match kind {
         SharedKind::Atomic => {
@@ -130,14 +157,23 @@ fn active(mask: u32) -> impl Iterator<Item = usize> {
 }
 
 /// Whether every active lane's partner is inactive or has the same address.
+#[inline(always)]
 fn all_paired(distance: usize, mask: u32, offsets: &[u32; LANES]) -> bool {
-    active(mask).all(|lane| {
+    let mut differ = 0;
+    for lane in 0..LANES {
         let partner = lane ^ distance;
-        mask >> partner & 1 == 0 || offsets[lane] == offsets[partner]
-    })
+        let both = mask >> lane & mask >> partner & 1 != 0;
+        differ |= if both {
+            offsets[lane] ^ offsets[partner]
+        } else {
+            0
+        };
+    }
+    differ == 0
 }
 
 /// The largest number of distinct words that fall in one bank.
+#[inline(always)]
 fn busiest_bank(bytes_per_lane: u32, mask: u32, offsets: &[u32; LANES]) -> u32 {
     if mask == 0 {
         return 0;
@@ -145,7 +181,10 @@ fn busiest_bank(bytes_per_lane: u32, mask: u32, offsets: &[u32; LANES]) -> u32 {
     if let Some(ways) = by_stride(bytes_per_lane, mask, offsets) {
         return ways;
     }
-    let bits = active(mask).fold(0, |bits, lane| bits | offsets[lane]);
+    let mut bits = 0;
+    for (lane, offset) in offsets.iter().enumerate() {
+        bits |= if mask >> lane & 1 != 0 { *offset } else { 0 };
+    }
     match bytes_per_lane {
         // Aligned accesses of several words use the same banks or other ones
         // altogether, so that each can be taken as one wide word.
@@ -158,7 +197,23 @@ fn busiest_bank(bytes_per_lane: u32, mask: u32, offsets: &[u32; LANES]) -> u32 {
 
 /// The largest number of distinct words of `2^SHIFT` bytes in one of the as many
 /// times fewer, wider banks.
+#[inline(always)]
 fn most_in_one<const SHIFT: u32>(mask: u32, offsets: &[u32; LANES]) -> u32 {
+    let n_banks = (4 * BANKS) >> SHIFT;
+    let mut used = 0u32;
+    for (lane, offset) in offsets.iter().enumerate() {
+        let bank = (offset >> SHIFT) % n_banks as u32;
+        used |= (mask >> lane & 1) << bank;
+    }
+    if used.count_ones() == mask.count_ones() {
+        // A bank each.
+        return 1;
+    }
+    most_of_several::<SHIFT>(mask, offsets)
+}
+
+/// [`most_in_one`] where lanes share banks.
+fn most_of_several<const SHIFT: u32>(mask: u32, offsets: &[u32; LANES]) -> u32 {
     let n_banks = (4 * BANKS) >> SHIFT;
     // What was seen first in each bank. Mostly nothing else ever is.
     let mut first = [0u32; BANKS];
@@ -223,6 +278,7 @@ fn most_words_in_one(bytes_per_lane: u32, mask: u32, offsets: &[u32; LANES]) -> 
 
 /// The same for word accesses of all 32 lanes at a constant stride, where it
 /// follows from arithmetic.
+#[inline(always)]
 fn by_stride(bytes_per_lane: u32, mask: u32, offsets: &[u32; LANES]) -> Option<u32> {
     if bytes_per_lane != 4 || mask != u32::MAX {
         return None;
@@ -235,12 +291,19 @@ fn by_stride(bytes_per_lane: u32, mask: u32, offsets: &[u32; LANES]) -> Option<u
     if difference != 0 || !stride.is_multiple_of(4) {
         return None;
     }
+    Some(ways_of_stride(stride))
+}
+
+/// Distinct words in a bank where 32 lanes access words `stride` bytes apart, a
+/// multiple of 4.
+#[inline(always)]
+pub(crate) fn ways_of_stride(stride: u32) -> u32 {
     if stride == 0 {
-        return Some(1);
+        return 1;
     }
     // Lanes come back to the same bank after 32 / gcd(stride, 32) of them.
     let words = stride / 4;
-    Some(1 << words.trailing_zeros().min(5))
+    1 << words.trailing_zeros().min(5)
 }
 
 /// The cost of a global-memory access of `bytes_per_lane` by the lanes of
@@ -344,7 +407,7 @@ fn distinct_aligned(bytes: u32, mask: u32, addresses: &[u64; LANES]) -> Option<D
         let size = bytes.trailing_zeros();
         let (mut seen, mut seen_sectors) = (0u64, 0u64);
         for address in all {
-            seen |= 1 << (address - low >> size);
+            seen |= 1 << ((address - low) >> size);
             seen_sectors |= 1 << ((address >> shift) - (low >> shift));
         }
         (seen.count_ones(), seen_sectors.count_ones())

@@ -114,6 +114,7 @@ impl Counters {
     }
 
     /// A warp accesses memory.
+    #[inline]
     pub fn access(&mut self, instruction: u32, access: &WarpAccess<'_>) {
         let record = &mut self.memory[instruction as usize];
         record.class = Some(access.class);
@@ -157,6 +158,20 @@ fn shared(into: &mut SpaceCost, access: &WarpAccess<'_>) {
             ideal_wavefronts: groups,
         };
         into.shared(cost);
+        return;
+    }
+    if let Some(stride) = access.stride
+        && access.bytes == 4
+        && stride % 4 == 0
+        && matches!(kind, SharedKind::Load | SharedKind::Store)
+    {
+        let ways = count::ways_of_stride(stride as u32);
+        into.shared(SharedCost {
+            wavefronts: ways,
+            conflicts: ways - 1,
+            ways,
+            ideal_wavefronts: 1,
+        });
         return;
     }
     let offsets = access.addresses.map(|address| address as u32);

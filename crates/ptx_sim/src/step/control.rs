@@ -26,6 +26,7 @@ pub(crate) enum Next {
 }
 
 /// Carries out a block's terminator.
+#[inline(always)]
 pub(crate) fn leave<O: Observer>(
     env: &mut Env<'_, O>,
     warp: &mut Warp,

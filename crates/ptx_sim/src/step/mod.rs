@@ -146,6 +146,7 @@ pub(crate) enum PathEnd {
 }
 
 /// Runs a path until it cannot go on or its slice ends.
+#[inline(always)]
 pub(crate) fn run_path<O: Observer>(
     env: &mut Env<'_, O>,
     warp: &mut Warp,
@@ -253,6 +254,7 @@ pub(crate) fn run_path<O: Observer>(
 }
 
 /// Carries out one instruction for the lanes of `mask`.
+#[inline]
 pub(crate) fn step<O: Observer>(
     env: &mut Env<'_, O>,
     warp: &mut Warp,

@@ -110,25 +110,26 @@ fn one_by_one(product: &Product<'_>, d: &mut [Register]) {
         }
     }
     d.fill([0; WARP_SIZE]);
+    let mut put = |register: usize, lane: usize, bits: u32| d[register][lane] |= bits;
     for lane in 0..WARP_SIZE {
         for index in 0..4 {
             let (row, column) = result_place(lane, index);
             let sum = |c| {
                 let (row, column) = (&rows[row][..k], &columns[column][..k]);
-                dot(
-                    product.model,
-                    product.factor,
-                    product.accumulator,
-                    row,
-                    column,
-                    c,
-                )
+                let Product {
+                    model,
+                    factor,
+                    accumulator,
+                    ..
+                } = *product;
+                dot(model, factor, accumulator, row, column, c)
             };
             match product.accumulator {
-                Accumulator::F32 => d[index][lane] = sum(product.c[index][lane]),
+                Accumulator::F32 => put(index, lane, sum(product.c[index][lane])),
                 Accumulator::F16 => {
-                    let (register, bits) = (index / 2, index % 2 * 16);
-                    d[register][lane] |= sum(product.c[register][lane] >> bits & 0xFFFF) << bits;
+                    let (register, shift) = (index / 2, index % 2 * 16);
+                    let bits = sum(product.c[register][lane] >> shift & 0xFFFF);
+                    put(register, lane, bits << shift);
                 }
             }
         }
