@@ -37,8 +37,8 @@ pub mod integer;
 pub mod mma;
 pub mod rounding;
 pub mod soft;
-pub mod video;
 pub(crate) mod tile;
+pub mod video;
 
 #[cfg(test)]
 mod tests;

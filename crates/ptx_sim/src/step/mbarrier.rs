@@ -11,7 +11,7 @@
 //! Left out: barriers of other blocks of a cluster, and arrival by asynchronous
 //! copies.
 
-use super::access::{self, Request, by_space};
+use super::access::{self, Request, in_each_space};
 use super::predicate::lanes;
 use super::{Env, PathView, Stop, Trouble, fault, poll};
 use crate::checks::{AccessClass, Observer, WarpAccess};
@@ -98,13 +98,13 @@ pub(crate) fn mbarrier<O: Observer>(
     op: &Mbarrier,
     mask: u32,
 ) -> Result<(), Stop> {
-    let mut addresses = access::addresses(view, &op.address);
-    if op.space == Space::Generic {
-        return by_space(&mut addresses, mask, |space, addresses, mask| {
-            in_space(env, warp, view, ptx, op, space, addresses, mask)
-        });
+    let mut addresses = access::lane_addresses(view, &op.address, mask);
+    if op.space != Space::Generic {
+        return in_space(env, warp, view, ptx, op, op.space, &addresses.lanes, mask);
     }
-    in_space(env, warp, view, ptx, op, op.space, &addresses, mask)
+    in_each_space(&mut addresses, mask, |space, addresses, mask| {
+        in_space(env, warp, view, ptx, op, space, &addresses.lanes, mask)
+    })
 }
 
 #[allow(clippy::too_many_arguments)] // The instruction's context, passed on.

@@ -17,6 +17,14 @@ pub(crate) struct Addresses {
 }
 
 impl Addresses {
+    /// These, of whose stride nothing is known.
+    pub fn of(lanes: [u64; WARP_SIZE]) -> Self {
+        Self {
+            lanes,
+            stride: None,
+        }
+    }
+
     /// The stride, if it says something of the lanes of `mask`: all 32.
     #[inline(always)]
     pub fn stride_for(&self, mask: u32) -> Option<u64> {

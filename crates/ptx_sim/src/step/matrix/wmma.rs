@@ -12,7 +12,7 @@
 //! counts is that of this layout, 16 bytes at a time where a lane's elements lie
 //! side by side; that of the hardware is not documented.
 
-use super::super::access::{self, Request, by_space, read8, read16, read32};
+use super::super::access::{self, Addresses, Request, in_each_space, read8, read16, read32};
 use super::super::access::{write8, write16, write32};
 use super::super::{Env, PathView, Stop};
 use super::multiply::MODEL;
@@ -166,7 +166,7 @@ pub(super) fn transfer<O: Observer>(
     is_load: bool,
 ) -> Result<(), Stop> {
     let (size, line) = op.shape.size(op.fragment.matrix);
-    let base = access::addresses(view, &op.address);
+    let base = access::lane_addresses(view, &op.address, FULL_MASK).lanes;
     // SAFETY: The decoder made the slot for 32-bit lanes.
     let strides = op
         .stride
@@ -218,8 +218,10 @@ pub(super) fn transfer<O: Observer>(
         (1 << holders) - 1
     };
     for first in (0..n).step_by(chunk) {
-        let mut addresses = std::array::from_fn(|lane| address(lane, first));
-        let mut part = |space, addresses: &[u64; WARP_SIZE], mask| {
+        let lanes = std::array::from_fn(|lane| address(lane, first));
+        let mut addresses = Addresses::of(lanes);
+        let mut part = |space, addresses: &Addresses, mask| {
+            let addresses = &addresses.lanes;
             let request = Request {
                 space,
                 bytes: (chunk * bytes) as u32,
@@ -264,7 +266,7 @@ pub(super) fn transfer<O: Observer>(
             Ok(())
         };
         if op.space == Space::Generic {
-            by_space(&mut addresses, mask, |space, addresses, mask| {
+            in_each_space(&mut addresses, mask, |space, addresses, mask| {
                 part(space, addresses, mask)
             })?;
         } else {
