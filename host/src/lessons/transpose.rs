@@ -91,6 +91,7 @@ const TIMED: &[&[u32]] = &[
     &[8191, 8193],
     &[8190, 8194],
     &[8100, 8300],
+    &[32767, 32769],
 ];
 
 const fn exactly(metric: crate::counts::Metric, value: f64) -> Expectation {

@@ -13,16 +13,16 @@ use std::io::{self, Write};
 /// A table of words. Columns that are empty in every row are left out.
 pub struct Grid {
     headings: Vec<&'static str>,
-    /// How many columns stand on the left.
-    n_left: usize,
+    /// Columns of words, which start on the left; numbers end on the right.
+    words: &'static [usize],
     rows: Vec<Vec<String>>,
 }
 
 impl Grid {
-    fn new(headings: &[&'static str], n_left: usize) -> Self {
+    fn new(headings: &[&'static str], words: &'static [usize]) -> Self {
         Self {
             headings: headings.to_vec(),
-            n_left,
+            words,
             rows: Vec::new(),
         }
     }
@@ -67,7 +67,7 @@ impl Grid {
             };
             let style = style(column);
             let padding = " ".repeat(width - cell.chars().count());
-            if column < self.n_left {
+            if self.words.contains(&column) {
                 line.push_str(&format!(" {style}{cell}{style:#}{padding} "));
             } else {
                 line.push_str(&format!(" {padding}{style}{cell}{style:#} "));
@@ -85,7 +85,7 @@ impl Grid {
             format!("| {} |\n", cells.join(" | "))
         };
         let rule = (0..self.headings.len()).map(|column| match column {
-            column if column < self.n_left => "---",
+            column if self.words.contains(&column) => "---",
             _ => "---:",
         });
         let mut text = row(self.headings.clone()) + &row(rule.collect());
@@ -124,9 +124,9 @@ pub fn cases(cases: &[Case]) -> Grid {
             "× CUB",
             "× cuBLAS",
             "× clearing",
-            "",
+            "remarks",
         ],
-        2,
+        &[0, 1, 11],
     );
     for case in cases {
         let times = case.times.get(&Side::Kernel);
@@ -170,8 +170,10 @@ fn remarks(case: &Case) -> String {
 /// The targets.
 pub fn scoreboard(rows: &[Row]) -> Grid {
     let mut grid = Grid::new(
-        &["target", "ratio to", "wanted", "measured", "±", "", "by"],
-        2,
+        &[
+            "target", "ratio to", "wanted", "measured", "±", "verdict", "by",
+        ],
+        &[0, 1, 5, 6],
     );
     for row in rows {
         let sign = if row.more_is_better { "≥" } else { "≤" };
@@ -272,7 +274,10 @@ pub fn write_comparison(
     comparison: &Comparison<'_>,
 ) -> io::Result<()> {
     writeln!(out, "\n{HEADING}Since `{name}`{HEADING:#}")?;
-    let mut grid = Grid::new(&["kernel", "shape", "× before", "noise", ""], 2);
+    let mut grid = Grid::new(
+        &["kernel", "shape", "× before", "noise", "verdict"],
+        &[0, 1, 4],
+    );
     for (case, change) in &comparison.changes {
         grid.rows.push(vec![
             case.kernel.clone(),
