@@ -750,23 +750,40 @@ fn check(
         ));
     }
     if params.len() != function.params.len() {
+        let names: Vec<String> = function.params.iter().map(describe).collect();
         return Err(format!(
-            "{} parameters given, the kernel takes {}",
+            "{} parameters given, the kernel takes {}{}{}",
             params.len(),
-            function.params.len()
+            names.len(),
+            if names.is_empty() { "" } else { ": " },
+            names.join(", ")
         ));
     }
     for (i, (given, declared)) in params.iter().zip(&function.params).enumerate() {
         if given.len() != declared.size_bytes as usize {
             return Err(format!(
-                "parameter {i} (`{}`) has {} bytes, the kernel takes {}",
-                declared.name,
+                "parameter {i} has {} bytes, the kernel takes {}",
                 given.len(),
-                declared.size_bytes
+                describe(declared)
             ));
         }
     }
     Ok(())
+}
+
+/// A parameter's name, type and size.
+fn describe(param: &ir::Param) -> String {
+    let ir::Param {
+        name,
+        ty,
+        size_bytes,
+        ..
+    } = param;
+    if *size_bytes == ty.size_bytes() {
+        format!("`{name}` ({ty}, {size_bytes} bytes)")
+    } else {
+        format!("`{name}` ({size_bytes} bytes)")
+    }
 }
 
 /// Lays the parameters out as the kernel reads them.

@@ -12,6 +12,7 @@ use crate::program::Program;
 
 /// What a launch counted, and how long it took.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Report {
     /// Totals.
     pub counts: Counts,
@@ -29,6 +30,7 @@ macro_rules! counts {
         /// *request* is one warp's instruction, a *wavefront* one pass through
         /// the banks of shared memory, a *sector* 32 bytes of global memory.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        #[non_exhaustive]
         pub struct Counts {
             $($(#[$doc])* pub $field: u64,)*
         }
@@ -113,6 +115,7 @@ counts! {
 
 /// What one PTX instruction did in a launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct InstructionCounts {
     /// The function that holds it.
     pub function: String,

@@ -14,7 +14,8 @@ mod text;
 
 use crate::ir::Space;
 
-/// Why a launch did not succeed.
+/// Why a launch did not succeed. These outcomes are all there are: a `match` may rely
+/// on it.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum LaunchError {
     /// The launch asks for something that no device or this kernel allows.
@@ -140,6 +141,7 @@ pub struct AccessSide {
 
 /// The kinds of fault.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum FaultKind {
     /// An access outside every allocation.
     OutOfBounds {
