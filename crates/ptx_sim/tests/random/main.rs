@@ -24,8 +24,10 @@ mod generate;
 
 use std::fmt::Write as _;
 
-use generate::{INPUT_WORDS, OUTPUT_WORDS, THREADS, WHOLE, header, input, program, register_names};
-use ptx_sim::{Device, LaunchOptions, Module};
+use generate::{
+    INPUT_WORDS, OUTPUT_WORDS, Random, THREADS, WHOLE, header, input, program, register_names,
+};
+use ptx_sim::{Device, LaunchError, LaunchOptions, Module};
 
 /// Different inputs; program `n` gets number `n % N_INPUTS`.
 const N_INPUTS: u64 = 8;
@@ -114,6 +116,59 @@ fn a_wrong_bit_changes_the_hash() {
     others.clone_from(&words);
     others.swap(0, 1);
     assert_ne!(hash(&words), hash(&others));
+}
+
+/// A program with some of its lines mangled: opcodes and operands that stand elsewhere in
+/// it, lines doubled, dropped and exchanged.
+fn mangled(number: u64) -> String {
+    let mut random = Random(number);
+    let mut pick = |n: usize| ((random.next() >> 33) % n as u64) as usize;
+    let text = program(number);
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    for _ in 0..=pick(5) {
+        let (here, there) = (30 + pick(lines.len() - 31), 30 + pick(lines.len() - 31));
+        let other = lines[there].clone();
+        match pick(6) {
+            0 => lines.insert(here, other),
+            1 => drop(lines.remove(here)),
+            2 => lines.swap(here, there),
+            3 => {
+                // The other's opcode before these operands.
+                if let (Some((_, operands)), Some((opcode, _))) =
+                    (lines[here].split_once(' '), other.split_once(' '))
+                {
+                    lines[here] = format!("{opcode} {operands}");
+                }
+            }
+            4 => lines[here] = lines[here].replace("%r", ["%d", "%f", "%h", "%p"][pick(4)]),
+            _ => lines[here] = lines[here].replace(", ", [", 0x7fffffff, ", ", _, ", " "][pick(3)]),
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+#[test]
+fn mangled_programs_end_in_a_result_or_an_error() {
+    let mut n_run = 0;
+    for number in 0..1500 {
+        let Ok(module) = Module::parse(&(header() + &mangled(number))) else {
+            continue;
+        };
+        let mut device = Device::new();
+        let loaded = device.load(&module).unwrap();
+        let data = device.upload(&input(0), "in").unwrap();
+        let out = device
+            .zeros::<u64>(THREADS as usize * OUTPUT_WORDS, "out")
+            .unwrap();
+        let name = format!("program_{number}");
+        let call = device.call(&loaded, &name).block(THREADS).fuel(20_000);
+        let outcome = call.check(number % 2 == 0).arg(data).arg(out).run();
+        if let Err(error @ LaunchError::Internal { .. }) = outcome {
+            panic!("program {number}: {error}");
+        }
+        n_run += 1;
+    }
+    assert!(n_run > 300, "{n_run} could be read");
 }
 
 /// The numbers that a range or a list names, as `0..4000` or `7,12`.
