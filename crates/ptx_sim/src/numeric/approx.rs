@@ -4,7 +4,7 @@
 //! hardware strays further than that, `sin` and `cos` of large numbers, so
 //! does this module.
 //!
-//! `.ftz` is the caller's, as in [`float`](super::float).
+//! `.ftz` is the caller's, as in [`float`].
 
 use std::f64::consts::TAU;
 

@@ -266,7 +266,7 @@ pub fn float_to_int(from: Format, to: Int, rounding: Rounding, bits: u64) -> u64
 }
 
 /// Between floating-point formats, rounded once; between like formats it is
-/// the number itself. For NaNs see [`convert_nan`].
+/// the number itself. For NaNs see `convert_nan`.
 #[inline]
 pub fn float_to_float(from: Format, to: Format, rounding: Rounding, bits: u64) -> u64 {
     if bits & (from.sign_mask() - 1) > from.infinity() {
