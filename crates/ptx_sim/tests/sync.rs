@@ -290,3 +290,115 @@ fn results_do_not_depend_on_the_number_of_host_threads() {
     assert_eq!(report_one.counts, report_four.counts);
     assert_eq!(report_one.instructions, report_four.instructions);
 }
+
+/// Shared barriers in memory, of 64 threads.
+const BARRIER: &str = "\
+	.shared .align 8 .b64 barrier;
+	.shared .align 8 .b64 data[64];
+	mov.u32 %r1, barrier;
+	setp.eq.u32 %p0, %me, 0;
+	@%p0 mbarrier.init.shared.b64 [%r1], 64;
+	bar.sync 0;
+";
+
+#[test]
+fn a_barrier_in_memory_lets_all_go_when_all_have_come() {
+    // Three rounds, by state and by parity; the last after half of the threads left.
+    let body = format!(
+        "{BARRIER}
+	mov.u32 %r2, data;
+	mad.lo.u32 %r3, %me, 8, %r2;
+	xor.b32 %r4, %me, 63;
+	mad.lo.u32 %r4, %r4, 8, %r2;
+	cvt.u64.u32 %rd1, %me;
+	st.shared.u64 [%r3], %rd1;
+	mbarrier.arrive.shared.b64 %rd2, [%r1];
+FIRST:
+	mbarrier.test_wait.shared.b64 %p1, [%r1], %rd2;
+	@!%p1 bra FIRST;
+	ld.shared.u64 %rd3, [%r4];
+	setp.lt.u32 %p2, %me, 32;
+	@%p2 bra STAYS;
+	mbarrier.arrive_drop.shared.b64 _, [%r1];
+	st.global.u64 [%slot], %rd3;
+	ret;
+STAYS:
+	mbarrier.arrive.shared.b64 _, [%r1];
+SECOND:
+	mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r1], 1;
+	@!%p1 bra SECOND;
+	st.shared.u64 [%r3], %rd3;
+	mbarrier.arrive.release.cta.shared::cta.b64 %rd2, [%r1];
+	mbarrier.pending_count.b64 %r5, %rd2;
+THIRD:
+	mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 %p1, [%r1], 0;
+	@!%p1 bra THIRD;
+	xor.b32 %r4, %me, 31;
+	mad.lo.u32 %r4, %r4, 8, %r2;
+	ld.shared.u64 %rd3, [%r4];
+	cvt.u64.u32 %rd4, %r5;
+	shl.b64 %rd4, %rd4, 32;
+	or.b64 %rd3, %rd3, %rd4;
+	st.global.u64 [%slot], %rd3;"
+    );
+    let options = LaunchOptions {
+        check: true,
+        ..LaunchOptions::default()
+    };
+    let (out, _) = run_with(&kernel(&body), [1; 3], [64, 1, 1], 0, &[0; 64], options).unwrap();
+    // In the last round lanes came one after the other: 32 to 1 were missing.
+    let expected: Vec<u64> = (0..64)
+        .map(|me| {
+            if me < 32 {
+                63 - (me ^ 31) | (32 - me) << 32
+            } else {
+                63 - me
+            }
+        })
+        .collect();
+    assert_eq!(out, expected);
+}
+
+#[test]
+fn bytes_are_waited_for_too() {
+    // One thread expects 16 bytes and completes them in two parts.
+    let body = "\
+	.shared .align 8 .b64 barrier;
+	mov.u32 %r1, barrier;
+	mbarrier.init.shared.b64 [%r1], 1;
+	mbarrier.arrive.expect_tx.shared::cta.b64 %rd1, [%r1], 16;
+	mbarrier.test_wait.shared.b64 %p1, [%r1], %rd1;
+	mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%r1], 12;
+	mbarrier.test_wait.shared.b64 %p2, [%r1], %rd1;
+	mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%r1], 4;
+	mbarrier.test_wait.shared.b64 %p3, [%r1], %rd1;
+	selp.u64 %rd2, 1, 0, %p1;
+	selp.u64 %rd3, 2, 0, %p2;
+	or.b64 %rd2, %rd2, %rd3;
+	selp.u64 %rd3, 4, 0, %p3;
+	or.b64 %rd2, %rd2, %rd3;
+	st.global.u64 [%slot], %rd2;";
+    let (out, _) = run_on(&kernel(body), [1; 3], [1; 3], &[0]).unwrap();
+    assert_eq!(out, [4]);
+}
+
+#[test]
+fn misuse_of_a_barrier_in_memory_is_a_fault() {
+    let again = format!(
+        "{BARRIER}\tmbarrier.arrive.shared.b64 _, [%r1], 63;\n\tmbarrier.arrive.shared.b64 _, [%r1];"
+    );
+    let never = "\t.shared .align 8 .b64 barrier;\n\tmov.u32 %r1, barrier;\n\t\
+                 mbarrier.arrive.shared.b64 _, [%r1];";
+    for (body, expected) in [
+        (again.as_str(), "more arrivals than the mbarrier expects"),
+        (never, "read of unwritten memory"),
+    ] {
+        let options = LaunchOptions {
+            check: true,
+            ..LaunchOptions::default()
+        };
+        let launched = run_with(&kernel(body), [1; 3], [64, 1, 1], 0, &[0; 64], options);
+        let error = launched.unwrap_err();
+        assert!(error.to_string().contains(expected), "{error}");
+    }
+}
