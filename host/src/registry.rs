@@ -80,8 +80,19 @@ pub struct KernelEntry {
     /// Extents of the shapes that it is timed at when speed is the point. Without
     /// any, the largest that its lesson runs on a GPU.
     pub timed_at: &'static [&'static [u32]],
+    /// What NVIDIA's tools report of it although it is right.
+    pub known_alarms: &'static [KnownAlarm],
     /// Runs it on one shape: uploads, launches, verifies, measures.
     pub run: fn(&mut Bench<'_>) -> Result<(), CaseError>,
+}
+
+/// A tool's reports on a kernel that is right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KnownAlarm {
+    /// One of compute-sanitizer's tools.
+    pub tool: &'static str,
+    /// Why it is wrong.
+    pub reason: &'static str,
 }
 
 /// A time that others measured.
@@ -113,6 +124,7 @@ impl KernelEntry {
             expected: &[],
             published: &[],
             timed_at: &[],
+            known_alarms: &[],
             run,
         }
     }
@@ -135,6 +147,14 @@ impl KernelEntry {
     /// With another tolerance than none.
     pub const fn within(self, tolerance: Tolerance) -> Self {
         Self { tolerance, ..self }
+    }
+
+    /// With what NVIDIA's tools report of it although it is right.
+    pub const fn alarming(self, known_alarms: &'static [KnownAlarm]) -> Self {
+        Self {
+            known_alarms,
+            ..self
+        }
     }
 
     /// Needing a newer architecture than the rest.

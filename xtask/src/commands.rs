@@ -13,6 +13,10 @@ pub const COMMANDS: &[(&str, &str)] = &[
         "bench",
         "Time kernels on a GPU, beside copies, CUDA C++, CUB and cuBLAS",
     ),
+    (
+        "sanitize",
+        "Look for races, bad accesses and the like: the simulator's checks, and compute-sanitizer",
+    ),
     ("list", "List lessons and kernels"),
     (
         "neighbors",

@@ -14,6 +14,7 @@ mod progress;
 mod ptx;
 mod readme;
 mod run_all;
+mod sanitize;
 mod sim_bench;
 mod tools;
 
@@ -50,6 +51,8 @@ enum Command {
     RunAll(run_all::Args),
     /// Time kernels on a GPU, beside copies, CUDA C++, CUB and cuBLAS.
     Bench(bench::Args),
+    /// Look for races, bad accesses and the like: the simulator's checks, and compute-sanitizer.
+    Sanitize(sanitize::Args),
     /// List lessons and kernels.
     List(list::Args),
     /// List who is near whom among atoms in a file, by the cell list's kernels.
@@ -103,6 +106,7 @@ pub fn main() -> ExitCode {
     let ended = match command {
         Command::RunAll(args) => run_all::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Sanitize(args) => sanitize::run(&args),
         Command::List(args) => list::run(&args),
         Command::Neighbors(args) => neighbors::run(&args),
         Command::Ptx(args) => ptx::run(&args),

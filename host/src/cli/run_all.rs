@@ -7,7 +7,7 @@ use crate::engine::{self, Engine, EngineChoice, EngineKind, PtxModule};
 use crate::registry::{self, Effort};
 use crate::report::json::Report;
 use crate::report::table::{self, BAD, GOOD, UNSURE, style_of};
-use crate::run::{self, CaseResult, Status, Tally};
+use crate::run::{self, Case, CaseResult, Status, Tally};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -52,6 +52,10 @@ pub struct Args {
     /// whatever the engine: no sweeps over many shapes, no timing. For profilers.
     #[arg(long)]
     once: bool,
+
+    /// With --once: kernels that have nothing but a sweep run that. For `sanitize`.
+    #[arg(long, hide = true, requires = "once")]
+    every_kernel: bool,
 
     /// Small shapes only, for a first look.
     #[arg(long, conflicts_with = "full")]
@@ -98,7 +102,11 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     };
     let mut cases = run::cases(&selected, sizes_of, args.effort());
     if args.once {
-        cases.retain(|case| !case.shape.is_sweep());
+        let is_single = |case: &Case| !case.shape.is_sweep();
+        let id = |case: &Case| case.registered.kernel.id;
+        let once: Vec<&str> = cases.iter().filter(|c| is_single(c)).map(id).collect();
+        let sweeps = |case: &Case| args.every_kernel && !once.contains(&id(case));
+        cases.retain(|case| is_single(case) || sweeps(case));
     }
     let mut progress = Progress::new(cases.len());
     let ended = std::cell::RefCell::new(&mut progress);

@@ -13,6 +13,8 @@ pub enum Tool {
     Nvdisasm,
     /// The CUDA C++ compiler.
     Nvcc,
+    /// What looks for bad accesses and races on a GPU.
+    ComputeSanitizer,
 }
 
 impl Tool {
@@ -21,6 +23,7 @@ impl Tool {
             Self::Ptxas => "ptxas",
             Self::Nvdisasm => "nvdisasm",
             Self::Nvcc => "nvcc",
+            Self::ComputeSanitizer => "compute-sanitizer",
         }
     }
 
@@ -29,6 +32,7 @@ impl Tool {
         match self {
             Self::Ptxas | Self::Nvcc => "nvidia-cuda-nvcc",
             Self::Nvdisasm => "nvidia-cuda-nvdisasm",
+            Self::ComputeSanitizer => "nvidia-cuda-sanitizer-api",
         }
     }
 
@@ -68,12 +72,13 @@ fn folders() -> impl Iterator<Item = PathBuf> {
         .map(|home| PathBuf::from(home).join("bin"));
     let path = std::env::var_os("PATH").unwrap_or_default();
     let on_path: Vec<_> = std::env::split_paths(&path).collect();
-    let usual = std::iter::once(PathBuf::from("/usr/local/cuda/bin"));
+    let usual = ["/usr/local/cuda/bin", "/usr/local/cuda/compute-sanitizer"].map(PathBuf::from);
     // Asking Python takes a moment, so it is asked last.
     toolkits
         .chain(on_path)
         .chain(usual)
         .chain(std::iter::once_with(|| python_folders("bin")).flatten())
+        .chain(std::iter::once_with(|| python_folders("compute-sanitizer")).flatten())
 }
 
 /// Folders in which the CUDA toolkit or Python's packages keep libraries.

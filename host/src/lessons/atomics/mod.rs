@@ -6,7 +6,7 @@ mod value;
 
 use crate::bench::{Bench, CaseError};
 use crate::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
-use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
+use crate::registry::{Effort, KernelEntry, KnownAlarm, Lesson, Shape, Work};
 use crate::verify::{Tolerance, Verified, compare};
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::atomics::messages::{self, message, pass_between_blocks, pass_between_warps};
@@ -56,7 +56,12 @@ static KERNELS: [KernelEntry; 10] = [
         pass_between_warps,
         "a message from warp to warp, in shared memory",
         run_between_warps,
-    ),
+    )
+    .alarming(&[KnownAlarm {
+        tool: "racecheck",
+        reason: "its warps are ordered by flags with release and acquire, and racecheck knows \
+                 barriers only",
+    }]),
 ];
 
 /// One: threads of the grid. The geometry is the kernel's, which is no matter

@@ -1,0 +1,394 @@
+//! `lockstep sanitize`: the simulator's checks, and compute-sanitizer's four tools
+//! where there is a GPU.
+//!
+//! The tools watch this very program: it starts itself under each of them, as
+//! `run-all --engine gpu --once --quick`, and reads what they wrote ([`log`]).
+//! compute-sanitizer prolongs a kernel's time a hundredfold, so sizes are small,
+//! and every tool has a time limit ([`tool`]). What does not run is told as such,
+//! never as clean.
+
+mod log;
+mod tool;
+
+use self::tool::{Sanitizer, Watched};
+use super::progress::{Progress, say};
+use super::{Exit, Stop};
+use crate::engine::{EngineKind, sim::Sim};
+use crate::registry::{self, Effort, Registered};
+use crate::report::table::{BAD, FAINT, GOOD, UNSURE};
+use crate::run::{self, Status};
+use clap::ValueEnum;
+use std::io::{self, Write};
+use std::time::Duration;
+
+/// Options of `sanitize`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Only kernels whose own or whose lesson's name contains this.
+    #[arg(value_name = "KERNEL")]
+    kernels: Vec<String>,
+
+    /// What to look with.
+    #[arg(long, value_enum, default_value_t)]
+    with: With,
+
+    /// Of compute-sanitizer's tools, only this; may be repeated.
+    #[arg(long, value_enum, value_name = "TOOL")]
+    tool: Vec<Sanitizer>,
+
+    /// Seconds after which a tool is stopped.
+    #[arg(long, value_name = "SECONDS", default_value_t = 600)]
+    time_limit: u64,
+}
+
+/// What to look with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, ValueEnum)]
+enum With {
+    /// The simulator's checks, and compute-sanitizer if it and a GPU are there.
+    #[default]
+    All,
+    /// The simulator's checks alone.
+    Sim,
+    /// compute-sanitizer alone; without it or a GPU it is an error.
+    Gpu,
+}
+
+/// What one watcher says of one kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Cell {
+    /// It ran, and nothing was found.
+    Clean,
+    /// So many reports.
+    Findings(usize),
+    /// So many reports, which are known to be false.
+    Known(usize),
+    /// The kernel itself failed, or its results were wrong.
+    Failed,
+    /// It did not run.
+    NotRun,
+    /// There is nothing to run it with.
+    Absent,
+}
+
+/// A watcher's column of the table.
+struct Column {
+    heading: &'static str,
+    /// One for each selected kernel.
+    cells: Vec<Cell>,
+    /// Reports on what is no kernel of the table.
+    n_elsewhere: usize,
+    /// What it said: of which kernel, and what.
+    reports: Vec<(String, String)>,
+    /// Why it did not run, or not to its end.
+    remark: Option<String>,
+}
+
+impl Column {
+    fn new(heading: &'static str, n_kernels: usize, cell: Cell) -> Self {
+        Self {
+            heading,
+            cells: vec![cell; n_kernels],
+            n_elsewhere: 0,
+            reports: Vec::new(),
+            remark: None,
+        }
+    }
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
+    let selected = registry::matching(&args.kernels)
+        .map_err(|error| Stop::Because(Exit::Usage, error.to_string()))?;
+    let tools = if args.tool.is_empty() {
+        Sanitizer::value_variants()
+    } else {
+        &args.tool
+    };
+    let mut columns = Vec::new();
+    if args.with != With::Gpu {
+        columns.push(simulated(&selected));
+    }
+    if args.with != With::Sim {
+        let limit = Duration::from_secs(args.time_limit);
+        columns.extend(on_gpu(&selected, &args.kernels, tools, limit));
+    }
+    write(&selected, &columns)?;
+    Ok(exit_of(&columns, args.with))
+}
+
+/// The simulator's checks.
+fn simulated(selected: &[Registered]) -> Column {
+    say("simulator: every check, small shapes");
+    let engine = Sim::new(crate::ptx::modules()).with_check(true);
+    let cases = run::cases(selected, EngineKind::Sim, Effort::Quick);
+    let mut progress = Progress::new(cases.len());
+    let ended = std::cell::RefCell::new(&mut progress);
+    let results = run::run(
+        &engine,
+        &cases,
+        None,
+        |case| ended.borrow().starting(case),
+        |result| ended.borrow_mut().ended(result),
+    );
+    progress.finish();
+    let mut column = Column::new("simulator", selected.len(), Cell::NotRun);
+    for result in results {
+        let Some(row) = row_of(selected, result.kernel) else {
+            continue;
+        };
+        let cell = match result.status {
+            Status::Passed => Cell::Clean,
+            Status::NotRun => Cell::NotRun,
+            Status::Failed => {
+                let reason = result.reason.unwrap_or_default();
+                let at = format!("{} {}", result.kernel, result.shape);
+                column.reports.push((at, reason));
+                Cell::Findings(1)
+            }
+        };
+        column.cells[row] = worse(&column.cells[row], cell);
+    }
+    column
+}
+
+/// The worse of what was said of two shapes of a kernel.
+fn worse(before: &Cell, now: Cell) -> Cell {
+    match (before, now) {
+        (Cell::Findings(a), Cell::Findings(b)) => Cell::Findings(a + b),
+        (Cell::Findings(a), _) => Cell::Findings(*a),
+        (Cell::Failed, _) => Cell::Failed,
+        // What ran says more than what did not.
+        (Cell::Clean, Cell::NotRun) => Cell::Clean,
+        (_, now) => now,
+    }
+}
+
+fn row_of(selected: &[Registered], kernel: &str) -> Option<usize> {
+    selected.iter().position(|r| r.kernel.id == kernel)
+}
+
+/// compute-sanitizer's tools, one after the other.
+fn on_gpu(
+    selected: &[Registered],
+    filters: &[String],
+    tools: &[Sanitizer],
+    limit: Duration,
+) -> Vec<Column> {
+    let absent = |tool: &Sanitizer, why: &str| Column {
+        remark: Some(format!("absent: {why}")),
+        ..Column::new(tool.name(), selected.len(), Cell::Absent)
+    };
+    let program = match super::tools::Tool::ComputeSanitizer.find() {
+        Ok(program) => program,
+        Err(why) => return tools.iter().map(|tool| absent(tool, &why)).collect(),
+    };
+    let mut columns = Vec::new();
+    let mut missing: Option<String> = None;
+    for tool in tools {
+        if let Some(why) = &missing {
+            columns.push(absent(tool, why));
+            continue;
+        }
+        say(&format!("{}: small shapes, each once", tool.name()));
+        match tool::watch(&program, *tool, filters, limit) {
+            Watched::NoGpu(why) => {
+                columns.push(absent(tool, &why));
+                missing = Some(why);
+            }
+            Watched::NotStarted(why) => columns.push(Column {
+                remark: Some(format!("not run: {why}")),
+                ..Column::new(tool.name(), selected.len(), Cell::NotRun)
+            }),
+            Watched::Ran(ran) => columns.push(column_of(selected, *tool, ran)),
+        }
+    }
+    columns
+}
+
+/// What a tool found, kernel by kernel.
+fn column_of(selected: &[Registered], tool: Sanitizer, ran: tool::Ran) -> Column {
+    let mut column = Column::new(tool.name(), selected.len(), Cell::NotRun);
+    column.remark = ran.cut_short;
+    for (kernel, passed) in &ran.results {
+        if let Some(row) = row_of(selected, kernel) {
+            let cell = if *passed { Cell::Clean } else { Cell::Failed };
+            column.cells[row] = worse(&column.cells[row], cell);
+        }
+    }
+    for report in ran.log.reports {
+        match report.kernel.as_deref().and_then(|k| row_of(selected, k)) {
+            Some(row) => {
+                let is_known = known_alarm(&selected[row], tool).is_some();
+                let cell = &mut column.cells[row];
+                *cell = match cell {
+                    Cell::Known(n) => Cell::Known(*n + 1),
+                    Cell::Findings(n) => Cell::Findings(*n + 1),
+                    Cell::Failed => Cell::Failed,
+                    _ if is_known => Cell::Known(1),
+                    _ => Cell::Findings(1),
+                };
+            }
+            None => column.n_elsewhere += 1,
+        }
+        let at = report.kernel.unwrap_or_else(|| "elsewhere".to_owned());
+        column.reports.push((at, report.text));
+    }
+    column
+}
+
+/// Why a tool is known to be wrong about a kernel.
+fn known_alarm(registered: &Registered, tool: Sanitizer) -> Option<&'static str> {
+    let alarms = registered.kernel.known_alarms;
+    let alarm = alarms.iter().find(|alarm| alarm.tool == tool.name())?;
+    Some(alarm.reason)
+}
+
+fn exit_of(columns: &[Column], with: With) -> Exit {
+    let any = |wanted: fn(&Cell) -> bool| columns.iter().any(|c| c.cells.iter().any(wanted));
+    let is_finding = |cell: &Cell| matches!(cell, Cell::Findings(_) | Cell::Failed);
+    if any(is_finding) || columns.iter().any(|c| c.n_elsewhere > 0) {
+        Exit::Failed
+    } else if with == With::Gpu && !any(|cell| matches!(cell, Cell::Clean | Cell::Known(_))) {
+        Exit::NothingRan
+    } else if any(|cell| *cell == Cell::NotRun) || columns.iter().any(Column::is_cut_short) {
+        Exit::NotAllRan
+    } else {
+        Exit::Passed
+    }
+}
+
+impl Column {
+    fn is_cut_short(&self) -> bool {
+        self.remark.is_some() && !self.cells.contains(&Cell::Absent)
+    }
+}
+
+fn words(cell: &Cell) -> (String, anstyle::Style) {
+    match cell {
+        Cell::Clean => ("clean".to_owned(), GOOD),
+        Cell::Findings(n) => (format!("{n} found"), BAD),
+        Cell::Known(n) => (format!("{n} known"), UNSURE),
+        Cell::Failed => ("FAILED".to_owned(), BAD),
+        Cell::NotRun => ("not run".to_owned(), UNSURE),
+        Cell::Absent => ("absent".to_owned(), UNSURE),
+    }
+}
+
+/// The table, what was found, and remarks.
+fn write(selected: &[Registered], columns: &[Column]) -> io::Result<()> {
+    /// Reports of one tool on one kernel that are printed.
+    const MOST: usize = 3;
+    let mut out = anstream::stdout().lock();
+    let names = selected.iter().map(|r| r.kernel.id.len());
+    let width = names.max().unwrap_or(0).max("kernel".len());
+    write!(out, "  {:width$}", "kernel")?;
+    for column in columns {
+        write!(out, "  {:>10}", column.heading)?;
+    }
+    writeln!(out)?;
+    let mut lesson = "";
+    for (row, registered) in selected.iter().enumerate() {
+        if registered.lesson.id != lesson {
+            lesson = registered.lesson.id;
+            writeln!(out, "{FAINT}{lesson}{FAINT:#}")?;
+        }
+        write!(out, "  {:width$}", registered.kernel.id)?;
+        for column in columns {
+            let (text, style) = words(&column.cells[row]);
+            write!(out, "  {style}{text:>10}{style:#}")?;
+        }
+        writeln!(out)?;
+    }
+    for column in columns {
+        let mut printed: Vec<(&str, usize)> = Vec::new();
+        for (at, text) in &column.reports {
+            let known = printed.iter().position(|(name, _)| name == at);
+            let place = known.unwrap_or_else(|| {
+                printed.push((at, 0));
+                printed.len() - 1
+            });
+            printed[place].1 += 1;
+            if printed[place].1 <= MOST {
+                let text = text.replace('\n', "\n  ");
+                writeln!(out, "\n{BAD}{}{BAD:#}: {at}\n  {text}", column.heading)?;
+            }
+        }
+        for (at, n) in printed.iter().filter(|(_, n)| *n > MOST) {
+            let more = n - MOST;
+            writeln!(out, "\n{}: {at}: {more} more reports", column.heading)?;
+        }
+    }
+    writeln!(out)?;
+    for column in columns {
+        if let Some(remark) = &column.remark {
+            writeln!(out, "{UNSURE}{}{UNSURE:#}: {remark}", column.heading)?;
+        }
+        for (row, registered) in selected.iter().enumerate() {
+            if matches!(column.cells[row], Cell::Known(_))
+                && let Some(tool) = Sanitizer::named(column.heading)
+                && let Some(reason) = known_alarm(registered, tool)
+            {
+                let id = registered.kernel.id;
+                writeln!(out, "{}: {id}: known: {reason}", column.heading)?;
+            }
+        }
+        let count =
+            |wanted: fn(&Cell) -> bool| column.cells.iter().filter(|cell| wanted(cell)).count();
+        let n_clean = count(|cell| matches!(cell, Cell::Clean | Cell::Known(_)));
+        let n_bad = count(|cell| matches!(cell, Cell::Findings(_) | Cell::Failed));
+        let n_left = column.cells.len() - n_clean - n_bad;
+        writeln!(
+            out,
+            "{}: {n_clean} kernels without findings, {n_bad} with, {n_left} not run{}",
+            column.heading,
+            match column.n_elsewhere {
+                0 => String::new(),
+                n => format!("; {n} reports elsewhere"),
+            }
+        )?;
+    }
+    out.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cell, Column, Exit, With, exit_of, worse};
+
+    fn exit(cells: &[&[Cell]], with: With) -> Exit {
+        let columns: Vec<Column> = cells
+            .iter()
+            .map(|cells| Column {
+                cells: cells.to_vec(),
+                ..Column::new("memcheck", 0, Cell::Clean)
+            })
+            .collect();
+        exit_of(&columns, with)
+    }
+
+    #[test]
+    fn findings_fail_and_absence_is_not_success_where_a_gpu_was_asked_for() {
+        use Cell::{Absent, Clean, Failed, Findings, Known, NotRun};
+        assert_eq!(exit(&[&[Clean, Known(2)]], With::Gpu), Exit::Passed);
+        assert_eq!(exit(&[&[Clean], &[Findings(1)]], With::All), Exit::Failed);
+        assert_eq!(exit(&[&[Clean], &[Failed]], With::All), Exit::Failed);
+        assert_eq!(exit(&[&[Clean], &[Absent]], With::All), Exit::Passed);
+        assert_eq!(exit(&[&[Absent]], With::Gpu), Exit::NothingRan);
+        assert_eq!(exit(&[&[Clean, NotRun]], With::All), Exit::NotAllRan);
+    }
+
+    #[test]
+    fn a_remark_on_a_tool_that_ran_is_not_success() {
+        let column = Column {
+            remark: Some("stopped".to_owned()),
+            ..Column::new("memcheck", 1, Cell::Clean)
+        };
+        assert_eq!(exit_of(&[column], With::All), Exit::NotAllRan);
+    }
+
+    #[test]
+    fn the_worse_shape_counts() {
+        assert_eq!(worse(&Cell::Clean, Cell::Findings(1)), Cell::Findings(1));
+        assert_eq!(worse(&Cell::Findings(1), Cell::Clean), Cell::Findings(1));
+        assert_eq!(worse(&Cell::NotRun, Cell::Clean), Cell::Clean);
+        assert_eq!(worse(&Cell::Failed, Cell::Clean), Cell::Failed);
+    }
+}

@@ -1,0 +1,250 @@
+//! `lockstep sanitize` with a compute-sanitizer of our own making: what it tells,
+//! and how it ends.
+#![cfg(unix)]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+const KERNEL: &str = "transpose_padded";
+
+/// A folder with a program `compute-sanitizer` that copies what is written there.
+struct Fake(tempfile::TempDir);
+
+impl Fake {
+    /// Whose tools find nothing; the program under it passes.
+    fn new(kernel: &str) -> Self {
+        let fake = Self(tempfile::tempdir().expect("a folder"));
+        fake.script(
+            "while [ $# -gt 0 ]; do\n\
+             case \"$1\" in\n\
+             --tool) tool=$2 ;;\n\
+             --log-file) log=$2 ;;\n\
+             --json) json=$2 ;;\n\
+             esac\n\
+             shift\n\
+             done\n\
+             cp \"$here/$tool\" \"$log\" || exit 9\n\
+             [ ! -f \"$here/json\" ] || cp \"$here/json\" \"$json\" || exit 9\n\
+             exit $(cat \"$here/status\")\n",
+        );
+        let results = format!(
+            r#"{{"results": [{{"kernel": "{kernel}", "shape": "1", "status": "passed"}}]}}"#
+        );
+        fake.write("json", &results);
+        fake.write("status", "0");
+        for tool in ["memcheck", "initcheck", "synccheck"] {
+            fake.log(tool, "========= ERROR SUMMARY: 0 errors\n");
+        }
+        fake.log(
+            "racecheck",
+            "========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)\n",
+        );
+        fake
+    }
+
+    fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.0.path().join(name);
+        fs::write(&path, text).expect("a writable folder");
+        path
+    }
+
+    fn script(&self, text: &str) {
+        let text = format!("#!/bin/sh\nhere='{}'\n{text}", self.0.path().display());
+        let path = self.write("compute-sanitizer", &text);
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("our own file");
+    }
+
+    fn log(&self, tool: &str, text: &str) {
+        self.write(tool, &format!("========= COMPUTE-SANITIZER\n{text}"));
+    }
+
+    /// Runs `sanitize` with it in front on the path.
+    fn run(&self, arguments: &[&str]) -> Output {
+        let path = format!("{}:/usr/bin:/bin", self.0.path().display());
+        sanitize(&path, arguments)
+    }
+}
+
+fn sanitize(path: &str, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_lockstep"))
+        .arg("sanitize")
+        .args(arguments)
+        .env("PATH", path)
+        .env("LOCKSTEP_LIBCUDA", "/nowhere/libcuda.so.1")
+        .env_remove("CUDA_HOME")
+        .env_remove("CUDA_PATH")
+        .env_remove("CUDA_ROOT")
+        .output()
+        .expect("the program runs")
+}
+
+/// It ended so, and its table and remarks hold these words.
+fn ends(output: &Output, status: i32, words: &[&str]) -> String {
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(status), "{told}{errors}");
+    for word in words {
+        assert!(told.contains(word), "`{word}` is missing in: {told}");
+    }
+    told
+}
+
+/// The kernel's row of the table.
+fn row(told: &str, kernel: &str) -> Vec<String> {
+    let line = told
+        .lines()
+        .find(|line| line.trim_start().starts_with(kernel))
+        .unwrap_or_else(|| panic!("no row in: {told}"));
+    let cells = line.trim().split("  ").map(str::trim);
+    cells
+        .filter(|cell| !cell.is_empty())
+        .skip(1)
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn clean_tools_are_told_as_clean() {
+    let output = Fake::new(KERNEL).run(&[KERNEL, "--with", "gpu"]);
+    let told = ends(&output, 0, &["memcheck", "racecheck", "0 not run"]);
+    assert_eq!(row(&told, KERNEL), ["clean"; 4]);
+}
+
+#[test]
+fn a_bad_access_fails() {
+    let fake = Fake::new(KERNEL);
+    fake.log(
+        "memcheck",
+        "========= Invalid __global__ read of size 4 bytes\n\
+         =========     at transpose_padded+0x90\n\
+         =========     by thread (3,0,0) in block (0,0,0)\n\
+         ========= \n\
+         ========= ERROR SUMMARY: 1 error\n",
+    );
+    let output = fake.run(&[KERNEL, "--with", "gpu"]);
+    let told = ends(
+        &output,
+        1,
+        &["memcheck: transpose_padded", "by thread (3,0,0)", "1 with"],
+    );
+    assert_eq!(row(&told, KERNEL), ["1 found", "clean", "clean", "clean"]);
+}
+
+#[test]
+fn an_error_that_names_no_kernel_fails() {
+    let fake = Fake::new(KERNEL);
+    fake.log(
+        "initcheck",
+        "========= Something new\n=========     elsewhere\n========= \n\
+         ========= ERROR SUMMARY: 1 error\n",
+    );
+    let output = fake.run(&[KERNEL, "--with", "gpu", "--tool", "initcheck"]);
+    ends(&output, 1, &["1 reports elsewhere", "Something new"]);
+}
+
+#[test]
+fn a_known_alarm_is_told_with_its_reason() {
+    let fake = Fake::new("pass_between_warps");
+    fake.log(
+        "racecheck",
+        "========= Error: Race reported between Write access at pass_between_warps+0x2d0\n\
+         =========     and Read access at pass_between_warps+0x310 [8 hazards]\n\
+         ========= \n\
+         ========= RACECHECK SUMMARY: 1 hazard displayed (1 error, 0 warnings)\n",
+    );
+    let arguments = ["pass_between_warps", "--with", "gpu", "--tool", "racecheck"];
+    let told = ends(
+        &fake.run(&arguments),
+        0,
+        &["known: its warps are ordered by flags", "8 hazards"],
+    );
+    assert_eq!(row(&told, "pass_between_warps"), ["1 known"]);
+    // The same from another tool is a finding.
+    let race = fs::read_to_string(fake.0.path().join("racecheck")).expect("written");
+    fake.write("synccheck", &race);
+    let arguments = ["pass_between_warps", "--with", "gpu", "--tool", "synccheck"];
+    ends(&fake.run(&arguments), 1, &["1 found"]);
+}
+
+#[test]
+fn a_kernel_that_fails_under_a_tool_fails() {
+    let fake = Fake::new(KERNEL);
+    let results = fs::read_to_string(fake.0.path().join("json")).expect("written");
+    fake.write("json", &results.replace("passed", "failed"));
+    fake.write("status", "1");
+    let output = fake.run(&[KERNEL, "--with", "gpu", "--tool", "memcheck"]);
+    let told = ends(&output, 1, &[]);
+    assert_eq!(row(&told, KERNEL), ["FAILED"]);
+}
+
+#[test]
+fn a_missing_tool_is_absent_and_not_clean() {
+    let is_installed = ["bin", "compute-sanitizer"].iter().any(|folder| {
+        let folder = Path::new("/usr/local/cuda").join(folder);
+        folder.join("compute-sanitizer").exists()
+    });
+    if is_installed {
+        return;
+    }
+    let words = ["memcheck: absent", "pip install nvidia-cuda-sanitizer-api"];
+    let told = ends(&sanitize("/nowhere", &[KERNEL, "--with", "gpu"]), 3, &words);
+    assert_eq!(row(&told, KERNEL), ["absent"; 4]);
+    // The simulator is always there.
+    let told = ends(&sanitize("/nowhere", &[KERNEL]), 0, &words);
+    assert_eq!(
+        row(&told, KERNEL),
+        ["clean", "absent", "absent", "absent", "absent"]
+    );
+}
+
+#[test]
+fn a_missing_gpu_is_absent_and_not_clean() {
+    let fake = Fake::new(KERNEL);
+    // compute-sanitizer ends with 255 where there is no driver.
+    fs::remove_file(fake.0.path().join("json")).expect("written");
+    fake.write("status", "255");
+    let told = ends(
+        &fake.run(&[KERNEL, "--with", "gpu"]),
+        3,
+        &["absent: no CUDA driver"],
+    );
+    assert_eq!(row(&told, KERNEL), ["absent"; 4]);
+}
+
+#[test]
+fn a_log_without_an_end_is_not_success() {
+    let fake = Fake::new(KERNEL);
+    fake.log("memcheck", "");
+    let output = fake.run(&[KERNEL, "--with", "gpu", "--tool", "memcheck"]);
+    ends(&output, 4, &["it gave no summary"]);
+
+    fake.log("memcheck", "========= ERROR SUMMARY: 2 errors\n");
+    let output = fake.run(&[KERNEL, "--with", "gpu", "--tool", "memcheck"]);
+    ends(
+        &output,
+        4,
+        &["it counts 2 errors, of which 0 could be read"],
+    );
+}
+
+#[test]
+fn a_tool_that_does_not_end_is_stopped() {
+    let fake = Fake::new(KERNEL);
+    fake.script("sleep 60\n");
+    let started = Instant::now();
+    let output = fake.run(&[
+        KERNEL,
+        "--with",
+        "gpu",
+        "--tool",
+        "memcheck",
+        "--time-limit",
+        "1",
+    ]);
+    let told = ends(&output, 3, &["stopped after 1 s"]);
+    assert_eq!(row(&told, KERNEL), ["not run"]);
+    assert!(started.elapsed() < Duration::from_secs(30));
+}
