@@ -350,7 +350,7 @@ THIRD:
     let expected: Vec<u64> = (0..64)
         .map(|me| {
             if me < 32 {
-                63 - (me ^ 31) | (32 - me) << 32
+                (63 - (me ^ 31)) | ((32 - me) << 32)
             } else {
                 63 - me
             }
