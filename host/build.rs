@@ -1,4 +1,5 @@
-//! Compiles the kernels to PTX, to be embedded, and notes the commit.
+//! Compiles the kernels to PTX, to be embedded with their sources, and notes the
+//! commit.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -11,11 +12,41 @@ fn main() {
         .copy_to(out_dir.join("kernels.ptx"))
         .build_or_exit();
 
+    let sources = sources(&["gpu-kernels/src", "crates/cuda_std/src"]);
+    std::fs::write(out_dir.join("sources.rs"), sources).expect("OUT_DIR can be written");
+
     println!(
         "cargo::rustc-env=LOCKSTEP_COMMIT={}",
         commit().as_deref().unwrap_or("unknown")
     );
     println!("cargo::rerun-if-changed=build.rs");
+}
+
+/// Rust code for a table of all sources in folders of the repository: path and
+/// text. The kernels' builder has told cargo to watch them.
+fn sources(folders: &[&str]) -> String {
+    let root = std::env::current_dir().expect("a build script has a folder");
+    let root = root.parent().expect("the repository");
+    let mut todo: Vec<PathBuf> = folders.iter().map(|folder| root.join(folder)).collect();
+    let mut files = Vec::new();
+    while let Some(folder) = todo.pop() {
+        for entry in std::fs::read_dir(&folder).expect("the sources can be read") {
+            let path = entry.expect("the sources can be read").path();
+            if path.is_dir() {
+                todo.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    let mut table = String::from("const SOURCES: &[(&str, &str)] = &[\n");
+    for file in files {
+        let name = file.strip_prefix(root).expect("it is below the repository");
+        let name = name.to_string_lossy().replace('\\', "/");
+        table += &format!("    ({name:?}, include_str!({file:?})),\n");
+    }
+    table + "];\n"
 }
 
 /// The commit that is checked out. Cargo is told to ask again when it moves;

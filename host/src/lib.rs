@@ -5,12 +5,15 @@
 //! simulator), [`verify`] and [`measure`] (verdicts and figures), [`run`] (one
 //! walk over the registry), [`scoreboard`] and [`compare`] (what times mean),
 //! [`report`] and [`cli`] (what people see). Beside them, [`neighbors`]: atoms of
-//! the user's own and their neighbour lists, and [`sim_bench`]: how fast the
+//! the user's own and their neighbour lists; [`profile`]: a kernel's memory work,
+//! line by line; [`accesses`]: single memory accesses, on which the counting rules
+//! are tried; and [`sim_bench`]: how fast the
 //! simulator is.
 //!
 //! Left out: kernels (`gpu-kernels`), their compilation (`cuda_builder`), the
 //! simulation of PTX (`ptx_sim`).
 
+pub mod accesses;
 pub mod bench;
 pub mod cli;
 pub mod compare;
@@ -22,6 +25,7 @@ pub mod inputs;
 pub mod lessons;
 pub mod measure;
 pub mod neighbors;
+pub mod profile;
 pub mod ptx;
 pub mod registry;
 pub mod report;

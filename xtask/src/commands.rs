@@ -27,6 +27,14 @@ pub const COMMANDS: &[(&str, &str)] = &[
         "counters",
         "Compare the simulator's counts with a GPU's hardware counters",
     ),
+    (
+        "profile",
+        "Show where a kernel's memory work is done, line by line",
+    ),
+    (
+        "check-counters",
+        "Hold the counting rules against measured accesses",
+    ),
     ("sim-bench", "Measure how fast the simulator is"),
     ("readme", "Renew the generated part of the README"),
 ];

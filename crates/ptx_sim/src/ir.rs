@@ -17,6 +17,8 @@ pub struct Module {
     pub target: String,
     /// `.file` entries: (index, path).
     pub files: Vec<(u32, String)>,
+    /// Calls that instructions were inlined at (`.loc` with `inlined_at`).
+    pub call_sites: Vec<SourceLoc>,
     /// Variables at module scope, and those declared inside functions that
     /// outlive a call (`.shared`, `.global`, `.const`), in order of appearance.
     pub variables: Vec<Variable>,
@@ -280,7 +282,13 @@ pub struct SourceLoc {
     pub line: u32,
     /// Column, from 1; 0 if unknown.
     pub column: u32,
+    /// The call that it was inlined at.
+    pub inlined_at: Option<CallSiteId>,
 }
+
+/// Index into [`Module::call_sites`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CallSiteId(pub u32);
 
 /// One instruction.
 #[derive(Clone, Debug)]
@@ -443,6 +451,15 @@ impl Module {
     /// The entries that can be launched, in order of appearance.
     pub fn entries(&self) -> impl Iterator<Item = &Function> {
         self.functions.iter().filter(|f| f.is_entry)
+    }
+
+    /// The calls that a place was inlined at, the innermost first.
+    pub fn calls_around(&self, loc: SourceLoc) -> impl Iterator<Item = SourceLoc> {
+        let site = |loc: &SourceLoc| {
+            let CallSiteId(index) = loc.inlined_at?;
+            self.call_sites.get(index as usize).copied()
+        };
+        std::iter::successors(site(&loc), move |loc| site(loc))
     }
 
     /// The path of a `.file` index.

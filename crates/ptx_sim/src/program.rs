@@ -306,8 +306,11 @@ pub(crate) struct Atomic {
     pub value: Vec<Slot>,
     /// `cas`: the value to store (then `value` is what is compared).
     pub swap: Option<Slot>,
-    /// `red`
+    /// `red`, and `atom` in global memory whose result nobody reads: the GPU's
+    /// assembler makes a `red` of it.
     pub is_reduction: bool,
+    /// 1 is added to a `u32`, and nobody reads the result.
+    pub is_increment: bool,
     /// What it orders, beside being atomic.
     pub order: Order,
     /// For whom it is atomic, and orders.

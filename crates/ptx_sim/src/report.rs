@@ -123,6 +123,9 @@ pub struct InstructionCounts {
     pub ptx_line: u32,
     /// Source line, where the PTX has line tables.
     pub loc: Option<Source>,
+    /// The calls that the source line was inlined at, the innermost first, where
+    /// the PTX names them.
+    pub inlined_at: Vec<Source>,
     /// The opcode as written.
     pub opcode: String,
     /// Times that a warp executed it.
@@ -194,6 +197,12 @@ impl Report {
                     function: ir_function.name.clone(),
                     ptx_line: instruction.line,
                     loc: source_of(module, instruction.loc),
+                    inlined_at: instruction
+                        .loc
+                        .into_iter()
+                        .flat_map(|loc| module.calls_around(loc))
+                        .filter_map(|call| source_of(module, Some(call)))
+                        .collect(),
                     opcode: instruction.opcode.clone(),
                     executions,
                     thread_executions,
@@ -268,13 +277,16 @@ impl Counts {
                     local,
                 );
             }
-            AccessClass::Atomic | AccessClass::Reduction => {
+            AccessClass::Atomic
+            | AccessClass::Reduction
+            | AccessClass::CompareAndSwap
+            | AccessClass::Increment => {
                 banks(
                     &mut self.shared_atomic_requests,
                     &mut self.shared_atomic_wavefronts,
                     &mut self.shared_atomic_conflicts,
                 );
-                if class == AccessClass::Atomic {
+                if class != AccessClass::Reduction {
                     sectors(
                         &mut self.global_atomic_requests,
                         &mut self.global_atomic_sectors,

@@ -2,6 +2,7 @@
 
 use super::{Exit, Stop};
 use crate::report::counters::{self, METRICS};
+use crate::report::ncu;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -27,7 +28,7 @@ pub struct Args {
 
 pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     let mut out = anstream::stdout().lock();
-    let (Some(ncu), Some(sim)) = (&args.ncu, &args.sim) else {
+    let (Some(ncu_path), Some(sim)) = (&args.ncu, &args.sim) else {
         let metrics: Vec<_> = METRICS.iter().map(|metric| metric.ncu).collect();
         writeln!(
             out,
@@ -42,7 +43,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     let read = |path: &Path| {
         std::fs::read_to_string(path).map_err(|error| because(path, error.to_string()))
     };
-    let hardware = counters::read_ncu(&read(ncu)?).map_err(|what| because(ncu, what))?;
+    let hardware = ncu::read(&read(ncu_path)?).map_err(|what| because(ncu_path, what))?;
     let simulator = serde_json::from_str(&read(sim)?)
         .map_err(|error| because(sim, format!("no results file: {error}")))?;
     let comparison = counters::compare(&hardware, &simulator);

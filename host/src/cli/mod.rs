@@ -6,10 +6,13 @@
 //! not run.
 
 mod bench;
+mod check_counters;
 mod counters;
 mod list;
+mod ncu;
 mod neighbors;
 mod peers;
+mod profile;
 mod progress;
 mod ptx;
 mod readme;
@@ -61,6 +64,10 @@ enum Command {
     Ptx(ptx::Args),
     /// Compare the simulator's counts with a GPU's hardware counters.
     Counters(counters::Args),
+    /// Show where a kernel's memory work is done, line by line.
+    Profile(profile::Args),
+    /// Hold the counting rules against measured accesses.
+    CheckCounters(check_counters::Args),
     /// Measure how fast the simulator is.
     SimBench(sim_bench::Args),
     /// Renew the generated part of the README.
@@ -111,6 +118,8 @@ pub fn main() -> ExitCode {
         Command::Neighbors(args) => neighbors::run(&args),
         Command::Ptx(args) => ptx::run(&args),
         Command::Counters(args) => counters::run(&args),
+        Command::Profile(args) => profile::run(&args),
+        Command::CheckCounters(args) => check_counters::run(&args),
         Command::SimBench(args) => sim_bench::run(&args),
         Command::Readme(args) => readme::run(&args),
     };

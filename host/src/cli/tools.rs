@@ -15,6 +15,8 @@ pub enum Tool {
     Nvcc,
     /// What looks for bad accesses and races on a GPU.
     ComputeSanitizer,
+    /// Nsight Compute's command line.
+    Ncu,
 }
 
 impl Tool {
@@ -24,15 +26,17 @@ impl Tool {
             Self::Nvdisasm => "nvdisasm",
             Self::Nvcc => "nvcc",
             Self::ComputeSanitizer => "compute-sanitizer",
+            Self::Ncu => "ncu",
         }
     }
 
-    /// The Python package that carries it.
-    fn wheel(self) -> &'static str {
+    /// Where to get it, beside the CUDA toolkit.
+    fn source(self) -> &'static str {
         match self {
-            Self::Ptxas | Self::Nvcc => "nvidia-cuda-nvcc",
-            Self::Nvdisasm => "nvidia-cuda-nvdisasm",
-            Self::ComputeSanitizer => "nvidia-cuda-sanitizer-api",
+            Self::Ptxas | Self::Nvcc => "`pip install nvidia-cuda-nvcc` brings it",
+            Self::Nvdisasm => "`pip install nvidia-cuda-nvdisasm` brings it",
+            Self::ComputeSanitizer => "`pip install nvidia-cuda-sanitizer-api` brings it",
+            Self::Ncu => "Nsight Compute brings it",
         }
     }
 
@@ -57,9 +61,9 @@ impl Tool {
                 path.display()
             ),
             None => format!(
-                "`{}` was not found on the PATH, in CUDA_HOME/bin or among Python's packages; `pip install {}` brings it, and so does the CUDA toolkit",
+                "`{}` was not found on the PATH, in CUDA_HOME/bin or among Python's packages; {}, and so does the CUDA toolkit",
                 self.name(),
-                self.wheel()
+                self.source()
             ),
         })
     }

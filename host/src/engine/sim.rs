@@ -6,6 +6,7 @@ use super::{
     DeviceProperties, Engine, EngineError, EngineKind, Observe, Place, Prepared, PtxModule, Timed,
 };
 use crate::counts::LaunchCounts;
+use crate::profile::record::Recorded;
 use ptx_sim::{Launch, LaunchError, LaunchOptions};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -18,6 +19,8 @@ pub struct Sim {
     fuel: Option<u64>,
     /// Whether to look for races and the like.
     check: bool,
+    /// What was launched, if it is wanted.
+    record: Option<RefCell<Recorded>>,
     state: RefCell<State>,
 }
 
@@ -62,6 +65,7 @@ impl Sim {
             modules,
             fuel: None,
             check: false,
+            record: None,
             state: RefCell::new(State { device, loaded }),
         }
     }
@@ -112,6 +116,19 @@ impl Sim {
                 None => error,
             }
         })
+    }
+
+    /// The same, but every launch is counted, and kept for [`Sim::recorded`].
+    pub fn with_record(self) -> Self {
+        Self {
+            record: Some(RefCell::default()),
+            ..self
+        }
+    }
+
+    /// What was launched, if it was recorded.
+    pub fn recorded(self) -> Recorded {
+        self.record.map(RefCell::into_inner).unwrap_or_default()
     }
 
     /// The module with the entry, loading modules until it is found.
@@ -251,7 +268,7 @@ impl Engine for Sim {
         launch: &Prepared,
         observe: Observe,
     ) -> Result<Option<LaunchCounts>, EngineError> {
-        let count = observe == Observe::Counts;
+        let count = observe == Observe::Counts || self.record.is_some();
         let options = LaunchOptions {
             count,
             fuel: self.fuel,
@@ -259,10 +276,14 @@ impl Engine for Sim {
             ..LaunchOptions::default()
         };
         let report = self.launch_with(launch, options)?;
-        Ok(count.then_some(LaunchCounts {
+        let counts = count.then_some(LaunchCounts {
             total: report.counts,
             instructions: report.instructions,
-        }))
+        });
+        if let (Some(record), Some(counts)) = (&self.record, &counts) {
+            record.borrow_mut().add(launch, counts);
+        }
+        Ok(counts)
     }
 
     fn perform(&self, work: &Timed<'_>) -> Result<(), EngineError> {

@@ -5,6 +5,7 @@
 //! launched more often than the other (a case of several launches) is left out,
 //! and said to be.
 
+use super::ncu::Launches;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -86,67 +87,6 @@ pub struct Comparison {
     pub left_out: Vec<String>,
 }
 
-/// Launches of one kernel, each with its metrics by name.
-type Launches = BTreeMap<String, Vec<BTreeMap<String, u64>>>;
-
-/// Reads what `ncu --csv --page raw` printed; lines before the table are the
-/// profiled program's own.
-///
-/// # Errors
-///
-/// There is no such table.
-pub fn read_ncu(csv: &str) -> Result<Launches, String> {
-    let start = csv
-        .lines()
-        .position(|line| line.starts_with("\"ID\""))
-        .ok_or(
-            "it has no line that starts with \"ID\": is it the output of `ncu --csv --page raw`?",
-        )?;
-    let mut lines = csv.lines().skip(start);
-    let header = fields(lines.next().unwrap_or_default());
-    let name_column = header
-        .iter()
-        .position(|name| name == "Kernel Name")
-        .ok_or("its table has no column \"Kernel Name\"")?;
-    let mut launches = Launches::new();
-    for line in lines.filter(|line| line.starts_with('"')) {
-        let row = fields(line);
-        // The row after the header holds units.
-        let Some(name) = row.get(name_column).filter(|name| !name.is_empty()) else {
-            continue;
-        };
-        let name = name.split('(').next().unwrap_or(name).to_owned();
-        let metrics = header
-            .iter()
-            .zip(&row)
-            .filter_map(|(metric, value)| {
-                Some((
-                    metric.clone(),
-                    value.replace(',', "").parse::<f64>().ok()? as u64,
-                ))
-            })
-            .collect();
-        launches.entry(name).or_default().push(metrics);
-    }
-    Ok(launches)
-}
-
-/// The fields of a CSV line, each in double quotes.
-fn fields(line: &str) -> Vec<String> {
-    let mut fields = Vec::new();
-    let mut field = String::new();
-    let mut quoted = false;
-    for character in line.chars() {
-        match character {
-            '"' => quoted = !quoted,
-            ',' if !quoted => fields.push(std::mem::take(&mut field)),
-            other => field.push(other),
-        }
-    }
-    fields.push(field);
-    fields
-}
-
 /// Pairs the n-th launch of a kernel with its n-th result that has counts.
 pub fn compare(hardware: &Launches, simulator: &Value) -> Comparison {
     let mut results: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
@@ -201,13 +141,12 @@ pub fn compare(hardware: &Launches, simulator: &Value) -> Comparison {
 
 #[cfg(test)]
 mod tests {
-    use super::{compare, read_ncu};
+    use super::compare;
+    use crate::report::ncu::read;
     use serde_json::json;
 
     const CSV: &str = "\
-the program's own output
 \"ID\",\"Process ID\",\"Kernel Name\",\"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum\"
-\"\",\"\",\"\",\"sector\"
 \"0\",\"7\",\"add(float *, long)\",\"1,024\"
 \"1\",\"7\",\"twice\",\"5\"
 \"2\",\"7\",\"twice\",\"6\"
@@ -220,16 +159,11 @@ the program's own output
                    {"thread_instructions": 1, "global_load_sectors": sectors}})
         };
         let simulator = json!({"results": [entry("add", 1024), entry("twice", 5)]});
-        let comparison = compare(&read_ncu(CSV).expect("a table"), &simulator);
+        let comparison = compare(&read(CSV).expect("a table"), &simulator);
         assert_eq!(comparison.compared.len(), 1);
         assert_eq!(comparison.compared[0].hardware, 1024);
         assert_eq!(comparison.compared[0].simulator, 1024);
         assert_eq!(comparison.left_out.len(), 1);
         assert!(comparison.left_out[0].starts_with("twice: 2"));
-    }
-
-    #[test]
-    fn other_text_is_refused() {
-        assert!(read_ncu("nothing").is_err());
     }
 }

@@ -6,4 +6,5 @@ pub mod bench_table;
 pub mod counters;
 pub mod json;
 pub mod markdown;
+pub mod ncu;
 pub mod table;

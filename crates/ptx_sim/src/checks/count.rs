@@ -7,10 +7,12 @@
 //! the busiest bank has distinct words; every wavefront but the first is a
 //! *bank conflict*. A load of 8 or 16 bytes merges neighbouring groups when
 //! the lanes of every pair (by `lane ^ 1`, or by `lane ^ 2`) read the same
-//! address.
+//! address. Atomics and asynchronous copies serve lanes of one address one after
+//! the other, and so do atomics in global memory.
 //!
 //! Left out: what a whole kernel's counters show on top by arbitration between
-//! warps, and caches.
+//! warps, and caches; and what the GPU's assembler makes of an atomic addition
+//! when it knows that all lanes have one address: it adds them up first.
 
 #[cfg(target_arch = "x86_64")]
 use crate::lanes::has_wide_vectors;
@@ -20,10 +22,17 @@ use crate::lanes::has_wide_vectors;
 pub enum SharedKind {
     /// `ld.shared`
     Load,
-    /// `st.shared`, and `cp.async.ca`.
+    /// `st.shared`
     Store,
+    /// `cp.async.ca`: a store that serves lanes of one address one by one.
+    AsyncCopy,
     /// `atom.shared`, `red.shared`
     Atomic,
+    /// `atom.shared.cas`: reads and writes in passes of their own.
+    CompareAndSwap,
+    /// The addition of a constant 1 to a `u32` without a result, which the
+    /// hardware does by counting lanes.
+    Increment,
     /// `ldmatrix`, `stmatrix`: eight row addresses a matrix.
     Matrix {
         /// 1, 2 or 4.
@@ -51,6 +60,15 @@ impl SharedCost {
             self.conflicts += group - 1;
             self.ways = self.ways.max(group);
             self.ideal_wavefronts += 1;
+        }
+    }
+
+    /// Of passes that go through the banks twice.
+    fn twice(self) -> Self {
+        Self {
+            wavefronts: 2 * self.wavefronts,
+            ideal_wavefronts: 2 * self.ideal_wavefronts,
+            ..self
         }
     }
 }
@@ -110,18 +128,15 @@ fn shared_access_plain(
 ) -> SharedCost {
     let mut cost = SharedCost::default();
     match kind {
-        SharedKind::Atomic => {
-            let mut hits = [0u32; BANKS];
-            let mut most = 0;
-            for lane in active(mask) {
-                for word in 0..bytes_per_lane.div_ceil(4) {
-                    let hits = &mut hits[(offsets[lane] / 4 + word) as usize % BANKS];
-                    *hits += 1;
-                    most = most.max(*hits);
-                }
+        SharedKind::Atomic | SharedKind::AsyncCopy => {
+            for group in groups(group_lanes(bytes_per_lane)) {
+                cost.add(busiest_bank_lanes(bytes_per_lane, mask & group, offsets));
             }
-            cost.add(most);
         }
+        SharedKind::CompareAndSwap => {
+            return shared_access(SharedKind::Atomic, bytes_per_lane, mask, offsets).twice();
+        }
+        SharedKind::Increment => cost.add(busiest_bank(bytes_per_lane, mask, offsets)),
         SharedKind::Matrix { matrices } => {
             for matrix in 0..matrices.min(4) {
                 let phase = mask & (0xFF << (8 * matrix));
@@ -129,26 +144,49 @@ fn shared_access_plain(
             }
         }
         SharedKind::Load | SharedKind::Store => {
-            let mut group_lanes: u32 = match bytes_per_lane {
-                0..=4 => 32,
-                5..=8 => 16,
-                _ => 8,
-            };
+            let mut group_lanes = group_lanes(bytes_per_lane);
             if kind == SharedKind::Load
                 && group_lanes < 32
                 && (all_paired(1, mask, offsets) || all_paired(2, mask, offsets))
             {
                 group_lanes *= 2;
             }
-            let mut first = 0;
-            while first < 32 {
-                let group = mask & (u32::MAX >> (32 - group_lanes)) << first;
-                cost.add(busiest_bank(bytes_per_lane, group, offsets));
-                first += group_lanes;
+            for group in groups(group_lanes) {
+                cost.add(busiest_bank(bytes_per_lane, mask & group, offsets));
             }
         }
     }
     cost
+}
+
+/// Lanes that are served together.
+fn group_lanes(bytes_per_lane: u32) -> u32 {
+    match bytes_per_lane {
+        0..=4 => 32,
+        5..=8 => 16,
+        _ => 8,
+    }
+}
+
+/// The masks of groups of so many lanes.
+fn groups(n_lanes: u32) -> impl Iterator<Item = u32> {
+    (0..32)
+        .step_by(n_lanes as usize)
+        .map(move |first| u32::MAX >> (32 - n_lanes) << first)
+}
+
+/// The largest number of lanes that hit one bank, whether or not in one word.
+fn busiest_bank_lanes(bytes_per_lane: u32, mask: u32, offsets: &[u32; LANES]) -> u32 {
+    let mut hits = [0u32; BANKS];
+    let mut most = 0;
+    for lane in active(mask) {
+        for word in 0..bytes_per_lane.div_ceil(4) {
+            let hits = &mut hits[(offsets[lane] / 4 + word) as usize % BANKS];
+            *hits += 1;
+            most = most.max(*hits);
+        }
+    }
+    most
 }
 
 /// The lanes of a mask, in order.
@@ -307,10 +345,14 @@ pub(crate) fn ways_of_stride(stride: u32) -> u32 {
 }
 
 /// The cost of a global-memory access of `bytes_per_lane` by the lanes of
-/// `mask`. Reductions that return nothing (`red`) count lane by lane where
-/// lanes share an address.
+/// `mask`.
+///
+/// Atomics serve the lanes of one address one after the other: a sector counts
+/// as often as the address in it that most lanes share. (With 8 bytes a lane the
+/// hardware now and then counts one or two more, where lanes of both halves of
+/// the warp share a sector and an address in it; by what rule is not known.)
 pub fn global_access(
-    is_reduction: bool,
+    is_atomic: bool,
     bytes_per_lane: u32,
     mask: u32,
     addresses: &[u64; LANES],
@@ -318,26 +360,26 @@ pub fn global_access(
     #[cfg(target_arch = "x86_64")]
     if has_wide_vectors() {
         // SAFETY: This machine has the vectors.
-        return unsafe { global_access_wide(is_reduction, bytes_per_lane, mask, addresses) };
+        return unsafe { global_access_wide(is_atomic, bytes_per_lane, mask, addresses) };
     }
-    global_access_plain(is_reduction, bytes_per_lane, mask, addresses)
+    global_access_plain(is_atomic, bytes_per_lane, mask, addresses)
 }
 
 /// [`global_access_plain`] with wide vectors.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
 unsafe fn global_access_wide(
-    is_reduction: bool,
+    is_atomic: bool,
     bytes_per_lane: u32,
     mask: u32,
     addresses: &[u64; LANES],
 ) -> GlobalCost {
-    global_access_plain(is_reduction, bytes_per_lane, mask, addresses)
+    global_access_plain(is_atomic, bytes_per_lane, mask, addresses)
 }
 
 #[inline(always)]
 fn global_access_plain(
-    is_reduction: bool,
+    is_atomic: bool,
     bytes_per_lane: u32,
     mask: u32,
     addresses: &[u64; LANES],
@@ -351,8 +393,8 @@ fn global_access_plain(
         None
     };
     let distinct = distinct.unwrap_or_else(|| distinct_sorted(bytes_per_lane, mask, addresses));
-    let repeats = if is_reduction {
-        mask.count_ones() - distinct.addresses
+    let repeats = if is_atomic && distinct.addresses < mask.count_ones() {
+        repeats(mask, addresses)
     } else {
         0
     };
@@ -362,6 +404,32 @@ fn global_access_plain(
         bytes: distinct.bytes,
         ideal_sectors: distinct.bytes.div_ceil(SECTOR_BYTES),
     }
+}
+
+/// How often sectors are visited again for lanes that share an address: each as
+/// often as most lanes do at one of its addresses.
+#[cold]
+fn repeats(mask: u32, addresses: &[u64; LANES]) -> u32 {
+    // Each address and how many lanes share it.
+    let mut sharing: Vec<(u64, u32)> = Vec::new();
+    for lane in active(mask) {
+        match sharing
+            .iter_mut()
+            .find(|(address, _)| *address == addresses[lane])
+        {
+            Some((_, n_lanes)) => *n_lanes += 1,
+            None => sharing.push((addresses[lane], 1)),
+        }
+    }
+    let sector = |address: u64| address / u64::from(SECTOR_BYTES);
+    sharing.sort_unstable_by_key(|&(address, n_lanes)| (sector(address), n_lanes));
+    let last_of_sector = |pair: &[(u64, u32)]| {
+        let is_last = pair.len() == 1 || sector(pair[0].0) != sector(pair[1].0);
+        if is_last { pair[0].1 - 1 } else { 0 }
+    };
+    (0..sharing.len())
+        .map(|index| last_of_sector(&sharing[index..sharing.len().min(index + 2)]))
+        .sum()
 }
 
 /// How many different ones there are among what the lanes access.
@@ -475,7 +543,7 @@ fn distinct_sorted(bytes_per_lane: u32, mask: u32, addresses: &[u64; LANES]) -> 
 
 /// The cost of a local-memory access. Offsets are in each thread's own
 /// memory, which is interleaved word by word: word `i` of lane `l` lies at
-/// word `32 i + l`.
+/// word `32 i + l`. Each word of a wider access is a request of its own.
 pub fn local_access(bytes_per_lane: u32, mask: u32, offsets: &[u64; LANES]) -> GlobalCost {
     let mut total = GlobalCost::default();
     let first = offsets[mask.trailing_zeros() as usize % LANES];
@@ -490,7 +558,7 @@ pub fn local_access(bytes_per_lane: u32, mask: u32, offsets: &[u64; LANES]) -> G
         // The same words of all lanes: whole rows.
         let bytes = 32 * bytes_per_lane;
         return GlobalCost {
-            requests: 1,
+            requests: bytes_per_lane / 4,
             sectors: bytes / SECTOR_BYTES,
             bytes,
             ideal_sectors: bytes / SECTOR_BYTES,
@@ -505,7 +573,7 @@ pub fn local_access(bytes_per_lane: u32, mask: u32, offsets: &[u64; LANES]) -> G
             *address = (row * LANES as u64 + lane as u64) * 4;
         }
         let cost = global_access(false, bytes_per_lane.min(4), mask, &addresses);
-        total.requests = cost.requests;
+        total.requests += cost.requests;
         total.sectors += cost.sectors;
         total.bytes += cost.bytes;
         total.ideal_sectors += cost.ideal_sectors;

@@ -141,8 +141,11 @@ fn is_contiguous(access: &WarpAccess<'_>) -> bool {
 fn shared(into: &mut SpaceCost, access: &WarpAccess<'_>) {
     let kind = match access.class {
         AccessClass::Load => SharedKind::Load,
-        AccessClass::Store | AccessClass::AsyncCopy => SharedKind::Store,
+        AccessClass::Store => SharedKind::Store,
+        AccessClass::AsyncCopy => SharedKind::AsyncCopy,
         AccessClass::Atomic | AccessClass::Reduction => SharedKind::Atomic,
+        AccessClass::CompareAndSwap => SharedKind::CompareAndSwap,
+        AccessClass::Increment => SharedKind::Increment,
         AccessClass::LoadMatrix | AccessClass::StoreMatrix => SharedKind::Matrix {
             matrices: access.mask.count_ones().div_ceil(8),
         },
@@ -197,9 +200,15 @@ fn global(into: &mut SpaceCost, access: &WarpAccess<'_>) {
         });
         return;
     }
-    let is_reduction = access.class == AccessClass::Reduction;
+    let is_atomic = matches!(
+        access.class,
+        AccessClass::Atomic
+            | AccessClass::Reduction
+            | AccessClass::CompareAndSwap
+            | AccessClass::Increment
+    );
     into.global(count::global_access(
-        is_reduction,
+        is_atomic,
         access.bytes,
         access.mask,
         access.addresses,

@@ -41,8 +41,12 @@ pub(crate) enum AccessClass {
     Store,
     /// `atom`: the old value comes back.
     Atomic,
-    /// `red`: it does not.
+    /// `red`, or `atom` whose result nobody reads: it does not.
     Reduction,
+    /// `atom.cas`
+    CompareAndSwap,
+    /// In shared memory: 1 is added to a `u32`, and nothing comes back.
+    Increment,
     /// `ldmatrix`: one row address per lane, `matrices` of eight rows.
     LoadMatrix,
     /// `stmatrix`

@@ -272,7 +272,10 @@ pub(crate) fn flags(class: AccessClass) -> u8 {
         AccessClass::Load | AccessClass::LoadMatrix => 0,
         AccessClass::Store | AccessClass::StoreMatrix => Site::WRITES,
         AccessClass::AsyncCopy | AccessClass::AsyncCopyBypass => Site::WRITES | Site::COPIES,
-        AccessClass::Atomic | AccessClass::Reduction => Site::WRITES | Site::ATOMIC,
+        AccessClass::Atomic
+        | AccessClass::Reduction
+        | AccessClass::CompareAndSwap
+        | AccessClass::Increment => Site::WRITES | Site::ATOMIC,
     }
 }
 

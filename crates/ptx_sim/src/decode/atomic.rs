@@ -81,6 +81,17 @@ impl Decoder<'_> {
         if !matches!(space, Space::Generic | Space::Global | Space::Shared) {
             return Err("atomics work on global and shared memory".to_owned());
         }
+        let result_is_read = match old_operand {
+            Some(Operand::Reg(register)) => self.read.contains(*register),
+            Some(Operand::Sink) | None => false,
+            Some(_) => true,
+        };
+        let is_increment = !result_is_read
+            && kind == AtomicKind::Add
+            && ty == Type::U32
+            && *value == Operand::Int(1);
+        let is_reduction = is_reduction
+            || (!result_is_read && !swaps && order == Order::Relaxed && space == Space::Global);
         let mut slots = Vec::with_capacity(n);
         for element in elements(value, n)? {
             slots.push(self.source(element, register)?);
@@ -106,6 +117,7 @@ impl Decoder<'_> {
             value: slots,
             swap,
             is_reduction,
+            is_increment,
             order,
             scope,
         })));

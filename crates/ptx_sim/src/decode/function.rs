@@ -56,6 +56,7 @@ pub(crate) fn decode(
         return_offsets: return_offsets.clone(),
         variables: Vec::new(),
         callees: Vec::new(),
+        read: liveness::read(function, body),
         carry: None,
     };
     let mut blocks = Blocks::find(function, body).build(&mut decoder, body);

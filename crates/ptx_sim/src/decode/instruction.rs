@@ -8,6 +8,7 @@ use crate::program::{
 };
 
 use super::frame::{FrameBuilder, lane_bytes};
+use super::liveness::RegisterSet;
 use super::memory::take_scope;
 use super::opcode::Opcode;
 use super::operand::Decoded;
@@ -29,6 +30,8 @@ pub(crate) struct Decoder<'a> {
     /// Variables and functions that are named.
     pub variables: Vec<VarId>,
     pub callees: Vec<FuncId>,
+    /// The registers that some instruction reads.
+    pub read: RegisterSet,
     /// The carry flag of `add.cc` and its relatives, once it is needed.
     pub carry: Option<Slot>,
 }

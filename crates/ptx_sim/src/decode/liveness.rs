@@ -3,7 +3,7 @@
 //! Frames are used again without being cleared. What a correct program reads
 //! it has written before, but compilers leave paths on which a value does not
 //! matter; so that a run never depends on the one before, such registers start
-//! as zero.
+//! as zero. And registers that nobody reads: a result in one is none.
 
 use crate::ir::{Address, AddressBase, Function, Instruction, Operand, RegId};
 use crate::program::Slot;
@@ -81,6 +81,29 @@ pub(crate) fn read_before_written(
         .filter(|(register, ..)| suspects[register.0 as usize / 64] >> (register.0 % 64) & 1 != 0)
         .map(|(_, slot, bytes)| (slot, bytes))
         .collect()
+}
+
+/// A set of a function's registers.
+pub(crate) struct RegisterSet(Vec<u64>);
+
+impl RegisterSet {
+    /// Whether the register is in it.
+    pub fn contains(&self, register: RegId) -> bool {
+        self.0[register.0 as usize / 64] >> (register.0 % 64) & 1 != 0
+    }
+}
+
+/// The registers that some instruction of the function reads.
+pub(crate) fn read(function: &Function, body: &[Instruction]) -> RegisterSet {
+    let mut read = vec![0u64; function.registers.len().div_ceil(64)];
+    for instruction in body {
+        visit(instruction, |register, is_write| {
+            if !is_write {
+                read[register.0 as usize / 64] |= 1 << (register.0 % 64);
+            }
+        });
+    }
+    RegisterSet(read)
 }
 
 fn meet(a: &[u64], b: &[u64]) -> Vec<u64> {

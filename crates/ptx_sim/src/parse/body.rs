@@ -6,8 +6,11 @@ use super::lexer::{Kind, Token};
 use super::names::{Entity, LabelEntity, Place, Scope, Scopes, Unresolved};
 use super::{PendingOperand, variables::Element};
 use crate::ir::{
-    FuncId, Guard, Instruction, Label, LabelId, Local, LocalId, Operand, SourceLoc, Space, Type,
+    CallSiteId, FuncId, Guard, Instruction, Label, LabelId, Local, LocalId, Operand, SourceLoc,
+    Space, Type,
 };
+
+use std::collections::HashMap;
 
 /// Nested `{ }` beyond this many are refused.
 const MAX_SCOPES: usize = 256;
@@ -23,6 +26,8 @@ pub(super) struct Body<'a> {
     locals: Vec<Local>,
     branch_targets: Vec<Vec<LabelId>>,
     loc: Option<SourceLoc>,
+    /// The call that each place was inlined at when it was last named.
+    inlined: HashMap<(u32, u32, u32), CallSiteId>,
 }
 
 impl<'a> Parser<'a> {
@@ -40,6 +45,7 @@ impl<'a> Parser<'a> {
             locals: Vec::new(),
             branch_targets: Vec::new(),
             loc: None,
+            inlined: HashMap::new(),
         };
         self.expect("{")?;
         body.scopes.open();
@@ -347,10 +353,7 @@ impl<'a> Parser<'a> {
     /// A directive inside a body.
     fn body_directive(&mut self, body: &mut Body<'a>) -> Result<()> {
         match self.token.text {
-            ".loc" => {
-                body.loc = self.loc()?;
-                Ok(())
-            }
+            ".loc" => self.loc(Some(body)),
             ".file" => self.file_directive(),
             ".pragma" => {
                 self.take()?;
@@ -373,14 +376,15 @@ impl<'a> Parser<'a> {
 
     /// `.loc FILE LINE COLUMN [, function_name NAME, inlined_at FILE LINE COLUMN]`
     ///
-    /// The place itself is kept, not the one it was inlined at: it is the line
-    /// that the instruction was written on. Line 0 means no line.
-    pub fn loc(&mut self) -> Result<Option<SourceLoc>> {
+    /// Line 0 means no line. A call that was inlined itself has been named by a
+    /// `.loc` of its own before, which says where.
+    pub fn loc(&mut self, body: Option<&mut Body<'a>>) -> Result<()> {
         self.take()?;
         let at = self.token.at;
         let file = self.expect_u32("a file index")?;
         let line = self.expect_u32("a line")?;
         let column = self.expect_u32("a column")?;
+        let mut call = None;
         while self.accept(",")? {
             match self.expect_word("`function_name` or `inlined_at`")?.text {
                 "function_name" => {
@@ -388,14 +392,44 @@ impl<'a> Parser<'a> {
                     self.offsets()?;
                 }
                 _ => {
-                    for what in ["a file index", "a line", "a column"] {
-                        self.expect_u32(what)?;
-                    }
+                    let file = self.expect_u32("a file index")?;
+                    let line = self.expect_u32("a line")?;
+                    call = Some((file, line, self.expect_u32("a column")?));
                 }
             }
         }
         self.pending.used_files.entry(file).or_insert(at);
-        Ok((line != 0).then_some(SourceLoc { file, line, column }))
+        let Some(body) = body else { return Ok(()) };
+        let place = (file, line, column);
+        let inlined_at = call.map(|(file, line, column)| {
+            let inlined_at = body.inlined.get(&(file, line, column)).copied();
+            self.call_site(SourceLoc {
+                file,
+                line,
+                column,
+                inlined_at,
+            })
+        });
+        match inlined_at {
+            Some(call) => body.inlined.insert(place, call),
+            None => body.inlined.remove(&place),
+        };
+        body.loc = (line != 0).then_some(SourceLoc {
+            file,
+            line,
+            column,
+            inlined_at,
+        });
+        Ok(())
+    }
+
+    /// The number of a call; equal ones have the same.
+    fn call_site(&mut self, call: SourceLoc) -> CallSiteId {
+        let sites = &mut self.module.call_sites;
+        *self.pending.call_sites.entry(call).or_insert_with(|| {
+            sites.push(call);
+            CallSiteId(sites.len() as u32 - 1)
+        })
     }
 
     /// `.reg .b32 %r<11>, %x;`, the directive taken.

@@ -85,7 +85,7 @@ impl<'a> Parser<'a> {
         match self.token.text {
             ".file" => self.file_directive(),
             ".section" => self.section(),
-            ".loc" => self.loc().map(|_| ()),
+            ".loc" => self.loc(None),
             ".pragma" => {
                 self.take()?;
                 self.skip_statement()

@@ -70,6 +70,8 @@ struct Pending<'a> {
     extern_functions: std::collections::HashSet<FuncId>,
     /// First `.loc` of each `.file` index.
     used_files: std::collections::HashMap<u32, lexer::Position>,
+    /// Numbers of the calls that places were inlined at.
+    call_sites: std::collections::HashMap<crate::ir::SourceLoc, crate::ir::CallSiteId>,
 }
 
 /// See [`Pending::operands`].

@@ -393,6 +393,28 @@ fn source_places() {
 }
 
 #[test]
+fn inlined_places_name_the_calls_around_them() {
+    let module = with_body(
+        ".file 1 \"kernel.rs\"\n.file 2 \"library.rs\"\n\
+         .loc 1 7 3\nret;\n\
+         .loc 2 9 1, function_name $L__info_string0, inlined_at 1 7 3\n\
+         .loc 2 20 5, function_name $L__info_string1, inlined_at 2 9 1\nret;\n\
+         .loc 2 9 1, function_name $L__info_string0, inlined_at 1 8 3\n\
+         .loc 2 20 5, function_name $L__info_string1, inlined_at 2 9 1\nret;\n\
+         .loc 1 7 3\nret;",
+    );
+    let chains: Vec<Vec<u32>> = instructions(&module)
+        .iter()
+        .map(|instruction| {
+            let loc = instruction.loc.unwrap();
+            let calls = module.calls_around(loc).map(|call| call.line);
+            std::iter::once(loc.line).chain(calls).collect()
+        })
+        .collect();
+    assert_eq!(chains, [vec![7], vec![20, 9, 7], vec![20, 9, 8], vec![7]]);
+}
+
+#[test]
 fn comments_sections_and_pragmas_are_skipped() {
     let module = parse(&header(
         "/* a\n b */ // c\n.section .debug_str\n{\n$L: .b8 1,2 { x }\n}\n\

@@ -60,10 +60,11 @@ fn atomic_in<O: Observer>(
     };
     let located = locate(env, warp, view, addresses, request)?;
     if O::ON {
-        let class = if op.is_reduction {
-            AccessClass::Reduction
-        } else {
-            AccessClass::Atomic
+        let class = match op.kind {
+            AtomicKind::CompareAndSwap => AccessClass::CompareAndSwap,
+            _ if op.is_increment && space == Space::Shared => AccessClass::Increment,
+            _ if op.is_reduction => AccessClass::Reduction,
+            _ => AccessClass::Atomic,
         };
         env.observer.access(
             view.first_instruction + ptx,

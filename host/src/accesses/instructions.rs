@@ -1,0 +1,335 @@
+//! The instructions that cases are made of, and the PTX that carries out one.
+//!
+//! Each instruction has an entry of its own in which it is the only one of its
+//! kind: one warp is launched, its lanes take their offsets from the parameters
+//! (selected one by one, since an indexed load would be counted), and the lanes
+//! of the mask carry the instruction out. What it loads is compared with a number
+//! that it is not, and would be stored if it were, so that no compiler removes it.
+//!
+//! Left out: atomics that the GPU's assembler makes a loop of (`add.f32` and
+//! `add.u64` in shared memory), for which no count of one execution exists.
+
+use std::fmt::Write;
+
+/// Bytes of shared memory, and of global memory, that a case may touch.
+pub const SHARED_BYTES: u32 = 32 * 1024;
+/// Bytes of global memory that a case may touch.
+pub const GLOBAL_BYTES: u32 = 64 * 1024;
+/// Bytes of each thread's local memory that a case may touch.
+pub const LOCAL_BYTES: u32 = 1024;
+
+/// What counts an instruction: the counters of hardware and simulator alike are
+/// kept by these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// `ld.shared`
+    SharedLoad,
+    /// `st.shared`
+    SharedStore,
+    /// `atom.shared` and `red.shared`
+    SharedAtomic,
+    /// `ldmatrix`
+    MatrixLoad,
+    /// `stmatrix`
+    MatrixStore,
+    /// `cp.async.ca`
+    AsyncCopy,
+    /// `cp.async.cg`
+    AsyncCopyBypass,
+    /// `ld.global`
+    GlobalLoad,
+    /// `st.global`
+    GlobalStore,
+    /// `atom.global`
+    GlobalAtomic,
+    /// `red.global`
+    GlobalReduction,
+    /// `ld.local`
+    LocalLoad,
+    /// `st.local`
+    LocalStore,
+}
+
+/// One instruction.
+#[derive(Clone, Copy, Debug)]
+pub struct Instruction {
+    /// As a case names it.
+    pub name: &'static str,
+    /// What counts it.
+    pub class: Class,
+    /// Bytes a lane.
+    pub bytes: u32,
+    /// Name of its PTX entry.
+    pub entry: &'static str,
+    /// With its operands: `%s`, `%g` and `%l` are the lane's addresses in shared,
+    /// global and local memory, `%r0`… what is loaded and `%v0`… what is stored,
+    /// `%d` and `%w` the same in 64 bits, `%f` and `%e` as floats.
+    ptx: &'static str,
+}
+
+impl Instruction {
+    /// Whether all lanes of a warp must carry it out together.
+    pub fn is_collective(&self) -> bool {
+        matches!(self.class, Class::MatrixLoad | Class::MatrixStore)
+    }
+
+    /// Bytes of memory that its offsets may reach.
+    pub fn reach_bytes(&self) -> u32 {
+        match self.class {
+            Class::LocalLoad | Class::LocalStore => LOCAL_BYTES,
+            Class::GlobalLoad
+            | Class::GlobalStore
+            | Class::GlobalAtomic
+            | Class::GlobalReduction => GLOBAL_BYTES,
+            _ => SHARED_BYTES,
+        }
+    }
+
+    /// The oldest architecture that has it.
+    pub fn min_sm(&self) -> u32 {
+        if self.class == Class::MatrixStore {
+            90
+        } else {
+            80
+        }
+    }
+}
+
+macro_rules! instructions {
+    ($($class:ident $bytes:literal $entry:ident $name:literal $ptx:literal)*) => {
+        /// All of them.
+        pub const INSTRUCTIONS: &[Instruction] = &[$(Instruction {
+            name: $name,
+            class: Class::$class,
+            bytes: $bytes,
+            entry: stringify!($entry),
+            ptx: $ptx,
+        }),*];
+    };
+}
+
+instructions! {
+    SharedLoad 1 ld_shared_u8 "ld.shared.u8" "ld.shared.u8 %r0, [%s];"
+    SharedLoad 2 ld_shared_u16 "ld.shared.u16" "ld.shared.u16 %r0, [%s];"
+    SharedLoad 4 ld_shared_u32 "ld.shared.u32" "ld.shared.u32 %r0, [%s];"
+    SharedLoad 8 ld_shared_u64 "ld.shared.u64" "ld.shared.u64 %d0, [%s];"
+    SharedLoad 8 ld_shared_v2_u32 "ld.shared.v2.u32" "ld.shared.v2.u32 {%r0, %r1}, [%s];"
+    SharedLoad 16 ld_shared_v4_u32 "ld.shared.v4.u32" "ld.shared.v4.u32 {%r0, %r1, %r2, %r3}, [%s];"
+    SharedLoad 16 ld_shared_v2_u64 "ld.shared.v2.u64" "ld.shared.v2.u64 {%d0, %d1}, [%s];"
+    SharedStore 1 st_shared_u8 "st.shared.u8" "st.shared.u8 [%s], %v0;"
+    SharedStore 2 st_shared_u16 "st.shared.u16" "st.shared.u16 [%s], %v0;"
+    SharedStore 4 st_shared_u32 "st.shared.u32" "st.shared.u32 [%s], %v0;"
+    SharedStore 8 st_shared_u64 "st.shared.u64" "st.shared.u64 [%s], %w0;"
+    SharedStore 8 st_shared_v2_u32 "st.shared.v2.u32" "st.shared.v2.u32 [%s], {%v0, %v1};"
+    SharedStore 16 st_shared_v4_u32 "st.shared.v4.u32" "st.shared.v4.u32 [%s], {%v0, %v1, %v2, %v3};"
+    SharedAtomic 4 atom_shared_add_u32 "atom.shared.add.u32" "atom.shared.add.u32 %r0, [%s], %v0;"
+    SharedAtomic 4 atom_shared_max_s32 "atom.shared.max.s32" "atom.shared.max.s32 %r0, [%s], %v0;"
+    SharedAtomic 4 atom_shared_and_b32 "atom.shared.and.b32" "atom.shared.and.b32 %r0, [%s], %v0;"
+    SharedAtomic 4 atom_shared_exch_b32 "atom.shared.exch.b32" "atom.shared.exch.b32 %r0, [%s], %v0;"
+    SharedAtomic 4 atom_shared_cas_b32 "atom.shared.cas.b32" "atom.shared.cas.b32 %r0, [%s], %v0, %v1;"
+    SharedAtomic 8 atom_shared_exch_b64 "atom.shared.exch.b64" "atom.shared.exch.b64 %d0, [%s], %w0;"
+    SharedAtomic 8 atom_shared_cas_b64 "atom.shared.cas.b64" "atom.shared.cas.b64 %d0, [%s], %w0, %w1;"
+    SharedAtomic 4 red_shared_add_u32 "red.shared.add.u32" "red.shared.add.u32 [%s], %v0;"
+    SharedAtomic 4 red_shared_add_1 "red.shared.add.u32 (of 1)" "red.shared.add.u32 [%s], 1;"
+    SharedAtomic 4 red_shared_or_b32 "red.shared.or.b32" "red.shared.or.b32 [%s], %v0;"
+    MatrixLoad 16 ldmatrix_x1 "ldmatrix.sync.aligned.m8n8.x1.shared.b16" "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r0}, [%s];"
+    MatrixLoad 16 ldmatrix_x2 "ldmatrix.sync.aligned.m8n8.x2.shared.b16" "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r0, %r1}, [%s];"
+    MatrixLoad 16 ldmatrix_x4 "ldmatrix.sync.aligned.m8n8.x4.shared.b16" "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r0, %r1, %r2, %r3}, [%s];"
+    MatrixLoad 16 ldmatrix_x1_trans "ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16" "ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%r0}, [%s];"
+    MatrixLoad 16 ldmatrix_x2_trans "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16" "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%r0, %r1}, [%s];"
+    MatrixLoad 16 ldmatrix_x4_trans "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16" "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%r0, %r1, %r2, %r3}, [%s];"
+    MatrixStore 16 stmatrix_x1 "stmatrix.sync.aligned.m8n8.x1.shared.b16" "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%s], {%v0};"
+    MatrixStore 16 stmatrix_x2 "stmatrix.sync.aligned.m8n8.x2.shared.b16" "stmatrix.sync.aligned.m8n8.x2.shared.b16 [%s], {%v0, %v1};"
+    MatrixStore 16 stmatrix_x4 "stmatrix.sync.aligned.m8n8.x4.shared.b16" "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%s], {%v0, %v1, %v2, %v3};"
+    MatrixStore 16 stmatrix_x1_trans "stmatrix.sync.aligned.m8n8.x1.trans.shared.b16" "stmatrix.sync.aligned.m8n8.x1.trans.shared.b16 [%s], {%v0};"
+    MatrixStore 16 stmatrix_x2_trans "stmatrix.sync.aligned.m8n8.x2.trans.shared.b16" "stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%s], {%v0, %v1};"
+    MatrixStore 16 stmatrix_x4_trans "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16" "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%s], {%v0, %v1, %v2, %v3};"
+    AsyncCopy 4 cp_async_ca_4 "cp.async.ca.shared.global (4 bytes)" "cp.async.ca.shared.global [%s], [%g], 4;"
+    AsyncCopy 8 cp_async_ca_8 "cp.async.ca.shared.global (8 bytes)" "cp.async.ca.shared.global [%s], [%g], 8;"
+    AsyncCopy 16 cp_async_ca_16 "cp.async.ca.shared.global (16 bytes)" "cp.async.ca.shared.global [%s], [%g], 16;"
+    AsyncCopyBypass 16 cp_async_cg_16 "cp.async.cg.shared.global (16 bytes)" "cp.async.cg.shared.global [%s], [%g], 16;"
+    GlobalLoad 1 ld_global_u8 "ld.global.u8" "ld.global.u8 %r0, [%g];"
+    GlobalLoad 2 ld_global_u16 "ld.global.u16" "ld.global.u16 %r0, [%g];"
+    GlobalLoad 4 ld_global_u32 "ld.global.u32" "ld.global.u32 %r0, [%g];"
+    GlobalLoad 4 ld_global_nc_u32 "ld.global.nc.u32" "ld.global.nc.u32 %r0, [%g];"
+    GlobalLoad 8 ld_global_u64 "ld.global.u64" "ld.global.u64 %d0, [%g];"
+    GlobalLoad 8 ld_global_v2_u32 "ld.global.v2.u32" "ld.global.v2.u32 {%r0, %r1}, [%g];"
+    GlobalLoad 16 ld_global_v4_u32 "ld.global.v4.u32" "ld.global.v4.u32 {%r0, %r1, %r2, %r3}, [%g];"
+    GlobalStore 1 st_global_u8 "st.global.u8" "st.global.u8 [%g], %v0;"
+    GlobalStore 2 st_global_u16 "st.global.u16" "st.global.u16 [%g], %v0;"
+    GlobalStore 4 st_global_u32 "st.global.u32" "st.global.u32 [%g], %v0;"
+    GlobalStore 8 st_global_v2_u32 "st.global.v2.u32" "st.global.v2.u32 [%g], {%v0, %v1};"
+    GlobalStore 16 st_global_v4_u32 "st.global.v4.u32" "st.global.v4.u32 [%g], {%v0, %v1, %v2, %v3};"
+    GlobalAtomic 4 atom_global_add_u32 "atom.global.add.u32" "atom.global.add.u32 %r0, [%g], %v0;"
+    GlobalAtomic 4 atom_global_max_s32 "atom.global.max.s32" "atom.global.max.s32 %r0, [%g], %v0;"
+    GlobalAtomic 4 atom_global_exch_b32 "atom.global.exch.b32" "atom.global.exch.b32 %r0, [%g], %v0;"
+    GlobalAtomic 4 atom_global_cas_b32 "atom.global.cas.b32" "atom.global.cas.b32 %r0, [%g], %v0, %v1;"
+    GlobalAtomic 4 atom_global_add_f32 "atom.global.add.f32" "atom.global.add.f32 %f0, [%g], %e0;"
+    GlobalAtomic 8 atom_global_add_u64 "atom.global.add.u64" "atom.global.add.u64 %d0, [%g], %w0;"
+    GlobalReduction 4 red_global_add_u32 "red.global.add.u32" "red.global.add.u32 [%g], %v0;"
+    GlobalReduction 4 red_global_max_s32 "red.global.max.s32" "red.global.max.s32 [%g], %v0;"
+    GlobalReduction 4 red_global_or_b32 "red.global.or.b32" "red.global.or.b32 [%g], %v0;"
+    GlobalReduction 4 red_global_add_f32 "red.global.add.f32" "red.global.add.f32 [%g], %e0;"
+    GlobalReduction 8 red_global_add_u64 "red.global.add.u64" "red.global.add.u64 [%g], %w0;"
+    LocalLoad 1 ld_local_u8 "ld.local.u8" "ld.local.u8 %r0, [%l];"
+    LocalLoad 4 ld_local_u32 "ld.local.u32" "ld.local.u32 %r0, [%l];"
+    LocalLoad 8 ld_local_v2_u32 "ld.local.v2.u32" "ld.local.v2.u32 {%r0, %r1}, [%l];"
+    LocalLoad 16 ld_local_v4_u32 "ld.local.v4.u32" "ld.local.v4.u32 {%r0, %r1, %r2, %r3}, [%l];"
+    LocalStore 4 st_local_u32 "st.local.u32" "st.local.u32 [%l], %v0;"
+    LocalStore 8 st_local_v2_u32 "st.local.v2.u32" "st.local.v2.u32 [%l], {%v0, %v1};"
+    LocalStore 16 st_local_v4_u32 "st.local.v4.u32" "st.local.v4.u32 [%l], {%v0, %v1, %v2, %v3};"
+}
+
+/// The instruction of that name.
+pub fn named(name: &str) -> Option<&'static Instruction> {
+    INSTRUCTIONS
+        .iter()
+        .find(|instruction| instruction.name == name)
+}
+
+/// The instructions that an architecture has.
+pub fn on(sm: u32) -> impl Iterator<Item = &'static Instruction> {
+    INSTRUCTIONS
+        .iter()
+        .filter(move |instruction| instruction.min_sm() <= sm)
+}
+
+/// A module with an entry for every instruction that an architecture has.
+///
+/// Parameters of each: 32 offsets and the mask (`u32`), then the address of
+/// [`GLOBAL_BYTES`] of global memory (`u64`).
+pub fn ptx(sm: u32) -> String {
+    let target = if sm >= 90 { 90 } else { 80 };
+    let mut text = format!(
+        ".version 7.8\n.target sm_{target}\n.address_size 64\n\
+         .shared .align 128 .b8 tile[{SHARED_BYTES}];\n"
+    );
+    for instruction in on(sm) {
+        entry(&mut text, instruction);
+    }
+    text
+}
+
+fn entry(text: &mut String, instruction: &Instruction) {
+    let Instruction {
+        entry, ptx, class, ..
+    } = instruction;
+    let mut line = |line: std::fmt::Arguments<'_>| {
+        let _ = writeln!(text, "{line}");
+    };
+    line(format_args!("\n.visible .entry {entry}("));
+    for lane in 0..super::LANES {
+        line(format_args!("    .param .u32 offset_{lane},"));
+    }
+    line(format_args!(
+        "    .param .u32 mask,\n    .param .u64 memory\n)\n.maxntid 32\n{{\n\
+         \x20   .reg .pred %go, %this, %never;\n\
+         \x20   .reg .b32 %lane, %offset, %other, %s, %r<4>, %v<4>, %x;\n\
+         \x20   .reg .b64 %memory, %g, %l, %wide, %d<2>, %w<2>;\n\
+         \x20   .reg .f32 %f0, %e0;\n\
+         \x20   mov.u32 %lane, %tid.x;\n\
+         \x20   mov.u32 %offset, 0;"
+    ));
+    for lane in 0..super::LANES {
+        line(format_args!(
+            "    ld.param.u32 %other, [offset_{lane}];\n\
+             \x20   setp.eq.u32 %this, %lane, {lane};\n\
+             \x20   selp.u32 %offset, %other, %offset, %this;"
+        ));
+    }
+    line(format_args!(
+        "    ld.param.u32 %x, [mask];\n\
+         \x20   shr.u32 %x, %x, %lane;\n\
+         \x20   and.b32 %x, %x, 1;\n\
+         \x20   setp.ne.u32 %go, %x, 0;\n\
+         \x20   ld.param.u64 %memory, [memory];\n\
+         \x20   cvta.to.global.u64 %memory, %memory;\n\
+         \x20   cvt.u64.u32 %wide, %offset;\n\
+         \x20   add.u64 %g, %memory, %wide;\n\
+         \x20   mov.u32 %s, tile;\n\
+         \x20   add.u32 %s, %s, %offset;"
+    ));
+    // What is loaded is 0 in lanes that load nothing; what is stored differs
+    // between lanes, or the assembler would take a shorter way.
+    for index in 0..4 {
+        line(format_args!(
+            "    mov.u32 %r{index}, 0;\n    add.u32 %v{index}, %lane, {};",
+            3 + index
+        ));
+    }
+    for index in 0..2 {
+        line(format_args!(
+            "    mov.u64 %d{index}, 0;\n    cvt.u64.u32 %w{index}, %v{index};"
+        ));
+    }
+    line(format_args!(
+        "    mov.f32 %f0, 0f00000000;\n    cvt.rn.f32.u32 %e0, %v0;"
+    ));
+    let is_local = matches!(class, Class::LocalLoad | Class::LocalStore);
+    if is_local {
+        // `%w1` is a second address, which no compiler can tell from the first.
+        line(format_args!(
+            "    .local .align 16 .b8 frame[{LOCAL_BYTES}];\n\
+             \x20   mov.u64 %l, frame;\n\
+             \x20   ld.param.u32 %x, [mask];\n\
+             \x20   and.b32 %x, %x, {};\n\
+             \x20   cvt.u64.u32 %w1, %x;\n\
+             \x20   add.u64 %w1, %l, %w1;\n\
+             \x20   add.u64 %l, %l, %wide;",
+            LOCAL_BYTES - 1
+        ));
+    }
+    if *class == Class::LocalLoad {
+        // Memory that nothing is stored to would be no memory at all.
+        line(format_args!("    st.local.u8 [%w1], %v0;"));
+    }
+    let guard = if instruction.is_collective() {
+        ""
+    } else {
+        "@%go "
+    };
+    line(format_args!("    {guard}{ptx}"));
+    if *class == Class::LocalStore {
+        line(format_args!("    ld.local.u8 %r0, [%w1];"));
+    }
+    if matches!(class, Class::AsyncCopy | Class::AsyncCopyBypass) {
+        line(format_args!("    cp.async.wait_all;"));
+    }
+    for register in ["%r1", "%r2", "%r3"] {
+        line(format_args!("    xor.b32 %r0, %r0, {register};"));
+    }
+    line(format_args!(
+        "    mov.b32 %x, %f0;\n\
+         \x20   xor.b32 %r0, %r0, %x;\n\
+         \x20   xor.b64 %d0, %d0, %d1;\n\
+         \x20   cvt.u32.u64 %x, %d0;\n\
+         \x20   xor.b32 %r0, %r0, %x;\n\
+         \x20   shr.u64 %d0, %d0, 32;\n\
+         \x20   cvt.u32.u64 %x, %d0;\n\
+         \x20   xor.b32 %r0, %r0, %x;\n\
+         \x20   setp.eq.u32 %never, %r0, 0x7fc0ffee;\n\
+         \x20   @%never st.global.u32 [%memory], %r0;\n\
+         \x20   ret;\n}}"
+    ));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{INSTRUCTIONS, named, on, ptx};
+    use std::collections::HashSet;
+
+    #[test]
+    fn names_and_entries_are_unique() {
+        let names: HashSet<_> = INSTRUCTIONS.iter().map(|i| i.name).collect();
+        let entries: HashSet<_> = INSTRUCTIONS.iter().map(|i| i.entry).collect();
+        assert_eq!(names.len(), INSTRUCTIONS.len());
+        assert_eq!(entries.len(), INSTRUCTIONS.len());
+        assert!(named("ld.shared.u8").is_some() && named("ld.shared").is_none());
+    }
+
+    #[test]
+    fn older_architectures_have_no_stmatrix() {
+        assert!(on(80).count() < on(90).count());
+        assert!(!ptx(80).contains("stmatrix") && ptx(90).contains("stmatrix"));
+    }
+}

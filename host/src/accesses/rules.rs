@@ -1,0 +1,87 @@
+//! What the counting rules say of a case.
+
+use super::{Case, Counted, Global, Shared};
+use ptx_sim::count::{SharedKind, global_access, local_access, shared_access};
+
+/// An instruction of which the rules say nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` is no instruction that is counted; these are: ld, st, atom and red with `.shared` or \
+     `.global`, ld and st with `.local`, ldmatrix and stmatrix with `.x1`, `.x2` or `.x4`, \
+     cp.async.ca and cp.async.cg"
+)]
+pub struct NotCounted(pub String);
+
+/// The counts of a case by rule, of its addresses alone.
+///
+/// # Errors
+///
+/// The instruction is not known.
+pub fn predict(case: &Case) -> Result<Counted, NotCounted> {
+    let unknown = || NotCounted(case.instruction.clone());
+    let mut parts = case.instruction.split(['.', ' ']);
+    let operation = parts.next().unwrap_or_default();
+    let has = |part: &str| case.instruction.split(['.', ' ']).any(|p| p == part);
+    let shared = |kind| Counted {
+        shared: Some(shared(case, kind)),
+        global: None,
+    };
+    let global = |is_atomic| Counted {
+        shared: None,
+        global: Some(global(case, is_atomic)),
+    };
+    Ok(match operation {
+        "ld" if has("shared") => shared(SharedKind::Load),
+        "st" if has("shared") => shared(SharedKind::Store),
+        "atom" if has("shared") && has("cas") => shared(SharedKind::CompareAndSwap),
+        "red" if has("shared") && case.instruction.ends_with("(of 1)") => {
+            shared(SharedKind::Increment)
+        }
+        "atom" | "red" if has("shared") => shared(SharedKind::Atomic),
+        "ldmatrix" | "stmatrix" => {
+            let matrices = [("x1", 1), ("x2", 2), ("x4", 4)]
+                .into_iter()
+                .find(|&(part, _)| has(part))
+                .ok_or_else(unknown)?
+                .1;
+            shared(SharedKind::Matrix { matrices })
+        }
+        "cp" if has("async") && has("cg") => global(false),
+        "cp" if has("async") && has("ca") => Counted {
+            global: Some(self::global(case, false)),
+            ..shared(SharedKind::AsyncCopy)
+        },
+        "ld" | "st" if has("global") => global(false),
+        "atom" | "red" if has("global") => global(true),
+        "ld" | "st" if has("local") => Counted {
+            shared: None,
+            global: Some(local(case)),
+        },
+        _ => return Err(unknown()),
+    })
+}
+
+fn shared(case: &Case, kind: SharedKind) -> Shared {
+    let cost = shared_access(kind, case.bytes, case.mask, &case.offsets);
+    Shared {
+        wavefronts: cost.wavefronts.into(),
+        conflicts: cost.conflicts.into(),
+    }
+}
+
+fn global(case: &Case, is_atomic: bool) -> Global {
+    let addresses = case.offsets.map(u64::from);
+    let cost = global_access(is_atomic, case.bytes, case.mask, &addresses);
+    Global {
+        requests: cost.requests.into(),
+        sectors: cost.sectors.into(),
+    }
+}
+
+fn local(case: &Case) -> Global {
+    let cost = local_access(case.bytes, case.mask, &case.offsets.map(u64::from));
+    Global {
+        requests: cost.requests.into(),
+        sectors: cost.sectors.into(),
+    }
+}

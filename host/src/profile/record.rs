@@ -1,0 +1,69 @@
+//! Launches, recorded while a lesson runs.
+
+use crate::counts::{Counts, InstructionCounts, LaunchCounts};
+use crate::engine::{LaunchConfig, Prepared};
+
+/// What was launched, kernel by kernel, in the order of their first launches.
+#[derive(Clone, Debug, Default)]
+pub struct Recorded {
+    /// Entry and launches.
+    pub kernels: Vec<(String, Launches)>,
+}
+
+/// All launches of one kernel.
+#[derive(Clone, Debug)]
+pub struct Launches {
+    /// How many.
+    pub n_launches: usize,
+    /// Geometry of the first.
+    pub config: LaunchConfig,
+    /// The sums of all.
+    pub total: Counts,
+    /// The sums of all, instruction by instruction.
+    pub instructions: Vec<InstructionCounts>,
+}
+
+impl Recorded {
+    /// Adds one launch.
+    pub fn add(&mut self, launch: &Prepared, counts: &LaunchCounts) {
+        let known = self
+            .kernels
+            .iter_mut()
+            .find(|(entry, _)| entry == launch.entry());
+        let Some((_, launches)) = known else {
+            let launches = Launches {
+                n_launches: 1,
+                config: launch.config(),
+                total: counts.total,
+                instructions: counts.instructions.clone(),
+            };
+            self.kernels.push((launch.entry().to_owned(), launches));
+            return;
+        };
+        launches.n_launches += 1;
+        launches.total.add(&counts.total);
+        for counted in &counts.instructions {
+            // Both are in the order of the PTX's lines.
+            let place = launches
+                .instructions
+                .binary_search_by_key(&counted.ptx_line, |known| known.ptx_line);
+            match place {
+                Ok(index) => add(&mut launches.instructions[index], counted),
+                Err(index) => launches.instructions.insert(index, counted.clone()),
+            }
+        }
+    }
+}
+
+fn add(sum: &mut InstructionCounts, other: &InstructionCounts) {
+    sum.executions += other.executions;
+    sum.thread_executions += other.thread_executions;
+    sum.requests += other.requests;
+    sum.wavefronts += other.wavefronts;
+    sum.ideal_wavefronts += other.ideal_wavefronts;
+    sum.conflicts += other.conflicts;
+    sum.max_way = sum.max_way.max(other.max_way);
+    sum.sectors += other.sectors;
+    sum.ideal_sectors += other.ideal_sectors;
+    sum.bytes += other.bytes;
+}

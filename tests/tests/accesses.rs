@@ -1,0 +1,51 @@
+//! Single memory accesses, carried out by the simulator: each must cost what an
+//! H200's counters said, and what the rules say of its addresses alone.
+
+use host::accesses::file::{self, Numbered};
+use host::accesses::{instructions, measure, patterns, rules};
+use lockstep_tests::simulator;
+
+/// What the hardware said, and the lines that no rule explains.
+const MEASURED: &[(&str, &[u64])] = &[
+    (
+        include_str!("../../crates/ptx_sim/tests/data/h200-access-counters.csv"),
+        &[],
+    ),
+    (
+        include_str!("../../crates/ptx_sim/tests/data/h200-access-counters-2.csv"),
+        &[564, 613],
+    ),
+];
+
+#[test]
+fn launches_on_the_simulator_cost_what_the_hardware_counted() {
+    let engine = simulator(&instructions::ptx(90));
+    for (text, unexplained) in MEASURED {
+        let (lines, cases): (Vec<_>, Vec<_>) = file::read(text.as_bytes())
+            .expect("the data is well-formed")
+            .into_iter()
+            .map(|Numbered { line, case }| (line, case))
+            .unzip();
+        let counted = measure::launch_all(&engine, &cases).expect("they run");
+        let mut different = Vec::new();
+        for ((line, case), counted) in lines.iter().zip(&cases).zip(counted) {
+            let counted = counted.expect("the simulator counts");
+            if !case.counted.differences(&counted).is_empty() {
+                different.push(*line);
+            }
+        }
+        assert_eq!(different, *unexplained);
+    }
+}
+
+#[test]
+fn launches_on_the_simulator_cost_what_the_rules_say() {
+    let engine = simulator(&instructions::ptx(90));
+    let cases = patterns::cases(instructions::on(90), 24, 5);
+    let counted = measure::launch_all(&engine, &cases).expect("they run");
+    for (case, counted) in cases.iter().zip(counted) {
+        let counted = counted.expect("the simulator counts");
+        let by_rule = rules::predict(case).expect("it is counted");
+        assert_eq!(counted.differences(&by_rule), [], "{case:?}");
+    }
+}
