@@ -162,28 +162,9 @@ pub fn measure(
     Ok((shape.to_string(), engine.stop()))
 }
 
-/// The mean of rates: as many times faster one is, so many times slower another
-/// may be.
-pub fn geometric_mean(rates: impl IntoIterator<Item = f64>) -> Option<f64> {
-    let mut n = 0;
-    let mut sum = 0.0;
-    for rate in rates {
-        sum += rate.ln();
-        n += 1;
-    }
-    (n > 0).then(|| (sum / f64::from(n)).exp())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_geometric_mean_balances_factors() {
-        let mean = geometric_mean([0.5, 2.0, 3.0, 1.0 / 3.0]).expect("some");
-        assert!((mean - 1.0).abs() < 1e-12);
-        assert_eq!(geometric_mean([]), None);
-    }
 
     #[test]
     fn rounds_end_by_number_or_by_time() {

@@ -1,6 +1,7 @@
 //! Figures of the simulator's speed as a file, and as tables made of it.
 
-use super::{Measured, Mode, geometric_mean};
+use super::{Measured, Mode};
+use crate::measure::geometric_mean;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write;
