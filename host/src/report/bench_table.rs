@@ -238,7 +238,10 @@ pub fn write(out: &mut dyn Write, report: &BenchReport) -> io::Result<()> {
         )?;
     }
     write_twins(out, report)?;
-    writeln!(out, "\n{HEADING}Targets{HEADING:#}")?;
+    writeln!(
+        out,
+        "\n{HEADING}Targets{HEADING:#}, by the kernels and shapes of this run"
+    )?;
     let rows = &report.scoreboard;
     scoreboard(rows).write(out, |row, column| match rows[row].is_reached() {
         Some(true) if column == 5 => GOOD,
@@ -300,7 +303,7 @@ pub fn write_comparison(
     })?;
     writeln!(
         out,
-        "\n{} faster, {} slower, {} the same within noise; {} new, {} no longer there",
+        "\n{} faster, {} slower, {} the same within noise; {} only in this run, {} only in that one",
         comparison.n_of(Verdict::Faster),
         comparison.n_of(Verdict::Slower),
         comparison.n_of(Verdict::Same),
