@@ -314,6 +314,17 @@ impl<'a> LaunchContext<'a> {
                         let value = self.special(register, warp.index, 0, ctaid);
                         regs.splat(*slot, bytes, value);
                     }
+                    Init::Special {
+                        register: Special::Tid(axis),
+                        bytes,
+                    } => {
+                        let mut at = self.thread_at(warp.index, 0);
+                        for lane in 0..WARP_SIZE {
+                            let value = at.get(axis as usize).copied().unwrap_or(0);
+                            regs.set(*slot, bytes, lane, u64::from(value));
+                            at = self.thread_after(at);
+                        }
+                    }
                     Init::Special { register, bytes } => {
                         for lane in 0..WARP_SIZE {
                             let value = self.special(register, warp.index, lane as u32, ctaid);
@@ -409,6 +420,17 @@ impl<'a> LaunchContext<'a> {
             | Special::GlobalTimerLo
             | Special::GlobalTimerHi
             | Special::Other(_) => 0,
+        }
+    }
+
+    /// `%tid` of the thread after the one at `[x, y, z]`.
+    fn thread_after(&self, [x, y, z]: [u32; 3]) -> [u32; 3] {
+        if x + 1 < self.block[0] {
+            [x + 1, y, z]
+        } else if y + 1 < self.block[1] {
+            [0, y + 1, z]
+        } else {
+            [0, 0, z + 1]
         }
     }
 

@@ -44,7 +44,8 @@ pub struct Args {
     fuel: Option<u64>,
 
     /// Simulator: also look for races, for reads of memory that nothing was
-    /// written to, and for what else a GPU lets pass (docs/checks.md).
+    /// written to, and for what else a GPU lets pass (docs/checks.md). At the
+    /// quick shapes unless --full is given: it is many times slower.
     #[arg(long)]
     check: bool,
 
@@ -71,6 +72,7 @@ impl Args {
         match (self.quick, self.full) {
             (true, _) => Effort::Quick,
             (_, true) => Effort::Full,
+            _ if self.check => Effort::Quick,
             _ => Effort::Default,
         }
     }

@@ -111,7 +111,7 @@ fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
     let sheets: &[u32] = match (effort, engine) {
         (Effort::Quick, _) => &[2_000],
         (Effort::Sample, _) => return vec![Shape::of(&[6_000])],
-        (Effort::Default, EngineKind::Sim) => &[1_000, 6_000],
+        (Effort::Default, EngineKind::Sim) => &[1_000, N_FULL],
         (Effort::Default, EngineKind::Gpu) => &[1_000, N_FULL, N_LARGE],
         (Effort::Full, _) => &[1_000, 6_000, N_FULL],
     };

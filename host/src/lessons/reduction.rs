@@ -123,12 +123,11 @@ static KERNELS: [KernelEntry; 6] = [
     ]),
 ];
 
-fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
-    let n = match (effort, engine) {
-        (Effort::Quick, _) => 100_000,
-        (Effort::Sample, _) => return vec![Shape::of(&[1_000_000])],
-        (Effort::Default, EngineKind::Sim) => 1_000_000,
-        (Effort::Default, EngineKind::Gpu) | (Effort::Full, _) => N_FULL,
+fn shapes(_: EngineKind, effort: Effort) -> Vec<Shape> {
+    let n = match effort {
+        Effort::Quick => 100_000,
+        Effort::Sample => return vec![Shape::of(&[1_000_000])],
+        Effort::Default | Effort::Full => N_FULL,
     };
     vec![Shape::every(&[N_SWEEP]), Shape::of(&[n])]
 }

@@ -120,14 +120,11 @@ const fn on_rtx_3090(time_ms: f64) -> Published {
     Published { machine: "RTX 3090, CUDA C++", shape: "8192x8192", time_ms }
 }
 
-fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
-    match (effort, engine) {
-        (Effort::Quick, _) => vec![Shape::every(&[33, 33]), Shape::of(&[256, 256])],
-        (Effort::Sample, _) => vec![Shape::of(&[1024, 1024])],
-        (Effort::Default, EngineKind::Sim) => {
-            vec![Shape::every(&[64, 64]), Shape::of(&[1024, 1024])]
-        }
-        (Effort::Default, EngineKind::Gpu) | (Effort::Full, _) => {
+fn shapes(_: EngineKind, effort: Effort) -> Vec<Shape> {
+    match effort {
+        Effort::Quick => vec![Shape::every(&[33, 33]), Shape::of(&[256, 256])],
+        Effort::Sample => vec![Shape::of(&[1024, 1024])],
+        Effort::Default | Effort::Full => {
             vec![Shape::every(&[64, 64]), Shape::of(&[8192, 8192])]
         }
     }

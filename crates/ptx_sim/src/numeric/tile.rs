@@ -13,8 +13,8 @@
 //!   subtracting a number with the right unit rounds it to the nearest `f16`.
 //!
 //! Left out, and told to the caller, who takes the slow way: machines without these
-//! vectors, infinities and NaN, exponents near the ends of `f32`'s range, models
-//! that add up in several groups.
+//! vectors, models that add up in several groups, and sums in which there are
+//! infinities, NaN or exponents near the ends of `f32`'s range.
 
 use super::mma::{Accumulator, Factor, Model};
 use crate::lanes::WARP_SIZE;
@@ -39,8 +39,11 @@ pub(crate) struct Product<'a> {
     pub c: &'a [Register],
 }
 
-/// Computes `d`; `false` if it cannot, with `d` in no particular state.
-pub(crate) fn multiply(product: &Product<'_>, d: &mut [Register]) -> bool {
+/// By row, the columns whose sums are not known yet, a bit each.
+pub(crate) type Missing = [u8; 16];
+
+/// Computes `d`, as much of it as it can.
+pub(crate) fn multiply(product: &Product<'_>, d: &mut [Register]) -> Missing {
     #[cfg(target_arch = "x86_64")]
     if crate::lanes::has_wide_vectors() && 8 * product.b.len() <= product.model.group {
         // SAFETY: This machine has the vectors.
@@ -56,17 +59,19 @@ pub(crate) fn multiply(product: &Product<'_>, d: &mut [Register]) -> bool {
                 (Factor::Bf16, Accumulator::F32, 2) => {
                     wide::multiply::<true, false, 16>(product, d)
                 }
-                _ => false,
+                _ => ALL_MISSING,
             }
         };
     }
     let _ = (product, d);
-    false
+    ALL_MISSING
 }
+
+const ALL_MISSING: Missing = [u8::MAX; 16];
 
 #[cfg(target_arch = "x86_64")]
 mod wide {
-    use super::{Product, Register};
+    use super::{ALL_MISSING, Missing, Product, Register};
     use std::arch::x86_64::*;
 
     /// Stands for the exponent of zero: no sum with it is ever the largest.
@@ -168,11 +173,11 @@ mod wide {
         words
     }
 
-    /// Whether no word has its highest bit set.
+    /// The words that have their highest bit set, a bit each.
     #[target_feature(enable = "avx2,fma")]
     #[inline]
-    fn none(mask: __m256i) -> bool {
-        _mm256_movemask_ps(_mm256_castsi256_ps(mask)) == 0
+    fn bits(mask: __m256i) -> u8 {
+        _mm256_movemask_ps(_mm256_castsi256_ps(mask)) as u8
     }
 
     /// [`super::multiply`] for a K.
@@ -180,12 +185,12 @@ mod wide {
     pub(super) fn multiply<const BF16: bool, const SUM_F16: bool, const K: usize>(
         product: &Product<'_>,
         d: &mut [Register],
-    ) -> bool {
+    ) -> Missing {
         let zero = Numbers {
             values: _mm256_setzero_ps(),
             exponents: _mm256_setzero_si256(),
         };
-        let mut special = _mm256_setzero_si256();
+        let mut missing = [0; ROWS];
         let no_bounds = (_mm256_setzero_si256(), _mm256_setzero_si256());
 
         // A row by row: each factor is spread over a vector when it is used.
@@ -195,11 +200,15 @@ mod wide {
         for (quarter, register) in product.a.iter().take(K / 4).enumerate() {
             let (first_row, column) = (quarter % 2 * 8, quarter / 2 * 8);
             for row in 0..8 {
+                let mut special = _mm256_setzero_si256();
                 let numbers = factors::<BF16>(eight_halves(register, 4 * row), &mut special);
                 if BF16 {
                     widen(&mut a_bounds, numbers.exponents);
                 }
                 let row = first_row + row;
+                if bits(special) != 0 {
+                    missing[row] = u8::MAX;
+                }
                 let values: &mut [f32] = &mut a_values[row][column..column + 8];
                 let exponents: &mut [i32] = &mut a_exponents[row][column..column + 8];
                 // SAFETY: Eight words are 32 bytes.
@@ -212,6 +221,7 @@ mod wide {
         // B: a vector is a row, its columns in the order in which sums stand in
         // registers: f32 has the even columns in one and the odd ones in another.
         let mut b = [zero; K];
+        let mut special = _mm256_setzero_si256();
         let mut b_bounds = no_bounds;
         for (part, register) in product.b.iter().take(K / 8).enumerate() {
             let mut columns = [_mm256_setzero_si256(); 8];
@@ -231,8 +241,8 @@ mod wide {
                 b[8 * part + row] = numbers;
             }
         }
-        if !none(special) {
-            return false;
+        for row in &mut missing {
+            *row |= bits(special);
         }
         if BF16 {
             let least = |bounds: __m256i| words(bounds).into_iter().min().unwrap_or(0);
@@ -240,15 +250,17 @@ mod wide {
             if least(a_bounds.0) + least(b_bounds.0) < SAFE.0
                 || most(a_bounds.1) + most(b_bounds.1) > SAFE.1
             {
-                return false;
+                return ALL_MISSING;
             }
         }
 
         let fraction_bits = product.model.fraction_bits as i32;
         for row in 0..ROWS {
-            let Some(c) = addends::<SUM_F16>(product.c, row) else {
-                return false;
-            };
+            if missing[row] == u8::MAX {
+                continue;
+            }
+            let (c, special) = addends::<SUM_F16>(product.c, row);
+            missing[row] |= bits(special);
             let mut largest = _mm256_max_epi32(c.exponents, _mm256_set1_epi32(LEAST_EXPONENT));
             for step in 0..K {
                 let exponent = _mm256_set1_epi32(a_exponents[row][step]);
@@ -285,20 +297,31 @@ mod wide {
             );
             store::<SUM_F16>(d, row, low, high);
         }
-        true
+        if !SUM_F16 {
+            missing = missing.map(in_order);
+        }
+        missing
     }
 
-    /// A row of C, if its exponents are safe.
+    /// Bits of columns, from the order of places.
+    fn in_order(places: u8) -> u8 {
+        (0..8).fold(0, |columns, place| {
+            let column = place % 4 * 2 + place / 4;
+            columns | (places >> place & 1) << column
+        })
+    }
+
+    /// A row of C, and whose exponents are not safe.
     #[target_feature(enable = "avx2,fma")]
     #[inline]
-    fn addends<const SUM_F16: bool>(c: &[Register], row: usize) -> Option<Numbers> {
+    fn addends<const SUM_F16: bool>(c: &[Register], row: usize) -> (Numbers, __m256i) {
         let (half, lane) = (row / 8, row % 8 * 4);
         let mut special = _mm256_setzero_si256();
         if SUM_F16 {
             let numbers = factors::<false>(eight_halves(&c[half], lane), &mut special);
             let too_large = _mm256_set1_epi32(F16_LARGEST);
             let special = _mm256_cmpgt_epi32(numbers.exponents, too_large);
-            return none(special).then_some(numbers);
+            return (numbers, special);
         }
         let (even, odd): (&[u32], &[u32]) = (
             &c[2 * half][lane..lane + 4],
@@ -323,7 +346,7 @@ mod wide {
             values: _mm256_castsi256_ps(bits),
             exponents: _mm256_blendv_epi8(exponents, _mm256_set1_epi32(NO_EXPONENT), is_zero),
         };
-        none(_mm256_andnot_si256(is_zero, unsafe_ones)).then_some(numbers)
+        (numbers, _mm256_andnot_si256(is_zero, unsafe_ones))
     }
 
     /// Rounds a row's sums and puts them in place.

@@ -9,12 +9,13 @@ use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
 
 use half::{bf16, f16};
 
-use super::access::{Addresses, Request, in_each_space, lane_addresses, locate};
+use super::access::{Addresses, Located, Request, in_each_space, lane_addresses, locate};
 use super::predicate::lanes;
 use super::{Env, PathView, Stop, Trouble, poll};
 use crate::checks::{AccessClass, Observer, WarpAccess};
 use crate::diagnostics::AccessKind;
 use crate::ir::Space;
+use crate::lanes::{Lane, WARP_SIZE};
 use crate::program::{Atomic, AtomicKind, AtomicType};
 use crate::warp::Warp;
 
@@ -92,68 +93,160 @@ fn atomic_in<O: Observer>(
         }
         .into());
     }
-    let mut changes = false;
-    for lane in lanes(mask) {
-        for element in 0..n_elements {
-            let host = located
-                .host(addresses, lane)
-                .wrapping_add(element * op.bytes as usize);
-            // SAFETY: `locate` found the lane's bytes, aligned for the whole
-            // access; the decoder made the slots for lanes of `op.bytes`.
-            unsafe {
-                if op.bytes == 16 {
-                    changes |= wide_atomic(view, op, host, lane);
-                    continue;
-                }
-                let value = view.regs.get(op.value[element], op.bytes, lane);
-                let swap = op
-                    .swap
-                    .map_or(0, |slot| view.regs.get(slot, op.bytes, lane));
-                let change = |old: u64| new_value(op.kind, op.ty, op.bytes, old, value, swap);
-                let old = match op.bytes {
-                    2 => {
-                        let word = AtomicU16::from_ptr(host.cast());
-                        u64::from(update(
-                            |old| change(u64::from(old)) as u16,
-                            |old, new| word.compare_exchange_weak(old, new, SeqCst, SeqCst),
-                            word.load(SeqCst),
-                        ))
-                    }
-                    4 => {
-                        let word = AtomicU32::from_ptr(host.cast());
-                        match (op.kind, op.ty) {
-                            (AtomicKind::Add, AtomicType::Unsigned | AtomicType::Signed) => {
-                                u64::from(word.fetch_add(value as u32, SeqCst))
-                            }
-                            _ => u64::from(update(
-                                |old| change(u64::from(old)) as u32,
-                                |old, new| word.compare_exchange_weak(old, new, SeqCst, SeqCst),
-                                word.load(SeqCst),
-                            )),
-                        }
-                    }
-                    _ => {
-                        let word = AtomicU64::from_ptr(host.cast());
-                        update(
-                            change,
-                            |old, new| word.compare_exchange_weak(old, new, SeqCst, SeqCst),
-                            word.load(SeqCst),
-                        )
-                    }
-                };
-                changes |= change(old) != old;
-                if let Some(Some(slot)) = op.old.get(element) {
-                    view.regs.set(*slot, op.bytes, lane, old);
-                }
-            }
-        }
-    }
+    // Nobody else's while this runs?
+    let alone = env.launch.exclusive || space == Space::Shared;
+    let words = Words {
+        view,
+        op,
+        located: &located,
+        addresses,
+        mask,
+    };
+    let changes = match n_elements {
+        1 if alone && matches!(op.bytes, 4 | 8) => words.one_after_the_other(),
+        _ => words.atomically(),
+    };
     if changes {
         warp.idle_polls = 0;
     } else {
         poll(env, warp, 1);
     }
     Ok(())
+}
+
+/// The words in memory that an instruction works on.
+struct Words<'a> {
+    view: &'a PathView<'a>,
+    op: &'a Atomic,
+    located: &'a Located,
+    addresses: &'a [u64; WARP_SIZE],
+    mask: u32,
+}
+
+impl Words<'_> {
+    /// Carries the instruction out by atomic operations of the host; gives
+    /// whether memory changed.
+    fn atomically(&self) -> bool {
+        let Self { view, op, .. } = self;
+        let mut changes = false;
+        for lane in lanes(self.mask) {
+            for element in 0..op.value.len() {
+                let host = self
+                    .located
+                    .host(self.addresses, lane)
+                    .wrapping_add(element * op.bytes as usize);
+                // SAFETY: `locate` found the lane's bytes, aligned for the whole
+                // access; the decoder made the slots for lanes of `op.bytes`.
+                unsafe {
+                    if op.bytes == 16 {
+                        changes |= wide_atomic(view, op, host, lane);
+                        continue;
+                    }
+                    let value = view.regs.get(op.value[element], op.bytes, lane);
+                    let swap = op
+                        .swap
+                        .map_or(0, |slot| view.regs.get(slot, op.bytes, lane));
+                    let change = |old: u64| new_value(op.kind, op.ty, op.bytes, old, value, swap);
+                    let old = match op.bytes {
+                        2 => {
+                            let word = AtomicU16::from_ptr(host.cast());
+                            u64::from(update(
+                                |old| change(u64::from(old)) as u16,
+                                |old, new| word.compare_exchange_weak(old, new, SeqCst, SeqCst),
+                                word.load(SeqCst),
+                            ))
+                        }
+                        4 => {
+                            let word = AtomicU32::from_ptr(host.cast());
+                            match (op.kind, op.ty) {
+                                (AtomicKind::Add, AtomicType::Unsigned | AtomicType::Signed) => {
+                                    u64::from(word.fetch_add(value as u32, SeqCst))
+                                }
+                                _ => u64::from(update(
+                                    |old| change(u64::from(old)) as u32,
+                                    |old, new| word.compare_exchange_weak(old, new, SeqCst, SeqCst),
+                                    word.load(SeqCst),
+                                )),
+                            }
+                        }
+                        _ => {
+                            let word = AtomicU64::from_ptr(host.cast());
+                            update(
+                                change,
+                                |old, new| word.compare_exchange_weak(old, new, SeqCst, SeqCst),
+                                word.load(SeqCst),
+                            )
+                        }
+                    };
+                    changes |= change(old) != old;
+                    if let Some(Some(slot)) = op.old.get(element) {
+                        view.regs.set(*slot, op.bytes, lane, old);
+                    }
+                }
+            }
+        }
+        changes
+    }
+
+    /// The same where no other host thread may access the words, of 4 or 8 bytes
+    /// and one a lane.
+    fn one_after_the_other(&self) -> bool {
+        use AtomicKind::{
+            Add, And, CompareAndSwap, Decrement, Exchange, Increment, Max, Min, Or, Xor,
+        };
+        use AtomicType::{Bf16x2, F16x2, F32, F64, Signed, Unsigned};
+        // One loop for each of these, in which kind and type are constants.
+        macro_rules! loops {
+            ($($word:ty, $bytes:literal: $($kind:ident $ty:ident),*;)*) => {
+                match (self.op.bytes, self.op.kind, self.op.ty) {
+                    $($(($bytes, $kind, $ty) => self.update_each(|old: $word, value, swap| {
+                        new_value($kind, $ty, $bytes, old.into(), value.into(), swap.into()) as $word
+                    }),)*)*
+                    _ => self.atomically(),
+                }
+            };
+        }
+        loops! {
+            u32, 4:
+                Add Unsigned, Add Signed, Add F32, Add F16x2, Add Bf16x2, And Unsigned,
+                Or Unsigned, Xor Unsigned, Exchange Unsigned, CompareAndSwap Unsigned,
+                Increment Unsigned, Decrement Unsigned, Min Unsigned, Min Signed,
+                Max Unsigned, Max Signed;
+            u64, 8:
+                Add Unsigned, Add Signed, Add F64, And Unsigned, Or Unsigned, Xor Unsigned,
+                Exchange Unsigned, CompareAndSwap Unsigned, Min Unsigned, Min Signed,
+                Max Unsigned, Max Signed;
+        }
+    }
+
+    /// Replaces each lane's word by a function of it, of the lane's value and of
+    /// its value to swap in; gives whether any changed.
+    #[inline(always)]
+    fn update_each<W: Lane + PartialEq>(&self, change: impl Fn(W, W, W) -> W) -> bool {
+        let Self { view, op, .. } = self;
+        let old_slot = op.old.first().copied().flatten();
+        let mut changes = false;
+        for lane in lanes(self.mask) {
+            let word = self.located.host(self.addresses, lane).cast::<W>();
+            // SAFETY: `locate` found the lane's word, aligned, and no other host
+            // thread accesses it; the decoder made the slots for such lanes, in
+            // memory of their own.
+            unsafe {
+                let value = view.regs.lanes::<W>(op.value[0])[lane];
+                let swap = op
+                    .swap
+                    .map_or(value, |slot| view.regs.lanes::<W>(slot)[lane]);
+                let old = *word;
+                let new = change(old, value, swap);
+                *word = new;
+                changes |= new != old;
+                if let Some(slot) = old_slot {
+                    view.regs.lanes_mut::<W>(slot)[lane] = old;
+                }
+            }
+        }
+        changes
+    }
 }
 
 /// Replaces a word by a function of itself; gives the word it replaced.
@@ -175,7 +268,7 @@ fn update<T: Copy>(
 /// portable, so they exclude each other by a lock.
 ///
 /// # Safety
-/// As [`atomic_in`].
+/// As in [`Words::atomically`].
 unsafe fn wide_atomic(view: &PathView<'_>, op: &Atomic, host: *mut u8, lane: usize) -> bool {
     static LOCK: std::sync::Mutex<()> = std::sync::Mutex::new(());
     let _guard = LOCK
@@ -206,6 +299,7 @@ unsafe fn wide_atomic(view: &PathView<'_>, op: &Atomic, host: *mut u8, lane: usi
 }
 
 /// What an atomic leaves in memory.
+#[inline(always)]
 fn new_value(kind: AtomicKind, ty: AtomicType, bytes: u32, old: u64, value: u64, swap: u64) -> u64 {
     let signed = |x: u64| match bytes {
         2 => i64::from(x as i16),

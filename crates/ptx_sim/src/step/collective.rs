@@ -14,21 +14,23 @@ use super::{Env, Insn, PathView, Stop, Trouble, fault, step};
 use crate::checks::Observer;
 use crate::diagnostics::FaultKind;
 use crate::lanes::WARP_SIZE;
+#[cfg(target_arch = "x86_64")]
+use crate::lanes::has_wide_vectors;
 use crate::program::{Collective, CollectiveKind, Reduction, Shuffle, ShuffleMode};
 use crate::warp::{Path, PathState, Warp};
 
 /// Makes sure that every member of the lanes in `mask` is there.
-#[inline]
+#[inline(always)]
 fn require(warp: &Warp, members: &[u32; WARP_SIZE], mask: u32) -> Result<(), Stop> {
-    let mut needed = 0;
-    for lane in lanes(mask) {
-        if members[lane] >> lane & 1 == 0 {
-            let kind = FaultKind::NotAMember {
-                members: members[lane],
-            };
-            return Err(fault(1 << lane, kind).into());
-        }
-        needed |= members[lane];
+    let (mut needed, mut strangers) = (0, 0);
+    for (lane, &members) in members.iter().enumerate() {
+        let is_here = mask >> lane & 1 != 0;
+        needed |= if is_here { members } else { 0 };
+        strangers |= mask & !members & 1 << lane;
+    }
+    if strangers != 0 {
+        let members = members[strangers.trailing_zeros() as usize];
+        return Err(fault(strangers, FaultKind::NotAMember { members }).into());
     }
     if needed & warp.live & !mask == 0 {
         Ok(())
@@ -127,6 +129,68 @@ pub(crate) fn shuffle<O: Observer>(
     op: &Shuffle,
     mask: u32,
 ) -> Result<(), Stop> {
+    #[cfg(target_arch = "x86_64")]
+    if has_wide_vectors() {
+        // SAFETY: This machine has the vectors.
+        return unsafe { shuffle_wide(env, warp, view, ptx, op, mask) };
+    }
+    shuffle_plain(env, warp, view, ptx, op, mask)
+}
+
+/// [`shuffle_plain`] with wide vectors.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn shuffle_wide<O: Observer>(
+    env: &mut Env<'_, O>,
+    warp: &Warp,
+    view: &PathView<'_>,
+    ptx: u32,
+    op: &Shuffle,
+    mask: u32,
+) -> Result<(), Stop> {
+    shuffle_plain(env, warp, view, ptx, op, mask)
+}
+
+/// Where the lanes of a shuffle find their values.
+struct Sources {
+    lanes: [u32; WARP_SIZE],
+    /// The lanes whose source is in range; the others keep their own.
+    in_range: u32,
+}
+
+impl Sources {
+    /// By distance and range of each lane: `find` takes lane, distance, last lane
+    /// in range and segment mask.
+    #[inline(always)]
+    fn new(
+        distances: &[u32; WARP_SIZE],
+        ranges: &[u32; WARP_SIZE],
+        find: impl Fn(u32, u32, u32, u32) -> (u32, bool),
+    ) -> Self {
+        let mut lanes = [0; WARP_SIZE];
+        let mut in_range = 0;
+        for lane in 0..WARP_SIZE as u32 {
+            let i = lane as usize;
+            let (distance, clamp, segment) =
+                (distances[i] & 31, ranges[i] & 31, ranges[i] >> 8 & 31);
+            let max_lane = (lane & segment) | (clamp & !segment);
+            let (source, inside) = find(lane, distance, max_lane, segment);
+            lanes[i] = if inside { source } else { lane };
+            in_range |= u32::from(inside) << lane;
+        }
+        Self { lanes, in_range }
+    }
+}
+
+#[inline(always)]
+fn shuffle_plain<O: Observer>(
+    env: &mut Env<'_, O>,
+    warp: &Warp,
+    view: &PathView<'_>,
+    ptx: u32,
+    op: &Shuffle,
+    mask: u32,
+) -> Result<(), Stop> {
     // SAFETY: The decoder made these slots for 32-bit lanes; they are copied
     // out before the destination is written.
     let (a, b, c, members) = unsafe {
@@ -138,30 +202,30 @@ pub(crate) fn shuffle<O: Observer>(
         )
     };
     require(warp, members, mask)?;
+    let Sources {
+        lanes: sources,
+        in_range,
+    } = match op.mode {
+        ShuffleMode::Up => Sources::new(b, c, |lane, distance, max_lane, _| {
+            let j = lane as i32 - distance as i32;
+            (j as u32, j >= max_lane as i32)
+        }),
+        ShuffleMode::Down => Sources::new(b, c, |lane, distance, max_lane, _| {
+            (lane + distance, lane + distance <= max_lane)
+        }),
+        ShuffleMode::Butterfly => Sources::new(b, c, |lane, distance, max_lane, _| {
+            (lane ^ distance, lane ^ distance <= max_lane)
+        }),
+        ShuffleMode::Index => Sources::new(b, c, |lane, distance, max_lane, segment| {
+            let j = (lane & segment) | (distance & !segment);
+            (j, j <= max_lane)
+        }),
+    };
     let mut result = [0; WARP_SIZE];
-    let mut sources = [0; WARP_SIZE];
-    let mut in_range = 0;
-    for lane in 0..WARP_SIZE as u32 {
-        let i = lane as usize;
-        let (distance, clamp, segment) = (b[i] & 31, c[i] & 31, c[i] >> 8 & 31);
-        let max_lane = (lane & segment) | (clamp & !segment);
-        let (source, inside) = match op.mode {
-            ShuffleMode::Up => {
-                let j = lane as i32 - distance as i32;
-                (j as u32, j >= max_lane as i32)
-            }
-            ShuffleMode::Down => (lane + distance, lane + distance <= max_lane),
-            ShuffleMode::Butterfly => (lane ^ distance, lane ^ distance <= max_lane),
-            ShuffleMode::Index => {
-                let j = (lane & segment) | (distance & !segment);
-                (j, j <= max_lane)
-            }
-        };
-        let source = if inside { source } else { lane };
-        in_range |= u32::from(inside) << lane;
-        sources[i] = source as u8;
-        result[i] = if mask >> source & 1 != 0 {
-            a[source as usize]
+    for (value, &source) in result.iter_mut().zip(&sources) {
+        let source = source as usize % WARP_SIZE;
+        *value = if mask >> source & 1 != 0 {
+            a[source]
         } else {
             0
         };
@@ -169,6 +233,7 @@ pub(crate) fn shuffle<O: Observer>(
     if O::ON {
         let number = view.first_instruction + ptx;
         let lanes = env.lanes(warp, mask);
+        let sources = sources.map(|source| source as u8);
         env.observer
             .together(number, lanes, members, Some(&sources));
     }

@@ -85,12 +85,13 @@ fn compare(factor: Factor, accumulator: Accumulator, kinds: &[Kind]) {
                     c: &c,
                 };
                 let mut d = vec![[0; 32]; n_sums];
-                if !multiply(&product, &mut d) {
-                    continue;
-                }
-                n_fast += 1;
-                for row in 0..16 {
+                let missing = multiply(&product, &mut d);
+                n_fast += usize::from(missing == [0; 16]);
+                for (row, missing) in missing.into_iter().enumerate() {
                     for column in 0..8 {
+                        if missing >> column & 1 != 0 {
+                            continue;
+                        }
                         let got = element(accumulator, &d, row, column);
                         let expected = expected(&product, row, column);
                         assert_eq!(
@@ -102,11 +103,14 @@ fn compare(factor: Factor, accumulator: Accumulator, kinds: &[Kind]) {
                 }
             }
         }
-        assert!(
-            !kind.is_fast || n_fast == 300,
-            "{}: {n_fast} of 300",
-            kind.name
-        );
+        // Other machines leave everything to the slow way.
+        if crate::has_wide_vectors() {
+            assert!(
+                !kind.is_fast || n_fast == 300,
+                "{}: {n_fast} of 300",
+                kind.name
+            );
+        }
     }
 }
 

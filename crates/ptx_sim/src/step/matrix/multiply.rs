@@ -13,7 +13,7 @@
 use super::super::PathView;
 use crate::lanes::WARP_SIZE;
 use crate::numeric::mma::{Accumulator, Factor, Model, dot, unpack};
-use crate::numeric::tile::{self, Product, Register};
+use crate::numeric::tile::{self, Missing, Product, Register};
 use crate::program::Slot;
 
 /// The hardware whose sums are reproduced.
@@ -79,8 +79,9 @@ pub(super) fn multiply(view: &PathView<'_>, op: &Multiply) {
     };
     let mut d = [[0; WARP_SIZE]; 4];
     let d = &mut d[..op.d.len()];
-    if !tile::multiply(&product, d) {
-        one_by_one(&product, d);
+    let missing = tile::multiply(&product, d);
+    if missing != [0; M] {
+        one_by_one(&product, d, &missing);
     }
     for (&slot, values) in op.d.iter().zip(&*d) {
         // SAFETY: The decoder made the slots for 32-bit lanes; nothing else
@@ -89,8 +90,9 @@ pub(super) fn multiply(view: &PathView<'_>, op: &Multiply) {
     }
 }
 
-/// The product, sum by sum: for any numbers.
-fn one_by_one(product: &Product<'_>, d: &mut [Register]) {
+/// The missing sums, one by one: for any numbers.
+#[cold]
+fn one_by_one(product: &Product<'_>, d: &mut [Register], missing: &Missing) {
     let k = 8 * product.b.len();
     let zero = unpack(product.factor, 0);
     let mut rows = [[zero; MAX_K]; M];
@@ -109,11 +111,16 @@ fn one_by_one(product: &Product<'_>, d: &mut [Register]) {
             }
         }
     }
-    d.fill([0; WARP_SIZE]);
-    let mut put = |register: usize, lane: usize, bits: u32| d[register][lane] |= bits;
+    let mut put = |register: usize, lane: usize, keep: u32, bits: u32| {
+        let word = &mut d[register][lane];
+        *word = *word & keep | bits;
+    };
     for lane in 0..WARP_SIZE {
         for index in 0..4 {
             let (row, column) = result_place(lane, index);
+            if missing[row] >> column & 1 == 0 {
+                continue;
+            }
             let sum = |c| {
                 let (row, column) = (&rows[row][..k], &columns[column][..k]);
                 let Product {
@@ -125,11 +132,11 @@ fn one_by_one(product: &Product<'_>, d: &mut [Register]) {
                 dot(model, factor, accumulator, row, column, c)
             };
             match product.accumulator {
-                Accumulator::F32 => put(index, lane, sum(product.c[index][lane])),
+                Accumulator::F32 => put(index, lane, 0, sum(product.c[index][lane])),
                 Accumulator::F16 => {
                     let (register, shift) = (index / 2, index % 2 * 16);
                     let bits = sum(product.c[register][lane] >> shift & 0xFFFF);
-                    put(register, lane, bits << shift);
+                    put(register, lane, !(0xFFFF << shift), bits << shift);
                 }
             }
         }
