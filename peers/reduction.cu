@@ -111,8 +111,15 @@ constexpr uint32_t chunk_items = 4;
 constexpr uint32_t thread_chunks = 4;
 constexpr uint32_t warp_tile_chunks = thread_chunks * warp_lanes;
 
-struct ReadOnlyLoad {
-    __device__ float4 operator()(const float4 *address) const { return __ldg(address); }
+// There is no intrinsic for a load that the L1 cache need not keep.
+struct LoadOnce {
+    __device__ float4 operator()(const float4 *address) const {
+        float4 v;
+        asm("ld.global.nc.L1::no_allocate.v4.f32 {%0, %1, %2, %3}, [%4];"
+            : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+            : "l"(__cvta_generic_to_global(address)));
+        return v;
+    }
 };
 struct PlainLoad {
     __device__ float4 operator()(const float4 *address) const { return *address; }
@@ -185,7 +192,7 @@ reduce_fast(const float *input, float *sum, uint32_t n, float *block_sums, uint3
     const uint32_t warps = blockDim.x / warp_lanes, warp = thread / warp_lanes;
 
     const float own = block_sum(
-        thread_sum(input, n, block * warps + warp, n_blocks * warps, ReadOnlyLoad()), warp_sums);
+        thread_sum(input, n, block * warps + warp, n_blocks * warps, LoadOnce()), warp_sums);
     if (n_blocks == 1) {
         if (thread == 0) {
             *sum = own;

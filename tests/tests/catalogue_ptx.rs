@@ -133,7 +133,10 @@ fn messages_are_released_and_acquired() {
 fn the_last_blocks_ticket_is_ordered_at_device_scope() {
     must_have(
         "reduce_fast",
-        &["atom.acq_rel.gpu.global.inc.u32", "ld.global.nc.v4.f32"],
+        &[
+            "atom.acq_rel.gpu.global.inc.u32",
+            "ld.global.nc.L1::no_allocate.v4.f32",
+        ],
     );
 }
 
@@ -148,7 +151,7 @@ fn the_fast_neighbour_lists_move_16_bytes_at_a_time() {
             "st.relaxed.gpu.global.b64",
         ],
     );
-    must_have("neighbor_tiles", &["vote.sync.any.pred"]);
+    must_have("neighbor_tiles", &["redux.sync.or.b32", "setp.lt.or.f32"]);
     let tiles = opcodes(&module(), "neighbor_tiles");
     assert!(
         tiles

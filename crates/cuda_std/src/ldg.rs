@@ -19,6 +19,13 @@ pub unsafe trait ReadOnly: Copy {
     ///
     /// As [`ldg`].
     unsafe fn load(address: *const Self) -> Self;
+
+    /// Loads a value that the L1 cache need not keep.
+    ///
+    /// # Safety
+    ///
+    /// As [`ldg`].
+    unsafe fn load_once(address: *const Self) -> Self;
 }
 
 /// Loads `*address` through the read-only path: `__ldg()`.
@@ -33,6 +40,18 @@ pub unsafe fn ldg<T: ReadOnly>(address: *const T) -> T {
     unsafe { T::load(address) }
 }
 
+/// [`ldg`] of what no thread of the multiprocessor reads again: the L1 cache
+/// does not make room for it (`L1::no_allocate`).
+///
+/// # Safety
+///
+/// As [`ldg`].
+#[inline(always)]
+pub unsafe fn ldg_once<T: ReadOnly>(address: *const T) -> T {
+    // SAFETY: by this function's own contract.
+    unsafe { T::load_once(address) }
+}
+
 macro_rules! read_only {
     ($($type:ty = $suffix:literal, $register:ident, $($part:ident: $raw:ty as $value:expr),*;)*) => { $(
         // SAFETY: the instruction below reads exactly the type's bytes.
@@ -43,23 +62,33 @@ macro_rules! read_only {
                 read_only!(@outputs address, $suffix, $register, $($part: $raw),*);
                 read_only!(@value $($value),*)
             }
+
+            #[crate::gpu_only]
+            #[inline(always)]
+            unsafe fn load_once(address: *const Self) -> Self {
+                read_only!(
+                    @outputs address,
+                    concat!("L1::no_allocate.", $suffix), $register, $($part: $raw),*
+                );
+                read_only!(@value $($value),*)
+            }
         }
     )* };
-    (@outputs $address:ident, $suffix:literal, $register:ident, $a:ident: $raw:ty) => {
+    (@outputs $address:ident, $suffix:expr, $register:ident, $a:ident: $raw:ty) => {
         let $a: $raw;
         read_only!(@asm $suffix, "{a}", $address, a = out($register) $a)
     };
-    (@outputs $address:ident, $suffix:literal, $register:ident, $a:ident: $ra:ty, $b:ident: $rb:ty) => {
+    (@outputs $address:ident, $suffix:expr, $register:ident, $a:ident: $ra:ty, $b:ident: $rb:ty) => {
         let ($a, $b): ($ra, $rb);
         read_only!(@asm $suffix, "{{{a}, {b}}}", $address, a = out($register) $a, b = out($register) $b)
     };
-    (@outputs $address:ident, $suffix:literal, $register:ident,
+    (@outputs $address:ident, $suffix:expr, $register:ident,
      $a:ident: $ra:ty, $b:ident: $rb:ty, $c:ident: $rc:ty, $d:ident: $rd:ty) => {
         let ($a, $b, $c, $d): ($ra, $rb, $rc, $rd);
         read_only!(@asm $suffix, "{{{a}, {b}, {c}, {d}}}", $address,
             a = out($register) $a, b = out($register) $b, c = out($register) $c, d = out($register) $d)
     };
-    (@asm $suffix:literal, $destination:literal, $address:ident, $($out:tt)*) => {
+    (@asm $suffix:expr, $destination:literal, $address:ident, $($out:tt)*) => {
         // SAFETY: reads memory that the caller vouches for.
         unsafe {
             core::arch::asm!(
