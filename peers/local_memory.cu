@@ -90,7 +90,7 @@ running_mean_shared(const float *input, float *output, uint32_t n_elements, uint
         const float4 *first = reinterpret_cast<const float4 *>(input + tile_start);
 #pragma unroll
         for (uint32_t k = 0; k < thread_quads; ++k)
-            if (k * tile_threads + thread < tile_quads) quads[k] = first[k * tile_threads + thread];
+            if (k * tile_threads + thread < tile_quads) quads[k] = __ldg(first + k * tile_threads + thread);
     } else {
 #pragma unroll
         for (uint32_t k = 0; k < thread_quads; ++k) {

@@ -51,6 +51,14 @@
 //! time, and there is room for so many threads only: each has to ask for more.
 //! What it costs is alignment: the vectors must start at multiples of 16 bytes.
 //!
+//! # Record of tuning: [`add_vectorized`] on an H200
+//!
+//! Fewest bytes: 12 an element; fewest operations: one addition. A copy of as many
+//! bytes is the yardstick: 193 µs for 2²⁶ elements. The kernel takes 186.9 µs, 1.03
+//! times its rate, since memory likes reads better than writes. Blocks of 64 to 1024
+//! threads, two and four accesses a thread, streaming and evict-first hints were
+//! within 0.5% of it (at best 186.1 µs), or 1% behind it with more than one access.
+//!
 //! Left out: atomics, which coalesce by rules of their own, and the caches,
 //! which change what a sector costs but not how many are asked for.
 

@@ -28,3 +28,4 @@ pub mod swizzle;
 pub mod swizzled_tile;
 pub mod tensor;
 pub mod transpose;
+mod unrolled;
