@@ -43,13 +43,17 @@ __device__ void append(uint32_t atom, uint32_t neighbor, uint32_t *n_neighbors, 
 template <typename Found>
 __device__ void for_each_near(float own_x, float own_y, const float *x, const float *y,
                               uint32_t first, uint32_t end, float cutoff_squared, Found found) {
-    const auto is_near = [&](uint32_t other) {
-        return are_near(x[other] - own_x, y[other] - own_y, cutoff_squared);
+    const auto is_near = [&](float2 there) {
+        return are_near(there.x - own_x, there.y - own_y, cutoff_squared);
     };
+    const auto position = [&](uint32_t i) { return make_float2(__ldg(x + i), __ldg(y + i)); };
     uint32_t other = first;
-    for (; other + 3 < end; other += 4) {
-        const bool a = is_near(other), b = is_near(other + 1), c = is_near(other + 2),
-                   d = is_near(other + 3);
+    x += first;
+    y += first;
+    for (; other + 3 < end; other += 4, x += 4, y += 4) {
+        const float2 at_a = position(0), at_b = position(1), at_c = position(2),
+                     at_d = position(3);
+        const bool a = is_near(at_a), b = is_near(at_b), c = is_near(at_c), d = is_near(at_d);
         if (a | b | c | d) {
             if (a) found(other);
             if (b) found(other + 1);
@@ -57,8 +61,8 @@ __device__ void for_each_near(float own_x, float own_y, const float *x, const fl
             if (d) found(other + 3);
         }
     }
-    for (; other < end; ++other) {
-        if (is_near(other)) found(other);
+    for (; other < end; ++other, ++x, ++y) {
+        if (is_near(position(0))) found(other);
     }
 }
 
@@ -108,52 +112,54 @@ constexpr uint32_t thread_atoms = 4;
 constexpr uint32_t tile_block_atoms = tile_threads * thread_atoms;
 constexpr uint32_t tile_centers = 512;
 constexpr uint32_t group_centers = 4;
+constexpr uint32_t turn_centers = warp_lanes;
+constexpr uint32_t turn_groups = turn_centers / group_centers;
 
 __device__ float2 position(const float *x, const float *y, uint32_t atom, uint32_t n_atoms) {
     const float none = __int_as_float(0x7fc00000);
     return atom < n_atoms ? make_float2(x[atom], y[atom]) : make_float2(none, none);
 }
 
-__device__ void append_group(const uint32_t (&own)[thread_atoms], const float2 (&at)[thread_atoms],
-                             uint32_t first, uint32_t first_center, const float2 *centers,
-                             float cutoff_squared, uint32_t *n_neighbors, uint32_t *list,
-                             uint32_t *overflow) {
+__device__ void append_turn(uint32_t groups, uint32_t own_first, const float2 (&at)[thread_atoms],
+                            uint32_t first, uint32_t first_center, const float2 *centers,
+                            float cutoff_squared, uint32_t *n_neighbors, uint32_t *list,
+                            uint32_t *overflow) {
     const uint32_t lane = threadIdx.x % warp_lanes;
-    uint32_t lanes[group_centers][thread_atoms];
-    uint32_t own_total = 0;
+    uint32_t near_lanes[thread_atoms] = {0, 0, 0, 0};
+    while (groups != 0) {
+        const uint32_t first_of_group = (__ffs(groups) - 1) * group_centers;
+        groups &= groups - 1;
 #pragma unroll
-    for (uint32_t g = 0; g < group_centers; ++g) {
-        const float2 center = centers[first + g];
-        uint32_t total = 0;
+        for (uint32_t g = 0; g < group_centers; ++g) {
+            const uint32_t c = first_of_group + g;
+            const float2 center = centers[first + c];
 #pragma unroll
-        for (uint32_t k = 0; k < thread_atoms; ++k) {
-            const bool is_neighbor =
-                are_near(center.x - at[k].x, center.y - at[k].y, cutoff_squared) &&
-                own[k] != first_center + first + g;
-            lanes[g][k] = __ballot_sync(full_mask, is_neighbor);
-            total += __popc(lanes[g][k]);
-        }
-        own_total = lane == g ? total : own_total;
-    }
-    uint32_t places = 0;
-    if (own_total != 0) {
-        places = atomicAdd(n_neighbors + (first_center + first + lane), own_total);
-    }
-#pragma unroll
-    for (uint32_t g = 0; g < group_centers; ++g) {
-        const uint32_t center = first_center + first + g;
-        uint32_t next = __shfl_sync(full_mask, places, g);
-#pragma unroll
-        for (uint32_t k = 0; k < thread_atoms; ++k) {
-            if (lanes[g][k] >> lane & 1) {
-                const uint32_t place = next + __popc(lanes[g][k] & ((1u << lane) - 1));
-                if (place < max_neighbors) {
-                    list[place_by_atom(center, place)] = own[k];
-                } else {
-                    atomicMin(overflow, center);
-                }
+            for (uint32_t k = 0; k < thread_atoms; ++k) {
+                const bool is_near =
+                    are_near(center.x - at[k].x, center.y - at[k].y, cutoff_squared);
+                const uint32_t lanes = __ballot_sync(full_mask, is_near);
+                near_lanes[k] = lane == c ? lanes : near_lanes[k];
             }
-            next += __popc(lanes[g][k]);
+        }
+    }
+    const uint32_t center = first_center + first + lane;
+    uint32_t total = 0;
+#pragma unroll
+    for (uint32_t k = 0; k < thread_atoms; ++k) {
+        const uint32_t itself = center - (own_first + k * tile_threads);
+        if (itself < warp_lanes) near_lanes[k] &= ~(1u << itself);
+        total += __popc(near_lanes[k]);
+    }
+    if (total == 0) return;
+    uint32_t place = atomicAdd(n_neighbors + center, total);
+#pragma unroll
+    for (uint32_t k = 0; k < thread_atoms; ++k) {
+        for (uint32_t lanes = near_lanes[k]; lanes != 0; lanes &= lanes - 1, ++place) {
+            if (place < max_neighbors) {
+                list[place_by_atom(center, place)] = own_first + k * tile_threads + __ffs(lanes) - 1;
+            } else {
+                atomicMin(overflow, center);
+            }
         }
     }
 }
@@ -164,35 +170,43 @@ extern "C" __global__ void __launch_bounds__(tile_threads)
 neighbor_tiles(const float *x, const float *y, uint32_t n_atoms, float cutoff_squared,
                uint32_t *n_neighbors, uint32_t *list, uint32_t *overflow) {
     __shared__ alignas(16) float2 centers[tile_centers];
-    const uint32_t thread = threadIdx.x;
+    const uint32_t thread = threadIdx.x, lane = thread % warp_lanes;
     const uint32_t first_center = blockIdx.y * tile_centers;
     for (uint32_t i = thread; i < tile_centers; i += tile_threads) {
         centers[i] = position(x, y, first_center + i, n_atoms);
     }
-    uint32_t own[thread_atoms];
+    // Of the warp's first lane.
+    const uint32_t own_first = blockIdx.x * tile_block_atoms + thread - lane;
     float2 at[thread_atoms];
 #pragma unroll
     for (uint32_t k = 0; k < thread_atoms; ++k) {
-        own[k] = blockIdx.x * tile_block_atoms + k * tile_threads + thread;
-        at[k] = position(x, y, own[k], n_atoms);
+        at[k] = position(x, y, own_first + k * tile_threads + lane, n_atoms);
     }
     __syncthreads();
 
-    for (uint32_t i = 0; i < tile_centers; i += group_centers) {
-        const float4 ab = *reinterpret_cast<const float4 *>(&centers[i]);
-        const float4 cd = *reinterpret_cast<const float4 *>(&centers[i + 2]);
-        const float2 group[group_centers] = {{ab.x, ab.y}, {ab.z, ab.w}, {cd.x, cd.y}, {cd.z, cd.w}};
-        bool any = false;
+    for (uint32_t first = 0; first < tile_centers; first += turn_centers) {
+        uint32_t own_groups = 0;
 #pragma unroll
-        for (uint32_t g = 0; g < group_centers; ++g) {
+        for (uint32_t group = 0; group < turn_groups; ++group) {
+            const uint32_t i = first + group * group_centers;
+            const float4 ab = *reinterpret_cast<const float4 *>(&centers[i]);
+            const float4 cd = *reinterpret_cast<const float4 *>(&centers[i + 2]);
+            const float2 four[group_centers] = {
+                {ab.x, ab.y}, {ab.z, ab.w}, {cd.x, cd.y}, {cd.z, cd.w}};
+            bool any = false;
 #pragma unroll
-            for (uint32_t k = 0; k < thread_atoms; ++k) {
-                any |= are_near(group[g].x - at[k].x, group[g].y - at[k].y, cutoff_squared);
+            for (uint32_t g = 0; g < group_centers; ++g) {
+#pragma unroll
+                for (uint32_t k = 0; k < thread_atoms; ++k) {
+                    any |= are_near(four[g].x - at[k].x, four[g].y - at[k].y, cutoff_squared);
+                }
             }
+            own_groups |= uint32_t(any) << group;
         }
-        if (__any_sync(full_mask, any)) {
-            append_group(own, at, i, first_center, centers, cutoff_squared, n_neighbors, list,
-                         overflow);
+        const uint32_t groups = __reduce_or_sync(full_mask, own_groups);
+        if (groups != 0) {
+            append_turn(groups, own_first, at, first, first_center, centers, cutoff_squared,
+                        n_neighbors, list, overflow);
         }
     }
 }
@@ -202,6 +216,7 @@ neighbor_tiles(const float *x, const float *y, uint32_t n_atoms, float cutoff_sq
 namespace {
 
 constexpr uint32_t cell_threads = 256;
+constexpr uint32_t build_threads = 128;
 constexpr uint32_t scan_threads = 1024;
 constexpr uint32_t scan_warps = scan_threads / warp_lanes;
 constexpr uint32_t warp_chunk = warp_lanes * 4;
@@ -281,11 +296,18 @@ neighbor_cells_count(const float *x, const float *y, uint32_t n_atoms, float ori
                      float origin_y, float cells_per_length, uint32_t n_columns, uint32_t n_rows,
                      uint32_t *counts, uint32_t *ranks) {
     const CellGrid grid = {origin_x, origin_y, cells_per_length, n_columns, n_rows};
-    const uint32_t atom = blockIdx.x * blockDim.x + threadIdx.x;
-    if (atom >= n_atoms) {
-        return;
+    const uint32_t first = blockIdx.x * 2 * cell_threads + threadIdx.x;
+    const uint32_t second = first + cell_threads;
+    const auto position = [&](uint32_t atom) { return make_float2(__ldg(x + atom), __ldg(y + atom)); };
+    const auto rank = [&](float2 at) { return atomicAdd(counts + grid.cell(at.x, at.y), 1); };
+    if (second < n_atoms) {
+        const float2 a = position(first), b = position(second);
+        const uint32_t rank_a = rank(a), rank_b = rank(b);
+        ranks[first] = rank_a;
+        ranks[second] = rank_b;
+    } else if (first < n_atoms) {
+        ranks[first] = rank(position(first));
     }
-    ranks[atom] = atomicAdd(counts + grid.cell(__ldg(x + atom), __ldg(y + atom)), 1);
 }
 
 extern "C" __global__ void __launch_bounds__(scan_threads)
@@ -359,7 +381,7 @@ neighbor_cells_scatter(const float *x, const float *y, uint32_t n_atoms, float o
     }
 }
 
-extern "C" __global__ void __launch_bounds__(cell_threads)
+extern "C" __global__ void __launch_bounds__(build_threads)
 neighbor_cells_build(const float2 *sorted, const uint32_t *sorted_atoms, uint32_t n_atoms,
                      float origin_x, float origin_y, float cells_per_length, uint32_t n_columns,
                      uint32_t n_rows, const uint32_t *starts, float cutoff_squared,
@@ -370,6 +392,7 @@ neighbor_cells_build(const float2 *sorted, const uint32_t *sorted_atoms, uint32_
         return;
     }
     const float2 at = __ldg(sorted + own);
+    const uint32_t atom = __ldg(sorted_atoms + own);
     const uint32_t column = grid.column(at.x), row = grid.row(at.y);
     const uint32_t first_column = column == 0 ? 0 : column - 1;
     const uint32_t end_column = min(column + 2, n_columns);
@@ -381,69 +404,86 @@ neighbor_cells_build(const float2 *sorted, const uint32_t *sorted_atoms, uint32_
         from[i] = is_inside ? __ldg(starts + there * n_columns + first_column) : 0;
         n[i] = is_inside ? __ldg(starts + there * n_columns + end_column) - from[i] : 0;
     }
-    const uint32_t end_below = n[0], end_beside = n[0] + n[1], end = end_beside + n[2];
+    const uint32_t end_below = n[0], end_beside = n[0] + n[1], n_around = end_beside + n[2];
     from[1] -= end_below;
     from[2] -= end_beside;
+    const auto sorted_index = [&](uint32_t i) {
+        return (i < end_below ? from[0] : i < end_beside ? from[1] : from[2]) + i;
+    };
 
-    __shared__ uint32_t found[(max_neighbors + 1) * cell_threads];
-    const uint32_t thread = threadIdx.x;
-    uint32_t place = thread, count = 0;
-    for (uint32_t i = 0; i < end; ++i) {
-        const uint32_t other =
-            (i < end_below ? from[0] : i < end_beside ? from[1] : from[2]) + i;
-        const float2 there = __ldg(sorted + other);
-        if (are_near(there.x - at.x, there.y - at.y, cutoff_squared) && other != own) {
-            found[place] = other;
-            place = min(place + cell_threads, max_neighbors * cell_threads + thread);
-            ++count;
-        }
-    }
-
-    const uint32_t atom = __ldg(sorted_atoms + own);
-    n_neighbors[atom] = count;
-    const auto who = [&](uint32_t k) { return __ldg(sorted_atoms + found[k * cell_threads + thread]); };
-    if (count <= 4) {
-        uint32_t four[4];
+    const auto near_from = [&](uint32_t first) {
+        const uint32_t end = min(n_around, first + 32);
+        uint32_t near = 0;
+        for (uint32_t i = first; i < end; i += 4) {
 #pragma unroll
-        for (uint32_t k = 0; k < 4; ++k) {
-            four[k] = k < count ? who(k) : 0xffffffffu;
-        }
-        const auto exchange = [&](uint32_t i, uint32_t j) {
-            const uint32_t low = min(four[i], four[j]), high = max(four[i], four[j]);
-            four[i] = low;
-            four[j] = high;
-        };
-        exchange(0, 1);
-        exchange(2, 3);
-        exchange(0, 2);
-        exchange(1, 3);
-        exchange(1, 2);
-#pragma unroll
-        for (uint32_t k = 0; k < 4; ++k) {
-            if (k < count) {
-                list[place_by_place(atom, k, n_atoms)] = four[k];
+            for (uint32_t k = 0; k < 4; ++k) {
+                const uint32_t j = min(i + k, end - 1);
+                const float2 there = __ldg(sorted + sorted_index(j));
+                near |= uint32_t(are_near(there.x - at.x, there.y - at.y, cutoff_squared))
+                        << (j - first);
             }
         }
-        return;
+        const uint32_t itself = own - from[1] - first;
+        return itself < 32 ? near & ~(1u << itself) : near;
+    };
+    const auto who = [&](uint32_t i) { return __ldg(sorted_atoms + sorted_index(i)); };
+
+    if (n_around <= 32) {
+        uint32_t near = near_from(0);
+        const uint32_t count = __popc(near);
+        if (count <= 4) {
+            uint32_t four[4];
+#pragma unroll
+            for (uint32_t k = 0; k < 4; ++k) {
+                four[k] = 0xffffffffu;
+                if (k < count) {
+                    four[k] = who(__ffs(near) - 1);
+                    near &= near - 1;
+                }
+            }
+            const auto exchange = [&](uint32_t i, uint32_t j) {
+                const uint32_t low = min(four[i], four[j]), high = max(four[i], four[j]);
+                four[i] = low;
+                four[j] = high;
+            };
+            exchange(0, 1);
+            exchange(2, 3);
+            exchange(0, 2);
+            exchange(1, 3);
+            exchange(1, 2);
+            n_neighbors[atom] = count;
+#pragma unroll
+            for (uint32_t k = 0; k < 4; ++k) {
+                if (k < count) {
+                    list[place_by_place(atom, k, n_atoms)] = four[k];
+                }
+            }
+            return;
+        }
     }
-    const uint32_t n_kept = min(count, max_neighbors);
+    uint32_t count = 0;
     uint32_t neighbors[max_neighbors];
 #pragma unroll
     for (uint32_t k = 0; k < max_neighbors; ++k) {
         neighbors[k] = 0xffffffffu;
     }
-    for (uint32_t i = 0; i < n_kept; ++i) {
-        uint32_t moving = who(i);
+    for (uint32_t first = 0; first < n_around; first += 32) {
+        uint32_t near = near_from(first);
+        count += __popc(near);
+        for (; near != 0; near &= near - 1) {
+            uint32_t moving = who(first + __ffs(near) - 1);
 #pragma unroll
-        for (uint32_t k = 0; k < max_neighbors; ++k) {
-            const uint32_t here = neighbors[k];
-            neighbors[k] = min(here, moving);
-            moving = max(here, moving);
+            for (uint32_t k = 0; k < max_neighbors; ++k) {
+                const uint32_t here = neighbors[k];
+                neighbors[k] = min(here, moving);
+                moving = max(here, moving);
+            }
         }
     }
+    n_neighbors[atom] = count;
 #pragma unroll
     for (uint32_t k = 0; k < max_neighbors; ++k) {
-        if (k < n_kept) {
+        if (k < count) {
             list[place_by_place(atom, k, n_atoms)] = neighbors[k];
         }
     }

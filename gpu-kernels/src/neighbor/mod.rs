@@ -49,8 +49,9 @@ mod pairs;
 mod tiles;
 
 pub use cells::{
-    BLOCK, CellGrid, SCAN_BLOCK, SCAN_TILE, atom_grid, cell_index, neighbor_cells_build,
-    neighbor_cells_count, neighbor_cells_scan, neighbor_cells_scatter, scan_grid,
+    BLOCK, BUILD_BLOCK, CellGrid, SCAN_BLOCK, SCAN_TILE, atom_grid, build_grid, cell_index,
+    count_grid, neighbor_cells_build, neighbor_cells_count, neighbor_cells_scan,
+    neighbor_cells_scatter, scan_grid,
 };
 pub use pairs::{PAIR_BLOCK, neighbor_atomic, neighbor_no_atomic, pair_grid};
 pub use tiles::{
@@ -70,7 +71,56 @@ pub const NO_OVERFLOW: u32 = u32::MAX;
 /// rustc fuses nothing by itself; a reference must fuse here too.
 #[inline(always)]
 fn are_near(dx: f32, dy: f32, cutoff_squared: f32) -> bool {
-    dx.mul_add(dx, dy * dy) < cutoff_squared
+    distance_squared(dx, dy) < cutoff_squared
+}
+
+/// What [`are_near`] compares with the square of the cut-off.
+#[inline(always)]
+fn distance_squared(dx: f32, dy: f32) -> f32 {
+    dx.mul_add(dx, dy * dy)
+}
+
+/// The same number, of which the compiler does not know that it is the same.
+///
+/// What is done about a near atom computes addresses from the loop's counter.
+/// Known to be sums of it, they would be kept up to date in registers of their
+/// own, an addition each for every turn of the loop, also where nothing is near.
+#[cuda_std::gpu_only]
+#[inline(always)]
+fn opaque(number: u32) -> u32 {
+    let same;
+    // SAFETY: copies a register. Not `pure`: it stays where it stands.
+    unsafe {
+        core::arch::asm!(
+            "mov.b32 {same}, {number};",
+            same = out(reg32) same,
+            number = in(reg32) number,
+            options(nomem, nostack, preserves_flags)
+        );
+    }
+    same
+}
+
+/// The same address, of which the compiler does not know that it is the same.
+///
+/// In a loop it keeps the addresses that the source keeps. Of an address that it
+/// knows to be a sum, it may keep the parts, and add them up in every turn before
+/// the first load. (It also forgets that the address is in global memory; `ldg`
+/// says so.)
+#[cuda_std::gpu_only]
+#[inline(always)]
+fn opaque_address<T>(address: *const T) -> *const T {
+    let same;
+    // SAFETY: copies a register.
+    unsafe {
+        core::arch::asm!(
+            "mov.b64 {same}, {address};",
+            same = out(reg64) same,
+            address = in(reg64) address,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+    }
+    same
 }
 
 /// Index of atom `atom`'s neighbour `k` in a list by atom.

@@ -3,10 +3,11 @@
 use core::ops::Range;
 
 use cuda_std::atomic::{self, Device, Global, Relaxed};
+use cuda_std::ldg::ldg;
 use cuda_std::prelude::*;
 use cuda_std::vector::Float2;
 
-use super::{MAX_NEIGHBORS, are_near, place_by_atom, place_by_place};
+use super::{MAX_NEIGHBORS, are_near, opaque, opaque_address, place_by_atom, place_by_place};
 
 /// Threads in a block, an atom each.
 const BLOCK_THREADS: u32 = 128;
@@ -36,7 +37,11 @@ pub(super) unsafe fn append(
 /// ascending order.
 ///
 /// Four at a time: their eight loads are under way together, and one branch asks
-/// whether any is near, which is rare.
+/// whether any is near, which is rare. The loop keeps two addresses and a number,
+/// and the loads are at distances from the addresses that the compiler knows.
+/// With an index of 32 bits, of which `other + 1` could wrap round, each load
+/// would need an address computed for itself: that took 7% longer for 22,000
+/// atoms on an H200, and half as long again for a million.
 #[inline(always)]
 unsafe fn for_each_near(
     own: Float2,
@@ -46,37 +51,41 @@ unsafe fn for_each_near(
     cutoff_squared: f32,
     mut found: impl FnMut(u32),
 ) {
-    let is_near = |other: u32| {
-        let (x, y) = (*x.add(other as usize), *y.add(other as usize));
-        are_near(x - own.x, y - own.y, cutoff_squared)
-    };
-    let mut other = others.start;
-    while other + 3 < others.end {
-        let a = is_near(other);
-        let b = is_near(other + 1);
-        let c = is_near(other + 2);
-        let d = is_near(other + 3);
+    let is_near = |there: Float2| are_near(there.x - own.x, there.y - own.y, cutoff_squared);
+    let Range { mut start, end } = others;
+    let mut next_x = opaque_address(x.add(start as usize));
+    let mut next_y = opaque_address(y.add(start as usize));
+    // Where no four begin any more.
+    let end_of_fours = end.saturating_sub(3);
+    while start < end_of_fours {
+        let position = |i: usize| Float2::new(ldg(next_x.add(i)), ldg(next_y.add(i)));
+        let [a, b, c, d] = [0, 1, 2, 3].map(position).map(is_near);
         if a | b | c | d {
+            let first = opaque(start);
             if a {
-                found(other);
+                found(first);
             }
             if b {
-                found(other + 1);
+                found(first + 1);
             }
             if c {
-                found(other + 2);
+                found(first + 2);
             }
             if d {
-                found(other + 3);
+                found(first + 3);
             }
         }
-        other += 4;
+        start += 4;
+        (next_x, next_y) = (next_x.add(4), next_y.add(4));
     }
-    while other < others.end {
-        if is_near(other) {
-            found(other);
+    while start < end {
+        if is_near(Float2::new(
+            ldg(x.add(start as usize)),
+            ldg(y.add(start as usize)),
+        )) {
+            found(opaque(start));
         }
-        other += 1;
+        start += 1;
     }
 }
 

@@ -7,9 +7,9 @@ use crate::engine::{Buffer, Engine, EngineError, Fill, LaunchConfig, Prepared, T
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use cuda_std::vector::Float2;
 use gpu_kernels::neighbor::{
-    self, BLOCK, CellGrid, MAX_NEIGHBORS, NO_OVERFLOW, SCAN_BLOCK, SCAN_TILE, neighbor_cells_build,
-    neighbor_cells_count, neighbor_cells_scan, neighbor_cells_scatter, place_by_atom,
-    place_by_place,
+    self, BLOCK, BUILD_BLOCK, CellGrid, MAX_NEIGHBORS, NO_OVERFLOW, SCAN_BLOCK, SCAN_TILE,
+    neighbor_cells_build, neighbor_cells_count, neighbor_cells_scan, neighbor_cells_scatter,
+    place_by_atom, place_by_place,
 };
 
 // `Problem::reset` sets every byte of it.
@@ -246,6 +246,8 @@ impl<'e> Cells<'e> {
         } = self.grid;
         let n_atoms = problem.n_atoms;
         let over_atoms = LaunchConfig::new(neighbor::atom_grid(n_atoms), BLOCK);
+        let over_pairs_of_atoms = LaunchConfig::new(neighbor::count_grid(n_atoms), BLOCK);
+        let over_sorted = LaunchConfig::new(neighbor::build_grid(n_atoms), BUILD_BLOCK);
         let over_cells = LaunchConfig::new(neighbor::scan_grid(&self.grid), SCAN_BLOCK);
         // SAFETY: for all four. The buffers have the lengths and zeros that `new`
         // gave them, for this grid and the problem's atoms; each launch finds
@@ -253,7 +255,7 @@ impl<'e> Cells<'e> {
         unsafe {
             Ok([
                 Prepared::of::<neighbor_cells_count>(
-                    over_atoms,
+                    over_pairs_of_atoms,
                     (
                         problem.x.as_ptr(),
                         problem.y.as_ptr(),
@@ -296,7 +298,7 @@ impl<'e> Cells<'e> {
                     ),
                 )?,
                 Prepared::of::<neighbor_cells_build>(
-                    over_atoms,
+                    over_sorted,
                     (
                         self.sorted.as_ptr(),
                         self.sorted_atoms.as_ptr(),

@@ -5,12 +5,8 @@ use cuda_std::ldg::ldg;
 use cuda_std::prelude::*;
 use cuda_std::vector::Float2;
 
-use super::{BLOCK_THREADS, CellGrid};
+use super::CellGrid;
 use crate::neighbor::{MAX_NEIGHBORS, are_near, place_by_place};
-
-/// Length of what a block notes during the search: a row for each place in a
-/// list, and one for all that find none, which nobody reads.
-const FOUND_LEN: usize = ((MAX_NEIGHBORS + 1) * BLOCK_THREADS) as usize;
 
 /// An atom's neighbours so far, in ascending order; [`u32::MAX`] where there is
 /// none yet.
@@ -54,6 +50,60 @@ const fn sort_four([a, b, c, d]: [u32; 4]) -> [u32; 4] {
     [a, b, c, d]
 }
 
+/// The atoms of the three cells by three around one: three runs of the sorted
+/// atoms, one after the other.
+#[derive(Clone, Copy)]
+struct Around {
+    /// How many there are in the first run, in the first two, and in all three.
+    ends: [u32; 3],
+    /// What to add to an index into all three to get that of the sorted atom, in
+    /// each run. May wrap round.
+    from: [u32; 3],
+}
+
+impl Around {
+    /// Of runs given by their first sorted atom and their length.
+    #[inline(always)]
+    const fn new(
+        [(below, n_below), (beside, n_beside), (above, n_above)]: [(u32, u32); 3],
+    ) -> Self {
+        let (end_below, end_beside) = (n_below, n_below + n_beside);
+        Self {
+            ends: [end_below, end_beside, end_beside + n_above],
+            from: [
+                below,
+                beside.wrapping_sub(end_below),
+                above.wrapping_sub(end_beside),
+            ],
+        }
+    }
+
+    /// Sorted index of atom `i` of all three runs.
+    #[inline(always)]
+    const fn sorted(&self, i: u32) -> u32 {
+        let [below, beside, above] = self.from;
+        let from = if i < self.ends[1] { beside } else { above };
+        let from = if i < self.ends[0] { below } else { from };
+        from.wrapping_add(i)
+    }
+
+    /// Which of all three runs the atom of the middle one is that has the sorted
+    /// index `sorted`: the inverse of [`Self::sorted`].
+    #[inline(always)]
+    const fn beside(&self, sorted: u32) -> u32 {
+        sorted.wrapping_sub(self.from[1])
+    }
+
+    /// Number of atoms.
+    #[inline(always)]
+    const fn len(&self) -> u32 {
+        self.ends[2]
+    }
+}
+
+/// Atoms that one mask is about.
+const MASK_ATOMS: u32 = u32::BITS;
+
 /// Finds each atom's neighbours in the nine cells around it. The lists are by
 /// place and ascending.
 ///
@@ -61,9 +111,9 @@ const fn sort_four([a, b, c, d]: [u32; 4]) -> [u32; 4] {
 /// same few cells, and find them in the cache.
 ///
 /// A lane in four finds a near atom at any one step of the search, and the warp
-/// waits for what such lanes do. So they do as little as can be: they note in
-/// shared memory where it is, each lane in a column of its own. All else is done
-/// after the search, by all lanes together.
+/// waits for what such lanes do. So they do as little as can be: they set a bit,
+/// which takes no branch. Without one, the loads of four steps are under way
+/// together. All else is done after the search, by all lanes together.
 ///
 /// # Safety
 ///
@@ -71,8 +121,8 @@ const fn sort_four([a, b, c, d]: [u32; 4]) -> [u32; 4] {
 /// the same grid; `n_neighbors` holds `n_atoms` elements, `list`
 /// [`MAX_NEIGHBORS`] times as many, `overflow` one,
 /// [`NO_OVERFLOW`](crate::neighbor::NO_OVERFLOW). The cut-off distance is at most what the
-/// grid was made for. Launch with [`BLOCK`](super::BLOCK) threads and [`atom_grid`](super::atom_grid) blocks.
-#[kernel(launch_bounds(BLOCK_THREADS))]
+/// grid was made for. Launch with [`BUILD_BLOCK`] threads and [`build_grid`] blocks.
+#[kernel(launch_bounds(BUILD_THREADS))]
 pub unsafe fn neighbor_cells_build(
     sorted: *const Float2,
     sorted_atoms: *const u32,
@@ -100,6 +150,7 @@ pub unsafe fn neighbor_cells_build(
         return;
     }
     let at = ldg(sorted.add(own as usize));
+    let atom = ldg(sorted_atoms.add(own as usize));
     let (column, row) = (grid.column(at.x), grid.row(at.y));
     let first_column = column.saturating_sub(1);
     let end_column = (column + 2).min(n_columns);
@@ -114,77 +165,85 @@ pub unsafe fn neighbor_cells_build(
             (0, 0)
         }
     };
-    // Row −1 is, as a u32, outside the grid too.
-    let (below, n_below) = run(row.wrapping_sub(1));
-    let (beside, n_beside) = run(row);
-    let (above, n_above) = run(row + 1);
+    // Row −1 is, as a u32, outside the grid too. One loop goes over all three
+    // runs: a warp goes round as often as its lane with the most atoms to look
+    // at, not as often as the longest first run, second run and third run
+    // together.
+    let around = Around::new([run(row.wrapping_sub(1)), run(row), run(row + 1)]);
 
-    // One loop over all three runs: a warp goes round as often as its lane with
-    // the most atoms to look at, not as often as the longest first run, second
-    // run and third run together.
-    let (end_below, end_beside) = (n_below, n_below + n_beside);
-    let end = end_beside + n_above;
-    let (from_below, from_beside, from_above) = (
-        below,
-        beside.wrapping_sub(end_below),
-        above.wrapping_sub(end_beside),
-    );
-    // First only where the near ones are, in the order of the search.
-    let found = shared_array![u32; FOUND_LEN];
-    let thread = thread::thread_idx_x();
-    let found_place = |k: u32| k * BLOCK_THREADS + thread;
-    let mut place = found_place(0);
-    let mut count = 0;
-    let mut i = 0;
-    while i < end {
-        let from = if i < end_beside {
-            from_beside
-        } else {
-            from_above
-        };
-        let from = if i < end_below { from_below } else { from };
-        let other = from.wrapping_add(i);
-        let there = ldg(sorted.add(other as usize));
-        if are_near(there.x - at.x, there.y - at.y, cutoff_squared) && other != own {
-            *found.add(place as usize) = other;
-            place = (place + BLOCK_THREADS).min(found_place(MAX_NEIGHBORS));
-            count += 1;
+    // Of the atoms around from number `first` on, which are near: bit 0 for the
+    // first, and so on.
+    let near_from = |first: u32| {
+        let end = around.len().min(first + MASK_ATOMS);
+        let mut near = 0;
+        let mut i = first;
+        while i < end {
+            // Beyond the end, the last atom again: its bit stays what it is.
+            let [a, b, c, d] = [i, i + 1, i + 2, i + 3].map(|i| if i < end { i } else { end - 1 });
+            let position = |i: u32| ldg(sorted.add(around.sorted(i) as usize));
+            let (at_a, at_b, at_c, at_d) = (position(a), position(b), position(c), position(d));
+            let bit = |i: u32, there: Float2| {
+                u32::from(are_near(there.x - at.x, there.y - at.y, cutoff_squared)) << (i - first)
+            };
+            near |= bit(a, at_a) | bit(b, at_b) | bit(c, at_c) | bit(d, at_d);
+            i += 4;
         }
-        i += 1;
-    }
-
-    // Then who they are, in order.
-    let atom = ldg(sorted_atoms.add(own as usize));
-    *n_neighbors.add(atom as usize) = count;
-    let who = |k: u32| ldg(sorted_atoms.add(*found.add(found_place(k) as usize) as usize));
+        // An atom is near itself, but no neighbour.
+        match around.beside(own).wrapping_sub(first) {
+            itself @ 0..MASK_ATOMS => near & !(1 << itself),
+            _ => near,
+        }
+    };
+    let who = |i: u32| ldg(sorted_atoms.add(around.sorted(i) as usize));
     let store = |k: u32, neighbor: u32| *list.add(place_by_place(atom, k, n_atoms)) = neighbor;
-    if count <= 4 {
-        // So it is in graphene, and in most of nature.
-        let who = |k: u32| if k < count { who(k) } else { u32::MAX };
-        let [a, b, c, d] = sort_four([who(0), who(1), who(2), who(3)]);
-        if count > 0 {
-            store(0, a);
+
+    if around.len() <= MASK_ATOMS {
+        let mut near = near_from(0);
+        let count = near.count_ones();
+        if count <= 4 {
+            // So it is in graphene, and in most of nature.
+            let mut next = |k: u32| {
+                if k < count {
+                    let i = near.trailing_zeros();
+                    near &= near - 1;
+                    who(i)
+                } else {
+                    u32::MAX
+                }
+            };
+            let [a, b, c, d] = sort_four([next(0), next(1), next(2), next(3)]);
+            *n_neighbors.add(atom as usize) = count;
+            if count > 0 {
+                store(0, a);
+            }
+            if count > 1 {
+                store(1, b);
+            }
+            if count > 2 {
+                store(2, c);
+            }
+            if count > 3 {
+                store(3, d);
+            }
+            return;
         }
-        if count > 1 {
-            store(1, b);
-        }
-        if count > 2 {
-            store(2, c);
-        }
-        if count > 3 {
-            store(3, d);
-        }
-        return;
     }
-    let n_kept = count.min(MAX_NEIGHBORS);
+
+    let mut count = 0;
     let mut neighbors: Neighbors = [u32::MAX; MAX_NEIGHBORS as usize];
-    let mut k = 0;
-    while k < n_kept {
-        insert(&mut neighbors, who(k));
-        k += 1;
+    let mut first = 0;
+    while first < around.len() {
+        let mut near = near_from(first);
+        count += near.count_ones();
+        while near != 0 {
+            insert(&mut neighbors, who(first + near.trailing_zeros()));
+            near &= near - 1;
+        }
+        first += MASK_ATOMS;
     }
+    *n_neighbors.add(atom as usize) = count;
     for (k, neighbor) in (0..MAX_NEIGHBORS).zip(neighbors) {
-        if k < n_kept {
+        if k < count {
             store(k, neighbor);
         }
     }
@@ -193,9 +252,33 @@ pub unsafe fn neighbor_cells_build(
     }
 }
 
+/// Threads in a block of [`neighbor_cells_build`].
+const BUILD_THREADS: u32 = 128;
+
+/// Block of [`neighbor_cells_build`], in threads.
+pub const BUILD_BLOCK: [u32; 3] = [BUILD_THREADS, 1, 1];
+
+/// Grid of [`neighbor_cells_build`]: a thread an atom, and at least one block,
+/// since no launch may be empty.
+pub const fn build_grid(n_atoms: u32) -> [u32; 3] {
+    let n_blocks = n_atoms.div_ceil(BUILD_THREADS);
+    [if n_blocks == 0 { 1 } else { n_blocks }, 1, 1]
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Neighbors, insert, sort_four};
+    use super::{Around, Neighbors, insert, sort_four};
+
+    #[test]
+    fn the_atoms_around_are_three_runs() {
+        let around = Around::new([(10, 2), (50, 0), (3, 3)]);
+        let sorted = [0, 1, 2, 3, 4].map(|i| around.sorted(i));
+        assert_eq!((around.len(), sorted), (5, [10, 11, 3, 4, 5]));
+        let around = Around::new([(0, 0), (7, 3), (90, 1)]);
+        let sorted = [0, 1, 2, 3].map(|i| around.sorted(i));
+        assert_eq!((around.len(), sorted), (4, [7, 8, 9, 90]));
+        assert_eq!([7, 8, 9].map(|sorted| around.beside(sorted)), [0, 1, 2]);
+    }
 
     #[test]
     fn insertion_keeps_the_smallest_in_order() {

@@ -9,13 +9,25 @@ use cuda_std::vector::Float2;
 use super::scan::{UNKNOWN, state};
 use super::{BLOCK_THREADS, CellGrid, SCAN_TILE, cell_index};
 
+/// Atoms of a thread of [`neighbor_cells_count`], a block's width apart: two
+/// atomics under way.
+const COUNT_ATOMS: u32 = 2;
+const COUNT_BLOCK_ATOMS: u32 = COUNT_ATOMS * BLOCK_THREADS;
+
+/// Grid of [`neighbor_cells_count`]; at least one block, since no launch may be
+/// empty.
+pub const fn count_grid(n_atoms: u32) -> [u32; 3] {
+    let n_blocks = n_atoms.div_ceil(COUNT_BLOCK_ATOMS);
+    [if n_blocks == 0 { 1 } else { n_blocks }, 1, 1]
+}
+
 /// Counts the atoms of each cell, and gives each atom its rank in its cell.
 ///
 /// # Safety
 ///
 /// `x`, `y` and `ranks` hold `n_atoms` elements; `counts` holds
 /// [`CellGrid::padded_len`] zeros. The five parameters in the middle are a
-/// [`CellGrid`]'s fields. Launch with [`BLOCK`](super::BLOCK) threads and [`atom_grid`](super::atom_grid) blocks.
+/// [`CellGrid`]'s fields. Launch with [`BLOCK`](super::BLOCK) threads and [`count_grid`] blocks.
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn neighbor_cells_count(
     x: *const f32,
@@ -36,22 +48,33 @@ pub unsafe fn neighbor_cells_count(
         n_columns,
         n_rows,
     };
-    let atom = thread::index_1d();
-    if atom >= n_atoms {
-        return;
+    let first = thread::block_idx_x() * COUNT_BLOCK_ATOMS + thread::thread_idx_x();
+    let second = first + BLOCK_THREADS;
+    let position = |atom: u32| Float2::new(ldg(x.add(atom as usize)), ldg(y.add(atom as usize)));
+    let rank = |at: Float2| {
+        let counter = counts.add(cell_index(&grid, at.x, at.y) as usize);
+        atomic::add(counter, 1, Global, Device, Relaxed)
+    };
+    if second < n_atoms {
+        let (a, b) = (position(first), position(second));
+        let (rank_a, rank_b) = (rank(a), rank(b));
+        *ranks.add(first as usize) = rank_a;
+        *ranks.add(second as usize) = rank_b;
+    } else if first < n_atoms {
+        *ranks.add(first as usize) = rank(position(first));
     }
-    let cell = cell_index(&grid, ldg(x.add(atom as usize)), ldg(y.add(atom as usize)));
-    let rank = atomic::add(counts.add(cell as usize), 1, Global, Device, Relaxed);
-    *ranks.add(atom as usize) = rank;
 }
+
+// The code above names both atoms.
+const _: () = assert!(COUNT_ATOMS == 2);
 
 /// Puts every atom at its place in the order of cells, and resets what the scan
 /// left.
 ///
 /// # Safety
 ///
-/// As [`neighbor_cells_count`]; `ranks` and `starts` are what the two launches
-/// before wrote, `sorted` and `sorted_atoms` hold `n_atoms` elements,
+/// As [`neighbor_cells_count`], but launch with [`atom_grid`](super::atom_grid)
+/// blocks; `ranks` and `starts` are what the two launches before wrote, `sorted` and `sorted_atoms` hold `n_atoms` elements,
 /// `tile_states` and `n_tiles` are the scan's.
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn neighbor_cells_scatter(
