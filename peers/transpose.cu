@@ -98,6 +98,7 @@ namespace {
 constexpr unsigned LARGE_TILE = 64;
 constexpr unsigned CHUNK = 4;
 constexpr unsigned SQUARES = LARGE_TILE / CHUNK;
+constexpr unsigned LARGE_THREADS = SQUARES * SQUARES;
 
 __device__ __forceinline__ unsigned chunk_index(unsigned square_row, unsigned square_column,
                                                 unsigned row_in_square) {
@@ -105,50 +106,18 @@ __device__ __forceinline__ unsigned chunk_index(unsigned square_row, unsigned sq
     return row_in_square * (2 * SQUARES * 8) + line * 8 + ((square_column % 8) ^ (line % 8));
 }
 
-__device__ __forceinline__ float4 load_chunk(const float* matrix, unsigned row, unsigned column,
-                                             unsigned n_rows, unsigned n_columns) {
-    float4 chunk = make_float4(0, 0, 0, 0);
-    if (row >= n_rows) return chunk;
-    if (n_columns % CHUNK == 0) {
-        if (column < n_columns) {
-            chunk = *reinterpret_cast<const float4*>(matrix + element(row, column, n_columns));
-        }
-        return chunk;
-    }
-    const float* at = matrix + element(row, column, n_columns);
-    if (column + 0 < n_columns) chunk.x = at[0];
-    if (column + 1 < n_columns) chunk.y = at[1];
-    if (column + 2 < n_columns) chunk.z = at[2];
-    if (column + 3 < n_columns) chunk.w = at[3];
-    return chunk;
-}
-
-__device__ __forceinline__ void store_chunk(float* matrix, unsigned row, unsigned column, unsigned n_rows,
-                                            unsigned n_columns, float4 chunk) {
-    if (row >= n_rows) return;
-    float* at = matrix + element(row, column, n_columns);
-    if (n_columns % CHUNK == 0) {
-        if (column < n_columns) *reinterpret_cast<float4*>(at) = chunk;
-        return;
-    }
-    if (column + 0 < n_columns) at[0] = chunk.x;
-    if (column + 1 < n_columns) at[1] = chunk.y;
-    if (column + 2 < n_columns) at[2] = chunk.z;
-    if (column + 3 < n_columns) at[3] = chunk.w;
-}
-
-}  // namespace
-
-extern "C" __global__ void __launch_bounds__(SQUARES* SQUARES)
-    transpose_vectorized(const float* input, float* output, unsigned n_rows, unsigned n_columns) {
-    __shared__ float4 tile[LARGE_TILE * LARGE_TILE / CHUNK];
+__device__ __forceinline__ void transpose_squares(float4* tile, const float* input, float* output,
+                                                  unsigned first_row, unsigned first_column,
+                                                  unsigned n_rows, unsigned n_columns) {
     const unsigned x = threadIdx.x, y = threadIdx.y;
-    const unsigned first_row = blockIdx.x * LARGE_TILE, first_column = blockIdx.y * LARGE_TILE;
-
     float4 square[CHUNK];
 #pragma unroll
     for (unsigned i = 0; i < CHUNK; ++i) {
-        square[i] = load_chunk(input, first_row + y * CHUNK + i, first_column + x * CHUNK, n_rows, n_columns);
+        const unsigned row = first_row + y * CHUNK + i, column = first_column + x * CHUNK;
+        square[i] = make_float4(0, 0, 0, 0);
+        if (row < n_rows && column < n_columns) {
+            square[i] = *reinterpret_cast<const float4*>(input + element(row, column, n_columns));
+        }
     }
 #pragma unroll
     for (unsigned i = 0; i < CHUNK; ++i) tile[chunk_index(y, x, i)] = square[i];
@@ -158,10 +127,80 @@ extern "C" __global__ void __launch_bounds__(SQUARES* SQUARES)
 
     const unsigned row = first_column + y * CHUNK, column = first_row + x * CHUNK;
     const auto store = [&](unsigned i, float4 chunk) {
-        store_chunk(output, row + i, column, n_columns, n_rows, chunk);
+        if (row + i < n_columns && column < n_rows) {
+            *reinterpret_cast<float4*>(output + element(row + i, column, n_rows)) = chunk;
+        }
     };
     store(0, make_float4(square[0].x, square[1].x, square[2].x, square[3].x));
     store(1, make_float4(square[0].y, square[1].y, square[2].y, square[3].y));
     store(2, make_float4(square[0].z, square[1].z, square[2].z, square[3].z));
     store(3, make_float4(square[0].w, square[1].w, square[2].w, square[3].w));
+}
+
+// Rows that start anywhere: each output row is cut at the sectors' borders before
+// the multiples of 64, so that stores fill sectors; the tile has 8 rows more.
+constexpr unsigned SECTOR = 8;
+constexpr unsigned SHIFTED_ROWS = LARGE_TILE + SECTOR;
+
+__device__ __forceinline__ unsigned shifted_place(unsigned row, unsigned column) {
+    return row * LARGE_TILE + (column ^ (row / 4 % 8 * 4));
+}
+
+__device__ __forceinline__ void transpose_shifted(float* tile, const float* input, float* output,
+                                                  unsigned first_row, unsigned first_column,
+                                                  unsigned n_rows, unsigned n_columns) {
+    constexpr unsigned rows_at_a_time = LARGE_THREADS / LARGE_TILE;
+    constexpr unsigned n_loads = SHIFTED_ROWS / rows_at_a_time;
+    const unsigned thread = threadIdx.y * SQUARES + threadIdx.x;
+    const unsigned x = thread % LARGE_TILE, y = thread / LARGE_TILE;
+    float values[n_loads];
+#pragma unroll
+    for (unsigned k = 0; k < n_loads; ++k) {
+        const unsigned row = first_row + k * rows_at_a_time + y - SECTOR;
+        values[k] = 0.0f;
+        if (row < n_rows && first_column + x < n_columns) {
+            values[k] = input[element(row, first_column + x, n_columns)];
+        }
+    }
+#pragma unroll
+    for (unsigned k = 0; k < n_loads; ++k) tile[shifted_place(k * rows_at_a_time + y, x)] = values[k];
+    __syncthreads();
+
+#pragma unroll
+    for (unsigned i = 0; i < LARGE_TILE * LARGE_TILE / CHUNK / LARGE_THREADS; ++i) {
+        const unsigned chunk = i * LARGE_THREADS + thread;
+        const unsigned tile_column = chunk / 64 * 4 + chunk / 8 % 4;
+        const unsigned column = first_column + tile_column;
+        if (column >= n_columns) continue;
+        const unsigned shift = unsigned(element(column, first_row, n_rows)) % SECTOR;
+        const unsigned tile_row = SECTOR - shift + (chunk / 32 % 2 * 8 + chunk % 8) * CHUNK;
+        const auto at = [&](unsigned j) { return tile[shifted_place(tile_row + j, tile_column)]; };
+        const float4 four = make_float4(at(0), at(1), at(2), at(3));
+        const unsigned row = first_row + tile_row - SECTOR;
+        if (row < n_rows && row + 3 < n_rows) {
+            *reinterpret_cast<float4*>(output + element(column, row, n_rows)) = four;
+        } else {
+            const auto store = [&](unsigned j, float value) {
+                if (row + j < n_rows) output[element(column, row + j, n_rows)] = value;
+            };
+            store(0, four.x);
+            store(1, four.y);
+            store(2, four.z);
+            store(3, four.w);
+        }
+    }
+}
+
+}  // namespace
+
+extern "C" __global__ void __launch_bounds__(LARGE_THREADS)
+    transpose_vectorized(const float* input, float* output, unsigned n_rows, unsigned n_columns) {
+    __shared__ float4 tile[SHIFTED_ROWS * LARGE_TILE / CHUNK];
+    const unsigned first_row = blockIdx.x * LARGE_TILE, first_column = blockIdx.y * LARGE_TILE;
+    if (n_columns % CHUNK == 0 && n_rows % SECTOR == 0) {
+        transpose_squares(tile, input, output, first_row, first_column, n_rows, n_columns);
+    } else {
+        transpose_shifted(reinterpret_cast<float*>(tile), input, output, first_row, first_column, n_rows,
+                          n_columns);
+    }
 }

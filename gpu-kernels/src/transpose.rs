@@ -16,12 +16,49 @@
 //! | [`transpose_vectorized`] | 64×64 tile, 16 bytes an access | |
 //!
 //! M and N are arbitrary: tiles that stick out are cut off thread by thread.
+//!
+//! # Record of tuning: [`transpose_vectorized`] on an H200
+//!
+//! Fewest bytes: 8 an element, 537 MB at 8192². Fewest operations: none. The floor
+//! is the driver's device-to-device copy, 129 to 130 µs there, and 2.00 ms at
+//! 32768². The kernel takes 132.8 µs (0.975 of the copy) and 2.100 ms (0.957);
+//! at sizes around 8192 that are no multiple of 8, 140 to 143 µs.
+//!
+//! What a copy must do to be as fast as the driver's was measured first, by 300
+//! kernels. It is the plainest one: 16 bytes a thread, one access, blocks of 128 or
+//! 256 threads, no loop, no hints (1.00). With four accesses a thread it is 0.95,
+//! in blocks of 1024 threads 0.96, with blocks that stay and go on in steps 0.93,
+//! with such blocks that take the next tile from a counter 0.98, by the bulk copy
+//! engine at most 0.95. Blocks start in order, so the addresses under way are a
+//! window that moves through memory; the copy wants it to be just large enough to
+//! hide the latency, 32 KB a multiprocessor. A tile with a barrier in the middle
+//! needs several blocks at a time instead, and 128 KB: a copy of 64×64 tiles that
+//! turns nothing, but is built like this, has 0.98 along the rows and 0.91 down
+//! them. The transpose is in between.
+//!
+//! | step | predicted | measured, 8192² |
+//! |---|---|---|
+//! | blocks of 32×32 that load one chunk a thread, as the copy | 0.99 | 0.92: rows of 128 bytes |
+//! | 64×64, one or two chunks a thread | 0.99 | 0.95 to 0.97 |
+//! | tiles of 64×128, 128×64, 128×128, 64×256 | +1% | ±0.5% |
+//! | several tile columns at a time, in groups of 2 to 32 | +2% at 32768² | −0.5 to −3% |
+//! | blocks that stay, `cp.async`, two to six stages | 0.98 | 0.92 to 0.946 |
+//! | the same, tiles from a counter | 0.98 | 0.976, and 0.957 at 32768² |
+//! | loads evicted first, streaming stores | +1% | ±0.5%; `ld.cs` −5% |
+//! | stores evicted last | +1% | +1.5%, at 32768² nothing: more of the output is still in the cache when the clock stops, so not used |
+//! | 8191²: 4-byte accesses, lanes side by side (was 225 µs) | 145 µs | 189 µs |
+//! | and stores that begin at sectors | 150 µs | 141 µs |
+//! | and loads of 16 bytes as the rows lie | 136 µs | 150 µs: a row is 17 chunks |
+//!
+//! To be tried next: the counter with smaller tiles, and loads that begin at
+//! sectors too.
 
 use cuda_std::ldg::ldg;
 use cuda_std::prelude::*;
 use cuda_std::vector::Float4;
 
 use crate::swizzle::Swizzle;
+use crate::unrolled::unrolled;
 
 /// Side of a square tile, in elements, and of a square block, in threads.
 pub const TILE: u32 = 32;
@@ -236,6 +273,7 @@ pub const LARGE_TILE_SQUARES: u32 = LARGE_TILE / CHUNK;
 /// Threads in a block of [`transpose_vectorized`].
 pub const LARGE_BLOCK_THREADS: u32 = LARGE_TILE_SQUARES * LARGE_TILE_SQUARES;
 
+const WARP_LANES: u32 = 32;
 const CHUNK_BYTES: u32 = 16;
 /// A line is 32 banks of 4 bytes: the half of a tile row.
 const LINE_BYTES: u32 = 128;
@@ -243,9 +281,12 @@ const LINE_CHUNKS: u32 = LINE_BYTES / CHUNK_BYTES;
 /// The lines of one row of every square, for both halves of the tile.
 const ROW_SLICE_BYTES: u32 = 2 * LARGE_TILE_SQUARES * LINE_BYTES;
 const LARGE_TILE_BYTES: u32 = LARGE_TILE * LARGE_TILE * 4;
+#[cfg(test)]
 const LARGE_TILE_CHUNKS: usize = (LARGE_TILE_BYTES / CHUNK_BYTES) as usize;
 
 const _: () = assert!(CHUNK * ROW_SLICE_BYTES == LARGE_TILE_BYTES);
+// One array serves both layouts.
+const _: () = assert!(LARGE_TILE_BYTES <= SHIFTED_ELEMENTS * 4);
 
 /// Offset in bytes of the chunk that is row `row_in_square` of the square
 /// `(square_row, square_column)`.
@@ -275,11 +316,8 @@ pub const fn chunk_offset_bytes(square_row: u32, square_column: u32, row_in_squa
 }
 
 /// Loads the square of a matrix whose first element is `(row, column)`; elements
-/// outside the matrix are 0.
-///
-/// A 16-byte load wants its address to be a multiple of 16. Rows start at such
-/// addresses if `n_columns` is a multiple of 4, and then each chunk lies wholly
-/// inside or outside; if not, the square is loaded element by element.
+/// outside the matrix are 0. Rows are a multiple of 4 long, so that each chunk
+/// is aligned, and lies wholly inside or outside.
 #[inline(always)]
 unsafe fn load_square(
     matrix: *const f32,
@@ -288,26 +326,14 @@ unsafe fn load_square(
     n_rows: u32,
     n_columns: u32,
 ) -> [Float4; 4] {
-    if n_columns.is_multiple_of(CHUNK) {
-        let chunk = |i| {
-            if row + i < n_rows && column < n_columns {
-                Float4::load(matrix.add(element(row + i, column, n_columns)).cast())
-            } else {
-                Float4::default()
-            }
-        };
-        [chunk(0), chunk(1), chunk(2), chunk(3)]
-    } else {
-        let at = |i, j| {
-            if row + i < n_rows && column + j < n_columns {
-                *matrix.add(element(row + i, column + j, n_columns))
-            } else {
-                0.0
-            }
-        };
-        let chunk = |i| Float4::new(at(i, 0), at(i, 1), at(i, 2), at(i, 3));
-        [chunk(0), chunk(1), chunk(2), chunk(3)]
-    }
+    let chunk = |i| {
+        if row + i < n_rows && column < n_columns {
+            Float4::load(matrix.add(element(row + i, column, n_columns)).cast())
+        } else {
+            Float4::default()
+        }
+    };
+    [chunk(0), chunk(1), chunk(2), chunk(3)]
 }
 
 /// Stores a square to a matrix, as [`load_square`] loads one, leaving out what
@@ -321,33 +347,42 @@ unsafe fn store_square(
     n_columns: u32,
     [a, b, c, d]: [Float4; 4],
 ) {
-    if n_columns.is_multiple_of(CHUNK) {
-        let store = |i, chunk: Float4| {
-            if row + i < n_rows && column < n_columns {
-                chunk.store(matrix.add(element(row + i, column, n_columns)).cast());
-            }
-        };
-        store(0, a);
-        store(1, b);
-        store(2, c);
-        store(3, d);
-    } else {
-        let store_at = |i, j, value| {
-            if row + i < n_rows && column + j < n_columns {
-                *matrix.add(element(row + i, column + j, n_columns)) = value;
-            }
-        };
-        let store = |i, chunk: Float4| {
-            store_at(i, 0, chunk.x);
-            store_at(i, 1, chunk.y);
-            store_at(i, 2, chunk.z);
-            store_at(i, 3, chunk.w);
-        };
-        store(0, a);
-        store(1, b);
-        store(2, c);
-        store(3, d);
+    let store = |i, chunk: Float4| {
+        if row + i < n_rows && column < n_columns {
+            chunk.store(matrix.add(element(row + i, column, n_columns)).cast());
+        }
+    };
+    store(0, a);
+    store(1, b);
+    store(2, c);
+    store(3, d);
+}
+
+/// Loads a chunk of the tile. A plain load would be split where each of its
+/// elements goes a way of its own, as here, and lanes that load single elements
+/// of chunks meet conflicts.
+#[cuda_std::gpu_only]
+#[inline(always)]
+unsafe fn load_chunk(address: *const Float4) -> Float4 {
+    let (x, y, z, w);
+    // SAFETY: reads shared memory that the caller vouches for. Not `pure`: it
+    // stays behind the barrier.
+    unsafe {
+        core::arch::asm!(
+            "{{",
+            ".reg .b64 place;",
+            "cvta.to.shared.u64 place, {address};",
+            "ld.shared.v4.f32 {{{x}, {y}, {z}, {w}}}, [place];",
+            "}}",
+            address = in(reg64) address,
+            x = out(reg32) x,
+            y = out(reg32) y,
+            z = out(reg32) z,
+            w = out(reg32) w,
+            options(readonly, nostack, preserves_flags)
+        );
     }
+    Float4::new(x, y, z, w)
 }
 
 /// The transpose of a square of four rows of four.
@@ -361,32 +396,19 @@ pub const fn transpose_square([a, b, c, d]: [Float4; 4]) -> [Float4; 4] {
     ]
 }
 
-/// Through a 64×64 tile, 16 bytes an access, 16 elements a thread, laid out by
-/// [`chunk_offset_bytes`] without conflicts.
-///
-/// Where rows of a matrix do not start at multiples of 16 bytes (the number of
-/// its columns is no multiple of 4), its accesses are 4 bytes wide; the tile's
-/// stay 16.
-///
-/// # Safety
-///
-/// `input` and `output` are aligned to 16 bytes, hold `n_rows * n_columns`
-/// elements (fewer than 2³²) and do not overlap. Launch with [`LARGE_BLOCK`]
-/// threads and [`large_grid`] blocks.
-#[kernel(launch_bounds(LARGE_BLOCK_THREADS))]
-pub unsafe fn transpose_vectorized(
+/// Turns the tile that starts at `(first_row, first_column)`, where rows of both
+/// matrices are aligned.
+#[inline(always)]
+unsafe fn transpose_squares(
+    tile: *mut u8,
     input: *const f32,
     output: *mut f32,
+    first_row: u32,
+    first_column: u32,
     n_rows: u32,
     n_columns: u32,
 ) {
-    let tile = shared_array![Float4; LARGE_TILE_CHUNKS, align = LINE_BYTES as usize].cast::<u8>();
     let at = |offset_bytes: u32| tile.add(offset_bytes as usize).cast::<Float4>();
-
-    // Blocks that follow each other go down the input's rows: their stores are
-    // neighbours, and stores gain more by that than loads do.
-    let first_row = thread::block_idx_x() * LARGE_TILE;
-    let first_column = thread::block_idx_y() * LARGE_TILE;
     let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
 
     // All loads before the first store: four accesses under way at once.
@@ -399,13 +421,184 @@ pub unsafe fn transpose_vectorized(
     thread::sync_threads();
 
     let square = transpose_square([
-        Float4::load(at(chunk_offset_bytes(x, y, 0))),
-        Float4::load(at(chunk_offset_bytes(x, y, 1))),
-        Float4::load(at(chunk_offset_bytes(x, y, 2))),
-        Float4::load(at(chunk_offset_bytes(x, y, 3))),
+        load_chunk(at(chunk_offset_bytes(x, y, 0))),
+        load_chunk(at(chunk_offset_bytes(x, y, 1))),
+        load_chunk(at(chunk_offset_bytes(x, y, 2))),
+        load_chunk(at(chunk_offset_bytes(x, y, 3))),
     ]);
     let (row, column) = (first_column + y * CHUNK, first_row + x * CHUNK);
     store_square(output, row, column, n_columns, n_rows, square);
+}
+
+// ---------------------------------------------------------------------------
+// Rows that start anywhere
+// ---------------------------------------------------------------------------
+//
+// Where rows are not a multiple of a sector long, most of them start inside one.
+// A block that stores 64 elements of such a row fills the sectors at both ends
+// only in part, and partly filled sectors are what memory is worst at: the cache
+// must put the parts together. So each output row is cut not at multiples of 64
+// but at the sectors' borders before them: it moves by a *shift* of 0 to 7
+// elements, its own in each row.
+//
+//     sectors            │       │       │       │       │       │
+//     output row 5     ──┬───────────────────┬───────────────────┬──
+//     output row 6       ──┬───────────────────┬───────────────────┬   length 8k + 2
+//     moved: row 5     ┬───────────────────┬───────────────────┬────
+//            row 6     ──┬───────────────────┬───────────────────┬──
+//
+// What a block stores of the rows moved most begins 7 elements before its tile.
+// It loads those rows of the input too: 72, of which 8 are the halo. Its stores
+// are aligned to sectors and 16 bytes wide, whatever the matrix. Its loads are
+// 4 bytes wide, lanes side by side: sectors that two blocks share are read twice,
+// the second time from the cache.
+
+/// Elements in a sector.
+pub const SECTOR: u32 = 8;
+/// Rows of the input that a block loads where rows start anywhere.
+pub const SHIFTED_ROWS: u32 = LARGE_TILE + SECTOR;
+
+const SHIFTED_ELEMENTS: u32 = SHIFTED_ROWS * LARGE_TILE;
+/// Rows of the tile that the threads load at a time, a row a group of 64.
+const ROWS_AT_A_TIME: u32 = LARGE_BLOCK_THREADS / LARGE_TILE;
+/// Elements that a thread loads.
+const SHIFTED_LOADS: usize = (SHIFTED_ROWS / ROWS_AT_A_TIME) as usize;
+/// Chunks that a thread stores.
+const SHIFTED_STORES: usize = (LARGE_TILE * LARGE_TILE / CHUNK / LARGE_BLOCK_THREADS) as usize;
+
+const _: () = assert!(SHIFTED_ROWS.is_multiple_of(ROWS_AT_A_TIME));
+
+/// Place of element `(row, column)` of the tile of [`SHIFTED_ROWS`] rows.
+///
+/// Lanes store a row. They load four columns, and of each, eight elements four
+/// rows apart, from any row on: bits 2 to 4 of the column XOR bits 2 to 4 of the
+/// row, so that eight such rows have eight different places for a column, and
+/// the two bits below are the four columns.
+#[inline(always)]
+pub const fn shifted_place(row: u32, column: u32) -> u32 {
+    Swizzle::<3, 2, 6>::apply(row * LARGE_TILE + column)
+}
+
+/// What thread `thread` stores as its chunk number `i`: the row of the first
+/// element, counted from where the block's part of the output row begins, and
+/// the column of the tile.
+#[inline(always)]
+pub const fn shifted_chunk(thread: u32, i: u32) -> (u32, u32) {
+    let chunk = i * LARGE_BLOCK_THREADS + thread;
+    // Eight chunks in a row are a line; a warp has one of four columns.
+    let (line, column_in_four) = (chunk % LINE_CHUNKS, chunk / LINE_CHUNKS % 4);
+    let (half, four) = (chunk / WARP_LANES % 2, chunk / WARP_LANES / 2);
+    (
+        (half * LINE_CHUNKS + line) * CHUNK,
+        four * 4 + column_in_four,
+    )
+}
+
+/// [`transpose_squares`] where rows start anywhere.
+#[inline(always)]
+unsafe fn transpose_shifted(
+    tile: *mut f32,
+    input: *const f32,
+    output: *mut f32,
+    first_row: u32,
+    first_column: u32,
+    n_rows: u32,
+    n_columns: u32,
+) {
+    let thread = thread::thread_idx_y() * LARGE_TILE_SQUARES + thread::thread_idx_x();
+
+    let (x, y) = (thread % LARGE_TILE, thread / LARGE_TILE);
+    let tile_row = |k: usize| k as u32 * ROWS_AT_A_TIME + y;
+    let mut values = [0.0; SHIFTED_LOADS];
+    unrolled::<SHIFTED_LOADS>(|k| {
+        // Before the first row of the matrix, it wraps to large numbers.
+        let row = (first_row + tile_row(k)).wrapping_sub(SECTOR);
+        if row < n_rows && first_column + x < n_columns {
+            values[k] = *input.add(element(row, first_column + x, n_columns));
+        }
+    });
+    unrolled::<SHIFTED_LOADS>(|k| *tile.add(shifted_place(tile_row(k), x) as usize) = values[k]);
+    thread::sync_threads();
+
+    unrolled::<SHIFTED_STORES>(|i| {
+        let (from_start, tile_column) = shifted_chunk(thread, i as u32);
+        let column = first_column + tile_column;
+        if column < n_columns {
+            let shift = element(column, first_row, n_rows) as u32 % SECTOR;
+            let tile_row = SECTOR - shift + from_start;
+            let at = |j: u32| *tile.add(shifted_place(tile_row + j, tile_column) as usize);
+            let (a, b, c, d) = (at(0), at(1), at(2), at(3));
+            let row = (first_row + tile_row).wrapping_sub(SECTOR);
+            if row < n_rows && row + (CHUNK - 1) < n_rows {
+                let place = output.add(element(column, row, n_rows));
+                Float4::new(a, b, c, d).store(place.cast());
+            } else {
+                // An end of the row is inside the chunk, or it is all outside.
+                let store = |j: u32, value| {
+                    let row = row.wrapping_add(j);
+                    if row < n_rows {
+                        *output.add(element(column, row, n_rows)) = value;
+                    }
+                };
+                store(0, a);
+                store(1, b);
+                store(2, c);
+                store(3, d);
+            }
+        }
+    });
+}
+
+/// Whether rows of both matrices start where [`transpose_squares`] needs it: the
+/// input's at chunks, the output's at sectors.
+#[inline(always)]
+const fn rows_are_aligned(n_rows: u32, n_columns: u32) -> bool {
+    n_columns.is_multiple_of(CHUNK) && n_rows.is_multiple_of(SECTOR)
+}
+
+/// Through a 64×64 tile, 16 elements a thread, stores of 16 bytes, and loads too
+/// where the rows allow it: then laid out by [`chunk_offset_bytes`], else by
+/// [`shifted_place`]; without conflicts both times.
+///
+/// # Safety
+///
+/// `input` and `output` are aligned to 32 bytes, hold `n_rows * n_columns`
+/// elements (fewer than 2³²) and do not overlap. Launch with [`LARGE_BLOCK`]
+/// threads and [`large_grid`] blocks.
+#[kernel(launch_bounds(LARGE_BLOCK_THREADS))]
+pub unsafe fn transpose_vectorized(
+    input: *const f32,
+    output: *mut f32,
+    n_rows: u32,
+    n_columns: u32,
+) {
+    let tile = shared_array![f32; SHIFTED_ELEMENTS as usize, align = LINE_BYTES as usize];
+    // Blocks that follow each other go down the input's rows: their stores are
+    // neighbours, and stores gain more by that than loads do.
+    let first_row = thread::block_idx_x() * LARGE_TILE;
+    let first_column = thread::block_idx_y() * LARGE_TILE;
+    if rows_are_aligned(n_rows, n_columns) {
+        let tile = tile.cast::<u8>();
+        transpose_squares(
+            tile,
+            input,
+            output,
+            first_row,
+            first_column,
+            n_rows,
+            n_columns,
+        );
+    } else {
+        transpose_shifted(
+            tile,
+            input,
+            output,
+            first_row,
+            first_column,
+            n_rows,
+            n_columns,
+        );
+    }
 }
 
 // ---------------------------------------------------------------------------
@@ -430,10 +623,16 @@ pub const fn grid_by_output(n_rows: u32, n_columns: u32) -> [u32; 3] {
     [n_rows.div_ceil(TILE), n_columns.div_ceil(TILE), 1]
 }
 
-/// Grid of [`transpose_vectorized`]: x over rows, y over columns.
+/// Grid of [`transpose_vectorized`]: x over rows, y over columns. A row that is
+/// moved back needs more of its end.
 pub const fn large_grid(n_rows: u32, n_columns: u32) -> [u32; 3] {
+    let most_shifted = if rows_are_aligned(n_rows, n_columns) {
+        0
+    } else {
+        SECTOR - 1
+    };
     [
-        n_rows.div_ceil(LARGE_TILE),
+        (n_rows + most_shifted).div_ceil(LARGE_TILE),
         n_columns.div_ceil(LARGE_TILE),
         1,
     ]
@@ -567,6 +766,38 @@ mod tests {
     }
 
     #[test]
+    fn the_shifted_tile_has_no_conflicts_from_any_row_on() {
+        let row_cost = cost(4, |lane| 4 * shifted_place(5, 32 + lane));
+        assert_eq!(row_cost, FREE);
+        for warp in 0..LARGE_BLOCK_THREADS / 32 {
+            for i in 0..SHIFTED_STORES as u32 {
+                // Each of the four columns has a shift of its own.
+                for shifts in [[0, 0, 0, 0], [0, 1, 2, 3], [7, 0, 5, 1], [3, 6, 1, 4]] {
+                    for j in 0..CHUNK {
+                        let loads = cost(4, |lane| {
+                            let (row, column) = shifted_chunk(warp * 32 + lane, i);
+                            let row = SECTOR - shifts[column as usize % 4] + row + j;
+                            4 * shifted_place(row, column)
+                        });
+                        assert_eq!(loads, FREE, "warp {warp}, chunk {i}, shifts {shifts:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_chunk_of_the_shifted_tile_is_stored_once() {
+        let chunks: BTreeSet<_> = (0..LARGE_BLOCK_THREADS)
+            .flat_map(|thread| (0..SHIFTED_STORES as u32).map(move |i| shifted_chunk(thread, i)))
+            .collect();
+        assert_eq!(chunks.len() as u32, LARGE_TILE * LARGE_TILE / CHUNK);
+        assert!(chunks.iter().all(|&(row, column)| {
+            row.is_multiple_of(CHUNK) && row < LARGE_TILE && column < LARGE_TILE
+        }));
+    }
+
+    #[test]
     fn squares_are_transposed() {
         let row = |i: u32| {
             let at = |j| (10 * i + j) as f32;
@@ -588,6 +819,9 @@ mod tests {
         assert_eq!(grid(33, 64), [2, 2, 1]);
         assert_eq!(grid(32, 65), [3, 1, 1]);
         assert_eq!(grid_by_output(32, 65), [1, 3, 1]);
-        assert_eq!(large_grid(64, 65), [1, 2, 1]);
+        assert_eq!(large_grid(64, 68), [1, 2, 1]);
+        assert_eq!(large_grid(64, 65), [2, 2, 1]);
+        assert_eq!(large_grid(57, 64), [1, 1, 1]);
+        assert_eq!(large_grid(58, 64), [2, 1, 1]);
     }
 }
