@@ -119,11 +119,19 @@ fn measured(kernel: &KernelEntry, cases: &[Case]) -> Option<String> {
         .max_by_key(|case| case.bytes)?;
     let shape = case.shape.replace('x', "×");
     let mut text = format!("{} at {shape}", duration(case.median_ms()?));
-    if let Some(speed) = case.speed_of(Side::Copy) {
+    // Of what computes more than it moves, a copy's speed says nothing.
+    let copy = case.speed_of(Side::Copy).filter(|&speed| speed >= 0.01);
+    if let Some(speed) = copy {
         let _ = write!(text, ", {:.0}% of a copy's speed", 100.0 * speed);
     }
-    if let Some(speed) = case.speed_of(Side::Twin) {
-        let _ = write!(text, ", {speed:.2} × CUDA C++");
+    for (speed, than) in [
+        (case.speed_of(Side::Twin), "CUDA C++"),
+        (case.speed_of(Side::Cub), "CUB"),
+        (case.speed_of_cublas(), "cuBLAS"),
+    ] {
+        if let Some(speed) = speed {
+            let _ = write!(text, ", {speed:.2} × {than}");
+        }
     }
     Some(text)
 }
@@ -171,6 +179,22 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("A GPU"));
+    }
+
+    #[test]
+    fn libraries_are_named_and_a_meaningless_copy_is_not() {
+        let sides = [
+            (Side::Kernel, 1.0),
+            (Side::Copy, 0.001),
+            (Side::Twin, 1.1),
+            (Side::Cub, 1.02),
+        ];
+        let report = report(vec![case("reduction", "reduce_fast", "8", &sides)]);
+        let text = lessons(LESSONS, Some(&report));
+        assert!(
+            text.contains("| 1.000 ms at 8, 1.10 × CUDA C++, 1.02 × CUB |"),
+            "{text}"
+        );
     }
 
     #[test]
