@@ -76,7 +76,7 @@ static KERNELS: [KernelEntry; 7] = [
     .published(&[published(1.91)]),
     KernelEntry::of(
         neighbor_tiles,
-        "each pair twice, tiles in shared memory, one vote for 16 tests",
+        "each pair twice, tiles in shared memory, one vote for 128 tests",
         run_tiles,
     )
     .expecting(NO_LOCAL)
