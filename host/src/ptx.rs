@@ -41,6 +41,25 @@ pub fn target(module: &str) -> Option<(u32, bool)> {
     Some((digits.parse().ok()?, digits.len() != name.len()))
 }
 
+/// The module without what says where its instructions come from, of which the
+/// driver makes nothing. What is left keeps its line numbers, for the driver's log.
+pub fn without_line_tables(module: &str) -> String {
+    let mut text = String::with_capacity(module.len());
+    let mut in_section = false;
+    for line in module.lines() {
+        let mut words = line.split_whitespace();
+        match words.next() {
+            Some("}") if in_section => in_section = false,
+            Some(".section") => in_section = words.next_back() != Some("}"),
+            Some(".loc") => {}
+            _ if in_section => {}
+            _ => text.push_str(line),
+        }
+        text.push('\n');
+    }
+    text
+}
+
 /// The text of one kernel in `module`, from its entry's comments to its closing brace.
 pub fn kernel_text<'m>(module: &'m str, entry: &str) -> Option<&'m str> {
     let start = entry_offset(module, entry)?;
@@ -151,7 +170,7 @@ fn entry_offset(module: &str, entry: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::{entries, kernel_listing, kernel_text, target};
+    use super::{entries, kernel_listing, kernel_text, target, without_line_tables};
 
     const MODULE: &str = "\
 .version 8.6
@@ -185,6 +204,37 @@ mov.b64 {%r1, %r2}, %rd1;
         assert_eq!(target(MODULE), Some((80, false)));
         assert_eq!(target(".target sm_90a, debug"), Some((90, true)));
         assert_eq!(target("nothing"), None);
+    }
+
+    #[test]
+    fn line_tables_go_and_lines_stay() {
+        let module = "\
+.local .align 4 .b8 frame[4];
+\t.loc\t1 2 3, function_name $L__info_string0, inlined_at 1 7 9
+\tret;
+}
+\t.section\t.debug_str
+\t{
+$L__info_string0:
+.b8 0
+\t}
+\t.section\t.debug_macinfo\t{\t}
+// end
+";
+        let expected = "\
+.local .align 4 .b8 frame[4];
+
+\tret;
+}
+
+
+
+
+
+
+// end
+";
+        assert_eq!(without_line_tables(module), expected);
     }
 
     #[test]

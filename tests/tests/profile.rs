@@ -70,6 +70,25 @@ fn transpose_swizzled_shows_none() {
     assert_eq!(verdict::verdicts(&profile), []);
 }
 
+/// What is inlined from the device library is told by the kernel's own line, with
+/// the library's beside it.
+#[test]
+fn inlined_accesses_have_the_kernels_line() {
+    let profile = profile("mma_simple_plain", &[1]);
+    let loads: Vec<_> = profile
+        .rows
+        .iter()
+        .filter(|row| row.opcode.starts_with("ldmatrix"))
+        .collect();
+    assert_eq!(loads.len(), 2);
+    for row in loads {
+        let line = row.line.as_ref().expect("the PTX has line tables");
+        assert_eq!(line.file, profile.source);
+        let written_at = row.written_at.as_ref().expect("it is the library's");
+        assert!(written_at.file.starts_with("crates/cuda_std/src/mma/"));
+    }
+}
+
 #[test]
 fn strided_stores_are_named() {
     let profile = profile("transpose_coalesced_read", &[64, 64]);

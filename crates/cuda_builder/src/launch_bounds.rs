@@ -3,8 +3,7 @@
 //! rustc has no attribute that LLVM would turn into `.maxntid` and
 //! `.minnctapersm`. So `#[kernel(launch_bounds(256, 2))]` leaves the comment
 //! `// lockstep.launch_bounds NAME 256 2` in the module (0 blocks: not given),
-//! and [`apply`] writes the directives into the head of `NAME`'s entry. It is
-//! the only change made to what rustc wrote.
+//! and [`apply`] writes the directives into the head of `NAME`'s entry.
 
 use std::collections::BTreeMap;
 

@@ -24,6 +24,10 @@
 //! 3. the PTX, which is the *assembly* of the crate after fat LTO, is copied
 //!    out, and cargo is told which sources it was made from.
 //!
+//! Two things are changed in what rustc wrote, neither of them an instruction: launch
+//! bounds become directives ([`launch_bounds`]), and the places of memory accesses name
+//! the calls that they were inlined at.
+//!
 //! There is no link step: PTX text is what the driver and the simulator load.
 //!
 //! What it leaves out: it neither checks the PTX nor knows any kernel.
@@ -32,6 +36,7 @@ mod arch;
 mod builder;
 mod cargo;
 mod error;
+mod inlining;
 pub mod launch_bounds;
 mod messages;
 mod nested;

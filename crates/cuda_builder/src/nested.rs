@@ -5,7 +5,7 @@ use crate::error::BuildError;
 use crate::messages::{Messages, Warning};
 use crate::packages::Packages;
 use crate::toolchain::Toolchain;
-use crate::{cargo, launch_bounds, nolink};
+use crate::{cargo, inlining, launch_bounds, nolink};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -54,7 +54,7 @@ impl Nested<'_> {
         };
         let ptx = fs::read_to_string(&assembly).map_err(|e| BuildError::io("read", assembly, e))?;
         Ok(Compiled {
-            ptx: launch_bounds::apply(&ptx)?,
+            ptx: launch_bounds::apply(&inlining::apply(&ptx))?,
             warnings,
         })
     }
@@ -153,7 +153,12 @@ impl Nested<'_> {
         if !self.features.is_empty() {
             command.arg("--features").arg(self.features.join(","));
         }
-        command.arg("--").arg("--emit=asm").args(self.extra_args);
+        command.arg("--").arg("--emit=asm");
+        if self.line_tables {
+            // Of the kernel crate also which calls were inlined; see `inlining`.
+            command.arg("-Cdebuginfo=line-tables-only");
+        }
+        command.args(self.extra_args);
         Ok(command)
     }
 

@@ -42,7 +42,8 @@ pub(super) fn load(source: &PtxModule) -> Result<Module, EngineError> {
             "it contains a null byte, so it is no PTX text".into(),
         ));
     }
-    Module::from_ptx(&source.text, &[]).map_err(|_| failed(log_of_failure(&source.text)))
+    let text = crate::ptx::without_line_tables(&source.text);
+    Module::from_ptx(&text, &[]).map_err(|_| failed(log_of_failure(&text)))
 }
 
 /// Compiles once more, listening.

@@ -1,0 +1,110 @@
+//! Line tables do not change code: the PTX instructions with and without them are
+//! the same, to the letter.
+//!
+//! The test kernels are compiled here a second time, without. The whole catalogue
+//! takes minutes and is left to
+//! `cargo test -p lockstep-tests --test line_tables -- --ignored`.
+
+use cuda_builder::CudaBuilder;
+use std::path::Path;
+
+/// PTX without what line tables add to it: which file and line an instruction
+/// comes from, the labels between which that holds, and sections of text for
+/// debuggers. Comments and empty lines go too.
+fn code(ptx: &str) -> Vec<String> {
+    let mut code = Vec::new();
+    let mut in_section = false;
+    for line in ptx.lines() {
+        let line = line.split("//").next().unwrap_or(line).trim();
+        let is_label = |start: &str| line.starts_with(start) && line.ends_with(':');
+        if in_section {
+            in_section = line != "}";
+        } else if line.starts_with(".section") {
+            in_section = !line.ends_with('}');
+        } else if !(line.is_empty()
+            || line.starts_with(".loc")
+            || line.starts_with(".file")
+            || is_label("$L__tmp")
+            || is_label("$L__func_begin")
+            || is_label("$L__func_end")
+            || is_label("$L__info_string"))
+        {
+            code.push(without_hashes(line));
+        }
+    }
+    code
+}
+
+/// Without the numbers that cargo gives to crates, which differ with every setting:
+/// `_RNvNtCs7NIgC0NtlI0_4core` becomes `_RNvNtCs_4core`.
+fn without_hashes(line: &str) -> String {
+    let mut text = String::new();
+    let mut rest = line;
+    while let Some(at) = rest.find("Cs").filter(|_| line.contains("_R")) {
+        let (before, after) = rest.split_at(at + 2);
+        text.push_str(before);
+        let end = after.find(|c: char| !c.is_ascii_alphanumeric());
+        rest = match end {
+            Some(end) if after[end..].starts_with('_') => &after[end..],
+            _ => after,
+        };
+    }
+    text + rest
+}
+
+/// What the crate compiles to for an architecture, without line tables.
+fn without_line_tables(kernels: &str, arch: &str) -> String {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let built = CudaBuilder::new(here.join(kernels))
+        .arch(arch)
+        .emit_line_tables(false)
+        .target_dir(Path::new(env!("CARGO_TARGET_TMPDIR")).join("no-line-tables"))
+        .build()
+        .expect("the kernels compile");
+    std::fs::read_to_string(built.ptx_path).expect("the PTX is there")
+}
+
+fn assert_same_code(with: &str, without: &str) {
+    let n_places = |ptx: &str| ptx.matches("\t.loc").count();
+    assert!(n_places(with) > 100 && n_places(without) == 0);
+    let (with, without) = (code(with), code(without));
+    let n_instructions = with.iter().filter(|line| line.ends_with(';')).count();
+    assert!(n_instructions > 100, "{n_instructions}");
+    for (line, (a, b)) in with.iter().zip(&without).enumerate() {
+        assert_eq!(a, b, "line {line} of the code alone");
+    }
+    assert_eq!(with.len(), without.len());
+}
+
+#[test]
+fn test_kernels_are_the_same_code_without_line_tables() {
+    let with = include_str!(concat!(env!("OUT_DIR"), "/library.ptx"));
+    assert_same_code(with, &without_line_tables("library-kernels", "sm_80"));
+}
+
+#[test]
+#[ignore = "compiles the catalogue twice more: minutes"]
+fn the_catalogue_is_the_same_code_without_line_tables() {
+    for (with, arch) in [(host::ptx::BASE, "sm_80"), (host::ptx::HOPPER, "sm_90a")] {
+        assert_same_code(with, &without_line_tables("../gpu-kernels", arch));
+    }
+}
+
+#[test]
+fn numbers_of_crates_do_not_matter() {
+    assert_eq!(
+        without_hashes("call _RNvNtCs7NIgC0NtlI0_4core9panicking9panic_fmt, (param0);"),
+        "call _RNvNtCs_4core9panicking9panic_fmt, (param0);"
+    );
+    assert_eq!(without_hashes("mov.b32 %r1, Cs7;"), "mov.b32 %r1, Cs7;");
+}
+
+#[test]
+fn a_changed_instruction_is_found() {
+    let with = include_str!(concat!(env!("OUT_DIR"), "/library.ptx"));
+    let at = with.find("\tst.global").expect("the kernels store");
+    let changed = format!("{}\tld.global{}", &with[..at], &with[at + 10..]);
+    assert_ne!(code(with), code(&changed));
+    let moved = with.replacen("\t.loc\t1 ", "\t.loc\t2 ", 1);
+    assert_eq!(code(with), code(&moved));
+}
