@@ -24,6 +24,7 @@ pub mod copy;
 pub mod local_memory;
 pub mod neighbor;
 pub mod reduction;
+pub mod sgemm;
 pub mod swizzle;
 pub mod swizzled_tile;
 pub mod tensor;

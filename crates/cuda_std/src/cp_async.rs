@@ -20,7 +20,11 @@
 //! | [`ca`] | 4, 8, 16 | through the first-level cache |
 //! | [`cg`] | 16 | past it; the shared-memory write has no bank conflicts that counters show |
 //!
-//! Left out: the `src-size` operand (fill with zeros), cache hints.
+//! [`ca_or_zeros`] and [`cg_or_zeros`] write zeros instead where there is nothing
+//! to copy: beyond a matrix's edge, for example. They take the target as an address
+//! in the shared space, which stays a 32-bit number.
+//!
+//! Left out: copies of part of the bytes, cache hints.
 
 use crate::gpu_only;
 
@@ -75,6 +79,65 @@ pub unsafe fn cg<V: Copy>(shared: *mut V, global: *const V) {
             "}}",
             shared = in(reg32) crate::shared::address_in_space(shared),
             global = in(reg64) global,
+            options(nostack, preserves_flags)
+        );
+    }
+}
+
+/// Starts a copy of one `V`, as [`ca`], or of as many zeros if not `exists`;
+/// then nothing is read.
+///
+/// # Safety
+///
+/// As [`ca`], with `shared` the address in the shared space; `global` need not be
+/// valid if not `exists`.
+#[gpu_only]
+#[inline(always)]
+pub unsafe fn ca_or_zeros<V: Copy>(shared: u32, global: *const V, exists: bool) {
+    const {
+        assert!(
+            matches!(size_of::<V>(), 4 | 8 | 16),
+            "cp.async.ca copies 4, 8 or 16 bytes"
+        );
+    }
+    // SAFETY: by this function's own contract.
+    unsafe {
+        core::arch::asm!(
+            "{{",
+            ".reg .b64 global;",
+            "cvta.to.global.u64 global, {global};",
+            "cp.async.ca.shared.global [{shared}], [global], {bytes}, {source_bytes};",
+            "}}",
+            shared = in(reg32) shared,
+            global = in(reg64) global,
+            bytes = const size_of::<V>(),
+            source_bytes = in(reg32) if exists { size_of::<V>() as u32 } else { 0 },
+            options(nostack, preserves_flags)
+        );
+    }
+}
+
+/// Starts a copy of one `V`, as [`cg`], or of as many zeros if not `exists`;
+/// then nothing is read.
+///
+/// # Safety
+///
+/// As [`ca_or_zeros`].
+#[gpu_only]
+#[inline(always)]
+pub unsafe fn cg_or_zeros<V: Copy>(shared: u32, global: *const V, exists: bool) {
+    const { assert!(size_of::<V>() == 16, "cp.async.cg copies 16 bytes") }
+    // SAFETY: by this function's own contract.
+    unsafe {
+        core::arch::asm!(
+            "{{",
+            ".reg .b64 global;",
+            "cvta.to.global.u64 global, {global};",
+            "cp.async.cg.shared.global [{shared}], [global], 16, {source_bytes};",
+            "}}",
+            shared = in(reg32) shared,
+            global = in(reg64) global,
+            source_bytes = in(reg32) if exists { 16_u32 } else { 0 },
             options(nostack, preserves_flags)
         );
     }

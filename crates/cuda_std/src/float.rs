@@ -59,9 +59,20 @@ macro_rules! instruction {
     };
 }
 
+/// One that the compiler knows, and can compute beforehand or move.
+macro_rules! compiler_intrinsic {
+    ($name:ident($($arg:ident),*), $intrinsic:ident) => {
+        #[gpu_only]
+        #[inline(always)]
+        fn $name(self $(, $arg: Self)*) -> Self {
+            core::intrinsics::$intrinsic(self $(, $arg)*)
+        }
+    };
+}
+
 impl GpuFloat for f32 {
     instruction!(sqrt(), "sqrt.rn.f32 {}, {};", reg32);
-    instruction!(mul_add(a, b), "fma.rn.f32 {}, {}, {}, {};", reg32);
+    compiler_intrinsic!(mul_add(a, b), fmaf32);
     instruction!(floor(), "cvt.rmi.f32.f32 {}, {};", reg32);
     instruction!(ceil(), "cvt.rpi.f32.f32 {}, {};", reg32);
     instruction!(trunc(), "cvt.rzi.f32.f32 {}, {};", reg32);
@@ -71,7 +82,7 @@ impl GpuFloat for f32 {
 
 impl GpuFloat for f64 {
     instruction!(sqrt(), "sqrt.rn.f64 {}, {};", reg64);
-    instruction!(mul_add(a, b), "fma.rn.f64 {}, {}, {}, {};", reg64);
+    compiler_intrinsic!(mul_add(a, b), fmaf64);
     instruction!(floor(), "cvt.rmi.f64.f64 {}, {};", reg64);
     instruction!(ceil(), "cvt.rpi.f64.f64 {}, {};", reg64);
     instruction!(trunc(), "cvt.rzi.f64.f64 {}, {};", reg64);

@@ -39,6 +39,36 @@ pub fn address_in_space<T>(pointer: *const T) -> u32 {
     address
 }
 
+/// The four `f32` at an address in the shared space, in one access.
+///
+/// [`Float4::load`](crate::vector::Float4::load) says the same, but leaves the
+/// compiler free to split the access where it uses the components apart; this does
+/// not.
+///
+/// # Safety
+///
+/// The address is one of the block's shared memory, a multiple of 16, and no thread
+/// writes there meanwhile.
+#[crate::gpu_only]
+#[inline(always)]
+pub unsafe fn load_float4(address: u32) -> crate::vector::Float4 {
+    let (x, y, z, w): (f32, f32, f32, f32);
+    // SAFETY: by this function's own contract. It reads memory, so that it stays
+    // on its side of barriers and stores.
+    unsafe {
+        core::arch::asm!(
+            "ld.shared.v4.f32 {{{x}, {y}, {z}, {w}}}, [{address}];",
+            x = out(reg32) x,
+            y = out(reg32) y,
+            z = out(reg32) z,
+            w = out(reg32) w,
+            address = in(reg32) address,
+            options(pure, readonly, nostack, preserves_flags)
+        );
+    }
+    crate::vector::Float4::new(x, y, z, w)
+}
+
 /// The pointer that lies `distance_bytes` after the dynamic shared memory's
 /// first byte. For [`shared_array!`](crate::shared_array), which finds static
 /// arrays from there, because the dynamic memory's pointer is the only one that

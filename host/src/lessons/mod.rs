@@ -29,4 +29,5 @@ lessons! {
     matrix_power
     multi_tiles
     tensor_instructions
+    sgemm
 }

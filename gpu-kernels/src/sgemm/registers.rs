@@ -1,0 +1,171 @@
+//! Many elements a thread: sums in registers, so that a value that was loaded from
+//! shared memory is used more than once.
+//!
+//! A thread that computes R×S elements of C loads R values of A and S of B for
+//! R·S multiply-adds:
+//!
+//! | elements a thread | loads a multiply-add |
+//! |---|---|
+//! | 1×1 ([`tiled`](super::tiled)) | 2 |
+//! | 8×1 ([`sgemm_column`]) | 9/8 |
+//! | 8×8 ([`sgemm_square`]) | 1/4 |
+//!
+//! A multiprocessor does 4 multiply-adds of a warp a cycle and serves one request to
+//! shared memory: with more than 1/4 load a multiply-add it waits for shared memory.
+//!
+//! The sums must stay in registers, which have no addresses: every index into
+//! them is a number known to the compiler. [`unrolled!`](super::unrolled) writes
+//! the loops out.
+
+use cuda_std::float::GpuFloat;
+use cuda_std::prelude::*;
+
+use super::{element, load_or_zero, unrolled};
+
+/// Depth of the tiles along k.
+pub const TILE_K: u32 = 8;
+
+// ---------------------------------------------------------------------------
+// A column of 8
+// ---------------------------------------------------------------------------
+
+/// Elements of C that a thread of [`sgemm_column`] computes, one below the other.
+const COLUMN_ROWS: u32 = 8;
+/// Side of the tile of C, in elements.
+const COLUMN_TILE: u32 = 64;
+/// Threads in a block of [`sgemm_column`].
+pub const COLUMN_THREADS: u32 = COLUMN_TILE * COLUMN_TILE / COLUMN_ROWS;
+
+// Every thread loads one element of each tile.
+const _: () = assert!(COLUMN_THREADS == COLUMN_TILE * TILE_K);
+
+/// Eight elements of a column a thread: one value of B in a register meets eight of
+/// A.
+///
+/// # Safety
+///
+/// As [`sgemm_naive`](super::naive::sgemm_naive), with [`COLUMN_BLOCK`] and
+/// [`column_grid`].
+#[kernel(launch_bounds(COLUMN_THREADS))]
+pub unsafe fn sgemm_column(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32, k: u32) {
+    let a_tile = shared_array![f32; (COLUMN_TILE * TILE_K) as usize];
+    let b_tile = shared_array![f32; (TILE_K * COLUMN_TILE) as usize];
+    let thread = thread::thread_idx_x();
+    let first_row = thread::block_idx_y() * COLUMN_TILE;
+    let first_column = thread::block_idx_x() * COLUMN_TILE;
+    // What it loads, and what it computes.
+    let (a_row, a_k) = (thread / TILE_K, thread % TILE_K);
+    let (b_k, b_column) = (thread / COLUMN_TILE, thread % COLUMN_TILE);
+    let (row, column) = (thread / COLUMN_TILE * COLUMN_ROWS, thread % COLUMN_TILE);
+
+    let mut sums = [0.0_f32; COLUMN_ROWS as usize];
+    let mut first = 0;
+    while first < k {
+        *a_tile.add(element(a_row, a_k, TILE_K)) =
+            load_or_zero(a, first_row + a_row, first + a_k, m, k);
+        *b_tile.add(element(b_k, b_column, COLUMN_TILE)) =
+            load_or_zero(b, first + b_k, first_column + b_column, k, n);
+        thread::sync_threads();
+        for i in 0..TILE_K {
+            let b_value = *b_tile.add(element(i, column, COLUMN_TILE));
+            unrolled!(R in [0 1 2 3 4 5 6 7] {
+                let a_value = *a_tile.add(element(row + R as u32, i, TILE_K));
+                sums[R] = GpuFloat::mul_add(a_value, b_value, sums[R]);
+            });
+        }
+        thread::sync_threads();
+        first += TILE_K;
+    }
+    let (row, column) = (first_row + row, first_column + column);
+    unrolled!(R in [0 1 2 3 4 5 6 7] {
+        if row + (R as u32) < m && column < n {
+            *c.add(element(row + R as u32, column, n)) = sums[R];
+        }
+    });
+}
+
+/// Block of [`sgemm_column`], in threads.
+pub const COLUMN_BLOCK: [u32; 3] = [COLUMN_THREADS, 1, 1];
+
+/// Grid of [`sgemm_column`]: x over columns, y over rows.
+pub const fn column_grid(m: u32, n: u32) -> [u32; 3] {
+    [n.div_ceil(COLUMN_TILE), m.div_ceil(COLUMN_TILE), 1]
+}
+
+// ---------------------------------------------------------------------------
+// A square of 8×8
+// ---------------------------------------------------------------------------
+
+/// Side of the tile of C, in elements.
+pub const SQUARE_TILE: u32 = 128;
+/// Side of the square of threads: a thread's rows, and its columns, are so far
+/// apart.
+const SQUARE_STEP: u32 = 16;
+/// Threads in a block of [`sgemm_square`].
+pub const SQUARE_THREADS: u32 = SQUARE_STEP * SQUARE_STEP;
+
+/// 8×8 elements a thread: 16 loads from shared memory for 64 multiply-adds.
+///
+/// A thread's columns are 16 apart, so that lanes that follow each other read words
+/// that follow each other; so are its rows.
+///
+/// # Safety
+///
+/// As [`sgemm_naive`](super::naive::sgemm_naive), with [`SQUARE_BLOCK`] and
+/// [`square_grid`].
+#[kernel(launch_bounds(SQUARE_THREADS, 2))]
+pub unsafe fn sgemm_square(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32, k: u32) {
+    let a_tile = shared_array![f32; (SQUARE_TILE * TILE_K) as usize];
+    let b_tile = shared_array![f32; (TILE_K * SQUARE_TILE) as usize];
+    let thread = thread::thread_idx_x();
+    let first_row = thread::block_idx_y() * SQUARE_TILE;
+    let first_column = thread::block_idx_x() * SQUARE_TILE;
+    let (a_row, a_k) = (thread / TILE_K, thread % TILE_K);
+    let (b_k, b_column) = (thread / SQUARE_TILE, thread % SQUARE_TILE);
+    let (row, column) = (thread / SQUARE_STEP, thread % SQUARE_STEP);
+
+    let mut sums = [[0.0_f32; 8]; 8];
+    let mut first = 0;
+    while first < k {
+        unrolled!(PASS in [0 1 2 3] {
+            const A_ROW: u32 = PASS as u32 * (SQUARE_THREADS / TILE_K);
+            const B_K: u32 = PASS as u32 * (SQUARE_THREADS / SQUARE_TILE);
+            *a_tile.add(element(a_row + A_ROW, a_k, TILE_K)) =
+                load_or_zero(a, first_row + a_row + A_ROW, first + a_k, m, k);
+            *b_tile.add(element(b_k + B_K, b_column, SQUARE_TILE)) =
+                load_or_zero(b, first + b_k + B_K, first_column + b_column, k, n);
+        });
+        thread::sync_threads();
+        for i in 0..TILE_K {
+            let (mut a_values, mut b_values) = ([0.0_f32; 8], [0.0_f32; 8]);
+            unrolled!(I in [0 1 2 3 4 5 6 7] {
+                a_values[I] = *a_tile.add(element(row + I as u32 * SQUARE_STEP, i, TILE_K));
+                b_values[I] = *b_tile.add(element(i, column + I as u32 * SQUARE_STEP, SQUARE_TILE));
+            });
+            unrolled!(R in [0 1 2 3 4 5 6 7] {
+                unrolled!(S in [0 1 2 3 4 5 6 7] {
+                    sums[R][S] = GpuFloat::mul_add(a_values[R], b_values[S], sums[R][S]);
+                });
+            });
+        }
+        thread::sync_threads();
+        first += TILE_K;
+    }
+    unrolled!(R in [0 1 2 3 4 5 6 7] {
+        unrolled!(S in [0 1 2 3 4 5 6 7] {
+            let row = first_row + row + R as u32 * SQUARE_STEP;
+            let column = first_column + column + S as u32 * SQUARE_STEP;
+            if row < m && column < n {
+                *c.add(element(row, column, n)) = sums[R][S];
+            }
+        });
+    });
+}
+
+/// Block of [`sgemm_square`], in threads.
+pub const SQUARE_BLOCK: [u32; 3] = [SQUARE_THREADS, 1, 1];
+
+/// Grid of [`sgemm_square`]: x over columns, y over rows.
+pub const fn square_grid(m: u32, n: u32) -> [u32; 3] {
+    [n.div_ceil(SQUARE_TILE), m.div_ceil(SQUARE_TILE), 1]
+}

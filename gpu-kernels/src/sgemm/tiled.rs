@@ -1,0 +1,72 @@
+//! A thread an element, through tiles in shared memory.
+
+use cuda_std::float::GpuFloat;
+use cuda_std::prelude::*;
+
+use super::{element, load_or_zero};
+
+/// Side of the tiles, in elements, and of the block, in threads.
+pub const TILE: u32 = 32;
+
+const TILE_ELEMENTS: usize = (TILE * TILE) as usize;
+
+// A warp is one row of the block: its lanes meet all 32 banks.
+const _: () = assert!(TILE == 32);
+
+/// The block loads a 32×32 tile of A and one of B, multiplies them, and goes on to
+/// the next along k.
+///
+/// ```text
+///                 k →                    column →
+///            ┌────┬────┬────┐      k  ┌────┬────┐
+///   row ↓    │    │tile│    │      ↓  │    │    │
+///            └────┴────┴────┘         ├────┼────┤
+///                                     │    │tile│
+///                                     └────┴────┘
+/// ```
+///
+/// An element that was loaded from global memory is used by 32 threads: 1/32 of the
+/// requests there. But each multiply-add still takes two loads, from shared memory
+/// now: one word for all lanes, and one row of 32.
+///
+/// # Safety
+///
+/// As [`sgemm_naive`](super::naive::sgemm_naive), with this file's [`BLOCK`] and
+/// [`grid`].
+#[kernel(launch_bounds(TILE * TILE))]
+pub unsafe fn sgemm_tiled(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32, k: u32) {
+    let a_tile = shared_array![f32; TILE_ELEMENTS];
+    let b_tile = shared_array![f32; TILE_ELEMENTS];
+    let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
+    let row = thread::block_idx_y() * TILE + y;
+    let column = thread::block_idx_x() * TILE + x;
+
+    let mut sum = 0.0_f32;
+    let mut first = 0;
+    while first < k {
+        // Beyond the edges are zeros, which change no sum.
+        *a_tile.add(element(y, x, TILE)) = load_or_zero(a, row, first + x, m, k);
+        *b_tile.add(element(y, x, TILE)) = load_or_zero(b, first + y, column, k, n);
+        thread::sync_threads();
+        for i in 0..TILE {
+            sum = GpuFloat::mul_add(
+                *a_tile.add(element(y, i, TILE)),
+                *b_tile.add(element(i, x, TILE)),
+                sum,
+            );
+        }
+        thread::sync_threads();
+        first += TILE;
+    }
+    if row < m && column < n {
+        *c.add(element(row, column, n)) = sum;
+    }
+}
+
+/// Block of [`sgemm_tiled`], in threads.
+pub const BLOCK: [u32; 3] = [TILE, TILE, 1];
+
+/// Grid of [`sgemm_tiled`]: x over columns, y over rows.
+pub const fn grid(m: u32, n: u32) -> [u32; 3] {
+    [n.div_ceil(TILE), m.div_ceil(TILE), 1]
+}

@@ -1,0 +1,514 @@
+//! SGEMM: seven kernels from a thread an element to most of what the multiply-add
+//! units can do.
+//!
+//! # How a product is checked
+//!
+//! Twice, on different numbers.
+//!
+//! - *Exactly.* Elements that are multiples of 1/16 in [−1, 1): every product is a
+//!   multiple of 1/256, every partial sum too, and below 2²⁴/256 up to k = 65,536.
+//!   So nothing is ever rounded, in whatever order it is added, and every element
+//!   must be bit-equal to the true one. For small products each is computed; for
+//!   large ones every row of C is checked against A by a product with a vector x of
+//!   random whole numbers, C·x = A·(B·x), which is exact in `f64` and as good: a row
+//!   with a wrong element passes by chance once in 2¹⁶.
+//! - *Within rounding.* Elements that are any `f32` in [−1, 1), which are what is
+//!   timed, against sums in `f64`: all elements of small products, some rows of large
+//!   ones. The bound is that of a sum of k products in any order, with fused
+//!   multiply-adds: γₖ · Σ|a·b| with γₖ = k·u / (1 − k·u) (Higham, *Accuracy and
+//!   Stability of Numerical Algorithms*, section 3.1). A product left out, or
+//!   taken twice, is beyond it.
+
+use crate::bench::{Bench, CaseError};
+use crate::counts::Expectation;
+use crate::counts::Metric::{
+    GlobalLoadSectorsPerRequest as LoadSectors, GlobalStoreSectorsPerRequest as StoreSectors,
+    LocalSectors, SharedLoadConflictsPerRequest as LoadConflicts,
+    SharedStoreConflictsPerRequest as StoreConflicts,
+};
+use crate::engine::{Buffer, EngineKind, LaunchConfig, LibraryCall, Prepared, SgemmMath};
+use crate::inputs;
+use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
+use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
+use gpu_kernels::reduction::error_bound;
+use gpu_kernels::sgemm::fast::{self, sgemm_fast};
+use gpu_kernels::sgemm::naive::{self, sgemm_naive};
+use gpu_kernels::sgemm::pipelined::sgemm_pipelined;
+use gpu_kernels::sgemm::registers::{self, sgemm_column, sgemm_square};
+use gpu_kernels::sgemm::tiled::{self, sgemm_tiled};
+use gpu_kernels::sgemm::vectors::{self, sgemm_vectorized};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
+/// The lesson.
+pub static LESSON: Lesson = Lesson {
+    id: "sgemm",
+    title: "SGEMM",
+    idea: "every value that was fetched is used many times: by a block, by a thread, and while the next is on its way",
+    source: "gpu-kernels/src/sgemm/mod.rs",
+    kernels: &KERNELS,
+    shapes,
+    work,
+    expects_at,
+};
+
+static KERNELS: [KernelEntry; 7] = [
+    KernelEntry::of(sgemm_naive, "a thread an element, from global memory", |bench| {
+        run(bench, sgemm_naive, |m, n| LaunchConfig::new(naive::grid(m, n), naive::BLOCK))
+    })
+    .expecting(&[
+        // One sector of A for all lanes, four of B.
+        Expectation::exactly(LoadSectors, 2.5),
+        Expectation::exactly(StoreSectors, 4.0),
+        NO_LOCAL,
+    ]),
+    KernelEntry::of(sgemm_tiled, "32×32 tiles in shared memory", |bench| {
+        run(bench, sgemm_tiled, |m, n| LaunchConfig::new(tiled::grid(m, n), tiled::BLOCK))
+    })
+    .expecting(&through_tiles(4.0)),
+    KernelEntry::of(sgemm_column, "a column of 8 elements a thread, in registers", |bench| {
+        run(bench, sgemm_column, |m, n| {
+            LaunchConfig::new(registers::column_grid(m, n), registers::COLUMN_BLOCK)
+        })
+    })
+    .expecting(&through_tiles(4.0)),
+    KernelEntry::of(sgemm_square, "8×8 elements a thread", |bench| {
+        run(bench, sgemm_square, |m, n| {
+            LaunchConfig::new(registers::square_grid(m, n), registers::SQUARE_BLOCK)
+        })
+    })
+    .expecting(&through_tiles(4.0)),
+    KernelEntry::of(
+        sgemm_vectorized,
+        "16 bytes an access; A is transposed on its way into shared memory",
+        |bench| run(bench, sgemm_vectorized, by_squares),
+    )
+    .expecting(&through_tiles(16.0)),
+    KernelEntry::of(
+        sgemm_pipelined,
+        "asynchronous copies, two tiles ahead",
+        |bench| run(bench, sgemm_pipelined, by_squares),
+    )
+    .expecting(&BY_COPIES),
+    KernelEntry::of(
+        sgemm_fast,
+        "8×16 elements a thread, 64×64 a warp, fragments one step ahead",
+        |bench| {
+            run(bench, sgemm_fast, |m, n| {
+                LaunchConfig::new(fast::grid(m, n), fast::BLOCK).with_shared(fast::SHARED_BYTES)
+            })
+        },
+    )
+    .expecting(&BY_COPIES)
+    .timed_at(&[&[2048, 2048, 2048], &[4096, 4096, 4096], &[8192, 8192, 8192], &[4095, 4097, 4093]]),
+];
+
+const NO_LOCAL: Expectation = Expectation::exactly(LocalSectors, 0.0);
+
+/// Tiles that threads load and store, `sectors` a warp's access to global memory.
+const fn through_tiles(sectors: f64) -> [Expectation; 5] {
+    [
+        Expectation::exactly(LoadConflicts, 0.0),
+        Expectation::exactly(StoreConflicts, 0.0),
+        Expectation::exactly(LoadSectors, sectors),
+        Expectation::exactly(StoreSectors, sectors),
+        NO_LOCAL,
+    ]
+}
+
+/// Tiles that are copied asynchronously.
+static BY_COPIES: [Expectation; 4] = [
+    Expectation::exactly(LoadConflicts, 0.0),
+    Expectation::exactly(StoreConflicts, 0.0),
+    Expectation::exactly(StoreSectors, 16.0),
+    NO_LOCAL,
+];
+
+fn by_squares(m: u32, n: u32) -> LaunchConfig {
+    LaunchConfig::new(vectors::grid(m, n), vectors::BLOCK)
+}
+
+fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
+    if effort == Effort::Sample {
+        return vec![Shape::of(&[128, 256, 64])];
+    }
+    let shapes: &[[u32; 3]] = match (effort, engine) {
+        (Effort::Quick | Effort::Sample, _) => &[[33, 31, 29], [128, 256, 32]],
+        (Effort::Default, EngineKind::Sim) => &[
+            [1, 1, 1],
+            [33, 31, 40],
+            [130, 260, 7],
+            [127, 129, 65],
+            [128, 256, 64],
+        ],
+        (Effort::Default, EngineKind::Gpu) | (Effort::Full, _) => &[
+            [33, 31, 40],
+            [127, 129, 65],
+            [1000, 1000, 1000],
+            [1023, 1025, 1021],
+            [4096, 4096, 4096],
+        ],
+    };
+    let sweep = match (effort, engine) {
+        (Effort::Quick | Effort::Sample, _) => 2,
+        (Effort::Default, EngineKind::Sim) => 4,
+        (Effort::Default, EngineKind::Gpu) | (Effort::Full, _) => 12,
+    };
+    std::iter::once(Shape::every(&[sweep; 3]))
+        .chain(shapes.iter().map(|dims| Shape::of(dims)))
+        .collect()
+}
+
+/// m, n, k.
+fn dims(shape: &Shape) -> [u32; 3] {
+    match *shape.dims() {
+        [m, n, k] => [m, n, k],
+        _ => panic!("the shape {shape} is no product"),
+    }
+}
+
+fn work(shape: &Shape) -> Work {
+    let [m, n, k] = dims(shape).map(u64::from);
+    Work {
+        bytes: 4 * (m * k + k * n + m * n),
+        flops: 2 * m * n * k,
+    }
+}
+
+/// The counts are whole-warp figures: no tile may stick out.
+fn expects_at(shape: &Shape) -> bool {
+    let [m, n, k] = dims(shape);
+    !shape.is_sweep()
+        && m.is_multiple_of(128)
+        && n.is_multiple_of(fast::TILE_COLUMNS)
+        && k.is_multiple_of(32)
+}
+
+/// Products up to so many multiply-adds are compared element by element.
+const ALL_ELEMENTS: u64 = 1 << 26;
+/// Rows of larger ones that are.
+const SOME_ROWS: usize = 16;
+
+/// A and B.
+struct Factors {
+    m: usize,
+    n: usize,
+    k: usize,
+    a: Vec<f32>,
+    b: Vec<f32>,
+}
+
+/// What element of C is to be, and how far it may be off.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Target {
+    value: f64,
+    bound: f64,
+}
+
+impl Factors {
+    /// Multiples of 1/16 in [−1, 1).
+    fn exact([m, n, k]: [u32; 3], seed: u64) -> Self {
+        let mut random = StdRng::seed_from_u64(seed);
+        let mut sixteenths = |len: usize| -> Vec<f32> {
+            (0..len)
+                .map(|_| f32::from(random.random_range(-16_i8..16)) / 16.0)
+                .collect()
+        };
+        let [m, n, k] = [m, n, k].map(|side| side as usize);
+        let (a, b) = (sixteenths(m * k), sixteenths(k * n));
+        Self { m, n, k, a, b }
+    }
+
+    /// Any numbers in [−1, 1).
+    fn uniform([m, n, k]: [u32; 3]) -> Self {
+        let [m, n, k] = [m, n, k].map(|side| side as usize);
+        Self {
+            m,
+            n,
+            k,
+            a: inputs::uniform(0xA, m * k),
+            b: inputs::uniform(0xB, k * n),
+        }
+    }
+
+    fn is_small(&self) -> bool {
+        (self.m * self.n * self.k) as u64 <= ALL_ELEMENTS
+    }
+
+    /// A row of C, with the bounds of sums in `f32`.
+    fn row(&self, row: usize) -> Vec<Target> {
+        let mut targets = vec![Target::default(); self.n];
+        for (&a, b) in self.a[row * self.k..][..self.k].iter().zip(self.b.chunks_exact(self.n)) {
+            for (target, &b) in targets.iter_mut().zip(b) {
+                // 24 bits times 24 bits: exact.
+                let product = f64::from(a) * f64::from(b);
+                target.value += product;
+                target.bound += product.abs();
+            }
+        }
+        for target in &mut targets {
+            target.bound = error_bound(self.k as u32, target.bound);
+        }
+        targets
+    }
+
+    /// The rows that are compared element by element.
+    fn checked_rows(&self) -> Vec<usize> {
+        if self.is_small() {
+            return (0..self.m).collect();
+        }
+        // Spread over all, with the first and the last.
+        (0..SOME_ROWS)
+            .map(|i| i * (self.m - 1) / (SOME_ROWS - 1))
+            .collect()
+    }
+
+    /// Compares rows of C with sums in `f64`.
+    fn check_rows(&self, bench: &mut Bench<'_>, c: &[f32], exact: bool) -> Result<(), CaseError> {
+        for row in self.checked_rows() {
+            let got = &c[row * self.n..][..self.n];
+            for (column, (&got, target)) in got.iter().zip(self.row(row)).enumerate() {
+                let bound = if exact { 0.0 } else { target.bound };
+                bench
+                    .verdict_within(got.into(), target.value, bound)
+                    .map_err(|error| at_element(error, row, column))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks every row of C, of exact numbers: C·x = A·(B·x).
+    fn check_by_vector(&self, c: &[f32]) -> Result<(), CaseError> {
+        /// So that sums of k·n products stay below 2⁵³ in units of 1/256.
+        const LARGEST: i32 = 1 << 15;
+        let mut random = StdRng::seed_from_u64(0xC);
+        let x: Vec<f64> = (0..self.n)
+            .map(|_| f64::from(random.random_range(-LARGEST..=LARGEST)))
+            .collect();
+        let times = |matrix: &[f32], vector: &[f64]| -> Vec<f64> {
+            matrix
+                .chunks_exact(vector.len())
+                .map(|row| row.iter().zip(vector).map(|(&e, &v)| f64::from(e) * v).sum())
+                .collect()
+        };
+        let expected = times(&self.a, &times(&self.b, &x));
+        for (row, (got, expected)) in times(c, &x).into_iter().zip(expected).enumerate() {
+            // So that a NaN is wrong.
+            if got == expected {
+                continue;
+            }
+            return Err(CaseError::Wrong(format!(
+                "row {row} is wrong: its product with a vector of whole numbers is {got}, and should be {expected}"
+            )));
+        }
+        Ok(())
+    }
+}
+
+fn at_element(error: CaseError, row: usize, column: usize) -> CaseError {
+    match error {
+        CaseError::Wrong(what) => CaseError::Wrong(format!("row {row}, column {column}: {what}")),
+        other => other,
+    }
+}
+
+/// The parameters of all seven: A, B, C, m, n, k.
+type Args = (DevicePtr<f32>, DevicePtr<f32>, DevicePtrMut<f32>, u32, u32, u32);
+/// The geometry for m and n.
+type Config = fn(u32, u32) -> LaunchConfig;
+
+fn run<K: Kernel<Args = Args>>(bench: &mut Bench<'_>, kernel: K, config: Config) -> Result<(), CaseError> {
+    if bench.shape().is_sweep() {
+        run_sweep(bench, kernel, config)
+    } else {
+        run_one(bench, kernel, config)
+    }
+}
+
+/// Values after C that nobody may write.
+const GUARD: usize = 64;
+
+/// The matrices of one product, in device memory.
+struct OnDevice<'e> {
+    a: Buffer<'e, f32>,
+    b: Buffer<'e, f32>,
+    c: Buffer<'e, f32>,
+    launch: Prepared,
+}
+
+impl<'e> OnDevice<'e> {
+    fn new<K: Kernel<Args = Args>>(
+        bench: &Bench<'e>,
+        _kernel: K,
+        config: Config,
+        factors: &Factors,
+    ) -> Result<Self, CaseError> {
+        let engine = bench.engine();
+        let a = Buffer::of(engine, "a", &factors.a)?;
+        let b = Buffer::of(engine, "b", &factors.b)?;
+        let c = Buffer::poisoned(engine, "c", factors.m * factors.n + GUARD)?;
+        let [m, n, k] = [factors.m, factors.n, factors.k].map(|side| side as u32);
+        // SAFETY: the buffers hold m·k, k·n and at least m·n elements, start at
+        // multiples of 256 bytes and outlive the launches; the geometry is the
+        // kernel's own.
+        let launch = unsafe {
+            Prepared::of::<K>(config(m, n), (a.as_ptr(), b.as_ptr(), c.as_mut_ptr(), m, n, k))
+        }?;
+        Ok(Self { a, b, c, launch })
+    }
+
+    /// C, if nothing beyond it was written.
+    fn product(&self) -> Result<Vec<f32>, CaseError> {
+        let mut c = self.c.read()?;
+        let guard = c.split_off(c.len() - GUARD);
+        let poison = f32::from_le_bytes([crate::engine::buffer::POISON; 4]).to_bits();
+        match guard.iter().position(|value| value.to_bits() != poison) {
+            None => Ok(c),
+            Some(index) => Err(CaseError::Wrong(format!(
+                "it wrote {:?} to element {index} after C",
+                guard[index]
+            ))),
+        }
+    }
+}
+
+fn run_one<K: Kernel<Args = Args>>(
+    bench: &mut Bench<'_>,
+    kernel: K,
+    config: Config,
+) -> Result<(), CaseError> {
+    let dims = dims(bench.shape());
+    let exact = Factors::exact(dims, 0xE);
+    let on_device = OnDevice::new(bench, kernel, config, &exact)?;
+    bench.launch_uncounted(&on_device.launch)?;
+    let c = on_device.product()?;
+    if exact.is_small() {
+        exact.check_rows(bench, &c, true)?;
+    } else {
+        exact.check_by_vector(&c)?;
+    }
+
+    let factors = Factors::uniform(dims);
+    on_device.a.write(&factors.a)?;
+    on_device.b.write(&factors.b)?;
+    on_device.c.fill(crate::engine::buffer::POISON)?;
+    bench.launch(&on_device.launch)?;
+    factors.check_rows(bench, &on_device.product()?, false)?;
+    bench.check_counts()?;
+
+    let [m, n, k] = dims;
+    let call = LibraryCall::Sgemm {
+        a: on_device.a.address(),
+        b: on_device.b.address(),
+        c: on_device.c.address(),
+        m,
+        n,
+        k,
+        math: SgemmMath::Default,
+    };
+    if bench.beside_library(call)? {
+        factors.check_rows(bench, &on_device.product()?, false)?;
+    }
+    bench.time(&on_device.launch)
+}
+
+/// Every size up to the bench's, each exact.
+fn run_sweep<K: Kernel<Args = Args>>(
+    bench: &mut Bench<'_>,
+    kernel: K,
+    config: Config,
+) -> Result<(), CaseError> {
+    let [max_m, max_n, max_k] = dims(bench.shape());
+    for m in 1..=max_m {
+        for n in 1..=max_n {
+            for k in 1..=max_k {
+                check_size(bench, kernel, config, [m, n, k])
+                    .map_err(|error| error.at(format!("{m}×{n}×{k}")))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_size<K: Kernel<Args = Args>>(
+    bench: &mut Bench<'_>,
+    kernel: K,
+    config: Config,
+    dims: [u32; 3],
+) -> Result<(), CaseError> {
+    let factors = Factors::exact(dims, 0x5EED);
+    let on_device = OnDevice::new(bench, kernel, config, &factors)?;
+    bench.launch_uncounted(&on_device.launch)?;
+    factors.check_rows(bench, &on_device.product()?, true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Factors, LESSON, Target};
+    use crate::engine::EngineKind;
+    use crate::registry::{Effort, Shape};
+
+    fn product(factors: &Factors) -> Vec<f32> {
+        (0..factors.m)
+            .flat_map(|row| factors.row(row))
+            .map(|target| target.value as f32)
+            .collect()
+    }
+
+    #[test]
+    fn rows_are_those_of_the_product() {
+        // (1 2) · (5 6; 7 8) = (19 22)
+        let factors = Factors { m: 1, n: 2, k: 2, a: vec![1.0, 2.0], b: vec![5.0, 6.0, 7.0, 8.0] };
+        let values: Vec<f64> = factors.row(0).iter().map(|target| target.value).collect();
+        assert_eq!(values, [19.0, 22.0]);
+    }
+
+    #[test]
+    fn a_product_left_out_is_beyond_the_bound() {
+        let factors = Factors::uniform([8, 8, 1000]);
+        for row in 0..factors.m {
+            for (column, Target { bound, .. }) in factors.row(row).into_iter().enumerate() {
+                let largest = (0..factors.k)
+                    .map(|i| factors.a[row * factors.k + i] * factors.b[i * factors.n + column])
+                    .fold(0.0_f32, |largest, product| largest.max(product.abs()));
+                assert!(f64::from(largest) > 10.0 * bound, "{largest} against {bound}");
+            }
+        }
+    }
+
+    #[test]
+    fn exact_factors_have_exact_products() {
+        let factors = Factors::exact([4, 4, 4096], 1);
+        for row in 0..4 {
+            for target in factors.row(row) {
+                assert_eq!(f64::from(target.value as f32), target.value);
+                assert!(target.value.abs() < f64::from(1 << 16));
+            }
+        }
+    }
+
+    #[test]
+    fn a_vector_finds_one_wrong_element() {
+        let factors = Factors::exact([40, 30, 20], 2);
+        let mut c = product(&factors);
+        assert!(factors.check_by_vector(&c).is_ok());
+        c[7 * 30 + 29] += 1.0 / 256.0;
+        let error = factors.check_by_vector(&c).expect_err("wrong").to_string();
+        assert!(error.starts_with("row 7 "), "{error}");
+        c[7 * 30 + 29] = f32::NAN;
+        assert!(factors.check_by_vector(&c).is_err());
+    }
+
+    #[test]
+    fn every_run_sweeps_and_only_whole_tiles_have_claims() {
+        for engine in [EngineKind::Gpu, EngineKind::Sim] {
+            for effort in [Effort::Quick, Effort::Default, Effort::Full] {
+                let shapes = (LESSON.shapes)(engine, effort);
+                assert!(shapes.iter().any(Shape::is_sweep));
+            }
+            let shapes = (LESSON.shapes)(engine, Effort::Default);
+            assert!(shapes.iter().any(|shape| (LESSON.expects_at)(shape)));
+        }
+        assert!(!(LESSON.expects_at)(&Shape::of(&[128, 256, 65])));
+    }
+}

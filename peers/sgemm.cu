@@ -1,0 +1,380 @@
+// CUDA C++ twins of gpu-kernels/src/sgemm: the same entry names, the same
+// parameters, the same geometry, so that one launch call drives either. They are
+// what the Rust kernels are timed against.
+
+#include <cuda_runtime.h>
+
+namespace {
+
+typedef unsigned u32;
+
+// Element (row, column) of a matrix whose rows are n_columns long.
+__device__ __forceinline__ u32 element(u32 row, u32 column, u32 n_columns) {
+    return row * n_columns + column;
+}
+
+// The element, or 0 where the matrix has none.
+__device__ __forceinline__ float load_or_zero(const float* matrix, u32 row, u32 column, u32 n_rows,
+                                              u32 n_columns) {
+    return row < n_rows && column < n_columns ? matrix[element(row, column, n_columns)] : 0.0f;
+}
+
+constexpr u32 CHUNK = 4;
+
+__device__ __forceinline__ float4 load_chunk(const float* matrix, u32 row, u32 column, u32 n_rows,
+                                             u32 n_columns) {
+    if (n_columns % CHUNK == 0) {
+        return row < n_rows && column < n_columns
+                   ? *reinterpret_cast<const float4*>(matrix + element(row, column, n_columns))
+                   : make_float4(0, 0, 0, 0);
+    }
+    return make_float4(load_or_zero(matrix, row, column, n_rows, n_columns),
+                       load_or_zero(matrix, row, column + 1, n_rows, n_columns),
+                       load_or_zero(matrix, row, column + 2, n_rows, n_columns),
+                       load_or_zero(matrix, row, column + 3, n_rows, n_columns));
+}
+
+__device__ __forceinline__ void store_chunk(float* matrix, u32 row, u32 column, u32 n_rows, u32 n_columns,
+                                            const float* values) {
+    if (n_columns % CHUNK == 0) {
+        if (row < n_rows && column < n_columns) {
+            *reinterpret_cast<float4*>(matrix + element(row, column, n_columns)) =
+                make_float4(values[0], values[1], values[2], values[3]);
+        }
+    } else {
+#pragma unroll
+        for (u32 i = 0; i < CHUNK; i++) {
+            if (row < n_rows && column + i < n_columns) matrix[element(row, column + i, n_columns)] = values[i];
+        }
+    }
+}
+
+// A chunk of shared memory, to four floats.
+__device__ __forceinline__ void read_chunk(const float* from, float* to) {
+    const float4 chunk = *reinterpret_cast<const float4*>(from);
+    to[0] = chunk.x;
+    to[1] = chunk.y;
+    to[2] = chunk.z;
+    to[3] = chunk.w;
+}
+
+}  // namespace
+
+// ---------------------------------------------------------------------------
+// A thread an element
+// ---------------------------------------------------------------------------
+
+extern "C" __global__ void __launch_bounds__(32 * 8)
+    sgemm_naive(const float* a, const float* b, float* c, u32 m, u32 n, u32 k) {
+    const u32 row = blockIdx.y * 8 + threadIdx.y, column = blockIdx.x * 32 + threadIdx.x;
+    if (row >= m || column >= n) return;
+    float sum = 0;
+    for (u32 i = 0; i < k; i++) sum = fmaf(a[element(row, i, k)], b[element(i, column, n)], sum);
+    c[element(row, column, n)] = sum;
+}
+
+extern "C" __global__ void __launch_bounds__(32 * 32)
+    sgemm_tiled(const float* a, const float* b, float* c, u32 m, u32 n, u32 k) {
+    __shared__ float a_tile[32 * 32], b_tile[32 * 32];
+    const u32 x = threadIdx.x, y = threadIdx.y;
+    const u32 row = blockIdx.y * 32 + y, column = blockIdx.x * 32 + x;
+    float sum = 0;
+    for (u32 first = 0; first < k; first += 32) {
+        a_tile[element(y, x, 32)] = load_or_zero(a, row, first + x, m, k);
+        b_tile[element(y, x, 32)] = load_or_zero(b, first + y, column, k, n);
+        __syncthreads();
+#pragma unroll
+        for (u32 i = 0; i < 32; i++) sum = fmaf(a_tile[element(y, i, 32)], b_tile[element(i, x, 32)], sum);
+        __syncthreads();
+    }
+    if (row < m && column < n) c[element(row, column, n)] = sum;
+}
+
+// ---------------------------------------------------------------------------
+// Many elements a thread
+// ---------------------------------------------------------------------------
+
+extern "C" __global__ void __launch_bounds__(512)
+    sgemm_column(const float* a, const float* b, float* c, u32 m, u32 n, u32 k) {
+    __shared__ float a_tile[64 * 8], b_tile[8 * 64];
+    const u32 first_row = blockIdx.y * 64, first_column = blockIdx.x * 64, thread = threadIdx.x;
+    const u32 a_row = thread / 8, a_k = thread % 8, b_k = thread / 64, b_column = thread % 64;
+    const u32 row = thread / 64 * 8, column = thread % 64;
+    float sums[8] = {};
+    for (u32 first = 0; first < k; first += 8) {
+        a_tile[element(a_row, a_k, 8)] = load_or_zero(a, first_row + a_row, first + a_k, m, k);
+        b_tile[element(b_k, b_column, 64)] = load_or_zero(b, first + b_k, first_column + b_column, k, n);
+        __syncthreads();
+#pragma unroll
+        for (u32 i = 0; i < 8; i++) {
+            const float b_value = b_tile[element(i, column, 64)];
+#pragma unroll
+            for (u32 r = 0; r < 8; r++) sums[r] = fmaf(a_tile[element(row + r, i, 8)], b_value, sums[r]);
+        }
+        __syncthreads();
+    }
+#pragma unroll
+    for (u32 r = 0; r < 8; r++) {
+        if (first_row + row + r < m && first_column + column < n) {
+            c[element(first_row + row + r, first_column + column, n)] = sums[r];
+        }
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(256, 2)
+    sgemm_square(const float* a, const float* b, float* c, u32 m, u32 n, u32 k) {
+    __shared__ float a_tile[128 * 8], b_tile[8 * 128];
+    const u32 first_row = blockIdx.y * 128, first_column = blockIdx.x * 128, thread = threadIdx.x;
+    const u32 a_row = thread / 8, a_k = thread % 8, b_k = thread / 128, b_column = thread % 128;
+    const u32 row = thread / 16, column = thread % 16;
+    float sums[8][8] = {};
+    for (u32 first = 0; first < k; first += 8) {
+#pragma unroll
+        for (u32 pass = 0; pass < 4; pass++) {
+            a_tile[element(a_row + pass * 32, a_k, 8)] =
+                load_or_zero(a, first_row + a_row + pass * 32, first + a_k, m, k);
+            b_tile[element(b_k + pass * 2, b_column, 128)] =
+                load_or_zero(b, first + b_k + pass * 2, first_column + b_column, k, n);
+        }
+        __syncthreads();
+#pragma unroll
+        for (u32 i = 0; i < 8; i++) {
+            float a_values[8], b_values[8];
+#pragma unroll
+            for (u32 r = 0; r < 8; r++) {
+                a_values[r] = a_tile[element(row + r * 16, i, 8)];
+                b_values[r] = b_tile[element(i, column + r * 16, 128)];
+            }
+#pragma unroll
+            for (u32 r = 0; r < 8; r++)
+#pragma unroll
+                for (u32 s = 0; s < 8; s++) sums[r][s] = fmaf(a_values[r], b_values[s], sums[r][s]);
+        }
+        __syncthreads();
+    }
+#pragma unroll
+    for (u32 r = 0; r < 8; r++)
+#pragma unroll
+        for (u32 s = 0; s < 8; s++) {
+            const u32 at_row = first_row + row + r * 16, at_column = first_column + column + s * 16;
+            if (at_row < m && at_column < n) c[element(at_row, at_column, n)] = sums[r][s];
+        }
+}
+
+// ---------------------------------------------------------------------------
+// 16 bytes an access
+// ---------------------------------------------------------------------------
+
+namespace {
+
+constexpr u32 A_PITCH = 128 + CHUNK;
+
+__device__ __forceinline__ void multiply(float (&sums)[8][8], const float* a, const float* b) {
+    float a_values[8], b_values[8];
+    read_chunk(a, a_values);
+    read_chunk(a + 64, a_values + 4);
+    read_chunk(b, b_values);
+    read_chunk(b + 64, b_values + 4);
+#pragma unroll
+    for (u32 r = 0; r < 8; r++)
+#pragma unroll
+        for (u32 s = 0; s < 8; s++) sums[r][s] = fmaf(a_values[r], b_values[s], sums[r][s]);
+}
+
+__device__ __forceinline__ void store_sums(float* c, u32 row, u32 column, u32 m, u32 n,
+                                           const float (&sums)[8][8]) {
+#pragma unroll
+    for (u32 r = 0; r < 8; r++) {
+        const u32 at_row = row + r / 4 * 64 + r % 4;
+        store_chunk(c, at_row, column, m, n, sums[r]);
+        store_chunk(c, at_row, column + 64, m, n, sums[r] + 4);
+    }
+}
+
+}  // namespace
+
+extern "C" __global__ void __launch_bounds__(256, 2)
+    sgemm_vectorized(const float* a, const float* b, float* c, u32 m, u32 n, u32 k) {
+    __shared__ __align__(128) float a_tile[8 * A_PITCH], b_tile[8 * 128];
+    const u32 first_row = blockIdx.y * 128, first_column = blockIdx.x * 128, thread = threadIdx.x;
+    const u32 a_row = thread / 2, a_k = thread % 2 * 4, b_k = thread / 32, b_column = thread % 32 * 4;
+    const u32 row = thread / 16 * 4, column = thread % 16 * 4;
+    float sums[8][8] = {};
+    for (u32 first = 0; first < k; first += 8) {
+        const float4 a_chunk = load_chunk(a, first_row + a_row, first + a_k, m, k);
+        const float4 b_chunk = load_chunk(b, first + b_k, first_column + b_column, k, n);
+        a_tile[a_k * A_PITCH + a_row] = a_chunk.x;
+        a_tile[(a_k + 1) * A_PITCH + a_row] = a_chunk.y;
+        a_tile[(a_k + 2) * A_PITCH + a_row] = a_chunk.z;
+        a_tile[(a_k + 3) * A_PITCH + a_row] = a_chunk.w;
+        *reinterpret_cast<float4*>(b_tile + element(b_k, b_column, 128)) = b_chunk;
+        __syncthreads();
+#pragma unroll
+        for (u32 i = 0; i < 8; i++) multiply(sums, a_tile + i * A_PITCH + row, b_tile + i * 128 + column);
+        __syncthreads();
+    }
+    store_sums(c, first_row + row, first_column + column, m, n, sums);
+}
+
+// ---------------------------------------------------------------------------
+// Asynchronous copies
+// ---------------------------------------------------------------------------
+
+namespace {
+
+__device__ __forceinline__ void copy_4(u32 to, const float* from, bool exists) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to), "l"(from), "r"(exists ? 4 : 0)
+                 : "memory");
+}
+__device__ __forceinline__ void copy_16(u32 to, const float* from, bool exists) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(exists ? 16 : 0)
+                 : "memory");
+}
+__device__ __forceinline__ void commit_group() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template <int N>
+__device__ __forceinline__ void wait_group() {
+    asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory");
+}
+
+// What a thread copies of tiles TILE_K deep and, in B, COLUMNS wide.
+template <u32 TILE_K, u32 COLUMNS>
+struct Copies {
+    static constexpr u32 ROW_CHUNKS = COLUMNS / CHUNK, B_ROWS = 256 / ROW_CHUNKS;
+    static constexpr u32 A_FLOATS = TILE_K * A_PITCH, STAGE_BYTES = (A_FLOATS + TILE_K * COLUMNS) * 4;
+    const float *a, *b;
+    u32 a_offsets[4], b_offsets[4], a_address, b_address, a_k, b_row, n, k;
+
+    __device__ Copies(const float* a_, const float* b_, u32 first_row, u32 first_column, u32 m, u32 n_, u32 k_,
+                      u32 shared)
+        : a(a_ + static_cast<size_t>(first_row) * k_), b(b_), n(n_), k(k_) {
+        const u32 thread = threadIdx.x, a_row = thread / 8, b_column = thread % ROW_CHUNKS * CHUNK;
+        a_k = thread % 8;
+        b_row = thread / ROW_CHUNKS;
+        a_address = shared + (a_k * A_PITCH + a_row) * 4;
+        b_address = shared + (A_FLOATS + b_row * COLUMNS + b_column) * 4;
+#pragma unroll
+        for (u32 i = 0; i < 4; i++) {
+            a_offsets[i] = min(a_row + i * 32, m - 1 - first_row) * k + a_k;
+            b_offsets[i] = b_row * n + min(first_column + b_column + i, n - 1);
+        }
+        if (n % CHUNK == 0 && first_column + b_column >= n) b_offsets[0] = b_row * n + n - CHUNK;
+    }
+
+    __device__ __forceinline__ void start(u32 stage, u32 depth) {
+#pragma unroll
+        for (u32 h = 0; h < TILE_K; h += 8)
+#pragma unroll
+            for (u32 i = 0; i < 4; i++)
+                copy_4(a_address + stage + (h * A_PITCH + i * 32) * 4, a + a_offsets[i] + h, a_k + h < depth);
+#pragma unroll
+        for (u32 row = 0; row < TILE_K; row += B_ROWS) {
+            const bool exists = b_row + row < depth;
+            const u32 address = b_address + stage + row * COLUMNS * 4;
+            if (n % CHUNK == 0) {
+                copy_16(address, b + (b_offsets[0] + row * n), exists);
+            } else {
+#pragma unroll
+                for (u32 j = 0; j < 4; j++) copy_4(address + j * 4, b + (b_offsets[j] + row * n), exists);
+            }
+        }
+        commit_group();
+        a += depth;
+        b += static_cast<size_t>(depth) * n;
+    }
+};
+
+}  // namespace
+
+extern "C" __global__ void __launch_bounds__(256, 2)
+    sgemm_pipelined(const float* a, const float* b, float* c, u32 m, u32 n, u32 k) {
+    typedef Copies<8, 128> Tile;
+    constexpr u32 STAGES = 3;
+    __shared__ __align__(128) float ring[STAGES * Tile::STAGE_BYTES / 4];
+    const u32 first_row = blockIdx.y * 128, first_column = blockIdx.x * 128, thread = threadIdx.x;
+    const u32 row = thread / 16 * 4, column = thread % 16 * 4;
+    const u32 n_tiles = (k + 7) / 8;
+    Tile copies(a, b, first_row, first_column, m, n, k, static_cast<u32>(__cvta_generic_to_shared(ring)));
+    copies.start(0, k - (n_tiles - 1) * 8);
+    copies.start(Tile::STAGE_BYTES, 1 < n_tiles ? 8 : 0);
+    float sums[8][8] = {};
+    u32 stage = 0, free_stage = (STAGES - 1) * Tile::STAGE_BYTES;
+    for (u32 tile = 0; tile < n_tiles; tile++) {
+        wait_group<STAGES - 2>();
+        __syncthreads();
+        copies.start(free_stage, tile + STAGES - 1 < n_tiles ? 8 : 0);
+        free_stage = stage;
+        const float* tiles = ring + stage / 4;
+#pragma unroll
+        for (u32 i = 0; i < 8; i++) {
+            multiply(sums, tiles + i * A_PITCH + row, tiles + Tile::A_FLOATS + i * 128 + column);
+        }
+        stage = stage == (STAGES - 1) * Tile::STAGE_BYTES ? 0 : stage + Tile::STAGE_BYTES;
+    }
+    wait_group<0>();
+    store_sums(c, first_row + row, first_column + column, m, n, sums);
+}
+
+// ---------------------------------------------------------------------------
+// 8×16 elements a thread, 64×64 a warp
+// ---------------------------------------------------------------------------
+
+extern "C" __global__ void __launch_bounds__(256, 1)
+    sgemm_fast(const float* a, const float* b, float* c, u32 m, u32 n, u32 k) {
+    typedef Copies<8, 256> Tile;
+    constexpr u32 TILE_K = 8, STAGES = 4;
+    extern __shared__ __align__(128) float ring[];
+    const u32 first_row = blockIdx.y * 128, first_column = blockIdx.x * 256;
+    const u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const u32 lane_row = (lane >> 1 & 1) | (lane >> 2 & 6), lane_column = (lane & 1) | (lane >> 1 & 2);
+    const u32 row = warp % 2 * 64 + lane_row * 4, column = warp / 2 * 64 + lane_column * 4;
+    const u32 n_tiles = (k + TILE_K - 1) / TILE_K;
+    Tile copies(a, b, first_row, first_column, m, n, k, static_cast<u32>(__cvta_generic_to_shared(ring)));
+    copies.start(0, k - (n_tiles - 1) * TILE_K);
+    for (u32 stage = 1; stage < STAGES - 1; stage++) {
+        copies.start(stage * Tile::STAGE_BYTES, stage < n_tiles ? TILE_K : 0);
+    }
+    float sums[8][16] = {}, a_values[2][8], b_values[2][16];
+    const float* a_tile = ring + row;
+    const float* b_tile = ring + Tile::A_FLOATS + column;
+    u32 stage = 0, free_stage = (STAGES - 1) * Tile::STAGE_BYTES;
+    auto load = [&](u32 to, u32 i) {
+#pragma unroll
+        for (u32 j = 0; j < 4; j++) read_chunk(b_tile + stage / 4 + i * 256 + j * 16, b_values[to] + 4 * j);
+#pragma unroll
+        for (u32 j = 0; j < 2; j++) read_chunk(a_tile + stage / 4 + i * A_PITCH + j * 32, a_values[to] + 4 * j);
+    };
+    wait_group<STAGES - 2>();
+    __syncthreads();
+    load(0, 0);
+#pragma unroll 1
+    for (u32 tile = 0; tile < n_tiles; tile++) {
+#pragma unroll
+        for (u32 i = 0; i < TILE_K; i++) {
+            if (i == TILE_K - 1) {
+                wait_group<STAGES - 2>();
+                __syncthreads();
+                stage = stage == (STAGES - 1) * Tile::STAGE_BYTES ? 0 : stage + Tile::STAGE_BYTES;
+            }
+            load((i + 1) % 2, (i + 1) % TILE_K);
+            if (i == 0) {
+                copies.start(free_stage, tile + STAGES - 1 < n_tiles ? TILE_K : 0);
+                free_stage = stage;
+            }
+#pragma unroll
+            for (u32 s = 0; s < 16; s++)
+#pragma unroll
+                for (u32 step = 0; step < 8; step++) {
+                    const u32 r = s % 2 ? 7 - step : step;
+                    sums[r][s] = fmaf(a_values[i % 2][r], b_values[i % 2][s], sums[r][s]);
+                }
+        }
+    }
+    wait_group<0>();
+#pragma unroll
+    for (u32 r = 0; r < 8; r++)
+#pragma unroll
+        for (u32 j = 0; j < 4; j++) {
+            store_chunk(c, first_row + row + r / 4 * 32 + r % 4, first_column + column + j * 16, m, n,
+                        sums[r] + 4 * j);
+        }
+}
