@@ -237,7 +237,7 @@ __device__ __forceinline__ void wait_group() {
 }
 
 // What a thread copies of tiles TILE_K deep and, in B, COLUMNS wide.
-template <u32 TILE_K, u32 COLUMNS>
+template <u32 TILE_K, u32 COLUMNS, bool BY_CHUNKS>
 struct Copies {
     static constexpr u32 ROW_CHUNKS = COLUMNS / CHUNK, B_ROWS = 256 / ROW_CHUNKS;
     static constexpr u32 A_FLOATS = TILE_K * A_PITCH, STAGE_BYTES = (A_FLOATS + TILE_K * COLUMNS) * 4;
@@ -257,7 +257,7 @@ struct Copies {
             a_offsets[i] = min(a_row + i * 32, m - 1 - first_row) * k + a_k;
             b_offsets[i] = b_row * n + min(first_column + b_column + i, n - 1);
         }
-        if (n % CHUNK == 0 && first_column + b_column >= n) b_offsets[0] = b_row * n + n - CHUNK;
+        if (BY_CHUNKS && first_column + b_column >= n) b_offsets[0] = b_row * n + n - CHUNK;
     }
 
     __device__ __forceinline__ void start(u32 stage, u32 depth) {
@@ -270,7 +270,7 @@ struct Copies {
         for (u32 row = 0; row < TILE_K; row += B_ROWS) {
             const bool exists = b_row + row < depth;
             const u32 address = b_address + stage + row * COLUMNS * 4;
-            if (n % CHUNK == 0) {
+            if (BY_CHUNKS) {
                 copy_16(address, b + (b_offsets[0] + row * n), exists);
             } else {
 #pragma unroll
@@ -285,11 +285,13 @@ struct Copies {
 
 }  // namespace
 
-extern "C" __global__ void __launch_bounds__(256, 2)
-    sgemm_pipelined(const float* a, const float* b, float* c, u32 m, u32 n, u32 k) {
-    typedef Copies<8, 128> Tile;
+namespace {
+
+template <bool BY_CHUNKS>
+__device__ __forceinline__ void pipelined(const float* a, const float* b, float* c, u32 m, u32 n, u32 k,
+                                          float* ring) {
+    typedef Copies<8, 128, BY_CHUNKS> Tile;
     constexpr u32 STAGES = 3;
-    __shared__ __align__(128) float ring[STAGES * Tile::STAGE_BYTES / 4];
     const u32 first_row = blockIdx.y * 128, first_column = blockIdx.x * 128, thread = threadIdx.x;
     const u32 row = thread / 16 * 4, column = thread % 16 * 4;
     const u32 n_tiles = (k + 7) / 8;
@@ -298,6 +300,7 @@ extern "C" __global__ void __launch_bounds__(256, 2)
     copies.start(Tile::STAGE_BYTES, 1 < n_tiles ? 8 : 0);
     float sums[8][8] = {};
     u32 stage = 0, free_stage = (STAGES - 1) * Tile::STAGE_BYTES;
+#pragma unroll 1
     for (u32 tile = 0; tile < n_tiles; tile++) {
         wait_group<STAGES - 2>();
         __syncthreads();
@@ -314,13 +317,27 @@ extern "C" __global__ void __launch_bounds__(256, 2)
     store_sums(c, first_row + row, first_column + column, m, n, sums);
 }
 
+}  // namespace
+
+extern "C" __global__ void __launch_bounds__(256, 2)
+    sgemm_pipelined(const float* a, const float* b, float* c, u32 m, u32 n, u32 k) {
+    __shared__ __align__(128) float ring[3 * Copies<8, 128, true>::STAGE_BYTES / 4];
+    if (n % CHUNK == 0) {
+        pipelined<true>(a, b, c, m, n, k, ring);
+    } else {
+        pipelined<false>(a, b, c, m, n, k, ring);
+    }
+}
+
 // ---------------------------------------------------------------------------
 // 8×16 elements a thread, 64×64 a warp
 // ---------------------------------------------------------------------------
 
-extern "C" __global__ void __launch_bounds__(256, 1)
-    sgemm_fast(const float* a, const float* b, float* c, u32 m, u32 n, u32 k) {
-    typedef Copies<8, 256> Tile;
+namespace {
+
+template <bool BY_CHUNKS>
+__device__ __forceinline__ void fast(const float* a, const float* b, float* c, u32 m, u32 n, u32 k) {
+    typedef Copies<8, 256, BY_CHUNKS> Tile;
     constexpr u32 TILE_K = 8, STAGES = 4;
     extern __shared__ __align__(128) float ring[];
     const u32 first_row = blockIdx.y * 128, first_column = blockIdx.x * 256;
@@ -330,36 +347,35 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     const u32 n_tiles = (k + TILE_K - 1) / TILE_K;
     Tile copies(a, b, first_row, first_column, m, n, k, static_cast<u32>(__cvta_generic_to_shared(ring)));
     copies.start(0, k - (n_tiles - 1) * TILE_K);
-    for (u32 stage = 1; stage < STAGES - 1; stage++) {
+#pragma unroll
+    for (u32 stage = 1; stage < STAGES; stage++) {
         copies.start(stage * Tile::STAGE_BYTES, stage < n_tiles ? TILE_K : 0);
     }
     float sums[8][16] = {}, a_values[2][8], b_values[2][16];
     const float* a_tile = ring + row;
     const float* b_tile = ring + Tile::A_FLOATS + column;
-    u32 stage = 0, free_stage = (STAGES - 1) * Tile::STAGE_BYTES;
+    u32 stage = 0;
     auto load = [&](u32 to, u32 i) {
 #pragma unroll
         for (u32 j = 0; j < 4; j++) read_chunk(b_tile + stage / 4 + i * 256 + j * 16, b_values[to] + 4 * j);
 #pragma unroll
         for (u32 j = 0; j < 2; j++) read_chunk(a_tile + stage / 4 + i * A_PITCH + j * 32, a_values[to] + 4 * j);
     };
-    wait_group<STAGES - 2>();
+    wait_group<STAGES - 1>();
     __syncthreads();
     load(0, 0);
 #pragma unroll 1
     for (u32 tile = 0; tile < n_tiles; tile++) {
 #pragma unroll
         for (u32 i = 0; i < TILE_K; i++) {
+            const u32 free_stage = stage;
             if (i == TILE_K - 1) {
                 wait_group<STAGES - 2>();
                 __syncthreads();
                 stage = stage == (STAGES - 1) * Tile::STAGE_BYTES ? 0 : stage + Tile::STAGE_BYTES;
             }
             load((i + 1) % 2, (i + 1) % TILE_K);
-            if (i == 0) {
-                copies.start(free_stage, tile + STAGES - 1 < n_tiles ? TILE_K : 0);
-                free_stage = stage;
-            }
+            if (i == TILE_K - 1) copies.start(free_stage, tile + STAGES < n_tiles ? TILE_K : 0);
 #pragma unroll
             for (u32 s = 0; s < 16; s++)
 #pragma unroll
@@ -377,4 +393,15 @@ extern "C" __global__ void __launch_bounds__(256, 1)
             store_chunk(c, first_row + row + r / 4 * 32 + r % 4, first_column + column + j * 16, m, n,
                         sums[r] + 4 * j);
         }
+}
+
+}  // namespace
+
+extern "C" __global__ void __launch_bounds__(256, 1)
+    sgemm_fast(const float* a, const float* b, float* c, u32 m, u32 n, u32 k) {
+    if (n % CHUNK == 0) {
+        fast<true>(a, b, c, m, n, k);
+    } else {
+        fast<false>(a, b, c, m, n, k);
+    }
 }

@@ -68,9 +68,18 @@ pub const fn n_tiles(k: u32, tile_k: u32) -> u32 {
     k.div_ceil(tile_k)
 }
 
+/// Whether rows of B start at multiples of 16 bytes, so that it can be copied by
+/// chunks. A kernel asks once and is then one of two loops: a question in the loop
+/// would part the copies from the multiply-adds between which they should stand.
+#[inline(always)]
+pub const fn has_chunks(n: u32) -> bool {
+    n.is_multiple_of(CHUNK)
+}
+
 /// What a thread copies: some elements of A and some chunks of B of every tile.
 /// Tiles are `TILE_K` deep (8 or 16) and, in B, `TILE_COLUMNS` wide (128 or 256).
-pub struct Copies<const TILE_K: u32, const TILE_COLUMNS: u32> {
+/// `BY_CHUNKS` says that B [`has_chunks`].
+pub struct Copies<const TILE_K: u32, const TILE_COLUMNS: u32, const BY_CHUNKS: bool> {
     /// First row of the block's tiles of A, at the next tile's first k.
     a: *const f32,
     /// Elements of A from there, one for each copy.
@@ -90,7 +99,9 @@ pub struct Copies<const TILE_K: u32, const TILE_COLUMNS: u32> {
     k: u32,
 }
 
-impl<const TILE_K: u32, const TILE_COLUMNS: u32> Copies<TILE_K, TILE_COLUMNS> {
+impl<const TILE_K: u32, const TILE_COLUMNS: u32, const BY_CHUNKS: bool>
+    Copies<TILE_K, TILE_COLUMNS, BY_CHUNKS>
+{
     const ROW_CHUNKS: u32 = TILE_COLUMNS / CHUNK;
     /// Rows of B that a copy of the block has.
     const B_ROWS: u32 = BLOCK_THREADS / Self::ROW_CHUNKS;
@@ -130,16 +141,10 @@ impl<const TILE_K: u32, const TILE_COLUMNS: u32> Copies<TILE_K, TILE_COLUMNS> {
             let column = first_column + b_column + I as u32;
             copies.b_offsets[I] = b_row * n + min(column, n - 1);
         });
-        if copies.has_chunks() && first_column + b_column >= n {
+        if BY_CHUNKS && first_column + b_column >= n {
             copies.b_offsets[0] = b_row * n + n - CHUNK;
         }
         copies
-    }
-
-    /// Whether B's rows start at multiples of 16 bytes.
-    #[inline(always)]
-    fn has_chunks(&self) -> bool {
-        self.n.is_multiple_of(CHUNK)
     }
 
     /// Starts the copies of the first tile, of which only so many k exist that whole
@@ -177,7 +182,7 @@ impl<const TILE_K: u32, const TILE_COLUMNS: u32> Copies<TILE_K, TILE_COLUMNS> {
             if row < TILE_K {
                 let exists = self.b_row + row < depth;
                 let address = self.b_address + stage + row * TILE_COLUMNS * F32_BYTES;
-                if self.has_chunks() {
+                if BY_CHUNKS {
                     let from = self.b.add((self.b_offsets[0] + row * self.n) as usize);
                     cg_or_zeros(address, from.cast::<Float4>(), exists);
                 } else {

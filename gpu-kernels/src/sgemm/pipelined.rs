@@ -13,7 +13,7 @@ use cuda_std::cp_async::{wait_all, wait_group};
 use cuda_std::prelude::*;
 use cuda_std::vector::Float4;
 
-use super::copies::{Copies, a_offset_bytes, b_offset_bytes, n_tiles, stage_bytes};
+use super::copies::{Copies, a_offset_bytes, b_offset_bytes, has_chunks, n_tiles, stage_bytes};
 use super::unrolled;
 use super::vectors::{BLOCK_THREADS, CHUNK, SIDE_THREADS, TILE, load_eight, multiply, store_sums};
 
@@ -36,6 +36,20 @@ const _: () = assert!(TILE == super::copies::TILE_ROWS);
 pub unsafe fn sgemm_pipelined(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32, k: u32) {
     let ring = shared_array![Float4; RING_CHUNKS, align = 128];
     let ring = cuda_std::shared::address_in_space(ring);
+    if has_chunks(n) {
+        product::<true>((a, b, c), (m, n, k), ring);
+    } else {
+        product::<false>((a, b, c), (m, n, k), ring);
+    }
+}
+
+/// The kernel, for matrices B that can be copied by chunks or cannot.
+#[inline(always)]
+unsafe fn product<const BY_CHUNKS: bool>(
+    (a, b, c): (*const f32, *const f32, *mut f32),
+    (m, n, k): (u32, u32, u32),
+    ring: u32,
+) {
     let thread = thread::thread_idx_x();
     let first_row = thread::block_idx_y() * TILE;
     let first_column = thread::block_idx_x() * TILE;
@@ -43,7 +57,7 @@ pub unsafe fn sgemm_pipelined(a: *const f32, b: *const f32, c: *mut f32, m: u32,
 
     let n_tiles = n_tiles(k, TILE_K);
     let mut copies =
-        Copies::<TILE_K, TILE>::new((a, b), (first_row, first_column), (m, n, k), ring);
+        Copies::<TILE_K, TILE, BY_CHUNKS>::new((a, b), (first_row, first_column), (m, n, k), ring);
     copies.start_first();
     copies.start_next(STAGE_BYTES, 1 < n_tiles);
 
