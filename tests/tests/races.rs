@@ -1,8 +1,8 @@
-//! Races in Rust kernels, as `run-all --check` reports them: both accesses, each
-//! with thread and source line. That the catalogue raises no alarm is tested
+//! Races and the like in Rust kernels, as `run-all --check` reports them: both
+//! accesses, each with thread and source line. That the catalogue raises no alarm is tested
 //! where its lessons are (`lessons.rs`).
 
-use broken_kernels::reduction;
+use broken_kernels::{reduction, unseen};
 use host::engine::{Buffer, Engine, EngineError, LaunchConfig, Observe, Prepared};
 use host::lessons::transpose;
 use host::registry::{KernelEntry, Shape};
@@ -65,4 +65,61 @@ fn reduction_without_atomics_across_blocks() {
     let report = report_of(engine.launch(&launch.expect("it fits"), Observe::Nothing));
     names_both(&report, "tests/broken-kernels/src/reduction.rs");
     assert!(report.contains("`sum`"), "{report}");
+}
+
+/// Runs a kernel of [`unseen`] on a poisoned output; its report must hold all of
+/// `words`.
+macro_rules! must_report {
+    ($kernel:ident, $words:expr) => {{
+        let engine = simulator(BROKEN_PTX).with_check(true);
+        let n = unseen::BLOCK_THREADS;
+        let input = Buffer::of(&engine, "input", &vec![1.0f32; n as usize]).expect("room");
+        let output = Buffer::<f32>::poisoned(&engine, "output", n as usize).expect("room");
+        let config = LaunchConfig::new([1, 1, 1], [n, 1, 1]);
+        let args = (input.as_ptr(), output.as_mut_ptr());
+        // SAFETY: one block, an element of each buffer for each thread.
+        let launch = unsafe { Prepared::of::<unseen::$kernel>(config, args) };
+        let report = report_of(engine.launch(&launch.expect("it fits"), Observe::Nothing));
+        for words in ["PTX line", "thread (", "what to do:"]
+            .iter()
+            .chain(&$words)
+        {
+            assert!(report.contains(words), "`{words}` is missing in: {report}");
+        }
+        report
+    }};
+}
+
+#[test]
+fn a_copy_read_before_the_wait() {
+    let words = [
+        "asynchronous copy not waited for",
+        "the copy:",
+        "at tests/broken-kernels/src/unseen.rs:",
+    ];
+    must_report!(copy_without_wait, words);
+}
+
+#[test]
+fn a_copy_read_without_a_barrier() {
+    let words = ["race:", "asynchronous copy", "the earlier one:"];
+    must_report!(copy_without_barrier, words);
+}
+
+#[test]
+fn a_tree_without_warp_barriers() {
+    let report = must_report!(tree_without_warp_barrier, ["race:", "shared address"]);
+    names_both(&report, "tests/broken-kernels/src/unseen.rs");
+}
+
+#[test]
+fn an_output_that_is_added_to() {
+    let words = ["read of unwritten memory", "`output`", "src/unseen.rs:"];
+    must_report!(adds_to_its_output, words);
+}
+
+#[test]
+fn a_shuffle_from_absent_lanes() {
+    let words = ["it reads from lane 16", "only lanes 0-15 take part"];
+    must_report!(shuffle_from_absent_lanes, words);
 }

@@ -16,7 +16,7 @@
 
 use super::finding::{Finding, Side, Spot};
 use super::order::WarpClock;
-use super::shadow::{LINE_BYTES, LINE_WORDS, Lines, Mark, Pattern, Site, Sites, Whole, Word};
+use super::shadow::{LINE_BYTES, LINE_WORDS, Line, Lines, Mark, Pattern, Site, Sites, Whole, Word};
 use super::{AccessClass, WarpAccess};
 use crate::diagnostics::AccessKind;
 use crate::lanes::FULL_MASK;
@@ -45,12 +45,26 @@ pub(crate) fn access(
     let parts = Parts::of(access);
     // First all are compared, then all are remembered: lanes of one instruction
     // do not race with each other.
+    let mut clear = None;
     for (lane, lanes, word, bytes) in parts.iter() {
-        let Some(line) = lines.line(word / LINE_WORDS as u64) else {
+        let number = word / LINE_WORDS as u64;
+        if clear == Some(number) {
+            continue;
+        }
+        let Some(line) = lines.line(number) else {
             continue;
         };
-        let word = line.word(word as usize % LINE_WORDS);
-        if let Some(other) = this.conflict(&word, Mark::new(this.number, bytes, lanes), sites) {
+        if this.is_after_line(line, sites) {
+            clear = Some(number);
+            continue;
+        }
+        let mark = Mark::new(this.number, bytes, lanes);
+        let index = word as usize % LINE_WORDS;
+        let found = match &line.words {
+            Some(words) => this.conflict(&words[index], mark, sites),
+            None => this.conflict(&line.word(index), mark, sites),
+        };
+        if let Some(other) = found {
             return Some(this.race(access, lane, other, sites));
         }
     }
@@ -89,12 +103,13 @@ fn whole(
         let Some(line) = lines.line(first + i) else {
             continue;
         };
-        let mut is_clear = line.words.is_none() && this.is_after_whole(line.write, pattern, sites);
+        let mut is_clear =
+            line.words.is_none() && this.is_after_whole(line.write, Some(pattern), sites);
         if writes {
             is_clear &= line
                 .reads
                 .iter()
-                .all(|&read| this.is_after_whole(read, pattern, sites));
+                .all(|&read| this.is_after_whole(read, Some(pattern), sites));
         }
         if !is_clear {
             for index in 0..LINE_WORDS {
@@ -154,18 +169,27 @@ impl This<'_> {
         (other.block, other.warp) == (self.site.block, self.site.warp)
     }
 
-    /// Whether an access to a whole line surely comes before this one, or is by
-    /// the same lanes.
-    fn is_after_whole(&self, other: Whole, pattern: Pattern, sites: &Sites) -> bool {
+    /// Whether an access to a whole line surely comes before this one, or has the
+    /// same lanes for the same words.
+    fn is_after_whole(&self, other: Whole, pattern: Option<Pattern>, sites: &Sites) -> bool {
         if other.site == 0 {
             return true;
         }
         let site = sites.get(other.site);
         if self.is_same_warp(site) {
-            other.pattern == pattern || site.clock <= self.clock.lanes_min
+            Some(other.pattern) == pattern || site.clock <= self.clock.lanes_min
         } else {
             self.is_after_warp(site)
         }
+    }
+
+    /// Whether all that was done to a line, by whole warps, surely comes before
+    /// this access.
+    fn is_after_line(&self, line: &Line, sites: &Sites) -> bool {
+        let is_after = |&other: &Whole| self.is_after_whole(other, None, sites);
+        line.words.is_none()
+            && is_after(&line.write)
+            && (!self.site.has(Site::WRITES) || line.reads.iter().all(is_after))
     }
 
     /// An access to the word that races with this one: its mark, and the lane
@@ -329,7 +353,10 @@ impl<'a> Parts<'a> {
         let first = access.mask.trailing_zeros() & 31;
         let address = access.addresses[first as usize];
         let is_broadcast = access.lane_bytes.is_none()
-            && lanes(access.mask).all(|lane| access.addresses[lane] == address);
+            && match access.stride {
+                Some(stride) => stride == 0,
+                None => lanes(access.mask).all(|lane| access.addresses[lane] == address),
+            };
         let mask = if is_broadcast {
             1 << first
         } else {
@@ -367,6 +394,11 @@ impl<'a> Parts<'a> {
 }
 
 /// The lanes of a mask, in order.
-pub(crate) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
-    (0..32).filter(move |lane| mask >> lane & 1 != 0)
+#[inline]
+pub(crate) fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let lane = mask.trailing_zeros() as usize;
+        mask &= mask.wrapping_sub(1);
+        (lane < 32).then_some(lane)
+    })
 }

@@ -32,8 +32,15 @@ fn find_missing(access: &WarpAccess<'_>, mut has: impl FnMut(u64, u64) -> bool) 
         let start = access.addresses[lane];
         (start, start + u64::from(n_bytes.min(access.bytes)))
     };
-    if access.lane_bytes.is_none() && is_contiguous(access) && has(range(0).0, range(31).1) {
-        return None;
+    if access.lane_bytes.is_none() {
+        let first = access.mask.trailing_zeros() as usize & 31;
+        let all = match access.stride {
+            Some(0) => Some(range(first)),
+            _ => is_contiguous(access).then(|| (range(0).0, range(31).1)),
+        };
+        if all.is_some_and(|(start, end)| has(start, end)) {
+            return None;
+        }
     }
     lanes(access.mask).find(|&lane| {
         let (start, end) = range(lane);
