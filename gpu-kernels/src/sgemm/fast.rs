@@ -111,7 +111,7 @@ const fn b_step_bytes(k: u32, chunk: u32) -> u32 {
 fn multiply(sums: &mut [[f32; 16]; 8], fragment: &Fragment) {
     unrolled!(S in [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15] {
         unrolled!(STEP in [0 1 2 3 4 5 6 7] {
-            const R: usize = if S % 2 == 0 { STEP } else { 7 - STEP };
+            const R: usize = if S.is_multiple_of(2) { STEP } else { 7 - STEP };
             sums[R][S] = GpuFloat::mul_add(fragment.a[R], fragment.b[S], sums[R][S]);
         });
     });

@@ -86,7 +86,7 @@
 //! length is no multiple of 4 elements do not start at multiples of 16 bytes: they are
 //! loaded, and stored, 4 bytes at a time.
 
-pub mod copies;
+mod copies;
 pub mod fast;
 pub mod naive;
 pub mod pipelined;

@@ -81,7 +81,7 @@ unsafe fn load_chunk(
 
 /// Stores a chunk at `(row, column)` of a matrix, leaving out what is outside.
 #[inline(always)]
-pub unsafe fn store_chunk(
+pub(super) unsafe fn store_chunk(
     matrix: *mut f32,
     row: u32,
     column: u32,
@@ -108,7 +108,7 @@ pub unsafe fn store_chunk(
 
 /// Eight values of two chunks that lie half a tile apart.
 #[inline(always)]
-pub unsafe fn load_eight(address: u32) -> [f32; 8] {
+pub(super) unsafe fn load_eight(address: u32) -> [f32; 8] {
     let first = cuda_std::shared::load_float4(address);
     let second = cuda_std::shared::load_float4(address + TILE / 2 * 4);
     [
@@ -118,7 +118,7 @@ pub unsafe fn load_eight(address: u32) -> [f32; 8] {
 
 /// Adds the products of eight values of A and eight of B.
 #[inline(always)]
-pub fn multiply(sums: &mut [[f32; 8]; 8], a: [f32; 8], b: [f32; 8]) {
+pub(super) fn multiply(sums: &mut [[f32; 8]; 8], a: [f32; 8], b: [f32; 8]) {
     unrolled!(R in [0 1 2 3 4 5 6 7] {
         unrolled!(S in [0 1 2 3 4 5 6 7] {
             sums[R][S] = GpuFloat::mul_add(a[R], b[S], sums[R][S]);
@@ -128,7 +128,14 @@ pub fn multiply(sums: &mut [[f32; 8]; 8], a: [f32; 8], b: [f32; 8]) {
 
 /// Stores a thread's 8×8 sums. `row` and `column` are those of its first square.
 #[inline(always)]
-pub unsafe fn store_sums(c: *mut f32, row: u32, column: u32, m: u32, n: u32, sums: &[[f32; 8]; 8]) {
+pub(super) unsafe fn store_sums(
+    c: *mut f32,
+    row: u32,
+    column: u32,
+    m: u32,
+    n: u32,
+    sums: &[[f32; 8]; 8],
+) {
     unrolled!(R in [0 1 2 3 4 5 6 7] {
         const ROW: u32 = R as u32 / CHUNK * (TILE / 2) + R as u32 % CHUNK;
         let s = sums[R];
