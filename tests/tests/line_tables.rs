@@ -22,7 +22,7 @@ fn code(ptx: &str) -> Vec<String> {
         } else if line.starts_with(".section") {
             in_section = !line.ends_with('}');
         } else if !(line.is_empty()
-            || line.starts_with(".loc")
+            || line.starts_with(".loc\t")
             || line.starts_with(".file")
             || is_label("$L__tmp")
             || is_label("$L__func_begin")
@@ -65,7 +65,7 @@ fn without_line_tables(kernels: &str, arch: &str) -> String {
 }
 
 fn assert_same_code(with: &str, without: &str) {
-    let n_places = |ptx: &str| ptx.matches("\t.loc").count();
+    let n_places = |ptx: &str| ptx.matches("\t.loc\t").count();
     assert!(n_places(with) > 100 && n_places(without) == 0);
     let (with, without) = (code(with), code(without));
     let n_instructions = with.iter().filter(|line| line.ends_with(';')).count();
