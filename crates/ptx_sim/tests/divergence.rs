@@ -287,3 +287,50 @@ WAIT:
     let (out, _) = run_on(&kernel(body), [1; 3], [256, 1, 1], &[0; 256]).unwrap();
     assert_eq!(out[0], 24);
 }
+
+#[test]
+fn lanes_meet_again_in_a_loop_that_leads_straight_to_the_end() {
+    // Half of the lanes take the branch each time; lane 0 goes round 40 times.
+    let body = "
+	mov.u64 %rd1, 0;
+	mov.u32 %r1, %me;
+LOOP:
+	and.b32 %r2, %r1, 1;
+	setp.eq.u32 %p1, %r2, 0;
+	@%p1 bra NEXT;
+	add.u64 %rd1, %rd1, 1;
+NEXT:
+	st.global.u64 [%slot], %rd1;
+	add.u32 %r1, %r1, 1;
+	setp.lt.u32 %p2, %r1, 40;
+	@%p2 bra LOOP;";
+    let (out, report) = run_on(&kernel(body), [1; 3], [32, 1, 1], &[0; 32]).unwrap();
+    assert_eq!(report.counts.global_store_requests, 40);
+    for (tid, got) in out.into_iter().enumerate() {
+        let odd = (tid..40).filter(|i| i % 2 == 1).count();
+        assert_eq!(got, odd as u64, "thread {tid}");
+    }
+}
+
+#[test]
+fn lanes_meet_again_before_a_loop_whose_exits_all_lead_to_the_end() {
+    // Two ways out, both to the end; the first loop's lanes meet before it.
+    let body = "
+	mov.u32 %r1, %me;
+FIRST:
+	st.global.u64 [%slot], 1;
+	add.u32 %r1, %r1, 1;
+	setp.lt.u32 %p1, %r1, 40;
+	@%p1 bra FIRST;
+	mov.u32 %r1, 0;
+SECOND:
+	setp.gt.u32 %p2, %r1, 9;
+	@%p2 bra END;
+	st.global.u64 [%slot], 2;
+	add.u32 %r1, %r1, 1;
+	setp.ne.u32 %p3, %r1, %me;
+	@%p3 bra SECOND;
+END:";
+    let (_, report) = run_on(&kernel(body), [1; 3], [32, 1, 1], &[0; 32]).unwrap();
+    assert_eq!(report.counts.global_store_requests, 40 + 10);
+}

@@ -4,7 +4,8 @@
 //! end leads through it. Ways that end in a trap, or in a call that does not
 //! return, are left out: lanes that take them never come back, and the others
 //! should not drift apart for their sake. In a kernel the same holds for a
-//! branch straight to the end (`if (i >= n) return;`).
+//! branch straight to the end (`if (i >= n) return;`), unless it is the only
+//! way out of a loop.
 
 use crate::program::{Block, BlockId, Terminator};
 
@@ -20,17 +21,25 @@ pub(crate) fn joins(blocks: &[Block], is_entry: bool) -> Vec<Option<BlockId>> {
         .map(|(b, returns)| is_entry && *returns && b.first == b.end)
         .collect();
     let reaches_return = reaching(blocks, &returns);
-    let pruned: Vec<Vec<usize>> = blocks
+    let mut pruned: Vec<Vec<usize>> = blocks
         .iter()
         .map(|block| {
             let mut next = successors(block);
             next.retain(|&b| reaches_return[b]);
-            if next.iter().any(|&b| !ends_at_once[b]) {
-                next.retain(|&b| !ends_at_once[b]);
-            }
             next
         })
         .collect();
+    for block in 0..blocks.len() {
+        let on: Vec<usize> = pruned[block]
+            .iter()
+            .copied()
+            .filter(|&b| !ends_at_once[b])
+            .collect();
+        // A loop's only way out stays, or nobody in the loop would ever meet.
+        if on.len() < pruned[block].len() && reaches_without(&pruned, &on, block, &returns) {
+            pruned[block] = on;
+        }
+    }
     let mut joins = post_dominators(&pruned, &returns);
     // Among blocks that never return, lanes meet too: their ends are traps.
     let hopeless: Vec<Vec<usize>> = blocks
@@ -90,6 +99,29 @@ fn reaching(blocks: &[Block], goals: &[bool]) -> Vec<bool> {
         }
     }
     reached
+}
+
+/// Whether one of `goals` can be reached from one of `from` without coming
+/// through the block `avoided`.
+fn reaches_without(
+    successors: &[Vec<usize>],
+    from: &[usize],
+    avoided: usize,
+    goals: &[bool],
+) -> bool {
+    let mut seen = vec![false; successors.len()];
+    seen[avoided] = true;
+    let mut to_visit = from.to_vec();
+    while let Some(block) = to_visit.pop() {
+        if std::mem::replace(&mut seen[block], true) {
+            continue;
+        }
+        if goals[block] {
+            return true;
+        }
+        to_visit.extend_from_slice(&successors[block]);
+    }
+    false
 }
 
 /// Immediate post-dominators, by the iterative algorithm of Cooper, Harvey and
