@@ -309,3 +309,22 @@ fn read_only_loads_take_the_read_only_path() {
         );
     }
 }
+
+#[test]
+fn the_fast_product_reads_chunks_and_keeps_its_sums_in_registers() {
+    let module = base();
+    let entry = entry(&module, "sgemm_fast");
+    // Two loops of 8 steps: for matrices whose rows start at multiples of 16 bytes, and
+    // for others. A step is 8×16 multiply-adds out of 6 chunks; the first step's are
+    // also loaded before the loop.
+    assert_eq!(count(entry, "fma.rn.f32"), 2 * 8 * (8 * 16));
+    assert_eq!(count(entry, "ld.shared.v4"), 2 * (8 + 1) * 6);
+    assert_eq!(count(entry, "ld.shared"), count(entry, "ld.shared.v4"));
+    for opcode in ["ld.local", "st.local", "st.shared", "call"] {
+        assert_eq!(count(entry, opcode), 0, "{opcode}");
+    }
+    assert_eq!(
+        count(entry, "bar.sync") + count(entry, "barrier.sync"),
+        2 * 2
+    );
+}
