@@ -23,21 +23,26 @@
 //!
 //! # What the steps gave
 //!
-//! On an H200 (1.98 GHz throughout, 620 W), medians of 30 runs in turn with `cublasSgemm`
-//! (13.1, TF32 off), which takes 2.69 to 2.72 ms at 4096³: 51 TFLOP/s. Its kernel is of the
+//! On an H200 (1.98 GHz throughout, 620 W), medians of runs in turn with `cublasSgemm`
+//! (13.1, TF32 off), which takes 2.68 ms at 4096³: 51 TFLOP/s. Its kernel is of the
 //! same kind: 256×128 tiles, 254 registers, one block a multiprocessor. The floor is what the
 //! kernel's own instructions take, one a cycle and scheduler; for the column it is what its
 //! loads take, one a cycle and multiprocessor.
 //!
 //! | kernel | floor at 4096³ | measured | of cuBLAS's speed |
 //! |---|---|---|---|
+//! | [`naive`] | | 28.8 ms | 0.09 |
+//! | [`tiled`] | | 20.0 ms | 0.13 |
 //! | [`registers::sgemm_column`] | 9.2 ms | 11.0 ms | 0.24 |
-//! | [`registers::sgemm_square`] | 2.7 ms | 4.56 ms | 0.59 |
+//! | [`registers::sgemm_square`] | 2.7 ms | 4.55 ms | 0.59 |
 //! | [`vectors`] | 2.5 ms | 3.53 ms | 0.76 |
-//! | [`pipelined`] | 2.4 ms | 3.41 ms | 0.79 |
-//! | [`fast`] | 2.2 ms | 2.72 ms | 0.99 |
+//! | [`pipelined`] | 2.4 ms | 3.26 ms | 0.82 |
+//! | [`fast`] | 2.2 ms | 2.76 ms | 0.97 |
 //!
-//! At 8192³ the last one takes 21.63 ms, 0.995 of cuBLAS's speed; at 2048³ 0.347 ms, 0.999.
+//! The last one keeps that share at 2048³ (0.351 ms, 0.976) and 8192³ (22.0 ms, 0.977). Where
+//! rows do not start at multiples of 16 bytes it has 0.74 of it (4095×4097×4093). A trial
+//! with the same loop, compiled apart, took 2.72 ms: what ptxas makes of this loop varies
+//! by as much from one text around it to the next.
 //!
 //! # What is left, and what explains it
 //!
