@@ -46,7 +46,7 @@ const _: () = assert!(COLUMN_THREADS == COLUMN_TILE * TILE_K);
 ///
 /// As [`sgemm_naive`](super::naive::sgemm_naive), with [`COLUMN_BLOCK`] and
 /// [`column_grid`].
-#[kernel(launch_bounds(COLUMN_THREADS))]
+#[kernel(launch_bounds(COLUMN_THREADS, 3))]
 pub unsafe fn sgemm_column(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32, k: u32) {
     let a_tile = shared_array![f32; (COLUMN_TILE * TILE_K) as usize];
     let b_tile = shared_array![f32; (TILE_K * COLUMN_TILE) as usize];
