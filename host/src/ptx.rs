@@ -94,7 +94,7 @@ fn body_end(text: &str) -> Option<usize> {
 /// One kernel with what it needs of its module around it: version and target,
 /// the variables it names, the source files its `.loc` lines count.
 pub fn kernel_listing(module: &str, entry: &str) -> Option<String> {
-    let kernel = kernel_text(module, entry)?;
+    let kernel = without_inlining(kernel_text(module, entry)?);
     let mut listing = String::new();
     for line in module.lines() {
         let needed = match line.split_whitespace().next() {
@@ -104,7 +104,7 @@ pub fn kernel_listing(module: &str, entry: &str) -> Option<String> {
                     || kernel.contains(&format!(".loc {index} "))
             }),
             Some(".shared" | ".global" | ".const" | ".extern" | ".visible" | ".weak") => {
-                variable_name(line).is_some_and(|name| has_word(kernel, name))
+                variable_name(line).is_some_and(|name| has_word(&kernel, name))
             }
             _ => false,
         };
@@ -114,8 +114,24 @@ pub fn kernel_listing(module: &str, entry: &str) -> Option<String> {
         }
     }
     listing.push('\n');
-    listing.push_str(kernel);
+    listing.push_str(&kernel);
     Some(listing)
+}
+
+/// The text with places as they are, not what they were inlined at: the names of
+/// functions in that are labels in a section of the whole module.
+fn without_inlining(kernel: &str) -> String {
+    let mut text = String::with_capacity(kernel.len());
+    for line in kernel.split_inclusive('\n') {
+        match line.split_once(", function_name") {
+            Some((place, _)) if place.trim_start().starts_with(".loc") => {
+                text.push_str(place);
+                text.push('\n');
+            }
+            _ => text.push_str(line),
+        }
+    }
+    text
 }
 
 /// The number of a `.file` line.
@@ -263,5 +279,14 @@ $L__info_string0:
             listing.contains(".file\t1 \"a.rs\"") && !listing.contains("b.rs"),
             "{listing}"
         );
+    }
+    #[test]
+    fn a_listing_names_no_label_of_the_modules_sections() {
+        let module = ".version 8.6\n.target sm_80\n.visible .entry k()\n{\n\
+            \t.loc\t1 2 3, function_name $L__info_string0, inlined_at 1 7 9\n\tret;\n}\n\
+            \t.file\t1 \"a.rs\"\n.section .debug_str\n{\n$L__info_string0:\n.b8 0\n}\n";
+        let listing = kernel_listing(module, "k").expect("it is there");
+        assert!(listing.contains("\t.loc\t1 2 3\n\tret;"), "{listing}");
+        assert!(!listing.contains("info_string"), "{listing}");
     }
 }
