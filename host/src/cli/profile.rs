@@ -8,6 +8,7 @@ use crate::engine::{Engine, EngineKind, PtxModule};
 use crate::profile::{self, Profile, hardware, html, text, verdict};
 use crate::ptx;
 use crate::registry::{self, Effort, Registered, Shape};
+use crate::report::metrics;
 use clap::ValueEnum;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -78,7 +79,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
 
     let profile = profiled(registered, &shape, &module)?;
     let arguments = launch_arguments(&profile, &shape, args.arch);
-    let metrics: Vec<_> = hardware::METRICS.iter().map(|metric| metric.ncu).collect();
+    let metrics: Vec<_> = metrics::ALL.iter().map(|metric| metric.ncu).collect();
     let mut exit = Exit::Passed;
     let mut launches = None;
     if args.measure {

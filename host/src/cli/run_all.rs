@@ -6,7 +6,7 @@ use crate::bench::Clocking;
 use crate::engine::{self, Engine, EngineChoice, EngineKind, PtxModule};
 use crate::registry::{self, Effort};
 use crate::report::json::Report;
-use crate::report::table::{self, BAD, GOOD, UNSURE, style_of};
+use crate::report::table::{self, BAD, GOOD, UNSURE};
 use crate::run::{self, Case, CaseResult, Status, Tally};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -197,15 +197,12 @@ fn write_results(results: &[CaseResult], tally: Tally, seconds: f64) -> io::Resu
         .iter()
         .filter(|result| result.status != Status::Passed)
     {
-        let style = style_of(result.status);
-        let reason = result.reason.as_deref().unwrap_or("no reason given");
-        writeln!(
-            out,
-            "\n{style}{}{style:#}: {} {}\n  {}",
-            result.status.words(),
+        table::write_trouble(
+            &mut out,
+            result.status,
             result.kernel,
-            result.shape,
-            reason.replace('\n', "\n  "),
+            &result.shape,
+            result.reason.as_deref(),
         )?;
     }
     let part = |number: usize, style: anstyle::Style, words: &str| {

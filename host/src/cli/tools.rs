@@ -69,11 +69,16 @@ impl Tool {
     }
 }
 
-fn folders() -> impl Iterator<Item = PathBuf> {
-    let toolkits = ["CUDA_HOME", "CUDA_PATH", "CUDA_ROOT"]
+/// Where environment variables say that the CUDA toolkit is.
+fn named_toolkits() -> impl Iterator<Item = PathBuf> {
+    ["CUDA_HOME", "CUDA_PATH", "CUDA_ROOT"]
         .into_iter()
         .filter_map(std::env::var_os)
-        .map(|home| PathBuf::from(home).join("bin"));
+        .map(PathBuf::from)
+}
+
+fn folders() -> impl Iterator<Item = PathBuf> {
+    let toolkits = named_toolkits().map(|home| home.join("bin"));
     let path = std::env::var_os("PATH").unwrap_or_default();
     let on_path: Vec<_> = std::env::split_paths(&path).collect();
     let usual = ["/usr/local/cuda/bin", "/usr/local/cuda/compute-sanitizer"].map(PathBuf::from);
@@ -87,10 +92,7 @@ fn folders() -> impl Iterator<Item = PathBuf> {
 
 /// Folders in which the CUDA toolkit or Python's packages keep libraries.
 pub fn library_folders() -> impl Iterator<Item = PathBuf> {
-    let toolkits = ["CUDA_HOME", "CUDA_PATH", "CUDA_ROOT"]
-        .into_iter()
-        .filter_map(std::env::var_os)
-        .map(PathBuf::from)
+    let toolkits = named_toolkits()
         .chain(std::iter::once(PathBuf::from("/usr/local/cuda")))
         .map(|home| home.join("lib64"));
     toolkits.chain(std::iter::once_with(|| python_folders("lib")).flatten())

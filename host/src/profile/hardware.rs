@@ -1,81 +1,9 @@
 //! The same figures on a GPU: Nsight Compute's names, and what it measured.
 
 use super::Profile;
-use crate::report::counters::Metric;
+use crate::report::metrics::{self, Metric};
 use serde::Serialize;
 use std::collections::BTreeMap;
-
-const fn metric(ncu: &'static str, counts: &'static [&'static str]) -> Metric {
-    Metric { ncu, counts }
-}
-
-/// The counters beside the counts that they are.
-pub const METRICS: &[Metric] = &[
-    metric(
-        "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
-        &["shared_load_wavefronts", "ldmatrix_wavefronts"],
-    ),
-    metric(
-        "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
-        &["shared_load_conflicts", "ldmatrix_conflicts"],
-    ),
-    metric(
-        "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
-        &["shared_store_wavefronts", "stmatrix_wavefronts"],
-    ),
-    metric(
-        "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
-        &["shared_store_conflicts", "stmatrix_conflicts"],
-    ),
-    metric(
-        "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum",
-        &["shared_atomic_wavefronts"],
-    ),
-    metric(
-        "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_atom.sum",
-        &["shared_atomic_conflicts"],
-    ),
-    metric(
-        "sm__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared_op_ldsm.sum",
-        &["ldmatrix_conflicts"],
-    ),
-    metric(
-        "sm__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared_op_stsm.sum",
-        &["stmatrix_conflicts"],
-    ),
-    metric(
-        "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
-        &["global_load_requests"],
-    ),
-    metric(
-        "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-        &["global_load_sectors"],
-    ),
-    metric(
-        "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
-        &["global_store_requests"],
-    ),
-    metric(
-        "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
-        &["global_store_sectors"],
-    ),
-    metric(
-        "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum",
-        &["global_atomic_sectors"],
-    ),
-    metric(
-        "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum",
-        &["global_red_sectors"],
-    ),
-    metric(
-        "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum",
-        &["local_load_sectors"],
-    ),
-    metric(
-        "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum",
-        &["local_store_sectors"],
-    ),
-];
 
 /// One figure, predicted and perhaps measured.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -91,7 +19,7 @@ pub struct Figure {
 /// The figures of a profile, beside what was measured of its launches; those that
 /// are zero throughout are left out, except for bank conflicts.
 pub fn figures(profile: &Profile, launches: Option<&[BTreeMap<String, u64>]>) -> Vec<Figure> {
-    METRICS
+    metrics::ALL
         .iter()
         .filter_map(|metric| {
             let predicted = metric.counts.iter().map(|count| profile.total(count)).sum();

@@ -4,7 +4,7 @@
 use crate::compare::{Change, Comparison, Verdict};
 use crate::measure::{Side, gigabytes_per_second};
 use crate::report::bench::{BenchReport, Case};
-use crate::report::table::{BAD, FAINT, GOOD, HEADING, UNSURE};
+use crate::report::table::{self, BAD, FAINT, GOOD, HEADING, UNSURE};
 use crate::run::Status;
 use crate::scoreboard::Row;
 use anstyle::Style;
@@ -219,15 +219,12 @@ pub fn write(out: &mut dyn Write, report: &BenchReport) -> io::Result<()> {
         .iter()
         .filter(|case| case.status != Status::Passed)
     {
-        let style = crate::report::table::style_of(case.status);
-        let reason = case.reason.as_deref().unwrap_or("no reason given");
-        writeln!(
+        table::write_trouble(
             out,
-            "\n{style}{}{style:#}: {} {}\n  {}",
-            case.status.words(),
-            case.kernel,
-            case.shape,
-            reason.replace('\n', "\n  ")
+            case.status,
+            &case.kernel,
+            &case.shape,
+            case.reason.as_deref(),
         )?;
     }
     if let Some(times) = report.empty_launch {

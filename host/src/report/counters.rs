@@ -5,62 +5,23 @@
 //! launched more often than the other (a case of several launches) is left out,
 //! and said to be.
 
+use super::metrics::{self, Metric};
 use super::ncu::Launches;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// A hardware counter and what it counts, in our names.
-pub struct Metric {
-    /// Nsight Compute's name.
-    pub ncu: &'static str,
-    /// The counts whose sum it is.
-    pub counts: &'static [&'static str],
-}
-
-const fn metric(ncu: &'static str, counts: &'static [&'static str]) -> Metric {
-    Metric { ncu, counts }
-}
-
-/// What is compared. The hardware's counters of shared loads and stores hold
-/// those of ldmatrix and stmatrix too.
+/// What is compared.
 pub const METRICS: &[Metric] = &[
-    metric(
-        "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
-        &["shared_load_conflicts", "ldmatrix_conflicts"],
-    ),
-    metric(
-        "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
-        &["shared_store_conflicts", "stmatrix_conflicts"],
-    ),
-    metric(
-        "sm__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared_op_ldsm.sum",
-        &["ldmatrix_conflicts"],
-    ),
-    metric(
-        "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
-        &["global_load_requests"],
-    ),
-    metric(
-        "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-        &["global_load_sectors"],
-    ),
-    metric(
-        "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
-        &["global_store_requests"],
-    ),
-    metric(
-        "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
-        &["global_store_sectors"],
-    ),
-    metric(
-        "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum",
-        &["local_load_sectors"],
-    ),
-    metric(
-        "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum",
-        &["local_store_sectors"],
-    ),
+    metrics::SHARED_LOAD_CONFLICTS,
+    metrics::SHARED_STORE_CONFLICTS,
+    metrics::LDMATRIX_CONFLICTS,
+    metrics::GLOBAL_LOAD_REQUESTS,
+    metrics::GLOBAL_LOAD_SECTORS,
+    metrics::GLOBAL_STORE_REQUESTS,
+    metrics::GLOBAL_STORE_SECTORS,
+    metrics::LOCAL_LOAD_SECTORS,
+    metrics::LOCAL_STORE_SECTORS,
 ];
 
 /// One figure of one launch.

@@ -6,5 +6,6 @@ pub mod bench_table;
 pub mod counters;
 pub mod json;
 pub mod markdown;
+pub mod metrics;
 pub mod ncu;
 pub mod table;

@@ -3,6 +3,7 @@
 use crate::measure::gigabytes_per_second;
 use crate::run::{CaseResult, Status};
 use anstyle::{AnsiColor, Style};
+use std::fmt::Display;
 use std::io::{self, Write};
 
 /// Bytes of a sector, the unit in which memory is moved.
@@ -26,6 +27,24 @@ pub const fn style_of(status: Status) -> Style {
         Status::Failed => BAD,
         Status::NotRun => UNSURE,
     }
+}
+
+/// A case that did not pass, and why.
+pub fn write_trouble(
+    out: &mut dyn Write,
+    status: Status,
+    kernel: &str,
+    shape: &dyn Display,
+    reason: Option<&str>,
+) -> io::Result<()> {
+    let style = style_of(status);
+    let reason = reason.unwrap_or("no reason given");
+    writeln!(
+        out,
+        "\n{style}{}{style:#}: {kernel} {shape}\n  {}",
+        status.words(),
+        reason.replace('\n', "\n  "),
+    )
 }
 
 struct Column {

@@ -35,7 +35,7 @@ mod instructions {
                     core::arch::asm!(
                         concat!(
                             "stmatrix.sync.aligned.m8n8.", $suffix, ".shared.b16 [{address}], {{",
-                            stmatrix!(@list $($register)*),
+                            register_list!($($register)*),
                             "}};"
                         ),
                         $($register = in(reg32) $register,)*
@@ -45,23 +45,7 @@ mod instructions {
                 }
             }
         )* };
-        (@list r0) => { "{r0}" };
-        (@list r0 r1) => { "{r0}, {r1}" };
-        (@list r0 r1 r2 r3) => { "{r0}, {r1}, {r2}, {r3}" };
     }
 
-    stmatrix! {
-        /// One matrix; lanes 0 to 7 name its rows.
-        x1, 1, "x1", r0;
-        /// Two matrices; lanes 0 to 15 name their rows.
-        x2, 2, "x2", r0 r1;
-        /// Four matrices; lane `l` names row `l mod 8` of matrix `l / 8`.
-        x4, 4, "x4", r0 r1 r2 r3;
-        /// One matrix, transposed.
-        x1_trans, 1, "x1.trans", r0;
-        /// Two matrices, each transposed.
-        x2_trans, 2, "x2.trans", r0 r1;
-        /// Four matrices, each transposed.
-        x4_trans, 4, "x4.trans", r0 r1 r2 r3;
-    }
+    for_each_count!(stmatrix);
 }
