@@ -49,8 +49,9 @@ fn sources(folders: &[&str]) -> String {
     table + "];\n"
 }
 
-/// The commit that is checked out. Cargo is told to ask again when it moves;
-/// the kernels are then found up to date.
+/// The commit that is checked out, with `-dirty` after it if files differ from it.
+/// Cargo is told to ask again when it moves and when what the program is made of
+/// changes; the kernels are then found up to date.
 fn commit() -> Option<String> {
     let git = |arguments: &[&str]| {
         let output = Command::new("git").args(arguments).output().ok()?;
@@ -65,5 +66,9 @@ fn commit() -> Option<String> {
             println!("cargo::rerun-if-changed={path}");
         }
     }
-    git(&["rev-parse", "HEAD"])
+    for folder in ["src", "../crates", "../Cargo.lock"] {
+        println!("cargo::rerun-if-changed={folder}");
+    }
+    // No tag is called "": always the whole hash.
+    git(&["describe", "--always", "--abbrev=40", "--match=", "--dirty"])
 }

@@ -58,6 +58,10 @@ pub struct Figures {
     pub work: Option<Work>,
     /// Counts of one launch, from the simulator.
     pub counts: Option<Counts>,
+    /// Entries in the order of their launches; no timed ones.
+    pub launches: Vec<String>,
+    /// Which of these launches [`Figures::counts`] are of.
+    pub counted_launch: Option<usize>,
     /// Remarks, for people.
     pub notes: Vec<String>,
 }
@@ -168,7 +172,9 @@ impl<'e> Bench<'e> {
 
     /// Launches once and keeps the counts as the case's.
     pub fn launch(&mut self, launch: &Prepared) -> Result<(), CaseError> {
+        self.figures.launches.push(launch.entry().to_owned());
         let counts = self.engine.launch(launch, Observe::Counts)?;
+        self.figures.counted_launch = counts.is_some().then(|| self.figures.launches.len() - 1);
         self.figures.counts = counts.map(|counts| counts.total);
         self.figures.work = Some((self.lesson.work)(self.shape));
         Ok(())
@@ -176,6 +182,7 @@ impl<'e> Bench<'e> {
 
     /// Launches once without counting: one of many shapes of a sweep.
     pub fn launch_uncounted(&mut self, launch: &Prepared) -> Result<(), CaseError> {
+        self.figures.launches.push(launch.entry().to_owned());
         self.engine.launch(launch, Observe::Nothing)?;
         Ok(())
     }

@@ -34,5 +34,6 @@ pub mod scoreboard;
 pub mod sim_bench;
 pub mod verify;
 
-/// The commit this was built from, or `unknown`.
+/// The commit this was built from, with `-dirty` after it if files had changed
+/// since, or `unknown`.
 pub const COMMIT: &str = env!("LOCKSTEP_COMMIT");

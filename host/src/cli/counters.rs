@@ -46,7 +46,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     let hardware = ncu::read(&read(ncu_path)?).map_err(|what| because(ncu_path, what))?;
     let simulator = serde_json::from_str(&read(sim)?)
         .map_err(|error| because(sim, format!("no results file: {error}")))?;
-    let comparison = counters::compare(&hardware, &simulator);
+    let comparison = counters::compare(&hardware, &simulator).map_err(|what| because(sim, what))?;
 
     let agree = |row: &&counters::Compared| row.simulator == row.hardware;
     for row in comparison.compared.iter().filter(|row| !agree(row)) {

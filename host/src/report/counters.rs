@@ -1,9 +1,9 @@
 //! The simulator's counts beside a GPU's hardware counters, launch by launch.
 //!
 //! The hardware's come from Nsight Compute as CSV, the simulator's from a results
-//! file; both of the same cases in the same order. A kernel that one of them
-//! launched more often than the other (a case of several launches) is left out,
-//! and said to be.
+//! file, which also tells what else was launched; both of the same cases in the
+//! same order. A kernel that one of them launched more often than the other is left
+//! out, and said to be.
 
 use super::metrics::{self, Metric};
 use super::ncu::Launches;
@@ -48,24 +48,40 @@ pub struct Comparison {
     pub left_out: Vec<String>,
 }
 
-/// Pairs the n-th launch of a kernel with its n-th result that has counts.
-pub fn compare(hardware: &Launches, simulator: &Value) -> Comparison {
-    let mut results: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
+/// What the simulator said of one launch, where it counted.
+type Counted<'a> = Option<&'a Value>;
+
+/// Pairs the n-th launch of a kernel on one with its n-th launch on the other,
+/// and compares those that the simulator counted.
+///
+/// # Errors
+///
+/// The results file does not tell its launches: another program's, or an old one.
+pub fn compare(hardware: &Launches, simulator: &Value) -> Result<Comparison, String> {
+    let mut launches: BTreeMap<&str, Vec<Counted>> = BTreeMap::new();
     let mut order = Vec::new();
-    for entry in simulator["results"].as_array().into_iter().flatten() {
-        let Some(kernel) = entry["kernel"].as_str() else {
-            continue;
-        };
-        if entry["counts"]["thread_instructions"].is_u64() {
-            if !results.contains_key(kernel) {
-                order.push(kernel);
+    for result in simulator["results"].as_array().into_iter().flatten() {
+        let entries = result["launches"]
+            .as_array()
+            .ok_or("its results do not tell their launches: run `run-all` again")?;
+        let counted = result["counted_launch"].as_u64();
+        for (i, entry) in entries.iter().enumerate() {
+            let entry = entry
+                .as_str()
+                .ok_or("a launch is not the name of a kernel")?;
+            if !launches.contains_key(entry) {
+                order.push(entry);
             }
-            results.entry(kernel).or_default().push(entry);
+            let is_counted = counted == Some(i as u64);
+            launches
+                .entry(entry)
+                .or_default()
+                .push(is_counted.then_some(result));
         }
     }
     let mut comparison = Comparison::default();
     for kernel in order {
-        let ours = &results[kernel];
+        let ours = &launches[kernel];
         let theirs = hardware.get(kernel).map(Vec::as_slice).unwrap_or_default();
         if theirs.len() != ours.len() {
             comparison.left_out.push(format!(
@@ -75,20 +91,19 @@ pub fn compare(hardware: &Launches, simulator: &Value) -> Comparison {
             ));
             continue;
         }
-        for (launch, entry) in theirs.iter().zip(ours) {
+        for (launch, result) in theirs.iter().zip(ours) {
+            let Some(result) = result else { continue };
             for metric in METRICS {
-                let sum = || {
-                    let counts = &entry["counts"];
-                    metric
-                        .counts
-                        .iter()
-                        .map(|&count| counts[count].as_u64())
-                        .sum::<Option<u64>>()
-                };
-                if let (Some(simulator), Some(&hardware)) = (sum(), launch.get(metric.ncu)) {
+                let counts = &result["counts"];
+                let simulator = metric
+                    .counts
+                    .iter()
+                    .map(|&count| counts[count].as_u64())
+                    .sum::<Option<u64>>();
+                if let (Some(simulator), Some(&hardware)) = (simulator, launch.get(metric.ncu)) {
                     comparison.compared.push(Compared {
                         kernel: kernel.to_owned(),
-                        shape: entry["shape"].as_str().unwrap_or_default().to_owned(),
+                        shape: result["shape"].as_str().unwrap_or_default().to_owned(),
                         metric: metric.ncu,
                         simulator,
                         hardware,
@@ -97,14 +112,14 @@ pub fn compare(hardware: &Launches, simulator: &Value) -> Comparison {
             }
         }
     }
-    comparison
+    Ok(comparison)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::compare;
+    use super::{Comparison, compare};
     use crate::report::ncu::read;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     const CSV: &str = "\
 \"ID\",\"Process ID\",\"Kernel Name\",\"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum\"
@@ -113,18 +128,42 @@ mod tests {
 \"2\",\"7\",\"twice\",\"6\"
 ";
 
+    /// A case of these launches, of which the last was counted.
+    fn case(launches: &[&str], sectors: u64) -> Value {
+        json!({"kernel": launches.last(), "shape": "9", "launches": launches,
+               "counted_launch": launches.len() - 1,
+               "counts": {"global_load_sectors": sectors}})
+    }
+
+    fn compared(cases: &[Value]) -> Comparison {
+        let launches = read(CSV).expect("a table");
+        compare(&launches, &json!({ "results": cases })).expect("a results file")
+    }
+
     #[test]
     fn launches_are_paired_by_kernel_and_order() {
-        let entry = |kernel: &str, sectors: u64| {
-            json!({"kernel": kernel, "shape": "9", "counts":
-                   {"thread_instructions": 1, "global_load_sectors": sectors}})
-        };
-        let simulator = json!({"results": [entry("add", 1024), entry("twice", 5)]});
-        let comparison = compare(&read(CSV).expect("a table"), &simulator);
+        // The case of `twice` launches `add` first, as a step before its own.
+        let comparison = compared(&[case(&["twice", "add", "twice"], 6)]);
+        assert_eq!(comparison.left_out, [""; 0]);
+        assert_eq!(comparison.compared.len(), 1);
+        assert_eq!(comparison.compared[0].kernel, "twice");
+        assert_eq!(comparison.compared[0].hardware, 6);
+        assert_eq!(comparison.compared[0].simulator, 6);
+    }
+
+    #[test]
+    fn kernels_launched_more_often_by_one_are_left_out() {
+        let comparison = compared(&[case(&["add"], 1024), case(&["twice"], 5)]);
         assert_eq!(comparison.compared.len(), 1);
         assert_eq!(comparison.compared[0].hardware, 1024);
-        assert_eq!(comparison.compared[0].simulator, 1024);
         assert_eq!(comparison.left_out.len(), 1);
         assert!(comparison.left_out[0].starts_with("twice: 2"));
+    }
+
+    #[test]
+    fn a_results_file_without_launches_is_refused() {
+        let launches = read(CSV).expect("a table");
+        let old = json!({"results": [{"kernel": "add", "shape": "9"}]});
+        assert!(compare(&launches, &old).is_err());
     }
 }

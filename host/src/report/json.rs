@@ -72,6 +72,10 @@ pub struct Entry {
     pub peer_time_ms_median: Option<f64>,
     /// Counts of one launch.
     pub counts: EntryCounts,
+    /// Entries in the order of their launches; no timed ones.
+    pub launches: Vec<String>,
+    /// Which of these launches the counts are of, from 0.
+    pub counted_launch: Option<usize>,
 }
 
 /// Times of the runs beside their median.
@@ -166,6 +170,8 @@ impl From<&CaseResult> for Entry {
                 .as_ref()
                 .map(EntryCounts::from)
                 .unwrap_or_default(),
+            launches: figures.launches.clone(),
+            counted_launch: figures.counted_launch,
         }
     }
 }
