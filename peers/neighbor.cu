@@ -215,6 +215,23 @@ neighbor_tiles(const float *x, const float *y, uint32_t n_atoms, float cutoff_sq
 
 namespace {
 
+// Of kernels that may start before the launch before theirs has ended.
+__device__ void wait_for_previous() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+__device__ void let_next_start() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+}  // namespace
+
+namespace {
+
 constexpr uint32_t cell_threads = 256;
 constexpr uint32_t build_threads = 128;
 constexpr uint32_t scan_threads = 1024;
@@ -295,10 +312,12 @@ extern "C" __global__ void __launch_bounds__(cell_threads)
 neighbor_cells_count(const float *x, const float *y, uint32_t n_atoms, float origin_x,
                      float origin_y, float cells_per_length, uint32_t n_columns, uint32_t n_rows,
                      uint32_t *counts, uint32_t *ranks) {
+    wait_for_previous();
+    let_next_start();
     const CellGrid grid = {origin_x, origin_y, cells_per_length, n_columns, n_rows};
     const uint32_t first = blockIdx.x * 2 * cell_threads + threadIdx.x;
     const uint32_t second = first + cell_threads;
-    const auto position = [&](uint32_t atom) { return make_float2(__ldg(x + atom), __ldg(y + atom)); };
+    const auto position = [&](uint32_t atom) { return make_float2(x[atom], y[atom]); };
     const auto rank = [&](float2 at) { return atomicAdd(counts + grid.cell(at.x, at.y), 1); };
     if (second < n_atoms) {
         const float2 a = position(first), b = position(second);
@@ -312,6 +331,8 @@ neighbor_cells_count(const float *x, const float *y, uint32_t n_atoms, float ori
 
 extern "C" __global__ void __launch_bounds__(scan_threads)
 neighbor_cells_scan(uint32_t *counts, uint32_t *starts, uint64_t *tile_states, uint32_t *n_tiles) {
+    wait_for_previous();
+    let_next_start();
     __shared__ uint32_t shared_tile, sum_before, warp_sums[scan_warps];
     const uint32_t thread = threadIdx.x;
     const uint32_t warp = thread / warp_lanes, lane = thread % warp_lanes;
@@ -367,16 +388,24 @@ neighbor_cells_scatter(const float *x, const float *y, uint32_t n_atoms, float o
                        uint32_t *sorted_atoms, uint64_t *tile_states, uint32_t *n_tiles) {
     const CellGrid grid = {origin_x, origin_y, cells_per_length, n_columns, n_rows};
     const uint32_t atom = blockIdx.x * blockDim.x + threadIdx.x;
+    const bool is_atom = atom < n_atoms;
+    float2 at = make_float2(0, 0);
+    uint32_t cell = 0;
+    if (is_atom) {
+        at = make_float2(x[atom], y[atom]);
+        cell = grid.cell(at.x, at.y);
+    }
+    wait_for_previous();
+    let_next_start();
     for (uint32_t tile = atom; tile < grid.n_tiles(); tile += gridDim.x * cell_threads) {
         tile_states[tile] = state(unknown, 0);
     }
     if (atom == 0) {
         *n_tiles = 0;
     }
-    if (atom < n_atoms) {
-        const float own_x = __ldg(x + atom), own_y = __ldg(y + atom);
-        const uint32_t place = __ldg(starts + grid.cell(own_x, own_y)) + __ldg(ranks + atom);
-        sorted[place] = make_float2(own_x, own_y);
+    if (is_atom) {
+        const uint32_t place = starts[cell] + ranks[atom];
+        sorted[place] = at;
         sorted_atoms[place] = atom;
     }
 }
@@ -386,13 +415,15 @@ neighbor_cells_build(const float2 *sorted, const uint32_t *sorted_atoms, uint32_
                      float origin_x, float origin_y, float cells_per_length, uint32_t n_columns,
                      uint32_t n_rows, const uint32_t *starts, float cutoff_squared,
                      uint32_t *n_neighbors, uint32_t *list, uint32_t *overflow) {
+    wait_for_previous();
+    let_next_start();
     const CellGrid grid = {origin_x, origin_y, cells_per_length, n_columns, n_rows};
     const uint32_t own = blockIdx.x * blockDim.x + threadIdx.x;
     if (own >= n_atoms) {
         return;
     }
-    const float2 at = __ldg(sorted + own);
-    const uint32_t atom = __ldg(sorted_atoms + own);
+    const float2 at = sorted[own];
+    const uint32_t atom = sorted_atoms[own];
     const uint32_t column = grid.column(at.x), row = grid.row(at.y);
     const uint32_t first_column = column == 0 ? 0 : column - 1;
     const uint32_t end_column = min(column + 2, n_columns);
@@ -401,8 +432,8 @@ neighbor_cells_build(const float2 *sorted, const uint32_t *sorted_atoms, uint32_
     for (uint32_t i = 0; i < 3; ++i) {
         const uint32_t there = row + i - 1;
         const bool is_inside = there < n_rows;
-        from[i] = is_inside ? __ldg(starts + there * n_columns + first_column) : 0;
-        n[i] = is_inside ? __ldg(starts + there * n_columns + end_column) - from[i] : 0;
+        from[i] = is_inside ? starts[there * n_columns + first_column] : 0;
+        n[i] = is_inside ? starts[there * n_columns + end_column] - from[i] : 0;
     }
     const uint32_t end_below = n[0], end_beside = n[0] + n[1], n_around = end_beside + n[2];
     from[1] -= end_below;
@@ -418,7 +449,7 @@ neighbor_cells_build(const float2 *sorted, const uint32_t *sorted_atoms, uint32_
 #pragma unroll
             for (uint32_t k = 0; k < 4; ++k) {
                 const uint32_t j = min(i + k, end - 1);
-                const float2 there = __ldg(sorted + sorted_index(j));
+                const float2 there = sorted[sorted_index(j)];
                 near |= uint32_t(are_near(there.x - at.x, there.y - at.y, cutoff_squared))
                         << (j - first);
             }
@@ -426,7 +457,7 @@ neighbor_cells_build(const float2 *sorted, const uint32_t *sorted_atoms, uint32_
         const uint32_t itself = own - from[1] - first;
         return itself < 32 ? near & ~(1u << itself) : near;
     };
-    const auto who = [&](uint32_t i) { return __ldg(sorted_atoms + sorted_index(i)); };
+    const auto who = [&](uint32_t i) { return sorted_atoms[sorted_index(i)]; };
 
     if (n_around <= 32) {
         uint32_t near = near_from(0);

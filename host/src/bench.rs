@@ -100,6 +100,7 @@ impl Clocking {
             fewest_runs: 10,
             longest_ms: 2000.0,
             touched_bytes: None,
+            row_below_ms: 0.0,
         },
         references: false,
     };
@@ -112,8 +113,22 @@ impl Clocking {
                 fewest_runs: 30,
                 longest_ms: 3000.0,
                 touched_bytes: None,
+                row_below_ms: 0.0,
             },
             references: true,
+        }
+    }
+
+    /// The same, and what takes less than `ms` milliseconds is also timed many times
+    /// in a row.
+    #[must_use]
+    pub const fn with_rows_below(self, ms: f32) -> Self {
+        Self {
+            conditions: Conditions {
+                row_below_ms: ms,
+                ..self.conditions
+            },
+            ..self
         }
     }
 }
@@ -343,13 +358,17 @@ impl<'e> Bench<'e> {
         let Some(clocked) = self.engine.time(&contenders, &conditions)? else {
             return Ok(());
         };
-        let times = clocked.runs_ms.iter().map(|runs| Times::of(runs));
-        self.figures.timings = Timings {
-            sides: sides
-                .into_iter()
-                .zip(times)
+        let times_of = |runs_ms: &[Vec<f32>]| {
+            let times = runs_ms.iter().map(|runs| Times::of(runs));
+            let sides = sides.iter().copied().zip(times);
+            sides
                 .filter_map(|(side, times)| Some((side, times?)))
-                .collect(),
+                .collect()
+        };
+        self.figures.timings = Timings {
+            sides: times_of(&clocked.runs_ms),
+            in_row: times_of(&clocked.rows_ms),
+            n_in_row: clocked.n_in_row,
             n_sets: clocked.n_sets,
             set_bytes: clocked.set_bytes,
             out_of_cache: clocked.out_of_cache,

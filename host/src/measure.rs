@@ -30,6 +30,10 @@ pub enum Side {
 pub struct Timings {
     /// In turn.
     pub sides: Vec<(Side, Times)>,
+    /// Times of one run of many in a row, where runs are short.
+    pub in_row: Vec<(Side, Times)>,
+    /// Runs in such a row.
+    pub n_in_row: u32,
     /// Sets of buffers that were used in turn.
     pub n_sets: u32,
     /// Bytes of one set.

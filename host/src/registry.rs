@@ -69,6 +69,9 @@ pub struct KernelEntry {
     pub param_sizes: fn() -> Vec<u32>,
     /// Its launch limits.
     pub bounds: Option<LaunchBounds>,
+    /// Whether a launch may start before the one before it has ended; see
+    /// `cuda_std::grid`.
+    pub is_early: bool,
     /// The oldest architecture it runs on: 80 for sm_80.
     pub min_sm: u32,
     /// How near its results must be to the reference.
@@ -119,6 +122,7 @@ impl KernelEntry {
             param_names: K::PARAM_NAMES,
             param_sizes: param_sizes::<K>,
             bounds: K::LAUNCH_BOUNDS,
+            is_early: K::IS_EARLY,
             min_sm: crate::ptx::BASE_SM,
             tolerance: Tolerance::Exact,
             expected: &[],

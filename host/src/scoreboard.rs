@@ -95,6 +95,7 @@ pub fn rows(cases: &[Case]) -> Vec<Row> {
     let at_least = |item: &str, relative_to: &str, target: f64, found: Option<Found>| {
         row(item, relative_to, target, true, found)
     };
+    let in_rows: Vec<Case> = cases.iter().filter_map(Case::in_row).collect();
     let twins = TwinSummary::of(cases);
     let mean = twins.geometric_mean.map(|value| Found {
         value,
@@ -158,10 +159,16 @@ pub fn rows(cases: &[Case]) -> Vec<Row> {
             reduce(cases, |n| n.is_power_of_two() && n >= 1 << 28),
         ),
         at_least(
-            "reduce_fast, up to 2¹⁶ f32",
+            "reduce_fast, up to 2¹⁶ f32, one alone between events",
             "cub::DeviceReduce::Sum",
             1.5,
             reduce(cases, |n| n <= 1 << 16),
+        ),
+        at_least(
+            "reduce_fast, up to 2¹⁶ f32, one of many in a row, from a graph",
+            "cub::DeviceReduce::Sum",
+            1.5,
+            reduce(&in_rows, |n| n <= 1 << 16),
         ),
         at_least(
             "running mean, windows up to 1024",
@@ -421,8 +428,18 @@ mod tests {
             at(1 << 30, 1.016),
             at(300_000_001, 0.1),
         ];
-        assert_eq!(row(&cases, "up to 2¹⁶").measured, Some(1.4));
-        assert_eq!(row(&cases, "up to 2¹⁶").verdict(), "missed");
+        let in_row: Vec<_> = [(1 << 10, 1.7), (1 << 16, 2.0)]
+            .map(|(n, speed)| Case {
+                times_in_row: at(n, speed).times,
+                ..at(n, 1.0)
+            })
+            .into();
+        assert_eq!(row(&cases, "alone").measured, Some(1.4));
+        assert_eq!(row(&cases, "alone").verdict(), "missed");
+        assert_eq!(row(&cases, "in a row").verdict(), "not measured");
+        assert_eq!(row(&in_row, "alone").measured, Some(1.0));
+        assert_eq!(row(&in_row, "in a row").measured, Some(1.7));
+        assert_eq!(row(&in_row, "in a row").verdict(), "reached");
         assert_eq!(row(&cases, "2³⁰").measured, Some(1.016));
         assert_eq!(row(&cases, "2³⁰").verdict(), "reached");
     }

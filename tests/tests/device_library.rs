@@ -396,6 +396,20 @@ fn floats_narrow_to_the_nearest_half() {
 }
 
 #[test]
+fn whole_parts_are_those_of_rust() {
+    let mut bench = Bench::new();
+    let mut floats = odd_floats();
+    floats[..4].copy_from_slice(&[4_294_967_040.0, 4_294_967_296.0, 1e30, 0.999_999_94]);
+    let n = floats.len();
+    let (x, out) = (bench.floats(&floats), bench.output(n * 4));
+    let args = (x, DevicePtrMut::new(out));
+    bench.launch(kernels::whole_parts, n as u32 / 32, 32, args);
+    for (whole, float) in bench.read_words(out, n).into_iter().zip(floats) {
+        assert_eq!(whole, float as u32, "{float:e}");
+    }
+}
+
+#[test]
 fn exact_functions_round_as_rust_does() {
     let mut bench = Bench::new();
     let floats = odd_floats();

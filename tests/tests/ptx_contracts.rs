@@ -328,3 +328,33 @@ fn the_fast_product_reads_chunks_and_keeps_its_sums_in_registers() {
         2 * 2
     );
 }
+
+#[test]
+fn early_kernels_wait_for_the_launch_before_before_they_write() {
+    let modules = modules();
+    let (_, hopper) = &modules[1];
+    let is_write = |opcode: &str| {
+        ["st.global", "st.relaxed", "st.release", "atom.", "red."]
+            .iter()
+            .any(|write| opcode.starts_with(write))
+    };
+    let mut n_early = 0;
+    for kernel in registered() {
+        let Some(entry) = entries(hopper).find(|entry| entry.name == kernel.id) else {
+            assert!(!kernel.is_early, "{}", kernel.id);
+            continue;
+        };
+        let wait = opcodes(entry).position(|opcode| opcode == "griddepcontrol.wait");
+        assert_eq!(wait.is_some(), kernel.is_early, "{}", kernel.id);
+        if let Some(wait) = wait {
+            n_early += 1;
+            let write = opcodes(entry).position(is_write);
+            assert!(write.is_some_and(|write| write > wait), "{}", kernel.id);
+        }
+    }
+    assert!(n_early > 0);
+    // Older architectures do not know the instruction.
+    for kernel in entries(&modules[0].1) {
+        assert_eq!(count(kernel, "griddepcontrol"), 0, "{}", kernel.name);
+    }
+}

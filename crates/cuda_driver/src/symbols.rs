@@ -126,8 +126,8 @@ driver_symbols! {
         cuEventSynchronize cuExternalMemoryGetMappedBuffer
         cuFuncSetCacheConfig cuFuncSetSharedMemConfig
         cuGraphAddKernelNode cuGraphCreate cuGraphDebugDotPrint cuGraphDestroy
-        cuGraphGetEdges cuGraphGetNodes cuGraphKernelNodeGetParams
-        cuGraphNodeGetType
+        cuGraphExecDestroy cuGraphGetEdges cuGraphGetNodes cuGraphInstantiateWithFlags
+        cuGraphKernelNodeGetParams cuGraphLaunch cuGraphNodeGetType
         cuImportExternalMemory
         cuLaunchHostFunc cuLaunchKernelEx
         cuLinkAddData_v2 cuLinkComplete cuLinkCreate_v2 cuLinkDestroy
@@ -140,6 +140,7 @@ driver_symbols! {
         cuOccupancyAvailableDynamicSMemPerBlock
         cuOccupancyMaxActiveBlocksPerMultiprocessor
         cuOccupancyMaxPotentialBlockSize
+        cuStreamBeginCapture_v2 cuStreamEndCapture
         cuStreamGetFlags cuStreamGetPriority cuStreamWaitEvent
         cuSurfObjectCreate cuSurfObjectDestroy cuSurfObjectGetResourceDesc
         cuTensorMapEncodeTiled

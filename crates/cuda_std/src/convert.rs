@@ -1,7 +1,8 @@
-//! Conversions between half precision and `f32` by the device's instructions.
+//! Conversions by the device's instructions: between half precision and `f32`, and
+//! from `f32` to `u32`.
 //!
-//! The `half` crate's own (`to_f32`, `from_f32`) work too, but do in some thirty
-//! instructions what the device does in one.
+//! What Rust has for it works too, but takes more instructions: the `half` crate's
+//! own (`to_f32`, `from_f32`) some thirty, `as u32` five.
 
 #[cfg(target_arch = "nvptx64")]
 use core::arch::asm;
@@ -10,6 +11,26 @@ use half::{bf16, f16};
 
 use crate::gpu_only;
 use crate::vector::{Bf16x2, F16x2};
+
+/// The whole part of `value`, and the nearest `u32` where there is none: 0 of what is
+/// negative or NaN. The same as `value as u32`, which compares before and after the
+/// conversion, because not every processor's own does so.
+#[inline(always)]
+pub fn whole_part(value: f32) -> u32 {
+    #[cfg(target_arch = "nvptx64")]
+    {
+        let whole;
+        // SAFETY: computes.
+        unsafe {
+            asm!("cvt.rzi.u32.f32 {}, {};", out(reg32) whole, in(reg32) value, options(pure, nomem, nostack));
+        }
+        whole
+    }
+    #[cfg(not(target_arch = "nvptx64"))]
+    {
+        value as u32
+    }
+}
 
 /// A half-precision float, converted by the device.
 pub trait GpuHalf: Copy {

@@ -268,6 +268,9 @@ pub trait Kernel: Copy {
     const PARAM_NAMES: &'static [&'static str];
     /// Launch limits, if the kernel has them.
     const LAUNCH_BOUNDS: Option<LaunchBounds>;
+    /// Whether a launch may start before the one before it in the stream has ended:
+    /// the kernel waits for it by itself (`cuda_std::grid`).
+    const IS_EARLY: bool;
     /// Argument types, as a tuple.
     type Args: KernelArgs;
 }

@@ -27,6 +27,7 @@ pub mod atomic;
 pub mod convert;
 pub mod cp_async;
 pub mod float;
+pub mod grid;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod launch;
 pub mod ldg;

@@ -33,7 +33,7 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> 
         return Err(first);
     }
     let device = device_entry(&function, &parameters, options.launch_bounds.as_ref());
-    let host = host_marker(&function, &parameters, options.launch_bounds.as_ref());
+    let host = host_marker(&function, &parameters, &options);
     Ok(quote! { #device #host })
 }
 
@@ -41,6 +41,7 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> 
 #[derive(Default)]
 struct Options {
     launch_bounds: Option<LaunchBounds>,
+    is_early: bool,
 }
 
 struct LaunchBounds {
@@ -53,10 +54,18 @@ impl Parse for Options {
         let mut options = Self::default();
         while !input.is_empty() {
             let name: Ident = input.parse()?;
+            if name == "early" {
+                if options.is_early {
+                    return Err(Error::new(name.span(), "early is given twice"));
+                }
+                options.is_early = true;
+                input.parse::<Option<Token![,]>>()?;
+                continue;
+            }
             if name != "launch_bounds" {
                 return Err(Error::new(
                     name.span(),
-                    "the only option is `launch_bounds(MAX_THREADS, MIN_BLOCKS)`",
+                    "the options are `launch_bounds(MAX_THREADS, MIN_BLOCKS)` and `early`",
                 ));
             }
             if options.launch_bounds.is_some() {
@@ -305,11 +314,8 @@ fn device_entry(
 
 /// The host's unit struct, and a copy of the function that is only
 /// type-checked.
-fn host_marker(
-    function: &ItemFn,
-    parameters: &[Parameter],
-    bounds: Option<&LaunchBounds>,
-) -> TokenStream {
+fn host_marker(function: &ItemFn, parameters: &[Parameter], options: &Options) -> TokenStream {
+    let is_early = options.is_early;
     let ItemFn {
         attrs,
         vis,
@@ -328,7 +334,7 @@ fn host_marker(
         Kind::Mut { element } => quote!(::cuda_std::launch::DevicePtrMut<#element>),
         Kind::Scalar { number } => quote!(#number),
     });
-    let bounds = match bounds {
+    let bounds = match &options.launch_bounds {
         None => quote!(::core::option::Option::None),
         Some(LaunchBounds {
             max_threads,
@@ -363,6 +369,7 @@ fn host_marker(
             const NAME: &'static str = #name_text;
             const PARAM_NAMES: &'static [&'static str] = &[#(#parameter_names),*];
             const LAUNCH_BOUNDS: ::core::option::Option<::cuda_std::launch::LaunchBounds> = #bounds;
+            const IS_EARLY: bool = #is_early;
             type Args = (#(#argument_types,)*);
         }
 

@@ -74,6 +74,13 @@ use proc_macro::TokenStream;
 /// `// lockstep.launch_bounds NAME THREADS BLOCKS` (blocks 0: not given), and
 /// `cuda_builder` writes the directives.
 ///
+/// # Early launches
+///
+/// `#[kernel(early)]` lets a launch start before the one before it in the stream
+/// has ended, where the device can do that. Every thread then calls
+/// `cuda_std::grid::wait_for_previous` before it touches memory that other
+/// launches touch.
+///
 /// # What the crate needs
 ///
 /// The device's compiler wants the calling convention and inline assembly

@@ -25,6 +25,11 @@ pub unsafe fn add(x: &[f32], y: *const f32, z: *mut f32, mut n: u32, _unused: f6
 #[kernel]
 unsafe fn nothing() {}
 
+#[kernel(early, launch_bounds(32))]
+unsafe fn waits() {
+    cuda_std::grid::wait_for_previous();
+}
+
 fn main() {
     let (input, output) = (DevicePtr::<f32>::new(256), DevicePtrMut::<f32>::new(512));
     launch(transpose_swizzled, (input, output, 3, 4));
@@ -38,6 +43,8 @@ fn main() {
     let sizes: Vec<u32> = <add as Kernel>::Args::param_sizes().collect();
     assert_eq!(sizes, [8, 8, 8, 8, 4, 8]);
     assert_eq!(nothing::LAUNCH_BOUNDS, None);
+    assert_eq!([add::IS_EARLY, nothing::IS_EARLY, waits::IS_EARLY], [false, false, true]);
+    assert!(waits::LAUNCH_BOUNDS.is_some());
 
     assert_eq!(ChunkSwizzle::<4, 32, 4, 128>::xor(5, 9), 12);
 }

@@ -9,7 +9,7 @@ use crate::bench::Clocking;
 use crate::compare::{Comparison, Verdict};
 use crate::engine::gpu::Gpu;
 use crate::engine::twins::Twins;
-use crate::engine::{Buffer, Contender, Engine, EngineKind, Timed};
+use crate::engine::{Buffer, Clocked, Contender, Engine, EngineKind, Timed};
 use crate::lessons::copy;
 use crate::measure::Times;
 use crate::registry::{self, Effort, Registered, Shape};
@@ -19,6 +19,10 @@ use crate::run::{self, Case, CaseResult, Status};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+
+/// What takes less time than this many launches that do nothing is also timed many
+/// times in a row: alone, much of its time is the launch's.
+const SHORT: f32 = 4.0;
 
 /// Folder of the runs that `--save` keeps, in the current one.
 const SAVED: &str = "lockstep-bench";
@@ -128,15 +132,20 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
             )),
         }
     }
+    let empty = empty_launch(&gpu, args.samples);
+    let mut clocking = Clocking::thorough(args.samples);
+    if let Some(alone) = &empty[0] {
+        clocking = clocking.with_rows_below(SHORT * alone.median_ms as f32);
+    }
     let mut results = check_twins(&gpu, &selected);
     results.retain(|result| result.status == Status::Failed);
     let n_wrong_twins = results.len();
-    results.extend(run_all(&gpu, &cases, Clocking::thorough(args.samples)));
+    results.extend(run_all(&gpu, &cases, clocking));
     let report = BenchReport::new(
         gpu.device(),
         peers,
         args.samples,
-        empty_launch(&gpu, args.samples),
+        empty,
         &results[n_wrong_twins..],
     );
 
@@ -326,9 +335,14 @@ fn check_twins(gpu: &Gpu, selected: &[Registered]) -> Vec<CaseResult> {
     results
 }
 
-/// Times a launch that does nothing. That it could not be timed has been told before:
-/// then nothing could.
-fn empty_launch(gpu: &Gpu, n_runs: u32) -> Option<Times> {
+/// Times a launch that does nothing, alone and as one of many in a row. Where it could
+/// not be timed, nothing can, and that will be told.
+fn empty_launch(gpu: &Gpu, n_runs: u32) -> [Option<Times>; 2] {
+    let clocked = clock_empty_launch(gpu, n_runs).unwrap_or_default();
+    [&clocked.runs_ms, &clocked.rows_ms].map(|runs_ms| Times::of(runs_ms.first()?))
+}
+
+fn clock_empty_launch(gpu: &Gpu, n_runs: u32) -> Option<Clocked> {
     let nothing = Buffer::<f32>::poisoned(gpu, "nothing", 1).ok()?;
     // SAFETY: of no elements the kernel touches none.
     let launch = unsafe { copy::best(nothing.as_ptr(), nothing.as_mut_ptr(), 0) }.ok()?;
@@ -336,9 +350,8 @@ fn empty_launch(gpu: &Gpu, n_runs: u32) -> Option<Times> {
         before: Vec::new(),
         timed: Timed::Launches(vec![launch].into()),
     };
-    let conditions = Clocking::thorough(n_runs).conditions;
-    let clocked = gpu.time(&[contender], &conditions).ok()??;
-    Times::of(clocked.runs_ms.first()?)
+    let clocking = Clocking::thorough(n_runs).with_rows_below(f32::INFINITY);
+    gpu.time(&[contender], &clocking.conditions).ok()?
 }
 
 fn run_all(gpu: &Gpu, cases: &[Case], clocking: Clocking) -> Vec<CaseResult> {

@@ -101,6 +101,7 @@ pub struct Prepared {
     entry: Cow<'static, str>,
     config: LaunchConfig,
     params: Vec<ParamValue>,
+    is_early: bool,
 }
 
 impl Prepared {
@@ -118,7 +119,11 @@ impl Prepared {
     pub unsafe fn of<K: Kernel>(config: LaunchConfig, args: K::Args) -> Result<Self, EngineError> {
         let mut params = Vec::new();
         args.push_params(&mut |param| params.push(param));
-        Self::checked(K::NAME.into(), config, params, K::LAUNCH_BOUNDS)
+        let prepared = Self::checked(K::NAME.into(), config, params, K::LAUNCH_BOUNDS)?;
+        Ok(Self {
+            is_early: K::IS_EARLY,
+            ..prepared
+        })
     }
 
     /// A launch of the entry `entry`, for PTX that has no marker types.
@@ -148,6 +153,7 @@ impl Prepared {
             entry,
             config,
             params,
+            is_early: false,
         };
         match config.broken_rule(bounds) {
             Some(reason) => Err(EngineError::Refused {
@@ -171,6 +177,11 @@ impl Prepared {
     /// Its parameters, as the PTX entry declares them.
     pub fn params(&self) -> &[ParamValue] {
         &self.params
+    }
+
+    /// Whether it may start before the one before it in the stream has ended.
+    pub fn is_early(&self) -> bool {
+        self.is_early
     }
 
     /// The same launch on other memory: `to` says where each address is there.

@@ -115,6 +115,9 @@ pub struct Conditions {
     pub longest_ms: f32,
     /// Bytes that a run touches, if fewer than its buffers hold.
     pub touched_bytes: Option<u64>,
+    /// If runs of the first contender take less than this many milliseconds, all are
+    /// also timed many in a row.
+    pub row_below_ms: f32,
 }
 
 impl Conditions {
@@ -145,6 +148,11 @@ pub struct Sensors {
 pub struct Clocked {
     /// For each contender, the time of each run in milliseconds.
     pub runs_ms: Vec<Vec<f32>>,
+    /// For each contender, the time of one run in each row of runs in milliseconds;
+    /// empty where it was not asked for.
+    pub rows_ms: Vec<Vec<f32>>,
+    /// Runs in a row.
+    pub n_in_row: u32,
     /// Sets of buffers that the runs used in turn.
     pub n_sets: u32,
     /// Bytes that a run touches at least.
@@ -209,6 +217,7 @@ mod tests {
             fewest_runs: 30,
             longest_ms: 1000.0,
             touched_bytes: None,
+            row_below_ms: 0.0,
         };
         assert_eq!(conditions.n_runs_of(0.1), 100);
         assert_eq!(conditions.n_runs_of(20.0), 50);

@@ -35,6 +35,9 @@ pub struct BenchReport {
     pub n_runs: u32,
     /// A launch that does nothing: the part of every time that is no kernel's.
     pub empty_launch: Option<Times>,
+    /// The same, one of many in a row.
+    #[serde(default)]
+    pub empty_launch_in_row: Option<Times>,
     /// Of each kernel and its CUDA C++ twin.
     pub twins: TwinSummary,
     /// The targets, from the cases below.
@@ -116,6 +119,12 @@ pub struct Case {
     pub sensors: Option<Sensors>,
     /// Times of the kernel and of all that took turns with it, in milliseconds.
     pub times: BTreeMap<Side, Times>,
+    /// Where those are short, the times of one of many in a row, run from a graph.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub times_in_row: BTreeMap<Side, Times>,
+    /// How many there were in the row.
+    #[serde(default)]
+    pub n_in_row: u32,
 }
 
 impl Case {
@@ -140,6 +149,8 @@ impl Case {
             n_late: timings.n_late,
             sensors: timings.sensors,
             times: timings.sides.iter().copied().collect(),
+            times_in_row: timings.in_row.iter().copied().collect(),
+            n_in_row: timings.n_in_row,
         })
     }
 
@@ -153,6 +164,16 @@ impl Case {
     pub fn median_ms(&self) -> Option<f64> {
         let times = self.times.get(&Side::Kernel)?;
         (self.status == Status::Passed).then_some(times.median_ms)
+    }
+
+    /// The case with the times of one of many in a row in the place of those of one
+    /// alone, if it was timed so.
+    pub fn in_row(&self) -> Option<Self> {
+        (!self.times_in_row.is_empty()).then(|| Self {
+            times: self.times_in_row.clone(),
+            times_in_row: BTreeMap::new(),
+            ..self.clone()
+        })
     }
 
     /// How many times as fast as the other side the kernel is.
@@ -226,7 +247,7 @@ impl BenchReport {
         device: &DeviceProperties,
         peers: Vec<Peer>,
         n_runs: u32,
-        empty_launch: Option<Times>,
+        [empty_launch, empty_launch_in_row]: [Option<Times>; 2],
         results: &[CaseResult],
     ) -> Self {
         let cases: Vec<Case> = results.iter().filter_map(Case::of).collect();
@@ -239,6 +260,7 @@ impl BenchReport {
             peers,
             n_runs,
             empty_launch,
+            empty_launch_in_row,
             twins: TwinSummary::of(&cases),
             scoreboard: scoreboard::rows(&cases),
             cases,
@@ -292,6 +314,7 @@ pub mod tests {
     use super::{BenchReport, Case, TwinSummary};
     use crate::measure::{Side, Times};
     use crate::run::Status;
+    use std::collections::BTreeMap;
 
     /// Times around a median.
     pub fn times(median_ms: f64) -> Times {
@@ -326,6 +349,8 @@ pub mod tests {
                 .iter()
                 .map(|&(side, ms)| (side, times(ms)))
                 .collect(),
+            times_in_row: BTreeMap::new(),
+            n_in_row: 0,
         }
     }
 
@@ -340,6 +365,7 @@ pub mod tests {
             peers: Vec::new(),
             n_runs: 100,
             empty_launch: Some(times(0.003)),
+            empty_launch_in_row: None,
             twins: TwinSummary::of(&cases),
             scoreboard: crate::scoreboard::rows(&cases),
             cases,

@@ -109,6 +109,14 @@ fn speed(speed: Option<f64>) -> String {
     speed.map_or_else(String::new, |speed| format!("{speed:.3}"))
 }
 
+/// The cases, each that was also timed in a row followed by itself in that row.
+fn with_rows(cases: &[Case]) -> Vec<Case> {
+    let both = cases
+        .iter()
+        .flat_map(|case| [Some(case.clone()), case.in_row()]);
+    both.flatten().collect()
+}
+
 /// The cases. Every `×` is how many times as fast the kernel is.
 pub fn cases(cases: &[Case]) -> Grid {
     let mut grid = Grid::new(
@@ -161,7 +169,9 @@ fn remarks(case: &Case) -> String {
         Status::Passed => {}
         status => remarks.push(status.words().to_owned()),
     }
-    if case.n_late > 0 {
+    if case.times_in_row.is_empty() && case.n_in_row > 0 {
+        remarks.push(format!("one of {} in a row", case.n_in_row));
+    } else if case.n_late > 0 {
         remarks.push(format!("host late {} times", case.n_late));
     }
     remarks.join(", ")
@@ -208,7 +218,8 @@ fn number(value: f64) -> String {
 /// Writes everything about a run.
 pub fn write(out: &mut dyn Write, report: &BenchReport) -> io::Result<()> {
     let plain = |_, _| Style::new();
-    cases(&report.cases).write(out, |row, column| match report.cases[row].status {
+    let shown = with_rows(&report.cases);
+    cases(&shown).write(out, |row, column| match shown[row].status {
         Status::Failed if column == 11 => BAD,
         Status::NotRun if column == 11 => UNSURE,
         _ if column == 3 || column == 11 => FAINT,
@@ -230,8 +241,14 @@ pub fn write(out: &mut dyn Write, report: &BenchReport) -> io::Result<()> {
     if let Some(times) = report.empty_launch {
         writeln!(
             out,
-            "\n{} of each time are the launch itself: that is what one that does nothing takes",
-            duration(times.median_ms)
+            "\n{} of each time are the launch itself: that is what one that does nothing takes{}",
+            duration(times.median_ms),
+            report
+                .empty_launch_in_row
+                .map_or_else(String::new, |times| format!(
+                    "; one of many in a row, {}",
+                    duration(times.median_ms)
+                ))
         )?;
     }
     write_twins(out, report)?;
@@ -334,13 +351,13 @@ pub fn markdown(report: &BenchReport) -> String {
         report.commit,
         peers.join("; "),
         scoreboard(&report.scoreboard).markdown(),
-        cases(&report.cases).markdown()
+        cases(&with_rows(&report.cases)).markdown()
     )
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{cases, duration, markdown, number, write, write_comparison};
+    use super::{cases, duration, markdown, number, with_rows, write, write_comparison};
     use crate::compare::Comparison;
     use crate::measure::Side;
     use crate::report::bench::tests::{case, report};
@@ -392,6 +409,24 @@ mod tests {
             assert!(text.contains(part), "{part} in {text}");
         }
         assert!(markdown(&report).contains("| A GPU") || markdown(&report).starts_with("A GPU"));
+    }
+
+    #[test]
+    fn a_short_kernel_has_a_line_for_one_alone_and_one_for_one_in_a_row() {
+        let mut short = case("l", "k", "8", &[(Side::Kernel, 0.004), (Side::Cub, 0.004)]);
+        let in_row = case("l", "k", "8", &[(Side::Kernel, 0.001), (Side::Cub, 0.002)]);
+        short.times_in_row = in_row.times;
+        short.n_in_row = 50;
+        let text = cases(&with_rows(&[short])).markdown();
+        let lines: Vec<_> = text.lines().skip(2).collect();
+        assert!(
+            lines[0].contains("1.000") && !lines[0].contains("in a row"),
+            "{text}"
+        );
+        assert!(
+            lines[1].contains("2.000") && lines[1].contains("one of 50 in a row"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -7,7 +7,7 @@
 // all say so.
 #![allow(unsafe_op_in_unsafe_fn, clippy::missing_safety_doc)]
 
-use cuda_std::convert::GpuHalf;
+use cuda_std::convert::{GpuHalf, whole_part};
 use cuda_std::float::{GpuFloat, GpuFloatApprox};
 use cuda_std::half::{bf16, f16};
 use cuda_std::ldg::ldg;
@@ -109,6 +109,13 @@ pub unsafe fn narrow_all(x: &[f32], out: *mut f16, out_bf: *mut bf16, pairs: *mu
     *out.add(i) = f16::narrow(x[i]);
     *out_bf.add(i) = bf16::narrow(x[i]);
     F16x2::narrow(1.0, x[i]).store(pairs.add(i));
+}
+
+/// The whole parts of `x`.
+#[kernel]
+pub unsafe fn whole_parts(x: &[f32], out: *mut u32) {
+    let i = thread::index_1d() as usize;
+    *out.add(i) = whole_part(x[i]);
 }
 
 /// The correctly rounded functions of `x`: 7 words each.

@@ -1,7 +1,7 @@
 //! The neighbours of each sorted atom, from the cells around it.
 
 use cuda_std::atomic::{self, Device, Global, Relaxed};
-use cuda_std::ldg::ldg;
+use cuda_std::grid;
 use cuda_std::prelude::*;
 use cuda_std::vector::Float2;
 
@@ -122,7 +122,7 @@ const MASK_ATOMS: u32 = u32::BITS;
 /// [`MAX_NEIGHBORS`] times as many, `overflow` one,
 /// [`NO_OVERFLOW`](crate::neighbor::NO_OVERFLOW). The cut-off distance is at most what the
 /// grid was made for. Launch with [`BUILD_BLOCK`] threads and [`build_grid`] blocks.
-#[kernel(launch_bounds(BUILD_THREADS))]
+#[kernel(launch_bounds(BUILD_THREADS), early)]
 pub unsafe fn neighbor_cells_build(
     sorted: *const Float2,
     sorted_atoms: *const u32,
@@ -138,27 +138,29 @@ pub unsafe fn neighbor_cells_build(
     list: *mut u32,
     overflow: *mut u32,
 ) {
-    let grid = CellGrid {
+    let cells = CellGrid {
         origin_x,
         origin_y,
         cells_per_length,
         n_columns,
         n_rows,
     };
+    grid::wait_for_previous();
+    grid::let_next_start();
     let own = thread::index_1d();
     if own >= n_atoms {
         return;
     }
-    let at = ldg(sorted.add(own as usize));
-    let atom = ldg(sorted_atoms.add(own as usize));
-    let (column, row) = (grid.column(at.x), grid.row(at.y));
+    let at = *sorted.add(own as usize);
+    let atom = *sorted_atoms.add(own as usize);
+    let (column, row) = (cells.column(at.x), cells.row(at.y));
     let first_column = column.saturating_sub(1);
     let end_column = (column + 2).min(n_columns);
     // The sorted atoms of the three cells of a row: where they start, and how
     // many they are; none outside the grid.
     let run = |row: u32| {
         if row < n_rows {
-            let start = |column: u32| ldg(starts.add((row * n_columns + column) as usize));
+            let start = |column: u32| *starts.add((row * n_columns + column) as usize);
             let first = start(first_column);
             (first, start(end_column) - first)
         } else {
@@ -180,7 +182,7 @@ pub unsafe fn neighbor_cells_build(
         while i < end {
             // Beyond the end, the last atom again: its bit stays what it is.
             let [a, b, c, d] = [i, i + 1, i + 2, i + 3].map(|i| if i < end { i } else { end - 1 });
-            let position = |i: u32| ldg(sorted.add(around.sorted(i) as usize));
+            let position = |i: u32| *sorted.add(around.sorted(i) as usize);
             let (at_a, at_b, at_c, at_d) = (position(a), position(b), position(c), position(d));
             let bit = |i: u32, there: Float2| {
                 u32::from(are_near(there.x - at.x, there.y - at.y, cutoff_squared)) << (i - first)
@@ -194,7 +196,7 @@ pub unsafe fn neighbor_cells_build(
             _ => near,
         }
     };
-    let who = |i: u32| ldg(sorted_atoms.add(around.sorted(i) as usize));
+    let who = |i: u32| *sorted_atoms.add(around.sorted(i) as usize);
     let store = |k: u32, neighbor: u32| *list.add(place_by_place(atom, k, n_atoms)) = neighbor;
 
     if around.len() <= MASK_ATOMS {

@@ -1,6 +1,7 @@
 //! The cells that the plane is divided into.
 
 use super::SCAN_TILE;
+use cuda_std::convert::whole_part;
 
 /// The cells that the plane is divided into.
 ///
@@ -88,7 +89,7 @@ impl CellGrid {
 #[inline(always)]
 fn nearest_cell(place: f32, n: u32) -> u32 {
     // Below 0 and NaN become 0.
-    (place as u32).min(n - 1)
+    whole_part(place).min(n - 1)
 }
 
 /// Index of the cell of an atom at `(x, y)`.

@@ -10,6 +10,7 @@
 //! that none waits for one that has not started.
 
 use cuda_std::atomic::{self, Device, Global, Relaxed};
+use cuda_std::grid;
 use cuda_std::prelude::*;
 use cuda_std::vector::UInt4;
 use cuda_std::warp::{
@@ -103,7 +104,7 @@ unsafe fn look_back(tile: u32, states: *mut u64) -> u32 {
 /// `counts` and `starts` hold [`CellGrid::padded_len`] elements, aligned to 16
 /// bytes; `tile_states` a 0 for each block; `n_tiles` is one element, 0. Launch
 /// with [`SCAN_BLOCK`] threads and [`scan_grid`] blocks.
-#[kernel(launch_bounds(BLOCK_THREADS))]
+#[kernel(launch_bounds(BLOCK_THREADS), early)]
 pub unsafe fn neighbor_cells_scan(
     counts: *mut u32,
     starts: *mut u32,
@@ -116,6 +117,8 @@ pub unsafe fn neighbor_cells_scan(
     let thread = thread::thread_idx_x();
     let (warp, lane) = (thread / WARP_LANES, thread % WARP_LANES);
 
+    grid::wait_for_previous();
+    grid::let_next_start();
     if thread == 0 {
         *shared_tile = atomic::add(n_tiles, 1, Global, Device, Relaxed);
     }

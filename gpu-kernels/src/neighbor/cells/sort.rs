@@ -2,7 +2,7 @@
 //! them in the order of their cells.
 
 use cuda_std::atomic::{self, Device, Global, Relaxed};
-use cuda_std::ldg::ldg;
+use cuda_std::grid;
 use cuda_std::prelude::*;
 use cuda_std::vector::Float2;
 
@@ -28,7 +28,7 @@ pub const fn count_grid(n_atoms: u32) -> [u32; 3] {
 /// `x`, `y` and `ranks` hold `n_atoms` elements; `counts` holds
 /// [`CellGrid::padded_len`] zeros. The five parameters in the middle are a
 /// [`CellGrid`]'s fields. Launch with [`BLOCK`](super::BLOCK) threads and [`count_grid`] blocks.
-#[kernel(launch_bounds(BLOCK_THREADS))]
+#[kernel(launch_bounds(BLOCK_THREADS), early)]
 pub unsafe fn neighbor_cells_count(
     x: *const f32,
     y: *const f32,
@@ -41,18 +41,20 @@ pub unsafe fn neighbor_cells_count(
     counts: *mut u32,
     ranks: *mut u32,
 ) {
-    let grid = CellGrid {
+    let cells = CellGrid {
         origin_x,
         origin_y,
         cells_per_length,
         n_columns,
         n_rows,
     };
+    grid::wait_for_previous();
+    grid::let_next_start();
     let first = thread::block_idx_x() * COUNT_BLOCK_ATOMS + thread::thread_idx_x();
     let second = first + BLOCK_THREADS;
-    let position = |atom: u32| Float2::new(ldg(x.add(atom as usize)), ldg(y.add(atom as usize)));
+    let position = |atom: u32| Float2::new(*x.add(atom as usize), *y.add(atom as usize));
     let rank = |at: Float2| {
-        let counter = counts.add(cell_index(&grid, at.x, at.y) as usize);
+        let counter = counts.add(cell_index(&cells, at.x, at.y) as usize);
         atomic::add(counter, 1, Global, Device, Relaxed)
     };
     if second < n_atoms {
@@ -76,7 +78,7 @@ const _: () = assert!(COUNT_ATOMS == 2);
 /// As [`neighbor_cells_count`], but launch with [`atom_grid`](super::atom_grid)
 /// blocks; `ranks` and `starts` are what the two launches before wrote, `sorted` and `sorted_atoms` hold `n_atoms` elements,
 /// `tile_states` and `n_tiles` are the scan's.
-#[kernel(launch_bounds(BLOCK_THREADS))]
+#[kernel(launch_bounds(BLOCK_THREADS), early)]
 pub unsafe fn neighbor_cells_scatter(
     x: *const f32,
     y: *const f32,
@@ -93,7 +95,7 @@ pub unsafe fn neighbor_cells_scatter(
     tile_states: *mut u64,
     n_tiles: *mut u32,
 ) {
-    let grid = CellGrid {
+    let cells = CellGrid {
         origin_x,
         origin_y,
         cells_per_length,
@@ -101,9 +103,20 @@ pub unsafe fn neighbor_cells_scatter(
         n_rows,
     };
     let atom = thread::index_1d();
+    let is_atom = atom < n_atoms;
+
+    // Two launches ago the atoms were counted: where they are is read while the scan
+    // is under way.
+    let (mut at, mut cell) = (Float2::default(), 0);
+    if is_atom {
+        at = Float2::new(*x.add(atom as usize), *y.add(atom as usize));
+        cell = cell_index(&cells, at.x, at.y);
+    }
+    grid::wait_for_previous();
+    grid::let_next_start();
 
     let mut tile = atom;
-    while tile < grid.padded_len() / SCAN_TILE {
+    while tile < cells.padded_len() / SCAN_TILE {
         *tile_states.add(tile as usize) = state(UNKNOWN, 0);
         tile += thread::grid_dim_x() * BLOCK_THREADS;
     }
@@ -111,11 +124,9 @@ pub unsafe fn neighbor_cells_scatter(
         *n_tiles = 0;
     }
 
-    if atom < n_atoms {
-        let (x, y) = (ldg(x.add(atom as usize)), ldg(y.add(atom as usize)));
-        let start = ldg(starts.add(cell_index(&grid, x, y) as usize));
-        let place = (start + ldg(ranks.add(atom as usize))) as usize;
-        *sorted.add(place) = Float2::new(x, y);
+    if is_atom {
+        let place = (*starts.add(cell as usize) + *ranks.add(atom as usize)) as usize;
+        *sorted.add(place) = at;
         *sorted_atoms.add(place) = atom;
     }
 }

@@ -6,6 +6,8 @@
 //! resetting the primary context nor retaining it anew gets it back). What
 //! follows is then "not run", never failed and never passed.
 
+mod early;
+mod graph;
 mod jit;
 mod libraries;
 mod memory;
@@ -254,7 +256,7 @@ impl Engine for Gpu {
     ) -> Result<Option<LaunchCounts>, EngineError> {
         self.run(&launch.place(), |session| {
             session.load_for(&self.modules, launch)?;
-            session.enqueue(&session.resolve(launch, &self.properties)?)?;
+            session.enqueue(&session.resolve(&self.modules, launch, &self.properties)?)?;
             session.wait()
         })?;
         Ok(None)

@@ -6,7 +6,7 @@ use super::super::{
 };
 use super::libraries::Libraries;
 use super::panics::PanicMemory;
-use super::{driver_error, jit};
+use super::{driver_error, early, jit};
 use cust::context::Context;
 use cust::device::Device;
 use cust::error::CudaError;
@@ -95,12 +95,17 @@ impl Session {
         self.panics.record()
     }
 
-    /// Index of the module with the entry, loading modules until it is found.
-    fn module_with(&mut self, modules: &[PtxModule], entry: &str) -> Result<usize, EngineError> {
-        for (index, source) in modules.iter().enumerate() {
+    /// Loads modules until one has the entry.
+    pub(super) fn load_for(
+        &mut self,
+        modules: &[PtxModule],
+        launch: &Prepared,
+    ) -> Result<(), EngineError> {
+        let entry = launch.entry();
+        for index in in_order(modules, launch) {
             let loaded = &mut self.loaded[index];
             if loaded.is_none() {
-                let module = jit::load(source)?;
+                let module = jit::load(&modules[index])?;
                 self.panics.listen_to(&module)?;
                 *loaded = Some(module);
             }
@@ -108,34 +113,28 @@ impl Session {
                 .as_ref()
                 .is_some_and(|module| module.get_function(entry).is_ok())
             {
-                return Ok(index);
+                return Ok(());
             }
         }
         Err(EngineError::no_such_kernel(entry, modules))
     }
 
-    /// Loads whatever modules the launch needs.
-    pub(super) fn load_for(
-        &mut self,
-        modules: &[PtxModule],
-        launch: &Prepared,
-    ) -> Result<(), EngineError> {
-        self.module_with(modules, launch.entry()).map(drop)
-    }
-
     /// The launch, ready to be put into the stream; [`Session::load_for`] comes before.
     pub(super) fn resolve(
         &self,
+        modules: &[PtxModule],
         launch: &Prepared,
         device: &DeviceProperties,
     ) -> Result<Resolved<'_>, RunError> {
         let entry = launch.entry();
-        let loaded = self.loaded.iter().flatten();
-        let function = loaded
-            .filter_map(|module| module.get_function(entry).ok())
-            .next();
-        let function = function.ok_or_else(|| EngineError::no_such_kernel(entry, &[]))?;
-        Resolved::new(function, launch, device)
+        let found = in_order(modules, launch).into_iter().find_map(|index| {
+            let module = self.loaded[index].as_ref()?;
+            Some((index, module.get_function(entry).ok()?))
+        });
+        let (index, function) = found.ok_or_else(|| EngineError::no_such_kernel(entry, &[]))?;
+        // Compiled for less, it does not wait for the launch before it.
+        let is_early = launch.is_early() && knows_early_launches(&modules[index]);
+        Resolved::new(function, launch, device, is_early)
     }
 
     /// The same for the entry's CUDA C++ twin.
@@ -151,7 +150,9 @@ impl Session {
         let function = module
             .get_function(entry)
             .map_err(failed("cuModuleGetFunction"))?;
-        Resolved::new(function, launch, device)
+        // Twins are compiled for the device that is there.
+        let is_early = launch.is_early() && device.sm >= early::FIRST_SM;
+        Resolved::new(function, launch, device, is_early)
     }
 
     /// Puts the launch into the stream.
@@ -161,6 +162,17 @@ impl Session {
             .iter()
             .map(|bytes| bytes.as_ptr().cast_mut().cast())
             .collect();
+        if launch.is_early {
+            // SAFETY: as below; and a kernel that says it is early waits by itself.
+            return unsafe {
+                early::launch(
+                    &launch.function,
+                    &launch.config,
+                    &param_addresses,
+                    &self.stream,
+                )
+            };
+        }
         let (grid, block) = (launch.config.grid, launch.config.block);
         // SAFETY: whoever prepared the launch promised what the kernel asks; the
         // driver copies the parameters before it returns, and does not write them.
@@ -230,12 +242,29 @@ impl Session {
     }
 }
 
+/// Whether the module's kernels can wait for the launch before theirs.
+fn knows_early_launches(module: &PtxModule) -> bool {
+    crate::ptx::target(&module.text).is_some_and(|(sm, _)| sm >= early::FIRST_SM)
+}
+
+/// Indices of the modules, in the order in which to look for the launch's entry: as
+/// they are, but for an early launch those first that can do it.
+fn in_order(modules: &[PtxModule], launch: &Prepared) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..modules.len()).collect();
+    if launch.is_early() {
+        order.sort_by_key(|&index| !knows_early_launches(&modules[index]));
+    }
+    order
+}
+
 /// A launch whose function is found and whose resources are checked.
 pub(super) struct Resolved<'s> {
     function: Function<'s>,
     config: LaunchConfig,
     /// The parameters' bytes, from the first on.
     params: Vec<[u8; 8]>,
+    /// Whether it may start before what is in the stream before it has ended.
+    is_early: bool,
 }
 
 impl<'s> Resolved<'s> {
@@ -243,6 +272,7 @@ impl<'s> Resolved<'s> {
         function: Function<'s>,
         launch: &Prepared,
         device: &DeviceProperties,
+        is_early: bool,
     ) -> Result<Self, RunError> {
         check_resources(&function, launch, device)?;
         let padded = |bytes: &[u8]| {
@@ -258,6 +288,7 @@ impl<'s> Resolved<'s> {
                 .iter()
                 .map(|param| padded(param.as_bytes()))
                 .collect(),
+            is_early,
         })
     }
 }
