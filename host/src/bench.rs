@@ -190,7 +190,7 @@ impl<'e> Bench<'e> {
         self.figures.launches.push(launch.entry().to_owned());
         let counts = self.engine.launch(launch, Observe::Counts)?;
         self.figures.counted_launch = counts.is_some().then(|| self.figures.launches.len() - 1);
-        self.figures.counts = counts.map(|counts| counts.total);
+        self.figures.counts = counts;
         self.figures.work = Some((self.lesson.work)(self.shape));
         Ok(())
     }

@@ -4,15 +4,6 @@ use std::fmt;
 
 pub use ptx_sim::{Counts, InstructionCounts};
 
-/// What the simulator counted during one launch.
-#[derive(Clone, Debug)]
-pub struct LaunchCounts {
-    /// Sums over the grid.
-    pub total: Counts,
-    /// The same for each instruction that was executed, in the PTX's order.
-    pub instructions: Vec<InstructionCounts>,
-}
-
 /// Memory is read and written by sectors of so many bytes.
 const SECTOR_BYTES: u64 = 32;
 

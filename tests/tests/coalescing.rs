@@ -40,9 +40,9 @@ fn counted<K: Kernel<Args = Args>>(kernel: K, n_elements: u32) -> [(f64, f64); 3
     for access in loads.iter().chain(&stores) {
         assert_eq!(access.requests, u64::from(COUNTED_BLOCKS), "{}", K::NAME);
     }
-    let mut loads = [figures(loads[0]), figures(loads[1])];
+    let mut loads = [figures(&loads[0]), figures(&loads[1])];
     loads.sort_by(|a, b| a.0.total_cmp(&b.0));
-    [loads[0], loads[1], figures(stores[0])]
+    [loads[0], loads[1], figures(&stores[0])]
 }
 
 const N: u32 = COUNTED_BLOCKS * COUNTED_BLOCK_THREADS;
@@ -90,7 +90,7 @@ fn sixteen_bytes_a_lane_take_16_whole_sectors() {
     for opcode in ["ld.global", "st.global"] {
         for access in instructions(&report, opcode) {
             assert!(access.opcode.contains(".v4"), "{}", access.opcode);
-            assert_eq!(figures(access), (16.0, 100.0));
+            assert_eq!(figures(&access), (16.0, 100.0));
         }
     }
 }

@@ -195,7 +195,7 @@ fn show_counts(report: &Report) {
         }
     }
     println!("\n line  executions  wavefronts (ideal)  sectors (ideal)  instruction");
-    for i in report.instructions.iter().filter(|i| i.requests > 0) {
+    for i in report.instructions().iter().filter(|i| i.requests > 0) {
         println!(
             "{:5}  {:10}  {:10} {:7}  {:7} {:7}  {}",
             i.ptx_line,

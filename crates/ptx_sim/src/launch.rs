@@ -677,13 +677,17 @@ pub(crate) fn launch(
             counters: Counters::new(&plan.numbering),
             checks: checks(),
         });
-        let mut all = Counters::new(&plan.numbering);
+        let mut all: Option<Counters> = None;
         for watch in watches {
-            all.add(&watch.counters);
+            match &mut all {
+                Some(all) => all.add(&watch.counters),
+                None => all = Some(watch.counters),
+            }
             let checks = watch.checks.map(|checks| checks.into_written());
             written_after = written_after.or(checks);
         }
-        result.map(|()| Report::new(context.module, context.program, &plan.numbering, &all))
+        let all = all.unwrap_or_else(|| Counters::new(&plan.numbering));
+        result.map(|()| Report::new(module, id, all))
     } else {
         let (_, result) = run(&context, n_blocks, n_workers, || Blind);
         result.map(|()| Report::default())

@@ -1,5 +1,7 @@
 //! What a launch counted.
 
+use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::checks::AccessClass;
@@ -7,8 +9,7 @@ use crate::checks::counters::{Counters, MemoryRecord, SpaceCost};
 use crate::diagnostics::Source;
 use crate::ir;
 use crate::launch::source_of;
-use crate::numbering::Numbering;
-use crate::program::Program;
+use crate::module::Module;
 
 /// What a launch counted, and how long it took.
 #[derive(Clone, Debug, Default)]
@@ -16,12 +17,29 @@ use crate::program::Program;
 pub struct Report {
     /// Totals.
     pub counts: Counts,
-    /// The instructions that were executed, in order of the PTX text.
-    pub instructions: Vec<InstructionCounts>,
     /// What threads printed, a call each.
     pub printed: Vec<String>,
     /// Host time.
     pub elapsed: Duration,
+    details: Option<Arc<Details>>,
+}
+
+/// What the instructions' counts are made of, when they are asked for.
+struct Details {
+    module: Module,
+    kernel: ir::FuncId,
+    counters: Counters,
+}
+
+impl fmt::Debug for Details {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Details")
+            .field(
+                "kernel",
+                &self.module.ir().functions[self.kernel.0 as usize].name,
+            )
+            .finish_non_exhaustive()
+    }
 }
 
 macro_rules! counts {
@@ -151,74 +169,122 @@ pub struct InstructionCounts {
 }
 
 impl Report {
-    /// Sums up the counters.
-    pub(crate) fn new(
-        module: &ir::Module,
-        program: &Program,
-        numbering: &Numbering,
-        counters: &Counters,
-    ) -> Self {
-        let mut report = Self::default();
-        for function in program.functions.iter().flatten() {
-            let index = function.id.0 as usize;
+    /// Sums up the counters of a launch.
+    pub(crate) fn new(module: &Module, kernel: ir::FuncId, counters: Counters) -> Self {
+        let details = Details {
+            module: module.clone(),
+            kernel,
+            counters,
+        };
+        let mut counts = Counts::default();
+        details.each_executed(|executed| {
+            counts.warp_instructions += executed.warps;
+            counts.thread_instructions += executed.threads;
+            counts.record(executed.record);
+        });
+        Self {
+            counts,
+            details: Some(Arc::new(details)),
+            ..Self::default()
+        }
+    }
+
+    /// The instructions that were executed, in order of the PTX text; none if the
+    /// launch did not count.
+    pub fn instructions(&self) -> Vec<InstructionCounts> {
+        let Some(details) = &self.details else {
+            return Vec::new();
+        };
+        let module = details.module.ir();
+        let mut instructions = Vec::new();
+        details.each_executed(|executed| {
+            let Executed {
+                function,
+                instruction,
+                record,
+                ..
+            } = executed;
+            let mut sum = record.shared;
+            for other in [&record.global, &record.local] {
+                sum.requests += other.requests;
+                sum.sectors += other.sectors;
+                sum.ideal_sectors += other.ideal_sectors;
+                sum.bytes += other.bytes;
+            }
+            instructions.push(InstructionCounts {
+                function: function.name.clone(),
+                ptx_line: instruction.line,
+                loc: source_of(module, instruction.loc),
+                inlined_at: instruction
+                    .loc
+                    .into_iter()
+                    .flat_map(|loc| module.calls_around(loc))
+                    .filter_map(|call| source_of(module, Some(call)))
+                    .collect(),
+                opcode: instruction.opcode.clone(),
+                executions: executed.warps,
+                thread_executions: executed.threads,
+                requests: sum.requests,
+                wavefronts: sum.wavefronts,
+                ideal_wavefronts: sum.ideal_wavefronts,
+                conflicts: sum.conflicts,
+                max_way: sum.ways,
+                sectors: sum.sectors,
+                ideal_sectors: sum.ideal_sectors,
+                bytes: sum.bytes,
+            });
+        });
+        instructions.sort_by_key(|i| i.ptx_line);
+        instructions
+    }
+}
+
+/// An instruction that was executed.
+struct Executed<'a> {
+    function: &'a ir::Function,
+    instruction: &'a ir::Instruction,
+    /// How often by a warp, and by threads.
+    warps: u64,
+    threads: u64,
+    record: &'a MemoryRecord,
+}
+
+impl Details {
+    /// Calls `f` with each instruction that was executed.
+    fn each_executed(&self, mut f: impl FnMut(Executed<'_>)) {
+        let numbering = &self.module.plan(self.kernel).numbering;
+        let counters = &self.counters;
+        for decoded in self.module.program().functions.iter().flatten() {
+            let index = decoded.id.0 as usize;
             let Some((first_instruction, first_block)) = numbering.of_function(index) else {
                 continue;
             };
-            let ir_function = &module.functions[index];
-            let Some(body) = &ir_function.body else {
+            let function = &self.module.ir().functions[index];
+            let Some(body) = &function.body else {
                 continue;
             };
             let mut executed = vec![(0u64, 0u64); body.len()];
-            for (i, block) in function.blocks.iter().enumerate() {
+            for (i, block) in decoded.blocks.iter().enumerate() {
                 let (warps, lanes) = counters.blocks[first_block as usize + i];
                 for entry in &mut executed[block.ptx_first as usize..block.ptx_end as usize] {
                     entry.0 += warps;
                     entry.1 += lanes;
                 }
             }
-            for (i, (instruction, (executions, lanes))) in body.iter().zip(executed).enumerate() {
-                if executions == 0 {
+            for (i, (instruction, (warps, lanes))) in body.iter().zip(executed).enumerate() {
+                if warps == 0 {
                     continue;
                 }
                 let number = first_instruction as usize + i;
-                let thread_executions = lanes - counters.guarded_out[number].min(lanes);
-                report.counts.warp_instructions += executions;
-                report.counts.thread_instructions += thread_executions;
-                let record = &counters.memory[number];
-                report.counts.record(record);
-                let mut sum = record.shared;
-                for other in [&record.global, &record.local] {
-                    sum.requests += other.requests;
-                    sum.sectors += other.sectors;
-                    sum.ideal_sectors += other.ideal_sectors;
-                    sum.bytes += other.bytes;
-                }
-                report.instructions.push(InstructionCounts {
-                    function: ir_function.name.clone(),
-                    ptx_line: instruction.line,
-                    loc: source_of(module, instruction.loc),
-                    inlined_at: instruction
-                        .loc
-                        .into_iter()
-                        .flat_map(|loc| module.calls_around(loc))
-                        .filter_map(|call| source_of(module, Some(call)))
-                        .collect(),
-                    opcode: instruction.opcode.clone(),
-                    executions,
-                    thread_executions,
-                    requests: sum.requests,
-                    wavefronts: sum.wavefronts,
-                    ideal_wavefronts: sum.ideal_wavefronts,
-                    conflicts: sum.conflicts,
-                    max_way: sum.ways,
-                    sectors: sum.sectors,
-                    ideal_sectors: sum.ideal_sectors,
-                    bytes: sum.bytes,
+                f(Executed {
+                    function,
+                    instruction,
+                    warps,
+                    threads: lanes - counters.guarded_out[number].min(lanes),
+                    record: counters.record_of(number),
                 });
             }
         }
-        report.instructions.sort_by_key(|i| i.ptx_line);
-        report
     }
 }
 

@@ -30,12 +30,17 @@ pub(crate) struct Path {
     pub frame: FrameId,
     /// The block that they are in.
     pub block: BlockId,
-    /// Instructions of that block that they have done.
+    /// Instructions of that block that they have done, or [`Path::AT_END`].
     pub at: u32,
     /// Where they will meet others.
     pub join: Option<JoinId>,
     /// Whether they can go on.
     pub state: PathState,
+}
+
+impl Path {
+    /// All are done but how the block ends.
+    pub const AT_END: u32 = u32::MAX;
 }
 
 /// Whether a path can go on.

@@ -139,14 +139,14 @@ SKIP:
 	st.global.u64 [%slot], %rd1;";
     let (_, report) = run_on(&kernel(body), [1; 3], [32, 1, 1], &[0; 32]).unwrap();
     let store = report
-        .instructions
-        .iter()
+        .instructions()
+        .into_iter()
         .find(|i| i.opcode == "st.global.u64")
         .unwrap();
     assert_eq!((store.executions, store.thread_executions), (1, 32));
     let inside = report
-        .instructions
-        .iter()
+        .instructions()
+        .into_iter()
         .rfind(|i| i.opcode == "mov.u64")
         .unwrap();
     assert_eq!((inside.executions, inside.thread_executions), (1, 16));
@@ -170,8 +170,8 @@ PANIC:
 	trap;";
     let (_, report) = run_on(&kernel(body), [1; 3], [32, 1, 1], &[0; 32]).unwrap();
     let store = report
-        .instructions
-        .iter()
+        .instructions()
+        .into_iter()
         .find(|i| i.opcode == "st.global.u64")
         .unwrap();
     assert_eq!((store.executions, store.thread_executions), (1, 32));

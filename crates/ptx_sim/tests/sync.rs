@@ -288,7 +288,7 @@ fn results_do_not_depend_on_the_number_of_host_threads() {
     let ((one, report_one), (four, report_four)) = (run(1), run(4));
     assert_eq!(one, four);
     assert_eq!(report_one.counts, report_four.counts);
-    assert_eq!(report_one.instructions, report_four.instructions);
+    assert_eq!(report_one.instructions(), report_four.instructions());
 }
 
 /// Shared barriers in memory, of 64 threads.

@@ -124,7 +124,7 @@ pub fn launch_all(
             // entry, and `memory` has the bytes that offsets may reach.
             let launch = unsafe { Prepared::by_name(instruction.entry, config, params) }?;
             let counts = engine.launch(&launch, Observe::Counts)?;
-            Ok(counts.map(|counts| of_simulator(instruction, &counts.total)))
+            Ok(counts.map(|counts| of_simulator(instruction, &counts)))
         })
         .collect()
 }

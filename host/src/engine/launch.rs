@@ -1,7 +1,7 @@
 //! Typed launches: a kernel's marker type, a geometry and arguments that fit.
 
 use super::{Engine, EngineError, Observe, Place};
-use crate::counts::LaunchCounts;
+use crate::counts::Counts;
 use cuda_std::launch::{Kernel, KernelArgs, LaunchBounds, ParamValue};
 use std::borrow::Cow;
 use std::fmt;
@@ -220,7 +220,7 @@ pub unsafe fn launch<K: Kernel>(
     _kernel: K,
     config: LaunchConfig,
     args: K::Args,
-) -> Result<Option<LaunchCounts>, EngineError> {
+) -> Result<Option<Counts>, EngineError> {
     // SAFETY: the caller's promise.
     let prepared = unsafe { Prepared::of::<K>(config, args) }?;
     engine.launch(&prepared, Observe::Counts)

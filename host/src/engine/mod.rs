@@ -31,7 +31,7 @@ pub use launch::{LaunchConfig, Prepared, launch};
 pub use library::{Library, LibraryCall, SgemmMath};
 pub use timing::{Clocked, Conditions, Contender, Fill, Timed};
 
-use crate::counts::LaunchCounts;
+use crate::counts::Counts;
 use std::fmt;
 use std::path::Path;
 
@@ -146,11 +146,7 @@ pub trait Engine {
 
     /// Runs the launch to its end. The counts are there if they were asked for
     /// and the engine counts.
-    fn launch(
-        &self,
-        launch: &Prepared,
-        observe: Observe,
-    ) -> Result<Option<LaunchCounts>, EngineError>;
+    fn launch(&self, launch: &Prepared, observe: Observe) -> Result<Option<Counts>, EngineError>;
 
     /// Times the contenders in turn (A B C A B C …) with a clock on the device, so
     /// that what changes with time changes for all. They are warm when the clock

@@ -5,7 +5,7 @@ use super::panic::{self, PanicRecord, SINK_SYMBOL};
 use super::{
     DeviceProperties, Engine, EngineError, EngineKind, Observe, Place, Prepared, PtxModule, Timed,
 };
-use crate::counts::LaunchCounts;
+use crate::counts::Counts;
 use crate::profile::record::Recorded;
 use ptx_sim::{Launch, LaunchError, LaunchOptions};
 use std::cell::RefCell;
@@ -263,11 +263,7 @@ impl Engine for Sim {
             .map_err(memory)
     }
 
-    fn launch(
-        &self,
-        launch: &Prepared,
-        observe: Observe,
-    ) -> Result<Option<LaunchCounts>, EngineError> {
+    fn launch(&self, launch: &Prepared, observe: Observe) -> Result<Option<Counts>, EngineError> {
         let count = observe == Observe::Counts || self.record.is_some();
         let options = LaunchOptions {
             count,
@@ -276,14 +272,10 @@ impl Engine for Sim {
             ..LaunchOptions::default()
         };
         let report = self.launch_with(launch, options)?;
-        let counts = count.then_some(LaunchCounts {
-            total: report.counts,
-            instructions: report.instructions,
-        });
-        if let (Some(record), Some(counts)) = (&self.record, &counts) {
-            record.borrow_mut().add(launch, counts);
+        if let Some(record) = &self.record {
+            record.borrow_mut().add(launch, &report);
         }
-        Ok(counts)
+        Ok(count.then_some(report.counts))
     }
 
     fn perform(&self, work: &Timed<'_>) -> Result<(), EngineError> {

@@ -1,7 +1,8 @@
 //! Launches, recorded while a lesson runs.
 
-use crate::counts::{Counts, InstructionCounts, LaunchCounts};
+use crate::counts::{Counts, InstructionCounts};
 use crate::engine::{LaunchConfig, Prepared};
+use ptx_sim::Report;
 
 /// What was launched, kernel by kernel, in the order of their first launches.
 #[derive(Clone, Debug, Default)]
@@ -25,7 +26,7 @@ pub struct Launches {
 
 impl Recorded {
     /// Adds one launch.
-    pub fn add(&mut self, launch: &Prepared, counts: &LaunchCounts) {
+    pub fn add(&mut self, launch: &Prepared, report: &Report) {
         let known = self
             .kernels
             .iter_mut()
@@ -34,22 +35,22 @@ impl Recorded {
             let launches = Launches {
                 n_launches: 1,
                 config: launch.config(),
-                total: counts.total,
-                instructions: counts.instructions.clone(),
+                total: report.counts,
+                instructions: report.instructions(),
             };
             self.kernels.push((launch.entry().to_owned(), launches));
             return;
         };
         launches.n_launches += 1;
-        launches.total.add(&counts.total);
-        for counted in &counts.instructions {
+        launches.total.add(&report.counts);
+        for counted in report.instructions() {
             // Both are in the order of the PTX's lines.
             let place = launches
                 .instructions
                 .binary_search_by_key(&counted.ptx_line, |known| known.ptx_line);
             match place {
-                Ok(index) => add(&mut launches.instructions[index], counted),
-                Err(index) => launches.instructions.insert(index, counted.clone()),
+                Ok(index) => add(&mut launches.instructions[index], &counted),
+                Err(index) => launches.instructions.insert(index, counted),
             }
         }
     }

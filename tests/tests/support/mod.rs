@@ -103,10 +103,10 @@ impl Output {
 }
 
 /// The instructions whose opcodes begin with `prefix`, whole words, in order.
-pub fn instructions<'r>(report: &'r Report, prefix: &str) -> Vec<&'r InstructionCounts> {
+pub fn instructions(report: &Report, prefix: &str) -> Vec<InstructionCounts> {
     report
-        .instructions
-        .iter()
+        .instructions()
+        .into_iter()
         .filter(|instruction| begins_with(&instruction.opcode, prefix))
         .collect()
 }

@@ -408,27 +408,27 @@ fn global_access_plain(
 
 /// How often sectors are visited again for lanes that share an address: each as
 /// often as most lanes do at one of its addresses.
-#[cold]
 fn repeats(mask: u32, addresses: &[u64; LANES]) -> u32 {
-    // Each address and how many lanes share it.
-    let mut sharing: Vec<(u64, u32)> = Vec::new();
+    // Lanes by address, each named by its first lane; how many share it.
+    let mut n_lanes = [0u32; LANES];
+    let mut shared = 0u32;
+    let mut table = Table::new();
     for lane in active(mask) {
-        match sharing
-            .iter_mut()
-            .find(|(address, _)| *address == addresses[lane])
-        {
-            Some((_, n_lanes)) => *n_lanes += 1,
-            None => sharing.push((addresses[lane], 1)),
-        }
+        let first = table.first_with(addresses, lane);
+        n_lanes[first] += 1;
+        shared |= u32::from(first != lane) << first;
     }
-    let sector = |address: u64| address / u64::from(SECTOR_BYTES);
-    sharing.sort_unstable_by_key(|&(address, n_lanes)| (sector(address), n_lanes));
-    let last_of_sector = |pair: &[(u64, u32)]| {
-        let is_last = pair.len() == 1 || sector(pair[0].0) != sector(pair[1].0);
-        if is_last { pair[0].1 - 1 } else { 0 }
+    // The most shared address of each sector.
+    let sector = |lane: usize| addresses[lane] / u64::from(SECTOR_BYTES);
+    let is_beaten = |lane: usize| {
+        active(shared).any(|other| {
+            let beats = (n_lanes[other], lane) > (n_lanes[lane], other);
+            other != lane && beats && sector(other) == sector(lane)
+        })
     };
-    (0..sharing.len())
-        .map(|index| last_of_sector(&sharing[index..sharing.len().min(index + 2)]))
+    active(shared)
+        .filter(|&lane| !is_beaten(lane))
+        .map(|lane| n_lanes[lane] - 1)
         .sum()
 }
 
@@ -492,27 +492,40 @@ fn distinct_aligned(bytes: u32, mask: u32, addresses: &[u64; LANES]) -> Option<D
     })
 }
 
-/// The number of different values, by a table that they are scattered over.
+/// The number of different values.
 fn n_different(values: &[u64; LANES]) -> u32 {
+    let mut table = Table::new();
+    (0..LANES)
+        .map(|lane| u32::from(table.first_with(values, lane) == lane))
+        .sum()
+}
+
+/// Lanes by their values, scattered over more slots than there are lanes.
+struct Table([u8; Self::SLOTS]);
+
+impl Table {
     const SLOTS: usize = 128;
-    // The lane that a slot was taken by, plus one.
-    let mut table = [0u8; SLOTS];
-    let mut n = 0;
-    for (lane, &value) in values.iter().enumerate() {
+    const FREE: u8 = u8::MAX;
+
+    fn new() -> Self {
+        Self([Self::FREE; Self::SLOTS])
+    }
+
+    /// The lane with the same value that was put in first; this one if none was.
+    fn first_with(&mut self, values: &[u64; LANES], lane: usize) -> usize {
+        let value = values[lane];
         let mut slot = (value.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 57) as usize;
         loop {
-            match table[slot] {
-                0 => {
-                    table[slot] = lane as u8 + 1;
-                    n += 1;
-                    break;
+            match self.0[slot] {
+                Self::FREE => {
+                    self.0[slot] = lane as u8;
+                    return lane;
                 }
-                other if values[other as usize - 1] == value => break,
-                _ => slot = (slot + 1) % SLOTS,
+                other if values[other as usize] == value => return other as usize,
+                _ => slot = (slot + 1) % Self::SLOTS,
             }
         }
     }
-    n
 }
 
 /// For any size and alignment.

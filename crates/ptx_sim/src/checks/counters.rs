@@ -5,12 +5,15 @@
 //! one by one.
 
 use super::count::{self, GlobalCost, SharedCost, SharedKind};
+use super::memo::Memo;
 use super::{AccessClass, WarpAccess};
 use crate::ir::Space;
 use crate::numbering::Numbering;
 
+const WORD_BYTES: u64 = 4;
+
 /// What one instruction's accesses in one space cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SpaceCost {
     pub requests: u64,
     pub wavefronts: u64,
@@ -23,6 +26,17 @@ pub(crate) struct SpaceCost {
 }
 
 impl SpaceCost {
+    const NONE: Self = Self {
+        requests: 0,
+        wavefronts: 0,
+        conflicts: 0,
+        ideal_wavefronts: 0,
+        ways: 0,
+        sectors: 0,
+        ideal_sectors: 0,
+        bytes: 0,
+    };
+
     fn add(&mut self, other: &Self) {
         self.requests += other.requests;
         self.wavefronts += other.wavefronts;
@@ -51,12 +65,25 @@ impl SpaceCost {
 }
 
 /// A memory instruction's record.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct MemoryRecord {
     pub class: Option<AccessClass>,
     pub shared: SpaceCost,
     pub global: SpaceCost,
     pub local: SpaceCost,
+    in_shared: Memo<SharedCost>,
+    elsewhere: Memo<GlobalCost>,
+}
+
+impl MemoryRecord {
+    const NONE: Self = Self {
+        class: None,
+        shared: SpaceCost::NONE,
+        global: SpaceCost::NONE,
+        local: SpaceCost::NONE,
+        in_shared: Memo::NONE,
+        elsewhere: Memo::NONE,
+    };
 }
 
 /// One worker's counters.
@@ -65,8 +92,10 @@ pub(crate) struct Counters {
     pub blocks: Vec<(u64, u64)>,
     /// Lanes of the block that a guard kept out, by instruction.
     pub guarded_out: Vec<u64>,
-    /// Memory records, by instruction.
-    pub memory: Vec<MemoryRecord>,
+    /// Memory records of the instructions that need one, as they were met.
+    records: Vec<MemoryRecord>,
+    /// Which record is an instruction's, plus one; 0 for none.
+    record_of: Vec<u32>,
 }
 
 impl Counters {
@@ -75,8 +104,28 @@ impl Counters {
         Self {
             blocks: vec![(0, 0); numbering.n_blocks as usize],
             guarded_out: vec![0; n],
-            memory: vec![MemoryRecord::default(); n],
+            records: Vec::new(),
+            record_of: vec![0; n],
         }
+    }
+
+    /// What an instruction's accesses cost.
+    pub fn record_of(&self, instruction: usize) -> &MemoryRecord {
+        static NONE: MemoryRecord = MemoryRecord::NONE;
+        match self.record_of[instruction] {
+            0 => &NONE,
+            place => &self.records[place as usize - 1],
+        }
+    }
+
+    #[inline(always)]
+    fn record_mut(&mut self, instruction: usize) -> &mut MemoryRecord {
+        let place = &mut self.record_of[instruction];
+        if *place == 0 {
+            self.records.push(MemoryRecord::NONE);
+            *place = self.records.len() as u32;
+        }
+        &mut self.records[*place as usize - 1]
     }
 
     /// Adds another worker's.
@@ -88,7 +137,12 @@ impl Counters {
         for (mine, theirs) in self.guarded_out.iter_mut().zip(&other.guarded_out) {
             *mine += theirs;
         }
-        for (mine, theirs) in self.memory.iter_mut().zip(&other.memory) {
+        for (instruction, &place) in other.record_of.iter().enumerate() {
+            if place == 0 {
+                continue;
+            }
+            let theirs = &other.records[place as usize - 1];
+            let mine = self.record_mut(instruction);
             mine.class = mine.class.or(theirs.class);
             mine.shared.add(&theirs.shared);
             mine.global.add(&theirs.global);
@@ -116,17 +170,31 @@ impl Counters {
     /// A warp accesses memory.
     #[inline]
     pub fn access(&mut self, instruction: u32, access: &WarpAccess<'_>) {
-        let record = &mut self.memory[instruction as usize];
+        let record = self.record_mut(instruction as usize);
         record.class = Some(access.class);
+        // What an access costs does not change when all its addresses move by whole
+        // words, in shared and local memory, or by whole sectors, in global memory.
         match access.space {
-            Space::Shared => shared(&mut record.shared, access),
-            Space::Global | Space::Const | Space::Generic => global(&mut record.global, access),
+            Space::Shared if access.class == AccessClass::AsyncCopyBypass => {}
+            Space::Shared => {
+                let cost = quick_shared(access).unwrap_or_else(|| {
+                    let memo = &mut record.in_shared;
+                    memo.of(access, WORD_BYTES, || shared(access))
+                });
+                record.shared.shared(cost);
+            }
+            Space::Global | Space::Const | Space::Generic => {
+                let cost = quick_global(access).unwrap_or_else(|| {
+                    let memo = &mut record.elsewhere;
+                    memo.of(access, u64::from(count::SECTOR_BYTES), || global(access))
+                });
+                record.global.global(cost);
+            }
             Space::Local => {
-                record.local.global(count::local_access(
-                    access.bytes,
-                    access.mask,
-                    access.addresses,
-                ));
+                let cost = record.elsewhere.of(access, WORD_BYTES, || {
+                    count::local_access(access.bytes, access.mask, access.addresses)
+                });
+                record.local.global(cost);
             }
             Space::Param => {}
         }
@@ -138,68 +206,72 @@ fn is_contiguous(access: &WarpAccess<'_>) -> bool {
     access.stride == Some(u64::from(access.bytes))
 }
 
-fn shared(into: &mut SpaceCost, access: &WarpAccess<'_>) {
+/// The cost of a shared-memory access where that is plain to see.
+#[inline(always)]
+fn quick_shared(access: &WarpAccess<'_>) -> Option<SharedCost> {
+    if !matches!(access.class, AccessClass::Load | AccessClass::Store) {
+        return None;
+    }
+    if is_contiguous(access) {
+        // Neighbouring lanes, neighbouring banks: one pass a group.
+        let groups = (access.bytes / 4).max(1);
+        return Some(SharedCost {
+            wavefronts: groups,
+            conflicts: 0,
+            ways: 1,
+            ideal_wavefronts: groups,
+        });
+    }
+    let stride = access.stride.filter(|stride| stride % 4 == 0)?;
+    if access.bytes != 4 {
+        return None;
+    }
+    let ways = count::ways_of_stride(stride as u32);
+    Some(SharedCost {
+        wavefronts: ways,
+        conflicts: ways - 1,
+        ways,
+        ideal_wavefronts: 1,
+    })
+}
+
+/// The cost of a shared-memory access.
+fn shared(access: &WarpAccess<'_>) -> SharedCost {
     let kind = match access.class {
         AccessClass::Load => SharedKind::Load,
         AccessClass::Store => SharedKind::Store,
-        AccessClass::AsyncCopy => SharedKind::AsyncCopy,
+        AccessClass::AsyncCopy | AccessClass::AsyncCopyBypass => SharedKind::AsyncCopy,
         AccessClass::Atomic | AccessClass::Reduction => SharedKind::Atomic,
         AccessClass::CompareAndSwap => SharedKind::CompareAndSwap,
         AccessClass::Increment => SharedKind::Increment,
         AccessClass::LoadMatrix | AccessClass::StoreMatrix => SharedKind::Matrix {
             matrices: access.mask.count_ones().div_ceil(8),
         },
-        AccessClass::AsyncCopyBypass => return,
     };
-    if is_contiguous(access) && matches!(kind, SharedKind::Load | SharedKind::Store) {
-        // Neighbouring lanes, neighbouring banks: one pass a group.
-        let groups = (access.bytes / 4).max(1);
-        let cost = SharedCost {
-            wavefronts: groups,
-            conflicts: 0,
-            ways: 1,
-            ideal_wavefronts: groups,
-        };
-        into.shared(cost);
-        return;
-    }
-    if let Some(stride) = access.stride
-        && access.bytes == 4
-        && stride % 4 == 0
-        && matches!(kind, SharedKind::Load | SharedKind::Store)
-    {
-        let ways = count::ways_of_stride(stride as u32);
-        into.shared(SharedCost {
-            wavefronts: ways,
-            conflicts: ways - 1,
-            ways,
-            ideal_wavefronts: 1,
-        });
-        return;
-    }
     let offsets = access.addresses.map(|address| address as u32);
-    into.shared(count::shared_access(
-        kind,
-        access.bytes,
-        access.mask,
-        &offsets,
-    ));
+    count::shared_access(kind, access.bytes, access.mask, &offsets)
 }
 
-fn global(into: &mut SpaceCost, access: &WarpAccess<'_>) {
-    if is_contiguous(access) {
-        let first = access.addresses[0];
-        let bytes = 32 * access.bytes;
-        let sector = u64::from(count::SECTOR_BYTES);
-        let past = (first + u64::from(bytes) - 1) / sector + 1;
-        into.global(GlobalCost {
-            requests: 1,
-            sectors: (past - first / sector) as u32,
-            bytes,
-            ideal_sectors: bytes / count::SECTOR_BYTES,
-        });
-        return;
+/// The cost of a global-memory access where that is plain to see.
+#[inline(always)]
+fn quick_global(access: &WarpAccess<'_>) -> Option<GlobalCost> {
+    if !is_contiguous(access) {
+        return None;
     }
+    let first = access.addresses[0];
+    let bytes = 32 * access.bytes;
+    let sector = u64::from(count::SECTOR_BYTES);
+    let past = (first + u64::from(bytes) - 1) / sector + 1;
+    Some(GlobalCost {
+        requests: 1,
+        sectors: (past - first / sector) as u32,
+        bytes,
+        ideal_sectors: bytes / count::SECTOR_BYTES,
+    })
+}
+
+/// The cost of a global-memory access.
+fn global(access: &WarpAccess<'_>) -> GlobalCost {
     let is_atomic = matches!(
         access.class,
         AccessClass::Atomic
@@ -207,10 +279,82 @@ fn global(into: &mut SpaceCost, access: &WarpAccess<'_>) {
             | AccessClass::CompareAndSwap
             | AccessClass::Increment
     );
-    into.global(count::global_access(
-        is_atomic,
-        access.bytes,
-        access.mask,
-        access.addresses,
-    ));
+    count::global_access(is_atomic, access.bytes, access.mask, access.addresses)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MemoryRecord, global, quick_global, quick_shared, shared};
+    use crate::checks::count;
+    use crate::checks::{AccessClass, WarpAccess};
+    use crate::ir::Space;
+
+    /// Numbers that look random.
+    struct Numbers(u64);
+
+    impl Numbers {
+        fn below(&mut self, end: u64) -> u64 {
+            self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1);
+            (self.0 >> 33) % end
+        }
+    }
+
+    #[test]
+    fn what_is_remembered_is_what_is_computed() {
+        let mut numbers = Numbers(5);
+        let mut counters = super::Counters {
+            blocks: Vec::new(),
+            guarded_out: Vec::new(),
+            records: Vec::new(),
+            record_of: vec![0; 1],
+        };
+        for _ in 0..3000 {
+            // Few patterns, at many places, so that many are met again.
+            let bytes = 1 << numbers.below(5);
+            let space = [Space::Shared, Space::Global, Space::Local][numbers.below(3) as usize];
+            let class = [
+                AccessClass::Load,
+                AccessClass::Store,
+                AccessClass::Reduction,
+            ][numbers.below(3) as usize];
+            let (step, turn) = (numbers.below(4), numbers.below(3));
+            let place = 16 * numbers.below(40);
+            let mask = [u32::MAX, 0x0F0F_FFF0][numbers.below(2) as usize];
+            let addresses =
+                std::array::from_fn(|lane| place + u64::from(bytes) * step * (lane as u64 ^ turn));
+            let is_regular = turn == 0 && mask == u32::MAX;
+            let access = WarpAccess {
+                class,
+                space,
+                bytes,
+                mask,
+                stride: is_regular.then_some(u64::from(bytes) * step),
+                ..WarpAccess::example(&addresses)
+            };
+            let mut expected = match counters.record_of[0] {
+                0 => MemoryRecord::NONE,
+                _ => counters.record_of(0).clone(),
+            };
+            match space {
+                Space::Shared => {
+                    let quick = quick_shared(&access);
+                    assert!(quick.is_none_or(|quick| quick == shared(&access)));
+                    expected.shared.shared(shared(&access));
+                }
+                Space::Global => {
+                    let quick = quick_global(&access);
+                    assert!(quick.is_none_or(|quick| quick == global(&access)));
+                    expected.global.global(global(&access));
+                }
+                _ => expected
+                    .local
+                    .global(count::local_access(bytes, mask, &addresses)),
+            }
+            counters.access(0, &access);
+            let got = counters.record_of(0);
+            assert_eq!(got.shared, expected.shared);
+            assert_eq!(got.global, expected.global);
+            assert_eq!(got.local, expected.local);
+        }
+    }
 }

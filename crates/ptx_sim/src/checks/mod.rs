@@ -18,6 +18,7 @@ pub(crate) mod copies;
 pub mod count;
 pub(crate) mod counters;
 pub(crate) mod finding;
+mod memo;
 pub(crate) mod order;
 pub(crate) mod races;
 pub(crate) mod shadow;
@@ -87,6 +88,27 @@ pub(crate) struct WarpAccess<'a> {
     /// By lane, how many of the bytes are really accessed, if not all
     /// (asynchronous copies).
     pub lane_bytes: Option<&'a [u32; 32]>,
+}
+
+#[cfg(test)]
+impl<'a> WarpAccess<'a> {
+    /// A load of a word by every lane.
+    pub fn example(addresses: &'a [u64; 32]) -> Self {
+        Self {
+            class: AccessClass::Load,
+            space: Space::Global,
+            bytes: 4,
+            mask: u32::MAX,
+            addresses,
+            stride: None,
+            block: 0,
+            warp: 0,
+            order: Order::Weak,
+            scope: Scope::Block,
+            overwrites: false,
+            lane_bytes: None,
+        }
+    }
 }
 
 /// Some lanes of a warp.

@@ -130,7 +130,7 @@ impl Decoder<'_> {
             (None, None, []) => Ok(()),
             (Some(p), Some(table), [q]) => {
                 let b = self.predicate_slot(q)?;
-                let not_zero = self.frame.fresh(0);
+                let not_zero = self.frame.temporary(0);
                 self.lanes(test(|a: u32| a != 0), not_zero, &[d]);
                 let d = self.destination(p, Type::Pred)?;
                 self.emit(Op::Predicate(PredicateOp {

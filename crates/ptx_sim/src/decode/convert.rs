@@ -207,7 +207,7 @@ impl Decoder<'_> {
         if is_integer(to) && is_integer(from) && !modifiers.saturate {
             let widen = widen(from, a_bytes).ok_or("the source is narrower than its type")?;
             let narrow = narrow(to, d_bytes).ok_or("the destination is narrower than its type")?;
-            let wide = self.frame.fresh(8);
+            let wide = self.frame.temporary(8);
             self.lanes(widen, wide, &[a]);
             self.lanes(narrow, d, &[wide]);
             return Ok(());
@@ -245,7 +245,7 @@ impl Decoder<'_> {
         };
         let conversion = modifiers.conversion(half, from)?;
         let (high, low) = (self.source(a, from)?, self.source(b, from)?);
-        let halves = [self.frame.fresh(2), self.frame.fresh(2)];
+        let halves = [self.frame.temporary(2), self.frame.temporary(2)];
         for (a, d) in [low, high].into_iter().zip(halves) {
             match modifiers.usual(half, from) {
                 Some(run) => self.lanes(run, d, &[a]),

@@ -1,14 +1,21 @@
 //! The layout of a function's register frame.
 //!
-//! Predicates come first, four bytes each; then everything else in cache
-//! lines: constants and special values (one slot for each distinct one), and
-//! registers that the function uses, as they are met.
+//! A frame is made of cache lines: for constants and special values, one slot for
+//! each distinct one; for registers, where those that are not needed at the same
+//! time share a slot; for what single instructions need on the way. Predicates,
+//! four bytes each, share lines.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use super::liveness::{Interval, Liveness};
 use crate::ir::{Function, RegId, Type};
 use crate::program::{Init, Slot};
 
-/// The widest register, in bytes for all lanes.
+/// A cache line, in bytes.
 const LINE: u32 = 64;
+/// Bytes of a predicate for all lanes.
+const PREDICATE_BYTES: u32 = 4;
 
 /// A frame's layout while it grows.
 pub(crate) struct FrameBuilder<'a> {
@@ -17,9 +24,36 @@ pub(crate) struct FrameBuilder<'a> {
     registers: Vec<Option<Slot>>,
     /// Values to put in place.
     pub inits: Vec<(Slot, Init)>,
-    n_predicates: u32,
-    predicate_end: u32,
+    /// Temporaries of the instruction in hand: slots and their sizes.
+    in_hand: Vec<(Slot, u32)>,
+    /// Those of earlier ones, by size.
+    spare: BTreeMap<u32, Vec<Slot>>,
+    space: Space,
+}
+
+/// A frame's memory, as far as it is given out.
+#[derive(Default)]
+struct Space {
     end: u32,
+    /// What is left of a line of predicates.
+    predicates: std::ops::Range<u32>,
+}
+
+impl Space {
+    /// A slot of [`slot_bytes`].
+    fn take(&mut self, bytes: u32) -> Slot {
+        if bytes != PREDICATE_BYTES {
+            self.end += bytes;
+            return self.end - bytes;
+        }
+        if self.predicates.is_empty() {
+            self.predicates = self.end..self.end + LINE;
+            self.end += LINE;
+        }
+        let slot = self.predicates.start;
+        self.predicates.start += PREDICATE_BYTES;
+        slot
+    }
 }
 
 /// Bytes that one lane of a register takes; 0 for predicates.
@@ -30,24 +64,25 @@ pub(crate) fn lane_bytes(ty: Type) -> u32 {
     }
 }
 
+/// Bytes of the slot of a register whose lanes take so many; 0 for a predicate.
+fn slot_bytes(lane_bytes: u32) -> u32 {
+    match lane_bytes {
+        0 => PREDICATE_BYTES,
+        bytes => (32 * bytes).next_multiple_of(LINE),
+    }
+}
+
 impl<'a> FrameBuilder<'a> {
-    /// An empty frame.
-    pub fn new(function: &'a Function, n_instructions: usize) -> Self {
-        // Room for every declared predicate, and for what single
-        // instructions need on the way: at most four each.
-        let declared = function
-            .registers
-            .iter()
-            .filter(|r| r.ty == Type::Pred)
-            .count();
-        let predicate_end = (4 * (declared + 4 * n_instructions + 8) as u32).next_multiple_of(LINE);
+    /// A frame with the registers that the function uses.
+    pub fn new(function: &'a Function, liveness: &Liveness) -> Self {
+        let mut space = Space::default();
         Self {
             function,
-            registers: vec![None; function.registers.len()],
+            registers: share(function, &liveness.intervals, &mut space),
             inits: Vec::new(),
-            n_predicates: 0,
-            predicate_end,
-            end: predicate_end,
+            in_hand: Vec::new(),
+            spare: BTreeMap::new(),
+            space,
         }
     }
 
@@ -61,38 +96,41 @@ impl<'a> FrameBuilder<'a> {
         if let Some(slot) = self.registers[register.0 as usize] {
             return slot;
         }
-        let slot = self.fresh(lane_bytes(self.type_of(register)));
+        let slot = self.permanent(lane_bytes(self.type_of(register)));
         self.registers[register.0 as usize] = Some(slot);
         slot
     }
 
-    /// Every register that has a slot, with the bytes of all its lanes.
-    pub fn used(&self) -> impl Iterator<Item = (RegId, Slot, u32)> + '_ {
-        self.registers.iter().enumerate().filter_map(|(i, slot)| {
-            let bytes = lane_bytes(self.function.registers[i].ty);
-            Some((
-                RegId(i as u32),
-                (*slot)?,
-                if bytes == 0 { 4 } else { 32 * bytes },
-            ))
-        })
+    /// The registers with a slot that are wanted, as (slot, bytes of all lanes).
+    pub fn slots_of(&self, is_wanted: impl Fn(RegId) -> bool) -> Vec<(Slot, u32)> {
+        let slot_of = |(i, slot): (usize, &Option<Slot>)| {
+            let register = RegId(i as u32);
+            let slot = slot.filter(|_| is_wanted(register))?;
+            Some((slot, slot_bytes(lane_bytes(self.type_of(register)))))
+        };
+        let slots = self.registers.iter().enumerate();
+        slots.filter_map(slot_of).collect()
     }
 
-    /// A slot for lanes of `bytes`; for a predicate if 0.
-    pub fn fresh(&mut self, bytes: u32) -> Slot {
-        if bytes == 0 {
-            let slot = 4 * self.n_predicates;
-            if slot < self.predicate_end {
-                self.n_predicates += 1;
-                return slot;
-            }
-            let slot = self.end;
-            self.end += LINE;
-            return slot;
-        }
-        let slot = self.end;
-        self.end += (32 * bytes).next_multiple_of(LINE);
+    /// A slot for lanes of `bytes` that is nothing else's; for a predicate if 0.
+    pub fn permanent(&mut self, bytes: u32) -> Slot {
+        self.space.take(slot_bytes(bytes))
+    }
+
+    /// A slot as [`FrameBuilder::permanent`], but for the instruction in hand only.
+    pub fn temporary(&mut self, bytes: u32) -> Slot {
+        let bytes = slot_bytes(bytes);
+        let spare = self.spare.get_mut(&bytes).and_then(Vec::pop);
+        let slot = spare.unwrap_or_else(|| self.space.take(bytes));
+        self.in_hand.push((slot, bytes));
         slot
+    }
+
+    /// Another instruction is in hand.
+    pub fn next_instruction(&mut self) {
+        for (slot, bytes) in self.in_hand.drain(..) {
+            self.spare.entry(bytes).or_default().push(slot);
+        }
     }
 
     /// The slot of a value that is there from the start.
@@ -100,13 +138,49 @@ impl<'a> FrameBuilder<'a> {
         if let Some((slot, _)) = self.inits.iter().find(|(_, known)| *known == init) {
             return *slot;
         }
-        let slot = self.fresh(init.bytes());
+        let slot = self.permanent(init.bytes());
         self.inits.push((slot, init));
         slot
     }
 
     /// The frame's size.
     pub fn size(&self) -> u32 {
-        self.end
+        self.space.end
     }
+}
+
+/// Gives slots to registers, in the order in which they come into use. A slot that
+/// is free goes to the next register of its size; to none that an instruction
+/// writes while it still reads from the slot, since not all write last.
+fn share(
+    function: &Function,
+    intervals: &[Option<Interval>],
+    space: &mut Space,
+) -> Vec<Option<Slot>> {
+    let mut order: Vec<(Interval, usize)> = intervals
+        .iter()
+        .enumerate()
+        .filter_map(|(register, interval)| Some(((*interval)?, register)))
+        .collect();
+    order.sort_unstable_by_key(|&(interval, register)| (interval.first, register));
+    let mut slots = vec![None; intervals.len()];
+    // Slots in use, by when that ends; those that are free, by size.
+    let mut taken: BinaryHeap<Reverse<(u32, Slot, u32)>> = BinaryHeap::new();
+    let mut free: BTreeMap<u32, Vec<Slot>> = BTreeMap::new();
+    for (interval, register) in order {
+        while let Some(&Reverse((last, slot, bytes))) = taken.peek()
+            && last < interval.first
+        {
+            taken.pop();
+            free.entry(bytes).or_default().push(slot);
+        }
+        let bytes = slot_bytes(lane_bytes(function.registers[register].ty));
+        let slot = match free.get_mut(&bytes).and_then(Vec::pop) {
+            Some(slot) => slot,
+            None => space.take(bytes),
+        };
+        taken.push(Reverse((interval.last, slot, bytes)));
+        slots[register] = Some(slot);
+    }
+    slots
 }

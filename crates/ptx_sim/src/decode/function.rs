@@ -8,11 +8,12 @@ use crate::program::{
     Terminator,
 };
 
+use super::cfg;
 use super::frame::{FrameBuilder, lane_bytes};
 use super::instruction::Decoder;
+use super::liveness::Liveness;
 use super::opcode::Opcode;
 use super::operand::{Decoded, kind_of};
-use super::{cfg, liveness};
 
 /// Decodes a function.
 pub(crate) fn decode(
@@ -44,10 +45,13 @@ pub(crate) fn decode(
         .map(|l| place(l.size_bytes, l.align))
         .collect();
 
+    let liveness = Liveness::of(function, body);
+    let frame = FrameBuilder::new(function, &liveness);
+    let Liveness { read, at_entry, .. } = liveness;
     let mut decoder = Decoder {
         module,
         function,
-        frame: FrameBuilder::new(function, body.len()),
+        frame,
         code: Vec::new(),
         guard: None,
         ptx: 0,
@@ -56,7 +60,7 @@ pub(crate) fn decode(
         return_offsets: return_offsets.clone(),
         variables: Vec::new(),
         callees: Vec::new(),
-        read: liveness::read(function, body),
+        read,
         carry: None,
     };
     let mut blocks = Blocks::find(function, body).build(&mut decoder, body);
@@ -78,7 +82,9 @@ pub(crate) fn decode(
             _ => {}
         }
     }
-    let zeroed = liveness::read_before_written(function, body, &decoder.frame);
+    let zeroed = decoder
+        .frame
+        .slots_of(|register| at_entry.contains(register));
     Function {
         id,
         is_entry: function.is_entry,
@@ -166,6 +172,7 @@ impl Blocks {
                 let instruction = &body[i as usize];
                 decoder.ptx = i;
                 decoder.guard = None;
+                decoder.frame.next_instruction();
                 let guard = instruction.guard.map(|g| Guard {
                     slot: decoder.frame.register(g.register),
                     flip: if g.negated { u32::MAX } else { 0 },

@@ -216,7 +216,7 @@ impl Decoder<'_> {
                 let [d, a, b, c] = operands else {
                     return Err("mad takes four operands".to_owned());
                 };
-                let product = self.frame.fresh(super::frame::lane_bytes(ty));
+                let product = self.frame.temporary(super::frame::lane_bytes(ty));
                 let (a, b) = (self.source(a, ty)?, self.source(b, ty)?);
                 let c = self.source(c, ty)?;
                 self.lanes(multiply_high(ty)?, product, &[a, b]);
@@ -400,7 +400,7 @@ impl Decoder<'_> {
             let [a, b, c] = slots[..] else {
                 return Err("mad takes four operands".to_owned());
             };
-            let product = self.frame.fresh(ty.size_bytes());
+            let product = self.frame.temporary(ty.size_bytes());
             let run = match (low, high) {
                 (true, false) => by_type!(ty, multiply_low),
                 (false, true) => multiply_high(ty)?,
@@ -437,7 +437,7 @@ impl Decoder<'_> {
         };
         // The flag is computed before the destination, which may be a source,
         // is written.
-        let result = self.frame.fresh(ty.size_bytes());
+        let result = self.frame.temporary(ty.size_bytes());
         self.lanes(sum, result, &[a, b, input]);
         if carry_out {
             self.lanes(flag, carry, &[a, b, input]);

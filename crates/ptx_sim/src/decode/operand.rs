@@ -53,7 +53,7 @@ impl Decoder<'_> {
                 }
                 Ok(self.frame.register(*register))
             }
-            Operand::Sink => Ok(self.frame.fresh(bytes)),
+            Operand::Sink => Ok(self.frame.temporary(bytes)),
             other => Err(format!("{} cannot be a destination", kind_of(other))),
         }
     }
@@ -111,7 +111,7 @@ impl Decoder<'_> {
         if guard.flip == 0 {
             return Ok(guard.slot);
         }
-        let d = self.frame.fresh(0);
+        let d = self.frame.temporary(0);
         self.emit(Op::Predicate(PredicateOp {
             d,
             a: guard.slot,

@@ -140,7 +140,7 @@ impl Decoder<'_> {
         let run = comparison(name, ty, ftz)
             .ok_or_else(|| format!("the comparison .{name} on {ty} is not supported"))?;
         let (a, b) = (self.source(a, ty)?, self.source(b, ty)?);
-        let d = self.frame.fresh(0);
+        let d = self.frame.temporary(0);
         self.lanes(run, d, &[a, b]);
         Ok(d)
     }
@@ -207,10 +207,10 @@ impl Decoder<'_> {
         let halves: [LaneFn; 2] = [unary(|a: u32| a as u16), unary(|a: u32| (a >> 16) as u16)];
         let mut compared = Vec::with_capacity(2);
         for take in halves {
-            let (x, y) = (self.frame.fresh(2), self.frame.fresh(2));
+            let (x, y) = (self.frame.temporary(2), self.frame.temporary(2));
             self.lanes(take, x, &[a]);
             self.lanes(take, y, &[b]);
-            let d = self.frame.fresh(0);
+            let d = self.frame.temporary(0);
             self.lanes(run, d, &[x, y]);
             compared.push(d);
         }
@@ -258,7 +258,7 @@ impl Decoder<'_> {
             // Negate the first input: swap the tables of a = 0 and a = 1.
             table = (table >> 1 & 0b0101) | (table << 1 & 0b1010);
         }
-        let d = self.frame.fresh(0);
+        let d = self.frame.temporary(0);
         self.emit(Op::Predicate(PredicateOp {
             d,
             a: compared,
@@ -304,7 +304,7 @@ impl Decoder<'_> {
         let result = match (combine, rest) {
             (Some(table), [c]) => {
                 let c = self.predicate_slot(c)?;
-                let d = self.frame.fresh(0);
+                let d = self.frame.temporary(0);
                 self.emit(Op::Predicate(PredicateOp {
                     d,
                     a: compared,
@@ -316,7 +316,7 @@ impl Decoder<'_> {
             (None, []) => compared,
             _ => return Err("a predicate to combine with is missing or too many".to_owned()),
         };
-        let flag = self.frame.fresh(4);
+        let flag = self.frame.temporary(4);
         self.emit(Op::Transfer(Box::new(Transfer::FromPredicate {
             d: flag,
             a: result,
@@ -357,12 +357,12 @@ impl Decoder<'_> {
         let (a, b) = (self.source(a, ty)?, self.source(b, ty)?);
         let mut flags = Vec::with_capacity(2);
         for take in [unary(|a: u32| a as u16), unary(|a: u32| (a >> 16) as u16)] {
-            let (x, y) = (self.frame.fresh(2), self.frame.fresh(2));
+            let (x, y) = (self.frame.temporary(2), self.frame.temporary(2));
             self.lanes(take, x, &[a]);
             self.lanes(take, y, &[b]);
-            let holds = self.frame.fresh(0);
+            let holds = self.frame.temporary(0);
             self.lanes(run, holds, &[x, y]);
-            let flag = self.frame.fresh(4);
+            let flag = self.frame.temporary(4);
             self.emit(Op::Transfer(Box::new(Transfer::FromPredicate {
                 d: flag,
                 a: holds,
@@ -408,7 +408,7 @@ impl Decoder<'_> {
         let (a, b) = (self.source(a, ty)?, self.source(b, ty)?);
         let mut c = self.source(c, by)?;
         if by == Type::F32 && ftz {
-            let flushed = self.frame.fresh(4);
+            let flushed = self.frame.temporary(4);
             self.lanes(unary(flush), flushed, &[c]);
             c = flushed;
         }
@@ -431,7 +431,7 @@ impl Decoder<'_> {
         if let Some(slot) = self.carry {
             return slot;
         }
-        let slot = self.frame.fresh(4);
+        let slot = self.frame.permanent(4);
         self.carry = Some(slot);
         slot
     }

@@ -235,9 +235,10 @@ fn enter<O: Observer>(
                 .map(|l| 1 << l)
                 .sum();
             if others != 0 {
-                // Lanes that call another function come again later.
+                // Lanes that call another function come again later, to the call only.
                 warp.paths.push(Path {
                     mask: others,
+                    at: Path::AT_END,
                     ..*path
                 });
                 path.mask &= !others;

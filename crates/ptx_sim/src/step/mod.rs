@@ -189,8 +189,8 @@ pub(crate) fn run_path<O: Observer>(
                     env.observer.block(view.first_block + path.block, path.mask);
                 }
             }
-            let first = (block.first + path.at) as usize;
-            let code = &function.code[first..block.end as usize];
+            let first = block.first.saturating_add(path.at).min(block.end);
+            let code = &function.code[first as usize..block.end as usize];
             for (done, insn) in code.iter().enumerate() {
                 let mut mask = path.mask;
                 if let Some(guard) = insn.guard {

@@ -67,7 +67,8 @@ fn add() {
     assert_eq!(bench.device.download(out).unwrap(), expected);
     // Two arrays of 19,968 bytes, each sector once.
     assert_eq!(report.counts.global_load_sectors, 1248);
-    let lines = report.instructions.iter().filter_map(|i| i.loc.as_ref());
+    let instructions = report.instructions();
+    let lines = instructions.iter().filter_map(|i| i.loc.as_ref());
     assert!(lines.clone().count() > 0);
     assert!(
         lines
