@@ -34,10 +34,13 @@ impl RegisterSet {
     }
 
     fn members(&self) -> impl Iterator<Item = RegId> + '_ {
-        self.0.iter().enumerate().flat_map(|(word, &bits)| {
-            (0..64)
-                .filter(move |bit| bits >> bit & 1 != 0)
-                .map(move |bit| RegId(64 * word as u32 + bit))
+        (0..).zip(&self.0).flat_map(|(word, &bits)| {
+            let mut left = bits;
+            std::iter::from_fn(move || {
+                let bit = left.trailing_zeros();
+                left &= left.checked_sub(1)?;
+                Some(RegId(64 * word + bit))
+            })
         })
     }
 }
