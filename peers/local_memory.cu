@@ -62,8 +62,9 @@ WINDOW(128)
 
 namespace {
 
-constexpr uint32_t chunk = 23;
-constexpr uint32_t tile_threads = 256;
+constexpr uint32_t chunk = 17;
+constexpr uint32_t tile_threads = 384;
+constexpr uint32_t group = 4;
 constexpr uint32_t tile_elements = tile_threads * chunk;
 constexpr uint32_t quad_elements = 4;
 constexpr uint32_t tile_quads = tile_elements / quad_elements;
@@ -75,6 +76,7 @@ extern "C" __global__ void __launch_bounds__(tile_threads, 4)
 running_mean_shared(const float *input, float *output, uint32_t n_elements, uint32_t window) {
     __shared__ float4 shared_quads[tile_quads];
     __shared__ float chunk_sums[tile_threads];
+    __shared__ float group_sums[tile_threads];
     float *tile = reinterpret_cast<float *>(shared_quads);
     const uint32_t thread = threadIdx.x;
     const uint32_t block_outputs = (tile_elements - window - (quad_elements - 1)) / chunk * chunk /
@@ -95,10 +97,11 @@ running_mean_shared(const float *input, float *output, uint32_t n_elements, uint
 #pragma unroll
         for (uint32_t k = 0; k < thread_quads; ++k) {
             const uint32_t i = tile_start + (k * tile_threads + thread) * quad_elements;
-            quads[k] = make_float4(element_or_zero(input, i, n_elements),
-                                   element_or_zero(input, i + 1, n_elements),
-                                   element_or_zero(input, i + 2, n_elements),
-                                   element_or_zero(input, i + 3, n_elements));
+            if (k * tile_threads + thread < tile_quads)
+                quads[k] = make_float4(element_or_zero(input, i, n_elements),
+                                       element_or_zero(input, i + 1, n_elements),
+                                       element_or_zero(input, i + 2, n_elements),
+                                       element_or_zero(input, i + 3, n_elements));
         }
     }
 #pragma unroll
@@ -119,12 +122,19 @@ running_mean_shared(const float *input, float *output, uint32_t n_elements, uint
     }
     chunk_sums[thread] = chunk_sum;
     __syncthreads();
+#pragma unroll
+    for (uint32_t k = 1; k < group; ++k)
+        if (thread + k < tile_threads) chunk_sum += chunk_sums[thread + k];
+    group_sums[thread] = chunk_sum;
+    __syncthreads();
 
     const bool has_outputs = thread * chunk < block_outputs;
     if (has_outputs) {
         const uint32_t n_whole_chunks = window / chunk;
         float sum = 0.0f;
-        for (uint32_t c = 0; c < n_whole_chunks; ++c) sum += chunk_sums[thread + c];
+        uint32_t c = 0;
+        for (; c + group <= n_whole_chunks; c += group) sum += group_sums[thread + c];
+        for (; c < n_whole_chunks; ++c) sum += chunk_sums[thread + c];
         for (uint32_t j = n_whole_chunks * chunk; j < window; ++j) sum += elements[j];
         const float scale = 1.0f / static_cast<float>(window);
         const float *entering = elements + window;

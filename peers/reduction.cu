@@ -110,12 +110,14 @@ constexpr uint32_t max_warps = max_threads / warp_lanes;
 constexpr uint32_t chunk_items = 4;
 constexpr uint32_t thread_chunks = 4;
 constexpr uint32_t warp_tile_chunks = thread_chunks * warp_lanes;
+constexpr uint32_t max_few_warps = 128;
+constexpr uint32_t lane_words = max_few_warps / warp_lanes;
 
 // There is no intrinsic for a load that the L1 cache need not keep.
 struct LoadOnce {
     __device__ float4 operator()(const float4 *address) const {
         float4 v;
-        asm("ld.global.nc.L1::no_allocate.v4.f32 {%0, %1, %2, %3}, [%4];"
+        asm volatile("ld.global.L1::no_allocate.v4.f32 {%0, %1, %2, %3}, [%4];"
             : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
             : "l"(__cvta_generic_to_global(address)));
         return v;
@@ -132,18 +134,32 @@ __device__ float thread_sum(const float *values, uint32_t n, uint32_t warp, uint
     const uint32_t n_chunks = n / chunk_items;
     const float4 *chunks = reinterpret_cast<const float4 *>(values);
     float4 sums = make_float4(0, 0, 0, 0);
+    const uint32_t rest = n_chunks * chunk_items + lane;
+    if (warp == 0 && rest < n) {
+        sums.x = values[rest];
+    }
     const auto add = [&](float4 a, float4 b, float4 c, float4 d) {
         sums.x += (a.x + b.x) + (c.x + d.x);
         sums.y += (a.y + b.y) + (c.y + d.y);
         sums.z += (a.z + b.z) + (c.z + d.z);
         sums.w += (a.w + b.w) + (c.w + d.w);
     };
-    uint32_t chunk = warp * warp_tile_chunks + lane;
-    while (chunk + (thread_chunks - 1) * warp_lanes < n_chunks) {
+    const auto add_round = [&](uint32_t chunk) {
         const float4 *tile = chunks + chunk;
         const float4 a = load(tile), b = load(tile + warp_lanes),
                      c = load(tile + 2 * warp_lanes), d = load(tile + 3 * warp_lanes);
         add(a, b, c, d);
+    };
+    const auto is_whole = [&](uint32_t chunk) {
+        return chunk + (thread_chunks - 1) * warp_lanes < n_chunks;
+    };
+    uint32_t chunk = warp * warp_tile_chunks + lane;
+    if (n_chunks <= n_warps * warp_tile_chunks && is_whole(chunk)) {
+        add_round(chunk);
+        return (sums.x + sums.y) + (sums.z + sums.w);
+    }
+    while (is_whole(chunk)) {
+        add_round(chunk);
         chunk += n_warps * warp_tile_chunks;
     }
     if (chunk < n_chunks) {
@@ -152,10 +168,6 @@ __device__ float thread_sum(const float *values, uint32_t n, uint32_t warp, uint
             return at < n_chunks ? load(chunks + at) : make_float4(0, 0, 0, 0);
         };
         add(guarded(0), guarded(1), guarded(2), guarded(3));
-    }
-    const uint32_t rest = n_chunks * chunk_items + lane;
-    if (warp == 0 && rest < n) {
-        sums.x += values[rest];
     }
     return (sums.x + sums.y) + (sums.z + sums.w);
 }
@@ -170,7 +182,51 @@ __device__ float block_sum(float value, float *warp_sums) {
     if (warp != 0) {
         return 0.0f;
     }
-    return warp_sum<warp_lanes>(lane < blockDim.x / warp_lanes ? warp_sums[lane] : 0.0f);
+    const auto four = [&](uint32_t i) {
+        const float4 sums = reinterpret_cast<const float4 *>(warp_sums)[i];
+        return (sums.x + sums.y) + (sums.z + sums.w);
+    };
+    const uint32_t n_warps = blockDim.x / warp_lanes;
+    if (n_warps == 4) return four(0);
+    if (n_warps == 8) return four(0) + four(1);
+    return warp_sum<warp_lanes>(lane < n_warps ? warp_sums[lane] : 0.0f);
+}
+
+__device__ uint64_t word_of(float sum) { return uint64_t(1) << 32 | __float_as_uint(sum); }
+
+__device__ uint64_t load_relaxed(const uint64_t *address) {
+    uint64_t value;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];"
+                 : "=l"(value)
+                 : "l"(__cvta_generic_to_global(address))
+                 : "memory");
+    return value;
+}
+
+__device__ void store_relaxed(uint64_t *address, uint64_t value) {
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;"
+                 :
+                 : "l"(__cvta_generic_to_global(address)), "l"(value)
+                 : "memory");
+}
+
+__device__ float gathered_sum(uint64_t *words, uint32_t n_words) {
+    const uint32_t lane = threadIdx.x % warp_lanes;
+    uint64_t seen[lane_words];
+#pragma unroll
+    for (uint32_t k = 0; k < lane_words; ++k) {
+        const uint32_t place = k * warp_lanes + lane;
+        seen[k] = place < n_words ? load_relaxed(words + place) : word_of(0.0f);
+    }
+    float sum = 0.0f;
+#pragma unroll
+    for (uint32_t k = 0; k < lane_words; ++k) {
+        const uint32_t place = k * warp_lanes + lane;
+        while (seen[k] == 0) seen[k] = load_relaxed(words + place);
+        sum += __uint_as_float(uint32_t(seen[k]));
+        if (place < n_words) store_relaxed(words + place, 0);
+    }
+    return warp_sum<warp_lanes>(sum);
 }
 
 __device__ uint32_t inc_acq_rel(uint32_t *address, uint32_t limit) {
@@ -185,20 +241,38 @@ __device__ uint32_t inc_acq_rel(uint32_t *address, uint32_t limit) {
 }  // namespace
 
 extern "C" __global__ void __launch_bounds__(max_threads)
-reduce_fast(const float *input, float *sum, uint32_t n, float *block_sums, uint32_t *n_done) {
-    __shared__ float warp_sums[max_warps];
+reduce_fast(const float *input, float *sum, uint32_t n, float *block_sums, uint32_t *n_done,
+            uint64_t *warp_words) {
+    __shared__ alignas(16) float warp_sums[max_warps];
     __shared__ bool is_last;
     const uint32_t thread = threadIdx.x, block = blockIdx.x, n_blocks = gridDim.x;
     const uint32_t warps = blockDim.x / warp_lanes, warp = thread / warp_lanes;
 
-    const float own = block_sum(
-        thread_sum(input, n, block * warps + warp, n_blocks * warps, LoadOnce()), warp_sums);
+    const uint32_t n_warps = n_blocks * warps, grid_warp = block * warps + warp;
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+
+    const float value = thread_sum(input, n, grid_warp, n_warps, LoadOnce());
     if (n_blocks == 1) {
+        const float own = block_sum(value, warp_sums);
         if (thread == 0) {
             *sum = own;
         }
         return;
     }
+    if (n_warps <= max_few_warps) {
+        const float own = warp_sum<warp_lanes>(value);
+        if (grid_warp != n_warps - 1) {
+            if (thread % warp_lanes == 0) store_relaxed(warp_words + grid_warp, word_of(own));
+            return;
+        }
+        const float others = gathered_sum(warp_words, n_warps - 1);
+        if (thread % warp_lanes == 0) *sum = others + own;
+        return;
+    }
+    const float own = block_sum(value, warp_sums);
     if (thread == 0) {
         block_sums[block] = own;
         is_last = inc_acq_rel(n_done, n_blocks - 1) == n_blocks - 1;

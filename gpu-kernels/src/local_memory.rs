@@ -149,10 +149,21 @@ unsafe fn running_mean_registers<const W: usize>(
     }
 }
 
-/// Loads of `running_mean_local` that are under way together. Nothing may be
-/// moved across a store to the window by rustc, so that loads and stores by turns
+/// Loads of `running_mean_local` that are under way together, at most. Nothing may
+/// be moved across a store to the window by rustc, so that loads and stores by turns
 /// would stay that.
-const LOAD_BATCH: usize = 16;
+const MAX_LOAD_BATCH: usize = 16;
+
+/// The same for a window of `W` elements: no more than half of it, so that stores to
+/// local memory begin while loads are still to come.
+const fn load_batch(window: usize) -> usize {
+    let half = window.div_ceil(2);
+    if half < MAX_LOAD_BATCH {
+        half
+    } else {
+        MAX_LOAD_BATCH
+    }
+}
 
 /// The window in local memory: indices that nobody knows before the launch.
 #[inline(always)]
@@ -162,17 +173,18 @@ unsafe fn running_mean_local<const W: usize>(input: *const f32, output: *mut f32
         let start = window_start(i, W as u32);
         let in_circle = |j: usize| (j as u32 + n_elements) as usize % W;
         let mut window = [const { MaybeUninit::<f32>::uninit() }; W];
-        let mut batch = [0.0; LOAD_BATCH];
+        let mut batch = [0.0; MAX_LOAD_BATCH];
+        let n_batch = const { load_batch(W) };
         unrolled::<W>(|j| {
-            if j % LOAD_BATCH == 0 {
-                unrolled::<LOAD_BATCH>(|k| {
-                    if j + k < W {
+            if j % n_batch == 0 {
+                unrolled::<MAX_LOAD_BATCH>(|k| {
+                    if k < n_batch && j + k < W {
                         let i = start.wrapping_add((j + k) as u32);
                         batch[k] = element_or_zero(input, i, n_elements);
                     }
                 });
             }
-            window[in_circle(j)].write(batch[j % LOAD_BATCH]);
+            window[in_circle(j)].write(batch[j % n_batch]);
         });
         let mut sum = 0.0;
         unrolled::<W>(|j| sum += window[in_circle(j)].assume_init());
@@ -230,24 +242,26 @@ windows! {
 // One tile for the whole block
 // ---------------------------------------------------------------------------
 //
-// The block's tile of the input is divided into *chunks* of 23 elements, one a
+// The block's tile of the input is divided into *chunks* of 17 elements, one a
 // thread. The last chunks are the *halo*: windows reach into them, but none
 // starts there.
 //
-//     thread     0          1          2         …        254       255
-//     tile     [chunk 0 ][chunk 1 ][chunk 2 ]   …      [chunk 254][chunk 255]
-//                outputs 0…22  23…45   46…68              halo      halo
+//     thread     0          1          2         …        382       383
+//     tile     [chunk 0 ][chunk 1 ][chunk 2 ]   …      [chunk 382][chunk 383]
+//                outputs 0…16  17…33   34…50              halo      halo
 //
-//     window of the thread's first output, W = 75:
-//              [chunk 0 ][chunk 1 ][chunk 2 ][6 more]
+//     window of the thread's first output, W = 90:
+//              [ group 0: chunks 0 to 3     ][chunk 4 ][5 more]
 //
 // 1. The tile is loaded, 16 bytes an access, lanes side by side.
 // 2. Each thread adds up its chunk.
-// 3. Each thread adds up its first window: whole chunks, then single elements.
-// 4. It slides on: + the element that enters − the one that leaves.
-// 5. The outputs go through the tile too, so that lanes store side by side.
+// 3. Each thread adds up the sums of four chunks, its *group*: its own and the next.
+// 4. Each thread adds up its first window: whole groups, whole chunks, then single
+//    elements.
+// 5. It slides on: + the element that enters − the one that leaves.
+// 6. The outputs go through the tile too, so that lanes store side by side.
 //
-// In 2 and 4 lanes are a chunk apart. A chunk is an odd number of elements, so
+// In 2 and 5 lanes are a chunk apart. A chunk is an odd number of elements, so
 // 32 lanes meet 32 banks, without padding: see `bank_conflicts`.
 //
 // A 16-byte access starts at a multiple of 4 elements. The window of the block's
@@ -255,15 +269,17 @@ windows! {
 // *lead*.
 
 /// Elements of a thread of [`running_mean_shared`]: an odd number.
-pub const CHUNK: u32 = 23;
+pub const CHUNK: u32 = 17;
 /// Threads in a block of [`running_mean_shared`].
-pub const TILE_THREADS: u32 = 256;
+pub const TILE_THREADS: u32 = 384;
 /// Elements that a block of [`running_mean_shared`] loads.
 pub const TILE_ELEMENTS: u32 = TILE_THREADS * CHUNK;
 /// Largest window of [`running_mean_shared`]. A third of the tile is halo then.
 pub const MAX_WINDOW: u32 = 2048;
 
 const CHUNK_ELEMENTS: usize = CHUNK as usize;
+/// Chunks whose sums are added up beforehand.
+const GROUP: u32 = 4;
 /// Elements that move in one access: 16 bytes.
 const QUAD: u32 = 4;
 const TILE_QUADS: u32 = TILE_ELEMENTS / QUAD;
@@ -283,19 +299,20 @@ pub const fn tile_outputs(window: u32) -> u32 {
 }
 
 /// Bound of the error of [`running_mean_shared`], relative to the mean magnitude
-/// of the inputs an output has to do with: those in its window, the 22 before
+/// of the inputs an output has to do with: those in its window, the 16 before
 /// it, which may have been in the thread's sum, and the next:
 ///
 /// ```text
-///     (|input[i − W/2 − 22]| + … + |input[i − W/2 + W]|) / W
+///     (|input[i − W/2 − 16]| + … + |input[i − W/2 + W]|) / W
 /// ```
 ///
-/// An element of the first window goes through 22 additions in its chunk, one a
-/// whole chunk, and 22 more; each of 22 steps rounds the sum, and all together
-/// the differences; the mean takes two roundings. One costs at most 2⁻²⁴ of the
-/// magnitudes.
+/// An element of the first window goes through 16 additions in its chunk, 3 in its
+/// group, one a group, up to 3 of chunks without a group, and 16 more; each of 16
+/// steps rounds the sum, and all together the differences; the mean takes two
+/// roundings. One costs at most 2⁻²⁴ of the magnitudes.
 pub const fn shared_error_bound(window: u32) -> f64 {
-    let n_roundings = 2 * (CHUNK - 1) + window / CHUNK + (CHUNK - 1) + 2 + 2;
+    let first_window = 2 * (CHUNK - 1) + 2 * (GROUP - 1) + window / (GROUP * CHUNK);
+    let n_roundings = first_window + (CHUNK - 1) + 2 + 2;
     // Products of roundings are the bit more.
     1.001 * n_roundings as f64 / (1 << 24) as f64
 }
@@ -321,6 +338,7 @@ pub unsafe fn running_mean_shared(
 ) {
     let tile_quads = shared_array![Float4; TILE_QUADS as usize];
     let chunk_sums = shared_array![f32; TILE_THREADS as usize];
+    let group_sums = shared_array![f32; TILE_THREADS as usize];
     let tile = tile_quads.cast::<f32>();
     let thread = thread::thread_idx_x();
     let n_outputs = tile_outputs(window);
@@ -333,7 +351,7 @@ pub unsafe fn running_mean_shared(
     let chunk = tile.add((thread * CHUNK) as usize);
     let quad = |k: usize| k as u32 * TILE_THREADS + thread;
 
-    // 1. All loads before the first store: 6 accesses under way at once.
+    // 1. All loads before the first store: 5 accesses under way at once.
     let mut quads = [Float4::default(); THREAD_QUADS];
     if tile_start < n_elements && n_elements - tile_start >= TILE_ELEMENTS {
         let first = input.add(tile_start as usize).cast::<Float4>();
@@ -344,9 +362,11 @@ pub unsafe fn running_mean_shared(
         });
     } else {
         unrolled::<THREAD_QUADS>(|k| {
-            let i = tile_start.wrapping_add(quad(k) * QUAD);
-            let at = |j| element_or_zero(input, i.wrapping_add(j), n_elements);
-            quads[k] = Float4::new(at(0), at(1), at(2), at(3));
+            if quad(k) < TILE_QUADS {
+                let i = tile_start.wrapping_add(quad(k) * QUAD);
+                let at = |j| element_or_zero(input, i.wrapping_add(j), n_elements);
+                quads[k] = Float4::new(at(0), at(1), at(2), at(3));
+            }
         });
     }
     unrolled::<THREAD_QUADS>(|k| {
@@ -369,19 +389,34 @@ pub unsafe fn running_mean_shared(
     }
     *chunk_sums.add(thread as usize) = sum;
     thread::sync_threads();
+    // 3. The last ones have fewer chunks, and nobody asks for their sums either.
+    unrolled::<{ GROUP as usize - 1 }>(|k| {
+        let other = thread + 1 + k as u32;
+        if other < TILE_THREADS {
+            sum += *chunk_sums.add(other as usize);
+        }
+    });
+    *group_sums.add(thread as usize) = sum;
+    thread::sync_threads();
 
     let has_outputs = thread * CHUNK < n_outputs;
     if has_outputs {
-        // 3.
+        // 4.
         let n_whole_chunks = window / CHUNK;
         let mut sum = 0.0;
-        for c in 0..n_whole_chunks {
+        let mut c = 0;
+        while c + GROUP <= n_whole_chunks {
+            sum += *group_sums.add((thread + c) as usize);
+            c += GROUP;
+        }
+        while c < n_whole_chunks {
             sum += *chunk_sums.add((thread + c) as usize);
+            c += 1;
         }
         for j in n_whole_chunks * CHUNK..window {
             sum += *elements.add(j as usize);
         }
-        // 4. An output takes the place of the element that leaves.
+        // 5. An output takes the place of the element that leaves.
         let scale = 1.0 / window as f32;
         let entering = elements.add(window as usize);
         unrolled::<CHUNK_ELEMENTS>(|k| {
@@ -390,7 +425,7 @@ pub unsafe fn running_mean_shared(
             sum += *entering.add(k) - leaving;
         });
     }
-    // 5. Not before every thread has read what it needs of the tile.
+    // 6. Not before every thread has read what it needs of the tile.
     thread::sync_threads();
     if has_outputs {
         unrolled::<CHUNK_ELEMENTS>(|k| *chunk.add(k) = values[k]);

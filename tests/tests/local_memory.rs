@@ -152,8 +152,8 @@ fn the_shared_tile_moves_16_bytes_an_access() {
                     .iter()
                     .any(|wide| instruction.opcode.ends_with(wide))
         });
-        assert_eq!(n_wide.count(), 6, "{opcode}");
+        assert_eq!(n_wide.count(), 5, "{opcode}");
     }
     // What is narrower are the ends of the array, and the tile's columns.
-    assert_eq!(count(&entry, "st.global"), 6 + 1);
+    assert_eq!(count(&entry, "st.global"), 5 + 1);
 }

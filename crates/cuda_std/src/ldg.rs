@@ -3,7 +3,8 @@
 //! They tell the compiler that nobody writes the memory during the launch, so
 //! that a load may be moved and repeated, and the hardware may keep the line in
 //! the texture cache. A plain load of memory that the compiler *sees* to be
-//! read-only may become one too; these always do.
+//! read-only may become one too; these always do. And one that is not, but whose
+//! line the first-level cache does not keep: [`load_once`].
 
 use crate::vector::{Double2, Float2, Float4, Int2, Int4, UInt2, UInt4};
 
@@ -26,6 +27,13 @@ pub unsafe trait ReadOnly: Copy {
     ///
     /// As [`ldg`].
     unsafe fn load_once(address: *const Self) -> Self;
+
+    /// Loads a value that the L1 cache need not keep, by an ordinary load.
+    ///
+    /// # Safety
+    ///
+    /// As [`load_once`].
+    unsafe fn ordinary_load_once(address: *const Self) -> Self;
 }
 
 /// Loads `*address` through the read-only path: `__ldg()`.
@@ -52,6 +60,20 @@ pub unsafe fn ldg_once<T: ReadOnly>(address: *const T) -> T {
     unsafe { T::load_once(address) }
 }
 
+/// An ordinary load, not through the read-only path, of what no thread of the
+/// multiprocessor reads again (`L1::no_allocate`): for an early kernel
+/// ([`crate::grid`]), whose input another launch may have written after this one
+/// started.
+///
+/// # Safety
+///
+/// `address` is in global memory, aligned and valid for reads.
+#[inline(always)]
+pub unsafe fn load_once<T: ReadOnly>(address: *const T) -> T {
+    // SAFETY: by this function's own contract.
+    unsafe { T::ordinary_load_once(address) }
+}
+
 macro_rules! read_only {
     ($($type:ty = $suffix:literal, $register:ident, $($part:ident: $raw:ty as $value:expr),*;)*) => { $(
         // SAFETY: the instruction below reads exactly the type's bytes.
@@ -59,7 +81,17 @@ macro_rules! read_only {
             #[crate::gpu_only]
             #[inline(always)]
             unsafe fn load(address: *const Self) -> Self {
-                read_only!(@outputs address, $suffix, $register, $($part: $raw),*);
+                read_only!(@outputs address, concat!("nc.", $suffix), $register, $($part: $raw),*);
+                read_only!(@value $($value),*)
+            }
+
+            #[crate::gpu_only]
+            #[inline(always)]
+            unsafe fn ordinary_load_once(address: *const Self) -> Self {
+                read_only!(
+                    @outputs address,
+                    concat!("L1::no_allocate.", $suffix), $register, $($part: $raw),*
+                );
                 read_only!(@value $($value),*)
             }
 
@@ -68,7 +100,7 @@ macro_rules! read_only {
             unsafe fn load_once(address: *const Self) -> Self {
                 read_only!(
                     @outputs address,
-                    concat!("L1::no_allocate.", $suffix), $register, $($part: $raw),*
+                    concat!("nc.L1::no_allocate.", $suffix), $register, $($part: $raw),*
                 );
                 read_only!(@value $($value),*)
             }
@@ -95,7 +127,7 @@ macro_rules! read_only {
                 "{{",
                 ".reg .b64 global;",
                 "cvta.to.global.u64 global, {address};",
-                concat!("ld.global.nc.", $suffix, " ", $destination, ", [global];"),
+                concat!("ld.global.", $suffix, " ", $destination, ", [global];"),
                 "}}",
                 $($out)*,
                 address = in(reg64) $address,

@@ -10,13 +10,34 @@
 //! - *Barriers.* A thread adds all its elements in registers first. The block
 //!   meets once, not once a halving, however many elements it adds.
 //! - *Launches.* A second launch to add the blocks' sums costs two to three
-//!   microseconds: more than all else, up to some hundred thousand elements.
-//!   The block that finishes last adds them instead. Few elements get one block,
-//!   which has nobody to wait for.
+//!   microseconds: more than all else, up to some hundred thousand elements. One of
+//!   the blocks adds them instead.
+//! - *The gap between launches.* The kernel is marked `early`: its blocks take their
+//!   places while the launch before it ends, and wait there ([`grid`]).
+//!
+//! | elements | launch | how the sums come together |
+//! |---|---|---|
+//! | up to 2¹⁴ | one block, 16 elements a thread | in shared memory, over one barrier |
+//! | up to 2¹⁷ | up to 128 warps, in blocks of eight | each warp puts its sum into a word; the last warp waits for all words |
+//! | more | blocks of 512 or 1024 threads | in the block; then the last block to finish adds the blocks' |
+//!
+//! # A word that says that it is there
+//!
+//! Between the warps of different blocks nothing can be handed over but through
+//! memory, and the reader must know when it is there. Few warps use a word of 64 bits
+//! each: the sum, and a 1 above it. Who reads the 1 has read the sum too, because a
+//! word is stored and loaded as a whole. No order of two accesses matters, so neither
+//! side pays for one: a ticket, below, is three trips to the second-level cache one
+//! after the other (store, draw, read), this is one and a half. The last warp makes the
+//! words 0 again, for the next launch.
+//!
+//! Waiting for other blocks is safe here: only one warp waits, and those it waits for
+//! wait for nobody.
 //!
 //! # The ticket
 //!
-//! Thread 0 of each block stores the block's sum and then draws a ticket: it
+//! Of many blocks, one that waits would look at thousands of words. Instead, whichever
+//! block is done last does the rest. Thread 0 of each block stores the block's sum and then draws a ticket: it
 //! adds 1 to a counter and looks at what was there. Who draws the last one knows
 //! that all sums are stored. But *stored* is not *visible*: a processor may let
 //! the counter's new value out before the sum. The order has to be asked for,
@@ -56,23 +77,45 @@
 //! | blocks of 256 and 512 threads | 0 | −0.5% |
 //! | loads evicted first, streaming, 256-byte prefetch | +0.5% | 0 |
 //! | a range of its own for each block | −1% | −1% and more |
+//! | the words and the last block instead of the ticket, at 2²⁰ in a row | −0.3 µs | −0.25 µs of 3.5; not used, since it keeps a block waiting |
 //!
-//! Few elements: an empty kernel takes 3.4 µs between two events. With all launches
-//! queued beforehand, 2¹³ elements took 4.2 µs here and 6.2 by CUB, 2¹⁶ 5.2 and
-//! 6.3; up to 2¹² both are one launch of one block and take the same. CUB's time
-//! less the empty kernel's is what there is to win, so 1.5 times is out of reach
-//! below 2¹³, where CUB launches once, and above 2¹⁴, where one block is too slow.
+//! Few elements: what counts is how many things follow each other. Of one sum alone,
+//! 3.5 µs are the launch's, and CUB's `DeviceReduce::Sum` launches once up to 2¹²
+//! elements, as this does: 1.5 times as fast would be less than an empty launch there.
+//! In a row (a graph of 50 sums) an empty launch takes 0.57 µs, an empty early one 0.45.
+//! CUDA C++, time of one sum in a row, in µs; CUB takes 1.57, 1.26, 2.6 and 2.84:
+//!
+//! | step | predicted | 2¹⁰ | 2¹² | 2¹⁴ | 2¹⁶ |
+//! |---|---|---|---|---|---|
+//! | as it was: one block up to 2¹⁵, then the ticket | | 1.33 | 1.39 | 1.71 | 2.62 |
+//! | an early launch that only waits | −0.2 | 1.12 | 1.17 | 1.47 | 2.56 |
+//! | and lets the next one start, before or after it waits | −0.2 | 1.02 | 1.08 | 1.4 | 2.5 |
+//! | no loop where there is one round; four warps or more | −0.1 | 0.90 | 1.02 | 1.30 | |
+//! | four or eight warps' sums read by one thread, not by shuffles | −0.05 | 0.83 | 0.95 | | |
+//! | the words, a block each | −0.5 | | | | 2.0 |
+//! | the words, a warp each, no barrier | −0.1 | | | 1.6 | 1.8 |
+//! | addresses computed before the wait | −0.05 | 0 | 0 | 0 | 0 |
+//! | all threads' sums in shared memory, no shuffles before the barrier | −0.05 | 0 | +0.01 | +0.1 | +0.2 |
+//! | 8 or 16 loads under way a thread, half or twice the threads | ±0.05 | 0 | +0.02 to +0.05 | 0 | 0 to +0.05 |
+//!
+//! Left at 2¹²: 16 KB come into one multiprocessor at 64 bytes a cycle, 0.13 µs; more
+//! multiprocessors would have to talk to each other, which takes 0.3. To be tried next: a
+//! cluster of two to four blocks, which read each other's shared memory.
 
-use cuda_std::atomic::{self, AcqRel, Device, Global};
-use cuda_std::ldg::ldg_once;
+use cuda_std::atomic::{self, AcqRel, Device, Global, Relaxed};
+use cuda_std::grid;
+use cuda_std::ldg::load_once;
 use cuda_std::prelude::*;
 use cuda_std::vector::Float4;
 
 use super::tree::warp_sum;
+use crate::unrolled::unrolled;
 
 /// Threads in a block of a middling number of elements.
 const FAST_THREADS: u32 = 512;
-/// Threads in a block of few elements, at most, and of very many.
+/// Threads in a block of few elements, but more than one block's.
+const FEW_THREADS: u32 = 256;
+/// Threads in a block of the fewest elements, at most, and of very many.
 const MAX_THREADS: u32 = 1024;
 
 const WARP_LANES: u32 = 32;
@@ -86,9 +129,13 @@ const WARP_TILE_CHUNKS: u32 = THREAD_CHUNKS * WARP_LANES;
 /// Elements that a thread adds in one round.
 const THREAD_ITEMS: u32 = THREAD_CHUNKS * CHUNK;
 
-/// Elements up to which one block does it all, in two rounds: a ticket costs
-/// more than a round.
-const ONE_BLOCK_ITEMS: u32 = 2 * MAX_THREADS * THREAD_ITEMS;
+/// Elements up to which one block does it all, in one round: what the blocks have to
+/// say to each other takes longer.
+const ONE_BLOCK_ITEMS: u32 = MAX_THREADS * THREAD_ITEMS;
+/// Warps, at most, that hand over their sums one by one.
+pub const MAX_FEW_WARPS: u32 = 128;
+/// Elements up to which they do, in two rounds.
+const FEW_ITEMS: u32 = 2 * MAX_FEW_WARPS * WARP_LANES * THREAD_ITEMS;
 /// Elements from which on there are very many.
 const MANY_ITEMS: u32 = 1 << 27;
 /// Threads to each multiprocessor, at most, of a middling number of elements:
@@ -105,6 +152,10 @@ pub const MAX_FAST_BLOCKS: u32 = 32_768;
 // The sums of a block's warps are added by one warp.
 const _: () = assert!(MAX_WARPS <= WARP_LANES);
 const _: () = assert!(FAST_THREADS.is_multiple_of(WARP_LANES) && FAST_THREADS <= MAX_THREADS);
+// More than few elements get more than few warps.
+const _: () = assert!(
+    FEW_ITEMS / (FAST_THREADS * THREAD_ITEMS) * (FAST_THREADS / WARP_LANES) >= MAX_FEW_WARPS
+);
 
 /// Index of the first chunk that lane `lane` of warp `warp` loads, counting the
 /// grid's warps; its others follow, [`WARP_LANES`] chunks apart.
@@ -132,7 +183,12 @@ unsafe fn thread_sum(
     let lane = thread::thread_idx_x() % WARP_LANES;
     let n_chunks = n / CHUNK;
     let mut sums = Float4::default();
-    let mut add = |a: Float4, b: Float4, c: Float4, d: Float4| {
+    // Up to three elements that fill no chunk.
+    let rest = n_chunks * CHUNK + lane;
+    if warp == 0 && rest < n {
+        sums.x = *values.add(rest as usize);
+    }
+    let mut add = |[a, b, c, d]: [Float4; THREAD_CHUNKS as usize]| {
         sums.x += (a.x + b.x) + (c.x + d.x);
         sums.y += (a.y + b.y) + (c.y + d.y);
         sums.z += (a.z + b.z) + (c.z + d.z);
@@ -141,39 +197,42 @@ unsafe fn thread_sum(
 
     let mut chunk = first_chunk(warp, lane);
     let at = |chunk: u32| values.cast::<Float4>().add(chunk as usize);
-    while chunk + (THREAD_CHUNKS - 1) * WARP_LANES < n_chunks {
-        // One address and three distances from it that the compiler knows.
+    let is_whole = |chunk: u32| chunk + (THREAD_CHUNKS - 1) * WARP_LANES < n_chunks;
+    // One address and three distances from it that the compiler knows.
+    let round = |chunk: u32| {
         let tile = at(chunk);
-        let load = |i: u32| load(tile.add((i * WARP_LANES) as usize));
-        add(load(0), load(1), load(2), load(3));
+        [0, 1, 2, 3].map(|i| load(tile.add((i * WARP_LANES) as usize)))
+    };
+    // Nothing comes after a round that is the only one.
+    if n_chunks <= n_warps * WARP_TILE_CHUNKS && is_whole(chunk) {
+        add(round(chunk));
+        return (sums.x + sums.y) + (sums.z + sums.w);
+    }
+    while is_whole(chunk) {
+        add(round(chunk));
         chunk += n_warps * WARP_TILE_CHUNKS;
     }
     // The last tile, if it is cut off before this lane's fourth chunk.
     if chunk < n_chunks {
-        let load = |i: u32| {
+        add([0, 1, 2, 3].map(|i| {
             let chunk = chunk + i * WARP_LANES;
             if chunk < n_chunks {
                 load(at(chunk))
             } else {
                 Float4::default()
             }
-        };
-        add(load(0), load(1), load(2), load(3));
-    }
-    // Up to three elements that fill no chunk.
-    let rest = n_chunks * CHUNK + lane;
-    if warp == 0 && rest < n {
-        sums.x += *values.add(rest as usize);
+        }));
     }
     (sums.x + sums.y) + (sums.z + sums.w)
 }
 
 /// The sum of `value` over the block, in thread 0. `warp_sums` is shared
-/// memory, one element a warp.
+/// memory, one element a warp, aligned to 16 bytes.
 #[inline(always)]
 unsafe fn block_sum(value: f32, warp_sums: *mut f32) -> f32 {
     let thread = thread::thread_idx_x();
     let (warp, lane) = (thread / WARP_LANES, thread % WARP_LANES);
+    let n_warps = thread::block_dim_x() / WARP_LANES;
     let sum = warp_sum(value, WARP_LANES);
     if lane == 0 {
         *warp_sums.add(warp as usize) = sum;
@@ -182,15 +241,60 @@ unsafe fn block_sum(value: f32, warp_sums: *mut f32) -> f32 {
     if warp != 0 {
         return 0.0;
     }
-    let has_warp = lane < thread::block_dim_x() / WARP_LANES;
-    warp_sum(
-        if has_warp {
-            *warp_sums.add(lane as usize)
-        } else {
-            0.0
-        },
-        WARP_LANES,
-    )
+    // Of four or eight warps every lane adds up the sums by itself: one or two loads
+    // take less time than shuffles do.
+    let four = |i: usize| {
+        let sums = Float4::load(warp_sums.cast::<Float4>().add(i));
+        (sums.x + sums.y) + (sums.z + sums.w)
+    };
+    match n_warps {
+        4 => four(0),
+        8 => four(0) + four(1),
+        _ => {
+            let own = if lane < n_warps {
+                *warp_sums.add(lane as usize)
+            } else {
+                0.0
+            };
+            warp_sum(own, WARP_LANES)
+        }
+    }
+}
+
+/// A sum as a word that also says that it is there.
+#[inline(always)]
+const fn word_of(sum: f32) -> u64 {
+    1 << 32 | sum.to_bits() as u64
+}
+
+/// Words that a lane of the last warp looks after.
+const LANE_WORDS: usize = (MAX_FEW_WARPS / WARP_LANES) as usize;
+
+/// The sum of what the warps before the last put into `words`, in lane 0 of the
+/// warp that calls it. Makes the words 0 again.
+#[inline(always)]
+unsafe fn gathered_sum(words: *mut u64, n_words: u32) -> f32 {
+    let lane = thread::thread_idx_x() % WARP_LANES;
+    let place = |k: usize| k as u32 * WARP_LANES + lane;
+    let word = |k: usize| words.add(place(k) as usize);
+    // All are asked for at once, and those that were not there again.
+    let mut seen = [word_of(0.0); LANE_WORDS];
+    unrolled::<LANE_WORDS>(|k| {
+        if place(k) < n_words {
+            seen[k] = atomic::load(word(k), Global, Device, Relaxed);
+        }
+    });
+    let mut sum = 0.0;
+    unrolled::<LANE_WORDS>(|k| {
+        while seen[k] == 0 {
+            seen[k] = atomic::load(word(k), Global, Device, Relaxed);
+        }
+        sum += f32::from_bits(seen[k] as u32);
+        if place(k) < n_words {
+            atomic::store(word(k), 0, Global, Device, Relaxed);
+        }
+    });
+    warp_sum(sum, WARP_LANES)
 }
 
 /// The sum of all elements, in one launch.
@@ -199,39 +303,56 @@ unsafe fn block_sum(value: f32, warp_sums: *mut f32) -> f32 {
 ///
 /// `input` is aligned to 16 bytes and holds `n` elements, fewer than 2³¹.
 /// `sum` is one element; `block_sums` is aligned to 16
-/// bytes too and holds one for each block. `n_done` is 0, and is
-/// 0 again after the launch; no other launch uses it or `block_sums` at the same
+/// bytes too and holds one for each block; `warp_words` holds [`MAX_FEW_WARPS`].
+/// `n_done` and `warp_words` are 0, and are
+/// 0 again after the launch; no other launch uses them or `block_sums` at the same
 /// time. Launch with [`fast_block`] threads and [`fast_grid`] blocks, or any
 /// other number of whole warps up to 1024 threads, and of blocks.
-#[kernel(launch_bounds(MAX_THREADS))]
+#[kernel(launch_bounds(MAX_THREADS), early)]
 pub unsafe fn reduce_fast(
     input: *const f32,
     sum: *mut f32,
     n: u32,
     block_sums: *mut f32,
     n_done: *mut u32,
+    warp_words: *mut u64,
 ) {
-    let warp_sums = shared_array![f32; MAX_WARPS as usize];
+    let warp_sums = shared_array![f32; MAX_WARPS as usize, align = 16];
     let is_last = shared_array![u32; 1];
     let (thread, block) = (thread::thread_idx_x(), thread::block_idx_x());
     let n_blocks = thread::grid_dim_x();
     let block_warps = thread::block_dim_x() / WARP_LANES;
     let warp = thread / WARP_LANES;
+    let n_warps = n_blocks * block_warps;
+    let grid_warp = block * block_warps + warp;
+    grid::wait_for_previous();
+    grid::let_next_start();
 
-    let value = thread_sum(
-        input,
-        n,
-        block * block_warps + warp,
-        n_blocks * block_warps,
-        |chunk| ldg_once(chunk),
-    );
-    let own_sum = block_sum(value, warp_sums);
+    let value = thread_sum(input, n, grid_warp, n_warps, |chunk| load_once(chunk));
     if n_blocks == 1 {
+        let own_sum = block_sum(value, warp_sums);
         if thread == 0 {
             *sum = own_sum;
         }
         return;
     }
+    if n_warps <= MAX_FEW_WARPS {
+        let own_sum = warp_sum(value, WARP_LANES);
+        let is_lane_0 = thread % WARP_LANES == 0;
+        if grid_warp != n_warps - 1 {
+            if is_lane_0 {
+                let word = warp_words.add(grid_warp as usize);
+                atomic::store(word, word_of(own_sum), Global, Device, Relaxed);
+            }
+            return;
+        }
+        let others = gathered_sum(warp_words, n_warps - 1);
+        if is_lane_0 {
+            *sum = others + own_sum;
+        }
+        return;
+    }
+    let own_sum = block_sum(value, warp_sums);
     if thread == 0 {
         *block_sums.add(block as usize) = own_sum;
         let n_done_before = atomic::inc(n_done, n_blocks - 1, Global, Device, AcqRel);
@@ -255,41 +376,45 @@ pub unsafe fn reduce_fast(
 }
 
 /// Block for `n` elements, in threads. If one block is enough, as many warps as
-/// have something to load.
+/// have something to load; four or eight rather than fewer.
 pub const fn fast_block(n: u32) -> [u32; 3] {
-    if n >= MANY_ITEMS {
-        return [MAX_THREADS, 1, 1];
-    }
-    if n > ONE_BLOCK_ITEMS {
-        return [FAST_THREADS, 1, 1];
-    }
-    let n_warps = n.div_ceil(WARP_TILE_CHUNKS * CHUNK);
-    let n_warps = if n_warps < MAX_WARPS {
-        n_warps
-    } else {
-        MAX_WARPS
+    let n_warps = match n.div_ceil(WARP_TILE_CHUNKS * CHUNK) {
+        0..=4 => 4,
+        5..=8 => 8,
+        n_warps => n_warps,
     };
-    [if n_warps == 0 { 1 } else { n_warps } * WARP_LANES, 1, 1]
+    let n_threads = if n <= ONE_BLOCK_ITEMS {
+        n_warps * WARP_LANES
+    } else if n <= FEW_ITEMS {
+        FEW_THREADS
+    } else if n < MANY_ITEMS {
+        FAST_THREADS
+    } else {
+        MAX_THREADS
+    };
+    [n_threads, 1, 1]
 }
 
 /// Grid for `n` elements on a device with `n_multiprocessors`.
 pub const fn fast_grid(n: u32, n_multiprocessors: u32) -> [u32; 3] {
-    if n <= ONE_BLOCK_ITEMS {
-        return [1, 1, 1];
+    const fn least(a: u32, b: u32) -> u32 {
+        if a < b { a } else { b }
     }
     let block_threads = fast_block(n)[0];
     let n_tiles = n.div_ceil(block_threads * THREAD_ITEMS);
-    let most = if n >= MANY_ITEMS {
-        n_tiles.div_ceil(MANY_ROUNDS)
-    } else {
+    let most = if n <= FEW_ITEMS {
+        MAX_FEW_WARPS * WARP_LANES / FEW_THREADS
+    } else if n < MANY_ITEMS {
         n_multiprocessors * (MULTIPROCESSOR_THREADS / block_threads)
-    };
-    let most = if most < MAX_FAST_BLOCKS {
-        most
     } else {
-        MAX_FAST_BLOCKS
+        n_tiles.div_ceil(MANY_ROUNDS)
     };
-    [if n_tiles < most { n_tiles } else { most }, 1, 1]
+    let n_blocks = if n <= ONE_BLOCK_ITEMS {
+        1
+    } else {
+        least(n_tiles, most)
+    };
+    [least(n_blocks, MAX_FAST_BLOCKS), 1, 1]
 }
 
 /// Additions an element goes through at most in a launch of `n_blocks` blocks
@@ -300,7 +425,7 @@ pub const fn fast_depth(n: u32, n_blocks: u32, block_threads: u32) -> u32 {
     let n_rounds_over_blocks = n_blocks.div_ceil(block_items);
     // In a thread: the four chunks of a round (two), the rounds, the element
     // that fills no chunk, the four components (two). In a block: its warps'
-    // lanes, then its warps.
+    // lanes, then its warps. Few warps gathered one by one take less.
     let in_block = 2 + 1 + 2 + 2 * WARP_LANES.ilog2();
     (n_rounds + in_block) + (n_rounds_over_blocks + in_block)
 }
@@ -308,8 +433,8 @@ pub const fn fast_depth(n: u32, n_blocks: u32, block_threads: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::{
-        MAX_FAST_BLOCKS, ONE_BLOCK_ITEMS, THREAD_CHUNKS, WARP_LANES, fast_block, fast_depth,
-        fast_grid, first_chunk,
+        FEW_ITEMS, MAX_FAST_BLOCKS, ONE_BLOCK_ITEMS, THREAD_CHUNKS, WARP_LANES, fast_block,
+        fast_depth, fast_grid, first_chunk, word_of,
     };
 
     #[test]
@@ -328,12 +453,12 @@ mod tests {
     #[test]
     fn few_elements_get_one_block_of_as_many_warps_as_they_need() {
         for (n, n_threads) in [
-            (0, 32),
-            (1, 32),
-            (512, 32),
-            (513, 64),
+            (0, 128),
+            (1, 128),
+            (2048, 128),
+            (2049, 256),
+            (4097, 288),
             (16_384, 1024),
-            (ONE_BLOCK_ITEMS, 1024),
         ] {
             assert_eq!(fast_block(n), [n_threads, 1, 1], "{n} elements");
             assert_eq!(fast_grid(n, 132), [1, 1, 1], "{n} elements");
@@ -343,11 +468,20 @@ mod tests {
     #[test]
     fn more_get_a_block_a_tile_up_to_the_limits() {
         assert_eq!(fast_grid(ONE_BLOCK_ITEMS + 1, 132), [5, 1, 1]);
+        assert_eq!(fast_grid(1 << 16, 132), [16, 1, 1]);
+        assert_eq!(fast_grid(FEW_ITEMS, 132), [16, 1, 1]);
+        assert_eq!(fast_grid(FEW_ITEMS + 1, 132), [17, 1, 1]);
         assert_eq!(fast_grid(1 << 20, 132), [128, 1, 1]);
         assert_eq!(fast_grid(100_000_000, 132), [8 * 132, 1, 1]);
         assert_eq!(fast_grid(1 << 30, 132), [1 << 14, 1, 1]);
         assert_eq!(fast_grid((1 << 31) - 1, 132), [MAX_FAST_BLOCKS, 1, 1]);
         assert_eq!(fast_grid(1 << 26, 100_000), [8192, 1, 1]);
+    }
+
+    #[test]
+    fn a_word_that_is_there_is_not_0() {
+        assert_eq!(word_of(0.0), 1 << 32);
+        assert_eq!(f32::from_bits(word_of(-1.5) as u32), -1.5);
     }
 
     #[test]

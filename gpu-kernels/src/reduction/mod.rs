@@ -42,7 +42,8 @@
 //!   of 128. The end of a launch is the barrier.
 //! - *Atomics.* Each block adds its sum to the result ([`reduce_atomic`]).
 //! - *The last block finishes.* Each block draws a ticket when its sum is
-//!   written, and the one that draws the last adds up all ([`reduce_fast`]).
+//!   written, and the one that draws the last adds up all ([`reduce_fast`]). Or the
+//!   last of few warps waits for the others' words.
 //!
 //! # Rounding
 //!
@@ -69,7 +70,7 @@
 mod fast;
 mod tree;
 
-pub use fast::{MAX_FAST_BLOCKS, fast_block, fast_depth, fast_grid, reduce_fast};
+pub use fast::{MAX_FAST_BLOCKS, MAX_FEW_WARPS, fast_block, fast_depth, fast_grid, reduce_fast};
 pub use tree::{
     BLOCK, BLOCK_THREADS, atomic_depth, grid, reduce_atomic, reduce_global, reduce_shared,
     reduce_shared_dynamic, reduce_shuffle, shared_bytes, tree_depth,

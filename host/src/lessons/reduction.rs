@@ -20,7 +20,7 @@ use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
 use crate::verify::Tolerance;
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::reduction::{
-    self, atomic_depth, error_bound, fast_block, fast_depth, fast_grid,
+    self, MAX_FEW_WARPS, atomic_depth, error_bound, fast_block, fast_depth, fast_grid,
     reduce_atomic, reduce_fast, reduce_global, reduce_shared, reduce_shared_dynamic,
     reduce_shuffle, shared_bytes, tree_depth,
 };
@@ -48,8 +48,9 @@ const VALUE: f32 = 1.23;
 const N_SWEEP: u32 = 300;
 /// Lengths that a sweep adds: none at all, and around whatever is special to a
 /// kernel.
-const EXTRA_LENGTHS: [u32; 12] = [
-    0, 511, 512, 513, 4_095, 4_097, 16_384, 16_385, 32_768, 32_769, 40_963, 65_536,
+const EXTRA_LENGTHS: [u32; 14] = [
+    0, 511, 512, 513, 4_095, 4_097, 16_384, 16_385, 32_768, 32_769, 40_963, 65_536, 131_072,
+    131_073,
 ];
 
 const fn bound_of(depth: u32) -> Tolerance {
@@ -125,7 +126,7 @@ static KERNELS: [KernelEntry; 6] = [
 
 fn shapes(_: EngineKind, effort: Effort) -> Vec<Shape> {
     let n = match effort {
-        Effort::Quick => 100_000,
+        Effort::Quick => 150_000,
         Effort::Sample => return vec![Shape::of(&[1_000_000])],
         Effort::Default | Effort::Full => N_FULL,
     };
@@ -204,10 +205,14 @@ struct Plan<'e> {
     _partial_sums: Vec<Buffer<'e, f32>>,
     /// A counter that must be 0 before and after.
     counter: Option<Buffer<'e, u32>>,
+    /// Words between warps that must be 0 before and after.
+    words: Option<Buffer<'e, u64>>,
     /// Most additions that an element goes through.
     depth: u32,
     /// Whether the launches work in their input.
     destroys_input: bool,
+    /// Whether they add to what the sums hold, which must be 0 then.
+    adds_to_sums: bool,
 }
 
 trait Sum: Kernel {
@@ -255,8 +260,10 @@ fn tree_plan<'e, K: Kernel>(
         sums,
         _partial_sums: levels,
         counter: None,
+            words: None,
         depth: tree_depth(n),
         destroys_input: false,
+            adds_to_sums: false,
     })
 }
 
@@ -332,8 +339,10 @@ impl Sum for reduce_atomic {
             sums,
             _partial_sums: Vec::new(),
             counter: None,
+            words: None,
             depth: atomic_depth(n),
             destroys_input: false,
+            adds_to_sums: true,
         })
     }
 }
@@ -352,23 +361,27 @@ impl Sum for reduce_fast {
         let sums = Buffer::poisoned(engine, "sum", 1)?;
         let block_sums = Buffer::poisoned(engine, "block sums", n_blocks as usize)?;
         let counter = Buffer::of(engine, "blocks done", &[0])?;
+        let warp_words = Buffer::of(engine, "sums of warps", &[0; MAX_FEW_WARPS as usize])?;
         let args = (
             input.as_ptr(),
             sums.as_mut_ptr(),
             n,
             block_sums.as_mut_ptr(),
             counter.as_mut_ptr(),
+            warp_words.as_mut_ptr(),
         );
         // SAFETY: buffers are aligned to 256 bytes; `input` holds n elements,
-        // `sums` one, `block_sums` one a block, the counter is 0.
+        // `sums` one, `block_sums` one a block; the counter and the words are 0.
         let launch = unsafe { Prepared::of::<Self>(LaunchConfig::new(grid, block), args) }?;
         Ok(Plan {
             launches: vec![launch],
             sums,
             _partial_sums: vec![block_sums],
             counter: Some(counter),
+            words: Some(warp_words),
             depth: fast_depth(n, n_blocks, block[0]),
             destroys_input: false,
+            adds_to_sums: false,
         })
     }
 }
@@ -393,6 +406,13 @@ impl Plan<'_> {
                     "the counter of blocks is {n_done} after the launch, not 0: the next launch would fail"
                 )));
             }
+        }
+        if let Some(words) = &self.words
+            && let Some(left) = words.read()?.iter().position(|&word| word != 0)
+        {
+            return Err(CaseError::Wrong(format!(
+                "word {left} between the warps is not 0 after the launch: the next launch would fail"
+            )));
         }
         let mut sums = vec![0.0; self.sums.len()];
         self.sums.read_into(&mut sums)?;
@@ -474,7 +494,8 @@ fn time_on_random(
             from: kept.address(),
             size_bytes: kept.size_bytes(),
         }],
-        None => vec![plan.clear_sums()],
+        None if plan.adds_to_sums => vec![plan.clear_sums()],
+        None => Vec::new(),
     };
     bench.engine().perform(&plan.clear_sums())?;
     for launch in &plan.launches {

@@ -32,6 +32,13 @@
 //!    rank. No atomics: the rank is known.
 //! 4. [`neighbor_cells_build`] tests the three runs around each sorted atom.
 //!
+//! Each is marked `early`, waits for the launch before it (`grid::wait_for_previous`)
+//! and then lets the next one start. So the next one's blocks take their places while
+//! the last blocks of this one still work, and nobody waits for a launch. Between the
+//! first three it is the scan, a small grid, that leaves most of the device to those
+//! who come: the scatter reads its atoms meanwhile, which nobody has written since
+//! before the count.
+//!
 //! # The same result every time
 //!
 //! The ranks depend on which thread came first, so that the order of atoms
@@ -48,12 +55,16 @@
 //!
 //! Fewest bytes: 8 an atom in, its count and three neighbours out, 24 MB, which is
 //! 6 µs. Fewest operations: 12.6 tests an atom, less than a microsecond. The yardstick
-//! is the time to clear the output's 44 MB, 15.5 to 16 µs. All four launches took 52.4 µs
-//! and take 48.6: 3.0 to 3.1 times that. Of it, the search is 23 µs and the counting
-//! sort 26.
+//! is the time to clear the output's 44 MB, 15.5 to 17 µs. All four launches took 52.4 µs,
+//! then 48.6, and take 45.2: 2.7 times that. One after the other, count, scan and scatter
+//! take 9.4, 8.5 and 10 µs, and the search 22.
 //!
 //! | step | predicted | measured |
 //! |---|---|---|
+//! | early launches: wait, then let the next start, in all four | −5 µs | −5 µs (−4.4 by the wait alone) |
+//! | the scatter reads its atoms, or their ranks too, before it waits | −1 µs | 0 to −0.5 µs |
+//! | the place as a `u32` in one instruction, not five (`whole_part`) | −0.5 µs | within noise |
+//! | no sort: each cell has places for four atoms, filled by atomics; 3 launches | −15 µs | +15 µs: 29 for filling, half sectors all over 34 MB, and 35 for the search |
 //! | near atoms as bits of a mask, four loads under way (was: noted in shared memory) | −10 µs | −3 µs |
 //! | two atoms a thread in the count | −3 µs | −0.7 µs |
 //! | four neighbouring atoms a thread in count and scatter, 16-byte loads | −6 µs | +50 µs: a warp's atomics meet more sectors |
@@ -65,7 +76,8 @@
 //!
 //! The hardware's counters say of count and scatter that the second-level cache is
 //! busy to 70%, by atomics and by sectors that are written in parts. To be tried
-//! next: cells half as wide along the rows, with 10.5 tests an atom instead of 12.6.
+//! next: cells half as wide along the rows, with 10.5 tests an atom instead of 12.6; and
+//! a scan by more, smaller blocks, since it takes 8.5 µs for 6 MB.
 
 mod build;
 mod grid;
