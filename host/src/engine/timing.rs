@@ -6,6 +6,7 @@
 
 use super::Prepared;
 use super::library::LibraryCall;
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// Bytes of device memory that are set to a value.
@@ -104,6 +105,22 @@ pub struct Contender<'a> {
     pub timed: Timed<'a>,
 }
 
+/// Who follows whom, round by round.
+///
+/// A run finds its predecessor's last writes in the second-level cache and has to
+/// write them back: in a fixed order, one that follows a copy pays for more than one
+/// that follows a sum.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// Every round in the same order: A B C, A B C, …
+    Fixed,
+    /// Every round in an order of its own, the same ones in every run of the program:
+    /// A B C, C A B, B A C, …
+    #[default]
+    Shuffled,
+}
+
 /// How often the contenders run, and on how much memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Conditions {
@@ -115,6 +132,8 @@ pub struct Conditions {
     pub longest_ms: f32,
     /// Bytes that a run touches, if fewer than its buffers hold.
     pub touched_bytes: Option<u64>,
+    /// Who follows whom.
+    pub order: Order,
     /// If runs of the first contender take less than this many milliseconds, all are
     /// also timed many in a row.
     pub row_below_ms: f32,
@@ -131,7 +150,7 @@ impl Conditions {
 }
 
 /// How warm and how fast the device was, as it says itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sensors {
     /// Clock of the multiprocessors.
     pub sm_clock_mhz: Option<u32>,
@@ -192,7 +211,7 @@ fn gcd(a: u64, b: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Conditions, Fill, Timed, sets_out_of_cache};
+    use super::{Conditions, Fill, Order, Timed, sets_out_of_cache};
 
     #[test]
     fn sets_add_up_to_four_caches_and_every_contender_meets_each() {
@@ -217,6 +236,7 @@ mod tests {
             fewest_runs: 30,
             longest_ms: 1000.0,
             touched_bytes: None,
+            order: Order::Fixed,
             row_below_ms: 0.0,
         };
         assert_eq!(conditions.n_runs_of(0.1), 100);
