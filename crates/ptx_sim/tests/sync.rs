@@ -382,6 +382,55 @@ fn bytes_are_waited_for_too() {
     assert_eq!(out, [4]);
 }
 
+/// Warp 0 copies a word a thread into shared memory, warp 1 reads them.
+fn copies_that_arrive(arrival: &str, wait: &str) -> String {
+    kernel(&format!(
+        "
+	.shared .align 8 .b64 barrier;
+	.shared .align 8 .b64 data[32];
+	mov.u32 %r1, barrier;
+	mov.u32 %r2, data;
+	setp.eq.u32 %p0, %me, 0;
+	@%p0 mbarrier.init.shared.b64 [%r1], 32;
+	bar.sync 0;
+	setp.lt.u32 %p1, %me, 32;
+	@!%p1 bra READER;
+	mad.lo.u32 %r3, %me, 8, %r2;
+	cp.async.ca.shared.global [%r3], [%slot], 8;
+{arrival}
+	ret;
+READER:
+{wait}
+	mad.lo.u32 %r3, %me, 8, %r2;
+	ld.shared.u64 %rd3, [%r3+-256];
+	st.global.u64 [%slot], %rd3;"
+    ))
+}
+
+#[test]
+fn copies_arrive_at_a_barrier_in_memory() {
+    let wait = "WAIT: mbarrier.test_wait.parity.shared.b64 %p2, [%r1], 0;\n\t@!%p2 bra WAIT;";
+    // Expected, as one of the 32; or on top of them, and then all come again.
+    let expected = "\tcp.async.mbarrier.arrive.noinc.shared.b64 [%r1];";
+    let on_top = "\tcp.async.mbarrier.arrive.shared.b64 [%r1];\n\t\
+                  mbarrier.arrive.shared.b64 _, [%r1];";
+    let inputs: Vec<u64> = (0..64).map(|me| me * me + 7).collect();
+    let options = LaunchOptions {
+        check: true,
+        ..LaunchOptions::default()
+    };
+    for arrival in [expected, on_top] {
+        let ptx = copies_that_arrive(arrival, wait);
+        let (out, _) = run_with(&ptx, [1; 3], [64, 1, 1], 0, &inputs, options.clone()).unwrap();
+        assert_eq!(out[32..], inputs[..32], "{arrival}");
+    }
+    // Nobody may read without having waited.
+    let ptx = copies_that_arrive(expected, "");
+    let error = run_with(&ptx, [1; 3], [64, 1, 1], 0, &inputs, options).expect_err("a race");
+    let text = error.to_string();
+    assert!(text.contains("race") || text.contains("copy"), "{text}");
+}
+
 #[test]
 fn misuse_of_a_barrier_in_memory_is_a_fault() {
     let again = format!(

@@ -125,8 +125,11 @@ impl Decoder<'_> {
 
     /// `cp.async` and its groups. (Bulk copies are other instructions.)
     pub fn async_copy(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
-        if op.has("bulk") || op.has("mbarrier") || !op.take("async") {
+        if op.has("bulk") || !op.take("async") {
             return Err("the instruction is not known".to_owned());
+        }
+        if op.take("mbarrier") {
+            return self.arrive_after_copies(op, operands);
         }
         if op.take("commit_group") {
             self.matrix(MatrixOp::Commit);

@@ -1,4 +1,4 @@
-//! `mbarrier`.
+//! `mbarrier`, also `cp.async.mbarrier`.
 
 use crate::ir::{Operand, Type};
 use crate::lanes::unary;
@@ -92,6 +92,30 @@ impl Decoder<'_> {
             d,
             operand,
             order: asked.unwrap_or(order),
+        })));
+        Ok(())
+    }
+
+    /// `cp.async.mbarrier.arrive`: copies that arrive.
+    pub fn arrive_after_copies(
+        &mut self,
+        op: &mut Opcode<'_>,
+        operands: &[Operand],
+    ) -> Decoded<()> {
+        op.ignore(&["arrive", "b64"]);
+        let is_expected = op.take("noinc");
+        let space = take_space(op)?;
+        let [address] = operands else {
+            return Err("it takes an address".to_owned());
+        };
+        let (address, space) = self.address(address, space)?;
+        self.emit(Op::Mbarrier(Box::new(Mbarrier {
+            kind: MbarrierKind::ArriveAfterCopies { is_expected },
+            space,
+            address,
+            d: None,
+            operand: None,
+            order: Order::Release,
         })));
         Ok(())
     }

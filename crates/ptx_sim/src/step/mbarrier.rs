@@ -8,8 +8,10 @@
 //! (20 bits), arrivals of a phase (20), bytes to come (22, signed), a bit that is
 //! unused, and the number of the phase modulo 2.
 //!
-//! Left out: barriers of other blocks of a cluster, and arrival by asynchronous
-//! copies.
+//! `cp.async.mbarrier.arrive` arrives when a thread's copies are done. Here they are
+//! done at once, which the hardware may also do.
+//!
+//! Left out: barriers of other blocks of a cluster, and arrival by bulk copies.
 
 use super::access::{self, Request, in_each_space};
 use super::predicate::lanes;
@@ -42,6 +44,12 @@ pub(crate) enum MbarrierKind {
     Arrive {
         drops: bool,
         expects: bool,
+    },
+    /// `cp.async.mbarrier.arrive`
+    ArriveAfterCopies {
+        /// `.noinc`: the phase counts on this arrival. If not, it makes the phase
+        /// longer by the arrival that it is.
+        is_expected: bool,
     },
     /// `expect_tx`, `complete_tx`
     Expect {
@@ -137,6 +145,13 @@ fn in_space<O: Observer>(
         stride: None,
     };
     let located = access::locate(env, warp, view, addresses, request)?;
+    if let MbarrierKind::ArriveAfterCopies { .. } = op.kind {
+        warp.copies.complete(env.shared, mask, None);
+        if O::ON {
+            let lanes = env.lanes(warp, mask);
+            env.observer.copies_awaited(lanes, None);
+        }
+    }
     if O::ON {
         env.observer.access(
             view.first_instruction + ptx,
@@ -205,6 +220,14 @@ fn in_space<O: Observer>(
                     // SAFETY: The decoder made the slot for 64-bit lanes.
                     unsafe { view.regs.set(slot, 8, lane, old) };
                 }
+            }
+            MbarrierKind::ArriveAfterCopies { is_expected: false } => {}
+            MbarrierKind::ArriveAfterCopies { is_expected: true } => {
+                if word.to_come == 0 {
+                    return Err(bad("more arrivals than the mbarrier expects in one phase"));
+                }
+                word.to_come -= 1;
+                word = word.advance();
             }
             MbarrierKind::Expect { completes } => {
                 let n = operand(4) as i64;

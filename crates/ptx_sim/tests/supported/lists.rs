@@ -190,12 +190,12 @@ pub const KINDS: &[Kind] = &[
             "cp.async.ca.shared.global [%r1], [%d1], 4, %r2",
             "cp.async.{commit_group|wait_all}",
             "cp.async.wait_group 1",
+            "cp.async.mbarrier.arrive{|.noinc}.shared.b64 [%r1]",
         ],
         unknown: &[
             "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r0], [%d1], %r1, [%r2]",
             "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%d1, {%r0}], [%r2]",
             "cp.async.bulk.commit_group",
-            "cp.async.mbarrier.arrive{|.noinc}.shared.b64 [%r1]",
             "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%d1], [%r1], %r2",
             "{st|red}.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%r0], %r1, [%r2]",
             "ld.shared::cluster.u32 %r0, [%r1]",

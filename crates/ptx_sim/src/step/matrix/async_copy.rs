@@ -1,13 +1,12 @@
 //! `cp.async`: copies whose bytes arrive at the wait, and not before.
 //!
 //! A copy is checked, and its source read, when it is started; shared memory
-//! changes when the thread that started it waits for its group. So a kernel that
-//! reads too early reads what was there before, every time. Copies that nobody
-//! waits for never arrive.
+//! changes when the thread that started it waits for its group, or has its copies
+//! arrive at an `mbarrier`. So a kernel that reads too early reads what was there
+//! before, every time. Copies that nobody waits for never arrive.
 //!
 //! Left out: sources that change between start and wait (the hardware may read
-//! them at any time in between); `mbarrier` as a way of waiting; cache hints,
-//! which have no effect.
+//! them at any time in between); cache hints, which have no effect.
 
 use super::super::access::{self, Request, read8, read32, read64};
 use super::super::predicate::lanes;
