@@ -236,8 +236,8 @@ impl Calls {
     /// Functions are in the file that they call from; those that call nothing, in
     /// the file that most of their places name.
     fn find_files(&mut self, code: &[&str]) {
-        const CERTAIN: u32 = 1 << 20;
-        let mut votes: HashMap<u64, HashMap<u32, u32>> = HashMap::new();
+        const CERTAIN: u64 = 1 << 20;
+        let mut votes: HashMap<u64, HashMap<u32, u64>> = HashMap::new();
         for call in &self.calls {
             if let (Some(parent), Some((file, ..))) = (call.parent, call.at) {
                 let function = self.calls[parent].function;
