@@ -31,6 +31,7 @@ pub mod grid;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod launch;
 pub mod ldg;
+pub mod mbarrier;
 pub mod mma;
 pub mod panic;
 pub mod shared;
@@ -39,6 +40,8 @@ pub mod thread;
 pub mod tile;
 pub mod vector;
 pub mod warp;
+#[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90a"))]
+pub mod warpgroup;
 
 pub use cuda_std_macros::{gpu_only, kernel, shared_array};
 pub use half;

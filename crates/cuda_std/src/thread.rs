@@ -57,6 +57,7 @@ mod llvm {
         "llvm.nvvm.read.ptx.sreg.nctaid.z" fn nctaid_z() -> u32;
         "llvm.nvvm.read.ptx.sreg.warpsize" fn warpsize() -> u32;
         "llvm.nvvm.barrier.cta.sync.aligned.all" fn barrier(id: i32);
+        "llvm.nvvm.barrier.cta.sync.aligned.count" fn barrier_of(id: i32, n_threads: i32);
         "llvm.nvvm.barrier.cta.red.popc.aligned.all" fn barrier_popc(id: i32, predicate: bool) -> i32;
         "llvm.nvvm.barrier.cta.red.and.aligned.all" fn barrier_and(id: i32, predicate: bool) -> bool;
         "llvm.nvvm.barrier.cta.red.or.aligned.all" fn barrier_or(id: i32, predicate: bool) -> bool;
@@ -198,6 +199,16 @@ pub fn first() -> bool {
 #[inline(always)]
 pub fn sync_threads() {
     llvm::barrier(0);
+}
+
+/// Waits until `N_THREADS` of the block's threads are here, all of whole warps, as
+/// [`sync_threads`] waits for all. `ID` is 1 to 15, one for each group of threads
+/// that meet.
+#[gpu_only]
+#[inline(always)]
+pub fn sync_some_threads<const ID: u32, const N_THREADS: u32>() {
+    const { assert!(0 < ID && ID < 16 && N_THREADS.is_multiple_of(32)) }
+    llvm::barrier_of(ID as i32, N_THREADS as i32);
 }
 
 /// [`sync_threads`], and the number of threads whose `predicate` is not 0.

@@ -1,0 +1,147 @@
+//! Barriers in shared memory (`mbarrier`): some threads arrive, others wait, and
+//! nobody has to do both.
+//!
+//! [`thread::sync_threads`](crate::thread::sync_threads) makes everybody wait for
+//! everybody. Here a thread that has filled a buffer *arrives*, goes on, and only
+//! those wait who want to read it; when they have, they arrive at another barrier,
+//! for which whoever fills the buffer next will wait.
+//!
+//! A barrier is 8 bytes of shared memory. It counts arrivals; when as many have come
+//! as [`init`] said, its *phase* ends, and it counts anew. Phases are told apart by
+//! parity: [`has_ended`]`(barrier, parity)` is true once the phase of that parity is
+//! over and the next one runs. So before anybody has arrived, phase 0 has not ended,
+//! and the one "before" it, of parity 1, has.
+//!
+//! What a thread did before it arrived, those see who found the phase ended.
+//!
+//! All functions take the barrier's address in the shared space
+//! ([`address_in_space`](crate::shared::address_in_space)).
+//!
+//! Left out: counts of bytes (`expect_tx`), barriers of other blocks, and waiting
+//! for a phase by its state instead of its parity.
+
+use crate::gpu_only;
+
+/// Makes a barrier whose phases end after `n_arrivals`. Other threads may use it
+/// after a [`sync_threads`](crate::thread::sync_threads).
+///
+/// # Safety
+///
+/// `barrier` is the address of 8 bytes of shared memory, a multiple of 8, that hold
+/// no barrier in use.
+#[gpu_only]
+#[inline(always)]
+pub unsafe fn init(barrier: u32, n_arrivals: u32) {
+    // SAFETY: by this function's own contract.
+    unsafe {
+        core::arch::asm!(
+            "mbarrier.init.shared.b64 [{barrier}], {n};",
+            barrier = in(reg32) barrier,
+            n = in(reg32) n_arrivals,
+            options(nostack, preserves_flags)
+        );
+    }
+}
+
+/// Arrives.
+///
+/// # Safety
+///
+/// `barrier` is the address of a barrier.
+#[gpu_only]
+#[inline(always)]
+pub unsafe fn arrive(barrier: u32) {
+    // SAFETY: by this function's own contract.
+    unsafe {
+        core::arch::asm!(
+            "{{",
+            ".reg .b64 state;",
+            "mbarrier.arrive.shared.b64 state, [{barrier}];",
+            "}}",
+            barrier = in(reg32) barrier,
+            options(nostack, preserves_flags)
+        );
+    }
+}
+
+/// Arrives once all copies ([`cp_async`](crate::cp_async)) that this thread has
+/// started are done. The thread goes on at once.
+///
+/// # Safety
+///
+/// As [`arrive`].
+#[gpu_only]
+#[inline(always)]
+pub unsafe fn arrive_after_copies(barrier: u32) {
+    // SAFETY: by this function's own contract.
+    unsafe {
+        core::arch::asm!(
+            "cp.async.mbarrier.arrive.noinc.shared.b64 [{barrier}];",
+            barrier = in(reg32) barrier,
+            options(nostack, preserves_flags)
+        );
+    }
+}
+
+/// Whether the phase of this parity (0 or 1) has ended.
+///
+/// # Safety
+///
+/// As [`arrive`]; and the phase is the current one or the one before it.
+#[gpu_only]
+#[inline(always)]
+pub unsafe fn has_ended(barrier: u32, parity: u32) -> bool {
+    let ended: u32;
+    // SAFETY: by this function's own contract.
+    unsafe {
+        core::arch::asm!(
+            "{{",
+            ".reg .pred ended;",
+            "mbarrier.test_wait.parity.shared.b64 ended, [{barrier}], {parity};",
+            "selp.u32 {ended}, 1, 0, ended;",
+            "}}",
+            barrier = in(reg32) barrier,
+            parity = in(reg32) parity,
+            ended = out(reg32) ended,
+            options(nostack, preserves_flags)
+        );
+    }
+    ended != 0
+}
+
+/// Waits until the phase of this parity has ended.
+///
+/// # Safety
+///
+/// As [`has_ended`].
+#[gpu_only]
+#[inline(always)]
+pub unsafe fn wait(barrier: u32, parity: u32) {
+    // SAFETY: by this function's own contract.
+    while !unsafe { may_have_ended(barrier, parity) } {}
+}
+
+/// [`has_ended`], which may let the thread sleep for a while before it says no.
+#[cfg(all(target_arch = "nvptx64", target_feature = "sm_90"))]
+#[inline(always)]
+unsafe fn may_have_ended(barrier: u32, parity: u32) -> bool {
+    let ended: u32;
+    // SAFETY: as in `has_ended`.
+    unsafe {
+        core::arch::asm!(
+            "{{",
+            ".reg .pred ended;",
+            "mbarrier.try_wait.parity.shared.b64 ended, [{barrier}], {parity};",
+            "selp.u32 {ended}, 1, 0, ended;",
+            "}}",
+            barrier = in(reg32) barrier,
+            parity = in(reg32) parity,
+            ended = out(reg32) ended,
+            options(nostack, preserves_flags)
+        );
+    }
+    ended != 0
+}
+
+#[cfg(all(target_arch = "nvptx64", not(target_feature = "sm_90")))]
+use has_ended as may_have_ended;
