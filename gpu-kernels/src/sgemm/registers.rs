@@ -19,11 +19,14 @@
 
 use cuda_std::float::GpuFloat;
 use cuda_std::prelude::*;
+use cuda_std::vector::Float4;
 
 use super::{element, load_or_zero, unrolled};
 
 /// Depth of the tiles along k.
 pub const TILE_K: u32 = 8;
+/// Elements along k that one load of A has in [`sgemm_column`].
+const CHUNK: u32 = 4;
 
 // ---------------------------------------------------------------------------
 // A column of 8
@@ -48,8 +51,10 @@ const _: () = assert!(COLUMN_THREADS == COLUMN_TILE * TILE_K);
 /// [`column_grid`].
 #[kernel(launch_bounds(COLUMN_THREADS, 3))]
 pub unsafe fn sgemm_column(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32, k: u32) {
-    let a_tile = shared_array![f32; (COLUMN_TILE * TILE_K) as usize];
-    let b_tile = shared_array![f32; (TILE_K * COLUMN_TILE) as usize];
+    // One array for both tiles: in them a thread's elements have the same place, so that
+    // one address does for both.
+    let a_tile = shared_array![f32; 2 * (COLUMN_TILE * TILE_K) as usize, align = 16];
+    let b_tile = a_tile.add((COLUMN_TILE * TILE_K) as usize);
     let thread = thread::thread_idx_x();
     let first_row = thread::block_idx_y() * COLUMN_TILE;
     let first_column = thread::block_idx_x() * COLUMN_TILE;
@@ -58,21 +63,37 @@ pub unsafe fn sgemm_column(a: *const f32, b: *const f32, c: *mut f32, m: u32, n:
     let (b_k, b_column) = (thread / COLUMN_TILE, thread % COLUMN_TILE);
     let (row, column) = (thread / COLUMN_TILE * COLUMN_ROWS, thread % COLUMN_TILE);
 
+    // Where along k its row of A ends: at once, if there is no such row. (Two numbers
+    // in place of four: 40 registers are to do, for three blocks a multiprocessor.)
+    let a_end = if first_row + a_row < m && a_k < k {
+        k - a_k
+    } else {
+        0
+    };
+    let a_first = (first_row + a_row) * k + a_k;
+
     let mut sums = [0.0_f32; COLUMN_ROWS as usize];
     let mut first = 0;
     while first < k {
-        *a_tile.add(element(a_row, a_k, TILE_K)) =
-            load_or_zero(a, first_row + a_row, first + a_k, m, k);
+        *a_tile.add(element(a_row, a_k, TILE_K)) = if first < a_end {
+            *a.add((a_first + first) as usize)
+        } else {
+            0.0
+        };
         *b_tile.add(element(b_k, b_column, COLUMN_TILE)) =
             load_or_zero(b, first + b_k, first_column + b_column, k, n);
         thread::sync_threads();
-        for i in 0..TILE_K {
-            let b_value = *b_tile.add(element(i, column, COLUMN_TILE));
+        unrolled!(HALF in [0 1] {
+            const I: u32 = HALF as u32 * CHUNK;
+            let b_values = [0, 1, 2, 3].map(|j| *b_tile.add(element(I + j, column, COLUMN_TILE)));
             unrolled!(R in [0 1 2 3 4 5 6 7] {
-                let a_value = *a_tile.add(element(row + R as u32, i, TILE_K));
-                sums[R] = GpuFloat::mul_add(a_value, b_value, sums[R]);
+                let a_values = Float4::load(a_tile.add(element(row + R as u32, I, TILE_K)).cast());
+                sums[R] = GpuFloat::mul_add(a_values.x, b_values[0], sums[R]);
+                sums[R] = GpuFloat::mul_add(a_values.y, b_values[1], sums[R]);
+                sums[R] = GpuFloat::mul_add(a_values.z, b_values[2], sums[R]);
+                sums[R] = GpuFloat::mul_add(a_values.w, b_values[3], sums[R]);
             });
-        }
+        });
         thread::sync_threads();
         first += TILE_K;
     }

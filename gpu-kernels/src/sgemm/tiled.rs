@@ -2,6 +2,7 @@
 
 use cuda_std::float::GpuFloat;
 use cuda_std::prelude::*;
+use cuda_std::vector::Float4;
 
 use super::{element, load_or_zero};
 use crate::unrolled::unrolled;
@@ -10,6 +11,8 @@ use crate::unrolled::unrolled;
 pub const TILE: u32 = 32;
 
 const TILE_ELEMENTS: usize = (TILE * TILE) as usize;
+/// Elements along k that one load of A has.
+const CHUNK: u32 = 4;
 
 // A warp is one row of the block: its lanes meet all 32 banks.
 const _: () = assert!(TILE == 32);
@@ -27,8 +30,9 @@ const _: () = assert!(TILE == 32);
 /// ```
 ///
 /// An element that was loaded from global memory is used by 32 threads: 1/32 of the
-/// requests there. But each multiply-add still takes two loads, from shared memory
-/// now: one word for all lanes, and one row of 32.
+/// requests there. But each multiply-add still takes more than a load, from shared
+/// memory now: a row of 32 words of B, and four words of A, the same for all lanes,
+/// for four of them.
 ///
 /// # Safety
 ///
@@ -36,7 +40,7 @@ const _: () = assert!(TILE == 32);
 /// [`grid`].
 #[kernel(launch_bounds(TILE * TILE))]
 pub unsafe fn sgemm_tiled(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32, k: u32) {
-    let a_tile = shared_array![f32; TILE_ELEMENTS];
+    let a_tile = shared_array![f32; TILE_ELEMENTS, align = 16];
     let b_tile = shared_array![f32; TILE_ELEMENTS];
     let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
     let row = thread::block_idx_y() * TILE + y;
@@ -49,13 +53,16 @@ pub unsafe fn sgemm_tiled(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: 
         *a_tile.add(element(y, x, TILE)) = load_or_zero(a, row, first + x, m, k);
         *b_tile.add(element(y, x, TILE)) = load_or_zero(b, first + y, column, k, n);
         thread::sync_threads();
-        // Left to itself the compiler unrolls it four times only.
-        unrolled::<{ TILE as usize }>(|i| {
-            sum = GpuFloat::mul_add(
-                *a_tile.add(element(y, i as u32, TILE)),
-                *b_tile.add(element(i as u32, x, TILE)),
-                sum,
-            );
+        // Left to itself the compiler unrolls it four times only, and loads A's values
+        // one by one.
+        unrolled::<{ (TILE / CHUNK) as usize }>(|chunk| {
+            let i = chunk as u32 * CHUNK;
+            let a_values = Float4::load(a_tile.add(element(y, i, TILE)).cast());
+            let b_value = |j| *b_tile.add(element(i + j, x, TILE));
+            sum = GpuFloat::mul_add(a_values.x, b_value(0), sum);
+            sum = GpuFloat::mul_add(a_values.y, b_value(1), sum);
+            sum = GpuFloat::mul_add(a_values.z, b_value(2), sum);
+            sum = GpuFloat::mul_add(a_values.w, b_value(3), sum);
         });
         thread::sync_threads();
         first += TILE;
