@@ -335,15 +335,54 @@ extern "C" __global__ void __launch_bounds__(256, 2)
 
 namespace {
 
+// Where a thread's first sum is in the block's tile of C.
+__device__ __forceinline__ u32 place_row() {
+    const u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    return warp % 2 * 64 + ((lane >> 1 & 1) | (lane >> 2 & 6)) * 4;
+}
+__device__ __forceinline__ u32 place_column() {
+    const u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    return warp / 2 * 64 + ((lane & 1) | (lane >> 1 & 2)) * 4;
+}
+
+// The values of one step along k.
+struct Fragment {
+    float a[8], b[16];
+    __device__ __forceinline__ void load(const float* a_tile, const float* b_tile, u32 i) {
+#pragma unroll
+        for (u32 j = 0; j < 4; j++) read_chunk(b_tile + i * 256 + j * 16, b + 4 * j);
+#pragma unroll
+        for (u32 j = 0; j < 2; j++) read_chunk(a_tile + i * A_PITCH + j * 32, a + 4 * j);
+    }
+};
+
+__device__ __forceinline__ void multiply(float (&sums)[8][16], const Fragment& fragment) {
+#pragma unroll
+    for (u32 s = 0; s < 16; s++)
+#pragma unroll
+        for (u32 step = 0; step < 8; step++) {
+            const u32 r = s % 2 ? 7 - step : step;
+            sums[r][s] = fmaf(fragment.a[r], fragment.b[s], sums[r][s]);
+        }
+}
+
+__device__ __forceinline__ void store_sums(float* c, u32 row, u32 column, u32 m, u32 n,
+                                           const float (&sums)[8][16]) {
+#pragma unroll
+    for (u32 r = 0; r < 8; r++)
+#pragma unroll
+        for (u32 j = 0; j < 4; j++) {
+            store_chunk(c, row + r / 4 * 32 + r % 4, column + j * 16, m, n, sums[r] + 4 * j);
+        }
+}
+
 template <bool BY_CHUNKS>
 __device__ __forceinline__ void fast(const float* a, const float* b, float* c, u32 m, u32 n, u32 k) {
     typedef Copies<8, 256, BY_CHUNKS> Tile;
     constexpr u32 TILE_K = 8, STAGES = 4;
     extern __shared__ __align__(128) float ring[];
     const u32 first_row = blockIdx.y * 128, first_column = blockIdx.x * 256;
-    const u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const u32 lane_row = (lane >> 1 & 1) | (lane >> 2 & 6), lane_column = (lane & 1) | (lane >> 1 & 2);
-    const u32 row = warp % 2 * 64 + lane_row * 4, column = warp / 2 * 64 + lane_column * 4;
+    const u32 row = place_row(), column = place_column();
     const u32 n_tiles = (k + TILE_K - 1) / TILE_K;
     Tile copies(a, b, first_row, first_column, m, n, k, static_cast<u32>(__cvta_generic_to_shared(ring)));
     copies.start(0, k - (n_tiles - 1) * TILE_K);
@@ -351,19 +390,14 @@ __device__ __forceinline__ void fast(const float* a, const float* b, float* c, u
     for (u32 stage = 1; stage < STAGES; stage++) {
         copies.start(stage * Tile::STAGE_BYTES, stage < n_tiles ? TILE_K : 0);
     }
-    float sums[8][16] = {}, a_values[2][8], b_values[2][16];
+    float sums[8][16] = {};
+    Fragment fragments[2];
     const float* a_tile = ring + row;
     const float* b_tile = ring + Tile::A_FLOATS + column;
     u32 stage = 0;
-    auto load = [&](u32 to, u32 i) {
-#pragma unroll
-        for (u32 j = 0; j < 4; j++) read_chunk(b_tile + stage / 4 + i * 256 + j * 16, b_values[to] + 4 * j);
-#pragma unroll
-        for (u32 j = 0; j < 2; j++) read_chunk(a_tile + stage / 4 + i * A_PITCH + j * 32, a_values[to] + 4 * j);
-    };
     wait_group<STAGES - 1>();
     __syncthreads();
-    load(0, 0);
+    fragments[0].load(a_tile, b_tile, 0);
 #pragma unroll 1
     for (u32 tile = 0; tile < n_tiles; tile++) {
 #pragma unroll
@@ -374,25 +408,13 @@ __device__ __forceinline__ void fast(const float* a, const float* b, float* c, u
                 __syncthreads();
                 stage = stage == (STAGES - 1) * Tile::STAGE_BYTES ? 0 : stage + Tile::STAGE_BYTES;
             }
-            load((i + 1) % 2, (i + 1) % TILE_K);
+            fragments[(i + 1) % 2].load(a_tile + stage / 4, b_tile + stage / 4, (i + 1) % TILE_K);
             if (i == TILE_K - 1) copies.start(free_stage, tile + STAGES < n_tiles ? TILE_K : 0);
-#pragma unroll
-            for (u32 s = 0; s < 16; s++)
-#pragma unroll
-                for (u32 step = 0; step < 8; step++) {
-                    const u32 r = s % 2 ? 7 - step : step;
-                    sums[r][s] = fmaf(a_values[i % 2][r], b_values[i % 2][s], sums[r][s]);
-                }
+            multiply(sums, fragments[i % 2]);
         }
     }
     wait_group<0>();
-#pragma unroll
-    for (u32 r = 0; r < 8; r++)
-#pragma unroll
-        for (u32 j = 0; j < 4; j++) {
-            store_chunk(c, first_row + row + r / 4 * 32 + r % 4, first_column + column + j * 16, m, n,
-                        sums[r] + 4 * j);
-        }
+    store_sums(c, first_row + row, first_column + column, m, n, sums);
 }
 
 }  // namespace
@@ -405,3 +427,329 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         fast<false>(a, b, c, m, n, k);
     }
 }
+
+// ---------------------------------------------------------------------------
+// Warps that copy and warps that multiply
+// ---------------------------------------------------------------------------
+
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+
+namespace {
+
+__device__ __forceinline__ void init_barrier(u32 barrier, u32 n_arrivals) {
+    asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(barrier), "r"(n_arrivals) : "memory");
+}
+__device__ __forceinline__ void arrive(u32 barrier) {
+    asm volatile("{.reg .b64 state; mbarrier.arrive.shared.b64 state, [%0];}" ::"r"(barrier) : "memory");
+}
+__device__ __forceinline__ void arrive_after_copies(u32 barrier) {
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
+}
+__device__ __forceinline__ void wait_for(u32 barrier, u32 parity) {
+    u32 ended;
+    do {
+        asm volatile(
+            "{.reg .pred ended; mbarrier.try_wait.parity.shared.b64 ended, [%1], %2; selp.u32 %0, 1, 0, ended;}"
+            : "=r"(ended)
+            : "r"(barrier), "r"(parity)
+            : "memory");
+    } while (!ended);
+}
+
+// Steps of one tile that a block does in a row.
+struct Part {
+    u32 tile, first, end;
+};
+
+constexpr u32 MULTIPLIERS = 256, COPIERS = 128, STAGES = 4, DEPTH = 16, COLUMNS = 256;
+constexpr u32 MULTIPLIER_REGISTERS = 216, COPIER_REGISTERS = 72;
+constexpr u32 A_BYTES = DEPTH * A_PITCH * 4, STAGE = A_BYTES + DEPTH * COLUMNS * 4, RING = 128;
+
+__device__ __forceinline__ u32 vacant(u32 shared, u32 stage) { return shared + stage * 8; }
+__device__ __forceinline__ u32 full(u32 shared, u32 stage) { return shared + (STAGES + stage) * 8; }
+
+__device__ __forceinline__ u32 set_up(float* memory) {
+    const u32 shared = static_cast<u32>(__cvta_generic_to_shared(memory));
+    if (threadIdx.x == 0) {
+        for (u32 stage = 0; stage < STAGES; stage++) {
+            init_barrier(full(shared, stage), COPIERS);
+            init_barrier(vacant(shared, stage), MULTIPLIERS / 32);
+        }
+    }
+    __syncthreads();
+    return shared;
+}
+
+struct Copier {
+    const float *a, *b;
+    u32 m, n, k, shared, stage, parity;
+
+    __device__ Copier(const float* a_, const float* b_, u32 m_, u32 n_, u32 k_, u32 shared_)
+        : a(a_), b(b_), m(m_), n(n_), k(k_), shared(shared_), stage(0), parity(1) {
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(COPIER_REGISTERS));
+    }
+
+    template <bool BY_CHUNKS>
+    __device__ __forceinline__ void copy(Part part) {
+        const u32 across = (n + COLUMNS - 1) / COLUMNS;
+        const u32 first_row = part.tile / across * 128, first_column = part.tile % across * COLUMNS;
+        const u32 warp = (threadIdx.x - MULTIPLIERS) / 32, lane = threadIdx.x % 32;
+        const u32 a_k = lane % 8, a_row = warp * 32 + lane / 8;
+        const u32 first_depth = k - ((k + DEPTH - 1) / DEPTH - 1) * DEPTH;
+        const u32 first_k = part.first == 0 ? 0 : first_depth + (part.first - 1) * DEPTH;
+        const float* a_from = a + static_cast<size_t>(first_row) * k + first_k;
+        const float* b_from = b + static_cast<size_t>(first_k) * n;
+        u32 a_offsets[8], columns[8];
+#pragma unroll
+        for (u32 i = 0; i < 8; i++) {
+            a_offsets[i] = min(a_row + i * 4, m - 1 - first_row) * k + a_k;
+            columns[i] = !BY_CHUNKS ? min(first_column + i * 32 + lane, n - 1)
+                         : i < 2    ? min(first_column + (i * 32 + lane) * 4, n - 4)
+                                    : 0;
+        }
+        const u32 a_address = shared + RING + (a_k * A_PITCH + a_row) * 4;
+        const u32 b_address = shared + RING + A_BYTES + warp * COLUMNS * 4 + lane * (BY_CHUNKS ? 16 : 4);
+#pragma unroll 1
+        for (u32 step = part.first; step < part.end; step++) {
+            const u32 depth = step == 0 ? first_depth : DEPTH;
+            // The multipliers free the last stage once before they begin.
+            wait_for(vacant(shared, stage), parity ^ (stage == STAGES - 1));
+            const u32 at = stage * STAGE;
+#pragma unroll
+            for (u32 i = 0; i < 8; i++) {
+                const float* from = a_from + a_offsets[i];
+                const u32 to = a_address + at + i * 4 * 4;
+                copy_4(to, from, a_k < depth);
+                copy_4(to + 8 * A_PITCH * 4, from + 8, a_k + 8 < depth);
+            }
+            // By elements not unrolled: nvcc would keep 32 offsets, more than there is room for.
+#pragma unroll(BY_CHUNKS ? 4 : 1)
+            for (u32 i = 0; i < 4; i++) {
+                const bool exists = warp + i * 4 < depth;
+                const float* row = b_from + (warp + i * 4) * n;
+                const u32 to = b_address + at + i * 4 * COLUMNS * 4;
+#pragma unroll
+                for (u32 j = 0; j < 8; j++) {
+                    if (!BY_CHUNKS) {
+                        copy_4(to + j * 32 * 4, row + columns[j], exists);
+                    } else if (j < 2) {
+                        copy_16(to + j * 32 * 16, row + columns[j], exists);
+                    }
+                }
+            }
+            arrive_after_copies(full(shared, stage));
+            a_from += depth;
+            b_from += static_cast<size_t>(depth) * n;
+            if (++stage == STAGES) {
+                stage = 0;
+                parity ^= 1;
+            }
+        }
+    }
+};
+
+// A chunk of shared memory, by a load that the compiler cannot take apart.
+__device__ __forceinline__ void read_chunk_at(u32 address, float* to) {
+    asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3])
+                 : "r"(address));
+}
+
+// The values of step i of the tiles at these addresses.
+__device__ __forceinline__ void load_step(Fragment& fragment, u32 a_address, u32 b_address, u32 i) {
+#pragma unroll
+    for (u32 j = 0; j < 4; j++) read_chunk_at(b_address + (i * COLUMNS + j * 16) * 4, fragment.b + 4 * j);
+#pragma unroll
+    for (u32 j = 0; j < 2; j++) read_chunk_at(a_address + (i * A_PITCH + j * 32) * 4, fragment.a + 4 * j);
+}
+
+struct Multiplier {
+    u32 shared, row, column, stage, parity, previous;
+
+    __device__ explicit Multiplier(u32 shared_)
+        : shared(shared_), row(place_row()), column(place_column()), stage(0), parity(0),
+          previous(STAGES - 1) {
+        asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(MULTIPLIER_REGISTERS));
+    }
+
+    __device__ __forceinline__ void sum(Part part, float (&sums)[8][16]) {
+        Fragment fragments[2];
+#pragma unroll
+        for (u32 r = 0; r < 8; r++) {
+            fragments[1].a[r] = 0;
+#pragma unroll
+            for (u32 s = 0; s < 16; s++) sums[r][s] = 0;
+        }
+#pragma unroll
+        for (u32 s = 0; s < 16; s++) fragments[1].b[s] = 0;
+#pragma unroll 1
+        for (u32 step = part.first; step < part.end; step++) {
+            wait_for(full(shared, stage), parity);
+            const u32 a_address = shared + RING + stage * STAGE + row * 4;
+            const u32 b_address = shared + RING + stage * STAGE + A_BYTES + column * 4;
+            load_step(fragments[0], a_address, b_address, 0);
+            multiply(sums, fragments[1]);
+            __syncwarp();
+            if (threadIdx.x % 32 == 0) arrive(vacant(shared, previous));
+            previous = stage;
+            if (++stage == STAGES) {
+                stage = 0;
+                parity ^= 1;
+            }
+#pragma unroll
+            for (u32 i = 0; i < DEPTH - 1; i++) {
+                load_step(fragments[(i + 1) % 2], a_address, b_address, i + 1);
+                multiply(sums, fragments[i % 2]);
+            }
+        }
+        multiply(sums, fragments[1]);
+    }
+};
+
+}  // namespace
+
+extern "C" __global__ void __launch_bounds__(MULTIPLIERS + COPIERS, 1)
+    sgemm_specialized(const float* a, const float* b, float* c, u32 m, u32 n, u32 k) {
+    extern __shared__ __align__(128) float ring[];
+    const u32 shared = set_up(ring);
+    const Part part = {blockIdx.x, 0, (k + DEPTH - 1) / DEPTH};
+    if (threadIdx.x >= MULTIPLIERS) {
+        Copier copier(a, b, m, n, k, shared);
+        if (n % CHUNK == 0) {
+            copier.copy<true>(part);
+        } else {
+            copier.copy<false>(part);
+        }
+        wait_group<0>();
+    } else {
+        Multiplier multiplier(shared);
+        float sums[8][16];
+        multiplier.sum(part, sums);
+        const u32 across = (n + COLUMNS - 1) / COLUMNS;
+        const u32 first_row = part.tile / across * 128, first_column = part.tile % across * COLUMNS;
+        store_sums(c, first_row + multiplier.row, first_column + multiplier.column, m, n, sums);
+    }
+}
+
+// ---------------------------------------------------------------------------
+// Equal shares
+// ---------------------------------------------------------------------------
+
+namespace {
+
+struct Shares {
+    u32 n_tiles, n_steps, n_blocks, n_shared;
+    __device__ u32 start(u32 block) const {
+        return static_cast<u32>(static_cast<unsigned long long>(n_shared) * n_steps * block / n_blocks);
+    }
+};
+
+struct Parts {
+    Shares shares;
+    u32 start, end, next_tile;
+    __device__ __forceinline__ bool next(Part& part) {
+        if (start < end) {
+            part.tile = (end - 1) / shares.n_steps;
+            const u32 first_of_tile = part.tile * shares.n_steps, first = max(start, first_of_tile);
+            part.first = first - first_of_tile;
+            part.end = end - first_of_tile;
+            end = first;
+            return true;
+        }
+        if (next_tile < shares.n_tiles) {
+            part.tile = next_tile;
+            part.first = 0;
+            part.end = shares.n_steps;
+            next_tile += shares.n_blocks;
+            return true;
+        }
+        return false;
+    }
+};
+
+__device__ __forceinline__ void multipliers_meet() {
+    asm volatile("bar.sync 1, %0;" ::"n"(MULTIPLIERS) : "memory");
+}
+
+// A thread's first chunk of what a block leaves.
+__device__ __forceinline__ float4* chunks_left(float* left, u32 block) {
+    return reinterpret_cast<float4*>(left + static_cast<size_t>(block) * 128 * COLUMNS) + threadIdx.x;
+}
+
+__device__ __forceinline__ void put_sums(float* left, u32* flags, u32 block, const float (&sums)[8][16]) {
+    float4* chunks = chunks_left(left, block);
+#pragma unroll
+    for (u32 r = 0; r < 8; r++)
+#pragma unroll
+        for (u32 j = 0; j < 4; j++) {
+            const float* s = sums[r] + 4 * j;
+            chunks[(r * 4 + j) * MULTIPLIERS] = make_float4(s[0], s[1], s[2], s[3]);
+        }
+    multipliers_meet();
+    if (threadIdx.x == 0) {
+        asm volatile("st.release.gpu.global.u32 [%0], 1;" ::"l"(flags + block) : "memory");
+    }
+}
+
+__device__ __forceinline__ void add_sums(float* left, u32* flags, u32 block, float (&sums)[8][16]) {
+    if (threadIdx.x == 0) {
+        u32 flag;
+        do {
+            asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(flag) : "l"(flags + block) : "memory");
+        } while (flag == 0);
+        asm volatile("st.relaxed.gpu.global.u32 [%0], 0;" ::"l"(flags + block) : "memory");
+    }
+    multipliers_meet();
+    const float4* chunks = chunks_left(left, block);
+#pragma unroll
+    for (u32 r = 0; r < 8; r++)
+#pragma unroll
+        for (u32 j = 0; j < 4; j++) {
+            const float4 chunk = chunks[(r * 4 + j) * MULTIPLIERS];
+            float* s = sums[r] + 4 * j;
+            s[0] += chunk.x;
+            s[1] += chunk.y;
+            s[2] += chunk.z;
+            s[3] += chunk.w;
+        }
+}
+
+}  // namespace
+
+extern "C" __global__ void __launch_bounds__(MULTIPLIERS + COPIERS, 1)
+    sgemm_balanced(const float* a, const float* b, float* c, u32 m, u32 n, u32 k, float* left, u32* flags) {
+    extern __shared__ __align__(128) float ring[];
+    const u32 shared = set_up(ring), block = blockIdx.x;
+    const u32 across = (n + COLUMNS - 1) / COLUMNS, n_tiles = (m + 127) / 128 * across;
+    const Shares shares = {n_tiles, (k + DEPTH - 1) / DEPTH, gridDim.x, n_tiles % gridDim.x};
+    Parts parts = {shares, shares.start(block), shares.start(block + 1), shares.n_shared + block};
+    Part part;
+    if (threadIdx.x >= MULTIPLIERS) {
+        Copier copier(a, b, m, n, k, shared);
+        if (n % CHUNK == 0) {
+            while (parts.next(part)) copier.copy<true>(part);
+        } else {
+            while (parts.next(part)) copier.copy<false>(part);
+        }
+        wait_group<0>();
+    } else {
+        Multiplier multiplier(shared);
+        while (parts.next(part)) {
+            float sums[8][16];
+            multiplier.sum(part, sums);
+            if (part.end < shares.n_steps) {
+                put_sums(left, flags, block, sums);
+                continue;
+            }
+            for (u32 other = block;
+                 part.first > 0 && other > 0 && shares.start(other) > part.tile * shares.n_steps;) {
+                other--;
+                if (shares.start(other) < shares.start(other + 1)) add_sums(left, flags, other, sums);
+            }
+            const u32 first_row = part.tile / across * 128, first_column = part.tile % across * COLUMNS;
+            store_sums(c, first_row + multiplier.row, first_column + multiplier.column, m, n, sums);
+        }
+    }
+}
+
+#endif  // __CUDA_ARCH_FEAT_SM90_ALL

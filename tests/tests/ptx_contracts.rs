@@ -31,6 +31,11 @@ fn base() -> Module {
     modules().swap_remove(0).1
 }
 
+/// The module with what only Hopper can do.
+fn hopper() -> Module {
+    modules().swap_remove(1).1
+}
+
 fn entries(module: &Module) -> impl Iterator<Item = &Function> {
     module.functions.iter().filter(|function| function.is_entry)
 }
@@ -356,5 +361,25 @@ fn early_kernels_wait_for_the_launch_before_before_they_write() {
     // Older architectures do not know the instruction.
     for kernel in entries(&modules[0].1) {
         assert_eq!(count(kernel, "griddepcontrol"), 0, "{}", kernel.name);
+    }
+}
+
+#[test]
+fn multipliers_only_read_chunks_and_multiply() {
+    let module = hopper();
+    for name in ["sgemm_specialized", "sgemm_balanced"] {
+        let entry = entry(&module, name);
+        // One loop of 16 steps, and the last one's multiply-adds once more after it.
+        assert_eq!(
+            count(entry, "fma.rn.f32"),
+            (16 + 1) * (8 * 16),
+            "{name}: multiply-adds"
+        );
+        assert_eq!(count(entry, "ld.shared.v4"), 16 * 6, "{name}: loads");
+        assert_eq!(count(entry, "ld.shared"), count(entry, "ld.shared.v4"));
+        assert_eq!(count(entry, "setmaxnreg"), 2, "{name}: roles");
+        for opcode in ["ld.local", "st.local", "st.shared", "call"] {
+            assert_eq!(count(entry, opcode), 0, "{name}: {opcode}");
+        }
     }
 }

@@ -1,121 +1,24 @@
 //! 8×16 elements a thread, tiles for warps, fragments one step ahead.
 
 use cuda_std::cp_async::{wait_all, wait_group};
-use cuda_std::float::GpuFloat;
 use cuda_std::prelude::*;
-use cuda_std::shared::{address_in_space, dynamic_shared_mem, load_float4};
+use cuda_std::shared::{address_in_space, dynamic_shared_mem};
 use cuda_std::vector::Float4;
 
 use super::copies::{
     BLOCK_THREADS, Copies, TILE_ROWS, a_offset_bytes, b_offset_bytes, has_chunks, n_tiles,
     stage_bytes,
 };
+use super::fragments::{Fragment, N_THREADS, Place, TILE_COLUMNS, multiply, store_sums};
 use super::unrolled;
-use super::vectors::store_chunk;
 
-/// Columns of C that a block computes.
-pub const TILE_COLUMNS: u32 = 256;
 /// Depth of the tiles along k.
 const TILE_K: u32 = 8;
 /// Stages: one is multiplied while the others' copies are under way.
 const STAGES: u32 = 4;
 const STAGE_BYTES: u32 = stage_bytes(TILE_K, TILE_COLUMNS);
 
-const WARP_LANES: u32 = 32;
-/// Elements in a chunk of 16 bytes.
-const CHUNK: u32 = 4;
-/// Side of the part of C that a warp computes.
-const WARP_TILE: u32 = 64;
-/// Lanes of a warp along C's rows: each has 8 columns' worth of A in all…
-const LANE_ROWS: u32 = 8;
-/// … and along its columns.
-const LANE_COLUMNS: u32 = WARP_LANES / LANE_ROWS;
-
-// Two chunks of rows and four of columns make a lane's 8×16 elements.
-const _: () = assert!(WARP_TILE == 2 * CHUNK * LANE_ROWS);
-const _: () = assert!(WARP_TILE == 4 * CHUNK * LANE_COLUMNS);
-const _: () =
-    assert!(BLOCK_THREADS / WARP_LANES == (TILE_ROWS / WARP_TILE) * (TILE_COLUMNS / WARP_TILE));
-
-/// First row and column of a lane's elements in the warp's tile, in chunks.
-///
-/// The lanes are an 8×4 grid, but not counted row by row. A load of 16 bytes goes to
-/// the banks in four groups of 8 lanes, or in two of 16 if every lane has the same
-/// address as the lane whose number differs in bit 0, or every lane as the one that
-/// differs in bit 1. So bit 0 tells columns apart and bit 1 rows: loads of A merge by
-/// bit 0, those of B by bit 1, and each takes two wavefronts instead of four.
-#[inline(always)]
-pub const fn lane_chunk(lane: u32) -> (u32, u32) {
-    (
-        lane >> 1 & 1 | lane >> 2 & 2 | lane >> 2 & 4,
-        lane & 1 | lane >> 1 & 2,
-    )
-}
-
-/// The values of A and B that a thread needs for one step along k.
-#[derive(Clone, Copy)]
-struct Fragment {
-    a: [f32; 8],
-    b: [f32; 16],
-}
-
-impl Fragment {
-    const EMPTY: Self = Self {
-        a: [0.0; 8],
-        b: [0.0; 16],
-    };
-
-    /// Those for step `k` of a stage. The addresses are those of the thread's first
-    /// elements in the stage.
-    #[inline(always)]
-    unsafe fn load(a_address: u32, b_address: u32, k: u32) -> Self {
-        let mut fragment = Self::EMPTY;
-        unrolled!(I in [0 1 2 3] {
-            let chunk = load_float4(b_address + b_step_bytes(k, I as u32));
-            fragment.b[4 * I] = chunk.x;
-            fragment.b[4 * I + 1] = chunk.y;
-            fragment.b[4 * I + 2] = chunk.z;
-            fragment.b[4 * I + 3] = chunk.w;
-        });
-        unrolled!(I in [0 1] {
-            let chunk = load_float4(a_address + a_step_bytes(k, I as u32));
-            fragment.a[4 * I] = chunk.x;
-            fragment.a[4 * I + 1] = chunk.y;
-            fragment.a[4 * I + 2] = chunk.z;
-            fragment.a[4 * I + 3] = chunk.w;
-        });
-        fragment
-    }
-}
-
-/// From a thread's first element of A in a stage to its chunk `chunk` in step `k`.
-#[inline(always)]
-const fn a_step_bytes(k: u32, chunk: u32) -> u32 {
-    a_offset_bytes(chunk * CHUNK * LANE_ROWS, k)
-}
-
-/// The same for B.
-#[inline(always)]
-const fn b_step_bytes(k: u32, chunk: u32) -> u32 {
-    b_offset_bytes(k, chunk * CHUNK * LANE_COLUMNS, TILE_K, TILE_COLUMNS)
-        - b_offset_bytes(0, 0, TILE_K, TILE_COLUMNS)
-}
-
-/// Adds the products of one step.
-///
-/// Down a column and up the next one: a value of B stays where it is for eight
-/// multiply-adds. The register file delivers two operands a cycle, one from the even
-/// registers and one from the odd; the third must be one that the instruction before
-/// had already.
-#[inline(always)]
-fn multiply(sums: &mut [[f32; 16]; 8], fragment: &Fragment) {
-    unrolled!(S in [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15] {
-        unrolled!(STEP in [0 1 2 3 4 5 6 7] {
-            const R: usize = if S.is_multiple_of(2) { STEP } else { 7 - STEP };
-            sums[R][S] = GpuFloat::mul_add(fragment.a[R], fragment.b[S], sums[R][S]);
-        });
-    });
-}
+const _: () = assert!(BLOCK_THREADS == N_THREADS);
 
 /// The fast one.
 ///
@@ -141,13 +44,7 @@ unsafe fn product<const BY_CHUNKS: bool>(
     let ring = address_in_space(dynamic_shared_mem::<Float4>());
     let first_row = thread::block_idx_y() * TILE_ROWS;
     let first_column = thread::block_idx_x() * TILE_COLUMNS;
-    let (warp, lane) = (
-        thread::thread_idx_x() / WARP_LANES,
-        thread::thread_idx_x() % WARP_LANES,
-    );
-    let (lane_row, lane_column) = lane_chunk(lane);
-    let row = warp % (TILE_ROWS / WARP_TILE) * WARP_TILE + lane_row * CHUNK;
-    let column = warp / (TILE_ROWS / WARP_TILE) * WARP_TILE + lane_column * CHUNK;
+    let Place { row, column } = Place::of_thread();
 
     let n_tiles = n_tiles(k, TILE_K);
     let mut copies = Copies::<TILE_K, TILE_COLUMNS, BY_CHUNKS>::new(
@@ -200,20 +97,7 @@ unsafe fn product<const BY_CHUNKS: bool>(
     }
     wait_all();
 
-    unrolled!(R in [0 1 2 3 4 5 6 7] {
-        const ROW: u32 = R as u32 / CHUNK * CHUNK * LANE_ROWS + R as u32 % CHUNK;
-        unrolled!(I in [0 1 2 3] {
-            let s = [sums[R][4 * I], sums[R][4 * I + 1], sums[R][4 * I + 2], sums[R][4 * I + 3]];
-            store_chunk(
-                c,
-                first_row + row + ROW,
-                first_column + column + I as u32 * CHUNK * LANE_COLUMNS,
-                m,
-                n,
-                Float4::new(s[0], s[1], s[2], s[3]),
-            );
-        });
-    });
+    store_sums(c, first_row + row, first_column + column, m, n, &sums);
 }
 
 /// Block of [`sgemm_fast`], in threads.
@@ -225,39 +109,4 @@ pub const SHARED_BYTES: u32 = STAGES * STAGE_BYTES;
 /// Grid of [`sgemm_fast`]: x over columns, y over rows.
 pub const fn grid(m: u32, n: u32) -> [u32; 3] {
     [n.div_ceil(TILE_COLUMNS), m.div_ceil(TILE_ROWS), 1]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::banks::cost;
-
-    #[test]
-    fn lanes_have_chunks_of_their_own() {
-        let mut taken = [[false; LANE_COLUMNS as usize]; LANE_ROWS as usize];
-        for lane in 0..WARP_LANES {
-            let (row, column) = lane_chunk(lane);
-            assert!(!core::mem::replace(
-                &mut taken[row as usize][column as usize],
-                true
-            ));
-        }
-    }
-
-    #[test]
-    fn loads_merge_and_have_no_conflicts() {
-        for lane in 0..WARP_LANES {
-            assert_eq!(lane_chunk(lane).0, lane_chunk(lane ^ 1).0, "rows by bit 0");
-            assert_eq!(
-                lane_chunk(lane).1,
-                lane_chunk(lane ^ 2).1,
-                "columns by bit 1"
-            );
-        }
-        let of_a = cost(16, |lane| a_offset_bytes(lane_chunk(lane).0 * CHUNK, 3));
-        let of_b = cost(16, |lane| {
-            b_offset_bytes(3, lane_chunk(lane).1 * CHUNK, TILE_K, TILE_COLUMNS)
-        });
-        assert_eq!((of_a.conflicts, of_b.conflicts), (0, 0));
-    }
 }

@@ -14,82 +14,97 @@
 //! | kernel | step | loads a multiply-add | from |
 //! |---|---|---|---|
 //! | [`naive`] | a thread an element | 2 | global memory |
-//! | [`tiled`] | tiles that a block shares | 2 | shared memory |
-//! | [`registers::sgemm_column`] | 8 elements a thread | 9/8 | shared memory |
+//! | [`tiled`] | tiles that a block shares | 5/4 | shared memory |
+//! | [`registers::sgemm_column`] | 8 elements a thread | 3/8 | shared memory |
 //! | [`registers::sgemm_square`] | 8×8 elements a thread | 1/4 | shared memory |
 //! | [`vectors`] | 16 bytes a load | 1/16 | shared memory |
 //! | [`pipelined`] | the next tiles are copied meanwhile | 1/16 | shared memory |
 //! | [`fast`] | 8×16 elements a thread, a step ahead | 3/64 | shared memory |
+//! | [`specialized`] | some warps copy, some multiply | 3/64 | shared memory |
+//! | [`balanced`] | equal shares for all multiprocessors | 3/64 | shared memory |
 //!
 //! # What the steps gave
 //!
-//! On an H200 (1.98 GHz throughout, 620 W), medians of runs in turn with `cublasSgemm`
-//! (13.1, TF32 off), which takes 2.68 ms at 4096³: 51 TFLOP/s. Its kernel is of the
+//! On an H200 (1.98 GHz throughout, 630 W), medians of runs in turn with `cublasSgemm`
+//! (13.1, TF32 off), which takes 2.69 ms at 4096³: 51 TFLOP/s. Its kernel is of the
 //! same kind: 256×128 tiles, 254 registers, one block a multiprocessor. The floor is what the
-//! kernel's own instructions take, one a cycle and scheduler; for the column it is what its
-//! loads take, one a cycle and multiprocessor.
+//! kernel's own instructions take, one a cycle and scheduler, or its loads from shared
+//! memory, one a cycle and multiprocessor, if that is more.
 //!
 //! | kernel | floor at 4096³ | measured | of cuBLAS's speed |
 //! |---|---|---|---|
-//! | [`naive`] | | 28.8 ms | 0.09 |
-//! | [`tiled`] | | 20.0 ms | 0.13 |
-//! | [`registers::sgemm_column`] | 9.2 ms | 11.0 ms | 0.24 |
-//! | [`registers::sgemm_square`] | 2.7 ms | 4.55 ms | 0.59 |
+//! | [`naive`] | | 28.9 ms | 0.09 |
+//! | [`tiled`] | 10.3 ms | 16.0 ms | 0.17 |
+//! | [`registers::sgemm_column`] | 3.1 ms | 7.8 ms | 0.35 |
+//! | [`registers::sgemm_square`] | 2.7 ms | 4.56 ms | 0.59 |
 //! | [`vectors`] | 2.5 ms | 3.53 ms | 0.76 |
-//! | [`pipelined`] | 2.4 ms | 3.26 ms | 0.82 |
-//! | [`fast`] | 2.2 ms | 2.76 ms | 0.97 |
+//! | [`pipelined`] | 2.4 ms | 3.26 ms | 0.83 |
+//! | [`fast`] | 2.2 ms | 2.76 ms | 0.98 |
+//! | [`specialized`] | 2.2 ms | 2.58 ms | 1.046 |
+//! | [`balanced`] | 2.2 ms | 2.56 ms | 1.052 |
 //!
-//! The last one keeps that share at 2048³ (0.351 ms, 0.976) and 8192³ (22.0 ms, 0.977). Where
-//! rows do not start at multiples of 16 bytes it has 0.74 of it (4095×4097×4093). A trial
-//! with the same loop, compiled apart, took 2.72 ms: what ptxas makes of this loop varies
-//! by as much from one text around it to the next.
+//! The last one has 1.037 of cuBLAS's speed at 2048³ (0.331 ms) and 1.057 at 8192³ (20.3 ms).
+//! Where rows do not start at multiples of 16 bytes it has 0.91 (4095×4097×4093; `fast` 0.75):
+//! it copies element by element then, lanes side by side, where `fast` has four-way bank
+//! conflicts besides.
 //!
-//! Beside nvcc's, [`registers::sgemm_column`] had 0.67 of the speed and [`tiled`] 0.82 in that
-//! run. The first took 44 registers a thread where nvcc took 40: two blocks fitted a
-//! multiprocessor instead of three. Its launch bounds now ask for three, and it takes 40.
-//! The second's inner loop was unrolled four times, nvcc's 32 times; now it is, too, and both
-//! compilers' inner loops are the same loads and multiply-adds in SASS. The times in the table
-//! are from before these two cures; after them no GPU has measured.
+//! Two steps were slow beside nvcc's, [`registers::sgemm_column`] with 0.65 of the speed and
+//! [`tiled`] with 0.83. nvcc had seen that four values of A lie together, and loaded them by one
+//! instruction; LLVM is not told that the shared arrays are aligned, and had not. (To unroll
+//! as far as nvcc does, and to fit as many blocks, had changed nothing.) Now the loads are
+//! written out: 1.02 and 0.94. What was left of the column were registers: 40 are to do for
+//! three blocks a multiprocessor, and ptxas made room by reading the thread's number anew
+//! three times a tile. One array for both tiles and fewer bounds took two of these out of the
+//! loop, which is now three instructions shorter than nvcc's; no GPU has timed that.
 //!
-//! # What is left, and what explains it
+//! # What explains the last steps
 //!
-//! The profiler, on the same loop in CUDA C++ (2.73 ms): an instruction is issued in 86 % of
-//! the cycles, cuBLAS's kernel issues in 90 %, but more of them. By its reasons for warps that wait,
-//! in warps an issued instruction:
+//! The profiler's reasons for warps that wait, in warps an issued instruction:
 //!
-//! - *Operands* (dispatch stall), 0.24, cuBLAS 0.10. What was seen fits this rule: in
-//!   one cycle the registers deliver one operand out of the even ones and one out of the
-//!   odd ones. A multiply-add has three; so one must still be there from the instruction
-//!   before (`.reuse` in SASS), and the other two must be of different parity. The
-//!   assembler (ptxas) chooses the registers and the order of the multiply-adds. In the
-//!   middle of the loop it finds an assignment with next to no conflict; near the loop's
-//!   ends, among copies and addresses, it does not.
-//! - *Shared memory and the barrier*, 0.09 and 0.08: there are two warps to a scheduler
-//!   only, and they meet at every tile.
-//! - *Waves*: 512 tiles on 132 multiprocessors are 3.88 rounds and take 4. That is 3 %;
-//!   cuBLAS's tiles are as many.
+//! | | [`fast`] | cuBLAS | [`balanced`] |
+//! |---|---|---|---|
+//! | cycles in which an instruction is issued | 83 % | 89 % | 88 % |
+//! | instructions, a scheduler | 4.44 M | 4.60 M | 4.41 M |
+//! | operands (dispatch stall) | 0.27 | 0.10 | 0.17 |
+//! | barrier | 0.07 | 0.11 | none |
+//! | shared memory (short scoreboard) | 0.05 | 0.21 | 0.08 |
 //!
-//! What helped: to ask outside the loop whether B's rows are aligned (2.87 to 2.77 ms: the
-//! branch parted the loop); copies right after the barrier instead of in the tile's first
-//! step, so that what disturbs the loop is in one place (2.77 to 2.72 ms); loads that the
-//! compiler cannot take apart
-//! ([`load_float4`](cuda_std::shared::load_float4): it had loaded four of 48 chunks a tile
-//! word by word).
+//! - *Operands.* What was seen fits this rule: in one cycle the registers deliver one
+//!   operand out of the even ones and one out of the odd ones. A multiply-add has three; so
+//!   one must still be there from the instruction before (`.reuse` in SASS), and the other
+//!   two must be of different parity. The assembler (ptxas) chooses the registers and the
+//!   order of the multiply-adds. Among copies and addresses it does so badly; where there is
+//!   nothing but loads and multiply-adds, well. Counted by that rule a loop of `fast` takes
+//!   1223 cycles for 1024 multiply-adds, one of `specialized` 1116.
+//! - *Predicted and measured.* From 2.76 ms to 2.50 by the rule; measured 2.58. Copies that
+//!   go on while results are stored were to give 0.04 ms and equal shares 0.07: together they
+//!   gave 0.02. The blocks that stay have more to keep in registers, and the loop that ptxas
+//!   makes is worse (1132). The same program in CUDA C++, with a loop of 1098, took 2.52 ms.
+//! - *Registers decide.* 9 warps of 224 registers do not exist: a scheduler has 16,384 and
+//!   three warps of the nine. So registers must change hands
+//!   ([`warpgroup`](cuda_std::warpgroup)). With 216 for those that multiply and 72 for those
+//!   that copy nothing is spilled. With 224 and 56 a few values of the copiers are, and then
+//!   ptxas assigns all registers of the kernel worse: 2.75 ms, as slow as `fast`.
+//!
+//! What helped before that: to ask outside the loop whether B's rows are aligned (2.87 to
+//! 2.77 ms: the branch parted the loop); copies right after the barrier instead of in the
+//! tile's first step, so that what disturbs the loop is in one place (2.77 to 2.72 ms); loads
+//! that the compiler cannot take apart ([`load_float4`](cuda_std::shared::load_float4): it had
+//! loaded four of 48 chunks a tile word by word).
 //!
 //! What did not: A as it lies, read four k at a time (no transposition, but 255 registers
 //! and more conflicts: 2.95 ms); two blocks of 128 threads a multiprocessor (2.80 to 2.87 ms);
 //! tiles of 256×128 (2.84 ms); other orders of the multiply-adds (2.71 to 3.15 ms without
 //! a pattern, since ptxas orders them anew); blocks in groups of rows for the L2 cache, and
-//! streaming stores (within 0.4 %: memory is busy a thirtieth of the time). Tiles 16 deep
-//! are 0.4 % faster as nvcc compiles them and 2 % slower as rustc does. Tiles 24 deep are up to
-//! 3 % faster at 8192³, between −1 and +1 % at 4096³ and 6 % slower at 2048³: warps
-//! wait for instructions four times as often, so that the loop of 52 KB seems to be too
-//! long for a cache.
+//! streaming stores (within 0.4 %: memory is busy a thirtieth of the time). In `fast`, tiles
+//! 16 deep are 0.4 % faster as nvcc compiles them and 2 % slower as rustc does; 24 deep, up to
+//! 3 % faster at 8192³ and 6 % slower at 2048³. In `specialized`, tiles 8 deep or 16, three to
+//! eight stages, and an early question for the next stage or none are all within 2 %; B by
+//! bulk copies (`cp.async.bulk`) took 10 % *longer*, with the same loop.
 //!
-//! What would be tried next: dividing the last, partial wave along k among all
-//! multiprocessors (stream-K, up to 3 % at 4096³); tiles brought by the copy engine (TMA),
-//! which would take copies and addresses out of the loop, and with them the conflicts
-//! near its ends.
+//! What would be tried next: a better assignment of registers in `balanced` (the rule says
+//! 1.5 %); both tiles by tensor copies (TMA), which need A transposed in memory or another way
+//! to read it.
 //!
 //! # Edges
 //!
@@ -98,11 +113,18 @@
 //! length is no multiple of 4 elements do not start at multiples of 16 bytes: they are
 //! loaded, and stored, 4 bytes at a time.
 
+#[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90a"))]
+pub mod balanced;
 mod copies;
 pub mod fast;
+mod fragments;
 pub mod naive;
 pub mod pipelined;
 pub mod registers;
+#[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90a"))]
+pub mod shares;
+#[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90a"))]
+pub mod specialized;
 pub mod tiled;
 pub mod vectors;
 

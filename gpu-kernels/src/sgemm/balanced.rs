@@ -1,0 +1,177 @@
+//! Every multiprocessor works to the end.
+//!
+//! [`sgemm_specialized`](super::specialized::sgemm_specialized) gives a block a tile.
+//! At 4096³ that is 512 tiles on 132 multiprocessors: three rounds and 0.88 of a
+//! fourth, in which some have nothing to do. And at the start of every tile nobody
+//! multiplies before the first copies are there.
+//!
+//! Here there is one block a multiprocessor, and it stays. Its copiers go on with the
+//! next tile while its multipliers store the last one. What would be the partial round
+//! is cut into equal shares ([`super::shares`]).
+
+use cuda_std::atomic::{self, Acquire, Device, Global, Relaxed, Release};
+use cuda_std::prelude::*;
+use cuda_std::vector::Float4;
+
+use super::copies::{TILE_ROWS, has_chunks, n_tiles};
+use super::fragments::{Place, Sums, store_sums};
+use super::shares::{Part, Shares};
+use super::specialized::{
+    self, Copier, Multiplier, N_MULTIPLIERS, Product, TILE_COLUMNS, TILE_K, is_copier, n_tiles_of_c,
+};
+use super::unrolled;
+
+/// Elements of a tile of C.
+const TILE_ELEMENTS: u32 = TILE_ROWS * TILE_COLUMNS;
+/// Of the barrier at which the multipliers meet.
+const MULTIPLIERS_MEET: u32 = 1;
+
+/// Where sums are left for another block: room for one tile's a block, and a flag.
+#[derive(Clone, Copy)]
+struct Left {
+    sums: *mut f32,
+    flags: *mut u32,
+}
+
+impl Left {
+    /// The thread's first chunk of what `block` leaves. The next ones follow at
+    /// distances of a chunk of every thread, so that lanes are side by side.
+    #[inline(always)]
+    unsafe fn chunks(self, block: u32) -> *mut Float4 {
+        self.sums
+            .add(block as usize * TILE_ELEMENTS as usize)
+            .cast::<Float4>()
+            .add(thread::thread_idx_x() as usize)
+    }
+
+    /// Leaves sums for a block with a higher number.
+    #[inline(always)]
+    unsafe fn put(self, block: u32, sums: &Sums) {
+        let chunks = self.chunks(block);
+        unrolled!(R in [0 1 2 3 4 5 6 7] {
+            unrolled!(I in [0 1 2 3] {
+                let s = [sums[R][4 * I], sums[R][4 * I + 1], sums[R][4 * I + 2], sums[R][4 * I + 3]];
+                Float4::new(s[0], s[1], s[2], s[3])
+                    .store(chunks.add((R * 4 + I) * N_MULTIPLIERS as usize));
+            });
+        });
+        thread::sync_some_threads::<MULTIPLIERS_MEET, N_MULTIPLIERS>();
+        if thread::thread_idx_x() == 0 {
+            atomic::store(self.flags.add(block as usize), 1, Global, Device, Release);
+        }
+    }
+
+    /// Adds what `block` has left, once it has, and clears its flag for the next launch.
+    #[inline(always)]
+    unsafe fn add(self, block: u32, sums: &mut Sums) {
+        if thread::thread_idx_x() == 0 {
+            let flag = self.flags.add(block as usize);
+            while atomic::load(flag, Global, Device, Acquire) == 0 {}
+            atomic::store(flag, 0, Global, Device, Relaxed);
+        }
+        thread::sync_some_threads::<MULTIPLIERS_MEET, N_MULTIPLIERS>();
+        let chunks = self.chunks(block);
+        unrolled!(R in [0 1 2 3 4 5 6 7] {
+            unrolled!(I in [0 1 2 3] {
+                let chunk = Float4::load(chunks.add((R * 4 + I) * N_MULTIPLIERS as usize));
+                sums[R][4 * I] += chunk.x;
+                sums[R][4 * I + 1] += chunk.y;
+                sums[R][4 * I + 2] += chunk.z;
+                sums[R][4 * I + 3] += chunk.w;
+            });
+        });
+    }
+}
+
+/// [`sgemm_specialized`](super::specialized::sgemm_specialized) with equal shares of
+/// the work.
+///
+/// # Safety
+///
+/// As [`sgemm_vectorized`](super::vectors::sgemm_vectorized), with this file's
+/// [`BLOCK`] and [`SHARED_BYTES`] and a grid that [`grid`] returns. `sums` has room
+/// for [`n_sums`] elements and is aligned to 16 bytes; `flags` has an element a block,
+/// all 0, which they are again when the kernel has ended. Blocks with lower numbers
+/// start first.
+#[kernel(launch_bounds(specialized::BLOCK_THREADS, 1))]
+pub unsafe fn sgemm_balanced(
+    a: *const f32,
+    b: *const f32,
+    c: *mut f32,
+    m: u32,
+    n: u32,
+    k: u32,
+    sums: *mut f32,
+    flags: *mut u32,
+) {
+    let product = Product { a, b, m, n, k };
+    let shared = specialized::set_up();
+    let block = thread::block_idx_x();
+    let shares = Shares::new(n_tiles_of_c(m, n), n_tiles(k, TILE_K), thread::grid_dim_x());
+    let mut parts = shares.parts(block);
+    if is_copier() {
+        let mut copier = Copier::start(product, shared);
+        if has_chunks(n) {
+            while let Some(part) = parts.next() {
+                copier.copy::<true>(part);
+            }
+        } else {
+            while let Some(part) = parts.next() {
+                copier.copy::<false>(part);
+            }
+        }
+        copier.end();
+    } else {
+        let left = Left { sums, flags };
+        let mut multiplier = Multiplier::start(shared);
+        while let Some(part) = parts.next() {
+            let mut sums = multiplier.sums(part);
+            if shares.is_left(part) {
+                left.put(block, &sums);
+                continue;
+            }
+            add_rest(&shares, part, block, left, &mut sums);
+            let (first_row, first_column) = product.corner(part.tile);
+            let Place { row, column } = multiplier.place;
+            store_sums(c, first_row + row, first_column + column, m, n, &sums);
+        }
+    }
+}
+
+/// Adds what other blocks have left of a part's tile.
+#[inline(always)]
+unsafe fn add_rest(shares: &Shares, part: Part, block: u32, left: Left, sums: &mut Sums) {
+    if part.first == 0 {
+        return;
+    }
+    let mut other = block;
+    while other > 0 && shares.reaches(other - 1, part) {
+        other -= 1;
+        if !shares.is_empty(other) {
+            left.add(other, sums);
+        }
+    }
+}
+
+/// Block of [`sgemm_balanced`], in threads.
+pub const BLOCK: [u32; 3] = specialized::BLOCK;
+
+/// Dynamic shared memory of [`sgemm_balanced`], in bytes.
+pub const SHARED_BYTES: u32 = specialized::SHARED_BYTES;
+
+/// Grid of [`sgemm_balanced`] for so many multiprocessors: a block each, as long as
+/// each has a step.
+pub const fn grid(m: u32, n: u32, k: u32, n_multiprocessors: u32) -> [u32; 3] {
+    let n_steps = n_tiles_of_c(m, n) as u64 * n_tiles(k, TILE_K) as u64;
+    let n_blocks = if n_steps < n_multiprocessors as u64 {
+        n_steps as u32
+    } else {
+        n_multiprocessors
+    };
+    [n_blocks, 1, 1]
+}
+
+/// Elements of `sums` that a grid needs.
+pub const fn n_sums(grid: [u32; 3]) -> usize {
+    grid[0] as usize * TILE_ELEMENTS as usize
+}

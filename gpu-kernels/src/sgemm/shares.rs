@@ -1,0 +1,258 @@
+//! Who computes what, if every block is to have the same amount of work.
+//!
+//! A tile of C costs as many *steps* as k has tiles' depths. 512 tiles on 132
+//! multiprocessors are 3.88 for each; given out whole, some get 4 and the rest wait.
+//! So whole tiles are given out only as long as there is one for every block. The
+//! rest, fewer tiles than blocks, are laid end to end as one line of steps, and cut
+//! into as many equal shares as there are blocks, wherever the cuts may fall
+//! (*stream-K*; Osama et al., *Stream-K: Work-centric Parallel Decomposition for
+//! Dense Matrix-Matrix Multiplication on the GPU*, 2023):
+//!
+//! ```text
+//!   tile        0               1               2
+//!   steps       ├───────────────┼───────────────┼───────────────┤
+//!   block       ├──── 0 ────┼──── 1 ────┼──── 2 ────┼──── 3 ────┤
+//! ```
+//!
+//! A share is no longer than a tile, so a block meets two tiles at most: the end of
+//! one, then the start of the next. It does the *start* first and leaves the sums in
+//! memory; then the *end*, to which it adds what the blocks before it have left, and
+//! stores the tile. They have had the time of a share for it. Nobody ever waits for a
+//! block with a higher number, so blocks may run in any number at once, as long as
+//! lower ones start first. The order of the additions is fixed, and with it the result.
+
+/// Steps of one tile that a block does in a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Which tile.
+    pub tile: u32,
+    /// The first step.
+    pub first: u32,
+    /// One past the last step.
+    pub end: u32,
+}
+
+/// A product's tiles and steps, divided among blocks.
+#[derive(Clone, Copy, Debug)]
+pub struct Shares {
+    /// Steps of a tile, at least 1.
+    pub n_steps: u32,
+    n_tiles: u32,
+    n_blocks: u32,
+    /// Tiles that are cut up: 0 to `n_shared` − 1.
+    n_shared: u32,
+}
+
+impl Shares {
+    /// `n_tiles` tiles of `n_steps` steps for `n_blocks` blocks, none of them 0.
+    #[inline(always)]
+    pub const fn new(n_tiles: u32, n_steps: u32, n_blocks: u32) -> Self {
+        Self {
+            n_steps,
+            n_tiles,
+            n_blocks,
+            n_shared: n_tiles - quotient(n_tiles as u64, n_blocks as u64) as u32 * n_blocks,
+        }
+    }
+
+    /// Where the share of a block begins in the line of steps; that of the block
+    /// before it ends there.
+    #[inline(always)]
+    pub const fn start(&self, block: u32) -> u32 {
+        let line = self.n_shared as u64 * self.n_steps as u64;
+        quotient(line * block as u64, self.n_blocks as u64) as u32
+    }
+
+    /// The block's parts, in the order in which it does them.
+    #[inline(always)]
+    pub const fn parts(&self, block: u32) -> Parts {
+        Parts {
+            shares: *self,
+            start: self.start(block),
+            end: self.start(block + 1),
+            next_tile: self.n_shared + block,
+        }
+    }
+
+    /// Whether the part lacks the tile's end: its sums are for another block.
+    #[inline(always)]
+    pub const fn is_left(&self, part: Part) -> bool {
+        part.end < self.n_steps
+    }
+
+    /// Whether the share of `block`, a lower one than the part's, ends within the
+    /// part's tile. If so it has left sums for it, unless it has no steps.
+    #[inline(always)]
+    pub const fn reaches(&self, block: u32, part: Part) -> bool {
+        self.start(block + 1) > part.tile * self.n_steps
+    }
+
+    /// Whether the share of `block` has no steps, as happens where there are fewer than
+    /// blocks.
+    #[inline(always)]
+    pub const fn is_empty(&self, block: u32) -> bool {
+        self.start(block) == self.start(block + 1)
+    }
+}
+
+/// x / y for a y that is not 0, of which the compiler need not be convinced: a kernel
+/// that could panic here would have code for it.
+#[inline(always)]
+pub(super) const fn quotient(x: u64, y: u64) -> u64 {
+    match x.checked_div(y) {
+        Some(quotient) => quotient,
+        None => 0,
+    }
+}
+
+/// What a block has yet to do.
+#[derive(Clone, Copy, Debug)]
+pub struct Parts {
+    shares: Shares,
+    /// Its share of the line of steps, as far as it is not done.
+    start: u32,
+    end: u32,
+    /// Its next whole tile.
+    next_tile: u32,
+}
+
+impl Parts {
+    /// The next part, if there is one. (No `Iterator`, whose `for` loops LLVM takes
+    /// apart less well.)
+    #[inline(always)]
+    pub const fn next(&mut self) -> Option<Part> {
+        let n_steps = self.shares.n_steps;
+        if self.start < self.end {
+            let tile = quotient(self.end as u64 - 1, n_steps as u64) as u32;
+            let first_of_tile = tile * n_steps;
+            let first = if self.start > first_of_tile {
+                self.start
+            } else {
+                first_of_tile
+            };
+            let part = Part {
+                tile,
+                first: first - first_of_tile,
+                end: self.end - first_of_tile,
+            };
+            self.end = first;
+            return Some(part);
+        }
+        if self.next_tile < self.shares.n_tiles {
+            let part = Part {
+                tile: self.next_tile,
+                first: 0,
+                end: n_steps,
+            };
+            self.next_tile += self.shares.n_blocks;
+            return Some(part);
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(shares: &Shares, block: u32) -> impl Iterator<Item = Part> {
+        let mut parts = shares.parts(block);
+        core::iter::from_fn(move || parts.next())
+    }
+
+    /// Tiles, steps, blocks: more blocks than tiles, fewer, as many, and a single one
+    /// of each.
+    const CASES: [(u32, u32, u32); 11] = [
+        (1, 1, 1),
+        (1, 1, 7),
+        (1, 2, 7),
+        (8, 2, 7),
+        (1, 5, 3),
+        (5, 7, 4),
+        (8, 3, 4),
+        (3, 100, 132),
+        (128, 128, 132),
+        (512, 256, 132),
+        (31, 1, 8),
+    ];
+
+    #[test]
+    fn every_step_is_done_once() {
+        for (n_tiles, n_steps, n_blocks) in CASES {
+            let shares = Shares::new(n_tiles, n_steps, n_blocks);
+            for tile in 0..n_tiles {
+                for step in 0..n_steps {
+                    let n_times = (0..n_blocks)
+                        .flat_map(|block| parts(&shares, block))
+                        .filter(|p| p.tile == tile && p.first <= step && step < p.end)
+                        .count();
+                    assert_eq!(n_times, 1, "tile {tile}, step {step} of {shares:?}");
+                }
+                if n_tiles * n_steps > 5000 {
+                    break;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn work_is_even() {
+        for (n_tiles, n_steps, n_blocks) in CASES {
+            let shares = Shares::new(n_tiles, n_steps, n_blocks);
+            let steps = |block| -> u32 {
+                parts(&shares, block)
+                    .map(|part| part.end - part.first)
+                    .sum()
+            };
+            let most = (0..n_blocks).map(steps).max();
+            let least = (0..n_blocks).map(steps).min();
+            assert!(
+                most.zip(least)
+                    .is_some_and(|(most, least)| most <= least + 1),
+                "{shares:?}: {most:?} and {least:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_left_is_taken_once_and_only_from_lower_blocks() {
+        for (n_tiles, n_steps, n_blocks) in CASES {
+            let shares = Shares::new(n_tiles, n_steps, n_blocks);
+            let mut n_taken = [0; 132];
+            for block in 0..n_blocks {
+                let mut n_left = 0;
+                for part in parts(&shares, block) {
+                    assert!(part.first < part.end);
+                    if shares.is_left(part) {
+                        n_left += 1;
+                        continue;
+                    }
+                    let mut first = part.first;
+                    for other in (0..block).rev() {
+                        if !shares.reaches(other, part) {
+                            break;
+                        }
+                        if shares.is_empty(other) {
+                            continue;
+                        }
+                        let left = parts(&shares, other)
+                            .find(|p| shares.is_left(*p))
+                            .expect("it has left something");
+                        assert_eq!((left.tile, left.end), (part.tile, first));
+                        first = left.first;
+                        n_taken[other as usize] += 1;
+                    }
+                    assert_eq!(first, 0, "the whole tile is there: {part:?} of {shares:?}");
+                }
+                assert!(
+                    n_left <= 1,
+                    "there is room for one: block {block} of {shares:?}"
+                );
+            }
+            for block in 0..n_blocks {
+                let has_left = parts(&shares, block).any(|part| shares.is_left(part));
+                assert_eq!(n_taken[block as usize], u32::from(has_left), "{shares:?}");
+            }
+        }
+    }
+}
