@@ -47,9 +47,9 @@ extern "C" __global__ void __launch_bounds__(vectorized_block_threads)
 add_vectorized(const float *x, const float *y, float *z, uint32_t n_elements) {
     const uint32_t first = (blockIdx.x * vectorized_block_threads + threadIdx.x) * chunk;
     if (first + chunk <= n_elements) {
-        *reinterpret_cast<float4 *>(z + first) =
-            add_chunks(*reinterpret_cast<const float4 *>(x + first),
-                       *reinterpret_cast<const float4 *>(y + first));
+        __stcs(reinterpret_cast<float4 *>(z + first),
+               add_chunks(*reinterpret_cast<const float4 *>(x + first),
+                          *reinterpret_cast<const float4 *>(y + first)));
     } else {
         for (uint32_t n = first; n < n_elements; ++n) z[n] = x[n] + y[n];
     }

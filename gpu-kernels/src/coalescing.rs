@@ -54,10 +54,19 @@
 //! # Record of tuning: [`add_vectorized`] on an H200
 //!
 //! Fewest bytes: 12 an element; fewest operations: one addition. A copy of as many
-//! bytes is the yardstick: 193 µs for 2²⁶ elements. The kernel takes 186.9 µs, 1.03
-//! times its rate, since memory likes reads better than writes. Blocks of 64 to 1024
-//! threads, two and four accesses a thread, streaming and evict-first hints were
-//! within 0.5% of it (at best 186.1 µs), or 1% behind it with more than one access.
+//! bytes is the yardstick: 759 µs for 2²⁸ elements. The kernel takes 731 µs, 1.038
+//! times its rate, since memory likes reads better than writes; at 2²⁶ it is 1.027,
+//! because what the run before left in the cache has to be written in its time.
+//!
+//! | step | measured |
+//! |---|---|
+//! | blocks of 64 to 512 threads | −0.5 to −1% |
+//! | two accesses a thread, which is twice as many bytes under way | −0.5% |
+//! | fewer bytes under way: one to six blocks a multiprocessor | −2 to −70% |
+//! | streaming stores (`st.cs`) | +0.1 to +0.5%: used |
+//! | stores evicted first, stores that do not allocate in L1 | the same |
+//! | loads by the read-only path; the other vector first | nothing |
+//! | loads that do not allocate in L1 | −7% |
 //!
 //! Left out: atomics, which coalesce by rules of their own, and the caches,
 //! which change what a sector costs but not how many are asked for.
@@ -239,7 +248,8 @@ pub unsafe fn add_vectorized(x: *const f32, y: *const f32, z: *mut f32, n_elemen
     let first = thread * CHUNK;
     if first + CHUNK <= n_elements {
         let chunk = |v: *const f32| Float4::load(v.add(first as usize).cast());
-        add_chunks(chunk(x), chunk(y)).store(z.add(first as usize).cast());
+        // Nobody reads the sums during the launch.
+        add_chunks(chunk(x), chunk(y)).store_streaming(z.add(first as usize).cast());
     } else {
         // The end of the vectors: what is left, element by element.
         for n in first..n_elements {

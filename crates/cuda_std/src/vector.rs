@@ -81,6 +81,35 @@ vectors! {
     Int4 = i32, 16, u128, x y z w;
 }
 
+impl Float4 {
+    /// Writes the vector to global memory that nobody reads soon: the caches give
+    /// its lines up before others (`st.global.cs`).
+    ///
+    /// # Safety
+    ///
+    /// As [`store`](Self::store), and `address` is in global memory.
+    #[crate::gpu_only]
+    #[inline(always)]
+    pub unsafe fn store_streaming(self, address: *mut Self) {
+        // SAFETY: writes memory that the caller vouches for.
+        unsafe {
+            core::arch::asm!(
+                "{{",
+                ".reg .b64 global;",
+                "cvta.to.global.u64 global, {address};",
+                "st.global.cs.v4.f32 [global], {{{x}, {y}, {z}, {w}}};",
+                "}}",
+                address = in(reg64) address,
+                x = in(reg32) self.x,
+                y = in(reg32) self.y,
+                z = in(reg32) self.z,
+                w = in(reg32) self.w,
+                options(nostack, preserves_flags)
+            );
+        }
+    }
+}
+
 macro_rules! packed_bits {
     ($($name:ident = $element:ident;)*) => { $(
         impl $name {
