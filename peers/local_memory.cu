@@ -70,6 +70,15 @@ constexpr uint32_t quad_elements = 4;
 constexpr uint32_t tile_quads = tile_elements / quad_elements;
 constexpr uint32_t thread_quads = (tile_quads + tile_threads - 1) / tile_threads;
 
+template <typename At>
+__device__ float sum_of(uint32_t n, At at) {
+    float sum = 0.0f;
+    uint32_t i = 0;
+    for (; i + 4 <= n; i += 4) sum += (at(i) + at(i + 1)) + (at(i + 2) + at(i + 3));
+    for (; i < n; ++i) sum += at(i);
+    return sum;
+}
+
 }  // namespace
 
 extern "C" __global__ void __launch_bounds__(tile_threads, 4)
@@ -122,20 +131,24 @@ running_mean_shared(const float *input, float *output, uint32_t n_elements, uint
     }
     chunk_sums[thread] = chunk_sum;
     __syncthreads();
+    if (window >= group * chunk) {
 #pragma unroll
-    for (uint32_t k = 1; k < group; ++k)
-        if (thread + k < tile_threads) chunk_sum += chunk_sums[thread + k];
-    group_sums[thread] = chunk_sum;
-    __syncthreads();
+        for (uint32_t k = 1; k < group; ++k)
+            if (thread + k < tile_threads) chunk_sum += chunk_sums[thread + k];
+        group_sums[thread] = chunk_sum;
+        __syncthreads();
+    }
 
     const bool has_outputs = thread * chunk < block_outputs;
     if (has_outputs) {
-        const uint32_t n_whole_chunks = window / chunk;
-        float sum = 0.0f;
-        uint32_t c = 0;
-        for (; c + group <= n_whole_chunks; c += group) sum += group_sums[thread + c];
-        for (; c < n_whole_chunks; ++c) sum += chunk_sums[thread + c];
-        for (uint32_t j = n_whole_chunks * chunk; j < window; ++j) sum += elements[j];
+        const uint32_t n_groups = window / chunk / group, n_chunks = window / chunk % group,
+                       n_singles = window % chunk;
+        const float *groups = group_sums + thread;
+        const float *chunks = chunk_sums + thread + n_groups * group;
+        const float *singles = elements + (window - n_singles);
+        float sum = sum_of(n_groups, [&](uint32_t i) { return groups[i * group]; }) +
+                    sum_of(n_chunks, [&](uint32_t i) { return chunks[i]; }) +
+                    sum_of(n_singles, [&](uint32_t i) { return singles[i]; });
         const float scale = 1.0f / static_cast<float>(window);
         const float *entering = elements + window;
 #pragma unroll

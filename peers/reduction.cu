@@ -156,18 +156,18 @@ __device__ float thread_sum(const float *values, uint32_t n, uint32_t warp, uint
     uint32_t chunk = warp * warp_tile_chunks + lane;
     if (n_chunks <= n_warps * warp_tile_chunks && is_whole(chunk)) {
         add_round(chunk);
-        return (sums.x + sums.y) + (sums.z + sums.w);
-    }
-    while (is_whole(chunk)) {
-        add_round(chunk);
-        chunk += n_warps * warp_tile_chunks;
-    }
-    if (chunk < n_chunks) {
-        const auto guarded = [&](uint32_t i) {
-            const uint32_t at = chunk + i * warp_lanes;
-            return at < n_chunks ? load(chunks + at) : make_float4(0, 0, 0, 0);
-        };
-        add(guarded(0), guarded(1), guarded(2), guarded(3));
+    } else if (chunk < n_chunks) {
+        while (is_whole(chunk)) {
+            add_round(chunk);
+            chunk += n_warps * warp_tile_chunks;
+        }
+        if (chunk < n_chunks) {
+            const auto guarded = [&](uint32_t i) {
+                const uint32_t at = chunk + i * warp_lanes;
+                return at < n_chunks ? load(chunks + at) : make_float4(0, 0, 0, 0);
+            };
+            add(guarded(0), guarded(1), guarded(2), guarded(3));
+        }
     }
     return (sums.x + sums.y) + (sums.z + sums.w);
 }
@@ -192,6 +192,23 @@ __device__ float block_sum(float value, float *warp_sums) {
     return warp_sum<warp_lanes>(lane < n_warps ? warp_sums[lane] : 0.0f);
 }
 
+// Of kernels that may start before the launch before theirs has ended.
+__device__ void wait_for_previous() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+__device__ void let_next_start() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+__device__ void prefetch_l2(const void *address) {
+    asm volatile("prefetch.global.L2 [%0];" : : "l"(__cvta_generic_to_global(address)) : "memory");
+}
+
 __device__ uint64_t word_of(float sum) { return uint64_t(1) << 32 | __float_as_uint(sum); }
 
 __device__ uint64_t load_relaxed(const uint64_t *address) {
@@ -214,15 +231,21 @@ __device__ float gathered_sum(uint64_t *words, uint32_t n_words) {
     const uint32_t lane = threadIdx.x % warp_lanes;
     uint64_t seen[lane_words];
 #pragma unroll
-    for (uint32_t k = 0; k < lane_words; ++k) {
-        const uint32_t place = k * warp_lanes + lane;
-        seen[k] = place < n_words ? load_relaxed(words + place) : word_of(0.0f);
+    for (uint32_t k = 0; k < lane_words; ++k) seen[k] = word_of(0.0f);
+    for (bool are_there = false; !are_there;) {
+#pragma unroll
+        for (uint32_t k = 0; k < lane_words; ++k) {
+            const uint32_t place = k * warp_lanes + lane;
+            if (place < n_words) seen[k] = load_relaxed(words + place);
+        }
+        are_there = true;
+#pragma unroll
+        for (uint32_t k = 0; k < lane_words; ++k) are_there &= seen[k] != 0;
     }
     float sum = 0.0f;
 #pragma unroll
     for (uint32_t k = 0; k < lane_words; ++k) {
         const uint32_t place = k * warp_lanes + lane;
-        while (seen[k] == 0) seen[k] = load_relaxed(words + place);
         sum += __uint_as_float(uint32_t(seen[k]));
         if (place < n_words) store_relaxed(words + place, 0);
     }
@@ -249,21 +272,22 @@ reduce_fast(const float *input, float *sum, uint32_t n, float *block_sums, uint3
     const uint32_t warps = blockDim.x / warp_lanes, warp = thread / warp_lanes;
 
     const uint32_t n_warps = n_blocks * warps, grid_warp = block * warps + warp;
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory");
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-
-    const float value = thread_sum(input, n, grid_warp, n_warps, LoadOnce());
+    const auto value = [&] { return thread_sum(input, n, grid_warp, n_warps, LoadOnce()); };
+    let_next_start();
     if (n_blocks == 1) {
-        const float own = block_sum(value, warp_sums);
+        const uint32_t chunk = warp * warp_tile_chunks + thread % warp_lanes;
+        if (chunk < n / chunk_items) prefetch_l2(reinterpret_cast<const float4 *>(input) + chunk);
+        if (thread == 0) prefetch_l2(sum);
+        wait_for_previous();
+        const float own = block_sum(value(), warp_sums);
         if (thread == 0) {
             *sum = own;
         }
         return;
     }
+    wait_for_previous();
     if (n_warps <= max_few_warps) {
-        const float own = warp_sum<warp_lanes>(value);
+        const float own = warp_sum<warp_lanes>(value());
         if (grid_warp != n_warps - 1) {
             if (thread % warp_lanes == 0) store_relaxed(warp_words + grid_warp, word_of(own));
             return;
@@ -272,7 +296,7 @@ reduce_fast(const float *input, float *sum, uint32_t n, float *block_sums, uint3
         if (thread % warp_lanes == 0) *sum = others + own;
         return;
     }
-    const float own = block_sum(value, warp_sums);
+    const float own = block_sum(value(), warp_sums);
     if (thread == 0) {
         block_sums[block] = own;
         is_last = inc_acq_rel(n_done, n_blocks - 1) == n_blocks - 1;

@@ -3,7 +3,7 @@
 use crate::counts::Counts;
 use crate::engine::{
     Buffer, Conditions, Contender, Engine, EngineError, EngineKind, Fill, LibraryCall, Observe,
-    Order, Prepared, SgemmMath, Timed,
+    Prepared, SgemmMath, Timed,
 };
 use crate::inputs;
 use crate::lessons::copy;
@@ -100,7 +100,6 @@ impl Clocking {
             fewest_runs: 10,
             longest_ms: 2000.0,
             touched_bytes: None,
-            order: Order::Shuffled,
             row_below_ms: 0.0,
         },
         references: false,
@@ -114,22 +113,9 @@ impl Clocking {
                 fewest_runs: 30,
                 longest_ms: 3000.0,
                 touched_bytes: None,
-                order: Order::Shuffled,
                 row_below_ms: 0.0,
             },
             references: true,
-        }
-    }
-
-    /// The same in another order.
-    #[must_use]
-    pub const fn in_order(self, order: Order) -> Self {
-        Self {
-            conditions: Conditions {
-                order,
-                ..self.conditions
-            },
-            ..self
         }
     }
 

@@ -74,6 +74,30 @@ pub unsafe fn load_once<T: ReadOnly>(address: *const T) -> T {
     unsafe { T::ordinary_load_once(address) }
 }
 
+/// Has the line of `address` fetched into the second-level cache. It is only a hint,
+/// and also one where another launch still writes: nothing is read for good.
+///
+/// # Safety
+///
+/// `address` is in global memory.
+#[crate::gpu_only]
+#[inline(always)]
+pub unsafe fn prefetch_l2<T>(address: *const T) {
+    // SAFETY: changes nothing that a program can see. Not `nomem`, so that it stays
+    // where it stands.
+    unsafe {
+        core::arch::asm!(
+            "{{",
+            ".reg .b64 global;",
+            "cvta.to.global.u64 global, {address};",
+            "prefetch.global.L2 [global];",
+            "}}",
+            address = in(reg64) address,
+            options(nostack, preserves_flags)
+        );
+    }
+}
+
 macro_rules! read_only {
     ($($type:ty = $suffix:literal, $register:ident, $($part:ident: $raw:ty as $value:expr),*;)*) => { $(
         // SAFETY: the instruction below reads exactly the type's bytes.

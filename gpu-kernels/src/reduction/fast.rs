@@ -104,7 +104,7 @@
 
 use cuda_std::atomic::{self, AcqRel, Device, Global, Relaxed};
 use cuda_std::grid;
-use cuda_std::ldg::load_once;
+use cuda_std::ldg::{load_once, prefetch_l2};
 use cuda_std::prelude::*;
 use cuda_std::vector::Float4;
 
@@ -203,25 +203,25 @@ unsafe fn thread_sum(
         let tile = at(chunk);
         [0, 1, 2, 3].map(|i| load(tile.add((i * WARP_LANES) as usize)))
     };
-    // Nothing comes after a round that is the only one.
     if n_chunks <= n_warps * WARP_TILE_CHUNKS && is_whole(chunk) {
+        // Nothing comes after a round that is the only one.
         add(round(chunk));
-        return (sums.x + sums.y) + (sums.z + sums.w);
-    }
-    while is_whole(chunk) {
-        add(round(chunk));
-        chunk += n_warps * WARP_TILE_CHUNKS;
-    }
-    // The last tile, if it is cut off before this lane's fourth chunk.
-    if chunk < n_chunks {
-        add([0, 1, 2, 3].map(|i| {
-            let chunk = chunk + i * WARP_LANES;
-            if chunk < n_chunks {
-                load(at(chunk))
-            } else {
-                Float4::default()
-            }
-        }));
+    } else if chunk < n_chunks {
+        while is_whole(chunk) {
+            add(round(chunk));
+            chunk += n_warps * WARP_TILE_CHUNKS;
+        }
+        // The last tile, if it is cut off before this lane's fourth chunk.
+        if chunk < n_chunks {
+            add([0, 1, 2, 3].map(|i| {
+                let chunk = chunk + i * WARP_LANES;
+                if chunk < n_chunks {
+                    load(at(chunk))
+                } else {
+                    Float4::default()
+                }
+            }));
+        }
     }
     (sums.x + sums.y) + (sums.z + sums.w)
 }
@@ -277,18 +277,23 @@ unsafe fn gathered_sum(words: *mut u64, n_words: u32) -> f32 {
     let lane = thread::thread_idx_x() % WARP_LANES;
     let place = |k: usize| k as u32 * WARP_LANES + lane;
     let word = |k: usize| words.add(place(k) as usize);
-    // All are asked for at once, and those that were not there again.
+    // Where there is no word, nothing is to be added, and nothing to be waited for.
     let mut seen = [word_of(0.0); LANE_WORDS];
-    unrolled::<LANE_WORDS>(|k| {
-        if place(k) < n_words {
-            seen[k] = atomic::load(word(k), Global, Device, Relaxed);
+    loop {
+        // All are asked for at once, also those that were there.
+        unrolled::<LANE_WORDS>(|k| {
+            if place(k) < n_words {
+                seen[k] = atomic::load(word(k), Global, Device, Relaxed);
+            }
+        });
+        let mut are_there = true;
+        unrolled::<LANE_WORDS>(|k| are_there &= seen[k] != 0);
+        if are_there {
+            break;
         }
-    });
+    }
     let mut sum = 0.0;
     unrolled::<LANE_WORDS>(|k| {
-        while seen[k] == 0 {
-            seen[k] = atomic::load(word(k), Global, Device, Relaxed);
-        }
         sum += f32::from_bits(seen[k] as u32);
         if place(k) < n_words {
             atomic::store(word(k), 0, Global, Device, Relaxed);
@@ -325,20 +330,30 @@ pub unsafe fn reduce_fast(
     let warp = thread / WARP_LANES;
     let n_warps = n_blocks * block_warps;
     let grid_warp = block * block_warps + warp;
-    grid::wait_for_previous();
+    let is_lane_0 = thread % WARP_LANES == 0;
+    let value = || thread_sum(input, n, grid_warp, n_warps, |chunk| load_once(chunk));
     grid::let_next_start();
-
-    let value = thread_sum(input, n, grid_warp, n_warps, |chunk| load_once(chunk));
     if n_blocks == 1 {
-        let own_sum = block_sum(value, warp_sums);
+        // One block has little else to do while it waits. Of memory, this says only
+        // which: what the launch before still writes there is not missed. And that
+        // each path waits by itself has its instructions fetched meanwhile.
+        let chunk = first_chunk(warp, thread % WARP_LANES);
+        if chunk < n / CHUNK {
+            prefetch_l2(input.cast::<Float4>().add(chunk as usize));
+        }
+        if thread == 0 {
+            prefetch_l2(sum);
+        }
+        grid::wait_for_previous();
+        let own_sum = block_sum(value(), warp_sums);
         if thread == 0 {
             *sum = own_sum;
         }
         return;
     }
+    grid::wait_for_previous();
     if n_warps <= MAX_FEW_WARPS {
-        let own_sum = warp_sum(value, WARP_LANES);
-        let is_lane_0 = thread % WARP_LANES == 0;
+        let own_sum = warp_sum(value(), WARP_LANES);
         if grid_warp != n_warps - 1 {
             if is_lane_0 {
                 let word = warp_words.add(grid_warp as usize);
@@ -352,6 +367,7 @@ pub unsafe fn reduce_fast(
         }
         return;
     }
+    let value = value();
     let own_sum = block_sum(value, warp_sums);
     if thread == 0 {
         *block_sums.add(block as usize) = own_sum;

@@ -9,7 +9,7 @@ use crate::bench::Clocking;
 use crate::compare::{Comparison, Verdict};
 use crate::engine::gpu::Gpu;
 use crate::engine::twins::Twins;
-use crate::engine::{Buffer, Clocked, Contender, Engine, EngineKind, Order, Timed};
+use crate::engine::{Buffer, Clocked, Contender, Engine, EngineKind, Timed};
 use crate::lessons::copy;
 use crate::measure::Times;
 use crate::registry::{self, Effort, Registered, Shape};
@@ -56,10 +56,6 @@ pub struct Args {
     /// take long.
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(30..))]
     samples: u32,
-
-    /// Whether each round has an order of its own, or all have the same one.
-    #[arg(long, value_enum, default_value_t)]
-    order: Order,
 
     /// Folder of the CUDA C++ twins, for nvcc to compile; `peers` beside the
     /// program or in the current folder is found by itself.
@@ -137,7 +133,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         }
     }
     let empty = empty_launch(&gpu, args.samples);
-    let mut clocking = Clocking::thorough(args.samples).in_order(args.order);
+    let mut clocking = Clocking::thorough(args.samples);
     if let Some(alone) = &empty[0] {
         clocking = clocking.with_rows_below(SHORT * alone.median_ms as f32);
     }
@@ -148,7 +144,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     let report = BenchReport::new(
         gpu.device(),
         peers,
-        (args.samples, args.order),
+        args.samples,
         empty,
         &results[n_wrong_twins..],
     );

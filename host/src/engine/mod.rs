@@ -29,7 +29,7 @@ pub use choose::{EngineChoice, choose};
 pub use error::{EngineError, Place};
 pub use launch::{LaunchConfig, Prepared, launch};
 pub use library::{Library, LibraryCall, SgemmMath};
-pub use timing::{Clocked, Conditions, Contender, Fill, Order, Timed};
+pub use timing::{Clocked, Conditions, Contender, Fill, Timed};
 
 use crate::counts::Counts;
 use std::fmt;
@@ -148,7 +148,7 @@ pub trait Engine {
     /// and the engine counts.
     fn launch(&self, launch: &Prepared, observe: Observe) -> Result<Option<Counts>, EngineError>;
 
-    /// Times the contenders in turn with a clock on the device, so
+    /// Times the contenders in turn (A B C A B C …) with a clock on the device, so
     /// that what changes with time changes for all. They are warm when the clock
     /// starts, and use several sets of copies of their buffers, as far as that
     /// takes their data out of the cache. What the buffers hold afterwards is what

@@ -6,7 +6,6 @@
 
 use super::Prepared;
 use super::library::LibraryCall;
-use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// Bytes of device memory that are set to a value.
@@ -105,22 +104,6 @@ pub struct Contender<'a> {
     pub timed: Timed<'a>,
 }
 
-/// Who follows whom, round by round.
-///
-/// A run finds its predecessor's last writes in the second-level cache and has to
-/// write them back: in a fixed order, one that follows a copy pays for more than one
-/// that follows a sum.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Order {
-    /// Every round in the same order: A B C, A B C, …
-    Fixed,
-    /// Every round in an order of its own, the same ones in every run of the program:
-    /// A B C, C A B, B A C, …
-    #[default]
-    Shuffled,
-}
-
 /// How often the contenders run, and on how much memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Conditions {
@@ -132,8 +115,6 @@ pub struct Conditions {
     pub longest_ms: f32,
     /// Bytes that a run touches, if fewer than its buffers hold.
     pub touched_bytes: Option<u64>,
-    /// Who follows whom.
-    pub order: Order,
     /// If runs of the first contender take less than this many milliseconds, all are
     /// also timed many in a row.
     pub row_below_ms: f32,
@@ -150,7 +131,7 @@ impl Conditions {
 }
 
 /// How warm and how fast the device was, as it says itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Sensors {
     /// Clock of the multiprocessors.
     pub sm_clock_mhz: Option<u32>,
@@ -187,9 +168,9 @@ pub struct Clocked {
 }
 
 /// Sets of buffers that make one set of `set_bytes` leave a cache of
-/// `cache_bytes` before it is used again, for this many contenders in turn.
-/// `None` if that takes more than `most` sets: the data is small, and stays in
-/// the cache.
+/// `cache_bytes` before it is used again, for this many contenders in turn; two at
+/// least, so that no run follows itself on the same one. `None` if that takes more
+/// than `most` sets: the data is small, and stays in the cache.
 pub fn sets_out_of_cache(
     set_bytes: u64,
     cache_bytes: u64,
@@ -200,7 +181,8 @@ pub fn sets_out_of_cache(
     const CACHES: u64 = 4;
     let n_sets = (CACHES * cache_bytes).div_ceil(set_bytes.max(1));
     // With a common factor a contender would meet only some of the sets.
-    (n_sets.max(1)..=u64::from(most))
+    let least = u64::from(most).clamp(1, 2);
+    (n_sets.max(least)..=u64::from(most))
         .find(|&n_sets| gcd(n_sets, u64::from(n_contenders.max(1))) == 1)
         .map(|n_sets| n_sets as u32)
 }
@@ -211,13 +193,16 @@ fn gcd(a: u64, b: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Conditions, Fill, Order, Timed, sets_out_of_cache};
+    use super::{Conditions, Fill, Timed, sets_out_of_cache};
 
     #[test]
     fn sets_add_up_to_four_caches_and_every_contender_meets_each() {
         const MB: u64 = 1 << 20;
-        // Large enough alone.
-        assert_eq!(sets_out_of_cache(200 * MB, 50 * MB, 3, 64), Some(1));
+        // Large enough alone, but the run before is on another.
+        assert_eq!(sets_out_of_cache(200 * MB, 50 * MB, 3, 64), Some(2));
+        assert_eq!(sets_out_of_cache(200 * MB, 50 * MB, 4, 64), Some(3));
+        // No memory for another.
+        assert_eq!(sets_out_of_cache(200 * MB, 50 * MB, 4, 1), Some(1));
         // 4 × 50 MB in sets of 48 MB are five.
         assert_eq!(sets_out_of_cache(48 * MB, 50 * MB, 3, 64), Some(5));
         // With five contenders each would have one set for itself: six.
@@ -225,8 +210,8 @@ mod tests {
         // Too small to be worth it.
         assert_eq!(sets_out_of_cache(MB, 50 * MB, 3, 64), None);
         assert_eq!(sets_out_of_cache(0, 50 * MB, 3, 64), None);
-        // One contender, no cache: nothing to do.
-        assert_eq!(sets_out_of_cache(100, 0, 1, 64), Some(1));
+        // One contender, no cache: no more.
+        assert_eq!(sets_out_of_cache(100, 0, 1, 64), Some(2));
     }
 
     #[test]
@@ -236,7 +221,6 @@ mod tests {
             fewest_runs: 30,
             longest_ms: 1000.0,
             touched_bytes: None,
-            order: Order::Fixed,
             row_below_ms: 0.0,
         };
         assert_eq!(conditions.n_runs_of(0.1), 100);

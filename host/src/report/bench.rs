@@ -2,8 +2,8 @@
 //! is null or left out; fields are added, but never change their meaning without a
 //! new number.
 
+use crate::engine::DeviceProperties;
 use crate::engine::timing::Sensors;
-use crate::engine::{DeviceProperties, Order};
 use crate::measure::{Side, Times, geometric_mean};
 use crate::report::json;
 use crate::run::{CaseResult, Status};
@@ -33,9 +33,6 @@ pub struct BenchReport {
     pub peers: Vec<Peer>,
     /// Runs of each that were wanted.
     pub n_runs: u32,
-    /// Who followed whom.
-    #[serde(default = "always_the_same")]
-    pub order: Order,
     /// A launch that does nothing: the part of every time that is no kernel's.
     pub empty_launch: Option<Times>,
     /// The same, one of many in a row.
@@ -47,11 +44,6 @@ pub struct BenchReport {
     pub scoreboard: Vec<scoreboard::Row>,
     /// One a kernel and shape.
     pub cases: Vec<Case>,
-}
-
-/// The order of files that do not name one.
-fn always_the_same() -> Order {
-    Order::Fixed
 }
 
 /// The machine, as far as it tells.
@@ -254,7 +246,7 @@ impl BenchReport {
     pub fn new(
         device: &DeviceProperties,
         peers: Vec<Peer>,
-        (n_runs, order): (u32, Order),
+        n_runs: u32,
         [empty_launch, empty_launch_in_row]: [Option<Times>; 2],
         results: &[CaseResult],
     ) -> Self {
@@ -267,7 +259,6 @@ impl BenchReport {
             machine: Machine::from(device),
             peers,
             n_runs,
-            order,
             empty_launch,
             empty_launch_in_row,
             twins: TwinSummary::of(&cases),
@@ -321,7 +312,6 @@ pub mod tests {
     //! Also makes cases for the tests of other files.
 
     use super::{BenchReport, Case, TwinSummary};
-    use crate::engine::Order;
     use crate::measure::{Side, Times};
     use crate::run::Status;
     use std::collections::BTreeMap;
@@ -374,7 +364,6 @@ pub mod tests {
             machine: super::Machine::default(),
             peers: Vec::new(),
             n_runs: 100,
-            order: Order::Shuffled,
             empty_launch: Some(times(0.003)),
             empty_launch_in_row: None,
             twins: TwinSummary::of(&cases),

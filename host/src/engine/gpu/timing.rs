@@ -10,23 +10,21 @@
 //! - Data that the run before left in the second-level cache. So the contenders
 //!   use several sets of buffers, copies of the ones they were given, whose sum is
 //!   four caches ([`sets_out_of_cache`]).
-//! - What the run before wrote and nobody has written back yet. So every round has
-//!   an order of its own ([`Order`]): all follow all, and pay the same on average.
+//! - Lines in that cache that another contender wrote and that are still to be
+//!   written to memory, which whoever comes next pays for. So each timed run comes
+//!   after an untimed one of the same contender, as in a loop.
 //! - Clocks that are still rising, and code that is loaded at its first launch.
 //!   So everything runs for some time before ([`WARM_UP_MS`]).
 //!
 //! Left out: clocks are not fixed. They are read, and what is compared is timed
 //! in turn.
 
-use super::super::timing::{Clocked, Conditions, Contender, Fill, Order, Timed, sets_out_of_cache};
+use super::super::timing::{Clocked, Conditions, Contender, Fill, Timed, sets_out_of_cache};
 use super::super::{Buffer, EngineError, LibraryCall, Place};
 use super::graph::Graph;
 use super::session::{Resolved, RunError, Session, failed};
 use super::{Gpu, memory};
 use cust::event::{Event, EventFlags, EventStatus};
-use rand::SeedableRng;
-use rand::rngs::StdRng;
-use rand::seq::SliceRandom;
 use std::collections::BTreeMap;
 
 /// Sets of buffers, at most.
@@ -40,7 +38,7 @@ const WARM_UP_MS: f32 = 40.0;
 const HEAD_START_BYTES: u64 = 1 << 30;
 
 /// Runs in a group.
-const GROUP_RUNS: usize = 32;
+const GROUP_RUNS: usize = 20;
 
 /// A round that takes this long needs no head start: its runs are themselves
 /// long enough for the host to keep ahead.
@@ -333,15 +331,15 @@ type Span = (usize, Event, Event);
 impl Clock<'_> {
     fn run(&self, gpu: &Gpu, conditions: &Conditions) -> Result<Clocked, RunError> {
         // What is loaded or allocated at the first launch is so now.
-        let mut turns = Turns::new(self.n_contenders, self.sets.len(), conditions.order);
-        self.untimed_rounds(1, &mut turns)?;
+        let mut n_turns = 0;
+        self.untimed_rounds(1, &mut n_turns)?;
         self.session.wait()?;
         let mut probe = Vec::new();
-        self.timed_round(&mut turns, &mut probe)?;
+        self.timed_round(&mut n_turns, &mut probe)?;
         self.session.wait()?;
         let round_ms: f32 = spans_ms(&probe)?.iter().map(|&(_, ms)| ms).sum();
         let n_warm = (WARM_UP_MS / round_ms.max(1e-3)) as usize;
-        self.untimed_rounds(n_warm.clamp(1, 2000), &mut turns)?;
+        self.untimed_rounds(n_warm.clamp(1, 2000), &mut n_turns)?;
         self.session.wait()?;
 
         let n_rounds = conditions.n_runs_of(round_ms) as usize;
@@ -359,11 +357,11 @@ impl Clock<'_> {
             if round_ms <= LONG_ROUND_MS {
                 memory::enqueue_fill(self.session, &self.head_start)?;
                 // The fill leaves a cache full of lines to be written back.
-                self.untimed_rounds(1, &mut turns)?;
+                self.untimed_rounds(1, &mut n_turns)?;
             }
             let first = spans.len();
             for _ in 0..n_rounds {
-                self.timed_round(&mut turns, &mut spans)?;
+                self.timed_round(&mut n_turns, &mut spans)?;
             }
             let (_, start, _) = &spans[first];
             let has_begun = start.query().map_err(failed("cuEventQuery"))? == EventStatus::Ready;
@@ -421,8 +419,6 @@ impl Clock<'_> {
         for _ in 0..conditions.n_runs {
             memory::enqueue_fill(self.session, &self.head_start)?;
             for (contender, graph) in &rows {
-                // The first after another's is not timed: it finds another's code
-                // in the caches, and after the fill the cache's lines unwritten.
                 enqueue_row(graph)?;
                 spans.push(self.timed_span(*contender, || enqueue_row(graph))?);
             }
@@ -435,10 +431,18 @@ impl Clock<'_> {
         Ok((n_in_row as u32, rows_ms))
     }
 
-    fn untimed_rounds(&self, n_rounds: usize, turns: &mut Turns) -> Result<(), RunError> {
+    /// The sets take turns from run to run, not from round to round: two
+    /// contenders that share buffers do not follow each other on the same ones.
+    fn turn(&self, contender: usize, n_turns: &mut usize) -> &Turn<'_> {
+        let set = *n_turns % self.sets.len();
+        *n_turns += 1;
+        &self.sets[set][contender]
+    }
+
+    fn untimed_rounds(&self, n_rounds: usize, n_turns: &mut usize) -> Result<(), RunError> {
         for _ in 0..n_rounds {
-            for (contender, set) in turns.next_round() {
-                let turn = &self.sets[set][contender];
+            for contender in 0..self.n_contenders {
+                let turn = self.turn(contender, n_turns);
                 enqueue(self.session, &turn.before)?;
                 enqueue(self.session, &turn.timed)?;
             }
@@ -446,9 +450,14 @@ impl Clock<'_> {
         Ok(())
     }
 
-    fn timed_round(&self, turns: &mut Turns, spans: &mut Vec<Span>) -> Result<(), RunError> {
-        for (contender, set) in turns.next_round() {
-            let turn = &self.sets[set][contender];
+    fn timed_round(&self, n_turns: &mut usize, spans: &mut Vec<Span>) -> Result<(), RunError> {
+        for contender in 0..self.n_contenders {
+            // What another has left in the caches is nobody's: lines still to be
+            // written, and its code. So each comes after an untimed run of itself.
+            let turn = self.turn(contender, n_turns);
+            enqueue(self.session, &turn.before)?;
+            enqueue(self.session, &turn.timed)?;
+            let turn = self.turn(contender, n_turns);
             enqueue(self.session, &turn.before)?;
             spans.push(self.timed_span(contender, || enqueue(self.session, &turn.timed))?);
         }
@@ -475,40 +484,6 @@ impl Clock<'_> {
     }
 }
 
-/// Whose turn it is, and on which set of buffers.
-struct Turns {
-    contenders: Vec<usize>,
-    n_sets: usize,
-    next_set: usize,
-    /// Of shuffled rounds.
-    random: Option<StdRng>,
-}
-
-impl Turns {
-    fn new(n_contenders: usize, n_sets: usize, order: Order) -> Self {
-        const SEED: u64 = 1;
-        Self {
-            contenders: (0..n_contenders).collect(),
-            n_sets,
-            next_set: 0,
-            random: (order == Order::Shuffled).then(|| StdRng::seed_from_u64(SEED)),
-        }
-    }
-
-    /// Every contender once, each with a set. The sets take turns from run to run,
-    /// not from round to round: two contenders that share buffers do not follow each
-    /// other on the same ones.
-    fn next_round(&mut self) -> Vec<(usize, usize)> {
-        if let Some(random) = &mut self.random {
-            self.contenders.shuffle(random);
-        }
-        let first = self.next_set;
-        self.next_set = (first + self.contenders.len()) % self.n_sets;
-        let sets = (0..self.n_sets).cycle().skip(first);
-        self.contenders.iter().copied().zip(sets).collect()
-    }
-}
-
 /// Contender and time of each span, when all have passed.
 fn spans_ms(spans: &[Span]) -> Result<Vec<(usize, f32)>, RunError> {
     spans
@@ -520,30 +495,4 @@ fn spans_ms(spans: &[Span]) -> Result<Vec<(usize, f32)>, RunError> {
             Ok((*contender, ms))
         })
         .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Order, Turns};
-
-    #[test]
-    fn a_fixed_order_goes_through_contenders_and_sets() {
-        let mut turns = Turns::new(3, 2, Order::Fixed);
-        assert_eq!(turns.next_round(), [(0, 0), (1, 1), (2, 0)]);
-        assert_eq!(turns.next_round(), [(0, 1), (1, 0), (2, 1)]);
-    }
-
-    #[test]
-    fn shuffled_everyone_has_one_turn_a_round_and_follows_everyone() {
-        let mut turns = Turns::new(3, 4, Order::Shuffled);
-        let mut pairs = std::collections::BTreeSet::new();
-        for _ in 0..100 {
-            let round: Vec<usize> = turns.next_round().into_iter().map(|(who, _)| who).collect();
-            pairs.extend(round.windows(2).map(|pair| (pair[0], pair[1])));
-            let mut all = round;
-            all.sort_unstable();
-            assert_eq!(all, [0, 1, 2]);
-        }
-        assert_eq!(pairs.len(), 6);
-    }
 }
