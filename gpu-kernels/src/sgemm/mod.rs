@@ -35,16 +35,16 @@
 //! |---|---|---|---|
 //! | [`naive`] | | 28.9 ms | 0.09 |
 //! | [`tiled`] | 10.3 ms | 16.0 ms | 0.17 |
-//! | [`registers::sgemm_column`] | 3.1 ms | 7.8 ms | 0.35 |
+//! | [`registers::sgemm_column`] | 3.1 ms | 7.46 ms | 0.36 |
 //! | [`registers::sgemm_square`] | 2.7 ms | 4.56 ms | 0.59 |
 //! | [`vectors`] | 2.5 ms | 3.53 ms | 0.76 |
 //! | [`pipelined`] | 2.4 ms | 3.26 ms | 0.83 |
 //! | [`fast`] | 2.2 ms | 2.76 ms | 0.98 |
-//! | [`specialized`] | 2.2 ms | 2.58 ms | 1.046 |
-//! | [`balanced`] | 2.2 ms | 2.56 ms | 1.052 |
+//! | [`specialized`] | 2.2 ms | 2.56 ms | 1.050 |
+//! | [`balanced`] | 2.2 ms | 2.52 ms | 1.068 |
 //!
-//! The last one has 1.037 of cuBLAS's speed at 2048³ (0.331 ms) and 1.057 at 8192³ (20.3 ms).
-//! Where rows do not start at multiples of 16 bytes it has 0.91 (4095×4097×4093; `fast` 0.75):
+//! The last one has 1.055 of cuBLAS's speed at 2048³ (0.327 ms) and 1.074 at 8192³ (20.0 ms).
+//! Where rows do not start at multiples of 16 bytes it has 0.92 (4095×4097×4093; `fast` 0.74):
 //! it copies element by element then, lanes side by side, where `fast` has four-way bank
 //! conflicts besides.
 //!
@@ -52,14 +52,15 @@
 //! [`tiled`] with 0.83. nvcc had seen that four values of A lie together, and loaded them by one
 //! instruction; LLVM is not told that the shared arrays are aligned, and had not. (To unroll
 //! as far as nvcc does, and to fit as many blocks, had changed nothing.) Now the loads are
-//! written out: 1.02 and 0.94. What was left of the column were registers: 40 are to do for
+//! written out: 0.94 and 1.02. What was left of the column were registers: 40 are to do for
 //! three blocks a multiprocessor, and ptxas made room by reading the thread's number anew
 //! three times a tile. One array for both tiles and fewer bounds took two of these out of the
-//! loop, which is now three instructions shorter than nvcc's; no GPU has timed that.
+//! loop: 0.98.
 //!
 //! # What explains the last steps
 //!
-//! The profiler's reasons for warps that wait, in warps an issued instruction:
+//! The profiler's reasons for warps that wait, in warps an issued instruction (`balanced` in
+//! a variant that took 2.57 ms):
 //!
 //! | | [`fast`] | cuBLAS | [`balanced`] |
 //! |---|---|---|---|
@@ -75,16 +76,20 @@
 //!   two must be of different parity. The assembler (ptxas) chooses the registers and the
 //!   order of the multiply-adds. Among copies and addresses it does so badly; where there is
 //!   nothing but loads and multiply-adds, well. Counted by that rule a loop of `fast` takes
-//!   1223 cycles for 1024 multiply-adds, one of `specialized` 1116.
-//! - *Predicted and measured.* From 2.76 ms to 2.50 by the rule; measured 2.58. Copies that
-//!   go on while results are stored were to give 0.04 ms and equal shares 0.07: together they
-//!   gave 0.02. The blocks that stay have more to keep in registers, and the loop that ptxas
-//!   makes is worse (1132). The same program in CUDA C++, with a loop of 1098, took 2.52 ms.
+//!   1223 cycles for 1024 multiply-adds, one of `specialized` 1097.
+//! - *Predicted and measured.* From 2.76 ms to 2.50 by the rule; measured 2.56. Copies that
+//!   go on while results are stored were to give 0.04 ms, equal shares 0.07: together they
+//!   gave 0.04.
 //! - *Registers decide.* 9 warps of 224 registers do not exist: a scheduler has 16,384 and
 //!   three warps of the nine. So registers must change hands
 //!   ([`warpgroup`](cuda_std::warpgroup)). With 216 for those that multiply and 72 for those
 //!   that copy nothing is spilled. With 224 and 56 a few values of the copiers are, and then
-//!   ptxas assigns all registers of the kernel worse: 2.75 ms, as slow as `fast`.
+//!   ptxas assigns all registers of the kernel worse: `balanced` took 2.75 ms, as long as
+//!   `fast`.
+//! - *What else ptxas makes of it.* To ask early whether the next stage is full, so that
+//!   nobody waits for the answer: 2.56 ms in place of 2.52. All lanes arriving in place of one
+//!   a warp: 2.54 to 2.59 ms. By the rule these loops take 1097 to 1132 cycles, and their
+//!   times follow it only roughly.
 //!
 //! What helped before that: to ask outside the loop whether B's rows are aligned (2.87 to
 //! 2.77 ms: the branch parted the loop); copies right after the barrier instead of in the
@@ -98,13 +103,13 @@
 //! a pattern, since ptxas orders them anew); blocks in groups of rows for the L2 cache, and
 //! streaming stores (within 0.4 %: memory is busy a thirtieth of the time). In `fast`, tiles
 //! 16 deep are 0.4 % faster as nvcc compiles them and 2 % slower as rustc does; 24 deep, up to
-//! 3 % faster at 8192³ and 6 % slower at 2048³. In `specialized`, tiles 8 deep or 16, three to
-//! eight stages, and an early question for the next stage or none are all within 2 %; B by
-//! bulk copies (`cp.async.bulk`) took 10 % *longer*, with the same loop.
+//! 3 % faster at 8192³ and 6 % slower at 2048³. With roles, tiles 8 deep or 16 and three to
+//! eight stages are all within 2 %; B by bulk copies (`cp.async.bulk`) took 10 % *longer*, with
+//! the same loop.
 //!
-//! What would be tried next: a better assignment of registers in `balanced` (the rule says
-//! 1.5 %); both tiles by tensor copies (TMA), which need A transposed in memory or another way
-//! to read it.
+//! What would be tried next: where rows of B are not aligned, copies of 16 bytes all the same,
+//! and a tile that starts where they do; both tiles by tensor copies (TMA), which need A
+//! transposed in memory or another way to read it.
 //!
 //! # Edges
 //!

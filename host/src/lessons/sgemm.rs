@@ -137,9 +137,9 @@ static KERNELS: [KernelEntry; 9] = [
 /// Both tell the same.
 const RACECHECK_ON_ROLES: KnownAlarm = KnownAlarm {
     tool: "racecheck",
-    reason: "copiers and multipliers are ordered by barriers in memory (mbarrier), at which copies \
-             arrive by themselves and one lane arrives for its warp; the simulator's checks know \
-             both, and find nothing",
+    reason: "one lane arrives at a barrier in memory for its whole warp, after a warp barrier; where \
+             a stage is filled again, racecheck takes the other lanes' reads for unordered (it is \
+             silent when every lane arrives)",
 };
 
 /// Sizes at which the fast ones are timed: also a wave of tiles, and many, and rows that
