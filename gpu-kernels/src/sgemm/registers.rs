@@ -1,14 +1,14 @@
 //! Many elements a thread: sums in registers, so that a value that was loaded from
 //! shared memory is used more than once.
 //!
-//! A thread that computes R×S elements of C loads R values of A and S of B for
-//! R·S multiply-adds:
+//! A thread that computes R×S elements of C takes R values of A and S of B for
+//! R·S multiply-adds. Of A four values along k come by one load, where they lie together:
 //!
-//! | elements a thread | loads a multiply-add |
-//! |---|---|
-//! | 1×1 ([`tiled`](super::tiled)) | 2 |
-//! | 8×1 ([`sgemm_column`]) | 9/8 |
-//! | 8×8 ([`sgemm_square`]) | 1/4 |
+//! | elements a thread | values a multiply-add | loads |
+//! |---|---|---|
+//! | 1×1 ([`tiled`](super::tiled)) | 2 | 5/4 |
+//! | 8×1 ([`sgemm_column`]) | 9/8 | 3/8 |
+//! | 8×8 ([`sgemm_square`]) | 1/4 | 1/4 |
 //!
 //! A multiprocessor does 4 multiply-adds of a warp a cycle and serves one request to
 //! shared memory: with more than 1/4 load a multiply-add it waits for shared memory.

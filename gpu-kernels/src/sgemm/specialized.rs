@@ -18,7 +18,7 @@
 //!
 //! Sums and fragments take more registers than twelve warps can have each: 65,536 for
 //! 384 threads are 168 for one. So the copiers give most of theirs up, and the
-//! multipliers take them ([`warpgroup`]). Only Hopper can do that.
+//! multipliers take them ([`warpgroup`](cuda_std::warpgroup)). Only Hopper can do that.
 
 use cuda_std::cp_async::{ca_or_zeros, cg_or_zeros, wait_all};
 use cuda_std::mbarrier;
