@@ -66,12 +66,22 @@
 //! # Record of tuning: [`running_mean_shared`] on an H200
 //!
 //! Fewest bytes: 8 an element, 537 MB for 2²⁶, which the driver's copy moves in
-//! 130 µs; fewest operations: three an output. Windows of 4 and 32 took 133.4 µs
-//! and 133.1 (0.975 of the copy and more), of 1024 134.5 µs (0.965) and in another
-//! build 133.4 (0.968); loads through the read-only path brought 0.5%.
+//! 130 µs; fewest operations: three an output. Tiles of 256 threads with 23 elements
+//! each took 133.4, 133.1 and 134.5 µs for windows of 4, 32 and 1024 (0.975, 0.975 and
+//! 0.965 of the copy's speed; on another card 0.968, 0.968 and 0.960); loads through the
+//! read-only path brought 0.5%. Now it is 0.973 to 0.981 for windows from 128 on, and
+//! 0.968 for shorter ones. To be tried next: 256 threads of 23 again, now that no loop is
+//! left as rustc leaves it, and 512 of 13 for windows that fit (0.977 in CUDA C++).
 //!
 //! | step | predicted | measured, windows of 4, 32, 1024 |
 //! |---|---|---|
+//! | 384 threads of 17, sums of four chunks | +1% | −0.2%, −0.1%, +0.5% |
+//! | no sums of four chunks where no window has four | +0.5% | 0 |
+//! | loops that rustc leaves as they are: four loads under way | 0 | +2% at 1000, which has 14 elements beside its chunks |
+//! | sums of eight chunks, or four sums of chunks side by side | +0.5% | −0.5%, −0.5%, 0 |
+//! | 256 threads of 23, five or six blocks a multiprocessor | +1% | −0.5%, −0.5%, −0.7% |
+//! | 256 threads of 19, seven blocks | +1% | −0.5%, 0, +0.7% |
+//! | copies to shared memory that pass no register (`cp.async`) | +1% | −7%, −0.5%, −5% |
 //! | smaller tiles, as small blocks copy best: 15 elements a thread | +1% | +0.5%, +0.5%, −5%: the halo |
 //! | 128 threads of 23 | +1% | +1%, +1%, −1% |
 //! | 19 a thread, six blocks a multiprocessor | +1% | −0.5%, −0.5%, +1% |

@@ -36,12 +36,12 @@
 //!
 //! # The ticket
 //!
-//! Of many blocks, one that waits would look at thousands of words. Instead, whichever
-//! block is done last does the rest. Thread 0 of each block stores the block's sum and then draws a ticket: it
-//! adds 1 to a counter and looks at what was there. Who draws the last one knows
-//! that all sums are stored. But *stored* is not *visible*: a processor may let
-//! the counter's new value out before the sum. The order has to be asked for,
-//! on both sides:
+//! Of many blocks, one that waits would look at thousands of words. Instead,
+//! whichever block is done last does the rest. Thread 0 of each block stores the
+//! block's sum and then draws a ticket: it adds 1 to a counter and looks at what
+//! was there. Who draws the last one knows that all sums are stored. But *stored*
+//! is not *visible*: a processor may let the counter's new value out before the
+//! sum. The order has to be asked for, on both sides:
 //!
 //! ```text
 //!   block A                                  last block
@@ -63,10 +63,11 @@
 //! # Record of tuning, on two H200
 //!
 //! Fewest bytes: 4 an element; fewest operations: one addition. At the card's
-//! 4.8 TB/s, 2³⁰ elements take 895 µs, and that is the floor. CUB's
-//! `DeviceReduce::Sum` took 946 µs on one card and 925 on the other, this kernel
-//! 936 and 917 µs: 1.011 and 1.008 times as fast, at 97.5% of the floor. At 2²⁹ it
-//! was 1.010 and 1.008, at 2²⁸ 1.018 and 1.013.
+//! 4.8 TB/s, 2³⁰ elements take 895 µs, and that is the floor. This kernel takes
+//! 914 µs, CUB's `DeviceReduce::Sum` 925 to 928: 1.012 to 1.015 times as fast, at 97.9%
+//! of the floor; at 2²⁹ it is 1.016, at 2²⁸ 1.03. (With a fixed order of sides it seemed
+//! to be 1.022 and more at 2³⁰: CUB always came after a copy, and had its last writes
+//! to wait for.)
 //!
 //! | step | predicted | measured at 2²⁸, 2²⁹, 2³⁰ |
 //! |---|---|---|
@@ -77,6 +78,7 @@
 //! | blocks of 256 and 512 threads | 0 | −0.5% |
 //! | loads evicted first, streaming, 256-byte prefetch | +0.5% | 0 |
 //! | a range of its own for each block | −1% | −1% and more |
+//! | blocks of 512 or 1024 threads, three to sixteen rounds, whole waves of blocks | ±0.3% | ±0.1% |
 //! | the words and the last block instead of the ticket, at 2²⁰ in a row | −0.3 µs | −0.25 µs of 3.5; not used, since it keeps a block waiting |
 //!
 //! Few elements: what counts is how many things follow each other. Of one sum alone,
@@ -94,13 +96,19 @@
 //! | four or eight warps' sums read by one thread, not by shuffles | −0.05 | 0.83 | 0.95 | | |
 //! | the words, a block each | −0.5 | | | | 2.0 |
 //! | the words, a warp each, no barrier | −0.1 | | | 1.6 | 1.8 |
-//! | addresses computed before the wait | −0.05 | 0 | 0 | 0 | 0 |
+//! | the next one may start before this one has waited, not after | −0.05 | −0.1 | −0.08 | 0 | 0 |
+//! | the lines of input and result prefetched before the wait | −0.05 | −0.06 | −0.08 | −0.08 | 0 |
 //! | all threads' sums in shared memory, no shuffles before the barrier | −0.05 | 0 | +0.01 | +0.1 | +0.2 |
 //! | 8 or 16 loads under way a thread, half or twice the threads | ±0.05 | 0 | +0.02 to +0.05 | 0 | 0 to +0.05 |
 //!
-//! Left at 2¹²: 16 KB come into one multiprocessor at 64 bytes a cycle, 0.13 µs; more
-//! multiprocessors would have to talk to each other, which takes 0.3. To be tried next: a
-//! cluster of two to four blocks, which read each other's shared memory.
+//! | a cluster of two to eight blocks, sums in the first one's shared memory | −0.1 | +0.3 | +0.25 | +0.1 | |
+//!
+//! In `bench` this kernel takes 0.85, 0.95, 1.26 and 1.47 µs in a row, 1.81, 1.30, 1.86
+//! and 1.72 times as fast as CUB; alone 4.0, 4.1, 4.6 and 4.7 µs, 1.08, 1.00, 1.32 and
+//! 1.37 times. At 2¹² 16 KB come into one multiprocessor, at 64 bytes a cycle 0.13 µs,
+//! and more multiprocessors would have to talk to each other, which takes 0.25. To be
+//! tried next: a kernel of its own for one block, a third as long, since instructions
+//! are fetched, too.
 
 use cuda_std::atomic::{self, AcqRel, Device, Global, Relaxed};
 use cuda_std::grid;

@@ -148,7 +148,7 @@ pub trait Engine {
     /// and the engine counts.
     fn launch(&self, launch: &Prepared, observe: Observe) -> Result<Option<Counts>, EngineError>;
 
-    /// Times the contenders in turn (A B C A B C …) with a clock on the device, so
+    /// Times the contenders in turn (A A B B A A …, the second of each pair) with a clock on the device, so
     /// that what changes with time changes for all. They are warm when the clock
     /// starts, and use several sets of copies of their buffers, as far as that
     /// takes their data out of the cache. What the buffers hold afterwards is what
