@@ -98,7 +98,6 @@ namespace {
 constexpr unsigned LARGE_TILE = 64;
 constexpr unsigned CHUNK = 4;
 constexpr unsigned SQUARES = LARGE_TILE / CHUNK;
-constexpr unsigned LARGE_THREADS = SQUARES * SQUARES;
 
 __device__ __forceinline__ unsigned chunk_index(unsigned square_row, unsigned square_column,
                                                 unsigned row_in_square) {
@@ -137,47 +136,100 @@ __device__ __forceinline__ void transpose_squares(float4* tile, const float* inp
     store(3, make_float4(square[0].w, square[1].w, square[2].w, square[3].w));
 }
 
-// Rows that start anywhere: each output row is cut at the sectors' borders before
-// the multiples of 64, so that stores fill sectors; the tile has 8 rows more.
-constexpr unsigned SECTOR = 8;
-constexpr unsigned SHIFTED_ROWS = LARGE_TILE + SECTOR;
+// Rows that start anywhere: a warp loads a row's chunks from the line on that holds
+// its first element, and keeps them as they lie; output rows are cut at multiples of
+// CUT elements of memory, so that stores fill sectors, and the tile has CUT rows more.
+constexpr unsigned WARP_LANES = 32;
+constexpr unsigned LINE = 32;
+constexpr unsigned CUT = 8;
+constexpr unsigned PIECE = 32;
+constexpr unsigned SHIFTED_ROWS = PIECE + CUT;
+constexpr unsigned SHIFTED_PITCH = WARP_LANES * CHUNK;
+constexpr unsigned SHIFTED_COLUMNS = SHIFTED_PITCH - LINE;
+constexpr unsigned LARGE_THREADS = SQUARES * SQUARES;
+constexpr unsigned LARGE_WARPS = LARGE_THREADS / WARP_LANES;
+constexpr unsigned SHIFTED_GROUPS = SHIFTED_COLUMNS / 4;
 
 __device__ __forceinline__ unsigned shifted_place(unsigned row, unsigned column) {
-    return row * LARGE_TILE + (column ^ (row / 4 % 8 * 4));
+    return row * SHIFTED_PITCH + (column ^ (row / 4 % 8 * 4));
+}
+
+__device__ __forceinline__ float4 turned_round(float4 v, unsigned first) {
+    v = first & 1 ? make_float4(v.y, v.z, v.w, v.x) : v;
+    return first & 2 ? make_float4(v.z, v.w, v.x, v.y) : v;
+}
+
+// Elements first to first + 3, in one access if all are there; what is not is 0.
+__device__ __forceinline__ float4 load_chunk_inside(const float* array, unsigned first, unsigned n) {
+    if (first < n && n - first >= CHUNK) return *reinterpret_cast<const float4*>(array + first);
+    const auto at = [&](unsigned i) { return first + i < n ? array[first + i] : 0.0f; };
+    return make_float4(at(0), at(1), at(2), at(3));
 }
 
 __device__ __forceinline__ void transpose_shifted(float* tile, const float* input, float* output,
                                                   unsigned first_row, unsigned first_column,
                                                   unsigned n_rows, unsigned n_columns) {
-    constexpr unsigned rows_at_a_time = LARGE_THREADS / LARGE_TILE;
-    constexpr unsigned n_loads = SHIFTED_ROWS / rows_at_a_time;
+    constexpr unsigned n_loads = SHIFTED_ROWS / LARGE_WARPS;
     const unsigned thread = threadIdx.y * SQUARES + threadIdx.x;
-    const unsigned x = thread % LARGE_TILE, y = thread / LARGE_TILE;
-    float values[n_loads];
+    const unsigned warp = thread / WARP_LANES, lane = thread % WARP_LANES;
+    const unsigned misaligned = unsigned(reinterpret_cast<size_t>(input) / sizeof(float)) % LINE;
+    const auto place_in_line = [&](unsigned row) {
+        return (row * n_columns + first_column + misaligned) % LINE;
+    };
+
+    // The lane's chunk, counted from that with the row's first element, and the index
+    // of its own first element, if it has elements of the row.
+    const auto tile_row_of = [&](unsigned k) { return k * LARGE_WARPS + warp; };
+    const auto chunk_of = [&](unsigned k) {
+        return lane - place_in_line(first_row + tile_row_of(k) - CUT) / CHUNK;
+    };
+    const auto has_first = [&](unsigned k, unsigned& first) {
+        const unsigned row = first_row + tile_row_of(k) - CUT, chunk = chunk_of(k);
+        const unsigned column = first_column + chunk * CHUNK - place_in_line(row) % CHUNK;
+        first = row * n_columns + column;
+        const bool begins_in_row = column + (CHUNK - 1) < n_columns + (CHUNK - 1);
+        return row < n_rows && chunk < WARP_LANES && begins_in_row;
+    };
+    float4 chunks[n_loads];
+    unsigned first;
+    // Only in the matrix's first and last row can a chunk stick out of it.
+    if (first_row == 0 || first_row + PIECE >= n_rows) {
 #pragma unroll
-    for (unsigned k = 0; k < n_loads; ++k) {
-        const unsigned row = first_row + k * rows_at_a_time + y - SECTOR;
-        values[k] = 0.0f;
-        if (row < n_rows && first_column + x < n_columns) {
-            values[k] = input[element(row, first_column + x, n_columns)];
+        for (unsigned k = 0; k < n_loads; ++k) {
+            chunks[k] = make_float4(0, 0, 0, 0);
+            if (has_first(k, first)) chunks[k] = load_chunk_inside(input, first, n_rows * n_columns);
+        }
+    } else {
+#pragma unroll
+        for (unsigned k = 0; k < n_loads; ++k) {
+            chunks[k] = make_float4(0, 0, 0, 0);
+            if (has_first(k, first)) chunks[k] = *reinterpret_cast<const float4*>(input + first);
         }
     }
 #pragma unroll
-    for (unsigned k = 0; k < n_loads; ++k) tile[shifted_place(k * rows_at_a_time + y, x)] = values[k];
+    for (unsigned k = 0; k < n_loads; ++k) {
+        const unsigned chunk = chunk_of(k);
+        if (chunk < WARP_LANES) {
+            *reinterpret_cast<float4*>(tile + shifted_place(tile_row_of(k), chunk * CHUNK)) = chunks[k];
+        }
+    }
     __syncthreads();
 
 #pragma unroll
-    for (unsigned i = 0; i < LARGE_TILE * LARGE_TILE / CHUNK / LARGE_THREADS; ++i) {
-        const unsigned chunk = i * LARGE_THREADS + thread;
-        const unsigned tile_column = chunk / 64 * 4 + chunk / 8 % 4;
+    for (unsigned i = 0; i < SHIFTED_GROUPS / LARGE_WARPS; ++i) {
+        const unsigned group = i * LARGE_WARPS + warp;
+        const unsigned tile_column = group * 4 + lane / 8;
         const unsigned column = first_column + tile_column;
         if (column >= n_columns) continue;
-        const unsigned shift = unsigned(element(column, first_row, n_rows)) % SECTOR;
-        const unsigned tile_row = SECTOR - shift + (chunk / 32 % 2 * 8 + chunk % 8) * CHUNK;
-        const auto at = [&](unsigned j) { return tile[shifted_place(tile_row + j, tile_column)]; };
-        const float4 four = make_float4(at(0), at(1), at(2), at(3));
-        const unsigned row = first_row + tile_row - SECTOR;
-        if (row < n_rows && row + 3 < n_rows) {
+        const unsigned shift = unsigned(element(column, first_row, n_rows)) % CUT;
+        const unsigned tile_row = CUT - shift + lane % 8 * CHUNK;
+        const auto at = [&](unsigned j) {
+            const unsigned row = tile_row + (j - tile_row) % CHUNK;
+            return tile[shifted_place(row, tile_column + place_in_line(j) % CHUNK)];
+        };
+        const float4 four = turned_round(make_float4(at(0), at(1), at(2), at(3)), tile_row);
+        const unsigned row = first_row + tile_row - CUT;
+        if (row < n_rows && n_rows - row >= CHUNK) {
             *reinterpret_cast<float4*>(output + element(column, row, n_rows)) = four;
         } else {
             const auto store = [&](unsigned j, float value) {
@@ -195,12 +247,13 @@ __device__ __forceinline__ void transpose_shifted(float* tile, const float* inpu
 
 extern "C" __global__ void __launch_bounds__(LARGE_THREADS)
     transpose_vectorized(const float* input, float* output, unsigned n_rows, unsigned n_columns) {
-    __shared__ float4 tile[SHIFTED_ROWS * LARGE_TILE / CHUNK];
-    const unsigned first_row = blockIdx.x * LARGE_TILE, first_column = blockIdx.y * LARGE_TILE;
-    if (n_columns % CHUNK == 0 && n_rows % SECTOR == 0) {
-        transpose_squares(tile, input, output, first_row, first_column, n_rows, n_columns);
-    } else {
-        transpose_shifted(reinterpret_cast<float*>(tile), input, output, first_row, first_column, n_rows,
+    __shared__ float4 tile[SHIFTED_ROWS * SHIFTED_PITCH / CHUNK];
+    const unsigned tile_row = blockIdx.x, tile_column = blockIdx.y;
+    if (n_columns % LINE == 0 && n_rows % LINE == 0) {
+        transpose_squares(tile, input, output, tile_row * LARGE_TILE, tile_column * LARGE_TILE, n_rows,
                           n_columns);
+    } else {
+        transpose_shifted(reinterpret_cast<float*>(tile), input, output, tile_row * PIECE,
+                          tile_column * SHIFTED_COLUMNS, n_rows, n_columns);
     }
 }

@@ -21,8 +21,7 @@
 //!
 //! Fewest bytes: 8 an element, 537 MB at 8192². Fewest operations: none. The floor
 //! is the driver's device-to-device copy, 129 to 130 µs there, and 2.00 ms at
-//! 32768². The kernel takes 132.8 µs (0.975 of the copy) and 2.100 ms (0.957);
-//! at sizes around 8192 that are no multiple of 8, 140 to 143 µs.
+//! 32768². The kernel takes 132.7 µs (0.975 of the copy) and 2.100 ms (0.955).
 //!
 //! What a copy must do to be as fast as the driver's was measured first, by 300
 //! kernels. It is the plainest one: 16 bytes a thread, one access, blocks of 128 or
@@ -50,8 +49,54 @@
 //! | and stores that begin at sectors | 150 µs | 141 µs |
 //! | and loads of 16 bytes as the rows lie | 136 µs | 150 µs: a row is 17 chunks |
 //!
-//! To be tried next: the counter with smaller tiles, and loads that begin at
-//! sectors too.
+//! Then the floor of the access pattern was looked for, by 750 kernels more in random
+//! order among copies. At 8192² and 32768², as shares of the copy's speed:
+//!
+//! | step | predicted | measured |
+//! |---|---|---|
+//! | only the addresses: loads and stores of the tiles, no turn, no barrier | 1.00 | 0.974 and 0.956: as the kernel |
+//! | no barrier: squares turned in registers, lanes 8 wide | 0.99 | 0.93 and 0.93: stores of 64 bytes |
+//! | no barrier: turned by shuffles, one chunk a lane | 0.99 | 0.88 and 0.87: stores of 32 bytes |
+//! | no barrier: a tile of 32×32 for each warp | 0.98 | 0.89 |
+//! | orders: diagonal, back and forth, 2 to 16 columns, squares of 2 to 16 tiles, bands of 32 to 256 rows | +2% | 0 to −4%, the more the less of an output row is under way at a time |
+//! | clusters of four blocks | +1% | −2% |
+//! | copies to the tile that pass the L1 cache (`cp.async`), with 256-byte prefetches | +1% | ±0.3% |
+//! | three blocks a multiprocessor | +1% | +0.3% and +0.6%; a setting of this card, not used |
+//! | stores that do not allocate, streaming stores | +1% | ±0.3% |
+//! | nearly all of L1 for shared memory | 0 | −2%, at 8200² −14%: loads under way need lines in L1 |
+//! | pitches that are no powers of two: 8256², 32832² | +2% | 0: no channel is hit more than others |
+//! | 32768×2048 and 2048×32768 | | 0.969 and 0.945: far-apart reads cost most |
+//!
+//! Counters say that memory moves the same bytes as for the copy, 268 MB each way at
+//! 8192² and 4.295 GB at 32768², and L2 as many sectors. So the rest is the order in
+//! which they come: either the reads or the writes are pieces of a few hundred bytes
+//! far apart, and a copy's are not. Whether wider pieces on the reads' side (through
+//! 1 KB) or shorter ones on the writes' side are tried, the sum stays or grows.
+//!
+//! Sides that are no multiples of 32, 8191×8193 and 32767×32769 (the aligned kernel had
+//! 0.983 and 0.959 in this run):
+//!
+//! | step | measured |
+//! |---|---|
+//! | 4-byte loads, stores that begin at sectors: the kernel until then | 0.935 and 0.874 |
+//! | chunks as they lie, 60 columns, which 16 chunks hold anywhere | 0.944 and 0.887 |
+//! | the same, 124 columns | 0.945 and 0.882 |
+//! | requests that begin at lines, tiles of 40×96 | 0.957 and 0.880: used |
+//! | the same, tiles of 72×96 | 0.966 and 0.887; 37 KB of shared memory, which the aligned path would pay for |
+//! | the same, without what the last line has beyond the tile | −1% |
+//! | stores that begin at lines, too | −1% |
+//! | chunks that pass the L1 cache | −1% |
+//!
+//! At 32767×32769 counters show 2 to 7% more bytes read than at 32768²: the lines at the
+//! border of two blocks' columns have left the cache when the second comes. Bands of
+//! rows cure that, but cost as much by their order.
+//!
+//! As it is now, by `bench`: 132.7 µs at 8192², 137.9 to 139.0 µs at odd sizes around it
+//! (were 141 to 142), 2.27 ms at 32767×32769 (was 2.30). At 32768² one card gave 2.10 ms
+//! and another 2.17 ms, before and after these changes.
+//!
+//! To be tried next: a kernel of its own for rows that start anywhere, with larger
+//! tiles.
 
 use cuda_std::ldg::ldg;
 use cuda_std::prelude::*;
@@ -434,67 +479,127 @@ unsafe fn transpose_squares(
 // Rows that start anywhere
 // ---------------------------------------------------------------------------
 //
-// Where rows are not a multiple of a sector long, most of them start inside one.
-// A block that stores 64 elements of such a row fills the sectors at both ends
-// only in part, and partly filled sectors are what memory is worst at: the cache
-// must put the parts together. So each output row is cut not at multiples of 64
-// but at the sectors' borders before them: it moves by a *shift* of 0 to 7
+// Where rows are not a multiple of a line long, most of them start inside one.
+//
+// Stores: a block that stores 32 elements of such a row fills the sectors at both
+// ends only in part, and partly filled sectors are what memory is worst at: the
+// cache must put the parts together. So each output row is cut not at multiples of
+// 32 but at the borders of sectors before them: it moves by a *shift* of 0 to 7
 // elements, its own in each row.
 //
-//     sectors            │       │       │       │       │       │
+//     borders            │       │       │       │       │       │
 //     output row 5     ──┬───────────────────┬───────────────────┬──
 //     output row 6       ──┬───────────────────┬───────────────────┬   length 8k + 2
 //     moved: row 5     ┬───────────────────┬───────────────────┬────
 //            row 6     ──┬───────────────────┬───────────────────┬──
 //
 // What a block stores of the rows moved most begins 7 elements before its tile.
-// It loads those rows of the input too: 72, of which 8 are the halo. Its stores
-// are aligned to sectors and 16 bytes wide, whatever the matrix. Its loads are
-// 4 bytes wide, lanes side by side: sectors that two blocks share are read twice,
-// the second time from the cache.
+// It loads those rows of the input too, the *halo*.
+//
+// Loads: a warp loads a row of the tile, lane by lane the chunks of four lines, from
+// the line on that holds the row's first element. Lanes whose chunks come before
+// that element have nothing to load. So a request never has a fifth line, and four
+// lines hold 97 elements, wherever the first is: a tile is 96 columns wide. What the
+// last line has beyond them is loaded, too: whole lines are the cheapest.
+//
+// The row's first chunk goes to the first place of the tile's row, as it is. Its
+// first element may come up to 3 places later then, by the row's *lead*:
+//
+//     input row 4        · · a b │ c d e f │ g h i j │      lead 2
+//     input row 5        · a b c │ d e f g │ h i j k │      lead 1: rows 4k + 3 long
+//
+// A chunk of the output is four rows of a column, and those have four leads; rows
+// four apart have the same. Lanes whose chunks begin at different ones would meet
+// conflicts, went each from its first row to its last. So all lanes load rows 4k
+// first, then 4k + 1, 4k + 2, 4k + 3, and each turns its four values round into its
+// own order.
 
 /// Elements in a sector.
 pub const SECTOR: u32 = 8;
-/// Rows of the input that a block loads where rows start anywhere.
-pub const SHIFTED_ROWS: u32 = LARGE_TILE + SECTOR;
+/// Elements in a line.
+pub const LINE: u32 = LINE_BYTES / 4;
+/// Output rows are cut at multiples of so many elements, where rows start anywhere.
+pub const CUT: u32 = SECTOR;
+/// Elements of an output row that a block stores there.
+pub const PIECE: u32 = 32;
+/// Rows of the input that a block loads there.
+pub const SHIFTED_ROWS: u32 = PIECE + CUT;
+/// Columns of the tile there: so many are in four lines, wherever they start.
+pub const SHIFTED_COLUMNS: u32 = SHIFTED_PITCH - LINE;
 
-const SHIFTED_ELEMENTS: u32 = SHIFTED_ROWS * LARGE_TILE;
-/// Rows of the tile that the threads load at a time, a row a group of 64.
-const ROWS_AT_A_TIME: u32 = LARGE_BLOCK_THREADS / LARGE_TILE;
-/// Elements that a thread loads.
-const SHIFTED_LOADS: usize = (SHIFTED_ROWS / ROWS_AT_A_TIME) as usize;
+/// Elements that a warp loads in one request.
+const SHIFTED_PITCH: u32 = WARP_LANES * CHUNK;
+const SHIFTED_ELEMENTS: u32 = SHIFTED_ROWS * SHIFTED_PITCH;
+const LARGE_BLOCK_WARPS: u32 = LARGE_BLOCK_THREADS / WARP_LANES;
+/// Chunks that a thread loads: each warp takes every eighth row.
+const SHIFTED_LOADS: usize = (SHIFTED_ROWS / LARGE_BLOCK_WARPS) as usize;
+/// What a warp stores at once: the pieces of four rows, eight chunks each.
+const SHIFTED_GROUPS: u32 = SHIFTED_COLUMNS / 4;
 /// Chunks that a thread stores.
-const SHIFTED_STORES: usize = (LARGE_TILE * LARGE_TILE / CHUNK / LARGE_BLOCK_THREADS) as usize;
+const SHIFTED_STORES: usize = (SHIFTED_GROUPS / LARGE_BLOCK_WARPS) as usize;
 
-const _: () = assert!(SHIFTED_ROWS.is_multiple_of(ROWS_AT_A_TIME));
+const _: () = assert!(SHIFTED_ROWS.is_multiple_of(LARGE_BLOCK_WARPS));
+const _: () = assert!(SHIFTED_GROUPS.is_multiple_of(LARGE_BLOCK_WARPS));
+// A shift is the same in each piece of a row, and a lead in every fourth row.
+const _: () = assert!(PIECE.is_multiple_of(CUT) && CUT.is_multiple_of(SECTOR));
+const _: () = assert!(CUT.is_multiple_of(CHUNK));
+const _: () = assert!(PIECE == 8 * CHUNK && SHIFTED_PITCH == 1 << 7);
 
-/// Place of element `(row, column)` of the tile of [`SHIFTED_ROWS`] rows.
+/// Place of element `column` of row `row` of the tile; chunks stay whole.
 ///
-/// Lanes store a row. They load four columns, and of each, eight elements four
-/// rows apart, from any row on: bits 2 to 4 of the column XOR bits 2 to 4 of the
-/// row, so that eight such rows have eight different places for a column, and
-/// the two bits below are the four columns.
+/// Lanes store chunks that follow each other in a row. They load four columns, and
+/// of each, eight elements four rows apart, from any row on: bits 2 to 4 of the
+/// column XOR bits 2 to 4 of the row, so that eight such rows have eight different
+/// places for a column, and the two bits below are the four columns.
 #[inline(always)]
 pub const fn shifted_place(row: u32, column: u32) -> u32 {
-    Swizzle::<3, 2, 6>::apply(row * LARGE_TILE + column)
+    Swizzle::<3, 2, 7>::apply(row * SHIFTED_PITCH + column)
 }
 
-/// What thread `thread` stores as its chunk number `i`: the row of the first
-/// element, counted from where the block's part of the output row begins, and
-/// the column of the tile.
+/// What lane `lane` stores of group `group`: the row of the chunk's first element,
+/// counted from where the block's piece of the output row begins, and the column of
+/// the tile.
 #[inline(always)]
-pub const fn shifted_chunk(thread: u32, i: u32) -> (u32, u32) {
-    let chunk = i * LARGE_BLOCK_THREADS + thread;
-    // Eight chunks in a row are a line; a warp has one of four columns.
-    let (line, column_in_four) = (chunk % LINE_CHUNKS, chunk / LINE_CHUNKS % 4);
-    let (half, four) = (chunk / WARP_LANES % 2, chunk / WARP_LANES / 2);
-    (
-        (half * LINE_CHUNKS + line) * CHUNK,
-        four * 4 + column_in_four,
-    )
+pub const fn shifted_chunk(group: u32, lane: u32) -> (u32, u32) {
+    (lane % 8 * CHUNK, group * 4 + lane / 8)
 }
 
-/// [`transpose_squares`] where rows start anywhere.
+/// `values` turned round, so that number `first mod 4` becomes the first.
+#[inline(always)]
+pub const fn turned_round([a, b, c, d]: [f32; 4], first: u32) -> [f32; 4] {
+    let [a, b, c, d] = if first & 1 == 0 {
+        [a, b, c, d]
+    } else {
+        [b, c, d, a]
+    };
+    if first & 2 == 0 {
+        [a, b, c, d]
+    } else {
+        [c, d, a, b]
+    }
+}
+
+/// Elements `first` to `first + 3` of an array, in one access if all of them are
+/// there; what is not is 0. `first` may be before the array: then it has wrapped.
+#[inline(always)]
+unsafe fn load_chunk_inside(array: *const f32, first: u32, n_elements: u32) -> Float4 {
+    if first < n_elements && n_elements - first >= CHUNK {
+        return Float4::load(array.add(first as usize).cast());
+    }
+    let at = |i: u32| {
+        let index = first.wrapping_add(i);
+        if index < n_elements {
+            *array.add(index as usize)
+        } else {
+            0.0
+        }
+    };
+    Float4::new(at(0), at(1), at(2), at(3))
+}
+
+/// [`transpose_squares`] where rows start anywhere: the tile has
+/// [`SHIFTED_COLUMNS`] columns, and the pieces of the output's rows begin their
+/// shifts before `first_row`.
 #[inline(always)]
 unsafe fn transpose_shifted(
     tile: *mut f32,
@@ -506,30 +611,64 @@ unsafe fn transpose_shifted(
     n_columns: u32,
 ) {
     let thread = thread::thread_idx_y() * LARGE_TILE_SQUARES + thread::thread_idx_x();
+    let (warp, lane) = (thread / WARP_LANES, thread % WARP_LANES);
+    let misaligned = (input.addr() / size_of::<f32>()) as u32 % LINE;
+    // How far into its line the tile's part of a row of the matrix begins.
+    let place_in_line = |row: u32| (row * n_columns + first_column + misaligned) % LINE;
+    // Before the first row of the matrix, rows wrap to large numbers.
+    let matrix_row = |tile_row: u32| (first_row + tile_row).wrapping_sub(CUT);
 
-    let (x, y) = (thread % LARGE_TILE, thread / LARGE_TILE);
-    let tile_row = |k: usize| k as u32 * ROWS_AT_A_TIME + y;
-    let mut values = [0.0; SHIFTED_LOADS];
+    let tile_row = |k: usize| k as u32 * LARGE_BLOCK_WARPS + warp;
+    // The lane's chunk, counted from that with the first element; wraps before it.
+    let chunk_of = |k: usize| lane.wrapping_sub(place_in_line(matrix_row(tile_row(k))) / CHUNK);
+    // The index of its first element, if it has elements of the row.
+    let first_of = |k: usize| {
+        let (row, chunk) = (matrix_row(tile_row(k)), chunk_of(k));
+        // Of the first chunk of all it may be -1 to -3.
+        let column = (first_column + chunk * CHUNK).wrapping_sub(place_in_line(row) % CHUNK);
+        let begins_in_row = column.wrapping_add(CHUNK - 1) < n_columns + (CHUNK - 1);
+        (row < n_rows && chunk < WARP_LANES && begins_in_row)
+            .then(|| (row * n_columns).wrapping_add(column))
+    };
+    let mut chunks = [Float4::default(); SHIFTED_LOADS];
+    // Only in the matrix's first and last row can a chunk stick out of it.
+    if first_row == 0 || first_row + PIECE >= n_rows {
+        unrolled::<SHIFTED_LOADS>(|k| {
+            if let Some(first) = first_of(k) {
+                chunks[k] = load_chunk_inside(input, first, n_rows * n_columns);
+            }
+        });
+    } else {
+        unrolled::<SHIFTED_LOADS>(|k| {
+            if let Some(first) = first_of(k) {
+                chunks[k] = Float4::load(input.add(first as usize).cast());
+            }
+        });
+    }
     unrolled::<SHIFTED_LOADS>(|k| {
-        // Before the first row of the matrix, it wraps to large numbers.
-        let row = (first_row + tile_row(k)).wrapping_sub(SECTOR);
-        if row < n_rows && first_column + x < n_columns {
-            values[k] = *input.add(element(row, first_column + x, n_columns));
+        let chunk = chunk_of(k);
+        if chunk < WARP_LANES {
+            let place = shifted_place(tile_row(k), chunk * CHUNK);
+            chunks[k].store(tile.add(place as usize).cast());
         }
     });
-    unrolled::<SHIFTED_LOADS>(|k| *tile.add(shifted_place(tile_row(k), x) as usize) = values[k]);
     thread::sync_threads();
 
     unrolled::<SHIFTED_STORES>(|i| {
-        let (from_start, tile_column) = shifted_chunk(thread, i as u32);
+        let (from_start, tile_column) = shifted_chunk(i as u32 * LARGE_BLOCK_WARPS + warp, lane);
         let column = first_column + tile_column;
         if column < n_columns {
-            let shift = element(column, first_row, n_rows) as u32 % SECTOR;
-            let tile_row = SECTOR - shift + from_start;
-            let at = |j: u32| *tile.add(shifted_place(tile_row + j, tile_column) as usize);
-            let (a, b, c, d) = (at(0), at(1), at(2), at(3));
-            let row = (first_row + tile_row).wrapping_sub(SECTOR);
-            if row < n_rows && row + (CHUNK - 1) < n_rows {
+            let shift = element(column, first_row, n_rows) as u32 % CUT;
+            let tile_row = CUT - shift + from_start;
+            // Of the chunk's four rows that which is a multiple of 4, and 0 to 3.
+            let at = |i: u32| {
+                let row = tile_row + i.wrapping_sub(tile_row) % CHUNK;
+                let lead = place_in_line(i) % CHUNK;
+                *tile.add(shifted_place(row, tile_column + lead) as usize)
+            };
+            let [a, b, c, d] = turned_round([at(0), at(1), at(2), at(3)], tile_row);
+            let row = matrix_row(tile_row);
+            if row < n_rows && n_rows - row >= CHUNK {
                 let place = output.add(element(column, row, n_rows));
                 Float4::new(a, b, c, d).store(place.cast());
             } else {
@@ -549,22 +688,22 @@ unsafe fn transpose_shifted(
     });
 }
 
-/// Whether rows of both matrices start where [`transpose_squares`] needs it: the
-/// input's at chunks, the output's at sectors.
+/// Whether rows of both matrices start at lines, as [`transpose_squares`] wants it.
 #[inline(always)]
-const fn rows_are_aligned(n_rows: u32, n_columns: u32) -> bool {
-    n_columns.is_multiple_of(CHUNK) && n_rows.is_multiple_of(SECTOR)
+const fn rows_are_lines(n_rows: u32, n_columns: u32) -> bool {
+    n_columns.is_multiple_of(LINE) && n_rows.is_multiple_of(LINE)
 }
 
-/// Through a 64×64 tile, 16 elements a thread, stores of 16 bytes, and loads too
-/// where the rows allow it: then laid out by [`chunk_offset_bytes`], else by
-/// [`shifted_place`]; without conflicts both times.
+/// 16 bytes an access, also where rows start anywhere, and no bank conflicts:
+/// where rows are whole lines, through a 64×64 tile laid out by
+/// [`chunk_offset_bytes`], elsewhere through one of 40×96 laid out by
+/// [`shifted_place`].
 ///
 /// # Safety
 ///
-/// `input` and `output` are aligned to 32 bytes, hold `n_rows * n_columns`
-/// elements (fewer than 2³²) and do not overlap. Launch with [`LARGE_BLOCK`]
-/// threads and [`large_grid`] blocks.
+/// `input` and `output` hold `n_rows * n_columns` elements (fewer than 2³² − 128) and
+/// do not overlap; `output` is aligned to 32 bytes, and `input` to 16 if both sides are
+/// multiples of [`LINE`]. Launch with [`LARGE_BLOCK`] threads and [`large_grid`] blocks.
 #[kernel(launch_bounds(LARGE_BLOCK_THREADS))]
 pub unsafe fn transpose_vectorized(
     input: *const f32,
@@ -575,16 +714,14 @@ pub unsafe fn transpose_vectorized(
     let tile = shared_array![f32; SHIFTED_ELEMENTS as usize, align = LINE_BYTES as usize];
     // Blocks that follow each other go down the input's rows: their stores are
     // neighbours, and stores gain more by that than loads do.
-    let first_row = thread::block_idx_x() * LARGE_TILE;
-    let first_column = thread::block_idx_y() * LARGE_TILE;
-    if rows_are_aligned(n_rows, n_columns) {
-        let tile = tile.cast::<u8>();
+    let (tile_row, tile_column) = (thread::block_idx_x(), thread::block_idx_y());
+    if rows_are_lines(n_rows, n_columns) {
         transpose_squares(
-            tile,
+            tile.cast(),
             input,
             output,
-            first_row,
-            first_column,
+            tile_row * LARGE_TILE,
+            tile_column * LARGE_TILE,
             n_rows,
             n_columns,
         );
@@ -593,8 +730,8 @@ pub unsafe fn transpose_vectorized(
             tile,
             input,
             output,
-            first_row,
-            first_column,
+            tile_row * PIECE,
+            tile_column * SHIFTED_COLUMNS,
             n_rows,
             n_columns,
         );
@@ -626,16 +763,15 @@ pub const fn grid_by_output(n_rows: u32, n_columns: u32) -> [u32; 3] {
 /// Grid of [`transpose_vectorized`]: x over rows, y over columns. A row that is
 /// moved back needs more of its end.
 pub const fn large_grid(n_rows: u32, n_columns: u32) -> [u32; 3] {
-    let most_shifted = if rows_are_aligned(n_rows, n_columns) {
-        0
+    let [tile_rows, tile_columns] = if rows_are_lines(n_rows, n_columns) {
+        [n_rows.div_ceil(LARGE_TILE), n_columns.div_ceil(LARGE_TILE)]
     } else {
-        SECTOR - 1
+        [
+            (n_rows + (CUT - 1)).div_ceil(PIECE),
+            n_columns.div_ceil(SHIFTED_COLUMNS),
+        ]
     };
-    [
-        (n_rows + most_shifted).div_ceil(LARGE_TILE),
-        n_columns.div_ceil(LARGE_TILE),
-        1,
-    ]
+    [tile_rows, tile_columns, 1]
 }
 
 // ---------------------------------------------------------------------------
@@ -767,20 +903,19 @@ mod tests {
 
     #[test]
     fn the_shifted_tile_has_no_conflicts_from_any_row_on() {
-        let row_cost = cost(4, |lane| 4 * shifted_place(5, 32 + lane));
-        assert_eq!(row_cost, FREE);
-        for warp in 0..LARGE_BLOCK_THREADS / 32 {
-            for i in 0..SHIFTED_STORES as u32 {
-                // Each of the four columns has a shift of its own.
-                for shifts in [[0, 0, 0, 0], [0, 1, 2, 3], [7, 0, 5, 1], [3, 6, 1, 4]] {
-                    for j in 0..CHUNK {
-                        let loads = cost(4, |lane| {
-                            let (row, column) = shifted_chunk(warp * 32 + lane, i);
-                            let row = SECTOR - shifts[column as usize % 4] + row + j;
-                            4 * shifted_place(row, column)
-                        });
-                        assert_eq!(loads, FREE, "warp {warp}, chunk {i}, shifts {shifts:?}");
-                    }
+        let stores = cost(16, |lane| 4 * shifted_place(5, 4 * lane));
+        assert_eq!(stores.conflicts, 0);
+        for group in 0..SHIFTED_GROUPS {
+            // Each of the four columns has a shift of its own.
+            for shifts in [[0, 0, 0, 0], [0, 1, 2, 3], [7, 0, 5, 1], [3, 6, 1, 4]] {
+                for (i, lead) in (0..CHUNK).flat_map(|i| (0..CHUNK).map(move |lead| (i, lead))) {
+                    let loads = cost(4, |lane| {
+                        let (row, column) = shifted_chunk(group, lane);
+                        let row = CUT - shifts[column as usize % 4] + row;
+                        let row = row + i.wrapping_sub(row) % CHUNK;
+                        4 * shifted_place(row, column + lead)
+                    });
+                    assert_eq!(loads, FREE, "group {group}, shifts {shifts:?}, lead {lead}");
                 }
             }
         }
@@ -788,13 +923,22 @@ mod tests {
 
     #[test]
     fn every_chunk_of_the_shifted_tile_is_stored_once() {
-        let chunks: BTreeSet<_> = (0..LARGE_BLOCK_THREADS)
-            .flat_map(|thread| (0..SHIFTED_STORES as u32).map(move |i| shifted_chunk(thread, i)))
+        let chunks: BTreeSet<_> = (0..SHIFTED_GROUPS)
+            .flat_map(|group| (0..WARP_LANES).map(move |lane| shifted_chunk(group, lane)))
             .collect();
-        assert_eq!(chunks.len() as u32, LARGE_TILE * LARGE_TILE / CHUNK);
+        assert_eq!(chunks.len() as u32, SHIFTED_COLUMNS * PIECE / CHUNK);
         assert!(chunks.iter().all(|&(row, column)| {
-            row.is_multiple_of(CHUNK) && row < LARGE_TILE && column < LARGE_TILE
+            row.is_multiple_of(CHUNK) && row < PIECE && column < SHIFTED_COLUMNS
         }));
+    }
+
+    #[test]
+    fn values_are_turned_round() {
+        let turned = |first| turned_round([0.0, 1.0, 2.0, 3.0], first);
+        assert_eq!(turned(0), [0.0, 1.0, 2.0, 3.0]);
+        assert_eq!(turned(1), [1.0, 2.0, 3.0, 0.0]);
+        assert_eq!(turned(6), [2.0, 3.0, 0.0, 1.0]);
+        assert_eq!(turned(3), [3.0, 0.0, 1.0, 2.0]);
     }
 
     #[test]
@@ -819,9 +963,8 @@ mod tests {
         assert_eq!(grid(33, 64), [2, 2, 1]);
         assert_eq!(grid(32, 65), [3, 1, 1]);
         assert_eq!(grid_by_output(32, 65), [1, 3, 1]);
-        assert_eq!(large_grid(64, 68), [1, 2, 1]);
-        assert_eq!(large_grid(64, 65), [2, 2, 1]);
-        assert_eq!(large_grid(57, 64), [1, 1, 1]);
-        assert_eq!(large_grid(58, 64), [2, 1, 1]);
+        assert_eq!(large_grid(64, 96), [1, 2, 1]);
+        assert_eq!(large_grid(25, 96), [1, 1, 1]);
+        assert_eq!(large_grid(26, 97), [2, 2, 1]);
     }
 }

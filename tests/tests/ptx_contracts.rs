@@ -271,13 +271,14 @@ fn transposes_through_a_tile_store_wait_and_load_once() {
 fn the_vectorized_transpose_moves_16_bytes_an_access() {
     let module = base();
     let entry = entry(&module, "transpose_vectorized");
-    // A thread's 16 elements; its stores are wide where rows are not aligned, too.
-    // Then it loads 18 single elements, and stores the ends of rows singly.
+    // A thread's 16 elements; where rows start anywhere, 20 of the input and 12 of
+    // the output. There it loads the tile by single elements. Blocks with the
+    // matrix's first or last row have loads of their own: ends move singly.
     for (access, n_wide, n_narrow) in [
-        ("ld.global", 4, 18),
-        ("st.shared", 4, 18),
-        ("ld.shared", 4, 16),
-        ("st.global", 4 + 4, 16),
+        ("ld.global", 4 + 5 + 5, 20),
+        ("st.shared", 4 + 5, 0),
+        ("ld.shared", 4, 12),
+        ("st.global", 4 + 3, 12),
     ] {
         let wide =
             opcodes(entry).filter(|opcode| opcode.starts_with(access) && moves_16_bytes(opcode));

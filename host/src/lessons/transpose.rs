@@ -155,7 +155,7 @@ pub fn by_output(n_rows: u32, n_columns: u32) -> LaunchConfig {
     LaunchConfig::new(transpose::grid_by_output(n_rows, n_columns), transpose::BLOCK)
 }
 
-/// Blocks for tiles of 64×64.
+/// Blocks for large tiles.
 pub fn large(n_rows: u32, n_columns: u32) -> LaunchConfig {
     LaunchConfig::new(transpose::large_grid(n_rows, n_columns), transpose::LARGE_BLOCK)
 }
@@ -241,9 +241,9 @@ fn run_sweep<K: Kernel<Args = Args>>(
     for (n_rows, n_columns) in shapes() {
         let first_input = max_elements - n_rows as usize * n_columns as usize;
         // SAFETY: from `first_input` on, the input has n_rows · n_columns
-        // elements, and the output has room for as many at `start`. Both are
-        // aligned to 16 bytes if n_columns is a multiple of 4 (as
-        // max_elements is), as the kernels ask.
+        // elements, and the output has room for as many at `start`. Outputs are
+        // aligned to 256 bytes, and where n_columns is a multiple of 4 inputs to
+        // 16 (max_elements is one too), as the kernels ask.
         let launch = unsafe {
             Prepared::of::<K>(config(n_rows, n_columns),
                 (input.ptr_at(first_input), output.ptr_mut_at(start), n_rows, n_columns),
