@@ -92,11 +92,15 @@
 //! rows cure that, but cost as much by their order.
 //!
 //! As it is now, by `bench`: 132.7 µs at 8192², 137.9 to 139.0 µs at odd sizes around it
-//! (were 141 to 142), 2.27 ms at 32767×32769 (was 2.30). At 32768² one card gave 2.10 ms
-//! and another 2.17 ms, before and after these changes.
+//! (were 141 to 142), 2.28 ms at 32767×32769 (was 2.30). At 32768² it takes 2.10 ms again
+//! and again on the same buffers, and 2.18 ms (0.918) when two sets of buffers take turns,
+//! as `bench` has them now, before these changes and after; the copy takes 2.00 ms either
+//! way. That is not explained. A guess is the translation of addresses: a row of tiles
+//! stores to 2048 pages of 2 MB.
 //!
 //! To be tried next: a kernel of its own for rows that start anywhere, with larger
-//! tiles.
+//! tiles; at 32768², orders of tiles that stay within fewer pages, with two sets of
+//! buffers.
 
 use cuda_std::ldg::ldg;
 use cuda_std::prelude::*;

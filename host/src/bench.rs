@@ -11,6 +11,7 @@ use crate::measure::{Side, Times, Timings};
 use crate::registry::{KernelEntry, Lesson, Shape, Work};
 use crate::verify::{Mismatch, Verified};
 use cuda_std::launch::{DevicePtr, DevicePtrMut};
+use serde::{Deserialize, Serialize};
 
 /// Why a case did not pass.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -58,15 +59,37 @@ pub struct Figures {
     pub work: Option<Work>,
     /// Counts of one launch, from the simulator.
     pub counts: Option<Counts>,
-    /// Entries in the order of their launches; no timed ones.
-    pub launches: Vec<String>,
-    /// Which of these launches [`Figures::counts`] are of.
+    /// What was launched, in order; no timed launches.
+    pub launches: Vec<LaunchRun>,
+    /// Which of these launches [`Figures::counts`] are of, from 0.
     pub counted_launch: Option<usize>,
     /// Remarks, for people.
     pub notes: Vec<String>,
 }
 
+/// Launches of one kernel that followed each other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LaunchRun {
+    /// Its entry.
+    pub entry: String,
+    /// How many.
+    pub n: usize,
+}
+
 impl Figures {
+    /// Notes a launch. Returns its number, from 0.
+    fn note_launch(&mut self, entry: &str) -> usize {
+        let number = self.launches.iter().map(|run| run.n).sum();
+        match self.launches.last_mut() {
+            Some(run) if run.entry == entry => run.n += 1,
+            _ => self.launches.push(LaunchRun {
+                entry: entry.to_owned(),
+                n: 1,
+            }),
+        }
+        number
+    }
+
     /// Times of the kernel.
     pub fn times(&self) -> Option<Times> {
         self.timings.of(Side::Kernel)
@@ -187,9 +210,9 @@ impl<'e> Bench<'e> {
 
     /// Launches once and keeps the counts as the case's.
     pub fn launch(&mut self, launch: &Prepared) -> Result<(), CaseError> {
-        self.figures.launches.push(launch.entry().to_owned());
+        let number = self.figures.note_launch(launch.entry());
         let counts = self.engine.launch(launch, Observe::Counts)?;
-        self.figures.counted_launch = counts.is_some().then(|| self.figures.launches.len() - 1);
+        self.figures.counted_launch = counts.is_some().then_some(number);
         self.figures.counts = counts;
         self.figures.work = Some((self.lesson.work)(self.shape));
         Ok(())
@@ -197,7 +220,7 @@ impl<'e> Bench<'e> {
 
     /// Launches once without counting: one of many shapes of a sweep.
     pub fn launch_uncounted(&mut self, launch: &Prepared) -> Result<(), CaseError> {
-        self.figures.launches.push(launch.entry().to_owned());
+        self.figures.note_launch(launch.entry());
         self.engine.launch(launch, Observe::Nothing)?;
         Ok(())
     }

@@ -14,6 +14,8 @@ pub enum Metric {
     SharedLoadConflictsPerRequest,
     /// Bank conflicts of shared stores, a warp request.
     SharedStoreConflictsPerRequest,
+    /// Bank conflicts of asynchronous copies, a warp request.
+    AsyncCopyConflictsPerRequest,
     /// Bank conflicts of shared loads, all of the launch.
     SharedLoadConflicts,
     /// Bank conflicts of shared stores, all of the launch.
@@ -47,6 +49,9 @@ impl Metric {
             }
             Self::SharedStoreConflictsPerRequest => {
                 share(counts.shared_store_conflicts, counts.shared_store_requests)
+            }
+            Self::AsyncCopyConflictsPerRequest => {
+                share(counts.async_copy_conflicts, counts.async_copy_requests)
             }
             Self::GlobalLoadSectorsPerRequest => {
                 share(counts.global_load_sectors, counts.global_load_requests)
@@ -82,6 +87,7 @@ impl fmt::Display for Metric {
         f.write_str(match self {
             Self::SharedLoadConflictsPerRequest => "bank conflicts per shared load request",
             Self::SharedStoreConflictsPerRequest => "bank conflicts per shared store request",
+            Self::AsyncCopyConflictsPerRequest => "bank conflicts per asynchronous copy",
             Self::GlobalLoadSectorsPerRequest => "sectors per global load request",
             Self::GlobalStoreSectorsPerRequest => "sectors per global store request",
             Self::SharedLoadConflicts => "bank conflicts of shared loads",

@@ -135,7 +135,8 @@ fn the_last_blocks_ticket_is_ordered_at_device_scope() {
         "reduce_fast",
         &[
             "atom.acq_rel.gpu.global.inc.u32",
-            "ld.global.nc.L1::no_allocate.v4.f32",
+            // Not `.nc`: an early kernel may not load past its wait.
+            "ld.global.L1::no_allocate.v4.f32",
         ],
     );
 }

@@ -101,7 +101,13 @@ counts! {
     stmatrix_wavefronts,
     /// `stmatrix`: bank conflicts.
     stmatrix_conflicts,
-    /// `ld.global`: instructions.
+    /// `cp.async.ca`: instructions. (`cp.async.cg` goes past the banks.)
+    async_copy_requests,
+    /// `cp.async.ca`: wavefronts in shared memory.
+    async_copy_wavefronts,
+    /// `cp.async.ca`: bank conflicts.
+    async_copy_conflicts,
+    /// `ld.global`, and `cp.async` that copies anything: instructions.
     global_load_requests,
     /// `ld.global`: sectors.
     global_load_sectors,
@@ -378,9 +384,9 @@ impl Counts {
             ),
             AccessClass::AsyncCopy | AccessClass::AsyncCopyBypass => {
                 banks(
-                    &mut self.shared_store_requests,
-                    &mut self.shared_store_wavefronts,
-                    &mut self.shared_store_conflicts,
+                    &mut self.async_copy_requests,
+                    &mut self.async_copy_wavefronts,
+                    &mut self.async_copy_conflicts,
                 );
                 sectors(
                     &mut self.global_load_requests,

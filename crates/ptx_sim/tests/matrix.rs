@@ -236,6 +236,34 @@ fn asynchronous_copies_arrive_at_the_wait() {
 }
 
 #[test]
+fn lanes_that_fill_with_zeros_fetch_nothing() {
+    let copies = |size: &str| {
+        let body = format!(
+            "shl.b32 %a, %lane, 2; add.u32 %a, %a, %tile; add.u32 %a, %a, 2048;
+             shl.b32 %r2, %lane, 2; cvt.u64.u32 %rd2, %r2; add.s64 %rd3, %in, %rd2;
+             {size}
+             cp.async.ca.shared.global [%a], [%rd3], 4, %r2;
+             cp.async.wait_all;
+             mov.u32 %x0, 0; mov.u32 %x1, 0; mov.u32 %x2, 0; mov.u32 %x3, 0;{WRITE_FOUR}"
+        );
+        let counts = run(&body).expect("it runs").report.counts;
+        assert_eq!(
+            (counts.async_copy_requests, counts.async_copy_conflicts),
+            (1, 0)
+        );
+        // Those of the prologue.
+        assert_eq!(counts.shared_store_requests, 1);
+        (counts.global_load_requests, counts.global_load_sectors)
+    };
+    let (requests, sectors) = copies("mov.u32 %r2, 0;");
+    assert_eq!(copies("mov.u32 %r2, 4;"), (requests + 1, sectors + 4));
+    // The first eight lanes.
+    let some =
+        "shr.u32 %r2, %lane, 3; min.u32 %r2, %r2, 1; sub.u32 %r2, 1, %r2; shl.b32 %r2, %r2, 2;";
+    assert_eq!(copies(some), (requests + 1, sectors + 1));
+}
+
+#[test]
 fn groups_arrive_in_order() {
     let body = format!(
         "shl.b32 %a, %lane, 2; add.u32 %a, %a, %tile; add.u32 %a, %a, 1024;

@@ -150,7 +150,7 @@ fn of_simulator(instruction: &Instruction, c: &Counts) -> Counted {
         Class::MatrixStore => shared(c.stmatrix_wavefronts, c.stmatrix_conflicts),
         Class::AsyncCopy => Counted {
             global: global(c.global_load_requests, c.global_load_sectors).global,
-            ..shared(c.shared_store_wavefronts, c.shared_store_conflicts)
+            ..shared(c.async_copy_wavefronts, c.async_copy_conflicts)
         },
         Class::AsyncCopyBypass | Class::GlobalLoad => {
             global(c.global_load_requests, c.global_load_sectors)

@@ -24,7 +24,7 @@ use crate::counts::Expectation;
 use crate::counts::Metric::{
     GlobalLoadSectorsPerRequest as LoadSectors, GlobalStoreSectorsPerRequest as StoreSectors,
     LocalSectors, SharedLoadConflictsPerRequest as LoadConflicts,
-    SharedStoreConflictsPerRequest as StoreConflicts,
+    AsyncCopyConflictsPerRequest as CopyConflicts, SharedStoreConflictsPerRequest as StoreConflicts,
 };
 use crate::engine::{
     Buffer, Engine, EngineError, EngineKind, LaunchConfig, LibraryCall, Prepared, SgemmMath,
@@ -126,7 +126,7 @@ static KERNELS: [KernelEntry; 9] = [
     )
     .expecting(&[
         Expectation::exactly(LoadConflicts, 0.0),
-        Expectation::exactly(StoreConflicts, 0.0),
+        Expectation::exactly(CopyConflicts, 0.0),
         NO_LOCAL,
     ])
     .timed_at(BEYOND_4096)
@@ -163,7 +163,7 @@ const fn through_tiles(sectors: f64) -> [Expectation; 5] {
 /// Tiles that are copied asynchronously.
 static BY_COPIES: [Expectation; 4] = [
     Expectation::exactly(LoadConflicts, 0.0),
-    Expectation::exactly(StoreConflicts, 0.0),
+    Expectation::exactly(CopyConflicts, 0.0),
     Expectation::exactly(StoreSectors, 16.0),
     NO_LOCAL,
 ];

@@ -16,6 +16,7 @@ pub const METRICS: &[Metric] = &[
     metrics::SHARED_LOAD_CONFLICTS,
     metrics::SHARED_STORE_CONFLICTS,
     metrics::LDMATRIX_CONFLICTS,
+    metrics::ASYNC_COPY_CONFLICTS,
     metrics::GLOBAL_LOAD_REQUESTS,
     metrics::GLOBAL_LOAD_SECTORS,
     metrics::GLOBAL_STORE_REQUESTS,
@@ -61,22 +62,20 @@ pub fn compare(hardware: &Launches, simulator: &Value) -> Result<Comparison, Str
     let mut launches: BTreeMap<&str, Vec<Counted>> = BTreeMap::new();
     let mut order = Vec::new();
     for result in simulator["results"].as_array().into_iter().flatten() {
-        let entries = result["launches"]
-            .as_array()
-            .ok_or("its results do not tell their launches: run `run-all` again")?;
+        let missing = "its results do not tell their launches: run `run-all` again";
+        let runs = result["launches"].as_array().ok_or(missing)?;
         let counted = result["counted_launch"].as_u64();
-        for (i, entry) in entries.iter().enumerate() {
-            let entry = entry
-                .as_str()
-                .ok_or("a launch is not the name of a kernel")?;
+        let mut number = 0;
+        for run in runs {
+            let entry = run["entry"].as_str().ok_or(missing)?;
             if !launches.contains_key(entry) {
                 order.push(entry);
             }
-            let is_counted = counted == Some(i as u64);
-            launches
-                .entry(entry)
-                .or_default()
-                .push(is_counted.then_some(result));
+            let launches = launches.entry(entry).or_default();
+            for _ in 0..run["n"].as_u64().ok_or(missing)? {
+                launches.push((counted == Some(number)).then_some(result));
+                number += 1;
+            }
         }
     }
     let mut comparison = Comparison::default();
@@ -130,7 +129,11 @@ mod tests {
 
     /// A case of these launches, of which the last was counted.
     fn case(launches: &[&str], sectors: u64) -> Value {
-        json!({"kernel": launches.last(), "shape": "9", "launches": launches,
+        let runs: Vec<Value> = launches
+            .iter()
+            .map(|entry| json!({"entry": entry, "n": 1}))
+            .collect();
+        json!({"kernel": launches.last(), "shape": "9", "launches": runs,
                "counted_launch": launches.len() - 1,
                "counts": {"global_load_sectors": sectors}})
     }

@@ -1,6 +1,7 @@
 //! Results as a JSON file, schema 1. A figure that was not measured is null;
 //! the file is written whole or not at all.
 
+use crate::bench::LaunchRun;
 use crate::counts::Counts;
 use crate::engine::Engine;
 use crate::measure::{Times, gigabytes_per_second};
@@ -72,8 +73,8 @@ pub struct Entry {
     pub peer_time_ms_median: Option<f64>,
     /// Counts of one launch.
     pub counts: EntryCounts,
-    /// Entries in the order of their launches; no timed ones.
-    pub launches: Vec<String>,
+    /// What was launched, in order; no timed launches.
+    pub launches: Vec<LaunchRun>,
     /// Which of these launches the counts are of, from 0.
     pub counted_launch: Option<usize>,
 }
@@ -103,6 +104,7 @@ pub struct EntryCounts {
     pub shared_store_wavefronts: Option<u64>,
     pub ldmatrix_conflicts: Option<u64>,
     pub stmatrix_conflicts: Option<u64>,
+    pub async_copy_conflicts: Option<u64>,
     pub global_load_requests: Option<u64>,
     pub global_load_sectors: Option<u64>,
     pub global_store_requests: Option<u64>,
@@ -121,6 +123,7 @@ impl From<&Counts> for EntryCounts {
             shared_store_wavefronts: Some(counts.shared_store_wavefronts),
             ldmatrix_conflicts: Some(counts.ldmatrix_conflicts),
             stmatrix_conflicts: Some(counts.stmatrix_conflicts),
+            async_copy_conflicts: Some(counts.async_copy_conflicts),
             global_load_requests: Some(counts.global_load_requests),
             global_load_sectors: Some(counts.global_load_sectors),
             global_store_requests: Some(counts.global_store_requests),

@@ -83,6 +83,7 @@ fn short(expectation: &Expectation) -> String {
     let metric = match expectation.metric {
         Metric::SharedLoadConflictsPerRequest => "conflicts/shared load",
         Metric::SharedStoreConflictsPerRequest => "conflicts/shared store",
+        Metric::AsyncCopyConflictsPerRequest => "conflicts/asynchronous copy",
         Metric::SharedLoadConflicts => "shared load conflicts",
         Metric::SharedStoreConflicts => "shared store conflicts",
         Metric::LdmatrixConflicts => "ldmatrix conflicts",

@@ -32,6 +32,8 @@ metrics! {
     SHARED_ATOMIC_CONFLICTS: "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_atom.sum" = "shared_atomic_conflicts";
     LDMATRIX_CONFLICTS: "sm__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared_op_ldsm.sum" = "ldmatrix_conflicts";
     STMATRIX_CONFLICTS: "sm__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared_op_stsm.sum" = "stmatrix_conflicts";
+    ASYNC_COPY_WAVEFRONTS: "sm__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum" = "async_copy_wavefronts";
+    ASYNC_COPY_CONFLICTS: "sm__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared_op_ldgsts.sum" = "async_copy_conflicts";
     GLOBAL_LOAD_REQUESTS: "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum" = "global_load_requests";
     GLOBAL_LOAD_SECTORS: "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum" = "global_load_sectors";
     GLOBAL_STORE_REQUESTS: "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum" = "global_store_requests";

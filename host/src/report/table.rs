@@ -148,12 +148,14 @@ fn bank_conflicts(result: &CaseResult) -> Option<String> {
         + counts.shared_store_wavefronts
         + counts.shared_atomic_wavefronts
         + counts.ldmatrix_wavefronts
-        + counts.stmatrix_wavefronts;
+        + counts.stmatrix_wavefronts
+        + counts.async_copy_wavefronts;
     let conflicts = counts.shared_load_conflicts
         + counts.shared_store_conflicts
         + counts.shared_atomic_conflicts
         + counts.ldmatrix_conflicts
-        + counts.stmatrix_conflicts;
+        + counts.stmatrix_conflicts
+        + counts.async_copy_conflicts;
     // Without an access to shared memory there is nothing to be proud of.
     Some(if wavefronts == 0 {
         "–".to_owned()
