@@ -54,9 +54,10 @@
 //! # Record of tuning: [`add_vectorized`] on an H200
 //!
 //! Fewest bytes: 12 an element; fewest operations: one addition. A copy of as many
-//! bytes is the yardstick: 759 µs for 2²⁸ elements. The kernel takes 731 µs, 1.038
-//! times its rate, since memory likes reads better than writes; at 2²⁶ it is 1.027,
-//! because what the run before left in the cache has to be written in its time.
+//! bytes is the yardstick: 755 to 759 µs for 2²⁸ elements. The kernel takes 731 to 735 µs,
+//! 1.028 times its rate in one run and 1.038 in another, since memory likes reads better
+//! than writes; at 2²⁶ it is 1.026, because what the run before left in the cache has to be
+//! written in its time.
 //!
 //! | step | measured |
 //! |---|---|

@@ -69,8 +69,8 @@
 //! 130 µs; fewest operations: three an output. Tiles of 256 threads with 23 elements
 //! each took 133.4, 133.1 and 134.5 µs for windows of 4, 32 and 1024 (0.975, 0.975 and
 //! 0.965 of the copy's speed; on another card 0.968, 0.968 and 0.960); loads through the
-//! read-only path brought 0.5%. Now it is 0.973 to 0.981 for windows from 128 on, and
-//! 0.968 for shorter ones. To be tried next: 256 threads of 23 again, now that no loop is
+//! read-only path brought 0.5%. Now it is 0.969 to 0.983 for windows from 128 on, and
+//! 0.966 to 0.969 for shorter ones. To be tried next: 256 threads of 23 again, now that no loop is
 //! left as rustc leaves it, and 512 of 13 for windows that fit (0.977 in CUDA C++).
 //!
 //! | step | predicted | measured, windows of 4, 32, 1024 |

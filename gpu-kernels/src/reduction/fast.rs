@@ -63,9 +63,9 @@
 //! # Record of tuning, on two H200
 //!
 //! Fewest bytes: 4 an element; fewest operations: one addition. At the card's
-//! 4.8 TB/s, 2³⁰ elements take 895 µs, and that is the floor. This kernel takes
-//! 914 µs, CUB's `DeviceReduce::Sum` 925 to 928: 1.012 to 1.015 times as fast, at 97.9%
-//! of the floor; at 2²⁹ it is 1.016, at 2²⁸ 1.03. (With a fixed order of sides it seemed
+//! 4.8 TB/s, 2³⁰ elements take 895 µs, and that is the floor. This kernel takes 914 to
+//! 931 µs, 96 to 98% of it, and is 1.012 to 1.016 times as fast as CUB's
+//! `DeviceReduce::Sum`; at 2²⁹ 1.016 to 1.019, at 2²⁸ 1.03. (With a fixed order of sides it seemed
 //! to be 1.022 and more at 2³⁰: CUB always came after a copy, and had its last writes
 //! to wait for.)
 //!
@@ -100,12 +100,12 @@
 //! | the lines of input and result prefetched before the wait | −0.05 | −0.06 | −0.08 | −0.08 | 0 |
 //! | all threads' sums in shared memory, no shuffles before the barrier | −0.05 | 0 | +0.01 | +0.1 | +0.2 |
 //! | 8 or 16 loads under way a thread, half or twice the threads | ±0.05 | 0 | +0.02 to +0.05 | 0 | 0 to +0.05 |
-//!
 //! | a cluster of two to eight blocks, sums in the first one's shared memory | −0.1 | +0.3 | +0.25 | +0.1 | |
 //!
-//! In `bench` this kernel takes 0.85, 0.95, 1.26 and 1.47 µs in a row, 1.81, 1.30, 1.86
-//! and 1.72 times as fast as CUB; alone 4.0, 4.1, 4.6 and 4.7 µs, 1.08, 1.00, 1.32 and
-//! 1.37 times. At 2¹² 16 KB come into one multiprocessor, at 64 bytes a cycle 0.13 µs,
+//! In `bench` this kernel takes 0.84, 0.92, 1.26 and 1.47 µs in a row, 1.82, 1.34, 1.90
+//! and 1.74 times as fast as CUB (1.81, 1.30, 1.86 and 1.72 in another run); alone 4.0,
+//! 4.2, 4.6 and 4.7 µs, 1.08, 0.99, 1.33 and 1.34 times. At 2¹² 16 KB come into one
+//! multiprocessor, at 64 bytes a cycle 0.13 µs,
 //! and more multiprocessors would have to talk to each other, which takes 0.25. To be
 //! tried next: a kernel of its own for one block, a third as long, since instructions
 //! are fetched, too.
