@@ -70,8 +70,11 @@
 //! each took 133.4, 133.1 and 134.5 µs for windows of 4, 32 and 1024 (0.975, 0.975 and
 //! 0.965 of the copy's speed; on another card 0.968, 0.968 and 0.960); loads through the
 //! read-only path brought 0.5%. Now it is 0.969 to 0.983 for windows from 128 on, and
-//! 0.966 to 0.969 for shorter ones. To be tried next: 256 threads of 23 again, now that no loop is
-//! left as rustc leaves it, and 512 of 13 for windows that fit (0.977 in CUDA C++).
+//! 0.966 to 0.969 for shorter ones. Most of the gap is the structure, load, barrier,
+//! store: a copy that is built like that, and computes nothing, has 0.98
+//! ([the transpose's record](crate::transpose)). To be tried next: 256 threads of 23 again,
+//! now that no loop is left as rustc leaves it, and 512 of 13 for windows that fit (0.977
+//! in CUDA C++).
 //!
 //! | step | predicted | measured, windows of 4, 32, 1024 |
 //! |---|---|---|
