@@ -2,7 +2,7 @@
 //!
 //! The kernels before this one do two things in turn: load a tile, which takes most
 //! of a microsecond, then multiply it. Only other blocks on the same multiprocessor
-//! keep it busy meanwhile. Here the copies run by themselves ([`super::copies`]),
+//! keep it busy meanwhile. Here the copies run by themselves (`copies.rs`),
 //! two tiles ahead: nobody waits for memory, and no values pass through registers.
 //!
 //! One barrier a tile does for two purposes. It comes after the wait for the next

@@ -14,7 +14,7 @@
 //! shared memory: with more than 1/4 load a multiply-add it waits for shared memory.
 //!
 //! The sums must stay in registers, which have no addresses: every index into
-//! them is a number known to the compiler. [`unrolled!`](super::unrolled) writes
+//! them is a number known to the compiler. `unrolled!` writes
 //! the loops out.
 
 use cuda_std::float::GpuFloat;
