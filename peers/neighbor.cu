@@ -2,6 +2,8 @@
 // names, parameters and launch geometry, so that one launch drives either.
 // nvcc fuses dx * dx + dy * dy as the Rust kernels do by hand; here it is written
 // out too, so that the lists are the same to the last bit.
+#include "device.cuh"
+
 #include <cstdint>
 
 namespace {
@@ -215,23 +217,6 @@ neighbor_tiles(const float *x, const float *y, uint32_t n_atoms, float cutoff_sq
 
 namespace {
 
-// Of kernels that may start before the launch before theirs has ended.
-__device__ void wait_for_previous() {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-
-__device__ void let_next_start() {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-}
-
-}  // namespace
-
-namespace {
-
 constexpr uint32_t cell_threads = 256;
 constexpr uint32_t build_threads = 128;
 constexpr uint32_t scan_threads = 1024;
@@ -257,22 +242,6 @@ struct CellGrid {
 };
 
 __device__ uint64_t state(uint32_t kind, uint32_t sum) { return uint64_t(kind) << 32 | sum; }
-
-__device__ uint64_t load_relaxed(const uint64_t *address) {
-    uint64_t value;
-    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];"
-                 : "=l"(value)
-                 : "l"(__cvta_generic_to_global(address))
-                 : "memory");
-    return value;
-}
-
-__device__ void store_relaxed(uint64_t *address, uint64_t value) {
-    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;"
-                 :
-                 : "l"(__cvta_generic_to_global(address)), "l"(value)
-                 : "memory");
-}
 
 __device__ uint32_t warp_scan(uint32_t value) {
     uint32_t sum = value;

@@ -1,5 +1,7 @@
 // CUDA C++ twins of the kernels in gpu-kernels/src/reduction: the same entry
 // names, parameters and launch geometry, so that one launch drives either.
+#include "device.cuh"
+
 #include <cstdint>
 
 namespace {
@@ -192,40 +194,11 @@ __device__ float block_sum(float value, float *warp_sums) {
     return warp_sum<warp_lanes>(lane < n_warps ? warp_sums[lane] : 0.0f);
 }
 
-// Of kernels that may start before the launch before theirs has ended.
-__device__ void wait_for_previous() {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-
-__device__ void let_next_start() {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-}
-
 __device__ void prefetch_l2(const void *address) {
     asm volatile("prefetch.global.L2 [%0];" : : "l"(__cvta_generic_to_global(address)) : "memory");
 }
 
 __device__ uint64_t word_of(float sum) { return uint64_t(1) << 32 | __float_as_uint(sum); }
-
-__device__ uint64_t load_relaxed(const uint64_t *address) {
-    uint64_t value;
-    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];"
-                 : "=l"(value)
-                 : "l"(__cvta_generic_to_global(address))
-                 : "memory");
-    return value;
-}
-
-__device__ void store_relaxed(uint64_t *address, uint64_t value) {
-    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;"
-                 :
-                 : "l"(__cvta_generic_to_global(address)), "l"(value)
-                 : "memory");
-}
 
 __device__ float gathered_sum(uint64_t *words, uint32_t n_words) {
     const uint32_t lane = threadIdx.x % warp_lanes;

@@ -28,6 +28,25 @@
 
 use crate::gpu_only;
 
+/// A `cp.async` with the address in the shared space as `shared`, that in the global
+/// space as `global`, and more operands.
+#[cfg(target_arch = "nvptx64")]
+macro_rules! start_copy {
+    ($copy:literal, $shared:expr, $global:expr, $($operands:tt)*) => {
+        core::arch::asm!(
+            "{{",
+            ".reg .b64 global;",
+            "cvta.to.global.u64 global, {global};",
+            $copy,
+            "}}",
+            shared = in(reg32) $shared,
+            global = in(reg64) $global,
+            $($operands)*
+            options(nostack, preserves_flags)
+        )
+    };
+}
+
 /// Starts a copy of one `V`, of 4, 8 or 16 bytes, through the first-level cache.
 ///
 /// # Safety
@@ -46,16 +65,11 @@ pub unsafe fn ca<V: Copy>(shared: *mut V, global: *const V) {
     }
     // SAFETY: by this function's own contract.
     unsafe {
-        core::arch::asm!(
-            "{{",
-            ".reg .b64 global;",
-            "cvta.to.global.u64 global, {global};",
+        start_copy!(
             "cp.async.ca.shared.global [{shared}], [global], {bytes};",
-            "}}",
-            shared = in(reg32) crate::shared::address_in_space(shared),
-            global = in(reg64) global,
+            crate::shared::address_in_space(shared),
+            global,
             bytes = const size_of::<V>(),
-            options(nostack, preserves_flags)
         );
     }
 }
@@ -71,15 +85,10 @@ pub unsafe fn cg<V: Copy>(shared: *mut V, global: *const V) {
     const { assert!(size_of::<V>() == 16, "cp.async.cg copies 16 bytes") }
     // SAFETY: by this function's own contract.
     unsafe {
-        core::arch::asm!(
-            "{{",
-            ".reg .b64 global;",
-            "cvta.to.global.u64 global, {global};",
+        start_copy!(
             "cp.async.cg.shared.global [{shared}], [global], 16;",
-            "}}",
-            shared = in(reg32) crate::shared::address_in_space(shared),
-            global = in(reg64) global,
-            options(nostack, preserves_flags)
+            crate::shared::address_in_space(shared),
+            global,
         );
     }
 }
@@ -102,17 +111,12 @@ pub unsafe fn ca_or_zeros<V: Copy>(shared: u32, global: *const V, exists: bool) 
     }
     // SAFETY: by this function's own contract.
     unsafe {
-        core::arch::asm!(
-            "{{",
-            ".reg .b64 global;",
-            "cvta.to.global.u64 global, {global};",
+        start_copy!(
             "cp.async.ca.shared.global [{shared}], [global], {bytes}, {source_bytes};",
-            "}}",
-            shared = in(reg32) shared,
-            global = in(reg64) global,
+            shared,
+            global,
             bytes = const size_of::<V>(),
             source_bytes = in(reg32) if exists { size_of::<V>() as u32 } else { 0 },
-            options(nostack, preserves_flags)
         );
     }
 }
@@ -129,16 +133,11 @@ pub unsafe fn cg_or_zeros<V: Copy>(shared: u32, global: *const V, exists: bool) 
     const { assert!(size_of::<V>() == 16, "cp.async.cg copies 16 bytes") }
     // SAFETY: by this function's own contract.
     unsafe {
-        core::arch::asm!(
-            "{{",
-            ".reg .b64 global;",
-            "cvta.to.global.u64 global, {global};",
+        start_copy!(
             "cp.async.cg.shared.global [{shared}], [global], 16, {source_bytes};",
-            "}}",
-            shared = in(reg32) shared,
-            global = in(reg64) global,
+            shared,
+            global,
             source_bytes = in(reg32) if exists { 16_u32 } else { 0 },
-            options(nostack, preserves_flags)
         );
     }
 }

@@ -22,6 +22,26 @@
 
 use crate::gpu_only;
 
+/// Whether a phase has ended, by one of the instructions that tell.
+#[cfg(target_arch = "nvptx64")]
+macro_rules! ask {
+    ($instruction:literal, $barrier:expr, $parity:expr) => {{
+        let ended: u32;
+        core::arch::asm!(
+            "{{",
+            ".reg .pred ended;",
+            concat!("mbarrier.", $instruction, ".parity.shared.b64 ended, [{barrier}], {parity};"),
+            "selp.u32 {ended}, 1, 0, ended;",
+            "}}",
+            barrier = in(reg32) $barrier,
+            parity = in(reg32) $parity,
+            ended = out(reg32) ended,
+            options(nostack, preserves_flags)
+        );
+        ended != 0
+    }};
+}
+
 /// Makes a barrier whose phases end after `n_arrivals`. Other threads may use it
 /// after a [`sync_threads`](crate::thread::sync_threads).
 ///
@@ -91,22 +111,8 @@ pub unsafe fn arrive_after_copies(barrier: u32) {
 #[gpu_only]
 #[inline(always)]
 pub unsafe fn has_ended(barrier: u32, parity: u32) -> bool {
-    let ended: u32;
     // SAFETY: by this function's own contract.
-    unsafe {
-        core::arch::asm!(
-            "{{",
-            ".reg .pred ended;",
-            "mbarrier.test_wait.parity.shared.b64 ended, [{barrier}], {parity};",
-            "selp.u32 {ended}, 1, 0, ended;",
-            "}}",
-            barrier = in(reg32) barrier,
-            parity = in(reg32) parity,
-            ended = out(reg32) ended,
-            options(nostack, preserves_flags)
-        );
-    }
-    ended != 0
+    unsafe { ask!("test_wait", barrier, parity) }
 }
 
 /// Waits until the phase of this parity has ended.
@@ -125,22 +131,8 @@ pub unsafe fn wait(barrier: u32, parity: u32) {
 #[cfg(all(target_arch = "nvptx64", target_feature = "sm_90"))]
 #[inline(always)]
 unsafe fn may_have_ended(barrier: u32, parity: u32) -> bool {
-    let ended: u32;
     // SAFETY: as in `has_ended`.
-    unsafe {
-        core::arch::asm!(
-            "{{",
-            ".reg .pred ended;",
-            "mbarrier.try_wait.parity.shared.b64 ended, [{barrier}], {parity};",
-            "selp.u32 {ended}, 1, 0, ended;",
-            "}}",
-            barrier = in(reg32) barrier,
-            parity = in(reg32) parity,
-            ended = out(reg32) ended,
-            options(nostack, preserves_flags)
-        );
-    }
-    ended != 0
+    unsafe { ask!("try_wait", barrier, parity) }
 }
 
 #[cfg(all(target_arch = "nvptx64", not(target_feature = "sm_90")))]

@@ -172,23 +172,20 @@ impl Counters {
     pub fn access(&mut self, instruction: u32, access: &WarpAccess<'_>) {
         let record = self.record_mut(instruction as usize);
         record.class = Some(access.class);
-        if let Some(lane_bytes) = access.lane_bytes {
-            // Lanes of an asynchronous copy that only fill with zeros fetch nothing.
-            let fetching = (0..32).filter(|&lane| lane_bytes[lane] != 0);
-            let fetching = fetching.fold(0, |mask, lane| mask | 1 << lane);
-            let fetching = WarpAccess {
-                mask: access.mask & fetching,
-                ..*access
-            };
-            if fetching.mask != 0 {
-                let memo = &mut record.elsewhere;
-                let unit = u64::from(count::SECTOR_BYTES);
-                record
-                    .global
-                    .global(memo.of(&fetching, unit, || global(&fetching)));
+        // Lanes of an asynchronous copy that only fill with zeros fetch nothing.
+        let fetching;
+        let access = match access.lane_bytes {
+            Some(lane_bytes) => {
+                let lanes = (0..32).filter(|&lane| lane_bytes[lane] != 0);
+                let mask = access.mask & lanes.fold(0, |mask, lane| mask | 1 << lane);
+                if mask == 0 {
+                    return;
+                }
+                fetching = WarpAccess { mask, ..*access };
+                &fetching
             }
-            return;
-        }
+            None => access,
+        };
         // What an access costs does not change when all its addresses move by whole
         // words, in shared and local memory, or by whole sectors, in global memory.
         match access.space {

@@ -119,42 +119,30 @@ pub(super) fn start<O: Observer>(
         let sizes = op
             .source_bytes
             .map(|slot| unsafe { view.regs.lanes::<u32>(slot) });
+        let to_shared = WarpAccess {
+            block: env.block,
+            warp: warp.index,
+            order: Order::Weak,
+            scope: Scope::Device,
+            overwrites: false,
+            lane_bytes: None,
+            class,
+            space: Space::Shared,
+            bytes: op.bytes,
+            mask,
+            addresses: &to,
+            stride: None,
+        };
         // The source counts as a global load: so do the counters of an H200.
+        let from_global = WarpAccess {
+            lane_bytes: sizes,
+            space: Space::Global,
+            addresses: &from,
+            ..to_shared
+        };
         let instruction = view.first_instruction + ptx;
-        env.observer.access(
-            instruction,
-            &WarpAccess {
-                block: env.block,
-                warp: warp.index,
-                order: Order::Weak,
-                scope: Scope::Device,
-                overwrites: false,
-                lane_bytes: sizes,
-                class,
-                space: Space::Global,
-                bytes: op.bytes,
-                mask,
-                addresses: &from,
-                stride: None,
-            },
-        );
-        env.observer.access(
-            instruction,
-            &WarpAccess {
-                block: env.block,
-                warp: warp.index,
-                order: Order::Weak,
-                scope: Scope::Device,
-                overwrites: false,
-                lane_bytes: None,
-                class,
-                space: Space::Shared,
-                bytes: op.bytes,
-                mask,
-                addresses: &to,
-                stride: None,
-            },
-        );
+        env.observer.access(instruction, &from_global);
+        env.observer.access(instruction, &to_shared);
     }
     for lane in lanes(mask) {
         let copy = Pending {
