@@ -16,6 +16,7 @@
 
 use std::collections::HashMap;
 use std::fmt::Write;
+use std::ops::Range;
 
 /// `ptx` with the inlined calls around memory accesses, and without DWARF.
 pub fn apply(ptx: &str) -> String {
@@ -160,6 +161,9 @@ struct Call {
 #[derive(Default)]
 struct Calls {
     calls: Vec<Call>,
+    /// The functions that were not inlined, by their first lines: their lines, and
+    /// where in `calls` they and the calls in them stand.
+    functions: Vec<(Range<usize>, Range<usize>)>,
     /// Names of the functions.
     names: HashMap<u64, String>,
     /// The file that most says each function is in.
@@ -177,6 +181,7 @@ impl Calls {
         let info = Bytes::read(sections.get(".debug_info")?)?;
         let mut calls = Self::default();
         calls.read_units(&info, &abbreviations, &labels)?;
+        calls.find_functions();
         calls.find_files(code);
         Some(calls)
     }
@@ -235,6 +240,22 @@ impl Calls {
 
     /// Functions are in the file that they call from; those that call nothing, in
     /// the file that most of their places name.
+    /// Calls follow the function they are in, up to the next function.
+    fn find_functions(&mut self) {
+        let is_function = |&index: &usize| self.calls[index].parent.is_none();
+        let starts: Vec<usize> = (0..self.calls.len()).filter(is_function).collect();
+        let ends = starts.iter().copied().skip(1).chain([self.calls.len()]);
+        self.functions = starts
+            .iter()
+            .zip(ends)
+            .map(|(&start, end)| {
+                let (first, past) = self.calls[start].range;
+                (first..past, start..end)
+            })
+            .collect();
+        self.functions.sort_by_key(|(lines, _)| lines.start);
+    }
+
     fn find_files(&mut self, code: &[&str]) {
         const CERTAIN: u64 = 1 << 20;
         let mut votes: HashMap<u64, HashMap<u32, u64>> = HashMap::new();
@@ -263,15 +284,21 @@ impl Calls {
 
     /// The narrowest call around a line of the PTX that `is_wanted`.
     fn narrowest(&self, number: usize, is_wanted: impl Fn(&Call) -> bool) -> Option<usize> {
+        // Functions do not overlap: only the last that begins before the line can hold it.
+        let after = self
+            .functions
+            .partition_point(|(lines, _)| lines.start <= number);
+        let (_, inside) = self.functions[..after].last()?;
+        let around = inside.clone().filter(|&index| {
+            let call = &self.calls[index];
+            call.range.0 <= number && number < call.range.1 && is_wanted(call)
+        });
         // Calls follow the ones they are in, so of equal ranges the last is the
         // innermost.
-        let around =
-            self.calls.iter().enumerate().filter(|(_, call)| {
-                call.range.0 <= number && number < call.range.1 && is_wanted(call)
-            });
-        around
-            .min_by_key(|(index, call)| (call.range.1 - call.range.0, usize::MAX - index))
-            .map(|(index, _)| index)
+        around.min_by_key(|&index| {
+            let (first, past) = self.calls[index].range;
+            (past - first, usize::MAX - index)
+        })
     }
 
     /// Writes the place on a line of the PTX with the calls around it.
