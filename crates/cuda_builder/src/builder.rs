@@ -2,9 +2,9 @@
 
 use crate::arch::Arch;
 use crate::error::BuildError;
-use crate::nested::Nested;
+use crate::nested::{Features, Nested};
 use crate::packages::Packages;
-use crate::toolchain::{Locator, Terminal, Toolchain};
+use crate::toolchain::{Locator, Progress, Terminal, Toolchain};
 use crate::{cargo, messages};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ pub struct CudaBuilder {
     release: bool,
     line_tables: bool,
     extra_args: Vec<String>,
-    features: Vec<String>,
+    features: Features,
 }
 
 /// What a build made.
@@ -56,7 +56,7 @@ impl CudaBuilder {
             release: true,
             line_tables: true,
             extra_args: Vec::new(),
-            features: Vec::new(),
+            features: Features::default(),
         }
     }
 
@@ -122,7 +122,14 @@ impl CudaBuilder {
     /// Features of the kernel crate to turn on.
     pub fn features(mut self, features: &[impl AsRef<str>]) -> Self {
         self.features
+            .named
             .extend(features.iter().map(|feature| feature.as_ref().to_string()));
+        self
+    }
+
+    /// Turns the kernel crate's default features off.
+    pub fn no_default_features(mut self) -> Self {
+        self.features.no_default = true;
         self
     }
 
@@ -143,27 +150,8 @@ impl CudaBuilder {
     ///
     /// No compiler, kernels that do not compile, files that cannot be written.
     pub fn build(self) -> Result<BuildOutput, BuildError> {
-        let manifest = self.path.join("Cargo.toml");
-        let manifest = manifest
-            .canonicalize()
-            .map_err(|e| BuildError::io("find the kernel crate's", manifest, e))?;
-        let toolchain = Locator::from_env(&self.path)?.ensure(&Terminal::default())?;
-        let mut metadata = cargo::command();
-        let packages = Packages::of(metadata.env("RUSTC", &toolchain.rustc), &manifest)?;
-        let target_dir = self.target_dir.clone().unwrap_or_else(cargo::target_dir);
-        fs::create_dir_all(&target_dir)
-            .map_err(|e| BuildError::io("create the folder", &target_dir, e))?;
-
-        let nested = Nested {
-            toolchain: &toolchain,
-            packages: &packages,
-            manifest: &manifest,
-            target_dir: &target_dir,
-            release: self.release,
-            line_tables: self.line_tables,
-            extra_args: &self.extra_args,
-            features: &self.features,
-        };
+        let setup = self.set_up(&Terminal::default())?;
+        let nested = setup.nested(&self, &self.features);
         let arches: Vec<&Arch> = std::iter::once(&self.arch)
             .chain(&self.extra_arches)
             .collect();
@@ -189,7 +177,7 @@ impl CudaBuilder {
         let mut ptx = Vec::new();
         let mut warnings = Vec::new();
         for (arch, compiled) in arches.into_iter().zip(compiled) {
-            let path = self.ptx_path(arch, ptx.is_empty(), &packages, &target_dir);
+            let path = self.ptx_path(arch, ptx.is_empty(), &setup);
             write_if_different(&path, &compiled.ptx)?;
             ptx.push(Ptx {
                 arch: arch.clone(),
@@ -199,7 +187,7 @@ impl CudaBuilder {
         }
         messages::show(&warnings);
         if cargo::in_build_script() {
-            for path in packages.watched() {
+            for path in setup.packages.watched() {
                 println!("cargo::rerun-if-changed={}", path.display());
             }
             for variable in ["LOCKSTEP_RUSTC", "LOCKSTEP_CACHE"] {
@@ -209,22 +197,69 @@ impl CudaBuilder {
         Ok(BuildOutput {
             ptx_path: ptx[0].path.clone(),
             ptx,
-            toolchain,
+            toolchain: setup.toolchain,
         })
     }
 
-    fn ptx_path(&self, arch: &Arch, is_first: bool, packages: &Packages, dir: &Path) -> PathBuf {
+    /// Finds out what every run of the second cargo needs; fetches the compiler.
+    pub(crate) fn set_up(&self, progress: &dyn Progress) -> Result<Setup, BuildError> {
+        let manifest = self.path.join("Cargo.toml");
+        let manifest = manifest
+            .canonicalize()
+            .map_err(|e| BuildError::io("find the kernel crate's", manifest, e))?;
+        let toolchain = Locator::from_env(&self.path)?.ensure(progress)?;
+        let mut metadata = cargo::command(&manifest);
+        let packages = Packages::of(metadata.env("RUSTC", &toolchain.rustc), &manifest)?;
+        let target_dir = self.target_dir.clone().unwrap_or_else(cargo::target_dir);
+        fs::create_dir_all(&target_dir)
+            .map_err(|e| BuildError::io("create the folder", &target_dir, e))?;
+        Ok(Setup {
+            toolchain,
+            packages,
+            manifest,
+            target_dir,
+        })
+    }
+
+    fn ptx_path(&self, arch: &Arch, is_first: bool, setup: &Setup) -> PathBuf {
         match &self.copy_to {
             Some(path) if is_first => path.clone(),
             Some(path) => path.with_extension(format!("{arch}.ptx")),
-            None => dir.join(format!("{}.{arch}.ptx", packages.crate_name)),
+            None => setup
+                .target_dir
+                .join(format!("{}.{arch}.ptx", setup.packages.crate_name)),
+        }
+    }
+}
+
+/// What every run of the second cargo for a crate has in common.
+#[derive(Debug)]
+pub(crate) struct Setup {
+    pub toolchain: Toolchain,
+    pub packages: Packages,
+    pub manifest: PathBuf,
+    pub target_dir: PathBuf,
+}
+
+impl Setup {
+    /// Runs with these settings.
+    pub fn nested<'a>(&'a self, builder: &'a CudaBuilder, features: &'a Features) -> Nested<'a> {
+        Nested {
+            toolchain: &self.toolchain,
+            packages: &self.packages,
+            manifest: &self.manifest,
+            target_dir: &self.target_dir,
+            release: builder.release,
+            line_tables: builder.line_tables,
+            extra_args: &builder.extra_args,
+            features,
         }
     }
 }
 
 /// Writes, but leaves an equal file alone: what includes it is then not
 /// compiled again.
-fn write_if_different(path: &Path, text: &str) -> Result<(), BuildError> {
+pub(crate) fn write_if_different(path: &Path, text: &str) -> Result<(), BuildError> {
     if fs::read(path).is_ok_and(|old| old == text.as_bytes()) {
         return Ok(());
     }

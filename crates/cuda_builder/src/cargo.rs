@@ -1,7 +1,7 @@
 //! The second cargo: how it is called so that the first one does not disturb it.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Variables by which the outer build, or the user's habits for host code,
@@ -34,9 +34,16 @@ const ABOUT_THE_OUTER_PACKAGE: &[&str] = &[
 
 /// A cargo command without the outer build's settings. The job server
 /// (`CARGO_MAKEFLAGS`) stays, so that both together start no more jobs than one.
-pub(crate) fn command() -> Command {
+///
+/// It runs above the crate of that manifest: where rustup chooses the toolchain by the
+/// folder, cargo is the host's and not the one that the crate's own
+/// `rust-toolchain.toml` names, which need not be installed.
+pub(crate) fn command(manifest: &Path) -> Command {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
+    if let Some(above) = manifest.parent().and_then(Path::parent) {
+        command.current_dir(above);
+    }
     for variable in NOT_FOR_KERNELS {
         command.env_remove(variable);
     }
@@ -94,18 +101,23 @@ pub(crate) fn profile(name: &str, optimised: bool, line_tables: bool) -> Vec<OsS
 /// clean` removes it. It is not the outer folder itself, which is locked while
 /// a build script runs.
 pub(crate) fn target_dir() -> PathBuf {
-    let name = "lockstep-kernels";
     let Some(out_dir) = std::env::var_os("OUT_DIR").map(PathBuf::from) else {
         return std::env::var_os("CARGO_TARGET_DIR")
             .map_or_else(std::env::temp_dir, PathBuf::from)
-            .join(name);
+            .join(FOLDER);
     };
-    out_dir
-        .ancestors()
+    target_dir_above(&out_dir).unwrap_or_else(|| out_dir.join(FOLDER))
+}
+
+/// The same for a path in the outer build's folder, if it is in one.
+pub(crate) fn target_dir_above(path: &Path) -> Option<PathBuf> {
+    path.ancestors()
         .skip(1)
         .find(|dir| dir.join("CACHEDIR.TAG").exists())
-        .map_or_else(|| out_dir.join(name), |target| target.join(name))
+        .map(|target| target.join(FOLDER))
 }
+
+const FOLDER: &str = "lockstep-kernels";
 
 /// Whether cargo runs us as a build script.
 pub(crate) fn in_build_script() -> bool {

@@ -35,15 +35,19 @@
 mod arch;
 mod builder;
 mod cargo;
+pub mod dep_info;
 mod error;
 mod inlining;
+mod kernel_crate;
 pub mod launch_bounds;
 mod messages;
 mod nested;
 mod nolink;
 mod packages;
+mod record;
 pub mod toolchain;
 
 pub use arch::Arch;
 pub use builder::{BuildOutput, CudaBuilder, Ptx};
 pub use error::BuildError;
+pub use kernel_crate::{KernelCrate, target_dir_of_this_program};

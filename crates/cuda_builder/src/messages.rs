@@ -3,13 +3,16 @@
 use crate::cargo;
 use serde_json::Value;
 use std::io::Write;
+use std::path::{Path, PathBuf};
 
-/// Errors and warnings of one run.
-#[derive(Default)]
+/// What one run says of the kernel crate and what it depends on.
 pub(crate) struct Messages {
+    manifest: PathBuf,
     /// Errors as rustc renders them.
     pub errors: Vec<String>,
     pub warnings: Vec<Warning>,
+    /// Whether the kernel crate was up to date.
+    pub is_fresh: bool,
 }
 
 /// A warning about the sources.
@@ -22,11 +25,27 @@ pub(crate) struct Warning {
 }
 
 impl Messages {
+    /// None yet, of the kernel crate with this manifest.
+    pub fn of(manifest: &Path) -> Self {
+        Self {
+            manifest: manifest.into(),
+            errors: Vec::new(),
+            warnings: Vec::new(),
+            is_fresh: false,
+        }
+    }
+
     /// Reads one line.
     pub fn take(&mut self, line: &str) {
         let Ok(message) = serde_json::from_str::<Value>(line) else {
             return;
         };
+        if message["reason"] == "compiler-artifact" {
+            let manifest = message["manifest_path"].as_str().map(Path::new);
+            if manifest == Some(&self.manifest) {
+                self.is_fresh = message["fresh"] == true;
+            }
+        }
         if message["reason"] != "compiler-message" {
             return;
         }
@@ -90,12 +109,19 @@ mod tests {
     #[test]
     fn errors_and_warnings_about_the_sources_are_kept() {
         let place = json!([{"file_name": "kernels/src/lib.rs", "line_start": 7}]);
-        let mut messages = Messages::default();
+        let mut messages = Messages::of(Path::new("/w/kernels/Cargo.toml"));
         messages.take(&message("warning", "unstable feature `ptx78`", json!([])));
         messages.take(&message("warning", "unused variable: `x`", place.clone()));
         messages.take(&message("error", "mismatched types", place));
         messages.take("{\"reason\":\"build-finished\",\"success\":false}");
         messages.take("not JSON");
+        assert!(!messages.is_fresh);
+        for (manifest, fresh, is_fresh) in [("other", true, false), ("kernels", true, true)] {
+            let artifact = json!({"reason": "compiler-artifact", "fresh": fresh,
+                "manifest_path": format!("/w/{manifest}/Cargo.toml")});
+            messages.take(&artifact.to_string());
+            assert_eq!(messages.is_fresh, is_fresh, "{manifest}");
+        }
         assert_eq!(messages.errors, ["error: mismatched types\n"]);
         let lines: Vec<_> = messages.warnings.iter().map(|w| w.line.as_str()).collect();
         assert_eq!(lines, ["kernels/src/lib.rs:7: unused variable: `x`"]);

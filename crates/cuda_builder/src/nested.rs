@@ -5,11 +5,11 @@ use crate::error::BuildError;
 use crate::messages::{Messages, Warning};
 use crate::packages::Packages;
 use crate::toolchain::Toolchain;
-use crate::{cargo, inlining, launch_bounds, nolink};
+use crate::{cargo, dep_info, inlining, launch_bounds, nolink};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -25,63 +25,119 @@ pub(crate) struct Nested<'a> {
     pub release: bool,
     pub line_tables: bool,
     pub extra_args: &'a [String],
-    pub features: &'a [String],
+    pub features: &'a Features,
+}
+
+/// Which features of the kernel crate are on.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Features {
+    /// Whether the crate's default features are off.
+    pub no_default: bool,
+    /// Features by name.
+    pub named: Vec<String>,
+}
+
+impl Features {
+    /// Tells apart what is compiled with different features; part of a file's name.
+    fn tag(&self) -> String {
+        let mut tag = if self.no_default { "" } else { "default" }.to_owned();
+        for name in &self.named {
+            if !tag.is_empty() {
+                tag.push('+');
+            }
+            tag.push_str(name);
+        }
+        tag.replace('/', "-")
+    }
 }
 
 /// What a run yields.
 pub(crate) struct Compiled {
     pub ptx: String,
     pub warnings: Vec<Warning>,
+    /// The files that it was made from, as far as rustc tells: the kernel crate's own.
+    pub sources: Vec<PathBuf>,
+}
+
+/// What cargo did.
+struct Ran {
+    warnings: Vec<Warning>,
+    /// Whether it found the kernel crate up to date.
+    is_fresh: bool,
 }
 
 impl Nested<'_> {
     /// Compiles for `arch`.
     pub fn compile(&self, arch: &Arch) -> Result<Compiled, BuildError> {
         let profile = self.profile_name(arch);
-        let mut warnings = self.run(arch, &profile)?;
-        let assembly = match self.find_assembly(&profile) {
-            Some(assembly) => assembly,
-            None => {
-                // Someone removed it, and cargo did not notice.
-                self.forget(&profile);
-                warnings = self.run(arch, &profile)?;
-                self.find_assembly(&profile)
-                    .ok_or_else(|| BuildError::NoPtx {
-                        crate_name: self.packages.crate_name.clone(),
-                        dir: self.profile_dir(&profile),
-                    })?
-            }
+        let assembly = self.assembly(&profile);
+        let mut ran = self.run(arch, &profile, &assembly)?;
+        if ran.is_fresh && self.sources(&assembly).is_none() {
+            // Someone removed what an earlier run left, and cargo did not notice.
+            self.forget(&profile);
+            ran = self.run(arch, &profile, &assembly)?;
+        }
+        let no_ptx = || BuildError::NoPtx {
+            crate_name: self.packages.crate_name.clone(),
+            dir: self.profile_dir(&profile),
         };
+        if !ran.is_fresh {
+            self.keep_sources(&profile, &assembly)
+                .map_err(|e| BuildError::io("copy", self.dep_info(&profile), e))?;
+        }
+        let sources = self.sources(&assembly).ok_or_else(no_ptx)?;
         let ptx = fs::read_to_string(&assembly).map_err(|e| BuildError::io("read", assembly, e))?;
         Ok(Compiled {
             ptx: launch_bounds::apply(&inlining::apply(&ptx))?,
-            warnings,
+            warnings: ran.warnings,
+            sources,
         })
     }
 
-    /// A profile, and with it a folder, for each set of settings.
+    /// A profile, and with it a folder, for each set of settings but the features.
     ///
-    /// The PTX has the same file name whatever it was compiled for, and cargo
-    /// does not write it again where it finds nothing to do: in one folder,
-    /// one architecture's could be taken for another's. (Flags alone do not
-    /// make cargo keep results apart once `--remap-path-prefix` is among them;
-    /// it would compile `core` anew with every change between the two.)
+    /// Flags alone do not make cargo keep results apart once `--remap-path-prefix` is
+    /// among them; it would compile `core` anew with every change between two.
     fn profile_name(&self, arch: &Arch) -> String {
         let mut hasher = DefaultHasher::new();
-        (
-            self.release,
-            self.line_tables,
-            self.extra_args,
-            self.features,
-        )
-            .hash(&mut hasher);
+        (self.release, self.line_tables, self.extra_args).hash(&mut hasher);
         self.rustflags(arch).hash(&mut hasher);
         format!("{arch}-{:08x}", hasher.finish() as u32)
     }
 
-    /// Runs cargo to its end; returns the warnings about the sources.
-    fn run(&self, arch: &Arch, profile: &str) -> Result<Vec<Warning>, BuildError> {
-        let mut command = self.command(arch, profile)?;
+    /// Where rustc is told to leave the PTX. By itself it would take one name for all
+    /// sets of features, and one's PTX could be taken for another's.
+    fn assembly(&self, profile: &str) -> PathBuf {
+        let name = format!("{}.{}.s", self.packages.crate_name, self.features.tag());
+        self.profile_dir(profile).join(name)
+    }
+
+    /// Where rustc notes what it read, by one name for all sets of features.
+    fn dep_info(&self, profile: &str) -> PathBuf {
+        let name = format!("{}.d", self.packages.crate_name);
+        self.profile_dir(profile).join("deps").join(name)
+    }
+
+    /// Keeps rustc's note beside the PTX, before another run overwrites it.
+    fn keep_sources(&self, profile: &str, assembly: &Path) -> std::io::Result<()> {
+        fs::copy(self.dep_info(profile), assembly.with_extension("d")).map(drop)
+    }
+
+    /// The files that the PTX was made from; none if it or the note is missing.
+    fn sources(&self, assembly: &Path) -> Option<Vec<PathBuf>> {
+        if !assembly.exists() {
+            return None;
+        }
+        let note = fs::read_to_string(assembly.with_extension("d")).ok()?;
+        let sources = dep_info::sources(&note);
+        // cargo runs rustc in the workspace's root.
+        let root = &self.packages.workspace_root;
+        Some(sources.iter().map(|path| root.join(path)).collect())
+    }
+
+    /// Runs cargo to its end.
+    fn run(&self, arch: &Arch, profile: &str, assembly: &Path) -> Result<Ran, BuildError> {
+        let mut command = self.command(arch, profile, assembly)?;
         let failed = |output: String| BuildError::Cargo {
             command: "cargo rustc".into(),
             output,
@@ -98,7 +154,7 @@ impl Nested<'_> {
                 ))
             })?;
         let stderr = read_in_background(&mut child);
-        let mut messages = Messages::default();
+        let mut messages = Messages::of(self.manifest);
         if let Some(stdout) = child.stdout.take() {
             for line in BufReader::new(stdout).lines().map_while(Result::ok) {
                 messages.take(&line);
@@ -107,7 +163,10 @@ impl Nested<'_> {
         let status = child.wait().map_err(|e| failed(e.to_string()))?;
         let stderr = stderr.join().unwrap_or_default();
         if status.success() {
-            return Ok(messages.warnings);
+            return Ok(Ran {
+                warnings: messages.warnings,
+                is_fresh: messages.is_fresh,
+            });
         }
         if messages.errors.is_empty() {
             return Err(failed(stderr));
@@ -116,7 +175,7 @@ impl Nested<'_> {
         Err(BuildError::Compile { rendered })
     }
 
-    fn command(&self, arch: &Arch, profile: &str) -> Result<Command, BuildError> {
+    fn command(&self, arch: &Arch, profile: &str, assembly: &Path) -> Result<Command, BuildError> {
         let linker = nolink::do_nothing_linker(self.target_dir)
             .map_err(|e| BuildError::io("write a linker into", self.target_dir, e))?;
         let format = if wants_colour() {
@@ -124,7 +183,7 @@ impl Nested<'_> {
         } else {
             "json"
         };
-        let mut command = cargo::command();
+        let mut command = cargo::command(self.manifest);
         command
             .args([
                 "rustc",
@@ -150,10 +209,19 @@ impl Nested<'_> {
                 "CARGO_ENCODED_RUSTFLAGS",
                 self.rustflags(arch).join(OsStr::new("\u{1f}")),
             );
-        if !self.features.is_empty() {
-            command.arg("--features").arg(self.features.join(","));
+        if self.features.no_default {
+            command.arg("--no-default-features");
         }
-        command.arg("--").arg("--emit=asm");
+        if !self.features.named.is_empty() {
+            command.arg("--features").arg(self.features.named.join(","));
+        }
+        let mut emit = OsString::from("--emit=asm=");
+        emit.push(assembly);
+        command.arg("--").arg(emit);
+        if self.features.no_default {
+            // What a part of the crate leaves unused, the rest may use.
+            command.args(["-Adead_code", "-Aunused_imports", "-Aunused_macros"]);
+        }
         if self.line_tables {
             // Of the kernel crate also which calls were inlined; see `inlining`.
             command.arg("-Cdebuginfo=line-tables-only");
@@ -198,26 +266,6 @@ impl Nested<'_> {
             }
         }
     }
-
-    /// The newest `<crate>.s`. Where cargo puts it is its own affair, so all
-    /// of the profile's folder is searched.
-    fn find_assembly(&self, profile: &str) -> Option<PathBuf> {
-        let wanted = format!("{}.s", self.packages.crate_name);
-        let mut newest = None;
-        let mut todo = vec![self.profile_dir(profile)];
-        while let Some(dir) = todo.pop() {
-            for entry in fs::read_dir(&dir).into_iter().flatten().flatten() {
-                let path = entry.path();
-                if path.is_dir() {
-                    todo.push(path);
-                } else if entry.file_name() == *wanted {
-                    let modified = entry.metadata().and_then(|data| data.modified()).ok();
-                    newest = newest.max(Some((modified, path)));
-                }
-            }
-        }
-        newest.map(|(_, path)| path)
-    }
 }
 
 fn read_in_background(child: &mut Child) -> std::thread::JoinHandle<String> {
@@ -231,9 +279,9 @@ fn read_in_background(child: &mut Child) -> std::thread::JoinHandle<String> {
     })
 }
 
-/// A build script's stderr is never a terminal, so only a spoken wish counts.
+/// A build script's stderr is never a terminal, so there only a spoken wish counts.
 fn wants_colour() -> bool {
     let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let always = std::env::var_os("CARGO_TERM_COLOR").is_some_and(|value| value == "always");
-    always && !is_set("NO_COLOR")
+    (always || std::io::stderr().is_terminal()) && !is_set("NO_COLOR")
 }

@@ -90,6 +90,24 @@ impl Packages {
         Some(found)
     }
 
+    /// The files that the PTX of the crate in `crate_dir` depends on, beside its own
+    /// sources, of which rustc tells: manifests, and the sources of its dependencies.
+    pub fn inputs(&self, crate_dir: &Path) -> Vec<PathBuf> {
+        let own = crate_dir.join("src");
+        let mut files = Vec::new();
+        let mut todo = self.watched();
+        while let Some(path) = todo.pop() {
+            if path == own {
+                continue;
+            }
+            match std::fs::read_dir(&path) {
+                Ok(entries) => todo.extend(entries.flatten().map(|entry| entry.path())),
+                Err(_) => files.push(path),
+            }
+        }
+        files
+    }
+
     /// What the PTX depends on, as files and folders that cargo can watch.
     pub fn watched(&self) -> Vec<PathBuf> {
         let mut paths: Vec<PathBuf> = self

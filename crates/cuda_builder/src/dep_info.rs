@@ -1,0 +1,40 @@
+//! What rustc and cargo note of the files that they read (`*.d`): a makefile's rules.
+
+use std::path::PathBuf;
+
+/// The files that the first rule depends on.
+pub fn sources(note: &str) -> Vec<PathBuf> {
+    let Some((_, list)) = note.lines().find_map(|line| line.split_once(": ")) else {
+        return Vec::new();
+    };
+    let mut sources = Vec::new();
+    let mut path = String::new();
+    let mut characters = list.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            // A space in a path stands behind a backslash.
+            '\\' => path.extend(characters.next()),
+            ' ' => sources.push(std::mem::take(&mut path)),
+            _ => path.push(character),
+        }
+    }
+    sources.push(path);
+    sources.retain(|path| !path.is_empty());
+    sources.into_iter().map(PathBuf::from).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sources;
+    use std::path::Path;
+
+    #[test]
+    fn the_first_rule_names_the_sources() {
+        let note =
+            "/t/k.s: k/src/lib.rs k/src/my\\ file.rs\n\n/t/k.d: k/src/other.rs\n\nk/src/lib.rs:\n";
+        let expected = ["k/src/lib.rs", "k/src/my file.rs"].map(Path::new);
+        assert_eq!(sources(note), expected);
+        assert!(sources("").is_empty());
+        assert!(sources("/t/k.s:\n").is_empty());
+    }
+}

@@ -1,0 +1,226 @@
+//! A kernel crate that is compiled in parts, each when it is asked for.
+//!
+//! One PTX module for a whole catalogue would be compiled anew for each changed line.
+//! So a crate may name its parts, by cargo's own means: every feature that is listed
+//! in its feature `default` is a *module*, compiled with that feature alone. The host,
+//! which compiles the crate as it is, sees all of them.
+//!
+//! ```toml
+//! [features]
+//! default = ["copy", "transpose"]
+//! copy = []
+//! transpose = []
+//! ```
+//!
+//! What was compiled is kept, with a record of what it was made from.
+//!
+//! Left out: finding out which module has a kernel. Whoever launches it knows.
+
+use crate::builder::{CudaBuilder, Setup, write_if_different};
+use crate::error::BuildError;
+use crate::nested::Features;
+use crate::record::{self, Record};
+use crate::toolchain::Progress;
+use crate::{Arch, cargo, messages};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock};
+use std::time::SystemTime;
+
+/// A kernel crate that is compiled in parts.
+#[derive(Debug)]
+pub struct KernelCrate {
+    /// The crate's folder.
+    dir: PathBuf,
+    /// Where everything goes that is made of it.
+    target_dir: PathBuf,
+    name: String,
+    modules: Vec<String>,
+    setup: OnceLock<Setup>,
+    setting_up: Mutex<()>,
+}
+
+impl KernelCrate {
+    /// The crate in the folder `dir`; what is made of it goes to `target_dir`.
+    ///
+    /// # Errors
+    ///
+    /// There is no crate, or its manifest cannot be read.
+    pub fn open(dir: impl AsRef<Path>, target_dir: impl AsRef<Path>) -> Result<Self, BuildError> {
+        let dir = dir.as_ref();
+        let dir = dir
+            .canonicalize()
+            .map_err(|e| BuildError::io("find the kernel crate", dir, e))?;
+        let path = dir.join("Cargo.toml");
+        let text = fs::read_to_string(&path).map_err(|e| BuildError::io("read", &path, e))?;
+        let manifest: toml::Table = text.parse().map_err(|e: toml::de::Error| {
+            BuildError::io("read", &path, std::io::Error::other(e.to_string()))
+        })?;
+        let name = manifest.get("package").and_then(|p| p.get("name"));
+        let modules = manifest.get("features").and_then(|f| f.get("default"));
+        let names = modules.and_then(toml::Value::as_array);
+        Ok(Self {
+            name: name
+                .and_then(toml::Value::as_str)
+                .unwrap_or_default()
+                .replace('-', "_"),
+            modules: names
+                .into_iter()
+                .flatten()
+                .filter_map(|name| name.as_str().map(str::to_owned))
+                .collect(),
+            dir,
+            target_dir: target_dir.as_ref().into(),
+            setup: OnceLock::new(),
+            setting_up: Mutex::new(()),
+        })
+    }
+
+    /// The crate's folder.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Its modules, in the manifest's order; none if it is compiled as a whole.
+    pub fn modules(&self) -> &[String] {
+        &self.modules
+    }
+
+    /// The PTX of one module for an architecture, or of the whole crate; compiled if
+    /// what it is made of has changed.
+    ///
+    /// One process compiles for an architecture at a time; others wait for it.
+    ///
+    /// # Errors
+    ///
+    /// No compiler, kernels that do not compile, files that cannot be written.
+    pub fn ptx(
+        &self,
+        module: Option<&str>,
+        arch: &Arch,
+        progress: &dyn Progress,
+    ) -> Result<PathBuf, BuildError> {
+        let files = self.files(module, arch);
+        let settings = self.settings(arch);
+        if files.are_current(&settings, &self.dir) {
+            return Ok(files.ptx);
+        }
+        let lock = files.lock()?;
+        // Another process may have made it meanwhile.
+        if files.are_current(&settings, &self.dir) {
+            return Ok(files.ptx);
+        }
+        self.compile(module, arch, progress, &settings, &files)?;
+        drop(lock);
+        Ok(files.ptx)
+    }
+
+    /// Whether [`KernelCrate::ptx`] would have nothing to do.
+    pub fn is_current(&self, module: Option<&str>, arch: &Arch) -> bool {
+        self.files(module, arch)
+            .are_current(&self.settings(arch), &self.dir)
+    }
+
+    fn compile(
+        &self,
+        module: Option<&str>,
+        arch: &Arch,
+        progress: &dyn Progress,
+        settings: &str,
+        files: &Files,
+    ) -> Result<(), BuildError> {
+        let setup = self.set_up(progress)?;
+        progress.step(&format!(
+            "compiling {} for {arch}",
+            module.unwrap_or("the kernels")
+        ));
+        let features = Features {
+            no_default: module.is_some(),
+            named: module.into_iter().map(str::to_owned).collect(),
+        };
+        let started = SystemTime::now();
+        let builder = self.builder();
+        let compiled = setup.nested(&builder, &features).compile(arch)?;
+        messages::show(&compiled.warnings);
+        let inputs = setup
+            .packages
+            .inputs(&self.dir)
+            .into_iter()
+            .chain(compiled.sources);
+        let record = Record::of(settings.into(), &self.dir, inputs, started);
+        // While it is written there is none, whatever happens.
+        let _ = fs::remove_file(&files.record);
+        write_if_different(&files.ptx, &compiled.ptx)?;
+        record
+            .write(&files.record)
+            .map_err(|e| BuildError::io("write", &files.record, e))
+    }
+
+    fn builder(&self) -> CudaBuilder {
+        CudaBuilder::new(&self.dir).target_dir(&self.target_dir)
+    }
+
+    /// Asked once a process, and only when something is to be compiled.
+    fn set_up(&self, progress: &dyn Progress) -> Result<&Setup, BuildError> {
+        let _one_at_a_time = self.setting_up.lock();
+        if let Some(setup) = self.setup.get() {
+            return Ok(setup);
+        }
+        let setup = self.builder().set_up(progress)?;
+        Ok(self.setup.get_or_init(|| setup))
+    }
+
+    /// What PTX depends on beside files.
+    fn settings(&self, arch: &Arch) -> String {
+        let named = std::env::var_os("LOCKSTEP_RUSTC").unwrap_or_default();
+        record::settings(&format!(
+            "{arch}, PTX {}, compiler {}",
+            arch.ptx_version(),
+            named.display()
+        ))
+    }
+
+    fn files(&self, module: Option<&str>, arch: &Arch) -> Files {
+        let name = match module {
+            Some(module) => format!("{}.{module}.{arch}", self.name),
+            None => format!("{}.{arch}", self.name),
+        };
+        let dir = self.target_dir.join("ptx");
+        Files {
+            ptx: dir.join(format!("{name}.ptx")),
+            record: dir.join(format!("{name}.json")),
+            lock: dir.join(format!("{arch}.lock")),
+        }
+    }
+}
+
+/// Where a module's PTX is kept.
+struct Files {
+    ptx: PathBuf,
+    record: PathBuf,
+    lock: PathBuf,
+}
+
+impl Files {
+    fn are_current(&self, settings: &str, crate_dir: &Path) -> bool {
+        self.ptx.exists()
+            && Record::read(&self.record).is_some_and(|record| record.holds(settings, crate_dir))
+    }
+
+    /// Waits until no other process compiles for the architecture.
+    fn lock(&self) -> Result<File, BuildError> {
+        let dir = self.lock.parent().unwrap_or(&self.lock);
+        fs::create_dir_all(dir).map_err(|e| BuildError::io("create the folder", dir, e))?;
+        let lock = File::create(&self.lock)
+            .and_then(|file| file.lock().map(|()| file))
+            .map_err(|e| BuildError::io("lock", &self.lock, e))?;
+        Ok(lock)
+    }
+}
+
+/// The folder for what is made of kernels, beside what cargo makes: for programs that
+/// cargo built, by where they are; else none.
+pub fn target_dir_of_this_program() -> Option<PathBuf> {
+    let program = std::env::current_exe().ok()?;
+    cargo::target_dir_above(&program)
+}
