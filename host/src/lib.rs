@@ -21,7 +21,9 @@ pub mod counts;
 pub mod engine;
 pub mod guarded;
 pub mod half_matrices;
+pub mod home;
 pub mod inputs;
+pub mod kernels;
 pub mod lessons;
 pub mod measure;
 pub mod neighbors;
@@ -33,7 +35,3 @@ pub mod run;
 pub mod scoreboard;
 pub mod sim_bench;
 pub mod verify;
-
-/// The commit this was built from, with `-dirty` after it if files had changed
-/// since, or `unknown`.
-pub const COMMIT: &str = env!("LOCKSTEP_COMMIT");

@@ -1,29 +1,7 @@
-//! The kernels' PTX, compiled by `build.rs` and part of the program.
+//! Reading PTX text: what it was compiled for, one kernel of it, its entries.
 
-use crate::engine::PtxModule;
-
-/// The architecture that the base module is compiled for: 80 for sm_80.
+/// The architecture that the base modules are compiled for: 80 for sm_80.
 pub const BASE_SM: u32 = 80;
-
-/// The kernels for sm_80 and everything later.
-pub const BASE: &str = include_str!(concat!(env!("OUT_DIR"), "/kernels.ptx"));
-
-/// The same compiled for sm_90a, with the kernels that only Hopper can run.
-pub const HOPPER: &str = include_str!(concat!(env!("OUT_DIR"), "/kernels.sm_90a.ptx"));
-
-/// The embedded modules, in the order in which an engine looks for an entry.
-pub fn modules() -> Vec<PtxModule> {
-    vec![
-        PtxModule {
-            name: "kernels.ptx".into(),
-            text: BASE.into(),
-        },
-        PtxModule {
-            name: "kernels.sm_90a.ptx".into(),
-            text: HOPPER.into(),
-        },
-    ]
-}
 
 /// The architecture that a module's `.target` names: `sm_90a`.
 pub fn target_name(module: &str) -> Option<&str> {
@@ -36,7 +14,12 @@ pub fn target_name(module: &str) -> Option<&str> {
 /// That architecture's number, and whether the module runs on that one alone
 /// (`sm_90a`) or on all later ones too (`sm_90`).
 pub fn target(module: &str) -> Option<(u32, bool)> {
-    let name = target_name(module)?.strip_prefix("sm_")?;
+    target_number(target_name(module)?)
+}
+
+/// The same for an architecture's name.
+pub fn target_number(name: &str) -> Option<(u32, bool)> {
+    let name = name.strip_prefix("sm_")?;
     let digits = name.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     Some((digits.parse().ok()?, digits.len() != name.len()))
 }

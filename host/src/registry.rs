@@ -8,6 +8,7 @@
 use crate::bench::{Bench, CaseError};
 use crate::counts::Expectation;
 use crate::engine::EngineKind;
+use crate::engine::launch::topic_of;
 use crate::verify::Tolerance;
 use cuda_std::launch::{Kernel, KernelArgs, LaunchBounds};
 use std::fmt;
@@ -61,6 +62,8 @@ pub struct Work {
 pub struct KernelEntry {
     /// Entry name in the PTX; unique.
     pub id: &'static str,
+    /// The topic of `gpu-kernels` that it belongs to, and with it the PTX module.
+    pub topic: Option<&'static str>,
     /// What it does differently, in one line.
     pub technique: &'static str,
     /// Its parameters' names, as in the Rust source.
@@ -118,6 +121,7 @@ impl KernelEntry {
     ) -> Self {
         Self {
             id: K::NAME,
+            topic: topic_of(K::MODULE_PATH),
             technique,
             param_names: K::PARAM_NAMES,
             param_sizes: param_sizes::<K>,

@@ -45,13 +45,20 @@ fn fails(output: &Output, status: i32, words: &[&str]) {
     no_panic_trace(output);
 }
 
-/// The embedded PTX with `edit` applied to one kernel, as a file.
+/// The PTX of a kernel's topic.
+fn module_of(kernel: &str) -> String {
+    let module = host::kernels::module_with(kernel, None).expect("the kernels compile");
+    module.text().expect("the kernels compile").to_owned()
+}
+
+/// That PTX with `edit` applied to the kernel, as a file.
 fn edited(folder: &Path, kernel: &str, edit: impl Fn(&str) -> String) -> PathBuf {
-    let text = host::ptx::kernel_text(host::ptx::BASE, kernel).expect("the kernel exists");
+    let module = module_of(kernel);
+    let text = host::ptx::kernel_text(&module, kernel).expect("the kernel exists");
     let changed = edit(text);
     assert_ne!(text, changed, "the edit must change something");
     let path = folder.join("edited.ptx");
-    std::fs::write(&path, host::ptx::BASE.replace(text, &changed)).expect("a file");
+    std::fs::write(&path, module.replace(text, &changed)).expect("a file");
     path
 }
 
@@ -244,7 +251,7 @@ fn a_kernel_that_never_ends_is_stopped() {
 fn truncated_ptx_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("half.ptx");
-    let text = host::ptx::BASE;
+    let text = module_of("transpose_padded");
     let half = text
         .find("transpose_padded_param_1")
         .expect("it is in the first kernels");

@@ -7,8 +7,7 @@ use host::engine::{Engine, EngineKind, PtxModule};
 use host::registry::{Effort, KernelEntry, Lesson, Registered, Shape, Work};
 use host::run::{Case, CaseResult, run};
 
-/// PTX of the crate `broken-kernels`.
-pub const BROKEN_PTX: &str = include_str!(concat!(env!("OUT_DIR"), "/broken.ptx"));
+pub mod ptx;
 
 /// Warp instructions that a block may execute: some hundred times what any of
 /// the kernels here needs.
@@ -16,11 +15,7 @@ const FUEL: u64 = 1_000_000;
 
 /// The simulator with one module of this text.
 pub fn simulator(ptx: &str) -> Sim {
-    Sim::new(vec![PtxModule {
-        name: "test.ptx".into(),
-        text: ptx.to_owned().into(),
-    }])
-    .with_fuel(Some(FUEL))
+    Sim::new(vec![PtxModule::of_text("test.ptx", ptx.to_owned())]).with_fuel(Some(FUEL))
 }
 
 /// A lesson of one kernel; it lives as long as the test, as lessons do.

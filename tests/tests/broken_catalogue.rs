@@ -10,11 +10,15 @@ use host::lessons;
 use host::neighbors::device::Layout;
 use host::registry::{KernelEntry, Shape};
 use host::run::Status;
-use lockstep_tests::{BROKEN_PTX, results, simulator};
+use lockstep_tests::{ptx, results, simulator};
 
 /// The reason why the kernel failed on a shape, which must hold all of `words`.
 fn must_fail(kernel: KernelEntry, shape: &Shape, words: &[&str]) {
-    let results = results(&simulator(BROKEN_PTX), kernel, std::slice::from_ref(shape));
+    let results = results(
+        &simulator(ptx::broken()),
+        kernel,
+        std::slice::from_ref(shape),
+    );
     let reason = results[0].reason.clone().unwrap_or_default();
     assert_eq!(results[0].status, Status::Failed, "{reason}");
     for word in words {

@@ -6,7 +6,7 @@ use host::counts::{Expectation, Metric};
 use host::lessons::transpose;
 use host::registry::{KernelEntry, Shape};
 use host::run::{CaseResult, Status};
-use lockstep_tests::{BROKEN_PTX, results, simulator};
+use lockstep_tests::{ptx, results, simulator};
 
 macro_rules! entry {
     ($kernel:ident) => {
@@ -19,7 +19,7 @@ macro_rules! entry {
 /// Runs the kernel on every small shape and on a whole number of tiles.
 fn broken_results(kernel: KernelEntry) -> Vec<CaseResult> {
     let shapes = [Shape::every(&[34, 34]), Shape::of(&[64, 64])];
-    results(&simulator(BROKEN_PTX), kernel, &shapes)
+    results(&simulator(ptx::broken()), kernel, &shapes)
 }
 
 /// The reason why the first shape failed, which must hold all of `words`.
@@ -100,7 +100,7 @@ fn misaligned_store() {
 #[test]
 fn never_ends() {
     let results = results(
-        &simulator(BROKEN_PTX),
+        &simulator(ptx::broken()),
         entry!(never_ends),
         &[Shape::of(&[1, 1])],
     );

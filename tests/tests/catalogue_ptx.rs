@@ -7,7 +7,7 @@ use ptx_sim::ir::Module;
 use std::collections::BTreeMap;
 
 fn module() -> Module {
-    ptx_sim::parse::parse(host::ptx::BASE).expect("the embedded PTX parses")
+    lockstep_tests::ptx::merged("sm_80")
 }
 
 /// How often each opcode stands in the kernel.

@@ -8,6 +8,7 @@ fn xtask_lists_the_commands_that_lockstep_has() {
     let program = host::cli::command();
     let own: Vec<_> = program
         .get_subcommands()
+        .filter(|command| !command.is_hide_set())
         .map(|command| {
             let about = command.get_about().map(ToString::to_string);
             (command.get_name().to_owned(), about.unwrap_or_default())

@@ -11,8 +11,6 @@ use library_kernels as kernels;
 use ptx_sim::{Device, Launch, LaunchError, LaunchOptions, LoadedModule, Module};
 use rand::{Rng, RngExt, SeedableRng, rngs::StdRng};
 
-const PTX: &str = include_str!(concat!(env!("OUT_DIR"), "/library.ptx"));
-
 /// A simulated device with the test kernels loaded.
 struct Bench {
     device: Device,
@@ -22,7 +20,7 @@ struct Bench {
 impl Bench {
     fn new() -> Self {
         let mut device = Device::new();
-        let module = Module::parse(PTX).expect("rustc's PTX parses");
+        let module = Module::parse(lockstep_tests::ptx::library()).expect("rustc's PTX parses");
         let module = device.load(&module).expect("the module fits");
         Self { device, module }
     }
@@ -525,7 +523,7 @@ fn every_shared_array_is_memory_of_its_own() {
     bench.launch(kernels::family_two, 1, 32, (DevicePtrMut::new(out),));
     assert_eq!(bench.read_words(out, 96), expected(2000));
 
-    let variables = Module::parse(PTX).unwrap();
+    let variables = Module::parse(lockstep_tests::ptx::library()).unwrap();
     let mut arrays = Vec::new();
     for variable in &variables.ir().variables {
         if variable.name.starts_with("library_kernels_shared_") {
@@ -538,7 +536,7 @@ fn every_shared_array_is_memory_of_its_own() {
 
 #[test]
 fn launch_bounds_reach_the_ptx() {
-    let module = Module::parse(PTX).unwrap();
+    let module = Module::parse(lockstep_tests::ptx::library()).unwrap();
     let bounds = module.kernel("family_one").unwrap().bounds;
     assert_eq!((bounds.max_threads, bounds.min_blocks), (Some(32), Some(2)));
     let mut bench = Bench::new();

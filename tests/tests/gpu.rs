@@ -12,7 +12,7 @@ use host::lessons::{copy, transpose};
 use host::measure::Times;
 use host::registry::{KernelEntry, Shape};
 use host::run::{Case, Status, run};
-use lockstep_tests::{BROKEN_PTX, lesson_of, results};
+use lockstep_tests::{lesson_of, ptx, results};
 use std::process::Command;
 
 /// Set in the process that a test starts for itself.
@@ -35,10 +35,7 @@ fn is_own_process(name: &str) -> bool {
 }
 
 fn gpu(ptx: &str) -> Option<Gpu> {
-    gpu_with(vec![PtxModule {
-        name: "test.ptx".into(),
-        text: ptx.to_owned().into(),
-    }])
+    gpu_with(vec![PtxModule::of_text("test.ptx", ptx.to_owned())])
 }
 
 fn gpu_with(modules: Vec<PtxModule>) -> Option<Gpu> {
@@ -69,7 +66,7 @@ fn outcome(gpu: &Gpu, kernel: KernelEntry) -> (Status, String) {
 
 #[test]
 fn wrong_results_are_found() {
-    let Some(gpu) = gpu(BROKEN_PTX) else {
+    let Some(gpu) = gpu(ptx::broken()) else {
         return;
     };
     assert_eq!(outcome(&gpu, entry!(off_by_one_row)).0, Status::Failed);
@@ -86,7 +83,7 @@ fn after_a_fault_nothing_runs_and_nothing_passes() {
     if !is_own_process("after_a_fault_nothing_runs_and_nothing_passes") {
         return;
     }
-    let Some(gpu) = gpu(BROKEN_PTX) else {
+    let Some(gpu) = gpu(ptx::broken()) else {
         return;
     };
     let (status, reason) = outcome(&gpu, entry!(misaligned_store));
@@ -110,7 +107,7 @@ fn a_panic_names_its_source_line() {
     if !is_own_process("a_panic_names_its_source_line") {
         return;
     }
-    let Some(gpu) = gpu(BROKEN_PTX) else {
+    let Some(gpu) = gpu(ptx::broken()) else {
         return;
     };
     let (status, reason) = outcome(&gpu, entry!(panics));
@@ -127,7 +124,7 @@ fn a_bad_address_is_a_fault() {
     if !is_own_process("a_bad_address_is_a_fault") {
         return;
     }
-    let Some(gpu) = gpu(BROKEN_PTX) else {
+    let Some(gpu) = gpu(ptx::broken()) else {
         return;
     };
     let nowhere = cuda_std::launch::DevicePtr::new(8);
@@ -156,7 +153,7 @@ fn a_bad_address_is_a_fault() {
 
 #[test]
 fn broken_ptx_brings_the_compilers_log() {
-    let half = &BROKEN_PTX[..BROKEN_PTX.len() / 2];
+    let half = &ptx::broken()[..ptx::broken().len() / 2];
     let Some(gpu) = gpu(half) else {
         return;
     };
@@ -172,7 +169,7 @@ fn broken_ptx_brings_the_compilers_log() {
 
 #[test]
 fn launches_that_break_a_limit_are_refused() {
-    let Some(gpu) = gpu(BROKEN_PTX) else {
+    let Some(gpu) = gpu(ptx::broken()) else {
         return;
     };
     let buffer = Buffer::<f32>::poisoned(&gpu, "both", 1024).expect("memory");
@@ -194,7 +191,7 @@ fn launches_that_break_a_limit_are_refused() {
 
 #[test]
 fn times_are_plausible() {
-    let Some(gpu) = gpu(BROKEN_PTX) else {
+    let Some(gpu) = gpu(ptx::broken()) else {
         return;
     };
     let shape = Shape::of(&[4096, 4096]);
@@ -214,7 +211,7 @@ fn times_are_plausible() {
 /// does on all of them what it does on the first.
 #[test]
 fn small_data_is_timed_out_of_the_cache() {
-    let Some(gpu) = gpu_with(host::ptx::modules()) else {
+    let Some(gpu) = gpu_with(ptx::modules()) else {
         return;
     };
     const N: usize = 1 << 20;
@@ -243,7 +240,7 @@ fn small_data_is_timed_out_of_the_cache() {
 /// timed.
 #[test]
 fn a_reset_precedes_every_run_and_takes_no_time() {
-    let Some(gpu) = gpu_with(host::ptx::modules()) else {
+    let Some(gpu) = gpu_with(ptx::modules()) else {
         return;
     };
     const N: usize = 1 << 26;
@@ -282,7 +279,7 @@ fn a_reset_precedes_every_run_and_takes_no_time() {
 /// A cubin that the driver refuses is named.
 #[test]
 fn a_twin_that_is_none_is_named() {
-    let Some(gpu) = gpu(BROKEN_PTX) else {
+    let Some(gpu) = gpu(ptx::broken()) else {
         return;
     };
     let peer = PeerModule {

@@ -37,7 +37,7 @@ fn cases_must_pass(engine: &dyn Engine, cases: &[Case]) {
 /// With every check on: the catalogue is right, and raises no alarm.
 #[test]
 fn quick_run_passes_on_the_simulator() {
-    let checked = Sim::new(host::ptx::modules()).with_check(true);
+    let checked = Sim::new(lockstep_tests::ptx::modules()).with_check(true);
     all_must_pass(&checked, Effort::Quick, &[]);
 }
 
@@ -46,12 +46,12 @@ fn transposes_are_exact_up_to_64_by_64() {
     let selected = matching(&["transpose".to_owned()]).expect("names are right");
     let mut cases = cases(&selected, EngineKind::Sim, Effort::Default);
     cases.retain(|case| case.shape.is_sweep());
-    cases_must_pass(&Sim::new(host::ptx::modules()), &cases);
+    cases_must_pass(&Sim::new(lockstep_tests::ptx::modules()), &cases);
 }
 
 #[test]
 fn quick_run_passes_on_the_gpu() {
-    match Gpu::new(host::ptx::modules()) {
+    match Gpu::new(lockstep_tests::ptx::modules()) {
         Ok(gpu) => {
             assert_eq!(gpu.kind(), EngineKind::Gpu);
             all_must_pass(&gpu, Effort::Quick, &[]);

@@ -6,6 +6,7 @@
 //! `cargo test -p lockstep-tests --test line_tables -- --ignored`.
 
 use cuda_builder::CudaBuilder;
+use lockstep_tests::ptx;
 use std::path::Path;
 
 /// PTX without what line tables add to it: which file and line an instruction
@@ -52,12 +53,16 @@ fn without_hashes(line: &str) -> String {
     text + rest
 }
 
-/// What the crate compiles to for an architecture, without line tables.
-fn without_line_tables(kernels: &str, arch: &str) -> String {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let built = CudaBuilder::new(here.join(kernels))
+/// What the crate, or one topic of it, compiles to for an architecture, without line
+/// tables.
+fn without_line_tables(kernels: &str, arch: &str, topic: Option<&str>) -> String {
+    let mut builder = CudaBuilder::new(ptx::root().join("tests").join(kernels))
         .arch(arch)
-        .emit_line_tables(false)
+        .emit_line_tables(false);
+    if let Some(topic) = topic {
+        builder = builder.no_default_features().features(&[topic]);
+    }
+    let built = builder
         .target_dir(Path::new(env!("CARGO_TARGET_TMPDIR")).join("no-line-tables"))
         .build()
         .expect("the kernels compile");
@@ -78,15 +83,17 @@ fn assert_same_code(with: &str, without: &str) {
 
 #[test]
 fn test_kernels_are_the_same_code_without_line_tables() {
-    let with = include_str!(concat!(env!("OUT_DIR"), "/library.ptx"));
-    assert_same_code(with, &without_line_tables("library-kernels", "sm_80"));
+    let without = without_line_tables("library-kernels", "sm_80", None);
+    assert_same_code(ptx::library(), &without);
 }
 
 #[test]
 #[ignore = "compiles the catalogue twice more: minutes"]
 fn the_catalogue_is_the_same_code_without_line_tables() {
-    for (with, arch) in [(host::ptx::BASE, "sm_80"), (host::ptx::HOPPER, "sm_90a")] {
-        assert_same_code(with, &without_line_tables("../gpu-kernels", arch));
+    for module in ptx::modules() {
+        let arch = module.target_name().expect("it is known");
+        let without = without_line_tables("../gpu-kernels", arch, module.topic());
+        assert_same_code(module.text().expect("it compiles"), &without);
     }
 }
 
@@ -101,7 +108,7 @@ fn numbers_of_crates_do_not_matter() {
 
 #[test]
 fn a_changed_instruction_is_found() {
-    let with = include_str!(concat!(env!("OUT_DIR"), "/library.ptx"));
+    let with = ptx::library();
     let at = with.find("\tst.global").expect("the kernels store");
     let changed = format!("{}\tld.global{}", &with[..at], &with[at + 10..]);
     assert_ne!(code(with), code(&changed));

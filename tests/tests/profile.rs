@@ -6,18 +6,18 @@ use host::registry::{Shape, kernel};
 
 fn profile(name: &str, shape: &[u32]) -> Profile {
     let registered = kernel(name).expect("it is in the registry");
-    let module = &host::ptx::modules()[0];
-    simulate(registered, &Shape::of(shape), module)
+    let module = host::kernels::module_with(name, None).expect("it compiles");
+    simulate(registered, &Shape::of(shape), &module)
         .expect("it runs and is right")
         .expect("it is launched")
 }
 
 /// The text of the line that an instruction comes from.
-fn line(row: &Row) -> &'static str {
+fn line(row: &Row) -> String {
     let place = row.line.as_ref().expect("the PTX has line tables");
     let text = sources::text(&place.file).expect("it is one of the kernels' sources");
     let line = text.lines().nth(place.line as usize - 1);
-    line.expect("the file has that line").trim()
+    line.expect("the file has that line").trim().to_owned()
 }
 
 /// The column of the tile is read here.

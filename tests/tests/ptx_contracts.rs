@@ -3,37 +3,34 @@
 //! A kernel can give right results and still be the wrong kernel: shared memory
 //! reached through generic addresses, an array in registers that went to local
 //! memory, four loads where one of 16 bytes was meant. These tests read the PTX
-//! that `host` embeds, the one that runs.
+//! that runs.
 //!
 //! Left out: what only ptxas decides (registers, spills), and what only a run
 //! shows (counts, results).
 
 use std::path::Path;
 
+use host::kernels::ARCHES;
 use host::registry::{KernelEntry, LESSONS};
+use lockstep_tests::ptx;
 use ptx_sim::ir::{Function, Module};
 
 /// Beginnings of the names of kernels whose subject is local memory.
 const LOCAL_MEMORY_IS_THE_SUBJECT: &[&str] = &["running_mean_local"];
 
-/// The modules that `host` embeds, parsed.
+/// The modules of every topic and architecture, parsed.
 fn modules() -> Vec<(String, Module)> {
-    let parse = |module: host::engine::PtxModule| {
-        let parsed = ptx_sim::parse::parse(&module.text)
-            .unwrap_or_else(|error| panic!("{}: {error}", module.name));
-        (module.name, parsed)
-    };
-    host::ptx::modules().into_iter().map(parse).collect()
+    ARCHES.into_iter().flat_map(ptx::parsed).collect()
 }
 
-/// The module of the oldest architecture, which nearly every kernel is in.
+/// The kernels for the oldest architecture, which are nearly all.
 fn base() -> Module {
-    modules().swap_remove(0).1
+    ptx::merged(ARCHES[0])
 }
 
-/// The module with what only Hopper can do.
+/// The kernels with what only Hopper can do.
 fn hopper() -> Module {
-    modules().swap_remove(1).1
+    ptx::merged(ARCHES[1])
 }
 
 fn entries(module: &Module) -> impl Iterator<Item = &Function> {
@@ -188,7 +185,7 @@ fn every_registered_kernel_is_an_entry_with_the_parameters_the_host_passes() {
 
 #[test]
 fn source_places_are_files_of_the_repository() {
-    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let repository = ptx::root();
     for (name, module) in modules() {
         assert!(!module.files.is_empty(), "{name} has no line table");
         for (_, file) in &module.files {
@@ -337,8 +334,7 @@ fn the_fast_product_reads_chunks_and_keeps_its_sums_in_registers() {
 
 #[test]
 fn early_kernels_wait_for_the_launch_before_before_they_write() {
-    let modules = modules();
-    let (_, hopper) = &modules[1];
+    let hopper = &hopper();
     let is_write = |opcode: &str| {
         ["st.global", "st.relaxed", "st.release", "atom.", "red."]
             .iter()
@@ -360,7 +356,7 @@ fn early_kernels_wait_for_the_launch_before_before_they_write() {
     }
     assert!(n_early > 0);
     // Older architectures do not know the instruction.
-    for kernel in entries(&modules[0].1) {
+    for kernel in entries(&base()) {
         assert_eq!(count(kernel, "griddepcontrol"), 0, "{}", kernel.name);
     }
 }

@@ -7,7 +7,7 @@ use host::engine::{Buffer, Engine, EngineError, LaunchConfig, Observe, Prepared}
 use host::lessons::transpose;
 use host::registry::{KernelEntry, Shape};
 use host::run::Status;
-use lockstep_tests::{BROKEN_PTX, results, simulator};
+use lockstep_tests::{ptx, results, simulator};
 
 /// Both accesses are named, with places in `file`.
 fn names_both(report: &str, file: &str) {
@@ -27,7 +27,7 @@ fn report_of(launched: Result<impl Sized, EngineError>) -> String {
 
 #[test]
 fn transpose_without_a_barrier() {
-    let checked = simulator(BROKEN_PTX).with_check(true);
+    let checked = simulator(ptx::broken()).with_check(true);
     let entry = KernelEntry::of(broken_kernels::missing_barrier, "broken", |bench| {
         transpose::run(bench, broken_kernels::missing_barrier, transpose::by_input)
     });
@@ -41,7 +41,7 @@ fn transpose_without_a_barrier() {
 
 #[test]
 fn reduction_without_a_barrier() {
-    let engine = simulator(BROKEN_PTX).with_check(true);
+    let engine = simulator(ptx::broken()).with_check(true);
     let input = Buffer::of(&engine, "input", &[1.0f32; 256]).expect("room");
     let sums = Buffer::of(&engine, "sums", &[0.0f32; 2]).expect("room");
     let args = (input.as_ptr(), sums.as_mut_ptr(), 256);
@@ -55,7 +55,7 @@ fn reduction_without_a_barrier() {
 
 #[test]
 fn reduction_without_atomics_across_blocks() {
-    let engine = simulator(BROKEN_PTX).with_check(true);
+    let engine = simulator(ptx::broken()).with_check(true);
     let input = Buffer::of(&engine, "input", &[1.0f32; 256]).expect("room");
     let sum = Buffer::of(&engine, "sum", &[0.0f32]).expect("room");
     let args = (input.as_ptr(), sum.as_mut_ptr(), 256);
@@ -71,7 +71,7 @@ fn reduction_without_atomics_across_blocks() {
 /// `words`.
 macro_rules! must_report {
     ($kernel:ident, $words:expr) => {{
-        let engine = simulator(BROKEN_PTX).with_check(true);
+        let engine = simulator(ptx::broken()).with_check(true);
         let n = unseen::BLOCK_THREADS;
         let input = Buffer::of(&engine, "input", &vec![1.0f32; n as usize]).expect("room");
         let output = Buffer::<f32>::poisoned(&engine, "output", n as usize).expect("room");

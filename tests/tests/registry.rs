@@ -2,14 +2,15 @@
 //! exists, and every kernel that exists is listed.
 
 use host::registry::{LESSONS, kernels};
+use lockstep_tests::ptx;
 use std::collections::BTreeSet;
 
 fn entries() -> BTreeSet<String> {
-    let modules = host::ptx::modules();
-    modules
+    ptx::modules()
         .iter()
         .flat_map(|module| {
-            host::ptx::entries(&module.text)
+            let text = module.text().expect("the kernels compile");
+            host::ptx::entries(text)
                 .map(str::to_owned)
                 .collect::<Vec<_>>()
         })
@@ -36,9 +37,8 @@ fn listed_kernels_exist_and_existing_kernels_are_listed() {
 
 #[test]
 fn every_lesson_is_whole() {
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
     for lesson in LESSONS {
-        let source = std::path::Path::new(root).join(lesson.source);
+        let source = ptx::root().join(lesson.source);
         assert!(
             source.is_file(),
             "{}: {} is no file",

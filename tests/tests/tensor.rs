@@ -11,14 +11,14 @@ use host::lessons::blocks_of_tiles::{left_times_right, left_times_right_transpos
 use host::registry::{Effort, KernelEntry, LESSONS, Shape, kernel};
 use host::run::{Status, cases, run as run_cases};
 use host::verify::Tolerance;
-use lockstep_tests::{BROKEN_PTX, results, simulator};
-use ptx_sim::ir::{Function, Module};
+use lockstep_tests::{ptx, results, simulator};
+use ptx_sim::ir::Function;
 
 const TOLERANCE: Tolerance = Tolerance::Absolute(f32_sum_error(16));
 
 fn outcome(kernel: KernelEntry) -> (Status, String) {
     let result = results(
-        &simulator(BROKEN_PTX),
+        &simulator(ptx::broken()),
         kernel.within(TOLERANCE),
         &[Shape::of(&[2])],
     )
@@ -79,7 +79,7 @@ const COUNTERS: &str = include_str!("../data/h200-tensor-counters.csv");
 
 #[test]
 fn counts_are_those_of_the_hardware() {
-    let simulator = Sim::new(host::ptx::modules());
+    let simulator = Sim::new(ptx::modules());
     let mut n_kernels = 0;
     for line in COUNTERS.lines().skip(1) {
         let (id, measured) = line.split_once(',').expect("a name and figures");
@@ -110,7 +110,7 @@ fn counts_are_those_of_the_hardware() {
 /// The catalogue's figures, by name, whatever the registry claims.
 #[test]
 fn conflicts_are_those_of_the_catalogue() {
-    let simulator = Sim::new(host::ptx::modules());
+    let simulator = Sim::new(ptx::modules());
     for (id, ldmatrix, stores) in [
         ("mma_simple_plain", 8, 4),
         ("mma_simple_swizzled", 0, 0),
@@ -177,13 +177,10 @@ fn kernels() -> Vec<Function> {
         .flat_map(|lesson| lesson.kernels)
         .map(|kernel| kernel.id)
         .collect();
-    let modules: Vec<Module> = host::ptx::modules()
-        .iter()
-        .map(|module| ptx_sim::parse::parse(&module.text).expect("it parses"))
-        .collect();
-    let found: Vec<Function> = modules
+    let found: Vec<Function> = host::kernels::ARCHES
         .into_iter()
-        .flat_map(|module| module.functions)
+        .flat_map(ptx::parsed)
+        .flat_map(|(_, module)| module.functions)
         .filter(|function| function.is_entry && ids.contains(&&*function.name))
         .collect();
     assert!(found.len() > ids.len(), "most are in both modules");

@@ -1,28 +1,62 @@
 //! Building the binary `lockstep`, with cargo's own progress on stderr.
 
-use crate::{progress, workspace};
+use crate::fresh::Record;
+use crate::{kernels, progress, workspace};
 use anyhow::{Context, bail};
 use cuda_builder::toolchain::Locator;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, IsTerminal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::SystemTime;
 
-/// What cargo built.
-pub struct Built {
-    /// The binary.
-    pub binary: PathBuf,
-    /// Where `host`'s build script left the PTX.
-    pub out_dir: PathBuf,
+/// The program, built if something that it is made of has changed.
+///
+/// The kernels' compiler is fetched here and not by the program, because here
+/// progress can be shown.
+pub fn lockstep() -> anyhow::Result<PathBuf> {
+    let program = beside_this_program();
+    if let Some(program) = &program
+        && Record::read(program).is_some_and(|mut record| record.holds(program))
+    {
+        return Ok(program.clone());
+    }
+    fetch_compiler()?;
+    let is_first = program.is_none_or(|program| {
+        Record::remove(&program);
+        !program.exists()
+    });
+    let started = SystemTime::now();
+    // The first time there is everything to compile, and two cores to do it.
+    let warm_up = is_first.then(kernels::warm_up);
+    let built = cargo_build(false)?;
+    if let Some(warm_up) = warm_up {
+        warm_up.wait();
+    }
+    if let Some(record) = Record::of(&built, started) {
+        record.write(&built);
+    }
+    Ok(built)
 }
 
-/// Makes sure of the kernels' compiler and builds `lockstep`.
-///
-/// The compiler is fetched here and not in the build script, because here
-/// progress can be shown.
-pub fn lockstep(release: bool) -> anyhow::Result<Built> {
-    Locator::from_env(&workspace::kernels())?.ensure(&*progress::on_stderr())?;
+/// The program, optimised for use elsewhere.
+pub fn release() -> anyhow::Result<PathBuf> {
+    fetch_compiler()?;
+    cargo_build(true)
+}
 
+fn fetch_compiler() -> anyhow::Result<()> {
+    Locator::from_env(&workspace::kernels())?.ensure(&*progress::on_stderr())?;
+    Ok(())
+}
+
+/// Where cargo puts it if it is built as this program was.
+fn beside_this_program() -> Option<PathBuf> {
+    let own = std::env::current_exe().ok()?;
+    Some(own.with_file_name(format!("lockstep{}", std::env::consts::EXE_SUFFIX)))
+}
+
+fn cargo_build(release: bool) -> anyhow::Result<PathBuf> {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command
         .args(["build", "--package=host", "--bin=lockstep"])
@@ -32,43 +66,29 @@ pub fn lockstep(release: bool) -> anyhow::Result<Built> {
     if release {
         command.arg("--release");
     }
-    // The build script cannot see that there is a terminal; we can.
+    // What cargo runs has no terminal to look at; we have.
     let unset = |name| std::env::var_os(name).is_none_or(|value| value.is_empty());
     if std::io::stderr().is_terminal() && unset("NO_COLOR") && unset("CARGO_TERM_COLOR") {
         command.env("CARGO_TERM_COLOR", "always");
     }
     let mut child = command.spawn().context("cannot run cargo")?;
-    let (mut binary, mut out_dir) = (None, None);
+    let mut binary = None;
     if let Some(stdout) = child.stdout.take() {
         for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-            let Ok(message) = serde_json::from_str::<Value>(&line) else {
-                continue;
-            };
-            let path = |value: &Value| value.as_str().map(PathBuf::from);
-            match message["reason"].as_str() {
-                Some("compiler-artifact") if message["target"]["name"] == "lockstep" => {
-                    binary = path(&message["executable"]).or(binary);
-                }
-                Some("build-script-executed") if is_host(&message["package_id"]) => {
-                    out_dir = path(&message["out_dir"]);
-                }
-                _ => {}
-            }
+            binary = executable(&line).or(binary);
         }
     }
     if !child.wait().context("cargo was lost")?.success() {
         bail!("`lockstep` could not be built (see above)");
     }
-    Ok(Built {
-        binary: binary.context("cargo built no binary `lockstep`")?,
-        out_dir: out_dir.context("package `host` ran no build script")?,
-    })
+    binary.context("cargo built no binary `lockstep`")
 }
 
-/// Whether a package id (`path+file:///…/host#0.1.0`) is `host`'s.
-fn is_host(id: &Value) -> bool {
-    let Some(id) = id.as_str() else { return false };
-    id.split('#')
-        .next()
-        .is_some_and(|path| path.ends_with("/host"))
+/// The program's path, if a line of cargo's tells it.
+fn executable(line: &str) -> Option<PathBuf> {
+    let message: Value = serde_json::from_str(line).ok()?;
+    let is_ours =
+        message["reason"] == "compiler-artifact" && message["target"]["name"] == "lockstep";
+    let path = message["executable"].as_str().filter(|_| is_ours)?;
+    Some(Path::new(path).into())
 }

@@ -4,10 +4,9 @@ use crate::build;
 use crate::workspace;
 use anyhow::{Context, bail};
 use indicatif::HumanBytes;
-use serde_json::json;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 /// The file by which a folder is known to be a bundle of ours.
 const MARK: &str = "lockstep-bundle.json";
@@ -24,9 +23,19 @@ pub struct Options {
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let dir = &options.dir;
     refuse_to_overwrite(dir)?;
-    let built = build::lockstep(true)?;
-    gather(&built, &workspace::root().join("peers"), dir)
+    let program = build::release()?;
+    gather(&program, &workspace::root().join("peers"), dir)
         .with_context(|| format!("cannot write the bundle {}", dir.display()))?;
+    // The program itself writes what it will read there. Its mark comes last.
+    let status = Command::new(&program)
+        .arg("gather")
+        .arg(dir)
+        .env("LOCKSTEP_ROOT", workspace::root())
+        .status()
+        .with_context(|| format!("cannot run {}", program.display()))?;
+    if !status.success() {
+        bail!("the kernels could not be gathered (see above)");
+    }
     let size = size_of(dir);
     println!(
         "{} ({}) is complete. Copy it to a machine with an NVIDIA driver and run there:\n\n    ./{}/lockstep run-all --json results.json\n",
@@ -53,30 +62,16 @@ fn refuse_to_overwrite(dir: &Path) -> anyhow::Result<()> {
     }
 }
 
-fn gather(built: &build::Built, peers: &Path, dir: &Path) -> std::io::Result<()> {
-    let ptx_dir = dir.join("ptx");
-    if ptx_dir.exists() {
-        fs::remove_dir_all(&ptx_dir)?;
-    }
-    fs::create_dir_all(&ptx_dir)?;
+fn gather(program: &Path, peers: &Path, dir: &Path) -> std::io::Result<()> {
+    fs::create_dir_all(dir)?;
     // First, so that a bundle half written can be written again.
-    let mark = json!({"schema": 1, "lockstep": env!("CARGO_PKG_VERSION")});
-    fs::write(dir.join(MARK), format!("{mark:#}\n"))?;
+    fs::write(dir.join(MARK), "{}\n")?;
     // A binary that is running can be removed but not written to.
     let binary = dir.join("lockstep");
     if binary.exists() {
         fs::remove_file(&binary)?;
     }
-    fs::copy(&built.binary, binary)?;
-    for entry in fs::read_dir(&built.out_dir)? {
-        let path = entry?.path();
-        if let Some(name) = path
-            .file_name()
-            .filter(|_| path.extension().is_some_and(|e| e == "ptx"))
-        {
-            fs::copy(&path, ptx_dir.join(name))?;
-        }
-    }
+    fs::copy(program, binary)?;
     copy_files(peers, &dir.join("peers"))?;
     fs::write(dir.join("README.txt"), README)
 }
@@ -124,8 +119,9 @@ without one the program runs the kernels on its own simulator.
 
 The exit status says whether everything passed.
 
-lockstep     the program; the kernels' PTX is inside it
-ptx/         the same PTX to read, one file for each architecture
+lockstep     the program
+ptx/         the kernels' PTX, one file for each topic and architecture
+sources/     the kernels' sources, which reports show
 peers/       CUDA C++ twins of the kernels, compiled by nvcc where it is
 ";
 
@@ -145,24 +141,18 @@ mod tests {
     }
 
     #[test]
-    fn a_bundle_holds_the_binary_and_the_ptx_and_can_be_renewed() {
+    fn a_bundle_holds_the_binary_and_the_twins_and_can_be_renewed() {
         let dir = tempfile::tempdir().unwrap();
-        let out_dir = dir.path().join("out");
-        fs::create_dir(&out_dir).unwrap();
-        fs::write(out_dir.join("kernels.sm_80.ptx"), ".version 7.8").unwrap();
-        fs::write(out_dir.join("other.rs"), "").unwrap();
-        let built = build::Built {
-            binary: dir.path().join("built"),
-            out_dir,
-        };
-        fs::write(&built.binary, "program").unwrap();
+        let program = dir.path().join("built");
+        fs::write(&program, "program").unwrap();
         let peers = dir.path().join("twins");
         fs::create_dir_all(peers.join("libraries")).unwrap();
         fs::write(peers.join("add.cu"), "").unwrap();
         fs::write(peers.join("libraries/cub.cu"), "").unwrap();
         let bundle = dir.path().join("bundle");
         for _ in 0..2 {
-            gather(&built, &peers, &bundle).unwrap();
+            refuse_to_overwrite(&bundle).unwrap();
+            gather(&program, &peers, &bundle).unwrap();
         }
         let names = |dir: &Path| {
             let mut names: Vec<_> = fs::read_dir(dir)
@@ -172,11 +162,7 @@ mod tests {
             names.sort();
             names
         };
-        assert_eq!(
-            names(&bundle),
-            ["README.txt", "lockstep", MARK, "peers", "ptx"]
-        );
-        assert_eq!(names(&bundle.join("ptx")), ["kernels.sm_80.ptx"]);
+        assert_eq!(names(&bundle), ["README.txt", "lockstep", MARK, "peers"]);
         assert_eq!(names(&bundle.join("peers")), ["add.cu", "libraries"]);
         assert_eq!(names(&bundle.join("peers/libraries")), ["cub.cu"]);
         assert!(size_of(&bundle) > 0);

@@ -1,7 +1,7 @@
 //! The commands that the binary `lockstep` does.
 
-use crate::build;
 use crate::commands::COMMANDS;
+use crate::{build, workspace};
 use anyhow::Context;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use std::ffi::OsString;
@@ -24,15 +24,16 @@ pub fn commands() -> impl Iterator<Item = Command> {
 
 /// Builds `lockstep` and becomes it.
 pub fn run(name: &str, matches: &ArgMatches) -> anyhow::Result<ExitCode> {
-    let built = build::lockstep(false)?;
-    let mut command = std::process::Command::new(&built.binary);
+    let program = build::lockstep()?;
+    let mut command = std::process::Command::new(&program);
+    command.env("LOCKSTEP_ROOT", workspace::root());
     command.arg(name).args(
         matches
             .get_many::<OsString>("arguments")
             .into_iter()
             .flatten(),
     );
-    run_in_place(command).with_context(|| format!("cannot run {}", built.binary.display()))
+    run_in_place(command).with_context(|| format!("cannot run {}", program.display()))
 }
 
 /// Signals, a closed pipe and the exit status are then the command's own.

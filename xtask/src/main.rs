@@ -9,7 +9,10 @@ mod build;
 mod bundle;
 mod commands;
 mod doctor;
+mod fresh;
 mod hand_over;
+mod host_view;
+mod kernels;
 mod progress;
 mod workspace;
 

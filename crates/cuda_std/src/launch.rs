@@ -264,6 +264,8 @@ pub struct LaunchBounds {
 pub trait Kernel: Copy {
     /// Entry name in the PTX.
     const NAME: &'static str;
+    /// Where it is written: `gpu_kernels::sgemm::fast`.
+    const MODULE_PATH: &'static str;
     /// Parameter names as in the Rust source.
     const PARAM_NAMES: &'static [&'static str];
     /// Launch limits, if the kernel has them.

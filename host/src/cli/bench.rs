@@ -111,7 +111,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         super::run_all::check_writable(path)?;
     }
 
-    let gpu = Gpu::new(crate::ptx::modules()).map_err(|error| {
+    let gpu = Gpu::new(super::modules()?).map_err(|error| {
         let text = format!("bench measures on a GPU, and there is none: {error}. Nothing was run or measured; `run-all` checks the kernels without one");
         Stop::Because(Exit::NothingRan, text)
     })?;

@@ -226,10 +226,7 @@ fn measured(args: &Args, seed: u64) -> Result<Option<Measured>, Stop> {
             .map_err(|what| Stop::Because(Exit::Failed, what))?;
         return Ok(Some((cases, counted)));
     }
-    let module = PtxModule {
-        name: "single accesses".into(),
-        text: instructions::ptx(sm).into(),
-    };
+    let module = PtxModule::of_text("single accesses", instructions::ptx(sm));
     let choice = match kind {
         EngineKind::Gpu => EngineChoice::Gpu,
         EngineKind::Sim => EngineChoice::Sim,

@@ -8,6 +8,7 @@
 mod bench;
 mod check_counters;
 mod counters;
+mod gather;
 mod list;
 mod ncu;
 mod neighbors;
@@ -21,6 +22,9 @@ mod sanitize;
 mod sim_bench;
 mod tools;
 
+use crate::engine::PtxModule;
+use crate::kernels::{self, KernelsError};
+use crate::registry::Registered;
 use clap::{Parser, Subcommand};
 use std::io;
 use std::process::ExitCode;
@@ -72,6 +76,9 @@ enum Command {
     SimBench(sim_bench::Args),
     /// Renew the generated part of the README.
     Readme(readme::Args),
+    /// Write what a bundle holds beside this program.
+    #[command(hide = true)]
+    Gather(gather::Args),
 }
 
 /// How a command ended.
@@ -102,6 +109,24 @@ impl From<io::Error> for Stop {
     }
 }
 
+/// The kernels' modules, compiled when they are wanted.
+fn modules() -> Result<Vec<PtxModule>, Stop> {
+    kernels::modules().map_err(no_kernels)
+}
+
+/// The same, with those that these kernels need compiled.
+fn modules_for(selected: &[Registered]) -> Result<Vec<PtxModule>, Stop> {
+    kernels::modules_for(selected).map_err(no_kernels)
+}
+
+/// Why there are no kernels. What rustc says of them is shown as it is.
+fn no_kernels(error: KernelsError) -> Stop {
+    match error {
+        KernelsError::NoHome(error) => Stop::Because(Exit::NothingRan, error.to_string()),
+        error => Stop::Because(Exit::Failed, error.to_string()),
+    }
+}
+
 /// The command line's description.
 pub fn command() -> clap::Command {
     <Cli as clap::CommandFactory>::command()
@@ -122,6 +147,7 @@ pub fn main() -> ExitCode {
         Command::CheckCounters(args) => check_counters::run(&args),
         Command::SimBench(args) => sim_bench::run(&args),
         Command::Readme(args) => readme::run(&args),
+        Command::Gather(args) => gather::run(&args),
     };
     let exit = match ended {
         Ok(exit) => exit,

@@ -42,7 +42,7 @@ fn cutoff(text: &str) -> Result<f32, String> {
 pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     let atoms =
         file::read(&args.atoms).map_err(|error| Stop::Because(Exit::Usage, error.to_string()))?;
-    let (engine, why) = engine::choose(args.engine, crate::ptx::modules(), None, false)
+    let (engine, why) = engine::choose(args.engine, super::modules()?, None, false)
         .map_err(|error| Stop::Because(Exit::NothingRan, error.to_string()))?;
     say(&format!("engine: {why}"));
 

@@ -5,8 +5,8 @@ use super::{Exit, Stop, ncu};
 use crate::bench::CaseError;
 use crate::engine::gpu::Gpu;
 use crate::engine::{Engine, EngineKind, PtxModule};
+use crate::kernels;
 use crate::profile::{self, Profile, hardware, html, text, verdict};
-use crate::ptx;
 use crate::registry::{self, Effort, Registered, Shape};
 use crate::report::metrics;
 use clap::ValueEnum;
@@ -72,7 +72,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     let usage = |what: String| Stop::Because(Exit::Usage, what);
     let registered = registry::kernel(&args.kernel).map_err(|error| usage(error.to_string()))?;
     let shape = shape_of(registered, args.shape.as_deref()).map_err(usage)?;
-    let module = module_with(registered.kernel.id, args.arch).map_err(usage)?;
+    let arch = args.arch.map(Arch::name);
+    let module = kernels::module_with(registered.kernel.id, arch).map_err(super::no_kernels)?;
     if args.launch_only {
         return launch(registered, &shape, module);
     }
@@ -169,21 +170,6 @@ fn shape_of(registered: Registered, asked: Option<&str>) -> Result<Shape, String
         ));
     }
     Ok(Shape::of(&dims))
-}
-
-/// The embedded module with the kernel, for an architecture or the first that has
-/// it.
-fn module_with(entry: &str, arch: Option<Arch>) -> Result<PtxModule, String> {
-    ptx::modules()
-        .into_iter()
-        .filter(|module| {
-            arch.is_none_or(|arch| ptx::target_name(&module.text) == Some(arch.name()))
-        })
-        .find(|module| ptx::entries(&module.text).any(|other| other == entry))
-        .ok_or_else(|| match arch {
-            Some(arch) => format!("the kernels for {} have no `{entry}`", arch.name()),
-            None => format!("the embedded PTX has no entry `{entry}`"),
-        })
 }
 
 /// How a case that did not run to its end, or was wrong, is told.

@@ -3,8 +3,7 @@
 
 use super::tools::Tool;
 use super::{Exit, Stop};
-use crate::ptx;
-use crate::registry;
+use crate::{kernels, ptx, registry};
 use std::io::Write;
 use std::process::Command;
 
@@ -28,20 +27,17 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     let registered = registry::kernel(&args.kernel)
         .map_err(|error| Stop::Because(Exit::Usage, error.to_string()))?;
     let entry = registered.kernel.id;
-    let modules = ptx::modules();
-    let (module, listing) = modules
-        .iter()
-        .find_map(|module| Some((module, ptx::kernel_listing(&module.text, entry)?)))
-        .ok_or_else(|| {
-            let what = format!("the embedded PTX has no entry `{entry}`");
-            Stop::Because(Exit::Failed, what)
-        })?;
-
+    let module = kernels::module_with(entry, None).map_err(super::no_kernels)?;
+    let module = module
+        .text()
+        .map_err(|error| super::no_kernels(error.into()))?;
     let text = if args.sass {
-        let arch = args.arch.as_deref().or(ptx::target_name(&module.text));
-        sass(&module.text, entry, arch.unwrap_or("sm_80"))?
+        let arch = args.arch.as_deref().or(ptx::target_name(module));
+        sass(module, entry, arch.unwrap_or("sm_80"))?
     } else {
-        listing
+        let no_listing = || format!("the PTX of `{entry}` could not be cut out of its module");
+        ptx::kernel_listing(module, entry)
+            .ok_or_else(|| Stop::Because(Exit::Failed, no_listing()))?
     };
     let mut out = anstream::stdout().lock();
     writeln!(out, "{text}")?;

@@ -86,7 +86,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     }
     let modules = match &args.ptx {
         Some(path) => vec![read_module(path)?],
-        None => crate::ptx::modules(),
+        None => super::modules_for(&selected)?,
     };
     let (engine, why) = engine::choose(args.engine, modules, args.fuel, args.check)
         .map_err(|error| Stop::Because(Exit::NothingRan, error.to_string()))?;
@@ -159,10 +159,7 @@ fn read_module(path: &Path) -> Result<PtxModule, Stop> {
             format!("--ptx {} cannot be read: {error}", path.display()),
         )
     })?;
-    Ok(PtxModule {
-        name: path.display().to_string(),
-        text: text.into(),
-    })
+    Ok(PtxModule::of_text(path.display().to_string(), text))
 }
 
 /// Found out before minutes of work, not after.

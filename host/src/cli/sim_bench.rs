@@ -64,6 +64,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         Err(_) if !loops.is_empty() => Vec::new(),
         Err(error) => return Err(Stop::Because(Exit::Usage, error.to_string())),
     };
+    let modules = super::modules_for(&kernels)?;
     let mut rows = Vec::new();
     let mut rig = micro::Rig::new().map_err(|error| failed("small loops", error))?;
     for micro in loops {
@@ -73,7 +74,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
             .map_err(|error| failed(micro.name, error))?;
         rows.push(Row::new(micro.name, "loop".to_owned(), &measured));
     }
-    let engine = Stopwatch::new(crate::ptx::modules());
+    let engine = Stopwatch::new(modules);
     let mut catalogue = Vec::new();
     for registered in kernels {
         let name = registered.kernel.id;
@@ -141,7 +142,9 @@ mod tests {
 
     #[test]
     fn the_documented_figures_are_the_committed_ones() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let root = crate::home::home()
+            .expect("tests run in the repository")
+            .source("");
         let text_of = |path: &str| std::fs::read_to_string(root.join(path)).expect("it is there");
         let [now, before]: [Report; 2] =
             RESULTS.map(|path| serde_json::from_str(&text_of(path)).expect("it is a report"));

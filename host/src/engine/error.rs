@@ -1,8 +1,8 @@
 //! What can go wrong between a kernel and its result. Every message names the
 //! kernel, the place and, where there is one, the cure.
 
-use super::PtxModule;
 use super::launch::LaunchConfig;
+use super::{Prepared, PtxModule};
 use cuda_driver::{DriverError, LoadError};
 use std::fmt;
 
@@ -45,6 +45,15 @@ pub enum EngineError {
         module: String,
         /// What the driver's compiler or our parser says, with the line.
         log: String,
+    },
+
+    /// The PTX could not be got: it does not compile, or its file is missing.
+    #[error("{reason}")]
+    NoModule {
+        /// Name of the PTX.
+        module: String,
+        /// What the compiler or the system says.
+        reason: String,
     },
 
     /// No module has an entry of that name.
@@ -125,13 +134,14 @@ pub enum EngineError {
 
 impl EngineError {
     /// No module of `modules` has the entry.
-    pub(super) fn no_such_kernel(entry: &str, modules: &[PtxModule]) -> Self {
+    pub(super) fn no_such_kernel(launch: &Prepared, modules: &[PtxModule]) -> Self {
         let names: Vec<_> = modules
             .iter()
+            .filter(|module| module.may_have(launch))
             .map(|module| format!("`{}`", module.name))
             .collect();
         Self::NoSuchKernel {
-            kernel: entry.to_owned(),
+            kernel: launch.entry().to_owned(),
             modules: names.join(", "),
         }
     }

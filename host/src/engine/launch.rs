@@ -79,6 +79,25 @@ impl LaunchConfig {
     }
 }
 
+/// The topic of a kernel that is written at `module_path`: the module right below the
+/// crate.
+pub const fn topic_of(module_path: &'static str) -> Option<&'static str> {
+    let of_crate = until_colon(module_path).len();
+    if of_crate == module_path.len() {
+        return None;
+    }
+    let (_, below) = module_path.split_at(of_crate + "::".len());
+    Some(until_colon(below))
+}
+
+const fn until_colon(path: &'static str) -> &'static str {
+    let mut length = 0;
+    while length < path.len() && path.as_bytes()[length] != b':' {
+        length += 1;
+    }
+    path.split_at(length).0
+}
+
 impl fmt::Display for LaunchConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [gx, gy, gz] = self.grid;
@@ -99,6 +118,8 @@ impl fmt::Display for LaunchConfig {
 #[derive(Clone, Debug)]
 pub struct Prepared {
     entry: Cow<'static, str>,
+    /// The topic that the kernel belongs to, if that is known.
+    topic: Option<&'static str>,
     config: LaunchConfig,
     params: Vec<ParamValue>,
     is_early: bool,
@@ -121,6 +142,7 @@ impl Prepared {
         args.push_params(&mut |param| params.push(param));
         let prepared = Self::checked(K::NAME.into(), config, params, K::LAUNCH_BOUNDS)?;
         Ok(Self {
+            topic: topic_of(K::MODULE_PATH),
             is_early: K::IS_EARLY,
             ..prepared
         })
@@ -151,6 +173,7 @@ impl Prepared {
     ) -> Result<Self, EngineError> {
         let prepared = Self {
             entry,
+            topic: None,
             config,
             params,
             is_early: false,
@@ -167,6 +190,11 @@ impl Prepared {
     /// Name of the PTX entry.
     pub fn entry(&self) -> &str {
         &self.entry
+    }
+
+    /// The topic that the kernel belongs to, if that is known.
+    pub fn topic(&self) -> Option<&'static str> {
+        self.topic
     }
 
     /// Its geometry.

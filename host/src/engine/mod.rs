@@ -5,13 +5,14 @@
 //! everything; types come from the thin layer on top of it: [`Buffer<T>`] for
 //! memory and [`Prepared`] for launches.
 //!
-//! Reading order: this file, [`error`], [`buffer`], [`launch`], [`timing`] (with
+//! Reading order: this file, [`error`], [`buffer`], [`module`], [`launch`], [`timing`] (with
 //! [`library`]), then the two engines [`sim`] and [`gpu`], and `choose`.
 
 pub mod error;
 
 pub mod buffer;
 pub mod launch;
+pub mod module;
 
 pub mod library;
 pub mod timing;
@@ -29,6 +30,7 @@ pub use choose::{EngineChoice, choose};
 pub use error::{EngineError, Place};
 pub use launch::{LaunchConfig, Prepared, launch};
 pub use library::{Library, LibraryCall, SgemmMath};
+pub use module::PtxModule;
 pub use timing::{Clocked, Conditions, Contender, Fill, Timed};
 
 use crate::counts::Counts;
@@ -81,15 +83,6 @@ pub struct DeviceProperties {
     pub memory_clock_mhz: Option<u32>,
     /// Size of the second-level cache in bytes, if known.
     pub l2_cache_bytes: Option<u32>,
-}
-
-/// A PTX text with the architecture it was compiled for.
-#[derive(Clone, Debug)]
-pub struct PtxModule {
-    /// What errors call it, such as `kernels.ptx`.
-    pub name: String,
-    /// The text.
-    pub text: std::borrow::Cow<'static, str>,
 }
 
 /// Machine code of CUDA C++ twins: the same entries with the same parameters.

@@ -5,7 +5,7 @@
 
 use super::EngineError;
 pub use cuda_std::panic::{PanicRecord, SINK_SYMBOL};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Puts the panic in front of what the engine itself can say about the fault.
 pub(super) fn explain(error: EngineError, record: &PanicRecord) -> EngineError {
@@ -23,13 +23,11 @@ pub(super) fn explain(error: EngineError, record: &PanicRecord) -> EngineError {
     }
 }
 
-/// The line, if the source is at hand: below the current folder, or where this
-/// program was built.
+/// The line, if the source is at hand: below the current folder, or where the kernels
+/// are compiled from.
 fn source_line(file: &str, line: u32) -> Option<String> {
-    let built_at = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .map(|root| root.join(file));
-    let text = [Some(PathBuf::from(file)), built_at]
+    let own = crate::home::home().ok().map(|home| home.source(file));
+    let text = [Some(PathBuf::from(file)), own]
         .into_iter()
         .flatten()
         .find_map(|path| std::fs::read_to_string(path).ok())?;

@@ -92,7 +92,7 @@ impl Sim {
         launch: &Prepared,
         options: LaunchOptions,
     ) -> Result<ptx_sim::Report, EngineError> {
-        let loaded = self.module_with(launch.entry())?;
+        let loaded = self.module_with(launch)?;
         let config = launch.config();
         let params: Vec<&[u8]> = launch
             .params()
@@ -132,20 +132,23 @@ impl Sim {
     }
 
     /// The module with the entry, loading modules until it is found.
-    fn module_with(&self, entry: &str) -> Result<Rc<Loaded>, EngineError> {
+    fn module_with(&self, launch: &Prepared) -> Result<Rc<Loaded>, EngineError> {
         let mut state = self.state.borrow_mut();
         let State { device, loaded } = &mut *state;
         for (source, loaded) in self.modules.iter().zip(loaded) {
+            if !source.may_have(launch) {
+                continue;
+            }
             if loaded.is_none() {
                 *loaded = Some(Rc::new(load(device, source)?));
             }
             if let Some(loaded) = loaded
-                && loaded.on_device.module().kernel(entry).is_some()
+                && loaded.on_device.module().kernel(launch.entry()).is_some()
             {
                 return Ok(loaded.clone());
             }
         }
-        Err(EngineError::no_such_kernel(entry, &self.modules))
+        Err(EngineError::no_such_kernel(launch, &self.modules))
     }
 }
 
@@ -154,7 +157,8 @@ fn load(device: &mut ptx_sim::Device, source: &PtxModule) -> Result<Loaded, Engi
         module: source.name.clone(),
         log,
     };
-    let module = ptx_sim::Module::parse(&source.text).map_err(|error| failed(error.to_string()))?;
+    let module =
+        ptx_sim::Module::parse(source.text()?).map_err(|error| failed(error.to_string()))?;
     let on_device = device
         .load(&module)
         .map_err(|error| failed(error.to_string()))?;

@@ -144,10 +144,7 @@ fn listing(page: &mut String, profile: &Profile) -> std::fmt::Result {
             grouped(total)
         )?;
         let Some(text) = sources::text(file) else {
-            writeln!(
-                page,
-                "<p class=\"faint\">Its text is not in this program.</p>"
-            )?;
+            writeln!(page, "<p class=\"faint\">Its text is not here.</p>")?;
             continue;
         };
         const CONTEXT: u32 = 4;

@@ -275,9 +275,24 @@ pub fn simulate(
     shape: &Shape,
     module: &PtxModule,
 ) -> Result<Option<Profile>, CaseError> {
-    let sim = Sim::new(vec![module.clone()]).with_record();
+    let sim = Sim::new(with_helpers(module)).with_record();
     run_case(registered, shape, &sim)?;
-    Ok(of(registered, shape, module, sim.recorded()))
+    let text = module.text()?;
+    Ok(of(registered, shape, module, text, sim.recorded()))
+}
+
+/// The module, and after it those of other topics for the same architecture: a lesson
+/// may launch their kernels too.
+fn with_helpers(module: &PtxModule) -> Vec<PtxModule> {
+    let mut modules = vec![module.clone()];
+    if let Some(topic) = module.topic() {
+        let is_helper = |other: &PtxModule| {
+            other.topic() != Some(topic) && other.target_name() == module.target_name()
+        };
+        let all = crate::kernels::modules().unwrap_or_default();
+        modules.extend(all.into_iter().filter(is_helper));
+    }
+    modules
 }
 
 /// A profile of what was recorded.
@@ -285,6 +300,7 @@ fn of(
     registered: Registered,
     shape: &Shape,
     module: &PtxModule,
+    text: &str,
     recorded: record::Recorded,
 ) -> Option<Profile> {
     let Registered { lesson, kernel } = registered;
@@ -304,13 +320,11 @@ fn of(
         source: lesson.source,
         shape: shape.to_string(),
         module: module.name.clone(),
-        target: crate::ptx::target_name(&module.text)
-            .unwrap_or_default()
-            .to_owned(),
+        target: module.target_name().unwrap_or_default().to_owned(),
         n_launches: own.n_launches,
         geometry: own.config.to_string(),
         others,
-        rows: rows(&own.instructions, &module.text, lesson.source),
+        rows: rows(&own.instructions, text, lesson.source),
         totals: own.total.entries(),
     })
 }

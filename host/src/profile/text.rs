@@ -199,10 +199,7 @@ fn listing(out: &mut dyn Write, profile: &Profile) -> io::Result<()> {
     for (file, hot) in files {
         writeln!(out)?;
         let Some(text) = sources::text(file) else {
-            writeln!(
-                out,
-                "{FAINT}{file}: its text is not in this program{FAINT:#}"
-            )?;
+            writeln!(out, "{FAINT}{file}: its text is not here{FAINT:#}")?;
             for (line, work, wasted) in hot {
                 writeln!(out, "{} {line}", heat(work, wasted, total, most))?;
             }

@@ -255,7 +255,7 @@ impl BenchReport {
             schema: SCHEMA,
             kind: "bench".to_owned(),
             device: device.name.clone(),
-            commit: crate::COMMIT.to_owned(),
+            commit: crate::home::commit(),
             machine: Machine::from(device),
             peers,
             n_runs,

@@ -20,7 +20,7 @@ pub struct Report {
     /// What ran the kernels.
     pub device: String,
     /// What it was built from.
-    pub commit: &'static str,
+    pub commit: String,
     /// More about the machine.
     pub machine: Machine,
     /// One entry a kernel and shape.
@@ -187,7 +187,7 @@ impl Report {
             schema: 1,
             engine: engine.kind().name(),
             device: device.name.clone(),
-            commit: crate::COMMIT,
+            commit: crate::home::commit(),
             machine: Machine {
                 sm: device.sm,
                 memory_bytes: device.memory_bytes,

@@ -119,7 +119,7 @@ impl Report {
         };
         Self {
             schema: 1,
-            commit: crate::COMMIT.to_owned(),
+            commit: crate::home::commit(),
             machine: Machine::here(),
             catalogue_geomean: Mode::ALL.into_iter().filter_map(mean).collect(),
             micro,

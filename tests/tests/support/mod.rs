@@ -5,25 +5,44 @@
 #![allow(dead_code)]
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use host::engine::PtxModule;
+use host::engine::launch::topic_of;
 
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel, KernelArgs};
 use ptx_sim::ir::{Function, Space};
 use ptx_sim::{Device, InstructionCounts, Launch, LoadedModule, Module, Report};
 
-/// The simulator with the kernels of the oldest architecture.
+/// The oldest architecture that kernels are compiled for.
+const ARCH: &str = host::kernels::ARCHES[0];
+
+/// The simulator with the kernels of the oldest architecture, loaded when they are
+/// launched.
 pub struct Simulator {
     device: Device,
-    module: LoadedModule,
+    modules: HashMap<&'static str, LoadedModule>,
 }
 
 impl Simulator {
     pub fn new() -> Self {
-        let module = Module::parse(host::ptx::BASE).expect("the kernels' PTX is well-formed");
-        let mut device = Device::new();
-        let module = device.load(&module).expect("the kernels' variables fit");
-        Self { device, module }
+        Self {
+            device: Device::new(),
+            modules: HashMap::new(),
+        }
+    }
+
+    /// Makes sure of the module with a kernel.
+    fn load<K: Kernel>(&mut self) {
+        let topic = topic_of(K::MODULE_PATH).expect("every kernel has a topic");
+        if !self.modules.contains_key(topic) {
+            let source = host::kernels::module_with(K::NAME, Some(ARCH)).expect("it compiles");
+            let text = source.text().expect("it compiles");
+            let module = Module::parse(text).expect("the kernels' PTX is well-formed");
+            let module = self.device.load(&module).expect("its variables fit");
+            self.modules.insert(topic, module);
+        }
     }
 
     /// A copy of `values` on the device.
@@ -62,6 +81,8 @@ impl Simulator {
         block: [u32; 3],
         args: K::Args,
     ) -> Report {
+        self.load::<K>();
+        let topic = topic_of(K::MODULE_PATH).expect("every kernel has a topic");
         let mut params = Vec::new();
         args.push_params(&mut |param| params.push(param));
         let params: Vec<&[u8]> = params.iter().map(|param| param.as_bytes()).collect();
@@ -73,7 +94,7 @@ impl Simulator {
             options: Default::default(),
         };
         self.device
-            .launch(&self.module, K::NAME, &launch)
+            .launch(&self.modules[topic], K::NAME, &launch)
             .unwrap_or_else(|error| panic!("{}: {error}", K::NAME))
     }
 
@@ -119,7 +140,9 @@ fn begins_with(opcode: &str, prefix: &str) -> bool {
 
 /// An entry of the kernels' PTX.
 pub fn entry(name: &str) -> Function {
-    let module = ptx_sim::parse::parse(host::ptx::BASE).expect("well-formed");
+    let module = host::kernels::module_with(name, Some(ARCH)).expect("it compiles");
+    let text = module.text().expect("it compiles");
+    let module = ptx_sim::parse::parse(text).expect("well-formed");
     module
         .functions
         .into_iter()
@@ -160,8 +183,18 @@ pub fn ptxas_report() -> Option<HashMap<String, Resources>> {
         eprintln!("not run: no ptxas on the PATH or in CUDA_HOME/bin");
         return None;
     };
-    let file = std::env::temp_dir().join(format!("lockstep-kernels-{}.ptx", std::process::id()));
-    std::fs::write(&file, host::ptx::BASE).expect("the temporary folder can be written");
+    let modules = host::kernels::modules().expect("the kernels are here");
+    let base = modules
+        .iter()
+        .filter(|module| module.target_name() == Some(ARCH));
+    Some(base.flat_map(|module| report_on(&ptxas, module)).collect())
+}
+
+/// ptxas' report on one module.
+fn report_on(ptxas: &Path, module: &PtxModule) -> HashMap<String, Resources> {
+    let name = format!("lockstep-{}-{}", std::process::id(), module.name);
+    let file = std::env::temp_dir().join(name);
+    std::fs::write(&file, module.text().expect("it compiles")).expect("it can be written");
     let output = Command::new(ptxas)
         .args(["-arch=sm_90", "--verbose", "--output-file", "/dev/null"])
         .arg(&file)
@@ -170,7 +203,7 @@ pub fn ptxas_report() -> Option<HashMap<String, Resources>> {
     std::fs::remove_file(&file).expect("it was written");
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "ptxas rejects the kernels: {text}");
-    Some(parse_report(&text))
+    parse_report(&text)
 }
 
 fn find_ptxas() -> Option<PathBuf> {

@@ -105,7 +105,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     };
     let mut columns = Vec::new();
     if args.with != With::Gpu {
-        columns.push(simulated(&selected));
+        columns.push(simulated(&selected)?);
     }
     if args.with != With::Sim {
         let limit = Duration::from_secs(args.time_limit);
@@ -116,9 +116,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
 }
 
 /// The simulator's checks.
-fn simulated(selected: &[Registered]) -> Column {
+fn simulated(selected: &[Registered]) -> Result<Column, Stop> {
     say("simulator: every check, small shapes");
-    let engine = Sim::new(crate::ptx::modules()).with_check(true);
+    let engine = Sim::new(crate::cli::modules_for(selected)?).with_check(true);
     let cases = run::cases(selected, EngineKind::Sim, Effort::Quick);
     let mut progress = Progress::new(cases.len());
     let ended = std::cell::RefCell::new(&mut progress);
@@ -147,7 +147,7 @@ fn simulated(selected: &[Registered]) -> Column {
         };
         column.cells[row] = worse(&column.cells[row], cell);
     }
-    column
+    Ok(column)
 }
 
 /// The worse of what was said of two shapes of a kernel.

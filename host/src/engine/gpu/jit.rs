@@ -37,12 +37,13 @@ pub(super) fn load(source: &PtxModule) -> Result<Module, EngineError> {
         module: source.name.clone(),
         log,
     };
-    if source.text.contains('\0') {
+    let text = source.text()?;
+    if text.contains('\0') {
         return Err(failed(
             "it contains a null byte, so it is no PTX text".into(),
         ));
     }
-    let text = crate::ptx::without_line_tables(&source.text);
+    let text = crate::ptx::without_line_tables(text);
     Module::from_ptx(&text, &[]).map_err(|_| failed(log_of_failure(&text)))
 }
 

@@ -72,7 +72,7 @@ fn is_fault(code: CudaError) -> bool {
 /// Whether a device of that architecture runs the module. What has no readable
 /// target is left to the driver, which says what is wrong with it.
 fn can_run(module: &PtxModule, device_sm: u32) -> bool {
-    match crate::ptx::target(&module.text) {
+    match module.target() {
         Some((sm, true)) => sm == device_sm,
         Some((sm, false)) => sm <= device_sm,
         None => true,

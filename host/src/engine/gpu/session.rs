@@ -116,7 +116,7 @@ impl Session {
                 return Ok(());
             }
         }
-        Err(EngineError::no_such_kernel(entry, modules))
+        Err(EngineError::no_such_kernel(launch, modules))
     }
 
     /// The launch, ready to be put into the stream; [`Session::load_for`] comes before.
@@ -131,7 +131,7 @@ impl Session {
             let module = self.loaded[index].as_ref()?;
             Some((index, module.get_function(entry).ok()?))
         });
-        let (index, function) = found.ok_or_else(|| EngineError::no_such_kernel(entry, &[]))?;
+        let (index, function) = found.ok_or_else(|| EngineError::no_such_kernel(launch, &[]))?;
         // Compiled for less, it does not wait for the launch before it.
         let is_early = launch.is_early() && knows_early_launches(&modules[index]);
         Resolved::new(function, launch, device, is_early)
@@ -146,7 +146,7 @@ impl Session {
         let entry = launch.entry();
         let module = self
             .peer_of(entry)
-            .ok_or_else(|| EngineError::no_such_kernel(entry, &[]))?;
+            .ok_or_else(|| EngineError::no_such_kernel(launch, &[]))?;
         let function = module
             .get_function(entry)
             .map_err(failed("cuModuleGetFunction"))?;
@@ -244,13 +244,14 @@ impl Session {
 
 /// Whether the module's kernels can wait for the launch before theirs.
 fn knows_early_launches(module: &PtxModule) -> bool {
-    crate::ptx::target(&module.text).is_some_and(|(sm, _)| sm >= early::FIRST_SM)
+    module.target().is_some_and(|(sm, _)| sm >= early::FIRST_SM)
 }
 
-/// Indices of the modules, in the order in which to look for the launch's entry: as
-/// they are, but for an early launch those first that can do it.
+/// Indices of the modules that may have the launch's entry, in the order in which to
+/// look for it: as they are, but for an early launch those first that can do it.
 fn in_order(modules: &[PtxModule], launch: &Prepared) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..modules.len()).collect();
+    let may_have = |&index: &usize| modules[index].may_have(launch);
+    let mut order: Vec<usize> = (0..modules.len()).filter(may_have).collect();
     if launch.is_early() {
         order.sort_by_key(|&index| !knows_early_launches(&modules[index]));
     }

@@ -1,0 +1,147 @@
+//! A PTX module that an engine may load: its text, or the way to get it.
+
+use super::{EngineError, Prepared};
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+/// A PTX module.
+#[derive(Clone)]
+pub struct PtxModule {
+    /// What errors call it, such as `transpose.sm_80.ptx`.
+    pub name: String,
+    /// The topic whose kernels it has; none if it may have any.
+    topic: Option<String>,
+    /// The architecture it is compiled for, if that is known without the text.
+    target: Option<String>,
+    text: Text,
+}
+
+#[derive(Clone)]
+enum Text {
+    Ready(Cow<'static, str>),
+    Deferred(Arc<Deferred>),
+}
+
+/// How a text is got that is not there yet.
+type Get = dyn Fn() -> Result<String, String> + Send + Sync;
+
+struct Deferred {
+    get: Box<Get>,
+    /// The text, or why there is none.
+    got: OnceLock<Result<String, String>>,
+}
+
+impl PtxModule {
+    /// A module of this text, which may have any kernel.
+    pub fn of_text(name: impl Into<String>, text: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            name: name.into(),
+            topic: None,
+            target: None,
+            text: Text::Ready(text.into()),
+        }
+    }
+
+    /// A module with the kernels of a topic, compiled for `target` (`sm_80`), whose
+    /// text is got when it is first wanted.
+    pub fn deferred(
+        topic: &str,
+        target: &str,
+        get: impl Fn() -> Result<String, String> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            name: format!("{topic}.{target}.ptx"),
+            topic: Some(topic.to_owned()),
+            target: Some(target.to_owned()),
+            text: Text::Deferred(Arc::new(Deferred {
+                get: Box::new(get),
+                got: OnceLock::new(),
+            })),
+        }
+    }
+
+    /// The text.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::NoModule`]: it could not be got.
+    pub fn text(&self) -> Result<&str, EngineError> {
+        match &self.text {
+            Text::Ready(text) => Ok(text),
+            Text::Deferred(deferred) => match deferred.got.get_or_init(|| (deferred.get)()) {
+                Ok(text) => Ok(text),
+                Err(reason) => Err(EngineError::NoModule {
+                    module: self.name.clone(),
+                    reason: reason.clone(),
+                }),
+            },
+        }
+    }
+
+    /// The topic whose kernels it has; none if it may have any.
+    pub fn topic(&self) -> Option<&str> {
+        self.topic.as_deref()
+    }
+
+    /// Whether the kernel of a launch can be in it.
+    pub fn may_have(&self, launch: &Prepared) -> bool {
+        match (&self.topic, launch.topic()) {
+            (Some(own), Some(wanted)) => own == wanted,
+            _ => true,
+        }
+    }
+
+    /// The name of the architecture that it is compiled for, if it names one.
+    pub fn target_name(&self) -> Option<&str> {
+        match &self.target {
+            Some(target) => Some(target),
+            None => crate::ptx::target_name(self.text().ok()?),
+        }
+    }
+
+    /// That architecture's number, and whether the module runs on that one alone
+    /// (`sm_90a`) or on all later ones too (`sm_90`).
+    pub fn target(&self) -> Option<(u32, bool)> {
+        crate::ptx::target_number(self.target_name()?)
+    }
+}
+
+impl fmt::Debug for PtxModule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PtxModule")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PtxModule;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    #[test]
+    fn a_text_is_got_once_and_only_if_it_is_wanted() {
+        let n_times = Arc::new(AtomicU32::new(0));
+        let counter = n_times.clone();
+        let module = PtxModule::deferred("copy", "sm_90a", move || {
+            counter.fetch_add(1, Ordering::Relaxed);
+            Ok(".version 8.0".to_owned())
+        });
+        assert_eq!(module.name, "copy.sm_90a.ptx");
+        assert_eq!(module.target(), Some((90, true)));
+        assert_eq!(n_times.load(Ordering::Relaxed), 0);
+        let copy = module.clone();
+        assert_eq!(module.text().expect("it is there"), ".version 8.0");
+        assert_eq!(copy.text().expect("it is there"), ".version 8.0");
+        assert_eq!(n_times.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn a_text_that_cannot_be_got_is_an_error_that_says_why() {
+        let module = PtxModule::deferred("copy", "sm_80", || Err("it does not compile".to_owned()));
+        let error = module.text().expect_err("there is none").to_string();
+        assert!(error.contains("it does not compile"), "{error}");
+    }
+}

@@ -1,0 +1,163 @@
+//! The kernels' PTX, topic by topic: compiled when it is wanted, or read from a bundle.
+
+use crate::engine::{EngineError, PtxModule};
+use crate::home::{Home, NoHome, home};
+use crate::registry::Registered;
+use cuda_builder::toolchain::Lines;
+use cuda_builder::{Arch, BuildError, KernelCrate};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+/// The architectures that kernels are compiled for: everything since Ampere, and Hopper
+/// with what it alone can do. An engine looks for a kernel in this order.
+pub const ARCHES: [&str; 2] = ["sm_80", "sm_90a"];
+
+/// Why there are no kernels.
+#[derive(Debug, thiserror::Error)]
+pub enum KernelsError {
+    /// There is no folder with kernels.
+    #[error(transparent)]
+    NoHome(#[from] NoHome),
+    /// They do not compile, or cannot be compiled here.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// An engine's module could not be got.
+    #[error(transparent)]
+    Module(#[from] EngineError),
+}
+
+/// The crate `gpu-kernels` of a checkout, and its modules' texts.
+struct Workshop {
+    kernels: Arc<KernelCrate>,
+}
+
+impl Workshop {
+    /// Of the checkout with this root.
+    fn open(root: &std::path::Path) -> Result<Self, BuildError> {
+        let target = cuda_builder::target_dir_of_this_program()
+            .unwrap_or_else(|| root.join("target/lockstep-kernels"));
+        let kernels = KernelCrate::open(root.join("gpu-kernels"), target)?;
+        Ok(Self {
+            kernels: Arc::new(kernels),
+        })
+    }
+
+    fn module(&self, topic: &str, arch: &'static str) -> PtxModule {
+        let (kernels, own) = (self.kernels.clone(), topic.to_owned());
+        PtxModule::deferred(topic, arch, move || {
+            let progress = Lines::new(std::io::stderr());
+            let path = kernels
+                .ptx(Some(&own), &Arch::new(arch), &progress)
+                .map_err(|error| error.to_string())?;
+            read(path)
+        })
+    }
+}
+
+fn read(path: PathBuf) -> Result<String, String> {
+    std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// One module per topic and architecture, in the order in which an engine looks for an
+/// entry. Each is compiled, or read, when its text is first wanted.
+///
+/// # Errors
+///
+/// There is no folder with kernels.
+pub fn modules() -> Result<Vec<PtxModule>, KernelsError> {
+    static MODULES: OnceLock<Vec<PtxModule>> = OnceLock::new();
+    if let Some(modules) = MODULES.get() {
+        return Ok(modules.clone());
+    }
+    let modules = match home()? {
+        Home::Checkout { root } => {
+            let workshop = Workshop::open(root)?;
+            of_each(workshop.kernels.modules(), |topic, arch| {
+                workshop.module(topic, arch)
+            })
+        }
+        Home::Bundle { dir, mark } => of_each(&mark.topics, |topic, arch| {
+            let path = dir.join("ptx").join(format!("{topic}.{arch}.ptx"));
+            PtxModule::deferred(topic, arch, move || read(path.clone()))
+        }),
+    };
+    Ok(MODULES.get_or_init(|| modules).clone())
+}
+
+fn of_each(topics: &[String], module: impl Fn(&str, &'static str) -> PtxModule) -> Vec<PtxModule> {
+    ARCHES
+        .iter()
+        .flat_map(|arch| topics.iter().map(|topic| module(topic, arch)))
+        .collect()
+}
+
+/// The same; what these kernels need on the simulator is made now, so that an error
+/// shows before any of them runs.
+///
+/// # Errors
+///
+/// As [`modules`], and kernels that do not compile.
+pub fn modules_for(selected: &[Registered]) -> Result<Vec<PtxModule>, KernelsError> {
+    let modules = modules()?;
+    let wanted: BTreeSet<(&str, u32)> = selected
+        .iter()
+        .filter_map(|registered| Some((registered.kernel.topic?, registered.kernel.min_sm)))
+        .collect();
+    let is_wanted = |module: &&PtxModule| {
+        let sm = module.target().map_or(0, |(sm, _)| sm);
+        let is_least = |min_sm: u32| match min_sm {
+            ..=crate::ptx::BASE_SM => sm == crate::ptx::BASE_SM,
+            _ => sm >= min_sm,
+        };
+        let mut wanted = wanted.iter();
+        wanted.any(|&(topic, min_sm)| module.topic() == Some(topic) && is_least(min_sm))
+    };
+    // Side by side for the architectures: for one of them cargo takes turns anyway.
+    std::thread::scope(|scope| {
+        let of_arch = |arch: &'static str| {
+            let mut modules = modules.iter().filter(is_wanted);
+            move || {
+                modules
+                    .by_ref()
+                    .filter(|module| module.target_name() == Some(arch))
+                    .try_for_each(|module| module.text().map(drop))
+            }
+        };
+        let threads = ARCHES.map(|arch| scope.spawn(of_arch(arch)));
+        threads
+            .into_iter()
+            .try_for_each(|thread| match thread.join() {
+                Ok(result) => result,
+                Err(panic) => std::panic::resume_unwind(panic),
+            })
+    })?;
+    Ok(modules)
+}
+
+/// The module that has the kernel of this name, for an architecture or the first that
+/// has it.
+///
+/// # Errors
+///
+/// As [`modules_for`]; none has it.
+pub fn module_with(entry: &str, arch: Option<&str>) -> Result<PtxModule, KernelsError> {
+    let topic = crate::registry::kernels()
+        .find(|registered| registered.kernel.id == entry)
+        .and_then(|registered| registered.kernel.topic);
+    for module in modules()? {
+        let is_candidate = (topic.is_none() || module.topic() == topic)
+            && arch.is_none_or(|arch| module.target_name() == Some(arch));
+        if is_candidate && crate::ptx::entries(module.text()?).any(|other| other == entry) {
+            return Ok(module);
+        }
+    }
+    let modules = match arch {
+        Some(arch) => format!("the kernels for {arch}"),
+        None => "the kernels".to_owned(),
+    };
+    Err(KernelsError::Module(EngineError::NoSuchKernel {
+        kernel: entry.to_owned(),
+        modules,
+    }))
+}
