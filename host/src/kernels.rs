@@ -35,8 +35,7 @@ struct Workshop {
 impl Workshop {
     /// Of the checkout with this root.
     fn open(root: &std::path::Path) -> Result<Self, BuildError> {
-        let target = cuda_builder::target_dir_of_this_program()
-            .unwrap_or_else(|| root.join("target/lockstep-kernels"));
+        let target = cuda_builder::target_dir_of(root);
         let kernels = KernelCrate::open(root.join("gpu-kernels"), target)?;
         Ok(Self {
             kernels: Arc::new(kernels),

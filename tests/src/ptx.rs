@@ -30,7 +30,7 @@ pub fn library() -> &'static str {
 }
 
 fn of_crate(name: &str) -> String {
-    let target = cuda_builder::target_dir_of_this_program().expect("cargo built this test");
+    let target = cuda_builder::target_dir_of(&root());
     let path = KernelCrate::open(root().join("tests").join(name), target)
         .and_then(|kernels| {
             let progress = Lines::new(std::io::stderr());

@@ -59,7 +59,9 @@ fn beside_this_program() -> Option<PathBuf> {
 fn cargo_build(release: bool) -> anyhow::Result<PathBuf> {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command
-        .args(["build", "--package=host", "--bin=lockstep"])
+        // Not `--package`: features are then those of the whole workspace, as for its
+        // tests, and nothing is compiled twice.
+        .args(["build", "--bin=lockstep"])
         .arg("--message-format=json-render-diagnostics")
         .current_dir(workspace::root())
         .stdout(Stdio::piped());

@@ -5,6 +5,7 @@ use crate::{build, workspace};
 use anyhow::Context;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// They show in our `--help`. Their arguments are `lockstep`'s affair,
@@ -25,8 +26,7 @@ pub fn commands() -> impl Iterator<Item = Command> {
 /// Builds `lockstep` and becomes it.
 pub fn run(name: &str, matches: &ArgMatches) -> anyhow::Result<ExitCode> {
     let program = build::lockstep()?;
-    let mut command = std::process::Command::new(&program);
-    command.env("LOCKSTEP_ROOT", workspace::root());
+    let mut command = self::command(&program);
     command.arg(name).args(
         matches
             .get_many::<OsString>("arguments")
@@ -34,6 +34,15 @@ pub fn run(name: &str, matches: &ArgMatches) -> anyhow::Result<ExitCode> {
             .flatten(),
     );
     run_in_place(command).with_context(|| format!("cannot run {}", program.display()))
+}
+
+/// The program, told where the repository is and by which words it is called.
+pub fn command(program: &Path) -> std::process::Command {
+    let mut command = std::process::Command::new(program);
+    command
+        .env("LOCKSTEP_ROOT", workspace::root())
+        .env("LOCKSTEP_COMMAND", "cargo xtask");
+    command
 }
 
 /// Signals, a closed pipe and the exit status are then the command's own.

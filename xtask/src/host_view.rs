@@ -30,22 +30,35 @@ impl HostView {
     pub fn of(kernels: &Path, host: &Path) -> anyhow::Result<Self> {
         let mut sources = Sources::default();
         for path in rust_files(kernels)? {
-            let text = read(&path)?;
-            let tokens: TokenStream = text.parse().map_err(|error| {
-                anyhow::anyhow!("{} is not made of Rust's tokens: {error}", path.display())
-            })?;
-            sources.take_items(tokens);
+            sources.take_items(tokens(&path)?);
         }
         let mut words = HashSet::new();
         for path in rust_files(host)? {
-            words.extend(self::words(&read(&path)?).map(str::to_owned));
+            collect_names(tokens(&path)?, &mut words);
         }
         Ok(sources.seen_by(words))
     }
 }
 
-fn read(path: &Path) -> anyhow::Result<String> {
-    std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
+fn tokens(path: &Path) -> anyhow::Result<TokenStream> {
+    let text =
+        std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    text.parse().map_err(|error| {
+        anyhow::anyhow!("{} is not made of Rust's tokens: {error}", path.display())
+    })
+}
+
+/// All names in the tokens; what is in text literals is none.
+fn collect_names(tokens: TokenStream, names: &mut HashSet<String>) {
+    for token in tokens {
+        match token {
+            TokenTree::Ident(name) => {
+                names.insert(name.to_string());
+            }
+            TokenTree::Group(group) => collect_names(group.stream(), names),
+            _ => {}
+        }
+    }
 }
 
 /// All Rust files below a folder, in order.
@@ -279,7 +292,8 @@ mod tests {
         mod tests { #[test] fn it_works() { assert_eq!(1, 1); } }
     ";
 
-    const HOST: &str = "let k = transpose; layout(1, 2); tile.used();";
+    const HOST: &str =
+        "// turn\nfn f() { let k = transpose; layout(1, 2); tile.used(\"turn it\"); }";
 
     fn view(kernels: &str) -> HostView {
         let dir = tempfile::tempdir().unwrap();

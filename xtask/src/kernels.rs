@@ -15,9 +15,8 @@ pub struct WarmUp(Vec<JoinHandle<()>>);
 /// Begins to compile every module. Errors are not told: the program that wants the
 /// module meets them again.
 pub fn warm_up() -> WarmUp {
-    let target = cuda_builder::target_dir_of_this_program();
-    let kernels = target.and_then(|dir| KernelCrate::open(workspace::kernels(), dir).ok());
-    let Some(kernels) = kernels.map(Arc::new) else {
+    let target = cuda_builder::target_dir_of(&workspace::root());
+    let Ok(kernels) = KernelCrate::open(workspace::kernels(), target).map(Arc::new) else {
         return WarmUp(Vec::new());
     };
     let compile_for = |arch| {

@@ -1,7 +1,7 @@
 //! `cargo xtask …`: the commands people type.
 //!
-//! Two are done here, because they are about the repository and the machine:
-//! [`doctor`] and [`bundle`]. All others need kernels; for them [`hand_over`]
+//! Three are done here, because they are about the repository and the machine:
+//! [`doctor`], [`bundle`] and [`watch`]. All others need kernels; for them [`hand_over`]
 //! makes sure of the kernels' compiler, builds the binary `lockstep` of package
 //! `host`, and becomes it. What is *not* here: any fact about a kernel.
 
@@ -14,6 +14,7 @@ mod hand_over;
 mod host_view;
 mod kernels;
 mod progress;
+mod watch;
 mod workspace;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
@@ -43,12 +44,16 @@ fn command() -> Command {
         .subcommand(bundle::Options::augment_args(
             Command::new("bundle").about("Make a folder that runs on a GPU machine without Rust"),
         ))
+        .subcommand(watch::Options::augment_args(
+            Command::new("watch").about("Look at a kernel again after every save"),
+        ))
 }
 
 fn run(matches: &ArgMatches) -> anyhow::Result<ExitCode> {
     match matches.subcommand() {
         Some(("doctor", options)) => doctor::run(&doctor::Options::from_arg_matches(options)?),
         Some(("bundle", options)) => bundle::run(&bundle::Options::from_arg_matches(options)?),
+        Some(("watch", options)) => watch::run(&watch::Options::from_arg_matches(options)?),
         Some((name, arguments)) => hand_over::run(name, arguments),
         None => Ok(ExitCode::FAILURE),
     }

@@ -106,18 +106,14 @@ pub(crate) fn target_dir() -> PathBuf {
             .map_or_else(std::env::temp_dir, PathBuf::from)
             .join(FOLDER);
     };
-    target_dir_above(&out_dir).unwrap_or_else(|| out_dir.join(FOLDER))
-}
-
-/// The same for a path in the outer build's folder, if it is in one.
-pub(crate) fn target_dir_above(path: &Path) -> Option<PathBuf> {
-    path.ancestors()
+    out_dir
+        .ancestors()
         .skip(1)
         .find(|dir| dir.join("CACHEDIR.TAG").exists())
-        .map(|target| target.join(FOLDER))
+        .map_or_else(|| out_dir.join(FOLDER), |target| target.join(FOLDER))
 }
 
-const FOLDER: &str = "lockstep-kernels";
+pub(crate) const FOLDER: &str = "lockstep-kernels";
 
 /// Whether cargo runs us as a build script.
 pub(crate) fn in_build_script() -> bool {

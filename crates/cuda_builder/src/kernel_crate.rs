@@ -218,9 +218,10 @@ impl Files {
     }
 }
 
-/// The folder for what is made of kernels, beside what cargo makes: for programs that
-/// cargo built, by where they are; else none.
-pub fn target_dir_of_this_program() -> Option<PathBuf> {
-    let program = std::env::current_exe().ok()?;
-    cargo::target_dir_above(&program)
+/// The folder for what is made of the kernels of a workspace, by its root: beside what
+/// cargo makes there.
+pub fn target_dir_of(workspace: &Path) -> PathBuf {
+    let set = std::env::var_os("CARGO_TARGET_DIR").filter(|dir| !dir.is_empty());
+    let target = set.map_or_else(|| "target".into(), PathBuf::from);
+    workspace.join(target).join(cargo::FOLDER)
 }

@@ -50,4 +50,4 @@ pub mod toolchain;
 pub use arch::Arch;
 pub use builder::{BuildOutput, CudaBuilder, Ptx};
 pub use error::BuildError;
-pub use kernel_crate::{KernelCrate, target_dir_of_this_program};
+pub use kernel_crate::{KernelCrate, target_dir_of};

@@ -88,7 +88,7 @@ impl Nested<'_> {
         let sources = self.sources(&assembly).ok_or_else(no_ptx)?;
         let ptx = fs::read_to_string(&assembly).map_err(|e| BuildError::io("read", assembly, e))?;
         Ok(Compiled {
-            ptx: launch_bounds::apply(&inlining::apply(&ptx))?,
+            ptx: launch_bounds::apply(&inlining::apply(&self.packages.own_paths_relative(&ptx)))?,
             warnings: ran.warnings,
             sources,
         })
@@ -237,11 +237,12 @@ impl Nested<'_> {
             format!("-Ctarget-cpu={arch}").into(),
             format!("-Ctarget-feature=+ptx{}", arch.ptx_version()).into(),
         ];
-        // Paths in the PTX are the repository's, `core/src/…` and
-        // `half-2.7.1/src/…`, on every machine.
+        // Paths in the PTX are `core/src/…` and `half-2.7.1/src/…` on every machine. The
+        // workspace's own are cut afterwards (`Packages::own_paths_relative`): a flag that names its folder
+        // would have `core` compiled anew in every copy of it.
         let library = self.toolchain.library();
         let resolved = library.canonicalize().unwrap_or_else(|_| library.clone());
-        let mut prefixes = vec![self.packages.workspace_root.clone(), library, resolved];
+        let mut prefixes = vec![library, resolved];
         prefixes.extend(self.packages.registries.iter().cloned());
         for prefix in prefixes {
             let mut flag = OsString::from("--remap-path-prefix=");

@@ -90,6 +90,31 @@ impl Packages {
         Some(found)
     }
 
+    /// The PTX with the source files of the workspace's own packages named as seen from
+    /// its root, wherever the workspace was when they were compiled.
+    pub fn own_paths_relative(&self, ptx: &str) -> String {
+        let own: Vec<String> = self
+            .local
+            .iter()
+            .filter_map(|dir| dir.strip_prefix(&self.workspace_root).ok()?.to_str())
+            .map(|dir| format!("/{dir}/"))
+            .collect();
+        let mut out = String::with_capacity(ptx.len());
+        for line in ptx.split_inclusive('\n') {
+            match line.split_once("\"/") {
+                Some((before, path)) if before.trim_start().starts_with(".file") => {
+                    let path = format!("/{path}");
+                    let ends = own.iter().filter_map(|dir| path.rfind(dir.as_str()));
+                    // The longest name: `crates/std`, not `std`.
+                    let cut = ends.min().map_or(0, |at| at + 1);
+                    out += &format!("{before}\"{}", &path[cut..]);
+                }
+                _ => out += line,
+            }
+        }
+        out
+    }
+
     /// The files that the PTX of the crate in `crate_dir` depends on, beside its own
     /// sources, of which rustc tells: manifests, and the sources of its dependencies.
     pub fn inputs(&self, crate_dir: &Path) -> Vec<PathBuf> {
@@ -133,6 +158,26 @@ fn is_for_tests(edge: &Value) -> bool {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn sources_of_the_workspace_are_named_from_its_root() {
+        let packages = Packages {
+            name: "kernels".into(),
+            crate_name: "kernels".into(),
+            workspace_root: "/w".into(),
+            local: ["/w/kernels", "/w/crates/std", "/elsewhere/x"]
+                .map(PathBuf::from)
+                .into(),
+            registries: BTreeSet::new(),
+        };
+        let ptx = "ld.global \"/\n\
+            \t.file\t1 \"/w/kernels/src/lib.rs\"\n\
+            \t.file\t2 \"/old/place/crates/std/src/a.rs\"\n\
+            \t.file\t3 \"core/src/cmp.rs\"\n\
+            \t.file\t4 \"/elsewhere/x/src/lib.rs\"\n";
+        let expected = ptx.replace("/w/", "").replace("/old/place/", "");
+        assert_eq!(packages.own_paths_relative(ptx), expected);
+    }
 
     #[test]
     fn only_what_the_kernel_crate_reaches_is_watched() {
