@@ -10,10 +10,7 @@ fn fake_driver(dir: &Path, name: &str, cfgs: &[&str]) -> PathBuf {
     let library = dir.join(name);
     let mut rustc = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
     rustc.args(["--edition", "2024", "-o"]).arg(&library);
-    rustc.arg(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/tests/fixtures/fake_driver.rs"
-    ));
+    rustc.arg("tests/fixtures/fake_driver.rs");
     for cfg in cfgs {
         rustc.args(["--cfg", cfg]);
     }

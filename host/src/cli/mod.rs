@@ -22,7 +22,7 @@ mod sanitize;
 mod sim_bench;
 mod tools;
 
-use crate::engine::PtxModule;
+use crate::engine::{EngineError, PtxModule};
 use crate::kernels::{self, KernelsError};
 use crate::registry::Registered;
 use clap::{Parser, Subcommand};
@@ -123,6 +123,10 @@ fn modules_for(selected: &[Registered]) -> Result<Vec<PtxModule>, Stop> {
 fn no_kernels(error: KernelsError) -> Stop {
     match error {
         KernelsError::NoHome(error) => Stop::Because(Exit::NothingRan, error.to_string()),
+        KernelsError::Module(EngineError::NoModule { module, reason }) if reason.contains('\n') => {
+            progress::say(&reason);
+            Stop::Because(Exit::Failed, format!("there is no {module}: see above"))
+        }
         error => Stop::Because(Exit::Failed, error.to_string()),
     }
 }

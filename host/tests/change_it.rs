@@ -1,0 +1,143 @@
+//! README's "Change it yourself", done as it says: in a copy of the repository one line
+//! is changed, the command run, and what it shows compared with what README shows.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// What README tells to do.
+struct Lesson {
+    /// The file to change.
+    file: String,
+    /// The line as it is, and as it shall be.
+    line: (String, String),
+    /// The command's words after `cargo xtask`.
+    command: Vec<String>,
+    /// Lines that it prints, among others.
+    shown: Vec<String>,
+}
+
+impl Lesson {
+    /// Reads the part of README between its heading and the next.
+    fn read(readme: &str) -> Self {
+        let (_, part) = readme
+            .split_once("\n## Change it yourself\n")
+            .expect("README has the part");
+        let part = part.split("\n## ").next().expect("it begins");
+        let diff = block(part, "diff");
+        let line_with = |mark: &str| {
+            let mut lines = diff.lines().filter(|line| !line.starts_with("---"));
+            let line = lines.find_map(|line| line.strip_prefix(mark));
+            line.unwrap_or_else(|| panic!("no line `{mark}`")).to_owned()
+        };
+        let file = diff.lines().find_map(|line| line.strip_prefix("--- "));
+        let console = block(part, "console");
+        let (command, shown) = console.split_once('\n').expect("a command and its output");
+        let words = command.strip_prefix("$ cargo xtask ").expect("a command");
+        Self {
+            file: file.expect("the diff names a file").to_owned(),
+            line: (line_with("-"), line_with("+")),
+            command: words.split_whitespace().map(str::to_owned).collect(),
+            shown: shown
+                .lines()
+                .map(str::trim)
+                .filter(|line| !line.is_empty() && *line != "…")
+                .map(str::to_owned)
+                .collect(),
+        }
+    }
+}
+
+/// The text of the first block in that language.
+fn block<'t>(text: &'t str, language: &str) -> &'t str {
+    let (_, after) = text
+        .split_once(&format!("\n```{language}\n"))
+        .unwrap_or_else(|| panic!("no block of {language}"));
+    after.split("\n```").next().expect("it begins")
+}
+
+/// A copy of the repository, with what was compiled for the kernels.
+struct Copy {
+    root: PathBuf,
+}
+
+impl Copy {
+    fn of(original: &Path, root: PathBuf) -> Self {
+        for entry in std::fs::read_dir(original).expect("the repository").flatten() {
+            if !["target", ".git"].iter().any(|&name| entry.file_name() == name) {
+                copy(&entry.path(), &root);
+            }
+        }
+        // The compiler's part of it alone, which takes most of the time: what was made
+        // of the kernels themselves must be found out of date by what they are.
+        let compiled = cuda_builder::target_dir_of(original);
+        let to = root.join("target/lockstep-kernels");
+        std::fs::create_dir_all(&to).expect("a folder");
+        for entry in std::fs::read_dir(compiled).into_iter().flatten().flatten() {
+            copy(&entry.path(), &to);
+        }
+        Self { root }
+    }
+
+    /// The program, run for the copy as `cargo xtask` would.
+    fn run(&self, words: &[String]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_lockstep"))
+            .args(words)
+            .env("LOCKSTEP_ROOT", &self.root)
+            .env("LOCKSTEP_COMMAND", "cargo xtask")
+            .env("LOCKSTEP_LIBCUDA", "/nonexistent/libcuda.so.1")
+            .env_remove("CARGO_TARGET_DIR")
+            .env_remove("COLUMNS")
+            .output()
+            .expect("the program runs")
+    }
+
+    fn edit(&self, file: &str, from: &str, to: &str) {
+        let path = self.root.join(file);
+        let text = std::fs::read_to_string(&path).expect("README names a file");
+        assert_eq!(text.matches(from).count(), 1, "`{from}` in {file}");
+        std::fs::write(&path, text.replace(from, to)).expect("it can be written");
+    }
+}
+
+/// With the files' times, by which cargo sees what is up to date.
+fn copy(from: &Path, into: &Path) {
+    std::fs::create_dir_all(into).expect("a folder");
+    let mut cp = Command::new("cp");
+    let status = cp.arg("-a").arg(from).arg(into).status();
+    assert!(status.expect("cp runs").success(), "{}", from.display());
+}
+
+fn told(output: &Output) -> String {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    format!("{}{}", text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn the_changed_line_shows_what_the_readme_shows() {
+    let original = std::path::absolute("..").expect("the repository");
+    let original = original.canonicalize().expect("the repository");
+    // The program's own kernels are compiled first, so that there is something to copy.
+    let readme = std::fs::read_to_string(original.join("README.md")).expect("README");
+    let lesson = Lesson::read(&readme);
+    let kernel = lesson.command.last().expect("a kernel");
+    host::kernels::module_with(kernel, None).expect("the kernels compile");
+
+    let folder = tempfile::tempdir().expect("a folder");
+    // Nothing of a path may matter.
+    let copy = Copy::of(&original, folder.path().join("a copy, größer"));
+    let (line, changed) = &lesson.line;
+
+    copy.edit(&lesson.file, line, changed);
+    let broken = copy.run(&lesson.command);
+    let text = told(&broken);
+    let seen: Vec<&str> = text.lines().map(str::trim).collect();
+    for line in &lesson.shown {
+        assert!(seen.contains(&line.as_str()), "`{line}` is missing in:\n{text}");
+    }
+    assert_eq!(broken.status.code(), Some(1), "{text}");
+
+    // Undone, all is well; and the original never knew.
+    copy.edit(&lesson.file, changed, line);
+    let mended = copy.run(&lesson.command);
+    assert_eq!(mended.status.code(), Some(0), "{}", told(&mended));
+}
