@@ -27,7 +27,8 @@ impl Lesson {
         let line_with = |mark: &str| {
             let mut lines = diff.lines().filter(|line| !line.starts_with("---"));
             let line = lines.find_map(|line| line.strip_prefix(mark));
-            line.unwrap_or_else(|| panic!("no line `{mark}`")).to_owned()
+            line.unwrap_or_else(|| panic!("no line `{mark}`"))
+                .to_owned()
         };
         let file = diff.lines().find_map(|line| line.strip_prefix("--- "));
         let console = block(part, "console");
@@ -62,8 +63,14 @@ struct Copy {
 
 impl Copy {
     fn of(original: &Path, root: PathBuf) -> Self {
-        for entry in std::fs::read_dir(original).expect("the repository").flatten() {
-            if !["target", ".git"].iter().any(|&name| entry.file_name() == name) {
+        for entry in std::fs::read_dir(original)
+            .expect("the repository")
+            .flatten()
+        {
+            if !["target", ".git"]
+                .iter()
+                .any(|&name| entry.file_name() == name)
+            {
                 copy(&entry.path(), &root);
             }
         }
@@ -132,7 +139,10 @@ fn the_changed_line_shows_what_the_readme_shows() {
     let text = told(&broken);
     let seen: Vec<&str> = text.lines().map(str::trim).collect();
     for line in &lesson.shown {
-        assert!(seen.contains(&line.as_str()), "`{line}` is missing in:\n{text}");
+        assert!(
+            seen.contains(&line.as_str()),
+            "`{line}` is missing in:\n{text}"
+        );
     }
     assert_eq!(broken.status.code(), Some(1), "{text}");
 

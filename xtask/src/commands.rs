@@ -1,7 +1,7 @@
 //! What the binary `lockstep` can do, for `cargo xtask --help`.
 //!
 //! The binary is not built yet when that is asked, so the list is kept here;
-//! `tests/tests/commands.rs` holds it against the binary's own.
+//! `tests/tests/all/commands.rs` holds it against the binary's own.
 
 /// Name and description, in the binary's order.
 pub const COMMANDS: &[(&str, &str)] = &[

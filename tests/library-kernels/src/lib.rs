@@ -1,5 +1,5 @@
 //! Kernels that try out the device library, `cuda_std`, one part each. They teach
-//! nothing; `tests/tests/device_library.rs` runs them and knows what must come
+//! nothing; `tests/tests/all/device_library.rs` runs them and knows what must come
 //! out.
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(abi_ptx, asm_experimental_arch))]

@@ -579,7 +579,7 @@ fn panicking<K: Kernel>(
 
 /// The first line of `tests/library-kernels/src/lib.rs` that is `code`.
 fn line_of(code: &str) -> u32 {
-    let source = include_str!("../library-kernels/src/lib.rs");
+    let source = include_str!("../../library-kernels/src/lib.rs");
     let mut lines = source
         .lines()
         .enumerate()

@@ -41,5 +41,8 @@ fn code_that_differs_is_found() {
     assert!(missing("fn a() {\n    1\n}\n\nfn b() {\n    2\n}", source).is_empty());
     assert_eq!(missing("fn a() {\n    3\n}", source).len(), 1);
     // In another order.
-    assert_eq!(missing("fn b() {\n    2\n}\n\nfn a() {", source), ["fn a() {"]);
+    assert_eq!(
+        missing("fn b() {\n    2\n}\n\nfn a() {", source),
+        ["fn a() {"]
+    );
 }

@@ -1,8 +1,7 @@
 //! The catalogue's figures of bank conflicts: 992 and 0, the law of the greatest
 //! common divisor, and the 32×16 tile.
 
-mod support;
-
+use crate::support::{Simulator, count, entry, instructions};
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::bank_conflicts::{
     BLOCK, COLUMNS, ELEMENTS, GRID, MAX_WIDTH, ROWS, bank_load_columns, bank_load_rows,
@@ -13,7 +12,6 @@ use gpu_kernels::swizzled_tile::{
     self, tile_column_plain, tile_column_swizzled_lines, tile_column_swizzled_rows,
 };
 use ptx_sim::Report;
-use support::{Simulator, count, entry, instructions};
 
 type Args = (DevicePtr<f32>, DevicePtrMut<f32>);
 

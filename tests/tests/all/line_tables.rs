@@ -3,7 +3,7 @@
 //!
 //! The test kernels are compiled here a second time, without. The whole catalogue
 //! takes minutes and is left to
-//! `cargo test -p lockstep-tests --test line_tables -- --ignored`.
+//! `cargo test -p lockstep-tests line_tables -- --ignored`.
 
 use cuda_builder::CudaBuilder;
 use lockstep_tests::ptx;

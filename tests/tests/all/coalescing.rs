@@ -1,15 +1,13 @@
 //! The catalogue's figures of coalescing: sectors a request and degree, of each
 //! load and store apart, and 16-byte accesses where they were promised.
 
-mod support;
-
+use crate::support::{Simulator, count, entry, instructions};
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::coalescing::{
     self, COUNTED_BLOCK_THREADS, COUNTED_BLOCKS, VECTORIZED_BLOCK_THREADS, add, add_broadcast,
     add_offset, add_permuted, add_stride, add_vectorized,
 };
 use ptx_sim::InstructionCounts;
-use support::{Simulator, count, entry, instructions};
 
 type Args = (DevicePtr<f32>, DevicePtr<f32>, DevicePtrMut<f32>, u32);
 

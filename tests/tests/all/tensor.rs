@@ -75,7 +75,7 @@ fn the_same_without_a_mistake_is_right() {
 // ---------------------------------------------------------------------------
 
 /// What an H200's counters said, kernel by kernel (`tests/data/README.md`).
-const COUNTERS: &str = include_str!("../data/h200-tensor-counters.csv");
+const COUNTERS: &str = include_str!("../../data/h200-tensor-counters.csv");
 
 #[test]
 fn counts_are_those_of_the_hardware() {

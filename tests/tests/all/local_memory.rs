@@ -1,12 +1,10 @@
 //! Local memory: where each kernel's window lives, in the PTX, in ptxas' report
 //! and in the traffic.
 
-mod support;
-
+use crate::support::{Simulator, count, entry, local_arrays, ptxas_report};
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::local_memory::{self as kernels, BLOCK, WINDOWS, grid};
 use ptx_sim::Report;
-use support::{Simulator, count, entry, local_arrays, ptxas_report};
 
 const N: u32 = 8192;
 

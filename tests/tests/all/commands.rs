@@ -1,6 +1,6 @@
 //! `cargo xtask` lists what `lockstep` can do: no more, no less.
 
-#[path = "../../xtask/src/commands.rs"]
+#[path = "../../../xtask/src/commands.rs"]
 mod commands;
 
 #[test]

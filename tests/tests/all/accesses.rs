@@ -8,11 +8,11 @@ use lockstep_tests::simulator;
 /// What the hardware said, and the lines that no rule explains.
 const MEASURED: &[(&str, &[u64])] = &[
     (
-        include_str!("../../crates/ptx_sim/tests/data/h200-access-counters.csv"),
+        include_str!("../../../crates/ptx_sim/tests/data/h200-access-counters.csv"),
         &[],
     ),
     (
-        include_str!("../../crates/ptx_sim/tests/data/h200-access-counters-2.csv"),
+        include_str!("../../../crates/ptx_sim/tests/data/h200-access-counters-2.csv"),
         &[564, 613],
     ),
 ];

@@ -1,0 +1,23 @@
+//! The tests that hold across crates, in one program: it is linked once, and what they
+//! share is compiled once. `cargo test -p lockstep-tests coalescing` runs one file's.
+//!
+//! Left out: what needs a process of its own (`tests/gpu.rs`).
+
+mod accesses;
+mod bank_conflicts;
+mod broken_catalogue;
+mod broken_kernels;
+mod catalogue_ptx;
+mod coalescing;
+mod commands;
+mod device_library;
+mod lessons;
+mod line_tables;
+mod local_memory;
+mod profile;
+mod ptx_contracts;
+mod races;
+mod readme;
+mod registry;
+mod support;
+mod tensor;
