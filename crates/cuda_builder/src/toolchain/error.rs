@@ -1,5 +1,6 @@
 //! Why there is no compiler, and what to do.
 
+use super::Room;
 use std::path::PathBuf;
 
 /// Why there is no compiler for the kernels.
@@ -31,9 +32,42 @@ pub enum ToolchainError {
     #[error("no cache folder: set LOCKSTEP_CACHE to a folder that may be written to")]
     NoCacheDir,
 
+    /// The cache folder is not the same one for everybody who asks.
+    #[error(
+        "LOCKSTEP_CACHE is `{}`, a relative path: cargo runs build scripts in other folders, \
+         where it leads elsewhere\n\
+         Name the whole path:\n\
+         \n    export LOCKSTEP_CACHE='{}'",
+        .path.display(), .absolute.display()
+    )]
+    RelativeCache {
+        /// What the variable says.
+        path: PathBuf,
+        /// What it says in the current folder.
+        absolute: PathBuf,
+    },
+
+    /// There is no room for a compiler.
+    #[error(
+        "no room for the kernels' compiler in {}: {room}{}\n\
+         Free some space there, or let {variable} name a folder on another disk; \
+         then run the same command again.",
+        .path.display(), also_said(*.room, .said.as_deref())
+    )]
+    Full {
+        /// The folder.
+        path: PathBuf,
+        /// What is free there and what is needed.
+        room: Room,
+        /// What a program or the system said, if it was tried.
+        said: Option<String>,
+        /// The environment variable that names the folder.
+        variable: &'static str,
+    },
+
     /// The cache folder cannot be used.
     #[error(
-        "the cache folder {} cannot be used: {source}\n\
+        "the cache folder cannot be used: {}: {source}\n\
          Set LOCKSTEP_CACHE to a folder that may be written to.",
         .path.display()
     )]
@@ -63,4 +97,15 @@ pub enum ToolchainError {
         /// Why the packages give none.
         packages: String,
     },
+}
+
+/// Bytes are not all that can run out.
+fn also_said(room: Room, said: Option<&str>) -> String {
+    match said {
+        None => String::new(),
+        Some(said) if room.is_enough() => {
+            format!(", but perhaps a quota or the inodes are used up\n{said}")
+        }
+        Some(said) => format!("\n{said}"),
+    }
 }

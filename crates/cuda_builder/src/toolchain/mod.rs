@@ -18,20 +18,29 @@ mod apt;
 mod cache;
 mod control;
 mod error;
+mod fetch;
+mod leftovers;
+mod locator;
 mod pin;
 mod process;
 mod progress;
+mod room;
+mod run;
 mod rustup;
+mod search;
+mod select;
 mod sources;
 mod stamp;
+mod store;
 mod unpack;
 
 pub use cache::Verification;
 pub use error::ToolchainError;
+pub use locator::Locator;
 pub use pin::Pin;
 pub use progress::{Lines, Progress, Quiet, Terminal};
+pub use room::Room;
 
-use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -117,11 +126,14 @@ impl Toolchain {
     /// Why it does not serve, in words.
     pub fn probe(rustc: &Path, source: Source) -> Result<Self, String> {
         let ask = |argument: &str| {
-            let output = Command::new(rustc)
-                .arg(argument)
-                .env_remove("RUSTUP_TOOLCHAIN")
-                .output()
-                .map_err(|e| format!("it cannot be run: {e}"))?;
+            let mut command = Command::new(rustc);
+            command.arg(argument).env_remove("RUSTUP_TOOLCHAIN");
+            let output = process::output(&mut command).map_err(|e| match e.kind() {
+                std::io::ErrorKind::PermissionDenied => {
+                    format!("it cannot be run: {e} (is the disk mounted `noexec`?)")
+                }
+                _ => format!("it cannot be run: {e}"),
+            })?;
             if output.status.success() {
                 Ok(String::from_utf8_lossy(&output.stdout).into_owned())
             } else {
@@ -155,136 +167,6 @@ impl Toolchain {
     pub fn library(&self) -> PathBuf {
         self.sysroot.join("lib/rustlib/src/rust/library")
     }
-}
-
-/// Where to look, and with what.
-#[derive(Debug, Clone)]
-pub struct Locator {
-    /// The release wanted.
-    pub pin: Pin,
-    /// A compiler named by the user.
-    pub rustc_override: Option<PathBuf>,
-    /// The folder that holds compilers made of packages. Shared by all clones.
-    pub cache_dir: PathBuf,
-    /// rustup's folder.
-    pub rustup_home: Option<PathBuf>,
-    /// Whether rustup may be asked to install.
-    pub may_install: bool,
-    /// The folder of apt's own settings: `/etc/apt`.
-    pub apt_dir: PathBuf,
-    /// Where programs (`apt-get`, `dpkg`, `rustup`) are looked for.
-    pub path: OsString,
-}
-
-impl Locator {
-    /// What the environment says, for the kernel crate in `kernel_crate`, whose
-    /// `rust-toolchain.toml` names the release.
-    ///
-    /// # Errors
-    ///
-    /// No pin, or no home folder to keep a cache in.
-    pub fn from_env(kernel_crate: &Path) -> Result<Self, ToolchainError> {
-        let path_of = |name| {
-            std::env::var_os(name)
-                .filter(|v| !v.is_empty())
-                .map(PathBuf::from)
-        };
-        let home = std::env::home_dir();
-        let cache_dir = path_of("LOCKSTEP_CACHE")
-            .or_else(|| dirs::cache_dir().map(|dir| dir.join("lockstep")))
-            .ok_or(ToolchainError::NoCacheDir)?;
-        Ok(Self {
-            pin: Pin::read(kernel_crate)?,
-            rustc_override: path_of("LOCKSTEP_RUSTC"),
-            cache_dir: std::path::absolute(&cache_dir).unwrap_or(cache_dir),
-            rustup_home: path_of("RUSTUP_HOME").or_else(|| Some(home?.join(".rustup"))),
-            may_install: std::env::var_os("RUSTUP_AUTO_INSTALL").is_none_or(|value| value != "0"),
-            apt_dir: "/etc/apt".into(),
-            path: std::env::var_os("PATH").unwrap_or_default(),
-        })
-    }
-
-    /// The compiler, if it is there already. Fetches nothing.
-    ///
-    /// # Errors
-    ///
-    /// Only if `LOCKSTEP_RUSTC` names one that does not serve.
-    pub fn locate(&self) -> Result<Option<Toolchain>, ToolchainError> {
-        if let Some(rustc) = &self.rustc_override {
-            return match Toolchain::probe(rustc, Source::Override) {
-                Ok(toolchain) => Ok(Some(toolchain)),
-                Err(reason) => Err(ToolchainError::Override {
-                    rustc: rustc.clone(),
-                    reason,
-                }),
-            };
-        }
-        if let Ok(toolchain) = rustup::installed(self) {
-            return Ok(Some(toolchain));
-        }
-        Ok(cache::find(self, Verification::Quick))
-    }
-
-    /// The compiler, fetched if need be.
-    ///
-    /// One process fetches at a time; others wait for it and take the result.
-    ///
-    /// # Errors
-    ///
-    /// None of the ways led to a compiler: why each did not, and what helps.
-    pub fn ensure(&self, progress: &dyn Progress) -> Result<Toolchain, ToolchainError> {
-        if let Some(found) = self.locate()? {
-            return Ok(found);
-        }
-        let lock = cache::lock(self, progress)?;
-        if let Some(found) = self.locate()? {
-            return Ok(found);
-        }
-        let rustup = match rustup::install(self, progress) {
-            Ok(toolchain) => return Ok(toolchain),
-            Err(reason) => reason,
-        };
-        let packages = match cache::fill(self, progress) {
-            Ok(toolchain) => return Ok(toolchain),
-            Err(reason) => reason,
-        };
-        drop(lock);
-        Err(ToolchainError::NoRoute {
-            pin: self.pin.channel.clone(),
-            rustup,
-            packages,
-        })
-    }
-
-    /// By which way [`Locator::ensure`] would get a compiler, without trying.
-    ///
-    /// # Errors
-    ///
-    /// Why there is no way.
-    pub fn prospect(&self) -> Result<&'static str, String> {
-        let rustup = rustup::is_usable(self);
-        let packages = cache::is_usable(self);
-        match (rustup, packages) {
-            (Ok(()), _) => Ok("rustup will install it"),
-            (_, Ok(())) => Ok("it will be fetched from the distribution's packages (150 MB)"),
-            (Err(rustup), Err(packages)) => Err(format!("rustup: {rustup}\npackages: {packages}")),
-        }
-    }
-
-    /// Checks every byte of the compiler in the cache against its record, and
-    /// throws a damaged one away.
-    ///
-    /// # Errors
-    ///
-    /// What is damaged.
-    pub fn verify(&self, toolchain: &Toolchain) -> Result<(), String> {
-        cache::verify(self, toolchain)
-    }
-}
-
-/// Whether a program is on the search path.
-fn is_on_path(locator: &Locator, program: &str) -> bool {
-    std::env::split_paths(&locator.path).any(|dir| dir.join(program).is_file())
 }
 
 #[cfg(test)]

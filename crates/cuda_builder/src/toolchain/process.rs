@@ -1,7 +1,8 @@
 //! Running a program with a limit on its time, keeping what it says.
 
+use super::room;
 use std::io::Read;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -19,6 +20,22 @@ pub(super) struct Patience {
     pub total: Duration,
     /// Until it says the first thing on stderr after `lines_expected` lines.
     pub silence: Option<(usize, Duration)>,
+}
+
+/// Runs a program that ends soon.
+///
+/// One that was just written may be busy: while another thread starts a
+/// program, that one has our open files for a moment.
+pub(super) fn output(command: &mut Command) -> std::io::Result<Output> {
+    for _ in 0..100 {
+        match command.output() {
+            Err(e) if e.kind() == std::io::ErrorKind::ExecutableFileBusy => {
+                thread::sleep(Duration::from_millis(5));
+            }
+            other => return other,
+        }
+    }
+    command.output()
 }
 
 /// Runs `command` to its end, calling `tick` a few times a second.
@@ -45,6 +62,7 @@ pub(super) fn run(
     let stderr = collect(child.stderr.take());
     let mut said = (String::new(), String::new());
     let started = Instant::now();
+    let mut pause = Duration::from_millis(1);
     let status = loop {
         tick();
         said.0.extend(stdout.try_iter());
@@ -65,7 +83,8 @@ pub(super) fn run(
                 last_line(&said.1)
             ));
         }
-        thread::sleep(Duration::from_millis(50));
+        thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(50));
     };
     said.0.extend(stdout.iter());
     said.1.extend(stderr.iter());
@@ -90,14 +109,18 @@ pub(super) fn run_well(
     Err(format!("{name} failed: {}", essence(&finished.stderr)))
 }
 
-/// The lines that tell the cause: those that apt and rustup mark as errors, or
-/// the last few if none is marked.
+/// The lines that tell the cause: that the disk is full; or else those that apt
+/// and rustup mark as errors; or else the last few.
 pub(super) fn essence(stderr: &str) -> String {
     let lines: Vec<&str> = stderr
         .lines()
         .map(str::trim)
-        .filter(|line| !line.is_empty())
+        .filter(|line| !line.is_empty() && !SAYS_NOTHING.iter().any(|s| line.contains(s)))
         .collect();
+    // One such line for each file is common; it is the same cause.
+    if let Some(line) = lines.iter().find(|line| room::ran_out(line)) {
+        return (*line).into();
+    }
     let marked: Vec<&str> = lines
         .iter()
         .copied()
@@ -116,6 +139,12 @@ pub(super) fn essence(stderr: &str) -> String {
         chosen.join("\n    ")
     }
 }
+
+/// What apt adds to every failure.
+const SAYS_NOTHING: [&str; 2] = [
+    "Some index files failed to download",
+    "apt-get update or try",
+];
 
 fn last_line(stderr: &str) -> String {
     stderr
@@ -175,5 +204,16 @@ mod tests {
         let script = "echo noise >&2; echo 'E: Unable to locate package rustc' >&2; exit 100";
         let reason = run_well(Command::new("sh").args(["-c", script]), &SHORT, || {}).unwrap_err();
         assert_eq!(reason, "sh failed: E: Unable to locate package rustc");
+    }
+
+    #[test]
+    fn a_full_disk_is_told_before_what_followed_from_it() {
+        let stderr = "tar: ./usr/lib/a.so: Cannot write: No space left on device\n\
+                      tar: ./usr/lib/b.so: Cannot write: No space left on device\n\
+                      dpkg-deb: error: tar subprocess returned error exit status 2\n";
+        assert_eq!(
+            essence(stderr),
+            "tar: ./usr/lib/a.so: Cannot write: No space left on device"
+        );
     }
 }

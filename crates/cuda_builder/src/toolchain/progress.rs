@@ -9,6 +9,11 @@ pub trait Progress {
     /// A step begins: "fetching 19 packages".
     fn step(&self, text: &str);
 
+    /// Something worth knowing later: what was found damaged, what is waited for.
+    fn note(&self, text: &str) {
+        self.step(text);
+    }
+
     /// How far the step is, in bytes.
     fn bytes(&self, done: u64, total: u64);
 }

@@ -1,8 +1,9 @@
 //! The pinned toolchain in rustup.
 
+use super::locator::is_on_path;
 use super::process::{self, Patience};
 use super::progress::Progress;
-use super::{Locator, Source, Toolchain, is_on_path};
+use super::{Locator, Source, Toolchain};
 use std::process::Command;
 use std::time::Duration;
 
@@ -68,16 +69,14 @@ pub(super) fn install(locator: &Locator, progress: &dyn Progress) -> Result<Tool
         return Err("it is not on this system".into());
     }
     if !locator.may_install {
-        progress.step(
-            "rustup is told not to install (RUSTUP_AUTO_INSTALL=0); using the distribution's packages",
-        );
         return Err(format!(
             "{missing}, and rustup is told not to install (RUSTUP_AUTO_INSTALL=0)"
         ));
     }
+    let channel = &locator.pin.channel;
     let mut rustup = Command::new("rustup");
     rustup
-        .args(["toolchain", "install", &locator.pin.channel])
+        .args(["toolchain", "install", channel])
         .args([
             "--profile",
             "minimal",
@@ -91,9 +90,21 @@ pub(super) fn install(locator: &Locator, progress: &dyn Progress) -> Result<Tool
         rustup.env("RUSTUP_HOME", home);
     }
     progress.step(&format!(
-        "asking rustup for the kernels' compiler, Rust {}",
-        locator.pin.channel
+        "asking rustup for the kernels' compiler, Rust {channel}"
     ));
     process::run_well(&mut rustup, &PATIENCE, || {})?;
-    installed(locator)
+    installed(locator).map_err(|reason| {
+        format!("{reason} (`rustup toolchain uninstall {channel}` first, then install it again)")
+    })
+}
+
+/// What is done instead, with why rustup did not do it.
+pub(super) fn and_so(locator: &Locator, instead: &str) -> String {
+    if !is_on_path(locator, "rustup") {
+        instead.into()
+    } else if !locator.may_install {
+        format!("rustup is told not to install (RUSTUP_AUTO_INSTALL=0); {instead}")
+    } else {
+        format!("rustup could not install it; {instead}")
+    }
 }

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// The record's file name.
@@ -65,9 +65,13 @@ impl Stamp {
         })
     }
 
-    /// Writes the record into `dir`.
+    /// Writes the record into `dir`, after all that it tells of: whatever
+    /// becomes of the machine, a record on the disk has its files there.
     pub fn write(&self, dir: &Path) -> io::Result<()> {
-        std::fs::write(dir.join(FILE), serde_json::to_vec(self)?)
+        sync(dir)?;
+        let mut record = File::create(dir.join(FILE))?;
+        record.write_all(&serde_json::to_vec(self)?)?;
+        record.sync_all()
     }
 
     /// Reads the record of `dir`.
@@ -113,6 +117,18 @@ impl Stamp {
         }
         Ok(())
     }
+}
+
+/// Returns when all that was written to the disk of `dir` is there. Thousands of
+/// files one by one would take much longer.
+#[cfg(target_os = "linux")]
+fn sync(dir: &Path) -> io::Result<()> {
+    Ok(rustix::fs::syncfs(File::open(dir)?)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn sync(_: &Path) -> io::Result<()> {
+    Ok(())
 }
 
 /// The SHA-256 of a file, in hexadecimal.

@@ -3,6 +3,7 @@
 use super::Locator;
 use super::process::{Patience, run_well};
 use super::progress::Progress;
+use super::select::SOURCES;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,22 +17,17 @@ const PATIENCE: Patience = Patience {
 /// What the packages hold and a compiler does not need.
 const NOT_NEEDED: &[&str] = &["etc", "usr/share", "usr/libexec", "usr/bin/rustdoc", "var"];
 
-/// Unpacks `files` into `dir` and makes `dir/bin/rustc`.
+/// Unpacks `files`, packages with their names, into `dir` and makes `dir/bin/rustc`.
 pub(super) fn unpack(
     locator: &Locator,
-    files: &[PathBuf],
+    files: &[(&str, PathBuf)],
     dir: &Path,
     progress: &dyn Progress,
 ) -> Result<PathBuf, String> {
-    let total = files.iter().map(|file| size(file)).sum();
+    let total = files.iter().map(|(_, file)| size(file)).sum();
     let mut done = 0;
-    for file in files {
-        let name = file
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
-        if name.starts_with("rust-src") {
+    for (name, file) in files {
+        if *name == SOURCES {
             unpack_library(locator, file, dir)?;
         } else {
             let mut dpkg = Command::new("dpkg");

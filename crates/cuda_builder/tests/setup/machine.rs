@@ -1,0 +1,200 @@
+//! A machine to set up: a search path with stand-ins, an archive, an apt
+//! configuration, an empty cache.
+
+use crate::standins::{APT_CACHE, APT_GET, COMPILER, DPKG, DPKG_DEB, PROLOGUE, SETTINGS};
+use cuda_builder::toolchain::{Locator, Pin, Progress, Toolchain, ToolchainError};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+
+/// The packages of the archive, the file in each, and their dependencies.
+pub const PACKAGES: [(&str, &str, &str); 3] = [
+    ("rustc", "usr/bin/rustc", "libc6, gcc"),
+    (
+        "rust-src",
+        "usr/src/rustc-1.97.1/library/core/src/lib.rs",
+        "",
+    ),
+    ("libc6", "usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2", ""),
+];
+
+/// The machine; nothing of it stays.
+pub struct Machine {
+    dir: tempfile::TempDir,
+    pub locator: Locator,
+}
+
+impl Machine {
+    pub fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path();
+        for folder in ["bin", "etc-apt/sources.list.d", "archive"] {
+            fs::create_dir_all(root.join(folder)).unwrap();
+        }
+        fs::write(
+            root.join("etc-apt/sources.list"),
+            "deb http://archive.invalid/debian bookworm main\n",
+        )
+        .unwrap();
+        let machine = Self {
+            locator: locator(root, &root.join("cache")),
+            dir,
+        };
+        for (package, file, depends) in PACKAGES {
+            machine.package(package, file, depends);
+        }
+        machine.hooks("");
+        machine.standins();
+        machine
+    }
+
+    /// apt and dpkg, as they should be.
+    pub fn standins(&self) {
+        self.program("apt-get", &format!("{SETTINGS}{APT_GET}"));
+        self.program("apt-cache", &format!("{SETTINGS}{APT_CACHE}"));
+        self.program("dpkg", DPKG);
+        self.program("dpkg-deb", DPKG_DEB);
+    }
+
+    /// Puts a package into the archive, and its record into the list.
+    fn package(&self, name: &str, file: &str, depends: &str) {
+        let archive = self.root().join("archive");
+        let tree = archive.join(name);
+        let path = tree.join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, COMPILER).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        let deb = archive.join(format!("{name}.deb"));
+        let mut tar = Command::new("tar");
+        tar.args(["--owner=0", "--group=0", "-cf"])
+            .arg(&deb)
+            .arg("-C")
+            .arg(&tree)
+            .arg(".");
+        assert!(tar.status().unwrap().success());
+        let bytes = fs::read(&deb).unwrap();
+        let record = format!(
+            "Package: {name}\nVersion: 1.97.1+dfsg1-1\nInstalled-Size: 20\nDepends: {depends}\n\
+             Size: {}\nSHA256: {}\n\n",
+            bytes.len(),
+            sha256(&bytes),
+        );
+        fs::write(archive.join(format!("{name}.record")), record).unwrap();
+    }
+
+    pub fn root(&self) -> &Path {
+        self.dir.path()
+    }
+
+    pub fn cache(&self) -> &Path {
+        &self.locator.cache_dir
+    }
+
+    /// Where the compiler will be.
+    pub fn entry(&self) -> PathBuf {
+        self.cache().join("rustc-1.97.1-amd64")
+    }
+
+    /// The whole file of a package.
+    pub fn deb(&self, name: &str) -> Vec<u8> {
+        fs::read(self.root().join(format!("archive/{name}.deb"))).unwrap()
+    }
+
+    /// Puts a program on the search path.
+    pub fn program(&self, name: &str, script: &str) {
+        let prologue = PROLOGUE
+            .replace("ROOT", &self.root().display().to_string())
+            .replace("PROGRAM", name);
+        let text = self.root().join("program.sh");
+        fs::write(&text, prologue + script).unwrap();
+        self.install(&text, &format!("bin/{name}"));
+    }
+
+    /// Makes a program of a file. Another process writes it: a program that this
+    /// one writes cannot be run while a thread of it is just starting another.
+    pub fn install(&self, from: &Path, to: &str) -> PathBuf {
+        let to = self.root().join(to);
+        let mut install = Command::new("install");
+        install.args(["-m", "755"]).arg(from).arg(&to);
+        assert!(install.status().unwrap().success());
+        to
+    }
+
+    /// Changes what the stand-ins do; see [`PROLOGUE`].
+    pub fn hooks(&self, functions: &str) {
+        let new = self.root().join("hooks.new");
+        fs::write(&new, functions).unwrap();
+        fs::rename(new, self.root().join("hooks")).unwrap();
+    }
+
+    /// What was called so far.
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.root().join("log")).unwrap_or_default()
+    }
+
+    pub fn forget_log(&self) {
+        let _ = fs::remove_file(self.root().join("log"));
+    }
+
+    /// What is in the cache folder.
+    pub fn listing(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.cache()).into_iter().flatten().flatten();
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// Fails unless there is a compiler that works and nothing else.
+    pub fn assert_ready(&self, when: &str) {
+        assert!(self.locator.locate().unwrap().is_some(), "{when}");
+        assert_eq!(self.listing(), ["lock", "rustc-1.97.1-amd64"], "{when}");
+    }
+
+    pub fn ensure(&self) -> Result<Toolchain, ToolchainError> {
+        self.locator.ensure(&Told::default())
+    }
+
+    /// What is said meanwhile, and what came of it.
+    pub fn ensure_aloud(&self) -> (Vec<String>, Result<Toolchain, ToolchainError>) {
+        let told = Told::default();
+        let made = self.locator.ensure(&told);
+        (told.0.into_inner().unwrap(), made)
+    }
+}
+
+/// What to look for on the machine in `root`, with a cache in `cache`.
+pub fn locator(root: &Path, cache: &Path) -> Locator {
+    Locator {
+        pin: Pin {
+            channel: "1.97.1".into(),
+        },
+        rustc_override: None,
+        cache_dir: cache.into(),
+        rustup_home: Some(root.join("rustup")),
+        may_install: true,
+        apt_dir: root.join("etc-apt"),
+        path: format!("{}:/usr/bin:/bin", root.join("bin").display()).into(),
+    }
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    use sha2::Digest;
+    let sum = sha2::Sha256::digest(bytes);
+    sum.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Remembers what it was told.
+#[derive(Default)]
+pub struct Told(pub Mutex<Vec<String>>);
+
+impl Progress for Told {
+    fn step(&self, text: &str) {
+        self.0.lock().unwrap().push(text.into());
+    }
+
+    fn bytes(&self, _: u64, _: u64) {}
+}

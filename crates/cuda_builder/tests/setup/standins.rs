@@ -1,0 +1,106 @@
+//! The programs that stand in for apt, dpkg and rustc, as shell scripts.
+//!
+//! Each begins with [`PROLOGUE`], and calls `moment` wherever it can be cut. A
+//! test changes what happens by writing functions into the file `hooks`.
+
+/// `ROOT` becomes the machine's folder, `PROGRAM` the program's name.
+///
+/// - `moment` is called at each point where the program may be killed.
+/// - `arrived NAME FILE` is called when a package has been downloaded.
+/// - `fails PROGRAM VERB` may say something and exit.
+pub const PROLOGUE: &str = r#"#!/bin/sh
+root='ROOT'
+echo "PROGRAM $*" >> "$root/log"
+moment() { :; }
+arrived() { :; }
+fails() { :; }
+[ -e "$root/hooks" ] && . "$root/hooks"
+fails PROGRAM "$*"
+moment
+"#;
+
+/// How apt reads its settings, of which only the folder of lists matters here.
+pub const SETTINGS: &str = r#"
+while read -r key value; do
+    if [ "$key" = Dir::State::Lists ]; then lists=${value#\"}; lists=${lists%\";}; fi
+done < "$2"
+case $lists in *\"*) echo "E: Syntax error $2:1: Extra junk after value" >&2; exit 100 ;; esac
+"#;
+
+/// apt-get, which is started as `apt-get -c SETTINGS VERB …`.
+///
+/// As the real one does, it takes lists that it finds for whole ones; tells
+/// nothing of a package that lies finished in the current folder; and takes a
+/// file of the right size for the right one.
+pub const APT_GET: &str = r#"
+shift 2; verb=$1; shift
+if [ "$verb" = update ]; then
+    if [ ! -d "$lists/partial" ]; then
+        echo "E: List directory $lists/partial is missing." >&2; exit 100
+    fi
+    if [ ! -e "$lists/Packages" ]; then
+        echo cut > "$lists/Packages" || exit 100; moment
+        echo whole > "$lists/Packages" || exit 100; moment
+    fi
+    exit 0
+fi
+if [ "$1" = --print-uris ]; then print=yes; shift; fi
+for wanted in "$@"; do
+    name=${wanted%%=*}; file=${name}_1.97.1_amd64.deb; from=$root/archive/$name.deb
+    [ -e "$file" ] && [ "$(stat -c %s "$file")" = "$(stat -c %s "$from")" ] && continue
+    if [ -n "$print" ]; then
+        sum=$(sha256sum "$from")
+        echo "'http://archive.invalid/$file' $file $(stat -c %s "$from") SHA256:${sum%% *}"
+    else
+        echo cut > "$file" || exit 100; moment
+        cat "$from" > "$file" || exit 100; arrived "$name" "$file"; moment
+    fi
+done
+"#;
+
+/// apt-cache, which is started as `apt-cache -c SETTINGS show --no-all-versions NAME…`.
+pub const APT_CACHE: &str = r#"
+shift 4
+read -r state < "$lists/Packages"
+if [ "$state" != whole ]; then
+    echo 'E: The package lists or status file could not be parsed or opened.' >&2; exit 100
+fi
+for name in "$@"; do
+    [ -e "$root/archive/$name.record" ] && cat "$root/archive/$name.record"
+done
+moment
+"#;
+
+/// dpkg, for packages that are tar files.
+pub const DPKG: &str = r#"
+case "$1" in
+    --print-architecture) echo amd64 ;;
+    -x)
+        echo cut > "$3/half" || exit 2; moment
+        rm "$3/half"; tar -xf "$2" -C "$3" || exit 2; moment ;;
+esac
+"#;
+
+/// dpkg-deb, which is started as `dpkg-deb --fsys-tarfile FILE`.
+pub const DPKG_DEB: &str = r#"
+cat "$2"
+moment
+"#;
+
+/// The compiler: says what `rustc -vV` and `rustc --print=sysroot` say.
+///
+/// It stands where the loader is, and is started by the launcher as
+/// `LOADER --library-path DIR RUSTC --sysroot DIR …`.
+pub const COMPILER: &str = r#"#!/bin/sh
+moment() { :; }
+root=$SETUP_ROOT
+[ -n "$root" ] && . "$root/hooks"
+while [ $# -gt 0 ]; do
+    case "$1" in
+        --sysroot) sysroot=$2; shift ;;
+        -vV) moment; printf 'rustc 1.97.1\nrelease: 1.97.1\n' ;;
+        --print=sysroot) echo "$sysroot" ;;
+    esac
+    shift
+done
+"#;
