@@ -19,16 +19,30 @@ pub fn on_stderr() -> Box<dyn Progress> {
 #[derive(Default)]
 struct Bar(OnceLock<ProgressBar>);
 
-impl Progress for Bar {
-    fn step(&self, text: &str) {
-        let bar = self.0.get_or_init(|| {
+impl Bar {
+    fn shown(&self) -> &ProgressBar {
+        self.0.get_or_init(|| {
             let bar = ProgressBar::no_length();
             bar.enable_steady_tick(Duration::from_millis(120));
             bar
-        });
+        })
+    }
+}
+
+impl Progress for Bar {
+    fn step(&self, text: &str) {
+        let bar = self.shown();
         bar.set_style(style("{spinner} {msg}"));
         bar.unset_length();
         bar.set_message(text.to_string());
+    }
+
+    /// Stays above the bar, and when the bar is gone.
+    fn note(&self, text: &str) {
+        let bar = self.shown();
+        bar.println(format!("lockstep: {text}"));
+        // Waiting may be all that is done.
+        bar.set_style(style("{spinner}"));
     }
 
     fn bytes(&self, done: u64, total: u64) {

@@ -1,11 +1,16 @@
 //! `cargo xtask doctor` as a user meets it. Nothing here goes to the network.
 
 use serde_json::Value;
+use std::fs;
+use std::path::Path;
 use std::process::{Command, Output};
 
 /// Runs it with nothing of this machine's own settings in the way.
 fn doctor(configure: impl FnOnce(&mut Command)) -> (Output, Value) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
+    examine(Command::new(env!("CARGO_BIN_EXE_xtask")), configure)
+}
+
+fn examine(mut command: Command, configure: impl FnOnce(&mut Command)) -> (Output, Value) {
     command
         .args(["doctor", "--json"])
         .env_remove("LOCKSTEP_RUSTC");
@@ -51,13 +56,15 @@ fn a_compiler_that_does_not_serve_is_named_with_the_cure() {
 }
 
 #[test]
-fn a_cache_that_cannot_be_used_is_named_with_the_cure() {
+fn a_cache_that_cannot_be_used_and_must_be_is_named_with_the_cure() {
     let (output, report) = doctor(|command| {
-        // A file where the folder should be: not even root can use it.
-        command.env(
-            "LOCKSTEP_CACHE",
-            concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"),
-        );
+        command
+            .env("RUSTUP_HOME", "/no/such/folder")
+            // A file where the folder should be: not even root can use it.
+            .env(
+                "LOCKSTEP_CACHE",
+                concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"),
+            );
     });
     assert_eq!(output.status.code(), Some(1));
     let cache = check(&report, "cache folder");
@@ -79,6 +86,102 @@ fn without_any_way_to_a_compiler_both_commands_are_given() {
     assert_eq!(compiler["status"], "missing");
     let cure = compiler["cure"].as_str().unwrap();
     assert!(cure.contains("rustup toolchain install") && cure.contains("LOCKSTEP_RUSTC"));
+}
+
+/// A compiler that says what it is and does nothing else, as the cache holds it.
+#[cfg(unix)]
+fn stand_in_compiler(cache: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    let entry = cache.join("rustc-1.97.1-amd64");
+    fs::create_dir_all(entry.join("bin")).unwrap();
+    fs::create_dir_all(entry.join("lib/rustlib/src/rust/library/core/src")).unwrap();
+    let core = entry.join("lib/rustlib/src/rust/library/core/src/lib.rs");
+    fs::write(core, "").unwrap();
+    let rustc = entry.join("bin/rustc");
+    let script = "#!/bin/sh\ncase $1 in -vV) echo 'release: 1.97.1' ;; *) echo \"${0%/bin/rustc}\" ;; esac\n";
+    fs::write(&rustc, script).unwrap();
+    fs::set_permissions(&rustc, fs::Permissions::from_mode(0o755)).unwrap();
+    let record = r#"{"schema": 1, "release": "1.97.1", "packages": [], "files": []}"#;
+    fs::write(entry.join("stamp.json"), record).unwrap();
+}
+
+#[test]
+#[cfg(unix)]
+fn a_filled_cache_may_be_read_only() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    use std::os::unix::process::CommandExt;
+    const NOBODY: u32 = 65534;
+    let home = tempfile::tempdir().unwrap();
+    let cache = home.path().join("cache");
+    stand_in_compiler(&cache);
+    for (folder, mode) in [(home.path(), 0o755), (&cache, 0o555)] {
+        fs::set_permissions(folder, fs::Permissions::from_mode(mode)).unwrap();
+    }
+    // Where the program lies others may not read; and root may write everywhere.
+    let program = home.path().join("xtask");
+    let mut install = Command::new("install");
+    install.args(["-m", "755", env!("CARGO_BIN_EXE_xtask")]);
+    assert!(install.arg(&program).status().unwrap().success());
+    let mut command = Command::new(&program);
+    if fs::metadata(&program).unwrap().uid() == 0 {
+        let may_enter = |dir: &Path| fs::metadata(dir).unwrap().mode() & 0o1 != 0;
+        if !Path::new(env!("CARGO_MANIFEST_DIR"))
+            .ancestors()
+            .all(may_enter)
+        {
+            eprintln!("not tried: only root may read this repository");
+            return;
+        }
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    let (_, report) = examine(command, |command| {
+        command
+            .env("LOCKSTEP_CACHE", &cache)
+            .env("RUSTUP_HOME", home.path().join("no-rustup"));
+    });
+    fs::set_permissions(&cache, fs::Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(check(&report, "device compiler")["status"], "ok");
+    let folder = check(&report, "cache folder");
+    assert_eq!(folder["status"], "ok", "{folder}");
+    let detail = folder["detail"].as_str().unwrap();
+    assert!(
+        detail.ends_with("it cannot be written to, nor need it be"),
+        "{detail}"
+    );
+}
+
+#[test]
+fn a_relative_cache_is_named_with_the_whole_path() {
+    let home = tempfile::tempdir().unwrap();
+    let (output, report) = doctor(|command| {
+        command
+            .current_dir(home.path())
+            .env("LOCKSTEP_CACHE", "my cache");
+    });
+    assert_eq!(output.status.code(), Some(1));
+    let compiler = check(&report, "device compiler");
+    let whole = home.path().join("my cache");
+    assert_eq!(
+        compiler["cure"],
+        format!("export LOCKSTEP_CACHE='{}'", whole.display())
+    );
+    assert!(!compiler["detail"].as_str().unwrap().contains('\n'));
+}
+
+#[test]
+fn looking_makes_no_folder() {
+    let home = tempfile::tempdir().unwrap();
+    let cache = home.path().join("cache");
+    let (_, report) = doctor(|command| {
+        command.env("LOCKSTEP_CACHE", &cache);
+    });
+    let folder = check(&report, "cache folder");
+    let named = cache.display().to_string();
+    assert!(
+        folder["detail"].as_str().unwrap().contains(&named),
+        "{folder}"
+    );
+    assert!(!cache.exists());
 }
 
 #[test]

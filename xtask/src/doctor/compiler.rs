@@ -3,29 +3,21 @@
 use super::Check;
 use crate::workspace;
 use cuda_builder::CudaBuilder;
-use cuda_builder::toolchain::{Locator, Source, Toolchain};
+use cuda_builder::toolchain::{Locator, Source, Toolchain, ToolchainError};
 use indicatif::HumanBytes;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
-
-/// What the compiler takes in the cache while it is unpacked.
-const NEEDED_BYTES: u64 = 1 << 30;
 
 pub(super) fn checks(deep: bool) -> Vec<Check> {
     let mut checks = vec![host()];
     let locator = match Locator::from_env(&workspace::kernels()) {
         Ok(locator) => locator,
         Err(error) => {
-            checks.push(Check::missing(
-                "device compiler",
-                error.to_string(),
-                CURE_CACHE,
-            ));
+            checks.push(unknown(&error));
             return checks;
         }
     };
     let found = locator.locate();
-    let is_there = matches!(found, Ok(Some(_)));
     let toolchain = match found {
         Ok(Some(toolchain)) => {
             checks.extend(device(&locator, &toolchain));
@@ -45,7 +37,12 @@ pub(super) fn checks(deep: bool) -> Vec<Check> {
             None
         }
     };
-    checks.push(cache(&locator.cache_dir, is_there));
+    let serves = checks.iter().any(|check| check.name == "rust-src");
+    checks.push(if serves {
+        cache_in_use(&locator)
+    } else {
+        cache_to_fill(&locator)
+    });
     if deep {
         match toolchain {
             Some(_) => checks.push(compile()),
@@ -60,6 +57,23 @@ pub(super) fn checks(deep: bool) -> Vec<Check> {
 }
 
 const CURE_CACHE: &str = "export LOCKSTEP_CACHE=/some/folder/that/may/be/written/to";
+
+/// Where to look is not known.
+fn unknown(error: &ToolchainError) -> Check {
+    let detail = error.to_string();
+    let cure = match error {
+        ToolchainError::RelativeCache { absolute, .. } => {
+            format!("export LOCKSTEP_CACHE='{}'", absolute.display())
+        }
+        ToolchainError::Pin { .. } => "git restore gpu-kernels/rust-toolchain.toml".into(),
+        _ => CURE_CACHE.into(),
+    };
+    Check::missing(
+        "device compiler",
+        detail.lines().next().unwrap_or_default(),
+        cure,
+    )
+}
 
 fn host() -> Check {
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
@@ -84,10 +98,15 @@ fn device(locator: &Locator, toolchain: &Toolchain) -> Vec<Check> {
     if toolchain.source == Source::Packages
         && let Err(damage) = locator.verify(toolchain)
     {
+        let cure = if toolchain.rustc.exists() {
+            CURE_CACHE
+        } else {
+            "cargo xtask run-all    # fetches it again"
+        };
         return vec![Check::missing(
             "device compiler",
-            format!("the one in the cache was damaged and has been removed: {damage}"),
-            "cargo xtask run-all    # fetches it again",
+            format!("the one in the cache is damaged: {damage}"),
+            cure,
         )];
     }
     let Toolchain {
@@ -122,29 +141,32 @@ fn to_be_fetched(locator: &Locator) -> Check {
     }
 }
 
-fn cache(dir: &Path, is_compiler_there: bool) -> Check {
-    let name = "cache folder";
-    let usable = std::fs::create_dir_all(dir).and_then(|()| tempfile::tempfile_in(dir).map(drop));
-    if let Err(error) = usable {
-        let detail = format!("{} cannot be written to: {error}", dir.display());
-        return Check::missing(name, detail, CURE_CACHE);
-    }
-    match fs4::available_space(dir) {
-        Ok(free) if free < NEEDED_BYTES && !is_compiler_there => Check::missing(
+/// Nothing must be fetched, so that nothing can be wrong with it.
+fn cache_in_use(locator: &Locator) -> Check {
+    let dir = locator.cache_dir.display();
+    let detail = match locator.room() {
+        Ok(room) => format!("{dir}, {} free", HumanBytes(room.free)),
+        Err(_) => format!("{dir}; it cannot be written to, nor need it be"),
+    };
+    Check::ok("cache folder", detail)
+}
+
+/// The compiler will be fetched into it.
+fn cache_to_fill(locator: &Locator) -> Check {
+    let (name, dir) = ("cache folder", locator.cache_dir.display());
+    match locator.room() {
+        Ok(room) if room.is_enough() || locator.asks_rustup() => {
+            Check::ok(name, format!("{dir}, {} free", HumanBytes(room.free)))
+        }
+        Ok(room) => Check::missing(
             name,
-            format!(
-                "{}: {} free, {} needed",
-                dir.display(),
-                HumanBytes(free),
-                HumanBytes(NEEDED_BYTES)
-            ),
+            format!("{dir}: {room}"),
             format!("free some space there, or\n{CURE_CACHE}"),
         ),
-        Ok(free) => Check::ok(
-            name,
-            format!("{}, {} free", dir.display(), HumanBytes(free)),
-        ),
-        Err(_) => Check::ok(name, dir.display().to_string()),
+        Err(error) => {
+            let detail = error.to_string();
+            Check::missing(name, detail.lines().next().unwrap_or_default(), CURE_CACHE)
+        }
     }
 }
 
