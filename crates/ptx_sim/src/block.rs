@@ -6,7 +6,7 @@
 //! ended ones do not count. `bar.sync` and `barrier….aligned` count whole
 //! warps and must be reached by all lanes of a warp that still run.
 
-use crate::checks::Observer;
+use crate::checks::observer::Observer;
 use crate::diagnostics::FaultKind;
 #[cfg(target_arch = "x86_64")]
 use crate::lanes::has_wide_vectors;
@@ -439,7 +439,7 @@ fn deliver(warp: &Warp, waiter: &Waiter, slot: Slot, kind: BarrierKind, state: &
             BarrierKind::And => regs.set_predicate(slot, waiter.mask, all),
             BarrierKind::Or => regs.set_predicate(slot, waiter.mask, any),
             BarrierKind::PopCount => {
-                for lane in crate::step::predicate::lanes(waiter.mask) {
+                for lane in crate::lanes::lanes(waiter.mask) {
                     regs.set(slot, 4, lane, u64::from(state.n_yes));
                 }
             }

@@ -19,6 +19,12 @@ pub const WARP_SIZE: usize = 32;
 /// The mask of a warp whose lanes are all active.
 pub const FULL_MASK: u32 = u32::MAX;
 
+/// The lanes of a mask, in order.
+#[inline]
+pub(crate) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
+    (0..WARP_SIZE).filter(move |lane| mask >> lane & 1 != 0)
+}
+
 /// A lane-wise instruction: what to do, and the byte offsets of its operands
 /// in the frame's registers.
 #[derive(Clone, Copy)]

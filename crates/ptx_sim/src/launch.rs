@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use crate::block::{BlockRun, BlockTrouble, Cause, Round};
 use crate::checks::counters::Counters;
+use crate::checks::observer::{Blind, Observer};
 use crate::checks::watch::{Checks, Watch};
-use crate::checks::{Blind, Observer};
 use crate::decode::layout::SharedLayout;
 use crate::device::{Device, LoadedModule};
 use crate::diagnostics::{

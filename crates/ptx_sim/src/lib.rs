@@ -18,6 +18,7 @@ mod block;
 mod buffer;
 mod call;
 mod checks;
+mod copies;
 mod decode;
 mod device;
 pub mod diagnostics;

@@ -7,11 +7,11 @@
 //! another lane of its own warp does not wait for ever; the lanes at a join are
 //! let go early if the ones that they wait for seem to wait for them.
 
+use crate::copies::AsyncCopies;
 use crate::lanes::FULL_MASK;
 use crate::memory::local::{LOCAL_START, LocalMemory};
 use crate::program::BlockId;
 use crate::registers::Registers;
-use crate::step::matrix::AsyncCopies;
 
 /// Fruitless polls in a row after which a warp is taken to wait.
 pub(crate) const IDLE_POLLS: u32 = 64;

@@ -12,9 +12,9 @@
 //! What it misses: writes to the source by other blocks, unless they race with
 //! the start of the copy; copies that nobody waits for and nobody reads.
 
+use super::access::{Lanes, WarpAccess};
 use super::finding::{Finding, Side, Spot};
 use super::races::lanes;
-use super::{Lanes, WarpAccess};
 use crate::diagnostics::AccessKind;
 use crate::ir::Space;
 

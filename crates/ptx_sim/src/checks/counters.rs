@@ -4,9 +4,9 @@
 //! long they are; only guarded instructions and memory accesses are counted
 //! one by one.
 
+use super::access::{AccessClass, WarpAccess};
 use super::count::{self, GlobalCost, SharedCost, SharedKind};
 use super::memo::Memo;
-use super::{AccessClass, WarpAccess};
 use crate::ir::Space;
 use crate::numbering::Numbering;
 
@@ -299,8 +299,8 @@ fn global(access: &WarpAccess<'_>) -> GlobalCost {
 #[cfg(test)]
 mod tests {
     use super::{MemoryRecord, global, quick_global, quick_shared, shared};
+    use crate::checks::access::{AccessClass, WarpAccess};
     use crate::checks::count;
-    use crate::checks::{AccessClass, WarpAccess};
     use crate::ir::Space;
 
     /// Numbers that look random.

@@ -3,7 +3,7 @@
 //! Findings name instructions and threads by number; `crate::findings` looks up
 //! their places when one is reported.
 
-use super::WarpAccess;
+use super::access::WarpAccess;
 use crate::diagnostics::AccessKind;
 use crate::ir::Space;
 

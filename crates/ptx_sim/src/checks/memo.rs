@@ -4,7 +4,7 @@
 //! warp and turn by turn, at other places. To see that it is the same pattern takes
 //! less time than to count its sectors or conflicts.
 
-use super::{AccessClass, WarpAccess};
+use super::access::{AccessClass, WarpAccess};
 use crate::ir::Space;
 use crate::lanes::WARP_SIZE;
 #[cfg(target_arch = "x86_64")]

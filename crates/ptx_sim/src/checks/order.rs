@@ -21,7 +21,7 @@
 
 use std::collections::HashMap;
 
-use super::{Lanes, WarpAccess};
+use super::access::{Lanes, WarpAccess};
 use crate::ir::Space;
 use crate::program::{Order, Scope};
 

@@ -14,10 +14,10 @@
 //! [`order`]: super::order
 //! [`shadow`]: super::shadow
 
+use super::access::{AccessClass, WarpAccess};
 use super::finding::{Finding, Side, Spot};
 use super::order::WarpClock;
 use super::shadow::{LINE_BYTES, LINE_WORDS, Line, Lines, Mark, Pattern, Site, Sites, Whole, Word};
-use super::{AccessClass, WarpAccess};
 use crate::diagnostics::AccessKind;
 use crate::lanes::FULL_MASK;
 

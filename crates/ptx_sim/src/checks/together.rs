@@ -13,9 +13,9 @@
 //! What it misses: arrivals at a barrier that nobody waits for in the end; masks
 //! that name lanes which have ended (the hardware does not wait for them either).
 
+use super::access::{BarrierArrival, Lanes};
 use super::finding::{Finding, Side};
 use super::races::lanes;
-use super::{BarrierArrival, Lanes};
 use crate::diagnostics::AccessKind;
 
 fn side(instruction: u32, of: Lanes, lane: u32) -> Side {

@@ -3,14 +3,16 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::access::{AccessClass, BarrierArrival, Lanes, WarpAccess};
 use super::copies::Copies;
 use super::counters::Counters;
 use super::finding::{Finding, Side, Spot};
+use super::observer::Observer;
 use super::order::{BlockOrder, GridOrder, synchronises};
+use super::races;
 use super::shadow::{GlobalLines, SharedLines, Site, Sites};
 use super::together::{Meetings, warp_wide};
 use super::written::{GlobalWritten, LocalWritten, SharedWritten};
-use super::{AccessClass, BarrierArrival, Lanes, Observer, WarpAccess, races};
 use crate::ir::Space;
 use crate::launch::LaunchContext;
 use crate::memory::written::Written;

@@ -20,7 +20,7 @@
 
 use std::ops::Range;
 
-use super::WarpAccess;
+use super::access::WarpAccess;
 use super::races::{is_contiguous, lanes};
 use crate::memory::global::GlobalMemory;
 use crate::memory::written::{Bits, Written};

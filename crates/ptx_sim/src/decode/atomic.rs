@@ -3,10 +3,10 @@
 use crate::ir::{Operand, Space, Type};
 use crate::program::{Atomic, AtomicKind, AtomicType, Op, Order};
 
-use super::instruction::{Decoder, take_space};
-use super::memory::{elements, take_order, take_vector, type_of_width};
+use super::decoder::{Decoded, Decoder};
+use super::modifiers::{take_order, take_space, take_vector};
 use super::opcode::Opcode;
-use super::operand::Decoded;
+use super::operand::{elements, type_of_width};
 
 impl Decoder<'_> {
     /// `atom`, `red`

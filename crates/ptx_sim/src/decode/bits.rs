@@ -6,10 +6,9 @@ use crate::numeric::bits::{self, Permute};
 use crate::numeric::integer::Integer;
 use crate::program::{Op, PredicateOp};
 
+use super::decoder::{Decoded, Decoder};
 use super::frame::lane_bytes;
-use super::instruction::Decoder;
 use super::opcode::Opcode;
-use super::operand::Decoded;
 
 /// Picks a loop by width.
 macro_rules! by_width {

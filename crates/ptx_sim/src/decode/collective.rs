@@ -3,9 +3,9 @@
 use crate::ir::{Operand, Type};
 use crate::program::{Collective, CollectiveKind, Op, Reduction, Shuffle, ShuffleMode};
 
-use super::instruction::Decoder;
+use super::decoder::{Decoded, Decoder};
 use super::opcode::Opcode;
-use super::operand::Decoded;
+use super::operand::one;
 
 impl Decoder<'_> {
     /// `shfl.sync`, and `shfl` without a mask.
@@ -154,6 +154,13 @@ impl Decoder<'_> {
                 self.collective_op(CollectiveKind::Elect, d, p, None, 0, Some(members))
             }
         }
+    }
+
+    /// `bar.warp.sync`
+    pub fn converge(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
+        op.ignore(&["warp", "sync"]);
+        let members = self.source(one(operands)?, Type::U32)?;
+        self.collective_op(CollectiveKind::Converge, None, None, None, 0, Some(members))
     }
 
     fn collective_op(

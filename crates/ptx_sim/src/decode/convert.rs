@@ -6,10 +6,10 @@ use crate::numeric::convert::{Conversion, Int, Number, narrow_f64, pack_saturate
 use crate::numeric::{Rounding, half};
 use crate::program::{Convert, Init, Op};
 
+use super::decoder::{Decoded, Decoder};
 use super::frame::lane_bytes;
-use super::instruction::Decoder;
 use super::opcode::Opcode;
-use super::operand::{Decoded, immediate};
+use super::operand::immediate;
 
 /// The usual conversions between integers, in one step. Registers have
 /// exactly the types' widths.

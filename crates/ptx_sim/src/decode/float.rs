@@ -11,9 +11,8 @@ use crate::numeric::float::{self, Float};
 use crate::numeric::half::{Bf16, F16, packed1, packed2, packed3};
 use crate::numeric::{Rounding, approx};
 
-use super::instruction::Decoder;
+use super::decoder::{Decoded, Decoder};
 use super::opcode::Opcode;
-use super::operand::Decoded;
 
 /// Modifiers, packed into the constant of a loop.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -9,11 +9,11 @@ use crate::program::{
 };
 
 use super::cfg;
+use super::decoder::{Decoded, Decoder};
 use super::frame::{FrameBuilder, lane_bytes};
-use super::instruction::Decoder;
 use super::liveness::Liveness;
 use super::opcode::Opcode;
-use super::operand::{Decoded, kind_of};
+use super::operand::kind_of;
 
 /// Decodes a function.
 pub(crate) fn decode(

@@ -7,9 +7,8 @@ use crate::numeric::integer::{
     mul24_lo_s32, mul24_lo_u32, sub_borrow_u32, sub_borrow_u64,
 };
 
-use super::instruction::Decoder;
+use super::decoder::{Decoded, Decoder};
 use super::opcode::Opcode;
-use super::operand::Decoded;
 
 /// Picks a closure by integer type: `$f` is a macro that takes the native
 /// type.

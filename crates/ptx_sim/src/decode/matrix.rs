@@ -2,13 +2,12 @@
 
 use crate::ir::{Operand, Space, Type};
 use crate::numeric::mma::{Accumulator, Factor};
-use crate::program::{Op, Slot};
-use crate::step::matrix::{AsyncCopy, MatrixOp, Multiply, Shape, TileMove};
+use crate::program::{AsyncCopy, MatrixOp, Multiply, Op, Shape, Slot, TileMove};
 
-use super::instruction::{Decoder, take_space};
-use super::memory::elements;
+use super::decoder::{Decoded, Decoder};
+use super::modifiers::take_space;
 use super::opcode::Opcode;
-use super::operand::{Decoded, immediate};
+use super::operand::{elements, immediate};
 
 impl Decoder<'_> {
     /// Adds an instruction on tiles.

@@ -2,13 +2,12 @@
 
 use crate::ir::{Operand, Type};
 use crate::lanes::unary;
-use crate::program::{Op, Order};
-use crate::step::mbarrier::{BarrierWord, Mbarrier, MbarrierKind};
+use crate::program::{BarrierWord, Mbarrier, MbarrierKind, Op, Order};
 
-use super::instruction::{Decoder, take_space};
-use super::memory::take_order;
+use super::decoder::{Decoded, Decoder};
+use super::modifiers::take_order;
+use super::modifiers::take_space;
 use super::opcode::Opcode;
-use super::operand::Decoded;
 
 impl Decoder<'_> {
     /// An instruction of the `mbarrier` family.

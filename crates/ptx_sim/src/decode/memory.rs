@@ -1,76 +1,13 @@
 //! `ld` and `st`.
 
 use crate::ir::{Address, AddressBase, Operand, Space, Symbol, Type};
-use crate::program::{Access, Init, Op, Order, Scope};
+use crate::program::{Access, Init, Op};
 
+use super::decoder::{Decoded, Decoder};
 use super::frame::lane_bytes;
-use super::instruction::{Decoder, take_space};
+use super::modifiers::{ignore_hints, take_order, take_space, take_vector};
 use super::opcode::Opcode;
-use super::operand::{Decoded, immediate};
-
-/// Cache, eviction and prefetch hints: they change no value.
-fn ignore_hints(op: &mut Opcode<'_>) {
-    op.ignore(&[
-        "ca", "cg", "cs", "cv", "lu", "wb", "wt", "nc", "unified", "uni",
-    ]);
-    while op
-        .take_if(|part| {
-            (part.starts_with("L1::") || part.starts_with("L2::") || part.starts_with("level"))
-                .then_some(())
-        })
-        .is_some()
-    {}
-}
-
-/// Takes the scope: the whole device where none is given.
-pub(crate) fn take_scope(op: &mut Opcode<'_>) -> Scope {
-    if op.take("cta") {
-        return Scope::Block;
-    }
-    op.ignore(&["cluster", "gpu", "gl", "sys"]);
-    Scope::Device
-}
-
-/// Takes ordering and scope. In this machine every access is visible to all at
-/// once, in program order, so that every ordering holds; observers compare what
-/// the kernel asked for with what it needs.
-pub(crate) fn take_order(op: &mut Opcode<'_>) -> (Order, Scope) {
-    let scope = take_scope(op);
-    op.ignore(&["weak", "mmio"]);
-    let order = op.take_if(|part| {
-        Some(match part {
-            "volatile" | "relaxed" => Order::Relaxed,
-            "acquire" => Order::Acquire,
-            "release" => Order::Release,
-            "acq_rel" => Order::AcquireRelease,
-            _ => return None,
-        })
-    });
-    (order.unwrap_or(Order::Weak), scope)
-}
-
-/// Takes a vector length.
-pub(crate) fn take_vector(op: &mut Opcode<'_>) -> usize {
-    for (name, n) in [("v2", 2), ("v4", 4), ("v8", 8)] {
-        if op.take(name) {
-            return n;
-        }
-    }
-    1
-}
-
-/// The elements of a register operand.
-pub(crate) fn elements(operand: &Operand, n: usize) -> Decoded<&[Operand]> {
-    let elements = match operand {
-        Operand::Vector(elements) => &elements[..],
-        single => std::slice::from_ref(single),
-    };
-    if elements.len() == n {
-        Ok(elements)
-    } else {
-        Err(format!("{} registers for {n} elements", elements.len()))
-    }
-}
+use super::operand::{elements, immediate, type_of_width};
 
 impl Decoder<'_> {
     /// `ld`
@@ -235,14 +172,4 @@ fn check_width(ty: Type, register_bytes: u32) -> Decoded<()> {
 
 fn is_signed(ty: Type) -> bool {
     matches!(ty, Type::S8 | Type::S16 | Type::S32 | Type::S64)
-}
-
-/// The untyped type of a width.
-pub(crate) fn type_of_width(bytes: u32) -> Type {
-    match bytes {
-        2 => Type::B16,
-        4 => Type::B32,
-        8 => Type::B64,
-        _ => Type::B128,
-    }
 }

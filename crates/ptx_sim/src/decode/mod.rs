@@ -1,11 +1,13 @@
 //! From the parsed module to what the interpreter runs.
 //!
 //! In reading order: `opcode` takes mnemonics apart, `frame` lays out
-//! registers, `function` builds blocks, `cfg` finds where they meet,
-//! `instruction` picks the decoder of an instruction, and one file for each
-//! kind of instruction gives it its meaning. `layout` places shared variables.
+//! registers, `decoder` holds what has been decoded, `operand` and `modifiers` read
+//! what instructions have in common; one file for each kind of instruction gives it
+//! its meaning, and `instruction` picks the one. `function` builds blocks, `cfg` finds
+//! where they meet. `layout` places shared variables.
 
 pub(crate) mod cfg;
+pub(crate) mod decoder;
 pub(crate) mod frame;
 pub(crate) mod function;
 pub(crate) mod instruction;
@@ -23,6 +25,8 @@ mod integer;
 mod matrix;
 mod mbarrier;
 mod memory;
+mod modifiers;
+mod moves;
 mod select;
 mod wmma;
 

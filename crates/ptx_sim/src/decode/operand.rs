@@ -3,11 +3,8 @@
 use crate::ir::{Address, AddressBase, Operand, Space, Special, Symbol, Type};
 use crate::program::{AddressOperand, Guard, Init, Op, PredicateOp, Slot};
 
+use super::decoder::{Decoded, Decoder};
 use super::frame::lane_bytes;
-use super::instruction::Decoder;
-
-/// What cannot be decoded, and why.
-pub(crate) type Decoded<T> = Result<T, String>;
 
 impl Decoder<'_> {
     /// A source of exactly a type's width.
@@ -283,6 +280,26 @@ impl Decoder<'_> {
     }
 }
 
+/// The only operand.
+pub(crate) fn one(operands: &[Operand]) -> Decoded<&Operand> {
+    operands
+        .first()
+        .ok_or_else(|| "an operand is missing".to_owned())
+}
+
+/// The elements of a register operand.
+pub(crate) fn elements(operand: &Operand, n: usize) -> Decoded<&[Operand]> {
+    let elements = match operand {
+        Operand::Vector(elements) => &elements[..],
+        single => std::slice::from_ref(single),
+    };
+    if elements.len() == n {
+        Ok(elements)
+    } else {
+        Err(format!("{} registers for {n} elements", elements.len()))
+    }
+}
+
 /// A constant operand's bits as a type.
 pub(crate) fn immediate(operand: &Operand, ty: Type) -> Decoded<u64> {
     let bits = match (operand, ty) {
@@ -327,5 +344,15 @@ pub(crate) fn kind_of(operand: &Operand) -> &'static str {
         Operand::External(_) => "an unknown name",
         Operand::List(_) => "a list",
         Operand::Component(..) => "a part of a register",
+    }
+}
+
+/// The untyped type of a width.
+pub(crate) fn type_of_width(bytes: u32) -> Type {
+    match bytes {
+        2 => Type::B16,
+        4 => Type::B32,
+        8 => Type::B64,
+        _ => Type::B128,
     }
 }

@@ -5,10 +5,9 @@ use crate::lanes::{LaneFn, binary_with, compare, ternary, unary};
 use crate::numeric::half::{Bf16, F16};
 use crate::program::{Guard, Op, PredicateOp, Slot, Transfer};
 
+use super::decoder::{Decoded, Decoder};
 use super::frame::lane_bytes;
-use super::instruction::Decoder;
 use super::opcode::Opcode;
-use super::operand::Decoded;
 
 /// Truth tables over (a, b), bit `a + 2 b`.
 const AND: u8 = 0b1000;

@@ -2,14 +2,12 @@
 
 use crate::ir::{Operand, Space, Type};
 use crate::numeric::mma::{Accumulator, Factor};
-use crate::step::matrix::{
-    Fragment, MatrixOp, WmmaKind, WmmaMatrix, WmmaMove, WmmaMultiply, WmmaShape,
-};
+use crate::program::{Fragment, MatrixOp, WmmaKind, WmmaMatrix, WmmaMove, WmmaMultiply, WmmaShape};
 
-use super::instruction::{Decoder, take_space};
+use super::decoder::{Decoded, Decoder};
 use super::matrix::take_sync_aligned;
+use super::modifiers::take_space;
 use super::opcode::Opcode;
-use super::operand::Decoded;
 
 fn take_shape(op: &mut Opcode<'_>) -> Decoded<WmmaShape> {
     op.take_if(|part| {

@@ -4,7 +4,8 @@ use super::cursor::{Parser, Result};
 use super::directives::Linkage;
 use super::lexer::{Kind, Token};
 use super::names::{Entity, LabelEntity, Place, Scope, Scopes, Unresolved};
-use super::{PendingOperand, variables::Element};
+use super::pending::PendingOperand;
+use super::variables::Element;
 use crate::ir::{
     CallSiteId, FuncId, Guard, Instruction, Label, LabelId, Local, LocalId, Operand, SourceLoc,
     Space, Type,

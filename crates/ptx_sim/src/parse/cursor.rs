@@ -3,7 +3,8 @@
 
 use super::lexer::{Kind, Lexer, Position, Token};
 use super::names::Names;
-use super::{Module, ParseError, Pending};
+use super::pending::Pending;
+use crate::ir::{Module, ParseError};
 
 /// Nested parentheses, braces and brackets beyond this many are refused, so
 /// that hostile input cannot exhaust the stack.

@@ -3,7 +3,7 @@
 use super::cursor::{Parser, Result};
 use super::lexer::{Kind, Token};
 use super::names::Entity;
-use super::{PendingOperand, PendingRelocation};
+use super::pending::{PendingOperand, PendingRelocation};
 use crate::ir::{Operand, Relocation, RelocationTarget};
 
 /// Linkage directives before a declaration.

@@ -1,9 +1,9 @@
 //! Initial contents of variables: bytes, and the addresses among them.
 
-use super::PendingRelocation;
 use super::constants::Number;
 use super::cursor::{Parser, Result};
 use super::lexer::{Kind, Position};
+use super::pending::PendingRelocation;
 use super::variables::Declared;
 use crate::ir::{Type, VarId};
 

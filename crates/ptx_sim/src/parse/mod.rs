@@ -5,6 +5,7 @@
 //! has ended. In reading order:
 //!
 //! - `lexer`: text to tokens;
+//! - `pending`: what waits for the end of the file;
 //! - `cursor`: the parser's state and its smallest steps;
 //! - `names`: scopes, registers and labels;
 //! - `special`: predefined registers;
@@ -34,14 +35,15 @@ mod initialisers;
 mod lexer;
 mod names;
 mod operands;
+mod pending;
 mod special;
 mod variables;
 
 #[cfg(test)]
 mod tests;
 
+use crate::ir::Module;
 pub use crate::ir::ParseError;
-use crate::ir::{FuncId, Module, VarId};
 pub use special::OTHER_SPECIALS;
 
 /// Reads one PTX file.
@@ -54,44 +56,4 @@ pub fn parse(source: &str) -> Result<Module, ParseError> {
     let mut parser = cursor::Parser::new(source)?;
     parser.file()?;
     Ok(parser.module)
-}
-
-/// What can only be settled at the end of the file.
-#[derive(Debug, Default)]
-struct Pending<'a> {
-    /// Operands that name something not yet declared, with their function and
-    /// whether their instruction is a call.
-    operands: Vec<PendingOperand<'a>>,
-    /// Addresses in initialisers.
-    relocations: Vec<PendingRelocation<'a>>,
-    /// First use of each function, to blame where it has no body.
-    first_uses: std::collections::HashMap<FuncId, lexer::Position>,
-    /// Functions that may stay without a body.
-    extern_functions: std::collections::HashSet<FuncId>,
-    /// First `.loc` of each `.file` index.
-    used_files: std::collections::HashMap<u32, lexer::Position>,
-    /// Numbers of the calls that places were inlined at.
-    call_sites: std::collections::HashMap<crate::ir::SourceLoc, crate::ir::CallSiteId>,
-}
-
-/// See [`Pending::operands`].
-#[derive(Debug)]
-struct PendingOperand<'a> {
-    name: lexer::Token<'a>,
-    function: FuncId,
-    instruction: usize,
-    operand: usize,
-    is_call: bool,
-}
-
-/// See [`Pending::relocations`].
-#[derive(Debug)]
-struct PendingRelocation<'a> {
-    name: lexer::Token<'a>,
-    variable: VarId,
-    offset: u64,
-    addend: i64,
-    generic: bool,
-    n_bytes: u8,
-    shift: u8,
 }

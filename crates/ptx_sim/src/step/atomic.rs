@@ -10,12 +10,12 @@ use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
 use half::{bf16, f16};
 
 use super::access::{Addresses, Located, Request, in_each_space, lane_addresses, locate};
-use super::predicate::lanes;
 use super::{Env, PathView, Stop, Trouble, poll};
-use crate::checks::{AccessClass, Observer, WarpAccess};
+use crate::checks::access::{AccessClass, WarpAccess};
+use crate::checks::observer::Observer;
 use crate::diagnostics::AccessKind;
 use crate::ir::Space;
-use crate::lanes::{Lane, WARP_SIZE};
+use crate::lanes::{Lane, WARP_SIZE, lanes};
 use crate::program::{Atomic, AtomicKind, AtomicType};
 use crate::warp::Warp;
 

@@ -9,13 +9,12 @@
 //! A shuffle from a lane that is not there gives 0; on the hardware the value
 //! is undefined.
 
-use super::predicate::lanes;
 use super::{Env, Insn, PathView, Stop, Trouble, fault, step};
-use crate::checks::Observer;
+use crate::checks::observer::Observer;
 use crate::diagnostics::FaultKind;
-use crate::lanes::WARP_SIZE;
 #[cfg(target_arch = "x86_64")]
 use crate::lanes::has_wide_vectors;
+use crate::lanes::{WARP_SIZE, lanes};
 use crate::program::{Collective, CollectiveKind, Reduction, Shuffle, ShuffleMode};
 use crate::warp::{Path, PathState, Warp};
 

@@ -2,15 +2,16 @@
 
 use super::{Env, PathView, Trouble, fault};
 use crate::block::{Arrival, Waiter};
-use crate::checks::{BarrierArrival, Observer};
+use crate::checks::access::BarrierArrival;
+use crate::checks::observer::Observer;
 use crate::diagnostics::FaultKind;
+use crate::lanes::lanes;
 use crate::launch::FUNCTION_BASE;
 use crate::memory::local::LOCAL_LIMIT;
 use crate::program::{
     Argument, Barrier, BarrierKind, BlockId, Call, CallTarget, ClockRead, Terminator,
 };
 use crate::step::external;
-use crate::step::predicate::lanes;
 use crate::warp::{FrameId, Path, PathState, Warp};
 
 /// What a path does after a block.

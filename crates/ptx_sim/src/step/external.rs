@@ -1,10 +1,10 @@
 //! Functions that the device runtime provides: `vprintf`, `__assertfail`.
 
-use super::predicate::lanes;
 use super::{Env, PathView, Trouble, fault, printf};
-use crate::checks::Observer;
+use crate::checks::observer::Observer;
 use crate::diagnostics::FaultKind;
 use crate::ir::Space;
+use crate::lanes::lanes;
 use crate::memory::address::space_of;
 use crate::program::{Argument, Call};
 use crate::warp::Warp;

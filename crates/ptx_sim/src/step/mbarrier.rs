@@ -4,99 +4,20 @@
 //! that are (`tx`); when both reach zero, the phase is over and the next one begins.
 //! Nobody is put to sleep: kernels ask by `test_wait` and `try_wait` in a loop.
 //!
-//! PTX leaves the word's layout open. Here, from the lowest bit: arrivals to come
-//! (20 bits), arrivals of a phase (20), bytes to come (22, signed), a bit that is
-//! unused, and the number of the phase modulo 2.
-//!
 //! `cp.async.mbarrier.arrive` arrives when a thread's copies are done. Here they are
 //! done at once, which the hardware may also do.
 //!
 //! Left out: barriers of other blocks of a cluster, and arrival by bulk copies.
 
 use super::access::{self, Request, in_each_space};
-use super::predicate::lanes;
 use super::{Env, PathView, Stop, Trouble, fault, poll};
-use crate::checks::{AccessClass, Observer, WarpAccess};
+use crate::checks::access::{AccessClass, WarpAccess};
+use crate::checks::observer::Observer;
 use crate::diagnostics::{AccessKind, FaultKind};
 use crate::ir::Space;
-use crate::lanes::WARP_SIZE;
-use crate::program::{AddressOperand, Order, Scope, Slot};
+use crate::lanes::{WARP_SIZE, lanes};
+use crate::program::{BarrierWord, MOST_ARRIVALS, Mbarrier, MbarrierKind, Scope};
 use crate::warp::{IDLE_POLLS, Warp};
-
-/// An instruction on a barrier in memory.
-pub(crate) struct Mbarrier {
-    pub kind: MbarrierKind,
-    pub space: Space,
-    pub address: AddressOperand,
-    /// A state, or the predicate of a question.
-    pub d: Option<Slot>,
-    /// A count; or what is waited for: a state of 64 bits, or a parity.
-    pub operand: Option<Slot>,
-    pub order: Order,
-}
-
-/// What it does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum MbarrierKind {
-    Init,
-    Invalidate,
-    /// `arrive`, also with bytes to expect in place of a count.
-    Arrive {
-        drops: bool,
-        expects: bool,
-    },
-    /// `cp.async.mbarrier.arrive`
-    ArriveAfterCopies {
-        /// `.noinc`: the phase counts on this arrival. If not, it makes the phase
-        /// longer by the arrival that it is.
-        is_expected: bool,
-    },
-    /// `expect_tx`, `complete_tx`
-    Expect {
-        completes: bool,
-    },
-    /// `test_wait`, `try_wait`
-    Wait {
-        by_parity: bool,
-        may_sleep: bool,
-    },
-}
-
-/// A barrier's word taken apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct BarrierWord {
-    pub to_come: u64,
-    pub of_phase: u64,
-    pub tx: i64,
-    pub phase: u64,
-}
-
-const COUNT: u64 = (1 << 20) - 1;
-
-impl BarrierWord {
-    pub fn unpack(word: u64) -> Self {
-        Self {
-            to_come: word & COUNT,
-            of_phase: word >> 20 & COUNT,
-            tx: (word << 2) as i64 >> 42,
-            phase: word >> 63,
-        }
-    }
-
-    pub fn pack(self) -> u64 {
-        let tx = self.tx as u64 & 0x3F_FFFF;
-        self.to_come | self.of_phase << 20 | tx << 40 | self.phase << 63
-    }
-
-    /// Begins the next phase if this one is over.
-    fn advance(mut self) -> Self {
-        if self.to_come == 0 && self.tx == 0 {
-            self.to_come = self.of_phase;
-            self.phase ^= 1;
-        }
-        self
-    }
-}
 
 pub(crate) fn mbarrier<O: Observer>(
     env: &mut Env<'_, O>,
@@ -192,7 +113,7 @@ fn in_space<O: Observer>(
         match op.kind {
             MbarrierKind::Init => {
                 let n = operand(4);
-                if n == 0 || n > COUNT {
+                if n == 0 || n > MOST_ARRIVALS {
                     return Err(bad("an mbarrier counts from 1 to 1048575 arrivals"));
                 }
                 word = BarrierWord {
@@ -266,24 +187,4 @@ fn in_space<O: Observer>(
         poll(env, warp, if may_sleep { IDLE_POLLS } else { 1 });
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_taken_apart_as_they_are_put_together() {
-        for (to_come, of_phase, tx, phase) in
-            [(0, 1, 0, 0), (COUNT, COUNT, -1, 1), (3, 9, 65_536, 1)]
-        {
-            let word = BarrierWord {
-                to_come,
-                of_phase,
-                tx,
-                phase,
-            };
-            assert_eq!(BarrierWord::unpack(word.pack()), word);
-        }
-    }
 }

@@ -15,7 +15,8 @@ pub(crate) mod predicate;
 mod printf;
 
 use crate::block::BlockBarriers;
-use crate::checks::{Lanes, Observer};
+use crate::checks::access::Lanes;
+use crate::checks::observer::Observer;
 use crate::diagnostics::FaultKind;
 use crate::launch::LaunchContext;
 use crate::memory::shared::SharedMemory;

@@ -1,7 +1,7 @@
 //! Predicates, and moves that change a register's shape.
 
 use super::PathView;
-use crate::lanes::WARP_SIZE;
+use crate::lanes::lanes;
 use crate::program::{Convert, PredicateOp, Transfer};
 
 /// `d = table[a, b]`.
@@ -83,9 +83,4 @@ pub(crate) fn convert(view: &PathView<'_>, op: &Convert, mask: u32) {
                 .set(op.d, op.d_bytes, lane, op.conversion.apply(bits));
         }
     }
-}
-
-/// The lanes of a mask, in order.
-pub(crate) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
-    (0..WARP_SIZE).filter(move |lane| mask >> lane & 1 != 0)
 }

@@ -1,9 +1,8 @@
 //! The addresses of a warp's access.
 
-use super::super::predicate::lanes;
 use super::super::{PathView, Stop};
 use crate::ir::Space;
-use crate::lanes::{FULL_MASK, WARP_SIZE};
+use crate::lanes::{FULL_MASK, WARP_SIZE, lanes};
 use crate::memory::address::{space_of, window_base};
 use crate::program::AddressOperand;
 

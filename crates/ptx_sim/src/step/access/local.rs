@@ -1,9 +1,8 @@
 //! Loads and stores in a warp's local memory.
 
 use super::super::PathView;
-use super::super::predicate::lanes;
 use super::{extend, gather};
-use crate::lanes::WARP_SIZE;
+use crate::lanes::{WARP_SIZE, lanes};
 use crate::program::Access;
 use crate::warp::Warp;
 

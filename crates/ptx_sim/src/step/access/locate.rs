@@ -4,12 +4,11 @@
 //! lie in one allocation, all do. Only where that fails is each lane looked
 //! at, to find the one at fault or because the lanes use several allocations.
 
-use super::super::predicate::lanes;
 use super::super::{Env, PathView, Trouble};
-use crate::checks::Observer;
+use crate::checks::observer::Observer;
 use crate::diagnostics::{AccessKind, FaultKind, Relation};
 use crate::ir::Space;
-use crate::lanes::{FULL_MASK, WARP_SIZE};
+use crate::lanes::{FULL_MASK, WARP_SIZE, lanes};
 use crate::memory::address::{NULL_PAGE, space_of};
 use crate::memory::global::Purpose;
 use crate::memory::local::LOCAL_START;

@@ -15,12 +15,12 @@ pub(crate) use host::{read8, read16, read32, read64, write8, write16, write32, w
 pub(crate) use locate::{Located, Request, locate};
 
 use self::host::{copy_in_shared, copy_out_shared, read_element, write_element};
-use super::predicate::lanes;
 use super::{Env, PathView, Stop, poll};
-use crate::checks::{AccessClass, Observer, WarpAccess};
+use crate::checks::access::{AccessClass, WarpAccess};
+use crate::checks::observer::Observer;
 use crate::diagnostics::AccessKind;
 use crate::ir::Space;
-use crate::lanes::{FULL_MASK, WARP_SIZE, has_wide_vectors};
+use crate::lanes::{FULL_MASK, WARP_SIZE, has_wide_vectors, lanes};
 use crate::program::{Access, Order};
 use crate::warp::Warp;
 

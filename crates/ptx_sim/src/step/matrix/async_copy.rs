@@ -9,84 +9,14 @@
 //! them at any time in between); cache hints, which have no effect.
 
 use super::super::access::{self, Request, read8, read32, read64};
-use super::super::predicate::lanes;
 use super::super::{Env, PathView, Stop};
-use crate::checks::{AccessClass, Observer, WarpAccess};
+use crate::checks::access::{AccessClass, WarpAccess};
+use crate::checks::observer::Observer;
 use crate::diagnostics::AccessKind;
 use crate::ir::Space;
-use crate::lanes::WARP_SIZE;
-use crate::memory::shared::SharedMemory;
-use crate::program::{AddressOperand, Order, Scope, Slot};
+use crate::lanes::{WARP_SIZE, lanes};
+use crate::program::{AsyncCopy, Order, Scope};
 use crate::warp::Warp;
-
-/// `cp.async`
-pub(crate) struct AsyncCopy {
-    /// Target, in the shared space.
-    pub to: AddressOperand,
-    /// Source, in the global space.
-    pub from: AddressOperand,
-    /// 4, 8 or 16.
-    pub bytes: u32,
-    /// Bytes to copy, by lane; the rest of the target is filled with zeros.
-    pub source_bytes: Option<Slot>,
-    /// `.cg`: past the first-level cache.
-    pub bypasses: bool,
-}
-
-/// A copy under way.
-struct Pending {
-    lane: u32,
-    group: u32,
-    to: u32,
-    n_bytes: u32,
-    data: [u8; 16],
-}
-
-/// A warp's copies that have not been waited for.
-#[derive(Default)]
-pub(crate) struct AsyncCopies {
-    /// By lane, the group that its next copy belongs to.
-    groups: [u32; WARP_SIZE],
-    /// In the order of starting.
-    pending: Vec<Pending>,
-}
-
-impl AsyncCopies {
-    /// Forgets everything, for the next block.
-    pub fn reset(&mut self) {
-        self.groups = [0; WARP_SIZE];
-        self.pending.clear();
-    }
-
-    /// Closes the group of every lane of `mask`.
-    pub fn commit(&mut self, mask: u32) {
-        for lane in lanes(mask) {
-            self.groups[lane] += 1;
-        }
-    }
-
-    /// Lets the copies of the lanes of `mask` arrive: all but those of the
-    /// `n_left` youngest committed groups and of the open one, or really all.
-    pub fn complete(&mut self, shared: &SharedMemory, mask: u32, n_left: Option<u32>) {
-        let groups = &self.groups;
-        self.pending.retain(|copy| {
-            let arrives = mask >> copy.lane & 1 != 0
-                && n_left.is_none_or(|n| copy.group.saturating_add(n) < groups[copy.lane as usize]);
-            if arrives {
-                // SAFETY: `start` checked the target against this memory, which
-                // one host thread at a time works on.
-                unsafe {
-                    std::ptr::copy_nonoverlapping(
-                        copy.data.as_ptr(),
-                        shared.host().add(copy.to as usize),
-                        copy.n_bytes as usize,
-                    );
-                }
-            }
-            !arrives
-        });
-    }
-}
 
 pub(super) fn start<O: Observer>(
     env: &mut Env<'_, O>,
@@ -145,14 +75,11 @@ pub(super) fn start<O: Observer>(
         env.observer.access(instruction, &to_shared);
     }
     for lane in lanes(mask) {
-        let copy = Pending {
-            lane: lane as u32,
-            group: warp.copies.groups[lane],
-            to: to[lane] as u32,
-            n_bytes: op.bytes,
-            data: data[lane],
-        };
-        warp.copies.pending.push(copy);
+        // SAFETY: `locate` found the target's bytes in this memory.
+        unsafe {
+            warp.copies
+                .start(lane, to[lane] as u32, op.bytes, data[lane]);
+        }
     }
     Ok(())
 }

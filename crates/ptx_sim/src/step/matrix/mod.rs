@@ -9,40 +9,12 @@ mod multiply;
 mod tiles;
 mod wmma;
 
-pub(crate) use async_copy::{AsyncCopies, AsyncCopy};
-pub(crate) use multiply::{Multiply, Shape};
-pub(crate) use tiles::TileMove;
-pub(crate) use wmma::{Fragment, WmmaKind, WmmaMatrix, WmmaMove, WmmaMultiply, WmmaShape};
-
 use super::{Env, PathView, Stop, fault};
-use crate::checks::Observer;
+use crate::checks::observer::Observer;
 use crate::diagnostics::FaultKind;
 use crate::lanes::FULL_MASK;
+use crate::program::MatrixOp;
 use crate::warp::Warp;
-
-/// An instruction on tiles.
-pub(crate) enum MatrixOp {
-    /// `ldmatrix`
-    Load(TileMove),
-    /// `stmatrix`
-    Store(TileMove),
-    /// `mma.sync`
-    Multiply(Multiply),
-    /// `wmma.load`
-    WmmaLoad(WmmaMove),
-    /// `wmma.store`
-    WmmaStore(WmmaMove),
-    /// `wmma.mma`
-    WmmaMultiply(WmmaMultiply),
-    /// `cp.async`
-    Copy(AsyncCopy),
-    /// `cp.async.commit_group`
-    Commit,
-    /// `cp.async.wait_group`: how many of the youngest groups need not be there.
-    WaitGroup(u32),
-    /// `cp.async.wait_all`
-    WaitAll,
-}
 
 /// Carries out an instruction on tiles.
 pub(crate) fn matrix<O: Observer>(

@@ -12,41 +12,12 @@
 
 use super::super::PathView;
 use crate::lanes::WARP_SIZE;
-use crate::numeric::mma::{Accumulator, Factor, Model, dot, unpack};
+use crate::numeric::mma::{Accumulator, Model, dot, unpack};
 use crate::numeric::tile::{self, Missing, Product, Register};
-use crate::program::Slot;
+use crate::program::Multiply;
 
 /// The hardware whose sums are reproduced.
 pub(super) const MODEL: Model = Model::HOPPER;
-
-/// K of a shape; M is 16 and N is 8.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
-    /// `.m16n8k8`
-    K8,
-    /// `.m16n8k16`
-    K16,
-}
-
-impl Shape {
-    /// Columns of A, rows of B.
-    pub const fn k(self) -> usize {
-        match self {
-            Self::K8 => 8,
-            Self::K16 => 16,
-        }
-    }
-}
-
-/// `mma.sync`
-pub(crate) struct Multiply {
-    pub factor: Factor,
-    pub accumulator: Accumulator,
-    pub d: Vec<Slot>,
-    pub a: Vec<Slot>,
-    pub b: Vec<Slot>,
-    pub c: Vec<Slot>,
-}
 
 const M: usize = 16;
 const N: usize = 8;

@@ -10,42 +10,13 @@ use std::array;
 
 use super::super::access::{self, Located, Request, read16, write16};
 use super::super::{Env, PathView, Stop};
-use crate::checks::{AccessClass, Observer, WarpAccess};
+use crate::checks::access::{AccessClass, WarpAccess};
+use crate::checks::observer::Observer;
 use crate::diagnostics::AccessKind;
 use crate::ir::Space;
-use crate::lanes::{FULL_MASK, WARP_SIZE};
-use crate::program::{AddressOperand, Order, Scope, Slot};
+use crate::lanes::WARP_SIZE;
+use crate::program::{Order, ROW_BYTES, Scope, TileMove};
 use crate::warp::Warp;
-
-/// `ldmatrix` or `stmatrix`.
-pub(crate) struct TileMove {
-    /// Where the lanes' row addresses are, in the shared space.
-    pub address: AddressOperand,
-    /// One register a matrix: 1, 2 or 4.
-    pub registers: Vec<Slot>,
-    /// `.trans`
-    pub transposed: bool,
-}
-
-/// Bytes of a matrix's row.
-const ROW_BYTES: u32 = 16;
-
-impl TileMove {
-    /// The lanes whose addresses count.
-    fn address_mask(&self) -> u32 {
-        FULL_MASK >> (32 - 8 * self.registers.len() as u32)
-    }
-
-    /// The row, and the column in it, of a lane's lower or upper half.
-    fn place(&self, lane: usize, half: usize) -> (usize, usize) {
-        let (line, position) = (lane / 4, lane % 4 * 2 + half);
-        if self.transposed {
-            (position, line)
-        } else {
-            (line, position)
-        }
-    }
-}
 
 /// Checks the rows, and gives a pointer to each.
 fn rows<O: Observer>(

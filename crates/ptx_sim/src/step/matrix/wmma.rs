@@ -16,145 +16,51 @@ use super::super::access::{self, Addresses, Request, in_each_space, read8, read1
 use super::super::access::{write8, write16, write32};
 use super::super::{Env, PathView, Stop};
 use super::multiply::MODEL;
-use crate::checks::{AccessClass, Observer, WarpAccess};
+use crate::checks::access::{AccessClass, WarpAccess};
+use crate::checks::observer::Observer;
 use crate::diagnostics::AccessKind;
 use crate::ir::Space;
 use crate::lanes::{FULL_MASK, WARP_SIZE};
-use crate::numeric::mma::{Accumulator, Factor, Unpacked, dot, unpack};
-use crate::program::{AddressOperand, Order, Scope, Slot};
+use crate::numeric::mma::{Accumulator, Unpacked, dot, unpack};
+use crate::program::{Fragment, Order, Scope, WmmaKind, WmmaMove, WmmaMultiply, WmmaShape};
 use crate::warp::Warp;
-
-/// Rows of A and D, columns of B and D, columns of A and rows of B.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct WmmaShape {
-    pub m: usize,
-    pub n: usize,
-    pub k: usize,
-}
-
-/// Which matrix a fragment is of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WmmaMatrix {
-    A,
-    B,
-    /// C or D.
-    Sum,
-}
-
-impl WmmaShape {
-    /// Elements of a matrix, and how many follow each other in the order that
-    /// fragments have.
-    pub fn size(self, matrix: WmmaMatrix) -> (usize, usize) {
-        match matrix {
-            WmmaMatrix::A => (self.m * self.k, self.k),
-            WmmaMatrix::B => (self.n * self.k, self.k),
-            WmmaMatrix::Sum => (self.m * self.n, self.n),
-        }
-    }
-}
-
-/// A fragment: its registers, and the bytes of one element.
-pub(crate) struct Fragment {
-    pub matrix: WmmaMatrix,
-    pub registers: Vec<Slot>,
-    pub element_bytes: usize,
-}
-
-impl Fragment {
-    /// Elements in a register.
-    fn packed(&self) -> usize {
-        4 / self.element_bytes
-    }
-
-    /// Elements that a lane holds.
-    fn n_elements(&self) -> usize {
-        self.registers.len() * self.packed()
-    }
-
-    /// The lanes' registers taken apart: the matrix, in the order that fragments
-    /// have.
-    fn gather(&self, view: &PathView<'_>, shape: WmmaShape) -> Vec<u32> {
-        let (size, _) = shape.size(self.matrix);
-        let n = self.n_elements();
-        let mut all = vec![0; size];
-        for (r, &slot) in self.registers.iter().enumerate() {
-            // SAFETY: The decoder made the slot for 32-bit lanes.
-            let register = unsafe { view.regs.lanes::<u32>(slot) };
-            for (lane, &bits) in register.iter().enumerate() {
-                for part in 0..self.packed() {
-                    let at = lane * n + r * self.packed() + part;
-                    all[at % size] = self.part(bits, part);
-                }
-            }
-        }
-        all
-    }
-
-    fn part(&self, bits: u32, part: usize) -> u32 {
-        let shifted = bits >> (8 * self.element_bytes * part);
-        match self.element_bytes {
-            1 => shifted & 0xFF,
-            2 => shifted & 0xFFFF,
-            _ => shifted,
-        }
-    }
-
-    /// The opposite of [`Fragment::gather`].
-    fn scatter(&self, view: &PathView<'_>, all: &[u32]) {
-        let n = self.n_elements();
-        for (r, &slot) in self.registers.iter().enumerate() {
-            // SAFETY: The decoder made the slot for 32-bit lanes.
-            let register = unsafe { view.regs.lanes_mut::<u32>(slot) };
-            for (lane, bits) in register.iter_mut().enumerate() {
-                *bits = (0..self.packed()).fold(0, |bits, part| {
-                    let at = lane * n + r * self.packed() + part;
-                    bits | all[at % all.len()] << (8 * self.element_bytes * part)
-                });
-            }
-        }
-    }
-}
-
-/// `wmma.load` or `wmma.store`.
-pub(crate) struct WmmaMove {
-    pub shape: WmmaShape,
-    pub fragment: Fragment,
-    pub space: Space,
-    pub address: AddressOperand,
-    /// Elements from one row (or column) in memory to the next; as many as one
-    /// has if not given.
-    pub stride: Option<Slot>,
-    /// Whether memory has the matrix in the order that fragments have.
-    pub along: bool,
-}
-
-/// `wmma.mma`
-pub(crate) struct WmmaMultiply {
-    pub shape: WmmaShape,
-    pub kind: WmmaKind,
-    pub a: Fragment,
-    pub b: Fragment,
-    pub c: Fragment,
-    pub d: Fragment,
-}
-
-/// What is multiplied and how it is summed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WmmaKind {
-    Float {
-        factor: Factor,
-        c: Accumulator,
-        d: Accumulator,
-    },
-    Bytes {
-        a_signed: bool,
-        b_signed: bool,
-        saturates: bool,
-    },
-}
 
 /// Longest access of one lane.
 const MAX_BYTES: usize = 16;
+
+/// The lanes' registers taken apart: the matrix, in the order that fragments
+/// have.
+fn gather(fragment: &Fragment, view: &PathView<'_>, shape: WmmaShape) -> Vec<u32> {
+    let (size, _) = shape.size(fragment.matrix);
+    let n = fragment.n_elements();
+    let mut all = vec![0; size];
+    for (r, &slot) in fragment.registers.iter().enumerate() {
+        // SAFETY: The decoder made the slot for 32-bit lanes.
+        let register = unsafe { view.regs.lanes::<u32>(slot) };
+        for (lane, &bits) in register.iter().enumerate() {
+            for part in 0..fragment.packed() {
+                let at = lane * n + r * fragment.packed() + part;
+                all[at % size] = fragment.part(bits, part);
+            }
+        }
+    }
+    all
+}
+
+/// The opposite of [`gather`].
+fn scatter(fragment: &Fragment, view: &PathView<'_>, all: &[u32]) {
+    let n = fragment.n_elements();
+    for (r, &slot) in fragment.registers.iter().enumerate() {
+        // SAFETY: The decoder made the slot for 32-bit lanes.
+        let register = unsafe { view.regs.lanes_mut::<u32>(slot) };
+        for (lane, bits) in register.iter_mut().enumerate() {
+            *bits = (0..fragment.packed()).fold(0, |bits, part| {
+                let at = lane * n + r * fragment.packed() + part;
+                bits | all[at % all.len()] << (8 * fragment.element_bytes * part)
+            });
+        }
+    }
+}
 
 /// `wmma.load` and `wmma.store`.
 pub(super) fn transfer<O: Observer>(
@@ -203,7 +109,7 @@ pub(super) fn transfer<O: Observer>(
     let mut all = if is_load {
         vec![0; size]
     } else {
-        op.fragment.gather(view, op.shape)
+        gather(&op.fragment, view, op.shape)
     };
     let (class, kind) = if is_load {
         (AccessClass::Load, AccessKind::Load)
@@ -249,7 +155,7 @@ pub(super) fn transfer<O: Observer>(
                     },
                 );
             }
-            for lane in super::super::predicate::lanes(mask) {
+            for lane in crate::lanes::lanes(mask) {
                 for e in 0..chunk {
                     let at = (lane * n + first + e) % size;
                     let host = located.host(addresses, lane).wrapping_add(e * bytes);
@@ -274,7 +180,7 @@ pub(super) fn transfer<O: Observer>(
         }
     }
     if is_load {
-        op.fragment.scatter(view, &all);
+        scatter(&op.fragment, view, &all);
     }
     Ok(())
 }
@@ -308,7 +214,7 @@ unsafe fn store(host: *mut u8, bytes: usize, value: u32) {
 /// `wmma.mma`
 pub(super) fn multiply(view: &PathView<'_>, op: &WmmaMultiply) {
     let WmmaShape { n, k, .. } = op.shape;
-    let [a, b, c] = [&op.a, &op.b, &op.c].map(|f| f.gather(view, op.shape));
+    let [a, b, c] = [&op.a, &op.b, &op.c].map(|f| gather(f, view, op.shape));
     let rows_and_columns = a
         .chunks(k)
         .flat_map(|row| b.chunks(k).map(move |col| (row, col)));
@@ -360,7 +266,7 @@ pub(super) fn multiply(view: &PathView<'_>, op: &WmmaMultiply) {
                 .collect()
         }
     };
-    op.d.scatter(view, &sums);
+    scatter(&op.d, view, &sums);
 }
 
 /// An accumulator in the other type.

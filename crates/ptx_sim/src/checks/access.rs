@@ -1,0 +1,107 @@
+//! What observers are told of: accesses, lanes, arrivals at barriers.
+
+use crate::ir::Space;
+use crate::program::{Order, Scope};
+
+/// What a warp's memory instruction does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AccessClass {
+    /// `ld`
+    Load,
+    /// `st`
+    Store,
+    /// `atom`: the old value comes back.
+    Atomic,
+    /// `red`, or `atom` whose result nobody reads: it does not.
+    Reduction,
+    /// `atom.cas`
+    CompareAndSwap,
+    /// In shared memory: 1 is added to a `u32`, and nothing comes back.
+    Increment,
+    /// `ldmatrix`: one row address per lane, `matrices` of eight rows.
+    LoadMatrix,
+    /// `stmatrix`
+    StoreMatrix,
+    /// `cp.async` that passes through the first-level cache (`.ca`).
+    AsyncCopy,
+    /// `cp.async` that bypasses it (`.cg`).
+    AsyncCopyBypass,
+}
+
+/// One memory instruction of one warp.
+#[derive(Clone, Copy)]
+pub(crate) struct WarpAccess<'a> {
+    /// What it does.
+    pub class: AccessClass,
+    /// Where: global, shared or local.
+    pub space: Space,
+    /// Bytes per lane.
+    pub bytes: u32,
+    /// Active lanes.
+    pub mask: u32,
+    /// Addresses in the space, by lane; meaningless for inactive lanes. In
+    /// local memory, offsets in the thread's own memory.
+    pub addresses: &'a [u64; 32],
+    /// Bytes from each lane's address to the next one's, where all lanes are
+    /// active and that is the same for all and known.
+    pub stride: Option<u64>,
+    /// The block's number in the grid.
+    pub block: u64,
+    /// The warp's number in the block.
+    pub warp: u32,
+    /// What it orders.
+    pub order: Order,
+    /// For whom.
+    pub scope: Scope,
+    /// Whether an atomic puts a value in the place of whatever was there.
+    pub overwrites: bool,
+    /// By lane, how many of the bytes are really accessed, if not all
+    /// (asynchronous copies).
+    pub lane_bytes: Option<&'a [u32; 32]>,
+}
+
+#[cfg(test)]
+impl<'a> WarpAccess<'a> {
+    /// A load of a word by every lane.
+    pub fn example(addresses: &'a [u64; 32]) -> Self {
+        Self {
+            class: AccessClass::Load,
+            space: Space::Global,
+            bytes: 4,
+            mask: u32::MAX,
+            addresses,
+            stride: None,
+            block: 0,
+            warp: 0,
+            order: Order::Weak,
+            scope: Scope::Block,
+            overwrites: false,
+            lane_bytes: None,
+        }
+    }
+}
+
+/// Some lanes of a warp.
+#[derive(Clone, Copy)]
+pub(crate) struct Lanes {
+    /// The block's number in the grid.
+    pub block: u64,
+    /// The warp's number in the block.
+    pub warp: u32,
+    /// The lanes.
+    pub mask: u32,
+}
+
+/// A warp, or a part of one, comes to a block barrier.
+pub(crate) struct BarrierArrival {
+    /// The barrier's instruction.
+    pub instruction: u32,
+    /// Who comes.
+    pub lanes: Lanes,
+    /// The barrier's number.
+    pub barrier: usize,
+    /// The thread count that the instruction gives, if any.
+    pub threads: Option<u32>,
+    /// Whether it waits there (`bar.arrive` does not).
+    pub waits: bool,
+}

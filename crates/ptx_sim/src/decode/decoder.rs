@@ -1,0 +1,84 @@
+//! A function while it is decoded, and how operations are added to it.
+//!
+//! What an instruction means is in the files of its kind; each adds methods.
+
+use crate::ir::{FuncId, Function, Module, VarId};
+use crate::lanes::{LaneFn, LaneOp, unary};
+use crate::program::{Guard, Insn, Op, Slot, Unsupported};
+
+use super::frame::FrameBuilder;
+use super::liveness::RegisterSet;
+
+/// What cannot be decoded, and why.
+pub(crate) type Decoded<T> = Result<T, String>;
+
+/// A function while it is decoded.
+pub(crate) struct Decoder<'a> {
+    pub module: &'a Module,
+    pub function: &'a Function,
+    pub frame: FrameBuilder<'a>,
+    /// What has been decoded.
+    pub code: Vec<Insn>,
+    /// The guard and number of the instruction in hand.
+    pub guard: Option<Guard>,
+    pub ptx: u32,
+    /// Offsets in the call's local memory.
+    pub local_offsets: Vec<u32>,
+    pub param_offsets: Vec<u32>,
+    pub return_offsets: Vec<u32>,
+    /// Variables and functions that are named.
+    pub variables: Vec<VarId>,
+    pub callees: Vec<FuncId>,
+    /// The registers that some instruction reads.
+    pub read: RegisterSet,
+    /// The carry flag of `add.cc` and its relatives, once it is needed.
+    pub carry: Option<Slot>,
+}
+
+impl Decoder<'_> {
+    /// Adds an operation for the instruction in hand.
+    pub fn emit(&mut self, op: Op) {
+        self.code.push(Insn {
+            guard: self.guard,
+            ptx: self.ptx,
+            op,
+        });
+    }
+
+    /// Adds a lane-wise operation.
+    pub fn lanes(&mut self, run: LaneFn, d: Slot, sources: &[Slot]) {
+        let at = |i: usize| sources.get(i).copied().unwrap_or(d);
+        let (a, b, c, e) = (at(0), at(1), at(2), at(3));
+        self.emit(Op::Lanes(LaneOp { run, d, a, b, c, e }));
+    }
+
+    /// Adds a lane-wise operation with a constant for its closure.
+    pub fn lanes_with(&mut self, run: LaneFn, d: Slot, sources: &[Slot], e: u32) {
+        let at = |i: usize| sources.get(i).copied().unwrap_or(d);
+        self.emit(Op::Lanes(LaneOp {
+            run,
+            d,
+            a: at(0),
+            b: at(1),
+            c: at(2),
+            e,
+        }));
+    }
+
+    /// A copy of a register.
+    pub fn copy(&mut self, d: Slot, a: Slot, bytes: u32) {
+        let run = match bytes {
+            2 => unary(|a: u16| a),
+            4 => unary(|a: u32| a),
+            8 => unary(|a: u64| a),
+            _ => unary(|a: u128| a),
+        };
+        self.lanes(run, d, &[a]);
+    }
+
+    /// Adds an operation that reports the instruction in hand.
+    pub fn unsupported(&mut self, opcode: &str, reason: String) {
+        let opcode = opcode.to_owned();
+        self.emit(Op::Unsupported(Box::new(Unsupported { opcode, reason })));
+    }
+}

@@ -1,0 +1,188 @@
+//! `mov`, `cvta`, `isspacep`.
+
+use crate::ir::{Operand, Space, Special, Type};
+use crate::lanes::{binary, test, unary};
+use crate::memory::address::{LOCAL_WINDOW, SHARED_WINDOW, space_of};
+use crate::program::{ClockRead, Op, PredicateOp, Slot, Transfer};
+
+use super::decoder::{Decoded, Decoder};
+use super::frame::lane_bytes;
+use super::modifiers::take_space;
+use super::opcode::Opcode;
+
+impl Decoder<'_> {
+    /// `mov`
+    pub fn mov(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
+        let ty = op.ty()?;
+        let [d, a] = operands else {
+            return Err("mov takes two operands".to_owned());
+        };
+        if let Operand::Special(special) = a
+            && let Some((bytes, shift)) = clock_of(*special)
+        {
+            let (slot, actual) = self.any_register(d)?;
+            if actual != bytes {
+                return Err("the destination has another width than the clock".to_owned());
+            }
+            self.emit(Op::Clock(ClockRead {
+                d: slot,
+                bytes,
+                shift,
+            }));
+            return Ok(());
+        }
+        match (d, a) {
+            (Operand::Vector(parts), a) => self.unpack(ty, parts, a),
+            (d, Operand::Vector(parts)) => self.pack(ty, d, parts),
+            _ if ty == Type::Pred => {
+                let source = self.predicate(a)?;
+                let d = self.destination(d, ty)?;
+                let table = if source.flip == 0 { 0b1010 } else { 0b0101 };
+                self.emit(Op::Predicate(PredicateOp {
+                    d,
+                    a: source.slot,
+                    b: source.slot,
+                    table,
+                }));
+                Ok(())
+            }
+            _ => {
+                let a = self.source(a, ty)?;
+                let d = self.destination(d, ty)?;
+                self.copy(d, a, lane_bytes(ty));
+                Ok(())
+            }
+        }
+    }
+
+    /// `mov.b64 d, {a, b}`
+    fn pack(&mut self, ty: Type, d: &Operand, parts: &[Operand]) -> Decoded<()> {
+        let bytes = ty.size_bytes();
+        let part = part_type(bytes, parts.len())?;
+        let parts: Vec<Slot> = parts
+            .iter()
+            .map(|p| self.source(p, part))
+            .collect::<Decoded<_>>()?;
+        let d = self.destination(d, ty)?;
+        match (bytes, &parts[..]) {
+            (4, &[low, high]) => {
+                let run = binary(|low: u16, high: u16| u32::from(low) | u32::from(high) << 16);
+                self.lanes(run, d, &[low, high]);
+            }
+            (8, &[low, high]) => {
+                let run = binary(|low: u32, high: u32| u64::from(low) | u64::from(high) << 32);
+                self.lanes(run, d, &[low, high]);
+            }
+            _ => self.emit(Op::Transfer(Box::new(Transfer::Pack {
+                d,
+                bytes,
+                parts,
+                part_bytes: part.size_bytes(),
+            }))),
+        }
+        Ok(())
+    }
+
+    /// `mov.b64 {d, e}, a`
+    fn unpack(&mut self, ty: Type, parts: &[Operand], a: &Operand) -> Decoded<()> {
+        let bytes = ty.size_bytes();
+        let part = part_type(bytes, parts.len())?;
+        let a = self.source(a, ty)?;
+        let parts: Vec<Option<Slot>> = parts
+            .iter()
+            .map(|p| self.optional_destination(p, part))
+            .collect::<Decoded<_>>()?;
+        match (bytes, &parts[..]) {
+            (4, &[low, high]) => {
+                if let Some(d) = low {
+                    self.lanes(unary(|a: u32| a as u16), d, &[a]);
+                }
+                if let Some(d) = high {
+                    self.lanes(unary(|a: u32| (a >> 16) as u16), d, &[a]);
+                }
+            }
+            (8, &[low, high]) => {
+                if let Some(d) = low {
+                    self.lanes(unary(|a: u64| a as u32), d, &[a]);
+                }
+                if let Some(d) = high {
+                    self.lanes(unary(|a: u64| (a >> 32) as u32), d, &[a]);
+                }
+            }
+            _ => self.emit(Op::Transfer(Box::new(Transfer::Unpack {
+                a,
+                bytes,
+                parts,
+                part_bytes: part.size_bytes(),
+            }))),
+        }
+        Ok(())
+    }
+
+    /// `cvta`, `cvta.to`
+    pub fn cvta(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
+        let to = op.take("to");
+        let space = take_space(op)?;
+        let ty = op.ty()?;
+        let [d, a] = operands else {
+            return Err("cvta takes two operands".to_owned());
+        };
+        if ty != Type::U64 {
+            return Err("only 64-bit addresses are supported".to_owned());
+        }
+        // A parameter's address as a value is generic already.
+        let already = matches!(a, Operand::Symbol { .. }) && space == Space::Param;
+        let a = self.source(a, ty)?;
+        let d = self.destination(d, ty)?;
+        let run = match (space, to) {
+            _ if already => unary(|a: u64| a),
+            (Space::Shared, false) => unary(|a: u64| a.wrapping_add(SHARED_WINDOW)),
+            (Space::Shared, true) => unary(|a: u64| a.wrapping_sub(SHARED_WINDOW)),
+            (Space::Local, false) => unary(|a: u64| a.wrapping_add(LOCAL_WINDOW)),
+            (Space::Local, true) => unary(|a: u64| a.wrapping_sub(LOCAL_WINDOW)),
+            _ => unary(|a: u64| a),
+        };
+        self.lanes(run, d, &[a]);
+        Ok(())
+    }
+
+    /// `isspacep`
+    pub fn isspacep(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
+        let space = take_space(op)?;
+        let [d, a] = operands else {
+            return Err("isspacep takes two operands".to_owned());
+        };
+        let a = self.source(a, Type::U64)?;
+        let d = self.destination(d, Type::Pred)?;
+        let run = match space {
+            Space::Shared => test(|a: u64| space_of(a) == Space::Shared),
+            Space::Local => test(|a: u64| space_of(a) == Space::Local),
+            Space::Param => test(|a: u64| space_of(a) == Space::Param),
+            Space::Global => test(|a: u64| space_of(a) == Space::Global),
+            _ => return Err("isspacep does not know this space".to_owned()),
+        };
+        self.lanes(run, d, &[a]);
+        Ok(())
+    }
+}
+
+/// A clock's width, and the shift that gives its high half.
+fn clock_of(special: Special) -> Option<(u32, u32)> {
+    match special {
+        Special::Clock | Special::GlobalTimerLo => Some((4, 0)),
+        Special::ClockHi | Special::GlobalTimerHi => Some((4, 32)),
+        Special::Clock64 | Special::GlobalTimer => Some((8, 0)),
+        _ => None,
+    }
+}
+
+/// The type of one of `n` parts of a value.
+fn part_type(bytes: u32, n: usize) -> Decoded<Type> {
+    match bytes as usize / n.max(1) {
+        2 => Ok(Type::B16),
+        4 => Ok(Type::B32),
+        8 => Ok(Type::B64),
+        1 => Err("parts of one byte are not supported".to_owned()),
+        _ => Err("the parts do not make up the whole".to_owned()),
+    }
+}

@@ -1,0 +1,86 @@
+//! `ld`, `st`, `atom` and `red`.
+
+use super::order::{Order, Scope};
+use super::slot::{AddressOperand, Slot};
+use crate::ir::Space;
+
+/// `ld` or `st`.
+pub(crate) struct Access {
+    /// State space; [`Space::Param`] here means a call parameter, which lies
+    /// in the frame's local memory.
+    pub space: Space,
+    /// The address.
+    pub address: AddressOperand,
+    /// Bytes of one element in memory: 1, 2, 4, 8 or 16.
+    pub element_bytes: u32,
+    /// Bytes of the registers: 2, 4, 8 or 16.
+    pub register_bytes: u32,
+    /// Whether a load sign-extends.
+    pub signed: bool,
+    /// One slot per element; `None` for `_`.
+    pub registers: Vec<Option<Slot>>,
+    /// What it orders. Spinning on a load that is not weak is a sign of
+    /// waiting for another thread.
+    pub order: Order,
+    /// For whom.
+    pub scope: Scope,
+}
+
+/// What an atomic does to the word in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AtomicKind {
+    Add,
+    And,
+    Or,
+    Xor,
+    Exchange,
+    CompareAndSwap,
+    Increment,
+    Decrement,
+    Min,
+    Max,
+}
+
+/// The type that an atomic works on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AtomicType {
+    /// Bits or unsigned, of 2, 4, 8 or 16 bytes.
+    Unsigned,
+    /// Signed.
+    Signed,
+    F16,
+    F16x2,
+    Bf16,
+    Bf16x2,
+    F32,
+    F64,
+}
+
+/// `atom` or `red`.
+pub(crate) struct Atomic {
+    /// Generic, global or shared.
+    pub space: Space,
+    /// The address.
+    pub address: AddressOperand,
+    /// The operation.
+    pub kind: AtomicKind,
+    /// Its type.
+    pub ty: AtomicType,
+    /// Bytes of one element.
+    pub bytes: u32,
+    /// Where the old values go, one per element; empty for `red`.
+    pub old: Vec<Option<Slot>>,
+    /// Operands, one per element.
+    pub value: Vec<Slot>,
+    /// `cas`: the value to store (then `value` is what is compared).
+    pub swap: Option<Slot>,
+    /// `red`, and `atom` in global memory whose result nobody reads: the GPU's
+    /// assembler makes a `red` of it.
+    pub is_reduction: bool,
+    /// 1 is added to a `u32`, and nobody reads the result.
+    pub is_increment: bool,
+    /// What it orders, beside being atomic.
+    pub order: Order,
+    /// For whom it is atomic, and orders.
+    pub scope: Scope,
+}

@@ -1,0 +1,150 @@
+//! A decoded module: what the interpreter runs.
+//!
+//! Decoding resolves everything that does not depend on the launch. Registers,
+//! constants and special registers alike are *slots*: byte offsets into a
+//! frame of registers that each warp owns, so an instruction reads a constant
+//! as it reads a register. Control flow is made of [`Block`]s: a run of
+//! instructions that all see the same active lanes, and one [`Terminator`]
+//! that says where the lanes go.
+
+//!
+//! This file has the program's outline; each kind of instruction, and what all of
+//! them name their operands by ([`slot`], [`order`]), has its own.
+
+mod async_copy;
+mod collective;
+mod control;
+mod init;
+mod lanewise;
+mod matrix;
+mod mbarrier;
+mod memory;
+mod order;
+mod slot;
+mod wmma;
+
+pub(crate) use async_copy::AsyncCopy;
+pub(crate) use collective::{Collective, CollectiveKind, Reduction, Shuffle, ShuffleMode};
+pub(crate) use control::{Argument, Barrier, BarrierKind, Call, CallTarget, Terminator};
+pub(crate) use init::Init;
+pub(crate) use lanewise::{ClockRead, Convert, PredicateOp, Transfer};
+pub(crate) use matrix::{MatrixOp, Multiply, ROW_BYTES, Shape, TileMove};
+pub(crate) use mbarrier::{BarrierWord, MOST_ARRIVALS, Mbarrier, MbarrierKind};
+pub(crate) use memory::{Access, Atomic, AtomicKind, AtomicType};
+pub(crate) use order::{Order, Scope};
+pub(crate) use slot::{AddressOperand, BlockId, Guard, Slot};
+pub(crate) use wmma::{Fragment, WmmaKind, WmmaMatrix, WmmaMove, WmmaMultiply, WmmaShape};
+
+use crate::ir::{FuncId, VarId};
+use crate::lanes::LaneOp;
+
+/// A decoded module.
+pub(crate) struct Program {
+    /// In the order of `ir::Module::functions`; `None` for declarations.
+    pub functions: Vec<Option<Function>>,
+}
+
+/// A decoded function.
+pub(crate) struct Function {
+    /// Its place in the module.
+    pub id: FuncId,
+    /// `.entry`
+    pub is_entry: bool,
+    /// Size of a register frame.
+    pub frame_bytes: u32,
+    /// Values to put in place when a frame is made.
+    pub inits: Vec<(Slot, Init)>,
+    /// Registers that may be read before they are written, with their sizes;
+    /// they start as zero.
+    pub zeroed: Vec<(Slot, u32)>,
+    /// Blocks; execution starts at the first.
+    pub blocks: Vec<Block>,
+    /// Instructions of all blocks.
+    pub code: Vec<Insn>,
+    /// Bytes of local memory that a call takes per thread: `.local`
+    /// variables, call parameters, and its own parameters and return values.
+    pub local_bytes: u32,
+    /// Offsets of the parameters in that memory (device functions only).
+    pub param_offsets: Vec<u32>,
+    /// Offsets of the return values in that memory.
+    pub return_offsets: Vec<u32>,
+    /// PTX instructions that it has.
+    pub n_instructions: u32,
+    /// Variables that it names.
+    pub variables: Vec<VarId>,
+    /// Functions that it calls or takes the address of.
+    pub callees: Vec<FuncId>,
+}
+
+/// A run of instructions under one set of active lanes.
+pub(crate) struct Block {
+    /// Range in [`Function::code`].
+    pub first: u32,
+    /// End of that range.
+    pub end: u32,
+    /// Range of PTX instructions that it stands for, the terminator's
+    /// included, numbered within the function.
+    pub ptx_first: u32,
+    /// End of that range.
+    pub ptx_end: u32,
+    /// Whether some branch reconverges here.
+    pub is_join: bool,
+    /// Where the lanes go.
+    pub terminator: Terminator,
+}
+
+/// An instruction that does not change the active lanes.
+pub(crate) struct Insn {
+    /// The predicate that guards it.
+    pub guard: Option<Guard>,
+    /// PTX instruction that it belongs to, numbered within the function.
+    pub ptx: u32,
+    /// What it does.
+    pub op: Op,
+}
+
+/// What an instruction does.
+pub(crate) enum Op {
+    /// Each lane computes from its own registers.
+    Lanes(LaneOp),
+    /// Combines predicates: truth table over two of them.
+    Predicate(PredicateOp),
+    /// A conversion that has no loop of its own.
+    Convert(Box<Convert>),
+    /// `mov` between predicates and registers, packing and unpacking.
+    Transfer(Box<Transfer>),
+    /// `ld`
+    Load(Box<Access>),
+    /// `st`
+    Store(Box<Access>),
+    /// `atom` and `red`
+    Atomic(Box<Atomic>),
+    /// `shfl.sync`
+    Shuffle(Box<Shuffle>),
+    /// `vote.sync`, `match.sync`, `redux.sync`, `activemask`, `elect.sync`,
+    /// `bar.warp.sync`
+    Collective(Box<Collective>),
+    /// A special register that changes while the kernel runs.
+    Clock(ClockRead),
+    /// `fence`, `membar`: nothing to do in a machine that carries out one
+    /// access at a time, but observers want to know.
+    Fence(Scope),
+    /// Prefetches and hints.
+    Nothing,
+    /// `nanosleep`: lets other warps go first.
+    Yield,
+    /// Tensor-core tiles and asynchronous copies.
+    Matrix(Box<MatrixOp>),
+    /// A barrier in shared memory.
+    Mbarrier(Box<Mbarrier>),
+    /// Not known: reported when executed.
+    Unsupported(Box<Unsupported>),
+}
+
+/// An instruction that the decoder could not give a meaning.
+pub(crate) struct Unsupported {
+    /// The opcode as written.
+    pub opcode: String,
+    /// What about it is not supported.
+    pub reason: String,
+}
