@@ -3,13 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::diagnostics::LaunchError;
 use crate::ir::{RelocationTarget, Space};
-use crate::launch::{Launch, function_address, launch};
-use crate::memory::address::SHARED_WINDOW;
+use crate::memory::address::{SHARED_WINDOW, function_address};
 use crate::memory::global::{GlobalMemory, Purpose};
 use crate::module::Module;
-use crate::report::Report;
 
 /// What a device has.
 #[derive(Clone, Debug)]
@@ -340,19 +337,5 @@ impl Device {
         self.memory
             .bytes_mut(address, n_bytes)
             .ok_or(MemoryError::NotAllocated { address, n_bytes })
-    }
-
-    /// Runs a kernel and waits for its end.
-    ///
-    /// # Errors
-    /// See [`LaunchError`]. After an error, memory holds whatever the kernel
-    /// had written by then.
-    pub fn launch(
-        &mut self,
-        loaded: &LoadedModule,
-        kernel: &str,
-        options: &Launch<'_>,
-    ) -> Result<Report, LaunchError> {
-        launch(self, loaded, kernel, options)
     }
 }

@@ -8,21 +8,26 @@
 //! - `program`, `decode`: instructions to what the interpreter runs;
 //! - `lanes`, `registers`: one operation on 32 lanes;
 //! - `memory`: spaces, bounds, alignment;
-//! - `warp`: divergence and reconvergence; `block`: barriers, scheduling;
-//! - `step`: one instruction after the other;
+//! - `warp`, `copies`: divergence and reconvergence, asynchronous copies in flight;
 //! - `checks`: observers that count, and that look for what a GPU lets pass;
+//! - `context`: what is the same for all blocks of a launch;
+//! - `step`, `stop`: one instruction after the other, and why one was not carried out;
+//! - `barriers`, `block`: scheduling;
 //! - [`diagnostics`]: how a launch ends badly;
 //! - `device`, `launch`, `report`: what a host uses.
+//!
+//! No files import each other in a circle: `tests/structure` holds that.
 
+mod barriers;
 mod block;
 mod buffer;
 mod call;
 mod checks;
+mod context;
 mod copies;
 mod decode;
 mod device;
 pub mod diagnostics;
-mod findings;
 pub mod ir;
 mod lanes;
 mod launch;
@@ -35,6 +40,7 @@ mod program;
 mod registers;
 mod report;
 mod step;
+mod stop;
 mod warp;
 
 pub use buffer::Buffer;

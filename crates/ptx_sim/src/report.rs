@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use crate::checks::access::AccessClass;
 use crate::checks::counters::{Counters, MemoryRecord, SpaceCost};
+use crate::context::source_of;
 use crate::diagnostics::Source;
 use crate::ir;
-use crate::launch::source_of;
 use crate::module::Module;
 
 /// What a launch counted, and how long it took.

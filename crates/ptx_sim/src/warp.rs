@@ -13,6 +13,8 @@ use crate::memory::local::{LOCAL_START, LocalMemory};
 use crate::program::BlockId;
 use crate::registers::Registers;
 
+/// Warps of the largest block.
+pub(crate) const MAX_WARPS: u32 = 32;
 /// Fruitless polls in a row after which a warp is taken to wait.
 pub(crate) const IDLE_POLLS: u32 = 64;
 

@@ -60,24 +60,42 @@ pub(crate) struct WarpAccess<'a> {
     pub lane_bytes: Option<&'a [u32; 32]>,
 }
 
-#[cfg(test)]
 impl<'a> WarpAccess<'a> {
-    /// A load of a word by every lane.
-    pub fn example(addresses: &'a [u64; 32]) -> Self {
+    /// An ordinary access: nothing is known of its stride, it orders nothing, and
+    /// each lane accesses all its bytes.
+    #[inline(always)]
+    pub fn new(
+        lanes: Lanes,
+        class: AccessClass,
+        space: Space,
+        bytes: u32,
+        addresses: &'a [u64; 32],
+    ) -> Self {
         Self {
-            class: AccessClass::Load,
-            space: Space::Global,
-            bytes: 4,
-            mask: u32::MAX,
+            class,
+            space,
+            bytes,
+            mask: lanes.mask,
             addresses,
             stride: None,
-            block: 0,
-            warp: 0,
+            block: lanes.block,
+            warp: lanes.warp,
             order: Order::Weak,
-            scope: Scope::Block,
+            scope: Scope::Device,
             overwrites: false,
             lane_bytes: None,
         }
+    }
+
+    /// A load of a word by every lane.
+    #[cfg(test)]
+    pub fn example(addresses: &'a [u64; 32]) -> Self {
+        let lanes = Lanes {
+            block: 0,
+            warp: 0,
+            mask: u32::MAX,
+        };
+        Self::new(lanes, AccessClass::Load, Space::Global, 4, addresses)
     }
 }
 

@@ -1,6 +1,6 @@
 //! What the checks find.
 //!
-//! Findings name instructions and threads by number; `crate::findings` looks up
+//! Findings name instructions and threads by number; `launch::findings` looks up
 //! their places when one is reported.
 
 use super::access::WarpAccess;

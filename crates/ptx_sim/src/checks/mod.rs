@@ -22,6 +22,7 @@ pub(crate) mod finding;
 mod memo;
 pub(crate) mod observer;
 pub(crate) mod order;
+mod passed_on;
 pub(crate) mod races;
 pub(crate) mod shadow;
 pub(crate) mod together;

@@ -9,14 +9,15 @@ use super::counters::Counters;
 use super::finding::{Finding, Side, Spot};
 use super::observer::Observer;
 use super::order::{BlockOrder, GridOrder, synchronises};
+use super::passed_on::only_passed_on;
 use super::races;
 use super::shadow::{GlobalLines, SharedLines, Site, Sites};
 use super::together::{Meetings, warp_wide};
 use super::written::{GlobalWritten, LocalWritten, SharedWritten};
+use crate::context::LaunchContext;
 use crate::ir::Space;
-use crate::launch::LaunchContext;
 use crate::memory::written::Written;
-use crate::program::{Order, Scope};
+use crate::program::Scope;
 
 /// Counts and, where asked to, checks.
 pub(crate) struct Watch<'a> {
@@ -158,7 +159,7 @@ impl<'a> Checks<'a> {
         let only_passed_on = self
             .only_passed_on
             .entry(instruction)
-            .or_insert_with(|| launch.only_passed_on(instruction));
+            .or_insert_with(|| only_passed_on(launch.module, &launch.plan.numbering, instruction));
         if !*only_passed_on {
             self.finding = Some(unwritten(instruction, access, lane, 0));
         }
@@ -277,20 +278,8 @@ impl<'a> Checks<'a> {
         let mut found = None;
         copies.awaited(lanes, n_left, |instruction, lanes, to, bytes| {
             // As if the lanes stored it now.
-            let store = WarpAccess {
-                class: AccessClass::AsyncCopy,
-                space: Space::Shared,
-                bytes,
-                mask: lanes.mask,
-                addresses: to,
-                stride: None,
-                block: lanes.block,
-                warp: lanes.warp,
-                order: Order::Weak,
-                scope: Scope::Device,
-                overwrites: false,
-                lane_bytes: None,
-            };
+            let class = AccessClass::AsyncCopy;
+            let store = WarpAccess::new(lanes, class, Space::Shared, bytes, to);
             let flags = races::flags(store.class);
             let own = clock.now.after[lanes.warp as usize];
             let site = site_of(instruction, &store, flags, own, epoch);

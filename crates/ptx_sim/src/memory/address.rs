@@ -4,7 +4,7 @@
 //! addresses as they are; shared, local and parameter memory each appear in a
 //! window whose number is in bits 44 and up.
 
-use crate::ir::Space;
+use crate::ir::{FuncId, Space};
 
 /// Where the window number starts.
 const WINDOW_SHIFT: u32 = 44;
@@ -18,6 +18,13 @@ pub const PARAM_WINDOW: u64 = 3 << WINDOW_SHIFT;
 pub const GLOBAL_BASE: u64 = 7 << WINDOW_SHIFT;
 /// Generic addresses below this are taken for null pointers with an offset.
 pub const NULL_PAGE: u64 = 1 << 16;
+/// Addresses of functions: this plus 16 times their number.
+pub const FUNCTION_BASE: u64 = 0xF << WINDOW_SHIFT;
+
+/// A function's address.
+pub fn function_address(id: FuncId) -> u64 {
+    FUNCTION_BASE + 16 * u64::from(id.0)
+}
 
 /// The space that a generic address lies in. Addresses outside every window
 /// count as global; the access then finds no allocation there.

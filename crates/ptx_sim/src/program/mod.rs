@@ -142,6 +142,7 @@ pub(crate) enum Op {
 }
 
 /// An instruction that the decoder could not give a meaning.
+#[derive(Debug)]
 pub(crate) struct Unsupported {
     /// The opcode as written.
     pub opcode: String,

@@ -10,39 +10,29 @@ use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
 use half::{bf16, f16};
 
 use super::access::{Addresses, Located, Request, in_each_space, lane_addresses, locate};
-use super::{Env, PathView, Stop, Trouble, poll};
+use super::context::{PathView, Step};
 use crate::checks::access::{AccessClass, WarpAccess};
 use crate::checks::observer::Observer;
 use crate::diagnostics::AccessKind;
 use crate::ir::Space;
 use crate::lanes::{Lane, WARP_SIZE, lanes};
 use crate::program::{Atomic, AtomicKind, AtomicType};
-use crate::warp::Warp;
+use crate::stop::Stop;
 
 /// Carries out an atomic instruction.
-pub(crate) fn atomic<O: Observer>(
-    env: &mut Env<'_, O>,
-    warp: &mut Warp,
-    view: &PathView<'_>,
-    ptx: u32,
+pub(super) fn atomic<O: Observer>(
+    step: &mut Step<'_, '_, O>,
     op: &Atomic,
     mask: u32,
 ) -> Result<(), Stop> {
-    let mut addresses = lane_addresses(view, &op.address, mask);
-    if op.space != Space::Generic {
-        return atomic_in(env, warp, view, ptx, op, op.space, &addresses, mask);
-    }
-    in_each_space(&mut addresses, mask, |space, addresses, mask| {
-        atomic_in(env, warp, view, ptx, op, space, addresses, mask)
+    let mut addresses = lane_addresses(step.view, &op.address, mask);
+    in_each_space(op.space, &mut addresses, mask, |space, addresses, mask| {
+        atomic_in(step, op, space, addresses, mask)
     })
 }
 
-#[allow(clippy::too_many_arguments)] // The instruction's context, passed on.
 fn atomic_in<O: Observer>(
-    env: &mut Env<'_, O>,
-    warp: &mut Warp,
-    view: &PathView<'_>,
-    ptx: u32,
+    step: &mut Step<'_, '_, O>,
     op: &Atomic,
     space: Space,
     addresses: &Addresses,
@@ -51,15 +41,15 @@ fn atomic_in<O: Observer>(
     let stride = addresses.stride_for(mask);
     let addresses = &addresses.lanes;
     let n_elements = op.value.len();
-    let bytes = op.bytes * n_elements as u32;
     let request = Request {
         space,
-        bytes,
+        bytes: op.bytes * n_elements as u32,
         mask,
         kind: AccessKind::Atomic,
+        addresses,
         stride,
     };
-    let located = locate(env, warp, view, addresses, request)?;
+    let located = locate(step, &request)?;
     if O::ON {
         let class = match op.kind {
             AtomicKind::CompareAndSwap => AccessClass::CompareAndSwap,
@@ -67,36 +57,22 @@ fn atomic_in<O: Observer>(
             _ if op.is_reduction => AccessClass::Reduction,
             _ => AccessClass::Atomic,
         };
-        env.observer.access(
-            view.first_instruction + ptx,
-            &WarpAccess {
-                block: env.block,
-                warp: warp.index,
-                order: op.order,
-                scope: op.scope,
-                overwrites: op.kind == AtomicKind::Exchange,
-                lane_bytes: None,
-                class,
-                space,
-                bytes,
-                mask,
-                addresses,
-                stride,
-            },
-        );
+        let access = WarpAccess {
+            order: op.order,
+            scope: op.scope,
+            overwrites: op.kind == AtomicKind::Exchange,
+            ..request.observed(step, class)
+        };
+        step.env.observer.access(step.number, &access);
     }
     if !matches!(space, Space::Global | Space::Shared) {
-        let reason = "atomic operations work on global and shared memory".to_owned();
-        return Err(Trouble::Unsupported {
-            opcode: "atom".to_owned(),
-            reason,
-        }
-        .into());
+        let reason = "atomic operations work on global and shared memory";
+        return Err(Stop::unsupported("atom", reason));
     }
     // Nobody else's while this runs?
-    let alone = env.launch.exclusive || space == Space::Shared;
+    let alone = step.env.launch.exclusive || space == Space::Shared;
     let words = Words {
-        view,
+        view: step.view,
         op,
         located: &located,
         addresses,
@@ -107,9 +83,9 @@ fn atomic_in<O: Observer>(
         _ => words.atomically(),
     };
     if changes {
-        warp.idle_polls = 0;
+        step.warp.idle_polls = 0;
     } else {
-        poll(env, warp, 1);
+        step.poll(1);
     }
     Ok(())
 }

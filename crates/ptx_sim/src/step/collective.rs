@@ -3,20 +3,22 @@
 //!
 //! Each names its members by a mask and waits until every member that has not
 //! ended is there. Mostly all are, in one path. Where the members come along
-//! different paths, each path waits ([`gather`]) until together they are
+//! different paths, each path waits (`gather`) until together they are
 //! complete.
 //!
 //! A shuffle from a lane that is not there gives 0; on the hardware the value
 //! is undefined.
 
-use super::{Env, Insn, PathView, Stop, Trouble, fault, step};
+use super::context::Step;
 use crate::checks::observer::Observer;
 use crate::diagnostics::FaultKind;
 #[cfg(target_arch = "x86_64")]
 use crate::lanes::has_wide_vectors;
 use crate::lanes::{WARP_SIZE, lanes};
-use crate::program::{Collective, CollectiveKind, Reduction, Shuffle, ShuffleMode};
-use crate::warp::{Path, PathState, Warp};
+use crate::program::{Collective, CollectiveKind, Reduction, Shuffle, ShuffleMode, Slot};
+use crate::registers::FramePtr;
+use crate::stop::Stop;
+use crate::warp::Warp;
 
 /// Makes sure that every member of the lanes in `mask` is there.
 #[inline(always)]
@@ -29,7 +31,7 @@ fn require(warp: &Warp, members: &[u32; WARP_SIZE], mask: u32) -> Result<(), Sto
     }
     if strangers != 0 {
         let members = members[strangers.trailing_zeros() as usize];
-        return Err(fault(strangers, FaultKind::NotAMember { members }).into());
+        return Err(Stop::fault(strangers, FaultKind::NotAMember { members }));
     }
     if needed & warp.live & !mask == 0 {
         Ok(())
@@ -38,116 +40,29 @@ fn require(warp: &Warp, members: &[u32; WARP_SIZE], mask: u32) -> Result<(), Sto
     }
 }
 
-/// A path waits at a collective instruction. If that completes its members,
-/// the instruction is carried out for all of them and they may go on.
-#[cold]
-pub(crate) fn gather<O: Observer>(
-    env: &mut Env<'_, O>,
-    warp: &mut Warp,
-    view: &PathView<'_>,
-    insn: &Insn,
-    mut path: Path,
-    mask: u32,
-) -> Result<Path, Box<Trouble>> {
-    let together = |other: &Path| {
-        matches!(other.state, PathState::AtCollective { .. })
-            && (other.frame, other.block, other.at) == (path.frame, path.block, path.at)
-    };
-    let mut union = mask;
-    let mut needed = 0;
-    if let PathState::AtCollective { members } = path.state {
-        needed |= members;
-    }
-    for other in warp.paths.iter().filter(|p| together(p)) {
-        let mut theirs = other.mask;
-        if let Some(guard) = insn.guard {
-            // SAFETY: The frame is alive and the guard is a predicate.
-            theirs &= unsafe { view.regs.predicate(guard.slot) } ^ guard.flip;
-        }
-        union |= theirs;
-        if let PathState::AtCollective { members } = other.state {
-            needed |= members;
-        }
-    }
-    if needed & warp.live & !union != 0 {
-        return Ok(path);
-    }
-    match step(env, warp, view, insn, union) {
-        Ok(()) => {}
-        Err(Stop::Trouble(trouble)) => return Err(trouble),
-        Err(Stop::NeedsLanes { .. }) => {
-            let message = "a complete group of lanes is told to wait".to_owned();
-            return Err(Box::new(Trouble::Internal(message)));
-        }
-    }
-    let place = (path.frame, path.block, path.at);
-    for other in &mut warp.paths {
-        if matches!(other.state, PathState::AtCollective { .. })
-            && (other.frame, other.block, other.at) == place
-        {
-            other.state = PathState::Ready;
-            other.at += 1;
-        }
-    }
-    path.state = PathState::Ready;
-    path.at += 1;
-    Ok(path)
-}
-
-/// Wakes paths whose missing members have ended in the meantime. Gives whether
-/// there were any.
-pub(crate) fn wake_complete(warp: &mut Warp) -> bool {
-    let snapshot = warp.paths.clone();
-    let mut woken = false;
-    for path in &mut warp.paths {
-        let PathState::AtCollective { members } = path.state else {
-            continue;
-        };
-        let here: u32 = snapshot
-            .iter()
-            .filter(|p| {
-                matches!(p.state, PathState::AtCollective { .. })
-                    && (p.frame, p.block, p.at) == (path.frame, path.block, path.at)
-            })
-            .fold(0, |mask, p| mask | p.mask);
-        if members & warp.live & !here == 0 {
-            path.state = PathState::Ready;
-            woken = true;
-            break;
-        }
-    }
-    woken
-}
-
 /// `shfl.sync`
-pub(crate) fn shuffle<O: Observer>(
-    env: &mut Env<'_, O>,
-    warp: &Warp,
-    view: &PathView<'_>,
-    ptx: u32,
+pub(super) fn shuffle<O: Observer>(
+    step: &mut Step<'_, '_, O>,
     op: &Shuffle,
     mask: u32,
 ) -> Result<(), Stop> {
     #[cfg(target_arch = "x86_64")]
     if has_wide_vectors() {
         // SAFETY: This machine has the vectors.
-        return unsafe { shuffle_wide(env, warp, view, ptx, op, mask) };
+        return unsafe { shuffle_wide(step, op, mask) };
     }
-    shuffle_plain(env, warp, view, ptx, op, mask)
+    shuffle_plain(step, op, mask)
 }
 
 /// [`shuffle_plain`] with wide vectors.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
 unsafe fn shuffle_wide<O: Observer>(
-    env: &mut Env<'_, O>,
-    warp: &Warp,
-    view: &PathView<'_>,
-    ptx: u32,
+    step: &mut Step<'_, '_, O>,
     op: &Shuffle,
     mask: u32,
 ) -> Result<(), Stop> {
-    shuffle_plain(env, warp, view, ptx, op, mask)
+    shuffle_plain(step, op, mask)
 }
 
 /// Where the lanes of a shuffle find their values.
@@ -183,10 +98,7 @@ impl Sources {
 
 #[inline(always)]
 fn shuffle_plain<O: Observer>(
-    env: &mut Env<'_, O>,
-    warp: &Warp,
-    view: &PathView<'_>,
-    ptx: u32,
+    step: &mut Step<'_, '_, O>,
     op: &Shuffle,
     mask: u32,
 ) -> Result<(), Stop> {
@@ -194,13 +106,13 @@ fn shuffle_plain<O: Observer>(
     // out before the destination is written.
     let (a, b, c, members) = unsafe {
         (
-            *view.regs.lanes::<u32>(op.a),
-            view.regs.lanes::<u32>(op.b),
-            view.regs.lanes::<u32>(op.c),
-            view.regs.lanes::<u32>(op.members),
+            *step.view.regs.lanes::<u32>(op.a),
+            step.view.regs.lanes::<u32>(op.b),
+            step.view.regs.lanes::<u32>(op.c),
+            step.view.regs.lanes::<u32>(op.members),
         )
     };
-    require(warp, members, mask)?;
+    require(step.warp, members, mask)?;
     let Sources {
         lanes: sources,
         in_range,
@@ -230,16 +142,16 @@ fn shuffle_plain<O: Observer>(
         };
     }
     if O::ON {
-        let number = view.first_instruction + ptx;
-        let lanes = env.lanes(warp, mask);
+        let lanes = step.lanes(mask);
         let sources = sources.map(|source| source as u8);
-        env.observer
-            .together(number, lanes, members, Some(&sources));
+        step.env
+            .observer
+            .together(step.number, lanes, members, Some(&sources));
     }
     // SAFETY: As above.
     unsafe {
         if let Some(slot) = op.d {
-            let d = view.regs.lanes_mut::<u32>(slot);
+            let d = step.view.regs.lanes_mut::<u32>(slot);
             for lane in 0..WARP_SIZE {
                 d[lane] = if mask >> lane & 1 != 0 {
                     result[lane]
@@ -249,123 +161,166 @@ fn shuffle_plain<O: Observer>(
             }
         }
         if let Some(slot) = op.in_range {
-            view.regs.set_predicate(slot, mask, in_range);
+            step.view.regs.set_predicate(slot, mask, in_range);
         }
     }
     Ok(())
 }
 
 /// Votes, matches, reductions and the rest.
-pub(crate) fn collective<O: Observer>(
-    env: &mut Env<'_, O>,
-    warp: &Warp,
-    view: &PathView<'_>,
-    ptx: u32,
+pub(super) fn collective<O: Observer>(
+    step: &mut Step<'_, '_, O>,
     op: &Collective,
     mask: u32,
 ) -> Result<(), Stop> {
-    let regs = view.regs;
+    let regs = step.view.regs;
     let members = match op.members {
         // SAFETY: The decoder made this slot for 32-bit lanes.
         Some(slot) => unsafe { *regs.lanes::<u32>(slot) },
         None => [mask; WARP_SIZE],
     };
-    require(warp, &members, mask)?;
+    require(step.warp, &members, mask)?;
     if O::ON {
-        let lanes = env.lanes(warp, mask);
+        let lanes = step.lanes(mask);
         if op.members.is_some() {
-            let number = view.first_instruction + ptx;
-            env.observer.together(number, lanes, &members, None);
+            step.env
+                .observer
+                .together(step.number, lanes, &members, None);
         }
         if op.kind == CollectiveKind::Converge {
-            env.observer.converged(lanes);
+            step.env.observer.converged(lanes);
         }
     }
-    let source = || {
-        op.a.ok_or_else(|| Trouble::Internal("a collective instruction without source".to_owned()))
-    };
-    let vote = || -> Result<u32, Trouble> {
-        // SAFETY: The decoder made a vote's source slot for a predicate.
-        Ok(unsafe { regs.predicate(source()?) } ^ op.flip)
-    };
-    let set_word = |lane: usize, value: u32| {
-        if let Some(slot) = op.d {
-            // SAFETY: The decoder made this slot for 32-bit lanes.
-            unsafe { regs.lanes_mut::<u32>(slot)[lane] = value };
-        }
-    };
-    let set_bit = |slot: Option<u32>, lane: usize, value: bool| {
-        if let Some(slot) = slot {
-            // SAFETY: The decoder made this slot for a predicate.
-            unsafe { regs.set_predicate(slot, 1 << lane, u32::from(value) << lane) };
-        }
-    };
-    // Sources are read before destinations, which may be the same registers.
-    match op.kind {
-        CollectiveKind::Converge => {}
-        CollectiveKind::ActiveMask => {
-            for lane in lanes(mask) {
-                set_word(lane, mask);
+    Group {
+        regs,
+        op,
+        members: &members,
+        mask,
+    }
+    .carry_out()
+}
+
+/// Lanes that are together, each with the members that it names.
+struct Group<'a> {
+    regs: FramePtr,
+    op: &'a Collective,
+    members: &'a [u32; WARP_SIZE],
+    mask: u32,
+}
+
+impl Group<'_> {
+    /// Each reads its sources before destinations are written, which may be the same
+    /// registers.
+    fn carry_out(&self) -> Result<(), Stop> {
+        match self.op.kind {
+            CollectiveKind::Converge => {}
+            CollectiveKind::ActiveMask => self.each(|_, _| self.mask),
+            CollectiveKind::All | CollectiveKind::Any | CollectiveKind::Uniform => self.vote()?,
+            CollectiveKind::Ballot => {
+                let votes = self.votes()?;
+                self.each(|_, members| votes & members);
             }
-        }
-        CollectiveKind::All | CollectiveKind::Any | CollectiveKind::Uniform => {
-            let votes = vote()?;
-            for lane in lanes(mask) {
-                let voters = members[lane] & mask;
-                let value = match op.kind {
-                    CollectiveKind::All => votes & voters == voters,
-                    CollectiveKind::Any => votes & voters != 0,
-                    _ => votes & voters == voters || votes & voters == 0,
-                };
-                set_bit(op.d, lane, value);
+            CollectiveKind::MatchAny { bytes } => {
+                let values = self.values(bytes)?;
+                self.each(|lane, members| same(&values, lane, members));
             }
-        }
-        CollectiveKind::Ballot => {
-            let votes = vote()?;
-            for lane in lanes(mask) {
-                set_word(lane, votes & members[lane] & mask);
+            CollectiveKind::MatchAll { bytes } => {
+                let values = self.values(bytes)?;
+                for lane in lanes(self.mask) {
+                    let members = self.members[lane] & self.mask;
+                    let is_all = same(&values, lane, members) == members;
+                    self.set_word(lane, if is_all { members } else { 0 });
+                    self.set_bit(self.op.p, lane, is_all);
+                }
             }
-        }
-        CollectiveKind::MatchAny { bytes } | CollectiveKind::MatchAll { bytes } => {
-            let slot = source()?;
-            let mut values = [0u64; WARP_SIZE];
-            for lane in lanes(mask) {
-                // SAFETY: The decoder made this slot for `bytes` a lane.
-                values[lane] = unsafe { regs.get(slot, bytes, lane) };
+            CollectiveKind::Reduce(reduction) => {
+                // SAFETY: The decoder made this slot for 32-bit lanes.
+                let values = unsafe { *self.regs.lanes::<u32>(self.source()?) };
+                self.each(|_, members| {
+                    let values = lanes(members).map(|l| values[l]);
+                    values.reduce(|x, y| reduce(reduction, x, y)).unwrap_or(0)
+                });
             }
-            for lane in lanes(mask) {
-                let voters = members[lane] & mask;
-                let same: u32 = lanes(voters)
-                    .filter(|&l| values[l] == values[lane])
-                    .map(|l| 1 << l)
-                    .sum();
-                if matches!(op.kind, CollectiveKind::MatchAny { .. }) {
-                    set_word(lane, same);
-                } else {
-                    set_word(lane, if same == voters { voters } else { 0 });
-                    set_bit(op.p, lane, same == voters);
+            CollectiveKind::Elect => {
+                for lane in lanes(self.mask) {
+                    let leader = (self.members[lane] & self.mask).trailing_zeros();
+                    self.set_word(lane, leader);
+                    self.set_bit(self.op.p, lane, lane as u32 == leader);
                 }
             }
         }
-        CollectiveKind::Reduce(reduction) => {
-            // SAFETY: The decoder made this slot for 32-bit lanes.
-            let values = unsafe { *regs.lanes::<u32>(source()?) };
-            for lane in lanes(mask) {
-                let result = lanes(members[lane] & mask)
-                    .map(|l| values[l])
-                    .reduce(|x, y| reduce(reduction, x, y));
-                set_word(lane, result.unwrap_or(0));
-            }
+        Ok(())
+    }
+
+    /// `vote.all`, `vote.any`, `vote.uni`
+    fn vote(&self) -> Result<(), Stop> {
+        let votes = self.votes()?;
+        for lane in lanes(self.mask) {
+            let voters = self.members[lane] & self.mask;
+            let value = match self.op.kind {
+                CollectiveKind::All => votes & voters == voters,
+                CollectiveKind::Any => votes & voters != 0,
+                _ => votes & voters == voters || votes & voters == 0,
+            };
+            self.set_bit(self.op.d, lane, value);
         }
-        CollectiveKind::Elect => {
-            for lane in lanes(mask) {
-                let leader = (members[lane] & mask).trailing_zeros();
-                set_word(lane, leader);
-                set_bit(op.p, lane, lane as u32 == leader);
+        Ok(())
+    }
+
+    fn source(&self) -> Result<Slot, Stop> {
+        let missing = || Stop::internal("a collective instruction without source");
+        self.op.a.ok_or_else(missing)
+    }
+
+    /// The lanes whose predicate holds.
+    fn votes(&self) -> Result<u32, Stop> {
+        // SAFETY: The decoder made a vote's source slot for a predicate.
+        Ok(unsafe { self.regs.predicate(self.source()?) } ^ self.op.flip)
+    }
+
+    /// The lanes' values, of `bytes` each.
+    fn values(&self, bytes: u32) -> Result<[u64; WARP_SIZE], Stop> {
+        let slot = self.source()?;
+        let mut values = [0; WARP_SIZE];
+        for lane in lanes(self.mask) {
+            // SAFETY: The decoder made this slot for `bytes` a lane.
+            values[lane] = unsafe { self.regs.get(slot, bytes, lane) };
+        }
+        Ok(values)
+    }
+
+    /// Gives each lane a word, by its number and its members that are here.
+    #[inline(always)]
+    fn each(&self, word: impl Fn(usize, u32) -> u32) {
+        for lane in lanes(self.mask) {
+            self.set_word(lane, word(lane, self.members[lane] & self.mask));
+        }
+    }
+
+    #[inline(always)]
+    fn set_word(&self, lane: usize, value: u32) {
+        if let Some(slot) = self.op.d {
+            // SAFETY: The decoder made this slot for 32-bit lanes.
+            unsafe { self.regs.lanes_mut::<u32>(slot)[lane] = value };
+        }
+    }
+
+    #[inline(always)]
+    fn set_bit(&self, slot: Option<Slot>, lane: usize, value: bool) {
+        if let Some(slot) = slot {
+            // SAFETY: The decoder made this slot for a predicate.
+            unsafe {
+                self.regs
+                    .set_predicate(slot, 1 << lane, u32::from(value) << lane);
             }
         }
     }
-    Ok(())
+}
+
+/// The members whose value is a lane's.
+fn same(values: &[u64; WARP_SIZE], lane: usize, members: u32) -> u32 {
+    let same = lanes(members).filter(|&l| values[l] == values[lane]);
+    same.map(|l| 1 << l).sum()
 }
 
 fn reduce(reduction: Reduction, x: u32, y: u32) -> u32 {

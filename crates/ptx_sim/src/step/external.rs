@@ -1,38 +1,40 @@
 //! Functions that the device runtime provides: `vprintf`, `__assertfail`.
 
-use super::{Env, PathView, Trouble, fault, printf};
+use super::access::read8;
+use super::context::{Env, PathView, Step};
+use super::printf;
 use crate::checks::observer::Observer;
 use crate::diagnostics::FaultKind;
 use crate::ir::Space;
 use crate::lanes::lanes;
-use crate::memory::address::space_of;
+use crate::memory::address::{space_of, window_base};
 use crate::program::{Argument, Call};
+use crate::stop::Stop;
 use crate::warp::Warp;
 
 /// Calls an external function.
-pub(crate) fn call<O: Observer>(
-    env: &mut Env<'_, O>,
-    warp: &mut Warp,
-    view: &PathView<'_>,
+pub(super) fn call<O: Observer>(
+    step: &mut Step<'_, '_, O>,
     name: &str,
     call: &Call,
     mask: u32,
-) -> Result<(), Box<Trouble>> {
+) -> Result<(), Stop> {
+    let Step {
+        env, warp, view, ..
+    } = step;
     if name == "__assertfail" && call.arguments.len() == 5 {
         let lane = mask.trailing_zeros().min(31) as usize;
-        return Err(Box::new(assertion(env, warp, view, call, lane)));
+        return Err(assertion(env, warp, view, call, lane));
     }
     if name != "vprintf" || call.arguments.len() != 2 {
-        return Err(Box::new(Trouble::Unsupported {
-            opcode: "call".to_owned(),
-            reason: format!("the function `{name}` is declared but not defined"),
-        }));
+        let reason = format!("the function `{name}` is declared but not defined");
+        return Err(Stop::unsupported("call", reason));
     }
     for lane in lanes(mask) {
         let format = argument(warp, view, call.arguments[0], lane);
         let values = argument(warp, view, call.arguments[1], lane);
         let text = render(env, warp, lane, format, values);
-        env.launch.print(env.ctaid, warp.index, lane as u32, text);
+        env.launch.printed.add(env.ctaid, warp.index, text);
     }
     if let Some(Argument::Memory { offset, bytes }) = call.returns.first() {
         let at = view.local_base + offset;
@@ -41,8 +43,8 @@ pub(crate) fn call<O: Observer>(
             warp.local.write(lane, at, *bytes, 0);
         }
         if O::ON {
-            let lanes = env.lanes(warp, mask);
-            env.observer.local_passed(lanes, at..at + bytes);
+            let lanes = step.lanes(mask);
+            step.env.observer.local_passed(lanes, at..at + bytes);
         }
     }
     Ok(())
@@ -60,7 +62,7 @@ fn argument(warp: &Warp, view: &PathView<'_>, argument: Argument, lane: usize) -
 
 /// A byte at a generic address, if there is one.
 fn byte<O: Observer>(env: &Env<'_, O>, warp: &Warp, lane: usize, address: u64) -> Option<u8> {
-    let base = crate::memory::address::window_base(space_of(address));
+    let base = window_base(space_of(address));
     match space_of(address) {
         Space::Local => warp.local.byte(lane, (address - base) as u32),
         Space::Global => {
@@ -71,7 +73,7 @@ fn byte<O: Observer>(env: &Env<'_, O>, warp: &Warp, lane: usize, address: u64) -
             let host = allocation.host()?.as_ptr();
             let offset = (address - allocation.base) as usize;
             // SAFETY: In range of a live allocation.
-            Some(unsafe { super::access::read8(host.wrapping_add(offset)) })
+            Some(unsafe { read8(host.wrapping_add(offset)) })
         }
         _ => None,
     }
@@ -93,7 +95,7 @@ fn assertion<O: Observer>(
     view: &PathView<'_>,
     call: &Call,
     lane: usize,
-) -> Trouble {
+) -> Stop {
     let value = |i: usize| argument(warp, view, call.arguments[i], lane);
     let text = |i: usize| {
         let bytes = string(env, warp, lane, value(i));
@@ -106,7 +108,7 @@ fn assertion<O: Observer>(
         text(3),
         text(0)
     );
-    fault(
+    Stop::fault(
         1 << lane,
         FaultKind::Trap {
             message: Some(message),

@@ -9,48 +9,39 @@
 //!
 //! Left out: barriers of other blocks of a cluster, and arrival by bulk copies.
 
-use super::access::{self, Request, in_each_space};
-use super::{Env, PathView, Stop, Trouble, fault, poll};
+use super::access::{Addresses, Request, in_each_space, lane_addresses, locate, read64, write64};
+use super::context::{PathView, Step};
 use crate::checks::access::{AccessClass, WarpAccess};
 use crate::checks::observer::Observer;
 use crate::diagnostics::{AccessKind, FaultKind};
 use crate::ir::Space;
-use crate::lanes::{WARP_SIZE, lanes};
-use crate::program::{BarrierWord, MOST_ARRIVALS, Mbarrier, MbarrierKind, Scope};
-use crate::warp::{IDLE_POLLS, Warp};
+use crate::lanes::lanes;
+use crate::program::{BarrierWord, MOST_ARRIVALS, Mbarrier, MbarrierKind};
+use crate::stop::Stop;
+use crate::warp::IDLE_POLLS;
 
-pub(crate) fn mbarrier<O: Observer>(
-    env: &mut Env<'_, O>,
-    warp: &mut Warp,
-    view: &PathView<'_>,
-    ptx: u32,
+/// Carries out an instruction on barriers in memory.
+pub(super) fn mbarrier<O: Observer>(
+    step: &mut Step<'_, '_, O>,
     op: &Mbarrier,
     mask: u32,
 ) -> Result<(), Stop> {
-    let mut addresses = access::lane_addresses(view, &op.address, mask);
-    if op.space != Space::Generic {
-        return in_space(env, warp, view, ptx, op, op.space, &addresses.lanes, mask);
-    }
-    in_each_space(&mut addresses, mask, |space, addresses, mask| {
-        in_space(env, warp, view, ptx, op, space, &addresses.lanes, mask)
+    let mut addresses = lane_addresses(step.view, &op.address, mask);
+    in_each_space(op.space, &mut addresses, mask, |space, addresses, mask| {
+        in_space(step, op, space, addresses, mask)
     })
 }
 
-#[allow(clippy::too_many_arguments)] // The instruction's context, passed on.
 fn in_space<O: Observer>(
-    env: &mut Env<'_, O>,
-    warp: &mut Warp,
-    view: &PathView<'_>,
-    ptx: u32,
+    step: &mut Step<'_, '_, O>,
     op: &Mbarrier,
     space: Space,
-    addresses: &[u64; WARP_SIZE],
+    addresses: &Addresses,
     mask: u32,
 ) -> Result<(), Stop> {
     if space != Space::Shared {
-        let reason = "an mbarrier lies in shared memory".to_owned();
-        let opcode = "mbarrier".to_owned();
-        return Err(Trouble::Unsupported { opcode, reason }.into());
+        let reason = "an mbarrier lies in shared memory";
+        return Err(Stop::unsupported("mbarrier", reason));
     }
     let is_plain = matches!(op.kind, MbarrierKind::Init | MbarrierKind::Invalidate);
     let (class, kind) = if is_plain {
@@ -63,117 +54,36 @@ fn in_space<O: Observer>(
         bytes: 8,
         mask,
         kind,
+        addresses: &addresses.lanes,
         stride: None,
     };
-    let located = access::locate(env, warp, view, addresses, request)?;
+    let located = locate(step, &request)?;
     if let MbarrierKind::ArriveAfterCopies { .. } = op.kind {
-        warp.copies.complete(env.shared, mask, None);
-        if O::ON {
-            let lanes = env.lanes(warp, mask);
-            env.observer.copies_awaited(lanes, None);
-        }
+        step.complete_copies(mask, None);
     }
     if O::ON {
-        env.observer.access(
-            view.first_instruction + ptx,
-            &WarpAccess {
-                block: env.block,
-                warp: warp.index,
-                order: op.order,
-                scope: Scope::Device,
-                overwrites: false,
-                lane_bytes: None,
-                class,
-                space,
-                bytes: 8,
-                mask,
-                addresses,
-                stride: None,
-            },
-        );
+        let access = WarpAccess {
+            order: op.order,
+            ..request.observed(step, class)
+        };
+        step.env.observer.access(step.number, &access);
     }
     let mut waits = false;
     for lane in lanes(mask) {
-        let host = located.host(addresses, lane);
-        let operand = |bytes| {
-            // SAFETY: The decoder made the slot for `bytes` a lane.
-            op.operand
-                .map_or(1, |slot| unsafe { view.regs.get(slot, bytes, lane) })
-        };
-        let bad = |message: &str| {
-            let message = message.to_owned();
-            Stop::from(fault(1 << lane, FaultKind::BadBarrier { message }))
-        };
+        let host = located.host(&addresses.lanes, lane);
         // SAFETY: `locate` found eight aligned bytes.
-        let old = unsafe { access::read64(host) };
-        let mut word = BarrierWord::unpack(old);
-        if !is_plain && word.of_phase == 0 {
-            return Err(bad("the mbarrier has not been initialised"));
-        }
-        match op.kind {
-            MbarrierKind::Init => {
-                let n = operand(4);
-                if n == 0 || n > MOST_ARRIVALS {
-                    return Err(bad("an mbarrier counts from 1 to 1048575 arrivals"));
-                }
-                word = BarrierWord {
-                    to_come: n,
-                    of_phase: n,
-                    tx: 0,
-                    phase: 0,
-                };
-            }
-            MbarrierKind::Invalidate => word = BarrierWord::unpack(0),
-            MbarrierKind::Arrive { drops, expects } => {
-                let n = if expects { 1 } else { operand(4) };
-                if expects {
-                    word.tx += operand(4) as i64;
-                }
-                if n > word.to_come {
-                    return Err(bad("more arrivals than the mbarrier expects in one phase"));
-                }
-                word.to_come -= n;
-                if drops {
-                    word.of_phase = word.of_phase.saturating_sub(n);
-                }
-                word = word.advance();
-                if let Some(slot) = op.d {
-                    // SAFETY: The decoder made the slot for 64-bit lanes.
-                    unsafe { view.regs.set(slot, 8, lane, old) };
-                }
-            }
-            MbarrierKind::ArriveAfterCopies { is_expected: false } => {}
-            MbarrierKind::ArriveAfterCopies { is_expected: true } => {
-                if word.to_come == 0 {
-                    return Err(bad("more arrivals than the mbarrier expects in one phase"));
-                }
-                word.to_come -= 1;
-                word = word.advance();
-            }
-            MbarrierKind::Expect { completes } => {
-                let n = operand(4) as i64;
-                word.tx += if completes { -n } else { n };
-                word = word.advance();
-            }
-            MbarrierKind::Wait { by_parity, .. } => {
-                let phase = if by_parity {
-                    operand(4) & 1
-                } else {
-                    operand(8) >> 63
-                };
-                let is_over = word.phase != phase;
-                waits |= !is_over;
-                if let Some(slot) = op.d {
-                    let value = if is_over { u32::MAX } else { 0 };
-                    // SAFETY: The decoder made the slot for a predicate.
-                    unsafe { view.regs.set_predicate(slot, 1 << lane, value) };
-                }
-            }
-        }
-        if word.pack() != old {
-            warp.idle_polls = 0;
+        let old = unsafe { read64(host) };
+        let outcome = next(step.view, op, lane, BarrierWord::unpack(old));
+        let outcome = outcome.map_err(|message| {
+            let message = message.to_owned();
+            Stop::fault(1 << lane, FaultKind::BadBarrier { message })
+        })?;
+        waits |= outcome.waits;
+        answer(step.view, op, lane, old, &outcome);
+        if outcome.word.pack() != old {
+            step.warp.idle_polls = 0;
             // SAFETY: As above.
-            unsafe { access::write64(host, word.pack()) };
+            unsafe { write64(host, outcome.word.pack()) };
         }
     }
     if waits {
@@ -184,7 +94,101 @@ fn in_space<O: Observer>(
                 ..
             }
         );
-        poll(env, warp, if may_sleep { IDLE_POLLS } else { 1 });
+        step.poll(if may_sleep { IDLE_POLLS } else { 1 });
     }
     Ok(())
+}
+
+/// What a lane's instruction does to a barrier.
+struct Outcome {
+    /// The word afterwards.
+    word: BarrierWord,
+    /// Whether it asked for the end of a phase that is not over.
+    waits: bool,
+}
+
+/// Carries out one lane's instruction on a word; says what is wrong with it.
+fn next(
+    view: &PathView<'_>,
+    op: &Mbarrier,
+    lane: usize,
+    mut word: BarrierWord,
+) -> Result<Outcome, &'static str> {
+    let operand = |bytes| {
+        // SAFETY: The decoder made the slot for `bytes` a lane.
+        op.operand
+            .map_or(1, |slot| unsafe { view.regs.get(slot, bytes, lane) })
+    };
+    let is_plain = matches!(op.kind, MbarrierKind::Init | MbarrierKind::Invalidate);
+    if !is_plain && word.of_phase == 0 {
+        return Err("the mbarrier has not been initialised");
+    }
+    let mut waits = false;
+    match op.kind {
+        MbarrierKind::Init => {
+            let n = operand(4);
+            if n == 0 || n > MOST_ARRIVALS {
+                return Err("an mbarrier counts from 1 to 1048575 arrivals");
+            }
+            word = BarrierWord {
+                to_come: n,
+                of_phase: n,
+                tx: 0,
+                phase: 0,
+            };
+        }
+        MbarrierKind::Invalidate => word = BarrierWord::unpack(0),
+        MbarrierKind::Arrive { drops, expects } => {
+            let n = if expects { 1 } else { operand(4) };
+            if expects {
+                word.tx += operand(4) as i64;
+            }
+            word = arrive(word, n, drops)?;
+        }
+        MbarrierKind::ArriveAfterCopies { is_expected: false } => {}
+        MbarrierKind::ArriveAfterCopies { is_expected: true } => word = arrive(word, 1, false)?,
+        MbarrierKind::Expect { completes } => {
+            let n = operand(4) as i64;
+            word.tx += if completes { -n } else { n };
+            word = word.advance();
+        }
+        MbarrierKind::Wait { by_parity, .. } => {
+            let phase = if by_parity {
+                operand(4) & 1
+            } else {
+                operand(8) >> 63
+            };
+            waits = word.phase == phase;
+        }
+    }
+    Ok(Outcome { word, waits })
+}
+
+/// `n` arrivals, of threads that will arrive in later phases or (`drops`) will not.
+fn arrive(mut word: BarrierWord, n: u64, drops: bool) -> Result<BarrierWord, &'static str> {
+    if n > word.to_come {
+        return Err("more arrivals than the mbarrier expects in one phase");
+    }
+    word.to_come -= n;
+    if drops {
+        word.of_phase = word.of_phase.saturating_sub(n);
+    }
+    Ok(word.advance())
+}
+
+/// Gives a lane its result: the state before, or whether the phase is over.
+fn answer(view: &PathView<'_>, op: &Mbarrier, lane: usize, old: u64, outcome: &Outcome) {
+    let Some(slot) = op.d else { return };
+    match op.kind {
+        MbarrierKind::Arrive { .. } => {
+            // SAFETY: The decoder made the slot for 64-bit lanes.
+            unsafe { view.regs.set(slot, 8, lane, old) };
+        }
+        MbarrierKind::Wait { .. } => {
+            let value = if outcome.waits { 0 } else { u32::MAX };
+            // SAFETY: The decoder made the slot for a predicate.
+            unsafe { view.regs.set_predicate(slot, 1 << lane, value) };
+        }
+        _ => {}
+    }
 }

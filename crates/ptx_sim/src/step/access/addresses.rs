@@ -1,13 +1,14 @@
 //! The addresses of a warp's access.
 
-use super::super::{PathView, Stop};
+use super::super::context::PathView;
 use crate::ir::Space;
 use crate::lanes::{FULL_MASK, WARP_SIZE, lanes};
 use crate::memory::address::{space_of, window_base};
 use crate::program::AddressOperand;
+use crate::stop::Stop;
 
 /// The lanes' addresses, and what can be said of all of them.
-pub(crate) struct Addresses {
+pub(in crate::step) struct Addresses {
     /// By lane; meaningless for inactive lanes.
     pub lanes: [u64; WARP_SIZE],
     /// Bytes from each lane's address to the next one's, if that is the same
@@ -33,7 +34,11 @@ impl Addresses {
 
 /// Computes the addresses of the lanes of `mask`.
 #[inline(always)]
-pub(crate) fn lane_addresses(view: &PathView<'_>, op: &AddressOperand, mask: u32) -> Addresses {
+pub(in crate::step) fn lane_addresses(
+    view: &PathView<'_>,
+    op: &AddressOperand,
+    mask: u32,
+) -> Addresses {
     let mut out = Addresses {
         lanes: [0; WARP_SIZE],
         stride: None,
@@ -63,14 +68,19 @@ pub(crate) fn lane_addresses(view: &PathView<'_>, op: &AddressOperand, mask: u32
     out
 }
 
-/// Splits a generic access by the spaces that its addresses lie in, and calls
-/// `part` for each with addresses in that space. Mostly there is one.
+/// Calls `part` for each space that an access goes to, with addresses in that space:
+/// the one that it names, or those that its generic addresses lie in, which mostly
+/// is one.
 #[inline(always)]
-pub(crate) fn in_each_space(
+pub(in crate::step) fn in_each_space(
+    space: Space,
     addresses: &mut Addresses,
     mask: u32,
     mut part: impl FnMut(Space, &Addresses, u32) -> Result<(), Stop>,
 ) -> Result<(), Stop> {
+    if space != Space::Generic {
+        return part(space, addresses, mask);
+    }
     let mut left = mask;
     while left != 0 {
         let space = space_of(addresses.lanes[left.trailing_zeros() as usize]);

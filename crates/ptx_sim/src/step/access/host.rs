@@ -62,7 +62,7 @@ macro_rules! atomic_access {
         /// `p` is readable and aligned, and only accessed atomically by
         /// other threads.
         #[inline(always)]
-        pub(crate) unsafe fn $read(p: *mut u8) -> $t {
+        pub(in crate::step) unsafe fn $read(p: *mut u8) -> $t {
             // SAFETY: The caller's promise.
             unsafe { <$atomic>::from_ptr(p.cast()).load(Relaxed) }
         }
@@ -72,7 +72,7 @@ macro_rules! atomic_access {
         /// `p` is writable and aligned, and only accessed atomically by
         /// other threads.
         #[inline(always)]
-        pub(crate) unsafe fn $write(p: *mut u8, value: $t) {
+        pub(in crate::step) unsafe fn $write(p: *mut u8, value: $t) {
             // SAFETY: The caller's promise.
             unsafe { <$atomic>::from_ptr(p.cast()).store(value, Relaxed) }
         }

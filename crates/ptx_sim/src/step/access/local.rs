@@ -1,7 +1,7 @@
 //! Loads and stores in a warp's local memory.
 
-use super::super::PathView;
-use super::{extend, gather};
+use super::super::context::PathView;
+use super::elements::{extend, gather};
 use crate::lanes::{WARP_SIZE, lanes};
 use crate::program::Access;
 use crate::warp::Warp;

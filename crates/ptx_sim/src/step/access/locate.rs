@@ -4,7 +4,8 @@
 //! lie in one allocation, all do. Only where that fails is each lane looked
 //! at, to find the one at fault or because the lanes use several allocations.
 
-use super::super::{Env, PathView, Trouble};
+use super::super::context::Step;
+use crate::checks::access::{AccessClass, WarpAccess};
 use crate::checks::observer::Observer;
 use crate::diagnostics::{AccessKind, FaultKind, Relation};
 use crate::ir::Space;
@@ -12,10 +13,10 @@ use crate::lanes::{FULL_MASK, WARP_SIZE, lanes};
 use crate::memory::address::{NULL_PAGE, space_of};
 use crate::memory::global::Purpose;
 use crate::memory::local::LOCAL_START;
-use crate::warp::Warp;
+use crate::stop::Stop;
 
 /// Where the lanes' bytes are.
-pub(crate) enum Located {
+pub(in crate::step) enum Located {
     /// In host memory: lane `l`'s bytes at this address plus its address.
     Biased(*mut u8),
     /// In host memory, each lane's somewhere else.
@@ -38,8 +39,8 @@ impl Located {
 
 /// Lowest and highest address of the active lanes, and all of them ORed.
 #[inline(always)]
-fn span(addresses: &[u64; WARP_SIZE], request: &Request) -> (u64, u64, u64) {
-    let mask = request.mask;
+fn span(request: &Request<'_>) -> (u64, u64, u64) {
+    let (mask, addresses) = (request.mask, request.addresses);
     if mask == FULL_MASK {
         let (first, last) = (addresses[0], addresses[WARP_SIZE - 1]);
         if let Some(stride) = request.stride
@@ -67,7 +68,7 @@ fn span(addresses: &[u64; WARP_SIZE], request: &Request) -> (u64, u64, u64) {
 
 /// An access to be located.
 #[derive(Clone, Copy)]
-pub(crate) struct Request {
+pub(in crate::step) struct Request<'a> {
     /// The space, generic addresses resolved.
     pub space: Space,
     /// Bytes per lane, and the alignment they need.
@@ -76,22 +77,38 @@ pub(crate) struct Request {
     pub mask: u32,
     /// What it does.
     pub kind: AccessKind,
-    /// As [`Addresses::stride`], where it is known.
+    /// Addresses in the space, by lane; meaningless for inactive lanes.
+    pub addresses: &'a [u64; WARP_SIZE],
+    /// Bytes from each lane's address to the next one's, where that is known.
     pub stride: Option<u64>,
+}
+
+impl<'a> Request<'a> {
+    /// As observers are told of it, if nothing more is to be said.
+    #[inline(always)]
+    pub fn observed<O: Observer>(
+        &self,
+        step: &Step<'_, '_, O>,
+        class: AccessClass,
+    ) -> WarpAccess<'a> {
+        let lanes = step.lanes(self.mask);
+        WarpAccess {
+            stride: self.stride,
+            ..WarpAccess::new(lanes, class, self.space, self.bytes, self.addresses)
+        }
+    }
 }
 
 /// Checks an access and finds its bytes.
 #[inline(always)]
-pub(crate) fn locate<O: Observer>(
-    env: &Env<'_, O>,
-    warp: &Warp,
-    view: &PathView<'_>,
-    addresses: &[u64; WARP_SIZE],
-    request: Request,
-) -> Result<Located, Trouble> {
-    let (low, high, bits) = span(addresses, &request);
+pub(in crate::step) fn locate<O: Observer>(
+    step: &Step<'_, '_, O>,
+    request: &Request<'_>,
+) -> Result<Located, Stop> {
+    let (low, high, bits) = span(request);
     let bytes = u64::from(request.bytes);
     if bits & (bytes - 1) == 0 && high.checked_add(bytes).is_some() {
+        let env = &*step.env;
         match request.space {
             Space::Global | Space::Const | Space::Generic => {
                 if let Some(allocation) = env.launch.memory.find(low)
@@ -109,7 +126,7 @@ pub(crate) fn locate<O: Observer>(
                 }
             }
             Space::Local => {
-                let end = u64::from(view.local_base + view.function.local_bytes);
+                let end = u64::from(step.view.local_base + step.view.function.local_bytes);
                 if low >= u64::from(LOCAL_START) && high + bytes <= end {
                     return Ok(Located::Local);
                 }
@@ -122,27 +139,21 @@ pub(crate) fn locate<O: Observer>(
             }
         }
     }
-    locate_each(env, warp, view, addresses, request)
+    locate_each(step, request)
 }
 
 /// As [`locate`], lane by lane: either finds the lane at fault, or the lanes'
 /// bytes lie in several allocations.
 #[cold]
 fn locate_each<O: Observer>(
-    env: &Env<'_, O>,
-    warp: &Warp,
-    view: &PathView<'_>,
-    addresses: &[u64; WARP_SIZE],
-    request: Request,
-) -> Result<Located, Trouble> {
+    step: &Step<'_, '_, O>,
+    request: &Request<'_>,
+) -> Result<Located, Stop> {
     let mut pointers = Box::new([std::ptr::null_mut(); WARP_SIZE]);
     for lane in lanes(request.mask) {
-        let address = addresses[lane];
-        if let Err(kind) = check_lane(env, view, address, request) {
-            return Err(Trouble::Fault {
-                lane: lane as u32,
-                kind,
-            });
+        let address = request.addresses[lane];
+        if let Err(kind) = check_lane(step, address, request) {
+            return Err(Stop::fault(1 << lane, kind));
         }
         if request.space == Space::Local {
             continue;
@@ -150,13 +161,13 @@ fn locate_each<O: Observer>(
         let single = Request {
             mask: 1 << lane,
             stride: None,
-            ..request
+            ..*request
         };
-        match locate_one(env, warp, view, addresses, single)? {
+        match locate_one(step, &single)? {
             Located::Biased(base) => pointers[lane] = base.wrapping_add(address as usize),
             Located::Each(_) | Located::Local => {
                 let message = format!("an access at {address:#x} passed no check and failed none");
-                return Err(Trouble::Internal(message));
+                return Err(Stop::internal(message));
             }
         }
     }
@@ -168,130 +179,27 @@ fn locate_each<O: Observer>(
 
 /// [`locate`], not part of its caller.
 #[inline(never)]
-fn locate_one<O: Observer>(
-    env: &Env<'_, O>,
-    warp: &Warp,
-    view: &PathView<'_>,
-    addresses: &[u64; WARP_SIZE],
-    request: Request,
-) -> Result<Located, Trouble> {
-    locate(env, warp, view, addresses, request)
+fn locate_one<O: Observer>(step: &Step<'_, '_, O>, request: &Request<'_>) -> Result<Located, Stop> {
+    locate(step, request)
 }
 
 /// What is wrong with one lane's access, if anything.
 fn check_lane<O: Observer>(
-    env: &Env<'_, O>,
-    view: &PathView<'_>,
+    step: &Step<'_, '_, O>,
     address: u64,
-    request: Request,
+    request: &Request<'_>,
 ) -> Result<(), FaultKind> {
-    let Request {
+    let &Request {
         space,
         bytes,
         kind: access,
         ..
     } = request;
-    let size = u64::from(bytes);
     let (inside, relation) = match space {
-        Space::Global | Space::Const | Space::Generic => {
-            let actual = space_of(address);
-            if actual != Space::Global {
-                let expected = space;
-                return Err(FaultKind::WrongSpace {
-                    access,
-                    expected,
-                    actual,
-                    address,
-                    bytes,
-                });
-            }
-            if address < NULL_PAGE {
-                return Err(FaultKind::NullPointer {
-                    access,
-                    address,
-                    bytes,
-                });
-            }
-            let memory = env.launch.memory;
-            match memory.find(address).or_else(|| memory.nearest(address)) {
-                None => (false, Relation::Nowhere),
-                Some(allocation) => {
-                    let relation = Relation::Near {
-                        label: allocation.label.clone(),
-                        size_bytes: allocation.size_bytes,
-                        offset: i128::from(address) - i128::from(allocation.base),
-                    };
-                    let inside = allocation.contains(address, size);
-                    if inside && allocation.host().is_none() {
-                        return Err(FaultKind::UseAfterFree {
-                            access,
-                            address,
-                            bytes,
-                            relation,
-                        });
-                    }
-                    if inside
-                        && allocation.purpose == Purpose::Constant
-                        && access != AccessKind::Load
-                    {
-                        return Err(FaultKind::ReadOnly {
-                            access,
-                            address,
-                            bytes,
-                            relation,
-                        });
-                    }
-                    (inside, relation)
-                }
-            }
-        }
-        Space::Shared => {
-            let total = u64::from(env.shared.size_bytes());
-            if address >> 32 != 0 {
-                let actual = space_of(address);
-                if actual != Space::Global || env.launch.memory.find(address).is_some() {
-                    return Err(FaultKind::WrongSpace {
-                        access,
-                        expected: space,
-                        actual,
-                        address,
-                        bytes,
-                    });
-                }
-            }
-            let inside = address.checked_add(size).is_some_and(|end| end <= total);
-            (inside, env.launch.shared_relation(address))
-        }
-        Space::Local => {
-            let start = u64::from(LOCAL_START);
-            let end = u64::from(view.local_base + view.function.local_bytes);
-            let inside =
-                address >= start && address.checked_add(size).is_some_and(|past| past <= end);
-            let relation = Relation::Near {
-                label: "the thread's local memory".to_owned(),
-                size_bytes: end.saturating_sub(start),
-                offset: i128::from(address) - i128::from(start),
-            };
-            (inside, relation)
-        }
-        Space::Param => {
-            let total = env.launch.params().1;
-            let relation = Relation::Near {
-                label: "the kernel's parameters".to_owned(),
-                size_bytes: total,
-                offset: i128::from(address),
-            };
-            let inside = address.checked_add(size).is_some_and(|end| end <= total);
-            if inside && access != AccessKind::Load {
-                return Err(FaultKind::ReadOnly {
-                    access,
-                    address,
-                    bytes,
-                    relation,
-                });
-            }
-            (inside, relation)
-        }
+        Space::Global | Space::Const | Space::Generic => in_global(step, address, request)?,
+        Space::Shared => in_shared(step, address, request)?,
+        Space::Local => in_local(step, address, request),
+        Space::Param => in_params(step, address, request)?,
     };
     if !inside {
         return Err(FaultKind::OutOfBounds {
@@ -302,7 +210,7 @@ fn check_lane<O: Observer>(
             relation,
         });
     }
-    if !address.is_multiple_of(size) {
+    if !address.is_multiple_of(u64::from(bytes)) {
         return Err(FaultKind::Misaligned {
             access,
             space,
@@ -312,4 +220,131 @@ fn check_lane<O: Observer>(
         });
     }
     Ok(())
+}
+
+/// Whether a lane's bytes lie in one allocation, and where that is.
+fn in_global<O: Observer>(
+    step: &Step<'_, '_, O>,
+    address: u64,
+    request: &Request<'_>,
+) -> Result<(bool, Relation), FaultKind> {
+    let &Request {
+        bytes,
+        kind: access,
+        ..
+    } = request;
+    let actual = space_of(address);
+    if actual != Space::Global {
+        return Err(wrong_space(address, request, actual));
+    }
+    if address < NULL_PAGE {
+        return Err(FaultKind::NullPointer {
+            access,
+            address,
+            bytes,
+        });
+    }
+    let memory = step.env.launch.memory;
+    let Some(allocation) = memory.find(address).or_else(|| memory.nearest(address)) else {
+        return Ok((false, Relation::Nowhere));
+    };
+    let relation = Relation::Near {
+        label: allocation.label.clone(),
+        size_bytes: allocation.size_bytes,
+        offset: i128::from(address) - i128::from(allocation.base),
+    };
+    let inside = allocation.contains(address, u64::from(bytes));
+    if inside && allocation.host().is_none() {
+        return Err(FaultKind::UseAfterFree {
+            access,
+            address,
+            bytes,
+            relation,
+        });
+    }
+    if inside && allocation.purpose == Purpose::Constant && access != AccessKind::Load {
+        return Err(FaultKind::ReadOnly {
+            access,
+            address,
+            bytes,
+            relation,
+        });
+    }
+    Ok((inside, relation))
+}
+
+/// Whether a lane's bytes lie in the block's shared memory, and where that is.
+fn in_shared<O: Observer>(
+    step: &Step<'_, '_, O>,
+    address: u64,
+    request: &Request<'_>,
+) -> Result<(bool, Relation), FaultKind> {
+    let total = u64::from(step.env.shared.size_bytes());
+    if address >> 32 != 0 {
+        let actual = space_of(address);
+        if actual != Space::Global || step.env.launch.memory.find(address).is_some() {
+            return Err(wrong_space(address, request, actual));
+        }
+    }
+    let past = address.checked_add(u64::from(request.bytes));
+    let inside = past.is_some_and(|past| past <= total);
+    Ok((inside, step.env.launch.shared_relation(address)))
+}
+
+/// Whether a lane's bytes lie in its own memory, and where that is.
+fn in_local<O: Observer>(
+    step: &Step<'_, '_, O>,
+    address: u64,
+    request: &Request<'_>,
+) -> (bool, Relation) {
+    let start = u64::from(LOCAL_START);
+    let end = u64::from(step.view.local_base + step.view.function.local_bytes);
+    let past = address.checked_add(u64::from(request.bytes));
+    let inside = address >= start && past.is_some_and(|past| past <= end);
+    let relation = Relation::Near {
+        label: "the thread's local memory".to_owned(),
+        size_bytes: end.saturating_sub(start),
+        offset: i128::from(address) - i128::from(start),
+    };
+    (inside, relation)
+}
+
+/// Whether a lane's bytes lie in the kernel's parameters, and where that is.
+fn in_params<O: Observer>(
+    step: &Step<'_, '_, O>,
+    address: u64,
+    request: &Request<'_>,
+) -> Result<(bool, Relation), FaultKind> {
+    let &Request {
+        bytes,
+        kind: access,
+        ..
+    } = request;
+    let total = step.env.launch.params().1;
+    let relation = Relation::Near {
+        label: "the kernel's parameters".to_owned(),
+        size_bytes: total,
+        offset: i128::from(address),
+    };
+    let past = address.checked_add(u64::from(bytes));
+    let inside = past.is_some_and(|past| past <= total);
+    if inside && access != AccessKind::Load {
+        return Err(FaultKind::ReadOnly {
+            access,
+            address,
+            bytes,
+            relation,
+        });
+    }
+    Ok((inside, relation))
+}
+
+fn wrong_space(address: u64, request: &Request<'_>, actual: Space) -> FaultKind {
+    FaultKind::WrongSpace {
+        access: request.kind,
+        expected: request.space,
+        actual,
+        address,
+        bytes: request.bytes,
+    }
 }

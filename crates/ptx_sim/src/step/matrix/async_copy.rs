@@ -8,37 +8,36 @@
 //! Left out: sources that change between start and wait (the hardware may read
 //! them at any time in between); cache hints, which have no effect.
 
-use super::super::access::{self, Request, read8, read32, read64};
-use super::super::{Env, PathView, Stop};
+use super::super::access::{Request, lane_addresses, locate, read8, read32, read64};
+use super::super::context::Step;
 use crate::checks::access::{AccessClass, WarpAccess};
 use crate::checks::observer::Observer;
 use crate::diagnostics::AccessKind;
 use crate::ir::Space;
 use crate::lanes::{WARP_SIZE, lanes};
-use crate::program::{AsyncCopy, Order, Scope};
-use crate::warp::Warp;
+use crate::program::AsyncCopy;
+use crate::stop::Stop;
 
+/// Starts a copy by the lanes of `mask`.
 pub(super) fn start<O: Observer>(
-    env: &mut Env<'_, O>,
-    warp: &mut Warp,
-    view: &PathView<'_>,
-    ptx: u32,
+    step: &mut Step<'_, '_, O>,
     op: &AsyncCopy,
     mask: u32,
 ) -> Result<(), Stop> {
     let (to, from) = (
-        access::lane_addresses(view, &op.to, mask).lanes,
-        access::lane_addresses(view, &op.from, mask).lanes,
+        lane_addresses(step.view, &op.to, mask).lanes,
+        lane_addresses(step.view, &op.from, mask).lanes,
     );
     let target = Request {
         space: Space::Shared,
         bytes: op.bytes,
         mask,
         kind: AccessKind::Store,
+        addresses: &to,
         stride: None,
     };
-    access::locate(env, warp, view, &to, target)?;
-    let data = read_sources(env, warp, view, op, &from, mask)?;
+    locate(step, &target)?;
+    let data = read_sources(step, op, &from, mask)?;
     if O::ON {
         let class = if op.bypasses {
             AccessClass::AsyncCopyBypass
@@ -48,21 +47,8 @@ pub(super) fn start<O: Observer>(
         // SAFETY: The decoder made the slot for 32-bit lanes.
         let sizes = op
             .source_bytes
-            .map(|slot| unsafe { view.regs.lanes::<u32>(slot) });
-        let to_shared = WarpAccess {
-            block: env.block,
-            warp: warp.index,
-            order: Order::Weak,
-            scope: Scope::Device,
-            overwrites: false,
-            lane_bytes: None,
-            class,
-            space: Space::Shared,
-            bytes: op.bytes,
-            mask,
-            addresses: &to,
-            stride: None,
-        };
+            .map(|slot| unsafe { step.view.regs.lanes::<u32>(slot) });
+        let to_shared = target.observed(step, class);
         // The source counts as a global load: so do the counters of an H200.
         let from_global = WarpAccess {
             lane_bytes: sizes,
@@ -70,14 +56,14 @@ pub(super) fn start<O: Observer>(
             addresses: &from,
             ..to_shared
         };
-        let instruction = view.first_instruction + ptx;
-        env.observer.access(instruction, &from_global);
-        env.observer.access(instruction, &to_shared);
+        step.env.observer.access(step.number, &from_global);
+        step.env.observer.access(step.number, &to_shared);
     }
     for lane in lanes(mask) {
         // SAFETY: `locate` found the target's bytes in this memory.
         unsafe {
-            warp.copies
+            step.warp
+                .copies
                 .start(lane, to[lane] as u32, op.bytes, data[lane]);
         }
     }
@@ -86,30 +72,21 @@ pub(super) fn start<O: Observer>(
 
 /// What the lanes copy, with zeros for what they do not.
 fn read_sources<O: Observer>(
-    env: &Env<'_, O>,
-    warp: &Warp,
-    view: &PathView<'_>,
+    step: &Step<'_, '_, O>,
     op: &AsyncCopy,
     from: &[u64; WARP_SIZE],
     mask: u32,
 ) -> Result<[[u8; 16]; WARP_SIZE], Stop> {
     let mut data = [[0; 16]; WARP_SIZE];
-    let request = |bytes, mask| Request {
-        space: Space::Global,
-        bytes,
-        mask,
-        kind: AccessKind::Load,
-        stride: None,
-    };
     // SAFETY: The decoder made the slot for 32-bit lanes.
     let sizes = op
         .source_bytes
-        .map(|slot| unsafe { view.regs.lanes::<u32>(slot) });
+        .map(|slot| unsafe { step.view.regs.lanes::<u32>(slot) });
     let whole = lanes(mask)
         .filter(|&lane| sizes.is_none_or(|sizes| sizes[lane] >= op.bytes))
         .fold(0, |whole, lane| whole | 1 << lane);
     if whole != 0 {
-        let located = access::locate(env, warp, view, from, request(op.bytes, whole))?;
+        let located = locate(step, &source(from, op.bytes, whole))?;
         for lane in lanes(whole) {
             let host = located.host(from, lane);
             // SAFETY: `locate` found `op.bytes`, aligned to as many.
@@ -132,10 +109,22 @@ fn read_sources<O: Observer>(
         for (i, byte) in data[lane][..n_bytes].iter_mut().enumerate() {
             let mut address = *from;
             address[lane] = from[lane].wrapping_add(i as u64);
-            let located = access::locate(env, warp, view, &address, request(1, 1 << lane))?;
+            let located = locate(step, &source(&address, 1, 1 << lane))?;
             // SAFETY: `locate` found the byte.
             *byte = unsafe { read8(located.host(&address, lane)) };
         }
     }
     Ok(data)
+}
+
+/// A load of `bytes` by the lanes of `mask`.
+fn source(addresses: &[u64; WARP_SIZE], bytes: u32, mask: u32) -> Request<'_> {
+    Request {
+        space: Space::Global,
+        bytes,
+        mask,
+        kind: AccessKind::Load,
+        addresses,
+        stride: None,
+    }
 }

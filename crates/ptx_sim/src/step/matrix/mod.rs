@@ -9,72 +9,62 @@ mod multiply;
 mod tiles;
 mod wmma;
 
-use super::{Env, PathView, Stop, fault};
+use super::context::Step;
 use crate::checks::observer::Observer;
 use crate::diagnostics::FaultKind;
 use crate::lanes::FULL_MASK;
 use crate::program::MatrixOp;
+use crate::stop::Stop;
 use crate::warp::Warp;
 
 /// Carries out an instruction on tiles.
-pub(crate) fn matrix<O: Observer>(
-    env: &mut Env<'_, O>,
-    warp: &mut Warp,
-    view: &PathView<'_>,
-    ptx: u32,
+pub(super) fn matrix<O: Observer>(
+    step: &mut Step<'_, '_, O>,
     op: &MatrixOp,
     mask: u32,
 ) -> Result<(), Stop> {
     match op {
         MatrixOp::Load(op) => {
-            require_whole_warp(warp, mask)?;
-            tiles::load(env, warp, view, ptx, op)
+            require_whole_warp(step.warp, mask)?;
+            tiles::load(step, op)
         }
         MatrixOp::Store(op) => {
-            require_whole_warp(warp, mask)?;
-            tiles::store(env, warp, view, ptx, op)
+            require_whole_warp(step.warp, mask)?;
+            tiles::store(step, op)
         }
         MatrixOp::Multiply(op) => {
-            require_whole_warp(warp, mask)?;
-            multiply::multiply(view, op);
+            require_whole_warp(step.warp, mask)?;
+            multiply::multiply(step.view, op);
             Ok(())
         }
         MatrixOp::WmmaLoad(op) => {
-            require_whole_warp(warp, mask)?;
-            wmma::transfer(env, warp, view, ptx, op, true)
+            require_whole_warp(step.warp, mask)?;
+            wmma::load(step, op)
         }
         MatrixOp::WmmaStore(op) => {
-            require_whole_warp(warp, mask)?;
-            wmma::transfer(env, warp, view, ptx, op, false)
+            require_whole_warp(step.warp, mask)?;
+            wmma::store(step, op)
         }
         MatrixOp::WmmaMultiply(op) => {
-            require_whole_warp(warp, mask)?;
-            wmma::multiply(view, op);
+            require_whole_warp(step.warp, mask)?;
+            wmma::multiply(step.view, op);
             Ok(())
         }
-        MatrixOp::Copy(op) => async_copy::start(env, warp, view, ptx, op, mask),
+        MatrixOp::Copy(op) => async_copy::start(step, op, mask),
         MatrixOp::Commit => {
-            warp.copies.commit(mask);
+            step.warp.copies.commit(mask);
             if O::ON {
-                let lanes = env.lanes(warp, mask);
-                env.observer.copies_committed(lanes);
+                let lanes = step.lanes(mask);
+                step.env.observer.copies_committed(lanes);
             }
             Ok(())
         }
         MatrixOp::WaitGroup(n_left) => {
-            warp.copies.complete(env.shared, mask, Some(*n_left));
-            if O::ON {
-                let lanes = env.lanes(warp, mask);
-                env.observer.copies_awaited(lanes, Some(*n_left));
-            }
+            step.complete_copies(mask, Some(*n_left));
             Ok(())
         }
         MatrixOp::WaitAll => {
-            warp.copies.complete(env.shared, mask, None);
-            if O::ON {
-                let lanes = env.lanes(warp, mask);
-                env.observer.copies_awaited(lanes, None);
-            }
+            step.complete_copies(mask, None);
             Ok(())
         }
     }
@@ -88,5 +78,5 @@ fn require_whole_warp(warp: &Warp, mask: u32) -> Result<(), Stop> {
     if warp.live & !mask != 0 {
         return Err(Stop::NeedsLanes { members: FULL_MASK });
     }
-    Err(fault(mask, FaultKind::PartialWarp { arrived: mask }).into())
+    Err(Stop::fault(mask, FaultKind::PartialWarp { arrived: mask }))
 }

@@ -10,7 +10,7 @@
 //! | C, D, 16×8, 16 bits | r | row `g + 8 r`, columns `t` and the next |
 //! | C, D, 16×8, 32 bits | r | row `g + 8 (r / 2)`, column `t + r mod 2` |
 
-use super::super::PathView;
+use super::super::context::PathView;
 use crate::lanes::WARP_SIZE;
 use crate::numeric::mma::{Accumulator, Model, dot, unpack};
 use crate::numeric::tile::{self, Missing, Product, Register};

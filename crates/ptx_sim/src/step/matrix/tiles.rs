@@ -8,53 +8,37 @@
 
 use std::array;
 
-use super::super::access::{self, Located, Request, read16, write16};
-use super::super::{Env, PathView, Stop};
-use crate::checks::access::{AccessClass, WarpAccess};
+use super::super::access::{Request, lane_addresses, locate, read16, write16};
+use super::super::context::Step;
+use crate::checks::access::AccessClass;
 use crate::checks::observer::Observer;
 use crate::diagnostics::AccessKind;
 use crate::ir::Space;
 use crate::lanes::WARP_SIZE;
-use crate::program::{Order, ROW_BYTES, Scope, TileMove};
-use crate::warp::Warp;
+use crate::program::{ROW_BYTES, TileMove};
+use crate::stop::Stop;
 
 /// Checks the rows, and gives a pointer to each.
 fn rows<O: Observer>(
-    env: &mut Env<'_, O>,
-    warp: &Warp,
-    view: &PathView<'_>,
-    ptx: u32,
+    step: &mut Step<'_, '_, O>,
     op: &TileMove,
-    (class, kind): (AccessClass, AccessKind),
+    class: AccessClass,
+    kind: AccessKind,
 ) -> Result<[*mut u8; WARP_SIZE], Stop> {
-    let addresses = access::lane_addresses(view, &op.address, op.address_mask()).lanes;
     let mask = op.address_mask();
+    let addresses = lane_addresses(step.view, &op.address, mask).lanes;
     let request = Request {
         space: Space::Shared,
         bytes: ROW_BYTES,
         mask,
         kind,
+        addresses: &addresses,
         stride: None,
     };
-    let located: Located = access::locate(env, warp, view, &addresses, request)?;
+    let located = locate(step, &request)?;
     if O::ON {
-        env.observer.access(
-            view.first_instruction + ptx,
-            &WarpAccess {
-                block: env.block,
-                warp: warp.index,
-                order: Order::Weak,
-                scope: Scope::Device,
-                overwrites: false,
-                lane_bytes: None,
-                class,
-                space: Space::Shared,
-                bytes: ROW_BYTES,
-                mask,
-                addresses: &addresses,
-                stride: None,
-            },
-        );
+        let access = request.observed(step, class);
+        step.env.observer.access(step.number, &access);
     }
     Ok(array::from_fn(|lane| {
         if mask >> lane & 1 != 0 {
@@ -66,21 +50,9 @@ fn rows<O: Observer>(
 }
 
 /// `ldmatrix`
-pub(super) fn load<O: Observer>(
-    env: &mut Env<'_, O>,
-    warp: &Warp,
-    view: &PathView<'_>,
-    ptx: u32,
-    op: &TileMove,
-) -> Result<(), Stop> {
-    let rows = rows(
-        env,
-        warp,
-        view,
-        ptx,
-        op,
-        (AccessClass::LoadMatrix, AccessKind::Load),
-    )?;
+pub(super) fn load<O: Observer>(step: &mut Step<'_, '_, O>, op: &TileMove) -> Result<(), Stop> {
+    let rows = rows(step, op, AccessClass::LoadMatrix, AccessKind::Load)?;
+    let view = step.view;
     for (matrix, &slot) in op.registers.iter().enumerate() {
         if !op.transposed {
             for row in 0..8 {
@@ -110,21 +82,9 @@ pub(super) fn load<O: Observer>(
 }
 
 /// `stmatrix`
-pub(super) fn store<O: Observer>(
-    env: &mut Env<'_, O>,
-    warp: &Warp,
-    view: &PathView<'_>,
-    ptx: u32,
-    op: &TileMove,
-) -> Result<(), Stop> {
-    let rows = rows(
-        env,
-        warp,
-        view,
-        ptx,
-        op,
-        (AccessClass::StoreMatrix, AccessKind::Store),
-    )?;
+pub(super) fn store<O: Observer>(step: &mut Step<'_, '_, O>, op: &TileMove) -> Result<(), Stop> {
+    let rows = rows(step, op, AccessClass::StoreMatrix, AccessKind::Store)?;
+    let view = step.view;
     for (matrix, &slot) in op.registers.iter().enumerate() {
         if !op.transposed {
             for row in 0..8 {

@@ -12,18 +12,17 @@
 //! counts is that of this layout, 16 bytes at a time where a lane's elements lie
 //! side by side; that of the hardware is not documented.
 
-use super::super::access::{self, Addresses, Request, in_each_space, read8, read16, read32};
-use super::super::access::{write8, write16, write32};
-use super::super::{Env, PathView, Stop};
+use super::super::access::{Addresses, Request, in_each_space, lane_addresses, locate};
+use super::super::access::{read8, read16, read32, write8, write16, write32};
+use super::super::context::{PathView, Step};
 use super::multiply::MODEL;
-use crate::checks::access::{AccessClass, WarpAccess};
+use crate::checks::access::AccessClass;
 use crate::checks::observer::Observer;
 use crate::diagnostics::AccessKind;
-use crate::ir::Space;
-use crate::lanes::{FULL_MASK, WARP_SIZE};
+use crate::lanes::{FULL_MASK, WARP_SIZE, lanes};
 use crate::numeric::mma::{Accumulator, Unpacked, dot, unpack};
-use crate::program::{Fragment, Order, Scope, WmmaKind, WmmaMove, WmmaMultiply, WmmaShape};
-use crate::warp::Warp;
+use crate::program::{Fragment, WmmaKind, WmmaMove, WmmaMultiply, WmmaShape};
+use crate::stop::Stop;
 
 /// Longest access of one lane.
 const MAX_BYTES: usize = 16;
@@ -62,132 +61,159 @@ fn scatter(fragment: &Fragment, view: &PathView<'_>, all: &[u32]) {
     }
 }
 
-/// `wmma.load` and `wmma.store`.
-pub(super) fn transfer<O: Observer>(
-    env: &mut Env<'_, O>,
-    warp: &mut Warp,
-    view: &PathView<'_>,
-    ptx: u32,
-    op: &WmmaMove,
-    is_load: bool,
-) -> Result<(), Stop> {
-    let (size, line) = op.shape.size(op.fragment.matrix);
-    let base = access::lane_addresses(view, &op.address, FULL_MASK).lanes;
-    // SAFETY: The decoder made the slot for 32-bit lanes.
-    let strides = op
-        .stride
-        .map(|slot| unsafe { *view.regs.lanes::<u32>(slot) });
-    let n = op.fragment.n_elements();
-    let bytes = op.fragment.element_bytes;
-    let address = |lane: usize, element: usize| {
-        let at = (lane * n + element) % size;
+/// `wmma.load`
+pub(super) fn load<O: Observer>(step: &mut Step<'_, '_, O>, op: &WmmaMove) -> Result<(), Stop> {
+    let place = Place::new(step.view, op);
+    let mut all = vec![0; place.size];
+    let kinds = (AccessClass::Load, AccessKind::Load);
+    place.each_chunk(step, FULL_MASK, kinds, |at, host, bytes| {
+        // SAFETY: `each_chunk` gives bytes that are there, aligned.
+        all[at] = unsafe { read(host, bytes) };
+    })?;
+    scatter(&op.fragment, step.view, &all);
+    Ok(())
+}
+
+/// `wmma.store`
+pub(super) fn store<O: Observer>(step: &mut Step<'_, '_, O>, op: &WmmaMove) -> Result<(), Stop> {
+    let place = Place::new(step.view, op);
+    let all = gather(&op.fragment, step.view, op.shape);
+    // Lanes that hold elements again have nothing to store.
+    let holders = (place.size / place.n).min(WARP_SIZE);
+    let mask = FULL_MASK >> (WARP_SIZE - holders);
+    let kinds = (AccessClass::Store, AccessKind::Store);
+    place.each_chunk(step, mask, kinds, |at, host, bytes| {
+        // SAFETY: As in `load`.
+        unsafe { write(host, bytes, all[at]) };
+    })
+}
+
+/// Where a matrix is in memory.
+struct Place<'a> {
+    op: &'a WmmaMove,
+    /// The first element's address, by lane.
+    base: [u64; WARP_SIZE],
+    /// From one line in memory to the next, in elements, by lane.
+    strides: [u64; WARP_SIZE],
+    /// Elements of the matrix, of one of its lines, and of a lane.
+    size: usize,
+    line: usize,
+    n: usize,
+    /// Bytes of an element.
+    bytes: usize,
+}
+
+impl<'a> Place<'a> {
+    fn new(view: &PathView<'_>, op: &'a WmmaMove) -> Self {
+        let (size, line) = op.shape.size(op.fragment.matrix);
         let default = if op.along { line } else { size / line };
-        let stride = strides.map_or(default as u64, |s| u64::from(s[lane]));
-        let (outer, inner) = ((at / line) as u64, (at % line) as u64);
-        let offset = if op.along {
+        let strides = match op.stride {
+            // SAFETY: The decoder made the slot for 32-bit lanes.
+            Some(slot) => unsafe { view.regs.lanes::<u32>(slot) }.map(u64::from),
+            None => [default as u64; WARP_SIZE],
+        };
+        Self {
+            op,
+            base: lane_addresses(view, &op.address, FULL_MASK).lanes,
+            strides,
+            size,
+            line,
+            n: op.fragment.n_elements(),
+            bytes: op.fragment.element_bytes,
+        }
+    }
+
+    /// The number in the matrix of a lane's element.
+    fn number(&self, lane: usize, element: usize) -> usize {
+        (lane * self.n + element) % self.size
+    }
+
+    /// The address of a lane's element.
+    fn address(&self, lane: usize, element: usize) -> u64 {
+        let at = self.number(lane, element);
+        let stride = self.strides[lane];
+        let (outer, inner) = ((at / self.line) as u64, (at % self.line) as u64);
+        let offset = if self.op.along {
             outer.wrapping_mul(stride).wrapping_add(inner)
         } else {
             inner.wrapping_mul(stride).wrapping_add(outer)
         };
-        base[lane].wrapping_add(offset.wrapping_mul(bytes as u64))
-    };
-    // As many elements at once as lie side by side and are aligned for it.
-    let mut chunk = 1;
-    while op.along
-        && chunk * 2 * bytes <= MAX_BYTES
-        && n.is_multiple_of(chunk * 2)
-        && line.is_multiple_of(chunk * 2)
-        && (0..WARP_SIZE).all(|lane| address(lane, 0).is_multiple_of((chunk * 2 * bytes) as u64))
-        && (0..WARP_SIZE).all(|lane| {
-            (0..n)
-                .step_by(chunk * 2)
-                .all(|e| address(lane, e).is_multiple_of((chunk * 2 * bytes) as u64))
-        })
-    {
-        chunk *= 2;
+        self.base[lane].wrapping_add(offset.wrapping_mul(self.bytes as u64))
     }
-    let mut all = if is_load {
-        vec![0; size]
-    } else {
-        gather(&op.fragment, view, op.shape)
-    };
-    let (class, kind) = if is_load {
-        (AccessClass::Load, AccessKind::Load)
-    } else {
-        (AccessClass::Store, AccessKind::Store)
-    };
-    // Lanes that hold elements again have nothing to store.
-    let holders = (size / n).min(WARP_SIZE);
-    let mask = if is_load || holders == WARP_SIZE {
-        FULL_MASK
-    } else {
-        (1 << holders) - 1
-    };
-    for first in (0..n).step_by(chunk) {
-        let lanes = std::array::from_fn(|lane| address(lane, first));
-        let mut addresses = Addresses::of(lanes);
-        let mut part = |space, addresses: &Addresses, mask| {
-            let addresses = &addresses.lanes;
-            let request = Request {
-                space,
-                bytes: (chunk * bytes) as u32,
-                mask,
-                kind,
-                stride: None,
+
+    /// How many elements a lane accesses at once: as many as lie side by side and are
+    /// aligned for it.
+    fn chunk(&self) -> usize {
+        let fits = |chunk: usize| {
+            let bytes = chunk * self.bytes;
+            let is_aligned = |lane, element| {
+                let address: u64 = self.address(lane, element);
+                address.is_multiple_of(bytes as u64)
             };
-            let located = access::locate(env, warp, view, addresses, request)?;
-            if O::ON {
-                env.observer.access(
-                    view.first_instruction + ptx,
-                    &WarpAccess {
-                        block: env.block,
-                        warp: warp.index,
-                        order: Order::Weak,
-                        scope: Scope::Device,
-                        overwrites: false,
-                        lane_bytes: None,
-                        class,
+            self.op.along
+                && bytes <= MAX_BYTES
+                && self.n.is_multiple_of(chunk)
+                && self.line.is_multiple_of(chunk)
+                && (0..WARP_SIZE)
+                    .all(|lane| (0..self.n).step_by(chunk).all(|e| is_aligned(lane, e)))
+        };
+        let mut chunk = 1;
+        while fits(2 * chunk) {
+            chunk *= 2;
+        }
+        chunk
+    }
+
+    /// Accesses the matrix chunk by chunk, and calls `element` with the number, the
+    /// place and the bytes of each element.
+    fn each_chunk<O: Observer>(
+        &self,
+        step: &mut Step<'_, '_, O>,
+        mask: u32,
+        (class, kind): (AccessClass, AccessKind),
+        mut element: impl FnMut(usize, *mut u8, usize),
+    ) -> Result<(), Stop> {
+        let chunk = self.chunk();
+        for first in (0..self.n).step_by(chunk) {
+            let addresses = std::array::from_fn(|lane| self.address(lane, first));
+            let mut addresses = Addresses::of(addresses);
+            in_each_space(
+                self.op.space,
+                &mut addresses,
+                mask,
+                |space, addresses, mask| {
+                    let addresses = &addresses.lanes;
+                    let request = Request {
                         space,
-                        bytes: request.bytes,
+                        bytes: (chunk * self.bytes) as u32,
                         mask,
+                        kind,
                         addresses,
                         stride: None,
-                    },
-                );
-            }
-            for lane in crate::lanes::lanes(mask) {
-                for e in 0..chunk {
-                    let at = (lane * n + first + e) % size;
-                    let host = located.host(addresses, lane).wrapping_add(e * bytes);
-                    // SAFETY: `locate` found the chunk's bytes, aligned to them.
-                    unsafe {
-                        if is_load {
-                            all[at] = load(host, bytes);
-                        } else {
-                            store(host, bytes, all[at]);
+                    };
+                    let located = locate(step, &request)?;
+                    if O::ON {
+                        let access = request.observed(step, class);
+                        step.env.observer.access(step.number, &access);
+                    }
+                    for lane in lanes(mask) {
+                        let host = located.host(addresses, lane);
+                        for e in 0..chunk {
+                            let at = self.number(lane, first + e);
+                            element(at, host.wrapping_add(e * self.bytes), self.bytes);
                         }
                     }
-                }
-            }
-            Ok(())
-        };
-        if op.space == Space::Generic {
-            in_each_space(&mut addresses, mask, |space, addresses, mask| {
-                part(space, addresses, mask)
-            })?;
-        } else {
-            part(op.space, &addresses, mask)?;
+                    Ok(())
+                },
+            )?;
         }
+        Ok(())
     }
-    if is_load {
-        scatter(&op.fragment, view, &all);
-    }
-    Ok(())
 }
 
 /// # Safety
 /// `bytes` bytes are there, aligned.
-unsafe fn load(host: *mut u8, bytes: usize) -> u32 {
+unsafe fn read(host: *mut u8, bytes: usize) -> u32 {
     // SAFETY: The caller's promise.
     unsafe {
         match bytes {
@@ -200,7 +226,7 @@ unsafe fn load(host: *mut u8, bytes: usize) -> u32 {
 
 /// # Safety
 /// `bytes` bytes are there, aligned.
-unsafe fn store(host: *mut u8, bytes: usize, value: u32) {
+unsafe fn write(host: *mut u8, bytes: usize, value: u32) {
     // SAFETY: The caller's promise.
     unsafe {
         match bytes {

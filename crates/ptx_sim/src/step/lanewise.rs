@@ -1,11 +1,12 @@
-//! Predicates, and moves that change a register's shape.
+//! Predicates, moves that change a register's shape, clocks.
 
-use super::PathView;
+use super::context::{PathView, Step};
+use crate::checks::observer::Observer;
 use crate::lanes::lanes;
-use crate::program::{Convert, PredicateOp, Transfer};
+use crate::program::{ClockRead, Convert, PredicateOp, Transfer};
 
 /// `d = table[a, b]`.
-pub(crate) fn combine(view: &PathView<'_>, op: PredicateOp, mask: u32) {
+pub(super) fn combine(view: &PathView<'_>, op: PredicateOp, mask: u32) {
     // SAFETY: The decoder made all three slots for predicates.
     unsafe {
         let (a, b) = (view.regs.predicate(op.a), view.regs.predicate(op.b));
@@ -20,7 +21,7 @@ pub(crate) fn combine(view: &PathView<'_>, op: PredicateOp, mask: u32) {
 }
 
 /// Moves between predicates and registers, packs and unpacks.
-pub(crate) fn transfer(view: &PathView<'_>, op: &Transfer, mask: u32) {
+pub(super) fn transfer(view: &PathView<'_>, op: &Transfer, mask: u32) {
     // SAFETY: The decoder made every slot for the widths given here.
     unsafe {
         match op {
@@ -74,7 +75,7 @@ pub(crate) fn transfer(view: &PathView<'_>, op: &Transfer, mask: u32) {
 }
 
 /// `cvt` in its general form.
-pub(crate) fn convert(view: &PathView<'_>, op: &Convert, mask: u32) {
+pub(super) fn convert(view: &PathView<'_>, op: &Convert, mask: u32) {
     for lane in lanes(mask) {
         // SAFETY: The decoder made the slots for these widths.
         unsafe {
@@ -82,5 +83,14 @@ pub(crate) fn convert(view: &PathView<'_>, op: &Convert, mask: u32) {
             view.regs
                 .set(op.d, op.d_bytes, lane, op.conversion.apply(bits));
         }
+    }
+}
+
+/// Reads a clock. Time is counted in warp instructions of this worker.
+pub(super) fn read_clock<O: Observer>(step: &Step<'_, '_, O>, op: ClockRead, mask: u32) {
+    let value = step.env.launch.clock(step.env.slice) >> op.shift;
+    for lane in lanes(mask) {
+        // SAFETY: The decoder made the slot for `bytes` a lane.
+        unsafe { step.view.regs.set(op.d, op.bytes, lane, value) };
     }
 }

@@ -1,0 +1,232 @@
+//! The registers that a call begins with: constants, special registers, addresses,
+//! parameters.
+
+use super::LaunchContext;
+use crate::ir::{self, Special};
+use crate::lanes::WARP_SIZE;
+use crate::memory::address::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, function_address};
+use crate::memory::local::LOCAL_START;
+use crate::program::Init;
+use crate::registers::Registers;
+use crate::warp::{Frame, FrameId, MAX_WARPS, Warp};
+
+impl LaunchContext<'_> {
+    /// Gives a warp the frame of the kernel itself.
+    pub fn push_entry_frame(&self, warp: &mut Warp) {
+        let frame = self.push_frame(warp, self.kernel, LOCAL_START, [0; 3]);
+        debug_assert_eq!(frame, 0);
+    }
+
+    /// Makes a frame for a call, or takes one that is free.
+    pub fn push_frame(
+        &self,
+        warp: &mut Warp,
+        index: usize,
+        local_base: u32,
+        ctaid: [u32; 3],
+    ) -> FrameId {
+        let function = self.function(index);
+        warp.local.reserve(local_base + function.local_bytes);
+        // Frame 0 is the kernel's, even before its lanes start.
+        let free = warp
+            .frames
+            .iter()
+            .skip(1)
+            .position(|f| f.lanes == 0 && f.function == index);
+        let id = match free {
+            Some(position) => position + 1,
+            None => {
+                warp.frames.push(Frame {
+                    function: index,
+                    registers: Registers::new(function.frame_bytes),
+                    local_base,
+                    lanes: 0,
+                    caller: None,
+                });
+                let id = warp.frames.len() - 1;
+                self.initialise(warp, id, |init| !depends_on_block(init), ctaid);
+                id
+            }
+        };
+        warp.frames[id].local_base = local_base;
+        self.initialise(
+            warp,
+            id,
+            |init| depends_on_block(init) || matches!(init, Init::Local { .. }),
+            ctaid,
+        );
+        self.zero(warp, id);
+        id
+    }
+
+    /// Prepares the kernel's own frame for a new block.
+    pub fn enter_block(&self, warp: &mut Warp, ctaid: [u32; 3]) {
+        let regs = warp.frames[0].registers.frame();
+        for &(slot, bytes, axis) in &self.plan.block_values {
+            // SAFETY: The decoder made the slot for this width.
+            unsafe { regs.splat(slot, bytes, u64::from(ctaid[axis])) };
+        }
+        self.zero(warp, 0);
+    }
+
+    /// Zeroes the registers that may be read before they are written.
+    fn zero(&self, warp: &Warp, id: FrameId) {
+        let frame = &warp.frames[id];
+        let regs = frame.registers.frame();
+        for &(slot, bytes) in &self.function(frame.function).zeroed {
+            // SAFETY: The decoder gives registers and their sizes in bytes.
+            unsafe { regs.0.add(slot as usize).write_bytes(0, bytes as usize) };
+        }
+    }
+
+    /// Puts constants and special values in place.
+    fn initialise(&self, warp: &Warp, id: FrameId, which: impl Fn(&Init) -> bool, ctaid: [u32; 3]) {
+        let frame = &warp.frames[id];
+        let regs = frame.registers.frame();
+        let function = self.function(frame.function);
+        for (slot, init) in function.inits.iter().filter(|(_, init)| which(init)) {
+            // SAFETY: The decoder made the slot for this value's width.
+            unsafe {
+                match *init {
+                    Init::Predicate(value) => {
+                        regs.set_predicate(*slot, u32::MAX, if value { u32::MAX } else { 0 });
+                    }
+                    Init::Constant { bits, bytes } => regs.splat(*slot, bytes, bits),
+                    Init::Special { register, bytes } if is_uniform(register) => {
+                        let value = self.special(register, warp.index, 0, ctaid);
+                        regs.splat(*slot, bytes, value);
+                    }
+                    Init::Special {
+                        register: Special::Tid(axis),
+                        bytes,
+                    } => {
+                        let mut at = self.thread_at(warp.index, 0);
+                        for lane in 0..WARP_SIZE {
+                            let value = at.get(axis as usize).copied().unwrap_or(0);
+                            regs.set(*slot, bytes, lane, u64::from(value));
+                            at = self.thread_after(at);
+                        }
+                    }
+                    Init::Special { register, bytes } => {
+                        for lane in 0..WARP_SIZE {
+                            let value = self.special(register, warp.index, lane as u32, ctaid);
+                            regs.set(*slot, bytes, lane, value);
+                        }
+                    }
+                    Init::Variable {
+                        id,
+                        offset,
+                        generic,
+                        bytes,
+                    } => {
+                        let variable = &self.module.variables[id.0 as usize];
+                        let base = if variable.space == ir::Space::Shared {
+                            let window = if generic { SHARED_WINDOW } else { 0 };
+                            window + u64::from(self.plan.shared.offset(id))
+                        } else {
+                            self.variables[id.0 as usize]
+                        };
+                        regs.splat(*slot, bytes, base.wrapping_add(offset as u64));
+                    }
+                    Init::Local {
+                        offset,
+                        generic,
+                        bytes,
+                    } => {
+                        let window = if generic { LOCAL_WINDOW } else { 0 };
+                        let base = window + u64::from(frame.local_base);
+                        regs.splat(*slot, bytes, base.wrapping_add(offset as u64));
+                    }
+                    Init::ParamAddress { offset, bytes } => {
+                        regs.splat(*slot, bytes, PARAM_WINDOW.wrapping_add(offset as u64));
+                    }
+                    Init::Param {
+                        offset,
+                        size,
+                        signed,
+                        bytes,
+                    } => {
+                        regs.splat(*slot, bytes, self.param(offset, size, signed));
+                    }
+                    Init::Function { id, bytes } => {
+                        regs.splat(*slot, bytes, function_address(id));
+                    }
+                }
+            }
+        }
+    }
+
+    /// A value out of the kernel's parameters.
+    fn param(&self, offset: u32, size: u32, signed: bool) -> u64 {
+        let mut value = 0;
+        for i in 0..size {
+            let at = (offset + i) as usize;
+            let word = self.params.get(at / 8).copied().unwrap_or(0);
+            value |= (word >> (8 * (at % 8)) & 0xFF) << (8 * i);
+        }
+        let shift = 64 - 8 * size.clamp(1, 8);
+        if signed {
+            ((value << shift) as i64 >> shift) as u64
+        } else {
+            value
+        }
+    }
+
+    /// A special register's value.
+    fn special(&self, register: Special, warp: u32, lane: u32, ctaid: [u32; 3]) -> u64 {
+        let axis =
+            |values: [u32; 3], axis: u8| u64::from(values.get(axis as usize).copied().unwrap_or(0));
+        match register {
+            Special::Tid(a) => axis(self.thread_at(warp, lane), a),
+            Special::Ntid(a) => axis(self.block, a),
+            Special::Ctaid(a) => axis(ctaid, a),
+            Special::Nctaid(a) => axis(self.grid, a),
+            Special::LaneId => u64::from(lane),
+            Special::WarpId => u64::from(warp),
+            Special::NWarpId => u64::from(MAX_WARPS),
+            Special::SmId => 0,
+            Special::NSmId => 1,
+            Special::GridId => 1,
+            Special::LaneMaskEq => 1 << lane,
+            Special::LaneMaskLe => (2 << lane) - 1,
+            Special::LaneMaskLt => (1 << lane) - 1,
+            Special::LaneMaskGe => u64::from(u32::MAX << lane),
+            Special::LaneMaskGt => u64::from(u32::MAX.checked_shl(lane + 1).unwrap_or(0)),
+            Special::DynamicSmemSize => u64::from(self.dynamic_shared_bytes),
+            Special::TotalSmemSize => u64::from(self.shared_bytes),
+            Special::WarpSize => 32,
+            Special::Clock
+            | Special::ClockHi
+            | Special::Clock64
+            | Special::GlobalTimer
+            | Special::GlobalTimerLo
+            | Special::GlobalTimerHi
+            | Special::Other(_) => 0,
+        }
+    }
+}
+
+/// Whether all lanes of a warp have the same value.
+fn is_uniform(register: Special) -> bool {
+    !matches!(
+        register,
+        Special::Tid(_)
+            | Special::LaneId
+            | Special::LaneMaskEq
+            | Special::LaneMaskLe
+            | Special::LaneMaskLt
+            | Special::LaneMaskGe
+            | Special::LaneMaskGt
+    )
+}
+
+/// Whether a value changes from block to block.
+fn depends_on_block(init: &Init) -> bool {
+    matches!(
+        init,
+        Init::Special {
+            register: Special::Ctaid(_),
+            ..
+        }
+    )
+}

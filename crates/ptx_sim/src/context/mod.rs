@@ -1,0 +1,127 @@
+//! What is the same for all blocks of a launch, and what they all may ask of it.
+//!
+//! In reading order: this file, the launch's state; `frames`, the registers that a
+//! call begins with; `printed`, what threads print; `places`, numbers looked up for
+//! reports: instructions, threads, addresses.
+//!
+//! Left out: how a launch comes about and who runs its blocks, which is in
+//! `launch`.
+
+mod frames;
+mod places;
+mod printed;
+
+pub(crate) use places::source_of;
+pub(crate) use printed::Printed;
+
+use std::time::Instant;
+
+use crate::ir;
+use crate::memory::global::GlobalMemory;
+use crate::module::KernelPlan;
+use crate::program::{Function, Program};
+
+/// What is the same for all blocks of a launch.
+pub(crate) struct LaunchContext<'a> {
+    /// The module.
+    pub module: &'a ir::Module,
+    /// It, decoded.
+    pub program: &'a Program,
+    /// The device's memory.
+    pub memory: &'a GlobalMemory,
+    /// Whether one host thread does all the work.
+    pub exclusive: bool,
+    /// Bytes of shared memory that a block has.
+    pub shared_bytes: u32,
+    /// Warp instructions that a block may execute.
+    pub fuel: i64,
+    /// The kernel, by its number in the module.
+    pub kernel: usize,
+    /// Blocks, by axis.
+    pub grid: [u32; 3],
+    /// Threads of a block, by axis.
+    pub block: [u32; 3],
+    /// Dynamic shared memory of a block.
+    pub dynamic_shared_bytes: u32,
+    /// The parameters' bytes, in words.
+    pub params: Vec<u64>,
+    /// How many bytes those are.
+    pub params_bytes: u64,
+    /// What is the same for all launches of the kernel.
+    pub plan: &'a KernelPlan,
+    /// Addresses of the variables, by number.
+    pub variables: &'a [u64],
+    /// When it began.
+    pub started: Instant,
+    /// What threads have printed.
+    pub printed: Printed,
+}
+
+impl<'a> LaunchContext<'a> {
+    /// A decoded function.
+    #[inline]
+    pub fn function(&self, index: usize) -> &'a Function {
+        self.program.functions[index]
+            .as_ref()
+            .expect("only functions with bodies are entered")
+    }
+
+    /// Whether a function can be reached, its body known.
+    pub fn has_function(&self, index: usize) -> bool {
+        self.plan.numbering.of_function(index).is_some()
+    }
+
+    /// What observers call a function's first instruction and first block.
+    #[inline]
+    pub fn numbers(&self, index: usize) -> (u32, u32) {
+        self.plan.numbering.of_function(index).unwrap_or_default()
+    }
+
+    /// `%ctaid` of the block of this number.
+    pub fn ctaid(&self, number: u64) -> [u32; 3] {
+        let [x, y, _] = self.grid.map(u64::from);
+        [
+            (number % x) as u32,
+            (number / x % y) as u32,
+            (number / x / y) as u32,
+        ]
+    }
+
+    /// Threads of a block.
+    pub fn n_threads(&self) -> u32 {
+        self.block.iter().product()
+    }
+
+    /// Warps of a block.
+    pub fn n_warps(&self) -> u32 {
+        self.n_threads().div_ceil(32)
+    }
+
+    /// The kernel's parameters: where, and how many bytes.
+    pub fn params(&self) -> (*const u8, u64) {
+        (self.params.as_ptr().cast(), self.params_bytes)
+    }
+
+    /// A clock: nanoseconds since the launch.
+    pub fn clock(&self, _slice: i64) -> u64 {
+        self.started.elapsed().as_nanos() as u64
+    }
+
+    /// `%tid` of the thread after the one at `[x, y, z]`.
+    pub(crate) fn thread_after(&self, [x, y, z]: [u32; 3]) -> [u32; 3] {
+        if x + 1 < self.block[0] {
+            [x + 1, y, z]
+        } else if y + 1 < self.block[1] {
+            [0, y + 1, z]
+        } else {
+            [0, 0, z + 1]
+        }
+    }
+
+    /// `%tid` of a lane.
+    pub(crate) fn thread_at(&self, warp: u32, lane: u32) -> [u32; 3] {
+        let [x, y, _] = self.block;
+        let linear = warp * 32 + lane;
+        [linear % x, linear / x % y, linear / x / y]
+    }
+}

@@ -1,0 +1,43 @@
+//! What the threads of a launch print.
+
+use std::sync::{Mutex, PoisonError};
+
+/// The lines that threads printed, in order.
+#[derive(Default)]
+pub(crate) struct Printed {
+    lines: Mutex<Vec<Line>>,
+}
+
+/// A line, and the warp that printed it.
+struct Line {
+    ctaid: [u32; 3],
+    warp: u32,
+    text: String,
+}
+
+impl Printed {
+    /// Keeps what a thread of a warp printed.
+    pub fn add(&self, ctaid: [u32; 3], warp: u32, text: String) {
+        /// Lines kept; more are dropped.
+        const LIMIT: usize = 1 << 16;
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.len() < LIMIT {
+            lines.push(Line { ctaid, warp, text });
+        }
+    }
+
+    /// What a warp printed last, if anything.
+    pub fn last_of(&self, ctaid: [u32; 3], warp: u32) -> Option<String> {
+        let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut latest_first = lines.iter().rev();
+        let last = latest_first.find(|line| (line.ctaid, line.warp) == (ctaid, warp))?;
+        Some(last.text.trim_end().to_owned())
+    }
+
+    /// All lines.
+    pub fn into_lines(self) -> Vec<String> {
+        let lines = self.lines.into_inner();
+        let lines = lines.unwrap_or_else(PoisonError::into_inner);
+        lines.into_iter().map(|line| line.text).collect()
+    }
+}

@@ -1,0 +1,125 @@
+//! `ld` and `st`.
+
+use super::super::context::Step;
+use super::addresses::{Addresses, in_each_space, lane_addresses};
+use super::elements::{from_memory, to_memory};
+use super::local;
+use super::locate::{Located, Request, locate};
+use super::rows::{move_rows, moves_rows};
+use crate::checks::access::{AccessClass, WarpAccess};
+use crate::checks::observer::Observer;
+use crate::diagnostics::AccessKind;
+use crate::ir::Space;
+use crate::lanes::has_wide_vectors;
+use crate::program::{Access, Order};
+use crate::stop::Stop;
+
+/// `ld`
+pub(in crate::step) fn load<O: Observer>(
+    step: &mut Step<'_, '_, O>,
+    op: &Access,
+    mask: u32,
+) -> Result<(), Stop> {
+    if op.order != Order::Weak {
+        step.poll(1);
+    }
+    access::<O, true>(step, op, mask)
+}
+
+/// `st`
+pub(in crate::step) fn store<O: Observer>(
+    step: &mut Step<'_, '_, O>,
+    op: &Access,
+    mask: u32,
+) -> Result<(), Stop> {
+    step.warp.idle_polls = 0;
+    access::<O, false>(step, op, mask)
+}
+
+/// A load or a store, in the version that suits this machine.
+#[inline(always)]
+fn access<O: Observer, const LOAD: bool>(
+    step: &mut Step<'_, '_, O>,
+    op: &Access,
+    mask: u32,
+) -> Result<(), Stop> {
+    #[cfg(target_arch = "x86_64")]
+    if has_wide_vectors() {
+        // SAFETY: This machine has the vectors.
+        return unsafe { access_wide::<O, LOAD>(step, op, mask) };
+    }
+    access_plain::<O, LOAD>(step, op, mask)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn access_wide<O: Observer, const LOAD: bool>(
+    step: &mut Step<'_, '_, O>,
+    op: &Access,
+    mask: u32,
+) -> Result<(), Stop> {
+    access_plain::<O, LOAD>(step, op, mask)
+}
+
+#[inline(always)]
+fn access_plain<O: Observer, const LOAD: bool>(
+    step: &mut Step<'_, '_, O>,
+    op: &Access,
+    mask: u32,
+) -> Result<(), Stop> {
+    let mut addresses = lane_addresses(step.view, &op.address, mask);
+    in_each_space(op.space, &mut addresses, mask, |space, addresses, mask| {
+        access_in::<O, LOAD>(step, op, space, addresses, mask)
+    })
+}
+
+/// An access in one space: found, shown to the observer, carried out.
+#[inline(always)]
+fn access_in<O: Observer, const LOAD: bool>(
+    step: &mut Step<'_, '_, O>,
+    op: &Access,
+    space: Space,
+    addresses: &Addresses,
+    mask: u32,
+) -> Result<(), Stop> {
+    let bytes = op.element_bytes * op.registers.len() as u32;
+    let stride = addresses.stride_for(mask);
+    let addresses = &addresses.lanes;
+    let (class, kind) = if LOAD {
+        (AccessClass::Load, AccessKind::Load)
+    } else {
+        (AccessClass::Store, AccessKind::Store)
+    };
+    let request = Request {
+        space,
+        bytes,
+        mask,
+        kind,
+        addresses,
+        stride,
+    };
+    let located = locate(step, &request)?;
+    if O::ON {
+        let access = WarpAccess {
+            order: op.order,
+            scope: op.scope,
+            ..request.observed(step, class)
+        };
+        step.env.observer.access(step.number, &access);
+    }
+    let view = step.view;
+    match located {
+        Located::Local if LOAD => local::load(step.warp, view, op, addresses, mask),
+        Located::Local => local::store(step.warp, view, op, addresses, mask),
+        Located::Biased(_) if stride == Some(u64::from(bytes)) && moves_rows(op) => {
+            let first = located.host(addresses, 0);
+            // Nobody else's while this runs?
+            let alone = step.env.launch.exclusive || space == Space::Shared;
+            // SAFETY: `locate` found all lanes' bytes, aligned.
+            unsafe { move_rows::<LOAD>(view, op, first, alone) };
+        }
+        _ if LOAD => from_memory(view, op, &located, addresses, mask, stride == Some(0)),
+        _ => to_memory(view, op, &located, addresses, mask),
+    }
+    Ok(())
+}

@@ -1,0 +1,194 @@
+//! Calls of functions, and returns.
+
+use super::context::Step;
+use super::external;
+use super::next::Next;
+use crate::checks::observer::Observer;
+use crate::diagnostics::FaultKind;
+use crate::lanes::lanes;
+use crate::memory::address::FUNCTION_BASE;
+use crate::memory::local::LOCAL_LIMIT;
+use crate::program::{Argument, BlockId, Call, CallTarget, Slot, Terminator};
+use crate::stop::Stop;
+use crate::warp::{FrameId, Path, Warp};
+
+/// Moves an argument of `bytes` from one call's memory or register to
+/// another's memory.
+fn pass_in(warp: &mut Warp, from_frame: FrameId, argument: Argument, to_offset: u32, mask: u32) {
+    match argument {
+        Argument::Memory { offset, bytes } => {
+            let from = warp.frames[from_frame].local_base + offset;
+            copy_local(warp, from, to_offset, bytes, mask);
+        }
+        Argument::Register { slot, bytes } => {
+            let regs = warp.frames[from_frame].registers.frame();
+            for lane in lanes(mask) {
+                // SAFETY: The decoder made the slot for `bytes` a lane.
+                let value = unsafe { regs.get(slot, bytes, lane) };
+                warp.local.write(lane, to_offset, bytes, u128::from(value));
+            }
+        }
+    }
+}
+
+/// Copies whole words of local memory for the lanes of a mask.
+fn copy_local(warp: &mut Warp, from: u32, to: u32, bytes: u32, mask: u32) {
+    for word in 0..bytes.div_ceil(4) {
+        let row = *warp.local.row_mut(from + 4 * word);
+        let target = warp.local.row_mut(to + 4 * word);
+        for lane in lanes(mask) {
+            target[lane] = row[lane];
+        }
+    }
+}
+
+/// Carries out a call.
+pub(super) fn enter<O: Observer>(
+    step: &mut Step<'_, '_, O>,
+    path: &mut Path,
+    call: &Call,
+) -> Result<Next, Stop> {
+    let index = match &call.target {
+        CallTarget::Function(id) => id.0 as usize,
+        CallTarget::External(name) => {
+            external::call(step, name, call, path.mask)?;
+            return Ok(go_on(step, path, call.next));
+        }
+        CallTarget::Pointer(slot) => pointed_to(step, path, *slot, call.next)?,
+    };
+    let view = step.view;
+    let launch = step.env.launch;
+    let callee = launch.function(index);
+    let local_base = (view.local_base + view.function.local_bytes).next_multiple_of(16);
+    let needed_bytes = local_base + callee.local_bytes;
+    if needed_bytes > LOCAL_LIMIT {
+        let kind = FaultKind::StackOverflow {
+            needed_bytes,
+            limit_bytes: LOCAL_LIMIT,
+        };
+        return Err(Stop::fault(path.mask, kind));
+    }
+    if call.arguments.len() != callee.param_offsets.len() {
+        return Err(Stop::internal(format!(
+            "a call passes {} arguments to a function of {}",
+            call.arguments.len(),
+            callee.param_offsets.len()
+        )));
+    }
+    let frame = launch.push_frame(step.warp, index, local_base, step.env.ctaid);
+    step.warp.frames[frame].lanes = path.mask;
+    step.warp.frames[frame].caller = Some((path.frame, path.block));
+    if O::ON {
+        let lanes = step.lanes(path.mask);
+        let end = local_base + callee.local_bytes;
+        step.env.observer.local_begins(lanes, local_base..end);
+    }
+    for (argument, offset) in call.arguments.iter().zip(&callee.param_offsets) {
+        let start = local_base + offset;
+        pass_in(step.warp, path.frame, *argument, start, path.mask);
+        if O::ON {
+            let lanes = step.lanes(path.mask);
+            let range = start..start + argument.bytes();
+            step.env.observer.local_passed(lanes, range);
+        }
+    }
+    path.frame = frame;
+    path.block = 0;
+    Ok(Next::Frame)
+}
+
+/// Goes on behind a call of what is no function of the module.
+fn go_on<O: Observer>(step: &mut Step<'_, '_, O>, path: &mut Path, next: Option<BlockId>) -> Next {
+    match next {
+        Some(next) => {
+            path.block = next;
+            Next::Block
+        }
+        None => {
+            step.warp.exit(path.mask);
+            Next::Gone
+        }
+    }
+}
+
+/// The function that a path's first lane calls by its address. Lanes that call
+/// another come again later, to the call only.
+fn pointed_to<O: Observer>(
+    step: &mut Step<'_, '_, O>,
+    path: &mut Path,
+    slot: Slot,
+    next: Option<BlockId>,
+) -> Result<usize, Stop> {
+    // SAFETY: The decoder made the slot for 64-bit lanes.
+    let addresses = unsafe { step.view.regs.lanes::<u64>(slot) };
+    let address = addresses[path.mask.trailing_zeros() as usize];
+    let others: u32 = lanes(path.mask)
+        .filter(|&l| addresses[l] != address)
+        .map(|l| 1 << l)
+        .sum();
+    if others != 0 {
+        let whole = *path;
+        path.mask &= !others;
+        if let Some(next) = next {
+            path.join = Some(step.warp.join_at(&whole, next));
+        }
+        step.warp.paths.push(Path {
+            mask: others,
+            at: Path::AT_END,
+            ..*path
+        });
+    }
+    let index = address.wrapping_sub(FUNCTION_BASE) / 16;
+    let known = address % 16 == 0 && step.env.launch.has_function(index as usize);
+    if !known {
+        let kind = FaultKind::BadCallTarget { address };
+        return Err(Stop::fault(path.mask, kind));
+    }
+    Ok(index as usize)
+}
+
+/// Returns from a device function.
+pub(super) fn return_from<O: Observer>(
+    step: &mut Step<'_, '_, O>,
+    path: &mut Path,
+) -> Result<Next, Stop> {
+    let launch = step.env.launch;
+    let frame = &mut step.warp.frames[path.frame];
+    frame.lanes &= !path.mask;
+    let (from_base, callee) = (frame.local_base, launch.function(frame.function));
+    let Some((caller, block)) = frame.caller else {
+        return Err(Stop::internal("a return without a call"));
+    };
+    let caller_function = launch.function(step.warp.frames[caller].function);
+    let Terminator::Call(call) = &caller_function.blocks[block as usize].terminator else {
+        return Err(Stop::internal("a return to something not a call"));
+    };
+    for (value, offset) in call.returns.iter().zip(&callee.return_offsets) {
+        match *value {
+            Argument::Memory { offset: to, bytes } => {
+                let to = step.warp.frames[caller].local_base + to;
+                copy_local(step.warp, from_base + offset, to, bytes, path.mask);
+                if O::ON {
+                    let lanes = step.lanes(path.mask);
+                    step.env.observer.local_passed(lanes, to..to + bytes);
+                }
+            }
+            Argument::Register { slot, bytes } => {
+                let regs = step.warp.frames[caller].registers.frame();
+                for lane in lanes(path.mask) {
+                    let bits = step.warp.local.read(lane, from_base + offset, bytes) as u64;
+                    // SAFETY: The decoder made the slot for `bytes` a lane.
+                    unsafe { regs.set(slot, bytes, lane, bits) };
+                }
+            }
+        }
+    }
+    let Some(next) = call.next else {
+        // A function that promised not to return did: the threads end.
+        step.warp.exit(path.mask);
+        return Ok(Next::Gone);
+    };
+    path.frame = caller;
+    path.block = next;
+    Ok(Next::Frame)
+}

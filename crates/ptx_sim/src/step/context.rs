@@ -1,0 +1,89 @@
+//! What an instruction works on.
+
+use crate::barriers::BlockBarriers;
+use crate::checks::access::Lanes;
+use crate::checks::observer::Observer;
+use crate::context::LaunchContext;
+use crate::memory::shared::SharedMemory;
+use crate::program::Function;
+use crate::registers::FramePtr;
+use crate::warp::Warp;
+
+/// What the instructions of one block's warps work on, beside the warp.
+pub(crate) struct Env<'a, O: Observer> {
+    /// What is the same for the whole launch.
+    pub launch: &'a LaunchContext<'a>,
+    /// The block's shared memory.
+    pub shared: &'a SharedMemory,
+    /// The block's barriers.
+    pub barriers: &'a mut BlockBarriers,
+    /// `%ctaid`
+    pub ctaid: [u32; 3],
+    /// The block's number in the grid.
+    pub block: u64,
+    /// Warp instructions until the slice ends.
+    pub slice: i64,
+    /// Warp instructions of the slice that the warp did not want.
+    pub given_up: i64,
+    /// What watches.
+    pub observer: &'a mut O,
+}
+
+/// The state that the instructions of a path see.
+pub(super) struct PathView<'a> {
+    /// The function.
+    pub function: &'a Function,
+    /// Its registers.
+    pub regs: FramePtr,
+    /// Where its local memory starts.
+    pub local_base: u32,
+    /// What observers call its first instruction and its first block.
+    pub first_instruction: u32,
+    pub first_block: u32,
+}
+
+/// One instruction's context. Which lanes carry it out is not part of it: an access
+/// to generic addresses is carried out space by space.
+pub(super) struct Step<'s, 'e, O: Observer> {
+    /// The block.
+    pub env: &'s mut Env<'e, O>,
+    /// The warp.
+    pub warp: &'s mut Warp,
+    /// The call.
+    pub view: &'s PathView<'s>,
+    /// What observers call the instruction.
+    pub number: u32,
+}
+
+impl<O: Observer> Step<'_, '_, O> {
+    /// Lanes of the warp, as observers are told of them.
+    #[inline(always)]
+    pub fn lanes(&self, mask: u32) -> Lanes {
+        Lanes {
+            block: self.env.block,
+            warp: self.warp.index,
+            mask,
+        }
+    }
+
+    /// Notes that the warp looks as if it waits, and lets others go first once it
+    /// has done so for long enough.
+    #[inline]
+    pub fn poll(&mut self, weight: u32) {
+        self.warp.idle_polls = self.warp.idle_polls.saturating_add(weight);
+        if self.warp.looks_idle() && self.env.slice > 0 {
+            self.env.given_up += self.env.slice;
+            self.env.slice = 0;
+        }
+    }
+
+    /// Lets the lanes' asynchronous copies arrive: all but those of the `n_left`
+    /// youngest groups, or really all.
+    pub fn complete_copies(&mut self, mask: u32, n_left: Option<u32>) {
+        self.warp.copies.complete(self.env.shared, mask, n_left);
+        if O::ON {
+            let lanes = self.lanes(mask);
+            self.env.observer.copies_awaited(lanes, n_left);
+        }
+    }
+}

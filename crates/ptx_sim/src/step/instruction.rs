@@ -1,0 +1,57 @@
+//! One instruction, by its kind.
+
+use super::context::Step;
+use super::{access, atomic, collective, lanewise, matrix, mbarrier};
+use crate::checks::observer::Observer;
+use crate::program::Op;
+use crate::stop::Stop;
+use crate::warp::IDLE_POLLS;
+
+/// Carries out one instruction for the lanes of `mask`.
+#[inline]
+pub(super) fn step<O: Observer>(mut step: Step<'_, '_, O>, op: &Op, mask: u32) -> Result<(), Stop> {
+    let step = &mut step;
+    match op {
+        Op::Lanes(op) => {
+            // SAFETY: The decoder checked the operands against the frame.
+            unsafe { (op.run)(step.view.regs.0, op, mask) };
+            Ok(())
+        }
+        Op::Predicate(op) => {
+            lanewise::combine(step.view, *op, mask);
+            Ok(())
+        }
+        Op::Convert(op) => {
+            lanewise::convert(step.view, op, mask);
+            Ok(())
+        }
+        Op::Transfer(op) => {
+            lanewise::transfer(step.view, op, mask);
+            Ok(())
+        }
+        Op::Load(op) => access::load(step, op, mask),
+        Op::Store(op) => access::store(step, op, mask),
+        Op::Atomic(op) => atomic::atomic(step, op, mask),
+        Op::Shuffle(op) => collective::shuffle(step, op, mask),
+        Op::Collective(op) => collective::collective(step, op, mask),
+        Op::Clock(op) => {
+            lanewise::read_clock(step, *op, mask);
+            Ok(())
+        }
+        Op::Fence(scope) => {
+            if O::ON {
+                let lanes = step.lanes(mask);
+                step.env.observer.fence(lanes, *scope);
+            }
+            Ok(())
+        }
+        Op::Nothing => Ok(()),
+        Op::Yield => {
+            step.poll(IDLE_POLLS);
+            Ok(())
+        }
+        Op::Matrix(op) => matrix::matrix(step, op, mask),
+        Op::Mbarrier(op) => mbarrier::mbarrier(step, op, mask),
+        Op::Unsupported(what) => Err(Stop::unsupported(&what.opcode, what.reason.clone())),
+    }
+}

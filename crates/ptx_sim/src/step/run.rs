@@ -1,0 +1,171 @@
+//! The interpreter's loop.
+
+use super::context::{Env, PathView, Step};
+use super::instruction::step;
+use super::next::Next;
+use super::{control, gather};
+use crate::checks::observer::Observer;
+use crate::diagnostics::LaunchError;
+use crate::program::{Block, Insn, Op};
+use crate::stop::Stop;
+use crate::warp::{Path, PathState, Warp};
+
+/// Why a path stopped running.
+pub(crate) enum PathEnd {
+    /// Its lanes wait at a join or have ended.
+    Gone,
+    /// It can go on when it is its turn, or when what it waits for is there.
+    Paused(Path),
+}
+
+/// Runs a path until it cannot go on or its slice ends.
+#[inline(always)]
+pub(crate) fn run_path<O: Observer>(
+    env: &mut Env<'_, O>,
+    warp: &mut Warp,
+    mut path: Path,
+) -> Result<PathEnd, Box<LaunchError>> {
+    'frame: loop {
+        let frame = &warp.frames[path.frame];
+        let launch = env.launch;
+        let function = launch.function(frame.function);
+        let (first_instruction, first_block) = launch.numbers(frame.function);
+        let view = PathView {
+            first_instruction,
+            first_block,
+            function,
+            regs: frame.registers.frame(),
+            local_base: frame.local_base,
+        };
+        loop {
+            let block = &function.blocks[path.block as usize];
+            if let Some(merged) = join(warp, &path, block) {
+                match merged {
+                    Some(merged) => {
+                        path = merged;
+                        continue;
+                    }
+                    None => return Ok(PathEnd::Gone),
+                }
+            }
+            if path.at == 0 {
+                if env.slice <= 0 {
+                    return Ok(PathEnd::Paused(path));
+                }
+                env.slice -= i64::from(block.ptx_end - block.ptx_first).max(1);
+                if O::ON {
+                    env.observer.block(view.first_block + path.block, path.mask);
+                }
+            }
+            let first = block.first.saturating_add(path.at).min(block.end);
+            let code = &function.code[first as usize..block.end as usize];
+            if let Err((done, mask, stop)) = straight(env, warp, &view, code, path.mask) {
+                let insn = &code[done];
+                path.at += done as u32;
+                return match interrupted(env, warp, &view, insn, path, mask, stop) {
+                    Ok(path) => Ok(PathEnd::Paused(path)),
+                    Err(stop) => Err(launch.stopped(env.ctaid, warp, (path.frame, insn.ptx), stop)),
+                };
+            }
+            path.at = 0;
+            let ptx = block.ptx_end.saturating_sub(1);
+            let leaving = Step {
+                env: &mut *env,
+                warp: &mut *warp,
+                view: &view,
+                number: view.first_instruction + ptx,
+            };
+            match control::leave(leaving, &mut path) {
+                Ok(Next::Block) => {}
+                Ok(Next::Frame) => continue 'frame,
+                Ok(Next::Gone) => return Ok(PathEnd::Gone),
+                Ok(Next::Wait) => return Ok(PathEnd::Paused(path)),
+                Err(stop) => {
+                    return Err(launch.stopped(env.ctaid, warp, (path.frame, ptx), stop));
+                }
+            }
+        }
+    }
+}
+
+/// Where a path comes to the join that it is on its way to: the path that goes on
+/// from there, if all have come.
+#[inline(always)]
+fn join(warp: &mut Warp, path: &Path, block: &Block) -> Option<Option<Path>> {
+    if block.is_join
+        && path.at == 0
+        && let Some(id) = path.join
+        && warp.joins[id].block == path.block
+        && warp.joins[id].frame == path.frame
+    {
+        return Some(warp.arrive(id, path.mask));
+    }
+    None
+}
+
+/// Carries out instructions one after the other for the lanes of `path_mask`. Where
+/// one stops: its place, its lanes, and why.
+#[inline(always)]
+fn straight<O: Observer>(
+    env: &mut Env<'_, O>,
+    warp: &mut Warp,
+    view: &PathView<'_>,
+    code: &[Insn],
+    path_mask: u32,
+) -> Result<(), (usize, u32, Stop)> {
+    for (done, insn) in code.iter().enumerate() {
+        let mut mask = path_mask;
+        let number = view.first_instruction + insn.ptx;
+        if let Some(guard) = insn.guard {
+            // SAFETY: The frame is alive and the guard is a predicate.
+            mask &= unsafe { view.regs.predicate(guard.slot) } ^ guard.flip;
+            if O::ON {
+                env.observer.guarded(number, mask, path_mask);
+            }
+            if mask == 0 {
+                continue;
+            }
+        }
+        if let Op::Lanes(op) = &insn.op {
+            // SAFETY: The decoder checked the operands against the frame's layout,
+            // and no reference into it is held here.
+            unsafe { (op.run)(view.regs.0, op, mask) };
+            continue;
+        }
+        let one = Step {
+            env: &mut *env,
+            warp: &mut *warp,
+            view,
+            number,
+        };
+        if let Err(stop) = step(one, &insn.op, mask) {
+            return Err((done, mask, stop));
+        }
+    }
+    Ok(())
+}
+
+/// An instruction was not carried out. If it waits for other lanes, the path waits
+/// before it, or goes on behind it if they were there already.
+#[cold]
+fn interrupted<O: Observer>(
+    env: &mut Env<'_, O>,
+    warp: &mut Warp,
+    view: &PathView<'_>,
+    insn: &Insn,
+    mut path: Path,
+    mask: u32,
+    stop: Stop,
+) -> Result<Path, Stop> {
+    let Stop::NeedsLanes { members } = stop else {
+        return Err(stop);
+    };
+    path.state = PathState::AtCollective { members };
+    let meeting = Step {
+        env,
+        warp,
+        view,
+        number: view.first_instruction + insn.ptx,
+    };
+    gather::gather(meeting, insn, path, mask)
+}

@@ -1,0 +1,54 @@
+//! Why an instruction was not carried out.
+
+use crate::diagnostics::FaultKind;
+use crate::program::Unsupported;
+
+/// An instruction was not carried out: not yet, or the launch ends. Two words, so
+/// that it fits in registers.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// It waits for other lanes of the warp.
+    NeedsLanes { members: u32 },
+    /// The kernel's fault, by this lane.
+    Fault { lane: u32, kind: Box<FaultKind> },
+    /// Not known.
+    Unsupported(Box<Unsupported>),
+    /// Ours.
+    Internal(Box<Bug>),
+}
+
+/// A bug of the simulator.
+#[derive(Debug)]
+pub(crate) struct Bug {
+    /// What happened.
+    pub message: String,
+}
+
+const _: () = assert!(size_of::<Stop>() == 16);
+
+impl Stop {
+    /// A fault by the lowest lane of a mask.
+    #[cold]
+    pub fn fault(mask: u32, kind: FaultKind) -> Self {
+        Self::Fault {
+            lane: mask.trailing_zeros().min(31),
+            kind: Box::new(kind),
+        }
+    }
+
+    /// An instruction without a meaning here.
+    #[cold]
+    pub fn unsupported(opcode: &str, reason: impl Into<String>) -> Self {
+        Self::Unsupported(Box::new(Unsupported {
+            opcode: opcode.to_owned(),
+            reason: reason.into(),
+        }))
+    }
+
+    /// A bug of the simulator.
+    #[cold]
+    pub fn internal(message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self::Internal(Box::new(Bug { message }))
+    }
+}

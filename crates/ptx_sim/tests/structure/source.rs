@@ -1,0 +1,288 @@
+//! One source file, read by its tokens.
+//!
+//! Items under `#[cfg(test)]` are left out: tests may look at anything.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+
+/// A name for another: in the module that has the `use`, by the name that it
+/// gives, the path that it stands for.
+pub struct Use {
+    /// The module that has it.
+    pub module: Vec<String>,
+    /// The name; `*` for all names.
+    pub name: String,
+    /// What it stands for, from the crate's root.
+    pub path: Vec<String>,
+    /// Whether other modules may use the name: `pub`, `pub(crate)`, ….
+    pub is_export: bool,
+}
+
+/// A function.
+pub struct Function {
+    pub name: String,
+    /// The line of its `fn`, and that of its closing brace.
+    pub lines: (usize, usize),
+}
+
+impl Function {
+    pub fn n_lines(&self) -> usize {
+        self.lines.1 - self.lines.0 + 1
+    }
+}
+
+/// A file.
+pub struct Source {
+    /// Its path below `src`.
+    pub file: String,
+    /// The module that it is.
+    pub module: Vec<String>,
+    /// Modules that it declares: other files, and (true) those written out in it.
+    pub children: BTreeMap<Vec<String>, bool>,
+    pub uses: Vec<Use>,
+    /// Paths outside `use`, of the modules that have them.
+    pub paths: Vec<(Vec<String>, Vec<String>)>,
+    /// Names outside `use`.
+    pub names: BTreeSet<String>,
+    pub functions: Vec<Function>,
+}
+
+/// Reads a crate, from its `lib.rs` on.
+pub fn read(src: &Path) -> Vec<Source> {
+    let text = |file: &str| std::fs::read_to_string(src.join(file)).ok();
+    let mut sources = Vec::new();
+    let mut waiting = vec![Vec::new()];
+    while let Some(module) = waiting.pop() {
+        let stem: String = module.join("/");
+        let files = if module.is_empty() {
+            vec!["lib.rs".to_owned()]
+        } else {
+            vec![format!("{stem}.rs"), format!("{stem}/mod.rs")]
+        };
+        let (file, text) = files
+            .iter()
+            .find_map(|file| Some((file, text(file)?)))
+            .unwrap_or_else(|| panic!("no file for the module {module:?}"));
+        let source = Source::of(file, module, &text);
+        let in_files = source.children.iter().filter(|(_, is_inline)| !**is_inline);
+        waiting.extend(in_files.map(|(child, _)| child.clone()));
+        sources.push(source);
+    }
+    sources
+}
+
+impl Source {
+    /// A file's text, read as this module.
+    pub fn of(file: &str, module: Vec<String>, text: &str) -> Self {
+        let mut source = Self {
+            file: file.to_owned(),
+            module: module.clone(),
+            children: BTreeMap::new(),
+            uses: Vec::new(),
+            paths: Vec::new(),
+            names: BTreeSet::new(),
+            functions: Vec::new(),
+        };
+        let tokens: TokenStream = text
+            .parse()
+            .unwrap_or_else(|error| panic!("{file} is not Rust: {error}"));
+        source.scan(tokens, &module);
+        source
+    }
+
+    fn scan(&mut self, tokens: TokenStream, module: &[String]) {
+        let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+        let mut at = 0;
+        while at < tokens.len() {
+            at = self.scan_at(&tokens, at, module);
+        }
+    }
+
+    /// Takes what begins at a token; gives where the next begins.
+    fn scan_at(&mut self, tokens: &[TokenTree], at: usize, module: &[String]) -> usize {
+        match &tokens[at] {
+            TokenTree::Punct(p) if p.as_char() == '#' => return after_attribute(tokens, at),
+            TokenTree::Group(group) => self.scan(group.stream(), module),
+            TokenTree::Ident(word) => match word.to_string().as_str() {
+                "use" if !is_precise_capture(tokens, at) => {
+                    return self.take_use(tokens, at, module);
+                }
+                "mod" => return self.take_mod(tokens, at, module),
+                "fn" => self.note_function(tokens, at),
+                _ => return self.take_path(tokens, at, module),
+            },
+            _ => {}
+        }
+        at + 1
+    }
+
+    /// `use …;`
+    fn take_use(&mut self, tokens: &[TokenTree], at: usize, module: &[String]) -> usize {
+        let end = (at..tokens.len())
+            .find(|&i| is_punct(tokens.get(i), ';'))
+            .expect("a use ends in a semicolon");
+        let is_export = match tokens[..at].last() {
+            Some(TokenTree::Ident(word)) => *word == "pub",
+            Some(TokenTree::Group(group)) => group.delimiter() == Delimiter::Parenthesis,
+            _ => false,
+        };
+        self.take_use_tree(&tokens[at + 1..end], &[], module, is_export);
+        end + 1
+    }
+
+    fn take_use_tree(
+        &mut self,
+        tokens: &[TokenTree],
+        before: &[String],
+        module: &[String],
+        is_export: bool,
+    ) {
+        let mut path = before.to_vec();
+        let mut name = None;
+        for (i, token) in tokens.iter().enumerate() {
+            match token {
+                TokenTree::Ident(word) if *word == "as" => {
+                    name = tokens.get(i + 1).map(ToString::to_string);
+                    break;
+                }
+                TokenTree::Ident(word) => path.push(word.to_string()),
+                TokenTree::Punct(p) if p.as_char() == '*' => name = Some("*".to_owned()),
+                TokenTree::Group(group) => {
+                    let inner: Vec<TokenTree> = group.stream().into_iter().collect();
+                    for tree in inner.split(|token| is_punct(Some(token), ',')) {
+                        if !tree.is_empty() {
+                            self.take_use_tree(tree, &path, module, is_export);
+                        }
+                    }
+                    return;
+                }
+                _ => {}
+            }
+        }
+        if path.len() > 1 && path.last().is_some_and(|last| last == "self") {
+            path.pop();
+        }
+        let last = path.last().cloned().unwrap_or_default();
+        self.uses.push(Use {
+            module: module.to_vec(),
+            name: name.unwrap_or(last),
+            path,
+            is_export,
+        });
+    }
+
+    /// `mod name;` or `mod name { … }`
+    fn take_mod(&mut self, tokens: &[TokenTree], at: usize, module: &[String]) -> usize {
+        let Some(TokenTree::Ident(name)) = tokens.get(at + 1) else {
+            return at + 1;
+        };
+        let mut child = module.to_vec();
+        child.push(name.to_string());
+        let is_inline = match tokens.get(at + 2) {
+            Some(TokenTree::Group(group)) => {
+                self.scan(group.stream(), &child);
+                true
+            }
+            _ => false,
+        };
+        self.children.insert(child, is_inline);
+        at + 3
+    }
+
+    /// `fn name … { … }`, but neither a type of functions nor one without a body.
+    fn note_function(&mut self, tokens: &[TokenTree], at: usize) {
+        let Some(TokenTree::Ident(name)) = tokens.get(at + 1) else {
+            return;
+        };
+        let body = tokens[at..].iter().find_map(|token| match token {
+            TokenTree::Punct(p) if p.as_char() == ';' => Some(None),
+            TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => Some(Some(group)),
+            _ => None,
+        });
+        if let Some(Some(body)) = body {
+            self.functions.push(Function {
+                name: name.to_string(),
+                lines: (tokens[at].span().start().line, body.span_close().end().line),
+            });
+        }
+    }
+
+    /// `a`, or `a::b::c`.
+    fn take_path(&mut self, tokens: &[TokenTree], at: usize, module: &[String]) -> usize {
+        let mut path = vec![tokens[at].to_string()];
+        let mut next = at + 1;
+        while is_punct(tokens.get(next), ':')
+            && is_punct(tokens.get(next + 1), ':')
+            && let Some(TokenTree::Ident(word)) = tokens.get(next + 2)
+        {
+            path.push(word.to_string());
+            next += 3;
+        }
+        self.names.insert(path[0].clone());
+        if path.len() > 1 {
+            self.paths.push((module.to_vec(), path));
+        }
+        next
+    }
+}
+
+/// Where what follows an attribute begins: after the item, if that is for tests only.
+fn after_attribute(tokens: &[TokenTree], at: usize) -> usize {
+    let Some(TokenTree::Group(attribute)) = tokens.get(at + 1) else {
+        return at + 1;
+    };
+    let text: String = attribute.stream().to_string().split_whitespace().collect();
+    if text != "cfg(test)" {
+        return at + 2;
+    }
+    let ends = |token: &TokenTree| match token {
+        TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
+        token => is_punct(Some(token), ';'),
+    };
+    let item = tokens[at + 2..].iter().position(ends);
+    item.map_or(tokens.len(), |n| at + 2 + n + 1)
+}
+
+/// `impl Trait + use<'a>`
+fn is_precise_capture(tokens: &[TokenTree], at: usize) -> bool {
+    is_punct(tokens.get(at + 1), '<')
+}
+
+fn is_punct(token: Option<&TokenTree>, c: char) -> bool {
+    matches!(token, Some(TokenTree::Punct(p)) if p.as_char() == c)
+}
+
+#[test]
+fn functions_are_measured_from_fn_to_brace() {
+    let text = "\
+trait T {
+    fn declared(&self);
+}
+/// Not counted.
+#[inline]
+pub fn f<F: Fn(u32) -> u32>(
+    f: fn(u32),
+) -> impl Fn() + use<F>
+where
+    F: Copy,
+{
+    let text = \"fn g() {\";
+    // fn h() {
+}
+
+#[cfg(test)]
+fn left_out() {
+}
+
+macro_rules! m { () => { fn in_macro() {} } }
+";
+    let source = Source::of("lib.rs", Vec::new(), text);
+    let found: Vec<_> = source
+        .functions
+        .iter()
+        .map(|f| (f.name.as_str(), f.lines, f.n_lines()))
+        .collect();
+    assert_eq!(found, [("f", (6, 14), 9), ("in_macro", (20, 20), 1)]);
+}
