@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
 
 use half::{bf16, f16};
 
-use super::access::{Addresses, Located, Request, in_each_space, lane_addresses, locate};
+use super::access::{Addresses, Located, Request, lane_addresses, locate};
 use super::context::{PathView, Step};
 use crate::checks::access::{AccessClass, WarpAccess};
 use crate::checks::observer::Observer;
@@ -25,10 +25,14 @@ pub(super) fn atomic<O: Observer>(
     op: &Atomic,
     mask: u32,
 ) -> Result<(), Stop> {
-    let mut addresses = lane_addresses(step.view, &op.address, mask);
-    in_each_space(op.space, &mut addresses, mask, |space, addresses, mask| {
-        atomic_in(step, op, space, addresses, mask)
-    })
+    let mut addresses = lane_addresses(&step.view, &op.address, mask);
+    let mut left = mask;
+    while left != 0 {
+        let (space, part) = addresses.resolve(op.space, left);
+        atomic_in(step, op, space, &addresses, part)?;
+        left &= !part;
+    }
+    Ok(())
 }
 
 fn atomic_in<O: Observer>(
@@ -49,7 +53,7 @@ fn atomic_in<O: Observer>(
         addresses,
         stride,
     };
-    let located = locate(step, &request)?;
+    let located = locate(step, request)?;
     if O::ON {
         let class = match op.kind {
             AtomicKind::CompareAndSwap => AccessClass::CompareAndSwap,
@@ -70,9 +74,9 @@ fn atomic_in<O: Observer>(
         return Err(Stop::unsupported("atom", reason));
     }
     // Nobody else's while this runs?
-    let alone = step.env.launch.exclusive || space == Space::Shared;
+    let alone = step.launch.exclusive || space == Space::Shared;
     let words = Words {
-        view: step.view,
+        view: &step.view,
         op,
         located: &located,
         addresses,

@@ -26,10 +26,10 @@ pub(super) fn arrive<O: Observer>(
     barrier: &Barrier,
 ) -> Result<Next, Stop> {
     let live = step.warp.live;
-    if barrier.aligned && path.mask != live && !gather_at_barrier(step.warp, step.view, path) {
+    if barrier.aligned && path.mask != live && !gather_at_barrier(step.warp, &step.view, path) {
         return Ok(Next::Wait);
     }
-    let operands = operands(step.view, barrier, path.mask)?;
+    let operands = operands(&step.view, barrier, path.mask)?;
     let waits = barrier.kind != BarrierKind::Arrive;
     if O::ON {
         let lanes = step.lanes(if barrier.aligned { live } else { path.mask });

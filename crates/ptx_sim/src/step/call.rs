@@ -57,7 +57,7 @@ pub(super) fn enter<O: Observer>(
         CallTarget::Pointer(slot) => pointed_to(step, path, *slot, call.next)?,
     };
     let view = step.view;
-    let launch = step.env.launch;
+    let launch = step.launch;
     let callee = launch.function(index);
     let local_base = (view.local_base + view.function.local_bytes).next_multiple_of(16);
     let needed_bytes = local_base + callee.local_bytes;
@@ -139,7 +139,7 @@ fn pointed_to<O: Observer>(
         });
     }
     let index = address.wrapping_sub(FUNCTION_BASE) / 16;
-    let known = address % 16 == 0 && step.env.launch.has_function(index as usize);
+    let known = address % 16 == 0 && step.launch.has_function(index as usize);
     if !known {
         let kind = FaultKind::BadCallTarget { address };
         return Err(Stop::fault(path.mask, kind));
@@ -152,7 +152,7 @@ pub(super) fn return_from<O: Observer>(
     step: &mut Step<'_, '_, O>,
     path: &mut Path,
 ) -> Result<Next, Stop> {
-    let launch = step.env.launch;
+    let launch = step.launch;
     let frame = &mut step.warp.frames[path.frame];
     frame.lanes &= !path.mask;
     let (from_base, callee) = (frame.local_base, launch.function(frame.function));

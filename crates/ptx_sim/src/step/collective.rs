@@ -191,6 +191,9 @@ pub(super) fn collective<O: Observer>(
             step.env.observer.converged(lanes);
         }
     }
+    if op.kind == CollectiveKind::Converge {
+        return Ok(());
+    }
     Group {
         regs,
         op,

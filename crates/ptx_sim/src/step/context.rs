@@ -30,6 +30,7 @@ pub(crate) struct Env<'a, O: Observer> {
 }
 
 /// The state that the instructions of a path see.
+#[derive(Clone, Copy)]
 pub(super) struct PathView<'a> {
     /// The function.
     pub function: &'a Function,
@@ -45,12 +46,14 @@ pub(super) struct PathView<'a> {
 /// One instruction's context. Which lanes carry it out is not part of it: an access
 /// to generic addresses is carried out space by space.
 pub(super) struct Step<'s, 'e, O: Observer> {
+    /// The launch, as `env` has it too: accesses ask for it all the time.
+    pub launch: &'e LaunchContext<'e>,
     /// The block.
     pub env: &'s mut Env<'e, O>,
     /// The warp.
     pub warp: &'s mut Warp,
     /// The call.
-    pub view: &'s PathView<'s>,
+    pub view: PathView<'s>,
     /// What observers call the instruction.
     pub number: u32,
 }

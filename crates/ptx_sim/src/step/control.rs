@@ -10,10 +10,13 @@ use crate::program::{BlockId, Slot, Terminator};
 use crate::stop::Stop;
 use crate::warp::Path;
 
-/// Carries out a block's terminator.
+/// Carries out a block's terminator, which is the function's instruction `ptx`.
 #[inline(always)]
-pub(super) fn leave<O: Observer>(mut step: Step<'_, '_, O>, path: &mut Path) -> Result<Next, Stop> {
-    let step = &mut step;
+pub(super) fn leave<O: Observer>(
+    step: &mut Step<'_, '_, O>,
+    path: &mut Path,
+    ptx: u32,
+) -> Result<Next, Stop> {
     let view = step.view;
     match &view.function.blocks[path.block as usize].terminator {
         Terminator::Jump(block) => {
@@ -57,12 +60,15 @@ pub(super) fn leave<O: Observer>(mut step: Step<'_, '_, O>, path: &mut Path) -> 
             Ok(Next::Gone)
         }
         Terminator::Trap => {
-            let printed = &step.env.launch.printed;
+            let printed = &step.launch.printed;
             let message = printed.last_of(step.env.ctaid, step.warp.index);
             Err(Stop::fault(path.mask, FaultKind::Trap { message }))
         }
         Terminator::Call(call) => call::enter(step, path, call),
-        Terminator::Barrier(barrier) => barrier::arrive(step, path, barrier),
+        Terminator::Barrier(barrier) => {
+            step.number = view.first_instruction + ptx;
+            barrier::arrive(step, path, barrier)
+        }
     }
 }
 

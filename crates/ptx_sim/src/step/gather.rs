@@ -3,7 +3,7 @@
 //! Each path waits before the instruction until together they are complete.
 
 use super::context::Step;
-use super::instruction::step;
+use super::instruction::carry_out;
 use crate::checks::observer::Observer;
 use crate::program::Insn;
 use crate::stop::Stop;
@@ -12,24 +12,18 @@ use crate::warp::{Path, PathState, Warp};
 /// A path waits at a collective instruction. If that completes its members,
 /// the instruction is carried out for all of them and they may go on.
 pub(super) fn gather<O: Observer>(
-    meeting: Step<'_, '_, O>,
+    step: &mut Step<'_, '_, O>,
     insn: &Insn,
     mut path: Path,
     mask: u32,
 ) -> Result<Path, Stop> {
-    let Step {
-        env,
-        warp,
-        view,
-        number,
-    } = meeting;
     let place = (path.frame, path.block, path.at);
     let mut union = mask;
     let mut needed = 0;
     if let PathState::AtCollective { members } = path.state {
         needed |= members;
     }
-    for other in &warp.paths {
+    for other in &step.warp.paths {
         let PathState::AtCollective { members } = other.state else {
             continue;
         };
@@ -39,28 +33,22 @@ pub(super) fn gather<O: Observer>(
         let mut theirs = other.mask;
         if let Some(guard) = insn.guard {
             // SAFETY: The frame is alive and the guard is a predicate.
-            theirs &= unsafe { view.regs.predicate(guard.slot) } ^ guard.flip;
+            theirs &= unsafe { step.view.regs.predicate(guard.slot) } ^ guard.flip;
         }
         union |= theirs;
         needed |= members;
     }
-    if needed & warp.live & !union != 0 {
+    if needed & step.warp.live & !union != 0 {
         return Ok(path);
     }
-    let all = Step {
-        env,
-        warp: &mut *warp,
-        view,
-        number,
-    };
-    match step(all, &insn.op, union) {
+    match carry_out(step, &insn.op, union) {
         Err(Stop::NeedsLanes { .. }) => {
             let message = "a complete group of lanes is told to wait";
             return Err(Stop::internal(message));
         }
         outcome => outcome?,
     }
-    for other in &mut warp.paths {
+    for other in &mut step.warp.paths {
         if matches!(other.state, PathState::AtCollective { .. })
             && (other.frame, other.block, other.at) == place
         {

@@ -9,8 +9,11 @@ use crate::warp::IDLE_POLLS;
 
 /// Carries out one instruction for the lanes of `mask`.
 #[inline]
-pub(super) fn step<O: Observer>(mut step: Step<'_, '_, O>, op: &Op, mask: u32) -> Result<(), Stop> {
-    let step = &mut step;
+pub(super) fn carry_out<O: Observer>(
+    step: &mut Step<'_, '_, O>,
+    op: &Op,
+    mask: u32,
+) -> Result<(), Stop> {
     match op {
         Op::Lanes(op) => {
             // SAFETY: The decoder checked the operands against the frame.
@@ -18,15 +21,15 @@ pub(super) fn step<O: Observer>(mut step: Step<'_, '_, O>, op: &Op, mask: u32) -
             Ok(())
         }
         Op::Predicate(op) => {
-            lanewise::combine(step.view, *op, mask);
+            lanewise::combine(&step.view, *op, mask);
             Ok(())
         }
         Op::Convert(op) => {
-            lanewise::convert(step.view, op, mask);
+            lanewise::convert(&step.view, op, mask);
             Ok(())
         }
         Op::Transfer(op) => {
-            lanewise::transfer(step.view, op, mask);
+            lanewise::transfer(&step.view, op, mask);
             Ok(())
         }
         Op::Load(op) => access::load(step, op, mask),

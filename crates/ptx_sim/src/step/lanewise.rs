@@ -88,7 +88,7 @@ pub(super) fn convert(view: &PathView<'_>, op: &Convert, mask: u32) {
 
 /// Reads a clock. Time is counted in warp instructions of this worker.
 pub(super) fn read_clock<O: Observer>(step: &Step<'_, '_, O>, op: ClockRead, mask: u32) {
-    let value = step.env.launch.clock(step.env.slice) >> op.shift;
+    let value = step.launch.clock(step.env.slice) >> op.shift;
     for lane in lanes(mask) {
         // SAFETY: The decoder made the slot for `bytes` a lane.
         unsafe { step.view.regs.set(op.d, op.bytes, lane, value) };

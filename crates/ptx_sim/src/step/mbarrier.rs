@@ -9,7 +9,7 @@
 //!
 //! Left out: barriers of other blocks of a cluster, and arrival by bulk copies.
 
-use super::access::{Addresses, Request, in_each_space, lane_addresses, locate, read64, write64};
+use super::access::{Addresses, Request, lane_addresses, locate, read64, write64};
 use super::context::{PathView, Step};
 use crate::checks::access::{AccessClass, WarpAccess};
 use crate::checks::observer::Observer;
@@ -26,10 +26,14 @@ pub(super) fn mbarrier<O: Observer>(
     op: &Mbarrier,
     mask: u32,
 ) -> Result<(), Stop> {
-    let mut addresses = lane_addresses(step.view, &op.address, mask);
-    in_each_space(op.space, &mut addresses, mask, |space, addresses, mask| {
-        in_space(step, op, space, addresses, mask)
-    })
+    let mut addresses = lane_addresses(&step.view, &op.address, mask);
+    let mut left = mask;
+    while left != 0 {
+        let (space, part) = addresses.resolve(op.space, left);
+        in_space(step, op, space, &addresses, part)?;
+        left &= !part;
+    }
+    Ok(())
 }
 
 fn in_space<O: Observer>(
@@ -57,7 +61,7 @@ fn in_space<O: Observer>(
         addresses: &addresses.lanes,
         stride: None,
     };
-    let located = locate(step, &request)?;
+    let located = locate(step, request)?;
     if let MbarrierKind::ArriveAfterCopies { .. } = op.kind {
         step.complete_copies(mask, None);
     }
@@ -73,13 +77,13 @@ fn in_space<O: Observer>(
         let host = located.host(&addresses.lanes, lane);
         // SAFETY: `locate` found eight aligned bytes.
         let old = unsafe { read64(host) };
-        let outcome = next(step.view, op, lane, BarrierWord::unpack(old));
+        let outcome = next(&step.view, op, lane, BarrierWord::unpack(old));
         let outcome = outcome.map_err(|message| {
             let message = message.to_owned();
             Stop::fault(1 << lane, FaultKind::BadBarrier { message })
         })?;
         waits |= outcome.waits;
-        answer(step.view, op, lane, old, &outcome);
+        answer(&step.view, op, lane, old, &outcome);
         if outcome.word.pack() != old {
             step.warp.idle_polls = 0;
             // SAFETY: As above.

@@ -1,7 +1,7 @@
 //! The interpreter's loop.
 
 use super::context::{Env, PathView, Step};
-use super::instruction::step;
+use super::instruction::carry_out;
 use super::next::Next;
 use super::{control, gather};
 use crate::checks::observer::Observer;
@@ -31,15 +31,22 @@ pub(crate) fn run_path<O: Observer>(
         let function = launch.function(frame.function);
         let (first_instruction, first_block) = launch.numbers(frame.function);
         let view = PathView {
-            first_instruction,
-            first_block,
             function,
             regs: frame.registers.frame(),
             local_base: frame.local_base,
+            first_instruction,
+            first_block,
+        };
+        let step = &mut Step {
+            launch,
+            env: &mut *env,
+            warp: &mut *warp,
+            view,
+            number: first_instruction,
         };
         loop {
             let block = &function.blocks[path.block as usize];
-            if let Some(merged) = join(warp, &path, block) {
+            if let Some(merged) = join(step.warp, &path, block) {
                 match merged {
                     Some(merged) => {
                         path = merged;
@@ -49,43 +56,48 @@ pub(crate) fn run_path<O: Observer>(
                 }
             }
             if path.at == 0 {
-                if env.slice <= 0 {
+                if step.env.slice <= 0 {
                     return Ok(PathEnd::Paused(path));
                 }
-                env.slice -= i64::from(block.ptx_end - block.ptx_first).max(1);
+                step.env.slice -= i64::from(block.ptx_end - block.ptx_first).max(1);
                 if O::ON {
-                    env.observer.block(view.first_block + path.block, path.mask);
+                    let number = first_block + path.block;
+                    step.env.observer.block(number, path.mask);
                 }
             }
             let first = block.first.saturating_add(path.at).min(block.end);
             let code = &function.code[first as usize..block.end as usize];
-            if let Err((done, mask, stop)) = straight(env, warp, &view, code, path.mask) {
+            if let Err((done, mask, stop)) = straight(step, code, path.mask) {
                 let insn = &code[done];
                 path.at += done as u32;
-                return match interrupted(env, warp, &view, insn, path, mask, stop) {
+                return match interrupted(step, insn, path, mask, stop) {
                     Ok(path) => Ok(PathEnd::Paused(path)),
-                    Err(stop) => Err(launch.stopped(env.ctaid, warp, (path.frame, insn.ptx), stop)),
+                    Err(stop) => Err(ended(step, &path, insn.ptx, stop)),
                 };
             }
             path.at = 0;
-            let ptx = block.ptx_end.saturating_sub(1);
-            let leaving = Step {
-                env: &mut *env,
-                warp: &mut *warp,
-                view: &view,
-                number: view.first_instruction + ptx,
-            };
-            match control::leave(leaving, &mut path) {
+            let last = block.ptx_end.saturating_sub(1);
+            match control::leave(step, &mut path, last) {
                 Ok(Next::Block) => {}
                 Ok(Next::Frame) => continue 'frame,
                 Ok(Next::Gone) => return Ok(PathEnd::Gone),
                 Ok(Next::Wait) => return Ok(PathEnd::Paused(path)),
-                Err(stop) => {
-                    return Err(launch.stopped(env.ctaid, warp, (path.frame, ptx), stop));
-                }
+                Err(stop) => return Err(ended(step, &path, last, stop)),
             }
         }
     }
+}
+
+/// The launch's error, by an instruction of a path.
+#[cold]
+fn ended<O: Observer>(
+    step: &Step<'_, '_, O>,
+    path: &Path,
+    ptx: u32,
+    stop: Stop,
+) -> Box<LaunchError> {
+    step.launch
+        .stopped(step.env.ctaid, step.warp, (path.frame, ptx), stop)
 }
 
 /// Where a path comes to the join that it is on its way to: the path that goes on
@@ -107,20 +119,19 @@ fn join(warp: &mut Warp, path: &Path, block: &Block) -> Option<Option<Path>> {
 /// one stops: its place, its lanes, and why.
 #[inline(always)]
 fn straight<O: Observer>(
-    env: &mut Env<'_, O>,
-    warp: &mut Warp,
-    view: &PathView<'_>,
+    step: &mut Step<'_, '_, O>,
     code: &[Insn],
     path_mask: u32,
 ) -> Result<(), (usize, u32, Stop)> {
+    let view = step.view;
     for (done, insn) in code.iter().enumerate() {
         let mut mask = path_mask;
-        let number = view.first_instruction + insn.ptx;
         if let Some(guard) = insn.guard {
             // SAFETY: The frame is alive and the guard is a predicate.
             mask &= unsafe { view.regs.predicate(guard.slot) } ^ guard.flip;
             if O::ON {
-                env.observer.guarded(number, mask, path_mask);
+                let number = view.first_instruction + insn.ptx;
+                step.env.observer.guarded(number, mask, path_mask);
             }
             if mask == 0 {
                 continue;
@@ -132,13 +143,8 @@ fn straight<O: Observer>(
             unsafe { (op.run)(view.regs.0, op, mask) };
             continue;
         }
-        let one = Step {
-            env: &mut *env,
-            warp: &mut *warp,
-            view,
-            number,
-        };
-        if let Err(stop) = step(one, &insn.op, mask) {
+        step.number = view.first_instruction + insn.ptx;
+        if let Err(stop) = carry_out(step, &insn.op, mask) {
             return Err((done, mask, stop));
         }
     }
@@ -149,9 +155,7 @@ fn straight<O: Observer>(
 /// before it, or goes on behind it if they were there already.
 #[cold]
 fn interrupted<O: Observer>(
-    env: &mut Env<'_, O>,
-    warp: &mut Warp,
-    view: &PathView<'_>,
+    step: &mut Step<'_, '_, O>,
     insn: &Insn,
     mut path: Path,
     mask: u32,
@@ -161,11 +165,5 @@ fn interrupted<O: Observer>(
         return Err(stop);
     };
     path.state = PathState::AtCollective { members };
-    let meeting = Step {
-        env,
-        warp,
-        view,
-        number: view.first_instruction + insn.ptx,
-    };
-    gather::gather(meeting, insn, path, mask)
+    gather::gather(step, insn, path, mask)
 }

@@ -5,9 +5,10 @@ use crate::ir::Space;
 use crate::lanes::{FULL_MASK, WARP_SIZE, lanes};
 use crate::memory::address::{space_of, window_base};
 use crate::program::AddressOperand;
-use crate::stop::Stop;
 
-/// The lanes' addresses, and what can be said of all of them.
+/// The lanes' addresses, and what can be said of all of them. Aligned, so that no
+/// vector of them crosses a cache line, let alone a page.
+#[repr(C, align(64))]
 pub(in crate::step) struct Addresses {
     /// By lane; meaningless for inactive lanes.
     pub lanes: [u64; WARP_SIZE],
@@ -17,6 +18,29 @@ pub(in crate::step) struct Addresses {
 }
 
 impl Addresses {
+    /// The space that an access goes to, and the lanes of `left` that access that one:
+    /// all, in the space that the instruction names; by generic addresses those in
+    /// the space of the first, which mostly are all. The addresses of these lanes
+    /// become addresses in that space.
+    #[inline(always)]
+    pub fn resolve(&mut self, named: Space, left: u32) -> (Space, u32) {
+        if named != Space::Generic {
+            return (named, left);
+        }
+        let space = space_of(self.lanes[left.trailing_zeros() as usize % WARP_SIZE]);
+        let mut same = 0;
+        for lane in lanes(left) {
+            same |= u32::from(space_of(self.lanes[lane]) == space) << lane;
+        }
+        let base = window_base(space);
+        if base != 0 {
+            for lane in lanes(same) {
+                self.lanes[lane] -= base;
+            }
+        }
+        (space, same)
+    }
+
     /// These, of whose stride nothing is known.
     pub fn of(lanes: [u64; WARP_SIZE]) -> Self {
         Self {
@@ -66,36 +90,4 @@ pub(in crate::step) fn lane_addresses(
         out.stride = (difference == 0).then_some(stride);
     }
     out
-}
-
-/// Calls `part` for each space that an access goes to, with addresses in that space:
-/// the one that it names, or those that its generic addresses lie in, which mostly
-/// is one.
-#[inline(always)]
-pub(in crate::step) fn in_each_space(
-    space: Space,
-    addresses: &mut Addresses,
-    mask: u32,
-    mut part: impl FnMut(Space, &Addresses, u32) -> Result<(), Stop>,
-) -> Result<(), Stop> {
-    if space != Space::Generic {
-        return part(space, addresses, mask);
-    }
-    let mut left = mask;
-    while left != 0 {
-        let space = space_of(addresses.lanes[left.trailing_zeros() as usize]);
-        let mut same = 0;
-        for lane in lanes(left) {
-            same |= u32::from(space_of(addresses.lanes[lane]) == space) << lane;
-        }
-        let base = window_base(space);
-        if base != 0 {
-            for lane in lanes(same) {
-                addresses.lanes[lane] -= base;
-            }
-        }
-        part(space, addresses, same)?;
-        left &= !same;
-    }
-    Ok(())
 }

@@ -1,7 +1,7 @@
 //! `ld` and `st`.
 
 use super::super::context::Step;
-use super::addresses::{Addresses, in_each_space, lane_addresses};
+use super::addresses::{Addresses, lane_addresses};
 use super::elements::{from_memory, to_memory};
 use super::local;
 use super::locate::{Located, Request, locate};
@@ -67,10 +67,18 @@ fn access_plain<O: Observer, const LOAD: bool>(
     op: &Access,
     mask: u32,
 ) -> Result<(), Stop> {
-    let mut addresses = lane_addresses(step.view, &op.address, mask);
-    in_each_space(op.space, &mut addresses, mask, |space, addresses, mask| {
-        access_in::<O, LOAD>(step, op, space, addresses, mask)
-    })
+    let mut addresses = lane_addresses(&step.view, &op.address, mask);
+    if op.space != Space::Generic {
+        // Mostly, and without a loop.
+        return access_in::<O, LOAD>(step, op, op.space, &addresses, mask);
+    }
+    let mut left = mask;
+    while left != 0 {
+        let (space, part) = addresses.resolve(op.space, left);
+        access_in::<O, LOAD>(step, op, space, &addresses, part)?;
+        left &= !part;
+    }
+    Ok(())
 }
 
 /// An access in one space: found, shown to the observer, carried out.
@@ -98,7 +106,7 @@ fn access_in<O: Observer, const LOAD: bool>(
         addresses,
         stride,
     };
-    let located = locate(step, &request)?;
+    let located = locate(step, request)?;
     if O::ON {
         let access = WarpAccess {
             order: op.order,
@@ -107,14 +115,14 @@ fn access_in<O: Observer, const LOAD: bool>(
         };
         step.env.observer.access(step.number, &access);
     }
-    let view = step.view;
+    let view = &step.view;
     match located {
         Located::Local if LOAD => local::load(step.warp, view, op, addresses, mask),
         Located::Local => local::store(step.warp, view, op, addresses, mask),
         Located::Biased(_) if stride == Some(u64::from(bytes)) && moves_rows(op) => {
             let first = located.host(addresses, 0);
             // Nobody else's while this runs?
-            let alone = step.env.launch.exclusive || space == Space::Shared;
+            let alone = step.launch.exclusive || space == Space::Shared;
             // SAFETY: `locate` found all lanes' bytes, aligned.
             unsafe { move_rows::<LOAD>(view, op, first, alone) };
         }

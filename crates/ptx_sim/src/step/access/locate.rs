@@ -103,15 +103,15 @@ impl<'a> Request<'a> {
 #[inline(always)]
 pub(in crate::step) fn locate<O: Observer>(
     step: &Step<'_, '_, O>,
-    request: &Request<'_>,
+    request: Request<'_>,
 ) -> Result<Located, Stop> {
-    let (low, high, bits) = span(request);
+    let (low, high, bits) = span(&request);
     let bytes = u64::from(request.bytes);
     if bits & (bytes - 1) == 0 && high.checked_add(bytes).is_some() {
         let env = &*step.env;
         match request.space {
             Space::Global | Space::Const | Space::Generic => {
-                if let Some(allocation) = env.launch.memory.find(low)
+                if let Some(allocation) = step.launch.memory.find(low)
                     && let Some(host) = allocation.host()
                     && allocation.contains(low, high - low + bytes)
                     && (request.kind == AccessKind::Load || allocation.purpose != Purpose::Constant)
@@ -132,7 +132,7 @@ pub(in crate::step) fn locate<O: Observer>(
                 }
             }
             Space::Param => {
-                let params = env.launch.params();
+                let params = step.launch.params();
                 if high + bytes <= params.1 && request.kind == AccessKind::Load {
                     return Ok(Located::Biased(params.0.cast_mut()));
                 }
@@ -145,14 +145,11 @@ pub(in crate::step) fn locate<O: Observer>(
 /// As [`locate`], lane by lane: either finds the lane at fault, or the lanes'
 /// bytes lie in several allocations.
 #[cold]
-fn locate_each<O: Observer>(
-    step: &Step<'_, '_, O>,
-    request: &Request<'_>,
-) -> Result<Located, Stop> {
+fn locate_each<O: Observer>(step: &Step<'_, '_, O>, request: Request<'_>) -> Result<Located, Stop> {
     let mut pointers = Box::new([std::ptr::null_mut(); WARP_SIZE]);
     for lane in lanes(request.mask) {
         let address = request.addresses[lane];
-        if let Err(kind) = check_lane(step, address, request) {
+        if let Err(kind) = check_lane(step, address, &request) {
             return Err(Stop::fault(1 << lane, kind));
         }
         if request.space == Space::Local {
@@ -161,9 +158,9 @@ fn locate_each<O: Observer>(
         let single = Request {
             mask: 1 << lane,
             stride: None,
-            ..*request
+            ..request
         };
-        match locate_one(step, &single)? {
+        match locate_one(step, single)? {
             Located::Biased(base) => pointers[lane] = base.wrapping_add(address as usize),
             Located::Each(_) | Located::Local => {
                 let message = format!("an access at {address:#x} passed no check and failed none");
@@ -179,7 +176,7 @@ fn locate_each<O: Observer>(
 
 /// [`locate`], not part of its caller.
 #[inline(never)]
-fn locate_one<O: Observer>(step: &Step<'_, '_, O>, request: &Request<'_>) -> Result<Located, Stop> {
+fn locate_one<O: Observer>(step: &Step<'_, '_, O>, request: Request<'_>) -> Result<Located, Stop> {
     locate(step, request)
 }
 
@@ -244,7 +241,7 @@ fn in_global<O: Observer>(
             bytes,
         });
     }
-    let memory = step.env.launch.memory;
+    let memory = step.launch.memory;
     let Some(allocation) = memory.find(address).or_else(|| memory.nearest(address)) else {
         return Ok((false, Relation::Nowhere));
     };
@@ -282,13 +279,13 @@ fn in_shared<O: Observer>(
     let total = u64::from(step.env.shared.size_bytes());
     if address >> 32 != 0 {
         let actual = space_of(address);
-        if actual != Space::Global || step.env.launch.memory.find(address).is_some() {
+        if actual != Space::Global || step.launch.memory.find(address).is_some() {
             return Err(wrong_space(address, request, actual));
         }
     }
     let past = address.checked_add(u64::from(request.bytes));
     let inside = past.is_some_and(|past| past <= total);
-    Ok((inside, step.env.launch.shared_relation(address)))
+    Ok((inside, step.launch.shared_relation(address)))
 }
 
 /// Whether a lane's bytes lie in its own memory, and where that is.
@@ -320,7 +317,7 @@ fn in_params<O: Observer>(
         kind: access,
         ..
     } = request;
-    let total = step.env.launch.params().1;
+    let total = step.launch.params().1;
     let relation = Relation::Near {
         label: "the kernel's parameters".to_owned(),
         size_bytes: total,

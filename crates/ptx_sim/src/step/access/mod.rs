@@ -13,7 +13,7 @@ mod local;
 mod locate;
 mod rows;
 
-pub(super) use addresses::{Addresses, in_each_space, lane_addresses};
+pub(super) use addresses::{Addresses, lane_addresses};
 pub(super) use host::{read8, read16, read32, read64, write8, write16, write32, write64};
 pub(super) use load_store::{load, store};
 pub(super) use locate::{Located, Request, locate};

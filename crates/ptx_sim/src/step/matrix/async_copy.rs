@@ -25,8 +25,8 @@ pub(super) fn start<O: Observer>(
     mask: u32,
 ) -> Result<(), Stop> {
     let (to, from) = (
-        lane_addresses(step.view, &op.to, mask).lanes,
-        lane_addresses(step.view, &op.from, mask).lanes,
+        lane_addresses(&step.view, &op.to, mask).lanes,
+        lane_addresses(&step.view, &op.from, mask).lanes,
     );
     let target = Request {
         space: Space::Shared,
@@ -36,7 +36,7 @@ pub(super) fn start<O: Observer>(
         addresses: &to,
         stride: None,
     };
-    locate(step, &target)?;
+    locate(step, target)?;
     let data = read_sources(step, op, &from, mask)?;
     if O::ON {
         let class = if op.bypasses {
@@ -86,7 +86,7 @@ fn read_sources<O: Observer>(
         .filter(|&lane| sizes.is_none_or(|sizes| sizes[lane] >= op.bytes))
         .fold(0, |whole, lane| whole | 1 << lane);
     if whole != 0 {
-        let located = locate(step, &source(from, op.bytes, whole))?;
+        let located = locate(step, source(from, op.bytes, whole))?;
         for lane in lanes(whole) {
             let host = located.host(from, lane);
             // SAFETY: `locate` found `op.bytes`, aligned to as many.
@@ -109,7 +109,7 @@ fn read_sources<O: Observer>(
         for (i, byte) in data[lane][..n_bytes].iter_mut().enumerate() {
             let mut address = *from;
             address[lane] = from[lane].wrapping_add(i as u64);
-            let located = locate(step, &source(&address, 1, 1 << lane))?;
+            let located = locate(step, source(&address, 1, 1 << lane))?;
             // SAFETY: `locate` found the byte.
             *byte = unsafe { read8(located.host(&address, lane)) };
         }

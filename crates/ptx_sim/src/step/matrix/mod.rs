@@ -34,7 +34,7 @@ pub(super) fn matrix<O: Observer>(
         }
         MatrixOp::Multiply(op) => {
             require_whole_warp(step.warp, mask)?;
-            multiply::multiply(step.view, op);
+            multiply::multiply(&step.view, op);
             Ok(())
         }
         MatrixOp::WmmaLoad(op) => {
@@ -47,7 +47,7 @@ pub(super) fn matrix<O: Observer>(
         }
         MatrixOp::WmmaMultiply(op) => {
             require_whole_warp(step.warp, mask)?;
-            wmma::multiply(step.view, op);
+            wmma::multiply(&step.view, op);
             Ok(())
         }
         MatrixOp::Copy(op) => async_copy::start(step, op, mask),

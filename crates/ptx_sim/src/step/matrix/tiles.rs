@@ -26,7 +26,7 @@ fn rows<O: Observer>(
     kind: AccessKind,
 ) -> Result<[*mut u8; WARP_SIZE], Stop> {
     let mask = op.address_mask();
-    let addresses = lane_addresses(step.view, &op.address, mask).lanes;
+    let addresses = lane_addresses(&step.view, &op.address, mask).lanes;
     let request = Request {
         space: Space::Shared,
         bytes: ROW_BYTES,
@@ -35,7 +35,7 @@ fn rows<O: Observer>(
         addresses: &addresses,
         stride: None,
     };
-    let located = locate(step, &request)?;
+    let located = locate(step, request)?;
     if O::ON {
         let access = request.observed(step, class);
         step.env.observer.access(step.number, &access);
@@ -52,7 +52,7 @@ fn rows<O: Observer>(
 /// `ldmatrix`
 pub(super) fn load<O: Observer>(step: &mut Step<'_, '_, O>, op: &TileMove) -> Result<(), Stop> {
     let rows = rows(step, op, AccessClass::LoadMatrix, AccessKind::Load)?;
-    let view = step.view;
+    let view = &step.view;
     for (matrix, &slot) in op.registers.iter().enumerate() {
         if !op.transposed {
             for row in 0..8 {
@@ -84,7 +84,7 @@ pub(super) fn load<O: Observer>(step: &mut Step<'_, '_, O>, op: &TileMove) -> Re
 /// `stmatrix`
 pub(super) fn store<O: Observer>(step: &mut Step<'_, '_, O>, op: &TileMove) -> Result<(), Stop> {
     let rows = rows(step, op, AccessClass::StoreMatrix, AccessKind::Store)?;
-    let view = step.view;
+    let view = &step.view;
     for (matrix, &slot) in op.registers.iter().enumerate() {
         if !op.transposed {
             for row in 0..8 {

@@ -12,7 +12,7 @@
 //! counts is that of this layout, 16 bytes at a time where a lane's elements lie
 //! side by side; that of the hardware is not documented.
 
-use super::super::access::{Addresses, Request, in_each_space, lane_addresses, locate};
+use super::super::access::{Addresses, Request, lane_addresses, locate};
 use super::super::access::{read8, read16, read32, write8, write16, write32};
 use super::super::context::{PathView, Step};
 use super::multiply::MODEL;
@@ -63,21 +63,21 @@ fn scatter(fragment: &Fragment, view: &PathView<'_>, all: &[u32]) {
 
 /// `wmma.load`
 pub(super) fn load<O: Observer>(step: &mut Step<'_, '_, O>, op: &WmmaMove) -> Result<(), Stop> {
-    let place = Place::new(step.view, op);
+    let place = Place::new(&step.view, op);
     let mut all = vec![0; place.size];
     let kinds = (AccessClass::Load, AccessKind::Load);
     place.each_chunk(step, FULL_MASK, kinds, |at, host, bytes| {
         // SAFETY: `each_chunk` gives bytes that are there, aligned.
         all[at] = unsafe { read(host, bytes) };
     })?;
-    scatter(&op.fragment, step.view, &all);
+    scatter(&op.fragment, &step.view, &all);
     Ok(())
 }
 
 /// `wmma.store`
 pub(super) fn store<O: Observer>(step: &mut Step<'_, '_, O>, op: &WmmaMove) -> Result<(), Stop> {
-    let place = Place::new(step.view, op);
-    let all = gather(&op.fragment, step.view, op.shape);
+    let place = Place::new(&step.view, op);
+    let all = gather(&op.fragment, &step.view, op.shape);
     // Lanes that hold elements again have nothing to store.
     let holders = (place.size / place.n).min(WARP_SIZE);
     let mask = FULL_MASK >> (WARP_SIZE - holders);
@@ -177,35 +177,32 @@ impl<'a> Place<'a> {
         for first in (0..self.n).step_by(chunk) {
             let addresses = std::array::from_fn(|lane| self.address(lane, first));
             let mut addresses = Addresses::of(addresses);
-            in_each_space(
-                self.op.space,
-                &mut addresses,
-                mask,
-                |space, addresses, mask| {
-                    let addresses = &addresses.lanes;
-                    let request = Request {
-                        space,
-                        bytes: (chunk * self.bytes) as u32,
-                        mask,
-                        kind,
-                        addresses,
-                        stride: None,
-                    };
-                    let located = locate(step, &request)?;
-                    if O::ON {
-                        let access = request.observed(step, class);
-                        step.env.observer.access(step.number, &access);
+            let mut left = mask;
+            while left != 0 {
+                let (space, part) = addresses.resolve(self.op.space, left);
+                let addresses = &addresses.lanes;
+                let request = Request {
+                    space,
+                    bytes: (chunk * self.bytes) as u32,
+                    mask: part,
+                    kind,
+                    addresses,
+                    stride: None,
+                };
+                let located = locate(step, request)?;
+                if O::ON {
+                    let access = request.observed(step, class);
+                    step.env.observer.access(step.number, &access);
+                }
+                for lane in lanes(part) {
+                    let host = located.host(addresses, lane);
+                    for e in 0..chunk {
+                        let at = self.number(lane, first + e);
+                        element(at, host.wrapping_add(e * self.bytes), self.bytes);
                     }
-                    for lane in lanes(mask) {
-                        let host = located.host(addresses, lane);
-                        for e in 0..chunk {
-                            let at = self.number(lane, first + e);
-                            element(at, host.wrapping_add(e * self.bytes), self.bytes);
-                        }
-                    }
-                    Ok(())
-                },
-            )?;
+                }
+                left &= !part;
+            }
         }
         Ok(())
     }
