@@ -46,6 +46,7 @@ mod warp;
 pub use buffer::Buffer;
 pub use bytemuck::Pod;
 pub use call::{Argument, Call, Dim};
+pub use checks::access::AccessClass;
 pub use checks::count;
 pub use device::{Device, DeviceConfig, LoadedModule, MemoryError};
 pub use diagnostics::LaunchError;

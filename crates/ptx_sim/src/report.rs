@@ -8,7 +8,7 @@ use crate::checks::access::AccessClass;
 use crate::checks::counters::{Counters, MemoryRecord, SpaceCost};
 use crate::context::source_of;
 use crate::diagnostics::Source;
-use crate::ir;
+use crate::ir::{self, Space};
 use crate::module::Module;
 
 /// What a launch counted, and how long it took.
@@ -156,6 +156,12 @@ pub struct InstructionCounts {
     pub executions: u64,
     /// Times that a thread carried it out.
     pub thread_executions: u64,
+    /// What it does to memory, if it accessed any.
+    pub class: Option<AccessClass>,
+    /// Where it accessed memory, generic addresses resolved. Where that is in several
+    /// spaces, shared memory goes before global, and that before local: an
+    /// asynchronous copy's is the one of its target.
+    pub space: Option<Space>,
     /// Memory requests.
     pub requests: u64,
     /// Shared memory: wavefronts.
@@ -230,6 +236,14 @@ impl Report {
                 opcode: instruction.opcode.clone(),
                 executions: executed.warps,
                 thread_executions: executed.threads,
+                class: record.class,
+                space: record.spaces.first_of(&[
+                    Space::Shared,
+                    Space::Global,
+                    Space::Local,
+                    Space::Const,
+                    Space::Param,
+                ]),
                 requests: sum.requests,
                 wavefronts: sum.wavefronts,
                 ideal_wavefronts: sum.ideal_wavefronts,
@@ -295,106 +309,97 @@ impl Details {
 }
 
 impl Counts {
+    /// Adds what an instruction's accesses cost.
     fn record(&mut self, record: &MemoryRecord) {
-        let Some(class) = record.class else { return };
-        let MemoryRecord {
-            shared,
-            global,
-            local,
-            ..
-        } = record;
-        let banks = |requests: &mut u64, wavefronts: &mut u64, conflicts: &mut u64| {
-            *requests += shared.requests;
-            *wavefronts += shared.wavefronts;
-            *conflicts += shared.conflicts;
-        };
-        let sectors = |requests: &mut u64, sectors: &mut u64, cost: &SpaceCost| {
-            *requests += cost.requests;
-            *sectors += cost.sectors;
-        };
-        match class {
-            AccessClass::Load => {
-                banks(
-                    &mut self.shared_load_requests,
-                    &mut self.shared_load_wavefronts,
-                    &mut self.shared_load_conflicts,
-                );
-                sectors(
-                    &mut self.global_load_requests,
-                    &mut self.global_load_sectors,
-                    global,
-                );
-                self.global_load_bytes += global.bytes;
-                sectors(
-                    &mut self.local_load_requests,
-                    &mut self.local_load_sectors,
-                    local,
-                );
+        match record.class {
+            None => {}
+            Some(AccessClass::Load) => self.record_load(record),
+            Some(AccessClass::Store) => self.record_store(record),
+            Some(AccessClass::Reduction) => {
+                self.record_shared_atomic(record);
+                let requests = &mut self.global_red_requests;
+                add_sectors(requests, &mut self.global_red_sectors, &record.global);
             }
-            AccessClass::Store => {
-                banks(
-                    &mut self.shared_store_requests,
-                    &mut self.shared_store_wavefronts,
-                    &mut self.shared_store_conflicts,
-                );
-                sectors(
-                    &mut self.global_store_requests,
-                    &mut self.global_store_sectors,
-                    global,
-                );
-                self.global_store_bytes += global.bytes;
-                sectors(
-                    &mut self.local_store_requests,
-                    &mut self.local_store_sectors,
-                    local,
-                );
+            Some(AccessClass::Atomic | AccessClass::CompareAndSwap | AccessClass::Increment) => {
+                self.record_shared_atomic(record);
+                let requests = &mut self.global_atomic_requests;
+                add_sectors(requests, &mut self.global_atomic_sectors, &record.global);
             }
-            AccessClass::Atomic
-            | AccessClass::Reduction
-            | AccessClass::CompareAndSwap
-            | AccessClass::Increment => {
-                banks(
-                    &mut self.shared_atomic_requests,
-                    &mut self.shared_atomic_wavefronts,
-                    &mut self.shared_atomic_conflicts,
-                );
-                if class != AccessClass::Reduction {
-                    sectors(
-                        &mut self.global_atomic_requests,
-                        &mut self.global_atomic_sectors,
-                        global,
-                    );
-                } else {
-                    sectors(
-                        &mut self.global_red_requests,
-                        &mut self.global_red_sectors,
-                        global,
-                    );
-                }
-            }
-            AccessClass::LoadMatrix => banks(
+            Some(AccessClass::LoadMatrix) => add_banks(
                 &mut self.ldmatrix_requests,
                 &mut self.ldmatrix_wavefronts,
                 &mut self.ldmatrix_conflicts,
+                record,
             ),
-            AccessClass::StoreMatrix => banks(
+            Some(AccessClass::StoreMatrix) => add_banks(
                 &mut self.stmatrix_requests,
                 &mut self.stmatrix_wavefronts,
                 &mut self.stmatrix_conflicts,
+                record,
             ),
-            AccessClass::AsyncCopy | AccessClass::AsyncCopyBypass => {
-                banks(
+            Some(AccessClass::AsyncCopy | AccessClass::AsyncCopyBypass) => {
+                add_banks(
                     &mut self.async_copy_requests,
                     &mut self.async_copy_wavefronts,
                     &mut self.async_copy_conflicts,
+                    record,
                 );
-                sectors(
-                    &mut self.global_load_requests,
-                    &mut self.global_load_sectors,
-                    global,
-                );
-                self.global_load_bytes += global.bytes;
+                self.record_global_load(record);
             }
         }
     }
+
+    fn record_load(&mut self, record: &MemoryRecord) {
+        add_banks(
+            &mut self.shared_load_requests,
+            &mut self.shared_load_wavefronts,
+            &mut self.shared_load_conflicts,
+            record,
+        );
+        self.record_global_load(record);
+        let requests = &mut self.local_load_requests;
+        add_sectors(requests, &mut self.local_load_sectors, &record.local);
+    }
+
+    fn record_global_load(&mut self, record: &MemoryRecord) {
+        let requests = &mut self.global_load_requests;
+        add_sectors(requests, &mut self.global_load_sectors, &record.global);
+        self.global_load_bytes += record.global.bytes;
+    }
+
+    fn record_store(&mut self, record: &MemoryRecord) {
+        add_banks(
+            &mut self.shared_store_requests,
+            &mut self.shared_store_wavefronts,
+            &mut self.shared_store_conflicts,
+            record,
+        );
+        let requests = &mut self.global_store_requests;
+        add_sectors(requests, &mut self.global_store_sectors, &record.global);
+        self.global_store_bytes += record.global.bytes;
+        let requests = &mut self.local_store_requests;
+        add_sectors(requests, &mut self.local_store_sectors, &record.local);
+    }
+
+    fn record_shared_atomic(&mut self, record: &MemoryRecord) {
+        add_banks(
+            &mut self.shared_atomic_requests,
+            &mut self.shared_atomic_wavefronts,
+            &mut self.shared_atomic_conflicts,
+            record,
+        );
+    }
+}
+
+/// Adds what a record's accesses cost in shared memory.
+fn add_banks(requests: &mut u64, wavefronts: &mut u64, conflicts: &mut u64, record: &MemoryRecord) {
+    *requests += record.shared.requests;
+    *wavefronts += record.shared.wavefronts;
+    *conflicts += record.shared.conflicts;
+}
+
+/// Adds what accesses cost in global or local memory.
+fn add_sectors(requests: &mut u64, sectors: &mut u64, cost: &SpaceCost) {
+    *requests += cost.requests;
+    *sectors += cost.sectors;
 }

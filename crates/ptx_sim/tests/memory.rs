@@ -280,3 +280,56 @@ fn shared_memory_starts_as_ones_in_every_block() {
     let (out, _) = run_with(&ptx, [4, 1, 1], [1, 1, 1], 0, &[0; 4], options).unwrap();
     assert_eq!(out, vec![u64::MAX; 4]);
 }
+
+#[test]
+fn an_instruction_says_what_it_accessed_and_where() {
+    const TEXT: &str = r#"
+        .version 8.0
+        .target sm_80
+        .address_size 64
+        .visible .entry k(.param .u64 data)
+        {
+            .shared .align 16 .b8 line[16];
+            .local .align 4 .b8 own[4];
+            .reg .pred %p;
+            .reg .b32 %r<4>;
+            .reg .b64 %rd<3>;
+            ld.param.u64 %rd0, [data];
+            mov.u32 %r3, line;
+            mov.u64 %rd1, line;
+            cvta.shared.u64 %rd2, %rd1;
+            ld.global.u32 %r0, [%rd0];
+            st.u32 [%rd2], %r0;
+            ld.u32 %r1, [%rd0];
+            red.shared.add.u32 [%rd1], %r1;
+            st.local.u32 [own], %r1;
+            cp.async.ca.shared.global [%r3], [%rd0], 4;
+            cp.async.wait_all;
+            setp.ne.u32 %p, %r3, %r3;
+            @%p ld.shared.u32 %r2, [%r3];
+            ret;
+        }"#;
+    use ptx_sim::AccessClass::{AsyncCopy, Load, Reduction, Store};
+    use ptx_sim::ir::Space::{Global, Local, Shared};
+    let mut device = ptx_sim::Device::new();
+    let module = ptx_sim::Module::parse(TEXT).expect("it is PTX");
+    let loaded = device.load(&module).expect("there is memory");
+    let data = device.upload(&[3_u32], "data").expect("there is memory");
+    let report = device.call(&loaded, "k").arg(data).run().expect("it runs");
+    let instructions = report.instructions();
+    let of = |opcode: &str| {
+        let found = instructions.iter().find(|i| i.opcode == opcode);
+        found.map(|i| (i.class, i.space)).expect("it was executed")
+    };
+    assert_eq!(of("ld.global.u32"), (Some(Load), Some(Global)));
+    // By generic addresses.
+    assert_eq!(of("st.u32"), (Some(Store), Some(Shared)));
+    assert_eq!(of("ld.u32"), (Some(Load), Some(Global)));
+    assert_eq!(of("red.shared.add.u32"), (Some(Reduction), Some(Shared)));
+    assert_eq!(of("st.local.u32"), (Some(Store), Some(Local)));
+    let copy = of("cp.async.ca.shared.global");
+    assert_eq!(copy, (Some(AsyncCopy), Some(Shared)));
+    // Neither where it stood nor guarded out in every lane.
+    assert_eq!(of("mov.u64"), (None, None));
+    assert_eq!(of("ld.shared.u32"), (None, None));
+}

@@ -25,6 +25,7 @@ use crate::counts::InstructionCounts;
 use crate::engine::sim::Sim;
 use crate::engine::{Engine, PtxModule};
 use crate::registry::{Registered, Shape};
+use ptx_sim::ir;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -200,29 +201,17 @@ fn rows(instructions: &[InstructionCounts], ptx: &str, source: &str) -> Vec<Row>
         .collect()
 }
 
-/// Where an instruction accesses memory, if it does.
+/// Where an instruction accessed memory, if it did.
 fn space(counted: &InstructionCounts) -> Option<Space> {
-    let mut parts = counted.opcode.split('.');
-    let operation = parts.next().unwrap_or_default();
-    let has = |part: &str| counted.opcode.split('.').any(|p| p == part);
-    match operation {
-        "ldmatrix" | "stmatrix" => Some(Space::Shared),
-        "cp" if has("async") && has("global") => Some(Space::GlobalToShared),
-        "ld" | "ldu" | "st" | "atom" | "red" => {
-            if has("param") {
-                None
-            } else if has("shared") {
-                Some(Space::Shared)
-            } else if has("local") {
-                Some(Space::Local)
-            } else if has("global") || has("const") || counted.wavefronts == 0 {
-                Some(Space::Global)
-            } else {
-                // A generic address that turned out to be shared.
-                Some(Space::Shared)
-            }
-        }
-        _ => None,
+    use ptx_sim::AccessClass::{AsyncCopy, AsyncCopyBypass};
+    if let Some(AsyncCopy | AsyncCopyBypass) = counted.class {
+        return Some(Space::GlobalToShared);
+    }
+    match counted.space? {
+        ir::Space::Shared => Some(Space::Shared),
+        ir::Space::Local => Some(Space::Local),
+        ir::Space::Global | ir::Space::Const | ir::Space::Generic => Some(Space::Global),
+        ir::Space::Param => None,
     }
 }
 

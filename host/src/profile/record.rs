@@ -59,6 +59,8 @@ impl Recorded {
 fn add(sum: &mut InstructionCounts, other: &InstructionCounts) {
     sum.executions += other.executions;
     sum.thread_executions += other.thread_executions;
+    sum.class = sum.class.or(other.class);
+    sum.space = sum.space.or(other.space);
     sum.requests += other.requests;
     sum.wavefronts += other.wavefronts;
     sum.ideal_wavefronts += other.ideal_wavefronts;

@@ -4,8 +4,9 @@ use crate::ir::Space;
 use crate::program::{Order, Scope};
 
 /// What a warp's memory instruction does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum AccessClass {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum AccessClass {
     /// `ld`
     Load,
     /// `st`

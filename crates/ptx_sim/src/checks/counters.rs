@@ -64,10 +64,29 @@ impl SpaceCost {
     }
 }
 
+/// A set of state spaces, a bit each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Spaces(u8);
+
+impl Spaces {
+    #[inline(always)]
+    fn add(&mut self, space: Space) {
+        self.0 |= 1 << space as u8;
+    }
+
+    /// The first of these spaces that it has.
+    pub fn first_of(self, spaces: &[Space]) -> Option<Space> {
+        let has = |space: &Space| self.0 >> *space as u8 & 1 != 0;
+        spaces.iter().copied().find(has)
+    }
+}
+
 /// A memory instruction's record.
 #[derive(Clone, Debug)]
 pub(crate) struct MemoryRecord {
     pub class: Option<AccessClass>,
+    /// The spaces that it accessed.
+    pub spaces: Spaces,
     pub shared: SpaceCost,
     pub global: SpaceCost,
     pub local: SpaceCost,
@@ -78,6 +97,7 @@ pub(crate) struct MemoryRecord {
 impl MemoryRecord {
     const NONE: Self = Self {
         class: None,
+        spaces: Spaces(0),
         shared: SpaceCost::NONE,
         global: SpaceCost::NONE,
         local: SpaceCost::NONE,
@@ -144,6 +164,7 @@ impl Counters {
             let theirs = &other.records[place as usize - 1];
             let mine = self.record_mut(instruction);
             mine.class = mine.class.or(theirs.class);
+            mine.spaces.0 |= theirs.spaces.0;
             mine.shared.add(&theirs.shared);
             mine.global.add(&theirs.global);
             mine.local.add(&theirs.local);
@@ -172,6 +193,7 @@ impl Counters {
     pub fn access(&mut self, instruction: u32, access: &WarpAccess<'_>) {
         let record = self.record_mut(instruction as usize);
         record.class = Some(access.class);
+        record.spaces.add(access.space);
         // Lanes of an asynchronous copy that only fill with zeros fetch nothing.
         let fetching;
         let access = match access.lane_bytes {

@@ -82,3 +82,18 @@ pub(crate) enum Finding {
         other_threads: Option<u32>,
     },
 }
+
+impl Finding {
+    /// The thread that it is reported of.
+    pub fn this(&self) -> &Side {
+        match self {
+            Self::Race { this, .. }
+            | Self::Unwritten { this, .. }
+            | Self::InFlight { this, .. }
+            | Self::AbsentSource { this, .. }
+            | Self::DifferentMasks { this, .. }
+            | Self::DifferentBarriers { this, .. }
+            | Self::DifferentCounts { this, .. } => this,
+        }
+    }
+}

@@ -193,21 +193,9 @@ impl<'a> Checks<'a> {
             return;
         }
         if reads && !access.overwrites {
-            let missing = if is_shared {
-                block.written.missing(access)
-            } else {
-                self.written.missing(access)
-            };
-            if let Some(lane) = missing {
-                let finding = unwritten(instruction, access, lane, flags);
-                if is_shared {
-                    block.unwritten.get_or_insert(finding);
-                } else {
-                    self.unwritten.get_or_insert(finding);
-                }
-            }
+            self.note_unwritten(place, instruction, access, flags);
         }
-
+        let block = &mut *self.blocks[place];
         if synchronises(access) {
             flags |= Site::SYNCHRONISES;
             if access.scope == Scope::Device {
@@ -255,6 +243,27 @@ impl<'a> Checks<'a> {
             } else {
                 self.written.mark(access);
             }
+        }
+    }
+
+    /// Notes the first read of what nobody wrote.
+    fn note_unwritten(
+        &mut self,
+        place: usize,
+        instruction: u32,
+        access: &WarpAccess<'_>,
+        flags: u8,
+    ) {
+        let (written, first) = if access.space == Space::Shared {
+            let BlockState {
+                written, unwritten, ..
+            } = &mut *self.blocks[place];
+            (written.missing(access), unwritten)
+        } else {
+            (self.written.missing(access), &mut self.unwritten)
+        };
+        if let Some(lane) = written {
+            first.get_or_insert(unwritten(instruction, access, lane, flags));
         }
     }
 

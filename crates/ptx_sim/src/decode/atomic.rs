@@ -1,7 +1,7 @@
 //! `atom` and `red`.
 
 use crate::ir::{Operand, Space, Type};
-use crate::program::{Atomic, AtomicKind, AtomicType, Op, Order};
+use crate::program::{Atomic, AtomicKind, AtomicType, Op, Order, Slot};
 
 use super::decoder::{Decoded, Decoder};
 use super::modifiers::{take_order, take_space, take_vector};
@@ -23,44 +23,10 @@ impl Decoder<'_> {
         let space = take_space(op)?;
         op.ignore(&["noftz", "L2::cache_hint"]);
         let n = take_vector(op);
-        let kind = op
-            .take_if(|part| {
-                Some(match part {
-                    "add" => AtomicKind::Add,
-                    "and" => AtomicKind::And,
-                    "or" => AtomicKind::Or,
-                    "xor" => AtomicKind::Xor,
-                    "exch" => AtomicKind::Exchange,
-                    "cas" => AtomicKind::CompareAndSwap,
-                    "inc" => AtomicKind::Increment,
-                    "dec" => AtomicKind::Decrement,
-                    "min" => AtomicKind::Min,
-                    "max" => AtomicKind::Max,
-                    _ => return None,
-                })
-            })
-            .ok_or("no operation given")?;
+        let kind = take_kind(op)?;
         let ty = op.ty()?;
-        let atomic_type = match ty {
-            Type::S32 | Type::S64 => AtomicType::Signed,
-            Type::F16 => AtomicType::F16,
-            Type::F16x2 => AtomicType::F16x2,
-            Type::Bf16 => AtomicType::Bf16,
-            Type::Bf16x2 => AtomicType::Bf16x2,
-            Type::F32 => AtomicType::F32,
-            Type::F64 => AtomicType::F64,
-            Type::U32 | Type::U64 | Type::B16 | Type::B32 | Type::B64 | Type::B128 => {
-                AtomicType::Unsigned
-            }
-            other => return Err(format!("there are no atomics on {other}")),
-        };
-        let swaps = matches!(kind, AtomicKind::Exchange | AtomicKind::CompareAndSwap);
-        if ty.size_bytes() == 16 && !swaps {
-            return Err("128-bit atomics can only exchange".to_owned());
-        }
-        if ty.size_bytes() == 2 && atomic_type == AtomicType::Unsigned && !swaps {
-            return Err("16-bit atomics can only exchange, or add floats".to_owned());
-        }
+        let atomic_type = type_of(ty, kind)?;
+        let swaps = swaps(kind);
         let bytes = ty.size_bytes();
         let register = type_of_width(bytes);
         let mut operands = operands.iter();
@@ -96,16 +62,10 @@ impl Decoder<'_> {
         for element in elements(value, n)? {
             slots.push(self.source(element, register)?);
         }
-        let mut old = Vec::new();
-        if let Some(operand) = old_operand {
-            if n == 1 {
-                old.push(self.optional_destination(operand, register)?);
-            } else {
-                for element in elements(operand, n)? {
-                    old.push(self.optional_destination(element, register)?);
-                }
-            }
-        }
+        let old = match old_operand {
+            Some(operand) => self.old_values(operand, n, register)?,
+            None => Vec::new(),
+        };
         let swap = swap.map(|s| self.source(s, register)).transpose()?;
         self.emit(Op::Atomic(Box::new(Atomic {
             space,
@@ -123,4 +83,69 @@ impl Decoder<'_> {
         })));
         Ok(())
     }
+
+    /// Where the `n` values that were in memory go.
+    fn old_values(
+        &mut self,
+        operand: &Operand,
+        n: usize,
+        register: Type,
+    ) -> Decoded<Vec<Option<Slot>>> {
+        if n == 1 {
+            return Ok(vec![self.optional_destination(operand, register)?]);
+        }
+        elements(operand, n)?
+            .iter()
+            .map(|element| self.optional_destination(element, register))
+            .collect()
+    }
+}
+
+/// Takes the operation.
+fn take_kind(op: &mut Opcode<'_>) -> Decoded<AtomicKind> {
+    let kind = op.take_if(|part| {
+        Some(match part {
+            "add" => AtomicKind::Add,
+            "and" => AtomicKind::And,
+            "or" => AtomicKind::Or,
+            "xor" => AtomicKind::Xor,
+            "exch" => AtomicKind::Exchange,
+            "cas" => AtomicKind::CompareAndSwap,
+            "inc" => AtomicKind::Increment,
+            "dec" => AtomicKind::Decrement,
+            "min" => AtomicKind::Min,
+            "max" => AtomicKind::Max,
+            _ => return None,
+        })
+    });
+    kind.ok_or_else(|| "no operation given".to_owned())
+}
+
+/// Whether an operation replaces the word whatever it is.
+fn swaps(kind: AtomicKind) -> bool {
+    matches!(kind, AtomicKind::Exchange | AtomicKind::CompareAndSwap)
+}
+
+/// What an operation takes values of a type for.
+fn type_of(ty: Type, kind: AtomicKind) -> Decoded<AtomicType> {
+    let atomic_type = match ty {
+        Type::S32 | Type::S64 => AtomicType::Signed,
+        Type::F16 => AtomicType::F16,
+        Type::F16x2 => AtomicType::F16x2,
+        Type::Bf16 => AtomicType::Bf16,
+        Type::Bf16x2 => AtomicType::Bf16x2,
+        Type::F32 => AtomicType::F32,
+        Type::F64 => AtomicType::F64,
+        Type::U32 | Type::U64 | Type::B16 | Type::B32 | Type::B64 | Type::B128 => {
+            AtomicType::Unsigned
+        }
+        other => return Err(format!("there are no atomics on {other}")),
+    };
+    if ty.size_bytes() == 16 && !swaps(kind) {
+        return Err("128-bit atomics can only exchange".to_owned());
+    }
+    if ty.size_bytes() == 2 && atomic_type == AtomicType::Unsigned && !swaps(kind) {
+        return Err("16-bit atomics can only exchange, or add floats".to_owned());
+    }
+    Ok(atomic_type)
 }

@@ -68,92 +68,110 @@ impl Decoder<'_> {
             d => (d, None),
         };
         match op.name {
-            "vote" => {
-                let kind = op
-                    .take_if(|part| {
-                        Some(match part {
-                            "all" => CollectiveKind::All,
-                            "any" => CollectiveKind::Any,
-                            "uni" => CollectiveKind::Uniform,
-                            "ballot" => CollectiveKind::Ballot,
-                            _ => return None,
-                        })
-                    })
-                    .ok_or("no mode given")?;
-                let ty = op.ty()?;
-                let [a, members] = rest else {
-                    return Err("vote takes three operands".to_owned());
-                };
-                let a = self.predicate(a)?;
-                let members = self.source(members, Type::B32)?;
-                let d = self.optional_destination(d, ty)?;
-                self.collective_op(kind, d, None, Some(a.slot), a.flip, Some(members))
-            }
-            "match" => {
-                let is_all = op.take("all");
-                op.take("any");
-                let ty = op.ty()?;
-                let [a, members] = rest else {
-                    return Err("match takes three operands".to_owned());
-                };
-                let a = self.source(a, ty)?;
-                let members = self.source(members, Type::B32)?;
-                let d = self.optional_destination(d, Type::B32)?;
-                let p = match p {
-                    Some(p) => self.optional_destination(p, Type::Pred)?,
-                    None => None,
-                };
-                let bytes = ty.size_bytes();
-                let kind = if is_all {
-                    CollectiveKind::MatchAll { bytes }
-                } else {
-                    CollectiveKind::MatchAny { bytes }
-                };
-                self.collective_op(kind, d, p, Some(a), 0, Some(members))
-            }
-            "redux" => {
-                let signed = op.has("s32");
-                let reduction = op
-                    .take_if(|part| {
-                        Some(match part {
-                            "add" => Reduction::Add,
-                            "min" if signed => Reduction::MinS,
-                            "min" => Reduction::MinU,
-                            "max" if signed => Reduction::MaxS,
-                            "max" => Reduction::MaxU,
-                            "and" => Reduction::And,
-                            "or" => Reduction::Or,
-                            "xor" => Reduction::Xor,
-                            _ => return None,
-                        })
-                    })
-                    .ok_or("no operation given")?;
-                let ty = op.ty()?;
-                if !matches!(ty, Type::U32 | Type::S32 | Type::B32) {
-                    return Err(format!("redux on {ty} is not supported"));
-                }
-                let [a, members] = rest else {
-                    return Err("redux takes three operands".to_owned());
-                };
-                let a = self.source(a, ty)?;
-                let members = self.source(members, Type::B32)?;
-                let d = self.optional_destination(d, ty)?;
-                let kind = CollectiveKind::Reduce(reduction);
-                self.collective_op(kind, d, None, Some(a), 0, Some(members))
-            }
-            _ => {
-                let [members] = rest else {
-                    return Err("elect.sync takes two operands".to_owned());
-                };
-                let members = self.source(members, Type::B32)?;
-                let d = self.optional_destination(d, Type::B32)?;
-                let p = match p {
-                    Some(p) => self.optional_destination(p, Type::Pred)?,
-                    None => None,
-                };
-                self.collective_op(CollectiveKind::Elect, d, p, None, 0, Some(members))
-            }
+            "vote" => self.vote(op, d, rest),
+            "match" => self.match_values(op, d, p, rest),
+            "redux" => self.reduce(op, d, rest),
+            _ => self.elect(d, p, rest),
         }
+    }
+
+    /// `vote.sync`
+    fn vote(&mut self, op: &mut Opcode<'_>, d: &Operand, rest: &[Operand]) -> Decoded<()> {
+        let kind = op
+            .take_if(|part| {
+                Some(match part {
+                    "all" => CollectiveKind::All,
+                    "any" => CollectiveKind::Any,
+                    "uni" => CollectiveKind::Uniform,
+                    "ballot" => CollectiveKind::Ballot,
+                    _ => return None,
+                })
+            })
+            .ok_or("no mode given")?;
+        let ty = op.ty()?;
+        let [a, members] = rest else {
+            return Err("vote takes three operands".to_owned());
+        };
+        let a = self.predicate(a)?;
+        let members = self.source(members, Type::B32)?;
+        let d = self.optional_destination(d, ty)?;
+        self.collective_op(kind, d, None, Some(a.slot), a.flip, Some(members))
+    }
+
+    /// `match.sync`
+    fn match_values(
+        &mut self,
+        op: &mut Opcode<'_>,
+        d: &Operand,
+        p: Option<&Operand>,
+        rest: &[Operand],
+    ) -> Decoded<()> {
+        let is_all = op.take("all");
+        op.take("any");
+        let ty = op.ty()?;
+        let [a, members] = rest else {
+            return Err("match takes three operands".to_owned());
+        };
+        let a = self.source(a, ty)?;
+        let members = self.source(members, Type::B32)?;
+        let d = self.optional_destination(d, Type::B32)?;
+        let p = match p {
+            Some(p) => self.optional_destination(p, Type::Pred)?,
+            None => None,
+        };
+        let bytes = ty.size_bytes();
+        let kind = if is_all {
+            CollectiveKind::MatchAll { bytes }
+        } else {
+            CollectiveKind::MatchAny { bytes }
+        };
+        self.collective_op(kind, d, p, Some(a), 0, Some(members))
+    }
+
+    /// `redux.sync`
+    fn reduce(&mut self, op: &mut Opcode<'_>, d: &Operand, rest: &[Operand]) -> Decoded<()> {
+        let signed = op.has("s32");
+        let reduction = op
+            .take_if(|part| {
+                Some(match part {
+                    "add" => Reduction::Add,
+                    "min" if signed => Reduction::MinS,
+                    "min" => Reduction::MinU,
+                    "max" if signed => Reduction::MaxS,
+                    "max" => Reduction::MaxU,
+                    "and" => Reduction::And,
+                    "or" => Reduction::Or,
+                    "xor" => Reduction::Xor,
+                    _ => return None,
+                })
+            })
+            .ok_or("no operation given")?;
+        let ty = op.ty()?;
+        if !matches!(ty, Type::U32 | Type::S32 | Type::B32) {
+            return Err(format!("redux on {ty} is not supported"));
+        }
+        let [a, members] = rest else {
+            return Err("redux takes three operands".to_owned());
+        };
+        let a = self.source(a, ty)?;
+        let members = self.source(members, Type::B32)?;
+        let d = self.optional_destination(d, ty)?;
+        let kind = CollectiveKind::Reduce(reduction);
+        self.collective_op(kind, d, None, Some(a), 0, Some(members))
+    }
+
+    /// `elect.sync`
+    fn elect(&mut self, d: &Operand, p: Option<&Operand>, rest: &[Operand]) -> Decoded<()> {
+        let [members] = rest else {
+            return Err("elect.sync takes two operands".to_owned());
+        };
+        let members = self.source(members, Type::B32)?;
+        let d = self.optional_destination(d, Type::B32)?;
+        let p = match p {
+            Some(p) => self.optional_destination(p, Type::Pred)?,
+            None => None,
+        };
+        self.collective_op(CollectiveKind::Elect, d, p, None, 0, Some(members))
     }
 
     /// `bar.warp.sync`

@@ -64,24 +64,7 @@ pub(crate) fn decode(
         carry: None,
     };
     let mut blocks = Blocks::find(function, body).build(&mut decoder, body);
-    let joins = cfg::joins(&blocks, function.is_entry);
-    for (i, join) in joins.iter().enumerate() {
-        match &mut blocks[i].terminator {
-            Terminator::Branch { join: place, .. } | Terminator::Switch { join: place, .. } => {
-                *place = *join;
-                if let Some(join) = join {
-                    blocks[*join as usize].is_join = true;
-                }
-            }
-            // Calls through pointers may go different ways.
-            Terminator::Call(call) => {
-                if let Some(next) = call.next {
-                    blocks[next as usize].is_join = true;
-                }
-            }
-            _ => {}
-        }
-    }
+    mark_joins(&mut blocks, function.is_entry);
     let zeroed = decoder
         .frame
         .slots_of(|register| at_entry.contains(register));
@@ -99,6 +82,28 @@ pub(crate) fn decode(
         n_instructions: body.len() as u32,
         variables: decoder.variables,
         callees: decoder.callees,
+    }
+}
+
+/// Finds where lanes that went different ways meet again.
+fn mark_joins(blocks: &mut [Block], is_entry: bool) {
+    let joins = cfg::joins(blocks, is_entry);
+    for (i, join) in joins.iter().enumerate() {
+        match &mut blocks[i].terminator {
+            Terminator::Branch { join: place, .. } | Terminator::Switch { join: place, .. } => {
+                *place = *join;
+                if let Some(join) = join {
+                    blocks[*join as usize].is_join = true;
+                }
+            }
+            // Calls through pointers may go different ways.
+            Terminator::Call(call) => {
+                if let Some(next) = call.next {
+                    blocks[next as usize].is_join = true;
+                }
+            }
+            _ => {}
+        }
     }
 }
 

@@ -17,37 +17,11 @@ impl Decoder<'_> {
             (Order::Weak, _) => None,
             (order, _) => Some(order),
         };
-        let by_parity = op.take("parity");
-        // Only a promise of the kernel's.
-        op.ignore(&["noComplete", "b64"]);
-        let (kind, order) = if op.take("init") {
-            (MbarrierKind::Init, Order::Weak)
-        } else if op.take("inval") {
-            (MbarrierKind::Invalidate, Order::Weak)
-        } else if op.take("pending_count") {
+        if op.has("pending_count") {
+            op.ignore(&["pending_count", "noComplete", "b64"]);
             return self.pending_count(operands);
-        } else if op.has("arrive") || op.has("arrive_drop") {
-            let drops = op.take("arrive_drop");
-            op.ignore(&["arrive"]);
-            let expects = op.take("expect_tx");
-            (MbarrierKind::Arrive { drops, expects }, Order::Release)
-        } else if op.has("expect_tx") || op.has("complete_tx") {
-            let completes = op.take("complete_tx");
-            op.ignore(&["expect_tx"]);
-            (MbarrierKind::Expect { completes }, Order::Relaxed)
-        } else if op.has("test_wait") || op.has("try_wait") {
-            let may_sleep = op.take("try_wait");
-            op.ignore(&["test_wait"]);
-            (
-                MbarrierKind::Wait {
-                    by_parity,
-                    may_sleep,
-                },
-                Order::Acquire,
-            )
-        } else {
-            return Err("the instruction is not known".to_owned());
-        };
+        }
+        let (kind, order) = take_kind(op)?;
         let space = take_space(op)?;
         let has_result = matches!(
             kind,
@@ -130,4 +104,35 @@ impl Decoder<'_> {
         self.lanes(run, d, &[state]);
         Ok(())
     }
+}
+
+/// Takes what is done, with the order that it has if none is given.
+fn take_kind(op: &mut Opcode<'_>) -> Decoded<(MbarrierKind, Order)> {
+    let by_parity = op.take("parity");
+    // Only a promise of the kernel's.
+    op.ignore(&["noComplete", "b64"]);
+    Ok(if op.take("init") {
+        (MbarrierKind::Init, Order::Weak)
+    } else if op.take("inval") {
+        (MbarrierKind::Invalidate, Order::Weak)
+    } else if op.has("arrive") || op.has("arrive_drop") {
+        let drops = op.take("arrive_drop");
+        op.ignore(&["arrive"]);
+        let expects = op.take("expect_tx");
+        (MbarrierKind::Arrive { drops, expects }, Order::Release)
+    } else if op.has("expect_tx") || op.has("complete_tx") {
+        let completes = op.take("complete_tx");
+        op.ignore(&["expect_tx"]);
+        (MbarrierKind::Expect { completes }, Order::Relaxed)
+    } else if op.has("test_wait") || op.has("try_wait") {
+        let may_sleep = op.take("try_wait");
+        op.ignore(&["test_wait"]);
+        let kind = MbarrierKind::Wait {
+            by_parity,
+            may_sleep,
+        };
+        (kind, Order::Acquire)
+    } else {
+        return Err("the instruction is not known".to_owned());
+    })
 }

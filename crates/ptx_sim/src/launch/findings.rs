@@ -7,97 +7,74 @@ use crate::ir::Space;
 
 impl LaunchContext<'_> {
     /// A finding as the launch's error.
-    pub(crate) fn finding(&self, finding: Finding) -> LaunchError {
-        let (this, kind) = match finding {
-            Finding::Race { at, this, other } => (
-                this,
-                FaultKind::Race {
-                    access: this.kind,
-                    space: at.space,
-                    address: at.address,
-                    bytes: at.bytes,
-                    relation: self.relation(at),
-                    other: Box::new(self.side(&other)),
-                },
-            ),
-            Finding::Unwritten { at, this } => (
-                this,
-                FaultKind::Unwritten {
-                    access: this.kind,
-                    space: at.space,
-                    address: at.address,
-                    bytes: at.bytes,
-                    relation: self.relation(at),
-                },
-            ),
-            Finding::InFlight { at, this, copy } => (
-                this,
-                FaultKind::CopyInFlight {
-                    access: this.kind,
-                    space: at.space,
-                    address: at.address,
-                    bytes: at.bytes,
-                    relation: self.relation(at),
-                    copy: Box::new(self.side(&copy)),
-                },
-            ),
-            Finding::AbsentSource {
-                this,
-                source,
-                present,
-            } => (
-                this,
-                FaultKind::AbsentSource {
-                    source_lane: source,
-                    present,
-                },
-            ),
-            Finding::DifferentMasks {
-                this,
-                members,
-                other_lane,
-                other_members,
-            } => (
-                this,
-                FaultKind::DifferentMasks {
-                    members,
-                    other_lane,
-                    other_members,
-                },
-            ),
-            Finding::DifferentBarriers {
-                barrier,
-                this,
-                other,
-            } => (
-                this,
-                FaultKind::DifferentBarriers {
-                    barrier,
-                    other: Box::new(self.side(&other)),
-                },
-            ),
-            Finding::DifferentCounts {
-                barrier,
-                this,
-                threads,
-                other,
-                other_threads,
-            } => (
-                this,
-                FaultKind::DifferentCounts {
-                    barrier,
-                    threads,
-                    other_threads,
-                    other: Box::new(self.side(&other)),
-                },
-            ),
-        };
-        let AccessSide { place, thread, .. } = self.side(&this);
+    pub(super) fn finding(&self, finding: Finding) -> LaunchError {
+        let AccessSide { place, thread, .. } = self.side(finding.this());
         LaunchError::Fault(Box::new(Fault {
-            kind,
+            kind: self.kind(finding),
             place,
             thread,
         }))
+    }
+
+    /// What a finding is.
+    fn kind(&self, finding: Finding) -> FaultKind {
+        match finding {
+            Finding::Race { at, this, other } => FaultKind::Race {
+                access: this.kind,
+                space: at.space,
+                address: at.address,
+                bytes: at.bytes,
+                relation: self.relation(at),
+                other: Box::new(self.side(&other)),
+            },
+            Finding::Unwritten { at, this } => FaultKind::Unwritten {
+                access: this.kind,
+                space: at.space,
+                address: at.address,
+                bytes: at.bytes,
+                relation: self.relation(at),
+            },
+            Finding::InFlight { at, this, copy } => FaultKind::CopyInFlight {
+                access: this.kind,
+                space: at.space,
+                address: at.address,
+                bytes: at.bytes,
+                relation: self.relation(at),
+                copy: Box::new(self.side(&copy)),
+            },
+            Finding::AbsentSource {
+                source, present, ..
+            } => FaultKind::AbsentSource {
+                source_lane: source,
+                present,
+            },
+            Finding::DifferentMasks {
+                members,
+                other_lane,
+                other_members,
+                ..
+            } => FaultKind::DifferentMasks {
+                members,
+                other_lane,
+                other_members,
+            },
+            Finding::DifferentBarriers { barrier, other, .. } => FaultKind::DifferentBarriers {
+                barrier,
+                other: Box::new(self.side(&other)),
+            },
+            Finding::DifferentCounts {
+                barrier,
+                threads,
+                other,
+                other_threads,
+                ..
+            } => FaultKind::DifferentCounts {
+                barrier,
+                threads,
+                other_threads,
+                other: Box::new(self.side(&other)),
+            },
+        }
     }
 
     /// A thread and its instruction as they are reported.

@@ -17,16 +17,9 @@ const MOST_LINES: usize = 80;
 
 /// Functions over the limit, as `file: function`. To be emptied, never to be added to.
 const TOO_LONG: &[&str] = &[
-    "report.rs: record",
-    "numeric/tile.rs: multiply",
-    "launch/findings.rs: finding",
-    "diagnostics/text.rs: fmt",
     "diagnostics/advice.rs: advice",
-    "decode/mbarrier.rs: mbarrier",
-    "decode/function.rs: decode",
-    "decode/collective.rs: collective",
-    "decode/atomic.rs: atomic",
-    "checks/watch.rs: shared_or_global",
+    "diagnostics/text.rs: fmt",
+    "numeric/tile.rs: multiply",
 ];
 
 fn the_source() -> Vec<Source> {
