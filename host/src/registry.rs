@@ -292,9 +292,34 @@ pub struct NoMatch {
     pub near: Vec<&'static str>,
 }
 
+/// A name that is not that of one kernel.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum NotOne {
+    /// It is nobody's name.
+    #[error(transparent)]
+    NoMatch(#[from] NoMatch),
+    /// It is the name of a lesson with several kernels.
+    #[error("`{lesson}` is a lesson; name one of its kernels:{}", listed(.kernels))]
+    Lesson {
+        /// The lesson's name.
+        lesson: &'static str,
+        /// Its kernels, and what each does differently.
+        kernels: Vec<(&'static str, &'static str)>,
+    },
+}
+
+/// A line for each kernel: its name, and what it does differently.
+fn listed(kernels: &[(&str, &str)]) -> String {
+    let widest = kernels.iter().map(|(name, _)| name.len()).max();
+    let widest = widest.unwrap_or(0);
+    let lines = kernels.iter();
+    let lines = lines.map(|(name, technique)| format!("\n  {name:widest$}  {technique}"));
+    lines.collect()
+}
+
 fn suggestion(near: &[&str]) -> String {
     if near.is_empty() {
-        return "`lockstep list` shows all names".to_owned();
+        return format!("`{} list` shows all names", crate::cli::command_words());
     }
     let names: Vec<_> = near.iter().map(|name| format!("`{name}`")).collect();
     format!("near names: {}", names.join(", "))
@@ -325,36 +350,59 @@ pub fn matching(filters: &[String]) -> Result<Vec<Registered>, NoMatch> {
         .collect())
 }
 
-/// The kernel of that name.
+/// The kernel of that name, or the only one of the lesson of that name.
 ///
 /// # Errors
 ///
-/// There is none.
-pub fn kernel(id: &str) -> Result<Registered, NoMatch> {
-    kernels()
-        .find(|registered| registered.kernel.id == id)
-        .ok_or_else(|| NoMatch {
-            wanted: id.to_owned(),
-            near: near_names(id),
-        })
+/// There is none, or the lesson has several.
+pub fn kernel(name: &str) -> Result<Registered, NotOne> {
+    if let Some(registered) = kernels().find(|registered| registered.kernel.id == name) {
+        return Ok(registered);
+    }
+    let Some(&lesson) = LESSONS.iter().find(|lesson| lesson.id == name) else {
+        return Err(NotOne::NoMatch(NoMatch {
+            wanted: name.to_owned(),
+            near: near_names(name),
+        }));
+    };
+    match lesson.kernels {
+        [kernel] => Ok(Registered { lesson, kernel }),
+        kernels => Err(NotOne::Lesson {
+            lesson: lesson.id,
+            kernels: kernels.iter().map(|k| (k.id, k.technique)).collect(),
+        }),
+    }
 }
 
+/// The names that hold what was wanted; if none does, some that are spelt like it.
 fn near_names(wanted: &str) -> Vec<&'static str> {
-    let mut names: Vec<(f64, &'static str)> = LESSONS
-        .iter()
-        .map(|lesson| lesson.id)
-        .chain(kernels().map(|registered| registered.kernel.id))
-        .map(|name| (strsim::jaro_winkler(wanted, name), name))
-        .filter(|&(likeness, _)| likeness > 0.7)
-        .collect();
+    const MOST_PARTS: usize = 12;
+    const MOST: usize = 3;
+    const LEAST_LIKENESS: f64 = 0.7;
+    let likeness = |name: &str| match name.contains(wanted) {
+        true => 1.0 + strsim::jaro_winkler(wanted, name),
+        false => strsim::jaro_winkler(wanted, name),
+    };
+    let mut names: Vec<(f64, &'static str)> = Vec::new();
+    let ids = kernels().map(|registered| registered.kernel.id);
+    for name in LESSONS.iter().map(|lesson| lesson.id).chain(ids) {
+        // A lesson and its kernel may have one name.
+        if likeness(name) > LEAST_LIKENESS && !names.iter().any(|(_, other)| *other == name) {
+            names.push((likeness(name), name));
+        }
+    }
     names.sort_by(|a, b| b.0.total_cmp(&a.0));
-    names.truncate(3);
+    let has_parts = names.first().is_some_and(|(likeness, _)| *likeness > 1.0);
+    if has_parts {
+        names.retain(|(likeness, _)| *likeness > 1.0);
+    }
+    names.truncate(if has_parts { MOST_PARTS } else { MOST });
     names.into_iter().map(|(_, name)| name).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Shape, kernels, matching};
+    use super::{LESSONS, NotOne, Shape, kernel, kernels, matching};
     use std::collections::HashSet;
 
     #[test]
@@ -388,6 +436,36 @@ mod tests {
     }
 
     #[test]
+    fn a_lessons_name_stands_for_its_only_kernel() {
+        for lesson in LESSONS {
+            let is_kernel = kernels().any(|registered| registered.kernel.id == lesson.id);
+            match kernel(lesson.id) {
+                Ok(found) => assert!(
+                    is_kernel || lesson.kernels.len() == 1,
+                    "{}",
+                    found.kernel.id
+                ),
+                Err(NotOne::Lesson { kernels, .. }) => {
+                    assert!(!is_kernel && kernels.len() > 1, "{}", lesson.id);
+                }
+                Err(NotOne::NoMatch(error)) => panic!("{error}"),
+            }
+        }
+        let error = kernel("transpose").err().expect("it has seven").to_string();
+        assert!(error.starts_with("`transpose` is a lesson; name one of its kernels:\n"));
+        assert!(
+            error.contains("  transpose_padded               tile row padded by one element"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn parts_of_names_find_them() {
+        let error = kernel("swizzled").err().expect("a part").to_string();
+        assert!(error.contains("`transpose_swizzled`"), "{error}");
+    }
+
+    #[test]
     fn a_wrong_filter_suggests_names() {
         let error = matching(&["transpose_swizled".to_owned()])
             .err()
@@ -401,6 +479,7 @@ mod tests {
         let error = matching(&["qqq".to_owned()])
             .err()
             .expect("nothing like it");
-        assert!(error.to_string().contains("lockstep list"));
+        let words = format!("`{} list`", crate::cli::command_words());
+        assert!(error.to_string().contains(&words), "{error}");
     }
 }

@@ -21,6 +21,7 @@ mod run_all;
 mod sanitize;
 mod sim_bench;
 mod tools;
+mod words;
 
 use crate::engine::{EngineError, PtxModule};
 use crate::kernels::{self, KernelsError};
@@ -28,6 +29,8 @@ use crate::registry::Registered;
 use clap::{Parser, Subcommand};
 use std::io;
 use std::process::ExitCode;
+
+pub use words::command_words;
 
 const AFTER_HELP: &str = "\
 Exit status:

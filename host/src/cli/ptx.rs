@@ -10,7 +10,7 @@ use std::process::Command;
 /// Options of `ptx`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The kernel's name, as `lockstep list` shows it.
+    /// The kernel's name, as `list` shows it, or that of a lesson with one kernel.
     kernel: String,
 
     /// The machine code instead, by ptxas and nvdisasm.
