@@ -42,6 +42,8 @@ pub struct CaseResult {
     pub status: Status,
     /// Why it did not pass.
     pub reason: Option<String>,
+    /// Whether a profile shows more of why it failed.
+    pub can_be_profiled: bool,
     /// What it measured.
     pub figures: Figures,
     /// How long it took here, all in all.
@@ -91,6 +93,7 @@ pub fn run(
 fn run_case(engine: &dyn Engine, case: &Case, clocking: Option<Clocking>) -> CaseResult {
     let Registered { lesson, kernel } = case.registered;
     let started = Instant::now();
+    let mut can_be_profiled = false;
     let (status, reason, figures) = match not_runnable(engine, case) {
         Some(reason) => (Status::NotRun, Some(reason), Figures::default()),
         None => {
@@ -105,6 +108,7 @@ fn run_case(engine: &dyn Engine, case: &Case, clocking: Option<Clocking>) -> Cas
                 ),
                 Ok(()) => (Status::Passed, None, figures),
                 Err(error) => {
+                    can_be_profiled = error.can_be_profiled();
                     let status = if error.is_not_run() {
                         Status::NotRun
                     } else {
@@ -121,6 +125,7 @@ fn run_case(engine: &dyn Engine, case: &Case, clocking: Option<Clocking>) -> Cas
         shape: case.shape.clone(),
         status,
         reason,
+        can_be_profiled,
         figures,
         elapsed: started.elapsed(),
     }

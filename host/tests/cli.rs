@@ -7,13 +7,14 @@ fn lockstep(arguments: &[&str]) -> Output {
     command(arguments).output().expect("the program runs")
 }
 
-/// Without the surroundings' wishes about colours, engines and tools.
+/// Without the surroundings' wishes about colours, widths, engines and tools.
 fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lockstep"));
     command
         .args(arguments)
         .env_remove("NO_COLOR")
-        .env_remove("CLICOLOR_FORCE");
+        .env_remove("CLICOLOR_FORCE")
+        .env_remove("COLUMNS");
     command
 }
 

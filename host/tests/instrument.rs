@@ -1,33 +1,16 @@
 //! The simulator as an instrument, from the command line: `check-counters` and
 //! `profile`.
 
+mod support;
+
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
+use support::{command, edited, told, with_bad_load, without_xor};
 
-const DATA: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/../crates/ptx_sim/tests/data/h200-access-counters.csv"
-);
+const DATA: &str = "../crates/ptx_sim/tests/data/h200-access-counters.csv";
 
-/// The program without a driver, whatever the machine has.
 fn lockstep(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_lockstep"))
-        .args(arguments)
-        .env("LOCKSTEP_LIBCUDA", "/nonexistent/libcuda.so.1")
-        .env_remove("NO_COLOR")
-        .env_remove("CLICOLOR_FORCE")
-        .output()
-        .expect("the program runs")
-}
-
-/// Status, stdout and stderr.
-fn told(output: &Output) -> (Option<i32>, String, String) {
-    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("UTF-8");
-    (
-        output.status.code(),
-        text(&output.stdout),
-        text(&output.stderr),
-    )
+    command(arguments).output().expect("the program runs")
 }
 
 fn check(folder: &Path, text: &str) -> (Option<i32>, String, String) {
@@ -166,6 +149,194 @@ fn wrong_profiles_are_usage_errors() {
         assert_eq!(status, Some(2), "{error}");
         assert!(error.contains(words), "{error}");
     }
+}
+
+/// Profiles a kernel of an edited module at 64×64, with files; gives what was told,
+/// the JSON and the page.
+fn profile_edited(
+    kernel: &str,
+    edit: impl Fn(&str) -> String,
+) -> ((Option<i32>, String, String), serde_json::Value, String) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    let (json, html) = (path("profile.json"), path("profile.html"));
+    let ptx = edited(folder.path(), kernel, edit);
+    let ptx = ptx.to_string_lossy();
+    let output = lockstep(&[
+        "profile",
+        kernel,
+        "--shape=64x64",
+        "--ptx",
+        &ptx,
+        "--json",
+        &json,
+        "--html",
+        &html,
+    ]);
+    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
+    let json = serde_json::from_str(&read(&json)).unwrap_or_default();
+    (told(&output), json, read(&html))
+}
+
+/// The counts are bad, so the profile is what one wants to see.
+#[test]
+fn a_kernel_without_its_swizzle_is_profiled_and_the_difference_named() {
+    let ((status, out, error), json, _) =
+        profile_edited("transpose_swizzled", |text| without_xor(text, 2));
+    assert_eq!(status, Some(1), "{out}{error}");
+    let difference = "differs from the catalogue: bank conflicts per shared load request: \
+                      expected 0, counted 31, at transpose.rs:";
+    for words in [
+        "32-way bank conflict (load from shared memory), 31 of 32",
+        "*tile.add(layout(x, y) as usize)",
+        "ncu --csv",
+        difference,
+    ] {
+        assert!(out.contains(words), "`{words}` is missing in:\n{out}");
+    }
+    // It is the last that is said, where a terminal ends up.
+    let last = out.lines().last().unwrap_or_default();
+    assert!(last.starts_with("differs from"), "{last}");
+    assert!(!out.contains("the result is wrong"), "{out}");
+    // The line with the conflicts is the line that differs.
+    let (place, _) = out.split_once(": 32-way").expect("seen above");
+    let place = place.lines().last().unwrap_or_default();
+    assert!(last.ends_with(&format!("at {place}")), "{last}");
+
+    assert_eq!(json["rows"][2]["ways"], 32);
+    assert_eq!(json["trouble"], serde_json::Value::Null);
+    assert_eq!(json["differences"][0]["counted"], 31.0);
+    assert_eq!(json["differences"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn a_kernel_with_a_wrong_result_is_profiled_and_its_element_named() {
+    let ((status, out, error), json, _) =
+        profile_edited("transpose_swizzled", |text| without_xor(text, 1));
+    assert_eq!(status, Some(1), "{out}{error}");
+    assert!(out.contains("sectors 1,024 (ideal 1,024)"), "{out}");
+    let last = out.lines().last().unwrap_or_default();
+    assert!(
+        last.starts_with(
+            "the result is wrong: 3968 of 4096 elements are wrong; first at row 0, column 1:"
+        ),
+        "{last}"
+    );
+    let wrong = json["trouble"]["wrong_result"].as_str();
+    assert!(wrong.is_some_and(|told| told.starts_with("3968")), "{json}");
+    assert_eq!(json["rows"].as_array().map(Vec::len), Some(4));
+}
+
+/// A wrong result does not hide that the counts are bad too.
+#[test]
+fn a_wrong_result_with_bad_counts_is_told_with_both() {
+    let ((status, out, error), json, _) = profile_edited("transpose_swizzled", |text| {
+        // Every block as if it were the first: right for that one alone.
+        without_xor(text, 2).replace("%ctaid.x;", "%tid.z;")
+    });
+    assert_eq!(status, Some(1), "{error}");
+    assert!(out.contains("the result is wrong: "), "{out}");
+    assert!(
+        out.contains("differs from the catalogue: bank conflicts"),
+        "{out}"
+    );
+    assert!(json["trouble"]["wrong_result"].is_string(), "{json}");
+}
+
+/// What had run when a launch failed depends on the host's threads, so there is no
+/// profile, but the lines at fault.
+#[test]
+fn a_fault_is_told_with_its_lines() {
+    let ((status, out, error), json, html) =
+        profile_edited("transpose_coalesced_read", with_bad_load);
+    assert_eq!((status, &*out), (Some(1), ""), "{error}");
+    assert!(json.is_null() && html.is_empty());
+    for words in ["past the end of", "gpu-kernels/src/transpose.rs:", "\n>  "] {
+        assert!(error.contains(words), "`{words}` is missing in: {error}");
+    }
+    let line = error.lines().find(|line| line.starts_with('>'));
+    assert!(
+        line.is_some_and(|line| line.contains("*output.add(element(")),
+        "{error}"
+    );
+}
+
+/// `run-all` names the line as well, and what to type to see more.
+#[test]
+fn a_run_names_the_line_and_the_command_to_look_at_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = |kernel: &str, edit: &dyn Fn(&str) -> String| {
+        let ptx = edited(folder.path(), kernel, edit);
+        let ptx = ptx.to_string_lossy().into_owned();
+        let output = lockstep(&[
+            "run-all",
+            "--engine=sim",
+            "--quick",
+            "--filter",
+            kernel,
+            "--ptx",
+            &ptx,
+        ]);
+        let (status, out, error) = told(&output);
+        assert_eq!(status, Some(1), "{out}{error}");
+        (out, ptx)
+    };
+    let (out, ptx) = run("transpose_swizzled", &|text| without_xor(text, 2));
+    assert!(
+        out.contains("expected 0, counted 31, at transpose.rs:"),
+        "{out}"
+    );
+    let look = format!(
+        "to look at it: cargo xtask profile transpose_swizzled --shape=256x256 --ptx {ptx}\n"
+    );
+    assert!(out.contains(&look), "{out}");
+    // What it says to type is right.
+    let words = look.split_whitespace().skip(6).collect::<Vec<_>>();
+    let (status, out, error) = told(&lockstep(&words));
+    assert_eq!(status, Some(1), "{out}{error}");
+    assert!(out.contains("32-way bank conflict"), "{out}");
+
+    let (out, _) = run("transpose_coalesced_read", &with_bad_load);
+    assert!(out.contains("at gpu-kernels/src/transpose.rs:"), "{out}");
+    assert!(
+        out.contains("to look at it: cargo xtask profile transpose_coalesced_read"),
+        "{out}"
+    );
+}
+
+/// A lesson's name stands for its kernel if it has one only.
+#[test]
+fn a_lessons_name_lists_its_kernels() {
+    for command in ["profile", "ptx"] {
+        let (status, out, error) = told(&lockstep(&[command, "transpose"]));
+        assert_eq!((status, &*out), (Some(2), ""), "{error}");
+        for words in [
+            "`transpose` is a lesson; name one of its kernels:",
+            "transpose_padded               tile row padded by one element",
+        ] {
+            assert!(error.contains(words), "`{words}` is missing in: {error}");
+        }
+        assert!(!error.contains("near names"), "{error}");
+        let (status, _, error) = told(&lockstep(&[command, "tranpose"]));
+        assert_eq!(status, Some(2));
+        assert!(error.contains("near names: `transpose`"), "{error}");
+    }
+    let (_, _, error) = told(&lockstep(&["ptx", "qqq"]));
+    assert!(
+        error.contains("`cargo xtask list` shows all names"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_file_without_the_kernel_is_a_usage_error() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("none.ptx");
+    std::fs::write(&path, ".version 8.0\n.target sm_80\n").expect("a file");
+    let path = path.to_string_lossy();
+    let (status, _, error) = told(&lockstep(&["profile", "copy", "--ptx", &path]));
+    assert_eq!(status, Some(2), "{error}");
+    assert!(error.contains("has no entry `copy`"), "{error}");
 }
 
 /// Without a GPU the prediction is printed, and that nothing was measured is said.

@@ -178,6 +178,8 @@ pub struct InstructionCounts {
     pub ideal_sectors: u64,
     /// Global and local memory: distinct bytes asked for, request by request.
     pub bytes: u64,
+    /// Its share of the launch's totals.
+    pub counts: Counts,
 }
 
 impl Report {
@@ -216,6 +218,12 @@ impl Report {
                 record,
                 ..
             } = executed;
+            let mut counts = Counts {
+                warp_instructions: executed.warps,
+                thread_instructions: executed.threads,
+                ..Counts::default()
+            };
+            counts.record(record);
             let mut sum = record.shared;
             for other in [&record.global, &record.local] {
                 sum.requests += other.requests;
@@ -252,6 +260,7 @@ impl Report {
                 sectors: sum.sectors,
                 ideal_sectors: sum.ideal_sectors,
                 bytes: sum.bytes,
+                counts,
             });
         });
         instructions.sort_by_key(|i| i.ptx_line);

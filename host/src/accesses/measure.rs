@@ -123,8 +123,8 @@ pub fn launch_all(
             // SAFETY: the parameters are those that `instructions::ptx` gives the
             // entry, and `memory` has the bytes that offsets may reach.
             let launch = unsafe { Prepared::by_name(instruction.entry, config, params) }?;
-            let counts = engine.launch(&launch, Observe::Counts)?;
-            Ok(counts.map(|counts| of_simulator(instruction, &counts)))
+            let report = engine.launch(&launch, Observe::Counts)?;
+            Ok(report.map(|report| of_simulator(instruction, &report.counts)))
         })
         .collect()
 }

@@ -15,6 +15,7 @@ use crate::measure::Times;
 use crate::registry::{self, Effort, Registered, Shape};
 use crate::report::bench::{BenchReport, Peer};
 use crate::report::bench_table;
+use crate::report::width::Width;
 use crate::run::{self, Case, CaseResult, Status};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -171,9 +172,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         comparison.as_ref().map(|(_, comparison)| comparison),
     );
     let mut out = anstream::stdout().lock();
-    bench_table::write(&mut out, &report)?;
+    let width = Width::of_stdout();
+    bench_table::write(&mut out, &report, width)?;
     if let Some((name, comparison)) = &comparison {
-        bench_table::write_comparison(&mut out, name, comparison)?;
+        bench_table::write_comparison(&mut out, name, comparison, width)?;
     }
     for wrong in &results[..n_wrong_twins] {
         writeln!(
@@ -456,6 +458,7 @@ mod tests {
             shape: Shape::of(&[8]),
             status,
             reason: None,
+            can_be_profiled: false,
             figures: Figures::default(),
             elapsed: Duration::ZERO,
         };

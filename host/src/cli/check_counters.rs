@@ -5,7 +5,8 @@ use super::{Exit, Stop, ncu};
 use crate::accesses::file::{self, Numbered};
 use crate::accesses::{Case, Counted, instructions, measure, patterns, rules};
 use crate::engine::{self, EngineChoice, EngineError, EngineKind, PtxModule};
-use crate::report::table::{BAD, GOOD};
+use crate::report::table::{BAD, GOOD, labelled};
+use crate::report::width::{Width, indented, shell};
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -78,6 +79,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     if let (true, Some(seed)) = (args.command, args.fresh) {
         let arguments = launch_arguments(args, seed).join(" ");
         let command = ncu::command_line(None, &measure::all_metrics(), &arguments);
+        let command = shell(&command, Width::of_stdout().prose());
         writeln!(anstream::stdout().lock(), "{command}")?;
         return Ok(Exit::Passed);
     }
@@ -108,6 +110,7 @@ fn read(path: &Path) -> Result<Vec<Numbered>, Stop> {
 /// Holds every case against the rules, and prints those that differ.
 fn compare(cases: &[Numbered]) -> Result<Exit, Stop> {
     let mut out = anstream::stdout().lock();
+    let columns = Width::of_stdout().prose();
     let mut n_agree = 0;
     for Numbered { line, case } in cases {
         let by_rule = rules::predict(case)
@@ -124,14 +127,19 @@ fn compare(cases: &[Numbered]) -> Result<Exit, Stop> {
                 format!("{column}: expected {expected}, got {got}")
             })
             .collect();
-        writeln!(
-            out,
-            "{BAD}line {line}{BAD:#}: {}\n  {}, {} bytes a lane, mask {:08x}, offsets {}",
-            differences.join("; "),
+        let differences = differences.join("; ");
+        let case = format!(
+            "{}, {} bytes per lane, mask {:08x}, offsets {}",
             case.instruction,
             case.bytes,
             case.mask,
             case.offsets.map(|offset| offset.to_string()).join(" "),
+        );
+        writeln!(
+            out,
+            "{}\n{}",
+            labelled(&format!("line {line}"), BAD, &differences, columns),
+            indented(&case, 2, columns)
         )?;
     }
     let all = n_agree == cases.len();

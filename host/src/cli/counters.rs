@@ -3,6 +3,8 @@
 use super::{Exit, Stop};
 use crate::report::counters::{self, METRICS};
 use crate::report::ncu;
+use crate::report::table::{HEADING, labelled};
+use crate::report::width::{Width, shell};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -30,11 +32,11 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     let mut out = anstream::stdout().lock();
     let (Some(ncu_path), Some(sim)) = (&args.ncu, &args.sim) else {
         let metrics: Vec<_> = METRICS.iter().map(|metric| metric.ncu).collect();
-        writeln!(
-            out,
+        let command = format!(
             "ncu --csv --page raw --clock-control none --metrics {} ./lockstep run-all --engine gpu --once --full > ncu.csv",
             metrics.join(",")
-        )?;
+        );
+        writeln!(out, "{}", shell(&command, Width::of_stdout().prose()))?;
         return Ok(Exit::Passed);
     };
     let because = |path: &Path, what: String| {
@@ -48,22 +50,22 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         .map_err(|error| because(sim, format!("no results file: {error}")))?;
     let comparison = counters::compare(&hardware, &simulator).map_err(|what| because(sim, what))?;
 
+    let columns = Width::of_stdout().prose();
     let agree = |row: &&counters::Compared| row.simulator == row.hardware;
     for row in comparison.compared.iter().filter(|row| !agree(row)) {
         let excess = row.hardware as f64 / row.simulator as f64 - 1.0;
-        writeln!(
-            out,
-            "{} {}: {} {} by rule, {} on the hardware ({:+.3}%)",
-            row.kernel,
-            row.shape,
+        let figures = format!(
+            "{} {} by rule, {} on the hardware ({:+.3}%)",
             row.metric,
             row.simulator,
             row.hardware,
             100.0 * excess
-        )?;
+        );
+        let label = format!("{} {}", row.kernel, row.shape);
+        writeln!(out, "{}", labelled(&label, HEADING, &figures, columns))?;
     }
     for kernel in &comparison.left_out {
-        writeln!(out, "left out: {kernel}")?;
+        writeln!(out, "{}", labelled("left out", HEADING, kernel, columns))?;
     }
     let n_agree = comparison.compared.iter().filter(agree).count();
     writeln!(

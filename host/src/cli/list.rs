@@ -3,8 +3,9 @@
 use super::{Exit, Stop};
 use crate::registry::{KernelEntry, LESSONS, Lesson};
 use crate::report::table::{FAINT, HEADING};
+use crate::report::width::{Width, indented, wrap};
 use serde::Serialize;
-use std::io::Write;
+use std::io::{self, Write};
 
 /// Options of `list`.
 #[derive(Debug, clap::Args)]
@@ -101,30 +102,45 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         writeln!(out)?;
         return Ok(Exit::Passed);
     }
-    let width = LESSONS
-        .iter()
-        .flat_map(|lesson| lesson.kernels)
-        .map(|kernel| kernel.id.len())
-        .max()
-        .unwrap_or(0);
+    write(&mut out, Width::of_stdout())?;
+    out.flush()?;
+    Ok(Exit::Passed)
+}
+
+/// For people.
+fn write(out: &mut dyn Write, width: Width) -> io::Result<()> {
+    /// Columns before a kernel's name, or before what it does below it.
+    const INDENT: usize = 4;
+    /// Between the two on one line.
+    const GAP: usize = 2;
+    /// What it does has at least so many columns beside its name.
+    const NARROWEST: usize = 30;
+    let kernels = LESSONS.iter().flat_map(|lesson| lesson.kernels);
+    let widest = kernels.map(|kernel| kernel.id.len()).max().unwrap_or(0);
+    let column = INDENT + widest + GAP;
+    let is_stacked = width.columns() < column + NARROWEST;
+    let column = if is_stacked { INDENT + GAP } else { column };
     for (index, lesson) in LESSONS.iter().enumerate() {
         if index != 0 {
             writeln!(out)?;
         }
-        writeln!(
-            out,
-            "{HEADING}{}{HEADING:#} {FAINT}({}){FAINT:#}",
-            lesson.id, lesson.source
-        )?;
-        writeln!(out, "  {}", lesson.idea)?;
+        let Lesson {
+            id, source, idea, ..
+        } = lesson;
+        writeln!(out, "{HEADING}{id}{HEADING:#} {FAINT}({source}){FAINT:#}")?;
+        writeln!(out, "{}", indented(idea, 2, width.columns()))?;
         for kernel in lesson.kernels {
-            writeln!(
-                out,
-                "    {:width$}  {FAINT}{}{FAINT:#}",
-                kernel.id, kernel.technique
-            )?;
+            let lines = wrap(kernel.technique, width.columns() - column);
+            let mut before = format!("{:INDENT$}{:widest$}{:GAP$}", "", kernel.id, "");
+            if is_stacked {
+                writeln!(out, "{:INDENT$}{}", "", kernel.id)?;
+                before = " ".repeat(column);
+            }
+            for line in lines {
+                writeln!(out, "{before}{FAINT}{line}{FAINT:#}")?;
+                before = " ".repeat(column);
+            }
         }
     }
-    out.flush()?;
-    Ok(Exit::Passed)
+    Ok(())
 }

@@ -45,7 +45,8 @@ Environment:
   LOCKSTEP_TIME_LIMIT_S=N   seconds after which a GPU kernel is taken to never end (60)
   CUDA_VISIBLE_DEVICES      which GPU is used: the first of these
   CUDA_HOME                 where `ptx --sass` looks for ptxas and nvdisasm first
-  NO_COLOR                  no colours";
+  NO_COLOR                  no colours
+  COLUMNS                   how wide tables are where stdout is no terminal (100)";
 
 /// CUDA kernels in Rust, run and checked on a GPU or on the PTX simulator.
 #[derive(Debug, Parser)]

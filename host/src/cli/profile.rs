@@ -1,25 +1,39 @@
 //! `lockstep profile KERNEL`: where its memory work is done, and what is wasted.
 
 use super::progress::say;
-use super::{Exit, Stop, ncu};
+use super::run_all::{check_writable, read_module};
+use super::{Exit, Stop, command_words, ncu};
 use crate::bench::CaseError;
 use crate::engine::gpu::Gpu;
-use crate::engine::{Engine, EngineKind, PtxModule};
+use crate::engine::{Engine, PtxModule};
 use crate::kernels;
-use crate::profile::{self, Profile, hardware, html, text, verdict};
-use crate::registry::{self, Effort, Registered, Shape};
+use crate::profile::excerpt::excerpts;
+use crate::profile::{self, Profile, Trouble, hardware, html, text, verdict};
+use crate::ptx;
+use crate::registry::{self, Registered, Shape};
 use crate::report::metrics;
+use crate::report::width::{Width, columns_of, shell};
+use crate::run::CaseResult;
 use clap::ValueEnum;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
+
+const AFTER_HELP: &str = "\
+The profile is also shown of a kernel whose result is wrong, or whose counts are not
+those of the catalogue; what differs is said below it.
+
+Exit status: 0, everything is as the catalogue says; 1, the result or the counts are
+wrong, or the kernel failed; 2, the command was wrong; 3, the kernel could not be run,
+or with --measure not be measured; 4, not all of its launches could be run.";
 
 /// Options of `profile`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// The kernel's name, as `lockstep list` shows it.
+    /// The kernel's name, as `list` shows it, or that of a lesson with one kernel.
     kernel: String,
 
     /// The problem's size, such as 1024x1024; by default one for which the
@@ -30,6 +44,11 @@ pub struct Args {
     /// The PTX to run: that for this architecture.
     #[arg(long, value_enum)]
     arch: Option<Arch>,
+
+    /// Run the kernel of this PTX file in the place of our own: its entry must bear
+    /// the same name and parameters.
+    #[arg(long, value_name = "FILE", conflicts_with = "arch")]
+    ptx: Option<PathBuf>,
 
     /// Also measure the kernel by Nsight Compute on this machine's GPU.
     #[arg(long)]
@@ -72,49 +91,123 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     let usage = |what: String| Stop::Because(Exit::Usage, what);
     let registered = registry::kernel(&args.kernel).map_err(|error| usage(error.to_string()))?;
     let shape = shape_of(registered, args.shape.as_deref()).map_err(usage)?;
-    let arch = args.arch.map(Arch::name);
-    let module = kernels::module_with(registered.kernel.id, arch).map_err(super::no_kernels)?;
+    for path in args.json.iter().chain(&args.html) {
+        check_writable(path)?;
+    }
+    let module = match &args.ptx {
+        Some(path) => with_entry(read_module(path)?, registered.kernel.id).map_err(usage)?,
+        None => {
+            let arch = args.arch.map(Arch::name);
+            kernels::module_with(registered.kernel.id, arch).map_err(super::no_kernels)?
+        }
+    };
     if args.launch_only {
         return launch(registered, &shape, module);
     }
 
     let profile = profiled(registered, &shape, &module)?;
-    let arguments = launch_arguments(&profile, &shape, args.arch);
-    let metrics: Vec<_> = metrics::ALL.iter().map(|metric| metric.ncu).collect();
-    let mut exit = Exit::Passed;
+    let mut exit = exit_of(&profile);
+    let arguments = launch_arguments(&profile, &shape, args);
     let mut launches = None;
     if args.measure {
+        let metrics: Vec<_> = metrics::ALL.iter().map(|metric| metric.ncu).collect();
         match measured(&profile, &metrics, &arguments) {
             Ok(measured) => launches = Some(measured),
             // What was predicted is worth printing all the same.
             Err(Stop::Because(why, what)) => {
                 say(&format!("not measured: {what}"));
-                exit = why;
+                if exit == Exit::Passed {
+                    exit = why;
+                }
             }
             Err(stop) => return Err(stop),
         }
     }
     let figures = hardware::figures(&profile, launches.as_deref());
     let shown: Vec<_> = figures.iter().map(|figure| figure.metric).collect();
-    let command = ncu::command_line(Some(&profile.kernel), &shown, &arguments.join(" "));
+    let command = ncu::command_line(Some(&profile.kernel), &shown, &shell_words(&arguments));
     // The files first: a reader of the text may have gone away.
+    let written = write_files(args, &profile, &figures, &command);
+    let mut out = anstream::stdout().lock();
+    let printed = text::write(&mut out, &profile, &figures, &command, Width::of_stdout())
+        .and_then(|()| out.flush());
+    written?;
+    match printed {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(exit),
+    }
+}
+
+fn exit_of(profile: &Profile) -> Exit {
+    match profile.trouble {
+        Some(Trouble::NotRun(_)) => Exit::NotAllRan,
+        _ if profile.is_right() => Exit::Passed,
+        _ => Exit::Failed,
+    }
+}
+
+/// The files that were asked for.
+fn write_files(
+    args: &Args,
+    profile: &Profile,
+    figures: &[hardware::Figure],
+    command: &str,
+) -> Result<(), Stop> {
     if let Some(path) = &args.json {
         let file = File {
-            profile: &profile,
-            verdicts: verdict::verdicts(&profile),
-            hardware: &figures,
-            command: &command,
+            profile,
+            verdicts: verdict::verdicts(profile),
+            hardware: figures,
+            command,
         };
         let text = serde_json::to_string_pretty(&file).map_err(std::io::Error::from)?;
         write(path, &(text + "\n"))?;
     }
     if let Some(path) = &args.html {
-        write(path, &html::page(&profile, &figures, &command))?;
+        write(path, &html::page(profile, figures, command))?;
     }
-    let mut out = anstream::stdout().lock();
-    text::write(&mut out, &profile, &figures, &command)?;
-    out.flush()?;
-    Ok(exit)
+    Ok(())
+}
+
+/// What to type to look at a case that failed, if a profile shows more of it; with
+/// the file whose PTX was run, if it was not our own.
+pub(super) fn hint(result: &CaseResult, ptx: Option<&Path>, width: Width) -> Option<String> {
+    if !result.can_be_profiled {
+        return None;
+    }
+    let command = command(result.kernel, &result.shape, ptx);
+    let hint = format!("  to look at it: {command}");
+    if columns_of(&hint) <= width.prose() {
+        return Some(hint);
+    }
+    let command = shell(&command, width.columns());
+    Some(format!("  to look at it:\n{command}"))
+}
+
+/// What to type to see the profile of a kernel.
+fn command(kernel: &str, shape: &Shape, ptx: Option<&Path>) -> String {
+    let mut words = vec![kernel.to_owned()];
+    let registered = registry::kernel(kernel).ok();
+    let default = registered.and_then(profile::default_shape);
+    // Of a sweep there is no profile.
+    if !shape.is_sweep() && default.as_ref() != Some(shape) {
+        words.push(format!("--shape={}", shape.name()));
+    }
+    if let Some(path) = ptx {
+        words.extend(["--ptx".to_owned(), path.display().to_string()]);
+    }
+    format!("{} profile {}", command_words(), shell_words(&words))
+}
+
+/// Words as one types them, in quotes where the shell would make something else of
+/// them.
+fn shell_words(words: &[String]) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,+@%".contains(c);
+    let quoted = |word: &String| match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.clone(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    };
+    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
 /// What `--json` writes.
@@ -137,21 +230,14 @@ fn write(path: &Path, text: &str) -> Result<(), Stop> {
 /// The shape asked for; else one with claims about the counts, or the largest.
 fn shape_of(registered: Registered, asked: Option<&str>) -> Result<Shape, String> {
     let lesson = registered.lesson;
-    let shapes = (lesson.shapes)(EngineKind::Sim, Effort::Default);
-    let known: Vec<&Shape> = shapes.iter().filter(|shape| !shape.is_sweep()).collect();
+    let default = profile::default_shape(registered);
     let Some(asked) = asked else {
-        return known
-            .iter()
-            .rev()
-            .find(|shape| (lesson.expects_at)(shape))
-            .or(known.last())
-            .map(|&shape| shape.clone())
-            .ok_or_else(|| {
-                format!(
-                    "the lesson {} has no single size; name one by --shape",
-                    lesson.id
-                )
-            });
+        return default.ok_or_else(|| {
+            format!(
+                "the lesson {} has no single size; name one by --shape",
+                lesson.id
+            )
+        });
     };
     let dims: Option<Vec<u32>> = asked
         .split(['x', '×'])
@@ -160,7 +246,7 @@ fn shape_of(registered: Registered, asked: Option<&str>) -> Result<Shape, String
     let dims = dims.ok_or_else(|| {
         format!("--shape {asked}: numbers above 0 are expected, with x between: 1024x1024")
     })?;
-    if let Some(example) = known.first()
+    if let Some(example) = default
         && example.dims().len() != dims.len()
     {
         return Err(format!(
@@ -172,17 +258,26 @@ fn shape_of(registered: Registered, asked: Option<&str>) -> Result<Shape, String
     Ok(Shape::of(&dims))
 }
 
-/// How a case that did not run to its end, or was wrong, is told.
+/// The module, if it has the kernel.
+fn with_entry(module: PtxModule, entry: &str) -> Result<PtxModule, String> {
+    let text = module.text().map_err(|error| error.to_string())?;
+    if ptx::entries(text).any(|other| other == entry) {
+        return Ok(module);
+    }
+    Err(format!("{} has no entry `{entry}`", module.name))
+}
+
+/// How a case of which there is no profile is told: with the source lines that are
+/// at fault.
 fn stopped(registered: Registered, shape: &Shape, error: &CaseError) -> Stop {
     let exit = if error.is_not_run() {
         Exit::NothingRan
     } else {
         Exit::Failed
     };
-    Stop::Because(
-        exit,
-        format!("{} at {shape}: {error}", registered.kernel.id),
-    )
+    let told = format!("{} at {shape}: {error}", registered.kernel.id);
+    let lines = excerpts(&told, Width::of_stdout().columns());
+    Stop::Because(exit, format!("{told}\n{lines}").trim_end().to_owned())
 }
 
 /// The profile by the simulator.
@@ -212,14 +307,17 @@ fn launch(registered: Registered, shape: &Shape, module: PtxModule) -> Result<Ex
 }
 
 /// The arguments with which this program launches the profiled case on the GPU.
-fn launch_arguments(profile: &Profile, shape: &Shape, arch: Option<Arch>) -> Vec<String> {
+fn launch_arguments(profile: &Profile, shape: &Shape, args: &Args) -> Vec<String> {
     let mut arguments = vec![
         "profile".to_owned(),
         profile.kernel.clone(),
         "--launch-only".to_owned(),
         format!("--shape={}", shape.name()),
     ];
-    arguments.extend(arch.map(|arch| format!("--arch={}", arch.name())));
+    arguments.extend(args.arch.map(|arch| format!("--arch={}", arch.name())));
+    if let Some(path) = &args.ptx {
+        arguments.extend(["--ptx".to_owned(), path.display().to_string()]);
+    }
     arguments
 }
 
@@ -250,8 +348,26 @@ fn measured(
 
 #[cfg(test)]
 mod tests {
-    use super::shape_of;
-    use crate::registry::kernel;
+    use super::{command, shape_of};
+    use crate::registry::{Shape, kernel};
+    use std::path::Path;
+
+    #[test]
+    fn the_command_names_what_is_not_the_default() {
+        let transpose = kernel("transpose_shared").expect("it exists");
+        let default = shape_of(transpose, None).expect("there is one");
+        let typed = |shape: &Shape, ptx: Option<&str>| {
+            let command = command("transpose_shared", shape, ptx.map(Path::new));
+            let (_, arguments) = command.split_once(" profile ").expect("a profile");
+            arguments.to_owned()
+        };
+        assert_eq!(typed(&default, None), "transpose_shared");
+        assert_eq!(typed(&Shape::every(&[3, 3]), None), "transpose_shared");
+        assert_eq!(
+            typed(&Shape::of(&[3, 5]), Some("a b.ptx")),
+            "transpose_shared --shape=3x5 --ptx 'a b.ptx'"
+        );
+    }
 
     #[test]
     fn shapes_are_asked_for_or_claimed() {

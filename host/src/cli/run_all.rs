@@ -1,12 +1,13 @@
 //! `lockstep run-all`: every selected kernel, verified and measured.
 
 use super::progress::{Progress, say};
-use super::{Exit, Stop, peers};
+use super::{Exit, Stop, peers, profile};
 use crate::bench::Clocking;
 use crate::engine::{self, Engine, EngineChoice, EngineKind, PtxModule};
 use crate::registry::{self, Effort};
 use crate::report::json::Report;
 use crate::report::table::{self, BAD, GOOD, UNSURE};
+use crate::report::width::Width;
 use crate::run::{self, Case, CaseResult, Status, Tally};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -134,7 +135,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     }
     let tally = Tally::of(&results);
     let exit = exit_of(tally);
-    match write_results(&results, tally, started.elapsed().as_secs_f64()) {
+    let seconds = started.elapsed().as_secs_f64();
+    match write_results(&results, args.ptx.as_deref(), tally, seconds) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(exit),
         Err(error) => Err(error.into()),
         Ok(()) => Ok(exit),
@@ -152,7 +154,7 @@ fn load_peers(engine: &dyn Engine, folder: &Path) -> Result<(), Stop> {
     Ok(())
 }
 
-fn read_module(path: &Path) -> Result<PtxModule, Stop> {
+pub(super) fn read_module(path: &Path) -> Result<PtxModule, Stop> {
     let text = std::fs::read_to_string(path).map_err(|error| {
         Stop::Because(
             Exit::Usage,
@@ -187,9 +189,15 @@ fn exit_of(tally: Tally) -> Exit {
     }
 }
 
-fn write_results(results: &[CaseResult], tally: Tally, seconds: f64) -> io::Result<()> {
+fn write_results(
+    results: &[CaseResult],
+    ptx: Option<&Path>,
+    tally: Tally,
+    seconds: f64,
+) -> io::Result<()> {
+    let width = Width::of_stdout();
     let mut out = anstream::stdout().lock();
-    table::write(&mut out, results)?;
+    table::write(&mut out, results, width)?;
     for result in results
         .iter()
         .filter(|result| result.status != Status::Passed)
@@ -200,7 +208,11 @@ fn write_results(results: &[CaseResult], tally: Tally, seconds: f64) -> io::Resu
             result.kernel,
             &result.shape,
             result.reason.as_deref(),
+            width,
         )?;
+        if let Some(hint) = profile::hint(result, ptx, width) {
+            writeln!(out, "{hint}")?;
+        }
     }
     let part = |number: usize, style: anstyle::Style, words: &str| {
         let style = if number == 0 {

@@ -3,6 +3,7 @@
 use super::progress::say;
 use super::{Exit, Stop};
 use crate::registry;
+use crate::report::width::Width;
 use crate::sim_bench::report::{Report, Row};
 use crate::sim_bench::{Mode, Patience, Stopwatch, measure, micro};
 use std::io::Write;
@@ -88,11 +89,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         let text = serde_json::to_string_pretty(&report).map_err(std::io::Error::from)?;
         std::fs::write(path, text + "\n").map_err(|error| usage(path, &error))?;
     }
-    write!(
-        anstream::stdout().lock(),
-        "{}",
-        report.table(older.as_ref())
-    )?;
+    let mut out = anstream::stdout().lock();
+    report.write(&mut out, older.as_ref(), Width::of_stdout())?;
+    out.flush()?;
     Ok(Exit::Passed)
 }
 

@@ -251,7 +251,8 @@ pub unsafe fn launch<K: Kernel>(
 ) -> Result<Option<Counts>, EngineError> {
     // SAFETY: the caller's promise.
     let prepared = unsafe { Prepared::of::<K>(config, args) }?;
-    engine.launch(&prepared, Observe::Counts)
+    let report = engine.launch(&prepared, Observe::Counts)?;
+    Ok(report.map(|report| report.counts))
 }
 
 #[cfg(test)]

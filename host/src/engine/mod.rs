@@ -33,7 +33,7 @@ pub use library::{Library, LibraryCall, SgemmMath};
 pub use module::PtxModule;
 pub use timing::{Clocked, Conditions, Contender, Fill, Timed};
 
-use crate::counts::Counts;
+use crate::counts::Report;
 use std::fmt;
 use std::path::Path;
 
@@ -137,9 +137,9 @@ pub trait Engine {
         self.fill(address, size_bytes, buffer::POISON)
     }
 
-    /// Runs the launch to its end. The counts are there if they were asked for
-    /// and the engine counts.
-    fn launch(&self, launch: &Prepared, observe: Observe) -> Result<Option<Counts>, EngineError>;
+    /// Runs the launch to its end. The report, with its counts, is there if it was
+    /// asked for and the engine counts.
+    fn launch(&self, launch: &Prepared, observe: Observe) -> Result<Option<Report>, EngineError>;
 
     /// Times the contenders in turn (A A B B A A …, the second of each pair) with a clock on the device, so
     /// that what changes with time changes for all. They are warm when the clock

@@ -5,7 +5,7 @@ use super::panic::{self, PanicRecord, SINK_SYMBOL};
 use super::{
     DeviceProperties, Engine, EngineError, EngineKind, Observe, Place, Prepared, PtxModule, Timed,
 };
-use crate::counts::Counts;
+use crate::counts::Report;
 use crate::profile::record::Recorded;
 use ptx_sim::{Launch, LaunchError, LaunchOptions};
 use std::cell::RefCell;
@@ -91,7 +91,7 @@ impl Sim {
         &self,
         launch: &Prepared,
         options: LaunchOptions,
-    ) -> Result<ptx_sim::Report, EngineError> {
+    ) -> Result<Report, EngineError> {
         let loaded = self.module_with(launch)?;
         let config = launch.config();
         let params: Vec<&[u8]> = launch
@@ -267,7 +267,7 @@ impl Engine for Sim {
             .map_err(memory)
     }
 
-    fn launch(&self, launch: &Prepared, observe: Observe) -> Result<Option<Counts>, EngineError> {
+    fn launch(&self, launch: &Prepared, observe: Observe) -> Result<Option<Report>, EngineError> {
         let count = observe == Observe::Counts || self.record.is_some();
         let options = LaunchOptions {
             count,
@@ -279,7 +279,7 @@ impl Engine for Sim {
         if let Some(record) = &self.record {
             record.borrow_mut().add(launch, &report);
         }
-        Ok(count.then_some(report.counts))
+        Ok(count.then_some(report))
     }
 
     fn perform(&self, work: &Timed<'_>) -> Result<(), EngineError> {

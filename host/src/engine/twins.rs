@@ -2,14 +2,14 @@
 //! checks the twins as it checks the kernels. A wrong twin is no yardstick.
 
 use super::{DeviceProperties, Engine, EngineError, EngineKind, Observe, Prepared, Timed};
-use crate::counts::Counts;
+use crate::counts::Report;
 
 /// Runs the twin wherever the kernel was asked for. It has no clock: twins are
 /// timed beside the kernels.
 pub struct Twins<'e>(pub &'e dyn Engine);
 
 impl Engine for Twins<'_> {
-    fn launch(&self, launch: &Prepared, _observe: Observe) -> Result<Option<Counts>, EngineError> {
+    fn launch(&self, launch: &Prepared, _observe: Observe) -> Result<Option<Report>, EngineError> {
         let launches = std::slice::from_ref(launch);
         self.0.perform(&Timed::Peers(launches.into()))?;
         Ok(None)

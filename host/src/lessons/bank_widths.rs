@@ -186,12 +186,8 @@ fn run_one<'e, K: Kernel<Args = Args>>(
     let or_as_it_is = |index: usize| expected[index].unwrap_or(got[index]);
     bench.verdict(compare(&got, or_as_it_is, bench.kernel().tolerance))?;
 
-    if let Some(counts) = &bench.figures().counts {
-        let conflicts = n_rounds * COLUMNS * (gcd(width, 32) - 1);
-        Expectation::exactly(access.metric, conflicts.into())
-            .check(counts)
-            .map_err(CaseError::Wrong)?;
-    }
+    let conflicts = n_rounds * COLUMNS * (gcd(width, 32) - 1);
+    bench.check_claims(&[Expectation::exactly(access.metric, conflicts.into())])?;
     Ok(Launch {
         prepared,
         _input: input,

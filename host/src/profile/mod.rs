@@ -5,16 +5,26 @@
 //! hardware's rules. Here those counts meet the source: which line of which file,
 //! how much of its work is needed, how much is wasted, and why.
 //!
+//! A kernel whose result or whose counts are wrong is profiled like any other: that
+//! is when one looks.
+//!
 //! Reading order: this file (what a profile is), [`record`] (how one is made),
-//! [`verdict`] (what its figures mean), [`sources`] (the text of the lines),
-//! [`hardware`] (the same figures from a GPU), then the two ways to show it,
-//! [`text`] and [`html`].
+//! [`place`] (which line an instruction comes from), [`verdict`] (what its figures
+//! mean), [`differences`] (what the catalogue says otherwise), [`sources`] (the text
+//! of the lines), [`hardware`] (the same figures from a GPU), then the two ways to
+//! show it, [`text`] (with `listing`, the lines and their heat) and [`html`]. Of what
+//! could not be profiled, [`excerpt`] shows the lines at fault.
 //!
 //! Left out: time. A wavefront and a sector are work, and what they cost depends
-//! on what else the GPU has to do.
+//! on what else the GPU has to do. Also left out: launches that did not end. Which
+//! blocks had run when one of them failed depends on the host's threads.
 
+pub mod differences;
+pub mod excerpt;
 pub mod hardware;
 pub mod html;
+mod listing;
+pub mod place;
 pub mod record;
 pub mod sources;
 pub mod text;
@@ -23,11 +33,15 @@ pub mod verdict;
 use crate::bench::{Bench, CaseError};
 use crate::counts::InstructionCounts;
 use crate::engine::sim::Sim;
-use crate::engine::{Engine, PtxModule};
-use crate::registry::{Registered, Shape};
+use crate::engine::{Engine, EngineKind, PtxModule};
+use crate::registry::{Effort, Registered, Shape};
+use differences::{Difference, differences};
+use place::places;
 use ptx_sim::ir;
 use serde::Serialize;
 use std::collections::BTreeMap;
+
+pub use place::Place;
 
 /// The memory work of one kernel.
 #[derive(Clone, Debug, Serialize)]
@@ -54,6 +68,22 @@ pub struct Profile {
     pub rows: Vec<Row>,
     /// All that was counted, by name.
     pub totals: Vec<(&'static str, u64)>,
+    /// What else happened than a right result.
+    pub trouble: Option<Trouble>,
+    /// What differs from the catalogue.
+    pub differences: Vec<Difference>,
+}
+
+/// Why a profiled run is not right.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trouble {
+    /// All launches ended, and the result is wrong.
+    WrongResult(String),
+    /// A launch failed. The launches before it were counted.
+    Stopped(String),
+    /// A launch could not be simulated. The launches before it were counted.
+    NotRun(String),
 }
 
 /// One memory instruction.
@@ -91,30 +121,6 @@ pub struct Row {
     pub ideal_sectors: u64,
 }
 
-/// A line of a source file.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-pub struct Place {
-    /// Path, relative to the repository.
-    pub file: String,
-    /// Line, from 1.
-    pub line: u32,
-}
-
-impl Place {
-    /// `transpose.rs:178`.
-    pub fn short(&self) -> String {
-        let name = self.file.rsplit('/').next().unwrap_or(&self.file);
-        // A file named `mod.rs` says nothing without its folder.
-        let from = if name == "mod.rs" {
-            let folder = self.file[..self.file.len() - name.len()].trim_end_matches('/');
-            folder.rfind('/').map_or(0, |at| at + 1)
-        } else {
-            self.file.len() - name.len()
-        };
-        format!("{}:{}", &self.file[from..], self.line)
-    }
-}
-
 /// Where an instruction accesses memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -127,6 +133,23 @@ pub enum Space {
     Local,
     /// From global to shared memory.
     GlobalToShared,
+}
+
+impl Trouble {
+    /// What happened, in a few words.
+    pub const fn label(&self) -> &'static str {
+        match self {
+            Self::WrongResult(_) => "the result is wrong",
+            Self::Stopped(_) => "only the launches before this are counted",
+            Self::NotRun(_) => "not all of it could be run",
+        }
+    }
+
+    /// What exactly.
+    pub fn reason(&self) -> &str {
+        let (Self::WrongResult(what) | Self::Stopped(what) | Self::NotRun(what)) = self;
+        what
+    }
 }
 
 impl Row {
@@ -144,6 +167,20 @@ impl Row {
 }
 
 impl Profile {
+    /// Whether the run ended with the right result, at the cost that the catalogue
+    /// claims.
+    pub fn is_right(&self) -> bool {
+        self.trouble.is_none() && self.differences.is_empty()
+    }
+
+    /// How many launches the geometry is the first of, if there are several.
+    fn launches(&self) -> String {
+        match self.n_launches {
+            1 => String::new(),
+            n => format!("{n} launches, the first of "),
+        }
+    }
+
     /// Wavefronts and sectors of all instructions.
     pub fn work(&self) -> u64 {
         self.rows.iter().map(Row::work).sum()
@@ -215,29 +252,6 @@ fn space(counted: &InstructionCounts) -> Option<Space> {
     }
 }
 
-/// The line of the kernel's own source, and the one that the instruction was
-/// written on if it is another.
-fn places(counted: &InstructionCounts, source: &str) -> (Option<Place>, Option<Place>) {
-    let chain: Vec<Place> = counted
-        .loc
-        .iter()
-        .chain(&counted.inlined_at)
-        .map(|loc| Place {
-            file: loc.file.clone(),
-            line: loc.line,
-        })
-        .collect();
-    // The innermost line of the lesson's file, or of its neighbours.
-    let folder = &source[..source.find("/src/").map_or(0, |at| at + 1)];
-    let own = chain
-        .iter()
-        .find(|place| place.file == source)
-        .or_else(|| chain.iter().find(|place| place.file.starts_with(folder)))
-        .or(chain.first());
-    let written_at = chain.first().filter(|first| Some(*first) != own);
-    (own.cloned(), written_at.cloned())
-}
-
 /// Runs a lesson's case for one kernel, its checks included.
 ///
 /// # Errors
@@ -253,21 +267,51 @@ pub fn run_case(
     (kernel.run)(&mut bench)
 }
 
-/// The profile of a kernel of `module` on a shape, by the simulator; none if the
-/// lesson never launched it.
+/// The shape at which a kernel is profiled if nobody asks for another: one for which
+/// the catalogue states its counts, or the largest. None if its lesson has no single
+/// shape.
+pub fn default_shape(registered: Registered) -> Option<Shape> {
+    let lesson = registered.lesson;
+    let mut shapes = (lesson.shapes)(EngineKind::Sim, Effort::Default);
+    shapes.retain(|shape| !shape.is_sweep());
+    let claimed = shapes.iter().rposition(|shape| (lesson.expects_at)(shape));
+    match claimed {
+        Some(index) => Some(shapes.swap_remove(index)),
+        None => shapes.pop(),
+    }
+}
+
+/// The profile of a kernel of `module` on a shape, by the simulator, also if its
+/// result or its counts are wrong; none if the lesson never launched it.
 ///
 /// # Errors
 ///
-/// As [`run_case`].
+/// The case stopped before a launch of the kernel had ended.
 pub fn simulate(
     registered: Registered,
     shape: &Shape,
     module: &PtxModule,
 ) -> Result<Option<Profile>, CaseError> {
     let sim = Sim::new(with_helpers(module)).with_record();
-    run_case(registered, shape, &sim)?;
+    let ended = run_case(registered, shape, &sim);
     let text = module.text()?;
-    Ok(of(registered, shape, module, text, sim.recorded()))
+    let Some((mut profile, claimed)) = of(registered, shape, module, text, sim.recorded()) else {
+        return ended.map(|()| None);
+    };
+    match ended {
+        Ok(()) => {}
+        Err(CaseError::Counts { differences, .. }) => profile.differences = differences,
+        Err(error) => {
+            profile.trouble = Some(match &error {
+                CaseError::Wrong(what) => Trouble::WrongResult(what.clone()),
+                other if other.is_not_run() => Trouble::NotRun(other.to_string()),
+                other => Trouble::Stopped(other.to_string()),
+            });
+            // The lesson had no chance to say it.
+            profile.differences = claimed;
+        }
+    }
+    Ok(Some(profile))
 }
 
 /// The module, and after it those of other topics for the same architecture: a lesson
@@ -284,14 +328,15 @@ fn with_helpers(module: &PtxModule) -> Vec<PtxModule> {
     modules
 }
 
-/// A profile of what was recorded.
+/// A profile of what was recorded, and what in it differs from the catalogue, which
+/// speaks of single launches.
 fn of(
     registered: Registered,
     shape: &Shape,
     module: &PtxModule,
     text: &str,
     recorded: record::Recorded,
-) -> Option<Profile> {
+) -> Option<(Profile, Vec<Difference>)> {
     let Registered { lesson, kernel } = registered;
     let mut others = Vec::new();
     let mut own = None;
@@ -303,7 +348,17 @@ fn of(
         }
     }
     let own = own?;
-    Some(Profile {
+    let claimed = if own.n_launches == 1 && (lesson.expects_at)(shape) {
+        differences(
+            kernel.expected,
+            &own.total,
+            &own.instructions,
+            lesson.source,
+        )
+    } else {
+        Vec::new()
+    };
+    let profile = Profile {
         kernel: kernel.id.to_owned(),
         technique: kernel.technique,
         source: lesson.source,
@@ -315,5 +370,8 @@ fn of(
         others,
         rows: rows(&own.instructions, text, lesson.source),
         totals: own.total.entries(),
-    })
+        trouble: None,
+        differences: Vec::new(),
+    };
+    Some((profile, claimed))
 }

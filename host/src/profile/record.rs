@@ -69,4 +69,5 @@ fn add(sum: &mut InstructionCounts, other: &InstructionCounts) {
     sum.sectors += other.sectors;
     sum.ideal_sectors += other.ideal_sectors;
     sum.bytes += other.bytes;
+    sum.counts.add(&other.counts);
 }

@@ -1,19 +1,14 @@
-//! A profile on a terminal: a table, the verdicts, the source with its heat.
+//! A profile on a terminal: a table, the verdicts, the source with its heat, the
+//! figures to measure, and at the end what is wrong with it all.
 
 use super::hardware::Figure;
 use super::verdict::verdicts;
-use super::{Profile, Row, Space, sources};
-use crate::report::table::{BAD, FAINT, GOOD, HEADING, grouped};
-use anstyle::{AnsiColor, Style};
-use std::collections::BTreeMap;
+use super::{Profile, Row, Space, listing};
+use crate::report::grid::{Cell, Column, Grid};
+use crate::report::table::{BAD, FAINT, GOOD, HEADING, grouped, labelled};
+use crate::report::width::{Width, indented, shell, wrap};
+use anstyle::Style;
 use std::io::{self, Write};
-
-/// Needed work.
-const NEEDED: Style = AnsiColor::Cyan.on_default();
-/// Characters of the longest bar.
-const BAR: usize = 24;
-/// Lines shown before and after a line with memory work.
-const CONTEXT: u32 = 2;
 
 /// Writes the whole profile.
 pub fn write(
@@ -21,116 +16,98 @@ pub fn write(
     profile: &Profile,
     figures: &[Figure],
     command: &str,
+    width: Width,
 ) -> io::Result<()> {
-    heading(out, profile)?;
-    table(out, profile)?;
+    heading(out, profile, width)?;
+    table(out, profile, width)?;
     writeln!(out)?;
-    say_verdicts(out, profile)?;
-    listing(out, profile)?;
+    say_verdicts(out, profile, width)?;
+    listing::write(out, profile, width)?;
     writeln!(out)?;
-    hardware(out, figures, command)
+    hardware(out, figures, command, width)?;
+    say_trouble(out, profile, width)
 }
 
-fn heading(out: &mut dyn Write, profile: &Profile) -> io::Result<()> {
-    let launches = match profile.n_launches {
-        1 => String::new(),
-        n => format!("{n} launches, the first of "),
+fn heading(out: &mut dyn Write, profile: &Profile, width: Width) -> io::Result<()> {
+    let title = format!("{} at {}", profile.kernel, profile.shape);
+    let title = labelled(&title, HEADING, profile.technique, width.columns());
+    writeln!(out, "{title}")?;
+    let mut faint = |text: String| {
+        for line in wrap(&text, width.columns()) {
+            writeln!(out, "{FAINT}{line}{FAINT:#}")?;
+        }
+        io::Result::Ok(())
     };
-    writeln!(
-        out,
-        "{HEADING}{}{HEADING:#} at {}: {}",
-        profile.kernel, profile.shape, profile.technique
-    )?;
-    writeln!(
-        out,
-        "{FAINT}{launches}{}; {} for {}{FAINT:#}",
-        profile.geometry, profile.module, profile.target
-    )?;
+    faint(format!(
+        "{}{}; {} for {}",
+        profile.launches(),
+        profile.geometry,
+        profile.module,
+        profile.target
+    ))?;
     for (entry, n_launches) in &profile.others {
-        writeln!(
-            out,
-            "{FAINT}not in here: {n_launches} × {entry}, launched with it{FAINT:#}"
-        )?;
+        faint(format!(
+            "not in here: {n_launches} × {entry}, launched with it"
+        ))?;
     }
     writeln!(out)
 }
 
-/// The headings, over the cells of [`cells`].
-const HEADINGS: [&str; 9] = [
-    "source",
-    "PTX line",
-    "instruction",
-    "executed",
-    "wavefronts",
-    "ideal",
-    "n-way",
-    "sectors/request",
-    "ideal",
+const COLUMNS: [Column; 9] = [
+    Column::words("source"),
+    Column::numbers("PTX line").expendable(1),
+    Column::words("instruction"),
+    Column::numbers("executed").expendable(2),
+    Column::numbers("wavefronts"),
+    Column::numbers("ideal")
+        .expendable(3)
+        .called("ideal wavefronts"),
+    Column::numbers("n-way"),
+    Column::numbers("sectors/request"),
+    Column::numbers("ideal"),
 ];
 
-fn table(out: &mut dyn Write, profile: &Profile) -> io::Result<()> {
-    let rows: Vec<[String; 9]> = profile.rows.iter().map(cells).collect();
-    let width = |column: usize| {
-        let cells = rows.iter().map(|row| row[column].chars().count());
-        cells
-            .max()
-            .unwrap_or(0)
-            .max(HEADINGS[column].chars().count())
-    };
-    let widths: Vec<usize> = (0..HEADINGS.len()).map(width).collect();
-    let mut line = |cells: &[&str; 9], styles: [Style; 9]| {
-        let mut text = String::new();
-        for (column, (cell, style)) in cells.iter().zip(styles).enumerate() {
-            let padding = " ".repeat(widths[column] - cell.chars().count());
-            let (before, after) = if matches!(column, 0 | 2) {
-                ("", &*padding)
-            } else {
-                (&*padding, "")
-            };
-            text.push_str(&format!("{before}{style}{cell}{style:#}{after}  "));
-        }
-        writeln!(out, "{}", text.trim_end())
-    };
-    line(&HEADINGS, [HEADING; 9])?;
-    for (row, cells) in profile.rows.iter().zip(&rows) {
-        let mut styles = [Style::new(); 9];
-        styles[1] = FAINT;
-        if row.wavefronts > row.ideal_wavefronts {
-            styles[4] = BAD;
-            styles[6] = BAD;
-        }
-        if row.sectors > row.ideal_sectors {
-            styles[7] = BAD;
-        }
-        line(&cells.each_ref().map(String::as_str), styles)?;
+fn table(out: &mut dyn Write, profile: &Profile, width: Width) -> io::Result<()> {
+    let mut grid = Grid::new(&COLUMNS).with_indent(0);
+    for row in &profile.rows {
+        grid.row(cells(row));
     }
+    grid.write(out, width)?;
     let sum = |of: fn(&Row) -> u64| profile.rows.iter().map(of).sum::<u64>();
-    writeln!(
-        out,
-        "{FAINT}total{FAINT:#}  wavefronts {} (ideal {}), bank conflicts {}, sectors {} (ideal {})",
+    let total = format!(
+        "wavefronts {} (ideal {}), bank conflicts {}, sectors {} (ideal {})",
         grouped(sum(|row| row.wavefronts)),
         grouped(sum(|row| row.ideal_wavefronts)),
         grouped(sum(|row| row.conflicts)),
         grouped(sum(|row| row.sectors)),
         grouped(sum(|row| row.ideal_sectors)),
-    )
+    );
+    let total = labelled("total", FAINT, &total, width.columns());
+    writeln!(out, "{total}")
 }
 
-fn cells(row: &Row) -> [String; 9] {
-    let none = || "–".to_owned();
+/// What [`COLUMNS`] hold.
+fn cells(row: &Row) -> Vec<Cell> {
     let in_shared = row.wavefronts > 0 || row.space == Space::Shared;
     let in_sectors = row.space != Space::Shared;
-    let when = |holds: bool, text: String| if holds { text } else { none() };
-    [
-        source(row),
-        row.ptx_line.to_string(),
-        short(&row.opcode),
-        grouped(row.executions),
-        when(in_shared, grouped(row.wavefronts)),
-        when(in_shared, grouped(row.ideal_wavefronts)),
-        when(in_shared, row.ways.to_string()),
-        when(in_sectors, per_request(row.sectors, row)),
-        when(in_sectors, per_request(row.ideal_sectors, row)),
+    let cell = |holds: bool, is_bad: bool, text: String| {
+        let text = if holds { text } else { "–".to_owned() };
+        Cell::new(text, if is_bad { BAD } else { Style::new() })
+    };
+    let has_conflicts = row.wavefronts > row.ideal_wavefronts;
+    let is_scattered = row.sectors > row.ideal_sectors;
+    let [sectors, ideal_sectors] =
+        [row.sectors, row.ideal_sectors].map(|sectors| per_request(sectors, row));
+    vec![
+        source(row).into(),
+        Cell::new(row.ptx_line.to_string(), FAINT),
+        short(&row.opcode).into(),
+        grouped(row.executions).into(),
+        cell(in_shared, has_conflicts, grouped(row.wavefronts)),
+        cell(in_shared, false, grouped(row.ideal_wavefronts)),
+        cell(in_shared, has_conflicts, row.ways.to_string()),
+        cell(in_sectors, is_scattered, sectors),
+        cell(in_sectors, false, ideal_sectors),
     ]
 }
 
@@ -161,137 +138,77 @@ fn per_request(sectors: u64, row: &Row) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-fn say_verdicts(out: &mut dyn Write, profile: &Profile) -> io::Result<()> {
+fn say_verdicts(out: &mut dyn Write, profile: &Profile, width: Width) -> io::Result<()> {
+    let columns = width.columns();
     let verdicts = verdicts(profile);
     if profile.rows.is_empty() {
         writeln!(out, "It accesses no memory but its parameters.")?;
     } else if verdicts.is_empty() {
-        writeln!(
-            out,
-            "{GOOD}Nothing wasted{GOOD:#}: no bank conflicts, and every byte of every sector is used."
-        )?;
+        let text = "no bank conflicts, and every byte of every sector is used.";
+        writeln!(out, "{}", labelled("Nothing wasted", GOOD, text, columns))?;
     }
     for verdict in verdicts {
-        writeln!(
-            out,
-            "{BAD}{}{BAD:#}: {HEADING}{}{HEADING:#}:\n  {}.",
-            verdict.place, verdict.finding, verdict.advice
-        )?;
+        let finding = labelled(&verdict.place, BAD, &verdict.finding, columns);
+        writeln!(out, "{finding}:")?;
+        writeln!(out, "{}.", indented(verdict.advice, 2, columns - 1))?;
     }
     Ok(())
 }
 
-fn listing(out: &mut dyn Write, profile: &Profile) -> io::Result<()> {
-    let total = profile.work();
-    if total == 0 {
+fn hardware(
+    out: &mut dyn Write,
+    figures: &[Figure],
+    command: &str,
+    width: Width,
+) -> io::Result<()> {
+    writeln!(out, "The same on a GPU, as Nsight Compute names it:")?;
+    let mut grid = Grid::new(&[
+        Column::words("metric"),
+        Column::numbers("predicted"),
+        Column::numbers("measured"),
+        Column::numbers("difference"),
+    ])
+    .with_indent(0);
+    for figure in figures {
+        let measured = figure.measured.map_or_else(String::new, grouped);
+        grid.row(vec![
+            figure.metric.into(),
+            grouped(figure.predicted).into(),
+            measured.into(),
+            difference(figure),
+        ]);
+    }
+    grid.write(out, width)?;
+    for line in shell(command, width.columns()).lines() {
+        writeln!(out, "{FAINT}{line}{FAINT:#}")?;
+    }
+    Ok(())
+}
+
+fn difference(figure: &Figure) -> Cell {
+    match figure.measured {
+        Some(measured) if measured == figure.predicted => Cell::new("equal", GOOD),
+        Some(measured) if figure.predicted > 0 => {
+            let excess = 100.0 * (measured as f64 / figure.predicted as f64 - 1.0);
+            Cell::from(format!("{excess:+.3}%"))
+        }
+        _ => Cell::default(),
+    }
+}
+
+/// What was expected otherwise.
+fn say_trouble(out: &mut dyn Write, profile: &Profile, width: Width) -> io::Result<()> {
+    if profile.is_right() {
         return Ok(());
     }
-    let mut files: BTreeMap<&str, Vec<(u32, u64, u64)>> = BTreeMap::new();
-    let lines = profile.lines();
-    for (place, &(work, wasted)) in &lines {
-        let lines = files.entry(&place.file).or_default();
-        lines.push((place.line, work, wasted));
+    writeln!(out)?;
+    let mut say =
+        |label: &str, text: &str| writeln!(out, "{}", labelled(label, BAD, text, width.prose()));
+    if let Some(trouble) = &profile.trouble {
+        say(trouble.label(), trouble.reason())?;
     }
-    let most = lines.values().map(|&(work, _)| work).max().unwrap_or(1);
-    // The lesson's own file first.
-    let mut files: Vec<_> = files.into_iter().collect();
-    files.sort_by_key(|(file, _)| *file != profile.source);
-    for (file, hot) in files {
-        writeln!(out)?;
-        let Some(text) = sources::text(file) else {
-            writeln!(out, "{FAINT}{file}: its text is not here{FAINT:#}")?;
-            for (line, work, wasted) in hot {
-                writeln!(out, "{} {line}", heat(work, wasted, total, most))?;
-            }
-            continue;
-        };
-        writeln!(
-            out,
-            "{FAINT}{:>width$}{FAINT:#}  {HEADING}{file}{HEADING:#}",
-            "share of wavefronts and sectors",
-            width = BAR + 5
-        )?;
-        let source: Vec<&str> = text.lines().collect();
-        let mut shown_to = 0;
-        for (index, &(line, ..)) in hot.iter().enumerate() {
-            let last = line + CONTEXT;
-            let first = line.saturating_sub(CONTEXT).max(shown_to + 1);
-            if shown_to > 0 && first > shown_to + 1 {
-                writeln!(out, "{:>width$}  {FAINT}⋮{FAINT:#}", "", width = BAR + 5)?;
-            }
-            let next = hot.get(index + 1).map_or(u32::MAX, |&(line, ..)| line);
-            for number in first..=last.min(source.len() as u32).min(next - 1) {
-                let code = source[number as usize - 1];
-                let margin = match hot.iter().find(|&&(line, ..)| line == number) {
-                    Some(&(_, work, wasted)) => heat(work, wasted, total, most),
-                    None => " ".repeat(BAR + 5),
-                };
-                let style = if number == line { Style::new() } else { FAINT };
-                writeln!(
-                    out,
-                    "{margin} {FAINT}{number:>4}{FAINT:#} {style}{code}{style:#}"
-                )?;
-                shown_to = number;
-            }
-        }
+    for difference in &profile.differences {
+        say("differs from the catalogue", &difference.to_string())?;
     }
-    writeln!(
-        out,
-        "{:>width$}  {NEEDED}█{NEEDED:#} needed  {BAD}░{BAD:#} wasted",
-        "",
-        width = BAR + 5
-    )
-}
-
-/// A share in percent, and its bar: needed work, then wasted.
-fn heat(work: u64, wasted: u64, total: u64, most: u64) -> String {
-    let scale = |n: u64| (n as f64 * BAR as f64 / most.max(1) as f64).round() as usize;
-    let length = scale(work).max(1);
-    let wasted_length = scale(wasted).min(length);
-    let needed = length - wasted_length;
-    let percent = 100.0 * work as f64 / total as f64;
-    format!(
-        "{percent:>3.0}% {NEEDED}{}{NEEDED:#}{BAD}{}{BAD:#}{}",
-        "█".repeat(needed),
-        "░".repeat(wasted_length),
-        " ".repeat(BAR - length)
-    )
-}
-
-fn hardware(out: &mut dyn Write, figures: &[Figure], command: &str) -> io::Result<()> {
-    let measured = figures.iter().any(|figure| figure.measured.is_some());
-    let widest = figures
-        .iter()
-        .map(|figure| figure.metric.len())
-        .max()
-        .unwrap_or(0);
-    let heading = if measured {
-        "predicted        measured"
-    } else {
-        "predicted"
-    };
-    writeln!(
-        out,
-        "{HEADING}{:widest$}  {heading:>15}{HEADING:#}",
-        "the same on a GPU, as Nsight Compute names it"
-    )?;
-    for figure in figures {
-        write!(
-            out,
-            "{:widest$}  {:>15}",
-            figure.metric,
-            grouped(figure.predicted)
-        )?;
-        if let Some(measured) = figure.measured {
-            write!(out, " {:>15}", grouped(measured))?;
-            if measured == figure.predicted {
-                write!(out, "  {GOOD}equal{GOOD:#}")?;
-            } else if figure.predicted > 0 {
-                let excess = 100.0 * (measured as f64 / figure.predicted as f64 - 1.0);
-                write!(out, "  {excess:+.3}%")?;
-            }
-        }
-        writeln!(out)?;
-    }
-    writeln!(out, "{FAINT}{command}{FAINT:#}")
+    Ok(())
 }

@@ -1,100 +1,15 @@
 //! What a bench run measured, as people read it: a table on the terminal, and the
 //! same as Markdown.
 
-use crate::compare::{Change, Comparison, Verdict};
+use crate::compare::{Comparison, Verdict};
 use crate::measure::{Side, gigabytes_per_second};
 use crate::report::bench::{BenchReport, Case};
+use crate::report::grid::{Cell, Column, Grid};
 use crate::report::table::{self, BAD, FAINT, GOOD, HEADING, UNSURE};
+use crate::report::width::{Width, indented};
 use crate::run::Status;
 use crate::scoreboard::Row;
-use anstyle::Style;
 use std::io::{self, Write};
-
-/// A table of words. Columns that are empty in every row are left out.
-pub struct Grid {
-    headings: Vec<&'static str>,
-    /// Columns of words, which start on the left; numbers end on the right.
-    words: &'static [usize],
-    rows: Vec<Vec<String>>,
-}
-
-impl Grid {
-    fn new(headings: &[&'static str], words: &'static [usize]) -> Self {
-        Self {
-            headings: headings.to_vec(),
-            words,
-            rows: Vec::new(),
-        }
-    }
-
-    /// Widths of the columns that are not empty.
-    fn widths(&self) -> Vec<Option<usize>> {
-        let width = |text: &str| text.chars().count();
-        (0..self.headings.len())
-            .map(|column| {
-                let widest = self.rows.iter().map(|row| width(&row[column])).max()?;
-                (widest > 0).then(|| widest.max(width(self.headings[column])))
-            })
-            .collect()
-    }
-
-    /// For a terminal; `style` is that of a row's cell.
-    pub fn write(
-        &self,
-        out: &mut dyn Write,
-        style: impl Fn(usize, usize) -> Style,
-    ) -> io::Result<()> {
-        let widths = self.widths();
-        let headings = self.headings.iter().map(|heading| (*heading).to_owned());
-        self.write_row(out, &widths, &headings.collect::<Vec<_>>(), |_| HEADING)?;
-        for (index, row) in self.rows.iter().enumerate() {
-            self.write_row(out, &widths, row, |column| style(index, column))?;
-        }
-        Ok(())
-    }
-
-    fn write_row(
-        &self,
-        out: &mut dyn Write,
-        widths: &[Option<usize>],
-        cells: &[String],
-        style: impl Fn(usize) -> Style,
-    ) -> io::Result<()> {
-        let mut line = String::from(" ");
-        for (column, cell) in cells.iter().enumerate() {
-            let Some(width) = widths[column] else {
-                continue;
-            };
-            let style = style(column);
-            let padding = " ".repeat(width - cell.chars().count());
-            if self.words.contains(&column) {
-                line.push_str(&format!(" {style}{cell}{style:#}{padding} "));
-            } else {
-                line.push_str(&format!(" {padding}{style}{cell}{style:#} "));
-            }
-        }
-        writeln!(out, "{}", line.trim_end())
-    }
-
-    /// As Markdown, with a line end after each row.
-    pub fn markdown(&self) -> String {
-        let is_shown: Vec<bool> = self.widths().iter().map(Option::is_some).collect();
-        let row = |cells: Vec<&str>| {
-            let shown = cells.iter().zip(&is_shown).filter(|(_, shown)| **shown);
-            let cells: Vec<_> = shown.map(|(cell, _)| cell.replace('|', "\\|")).collect();
-            format!("| {} |\n", cells.join(" | "))
-        };
-        let rule = (0..self.headings.len()).map(|column| match column {
-            column if self.words.contains(&column) => "---",
-            _ => "---:",
-        });
-        let mut text = row(self.headings.clone()) + &row(rule.collect());
-        for cells in &self.rows {
-            text += &row(cells.iter().map(String::as_str).collect());
-        }
-        text
-    }
-}
 
 /// 0.123 ms, 45.6 µs.
 pub fn duration(time_ms: f64) -> String {
@@ -119,44 +34,45 @@ fn with_rows(cases: &[Case]) -> Vec<Case> {
 
 /// The cases. Every `×` is how many times as fast the kernel is.
 pub fn cases(cases: &[Case]) -> Grid {
-    let mut grid = Grid::new(
-        &[
-            "kernel",
-            "shape",
-            "time",
-            "±",
-            "GB/s",
-            "× copy",
-            "× copy kernel",
-            "× CUDA C++",
-            "× CUB",
-            "× cuBLAS",
-            "× clearing",
-            "remarks",
-        ],
-        &[0, 1, 11],
-    );
+    let mut grid = Grid::new(&[
+        Column::words("kernel"),
+        Column::words("shape"),
+        Column::numbers("time"),
+        Column::numbers("±").expendable(3),
+        Column::numbers("GB/s").expendable(2),
+        Column::numbers("× copy"),
+        Column::numbers("× copy kernel").expendable(1),
+        Column::numbers("× CUDA C++"),
+        Column::numbers("× CUB"),
+        Column::numbers("× cuBLAS"),
+        Column::numbers("× clearing"),
+        Column::words("remarks").below(),
+    ]);
     for case in cases {
         let times = case.times.get(&Side::Kernel);
+        let spread = times.map(|times| format!("{:.1}%", 100.0 * times.spread()));
         let median_ms = case.median_ms();
-        let rate = median_ms.filter(|_| case.bytes != 0);
-        grid.rows.push(vec![
-            case.kernel.clone(),
-            case.shape.replace('x', "×"),
-            median_ms.map_or_else(String::new, duration),
-            times.map_or_else(String::new, |times| {
-                format!("{:.1}%", 100.0 * times.spread())
-            }),
-            rate.map_or_else(String::new, |ms| {
-                format!("{:.0}", gigabytes_per_second(case.bytes, ms))
-            }),
-            speed(case.speed_of(Side::Copy)),
-            speed(case.speed_of(Side::CopyKernel)),
-            speed(case.speed_of(Side::Twin)),
-            speed(case.speed_of(Side::Cub)),
-            speed(case.speed_of_cublas()),
-            speed(case.speed_of(Side::Clear)),
-            remarks(case),
+        let rate = median_ms
+            .filter(|_| case.bytes != 0)
+            .map(|ms| format!("{:.0}", gigabytes_per_second(case.bytes, ms)));
+        let remarks_style = match case.status {
+            Status::Failed => BAD,
+            Status::NotRun => UNSURE,
+            Status::Passed => FAINT,
+        };
+        grid.row(vec![
+            case.kernel.clone().into(),
+            case.shape.replace('x', "×").into(),
+            median_ms.map_or_else(String::new, duration).into(),
+            Cell::new(spread.unwrap_or_default(), FAINT),
+            rate.unwrap_or_default().into(),
+            speed(case.speed_of(Side::Copy)).into(),
+            speed(case.speed_of(Side::CopyKernel)).into(),
+            speed(case.speed_of(Side::Twin)).into(),
+            speed(case.speed_of(Side::Cub)).into(),
+            speed(case.speed_of_cublas()).into(),
+            speed(case.speed_of(Side::Clear)).into(),
+            Cell::new(remarks(case), remarks_style),
         ]);
     }
     grid
@@ -179,23 +95,31 @@ fn remarks(case: &Case) -> String {
 
 /// The targets.
 pub fn scoreboard(rows: &[Row]) -> Grid {
-    let mut grid = Grid::new(
-        &[
-            "target", "ratio to", "wanted", "measured", "±", "verdict", "by",
-        ],
-        &[0, 1, 5, 6],
-    );
+    let mut grid = Grid::new(&[
+        Column::words("target"),
+        Column::words("ratio to").below(),
+        Column::numbers("wanted"),
+        Column::numbers("measured"),
+        Column::numbers("±"),
+        Column::words("verdict"),
+        Column::words("by").below(),
+    ]);
     for row in rows {
         let sign = if row.more_is_better { "≥" } else { "≤" };
-        grid.rows.push(vec![
-            row.item.clone(),
-            row.relative_to.clone(),
-            format!("{sign} {}", number(row.target)),
-            row.measured.map_or_else(|| "–".to_owned(), number),
-            row.spread
-                .map_or_else(String::new, |spread| format!("{:.1}%", 100.0 * spread)),
-            row.verdict().to_owned(),
-            row.at.clone().unwrap_or_default(),
+        let spread = row.spread.map(|spread| format!("{:.1}%", 100.0 * spread));
+        let verdict_style = match row.is_reached() {
+            Some(true) => GOOD,
+            Some(false) => BAD,
+            None => UNSURE,
+        };
+        grid.row(vec![
+            row.item.clone().into(),
+            row.relative_to.clone().into(),
+            format!("{sign} {}", number(row.target)).into(),
+            row.measured.map_or_else(|| "–".to_owned(), number).into(),
+            spread.unwrap_or_default().into(),
+            Cell::new(row.verdict(), verdict_style),
+            row.at.clone().unwrap_or_default().into(),
         ]);
     }
     grid
@@ -216,53 +140,34 @@ fn number(value: f64) -> String {
 }
 
 /// Writes everything about a run.
-pub fn write(out: &mut dyn Write, report: &BenchReport) -> io::Result<()> {
-    let plain = |_, _| Style::new();
-    let shown = with_rows(&report.cases);
-    cases(&shown).write(out, |row, column| match shown[row].status {
-        Status::Failed if column == 11 => BAD,
-        Status::NotRun if column == 11 => UNSURE,
-        _ if column == 3 || column == 11 => FAINT,
-        _ => Style::new(),
-    })?;
+pub fn write(out: &mut dyn Write, report: &BenchReport, width: Width) -> io::Result<()> {
+    cases(&with_rows(&report.cases)).write(out, width)?;
     for case in report
         .cases
         .iter()
         .filter(|case| case.status != Status::Passed)
     {
-        table::write_trouble(
-            out,
-            case.status,
-            &case.kernel,
-            &case.shape,
-            case.reason.as_deref(),
-        )?;
+        let reason = case.reason.as_deref();
+        table::write_trouble(out, case.status, &case.kernel, &case.shape, reason, width)?;
     }
     if let Some(times) = report.empty_launch {
-        writeln!(
-            out,
+        let in_row = report.empty_launch_in_row.map(|times| {
+            let time = duration(times.median_ms);
+            format!("; one of many in a row, {time}")
+        });
+        let text = format!(
             "\n{} of each time are the launch itself: that is what one that does nothing takes{}",
             duration(times.median_ms),
-            report
-                .empty_launch_in_row
-                .map_or_else(String::new, |times| format!(
-                    "; one of many in a row, {}",
-                    duration(times.median_ms)
-                ))
-        )?;
+            in_row.unwrap_or_default()
+        );
+        writeln!(out, "{}", indented(&text, 0, width.prose()))?;
     }
     write_twins(out, report)?;
     writeln!(
         out,
         "\n{HEADING}Targets{HEADING:#}, by the kernels and shapes of this run"
     )?;
-    let rows = &report.scoreboard;
-    scoreboard(rows).write(out, |row, column| match rows[row].is_reached() {
-        Some(true) if column == 5 => GOOD,
-        Some(false) if column == 5 => BAD,
-        None if column == 5 => UNSURE,
-        _ => plain(row, column),
-    })
+    scoreboard(&report.scoreboard).write(out, width)
 }
 
 /// The kernels that are slower than their twins, the worst first, and the mean.
@@ -275,7 +180,7 @@ fn write_twins(out: &mut dyn Write, report: &BenchReport) -> io::Result<()> {
     };
     writeln!(
         out,
-        "\n{HEADING}Beside CUDA C++{HEADING:#}: {} kernels, geometric mean {mean:.4}; the slowest:",
+        "\n{HEADING}Beside CUDA C++{HEADING:#}: {} kernels, geometric mean {mean:.4}\nThe slowest:",
         twins.n_kernels
     )?;
     for twin in twins.slowest.iter().take(N_SHOWN) {
@@ -289,48 +194,45 @@ pub fn write_comparison(
     out: &mut dyn Write,
     name: &str,
     comparison: &Comparison<'_>,
+    width: Width,
 ) -> io::Result<()> {
     writeln!(out, "\n{HEADING}Since `{name}`{HEADING:#}")?;
-    let mut grid = Grid::new(
-        &["kernel", "shape", "× before", "noise", "verdict"],
-        &[0, 1, 4],
-    );
+    let mut grid = Grid::new(&[
+        Column::words("kernel"),
+        Column::words("shape"),
+        Column::numbers("× before"),
+        Column::numbers("noise"),
+        Column::words("verdict"),
+    ]);
     for (case, change) in &comparison.changes {
-        grid.rows.push(vec![
-            case.kernel.clone(),
-            case.shape.replace('x', "×"),
-            format!("{:.3}", change.speed),
-            format!("±{:.1}%", 100.0 * change.band),
-            change.verdict.words().to_owned(),
+        let style = match change.verdict {
+            Verdict::Faster => GOOD,
+            Verdict::Slower => BAD,
+            Verdict::Same => FAINT,
+        };
+        grid.row(vec![
+            case.kernel.clone().into(),
+            case.shape.replace('x', "×").into(),
+            format!("{:.3}", change.speed).into(),
+            format!("±{:.1}%", 100.0 * change.band).into(),
+            Cell::new(change.verdict.words(), style),
         ]);
     }
-    let changes: Vec<&Change> = comparison
-        .changes
-        .iter()
-        .map(|(_, change)| change)
-        .collect();
-    grid.write(out, |row, column| match changes[row].verdict {
-        Verdict::Faster if column == 4 => GOOD,
-        Verdict::Slower if column == 4 => BAD,
-        Verdict::Same if column == 4 => FAINT,
-        _ => Style::new(),
-    })?;
-    writeln!(
-        out,
+    grid.write(out, width)?;
+    let mut summary = format!(
         "\n{} faster, {} slower, {} the same within noise; {} only in this run, {} only in that one",
         comparison.n_of(Verdict::Faster),
         comparison.n_of(Verdict::Slower),
         comparison.n_of(Verdict::Same),
         comparison.n_new,
         comparison.n_gone
-    )?;
+    );
     if let Some(drift) = comparison.drift {
-        writeln!(
-            out,
-            "the copies beside them: {drift:.3} × before, which is the machine's own drift"
-        )?;
+        summary += &format!(
+            "\nthe copies beside them: {drift:.3} × before, which is the machine's own drift"
+        );
     }
-    Ok(())
+    writeln!(out, "{}", indented(&summary, 0, width.prose()))
 }
 
 /// The whole report as Markdown.
@@ -361,6 +263,7 @@ mod tests {
     use crate::compare::Comparison;
     use crate::measure::Side;
     use crate::report::bench::tests::{case, report};
+    use crate::report::width::{Width, columns_of};
     use crate::run::Status;
 
     fn printed(print: impl Fn(&mut Vec<u8>)) -> String {
@@ -396,7 +299,7 @@ mod tests {
         wrong.reason = Some("1 of 8 elements".to_owned());
         let good = case("l", "fine", "8", &[(Side::Kernel, 1.0), (Side::Twin, 0.9)]);
         let report = report(vec![wrong, good]);
-        let text = printed(|out| write(out, &report).expect("memory"));
+        let text = printed(|out| write(out, &report, Width::PIPE).expect("memory"));
         for part in [
             "FAILED: broken 8",
             "1 of 8 elements",
@@ -434,10 +337,39 @@ mod tests {
         let with = |ms| report(vec![case("l", "k", "8", &[(Side::Kernel, ms)])]);
         let (old, new) = (with(1.0), with(1.5));
         let comparison = Comparison::of(&old, &new);
-        let text = printed(|out| write_comparison(out, "base", &comparison).expect("memory"));
+        let text =
+            printed(|out| write_comparison(out, "base", &comparison, Width::PIPE).expect("memory"));
         assert!(
             text.contains("SLOWER") && text.contains("1 slower"),
             "{text}"
         );
+    }
+
+    /// The committed results, of all kernels, at several widths: no line is longer, all
+    /// kernels and targets are there, and nothing is left out of a file.
+    #[test]
+    fn a_whole_run_fits_every_width() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../results/h200/bench.json");
+        let report = crate::report::bench::BenchReport::read(path.as_ref()).expect("a report");
+        for width in [Width::of(60), Width::of(80), Width::of(120), Width::PIPE] {
+            let text = printed(|out| write(out, &report, width).expect("memory"));
+            let columns = width.columns();
+            let long: Vec<_> = text.lines().filter(|l| columns_of(l) > columns).collect();
+            // Prose of pipes stays in whole lines.
+            let long = long
+                .iter()
+                .filter(|line| !line.contains(" of each time are "));
+            assert_eq!(long.count(), 0, "{columns}:\n{text}");
+            for case in &report.cases {
+                assert!(text.contains(&case.kernel), "{}", case.kernel);
+                if let Some(time_ms) = case.median_ms() {
+                    assert!(text.contains(&duration(time_ms)), "{}", case.kernel);
+                }
+            }
+            for row in &report.scoreboard {
+                assert!(text.contains(row.verdict()), "{}", row.item);
+            }
+            assert!(columns < 100 || !text.contains("no room for"), "{columns}");
+        }
     }
 }

@@ -1,11 +1,14 @@
 //! Results as people read them ([`table`], [`bench_table`], [`markdown`]) and as
-//! programs do ([`json`], [`bench`]).
+//! programs do ([`json`], [`bench`]). What people read fits their terminal
+//! ([`width`], [`grid`]).
 
 pub mod bench;
 pub mod bench_table;
 pub mod counters;
+pub mod grid;
 pub mod json;
 pub mod markdown;
 pub mod metrics;
 pub mod ncu;
 pub mod table;
+pub mod width;

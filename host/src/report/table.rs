@@ -1,5 +1,7 @@
 //! Results as a table. Columns in which nothing was measured are left out.
 
+use super::grid::{Cell, Column, Grid};
+use super::width::{Width, indented, wrap};
 use crate::measure::gigabytes_per_second;
 use crate::run::{CaseResult, Status};
 use anstyle::{AnsiColor, Style};
@@ -29,6 +31,19 @@ pub const fn style_of(status: Status) -> Style {
     }
 }
 
+/// A paragraph that begins with a label in a style; what follows the first line is
+/// indented by two.
+pub fn labelled(label: &str, style: Style, text: &str, columns: usize) -> String {
+    const INDENT: usize = 2;
+    let lines = wrap(&format!("{label}: {text}"), columns.saturating_sub(INDENT));
+    let text = lines.join(&format!("\n{:INDENT$}", ""));
+    match text.strip_prefix(label) {
+        Some(rest) => format!("{style}{label}{style:#}{rest}"),
+        // The label itself was too long.
+        None => text,
+    }
+}
+
 /// A case that did not pass, and why.
 pub fn write_trouble(
     out: &mut dyn Write,
@@ -36,85 +51,50 @@ pub fn write_trouble(
     kernel: &str,
     shape: &dyn Display,
     reason: Option<&str>,
+    width: Width,
 ) -> io::Result<()> {
     let style = style_of(status);
     let reason = reason.unwrap_or("no reason given");
     writeln!(
         out,
-        "\n{style}{}{style:#}: {kernel} {shape}\n  {}",
+        "\n{style}{}{style:#}: {kernel} {shape}\n{}",
         status.words(),
-        reason.replace('\n', "\n  "),
+        indented(reason, 2, width.prose()),
     )
 }
 
-struct Column {
-    heading: &'static str,
-    left: bool,
-    cell: fn(&CaseResult) -> Option<String>,
-}
+/// A column, and what stands in it.
+type Figure = (Column, fn(&CaseResult) -> Option<String>);
 
-const COLUMNS: &[Column] = &[
-    Column {
-        heading: "kernel",
-        left: true,
-        cell: |result| Some(result.kernel.to_owned()),
-    },
-    Column {
-        heading: "shape",
-        left: true,
-        cell: |result| Some(result.shape.to_string()),
-    },
-    Column {
-        heading: "result",
-        left: true,
-        cell: |result| Some(result.status.words().to_owned()),
-    },
-    Column {
-        heading: "time",
-        left: false,
-        cell: time,
-    },
-    Column {
-        heading: "GB/s",
-        left: false,
-        cell: bandwidth,
-    },
-    Column {
-        heading: "of copy",
-        left: false,
-        cell: share_of_copy,
-    },
-    Column {
-        heading: "× CUDA C++",
-        left: false,
-        cell: speed_of_peer,
-    },
-    Column {
-        heading: "bank conflicts",
-        left: false,
-        cell: bank_conflicts,
-    },
-    Column {
-        heading: "per load",
-        left: false,
-        cell: conflicts_per_load,
-    },
-    Column {
-        heading: "sectors/load",
-        left: false,
-        cell: sectors_per_load,
-    },
-    Column {
-        heading: "sectors/store",
-        left: false,
-        cell: sectors_per_store,
-    },
-    Column {
-        heading: "local bytes",
-        left: false,
-        cell: local_bytes,
-    },
+const FIGURES: &[Figure] = &[
+    (Column::words("kernel"), |result| {
+        Some(result.kernel.to_owned())
+    }),
+    (Column::words("shape"), |result| {
+        Some(result.shape.to_string())
+    }),
+    (Column::words("result"), |result| {
+        Some(result.status.words().to_owned())
+    }),
+    (Column::numbers("time"), time),
+    (Column::numbers("GB/s").expendable(3), bandwidth),
+    (Column::numbers("of copy"), share_of_copy),
+    (Column::numbers("× CUDA C++"), speed_of_peer),
+    (
+        Column::numbers("bank conflicts").expendable(2),
+        bank_conflicts,
+    ),
+    (
+        Column::numbers("per load").alone("conflicts/load"),
+        conflicts_per_load,
+    ),
+    (Column::numbers("sectors/load"), sectors_per_load),
+    (Column::numbers("sectors/store"), sectors_per_store),
+    (Column::numbers("local bytes").expendable(1), local_bytes),
 ];
+
+/// The column whose cells are coloured.
+const RESULT: usize = 2;
 
 fn time(result: &CaseResult) -> Option<String> {
     let times = result.figures.times()?;
@@ -218,66 +198,37 @@ pub fn grouped(number: u64) -> String {
 }
 
 /// Writes the table, a heading above the cases of each lesson.
-pub fn write(out: &mut dyn Write, results: &[CaseResult]) -> io::Result<()> {
-    let rows: Vec<Vec<Option<String>>> = results
-        .iter()
-        .map(|result| COLUMNS.iter().map(|column| (column.cell)(result)).collect())
-        .collect();
-    // Widths are in characters; all that is printed here is one column wide each.
-    let widths: Vec<Option<usize>> = (0..COLUMNS.len())
-        .map(|index| {
-            let cells = rows.iter().filter_map(|row| row[index].as_ref());
-            let widest = cells.map(|cell| cell.chars().count()).max()?;
-            Some(widest.max(COLUMNS[index].heading.chars().count()))
-        })
-        .collect();
-
-    write_row(out, &widths, |index| (COLUMNS[index].heading, HEADING))?;
+pub fn write(out: &mut dyn Write, results: &[CaseResult], width: Width) -> io::Result<()> {
+    let columns: Vec<Column> = FIGURES.iter().map(|(column, _)| *column).collect();
+    let mut grid = Grid::new(&columns);
     let mut lesson = "";
-    for (result, row) in results.iter().zip(&rows) {
+    for result in results {
         if result.lesson != lesson {
             lesson = result.lesson;
-            writeln!(out, "{FAINT}{lesson}{FAINT:#}")?;
+            grid.across(0, Cell::new(lesson, FAINT));
         }
-        let state = style_of(result.status);
-        write_row(out, &widths, |index| {
-            let style = if COLUMNS[index].heading == "result" {
-                state
-            } else {
-                Style::new()
-            };
-            (row[index].as_deref().unwrap_or(""), style)
-        })?;
+        let mut cells: Vec<Cell> = FIGURES
+            .iter()
+            .map(|(_, figure)| Cell::from(figure(result).unwrap_or_default()))
+            .collect();
+        cells[RESULT] = Cell::new(result.status.words(), style_of(result.status));
+        grid.row(cells);
         for note in &result.figures.notes {
-            writeln!(out, "     {FAINT}{note}{FAINT:#}")?;
+            grid.across(5, Cell::new(note, FAINT));
         }
     }
-    Ok(())
-}
-
-fn write_row<'t>(
-    out: &mut dyn Write,
-    widths: &[Option<usize>],
-    cell: impl Fn(usize) -> (&'t str, Style),
-) -> io::Result<()> {
-    let mut line = String::from(" ");
-    for (index, column) in COLUMNS.iter().enumerate() {
-        let Some(width) = widths[index] else { continue };
-        let (text, style) = cell(index);
-        let padding = " ".repeat(width.saturating_sub(text.chars().count()));
-        let (before, after) = if column.left {
-            ("", &*padding)
-        } else {
-            (&*padding, "")
-        };
-        line.push_str(&format!(" {before}{style}{text}{style:#}{after} "));
-    }
-    writeln!(out, "{}", line.trim_end())
+    grid.write(out, width)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{grouped, quotient};
+    use super::{BAD, grouped, labelled, quotient};
+    use crate::bench::Figures;
+    use crate::measure::{Side, Times};
+    use crate::registry::{Shape, Work};
+    use crate::report::width::{Width, columns_of};
+    use crate::run::{CaseResult, Status};
+    use std::time::Duration;
 
     #[test]
     fn numbers_are_grouped() {
@@ -292,5 +243,63 @@ mod tests {
         assert_eq!(quotient(5, 2), "2.5");
         assert_eq!(quotient(100, 10), "10");
         assert_eq!(quotient(0, 0), "–");
+    }
+
+    /// A case that a GPU has timed.
+    fn timed(kernel: &'static str, shape: &[u32]) -> CaseResult {
+        let times = Times::of(&[1.25, 1.26, 1.27]).expect("three runs");
+        let mut figures = Figures {
+            work: Some(Work {
+                bytes: 1 << 30,
+                flops: 0,
+            }),
+            ..Figures::default()
+        };
+        figures.timings.sides = [Side::Kernel, Side::Copy, Side::Twin]
+            .map(|side| (side, times))
+            .to_vec();
+        CaseResult {
+            lesson: "transpose",
+            kernel,
+            shape: Shape::of(shape),
+            status: Status::Passed,
+            reason: None,
+            can_be_profiled: false,
+            figures,
+            elapsed: Duration::ZERO,
+        }
+    }
+
+    #[test]
+    fn times_of_a_gpu_fit_every_width() {
+        let results = [
+            timed("transpose_coalesced_write_ldg", &[32768, 32769]),
+            timed("sgemm_naive", &[4096, 4096, 4096]),
+        ];
+        for width in [Width::of(60), Width::of(80), Width::of(120), Width::PIPE] {
+            let mut out = Vec::new();
+            super::write(&mut out, &results, width).expect("memory");
+            let text = String::from_utf8(out).expect("UTF-8");
+            let text = anstream::adapter::strip_str(&text).to_string();
+            let columns = width.columns();
+            assert!(
+                text.lines().all(|line| columns_of(line) <= columns),
+                "{text}"
+            );
+            for part in [
+                "transpose_coalesced_write_ldg",
+                "32768×32769",
+                "1.2600 ±",
+                "1.000",
+            ] {
+                assert!(text.contains(part), "{part} in {text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_label_is_styled_and_what_follows_is_indented() {
+        let text = labelled("memcheck", BAD, "one two three four", 20);
+        assert_eq!(text, format!("{BAD}memcheck{BAD:#}: one two\n  three four"));
     }
 }

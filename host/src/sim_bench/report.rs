@@ -2,9 +2,13 @@
 
 use super::{Measured, Mode};
 use crate::measure::geometric_mean;
+use crate::report::grid::{Cell, Column, Grid};
+use crate::report::table::FAINT;
+use crate::report::width::Width;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::io;
 
 /// The file, schema 1.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -110,6 +114,21 @@ fn rounded(rate: f64) -> f64 {
     (rate * 1e4).round() / 1e4
 }
 
+/// What else there is to say of a row, beside an older one if there is one.
+fn remark(row: &Row, old: Option<&Row>) -> String {
+    let counted = |row: &Row| row.best(Mode::Counted);
+    if let (Some(new), Some(old)) = (counted(row), old.and_then(counted)) {
+        return format!("{:.2} × the older {old:.2}", new / old);
+    }
+    match row.modes.get(Mode::Counted.name()) {
+        Some(rate) if rate.n_runs > 0 => format!(
+            "median {:.2}, a tenth below {:.2} ({} runs)",
+            rate.median, rate.p10, rate.n_runs
+        ),
+        _ => String::new(),
+    }
+}
+
 impl Report {
     /// Of these rows.
     pub fn new(micro: Vec<Row>, catalogue: Vec<Row>) -> Self {
@@ -155,37 +174,30 @@ impl Report {
     }
 
     /// As a table for people, beside an older one if there is one.
-    pub fn table(&self, older: Option<&Self>) -> String {
-        let mut text = format!("{:34} {:>16}", "", "shape");
-        for mode in Mode::ALL {
-            let _ = write!(text, " {:>12}", mode.heading());
-        }
-        text.push_str("   best of the runs, 10⁹ thread-instructions/s\n");
+    pub fn write(
+        &self,
+        out: &mut dyn io::Write,
+        older: Option<&Self>,
+        width: Width,
+    ) -> io::Result<()> {
+        writeln!(
+            out,
+            "best of the runs, in 10⁹ thread-instructions per second"
+        )?;
+        let mut columns = vec![Column::words("kernel"), Column::numbers("shape")];
+        columns.extend(Mode::ALL.map(|mode| Column::numbers(mode.heading())));
+        columns.push(Column::words("with counters").below());
+        let mut grid = Grid::new(&columns).with_indent(0);
         let old_rows = older.map(Self::lines).unwrap_or_default();
         for row in self.lines() {
-            let _ = write!(text, "{:34} {:>16}", row.name, row.shape);
+            let mut cells: Vec<Cell> = vec![row.name.clone().into(), row.shape.clone().into()];
+            let rate = |mode| row.best(mode).map(|rate| format!("{rate:.2}"));
+            cells.extend(Mode::ALL.map(|mode| Cell::from(rate(mode).unwrap_or_default())));
             let old = old_rows.iter().find(|old| old.name == row.name);
-            for mode in Mode::ALL {
-                let cell = row
-                    .best(mode)
-                    .map_or_else(String::new, |rate| format!("{rate:.2}"));
-                let _ = write!(text, " {cell:>12}");
-            }
-            let counted = |row: &Row| row.best(Mode::Counted);
-            if let (Some(new), Some(old)) = (counted(&row), old.and_then(counted)) {
-                let _ = write!(text, "   {:.2} × the older {old:.2}", new / old);
-            } else if let Some(rate) = row.modes.get(Mode::Counted.name())
-                && rate.n_runs > 0
-            {
-                let _ = write!(
-                    text,
-                    "   median {:.2}, a tenth below {:.2} ({} runs)",
-                    rate.median, rate.p10, rate.n_runs
-                );
-            }
-            text.push('\n');
+            cells.push(Cell::new(remark(&row, old), FAINT));
+            grid.row(cells);
         }
-        text
+        grid.write(out, width)
     }
 
     /// As Markdown, beside an older one.

@@ -1,7 +1,7 @@
 //! The simulator as an engine that repeats every launch against the clock.
 
 use super::{Measured, Mode, Patience};
-use crate::counts::Counts;
+use crate::counts::Report;
 use crate::engine::sim::Sim;
 use crate::engine::{
     DeviceProperties, Engine, EngineError, EngineKind, Observe, Prepared, PtxModule, Timed,
@@ -114,7 +114,7 @@ impl Engine for Stopwatch {
         self.sim.fill(address, size_bytes, value)
     }
 
-    fn launch(&self, launch: &Prepared, observe: Observe) -> Result<Option<Counts>, EngineError> {
+    fn launch(&self, launch: &Prepared, observe: Observe) -> Result<Option<Report>, EngineError> {
         if let Some(patience) = self.patience.get() {
             self.measure(launch, patience)?;
         }

@@ -1,15 +1,24 @@
 //! `profile` on the transposes: the column read of the plain tile is a 32-way bank
-//! conflict, on its line; the swizzled tile has none, on the same line.
+//! conflict, on its line; the swizzled tile has none, on the same line. Kernels that
+//! are wrong have profiles too.
 
-use host::profile::{Profile, Row, simulate, sources, verdict};
-use host::registry::{Shape, kernel};
+use cuda_std::launch::{DevicePtr, DevicePtrMut};
+use gpu_kernels::transpose::transpose_swizzled;
+use host::bench::{Bench, CaseError};
+use host::engine::{Buffer, Prepared, PtxModule};
+use host::lessons::transpose;
+use host::profile::{Profile, Row, Trouble, simulate, sources, verdict};
+use host::registry::{KernelEntry, Shape, kernel};
+use lockstep_tests::lesson_of;
 
 fn profile(name: &str, shape: &[u32]) -> Profile {
     let registered = kernel(name).expect("it is in the registry");
     let module = host::kernels::module_with(name, None).expect("it compiles");
-    simulate(registered, &Shape::of(shape), &module)
-        .expect("it runs and is right")
-        .expect("it is launched")
+    let profile = simulate(registered, &Shape::of(shape), &module)
+        .expect("it runs")
+        .expect("it is launched");
+    assert!(profile.is_right(), "{:?}", profile.trouble);
+    profile
 }
 
 /// The text of the line that an instruction comes from.
@@ -101,4 +110,101 @@ fn strided_stores_are_named() {
         "{}",
         verdicts[0].finding
     );
+}
+
+/// The module of the kernels, with what `edit` makes of one.
+fn edited(name: &str, edit: impl Fn(&str) -> String) -> PtxModule {
+    let module = host::kernels::module_with(name, None).expect("it compiles");
+    let module = module.text().expect("it compiles");
+    let text = host::ptx::kernel_text(module, name).expect("it is there");
+    let changed = edit(text);
+    assert_ne!(text, changed, "the edit must change something");
+    PtxModule::of_text("edited", module.replace(text, &changed))
+}
+
+/// A tile that lies as it comes: loads down a column meet in one bank. The result is
+/// right, and what differs is on the line of that load alone.
+#[test]
+fn bad_counts_are_profiled_and_named_with_their_line() {
+    let module = edited("transpose_swizzled", |text| {
+        let lines = text.lines().map(|line| match line.rsplit_once(',') {
+            Some((kept, _)) if line.contains("xor.b32") => {
+                format!("{};", kept.replace("xor.b32", "mov.b32"))
+            }
+            _ => line.to_owned(),
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    });
+    let registered = kernel("transpose_swizzled").expect("it is in the registry");
+    let profile = simulate(registered, &Shape::of(&[128, 64]), &module)
+        .expect("it runs")
+        .expect("it is launched");
+    assert_eq!(profile.trouble, None);
+    assert!(!profile.is_right());
+    let [difference] = &profile.differences[..] else {
+        panic!("one claim does not hold, not {:?}", profile.differences);
+    };
+    assert_eq!(
+        (difference.expected, difference.counted),
+        (Some(0.0), Some(31.0))
+    );
+    let [line] = &difference.lines[..] else {
+        panic!("one line is to blame, not {:?}", difference.lines);
+    };
+    let column = profile.rows.iter().find(|row| reads_column(row));
+    assert_eq!(line.place, column.expect("it is there").line);
+    // At a shape of which nothing is claimed nothing differs.
+    let profile = simulate(registered, &Shape::of(&[128, 65]), &module);
+    assert!(
+        profile
+            .expect("it runs")
+            .expect("it is launched")
+            .is_right()
+    );
+}
+
+/// The kernel on the bench's shape, and a second time on no memory at all.
+fn run_and_fail(bench: &mut Bench<'_>) -> Result<(), CaseError> {
+    transpose::run(bench, transpose_swizzled, transpose::by_input)?;
+    let nothing = Buffer::<f32>::poisoned(bench.engine(), "nothing", 1)?;
+    let pointers = (DevicePtr::new(nothing.address()), DevicePtrMut::new(0));
+    // SAFETY: none is needed on the simulator, whose report of the fault is what is
+    // wanted.
+    let launch = unsafe {
+        Prepared::of::<transpose_swizzled>(
+            transpose::by_input(64, 64),
+            (pointers.0, pointers.1, 64, 64),
+        )
+    }?;
+    bench.launch(&launch)
+}
+
+/// What ended before a fault was counted whole, and is shown.
+#[test]
+fn launches_before_a_fault_are_profiled() {
+    let entry = KernelEntry::of(transpose_swizzled, "", run_and_fail);
+    let module = host::kernels::module_with("transpose_swizzled", None).expect("it compiles");
+    let profile = simulate(lesson_of(entry), &Shape::of(&[64, 64]), &module)
+        .expect("a launch has ended")
+        .expect("it is launched");
+    assert_eq!((profile.n_launches, profile.rows.len()), (1, 4));
+    assert_eq!(profile.rows[0].executions, 64 * 64 / 32);
+    let Some(Trouble::Stopped(why)) = &profile.trouble else {
+        panic!("it was stopped, not {:?}", profile.trouble);
+    };
+    assert!(why.contains("out of bounds"), "{why}");
+}
+
+/// Without a whole launch there is nothing to show but the fault.
+#[test]
+fn a_fault_in_the_first_launch_has_no_profile() {
+    let module = edited("transpose_coalesced_read", |text| {
+        let load = text.lines().find(|line| line.contains("ld.global"));
+        let load = load.expect("it loads from global memory");
+        text.replace(load, &load.replace(']', "+67108864]"))
+    });
+    let registered = kernel("transpose_coalesced_read").expect("it is in the registry");
+    let error = simulate(registered, &Shape::of(&[64, 64]), &module).err();
+    let error = error.expect("it fails").to_string();
+    assert!(error.contains("out of bounds"), "{error}");
 }

@@ -15,7 +15,9 @@ use super::progress::{Progress, say};
 use super::{Exit, Stop};
 use crate::engine::{EngineKind, sim::Sim};
 use crate::registry::{self, Effort, Registered};
-use crate::report::table::{BAD, FAINT, GOOD, UNSURE};
+use crate::report::grid::{self, Grid};
+use crate::report::table::{BAD, FAINT, GOOD, UNSURE, labelled};
+use crate::report::width::{Width, indented};
 use crate::run::{self, Status};
 use clap::ValueEnum;
 use std::io::{self, Write};
@@ -273,31 +275,42 @@ fn words(cell: &Cell) -> (String, anstyle::Style) {
     }
 }
 
+/// No style.
+const PLAIN: anstyle::Style = anstyle::Style::new();
+
+/// A row for each kernel.
+fn write_table(
+    out: &mut dyn Write,
+    selected: &[Registered],
+    columns: &[Column],
+    width: Width,
+) -> io::Result<()> {
+    let mut headings = vec![grid::Column::words("kernel")];
+    headings.extend(columns.iter().map(|c| grid::Column::numbers(c.heading)));
+    let mut table = Grid::new(&headings);
+    let mut lesson = "";
+    for (row, registered) in selected.iter().enumerate() {
+        if registered.lesson.id != lesson {
+            lesson = registered.lesson.id;
+            table.across(0, grid::Cell::new(lesson, FAINT));
+        }
+        let mut cells = vec![grid::Cell::from(registered.kernel.id)];
+        cells.extend(columns.iter().map(|column| {
+            let (text, style) = words(&column.cells[row]);
+            grid::Cell::new(text, style)
+        }));
+        table.row(cells);
+    }
+    table.write(out, width)
+}
+
 /// The table, what was found, and remarks.
 fn write(selected: &[Registered], columns: &[Column]) -> io::Result<()> {
     /// Reports of one tool on one kernel that are printed.
     const MOST: usize = 3;
     let mut out = anstream::stdout().lock();
-    let names = selected.iter().map(|r| r.kernel.id.len());
-    let width = names.max().unwrap_or(0).max("kernel".len());
-    write!(out, "  {:width$}", "kernel")?;
-    for column in columns {
-        write!(out, "  {:>10}", column.heading)?;
-    }
-    writeln!(out)?;
-    let mut lesson = "";
-    for (row, registered) in selected.iter().enumerate() {
-        if registered.lesson.id != lesson {
-            lesson = registered.lesson.id;
-            writeln!(out, "{FAINT}{lesson}{FAINT:#}")?;
-        }
-        write!(out, "  {:width$}", registered.kernel.id)?;
-        for column in columns {
-            let (text, style) = words(&column.cells[row]);
-            write!(out, "  {style}{text:>10}{style:#}")?;
-        }
-        writeln!(out)?;
-    }
+    let width = Width::of_stdout();
+    write_table(&mut out, selected, columns, width)?;
     for column in columns {
         let mut printed: Vec<(&str, usize)> = Vec::new();
         for (at, text) in &column.reports {
@@ -308,8 +321,8 @@ fn write(selected: &[Registered], columns: &[Column]) -> io::Result<()> {
             });
             printed[place].1 += 1;
             if printed[place].1 <= MOST {
-                let text = text.replace('\n', "\n  ");
-                writeln!(out, "\n{BAD}{}{BAD:#}: {at}\n  {text}", column.heading)?;
+                let text = indented(text, 2, width.prose());
+                writeln!(out, "\n{BAD}{}{BAD:#}: {at}\n{text}", column.heading)?;
             }
         }
         for (at, n) in printed.iter().filter(|(_, n)| *n > MOST) {
@@ -320,15 +333,17 @@ fn write(selected: &[Registered], columns: &[Column]) -> io::Result<()> {
     writeln!(out)?;
     for column in columns {
         if let Some(remark) = &column.remark {
-            writeln!(out, "{UNSURE}{}{UNSURE:#}: {remark}", column.heading)?;
+            let remark = labelled(column.heading, UNSURE, remark, width.prose());
+            writeln!(out, "{remark}")?;
         }
         for (row, registered) in selected.iter().enumerate() {
             if matches!(column.cells[row], Cell::Known(_))
                 && let Some(tool) = Sanitizer::named(column.heading)
                 && let Some(reason) = known_alarm(registered, tool)
             {
-                let id = registered.kernel.id;
-                writeln!(out, "{}: {id}: known: {reason}", column.heading)?;
+                let known = format!("{}: known: {reason}", registered.kernel.id);
+                let known = labelled(column.heading, PLAIN, &known, width.prose());
+                writeln!(out, "{known}")?;
             }
         }
         let count =
@@ -336,15 +351,15 @@ fn write(selected: &[Registered], columns: &[Column]) -> io::Result<()> {
         let n_clean = count(|cell| matches!(cell, Cell::Clean | Cell::Known(_)));
         let n_bad = count(|cell| matches!(cell, Cell::Findings(_) | Cell::Failed));
         let n_left = column.cells.len() - n_clean - n_bad;
-        writeln!(
-            out,
-            "{}: {n_clean} kernels without findings, {n_bad} with, {n_left} not run{}",
-            column.heading,
-            match column.n_elsewhere {
-                0 => String::new(),
-                n => format!("; {n} reports elsewhere"),
-            }
-        )?;
+        let elsewhere = match column.n_elsewhere {
+            0 => String::new(),
+            n => format!("; {n} reports elsewhere"),
+        };
+        let sum = format!(
+            "{n_clean} kernels without findings, {n_bad} with, {n_left} not run{elsewhere}"
+        );
+        let sum = labelled(column.heading, PLAIN, &sum, width.prose());
+        writeln!(out, "{sum}")?;
     }
     out.flush()
 }

@@ -21,7 +21,7 @@ use super::{
     Clocked, Conditions, Contender, DeviceProperties, Engine, EngineError, EngineKind, Fill,
     Library, Observe, PeerModule, Place, Prepared, PtxModule, Timed,
 };
-use crate::counts::Counts;
+use crate::counts::Report;
 use cuda_driver::DriverError;
 use cust::device::Device;
 use cust::error::CudaError;
@@ -249,7 +249,7 @@ impl Engine for Gpu {
         self.with_session(|session| memory::fill(session, &fill))
     }
 
-    fn launch(&self, launch: &Prepared, _observe: Observe) -> Result<Option<Counts>, EngineError> {
+    fn launch(&self, launch: &Prepared, _observe: Observe) -> Result<Option<Report>, EngineError> {
         self.run(&launch.place(), |session| {
             session.load_for(&self.modules, launch)?;
             session.enqueue(&session.resolve(&self.modules, launch, &self.properties)?)?;

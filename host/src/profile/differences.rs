@@ -1,0 +1,159 @@
+//! What differs from the catalogue, and on which lines it arises.
+//!
+//! A claim is about a whole launch. Here the launch is taken apart again: the
+//! counts of each source line by themselves, held against the same claim.
+//!
+//! Left out: claims about totals of a launch that counted too little. No line is
+//! to blame for what did not happen.
+
+use super::place::{Place, places};
+use crate::counts::{Counts, Expectation, InstructionCounts};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// A claim of the catalogue that the counts of a launch contradict.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Difference {
+    /// What was counted: `bank conflicts per shared load request`.
+    pub metric: String,
+    /// What the catalogue claims; none if it claims that nothing is requested.
+    pub expected: Option<f64>,
+    /// What was counted; none if nothing was requested.
+    pub counted: Option<f64>,
+    /// The lines that differ, the furthest first.
+    pub lines: Vec<Line>,
+}
+
+/// A source line that differs from a claim.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Line {
+    /// Where; none for instructions without a line table.
+    pub place: Option<Place>,
+    /// What was counted on it.
+    pub counted: f64,
+}
+
+/// Those of the claims that a launch contradicts. `source` is the lesson's file.
+pub fn differences(
+    claims: &[Expectation],
+    counts: &Counts,
+    instructions: &[InstructionCounts],
+    source: &str,
+) -> Vec<Difference> {
+    let differing = claims.iter().filter(|claim| !claim.holds(counts));
+    differing
+        .map(|claim| Difference {
+            metric: claim.metric.to_string(),
+            expected: claim.value,
+            counted: claim.metric.of(counts),
+            lines: lines(claim, instructions, source),
+        })
+        .collect()
+}
+
+/// The lines whose own counts contradict the claim, the furthest first.
+fn lines(claim: &Expectation, instructions: &[InstructionCounts], source: &str) -> Vec<Line> {
+    let mut by_line: BTreeMap<Option<Place>, Counts> = BTreeMap::new();
+    for counted in instructions {
+        let (own, _) = places(counted, source);
+        by_line.entry(own).or_default().add(&counted.counts);
+    }
+    let expected = claim.value.unwrap_or(0.0);
+    let mut lines: Vec<Line> = by_line
+        .into_iter()
+        .filter(|(_, counts)| !claim.holds(counts))
+        .filter_map(|(place, counts)| {
+            let counted = claim.metric.of(&counts)?;
+            Some(Line { place, counted })
+        })
+        // Of a total, a line that has none of it is no cause.
+        .filter(|line| !claim.metric.is_total() || line.counted > 0.0)
+        .collect();
+    let distance = |line: &Line| (line.counted - expected).abs();
+    lines.sort_by(|a, b| distance(b).total_cmp(&distance(a)));
+    lines
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        /// Lines that are named.
+        const MOST: usize = 4;
+        let words = |value: Option<f64>| {
+            value.map_or_else(|| "no request".to_owned(), |value| format!("{value}"))
+        };
+        write!(
+            f,
+            "{}: expected {}, counted {}",
+            self.metric,
+            words(self.expected),
+            words(self.counted)
+        )?;
+        let one = self.lines.len() == 1;
+        for (index, line) in self.lines.iter().take(MOST).enumerate() {
+            f.write_str(if index == 0 { ", at " } else { ", " })?;
+            match &line.place {
+                Some(place) => f.write_str(&place.short())?,
+                None => f.write_str("PTX without line tables")?,
+            }
+            if !one {
+                write!(f, " ({})", rounded(line.counted))?;
+            }
+        }
+        match self.lines.len().saturating_sub(MOST) {
+            0 => Ok(()),
+            more => write!(f, " and {more} more lines"),
+        }
+    }
+}
+
+/// Two digits after the point, fewer if they are zeros.
+fn rounded(value: f64) -> f64 {
+    (value * 100.0).round() / 100.0
+}
+
+/// All of them, a line each.
+pub fn told(differences: &[Difference]) -> String {
+    let lines: Vec<_> = differences
+        .iter()
+        .map(|difference| format!("differs from the catalogue: {difference}"))
+        .collect();
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Difference, Line, Place};
+
+    fn difference(lines: &[(u32, f64)]) -> Difference {
+        Difference {
+            metric: "sectors per global load request".to_owned(),
+            expected: Some(4.0),
+            counted: Some(10.5),
+            lines: lines
+                .iter()
+                .map(|&(line, counted)| Line {
+                    place: Some(Place {
+                        file: "gpu-kernels/src/copy.rs".to_owned(),
+                        line,
+                    }),
+                    counted,
+                })
+                .collect(),
+        }
+    }
+
+    #[test]
+    fn a_difference_names_its_lines() {
+        let told = |lines: &[(u32, f64)]| difference(lines).to_string();
+        let start = "sectors per global load request: expected 4, counted 10.5";
+        assert_eq!(told(&[]), start);
+        assert_eq!(told(&[(7, 10.5)]), format!("{start}, at copy.rs:7"));
+        assert_eq!(
+            told(&[(9, 32.0), (7, 16.333_333)]),
+            format!("{start}, at copy.rs:9 (32), copy.rs:7 (16.33)")
+        );
+        let many: Vec<_> = (1..=6).map(|line| (line, 5.0)).collect();
+        assert!(told(&many).ends_with("copy.rs:4 (5) and 2 more lines"));
+    }
+}

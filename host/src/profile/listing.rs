@@ -1,0 +1,152 @@
+//! The source with its heat: each line's share of the memory work, as a bar of what
+//! was needed and what was wasted.
+//!
+//! Lines with memory work are shown whole, on several lines if they must be; those
+//! around them are cut where the output ends.
+
+use super::{Place, Profile, sources};
+use crate::report::table::{BAD, FAINT, HEADING};
+use crate::report::width::{Width, columns_of, cut, wrap, wrap_code};
+use anstyle::{AnsiColor, Style};
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+/// Needed work.
+const NEEDED: Style = AnsiColor::Cyan.on_default();
+/// Lines shown before and after a line with memory work.
+const CONTEXT: u32 = 2;
+
+/// Work, and wasted work.
+type Cost = (u64, u64);
+
+/// How everything is scaled.
+struct Scale {
+    /// The work of the whole kernel.
+    total: u64,
+    /// That of the costliest line.
+    most: u64,
+    /// Characters of the longest bar.
+    bar: usize,
+    width: Width,
+}
+
+/// Writes the lines with memory work and those around them, file by file.
+pub(super) fn write(out: &mut dyn Write, profile: &Profile, width: Width) -> io::Result<()> {
+    let total = profile.work();
+    if total == 0 {
+        return Ok(());
+    }
+    let lines = profile.lines();
+    let scale = Scale {
+        total,
+        most: lines.values().map(|&(work, _)| work).max().unwrap_or(1),
+        bar: if width.columns() < 100 { 8 } else { 16 },
+        width,
+    };
+    let mut files: BTreeMap<&str, BTreeMap<u32, Cost>> = BTreeMap::new();
+    for (Place { file, line }, cost) in lines {
+        files.entry(file).or_default().insert(*line, cost);
+    }
+    // The lesson's own file first.
+    let mut files: Vec<_> = files.into_iter().collect();
+    files.sort_by_key(|(file, _)| *file != profile.source);
+    for (file, hot) in files {
+        writeln!(out)?;
+        match sources::text(file) {
+            Some(text) => scale.write_file(out, file, &text, &hot)?,
+            None => scale.write_unknown_file(out, file, &hot)?,
+        }
+    }
+    writeln!(
+        out,
+        "{NEEDED}█{NEEDED:#} needed  {BAD}░{BAD:#} wasted  of all wavefronts and sectors"
+    )
+}
+
+impl Scale {
+    /// Columns before a line's number.
+    fn margin(&self) -> usize {
+        "100% ".len() + self.bar
+    }
+
+    fn write_file(
+        &self,
+        out: &mut dyn Write,
+        file: &str,
+        text: &str,
+        hot: &BTreeMap<u32, Cost>,
+    ) -> io::Result<()> {
+        writeln!(
+            out,
+            "{HEADING}{}{HEADING:#}",
+            cut(file, self.width.columns())
+        )?;
+        let mut shown_to = 0;
+        for (number, code) in (1u32..).zip(text.lines()) {
+            let near = number.saturating_sub(CONTEXT)..=number + CONTEXT;
+            if hot.range(near).next().is_none() {
+                continue;
+            }
+            if shown_to > 0 && number > shown_to + 1 {
+                writeln!(out, "{:1$} {FAINT}   ⋮{FAINT:#}", "", self.margin())?;
+            }
+            self.write_line(out, number, code, hot.get(&number))?;
+            shown_to = number;
+        }
+        Ok(())
+    }
+
+    fn write_line(
+        &self,
+        out: &mut dyn Write,
+        number: u32,
+        code: &str,
+        cost: Option<&Cost>,
+    ) -> io::Result<()> {
+        let before = format!("{:1$} {number:>4} ", "", self.margin());
+        let room = self.width.columns().saturating_sub(columns_of(&before));
+        let Some(cost) = cost else {
+            let line = cut(code, room);
+            let line = format!("{before}{line}");
+            return writeln!(out, "{FAINT}{}{FAINT:#}", line.trim_end());
+        };
+        let heat = self.heat(*cost);
+        let mut before = format!("{heat} {FAINT}{number:>4}{FAINT:#} ");
+        for line in wrap_code(code, room) {
+            writeln!(out, "{before}{line}")?;
+            before = " ".repeat(self.width.columns() - room);
+        }
+        Ok(())
+    }
+
+    fn write_unknown_file(
+        &self,
+        out: &mut dyn Write,
+        file: &str,
+        hot: &BTreeMap<u32, Cost>,
+    ) -> io::Result<()> {
+        let what = format!("{file}: its text is not in this program");
+        for line in wrap(&what, self.width.columns()) {
+            writeln!(out, "{FAINT}{line}{FAINT:#}")?;
+        }
+        for (line, cost) in hot {
+            writeln!(out, "{} {line:>4}", self.heat(*cost))?;
+        }
+        Ok(())
+    }
+
+    /// A share in percent, and its bar: needed work, then wasted.
+    fn heat(&self, (work, wasted): Cost) -> String {
+        let scale = |n: u64| (n as f64 * self.bar as f64 / self.most.max(1) as f64).round();
+        let length = (scale(work) as usize).clamp(1, self.bar);
+        let wasted_length = (scale(wasted) as usize).min(length);
+        let needed = length - wasted_length;
+        let percent = 100.0 * work as f64 / self.total as f64;
+        format!(
+            "{percent:>3.0}% {NEEDED}{}{NEEDED:#}{BAD}{}{BAD:#}{}",
+            "█".repeat(needed),
+            "░".repeat(wasted_length),
+            " ".repeat(self.bar - length)
+        )
+    }
+}

@@ -1,0 +1,568 @@
+//! Tables that fit the width of the output.
+//!
+//! Columns in which every cell is empty are left out. What is still too wide is made
+//! narrower step by step: headings of two lines; the first column on a line of its
+//! own above the others, and some below them; without columns that may be left out,
+//! and a line that says so; at last every row as a paragraph. No cell is ever cut.
+
+use super::table::{FAINT, HEADING};
+use super::width::{Width, columns_of, indented, wrap};
+use anstyle::Style;
+use std::io::{self, Write};
+
+/// A column of a table.
+#[derive(Clone, Copy, Debug)]
+pub struct Column {
+    heading: &'static str,
+    /// What it is called where it is left out.
+    name: &'static str,
+    /// The heading without the column before it.
+    alone: Option<&'static str>,
+    /// Words start on the left, numbers end on the right.
+    is_words: bool,
+    /// If it may be left out: the lowest goes first.
+    rank: Option<u8>,
+    /// Whether a stacked table has it on a line below the row.
+    is_below: bool,
+}
+
+impl Column {
+    /// Of words.
+    pub const fn words(heading: &'static str) -> Self {
+        Self {
+            heading,
+            name: heading,
+            alone: None,
+            is_words: true,
+            rank: None,
+            is_below: false,
+        }
+    }
+
+    /// Of numbers.
+    pub const fn numbers(heading: &'static str) -> Self {
+        Self {
+            is_words: false,
+            ..Self::words(heading)
+        }
+    }
+
+    /// Left out where there is no room for it, the lowest rank first.
+    pub const fn expendable(self, rank: u8) -> Self {
+        Self {
+            rank: Some(rank),
+            ..self
+        }
+    }
+
+    /// On a line below the row, behind its heading, where lines are short.
+    pub const fn below(self) -> Self {
+        Self {
+            is_below: true,
+            ..self
+        }
+    }
+
+    /// Called otherwise than its heading where it is left out.
+    pub const fn called(self, name: &'static str) -> Self {
+        Self { name, ..self }
+    }
+
+    /// With another heading where the column before it is left out.
+    pub const fn alone(self, heading: &'static str) -> Self {
+        Self {
+            alone: Some(heading),
+            ..self
+        }
+    }
+}
+
+/// What stands in a column.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cell {
+    text: String,
+    style: Style,
+}
+
+impl Cell {
+    /// In a style.
+    pub fn new(text: impl Into<String>, style: Style) -> Self {
+        Self {
+            text: text.into(),
+            style,
+        }
+    }
+}
+
+impl<T: Into<String>> From<T> for Cell {
+    fn from(text: T) -> Self {
+        Self::new(text, Style::new())
+    }
+}
+
+/// A line of a table.
+#[derive(Clone, Debug)]
+enum Line {
+    Cells(Vec<Cell>),
+    /// Between the rows, from edge to edge.
+    Across {
+        indent: usize,
+        cell: Cell,
+    },
+}
+
+/// A table.
+#[derive(Clone, Debug)]
+pub struct Grid {
+    columns: Vec<Column>,
+    lines: Vec<Line>,
+    indent: usize,
+}
+
+/// Space between columns.
+const GAP: usize = 2;
+
+/// What is below something, is so much to the right of it.
+const BELOW: usize = 2;
+
+/// A way to write a table: the columns that are shown, and their widths.
+struct Layout {
+    /// By column; none where it is left out.
+    widths: Vec<Option<usize>>,
+    /// Whether headings have two lines.
+    is_tall: bool,
+    /// Whether the first column is on lines of its own, and some are below the row.
+    is_stacked: bool,
+}
+
+impl Grid {
+    /// Without rows.
+    pub fn new(columns: &[Column]) -> Self {
+        Self {
+            columns: columns.to_vec(),
+            lines: Vec::new(),
+            indent: 2,
+        }
+    }
+
+    /// The same, beginning at another column than the third.
+    #[must_use]
+    pub fn with_indent(self, indent: usize) -> Self {
+        Self { indent, ..self }
+    }
+
+    /// Adds a row. What it has too little is empty.
+    pub fn row(&mut self, mut cells: Vec<Cell>) {
+        cells.resize(self.columns.len(), Cell::default());
+        self.lines.push(Line::Cells(cells));
+    }
+
+    /// Adds a line between the rows.
+    pub fn across(&mut self, indent: usize, cell: Cell) {
+        self.lines.push(Line::Across { indent, cell });
+    }
+
+    fn rows(&self) -> impl Iterator<Item = &[Cell]> {
+        self.lines.iter().filter_map(|line| match line {
+            Line::Cells(cells) => Some(&**cells),
+            Line::Across { .. } => None,
+        })
+    }
+
+    /// Whether a column has anything in it.
+    fn is_used(&self, column: usize) -> bool {
+        self.rows().any(|row| !row[column].text.is_empty())
+    }
+
+    /// Writes it for so wide an output.
+    pub fn write(&self, out: &mut dyn Write, width: Width) -> io::Result<()> {
+        let used: Vec<bool> = (0..self.columns.len()).map(|c| self.is_used(c)).collect();
+        let Some(layout) = self.layout(&used, width) else {
+            return self.write_paragraphs(out, width);
+        };
+        self.write_headings(out, &layout, width)?;
+        // The cell that the rows stand below.
+        let mut above: Option<&Cell> = None;
+        for line in &self.lines {
+            match line {
+                Line::Across { indent, cell } => {
+                    write_across(out, *indent, cell, width)?;
+                    above = None;
+                }
+                Line::Cells(cells) if layout.is_stacked => {
+                    if above != Some(&cells[0]) {
+                        write_across(out, self.indent, &cells[0], width)?;
+                        above = Some(&cells[0]);
+                    }
+                    self.write_row(out, &layout, cells)?;
+                    self.write_labelled(out, cells, |column| column.is_below, width)?;
+                }
+                Line::Cells(cells) => self.write_row(out, &layout, cells)?,
+            }
+        }
+        self.write_left_out(out, &used, &layout, width)
+    }
+
+    /// The first that fits; none if none does.
+    fn layout(&self, used: &[bool], width: Width) -> Option<Layout> {
+        let fits = |layout: &Layout| self.width_of(layout) <= width.columns();
+        for (is_stacked, is_tall) in [(false, false), (false, true), (true, true)] {
+            let layout = self.laid_out(used, is_stacked, is_tall);
+            if fits(&layout) {
+                return Some(layout);
+            }
+        }
+        let mut shown = used.to_vec();
+        loop {
+            let candidates = (0..shown.len()).filter(|&column| shown[column]);
+            let expendable = candidates.filter_map(|c| Some((self.columns[c].rank?, c)));
+            let (_, next) = expendable.min()?;
+            shown[next] = false;
+            let layout = self.laid_out(&shown, true, true);
+            if fits(&layout) {
+                return Some(layout);
+            }
+        }
+    }
+
+    fn laid_out(&self, shown: &[bool], is_stacked: bool, is_tall: bool) -> Layout {
+        let width = |column: usize| {
+            if !shown[column] || (is_stacked && self.columns[column].is_below) {
+                return None;
+            }
+            let cells = self.rows().map(|row| columns_of(&row[column].text));
+            let heading = self.heading(column, shown);
+            let heading = match is_tall {
+                true => halves(heading).map(columns_of).into_iter().max(),
+                false => Some(columns_of(heading)),
+            };
+            cells.chain(heading).max()
+        };
+        Layout {
+            widths: (0..shown.len()).map(width).collect(),
+            is_tall,
+            is_stacked,
+        }
+    }
+
+    fn heading(&self, column: usize, shown: &[bool]) -> &'static str {
+        let Column { heading, alone, .. } = self.columns[column];
+        match alone {
+            Some(alone) if column > 0 && !shown[column - 1] => alone,
+            _ => heading,
+        }
+    }
+
+    /// Columns that the longest line takes.
+    fn width_of(&self, layout: &Layout) -> usize {
+        let first = usize::from(layout.is_stacked);
+        let widths: Vec<usize> = layout.widths[first..].iter().flatten().copied().collect();
+        let gaps = GAP * widths.len().saturating_sub(1);
+        let line = self.indent + first * BELOW + widths.iter().sum::<usize>() + gaps;
+        if layout.is_stacked {
+            line.max(self.indent + layout.widths[0].unwrap_or(0))
+        } else {
+            line
+        }
+    }
+
+    fn write_headings(&self, out: &mut dyn Write, layout: &Layout, width: Width) -> io::Result<()> {
+        let shown: Vec<bool> = layout.widths.iter().map(Option::is_some).collect();
+        let headings = (0..self.columns.len()).map(|column| self.heading(column, &shown));
+        let line = |part: fn([&'static str; 2]) -> &'static str| -> Vec<Cell> {
+            let parts = headings.clone().map(|heading| {
+                if layout.is_tall {
+                    part(halves(heading))
+                } else {
+                    heading
+                }
+            });
+            parts.map(|text| Cell::new(text, HEADING)).collect()
+        };
+        if layout.is_stacked {
+            write_across(
+                out,
+                self.indent,
+                &Cell::new(self.columns[0].heading, HEADING),
+                width,
+            )?;
+        }
+        // One without a second line stands on the lower one.
+        let upper = line(|[first, second]| if second.is_empty() { "" } else { first });
+        let lower = line(|[first, second]| if second.is_empty() { first } else { second });
+        let first = usize::from(layout.is_stacked);
+        let shown_above = (first..upper.len()).any(|c| shown[c] && !upper[c].text.is_empty());
+        if layout.is_tall && shown_above {
+            self.write_row(out, layout, &upper)?;
+        }
+        self.write_row(out, layout, &lower)
+    }
+
+    fn write_row(&self, out: &mut dyn Write, layout: &Layout, cells: &[Cell]) -> io::Result<()> {
+        let first = usize::from(layout.is_stacked);
+        let mut line = String::new();
+        // Spaces that are only written if something follows.
+        let mut spaces = self.indent + first * BELOW;
+        let columns = self.columns.iter().zip(&layout.widths).zip(cells);
+        for ((column, width), Cell { text, style }) in columns.skip(first) {
+            let Some(width) = *width else { continue };
+            let padding = width - columns_of(text);
+            if !column.is_words {
+                spaces += padding;
+            }
+            if text.is_empty() {
+                spaces += if column.is_words { width } else { 0 } + GAP;
+                continue;
+            }
+            line.push_str(&format!("{:spaces$}{style}{text}{style:#}", ""));
+            spaces = if column.is_words { padding } else { 0 } + GAP;
+        }
+        writeln!(out, "{line}")
+    }
+
+    fn write_left_out(
+        &self,
+        out: &mut dyn Write,
+        used: &[bool],
+        layout: &Layout,
+        width: Width,
+    ) -> io::Result<()> {
+        let is_below = |column: usize| layout.is_stacked && self.columns[column].is_below;
+        let left_out = (0..used.len()).filter(|&c| used[c] && layout.widths[c].is_none());
+        let left_out = left_out.filter(|&column| !is_below(column));
+        let names: Vec<_> = left_out.map(|c| self.columns[c].name).collect();
+        if names.is_empty() {
+            return Ok(());
+        }
+        let what = format!("no room for: {}", names.join(", "));
+        write_across(out, self.indent, &Cell::new(what, FAINT), width)
+    }
+
+    /// Every row as a paragraph: its first cell, and below it the others behind their
+    /// headings.
+    fn write_paragraphs(&self, out: &mut dyn Write, width: Width) -> io::Result<()> {
+        for line in &self.lines {
+            let cells = match line {
+                Line::Across { indent, cell } => {
+                    write_across(out, *indent, cell, width)?;
+                    continue;
+                }
+                Line::Cells(cells) => cells,
+            };
+            write_across(out, self.indent, &cells[0], width)?;
+            self.write_labelled(out, cells, |_| true, width)?;
+        }
+        Ok(())
+    }
+
+    /// Some cells behind their headings, but never the first.
+    fn write_labelled(
+        &self,
+        out: &mut dyn Write,
+        cells: &[Cell],
+        wanted: impl Fn(&Column) -> bool,
+        width: Width,
+    ) -> io::Result<()> {
+        let items = self.columns.iter().zip(cells).skip(1);
+        let items = items
+            .filter(|(column, cell)| wanted(column) && !cell.text.is_empty())
+            .map(|(column, cell)| (format!("{} ", column.heading), cell));
+        write_items(out, self.indent + 2 * BELOW, items, width)
+    }
+
+    /// As Markdown, with a line end after each row.
+    pub fn markdown(&self) -> String {
+        let shown: Vec<usize> = (0..self.columns.len())
+            .filter(|&column| self.is_used(column))
+            .collect();
+        let row = |cells: Vec<&str>| {
+            let cells: Vec<_> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
+            format!("| {} |\n", cells.join(" | "))
+        };
+        let columns = || shown.iter().map(|&column| &self.columns[column]);
+        let rule = columns().map(|column| if column.is_words { "---" } else { "---:" });
+        let mut text = row(columns().map(|column| column.heading).collect());
+        text += &row(rule.collect());
+        for cells in self.rows() {
+            text += &row(shown.iter().map(|&column| &*cells[column].text).collect());
+        }
+        text
+    }
+}
+
+/// A heading in two lines; the second is empty if it has no place to break.
+fn halves(heading: &'static str) -> [&'static str; 2] {
+    match (heading.rfind(' '), heading.rfind('/')) {
+        (Some(at), _) => [&heading[..at], &heading[at + 1..]],
+        (None, Some(at)) if at > 0 => [&heading[..at], &heading[at..]],
+        _ => [heading, ""],
+    }
+}
+
+fn write_across(out: &mut dyn Write, indent: usize, cell: &Cell, width: Width) -> io::Result<()> {
+    let Cell { text, style } = cell;
+    for line in wrap(text, width.columns().saturating_sub(indent)) {
+        writeln!(out, "{:indent$}{style}{line}{style:#}", "")?;
+    }
+    Ok(())
+}
+
+/// Labels and cells, as many on a line as fit.
+fn write_items<'c>(
+    out: &mut dyn Write,
+    indent: usize,
+    items: impl Iterator<Item = (String, &'c Cell)>,
+    width: Width,
+) -> io::Result<()> {
+    let room = width.columns().saturating_sub(indent);
+    let (mut line, mut used) = (String::new(), 0);
+    for (label, Cell { text, style }) in items {
+        let plain = format!("{label}{text}");
+        let item_columns = columns_of(&plain);
+        if used > 0 && used + GAP + item_columns > room {
+            writeln!(out, "{:indent$}{line}", "")?;
+            (line, used) = (String::new(), 0);
+        }
+        if item_columns > room {
+            writeln!(out, "{}", indented(&plain, indent, width.columns()))?;
+            continue;
+        }
+        if used > 0 {
+            line.push_str(&" ".repeat(GAP));
+            used += GAP;
+        }
+        line.push_str(&format!("{FAINT}{label}{FAINT:#}{style}{text}{style:#}"));
+        used += item_columns;
+    }
+    if used > 0 {
+        writeln!(out, "{:indent$}{line}", "")?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cell, Column, Grid};
+    use crate::report::width::{Width, columns_of};
+    use anstyle::AnsiColor;
+
+    /// Two kernels on two shapes each, with a note and a column that is empty.
+    fn grid() -> Grid {
+        let mut grid = Grid::new(&[
+            Column::words("kernel"),
+            Column::words("shape"),
+            Column::numbers("nothing"),
+            Column::numbers("bank conflicts").expendable(1),
+            Column::numbers("per load").alone("conflicts/load"),
+            Column::words("remarks").below(),
+        ]);
+        grid.across(0, Cell::new("lesson", AnsiColor::Red.on_default()));
+        for kernel in ["transpose_one", "transpose_other"] {
+            for shape in ["33×33", "8192×8192"] {
+                let cells = [kernel, shape, "", "65,011,712", "31", "in L2"];
+                grid.row(cells.into_iter().map(Cell::from).collect());
+            }
+        }
+        grid.across(5, Cell::from("a note"));
+        grid
+    }
+
+    fn written(columns: usize) -> String {
+        let mut out = Vec::new();
+        let width = Width::of(columns);
+        grid().write(&mut out, width).expect("memory");
+        let text = String::from_utf8(out).expect("UTF-8");
+        anstream::adapter::strip_str(&text).to_string()
+    }
+
+    #[test]
+    fn where_there_is_room_a_row_is_a_line() {
+        assert_eq!(
+            written(80).lines().collect::<Vec<_>>(),
+            [
+                "  kernel           shape      bank conflicts  per load  remarks",
+                "lesson",
+                "  transpose_one    33×33          65,011,712        31  in L2",
+                "  transpose_one    8192×8192      65,011,712        31  in L2",
+                "  transpose_other  33×33          65,011,712        31  in L2",
+                "  transpose_other  8192×8192      65,011,712        31  in L2",
+                "     a note",
+            ]
+        );
+    }
+
+    #[test]
+    fn narrower_tables_have_headings_of_two_lines() {
+        assert_eq!(
+            written(56).lines().take(3).collect::<Vec<_>>(),
+            [
+                "                                    bank   per",
+                "  kernel           shape       conflicts  load  remarks",
+                "lesson",
+            ]
+        );
+    }
+
+    #[test]
+    fn still_narrower_ones_are_stacked_and_leave_columns_out() {
+        assert_eq!(
+            written(40).lines().collect::<Vec<_>>(),
+            [
+                "  kernel",
+                "                     bank   per",
+                "    shape       conflicts  load",
+                "lesson",
+                "  transpose_one",
+                "    33×33      65,011,712    31",
+                "      remarks in L2",
+                "    8192×8192  65,011,712    31",
+                "      remarks in L2",
+                "  transpose_other",
+                "    33×33      65,011,712    31",
+                "      remarks in L2",
+                "    8192×8192  65,011,712    31",
+                "      remarks in L2",
+                "     a note",
+            ]
+        );
+        let mut narrow = grid();
+        narrow.indent = 20;
+        let mut out = Vec::new();
+        narrow.write(&mut out, Width::of(45)).expect("memory");
+        let text = String::from_utf8(out).expect("UTF-8");
+        assert!(
+            text.contains("conflicts") && text.contains("/load"),
+            "{text}"
+        );
+        assert!(!text.contains("65,011,712"), "{text}");
+        assert!(text.contains("no room for: bank"), "{text}");
+    }
+
+    #[test]
+    fn at_last_a_row_is_a_paragraph() {
+        let mut grid = Grid::new(&[Column::words("target"), Column::words("by")]);
+        let long = "one two three four five six seven eight nine ten eleven";
+        grid.row(vec!["first".into(), long.into()]);
+        let mut out = Vec::new();
+        grid.write(&mut out, Width::of(40)).expect("memory");
+        let text = String::from_utf8(out).expect("UTF-8");
+        let text = anstream::adapter::strip_str(&text).to_string();
+        assert_eq!(
+            text,
+            "  first\n      by one two three four five six\n      seven eight nine ten eleven\n"
+        );
+    }
+
+    #[test]
+    fn no_line_is_too_long_and_no_row_is_lost() {
+        for columns in 40..=90 {
+            let text = written(columns);
+            assert!(
+                text.lines().all(|line| columns_of(line) <= columns),
+                "{text}"
+            );
+            assert_eq!(text.matches("31").count(), 4, "{text}");
+            assert_eq!(text.matches("8192×8192").count(), 2, "{text}");
+        }
+    }
+}

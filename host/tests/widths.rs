@@ -1,0 +1,243 @@
+//! Tables fit the width of the output, and at none is anything lost that matters.
+
+mod support;
+
+use std::path::Path;
+use support::{command, edited, told, with_bad_load, without_xor};
+use unicode_width::UnicodeWidthStr;
+
+/// What stdout holds at a width, or in a pipe of no known width, which is 100.
+fn printed(arguments: &[&str], columns: Option<usize>) -> String {
+    let mut command = command(arguments);
+    if let Some(columns) = columns {
+        command.env("COLUMNS", columns.to_string());
+    }
+    let (_, out, error) = told(&command.output().expect("the program runs"));
+    assert!(!out.is_empty(), "{arguments:?}: {error}");
+    out
+}
+
+/// No line is longer, at any width; gives the texts with their widths.
+fn fitting(arguments: &[&str]) -> Vec<(usize, String)> {
+    [Some(60), Some(80), Some(120), None]
+        .map(|columns| {
+            let out = printed(arguments, columns);
+            let columns = columns.unwrap_or(100);
+            for line in out.lines() {
+                assert!(line.width() <= columns, "{columns}: {line}\nin:\n{out}");
+            }
+            (columns, out)
+        })
+        .to_vec()
+}
+
+fn has(text: &str, words: &[&str]) {
+    for words in words {
+        assert!(text.contains(words), "`{words}` is missing in:\n{text}");
+    }
+}
+
+/// Without its line breaks: what is found in it may have been broken anywhere.
+fn joined(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn results_of_runs() {
+    let arguments = ["run-all", "--engine=sim", "--quick", "--filter=transpose"];
+    for (columns, out) in fitting(&arguments) {
+        has(
+            &out,
+            &["transpose_coalesced_write_ldg", "256×256", "passed"],
+        );
+        let table = joined(&out);
+        match columns {
+            60 => has(
+                &table,
+                &["no room for: bank conflicts, local bytes", "conflicts"],
+            ),
+            _ => has(&table, &["bank per sectors sectors local"]),
+        }
+        // Result, conflicts per load, sectors of loads and stores.
+        let row = match columns {
+            60 => "256×256 passed 31 4 4 ",
+            80 => "256×256 passed 63,488 31 4 4 0 ",
+            _ => "transpose_shared 256×256 passed 63,488 31 4 4 0 ",
+        };
+        has(&table, &[row]);
+        assert_eq!(columns >= 80, !out.contains("no room for"), "{out}");
+    }
+}
+
+#[test]
+fn reasons_of_failures() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = |kernel: &str, edit: &dyn Fn(&str) -> String, words: &[&str]| {
+        edited(folder.path(), kernel, edit);
+        // Short, since a path may be longer than a line.
+        let ptx = format!("{kernel}.ptx");
+        for columns in [60, 80] {
+            let mut command = command(&[
+                "run-all",
+                "--engine=sim",
+                "--quick",
+                "--filter",
+                kernel,
+                "--ptx",
+                &ptx,
+            ]);
+            command
+                .current_dir(folder.path())
+                .env("COLUMNS", columns.to_string());
+            let (_, out, _) = told(&command.output().expect("it runs"));
+            assert!(out.lines().all(|line| line.width() <= columns), "{out}");
+            has(&joined(&out), words);
+        }
+    };
+    let swizzle = |text: &str| without_xor(text, 2);
+    let counts = "expected 0, counted 31, at transpose.rs:";
+    run(
+        "transpose_swizzled",
+        &swizzle,
+        &[counts, "FAILED: transpose_swizzled"],
+    );
+    run(
+        "transpose_coalesced_read",
+        &with_bad_load,
+        &["past the end of"],
+    );
+}
+
+#[test]
+fn lists() {
+    for (_, out) in fitting(&["list"]) {
+        let text = joined(&out);
+        for registered in host::registry::kernels() {
+            has(&out, &[registered.kernel.id, registered.lesson.source]);
+            let technique = joined(registered.kernel.technique);
+            has(&text, &[&technique]);
+        }
+    }
+}
+
+#[test]
+fn profiles() {
+    let metric = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum";
+    for (columns, out) in fitting(&["profile", "transpose_shared", "--shape=1024x1024"]) {
+        has(
+            &out,
+            &[
+                "transpose.rs:264",
+                "ld.shared.b32",
+                "1,048,576",
+                metric,
+                "░",
+            ],
+        );
+        let text = joined(&out);
+        has(
+            &text,
+            &[
+                "32-way bank conflict (load from shared memory), 31 of 32 wavefronts wasted",
+                "pad the rows by one element, or swizzle the columns",
+            ],
+        );
+        let left_out = out.contains("no room for: PTX line, executed\n");
+        assert_eq!(columns < 80, left_out, "{out}");
+        // The lines with work are whole.
+        let dense = out.replace(char::is_whitespace, "");
+        has(
+            &dense,
+            &["*output.add(element(column,row,n_rows))=*tile.add(layout(x,y)asusize);"],
+        );
+        // As the shell reads it.
+        let command = out.replace("\\\n", "");
+        let (_, command) = command.split_once("\nncu ").expect("it is there");
+        let command = joined(command);
+        has(
+            &command,
+            &["lockstep profile transpose_shared --launch-only --shape=1024x1024"],
+        );
+        has(
+            &command,
+            &[metric, "--kernel-name transpose_shared --metrics l1tex"],
+        );
+    }
+}
+
+/// Inlined functions make long places, and there are many instructions.
+#[test]
+fn profiles_of_kernels_with_inlined_code() {
+    for kernel in ["sgemm_fast", "mma_simple_plain", "reduce_fast"] {
+        for (_, out) in fitting(&["profile", kernel]) {
+            has(&joined(&out), &[kernel, "wavefronts", "n-way", "ideal"]);
+        }
+    }
+}
+
+#[test]
+fn findings_of_the_checks() {
+    for (_, out) in fitting(&["sanitize", "--with=sim", "transpose"]) {
+        has(
+            &out,
+            &["transpose_coalesced_write_ldg", "simulator", "clean"],
+        );
+    }
+    for columns in [60, 80, 120] {
+        let out = printed(&["sanitize", "transpose_padded"], Some(columns));
+        assert!(out.lines().all(|line| line.width() <= columns), "{out}");
+        has(&out, &["transpose_padded", "racecheck", "absent"]);
+    }
+}
+
+#[test]
+fn speeds_of_the_simulator() {
+    let arguments = ["sim-bench", "--filter=transpose_padded", "--patience=1"];
+    for (_, out) in fitting(&arguments) {
+        has(&out, &["transpose_padded", "1024×1024", "geometric mean"]);
+    }
+}
+
+#[test]
+fn cases_and_counters_that_differ() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).expect("a file");
+        path.to_string_lossy().into_owned()
+    };
+    let data = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../crates/ptx_sim/tests/data/h200-access-counters.csv");
+    let data = std::fs::read_to_string(data).expect("the data");
+    let lines: Vec<&str> = data.lines().collect();
+    let wrong = lines[4].replace(",2,1,,", ",3,1,,");
+    let cases = write("cases.csv", &[lines[0], &wrong].join("\n"));
+    let csv = "\"ID\",\"Kernel Name\",\"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum\"\n\
+               \"0\",\"transpose_coalesced_write_ldg\",\"5\"\n";
+    let ncu = write("ncu.csv", csv);
+    let sim = write(
+        "sim.json",
+        r#"{"results": [{"kernel": "transpose_coalesced_write_ldg", "shape": "8x8",
+            "launches": [{"entry": "transpose_coalesced_write_ldg", "n": 1}],
+            "counted_launch": 0, "counts": {"global_load_sectors": 6}}]}"#,
+    );
+    for columns in [60, 80, 120] {
+        let fits = |arguments: &[&str], words: &[&str]| {
+            let out = printed(arguments, Some(columns));
+            assert!(out.lines().all(|line| line.width() <= columns), "{out}");
+            has(&joined(&out), words);
+        };
+        fits(
+            &["check-counters", &cases],
+            &["line 2: shared_wavefronts: expected 3, got 2", "offsets 0 "],
+        );
+        fits(
+            &["counters", "--ncu", &ncu, "--sim", &sim],
+            &[
+                "transpose_coalesced_write_ldg 8x8",
+                "6 by rule, 5 on the hardware",
+            ],
+        );
+        fits(&["counters", "--command"], &["ncu --csv", "> ncu.csv"]);
+    }
+}
