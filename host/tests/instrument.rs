@@ -181,7 +181,7 @@ fn profile_edited(
 /// The counts are bad, so the profile is what one wants to see.
 #[test]
 fn a_kernel_without_its_swizzle_is_profiled_and_the_difference_named() {
-    let ((status, out, error), json, _) =
+    let ((status, out, error), json, html) =
         profile_edited("transpose_swizzled", |text| without_xor(text, 2));
     assert_eq!(status, Some(1), "{out}{error}");
     let difference = "differs from the catalogue: bank conflicts per shared load request: \
@@ -207,11 +207,13 @@ fn a_kernel_without_its_swizzle_is_profiled_and_the_difference_named() {
     assert_eq!(json["trouble"], serde_json::Value::Null);
     assert_eq!(json["differences"][0]["counted"], 31.0);
     assert_eq!(json["differences"].as_array().map(Vec::len), Some(1));
+    assert!(html.contains("32-way bank conflict"), "{html}");
+    assert!(html.contains("differs from the catalogue"), "{html}");
 }
 
 #[test]
 fn a_kernel_with_a_wrong_result_is_profiled_and_its_element_named() {
-    let ((status, out, error), json, _) =
+    let ((status, out, error), json, html) =
         profile_edited("transpose_swizzled", |text| without_xor(text, 1));
     assert_eq!(status, Some(1), "{out}{error}");
     assert!(out.contains("sectors 1,024 (ideal 1,024)"), "{out}");
@@ -225,6 +227,7 @@ fn a_kernel_with_a_wrong_result_is_profiled_and_its_element_named() {
     let wrong = json["trouble"]["wrong_result"].as_str();
     assert!(wrong.is_some_and(|told| told.starts_with("3968")), "{json}");
     assert_eq!(json["rows"].as_array().map(Vec::len), Some(4));
+    assert!(html.contains("the result is wrong"), "{html}");
 }
 
 /// A wrong result does not hide that the counts are bad too.

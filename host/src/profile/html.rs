@@ -1,34 +1,17 @@
-//! A profile as a page for a browser: one file, nothing to fetch.
+//! A profile as a page for a browser: one file, nothing to fetch. It suits a phone
+//! and a wide screen, light and dark.
 
 use super::hardware::Figure;
 use super::verdict::verdicts;
 use super::{Profile, Row, Space, sources};
 use crate::report::table::grouped;
 use std::collections::BTreeMap;
-use std::fmt::Write;
+use std::fmt::{Result, Write};
 
-const STYLE: &str = "
-:root { color-scheme: light dark; --needed: #2f81f7; --wasted: #e5534b; --faint: #7d8590; --line: #7d859033; }
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 76rem; padding: 0 1rem; }
-h1 { font-size: 1.5rem; margin-bottom: 0; }
-h2 { font-size: 1.05rem; margin: 2rem 0 .5rem; }
-.faint { color: var(--faint); }
-code, pre, .source, td.code { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: 13px; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; }
-.figures td, .figures th { padding: .2rem .8rem .2rem 0; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line); }
-.figures td.left, .figures th.left { text-align: left; }
-.bad { color: var(--wasted); font-weight: 600; }
-.verdict { border-left: 4px solid var(--wasted); padding: .1rem 0 .1rem .8rem; margin: .6rem 0; }
-.good { border-left-color: #3fb950; }
-.source td { padding: 0 .6rem 0 0; vertical-align: middle; white-space: pre; line-height: 1.45; }
-.source .bar { width: 14rem; }
-.source .bar span { display: inline-block; height: .8rem; vertical-align: middle; }
-.needed { background: var(--needed); } .wasted { background: var(--wasted); }
-.source .hot { font-weight: 600; } .source tr.cold { color: var(--faint); }
-.legend span { display: inline-block; width: .8rem; height: .8rem; vertical-align: middle; margin: 0 .3rem 0 1rem; }
-pre { white-space: pre-wrap; word-break: break-all; background: var(--line); padding: .8rem; border-radius: 6px; }
-";
+const STYLE: &str = include_str!("page.css");
+
+/// Lines shown before and after a line with memory work.
+const CONTEXT: u32 = 4;
 
 /// The whole page.
 pub fn page(profile: &Profile, figures: &[Figure], command: &str) -> String {
@@ -38,67 +21,64 @@ pub fn page(profile: &Profile, figures: &[Figure], command: &str) -> String {
     page
 }
 
-fn write(
-    page: &mut String,
-    profile: &Profile,
-    figures: &[Figure],
-    command: &str,
-) -> std::fmt::Result {
+fn write(page: &mut String, profile: &Profile, figures: &[Figure], command: &str) -> Result {
+    heading(page, profile)?;
+    say_trouble(page, profile)?;
+    say_verdicts(page, profile)?;
+    listing(page, profile)?;
+    instructions(page, profile)?;
+    hardware(page, figures, command)?;
+    writeln!(page, "</html>")
+}
+
+fn heading(page: &mut String, profile: &Profile) -> Result {
     let kernel = escaped(&profile.kernel);
+    let shape = escaped(&profile.shape);
     writeln!(
         page,
         "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width\">\n\
-         <title>{kernel} at {}</title>\n<style>{STYLE}</style>",
-        escaped(&profile.shape)
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>{kernel} at {shape}</title>\n<style>\n{STYLE}</style>"
     )?;
     writeln!(
         page,
-        "<h1>{kernel} <span class=\"faint\">at {}</span></h1>\n<div>{}</div>\n\
+        "<h1>{kernel} <span class=\"faint\">at {shape}</span></h1>\n<div>{}</div>\n\
          <div class=\"faint\">{}{}; {} for {}</div>",
-        escaped(&profile.shape),
         escaped(profile.technique),
-        if profile.n_launches > 1 {
-            format!("{} launches, the first of ", profile.n_launches)
-        } else {
-            String::new()
-        },
+        profile.launches(),
         escaped(&profile.geometry),
         escaped(&profile.module),
         escaped(&profile.target),
     )?;
-    say_verdicts(page, profile)?;
-    listing(page, profile)?;
-    table(page, profile)?;
-    writeln!(
-        page,
-        "<h2>The same on a GPU, as Nsight Compute names it</h2>\n\
-         <div class=\"wide\"><table class=\"figures\"><tr><th class=\"left\">metric</th><th>predicted</th>{}</tr>",
-        if figures.iter().any(|figure| figure.measured.is_some()) {
-            "<th>measured</th>"
-        } else {
-            ""
-        }
-    )?;
-    for figure in figures {
-        let measured = figure
-            .measured
-            .map_or_else(String::new, |n| format!("<td>{}</td>", grouped(n)));
+    for (entry, n_launches) in &profile.others {
+        let entry = escaped(entry);
         writeln!(
             page,
-            "<tr><td class=\"left\"><code>{}</code></td><td>{}</td>{measured}</tr>",
-            figure.metric,
-            grouped(figure.predicted)
+            "<div class=\"faint\">not in here: {n_launches} × {entry}, launched with it</div>"
         )?;
     }
-    writeln!(
-        page,
-        "</table></div>\n<pre>{}</pre>\n</html>",
-        escaped(command)
-    )
+    Ok(())
 }
 
-fn say_verdicts(page: &mut String, profile: &Profile) -> std::fmt::Result {
+/// What was expected otherwise.
+fn say_trouble(page: &mut String, profile: &Profile) -> Result {
+    let mut say = |label: &str, text: &str| {
+        let text = escaped(text).replace('\n', "<br>");
+        writeln!(
+            page,
+            "<p class=\"verdict\"><span class=\"bad\">{label}</span>: {text}</p>"
+        )
+    };
+    if let Some(trouble) = &profile.trouble {
+        say(trouble.label(), trouble.reason())?;
+    }
+    for difference in &profile.differences {
+        say("differs from the catalogue", &difference.to_string())?;
+    }
+    Ok(())
+}
+
+fn say_verdicts(page: &mut String, profile: &Profile) -> Result {
     let verdicts = verdicts(profile);
     if verdicts.is_empty() {
         writeln!(
@@ -119,115 +99,179 @@ fn say_verdicts(page: &mut String, profile: &Profile) -> std::fmt::Result {
     Ok(())
 }
 
-fn listing(page: &mut String, profile: &Profile) -> std::fmt::Result {
+/// Work, and wasted work, of each line of a file.
+type Costs = BTreeMap<u32, (u64, u64)>;
+
+/// The source with its heat, file by file.
+fn listing(page: &mut String, profile: &Profile) -> Result {
     let lines = profile.lines();
-    let total = profile.work().max(1);
-    let most = lines
-        .values()
-        .map(|&(work, _)| work)
-        .max()
-        .unwrap_or(1)
-        .max(1);
-    let mut files: BTreeMap<&str, BTreeMap<u32, (u64, u64)>> = BTreeMap::new();
+    let most = lines.values().map(|&(work, _)| work).max();
+    let scale = Scale {
+        total: profile.work().max(1),
+        most: most.unwrap_or(1).max(1),
+    };
+    let mut files: BTreeMap<&str, Costs> = BTreeMap::new();
     for (place, &cost) in &lines {
-        files
-            .entry(&place.file)
-            .or_default()
-            .insert(place.line, cost);
+        let costs = files.entry(&place.file).or_default();
+        costs.insert(place.line, cost);
     }
-    for (file, hot) in files {
-        writeln!(
-            page,
-            "<h2><code>{}</code> <span class=\"legend faint\"><span class=\"needed\"></span>needed\
-             <span class=\"wasted\"></span>wasted, of {} wavefronts and sectors</span></h2>",
-            escaped(file),
-            grouped(total)
-        )?;
+    // The lesson's own file first.
+    let mut files: Vec<_> = files.into_iter().collect();
+    files.sort_by_key(|(file, _)| *file != profile.source);
+    for (file, costs) in files {
+        writeln!(page, "<h2><code>{}</code></h2>", escaped(file))?;
         let Some(text) = sources::text(file) else {
-            writeln!(page, "<p class=\"faint\">Its text is not here.</p>")?;
-            continue;
-        };
-        const CONTEXT: u32 = 4;
-        let near = |number: u32| {
-            hot.range(number.saturating_sub(CONTEXT)..=number + CONTEXT)
-                .next()
-                .is_some()
-        };
-        writeln!(page, "<div class=\"wide\"><table class=\"source\">")?;
-        let mut gap = false;
-        for (index, code) in text.lines().enumerate() {
-            let number = index as u32 + 1;
-            if !near(number) {
-                gap = true;
-                continue;
-            }
-            if std::mem::take(&mut gap) && number > 1 {
-                writeln!(
-                    page,
-                    "<tr class=\"cold\"><td></td><td></td><td></td><td>⋮</td></tr>"
-                )?;
-            }
-            let (class, percent, bar) = match hot.get(&number) {
-                None => ("cold", String::new(), String::new()),
-                Some(&(work, wasted)) => {
-                    let width = |n: u64| 14.0 * n as f64 / most as f64;
-                    (
-                        "hot",
-                        format!("{:.0}%", 100.0 * work as f64 / total as f64),
-                        format!(
-                            "<span class=\"needed\" style=\"width:{:.2}rem\"></span>\
-                             <span class=\"wasted\" style=\"width:{:.2}rem\"></span>",
-                            width(work.saturating_sub(wasted)).max(0.1),
-                            width(wasted)
-                        ),
-                    )
-                }
-            };
+            let lines: Vec<_> = costs.keys().map(u32::to_string).collect();
+            let lines = lines.join(", ");
             writeln!(
                 page,
-                "<tr class=\"{class}\"><td>{percent:>4}</td><td class=\"bar\">{bar}</td>\
-                 <td class=\"faint\">{number:>4}</td><td>{}</td></tr>",
-                escaped(code)
+                "<p class=\"faint\">Its text is not here. Lines with memory work: \
+                 {lines}.</p>"
             )?;
-        }
-        writeln!(page, "</table></div>")?;
+            continue;
+        };
+        writeln!(
+            page,
+            "<p class=\"legend\"><span class=\"needed\"></span>needed\
+             <span class=\"wasted\"></span>wasted, of {} wavefronts and sectors</p>",
+            grouped(scale.total)
+        )?;
+        source_lines(page, &text, &costs, &scale)?;
     }
     Ok(())
 }
 
-fn table(page: &mut String, profile: &Profile) -> std::fmt::Result {
+/// How bars are scaled.
+struct Scale {
+    /// The work of the whole kernel.
+    total: u64,
+    /// That of the costliest line.
+    most: u64,
+}
+
+fn source_lines(page: &mut String, text: &str, costs: &Costs, scale: &Scale) -> Result {
+    writeln!(page, "<div class=\"source\">")?;
+    let mut shown_to = 0;
+    for (number, code) in (1u32..).zip(text.lines()) {
+        let near = number.saturating_sub(CONTEXT)..=number + CONTEXT;
+        if costs.range(near).next().is_none() {
+            continue;
+        }
+        if number > shown_to + 1 {
+            source_line(page, "cold", "", "", "⋮")?;
+        }
+        shown_to = number;
+        let (class, work) = match costs.get(&number) {
+            Some(&cost) => ("hot", scale.bar(cost)),
+            None => ("cold", String::new()),
+        };
+        source_line(page, class, &work, &number.to_string(), code)?;
+    }
+    writeln!(page, "</div>")
+}
+
+fn source_line(page: &mut String, class: &str, work: &str, number: &str, code: &str) -> Result {
+    // By itself, since a narrow page makes less of it.
+    let (spaces, code) = code.split_at(code.len() - code.trim_start().len());
+    let indent = spaces.len();
     writeln!(
         page,
-        "<h2>Instruction by instruction</h2>\n<div class=\"wide\"><table class=\"figures\"><tr>\
-         <th class=\"left\">source</th><th>PTX line</th><th class=\"left\">instruction</th>\
+        "<div class=\"{class}\"><span class=\"work\">{work}</span>\
+         <span class=\"number\">{number}</span>\
+         <span class=\"code\" style=\"--indent:{indent}\">\
+         <span class=\"indent\">{spaces}</span>{}</span></div>",
+        escaped(code)
+    )
+}
+
+impl Scale {
+    /// A share in percent, and its bar.
+    fn bar(&self, (work, wasted): (u64, u64)) -> String {
+        let percent = |n: u64, of: u64| 100.0 * n as f64 / of as f64;
+        let needed = work.saturating_sub(wasted);
+        format!(
+            "<b>{:.0}%</b><span class=\"bar\" title=\"{} needed, {} wasted\">\
+             <span class=\"needed\" style=\"width:{:.2}%\"></span>\
+             <span class=\"wasted\" style=\"width:{:.2}%\"></span></span>",
+            percent(work, self.total),
+            grouped(needed),
+            grouped(wasted),
+            percent(needed, self.most).max(0.5),
+            percent(wasted, self.most)
+        )
+    }
+}
+
+fn instructions(page: &mut String, profile: &Profile) -> Result {
+    writeln!(
+        page,
+        "<h2>Instruction by instruction</h2>\n<table class=\"many\"><thead><tr>\
+         <th class=\"left\">source</th><th class=\"left\">instruction</th><th>PTX line</th>\
          <th>executed</th><th>wavefronts</th><th>ideal</th><th>n-way</th><th>sectors</th>\
-         <th>ideal</th></tr>"
+         <th>ideal</th></tr></thead><tbody>"
     )?;
     for row in &profile.rows {
         let shared = row.wavefronts > 0 || row.space == Space::Shared;
-        let cell = |shown: bool, bad: bool, n: u64| match (shown, bad) {
-            (false, _) => "<td>–</td>".to_owned(),
-            (true, false) => format!("<td>{}</td>", grouped(n)),
-            (true, true) => format!("<td class=\"bad\">{}</td>", grouped(n)),
-        };
         let conflicts = row.wavefronts > row.ideal_wavefronts;
         let sectors = row.space != Space::Shared;
+        let scattered = row.sectors > row.ideal_sectors;
         writeln!(
             page,
-            "<tr><td class=\"left\">{}</td><td>{}</td><td class=\"left\"><code>{}</code></td><td>{}</td>\
-             {}{}{}{}{}</tr>",
+            "<tr><td class=\"name left\">{}</td><td class=\"name left\"><code>{}</code></td>\
+             {}{}{}{}{}{}{}</tr>",
             source(row),
-            row.ptx_line,
             escaped(&row.ptx),
-            grouped(row.executions),
-            cell(shared, conflicts, row.wavefronts),
-            cell(shared, false, row.ideal_wavefronts),
-            cell(shared, conflicts, row.ways.into()),
-            cell(sectors, row.sectors > row.ideal_sectors, row.sectors),
-            cell(sectors, false, row.ideal_sectors),
+            Cell("PTX line", true, false).of(&row.ptx_line.to_string()),
+            Cell("executed", true, false).of(&grouped(row.executions)),
+            Cell("wavefronts", shared, conflicts).of(&grouped(row.wavefronts)),
+            Cell("ideal wavefronts", shared, false).of(&grouped(row.ideal_wavefronts)),
+            Cell("n-way", shared, conflicts).of(&row.ways.to_string()),
+            Cell("sectors", sectors, scattered).of(&grouped(row.sectors)),
+            Cell("ideal sectors", sectors, false).of(&grouped(row.ideal_sectors)),
         )?;
     }
-    writeln!(page, "</table></div>")
+    writeln!(page, "</tbody></table>")
+}
+
+/// A figure: its name, for where there are no headings; whether the instruction has
+/// it; whether it is bad.
+struct Cell(&'static str, bool, bool);
+
+impl Cell {
+    fn of(self, text: &str) -> String {
+        let Self(label, is_there, is_bad) = self;
+        match (is_there, is_bad) {
+            (false, _) => "<td class=\"none\">–</td>".to_owned(),
+            (true, false) => format!("<td data-label=\"{label}\">{text}</td>"),
+            (true, true) => format!("<td class=\"bad\" data-label=\"{label}\">{text}</td>"),
+        }
+    }
+}
+
+fn hardware(page: &mut String, figures: &[Figure], command: &str) -> Result {
+    let is_measured = figures.iter().any(|figure| figure.measured.is_some());
+    writeln!(
+        page,
+        "<h2>The same on a GPU, as Nsight Compute names it</h2>\n<table><thead><tr>\
+         <th class=\"left\">metric</th><th>predicted</th>{}</tr></thead><tbody>",
+        if is_measured { "<th>measured</th>" } else { "" }
+    )?;
+    for figure in figures {
+        let measured = figure.measured.map(|n| {
+            let differs = n != figure.predicted;
+            Cell("measured", true, differs).of(&grouped(n))
+        });
+        writeln!(
+            page,
+            "<tr><td class=\"name left\"><code>{}</code></td>{}{}</tr>",
+            figure.metric,
+            Cell("predicted", true, false).of(&grouped(figure.predicted)),
+            measured.unwrap_or_default()
+        )?;
+    }
+    // Metrics are many, with commas between them.
+    let command = escaped(command).replace(',', ",<wbr>");
+    writeln!(page, "</tbody></table>\n<pre>{command}</pre>")
 }
 
 fn source(row: &Row) -> String {

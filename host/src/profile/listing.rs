@@ -125,7 +125,7 @@ impl Scale {
         file: &str,
         hot: &BTreeMap<u32, Cost>,
     ) -> io::Result<()> {
-        let what = format!("{file}: its text is not in this program");
+        let what = format!("{file}: its text is not here");
         for line in wrap(&what, self.width.columns()) {
             writeln!(out, "{FAINT}{line}{FAINT:#}")?;
         }
