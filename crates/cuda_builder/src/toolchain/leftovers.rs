@@ -12,6 +12,8 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 /// How a run's folder is named.
 pub(super) const PREFIX: &str = "unfinished-";
@@ -90,10 +92,22 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
         Ok(data) if data.is_dir() => fs::remove_dir_all(path),
         Ok(_) => fs::remove_file(path),
     };
-    attempt().or_else(|_| {
+    let mut outcome = attempt();
+    if outcome.is_err() {
         unprotect(path);
-        attempt()
-    })
+        outcome = attempt();
+    }
+    // A program that outlived the run that started it may be writing there still.
+    // Without its folder it ends; until then it puts in what we take out.
+    for _ in 0..60 {
+        match &outcome {
+            Err(e) if e.kind() == io::ErrorKind::DirectoryNotEmpty => {}
+            _ => break,
+        }
+        thread::sleep(Duration::from_millis(50));
+        outcome = attempt();
+    }
+    outcome
 }
 
 #[cfg(unix)]
@@ -112,6 +126,7 @@ fn unprotect(_: &Path) {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Instant;
 
     #[test]
     fn only_what_is_ours_is_left_over() {
@@ -136,6 +151,34 @@ mod tests {
             names(find(cache.path())),
             ["rustc-1.97.1-amd64.partial", "unfinished-a"]
         );
+    }
+
+    #[test]
+    fn a_folder_that_others_write_to_is_removed_as_soon_as_they_end() {
+        let cache = tempfile::tempdir().unwrap();
+        let root = cache.path().join("unfinished-a");
+        let until = Instant::now() + Duration::from_millis(300);
+        // As tar does: it makes the folders that it misses.
+        let write = &|writer: u32| {
+            for number in 0.. {
+                if Instant::now() > until {
+                    return;
+                }
+                let dir = root.join(format!("{writer}/{}", number % 8));
+                let _ = fs::create_dir_all(&dir);
+                let _ = fs::write(dir.join(number.to_string()), "");
+            }
+        };
+        thread::scope(|scope| {
+            for writer in 0..4 {
+                scope.spawn(move || write(writer));
+            }
+            while Instant::now() < until {
+                remove(&root).unwrap();
+            }
+        });
+        remove(&root).unwrap();
+        assert!(!root.exists());
     }
 
     #[cfg(unix)]
