@@ -129,7 +129,8 @@ impl BlockRun {
             progress |= used > 0;
             waits &= warp.live == 0 || used == 0 || warp.looks_idle();
             alive |= warp.live != 0;
-            if self.fuel < 0 && warp.live != 0 {
+            // Also if the warp has just ended: the block has used too much.
+            if self.fuel < 0 {
                 return Err(launch.out_of_fuel(self.ctaid, warp));
             }
         }

@@ -48,6 +48,14 @@ pub enum MemoryError {
         /// Bytes in all.
         total: u64,
     },
+    /// More than the host has to simulate it with.
+    #[error("the host has no {requested} bytes for `{label}`")]
+    HostOutOfMemory {
+        /// Bytes asked for.
+        requested: u64,
+        /// For what.
+        label: String,
+    },
     /// Not in an allocation.
     #[error("{n_bytes} bytes at {address:#x} do not lie within an allocation")]
     NotAllocated {
@@ -243,7 +251,11 @@ impl Device {
                 total,
             });
         }
-        Ok(self.memory.allocate(size_bytes, label, purpose))
+        let allocated = self.memory.allocate(size_bytes, label, purpose);
+        allocated.ok_or_else(|| MemoryError::HostOutOfMemory {
+            requested: size_bytes,
+            label: label.to_owned(),
+        })
     }
 
     /// Frees an allocation by its first address.

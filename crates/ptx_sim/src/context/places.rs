@@ -47,7 +47,8 @@ impl LaunchContext<'_> {
     /// The launch's error: a warp's block has no fuel left.
     #[cold]
     pub fn out_of_fuel(&self, ctaid: [u32; 3], warp: &Warp) -> Box<LaunchError> {
-        let (function, ptx) = warp.paths.last().map_or((0, 0), |path| {
+        let at_end = (self.kernel, u32::MAX);
+        let (function, ptx) = warp.paths.last().map_or(at_end, |path| {
             let function = warp.frames[path.frame].function;
             let block = &self.function(function).blocks[path.block as usize];
             (function, block.ptx_first)

@@ -21,8 +21,9 @@ pub struct Launch<'a> {
 /// How to run a launch.
 #[derive(Clone, Debug)]
 pub struct LaunchOptions {
-    /// Warp instructions that each block may execute; a generous default
-    /// (some seconds) if not given.
+    /// Warp instructions that each block may execute, all its warps together; a
+    /// generous default (some seconds) if not given. A block that executes more ends
+    /// the launch, by the end of the warp's time slice at the latest.
     pub fuel: Option<u64>,
     /// Whether to count. Without, [`Report::counts`] is zero.
     pub count: bool,

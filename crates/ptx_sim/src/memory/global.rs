@@ -5,7 +5,7 @@
 //! so that an access past its end cannot land in its neighbour. Addresses are
 //! never used again: an access to freed memory is recognised as such.
 
-use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 
 use super::address::GLOBAL_BASE;
@@ -59,16 +59,16 @@ unsafe impl Send for Storage {}
 unsafe impl Sync for Storage {}
 
 impl Storage {
-    fn new(size_bytes: u64) -> Self {
+    /// None if the host has not so much.
+    fn new(size_bytes: u64) -> Option<Self> {
         // Rounded up so that whole 16-byte groups can be read.
-        let size = (size_bytes.max(1) as usize).next_multiple_of(HOST_ALIGN);
-        let layout = Layout::from_size_align(size, HOST_ALIGN).expect("a size that fits memory");
+        let size = usize::try_from(size_bytes.max(1)).ok()?;
+        let size = size.checked_next_multiple_of(HOST_ALIGN)?;
+        let layout = Layout::from_size_align(size, HOST_ALIGN).ok()?;
         // SAFETY: The size is not zero.
         let pointer = unsafe { alloc_zeroed(layout) };
-        let Some(pointer) = NonNull::new(pointer) else {
-            handle_alloc_error(layout)
-        };
-        Self { pointer, layout }
+        let pointer = NonNull::new(pointer)?;
+        Some(Self { pointer, layout })
     }
 }
 
@@ -105,8 +105,9 @@ pub struct GlobalMemory {
 }
 
 impl GlobalMemory {
-    /// Makes an allocation of zeroed memory.
-    pub fn allocate(&mut self, size_bytes: u64, label: &str, purpose: Purpose) -> u64 {
+    /// Makes an allocation of zeroed memory; none if the host has not so much.
+    pub fn allocate(&mut self, size_bytes: u64, label: &str, purpose: Purpose) -> Option<u64> {
+        let storage = Storage::new(size_bytes)?;
         let page = self.pages.len() as u64;
         let base = GLOBAL_BASE + (page << PAGE_SHIFT);
         let number = self.allocations.len() as u32 + 1;
@@ -118,11 +119,11 @@ impl GlobalMemory {
             size_bytes,
             label: label.to_owned(),
             purpose,
-            storage: Some(Storage::new(size_bytes)),
+            storage: Some(storage),
             written: Written::none(size_bytes),
         });
         self.live_bytes += size_bytes;
-        base
+        Some(base)
     }
 
     /// Frees the allocation that starts at `base`; `false` if there is none.
@@ -238,8 +239,8 @@ mod tests {
     #[test]
     fn neighbours_are_never_adjacent() {
         let mut memory = GlobalMemory::default();
-        let a = memory.allocate(2 << 20, "a", Purpose::Buffer);
-        let b = memory.allocate(1, "b", Purpose::Buffer);
+        let a = memory.allocate(2 << 20, "a", Purpose::Buffer).unwrap();
+        let b = memory.allocate(1, "b", Purpose::Buffer).unwrap();
         assert!(b >= a + (4 << 20));
         assert!(memory.find(a + (2 << 20)).is_none());
         assert_eq!(memory.nearest(a + (2 << 20)).unwrap().label, "a");
@@ -248,20 +249,20 @@ mod tests {
     #[test]
     fn freed_memory_is_remembered() {
         let mut memory = GlobalMemory::default();
-        let a = memory.allocate(100, "a", Purpose::Buffer);
+        let a = memory.allocate(100, "a", Purpose::Buffer).unwrap();
         assert_eq!(memory.live_bytes(), 100);
         assert!(!memory.free(a + 4));
         assert!(memory.free(a));
         assert!(!memory.free(a));
         assert_eq!(memory.live_bytes(), 0);
         assert!(memory.find(a).unwrap().host().is_none());
-        assert!(memory.allocate(100, "b", Purpose::Buffer) > a);
+        assert!(memory.allocate(100, "b", Purpose::Buffer).unwrap() > a);
     }
 
     #[test]
     fn bounds_are_exact() {
         let mut memory = GlobalMemory::default();
-        let a = memory.allocate(10, "a", Purpose::Buffer);
+        let a = memory.allocate(10, "a", Purpose::Buffer).unwrap();
         assert!(memory.bytes(a, 10).is_some());
         assert!(memory.bytes(a + 1, 10).is_none());
         assert!(memory.bytes(a + 10, 0).is_some());
