@@ -8,7 +8,7 @@
 //! the user's own and their neighbour lists; [`profile`]: a kernel's memory work,
 //! line by line; [`accesses`]: single memory accesses, on which the counting rules
 //! are tried; and [`sim_bench`]: how fast the
-//! simulator is.
+//! simulator is. [`footprint`] and [`memory`] tell what does not fit.
 //!
 //! Left out: kernels (`gpu-kernels`), their compilation (`cuda_builder`), the
 //! simulation of PTX (`ptx_sim`).
@@ -19,6 +19,7 @@ pub mod cli;
 pub mod compare;
 pub mod counts;
 pub mod engine;
+pub mod footprint;
 pub mod guarded;
 pub mod half_matrices;
 pub mod home;
@@ -26,6 +27,7 @@ pub mod inputs;
 pub mod kernels;
 pub mod lessons;
 pub mod measure;
+pub mod memory;
 pub mod neighbors;
 pub mod profile;
 pub mod ptx;

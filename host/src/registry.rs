@@ -9,6 +9,7 @@ use crate::bench::{Bench, CaseError};
 use crate::counts::Expectation;
 use crate::engine::EngineKind;
 use crate::engine::launch::topic_of;
+use crate::footprint::Footprint;
 use crate::verify::Tolerance;
 use cuda_std::launch::{Kernel, KernelArgs, LaunchBounds};
 use std::fmt;
@@ -31,6 +32,8 @@ pub struct Lesson {
     pub shapes: fn(EngineKind, Effort) -> Vec<Shape>,
     /// What one launch on a shape moves and computes.
     pub work: fn(&Shape) -> Work,
+    /// What a case on a shape takes of memory.
+    pub memory: fn(&Shape) -> Footprint,
     /// Whether the kernels' [`KernelEntry::expected`] holds for a shape.
     pub expects_at: fn(&Shape) -> bool,
 }
@@ -202,6 +205,12 @@ impl Shape {
     /// The extents, or the largest ones of a sweep.
     pub fn dims(&self) -> &[u32] {
         &self.dims
+    }
+
+    /// The product of the extents. Sizes are the user's to choose, so it is wide.
+    pub fn n_elements(&self) -> u128 {
+        let extents = self.dims.iter().map(|&dim| u128::from(dim));
+        extents.fold(1, u128::saturating_mul)
     }
 
     /// Rows and columns of a matrix.

@@ -4,6 +4,7 @@
 use host::bench::{Bench, CaseError};
 use host::engine::sim::Sim;
 use host::engine::{Engine, EngineKind, PtxModule};
+use host::footprint::Footprint;
 use host::registry::{Effort, KernelEntry, Lesson, Registered, Shape, Work};
 use host::run::{Case, CaseResult, run};
 
@@ -34,6 +35,7 @@ pub fn lesson_of(kernel: KernelEntry) -> Registered {
         kernels: Box::leak(Box::new([kernel])),
         shapes: no_shapes,
         work: no_work,
+        memory: |_| Footprint::SMALL,
         expects_at: |_| true,
     }));
     Registered {

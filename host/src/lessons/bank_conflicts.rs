@@ -4,6 +4,7 @@ use crate::bench::{Bench, CaseError};
 use crate::counts::Expectation;
 use crate::counts::Metric::{SharedLoadConflicts, SharedStoreConflicts};
 use crate::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
+use crate::footprint::Footprint;
 use crate::guarded::Guarded;
 use crate::inputs;
 use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
@@ -23,6 +24,7 @@ pub static LESSON: Lesson = Lesson {
     kernels: &KERNELS,
     shapes,
     work,
+    memory: |_| Footprint::SMALL,
     expects_at: |_| true,
 };
 

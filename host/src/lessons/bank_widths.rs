@@ -5,6 +5,7 @@ use crate::bench::{Bench, CaseError};
 use crate::counts::Expectation;
 use crate::counts::Metric::{self, SharedLoadConflicts, SharedStoreConflicts};
 use crate::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
+use crate::footprint::Footprint;
 use crate::guarded::{Guarded, is_poison};
 use crate::inputs;
 use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
@@ -24,6 +25,7 @@ pub static LESSON: Lesson = Lesson {
     shapes,
     work,
     // What is expected depends on the width: `run_one` checks it.
+    memory: |shape| Footprint::of(u128::from(shape.dims()[0]), 140, 440),
     expects_at: |_| false,
 };
 

@@ -5,6 +5,7 @@ use crate::bench::{Bench, CaseError};
 use crate::counts::Expectation;
 use crate::counts::Metric::{LdmatrixConflicts, SharedStoreConflicts};
 use crate::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
+use crate::footprint::Footprint;
 use crate::half_matrices::{
     MATRIX, SIDE, View, f32_sum_error, product, product_transposed, uniform_f16, widened,
 };
@@ -28,6 +29,7 @@ pub static LESSON: Lesson = Lesson {
     kernels: &KERNELS,
     shapes,
     work,
+    memory: |shape| Footprint::of(shape.n_elements(), 3072, 12_288),
     expects_at: |shape| shape.dims() == [1],
 };
 

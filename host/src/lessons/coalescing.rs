@@ -8,6 +8,7 @@ use crate::counts::Metric::{
 };
 use crate::counts::{Expectation, Metric};
 use crate::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
+use crate::footprint::Footprint;
 use crate::guarded::{Guarded, is_poison};
 use crate::inputs;
 use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
@@ -26,6 +27,7 @@ pub static LESSON: Lesson = Lesson {
     kernels: &KERNELS,
     shapes,
     work,
+    memory: |shape| Footprint::of(shape.n_elements(), 12, 16),
     expects_at,
 };
 

@@ -7,6 +7,7 @@ use crate::counts::Metric::{
     LocalSectors,
 };
 use crate::engine::{Buffer, EngineError, EngineKind, LaunchConfig, Prepared};
+use crate::footprint::Footprint;
 use crate::guarded::Guarded;
 use crate::inputs;
 use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
@@ -24,6 +25,7 @@ pub static LESSON: Lesson = Lesson {
     kernels: &KERNELS,
     shapes,
     work,
+    memory: |shape| Footprint::of(shape.n_elements(), 8, 12),
     expects_at: |shape| {
         !shape.is_sweep() && shape.dims()[0].is_multiple_of(kernels::VECTORIZED_BLOCK_ELEMENTS)
     },

@@ -4,6 +4,7 @@ use crate::bench::{Bench, CaseError};
 use crate::counts::Expectation;
 use crate::counts::Metric::{LocalSectors, LocalSectorsPerRequest};
 use crate::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
+use crate::footprint::Footprint;
 use crate::guarded::Guarded;
 use crate::inputs;
 use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
@@ -21,6 +22,7 @@ pub static LESSON: Lesson = Lesson {
     kernels: &KERNELS,
     shapes,
     work,
+    memory: |shape| Footprint::of(shape.n_elements(), 8, 16),
     expects_at: |shape| !shape.is_sweep() && shape.dims()[0] % 32 == 0,
 };
 

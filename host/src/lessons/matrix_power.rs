@@ -8,6 +8,7 @@ use crate::bench::{Bench, CaseError};
 use crate::counts::Expectation;
 use crate::counts::Metric::LdmatrixConflicts;
 use crate::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
+use crate::footprint::Footprint;
 use crate::half_matrices::{MATRIX, SIDE, f32_sum_error};
 use crate::inputs::uniform;
 use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
@@ -26,6 +27,7 @@ pub static LESSON: Lesson = Lesson {
     kernels: &KERNELS,
     shapes,
     work,
+    memory: |shape| Footprint::of(u128::from(shape.dims()[0]), 1024, 1236),
     expects_at: |shape| shape.dims() == [N_KINDS as u32, CLAIMED_EXPONENT],
 };
 

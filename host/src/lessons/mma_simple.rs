@@ -7,6 +7,7 @@ use crate::counts::Metric::{
     LdmatrixConflicts, SharedLoadConflicts, SharedStoreConflicts, StmatrixConflicts,
 };
 use crate::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
+use crate::footprint::Footprint;
 use crate::half_matrices::{
     MATRIX, SIDE, View, f16_rounding, f32_sum_error, product_transposed, uniform_f16, widened,
 };
@@ -29,6 +30,7 @@ pub static LESSON: Lesson = Lesson {
     kernels: &KERNELS,
     shapes,
     work,
+    memory: |shape| Footprint::of(shape.n_elements(), 1536, 7680),
     expects_at: |shape| shape.dims() == [1],
 };
 

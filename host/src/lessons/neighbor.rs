@@ -8,6 +8,7 @@ use crate::bench::{Bench, CaseError};
 use crate::counts::Expectation;
 use crate::counts::Metric::LocalSectors;
 use crate::engine::{EngineError, EngineKind, LaunchConfig};
+use crate::footprint::Footprint;
 use crate::neighbors::device::{
     Answer, Cells, Layout, PairsKernel, Problem, pair_config, tile_config,
 };
@@ -34,6 +35,7 @@ pub static LESSON: Lesson = Lesson {
     kernels: &KERNELS,
     shapes,
     work,
+    memory: |shape| Footprint::of(shape.n_elements(), 80, 95),
     expects_at: |shape| !shape.is_sweep(),
 };
 

@@ -15,6 +15,7 @@ use crate::counts::Metric::{
 use crate::engine::{
     Buffer, Engine, EngineError, EngineKind, Fill, LaunchConfig, LibraryCall, Prepared, Timed,
 };
+use crate::footprint::Footprint;
 use crate::inputs;
 use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
 use crate::verify::Tolerance;
@@ -37,6 +38,7 @@ pub static LESSON: Lesson = Lesson {
     kernels: &KERNELS,
     shapes,
     work,
+    memory: |shape| Footprint::of(shape.n_elements(), 4, 4),
     expects_at,
 };
 

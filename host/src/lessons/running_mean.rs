@@ -4,6 +4,7 @@ use crate::bench::{Bench, CaseError};
 use crate::counts::Expectation;
 use crate::counts::Metric::{LocalSectors, SharedLoadConflicts, SharedStoreConflicts};
 use crate::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
+use crate::footprint::Footprint;
 use crate::guarded::Guarded;
 use crate::inputs;
 use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
@@ -22,6 +23,7 @@ pub static LESSON: Lesson = Lesson {
     kernels: &KERNELS,
     shapes,
     work,
+    memory: |shape| Footprint::of(u128::from(shape.dims()[0]), 8, 24),
     expects_at: |shape| {
         let (n, window) = shape.matrix();
         !shape.is_sweep() && n >= tile_outputs(window)

@@ -29,6 +29,7 @@ use crate::counts::Metric::{
 use crate::engine::{
     Buffer, Engine, EngineError, EngineKind, LaunchConfig, LibraryCall, Prepared, SgemmMath,
 };
+use crate::footprint::Footprint;
 use crate::inputs;
 use crate::registry::{Effort, KernelEntry, KnownAlarm, Lesson, Shape, Work};
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
@@ -53,6 +54,10 @@ pub static LESSON: Lesson = Lesson {
     kernels: &KERNELS,
     shapes,
     work,
+    memory: |shape| {
+        let [m, n, k] = dims(shape).map(u128::from);
+        Footprint::of(m * k + k * n + m * n, 4, 8)
+    },
     expects_at,
 };
 

@@ -11,6 +11,7 @@
 
 use crate::bench::{Bench, CaseError};
 use crate::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
+use crate::footprint::Footprint;
 use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
 use crate::verify::{Tolerance, Verified, compare};
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
@@ -35,6 +36,7 @@ pub static LESSON: Lesson = Lesson {
     kernels: &KERNELS,
     shapes,
     work: |_| Work { bytes: 0, flops: 0 },
+    memory: |shape| Footprint::of(shape.n_elements(), 13_000, 33_000),
     expects_at: |_| true,
 };
 

@@ -10,6 +10,7 @@ use crate::counts::Metric::{
 };
 use crate::engine::buffer::POISON;
 use crate::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
+use crate::footprint::Footprint;
 use crate::inputs;
 use crate::registry::{Effort, KernelEntry, Lesson, Published, Shape, Work};
 use crate::verify::compare;
@@ -28,6 +29,7 @@ pub static LESSON: Lesson = Lesson {
     kernels: &KERNELS,
     shapes,
     work,
+    memory: |shape| Footprint::of(shape.n_elements(), 8, 4),
     expects_at,
 };
 

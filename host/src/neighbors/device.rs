@@ -4,6 +4,7 @@
 use super::{Atoms, Lists, TooManyNeighbors};
 use crate::engine::buffer::POISON;
 use crate::engine::{Buffer, Engine, EngineError, Fill, LaunchConfig, Prepared, Timed};
+use crate::footprint::Footprint;
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use cuda_std::vector::Float2;
 use gpu_kernels::neighbor::{
@@ -35,6 +36,12 @@ pub struct Problem<'e> {
     n_neighbors: Buffer<'e, u32>,
     list: Buffer<'e, u32>,
     overflow: Buffer<'e, u32>,
+}
+
+/// What [`lists`] takes of memory for so many atoms; `tests/footprint.rs` holds it
+/// against what is allocated.
+pub fn footprint(n_atoms: u32) -> Footprint {
+    Footprint::of(n_atoms.into(), 88, 150)
 }
 
 /// A device array is never empty: what no kernel reads stands in.

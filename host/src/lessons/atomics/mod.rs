@@ -6,6 +6,7 @@ mod value;
 
 use crate::bench::{Bench, CaseError};
 use crate::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
+use crate::footprint::Footprint;
 use crate::registry::{Effort, KernelEntry, KnownAlarm, Lesson, Shape, Work};
 use crate::verify::{Tolerance, Verified, compare};
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
@@ -27,6 +28,7 @@ pub static LESSON: Lesson = Lesson {
     kernels: &KERNELS,
     shapes,
     work,
+    memory: |_| Footprint::SMALL,
     expects_at: |_| true,
 };
 

@@ -1,0 +1,227 @@
+//! How much memory a case takes, estimated before it runs: so that what does not fit
+//! is refused in words, and not by the system's killing the program.
+
+use crate::engine::EngineKind;
+use crate::memory::{self, Free};
+use crate::run::Case;
+use indicatif::HumanBytes;
+use std::fmt;
+
+/// Memory of a case at its peak, in bytes. Lessons state it; `tests/footprint.rs`
+/// holds it against what is allocated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Footprint {
+    /// Buffers on the device.
+    pub device_bytes: u128,
+    /// Inputs, results read back and references, on the host.
+    pub host_bytes: u128,
+}
+
+impl Footprint {
+    /// So many bytes for each of `n` elements. Sizes are the user's to choose, so
+    /// nothing here overflows.
+    pub const fn of(n: u128, device_bytes_each: u128, host_bytes_each: u128) -> Self {
+        Self {
+            device_bytes: n.saturating_mul(device_bytes_each),
+            host_bytes: n.saturating_mul(host_bytes_each),
+        }
+    }
+
+    /// Less than the program takes anyway, whatever the shape.
+    pub const SMALL: Self = Self {
+        device_bytes: 0,
+        host_bytes: 0,
+    };
+
+    /// What is remembered of so much simulated memory when every access is checked:
+    /// a line of 128 bytes takes 32, and up to 1280 more if lanes access its words
+    /// irregularly, but of so many lines only; and each byte a bit.
+    pub fn checks_bytes(self) -> u128 {
+        const MOST_SPLIT_LINES: u128 = 1 << 18;
+        let n_lines = self.device_bytes.div_ceil(128);
+        let irregular = n_lines.min(MOST_SPLIT_LINES) * 1280;
+        let bits = self.device_bytes.div_ceil(8);
+        n_lines.saturating_mul(32).saturating_add(irregular + bits)
+    }
+}
+
+/// What the program takes whatever it runs: parsed PTX, the simulator's threads.
+const PROGRAM_BYTES: u128 = 64 << 20;
+
+/// More memory than there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooMuch {
+    /// The simulated device's; 0 on a GPU, which has memory of its own.
+    device_bytes: u128,
+    host_bytes: u128,
+    checks_bytes: u128,
+    free: Free,
+}
+
+impl TooMuch {
+    fn total(&self) -> u128 {
+        [self.device_bytes, self.host_bytes, self.checks_bytes]
+            .into_iter()
+            .fold(PROGRAM_BYTES, u128::saturating_add)
+    }
+}
+
+/// For people; numbers beyond all measure become the largest there is.
+fn human(bytes: u128) -> HumanBytes {
+    HumanBytes(u64::try_from(bytes).unwrap_or(u64::MAX))
+}
+
+impl fmt::Display for TooMuch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "about {} of memory are needed", human(self.total()))?;
+        if self.device_bytes > 0 {
+            write!(f, " ({} simulated", human(self.device_bytes))?;
+            if self.checks_bytes > 0 {
+                write!(f, ", {} for the checks", human(self.checks_bytes))?;
+            }
+            let on_host = self.host_bytes.saturating_add(PROGRAM_BYTES);
+            write!(f, ", {} on the host)", human(on_host))?;
+        }
+        write!(
+            f,
+            ", and {} are free {}",
+            HumanBytes(self.free.bytes),
+            self.free.limit.place()
+        )
+    }
+}
+
+impl std::error::Error for TooMuch {}
+
+/// Whether so much memory is free for a run on that engine, with the simulator's
+/// checks or without.
+///
+/// # Errors
+///
+/// It is not. Where the system does not tell, it is taken to be.
+pub fn check(footprint: Footprint, engine: EngineKind, with_checks: bool) -> Result<(), TooMuch> {
+    match memory::free() {
+        Some(free) => check_in(footprint, engine, with_checks, free),
+        None => Ok(()),
+    }
+}
+
+fn check_in(
+    footprint: Footprint,
+    engine: EngineKind,
+    with_checks: bool,
+    free: Free,
+) -> Result<(), TooMuch> {
+    let is_simulated = engine == EngineKind::Sim;
+    let only_if = |condition: bool, bytes: u128| if condition { bytes } else { 0 };
+    let need = TooMuch {
+        device_bytes: only_if(is_simulated, footprint.device_bytes),
+        host_bytes: footprint.host_bytes,
+        checks_bytes: only_if(is_simulated && with_checks, footprint.checks_bytes()),
+        free,
+    };
+    // What is less than the program itself is never worth refusing.
+    let own = footprint.device_bytes.saturating_add(footprint.host_bytes);
+    if own > PROGRAM_BYTES && need.total() > u128::from(free.bytes) {
+        Err(need)
+    } else {
+        Ok(())
+    }
+}
+
+/// Whether each of the cases has room; they run one after the other.
+///
+/// # Errors
+///
+/// The largest that has not, in words.
+pub fn check_cases(cases: &[Case], engine: EngineKind, with_checks: bool) -> Result<(), String> {
+    let footprint = |case: &Case| (case.registered.lesson.memory)(&case.shape);
+    let size = |case: &Case| {
+        let Footprint {
+            device_bytes,
+            host_bytes,
+        } = footprint(case);
+        device_bytes.saturating_add(host_bytes)
+    };
+    let Some(largest) = cases.iter().max_by_key(|case| size(case)) else {
+        return Ok(());
+    };
+    check(footprint(largest), engine, with_checks).map_err(|too_much| {
+        format!(
+            "{} at {}: {too_much}",
+            largest.registered.kernel.id, largest.shape
+        )
+    })
+}
+
+/// Whether the buffers of each case fit the memory of a GPU.
+///
+/// # Errors
+///
+/// The first that do not, in words.
+pub fn check_device(cases: &[Case], memory_bytes: u64) -> Result<(), String> {
+    let needed = |case: &Case| (case.registered.lesson.memory)(&case.shape).device_bytes;
+    match cases
+        .iter()
+        .find(|case| needed(case) > u128::from(memory_bytes))
+    {
+        None => Ok(()),
+        Some(case) => Err(format!(
+            "{} at {} needs about {} of the GPU's memory, which has {}",
+            case.registered.kernel.id,
+            case.shape,
+            human(needed(case)),
+            HumanBytes(memory_bytes)
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Footprint, check_in};
+    use crate::engine::EngineKind;
+    use crate::memory::{Free, Limit};
+    use crate::registry::{Shape, kernels};
+
+    const FREE: Free = Free {
+        bytes: 1 << 30,
+        limit: Limit::Machine,
+    };
+
+    #[test]
+    fn a_gpu_has_memory_of_its_own() {
+        let large = Footprint::of(1 << 30, 4, 0);
+        assert!(check_in(large, EngineKind::Gpu, false, FREE).is_ok());
+        let error = check_in(large, EngineKind::Sim, false, FREE).expect_err("4 GiB");
+        assert_eq!(
+            error.to_string(),
+            "about 4.06 GiB of memory are needed (4.00 GiB simulated, 64.00 MiB on the host), \
+             and 1.00 GiB are free on this machine"
+        );
+    }
+
+    #[test]
+    fn checks_need_memory_too() {
+        let half = Footprint::of(1 << 29, 1, 0);
+        assert!(check_in(half, EngineKind::Sim, false, FREE).is_ok());
+        let error = check_in(half, EngineKind::Sim, true, FREE).expect_err("more");
+        assert!(error.to_string().contains("for the checks"), "{error}");
+    }
+
+    #[test]
+    fn no_shape_is_too_large_to_be_refused() {
+        for registered in kernels() {
+            let lesson = registered.lesson;
+            let shapes = (lesson.shapes)(EngineKind::Sim, crate::registry::Effort::Quick);
+            let n_axes = shapes[0].dims().len();
+            // Lessons without such sizes take little whatever they are told.
+            let largest = (lesson.memory)(&Shape::of(&vec![u32::MAX; n_axes]));
+            let refused = check_in(largest, EngineKind::Sim, true, FREE);
+            assert!(
+                refused.is_err() || largest == Footprint::SMALL,
+                "{}",
+                registered.kernel.id
+            );
+        }
+    }
+}
