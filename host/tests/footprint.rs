@@ -109,7 +109,7 @@ fn total(footprint: Footprint, check: bool) -> u128 {
 #[test]
 fn lessons_take_what_they_say() {
     let _alone = ALONE.lock();
-    let sim = Sim::new(host::ptx::modules());
+    let sim = Sim::new(host::kernels::modules().expect("the kernels are here"));
     for lesson in LESSONS {
         let mut most = 0;
         let mut stated = 0;
@@ -137,7 +137,7 @@ fn lessons_take_what_they_say() {
 #[test]
 fn checks_take_what_is_said_of_them() {
     let _alone = ALONE.lock();
-    let sim = Sim::new(host::ptx::modules()).with_check(true);
+    let sim = Sim::new(host::kernels::modules().expect("the kernels are here")).with_check(true);
     for id in [
         "transpose_vectorized",
         "transpose_shared",
@@ -156,7 +156,7 @@ fn checks_take_what_is_said_of_them() {
 fn neighbor_lists_take_what_is_said_of_them() {
     let _alone = ALONE.lock();
     let n_atoms = 100_000;
-    let sim = Sim::new(host::ptx::modules());
+    let sim = Sim::new(host::kernels::modules().expect("the kernels are here"));
     let lists = |n_atoms: u32| {
         let atoms = sheet_of(n_atoms);
         neighbors::device::lists(&sim, &atoms, CUTOFF).expect("it passes");
