@@ -10,7 +10,7 @@
 //!
 //! Reading order: this file (what a profile is), [`record`] (how one is made),
 //! [`place`] (which line an instruction comes from), [`verdict`] (what its figures
-//! mean), [`differences`] (what the catalogue says otherwise), [`sources`] (the text
+//! mean), [`mod@differences`] (what the catalogue says otherwise), [`sources`] (the text
 //! of the lines), [`hardware`] (the same figures from a GPU), then the two ways to
 //! show it, [`text`] (with `listing`, the lines and their heat) and [`html`]. Of what
 //! could not be profiled, [`excerpt`] shows the lines at fault.
