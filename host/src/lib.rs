@@ -8,7 +8,8 @@
 //! the user's own and their neighbour lists; [`profile`]: a kernel's memory work,
 //! line by line; [`accesses`]: single memory accesses, on which the counting rules
 //! are tried; and [`sim_bench`]: how fast the
-//! simulator is. [`footprint`] and [`memory`] tell what does not fit.
+//! simulator is. What a user names is read by [`input`] and written by [`output`];
+//! [`footprint`] and [`memory`] refuse what does not fit.
 //!
 //! Left out: kernels (`gpu-kernels`), their compilation (`cuda_builder`), the
 //! simulation of PTX (`ptx_sim`).
@@ -22,13 +23,16 @@ pub mod engine;
 pub mod footprint;
 pub mod guarded;
 pub mod half_matrices;
+pub mod hints;
 pub mod home;
+pub mod input;
 pub mod inputs;
 pub mod kernels;
 pub mod lessons;
 pub mod measure;
 pub mod memory;
 pub mod neighbors;
+pub mod output;
 pub mod profile;
 pub mod ptx;
 pub mod registry;

@@ -10,6 +10,7 @@ use crate::counts::Expectation;
 use crate::engine::EngineKind;
 use crate::engine::launch::topic_of;
 use crate::footprint::Footprint;
+use crate::hints;
 use crate::verify::Tolerance;
 use cuda_std::launch::{Kernel, KernelArgs, LaunchBounds};
 use std::fmt;
@@ -328,7 +329,7 @@ fn listed(kernels: &[(&str, &str)]) -> String {
 
 fn suggestion(near: &[&str]) -> String {
     if near.is_empty() {
-        return format!("`{} list` shows all names", crate::cli::command_words());
+        return format!("`{}` shows all names", hints::command("list"));
     }
     let names: Vec<_> = near.iter().map(|name| format!("`{name}`")).collect();
     format!("near names: {}", names.join(", "))
@@ -488,7 +489,7 @@ mod tests {
         let error = matching(&["qqq".to_owned()])
             .err()
             .expect("nothing like it");
-        let words = format!("`{} list`", crate::cli::command_words());
+        let words = format!("`{}`", crate::hints::command("list"));
         assert!(error.to_string().contains(&words), "{error}");
     }
 }

@@ -5,7 +5,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 const KERNEL: &str = "transpose_padded";
@@ -63,22 +63,30 @@ impl Fake {
 
     /// Runs `sanitize` with it in front on the path.
     fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().expect("the program runs")
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
         let path = format!("{}:/usr/bin:/bin", self.0.path().display());
-        sanitize(&path, arguments)
+        command(&path, arguments)
     }
 }
 
 fn sanitize(path: &str, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_lockstep"))
+    command(path, arguments).output().expect("the program runs")
+}
+
+fn command(path: &str, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lockstep"));
+    command
         .arg("sanitize")
         .args(arguments)
         .env("PATH", path)
         .env("LOCKSTEP_LIBCUDA", "/nowhere/libcuda.so.1")
         .env_remove("CUDA_HOME")
         .env_remove("CUDA_PATH")
-        .env_remove("CUDA_ROOT")
-        .output()
-        .expect("the program runs")
+        .env_remove("CUDA_ROOT");
+    command
 }
 
 /// It ended so, and its table and remarks hold these words.
@@ -131,6 +139,23 @@ fn a_bad_access_fails() {
         &["memcheck: transpose_padded", "by thread (3,0,0)", "1 with"],
     );
     assert_eq!(row(&told, KERNEL), ["1 found", "clean", "clean", "clean"]);
+}
+
+#[test]
+fn a_finding_that_nobody_reads_fails_too() {
+    let fake = Fake::new(KERNEL);
+    fake.log(
+        "memcheck",
+        "========= Something new\n=========     at transpose_padded+0x90\n========= \n\
+         ========= ERROR SUMMARY: 1 error\n",
+    );
+    let mut child = fake
+        .command(&[KERNEL, "--with", "gpu", "--tool", "memcheck"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the program runs");
+    drop(child.stdout.take());
+    assert_eq!(child.wait().expect("it ends").code(), Some(1));
 }
 
 #[test]
@@ -189,7 +214,10 @@ fn a_missing_tool_is_absent_and_not_clean() {
     if is_installed {
         return;
     }
-    let words = ["memcheck: absent", "pip install nvidia-cuda-sanitizer-api"];
+    let words = [
+        "memcheck, racecheck, initcheck, synccheck: absent",
+        "pip install nvidia-cuda-sanitizer-api",
+    ];
     let told = ends(&sanitize("/nowhere", &[KERNEL, "--with", "gpu"]), 3, &words);
     assert_eq!(row(&told, KERNEL), ["absent"; 4]);
     // The simulator is always there.

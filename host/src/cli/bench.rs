@@ -3,6 +3,7 @@
 //! Every kernel is checked at the very shape it is timed at, then timed in turn with
 //! everything it can be compared with. docs/measuring.md says how and why.
 
+use super::ending::Outputs;
 use super::progress::{Progress, say};
 use super::{Exit, Stop, peers};
 use crate::bench::Clocking;
@@ -10,6 +11,8 @@ use crate::compare::{Comparison, Verdict};
 use crate::engine::gpu::Gpu;
 use crate::engine::twins::Twins;
 use crate::engine::{Buffer, Clocked, Contender, Engine, EngineKind, Timed};
+use crate::footprint;
+use crate::hints;
 use crate::lessons::copy;
 use crate::measure::Times;
 use crate::registry::{self, Effort, Registered, Shape};
@@ -17,7 +20,7 @@ use crate::report::bench::{BenchReport, Peer};
 use crate::report::bench_table;
 use crate::report::width::Width;
 use crate::run::{self, Case, CaseResult, Status};
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -94,45 +97,41 @@ fn parse_shape(text: &str) -> Result<Shape, String> {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
-    let usage = |text: String| Stop::Because(Exit::Usage, text);
     let filters: Vec<String> = args.kernels.iter().chain(&args.filter).cloned().collect();
-    let selected = registry::matching(&filters).map_err(|error| usage(error.to_string()))?;
-    let cases = cases(&selected, &args.sizes).map_err(usage)?;
+    let selected = registry::matching(&filters).map_err(Stop::usage)?;
+    let cases = cases(&selected, &args.sizes).map_err(Stop::usage)?;
+    footprint::check_cases(&cases, EngineKind::Gpu, false)
+        .map_err(|what| Stop::usage(format!("{what}; --sizes chooses smaller ones")))?;
     let before = match &args.compare {
-        Some(name) => Some((name, read_saved(name).map_err(usage)?)),
+        Some(name) => Some((name, read_saved(name).map_err(Stop::usage)?)),
         None => None,
     };
-    let saved = args
-        .save
-        .as_deref()
-        .map(saved_file)
-        .transpose()
-        .map_err(usage)?;
-    for path in args.json.iter().chain(&args.markdown) {
-        super::run_all::check_writable(path)?;
-    }
+    let saved = args.save.as_deref().map(saved_file).transpose();
+    let saved = saved.map_err(Stop::usage)?;
+    let outputs = Outputs::open(
+        &[
+            ("--json", args.json.as_deref()),
+            ("--save", saved.as_deref()),
+            ("--markdown", args.markdown.as_deref()),
+        ],
+        &[],
+    )?;
 
     let gpu = Gpu::new(super::modules()?).map_err(|error| {
-        let text = format!("bench measures on a GPU, and there is none: {error}. Nothing was run or measured; `run-all` checks the kernels without one");
-        Stop::Because(Exit::NothingRan, text)
+        let checks = hints::command("run-all");
+        Stop::nothing_ran(format!(
+            "bench needs a GPU: {error}. Nothing was run or measured; `{checks}` checks the kernels without one"
+        ))
     })?;
-    say(&format!("GPU: {}", gpu.device().name));
+    say(&format!("engine: GPU, {}", gpu.device().name));
+    footprint::check_device(&cases, gpu.device().memory_bytes).map_err(Stop::usage)?;
     let started = Instant::now();
     let peers = if args.no_peers {
         Vec::new()
     } else {
         load_peers(&gpu, args.peers.as_deref())?
     };
-    for peer in &peers {
-        match (&peer.version, &peer.absent) {
-            (Some(version), _) => say(&format!("{} {version}", peer.name)),
-            (None, why) => say(&format!(
-                "{} is absent: {}",
-                peer.name,
-                why.as_deref().unwrap_or("no reason given")
-            )),
-        }
-    }
+    say_peers(&peers);
     let empty = empty_launch(&gpu, args.samples);
     let mut clocking = Clocking::thorough(args.samples);
     if let Some(alone) = &empty[0] {
@@ -142,42 +141,54 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     results.retain(|result| result.status == Status::Failed);
     let n_wrong_twins = results.len();
     results.extend(run_all(&gpu, &cases, clocking));
-    let report = BenchReport::new(
-        gpu.device(),
-        peers,
-        args.samples,
-        empty,
-        &results[n_wrong_twins..],
-    );
+    let (wrong_twins, timed) = results.split_at(n_wrong_twins);
+    let report = BenchReport::new(gpu.device(), peers, args.samples, empty, timed);
 
-    let failed = |path: &Path, error: std::io::Error| {
-        Stop::Because(
-            Exit::Failed,
-            format!("could not write {}: {error}", path.display()),
-        )
-    };
-    // The files first: a reader of the table may have gone away.
-    for path in args.json.iter().chain(&saved) {
-        report.write(path).map_err(|error| failed(path, error))?;
-    }
-    if let Some(path) = &args.markdown {
-        std::fs::write(path, bench_table::markdown(&report))
-            .map_err(|error| failed(path, error))?;
-    }
     let comparison = before
         .as_ref()
-        .map(|(name, old)| (name, Comparison::of(old, &report)));
-    let exit = exit_of(
-        &results,
-        comparison.as_ref().map(|(_, comparison)| comparison),
-    );
-    let mut out = anstream::stdout().lock();
-    let width = Width::of_stdout();
-    bench_table::write(&mut out, &report, width)?;
-    if let Some((name, comparison)) = &comparison {
-        bench_table::write_comparison(&mut out, name, comparison, width)?;
+        .map(|(name, old)| (name.as_str(), Comparison::of(old, &report)));
+    let found = comparison.as_ref().map(|(_, found)| found);
+    let mut ending = outputs.end(exit_of(&results, found));
+    ending.json("--json", &report);
+    ending.json("--save", &report);
+    ending.file("--markdown", || {
+        Ok(bench_table::markdown(&report).into_bytes())
+    });
+    ending.print(|out| {
+        write(out, &report, comparison.as_ref(), wrong_twins)?;
+        let seconds = started.elapsed().as_secs_f64();
+        writeln!(out, "\n{} cases in {seconds:.0} s", cases.len())
+    });
+    Ok(ending.exit())
+}
+
+/// What there is to compare with, and why not what there is not.
+fn say_peers(peers: &[Peer]) {
+    for peer in peers {
+        match (&peer.version, &peer.absent) {
+            (Some(version), _) => say(&format!("{} {version}", peer.name)),
+            (None, why) => say(&format!(
+                "{} is absent: {}",
+                peer.name,
+                why.as_deref().unwrap_or("no reason given")
+            )),
+        }
     }
-    for wrong in &results[..n_wrong_twins] {
+}
+
+/// The tables, what became faster or slower, and twins that are wrong.
+fn write(
+    out: &mut dyn Write,
+    report: &BenchReport,
+    comparison: Option<&(&str, Comparison<'_>)>,
+    wrong_twins: &[CaseResult],
+) -> io::Result<()> {
+    let width = Width::of_stdout();
+    bench_table::write(out, report, width)?;
+    if let Some((name, comparison)) = comparison {
+        bench_table::write_comparison(out, name, comparison, width)?;
+    }
+    for wrong in wrong_twins {
         writeln!(
             out,
             "\nthe CUDA C++ twin of {} is wrong at {}: {}",
@@ -186,14 +197,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
             wrong.reason.as_deref().unwrap_or("no reason given")
         )?;
     }
-    writeln!(
-        out,
-        "\n{} cases in {:.0} s",
-        cases.len(),
-        started.elapsed().as_secs_f64()
-    )?;
-    out.flush()?;
-    Ok(exit)
+    Ok(())
 }
 
 fn exit_of(results: &[CaseResult], comparison: Option<&Comparison<'_>>) -> Exit {
@@ -394,12 +398,12 @@ fn read_saved(name: &str) -> Result<BenchReport, String> {
     } else {
         PathBuf::from(name)
     };
-    if !path.is_file() {
+    if !path.exists() && name != "-" {
         return Err(format!(
             "--compare {name}: there is no run of that name in {SAVED} and no such file; `--save {name}` keeps one"
         ));
     }
-    BenchReport::read(&path).map_err(|error| format!("--compare {}: {error}", path.display()))
+    BenchReport::read(&path).map_err(|error| format!("--compare: {error}"))
 }
 
 #[cfg(test)]

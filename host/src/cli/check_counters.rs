@@ -1,14 +1,16 @@
 //! `lockstep check-counters`: the counting rules against measured accesses.
 
+use super::ending::{self, Ending, Outputs};
 use super::progress::say;
 use super::{Exit, Stop, ncu};
 use crate::accesses::file::{self, Numbered};
 use crate::accesses::{Case, Counted, instructions, measure, patterns, rules};
 use crate::engine::{self, EngineChoice, EngineError, EngineKind, PtxModule};
+use crate::input;
 use crate::report::table::{BAD, GOOD, labelled};
 use crate::report::width::{Width, indented, shell};
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 const AFTER_HELP: &str = "\
@@ -39,8 +41,8 @@ pub struct Args {
     fresh: Option<u64>,
 
     /// Fresh cases of each instruction.
-    #[arg(long, value_name = "N", default_value_t = 10, requires = "fresh")]
-    each: usize,
+    #[arg(long, value_name = "N", default_value_t = 10, requires = "fresh", value_parser = clap::value_parser!(u32).range(1..))]
+    each: u32,
 
     /// Only instructions whose name contains this.
     #[arg(
@@ -52,8 +54,8 @@ pub struct Args {
     )]
     only: String,
 
-    /// What measures fresh cases. The simulator's own launches can be held
-    /// against the rules too, which shows nothing about hardware.
+    /// What measures fresh cases: without a GPU, nothing. With `sim` the simulator's
+    /// own launches are held against the rules, which shows nothing about hardware.
     #[arg(long, value_enum, default_value_t, requires = "fresh")]
     engine: EngineChoice,
 
@@ -80,23 +82,66 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         let arguments = launch_arguments(args, seed).join(" ");
         let command = ncu::command_line(None, &measure::all_metrics(), &arguments);
         let command = shell(&command, Width::of_stdout().prose());
-        writeln!(anstream::stdout().lock(), "{command}")?;
-        return Ok(Exit::Passed);
+        return ending::print(Exit::Passed, |out| writeln!(out, "{command}"));
     }
-    let cases = match (args.fresh, &args.file) {
+    let outputs = Outputs::open(
+        &[("--write", args.write.as_deref())],
+        &[args.ncu.as_deref()],
+    )?;
+    let (cases, source) = match (args.fresh, &args.file) {
         (Some(seed), _) => match fresh(args, seed)? {
-            Some(cases) => cases,
+            Some((cases, source)) => (numbered(cases), source),
             None => return Ok(Exit::Passed),
         },
-        (None, Some(path)) => read(path)?,
-        (None, None) => Vec::new(),
+        (None, Some(path)) => (read(path)?, Source::Hardware),
+        (None, None) => return Err(Stop::usage("a file is missing, or --fresh")),
     };
-    compare(&cases)
+    let differing = differing(&cases)?;
+    let all = differing.is_empty();
+    let mut ending = outputs.end(if all { Exit::Passed } else { Exit::Failed });
+    write_cases(&mut ending, &cases);
+    ending.print(|out| {
+        for line in &differing {
+            writeln!(out, "{line}")?;
+        }
+        let style = if all { GOOD } else { BAD };
+        let (n, n_agree) = (cases.len(), cases.len() - differing.len());
+        writeln!(
+            out,
+            "{style}{n_agree} of {n} cases agree{style:#}{}",
+            source.remark()
+        )
+    });
+    Ok(ending.exit())
+}
+
+/// What gave the figures that the rules are held against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    Hardware,
+    Simulator,
+}
+
+impl Source {
+    fn remark(self) -> &'static str {
+        match self {
+            Self::Hardware => "",
+            Self::Simulator => " with the simulator's launches; no hardware was measured",
+        }
+    }
+}
+
+fn numbered(cases: Vec<Case>) -> Vec<Numbered> {
+    let numbered = |(index, case)| Numbered {
+        line: index as u64 + 2,
+        case,
+    };
+    cases.into_iter().enumerate().map(numbered).collect()
 }
 
 fn read(path: &Path) -> Result<Vec<Numbered>, Stop> {
-    let because = |what: String| Stop::Because(Exit::Usage, format!("{}: {what}", path.display()));
-    let bytes = std::fs::read(path).map_err(|error| because(error.to_string()))?;
+    let because = |what: String| Stop::usage(format!("{}: {what}", input::name(path)));
+    let bytes = input::bytes(path).map_err(Stop::usage)?;
     let cases = file::read(&bytes).map_err(|error| because(error.to_string()))?;
     if cases.is_empty() {
         return Err(because("there is no case in it".to_owned()));
@@ -107,17 +152,15 @@ fn read(path: &Path) -> Result<Vec<Numbered>, Stop> {
     Ok(cases)
 }
 
-/// Holds every case against the rules, and prints those that differ.
-fn compare(cases: &[Numbered]) -> Result<Exit, Stop> {
-    let mut out = anstream::stdout().lock();
+/// Holds every case against the rules; tells those that differ.
+fn differing(cases: &[Numbered]) -> Result<Vec<String>, Stop> {
     let columns = Width::of_stdout().prose();
-    let mut n_agree = 0;
+    let mut told = Vec::new();
     for Numbered { line, case } in cases {
-        let by_rule = rules::predict(case)
-            .map_err(|error| Stop::Because(Exit::Usage, format!("line {line}: {error}")))?;
+        let by_rule =
+            rules::predict(case).map_err(|error| Stop::usage(format!("line {line}: {error}")))?;
         let differences = case.counted.differences(&by_rule);
         if differences.is_empty() {
-            n_agree += 1;
             continue;
         }
         let differences: Vec<_> = differences
@@ -135,35 +178,25 @@ fn compare(cases: &[Numbered]) -> Result<Exit, Stop> {
             case.mask,
             case.offsets.map(|offset| offset.to_string()).join(" "),
         );
-        writeln!(
-            out,
+        told.push(format!(
             "{}\n{}",
             labelled(&format!("line {line}"), BAD, &differences, columns),
             indented(&case, 2, columns)
-        )?;
+        ));
     }
-    let all = n_agree == cases.len();
-    let style = if all { GOOD } else { BAD };
-    writeln!(
-        out,
-        "{style}{n_agree} of {} cases agree{style:#}",
-        cases.len()
-    )?;
-    out.flush()?;
-    Ok(if all { Exit::Passed } else { Exit::Failed })
+    Ok(told)
 }
 
 /// Makes, launches and measures cases; none if they were only to be launched.
-fn fresh(args: &Args, seed: u64) -> Result<Option<Vec<Numbered>>, Stop> {
-    let (cases, counted) = match &args.ncu {
+fn fresh(args: &Args, seed: u64) -> Result<Option<(Vec<Case>, Source)>, Stop> {
+    let (cases, counted, source) = match &args.ncu {
         Some(path) => {
-            let because =
-                |what: String| Stop::Because(Exit::Usage, format!("{}: {what}", path.display()));
-            let text = std::fs::read_to_string(path).map_err(|error| because(error.to_string()))?;
+            let because = |what: String| Stop::usage(format!("{}: {what}", input::name(path)));
+            let text = input::text(path).map_err(Stop::usage)?;
             let launches = crate::report::ncu::read(&text).map_err(because)?;
-            let cases = cases(args, NCU_SM, seed);
+            let cases = cases(args, NCU_SM, seed)?;
             let counted = measure::of_hardware(&cases, &launches).map_err(because)?;
-            (cases, counted)
+            (cases, counted, Source::Hardware)
         }
         None => match measured(args, seed)? {
             Some(measured) => measured,
@@ -174,14 +207,7 @@ fn fresh(args: &Args, seed: u64) -> Result<Option<Vec<Numbered>>, Stop> {
     for (case, counted) in cases.iter_mut().zip(counted) {
         case.counted = counted;
     }
-    if let Some(path) = &args.write {
-        write(path, &cases)?;
-    }
-    let numbered = |(index, case)| Numbered {
-        line: index as u64 + 2,
-        case,
-    };
-    Ok(Some(cases.into_iter().enumerate().map(numbered).collect()))
+    Ok(Some((cases, source)))
 }
 
 /// The arguments with which this program launches the cases and does no more.
@@ -197,13 +223,22 @@ fn launch_arguments(args: &Args, seed: u64) -> Vec<String> {
 }
 
 /// The cases asked for, of the instructions that an architecture has.
-fn cases(args: &Args, sm: u32, seed: u64) -> Vec<Case> {
+fn cases(args: &Args, sm: u32, seed: u64) -> Result<Vec<Case>, Stop> {
     let wanted = instructions::on(sm).filter(|instruction| instruction.name.contains(&args.only));
-    patterns::cases(wanted, args.each, seed)
+    let cases = patterns::cases(wanted, args.each as usize, seed);
+    if cases.is_empty() {
+        let names: Vec<_> = instructions::on(sm).map(|known| known.name).collect();
+        return Err(Stop::usage(format!(
+            "--only {}: no instruction's name contains that; there are {}",
+            args.only,
+            names.join(", ")
+        )));
+    }
+    Ok(cases)
 }
 
-/// Cases, and what was counted for each.
-type Measured = (Vec<Case>, Vec<Counted>);
+/// Cases, what was counted for each, and by what.
+type Measured = (Vec<Case>, Vec<Counted>, Source);
 
 /// Cases, launched and counted; none if they were only to be launched.
 fn measured(args: &Args, seed: u64) -> Result<Option<Measured>, Stop> {
@@ -215,15 +250,24 @@ fn measured(args: &Args, seed: u64) -> Result<Option<Measured>, Stop> {
         };
         Stop::Because(exit, error.to_string())
     };
+    // The simulator is no measure of itself, unless that is asked for.
+    let choice = match args.engine {
+        EngineChoice::Sim => EngineChoice::Sim,
+        EngineChoice::Auto | EngineChoice::Gpu => EngineChoice::Gpu,
+    };
     // Which instructions there are depends on the GPU, so it is asked first.
     let (sm, kind) = {
-        let (asked, why) = engine::choose(args.engine, Vec::new(), None, false).map_err(stop)?;
+        let (asked, why) = engine::choose(choice, Vec::new(), None, false).map_err(|error| {
+            Stop::nothing_ran(format!(
+                "fresh cases are measured on a GPU: {error}. Nothing was measured"
+            ))
+        })?;
         if !args.launch_only {
             say(&format!("engine: {why}"));
         }
         (asked.device().sm, asked.kind())
     };
-    let cases = cases(args, sm, seed);
+    let cases = cases(args, sm, seed)?;
     if kind == EngineKind::Gpu && !args.launch_only {
         let arguments: Vec<OsString> = launch_arguments(args, seed)
             .into_iter()
@@ -232,7 +276,7 @@ fn measured(args: &Args, seed: u64) -> Result<Option<Measured>, Stop> {
         let launches = ncu::run_self(None, &measure::all_metrics(), &arguments)?;
         let counted = measure::of_hardware(&cases, &launches)
             .map_err(|what| Stop::Because(Exit::Failed, what))?;
-        return Ok(Some((cases, counted)));
+        return Ok(Some((cases, counted, Source::Hardware)));
     }
     let module = PtxModule::of_text("single accesses", instructions::ptx(sm));
     let choice = match kind {
@@ -245,14 +289,15 @@ fn measured(args: &Args, seed: u64) -> Result<Option<Measured>, Stop> {
         return Ok(None);
     }
     let counted = counted.into_iter().map(Option::unwrap_or_default).collect();
-    Ok(Some((cases, counted)))
+    Ok(Some((cases, counted, Source::Simulator)))
 }
 
-fn write(path: &Path, cases: &[Case]) -> Result<(), Stop> {
-    std::fs::File::create(path)
-        .and_then(|out| file::write(io::BufWriter::new(out), cases).map_err(io::Error::from))
-        .map_err(|error| {
-            let what = format!("{} cannot be written: {error}", path.display());
-            Stop::Because(Exit::Usage, what)
-        })
+/// Writes the measured cases, if that was asked for.
+fn write_cases(ending: &mut Ending, cases: &[Numbered]) {
+    ending.file("--write", || {
+        let mut text = Vec::new();
+        file::write(&mut text, cases.iter().map(|numbered| &numbered.case))
+            .map_err(io::Error::from)?;
+        Ok(text)
+    });
 }

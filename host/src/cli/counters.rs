@@ -1,18 +1,20 @@
 //! `lockstep counters`: the simulator's counts beside Nsight Compute's.
 
+use super::ending::{self, Outputs};
 use super::{Exit, Stop};
-use crate::report::counters::{self, METRICS};
+use crate::report::counters::{self, Comparison, METRICS};
 use crate::report::ncu;
 use crate::report::table::{HEADING, labelled};
 use crate::report::width::{Width, shell};
-use std::io::Write;
+use crate::{hints, input};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Options of `counters`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Print the `ncu` command that measures what the simulator counts.
-    #[arg(long, conflicts_with_all = ["ncu", "sim"])]
+    #[arg(long, conflicts_with_all = ["ncu", "sim", "json"])]
     command: bool,
 
     /// What that command printed.
@@ -29,27 +31,42 @@ pub struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
-    let mut out = anstream::stdout().lock();
     let (Some(ncu_path), Some(sim)) = (&args.ncu, &args.sim) else {
-        let metrics: Vec<_> = METRICS.iter().map(|metric| metric.ncu).collect();
-        let command = format!(
-            "ncu --csv --page raw --clock-control none --metrics {} ./lockstep run-all --engine gpu --once --full > ncu.csv",
-            metrics.join(",")
-        );
-        writeln!(out, "{}", shell(&command, Width::of_stdout().prose()))?;
-        return Ok(Exit::Passed);
+        return ending::print(Exit::Passed, write_command);
     };
-    let because = |path: &Path, what: String| {
-        Stop::Because(Exit::Usage, format!("{}: {what}", path.display()))
-    };
-    let read = |path: &Path| {
-        std::fs::read_to_string(path).map_err(|error| because(path, error.to_string()))
-    };
+    let outputs = Outputs::open(
+        &[("--json", args.json.as_deref())],
+        &[Some(ncu_path), Some(sim)],
+    )?;
+    let because = |path: &Path, what: String| Stop::usage(format!("{}: {what}", input::name(path)));
+    let read = |path: &Path| input::text(path).map_err(Stop::usage);
     let hardware = ncu::read(&read(ncu_path)?).map_err(|what| because(ncu_path, what))?;
     let simulator = serde_json::from_str(&read(sim)?)
         .map_err(|error| because(sim, format!("no results file: {error}")))?;
     let comparison = counters::compare(&hardware, &simulator).map_err(|what| because(sim, what))?;
 
+    let mut ending = outputs.end(if comparison.compared.is_empty() {
+        Exit::NothingRan
+    } else {
+        Exit::Passed
+    });
+    ending.json("--json", &comparison);
+    ending.print(|out| write(out, &comparison));
+    Ok(ending.exit())
+}
+
+/// The command that measures what the simulator counts.
+fn write_command(out: &mut dyn Write) -> io::Result<()> {
+    let metrics: Vec<_> = METRICS.iter().map(|metric| metric.ncu).collect();
+    let command = format!(
+        "ncu --csv --page raw --clock-control none --metrics {} {} run-all --engine gpu --once --full > ncu.csv",
+        metrics.join(","),
+        hints::program_words()
+    );
+    writeln!(out, "{}", shell(&command, Width::of_stdout().prose()))
+}
+
+fn write(out: &mut dyn Write, comparison: &Comparison) -> io::Result<()> {
     let columns = Width::of_stdout().prose();
     let agree = |row: &&counters::Compared| row.simulator == row.hardware;
     for row in comparison.compared.iter().filter(|row| !agree(row)) {
@@ -72,13 +89,5 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         out,
         "{n_agree} of {} counts are equal",
         comparison.compared.len()
-    )?;
-    if let Some(path) = &args.json {
-        let text = serde_json::to_string_pretty(&comparison).map_err(std::io::Error::from)?;
-        std::fs::write(path, text + "\n").map_err(|error| because(path, error.to_string()))?;
-    }
-    if comparison.compared.is_empty() {
-        return Ok(Exit::NothingRan);
-    }
-    Ok(Exit::Passed)
+    )
 }

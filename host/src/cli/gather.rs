@@ -2,8 +2,10 @@
 //! bundle`, so that one program writes it and reads it.
 
 use super::{Exit, Stop};
+use crate::engine::PtxModule;
 use crate::home::{BUNDLE_MARK, BundleMark, Home, home};
 use crate::registry;
+use crate::report::json;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
@@ -26,15 +28,35 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         return Err(Stop::Because(Exit::Usage, what.to_owned()));
     };
     let modules = super::modules_for(&registry::kernels().collect::<Vec<_>>())?;
-    let dir = &args.dir;
+    let topics =
+        write(&args.dir, root, &modules).map_err(|error| cannot_write(&args.dir, &error))?;
+    let mark = BundleMark {
+        schema: BundleMark::SCHEMA,
+        lockstep: env!("CARGO_PKG_VERSION").to_owned(),
+        commit: home.commit(),
+        topics,
+    };
+    // Last, so that a bundle that is not whole is known as such.
+    json::text(&mark)
+        .map_err(io::Error::from)
+        .and_then(|text| fs::write(args.dir.join(BUNDLE_MARK), text))
+        .map_err(|error| cannot_write(&args.dir, &error))?;
+    Ok(Exit::Passed)
+}
+
+fn cannot_write(dir: &Path, error: &io::Error) -> Stop {
+    let what = format!("the bundle {} cannot be written: {error}", dir.display());
+    Stop::Because(Exit::Failed, what)
+}
+
+/// Writes PTX and sources; gives the topics, in their order.
+fn write(dir: &Path, root: &Path, modules: &[PtxModule]) -> io::Result<Vec<String>> {
     for folder in ["ptx", "sources"] {
         renew(&dir.join(folder))?;
     }
     let mut topics = Vec::new();
-    for module in &modules {
-        let text = module
-            .text()
-            .map_err(|error| super::no_kernels(error.into()))?;
+    for module in modules {
+        let text = module.text().map_err(io::Error::other)?;
         fs::write(dir.join("ptx").join(&module.name), text)?;
         topics.extend(module.topic().map(str::to_owned));
     }
@@ -43,15 +65,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     for folder in SOURCES {
         copy_sources(root, Path::new(folder), &dir.join("sources"))?;
     }
-    let mark = BundleMark {
-        schema: BundleMark::SCHEMA,
-        lockstep: env!("CARGO_PKG_VERSION").to_owned(),
-        commit: home.commit(),
-        topics,
-    };
-    let mark = serde_json::to_string_pretty(&mark).map_err(io::Error::from)?;
-    fs::write(dir.join(BUNDLE_MARK), mark + "\n")?;
-    Ok(Exit::Passed)
+    Ok(topics)
 }
 
 fn renew(dir: &Path) -> io::Result<()> {

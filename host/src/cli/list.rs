@@ -1,7 +1,8 @@
 //! `lockstep list`: the lessons and their kernels.
 
-use super::{Exit, Stop};
+use super::{Exit, Stop, ending};
 use crate::registry::{KernelEntry, LESSONS, Lesson};
+use crate::report::json;
 use crate::report::table::{FAINT, HEADING};
 use crate::report::width::{Width, indented, wrap};
 use serde::Serialize;
@@ -92,19 +93,21 @@ impl From<&Lesson> for ListedLesson {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
-    let mut out = anstream::stdout().lock();
-    if args.json {
-        let lessons: Vec<_> = LESSONS
-            .iter()
-            .map(|&lesson| ListedLesson::from(lesson))
-            .collect();
-        serde_json::to_writer_pretty(&mut out, &lessons).map_err(std::io::Error::from)?;
-        writeln!(out)?;
-        return Ok(Exit::Passed);
-    }
-    write(&mut out, Width::of_stdout())?;
-    out.flush()?;
-    Ok(Exit::Passed)
+    ending::print(Exit::Passed, |out| {
+        if args.json {
+            write_json(out)
+        } else {
+            write(out, Width::of_stdout())
+        }
+    })
+}
+
+fn write_json(out: &mut dyn Write) -> io::Result<()> {
+    let lessons: Vec<_> = LESSONS
+        .iter()
+        .map(|&lesson| ListedLesson::from(lesson))
+        .collect();
+    out.write_all(json::text(&lessons)?.as_bytes())
 }
 
 /// For people.

@@ -3,11 +3,12 @@
 //! Results go to stdout, progress and reasons to stderr. The exit status says
 //! how it ended: 0, everything passed; 1, something failed; 2, the command was
 //! wrong; 3, nothing could be run at all; 4, nothing failed, but something was
-//! not run.
+//! not run. It is the same whether or not somebody reads the results ([`ending`]).
 
 mod bench;
 mod check_counters;
 mod counters;
+mod ending;
 mod gather;
 mod list;
 mod ncu;
@@ -21,16 +22,13 @@ mod run_all;
 mod sanitize;
 mod sim_bench;
 mod tools;
-mod words;
 
 use crate::engine::{EngineError, PtxModule};
+use crate::hints;
 use crate::kernels::{self, KernelsError};
 use crate::registry::Registered;
-use clap::{Parser, Subcommand};
-use std::io;
+use clap::{FromArgMatches, Parser, Subcommand};
 use std::process::ExitCode;
-
-pub use words::command_words;
 
 const AFTER_HELP: &str = "\
 Exit status:
@@ -39,6 +37,9 @@ Exit status:
   2  the command was wrong
   3  nothing could be run at all
   4  nothing failed, but something was not run
+
+Files to write: - is standard output, and the results then go to standard error.
+Files to read: - is standard input.
 
 Environment:
   LOCKSTEP_LIBCUDA=PATH     the CUDA driver's library, instead of libcuda.so.1
@@ -99,17 +100,17 @@ enum Exit {
 enum Stop {
     /// For this reason, which is told.
     Because(Exit, String),
-    /// Nobody reads our output any more, which is no error.
-    NobodyReads,
 }
 
-impl From<io::Error> for Stop {
-    fn from(error: io::Error) -> Self {
-        if error.kind() == io::ErrorKind::BrokenPipe {
-            Self::NobodyReads
-        } else {
-            Self::Because(Exit::Failed, format!("could not write the output: {error}"))
-        }
+impl Stop {
+    /// The command was wrong.
+    fn usage(what: impl ToString) -> Self {
+        Self::Because(Exit::Usage, what.to_string())
+    }
+
+    /// Nothing could be run.
+    fn nothing_ran(what: impl ToString) -> Self {
+        Self::Because(Exit::NothingRan, what.to_string())
     }
 }
 
@@ -140,10 +141,16 @@ pub fn command() -> clap::Command {
     <Cli as clap::CommandFactory>::command()
 }
 
+/// The command line of this process; its help says the words that were typed.
+fn parsed() -> Cli {
+    let mut command = command().bin_name(hints::command_words());
+    let matches = command.get_matches_mut();
+    Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut command).exit())
+}
+
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
-    let command = Cli::parse().command;
-    let ended = match command {
+    let ended = match parsed().command {
         Command::RunAll(args) => run_all::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Sanitize(args) => sanitize::run(&args),
@@ -159,7 +166,6 @@ pub fn main() -> ExitCode {
     };
     let exit = match ended {
         Ok(exit) => exit,
-        Err(Stop::NobodyReads) => Exit::Passed,
         Err(Stop::Because(exit, reason)) => {
             progress::say_error(&reason);
             exit

@@ -2,6 +2,7 @@
 
 use super::tools::Tool;
 use super::{Exit, Stop};
+use crate::hints;
 use crate::report::ncu::{self, Launches};
 use std::ffi::OsString;
 use std::process::{Command, Stdio};
@@ -22,9 +23,10 @@ const ARGUMENTS: &[&str] = &[
 pub fn command_line(kernel: Option<&str>, metrics: &[&str], arguments: &str) -> String {
     let filter = kernel.map_or_else(String::new, |kernel| format!("--kernel-name {kernel} "));
     format!(
-        "ncu {} {filter}--metrics {} lockstep {arguments}",
+        "ncu {} {filter}--metrics {} {} {arguments}",
         ARGUMENTS.join(" "),
-        metrics.join(",")
+        metrics.join(","),
+        hints::program_words()
     )
 }
 
@@ -38,8 +40,10 @@ pub fn run_self(
     let nothing = |what: String| Stop::Because(Exit::NothingRan, what);
     let failed = |what: String| Stop::Because(Exit::Failed, what);
     let ncu = Tool::Ncu.find().map_err(nothing)?;
-    let program = std::env::current_exe()?;
-    let folder = tempfile::tempdir()?;
+    let program = std::env::current_exe()
+        .map_err(|error| nothing(format!("this program does not find itself: {error}")))?;
+    let folder = tempfile::tempdir()
+        .map_err(|error| nothing(format!("no temporary folder could be made: {error}")))?;
     let log = folder.path().join("ncu.csv");
     let mut command = Command::new(&ncu);
     command
@@ -77,5 +81,5 @@ pub fn run_self(
             last.join("\n")
         )));
     }
-    ncu::read(&text).map_err(|what| failed(format!("ncu measured nothing: {what}")))
+    ncu::read(&text).map_err(|what| nothing(format!("ncu measured nothing: {what}")))
 }

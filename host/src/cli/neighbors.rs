@@ -1,10 +1,11 @@
 //! `lockstep neighbors FILE`: who is near whom among atoms of the user's own.
 
+use super::ending::Outputs;
 use super::progress::say;
 use super::{Exit, Stop};
 use crate::engine::{self, EngineChoice};
 use crate::neighbors::{self, CUTOFF, device, file, svg};
-use std::io::Write;
+use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
 /// Options of `neighbors`.
@@ -40,27 +41,23 @@ fn cutoff(text: &str) -> Result<f32, String> {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
-    let atoms =
-        file::read(&args.atoms).map_err(|error| Stop::Because(Exit::Usage, error.to_string()))?;
-    let (engine, why) = engine::choose(args.engine, super::modules()?, None, false)
-        .map_err(|error| Stop::Because(Exit::NothingRan, error.to_string()))?;
+    let outputs = Outputs::open(&[("--svg", args.svg.as_deref())], &[Some(&args.atoms)])?;
+    let atoms = file::read(&args.atoms).map_err(Stop::usage)?;
+    let (engine, why) =
+        engine::choose(args.engine, super::modules()?, None, false).map_err(Stop::nothing_ran)?;
     say(&format!("engine: {why}"));
 
     let lists = device::lists(&*engine, &atoms, args.cutoff)
         .map_err(|error| Stop::Because(Exit::Failed, error.to_string()))?;
-    if let Some(path) = &args.svg {
-        std::fs::write(path, svg::draw(&atoms, &lists)).map_err(|error| {
-            let what = format!("could not write {}: {error}", path.display());
-            Stop::Because(Exit::Failed, what)
-        })?;
-    }
-    write(&lists)?;
-    Ok(Exit::Passed)
+    let mut ending = outputs.end(Exit::Passed);
+    ending.file("--svg", || Ok(svg::draw(&atoms, &lists).into_bytes()));
+    ending.print(|out| write(out, &lists));
+    Ok(ending.exit())
 }
 
 /// A line an atom: its index, its number of neighbours, and who they are.
-fn write(lists: &neighbors::Lists) -> Result<(), Stop> {
-    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+fn write(out: &mut dyn Write, lists: &neighbors::Lists) -> io::Result<()> {
+    let mut out = BufWriter::new(out);
     for (atom, list) in lists.iter().enumerate() {
         write!(out, "{atom}: {}", list.len())?;
         for neighbor in list {
@@ -68,8 +65,7 @@ fn write(lists: &neighbors::Lists) -> Result<(), Stop> {
         }
         writeln!(out)?;
     }
-    out.flush()?;
-    Ok(())
+    out.flush()
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! `lockstep profile KERNEL`: where its memory work is done, and what is wasted.
 
+use super::ending::Outputs;
 use super::progress::say;
-use super::run_all::{check_writable, read_module};
-use super::{Exit, Stop, command_words, ncu};
+use super::run_all::read_module;
+use super::{Exit, Stop, ncu};
 use crate::bench::CaseError;
 use crate::engine::gpu::Gpu;
-use crate::engine::{Engine, PtxModule};
-use crate::kernels;
+use crate::engine::{Engine, EngineKind, PtxModule};
 use crate::profile::excerpt::excerpts;
 use crate::profile::{self, Profile, Trouble, hardware, html, text, verdict};
 use crate::ptx;
@@ -14,11 +14,11 @@ use crate::registry::{self, Registered, Shape};
 use crate::report::metrics;
 use crate::report::width::{Width, columns_of, shell};
 use crate::run::CaseResult;
+use crate::{footprint, hints, kernels};
 use clap::ValueEnum;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 const AFTER_HELP: &str = "\
@@ -91,9 +91,6 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     let usage = |what: String| Stop::Because(Exit::Usage, what);
     let registered = registry::kernel(&args.kernel).map_err(|error| usage(error.to_string()))?;
     let shape = shape_of(registered, args.shape.as_deref()).map_err(usage)?;
-    for path in args.json.iter().chain(&args.html) {
-        check_writable(path)?;
-    }
     let module = match &args.ptx {
         Some(path) => with_entry(read_module(path)?, registered.kernel.id).map_err(usage)?,
         None => {
@@ -104,6 +101,15 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     if args.launch_only {
         return launch(registered, &shape, module);
     }
+    let outputs = Outputs::open(
+        &[
+            ("--json", args.json.as_deref()),
+            ("--html", args.html.as_deref()),
+        ],
+        &[],
+    )?;
+    footprint::check((registered.lesson.memory)(&shape), EngineKind::Sim, false)
+        .map_err(|what| usage(format!("{} at {shape}: {what}", registered.kernel.id)))?;
 
     let profile = profiled(registered, &shape, &module)?;
     let mut exit = exit_of(&profile);
@@ -120,22 +126,24 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
                     exit = why;
                 }
             }
-            Err(stop) => return Err(stop),
         }
     }
     let figures = hardware::figures(&profile, launches.as_deref());
     let shown: Vec<_> = figures.iter().map(|figure| figure.metric).collect();
     let command = ncu::command_line(Some(&profile.kernel), &shown, &shell_words(&arguments));
-    // The files first: a reader of the text may have gone away.
-    let written = write_files(args, &profile, &figures, &command);
-    let mut out = anstream::stdout().lock();
-    let printed = text::write(&mut out, &profile, &figures, &command, Width::of_stdout())
-        .and_then(|()| out.flush());
-    written?;
-    match printed {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
-        _ => Ok(exit),
-    }
+    let file = File {
+        profile: &profile,
+        verdicts: verdict::verdicts(&profile),
+        hardware: &figures,
+        command: &command,
+    };
+    let mut ending = outputs.end(exit);
+    ending.json("--json", &file);
+    ending.file("--html", || {
+        Ok(html::page(&profile, &figures, &command).into_bytes())
+    });
+    ending.print(|out| text::write(out, &profile, &figures, &command, Width::of_stdout()));
+    Ok(ending.exit())
 }
 
 fn exit_of(profile: &Profile) -> Exit {
@@ -144,29 +152,6 @@ fn exit_of(profile: &Profile) -> Exit {
         _ if profile.is_right() => Exit::Passed,
         _ => Exit::Failed,
     }
-}
-
-/// The files that were asked for.
-fn write_files(
-    args: &Args,
-    profile: &Profile,
-    figures: &[hardware::Figure],
-    command: &str,
-) -> Result<(), Stop> {
-    if let Some(path) = &args.json {
-        let file = File {
-            profile,
-            verdicts: verdict::verdicts(profile),
-            hardware: figures,
-            command,
-        };
-        let text = serde_json::to_string_pretty(&file).map_err(std::io::Error::from)?;
-        write(path, &(text + "\n"))?;
-    }
-    if let Some(path) = &args.html {
-        write(path, &html::page(profile, figures, command))?;
-    }
-    Ok(())
 }
 
 /// What to type to look at a case that failed, if a profile shows more of it; with
@@ -186,7 +171,7 @@ pub(super) fn hint(result: &CaseResult, ptx: Option<&Path>, width: Width) -> Opt
 
 /// What to type to see the profile of a kernel.
 fn command(kernel: &str, shape: &Shape, ptx: Option<&Path>) -> String {
-    let mut words = vec![kernel.to_owned()];
+    let mut words = vec!["profile".to_owned(), kernel.to_owned()];
     let registered = registry::kernel(kernel).ok();
     let default = registered.and_then(profile::default_shape);
     // Of a sweep there is no profile.
@@ -196,7 +181,7 @@ fn command(kernel: &str, shape: &Shape, ptx: Option<&Path>) -> String {
     if let Some(path) = ptx {
         words.extend(["--ptx".to_owned(), path.display().to_string()]);
     }
-    format!("{} profile {}", command_words(), shell_words(&words))
+    hints::command(&shell_words(&words))
 }
 
 /// Words as one types them, in quotes where the shell would make something else of
@@ -218,13 +203,6 @@ struct File<'a> {
     verdicts: Vec<verdict::Verdict>,
     hardware: &'a [hardware::Figure],
     command: &'a str,
-}
-
-fn write(path: &Path, text: &str) -> Result<(), Stop> {
-    std::fs::write(path, text).map_err(|error| {
-        let what = format!("{} cannot be written: {error}", path.display());
-        Stop::Because(Exit::Usage, what)
-    })
 }
 
 /// The shape asked for; else one with claims about the counts, or the largest.

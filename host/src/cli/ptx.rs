@@ -2,9 +2,8 @@
 //! assembler makes of that.
 
 use super::tools::Tool;
-use super::{Exit, Stop};
+use super::{Exit, Stop, ending};
 use crate::{kernels, ptx, registry};
-use std::io::Write;
 use std::process::Command;
 
 /// Options of `ptx`.
@@ -39,29 +38,28 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         ptx::kernel_listing(module, entry)
             .ok_or_else(|| Stop::Because(Exit::Failed, no_listing()))?
     };
-    let mut out = anstream::stdout().lock();
-    writeln!(out, "{text}")?;
-    out.flush()?;
-    Ok(Exit::Passed)
+    ending::print(Exit::Passed, |out| writeln!(out, "{text}"))
 }
 
 /// Assembles the module and disassembles the kernel.
 fn sass(module: &str, entry: &str, arch: &str) -> Result<String, Stop> {
     let failed = |what: String| Stop::Because(Exit::Failed, what);
-    let ptxas = Tool::Ptxas.find().map_err(failed)?;
-    let nvdisasm = Tool::Nvdisasm.find().map_err(failed)?;
+    let ptxas = Tool::Ptxas.find().map_err(Stop::nothing_ran)?;
+    let nvdisasm = Tool::Nvdisasm.find().map_err(Stop::nothing_ran)?;
 
-    let folder = tempfile::tempdir()?;
+    let temporary =
+        |error: std::io::Error| Stop::nothing_ran(format!("no temporary file: {error}"));
+    let folder = tempfile::tempdir().map_err(temporary)?;
     let (source, cubin) = (
         folder.path().join("kernels.ptx"),
         folder.path().join("kernels.cubin"),
     );
-    std::fs::write(&source, module)?;
+    std::fs::write(&source, module).map_err(temporary)?;
     let run = |command: &mut Command| -> Result<Vec<u8>, Stop> {
         let program = command.get_program().to_string_lossy().into_owned();
-        let output = command
-            .output()
-            .map_err(|error| failed(format!("{program} could not be started: {error}")))?;
+        let output = command.output().map_err(|error| {
+            Stop::nothing_ran(format!("{program} could not be started: {error}"))
+        })?;
         if output.status.success() {
             return Ok(output.stdout);
         }

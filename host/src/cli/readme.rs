@@ -1,11 +1,13 @@
 //! `lockstep readme`: writes the generated parts of the README, or says that they
 //! are out of date.
 
-use super::{Exit, Stop};
+use super::{Exit, Stop, progress};
+use crate::hints;
+use crate::input;
+use crate::output::{OutputError, OutputFile};
 use crate::registry::LESSONS;
 use crate::report::bench::BenchReport;
 use crate::report::markdown;
-use std::fs;
 use std::path::PathBuf;
 
 /// A part of the README between two lines.
@@ -46,22 +48,11 @@ pub struct Args {
 
 pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     let because = |text: String| Stop::Because(Exit::Usage, text);
-    let old = fs::read_to_string(&args.readme)
-        .map_err(|error| because(format!("cannot read {}: {error}", args.readme.display())))?;
-    let report = match fs::read_to_string(&args.results) {
-        Ok(text) => Some(BenchReport::parse(&text).map_err(|error| {
-            because(format!(
-                "{} is no results file: {error}",
-                args.results.display()
-            ))
-        })?),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-        Err(error) => {
-            return Err(because(format!(
-                "cannot read {}: {error}",
-                args.results.display()
-            )));
-        }
+    let old = input::text(&args.readme).map_err(Stop::usage)?;
+    let report = if args.results.exists() {
+        Some(BenchReport::read(&args.results).map_err(because)?)
+    } else {
+        None
     };
     let mut new = old.clone();
     for part in &PARTS {
@@ -82,13 +73,15 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         return Err(Stop::Because(
             Exit::Failed,
             format!(
-                "{} is out of date; `cargo xtask readme` renews it",
-                args.readme.display()
+                "{} is out of date; `{}` renews it",
+                args.readme.display(),
+                hints::command("readme")
             ),
         ));
     }
-    fs::write(&args.readme, new)
-        .map_err(|error| because(format!("cannot write {}: {error}", args.readme.display())))?;
+    let failed = |error: OutputError| Stop::Because(Exit::Failed, error.to_string());
+    let file = OutputFile::open(&args.readme, progress::say).map_err(Stop::usage)?;
+    file.write(new.as_bytes()).map_err(failed)?;
     Ok(Exit::Passed)
 }
 

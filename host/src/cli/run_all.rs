@@ -1,14 +1,17 @@
 //! `lockstep run-all`: every selected kernel, verified and measured.
 
+use super::ending::Outputs;
 use super::progress::{Progress, say};
+use super::tools::Tool;
 use super::{Exit, Stop, peers, profile};
 use crate::bench::Clocking;
 use crate::engine::{self, Engine, EngineChoice, EngineKind, PtxModule};
-use crate::registry::{self, Effort};
+use crate::registry::{self, Effort, Registered};
 use crate::report::json::Report;
 use crate::report::table::{self, BAD, GOOD, UNSURE};
 use crate::report::width::Width;
 use crate::run::{self, Case, CaseResult, Status, Tally};
+use crate::{footprint, input};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -39,9 +42,11 @@ pub struct Args {
     #[arg(long, value_name = "DIR")]
     peers: Option<PathBuf>,
 
-    /// Simulator: warp instructions that a block may execute before its kernel
-    /// is taken to never end.
-    #[arg(long, value_name = "N")]
+    /// Simulator: warp instructions that a block may execute, all its warps
+    /// together. A kernel with a block that needs more has failed: it is taken to
+    /// never end. By default 268,435,456 for a block, and 8,388,608 more for each
+    /// of its warps.
+    #[arg(long, value_name = "N", value_parser = fuel)]
     fuel: Option<u64>,
 
     /// Simulator: also look for races, for reads of memory that nothing was
@@ -79,31 +84,63 @@ impl Args {
     }
 }
 
-pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
-    let selected = registry::matching(&args.filter)
-        .map_err(|error| Stop::Because(Exit::Usage, error.to_string()))?;
-    if let Some(path) = &args.json {
-        check_writable(path)?;
+fn fuel(text: &str) -> Result<u64, String> {
+    match text.parse() {
+        Ok(0) => Err("a block that may execute nothing cannot run".to_owned()),
+        Ok(fuel) => Ok(fuel),
+        Err(_) => Err("a number of warp instructions is expected, 1 or more".to_owned()),
     }
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
+    refuse_on_gpu(args)?;
+    let selected = registry::matching(&args.filter).map_err(Stop::usage)?;
+    let outputs = Outputs::open(&[("--json", args.json.as_deref())], &[args.ptx.as_deref()])?;
     let modules = match &args.ptx {
         Some(path) => vec![read_module(path)?],
         None => super::modules_for(&selected)?,
     };
-    let (engine, why) = engine::choose(args.engine, modules, args.fuel, args.check)
-        .map_err(|error| Stop::Because(Exit::NothingRan, error.to_string()))?;
+    let (engine, why) =
+        engine::choose(args.engine, modules, args.fuel, args.check).map_err(Stop::nothing_ran)?;
     say(&format!("engine: {why}"));
-
     if let Some(folder) = &args.peers {
         load_peers(&*engine, folder)?;
     }
+    let cases = cases(args, &selected, engine.kind());
+    footprint::check_cases(&cases, engine.kind(), args.check)
+        .map_err(|what| Stop::usage(format!("{what}; --quick takes less, and --filter chooses")))?;
 
     let started = Instant::now();
-    let sizes_of = if args.once {
-        EngineKind::Sim
-    } else {
-        engine.kind()
+    let results = run_cases(&*engine, &cases, (!args.once).then_some(Clocking::BRIEF));
+    let tally = Tally::of(&results);
+    let mut ending = outputs.end(exit_of(tally));
+    ending.json("--json", &Report::new(&*engine, &results));
+    let ptx = args.ptx.as_deref();
+    let seconds = started.elapsed().as_secs_f64();
+    ending.print(|out| write_results(out, &results, ptx, tally, seconds));
+    Ok(ending.exit())
+}
+
+/// What only the simulator has is not silently left out.
+fn refuse_on_gpu(args: &Args) -> Result<(), Stop> {
+    if args.engine != EngineChoice::Gpu {
+        return Ok(());
+    }
+    let option = match (args.check, args.fuel) {
+        (true, _) => "--check",
+        (false, Some(_)) => "--fuel",
+        (false, None) => return Ok(()),
     };
-    let mut cases = run::cases(&selected, sizes_of, args.effort());
+    Err(Stop::usage(format!(
+        "{option} is for the simulator, and --engine gpu asks for the GPU; leave out one of them"
+    )))
+}
+
+/// What to run: the shapes that suit the engine, with --once each single one of the
+/// simulator's.
+fn cases(args: &Args, selected: &[Registered], engine: EngineKind) -> Vec<Case> {
+    let sizes_of = if args.once { EngineKind::Sim } else { engine };
+    let mut cases = run::cases(selected, sizes_of, args.effort());
     if args.once {
         let is_single = |case: &Case| !case.shape.is_sweep();
         let id = |case: &Case| case.registered.kernel.id;
@@ -111,73 +148,46 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         let sweeps = |case: &Case| args.every_kernel && !once.contains(&id(case));
         cases.retain(|case| is_single(case) || sweeps(case));
     }
+    cases
+}
+
+fn run_cases(engine: &dyn Engine, cases: &[Case], clocking: Option<Clocking>) -> Vec<CaseResult> {
     let mut progress = Progress::new(cases.len());
     let ended = std::cell::RefCell::new(&mut progress);
     let results = run::run(
-        &*engine,
-        &cases,
-        (!args.once).then_some(Clocking::BRIEF),
+        engine,
+        cases,
+        clocking,
         |case| ended.borrow().starting(case),
         |result| ended.borrow_mut().ended(result),
     );
     progress.finish();
-
-    // The file first: a reader of the table may have gone away.
-    if let Some(path) = &args.json {
-        Report::new(&*engine, &results)
-            .write(path)
-            .map_err(|error| {
-                Stop::Because(
-                    Exit::Failed,
-                    format!("could not write {}: {error}", path.display()),
-                )
-            })?;
-    }
-    let tally = Tally::of(&results);
-    let exit = exit_of(tally);
-    let seconds = started.elapsed().as_secs_f64();
-    match write_results(&results, args.ptx.as_deref(), tally, seconds) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(exit),
-        Err(error) => Err(error.into()),
-        Ok(()) => Ok(exit),
-    }
+    results
 }
 
 fn load_peers(engine: &dyn Engine, folder: &Path) -> Result<(), Stop> {
-    let because = |text: String| Stop::Because(Exit::Usage, text);
     // Asked first with nothing, so that nobody waits for nvcc in vain.
-    let refused = |error: engine::EngineError| because(error.to_string());
-    engine.load_peers(&[]).map_err(refused)?;
-    let peers = peers::compile(folder, engine.device().sm).map_err(because)?;
-    engine.load_peers(&peers).map_err(refused)?;
+    engine.load_peers(&[]).map_err(Stop::usage)?;
+    Tool::Nvcc.find().map_err(Stop::nothing_ran)?;
+    let peers = peers::compile(folder, engine.device().sm).map_err(Stop::usage)?;
+    engine.load_peers(&peers).map_err(Stop::usage)?;
     say(&format!("peers: {} CUDA C++ files", peers.len()));
     Ok(())
 }
 
 pub(super) fn read_module(path: &Path) -> Result<PtxModule, Stop> {
-    let text = std::fs::read_to_string(path).map_err(|error| {
-        Stop::Because(
-            Exit::Usage,
-            format!("--ptx {} cannot be read: {error}", path.display()),
-        )
-    })?;
-    Ok(PtxModule::of_text(path.display().to_string(), text))
-}
-
-/// Found out before minutes of work, not after.
-pub(super) fn check_writable(path: &Path) -> Result<(), Stop> {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    let problem = match folder {
-        Some(folder) if !folder.is_dir() => format!("there is no folder {}", folder.display()),
-        _ if path.is_dir() => "it is a folder".to_owned(),
-        _ => return Ok(()),
-    };
-    Err(Stop::Because(
-        Exit::Usage,
-        format!("{} cannot be written: {problem}", path.display()),
-    ))
+    let wrong = |what: String| Stop::usage(format!("--ptx: {what}"));
+    let text = input::text(path).map_err(|error| wrong(error.to_string()))?;
+    let name = input::name(path);
+    if !text
+        .lines()
+        .any(|line| line.trim_start().starts_with(".version"))
+    {
+        return Err(wrong(format!(
+            "{name} is no PTX: PTX is text that starts with `.version`, as `nvcc -ptx` and `rustc` write it"
+        )));
+    }
+    Ok(PtxModule::of_text(name, text))
 }
 
 fn exit_of(tally: Tally) -> Exit {
@@ -190,20 +200,20 @@ fn exit_of(tally: Tally) -> Exit {
 }
 
 fn write_results(
+    out: &mut dyn Write,
     results: &[CaseResult],
     ptx: Option<&Path>,
     tally: Tally,
     seconds: f64,
 ) -> io::Result<()> {
     let width = Width::of_stdout();
-    let mut out = anstream::stdout().lock();
-    table::write(&mut out, results, width)?;
+    table::write(out, results, width)?;
     for result in results
         .iter()
         .filter(|result| result.status != Status::Passed)
     {
         table::write_trouble(
-            &mut out,
+            out,
             result.status,
             result.kernel,
             &result.shape,
@@ -228,8 +238,7 @@ fn write_results(
         part(tally.n_passed, GOOD, "passed"),
         part(tally.n_failed, BAD, "failed"),
         part(tally.n_not_run, UNSURE, "not run"),
-    )?;
-    out.flush()
+    )
 }
 
 #[cfg(test)]

@@ -1,12 +1,14 @@
 //! `lockstep sim-bench`: thread-instructions a second, kernel by kernel.
 
+use super::ending::Outputs;
 use super::progress::say;
 use super::{Exit, Stop};
+use crate::input;
+use crate::output::{OutputError, OutputFile};
 use crate::registry;
 use crate::report::width::Width;
 use crate::sim_bench::report::{Report, Row};
 use crate::sim_bench::{Mode, Patience, Stopwatch, measure, micro};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -31,8 +33,8 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["filter", "json", "compare"])]
     document: bool,
 
-    /// Only this mode (not `bare` alone, which counts nothing to divide by); may
-    /// be repeated.
+    /// Only this mode; may be repeated. Not `bare` alone, which counts nothing to
+    /// divide by.
     #[arg(long, value_enum, value_name = "MODE")]
     mode: Vec<Mode>,
 
@@ -45,6 +47,12 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     if args.document {
         return document();
     }
+    if !args.mode.is_empty() && args.mode.iter().all(|&mode| mode == Mode::Bare) {
+        return Err(Stop::usage(
+            "--mode bare alone counts no instructions to divide by; add --mode counted",
+        ));
+    }
+    let outputs = Outputs::open(&[("--json", args.json.as_deref())], &[])?;
     let older = args.compare.as_deref().map(read).transpose()?;
     let patience = Patience {
         time: Duration::from_millis(args.patience),
@@ -63,7 +71,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     let kernels = match registry::matching(&args.filter) {
         Ok(kernels) => kernels,
         Err(_) if !loops.is_empty() => Vec::new(),
-        Err(error) => return Err(Stop::Because(Exit::Usage, error.to_string())),
+        Err(error) => return Err(Stop::usage(error)),
     };
     let modules = super::modules_for(&kernels)?;
     let mut rows = Vec::new();
@@ -85,22 +93,18 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         catalogue.push(Row::new(name, shape, &measured));
     }
     let report = Report::new(rows, catalogue);
-    if let Some(path) = &args.json {
-        let text = serde_json::to_string_pretty(&report).map_err(std::io::Error::from)?;
-        std::fs::write(path, text + "\n").map_err(|error| usage(path, &error))?;
-    }
-    let mut out = anstream::stdout().lock();
-    report.write(&mut out, older.as_ref(), Width::of_stdout())?;
-    out.flush()?;
-    Ok(Exit::Passed)
+    let mut ending = outputs.end(Exit::Passed);
+    ending.json("--json", &report);
+    ending.print(|out| report.write(out, older.as_ref(), Width::of_stdout()));
+    Ok(ending.exit())
 }
 
 fn usage(path: &Path, error: &dyn std::fmt::Display) -> Stop {
-    Stop::Because(Exit::Usage, format!("{}: {error}", path.display()))
+    Stop::usage(format!("{}: {error}", input::name(path)))
 }
 
 fn read(path: &Path) -> Result<Report, Stop> {
-    let text = std::fs::read_to_string(path).map_err(|error| usage(path, &error))?;
+    let text = input::text(path).map_err(Stop::usage)?;
     serde_json::from_str(&text)
         .map_err(|error| usage(path, &format!("no figures of sim-bench: {error}")))
 }
@@ -126,12 +130,14 @@ fn renewed(text: &str, now: &Report, before: &Report) -> Option<String> {
 fn document() -> Result<Exit, Stop> {
     let [now, before] = RESULTS.map(|path| read(Path::new(path)));
     let file = Path::new(DOCUMENT);
-    let text = std::fs::read_to_string(file).map_err(|error| usage(file, &error))?;
+    let text = input::text(file).map_err(Stop::usage)?;
     let new = renewed(&text, &now?, &before?).ok_or_else(|| {
         let missing = format!("it lacks the lines `{}` and `{END}`", BEGIN.trim_end());
         usage(file, &missing)
     })?;
-    std::fs::write(file, new).map_err(|error| usage(file, &error))?;
+    let failed = |error: OutputError| Stop::Because(Exit::Failed, error.to_string());
+    let output = OutputFile::open(file, say).map_err(Stop::usage)?;
+    output.write(new.as_bytes()).map_err(failed)?;
     Ok(Exit::Passed)
 }
 

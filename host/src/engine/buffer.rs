@@ -85,7 +85,11 @@ impl<'e, T: DeviceCopy> Buffer<'e, T> {
 
     /// Copies all values to the host.
     pub fn read(&self) -> Result<Vec<T>, EngineError> {
-        let mut values = Vec::with_capacity(self.len);
+        let mut values = Vec::new();
+        values.try_reserve_exact(self.len).map_err(|_| {
+            let what = format!("the host has no {} bytes to copy to", self.size_bytes());
+            EngineError::Memory(what)
+        })?;
         // SAFETY: the bytes are zeroed before they are seen as values, and
         // `DeviceCopy` promises that every bit pattern is one.
         unsafe {

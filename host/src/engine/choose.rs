@@ -3,6 +3,7 @@
 use super::gpu::Gpu;
 use super::sim::Sim;
 use super::{Engine, EngineError, PtxModule};
+use crate::hints;
 use clap::ValueEnum;
 
 /// What the user may ask for.
@@ -17,8 +18,9 @@ pub enum EngineChoice {
     Sim,
 }
 
-/// The engine, and one sentence on which and why. `fuel` is the simulator's
-/// limit for kernels that never end; with `check` it looks for races.
+/// The engine, and a few words on which and why. `fuel` is the simulator's
+/// limit for kernels that never end; with `check` it looks for races. Both ask for
+/// the simulator where the choice is free.
 ///
 /// # Errors
 ///
@@ -29,27 +31,45 @@ pub fn choose(
     fuel: Option<u64>,
     check: bool,
 ) -> Result<(Box<dyn Engine>, String), EngineError> {
-    match choice {
-        EngineChoice::Gpu => {
-            let gpu = Gpu::new(modules)?;
-            let why = format!("GPU: {} (asked for by --engine gpu)", gpu.device().name);
-            Ok((Box::new(gpu), why))
-        }
-        EngineChoice::Sim => {
-            let why = "simulator (asked for by --engine sim)".to_owned();
-            let sim = Sim::new(modules).with_fuel(fuel).with_check(check);
-            Ok((Box::new(sim), why))
-        }
+    let simulator = |modules, why: &str| -> (Box<dyn Engine>, String) {
+        let sim = Sim::new(modules).with_fuel(fuel).with_check(check);
+        (Box::new(sim), format!("simulator{why}"))
+    };
+    let on_gpu = |gpu: Gpu| -> (Box<dyn Engine>, String) {
+        let why = format!("GPU, {}", gpu.device().name);
+        (Box::new(gpu), why)
+    };
+    Ok(match choice {
+        EngineChoice::Gpu => on_gpu(Gpu::new(modules)?),
+        EngineChoice::Sim => simulator(modules, ""),
+        EngineChoice::Auto if check => simulator(modules, " (which alone has --check)"),
+        EngineChoice::Auto if fuel.is_some() => simulator(modules, " (which alone has --fuel)"),
         EngineChoice::Auto => match Gpu::new(modules.clone()) {
-            Ok(gpu) => {
-                let why = format!("GPU: {} (a driver and a device answer)", gpu.device().name);
-                Ok((Box::new(gpu), why))
-            }
-            Err(error) => {
-                let why = format!("simulator, since no GPU answers: {error}");
-                let sim = Sim::new(modules).with_fuel(fuel).with_check(check);
-                Ok((Box::new(sim), why))
-            }
+            Ok(gpu) => on_gpu(gpu),
+            Err(error) => simulator(modules, &format!(" ({})", without_gpu(&error))),
         },
+    })
+}
+
+/// In one short line, why there is no GPU; the whole reason is elsewhere.
+fn without_gpu(error: &EngineError) -> String {
+    let what = match error {
+        EngineError::NoDriver(_) | EngineError::NoGpu => "no GPU here",
+        _ => "the GPU does not answer",
+    };
+    format!("{what}; {}", hints::why_no_gpu())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_gpu;
+    use crate::engine::EngineError;
+
+    #[test]
+    fn the_line_fits_a_terminal() {
+        for error in [EngineError::NoGpu, EngineError::PeersNeedGpu] {
+            let line = format!("engine: simulator ({})", without_gpu(&error));
+            assert!(line.len() < 80, "{line}");
+        }
     }
 }

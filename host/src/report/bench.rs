@@ -5,12 +5,11 @@
 use crate::engine::DeviceProperties;
 use crate::engine::timing::Sensors;
 use crate::measure::{Side, Times, geometric_mean};
-use crate::report::json;
 use crate::run::{CaseResult, Status};
 use crate::scoreboard;
+use crate::{hints, input};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::io;
 use std::path::Path;
 
 /// The only schema there is so far.
@@ -267,30 +266,32 @@ impl BenchReport {
         }
     }
 
-    /// Reads a file that [`BenchReport::write`] wrote.
+    /// Reads a file that `bench --json` wrote.
     ///
     /// # Errors
     ///
-    /// In words, without the file's name.
+    /// In words, with the file's name.
     pub fn read(path: &Path) -> Result<Self, String> {
-        let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
-        Self::parse(&text)
+        let text = input::text(path).map_err(|error| error.to_string())?;
+        Self::parse(&text).map_err(|error| format!("{}: {error}", input::name(path)))
     }
 
     /// Of the text of a file.
     ///
     /// # Errors
     ///
-    /// As [`BenchReport::read`].
+    /// In words.
     pub fn parse(text: &str) -> Result<Self, String> {
         #[derive(Deserialize)]
         struct Head {
             schema: u32,
             kind: Option<String>,
         }
-        let head: Head = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let head: Head = serde_json::from_str(text)
+            .map_err(|error| format!("it is no results file: {error}"))?;
         if head.kind.as_deref() != Some("bench") {
-            return Err("it is no file that `lockstep bench` wrote".to_owned());
+            let what = hints::command("bench --json");
+            return Err(format!("it is no file that `{what}` wrote"));
         }
         if head.schema != SCHEMA {
             return Err(format!(
@@ -300,11 +301,6 @@ impl BenchReport {
         }
         serde_json::from_str(text).map_err(|error| error.to_string())
     }
-
-    /// Writes the file whole or not at all.
-    pub fn write(&self, path: &Path) -> io::Result<()> {
-        json::write_whole(self, path)
-    }
 }
 
 #[cfg(test)]
@@ -313,6 +309,7 @@ pub mod tests {
 
     use super::{BenchReport, Case, TwinSummary};
     use crate::measure::{Side, Times};
+    use crate::report::json;
     use crate::run::Status;
     use std::collections::BTreeMap;
 
@@ -383,7 +380,8 @@ pub mod tests {
         let report = report(cases.clone());
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.json");
-        report.write(&path).expect("written");
+        let text = json::text(&report).expect("it is JSON");
+        std::fs::write(&path, text).expect("written");
         let read = BenchReport::read(&path).expect("read");
         assert_eq!(read.cases, cases);
         assert_eq!(read.cases[0].dims(), [8, 8]);

@@ -1,5 +1,4 @@
-//! Results as a JSON file, schema 1. A figure that was not measured is null;
-//! the file is written whole or not at all.
+//! Results as a JSON file, schema 1. A figure that was not measured is null.
 
 use crate::bench::LaunchRun;
 use crate::counts::Counts;
@@ -7,8 +6,6 @@ use crate::engine::Engine;
 use crate::measure::{Times, gigabytes_per_second};
 use crate::run::{CaseResult, Status};
 use serde::Serialize;
-use std::io::{self, Write};
-use std::path::Path;
 
 /// The file.
 #[derive(Clone, Debug, Serialize)]
@@ -198,43 +195,13 @@ impl Report {
             results: results.iter().map(Entry::from).collect(),
         }
     }
-
-    /// Writes the file whole or not at all.
-    pub fn write(&self, path: &Path) -> io::Result<()> {
-        write_whole(self, path)
-    }
 }
 
-/// Writes a value as JSON: to a temporary file beside `path` first, which is then
-/// renamed.
-pub fn write_whole(value: &impl Serialize, path: &Path) -> io::Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut file = tempfile::Builder::new()
-        .prefix(".results")
-        .tempfile_in(folder)?;
-    serde_json::to_writer_pretty(&mut file, value)?;
-    writeln!(file)?;
-    readable_as_others(&file, path)?;
-    file.persist(path)?;
-    Ok(())
-}
-
-/// Temporary files are private; results need not be. Takes over the rights of
-/// the file that is replaced, or what a new file commonly has.
-#[cfg(unix)]
-fn readable_as_others(file: &tempfile::NamedTempFile, path: &Path) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    let permissions = match std::fs::metadata(path) {
-        Ok(existing) => existing.permissions(),
-        Err(_) => std::fs::Permissions::from_mode(0o644),
-    };
-    file.as_file().set_permissions(permissions)
-}
-
-#[cfg(not(unix))]
-fn readable_as_others(_: &tempfile::NamedTempFile, _: &Path) -> io::Result<()> {
-    Ok(())
+/// A value as the text of a JSON file.
+///
+/// # Errors
+///
+/// The value has a map whose keys are no text: a mistake of ours.
+pub fn text(value: &impl Serialize) -> serde_json::Result<String> {
+    Ok(serde_json::to_string_pretty(value)? + "\n")
 }

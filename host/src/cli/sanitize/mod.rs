@@ -12,7 +12,7 @@ mod tool;
 
 use self::tool::{Sanitizer, Watched};
 use super::progress::{Progress, say};
-use super::{Exit, Stop};
+use super::{Exit, Stop, ending};
 use crate::engine::{EngineKind, sim::Sim};
 use crate::registry::{self, Effort, Registered};
 use crate::report::grid::{self, Grid};
@@ -38,10 +38,13 @@ pub struct Args {
     #[arg(long, value_enum, value_name = "TOOL")]
     tool: Vec<Sanitizer>,
 
-    /// Seconds after which a tool is stopped.
-    #[arg(long, value_name = "SECONDS", default_value_t = 600)]
-    time_limit: u64,
+    /// Seconds after which one of compute-sanitizer's tools is stopped [default: 600].
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    time_limit: Option<u64>,
 }
+
+/// Seconds that a tool has if nobody says otherwise.
+const TIME_LIMIT_S: u64 = 600;
 
 /// What to look with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, ValueEnum)]
@@ -98,8 +101,18 @@ impl Column {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
-    let selected = registry::matching(&args.kernels)
-        .map_err(|error| Stop::Because(Exit::Usage, error.to_string()))?;
+    let of_tools = [
+        ("--tool", !args.tool.is_empty()),
+        ("--time-limit", args.time_limit.is_some()),
+    ];
+    if args.with == With::Sim
+        && let Some((option, _)) = of_tools.iter().find(|(_, is_given)| *is_given)
+    {
+        return Err(Stop::usage(format!(
+            "{option} is for compute-sanitizer, which --with sim leaves out; leave out one of them"
+        )));
+    }
+    let selected = registry::matching(&args.kernels).map_err(Stop::usage)?;
     let tools = if args.tool.is_empty() {
         Sanitizer::value_variants()
     } else {
@@ -110,11 +123,11 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         columns.push(simulated(&selected)?);
     }
     if args.with != With::Sim {
-        let limit = Duration::from_secs(args.time_limit);
+        let limit = Duration::from_secs(args.time_limit.unwrap_or(TIME_LIMIT_S));
         columns.extend(on_gpu(&selected, &args.kernels, tools, limit));
     }
-    write(&selected, &columns)?;
-    Ok(exit_of(&columns, args.with))
+    let verdict = exit_of(&columns, args.with);
+    ending::print(verdict, |out| write(out, &selected, &columns))
 }
 
 /// The simulator's checks.
@@ -305,63 +318,100 @@ fn write_table(
 }
 
 /// The table, what was found, and remarks.
-fn write(selected: &[Registered], columns: &[Column]) -> io::Result<()> {
-    /// Reports of one tool on one kernel that are printed.
-    const MOST: usize = 3;
-    let mut out = anstream::stdout().lock();
+fn write(out: &mut dyn Write, selected: &[Registered], columns: &[Column]) -> io::Result<()> {
     let width = Width::of_stdout();
-    write_table(&mut out, selected, columns, width)?;
+    write_table(out, selected, columns, width)?;
     for column in columns {
-        let mut printed: Vec<(&str, usize)> = Vec::new();
-        for (at, text) in &column.reports {
-            let known = printed.iter().position(|(name, _)| name == at);
-            let place = known.unwrap_or_else(|| {
-                printed.push((at, 0));
-                printed.len() - 1
-            });
-            printed[place].1 += 1;
-            if printed[place].1 <= MOST {
-                let text = indented(text, 2, width.prose());
-                writeln!(out, "\n{BAD}{}{BAD:#}: {at}\n{text}", column.heading)?;
-            }
-        }
-        for (at, n) in printed.iter().filter(|(_, n)| *n > MOST) {
-            let more = n - MOST;
-            writeln!(out, "\n{}: {at}: {more} more reports", column.heading)?;
-        }
+        write_reports(out, column, width)?;
     }
     writeln!(out)?;
+    write_remarks(out, columns, width)?;
     for column in columns {
-        if let Some(remark) = &column.remark {
-            let remark = labelled(column.heading, UNSURE, remark, width.prose());
-            writeln!(out, "{remark}")?;
+        write_known(out, selected, column, width)?;
+        // Of what is not there nothing more can be said.
+        if !column.cells.contains(&Cell::Absent) {
+            write_summary(out, column, width)?;
         }
-        for (row, registered) in selected.iter().enumerate() {
-            if matches!(column.cells[row], Cell::Known(_))
-                && let Some(tool) = Sanitizer::named(column.heading)
-                && let Some(reason) = known_alarm(registered, tool)
-            {
-                let known = format!("{}: known: {reason}", registered.kernel.id);
-                let known = labelled(column.heading, PLAIN, &known, width.prose());
-                writeln!(out, "{known}")?;
-            }
-        }
-        let count =
-            |wanted: fn(&Cell) -> bool| column.cells.iter().filter(|cell| wanted(cell)).count();
-        let n_clean = count(|cell| matches!(cell, Cell::Clean | Cell::Known(_)));
-        let n_bad = count(|cell| matches!(cell, Cell::Findings(_) | Cell::Failed));
-        let n_left = column.cells.len() - n_clean - n_bad;
-        let elsewhere = match column.n_elsewhere {
-            0 => String::new(),
-            n => format!("; {n} reports elsewhere"),
-        };
-        let sum = format!(
-            "{n_clean} kernels without findings, {n_bad} with, {n_left} not run{elsewhere}"
-        );
-        let sum = labelled(column.heading, PLAIN, &sum, width.prose());
-        writeln!(out, "{sum}")?;
     }
-    out.flush()
+    Ok(())
+}
+
+/// What a tool reported, a few of each kernel.
+fn write_reports(out: &mut dyn Write, column: &Column, width: Width) -> io::Result<()> {
+    /// Reports of one tool on one kernel that are printed.
+    const MOST: usize = 3;
+    let mut printed: Vec<(&str, usize)> = Vec::new();
+    for (at, text) in &column.reports {
+        let known = printed.iter().position(|(name, _)| name == at);
+        let place = known.unwrap_or_else(|| {
+            printed.push((at, 0));
+            printed.len() - 1
+        });
+        printed[place].1 += 1;
+        if printed[place].1 <= MOST {
+            let text = indented(text, 2, width.prose());
+            writeln!(out, "\n{BAD}{}{BAD:#}: {at}\n{text}", column.heading)?;
+        }
+    }
+    for (at, n) in printed.iter().filter(|(_, n)| *n > MOST) {
+        let more = n - MOST;
+        writeln!(out, "\n{}: {at}: {more} more reports", column.heading)?;
+    }
+    Ok(())
+}
+
+/// Why tools did not run, or not to their end; what is the same for several, once.
+fn write_remarks(out: &mut dyn Write, columns: &[Column], width: Width) -> io::Result<()> {
+    let mut told: Vec<(&str, Vec<&str>)> = Vec::new();
+    for column in columns {
+        let Some(remark) = column.remark.as_deref() else {
+            continue;
+        };
+        match told.iter_mut().find(|(same, _)| *same == remark) {
+            Some((_, headings)) => headings.push(column.heading),
+            None => told.push((remark, vec![column.heading])),
+        }
+    }
+    for (remark, headings) in told {
+        let remark = labelled(&headings.join(", "), UNSURE, remark, width.prose());
+        writeln!(out, "{remark}")?;
+    }
+    Ok(())
+}
+
+/// Why a tool is wrong where it is known to be.
+fn write_known(
+    out: &mut dyn Write,
+    selected: &[Registered],
+    column: &Column,
+    width: Width,
+) -> io::Result<()> {
+    for (row, registered) in selected.iter().enumerate() {
+        if matches!(column.cells[row], Cell::Known(_))
+            && let Some(tool) = Sanitizer::named(column.heading)
+            && let Some(reason) = known_alarm(registered, tool)
+        {
+            let known = format!("{}: known: {reason}", registered.kernel.id);
+            let known = labelled(column.heading, PLAIN, &known, width.prose());
+            writeln!(out, "{known}")?;
+        }
+    }
+    Ok(())
+}
+
+fn write_summary(out: &mut dyn Write, column: &Column, width: Width) -> io::Result<()> {
+    let count = |wanted: fn(&Cell) -> bool| column.cells.iter().filter(|cell| wanted(cell)).count();
+    let n_clean = count(|cell| matches!(cell, Cell::Clean | Cell::Known(_)));
+    let n_bad = count(|cell| matches!(cell, Cell::Findings(_) | Cell::Failed));
+    let n_left = column.cells.len() - n_clean - n_bad;
+    let elsewhere = match column.n_elsewhere {
+        0 => String::new(),
+        n => format!("; {n} reports elsewhere"),
+    };
+    let sum =
+        format!("{n_clean} kernels without findings, {n_bad} with, {n_left} not run{elsewhere}");
+    let sum = labelled(column.heading, PLAIN, &sum, width.prose());
+    writeln!(out, "{sum}")
 }
 
 #[cfg(test)]

@@ -1,7 +1,17 @@
 //! The program as people run it: what it prints, where, and how it ends.
+//!
+//! Here is what all commands share; files that are written are in [`outputs`],
+//! verdicts that nobody reads in [`pipes`], what does not fit in [`sizes`], hints and
+//! refusals in [`words`], atoms of the user's own in [`neighbors`].
+
+mod neighbors;
+mod outputs;
+mod pipes;
+mod sizes;
+mod words;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
 fn lockstep(arguments: &[&str]) -> Output {
     command(arguments).output().expect("the program runs")
@@ -14,7 +24,8 @@ fn command(arguments: &[&str]) -> Command {
         .args(arguments)
         .env_remove("NO_COLOR")
         .env_remove("CLICOLOR_FORCE")
-        .env_remove("COLUMNS");
+        .env_remove("COLUMNS")
+        .env_remove("LOCKSTEP_COMMAND");
     command
 }
 
@@ -194,13 +205,14 @@ fn a_missing_driver_is_told_with_its_cure() {
             "LOCKSTEP_LIBCUDA",
         ],
     );
-    // Left to choose, it runs on the simulator and says why.
+    // Left to choose, it runs on the simulator and says so in one line.
     let chosen = run("auto");
     assert_eq!(chosen.status.code(), Some(0));
     let told = stderr(&chosen);
-    assert!(
-        told.contains("simulator") && told.contains("no CUDA driver"),
-        "{told}"
+    let line = told.lines().next().expect("a line");
+    assert_eq!(
+        line,
+        "engine: simulator (no GPU here; --engine gpu says why)"
     );
 }
 
@@ -361,27 +373,6 @@ fn results_as_json() {
 }
 
 #[test]
-fn a_file_that_cannot_be_written_is_told_at_once() {
-    let output = lockstep(&["run-all", "--json", "/nowhere/results.json"]);
-    fails(&output, 2, &["/nowhere"]);
-}
-
-#[test]
-fn a_reader_that_goes_away_is_no_error() {
-    for arguments in [&["list"][..], &["ptx", "transpose_vectorized"]] {
-        let mut child = command(arguments)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the program runs");
-        drop(child.stdout.take());
-        let output = child.wait_with_output().expect("it ends");
-        no_panic_trace(&output);
-        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    }
-}
-
-#[test]
 fn sass_without_tools_says_how_to_get_them() {
     let output = command(&["ptx", "transpose_padded", "--sass"])
         .env("PATH", "/nowhere")
@@ -392,66 +383,8 @@ fn sass_without_tools_says_how_to_get_them() {
         .expect("the program runs");
     // A toolkit in its usual folder is found without any of these.
     if !Path::new("/usr/local/cuda/bin/ptxas").exists() {
-        fails(&output, 1, &["ptxas", "pip install nvidia-cuda-nvcc"]);
+        fails(&output, 3, &["ptxas", "pip install nvidia-cuda-nvcc"]);
     }
-}
-
-/// Runs `lockstep neighbors` on the simulator, on a file of these lines.
-fn neighbors(lines: &str, arguments: &[&str]) -> Output {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("atoms.txt");
-    std::fs::write(&file, lines).expect("a file");
-    let file = file.to_str().expect("UTF-8");
-    lockstep(&[&["neighbors", file, "--engine", "sim"], arguments].concat())
-}
-
-#[test]
-fn neighbors_of_the_users_own_atoms() {
-    let output = neighbors("0 0\n1.42 0  # bonded\n\n9, 9\n", &[]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    assert_eq!(stdout(&output), "0: 1 1\n1: 1 0\n2: 0\n");
-
-    let none = neighbors("# no atoms\n", &[]);
-    assert_eq!(
-        (none.status.code(), stdout(&none)),
-        (Some(0), String::new())
-    );
-}
-
-#[test]
-fn a_malformed_line_of_atoms_is_named() {
-    fails(
-        &neighbors("0 0\n1 two\n", &[]),
-        2,
-        &["atoms.txt, line 2: `two` is not a number"],
-    );
-    fails(
-        &lockstep(&["neighbors", "no/such/file"]),
-        2,
-        &["could not read no/such/file"],
-    );
-}
-
-#[test]
-fn too_many_neighbors_are_an_error() {
-    let pile = "5 5\n".repeat(12);
-    fails(
-        &neighbors(&format!("0 0\n{pile}"), &[]),
-        1,
-        &["atom 1 (counting from 0) has 11 neighbours", "10 places"],
-    );
-    fails(&neighbors("0 0\n", &["--cutoff", "-1"]), 2, &["above 0"]);
-}
-
-#[test]
-fn bonds_are_drawn() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let picture = folder.path().join("bonds.svg");
-    let path = picture.to_str().expect("UTF-8");
-    let output = neighbors("0 0\n1.42 0\n", &["--svg", path]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    let svg = std::fs::read_to_string(&picture).expect("the picture");
-    assert_eq!(svg.matches("<line").count(), 1);
 }
 
 /// Without a GPU nothing is measured, and that is no success.

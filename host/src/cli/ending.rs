@@ -1,0 +1,138 @@
+//! How a command ends: its files are written, its results printed, and its verdict
+//! kept, whatever becomes of the two.
+
+use super::progress::{say, say_error};
+use super::{Exit, Stop};
+use crate::output::OutputFile;
+use crate::report::json;
+use serde::Serialize;
+use std::io::{self, ErrorKind, Write};
+use std::path::Path;
+
+/// The files that a command was asked for, tried before its work.
+#[derive(Default)]
+pub(super) struct Outputs {
+    files: Vec<(&'static str, OutputFile)>,
+}
+
+impl Outputs {
+    /// Tries the files of these options, as far as they were given. None may be the
+    /// same as another, or as one of the `inputs`.
+    pub fn open(
+        options: &[(&'static str, Option<&Path>)],
+        inputs: &[Option<&Path>],
+    ) -> Result<Self, Stop> {
+        let usage = |what: String| Stop::Because(Exit::Usage, what);
+        let mut files: Vec<(&'static str, OutputFile)> = Vec::new();
+        for &(option, path) in options {
+            let Some(path) = path else { continue };
+            let file =
+                OutputFile::open(path, say).map_err(|error| usage(format!("{option}: {error}")))?;
+            if let Some((other, _)) = files.iter().find(|(_, other)| other.collides_with(&file)) {
+                let what = format!("{other} and {option} name one file; both cannot be in it");
+                return Err(usage(what));
+            }
+            if inputs
+                .iter()
+                .flatten()
+                .any(|input| file.would_replace(input))
+            {
+                let what = format!("{option} {} is the file that is read", path.display());
+                return Err(usage(what));
+            }
+            files.push((option, file));
+        }
+        Ok(Self { files })
+    }
+
+    /// The work is done, with this verdict.
+    pub fn end(self, verdict: Exit) -> Ending {
+        Ending {
+            prints_to_stderr: self.files.iter().any(|(_, file)| file.is_stdout()),
+            files: self.files,
+            verdict,
+            failures: Vec::new(),
+        }
+    }
+}
+
+/// A command whose work is done.
+pub(super) struct Ending {
+    files: Vec<(&'static str, OutputFile)>,
+    verdict: Exit,
+    prints_to_stderr: bool,
+    failures: Vec<String>,
+}
+
+impl Ending {
+    /// Writes the file of an option, if that was given.
+    pub fn file(&mut self, option: &'static str, content: impl FnOnce() -> io::Result<Vec<u8>>) {
+        let Some(at) = self.files.iter().position(|(other, _)| *other == option) else {
+            return;
+        };
+        let (_, file) = self.files.remove(at);
+        let to_stdout = file.is_stdout();
+        let content = match content() {
+            Ok(content) => content,
+            Err(error) => return self.failures.push(format!("{option}: {error}")),
+        };
+        match file.write(&content) {
+            // As with what is printed.
+            Err(error) if to_stdout && error.is_unread() => {}
+            Err(error) => self.failures.push(format!("{option}: {error}")),
+            Ok(()) => {}
+        }
+    }
+
+    /// Writes the file of an option as JSON, if that was given.
+    pub fn json(&mut self, option: &'static str, value: &impl Serialize) {
+        self.file(option, || Ok(json::text(value)?.into_bytes()));
+    }
+
+    /// Prints results to stdout; to stderr, if one of the files goes to stdout. That
+    /// nobody reads them is no failure.
+    pub fn print(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
+        let printed = if self.prints_to_stderr {
+            write_to(anstream::stderr().lock(), write)
+        } else {
+            write_to(anstream::stdout().lock(), write)
+        };
+        if let Err(error) = printed {
+            let what = format!("the results could not be printed: {error}");
+            self.failures.push(what);
+        }
+    }
+
+    /// The exit status: the verdict, unless something could not be written.
+    pub fn exit(self) -> Exit {
+        for failure in &self.failures {
+            say_error(failure);
+        }
+        if self.failures.is_empty() {
+            self.verdict
+        } else {
+            Exit::Failed
+        }
+    }
+}
+
+fn write_to(
+    mut out: impl Write,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let written = write(&mut out).and_then(|()| out.flush());
+    match written {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        written => written,
+    }
+}
+
+/// Prints the results of a command that writes no files, and keeps its verdict.
+pub(super) fn print(
+    verdict: Exit,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<Exit, Stop> {
+    let mut ending = Outputs::default().end(verdict);
+    ending.print(write);
+    Ok(ending.exit())
+}

@@ -1,0 +1,454 @@
+//! Files that are written: tried before the work, whole or untouched after it, and
+//! never put in the place of what is no file.
+//!
+//! Nothing here names a device outside of a temporary folder: links in there lead to
+//! `/dev/null` and `/dev/full`.
+
+use super::{command, fails, lockstep, no_panic_trace, stderr, stdout};
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+const RUN: [&str; 6] = [
+    "run-all",
+    "--engine",
+    "sim",
+    "--quick",
+    "--filter",
+    "transpose_padded",
+];
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("UTF-8")
+}
+
+/// A short run that writes its results there.
+fn run_to(path: &Path) -> Output {
+    lockstep(&[&RUN[..], &["--json", text(path)]].concat())
+}
+
+fn passes(output: &Output) {
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(output));
+    assert!(stdout(output).contains("2 passed"), "{}", stdout(output));
+}
+
+fn is_json(text: &str) -> bool {
+    let json: Result<serde_json::Value, _> = serde_json::from_str(text);
+    json.is_ok_and(|json| json["schema"] == 1)
+}
+
+fn holds_results(path: &Path) {
+    let text = fs::read_to_string(path).expect("it can be read");
+    assert!(is_json(&text), "{text}");
+}
+
+/// Names in a folder, in order.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).expect("a folder");
+    let mut names: Vec<String> = entries
+        .map(|entry| {
+            entry
+                .expect("an entry")
+                .file_name()
+                .into_string()
+                .expect("UTF-8")
+        })
+        .collect();
+    names.sort();
+    names
+}
+
+// ---------------------------------------------------------------------------
+// What is there stays what it is
+// ---------------------------------------------------------------------------
+
+#[test]
+fn a_link_to_a_device_stays_and_so_does_the_device() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let link = folder.path().join("null");
+    symlink("/dev/null", &link).expect("a link");
+    passes(&run_to(&link));
+    assert_eq!(
+        fs::read_link(&link).expect("still a link"),
+        Path::new("/dev/null")
+    );
+    assert_eq!(names(folder.path()), ["null"]);
+}
+
+/// Only root makes devices; others see the test above.
+#[test]
+fn a_device_is_written_into() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let device = folder.path().join("null");
+    let made = Command::new("mknod")
+        .args([text(&device), "c", "1", "3"])
+        .output();
+    if !made.is_ok_and(|made| made.status.success()) || File::create(&device).is_err() {
+        return;
+    }
+    passes(&run_to(&device));
+    let kind = fs::symlink_metadata(&device)
+        .expect("it is there")
+        .file_type();
+    assert!(kind.is_char_device(), "{kind:?}");
+}
+
+#[test]
+fn a_pipe_is_written_into() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let pipe = folder.path().join("pipe");
+    let made = Command::new("mkfifo").arg(&pipe).status().expect("mkfifo");
+    assert!(made.success());
+    let reader = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || {
+            let mut read = String::new();
+            File::open(pipe)
+                .and_then(|mut pipe| pipe.read_to_string(&mut read))
+                .map(|_| read)
+        }
+    });
+    let output = run_to(&pipe);
+    passes(&output);
+    assert!(stderr(&output).contains("waiting until it is read"));
+    assert!(is_json(&reader.join().expect("no panic").expect("read")));
+    let kind = fs::symlink_metadata(&pipe)
+        .expect("it is there")
+        .file_type();
+    assert!(kind.is_fifo(), "{kind:?}");
+}
+
+#[test]
+fn what_a_link_points_to_is_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let other = tempfile::tempdir().expect("a folder");
+    let target = other.path().join("target");
+    fs::write(&target, "old").expect("a file");
+    let [link, second, dangling] =
+        ["link", "second", "dangling"].map(|name| folder.path().join(name));
+    symlink(&target, &link).expect("a link");
+    symlink("link", &second).expect("a link to the link");
+    symlink("missing", &dangling).expect("a link to nothing");
+    for (path, written) in [
+        (&link, target.clone()),
+        (&second, target),
+        (&dangling, folder.path().join("missing")),
+    ] {
+        passes(&run_to(path));
+        assert!(
+            fs::symlink_metadata(path)
+                .expect("it is there")
+                .is_symlink()
+        );
+        holds_results(&written);
+        fs::write(written, "old").expect("ours");
+    }
+    let circle = folder.path().join("circle");
+    symlink("circle", &circle).expect("a link to itself");
+    fails(&run_to(&circle), 2, &["circle cannot be written"]);
+}
+
+#[test]
+fn all_names_of_a_file_have_the_new_content() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [one, other] = ["one", "other"].map(|name| folder.path().join(name));
+    // Longer than the results.
+    fs::write(&one, "old".repeat(100_000)).expect("a file");
+    fs::hard_link(&one, &other).expect("another name");
+    passes(&run_to(&one));
+    holds_results(&other);
+    assert_eq!(fs::metadata(&one).expect("it").nlink(), 2);
+}
+
+#[test]
+fn an_existing_file_keeps_its_rights() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("file");
+    fs::write(&file, "old").expect("a file");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o604)).expect("ours");
+    passes(&run_to(&file));
+    holds_results(&file);
+    let mode = fs::metadata(&file).expect("it").permissions().mode();
+    assert_eq!(mode & 0o777, 0o604, "{mode:o}");
+    assert_eq!(names(folder.path()), ["file"]);
+}
+
+/// The program as somebody who may not do everything: root changes to nobody, with a
+/// copy of the program that nobody reaches.
+fn as_nobody(arguments: &[&str], folder: &Path) -> Command {
+    let is_root = fs::metadata("/proc/self").is_ok_and(|data| data.uid() == 0);
+    if !is_root {
+        return command(arguments);
+    }
+    let program = folder.join("lockstep");
+    fs::copy(env!("CARGO_BIN_EXE_lockstep"), &program).expect("a copy");
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).expect("ours");
+    let mut command = Command::new(program);
+    command.args(arguments).uid(65534).gid(65534);
+    command
+}
+
+#[test]
+fn a_writable_file_in_a_folder_that_is_not_is_overwritten() {
+    let programs = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("file");
+    fs::write(&file, "old").expect("a file");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).expect("ours");
+    let arguments = [&RUN[..], &["--json", text(&file)]].concat();
+    let mut command = as_nobody(&arguments, programs.path());
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o555)).expect("ours");
+    let output = command.output().expect("the program runs");
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("ours");
+    passes(&output);
+    holds_results(&file);
+    // And a file that may not be written is not replaced.
+    fs::write(&file, "old").expect("ours");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o444)).expect("ours");
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).expect("ours");
+    let output = command.output().expect("the program runs");
+    fails(&output, 2, &["file cannot be written", "ermission"]);
+    assert_eq!(fs::read_to_string(&file).expect("it"), "old");
+}
+
+// ---------------------------------------------------------------------------
+// Standard output and open descriptors
+// ---------------------------------------------------------------------------
+
+#[test]
+fn standard_output_holds_the_file_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let link = folder.path().join("stdout");
+    symlink("/proc/self/fd/1", &link).expect("a link");
+    for path in ["-", text(&link)] {
+        let output = run_to(Path::new(path));
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        assert!(is_json(&stdout(&output)), "{}", stdout(&output));
+        assert!(stderr(&output).contains("2 passed"), "{}", stderr(&output));
+    }
+    // A regular file behind it is not replaced under the program's feet.
+    let both = folder.path().join("both");
+    let out = File::create(&both).expect("a file");
+    let arguments = [&RUN[..], &["--json", text(&link)]].concat();
+    let status = command(&arguments)
+        .stdout(out)
+        .stderr(Stdio::null())
+        .status();
+    assert!(status.expect("the program runs").success());
+    holds_results(&both);
+}
+
+#[test]
+fn an_open_descriptor_is_written_where_it_stands() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let link = folder.path().join("three");
+    symlink("/proc/self/fd/3", &link).expect("a link");
+    let file = folder.path().join("file");
+    let script = r#"exec 3>"$1"; echo before >&3; shift; "$@" >/dev/null 2>&1; echo after >&3"#;
+    let status = Command::new("sh")
+        .args(["-c", script, "sh", text(&file)])
+        .arg(env!("CARGO_BIN_EXE_lockstep"))
+        .args([&RUN[..], &["--json", text(&link)]].concat())
+        .status();
+    assert!(status.expect("sh").success());
+    let written = fs::read_to_string(&file).expect("it");
+    let results = written
+        .strip_prefix("before\n")
+        .and_then(|rest| rest.strip_suffix("after\n"));
+    assert!(results.is_some_and(is_json), "{written}");
+}
+
+#[test]
+fn two_outputs_do_not_fall_into_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [file, link] = ["file", "link"].map(|name| folder.path().join(name));
+    symlink("file", &link).expect("a link");
+    let profile = ["profile", "transpose_padded", "--shape", "64x64"];
+    for (json, html) in [("-", "-"), (text(&file), text(&link))] {
+        let output = lockstep(&[&profile[..], &["--json", json, "--html", html]].concat());
+        fails(&output, 2, &["--json and --html name one file"]);
+    }
+}
+
+// ---------------------------------------------------------------------------
+// Before the work
+// ---------------------------------------------------------------------------
+
+#[test]
+fn every_command_tries_its_files_first() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let input = folder.path().join("input");
+    fs::write(&input, "0 0\n").expect("a file");
+    let (input, nowhere) = (text(&input), folder.path().join("none/file"));
+    let nowhere = text(&nowhere);
+    let profile = ["profile", "transpose_padded"];
+    for arguments in [
+        &["run-all", "--engine", "sim", "--json", nowhere][..],
+        &[&profile[..], &["--json", nowhere]].concat(),
+        &[&profile[..], &["--html", nowhere]].concat(),
+        &["neighbors", input, "--svg", nowhere],
+        &[
+            "counters", "--ncu", "none", "--sim", "none", "--json", nowhere,
+        ],
+        &["sim-bench", "--json", nowhere],
+        &[
+            "check-counters",
+            "--fresh",
+            "1",
+            "--engine",
+            "sim",
+            "--write",
+            nowhere,
+        ],
+        &["bench", "--json", nowhere],
+        &["bench", "--markdown", nowhere],
+    ] {
+        let output = lockstep(arguments);
+        fails(&output, 2, &["cannot be written: there is no folder"]);
+        assert!(output.stdout.is_empty(), "{arguments:?}");
+        assert!(!stderr(&output).contains("engine"), "{arguments:?}");
+    }
+    fails(&run_to(folder.path()), 2, &["it is a folder"]);
+    let new = folder.path().join("new/");
+    fails(&run_to(&new), 2, &["that names a folder"]);
+}
+
+// ---------------------------------------------------------------------------
+// After the work
+// ---------------------------------------------------------------------------
+
+/// The results are printed, the error comes after them, and it is one.
+fn is_printed_all_the_same(output: &Output, words: &str) {
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(output));
+    assert!(!output.stdout.is_empty(), "{}", stderr(output));
+    let told = stderr(output);
+    let last = told.lines().last().expect("an error");
+    assert!(
+        last.starts_with("error: ") && last.contains(words),
+        "{told}"
+    );
+    no_panic_trace(output);
+}
+
+#[test]
+fn a_full_disk_takes_no_results_away() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let full = folder.path().join("full");
+    symlink("/dev/full", &full).expect("a link");
+    let input = folder.path().join("input");
+    fs::write(&input, "0 0\n").expect("a file");
+    let (full, input) = (text(&full), text(&input));
+    let profile = ["profile", "transpose_padded", "--shape", "64x64"];
+    for arguments in [
+        &[&RUN[..], &["--json", full]].concat()[..],
+        &[&profile[..], &["--json", full]].concat(),
+        &[&profile[..], &["--html", full]].concat(),
+        &["neighbors", input, "--engine", "sim", "--svg", full],
+        &[
+            "check-counters",
+            "--fresh",
+            "1",
+            "--each",
+            "1",
+            "--engine",
+            "sim",
+            "--write",
+            full,
+        ],
+        &[
+            "sim-bench",
+            "--filter",
+            "transpose_padded",
+            "--patience",
+            "0",
+            "--json",
+            full,
+        ],
+    ] {
+        is_printed_all_the_same(&lockstep(arguments), "No space left on device");
+    }
+    assert!(fs::symlink_metadata(full).expect("it").is_symlink());
+}
+
+/// A shell's limit on the size of files stands for a full disk.
+fn with_small_files(arguments: &[&str]) -> Output {
+    Command::new("sh")
+        .args(["-c", r#"trap "" XFSZ; ulimit -f 1; exec "$@""#, "sh"])
+        .arg(env!("CARGO_BIN_EXE_lockstep"))
+        .args(arguments)
+        .output()
+        .expect("sh")
+}
+
+#[test]
+fn an_existing_file_survives_a_failure() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [file, one, other] = ["file", "one", "other"].map(|name| folder.path().join(name));
+    fs::write(&file, "old").expect("a file");
+    fs::write(&one, "old").expect("a file");
+    fs::hard_link(&one, &other).expect("another name");
+    for path in [&file, &one] {
+        let output = with_small_files(&[&RUN[..], &["--json", text(path)]].concat());
+        is_printed_all_the_same(&output, "File too large");
+        assert_eq!(fs::read_to_string(path).expect("it"), "old");
+    }
+    assert_eq!(names(folder.path()), ["file", "one", "other"]);
+}
+
+#[test]
+fn an_existing_file_survives_an_interruption() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("file");
+    fs::write(&file, "old").expect("a file");
+    let arguments = ["run-all", "--engine", "sim", "--json", text(&file)];
+    let mut child = command(&arguments)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the program runs");
+    std::thread::sleep(Duration::from_secs(1));
+    child.kill().expect("it still runs");
+    let status = child.wait().expect("it ends");
+    assert_eq!(status.code(), None, "it was at work");
+    assert_eq!(fs::read_to_string(&file).expect("it"), "old");
+    assert_eq!(names(folder.path()), ["file"]);
+}
+
+#[test]
+fn results_that_cannot_be_printed_are_an_error() {
+    let full = || File::options().write(true).open("/dev/full").expect("it");
+    for arguments in [&["list"][..], &RUN] {
+        let output = command(arguments).stdout(full()).output();
+        let output = output.expect("the program runs");
+        fails(&output, 1, &["the results could not be printed: No space"]);
+    }
+}
+
+/// `readme` writes what it reads.
+#[test]
+fn the_readme_is_replaced_whole() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let readme = folder.path().join("README.md");
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
+    let text_of = fs::read_to_string(root.join("README.md")).expect("it");
+    let stale = text_of.replace("### Copy", "### Stale");
+    assert_ne!(text_of, stale);
+    let real = folder.path().join("real");
+    fs::write(&real, &stale).expect("a file");
+    symlink("real", &readme).expect("a link");
+    let results = root.join("results/h200/bench.json");
+    let output = lockstep(&[
+        "readme",
+        "--readme",
+        text(&readme),
+        "--results",
+        text(&results),
+    ]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(fs::symlink_metadata(&readme).expect("it").is_symlink());
+    assert_eq!(fs::read_to_string(&real).expect("it"), text_of);
+}
