@@ -241,6 +241,10 @@ fn rows(instructions: &[InstructionCounts], ptx: &str, source: &str) -> Vec<Row>
 /// Where an instruction accessed memory, if it did.
 fn space(counted: &InstructionCounts) -> Option<Space> {
     use ptx_sim::AccessClass::{AsyncCopy, AsyncCopyBypass};
+    // Barriers in memory are there to wait at: no pattern of accesses saves that.
+    if counted.opcode.split('.').any(|part| part == "mbarrier") {
+        return None;
+    }
     if let Some(AsyncCopy | AsyncCopyBypass) = counted.class {
         return Some(Space::GlobalToShared);
     }

@@ -81,6 +81,7 @@ fn operation(row: &Row) -> &'static str {
         (Space::GlobalToShared, _) => "cp.async",
         (_, "ldmatrix") => "ldmatrix",
         (_, "stmatrix") => "stmatrix",
+        (_, "wmma") => "wmma",
         (Space::Shared, "ld") => "load from shared memory",
         (Space::Shared, "st") => "store to shared memory",
         (Space::Shared, _) => "atomic in shared memory",
