@@ -25,7 +25,7 @@ pub struct LaunchOptions {
     /// generous default (some seconds) if not given. A block that executes more ends
     /// the launch, by the end of the warp's time slice at the latest.
     pub fuel: Option<u64>,
-    /// Whether to count. Without, [`Report::counts`] is zero.
+    /// Whether to count. Without, [`Report::counts`](crate::Report::counts) is zero.
     pub count: bool,
     /// Host threads; all cores if not given.
     pub threads: Option<usize>,

@@ -93,6 +93,13 @@ pub(crate) struct Block {
     pub terminator: Terminator,
 }
 
+impl Block {
+    /// The PTX instruction that ends it.
+    pub fn last(&self) -> u32 {
+        self.ptx_end.saturating_sub(1)
+    }
+}
+
 /// An instruction that does not change the active lanes.
 pub(crate) struct Insn {
     /// The predicate that guards it.

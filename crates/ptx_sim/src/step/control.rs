@@ -10,15 +10,15 @@ use crate::program::{BlockId, Slot, Terminator};
 use crate::stop::Stop;
 use crate::warp::Path;
 
-/// Carries out a block's terminator, which is the function's instruction `ptx`.
+/// Carries out a block's terminator.
 #[inline(always)]
 pub(super) fn leave<O: Observer>(
     step: &mut Step<'_, '_, O>,
     path: &mut Path,
-    ptx: u32,
 ) -> Result<Next, Stop> {
     let view = step.view;
-    match &view.function.blocks[path.block as usize].terminator {
+    let block = &view.function.blocks[path.block as usize];
+    match &block.terminator {
         Terminator::Jump(block) => {
             path.block = *block;
             Ok(Next::Block)
@@ -40,8 +40,8 @@ pub(super) fn leave<O: Observer>(
                 path.block = *other;
                 return Ok(Next::Block);
             }
-            let ways = [(*taken, takers), (*other, path.mask & !takers)];
-            Ok(split(step, path, &ways, *join))
+            let mut ways = [(*taken, takers), (*other, path.mask & !takers)];
+            Ok(split(step, path, &mut ways, *join))
         }
         Terminator::Switch {
             index,
@@ -66,7 +66,7 @@ pub(super) fn leave<O: Observer>(
         }
         Terminator::Call(call) => call::enter(step, path, call),
         Terminator::Barrier(barrier) => {
-            step.number = view.first_instruction + ptx;
+            step.number = view.first_instruction + block.last();
             barrier::arrive(step, path, barrier)
         }
     }
@@ -100,39 +100,39 @@ fn switch<O: Observer>(
         path.block = block;
         return Ok(Next::Block);
     }
-    Ok(split(step, path, &ways, join))
+    Ok(split(step, path, &mut ways, join))
 }
 
 /// Sends parts of a path different ways. The path goes on as one of them.
 fn split<O: Observer>(
     step: &mut Step<'_, '_, O>,
     path: &mut Path,
-    ways: &[(BlockId, u32)],
+    ways: &mut [(BlockId, u32)],
     join: Option<BlockId>,
 ) -> Next {
+    let view = step.view;
     // Threads that just end need not wait for the others.
     let ends = |block: BlockId| {
-        let target = &step.view.function.blocks[block as usize];
+        let target = &view.function.blocks[block as usize];
         target.first == target.end
             && match target.terminator {
                 Terminator::Exit => true,
-                Terminator::Return => step.view.function.is_entry,
+                Terminator::Return => view.function.is_entry,
                 _ => false,
             }
     };
-    let mut on = Vec::with_capacity(ways.len());
-    for &(block, mask) in ways {
-        if ends(block) {
-            if O::ON {
-                step.env.observer.block(step.view.first_block + block, mask);
-            }
-            step.warp.exit(mask);
-            path.mask &= !mask;
-        } else {
-            on.push((block, mask));
+    let on = keep(ways, |(block, mask)| {
+        if !ends(block) {
+            return true;
         }
-    }
-    match on[..] {
+        if O::ON {
+            step.env.observer.block(view.first_block + block, mask);
+        }
+        step.warp.exit(mask);
+        path.mask &= !mask;
+        false
+    });
+    match *on {
         [] => return Next::Gone,
         [(block, _)] => {
             path.block = block;
@@ -143,17 +143,15 @@ fn split<O: Observer>(
     if let Some(block) = join {
         path.join = Some(step.warp.join_at(path, block));
     }
-    let mut going = Vec::with_capacity(on.len());
-    for (block, mask) in on {
-        match path.join {
-            // Straight to the join; some other part is still on its way.
-            Some(id) if join == Some(block) => {
-                let complete = step.warp.arrive(id, mask);
-                debug_assert!(complete.is_none());
-            }
-            _ => going.push((block, mask)),
+    let going = keep(on, |(block, mask)| match path.join {
+        // Straight to the join; some other part is still on its way.
+        Some(id) if join == Some(block) => {
+            let complete = step.warp.arrive(id, mask);
+            debug_assert!(complete.is_none());
+            false
         }
-    }
+        _ => true,
+    });
     let template = *path;
     let (first, rest) = going
         .split_first()
@@ -167,4 +165,17 @@ fn split<O: Observer>(
     }
     (path.block, path.mask) = *first;
     Next::Block
+}
+
+/// Moves what is to be kept to the front; gives that.
+#[inline(always)]
+fn keep<T: Copy>(list: &mut [T], mut is_kept: impl FnMut(T) -> bool) -> &mut [T] {
+    let mut n_kept = 0;
+    for i in 0..list.len() {
+        if is_kept(list[i]) {
+            list[n_kept] = list[i];
+            n_kept += 1;
+        }
+    }
+    &mut list[..n_kept]
 }

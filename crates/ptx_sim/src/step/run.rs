@@ -68,36 +68,22 @@ pub(crate) fn run_path<O: Observer>(
             let first = block.first.saturating_add(path.at).min(block.end);
             let code = &function.code[first as usize..block.end as usize];
             if let Err((done, mask, stop)) = straight(step, code, path.mask) {
-                let insn = &code[done];
                 path.at += done as u32;
-                return match interrupted(step, insn, path, mask, stop) {
-                    Ok(path) => Ok(PathEnd::Paused(path)),
-                    Err(stop) => Err(ended(step, &path, insn.ptx, stop)),
-                };
+                return interrupted(step, path, mask, stop);
             }
             path.at = 0;
-            let last = block.ptx_end.saturating_sub(1);
-            match control::leave(step, &mut path, last) {
+            match control::leave(step, &mut path) {
                 Ok(Next::Block) => {}
                 Ok(Next::Frame) => continue 'frame,
                 Ok(Next::Gone) => return Ok(PathEnd::Gone),
                 Ok(Next::Wait) => return Ok(PathEnd::Paused(path)),
-                Err(stop) => return Err(ended(step, &path, last, stop)),
+                Err(stop) => {
+                    let block = &function.blocks[path.block as usize];
+                    return Err(ended(step, &path, block.last(), stop));
+                }
             }
         }
     }
-}
-
-/// The launch's error, by an instruction of a path.
-#[cold]
-fn ended<O: Observer>(
-    step: &Step<'_, '_, O>,
-    path: &Path,
-    ptx: u32,
-    stop: Stop,
-) -> Box<LaunchError> {
-    step.launch
-        .stopped(step.env.ctaid, step.warp, (path.frame, ptx), stop)
 }
 
 /// Where a path comes to the join that it is on its way to: the path that goes on
@@ -151,19 +137,40 @@ fn straight<O: Observer>(
     Ok(())
 }
 
-/// An instruction was not carried out. If it waits for other lanes, the path waits
-/// before it, or goes on behind it if they were there already.
+/// The instruction that a path has come to was not carried out. If it waits for
+/// other lanes, the path waits before it, or goes on behind it if they were there
+/// already.
 #[cold]
 fn interrupted<O: Observer>(
     step: &mut Step<'_, '_, O>,
-    insn: &Insn,
     mut path: Path,
     mask: u32,
     stop: Stop,
-) -> Result<Path, Stop> {
-    let Stop::NeedsLanes { members } = stop else {
-        return Err(stop);
+) -> Result<PathEnd, Box<LaunchError>> {
+    let function = step.view.function;
+    let block = &function.blocks[path.block as usize];
+    let insn = &function.code[(block.first + path.at) as usize];
+    let stop = match stop {
+        Stop::NeedsLanes { members } => {
+            path.state = PathState::AtCollective { members };
+            match gather::gather(step, insn, path, mask) {
+                Ok(path) => return Ok(PathEnd::Paused(path)),
+                Err(stop) => stop,
+            }
+        }
+        stop => stop,
     };
-    path.state = PathState::AtCollective { members };
-    gather::gather(step, insn, path, mask)
+    Err(ended(step, &path, insn.ptx, stop))
+}
+
+/// The launch's error, by an instruction of a path.
+#[cold]
+fn ended<O: Observer>(
+    step: &Step<'_, '_, O>,
+    path: &Path,
+    ptx: u32,
+    stop: Stop,
+) -> Box<LaunchError> {
+    step.launch
+        .stopped(step.env.ctaid, step.warp, (path.frame, ptx), stop)
 }

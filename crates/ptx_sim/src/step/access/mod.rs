@@ -1,6 +1,6 @@
 //! Accesses to memory.
 //!
-//! [`addresses`] computes where the lanes read or write, [`locate`] checks it
+//! [`addresses`] computes where the lanes read or write, [`mod@locate`] checks it
 //! and finds the bytes, [`host`] moves them. [`load_store`] is `ld` and `st`: lanes
 //! that read or write neighbouring words are served by one copy ([`rows`]), those of
 //! local memory by [`local`], all others one by one ([`elements`]).
