@@ -3,15 +3,18 @@
 use super::ending::Outputs;
 use super::progress::say;
 use super::{Exit, Stop};
-use crate::engine::{self, EngineChoice};
+use crate::engine::{self, EngineChoice, EngineKind};
+use crate::footprint;
+use crate::neighbors::device::NeighborError;
 use crate::neighbors::{self, CUTOFF, device, file, svg};
+use indicatif::{HumanBytes, HumanCount};
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
 /// Options of `neighbors`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// A text file with a line `x y` for each atom, in Å.
+    /// A text file with a line `x y` for each atom, in Å; - is standard input.
     #[arg(value_name = "FILE")]
     atoms: PathBuf,
 
@@ -22,6 +25,10 @@ pub struct Args {
     /// Also draw the atoms and their bonds to this file.
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
+
+    /// Draw also more than 100,000 atoms, which few viewers open.
+    #[arg(long, requires = "svg")]
+    force: bool,
 
     /// What to run the kernels on.
     #[arg(long, value_enum, default_value_t)]
@@ -42,17 +49,41 @@ fn cutoff(text: &str) -> Result<f32, String> {
 
 pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     let outputs = Outputs::open(&[("--svg", args.svg.as_deref())], &[Some(&args.atoms)])?;
-    let atoms = file::read(&args.atoms).map_err(Stop::usage)?;
+    let room = |n_atoms: u32| {
+        let mut footprint = device::footprint(n_atoms);
+        if args.svg.is_some() {
+            // The text grows by doubling.
+            footprint.host_bytes += 2 * u128::from(svg::about_bytes(n_atoms));
+        }
+        footprint::check(footprint, EngineKind::Sim, false).map_err(|what| what.to_string())
+    };
+    let atoms = file::read(&args.atoms, room).map_err(Stop::usage)?;
+    if args.svg.is_some() && !args.force && atoms.len() > svg::MOST_ATOMS {
+        return Err(Stop::usage(format!(
+            "--svg: a picture of {} atoms has about {}, and few viewers open it; --force draws it all the same",
+            HumanCount(atoms.len().into()),
+            HumanBytes(svg::about_bytes(atoms.len()))
+        )));
+    }
     let (engine, why) =
         engine::choose(args.engine, super::modules()?, None, false).map_err(Stop::nothing_ran)?;
     say(&format!("engine: {why}"));
 
-    let lists = device::lists(&*engine, &atoms, args.cutoff)
-        .map_err(|error| Stop::Because(Exit::Failed, error.to_string()))?;
+    let lists = device::lists(&*engine, &atoms, args.cutoff).map_err(stopped)?;
     let mut ending = outputs.end(Exit::Passed);
-    ending.file("--svg", || Ok(svg::draw(&atoms, &lists).into_bytes()));
+    ending.file("--svg", || {
+        Ok(svg::draw(&atoms, &lists, args.cutoff).into_bytes())
+    });
     ending.print(|out| write(out, &lists));
     Ok(ending.exit())
+}
+
+fn stopped(error: NeighborError) -> Stop {
+    let exit = match &error {
+        NeighborError::Engine(error) if error.is_not_run() => Exit::NothingRan,
+        _ => Exit::Failed,
+    };
+    Stop::Because(exit, error.to_string())
 }
 
 /// A line an atom: its index, its number of neighbours, and who they are.

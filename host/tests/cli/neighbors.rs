@@ -1,7 +1,8 @@
 //! `lockstep neighbors`: what it reads, what it draws, what it refuses.
 
 use super::{fails, lockstep, stderr, stdout};
-use std::process::Output;
+use std::io::Write;
+use std::process::{Output, Stdio};
 
 /// Runs `lockstep neighbors` on the simulator, on a file of these lines.
 fn neighbors(lines: &str, arguments: &[&str]) -> Output {
@@ -35,7 +36,7 @@ fn a_malformed_line_of_atoms_is_named() {
     fails(
         &lockstep(&["neighbors", "no/such/file"]),
         2,
-        &["could not read no/such/file"],
+        &["no/such/file cannot be read"],
     );
 }
 
@@ -59,6 +60,58 @@ fn bonds_are_drawn() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let svg = std::fs::read_to_string(&picture).expect("the picture");
     assert_eq!(svg.matches("<line").count(), 1);
+}
+
+#[test]
+fn atoms_come_from_standard_input_too() {
+    let mut child = super::command(&["neighbors", "-", "--engine", "sim"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program runs");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    stdin
+        .write_all("\u{feff}0 0\n1.42 0\n".as_bytes())
+        .expect("written");
+    drop(stdin);
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(stdout(&output), "0: 1 1\n1: 1 0\n", "{}", stderr(&output));
+}
+
+#[test]
+fn atoms_as_far_apart_as_can_be_are_drawn() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let picture = folder.path().join("far.svg");
+    let path = picture.to_str().expect("UTF-8");
+    let output = neighbors("3e38 3e38\n-3e38 -3e38\n", &["--svg", path]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let svg = std::fs::read_to_string(&picture).expect("the picture");
+    assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+    assert!(svg.contains("no neighbours: 2 atoms"), "{svg}");
+}
+
+/// A square lattice, so far apart that there is no bond.
+fn lattice(n_atoms: u32) -> String {
+    (0..n_atoms)
+        .map(|atom| format!("{} {}\n", 3 * (atom % 512), 3 * (atom / 512)))
+        .collect()
+}
+
+#[test]
+fn a_picture_that_no_viewer_opens_must_be_forced() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let picture = folder.path().join("large.svg");
+    let path = picture.to_str().expect("UTF-8");
+    let atoms = lattice(100_001);
+    let refused = neighbors(&atoms, &["--svg", path]);
+    fails(&refused, 2, &["100,001 atoms", "14.", "--force"]);
+    assert!(!picture.exists() && refused.stdout.is_empty());
+    let forced = neighbors(&atoms, &["--svg", path, "--force"]);
+    assert_eq!(forced.status.code(), Some(0), "{}", stderr(&forced));
+    assert!(picture.metadata().expect("a picture").len() > 4_000_000);
+    // Without a picture there is nothing to force.
+    fails(&neighbors("0 0\n", &["--force"]), 2, &["--svg"]);
 }
 
 #[test]

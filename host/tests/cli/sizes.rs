@@ -48,3 +48,15 @@ fn a_catalogue_that_does_not_fit_is_refused() {
     let output = with_memory(600_000, &[&run[..], &["--quick"]].concat());
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
 }
+
+#[test]
+fn more_atoms_than_fit_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("atoms.txt");
+    let atoms: String = (0..3_000_000).map(|atom| format!("{atom} 0\n")).collect();
+    std::fs::write(&file, atoms).expect("a file");
+    let file = file.to_str().expect("UTF-8");
+    let output = with_memory(600_000, &["neighbors", file, "--engine", "sim"]);
+    fails(&output, 2, &["atoms.txt has too many atoms", "are free"]);
+    assert!(output.stdout.is_empty());
+}
