@@ -74,13 +74,19 @@ impl Copy {
                 copy(&entry.path(), &root);
             }
         }
-        // The compiler's part of it alone, which takes most of the time: what was made
-        // of the kernels themselves must be found out of date by what they are.
+        // With what was compiled for the architecture that the command takes: most of
+        // it is `core`, the same for every copy, and would take a minute to compile.
         let compiled = cuda_builder::target_dir_of(original);
         let to = root.join("target/lockstep-kernels");
-        std::fs::create_dir_all(&to).expect("a folder");
-        for entry in std::fs::read_dir(compiled).into_iter().flatten().flatten() {
-            copy(&entry.path(), &to);
+        for folder in ["", "nvptx64-nvidia-cuda"] {
+            let (from, to) = (compiled.join(folder), to.join(folder));
+            for entry in std::fs::read_dir(from).expect("it is there").flatten() {
+                let name = entry.file_name();
+                let name = name.to_string_lossy();
+                if name == "ptx" || name.starts_with("sm_80") {
+                    copy(&entry.path(), &to);
+                }
+            }
         }
         Self { root }
     }
@@ -98,11 +104,13 @@ impl Copy {
             .expect("the program runs")
     }
 
-    fn edit(&self, file: &str, from: &str, to: &str) {
+    /// Changes one line; gives the text as it was.
+    fn edit(&self, file: &str, from: &str, to: &str) -> String {
         let path = self.root.join(file);
         let text = std::fs::read_to_string(&path).expect("README names a file");
         assert_eq!(text.matches(from).count(), 1, "`{from}` in {file}");
         std::fs::write(&path, text.replace(from, to)).expect("it can be written");
+        text
     }
 }
 
@@ -134,7 +142,7 @@ fn the_changed_line_shows_what_the_readme_shows() {
     let copy = Copy::of(&original, folder.path().join("a copy, größer"));
     let (line, changed) = &lesson.line;
 
-    copy.edit(&lesson.file, line, changed);
+    let before = copy.edit(&lesson.file, line, changed);
     let broken = copy.run(&lesson.command);
     let text = told(&broken);
     let seen: Vec<&str> = text.lines().map(str::trim).collect();
@@ -147,7 +155,7 @@ fn the_changed_line_shows_what_the_readme_shows() {
     assert_eq!(broken.status.code(), Some(1), "{text}");
 
     // Undone, all is well; and the original never knew.
-    copy.edit(&lesson.file, changed, line);
+    std::fs::write(copy.root.join(&lesson.file), before).expect("it can be written");
     let mended = copy.run(&lesson.command);
     assert_eq!(mended.status.code(), Some(0), "{}", told(&mended));
 }

@@ -71,19 +71,26 @@ impl Nested<'_> {
     pub fn compile(&self, arch: &Arch) -> Result<Compiled, BuildError> {
         let profile = self.profile_name(arch);
         let assembly = self.assembly(&profile);
-        let mut ran = self.run(arch, &profile, &assembly)?;
-        if ran.is_fresh && self.sources(&assembly).is_none() {
-            // Someone removed what an earlier run left, and cargo did not notice.
-            self.forget(&profile);
-            ran = self.run(arch, &profile, &assembly)?;
+        // What an earlier run kept is out of the way while cargo runs: if this run ends
+        // before it keeps its own, nobody takes the old for the new.
+        let aside = assembly.with_extension("aside");
+        let _ = fs::remove_file(&aside);
+        let is_kept = fs::rename(&assembly, &aside).is_ok();
+        let mut ran = self.run(arch, &profile)?;
+        if ran.is_fresh {
+            let is_back = is_kept && fs::rename(&aside, &assembly).is_ok();
+            if !is_back || self.sources(&assembly).is_none() {
+                // cargo compiled it once, for a run that did not keep it.
+                self.forget(&profile);
+                ran = self.run(arch, &profile)?;
+            }
         }
         let no_ptx = || BuildError::NoPtx {
             crate_name: self.packages.crate_name.clone(),
             dir: self.profile_dir(&profile),
         };
         if !ran.is_fresh {
-            self.keep_sources(&profile, &assembly)
-                .map_err(|e| BuildError::io("copy", self.dep_info(&profile), e))?;
+            self.keep(&profile, &assembly)?;
         }
         let sources = self.sources(&assembly).ok_or_else(no_ptx)?;
         let ptx = fs::read_to_string(&assembly).map_err(|e| BuildError::io("read", assembly, e))?;
@@ -105,22 +112,22 @@ impl Nested<'_> {
         format!("{arch}-{:08x}", hasher.finish() as u32)
     }
 
-    /// Where rustc is told to leave the PTX. By itself it would take one name for all
-    /// sets of features, and one's PTX could be taken for another's.
+    /// Where the PTX is kept. rustc leaves it under one name for all sets of features,
+    /// where one's could be taken for another's.
     fn assembly(&self, profile: &str) -> PathBuf {
         let name = format!("{}.{}.s", self.packages.crate_name, self.features.tag());
         self.profile_dir(profile).join(name)
     }
 
-    /// Where rustc notes what it read, by one name for all sets of features.
-    fn dep_info(&self, profile: &str) -> PathBuf {
-        let name = format!("{}.d", self.packages.crate_name);
-        self.profile_dir(profile).join("deps").join(name)
-    }
-
-    /// Keeps rustc's note beside the PTX, before another run overwrites it.
-    fn keep_sources(&self, profile: &str, assembly: &Path) -> std::io::Result<()> {
-        fs::copy(self.dep_info(profile), assembly.with_extension("d")).map(drop)
+    /// Keeps the PTX, and rustc's note of what it read, before another run overwrites
+    /// them.
+    fn keep(&self, profile: &str, assembly: &Path) -> Result<(), BuildError> {
+        let made = self.profile_dir(profile).join("deps");
+        for (extension, kept) in [("d", assembly.with_extension("d")), ("s", assembly.into())] {
+            let made = made.join(format!("{}.{extension}", self.packages.crate_name));
+            fs::copy(&made, kept).map_err(|e| BuildError::io("copy", made, e))?;
+        }
+        Ok(())
     }
 
     /// The files that the PTX was made from; none if it or the note is missing.
@@ -136,8 +143,8 @@ impl Nested<'_> {
     }
 
     /// Runs cargo to its end.
-    fn run(&self, arch: &Arch, profile: &str, assembly: &Path) -> Result<Ran, BuildError> {
-        let mut command = self.command(arch, profile, assembly)?;
+    fn run(&self, arch: &Arch, profile: &str) -> Result<Ran, BuildError> {
+        let mut command = self.command(arch, profile)?;
         let failed = |output: String| BuildError::Cargo {
             command: "cargo rustc".into(),
             output,
@@ -175,7 +182,7 @@ impl Nested<'_> {
         Err(BuildError::Compile { rendered })
     }
 
-    fn command(&self, arch: &Arch, profile: &str, assembly: &Path) -> Result<Command, BuildError> {
+    fn command(&self, arch: &Arch, profile: &str) -> Result<Command, BuildError> {
         let linker = nolink::do_nothing_linker(self.target_dir)
             .map_err(|e| BuildError::io("write a linker into", self.target_dir, e))?;
         let format = if wants_colour() {
@@ -215,9 +222,7 @@ impl Nested<'_> {
         if !self.features.named.is_empty() {
             command.arg("--features").arg(self.features.named.join(","));
         }
-        let mut emit = OsString::from("--emit=asm=");
-        emit.push(assembly);
-        command.arg("--").arg(emit);
+        command.arg("--").arg("--emit=asm");
         if self.features.no_default {
             // What a part of the crate leaves unused, the rest may use.
             command.args(["-Adead_code", "-Aunused_imports", "-Aunused_macros"]);

@@ -164,7 +164,7 @@ fn no_kernel_passes_on_no_fuel() {
 
 #[test]
 fn what_is_no_ptx_is_told_at_once() {
-    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
+    let manifest = "Cargo.toml";
     for (path, words) in [
         (
             manifest,
