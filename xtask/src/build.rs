@@ -29,10 +29,11 @@ pub fn lockstep() -> anyhow::Result<PathBuf> {
     let started = SystemTime::now();
     // The first time there is everything to compile, and two cores to do it.
     let warm_up = is_first.then(kernels::warm_up);
-    let built = cargo_build(false)?;
+    let built = cargo_build(false);
     if let Some(warm_up) = warm_up {
-        warm_up.wait();
+        warm_up.end();
     }
+    let built = built?;
     if let Some(record) = Record::of(&built, started) {
         record.write(&built);
     }

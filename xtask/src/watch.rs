@@ -55,7 +55,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let arguments = options.arguments();
     let mut n_runs = 0;
     loop {
-        let seen = Snapshot::take();
+        let seen = Snapshot::of(workspace::root());
         let ended = watch_once(&arguments, &seen)?;
         n_runs += 1;
         if options.runs.is_some_and(|limit| n_runs >= limit) {
@@ -125,24 +125,29 @@ fn say(text: &str) {
     let _ = writeln!(anstream::stderr(), "{style}── {text}{style:#}");
 }
 
-/// The sources, as they were.
-struct Snapshot(BTreeMap<PathBuf, Option<(SystemTime, u64)>>);
+/// The sources of a checkout, as they were.
+struct Snapshot {
+    root: PathBuf,
+    files: States,
+}
+
+/// By path from the root: the time of the last change, and the size.
+type States = BTreeMap<PathBuf, Option<(SystemTime, u64)>>;
 
 impl Snapshot {
-    fn take() -> Self {
-        let root = workspace::root();
-        let mut files = BTreeMap::new();
+    fn of(root: PathBuf) -> Self {
+        let mut files = States::new();
         for folder in FOLDERS {
             add_sources(&root.join(folder), &root, &mut files);
         }
-        Self(files)
+        Self { root, files }
     }
 
     /// The first file that is not as it was.
     fn changed(&self) -> Option<PathBuf> {
-        let now = Self::take();
-        let other = |file: &&PathBuf| self.0.get(*file) != now.0.get(*file);
-        self.0.keys().chain(now.0.keys()).find(other).cloned()
+        let now = Self::of(self.root.clone()).files;
+        let is_other = |file: &&PathBuf| self.files.get(*file) != now.get(*file);
+        self.files.keys().chain(now.keys()).find(is_other).cloned()
     }
 
     /// Waits until a file changes, and until it has stopped changing: editors write in
@@ -175,5 +180,59 @@ fn add_sources(dir: &Path, root: &Path, files: &mut BTreeMap<PathBuf, Option<(Sy
                 .and_then(|data| Some((data.modified().ok()?, data.len())));
             files.insert(path.strip_prefix(root).unwrap_or(&path).into(), state);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Look, Options, Snapshot};
+    use std::fs;
+
+    #[test]
+    fn a_changed_a_new_and_a_removed_source_are_seen_and_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().to_path_buf();
+        let write = |path: &str, text: &str| {
+            let path = root.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write("gpu-kernels/src/lib.rs", "one");
+        write("crates/std/target/debug/lib.rs", "one");
+        let seen = Snapshot::of(root.clone());
+        assert_eq!(seen.changed(), None);
+        write("crates/std/target/debug/lib.rs", "another");
+        write("gpu-kernels/notes.txt", "not a source");
+        write("elsewhere/lib.rs", "not watched");
+        assert_eq!(seen.changed(), None);
+
+        write("gpu-kernels/src/lib.rs", "another");
+        let changed = seen.changed().unwrap();
+        assert_eq!(changed, std::path::Path::new("gpu-kernels/src/lib.rs"));
+        let seen = Snapshot::of(root.clone());
+        write("host/src/new.rs", "");
+        assert!(seen.changed().is_some());
+        let seen = Snapshot::of(root.clone());
+        fs::remove_file(root.join("host/src/new.rs")).unwrap();
+        assert!(seen.changed().is_some());
+    }
+
+    #[test]
+    fn the_look_decides_the_command() {
+        let arguments = |with| {
+            let options = Options {
+                kernel: "copy".into(),
+                with,
+                runs: None,
+                arguments: vec!["--quick".into()],
+            };
+            options.arguments().join(std::ffi::OsStr::new(" "))
+        };
+        assert_eq!(arguments(Look::Profile), "profile copy --quick");
+        assert_eq!(arguments(Look::RunAll), "run-all --filter copy --quick");
+        assert_eq!(
+            arguments(Look::Sanitize),
+            "sanitize --with sim copy --quick"
+        );
     }
 }

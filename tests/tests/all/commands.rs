@@ -1,7 +1,7 @@
 //! `cargo xtask` lists what `lockstep` can do: no more, no less.
 
 #[path = "../../../xtask/src/commands.rs"]
-mod commands;
+mod typed;
 
 #[test]
 fn xtask_lists_the_commands_that_lockstep_has() {
@@ -14,7 +14,7 @@ fn xtask_lists_the_commands_that_lockstep_has() {
             (command.get_name().to_owned(), about.unwrap_or_default())
         })
         .collect();
-    let listed: Vec<_> = commands::COMMANDS
+    let listed: Vec<_> = typed::COMMANDS
         .iter()
         .map(|&(name, about)| (name.to_owned(), about.to_owned()))
         .collect();

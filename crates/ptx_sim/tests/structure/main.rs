@@ -23,7 +23,7 @@ const TOO_LONG: &[&str] = &[
 ];
 
 fn the_source() -> Vec<Source> {
-    read(&std::path::Path::new("src"))
+    read(std::path::Path::new("src"))
 }
 
 #[test]
