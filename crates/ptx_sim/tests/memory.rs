@@ -203,6 +203,31 @@ fn dynamic_shared_memory_follows_static() {
     assert_eq!(out, vec![32 + 128; 16]);
 }
 
+/// The empty dynamic array begins where the static one ends, and has no fault.
+#[test]
+fn past_a_static_shared_array_is_that_arrays_fault() {
+    let ptx = format!(
+        "{HEADER}
+.extern .shared .align 16 .b8 dynamic[];
+.shared .align 16 .b8 fixed[64];
+{}",
+        kernel("\tst.shared.u32 [fixed+64], 1;")
+    );
+    let past = |dynamic_bytes| {
+        let options = LaunchOptions::default();
+        let ran = run_with(&ptx, [1; 3], [1; 3], dynamic_bytes, &[0], options);
+        ran.map_err(|error| error.to_string())
+    };
+    let error = past(0).unwrap_err();
+    assert!(
+        error.contains("just past the end of `fixed` (64 bytes)"),
+        "{error}"
+    );
+    assert!(!error.contains("`dynamic`"), "{error}");
+    // With memory of its own, it is the dynamic array's first word.
+    past(16).unwrap();
+}
+
 #[test]
 fn local_arrays_are_private_and_counted_interleaved() {
     let body = "

@@ -144,13 +144,16 @@ impl LaunchContext<'_> {
 
     /// Where a shared address is, relative to the variables.
     pub fn shared_relation(&self, address: u64) -> Relation {
-        let nearest = self
-            .plan
-            .shared
-            .placed
+        let placed = &self.plan.shared.placed;
+        let before = placed
             .iter()
-            .filter(|(_, offset)| u64::from(*offset) <= address)
-            .max_by_key(|(_, offset)| *offset);
+            .filter(|(_, offset)| u64::from(*offset) <= address);
+        // What is past a static array's end is where the dynamic one begins, also if
+        // that has no memory: then it is the static one's fault.
+        let nearest = before.max_by_key(|(id, offset)| {
+            let is_dynamic = self.module.variables[id.0 as usize].is_extern;
+            (!is_dynamic || self.dynamic_shared_bytes > 0, *offset)
+        });
         let total = i128::from(self.shared_bytes);
         match nearest {
             Some((id, offset)) => {
