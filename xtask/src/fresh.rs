@@ -11,12 +11,12 @@
 
 use crate::host_view::HostView;
 use crate::workspace;
-use cuda_builder::dep_info;
+use cuda_builder::{dep_info, nanoseconds, state};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 /// What the program was built from. Paths are relative to the repository where they can
 /// be, so that a checkout that is moved or copied is still the same.
@@ -64,7 +64,7 @@ impl Record {
             .iter()
             .map(|file| (relative(file, &root), state(file)))
             .collect();
-        let started = started.duration_since(UNIX_EPOCH).ok()?.as_nanos();
+        let started = nanoseconds(started);
         let is_older = |state: &State| state.is_none_or(|(_, changed)| changed < started);
         inputs.values().all(is_older).then_some(())?;
         Some(Self {
@@ -132,12 +132,6 @@ fn view(root: &Path) -> Option<u64> {
     HostView::of(&root.join(KERNELS), &root.join("host/src"))
         .ok()
         .map(|view| view.0)
-}
-
-fn state(path: &Path) -> State {
-    let data = std::fs::metadata(path).ok()?;
-    let changed = data.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-    Some((data.len(), changed.as_nanos()))
 }
 
 fn relative(path: &Path, root: &Path) -> PathBuf {

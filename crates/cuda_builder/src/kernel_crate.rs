@@ -76,11 +76,6 @@ impl KernelCrate {
         })
     }
 
-    /// The crate's folder.
-    pub fn dir(&self) -> &Path {
-        &self.dir
-    }
-
     /// Its modules, in the manifest's order; none if it is compiled as a whole.
     pub fn modules(&self) -> &[String] {
         &self.modules
@@ -113,12 +108,6 @@ impl KernelCrate {
         self.compile(module, arch, progress, &settings, &files)?;
         drop(lock);
         Ok(files.ptx)
-    }
-
-    /// Whether [`KernelCrate::ptx`] would have nothing to do.
-    pub fn is_current(&self, module: Option<&str>, arch: &Arch) -> bool {
-        self.files(module, arch)
-            .are_current(&self.settings(arch), &self.dir)
     }
 
     fn compile(

@@ -51,3 +51,4 @@ pub use arch::Arch;
 pub use builder::{BuildOutput, CudaBuilder, Ptx};
 pub use error::BuildError;
 pub use kernel_crate::{KernelCrate, target_dir_of};
+pub use record::{nanoseconds, state};
