@@ -17,6 +17,10 @@ const WARP_SLICE: i64 = 4096;
 /// the running lanes do not look as if they wait for another thread.
 const STALLED_SLICES: u32 = 1024;
 
+/// What an attempt to get warps going again costs, in warp instructions: whatever
+/// goes wrong there, fuel bounds it.
+const UNSTICKING: i64 = 256;
+
 /// A block that runs.
 pub(crate) struct BlockRun {
     /// `%ctaid`
@@ -141,25 +145,24 @@ impl BlockRun {
         if progress || freed {
             return Ok(Round::Progress { waits });
         }
-        if self.unstick() {
+        self.fuel -= UNSTICKING;
+        if self.unstick(launch) {
             return Ok(Round::Progress { waits });
         }
         Err(self.deadlock(launch))
     }
 
     /// Tries what helps when no warp can go on.
-    fn unstick(&mut self) -> bool {
+    fn unstick(&mut self, launch: &LaunchContext<'_>) -> bool {
         let mut helped = false;
         for warp in &mut self.warps {
-            helped |= wake_complete(warp);
+            helped |= wake_complete(launch, warp);
         }
-        // Lanes that a warp-wide instruction still waits for do not come: its
-        // mask, or the barrier's place, is wrong.
-        let is_stuck = |path: &Path| matches!(path.state, PathState::AtCollective { .. });
-        if !helped && !self.warps.iter().any(|w| w.paths.iter().any(is_stuck)) {
-            for warp in &mut self.warps {
-                helped |= warp.release_joins();
-            }
+        if helped || self.warps.iter().any(|warp| must_stay(launch, warp)) {
+            return helped;
+        }
+        for warp in &mut self.warps {
+            helped |= warp.release_joins();
         }
         helped
     }
@@ -167,25 +170,16 @@ impl BlockRun {
     /// What to say when nothing helps.
     #[cold]
     fn deadlock(&self, launch: &LaunchContext<'_>) -> Box<LaunchError> {
-        for warp in &self.warps {
-            for path in &warp.paths {
-                if let PathState::AtCollective { members } = path.state {
-                    let function = launch.function(warp.frames[path.frame].function);
-                    let block = &function.blocks[path.block as usize];
-                    let arrived = path.mask;
-                    let live = warp.live;
-                    let kind = if path.at == block.end - block.first {
-                        FaultKind::DivergentBarrier { arrived, live }
-                    } else {
-                        FaultKind::MissingLanes {
-                            members,
-                            arrived,
-                            live,
-                        }
-                    };
-                    return self.stuck(launch, warp, path, kind);
-                }
-            }
+        // What waits for lanes of its own warp may be what keeps the others waiting.
+        let gathering = |is_barrier: bool| {
+            self.warps.iter().find_map(|warp| {
+                let waits = |p: &&Path| p.is_gathering() && launch.is_at_end(warp, p) == is_barrier;
+                Some((warp, warp.paths.iter().find(waits)?))
+            })
+        };
+        if let Some((warp, path)) = gathering(false).or_else(|| gathering(true)) {
+            let kind = missing(launch, warp, path);
+            return self.stuck(launch, warp, path, kind);
         }
         let at_barrier = self.warps.iter().find_map(|warp| {
             let mut paths = warp.paths.iter();
@@ -215,6 +209,32 @@ impl BlockRun {
         let stop = Stop::fault(path.mask, kind);
         launch.stopped(self.ctaid, warp, (path.frame, ptx), stop)
     }
+}
+
+/// What is wrong where a path waits for lanes of its warp that do not come.
+fn missing(launch: &LaunchContext<'_>, warp: &Warp, path: &Path) -> FaultKind {
+    let (arrived, live) = (path.mask, warp.live);
+    match path.state {
+        PathState::AtCollective { members } if !launch.is_at_end(warp, path) => {
+            FaultKind::MissingLanes {
+                members,
+                arrived,
+                live,
+            }
+        }
+        _ => FaultKind::DivergentBarrier { arrived, live },
+    }
+}
+
+/// Whether lanes that wait where the others are to meet them must not go on without
+/// them, because some wait for lanes that do not come, at an instruction of whole
+/// warps or by a mask that is wrong. A GPU, which knows nothing of meeting places, lets
+/// them go on, and they may end, so that nobody waits for them by a mask. That is done
+/// here too, unless the launch looks for such mistakes.
+fn must_stay(launch: &LaunchContext<'_>, warp: &Warp) -> bool {
+    let stays =
+        |path: &Path| path.is_gathering() && (launch.checks || !launch.waits_by_mask(warp, path));
+    warp.paths.iter().any(stays)
 }
 
 /// Runs a warp for a slice. Gives the warp instructions that it used.

@@ -30,7 +30,7 @@ pub(crate) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
 #[derive(Clone, Copy)]
 pub struct LaneOp {
     /// The loop that carries it out.
-    pub run: LaneFn,
+    pub run: LaneLoop,
     /// Destination.
     pub d: u32,
     /// First source.
@@ -47,9 +47,46 @@ pub struct LaneOp {
 ///
 /// # Safety
 /// `frame` points to a register frame in which every operand offset that the
-/// shape uses is in range, aligned, and wide enough for the shape's lane type,
-/// and on which no reference is held.
-pub type LaneFn = unsafe fn(frame: *mut u8, op: &LaneOp, mask: u32);
+/// shape uses is in range, aligned, and wide enough for the shape's lane type
+/// (its [`LaneFn::widths`]), and on which no reference is held.
+pub type LaneLoop = unsafe fn(frame: *mut u8, op: &LaneOp, mask: u32);
+
+/// A loop, and what its operands must be.
+#[derive(Clone, Copy)]
+pub struct LaneFn {
+    /// The loop.
+    pub run: LaneLoop,
+    /// What it finds at the offsets of its operands.
+    pub widths: Widths,
+}
+
+/// What lies at the offsets of a [`LaneOp`]'s operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Widths {
+    /// The destination.
+    pub d: Width,
+    /// The sources `a`, `b`, `c` and `e`, as far as the loop has them.
+    pub sources: [Option<Width>; 4],
+}
+
+/// Bytes that one lane of a register takes; 0 for a predicate.
+pub type Width = u32;
+
+/// A predicate's [`Width`].
+pub const PREDICATE: Width = 0;
+
+/// A lane type's width.
+const fn width_of<T: Lane>() -> Width {
+    size_of::<T>() as Width
+}
+
+/// Sources of these widths.
+fn widths<const N: usize>(d: Width, sources: [Width; N]) -> Widths {
+    Widths {
+        d,
+        sources: std::array::from_fn(|i| sources.get(i).copied()),
+    }
+}
 
 /// A type whose 32 values can make up a register.
 ///
@@ -119,7 +156,7 @@ pub fn has_wide_vectors() -> bool {
 /// in the version that suits this machine.
 macro_rules! shape {
     ($(#[$doc:meta])* $name:ident, $wide:ident, $plain:ident, $body:ident,
-     <$($g:ident),*>, ($($arg:ty),*) -> $ret:ty) => {
+     <$($g:ident),*>, ($($arg:ty),*) -> $ret:ty, [$($source:ident),*] -> $d:expr) => {
         $(#[$doc])*
         pub fn $name<$($g: Lane,)* F: Fn($($arg),*) -> $ret + Copy + 'static>(_: F) -> LaneFn {
             #[cfg(target_arch = "x86_64")]
@@ -127,7 +164,7 @@ macro_rules! shape {
             unsafe fn $wide<$($g: Lane,)* F: Fn($($arg),*) -> $ret + Copy>(
                 frame: *mut u8, op: &LaneOp, mask: u32,
             ) {
-                // SAFETY: The caller's promise ([`LaneFn`]); `F` was passed
+                // SAFETY: The caller's promise ([`LaneLoop`]); `F` was passed
                 // to the constructor that made this function pointer.
                 unsafe { $body::<$($g,)* F>(frame, op, mask) }
             }
@@ -137,11 +174,12 @@ macro_rules! shape {
                 // SAFETY: As above.
                 unsafe { $body::<$($g,)* F>(frame, op, mask) }
             }
+            let widths = widths($d, [$(width_of::<$source>()),*]);
             #[cfg(target_arch = "x86_64")]
             if has_wide_vectors() {
-                return $wide::<$($g,)* F>;
+                return LaneFn { run: $wide::<$($g,)* F>, widths };
             }
-            $plain::<$($g,)* F>
+            LaneFn { run: $plain::<$($g,)* F>, widths }
         }
     };
 }
@@ -151,64 +189,72 @@ pub fn select<T: Lane>() -> LaneFn {
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn wide<T: Lane>(frame: *mut u8, op: &LaneOp, mask: u32) {
-        // SAFETY: The caller's promise ([`LaneFn`]).
+        // SAFETY: The caller's promise ([`LaneLoop`]).
         unsafe { select_body::<T>(frame, op, mask) }
     }
     unsafe fn plain<T: Lane>(frame: *mut u8, op: &LaneOp, mask: u32) {
         // SAFETY: As above.
         unsafe { select_body::<T>(frame, op, mask) }
     }
+    let lane = width_of::<T>();
+    let widths = widths(lane, [lane, lane, PREDICATE]);
     #[cfg(target_arch = "x86_64")]
     if has_wide_vectors() {
-        return wide::<T>;
+        return LaneFn {
+            run: wide::<T>,
+            widths,
+        };
     }
-    plain::<T>
+    LaneFn {
+        run: plain::<T>,
+        widths,
+    }
 }
 
 shape!(
     /// `d = f(a)`.
-    unary, unary_wide, unary_plain, unary_body, <A, D>, (A) -> D
+    unary, unary_wide, unary_plain, unary_body, <A, D>, (A) -> D, [A] -> width_of::<D>()
 );
 shape!(
     /// `d = f(a, b)`.
-    binary, binary_wide, binary_plain, binary_body, <A, B, D>, (A, B) -> D
+    binary, binary_wide, binary_plain, binary_body, <A, B, D>, (A, B) -> D, [A, B] -> width_of::<D>()
 );
 shape!(
     /// `d = f(a, b, c)`.
-    ternary, ternary_wide, ternary_plain, ternary_body, <A, B, C, D>, (A, B, C) -> D
+    ternary, ternary_wide, ternary_plain, ternary_body, <A, B, C, D>, (A, B, C) -> D, [A, B, C] -> width_of::<D>()
 );
 shape!(
     /// `d = f(a, b, c, e)`.
     quaternary, quaternary_wide, quaternary_plain, quaternary_body,
-    <A, B, C, E, D>, (A, B, C, E) -> D
+    <A, B, C, E, D>, (A, B, C, E) -> D, [A, B, C, E] -> width_of::<D>()
 );
 shape!(
     /// `d = f(a, constant)`.
-    unary_with, unary_with_wide, unary_with_plain, unary_with_body, <A, D>, (A, u32) -> D
+    unary_with, unary_with_wide, unary_with_plain, unary_with_body, <A, D>, (A, u32) -> D, [A] -> width_of::<D>()
 );
 shape!(
     /// `d = f(a, b, constant)`.
     binary_with, binary_with_wide, binary_with_plain, binary_with_body,
-    <A, B, D>, (A, B, u32) -> D
+    <A, B, D>, (A, B, u32) -> D, [A, B] -> width_of::<D>()
 );
 shape!(
     /// `d = f(a, b, c, constant)`.
     ternary_with, ternary_with_wide, ternary_with_plain, ternary_with_body,
-    <A, B, C, D>, (A, B, C, u32) -> D
+    <A, B, C, D>, (A, B, C, u32) -> D, [A, B, C] -> width_of::<D>()
 );
 shape!(
     /// Predicate `d = f(a)`.
-    test, test_wide, test_plain, test_body, <A>, (A) -> bool
+    test, test_wide, test_plain, test_body, <A>, (A) -> bool, [A] -> PREDICATE
 );
 shape!(
     /// Predicate `d = f(a, b)`.
-    compare, compare_wide, compare_plain, compare_body, <A, B>, (A, B) -> bool
+    compare, compare_wide, compare_plain, compare_body, <A, B>, (A, B) -> bool, [A, B] -> PREDICATE
 );
 
 /// The 32 lanes of an operand.
 ///
 /// # Safety
-/// As [`LaneFn`].
+/// As [`LaneLoop`].
 #[inline(always)]
 unsafe fn source<'f, T: Lane>(frame: *const u8, offset: u32) -> &'f [T; WARP_SIZE] {
     // SAFETY: The offset is in range and aligned (the caller's promise).
@@ -218,7 +264,7 @@ unsafe fn source<'f, T: Lane>(frame: *const u8, offset: u32) -> &'f [T; WARP_SIZ
 /// Writes the lanes of `mask`.
 ///
 /// # Safety
-/// As [`LaneFn`].
+/// As [`LaneLoop`].
 #[inline(always)]
 unsafe fn store_lanes<T: Lane>(frame: *mut u8, offset: u32, mask: u32, value: impl Fn(usize) -> T) {
     let mut result = [T::default(); WARP_SIZE];
@@ -283,7 +329,7 @@ fn pack_bytes(bytes: &[u8; WARP_SIZE]) -> u32 {
 /// Writes a predicate's lanes of `mask`.
 ///
 /// # Safety
-/// As [`LaneFn`]; `offset` names a predicate.
+/// As [`LaneLoop`]; `offset` names a predicate.
 #[inline(always)]
 unsafe fn store_predicate(frame: *mut u8, offset: u32, mask: u32, value: u32) {
     // SAFETY: In range and aligned (the caller's promise).

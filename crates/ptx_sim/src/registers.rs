@@ -94,6 +94,7 @@ impl FramePtr {
     /// The frame is alive and the decoder made `slot` for `bytes` a lane.
     #[inline]
     pub unsafe fn get(self, slot: Slot, bytes: u32, lane: usize) -> u64 {
+        debug_assert!(matches!(bytes, 2 | 4 | 8 | 16));
         // SAFETY: The caller's promise.
         unsafe {
             match bytes {
@@ -111,6 +112,7 @@ impl FramePtr {
     /// As [`FramePtr::get`].
     #[inline]
     pub unsafe fn set(self, slot: Slot, bytes: u32, lane: usize, value: u64) {
+        debug_assert!(matches!(bytes, 2 | 4 | 8 | 16));
         // SAFETY: The caller's promise.
         unsafe {
             match bytes {
@@ -127,6 +129,7 @@ impl FramePtr {
     /// # Safety
     /// As [`FramePtr::get`].
     pub unsafe fn splat(self, slot: Slot, bytes: u32, value: u64) {
+        debug_assert!(matches!(bytes, 2 | 4 | 8 | 16));
         // SAFETY: The caller's promise.
         unsafe {
             match bytes {

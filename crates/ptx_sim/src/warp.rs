@@ -43,6 +43,11 @@ pub(crate) struct Path {
 impl Path {
     /// All are done but how the block ends.
     pub const AT_END: u32 = u32::MAX;
+
+    /// Whether it waits for other lanes of the warp.
+    pub fn is_gathering(&self) -> bool {
+        matches!(self.state, PathState::AtCollective { .. })
+    }
 }
 
 /// Whether a path can go on.

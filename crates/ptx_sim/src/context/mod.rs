@@ -19,7 +19,8 @@ use std::time::Instant;
 use crate::ir;
 use crate::memory::global::GlobalMemory;
 use crate::module::KernelPlan;
-use crate::program::{Function, Program};
+use crate::program::{Function, Op, Program};
+use crate::warp::{Path, Warp};
 
 /// What is the same for all blocks of a launch.
 pub(crate) struct LaunchContext<'a> {
@@ -31,6 +32,8 @@ pub(crate) struct LaunchContext<'a> {
     pub memory: &'a GlobalMemory,
     /// Whether one host thread does all the work.
     pub exclusive: bool,
+    /// Whether it looks for what a GPU would let pass.
+    pub checks: bool,
     /// Bytes of shared memory that a block has.
     pub shared_bytes: u32,
     /// Warp instructions that a block may execute.
@@ -69,6 +72,22 @@ impl<'a> LaunchContext<'a> {
     /// Whether a function can be reached, its body known.
     pub fn has_function(&self, index: usize) -> bool {
         self.plan.numbering.of_function(index).is_some()
+    }
+
+    /// Whether a path is done with all of its block but how it ends.
+    pub fn is_at_end(&self, warp: &Warp, path: &Path) -> bool {
+        let function = self.function(warp.frames[path.frame].function);
+        let block = &function.blocks[path.block as usize];
+        path.at >= block.end - block.first
+    }
+
+    /// Whether a path has come to an instruction that names by a mask who takes part.
+    pub fn waits_by_mask(&self, warp: &Warp, path: &Path) -> bool {
+        let function = self.function(warp.frames[path.frame].function);
+        let block = &function.blocks[path.block as usize];
+        let code = &function.code[block.first as usize..block.end as usize];
+        let insn = code.get(path.at as usize);
+        insn.is_some_and(|insn| matches!(insn.op, Op::Shuffle(_) | Op::Collective(_)))
     }
 
     /// What observers call a function's first instruction and first block.

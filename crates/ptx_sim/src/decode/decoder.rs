@@ -3,11 +3,12 @@
 //! What an instruction means is in the files of its kind; each adds methods.
 
 use crate::ir::{FuncId, Function, Module, VarId};
-use crate::lanes::{LaneFn, LaneOp, unary};
+use crate::lanes::{LaneFn, LaneOp, PREDICATE, unary};
 use crate::program::{Guard, Insn, Op, Slot, Unsupported};
 
 use super::frame::FrameBuilder;
 use super::liveness::RegisterSet;
+use super::verify;
 
 /// What cannot be decoded, and why.
 pub(crate) type Decoded<T> = Result<T, String>;
@@ -33,11 +34,23 @@ pub(crate) struct Decoder<'a> {
     pub read: RegisterSet,
     /// The carry flag of `add.cc` and its relatives, once it is needed.
     pub carry: Option<Slot>,
+    /// What is wrong with an operand of the instruction in hand, which a decoder
+    /// overlooked.
+    pub mismatch: Option<String>,
 }
 
 impl Decoder<'_> {
     /// Adds an operation for the instruction in hand.
     pub fn emit(&mut self, op: Op) {
+        let mut checked = match self.guard {
+            Some(guard) => verify::check(&self.frame, guard.slot, PREDICATE),
+            None => Ok(()),
+        };
+        verify::operands(&op, &mut |slot, width| {
+            let this = verify::check(&self.frame, slot, width);
+            checked = std::mem::replace(&mut checked, Ok(())).and(this);
+        });
+        self.mismatch = self.mismatch.take().or(checked.err());
         self.code.push(Insn {
             guard: self.guard,
             ptx: self.ptx,
@@ -47,22 +60,34 @@ impl Decoder<'_> {
 
     /// Adds a lane-wise operation.
     pub fn lanes(&mut self, run: LaneFn, d: Slot, sources: &[Slot]) {
-        let at = |i: usize| sources.get(i).copied().unwrap_or(d);
-        let (a, b, c, e) = (at(0), at(1), at(2), at(3));
-        self.emit(Op::Lanes(LaneOp { run, d, a, b, c, e }));
+        self.lane_op(run, d, sources, None);
     }
 
     /// Adds a lane-wise operation with a constant for its closure.
     pub fn lanes_with(&mut self, run: LaneFn, d: Slot, sources: &[Slot], e: u32) {
+        self.lane_op(run, d, sources, Some(e));
+    }
+
+    fn lane_op(&mut self, run: LaneFn, d: Slot, sources: &[Slot], constant: Option<u32>) {
         let at = |i: usize| sources.get(i).copied().unwrap_or(d);
-        self.emit(Op::Lanes(LaneOp {
-            run,
+        let op = LaneOp {
+            run: run.run,
             d,
             a: at(0),
             b: at(1),
             c: at(2),
-            e,
-        }));
+            e: constant.unwrap_or(at(3)),
+        };
+        for (slot, width) in verify::lane_operands(&run, &op) {
+            let checked = verify::check(&self.frame, slot, width);
+            self.mismatch = self.mismatch.take().or(checked.err());
+        }
+        self.emit(Op::Lanes(op));
+    }
+
+    /// Whether all operands that have been added fit; else why not, once.
+    pub fn fits(&mut self) -> Decoded<()> {
+        self.mismatch.take().map_or(Ok(()), Err)
     }
 
     /// A copy of a register.
@@ -78,6 +103,9 @@ impl Decoder<'_> {
 
     /// Adds an operation that reports the instruction in hand.
     pub fn unsupported(&mut self, opcode: &str, reason: String) {
+        // Also where it is the guard that does not fit.
+        let fits = |guard: &Guard| self.frame.holds(guard.slot, PREDICATE);
+        self.guard = self.guard.filter(fits);
         let opcode = opcode.to_owned();
         self.emit(Op::Unsupported(Box::new(Unsupported { opcode, reason })));
     }

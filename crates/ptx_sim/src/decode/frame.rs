@@ -16,6 +16,10 @@ use crate::program::{Init, Slot};
 const LINE: u32 = 64;
 /// Bytes of a predicate for all lanes.
 const PREDICATE_BYTES: u32 = 4;
+/// Largest frame.
+const MAX_BYTES: u32 = 1 << 30;
+/// The slot of what a frame has no room for: no slot, which no operand may name.
+const NOWHERE: Slot = Slot::MAX;
 
 /// A frame's layout while it grows.
 pub(crate) struct FrameBuilder<'a> {
@@ -37,22 +41,50 @@ struct Space {
     end: u32,
     /// What is left of a line of predicates.
     predicates: std::ops::Range<u32>,
+    /// By line: bytes of the slot that starts there, [`PREDICATE_BYTES`] in a line of
+    /// predicates; 0 inside a slot.
+    slots: Vec<u32>,
 }
 
 impl Space {
     /// A slot of [`slot_bytes`].
     fn take(&mut self, bytes: u32) -> Slot {
         if bytes != PREDICATE_BYTES {
-            self.end += bytes;
-            return self.end - bytes;
+            return self.lines(bytes, bytes);
         }
         if self.predicates.is_empty() {
-            self.predicates = self.end..self.end + LINE;
-            self.end += LINE;
+            let start = self.lines(LINE, PREDICATE_BYTES);
+            if start == NOWHERE {
+                return NOWHERE;
+            }
+            self.predicates = start..start + LINE;
         }
         let slot = self.predicates.start;
         self.predicates.start += PREDICATE_BYTES;
         slot
+    }
+
+    /// Lines for slots of `slot_bytes`; where they start.
+    fn lines(&mut self, bytes: u32, slot_bytes: u32) -> Slot {
+        if MAX_BYTES - self.end < bytes {
+            return NOWHERE;
+        }
+        self.slots.push(slot_bytes);
+        self.slots
+            .resize(self.slots.len() - 1 + (bytes / LINE) as usize, 0);
+        self.end += bytes;
+        self.end - bytes
+    }
+
+    /// Whether a slot of [`slot_bytes`] has been taken there.
+    fn has(&self, slot: Slot, bytes: u32) -> bool {
+        let line = self.slots.get((slot / LINE) as usize);
+        let place = if bytes == PREDICATE_BYTES {
+            slot.is_multiple_of(PREDICATE_BYTES)
+        } else {
+            slot.is_multiple_of(LINE)
+        };
+        place && line == Some(&bytes)
     }
 }
 
@@ -105,7 +137,7 @@ impl<'a> FrameBuilder<'a> {
     pub fn slots_of(&self, is_wanted: impl Fn(RegId) -> bool) -> Vec<(Slot, u32)> {
         let slot_of = |(i, slot): (usize, &Option<Slot>)| {
             let register = RegId(i as u32);
-            let slot = slot.filter(|_| is_wanted(register))?;
+            let slot = slot.filter(|&slot| slot != NOWHERE && is_wanted(register))?;
             Some((slot, slot_bytes(lane_bytes(self.type_of(register)))))
         };
         let slots = self.registers.iter().enumerate();
@@ -133,14 +165,26 @@ impl<'a> FrameBuilder<'a> {
         }
     }
 
-    /// The slot of a value that is there from the start.
+    /// The slot of a value that is there from the start: a constant predicate, or a
+    /// value of 2, 4, 8 or 16 bytes. Others have none.
     pub fn value(&mut self, init: Init) -> Slot {
+        let is_predicate = matches!(init, Init::Predicate(_));
+        if !is_predicate && !matches!(init.bytes(), 2 | 4 | 8 | 16) {
+            return NOWHERE;
+        }
         if let Some((slot, _)) = self.inits.iter().find(|(_, known)| *known == init) {
             return *slot;
         }
         let slot = self.permanent(init.bytes());
-        self.inits.push((slot, init));
+        if slot != NOWHERE {
+            self.inits.push((slot, init));
+        }
         slot
+    }
+
+    /// Whether a slot is one for lanes of `bytes`; for a predicate if 0.
+    pub fn holds(&self, slot: Slot, bytes: u32) -> bool {
+        self.space.has(slot, slot_bytes(bytes))
     }
 
     /// The frame's size.

@@ -14,6 +14,8 @@ use super::frame::{FrameBuilder, lane_bytes};
 use super::liveness::Liveness;
 use super::opcode::Opcode;
 use super::operand::kind_of;
+use super::verify;
+use crate::lanes::PREDICATE;
 
 /// Decodes a function.
 pub(crate) fn decode(
@@ -62,6 +64,7 @@ pub(crate) fn decode(
         callees: Vec::new(),
         read,
         carry: None,
+        mismatch: None,
     };
     let mut blocks = Blocks::find(function, body).build(&mut decoder, body);
     mark_joins(&mut blocks, function.is_entry);
@@ -188,42 +191,7 @@ impl Blocks {
                     decoder.guard = None;
                     continue;
                 }
-                let next = self.at(i + 1);
-                let before = decoder.code.len();
-                let decoded = self.control(decoder, instruction, next);
-                terminator = match (decoded, guard) {
-                    (Ok(terminator), None) => terminator,
-                    (Ok(Terminator::Jump(taken)), Some(guard)) => Terminator::Branch {
-                        guard,
-                        taken,
-                        other: next,
-                        join: None,
-                    },
-                    (Ok(terminator), Some(guard)) => {
-                        let taken = (starts.len() + guarded.len()) as BlockId;
-                        guarded.push(Block {
-                            first: 0,
-                            end: 0,
-                            ptx_first: i + 1,
-                            ptx_end: i + 1,
-                            is_join: false,
-                            terminator,
-                        });
-                        Terminator::Branch {
-                            guard,
-                            taken,
-                            other: next,
-                            join: None,
-                        }
-                    }
-                    (Err(reason), guard) => {
-                        decoder.code.truncate(before);
-                        decoder.guard = guard;
-                        decoder.unsupported(&instruction.opcode, reason);
-                        decoder.guard = None;
-                        Terminator::Jump(next)
-                    }
-                };
+                terminator = self.ending(decoder, instruction, guard, &mut guarded);
             }
             blocks.push(Block {
                 first,
@@ -236,6 +204,55 @@ impl Blocks {
         }
         blocks.extend(guarded);
         blocks
+    }
+
+    /// The terminator of the control instruction in hand. What its guard lets only
+    /// some lanes do becomes a block of `guarded`.
+    fn ending(
+        &self,
+        decoder: &mut Decoder<'_>,
+        instruction: &Instruction,
+        guard: Option<Guard>,
+        guarded: &mut Vec<Block>,
+    ) -> Terminator {
+        let next = self.at(decoder.ptx + 1);
+        let before = decoder.code.len();
+        let fits = guard.map_or(Ok(()), |guard| {
+            verify::check(&decoder.frame, guard.slot, PREDICATE)
+        });
+        let decoded = fits.and_then(|()| self.control(decoder, instruction, next));
+        let branch = |guard, taken| Terminator::Branch {
+            guard,
+            taken,
+            other: next,
+            join: None,
+        };
+        match (decoded, guard) {
+            (Ok(terminator), None) => terminator,
+            // Either way.
+            (Ok(Terminator::Jump(taken)), Some(_)) if taken == next => Terminator::Jump(next),
+            (Ok(Terminator::Jump(taken)), Some(guard)) => branch(guard, taken),
+            (Ok(terminator), Some(guard)) => {
+                let taken = (self.starts.len() + guarded.len()) as BlockId;
+                let behind = decoder.ptx + 1;
+                guarded.push(Block {
+                    first: 0,
+                    end: 0,
+                    ptx_first: behind,
+                    ptx_end: behind,
+                    is_join: false,
+                    terminator,
+                });
+                branch(guard, taken)
+            }
+            (Err(reason), guard) => {
+                decoder.code.truncate(before);
+                decoder.guard = guard;
+                decoder.unsupported(&instruction.opcode, reason);
+                decoder.guard = None;
+                Terminator::Jump(next)
+            }
+        }
     }
 
     /// The terminator of a control instruction, its guard aside.
@@ -287,6 +304,12 @@ impl Blocks {
             _ => barrier(decoder, &mut op, operands, next)?,
         };
         op.finish()?;
+        let mut fits = Ok(());
+        verify::terminator_operands(&terminator, &mut |slot, width| {
+            let checked = verify::check(&decoder.frame, slot, width);
+            fits = std::mem::replace(&mut fits, Ok(())).and(checked);
+        });
+        decoder.fits().and(fits)?;
         Ok(terminator)
     }
 

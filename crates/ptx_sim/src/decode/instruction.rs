@@ -17,6 +17,8 @@ impl Decoder<'_> {
         let result = self
             .dispatch(&mut op, &instruction.operands)
             .and_then(|()| op.finish());
+        let fits = self.fits();
+        let result = result.and(fits);
         if let Err(reason) = result {
             self.code.truncate(first);
             self.unsupported(&instruction.opcode, reason);

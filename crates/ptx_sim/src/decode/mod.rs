@@ -4,7 +4,8 @@
 //! registers, `decoder` holds what has been decoded, `operand` and `modifiers` read
 //! what instructions have in common; one file for each kind of instruction gives it
 //! its meaning, and `instruction` picks the one. `function` builds blocks, `cfg` finds
-//! where they meet. `layout` places shared variables.
+//! where they meet. `layout` places shared variables. `verify` looks at every operand
+//! of what came out.
 
 pub(crate) mod cfg;
 pub(crate) mod decoder;
@@ -28,6 +29,7 @@ mod memory;
 mod modifiers;
 mod moves;
 mod select;
+mod verify;
 mod wmma;
 
 use crate::ir::{FuncId, Module};

@@ -277,7 +277,7 @@ impl fmt::Display for FaultKind {
             } => write!(
                 f,
                 "the mask {members:#010x} names {} that never get here (here: {}; still running: {})",
-                lane_list(members & live & !arrived),
+                lane_list(members & !arrived),
                 lane_list(*arrived),
                 lane_list(*live)
             ),

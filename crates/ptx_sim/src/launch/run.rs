@@ -101,6 +101,7 @@ impl Device {
             program: module.program(),
             memory: self.memory(),
             exclusive: n_workers == 1,
+            checks: launch.options.check,
             shared_bytes: plan
                 .shared
                 .static_bytes_with_padding(launch.dynamic_shared_bytes),

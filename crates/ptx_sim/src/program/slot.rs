@@ -25,3 +25,10 @@ pub(crate) struct AddressOperand {
     /// Added to it, in bytes.
     pub offset: i64,
 }
+
+impl AddressOperand {
+    /// Bytes of a lane of the base.
+    pub fn width(&self) -> u32 {
+        if self.wide { 8 } else { 4 }
+    }
+}

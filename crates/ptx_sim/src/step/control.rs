@@ -143,19 +143,26 @@ fn split<O: Observer>(
     if let Some(block) = join {
         path.join = Some(step.warp.join_at(path, block));
     }
+    let mut complete = None;
     let going = keep(on, |(block, mask)| match path.join {
-        // Straight to the join; some other part is still on its way.
+        // Straight to the join; mostly some other part is still on its way.
         Some(id) if join == Some(block) => {
-            let complete = step.warp.arrive(id, mask);
-            debug_assert!(complete.is_none());
+            complete = step.warp.arrive(id, mask);
             false
         }
         _ => true,
     });
     let template = *path;
-    let (first, rest) = going
-        .split_first()
-        .expect("not all parts go straight to the join");
+    let Some((first, rest)) = going.split_first() else {
+        // All did, and they are all that were to come, or not.
+        return match complete {
+            Some(joined) => {
+                *path = joined;
+                Next::Block
+            }
+            None => Next::Gone,
+        };
+    };
     for &(block, mask) in rest.iter().rev() {
         step.warp.paths.push(Path {
             mask,

@@ -1,47 +1,33 @@
-//! Lanes of a warp that come to a warp-wide instruction along different paths.
+//! Lanes of a warp that come to a warp-wide instruction along different paths, or
+//! some of them not at all.
 //!
-//! Each path waits before the instruction until together they are complete.
+//! Each path waits before the instruction until together they are complete: until
+//! every lane that one of them names is there or has ended.
 
 use super::context::Step;
 use super::instruction::carry_out;
 use crate::checks::observer::Observer;
+use crate::context::LaunchContext;
 use crate::program::Insn;
 use crate::stop::Stop;
 use crate::warp::{Path, PathState, Warp};
 
-/// A path waits at a collective instruction. If that completes its members,
-/// the instruction is carried out for all of them and they may go on.
+/// Some lanes of a path, those of `mask`, wait at a collective instruction. If that
+/// completes its members, the instruction is carried out for all of them and they
+/// may go on.
 pub(super) fn gather<O: Observer>(
     step: &mut Step<'_, '_, O>,
     insn: &Insn,
     mut path: Path,
-    mask: u32,
+    (mask, members): (u32, u32),
 ) -> Result<Path, Stop> {
-    let place = (path.frame, path.block, path.at);
-    let mut union = mask;
-    let mut needed = 0;
-    if let PathState::AtCollective { members } = path.state {
-        needed |= members;
-    }
-    for other in &step.warp.paths {
-        let PathState::AtCollective { members } = other.state else {
-            continue;
-        };
-        if (other.frame, other.block, other.at) != place {
-            continue;
-        }
-        let mut theirs = other.mask;
-        if let Some(guard) = insn.guard {
-            // SAFETY: The frame is alive and the guard is a predicate.
-            theirs &= unsafe { step.view.regs.predicate(guard.slot) } ^ guard.flip;
-        }
-        union |= theirs;
-        needed |= members;
-    }
-    if needed & step.warp.live & !union != 0 {
+    leave_behind(step.warp, &mut path, mask);
+    path.state = PathState::AtCollective { members };
+    let group = Group::of(step.warp, &path);
+    if !group.is_complete(step.warp) {
         return Ok(path);
     }
-    match carry_out(step, &insn.op, union) {
+    match carry_out(step, &insn.op, group.here) {
         Err(Stop::NeedsLanes { .. }) => {
             let message = "a complete group of lanes is told to wait";
             return Err(Stop::internal(message));
@@ -49,9 +35,7 @@ pub(super) fn gather<O: Observer>(
         outcome => outcome?,
     }
     for other in &mut step.warp.paths {
-        if matches!(other.state, PathState::AtCollective { .. })
-            && (other.frame, other.block, other.at) == place
-        {
+        if other.mask & group.here != 0 {
             other.state = PathState::Ready;
             other.at += 1;
         }
@@ -61,27 +45,85 @@ pub(super) fn gather<O: Observer>(
     Ok(path)
 }
 
-/// Wakes paths whose missing members have ended in the meantime. Gives whether
-/// there were any.
-pub(crate) fn wake_complete(warp: &mut Warp) -> bool {
-    let snapshot = warp.paths.clone();
-    let mut woken = false;
-    for path in &mut warp.paths {
-        let PathState::AtCollective { members } = path.state else {
-            continue;
-        };
-        let here: u32 = snapshot
-            .iter()
-            .filter(|p| {
-                matches!(p.state, PathState::AtCollective { .. })
-                    && (p.frame, p.block, p.at) == (path.frame, path.block, path.at)
-            })
-            .fold(0, |mask, p| mask | p.mask);
-        if members & warp.live & !here == 0 {
-            path.state = PathState::Ready;
-            woken = true;
-            break;
+/// The lanes of a path that an instruction's guard leaves out do not wait with the
+/// others: whom these wait for may be among them. They go on alone, and meet the
+/// others where all meet again.
+fn leave_behind(warp: &mut Warp, path: &mut Path, mask: u32) {
+    let left_out = path.mask & !mask;
+    if left_out == 0 {
+        return;
+    }
+    warp.paths.push(Path {
+        mask: left_out,
+        at: path.at + 1,
+        state: PathState::Ready,
+        ..*path
+    });
+    path.mask = mask;
+}
+
+/// Lanes at one instruction that wait for each other.
+struct Group {
+    here: u32,
+    /// Those that they wait for, themselves included.
+    needed: u32,
+}
+
+impl Group {
+    /// The group of a path that waits: it, and whoever waits at the same place for its
+    /// lanes or is waited for, and so on.
+    fn of(warp: &Warp, path: &Path) -> Self {
+        let mut group = Self { here: 0, needed: 0 };
+        let place = |p: &Path| (p.frame, p.block, p.at);
+        group.add(path);
+        let mut grows = true;
+        while grows {
+            grows = false;
+            for other in &warp.paths {
+                if place(other) == place(path) && other.mask & !group.here != 0 {
+                    grows |= group.add_if_related(other);
+                }
+            }
+        }
+        group
+    }
+
+    fn add(&mut self, path: &Path) {
+        if let PathState::AtCollective { members } = path.state {
+            self.here |= path.mask;
+            self.needed |= members;
         }
     }
-    woken
+
+    fn add_if_related(&mut self, path: &Path) -> bool {
+        let PathState::AtCollective { members } = path.state else {
+            return false;
+        };
+        let is_related = path.mask & self.needed != 0 || members & self.here != 0;
+        if is_related {
+            self.add(path);
+        }
+        is_related
+    }
+
+    /// Whether everybody is here who has not ended.
+    fn is_complete(&self, warp: &Warp) -> bool {
+        self.needed & warp.live & !self.here == 0
+    }
+}
+
+/// Wakes a path whose missing members have ended in the meantime, as a GPU does; a
+/// launch that looks for mistakes takes it for one that they did not come to a
+/// warp-wide instruction. Gives whether there was one.
+pub(crate) fn wake_complete(launch: &LaunchContext<'_>, warp: &mut Warp) -> bool {
+    let is_complete = |path: &Path| {
+        path.is_gathering()
+            && (!launch.checks || launch.is_at_end(warp, path))
+            && Group::of(warp, path).is_complete(warp)
+    };
+    let Some(woken) = warp.paths.iter().position(is_complete) else {
+        return false;
+    };
+    warp.paths[woken].state = PathState::Ready;
+    true
 }

@@ -8,7 +8,7 @@ use crate::checks::observer::Observer;
 use crate::diagnostics::LaunchError;
 use crate::program::{Block, Insn, Op};
 use crate::stop::Stop;
-use crate::warp::{Path, PathState, Warp};
+use crate::warp::{Path, Warp};
 
 /// Why a path stopped running.
 pub(crate) enum PathEnd {
@@ -143,7 +143,7 @@ fn straight<O: Observer>(
 #[cold]
 fn interrupted<O: Observer>(
     step: &mut Step<'_, '_, O>,
-    mut path: Path,
+    path: Path,
     mask: u32,
     stop: Stop,
 ) -> Result<PathEnd, Box<LaunchError>> {
@@ -151,13 +151,10 @@ fn interrupted<O: Observer>(
     let block = &function.blocks[path.block as usize];
     let insn = &function.code[(block.first + path.at) as usize];
     let stop = match stop {
-        Stop::NeedsLanes { members } => {
-            path.state = PathState::AtCollective { members };
-            match gather::gather(step, insn, path, mask) {
-                Ok(path) => return Ok(PathEnd::Paused(path)),
-                Err(stop) => stop,
-            }
-        }
+        Stop::NeedsLanes { members } => match gather::gather(step, insn, path, (mask, members)) {
+            Ok(path) => return Ok(PathEnd::Paused(path)),
+            Err(stop) => stop,
+        },
         stop => stop,
     };
     Err(ended(step, &path, insn.ptx, stop))

@@ -1,0 +1,113 @@
+//! PTX that nobody would write, or that only some compilers do: modules on which a
+//! simulator may go wrong. None may harm the process, none may run for ever, and what
+//! a GPU carries out is carried out.
+
+use ptx_sim::{Device, Dim, LaunchError, LaunchOptions, Module};
+
+/// Fuel of a launch: far more than any of these needs.
+const FUEL: u64 = 1 << 20;
+
+/// Runs kernel `name` of a module on `n_words` words; gives the words.
+fn run(
+    text: &str,
+    name: &str,
+    block: impl Into<Dim>,
+    options: LaunchOptions,
+) -> Result<Vec<u32>, LaunchError> {
+    let module = Module::parse(text).expect("well-formed");
+    let mut device = Device::new();
+    let loaded = device.load(&module).expect("room for it");
+    let out = device.zeros::<u32>(256, "out").expect("room for it");
+    let has_params = module
+        .kernels()
+        .any(|k| k.name == name && !k.params.is_empty());
+    let options = LaunchOptions {
+        fuel: Some(FUEL),
+        ..options
+    };
+    let call = device.call(&loaded, name).block(block).options(options);
+    let call = if has_params { call.arg(out) } else { call };
+    call.run()?;
+    Ok(device.download(out).expect("as large"))
+}
+
+/// A module of the folder.
+macro_rules! ptx {
+    ($name:literal) => {
+        include_str!(concat!("ptx/", $name, ".ptx"))
+    };
+}
+
+fn checked() -> LaunchOptions {
+    LaunchOptions {
+        check: true,
+        ..LaunchOptions::default()
+    }
+}
+
+#[test]
+fn operands_of_another_width_are_refused() {
+    for text in [ptx!("ub1"), ptx!("ub2")] {
+        let error = run(text, "k", 32, LaunchOptions::default());
+        assert!(
+            matches!(error, Err(LaunchError::Unsupported { .. })),
+            "{error:?}"
+        );
+    }
+}
+
+#[test]
+fn branches_to_where_all_go_anyway() {
+    for text in [
+        ptx!("branch_to_next"),
+        ptx!("branch_both"),
+        ptx!("brx_same"),
+    ] {
+        run(text, "k", 32, LaunchOptions::default()).expect("runs");
+        run(text, "k", 48, checked()).expect("runs");
+    }
+}
+
+/// On an H200 all of these end: lanes that have ended are not waited for.
+#[test]
+fn warp_wide_instructions_do_not_wait_for_ended_lanes() {
+    let texts = [
+        ptx!("h1"),
+        ptx!("h2"),
+        ptx!("h3"),
+        ptx!("h4"),
+        ptx!("h5"),
+        ptx!("h6"),
+        ptx!("h7"),
+        ptx!("h8"),
+        ptx!("h9"),
+        ptx!("h10"),
+    ];
+    for (text, i) in texts.into_iter().zip(1..) {
+        let plain = run(text, "k", 32, LaunchOptions::default());
+        assert!(plain.is_ok(), "h{i}: {plain:?}");
+        // Those of 7 end before the others get there, which CUDA allows.
+        let checked = run(text, "k", 32, checked());
+        assert_eq!(checked.is_ok(), i == 7, "h{i}: {checked:?}");
+    }
+}
+
+#[test]
+fn lanes_at_another_barrier_are_missed() {
+    let error = run(ptx!("h11"), "k", 64, LaunchOptions::default()).unwrap_err();
+    assert!(error.to_string().contains("shfl"), "{error}");
+}
+
+#[test]
+fn lanes_that_go_on_to_the_end_free_the_others() {
+    for kernel in ["k", "k2"] {
+        for block in [32, 128] {
+            let words = run(ptx!("warp_sync"), kernel, block, LaunchOptions::default());
+            assert_eq!(
+                words.map(|words| words[0]).map_err(|e| e.to_string()),
+                Ok(7)
+            );
+            assert!(run(ptx!("warp_sync"), kernel, block, checked()).is_err());
+        }
+    }
+}
