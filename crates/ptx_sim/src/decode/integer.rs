@@ -4,11 +4,12 @@ use crate::ir::{Operand, Type};
 use crate::lanes::{LaneFn, binary, ternary, unary};
 use crate::numeric::integer::{
     Integer, add_carry_u32, add_carry_u64, dp2a, dp4a, each_half, mul24_hi_s32, mul24_hi_u32,
-    mul24_lo_s32, mul24_lo_u32, sub_borrow_u32, sub_borrow_u64,
+    mul24_lo_s32, mul24_lo_u32, sub_carry_u32, sub_carry_u64,
 };
 
 use super::decoder::{Decoded, Decoder};
 use super::opcode::Opcode;
+use crate::program::Init;
 
 /// Picks a closure by integer type: `$f` is a macro that takes the native
 /// type.
@@ -412,26 +413,32 @@ impl Decoder<'_> {
             return Err("the number of operands is wrong".to_owned());
         };
         let carry = self.carry_slot();
-        let zero = self
-            .frame
-            .value(crate::program::Init::Constant { bits: 0, bytes: 4 });
-        let input = if carry_in { carry } else { zero };
+        // Without one: nothing carried, or nothing borrowed.
+        let none = Init::Constant {
+            bits: u64::from(subtracts),
+            bytes: 4,
+        };
+        let input = if carry_in {
+            carry
+        } else {
+            self.frame.value(none)
+        };
         let (sum, flag) = match (wide, subtracts) {
             (false, false) => (
                 ternary(|a, b, c: u32| add_carry_u32(a, b, c != 0).0),
                 ternary(|a, b, c: u32| u32::from(add_carry_u32(a, b, c != 0).1)),
             ),
             (false, true) => (
-                ternary(|a, b, c: u32| sub_borrow_u32(a, b, c != 0).0),
-                ternary(|a, b, c: u32| u32::from(sub_borrow_u32(a, b, c != 0).1)),
+                ternary(|a, b, c: u32| sub_carry_u32(a, b, c != 0).0),
+                ternary(|a, b, c: u32| u32::from(sub_carry_u32(a, b, c != 0).1)),
             ),
             (true, false) => (
                 ternary(|a, b, c: u32| add_carry_u64(a, b, c != 0).0),
                 ternary(|a, b, c: u32| u32::from(add_carry_u64(a, b, c != 0).1)),
             ),
             (true, true) => (
-                ternary(|a, b, c: u32| sub_borrow_u64(a, b, c != 0).0),
-                ternary(|a, b, c: u32| u32::from(sub_borrow_u64(a, b, c != 0).1)),
+                ternary(|a, b, c: u32| sub_carry_u64(a, b, c != 0).0),
+                ternary(|a, b, c: u32| u32::from(sub_carry_u64(a, b, c != 0).1)),
             ),
         };
         // The flag is computed before the destination, which may be a source,

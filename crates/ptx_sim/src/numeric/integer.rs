@@ -95,21 +95,18 @@ pub fn add_carry_u64(a: u64, b: u64, carry_in: bool) -> (u64, bool) {
     (sum, carry_a || carry_b)
 }
 
-/// `sub.cc`, `subc`: the difference and the borrow out, which `CC.CF` holds.
+/// `sub.cc`, `subc`: the difference and the carry out. On the hardware a subtraction is
+/// `a + !b + carry_in`, so that a carry means that nothing was borrowed; PTX's text,
+/// which has `CC.CF` hold the borrow, says otherwise. `sub.cc` has a carry in.
 #[inline]
-pub fn sub_borrow_u32(a: u32, b: u32, borrow_in: bool) -> (u32, bool) {
-    let difference = u64::from(a)
-        .wrapping_sub(u64::from(b))
-        .wrapping_sub(u64::from(borrow_in));
-    (difference as u32, difference >> 32 != 0)
+pub fn sub_carry_u32(a: u32, b: u32, carry_in: bool) -> (u32, bool) {
+    add_carry_u32(a, !b, carry_in)
 }
 
-/// [`sub_borrow_u32`] for 64 bits.
+/// [`sub_carry_u32`] for 64 bits.
 #[inline]
-pub fn sub_borrow_u64(a: u64, b: u64, borrow_in: bool) -> (u64, bool) {
-    let (difference, borrow_a) = a.overflowing_sub(b);
-    let (difference, borrow_b) = difference.overflowing_sub(u64::from(borrow_in));
-    (difference, borrow_a || borrow_b)
+pub fn sub_carry_u64(a: u64, b: u64, carry_in: bool) -> (u64, bool) {
+    add_carry_u64(a, !b, carry_in)
 }
 
 /// The 48-bit product of the lower 24 bits, unsigned.

@@ -9,7 +9,7 @@
 //! | PTX | here |
 //! |---|---|
 //! | `mul.hi/.wide`, `div`, `rem`, `sad`, `shl`, `shr` | [`integer::Integer`] on `u16` … `i64` |
-//! | `add.cc`, `addc`, `sub.cc`, `subc` (and `mad.cc` through them) | [`integer::add_carry_u32`], [`integer::sub_borrow_u32`], `_u64` |
+//! | `add.cc`, `addc`, `sub.cc`, `subc` (and `mad.cc` through them) | [`integer::add_carry_u32`], [`integer::sub_carry_u32`], `_u64` |
 //! | `mul24`, `dp2a`, `dp4a`, packed 16-bit integers | [`integer::mul24_lo_u32`] …, [`integer::dp4a`], [`integer::dp2a`], [`integer::each_half`] |
 //! | `bfind`, `bfe`, `bfi`, `bmsk`, `szext`, `fns` | [`bits::bfind_u32`] …, [`bits::bfe_u32`] …, [`bits::bfi_b32`] …, [`bits::bmsk`], [`bits::szext`], [`bits::fns`] |
 //! | `shf`, `lop3`, `prmt` | [`bits::shf_left`], [`bits::shf_right`], [`bits::lop3`], [`bits::prmt`] |

@@ -111,3 +111,51 @@ fn lanes_that_go_on_to_the_end_free_the_others() {
         }
     }
 }
+
+/// What an H200 gives: the first instruction's result, by its operands, and the second
+/// one's, whose operands are 0.
+#[test]
+fn carries_as_the_hardware_has_them() {
+    const ALL: u32 = u32::MAX;
+    let operands = [(1, 2), (2, 1), (ALL, 1)];
+    #[rustfmt::skip]
+    let measured = [
+        ("sub.cc.u32 r1, a, b;", "addc.u32", [(ALL, 0), (1, 1), (ALL - 1, 1)]),
+        ("sub.cc.u32 r1, a, b;", "subc.u32", [(ALL, ALL), (1, 0), (ALL - 1, 0)]),
+        ("add.cc.u32 r1, a, b;", "subc.u32", [(3, ALL), (3, ALL), (0, 0)]),
+        ("add.cc.u32 r1, a, b;", "addc.u32", [(3, 0), (3, 0), (0, 1)]),
+        ("mad.lo.cc.u32 r1, a, 1, b;", "subc.u32", [(3, ALL), (3, ALL), (0, 0)]),
+    ];
+    for (first, second, results) in measured {
+        for ((a, b), expected) in operands.into_iter().zip(results) {
+            assert_eq!(
+                carry(&format!(
+                    "mov.u32 a, {a}; mov.u32 b, {b}; {first} {second} r2, 0, 0;"
+                )),
+                expected,
+                "{first} {second} of {a}, {b}"
+            );
+        }
+    }
+    for (a, b) in operands {
+        let code = format!(
+            "mov.u32 a, {a}; mov.u32 b, {b}; sub.cc.u32 r1, a, b; subc.cc.u32 r1, a, 0; addc.u32 r2, 0, 0;"
+        );
+        assert_eq!(carry(&code).1, 1);
+    }
+    assert_eq!(
+        run(ptx!("addcc_subc"), "k", 1, LaunchOptions::default()).expect("runs")[0],
+        ALL
+    );
+}
+
+/// Runs code on one thread; gives `r1` and `r2`.
+fn carry(code: &str) -> (u32, u32) {
+    let text = format!(
+        ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 out)\n{{\n\
+         .reg .b32 a, b, r<3>; .reg .b64 d;\n{code}\nld.param.u64 d, [out];\n\
+         st.global.u32 [d], r1; st.global.u32 [d + 4], r2;\nret;\n}}"
+    );
+    let words = run(&text, "k", 1, LaunchOptions::default()).expect("runs");
+    (words[0], words[1])
+}

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::super::integer::{
     Integer, add_carry_u32, add_carry_u64, dp2a, dp4a, each_half, mul24_hi_s32, mul24_hi_u32,
-    mul24_lo_s32, mul24_lo_u32, sub_borrow_u32, sub_borrow_u64,
+    mul24_lo_s32, mul24_lo_u32, sub_carry_u32, sub_carry_u64,
 };
 use super::patterns;
 
@@ -53,18 +53,20 @@ fn the_most_negative_number() {
 
 proptest! {
     #[test]
-    fn carries_and_borrows(a in patterns(), b in patterns(), carry: bool) {
+    fn carries(a in patterns(), b in patterns(), carry: bool) {
         let (x, y, k) = (i128::from(a), i128::from(b), i128::from(carry));
         let (sum, out) = add_carry_u64(a, b, carry);
         prop_assert_eq!(i128::from(sum) + (i128::from(out) << 64), x + y + k);
-        let (difference, out) = sub_borrow_u64(a, b, carry);
-        prop_assert_eq!(i128::from(difference) - (i128::from(out) << 64), x - y - k);
+        // A carry in is nothing borrowed, and so is a carry out.
+        let (difference, out) = sub_carry_u64(a, b, carry);
+        prop_assert_eq!(i128::from(difference) - (i128::from(!out) << 64), x - y - (1 - k));
         let (a, b) = (a as u32, b as u32);
         let (x, y, k) = (i64::from(a), i64::from(b), i64::from(carry));
         let (sum, out) = add_carry_u32(a, b, carry);
         prop_assert_eq!(i64::from(sum) + (i64::from(out) << 32), x + y + k);
-        let (difference, out) = sub_borrow_u32(a, b, carry);
-        prop_assert_eq!(i64::from(difference) - (i64::from(out) << 32), x - y - k);
+        // A carry in is nothing borrowed, and so is a carry out.
+        let (difference, out) = sub_carry_u32(a, b, carry);
+        prop_assert_eq!(i64::from(difference) - (i64::from(!out) << 32), x - y - (1 - k));
     }
 
     #[test]
