@@ -8,6 +8,8 @@
 
 use std::fmt;
 
+pub use crate::excerpt::ParseError;
+
 /// One PTX source file.
 #[derive(Clone, Debug, Default)]
 pub struct Module {
@@ -302,6 +304,8 @@ pub struct Instruction {
     pub operands: Vec<Operand>,
     /// Line in the PTX text, from 1.
     pub line: u32,
+    /// Where the opcode stands in the PTX text, in bytes from its start.
+    pub offset: u32,
     /// Source place in force, where the PTX has line tables.
     pub loc: Option<SourceLoc>,
 }
@@ -469,18 +473,6 @@ impl Module {
             .find(|(i, _)| *i == index)
             .map(|(_, path)| path.as_str())
     }
-}
-
-/// Why PTX text could not be read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("PTX line {line}, column {column}: {message}")]
-pub struct ParseError {
-    /// Line, from 1.
-    pub line: u32,
-    /// Column, from 1.
-    pub column: u32,
-    /// What was wrong, and what was expected.
-    pub message: String,
 }
 
 impl fmt::Display for Type {

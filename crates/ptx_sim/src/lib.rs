@@ -4,7 +4,7 @@
 //!
 //! In reading order:
 //!
-//! - [`parse`] and [`ir`]: text to instructions;
+//! - `suggest`, `excerpt`, [`parse`] and [`ir`]: text to instructions, and errors that quote it;
 //! - `program`, `decode`: instructions to what the interpreter runs;
 //! - `lanes`, `registers`: one operation on 32 lanes;
 //! - `memory`: spaces, bounds, alignment;
@@ -28,6 +28,7 @@ mod copies;
 mod decode;
 mod device;
 pub mod diagnostics;
+mod excerpt;
 pub mod ir;
 mod lanes;
 mod launch;
@@ -41,6 +42,7 @@ mod registers;
 mod report;
 mod step;
 mod stop;
+mod suggest;
 mod warp;
 
 pub use buffer::Buffer;

@@ -59,19 +59,28 @@ pub struct UnsupportedInstruction<'a> {
     pub ptx_line: u32,
     /// The opcode as written.
     pub opcode: &'a str,
-    /// What about it is not known.
+    /// Column in that line of what is not supported, from 1.
+    pub ptx_column: u32,
+    /// What about it is not supported, and what to do instead if that is known.
     pub reason: &'a str,
+    /// The line, with a mark under the place.
+    pub excerpt: &'a str,
+    /// Whether it is PTX for certain; if not, it may be mistyped or newer than the
+    /// simulator.
+    pub is_known: bool,
 }
 
 impl Module {
-    /// Parses and decodes PTX text. Instructions that the simulator does not
-    /// know are no error until they are executed.
+    /// Parses and decodes PTX text. Instructions that are PTX and not simulated, or
+    /// not known, are no error until they are executed: see
+    /// [`unsupported`](Self::unsupported).
     ///
     /// # Errors
-    /// The first place that is not PTX.
+    /// What is not PTX: where the text cannot be read, the first such place; where it
+    /// can, up to 20 instructions and declarations that ptxas would refuse as well.
     pub fn parse(source: &str) -> Result<Self, ir::ParseError> {
         let ir = crate::parse::parse(source)?;
-        let program = decode::decode(&ir);
+        let program = decode::decode(&ir, source)?;
         let plans = ir.functions.iter().map(|_| OnceLock::new()).collect();
         Ok(Self {
             inner: Arc::new(Inner { ir, program, plans }),
@@ -127,7 +136,10 @@ impl Module {
                         function: &text.name,
                         ptx_line: body.get(insn.ptx as usize).map_or(text.line, |i| i.line),
                         opcode: &unsupported.opcode,
+                        ptx_column: unsupported.column,
                         reason: &unsupported.reason,
+                        excerpt: &unsupported.excerpt,
+                        is_known: unsupported.is_known,
                     });
                 }
             }

@@ -42,6 +42,9 @@ impl Stop {
         Self::Unsupported(Box::new(Unsupported {
             opcode: opcode.to_owned(),
             reason: reason.into(),
+            is_known: true,
+            column: 0,
+            excerpt: String::new(),
         }))
     }
 

@@ -31,6 +31,7 @@ impl LaunchContext<'_> {
             Stop::Unsupported(what) => LaunchError::Unsupported {
                 opcode: what.opcode,
                 reason: what.reason,
+                excerpt: what.excerpt,
                 place: Box::new(place),
             },
             Stop::Internal(bug) => LaunchError::Internal {

@@ -2,19 +2,25 @@
 //!
 //! What an instruction means is in the files of its kind; each adds methods.
 
-use crate::ir::{FuncId, Function, Module, VarId};
+use crate::excerpt::{Excerpt, ParseError};
+use crate::ir::{FuncId, Function, Instruction, Module, Operand, VarId};
 use crate::lanes::{LaneFn, LaneOp, PREDICATE, unary};
 use crate::program::{Guard, Insn, Op, Slot, Unsupported};
 
 use super::frame::FrameBuilder;
+use super::isa::{modifiers, opcodes};
 use super::liveness::RegisterSet;
+use super::refusal::{Class, Refusal};
 use super::verify;
+use crate::parse::part;
 
 /// What cannot be decoded, and why.
 pub(crate) type Decoded<T> = Result<T, String>;
 
 /// A function while it is decoded.
 pub(crate) struct Decoder<'a> {
+    /// The PTX text, for messages.
+    pub source: &'a str,
     pub module: &'a Module,
     pub function: &'a Function,
     pub frame: FrameBuilder<'a>,
@@ -37,6 +43,11 @@ pub(crate) struct Decoder<'a> {
     /// What is wrong with an operand of the instruction in hand, which a decoder
     /// overlooked.
     pub mismatch: Option<String>,
+    /// The last operand that an instruction cannot have, known by where it lies. It is
+    /// only compared.
+    pub culprit: Option<*const Operand>,
+    /// What is not PTX.
+    pub errors: Vec<ParseError>,
 }
 
 impl Decoder<'_> {
@@ -101,12 +112,45 @@ impl Decoder<'_> {
         self.lanes(run, d, &[a]);
     }
 
-    /// Adds an operation that reports the instruction in hand.
-    pub fn unsupported(&mut self, opcode: &str, reason: String) {
+    /// Remembers which operand is at fault, for the message.
+    pub fn blame(&mut self, operand: &Operand) {
+        self.culprit = Some(operand);
+    }
+
+    /// An instruction that could not be decoded: an error of the module, or an
+    /// operation that reports it.
+    pub fn refuse(&mut self, instruction: &Instruction, refusal: Refusal) {
+        let part = refusal.part(&instruction.operands);
+        let place = part::place(self.source, instruction.offset as usize, &part);
+        if refusal.class == Class::Invalid {
+            let error = ParseError::new(self.source, place, refusal.reason);
+            self.errors.push(error);
+            return;
+        }
         // Also where it is the guard that does not fit.
         let fits = |guard: &Guard| self.frame.holds(guard.slot, PREDICATE);
         self.guard = self.guard.filter(fits);
-        let opcode = opcode.to_owned();
-        self.emit(Op::Unsupported(Box::new(Unsupported { opcode, reason })));
+        let excerpt = Excerpt::new(self.source, place);
+        self.emit(Op::Unsupported(Box::new(Unsupported {
+            opcode: instruction.opcode.clone(),
+            reason: refusal.reason,
+            is_known: refusal.class == Class::Unsupported,
+            column: excerpt.column,
+            excerpt: excerpt.text,
+        })));
+    }
+
+    /// Refuses an instruction that a decoder could not make sense of.
+    pub fn give_up(&mut self, instruction: &Instruction, reason: String) {
+        let opcode = &instruction.opcode;
+        let culprit = self.culprit.take();
+        let refusal = opcodes::unknown(opcode, self.module.version)
+            .or_else(|| modifiers::unknown(opcode))
+            .or_else(|| opcodes::instead(opcode).map(Refusal::unsupported))
+            .unwrap_or_else(|| match culprit {
+                Some(operand) => Refusal::unsupported(reason).at(operand),
+                None => Refusal::unsupported(reason),
+            });
+        self.refuse(instruction, refusal);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::excerpt::ParseError;
 use crate::ir::{FuncId, Function as IrFunction, Instruction, Module, Operand, Symbol, Type};
 use crate::program::{
     Argument, Barrier, BarrierKind, Block, BlockId, Call, CallTarget, Function, Guard, Init,
@@ -19,10 +20,11 @@ use crate::lanes::PREDICATE;
 
 /// Decodes a function.
 pub(crate) fn decode(
-    module: &Module,
+    (module, source): (&Module, &str),
     id: FuncId,
     function: &IrFunction,
     body: &[Instruction],
+    errors: &mut Vec<ParseError>,
 ) -> Function {
     let mut local_bytes = 0u32;
     let mut place = |size: u32, align: u32| {
@@ -51,6 +53,7 @@ pub(crate) fn decode(
     let frame = FrameBuilder::new(function, &liveness);
     let Liveness { read, at_entry, .. } = liveness;
     let mut decoder = Decoder {
+        source,
         module,
         function,
         frame,
@@ -65,9 +68,12 @@ pub(crate) fn decode(
         read,
         carry: None,
         mismatch: None,
+        culprit: None,
+        errors: Vec::new(),
     };
     let mut blocks = Blocks::find(function, body).build(&mut decoder, body);
     mark_joins(&mut blocks, function.is_entry);
+    errors.append(&mut decoder.errors);
     let zeroed = decoder
         .frame
         .slots_of(|register| at_entry.contains(register));
@@ -248,7 +254,7 @@ impl Blocks {
             (Err(reason), guard) => {
                 decoder.code.truncate(before);
                 decoder.guard = guard;
-                decoder.unsupported(&instruction.opcode, reason);
+                decoder.give_up(instruction, reason);
                 decoder.guard = None;
                 Terminator::Jump(next)
             }

@@ -21,7 +21,7 @@ impl Decoder<'_> {
         let result = result.and(fits);
         if let Err(reason) = result {
             self.code.truncate(first);
-            self.unsupported(&instruction.opcode, reason);
+            self.give_up(instruction, reason);
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! In reading order: `opcode` takes mnemonics apart, `frame` lays out
 //! registers, `decoder` holds what has been decoded, `operand` and `modifiers` read
-//! what instructions have in common; one file for each kind of instruction gives it
+//! what instructions have in common, `refusal` says why one cannot be decoded and `isa` what else PTX has; one file for each kind of instruction gives it
 //! its meaning, and `instruction` picks the one. `function` builds blocks, `cfg` finds
 //! where they meet. `layout` places shared variables. `verify` looks at every operand
 //! of what came out.
@@ -12,10 +12,12 @@ pub(crate) mod decoder;
 pub(crate) mod frame;
 pub(crate) mod function;
 pub(crate) mod instruction;
+pub(crate) mod isa;
 pub(crate) mod layout;
 pub(crate) mod liveness;
 pub(crate) mod opcode;
 pub(crate) mod operand;
+pub(crate) mod refusal;
 
 mod atomic;
 mod bits;
@@ -32,12 +34,17 @@ mod select;
 mod verify;
 mod wmma;
 
+use crate::excerpt::ParseError;
 use crate::ir::{FuncId, Module};
 use crate::program::Program;
 
-/// Decodes a module. Cannot fail: what is not known becomes an instruction
-/// that says so when it is executed.
-pub(crate) fn decode(module: &Module) -> Program {
+/// Decodes a module of this text. What is not known becomes an instruction that says
+/// so when it is executed.
+///
+/// # Errors
+/// What is not PTX.
+pub(crate) fn decode(module: &Module, source: &str) -> Result<Program, ParseError> {
+    let mut errors = Vec::new();
     let mut program = Program {
         functions: Vec::new(),
     };
@@ -46,8 +53,17 @@ pub(crate) fn decode(module: &Module) -> Program {
             program.functions.push(None);
             continue;
         };
-        let function = function::decode(module, FuncId(index as u32), ir_function, body);
+        let function = function::decode(
+            (module, source),
+            FuncId(index as u32),
+            ir_function,
+            body,
+            &mut errors,
+        );
         program.functions.push(Some(function));
     }
-    program
+    match ParseError::together(errors) {
+        None => Ok(program),
+        Some(error) => Err(error),
+    }
 }

@@ -9,6 +9,11 @@ use super::frame::lane_bytes;
 impl Decoder<'_> {
     /// A source of exactly a type's width.
     pub fn source(&mut self, operand: &Operand, ty: Type) -> Decoded<Slot> {
+        let found = self.source_of(operand, ty);
+        found.inspect_err(|_| self.blame(operand))
+    }
+
+    fn source_of(&mut self, operand: &Operand, ty: Type) -> Decoded<Slot> {
         let bytes = lane_bytes(ty);
         match operand {
             Operand::Reg(register) => {
@@ -41,6 +46,11 @@ impl Decoder<'_> {
 
     /// A destination of exactly a type's width.
     pub fn destination(&mut self, operand: &Operand, ty: Type) -> Decoded<Slot> {
+        let found = self.destination_of(operand, ty);
+        found.inspect_err(|_| self.blame(operand))
+    }
+
+    fn destination_of(&mut self, operand: &Operand, ty: Type) -> Decoded<Slot> {
         let bytes = lane_bytes(ty);
         match operand {
             Operand::Reg(register) => {
@@ -65,6 +75,11 @@ impl Decoder<'_> {
 
     /// A register of any width, with its bytes a lane.
     pub fn any_register(&mut self, operand: &Operand) -> Decoded<(Slot, u32)> {
+        let found = self.any_register_of(operand);
+        found.inspect_err(|_| self.blame(operand))
+    }
+
+    fn any_register_of(&mut self, operand: &Operand) -> Decoded<(Slot, u32)> {
         match operand {
             Operand::Reg(register) => {
                 let bytes = lane_bytes(self.frame.type_of(*register));
@@ -82,6 +97,11 @@ impl Decoder<'_> {
 
     /// A predicate source with its negation.
     pub fn predicate(&mut self, operand: &Operand) -> Decoded<Guard> {
+        let found = self.predicate_of(operand);
+        found.inspect_err(|_| self.blame(operand))
+    }
+
+    fn predicate_of(&mut self, operand: &Operand) -> Decoded<Guard> {
         match operand {
             Operand::Reg(r) if self.frame.type_of(*r) == Type::Pred => Ok(Guard {
                 slot: self.frame.register(*r),
@@ -191,6 +211,11 @@ impl Decoder<'_> {
 
     /// An address, and the space that it lies in if its base tells.
     pub fn address(&mut self, operand: &Operand, space: Space) -> Decoded<(AddressOperand, Space)> {
+        let found = self.address_of(operand, space);
+        found.inspect_err(|_| self.blame(operand))
+    }
+
+    fn address_of(&mut self, operand: &Operand, space: Space) -> Decoded<(AddressOperand, Space)> {
         let Operand::Address(Address { base, offset }) = operand else {
             return Err(format!(
                 "{} stands where an address is needed",

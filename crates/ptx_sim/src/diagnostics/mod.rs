@@ -33,12 +33,18 @@ pub enum LaunchError {
     #[error("{0}")]
     OutOfFuel(Box<OutOfFuel>),
     /// An instruction that the simulator does not know was executed.
-    #[error("unsupported instruction `{opcode}` ({reason})\n  {place}")]
+    #[error(
+        "unsupported instruction `{opcode}` ({reason})\n  {place}{}{excerpt}",
+        if excerpt.is_empty() { "" } else { "\n" }
+    )]
     Unsupported {
         /// The opcode as written.
         opcode: String,
         /// What about it is not supported.
         reason: String,
+        /// Its line in the PTX text, with a mark under what is not supported; empty
+        /// where that showed only when it ran.
+        excerpt: String,
         /// Where it stands.
         place: Box<Place>,
     },

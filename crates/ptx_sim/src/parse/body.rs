@@ -203,6 +203,7 @@ impl<'a> Parser<'a> {
             guard,
             operands,
             line: first.at.line,
+            offset: first.at.offset as u32,
             loc: body.loc,
         });
         Ok(())

@@ -110,16 +110,26 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// An error at `at`, with the column worked out from the text.
-    pub fn error(&self, at: Position, message: impl Into<String>) -> ParseError {
-        let before = self.source.get(..at.offset).unwrap_or(self.source);
-        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        let column = before[line_start..].chars().count() + 1;
-        ParseError {
-            line: at.line,
-            column: u32::try_from(column).unwrap_or(u32::MAX),
-            message: message.into(),
+    /// The tokens from a place inside the text on.
+    pub fn from_offset(source: &'a str, offset: usize) -> Self {
+        Self {
+            source,
+            offset: offset.min(source.len()),
+            line: 1,
         }
+    }
+
+    /// An error at the token that starts at `at`.
+    pub fn error(&self, at: Position, message: impl Into<String>) -> ParseError {
+        let rest = self.source.as_bytes().get(at.offset..).unwrap_or(&[]);
+        let is_name = |byte: &u8| is_word_byte(*byte) || matches!(byte, b'.' | b':' | b'%');
+        let length = match rest.first() {
+            Some(first) if is_name(first) && *first != b':' => {
+                rest.iter().skip(1).take_while(|byte| is_name(byte)).count() + 1
+            }
+            first => usize::from(first.is_some()),
+        };
+        ParseError::new(self.source, at.offset..at.offset + length, message)
     }
 
     /// The text from `start` up to the current place.

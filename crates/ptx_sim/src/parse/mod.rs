@@ -14,7 +14,8 @@
 //! - `variables`, `initialisers`: storage and its first contents;
 //! - `functions`: headers of entries and device functions;
 //! - `body`: statements;
-//! - `operands`: what stands behind an opcode.
+//! - `operands`: what stands behind an opcode;
+//! - `part`: where a part of an instruction stands, for messages.
 //!
 //! Left out, each with an error that names it: 32-bit addresses, parameters
 //! in registers (`.func (.reg .u32 x)`), texture and surface variables, and
@@ -35,6 +36,7 @@ mod initialisers;
 mod lexer;
 mod names;
 mod operands;
+pub(crate) mod part;
 mod pending;
 mod special;
 mod variables;

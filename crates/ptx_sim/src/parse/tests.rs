@@ -36,7 +36,8 @@ fn operands(body: &str) -> Vec<Operand> {
 
 /// The message for a text that is not PTX.
 fn message(text: &str) -> String {
-    parse(text).expect_err("it must be refused").to_string()
+    let error = parse(text).expect_err("it must be refused").to_string();
+    error.lines().next().unwrap_or_default().to_owned()
 }
 
 fn body_message(body: &str) -> String {

@@ -149,10 +149,16 @@ pub(crate) enum Op {
 }
 
 /// An instruction that the decoder could not give a meaning.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Unsupported {
     /// The opcode as written.
     pub opcode: String,
     /// What about it is not supported.
     pub reason: String,
+    /// Whether it is PTX for certain.
+    pub is_known: bool,
+    /// Column of what is not supported in the PTX text, from 1.
+    pub column: u32,
+    /// Its line, with a mark.
+    pub excerpt: String,
 }

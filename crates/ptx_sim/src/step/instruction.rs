@@ -55,6 +55,6 @@ pub(super) fn carry_out<O: Observer>(
         }
         Op::Matrix(op) => matrix::matrix(step, op, mask),
         Op::Mbarrier(op) => mbarrier::mbarrier(step, op, mask),
-        Op::Unsupported(what) => Err(Stop::unsupported(&what.opcode, what.reason.clone())),
+        Op::Unsupported(what) => Err(Stop::Unsupported(what.clone())),
     }
 }

@@ -1,0 +1,12 @@
+//! What PTX has, whether it is simulated or not: for messages about what is not.
+
+pub(crate) mod modifiers;
+pub(crate) mod opcodes;
+
+/// The newest PTX version whose instructions are all listed here.
+const NEWEST: (u32, u32) = (8, 8);
+
+/// Whether a text of a PTX version can hold something that is not listed.
+pub(crate) fn is_newer(version: (u32, u32)) -> bool {
+    version > NEWEST
+}
