@@ -6,7 +6,7 @@
 //! four bytes each, share lines.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
 use super::liveness::{Interval, Liveness};
 use crate::ir::{Function, RegId, Type};
@@ -28,6 +28,8 @@ pub(crate) struct FrameBuilder<'a> {
     registers: Vec<Option<Slot>>,
     /// Values to put in place.
     pub inits: Vec<(Slot, Init)>,
+    /// Their slots.
+    values: HashMap<Init, Slot>,
     /// Temporaries of the instruction in hand: slots and their sizes.
     in_hand: Vec<(Slot, u32)>,
     /// Those of earlier ones, by size.
@@ -112,6 +114,7 @@ impl<'a> FrameBuilder<'a> {
             function,
             registers: share(function, &liveness.intervals, &mut space),
             inits: Vec::new(),
+            values: HashMap::new(),
             in_hand: Vec::new(),
             spare: BTreeMap::new(),
             space,
@@ -172,12 +175,13 @@ impl<'a> FrameBuilder<'a> {
         if !is_predicate && !matches!(init.bytes(), 2 | 4 | 8 | 16) {
             return NOWHERE;
         }
-        if let Some((slot, _)) = self.inits.iter().find(|(_, known)| *known == init) {
-            return *slot;
+        if let Some(&slot) = self.values.get(&init) {
+            return slot;
         }
         let slot = self.permanent(init.bytes());
         if slot != NOWHERE {
             self.inits.push((slot, init));
+            self.values.insert(init, slot);
         }
         slot
     }

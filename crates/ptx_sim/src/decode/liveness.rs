@@ -67,61 +67,72 @@ struct Stretch {
     first: u32,
     /// Behind the last.
     end: u32,
-    /// Where lanes go from there, by the instruction that a stretch starts at.
-    next: Vec<u32>,
-    /// Read before they are written in it.
-    used: RegisterSet,
-    /// Written for certain.
-    written: RegisterSet,
-    live_in: RegisterSet,
-    live_out: RegisterSet,
+    /// The stretches where lanes go from there.
+    next: Vec<usize>,
 }
 
 impl Liveness {
     /// Of a function.
     pub fn of(function: &Function, body: &[Instruction]) -> Self {
         let n_registers = function.registers.len();
-        let mut read = RegisterSet::empty(n_registers);
-        let mut intervals: Vec<Option<Interval>> = vec![None; n_registers];
-        let mut extend = |register: RegId, to: u32| {
-            let interval = intervals[register.0 as usize].get_or_insert(Interval {
-                first: to,
-                last: to,
-            });
-            interval.first = interval.first.min(to);
-            interval.last = interval.last.max(to);
+        let mut known = Self {
+            read: RegisterSet::empty(n_registers),
+            at_entry: RegisterSet::empty(n_registers),
+            intervals: vec![None; n_registers],
         };
         for (i, instruction) in (0..).zip(body) {
             visit(instruction, |register, is_write| {
-                extend(register, i);
+                known.extend(register, i);
                 if !is_write {
-                    read.insert(register);
+                    known.read.insert(register);
                 }
             });
         }
-        let mut stretches = stretches(function, body);
-        settle(&mut stretches);
-        for stretch in &stretches {
-            for register in stretch.live_in.members() {
-                extend(register, stretch.first);
+        let stretches = stretches(function, body);
+        let shared = Shared::of(n_registers, &stretches, body);
+        let Some(flow) = Flow::of(&shared, &stretches, body) else {
+            for &register in &shared.registers {
+                known.extend(register, 0);
+                known.extend(register, body.len() as u32 - 1);
+                known.at_entry.insert(register);
             }
-            for register in stretch.live_out.members() {
-                extend(register, stretch.end - 1);
-            }
-        }
-        let at_entry = match stretches.first() {
-            Some(entry) => entry.live_in.clone(),
-            None => RegisterSet::empty(n_registers),
+            return known;
         };
-        Self {
-            read,
-            at_entry,
-            intervals,
+        for (i, stretch) in stretches.iter().enumerate() {
+            for register in shared.members(&flow.live_in[i]) {
+                known.extend(register, stretch.first);
+                if i == 0 {
+                    known.at_entry.insert(register);
+                }
+            }
+            for register in shared.members(&flow.live_out(i, &stretches)) {
+                known.extend(register, stretch.end - 1);
+            }
         }
+        known
+    }
+
+    /// A register is in use at an instruction.
+    fn extend(&mut self, register: RegId, at: u32) {
+        let interval = self.intervals[register.0 as usize].get_or_insert(Interval {
+            first: at,
+            last: at,
+        });
+        interval.first = interval.first.min(at);
+        interval.last = interval.last.max(at);
     }
 }
 
-/// A function's stretches, in order; liveness not yet known.
+/// Room that liveness may take: stretches times words of a set of registers. In a
+/// function that needs more, the registers that several stretches share count as in use
+/// throughout, so that decoding takes time in proportion to a function's length; running
+/// it takes more memory then.
+const MOST_WORDS: usize = 1 << 22;
+/// How often every stretch may be looked at, in all of that room. Compilers' code needs
+/// as often as its loops are deep.
+const MOST_ROUNDS: usize = 16;
+
+/// A function's stretches, in order.
 fn stretches(function: &Function, body: &[Instruction]) -> Vec<Stretch> {
     let n = body.len() as u32;
     let mut is_start = vec![false; body.len() + 1];
@@ -130,33 +141,17 @@ fn stretches(function: &Function, body: &[Instruction]) -> Vec<Stretch> {
         is_start[label.target.min(n) as usize] = true;
     }
     for (i, instruction) in body.iter().enumerate() {
-        if !targets(function, instruction).is_empty() || ends_way(instruction) {
+        if ends_way(instruction) || !targets(function, instruction).is_empty() {
             is_start[i + 1] = true;
         }
     }
     let starts: Vec<u32> = (0..n).filter(|&i| is_start[i as usize]).collect();
     let ends = starts.iter().skip(1).copied().chain([n]);
-    let n_registers = function.registers.len();
+    let stretch_at = |target: u32| starts.partition_point(|&first| first < target);
     starts
         .iter()
         .zip(ends)
         .map(|(&first, end)| {
-            let mut used = RegisterSet::empty(n_registers);
-            let mut written = RegisterSet::empty(n_registers);
-            for instruction in &body[first as usize..end as usize] {
-                visit(instruction, |register, is_write| {
-                    if !is_write && !written.contains(register) {
-                        used.insert(register);
-                    }
-                });
-                if instruction.guard.is_none() {
-                    visit(instruction, |register, is_write| {
-                        if is_write {
-                            written.insert(register);
-                        }
-                    });
-                }
-            }
             let last = &body[end as usize - 1];
             let mut next = targets(function, last);
             if !ends_way(last) || last.guard.is_some() {
@@ -166,43 +161,138 @@ fn stretches(function: &Function, body: &[Instruction]) -> Vec<Stretch> {
             Stretch {
                 first,
                 end,
-                next,
-                used,
-                written,
-                live_in: RegisterSet::empty(n_registers),
-                live_out: RegisterSet::empty(n_registers),
+                next: next.into_iter().map(stretch_at).collect(),
             }
         })
         .collect()
 }
 
-/// Works out what is live, from the end to the start until nothing changes.
-fn settle(stretches: &mut [Stretch]) {
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for i in (0..stretches.len()).rev() {
-            let mut live_out = stretches[i].live_out.clone();
-            for &next in &stretches[i].next {
-                let at = stretches.partition_point(|other| other.first < next);
-                for (mine, theirs) in live_out.0.iter_mut().zip(&stretches[at].live_in.0) {
-                    *mine |= theirs;
+/// Calls `f` with the stretches' registers: the stretch, the register, and whether it is
+/// written for certain or read before that.
+fn exposed(
+    n_registers: usize,
+    stretches: &[Stretch],
+    body: &[Instruction],
+    mut f: impl FnMut(usize, RegId, bool),
+) {
+    // The stretch in which a register was last written for certain.
+    let mut written = vec![usize::MAX; n_registers];
+    for (i, stretch) in stretches.iter().enumerate() {
+        for instruction in &body[stretch.first as usize..stretch.end as usize] {
+            visit(instruction, |register, is_write| {
+                if !is_write && written[register.0 as usize] != i {
+                    f(i, register, false);
                 }
+            });
+            if instruction.guard.is_none() {
+                visit(instruction, |register, is_write| {
+                    if is_write {
+                        written[register.0 as usize] = i;
+                        f(i, register, true);
+                    }
+                });
             }
-            let stretch = &mut stretches[i];
-            let live_in = RegisterSet(
-                live_out
-                    .0
-                    .iter()
-                    .zip(&stretch.written.0)
-                    .zip(&stretch.used.0)
-                    .map(|((out, written), used)| out & !written | used)
-                    .collect(),
-            );
-            changed |= live_in != stretch.live_in;
-            stretch.live_in = live_in;
-            stretch.live_out = live_out;
         }
+    }
+}
+
+/// The registers that some stretch reads before it writes them: all others are in use
+/// in single stretches only.
+struct Shared {
+    registers: Vec<RegId>,
+    /// By register, its place in `registers`.
+    places: Vec<Option<u32>>,
+}
+
+impl Shared {
+    fn of(n_registers: usize, stretches: &[Stretch], body: &[Instruction]) -> Self {
+        let mut shared = Self {
+            registers: Vec::new(),
+            places: vec![None; n_registers],
+        };
+        exposed(n_registers, stretches, body, |_, register, is_write| {
+            let place = &mut shared.places[register.0 as usize];
+            if !is_write && place.is_none() {
+                *place = Some(shared.registers.len() as u32);
+                shared.registers.push(register);
+            }
+        });
+        shared
+    }
+
+    fn members<'a>(&'a self, set: &'a RegisterSet) -> impl Iterator<Item = RegId> + 'a {
+        let places = set.members();
+        places.map(|place| self.registers[place.0 as usize])
+    }
+}
+
+/// What is live where stretches begin, as sets of places in [`Shared::registers`].
+struct Flow {
+    live_in: Vec<RegisterSet>,
+}
+
+impl Flow {
+    /// `None` if that is too much work.
+    fn of(shared: &Shared, stretches: &[Stretch], body: &[Instruction]) -> Option<Self> {
+        let n_words = shared.registers.len().div_ceil(64) * stretches.len();
+        if n_words > MOST_WORDS {
+            return None;
+        }
+        let empty = RegisterSet::empty(shared.registers.len());
+        let (mut used, mut written) = (
+            vec![empty.clone(); stretches.len()],
+            vec![empty.clone(); stretches.len()],
+        );
+        exposed(
+            shared.places.len(),
+            stretches,
+            body,
+            |stretch, register, is_write| {
+                if let Some(place) = shared.places[register.0 as usize] {
+                    let sets = if is_write { &mut written } else { &mut used };
+                    sets[stretch].insert(RegId(place));
+                }
+            },
+        );
+        let mut flow = Self {
+            live_in: vec![empty; stretches.len()],
+        };
+        let n_rounds = MOST_ROUNDS * MOST_WORDS / n_words.max(1);
+        (0..n_rounds)
+            .any(|_| !flow.settle(stretches, &used, &written))
+            .then_some(flow)
+    }
+
+    /// Works out what is live, from the end to the start. Gives whether it is more than
+    /// was known.
+    fn settle(
+        &mut self,
+        stretches: &[Stretch],
+        used: &[RegisterSet],
+        written: &[RegisterSet],
+    ) -> bool {
+        let mut changed = false;
+        for i in (0..stretches.len()).rev() {
+            let mut live = self.live_out(i, stretches);
+            let sets = live.0.iter_mut().zip(&written[i].0).zip(&used[i].0);
+            for ((live, written), used) in sets {
+                *live = *live & !written | used;
+            }
+            changed |= live != self.live_in[i];
+            self.live_in[i] = live;
+        }
+        changed
+    }
+
+    /// What is live where a stretch ends.
+    fn live_out(&self, stretch: usize, stretches: &[Stretch]) -> RegisterSet {
+        let mut live = RegisterSet(vec![0; self.live_in[stretch].0.len()]);
+        for &next in &stretches[stretch].next {
+            for (mine, theirs) in live.0.iter_mut().zip(&self.live_in[next].0) {
+                *mine |= theirs;
+            }
+        }
+        live
     }
 }
 

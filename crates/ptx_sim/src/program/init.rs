@@ -3,7 +3,7 @@
 use crate::ir::{FuncId, Special, VarId};
 
 /// A value that a slot has before the first instruction.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Init {
     /// The same bits in every lane; predicates hold all lanes in 4 bytes.
     Constant { bits: u64, bytes: u32 },
