@@ -7,11 +7,15 @@ use super::decoder::{Decoded, Decoder};
 use super::modifiers::take_scope;
 use super::opcode::Opcode;
 use super::operand::one;
+use super::signature;
 
 impl Decoder<'_> {
     /// Decodes an instruction that is not control flow. One that cannot be
     /// decoded becomes one that reports so.
     pub fn instruction(&mut self, instruction: &Instruction) {
+        if let Err(refusal) = signature::check(self.function, instruction) {
+            return self.refuse(instruction, refusal);
+        }
         let first = self.code.len();
         let mut op = Opcode::new(&instruction.opcode);
         let result = self

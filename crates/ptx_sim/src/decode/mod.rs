@@ -2,7 +2,7 @@
 //!
 //! In reading order: `opcode` takes mnemonics apart, `frame` lays out
 //! registers, `decoder` holds what has been decoded, `operand` and `modifiers` read
-//! what instructions have in common, `refusal` says why one cannot be decoded and `isa` what else PTX has; one file for each kind of instruction gives it
+//! what instructions have in common, `refusal` says why one cannot be decoded and `isa` what else PTX has, `signature` finds what is not PTX; one file for each kind of instruction gives it
 //! its meaning, and `instruction` picks the one. `function` builds blocks, `cfg` finds
 //! where they meet. `layout` places shared variables. `verify` looks at every operand
 //! of what came out.
@@ -32,6 +32,7 @@ mod modifiers;
 mod moves;
 mod select;
 mod verify;
+mod signature;
 mod wmma;
 
 use crate::excerpt::ParseError;

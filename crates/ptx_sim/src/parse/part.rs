@@ -18,6 +18,8 @@ pub(crate) enum Part {
     Modifier(String),
     /// An operand by its number, and the element of it by its numbers.
     Operand(Vec<usize>),
+    /// The `;`, where something is missing.
+    End,
 }
 
 /// The bytes of a part of the instruction at `offset`; of the whole opcode where
@@ -38,6 +40,7 @@ pub(crate) fn place(source: &str, offset: usize, part: &Part) -> Range<usize> {
             .find(|token| token.text.strip_prefix('.') == Some(name))
             .map(range),
         Part::Operand(path) => operand(operands, path),
+        Part::End => tokens.last().map(range),
     };
     found.or_else(|| span(opcode)).unwrap_or(offset..offset + 1)
 }
@@ -130,5 +133,6 @@ mod tests {
         assert_eq!(part(text, &Part::Modifier("load".into())), ".load");
         assert_eq!(part(text, &Part::Opcode), "wmma.load.a.sync");
         assert_eq!(part(text, &Part::Mnemonic), "wmma");
+        assert_eq!(part(text, &Part::End), ";");
     }
 }
