@@ -157,6 +157,8 @@ pub struct Variable {
     pub scope: Option<FuncId>,
     /// Line of the declaration in the PTX text, from 1.
     pub line: u32,
+    /// For an array, the type of its elements.
+    pub array_element: Option<Type>,
 }
 
 /// The `n_bytes` bytes at `offset` of an initialiser hold the address of
@@ -196,6 +198,9 @@ pub struct Param {
     pub align: u32,
     /// Offset in the function's parameter block, in bytes.
     pub offset: u32,
+    /// Declared as a register: the body begins by loading a parameter, and stores a
+    /// return value before it returns.
+    pub in_register: bool,
 }
 
 /// A variable that lives as long as a call: `.local` storage, or a `.param`
@@ -210,6 +215,8 @@ pub struct Local {
     pub size_bytes: u32,
     /// Alignment in bytes.
     pub align: u32,
+    /// For an array, the type of its elements.
+    pub array_element: Option<Type>,
 }
 
 /// Launch limits that a kernel declares.
@@ -308,6 +315,9 @@ pub struct Instruction {
     pub offset: u32,
     /// Source place in force, where the PTX has line tables.
     pub loc: Option<SourceLoc>,
+    /// For a vector load, the bytes that matter, a bit each
+    /// (`.pragma "used_bytes_mask …"`); the others may not be there.
+    pub used_bytes: Option<u64>,
 }
 
 /// The predicate that guards an instruction.
@@ -353,6 +363,14 @@ pub enum Operand {
         /// `generic(NAME)`
         generic: bool,
     },
+    /// `NAME[3]`, an element of an array: its address as a value, or what an access goes
+    /// to, which then needs no brackets around it.
+    Element {
+        /// The array.
+        base: Symbol,
+        /// The element's place in it, in bytes.
+        offset: i64,
+    },
     /// A branch target.
     Label(LabelId),
     /// A `.branchtargets` list.
@@ -383,7 +401,7 @@ pub struct Address {
 }
 
 /// The base of an address.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AddressBase {
     /// A register of 32 or 64 bits.
     Reg(RegId),

@@ -1,7 +1,7 @@
 //! Shuffles, votes, matches, reductions.
 
 use crate::ir::{Operand, Type};
-use crate::program::{Collective, CollectiveKind, Op, Reduction, Shuffle, ShuffleMode};
+use crate::program::{Collective, CollectiveKind, Op, Reduction, Shuffle, ShuffleMode, Slot};
 
 use super::decoder::{Decoded, Decoder};
 use super::opcode::Opcode;
@@ -23,11 +23,15 @@ impl Decoder<'_> {
             })
             .ok_or("no mode given")?;
         op.take_type();
-        if !has_mask {
-            return Err("shuffles without .sync are not supported".to_owned());
-        }
-        let [d, a, b, c, members] = operands else {
-            return Err("shfl.sync takes five operands".to_owned());
+        let ([d, a, b, c], members) = match operands {
+            [d, a, b, c, members] if has_mask => ([d, a, b, c], Some(members)),
+            [d, a, b, c] if !has_mask => ([d, a, b, c], None),
+            _ if has_mask => return Err("shfl.sync takes five operands".to_owned()),
+            _ => return Err("shfl without .sync takes four operands".to_owned()),
+        };
+        let members = match members {
+            Some(members) => self.source(members, Type::B32)?,
+            None => self.active_members("shfl")?,
         };
         let (d, in_range) = match d {
             Operand::Pair(d, p) => (&**d, Some(&**p)),
@@ -38,7 +42,7 @@ impl Decoder<'_> {
             a: self.source(a, Type::B32)?,
             b: self.source(b, Type::B32)?,
             c: self.source(c, Type::B32)?,
-            members: self.source(members, Type::B32)?,
+            members,
             d: self.optional_destination(d, Type::B32)?,
             in_range: match in_range {
                 Some(p) => self.optional_destination(p, Type::Pred)?,
@@ -59,8 +63,9 @@ impl Decoder<'_> {
             let d = Some(self.destination(d, Type::B32)?);
             return self.collective_op(CollectiveKind::ActiveMask, d, None, None, 0, None);
         }
-        if !op.take("sync") {
-            return Err("without .sync this is not supported".to_owned());
+        let has_mask = op.take("sync");
+        if !has_mask && op.name != "vote" {
+            return Err(format!("{} is not there without .sync", op.name));
         }
         let (d, rest) = operands.split_first().ok_or("operands are missing")?;
         let (d, p) = match d {
@@ -68,15 +73,43 @@ impl Decoder<'_> {
             d => (d, None),
         };
         match op.name {
-            "vote" => self.vote(op, d, rest),
+            "vote" => self.vote(op, d, rest, has_mask),
             "match" => self.match_values(op, d, p, rest),
             "redux" => self.reduce(op, d, rest),
             _ => self.elect(d, p, rest),
         }
     }
 
-    /// `vote.sync`
-    fn vote(&mut self, op: &mut Opcode<'_>, d: &Operand, rest: &[Operand]) -> Decoded<()> {
+    /// Whether lanes may take part in an instruction without naming them, by being
+    /// active: up to PTX 6.3, or before sm_70.
+    fn check_without_sync(&self, name: &str) -> Decoded<()> {
+        let digits = self.module.target.trim_start_matches("sm_");
+        let digits = digits.trim_end_matches(|c: char| !c.is_ascii_digit());
+        let is_old_target = digits.parse::<u32>().is_ok_and(|target| target < 70);
+        if is_old_target || self.module.version < (6, 4) {
+            return Ok(());
+        }
+        Err(format!(
+            "{name} without .sync is not there on sm_70 and later from PTX 6.4 on"
+        ))
+    }
+
+    /// The active lanes as the members of an instruction without `.sync`.
+    fn active_members(&mut self, name: &str) -> Decoded<Slot> {
+        self.check_without_sync(name)?;
+        let d = self.frame.temporary(4);
+        self.collective_op(CollectiveKind::ActiveMask, Some(d), None, None, 0, None)?;
+        Ok(d)
+    }
+
+    /// `vote.sync`, and `vote` without a mask.
+    fn vote(
+        &mut self,
+        op: &mut Opcode<'_>,
+        d: &Operand,
+        rest: &[Operand],
+        has_mask: bool,
+    ) -> Decoded<()> {
         let kind = op
             .take_if(|part| {
                 Some(match part {
@@ -89,13 +122,22 @@ impl Decoder<'_> {
             })
             .ok_or("no mode given")?;
         let ty = op.ty()?;
-        let [a, members] = rest else {
-            return Err("vote takes three operands".to_owned());
+        let (a, members) = match rest {
+            [a, members] if has_mask => (a, Some(members)),
+            [a] if !has_mask => (a, None),
+            _ if has_mask => return Err("vote.sync takes three operands".to_owned()),
+            _ => return Err("vote without .sync takes two operands".to_owned()),
         };
         let a = self.predicate(a)?;
-        let members = self.source(members, Type::B32)?;
+        let members = match members {
+            Some(members) => Some(self.source(members, Type::B32)?),
+            None => {
+                self.check_without_sync("vote")?;
+                None
+            }
+        };
         let d = self.optional_destination(d, ty)?;
-        self.collective_op(kind, d, None, Some(a.slot), a.flip, Some(members))
+        self.collective_op(kind, d, None, Some(a.slot), a.flip, members)
     }
 
     /// `match.sync`

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::excerpt::ParseError;
-use crate::ir::{FuncId, Function as IrFunction, Instruction, Module, Operand, Symbol, Type};
+use crate::ir::{
+    FuncId, Function as IrFunction, Instruction, Module, Operand, Param, Symbol, Type,
+};
 use crate::program::{
     Argument, Barrier, BarrierKind, Block, BlockId, Call, CallTarget, Function, Guard, Init,
     Terminator,
@@ -14,7 +16,7 @@ use super::decoder::{Decoded, Decoder};
 use super::frame::{FrameBuilder, lane_bytes};
 use super::liveness::Liveness;
 use super::opcode::Opcode;
-use super::operand::kind_of;
+use super::operand::{immediate, kind_of};
 use super::verify;
 use crate::lanes::PREDICATE;
 
@@ -349,10 +351,12 @@ fn call(
         operands.next();
     }
     let mut no_return = false;
+    let mut params: &[Param] = &[];
     let target = match target {
         Operand::Function(id) => {
             decoder.callees.push(*id);
             let callee = &decoder.module.functions[id.0 as usize];
+            params = &callee.params;
             no_return = callee.no_return;
             if callee.body.is_some() {
                 CallTarget::Function(*id)
@@ -366,7 +370,13 @@ fn call(
     };
     let arguments = arguments
         .iter()
-        .map(|a| argument(decoder, a))
+        .enumerate()
+        .map(|(i, a)| match (a, params.get(i)) {
+            (Operand::Int(_) | Operand::F32(_) | Operand::F64(_), Some(param)) => {
+                constant_argument(decoder, a, param.ty)
+            }
+            _ => argument(decoder, a),
+        })
         .collect::<Decoded<Vec<_>>>()?;
     let returns = returns
         .iter()
@@ -379,6 +389,14 @@ fn call(
         returns,
         next,
     })))
+}
+
+/// A number passed to a parameter of this type.
+fn constant_argument(decoder: &mut Decoder<'_>, operand: &Operand, ty: Type) -> Decoded<Argument> {
+    let bits = immediate(operand, ty)?;
+    let bytes = lane_bytes(ty);
+    let slot = decoder.frame.value(Init::Constant { bits, bytes });
+    Ok(Argument::Register { slot, bytes })
 }
 
 /// An argument or return value of a call.

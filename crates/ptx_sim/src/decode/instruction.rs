@@ -18,9 +18,13 @@ impl Decoder<'_> {
         }
         let first = self.code.len();
         let mut op = Opcode::new(&instruction.opcode);
-        let result = self
-            .dispatch(&mut op, &instruction.operands)
-            .and_then(|()| op.finish());
+        let result = match instruction.used_bytes {
+            Some(used) if matches!(op.name, "ld" | "ldu") => {
+                self.load_used(&mut op, &instruction.operands, used)
+            }
+            _ => self.dispatch(&mut op, &instruction.operands),
+        }
+        .and_then(|()| op.finish());
         let fits = self.fits();
         let result = result.and(fits);
         if let Err(reason) = result {

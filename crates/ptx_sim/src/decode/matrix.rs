@@ -1,8 +1,10 @@
 //! `ldmatrix`, `stmatrix`, `mma`, `cp.async`.
 
 use crate::ir::{Operand, Space, Type};
+use crate::lanes::unary;
+use crate::memory::address::SHARED_WINDOW;
 use crate::numeric::mma::{Accumulator, Factor};
-use crate::program::{AsyncCopy, MatrixOp, Multiply, Op, Shape, Slot, TileMove};
+use crate::program::{AddressOperand, AsyncCopy, MatrixOp, Multiply, Op, Shape, Slot, TileMove};
 
 use super::decoder::{Decoded, Decoder};
 use super::modifiers::take_space;
@@ -35,6 +37,22 @@ impl Decoder<'_> {
             .collect()
     }
 
+    /// An address in shared memory, from one there or from a generic one.
+    fn shared_address(&mut self, operand: &Operand, space: Space) -> Decoded<AddressOperand> {
+        let (mut address, space) = self.address(operand, space)?;
+        match space {
+            Space::Shared => {}
+            Space::Generic if address.wide => {
+                let offset = self.frame.temporary(8);
+                let run = unary(|a: u64| a.wrapping_sub(SHARED_WINDOW));
+                self.lanes(run, offset, &[address.slot]);
+                address.slot = offset;
+            }
+            _ => return Err("the matrices lie in shared memory".to_owned()),
+        }
+        Ok(address)
+    }
+
     /// `ldmatrix`, `stmatrix`
     pub fn tile_move(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
         let is_load = op.name == "ldmatrix";
@@ -51,8 +69,9 @@ impl Decoder<'_> {
             })
             .ok_or("no number of matrices given")?;
         let transposed = op.take("trans");
-        if take_space(op)? != Space::Shared {
-            return Err("only addresses in the shared space are supported".to_owned());
+        let space = take_space(op)?;
+        if !matches!(space, Space::Shared | Space::Generic) {
+            return Err("the matrices lie in shared memory".to_owned());
         }
         let [first, second] = operands else {
             return Err("it takes registers and an address".to_owned());
@@ -62,7 +81,7 @@ impl Decoder<'_> {
         } else {
             (second, first)
         };
-        let (address, _) = self.address(address, Space::Shared)?;
+        let address = self.shared_address(address, space)?;
         let registers = if is_load {
             self.fragment_destination(registers, n)?
         } else {

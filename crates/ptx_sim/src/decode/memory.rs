@@ -97,6 +97,65 @@ impl Decoder<'_> {
         Ok(Some(()))
     }
 
+    /// A vector load of which only the bytes of a mask matter: the others may not be
+    /// there, and read as 0. Each element is loaded by itself, from its first byte to
+    /// its last that matters, rounded up to 1, 2, 4 or 8 bytes.
+    pub fn load_used(
+        &mut self,
+        op: &mut Opcode<'_>,
+        operands: &[Operand],
+        used: u64,
+    ) -> Decoded<()> {
+        let (order, scope) = take_order(op);
+        let space = take_space(op)?;
+        ignore_hints(op);
+        let n = take_vector(op);
+        let ty = op.ty()?;
+        let [d, address, ..] = operands else {
+            return Err("a load takes a destination and an address".to_owned());
+        };
+        let (mut address, space) = self.address(address, space)?;
+        // The address may be in a register that one of the loads writes.
+        let base_bytes = if address.wide { 8 } else { 4 };
+        let base = self.frame.temporary(base_bytes);
+        self.copy(base, address.slot, base_bytes);
+        address.slot = base;
+        let size = ty.size_bytes();
+        for (i, element) in (0..).zip(elements(d, n)?) {
+            if *element == Operand::Sink {
+                continue;
+            }
+            let (slot, register_bytes) = self.any_register(element)?;
+            check_width(ty, register_bytes)?;
+            let mask = used.checked_shr(size * i).unwrap_or(0) & ((1 << size) - 1);
+            let n_bytes = 64 - mask.leading_zeros();
+            if n_bytes == 0 {
+                let zero = Init::Constant {
+                    bits: 0,
+                    bytes: register_bytes,
+                };
+                let zero = self.frame.value(zero);
+                self.copy(slot, zero, register_bytes);
+                continue;
+            }
+            let element_bytes = n_bytes.next_power_of_two();
+            let whole = element_bytes == size;
+            let mut address = address;
+            address.offset += i64::from(size * i);
+            self.emit(Op::Load(Box::new(Access {
+                space,
+                address,
+                element_bytes,
+                register_bytes,
+                signed: whole && is_signed(ty),
+                registers: vec![Some(slot)],
+                order,
+                scope,
+            })));
+        }
+        Ok(())
+    }
+
     /// `st`
     pub fn store(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
         let (order, scope) = take_order(op);

@@ -31,8 +31,8 @@ mod memory;
 mod modifiers;
 mod moves;
 mod select;
-mod verify;
 mod signature;
+mod verify;
 mod wmma;
 
 use crate::excerpt::ParseError;

@@ -1,22 +1,27 @@
 //! `mov`, `cvta`, `isspacep`.
 
 use crate::ir::{Operand, Space, Special, Type};
-use crate::lanes::{binary, test, unary};
+use crate::lanes::{binary, binary_with, test, unary, unary_with};
 use crate::memory::address::{LOCAL_WINDOW, SHARED_WINDOW, space_of};
-use crate::program::{ClockRead, Op, PredicateOp, Slot, Transfer};
+use crate::program::{ClockRead, Init, Op, PredicateOp, Slot, Transfer};
 
 use super::decoder::{Decoded, Decoder};
 use super::frame::lane_bytes;
-use super::modifiers::take_space;
+use super::modifiers::{take_space, take_vector};
 use super::opcode::Opcode;
+use super::operand::elements;
 
 impl Decoder<'_> {
     /// `mov`
     pub fn mov(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
+        let n = take_vector(op);
         let ty = op.ty()?;
         let [d, a] = operands else {
             return Err("mov takes two operands".to_owned());
         };
+        if n > 1 {
+            return self.mov_vector(ty, elements(d, n)?, elements(a, n)?);
+        }
         if let Operand::Special(special) = a
             && let Some((bytes, shift)) = clock_of(*special)
         {
@@ -55,6 +60,27 @@ impl Decoder<'_> {
         }
     }
 
+    /// `mov.v2.u16 {d, e}, {a, b}`: all are read before the first is written.
+    fn mov_vector(&mut self, ty: Type, d: &[Operand], a: &[Operand]) -> Decoded<()> {
+        let bytes = lane_bytes(ty);
+        if bytes == 0 {
+            return Err("there are no vectors of predicates".to_owned());
+        }
+        let mut copies = Vec::with_capacity(a.len());
+        for a in a {
+            let a = self.source(a, ty)?;
+            let copy = self.frame.temporary(bytes);
+            self.copy(copy, a, bytes);
+            copies.push(copy);
+        }
+        for (d, copy) in d.iter().zip(copies) {
+            if let Some(d) = self.optional_destination(d, ty)? {
+                self.copy(d, copy, bytes);
+            }
+        }
+        Ok(())
+    }
+
     /// `mov.b64 d, {a, b}`
     fn pack(&mut self, ty: Type, d: &Operand, parts: &[Operand]) -> Decoded<()> {
         let bytes = ty.size_bytes();
@@ -65,6 +91,7 @@ impl Decoder<'_> {
             .collect::<Decoded<_>>()?;
         let d = self.destination(d, ty)?;
         match (bytes, &parts[..]) {
+            _ if part == Type::B8 => self.pack_bytes(d, bytes, &parts),
             (4, &[low, high]) => {
                 let run = binary(|low: u16, high: u16| u32::from(low) | u32::from(high) << 16);
                 self.lanes(run, d, &[low, high]);
@@ -83,6 +110,23 @@ impl Decoder<'_> {
         Ok(())
     }
 
+    /// Two or four bytes, in registers of 16 bits, to a register of as many.
+    fn pack_bytes(&mut self, d: Slot, bytes: u32, parts: &[Slot]) {
+        let mut sum = self.frame.value(Init::Constant { bits: 0, bytes: 4 });
+        for (i, &part) in (0..).zip(parts) {
+            let next = self.frame.temporary(4);
+            let run =
+                binary_with(|sum: u32, part: u16, shift| sum | u32::from(part as u8) << shift);
+            self.lanes_with(run, next, &[sum, part], 8 * i);
+            sum = next;
+        }
+        if bytes == 2 {
+            self.lanes(unary(|sum: u32| sum as u16), d, &[sum]);
+        } else {
+            self.copy(d, sum, 4);
+        }
+    }
+
     /// `mov.b64 {d, e}, a`
     fn unpack(&mut self, ty: Type, parts: &[Operand], a: &Operand) -> Decoded<()> {
         let bytes = ty.size_bytes();
@@ -93,6 +137,17 @@ impl Decoder<'_> {
             .map(|p| self.optional_destination(p, part))
             .collect::<Decoded<_>>()?;
         match (bytes, &parts[..]) {
+            _ if part == Type::B8 => {
+                for (i, d) in (0..).zip(&parts) {
+                    let Some(d) = *d else { continue };
+                    let run = if bytes == 2 {
+                        unary_with(|a: u16, shift| u16::from((a >> shift) as u8))
+                    } else {
+                        unary_with(|a: u32, shift| u16::from((a >> shift) as u8))
+                    };
+                    self.lanes_with(run, d, &[a], 8 * i);
+                }
+            }
             (4, &[low, high]) => {
                 if let Some(d) = low {
                     self.lanes(unary(|a: u32| a as u16), d, &[a]);
@@ -182,7 +237,7 @@ fn part_type(bytes: u32, n: usize) -> Decoded<Type> {
         2 => Ok(Type::B16),
         4 => Ok(Type::B32),
         8 => Ok(Type::B64),
-        1 => Err("parts of one byte are not supported".to_owned()),
+        1 if bytes == n as u32 => Ok(Type::B8),
         _ => Err("the parts do not make up the whole".to_owned()),
     }
 }

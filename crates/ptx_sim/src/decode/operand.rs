@@ -28,6 +28,7 @@ impl Decoder<'_> {
                 Ok(self.frame.value(Init::Constant { bits, bytes }))
             }
             Operand::Special(register) => self.special(*register, bytes),
+            Operand::Element { base, offset } => self.symbol(*base, *offset, false, bytes),
             Operand::Symbol {
                 base,
                 offset,
@@ -147,6 +148,10 @@ impl Decoder<'_> {
             | Special::GlobalTimer
             | Special::GlobalTimerLo
             | Special::GlobalTimerHi => Err("a clock can only be read by mov".to_owned()),
+            // What a driver leaves there; CUDA's leaves nothing.
+            Special::Other(index) if crate::parse::OTHER_SPECIALS[index as usize] == "%envreg" => {
+                Ok(self.frame.value(Init::Constant { bits: 0, bytes }))
+            }
             Special::Other(index) => {
                 let name = crate::parse::OTHER_SPECIALS[index as usize];
                 Err(format!("the special register {name} is not known"))
@@ -216,20 +221,14 @@ impl Decoder<'_> {
     }
 
     fn address_of(&mut self, operand: &Operand, space: Space) -> Decoded<(AddressOperand, Space)> {
-        let Operand::Address(Address { base, offset }) = operand else {
-            return Err(format!(
-                "{} stands where an address is needed",
-                kind_of(operand)
-            ));
-        };
-        let offset = *offset;
+        let (base, offset) = base_and_offset(operand)?;
         match base {
             AddressBase::Reg(register) => {
-                let bytes = lane_bytes(self.frame.type_of(*register));
+                let bytes = lane_bytes(self.frame.type_of(register));
                 if bytes != 4 && bytes != 8 {
                     return Err("an address needs a register of 32 or 64 bits".to_owned());
                 }
-                let slot = self.frame.register(*register);
+                let slot = self.frame.register(register);
                 let wide = bytes == 8;
                 if space == Space::Param {
                     // The pointer to a parameter is a generic address.
@@ -267,10 +266,10 @@ impl Decoder<'_> {
                     return Err("the variable lies in another state space".to_owned());
                 }
                 let generic = actual == Space::Param;
-                let mut slot = self.symbol(*symbol, 0, generic, 8)?;
+                let mut slot = self.symbol(symbol, 0, generic, 8)?;
                 if actual == Space::Local {
                     // Addresses within local memory here, not generic ones.
-                    let offset = self.local_offset(*symbol);
+                    let offset = self.local_offset(symbol);
                     slot = self.frame.value(Init::Local {
                         offset,
                         generic: false,
@@ -302,6 +301,19 @@ impl Decoder<'_> {
             Symbol::Return(index) => self.return_offsets[index as usize],
             Symbol::Variable(_) => 0,
         })
+    }
+}
+
+/// What an address is made of. An element of an array (`ld.shared.u32 d, a[3]`) needs
+/// no brackets around it.
+fn base_and_offset(operand: &Operand) -> Decoded<(AddressBase, i64)> {
+    match operand {
+        Operand::Address(Address { base, offset }) => Ok((*base, *offset)),
+        Operand::Element { base, offset } => Ok((AddressBase::Symbol(*base), *offset)),
+        _ => Err(format!(
+            "{} stands where an address is needed",
+            kind_of(operand)
+        )),
     }
 }
 
@@ -363,6 +375,7 @@ pub(crate) fn kind_of(operand: &Operand) -> &'static str {
         Operand::Address(_) => "an address in brackets",
         Operand::IndexedAddress(..) => "an address with coordinates",
         Operand::Symbol { .. } => "a variable's name",
+        Operand::Element { .. } => "an element of an array",
         Operand::Label(_) => "a label",
         Operand::BranchTargets(_) => "a list of branch targets",
         Operand::Function(_) => "a function's name",

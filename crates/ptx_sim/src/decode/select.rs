@@ -333,7 +333,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// `set` on two halves: 1 or 0 in each.
+    /// `set` on two halves: 1 or 0 in each, or for an integer all bits or none.
     fn set_halves(
         &mut self,
         name: &str,
@@ -343,13 +343,21 @@ impl Decoder<'_> {
         [d, a, b]: [&Operand; 3],
         rest: &[Operand],
     ) -> Decoded<()> {
-        if d_type != ty || combine.is_some() || !rest.is_empty() {
-            return Err(format!("set of {ty} gives {ty}, combined with nothing"));
-        }
-        let (half, one) = if ty == Type::F16x2 {
-            (Type::F16, 0x3C00)
+        let half = if ty == Type::F16x2 {
+            Type::F16
         } else {
-            (Type::Bf16, 0x3F80)
+            Type::Bf16
+        };
+        let one = match d_type {
+            Type::U32 | Type::S32 => 0xFFFF,
+            Type::F16x2 if ty == d_type => 0x3C00,
+            Type::Bf16x2 if ty == d_type => 0x3F80,
+            _ => return Err(format!("set of {ty} gives {ty} or an integer of 32 bits")),
+        };
+        let with = match (combine, rest) {
+            (Some(table), [c]) => Some((table, self.predicate(c)?)),
+            (None, []) => None,
+            _ => return Err("a predicate to combine with is missing or too many".to_owned()),
         };
         let run = comparison(name, half, ftz)
             .ok_or_else(|| format!("the comparison .{name} on {ty} is not supported"))?;
@@ -361,6 +369,7 @@ impl Decoder<'_> {
             self.lanes(take, y, &[b]);
             let holds = self.frame.temporary(0);
             self.lanes(run, holds, &[x, y]);
+            let holds = self.combined(holds, with, false);
             let flag = self.frame.temporary(4);
             self.emit(Op::Transfer(Box::new(Transfer::FromPredicate {
                 d: flag,
@@ -368,7 +377,7 @@ impl Decoder<'_> {
             })));
             flags.push(flag);
         }
-        let d = self.destination(d, ty)?;
+        let d = self.destination(d, d_type)?;
         let run = binary_with(|low: u32, high: u32, one: u32| (low | high << 16) * one);
         self.lanes_with(run, d, &flags, one);
         Ok(())

@@ -7,8 +7,8 @@ use super::names::{Entity, LabelEntity, Place, Scope, Scopes, Unresolved};
 use super::pending::PendingOperand;
 use super::variables::Element;
 use crate::ir::{
-    CallSiteId, FuncId, Guard, Instruction, Label, LabelId, Local, LocalId, Operand, SourceLoc,
-    Space, Type,
+    CallSiteId, FuncId, Guard, Instruction, Label, LabelId, Local, LocalId, Operand, Param, RegId,
+    SourceLoc, Space, Type,
 };
 
 use std::collections::HashMap;
@@ -23,12 +23,25 @@ const MAX_LOCAL_BYTES: u64 = 512 << 10;
 pub(super) struct Body<'a> {
     pub function: FuncId,
     pub scopes: Scopes<'a>,
-    instructions: Vec<Instruction>,
-    locals: Vec<Local>,
+    pub instructions: Vec<Instruction>,
+    /// Return values that are in registers.
+    pub register_returns: Vec<RegisterReturn>,
+    /// What adds up the operands of the instruction in hand.
+    pub sums: Vec<Instruction>,
+    /// The bytes that the next vector load needs, a bit each.
+    used_bytes: Option<u64>,
+    pub locals: Vec<Local>,
     branch_targets: Vec<Vec<LabelId>>,
-    loc: Option<SourceLoc>,
+    pub loc: Option<SourceLoc>,
     /// The call that each place was inlined at when it was last named.
     inlined: HashMap<(u32, u32, u32), CallSiteId>,
+}
+
+/// A return value in a register.
+pub(super) struct RegisterReturn {
+    pub register: RegId,
+    pub ty: Type,
+    pub index: u32,
 }
 
 impl<'a> Parser<'a> {
@@ -36,13 +49,16 @@ impl<'a> Parser<'a> {
     pub fn body(
         &mut self,
         function: FuncId,
-        params: &[Token<'a>],
-        returns: &[Token<'a>],
+        params: &[(Token<'a>, Param)],
+        returns: &[(Token<'a>, Param)],
     ) -> Result<()> {
         let mut body = Body {
             function,
             scopes: Scopes::default(),
             instructions: Vec::new(),
+            register_returns: Vec::new(),
+            sums: Vec::new(),
+            used_bytes: None,
             locals: Vec::new(),
             branch_targets: Vec::new(),
             loc: None,
@@ -50,17 +66,24 @@ impl<'a> Parser<'a> {
         };
         self.expect("{")?;
         body.scopes.open();
-        for (names, entity) in [
-            (params, Entity::Param as fn(u32) -> Entity),
-            (returns, Entity::Return as fn(u32) -> Entity),
-        ] {
-            for (index, name) in names.iter().enumerate() {
-                self.declare(&mut body, *name, entity(index as u32))?;
+        for (index, (name, param)) in (0..).zip(params) {
+            if param.in_register {
+                self.register_param(&mut body, *name, (index, param))?;
+            } else {
+                self.declare(&mut body, *name, Entity::Param(index))?;
+            }
+        }
+        for (index, (name, param)) in (0..).zip(returns) {
+            if param.in_register {
+                self.register_return(&mut body, *name, (index, param))?;
+            } else {
+                self.declare(&mut body, *name, Entity::Return(index))?;
             }
         }
         while body.scopes.depth() > 0 {
             self.statement(&mut body)?;
         }
+        self.write_register_returns(&mut body, None);
         if let Some(function) = self.module.functions.get_mut(function.0 as usize) {
             function.registers = body.scopes.registers;
             function.labels = body.scopes.labels;
@@ -157,8 +180,8 @@ impl<'a> Parser<'a> {
             opcode.push_str(self.take()?.text);
         }
         let is_call = opcode == "call" || opcode.starts_with("call.");
-        let index = body.instructions.len();
         let mut operands = Vec::with_capacity(4);
+        let mut unresolved = Vec::new();
         if !self.token.is(";") {
             loop {
                 let start = self.token;
@@ -169,15 +192,7 @@ impl<'a> Parser<'a> {
                 };
                 let operand = without_single_braces(operand);
                 match &operand {
-                    Operand::External(_) => {
-                        let place = Place::Operand {
-                            instruction: index,
-                            operand: operands.len(),
-                        };
-                        if let Some(scope) = body.scopes.innermost() {
-                            scope.unresolved.push(Unresolved { name: start, place });
-                        }
-                    }
+                    Operand::External(_) => unresolved.push((start, operands.len())),
                     Operand::Function(function) => {
                         self.pending.first_uses.entry(*function).or_insert(start.at);
                     }
@@ -197,7 +212,22 @@ impl<'a> Parser<'a> {
         if !self.token.is(";") {
             return Err(self.unexpected("`,` or `;`"));
         }
+        if opcode == "ret" || opcode.starts_with("ret.") {
+            self.write_register_returns(body, guard);
+        }
+        self.place_sums(body, guard);
         self.take()?;
+        if let Some(scope) = body.scopes.innermost() {
+            let instruction = body.instructions.len();
+            for (name, operand) in unresolved {
+                let place = Place::Operand {
+                    instruction,
+                    operand,
+                };
+                scope.unresolved.push(Unresolved { name, place });
+            }
+        }
+        let used_bytes = body.used_bytes.take();
         body.instructions.push(Instruction {
             opcode,
             guard,
@@ -205,6 +235,7 @@ impl<'a> Parser<'a> {
             line: first.at.line,
             offset: first.at.offset as u32,
             loc: body.loc,
+            used_bytes,
         });
         Ok(())
     }
@@ -357,10 +388,7 @@ impl<'a> Parser<'a> {
         match self.token.text {
             ".loc" => self.loc(Some(body)),
             ".file" => self.file_directive(),
-            ".pragma" => {
-                self.take()?;
-                self.skip_statement()
-            }
+            ".pragma" => self.pragma(body),
             ".reg" => {
                 self.take()?;
                 self.registers(body)
@@ -374,6 +402,31 @@ impl<'a> Parser<'a> {
                 Err(self.unexpected("`.reg`, `.local`, `.param`, `.shared`, `.loc` or `.pragma`"))
             }
         }
+    }
+
+    /// `.pragma "TEXT", …;`: one of them says which bytes of the load behind it matter.
+    fn pragma(&mut self, body: &mut Body<'a>) -> Result<()> {
+        self.take()?;
+        loop {
+            let at = self.token.at;
+            let text = self.expect_text("a pragma in quotes")?;
+            if let Some(mask) = text.strip_prefix("used_bytes_mask ") {
+                let mask = mask.trim();
+                let number = match mask.strip_prefix("0x") {
+                    Some(digits) => u64::from_str_radix(digits, 16),
+                    None => mask.parse(),
+                };
+                let Ok(number) = number else {
+                    return Err(self.error_at(at, format!("`{mask}` is no mask of bytes")));
+                };
+                body.used_bytes = Some(number);
+            }
+            if !self.accept(",")? {
+                break;
+            }
+        }
+        self.expect(";")?;
+        Ok(())
     }
 
     /// `.loc FILE LINE COLUMN [, function_name NAME, inlined_at FILE LINE COLUMN]`
@@ -490,6 +543,7 @@ impl<'a> Parser<'a> {
                 space,
                 size_bytes: declared.size_bytes as u32,
                 align: element.align,
+                array_element: declared.array_element(),
             });
             self.declare(body, name, Entity::Local(id))?;
             if !self.accept(",")? {

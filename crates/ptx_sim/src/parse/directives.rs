@@ -4,7 +4,7 @@ use super::cursor::{Parser, Result};
 use super::lexer::{Kind, Token};
 use super::names::Entity;
 use super::pending::{PendingOperand, PendingRelocation};
-use crate::ir::{Operand, Relocation, RelocationTarget};
+use crate::ir::{FuncId, Operand, Relocation, RelocationTarget};
 
 /// Linkage directives before a declaration.
 #[derive(Clone, Copy, Debug, Default)]
@@ -105,12 +105,12 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Any of `.visible`, `.extern`, `.weak`, `.common`.
+    /// Any of `.visible`, `.hidden`, `.extern`, `.weak`, `.common`.
     pub fn linkage(&mut self) -> Result<Linkage> {
         let mut linkage = Linkage::default();
         loop {
             match self.token.text {
-                ".visible" => {}
+                ".visible" | ".hidden" => {}
                 ".extern" => linkage.is_extern = true,
                 ".weak" | ".common" => linkage.is_weak = true,
                 _ => return Ok(linkage),
@@ -240,13 +240,16 @@ impl<'a> Parser<'a> {
         )
     }
 
-    /// A file without a single body has nothing to run.
+    /// A file may have nothing but variables, or nothing at all. One that declares
+    /// functions of its own and has the body of none has been cut.
     fn check_not_empty(&self) -> Result<()> {
-        if self
-            .module
-            .functions
-            .iter()
-            .any(|function| function.body.is_some())
+        let functions = &self.module.functions;
+        let is_extern = |index: usize| {
+            let id = FuncId(index as u32);
+            self.pending.extern_functions.contains(&id)
+        };
+        if functions.iter().any(|function| function.body.is_some())
+            || (0..functions.len()).all(is_extern)
         {
             return Ok(());
         }

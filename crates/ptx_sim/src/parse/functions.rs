@@ -4,7 +4,7 @@ use super::cursor::{Parser, Result};
 use super::directives::Linkage;
 use super::lexer::{Kind, Token};
 use super::names::Entity;
-use crate::ir::{FuncId, Function, LaunchBounds, Param};
+use crate::ir::{FuncId, Function, LaunchBounds, Param, Type};
 
 /// Most bytes of parameters: what a kernel may have is 32,764.
 const MAX_PARAM_BYTES: u64 = 32_764;
@@ -54,23 +54,21 @@ impl<'a> Parser<'a> {
             function.line = name.at.line;
         }
         self.inside = format!("the body of `{}`", name.text);
-        let params: Vec<_> = header.params.iter().map(|(name, _)| *name).collect();
-        let returns: Vec<_> = header.returns.iter().map(|(name, _)| *name).collect();
-        self.body(id, &params, &returns)
+        self.body(id, &header.params, &header.returns)
     }
 
     fn function_header(&mut self) -> Result<Header<'a>> {
         let is_entry = self.take()?.text == ".entry";
         self.skip_function_attributes()?;
         let returns = if self.token.is("(") && !is_entry {
-            self.params()?
+            self.params(is_entry)?
         } else {
             Vec::new()
         };
         let name = self.expect_word("the function's name")?;
         self.inside = format!("the header of `{}`", name.text);
         let params = if self.token.is("(") {
-            self.params()?
+            self.params(is_entry)?
         } else {
             Vec::new()
         };
@@ -158,12 +156,12 @@ impl<'a> Parser<'a> {
     }
 
     /// `( .param …, .param … )`
-    fn params(&mut self) -> Result<Vec<(Token<'a>, Param)>> {
+    fn params(&mut self, is_entry: bool) -> Result<Vec<(Token<'a>, Param)>> {
         self.expect("(")?;
         let mut params: Vec<(Token<'a>, Param)> = Vec::new();
         let mut end = 0_u64;
         while !self.token.is(")") {
-            let name_token = self.param(&mut end)?;
+            let name_token = self.param(&mut end, is_entry)?;
             params.push(name_token);
             if !self.accept(",")? {
                 break;
@@ -177,17 +175,23 @@ impl<'a> Parser<'a> {
     }
 
     /// One parameter; `end` is where the parameters before it end.
-    fn param(&mut self, end: &mut u64) -> Result<(Token<'a>, Param)> {
-        if self.token.is_modifier(".reg") {
+    fn param(&mut self, end: &mut u64, is_entry: bool) -> Result<(Token<'a>, Param)> {
+        self.linkage()?;
+        let at = self.token.at;
+        let in_register = self.accept_modifier(".reg")?;
+        if in_register && is_entry {
             return Err(self.error_at(
-                self.token.at,
-                "parameters in registers are not supported: `.param` was expected",
+                at,
+                "a kernel has no parameters in registers: `.param` was expected",
             ));
         }
-        if !self.accept_modifier(".param")? {
+        if !in_register && !self.accept_modifier(".param")? {
             return Err(self.unexpected("`.param`"));
         }
         let mut element = self.element()?;
+        if in_register && (element.ty == Type::Pred || element.width > 1) {
+            return Err(self.error_at(at, "predicates and vectors cannot be passed in registers"));
+        }
         self.pointer_attributes()?;
         // `.align` may also stand behind the type.
         if self.accept_modifier(".align")? {
@@ -209,6 +213,7 @@ impl<'a> Parser<'a> {
             size_bytes: declared.size_bytes as u32,
             align: element.align,
             offset: offset as u32,
+            in_register,
         };
         Ok((declared.name, param))
     }

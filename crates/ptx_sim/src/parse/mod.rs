@@ -14,18 +14,18 @@
 //! - `variables`, `initialisers`: storage and its first contents;
 //! - `functions`: headers of entries and device functions;
 //! - `body`: statements;
+//! - `registers`: parameters in registers, and sums as operands;
 //! - `operands`: what stands behind an opcode;
 //! - `part`: where a part of an instruction stands, for messages.
 //!
-//! Left out, each with an error that names it: 32-bit addresses, parameters
-//! in registers (`.func (.reg .u32 x)`), texture and surface variables, and
-//! arrays indexed with `[ ]` in operands. Debug sections are skipped.
+//! Left out, each with an error that names it: 32-bit addresses, texture and
+//! surface variables, and arrays indexed by a register. Debug sections are skipped.
 //!
 //! A file cut short is refused wherever the cut can be seen: inside any
 //! declaration or body, before a function that is called but only declared,
 //! and before the `.file` directives of the lines it refers to, which rustc
 //! writes last. A file without line tables, cut exactly between two
-//! functions, is a shorter valid file.
+//! functions or variables, is a shorter valid file.
 
 mod body;
 mod constants;
@@ -38,6 +38,7 @@ mod names;
 mod operands;
 pub(crate) mod part;
 mod pending;
+mod registers;
 mod special;
 mod variables;
 

@@ -153,6 +153,14 @@ impl<'a> Scopes<'a> {
         None
     }
 
+    /// A register that no name stands for.
+    pub fn unnamed_register(&mut self, ty: Type) -> RegId {
+        let id = RegId(self.registers.len() as u32);
+        let name = format!("(sum {})", id.0);
+        self.registers.push(Register { name, ty });
+        id
+    }
+
     fn number_register(&mut self, name: &str, ty: Type, width: u8) -> Entity {
         let id = RegId(self.registers.len() as u32);
         if width == 1 {

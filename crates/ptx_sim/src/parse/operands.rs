@@ -74,10 +74,21 @@ impl<'a> Parser<'a> {
             .lookup(name.text)
             .or_else(|| self.names.get(name.text).copied())
         {
-            Some(Entity::Register(register, width)) => self.register(name, register, width),
+            Some(Entity::Register(register, width)) => {
+                match self.register(name, register, width)? {
+                    Operand::Reg(register) if self.token.is("+") || self.token.is("-") => {
+                        self.register_sum(body, register)
+                    }
+                    operand => Ok(operand),
+                }
+            }
             Some(Entity::Function(function)) => Ok(Operand::Function(function)),
             Some(entity) => match symbol(entity) {
                 Some(base) => {
+                    if let Some(element) = self.array_element(body, name, base)? {
+                        let offset = element.wrapping_add(self.offsets()?);
+                        return Ok(Operand::Element { base, offset });
+                    }
                     let offset = self.offsets()?;
                     Ok(Operand::Symbol {
                         base,
@@ -92,6 +103,34 @@ impl<'a> Parser<'a> {
             None if name.text.starts_with('%') => self.special(name),
             None => Ok(Operand::External(name.text.to_owned())),
         }
+    }
+
+    /// `[3]` behind the name of an array, which has been taken: the element's offset
+    /// in bytes. An element is one number, also of an array of vectors or arrays.
+    fn array_element(
+        &mut self,
+        body: &Body<'a>,
+        name: Token<'a>,
+        base: Symbol,
+    ) -> Result<Option<i64>> {
+        if !self.token.is("[") {
+            return Ok(None);
+        }
+        let element = match base {
+            Symbol::Variable(id) => self.module.variables[id.0 as usize].array_element,
+            Symbol::Local(id) => body.locals[id.0 as usize].array_element,
+            Symbol::Param(_) | Symbol::Return(_) => None,
+        };
+        let Some(element) = element else {
+            return Err(self.error_at(name.at, format!("{} is not an array", name.describe())));
+        };
+        self.take()?;
+        if !self.at_constant() {
+            return Err(self.unexpected("a constant: no array is indexed by a register here"));
+        }
+        let index = self.integer_constant()? as i64;
+        self.expect("]")?;
+        Ok(Some(index.wrapping_mul(i64::from(element.size_bytes()))))
     }
 
     /// A register, its name taken: whole, or one component of it.

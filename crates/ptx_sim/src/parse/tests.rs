@@ -144,9 +144,9 @@ fn addresses_of_every_form() {
     };
     let address = |base, offset| Operand::Address(Address { base, offset });
     let reg = AddressBase::Reg(RegId(0));
-    assert_eq!(body("st.u32 [%rd1], 0;")[0], address(reg.clone(), 0));
-    assert_eq!(body("st.u32 [ %rd1 + 8 ], 0;")[0], address(reg.clone(), 8));
-    assert_eq!(body("st.u32 [%rd1+-8], 0;")[0], address(reg.clone(), -8));
+    assert_eq!(body("st.u32 [%rd1], 0;")[0], address(reg, 0));
+    assert_eq!(body("st.u32 [ %rd1 + 8 ], 0;")[0], address(reg, 8));
+    assert_eq!(body("st.u32 [%rd1+-8], 0;")[0], address(reg, -8));
     assert_eq!(body("st.u32 [%rd1-8], 0;")[0], address(reg, -8));
     assert_eq!(
         body("st.u32 [64], 0;")[0],
@@ -449,8 +449,8 @@ fn messages_say_where_what_and_what_instead() {
             "PTX line 3, column 15: only `.address_size 64` is supported",
         ),
         (
-            ".version 8.6\n.target sm_80\n",
-            "PTX line 3, column 1: the file ends without the body of any kernel or function: is it truncated?",
+            ".version 8.6\n.target sm_80\n.func f();\n",
+            "PTX line 4, column 1: the file ends without the body of any kernel or function: is it truncated?",
         ),
         (
             ".version 8.6\n.target sm_80\nadd",

@@ -39,6 +39,14 @@ pub(super) struct Declared<'a> {
     pub size_bytes: u64,
 }
 
+impl Declared<'_> {
+    /// The type of an array's elements.
+    pub fn array_element(&self) -> Option<Type> {
+        let is_array = self.dimensions.len() > usize::from(self.element.width > 1);
+        is_array.then_some(self.element.ty)
+    }
+}
+
 impl<'a> Parser<'a> {
     /// Attributes and type of a declaration, up to the name.
     pub fn element(&mut self) -> Result<Element> {
@@ -202,6 +210,7 @@ impl<'a> Parser<'a> {
             relocations: Vec::new(),
             scope,
             line: name.at.line,
+            array_element: declared.array_element(),
         });
         Ok((id, name))
     }

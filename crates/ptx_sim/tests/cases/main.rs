@@ -48,11 +48,8 @@ fn checked() -> LaunchOptions {
 #[test]
 fn operands_of_another_width_are_refused() {
     for text in [ptx!("ub1"), ptx!("ub2")] {
-        let error = run(text, "k", 32, LaunchOptions::default());
-        assert!(
-            matches!(error, Err(LaunchError::Unsupported { .. })),
-            "{error:?}"
-        );
+        let error = Module::parse(text).map(drop).unwrap_err();
+        assert_eq!(error.line, 4, "{error}");
     }
 }
 

@@ -235,7 +235,7 @@ impl Judge<'_> {
     /// An address in brackets, whose register can hold one.
     fn address(&self, place: Place<'_>) -> Result<(), Refusal> {
         match place.operand {
-            Operand::Address(_) | Operand::IndexedAddress(..) => Ok(()),
+            Operand::Address(_) | Operand::IndexedAddress(..) | Operand::Element { .. } => Ok(()),
             other => Err(self.refuse(
                 place,
                 "an address in brackets, such as `[%rd1+4]`",
