@@ -124,7 +124,8 @@ impl BlockRun {
             given_up: 0,
             observer,
         };
-        for warp in &mut self.warps {
+        for index in 0..self.warps.len() {
+            let warp = &mut self.warps[index];
             if warp.live == 0 {
                 continue;
             }
@@ -135,7 +136,7 @@ impl BlockRun {
             alive |= warp.live != 0;
             // Also if the warp has just ended: the block has used too much.
             if self.fuel < 0 {
-                return Err(launch.out_of_fuel(self.ctaid, warp));
+                return Err(launch.out_of_fuel(self.ctaid, &self.warps, index));
             }
         }
         if !alive {

@@ -8,7 +8,7 @@ use crate::memory::address::{SHARED_WINDOW, function_address};
 use crate::memory::global::{GlobalMemory, Purpose};
 use crate::module::Module;
 
-/// What a device has.
+/// What a device has; by default what an H200 has.
 #[derive(Clone, Debug)]
 pub struct DeviceConfig {
     /// Bytes of global memory.
@@ -17,6 +17,15 @@ pub struct DeviceConfig {
     pub shared_limit: u32,
     /// Bytes of those that can be static.
     pub static_shared_limit: u32,
+    /// Multiprocessors.
+    pub n_multiprocessors: u32,
+    /// Threads that one of them can hold at once.
+    pub multiprocessor_threads: u32,
+    /// Blocks that one of them can hold at once.
+    pub multiprocessor_blocks: u32,
+    /// Bytes of shared memory that the blocks on one of them have together, the one
+    /// KiB of each block's that the system takes included.
+    pub multiprocessor_shared_bytes: u32,
     /// Host threads for a launch that does not say; all cores if not given.
     pub threads: Option<usize>,
 }
@@ -27,8 +36,27 @@ impl Default for DeviceConfig {
             memory_bytes: 64 << 30,
             shared_limit: 227 << 10,
             static_shared_limit: 48 << 10,
+            n_multiprocessors: 132,
+            multiprocessor_threads: 2048,
+            multiprocessor_blocks: 32,
+            multiprocessor_shared_bytes: 228 << 10,
             threads: None,
         }
+    }
+}
+
+/// Shared memory that the system takes of each block's.
+const SYSTEM_SHARED_BYTES: u32 = 1 << 10;
+
+impl DeviceConfig {
+    /// How many blocks of one launch the device can hold at once, at most: others
+    /// begin only when some of them end. Registers, which are not known before the
+    /// PTX is assembled for a GPU, may allow for less.
+    pub fn resident_blocks(&self, block_threads: u32, shared_bytes: u32) -> u64 {
+        let warps = (self.multiprocessor_threads / 32) / block_threads.div_ceil(32).max(1);
+        let shared = self.multiprocessor_shared_bytes / (shared_bytes + SYSTEM_SHARED_BYTES);
+        let blocks = self.multiprocessor_blocks.min(warps).min(shared).max(1);
+        u64::from(self.n_multiprocessors.max(1)) * u64::from(blocks)
     }
 }
 

@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::run_with;
-use ptx_sim::{Device, DeviceConfig, LaunchError, LaunchOptions, MemoryError};
+use common::{HEADER, kernel, run_with};
+use ptx_sim::{Device, DeviceConfig, Launch, LaunchError, LaunchOptions, MemoryError, Module};
 
 /// Four instructions of two warps, far less than a time slice.
 fn run_with_fuel(fuel: u64) -> Result<(), LaunchError> {
@@ -52,4 +52,88 @@ fn memory_that_the_host_has_not_is_an_error() {
     }
     assert_eq!(device.used_bytes(), 0);
     device.alloc(8, "little").unwrap();
+}
+
+/// A barrier over a grid of so many blocks, passed twice.
+fn pass_a_grid_barrier(
+    config: DeviceConfig,
+    n_blocks: u32,
+    block: u32,
+    shared: u32,
+    fuel: u64,
+) -> Result<u32, LaunchError> {
+    let body = "
+	mov.u32 %r3, %nctaid.x;
+	mov.u32 %r4, 0;
+ROUND:
+	add.u32 %r4, %r4, %r3;
+	bar.sync 0;
+	setp.ne.u32 %p1, %me, 0;
+	@%p1 bra PASSED;
+	red.release.gpu.global.add.u32 [%buf], 1;
+WAIT:
+	ld.acquire.gpu.global.u32 %r1, [%buf];
+	setp.lt.u32 %p2, %r1, %r4;
+	@%p2 bra WAIT;
+PASSED:
+	bar.sync 0;
+	add.u32 %r5, %r3, %r3;
+	setp.lt.u32 %p3, %r4, %r5;
+	@%p3 bra ROUND;";
+    let text = format!("{HEADER}.extern .shared .b8 dynamic[];\n{}", kernel(body));
+    let module = Module::parse(&text).expect("a module");
+    let mut device = Device::with_config(config);
+    let loaded = device.load(&module).expect("room");
+    let buffer = device.alloc(8, "buffer").expect("room");
+    device.fill(buffer, 8, 0).expect("the buffer");
+    let launch = Launch {
+        grid: [n_blocks, 1, 1],
+        block: [block, 1, 1],
+        dynamic_shared_bytes: shared,
+        params: &[&buffer.to_le_bytes()],
+        options: LaunchOptions {
+            fuel: Some(fuel),
+            check: true,
+            ..LaunchOptions::default()
+        },
+    };
+    device.launch(&loaded, "k", &launch)?;
+    let mut count = [0; 4];
+    device.read(buffer, &mut count).expect("the buffer");
+    Ok(u32::from_le_bytes(count))
+}
+
+#[test]
+fn as_many_blocks_are_in_flight_as_the_device_can_hold() {
+    let h200 = DeviceConfig::default;
+    assert_eq!(h200().resident_blocks(64, 0), 132 * 32);
+    assert_eq!(h200().resident_blocks(1024, 0), 132 * 2);
+    assert_eq!(h200().resident_blocks(96, 0), 132 * 21);
+    assert_eq!(h200().resident_blocks(32, 100 << 10), 132 * 2);
+    assert_eq!(h200().resident_blocks(128, 227 << 10), 132);
+    let fuel = 100_000_000;
+    let passed = pass_a_grid_barrier(h200(), 1056, 64, 0, fuel);
+    assert_eq!(passed.expect("they all fit"), 2 * 1056);
+    let small = || DeviceConfig {
+        n_multiprocessors: 2,
+        multiprocessor_threads: 256,
+        multiprocessor_blocks: 6,
+        ..h200()
+    };
+    for (block, shared, most) in [
+        (32, 0, 12),
+        (64, 0, 8),
+        (128, 0, 4),
+        (40, 0, 8),
+        (32, 60 << 10, 6),
+    ] {
+        let passed = pass_a_grid_barrier(small(), most, block, shared, fuel);
+        assert_eq!(passed.expect("they all fit"), 2 * most, "{block} {shared}");
+        let more = pass_a_grid_barrier(small(), most + 1, block, shared, 1_000_000);
+        let error = more.expect_err("one has no room").to_string();
+        let expected = format!(
+            "1 blocks of the grid have not begun: the device holds {most} such blocks at once"
+        );
+        assert!(error.contains(&expected), "{error}");
+    }
 }

@@ -56,6 +56,11 @@ pub(crate) struct WarpAccess<'a> {
     pub scope: Scope,
     /// Whether an atomic puts a value in the place of whatever was there.
     pub overwrites: bool,
+    /// The lanes of a compare-and-swap that found something else: they only read.
+    pub failed: u32,
+    /// Whether it relies on nobody writing there while the kernel runs
+    /// (`ld.global.nc`).
+    pub is_constant: bool,
     /// By lane, how many of the bytes are really accessed, if not all
     /// (asynchronous copies).
     pub lane_bytes: Option<&'a [u32; 32]>,
@@ -84,6 +89,8 @@ impl<'a> WarpAccess<'a> {
             order: Order::Weak,
             scope: Scope::Device,
             overwrites: false,
+            failed: 0,
+            is_constant: false,
             lane_bytes: None,
         }
     }
@@ -117,6 +124,8 @@ pub(crate) struct BarrierArrival {
     pub instruction: u32,
     /// Who comes.
     pub lanes: Lanes,
+    /// Whether those are all lanes of the warp that have not ended.
+    pub is_whole_warp: bool,
     /// The barrier's number.
     pub barrier: usize,
     /// The thread count that the instruction gives, if any.

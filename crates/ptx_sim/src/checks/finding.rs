@@ -49,6 +49,10 @@ impl Spot {
 pub(crate) enum Finding {
     /// Two accesses in no order, at least one of which writes.
     Race { at: Spot, this: Side, other: Side },
+    /// A load that takes memory for constant, of what the kernel wrote.
+    NotConstant { at: Spot, this: Side, other: Side },
+    /// An integer division by zero.
+    DivisionByZero { this: Side },
     /// A read of what nobody wrote.
     Unwritten { at: Spot, this: Side },
     /// An access to bytes that an asynchronous copy may still write or, where
@@ -88,6 +92,8 @@ impl Finding {
     pub fn this(&self) -> &Side {
         match self {
             Self::Race { this, .. }
+            | Self::NotConstant { this, .. }
+            | Self::DivisionByZero { this }
             | Self::Unwritten { this, .. }
             | Self::InFlight { this, .. }
             | Self::AbsentSource { this, .. }

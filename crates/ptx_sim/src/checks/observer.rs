@@ -27,8 +27,8 @@ pub(crate) trait Observer: Send {
     fn released(&mut self, _block: u64, _barrier: usize) {}
     /// Lanes carry out a fence.
     fn fence(&mut self, _lanes: Lanes, _scope: Scope) {}
-    /// Lanes wait for each other, and see what each wrote (`bar.warp.sync`).
-    fn converged(&mut self, _lanes: Lanes) {}
+    /// Lanes wait each for its members, and see what each wrote (`bar.warp.sync`).
+    fn converged(&mut self, _lanes: Lanes, _members: &[u32; 32]) {}
     /// Lanes carry out a warp-wide instruction, each with its mask of members;
     /// a shuffle reads from these lanes.
     fn together(
@@ -39,6 +39,8 @@ pub(crate) trait Observer: Send {
         _sources: Option<&[u8; 32]>,
     ) {
     }
+    /// Lanes divide an integer by zero.
+    fn divided_by_zero(&mut self, _instruction: u32, _lanes: Lanes) {}
     /// Lanes close their group of asynchronous copies.
     fn copies_committed(&mut self, _lanes: Lanes) {}
     /// Lanes have waited for all of their groups but the youngest `n_left`, or

@@ -5,6 +5,10 @@
 //! and they are not both atomic, volatile or ordered accesses of the same size
 //! whose scopes include each other.
 //!
+//! A load that takes memory for constant (`ld.global.nc`) must not read what the
+//! kernel has written, in whatever order. Writes behind such a load are judged as
+//! behind any other.
+//!
 //! What it misses, beside what [`order`] takes for ordered and [`shadow`]
 //! forgets:
 //! - races in an order of the warps' instructions that this run did not have;
@@ -14,9 +18,11 @@
 //! [`order`]: super::order
 //! [`shadow`]: super::shadow
 
+use std::sync::Arc;
+
 use super::access::{AccessClass, WarpAccess};
 use super::finding::{Finding, Side, Spot};
-use super::order::WarpClock;
+use super::order::{BlockOrder, Known, Part, Place, missing};
 use super::shadow::{LINE_BYTES, LINE_WORDS, Line, Lines, Mark, Pattern, Site, Sites, Whole, Word};
 use crate::diagnostics::AccessKind;
 use crate::lanes::FULL_MASK;
@@ -26,25 +32,64 @@ use crate::lanes::FULL_MASK;
 pub(crate) fn access(
     lines: &mut impl Lines,
     sites: &mut Sites,
-    clock: &WarpClock,
+    order: &BlockOrder,
     site: Site,
     access: &WarpAccess<'_>,
     remember: bool,
 ) -> Option<Finding> {
     let number = if remember { sites.number(site) } else { 0 };
-    let this = This {
+    let warp = &order.warps[access.warp as usize];
+    let by = |known| This {
         number,
         site,
-        clock,
+        here: order.place,
+        known,
     };
-    if let Some(pattern) = whole_lines(access)
-        && !site.has(Site::SYNCHRONISES)
-    {
-        return whole(lines, sites, &this, access, pattern);
-    }
-    let parts = Parts::of(access);
     // First all are compared, then all are remembered: lanes of one instruction
     // do not race with each other.
+    if let Some(known) = warp.known_by(access.mask) {
+        let this = by(known);
+        if let Some(pattern) = whole_lines(access)
+            && !site.has(Site::SYNCHRONISES)
+        {
+            return whole(lines, sites, &this, access, pattern);
+        }
+        if let Some(found) = compare(lines, sites, &this, access) {
+            return Some(found);
+        }
+    } else {
+        for (lanes, known) in warp.groups() {
+            let part = WarpAccess {
+                mask: access.mask & lanes,
+                stride: None,
+                ..*access
+            };
+            if part.mask != 0
+                && let Some(found) = compare(lines, sites, &by(known), &part)
+            {
+                return Some(found);
+            }
+        }
+    }
+    if number != 0 {
+        for (_, lanes, word, bytes) in Parts::of(access).iter() {
+            if let Some(words) = lines.words(word / LINE_WORDS as u64) {
+                let mark = Mark::new(number, bytes, lanes);
+                words[word as usize % LINE_WORDS].remember(mark, &site, sites);
+            }
+        }
+    }
+    None
+}
+
+/// Compares an access, by lanes that know the same, with those that are remembered.
+fn compare(
+    lines: &mut impl Lines,
+    sites: &Sites,
+    this: &This<'_>,
+    access: &WarpAccess<'_>,
+) -> Option<Finding> {
+    let parts = Parts::of(access);
     let mut clear = None;
     for (lane, lanes, word, bytes) in parts.iter() {
         let number = word / LINE_WORDS as u64;
@@ -66,15 +111,6 @@ pub(crate) fn access(
         };
         if let Some(other) = found {
             return Some(this.race(access, lane, other, sites));
-        }
-    }
-    if this.number == 0 {
-        return None;
-    }
-    for (_, lanes, word, bytes) in parts.iter() {
-        if let Some(words) = lines.words(word / LINE_WORDS as u64) {
-            let mark = Mark::new(this.number, bytes, lanes);
-            words[word as usize % LINE_WORDS].remember(mark, &site, sites);
         }
     }
     None
@@ -152,17 +188,21 @@ struct This<'a> {
     /// Its site's number; 0 if it cannot be remembered.
     number: u32,
     site: Site,
-    clock: &'a WarpClock,
+    here: Place,
+    /// What its lanes know.
+    known: &'a Arc<Known>,
 }
 
 impl This<'_> {
-    /// Whether an access of another warp comes before this one.
-    fn is_after_warp(&self, other: &Site) -> bool {
-        if other.block == self.site.block {
-            self.clock.now.after[usize::from(other.warp)] >= other.clock
-        } else {
-            other.epoch <= self.clock.now.seen
-        }
+    /// Which of the lanes of an access do not surely come before this one.
+    #[inline]
+    fn missing(&self, other: &Site, lanes: u32) -> u32 {
+        let part = Part {
+            warp: other.warp.into(),
+            lanes,
+            clock: other.clock,
+        };
+        missing(self.known, self.here, other.block.into(), part)
     }
 
     fn is_same_warp(&self, other: &Site) -> bool {
@@ -176,11 +216,11 @@ impl This<'_> {
             return true;
         }
         let site = sites.get(other.site);
-        if self.is_same_warp(site) {
-            Some(other.pattern) == pattern || site.clock <= self.clock.lanes_min
-        } else {
-            self.is_after_warp(site)
+        if self.site.has(Site::CONSTANT) && site.has(Site::WRITES) {
+            return false;
         }
+        self.is_same_warp(site) && Some(other.pattern) == pattern
+            || self.missing(site, u32::MAX) == 0
     }
 
     /// Whether all that was done to a line, by whole warps, surely comes before
@@ -201,12 +241,12 @@ impl This<'_> {
             .iter()
             .chain([&word.synchronised])
             .chain(&word.reads[..n_reads])
-            .find_map(|&other| Some((other, self.races_with(other, this, sites)?)))
+            .find_map(|&other| self.races_with(other, this, sites))
     }
 
-    /// Whether a mark races with this one, by this lane.
+    /// Whether a mark races with this one: by which of its lanes, and this lane.
     #[inline]
-    fn races_with(&self, other: Mark, this: Mark, sites: &Sites) -> Option<u32> {
+    fn races_with(&self, other: Mark, this: Mark, sites: &Sites) -> Option<(Mark, u32)> {
         if other.bytes() & this.bytes() == 0 {
             return None;
         }
@@ -214,22 +254,27 @@ impl This<'_> {
         if self.may_meet(site) {
             return None;
         }
-        if !self.is_same_warp(site) {
-            let lane = this.lanes.trailing_zeros();
-            return (!self.is_after_warp(site)).then_some(lane);
+        if self.site.has(Site::CONSTANT) {
+            // In whatever order.
+            return Some((other, this.lanes.trailing_zeros()));
         }
-        if site.clock <= self.clock.lanes_min {
+        let missing = self.missing(site, other.lanes);
+        if missing == 0 {
             return None;
         }
-        // Each lane comes after what it did itself.
-        let alone = if other.lanes.is_power_of_two() {
-            other.lanes
-        } else {
-            0
+        let by = |lanes| {
+            let mut mark = other;
+            mark.lanes = lanes;
+            mark
         };
-        (0..32).find(|&lane| {
-            (this.lanes & !alone) >> lane & 1 != 0 && self.clock.lanes[lane as usize] < site.clock
-        })
+        if !self.is_same_warp(site) {
+            return Some((by(missing), this.lanes.trailing_zeros()));
+        }
+        // Each lane comes after what it did itself.
+        (0..32)
+            .map(|lane| (lane, missing & !(1 << lane)))
+            .find(|&(lane, others)| this.lanes >> lane & 1 != 0 && others != 0)
+            .map(|(lane, others)| (by(others), lane))
     }
 
     /// Whether both are accesses that are made to meet each other.
@@ -261,10 +306,11 @@ impl This<'_> {
             others if self.is_same_warp(other) => others,
             _ => mark.lanes,
         };
-        Finding::Race {
-            at: Spot::of(access, lane as usize),
-            this: side(&self.site, lane),
-            other: side(other, others.trailing_zeros()),
+        let at = Spot::of(access, lane as usize);
+        let (this, other) = (side(&self.site, lane), side(other, others.trailing_zeros()));
+        match self.site.has(Site::CONSTANT) {
+            true => Finding::NotConstant { at, this, other },
+            false => Finding::Race { at, this, other },
         }
     }
 }

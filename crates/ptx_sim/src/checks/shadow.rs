@@ -23,7 +23,7 @@ pub(crate) const LINE_BYTES: u64 = 128;
 /// Lines of global memory that are remembered word by word, at most (about 1300
 /// bytes each).
 pub(crate) const MAX_SPLIT_LINES: usize = 1 << 18;
-/// Sites, at most (20 bytes each).
+/// Sites, at most (16 bytes each).
 pub(crate) const MAX_SITES: u32 = 1 << 24;
 /// Lines of a page of the table of global memory.
 const PAGE_LINES: u64 = 256;
@@ -35,10 +35,8 @@ pub(crate) struct Site {
     pub instruction: u32,
     /// The block's number in the grid.
     pub block: u32,
-    /// The warp's clock.
+    /// The warp's clock ([`super::order`]).
     pub clock: u32,
-    /// The epoch.
-    pub epoch: u32,
     /// The warp's number in the block.
     pub warp: u8,
     /// Bytes of a lane's access.
@@ -58,6 +56,8 @@ impl Site {
     pub const ATOMIC: u8 = 8;
     /// It is an asynchronous copy.
     pub const COPIES: u8 = 16;
+    /// It relies on nobody writing there while the kernel runs.
+    pub const CONSTANT: u8 = 32;
 
     /// Whether all of these are set.
     pub fn has(&self, flags: u8) -> bool {

@@ -18,7 +18,8 @@ use super::finding::{Finding, Side};
 use super::races::lanes;
 use crate::diagnostics::AccessKind;
 
-fn side(instruction: u32, of: Lanes, lane: u32) -> Side {
+/// A lane at an instruction.
+pub(crate) fn thread_at(instruction: u32, of: Lanes, lane: u32) -> Side {
     Side {
         instruction,
         block: of.block,
@@ -36,7 +37,7 @@ impl Meetings {
     /// Lanes come to a barrier of a block of `n_threads`.
     pub fn arrived(&mut self, arrival: &BarrierArrival, n_threads: u32) -> Option<Finding> {
         let first = arrival.lanes.mask.trailing_zeros();
-        let this = side(arrival.instruction, arrival.lanes, first);
+        let this = thread_at(arrival.instruction, arrival.lanes, first);
         let threads = arrival.threads;
         let Some((other, other_threads)) = self.0[arrival.barrier] else {
             self.0[arrival.barrier] = Some((this, threads));
@@ -85,7 +86,7 @@ pub(crate) fn warp_wide(
             let others = members[lane] & present;
             if let Some(other) = lanes(others).find(|&other| members[other] != members[lane]) {
                 return Some(Finding::DifferentMasks {
-                    this: side(instruction, of, lane as u32),
+                    this: thread_at(instruction, of, lane as u32),
                     members: members[lane],
                     other_lane: other as u32,
                     other_members: members[other],
@@ -98,7 +99,7 @@ pub(crate) fn warp_wide(
     lanes(present)
         .find(reads_absent)
         .map(|lane| Finding::AbsentSource {
-            this: side(instruction, of, lane as u32),
+            this: thread_at(instruction, of, lane as u32),
             source: u32::from(sources[lane]),
             present,
         })

@@ -1,6 +1,7 @@
 //! Tells each check what concerns it.
 
 use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
 use std::ops::Range;
 
 use super::access::{AccessClass, BarrierArrival, Lanes, WarpAccess};
@@ -8,11 +9,11 @@ use super::copies::Copies;
 use super::counters::Counters;
 use super::finding::{Finding, Side, Spot};
 use super::observer::Observer;
-use super::order::{BlockOrder, GridOrder, synchronises};
+use super::order::{BlockOrder, Depth, GridOrder, Place, synchronises};
 use super::passed_on::only_passed_on;
 use super::races;
-use super::shadow::{GlobalLines, SharedLines, Site, Sites};
-use super::together::{Meetings, warp_wide};
+use super::shadow::{GlobalLines, Mix, SharedLines, Site, Sites};
+use super::together::{Meetings, thread_at, warp_wide};
 use super::written::{GlobalWritten, LocalWritten, SharedWritten};
 use crate::context::LaunchContext;
 use crate::ir::Space;
@@ -31,12 +32,15 @@ pub(crate) struct Checks<'a> {
     /// By load from local memory, whether what it gives is only passed on.
     only_passed_on: HashMap<u32, bool>,
     /// Blocks that run.
-    blocks: Vec<Box<BlockState>>,
+    blocks: Vec<BlockState>,
+    /// By block, where in `blocks` it is.
+    places: HashMap<u64, usize, BuildHasherDefault<Mix>>,
     /// Where the last one that was asked for is.
     last: usize,
     /// State of blocks that have ended, to be used again.
-    spare: Vec<Box<BlockState>>,
+    spare: Vec<BlockState>,
     order: GridOrder,
+    depth: Depth,
     lines: GlobalLines,
     sites: Sites,
     written: GlobalWritten<'a>,
@@ -62,11 +66,17 @@ struct BlockState {
     unwritten: Option<Finding>,
 }
 
+/// Of a block that has not begun.
+const NOWHERE: Place = Place {
+    block: 0,
+    depth: Depth::NONE,
+};
+
 impl BlockState {
     fn new() -> Self {
         Self {
             number: 0,
-            order: BlockOrder::new(),
+            order: BlockOrder::new(NOWHERE, 0),
             lines: SharedLines::default(),
             sites: Sites::new(),
             written: SharedWritten::default(),
@@ -77,9 +87,10 @@ impl BlockState {
         }
     }
 
-    fn start(&mut self, number: u64, n_warps: u32, shared_bytes: u32) {
-        self.number = number;
-        self.order = BlockOrder::new();
+    fn start(&mut self, place: Place, n_threads: u32, shared_bytes: u32) {
+        let n_warps = n_threads.div_ceil(32);
+        self.number = place.block;
+        self.order = BlockOrder::new(place, n_threads);
         self.lines.reset(shared_bytes);
         self.sites.clear();
         self.written.reset(shared_bytes);
@@ -99,9 +110,11 @@ impl<'a> Checks<'a> {
             launch,
             only_passed_on: HashMap::new(),
             blocks: Vec::new(),
+            places: HashMap::default(),
             last: 0,
             spare: Vec::new(),
             order: GridOrder::new(),
+            depth: Depth::of(launch.n_blocks()),
             lines: GlobalLines::default(),
             sites: Sites::new(),
             written: GlobalWritten::new(launch.memory, written),
@@ -119,7 +132,7 @@ impl<'a> Checks<'a> {
     #[inline]
     fn place(&mut self, block: u64) -> Option<usize> {
         if self.blocks.get(self.last).map(|b| b.number) != Some(block) {
-            self.last = self.blocks.iter().position(|b| b.number == block)?;
+            self.last = *self.places.get(&block)?;
         }
         Some(self.last)
     }
@@ -139,7 +152,23 @@ impl<'a> Checks<'a> {
         }
         match access.space {
             Space::Local => self.local_access(instruction, access),
-            Space::Shared | Space::Global => self.shared_or_global(instruction, access),
+            Space::Shared | Space::Global => {
+                for mask in [access.mask & !access.failed, access.mask & access.failed] {
+                    match mask {
+                        0 => {}
+                        all if all == access.mask => self.shared_or_global(instruction, access),
+                        _ => {
+                            let stride = None;
+                            let part = WarpAccess {
+                                mask,
+                                stride,
+                                ..*access
+                            };
+                            self.shared_or_global(instruction, &part);
+                        }
+                    }
+                }
+            }
             Space::Const | Space::Param | Space::Generic => {}
         }
     }
@@ -169,7 +198,7 @@ impl<'a> Checks<'a> {
         let Some(place) = self.place(access.block) else {
             return;
         };
-        let block = &mut *self.blocks[place];
+        let block = &mut self.blocks[place];
         let is_shared = access.space == Space::Shared;
         let is_copy = matches!(
             access.class,
@@ -180,13 +209,19 @@ impl<'a> Checks<'a> {
             // Told twice: this is its source.
             flags &= !Site::WRITES;
         }
+        if access.mask & !access.failed == 0 {
+            flags &= !Site::WRITES;
+        }
+        if access.is_constant {
+            flags |= Site::CONSTANT;
+        }
         let writes = flags & Site::WRITES != 0;
         let reads = flags & Site::ATOMIC != 0 || !writes;
 
         let lane = access.mask.trailing_zeros();
         let side = Side {
             lane,
-            ..races::side(&site_of(instruction, access, flags, 0, 0), lane)
+            ..races::side(&site_of(instruction, access, flags, 0), lane)
         };
         if let Some(finding) = block.copies.conflict(side, writes, access) {
             self.finding = Some(finding);
@@ -195,32 +230,32 @@ impl<'a> Checks<'a> {
         if reads && !access.overwrites {
             self.note_unwritten(place, instruction, access, flags);
         }
-        let block = &mut *self.blocks[place];
+        let block = &mut self.blocks[place];
         if synchronises(access) {
             flags |= Site::SYNCHRONISES;
             if access.scope == Scope::Device {
                 flags |= Site::WIDE;
             }
             if reads {
-                self.order.acquire(&mut block.order, access);
+                self.order.reads(&mut block.order, access);
             }
         }
-        let clock = &block.order.warps[access.warp as usize];
-        let own = clock.now.after[access.warp as usize];
-        let site = site_of(instruction, access, flags, own, self.order.epoch);
+        let order = &block.order;
+        let clock = order.warps[access.warp as usize].clock;
+        let site = site_of(instruction, access, flags, clock);
         // A copy's target is written when it has been waited for.
         let starts_copy = is_copy && is_shared;
         let found = if is_shared {
             races::access(
                 &mut block.lines,
                 &mut block.sites,
-                clock,
+                order,
                 site,
                 access,
                 !starts_copy,
             )
         } else {
-            races::access(&mut self.lines, &mut self.sites, clock, site, access, true)
+            races::access(&mut self.lines, &mut self.sites, order, site, access, true)
         };
         if found.is_some() {
             self.finding = found;
@@ -235,7 +270,11 @@ impl<'a> Checks<'a> {
             return;
         }
         if synchronises(access) && writes {
-            self.order.release(&mut block.order, access);
+            self.order.writes(&mut block.order, access);
+            if reads && !access.mask.is_power_of_two() {
+                // Lanes that access the same come one after the other.
+                self.order.reads(&mut block.order, access);
+            }
         }
         if writes {
             if is_shared {
@@ -257,7 +296,7 @@ impl<'a> Checks<'a> {
         let (written, first) = if access.space == Space::Shared {
             let BlockState {
                 written, unwritten, ..
-            } = &mut *self.blocks[place];
+            } = &mut self.blocks[place];
             (written.missing(access), unwritten)
         } else {
             (self.written.missing(access), &mut self.unwritten)
@@ -268,7 +307,6 @@ impl<'a> Checks<'a> {
     }
 
     fn awaited(&mut self, lanes: Lanes, n_left: Option<u32>) {
-        let epoch = self.order.epoch;
         let Some(block) = self.block(lanes.block) else {
             return;
         };
@@ -283,16 +321,15 @@ impl<'a> Checks<'a> {
             copies,
             ..
         } = block;
-        let clock = &order.warps[lanes.warp as usize];
+        let clock = order.warps[lanes.warp as usize].clock;
         let mut found = None;
         copies.awaited(lanes, n_left, |instruction, lanes, to, bytes| {
             // As if the lanes stored it now.
             let class = AccessClass::AsyncCopy;
             let store = WarpAccess::new(lanes, class, Space::Shared, bytes, to);
             let flags = races::flags(store.class);
-            let own = clock.now.after[lanes.warp as usize];
-            let site = site_of(instruction, &store, flags, own, epoch);
-            let race = races::access(lines, sites, clock, site, &store, true);
+            let site = site_of(instruction, &store, flags, clock);
+            let race = races::access(lines, sites, order, site, &store, true);
             found = found.or(race);
             written.mark(&store);
         });
@@ -300,17 +337,23 @@ impl<'a> Checks<'a> {
     }
 
     fn started(&mut self, number: u64, shared_bytes: u32) {
-        let mut block = self
-            .spare
-            .pop()
-            .unwrap_or_else(|| Box::new(BlockState::new()));
-        block.start(number, self.launch.n_warps(), shared_bytes);
+        let mut block = self.spare.pop().unwrap_or_else(BlockState::new);
+        let place = Place {
+            block: number,
+            depth: self.depth,
+        };
+        block.start(place, self.launch.n_threads(), shared_bytes);
+        self.places.insert(number, self.blocks.len());
         self.blocks.push(block);
     }
 
     fn ended(&mut self, number: u64) {
         if let Some(place) = self.place(number) {
             let block = self.blocks.swap_remove(place);
+            self.places.remove(&number);
+            if let Some(moved) = self.blocks.get(place) {
+                self.places.insert(moved.number, place);
+            }
             self.found(block.unwritten);
             self.spare.push(block);
         }
@@ -331,16 +374,15 @@ impl<'a> Checks<'a> {
 fn unwritten(instruction: u32, access: &WarpAccess<'_>, lane: usize, flags: u8) -> Finding {
     Finding::Unwritten {
         at: Spot::of(access, lane),
-        this: races::side(&site_of(instruction, access, flags, 0, 0), lane as u32),
+        this: races::side(&site_of(instruction, access, flags, 0), lane as u32),
     }
 }
 
-fn site_of(instruction: u32, access: &WarpAccess<'_>, flags: u8, clock: u32, epoch: u32) -> Site {
+fn site_of(instruction: u32, access: &WarpAccess<'_>, flags: u8, clock: u32) -> Site {
     Site {
         instruction,
         block: access.block as u32,
         clock,
-        epoch,
         warp: access.warp as u8,
         size: access.bytes as u8,
         flags,
@@ -387,7 +429,7 @@ impl Observer for Watch<'_> {
                 return;
             };
             let found = block.meetings.arrived(arrival, n_threads);
-            block.order.arrived(lanes, arrival.barrier, arrival.waits);
+            block.order.arrived(arrival);
             checks.found(found);
         }
     }
@@ -403,18 +445,17 @@ impl Observer for Watch<'_> {
 
     fn fence(&mut self, lanes: Lanes, scope: Scope) {
         if let Some(checks) = &mut self.checks
-            && let Some(place) = checks.place(lanes.block)
+            && let Some(block) = checks.block(lanes.block)
         {
-            let block = &mut checks.blocks[place].order;
-            checks.order.fence(block, lanes, scope);
+            block.order.fence(lanes, scope);
         }
     }
 
-    fn converged(&mut self, lanes: Lanes) {
+    fn converged(&mut self, lanes: Lanes, members: &[u32; 32]) {
         if let Some(checks) = &mut self.checks
             && let Some(block) = checks.block(lanes.block)
         {
-            block.order.converged(lanes);
+            block.order.converged(lanes, members);
         }
     }
 
@@ -427,6 +468,17 @@ impl Observer for Watch<'_> {
     ) {
         if let Some(checks) = &mut self.checks {
             checks.found(warp_wide(instruction, lanes, members, sources));
+            if let Some(block) = checks.block(lanes.block) {
+                block.order.shared(lanes, members);
+            }
+        }
+    }
+
+    fn divided_by_zero(&mut self, instruction: u32, lanes: Lanes) {
+        if let Some(checks) = &mut self.checks {
+            let lane = lanes.mask.trailing_zeros();
+            let this = thread_at(instruction, lanes, lane);
+            checks.found(Some(Finding::DivisionByZero { this }));
         }
     }
 

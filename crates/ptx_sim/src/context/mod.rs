@@ -2,7 +2,8 @@
 //!
 //! In reading order: this file, the launch's state; `frames`, the registers that a
 //! call begins with; `printed`, what threads print; `places`, numbers looked up for
-//! reports: instructions, threads, addresses.
+//! reports: instructions, threads, addresses; `spinning`, what lanes do that do not
+//! end.
 //!
 //! Left out: how a launch comes about and who runs its blocks, which is in
 //! `launch`.
@@ -10,6 +11,7 @@
 mod frames;
 mod places;
 mod printed;
+mod spinning;
 
 pub(crate) use places::source_of;
 pub(crate) use printed::Printed;
@@ -34,6 +36,8 @@ pub(crate) struct LaunchContext<'a> {
     pub exclusive: bool,
     /// Whether it looks for what a GPU would let pass.
     pub checks: bool,
+    /// Blocks that the device can hold at once.
+    pub most_resident: u64,
     /// Bytes of shared memory that a block has.
     pub shared_bytes: u32,
     /// Warp instructions that a block may execute.
@@ -104,6 +108,11 @@ impl<'a> LaunchContext<'a> {
             (number / x % y) as u32,
             (number / x / y) as u32,
         ]
+    }
+
+    /// Blocks of the grid.
+    pub fn n_blocks(&self) -> u64 {
+        self.grid.iter().map(|&n| u64::from(n)).product()
     }
 
     /// Threads of a block.

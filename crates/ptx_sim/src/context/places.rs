@@ -2,9 +2,7 @@
 //! ended, with its place.
 
 use super::LaunchContext;
-use crate::diagnostics::{
-    Caller, Fault, LaunchError, OutOfFuel, Place, Relation, Source, ThreadPlace,
-};
+use crate::diagnostics::{Caller, Fault, LaunchError, Place, Relation, Source, ThreadPlace};
 use crate::ir;
 use crate::memory::local::LOCAL_START;
 use crate::program::{BlockId, Terminator};
@@ -45,26 +43,12 @@ impl LaunchContext<'_> {
         })
     }
 
-    /// The launch's error: a warp's block has no fuel left.
-    #[cold]
-    pub fn out_of_fuel(&self, ctaid: [u32; 3], warp: &Warp) -> Box<LaunchError> {
-        let at_end = (self.kernel, u32::MAX);
-        let (function, ptx) = warp.paths.last().map_or(at_end, |path| {
-            let function = warp.frames[path.frame].function;
-            let block = &self.function(function).blocks[path.block as usize];
-            (function, block.ptx_first)
-        });
-        Box::new(LaunchError::OutOfFuel(Box::new(OutOfFuel {
-            fuel: self.fuel as u64,
-            place: self.place(function, ptx),
-            thread: self.thread_place(ctaid, warp.index, 0),
-        })))
-    }
-
     /// The place of an instruction of a call, with the calls that led there.
-    fn place_in_calls(&self, warp: &Warp, frame: FrameId, ptx: u32) -> Place {
+    pub fn place_in_calls(&self, warp: &Warp, frame: FrameId, ptx: u32) -> Place {
         let called = &warp.frames[frame];
         let mut place = self.place(called.function, ptx);
+        let package = self.own_package();
+        let is_own = |source: &Source| package.as_deref() == Some(package_of(&source.file));
         let mut caller = called.caller;
         while let Some((frame, block)) = caller {
             let calling = &warp.frames[frame];
@@ -78,11 +62,32 @@ impl LaunchContext<'_> {
             });
             caller = calling.caller;
         }
+        // A library's function that was not inlined: its caller's line is the one to look
+        // at.
+        if let Some(source) = place.source.take_if(|source| !is_own(source)) {
+            let callers = place.callers.iter();
+            let mut sources = callers.filter_map(|caller| caller.source.as_ref());
+            match sources.find(|source| is_own(source)) {
+                Some(own) => {
+                    place.source = Some(own.clone());
+                    place.inside.push(source);
+                }
+                None => place.source = Some(source),
+            }
+        }
         place
     }
 
+    /// The package that the kernel's own source is in.
+    fn own_package(&self) -> Option<String> {
+        let body = self.module.functions[self.kernel].body.as_ref()?;
+        let loc = body.iter().find_map(|instruction| instruction.loc)?;
+        let outermost = self.module.calls_around(loc).last().unwrap_or(loc);
+        Some(package_of(self.module.file(outermost.file)?).to_owned())
+    }
+
     /// The place of an instruction.
-    fn place(&self, function: usize, ptx: u32) -> Place {
+    pub fn place(&self, function: usize, ptx: u32) -> Place {
         let f = &self.module.functions[function];
         let instruction = f
             .body
@@ -93,8 +98,7 @@ impl LaunchContext<'_> {
             function: f.name.clone(),
             opcode: instruction.map(|i| i.opcode.clone()).unwrap_or_default(),
             ptx_line: instruction.map_or(f.line, |i| i.line),
-            source: instruction.and_then(|i| source_of(self.module, i.loc)),
-            callers: Vec::new(),
+            ..in_source(self.module, instruction.and_then(|i| i.loc))
         }
     }
 
@@ -177,6 +181,39 @@ impl LaunchContext<'_> {
             },
         }
     }
+}
+
+/// The part of a place that is in the source: the innermost line that is in the
+/// package of the function itself, what was inlined there, and what that was inlined
+/// in. A library's line says little to who uses the library.
+fn in_source(module: &ir::Module, loc: Option<ir::SourceLoc>) -> Place {
+    let all = loc.into_iter();
+    let all = all.flat_map(|loc| std::iter::once(loc).chain(module.calls_around(loc)));
+    let mut all: Vec<Source> = all.filter_map(|loc| source_of(module, Some(loc))).collect();
+    let Some(outermost) = all.last() else {
+        return Place::default();
+    };
+    let package = package_of(&outermost.file);
+    let is_own = |source: &Source| package_of(&source.file) == package;
+    let own = all.iter().position(is_own).unwrap_or(0);
+    let inlined_at = all.split_off(own + 1);
+    let source = all.pop();
+    Place {
+        source,
+        inside: all,
+        inlined_at,
+        ..Place::default()
+    }
+}
+
+/// What the files of one package have in common: the path up to its `src`, else the
+/// folder.
+fn package_of(file: &str) -> &str {
+    let end = match file.rfind("src/") {
+        Some(at) => at + 4,
+        None => file.rfind('/').map_or(0, |at| at + 1),
+    };
+    &file[..end]
 }
 
 /// A source place, its file's name looked up.

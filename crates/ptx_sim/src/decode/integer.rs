@@ -1,11 +1,13 @@
 //! Integer arithmetic.
 
 use crate::ir::{Operand, Type};
-use crate::lanes::{LaneFn, binary, ternary, unary};
+use crate::lanes::{LaneFn, LaneOp, binary, ternary, unary};
 use crate::numeric::integer::{
     Integer, add_carry_u32, add_carry_u64, dp2a, dp4a, each_half, mul24_hi_s32, mul24_hi_u32,
     mul24_lo_s32, mul24_lo_u32, sub_carry_u32, sub_carry_u64,
 };
+
+use crate::program::{Divide, Op};
 
 use super::decoder::{Decoded, Decoder};
 use super::opcode::Opcode;
@@ -169,7 +171,26 @@ impl Decoder<'_> {
             ),
             _ => return Err("the instruction is not known for integers".to_owned()),
         };
+        let divides = matches!(op.name, "div" | "rem");
+        if divides && !matches!(operands.last(), Some(Operand::Int(divisor)) if *divisor != 0) {
+            return self.divide_integers(run, ty, operands);
+        }
         self.straight(run, n, ty, ty, operands)
+    }
+
+    /// A division by what may be zero.
+    fn divide_integers(&mut self, run: LaneFn, ty: Type, operands: &[Operand]) -> Decoded<()> {
+        let [d, a, b] = operands else {
+            return Err(format!("{} operands, 3 are needed", operands.len()));
+        };
+        let (a, b) = (self.source(a, ty)?, self.source(b, ty)?);
+        let d = self.destination(d, ty)?;
+        let (c, e, run) = (d, d, run.run);
+        self.emit(Op::Divide(Box::new(Divide {
+            op: LaneOp { run, d, a, b, c, e },
+            bytes: ty.size_bytes(),
+        })));
+        Ok(())
     }
 
     /// A lane-wise operation whose `n` sources have one type.

@@ -14,6 +14,7 @@ impl Decoder<'_> {
     pub fn load(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
         let (order, scope) = take_order(op);
         let space = take_space(op)?;
+        let is_constant = op.has("nc");
         ignore_hints(op);
         let n = take_vector(op);
         let ty = op.ty()?;
@@ -45,6 +46,7 @@ impl Decoder<'_> {
             element_bytes: ty.size_bytes(),
             register_bytes: register_bytes.max(ty.size_bytes().max(2)),
             signed: is_signed(ty),
+            is_constant,
             registers,
             order,
             scope,
@@ -108,6 +110,7 @@ impl Decoder<'_> {
     ) -> Decoded<()> {
         let (order, scope) = take_order(op);
         let space = take_space(op)?;
+        let is_constant = op.has("nc");
         ignore_hints(op);
         let n = take_vector(op);
         let ty = op.ty()?;
@@ -151,6 +154,7 @@ impl Decoder<'_> {
                 registers: vec![Some(slot)],
                 order,
                 scope,
+                is_constant,
             })));
         }
         Ok(())
@@ -205,6 +209,7 @@ impl Decoder<'_> {
             element_bytes: ty.size_bytes(),
             register_bytes,
             signed: false,
+            is_constant: false,
             registers,
             order,
             scope,

@@ -39,6 +39,12 @@ pub(super) fn operands(op: &Op, f: &mut impl FnMut(Slot, Width)) {
         Op::Predicate(op) => [op.d, op.a, op.b]
             .into_iter()
             .for_each(|slot| f(slot, PREDICATE)),
+        Op::Divide(divide) => {
+            let op = divide.op;
+            [op.d, op.a, op.b]
+                .into_iter()
+                .for_each(|slot| f(slot, divide.bytes));
+        }
         Op::Convert(op) => {
             f(op.d, op.d_bytes);
             f(op.a, op.a_bytes);

@@ -1,12 +1,19 @@
 //! What to do about a fault: one line for each kind.
 
-use super::{AccessKind, Fault, FaultKind, ThreadPlace};
+use super::{AccessKind, Fault, FaultKind, Relation, ThreadPlace};
 use crate::ir::Space;
 
 impl Fault {
     /// What to do about it, if there is more to say than that it happened.
     pub fn advice(&self) -> Option<&'static str> {
         Some(match &self.kind {
+            FaultKind::OutOfBounds {
+                relation: Relation::Nowhere,
+                ..
+            } => {
+                "give the kernel an address of device memory; an address of the host's memory is \
+                 none, nor is one that was never set"
+            }
             FaultKind::OutOfBounds { space, .. } => match space {
                 Space::Shared => {
                     "hold the index against the array's size; dynamic shared memory has the size \
@@ -21,7 +28,13 @@ impl Fault {
             FaultKind::Misaligned { .. } => {
                 "align the address to the size of the access, or access narrower elements"
             }
-            FaultKind::NullPointer { .. } => "give the kernel an address that was allocated",
+            FaultKind::NullPointer { address: 0, .. } => {
+                "give the kernel an address that was allocated"
+            }
+            FaultKind::NullPointer { .. } => {
+                "give the kernel an address that was allocated; if this is an offset in shared \
+                 memory, use an instruction for shared memory"
+            }
             FaultKind::UseAfterFree { .. } => "free the memory behind the last launch that uses it",
             FaultKind::ReadOnly { .. } => "write to global memory, and leave constants as they are",
             FaultKind::WrongSpace { .. } => {
@@ -53,6 +66,11 @@ impl Fault {
                 other,
                 ..
             } => return Some(self.against_race(*space, *access, other.kind, &other.thread)),
+            FaultKind::NotConstant { .. } => {
+                "load it by an ordinary load: `ld.global.nc` may give what was there before the \
+                 kernel began"
+            }
+            FaultKind::DivisionByZero => "test the divisor first",
             FaultKind::Unwritten { space, .. } => match space {
                 Space::Shared => {
                     "write all that is read, then a block barrier; shared memory is not zero when a \

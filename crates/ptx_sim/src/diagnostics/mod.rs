@@ -11,6 +11,9 @@
 
 mod advice;
 mod text;
+mod waiting;
+
+pub use waiting::{Asks, Doing, LanesDo, Lines};
 
 use crate::ir::Space;
 
@@ -69,8 +72,13 @@ pub struct Place {
     pub opcode: String,
     /// Line of the PTX text, from 1.
     pub ptx_line: u32,
-    /// Source line, where the PTX has line tables.
+    /// Source line, where the PTX has line tables: the innermost in the package of the
+    /// function, not that of a library.
     pub source: Option<Source>,
+    /// What was inlined there from libraries, innermost first.
+    pub inside: Vec<Source>,
+    /// The calls that the source line was inlined at, innermost first.
+    pub inlined_at: Vec<Source>,
     /// The functions that led there, innermost call first.
     pub callers: Vec<Caller>,
 }
@@ -272,6 +280,20 @@ pub enum FaultKind {
         /// The earlier one.
         other: Box<AccessSide>,
     },
+    /// A load that takes memory for constant (`ld.global.nc`), of what the kernel
+    /// itself wrote.
+    NotConstant {
+        /// The address.
+        address: u64,
+        /// Bytes of the access.
+        bytes: u32,
+        /// Where that is.
+        relation: Relation,
+        /// The write.
+        other: Box<AccessSide>,
+    },
+    /// An integer division by zero, or its remainder.
+    DivisionByZero,
     /// A read of memory that nothing was written to.
     Unwritten {
         /// How it was read.
@@ -384,6 +406,12 @@ pub struct OutOfFuel {
     pub fuel: u64,
     /// Where one of its warps was.
     pub place: Place,
-    /// Which warp that was.
+    /// Which thread.
     pub thread: ThreadPlace,
+    /// What the threads of its block do.
+    pub doing: Vec<LanesDo>,
+    /// Blocks of the grid that have not begun.
+    pub n_not_begun: u64,
+    /// Blocks that the device can hold at once.
+    pub most_resident: u64,
 }

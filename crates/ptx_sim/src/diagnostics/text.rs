@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use super::{AccessKind, Fault, FaultKind, OutOfFuel, Place, Relation, Source, ThreadPlace};
+use super::{
+    AccessKind, AccessSide, Fault, FaultKind, OutOfFuel, Place, Relation, Source, ThreadPlace,
+};
 use crate::ir::Space;
 
 impl Relation {
@@ -77,6 +79,12 @@ impl fmt::Display for Place {
             write!(f, ", at {source}")?;
         }
         write!(f, " (PTX line {}: {})", self.ptx_line, self.opcode)?;
+        for source in self.inside.iter().rev() {
+            write!(f, "\n    inside {source}")?;
+        }
+        for source in &self.inlined_at {
+            write!(f, "\n    inlined at {source}")?;
+        }
         // Recursion repeats itself; once is enough.
         for same in self.callers.chunk_by(|a, b| a == b) {
             let caller = &same[0];
@@ -121,7 +129,22 @@ impl fmt::Display for OutOfFuel {
             f,
             "the kernel did not end within {} warp instructions; it may never end\n  {}\n  {}",
             self.fuel, self.place, self.thread
-        )
+        )?;
+        if !self.doing.is_empty() {
+            f.write_str("\n  in this block:")?;
+        }
+        for lanes in &self.doing {
+            write!(f, "\n    {lanes}")?;
+        }
+        if self.n_not_begun > 0 {
+            let (n, most) = (self.n_not_begun, self.most_resident);
+            write!(
+                f,
+                "\n  {n} blocks of the grid have not begun: the device holds {most} such blocks \
+                 at once, and others begin when some of them end"
+            )?;
+        }
+        write!(f, "\n  what to do: {}", self.advice())
     }
 }
 
@@ -151,13 +174,32 @@ fn of_bytes(access: AccessKind, bytes: u32) -> String {
     format!("{access} of {}", count(i128::from(bytes)))
 }
 
+/// A load that takes memory for constant.
+fn not_constant(
+    f: &mut fmt::Formatter<'_>,
+    (address, bytes): (u64, u32),
+    relation: &Relation,
+    other: &AccessSide,
+) -> fmt::Result {
+    write!(
+        f,
+        "load of memory taken for constant: {} at global address {address:#x} ({}), which the \
+         kernel itself has written\n  the {}: {}\n    {}\n  the load:",
+        of_bytes(AccessKind::Load, bytes),
+        relation.describe(bytes),
+        other.kind,
+        other.place,
+        other.thread
+    )
+}
+
 /// The threads that a barrier waits for.
 fn barrier_count(threads: Option<u32>) -> String {
     threads.map_or("the whole block".to_owned(), |n| format!("{n} threads"))
 }
 
 /// `lanes 0-3, 7`
-fn lane_list(mask: u32) -> String {
+pub(super) fn lane_list(mask: u32) -> String {
     let mut parts = Vec::new();
     let mut lane = 0;
     while lane < 32 {
@@ -252,10 +294,10 @@ impl fmt::Display for FaultKind {
                 bytes,
             } => write!(
                 f,
-                "wrong space: {} in {} memory at address {address:#x}, which is a {} address",
-                of_bytes(*access, *bytes),
+                "wrong space: a {} address used as a {} one: {} at address {address:#x}",
+                space_name(*actual),
                 space_name(*expected),
-                space_name(*actual)
+                of_bytes(*access, *bytes)
             ),
             Self::DivergentBarrier { arrived, live } => write!(
                 f,
@@ -310,6 +352,15 @@ impl fmt::Display for FaultKind {
                 other.place,
                 other.thread
             ),
+            Self::NotConstant {
+                address,
+                bytes,
+                relation,
+                other,
+            } => not_constant(f, (*address, *bytes), relation, other),
+            Self::DivisionByZero => {
+                write!(f, "integer division by zero: PTX leaves open what it gives")
+            }
             Self::Unwritten {
                 access,
                 space,

@@ -27,6 +27,13 @@ impl LaunchContext<'_> {
                 relation: self.relation(at),
                 other: Box::new(self.side(&other)),
             },
+            Finding::NotConstant { at, other, .. } => FaultKind::NotConstant {
+                address: at.address,
+                bytes: at.bytes,
+                relation: self.relation(at),
+                other: Box::new(self.side(&other)),
+            },
+            Finding::DivisionByZero { .. } => FaultKind::DivisionByZero,
             Finding::Unwritten { at, this } => FaultKind::Unwritten {
                 access: this.kind,
                 space: at.space,

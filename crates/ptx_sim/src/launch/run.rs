@@ -95,6 +95,8 @@ impl Device {
             .fuel
             .unwrap_or(DEFAULT_FUEL.0 + DEFAULT_FUEL.1 * u64::from(n_threads.div_ceil(32)));
         let function = &module.ir().functions[id.0 as usize];
+        let shared = &plan.shared;
+        let shared_bytes = shared.static_bytes_with_padding(launch.dynamic_shared_bytes);
         let (params, params_bytes) = pack_params(function, launch.params);
         LaunchContext {
             module: module.ir(),
@@ -102,9 +104,8 @@ impl Device {
             memory: self.memory(),
             exclusive: n_workers == 1,
             checks: launch.options.check,
-            shared_bytes: plan
-                .shared
-                .static_bytes_with_padding(launch.dynamic_shared_bytes),
+            most_resident: self.config().resident_blocks(n_threads, shared_bytes),
+            shared_bytes,
             fuel: i64::try_from(fuel).unwrap_or(i64::MAX),
             kernel: id.0 as usize,
             grid: launch.grid,

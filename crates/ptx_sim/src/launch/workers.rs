@@ -8,8 +8,6 @@ use crate::checks::observer::Observer;
 use crate::context::LaunchContext;
 use crate::diagnostics::LaunchError;
 
-/// Blocks that one worker keeps in flight when they wait for each other.
-const MAX_RESIDENT: usize = 512;
 /// Rounds after which a block is taken to wait for another even if it does
 /// not look like it.
 const PATIENCE: u32 = 4096;
@@ -29,21 +27,27 @@ pub(super) fn run<O: Observer>(
         failure: Mutex::new(None),
     };
     let seen = Mutex::new(Vec::new());
-    let worker = || {
+    // Each worker holds its part of the blocks that the device can hold at once.
+    let part = |worker: usize| {
+        let all = usize::try_from(context.most_resident).unwrap_or(usize::MAX);
+        (all / n_workers + usize::from(worker < all % n_workers)).max(1)
+    };
+    let worker = |number: usize| {
         let mut observer = observer();
-        work.run(&mut observer);
+        work.run(&mut observer, part(number));
         seen.lock()
             .unwrap_or_else(PoisonError::into_inner)
             .push(observer);
     };
     if n_workers == 1 {
-        worker();
+        worker(0);
     } else {
         rayon::scope(|scope| {
-            for _ in 1..n_workers {
-                scope.spawn(|_| worker());
+            let worker = &worker;
+            for number in 1..n_workers {
+                scope.spawn(move |_| worker(number));
             }
-            worker();
+            worker(0);
         });
     }
     let failure = work
@@ -71,6 +75,12 @@ impl Work<'_> {
         (number < self.n_blocks && !self.stop.load(Ordering::Relaxed)).then_some(number)
     }
 
+    /// Blocks that have not begun.
+    fn n_left(&self) -> u64 {
+        self.n_blocks
+            .saturating_sub(self.next.load(Ordering::Relaxed))
+    }
+
     fn fail(&self, number: u64, error: LaunchError) {
         self.stop.store(true, Ordering::Relaxed);
         let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
@@ -81,7 +91,7 @@ impl Work<'_> {
 
     /// One worker: runs blocks until there are none. Mostly one at a time;
     /// where blocks wait for others, several in turn.
-    fn run<O: Observer>(&self, observer: &mut O) {
+    fn run<O: Observer>(&self, observer: &mut O, most_resident: usize) {
         let mut resident: Vec<(u64, BlockRun)> = Vec::new();
         let mut spare: Vec<BlockRun> = Vec::new();
         let mut rounds = 0;
@@ -118,7 +128,10 @@ impl Work<'_> {
                         continue;
                     }
                     Ok(Round::Progress { waits }) => waiting &= waits,
-                    Err(error) => {
+                    Err(mut error) => {
+                        if let LaunchError::OutOfFuel(kernel) = &mut *error {
+                            kernel.n_not_begun = self.n_left();
+                        }
                         self.fail(*number, *error);
                         return;
                     }
@@ -129,12 +142,12 @@ impl Work<'_> {
                 return;
             }
             rounds += 1;
-            if !resident.is_empty()
-                && (waiting || rounds % PATIENCE == 0)
-                && resident.len() < MAX_RESIDENT
-                && let Some(number) = self.take()
-            {
-                resident.push(self.begin(number, &mut spare, observer));
+            if !resident.is_empty() && (waiting || rounds % PATIENCE == 0) {
+                // If they wait for many, not one by one.
+                let more = resident.len().min(most_resident - resident.len());
+                for number in (0..more).map_while(|_| self.take()) {
+                    resident.push(self.begin(number, &mut spare, observer));
+                }
             }
         }
     }

@@ -174,6 +174,12 @@ impl GlobalMemory {
             .min_by_key(|a| (distance(a), a.storage.is_none()))
     }
 
+    /// Whether this is the lower half of an address in an allocation.
+    pub fn has_lower_half(&self, half: u32) -> bool {
+        (self.allocations.iter())
+            .any(|a| u64::from(half.wrapping_sub(a.base as u32)) < a.size_bytes)
+    }
+
     /// The bytes from `address` on, for the host.
     pub fn bytes(&self, address: u64, n_bytes: u64) -> Option<&[u8]> {
         let allocation = self.find(address)?;

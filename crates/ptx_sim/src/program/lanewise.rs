@@ -1,6 +1,7 @@
 //! Operations on predicates, moves that change a register's shape, clocks.
 
 use super::slot::Slot;
+use crate::lanes::LaneOp;
 use crate::numeric::convert::Conversion;
 
 /// `d = table[a, b]` on predicates.
@@ -14,6 +15,14 @@ pub(crate) struct PredicateOp {
     pub b: Slot,
     /// Bit `a + 2 b` is the result.
     pub table: u8,
+}
+
+/// `div` or `rem`, by a divisor that may be zero.
+pub(crate) struct Divide {
+    /// What it computes; the divisor is `b`.
+    pub op: LaneOp,
+    /// Bytes of the divisor: 2, 4 or 8.
+    pub bytes: u32,
 }
 
 /// `cvt` in its general form.

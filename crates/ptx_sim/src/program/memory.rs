@@ -17,6 +17,8 @@ pub(crate) struct Access {
     pub register_bytes: u32,
     /// Whether a load sign-extends.
     pub signed: bool,
+    /// Whether it relies on nobody writing there while the kernel runs (`.nc`).
+    pub is_constant: bool,
     /// One slot per element; `None` for `_`.
     pub registers: Vec<Option<Slot>>,
     /// What it orders. Spinning on a load that is not weak is a sign of

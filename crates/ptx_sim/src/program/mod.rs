@@ -27,7 +27,7 @@ pub(crate) use async_copy::AsyncCopy;
 pub(crate) use collective::{Collective, CollectiveKind, Reduction, Shuffle, ShuffleMode};
 pub(crate) use control::{Argument, Barrier, BarrierKind, Call, CallTarget, Terminator};
 pub(crate) use init::Init;
-pub(crate) use lanewise::{ClockRead, Convert, PredicateOp, Transfer};
+pub(crate) use lanewise::{ClockRead, Convert, Divide, PredicateOp, Transfer};
 pub(crate) use matrix::{MatrixOp, Multiply, ROW_BYTES, Shape, TileMove};
 pub(crate) use mbarrier::{BarrierWord, MOST_ARRIVALS, Mbarrier, MbarrierKind};
 pub(crate) use memory::{Access, Atomic, AtomicKind, AtomicType};
@@ -114,6 +114,8 @@ pub(crate) struct Insn {
 pub(crate) enum Op {
     /// Each lane computes from its own registers.
     Lanes(LaneOp),
+    /// An integer division by a register, or its remainder.
+    Divide(Box<Divide>),
     /// Combines predicates: truth table over two of them.
     Predicate(PredicateOp),
     /// A conversion that has no loop of its own.

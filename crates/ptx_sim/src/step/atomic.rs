@@ -54,20 +54,9 @@ fn atomic_in<O: Observer>(
         stride,
     };
     let located = locate(step, request)?;
-    if O::ON {
-        let class = match op.kind {
-            AtomicKind::CompareAndSwap => AccessClass::CompareAndSwap,
-            _ if op.is_increment && space == Space::Shared => AccessClass::Increment,
-            _ if op.is_reduction => AccessClass::Reduction,
-            _ => AccessClass::Atomic,
-        };
-        let access = WarpAccess {
-            order: op.order,
-            scope: op.scope,
-            overwrites: op.kind == AtomicKind::Exchange,
-            ..request.observed(step, class)
-        };
-        step.env.observer.access(step.number, &access);
+    let is_swap = is_swap(op.kind);
+    if O::ON && !is_swap {
+        observe(step, op, &request, 0);
     }
     if !matches!(space, Space::Global | Space::Shared) {
         let reason = "atomic operations work on global and shared memory";
@@ -82,16 +71,52 @@ fn atomic_in<O: Observer>(
         addresses,
         mask,
     };
-    let changes = match n_elements {
+    let Outcome { changes, failed } = match n_elements {
         1 if alone && matches!(op.bytes, 4 | 8) => words.one_after_the_other(),
         _ => words.atomically(),
     };
+    if O::ON && is_swap {
+        // Which lanes write is known only now.
+        observe(step, op, &request, failed);
+    }
     if changes {
         step.warp.idle_polls = 0;
     } else {
         step.poll(1);
     }
     Ok(())
+}
+
+/// Tells the observer; `failed` are lanes whose compare-and-swap writes nothing.
+fn observe<O: Observer>(
+    step: &mut Step<'_, '_, O>,
+    op: &Atomic,
+    request: &Request<'_>,
+    failed: u32,
+) {
+    let class = match op.kind {
+        AtomicKind::CompareAndSwap => AccessClass::CompareAndSwap,
+        _ if op.is_increment && request.space == Space::Shared => AccessClass::Increment,
+        _ if op.is_reduction => AccessClass::Reduction,
+        _ => AccessClass::Atomic,
+    };
+    let access = WarpAccess {
+        order: op.order,
+        scope: op.scope,
+        overwrites: op.kind == AtomicKind::Exchange,
+        failed,
+        ..request.observed(step, class)
+    };
+    step.env.observer.access(step.number, &access);
+}
+
+/// What an instruction did.
+#[derive(Clone, Copy)]
+struct Outcome {
+    /// Whether memory changed.
+    changes: bool,
+    /// Lanes whose compare-and-swap found something else.
+    failed: u32,
 }
 
 /// The words in memory that an instruction works on.
@@ -104,11 +129,11 @@ struct Words<'a> {
 }
 
 impl Words<'_> {
-    /// Carries the instruction out by atomic operations of the host; gives
-    /// whether memory changed.
-    fn atomically(&self) -> bool {
+    /// Carries the instruction out by atomic operations of the host.
+    fn atomically(&self) -> Outcome {
         let Self { view, op, .. } = self;
-        let mut changes = false;
+        let is_swap = is_swap(op.kind);
+        let (mut changes, mut failed) = (false, 0);
         for lane in lanes(self.mask) {
             for element in 0..op.value.len() {
                 let host = self
@@ -119,7 +144,9 @@ impl Words<'_> {
                 // access; the decoder made the slots for lanes of `op.bytes`.
                 unsafe {
                     if op.bytes == 16 {
-                        changes |= wide_atomic(view, op, host, lane);
+                        let outcome = wide_atomic(view, op, host, lane);
+                        changes |= outcome.changes;
+                        failed |= outcome.failed;
                         continue;
                     }
                     let value = view.regs.get(op.value[element], op.bytes, lane);
@@ -159,18 +186,19 @@ impl Words<'_> {
                         }
                     };
                     changes |= change(old) != old;
+                    failed |= u32::from(is_swap && old != value) << lane;
                     if let Some(Some(slot)) = op.old.get(element) {
                         view.regs.set(*slot, op.bytes, lane, old);
                     }
                 }
             }
         }
-        changes
+        Outcome { changes, failed }
     }
 
     /// The same where no other host thread may access the words, of 4 or 8 bytes
     /// and one a lane.
-    fn one_after_the_other(&self) -> bool {
+    fn one_after_the_other(&self) -> Outcome {
         use AtomicKind::{
             Add, And, CompareAndSwap, Decrement, Exchange, Increment, Max, Min, Or, Xor,
         };
@@ -179,7 +207,7 @@ impl Words<'_> {
         macro_rules! loops {
             ($($word:ty, $bytes:literal: $($kind:ident $ty:ident),*;)*) => {
                 match (self.op.bytes, self.op.kind, self.op.ty) {
-                    $($(($bytes, $kind, $ty) => self.update_each(|old: $word, value, swap| {
+                    $($(($bytes, $kind, $ty) => self.update_each::<{ is_swap($kind) }, _>(|old: $word, value, swap| {
                         new_value($kind, $ty, $bytes, old.into(), value.into(), swap.into()) as $word
                     }),)*)*
                     _ => self.atomically(),
@@ -200,12 +228,15 @@ impl Words<'_> {
     }
 
     /// Replaces each lane's word by a function of it, of the lane's value and of
-    /// its value to swap in; gives whether any changed.
+    /// its value to swap in.
     #[inline(always)]
-    fn update_each<W: Lane + PartialEq>(&self, change: impl Fn(W, W, W) -> W) -> bool {
+    fn update_each<const SWAPS: bool, W: Lane + PartialEq>(
+        &self,
+        change: impl Fn(W, W, W) -> W,
+    ) -> Outcome {
         let Self { view, op, .. } = self;
         let old_slot = op.old.first().copied().flatten();
-        let mut changes = false;
+        let (mut changes, mut failed) = (false, 0);
         for lane in lanes(self.mask) {
             let word = self.located.host(self.addresses, lane).cast::<W>();
             // SAFETY: `locate` found the lane's word, aligned, and no other host
@@ -220,13 +251,19 @@ impl Words<'_> {
                 let new = change(old, value, swap);
                 *word = new;
                 changes |= new != old;
+                failed |= u32::from(SWAPS && old != value) << lane;
                 if let Some(slot) = old_slot {
                     view.regs.lanes_mut::<W>(slot)[lane] = old;
                 }
             }
         }
-        changes
+        Outcome { changes, failed }
     }
+}
+
+/// Whether an operation writes only where it finds what it expects.
+const fn is_swap(kind: AtomicKind) -> bool {
+    matches!(kind, AtomicKind::CompareAndSwap)
 }
 
 /// Replaces a word by a function of itself; gives the word it replaced.
@@ -243,13 +280,12 @@ fn update<T: Copy>(
     }
 }
 
-/// Atomic operations on 16 bytes (`exch`, `cas`); gives whether memory
-/// changed. The host has none that is
+/// Atomic operations on 16 bytes (`exch`, `cas`). The host has none that is
 /// portable, so they exclude each other by a lock.
 ///
 /// # Safety
 /// As in [`Words::atomically`].
-unsafe fn wide_atomic(view: &PathView<'_>, op: &Atomic, host: *mut u8, lane: usize) -> bool {
+unsafe fn wide_atomic(view: &PathView<'_>, op: &Atomic, host: *mut u8, lane: usize) -> Outcome {
     static LOCK: std::sync::Mutex<()> = std::sync::Mutex::new(());
     let _guard = LOCK
         .lock()
@@ -274,7 +310,10 @@ unsafe fn wide_atomic(view: &PathView<'_>, op: &Atomic, host: *mut u8, lane: usi
         if let Some(Some(slot)) = op.old.first() {
             view.regs.lanes_mut::<u128>(*slot)[lane] = old;
         }
-        new != old
+        Outcome {
+            changes: new != old,
+            failed: u32::from(is_swap(op.kind) && old != value) << lane,
+        }
     }
 }
 

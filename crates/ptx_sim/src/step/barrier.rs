@@ -36,6 +36,7 @@ pub(super) fn arrive<O: Observer>(
         step.env.observer.arrived(&BarrierArrival {
             instruction: step.number,
             lanes,
+            is_whole_warp: barrier.aligned,
             barrier: operands.id,
             threads: operands.threads,
             waits,

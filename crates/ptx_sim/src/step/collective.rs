@@ -188,7 +188,7 @@ pub(super) fn collective<O: Observer>(
                 .together(step.number, lanes, &members, None);
         }
         if op.kind == CollectiveKind::Converge {
-            step.env.observer.converged(lanes);
+            step.env.observer.converged(lanes, &members);
         }
     }
     if op.kind == CollectiveKind::Converge {

@@ -20,6 +20,10 @@ pub(super) fn carry_out<O: Observer>(
             unsafe { (op.run)(step.view.regs.0, op, mask) };
             Ok(())
         }
+        Op::Divide(op) => {
+            lanewise::divide(step, op, mask);
+            Ok(())
+        }
         Op::Predicate(op) => {
             lanewise::combine(&step.view, *op, mask);
             Ok(())

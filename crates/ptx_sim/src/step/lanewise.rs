@@ -3,7 +3,7 @@
 use super::context::{PathView, Step};
 use crate::checks::observer::Observer;
 use crate::lanes::lanes;
-use crate::program::{ClockRead, Convert, PredicateOp, Transfer};
+use crate::program::{ClockRead, Convert, Divide, PredicateOp, Transfer};
 
 /// `d = table[a, b]`.
 pub(super) fn combine(view: &PathView<'_>, op: PredicateOp, mask: u32) {
@@ -72,6 +72,23 @@ pub(super) fn transfer(view: &PathView<'_>, op: &Transfer, mask: u32) {
             }
         }
     }
+}
+
+/// `div` or `rem`.
+pub(super) fn divide<O: Observer>(step: &mut Step<'_, '_, O>, op: &Divide, mask: u32) {
+    let regs = step.view.regs;
+    if O::ON {
+        // SAFETY: The decoder made the slot for `bytes` a lane.
+        let is_zero = |&lane: &usize| unsafe { regs.get(op.op.b, op.bytes, lane) } == 0;
+        let by_zero: u32 = lanes(mask).filter(is_zero).map(|lane| 1 << lane).sum();
+        if by_zero != 0 {
+            let lanes = step.lanes(by_zero);
+            step.env.observer.divided_by_zero(step.number, lanes);
+        }
+    }
+    // SAFETY: The decoder checked the operands against the frame's layout, and no
+    // reference into it is held here.
+    unsafe { (op.op.run)(regs.0, &op.op, mask) };
 }
 
 /// `cvt` in its general form.

@@ -109,6 +109,7 @@ fn access_in<O: Observer, const LOAD: bool>(
     let located = locate(step, request)?;
     if O::ON {
         let access = WarpAccess {
+            is_constant: op.is_constant,
             order: op.order,
             scope: op.scope,
             ..request.observed(step, class)

@@ -10,10 +10,13 @@ use crate::checks::observer::Observer;
 use crate::diagnostics::{AccessKind, FaultKind, Relation};
 use crate::ir::Space;
 use crate::lanes::{FULL_MASK, WARP_SIZE, lanes};
-use crate::memory::address::{NULL_PAGE, space_of};
-use crate::memory::global::Purpose;
+use crate::memory::address::{NULL_PAGE, other_space, space_of};
+use crate::memory::global::{Allocation, Purpose};
 use crate::memory::local::LOCAL_START;
 use crate::stop::Stop;
+
+/// An address so far from every allocation has nothing to do with them.
+const FAR: u64 = 1 << 40;
 
 /// Where the lanes' bytes are.
 pub(in crate::step) enum Located {
@@ -199,6 +202,9 @@ fn check_lane<O: Observer>(
         Space::Param => in_params(step, address, request)?,
     };
     if !inside {
+        if let Some(actual) = other_space(step.launch.memory, address, space) {
+            return Err(wrong_space(address, request, actual));
+        }
         return Err(FaultKind::OutOfBounds {
             access,
             space,
@@ -242,7 +248,9 @@ fn in_global<O: Observer>(
         });
     }
     let memory = step.launch.memory;
-    let Some(allocation) = memory.find(address).or_else(|| memory.nearest(address)) else {
+    let near = |a: &&Allocation| address.abs_diff(a.base) < FAR;
+    let nearest = || memory.nearest(address).filter(near);
+    let Some(allocation) = memory.find(address).or_else(nearest) else {
         return Ok((false, Relation::Nowhere));
     };
     let relation = Relation::Near {
@@ -277,12 +285,6 @@ fn in_shared<O: Observer>(
     request: &Request<'_>,
 ) -> Result<(bool, Relation), FaultKind> {
     let total = u64::from(step.env.shared.size_bytes());
-    if address >> 32 != 0 {
-        let actual = space_of(address);
-        if actual != Space::Global || step.launch.memory.find(address).is_some() {
-            return Err(wrong_space(address, request, actual));
-        }
-    }
     let past = address.checked_add(u64::from(request.bytes));
     let inside = past.is_some_and(|past| past <= total);
     Ok((inside, step.launch.shared_relation(address)))

@@ -1,0 +1,345 @@
+//! What comes before what: vector clocks.
+//!
+//! Order is PTX's causality order (FastTrack, Flanagan and Freund 2009, with lanes
+//! for threads; the lanes of a warp share their clocks as long as they know the same).
+//! Each warp counts the points at which its lanes let others know what they did. What
+//! a lane knows is, for each warp of each block, up to which of those points its lanes
+//! come before. Lanes learn:
+//!
+//! - at a block barrier, what all that came know and did; at `bar.warp.sync` the same
+//!   of the lanes of its mask. Being in one warp orders nothing: lanes may run apart;
+//! - by an acquire pattern that reads from a release pattern. A release pattern is a
+//!   release and a later write of the same lanes to its address, or a fence and a later
+//!   relaxed or volatile write; an acquire pattern is an acquire, or a relaxed or
+//!   volatile read and a later fence. Patterns of block scope order nothing between
+//!   blocks;
+//! - by reading from the writer itself or through atomics on the same word, which pass
+//!   on what was released before them. A store by somebody else ends that, and a
+//!   compare-and-swap that fails only reads;
+//! - through both together: what came before a *fence* is handed on by barriers, by
+//!   `bar.warp.sync` and by releases, so that a relaxed write behind the barrier
+//!   publishes what the others did before their fences. By PTX that is so where the
+//!   fences are `fence.sc` or `membar` (the reader's fence must come after each of
+//!   them). Likewise a barrier makes relaxed reads before it count, as in the common
+//!   idiom of a last block that draws its ticket without a fence behind it.
+//!
+//! What it takes for ordered although it is not:
+//! - `fence.acq_rel` counts as `fence.sc` in the above;
+//! - a warp-wide instruction (shuffle, vote) hands on what its lanes know of other
+//!   warps, though not what they did;
+//! - lanes that access one word by one atomic instruction come after each other;
+//! - a weak store leaves what was released at its address;
+//! - clusters are not told from the device.
+
+mod in_block;
+mod known;
+mod others;
+mod warp;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+pub(crate) use in_block::Part;
+pub(crate) use known::{Known, Place};
+pub(crate) use others::Depth;
+pub(crate) use warp::WarpOrder;
+
+use known::{Carried, is_same, join_option};
+use others::Others;
+
+use super::access::{AccessClass, BarrierArrival, Lanes, WarpAccess};
+use crate::ir::Space;
+use crate::program::{Order, Scope};
+
+/// Barriers of a block.
+const N_BARRIERS: usize = 16;
+
+/// What was released at an address, and by which lanes.
+struct Published<T> {
+    what: T,
+    /// Block, warp, lanes.
+    by: (u64, u32, u32),
+}
+
+/// A barrier.
+#[derive(Default)]
+struct Meeting {
+    /// What has been brought to it.
+    brought: Option<Carried>,
+    /// Warps and their lanes that wait.
+    waiting: Vec<(u32, u32)>,
+}
+
+/// The order of a block that runs.
+pub(crate) struct BlockOrder {
+    pub place: Place,
+    pub warps: Vec<WarpOrder>,
+    barriers: [Meeting; N_BARRIERS],
+    /// By space and address, what was released there for the block.
+    published: HashMap<(bool, u64), Published<Carried>>,
+}
+
+impl BlockOrder {
+    /// Of a block that begins, with so many threads.
+    pub fn new(place: Place, n_threads: u32) -> Self {
+        let n_warps = n_threads.div_ceil(32);
+        let warp = |warp: u32| {
+            let n_lanes = (n_threads - 32 * warp).min(32);
+            WarpOrder::new(warp, u32::MAX >> (32 - n_lanes))
+        };
+        Self {
+            place,
+            warps: (0..n_warps).map(warp).collect(),
+            barriers: Default::default(),
+            published: HashMap::new(),
+        }
+    }
+
+    /// Lanes come to a block barrier.
+    pub fn arrived(&mut self, arrival: &BarrierArrival) {
+        let lanes = arrival.lanes;
+        let order = &mut self.warps[lanes.warp as usize];
+        // Lanes that have ended need not come.
+        let mut brings = order.brings(if arrival.is_whole_warp {
+            u32::MAX
+        } else {
+            lanes.mask
+        });
+        brings.count_pending(Scope::Device, self.place);
+        order.tick();
+        let barrier = &mut self.barriers[arrival.barrier];
+        match &mut barrier.brought {
+            Some(brought) => brought.join(&brings),
+            brought => *brought = Some(brings),
+        }
+        if arrival.waits {
+            barrier.waiting.push((lanes.warp, lanes.mask));
+        }
+    }
+
+    /// A barrier lets its warps go.
+    pub fn released(&mut self, barrier: usize) {
+        let Meeting { brought, waiting } = std::mem::take(&mut self.barriers[barrier]);
+        let Some(brought) = brought else { return };
+        for (warp, lanes) in waiting {
+            self.warps[warp as usize].adopt(lanes, brought.clone());
+        }
+    }
+
+    /// Lanes meet at `bar.warp.sync`, each with those that it names.
+    pub fn converged(&mut self, lanes: Lanes, members: &[u32; 32]) {
+        let warp = &mut self.warps[lanes.warp as usize];
+        for (named, here) in groups_of(lanes.mask, members) {
+            // Those that have ended need not come.
+            let brought = warp.brings(named);
+            warp.adopt(here, brought);
+        }
+        warp.tick();
+    }
+
+    /// Lanes carry out another warp-wide instruction.
+    pub fn shared(&mut self, lanes: Lanes, members: &[u32; 32]) {
+        let warp = &mut self.warps[lanes.warp as usize];
+        if warp.is_split() {
+            for (_, here) in groups_of(lanes.mask, members) {
+                warp.share(here);
+            }
+        }
+    }
+
+    /// Lanes carry out a fence.
+    pub fn fence(&mut self, lanes: Lanes, scope: Scope) {
+        let warp = &mut self.warps[lanes.warp as usize];
+        for group in warp.split(lanes.mask) {
+            group.carried.count_pending(scope, self.place);
+        }
+        warp.fence(lanes.mask, scope);
+    }
+}
+
+/// The lanes that name the same members: these, and those of them that are here.
+fn groups_of(mut mask: u32, members: &[u32; 32]) -> impl Iterator<Item = (u32, u32)> {
+    std::iter::from_fn(move || {
+        let named = *members.get(mask.trailing_zeros() as usize)?;
+        let here = lanes(mask).filter(|&lane| members[lane] == named);
+        let here: u32 = here.map(|lane| 1 << lane).sum();
+        mask &= !here;
+        Some((named, here))
+    })
+}
+
+fn lanes(mask: u32) -> impl Iterator<Item = usize> {
+    (0..32).filter(move |lane| mask >> lane & 1 != 0)
+}
+
+/// The words of an access: each address, and the lanes that access it.
+fn words(access: &WarpAccess<'_>) -> impl Iterator<Item = (u64, u32)> {
+    let address = |lane: usize| access.addresses[lane] & !3;
+    let mut mask = access.mask;
+    std::iter::from_fn(move || {
+        let first = lanes(mask).next()?;
+        let same = lanes(mask).filter(|&lane| address(lane) == address(first));
+        let same: u32 = same.map(|lane| 1 << lane).sum();
+        mask &= !same;
+        Some((address(first), same))
+    })
+}
+
+/// What orders blocks.
+pub(crate) struct GridOrder {
+    /// By address of global memory, what was released there for the device.
+    published: HashMap<u64, Published<Others>>,
+}
+
+impl GridOrder {
+    pub fn new() -> Self {
+        Self {
+            published: HashMap::new(),
+        }
+    }
+
+    /// Lanes read, as far as that orders: they meet what was released at their
+    /// addresses.
+    pub fn reads(&self, block: &mut BlockOrder, access: &WarpAccess<'_>) {
+        let is_shared = access.space == Space::Shared;
+        let is_wide = !is_shared && access.scope == Scope::Device;
+        if block.published.is_empty() && (!is_wide || self.published.is_empty()) {
+            return;
+        }
+        for (address, lanes) in words(access) {
+            let in_block = block.published.get(&(is_shared, address));
+            let in_grid = self.published.get(&address).filter(|_| is_wide);
+            if in_block.is_none() && in_grid.is_none() {
+                continue;
+            }
+            for group in block.warps[access.warp as usize].split(lanes) {
+                let carried = &mut group.carried;
+                if access.order.acquires() {
+                    if let Some(published) = in_block {
+                        carried.join(&published.what);
+                    }
+                    if let Some(published) = in_grid {
+                        carried.now.join_others(&published.what, block.place);
+                    }
+                } else {
+                    if let Some(published) = in_block {
+                        join_option(&mut carried.pending, Some(&published.what.now));
+                        carried.join_pending(&published.what);
+                    }
+                    if let Some(published) = in_grid {
+                        carried.pending_others.join(&published.what);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Lanes write, as far as that orders: what they did so far, or up to their last
+    /// fence, is published at their addresses.
+    pub fn writes(&mut self, block: &mut BlockOrder, access: &WarpAccess<'_>) {
+        let releases = access.order.releases();
+        let has_fenced = block.warps[access.warp as usize].has_fenced();
+        let is_known = !block.published.is_empty() || !self.published.is_empty();
+        let updates = access.class != AccessClass::Store;
+        if !releases && !has_fenced && (updates || !is_known) {
+            return;
+        }
+        for (address, lanes) in words(access) {
+            let (for_block, for_grid) = published_by(block, access, lanes);
+            let key = (access.space == Space::Shared, address);
+            let by = (access.block, access.warp, lanes);
+            publish(
+                &mut block.published,
+                key,
+                Published {
+                    what: for_block,
+                    by,
+                },
+                updates,
+                Carried::join,
+            );
+            if access.space != Space::Shared {
+                let new = Published { what: for_grid, by };
+                publish(&mut self.published, address, new, updates, Others::join);
+            }
+        }
+        if releases {
+            block.warps[access.warp as usize].tick();
+        }
+    }
+}
+
+/// What a write by these lanes publishes: in the block, and for others.
+fn published_by(
+    block: &BlockOrder,
+    access: &WarpAccess<'_>,
+    lanes: u32,
+) -> (Option<Carried>, Option<Others>) {
+    let warp = &block.warps[access.warp as usize];
+    let is_wide = access.space != Space::Shared && access.scope == Scope::Device;
+    if access.order.releases() {
+        let brings = warp.brings(lanes);
+        if is_wide {
+            // Those of the block find it there too.
+            return (None, Some(brings.now.for_others(block.place)));
+        }
+        return (Some(brings), None);
+    }
+    let [for_block, for_grid] = warp.fenced(lanes);
+    let is_all_wide = is_wide && is_same(for_block.as_ref(), for_grid.as_ref());
+    let others = for_grid
+        .as_ref()
+        .filter(|_| is_wide)
+        .map(|known| known.for_others(block.place));
+    let carried = for_block.filter(|_| !is_all_wide).map(|now| Carried {
+        fenced: [Some(now.clone()), for_grid],
+        ..Carried::new(now)
+    });
+    (carried, others)
+}
+
+/// Puts what a write publishes in the place of what was published there. Atomics, and
+/// the lanes that published it, add to it.
+fn publish<K: Eq + std::hash::Hash, T>(
+    map: &mut HashMap<K, Published<T>>,
+    key: K,
+    new: Published<Option<T>>,
+    updates: bool,
+    join: impl Fn(&mut T, &T),
+) {
+    let (block, warp, lanes) = new.by;
+    let stays = |old: &Published<T>| {
+        updates || (old.by.0, old.by.1) == (block, warp) && lanes & !old.by.2 == 0
+    };
+    match (map.get_mut(&key), new.what) {
+        (Some(old), what) if stays(old) => {
+            if let Some(what) = what {
+                join(&mut old.what, &what);
+                old.by = new.by;
+            }
+        }
+        (_, Some(what)) => {
+            map.insert(key, Published { what, by: new.by });
+        }
+        (Some(_), None) => {
+            map.remove(&key);
+        }
+        (None, None) => {}
+    }
+}
+
+/// Whether an access takes part in synchronisation.
+pub(crate) fn synchronises(access: &WarpAccess<'_>) -> bool {
+    access.order != Order::Weak
+}
+
+/// Whether what lanes know says that others' accesses come before theirs: which of
+/// `by.lanes` do not surely, by their clock.
+#[inline]
+pub(crate) fn missing(known: &Arc<Known>, here: Place, block: u64, by: Part) -> u32 {
+    if block == here.block {
+        return known.own.missing(by);
+    }
+    let of_block = known.others.get(here.depth, block);
+    of_block.map_or(by.lanes, |of_block| of_block.missing(by))
+}

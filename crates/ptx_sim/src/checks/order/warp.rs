@@ -1,0 +1,220 @@
+//! A warp's lanes in the order of things.
+//!
+//! Lanes that know the same form a [`Group`]; mostly that is the whole warp. Where
+//! some lanes synchronise and others do not, the warp has several, until its lanes
+//! meet at a barrier.
+
+use std::sync::Arc;
+
+use super::in_block::Part;
+use super::known::{Carried, Known, is_same, join_option};
+use crate::program::Scope;
+
+/// A warp.
+pub(crate) struct WarpOrder {
+    warp: u32,
+    /// The lanes that it began with.
+    all: u32,
+    /// It counts the points at which lanes let others know what they did.
+    pub clock: u32,
+    groups: Vec<Group>,
+}
+
+/// Lanes that know the same.
+#[derive(Clone)]
+pub(crate) struct Group {
+    pub lanes: u32,
+    pub carried: Carried,
+    /// By scope, the clock of each lane's last fence; 0 if that is in `carried`.
+    fence_clocks: [u32; 2],
+}
+
+impl Group {
+    /// Whether both know the same.
+    fn is_like(&self, other: &Self) -> bool {
+        self.fence_clocks == other.fence_clocks
+            && (self.carried.fenced.iter())
+                .zip(&other.carried.fenced)
+                .all(|(a, b)| is_same(a.as_ref(), b.as_ref()))
+            && self.carried.now.own == other.carried.now.own
+    }
+}
+
+impl WarpOrder {
+    /// A warp at the beginning of its block, with its lanes.
+    pub fn new(warp: u32, all: u32) -> Self {
+        let group = Group {
+            lanes: u32::MAX,
+            carried: Carried::nothing(),
+            fence_clocks: [0; 2],
+        };
+        Self {
+            warp,
+            all,
+            clock: 1,
+            groups: vec![group],
+        }
+    }
+
+    /// What lanes know, if all of them know the same.
+    #[inline]
+    pub fn known_by(&self, lanes: u32) -> Option<&Arc<Known>> {
+        let knows = |group: &&Group| lanes & !group.lanes == 0;
+        Some(&self.groups.iter().find(knows)?.carried.now)
+    }
+
+    /// Lanes that know the same, and what.
+    pub fn groups(&self) -> impl Iterator<Item = (u32, &Arc<Known>)> {
+        let groups = self.groups.iter();
+        groups.map(|group| (group.lanes, &group.carried.now))
+    }
+
+    /// The groups of some lanes, which become groups of their own.
+    pub fn split(&mut self, lanes: u32) -> impl Iterator<Item = &mut Group> {
+        for i in 0..self.groups.len() {
+            let group = &mut self.groups[i];
+            let (inside, outside) = (group.lanes & lanes, group.lanes & !lanes);
+            if inside != 0 && outside != 0 {
+                group.lanes = inside;
+                let mut other = group.clone();
+                other.lanes = outside;
+                self.groups.push(other);
+            }
+        }
+        let groups = self.groups.iter_mut();
+        groups.filter(move |group| group.lanes & lanes != 0)
+    }
+
+    /// Whether some lanes know more than others.
+    pub fn is_split(&self) -> bool {
+        self.groups.len() > 1
+    }
+
+    pub fn tick(&mut self) {
+        self.clock = self.clock.saturating_add(1);
+    }
+
+    /// Lanes carry out a fence.
+    pub fn fence(&mut self, lanes: u32, scope: Scope) {
+        let clock = self.clock;
+        for group in self.split(lanes) {
+            let n_scopes = if scope == Scope::Device { 2 } else { 1 };
+            for i in 0..n_scopes {
+                group.carried.fenced[i] = Some(group.carried.now.clone());
+                group.fence_clocks[i] = clock;
+            }
+        }
+        self.tick();
+    }
+
+    /// What these lanes bring to others: what they did, and what they know.
+    pub fn brings(&self, lanes: u32) -> Carried {
+        let mut brought: Option<Carried> = None;
+        for group in self.groups.iter().filter(|g| g.lanes & lanes != 0) {
+            let mut carried = group.carried.clone();
+            carried.fenced = self.fenced_by(group, lanes);
+            match &mut brought {
+                Some(brought) => brought.join(&carried),
+                None => brought = Some(carried),
+            }
+        }
+        let mut brought = brought.unwrap_or_else(Carried::nothing);
+        brought.now.cover(self.part(lanes, self.clock), self.all);
+        brought
+    }
+
+    /// What relaxed writes of these lanes publish, by scope.
+    pub fn fenced(&self, lanes: u32) -> [Option<Arc<Known>>; 2] {
+        let mut all = [None, None];
+        for group in self.groups.iter().filter(|g| g.lanes & lanes != 0) {
+            let fenced = self.fenced_by(group, lanes);
+            for (all, fenced) in all.iter_mut().zip(&fenced) {
+                join_option(all, fenced.as_ref());
+            }
+        }
+        all
+    }
+
+    /// Whether any lane has carried out a fence, or met one that did.
+    pub fn has_fenced(&self) -> bool {
+        self.groups.iter().any(|g| g.carried.fenced[0].is_some())
+    }
+
+    fn fenced_by(&self, group: &Group, lanes: u32) -> [Option<Arc<Known>>; 2] {
+        let mut fenced = group.carried.fenced.clone();
+        let [block, device] = &group.carried.fenced;
+        let is_one = group.fence_clocks[0] == group.fence_clocks[1]
+            && is_same(block.as_ref(), device.as_ref());
+        for i in 0..2 {
+            if i == 1 && is_one {
+                // One fence made both.
+                fenced[1] = fenced[0].clone();
+            } else if let Some(known) = &mut fenced[i]
+                && group.fence_clocks[i] != 0
+            {
+                let part = self.part(lanes & group.lanes, group.fence_clocks[i]);
+                known.cover(part, self.all);
+            }
+        }
+        fenced
+    }
+
+    fn part(&self, lanes: u32, clock: u32) -> Part {
+        Part {
+            warp: self.warp,
+            lanes,
+            clock,
+        }
+    }
+
+    /// Lanes know what was brought to them, themselves included.
+    pub fn adopt(&mut self, lanes: u32, brought: Carried) {
+        self.groups.retain_mut(|group| {
+            group.lanes &= !lanes;
+            // Lanes that have ended learn nothing more.
+            group.lanes & self.all != 0
+        });
+        self.groups.insert(
+            0,
+            Group {
+                lanes,
+                carried: brought,
+                fence_clocks: [0; 2],
+            },
+        );
+    }
+
+    /// Lanes carry out a warp-wide instruction: what each knows of other warps, all
+    /// know.
+    pub fn share(&mut self, lanes: u32) {
+        let warp = self.warp;
+        if self.known_by(lanes).is_some() {
+            return;
+        }
+        let mut all = Carried::nothing();
+        for group in self.split(lanes) {
+            all.now.join(&group.carried.now);
+            all.join_pending(&group.carried);
+        }
+        for group in self.split(lanes) {
+            let carried = &mut group.carried;
+            let mut now = all.now.clone();
+            Arc::make_mut(&mut now)
+                .own
+                .restore_warp(warp, &carried.now.own);
+            carried.now = now;
+            carried.join_pending(&all);
+        }
+        let mut together: Vec<Group> = Vec::new();
+        for group in self.groups.drain(..) {
+            let like = |other: &&mut Group| {
+                (group.lanes & lanes != 0) && (other.lanes & lanes != 0) && group.is_like(other)
+            };
+            match together.iter_mut().find(like) {
+                Some(other) => other.lanes |= group.lanes,
+                None => together.push(group),
+            }
+        }
+        self.groups = together;
+    }
+}

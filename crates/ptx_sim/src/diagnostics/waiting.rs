@@ -1,0 +1,160 @@
+//! What the lanes of a block do that does not end.
+
+use std::fmt;
+
+use super::text::lane_list;
+use super::{OutOfFuel, Source};
+
+/// Lanes of some warps that all do the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LanesDo {
+    /// The warps, by number in the block.
+    pub warps: Vec<u32>,
+    /// Their lanes.
+    pub lanes: u32,
+    /// Whether those are all that have not ended.
+    pub is_whole_warp: bool,
+    /// What they do.
+    pub what: Doing,
+}
+
+/// What lanes do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Doing {
+    /// They go round a loop, or run on.
+    Run {
+        /// Where: from, to.
+        at: Lines,
+        /// What the loop waits for, if that is plain.
+        asks: Asks,
+    },
+    /// They wait at a block barrier.
+    WaitAtBarrier(Lines),
+    /// They wait at a warp-wide instruction.
+    WaitAtWarpWide(Lines),
+    /// They have left a branch or a loop that other lanes of their warp are still in.
+    WaitForLanes,
+}
+
+/// What a loop asks memory for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asks {
+    /// Nothing.
+    Nothing,
+    /// It loads by ordinary loads.
+    Loads,
+    /// It loads what others may write meanwhile: a flag.
+    Flag,
+    /// It tries to take something by an atomic: a lock, a ticket.
+    Atomic,
+    /// Whether a barrier in memory has been passed.
+    Mbarrier,
+}
+
+/// Lines of the PTX, and the source lines that they come from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lines {
+    /// First and last line of the PTX.
+    pub ptx: (u32, u32),
+    /// First and last place in the source, where it is known.
+    pub source: Option<(Source, u32)>,
+}
+
+impl fmt::Display for Lines {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (first, last) = self.ptx;
+        if let Some((source, last_line)) = &self.source {
+            write!(f, "{source}")?;
+            if *last_line > source.line {
+                write!(f, " to line {last_line}")?;
+            }
+            f.write_str(" (")?;
+        }
+        if first == last {
+            write!(f, "PTX line {first}")?;
+        } else {
+            write!(f, "PTX lines {first} to {last}")?;
+        }
+        if self.source.is_some() {
+            f.write_str(")")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for LanesDo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.warps[..] {
+            [warp] => write!(f, "warp {warp}")?,
+            _ => write!(f, "{}", ranges(&self.warps))?,
+        }
+        if !self.is_whole_warp {
+            write!(f, ", {}", lane_list(self.lanes))?;
+        }
+        let s = if self.warps.len() == 1 && (self.is_whole_warp || self.lanes.is_power_of_two()) {
+            "s"
+        } else {
+            ""
+        };
+        match &self.what {
+            Doing::Run { at, .. } if at.ptx.0 == at.ptx.1 => write!(f, ": run{s} at {at}"),
+            Doing::Run { at, .. } => write!(f, ": run{s} in the loop at {at}"),
+            Doing::WaitAtBarrier(at) => write!(f, ": wait{s} at the barrier at {at}"),
+            Doing::WaitAtWarpWide(at) => {
+                write!(f, ": wait{s} for other lanes at {at}")
+            }
+            Doing::WaitForLanes => write!(
+                f,
+                ": wait{s} behind a branch or loop for the other lanes of the warp"
+            ),
+        }
+    }
+}
+
+/// `warps 0-3, 7`
+fn ranges(warps: &[u32]) -> String {
+    let mask = warps.iter().fold(0, |mask, warp| mask | 1 << (warp & 31));
+    lane_list(mask).replace("lane", "warp")
+}
+
+impl OutOfFuel {
+    /// What may be wrong.
+    pub fn advice(&self) -> String {
+        let doing = |what: fn(&Doing) -> bool| self.doing.iter().any(|lanes| what(&lanes.what));
+        let asks = |wanted: Asks| {
+            let asks =
+                |lanes: &LanesDo| matches!(lanes.what, Doing::Run { asks, .. } if asks == wanted);
+            self.doing.iter().any(asks)
+        };
+        let waits_for_lanes = doing(|what| matches!(what, Doing::WaitForLanes));
+        let at_barrier = doing(|what| matches!(what, Doing::WaitAtBarrier(_)));
+        let mut advice = if asks(Asks::Mbarrier) {
+            "the barrier in memory (mbarrier) waits for as many arrivals, and bytes, as it was told \
+             to: see that all of them come, in each phase, and that its parity is the right one"
+        } else if (asks(Asks::Atomic) || asks(Asks::Flag)) && waits_for_lanes {
+            "a lane may wait for another of its own warp, which waits for it behind the loop: let \
+             one lane take a lock for its warp, or do within the loop what the lock is for"
+        } else if asks(Asks::Atomic) {
+            "nobody frees what the loop tries to take: see that it is freed on every way, and that \
+             its holder waits for none of these threads"
+        } else if asks(Asks::Flag) {
+            "nobody sets the flag that the loop reads: see that the thread that does can get there, \
+             by waiting for none of these"
+        } else if asks(Asks::Loads) {
+            "the loop reads memory by ordinary loads, which need not see what others write: use \
+             atomic or volatile ones; or its condition never becomes true"
+        } else {
+            "the loop's condition never becomes true: see how what it compares changes; or give the \
+             launch more fuel"
+        }
+        .to_owned();
+        if at_barrier {
+            advice += "; others wait at a barrier, which waits for these";
+        }
+        if self.n_not_begun > 0 {
+            advice += "; blocks that have not begun cannot be waited for: launch no more blocks \
+                       than the device holds at once";
+        }
+        advice
+    }
+}
