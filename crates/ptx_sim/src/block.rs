@@ -3,10 +3,12 @@
 use crate::barriers::BlockBarriers;
 use crate::checks::observer::Observer;
 use crate::context::LaunchContext;
-use crate::diagnostics::{FaultKind, LaunchError};
+use crate::diagnostics::{FaultKind, FuelLimit, LaunchError};
 #[cfg(target_arch = "x86_64")]
 use crate::lanes::has_wide_vectors;
 use crate::memory::shared::SharedMemory;
+use crate::registers::OutOfMemory;
+use crate::schedule::Dice;
 use crate::step::{Env, PathEnd, run_path, wake_complete};
 use crate::stop::Stop;
 use crate::warp::{Path, PathState, Warp};
@@ -30,8 +32,10 @@ pub(crate) struct BlockRun {
     warps: Vec<Warp>,
     shared: SharedMemory,
     barriers: BlockBarriers,
-    /// Warp instructions left.
-    fuel: i64,
+    /// Warp instructions executed.
+    used: i64,
+    /// The warp that ran last.
+    last: usize,
 }
 
 /// How far a block got in a round of its warps.
@@ -42,27 +46,31 @@ pub(crate) enum Round {
     Progress {
         /// Whether it looks as if it waits for another block.
         waits: bool,
+        /// Warp instructions executed.
+        used: i64,
     },
 }
 
 impl BlockRun {
     /// A block's state, to be started.
-    pub fn new(launch: &LaunchContext<'_>) -> Self {
+    pub fn new(launch: &LaunchContext<'_>) -> Result<Self, Box<LaunchError>> {
         let warps = (0..launch.n_warps())
             .map(|index| {
                 let mut warp = Warp::new(index);
-                launch.push_entry_frame(&mut warp);
-                warp
+                let enough = launch.push_entry_frame(&mut warp);
+                enough.map_err(|OutOfMemory| launch.out_of_memory())?;
+                Ok(warp)
             })
-            .collect();
-        Self {
+            .collect::<Result<_, Box<LaunchError>>>()?;
+        Ok(Self {
             ctaid: [0; 3],
             number: 0,
             warps,
             shared: SharedMemory::new(launch.shared_bytes),
             barriers: BlockBarriers::new(),
-            fuel: 0,
-        }
+            used: 0,
+            last: 0,
+        })
     }
 
     /// Makes it block `ctaid`, nothing of the block before left.
@@ -70,7 +78,7 @@ impl BlockRun {
         let ctaid = launch.ctaid(number);
         self.ctaid = ctaid;
         self.number = number;
-        self.fuel = launch.fuel;
+        self.used = 0;
         self.shared.reset();
         self.barriers.reset();
         for warp in &mut self.warps {
@@ -86,13 +94,14 @@ impl BlockRun {
         &mut self,
         launch: &LaunchContext<'_>,
         observer: &mut O,
+        dice: Option<&mut Dice>,
     ) -> Result<Round, Box<LaunchError>> {
         #[cfg(target_arch = "x86_64")]
         if has_wide_vectors() {
             // SAFETY: This machine has the vectors.
-            return unsafe { self.round_wide(launch, observer) };
+            return unsafe { self.round_wide(launch, observer, dice) };
         }
-        self.round_plain(launch, observer)
+        self.round_plain(launch, observer, dice)
     }
 
     #[cfg(target_arch = "x86_64")]
@@ -101,8 +110,9 @@ impl BlockRun {
         &mut self,
         launch: &LaunchContext<'_>,
         observer: &mut O,
+        dice: Option<&mut Dice>,
     ) -> Result<Round, Box<LaunchError>> {
-        self.round_plain(launch, observer)
+        self.round_plain(launch, observer, dice)
     }
 
     #[inline(always)]
@@ -110,8 +120,8 @@ impl BlockRun {
         &mut self,
         launch: &LaunchContext<'_>,
         observer: &mut O,
+        dice: Option<&mut Dice>,
     ) -> Result<Round, Box<LaunchError>> {
-        let mut progress = false;
         let mut waits = true;
         let mut alive = false;
         let mut env = Env {
@@ -123,34 +133,52 @@ impl BlockRun {
             slice: 0,
             given_up: 0,
             observer,
+            dice,
         };
-        for index in 0..self.warps.len() {
+        let turns = env.dice.as_mut();
+        let turns = turns.map(|dice| dice.turns(self.warps.len(), WARP_SLICE));
+        let n_turns = turns.as_ref().map_or(self.warps.len(), Vec::len);
+        let mut round = 0;
+        for turn in 0..n_turns {
+            let (index, slice) = turns.as_ref().map_or((turn, WARP_SLICE), |t| t[turn]);
             let warp = &mut self.warps[index];
             if warp.live == 0 {
                 continue;
             }
-            let used = run_warp(&mut env, warp)?;
-            self.fuel -= used;
-            progress |= used > 0;
+            let used = run_warp(&mut env, warp, slice)?;
+            self.used += used;
+            self.last = index;
+            round += used;
             waits &= warp.live == 0 || used == 0 || warp.looks_idle();
             alive |= warp.live != 0;
             // Also if the warp has just ended: the block has used too much.
-            if self.fuel < 0 {
-                return Err(launch.out_of_fuel(self.ctaid, &self.warps, index));
+            if let Some(limit) = launch.fuel.burn(used, self.used) {
+                return Err(self.out_of_fuel(launch, limit));
             }
         }
-        if !alive {
+        let sat_out = n_turns < self.warps.len();
+        if !alive && !(sat_out && self.warps.iter().any(|warp| warp.live != 0)) {
             return Ok(Round::Finished);
         }
         let freed = self.barriers.open(&mut self.warps, self.number, observer);
-        if progress || freed {
-            return Ok(Round::Progress { waits });
+        let progress = Round::Progress { waits, used: round };
+        if round > 0 || freed || sat_out {
+            return Ok(progress);
         }
-        self.fuel -= UNSTICKING;
+        self.used += UNSTICKING;
+        if let Some(limit) = launch.fuel.burn(UNSTICKING, self.used) {
+            return Err(self.out_of_fuel(launch, limit));
+        }
         if self.unstick(launch) {
-            return Ok(Round::Progress { waits });
+            return Ok(progress);
         }
         Err(self.deadlock(launch))
+    }
+
+    /// The launch's error: there is no fuel left.
+    #[cold]
+    pub fn out_of_fuel(&self, launch: &LaunchContext<'_>, limit: FuelLimit) -> Box<LaunchError> {
+        launch.out_of_fuel(limit, self.ctaid, &self.warps, self.last)
     }
 
     /// Tries what helps when no warp can go on.
@@ -238,13 +266,19 @@ fn must_stay(launch: &LaunchContext<'_>, warp: &Warp) -> bool {
     warp.paths.iter().any(stays)
 }
 
-/// Runs a warp for a slice. Gives the warp instructions that it used.
+/// Runs a warp for a slice of so many warp instructions. Gives what it used.
 #[inline(always)]
-fn run_warp<O: Observer>(env: &mut Env<'_, O>, warp: &mut Warp) -> Result<i64, Box<LaunchError>> {
-    env.slice = WARP_SLICE;
+fn run_warp<O: Observer>(
+    env: &mut Env<'_, O>,
+    warp: &mut Warp,
+    slice: i64,
+) -> Result<i64, Box<LaunchError>> {
+    env.slice = slice;
     env.given_up = 0;
     while env.slice > 0 {
-        let Some(path) = warp.take_ready() else { break };
+        let Some(path) = warp.take_ready(env.dice.as_deref_mut()) else {
+            break;
+        };
         match run_path(env, warp, path)? {
             PathEnd::Gone => {}
             PathEnd::Paused(path) => {
@@ -256,7 +290,7 @@ fn run_warp<O: Observer>(env: &mut Env<'_, O>, warp: &mut Warp) -> Result<i64, B
             }
         }
     }
-    Ok(WARP_SLICE - env.slice - env.given_up)
+    Ok(slice - env.slice - env.given_up)
 }
 
 /// A slice has ended. If lanes wait at joins for lanes that do not come, lets

@@ -7,6 +7,7 @@ use crate::device::{Device, LoadedModule};
 use crate::diagnostics::LaunchError;
 use crate::launch::{Launch, LaunchOptions};
 use crate::report::Report;
+use crate::schedule::Schedule;
 
 /// What a kernel can be given for a parameter: numbers, arrays of numbers and
 /// structures of them (anything that is [`Pod`]) by value, a [`Buffer`] by its
@@ -137,7 +138,13 @@ impl Call<'_> {
         self
     }
 
-    /// Warp instructions that a block may execute; see [`LaunchOptions::fuel`].
+    /// Runs it in another order; see [`LaunchOptions::schedule`].
+    pub fn schedule(mut self, schedule: Schedule) -> Self {
+        self.options.schedule = Some(schedule);
+        self
+    }
+
+    /// Warp instructions that the launch may execute; see [`LaunchOptions::fuel`].
     pub fn fuel(mut self, warp_instructions: u64) -> Self {
         self.options.fuel = Some(warp_instructions);
         self

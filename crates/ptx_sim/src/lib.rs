@@ -12,6 +12,7 @@
 //! - `checks`: observers that count, and that look for what a GPU lets pass;
 //! - `context`: what is the same for all blocks of a launch;
 //! - `step`, `stop`: one instruction after the other, and why one was not carried out;
+//! - [`schedule`]: other orders than the usual one;
 //! - `barriers`, `block`: scheduling;
 //! - [`diagnostics`]: how a launch ends badly;
 //! - `device`, `launch`, `report`: what a host uses.
@@ -40,6 +41,7 @@ pub mod parse;
 mod program;
 mod registers;
 mod report;
+pub mod schedule;
 mod step;
 mod stop;
 mod suggest;
@@ -56,3 +58,4 @@ pub use lanes::has_wide_vectors;
 pub use launch::{Launch, LaunchOptions, MAX_BLOCK_THREADS};
 pub use module::{KernelInfo, Module, UnsupportedInstruction};
 pub use report::{Counts, InstructionCounts, Report};
+pub use schedule::Schedule;

@@ -7,6 +7,7 @@
 //! width, aligned for it.
 
 use std::cell::UnsafeCell;
+use std::collections::TryReserveError;
 
 use crate::lanes::{Lane, WARP_SIZE};
 use crate::program::Slot;
@@ -16,6 +17,16 @@ use crate::program::Slot;
 #[repr(align(64))]
 struct Line(#[allow(dead_code)] [u8; 64]);
 
+/// The host has not so much memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OutOfMemory;
+
+impl From<TryReserveError> for OutOfMemory {
+    fn from(_: TryReserveError) -> Self {
+        Self
+    }
+}
+
 /// The registers of one call.
 pub(crate) struct Registers {
     lines: Box<[UnsafeCell<Line>]>,
@@ -23,13 +34,14 @@ pub(crate) struct Registers {
 
 impl Registers {
     /// Zeroed registers.
-    pub fn new(frame_bytes: u32) -> Self {
+    pub fn new(frame_bytes: u32) -> Result<Self, OutOfMemory> {
         let n_lines = (frame_bytes as usize).div_ceil(64);
-        Self {
-            lines: (0..n_lines)
-                .map(|_| UnsafeCell::new(Line([0; 64])))
-                .collect(),
-        }
+        let mut lines = Vec::new();
+        lines.try_reserve_exact(n_lines)?;
+        lines.extend((0..n_lines).map(|_| UnsafeCell::new(Line([0; 64]))));
+        Ok(Self {
+            lines: lines.into_boxed_slice(),
+        })
     }
 
     /// Where the frame is.

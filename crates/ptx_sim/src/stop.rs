@@ -11,6 +11,8 @@ pub(crate) enum Stop {
     NeedsLanes { members: u32 },
     /// The kernel's fault, by this lane.
     Fault { lane: u32, kind: Box<FaultKind> },
+    /// The host has no memory for it.
+    OutOfMemory,
     /// Not known.
     Unsupported(Box<Unsupported>),
     /// Ours.

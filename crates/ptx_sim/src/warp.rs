@@ -12,6 +12,7 @@ use crate::lanes::FULL_MASK;
 use crate::memory::local::{LOCAL_START, LocalMemory};
 use crate::program::BlockId;
 use crate::registers::Registers;
+use crate::schedule::Dice;
 
 /// Warps of the largest block.
 pub(crate) const MAX_WARPS: u32 = 32;
@@ -105,6 +106,8 @@ pub(crate) struct Warp {
     pub joins: Vec<Join>,
     /// Calls.
     pub frames: Vec<Frame>,
+    /// Bytes of their registers.
+    pub frame_bytes: u64,
     /// Local memory.
     pub local: LocalMemory,
     /// Asynchronous copies under way.
@@ -125,6 +128,7 @@ impl Warp {
             paths: Vec::new(),
             joins: Vec::new(),
             frames: Vec::new(),
+            frame_bytes: 0,
             local: LocalMemory::default(),
             copies: AsyncCopies::default(),
             idle_polls: 0,
@@ -159,12 +163,16 @@ impl Warp {
         });
     }
 
-    /// Takes the path to run next, the most recently split first.
-    pub fn take_ready(&mut self) -> Option<Path> {
-        let index = self
-            .paths
-            .iter()
-            .rposition(|p| p.state == PathState::Ready)?;
+    /// Takes the path to run next: the most recently split first, unless a schedule
+    /// says otherwise.
+    pub fn take_ready(&mut self, dice: Option<&mut Dice>) -> Option<Path> {
+        let is_ready = |p: &Path| p.state == PathState::Ready;
+        let mut index = self.paths.iter().rposition(is_ready)?;
+        if let Some(dice) = dice {
+            let ready = self.paths.iter().enumerate().filter(|(_, p)| is_ready(p));
+            let ready: Vec<usize> = ready.map(|(i, _)| i).collect();
+            index = dice.path(ready.len()).map_or(index, |i| ready[i]);
+        }
         Some(self.paths.remove(index))
     }
 

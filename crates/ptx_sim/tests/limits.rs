@@ -23,9 +23,9 @@ fn run_with_fuel(fuel: u64) -> Result<(), LaunchError> {
 }
 
 #[test]
-fn fuel_is_for_all_warps_of_a_block_together() {
-    run_with_fuel(8).unwrap();
-    for fuel in [0, 1, 4, 7] {
+fn fuel_is_for_all_blocks_together() {
+    run_with_fuel(24).unwrap();
+    for fuel in [0, 1, 4, 8, 15, 23] {
         let error = run_with_fuel(fuel).unwrap_err();
         assert!(matches!(error, LaunchError::OutOfFuel(_)), "{error}");
         let text = error.to_string();
@@ -136,4 +136,58 @@ fn as_many_blocks_are_in_flight_as_the_device_can_hold() {
         );
         assert!(error.contains(&expected), "{error}");
     }
+}
+
+/// Without a limit of its own, a launch that only waits is told of after some seconds,
+/// also one of a thousand blocks; and so is a loop without end.
+#[test]
+fn a_launch_that_never_ends_is_told_of_without_a_limit_of_its_own() {
+    let spin = "
+WAIT:
+	ld.acquire.gpu.global.u32 %r1, [%buf];
+	setp.eq.u32 %p1, %r1, 0;
+	@%p1 bra WAIT;";
+    let turn = "
+TURN:
+	add.u32 %r1, %r1, 1;
+	setp.ne.u32 %p1, %r1, -1;
+	bra TURN;";
+    for (body, grid, expected) in [
+        (spin, 1000, "nothing but wait"),
+        (turn, 1000, "a block did not end"),
+    ] {
+        let options = LaunchOptions {
+            count: false,
+            ..LaunchOptions::default()
+        };
+        let outcome = run_with(
+            &kernel(body),
+            [grid, 1, 1],
+            [32, 1, 1],
+            0,
+            &[0; 32_000],
+            options,
+        );
+        let error = outcome.unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+        assert!(error.contains("PTX line"), "{error}");
+    }
+}
+
+/// Recursion that does not end, by a function that needs no memory of its own.
+#[test]
+fn recursion_without_end_has_one() {
+    let text = format!(
+        "{HEADER}.func f ()\n{{\ncall f;\nret;\n}}\n.visible .entry k(.param .u64 buffer)\n{{\ncall f;\nret;\n}}"
+    );
+    let error = run_with(
+        &text,
+        [1, 1, 1],
+        [64, 1, 1],
+        0,
+        &[0],
+        LaunchOptions::default(),
+    );
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("stack"), "{error}");
 }

@@ -138,9 +138,9 @@ impl LocalWritten {
 /// The bytes of global memory that have been written.
 pub(crate) struct GlobalWritten<'a> {
     memory: &'a GlobalMemory,
-    /// By allocation.
+    /// By the allocations' places.
     pub list: Vec<Written>,
-    /// The last allocation that was asked for: its addresses, its number.
+    /// The last allocation that was asked for: its addresses, its place.
     last: (Range<u64>, usize),
 }
 
@@ -157,11 +157,11 @@ impl<'a> GlobalWritten<'a> {
     #[inline]
     fn find(&mut self, address: u64) -> Option<(u64, &mut Written)> {
         if !self.last.0.contains(&address) {
-            let number = self.memory.number_at(address)?;
             let allocation = self.memory.find(address)?;
+            let place = allocation.written_place();
             let end = allocation.base + allocation.size_bytes;
-            self.last = (allocation.base..end, number);
-            self.list.get_mut(number)?.watch();
+            self.last = (allocation.base..end, place);
+            self.list.get_mut(place)?.watch();
         }
         let written = self.list.get_mut(self.last.1)?;
         Some((self.last.0.start, written))

@@ -7,14 +7,19 @@ use crate::lanes::WARP_SIZE;
 use crate::memory::address::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, function_address};
 use crate::memory::local::LOCAL_START;
 use crate::program::Init;
-use crate::registers::Registers;
+use crate::registers::{OutOfMemory, Registers};
 use crate::warp::{Frame, FrameId, MAX_WARPS, Warp};
+
+/// Bytes of registers that the calls of a warp may take together: recursion ends at the
+/// stack's limit before, unless its functions have thousands of registers.
+const MOST_FRAME_BYTES: u64 = 1 << 30;
 
 impl LaunchContext<'_> {
     /// Gives a warp the frame of the kernel itself.
-    pub fn push_entry_frame(&self, warp: &mut Warp) {
-        let frame = self.push_frame(warp, self.kernel, LOCAL_START, [0; 3]);
+    pub fn push_entry_frame(&self, warp: &mut Warp) -> Result<(), OutOfMemory> {
+        let frame = self.push_frame(warp, self.kernel, LOCAL_START, [0; 3])?;
         debug_assert_eq!(frame, 0);
+        Ok(())
     }
 
     /// Makes a frame for a call, or takes one that is free.
@@ -24,9 +29,9 @@ impl LaunchContext<'_> {
         index: usize,
         local_base: u32,
         ctaid: [u32; 3],
-    ) -> FrameId {
+    ) -> Result<FrameId, OutOfMemory> {
         let function = self.function(index);
-        warp.local.reserve(local_base + function.local_bytes);
+        warp.local.reserve(local_base + function.local_bytes)?;
         // Frame 0 is the kernel's, even before its lanes start.
         let free = warp
             .frames
@@ -36,9 +41,13 @@ impl LaunchContext<'_> {
         let id = match free {
             Some(position) => position + 1,
             None => {
+                warp.frame_bytes += u64::from(function.frame_bytes);
+                if warp.frame_bytes > MOST_FRAME_BYTES {
+                    return Err(OutOfMemory);
+                }
                 warp.frames.push(Frame {
                     function: index,
-                    registers: Registers::new(function.frame_bytes),
+                    registers: Registers::new(function.frame_bytes)?,
                     local_base,
                     lanes: 0,
                     caller: None,
@@ -56,7 +65,7 @@ impl LaunchContext<'_> {
             ctaid,
         );
         self.zero(warp, id);
-        id
+        Ok(id)
     }
 
     /// Prepares the kernel's own frame for a new block.

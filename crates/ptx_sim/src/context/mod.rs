@@ -9,10 +9,12 @@
 //! `launch`.
 
 mod frames;
+mod fuel;
 mod places;
 mod printed;
 mod spinning;
 
+pub(crate) use fuel::Fuel;
 pub(crate) use places::source_of;
 pub(crate) use printed::Printed;
 
@@ -22,6 +24,7 @@ use crate::ir;
 use crate::memory::global::GlobalMemory;
 use crate::module::KernelPlan;
 use crate::program::{Function, Op, Program};
+use crate::schedule::Schedule;
 use crate::warp::{Path, Warp};
 
 /// What is the same for all blocks of a launch.
@@ -34,14 +37,16 @@ pub(crate) struct LaunchContext<'a> {
     pub memory: &'a GlobalMemory,
     /// Whether one host thread does all the work.
     pub exclusive: bool,
+    /// The order that it runs in, if not the usual one.
+    pub schedule: Option<Schedule>,
     /// Whether it looks for what a GPU would let pass.
     pub checks: bool,
     /// Blocks that the device can hold at once.
     pub most_resident: u64,
     /// Bytes of shared memory that a block has.
     pub shared_bytes: u32,
-    /// Warp instructions that a block may execute.
-    pub fuel: i64,
+    /// What it may execute.
+    pub fuel: Fuel,
     /// The kernel, by its number in the module.
     pub kernel: usize,
     /// Blocks, by axis.

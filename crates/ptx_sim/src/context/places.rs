@@ -32,6 +32,9 @@ impl LaunchContext<'_> {
                 excerpt: what.excerpt,
                 place: Box::new(place),
             },
+            Stop::OutOfMemory => LaunchError::HostOutOfMemory {
+                place: Box::new(place),
+            },
             Stop::Internal(bug) => LaunchError::Internal {
                 message: bug.message,
                 place: Box::new(place),
@@ -40,6 +43,14 @@ impl LaunchContext<'_> {
                 message: "lanes that could wait for others ended the launch".to_owned(),
                 place: Box::new(place),
             },
+        })
+    }
+
+    /// The launch's error: the host has no memory for a warp's first call.
+    #[cold]
+    pub fn out_of_memory(&self) -> Box<LaunchError> {
+        Box::new(LaunchError::HostOutOfMemory {
+            place: Box::new(self.place(self.kernel, 0)),
         })
     }
 

@@ -3,14 +3,21 @@
 use std::collections::VecDeque;
 
 use super::LaunchContext;
-use crate::diagnostics::{Asks, Doing, LanesDo, LaunchError, Lines, OutOfFuel, Place};
+use crate::diagnostics::{Asks, Doing, FuelLimit, LanesDo, LaunchError, Lines, OutOfFuel, Place};
 use crate::program::{Block, BlockId, Function, MbarrierKind, Op, Order, Terminator};
 use crate::warp::{Path, PathState, Warp};
 
 impl LaunchContext<'_> {
-    /// The launch's error: a block has no fuel left, of which `warp` has run last.
+    /// The launch's error: there is no fuel left, and of this block warp `last` has run
+    /// last.
     #[cold]
-    pub fn out_of_fuel(&self, ctaid: [u32; 3], warps: &[Warp], last: usize) -> Box<LaunchError> {
+    pub fn out_of_fuel(
+        &self,
+        limit: FuelLimit,
+        ctaid: [u32; 3],
+        warps: &[Warp],
+        last: usize,
+    ) -> Box<LaunchError> {
         let mut doing: Vec<LanesDo> = Vec::new();
         for warp in warps.iter().filter(|warp| warp.live != 0) {
             for (lanes, what) in self.doing(warp) {
@@ -31,16 +38,26 @@ impl LaunchContext<'_> {
                 }
             }
         }
-        let warp = &warps[last];
+        // The warp that has run last may be one that has ended by that.
         let runs = |path: &&Path| path.state == PathState::Ready;
-        let path = warp.paths.iter().rev().find(runs);
-        let place = path.map_or_else(Place::default, |path| {
-            let (frame, at) = self.asks_at(warp, path);
-            self.place_in_calls(warp, frame, at)
-        });
+        let running = |warp: &Warp| warp.paths.iter().rev().find(runs).copied();
+        let (before, after) = warps.split_at(last);
+        let found = after
+            .iter()
+            .chain(before)
+            .find(|warp| running(warp).is_some());
+        let warp = found.unwrap_or(&warps[last]);
+        let path = running(warp);
+        let place = match &path {
+            Some(path) => {
+                let (frame, at) = self.asks_at(warp, path);
+                self.place_in_calls(warp, frame, at)
+            }
+            None => self.place(self.kernel, u32::MAX),
+        };
         let lanes = path.map_or(warp.live.max(1), |path| path.mask);
         Box::new(LaunchError::OutOfFuel(Box::new(OutOfFuel {
-            fuel: self.fuel as u64,
+            limit,
             place,
             thread: self.thread_place(ctaid, warp.index, lanes.trailing_zeros()),
             doing,

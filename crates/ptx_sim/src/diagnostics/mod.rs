@@ -51,6 +51,15 @@ pub enum LaunchError {
         /// Where it stands.
         place: Box<Place>,
     },
+    /// The host has no memory for the registers and local memory of a call.
+    #[error(
+        "the host has no memory for the registers and local memory of all calls that the \
+         kernel makes\n  {place}"
+    )]
+    HostOutOfMemory {
+        /// Where the kernel was.
+        place: Box<Place>,
+    },
     /// A bug of the simulator.
     #[error("internal error of the simulator, please report it: {message}\n  {place}")]
     Internal {
@@ -399,11 +408,24 @@ pub enum Relation {
     },
 }
 
+/// A limit of what a launch may execute, in warp instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FuelLimit {
+    /// Of the whole launch, as it asked for.
+    Launch(u64),
+    /// Of one block, where the launch asked for none.
+    Block(u64),
+    /// Of all blocks that run, where the launch asked for none, they do nothing but
+    /// wait, and no others can begin.
+    Waiting(u64),
+}
+
 /// A kernel that used up its fuel.
 #[derive(Clone, Debug)]
 pub struct OutOfFuel {
-    /// Warp instructions that it was allowed.
-    pub fuel: u64,
+    /// What it was allowed.
+    pub limit: FuelLimit,
     /// Where one of its warps was.
     pub place: Place,
     /// Which thread.

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use super::{
-    AccessKind, AccessSide, Fault, FaultKind, OutOfFuel, Place, Relation, Source, ThreadPlace,
+    AccessKind, AccessSide, Fault, FaultKind, FuelLimit, OutOfFuel, Place, Relation, Source,
+    ThreadPlace,
 };
 use crate::ir::Space;
 
@@ -123,12 +124,25 @@ impl fmt::Display for Fault {
     }
 }
 
+impl fmt::Display for FuelLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Launch(n) => write!(f, "the kernel did not end within {n} warp instructions"),
+            Self::Block(n) => write!(f, "a block did not end within {n} warp instructions"),
+            Self::Waiting(n) => write!(
+                f,
+                "all blocks that run have done nothing but wait for {n} warp instructions"
+            ),
+        }
+    }
+}
+
 impl fmt::Display for OutOfFuel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "the kernel did not end within {} warp instructions; it may never end\n  {}\n  {}",
-            self.fuel, self.place, self.thread
+            "{}; it may never end\n  {}\n  {}",
+            self.limit, self.place, self.thread
         )?;
         if !self.doing.is_empty() {
             f.write_str("\n  in this block:")?;

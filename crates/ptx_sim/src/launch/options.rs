@@ -1,5 +1,7 @@
 //! A launch, and how to run it.
 
+use crate::schedule::Schedule;
+
 /// Largest block, in threads.
 pub const MAX_BLOCK_THREADS: u32 = 1024;
 
@@ -21,9 +23,14 @@ pub struct Launch<'a> {
 /// How to run a launch.
 #[derive(Clone, Debug)]
 pub struct LaunchOptions {
-    /// Warp instructions that each block may execute, all its warps together; a
-    /// generous default (some seconds) if not given. A block that executes more ends
-    /// the launch, by the end of the warp's time slice at the latest.
+    /// Warp instructions that the launch may execute, all its blocks together. If it
+    /// executes more it ends with [`LaunchError::OutOfFuel`](crate::LaunchError), by the
+    /// end of a warp's time slice at the latest.
+    ///
+    /// If not given, each block has a limit of its own, of about a hundred million, and
+    /// blocks that do nothing but wait for each other have a smaller one together: a
+    /// kernel that never ends is told after some seconds, however large its grid, and
+    /// one that takes long may take as long as it needs.
     pub fuel: Option<u64>,
     /// Whether to count. Without, [`Report::counts`](crate::Report::counts) is zero.
     pub count: bool,
@@ -34,6 +41,9 @@ pub struct LaunchOptions {
     /// barriers and warp-wide instructions in code that has diverged. Slower, and
     /// on one host thread.
     pub check: bool,
+    /// The order in which blocks, warps and lanes run, if not the usual one. On one host
+    /// thread.
+    pub schedule: Option<Schedule>,
 }
 
 impl Default for LaunchOptions {
@@ -43,6 +53,7 @@ impl Default for LaunchOptions {
             count: true,
             threads: None,
             check: false,
+            schedule: None,
         }
     }
 }

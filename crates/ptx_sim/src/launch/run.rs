@@ -9,7 +9,7 @@ use super::workers;
 use crate::checks::counters::Counters;
 use crate::checks::observer::Blind;
 use crate::checks::watch::{Checks, Watch};
-use crate::context::{LaunchContext, Printed};
+use crate::context::{Fuel, LaunchContext, Printed};
 use crate::device::{Device, LoadedModule};
 use crate::diagnostics::LaunchError;
 use crate::ir::{self, FuncId};
@@ -17,8 +17,6 @@ use crate::memory::written::Written;
 use crate::module::Module;
 use crate::report::Report;
 
-/// A block's fuel: this, and so much for each of its warps.
-const DEFAULT_FUEL: (u64, u64) = (256 << 20, 8 << 20);
 /// Threads of a launch below which it is not worth waking other cores.
 const WORTH_SPREADING: u64 = 16 << 10;
 
@@ -90,10 +88,6 @@ impl Device {
         let module = loaded.module();
         let plan = module.plan(id);
         let n_threads: u32 = launch.block.iter().product();
-        let fuel = launch
-            .options
-            .fuel
-            .unwrap_or(DEFAULT_FUEL.0 + DEFAULT_FUEL.1 * u64::from(n_threads.div_ceil(32)));
         let function = &module.ir().functions[id.0 as usize];
         let shared = &plan.shared;
         let shared_bytes = shared.static_bytes_with_padding(launch.dynamic_shared_bytes);
@@ -103,10 +97,11 @@ impl Device {
             program: module.program(),
             memory: self.memory(),
             exclusive: n_workers == 1,
+            schedule: launch.options.schedule,
             checks: launch.options.check,
             most_resident: self.config().resident_blocks(n_threads, shared_bytes),
             shared_bytes,
-            fuel: i64::try_from(fuel).unwrap_or(i64::MAX),
+            fuel: Fuel::new(launch.options.fuel, n_threads.div_ceil(32)),
             kernel: id.0 as usize,
             grid: launch.grid,
             block: launch.block,
@@ -143,7 +138,8 @@ impl Share {
             wanted
         };
         // The order of accesses is only known where one host thread makes them.
-        let most = if launch.options.check { 1 } else { worth };
+        let in_order = launch.options.check || launch.options.schedule.is_some();
+        let most = if in_order { 1 } else { worth };
         let n_workers = most.min(usize::try_from(n_blocks).unwrap_or(usize::MAX));
         Self {
             n_blocks,

@@ -7,6 +7,7 @@ use crate::block::{BlockRun, Round};
 use crate::checks::observer::Observer;
 use crate::context::LaunchContext;
 use crate::diagnostics::LaunchError;
+use crate::schedule::{Dice, WINDOW};
 
 /// Rounds after which a block is taken to wait for another even if it does
 /// not look like it.
@@ -24,6 +25,7 @@ pub(super) fn run<O: Observer>(
         n_blocks,
         next: AtomicU64::new(0),
         stop: AtomicBool::new(false),
+        progress: AtomicU64::new(0),
         failure: Mutex::new(None),
     };
     let seen = Mutex::new(Vec::new());
@@ -64,6 +66,8 @@ struct Work<'a> {
     n_blocks: u64,
     next: AtomicU64,
     stop: AtomicBool,
+    /// Counts whatever is not waiting.
+    progress: AtomicU64,
     /// The failure of the lowest block.
     failure: Mutex<Option<(u64, LaunchError)>>,
 }
@@ -89,78 +93,196 @@ impl Work<'_> {
         }
     }
 
-    /// One worker: runs blocks until there are none. Mostly one at a time;
-    /// where blocks wait for others, several in turn.
+    /// One worker: runs blocks until there are none.
     fn run<O: Observer>(&self, observer: &mut O, most_resident: usize) {
-        let mut resident: Vec<(u64, BlockRun)> = Vec::new();
-        let mut spare: Vec<BlockRun> = Vec::new();
+        let schedule = self.context.schedule;
+        let mut worker = Worker {
+            work: self,
+            observer,
+            most_resident,
+            resident: Vec::new(),
+            spare: Vec::new(),
+            ahead: Vec::new(),
+            dice: schedule.map(Dice::new),
+            waited: 0,
+            progress: 0,
+        };
+        if let Err((number, error)) = worker.run() {
+            self.fail(number, *error);
+        }
+    }
+}
+
+/// A worker. Mostly it runs one block at a time; where blocks wait for others, several
+/// in turn.
+struct Worker<'w, 'o, O: Observer> {
+    work: &'w Work<'w>,
+    observer: &'o mut O,
+    /// Blocks that it may have in flight.
+    most_resident: usize,
+    /// Those that it has, by number.
+    resident: Vec<(u64, BlockRun)>,
+    /// State of blocks that have ended, to be used again.
+    spare: Vec<BlockRun>,
+    /// Blocks taken that have not begun, where they may begin in another order.
+    ahead: Vec<u64>,
+    dice: Option<Dice>,
+    /// What has been executed since anything but waiting was done.
+    waited: i64,
+    /// The progress of all workers, when that began.
+    progress: u64,
+}
+
+/// A block that ends the launch, and why.
+type Failure = (u64, Box<LaunchError>);
+
+impl<O: Observer> Worker<'_, '_, O> {
+    fn run(&mut self) -> Result<(), Failure> {
         let mut rounds = 0;
         loop {
-            if resident.is_empty() {
+            if self.resident.is_empty() {
                 rounds = 0;
-                match self.take() {
-                    Some(number) => resident.push(self.begin(number, &mut spare, observer)),
-                    None => {
-                        if let Some(finding) = observer.take_finding(true) {
-                            self.fail(self.n_blocks, self.context.finding(finding));
+                if !self.begin_next()? {
+                    return match self.observer.take_finding(true) {
+                        Some(finding) => {
+                            let error = self.work.context.finding(finding);
+                            Err((self.work.n_blocks, Box::new(error)))
                         }
-                        return;
-                    }
+                        None => Ok(()),
+                    };
                 }
             }
-            let mut waiting = true;
-            let mut i = 0;
-            while i < resident.len() {
-                let (number, block) = &mut resident[i];
-                let outcome = block.round(self.context, observer);
-                if matches!(outcome, Ok(Round::Finished)) {
-                    observer.block_ended(*number);
-                }
-                // What fails may have read what nobody wrote.
-                if let Some(finding) = observer.take_finding(outcome.is_err()) {
-                    self.fail(*number, self.context.finding(finding));
-                    return;
-                }
-                match outcome {
-                    Ok(Round::Finished) => {
-                        spare.push(resident.remove(i).1);
-                        waiting = false;
-                        continue;
-                    }
-                    Ok(Round::Progress { waits }) => waiting &= waits,
-                    Err(mut error) => {
-                        if let LaunchError::OutOfFuel(kernel) = &mut *error {
-                            kernel.n_not_begun = self.n_left();
-                        }
-                        self.fail(*number, *error);
-                        return;
-                    }
-                }
-                i += 1;
-            }
-            if self.stop.load(Ordering::Relaxed) {
-                return;
+            let turn = self.turn()?;
+            if self.work.stop.load(Ordering::Relaxed) {
+                return Ok(());
             }
             rounds += 1;
-            if !resident.is_empty() && (waiting || rounds % PATIENCE == 0) {
+            let mut more = 0;
+            if !self.resident.is_empty() && (turn.waits || rounds % PATIENCE == 0) {
                 // If they wait for many, not one by one.
-                let more = resident.len().min(most_resident - resident.len());
-                for number in (0..more).map_while(|_| self.take()) {
-                    resident.push(self.begin(number, &mut spare, observer));
-                }
+                let room = self.most_resident - self.resident.len();
+                more = self.resident.len().min(room);
+            } else if let Some(dice) = &mut self.dice {
+                let room = self.most_resident > self.resident.len();
+                more = usize::from(room && dice.begins_another(self.resident.len()));
             }
+            let mut begun = false;
+            for _ in 0..more {
+                begun |= self.begin_next()?;
+            }
+            self.account(&turn, begun)?;
         }
     }
 
-    fn begin<O: Observer>(
-        &self,
-        number: u64,
-        spare: &mut Vec<BlockRun>,
-        observer: &mut O,
-    ) -> (u64, BlockRun) {
-        let mut block = spare.pop().unwrap_or_else(|| BlockRun::new(self.context));
-        block.start(self.context, number);
-        observer.block_started(number, self.context.shared_bytes);
-        (number, block)
+    /// Gives every block in flight its turn.
+    fn turn(&mut self) -> Result<Turn, Failure> {
+        let mut turn = Turn {
+            waits: true,
+            used: 0,
+        };
+        let mut i = 0;
+        while i < self.resident.len() {
+            let n = self.resident.len();
+            if self.dice.as_mut().is_some_and(|d| d.block_sits_out(n)) {
+                turn.waits = false;
+                i += 1;
+                continue;
+            }
+            let (number, block) = &mut self.resident[i];
+            let number = *number;
+            let outcome = block.round(self.work.context, self.observer, self.dice.as_mut());
+            if matches!(outcome, Ok(Round::Finished)) {
+                self.observer.block_ended(number);
+            }
+            // What fails may have read what nobody wrote.
+            if let Some(finding) = self.observer.take_finding(outcome.is_err()) {
+                let error = self.work.context.finding(finding);
+                return Err((number, Box::new(error)));
+            }
+            match outcome {
+                Ok(Round::Finished) => {
+                    self.spare.push(self.resident.remove(i).1);
+                    turn.waits = false;
+                    continue;
+                }
+                Ok(Round::Progress { waits, used }) => {
+                    turn.waits &= waits;
+                    turn.used += used;
+                }
+                Err(error) => return Err((number, self.with_rest(error))),
+            }
+            i += 1;
+        }
+        Ok(turn)
     }
+
+    /// Whether blocks have waited for too long: all of them, of all workers.
+    fn account(&mut self, turn: &Turn, begun: bool) -> Result<(), Failure> {
+        if !turn.waits || begun {
+            self.work.progress.fetch_add(1, Ordering::Relaxed);
+        }
+        let progress = self.work.progress.load(Ordering::Relaxed);
+        if progress != self.progress {
+            (self.progress, self.waited) = (progress, 0);
+            return Ok(());
+        }
+        self.waited += turn.used;
+        let Some(limit) = self.work.context.fuel.wait(self.waited) else {
+            return Ok(());
+        };
+        let Some((number, block)) = self.resident.first() else {
+            return Ok(());
+        };
+        let error = block.out_of_fuel(self.work.context, limit);
+        Err((*number, self.with_rest(error)))
+    }
+
+    /// An error that knows how many blocks have not begun.
+    fn with_rest(&self, mut error: Box<LaunchError>) -> Box<LaunchError> {
+        if let LaunchError::OutOfFuel(kernel) = &mut *error {
+            kernel.n_not_begun = self.work.n_left() + self.ahead.len() as u64;
+        }
+        error
+    }
+
+    /// The number of the block to begin next.
+    fn next(&mut self) -> Option<u64> {
+        let Some(dice) = &mut self.dice else {
+            return self.work.take();
+        };
+        while self.ahead.len() < WINDOW {
+            let Some(number) = self.work.take() else {
+                break;
+            };
+            self.ahead.push(number);
+        }
+        if self.ahead.is_empty() {
+            return None;
+        }
+        Some(self.ahead.remove(dice.block(self.ahead.len())))
+    }
+
+    /// Begins a block; gives whether there was one.
+    fn begin_next(&mut self) -> Result<bool, Failure> {
+        let Some(number) = self.next() else {
+            return Ok(false);
+        };
+        let context = self.work.context;
+        let mut block = match self.spare.pop() {
+            Some(block) => block,
+            None => BlockRun::new(context).map_err(|error| (number, error))?,
+        };
+        block.start(context, number);
+        self.observer.block_started(number, context.shared_bytes);
+        self.resident.push((number, block));
+        Ok(true)
+    }
+}
+
+/// What the blocks in flight did in their turn.
+struct Turn {
+    /// Whether they all look as if they wait for another block.
+    waits: bool,
+    /// Warp instructions that they executed.
+    used: i64,
 }

@@ -40,8 +40,8 @@ pub struct Allocation {
     pub purpose: Purpose,
     /// Its bytes; `None` once freed.
     storage: Option<Storage>,
-    /// Which of them have been written.
-    written: Written,
+    /// Which of them have been written: a place in [`GlobalMemory::written`].
+    written: usize,
 }
 
 /// Zeroed host memory that is only ever reached through raw pointers, because
@@ -80,6 +80,13 @@ impl Drop for Storage {
 }
 
 impl Allocation {
+    /// Where [`GlobalMemory::take_written`] has what is known of its bytes; means nothing
+    /// once it is freed.
+    #[inline]
+    pub fn written_place(&self) -> usize {
+        self.written
+    }
+
     /// The host address of its first byte; `None` once freed.
     #[inline]
     pub fn host(&self) -> Option<NonNull<u8>> {
@@ -102,6 +109,11 @@ pub struct GlobalMemory {
     pages: Vec<u32>,
     /// Bytes in use.
     live_bytes: u64,
+    /// Which bytes of the allocations have been written. Freed ones have none, so that
+    /// launches do not take longer for them.
+    written: Vec<Written>,
+    /// Places in `written` that are nobody's.
+    free_places: Vec<usize>,
 }
 
 impl GlobalMemory {
@@ -114,13 +126,19 @@ impl GlobalMemory {
         let n_pages = size_bytes.max(1).div_ceil(1 << PAGE_SHIFT);
         self.pages.extend((0..n_pages).map(|_| number));
         self.pages.push(0);
+        let written = self.free_places.pop().unwrap_or(self.written.len());
+        if written == self.written.len() {
+            self.written.push(Written::none(size_bytes));
+        } else {
+            self.written[written] = Written::none(size_bytes);
+        }
         self.allocations.push(Allocation {
             base,
             size_bytes,
             label: label.to_owned(),
             purpose,
             storage: Some(storage),
-            written: Written::none(size_bytes),
+            written,
         });
         self.live_bytes += size_bytes;
         Some(base)
@@ -136,6 +154,8 @@ impl GlobalMemory {
             return false;
         }
         allocation.storage = None;
+        self.written[allocation.written] = Written::none(0);
+        self.free_places.push(allocation.written);
         self.live_bytes -= allocation.size_bytes;
         true
     }
@@ -147,7 +167,7 @@ impl GlobalMemory {
 
     /// The number of the allocation whose pages hold `address`.
     #[inline]
-    pub fn number_at(&self, address: u64) -> Option<usize> {
+    fn number_at(&self, address: u64) -> Option<usize> {
         let page = address.wrapping_sub(GLOBAL_BASE) >> PAGE_SHIFT;
         let number = *self.pages.get(usize::try_from(page).ok()?)?;
         (number as usize).checked_sub(1)
@@ -197,35 +217,27 @@ impl GlobalMemory {
         })
     }
 
-    /// Takes what is known of each allocation's bytes, for a launch that watches.
+    /// Takes what is known of the allocations' bytes, for a launch that watches.
     pub fn take_written(&mut self) -> Vec<Written> {
-        self.allocations
-            .iter_mut()
-            .map(|a| std::mem::replace(&mut a.written, Written::none(0)))
-            .collect()
+        std::mem::take(&mut self.written)
     }
 
-    /// A launch has ended, which knows of each allocation what was written; or
-    /// does not know, and may have written anything.
+    /// A launch has ended, which knows of the allocations what was written; or does
+    /// not know, and may have written anything.
     pub fn launched(&mut self, written: Option<Vec<Written>>) {
         match written {
-            Some(written) => {
-                for (allocation, written) in self.allocations.iter_mut().zip(written) {
-                    allocation.written = written;
-                }
-            }
-            None => self
-                .allocations
-                .iter_mut()
-                .for_each(|a| a.written.mark_all()),
+            Some(written) => self.written = written,
+            None => self.written.iter_mut().for_each(Written::mark_all),
         }
     }
 
     /// The host's part of what has been written of the allocation at `address`.
     pub fn written_mut(&mut self, address: u64) -> Option<(u64, &mut Written)> {
         let number = self.number_at(address)?;
-        let allocation = &mut self.allocations[number];
-        Some((address - allocation.base, &mut allocation.written))
+        let allocation = &self.allocations[number];
+        allocation.storage.as_ref()?;
+        let written = &mut self.written[allocation.written];
+        Some((address - allocation.base, written))
     }
 
     /// The bytes from `address` on, for the host to write.
@@ -263,6 +275,28 @@ mod tests {
         assert_eq!(memory.live_bytes(), 0);
         assert!(memory.find(a).unwrap().host().is_none());
         assert!(memory.allocate(100, "b", Purpose::Buffer).unwrap() > a);
+    }
+
+    #[test]
+    fn launches_do_not_look_at_freed_allocations() {
+        let mut memory = GlobalMemory::default();
+        let kept = memory.allocate(8, "kept", Purpose::Buffer).unwrap();
+        for _ in 0..1000 {
+            let a = memory.allocate(8, "a", Purpose::Buffer).unwrap();
+            assert!(memory.free(a));
+        }
+        let mut written = memory.take_written();
+        assert_eq!(written.len(), 2);
+        let place = memory.find(kept).unwrap().written_place();
+        written[place].mark(0, 4);
+        memory.launched(Some(written));
+        let (start, written) = memory.written_mut(kept + 4).unwrap();
+        assert_eq!(start, 4);
+        assert!(written.has(0, 4) && !written.has(4, 8));
+        // A place that is used again knows nothing of who had it before.
+        memory.launched(None);
+        let new = memory.allocate(8, "new", Purpose::Buffer).unwrap();
+        assert!(!memory.written_mut(new).unwrap().1.has(0, 1));
     }
 
     #[test]

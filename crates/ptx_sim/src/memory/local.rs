@@ -5,6 +5,8 @@
 //! a private stack that starts at [`LOCAL_START`] and grows upwards with
 //! calls.
 
+use std::collections::TryReserveError;
+
 use crate::lanes::WARP_SIZE;
 
 /// The first local address. Not 0, which compilers take for a null pointer.
@@ -21,13 +23,15 @@ pub struct LocalMemory {
 }
 
 impl LocalMemory {
-    /// Makes room for local addresses below `end`.
+    /// Makes room for local addresses below `end`. An error if the host has not so much.
     #[inline]
-    pub fn reserve(&mut self, end: u32) {
+    pub fn reserve(&mut self, end: u32) -> Result<(), TryReserveError> {
         let n_words = end.div_ceil(4) as usize * WARP_SIZE;
         if self.words.len() < n_words {
+            self.words.try_reserve(n_words - self.words.len())?;
             self.words.resize(n_words, FILL);
         }
+        Ok(())
     }
 
     /// Fills it as new, for the next block.
@@ -102,7 +106,7 @@ mod tests {
     #[test]
     fn lanes_do_not_touch_each_other() {
         let mut memory = LocalMemory::default();
-        memory.reserve(64);
+        memory.reserve(64).unwrap();
         for lane in 0..WARP_SIZE {
             memory.write(lane, 16, 8, lane as u128 * 0x1_0000_0001);
             memory.write(lane, 26, 2, 0xAB00 + lane as u128);

@@ -9,8 +9,13 @@ use crate::lanes::lanes;
 use crate::memory::address::FUNCTION_BASE;
 use crate::memory::local::LOCAL_LIMIT;
 use crate::program::{Argument, BlockId, Call, CallTarget, Slot, Terminator};
+use crate::registers::OutOfMemory;
 use crate::stop::Stop;
 use crate::warp::{FrameId, Path, Warp};
+
+/// Local memory that a call takes, if its function needs none: so recursion without end
+/// has one.
+const LEAST_FRAME: u32 = 16;
 
 /// Moves an argument of `bytes` from one call's memory or register to
 /// another's memory.
@@ -59,7 +64,9 @@ pub(super) fn enter<O: Observer>(
     let view = step.view;
     let launch = step.launch;
     let callee = launch.function(index);
-    let local_base = (view.local_base + view.function.local_bytes).next_multiple_of(16);
+    // On the hardware too a call takes room, at least for where it returns to.
+    let own_bytes = view.function.local_bytes.max(LEAST_FRAME);
+    let local_base = (view.local_base + own_bytes).next_multiple_of(16);
     let needed_bytes = local_base + callee.local_bytes;
     if needed_bytes > LOCAL_LIMIT {
         let kind = FaultKind::StackOverflow {
@@ -76,6 +83,7 @@ pub(super) fn enter<O: Observer>(
         )));
     }
     let frame = launch.push_frame(step.warp, index, local_base, step.env.ctaid);
+    let frame = frame.map_err(|OutOfMemory| Stop::OutOfMemory)?;
     step.warp.frames[frame].lanes = path.mask;
     step.warp.frames[frame].caller = Some((path.frame, path.block));
     if O::ON {

@@ -7,6 +7,7 @@ use crate::context::LaunchContext;
 use crate::memory::shared::SharedMemory;
 use crate::program::Function;
 use crate::registers::FramePtr;
+use crate::schedule::Dice;
 use crate::warp::Warp;
 
 /// What the instructions of one block's warps work on, beside the warp.
@@ -27,6 +28,8 @@ pub(crate) struct Env<'a, O: Observer> {
     pub given_up: i64,
     /// What watches.
     pub observer: &'a mut O,
+    /// The choices of a schedule, if it is not the usual one.
+    pub dice: Option<&'a mut Dice>,
 }
 
 /// The state that the instructions of a path see.

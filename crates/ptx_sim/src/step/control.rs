@@ -140,6 +140,12 @@ fn split<O: Observer>(
         }
         _ => {}
     }
+    let mut join = join;
+    if let Some(dice) = &mut step.env.dice
+        && dice.stay_apart()
+    {
+        join = None;
+    }
     if let Some(block) = join {
         path.join = Some(step.warp.join_at(path, block));
     }

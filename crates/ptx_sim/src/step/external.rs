@@ -38,7 +38,6 @@ pub(super) fn call<O: Observer>(
     }
     if let Some(Argument::Memory { offset, bytes }) = call.returns.first() {
         let at = view.local_base + offset;
-        warp.local.reserve(at + bytes);
         for lane in lanes(mask) {
             warp.local.write(lane, at, *bytes, 0);
         }

@@ -66,10 +66,18 @@ pub(crate) fn run_path<O: Observer>(
                 }
             }
             let first = block.first.saturating_add(path.at).min(block.end);
-            let code = &function.code[first as usize..block.end as usize];
+            let mut end = block.end;
+            if let Some(dice) = &mut step.env.dice {
+                end = first + dice.instructions(end - first);
+            }
+            let code = &function.code[first as usize..end as usize];
             if let Err((done, mask, stop)) = straight(step, code, path.mask) {
                 path.at += done as u32;
                 return interrupted(step, path, mask, stop);
+            }
+            if end < block.end {
+                path.at = end - block.first;
+                return Ok(interleaved(step, path));
             }
             path.at = 0;
             match control::leave(step, &mut path) {
@@ -135,6 +143,16 @@ fn straight<O: Observer>(
         }
     }
     Ok(())
+}
+
+/// A schedule has it that others go on in the middle of a block.
+#[cold]
+fn interleaved<O: Observer>(step: &mut Step<'_, '_, O>, path: Path) -> PathEnd {
+    let env = &mut *step.env;
+    // Something has been done, also if the block was paid for before.
+    env.given_up += env.slice.max(0) - 1;
+    env.slice = 0;
+    PathEnd::Paused(path)
 }
 
 /// The instruction that a path has come to was not carried out. If it waits for

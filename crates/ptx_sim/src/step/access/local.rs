@@ -30,8 +30,6 @@ pub(super) fn load(
     addresses: &[u64; WARP_SIZE],
     mask: u32,
 ) {
-    let end = view.local_base + view.function.local_bytes;
-    warp.local.reserve(end);
     let row = common_row(addresses, mask);
     let is_word = (op.element_bytes, op.register_bytes) == (4, 4);
     for (i, register) in op.registers.iter().enumerate() {
@@ -78,8 +76,6 @@ pub(super) fn store(
     addresses: &[u64; WARP_SIZE],
     mask: u32,
 ) {
-    let end = view.local_base + view.function.local_bytes;
-    warp.local.reserve(end);
     let row = common_row(addresses, mask);
     let is_word = (op.element_bytes, op.register_bytes) == (4, 4);
     for (i, register) in op.registers.iter().enumerate() {

@@ -1,0 +1,83 @@
+//! How much a launch may execute.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use crate::diagnostics::FuelLimit;
+
+/// What a block may execute where the launch names no limit: this, and so much for each
+/// of its warps.
+const OF_A_BLOCK: (i64, i64) = (128 << 20, 4 << 20);
+/// How long all blocks in flight may only wait, if no others can begin: nothing that
+/// they wait for changes any more, unless one of them counts its turns.
+const OF_WAITING: i64 = 16 << 20;
+
+/// What a launch may execute, in warp instructions.
+pub(crate) enum Fuel {
+    /// So much, all blocks together.
+    Launch { limit: i64, left: AtomicI64 },
+    /// So much each block.
+    Block(i64),
+}
+
+impl Fuel {
+    /// As a launch of blocks of so many warps asks for.
+    pub fn new(asked: Option<u64>, n_warps: u32) -> Self {
+        match asked {
+            Some(limit) => {
+                let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+                Self::Launch {
+                    limit,
+                    left: AtomicI64::new(limit),
+                }
+            }
+            None => Self::Block(OF_A_BLOCK.0 + OF_A_BLOCK.1 * i64::from(n_warps)),
+        }
+    }
+
+    /// Takes what a block has executed; the limit that it breaks, if it does. `used` is
+    /// what the block has executed in all.
+    #[inline]
+    pub fn burn(&self, just_now: i64, used: i64) -> Option<FuelLimit> {
+        match self {
+            Self::Launch { limit, left } => {
+                let before = left.fetch_sub(just_now, Ordering::Relaxed);
+                (before < just_now).then_some(FuelLimit::Launch(*limit as u64))
+            }
+            Self::Block(limit) => (used > *limit).then_some(FuelLimit::Block(*limit as u64)),
+        }
+    }
+
+    /// The limit that is broken by waiting for so long, if it is.
+    pub fn wait(&self, waited: i64) -> Option<FuelLimit> {
+        let waits_long = matches!(self, Self::Block(_)) && waited > OF_WAITING;
+        waits_long.then_some(FuelLimit::Waiting(OF_WAITING as u64))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_launch_burns_what_its_blocks_do_together() {
+        let fuel = Fuel::new(Some(10), 1);
+        assert_eq!(fuel.burn(6, 6), None);
+        assert_eq!(fuel.burn(4, 4), None);
+        assert_eq!(fuel.burn(1, 1), Some(FuelLimit::Launch(10)));
+        assert_eq!(fuel.wait(i64::MAX), None);
+    }
+
+    #[test]
+    fn without_a_limit_each_block_has_its_own() {
+        let fuel = Fuel::new(None, 2);
+        let limit = OF_A_BLOCK.0 + 2 * OF_A_BLOCK.1;
+        assert_eq!(fuel.burn(1, limit), None);
+        assert_eq!(fuel.burn(1, limit), None);
+        assert_eq!(
+            fuel.burn(1, limit + 1),
+            Some(FuelLimit::Block(limit as u64))
+        );
+        assert_eq!(fuel.wait(OF_WAITING), None);
+        assert!(fuel.wait(OF_WAITING + 1).is_some());
+    }
+}

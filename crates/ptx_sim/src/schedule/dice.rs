@@ -1,0 +1,182 @@
+//! The choices of a schedule, one after the other.
+
+use super::Schedule;
+
+/// Most blocks in flight at once that do not wait for each other.
+const MOST_IN_FLIGHT: u64 = 8;
+/// How far ahead of its turn a block may begin.
+pub const WINDOW: usize = 64;
+
+/// Gives the choices of a [`Schedule`], until they are used up; from then on the usual
+/// ones.
+pub(crate) struct Dice {
+    schedule: Schedule,
+    state: u64,
+    n_left: u64,
+    habits: Habits,
+}
+
+/// What a schedule does often and what seldom. Some defects show when warps take turns
+/// at every instruction, some when one of them sleeps for long.
+struct Habits {
+    in_flight: u64,
+    /// A warp, or a block, sits out one turn in so many.
+    sits_out: u64,
+    /// A warp is interrupted within a block of instructions one time in so many.
+    interrupts: u64,
+    /// Instructions of a turn.
+    slice: i64,
+    /// Lanes go different ways for good one time in so many.
+    apart: u64,
+}
+
+impl Dice {
+    pub fn new(schedule: Schedule) -> Self {
+        let mut dice = Self {
+            schedule,
+            // Neighbouring seeds have nothing in common.
+            state: mix(schedule.seed ^ 0x5851_F42D_4C95_7F2D),
+            n_left: schedule.n_choices.unwrap_or(u64::MAX),
+            habits: Habits {
+                in_flight: 1,
+                sits_out: u64::MAX,
+                interrupts: u64::MAX,
+                slice: 0,
+                apart: u64::MAX,
+            },
+        };
+        const NEVER: u64 = u64::MAX;
+        dice.habits = Habits {
+            in_flight: 1 + dice.draw() % MOST_IN_FLIGHT,
+            sits_out: dice.one_of([2, 2, 4, NEVER]),
+            interrupts: dice.one_of([2, 8, 64, NEVER]),
+            slice: dice.one_of([1, 16, 256, 4096]),
+            apart: dice.one_of([1, 1, 2, 4]),
+        };
+        dice
+    }
+
+    fn draw(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        mix(self.state)
+    }
+
+    fn one_of<T: Copy, const N: usize>(&mut self, choices: [T; N]) -> T {
+        choices[(self.draw() % N as u64) as usize]
+    }
+
+    /// Makes a choice out of `n`: none, if there are none to make any more.
+    fn choose(&mut self, n: u64) -> Option<u64> {
+        if n < 2 {
+            return None;
+        }
+        self.n_left = self.n_left.checked_sub(1)?;
+        Some(self.draw() % n)
+    }
+
+    /// Whether something happens that does one time in `n`.
+    fn happens(&mut self, n: u64) -> bool {
+        n == 1 || (n != u64::MAX && self.choose(n) == Some(0))
+    }
+
+    /// Which of `n` blocks begins next.
+    pub fn block(&mut self, n: usize) -> usize {
+        if !self.schedule.varies.blocks {
+            return 0;
+        }
+        self.choose(n as u64).unwrap_or(0) as usize
+    }
+
+    /// Whether, beside `n` blocks in flight, another one begins.
+    pub fn begins_another(&mut self, n: usize) -> bool {
+        self.schedule.varies.blocks
+            && (n as u64) < self.habits.in_flight
+            && self.choose(4).is_some_and(|choice| choice != 0)
+    }
+
+    /// Whether a block sits out this turn, of `n` in flight.
+    pub fn block_sits_out(&mut self, n: usize) -> bool {
+        self.schedule.varies.blocks && n > 1 && self.happens(self.habits.sits_out)
+    }
+
+    /// The warps of `n` whose turn it is, each for how many instructions.
+    pub fn turns(&mut self, n: usize, usual: i64) -> Vec<(usize, i64)> {
+        let mut turns: Vec<(usize, i64)> = (0..n).map(|warp| (warp, usual)).collect();
+        if !self.schedule.varies.warps {
+            return turns;
+        }
+        for i in (1..n).rev() {
+            if let Some(other) = self.choose(i as u64 + 1) {
+                turns.swap(i, other as usize);
+            }
+        }
+        if self.n_left == 0 {
+            return turns;
+        }
+        for turn in &mut turns {
+            turn.1 = self.habits.slice;
+        }
+        turns.retain(|_| !self.happens(self.habits.sits_out));
+        turns
+    }
+
+    /// Of `n` instructions that follow each other, how many are carried out before it is
+    /// another's turn.
+    #[cold]
+    pub fn instructions(&mut self, n: u32) -> u32 {
+        let varies = self.schedule.varies;
+        if !varies.warps || n < 2 || !self.happens(self.habits.interrupts) {
+            return n;
+        }
+        self.choose(u64::from(n)).map_or(n, |k| k as u32 + 1)
+    }
+
+    /// Whether lanes that go different ways do not meet where their ways do.
+    pub fn stay_apart(&mut self) -> bool {
+        self.schedule.varies.lanes && self.n_left > 0 && self.happens(self.habits.apart)
+    }
+
+    /// Which of `n` paths runs.
+    pub fn path(&mut self, n: usize) -> Option<usize> {
+        if !self.schedule.varies.lanes {
+            return None;
+        }
+        self.choose(n as u64).map(|path| path as usize)
+    }
+}
+
+/// Every bit of the result depends on every bit of `z`.
+fn mix(z: u64) -> u64 {
+    let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_gives_the_same_choices_every_time_and_another_one_others() {
+        let turns = |seed| {
+            let mut dice = Dice::new(Schedule::new(seed));
+            (0..20).map(|_| dice.turns(8, 4096)).collect::<Vec<_>>()
+        };
+        assert_eq!(turns(1), turns(1));
+        assert_ne!(turns(1), turns(2));
+    }
+
+    #[test]
+    fn without_choices_everything_goes_its_usual_way() {
+        for seed in 0..50 {
+            let mut dice = Dice::new(Schedule {
+                n_choices: Some(0),
+                ..Schedule::new(seed)
+            });
+            assert_eq!(dice.turns(3, 4096), [(0, 4096), (1, 4096), (2, 4096)]);
+            assert_eq!(dice.instructions(9), 9);
+            assert_eq!((dice.block(9), dice.path(9)), (0, None));
+            assert!(!dice.stay_apart() && !dice.begins_another(1) && !dice.block_sits_out(5));
+        }
+    }
+}
