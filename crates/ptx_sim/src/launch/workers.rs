@@ -158,10 +158,13 @@ impl<O: Observer> Worker<'_, '_, O> {
             }
             rounds += 1;
             let mut more = 0;
-            if !self.resident.is_empty() && (turn.waits || rounds % PATIENCE == 0) {
+            if self.resident.is_empty() {
+            } else if turn.waits {
                 // If they wait for many, not one by one.
                 let room = self.most_resident - self.resident.len();
                 more = self.resident.len().min(room);
+            } else if rounds % PATIENCE == 0 {
+                more = usize::from(self.resident.len() < self.most_resident);
             } else if let Some(dice) = &mut self.dice {
                 let room = self.most_resident > self.resident.len();
                 more = usize::from(room && dice.begins_another(self.resident.len()));
