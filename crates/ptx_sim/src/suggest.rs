@@ -16,7 +16,8 @@ pub(crate) fn nearest<'a>(
         .filter(|candidate| candidate.len().abs_diff(name.len()) <= most && *candidate != name)
         .map(|candidate| (distance(name, candidate), candidate))
         .filter(|(distance, _)| *distance <= most)
-        .min_by_key(|(distance, _)| *distance)
+        // The order must not depend on that of the candidates.
+        .min_by_key(|(distance, candidate)| (*distance, candidate.len(), *candidate))
         .map(|(_, candidate)| candidate)
 }
 

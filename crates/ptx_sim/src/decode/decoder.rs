@@ -11,6 +11,7 @@ use super::frame::FrameBuilder;
 use super::isa::{modifiers, opcodes};
 use super::liveness::RegisterSet;
 use super::refusal::{Class, Refusal};
+use super::signature;
 use super::verify;
 use crate::parse::part;
 
@@ -144,8 +145,10 @@ impl Decoder<'_> {
     pub fn give_up(&mut self, instruction: &Instruction, reason: String) {
         let opcode = &instruction.opcode;
         let culprit = self.culprit.take();
-        let refusal = opcodes::unknown(opcode, self.module.version)
-            .or_else(|| modifiers::unknown(opcode))
+        let refusal = signature::check(self.module, self.function, instruction)
+            .err()
+            .or_else(|| opcodes::unknown(opcode, self.module.version))
+            .or_else(|| modifiers::unknown(opcode, self.module.version))
             .or_else(|| opcodes::instead(opcode).map(Refusal::unsupported))
             .unwrap_or_else(|| match culprit {
                 Some(operand) => Refusal::unsupported(reason).at(operand),

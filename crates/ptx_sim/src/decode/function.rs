@@ -14,9 +14,11 @@ use crate::program::{
 use super::cfg;
 use super::decoder::{Decoded, Decoder};
 use super::frame::{FrameBuilder, lane_bytes};
+use super::kind::kind_of;
 use super::liveness::Liveness;
 use super::opcode::Opcode;
-use super::operand::{immediate, kind_of};
+use super::operand::immediate;
+use super::signature;
 use super::verify;
 use crate::lanes::PREDICATE;
 
@@ -270,6 +272,8 @@ impl Blocks {
         instruction: &Instruction,
         next: BlockId,
     ) -> Decoded<Terminator> {
+        // What is wrong is told where the instruction is given up.
+        signature::check(decoder.module, decoder.function, instruction).map_err(|r| r.reason)?;
         let mut op = Opcode::new(&instruction.opcode);
         let operands = &instruction.operands;
         let terminator = match op.name {

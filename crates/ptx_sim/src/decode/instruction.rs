@@ -13,7 +13,7 @@ impl Decoder<'_> {
     /// Decodes an instruction that is not control flow. One that cannot be
     /// decoded becomes one that reports so.
     pub fn instruction(&mut self, instruction: &Instruction) {
-        if let Err(refusal) = signature::check(self.function, instruction) {
+        if let Err(refusal) = signature::check(self.module, self.function, instruction) {
             return self.refuse(instruction, refusal);
         }
         let first = self.code.len();

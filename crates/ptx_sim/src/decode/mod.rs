@@ -13,6 +13,7 @@ pub(crate) mod frame;
 pub(crate) mod function;
 pub(crate) mod instruction;
 pub(crate) mod isa;
+pub(crate) mod kind;
 pub(crate) mod layout;
 pub(crate) mod liveness;
 pub(crate) mod opcode;

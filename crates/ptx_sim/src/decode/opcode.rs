@@ -4,6 +4,7 @@
 //! did not understand, and then the instruction is not supported: a modifier
 //! is never silently ignored.
 
+use super::isa::modifiers::first_type;
 use crate::ir::Type;
 
 /// An opcode's mnemonic and modifiers.
@@ -56,7 +57,13 @@ impl<'a> Opcode<'a> {
 
     /// Takes the first type, which must be there.
     pub fn ty(&mut self) -> Result<Type, String> {
-        self.take_type().ok_or_else(|| "no type given".to_owned())
+        if let Some(ty) = self.take_type() {
+            return Ok(ty);
+        }
+        Err(match first_type(self.parts.iter().copied().flatten()) {
+            Some(name) => format!("the type .{name} is not supported here"),
+            None => "no type given".to_owned(),
+        })
     }
 
     /// Whether a modifier is (still) there.

@@ -164,7 +164,7 @@ impl<'a> Parser<'a> {
                 name.at,
                 format!("{} is not a predicate register", name.describe()),
             )),
-            None => Err(self.unknown_name(name)),
+            None => Err(self.unknown_in_body(body, name)),
         }
     }
 
@@ -271,7 +271,10 @@ impl<'a> Parser<'a> {
         }
         Err(self.error_at(
             name.at,
-            format!("the label {} stands twice", name.describe()),
+            format!(
+                "the label {} stands twice in these braces: rename one of the two",
+                name.describe()
+            ),
         ))
     }
 
@@ -358,7 +361,7 @@ impl<'a> Parser<'a> {
                 operand,
             } = unresolved.place
             else {
-                return Err(self.unknown_name(unresolved.name));
+                return Err(self.unknown_label(body, unresolved.name));
             };
             let opcode = body
                 .instructions
@@ -366,11 +369,7 @@ impl<'a> Parser<'a> {
                 .map_or("", |instruction| &instruction.opcode);
             let mnemonic = opcode.split('.').next().unwrap_or("");
             if matches!(mnemonic, "bra" | "brx") {
-                let name = unresolved.name;
-                return Err(self.error_at(
-                    name.at,
-                    format!("there is no label {} in this scope", name.describe()),
-                ));
+                return Err(self.unknown_label(body, unresolved.name));
             }
             self.pending.operands.push(PendingOperand {
                 name: unresolved.name,
@@ -399,7 +398,13 @@ impl<'a> Parser<'a> {
                 if matches!(self.token.text, ".global" | ".const" | ".shared") {
                     return self.body_variables(body, linkage);
                 }
-                Err(self.unexpected("`.reg`, `.local`, `.param`, `.shared`, `.loc` or `.pragma`"))
+                Err(self.mistyped(
+                    &[
+                        ".reg", ".local", ".param", ".shared", ".global", ".const", ".loc",
+                        ".pragma", ".file",
+                    ],
+                    "`.reg`, `.local`, `.param`, `.shared`, `.loc` or `.pragma`",
+                ))
             }
         }
     }

@@ -5,6 +5,7 @@ use super::lexer::{Kind, Lexer, Position, Token};
 use super::names::Names;
 use super::pending::Pending;
 use crate::ir::{Module, ParseError};
+use crate::suggest::{nearest, question};
 
 /// Nested parentheses, braces and brackets beyond this many are refused, so
 /// that hostile input cannot exhaust the stack.
@@ -67,6 +68,17 @@ impl<'a> Parser<'a> {
             format!("found {}, expected {expected}", self.token.describe())
         };
         self.error_at(self.token.at, message)
+    }
+
+    /// The error for a directive that is none of those `known`.
+    pub fn mistyped(&self, known: &[&str], expected: &str) -> ParseError {
+        match nearest(self.token.text, known.iter().copied()) {
+            Some(name) if self.token.kind == Kind::Modifier => {
+                let message = format!("{} is no directive", self.token.describe());
+                self.error_at(self.token.at, message + &question(Some(name)))
+            }
+            _ => self.unexpected(expected),
+        }
     }
 
     /// Takes this punctuation if it is next.

@@ -1,7 +1,7 @@
 //! The file's level: what stands outside every function.
 
 use super::cursor::{Parser, Result};
-use super::lexer::{Kind, Token};
+use super::lexer::Kind;
 use super::names::Entity;
 use super::pending::{PendingOperand, PendingRelocation};
 use crate::ir::{FuncId, Operand, Relocation, RelocationTarget};
@@ -15,6 +15,22 @@ pub(super) struct Linkage {
     pub is_weak: bool,
 }
 
+/// `sm_` or `compute_`, a number, and perhaps a letter.
+fn is_target(name: &str) -> bool {
+    let number = name
+        .strip_prefix("sm_")
+        .or_else(|| name.strip_prefix("compute_"))
+        .unwrap_or("");
+    let digits = number.trim_end_matches(['a', 'f']);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// What can stand outside every function.
+const MODULE_DIRECTIVES: &[&str] = &[
+    ".entry", ".func", ".global", ".const", ".shared", ".file", ".section", ".pragma", ".alias",
+    ".visible", ".extern", ".weak", ".common", ".loc",
+];
+
 impl<'a> Parser<'a> {
     /// A whole file.
     pub fn file(&mut self) -> Result<()> {
@@ -23,7 +39,7 @@ impl<'a> Parser<'a> {
             self.item()?;
             self.inside.clear();
         }
-        self.check_not_empty()?;
+        self.check_bodies()?;
         self.settle_operands()?;
         self.settle_relocations()?;
         self.check_functions_defined()?;
@@ -58,19 +74,31 @@ impl<'a> Parser<'a> {
         }
         self.module.version = version;
         if !self.accept_modifier(".target")? {
-            return Err(self.unexpected("`.target`"));
+            return Err(
+                self.unexpected("`.target`, the GPU that it is for, such as `.target sm_80`")
+            );
         }
-        self.module.target = self
-            .expect_word("a target such as `sm_80`")?
-            .text
-            .to_owned();
+        let target = self.expect_word("a target such as `sm_80`")?;
+        if !is_target(target.text) {
+            return Err(self.error_at(
+                target.at,
+                format!(
+                    "{} is no GPU: a target such as `sm_80` was expected",
+                    target.describe()
+                ),
+            ));
+        }
+        self.module.target = target.text.to_owned();
         while self.accept(",")? {
             self.expect_word("a target option such as `debug`")?;
         }
         if self.accept_modifier(".address_size")? {
             let at = self.token.at;
             if self.expect_u32("64")? != 64 {
-                return Err(self.error_at(at, "only `.address_size 64` is supported"));
+                return Err(self.error_at(
+                    at,
+                    "only `.address_size 64` is supported: compile for 64 bits",
+                ));
             }
         }
         Ok(())
@@ -96,7 +124,8 @@ impl<'a> Parser<'a> {
                 match self.token.text {
                     ".entry" | ".func" => self.function(linkage),
                     ".global" | ".const" | ".shared" => self.module_variables(linkage),
-                    _ => Err(self.unexpected(
+                    _ => Err(self.mistyped(
+                        MODULE_DIRECTIVES,
                         "`.entry`, `.func`, `.global`, `.const`, `.shared` or a `.file`, \
                          `.section`, `.pragma` or `.alias` directive",
                     )),
@@ -178,7 +207,7 @@ impl<'a> Parser<'a> {
                     self.pending.first_uses.entry(target).or_insert(name.at);
                     Operand::Function(target)
                 }
-                _ if is_call => continue,
+                _ if is_call => return Err(self.unknown_function(name)),
                 _ => return Err(self.unknown_name(name)),
             };
             let slot = self
@@ -228,28 +257,12 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// A name that nothing declares.
-    pub fn unknown_name(&self, name: Token<'a>) -> super::ParseError {
-        self.error_at(
-            name.at,
-            format!(
-                "{} is not declared: no register, variable, label or function of that name \
-                     is in scope",
-                name.describe()
-            ),
-        )
-    }
-
-    /// A file may have nothing but variables, or nothing at all. One that declares
-    /// functions of its own and has the body of none has been cut.
-    fn check_not_empty(&self) -> Result<()> {
+    /// Declarations that announce functions, and then none: a file cut short.
+    fn check_bodies(&self) -> Result<()> {
         let functions = &self.module.functions;
-        let is_extern = |index: usize| {
-            let id = FuncId(index as u32);
-            self.pending.extern_functions.contains(&id)
-        };
+        let is_announced = |i: usize| !self.pending.extern_functions.contains(&FuncId(i as u32));
         if functions.iter().any(|function| function.body.is_some())
-            || (0..functions.len()).all(is_extern)
+            || !(0..functions.len()).any(is_announced)
         {
             return Ok(());
         }
@@ -285,7 +298,7 @@ impl<'a> Parser<'a> {
                 Err(self.error_at(
                     *at,
                     format!(
-                        "`{name}` is declared and used here, but its body is nowhere in the \
+                        "`{name}` is declared, but its body is nowhere in the \
                          file: is the file truncated?"
                     ),
                 ))

@@ -5,9 +5,31 @@ use super::directives::Linkage;
 use super::lexer::{Kind, Token};
 use super::names::Entity;
 use crate::ir::{FuncId, Function, LaunchBounds, Param, Type};
+use crate::suggest::{nearest, question};
 
 /// Most bytes of parameters: what a kernel may have is 32,764.
 const MAX_PARAM_BYTES: u64 = 32_764;
+
+/// What ptxas allows before PTX 8.1.
+const OLD_PARAM_BYTES: u64 = 4352;
+
+/// What can stand between the parameters and the body.
+const FUNCTION_DIRECTIVES: &[&str] = &[
+    ".noreturn",
+    ".maxntid",
+    ".reqntid",
+    ".minnctapersm",
+    ".maxnctapersm",
+    ".maxnreg",
+    ".reqnctapercluster",
+    ".maxclusterrank",
+    ".explicitcluster",
+    ".blocksareclusters",
+    ".abi_preserve_control",
+    ".abi_preserve",
+    ".attribute",
+    ".pragma",
+];
 
 /// What stands before a body.
 struct Header<'a> {
@@ -24,11 +46,16 @@ impl<'a> Parser<'a> {
     pub fn function(&mut self, linkage: Linkage) -> Result<()> {
         let header = self.function_header()?;
         let name = header.name;
+        self.check_params(&header)?;
         let id = self.declare_function(&header)?;
         if linkage.is_extern {
             self.pending.extern_functions.insert(id);
         }
         if self.accept(";")? {
+            if header.is_entry && !linkage.is_extern {
+                // Its launch is a use.
+                self.pending.first_uses.entry(id).or_insert(name.at);
+            }
             return Ok(());
         }
         if !self.token.is("{") {
@@ -86,6 +113,23 @@ impl<'a> Parser<'a> {
         Ok(header)
     }
 
+    /// The parameters of a kernel, which the launch has to hand over.
+    fn check_params(&self, header: &Header<'a>) -> Result<()> {
+        let end = header.params.last().map_or(0, |(_, last)| {
+            u64::from(last.offset) + u64::from(last.size_bytes)
+        });
+        if header.is_entry && end > OLD_PARAM_BYTES && self.module.version < (8, 1) {
+            return Err(self.error_at(
+                header.name.at,
+                format!(
+                    "the parameters take {end} bytes; before `.version 8.1` a kernel has at most \
+                     {OLD_PARAM_BYTES}"
+                ),
+            ));
+        }
+        Ok(())
+    }
+
     fn skip_function_attributes(&mut self) -> Result<()> {
         while self.accept_modifier(".attribute")? {
             self.skip_balanced("(", ")")?;
@@ -136,7 +180,10 @@ impl<'a> Parser<'a> {
             name => {
                 return Err(self.error_at(
                     directive.at,
-                    format!("`{name}` is no directive of a function"),
+                    format!(
+                        "`{name}` is no directive of a function{}",
+                        question(nearest(name, FUNCTION_DIRECTIVES.iter().copied()))
+                    ),
                 ));
             }
         }

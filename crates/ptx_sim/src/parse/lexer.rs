@@ -91,10 +91,16 @@ fn is_word_byte(byte: u8) -> bool {
 const TWO_BYTE_OPERATORS: [&[u8; 2]; 8] = [b"<<", b">>", b"<=", b">=", b"==", b"!=", b"&&", b"||"];
 
 impl<'a> Lexer<'a> {
+    /// The tokens of a text, behind its byte order mark if it has one.
     pub fn new(source: &'a str) -> Self {
+        let mark = '\u{feff}';
         Self {
             source,
-            offset: 0,
+            offset: if source.starts_with(mark) {
+                mark.len_utf8()
+            } else {
+                0
+            },
             line: 1,
         }
     }
@@ -122,11 +128,9 @@ impl<'a> Lexer<'a> {
     /// An error at the token that starts at `at`.
     pub fn error(&self, at: Position, message: impl Into<String>) -> ParseError {
         let rest = self.source.as_bytes().get(at.offset..).unwrap_or(&[]);
-        let is_name = |byte: &u8| is_word_byte(*byte) || matches!(byte, b'.' | b':' | b'%');
+        let is_name = |byte: &u8| is_word_byte(*byte) || matches!(byte, b'.' | b'%');
         let length = match rest.first() {
-            Some(first) if is_name(first) && *first != b':' => {
-                rest.iter().skip(1).take_while(|byte| is_name(byte)).count() + 1
-            }
+            Some(first) if is_name(first) => rest.iter().take_while(|byte| is_name(byte)).count(),
             first => usize::from(first.is_some()),
         };
         ParseError::new(self.source, at.offset..at.offset + length, message)
@@ -155,11 +159,18 @@ impl<'a> Lexer<'a> {
                 Some(b'/') if self.byte(1) == Some(b'/') => self.skip_while(|byte| byte != b'\n'),
                 Some(b'#') => self.skip_while(|byte| byte != b'\n'),
                 Some(b'/') if self.byte(1) == Some(b'*') => self.skip_block_comment()?,
-                // Text that came from a C string may end in a NUL.
-                Some(0) if self.offset + 1 == self.source.len() => self.offset += 1,
+                // Text that came from a C string may end in NULs.
+                Some(0) if self.is_padding() => self.offset = self.source.len(),
                 _ => return Ok(()),
             }
         }
+    }
+
+    /// Whether nothing but NULs and blanks is left.
+    fn is_padding(&self) -> bool {
+        let rest = self.source.as_bytes().get(self.offset..).unwrap_or(&[]);
+        rest.iter()
+            .all(|byte| *byte == 0 || byte.is_ascii_whitespace())
     }
 
     fn skip_block_comment(&mut self) -> Result<(), ParseError> {

@@ -16,6 +16,7 @@
 //! - `body`: statements;
 //! - `registers`: parameters in registers, and sums as operands;
 //! - `operands`: what stands behind an opcode;
+//! - `unknown`: names that nothing declares;
 //! - `part`: where a part of an instruction stands, for messages.
 //!
 //! Left out, each with an error that names it: 32-bit addresses, texture and
@@ -25,7 +26,7 @@
 //! declaration or body, before a function that is called but only declared,
 //! and before the `.file` directives of the lines it refers to, which rustc
 //! writes last. A file without line tables, cut exactly between two
-//! functions or variables, is a shorter valid file.
+//! functions or before the first, is a shorter valid file.
 
 mod body;
 mod constants;
@@ -40,6 +41,7 @@ pub(crate) mod part;
 mod pending;
 mod registers;
 mod special;
+mod unknown;
 mod variables;
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 
 use crate::ir::{FuncId, Label, LabelId, LocalId, RegId, Register, Type, VarId};
+use crate::suggest::{nearest, question};
 
 /// Names at module scope.
 pub(super) type Names<'a> = HashMap<&'a str, Entity>;
@@ -159,6 +160,34 @@ impl<'a> Scopes<'a> {
         let name = format!("(sum {})", id.0);
         self.registers.push(Register { name, ty });
         id
+    }
+
+    /// All names that a lookup here would find. Of a family its first name stands for all.
+    pub fn visible(&self) -> impl Iterator<Item = &str> {
+        self.stack
+            .iter()
+            .flat_map(|scope| scope.names.keys().copied())
+    }
+
+    /// What is wrong with `name` if it is near a family such as `%r<5>`.
+    pub fn near_family(&self, name: &str) -> Option<String> {
+        let prefix = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        if prefix.len() == name.len() {
+            return None;
+        }
+        let families = || self.stack.iter().rev().flat_map(|scope| &scope.families);
+        if let Some((_, family)) = families().find(|(known, _)| **known == prefix) {
+            return Some(match family.count {
+                0 => format!(": `{prefix}<0>` declares none"),
+                count => format!(
+                    ": `{prefix}<{count}>` declares `{prefix}0` to `{prefix}{}`",
+                    count - 1
+                ),
+            });
+        }
+        let known = nearest(prefix, families().map(|(known, _)| *known))?;
+        let number = &name[prefix.len()..];
+        Some(question(Some(&format!("{known}{number}"))))
     }
 
     fn number_register(&mut self, name: &str, ty: Type, width: u8) -> Entity {

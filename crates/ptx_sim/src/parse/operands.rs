@@ -62,7 +62,7 @@ impl<'a> Parser<'a> {
                 name.at,
                 format!("{} is not a predicate register", name.describe()),
             )),
-            None => Err(self.unknown_name(name)),
+            None => Err(self.unknown_in_body(body, name)),
         }
     }
 
@@ -100,7 +100,7 @@ impl<'a> Parser<'a> {
             },
             None if name.text == "_" => Ok(Operand::Sink),
             None if name.text == "generic" && self.token.is("(") => self.generic(body),
-            None if name.text.starts_with('%') => self.special(name),
+            None if name.text.starts_with('%') => self.special(body, name),
             None => Ok(Operand::External(name.text.to_owned())),
         }
     }
@@ -160,7 +160,7 @@ impl<'a> Parser<'a> {
     }
 
     /// A special register, its name taken.
-    fn special(&mut self, name: Token<'a>) -> Result<Operand> {
+    fn special(&mut self, body: &Body<'a>, name: Token<'a>) -> Result<Operand> {
         if special::has_components(name.text) {
             let component = self.token;
             if component.kind != Kind::Modifier {
@@ -177,13 +177,7 @@ impl<'a> Parser<'a> {
         }
         match special::lookup(name.text, "") {
             Some(special) => Ok(Operand::Special(special)),
-            None => Err(self.error_at(
-                name.at,
-                format!(
-                    "{} is neither declared nor a special register",
-                    name.describe()
-                ),
-            )),
+            None => Err(self.unknown_in_body(body, name)),
         }
     }
 
@@ -208,7 +202,7 @@ impl<'a> Parser<'a> {
             .lookup(name.text)
             .or_else(|| self.names.get(name.text).copied())
         {
-            None => Err(self.unknown_name(name)),
+            None => Err(self.unknown_in_body(body, name)),
             Some(entity) => symbol(entity).ok_or_else(|| {
                 self.error_at(name.at, format!("{} is not a variable", name.describe()))
             }),
@@ -236,7 +230,7 @@ impl<'a> Parser<'a> {
             let start = self.token;
             let element = self.operand(body)?;
             if matches!(element, Operand::External(_)) {
-                return Err(self.unknown_name(start));
+                return Err(self.unknown_in_body(body, start));
             }
             elements.push(element);
             if !self.accept(",")? {

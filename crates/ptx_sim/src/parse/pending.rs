@@ -17,6 +17,8 @@ pub(super) struct Pending<'a> {
     pub first_uses: HashMap<FuncId, Position>,
     /// Functions that may stay without a body.
     pub extern_functions: HashSet<FuncId>,
+    /// Where the constants declared so far end.
+    pub const_bytes: u64,
     /// First `.loc` of each `.file` index.
     pub used_files: HashMap<u32, Position>,
     /// Numbers of the calls that places were inlined at.

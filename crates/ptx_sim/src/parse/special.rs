@@ -54,6 +54,42 @@ pub const OTHER_SPECIALS: &[&str] = &[
     "%envreg",
 ];
 
+/// All names, those with components without them.
+pub(super) fn names<'a>() -> impl Iterator<Item = &'a str> {
+    let others = OTHER_SPECIALS
+        .iter()
+        .filter_map(|name| name.split('.').next());
+    OWN_NAMES.iter().copied().chain(others)
+}
+
+/// Special registers that have a name of their own in [`Special`].
+const OWN_NAMES: &[&str] = &[
+    "%tid",
+    "%ntid",
+    "%ctaid",
+    "%nctaid",
+    "%laneid",
+    "%warpid",
+    "%nwarpid",
+    "%smid",
+    "%nsmid",
+    "%gridid",
+    "%lanemask_eq",
+    "%lanemask_le",
+    "%lanemask_lt",
+    "%lanemask_ge",
+    "%lanemask_gt",
+    "%clock",
+    "%clock_hi",
+    "%clock64",
+    "%globaltimer",
+    "%globaltimer_lo",
+    "%globaltimer_hi",
+    "%dynamic_smem_size",
+    "%total_smem_size",
+    "WARP_SZ",
+];
+
 /// Names of special registers that are read by component.
 pub(super) fn has_components(name: &str) -> bool {
     matches!(
@@ -139,6 +175,14 @@ mod tests {
         assert_eq!(lookup("%r1", ""), None);
         assert!(matches!(lookup("%envreg31", ""), Some(Special::Other(_))));
         assert_eq!(lookup("%envreg32", ""), None);
+    }
+
+    #[test]
+    fn every_name_is_found() {
+        for name in names() {
+            let component = if has_components(name) { ".x" } else { "" };
+            assert!(lookup(name, component).is_some(), "{name}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use super::directives::Linkage;
 use super::lexer::{Kind, Token};
 use super::names::Entity;
 use crate::ir::{FuncId, Space, Type, VarId, Variable};
+use crate::suggest::{nearest, question};
 
 /// Largest alignment accepted, in bytes. No memory is aligned to more than a
 /// page.
@@ -16,6 +17,15 @@ const MAX_DIMENSIONS: usize = 16;
 
 /// Largest variable accepted: more than any GPU's memory.
 const MAX_SIZE_BYTES: u64 = 1 << 40;
+
+/// Most constants of a module, in bytes.
+const MAX_CONST_BYTES: u64 = 64 << 10;
+
+/// Types as they are written, to guess at mistyped ones.
+const TYPES: &[&str] = &[
+    ".pred", ".b8", ".b16", ".b32", ".b64", ".b128", ".u8", ".u16", ".u32", ".u64", ".s8", ".s16",
+    ".s32", ".s64", ".f16", ".f16x2", ".bf16", ".bf16x2", ".f32", ".f64",
+];
 
 /// What stands before the name in a declaration: `.align 16 .v4 .f32`.
 #[derive(Clone, Copy, Debug)]
@@ -66,10 +76,7 @@ impl<'a> Parser<'a> {
                 ".v8" => width = 8,
                 name => {
                     let Some(ty) = name.get(1..).and_then(Type::from_name) else {
-                        return Err(self.error_at(
-                            token.at,
-                            format!("found `{name}`, expected a type such as `.b32`"),
-                        ));
+                        return Err(self.not_a_type(token));
                     };
                     let natural = ty.size_bytes() * u32::from(width);
                     return Ok(Element {
@@ -80,6 +87,21 @@ impl<'a> Parser<'a> {
                 }
             }
         }
+    }
+
+    fn not_a_type(&self, token: Token<'a>) -> super::ParseError {
+        let name = token.text;
+        let message = match name {
+            ".texref" | ".samplerref" | ".surfref" => format!(
+                "`{name}`: textures and surfaces are PTX, but not simulated: pass a pointer to \
+                 global memory and read through it instead"
+            ),
+            _ => format!(
+                "found `{name}`, expected a type such as `.b32`{}",
+                question(nearest(name, TYPES.iter().copied()))
+            ),
+        };
+        self.error_at(token.at, message)
     }
 
     /// The number behind `.align`.
@@ -167,6 +189,12 @@ impl<'a> Parser<'a> {
             _ => return Err(self.unexpected("`.global`, `.const` or `.shared`")),
         };
         self.take()?;
+        if space == Space::Const && self.token.is("[") {
+            return Err(self.error_at(
+                self.token.at,
+                "numbered constant banks are not simulated: write `.const` without `[ ]`",
+            ));
+        }
         Ok(space)
     }
 
@@ -181,6 +209,7 @@ impl<'a> Parser<'a> {
     ) -> Result<(VarId, Token<'a>)> {
         let mut declared = self.declared(element)?;
         let name = declared.name;
+        self.check_size(&declared, space, linkage)?;
         let id = VarId(self.module.variables.len() as u32);
         let mut init = Vec::new();
         if self.accept("=")? {
@@ -213,6 +242,38 @@ impl<'a> Parser<'a> {
             array_element: declared.array_element(),
         });
         Ok((id, name))
+    }
+
+    /// What no GPU has room for.
+    fn check_size(
+        &mut self,
+        declared: &Declared<'a>,
+        space: Space,
+        linkage: Linkage,
+    ) -> Result<()> {
+        let (name, n_bytes) = (declared.name, declared.size_bytes);
+        let message = match space {
+            Space::Shared if u32::try_from(n_bytes).is_err() => format!(
+                "`{}` takes {n_bytes} bytes, more than shared memory has addresses",
+                name.text
+            ),
+            Space::Const if !linkage.is_extern => {
+                let start = self.pending.const_bytes;
+                let start = start.next_multiple_of(u64::from(declared.element.align.max(1)));
+                let end = start.saturating_add(n_bytes);
+                self.pending.const_bytes = end;
+                if end <= MAX_CONST_BYTES {
+                    return Ok(());
+                }
+                format!(
+                    "with `{}` the constants take {end} bytes, and a module has at most \
+                     {MAX_CONST_BYTES}: put large tables in `.global`",
+                    name.text
+                )
+            }
+            _ => return Ok(()),
+        };
+        Err(self.error_at(name.at, message))
     }
 
     /// Enters the variable just added under its name at module scope. An

@@ -1,8 +1,9 @@
 //! The modifiers of PTX.
 
+use super::is_newer;
 use crate::decode::refusal::Refusal;
 use crate::parse::part::Part;
-use crate::suggest::{nearest, question};
+use crate::suggest::{distance, nearest, question};
 
 /// Modifiers by what they are about.
 const MODIFIERS: &[&[&str]] = &[
@@ -440,25 +441,51 @@ fn is_shape(name: &str) -> bool {
             .is_some_and(|n| n.parse::<u32>().is_ok())
 }
 
+/// `i32` and the like, which other languages have.
+fn integer(name: &str) -> Option<String> {
+    let bits = name.strip_prefix("int").or(name.strip_prefix('i'))?;
+    matches!(bits, "8" | "16" | "32" | "64").then(|| format!("s{bits}"))
+}
+
+/// The first of some modifiers that names a type.
+pub(crate) fn first_type<'a>(parts: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    parts
+        .into_iter()
+        .find(|part| MODIFIERS[0].contains(part) && !part.starts_with('v'))
+}
+
 /// The refusal of an opcode with a modifier that PTX has nowhere.
-pub(crate) fn unknown(opcode: &str) -> Option<Refusal> {
+pub(crate) fn unknown(opcode: &str, version: (u32, u32)) -> Option<Refusal> {
     let name = opcode.split('.').skip(1).find(|part| !is_known(part))?;
     let all = MODIFIERS.iter().copied().flatten().copied();
-    let suggestion = nearest(name, all).map(|name| format!(".{name}"));
+    let near = nearest(name, all);
+    // Types and shapes of new versions may differ in one letter; words do not.
+    let is_word = name.len() > 4 && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
+    let is_mistyped =
+        is_word && !is_newer(version) && near.is_some_and(|near| distance(name, near) == 1);
+    let suggestion = integer(name)
+        .or_else(|| near.map(str::to_owned))
+        .map(|name| format!(".{name}"));
     let reason = format!(
         "`.{name}` is not a modifier that is known{}",
         question(suggestion.as_deref())
     );
-    Some(Refusal::unknown(reason).at_part(Part::Modifier(name.to_owned())))
+    let refusal = if is_mistyped {
+        Refusal::invalid(reason)
+    } else {
+        Refusal::unknown(reason)
+    };
+    Some(refusal.at_part(Part::Modifier(name.to_owned())))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::decode::refusal::Class;
 
     #[test]
     fn unknown_modifiers_are_named() {
-        let reason = |opcode| unknown(opcode).map(|refusal| refusal.reason);
+        let reason = |opcode| unknown(opcode, (8, 8)).map(|refusal| refusal.reason);
         assert_eq!(
             reason("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32"),
             None
@@ -473,5 +500,8 @@ mod tests {
                 .unwrap()
                 .starts_with("`.sideways` is not")
         );
+        let class = |opcode| unknown(opcode, (8, 8)).map(|refusal| refusal.class);
+        assert_eq!(class("ld.gloabl.f32"), Some(Class::Invalid));
+        assert_eq!(class("cvt.rn.f16x2.e4m3x3"), Some(Class::Unknown));
     }
 }

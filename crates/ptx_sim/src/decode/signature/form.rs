@@ -56,8 +56,8 @@ pub(super) fn find(
         return Ok(None);
     }
     let Some(&ty) = opcode.types.first() else {
-        if candidates().any(|form| form.types.is_empty()) {
-            return Ok(None);
+        if let Some(form) = candidates().find(|form| form.types.is_empty()) {
+            return Ok(Some(form));
         }
         let takes = types_of(candidates());
         let reason = format!("`{mnemonic}` needs a type: {takes}");

@@ -4,22 +4,31 @@
 //! Only instructions that are refused by ptxas too are refused here, and with a
 //! message that says which operand, what it is and what is taken in its place.
 
+mod calls;
 mod conversion;
 mod form;
 mod operands;
 mod table;
 
 use super::refusal::Refusal;
-use crate::ir::{Function, Instruction};
+use crate::ir::{Function, Instruction, Module};
+use crate::parse::part::Part;
 use form::{Parts, any_of};
 
 /// What is wrong with an instruction of a function.
-pub(super) fn check(function: &Function, instruction: &Instruction) -> Result<(), Refusal> {
+pub(super) fn check(
+    module: &Module,
+    function: &Function,
+    instruction: &Instruction,
+) -> Result<(), Refusal> {
     let mut parts = instruction.opcode.split('.');
     let mnemonic = parts.next().unwrap_or("");
     let parts: Vec<&str> = parts.collect();
-    if mnemonic == "cvt" {
-        return conversion::check(function, instruction, &parts);
+    match mnemonic {
+        "cvt" => return conversion::check(function, instruction, &parts),
+        "call" => return calls::check(module, function, instruction),
+        "vote" | "shfl" if !parts.contains(&"sync") => return needs_sync(module, instruction),
+        _ => {}
     }
     let opcode = Parts::new(&parts);
     let Some(form) = form::find(mnemonic, &parts, &opcode)? else {
@@ -36,4 +45,22 @@ pub(super) fn check(function: &Function, instruction: &Instruction) -> Result<()
         )));
     }
     operands::check(function, instruction, form, &opcode)
+}
+
+/// From sm_70 on, lanes of a warp have to be told which others take part.
+fn needs_sync(module: &Module, instruction: &Instruction) -> Result<(), Refusal> {
+    let digits = module.target.trim_start_matches("sm_");
+    let digits = digits.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let is_volta = digits.parse::<u32>().is_ok_and(|number| number >= 70);
+    if !is_volta || module.version < (6, 4) {
+        return Ok(());
+    }
+    let mnemonic = instruction.opcode.split('.').next().unwrap_or("");
+    Err(Refusal::invalid(format!(
+        "on `.target {}`, `{mnemonic}` needs `.sync`, and a mask of the lanes that take part as its \
+         last operand: `{mnemonic}.sync{} …, 0xffffffff`",
+        module.target,
+        &instruction.opcode[mnemonic.len()..]
+    ))
+    .at_part(Part::Mnemonic))
 }

@@ -2,7 +2,7 @@
 
 use super::form::Parts;
 use super::table::{Form, Want};
-use crate::decode::operand::kind_of;
+use crate::decode::kind::kind_of;
 use crate::decode::refusal::Refusal;
 use crate::ir::{Function, Instruction, Operand, Type};
 use crate::parse::part::Part;
@@ -20,6 +20,9 @@ pub(super) fn check(
         function,
         opcode: &instruction.opcode,
     };
+    if let (Some(Want::Label), Some(operand)) = (form.operands.first(), operands.first()) {
+        return judge.label(Place { operand, n: 1 });
+    }
     let Some(&ty) = opcode.types.first() else {
         return Ok(());
     };
@@ -49,7 +52,7 @@ pub(super) fn check(
             Want::Loaded => judge.moved(place, ty, opcode.n_elements, true)?,
             Want::Stored => judge.moved(place, ty, opcode.n_elements, false)?,
             Want::Address => judge.address(place)?,
-            Want::Any => {}
+            Want::Label | Want::Any => {}
         }
     }
     Ok(())
@@ -241,6 +244,18 @@ impl Judge<'_> {
                 "an address in brackets, such as `[%rd1+4]`",
                 &format!("this is {}", kind_of(other)),
             )),
+        }
+    }
+
+    fn label(&self, place: Place<'_>) -> Result<(), Refusal> {
+        match place.operand {
+            Operand::Label(_) => Ok(()),
+            Operand::Reg(_) => Err(self.refuse(
+                place,
+                "a label",
+                "this is a register: jump through a list of labels by brx.idx",
+            )),
+            other => Err(self.refuse(place, "a label", &format!("this is {}", kind_of(other)))),
         }
     }
 

@@ -32,6 +32,8 @@ pub(super) enum Want {
     Stored,
     /// An address in brackets.
     Address,
+    /// A label.
+    Label,
     /// Whatever the decoder says.
     Any,
 }
@@ -53,7 +55,7 @@ pub(super) struct Form {
 }
 
 use Want::{
-    Address, Any, From, FromSecond, Loaded, Predicate, Stored, To, ToPredicate, Wide, Word,
+    Address, Any, From, FromSecond, Label, Loaded, Predicate, Stored, To, ToPredicate, Wide, Word,
 };
 
 const ROUNDING: (&str, &[&str]) = ("a rounding", &["rn", "rz", "rm", "rp"]);
@@ -519,6 +521,24 @@ const MOVING_FORMS: &[Form] = &[
     },
 ];
 
+const CONTROL_FORMS: &[Form] = &[
+    Form {
+        names: &["bra"],
+        modifiers: &[&["uni"]],
+        operands: &[Label],
+        ..NONE
+    },
+    Form {
+        names: &["ret"],
+        modifiers: &[&["uni"]],
+        ..NONE
+    },
+    Form {
+        names: &["exit", "trap", "brkpt"],
+        ..NONE
+    },
+];
+
 const ATOMIC: (&str, &[&str]) = (
     "an operation",
     &[
@@ -529,7 +549,7 @@ const ATOMIC: (&str, &[&str]) = (
 /// All forms, in no order that matters: the types and `with` tell those of one name
 /// apart.
 pub(super) fn forms() -> impl Iterator<Item = &'static Form> {
-    [ARITHMETIC_FORMS, LOGIC_FORMS, MOVING_FORMS]
+    [ARITHMETIC_FORMS, LOGIC_FORMS, MOVING_FORMS, CONTROL_FORMS]
         .into_iter()
         .flatten()
 }
