@@ -182,8 +182,8 @@ fn list(module: &Module) {
     }
     for unknown in module.unsupported() {
         println!(
-            "not supported: line {}, {} ({})",
-            unknown.ptx_line, unknown.opcode, unknown.reason
+            "not supported: line {}, column {}, {} ({})\n{}",
+            unknown.ptx_line, unknown.ptx_column, unknown.opcode, unknown.reason, unknown.excerpt
         );
     }
 }

@@ -7,7 +7,7 @@
 use std::fs;
 use std::path::Path;
 
-use ptx_sim::{Device, Module};
+use ptx_sim::{Device, Launch, LaunchOptions, Module};
 
 /// Everything that is said of a text.
 fn messages(text: &str) -> String {
@@ -62,4 +62,55 @@ fn every_error_is_told() {
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// What is accepted may still do wrong when it runs: that is reported, and no more
+/// happens, with overflow checks or without.
+#[test]
+fn what_is_accepted_can_be_launched() {
+    let mut n_launched = 0;
+    for entry in fs::read_dir("tests/errors").expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let name = path
+            .file_name()
+            .expect("a name")
+            .to_string_lossy()
+            .into_owned();
+        if !name.starts_with("accepted_") || !name.ends_with(".ptx") || name.contains("gib.") {
+            continue;
+        }
+        let text = fs::read_to_string(&path).expect("a readable file");
+        let module = Module::parse(&text).expect("it is accepted");
+        let mut device = Device::new();
+        let loaded = device.load(&module).expect("enough memory");
+        let buffer = device.alloc(256, "buffer").expect("enough memory");
+        for kernel in module.kernels() {
+            let bytes = buffer.to_le_bytes();
+            let params: Vec<&[u8]> = kernel
+                .params
+                .iter()
+                .map(|param| &bytes[..param.size_bytes as usize])
+                .collect();
+            for check in [false, true] {
+                let launch = Launch {
+                    grid: [1, 1, 1],
+                    block: [8, 1, 1],
+                    dynamic_shared_bytes: 0,
+                    params: &params,
+                    options: LaunchOptions {
+                        fuel: Some(100_000),
+                        threads: Some(1),
+                        check,
+                        ..Default::default()
+                    },
+                };
+                if let Err(error) = device.launch(&loaded, kernel.name, &launch) {
+                    let text = error.to_string();
+                    assert!(!text.contains("internal error"), "{name}: {text}");
+                }
+                n_launched += 1;
+            }
+        }
+    }
+    assert!(n_launched >= 16, "only {n_launched} launches");
 }

@@ -583,7 +583,10 @@ pub fn local_access(bytes_per_lane: u32, mask: u32, offsets: &[u64; LANES]) -> G
         let mut addresses = [0; LANES];
         for (lane, address) in addresses.iter_mut().enumerate() {
             let row = offsets[lane] / 4 + u64::from(word);
-            *address = (row * LANES as u64 + lane as u64) * 4;
+            // Lanes outside the mask may hold anything.
+            *address = row
+                .wrapping_mul(4 * LANES as u64)
+                .wrapping_add(4 * lane as u64);
         }
         let cost = global_access(false, bytes_per_lane.min(4), mask, &addresses);
         total.requests += cost.requests;

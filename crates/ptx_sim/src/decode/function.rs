@@ -22,6 +22,9 @@ use super::signature;
 use super::verify;
 use crate::lanes::PREDICATE;
 
+/// More local memory than any thread has, and little enough to be added to.
+const MOST_LOCAL_BYTES: u32 = 1 << 30;
+
 /// Decodes a function.
 pub(crate) fn decode(
     (module, source): (&Module, &str),
@@ -32,9 +35,13 @@ pub(crate) fn decode(
 ) -> Function {
     let mut local_bytes = 0u32;
     let mut place = |size: u32, align: u32| {
-        let offset = local_bytes.next_multiple_of(align.max(4));
-        local_bytes = offset + size.next_multiple_of(4);
-        offset
+        // No thread has so much that this could be too little: a call stops before.
+        let offset = local_bytes
+            .div_ceil(align.max(4))
+            .saturating_mul(align.max(4));
+        let end = offset.saturating_add(size.div_ceil(4).saturating_mul(4));
+        local_bytes = end.min(MOST_LOCAL_BYTES);
+        offset.min(MOST_LOCAL_BYTES)
     };
     // An entry's parameters are the launch's, not local memory.
     let own = |entry: bool| if entry { &[][..] } else { &function.params[..] };

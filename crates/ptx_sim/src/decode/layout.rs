@@ -61,7 +61,7 @@ impl SharedLayout {
             is_dynamic: false,
         };
         let mut dynamic = Vec::new();
-        let mut end = 0u32;
+        let mut end = 0u64;
         let mut dynamic_align = 16;
         for index in named {
             let variable = &module.variables[index as usize];
@@ -73,13 +73,15 @@ impl SharedLayout {
                 dynamic.push(VarId(index));
                 dynamic_align = dynamic_align.max(align);
             } else {
-                end = end.next_multiple_of(align);
-                layout.placed.push((VarId(index), end));
-                end += variable.size_bytes as u32;
+                end = end.next_multiple_of(u64::from(align));
+                layout.placed.push((VarId(index), saturated(end)));
+                end = end
+                    .saturating_add(variable.size_bytes)
+                    .min(u64::from(u32::MAX) + 1);
             }
         }
-        layout.static_bytes = end;
-        layout.dynamic_start = end.next_multiple_of(dynamic_align);
+        layout.static_bytes = saturated(end);
+        layout.dynamic_start = saturated(end.next_multiple_of(u64::from(dynamic_align)));
         layout.is_dynamic = !dynamic.is_empty();
         let start = layout.dynamic_start;
         layout
@@ -101,7 +103,12 @@ impl SharedLayout {
         if dynamic_bytes == 0 {
             self.static_bytes
         } else {
-            self.dynamic_start + dynamic_bytes
+            self.dynamic_start.saturating_add(dynamic_bytes)
         }
     }
+}
+
+/// Bytes of shared memory; more than there are addresses for is too much in any case.
+fn saturated(bytes: u64) -> u32 {
+    u32::try_from(bytes).unwrap_or(u32::MAX)
 }

@@ -6,6 +6,39 @@ use crate::ir::Space;
 impl Fault {
     /// What to do about it, if there is more to say than that it happened.
     pub fn advice(&self) -> Option<&'static str> {
+        match &self.kind {
+            FaultKind::OutOfBounds { .. }
+            | FaultKind::Misaligned { .. }
+            | FaultKind::NullPointer { .. }
+            | FaultKind::UseAfterFree { .. }
+            | FaultKind::ReadOnly { .. }
+            | FaultKind::WrongSpace { .. } => self.about_access(),
+            FaultKind::Race { .. }
+            | FaultKind::Unwritten { .. }
+            | FaultKind::NotConstant { .. }
+            | FaultKind::CopyInFlight { .. } => self.about_order(),
+            FaultKind::DivergentBarrier { .. }
+            | FaultKind::BarrierDeadlock { .. }
+            | FaultKind::BadBarrier { .. }
+            | FaultKind::DifferentBarriers { .. }
+            | FaultKind::DifferentCounts { .. } => self.about_barrier(),
+            FaultKind::MissingLanes { .. }
+            | FaultKind::PartialWarp { .. }
+            | FaultKind::NotAMember { .. }
+            | FaultKind::AbsentSource { .. }
+            | FaultKind::DifferentMasks { .. } => self.about_lanes(),
+            FaultKind::BadBranchIndex { .. }
+            | FaultKind::BadCallTarget { .. }
+            | FaultKind::StackOverflow { .. }
+            | FaultKind::DivisionByZero
+            | FaultKind::Trap { .. } => self.about_control(),
+        }
+    }
+
+    // Each of these is called for its own kinds only.
+
+    /// An access that is wrong by itself.
+    fn about_access(&self) -> Option<&'static str> {
         Some(match &self.kind {
             FaultKind::OutOfBounds {
                 relation: Relation::Nowhere,
@@ -40,26 +73,13 @@ impl Fault {
             FaultKind::WrongSpace { .. } => {
                 "use an instruction of the address's space, or a generic one"
             }
-            FaultKind::DivergentBarrier { .. } => {
-                "move the barrier out of the condition, so that every thread of the block reaches it"
-            }
-            FaultKind::BarrierDeadlock { .. } => {
-                "let every thread that has not ended come to the same barrier, or give the barrier \
-                 the number of threads that do"
-            }
-            FaultKind::BadBarrier { .. } => {
-                "use barriers 0 to 15, with counts of whole warps, and a count for arrivals"
-            }
-            FaultKind::MissingLanes { .. } => {
-                "name in the mask the lanes that get here, or move the instruction out of the \
-                 condition"
-            }
-            FaultKind::PartialWarp { .. } => {
-                "launch whole warps, and let no lane end before this instruction"
-            }
-            FaultKind::NotAMember { .. } => {
-                "name in the mask every lane that gets here, or keep the others away by a condition"
-            }
+            _ => return None,
+        })
+    }
+
+    /// An access that is wrong by what was or was not done before.
+    fn about_order(&self) -> Option<&'static str> {
+        Some(match &self.kind {
             FaultKind::Race {
                 space,
                 access,
@@ -70,7 +90,6 @@ impl Fault {
                 "load it by an ordinary load: `ld.global.nc` may give what was there before the \
                  kernel began"
             }
-            FaultKind::DivisionByZero => "test the divisor first",
             FaultKind::Unwritten { space, .. } => match space {
                 Space::Shared => {
                     "write all that is read, then a block barrier; shared memory is not zero when a \
@@ -91,12 +110,22 @@ impl Fault {
             FaultKind::CopyInFlight { .. } => {
                 "write the source behind the wait for the copy (cp.async.wait_all or wait_group)"
             }
-            FaultKind::AbsentSource { .. } => {
-                "shuffle among the lanes of the mask only, or let all lanes take part; what is read \
-                 is undefined"
+            _ => return None,
+        })
+    }
+
+    /// A barrier.
+    fn about_barrier(&self) -> Option<&'static str> {
+        Some(match &self.kind {
+            FaultKind::DivergentBarrier { .. } => {
+                "move the barrier out of the condition, so that every thread of the block reaches it"
             }
-            FaultKind::DifferentMasks { .. } => {
-                "give all lanes that take part together the same mask"
+            FaultKind::BarrierDeadlock { .. } => {
+                "let every thread that has not ended come to the same barrier, or give the barrier \
+                 the number of threads that do"
+            }
+            FaultKind::BadBarrier { .. } => {
+                "use barriers 0 to 15, with counts of whole warps, and a count for arrivals"
             }
             FaultKind::DifferentBarriers { .. } => {
                 "move the barrier out of the condition, or give both the number of threads that come \
@@ -105,12 +134,44 @@ impl Fault {
             FaultKind::DifferentCounts { .. } => {
                 "give the barrier one count, the number of threads that come together there"
             }
+            _ => return None,
+        })
+    }
+
+    /// An instruction of several lanes.
+    fn about_lanes(&self) -> Option<&'static str> {
+        Some(match &self.kind {
+            FaultKind::MissingLanes { .. } => {
+                "name in the mask the lanes that get here, or move the instruction out of the \
+                 condition"
+            }
+            FaultKind::PartialWarp { .. } => {
+                "launch whole warps, and let no lane end before this instruction"
+            }
+            FaultKind::NotAMember { .. } => {
+                "name in the mask every lane that gets here, or keep the others away by a condition"
+            }
+            FaultKind::AbsentSource { .. } => {
+                "shuffle among the lanes of the mask only, or let all lanes take part; what is read \
+                 is undefined"
+            }
+            FaultKind::DifferentMasks { .. } => {
+                "give all lanes that take part together the same mask"
+            }
+            _ => return None,
+        })
+    }
+
+    /// A step that leads nowhere.
+    fn about_control(&self) -> Option<&'static str> {
+        Some(match &self.kind {
+            FaultKind::DivisionByZero => "test the divisor first",
             FaultKind::BadBranchIndex { .. } => "hold the index against the length of the list",
             FaultKind::BadCallTarget { .. } => {
                 "call a function of this module, through a pointer that was taken of it"
             }
             FaultKind::StackOverflow { .. } => "end the recursion, or keep less in local arrays",
-            FaultKind::Trap { .. } => return None,
+            _ => return None,
         })
     }
 

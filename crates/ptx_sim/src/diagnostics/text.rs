@@ -241,6 +241,40 @@ pub(super) fn lane_list(mask: u32) -> String {
 impl fmt::Display for FaultKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::OutOfBounds { .. }
+            | Self::Misaligned { .. }
+            | Self::NullPointer { .. }
+            | Self::WrongSpace { .. } => self.fmt_place(f),
+            Self::UseAfterFree { .. } | Self::ReadOnly { .. } | Self::Unwritten { .. } => {
+                self.fmt_state(f)
+            }
+            Self::Race { .. } | Self::CopyInFlight { .. } | Self::NotConstant { .. } => {
+                self.fmt_order(f)
+            }
+            Self::DivergentBarrier { .. }
+            | Self::BarrierDeadlock { .. }
+            | Self::BadBarrier { .. }
+            | Self::DifferentBarriers { .. }
+            | Self::DifferentCounts { .. } => self.fmt_barrier(f),
+            Self::MissingLanes { .. }
+            | Self::PartialWarp { .. }
+            | Self::NotAMember { .. }
+            | Self::AbsentSource { .. }
+            | Self::DifferentMasks { .. } => self.fmt_lanes(f),
+            Self::Trap { .. }
+            | Self::BadBranchIndex { .. }
+            | Self::BadCallTarget { .. }
+            | Self::StackOverflow { .. }
+            | Self::DivisionByZero => self.fmt_control(f),
+        }
+    }
+}
+
+/// By what the fault is about; each of these is called for its own kinds only.
+impl FaultKind {
+    /// An access to a place that it must not go to.
+    fn fmt_place(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
             Self::OutOfBounds {
                 access,
                 space,
@@ -278,6 +312,26 @@ impl fmt::Display for FaultKind {
                     of_bytes(*access, *bytes)
                 )
             }
+            Self::WrongSpace {
+                access,
+                expected,
+                actual,
+                address,
+                bytes,
+            } => write!(
+                f,
+                "wrong space: a {} address used as a {} one: {} at address {address:#x}",
+                space_name(*actual),
+                space_name(*expected),
+                of_bytes(*access, *bytes)
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    /// An access to memory that is not in a state for it.
+    fn fmt_state(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
             Self::UseAfterFree {
                 access,
                 address,
@@ -300,81 +354,6 @@ impl fmt::Display for FaultKind {
                 of_bytes(*access, *bytes),
                 relation.describe(*bytes)
             ),
-            Self::WrongSpace {
-                access,
-                expected,
-                actual,
-                address,
-                bytes,
-            } => write!(
-                f,
-                "wrong space: a {} address used as a {} one: {} at address {address:#x}",
-                space_name(*actual),
-                space_name(*expected),
-                of_bytes(*access, *bytes)
-            ),
-            Self::DivergentBarrier { arrived, live } => write!(
-                f,
-                "barrier in divergent code: {} of the warp reached it, {} did not",
-                lane_list(*arrived),
-                lane_list(live & !arrived)
-            ),
-            Self::BarrierDeadlock { waiting } => {
-                write!(f, "barrier deadlock: every thread that has not ended waits")?;
-                waiting
-                    .iter()
-                    .try_for_each(|line| write!(f, "\n    {line}"))
-            }
-            Self::BadBarrier { message } => write!(f, "bad barrier: {message}"),
-            Self::MissingLanes {
-                members,
-                arrived,
-                live,
-            } => write!(
-                f,
-                "the mask {members:#010x} names {} that never get here (here: {}; still running: {})",
-                lane_list(members & !arrived),
-                lane_list(*arrived),
-                lane_list(*live)
-            ),
-            Self::PartialWarp { arrived } => write!(
-                f,
-                "it needs all 32 lanes of the warp, and only {} are there",
-                lane_list(*arrived)
-            ),
-            Self::NotAMember { members } => {
-                write!(
-                    f,
-                    "the mask {members:#010x} leaves out the lane that uses it"
-                )
-            }
-            Self::Race {
-                access,
-                space,
-                address,
-                bytes,
-                relation,
-                other,
-            } => write!(
-                f,
-                "race: {} at {} address {address:#x} ({}), in no order with an earlier {}\n  \
-                 the earlier one: {}\n    {}\n  the later one:",
-                of_bytes(*access, *bytes),
-                space_name(*space),
-                relation.describe(*bytes),
-                other.kind,
-                other.place,
-                other.thread
-            ),
-            Self::NotConstant {
-                address,
-                bytes,
-                relation,
-                other,
-            } => not_constant(f, (*address, *bytes), relation, other),
-            Self::DivisionByZero => {
-                write!(f, "integer division by zero: PTX leaves open what it gives")
-            }
             Self::Unwritten {
                 access,
                 space,
@@ -393,6 +372,37 @@ impl fmt::Display for FaultKind {
                     Space::Local => "by this thread",
                     _ => "by the host or a kernel",
                 }
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    /// Two accesses that nothing puts in order.
+    fn fmt_order(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotConstant {
+                address,
+                bytes,
+                relation,
+                other,
+            } => not_constant(f, (*address, *bytes), relation, other),
+            Self::Race {
+                access,
+                space,
+                address,
+                bytes,
+                relation,
+                other,
+            } => write!(
+                f,
+                "race: {} at {} address {address:#x} ({}), in no order with an earlier {}\n  \
+                 the earlier one: {}\n    {}\n  the later one:",
+                of_bytes(*access, *bytes),
+                space_name(*space),
+                relation.describe(*bytes),
+                other.kind,
+                other.place,
+                other.thread
             ),
             Self::CopyInFlight {
                 access,
@@ -415,24 +425,26 @@ impl fmt::Display for FaultKind {
                 copy.place,
                 copy.thread
             ),
-            Self::AbsentSource {
-                source_lane,
-                present,
-            } => write!(
+            _ => Ok(()),
+        }
+    }
+
+    /// A barrier.
+    fn fmt_barrier(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::DivergentBarrier { arrived, live } => write!(
                 f,
-                "shuffle from a lane that is not there: it reads from lane {source_lane}, and only {} \
-                 take part",
-                lane_list(*present)
+                "barrier in divergent code: {} of the warp reached it, {} did not",
+                lane_list(*arrived),
+                lane_list(live & !arrived)
             ),
-            Self::DifferentMasks {
-                members,
-                other_lane,
-                other_members,
-            } => write!(
-                f,
-                "masks that do not agree: this lane's is {members:#010x} and that of lane \
-                 {other_lane}, which it names, is {other_members:#010x}"
-            ),
+            Self::BarrierDeadlock { waiting } => {
+                write!(f, "barrier deadlock: every thread that has not ended waits")?;
+                waiting
+                    .iter()
+                    .try_for_each(|line| write!(f, "\n    {line}"))
+            }
+            Self::BadBarrier { message } => write!(f, "bad barrier: {message}"),
             Self::DifferentBarriers { barrier, other } => write!(
                 f,
                 "barrier in divergent code: threads of the block come to barrier {barrier} by \
@@ -453,6 +465,63 @@ impl fmt::Display for FaultKind {
                 other.place,
                 other.thread
             ),
+            _ => Ok(()),
+        }
+    }
+
+    /// An instruction of several lanes.
+    fn fmt_lanes(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::MissingLanes {
+                members,
+                arrived,
+                live,
+            } => write!(
+                f,
+                "the mask {members:#010x} names {} that never get here (here: {}; still running: {})",
+                lane_list(members & !arrived),
+                lane_list(*arrived),
+                lane_list(*live)
+            ),
+            Self::PartialWarp { arrived } => write!(
+                f,
+                "it needs all 32 lanes of the warp, and only {} are there",
+                lane_list(*arrived)
+            ),
+            Self::NotAMember { members } => {
+                write!(
+                    f,
+                    "the mask {members:#010x} leaves out the lane that uses it"
+                )
+            }
+            Self::AbsentSource {
+                source_lane,
+                present,
+            } => write!(
+                f,
+                "shuffle from a lane that is not there: it reads from lane {source_lane}, and only {} \
+                 take part",
+                lane_list(*present)
+            ),
+            Self::DifferentMasks {
+                members,
+                other_lane,
+                other_members,
+            } => write!(
+                f,
+                "masks that do not agree: this lane's is {members:#010x} and that of lane \
+                 {other_lane}, which it names, is {other_members:#010x}"
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    /// A step that leads nowhere.
+    fn fmt_control(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::DivisionByZero => {
+                write!(f, "integer division by zero: PTX leaves open what it gives")
+            }
             Self::Trap {
                 message: Some(message),
             } => write!(f, "the kernel trapped: {message}"),
@@ -479,6 +548,7 @@ impl fmt::Display for FaultKind {
                 "stack overflow: the thread needs {needed_bytes} bytes of local memory, \
                  the limit is {limit_bytes}"
             ),
+            _ => Ok(()),
         }
     }
 }

@@ -31,6 +31,8 @@ pub(super) struct Body<'a> {
     /// The bytes that the next vector load needs, a bit each.
     used_bytes: Option<u64>,
     pub locals: Vec<Local>,
+    /// Bytes of `.local` variables so far.
+    local_bytes: u64,
     branch_targets: Vec<Vec<LabelId>>,
     pub loc: Option<SourceLoc>,
     /// The call that each place was inlined at when it was last named.
@@ -60,6 +62,7 @@ impl<'a> Parser<'a> {
             sums: Vec::new(),
             used_bytes: None,
             locals: Vec::new(),
+            local_bytes: 0,
             branch_targets: Vec::new(),
             loc: None,
             inlined: HashMap::new(),
@@ -533,14 +536,27 @@ impl<'a> Parser<'a> {
         loop {
             let declared = self.declared(element)?;
             let name = declared.name;
-            if declared.size_bytes > MAX_LOCAL_BYTES {
+            let earlier = match space {
+                Space::Local => body.local_bytes,
+                _ => 0,
+            };
+            let total = earlier.saturating_add(declared.size_bytes);
+            if total > MAX_LOCAL_BYTES {
+                let with = if earlier == 0 {
+                    ""
+                } else {
+                    "with the local variables before it, "
+                };
                 return Err(self.error_at(
                     name.at,
                     format!(
-                        "`{}` takes {} bytes, and a thread has at most {MAX_LOCAL_BYTES}",
-                        name.text, declared.size_bytes
+                        "{with}`{}` takes {total} bytes, and a thread has at most {MAX_LOCAL_BYTES}",
+                        name.text
                     ),
                 ));
+            }
+            if space == Space::Local {
+                body.local_bytes = total;
             }
             let id = LocalId(body.locals.len() as u32);
             body.locals.push(Local {

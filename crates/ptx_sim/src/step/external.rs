@@ -52,7 +52,8 @@ pub(super) fn call<O: Observer>(
 fn argument(warp: &Warp, view: &PathView<'_>, argument: Argument, lane: usize) -> u64 {
     match argument {
         Argument::Memory { offset, bytes } => {
-            warp.local.read(lane, view.local_base + offset, bytes) as u64
+            warp.local
+                .read(lane, view.local_base + offset, bytes.min(8)) as u64
         }
         // SAFETY: The decoder made the slot for `bytes` a lane.
         Argument::Register { slot, bytes } => unsafe { view.regs.get(slot, bytes, lane) },
@@ -80,10 +81,9 @@ fn byte<O: Observer>(env: &Env<'_, O>, warp: &Warp, lane: usize, address: u64) -
 
 /// A C string at a generic address, cut where it is too long to be one.
 fn string<O: Observer>(env: &Env<'_, O>, warp: &Warp, lane: usize, start: u64) -> Vec<u8> {
-    const LIMIT: usize = 4096;
-    (start..)
-        .map_while(|a| byte(env, warp, lane, a).filter(|&b| b != 0))
-        .take(LIMIT)
+    const LIMIT: u64 = 4096;
+    (0..LIMIT)
+        .map_while(|i| byte(env, warp, lane, start.wrapping_add(i)).filter(|&b| b != 0))
         .collect()
 }
 
@@ -126,13 +126,14 @@ fn render<O: Observer>(
 ) -> String {
     let string = |start: u64| string(env, warp, lane, start);
     let mut take = |n: u64| {
-        values = values.next_multiple_of(n);
+        // Any address can be handed over, the last of all too.
+        values = values.wrapping_add(n - 1) & !(n - 1);
         let mut bits = 0;
         for i in 0..n {
-            let value = byte(env, warp, lane, values + i).unwrap_or(0);
+            let value = byte(env, warp, lane, values.wrapping_add(i)).unwrap_or(0);
             bits |= u64::from(value) << (8 * i);
         }
-        values += n;
+        values = values.wrapping_add(n);
         bits
     };
     let text = string(format);

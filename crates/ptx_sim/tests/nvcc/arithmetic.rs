@@ -103,9 +103,9 @@ fn bits() {
             bytes(&u8::wrapping_add)
                 ^ bytes(&u8::abs_diff)
                 ^ bytes(&|a, b| if a > b { 255 } else { 0 }),
-            ((u64::from(x) + u64::from(y)) / 2) as u32
-                + ((u64::from(x) * u64::from(y)) >> 32) as u32
-                + (low(x) * low(y)) as u32,
+            (((u64::from(x) + u64::from(y)) / 2) as u32)
+                .wrapping_add(((u64::from(x) * u64::from(y)) >> 32) as u32)
+                .wrapping_add((low(x) * low(y)) as u32),
             (x & y) | (!x & b[(i + 1) % n]),
         ];
         for (k, e) in expected.iter().enumerate() {
