@@ -5,8 +5,8 @@
 //! (`function_name …, inlined_at …`), which profilers show and the simulator
 //! reports; but LLVM does not write it. It writes DWARF instead, a tree of
 //! inlined calls between labels. [`apply`] reads that tree, adds `inlined_at` to
-//! the places of instructions that access memory, and removes the DWARF, which
-//! nothing else needs. No instruction is touched.
+//! the places of instructions, and removes the DWARF, which nothing else needs. No
+//! instruction is touched.
 //!
 //! What it leaves out: the tree gives a call one range from its first to its last
 //! instruction, and where others were moved in between it is a guess which of the
@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::ops::Range;
 
-/// `ptx` with the inlined calls around memory accesses, and without DWARF.
+/// `ptx` with the inlined calls around instructions, and without DWARF.
 pub fn apply(ptx: &str) -> String {
     let (code, sections) = split(ptx);
     let calls = Calls::read(&code, &sections).unwrap_or_default();
@@ -26,10 +26,13 @@ pub fn apply(ptx: &str) -> String {
     let mut out = String::with_capacity(ptx.len());
     for (number, line) in code.iter().enumerate() {
         match place(line) {
-            Some(place) if accesses_memory(&code[number + 1..]) => {
+            Some(place) if has_instruction(&code[number + 1..]) => {
                 calls.write_place(&mut out, &mut names, number, place, line);
             }
             _ => out.push_str(line),
+        }
+        if line.contains(".entry") || line.contains(".func") {
+            names.around.clear();
         }
     }
     names.write(&mut out);
@@ -47,31 +50,15 @@ fn place(line: &str) -> Option<Place> {
     words.next().is_none().then_some(place)
 }
 
-/// Whether an instruction before the next place accesses memory.
-fn accesses_memory(lines: &[&str]) -> bool {
-    const STARTS: &[&str] = &[
-        "ld.",
-        "st.",
-        "atom.",
-        "red.",
-        "ldmatrix.",
-        "stmatrix.",
-        "cp.async.",
-    ];
+/// Whether there is an instruction before the next place.
+fn has_instruction(lines: &[&str]) -> bool {
     lines
         .iter()
         .map(|line| line.trim_start())
         .take_while(|line| !line.starts_with(".loc") && !line.starts_with('}'))
         .any(|line| {
-            let instruction = match line.strip_prefix('@') {
-                Some(guarded) => guarded
-                    .split_once(char::is_whitespace)
-                    .map_or("", |(_, instruction)| instruction.trim_start()),
-                None => line,
-            };
-            STARTS.iter().any(|start| instruction.starts_with(start))
-                && !instruction.starts_with("ld.param")
-                && !instruction.starts_with("st.param")
+            let begins = |c: char| c.is_ascii_alphabetic() || c == '@';
+            line.starts_with(begins) && line.contains(';')
         })
 }
 
@@ -112,11 +99,13 @@ fn split(ptx: &str) -> (Vec<&str>, HashMap<&str, Vec<&str>>) {
     (code, sections)
 }
 
-/// Names of functions, each told once.
+/// What has been written: names of functions, each told once, and places.
 #[derive(Default)]
 struct Names {
     numbers: HashMap<String, usize>,
     in_order: Vec<String>,
+    /// By place, the calls around it as they were last written.
+    around: HashMap<Place, Vec<Place>>,
 }
 
 impl Names {
@@ -128,6 +117,16 @@ impl Names {
             next
         });
         format!("$L__info_string{number}")
+    }
+
+    /// Notes that a place is written with these calls around it; whether it was last
+    /// written otherwise, or not at all.
+    fn is_news(&mut self, place: Place, around: &[Place]) -> bool {
+        if self.around.get(&place).is_some_and(|last| last == around) {
+            return false;
+        }
+        self.around.insert(place, around.to_vec());
+        true
     }
 
     /// The section that the labels are in.
@@ -324,15 +323,22 @@ impl Calls {
             call = self.calls[index].parent;
         }
         if chain.is_empty() {
+            names.around.insert(place, Vec::new());
             out.push_str(line);
             return;
         }
         let places = chain.iter().map(|&(_, at)| at);
         let places: Vec<Place> = std::iter::once(place).chain(places).collect();
         // A place that something is inlined at must have been named before.
-        let (file, row, column) = places[chain.len()];
-        let _ = writeln!(out, "\t.loc\t{file} {row} {column}");
+        let outermost = places[chain.len()];
+        if names.is_news(outermost, &[]) {
+            let (file, row, column) = outermost;
+            let _ = writeln!(out, "\t.loc\t{file} {row} {column}");
+        }
         for (index, &(function, (file, row, column))) in chain.iter().enumerate().rev() {
+            if !names.is_news(places[index], &places[index + 1..]) && index > 0 {
+                continue;
+            }
             let name = self.names.get(&function).map_or("", String::as_str);
             let label = names.label(name);
             let (own_file, own_row, own_column) = places[index];

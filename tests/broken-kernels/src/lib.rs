@@ -1,6 +1,7 @@
 //! Kernels with one defect each, named after it: here transposes, and in modules
 //! of their own [`reduction`]s, [`neighbor`] lists, products of tiles
-//! ([`tensor`]), and what only checks can see ([`unseen`]).
+//! ([`tensor`]), what only checks can see ([`unseen`]), and what shows in a library
+//! ([`reports`]).
 //!
 //! They take what the transposes of `gpu-kernels` take, so that the lesson's own
 //! checks run on them: a check that lets one of these pass checks nothing.
@@ -12,6 +13,7 @@
 
 pub mod neighbor;
 pub mod reduction;
+pub mod reports;
 pub mod tensor;
 pub mod unseen;
 

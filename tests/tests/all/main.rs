@@ -19,5 +19,6 @@ mod ptx_contracts;
 mod races;
 mod readme;
 mod registry;
+mod reports;
 mod support;
 mod tensor;

@@ -1,0 +1,298 @@
+//! Kernels whose defect shows inside a function of `cuda_std`, in a macro or in a
+//! function of their own: a report must name the line that is marked `<- here` first.
+//!
+//! Each is for one block of [`BLOCK_THREADS`] threads, an element each.
+
+use cuda_std::atomic::{self, Block, Device, Global, Relaxed, Shared};
+use cuda_std::ldg::ldg;
+use cuda_std::prelude::*;
+use cuda_std::shared::address_in_space;
+use cuda_std::vector::Float4;
+use cuda_std::{cp_async, mbarrier};
+
+/// Threads of the block.
+pub const BLOCK_THREADS: u32 = 64;
+const N: usize = BLOCK_THREADS as usize;
+
+/// Adds behind the end of its output.
+///
+/// # Safety
+///
+/// `input` and `output` hold an element for each thread.
+#[kernel(launch_bounds(BLOCK_THREADS))]
+pub unsafe fn atomic_past_the_end(input: *const f32, output: *mut f32) {
+    let thread = thread::thread_idx_x() as usize;
+    let value = *input.add(thread);
+    atomic::add(output.add(thread + 1), value, Global, Device, Relaxed); // <- here
+}
+
+/// Adds to a sum that a thread sets to zero without a barrier behind it.
+///
+/// # Safety
+///
+/// As [`atomic_past_the_end`].
+#[kernel(launch_bounds(BLOCK_THREADS))]
+pub unsafe fn atomic_before_the_barrier(input: *const f32, output: *mut f32) {
+    let sum = shared_array![f32; 1];
+    let thread = thread::thread_idx_x() as usize;
+    if thread == 0 {
+        *sum = 0.0;
+    }
+    // Here thread::sync_threads() is missing.
+    atomic::add(sum, *input.add(thread), Shared, Block, Relaxed); // <- here
+    thread::sync_threads();
+    *output.add(thread) = *sum;
+}
+
+/// Lanes shuffle from lanes outside their mask.
+///
+/// # Safety
+///
+/// As [`atomic_past_the_end`].
+#[kernel(launch_bounds(BLOCK_THREADS))]
+pub unsafe fn shuffle_outside_the_mask(input: *const f32, output: *mut f32) {
+    let thread = thread::thread_idx_x() as usize;
+    let mut value = *input.add(thread);
+    if thread % 32 < 16 {
+        value = warp::warp_shuffle_idx(0xFFFF, value, 20, 32).0; // <- here
+    }
+    *output.add(thread) = value;
+}
+
+/// Lanes vote with others that do not come.
+///
+/// # Safety
+///
+/// As [`atomic_past_the_end`].
+#[kernel(launch_bounds(BLOCK_THREADS))]
+pub unsafe fn vote_with_absent_lanes(input: *const f32, output: *mut f32) {
+    let thread = thread::thread_idx_x() as usize;
+    let mut value = *input.add(thread);
+    if thread % 32 < 16 {
+        value = warp::warp_vote_ballot(warp::FULL_MASK, value > 0.0) as f32; // <- here
+    }
+    *output.add(thread) = value;
+}
+
+/// Lanes meet by masks that do not agree.
+///
+/// # Safety
+///
+/// As [`atomic_past_the_end`].
+#[kernel(launch_bounds(BLOCK_THREADS))]
+pub unsafe fn warp_barrier_of_two_masks(input: *const f32, output: *mut f32) {
+    let thread = thread::thread_idx_x() as usize;
+    *output.add(thread) = *input.add(thread);
+    let mask = if thread % 32 < 8 {
+        0xFF
+    } else {
+        warp::FULL_MASK
+    };
+    warp::sync_warp(mask); // <- here
+}
+
+/// A part of a warp comes to a block barrier.
+///
+/// # Safety
+///
+/// As [`atomic_past_the_end`].
+#[kernel(launch_bounds(BLOCK_THREADS))]
+pub unsafe fn barrier_for_some(input: *const f32, output: *mut f32) {
+    let tile = shared_array![f32; N];
+    let thread = thread::thread_idx_x() as usize;
+    if thread < 40 {
+        *tile.add(thread) = *input.add(thread);
+        thread::sync_threads(); // <- here
+        *output.add(thread) = *tile.add(39 - thread);
+    }
+}
+
+/// The two warps come to one barrier with different counts.
+///
+/// # Safety
+///
+/// As [`atomic_past_the_end`].
+#[kernel(launch_bounds(BLOCK_THREADS))]
+pub unsafe fn barrier_of_two_counts(input: *const f32, output: *mut f32) {
+    let thread = thread::thread_idx_x() as usize;
+    *output.add(thread) = *input.add(thread);
+    if thread < 32 {
+        thread::sync_some_threads::<3, 64>(); // <- also
+    } else {
+        thread::sync_some_threads::<3, 32>(); // <- here
+    }
+}
+
+/// Threads arrive at a barrier in memory that nobody has made.
+///
+/// # Safety
+///
+/// As [`atomic_past_the_end`].
+#[kernel(launch_bounds(BLOCK_THREADS))]
+pub unsafe fn arrival_without_a_barrier(input: *const f32, output: *mut f32) {
+    let barrier = address_in_space(shared_array![u64; 1]);
+    let thread = thread::thread_idx_x() as usize;
+    // Here mbarrier::init is missing.
+    mbarrier::arrive(barrier); // <- here
+    *output.add(thread) = *input.add(thread);
+}
+
+/// All wait at a barrier in memory for one that does not come.
+///
+/// # Safety
+///
+/// As [`atomic_past_the_end`].
+#[kernel(launch_bounds(BLOCK_THREADS))]
+pub unsafe fn too_few_arrivals(input: *const f32, output: *mut f32) {
+    let barrier = address_in_space(shared_array![u64; 1]);
+    let thread = thread::thread_idx_x() as usize;
+    if thread == 0 {
+        mbarrier::init(barrier, BLOCK_THREADS + 1);
+    }
+    thread::sync_threads();
+    mbarrier::arrive(barrier);
+    mbarrier::wait(barrier, 0); // <- here
+    *output.add(thread) = *input.add(thread);
+}
+
+/// A lock that its holder does not free.
+///
+/// # Safety
+///
+/// As [`atomic_past_the_end`], and the first element of `output` is 0.
+#[kernel(launch_bounds(BLOCK_THREADS))]
+pub unsafe fn lock_without_end(input: *const f32, output: *mut f32) {
+    let lock = shared_array![u32; 1];
+    let thread = thread::thread_idx_x() as usize;
+    if thread == 0 {
+        atomic::store(lock, 0, Shared, Block, Relaxed);
+    }
+    thread::sync_threads();
+    if thread % 32 == 0 {
+        while atomic::cas(lock, 0, 1, Shared, Block, Relaxed) != 0 {} // <- here
+    }
+    warp::sync_warp(warp::FULL_MASK);
+    *output.add(thread) = *input.add(thread);
+}
+
+/// Copies past the end of the tile.
+///
+/// # Safety
+///
+/// As [`atomic_past_the_end`].
+#[kernel(launch_bounds(BLOCK_THREADS))]
+pub unsafe fn copy_past_the_tile(input: *const f32, output: *mut f32) {
+    let tile = shared_array![f32; 32];
+    let thread = thread::thread_idx_x() as usize;
+    cp_async::ca(tile.add(thread), input.add(thread)); // <- here
+    cp_async::wait_all();
+    *output.add(thread) = *tile.add(thread);
+}
+
+/// Copies to global memory, as if it were shared.
+///
+/// # Safety
+///
+/// As [`atomic_past_the_end`].
+#[kernel(launch_bounds(BLOCK_THREADS))]
+pub unsafe fn copy_to_global_memory(input: *const f32, output: *mut f32) {
+    let thread = thread::thread_idx_x() as usize;
+    cp_async::ca(output.add(thread), input.add(thread)); // <- here
+    cp_async::wait_all();
+}
+
+/// Loads what the kernel wrote as if it were constant.
+///
+/// # Safety
+///
+/// As [`atomic_past_the_end`].
+#[kernel(launch_bounds(BLOCK_THREADS))]
+pub unsafe fn constant_load_of_its_output(input: *const f32, output: *mut f32) {
+    let thread = thread::thread_idx_x() as usize;
+    *output.add(thread) = *input.add(thread); // <- also
+    thread::sync_threads();
+    let value = ldg(output.add(N - 1 - thread).cast_const()); // <- here
+    thread::sync_threads();
+    *output.add(thread) = value;
+}
+
+/// Stores vectors where only single elements may begin.
+///
+/// # Safety
+///
+/// As [`atomic_past_the_end`].
+#[kernel(launch_bounds(BLOCK_THREADS))]
+pub unsafe fn misaligned_vector(input: *const f32, output: *mut f32) {
+    let thread = thread::thread_idx_x() as usize;
+    let value = *input.add(thread);
+    if thread < 15 {
+        let vector = Float4::new(value, value, value, value);
+        vector.store_streaming(output.add(4 * thread + 1).cast()); // <- here
+    }
+}
+
+macro_rules! put {
+    ($tile:expr, $value:expr) => {
+        *$tile.add(thread::thread_idx_x() as usize) = $value
+    };
+}
+
+macro_rules! take {
+    ($tile:expr, $from:expr) => {
+        *$tile.add($from)
+    };
+}
+
+/// A race whose both sides are in macros.
+///
+/// # Safety
+///
+/// As [`atomic_past_the_end`].
+#[kernel(launch_bounds(BLOCK_THREADS))]
+pub unsafe fn race_in_macros(input: *const f32, output: *mut f32) {
+    let tile = shared_array![f32; N];
+    let thread = thread::thread_idx_x() as usize;
+    put!(tile, *input.add(thread)); // <- here
+    // Here thread::sync_threads() is missing.
+    let value = take!(tile, N - 1 - thread); // <- also
+    *output.add(thread) = value;
+}
+
+macro_rules! add_to {
+    ($counter:expr) => {
+        atomic::add($counter, 1.0, Global, Device, Relaxed)
+    };
+}
+
+/// A function of `cuda_std` in a macro.
+///
+/// # Safety
+///
+/// As [`atomic_past_the_end`].
+#[kernel(launch_bounds(BLOCK_THREADS))]
+pub unsafe fn atomic_in_a_macro(input: *const f32, output: *mut f32) {
+    let thread = thread::thread_idx_x() as usize;
+    let value = *input.add(thread);
+    if value >= 0.0 {
+        add_to!(output.add(N + thread)); // <- here
+    }
+}
+
+#[inline(always)]
+unsafe fn count(counter: *mut f32) {
+    atomic::add(counter, 1.0, Global, Device, Relaxed); // <- counts
+}
+
+/// A function of `cuda_std` in one of the crate.
+///
+/// # Safety
+///
+/// As [`atomic_past_the_end`].
+#[kernel(launch_bounds(BLOCK_THREADS))]
+pub unsafe fn atomic_in_a_function(input: *const f32, output: *mut f32) {
+    let thread = thread::thread_idx_x() as usize;
+    let value = *input.add(thread);
+    if value >= 0.0 {
+        count(output.add(N + thread)); // <- here
+    }
+}
