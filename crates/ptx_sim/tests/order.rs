@@ -200,6 +200,44 @@ fn wait(flag: u32, value: u32) -> String {
 const THREE: [(u32, u32); 3] = [(3, 32), (3, 64), (4, 96)];
 
 #[test]
+fn scopes_within_a_block_are_one() {
+    // Warp 0 hands a word to warp 1, each by a scope of its own.
+    let body = |release: &str, acquire: &str| {
+        format!(
+            "
+	add.u64 %rd8, %buf, 32768;
+	mul.wide.u32 %rd9, %blk, 8;
+	add.u64 %rd8, %rd8, %rd9;
+	setp.ge.u32 %p1, %me, 32;
+	@%p1 bra TAKE;
+	setp.ne.u32 %p2, %me, 0;
+	@%p2 bra END;
+	st.shared.u32 [tile], 5;
+	{release}.global.u32 [%rd8], 1;
+	bra END;
+TAKE:
+	{acquire}.global.u32 %r1, [%rd8];
+	setp.ne.u32 %p2, %r1, 1;
+	@%p2 bra TAKE;
+	ld.shared.u32 %r2, [tile];
+END:"
+        )
+    };
+    let shapes = [(1, 64), (3, 64), (2, 128)];
+    for release in [
+        "st.release.cta",
+        "st.release.gpu",
+        "fence.acq_rel.cta;\n\tst.relaxed.gpu",
+    ] {
+        for acquire in ["ld.acquire.cta", "ld.acquire.gpu", "ld.acquire.sys"] {
+            silent(&body(release, acquire), &shapes);
+        }
+        race(&body(release, "ld.relaxed.gpu"), &shapes);
+    }
+    race(&body("st.relaxed.gpu", "ld.acquire.gpu"), &shapes);
+}
+
+#[test]
 fn a_block_releases_for_itself_and_for_whom_it_acquired() {
     let release = "st.release.gpu.global.u32 [%buf+1024], 1;";
     // The second block knows nothing of the first.

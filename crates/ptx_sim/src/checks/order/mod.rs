@@ -37,6 +37,7 @@ mod others;
 mod warp;
 
 use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 
 pub(crate) use in_block::Part;
@@ -48,11 +49,15 @@ use known::{Carried, is_same, join_option};
 use others::Others;
 
 use super::access::{AccessClass, BarrierArrival, Lanes, WarpAccess};
+use super::shadow::Mix;
 use crate::ir::Space;
 use crate::program::{Order, Scope};
 
 /// Barriers of a block.
 const N_BARRIERS: usize = 16;
+
+/// By address, what was released there.
+type Addresses<T> = HashMap<u64, Published<T>, BuildHasherDefault<Mix>>;
 
 /// What was released at an address, and by which lanes.
 struct Published<T> {
@@ -75,8 +80,8 @@ pub(crate) struct BlockOrder {
     pub place: Place,
     pub warps: Vec<WarpOrder>,
     barriers: [Meeting; N_BARRIERS],
-    /// By space and address, what was released there for the block.
-    published: HashMap<(bool, u64), Published<Carried>>,
+    /// What was released for the block, in shared and in global memory.
+    published: [Addresses<Carried>; 2],
 }
 
 impl BlockOrder {
@@ -91,7 +96,7 @@ impl BlockOrder {
             place,
             warps: (0..n_warps).map(warp).collect(),
             barriers: Default::default(),
-            published: HashMap::new(),
+            published: Default::default(),
         }
     }
 
@@ -187,14 +192,14 @@ fn words(access: &WarpAccess<'_>) -> impl Iterator<Item = (u64, u32)> {
 
 /// What orders blocks.
 pub(crate) struct GridOrder {
-    /// By address of global memory, what was released there for the device.
-    published: HashMap<u64, Published<Others>>,
+    /// What was released for the device.
+    published: Addresses<Others>,
 }
 
 impl GridOrder {
     pub fn new() -> Self {
         Self {
-            published: HashMap::new(),
+            published: Addresses::default(),
         }
     }
 
@@ -202,13 +207,17 @@ impl GridOrder {
     /// addresses.
     pub fn reads(&self, block: &mut BlockOrder, access: &WarpAccess<'_>) {
         let is_shared = access.space == Space::Shared;
-        let is_wide = !is_shared && access.scope == Scope::Device;
-        if block.published.is_empty() && (!is_wide || self.published.is_empty()) {
+        let published = &block.published[usize::from(!is_shared)];
+        if published.is_empty() && (is_shared || self.published.is_empty()) {
             return;
         }
+        let is_wide = access.scope == Scope::Device;
         for (address, lanes) in words(access) {
-            let in_block = block.published.get(&(is_shared, address));
-            let in_grid = self.published.get(&address).filter(|_| is_wide);
+            let in_block = published.get(&address);
+            let in_grid = self
+                .published
+                .get(&address)
+                .filter(|published| !is_shared && (is_wide || published.by.0 == block.place.block));
             if in_block.is_none() && in_grid.is_none() {
                 continue;
             }
@@ -239,27 +248,28 @@ impl GridOrder {
     pub fn writes(&mut self, block: &mut BlockOrder, access: &WarpAccess<'_>) {
         let releases = access.order.releases();
         let has_fenced = block.warps[access.warp as usize].has_fenced();
-        let is_known = !block.published.is_empty() || !self.published.is_empty();
+        let is_shared = access.space == Space::Shared;
+        let n_known = block.published[usize::from(!is_shared)].len();
+        let is_known = n_known > 0 || !is_shared && !self.published.is_empty();
         let updates = access.class != AccessClass::Store;
         if !releases && !has_fenced && (updates || !is_known) {
             return;
         }
         for (address, lanes) in words(access) {
             let (for_block, for_grid) = published_by(block, access, lanes);
-            let key = (access.space == Space::Shared, address);
             let by = (access.block, access.warp, lanes);
+            let published = &mut block.published[usize::from(!is_shared)];
+            let what = for_block;
             publish(
-                &mut block.published,
-                key,
-                Published {
-                    what: for_block,
-                    by,
-                },
+                published,
+                address,
+                Published { what, by },
                 updates,
                 Carried::join,
             );
-            if access.space != Space::Shared {
-                let new = Published { what: for_grid, by };
+            if !is_shared {
+                let what = for_grid;
+                let new = Published { what, by };
                 publish(&mut self.published, address, new, updates, Others::join);
             }
         }
@@ -300,9 +310,9 @@ fn published_by(
 
 /// Puts what a write publishes in the place of what was published there. Atomics, and
 /// the lanes that published it, add to it.
-fn publish<K: Eq + std::hash::Hash, T>(
-    map: &mut HashMap<K, Published<T>>,
-    key: K,
+fn publish<T>(
+    map: &mut Addresses<T>,
+    address: u64,
     new: Published<Option<T>>,
     updates: bool,
     join: impl Fn(&mut T, &T),
@@ -311,7 +321,7 @@ fn publish<K: Eq + std::hash::Hash, T>(
     let stays = |old: &Published<T>| {
         updates || (old.by.0, old.by.1) == (block, warp) && lanes & !old.by.2 == 0
     };
-    match (map.get_mut(&key), new.what) {
+    match (map.get_mut(&address), new.what) {
         (Some(old), what) if stays(old) => {
             if let Some(what) = what {
                 join(&mut old.what, &what);
@@ -319,10 +329,10 @@ fn publish<K: Eq + std::hash::Hash, T>(
             }
         }
         (_, Some(what)) => {
-            map.insert(key, Published { what, by: new.by });
+            map.insert(address, Published { what, by: new.by });
         }
         (Some(_), None) => {
-            map.remove(&key);
+            map.remove(&address);
         }
         (None, None) => {}
     }
