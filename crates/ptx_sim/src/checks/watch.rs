@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::access::{AccessClass, BarrierArrival, Lanes, WarpAccess};
 use super::copies::Copies;
 use super::counters::Counters;
-use super::finding::{Finding, Side, Spot};
+use super::finding::{Finding, Spot};
 use super::observer::Observer;
 use super::order::{BlockOrder, Depth, GridOrder, Place, synchronises};
 use super::passed_on::only_passed_on;
@@ -200,88 +200,60 @@ impl<'a> Checks<'a> {
         };
         let block = &mut self.blocks[place];
         let is_shared = access.space == Space::Shared;
-        let is_copy = matches!(
-            access.class,
-            AccessClass::AsyncCopy | AccessClass::AsyncCopyBypass
-        );
-        let mut flags = races::flags(access.class);
-        if is_copy && !is_shared {
-            // Told twice: this is its source.
-            flags &= !Site::WRITES;
-        }
-        if access.mask & !access.failed == 0 {
-            flags &= !Site::WRITES;
-        }
-        if access.is_constant {
-            flags |= Site::CONSTANT;
-        }
+        let flags = flags_of(access);
         let writes = flags & Site::WRITES != 0;
         let reads = flags & Site::ATOMIC != 0 || !writes;
-
-        let lane = access.mask.trailing_zeros();
-        let side = Side {
-            lane,
-            ..races::side(&site_of(instruction, access, flags, 0), lane)
-        };
-        if let Some(finding) = block.copies.conflict(side, writes, access) {
-            self.finding = Some(finding);
-            return;
+        if !block.copies.is_empty() {
+            let lane = access.mask.trailing_zeros();
+            let side = races::side(&site_of(instruction, access, flags, 0), lane);
+            if let Some(finding) = block.copies.conflict(side, writes, access) {
+                self.finding = Some(finding);
+                return;
+            }
         }
         if reads && !access.overwrites {
             self.note_unwritten(place, instruction, access, flags);
         }
         let block = &mut self.blocks[place];
-        if synchronises(access) {
-            flags |= Site::SYNCHRONISES;
-            if access.scope == Scope::Device {
-                flags |= Site::WIDE;
-            }
-            if reads {
-                self.order.reads(&mut block.order, access);
-            }
+        if synchronises(access) && reads {
+            self.order.reads(&mut block.order, access);
         }
         let order = &block.order;
         let clock = order.warps[access.warp as usize].clock;
         let site = site_of(instruction, access, flags, clock);
         // A copy's target is written when it has been waited for.
-        let starts_copy = is_copy && is_shared;
-        let found = if is_shared {
-            races::access(
-                &mut block.lines,
-                &mut block.sites,
-                order,
-                site,
-                access,
-                !starts_copy,
-            )
+        let starts_copy = is_copy(access) && is_shared;
+        self.finding = if is_shared {
+            let (lines, sites) = (&mut block.lines, &mut block.sites);
+            races::access(lines, sites, order, site, access, !starts_copy)
         } else {
             races::access(&mut self.lines, &mut self.sites, order, site, access, true)
         };
-        if found.is_some() {
-            self.finding = found;
+        if self.finding.is_some() {
             return;
         }
-        if is_copy {
-            if is_shared {
-                block.copies.starts_to(instruction, access);
-            } else {
-                block.copies.starts_from(access);
-            }
-            return;
+        match is_copy(access) {
+            true if is_shared => block.copies.starts_to(instruction, access),
+            true => block.copies.starts_from(access),
+            false if writes => self.wrote(place, access, reads),
+            false => {}
         }
-        if synchronises(access) && writes {
+    }
+
+    /// Memory has been written.
+    fn wrote(&mut self, place: usize, access: &WarpAccess<'_>, reads: bool) {
+        let block = &mut self.blocks[place];
+        if synchronises(access) {
             self.order.writes(&mut block.order, access);
             if reads && !access.mask.is_power_of_two() {
                 // Lanes that access the same come one after the other.
                 self.order.reads(&mut block.order, access);
             }
         }
-        if writes {
-            if is_shared {
-                block.written.mark(access);
-            } else {
-                self.written.mark(access);
-            }
+        if access.space == Space::Shared {
+            block.written.mark(access);
+        } else {
+            self.written.mark(access);
         }
     }
 
@@ -369,6 +341,33 @@ impl<'a> Checks<'a> {
         }
         finding
     }
+}
+
+fn is_copy(access: &WarpAccess<'_>) -> bool {
+    matches!(
+        access.class,
+        AccessClass::AsyncCopy | AccessClass::AsyncCopyBypass
+    )
+}
+
+/// What kind of access it is.
+fn flags_of(access: &WarpAccess<'_>) -> u8 {
+    let mut flags = races::flags(access.class);
+    // The source of a copy is told of by itself.
+    let is_source = is_copy(access) && access.space != Space::Shared;
+    if is_source || access.mask & !access.failed == 0 {
+        flags &= !Site::WRITES;
+    }
+    if access.is_constant {
+        flags |= Site::CONSTANT;
+    }
+    if synchronises(access) {
+        flags |= Site::SYNCHRONISES;
+        if access.scope == Scope::Device {
+            flags |= Site::WIDE;
+        }
+    }
+    flags
 }
 
 fn unwritten(instruction: u32, access: &WarpAccess<'_>, lane: usize, flags: u8) -> Finding {

@@ -7,13 +7,12 @@
 //! ([`LaunchError::Unsupported`]), or the simulator itself is at fault
 //! ([`LaunchError::Internal`]).
 //!
-//! How they read is in `text`, and what to do about a fault in `advice`.
+//! How they read is in `text`, for kernels that do not end in `waiting`, and what to
+//! do about a fault in `advice`.
 
 mod advice;
 mod text;
 mod waiting;
-
-pub use waiting::{Asks, Doing, LanesDo, Lines};
 
 use crate::ir::Space;
 
@@ -436,4 +435,59 @@ pub struct OutOfFuel {
     pub n_not_begun: u64,
     /// Blocks that the device can hold at once.
     pub most_resident: u64,
+}
+
+/// Lanes of some warps that all do the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LanesDo {
+    /// The warps, by number in the block.
+    pub warps: Vec<u32>,
+    /// Their lanes.
+    pub lanes: u32,
+    /// Whether those are all that have not ended.
+    pub is_whole_warp: bool,
+    /// What they do.
+    pub what: Doing,
+}
+
+/// What lanes do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Doing {
+    /// They go round a loop, or run on.
+    Run {
+        /// Where: from, to.
+        at: Lines,
+        /// What the loop waits for, if that is plain.
+        asks: Asks,
+    },
+    /// They wait at a block barrier.
+    WaitAtBarrier(Lines),
+    /// They wait at a warp-wide instruction.
+    WaitAtWarpWide(Lines),
+    /// They have left a branch or a loop that other lanes of their warp are still in.
+    WaitForLanes,
+}
+
+/// What a loop asks memory for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asks {
+    /// Nothing.
+    Nothing,
+    /// It loads by ordinary loads.
+    Loads,
+    /// It loads what others may write meanwhile: a flag.
+    Flag,
+    /// It tries to take something by an atomic: a lock, a ticket.
+    Atomic,
+    /// Whether a barrier in memory has been passed.
+    Mbarrier,
+}
+
+/// Lines of the PTX, and the source lines that they come from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lines {
+    /// First and last line of the PTX.
+    pub ptx: (u32, u32),
+    /// First and last place in the source, where it is known.
+    pub source: Option<(Source, u32)>,
 }

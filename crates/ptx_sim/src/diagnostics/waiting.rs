@@ -3,62 +3,7 @@
 use std::fmt;
 
 use super::text::lane_list;
-use super::{OutOfFuel, Source};
-
-/// Lanes of some warps that all do the same.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LanesDo {
-    /// The warps, by number in the block.
-    pub warps: Vec<u32>,
-    /// Their lanes.
-    pub lanes: u32,
-    /// Whether those are all that have not ended.
-    pub is_whole_warp: bool,
-    /// What they do.
-    pub what: Doing,
-}
-
-/// What lanes do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Doing {
-    /// They go round a loop, or run on.
-    Run {
-        /// Where: from, to.
-        at: Lines,
-        /// What the loop waits for, if that is plain.
-        asks: Asks,
-    },
-    /// They wait at a block barrier.
-    WaitAtBarrier(Lines),
-    /// They wait at a warp-wide instruction.
-    WaitAtWarpWide(Lines),
-    /// They have left a branch or a loop that other lanes of their warp are still in.
-    WaitForLanes,
-}
-
-/// What a loop asks memory for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asks {
-    /// Nothing.
-    Nothing,
-    /// It loads by ordinary loads.
-    Loads,
-    /// It loads what others may write meanwhile: a flag.
-    Flag,
-    /// It tries to take something by an atomic: a lock, a ticket.
-    Atomic,
-    /// Whether a barrier in memory has been passed.
-    Mbarrier,
-}
-
-/// Lines of the PTX, and the source lines that they come from.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Lines {
-    /// First and last line of the PTX.
-    pub ptx: (u32, u32),
-    /// First and last place in the source, where it is known.
-    pub source: Option<(Source, u32)>,
-}
+use super::{Asks, Doing, LanesDo, Lines, OutOfFuel};
 
 impl fmt::Display for Lines {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -7,6 +7,7 @@
 //!   lays it out.
 //! - [`address`]: generic addresses and the windows that shared and local
 //!   memory have in them;
+//! - [`mixups`]: addresses of one space that are used in another;
 //! - [`written`]: which bytes of an allocation have been written.
 //!
 //! Left out: caches, and the order in which other threads see writes. One
@@ -16,5 +17,6 @@
 pub mod address;
 pub mod global;
 pub mod local;
+pub mod mixups;
 pub mod shared;
 pub mod written;

@@ -10,9 +10,10 @@ use crate::checks::observer::Observer;
 use crate::diagnostics::{AccessKind, FaultKind, Relation};
 use crate::ir::Space;
 use crate::lanes::{FULL_MASK, WARP_SIZE, lanes};
-use crate::memory::address::{NULL_PAGE, other_space, space_of};
+use crate::memory::address::{NULL_PAGE, space_of};
 use crate::memory::global::{Allocation, Purpose};
 use crate::memory::local::LOCAL_START;
+use crate::memory::mixups::other_space;
 use crate::stop::Stop;
 
 /// An address so far from every allocation has nothing to do with them.
