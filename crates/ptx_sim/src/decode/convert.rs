@@ -7,6 +7,7 @@ use crate::numeric::{Rounding, half};
 use crate::program::{Convert, Init, Op};
 
 use super::decoder::{Decoded, Decoder};
+use super::fp8::is_small;
 use super::frame::lane_bytes;
 use super::opcode::Opcode;
 use super::operand::immediate;
@@ -181,6 +182,9 @@ impl Decoder<'_> {
     pub fn cvt(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
         if op.take("pack") {
             return self.cvt_pack(op, operands);
+        }
+        if is_small(op) {
+            return self.cvt_small(op, operands);
         }
         let modifiers = Modifiers::take(op);
         let to = op.ty()?;

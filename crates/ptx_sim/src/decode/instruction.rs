@@ -8,6 +8,7 @@ use super::modifiers::take_scope;
 use super::opcode::Opcode;
 use super::operand::one;
 use super::signature;
+use super::video::is_video;
 
 impl Decoder<'_> {
     /// Decodes an instruction that is not control flow. One that cannot be
@@ -82,10 +83,11 @@ impl Decoder<'_> {
             }
             "createpolicy" => self.create_policy(op, operands),
             "ldmatrix" | "stmatrix" => self.tile_move(op, operands),
-            "mma" => self.mma(op, operands),
+            "mma" => self.mma_of_any_kind(op, operands),
             "wmma" => self.wmma(op, operands),
             "mbarrier" => self.mbarrier(op, operands),
             "vabsdiff2" | "vabsdiff4" => self.absolute_differences(op, operands),
+            name if is_video(name) => self.video(op, operands),
             "cp" => self.async_copy(op, operands),
             "nanosleep" => {
                 op.ignore(&["u32"]);

@@ -25,6 +25,7 @@ mod bits;
 mod collective;
 mod convert;
 mod float;
+mod fp8;
 mod integer;
 mod matrix;
 mod mbarrier;
@@ -33,7 +34,9 @@ mod modifiers;
 mod moves;
 mod select;
 mod signature;
+mod tensor;
 mod verify;
+mod video;
 mod wmma;
 
 use crate::excerpt::ParseError;

@@ -8,8 +8,8 @@
 use super::frame::FrameBuilder;
 use crate::lanes::{LaneFn, LaneOp, PREDICATE, Width};
 use crate::program::{
-    Argument, Atomic, BarrierKind, CallTarget, Collective, CollectiveKind, Guard, MatrixOp,
-    Mbarrier, MbarrierKind, Op, Slot, Terminator, Transfer, WmmaMove,
+    Argument, Atomic, BarrierKind, CallTarget, Collective, CollectiveKind, Fragment, Guard,
+    MatrixOp, Mbarrier, MbarrierKind, Op, Slot, TensorKind, Terminator, Transfer, WmmaMove,
 };
 
 /// The operands of a lane-wise loop.
@@ -45,6 +45,9 @@ pub(super) fn operands(op: &Op, f: &mut impl FnMut(Slot, Width)) {
                 .into_iter()
                 .for_each(|slot| f(slot, divide.bytes));
         }
+        Op::Video(op) => [op.d, op.a, op.b, op.c]
+            .into_iter()
+            .for_each(|slot| f(slot, 4)),
         Op::Convert(op) => {
             f(op.d, op.d_bytes);
             f(op.a, op.a_bytes);
@@ -133,11 +136,18 @@ fn matrix(op: &MatrixOp, f: &mut impl FnMut(Slot, Width)) {
             let words = op.d.iter().chain(&op.a).chain(&op.b).chain(&op.c);
             words.for_each(|&slot| f(slot, 4));
         }
+        MatrixOp::Tensor(op) => {
+            let width = match op.kind {
+                TensorKind::Double => 8,
+                _ => 4,
+            };
+            let words = op.d.iter().chain(&op.a).chain(&op.b).chain(&op.c);
+            words.for_each(|&slot| f(slot, width));
+        }
         MatrixOp::WmmaLoad(op) | MatrixOp::WmmaStore(op) => wmma_move(op, f),
         MatrixOp::WmmaMultiply(op) => {
             let fragments = [&op.a, &op.b, &op.c, &op.d];
-            let words = fragments.into_iter().flat_map(|f| &f.registers);
-            words.for_each(|&slot| f(slot, 4));
+            fragments.into_iter().for_each(|part| fragment(part, f));
         }
         MatrixOp::Copy(op) => {
             f(op.to.slot, op.to.width());
@@ -151,7 +161,13 @@ fn matrix(op: &MatrixOp, f: &mut impl FnMut(Slot, Width)) {
 fn wmma_move(op: &WmmaMove, f: &mut impl FnMut(Slot, Width)) {
     f(op.address.slot, op.address.width());
     op.stride.into_iter().for_each(|slot| f(slot, 4));
-    op.fragment.registers.iter().for_each(|&slot| f(slot, 4));
+    fragment(&op.fragment, f);
+}
+
+/// Registers of 64 bits hold an `f64` each, all others are of 32.
+fn fragment(fragment: &Fragment, f: &mut impl FnMut(Slot, Width)) {
+    let width = if fragment.element_bytes == 8 { 8 } else { 4 };
+    fragment.registers.iter().for_each(|&slot| f(slot, width));
 }
 
 fn mbarrier(op: &Mbarrier, f: &mut impl FnMut(Slot, Width)) {

@@ -64,13 +64,15 @@ impl Model {
     };
 }
 
-/// Type of the factors, 16 bits.
+/// Type of the factors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Factor {
     /// `.f16`
     F16,
     /// `.bf16`
     Bf16,
+    /// `.tf32`, the upper 19 bits of a word; the others do not count.
+    Tf32,
 }
 
 /// Type of the accumulator.
@@ -97,6 +99,10 @@ const BF16: Format = Format {
     fraction_bits: 7,
     exponent_bits: 8,
 };
+const TF32: Format = Format {
+    fraction_bits: 10,
+    exponent_bits: 8,
+};
 const F32: Format = Format {
     fraction_bits: 23,
     exponent_bits: 8,
@@ -107,6 +113,7 @@ impl Factor {
         match self {
             Self::F16 => F16,
             Self::Bf16 => BF16,
+            Self::Tf32 => TF32,
         }
     }
 }
@@ -234,6 +241,14 @@ const fn shift(magnitude: u64, by: i32) -> u64 {
 /// A factor taken apart, so that it can be used for many products.
 pub const fn unpack(factor: Factor, bits: u16) -> Unpacked {
     factor.format().unpack(bits as u32)
+}
+
+/// As [`unpack`], for factors of any type, in the bits of a word.
+pub const fn unpack_word(factor: Factor, bits: u32) -> Unpacked {
+    match factor {
+        Factor::F16 | Factor::Bf16 => factor.format().unpack(bits & 0xFFFF),
+        Factor::Tf32 => factor.format().unpack(bits >> 13),
+    }
 }
 
 /// Σ a·b + c by `model`: the bits of the accumulator's type, from its bits.

@@ -24,7 +24,8 @@
 //! | `ex2`, `lg2`, `sin`, `cos`, `tanh`, `rsqrt`, `rcp.approx`, `div.approx`, `div.full`, `sqrt.approx` | [`approx`] |
 //! | `atom`, `red` | [`atomic`] |
 //! | `vabsdiff2`, `vabsdiff4` | [`video`] |
-//! | `mma`, `wmma` | [`mma::dot`], by a [`mma::Model`] of the hardware |
+//! | 8-bit floats | [`fp8::Small`] |
+//! | `mma`, `wmma` | [`mma::dot`], by a [`mma::Model`] of the hardware; integers, bits, `f64` [`tensor`] |
 
 pub mod approx;
 pub mod atomic;
@@ -32,11 +33,13 @@ pub mod bits;
 pub mod compare;
 pub mod convert;
 pub mod float;
+pub mod fp8;
 pub mod half;
 pub mod integer;
 pub mod mma;
 pub mod rounding;
 pub mod soft;
+pub mod tensor;
 pub(crate) mod tile;
 pub mod video;
 

@@ -2,6 +2,7 @@
 
 use super::async_copy::AsyncCopy;
 use super::slot::{AddressOperand, Slot};
+use super::tensor::Tensor;
 use super::wmma::{WmmaMove, WmmaMultiply};
 use crate::lanes::FULL_MASK;
 use crate::numeric::mma::{Accumulator, Factor};
@@ -14,6 +15,8 @@ pub(crate) enum MatrixOp {
     Store(TileMove),
     /// `mma.sync`
     Multiply(Multiply),
+    /// `mma.sync` of other shapes and types
+    Tensor(Tensor),
     /// `wmma.load`
     WmmaLoad(WmmaMove),
     /// `wmma.store`

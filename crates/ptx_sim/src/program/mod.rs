@@ -21,6 +21,8 @@ mod mbarrier;
 mod memory;
 mod order;
 mod slot;
+mod tensor;
+mod video;
 mod wmma;
 
 pub(crate) use async_copy::AsyncCopy;
@@ -33,6 +35,8 @@ pub(crate) use mbarrier::{BarrierWord, MOST_ARRIVALS, Mbarrier, MbarrierKind};
 pub(crate) use memory::{Access, Atomic, AtomicKind, AtomicType};
 pub(crate) use order::{Order, Scope};
 pub(crate) use slot::{AddressOperand, BlockId, Guard, Slot};
+pub(crate) use tensor::{Tensor, TensorKind};
+pub(crate) use video::VideoOp;
 pub(crate) use wmma::{Fragment, WmmaKind, WmmaMatrix, WmmaMove, WmmaMultiply, WmmaShape};
 
 use crate::ir::{FuncId, VarId};
@@ -120,6 +124,8 @@ pub(crate) enum Op {
     Predicate(PredicateOp),
     /// A conversion that has no loop of its own.
     Convert(Box<Convert>),
+    /// A video instruction.
+    Video(Box<VideoOp>),
     /// `mov` between predicates and registers, packing and unpacking.
     Transfer(Box<Transfer>),
     /// `ld`

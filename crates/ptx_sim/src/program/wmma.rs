@@ -2,7 +2,9 @@
 
 use super::slot::{AddressOperand, Slot};
 use crate::ir::Space;
+use crate::numeric::Rounding;
 use crate::numeric::mma::{Accumulator, Factor};
+use crate::numeric::tensor::{BitProduct, Integers};
 
 /// Rows of A and D, columns of B and D, columns of A and rows of B.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,9 +43,9 @@ pub(crate) struct Fragment {
 }
 
 impl Fragment {
-    /// Elements in a register.
+    /// Elements in a register: of 32 bits, or of 64 for an `f64`.
     pub fn packed(&self) -> usize {
-        4 / self.element_bytes
+        (4 / self.element_bytes).max(1)
     }
 
     /// Elements that a lane holds.
@@ -71,6 +73,9 @@ pub(crate) struct WmmaMove {
     /// Elements from one row (or column) in memory to the next; as many as one
     /// has if not given.
     pub stride: Option<Slot>,
+    /// Elements of the stride in one of the fragment, as a power of two: factors of
+    /// fewer than 8 bits are moved in words.
+    pub stride_shift: u32,
     /// Whether memory has the matrix in the order that fragments have.
     pub along: bool,
 }
@@ -98,4 +103,9 @@ pub(crate) enum WmmaKind {
         b_signed: bool,
         saturates: bool,
     },
+    /// Factors of 4 bits, in words.
+    Nibbles(Integers),
+    /// Factors of one bit, in words.
+    Bits(BitProduct),
+    Double(Rounding),
 }

@@ -28,6 +28,10 @@ pub(super) fn carry_out<O: Observer>(
             lanewise::combine(&step.view, *op, mask);
             Ok(())
         }
+        Op::Video(op) => {
+            lanewise::video(&step.view, op, mask);
+            Ok(())
+        }
         Op::Convert(op) => {
             lanewise::convert(&step.view, op, mask);
             Ok(())

@@ -3,7 +3,7 @@
 use super::context::{PathView, Step};
 use crate::checks::observer::Observer;
 use crate::lanes::lanes;
-use crate::program::{ClockRead, Convert, Divide, PredicateOp, Transfer};
+use crate::program::{ClockRead, Convert, Divide, PredicateOp, Transfer, VideoOp};
 
 /// `d = table[a, b]`.
 pub(super) fn combine(view: &PathView<'_>, op: PredicateOp, mask: u32) {
@@ -99,6 +99,19 @@ pub(super) fn convert(view: &PathView<'_>, op: &Convert, mask: u32) {
             let bits = view.regs.get(op.a, op.a_bytes, lane);
             view.regs
                 .set(op.d, op.d_bytes, lane, op.conversion.apply(bits));
+        }
+    }
+}
+
+/// A video instruction.
+pub(super) fn video(view: &PathView<'_>, op: &VideoOp, mask: u32) {
+    // SAFETY: The decoder made the slots for 32-bit lanes; the sources are copied out
+    // before the destination, which may be one of them, is written.
+    unsafe {
+        let [a, b, c] = [op.a, op.b, op.c].map(|slot| *view.regs.lanes::<u32>(slot));
+        let d = view.regs.lanes_mut::<u32>(op.d);
+        for lane in lanes(mask) {
+            d[lane] = op.video.apply(a[lane], b[lane], c[lane]);
         }
     }
 }

@@ -6,6 +6,7 @@
 
 mod async_copy;
 mod multiply;
+mod tensor;
 mod tiles;
 mod wmma;
 
@@ -35,6 +36,11 @@ pub(super) fn matrix<O: Observer>(
         MatrixOp::Multiply(op) => {
             require_whole_warp(step.warp, mask)?;
             multiply::multiply(&step.view, op);
+            Ok(())
+        }
+        MatrixOp::Tensor(op) => {
+            require_whole_warp(step.warp, mask)?;
+            tensor::multiply(&step.view, op);
             Ok(())
         }
         MatrixOp::WmmaLoad(op) => {

@@ -50,14 +50,19 @@ pub(super) fn multiply(view: &PathView<'_>, op: &Multiply) {
     };
     let mut d = [[0; WARP_SIZE]; 4];
     let d = &mut d[..op.d.len()];
-    let missing = tile::multiply(&product, d);
-    if missing != [0; M] {
-        one_by_one(&product, d, &missing);
-    }
+    product_of(&product, d);
     for (&slot, values) in op.d.iter().zip(&*d) {
         // SAFETY: The decoder made the slots for 32-bit lanes; nothing else
         // refers to them now.
         unsafe { *view.regs.lanes_mut::<u32>(slot) = *values };
+    }
+}
+
+/// Computes the whole of D.
+pub(super) fn product_of(product: &Product<'_>, d: &mut [Register]) {
+    let missing = tile::multiply(product, d);
+    if missing != [0; M] {
+        one_by_one(product, d, &missing);
     }
 }
 

@@ -8,19 +8,21 @@
 //! of 16-bit floats have more room than some matrices have elements; these hold
 //! them several times over, as on the hardware.
 //!
-//! Left out: `.f64`, `.tf32`, and integers of less than 8 bits. What a load or store
-//! counts is that of this layout, 16 bytes at a time where a lane's elements lie
+//! Integers of less than 8 bits are moved, and counted here, in words of them. What a
+//! load or store counts is that of this layout, 16 bytes at a time where a lane's elements lie
 //! side by side; that of the hardware is not documented.
 
 use super::super::access::{Addresses, Request, lane_addresses, locate};
-use super::super::access::{read8, read16, read32, write8, write16, write32};
+use super::super::access::{read8, read16, read32, read64, write8, write16, write32, write64};
 use super::super::context::{PathView, Step};
 use super::multiply::MODEL;
 use crate::checks::access::AccessClass;
 use crate::checks::observer::Observer;
 use crate::diagnostics::AccessKind;
 use crate::lanes::{FULL_MASK, WARP_SIZE, lanes};
-use crate::numeric::mma::{Accumulator, Unpacked, dot, unpack};
+use crate::numeric::Rounding;
+use crate::numeric::mma::{Accumulator, Unpacked, dot, unpack_word};
+use crate::numeric::tensor::dot_f64;
 use crate::program::{Fragment, WmmaKind, WmmaMove, WmmaMultiply, WmmaShape};
 use crate::stop::Stop;
 
@@ -34,7 +36,7 @@ fn gather(fragment: &Fragment, view: &PathView<'_>, shape: WmmaShape) -> Vec<u32
     let n = fragment.n_elements();
     let mut all = vec![0; size];
     for (r, &slot) in fragment.registers.iter().enumerate() {
-        // SAFETY: The decoder made the slot for 32-bit lanes.
+        // SAFETY: The decoder made the slot for 32-bit lanes: there is no `f64` here.
         let register = unsafe { view.regs.lanes::<u32>(slot) };
         for (lane, &bits) in register.iter().enumerate() {
             for part in 0..fragment.packed() {
@@ -61,9 +63,46 @@ fn scatter(fragment: &Fragment, view: &PathView<'_>, all: &[u32]) {
     }
 }
 
+/// [`gather`] for `f64`, one to a register.
+fn gather_wide(fragment: &Fragment, view: &PathView<'_>, shape: WmmaShape) -> Vec<u64> {
+    let (size, _) = shape.size(fragment.matrix);
+    let n = fragment.n_elements();
+    let mut all = vec![0; size];
+    for (r, &slot) in fragment.registers.iter().enumerate() {
+        // SAFETY: The decoder made the slot for 64-bit lanes.
+        let register = unsafe { view.regs.lanes::<u64>(slot) };
+        for (lane, &bits) in register.iter().enumerate() {
+            all[(lane * n + r) % size] = bits;
+        }
+    }
+    all
+}
+
+/// The opposite of [`gather_wide`].
+fn scatter_wide(fragment: &Fragment, view: &PathView<'_>, all: &[u64]) {
+    let n = fragment.n_elements();
+    for (r, &slot) in fragment.registers.iter().enumerate() {
+        // SAFETY: The decoder made the slot for 64-bit lanes.
+        let register = unsafe { view.regs.lanes_mut::<u64>(slot) };
+        for (lane, bits) in register.iter_mut().enumerate() {
+            *bits = all[(lane * n + r) % all.len()];
+        }
+    }
+}
+
 /// `wmma.load`
 pub(super) fn load<O: Observer>(step: &mut Step<'_, '_, O>, op: &WmmaMove) -> Result<(), Stop> {
     let place = Place::new(&step.view, op);
+    if place.bytes == 8 {
+        let mut all = vec![0; place.size];
+        let kinds = (AccessClass::Load, AccessKind::Load);
+        place.each_chunk(step, FULL_MASK, kinds, |at, host, _| {
+            // SAFETY: `each_chunk` gives bytes that are there, aligned.
+            all[at] = unsafe { read64(host) };
+        })?;
+        scatter_wide(&op.fragment, &step.view, &all);
+        return Ok(());
+    }
     let mut all = vec![0; place.size];
     let kinds = (AccessClass::Load, AccessKind::Load);
     place.each_chunk(step, FULL_MASK, kinds, |at, host, bytes| {
@@ -77,11 +116,18 @@ pub(super) fn load<O: Observer>(step: &mut Step<'_, '_, O>, op: &WmmaMove) -> Re
 /// `wmma.store`
 pub(super) fn store<O: Observer>(step: &mut Step<'_, '_, O>, op: &WmmaMove) -> Result<(), Stop> {
     let place = Place::new(&step.view, op);
-    let all = gather(&op.fragment, &step.view, op.shape);
     // Lanes that hold elements again have nothing to store.
     let holders = (place.size / place.n).min(WARP_SIZE);
     let mask = FULL_MASK >> (WARP_SIZE - holders);
     let kinds = (AccessClass::Store, AccessKind::Store);
+    if place.bytes == 8 {
+        let all = gather_wide(&op.fragment, &step.view, op.shape);
+        return place.each_chunk(step, mask, kinds, |at, host, _| {
+            // SAFETY: As in `load`.
+            unsafe { write64(host, all[at]) };
+        });
+    }
+    let all = gather(&op.fragment, &step.view, op.shape);
     place.each_chunk(step, mask, kinds, |at, host, bytes| {
         // SAFETY: As in `load`.
         unsafe { write(host, bytes, all[at]) };
@@ -108,8 +154,11 @@ impl<'a> Place<'a> {
         let (size, line) = op.shape.size(op.fragment.matrix);
         let default = if op.along { line } else { size / line };
         let strides = match op.stride {
-            // SAFETY: The decoder made the slot for 32-bit lanes.
-            Some(slot) => unsafe { view.regs.lanes::<u32>(slot) }.map(u64::from),
+            Some(slot) => {
+                // SAFETY: The decoder made the slot for 32-bit lanes.
+                let strides = unsafe { view.regs.lanes::<u32>(slot) };
+                strides.map(|stride| u64::from(stride >> op.stride_shift))
+            }
             None => [default as u64; WARP_SIZE],
         };
         Self {
@@ -237,6 +286,10 @@ unsafe fn write(host: *mut u8, bytes: usize, value: u32) {
 /// `wmma.mma`
 pub(super) fn multiply(view: &PathView<'_>, op: &WmmaMultiply) {
     let WmmaShape { n, k, .. } = op.shape;
+    if let WmmaKind::Double(rounding) = op.kind {
+        multiply_double(view, op, rounding);
+        return;
+    }
     let [a, b, c] = [&op.a, &op.b, &op.c].map(|f| gather(f, view, op.shape));
     let rows_and_columns = a
         .chunks(k)
@@ -248,7 +301,7 @@ pub(super) fn multiply(view: &PathView<'_>, op: &WmmaMultiply) {
             d: d_type,
         } => {
             let wide = |x: &[u32]| -> Vec<Unpacked> {
-                x.iter().map(|&bits| unpack(factor, bits as u16)).collect()
+                x.iter().map(|&bits| unpack_word(factor, bits)).collect()
             };
             let (a, b) = (wide(&a), wide(&b));
             (0..c.len())
@@ -260,6 +313,15 @@ pub(super) fn multiply(view: &PathView<'_>, op: &WmmaMultiply) {
                 })
                 .collect()
         }
+        WmmaKind::Nibbles(integers) => rows_and_columns
+            .zip(&c)
+            .map(|((row, column), &c)| integers.dot(row, column, c))
+            .collect(),
+        WmmaKind::Bits(bits) => rows_and_columns
+            .zip(&c)
+            .map(|((row, column), &c)| bits.dot(row, column, c))
+            .collect(),
+        WmmaKind::Double(_) => c,
         WmmaKind::Bytes {
             a_signed,
             b_signed,
@@ -290,6 +352,21 @@ pub(super) fn multiply(view: &PathView<'_>, op: &WmmaMultiply) {
         }
     };
     scatter(&op.d, view, &sums);
+}
+
+/// `wmma.mma` of `f64`.
+fn multiply_double(view: &PathView<'_>, op: &WmmaMultiply, rounding: Rounding) {
+    let WmmaShape { n, k, .. } = op.shape;
+    let [a, b, c] = [&op.a, &op.b, &op.c].map(|fragment| {
+        let words = gather_wide(fragment, view, op.shape);
+        words.into_iter().map(f64::from_bits).collect::<Vec<f64>>()
+    });
+    let sum = |(at, &c): (usize, &f64)| {
+        let (row, column) = (&a[at / n * k..][..k], &b[at % n * k..][..k]);
+        dot_f64(row, column, c, rounding).to_bits()
+    };
+    let sums: Vec<u64> = c.iter().enumerate().map(sum).collect();
+    scatter_wide(&op.d, view, &sums);
 }
 
 /// An accumulator in the other type.
