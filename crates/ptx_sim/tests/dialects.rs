@@ -402,3 +402,70 @@ fn matrices_are_loaded_by_generic_addresses() {
     let expected: Vec<u64> = (5..37).collect();
     assert_eq!(words(&body, 32), expected);
 }
+
+/// Before PTX 6.3 `.aligned` goes without saying.
+#[test]
+fn matrices_of_old_ptx_need_not_say_aligned() {
+    let text = |version: &str| {
+        format!(
+            ".version {version}\n.target sm_70\n.address_size 64\n.entry k(.param .u64 p)\n{{\n\
+             .reg .b32 %r<9>;\n.reg .b64 %d;\nld.param.u64 %d, [p];\n\
+             wmma.load.a.sync.row.m16n16k16.f16 {{%r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7}}, [%d], 16;\n\
+             ret;\n}}\n"
+        )
+    };
+    assert_eq!(unsupported(&text("6.0")), None);
+    assert_eq!(unsupported(&text("6.2")), None);
+    let reason = unsupported(&text("6.3")).expect("it is needed");
+    assert!(reason.contains(".aligned"), "{reason}");
+}
+
+/// What no kernel here can be measured with says what it is.
+#[test]
+fn other_matrices_say_what_they_are() {
+    let reason = |instruction: &str| {
+        let text = format!(
+            "{HEADER}.entry k() {{ .reg .b32 %r<20>; .reg .b64 %d<9>; {instruction}; ret; }}"
+        );
+        unsupported(&text).expect("not known")
+    };
+    let four = "{%r0, %r1, %r2, %r3}, {%r4, %r5, %r6, %r7}";
+    let sparse = format!(
+        "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {four}, {four}, {{%r0, %r1, %r2, %r3}}, %r16, 0"
+    );
+    assert_eq!(reason(&sparse), "sparse matrices are not supported");
+    let mixed = format!(
+        "mma.sync.aligned.m16n8k32.row.col.s32.s8.s4.s32 {four}, {{%r8, %r9}}, {{%r0, %r1, %r2, %r3}}"
+    );
+    assert!(reason(&mixed).contains(".s32.s8.s4.s32 are not supported"));
+    let short = format!(
+        "mma.sync.aligned.m16n8k64.row.col.s32.s8.s8.s32 {four}, {{%r8, %r9}}, {{%r0, %r1, %r2, %r3}}"
+    );
+    assert!(reason(&short).contains("not supported in this shape"));
+    let registers =
+        "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%d0, %d1}, {%d2, %d4}, {%d3}, {%d4, %d5}";
+    assert_eq!(reason(registers), "2 registers for 1 elements");
+}
+
+/// Pairs of 6 and of 4 bits, which no GPU with `mma` of 8 bits has, by their definition.
+#[test]
+fn the_smallest_floats_are_converted() {
+    let body = kernel(
+        ".reg .b8 %b<4>;
+	.reg .b16 %g;
+	mov.f32 %f1, 0f40200000; // 2.5
+	mov.f32 %f2, 0fc2c80000; // -100
+	cvt.rn.satfinite.e2m1x2.f32 %b1, %f1, %f2;
+	cvt.rn.f16x2.e2m1x2 %r1, %b1;
+	cvt.rn.satfinite.relu.e3m2x2.f32 %g, %f1, %f2;
+	cvt.rn.f16x2.e3m2x2 %r2, %g;
+	mov.b64 %rd1, {%r1, %r2};
+	st.global.u64 [%buf], %rd1;
+	cvt.rn.satfinite.e2m3x2.f32 %g, %f1, %f2;
+	cvt.u64.u16 %rd1, %g;
+	st.global.u64 [%buf + 8], %rd1;",
+    );
+    // 2 and -6, 2.5 and 0; 2.5 and -7.5.
+    let found = words(&body, 2);
+    assert_eq!(found, [0x4100_0000_4000_c600, 0x123f]);
+}

@@ -171,6 +171,8 @@ impl Conversion {
         let magnitude = bits & (to.sign_mask() - 1);
         if self.finite && magnitude == to.infinity() {
             bits -= magnitude - to.largest();
+        } else if self.finite && magnitude > to.infinity() && self.is_to_tf32_away() {
+            bits -= to.infinity() - to.largest();
         }
         if self.saturate {
             bits = limited(to, bits, Limit::Saturate);
@@ -184,6 +186,14 @@ impl Conversion {
             };
         }
         bits
+    }
+}
+
+impl Conversion {
+    /// `cvt.rna.tf32`, which ptxas makes of integer instructions: with `.satfinite` a
+    /// NaN, too, becomes the number of the next smaller magnitude.
+    fn is_to_tf32_away(&self) -> bool {
+        self.to == Number::Float(soft::TF32) && self.rounding == Rounding::NearestAway
     }
 }
 

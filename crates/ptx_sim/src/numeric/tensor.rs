@@ -1,5 +1,7 @@
 //! What tensor cores compute beside the sums of [`mma`](super::mma): integers, bits,
 //! `f64`, and the products that a GPU has no unit for any more.
+//!
+//! All as an H200 computes it: `tests/measured` compares every type and shape, bit for bit.
 
 use super::Rounding;
 use super::float;
@@ -77,7 +79,7 @@ pub fn dot_f64(a: &[f64], b: &[f64], c: f64, rounding: Rounding) -> f64 {
 /// bits of C and of the result as their types have them.
 ///
 /// With sums in `f32` the products are added one after the other, and C last. With
-/// sums in `f16` pairs of products are added to C, the second first, in `f32`.
+/// sums in `f16` pairs of products are added to C, one after the other, in `f32`.
 pub fn dot_quad(a: [u16; 4], b: [u16; 4], c: u32, types: (Accumulator, Accumulator)) -> u32 {
     let nearest = Rounding::NearestEven;
     let [a, b] = [a, b].map(|x| x.map(|bits| F16(bits).to_f32()));
@@ -94,8 +96,8 @@ pub fn dot_quad(a: [u16; 4], b: [u16; 4], c: u32, types: (Accumulator, Accumulat
         }
         Accumulator::F16 => {
             let pair = |i: usize| fma(i + 1, float::mul(a[i], b[i], nearest));
-            let sum = float::add(c, pair(2), nearest);
-            let sum = float::add(sum, pair(0), nearest);
+            let sum = float::add(c, pair(0), nearest);
+            let sum = float::add(sum, pair(2), nearest);
             u32::from(F16::from_f32(sum).0)
         }
     }
@@ -160,10 +162,10 @@ mod tests {
         let factors = [huge, huge, 1.0, 1.0].map(half);
         let others = [huge, -huge, 1.0, 1.0].map(half);
         assert_eq!(dot_quad(factors, others, 0, f32s), 2.0_f32.to_bits());
-        // C is added first, and goes under.
+        // C is added to the first pair, and goes under.
         let f16s = (Accumulator::F16, Accumulator::F16);
-        let others = [1.0, 1.0, huge, huge].map(half);
-        let factors = [-huge, -huge, 1.0, 1.0].map(half);
+        let factors = [huge, huge, -huge, -huge].map(half);
+        let others = [1.0; 4].map(half);
         let tiny = u32::from(half(2.0_f32.powi(-14)));
         assert_eq!(dot_quad(factors, others, tiny, f16s), 0);
     }

@@ -180,37 +180,81 @@ mod wide {
         _mm256_movemask_ps(_mm256_castsi256_ps(mask)) as u8
     }
 
+    /// A, each factor by itself: it is spread over a vector when it is used.
+    struct Rows<const K: usize> {
+        values: [[f32; K]; ROWS],
+        exponents: [[i32; K]; ROWS],
+    }
+
+    /// Least and largest exponents, by place in a vector.
+    type Bounds = (__m256i, __m256i);
+
     /// [`super::multiply`] for a K.
     #[target_feature(enable = "avx2,fma")]
     pub(super) fn multiply<const BF16: bool, const SUM_F16: bool, const K: usize>(
         product: &Product<'_>,
         d: &mut [Register],
     ) -> Missing {
-        let zero = Numbers {
-            values: _mm256_setzero_ps(),
-            exponents: _mm256_setzero_si256(),
-        };
         let mut missing = [0; ROWS];
-        let no_bounds = (_mm256_setzero_si256(), _mm256_setzero_si256());
+        let mut a_bounds = (_mm256_setzero_si256(), _mm256_setzero_si256());
+        let mut b_bounds = a_bounds;
+        let mut special = _mm256_setzero_si256();
+        let a = rows::<BF16, K>(product.a, &mut missing, &mut a_bounds);
+        let b = columns::<BF16, SUM_F16, K>(product.b, &mut special, &mut b_bounds);
+        for row in &mut missing {
+            *row |= bits(special);
+        }
+        if BF16 {
+            let least = |bounds: Bounds| words(bounds.0).into_iter().min().unwrap_or(0);
+            let most = |bounds: Bounds| words(bounds.1).into_iter().max().unwrap_or(0);
+            if least(a_bounds) + least(b_bounds) < SAFE.0
+                || most(a_bounds) + most(b_bounds) > SAFE.1
+            {
+                return ALL_MISSING;
+            }
+        }
+        let fraction_bits = product.model.fraction_bits as i32;
+        for (row, missing) in missing.iter_mut().enumerate() {
+            if *missing == u8::MAX {
+                continue;
+            }
+            let (c, special) = addends::<SUM_F16>(product.c, row);
+            *missing |= bits(special);
+            let (low, high) = sums(&a, row, &b, c, fraction_bits);
+            store::<SUM_F16>(d, row, low, high);
+        }
+        if !SUM_F16 {
+            missing = missing.map(in_order);
+        }
+        missing
+    }
 
-        // A row by row: each factor is spread over a vector when it is used.
-        let mut a_values = [[0f32; K]; ROWS];
-        let mut a_exponents = [[0i32; K]; ROWS];
-        let mut a_bounds = no_bounds;
-        for (quarter, register) in product.a.iter().take(K / 4).enumerate() {
+    /// A row by row. A row with a factor that is no number is missing.
+    #[target_feature(enable = "avx2,fma")]
+    #[inline]
+    fn rows<const BF16: bool, const K: usize>(
+        a: &[Register],
+        missing: &mut Missing,
+        bounds: &mut Bounds,
+    ) -> Rows<K> {
+        let mut rows = Rows {
+            values: [[0.0; K]; ROWS],
+            exponents: [[0; K]; ROWS],
+        };
+        for (quarter, register) in a.iter().take(K / 4).enumerate() {
             let (first_row, column) = (quarter % 2 * 8, quarter / 2 * 8);
             for row in 0..8 {
                 let mut special = _mm256_setzero_si256();
                 let numbers = factors::<BF16>(eight_halves(register, 4 * row), &mut special);
                 if BF16 {
-                    widen(&mut a_bounds, numbers.exponents);
+                    widen(bounds, numbers.exponents);
                 }
                 let row = first_row + row;
                 if bits(special) != 0 {
                     missing[row] = u8::MAX;
                 }
-                let values: &mut [f32] = &mut a_values[row][column..column + 8];
-                let exponents: &mut [i32] = &mut a_exponents[row][column..column + 8];
+                let values: &mut [f32] = &mut rows.values[row][column..column + 8];
+                let exponents: &mut [i32] = &mut rows.exponents[row][column..column + 8];
                 // SAFETY: Eight words are 32 bytes.
                 unsafe {
                     _mm256_storeu_ps(values.as_mut_ptr(), numbers.values);
@@ -218,12 +262,24 @@ mod wide {
                 }
             }
         }
-        // B: a vector is a row, its columns in the order in which sums stand in
-        // registers: f32 has the even columns in one and the odd ones in another.
+        rows
+    }
+
+    /// B: a vector is a row, its columns in the order in which sums stand in
+    /// registers: f32 has the even columns in one and the odd ones in another.
+    #[target_feature(enable = "avx2,fma")]
+    #[inline]
+    fn columns<const BF16: bool, const SUM_F16: bool, const K: usize>(
+        registers: &[Register],
+        special: &mut __m256i,
+        bounds: &mut Bounds,
+    ) -> [Numbers; K] {
+        let zero = Numbers {
+            values: _mm256_setzero_ps(),
+            exponents: _mm256_setzero_si256(),
+        };
         let mut b = [zero; K];
-        let mut special = _mm256_setzero_si256();
-        let mut b_bounds = no_bounds;
-        for (part, register) in product.b.iter().take(K / 8).enumerate() {
+        for (part, register) in registers.iter().take(K / 8).enumerate() {
             let mut columns = [_mm256_setzero_si256(); 8];
             for (place, column) in columns.iter_mut().enumerate() {
                 let from = if SUM_F16 {
@@ -234,73 +290,61 @@ mod wide {
                 *column = eight_halves(register, 4 * from);
             }
             for (row, bits) in transposed(columns).into_iter().enumerate() {
-                let numbers = factors::<BF16>(bits, &mut special);
+                let numbers = factors::<BF16>(bits, special);
                 if BF16 {
-                    widen(&mut b_bounds, numbers.exponents);
+                    widen(bounds, numbers.exponents);
                 }
                 b[8 * part + row] = numbers;
             }
         }
-        for row in &mut missing {
-            *row |= bits(special);
-        }
-        if BF16 {
-            let least = |bounds: __m256i| words(bounds).into_iter().min().unwrap_or(0);
-            let most = |bounds: __m256i| words(bounds).into_iter().max().unwrap_or(0);
-            if least(a_bounds.0) + least(b_bounds.0) < SAFE.0
-                || most(a_bounds.1) + most(b_bounds.1) > SAFE.1
-            {
-                return ALL_MISSING;
-            }
-        }
+        b
+    }
 
-        let fraction_bits = product.model.fraction_bits as i32;
-        for row in 0..ROWS {
-            if missing[row] == u8::MAX {
-                continue;
-            }
-            let (c, special) = addends::<SUM_F16>(product.c, row);
-            missing[row] |= bits(special);
-            let mut largest = _mm256_max_epi32(c.exponents, _mm256_set1_epi32(LEAST_EXPONENT));
-            for step in 0..K {
-                let exponent = _mm256_set1_epi32(a_exponents[row][step]);
-                largest = _mm256_max_epi32(largest, _mm256_add_epi32(exponent, b[step].exponents));
-            }
-            // Up: to units of the last place that is kept. (Only where all is
-            // zero, the power would be too large.)
-            let field = _mm256_sub_epi32(_mm256_set1_epi32(fraction_bits + 127), largest);
-            let field = _mm256_min_epi32(field, _mm256_set1_epi32(254));
-            let up = _mm256_castsi256_ps(_mm256_slli_epi32::<23>(field));
-            let mut sums = _mm256_setzero_si256();
-            for step in 0..K {
-                let factor = _mm256_set1_ps(a_values[row][step]);
-                let scaled = _mm256_mul_ps(_mm256_mul_ps(factor, b[step].values), up);
-                sums = _mm256_add_epi32(sums, _mm256_cvttps_epi32(scaled));
-            }
-            let addends = _mm256_cvttps_epi32(_mm256_mul_ps(c.values, up));
-            // And down again.
-            let field = _mm256_add_epi32(largest, _mm256_set1_epi32(1023 - fraction_bits));
-            let results = |sums, addends, field| {
-                let power = _mm256_slli_epi64::<52>(_mm256_cvtepi32_epi64(field));
-                let sum = _mm256_add_pd(_mm256_cvtepi32_pd(sums), _mm256_cvtepi32_pd(addends));
-                _mm256_mul_pd(sum, _mm256_castsi256_pd(power))
-            };
-            let low = results(
-                _mm256_castsi256_si128(sums),
-                _mm256_castsi256_si128(addends),
-                _mm256_castsi256_si128(field),
-            );
-            let high = results(
-                _mm256_extracti128_si256::<1>(sums),
-                _mm256_extracti128_si256::<1>(addends),
-                _mm256_extracti128_si256::<1>(field),
-            );
-            store::<SUM_F16>(d, row, low, high);
+    /// A row's sums, not yet rounded.
+    #[target_feature(enable = "avx2,fma")]
+    #[inline]
+    fn sums<const K: usize>(
+        a: &Rows<K>,
+        row: usize,
+        b: &[Numbers; K],
+        c: Numbers,
+        fraction_bits: i32,
+    ) -> (__m256d, __m256d) {
+        let mut largest = _mm256_max_epi32(c.exponents, _mm256_set1_epi32(LEAST_EXPONENT));
+        for (exponent, b) in a.exponents[row].iter().zip(b) {
+            let exponent = _mm256_set1_epi32(*exponent);
+            largest = _mm256_max_epi32(largest, _mm256_add_epi32(exponent, b.exponents));
         }
-        if !SUM_F16 {
-            missing = missing.map(in_order);
+        // Up: to units of the last place that is kept. (Only where all is
+        // zero, the power would be too large.)
+        let field = _mm256_sub_epi32(_mm256_set1_epi32(fraction_bits + 127), largest);
+        let field = _mm256_min_epi32(field, _mm256_set1_epi32(254));
+        let up = _mm256_castsi256_ps(_mm256_slli_epi32::<23>(field));
+        let mut sums = _mm256_setzero_si256();
+        for (factor, b) in a.values[row].iter().zip(b) {
+            let factor = _mm256_set1_ps(*factor);
+            let scaled = _mm256_mul_ps(_mm256_mul_ps(factor, b.values), up);
+            sums = _mm256_add_epi32(sums, _mm256_cvttps_epi32(scaled));
         }
-        missing
+        let addends = _mm256_cvttps_epi32(_mm256_mul_ps(c.values, up));
+        // And down again.
+        let field = _mm256_add_epi32(largest, _mm256_set1_epi32(1023 - fraction_bits));
+        let results = |sums, addends, field| {
+            let power = _mm256_slli_epi64::<52>(_mm256_cvtepi32_epi64(field));
+            let sum = _mm256_add_pd(_mm256_cvtepi32_pd(sums), _mm256_cvtepi32_pd(addends));
+            _mm256_mul_pd(sum, _mm256_castsi256_pd(power))
+        };
+        let low = results(
+            _mm256_castsi256_si128(sums),
+            _mm256_castsi256_si128(addends),
+            _mm256_castsi256_si128(field),
+        );
+        let high = results(
+            _mm256_extracti128_si256::<1>(sums),
+            _mm256_extracti128_si256::<1>(addends),
+            _mm256_extracti128_si256::<1>(field),
+        );
+        (low, high)
     }
 
     /// Bits of columns, from the order of places.

@@ -112,7 +112,7 @@ impl Video {
             return self.multiply_add(x, y, c);
         }
         let first = self.saturated(self.first(x, y), to);
-        let second = self.second(first as u32, c);
+        let second = self.second(first, c);
         match to {
             0..=3 => merged(second, c, 8, u32::from(to)),
             4 | 5 => merged(second, c, 16, u32::from(to - 4)),
@@ -165,17 +165,24 @@ impl Video {
         limited(value, n_bits, self.signed[0])
     }
 
-    fn second(&self, first: u32, c: u32) -> u32 {
+    /// The second operation, on the whole of the first's result, which may not fit a
+    /// word. Sums and differences are words with a sign, whatever the result's type,
+    /// unless they were limited to it: so an H200 has them.
+    fn second(&self, first: i64, c: u32) -> u32 {
+        let first = match self.operation {
+            Operation::Add | Operation::Subtract if !self.saturates => i64::from(first as i32),
+            _ => first,
+        };
         let is_less = if self.signed[0] {
-            (first as i32) < c as i32
+            first < i64::from(c as i32)
         } else {
-            first < c
+            (first as u64) < u64::from(c)
         };
         match self.second {
-            Second::None => first,
-            Second::Add => first.wrapping_add(c),
-            Second::Minimum if is_less => first,
-            Second::Maximum if !is_less => first,
+            Second::None => first as u32,
+            Second::Add => (first as u32).wrapping_add(c),
+            Second::Minimum if is_less => first as u32,
+            Second::Maximum if !is_less => first as u32,
             Second::Minimum | Second::Maximum => c,
         }
     }

@@ -21,7 +21,8 @@ use crate::checks::observer::Observer;
 use crate::diagnostics::AccessKind;
 use crate::lanes::{FULL_MASK, WARP_SIZE, lanes};
 use crate::numeric::Rounding;
-use crate::numeric::mma::{Accumulator, Unpacked, dot, unpack_word};
+use crate::numeric::half::F16;
+use crate::numeric::mma::{Accumulator, Factor, Model, Unpacked, dot, unpack_word};
 use crate::numeric::tensor::dot_f64;
 use crate::program::{Fragment, WmmaKind, WmmaMove, WmmaMultiply, WmmaShape};
 use crate::stop::Stop;
@@ -304,12 +305,22 @@ pub(super) fn multiply(view: &PathView<'_>, op: &WmmaMultiply) {
                 x.iter().map(|&bits| unpack_word(factor, bits)).collect()
             };
             let (a, b) = (wide(&a), wide(&b));
+            let model = match factor {
+                // ptxas makes two products of half the length of it.
+                Factor::Tf32 => Model { group: 4, ..MODEL },
+                Factor::F16 | Factor::Bf16 => MODEL,
+            };
+            // Where C or D is of 32 bits, so is the sum.
+            let sum_type = match (c_type, d_type) {
+                (Accumulator::F16, Accumulator::F16) => Accumulator::F16,
+                _ => Accumulator::F32,
+            };
             (0..c.len())
                 .map(|at| {
                     let (row, column) = (&a[at / n * k..][..k], &b[at % n * k..][..k]);
-                    // The sum is taken in the type of D.
-                    let start = convert(c[at], c_type, d_type);
-                    dot(MODEL, factor, d_type, row, column, start)
+                    let start = convert(c[at], c_type, sum_type);
+                    let sum = dot(model, factor, sum_type, row, column, start);
+                    convert(sum, sum_type, d_type)
                 })
                 .collect()
         }
@@ -371,12 +382,9 @@ fn multiply_double(view: &PathView<'_>, op: &WmmaMultiply, rounding: Rounding) {
 
 /// An accumulator in the other type.
 fn convert(bits: u32, from: Accumulator, to: Accumulator) -> u32 {
-    use half::f16;
     match (from, to) {
-        (Accumulator::F16, Accumulator::F32) => f16::from_bits(bits as u16).to_f32().to_bits(),
-        (Accumulator::F32, Accumulator::F16) => {
-            u32::from(f16::from_f32(f32::from_bits(bits)).to_bits())
-        }
+        (Accumulator::F16, Accumulator::F32) => F16(bits as u16).to_f32().to_bits(),
+        (Accumulator::F32, Accumulator::F16) => u32::from(F16::from_f32(f32::from_bits(bits)).0),
         _ => bits,
     }
 }
