@@ -8,6 +8,13 @@ use ptx_sim::{Device, Launch, LaunchOptions, Module};
 
 const LAST_OLD_HEADER: &str = ".version 6.3\n.target sm_70\n.address_size 64\n";
 
+/// What a module says of its first unknown instruction.
+fn unsupported(text: &str) -> Option<String> {
+    let module = Module::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let unknown = module.unsupported();
+    unknown.first().map(|u| u.reason.to_owned())
+}
+
 fn error(text: &str) -> String {
     Module::parse(text).err().expect("an error").to_string()
 }
@@ -433,7 +440,7 @@ fn other_matrices_say_what_they_are() {
     let sparse = format!(
         "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {four}, {four}, {{%r0, %r1, %r2, %r3}}, %r16, 0"
     );
-    assert_eq!(reason(&sparse), "sparse matrices are not supported");
+    assert_eq!(reason(&sparse), "sparse matrices are not simulated: use the dense form");
     let mixed = format!(
         "mma.sync.aligned.m16n8k32.row.col.s32.s8.s4.s32 {four}, {{%r8, %r9}}, {{%r0, %r1, %r2, %r3}}"
     );
