@@ -10,6 +10,8 @@
 //!
 //! All have subnormal numbers, and all numbers of all of them are numbers of `f16`.
 
+use std::sync::OnceLock;
+
 use super::half::F16;
 
 /// A format.
@@ -87,6 +89,12 @@ impl Small {
             Self::E4m3 | Self::E5m2 => 0x7F,
             _ => self.largest(),
         }
+    }
+
+    /// All numbers as `f16`s, by their bits.
+    pub fn all_as_f16(self) -> &'static [u16; 256] {
+        static TABLES: [OnceLock<[u16; 256]>; 5] = [const { OnceLock::new() }; 5];
+        TABLES[self as usize].get_or_init(|| std::array::from_fn(|bits| self.to_f16(bits as u8)))
     }
 
     /// As an `f16`, exactly; a NaN as the canonical one.

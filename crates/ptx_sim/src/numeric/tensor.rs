@@ -24,28 +24,42 @@ pub struct Integers {
 impl Integers {
     /// Σ a·b + c over the factors in some words.
     pub fn dot(self, a: &[u32], b: &[u32], c: u32) -> u32 {
-        let mut sum = i64::from(c as i32);
-        for (&a, &b) in a.iter().zip(b) {
-            for place in (0..32).step_by(self.n_bits as usize) {
-                sum += self.factor(a, place, self.a_signed) * self.factor(b, place, self.b_signed);
-            }
-        }
+        let products = match (self.n_bits, self.a_signed, self.b_signed) {
+            (8, false, false) => products::<8, false, false>(a, b),
+            (8, false, true) => products::<8, false, true>(a, b),
+            (8, true, false) => products::<8, true, false>(a, b),
+            (8, true, true) => products::<8, true, true>(a, b),
+            (_, false, false) => products::<4, false, false>(a, b),
+            (_, false, true) => products::<4, false, true>(a, b),
+            (_, true, false) => products::<4, true, false>(a, b),
+            (_, true, true) => products::<4, true, true>(a, b),
+        };
+        let sum = i64::from(products) + i64::from(c as i32);
         if self.saturates {
             sum.clamp(i32::MIN.into(), i32::MAX.into()) as u32
         } else {
             sum as u32
         }
     }
+}
 
-    fn factor(self, word: u32, place: u32, signed: bool) -> i64 {
-        let unused = 32 - self.n_bits;
-        let high = word << (unused - place);
+/// Σ a·b, which fits a word: no instruction has more than 64 products.
+fn products<const BITS: u32, const A: bool, const B: bool>(a: &[u32], b: &[u32]) -> i32 {
+    let factor = |word: u32, place: u32, signed: bool| {
+        let high = word << (32 - BITS - place);
         if signed {
-            i64::from(high as i32 >> unused)
+            high as i32 >> (32 - BITS)
         } else {
-            i64::from(high >> unused)
+            (high >> (32 - BITS)) as i32
+        }
+    };
+    let mut sum = 0;
+    for (&a, &b) in a.iter().zip(b) {
+        for i in 0..32 / BITS {
+            sum += factor(a, BITS * i, A) * factor(b, BITS * i, B);
         }
     }
+    sum
 }
 
 /// How bits of A and B are combined before they are counted.

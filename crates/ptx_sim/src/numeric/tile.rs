@@ -33,7 +33,8 @@ pub(crate) struct Product<'a> {
     /// 16×K, a register for each 8×8 quarter (half, for K = 8): upper left, lower
     /// left, upper right, lower right.
     pub a: &'a [Register],
-    /// K×8, column by column, a register for eight rows.
+    /// K×8, column by column, a register for eight rows. (Of `tf32`, which is twice as
+    /// wide, registers hold half as many columns of A and rows of B.)
     pub b: &'a [Register],
     /// 16×8.
     pub c: &'a [Register],
@@ -59,6 +60,8 @@ pub(crate) fn multiply(product: &Product<'_>, d: &mut [Register]) -> Missing {
                 (Factor::Bf16, Accumulator::F32, 2) => {
                     wide::multiply::<true, false, 16>(product, d)
                 }
+                (Factor::Tf32, Accumulator::F32, 1) => wide::multiply_tf32::<4>(product, d),
+                (Factor::Tf32, Accumulator::F32, 2) => wide::multiply_tf32::<8>(product, d),
                 _ => ALL_MISSING,
             }
         };
@@ -204,15 +207,51 @@ mod wide {
         for row in &mut missing {
             *row |= bits(special);
         }
-        if BF16 {
-            let least = |bounds: Bounds| words(bounds.0).into_iter().min().unwrap_or(0);
-            let most = |bounds: Bounds| words(bounds.1).into_iter().max().unwrap_or(0);
-            if least(a_bounds) + least(b_bounds) < SAFE.0
-                || most(a_bounds) + most(b_bounds) > SAFE.1
-            {
-                return ALL_MISSING;
-            }
+        if BF16 && !are_safe(a_bounds, b_bounds) {
+            return ALL_MISSING;
         }
+        all_rows::<SUM_F16, K>(product, (&a, &b), missing, d)
+    }
+
+    /// [`super::multiply`] of `tf32` for a K.
+    #[target_feature(enable = "avx2,fma")]
+    pub(super) fn multiply_tf32<const K: usize>(
+        product: &Product<'_>,
+        d: &mut [Register],
+    ) -> Missing {
+        let mut missing = [0; ROWS];
+        let mut a_bounds = (_mm256_setzero_si256(), _mm256_setzero_si256());
+        let mut b_bounds = a_bounds;
+        let mut special = _mm256_setzero_si256();
+        let a = rows_tf32::<K>(product.a, &mut missing, &mut a_bounds);
+        let b = columns_tf32::<K>(product.b, &mut special, &mut b_bounds);
+        for row in &mut missing {
+            *row |= bits(special);
+        }
+        if !are_safe(a_bounds, b_bounds) {
+            return ALL_MISSING;
+        }
+        all_rows::<false, K>(product, (&a, &b), missing, d)
+    }
+
+    /// Whether every step is exact for products of factors with these exponents.
+    #[target_feature(enable = "avx2,fma")]
+    #[inline]
+    fn are_safe(a: Bounds, b: Bounds) -> bool {
+        let least = |bounds: Bounds| words(bounds.0).into_iter().min().unwrap_or(0);
+        let most = |bounds: Bounds| words(bounds.1).into_iter().max().unwrap_or(0);
+        least(a) + least(b) >= SAFE.0 && most(a) + most(b) <= SAFE.1
+    }
+
+    /// Computes the rows that are not missing; gives what is.
+    #[target_feature(enable = "avx2,fma")]
+    #[inline]
+    fn all_rows<const SUM_F16: bool, const K: usize>(
+        product: &Product<'_>,
+        (a, b): (&Rows<K>, &[Numbers; K]),
+        mut missing: Missing,
+        d: &mut [Register],
+    ) -> Missing {
         let fraction_bits = product.model.fraction_bits as i32;
         for (row, missing) in missing.iter_mut().enumerate() {
             if *missing == u8::MAX {
@@ -220,13 +259,97 @@ mod wide {
             }
             let (c, special) = addends::<SUM_F16>(product.c, row);
             *missing |= bits(special);
-            let (low, high) = sums(&a, row, &b, c, fraction_bits);
+            let (low, high) = sums(a, row, b, c, fraction_bits);
             store::<SUM_F16>(d, row, low, high);
         }
         if !SUM_F16 {
             missing = missing.map(in_order);
         }
         missing
+    }
+
+    /// Factors of `tf32`, in words; ORs into `special` which are no numbers.
+    #[target_feature(enable = "avx2,fma")]
+    #[inline]
+    fn factors_tf32(bits: __m256i, special: &mut __m256i) -> Numbers {
+        let values = _mm256_and_si256(bits, _mm256_set1_epi32(!0x1FFF));
+        let magnitude = _mm256_and_si256(values, _mm256_set1_epi32(0x7FFF_FFFF));
+        let field = _mm256_srli_epi32::<23>(magnitude);
+        let is_special = _mm256_cmpeq_epi32(field, _mm256_set1_epi32(0xFF));
+        *special = _mm256_or_si256(*special, is_special);
+        let field = _mm256_max_epi32(field, _mm256_set1_epi32(1));
+        let exponents = _mm256_sub_epi32(field, _mm256_set1_epi32(127));
+        let is_zero = _mm256_cmpeq_epi32(magnitude, _mm256_setzero_si256());
+        Numbers {
+            values: _mm256_castsi256_ps(values),
+            exponents: _mm256_blendv_epi8(exponents, _mm256_set1_epi32(NO_EXPONENT), is_zero),
+        }
+    }
+
+    /// [`rows`] of `tf32`: two rows of four factors in eight lanes.
+    #[target_feature(enable = "avx2,fma")]
+    #[inline]
+    fn rows_tf32<const K: usize>(
+        a: &[Register],
+        missing: &mut Missing,
+        bounds: &mut Bounds,
+    ) -> Rows<K> {
+        let mut rows = Rows {
+            values: [[0.0; K]; ROWS],
+            exponents: [[0; K]; ROWS],
+        };
+        for (quarter, register) in a.iter().take(K / 2).enumerate() {
+            let (first_row, column) = (quarter % 2 * 8, quarter / 2 * 4);
+            for pair in 0..4 {
+                let mut special = _mm256_setzero_si256();
+                let eight: &[u32] = &register[8 * pair..8 * pair + 8];
+                // SAFETY: Eight words are 32 bytes.
+                let eight = unsafe { _mm256_loadu_si256(eight.as_ptr().cast()) };
+                let numbers = factors_tf32(eight, &mut special);
+                widen(bounds, numbers.exponents);
+                let exponents = words(numbers.exponents);
+                let values = words(_mm256_castps_si256(numbers.values));
+                for half in 0..2 {
+                    let row = first_row + 2 * pair + half;
+                    if bits(special) >> (4 * half) & 0xF != 0 {
+                        missing[row] = u8::MAX;
+                    }
+                    for place in 0..4 {
+                        let bits = values[4 * half + place] as u32;
+                        rows.values[row][column + place] = f32::from_bits(bits);
+                        rows.exponents[row][column + place] = exponents[4 * half + place];
+                    }
+                }
+            }
+        }
+        rows
+    }
+
+    /// [`columns`] of `tf32`.
+    #[target_feature(enable = "avx2,fma")]
+    #[inline]
+    fn columns_tf32<const K: usize>(
+        registers: &[Register],
+        special: &mut __m256i,
+        bounds: &mut Bounds,
+    ) -> [Numbers; K] {
+        let zero = Numbers {
+            values: _mm256_setzero_ps(),
+            exponents: _mm256_setzero_si256(),
+        };
+        let mut b = [zero; K];
+        for (part, register) in registers.iter().take(K / 4).enumerate() {
+            for row in 0..4 {
+                let eight: [u32; 8] =
+                    std::array::from_fn(|place| register[4 * (place % 4 * 2 + place / 4) + row]);
+                // SAFETY: Eight words are 32 bytes.
+                let eight = unsafe { _mm256_loadu_si256(eight.as_ptr().cast()) };
+                let numbers = factors_tf32(eight, special);
+                widen(bounds, numbers.exponents);
+                b[4 * part + row] = numbers;
+            }
+        }
+        b
     }
 
     /// A row by row. A row with a factor that is no number is missing.

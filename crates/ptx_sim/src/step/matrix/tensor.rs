@@ -25,7 +25,7 @@ use crate::numeric::fp8::Small;
 use crate::numeric::half::{F16, packed2};
 use crate::numeric::mma::{Accumulator, Factor, dot, unpack_word};
 use crate::numeric::tensor::{dot_f64, dot_quad};
-use crate::numeric::tile::{Product, Register};
+use crate::numeric::tile::{self, Product, Register};
 use crate::numeric::{Rounding, float};
 use crate::program::{Slot, Tensor, TensorKind};
 
@@ -37,15 +37,7 @@ type Lines<T> = [[T; MAX_WORDS]; 16];
 
 pub(super) fn multiply(view: &PathView<'_>, op: &Tensor) {
     match op.kind {
-        TensorKind::Tf32 => {
-            let unpacked = |word| unpack_word(Factor::Tf32, word);
-            let (rows, columns, n) = factors::<u32>(view, op);
-            let [rows, columns] = [rows, columns].map(|lines| lines.map(|l| l.map(unpacked)));
-            each_sum::<u32>(view, op, |row, column, c| {
-                let (row, column) = (&rows[row][..n], &columns[column][..n]);
-                dot(MODEL, Factor::Tf32, Accumulator::F32, row, column, c)
-            });
-        }
+        TensorKind::Tf32 => tf32(view, op),
         TensorKind::Integers(integers) => {
             let (rows, columns, n) = factors::<u32>(view, op);
             each_sum(view, op, |row, column, c| {
@@ -118,13 +110,45 @@ fn each_sum<T: Lane>(view: &PathView<'_>, op: &Tensor, sum: impl Fn(usize, usize
     }
 }
 
+/// `tf32`, as much as can be in vectors.
+fn tf32(view: &PathView<'_>, op: &Tensor) {
+    let [a, b, c] = [&op.a, &op.b, &op.c].map(|slots| {
+        let registers = slots.iter().map(|&slot| read(view, slot));
+        registers.collect::<Vec<Register>>()
+    });
+    let product = Product {
+        model: MODEL,
+        factor: Factor::Tf32,
+        accumulator: Accumulator::F32,
+        a: &a,
+        b: &b,
+        c: &c,
+    };
+    let mut sums = [[0; WARP_SIZE]; 4];
+    let missing = tile::multiply(&product, &mut sums);
+    if missing == [0; 16] {
+        for (&d, sums) in op.d.iter().zip(sums) {
+            write(view, d, sums);
+        }
+        return;
+    }
+    let unpacked = |word| unpack_word(Factor::Tf32, word);
+    let (rows, columns, n) = factors::<u32>(view, op);
+    let [rows, columns] = [rows, columns].map(|lines| lines.map(|line| line.map(unpacked)));
+    each_sum::<u32>(view, op, |row, column, c| {
+        let (row, column) = (&rows[row][..n], &columns[column][..n]);
+        dot(MODEL, Factor::Tf32, Accumulator::F32, row, column, c)
+    });
+}
+
 /// 8-bit floats, by two products of `f16`.
 fn small(view: &PathView<'_>, op: &Tensor, (a, b): (Small, Small), accumulator: Accumulator) {
     let mut sum = [[0; WARP_SIZE]; 4];
     let sum = &mut sum[..op.c.len()];
     let widened = |slots: &[Slot], format: Small, half: usize| -> Vec<Register> {
+        let table = format.all_as_f16();
         let pair = |word: u32| {
-            let of = |byte: u32| u32::from(format.to_f16(byte as u8));
+            let of = |byte: u32| u32::from(table[usize::from(byte as u8)]);
             let word = word >> (16 * half);
             of(word) | of(word >> 8) << 16
         };
