@@ -309,6 +309,8 @@ LAST:
     assert_eq!(found[4], (7 + 1007 + 0x10000) | 4 << 32);
     let text = format!("{HEADER}.entry k() {{ .reg .f32 %f<3>; add.f32 %f1, %f2 + 1, %f2; ret; }}");
     assert!(error(&text).contains("cannot be added"));
+    let text = format!("{HEADER}.entry k() {{ .reg .b32 %r<3>; add.u32 %r1 + 1, %r2, %r2; ret; }}");
+    assert!(error(&text).contains("a sum cannot be a destination"));
 }
 
 /// The first 12 bytes of a buffer of 12, by a vector of 16.

@@ -144,7 +144,7 @@ impl Decoder<'_> {
             let element_bytes = n_bytes.next_power_of_two();
             let whole = element_bytes == size;
             let mut address = address;
-            address.offset += i64::from(size * i);
+            address.offset = address.offset.wrapping_add(i64::from(size * i));
             self.emit(Op::Load(Box::new(Access {
                 space,
                 address,

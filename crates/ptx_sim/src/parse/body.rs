@@ -194,6 +194,9 @@ impl<'a> Parser<'a> {
                     self.operand(body)?
                 };
                 let operand = without_single_braces(operand);
+                if operands.is_empty() && !body.sums.is_empty() && has_destination(&opcode) {
+                    return Err(self.error_at(start.at, "a sum cannot be a destination"));
+                }
                 match &operand {
                     Operand::External(_) => unresolved.push((start, operands.len())),
                     Operand::Function(function) => {
@@ -589,6 +592,15 @@ impl<'a> Parser<'a> {
         self.expect(";")?;
         Ok(())
     }
+}
+
+/// Whether an instruction's first operand, if it is a register, is written.
+fn has_destination(opcode: &str) -> bool {
+    let name = opcode.split('.').next().unwrap_or("");
+    !matches!(
+        name,
+        "st" | "red" | "bar" | "barrier" | "brx" | "nanosleep" | "call"
+    )
 }
 
 /// `{ %r1 }` is `%r1`: inline assembly writes vectors of one element.
