@@ -522,3 +522,29 @@ fn a_pair_of_predicates_is_written_at_once() {
         });
     }
 }
+
+#[test]
+fn comparisons_of_halves_flush_subnormals_where_they_say_so() {
+    // A subnormal differs from the zero of its sign, unless it is flushed first.
+    for (ftz, differs) in [("", true), (".ftz", false)] {
+        let body = format!(
+            "mov.b32 {{%h0, %h1}}, %x0;\n\tmov.b32 %y0, 0;\n\tmov.b32 {{%h2, %h3}}, %y0;\n\t\
+             setp.ne{ftz}.f16 %p0, %h0, %h2;\n\tsetp.ne{ftz}.f16x2 %p1|%p2, %x0, %y0;\n\t\
+             set.ne{ftz}.f16x2.f16x2 %y1, %x0, %y0;\n\tset.ne{ftz}.u32.f16 %y2, %h0, %h2;\n\t\
+             selp.u64 %o0, 1, 0, %p0;\n\tselp.u64 %o1, 1, 0, %p1;\n\tselp.u64 %o2, 1, 0, %p2;\n\t\
+             cvt.u64.u32 %o3, %y1;\n\tcvt.u64.u32 %o4, %y2;"
+        );
+        check(Case::body(&body, &[32], 5), |a| {
+            let differ = |bits: u64| {
+                let magnitude = bits & 0x7FFF;
+                let is_subnormal = magnitude < 0x0400;
+                // A NaN is in no order with zero: `ne` does not hold.
+                magnitude != 0 && magnitude <= 0x7C00 && (differs || !is_subnormal)
+            };
+            let (low, high) = (differ(a[0]), differ(a[0] >> 16));
+            let ones = (u64::from(low) * 0x3C00) | (u64::from(high) * 0x3C00_0000);
+            let all = if low { 0xFFFF_FFFF } else { 0 };
+            vec![low.into(), low.into(), high.into(), ones, all]
+        });
+    }
+}

@@ -2,6 +2,7 @@
 
 use crate::ir::{Operand, Type};
 use crate::lanes::{LaneFn, binary_with, compare, ternary, unary};
+use crate::numeric::float::flush;
 use crate::numeric::half::{Bf16, F16};
 use crate::program::{Guard, Op, PredicateOp, Slot, Transfer};
 
@@ -78,16 +79,6 @@ macro_rules! float_compare {
     }};
 }
 
-/// Subnormals as zero of the same sign.
-#[inline(always)]
-fn flush(a: f32) -> f32 {
-    if a.abs() < f32::MIN_POSITIVE {
-        0.0f32.copysign(a)
-    } else {
-        a
-    }
-}
-
 #[inline(always)]
 fn same<T>(a: T) -> T {
     a
@@ -108,9 +99,10 @@ fn comparison(name: &str, ty: Type, ftz: bool) -> Option<LaneFn> {
         Type::S32 => int_compare!(i32, name),
         Type::U64 | Type::B64 => int_compare!(u64, name),
         Type::S64 => int_compare!(i64, name),
-        Type::F32 if ftz => float_compare!(f32, name, flush),
+        Type::F32 if ftz => float_compare!(f32, name, flush::<f32>),
         Type::F32 => float_compare!(f32, name, same),
         Type::F64 => float_compare!(f64, name, same),
+        Type::F16 if ftz => float_compare!(F16, name, |a: F16| flush(a).to_f32()),
         Type::F16 => float_compare!(F16, name, F16::to_f32),
         Type::Bf16 => float_compare!(Bf16, name, Bf16::to_f32),
         _ => return None,
@@ -417,7 +409,7 @@ impl Decoder<'_> {
         let mut c = self.source(c, by)?;
         if by == Type::F32 && ftz {
             let flushed = self.frame.temporary(4);
-            self.lanes(unary(flush), flushed, &[c]);
+            self.lanes(unary(flush::<f32>), flushed, &[c]);
             c = flushed;
         }
         let d = self.destination(d, ty)?;
