@@ -236,3 +236,39 @@ fn what_threads_print() {
     let (_, report) = run_on(&module(functions, body), [1; 3], [2, 1, 1], &[0; 2]).unwrap();
     assert_eq!(report.printed, ["tid 0!%\n", "tid 1!%\n"]);
 }
+
+#[test]
+fn lanes_that_come_to_a_call_in_turns_vote_in_the_function() {
+    // Lanes 0 to 7 come to the call at once, 8 to 23 after a detour, the others not at
+    // all: only behind the call do all meet again.
+    let functions = "
+.func (.param .b32 out) present(.param .b32 members)
+{
+	.reg .b32 %r<3>;
+	ld.param.b32 %r1, [members];
+	vote.sync.ballot.b32 %r2, 1, %r1;
+	st.param.b32 [out], %r2;
+	ret;
+}
+";
+    let body = "
+	mov.u32 %r1, 0;
+	setp.lt.u32 %p1, %me, 8;
+	@%p1 bra CALL;
+	setp.ge.u32 %p2, %me, 24;
+	@%p2 bra AFTER;
+CALL:
+	{
+	.param .b32 p; .param .b32 r;
+	st.param.b32 [p], 0x00ffffff;
+	call (r), present, (p);
+	ld.param.b32 %r1, [r];
+	}
+AFTER:
+	cvt.u64.u32 %rd1, %r1;
+	st.global.u64 [%slot], %rd1;";
+    let (out, _) = run_on(&module(functions, body), [1; 3], [32, 1, 1], &[0; 32]).unwrap();
+    for (tid, got) in out.into_iter().enumerate() {
+        assert_eq!(got, if tid < 24 { 0x00ff_ffff } else { 0 }, "thread {tid}");
+    }
+}

@@ -442,7 +442,10 @@ fn other_matrices_say_what_they_are() {
     let sparse = format!(
         "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {four}, {four}, {{%r0, %r1, %r2, %r3}}, %r16, 0"
     );
-    assert_eq!(reason(&sparse), "sparse matrices are not simulated: use the dense form");
+    assert_eq!(
+        reason(&sparse),
+        "sparse matrices are not simulated: use the dense form"
+    );
     let mixed = format!(
         "mma.sync.aligned.m16n8k32.row.col.s32.s8.s4.s32 {four}, {{%r8, %r9}}, {{%r0, %r1, %r2, %r3}}"
     );

@@ -3,7 +3,7 @@
 
 use super::LaunchContext;
 use crate::ir::{self, Special};
-use crate::lanes::WARP_SIZE;
+use crate::lanes::{WARP_SIZE, lanes};
 use crate::memory::address::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, function_address};
 use crate::memory::local::LOCAL_START;
 use crate::program::Init;
@@ -85,6 +85,27 @@ impl LaunchContext<'_> {
         for &(slot, bytes) in &self.function(frame.function).zeroed {
             // SAFETY: The decoder gives registers and their sizes in bytes.
             unsafe { regs.0.add(slot as usize).write_bytes(0, bytes as usize) };
+        }
+    }
+
+    /// Prepares a frame for lanes that come to a call that others are in already.
+    pub fn enter_frame(&self, warp: &Warp, id: FrameId, mask: u32) {
+        let frame = &warp.frames[id];
+        let regs = frame.registers.frame();
+        for &(slot, bytes) in &self.function(frame.function).zeroed {
+            let lane_bytes = bytes as usize / WARP_SIZE;
+            if lane_bytes == 0 {
+                // SAFETY: The decoder gives registers; those of 4 bytes are predicates.
+                unsafe { regs.set_predicate(slot, mask, 0) };
+                continue;
+            }
+            for lane in lanes(mask) {
+                // SAFETY: The decoder gives registers and their sizes in bytes.
+                unsafe {
+                    let lane = regs.0.add(slot as usize + lane * lane_bytes);
+                    lane.write_bytes(0, lane_bytes);
+                }
+            }
         }
     }
 

@@ -11,7 +11,7 @@ use crate::memory::local::LOCAL_LIMIT;
 use crate::program::{Argument, BlockId, Call, CallTarget, Slot, Terminator};
 use crate::registers::OutOfMemory;
 use crate::stop::Stop;
-use crate::warp::{FrameId, Path, Warp};
+use crate::warp::{Frame, FrameId, Path, Warp};
 
 /// Local memory that a call takes, if its function needs none: so recursion without end
 /// has one.
@@ -82,10 +82,18 @@ pub(super) fn enter<O: Observer>(
             callee.param_offsets.len()
         )));
     }
-    let frame = launch.push_frame(step.warp, index, local_base, step.env.ctaid);
-    let frame = frame.map_err(|OutOfMemory| Stop::OutOfMemory)?;
-    step.warp.frames[frame].lanes = path.mask;
-    step.warp.frames[frame].caller = Some((path.frame, path.block));
+    let caller = Some((path.frame, path.block));
+    let frame = match under_way(step.warp, index, caller, path.mask) {
+        Some(frame) => {
+            launch.enter_frame(step.warp, frame, path.mask);
+            frame
+        }
+        None => launch
+            .push_frame(step.warp, index, local_base, step.env.ctaid)
+            .map_err(|OutOfMemory| Stop::OutOfMemory)?,
+    };
+    step.warp.frames[frame].lanes |= path.mask;
+    step.warp.frames[frame].caller = caller;
     if O::ON {
         let lanes = step.lanes(path.mask);
         let end = local_base + callee.local_bytes;
@@ -103,6 +111,21 @@ pub(super) fn enter<O: Observer>(
     path.frame = frame;
     path.block = 0;
     Ok(Next::Frame)
+}
+
+/// The frame of the same call by other lanes, who came before these: with these in it
+/// too, they meet at warp-wide instructions.
+fn under_way(
+    warp: &Warp,
+    function: usize,
+    caller: Option<(FrameId, BlockId)>,
+    mask: u32,
+) -> Option<FrameId> {
+    if mask == warp.live {
+        return None;
+    }
+    let is_same = |f: &Frame| f.lanes != 0 && f.function == function && f.caller == caller;
+    warp.frames.iter().position(is_same)
 }
 
 /// Goes on behind a call of what is no function of the module.
