@@ -13,25 +13,13 @@
 
 use std::fmt::Write as _;
 
-/// Threads of a program's one block.
-pub const THREADS: u32 = 64;
-/// 64-bit words that each thread reads.
-pub const INPUT_WORDS: usize = 16;
+use crate::template::*;
+
 /// 64-bit words that each thread writes: all its registers.
 pub const OUTPUT_WORDS: usize = N_WORDS + N_LONGS + N_SINGLES + N_DOUBLES + N_HALVES + 1;
 
-const N_WORDS: usize = 10;
-const N_LONGS: usize = 5;
-const N_SINGLES: usize = 6;
-const N_DOUBLES: usize = 5;
-const N_HALVES: usize = 5;
-const N_PREDICATES: usize = 4;
-
-/// Instructions as templates. `{a|b}` is one of these; `{R}` a destination of 32 bits and
-/// `{r}` a source, `{d}` of 64 bits, `{f}` an f32, `{g}` an f64, `{h}` of 16 bits, `{p}` a
-/// predicate, `{i}` a register or a number, `{n}` a small number; what follows a
-/// semicolon is a second instruction. `%t` and `%u` are free registers.
-const LANEWISE: &[&str] = &[
+/// Instructions of each thread for itself.
+pub const LANEWISE: &[&str] = &[
     // Integers of 32 bits.
     "{add|sub}.{u32|s32} {R}, {r}, {i}",
     "add.sat.s32 {R}, {r}, {r}",
@@ -241,7 +229,7 @@ const LANEWISE: &[&str] = &[
 ];
 
 /// What all threads do together.
-const TOGETHER: &[&str] = &[
+pub const TOGETHER: &[&str] = &[
     "shfl.sync.{up|down|bfly|idx}.b32 {R}|{P}, {r}, {n}, {0|31|0x181f|0x1c07|0x1807}, -1",
     "shfl.sync.{up|down|bfly|idx}.b32 {R}, {r}, {r}, {0|31}, -1",
     "vote.sync.{all|any|uni}.pred {P}, {|!}{p}, -1",
@@ -258,26 +246,6 @@ const TOGETHER: &[&str] = &[
     "bar.red.popc.u32 {R}, 0, {|!}{p}",
     "bar.red.{and|or}.pred {P}, 0, {|!}{p}",
 ];
-
-/// A stream of random numbers (SplitMix64).
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        ((self.next() >> 33) % n as u64) as usize
-    }
-
-    fn one_in(&mut self, n: usize) -> bool {
-        self.below(n) == 0
-    }
-}
 
 /// The beginning of a module: its header, and what its programs read.
 pub fn header() -> String {
@@ -459,11 +427,11 @@ impl Writer {
                 self.depth -= 1;
             } else if together && self.random.one_in(9) {
                 let template = TOGETHER[self.random.below(TOGETHER.len())];
-                let text = self.fill(template);
+                let text = fill(&mut self.random, template);
                 text.split("; ").for_each(|part| self.line(part));
             } else {
                 let template = LANEWISE[self.random.below(LANEWISE.len())];
-                let text = self.fill(template);
+                let text = fill(&mut self.random, template);
                 let (first, last) = text.rsplit_once("; ").unwrap_or(("", &text));
                 first
                     .split("; ")
@@ -538,150 +506,4 @@ impl Writer {
         }
         let _ = writeln!(self.text, "{end}:");
     }
-
-    /// Fills a template.
-    fn fill(&mut self, template: &str) -> String {
-        let mut out = String::new();
-        let mut rest = template;
-        while let Some(start) = rest.find('{') {
-            out.push_str(&rest[..start]);
-            rest = &rest[start..];
-            // `{{r}, {r}}` is a vector: its outer braces stand for themselves.
-            let inner = rest[1..].find(['{', '}']).map_or(rest.len(), |i| i + 1);
-            if rest.as_bytes().get(inner) != Some(&b'}') || rest[1..inner].contains(',') {
-                out.push('{');
-                rest = &rest[1..];
-                continue;
-            }
-            let hole = self.hole(&rest[1..inner]);
-            out.push_str(&hole);
-            rest = &rest[inner + 1..];
-        }
-        out + rest
-    }
-
-    fn hole(&mut self, hole: &str) -> String {
-        let random = &mut self.random;
-        if hole.contains('|') {
-            let choices: Vec<&str> = hole.split('|').collect();
-            return choices[random.below(choices.len())].to_owned();
-        }
-        let register = |random: &mut Random, name: &str, n| format!("%{name}{}", random.below(n));
-        match hole {
-            "R" | "r" => register(random, "r", N_WORDS),
-            "D" | "d" => register(random, "d", N_LONGS),
-            "F" | "f" => register(random, "f", N_SINGLES),
-            "G" | "g" => register(random, "g", N_DOUBLES),
-            "H" | "h" => register(random, "h", N_HALVES),
-            "P" | "p" => register(random, "p", N_PREDICATES),
-            "i" if random.one_in(4) => {
-                let shift = random.below(32);
-                ((random.next() as u32 >> shift) as i32).to_string()
-            }
-            "i" => register(random, "r", N_WORDS),
-            "n" => random
-                .below(if random.0 & 7 == 0 { 70 } else { 32 })
-                .to_string(),
-            "b" => random.below(256).to_string(),
-            "swap" => (4 * random.below(THREADS as usize)).to_string(),
-            "sum" => (4 * random.below(8)).to_string(),
-            "1" => random.below(64).to_string(),
-            "2" => (2 * random.below(32)).to_string(),
-            "4" => (4 * random.below(16)).to_string(),
-            "8" => (8 * random.below(8)).to_string(),
-            "16" => (16 * random.below(4)).to_string(),
-            "f32" => (SINGLES + 8 * random.below(6)).to_string(),
-            "f64" => (DOUBLES + 8 * random.below(5)).to_string(),
-            "f16" => (HALVES + 2 * random.below(8)).to_string(),
-            "f16x2" => (HALVES + 4 * random.below(4)).to_string(),
-            other => unreachable!("no such hole: {other}"),
-        }
-    }
-}
-
-/// Where a thread's input has single-precision numbers (each in 8 bytes), doubles and
-/// halves; integers come before.
-const SINGLES: usize = 24;
-const DOUBLES: usize = 72;
-const HALVES: usize = 112;
-
-/// Input number `set`, of all threads.
-pub fn input(set: u64) -> Vec<u64> {
-    let mut random = Random(0x1117 + set);
-    let mut words = Vec::new();
-    for _ in 0..THREADS {
-        for word in 0..INPUT_WORDS {
-            let bits = random.next();
-            words.push(match 8 * word {
-                at if at < SINGLES => bits >> (random.next() % 60),
-                at if at < DOUBLES => u64::from(single(&mut random)) | bits << 32,
-                at if at < HALVES => double(&mut random),
-                _ => (0..4).fold(0, |w, i| w | u64::from(half(&mut random)) << (16 * i)),
-            });
-        }
-    }
-    words
-}
-
-/// A number of ordinary size mostly; now and then one of the edges.
-fn single(random: &mut Random) -> u32 {
-    const EDGES: [u32; 8] = [
-        0,
-        0x8000_0000,
-        0x3F80_0000,
-        1,
-        0x007F_FFFF,
-        0x7F80_0000,
-        0x7FC0_0000,
-        0x7F7F_FFFF,
-    ];
-    let bits = random.next();
-    match bits % 16 {
-        0 => EDGES[(bits >> 8) as usize % EDGES.len()],
-        1 => bits as u32 >> 8,
-        _ => (bits as u32 & 0x807F_FFFF) | (112 + (bits >> 40) as u32 % 32) << 23,
-    }
-}
-
-fn double(random: &mut Random) -> u64 {
-    const EDGES: [u64; 7] = [
-        0,
-        1 << 63,
-        0x3FF0 << 48,
-        1,
-        (1 << 52) - 1,
-        0x7FF0 << 48,
-        0x7FF8 << 48,
-    ];
-    let bits = random.next();
-    match bits % 16 {
-        0 => EDGES[(bits >> 8) as usize % EDGES.len()],
-        1 => bits,
-        _ => (bits & 0x800F_FFFF_FFFF_FFFF) | (1000 + random.next() % 46) << 52,
-    }
-}
-
-fn half(random: &mut Random) -> u16 {
-    const EDGES: [u16; 7] = [0, 0x8000, 0x3C00, 1, 0x03FF, 0x7C00, 0x7E00];
-    let bits = random.next();
-    match bits % 16 {
-        0 => EDGES[(bits >> 8) as usize % EDGES.len()],
-        1 => bits as u16,
-        _ => (bits as u16 & 0x83FF) | (9 + (bits >> 40) as u16 % 13) << 10,
-    }
-}
-
-/// The registers in the order in which they are written out.
-pub fn register_names() -> Vec<String> {
-    let each = [
-        ("r", N_WORDS),
-        ("d", N_LONGS),
-        ("f", N_SINGLES),
-        ("g", N_DOUBLES),
-        ("h", N_HALVES),
-    ];
-    let names = each
-        .iter()
-        .flat_map(|(name, n)| (0..*n).map(move |i| format!("{name}{i}")));
-    names.chain(["p".to_owned()]).collect()
 }
