@@ -49,10 +49,10 @@ pub(crate) fn access(
     // do not race with each other.
     if let Some(known) = warp.known_by(access.mask) {
         let this = by(known);
-        if let Some(pattern) = whole_lines(access)
-            && !site.has(Site::SYNCHRONISES)
+        if !site.has(Site::SYNCHRONISES)
+            && let Some(whole_lines) = WholeLines::of(access)
         {
-            return whole(lines, sites, &this, access, pattern);
+            return whole(lines, sites, &this, access, &whole_lines);
         }
         if let Some(found) = compare(lines, sites, &this, access) {
             return Some(found);
@@ -122,21 +122,15 @@ fn whole(
     sites: &Sites,
     this: &This<'_>,
     access: &WarpAccess<'_>,
-    pattern: Pattern,
+    whole_lines: &WholeLines,
 ) -> Option<Finding> {
-    let first = access.addresses[0] / LINE_BYTES;
-    let n_lines = u64::from(access.bytes / 4);
     let writes = this.site.has(Site::WRITES);
-    for i in 0..n_lines {
-        let pattern = Pattern {
-            first_lane: pattern.first_lane + (i * 32 / n_lines) as u8,
-            ..pattern
-        };
+    for &(number, pattern) in whole_lines.list() {
         let whole = Whole {
             site: this.number,
             pattern,
         };
-        let Some(line) = lines.line(first + i) else {
+        let Some(line) = lines.line(number) else {
             continue;
         };
         let mut is_clear =
@@ -349,27 +343,56 @@ pub(crate) fn flags(class: AccessClass) -> u8 {
     }
 }
 
-/// If all lanes access whole lines together, each lane's words behind the lane's
-/// before: how.
-fn whole_lines(access: &WarpAccess<'_>) -> Option<Pattern> {
-    let shift = match access.bytes {
-        4 => 0,
-        8 => 1,
-        16 => 2,
-        _ => return None,
-    };
-    let first = access.addresses[0];
-    if access.mask != FULL_MASK
-        || !first.is_multiple_of(LINE_BYTES)
-        || access.lane_bytes.is_some()
-        || !is_contiguous(access)
-    {
-        return None;
+/// The lines that all lanes access together, whole and each once: which, and how.
+struct WholeLines {
+    lines: [(u64, Pattern); 4],
+    n: usize,
+}
+
+impl WholeLines {
+    /// Those of an access, if it is such a one.
+    fn of(access: &WarpAccess<'_>) -> Option<Self> {
+        let shift: u8 = match access.bytes {
+            4 => 0,
+            8 => 1,
+            16 => 2,
+            _ => return None,
+        };
+        if access.mask != FULL_MASK || access.lane_bytes.is_some() {
+            return None;
+        }
+        let mut all = Self {
+            lines: [(0, Pattern::default()); 4],
+            n: 1 << shift,
+        };
+        let lanes_of_line = 32 >> shift;
+        let bytes = u64::from(access.bytes);
+        for i in 0..all.n {
+            let first_lane = i * lanes_of_line;
+            let first = access.addresses[first_lane];
+            let base = first & !(LINE_BYTES - 1);
+            let flips = (first - base) / bytes;
+            let is_in_place =
+                |(lane, &address): (u64, &u64)| address == base + (lane ^ flips) * bytes;
+            let lanes = &access.addresses[first_lane..first_lane + lanes_of_line];
+            let line = base / LINE_BYTES;
+            let is_new = all.lines[..i].iter().all(|&(other, _)| other != line);
+            if !is_new || !(0..).zip(lanes).all(is_in_place) {
+                return None;
+            }
+            let pattern = Pattern {
+                first_lane: first_lane as u8,
+                shift,
+                flips: flips as u8,
+            };
+            all.lines[i] = (line, pattern);
+        }
+        Some(all)
     }
-    Some(Pattern {
-        first_lane: 0,
-        shift,
-    })
+
+    fn list(&self) -> &[(u64, Pattern)] {
+        &self.lines[..self.n]
+    }
 }
 
 /// Whether all 32 lanes are active and each begins where the one before it ends.

@@ -1,8 +1,8 @@
 //! What is remembered of memory: who last wrote and read each word.
 //!
 //! Memory is remembered by lines of 128 bytes. Where whole warps access whole
-//! lines, neighbouring lanes neighbouring words, a line keeps one record for each
-//! access; a line that is accessed otherwise is split into words, with records of
+//! lines, neighbouring lanes neighbouring words or as swizzled tiles have them, a line
+//! keeps one record for each access; a line that is accessed otherwise is split into words, with records of
 //! their own, until a whole warp writes all of it again. Records refer to
 //! [`Site`]s, which say what they have in common.
 //!
@@ -222,13 +222,17 @@ pub(crate) struct Whole {
     pub pattern: Pattern,
 }
 
-/// Neighbouring words by neighbouring lanes.
+/// Neighbouring words by neighbouring lanes, or by those that differ from them in some
+/// bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Pattern {
-    /// The first word's lane.
+    /// The first of the lanes.
     pub first_lane: u8,
     /// Binary logarithm of the words of a lane.
     pub shift: u8,
+    /// The bits in which the lanes' numbers, from the first on, differ from those of
+    /// their places in the line.
+    pub flips: u8,
 }
 
 impl Whole {
@@ -237,7 +241,12 @@ impl Whole {
         if self.site == 0 {
             return Mark::NONE;
         }
-        let lane = u32::from(self.pattern.first_lane) + (word as u32 >> self.pattern.shift);
+        let Pattern {
+            first_lane,
+            shift,
+            flips,
+        } = self.pattern;
+        let lane = u32::from(first_lane) + (word as u32 >> shift ^ u32::from(flips));
         Mark::new(self.site, 0xF, 1 << (lane & 31))
     }
 }
@@ -398,12 +407,13 @@ mod tests {
                 pattern: Pattern {
                     first_lane: 8,
                     shift: 2,
+                    flips: 3,
                 },
             },
             ..Line::default()
         };
         let before = line.word(5);
-        assert_eq!(before.writes[0], Mark::new(7, 0xF, 1 << 9));
+        assert_eq!(before.writes[0], Mark::new(7, 0xF, 1 << 10));
         let after = line.split()[5];
         assert_eq!(after.writes, before.writes);
         assert_eq!(line.write.site, 0);
