@@ -411,41 +411,43 @@ pub(crate) fn is_contiguous(access: &WarpAccess<'_>) -> bool {
 /// The words of a warp's access.
 struct Parts<'a> {
     access: &'a WarpAccess<'a>,
-    /// Lanes to go through.
-    mask: u32,
-    /// Whether one stands for all.
-    is_broadcast: bool,
+    /// For each address: a lane, and all lanes that access the same.
+    list: [(u8, u32); 32],
+    n: usize,
 }
 
 impl<'a> Parts<'a> {
     fn of(access: &'a WarpAccess<'a>) -> Self {
-        let first = access.mask.trailing_zeros() & 31;
-        let address = access.addresses[first as usize];
-        let is_broadcast = access.lane_bytes.is_none()
-            && match access.stride {
-                Some(stride) => stride == 0,
-                None => lanes(access.mask).all(|lane| access.addresses[lane] == address),
-            };
-        let mask = if is_broadcast {
-            1 << first
-        } else {
-            access.mask
-        };
-        Self {
+        let mut parts = Self {
             access,
-            mask,
-            is_broadcast,
+            list: [(0, 0); 32],
+            n: 0,
+        };
+        let mut left = access.mask;
+        // Where the first two lanes are alone, the others mostly are.
+        let may_share = access.lane_bytes.is_none();
+        while left != 0 {
+            let lane = left.trailing_zeros();
+            let mut same = 1 << lane;
+            if may_share && (parts.n < 2 || parts.n * 2 <= lane as usize) {
+                let address = access.addresses[lane as usize];
+                for (other, &at) in access.addresses.iter().enumerate() {
+                    same |= u32::from(at == address) << other;
+                }
+                same &= left;
+            }
+            parts.list[parts.n] = (lane as u8, same);
+            parts.n += 1;
+            left &= !same;
         }
+        parts
     }
 
     /// A lane, all lanes that access the same, the word's number, its bytes.
+    #[inline]
     fn iter(&self) -> impl Iterator<Item = (usize, u32, u64, u32)> + '_ {
-        lanes(self.mask).flat_map(move |lane| {
-            let all = if self.is_broadcast {
-                self.access.mask
-            } else {
-                1 << lane
-            };
+        self.list[..self.n].iter().flat_map(move |&(lane, all)| {
+            let lane = usize::from(lane);
             let start = self.access.addresses[lane];
             let n_bytes = match self.access.lane_bytes {
                 Some(n) => n[lane].min(self.access.bytes),
