@@ -206,6 +206,7 @@ fn launch_error(place: Place, error: &LaunchError) -> EngineError {
         LaunchError::Fault(_) => EngineError::Fault { place, report },
         LaunchError::OutOfFuel(_) => EngineError::NeverEnds { place, report },
         LaunchError::Unsupported { .. } => EngineError::Unsupported { place, report },
+        LaunchError::HostOutOfMemory { .. } => EngineError::Memory(format!("{place}: {report}")),
         LaunchError::Internal { .. } => EngineError::Internal {
             engine: "simulator",
             what: format!("{place}: {report}"),

@@ -228,6 +228,10 @@ impl Format {
                 fraction_bits: 7,
                 exponent_bits: 8,
             },
+            Factor::Tf32 => Self {
+                fraction_bits: 10,
+                exponent_bits: 8,
+            },
         }
     }
 

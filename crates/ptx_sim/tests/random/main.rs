@@ -123,6 +123,7 @@ fn compare_modes(programs: std::ops::Range<u64>) -> String {
         ];
         for (count, check, threads) in modes {
             let options = LaunchOptions {
+                schedule: None,
                 count,
                 check,
                 threads: Some(threads),
