@@ -168,7 +168,7 @@ pub unsafe fn lock_without_end(input: *const f32, output: *mut f32) {
         atomic::store(lock, 0, Shared, Block, Relaxed);
     }
     thread::sync_threads();
-    if thread % 32 == 0 {
+    if thread.is_multiple_of(32) {
         while atomic::cas(lock, 0, 1, Shared, Block, Relaxed) != 0 {} // <- here
     }
     warp::sync_warp(warp::FULL_MASK);
