@@ -86,7 +86,10 @@ fn an_inlined_function_is_named_and_where_it_is_called() {
     // SAFETY: one block, an element of each buffer for each thread.
     let launch = unsafe { Prepared::of::<reports::atomic_in_a_function>(config, args) };
     let launched = engine.launch(&launch.expect("it fits"), Observe::Nothing);
-    let report = launched.err().expect("it adds behind the end").to_string();
+    let Err(error) = launched else {
+        panic!("it adds behind the end");
+    };
+    let report = error.to_string();
     for words in [
         format!(", at {FILE}:{counts}:"),
         format!("\n    inlined at {FILE}:{engine_line}:"),
