@@ -459,7 +459,7 @@ const MOVING_FORMS: &[Form] = &[
         names: &["set"],
         needs: Some(COMPARISON),
         modifiers: &[FTZ, LOGIC],
-        types: &[U16, U32, S32, F16, F16x2, Bf16, Bf16x2, F32],
+        types: &[U16, S16, U32, S32, F16, F16x2, Bf16, Bf16x2, F32],
         operands: &[To, FromSecond, FromSecond, Predicate],
         n_optional: 1,
         ..NONE
