@@ -21,6 +21,17 @@ pub fn command(arguments: &str) -> String {
     format!("{} {arguments}", command_words())
 }
 
+/// Words as one types them, in quotes where the shell would make something else of
+/// them.
+pub fn shell_words(words: &[String]) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,+@%".contains(c);
+    let quoted = |word: &String| match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.clone(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    };
+    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
 /// What another program must be told to start this one: `target/debug/lockstep`.
 pub fn program_words() -> String {
     let typed = std::env::args_os().next().unwrap_or_default();

@@ -3,7 +3,7 @@
 //! Reading order: [`registry`] (what there is to run), [`lessons`] (the
 //! lessons themselves), [`bench`] (what a lesson runs on), [`engine`] (GPU and
 //! simulator), [`verify`] and [`measure`] (verdicts and figures), [`run`] (one
-//! walk over the registry), [`scoreboard`] and [`compare`] (what times mean),
+//! walk over the registry; [`schedules`]: again in other orders), [`scoreboard`] and [`compare`] (what times mean),
 //! [`report`] and [`cli`] (what people see). Beside them, [`neighbors`]: atoms of
 //! the user's own and their neighbour lists; [`profile`]: a kernel's memory work,
 //! line by line; [`accesses`]: single memory accesses, on which the counting rules
@@ -38,6 +38,7 @@ pub mod ptx;
 pub mod registry;
 pub mod report;
 pub mod run;
+pub mod schedules;
 pub mod scoreboard;
 pub mod sim_bench;
 pub mod verify;

@@ -3,6 +3,7 @@
 use crate::bench::{Bench, Clocking, Figures};
 use crate::engine::{Engine, EngineKind};
 use crate::registry::{Effort, Registered, Shape};
+use ptx_sim::Schedule;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
@@ -48,6 +49,10 @@ pub struct CaseResult {
     pub figures: Figures,
     /// How long it took here, all in all.
     pub elapsed: Duration,
+    /// The order that it ran in, if not the usual one.
+    pub schedule: Option<Schedule>,
+    /// Schedules that it passed under, beside the usual order, if some were tried.
+    pub n_schedules_passed: Option<u64>,
 }
 
 /// One kernel on one shape, to be run.
@@ -90,7 +95,8 @@ pub fn run(
         .collect()
 }
 
-fn run_case(engine: &dyn Engine, case: &Case, clocking: Option<Clocking>) -> CaseResult {
+/// Runs one case.
+pub(crate) fn run_case(engine: &dyn Engine, case: &Case, clocking: Option<Clocking>) -> CaseResult {
     let Registered { lesson, kernel } = case.registered;
     let started = Instant::now();
     let mut can_be_profiled = false;
@@ -128,6 +134,8 @@ fn run_case(engine: &dyn Engine, case: &Case, clocking: Option<Clocking>) -> Cas
         can_be_profiled,
         figures,
         elapsed: started.elapsed(),
+        schedule: None,
+        n_schedules_passed: None,
     }
 }
 

@@ -5,7 +5,7 @@ use super::progress::say;
 use super::{Exit, Stop, ncu};
 use crate::accesses::file::{self, Numbered};
 use crate::accesses::{Case, Counted, instructions, measure, patterns, rules};
-use crate::engine::{self, EngineChoice, EngineError, EngineKind, PtxModule};
+use crate::engine::{self, EngineChoice, EngineError, EngineKind, PtxModule, SimOptions};
 use crate::input;
 use crate::report::table::{BAD, GOOD, labelled};
 use crate::report::width::{Width, indented, shell};
@@ -257,11 +257,12 @@ fn measured(args: &Args, seed: u64) -> Result<Option<Measured>, Stop> {
     };
     // Which instructions there are depends on the GPU, so it is asked first.
     let (sm, kind) = {
-        let (asked, why) = engine::choose(choice, Vec::new(), None, false).map_err(|error| {
-            Stop::nothing_ran(format!(
-                "fresh cases are measured on a GPU: {error}. Nothing was measured"
-            ))
-        })?;
+        let (asked, why) =
+            engine::choose(choice, Vec::new(), SimOptions::default()).map_err(|error| {
+                Stop::nothing_ran(format!(
+                    "fresh cases are measured on a GPU: {error}. Nothing was measured"
+                ))
+            })?;
         if !args.launch_only {
             say(&format!("engine: {why}"));
         }
@@ -283,7 +284,7 @@ fn measured(args: &Args, seed: u64) -> Result<Option<Measured>, Stop> {
         EngineKind::Gpu => EngineChoice::Gpu,
         EngineKind::Sim => EngineChoice::Sim,
     };
-    let (engine, _) = engine::choose(choice, vec![module], None, false).map_err(stop)?;
+    let (engine, _) = engine::choose(choice, vec![module], SimOptions::default()).map_err(stop)?;
     let counted = measure::launch_all(&*engine, &cases).map_err(stop)?;
     if args.launch_only {
         return Ok(None);

@@ -20,6 +20,7 @@ mod ptx;
 mod readme;
 mod run_all;
 mod sanitize;
+mod schedules;
 mod sim_bench;
 mod tools;
 

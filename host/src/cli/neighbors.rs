@@ -3,7 +3,7 @@
 use super::ending::Outputs;
 use super::progress::say;
 use super::{Exit, Stop};
-use crate::engine::{self, EngineChoice, EngineKind};
+use crate::engine::{self, EngineChoice, EngineKind, SimOptions};
 use crate::footprint;
 use crate::neighbors::device::NeighborError;
 use crate::neighbors::{self, CUTOFF, device, file, svg};
@@ -65,8 +65,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
             HumanBytes(svg::about_bytes(atoms.len()))
         )));
     }
-    let (engine, why) =
-        engine::choose(args.engine, super::modules()?, None, false).map_err(Stop::nothing_ran)?;
+    let (engine, why) = engine::choose(args.engine, super::modules()?, SimOptions::default())
+        .map_err(Stop::nothing_ran)?;
     say(&format!("engine: {why}"));
 
     let lists = device::lists(&*engine, &atoms, args.cutoff).map_err(stopped)?;

@@ -12,7 +12,7 @@ use crate::profile::{self, Profile, Trouble, hardware, html, text, verdict};
 use crate::ptx;
 use crate::registry::{self, Registered, Shape};
 use crate::report::metrics;
-use crate::report::width::{Width, columns_of, shell};
+use crate::report::width::{self, Width};
 use crate::run::CaseResult;
 use crate::{footprint, hints, kernels};
 use clap::ValueEnum;
@@ -130,7 +130,11 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     }
     let figures = hardware::figures(&profile, launches.as_deref());
     let shown: Vec<_> = figures.iter().map(|figure| figure.metric).collect();
-    let command = ncu::command_line(Some(&profile.kernel), &shown, &shell_words(&arguments));
+    let command = ncu::command_line(
+        Some(&profile.kernel),
+        &shown,
+        &hints::shell_words(&arguments),
+    );
     let file = File {
         profile: &profile,
         verdicts: verdict::verdicts(&profile),
@@ -157,16 +161,12 @@ fn exit_of(profile: &Profile) -> Exit {
 /// What to type to look at a case that failed, if a profile shows more of it; with
 /// the file whose PTX was run, if it was not our own.
 pub(super) fn hint(result: &CaseResult, ptx: Option<&Path>, width: Width) -> Option<String> {
-    if !result.can_be_profiled {
+    // A profile is of the usual order.
+    if !result.can_be_profiled || result.schedule.is_some() {
         return None;
     }
     let command = command(result.kernel, &result.shape, ptx);
-    let hint = format!("  to look at it: {command}");
-    if columns_of(&hint) <= width.prose() {
-        return Some(hint);
-    }
-    let command = shell(&command, width.columns());
-    Some(format!("  to look at it:\n{command}"))
+    Some(width::hint("to look at it", &command, width))
 }
 
 /// What to type to see the profile of a kernel.
@@ -181,18 +181,7 @@ fn command(kernel: &str, shape: &Shape, ptx: Option<&Path>) -> String {
     if let Some(path) = ptx {
         words.extend(["--ptx".to_owned(), path.display().to_string()]);
     }
-    hints::command(&shell_words(&words))
-}
-
-/// Words as one types them, in quotes where the shell would make something else of
-/// them.
-fn shell_words(words: &[String]) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,+@%".contains(c);
-    let quoted = |word: &String| match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.clone(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    };
-    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
+    hints::command(&hints::shell_words(&words))
 }
 
 /// What `--json` writes.

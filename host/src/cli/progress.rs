@@ -3,6 +3,7 @@
 use crate::report::table::{BAD, FAINT, style_of};
 use crate::run::{Case, CaseResult};
 use indicatif::{ProgressBar, ProgressStyle};
+use ptx_sim::Schedule;
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
@@ -44,8 +45,16 @@ impl Progress {
 
     /// The case begins.
     pub fn starting(&self, case: &Case) {
+        self.starting_under(case, None);
+    }
+
+    /// The case begins, in the usual order or under a schedule.
+    pub fn starting_under(&self, case: &Case, schedule: Option<Schedule>) {
         if let Some(bar) = &self.bar {
-            bar.set_message(format!("{} {}", case.registered.kernel.id, case.shape));
+            let order = schedule.map(|schedule| format!(", schedule {schedule}"));
+            let order = order.unwrap_or_default();
+            let kernel = case.registered.kernel.id;
+            bar.set_message(format!("{kernel} {}{order}", case.shape));
         }
     }
 

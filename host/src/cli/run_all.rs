@@ -3,15 +3,17 @@
 use super::ending::Outputs;
 use super::progress::{Progress, say};
 use super::tools::Tool;
-use super::{Exit, Stop, peers, profile};
+use super::{Exit, Stop, peers, profile, schedules};
 use crate::bench::Clocking;
-use crate::engine::{self, Engine, EngineChoice, EngineKind, PtxModule};
+use crate::engine::{self, Chosen, Engine, EngineChoice, EngineKind, PtxModule, SimOptions};
 use crate::registry::{self, Effort, Registered};
 use crate::report::json::Report;
 use crate::report::table::{self, BAD, GOOD, UNSURE};
-use crate::report::width::Width;
+use crate::report::width::{Width, hint, indented};
 use crate::run::{self, Case, CaseResult, Status, Tally};
-use crate::{footprint, input};
+use crate::schedules::Orders;
+use crate::{footprint, hints, input};
+use ptx_sim::Schedule;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -42,10 +44,11 @@ pub struct Args {
     #[arg(long, value_name = "DIR")]
     peers: Option<PathBuf>,
 
-    /// Simulator: warp instructions that a block may execute, all its warps
-    /// together. A kernel with a block that needs more has failed: it is taken to
-    /// never end. By default 268,435,456 for a block, and 8,388,608 more for each
-    /// of its warps.
+    /// Simulator: warp instructions that a launch may execute, all its blocks
+    /// together. A kernel that needs more has failed: it is taken to never end. By
+    /// default a launch as a whole has no limit, but each of its blocks has, of
+    /// 134,217,728 and 4,194,304 more for each of its warps, and blocks that only
+    /// wait for each other have a smaller one.
     #[arg(long, value_name = "N", value_parser = fuel)]
     fuel: Option<u64>,
 
@@ -54,6 +57,9 @@ pub struct Args {
     /// quick shapes unless --full is given: it is many times slower.
     #[arg(long)]
     check: bool,
+
+    #[command(flatten)]
+    schedules: schedules::Options,
 
     /// Launch each kernel once on each single shape of the simulator's run,
     /// whatever the engine: no sweeps over many shapes, no timing. For profilers.
@@ -78,15 +84,49 @@ impl Args {
         match (self.quick, self.full) {
             (true, _) => Effort::Quick,
             (_, true) => Effort::Full,
-            _ if self.check => Effort::Quick,
+            _ if self.check || self.schedules.given().is_some() => Effort::Quick,
             _ => Effort::Default,
         }
+    }
+
+    /// An option that was given and that the simulator alone has.
+    fn for_the_simulator(&self) -> Option<&'static str> {
+        match (self.check, self.schedules.given(), self.fuel) {
+            (true, _, _) => Some("--check"),
+            (false, Some(option), _) => Some(option),
+            (false, None, Some(_)) => Some("--fuel"),
+            (false, None, None) => None,
+        }
+    }
+
+    /// The words that run one case again, under this schedule.
+    fn replay(&self, kernel: &str, schedule: Schedule) -> String {
+        let mut words = vec!["run-all".to_owned()];
+        let mut add = |option: &str, value: &dyn std::fmt::Display| {
+            words.extend([option.to_owned(), value.to_string()]);
+        };
+        add("--filter", &kernel);
+        add("--schedule", &schedule);
+        if let Some(fuel) = self.fuel {
+            add("--fuel", &fuel);
+        }
+        if let Some(path) = &self.ptx {
+            add("--ptx", &path.display());
+        }
+        let flags = [
+            (self.check, "--check"),
+            (self.full, "--full"),
+            (self.once, "--once"),
+        ];
+        let given = flags.iter().filter(|(is_given, _)| *is_given);
+        words.extend(given.map(|(_, flag)| (*flag).to_owned()));
+        hints::command(&hints::shell_words(&words))
     }
 }
 
 fn fuel(text: &str) -> Result<u64, String> {
     match text.parse() {
-        Ok(0) => Err("a block that may execute nothing cannot run".to_owned()),
+        Ok(0) => Err("a launch that may execute nothing cannot run".to_owned()),
         Ok(fuel) => Ok(fuel),
         Err(_) => Err("a number of warp instructions is expected, 1 or more".to_owned()),
     }
@@ -94,14 +134,19 @@ fn fuel(text: &str) -> Result<u64, String> {
 
 pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     refuse_on_gpu(args)?;
+    let orders = args.schedules.orders()?;
     let selected = registry::matching(&args.filter).map_err(Stop::usage)?;
     let outputs = Outputs::open(&[("--json", args.json.as_deref())], &[args.ptx.as_deref()])?;
     let modules = match &args.ptx {
         Some(path) => vec![read_module(path)?],
         None => super::modules_for(&selected)?,
     };
-    let (engine, why) =
-        engine::choose(args.engine, modules, args.fuel, args.check).map_err(Stop::nothing_ran)?;
+    let options = SimOptions {
+        fuel: args.fuel,
+        check: args.check,
+        asked_by: args.for_the_simulator(),
+    };
+    let (engine, why) = engine::choose(args.engine, modules, options).map_err(Stop::nothing_ran)?;
     say(&format!("engine: {why}"));
     if let Some(folder) = &args.peers {
         load_peers(&*engine, folder)?;
@@ -111,13 +156,15 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         .map_err(|what| Stop::usage(format!("{what}; --quick takes less, and --filter chooses")))?;
 
     let started = Instant::now();
-    let results = run_cases(&*engine, &cases, (!args.once).then_some(Clocking::BRIEF));
+    let results = run_cases(args, &engine, &cases, &orders);
     let tally = Tally::of(&results);
     let mut ending = outputs.end(exit_of(tally));
     ending.json("--json", &Report::new(&*engine, &results));
-    let ptx = args.ptx.as_deref();
     let seconds = started.elapsed().as_secs_f64();
-    ending.print(|out| write_results(out, &results, ptx, tally, seconds));
+    ending.print(|out| {
+        write_results(out, args, &results)?;
+        write_tally(out, tally, &orders, seconds)
+    });
     Ok(ending.exit())
 }
 
@@ -126,10 +173,8 @@ fn refuse_on_gpu(args: &Args) -> Result<(), Stop> {
     if args.engine != EngineChoice::Gpu {
         return Ok(());
     }
-    let option = match (args.check, args.fuel) {
-        (true, _) => "--check",
-        (false, Some(_)) => "--fuel",
-        (false, None) => return Ok(()),
+    let Some(option) = args.for_the_simulator() else {
+        return Ok(());
     };
     Err(Stop::usage(format!(
         "{option} is for the simulator, and --engine gpu asks for the GPU; leave out one of them"
@@ -151,16 +196,21 @@ fn cases(args: &Args, selected: &[Registered], engine: EngineKind) -> Vec<Case> 
     cases
 }
 
-fn run_cases(engine: &dyn Engine, cases: &[Case], clocking: Option<Clocking>) -> Vec<CaseResult> {
+fn run_cases(args: &Args, engine: &Chosen, cases: &[Case], orders: &Orders) -> Vec<CaseResult> {
     let mut progress = Progress::new(cases.len());
-    let ended = std::cell::RefCell::new(&mut progress);
-    let results = run::run(
-        engine,
-        cases,
-        clocking,
-        |case| ended.borrow().starting(case),
-        |result| ended.borrow_mut().ended(result),
-    );
+    let shared = std::cell::RefCell::new(&mut progress);
+    let ended = |result: &CaseResult| shared.borrow_mut().ended(result);
+    let results = match engine {
+        Chosen::Sim(sim) => {
+            let starting = |case: &Case, schedule| shared.borrow().starting_under(case, schedule);
+            crate::schedules::run(sim, cases, orders, starting, ended)
+        }
+        Chosen::Gpu(gpu) => {
+            let clocking = (!args.once).then_some(Clocking::BRIEF);
+            let starting = |case: &Case| shared.borrow().starting(case);
+            run::run(&**gpu, cases, clocking, starting, ended)
+        }
+    };
     progress.finish();
     results
 }
@@ -199,13 +249,7 @@ fn exit_of(tally: Tally) -> Exit {
     }
 }
 
-fn write_results(
-    out: &mut dyn Write,
-    results: &[CaseResult],
-    ptx: Option<&Path>,
-    tally: Tally,
-    seconds: f64,
-) -> io::Result<()> {
+fn write_results(out: &mut dyn Write, args: &Args, results: &[CaseResult]) -> io::Result<()> {
     let width = Width::of_stdout();
     table::write(out, results, width)?;
     for result in results
@@ -220,10 +264,23 @@ fn write_results(
             result.reason.as_deref(),
             width,
         )?;
-        if let Some(hint) = profile::hint(result, ptx, width) {
+        if let Some(order) = schedules::told(result) {
+            writeln!(out, "{}", indented(&order, 2, width.prose()))?;
+        }
+        if let Some(schedule) = result.schedule
+            && args.schedules.is_search()
+        {
+            let command = args.replay(result.kernel, schedule);
+            writeln!(out, "{}", hint("to run it again", &command, width))?;
+        }
+        if let Some(hint) = profile::hint(result, args.ptx.as_deref(), width) {
             writeln!(out, "{hint}")?;
         }
     }
+    Ok(())
+}
+
+fn write_tally(out: &mut dyn Write, tally: Tally, orders: &Orders, seconds: f64) -> io::Result<()> {
     let part = |number: usize, style: anstyle::Style, words: &str| {
         let style = if number == 0 {
             anstyle::Style::new()
@@ -232,9 +289,13 @@ fn write_results(
         };
         format!("{style}{number} {words}{style:#}")
     };
+    let order = match orders {
+        Orders::Usual => String::new(),
+        other => format!(", {other},"),
+    };
     writeln!(
         out,
-        "\n{}, {}, {} in {seconds:.1} s",
+        "\n{}, {}, {}{order} in {seconds:.1} s",
         part(tally.n_passed, GOOD, "passed"),
         part(tally.n_failed, BAD, "failed"),
         part(tally.n_not_run, UNSURE, "not run"),

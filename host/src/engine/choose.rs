@@ -5,6 +5,7 @@ use super::sim::Sim;
 use super::{Engine, EngineError, PtxModule};
 use crate::hints;
 use clap::ValueEnum;
+use std::ops::Deref;
 
 /// What the user may ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, ValueEnum)]
@@ -18,9 +19,38 @@ pub enum EngineChoice {
     Sim,
 }
 
-/// The engine, and a few words on which and why. `fuel` is the simulator's
-/// limit for kernels that never end; with `check` it looks for races. Both ask for
-/// the simulator where the choice is free.
+/// What is asked of the simulator, if it is the simulator.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SimOptions {
+    /// Warp instructions after which a launch is taken to never end.
+    pub fuel: Option<u64>,
+    /// Whether it looks for races and the like.
+    pub check: bool,
+    /// An option that was given and that the simulator alone has: it asks for the
+    /// simulator where the choice is free.
+    pub asked_by: Option<&'static str>,
+}
+
+/// The engine that was chosen.
+pub enum Chosen {
+    /// The GPU.
+    Gpu(Box<Gpu>),
+    /// The simulator.
+    Sim(Box<Sim>),
+}
+
+impl Deref for Chosen {
+    type Target = dyn Engine;
+
+    fn deref(&self) -> &Self::Target {
+        match self {
+            Self::Gpu(gpu) => &**gpu,
+            Self::Sim(sim) => &**sim,
+        }
+    }
+}
+
+/// The engine, and a few words on which and why.
 ///
 /// # Errors
 ///
@@ -28,23 +58,25 @@ pub enum EngineChoice {
 pub fn choose(
     choice: EngineChoice,
     modules: Vec<PtxModule>,
-    fuel: Option<u64>,
-    check: bool,
-) -> Result<(Box<dyn Engine>, String), EngineError> {
-    let simulator = |modules, why: &str| -> (Box<dyn Engine>, String) {
-        let sim = Sim::new(modules).with_fuel(fuel).with_check(check);
-        (Box::new(sim), format!("simulator{why}"))
+    options: SimOptions,
+) -> Result<(Chosen, String), EngineError> {
+    let simulator = |modules, why: &str| {
+        let sim = Sim::new(modules)
+            .with_fuel(options.fuel)
+            .with_check(options.check);
+        (Chosen::Sim(Box::new(sim)), format!("simulator{why}"))
     };
-    let on_gpu = |gpu: Gpu| -> (Box<dyn Engine>, String) {
+    let on_gpu = |gpu: Gpu| {
         let why = format!("GPU, {}", gpu.device().name);
-        (Box::new(gpu), why)
+        (Chosen::Gpu(Box::new(gpu)), why)
     };
-    Ok(match choice {
-        EngineChoice::Gpu => on_gpu(Gpu::new(modules)?),
-        EngineChoice::Sim => simulator(modules, ""),
-        EngineChoice::Auto if check => simulator(modules, " (which alone has --check)"),
-        EngineChoice::Auto if fuel.is_some() => simulator(modules, " (which alone has --fuel)"),
-        EngineChoice::Auto => match Gpu::new(modules.clone()) {
+    Ok(match (choice, options.asked_by) {
+        (EngineChoice::Gpu, _) => on_gpu(Gpu::new(modules)?),
+        (EngineChoice::Sim, _) => simulator(modules, ""),
+        (EngineChoice::Auto, Some(option)) => {
+            simulator(modules, &format!(" (which alone has {option})"))
+        }
+        (EngineChoice::Auto, None) => match Gpu::new(modules.clone()) {
             Ok(gpu) => on_gpu(gpu),
             Err(error) => simulator(modules, &format!(" ({})", without_gpu(&error))),
         },

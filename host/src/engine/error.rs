@@ -4,6 +4,7 @@
 use super::launch::LaunchConfig;
 use super::{Prepared, PtxModule};
 use cuda_driver::{DriverError, LoadError};
+use ptx_sim::Schedule;
 use std::fmt;
 
 /// Which launch of which kernel.
@@ -13,11 +14,17 @@ pub struct Place {
     pub kernel: String,
     /// How it was launched.
     pub config: LaunchConfig,
+    /// The order in which it ran, if not the usual one.
+    pub schedule: Option<Schedule>,
 }
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "kernel `{}`, launched with {}", self.kernel, self.config)
+        write!(f, "kernel `{}`, launched with {}", self.kernel, self.config)?;
+        match self.schedule {
+            Some(schedule) => write!(f, ", under schedule {schedule}"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -92,12 +99,13 @@ pub enum EngineError {
         report: String,
     },
 
-    /// The kernel may be right, but the simulator does not know an instruction.
+    /// The kernel may be right, but the simulator cannot run it: it does not know an
+    /// instruction, or has no memory for all the calls.
     #[error("{place}: {report}")]
     Unsupported {
         /// The launch.
         place: Place,
-        /// The instruction and its line.
+        /// What it cannot do, and where.
         report: String,
     },
 

@@ -230,6 +230,7 @@ impl Prepared {
         Place {
             kernel: self.entry.to_string(),
             config: self.config,
+            schedule: None,
         }
     }
 }

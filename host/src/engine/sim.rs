@@ -7,7 +7,7 @@ use super::{
 };
 use crate::counts::Report;
 use crate::profile::record::Recorded;
-use ptx_sim::{Launch, LaunchError, LaunchOptions};
+use ptx_sim::{Launch, LaunchError, LaunchOptions, Schedule};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -15,7 +15,7 @@ use std::rc::Rc;
 pub struct Sim {
     properties: DeviceProperties,
     modules: Vec<PtxModule>,
-    /// Warp instructions that each block may execute; ptx_sim's default if none.
+    /// Warp instructions that a launch may execute; ptx_sim's default if none.
     fuel: Option<u64>,
     /// Whether to look for races and the like.
     check: bool,
@@ -71,7 +71,7 @@ impl Sim {
     }
 
     /// The same, but a kernel is taken to never end after so many warp
-    /// instructions in a block.
+    /// instructions, of all blocks of a launch together.
     pub fn with_fuel(self, fuel: Option<u64>) -> Self {
         Self { fuel, ..self }
     }
@@ -109,13 +109,42 @@ impl Sim {
         let device = &mut self.state.borrow_mut().device;
         let launched = device.launch(&loaded.on_device, launch.entry(), &simulated);
         launched.map_err(|error| {
-            let error = launch_error(launch.place(), &error);
+            let place = Place {
+                schedule: simulated.options.schedule,
+                ..launch.place()
+            };
+            let error = launch_error(place, &error);
             let record = loaded.sink.and_then(|sink| take_record(device, sink));
             match record {
                 Some(record) => panic::explain(error, &record),
                 None => error,
             }
         })
+    }
+
+    /// Runs a launch in another order than the usual one. It is not counted: what a
+    /// kernel costs is what it costs in the usual order, where lanes that can stay
+    /// together do.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::launch`].
+    pub fn launch_under(&self, launch: &Prepared, schedule: Schedule) -> Result<(), EngineError> {
+        let options = LaunchOptions {
+            count: false,
+            schedule: Some(schedule),
+            ..self.options()
+        };
+        self.launch_with(launch, options).map(drop)
+    }
+
+    /// What every launch is run with.
+    fn options(&self) -> LaunchOptions {
+        LaunchOptions {
+            fuel: self.fuel,
+            check: self.check,
+            ..LaunchOptions::default()
+        }
     }
 
     /// The same, but every launch is counted, and kept for [`Sim::recorded`].
@@ -272,9 +301,7 @@ impl Engine for Sim {
         let count = observe == Observe::Counts || self.record.is_some();
         let options = LaunchOptions {
             count,
-            fuel: self.fuel,
-            check: self.check,
-            ..LaunchOptions::default()
+            ..self.options()
         };
         let report = self.launch_with(launch, options)?;
         if let Some(record) = &self.record {

@@ -247,7 +247,8 @@ impl Format {
 
     fn bits(self, value: f32) -> u32 {
         match (self.fraction_bits, self.exponent_bits) {
-            (10, _) => f16::from_f32(value).to_bits().into(),
+            (10, 5) => f16::from_f32(value).to_bits().into(),
+            (10, _) => value.to_bits() >> 13,
             (7, _) => bf16::from_f32(value).to_bits().into(),
             _ => value.to_bits(),
         }

@@ -52,6 +52,10 @@ pub struct Entry {
     pub status: Status,
     /// Why it did not pass.
     pub reason: Option<String>,
+    /// The order in which it ended so: `7/warps/12`. Null for the usual one.
+    pub schedule: Option<String>,
+    /// Schedules that it passed under, beside the usual order. Null if none was tried.
+    pub n_schedules_passed: Option<u64>,
     /// Largest difference from the reference. Null also if it is no number.
     pub max_abs_error: Option<f64>,
     /// Remarks on the result, for people.
@@ -155,6 +159,8 @@ impl From<&CaseResult> for Entry {
             shape: result.shape.name(),
             status: result.status,
             reason: result.reason.clone(),
+            schedule: result.schedule.map(|schedule| schedule.to_string()),
+            n_schedules_passed: result.n_schedules_passed,
             max_abs_error: figures.max_abs_error.filter(|error| error.is_finite()),
             notes: figures.notes.clone(),
             time_ms_median: median,

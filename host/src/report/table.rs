@@ -267,6 +267,8 @@ mod tests {
             can_be_profiled: false,
             figures,
             elapsed: Duration::ZERO,
+            schedule: None,
+            n_schedules_passed: None,
         }
     }
 

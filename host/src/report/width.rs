@@ -200,6 +200,16 @@ fn best_break(code: &str, least: usize) -> Option<usize> {
     best.map(|(_, index)| index)
 }
 
+/// A command to type, in a line behind what it is for, or in lines of its own below
+/// that.
+pub fn hint(what_for: &str, command: &str, width: Width) -> String {
+    let hint = format!("  {what_for}: {command}");
+    if columns_of(&hint) <= width.prose() {
+        return hint;
+    }
+    format!("  {what_for}:\n{}", shell(command, width.columns()))
+}
+
 /// A shell command in lines of at most so many columns. The shell reads it as one:
 /// lines but the last end with a backslash, between words, behind a comma, or where
 /// nothing else helps within a word.

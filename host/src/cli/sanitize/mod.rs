@@ -12,13 +12,15 @@ mod tool;
 
 use self::tool::{Sanitizer, Watched};
 use super::progress::{Progress, say};
-use super::{Exit, Stop, ending};
+use super::{Exit, Stop, ending, schedules};
 use crate::engine::{EngineKind, sim::Sim};
+use crate::hints;
 use crate::registry::{self, Effort, Registered};
 use crate::report::grid::{self, Grid};
 use crate::report::table::{BAD, FAINT, GOOD, UNSURE, labelled};
 use crate::report::width::{Width, indented};
-use crate::run::{self, Status};
+use crate::run::{self, CaseResult, Status};
+use crate::schedules::Orders;
 use clap::ValueEnum;
 use std::io::{self, Write};
 use std::time::Duration;
@@ -41,6 +43,9 @@ pub struct Args {
     /// Seconds after which one of compute-sanitizer's tools is stopped [default: 600].
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     time_limit: Option<u64>,
+
+    #[command(flatten)]
+    schedules: schedules::Options,
 }
 
 /// Seconds that a tool has if nobody says otherwise.
@@ -112,6 +117,14 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
             "{option} is for compute-sanitizer, which --with sim leaves out; leave out one of them"
         )));
     }
+    if args.with == With::Gpu
+        && let Some(option) = args.schedules.given()
+    {
+        return Err(Stop::usage(format!(
+            "{option} is for the simulator, which --with gpu leaves out; leave out one of them"
+        )));
+    }
+    let orders = args.schedules.orders()?;
     let selected = registry::matching(&args.kernels).map_err(Stop::usage)?;
     let tools = if args.tool.is_empty() {
         Sanitizer::value_variants()
@@ -120,7 +133,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     };
     let mut columns = Vec::new();
     if args.with != With::Gpu {
-        columns.push(simulated(&selected)?);
+        columns.push(simulated(args, &selected, &orders)?);
     }
     if args.with != With::Sim {
         let limit = Duration::from_secs(args.time_limit.unwrap_or(TIME_LIMIT_S));
@@ -131,17 +144,21 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
 }
 
 /// The simulator's checks.
-fn simulated(selected: &[Registered]) -> Result<Column, Stop> {
-    say("simulator: every check, small shapes");
+fn simulated(args: &Args, selected: &[Registered], orders: &Orders) -> Result<Column, Stop> {
+    let order = match orders {
+        Orders::Usual => String::new(),
+        other => format!(", {other}"),
+    };
+    say(&format!("simulator: every check, small shapes{order}"));
     let engine = Sim::new(crate::cli::modules_for(selected)?).with_check(true);
     let cases = run::cases(selected, EngineKind::Sim, Effort::Quick);
     let mut progress = Progress::new(cases.len());
     let ended = std::cell::RefCell::new(&mut progress);
-    let results = run::run(
+    let results = crate::schedules::run(
         &engine,
         &cases,
-        None,
-        |case| ended.borrow().starting(case),
+        orders,
+        |case, schedule| ended.borrow().starting_under(case, schedule),
         |result| ended.borrow_mut().ended(result),
     );
     progress.finish();
@@ -154,15 +171,33 @@ fn simulated(selected: &[Registered]) -> Result<Column, Stop> {
             Status::Passed => Cell::Clean,
             Status::NotRun => Cell::NotRun,
             Status::Failed => {
-                let reason = result.reason.unwrap_or_default();
                 let at = format!("{} {}", result.kernel, result.shape);
-                column.reports.push((at, reason));
+                column.reports.push((at, report(args, &result)));
                 Cell::Findings(1)
             }
         };
         column.cells[row] = worse(&column.cells[row], cell);
     }
     Ok(column)
+}
+
+/// What a case of the simulator failed by; under a schedule that was searched, with the
+/// command that runs it again.
+fn report(args: &Args, result: &CaseResult) -> String {
+    let mut report = result.reason.clone().unwrap_or_default();
+    if let Some(part) = schedules::told(result) {
+        report += &format!("\n{part}");
+    }
+    if let Some(schedule) = result.schedule
+        && args.schedules.is_search()
+    {
+        let words = format!(
+            "sanitize {} --with sim --schedule {schedule}",
+            result.kernel
+        );
+        report += &format!("\nto run it again: {}", hints::command(&words));
+    }
+    report
 }
 
 /// The worse of what was said of two shapes of a kernel.

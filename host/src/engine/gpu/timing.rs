@@ -127,6 +127,7 @@ fn place_of(work: &[&Timed<'_>]) -> Place {
         || Place {
             kernel: "device-to-device copy".into(),
             config: super::super::LaunchConfig::new([1; 3], [1; 3]),
+            schedule: None,
         },
         |launch| launch.place(),
     )

@@ -1,0 +1,110 @@
+//! Cases in other orders than the usual one.
+//!
+//! A launch on the simulator runs in one order of its blocks, warps and lanes, always
+//! the same. A kernel that is right in that order may be wrong in another, and a GPU
+//! promises none. So a case runs again, from its inputs to its verdict, under one
+//! schedule after the other, until one fails; that one is made as simple as it can be
+//! (`ptx_sim::schedule`).
+//!
+//! Left out: counts, which are those of the usual order.
+
+use crate::engine::scheduled::Scheduled;
+use crate::engine::sim::Sim;
+use crate::run::{Case, CaseResult, Status, run_case};
+use ptx_sim::{Schedule, schedule};
+use std::fmt;
+use std::ops::Range;
+use std::time::Instant;
+
+/// The orders that a case runs in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Orders {
+    /// The usual one.
+    Usual,
+    /// This one.
+    One(Schedule),
+    /// The usual one; if it passes, those of these seeds, up to the first that fails.
+    Seeds(Range<u64>),
+}
+
+impl fmt::Display for Orders {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Usual => f.write_str("in the usual order"),
+            Self::One(schedule) => write!(f, "under schedule {schedule}"),
+            Self::Seeds(seeds) if seeds.end - seeds.start == 1 => {
+                write!(f, "in the usual order and under schedule {}", seeds.start)
+            }
+            Self::Seeds(seeds) => write!(
+                f,
+                "in the usual order and under schedules {} to {}",
+                seeds.start,
+                seeds.end - 1
+            ),
+        }
+    }
+}
+
+/// Runs the cases one after the other. `starting` is told about each run of each, with
+/// its schedule; `ended` about each case.
+pub fn run(
+    sim: &Sim,
+    cases: &[Case],
+    orders: &Orders,
+    mut starting: impl FnMut(&Case, Option<Schedule>),
+    mut ended: impl FnMut(&CaseResult),
+) -> Vec<CaseResult> {
+    let results = cases.iter().map(|case| {
+        let mut run_once = |schedule| {
+            starting(case, schedule);
+            match schedule {
+                None => run_case(sim, case, None),
+                Some(schedule) => under(sim, case, schedule),
+            }
+        };
+        let result = match orders {
+            Orders::Usual => run_once(None),
+            Orders::One(schedule) => run_once(Some(*schedule)),
+            Orders::Seeds(seeds) => search(seeds.clone(), run_once),
+        };
+        ended(&result);
+        result
+    });
+    results.collect()
+}
+
+fn under(sim: &Sim, case: &Case, schedule: Schedule) -> CaseResult {
+    let engine = Scheduled { sim, schedule };
+    CaseResult {
+        schedule: Some(schedule),
+        ..run_case(&engine, case, None)
+    }
+}
+
+fn search(
+    seeds: Range<u64>,
+    mut run_once: impl FnMut(Option<Schedule>) -> CaseResult,
+) -> CaseResult {
+    let started = Instant::now();
+    let usual = run_once(None);
+    if usual.status != Status::Passed {
+        return usual;
+    }
+    let n_schedules = seeds.end - seeds.start;
+    let found = schedule::search(seeds, |schedule| {
+        let result = run_once(Some(schedule));
+        match result.status {
+            Status::Passed => Ok(()),
+            Status::Failed | Status::NotRun => Err(Box::new(result)),
+        }
+    });
+    let (result, n_passed) = match found {
+        None => (usual, n_schedules),
+        Some(found) => (*found.error, found.n_passed),
+    };
+    CaseResult {
+        n_schedules_passed: Some(n_passed),
+        elapsed: started.elapsed(),
+        ..result
+    }
+}
