@@ -10,8 +10,8 @@ use host::run::{Case, CaseResult, run};
 
 pub mod ptx;
 
-/// Warp instructions that a block may execute: some hundred times what any of
-/// the kernels here needs.
+/// Warp instructions that a launch may execute: many times what any of the kernels here
+/// needs.
 const FUEL: u64 = 1_000_000;
 
 /// The simulator with one module of this text.
@@ -46,15 +46,17 @@ pub fn lesson_of(kernel: KernelEntry) -> Registered {
 
 /// Runs the kernel on each of the shapes.
 pub fn results(engine: &dyn Engine, kernel: KernelEntry, shapes: &[Shape]) -> Vec<CaseResult> {
+    run(engine, &cases(kernel, shapes), None, |_| {}, |_| {})
+}
+
+/// The cases of a kernel of none of our lessons.
+pub fn cases(kernel: KernelEntry, shapes: &[Shape]) -> Vec<Case> {
     let registered = lesson_of(kernel);
-    let cases: Vec<_> = shapes
-        .iter()
-        .map(|shape| Case {
-            registered,
-            shape: shape.clone(),
-        })
-        .collect();
-    run(engine, &cases, None, |_| {}, |_| {})
+    let case_at = |shape: &Shape| Case {
+        registered,
+        shape: shape.clone(),
+    };
+    shapes.iter().map(case_at).collect()
 }
 
 /// What a kernel's entry runs.

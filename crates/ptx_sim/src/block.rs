@@ -275,10 +275,12 @@ fn run_warp<O: Observer>(
 ) -> Result<i64, Box<LaunchError>> {
     env.slice = slice;
     env.given_up = 0;
+    let mut has_run = false;
     while env.slice > 0 {
         let Some(path) = warp.take_ready(env.dice.as_deref_mut()) else {
             break;
         };
+        has_run = true;
         match run_path(env, warp, path)? {
             PathEnd::Gone => {}
             PathEnd::Paused(path) => {
@@ -290,7 +292,9 @@ fn run_warp<O: Observer>(
             }
         }
     }
-    Ok(slice - env.slice - env.given_up)
+    // A path that goes on in the middle of a block has paid for it before. It has run all
+    // the same: the warp is not stuck.
+    Ok((slice - env.slice - env.given_up).max(i64::from(has_run)))
 }
 
 /// A slice has ended. If lanes wait at joins for lanes that do not come, lets

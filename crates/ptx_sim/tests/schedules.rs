@@ -329,6 +329,31 @@ END:",
     },
 ];
 
+/// One thread waits for the block before, the others of its block at a barrier for it.
+const WAITING_AT_A_BARRIER: Case = Case {
+    name: "a thread waits for long, the others at a barrier",
+    declarations: "",
+    body: "
+	mul.wide.u32 %rd2, %blk, 8;
+	add.u64 %rd2, %buf, %rd2;
+	setp.ne.u32 %p1, %me, 0;
+	@%p1 bra MEET;
+	setp.eq.u32 %p2, %blk, 0;
+	@%p2 bra MEET;
+WAIT:
+	ld.acquire.gpu.global.u64 %rd1, [%rd2 + -8];
+	setp.eq.u64 %p3, %rd1, 0;
+	@%p3 bra WAIT;
+MEET:
+	bar.sync 0;
+	@%p1 bra END;
+	st.release.gpu.global.u64 [%rd2], 1;
+END:",
+    grid: 12,
+    block: 64,
+    expected: &[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1],
+};
+
 const ALL: [[Case; 2]; 6] = [HANDED_OVER, COUNTED, LOCKED, HALVES, CHAINED, TOLD];
 
 #[test]
@@ -360,4 +385,12 @@ fn no_choices_are_the_usual_order() {
             assert_eq!(wrong.run(Some(schedule)), Ok(()), "{}", wrong.name);
         }
     }
+}
+
+/// However little of a loop a turn is, the lanes that wait for it behind are not stuck.
+#[test]
+fn a_long_wait_is_no_deadlock() {
+    assert_eq!(WAITING_AT_A_BARRIER.run(None), Ok(()));
+    let found = WAITING_AT_A_BARRIER.search();
+    assert_eq!(found.map(|f| (f.schedule, f.error)), None);
 }

@@ -1,7 +1,7 @@
 //! Kernels with one defect each, named after it: here transposes, and in modules
 //! of their own [`reduction`]s, [`neighbor`] lists, products of tiles
-//! ([`tensor`]), what only checks can see ([`unseen`]), and what shows in a library
-//! ([`reports`]).
+//! ([`tensor`]), what only checks can see ([`unseen`]) or other orders of the warps
+//! ([`orders`]), and what shows in a library ([`reports`]).
 //!
 //! They take what the transposes of `gpu-kernels` take, so that the lesson's own
 //! checks run on them: a check that lets one of these pass checks nothing.
@@ -12,6 +12,7 @@
 #![allow(clippy::too_many_arguments)]
 
 pub mod neighbor;
+pub mod orders;
 pub mod reduction;
 pub mod reports;
 pub mod tensor;

@@ -20,5 +20,6 @@ mod races;
 mod readme;
 mod registry;
 mod reports;
+mod schedules;
 mod support;
 mod tensor;

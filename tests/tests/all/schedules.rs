@@ -1,0 +1,135 @@
+//! Kernels that the usual order of the warps hides the defects of: a search of other
+//! orders finds them, and lets their right twins pass; so it does the catalogue.
+
+use broken_kernels::orders;
+use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
+use host::bench::{Bench, CaseError};
+use host::engine::sim::Sim;
+use host::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
+use host::registry::{Effort, KernelEntry, Shape, matching};
+use host::run::{CaseResult, Status};
+use host::schedules::{Orders, run};
+use host::verify::{Tolerance, compare};
+use lockstep_tests::{cases, ptx, simulator};
+
+const N: usize = orders::BLOCK_THREADS as usize;
+
+/// Launches the kernel on one block, and compares its whole output.
+fn judge<K: Kernel<Args = (DevicePtr<u32>, DevicePtrMut<u32>)>>(
+    bench: &mut Bench<'_>,
+    expected: fn(usize) -> u32,
+) -> Result<(), CaseError> {
+    let values: Vec<u32> = (7..).take(N).collect();
+    let input = Buffer::of(bench.engine(), "input", &values)?;
+    let output = Buffer::of(bench.engine(), "output", &[0u32; N])?;
+    let config = LaunchConfig::new([1, 1, 1], [orders::BLOCK_THREADS, 1, 1]);
+    // SAFETY: one block, an element of each buffer for each thread.
+    let launch = unsafe { Prepared::of::<K>(config, (input.as_ptr(), output.as_mut_ptr())) }?;
+    bench.launch(&launch)?;
+    bench.verdict(compare(&output.read()?, expected, Tolerance::Exact))
+}
+
+/// The entry of a kernel that leaves this.
+macro_rules! entry {
+    ($kernel:ident, $expected:expr) => {
+        KernelEntry::of(orders::$kernel, "broken", |bench| {
+            judge::<orders::$kernel>(bench, $expected)
+        })
+    };
+}
+
+fn handed_over(thread: usize) -> u32 {
+    7 + thread as u32 % 32
+}
+
+fn added_up(element: usize) -> u32 {
+    if element == 0 { 64 } else { 0 }
+}
+
+/// How the kernel ends in these orders.
+fn result(kernel: &KernelEntry, sim: &Sim, orders: &Orders) -> CaseResult {
+    let kernel = KernelEntry { ..*kernel };
+    let cases = cases(kernel, &[Shape::of(&[orders::BLOCK_THREADS])]);
+    let mut results = run(sim, &cases, orders, |_, _| {}, |_| {});
+    results.pop().expect("one case")
+}
+
+const SEEDS: Orders = Orders::Seeds(0..40);
+
+/// The usual order hides it, others show it, and the same again when asked for what was
+/// told; the right twin passes in all. Gives the reason.
+fn only_others_show(kernel: &KernelEntry, twin: &KernelEntry, sim: &Sim) -> String {
+    let usual = result(kernel, sim, &Orders::Usual);
+    assert_eq!(usual.status, Status::Passed, "{:?}", usual.reason);
+
+    let found = result(kernel, sim, &SEEDS);
+    assert_eq!(found.status, Status::Failed);
+    let schedule = found.schedule.expect("not the usual one").to_string();
+    assert!(schedule.contains("/warps/"), "{schedule} is not simple");
+    assert!(found.n_schedules_passed.is_some_and(|n| n < 20));
+
+    let told = Orders::One(schedule.parse().expect("as it is written"));
+    let again = result(kernel, sim, &told);
+    assert_eq!((again.status, &again.reason), (found.status, &found.reason));
+    assert_eq!(again.n_schedules_passed, None);
+
+    let right = result(twin, sim, &SEEDS);
+    assert_eq!(right.status, Status::Passed, "{:?}", right.reason);
+    assert_eq!((right.schedule, right.n_schedules_passed), (None, Some(40)));
+    found.reason.expect("a failure has a reason")
+}
+
+#[test]
+fn a_missing_barrier_behind_the_warp_that_goes_first() {
+    let kernel = entry!(handed_over_without_barrier, handed_over);
+    let twin = entry!(handed_over_with_barrier, handed_over);
+    let reason = only_others_show(&kernel, &twin, &simulator(ptx::broken()));
+    assert!(reason.contains("elements are wrong"), "{reason}");
+}
+
+#[test]
+fn an_update_lost_between_two_atomic_steps() {
+    let kernel = entry!(added_in_two_steps, added_up);
+    let twin = entry!(added_in_one_step, added_up);
+    // It is no race.
+    for check in [false, true] {
+        let sim = simulator(ptx::broken()).with_check(check);
+        let reason = only_others_show(&kernel, &twin, &sim);
+        assert!(reason.contains("expected 64, got 32"), "{reason}");
+    }
+}
+
+#[test]
+fn a_deadlock_of_two_locks() {
+    let kernel = entry!(locked_in_two_orders, added_up);
+    let twin = entry!(locked_in_one_order, added_up);
+    let reason = only_others_show(&kernel, &twin, &simulator(ptx::broken()));
+    // An error of a launch names its order.
+    assert!(reason.contains(", under schedule "), "{reason}");
+    assert!(reason.contains("did not end"), "{reason}");
+}
+
+#[test]
+fn what_fails_in_the_usual_order_is_told_without_a_schedule() {
+    let kernel = entry!(added_in_one_step, |_| 1);
+    let result = result(&kernel, &simulator(ptx::broken()), &SEEDS);
+    assert_eq!(result.status, Status::Failed);
+    assert_eq!((result.schedule, result.n_schedules_passed), (None, None));
+}
+
+/// A schedule changes what lanes do together, and with it counts; claims are on the
+/// usual order. Kernels whose blocks, or warps, wait for each other have the company
+/// they wait for.
+#[test]
+fn the_catalogue_passes_in_other_orders() {
+    let selected = matching(&[]).expect("all of them");
+    let sim = Sim::new(ptx::modules());
+    let mut cases = host::run::cases(&selected, EngineKind::Sim, Effort::Quick);
+    cases.retain(|case| !case.shape.is_sweep());
+    let results = run(&sim, &cases, &Orders::Seeds(0..2), |_, _| {}, |_| {});
+    for result in results {
+        let order = result.schedule.map(|schedule| schedule.to_string());
+        let what = format!("{} {}, {order:?}", result.kernel, result.shape);
+        assert_eq!(result.status, Status::Passed, "{what}: {:?}", result.reason);
+    }
+}
