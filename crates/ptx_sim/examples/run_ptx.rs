@@ -2,19 +2,25 @@
 //!
 //! ```sh
 //! cargo run --release -p ptx_sim --example run_ptx -- FILE.ptx \
-//!     [KERNEL --grid 4 --block 256 --shared 0 --check ARGUMENT…]
+//!     [KERNEL --grid 4 --block 256 --shared 0 --check --schedules 100 ARGUMENT…]
 //! ```
 //!
 //! Without a kernel's name it lists the file's kernels. Arguments are given in the
 //! kernel's order: `u32=7` or `f32=0.5` is a value, `f32[1000]=count` a buffer that holds
 //! 0, 1, 2, …; `zero` and `random` (from 0 to 1, or all bits) are the other fillings.
 //!
+//! `--schedules N` runs it again in N other orders of its blocks, warps and lanes, and
+//! compares all buffers, bit by bit, with what the usual order leaves (sums of floats by
+//! atomics depend on the order and may differ). `--schedule 7/warps/12` does so in one
+//! order, as the search has told it.
+//!
 //! Try `crates/ptx_sim/tests/nvcc/saxpy.ptx saxpy --grid 2 --block 128 i32=200 f32=0.5
 //! f32[200]=count f32[200]=count`.
 
 use std::error::Error;
 
-use ptx_sim::{Buffer, Call, Device, Dim, Module, Pod, Report};
+use ptx_sim::schedule::{Found, search};
+use ptx_sim::{Buffer, Call, Device, Dim, LaunchOptions, Module, Pod, Report, Schedule};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -38,6 +44,26 @@ fn main() {
     }
 }
 
+/// A launch as it was asked for.
+struct Asked {
+    kernel: String,
+    grid: Dim,
+    block: Dim,
+    shared: u32,
+    check: bool,
+    values: Vec<String>,
+    /// Other orders to try, beside the usual one.
+    n_schedules: u64,
+    schedule: Option<Schedule>,
+}
+
+/// A launch that has ended.
+struct Ended {
+    device: Device,
+    values: Vec<Value>,
+    report: Report,
+}
+
 fn run(arguments: Vec<String>) -> Outcome<()> {
     let mut arguments = arguments.into_iter();
     let path = arguments.next().ok_or("give a PTX file")?;
@@ -47,37 +73,142 @@ fn run(arguments: Vec<String>) -> Outcome<()> {
         list(&module);
         return Ok(());
     };
-    let mut device = Device::new();
-    let loaded = device.load(&module)?;
-    let (mut grid, mut block) = (Dim::from(1), Dim::from(32));
-    let (mut shared, mut check) = (0, false);
-    let mut values = Vec::new();
+    let asked = asked(kernel, arguments)?;
+    let usual = launch(&module, &asked, None)?;
+    show_all(&usual)?;
+    if let Some(schedule) = asked.schedule {
+        let what = differs(&module, &asked, &usual, schedule);
+        return what.map_err(|what| format!("under schedule {schedule}: {what}").into());
+    }
+    let seeds = 0..asked.n_schedules;
+    let found = search(seeds, |schedule| differs(&module, &asked, &usual, schedule));
+    if let Some(Found {
+        schedule, error, ..
+    }) = found
+    {
+        return Err(format!(
+            "under schedule {schedule}: {error}\nto run it again: `--schedule {schedule}` in the \
+             place of `--schedules {}`",
+            asked.n_schedules
+        )
+        .into());
+    }
+    match asked.n_schedules {
+        0 => {}
+        n => println!("the same in {n} other orders"),
+    }
+    Ok(())
+}
+
+fn asked(kernel: String, mut arguments: impl Iterator<Item = String>) -> Outcome<Asked> {
+    let mut asked = Asked {
+        kernel,
+        grid: Dim::from(1),
+        block: Dim::from(32),
+        shared: 0,
+        check: false,
+        values: Vec::new(),
+        n_schedules: 0,
+        schedule: None,
+    };
     while let Some(argument) = arguments.next() {
         let mut next = || arguments.next().ok_or(format!("{argument} needs a value"));
         match argument.as_str() {
-            "--grid" => grid = dim(&next()?)?,
-            "--block" => block = dim(&next()?)?,
-            "--shared" => shared = next()?.parse()?,
-            "--check" => check = true,
-            value => values.push(parse_value(&mut device, value, values.len())?),
+            "--grid" => asked.grid = dim(&next()?)?,
+            "--block" => asked.block = dim(&next()?)?,
+            "--shared" => asked.shared = next()?.parse()?,
+            "--check" => asked.check = true,
+            "--schedules" => asked.n_schedules = next()?.parse()?,
+            "--schedule" => asked.schedule = Some(next()?.parse()?),
+            _ => asked.values.push(argument),
         }
     }
-    let call = device.call(&loaded, &kernel).grid(grid).block(block);
-    let call = call.dynamic_shared_bytes(shared).check(check);
+    Ok(asked)
+}
+
+/// Launches it on memory as it is at the beginning.
+fn launch(module: &Module, asked: &Asked, schedule: Option<Schedule>) -> Outcome<Ended> {
+    let mut device = Device::new();
+    let loaded = device.load(module)?;
+    let values = asked.values.iter().enumerate();
+    let values = values.map(|(i, value)| parse_value(&mut device, value, i));
+    let values = values.collect::<Outcome<Vec<Value>>>()?;
+    let options = LaunchOptions {
+        check: asked.check,
+        count: schedule.is_none(),
+        schedule,
+        ..LaunchOptions::default()
+    };
+    let call = device.call(&loaded, &asked.kernel).options(options);
+    let call = call.grid(asked.grid).block(asked.block);
+    let call = call.dynamic_shared_bytes(asked.shared);
     let report = values.iter().fold(call, argument).run()?;
-    for text in &report.printed {
-        print!("{text}");
-    }
-    for (i, value) in values.iter().enumerate() {
-        match value {
-            Value::Ints(buffer) => show(&device, i, *buffer)?,
-            Value::Words(buffer) => show(&device, i, *buffer)?,
-            Value::Floats(buffer) => show(&device, i, *buffer)?,
-            Value::Doubles(buffer) => show(&device, i, *buffer)?,
+    Ok(Ended {
+        device,
+        values,
+        report,
+    })
+}
+
+/// How a launch under a schedule ends in another way than the usual one: it fails, or
+/// leaves other bits in a buffer.
+fn differs(
+    module: &Module,
+    asked: &Asked,
+    usual: &Ended,
+    schedule: Schedule,
+) -> Result<(), String> {
+    let ended = launch(module, asked, Some(schedule)).map_err(|e| e.to_string())?;
+    for (i, values) in usual.values.iter().zip(&ended.values).enumerate() {
+        let devices = (&usual.device, &ended.device);
+        match values {
+            (Value::Ints(a), Value::Ints(b)) => same(i, devices, (*a, *b), |x| x as u64)?,
+            (Value::Words(a), Value::Words(b)) => same(i, devices, (*a, *b), u64::from)?,
+            (Value::Floats(a), Value::Floats(b)) => {
+                same(i, devices, (*a, *b), |x| x.to_bits().into())?;
+            }
+            (Value::Doubles(a), Value::Doubles(b)) => same(i, devices, (*a, *b), f64::to_bits)?,
             _ => {}
         }
     }
-    show_counts(&report);
+    Ok(())
+}
+
+/// Whether a buffer holds the same bits in the usual order and in another.
+fn same<T: Pod + std::fmt::Debug>(
+    place: usize,
+    devices: (&Device, &Device),
+    buffers: (Buffer<T>, Buffer<T>),
+    bits: impl Fn(T) -> u64,
+) -> Result<(), String> {
+    let download = |device: &Device, buffer| device.download(buffer).map_err(|e| e.to_string());
+    let usual = download(devices.0, buffers.0)?;
+    let now = download(devices.1, buffers.1)?;
+    let differ = |i: &usize| bits(usual[*i]) != bits(now[*i]);
+    match (0..usual.len()).find(differ) {
+        None => Ok(()),
+        Some(i) => Err(format!(
+            "parameter {place}, element {i}: {:?}, and in the usual order {:?}",
+            now[i], usual[i]
+        )),
+    }
+}
+
+/// Prints what it printed, what it wrote and what it counted.
+fn show_all(ended: &Ended) -> Outcome<()> {
+    for text in &ended.report.printed {
+        print!("{text}");
+    }
+    for (i, value) in ended.values.iter().enumerate() {
+        match value {
+            Value::Ints(buffer) => show(&ended.device, i, *buffer)?,
+            Value::Words(buffer) => show(&ended.device, i, *buffer)?,
+            Value::Floats(buffer) => show(&ended.device, i, *buffer)?,
+            Value::Doubles(buffer) => show(&ended.device, i, *buffer)?,
+            _ => {}
+        }
+    }
+    show_counts(&ended.report);
     Ok(())
 }
 

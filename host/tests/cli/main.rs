@@ -1,12 +1,14 @@
 //! The program as people run it: what it prints, where, and how it ends.
 //!
 //! Here is what all commands share; files that are written are in [`outputs`],
-//! verdicts that nobody reads in [`pipes`], what does not fit in [`sizes`], hints and
-//! refusals in [`words`], atoms of the user's own in [`neighbors`].
+//! verdicts that nobody reads in [`pipes`], other orders than the usual one in
+//! [`schedules`], what does not fit in [`sizes`], hints and refusals in [`words`], atoms
+//! of the user's own in [`neighbors`].
 
 mod neighbors;
 mod outputs;
 mod pipes;
+mod schedules;
 mod sizes;
 mod words;
 

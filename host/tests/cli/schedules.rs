@@ -1,0 +1,245 @@
+//! Kernels that are right in the usual order of their warps and wrong in another: found,
+//! told so that it can be repeated, and counted as failures.
+
+use super::{command, fails, lockstep, stderr, stdout};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// `copy` with a detour: each warp but the first of a block copies what the warp before it
+/// has left in shared memory, the last also its own. A barrier belongs behind the store
+/// there; without it the copy is right as long as warps run one after the other.
+const DETOUR: &str = "
+.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry copy(.param .u64 input, .param .u64 output, .param .u32 n)
+{
+	.shared .align 4 .b32 tile[1024];
+	.reg .pred %p<6>;
+	.reg .b32 %r<12>;
+	.reg .b64 %rd<8>;
+	ld.param.u64 %rd1, [input];
+	ld.param.u64 %rd2, [output];
+	ld.param.u32 %r1, [n];
+	mov.u32 %r2, %tid.x;
+	mov.u32 %r3, %ntid.x;
+	mov.u32 %r4, %ctaid.x;
+	mad.lo.u32 %r5, %r4, %r3, %r2;
+	mov.u32 %r6, tile;
+	mad.lo.u32 %r6, %r2, 4, %r6;
+	mov.b32 %r7, 0;
+	setp.lt.u32 %p1, %r5, %r1;
+	mul.wide.u32 %rd3, %r5, 4;
+	add.u64 %rd4, %rd1, %rd3;
+	@%p1 ld.global.u32 %r7, [%rd4];
+	st.shared.u32 [%r6], %r7;
+	BARRIER
+	add.u64 %rd5, %rd2, %rd3;
+	add.u32 %r8, %r2, 32;
+	setp.ge.u32 %p2, %r8, %r3;
+	and.pred %p2, %p2, %p1;
+	@%p2 st.global.u32 [%rd5], %r7;
+	setp.lt.u32 %p3, %r2, 32;
+	@%p3 bra END;
+	sub.u32 %r9, %r5, 32;
+	setp.lt.u32 %p4, %r9, %r1;
+	@!%p4 bra END;
+	ld.shared.u32 %r10, [%r6 + -128];
+	st.global.u32 [%rd5 + -128], %r10;
+END:
+	ret;
+}
+";
+
+/// It as a file, with or without its barrier.
+fn detour(folder: &Path, barrier: &str) -> PathBuf {
+    let path = folder.join("detour.ptx");
+    std::fs::write(&path, DETOUR.replace("BARRIER", barrier)).expect("a file");
+    path
+}
+
+/// The cases of `copy` itself: two.
+fn on_copy<'a>(path: &'a Path, more: &[&'a str]) -> Vec<&'a str> {
+    let path = path.to_str().expect("UTF-8");
+    let only = ["run-all", "--engine", "sim", "--quick", "--ptx", path];
+    // `copy_vectorized` is not in the file.
+    [&only[..], &["--filter", "copy"], more].concat()
+}
+
+/// Of the trouble that is told, that of the case `copy 16384`.
+fn trouble(output: &Output) -> String {
+    let told = stdout(output);
+    let (_, after) = told.split_once(": copy 16384\n").expect("its trouble");
+    let end = after.find("\n\n").unwrap_or(after.len());
+    after[..end].to_owned()
+}
+
+#[test]
+fn a_defect_that_the_usual_order_hides_is_found_and_can_be_repeated() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = detour(folder.path(), "");
+    let usual = stdout(&lockstep(&on_copy(&path, &[])));
+    assert!(usual.contains("2 passed"), "{usual}");
+
+    let found = command(&on_copy(
+        &path,
+        &["--schedules", "30", "--fuel", "100000000"],
+    ))
+    .env("LOCKSTEP_COMMAND", env!("CARGO_BIN_EXE_lockstep"))
+    .output()
+    .expect("the program runs");
+    fails(
+        &found,
+        1,
+        &["in the usual order and under schedules 0 to 29"],
+    );
+    let told = trouble(&found);
+    for words in [
+        "elements are wrong",
+        "warps in another order, for ",
+        "the usual order",
+    ] {
+        assert!(told.contains(words), "{words}: {told}");
+    }
+    // A profile is of the usual order, which passes.
+    assert!(!told.contains("to look at it"), "{told}");
+
+    let (_, typed) = told.split_once("to run it again: ").expect("what to type");
+    assert!(
+        typed.contains(" --fuel 100000000") && typed.contains(" --ptx "),
+        "{typed}"
+    );
+    let again = Command::new("sh").args(["-c", typed]).output().expect("sh");
+    fails(&again, 1, &[]);
+    let reason = |told: &str| told.lines().next().map(str::to_owned);
+    assert_eq!(reason(&trouble(&again)), reason(&told));
+    // There is nothing more to find.
+    assert!(
+        !stdout(&again).contains("to run it again"),
+        "{}",
+        stdout(&again)
+    );
+}
+
+#[test]
+fn with_its_barrier_it_passes_in_every_order() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = detour(folder.path(), "bar.sync 0;");
+    let output = lockstep(&on_copy(&path, &["--schedules", "30", "--seed", "100"]));
+    let told = stdout(&output);
+    assert!(told.contains("2 passed"), "{told}{}", stderr(&output));
+    assert!(told.contains("under schedules 100 to 129"), "{told}");
+}
+
+#[test]
+fn results_name_their_schedule() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = detour(folder.path(), "");
+    let file = folder.path().join("results.json");
+    let file = file.to_str().expect("UTF-8");
+    let result = |more: &[&str]| {
+        let arguments = [more, &["--json", file]].concat();
+        lockstep(&on_copy(&path, &arguments));
+        let text = std::fs::read_to_string(file).expect("results");
+        let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        let results = json["results"].as_array().expect("a list").clone();
+        let of_copy = |r: &&serde_json::Value| r["kernel"] == "copy" && r["shape"] == "16384";
+        results.iter().find(of_copy).expect("its shape").clone()
+    };
+    let usual = result(&[]);
+    assert_eq!(usual["status"], "passed");
+    assert!(usual["schedule"].is_null() && usual["n_schedules_passed"].is_null());
+
+    let found = result(&["--schedules", "30"]);
+    assert_eq!(found["status"], "failed");
+    let schedule = found["schedule"].as_str().expect("a schedule");
+    assert!(schedule.contains("/warps/"), "{schedule}");
+    let n_passed = found["n_schedules_passed"].as_u64().expect("a number");
+    assert!(schedule.starts_with(&format!("{n_passed}/")), "{schedule}");
+
+    let one = result(&["--schedule", schedule]);
+    assert_eq!(
+        (&one["status"], &one["schedule"]),
+        (&found["status"], &found["schedule"])
+    );
+    assert!(one["n_schedules_passed"].is_null());
+    // Nothing is out of its order, so that all is well; counts are the usual order's alone.
+    let none = result(&["--schedule", "5/warps/0"]);
+    assert_eq!(none["status"], "passed");
+    assert!(none["counts"]["global_load_sectors"].is_null());
+}
+
+#[test]
+fn schedules_ask_for_the_simulator_and_the_quick_shapes() {
+    let output = lockstep(&["run-all", "--filter", "copy_vectorized", "--schedules", "1"]);
+    fails(
+        &output,
+        0,
+        &["2 passed", "in the usual order and under schedule 0,"],
+    );
+    let told = stderr(&output);
+    let line = told.lines().next().expect("a line");
+    assert_eq!(line, "engine: simulator (which alone has --schedules)");
+    assert!(stdout(&output).contains("16384"), "{}", stdout(&output));
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_what_would() {
+    let copy = ["run-all", "--filter", "copy"];
+    for (arguments, words) in [
+        (&["--schedules", "0"][..], "give 1 or more"),
+        (
+            &["--schedules", "many"],
+            "a number of schedules is expected",
+        ),
+        (&["--schedule", "7/warp"], "`7/warps+lanes/12`"),
+        (&["--schedule", ""], "no seed"),
+        (&["--seed", "5"], "--schedules <N>"),
+        (
+            &["--schedules", "2", "--schedule", "5"],
+            "cannot be used with",
+        ),
+        (
+            &["--schedules", "2", "--seed", "18446744073709551615"],
+            "the last seed is 18446744073709551615",
+        ),
+        (
+            &["--schedules", "2", "--engine", "gpu"],
+            "--schedules is for the simulator, and --engine gpu asks for the GPU",
+        ),
+        (
+            &["--schedule", "2", "--engine", "gpu"],
+            "--schedule is for the simulator",
+        ),
+    ] {
+        let output = lockstep(&[&copy[..], arguments].concat());
+        fails(&output, 2, &[words]);
+        assert!(output.stdout.is_empty());
+    }
+    let sanitize = ["sanitize", "copy", "--with", "gpu", "--schedules", "3"];
+    fails(
+        &lockstep(&sanitize),
+        2,
+        &["--schedules is for the simulator, which --with gpu"],
+    );
+}
+
+#[test]
+fn checks_are_made_in_other_orders_too() {
+    let arguments = [
+        "sanitize",
+        "copy_vectorized",
+        "--with",
+        "sim",
+        "--schedules",
+        "2",
+    ];
+    let output = lockstep(&arguments);
+    fails(&output, 0, &["1 kernels without findings"]);
+    assert!(stderr(&output).contains("in the usual order and under schedules 0 to 1"));
+    // In every order the race is found where it is looked for.
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = detour(folder.path(), "");
+    let checked = lockstep(&on_copy(&path, &["--check", "--schedule", "3"]));
+    fails(&checked, 1, &["race: ", ", under schedule 3: "]);
+}
