@@ -341,6 +341,7 @@ const WAITING_AT_A_BARRIER: Case = Case {
 	setp.eq.u32 %p2, %blk, 0;
 	@%p2 bra MEET;
 WAIT:
+	add.u32 %r1, %r1, 1;
 	ld.acquire.gpu.global.u64 %rd1, [%rd2 + -8];
 	setp.eq.u64 %p3, %rd1, 0;
 	@%p3 bra WAIT;

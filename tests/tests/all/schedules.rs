@@ -119,12 +119,19 @@ fn what_fails_in_the_usual_order_is_told_without_a_schedule() {
     assert_eq!((result.schedule, result.n_schedules_passed), (None, None));
 }
 
-/// A schedule changes what lanes do together, and with it counts; claims are on the
-/// usual order. Kernels whose blocks, or warps, wait for each other have the company
-/// they wait for.
+/// Blocks, and warps, that wait for others have the company that they wait for, whoever
+/// begins first; and nobody is at fault who waits for long. Counts, which depend on what
+/// lanes do together, are not held against the catalogue's claims.
 #[test]
-fn the_catalogue_passes_in_other_orders() {
-    let selected = matching(&[]).expect("all of them");
+fn kernels_that_wait_for_each_other_pass_in_other_orders() {
+    let names = [
+        "pass_between",
+        "reduce",
+        "cells_scan",
+        "sgemm",
+        "mma_simple",
+    ];
+    let selected = matching(&names.map(str::to_owned)).expect("they exist");
     let sim = Sim::new(ptx::modules());
     let mut cases = host::run::cases(&selected, EngineKind::Sim, Effort::Quick);
     cases.retain(|case| !case.shape.is_sweep());
