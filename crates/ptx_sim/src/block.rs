@@ -157,7 +157,8 @@ impl BlockRun {
             }
         }
         let sat_out = n_turns < self.warps.len();
-        if !alive && !(sat_out && self.warps.iter().any(|warp| warp.live != 0)) {
+        let others_live = || sat_out && self.warps.iter().any(|warp| warp.live != 0);
+        if !alive && !others_live() {
             return Ok(Round::Finished);
         }
         let freed = self.barriers.open(&mut self.warps, self.number, observer);

@@ -46,7 +46,7 @@ pub unsafe fn handed_over_with_barrier(input: *const u32, output: *mut u32) {
 /// As [`handed_over_without_barrier`], and the first element of `output` is 0.
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn added_in_two_steps(_input: *const u32, output: *mut u32) {
-    if thread::thread_idx_x() % 32 == 0 {
+    if thread::thread_idx_x().is_multiple_of(32) {
         let before = atomic::load(output, Global, Device, Relaxed);
         atomic::store(output, before + 32, Global, Device, Relaxed);
     }
@@ -57,7 +57,7 @@ pub unsafe fn added_in_two_steps(_input: *const u32, output: *mut u32) {
 /// As [`added_in_two_steps`].
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn added_in_one_step(_input: *const u32, output: *mut u32) {
-    if thread::thread_idx_x() % 32 == 0 {
+    if thread::thread_idx_x().is_multiple_of(32) {
         atomic::add(output, 32, Global, Device, Relaxed);
     }
 }
@@ -71,7 +71,7 @@ unsafe fn add_under_locks(output: *mut u32, first: impl Fn(usize) -> usize) {
         atomic::store(locks.add(thread), 0, Shared, Block, Relaxed);
     }
     thread::sync_threads();
-    if thread % 32 == 0 {
+    if thread.is_multiple_of(32) {
         let first = first(thread / 32);
         let order = [locks.add(first), locks.add(1 - first)];
         for lock in order {
