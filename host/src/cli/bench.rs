@@ -465,6 +465,8 @@ mod tests {
             can_be_profiled: false,
             figures: Figures::default(),
             elapsed: Duration::ZERO,
+            schedule: None,
+            n_schedules_passed: None,
         };
         let passed = [result(Status::Passed)];
         assert_eq!(exit_of(&passed, None), Exit::Passed);
