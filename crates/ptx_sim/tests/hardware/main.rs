@@ -7,6 +7,7 @@
 //! as the file has them.
 
 mod inputs;
+mod results;
 mod table;
 
 use std::cell::RefCell;
@@ -15,7 +16,8 @@ use std::fmt::Write as _;
 use inputs::{Kind, operand};
 use ptx_sim::numeric::half::F16;
 use ptx_sim::{Device, Launch, LaunchOptions, Module};
-use table::{Agreement, Case, cases};
+use results::measured;
+use table::{Agreement, Case, cases, operands};
 
 /// Operands measured for each case; the file keeps the first of them.
 const N_MEASURED: usize = 2048;
@@ -77,15 +79,6 @@ fn module(cases: &[Case]) -> String {
         text += &kernel(index, case);
     }
     text
-}
-
-/// The operands of a case, cut to their registers.
-fn operands(case: &Case, number: u64) -> [u64; 3] {
-    let mut words = [0; 3];
-    for (place, (kind, n_bits)) in case.operands.iter().enumerate() {
-        words[place] = operand(*kind, place as u64, number) & (u64::MAX >> (64 - n_bits));
-    }
-    words
 }
 
 /// Whether `found` may stand where the hardware has `measured`.
@@ -216,20 +209,6 @@ fn words(bytes: &[u8]) -> Vec<u64> {
 fn the_simulator_agrees_with_the_h200() {
     let report = compare_simulated(&measured());
     assert!(report.is_empty(), "{report}");
-}
-
-/// What the hardware gave: a line for each case, the results in hexadecimal.
-fn measured() -> Vec<Vec<u64>> {
-    include_str!("h200.txt")
-        .lines()
-        .filter(|line| !line.starts_with('#'))
-        .map(|line| {
-            let words = line.split_whitespace();
-            words
-                .map(|word| u64::from_str_radix(word, 16).expect("hexadecimal"))
-                .collect()
-        })
-        .collect()
 }
 
 #[test]

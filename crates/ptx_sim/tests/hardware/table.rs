@@ -9,7 +9,7 @@ use ptx_sim::numeric::half::{Bf16, F16};
 use ptx_sim::numeric::integer::{self, Integer};
 use ptx_sim::numeric::{Rounding, approx};
 
-use super::inputs::Kind;
+use super::inputs::{Kind, operand};
 
 /// How near the hardware must be.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,6 +38,15 @@ pub struct Case {
     pub agreement: Agreement,
     /// The same by `numeric`.
     pub evaluate: Box<dyn Fn([u64; 3]) -> u64>,
+}
+
+/// The operands of a case, cut to their registers.
+pub fn operands(case: &Case, number: u64) -> [u64; 3] {
+    let mut words = [0; 3];
+    for (place, (kind, n_bits)) in case.operands.iter().enumerate() {
+        words[place] = operand(*kind, place as u64, number) & (u64::MAX >> (64 - n_bits));
+    }
+    words
 }
 
 /// Every instruction.

@@ -1,5 +1,34 @@
 //! The instructions to measure, and kernels that apply them to every lane of many warps.
 
+/// Video instructions that an H200 with ptxas 13.0 carries out in another way than they are
+/// documented. No GPU since sm_50 has them; what ptxas puts in their place leaves out
+/// saturation beyond a word, multiplies words without a sign as if they had one, and puts the
+/// wrong half in place (as ptxas 13.5 no longer does). Here they are as documented.
+const NOT_AS_DOCUMENTED: &[&str] = &[
+    "vadd.u32.u32.u32.sat d_0,a_0,",
+    "vadd.u32.u32.u32.sat.",
+    "vsub.u32.u32.u32.sat.m",
+    "h1,a_0.h0,b_0.b2,c_0",
+    "sat d_0.b1,a_0.h0,b_0.b2,c_0",
+    "vshl.u32.u32.u32.sat",
+    "vshl.s32.s32.u32.sat",
+    "vshl.u32.s32.u32.sat",
+    "vmad.u32.u32.u32.s",
+    "vmad.u32.u32.u32.po",
+    "vmad.s32.s32.u32.s",
+    "vset.s32.u32.lt.max",
+    "vset.s32.u32.ge.max",
+    "vset.s32.u32.ne.max",
+    "vset.s32.s32.lt.max",
+    "vset.s32.s32.ge.max",
+    "vset.s32.s32.ne.max",
+];
+
+/// Whether the hardware is known to carry out a case in another way.
+pub fn is_unlike(case: &str) -> bool {
+    NOT_AS_DOCUMENTED.iter().any(|part| case.contains(part))
+}
+
 /// An operand: so many words of a lane, of this kind.
 pub struct Operand<'a> {
     name: &'a str,

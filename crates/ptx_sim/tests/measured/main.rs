@@ -11,33 +11,9 @@ mod inputs;
 
 use std::fmt::Write as _;
 
-use cases::{cases, kernel, parts};
+use cases::{cases, is_unlike, kernel, parts};
 use inputs::{inputs, mix};
 use ptx_sim::{Device, Launch, LaunchOptions, Module};
-
-/// Video instructions that an H200 with ptxas 13.0 carries out in another way than they are
-/// documented. No GPU since sm_50 has them; what ptxas puts in their place leaves out
-/// saturation beyond a word, multiplies words without a sign as if they had one, and puts the
-/// wrong half in place (as ptxas 13.5 no longer does). Here they are as documented.
-const NOT_AS_DOCUMENTED: &[&str] = &[
-    "vadd.u32.u32.u32.sat d_0,a_0,",
-    "vadd.u32.u32.u32.sat.",
-    "vsub.u32.u32.u32.sat.m",
-    "h1,a_0.h0,b_0.b2,c_0",
-    "sat d_0.b1,a_0.h0,b_0.b2,c_0",
-    "vshl.u32.u32.u32.sat",
-    "vshl.s32.s32.u32.sat",
-    "vshl.u32.s32.u32.sat",
-    "vmad.u32.u32.u32.s",
-    "vmad.u32.u32.u32.po",
-    "vmad.s32.s32.u32.s",
-    "vset.s32.u32.lt.max",
-    "vset.s32.u32.ge.max",
-    "vset.s32.u32.ne.max",
-    "vset.s32.s32.lt.max",
-    "vset.s32.s32.ge.max",
-    "vset.s32.s32.ne.max",
-];
 
 /// Warps that have a hash together.
 const BLOCK: u64 = 64;
@@ -107,9 +83,7 @@ fn compare(n_blocks: usize) {
         let hash = |word| u64::from_str_radix(word, 16).expect("a hash");
         let measured: Vec<u64> = words.map(hash).take(n_blocks).collect();
         n_compared += 1;
-        let is_other = NOT_AS_DOCUMENTED
-            .iter()
-            .any(|part| cases[index].contains(part));
+        let is_other = is_unlike(&cases[index]);
         match simulated(index, &cases[index], measured.len() as u64) {
             Err(error) => writeln!(report, "{index}: {}: {error}", cases[index]).unwrap(),
             Ok(found) if is_other => {

@@ -57,7 +57,10 @@ pub const KINDS: &[Kind] = &[
             "vabsdiff{2|4}.{u32.u32.u32|s32.s32.s32}{|.add} %r0, %r1, %r2, %r3",
             "vset{2|4}.{u32.u32|s32.s32}.{lt|ge}{|.add} %r0, %r1, %r2, %r3",
         ],
-        unknown: &["{vadd2.u32.u32.u32 %r0, %r1.h0|vadd4.u32.u32.u32 %r0.b1, %r1}, %r2, %r3"],
+        unknown: &[
+            "vadd2.u32.u32.u32 %r0, %r1.h0, %r2, %r3",
+            "vadd4.u32.u32.u32 %r0.b1, %r1, %r2, %r3",
+        ],
     },
     Kind {
         title: "Floating point",

@@ -3,77 +3,13 @@
 //!
 //! `UPDATE_SUPPORTED=1 cargo test -p ptx_sim --test supported` writes the file anew.
 
+mod forms;
+mod lists;
+
 use std::fmt::Write as _;
 
-use ptx_sim::Module;
-
-/// Instructions of one kind: forms that are known, and forms that are not. `{a|b}` is one of
-/// these. The registers are `%h` (16 bits), `%r` (32), `%d` (64), `%q` (128), `%p`
-/// (predicates).
-struct Kind {
-    title: &'static str,
-    known: &'static [&'static str],
-    unknown: &'static [&'static str],
-}
-
-mod lists;
+use forms::{Kind, expand, opcode, reason};
 use lists::KINDS;
-
-/// All that a pattern stands for.
-fn expand(pattern: &str) -> Vec<String> {
-    let Some(start) = innermost(pattern) else {
-        return vec![pattern.to_owned()];
-    };
-    let end = start + pattern[start..].find('}').expect("a closing brace");
-    pattern[start + 1..end]
-        .split('|')
-        .flat_map(|choice| {
-            expand(&format!(
-                "{}{choice}{}",
-                &pattern[..start],
-                &pattern[end + 1..]
-            ))
-        })
-        .collect()
-}
-
-/// The first brace of a choice; that of a vector of registers has no bar in it.
-fn innermost(pattern: &str) -> Option<usize> {
-    let mut open = None;
-    for (i, c) in pattern.char_indices() {
-        match c {
-            '{' => open = Some(i),
-            '}' => {
-                if let Some(start) = open
-                    && pattern[start..i].contains('|')
-                    && !pattern[start..i].contains(',')
-                {
-                    return Some(start);
-                }
-                open = None;
-            }
-            _ => {}
-        }
-    }
-    None
-}
-
-/// Why an instruction is not known, if it is not.
-fn reason(instruction: &str) -> Option<String> {
-    let text = format!(
-        ".version 8.6\n.target sm_90a\n.address_size 64\n.global .align 16 .b8 data[256];\n\
-         .entry k(.param .u64 param)\n{{\n.reg .pred %p<9>;\n.reg .b16 %h<9>;\n.reg .b32 %r<40>;\n\
-         .reg .b64 %d<9>;\n.reg .b128 %q<3>;\n.shared .align 16 .b8 shared[64];\n\
-         .local .align 16 .b8 local[64];\n{instruction};\nEND: ret;\n}}\n"
-    );
-    match Module::parse(&text) {
-        Ok(module) => {
-            let unknown = module.unsupported();
-            unknown.first().map(|u| u.reason.to_owned())
-        }
-        Err(error) => Some(error.message),
-    }
-}
 
 #[test]
 fn the_lists_are_true() {
@@ -95,20 +31,6 @@ fn the_lists_are_true() {
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
-}
-
-/// A pattern without its operands.
-fn opcode(pattern: &str) -> &str {
-    let mut depth = 0;
-    for (i, c) in pattern.char_indices() {
-        match c {
-            '{' => depth += 1,
-            '}' => depth -= 1,
-            ' ' if depth == 0 => return &pattern[..i],
-            _ => {}
-        }
-    }
-    pattern
 }
 
 fn document() -> String {

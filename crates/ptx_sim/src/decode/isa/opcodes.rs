@@ -24,7 +24,7 @@ const OPCODES: &[(&str, Option<&str>)] = &{
         "tensor maps and bulk copies are not simulated: copy by cp.async, or by loads and stores",
     );
     const VIDEO: Option<&str> =
-        Some("video instructions are not simulated: use integer arithmetic and prmt");
+        Some("this form of a video instruction is not simulated: use integer arithmetic and prmt");
     const STACK: Option<&str> =
         Some("stacks that grow at run time are not simulated: use a `.local` array of fixed size");
     const MULTICAST: Option<&str> = Some(

@@ -1,0 +1,238 @@
+//! The document as a whole.
+
+use std::fmt::Write as _;
+
+use crate::counts::{self, agreeing};
+use crate::evidence;
+use crate::instructions::{Sources, counted, grouped, section, table_of_approximations};
+use crate::lists::KINDS;
+use crate::measured;
+use crate::modelled;
+use crate::set::{FIRST, WIDE};
+use crate::single::{Single, singles};
+use crate::unlike::UNLIKE;
+
+const BEGINNING: &str = "# How far the simulator can be trusted
+
+- **Results** of instructions marked *exact* below have the bits that an NVIDIA H200 gave, in all
+  that was compared. Approximate functions are as near to it as their table says.
+- **Counts** of requests, sectors, wavefronts and bank conflicts are the hardware's, access by
+  access, with the exceptions named below. What caches do, and time, are not told.
+- **Unsupported** instructions end the launch with an error that says what to do instead. None is
+  ever skipped.
+- **One run is one order** of blocks and warps, and every access is visible at once. What only another
+  order, or weaker memory, shows is not seen unless it is looked for.
+
+Made by `tests/fidelity/` from the data that the tests hold the simulator to; no figure is typed by
+hand. `SUPPORTED.md` lists the forms of the instructions.
+";
+
+fn how_sure() -> String {
+    format!(
+        "
+## Instructions
+
+- *exact*: the bits of an H200, in all that the third column names: results of forms measured by
+  themselves, random programs with the instruction (of the first {} of each set, all forms of it
+  together), a lesson of this repository that compares bit for bit.
+- *modelled*: by the rule in the last column.
+- *by the manual*: as PTX documents it. Tests hold it to the manual; no measurement names it.
+",
+        evidence::N_SEARCHED
+    )
+}
+
+const COUNTERS: &str = "
+## Counters
+
+The rules are those of `src/checks/count.rs`; an access is one instruction of one warp, alone on the
+GPU, and its counters read by Nsight Compute. Whole kernels are the lessons of this repository
+(`results/h200/counters.json`). Where a column is empty, nothing was compared. Instructions are those
+of PTX, of which the GPU's assembler makes others. What `InstructionCounts` has beside these (`ideal_…`,
+`max_way`) follows from them by definition.
+
+";
+
+const NOT_COUNTED: &str = "
+Whole kernels differ where warps compete for the banks (the hardware counts that among the bank
+conflicts), and where loops spin or retry, whose trips vary from run to run (`cas` in a loop, flags
+between blocks). Not counted at all: hits and misses of L1 and L2, memory beyond them, bulk and tensor
+copies (TMA), which are unsupported, registers that the GPU's assembler spills, arbitration
+between warps, and what that assembler makes of an atomic of which it knows that all lanes have one address.
+";
+
+const NO_RUN: &str = "
+## What no run can tell
+
+- **Time.** Work is counted, not timed: there are no clocks, latencies and caches. Clocks count warp
+  instructions, so that code which waits by the clock ends.
+- **Weak memory.** Accesses are carried out one after the other and are visible to all at once. A kernel
+  that lacks a fence may work here and fail on a GPU; `check` finds it where two accesses are in no order
+  (a race), not where ordered or atomic accesses are seen in another order than they were made.
+- **Other orders.** A launch takes one order of blocks, warps and parted lanes, the same every time when
+  it runs on one thread of the host. `LaunchOptions::schedule` and `schedule::search` try others: as many as are
+  asked for, not all.
+- **Layouts that PTX leaves open**, as of `wmma` fragments and of `mbarrier` words: a kernel that builds on
+  what it sees here is wrong.
+- **ptxas.** PTX is carried out as it stands. The GPU runs what the assembler makes of it, which may fuse, fold
+  and reorder as far as PTX allows, and has bugs of its own.
+";
+
+pub fn document() -> String {
+    let singles = singles();
+    let evidence = evidence::by_key(&singles);
+    let rules = modelled::rules();
+    let lessons = counts::results("run-all.json");
+    let probed = probed(&lessons);
+    let sources = Sources {
+        evidence: &evidence,
+        singles: &singles,
+        rules: &rules,
+        probed: &probed,
+    };
+
+    let mut text = BEGINNING.to_owned() + &compared(&singles, &lessons) + &how_sure();
+    for kind in KINDS {
+        text += &section(kind, &sources);
+    }
+    text += &table_of_approximations(&singles);
+    text += COUNTERS;
+    text += &counts::table();
+    text += "\nSingle accesses that no rule explains (more in `tests/data/README.md`):\n\n";
+    text += &counts::not_reproduced();
+    text + NOT_COUNTED + NO_RUN
+}
+
+/// What was compared, a row each.
+fn compared(singles: &[Single], lessons: &str) -> String {
+    let mut text =
+        "\n## What was compared\n\n| on an H200 | how many | agree |\n|---|---|---|\n".to_owned();
+    let mut row = |what: &str, many: String, agree: String| {
+        writeln!(text, "| {what} | {many} | {agree} |").unwrap()
+    };
+
+    let exact = || singles.iter().filter(|single| single.must_be_same);
+    let operands: usize = exact().map(|single| single.n_operands).sum();
+    let same: usize = exact().map(|single| single.n_same).sum();
+    row(
+        "single instructions, bit for bit (`tests/hardware`)",
+        format!(
+            "{} forms, {} results",
+            grouped(exact().count()),
+            grouped(operands)
+        ),
+        format!("{} results", grouped(same)),
+    );
+    let together = evidence::together();
+    let documented = together
+        .iter()
+        .filter(|(case, _)| !measured::is_unlike(case));
+    let results: usize = together.iter().map(|(_, n)| n).sum();
+    row(
+        "tensor and video instructions, conversions, comparisons of halves (`tests/measured`)",
+        format!(
+            "{} forms, {} lanes",
+            grouped(together.len()),
+            grouped(results)
+        ),
+        format!(
+            "{} forms; in the others ptxas deviates from the manual",
+            grouped(documented.count())
+        ),
+    );
+    let unlike: usize = UNLIKE.iter().map(|(numbers, _)| numbers.len()).sum();
+    for (set, what, unlike) in [
+        (
+            &FIRST,
+            "random programs: arithmetic, loops, what all threads do together (`tests/random`)",
+            0,
+        ),
+        (
+            &WIDE,
+            "random programs of everything, in divergent code too (`tests/random/wide`)",
+            unlike,
+        ),
+    ] {
+        let n = set.n_measured() as usize;
+        row(
+            what,
+            format!("{} programs", grouped(n)),
+            grouped(n - unlike),
+        );
+    }
+    let [rules, fresh] = counts::single_accesses();
+    row(
+        "memory accesses that the counting rules were made from (`tests/data`)",
+        String::new(),
+        rules,
+    );
+    row("fresh random memory accesses", String::new(), fresh);
+    let whole = counts::whole_kernels();
+    row(
+        "counters of whole kernels (`results/h200/counters.json`)",
+        String::new(),
+        agreeing(
+            whole
+                .iter()
+                .map(|figure| figure.simulator == figure.hardware),
+        ),
+    );
+    let status = |line: &str| {
+        line.trim()
+            .strip_prefix("\"status\": ")
+            .map(|s| s.contains("passed"))
+    };
+    row(
+        "lessons against a reference on the host (`results/h200/run-all.json`)",
+        String::new(),
+        agreeing(lessons.lines().filter_map(status)),
+    );
+    let (n, n_same) = sums(lessons);
+    row(
+        "sums of `mma` of `f16` and `bf16` against the model, by the lesson",
+        format!("{} sums", grouped(n)),
+        format!(
+            "{}; the others are tiny (`src/numeric/mma.rs`)",
+            grouped(n_same)
+        ),
+    );
+    text +=
+        "\nRandom programs that leave other bits, for reasons that are not the simulator's:\n\n";
+    for (programs, why) in UNLIKE {
+        writeln!(text, "- {}: {why}.", counted(programs.len(), "program")).unwrap();
+    }
+    text
+}
+
+/// What the notes of the tensor lesson tell: sums, and those that are the model's.
+fn sums(lessons: &str) -> (usize, usize) {
+    let (mut n, mut n_same) = (0, 0);
+    for line in lessons.lines() {
+        let words: Vec<&str> = line.trim().trim_matches(['"', ',']).split(' ').collect();
+        let numbers = |i: usize| words.get(i).and_then(|word| word.parse::<usize>().ok());
+        match words[..] {
+            [_, "sums,", "each", "equal", ..] => {
+                n += numbers(0).unwrap_or(0);
+                n_same += numbers(0).unwrap_or(0);
+            }
+            [_, _, "of", _, "sums", "equal", ..] => {
+                n_same += numbers(1).unwrap_or(0);
+                n += numbers(3).unwrap_or(0);
+            }
+            _ => {}
+        }
+    }
+    (n, n_same)
+}
+
+/// Mnemonics that `probe_…` kernels carry out and compare bit for bit.
+fn probed(lessons: &str) -> Vec<String> {
+    let kernels = lessons
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("\"kernel\": \"probe_"));
+    let mut all: Vec<String> = kernels
+        .map(|name| name.split(['_', '"']).next().unwrap_or_default().to_owned())
+        .collect();
+    all.dedup();
+    all
+}

@@ -1,0 +1,124 @@
+//! What each instruction was held against, by mnemonic.
+
+use std::collections::{BTreeMap, HashSet};
+
+use crate::measured;
+use crate::set::{FIRST, Set, WIDE};
+use crate::single::Single;
+
+/// Lanes that have a hash together in `tests/measured`.
+const LANES_A_BLOCK: usize = 64 * 32;
+
+/// Programs of each set that are searched for instructions: all would take some seconds.
+pub const N_SEARCHED: u64 = 1000;
+
+/// What was compared of the instructions with one mnemonic.
+#[derive(Clone, Debug, Default)]
+pub struct Evidence {
+    /// Forms measured alone whose bits must be the hardware's, and their operands.
+    pub n_forms: usize,
+    pub n_operands: usize,
+    /// Forms that ptxas is known to carry out otherwise than documented.
+    pub n_unlike: usize,
+    /// Random programs that have one of them, of those searched.
+    pub n_programs: u64,
+}
+
+impl Evidence {
+    pub fn is_none(&self) -> bool {
+        self.n_forms == 0 && self.n_programs == 0
+    }
+}
+
+/// A mnemonic, and whether it works on floating-point numbers: `add.f32` is not `add.u32`.
+pub type Key = (String, bool);
+
+/// Mnemonics that integers and floating-point numbers share.
+const SHARED: &[&str] = &[
+    "add", "sub", "mul", "mad", "div", "min", "max", "abs", "neg",
+];
+
+/// The key of an opcode.
+pub fn key(opcode: &str) -> Key {
+    let mut parts = opcode.split('.');
+    let mnemonic = parts.next().unwrap_or_default();
+    let is_float = |part: &str| {
+        part.starts_with('f') && part[1..].starts_with(char::is_numeric) || part.starts_with("bf16")
+    };
+    let is_float = SHARED.contains(&mnemonic) && parts.any(is_float);
+    (mnemonic.to_owned(), is_float)
+}
+
+/// The forms of `tests/measured`: the instruction, and lanes whose results were compared.
+pub fn together() -> Vec<(String, usize)> {
+    let cases = measured::cases();
+    let lines = include_str!("../measured/h200.txt").lines();
+    let lines = lines.filter(|line| !line.starts_with('#'));
+    let case = |line: &str| {
+        let mut words = line.split_whitespace();
+        let index: usize = words.next().expect("a number").parse().expect("a number");
+        (cases[index].clone(), words.count() * LANES_A_BLOCK)
+    };
+    lines.map(case).collect()
+}
+
+/// All evidence.
+pub fn by_key(singles: &[Single]) -> BTreeMap<Key, Evidence> {
+    let mut all: BTreeMap<Key, Evidence> = BTreeMap::new();
+    for single in singles.iter().filter(|single| single.must_be_same) {
+        let evidence = all.entry(key(&single.opcode)).or_default();
+        evidence.n_forms += 1;
+        evidence.n_operands += single.n_operands;
+    }
+    for (case, n_lanes) in together() {
+        let (_, text) = measured::parts(&case);
+        for key in keys(text) {
+            let evidence = all.entry(key).or_default();
+            if measured::is_unlike(&case) {
+                evidence.n_unlike += 1;
+            } else {
+                evidence.n_forms += 1;
+                evidence.n_operands += n_lanes;
+            }
+        }
+    }
+    for (set, leaves_out) in [(&FIRST, &[][..]), (&WIDE, crate::unlike::UNLIKE)] {
+        let unlike: Vec<u64> = leaves_out
+            .iter()
+            .flat_map(|(numbers, _)| *numbers)
+            .copied()
+            .collect();
+        for (key, n) in programs(set, &unlike) {
+            all.entry(key).or_default().n_programs += n;
+        }
+    }
+    all
+}
+
+/// By mnemonic, how many of a set's first programs have it.
+fn programs(set: &Set, unlike: &[u64]) -> BTreeMap<Key, u64> {
+    let mut n_programs: BTreeMap<Key, u64> = BTreeMap::new();
+    for number in (0..N_SEARCHED).filter(|number| !unlike.contains(number)) {
+        for key in keys(&(set.program)(number)) {
+            *n_programs.entry(key).or_default() += 1;
+        }
+    }
+    n_programs
+}
+
+/// The keys of all instructions in a text.
+fn keys(text: &str) -> HashSet<Key> {
+    let mut opcodes: HashSet<&str> = HashSet::new();
+    for statement in text.split([';', '\n', '{', '}']) {
+        let statement = statement.trim();
+        let statement = match statement.strip_prefix('@') {
+            Some(guarded) => guarded.split_once(' ').map_or("", |(_, rest)| rest),
+            None => statement,
+        };
+        let opcode = statement.split_whitespace().next().unwrap_or_default();
+        if opcode.starts_with(|c: char| c.is_ascii_lowercase()) && !opcode.ends_with([':', ',']) {
+            opcodes.insert(opcode);
+        }
+    }
+    opcodes.into_iter().map(key).collect()
+}

@@ -1,0 +1,177 @@
+//! Where the simulator follows a rule of its own: PTX or the hardware leaves open what
+//! happens, or nothing in the machine could show it.
+
+use crate::probe::{special, unwritten};
+
+/// A rule, and the instructions that it is about, each by one of its opcodes.
+pub struct Rule {
+    pub opcodes: &'static [&'static str],
+    /// Whether all that these instructions do is modelled, not only what is told.
+    pub is_all: bool,
+    pub text: String,
+}
+
+fn rule(opcodes: &'static [&'static str], is_all: bool, text: impl Into<String>) -> Rule {
+    Rule {
+        opcodes,
+        is_all,
+        text: text.into(),
+    }
+}
+
+/// All rules.
+pub fn rules() -> Vec<Rule> {
+    let mut all = open_results();
+    all.extend(together());
+    all.extend(memory());
+    all.extend(time_and_place());
+    all
+}
+
+fn open_results() -> Vec<Rule> {
+    vec![
+        rule(
+            &["div.u32", "rem.u32"],
+            false,
+            "An integer division by zero gives all ones, as the hardware does.",
+        ),
+        rule(
+            &["bfe", "bfi"],
+            false,
+            "A position past the register is taken as the instruction takes it at run time; ptxas \
+             takes constants otherwise.",
+        ),
+        rule(
+            &["abs.s32", "neg.s32", "neg.f32", "cvt"],
+            false,
+            "Each instruction is carried out as it stands. Where ptxas optimises, it may fuse two \
+             (conversions, `.ftz` with the next instruction), and bounds and NaNs differ then.",
+        ),
+        rule(
+            &["add.f32", "sub.f32", "mul.f32", "mad.f64"],
+            false,
+            "Without a rounding modifier they round to the nearest and stay two instructions; ptxas may \
+             fuse them.",
+        ),
+        rule(
+            &["set"],
+            false,
+            "As documented, also to floating-point types, of which ptxas 13.0 makes other values.",
+        ),
+        rule(
+            &["mma", "wmma"],
+            false,
+            "PTX leaves the order of sums open. Here products are exact, cut off below the largest \
+             exponent of a group and rounded once, with Hopper's widths (`src/numeric/mma.rs`); \
+             `f16` and `bf16` were compared by the lesson `tensor_instructions`.",
+        ),
+        rule(
+            &["wmma"],
+            false,
+            "Which lane holds which element of a fragment is the simulator's own choice, and so are the \
+             sectors that `wmma.load` and `wmma.store` count.",
+        ),
+    ]
+}
+
+fn together() -> Vec<Rule> {
+    vec![
+        rule(
+            &["activemask"],
+            true,
+            "The lanes that are together: those that came the same way, and all again where a branch's \
+             ways join. Hardware may show fewer.",
+        ),
+        rule(&["elect"], true, "The lowest lane of the mask."),
+        rule(
+            &["atom", "red"],
+            false,
+            "Lanes of a warp follow one another in lane order; on hardware in any. Every order and scope is \
+             carried out as the strongest.",
+        ),
+        rule(
+            &["membar", "fence"],
+            true,
+            "Nothing to do, as every access is visible at once; the checks know what they order.",
+        ),
+        rule(
+            &["mbarrier"],
+            true,
+            "The phases and counts that PTX documents; the layout of the word and of states is the \
+             simulator's own. `try_wait` does not sleep: it lets other warps go first.",
+        ),
+        rule(
+            &["nanosleep"],
+            true,
+            "Lets other warps go first, once; no time passes.",
+        ),
+        rule(
+            &[
+                "setmaxnreg",
+                "griddepcontrol",
+                "pmevent",
+                "prefetch",
+                "prefetchu",
+                "applypriority",
+            ],
+            true,
+            "No effect: nothing in the simulator would show one.",
+        ),
+        rule(
+            &["discard"],
+            true,
+            "No effect: memory keeps what it holds, which on hardware is lost.",
+        ),
+        rule(
+            &["createpolicy"],
+            true,
+            "Gives 0: there are no caches to have policies.",
+        ),
+        rule(
+            &["brkpt"],
+            true,
+            "Ends the launch, as `trap` does: there is no debugger.",
+        ),
+    ]
+}
+
+fn memory() -> Vec<Rule> {
+    let [global, shared, local] = ["global", "shared", "local"].map(unwritten);
+    vec![
+        rule(
+            &["ld"],
+            false,
+            format!(
+                "Memory that nobody wrote holds {global:#x} (global), {shared:#x} (shared) and {local:#x} \
+                 (local); hardware holds anything. `check` reports such reads."
+            ),
+        ),
+        rule(
+            &["ld", "ldu", "st"],
+            false,
+            "Orders, scopes and cache hints change no result: each access is carried out at once, in the \
+             order that the launch took.",
+        ),
+        rule(
+            &["cp"],
+            true,
+            "`cp.async` reads its source when it starts; the bytes arrive at the wait for their group (or \
+             at `mbarrier.arrive`), never before, and never where nobody waits. Hardware may copy at any \
+             time in between.",
+        ),
+    ]
+}
+
+fn time_and_place() -> Vec<Rule> {
+    let [sm, n_sm, n_warps, grid, env] =
+        ["%smid", "%nsmid", "%nwarpid", "%gridid", "%envreg3"].map(special);
+    vec![rule(
+        &["mov"],
+        false,
+        format!(
+            "`%clock`, `%clock64` and `%globaltimer` count warp instructions, not time; `%smid` is {sm}, \
+             `%nsmid` {n_sm}, `%nwarpid` {n_warps}, `%gridid` {grid}, `%envreg` {env}; `%warpid` numbers \
+             warps in the order of their threads."
+        ),
+    )]
+}
