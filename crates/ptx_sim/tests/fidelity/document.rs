@@ -56,7 +56,8 @@ of PTX, of which the GPU's assembler makes others. What `InstructionCounts` has 
 const NOT_COUNTED: &str = "
 Whole kernels differ where warps compete for the banks (the hardware counts that among the bank
 conflicts), and where loops spin or retry, whose trips vary from run to run (`cas` in a loop, flags
-between blocks). Not counted at all: hits and misses of L1 and L2, memory beyond them, bulk and tensor
+between blocks), and in some of the SGEMM kernels' `cp.async` that fill with zeros
+(`tests/data/README.md`). Not counted at all: hits and misses of L1 and L2, memory beyond them, bulk and tensor
 copies (TMA), which are unsupported, registers that the GPU's assembler spills, arbitration
 between warps, and what that assembler makes of an atomic of which it knows that all lanes have one address.
 ";
@@ -98,7 +99,8 @@ pub fn document() -> String {
     text += &table_of_approximations(&singles);
     text += COUNTERS;
     text += &counts::table();
-    text += "\nSingle accesses that no rule explains (more in `tests/data/README.md`):\n\n";
+    text +=
+        "\nSingle accesses that no rule explains; `tests/data/README.md` says what was tried:\n\n";
     text += &counts::not_reproduced();
     text + NOT_COUNTED + NO_RUN
 }

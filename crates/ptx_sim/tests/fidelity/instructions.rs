@@ -94,7 +94,9 @@ fn row(text: &mut String, wanted: &Key, sources: &Sources<'_>) {
         .collect();
     let is_approximate =
         approximations(sources.singles).any(|single| key(&single.opcode) == *wanted);
-    let how_sure = if rules.iter().any(|rule| rule.is_all) {
+    // What is modelled in all that it does is left out of what programs compare.
+    let is_modelled = rules.iter().any(|rule| rule.is_all);
+    let how_sure = if is_modelled {
         "modelled"
     } else if !evidence.is_none() || is_probed {
         "exact"
@@ -111,7 +113,7 @@ fn row(text: &mut String, wanted: &Key, sources: &Sources<'_>) {
             counted(evidence.n_forms, "form")
         ));
     }
-    if evidence.n_programs > 0 {
+    if evidence.n_programs > 0 && !is_modelled {
         held.push(counted(evidence.n_programs as usize, "program"));
     }
     if is_probed {
