@@ -7,7 +7,7 @@ use crate::ir::{
     FuncId, Function as IrFunction, Instruction, Module, Operand, Param, Symbol, Type,
 };
 use crate::program::{
-    Argument, Barrier, BarrierKind, Block, BlockId, Call, CallTarget, Function, Guard, Init,
+    Argument, Barrier, BarrierKind, Block, BlockId, Call, CallTarget, Function, Guard, Init, Slot,
     Terminator,
 };
 
@@ -88,6 +88,7 @@ pub(crate) fn decode(
     let zeroed = decoder
         .frame
         .slots_of(|register| at_entry.contains(register));
+    debug_assert!(is_prepared(&decoder.frame, &zeroed));
     Function {
         id,
         is_entry: function.is_entry,
@@ -103,6 +104,15 @@ pub(crate) fn decode(
         variables: decoder.variables,
         callees: decoder.callees,
     }
+}
+
+/// Whether all that a frame begins with lies in slots made for it.
+fn is_prepared(frame: &FrameBuilder<'_>, zeroed: &[(Slot, u32)]) -> bool {
+    let mut inits = frame.inits.iter();
+    inits.all(|&(slot, init)| frame.holds(slot, init.bytes()))
+        && zeroed
+            .iter()
+            .all(|&(slot, bytes)| u64::from(slot) + u64::from(bytes) <= u64::from(frame.size()))
 }
 
 /// Finds where lanes that went different ways meet again.
@@ -391,7 +401,10 @@ fn call(
         .collect::<Decoded<Vec<_>>>()?;
     let returns = returns
         .iter()
-        .map(|a| argument(decoder, a))
+        .map(|a| match a {
+            Operand::Int(_) => Err("a number cannot take a result".to_owned()),
+            a => argument(decoder, a),
+        })
         .collect::<Decoded<Vec<_>>>()?;
     let next = if no_return { None } else { Some(next) };
     Ok(Terminator::Call(Box::new(Call {
@@ -452,10 +465,8 @@ fn argument(decoder: &mut Decoder<'_>, operand: &Operand) -> Decoded<Argument> {
                 bits: *value as u64,
                 bytes: 8,
             };
-            Ok(Argument::Register {
-                slot: decoder.frame.value(init),
-                bytes: 8,
-            })
+            let slot = decoder.frame.value(init);
+            Ok(Argument::Number { slot })
         }
         other => Err(format!("{} cannot be passed to a function", kind_of(other))),
     }

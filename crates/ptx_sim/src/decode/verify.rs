@@ -22,7 +22,9 @@ pub(super) fn lane_operands(run: &LaneFn, op: &LaneOp) -> impl Iterator<Item = (
 
 /// What is wrong with a slot, if anything.
 pub(super) fn check(frame: &FrameBuilder<'_>, slot: Slot, width: Width) -> Result<(), String> {
-    if frame.holds(slot, width) {
+    // Others, a byte for one, would round up to the lines of a wider register.
+    let is_known = matches!(width, PREDICATE | 2 | 4 | 8 | 16);
+    if is_known && frame.holds(slot, width) {
         return Ok(());
     }
     Err(match width {
@@ -191,8 +193,10 @@ pub(super) fn terminator_operands(terminator: &Terminator, f: &mut impl FnMut(Sl
                 f(slot, 8);
             }
             for argument in call.arguments.iter().chain(&call.returns) {
-                if let Argument::Register { slot, bytes } = *argument {
-                    f(slot, bytes);
+                match *argument {
+                    Argument::Register { slot, bytes } => f(slot, bytes),
+                    Argument::Number { slot } => f(slot, 8),
+                    Argument::Memory { .. } => {}
                 }
             }
         }
@@ -207,5 +211,264 @@ pub(super) fn terminator_operands(terminator: &Terminator, f: &mut impl FnMut(Sl
             };
             barrier.d.into_iter().for_each(|slot| f(slot, d));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decode::liveness::Liveness;
+    use crate::ir::{self, FuncId};
+    use crate::lanes::binary;
+    use crate::numeric::convert::{Conversion, Number};
+    use crate::numeric::{Rounding, soft};
+    use crate::program::{
+        AddressOperand, Barrier, Call, ClockRead, Convert, Divide, PredicateOp, Shuffle,
+        ShuffleMode,
+    };
+
+    const TEXT: &str = ".version 8.0\n.target sm_80\n.address_size 64\n.entry k() { ret; }";
+
+    /// Slots of registers of each kind, in a frame that has nothing else.
+    struct Slots<'a> {
+        frame: FrameBuilder<'a>,
+        p: Slot,
+        h: Slot,
+        r: Slot,
+        d: Slot,
+        q: Slot,
+    }
+
+    impl<'a> Slots<'a> {
+        fn new(function: &'a ir::Function) -> Self {
+            let body = function.body.as_deref().expect("a body");
+            let mut frame = FrameBuilder::new(function, &Liveness::of(function, body));
+            let [p, h, r, d, q] = [PREDICATE, 2, 4, 8, 16].map(|bytes| frame.permanent(bytes));
+            Self {
+                frame,
+                p,
+                h,
+                r,
+                d,
+                q,
+            }
+        }
+
+        fn accepts(&self, op: Op) -> bool {
+            let mut fits = true;
+            operands(&op, &mut |slot, width| {
+                fits &= check(&self.frame, slot, width).is_ok();
+            });
+            fits
+        }
+
+        fn accepts_end(&self, terminator: Terminator) -> bool {
+            let mut fits = true;
+            terminator_operands(&terminator, &mut |slot, width| {
+                fits &= check(&self.frame, slot, width).is_ok();
+            });
+            fits
+        }
+    }
+
+    fn with_slots(test: impl Fn(Slots<'_>)) {
+        let module = crate::parse::parse(TEXT).expect("well-formed");
+        test(Slots::new(&module.functions[0]));
+    }
+
+    #[test]
+    fn a_slot_has_its_own_width_only() {
+        with_slots(|slots| {
+            let Slots { p, h, r, d, q, .. } = slots;
+            let registers = [(p, PREDICATE), (h, 2), (r, 4), (d, 8), (q, 16)];
+            for (slot, width) in registers {
+                for asked in 0..=33 {
+                    let fits = check(&slots.frame, slot, asked).is_ok();
+                    assert_eq!(fits, asked == width, "{asked} bytes in one of {width}");
+                }
+                let inside = if width == PREDICATE { 2 } else { 4 };
+                assert!(check(&slots.frame, slot + inside, width).is_err());
+                for nowhere in [slots.frame.size(), Slot::MAX, Slot::MAX - 63] {
+                    assert!(check(&slots.frame, nowhere, width).is_err());
+                }
+            }
+            assert!(check(&slots.frame, d + 64, 2).is_err(), "within a register");
+        });
+    }
+
+    #[test]
+    fn wrong_operands_of_operations_are_refused() {
+        with_slots(|slots| {
+            let Slots { p, h, r, d, .. } = slots;
+            let predicate = |d, b| {
+                Op::Predicate(PredicateOp {
+                    d,
+                    a: p,
+                    b,
+                    table: 6,
+                })
+            };
+            assert!(slots.accepts(predicate(p, p)));
+            assert!(!slots.accepts(predicate(r, p)));
+            assert!(!slots.accepts(predicate(p, r)));
+            let clock = |bytes| {
+                Op::Clock(ClockRead {
+                    d: r,
+                    bytes,
+                    shift: 0,
+                })
+            };
+            assert!(slots.accepts(clock(4)));
+            assert!(!slots.accepts(clock(8)));
+            let convert = |a_bytes| {
+                Op::Convert(Box::new(Convert {
+                    conversion: Conversion {
+                        from: Number::Float(soft::F16),
+                        to: Number::Float(soft::F64),
+                        rounding: Rounding::NearestEven,
+                        to_integral: false,
+                        ftz: false,
+                        saturate: false,
+                        relu: false,
+                        finite: false,
+                    },
+                    d,
+                    d_bytes: 8,
+                    a: h,
+                    a_bytes,
+                }))
+            };
+            assert!(slots.accepts(convert(2)));
+            assert!(!slots.accepts(convert(1)), "no register has bytes");
+            assert!(!slots.accepts(convert(4)));
+            let unpack = |part| {
+                Op::Transfer(Box::new(Transfer::Unpack {
+                    a: d,
+                    bytes: 8,
+                    parts: vec![None, Some(part)],
+                    part_bytes: 4,
+                }))
+            };
+            assert!(slots.accepts(unpack(r)));
+            assert!(!slots.accepts(unpack(h)));
+            let shuffle = |members, in_range| {
+                Op::Shuffle(Box::new(Shuffle {
+                    mode: ShuffleMode::Up,
+                    d: Some(r),
+                    in_range,
+                    a: r,
+                    b: r,
+                    c: r,
+                    members,
+                }))
+            };
+            assert!(slots.accepts(shuffle(r, Some(p))));
+            assert!(!slots.accepts(shuffle(d, Some(p))));
+            assert!(!slots.accepts(shuffle(r, Some(r))));
+            let address = |slot, wide| AddressOperand {
+                slot,
+                wide,
+                offset: 0,
+            };
+            assert_eq!(address(r, false).width(), 4);
+            assert!(check(&slots.frame, r, address(r, true).width()).is_err());
+        });
+    }
+
+    #[test]
+    fn wrong_operands_of_lane_loops_are_refused() {
+        with_slots(|slots| {
+            let Slots { r, d, .. } = slots;
+            let run = binary(|a: u32, b: u64| a ^ b as u32);
+            let fits = |to: Slot, a, b| {
+                let op = LaneOp {
+                    run: run.run,
+                    d: to,
+                    a,
+                    b,
+                    // Not looked at.
+                    c: Slot::MAX,
+                    e: Slot::MAX,
+                };
+                lane_operands(&run, &op)
+                    .all(|(slot, width)| check(&slots.frame, slot, width).is_ok())
+            };
+            assert!(fits(r, r, d));
+            assert!(!fits(d, r, d));
+            assert!(!fits(r, d, d));
+            assert!(!fits(r, r, r));
+            let op = LaneOp {
+                run: run.run,
+                d: r,
+                a: r,
+                b: r,
+                c: r,
+                e: r,
+            };
+            let divide = |bytes| Op::Divide(Box::new(Divide { op, bytes }));
+            assert!(slots.accepts(divide(4)));
+            assert!(!slots.accepts(divide(8)));
+        });
+    }
+
+    #[test]
+    fn wrong_operands_of_control_flow_are_refused() {
+        with_slots(|slots| {
+            let Slots { p, r, d, .. } = slots;
+            let branch = |slot| Terminator::Branch {
+                guard: Guard { slot, flip: 0 },
+                taken: 0,
+                other: 0,
+                join: None,
+            };
+            assert!(slots.accepts_end(branch(p)));
+            assert!(!slots.accepts_end(branch(r)));
+            let switch = |index| Terminator::Switch {
+                index,
+                targets: vec![0],
+                join: None,
+            };
+            assert!(slots.accepts_end(switch(r)));
+            assert!(!slots.accepts_end(switch(d)));
+            let call = |pointer: Option<Slot>, argument, result| {
+                let target = match pointer {
+                    Some(slot) => CallTarget::Pointer(slot),
+                    None => CallTarget::Function(FuncId(0)),
+                };
+                Terminator::Call(Box::new(Call {
+                    target,
+                    arguments: vec![argument],
+                    returns: vec![result],
+                    next: Some(0),
+                }))
+            };
+            let register = |slot, bytes| Argument::Register { slot, bytes };
+            let number = |slot| Argument::Number { slot };
+            assert!(slots.accepts_end(call(Some(d), register(r, 4), register(d, 8))));
+            assert!(slots.accepts_end(call(None, number(d), register(d, 8))));
+            assert!(!slots.accepts_end(call(Some(r), register(r, 4), register(d, 8))));
+            assert!(!slots.accepts_end(call(None, register(r, 8), register(d, 8))));
+            assert!(!slots.accepts_end(call(None, register(r, 4), register(d, 16))));
+            assert!(!slots.accepts_end(call(None, number(r), register(d, 8))));
+            let barrier = |kind, to, source| {
+                Terminator::Barrier(Box::new(Barrier {
+                    kind,
+                    aligned: true,
+                    id: r,
+                    threads: Some(r),
+                    source: Some(Guard {
+                        slot: source,
+                        flip: 0,
+                    }),
+                    d: Some(to),
+                    next: 0,
+                }))
+            };
+            assert!(slots.accepts_end(barrier(BarrierKind::PopCount, r, p)));
+            assert!(slots.accepts_end(barrier(BarrierKind::And, p, p)));
+            assert!(!slots.accepts_end(barrier(BarrierKind::PopCount, p, p)));
+            assert!(!slots.accepts_end(barrier(BarrierKind::Or, r, p)));
+            assert!(!slots.accepts_end(barrier(BarrierKind::And, p, r)));
+        });
     }
 }

@@ -29,6 +29,7 @@ impl Fault {
             | FaultKind::DifferentMasks { .. } => self.about_lanes(),
             FaultKind::BadBranchIndex { .. }
             | FaultKind::BadCallTarget { .. }
+            | FaultKind::WrongCallee { .. }
             | FaultKind::StackOverflow { .. }
             | FaultKind::DivisionByZero
             | FaultKind::Trap { .. } => self.about_control(),
@@ -170,6 +171,7 @@ impl Fault {
             FaultKind::BadCallTarget { .. } => {
                 "call a function of this module, through a pointer that was taken of it"
             }
+            FaultKind::WrongCallee { .. } => "let the call's prototype be that of the function",
             FaultKind::StackOverflow { .. } => "end the recursion, or keep less in local arrays",
             _ => return None,
         })

@@ -382,6 +382,13 @@ pub enum FaultKind {
         /// The address.
         address: u64,
     },
+    /// A call through a pointer to a function that takes or gives something else.
+    WrongCallee {
+        /// The function's name.
+        function: String,
+        /// What differs.
+        reason: String,
+    },
     /// Local memory used up, mostly by endless recursion.
     StackOverflow {
         /// Bytes that the thread would need.

@@ -264,6 +264,7 @@ impl fmt::Display for FaultKind {
             Self::Trap { .. }
             | Self::BadBranchIndex { .. }
             | Self::BadCallTarget { .. }
+            | Self::WrongCallee { .. }
             | Self::StackOverflow { .. }
             | Self::DivisionByZero => self.fmt_control(f),
         }
@@ -539,6 +540,9 @@ impl FaultKind {
                     f,
                     "call through {address:#x}, which is not the address of a function"
                 )
+            }
+            Self::WrongCallee { function, reason } => {
+                write!(f, "call through a pointer to `{function}`: {reason}")
             }
             Self::StackOverflow {
                 needed_bytes,

@@ -59,15 +59,8 @@ pub(crate) enum Argument {
     Memory { offset: u32, bytes: u32 },
     /// A register of the caller.
     Register { slot: Slot, bytes: u32 },
-}
-
-impl Argument {
-    /// Its size.
-    pub fn bytes(self) -> u32 {
-        match self {
-            Self::Memory { bytes, .. } | Self::Register { bytes, .. } => bytes,
-        }
-    }
+    /// A number, of 64 bits, passed through a pointer: as wide as the parameter is.
+    Number { slot: Slot },
 }
 
 /// What a barrier does beside waiting.

@@ -5,6 +5,7 @@ use super::external;
 use super::next::Next;
 use crate::checks::observer::Observer;
 use crate::diagnostics::FaultKind;
+use crate::ir::{Function, Param};
 use crate::lanes::lanes;
 use crate::memory::address::FUNCTION_BASE;
 use crate::memory::local::LOCAL_LIMIT;
@@ -19,20 +20,26 @@ const LEAST_FRAME: u32 = 16;
 
 /// Moves an argument of `bytes` from one call's memory or register to
 /// another's memory.
-fn pass_in(warp: &mut Warp, from_frame: FrameId, argument: Argument, to_offset: u32, mask: u32) {
-    match argument {
-        Argument::Memory { offset, bytes } => {
+fn pass_in(
+    warp: &mut Warp,
+    from_frame: FrameId,
+    argument: Argument,
+    (to_offset, bytes): (u32, u32),
+    mask: u32,
+) {
+    let (slot, slot_bytes) = match argument {
+        Argument::Memory { offset, .. } => {
             let from = warp.frames[from_frame].local_base + offset;
-            copy_local(warp, from, to_offset, bytes, mask);
+            return copy_local(warp, from, to_offset, bytes, mask);
         }
-        Argument::Register { slot, bytes } => {
-            let regs = warp.frames[from_frame].registers.frame();
-            for lane in lanes(mask) {
-                // SAFETY: The decoder made the slot for `bytes` a lane.
-                let value = unsafe { regs.get(slot, bytes, lane) };
-                warp.local.write(lane, to_offset, bytes, u128::from(value));
-            }
-        }
+        Argument::Register { slot, bytes } => (slot, bytes),
+        Argument::Number { slot } => (slot, 8),
+    };
+    let regs = warp.frames[from_frame].registers.frame();
+    for lane in lanes(mask) {
+        // SAFETY: The decoder made the slot for so many bytes a lane.
+        let value = unsafe { regs.get(slot, slot_bytes, lane) };
+        warp.local.write(lane, to_offset, bytes, u128::from(value));
     }
 }
 
@@ -75,12 +82,15 @@ pub(super) fn enter<O: Observer>(
         };
         return Err(Stop::fault(path.mask, kind));
     }
-    if call.arguments.len() != callee.param_offsets.len() {
-        return Err(Stop::internal(format!(
-            "a call passes {} arguments to a function of {}",
-            call.arguments.len(),
-            callee.param_offsets.len()
-        )));
+    let declared = &launch.module.functions[index];
+    if let CallTarget::Pointer(_) = call.target
+        && let Err(reason) = fits(call, declared)
+    {
+        let function = declared.name.clone();
+        return Err(Stop::fault(
+            path.mask,
+            FaultKind::WrongCallee { function, reason },
+        ));
     }
     let caller = Some((path.frame, path.block));
     let frame = match under_way(step.warp, index, caller, path.mask) {
@@ -99,12 +109,14 @@ pub(super) fn enter<O: Observer>(
         let end = local_base + callee.local_bytes;
         step.env.observer.local_begins(lanes, local_base..end);
     }
-    for (argument, offset) in call.arguments.iter().zip(&callee.param_offsets) {
+    let places = callee.param_offsets.iter().zip(&declared.params);
+    for (argument, (offset, param)) in call.arguments.iter().zip(places) {
         let start = local_base + offset;
-        pass_in(step.warp, path.frame, *argument, start, path.mask);
+        let bytes = passed_bytes(*argument, param);
+        pass_in(step.warp, path.frame, *argument, (start, bytes), path.mask);
         if O::ON {
             let lanes = step.lanes(path.mask);
-            let range = start..start + argument.bytes();
+            let range = start..start + bytes;
             step.env.observer.local_passed(lanes, range);
         }
     }
@@ -126,6 +138,42 @@ fn under_way(
     }
     let is_same = |f: &Frame| f.lanes != 0 && f.function == function && f.caller == caller;
     warp.frames.iter().position(is_same)
+}
+
+/// Bytes of an argument: as many as it has, or a number's as the parameter has.
+fn passed_bytes(argument: Argument, param: &Param) -> u32 {
+    match argument {
+        Argument::Number { .. } => param.size_bytes.min(8),
+        Argument::Memory { bytes, .. } | Argument::Register { bytes, .. } => bytes,
+    }
+}
+
+/// Whether a function takes and gives what a call through a pointer does; else what
+/// differs. Of a call by name the decoder has seen to that.
+fn fits(call: &Call, callee: &Function) -> Result<(), String> {
+    if callee.is_entry {
+        return Err("it is a kernel".to_owned());
+    }
+    let arguments = ("takes", "argument", &call.arguments, &callee.params);
+    let results = ("gives", "result", &call.returns, &callee.returns);
+    for (verb, what, passed, declared) in [arguments, results] {
+        if passed.len() != declared.len() {
+            let (n, given) = (declared.len(), passed.len());
+            let s = if n == 1 { "" } else { "s" };
+            return Err(format!("it {verb} {n} {what}{s}, and the call has {given}"));
+        }
+        for (i, (argument, param)) in passed.iter().zip(declared).enumerate() {
+            // A register's part is no narrower than two bytes.
+            let (bytes, size) = (passed_bytes(*argument, param), param.size_bytes);
+            if bytes.max(2) != size.max(2) {
+                let number = i + 1;
+                return Err(format!(
+                    "its {what} {number} has {size} bytes, and the call's {bytes}"
+                ));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Goes on behind a call of what is no function of the module.
@@ -204,6 +252,8 @@ pub(super) fn return_from<O: Observer>(
                     step.env.observer.local_passed(lanes, to..to + bytes);
                 }
             }
+            // A number takes no result.
+            Argument::Number { .. } => {}
             Argument::Register { slot, bytes } => {
                 let regs = step.warp.frames[caller].registers.frame();
                 for lane in lanes(path.mask) {

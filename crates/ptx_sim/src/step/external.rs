@@ -38,8 +38,11 @@ pub(super) fn call<O: Observer>(
     }
     if let Some(Argument::Memory { offset, bytes }) = call.returns.first() {
         let at = view.local_base + offset;
-        for lane in lanes(mask) {
-            warp.local.write(lane, at, *bytes, 0);
+        // Whole words, which call parameters are made of; as many as are declared.
+        for word in 0..bytes.div_ceil(4) {
+            for lane in lanes(mask) {
+                warp.local.set_word(lane, at + 4 * word, 0);
+            }
         }
         if O::ON {
             let lanes = step.lanes(mask);
@@ -57,6 +60,8 @@ fn argument(warp: &Warp, view: &PathView<'_>, argument: Argument, lane: usize) -
         }
         // SAFETY: The decoder made the slot for `bytes` a lane.
         Argument::Register { slot, bytes } => unsafe { view.regs.get(slot, bytes, lane) },
+        // SAFETY: As above, for 64 bits.
+        Argument::Number { slot } => unsafe { view.regs.get(slot, 8, lane) },
     }
 }
 

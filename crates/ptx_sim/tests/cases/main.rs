@@ -54,6 +54,50 @@ fn operands_of_another_width_are_refused() {
 }
 
 #[test]
+fn calls_that_pass_what_the_function_does_not_take_end_with_a_report() {
+    let module = ptx!("pointer_calls");
+    for (name, reason) in [
+        (
+            "too_large",
+            "its argument 1 has 4 bytes, and the call's 4096",
+        ),
+        ("too_many", "it takes 1 argument, and the call has 2"),
+        ("too_few", "it takes 1 argument, and the call has 0"),
+        ("no_result", "it gives 0 results, and the call has 1"),
+        (
+            "large_result",
+            "its result 1 has 4 bytes, and the call's 4096",
+        ),
+        ("kernel", "it is a kernel"),
+    ] {
+        let error = run(module, name, 40, LaunchOptions::default()).unwrap_err();
+        assert!(matches!(error, LaunchError::Fault(_)), "{name}: {error}");
+        assert!(error.to_string().contains(reason), "{name}: {error}");
+    }
+    // A number is as wide as the parameter.
+    let out = run(module, "number", 1, LaunchOptions::default()).expect("runs");
+    assert_eq!(out[..2], [7, 9]);
+}
+
+#[test]
+fn calls_by_name_of_what_cannot_be_called_are_reported() {
+    for name in ["by_name", "with_argument", "into_a_number"] {
+        let error = run(ptx!("named_calls"), name, 1, LaunchOptions::default()).unwrap_err();
+        let unsupported = matches!(error, LaunchError::Unsupported { .. });
+        assert!(unsupported, "{name}: {error}");
+    }
+}
+
+#[test]
+fn printing_gives_a_result_of_any_size() {
+    for n in [3, 4, 64] {
+        let text = ptx!("large_result_of_vprintf").replace("[64]", &format!("[{n}]"));
+        run(&text, "k", 32, LaunchOptions::default()).expect("runs");
+        run(&text, "k", 32, checked()).expect("runs");
+    }
+}
+
+#[test]
 fn branches_to_where_all_go_anyway() {
     for text in [
         ptx!("branch_to_next"),

@@ -24,6 +24,10 @@ pub(super) fn check(
     let Some(callee) = module.functions.get(id.0 as usize) else {
         return Ok(());
     };
+    if callee.is_entry {
+        let reason = format!("`{}` is a kernel, which cannot be called", callee.name);
+        return Err(Refusal::unsupported(reason).at_part(Part::Operand(vec![at])));
+    }
     let list = |index: Option<usize>| match index.and_then(|index| operands.get(index)) {
         Some(Operand::List(elements)) => &elements[..],
         _ => &[],
