@@ -46,15 +46,48 @@ impl Registers {
 
     /// Where the frame is.
     pub fn frame(&self) -> FramePtr {
-        FramePtr(self.lines.as_ptr().cast_mut().cast())
+        FramePtr(
+            self.lines.as_ptr().cast_mut().cast(),
+            #[cfg(debug_assertions)]
+            size_of_val(&*self.lines),
+        )
     }
 }
 
-/// A pointer to a frame of registers.
+/// A pointer to a frame of registers; with debug assertions, also its size.
 #[derive(Clone, Copy)]
-pub(crate) struct FramePtr(pub *mut u8);
+pub(crate) struct FramePtr(pub *mut u8, #[cfg(debug_assertions)] usize);
 
 impl FramePtr {
+    /// The bytes of a register, or of a part of one.
+    ///
+    /// # Safety
+    /// The decoder made a slot that has these `n_bytes` from `slot` on.
+    #[inline(always)]
+    pub unsafe fn bytes(self, slot: Slot, n_bytes: usize) -> *mut u8 {
+        #[cfg(debug_assertions)]
+        assert!(
+            (slot as usize).saturating_add(n_bytes) <= self.1,
+            "{n_bytes} bytes at {slot} of a frame of {}",
+            self.1
+        );
+        let _ = n_bytes;
+        // SAFETY: The caller's promise.
+        unsafe { self.0.add(slot as usize) }
+    }
+
+    /// Where a register's lanes, or a predicate, are: in the frame, and aligned.
+    ///
+    /// # Safety
+    /// The decoder made `slot` for a `T`.
+    #[inline(always)]
+    unsafe fn at<T>(self, slot: Slot) -> *mut T {
+        // SAFETY: The caller's promise.
+        let place = unsafe { self.bytes(slot, size_of::<T>()) }.cast::<T>();
+        debug_assert!(place.is_aligned(), "slot {slot}");
+        place
+    }
+
     /// The 32 lanes of a register.
     ///
     /// # Safety
@@ -63,7 +96,7 @@ impl FramePtr {
     #[inline(always)]
     pub unsafe fn lanes<'f, T: Lane>(self, slot: Slot) -> &'f [T; WARP_SIZE] {
         // SAFETY: The caller's promise.
-        unsafe { &*self.0.add(slot as usize).cast() }
+        unsafe { &*self.at(slot) }
     }
 
     /// The 32 lanes of a register, to be written.
@@ -74,7 +107,7 @@ impl FramePtr {
     #[inline(always)]
     pub unsafe fn lanes_mut<'f, T: Lane>(self, slot: Slot) -> &'f mut [T; WARP_SIZE] {
         // SAFETY: The caller's promise.
-        unsafe { &mut *self.0.add(slot as usize).cast() }
+        unsafe { &mut *self.at(slot) }
     }
 
     /// A predicate: one bit per lane.
@@ -84,7 +117,7 @@ impl FramePtr {
     #[inline(always)]
     pub unsafe fn predicate(self, slot: Slot) -> u32 {
         // SAFETY: The caller's promise.
-        unsafe { self.0.add(slot as usize).cast::<u32>().read() }
+        unsafe { self.at::<u32>(slot).read() }
     }
 
     /// Sets a predicate's lanes of `mask`.
@@ -95,7 +128,7 @@ impl FramePtr {
     pub unsafe fn set_predicate(self, slot: Slot, mask: u32, value: u32) {
         // SAFETY: The caller's promise.
         unsafe {
-            let p = self.0.add(slot as usize).cast::<u32>();
+            let p = self.at::<u32>(slot);
             p.write(p.read() & !mask | value & mask);
         }
     }

@@ -84,7 +84,10 @@ impl LaunchContext<'_> {
         let regs = frame.registers.frame();
         for &(slot, bytes) in &self.function(frame.function).zeroed {
             // SAFETY: The decoder gives registers and their sizes in bytes.
-            unsafe { regs.0.add(slot as usize).write_bytes(0, bytes as usize) };
+            unsafe {
+                regs.bytes(slot, bytes as usize)
+                    .write_bytes(0, bytes as usize)
+            };
         }
     }
 

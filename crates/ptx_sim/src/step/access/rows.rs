@@ -2,6 +2,7 @@
 
 use super::super::context::PathView;
 use super::host::{copy_in_shared, copy_out_shared, read32, write32};
+use crate::lanes::WARP_SIZE;
 use crate::program::Access;
 
 /// Whether [`move_rows`] can move it, where lanes touch neighbouring bytes.
@@ -32,7 +33,7 @@ pub(super) unsafe fn move_rows<const LOAD: bool>(
     unsafe {
         match op.registers[..] {
             [Some(slot)] => {
-                let register = view.regs.0.add(slot as usize);
+                let register = view.regs.bytes(slot, WARP_SIZE * op.element_bytes as usize);
                 match op.element_bytes {
                     4 => move_bytes::<LOAD, 128>(register, memory, alone),
                     8 => move_bytes::<LOAD, 256>(register, memory, alone),

@@ -59,7 +59,9 @@ pub(super) fn load<O: Observer>(step: &mut Step<'_, '_, O>, op: &TileMove) -> Re
                 // SAFETY: `rows` found 16 bytes for every row, in the block's own
                 // memory; a register has 8 rows of 16 bytes, one after the other.
                 unsafe {
-                    let to = view.regs.0.add(slot as usize + row * ROW_BYTES as usize);
+                    let to = view
+                        .regs
+                        .bytes(slot + row as u32 * ROW_BYTES, ROW_BYTES as usize);
                     let from = rows[8 * matrix + row];
                     std::ptr::copy_nonoverlapping(from, to, ROW_BYTES as usize);
                 }
@@ -90,7 +92,9 @@ pub(super) fn store<O: Observer>(step: &mut Step<'_, '_, O>, op: &TileMove) -> R
             for row in 0..8 {
                 // SAFETY: As in `load`, the other way round.
                 unsafe {
-                    let from = view.regs.0.add(slot as usize + row * ROW_BYTES as usize);
+                    let from = view
+                        .regs
+                        .bytes(slot + row as u32 * ROW_BYTES, ROW_BYTES as usize);
                     let to = rows[8 * matrix + row];
                     std::ptr::copy_nonoverlapping(from, to, ROW_BYTES as usize);
                 }
