@@ -21,11 +21,13 @@ fn every_measured_case_is_reproduced() {
     assert_eq!(disagreeing(data), (230, vec![]));
 }
 
-/// Two of twenty atomics of 8 bytes in global memory count one or two sectors
-/// more than any rule we know of. They are named here, so that a better rule
-/// shows.
+/// One in forty atomics in global memory counts one or two sectors more than any rule
+/// we know of. They are named here, so that a better rule shows.
 #[test]
-fn fresh_cases_are_reproduced_but_for_two_that_are_not_understood() {
+fn fresh_cases_are_reproduced_but_for_some_atomics() {
     let data = include_str!("data/h200-access-counters-2.csv");
     assert_eq!(disagreeing(data), (690, vec![564, 613]));
+    let data = include_str!("data/h200-access-counters-3.csv");
+    let unexplained = vec![569, 603, 607, 1221, 1253, 1901, 1907, 2001];
+    assert_eq!(disagreeing(data), (2070, unexplained));
 }

@@ -10,9 +10,10 @@ use crate::accesses::{Compared, compared};
 use crate::instructions::grouped;
 
 /// The data files of single accesses.
-const FILES: [&str; 2] = [
+const FILES: [&str; 3] = [
     include_str!("../data/h200-access-counters.csv"),
     include_str!("../data/h200-access-counters-2.csv"),
+    include_str!("../data/h200-access-counters-3.csv"),
 ];
 
 /// Counters of one kind of access: what their names begin with, the instructions that they
@@ -153,7 +154,7 @@ pub fn agreeing(agree: impl IntoIterator<Item = bool>) -> String {
 }
 
 /// How many accesses agree, by file and together.
-pub fn single_accesses() -> [String; 2] {
+pub fn single_accesses() -> [String; 3] {
     FILES.map(|file| agreeing(compared(file).map(|access| access.agrees())))
 }
 

@@ -162,13 +162,14 @@ fn compared(singles: &[Single], lessons: &str) -> String {
             grouped(n - unlike),
         );
     }
-    let [rules, fresh] = counts::single_accesses();
+    let [rules, fresh, later] = counts::single_accesses();
     row(
         "memory accesses that the counting rules were made from (`tests/data`)",
         String::new(),
         rules,
     );
     row("fresh random memory accesses", String::new(), fresh);
+    row("others, of three more random seeds", String::new(), later);
     let whole = counts::whole_kernels();
     row(
         "counters of whole kernels (`results/h200/counters.json`)",
