@@ -97,6 +97,56 @@ fn printing_gives_a_result_of_any_size() {
     }
 }
 
+/// Instructions that take any address, of local memory and of parameters, which few of
+/// them can be carried out on.
+#[test]
+fn addresses_of_every_space_end_in_a_result_or_a_report() {
+    let instructions = [
+        "ld.b32 %r0, [%d]",
+        "ld.v4.b32 {%r0, %r1, %r2, %r3}, [%d]",
+        "ld.b8 %r0, [%d]",
+        "st.b64 [%d], %d",
+        "st.v2.b32 [%d], {%r0, %r1}",
+        "atom.add.u32 %r0, [%d], 1",
+        "atom.cas.b64 %d, [%d], %d, %d",
+        "red.add.f32 [%d], %f0",
+        "mbarrier.init.b64 [%d], 1",
+        "mbarrier.arrive.b64 _, [%d]",
+        "cp.async.ca.shared.global [%r0], [%d], 16",
+        "cp.async.ca.shared.global [%r0], [%d], 4, 3",
+        "ldmatrix.sync.aligned.m8n8.x1.b16 {%r0}, [%d]",
+        "wmma.load.a.sync.aligned.m8n8k4.row.f64 {%g}, [%d]",
+        "wmma.load.c.sync.aligned.m8n8k32.row.s32 {%r0, %r1}, [%d]",
+        "wmma.load.a.sync.aligned.m16n16k16.row.s8 {%r0, %r1}, [%d]",
+        "wmma.store.d.sync.aligned.m8n8k32.row.s32 [%d], {%r0, %r1}",
+        "wmma.store.d.sync.aligned.m8n8k4.row.f64 [%d], {%g, %g}",
+        "prefetch.L1 [%d]",
+    ];
+    let places = [
+        "mov.u64 %d, local; cvta.local.u64 %d, %d",
+        "mov.u64 %d, shared; cvta.shared.u64 %d, %d",
+        "mov.u64 %d, param; cvta.param.u64 %d, %d",
+        "mov.u64 %d, global; cvta.global.u64 %d, %d",
+        "mov.u64 %d, constant; cvta.const.u64 %d, %d",
+        "mov.u64 %d, f",
+        "mov.u64 %d, -16",
+    ];
+    for (instruction, place) in instructions
+        .iter()
+        .flat_map(|i| places.iter().map(move |p| (i, p)))
+    {
+        let text = ptx!("any_address")
+            .replace("PLACE", place)
+            .replace("INSTRUCTION", instruction);
+        for options in [LaunchOptions::default(), checked()] {
+            if let Err(error) = run(&text, "k", 32, options) {
+                let internal = matches!(error, LaunchError::Internal { .. });
+                assert!(!internal, "{instruction} after {place}: {error}");
+            }
+        }
+    }
+}
+
 #[test]
 fn branches_to_where_all_go_anyway() {
     for text in [

@@ -30,13 +30,16 @@ pub(in crate::step) enum Located {
 }
 
 impl Located {
-    /// Lane `lane`'s bytes, which are not in local memory.
+    /// Lane `lane`'s bytes, which are not in local memory: the caller has seen to that.
     #[inline(always)]
     pub fn host(&self, addresses: &[u64; WARP_SIZE], lane: usize) -> *mut u8 {
         match self {
             Self::Biased(base) => base.wrapping_add(addresses[lane] as usize),
             Self::Each(pointers) => pointers[lane],
-            Self::Local => std::ptr::null_mut(),
+            Self::Local => {
+                debug_assert!(false, "local memory has no address on the host");
+                std::ptr::null_mut()
+            }
         }
     }
 }

@@ -19,6 +19,7 @@ use super::multiply::MODEL;
 use crate::checks::access::AccessClass;
 use crate::checks::observer::Observer;
 use crate::diagnostics::AccessKind;
+use crate::ir::Space;
 use crate::lanes::{FULL_MASK, WARP_SIZE, lanes};
 use crate::numeric::Rounding;
 use crate::numeric::half::F16;
@@ -230,6 +231,10 @@ impl<'a> Place<'a> {
             let mut left = mask;
             while left != 0 {
                 let (space, part) = addresses.resolve(self.op.space, left);
+                if space == Space::Local {
+                    let reason = "a matrix lies in global or shared memory";
+                    return Err(Stop::unsupported("wmma", reason));
+                }
                 let addresses = &addresses.lanes;
                 let request = Request {
                     space,
