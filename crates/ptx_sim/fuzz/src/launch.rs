@@ -1,0 +1,131 @@
+//! Launches of whatever a module has, as a text's first line says: `//`, and 16
+//! hexadecimal digits.
+
+use ptx_sim::{Call, Device, LaunchError, LoadedModule, Schedule};
+
+use crate::random::Random;
+
+/// Fuel of a launch, in warp instructions: enough for a few loops.
+const FUEL: u64 = 20_000;
+/// Where the number of a generic address's window begins.
+const WINDOW_SHIFT: u32 = 44;
+/// Kernels of a module that are launched.
+const MOST_KERNELS: usize = 8;
+
+/// What a text's first line says, or its length if it says nothing.
+pub fn seed(text: &str) -> u64 {
+    let digits = text.strip_prefix("//").and_then(|rest| rest.get(..16));
+    let seed = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok());
+    seed.unwrap_or(text.len() as u64)
+}
+
+/// How to launch.
+struct How {
+    grid: u32,
+    block: [u32; 3],
+    dynamic_shared_bytes: u32,
+    options: ptx_sim::LaunchOptions,
+}
+
+impl How {
+    fn drawn(random: &mut Random) -> Self {
+        let blocks = [
+            [1, 1, 1],
+            [32, 1, 1],
+            [32, 1, 1],
+            [40, 1, 1],
+            [128, 1, 1],
+            [8, 4, 1],
+            [3, 5, 7],
+        ];
+        // So many threads that two threads of the host share the work.
+        let spread = random.once_in(64);
+        Self {
+            grid: if spread {
+                160
+            } else {
+                1 + random.below(2) as u32
+            },
+            block: if spread {
+                [128, 1, 1]
+            } else {
+                blocks[random.below(blocks.len())]
+            },
+            dynamic_shared_bytes: [0, 64, 100, 4096][random.below(4)],
+            options: ptx_sim::LaunchOptions {
+                fuel: Some(FUEL),
+                count: random.once_in(2),
+                check: !spread && random.once_in(2),
+                threads: Some(1 + random.below(2)),
+                schedule: (!spread && random.once_in(4)).then(|| Schedule::new(random.next())),
+            },
+        }
+    }
+}
+
+/// Launches every kernel. However it ends, it does so by a report or an error.
+pub fn every_kernel(device: &mut Device, loaded: &LoadedModule, seed: u64) {
+    let random = &mut Random(seed);
+    let module = loaded.module().clone();
+    let buffers = [4096_usize, 256].map(|n| device.zeros::<u8>(n, "buffer").map(|b| b.address()));
+    let addresses: Vec<u64> = buffers.into_iter().flatten().collect();
+    for kernel in module.kernels().take(MOST_KERNELS) {
+        let mut how = How::drawn(random);
+        if let Some(block) = kernel.bounds.required_block
+            && block.iter().product::<u32>() <= 1024
+        {
+            how.block = block;
+        }
+        let mut call = device
+            .call(loaded, kernel.name)
+            .grid(how.grid)
+            .block(how.block)
+            .dynamic_shared_bytes(how.dynamic_shared_bytes)
+            .options(how.options);
+        for param in kernel.params {
+            call = argument(call, param.size_bytes as usize, &addresses, random);
+        }
+        match call.run() {
+            Ok(report) => drop(report.instructions()),
+            Err(error @ LaunchError::Internal { .. }) => panic!("{error}"),
+            Err(error) => assert!(!error.to_string().is_empty()),
+        }
+    }
+}
+
+/// A parameter of so many bytes: addresses, small numbers or garbage.
+fn argument<'a>(
+    call: Call<'a>,
+    n_bytes: usize,
+    addresses: &[u64],
+    random: &mut Random,
+) -> Call<'a> {
+    let mut word = || match random.below(10) {
+        0 => random.next(),
+        1 | 2 => random.below(100) as u64,
+        // Shared, local and constant memory, parameters, functions, and nothing.
+        3 | 4 => (random.below(16) as u64) << WINDOW_SHIFT | (random.below(24) as u64 * 8),
+        _ => random.of(addresses).copied().unwrap_or(0),
+    };
+    match n_bytes {
+        1 => call.arg(word() as u8),
+        2 => call.arg(word() as u16),
+        4 => call.arg((word() & 0xff) as u32),
+        8 => call.arg(word()),
+        _ => {
+            let bytes: Vec<u8> = (0..n_bytes.div_ceil(8))
+                .flat_map(|_| word().to_le_bytes())
+                .collect();
+            call.arg(Bytes(&bytes[..n_bytes]))
+        }
+    }
+}
+
+/// A structure.
+struct Bytes<'a>(&'a [u8]);
+
+impl ptx_sim::Argument for Bytes<'_> {
+    fn write_to(&self, bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(self.0);
+    }
+}

@@ -1,0 +1,35 @@
+//! What the fuzz targets share: a mutator that knows what PTX is made of, and launches of
+//! whatever kernels a text has.
+
+pub mod forms;
+pub mod launch;
+pub mod mutate;
+pub mod random;
+pub mod words;
+
+use ptx_sim::{Device, DeviceConfig, LoadedModule, Module};
+
+/// Device memory of a run: enough for any honest module, little enough for a process that
+/// is watched.
+const MEMORY_BYTES: u64 = 64 << 20;
+
+/// Parses and loads a text, and asks of it what a host may ask of any.
+pub fn load(text: &str) -> Option<(Device, LoadedModule)> {
+    let module = match Module::parse(text) {
+        Ok(module) => module,
+        Err(error) => {
+            assert!(!error.to_string().is_empty());
+            return None;
+        }
+    };
+    for kernel in module.kernels() {
+        assert!(module.kernel(kernel.name).is_some());
+    }
+    module.unsupported();
+    let mut device = Device::with_config(DeviceConfig {
+        memory_bytes: MEMORY_BYTES,
+        ..DeviceConfig::default()
+    });
+    let loaded = device.load(&module).ok()?;
+    Some((device, loaded))
+}
