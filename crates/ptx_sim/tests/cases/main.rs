@@ -250,3 +250,31 @@ fn carry(code: &str) -> (u32, u32) {
     let words = run(&text, "k", 1, LaunchOptions::default()).expect("runs");
     (words[0], words[1])
 }
+
+#[test]
+fn arrays_of_4_gib_are_refused_and_elements_have_addresses() {
+    let error = Module::parse(ptx!("bigshared3")).map(drop).unwrap_err();
+    assert_eq!(error.line, 4, "{error}");
+    run(ptx!("shared_array_index"), "k", 32, checked()).expect("runs");
+}
+
+/// Of the third and the last word of a vector load only the third matters: the last
+/// lies past the buffer.
+#[test]
+fn bytes_that_a_load_does_not_need_may_not_be_there() {
+    let module = Module::parse(ptx!("used_bytes")).expect("well-formed");
+    let mut device = Device::new();
+    let loaded = device.load(&module).expect("room for it");
+    let three = device.upload(&[1.5f32, f32::NAN, 2.0], "in").expect("room");
+    let out = device.zeros::<f32>(1, "out").expect("room");
+    let call = device.call(&loaded, "k").check(true);
+    call.arg(three).arg(out).run().expect("runs");
+    assert_eq!(device.download(out).expect("as large"), [3.5]);
+}
+
+#[test]
+fn what_was_not_known_runs() {
+    for text in [ptx!("cvt_of_e4m3"), ptx!("mma_of_bytes")] {
+        run(text, "k", 32, LaunchOptions::default()).expect("runs");
+    }
+}
