@@ -1,11 +1,15 @@
 //! From the parsed module to what the interpreter runs.
 //!
-//! In reading order: `opcode` takes mnemonics apart, `frame` lays out
-//! registers, `decoder` holds what has been decoded, `operand` and `modifiers` read
-//! what instructions have in common, `refusal` says why one cannot be decoded and `isa` what else PTX has, `signature` finds what is not PTX; one file for each kind of instruction gives it
-//! its meaning, and `instruction` picks the one. `function` builds blocks, `cfg` finds
-//! where they meet. `layout` places shared variables. `verify` looks at every operand
-//! of what came out.
+//! In reading order: `opcode` takes mnemonics apart, `frame` lays out registers,
+//! `liveness` says which of them may share a place, `decoder` holds what has been
+//! decoded, `operand` and `modifiers` read what instructions have in common; one file
+//! for each kind of instruction gives it its meaning, and `instruction` picks the one.
+//! `function` builds blocks, `cfg` finds where they meet. `layout` places shared
+//! variables.
+//!
+//! What is wrong: `signature` finds what is not PTX, `isa` knows what else PTX has,
+//! `refusal` says why an instruction cannot be decoded, and `verify` looks at every
+//! operand of what came out.
 
 pub(crate) mod cfg;
 pub(crate) mod decoder;
