@@ -7,19 +7,61 @@ use common::{HEADER, kernel};
 use ptx_sim::schedule::{Found, search};
 use ptx_sim::{Device, LaunchOptions, Module, Schedule};
 
-/// A kernel on a buffer of zeros, and what it leaves in its first words.
-struct Case {
-    name: &'static str,
+/// A wrong kernel and its nearest right one, on a buffer of zeros.
+struct Pair {
+    /// What is wrong with the one.
+    wrong: &'static str,
+    /// What the other has in its place.
+    right: &'static str,
     declarations: &'static str,
+    /// Lines that begin with `-` are of the wrong kernel only, those with `+` of the right
+    /// one only.
     body: &'static str,
     grid: u32,
     block: u32,
+    /// What the right one leaves in the first words.
     expected: &'static [u64],
 }
 
-impl Case {
+/// One of the two.
+struct Case<'a> {
+    pair: &'a Pair,
+    name: &'static str,
+    /// What its own lines begin with.
+    sign: char,
+}
+
+impl Pair {
+    fn both(&self) -> [Case<'_>; 2] {
+        [(self.wrong, '-'), (self.right, '+')].map(|(name, sign)| Case {
+            pair: self,
+            name,
+            sign,
+        })
+    }
+}
+
+impl Case<'_> {
+    fn body(&self) -> String {
+        let lines = self.pair.body.lines();
+        let own = lines.filter_map(|line| {
+            let is_common = !line.starts_with(['-', '+']);
+            is_common
+                .then_some(line)
+                .or_else(|| line.strip_prefix(self.sign))
+        });
+        own.collect::<Vec<_>>().join("\n")
+    }
+
     fn run(&self, schedule: Option<Schedule>) -> Result<(), String> {
-        let text = format!("{HEADER}{}\n{}", self.declarations, kernel(self.body));
+        let Pair {
+            declarations,
+            grid,
+            block,
+            expected,
+            ..
+        } = *self.pair;
+        let text = format!("{HEADER}{declarations}\n{}", kernel(&self.body()));
         let module = Module::parse(&text).map_err(|e| e.to_string())?;
         let mut device = Device::new();
         let loaded = device.load(&module).map_err(|e| e.to_string())?;
@@ -31,15 +73,15 @@ impl Case {
             schedule,
             ..LaunchOptions::default()
         };
-        let call = device.call(&loaded, "k").grid(self.grid).block(self.block);
+        let call = device.call(&loaded, "k").grid(grid).block(block);
         let outcome = call.options(options).arg(buffer).run();
         outcome.map_err(|e| e.to_string())?;
         let words = device.download(buffer).map_err(|e| e.to_string())?;
-        let words = &words[..self.expected.len()];
-        if words == self.expected {
+        let words = &words[..expected.len()];
+        if words == expected {
             Ok(())
         } else {
-            Err(format!("{words:?}, not {:?}", self.expected))
+            Err(format!("{words:?}, not {expected:?}"))
         }
     }
 
@@ -49,144 +91,89 @@ impl Case {
 }
 
 /// Warp 0 writes a word that warp 1 reads.
-const HANDED_OVER: [Case; 2] = [
-    Case {
-        name: "a barrier is missing between two warps",
-        declarations: ".shared .align 8 .b64 word;",
-        body: "
+const HANDED_OVER: Pair = Pair {
+    wrong: "a barrier is missing between two warps",
+    right: "with the barrier",
+    declarations: ".shared .align 8 .b64 word;",
+    body: "
 	setp.ne.u32 %p1, %me, 0;
 	@%p1 bra READ;
 	st.shared.u64 [word], 7;
 READ:
++	bar.sync 0;
 	setp.ne.u32 %p2, %me, 32;
 	@%p2 bra END;
 	ld.shared.u64 %rd1, [word];
 	st.global.u64 [%buf], %rd1;
 END:",
-        grid: 1,
-        block: 64,
-        expected: &[7],
-    },
-    Case {
-        name: "with the barrier",
-        declarations: ".shared .align 8 .b64 word;",
-        body: "
-	setp.ne.u32 %p1, %me, 0;
-	@%p1 bra READ;
-	st.shared.u64 [word], 7;
-READ:
-	bar.sync 0;
-	setp.ne.u32 %p2, %me, 32;
-	@%p2 bra END;
-	ld.shared.u64 %rd1, [word];
-	st.global.u64 [%buf], %rd1;
-END:",
-        grid: 1,
-        block: 64,
-        expected: &[7],
-    },
-];
+    grid: 1,
+    block: 64,
+    expected: &[7],
+};
 
 /// Eight warps of four blocks count themselves.
-const COUNTED: [Case; 2] = [
-    Case {
-        name: "an update is lost",
-        declarations: "",
-        body: "
+const COUNTED: Pair = Pair {
+    wrong: "an update is lost",
+    right: "with an atomic addition",
+    declarations: "",
+    body: "
 	and.b32 %r1, %me, 31;
 	setp.ne.u32 %p1, %r1, 0;
 	@%p1 bra END;
-	ld.relaxed.gpu.global.u64 %rd1, [%buf];
-	add.u64 %rd1, %rd1, 1;
-	st.relaxed.gpu.global.u64 [%buf], %rd1;
+-	ld.relaxed.gpu.global.u64 %rd1, [%buf];
+-	add.u64 %rd1, %rd1, 1;
+-	st.relaxed.gpu.global.u64 [%buf], %rd1;
++	red.relaxed.gpu.global.add.u64 [%buf], 1;
 END:",
-        grid: 4,
-        block: 64,
-        expected: &[8],
-    },
-    Case {
-        name: "with an atomic addition",
-        declarations: "",
-        body: "
-	and.b32 %r1, %me, 31;
-	setp.ne.u32 %p1, %r1, 0;
-	@%p1 bra END;
-	red.relaxed.gpu.global.add.u64 [%buf], 1;
-END:",
-        grid: 4,
-        block: 64,
-        expected: &[8],
-    },
-];
+    grid: 4,
+    block: 64,
+    expected: &[8],
+};
 
 /// Two warps take two locks, and count how often both had both.
-const LOCKED: [Case; 2] = [
-    Case {
-        name: "two locks are taken in different orders",
-        declarations: ".shared .align 4 .u32 a; .shared .align 4 .u32 b;",
-        body: "
+const LOCKED: Pair = Pair {
+    wrong: "two locks are taken in different orders",
+    right: "in the same order",
+    declarations: ".shared .align 4 .u32 a; .shared .align 4 .u32 b;",
+    body: "
 	and.b32 %r1, %me, 31;
 	setp.ne.u32 %p1, %r1, 0;
 	@%p1 bra END;
-	mov.u64 %rd1, a;
-	mov.u64 %rd2, b;
+-	mov.u64 %rd1, a;
+-	mov.u64 %rd2, b;
 	setp.eq.u32 %p2, %me, 0;
 	@%p2 st.shared.u32 [a], 0;
 	@%p2 st.shared.u32 [b], 0;
 	bar.sync 0;
-	selp.b64 %rd3, %rd1, %rd2, %p2;
-	selp.b64 %rd4, %rd2, %rd1, %p2;
+-	selp.b64 %rd3, %rd1, %rd2, %p2;
+-	selp.b64 %rd4, %rd2, %rd1, %p2;
 FIRST:
-	atom.shared.cas.b32 %r2, [%rd3], 0, 1;
+-	atom.shared.cas.b32 %r2, [%rd3], 0, 1;
++	atom.shared.cas.b32 %r2, [a], 0, 1;
 	setp.ne.u32 %p3, %r2, 0;
 	@%p3 bra FIRST;
 SECOND:
-	atom.shared.cas.b32 %r2, [%rd4], 0, 1;
+-	atom.shared.cas.b32 %r2, [%rd4], 0, 1;
++	atom.shared.cas.b32 %r2, [b], 0, 1;
 	setp.ne.u32 %p3, %r2, 0;
 	@%p3 bra SECOND;
 	red.global.add.u64 [%buf], 1;
-	atom.shared.exch.b32 %r2, [%rd4], 0;
-	atom.shared.exch.b32 %r2, [%rd3], 0;
+-	atom.shared.exch.b32 %r2, [%rd4], 0;
+-	atom.shared.exch.b32 %r2, [%rd3], 0;
++	atom.shared.exch.b32 %r2, [b], 0;
++	atom.shared.exch.b32 %r2, [a], 0;
 END:",
-        grid: 1,
-        block: 64,
-        expected: &[2],
-    },
-    Case {
-        name: "in the same order",
-        declarations: ".shared .align 4 .u32 a; .shared .align 4 .u32 b;",
-        body: "
-	and.b32 %r1, %me, 31;
-	setp.ne.u32 %p1, %r1, 0;
-	@%p1 bra END;
-	setp.eq.u32 %p2, %me, 0;
-	@%p2 st.shared.u32 [a], 0;
-	@%p2 st.shared.u32 [b], 0;
-	bar.sync 0;
-FIRST:
-	atom.shared.cas.b32 %r2, [a], 0, 1;
-	setp.ne.u32 %p3, %r2, 0;
-	@%p3 bra FIRST;
-SECOND:
-	atom.shared.cas.b32 %r2, [b], 0, 1;
-	setp.ne.u32 %p3, %r2, 0;
-	@%p3 bra SECOND;
-	red.global.add.u64 [%buf], 1;
-	atom.shared.exch.b32 %r2, [b], 0;
-	atom.shared.exch.b32 %r2, [a], 0;
-END:",
-        grid: 1,
-        block: 64,
-        expected: &[2],
-    },
-];
+    grid: 1,
+    block: 64,
+    expected: &[2],
+};
 
 /// The lower half of a warp hands words to the upper half.
-const HALVES: [Case; 2] = [
-    Case {
-        name: "lanes exchange words without meeting",
-        declarations: ".shared .align 8 .b64 words[16];",
-        body: "
+const HALVES: Pair = Pair {
+    wrong: "lanes exchange words without meeting",
+    right: "with bar.warp.sync",
+    declarations: ".shared .align 8 .b64 words[16];",
+    body: "
 	mov.u64 %rd1, words;
 	and.b32 %r1, %me, 15;
 	mul.wide.u32 %rd2, %r1, 8;
@@ -196,142 +183,80 @@ const HALVES: [Case; 2] = [
 	cvt.u64.u32 %rd3, %me;
 	st.shared.u64 [%rd1], %rd3;
 MEET:
++	bar.warp.sync 0xffffffff;
 	setp.lt.u32 %p2, %me, 16;
 	@%p2 bra END;
 	ld.shared.u64 %rd4, [%rd1];
 	add.u64 %rd2, %buf, %rd2;
 	st.global.u64 [%rd2], %rd4;
 END:",
-        grid: 1,
-        block: 32,
-        expected: &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
-    },
-    Case {
-        name: "with bar.warp.sync",
-        declarations: ".shared .align 8 .b64 words[16];",
-        body: "
-	mov.u64 %rd1, words;
-	and.b32 %r1, %me, 15;
-	mul.wide.u32 %rd2, %r1, 8;
-	add.u64 %rd1, %rd1, %rd2;
-	setp.ge.u32 %p1, %me, 16;
-	@%p1 bra MEET;
-	cvt.u64.u32 %rd3, %me;
-	st.shared.u64 [%rd1], %rd3;
-MEET:
-	bar.warp.sync 0xffffffff;
-	setp.lt.u32 %p2, %me, 16;
-	@%p2 bra END;
-	ld.shared.u64 %rd4, [%rd1];
-	add.u64 %rd2, %buf, %rd2;
-	st.global.u64 [%rd2], %rd4;
-END:",
-        grid: 1,
-        block: 32,
-        expected: &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
-    },
-];
+    grid: 1,
+    block: 32,
+    expected: &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
+};
 
 /// Each block goes on from what the one before it left.
-const CHAINED: [Case; 2] = [
-    Case {
-        name: "a block relies on the one before it having run",
-        declarations: "",
-        body: "
+const CHAINED: Pair = Pair {
+    wrong: "a block relies on the one before it having run",
+    right: "waiting for it",
+    declarations: "",
+    body: "
 	setp.ne.u32 %p1, %me, 0;
 	@%p1 bra END;
 	mov.u64 %rd1, 0;
-	setp.eq.u32 %p2, %blk, 0;
+-	setp.eq.u32 %p2, %blk, 0;
 	mul.wide.u32 %rd2, %blk, 8;
 	add.u64 %rd2, %buf, %rd2;
-	@!%p2 ld.relaxed.gpu.global.u64 %rd1, [%rd2 + -8];
+-	@!%p2 ld.relaxed.gpu.global.u64 %rd1, [%rd2 + -8];
++	setp.eq.u32 %p2, %blk, 0;
++	@%p2 bra GO;
++WAIT:
++	ld.acquire.gpu.global.u64 %rd1, [%rd2 + -8];
++	setp.eq.u64 %p3, %rd1, 0;
++	@%p3 bra WAIT;
++GO:
 	add.u64 %rd1, %rd1, 1;
-	st.relaxed.gpu.global.u64 [%rd2], %rd1;
+-	st.relaxed.gpu.global.u64 [%rd2], %rd1;
++	st.release.gpu.global.u64 [%rd2], %rd1;
 END:",
-        grid: 5,
-        block: 32,
-        expected: &[1, 2, 3, 4, 5],
-    },
-    Case {
-        name: "waiting for it",
-        declarations: "",
-        body: "
-	setp.ne.u32 %p1, %me, 0;
-	@%p1 bra END;
-	mov.u64 %rd1, 0;
-	mul.wide.u32 %rd2, %blk, 8;
-	add.u64 %rd2, %buf, %rd2;
-	setp.eq.u32 %p2, %blk, 0;
-	@%p2 bra GO;
-WAIT:
-	ld.acquire.gpu.global.u64 %rd1, [%rd2 + -8];
-	setp.eq.u64 %p3, %rd1, 0;
-	@%p3 bra WAIT;
-GO:
-	add.u64 %rd1, %rd1, 1;
-	st.release.gpu.global.u64 [%rd2], %rd1;
-END:",
-        grid: 5,
-        block: 32,
-        expected: &[1, 2, 3, 4, 5],
-    },
-];
+    grid: 5,
+    block: 32,
+    expected: &[1, 2, 3, 4, 5],
+};
 
 /// A warp tells another that a word is there.
-const TOLD: [Case; 2] = [
-    Case {
-        name: "a flag is set before what it stands for",
-        declarations: "",
-        body: "
+const TOLD: Pair = Pair {
+    wrong: "a flag is set before what it stands for",
+    right: "after it",
+    declarations: "",
+    body: "
 	setp.eq.u32 %p1, %me, 0;
 	@%p1 bra WRITE;
 	setp.eq.u32 %p2, %me, 32;
 	@%p2 bra WAIT;
 	bra END;
 WRITE:
-	st.relaxed.gpu.global.u64 [%buf + 8], 1;
+-	st.relaxed.gpu.global.u64 [%buf + 8], 1;
 	st.relaxed.gpu.global.u64 [%buf + 16], 7;
++	st.release.gpu.global.u64 [%buf + 8], 1;
 	bra END;
 WAIT:
-	ld.relaxed.gpu.global.u64 %rd1, [%buf + 8];
+-	ld.relaxed.gpu.global.u64 %rd1, [%buf + 8];
++	ld.acquire.gpu.global.u64 %rd1, [%buf + 8];
 	setp.eq.u64 %p3, %rd1, 0;
 	@%p3 bra WAIT;
 	ld.relaxed.gpu.global.u64 %rd2, [%buf + 16];
 	st.global.u64 [%buf], %rd2;
 END:",
-        grid: 1,
-        block: 64,
-        expected: &[7],
-    },
-    Case {
-        name: "after it",
-        declarations: "",
-        body: "
-	setp.eq.u32 %p1, %me, 0;
-	@%p1 bra WRITE;
-	setp.eq.u32 %p2, %me, 32;
-	@%p2 bra WAIT;
-	bra END;
-WRITE:
-	st.relaxed.gpu.global.u64 [%buf + 16], 7;
-	st.release.gpu.global.u64 [%buf + 8], 1;
-	bra END;
-WAIT:
-	ld.acquire.gpu.global.u64 %rd1, [%buf + 8];
-	setp.eq.u64 %p3, %rd1, 0;
-	@%p3 bra WAIT;
-	ld.relaxed.gpu.global.u64 %rd2, [%buf + 16];
-	st.global.u64 [%buf], %rd2;
-END:",
-        grid: 1,
-        block: 64,
-        expected: &[7],
-    },
-];
+    grid: 1,
+    block: 64,
+    expected: &[7],
+};
 
-/// One thread waits for the block before, the others of its block at a barrier for it.
-const WAITING_AT_A_BARRIER: Case = Case {
-    name: "a thread waits for long, the others at a barrier",
+/// The others of its block wait for a thread that itself waits for long; nothing is wrong.
+const WAITING_AT_A_BARRIER: Pair = Pair {
+    wrong: "",
+    right: "a thread waits for long, the others at a barrier",
     declarations: "",
     body: "
 	mul.wide.u32 %rd2, %blk, 8;
@@ -355,11 +280,12 @@ END:",
     expected: &[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1],
 };
 
-const ALL: [[Case; 2]; 6] = [HANDED_OVER, COUNTED, LOCKED, HALVES, CHAINED, TOLD];
+const ALL: [Pair; 6] = [HANDED_OVER, COUNTED, LOCKED, HALVES, CHAINED, TOLD];
 
 #[test]
 fn defects_that_the_usual_order_hides_are_found() {
-    for [wrong, right] in ALL {
+    for pair in ALL {
+        let [wrong, right] = pair.both();
         assert_eq!(wrong.run(None), Ok(()), "{}", wrong.name);
         assert_eq!(right.run(None), Ok(()), "{}", right.name);
         let found = wrong.search();
@@ -377,7 +303,8 @@ fn defects_that_the_usual_order_hides_are_found() {
 
 #[test]
 fn no_choices_are_the_usual_order() {
-    for [wrong, _] in ALL {
+    for pair in ALL {
+        let [wrong, _] = pair.both();
         for seed in 0..20 {
             let schedule = Schedule {
                 n_choices: Some(0),
@@ -391,7 +318,8 @@ fn no_choices_are_the_usual_order() {
 /// However little of a loop a turn is, the lanes that wait for it behind are not stuck.
 #[test]
 fn a_long_wait_is_no_deadlock() {
-    assert_eq!(WAITING_AT_A_BARRIER.run(None), Ok(()));
-    let found = WAITING_AT_A_BARRIER.search();
+    let [_, waiting] = WAITING_AT_A_BARRIER.both();
+    assert_eq!(waiting.run(None), Ok(()));
+    let found = waiting.search();
     assert_eq!(found.map(|f| (f.schedule, f.error)), None);
 }

@@ -99,13 +99,12 @@ pub enum EngineError {
         report: String,
     },
 
-    /// The kernel may be right, but the simulator cannot run it: it does not know an
-    /// instruction, or has no memory for all the calls.
+    /// The kernel may be right, but the simulator does not know an instruction.
     #[error("{place}: {report}")]
     Unsupported {
         /// The launch.
         place: Place,
-        /// What it cannot do, and where.
+        /// The instruction and its line.
         report: String,
     },
 

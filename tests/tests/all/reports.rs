@@ -52,6 +52,12 @@ macro_rules! reported {
     }};
 }
 
+/// The report also names a kernel's marked line.
+fn names_line(report: &str, kernel: &str, mark: &str) {
+    let line = marked(kernel, mark);
+    assert!(report.contains(&format!(", at {FILE}:{line}:")), "{report}");
+}
+
 /// The library's line comes second.
 #[track_caller]
 fn names_library(report: &str, file: &str) {
@@ -114,11 +120,7 @@ fn block_barriers() {
     let (report, _) = reported!(barrier_for_some, "barrier in divergent code");
     names_library(&report, "thread.rs");
     let (report, _) = reported!(barrier_of_two_counts, "a count of");
-    let other = marked("barrier_of_two_counts", "also");
-    assert!(
-        report.contains(&format!(", at {FILE}:{other}:")),
-        "{report}"
-    );
+    names_line(&report, "barrier_of_two_counts", "also");
 }
 
 #[test]
@@ -157,17 +159,12 @@ fn copies_and_vectors() {
     let (report, n_sides) = reported!(constant_load_of_its_output, "taken for constant");
     names_library(&report, "ldg.rs");
     assert_eq!(n_sides, 2);
-    let store = marked("constant_load_of_its_output", "also");
-    assert!(
-        report.contains(&format!(", at {FILE}:{store}:")),
-        "{report}"
-    );
+    names_line(&report, "constant_load_of_its_output", "also");
 }
 
 #[test]
 fn macros_are_named_where_they_are_used() {
     // The first warp goes first.
     let (report, _) = reported!(race_in_macros, "race: store");
-    let load = marked("race_in_macros", "also");
-    assert!(report.contains(&format!(", at {FILE}:{load}:")), "{report}");
+    names_line(&report, "race_in_macros", "also");
 }

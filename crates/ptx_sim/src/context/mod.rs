@@ -23,7 +23,7 @@ use std::time::Instant;
 use crate::ir;
 use crate::memory::global::GlobalMemory;
 use crate::module::KernelPlan;
-use crate::program::{Function, Op, Program};
+use crate::program::{Function, Insn, Op, Program};
 use crate::schedule::Schedule;
 use crate::warp::{Path, Warp};
 
@@ -83,20 +83,24 @@ impl<'a> LaunchContext<'a> {
         self.plan.numbering.of_function(index).is_some()
     }
 
-    /// Whether a path is done with all of its block but how it ends.
-    pub fn is_at_end(&self, warp: &Warp, path: &Path) -> bool {
+    /// The instruction that a path has come to; none if it is done with all of its
+    /// block but how it ends.
+    fn next_of(&self, warp: &Warp, path: &Path) -> Option<&'a Insn> {
         let function = self.function(warp.frames[path.frame].function);
         let block = &function.blocks[path.block as usize];
-        path.at >= block.end - block.first
+        let code = &function.code[block.first as usize..block.end as usize];
+        code.get(path.at as usize)
+    }
+
+    /// Whether a path is done with all of its block but how it ends.
+    pub fn is_at_end(&self, warp: &Warp, path: &Path) -> bool {
+        self.next_of(warp, path).is_none()
     }
 
     /// Whether a path has come to an instruction that names by a mask who takes part.
     pub fn waits_by_mask(&self, warp: &Warp, path: &Path) -> bool {
-        let function = self.function(warp.frames[path.frame].function);
-        let block = &function.blocks[path.block as usize];
-        let code = &function.code[block.first as usize..block.end as usize];
-        let insn = code.get(path.at as usize);
-        insn.is_some_and(|insn| matches!(insn.op, Op::Shuffle(_) | Op::Collective(_)))
+        self.next_of(warp, path)
+            .is_some_and(|insn| matches!(insn.op, Op::Shuffle(_) | Op::Collective(_)))
     }
 
     /// What observers call a function's first instruction and first block.

@@ -4,7 +4,7 @@
 
 use crate::excerpt::{Excerpt, ParseError};
 use crate::ir::{FuncId, Function, Instruction, Module, Operand, VarId};
-use crate::lanes::{LaneFn, LaneOp, PREDICATE, unary};
+use crate::lanes::{LaneFn, LaneOp, PREDICATE, Width, unary};
 use crate::program::{Guard, Insn, Op, Slot, Unsupported};
 
 use super::frame::FrameBuilder;
@@ -54,15 +54,11 @@ pub(crate) struct Decoder<'a> {
 impl Decoder<'_> {
     /// Adds an operation for the instruction in hand.
     pub fn emit(&mut self, op: Op) {
-        let mut checked = match self.guard {
-            Some(guard) => verify::check(&self.frame, guard.slot, PREDICATE),
-            None => Ok(()),
-        };
-        verify::operands(&op, &mut |slot, width| {
-            let this = verify::check(&self.frame, slot, width);
-            checked = std::mem::replace(&mut checked, Ok(())).and(this);
+        let guard = self.guard;
+        self.check_all(|f| {
+            guard.iter().for_each(|guard| f(guard.slot, PREDICATE));
+            verify::operands(&op, &mut |slot, width| f(slot, width));
         });
-        self.mismatch = self.mismatch.take().or(checked.err());
         self.code.push(Insn {
             guard: self.guard,
             ptx: self.ptx,
@@ -90,11 +86,16 @@ impl Decoder<'_> {
             c: at(2),
             e: constant.unwrap_or(at(3)),
         };
-        for (slot, width) in verify::lane_operands(&run, &op) {
-            let checked = verify::check(&self.frame, slot, width);
-            self.mismatch = self.mismatch.take().or(checked.err());
-        }
+        self.check_all(|f| {
+            verify::lane_operands(&run, &op).for_each(|(slot, width)| f(slot, width));
+        });
         self.emit(Op::Lanes(op));
+    }
+
+    /// Remembers the first operand of the instruction in hand that does not fit.
+    fn check_all(&mut self, each: impl FnOnce(&mut dyn FnMut(Slot, Width))) {
+        let checked = verify::check_all(&self.frame, each);
+        self.mismatch = self.mismatch.take().or(checked.err());
     }
 
     /// Whether all operands that have been added fit; else why not, once.

@@ -333,10 +333,8 @@ impl Blocks {
             _ => barrier(decoder, &mut op, operands, next)?,
         };
         op.finish()?;
-        let mut fits = Ok(());
-        verify::terminator_operands(&terminator, &mut |slot, width| {
-            let checked = verify::check(&decoder.frame, slot, width);
-            fits = std::mem::replace(&mut fits, Ok(())).and(checked);
+        let fits = verify::check_all(&decoder.frame, |f| {
+            verify::terminator_operands(&terminator, &mut |slot, width| f(slot, width));
         });
         decoder.fits().and(fits)?;
         Ok(terminator)

@@ -33,6 +33,21 @@ pub(super) fn check(frame: &FrameBuilder<'_>, slot: Slot, width: Width) -> Resul
     })
 }
 
+/// What is wrong with the first of some slots that does not fit, if one does not: `each`
+/// calls its function with every slot, and the width that it must have.
+pub(super) fn check_all(
+    frame: &FrameBuilder<'_>,
+    each: impl FnOnce(&mut dyn FnMut(Slot, Width)),
+) -> Result<(), String> {
+    let mut fits = Ok(());
+    each(&mut |slot, width| {
+        if fits.is_ok() {
+            fits = check(frame, slot, width);
+        }
+    });
+    fits
+}
+
 /// Calls `f` with every slot of an operation, and the width that it must have.
 /// Those of lane-wise loops are known to their loops only.
 pub(super) fn operands(op: &Op, f: &mut impl FnMut(Slot, Width)) {

@@ -39,9 +39,9 @@ impl Device {
         })?;
         let written = options.options.check;
         let written = written.then(|| self.memory_mut().take_written());
-        let work = Share::of(self, options);
-        let context = self.context(loaded, id, options, work.n_workers, started);
-        let outcome = run(&context, loaded.module(), id, options, &work, written);
+        let n_workers = n_workers(self, options);
+        let context = self.context(loaded, id, options, n_workers, started);
+        let outcome = run(&context, loaded.module(), id, options, n_workers, written);
         let printed = context.printed.into_lines();
         self.memory_mut().launched(outcome.written);
         let mut report = outcome.report?;
@@ -116,36 +116,25 @@ impl Device {
     }
 }
 
-/// How much there is to do, and how many do it.
-struct Share {
-    n_blocks: u64,
-    n_workers: usize,
-}
-
-impl Share {
-    fn of(device: &Device, launch: &Launch<'_>) -> Self {
-        let n_blocks: u64 = launch.grid.iter().map(|&n| u64::from(n)).product();
-        let n_threads: u32 = launch.block.iter().product();
-        let wanted = launch
-            .options
-            .threads
-            .or(device.config().threads)
-            .unwrap_or_else(rayon::current_num_threads)
-            .max(1);
-        let worth = if n_blocks * u64::from(n_threads) < WORTH_SPREADING {
-            1
-        } else {
-            wanted
-        };
-        // The order of accesses is only known where one host thread makes them.
-        let in_order = launch.options.check || launch.options.schedule.is_some();
-        let most = if in_order { 1 } else { worth };
-        let n_workers = most.min(usize::try_from(n_blocks).unwrap_or(usize::MAX));
-        Self {
-            n_blocks,
-            n_workers,
-        }
-    }
+/// How many host threads run a launch.
+fn n_workers(device: &Device, launch: &Launch<'_>) -> usize {
+    let n_blocks: u64 = launch.grid.iter().map(|&n| u64::from(n)).product();
+    let n_threads: u32 = launch.block.iter().product();
+    let wanted = launch
+        .options
+        .threads
+        .or(device.config().threads)
+        .unwrap_or_else(rayon::current_num_threads)
+        .max(1);
+    let worth = if n_blocks * u64::from(n_threads) < WORTH_SPREADING {
+        1
+    } else {
+        wanted
+    };
+    // The order of accesses is only known where one host thread makes them.
+    let in_order = launch.options.check || launch.options.schedule.is_some();
+    let most = if in_order { 1 } else { worth };
+    most.min(usize::try_from(n_blocks).unwrap_or(usize::MAX))
 }
 
 /// How a launch ended.
@@ -161,15 +150,11 @@ fn run(
     module: &Module,
     id: FuncId,
     launch: &Launch<'_>,
-    work: &Share,
+    n_workers: usize,
     written: Option<Vec<Written>>,
 ) -> Outcome {
-    let &Share {
-        n_blocks,
-        n_workers,
-    } = work;
     if !launch.options.count && !launch.options.check {
-        let (_, result) = workers::run(context, n_blocks, n_workers, || Blind);
+        let (_, result) = workers::run(context, n_workers, || Blind);
         return Outcome {
             report: result.map(|()| Report::default()),
             written: None,
@@ -183,7 +168,7 @@ fn run(
         let written = written.take()?;
         Some(Box::new(Checks::new(context, written)))
     };
-    let (watches, result) = workers::run(context, n_blocks, n_workers, || Watch {
+    let (watches, result) = workers::run(context, n_workers, || Watch {
         counters: Counters::new(numbering),
         checks: checks(),
     });

@@ -16,13 +16,12 @@ const PATIENCE: u32 = 4096;
 /// Runs all blocks; gives the workers' observers, and how it ended.
 pub(super) fn run<O: Observer>(
     context: &LaunchContext<'_>,
-    n_blocks: u64,
     n_workers: usize,
     observer: impl Fn() -> O + Sync,
 ) -> (Vec<O>, Result<(), LaunchError>) {
     let work = Work {
         context,
-        n_blocks,
+        n_blocks: context.n_blocks(),
         next: AtomicU64::new(0),
         stop: AtomicBool::new(false),
         progress: AtomicU64::new(0),
@@ -157,24 +156,29 @@ impl<O: Observer> Worker<'_, '_, O> {
                 return Ok(());
             }
             rounds += 1;
-            let mut more = 0;
-            if self.resident.is_empty() {
-            } else if turn.waits {
-                // If they wait for many, not one by one.
-                let room = self.most_resident - self.resident.len();
-                more = self.resident.len().min(room);
-            } else if rounds % PATIENCE == 0 {
-                more = usize::from(self.resident.len() < self.most_resident);
-            } else if let Some(dice) = &mut self.dice {
-                let room = self.most_resident > self.resident.len();
-                more = usize::from(room && dice.begins_another(self.resident.len()));
-            }
             let mut begun = false;
-            for _ in 0..more {
+            for _ in 0..self.more(&turn, rounds) {
                 begun |= self.begin_next()?;
             }
             self.account(&turn, begun)?;
         }
+    }
+
+    /// How many blocks are to begin beside those in flight, after so many rounds.
+    fn more(&mut self, turn: &Turn, rounds: u32) -> usize {
+        let n = self.resident.len();
+        let room = self.most_resident - n;
+        if n == 0 {
+            return 0;
+        }
+        if turn.waits {
+            // If they wait for many, not one by one.
+            return n.min(room);
+        }
+        let by_choice = |dice: &mut Dice| dice.begins_another(n);
+        let dice = self.dice.as_mut().filter(|_| room > 0);
+        let another = rounds.is_multiple_of(PATIENCE) || dice.is_some_and(by_choice);
+        usize::from(another).min(room)
     }
 
     /// Gives every block in flight its turn.

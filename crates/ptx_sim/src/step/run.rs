@@ -149,8 +149,7 @@ fn straight<O: Observer>(
 #[cold]
 fn interleaved<O: Observer>(step: &mut Step<'_, '_, O>, path: Path) -> PathEnd {
     let env = &mut *step.env;
-    // Something has been done, also if the block was paid for before.
-    env.given_up += env.slice.max(0) - 1;
+    env.given_up += env.slice.max(0);
     env.slice = 0;
     PathEnd::Paused(path)
 }
