@@ -128,10 +128,10 @@ fn asked(kernel: String, mut arguments: impl Iterator<Item = String>) -> Outcome
 
 /// Launches it on memory as it is at the beginning.
 fn launch(module: &Module, asked: &Asked, schedule: Option<Schedule>) -> Outcome<Ended> {
-    let mut device = Device::new();
+    let device = Device::new();
     let loaded = device.load(module)?;
     let values = asked.values.iter().enumerate();
-    let values = values.map(|(i, value)| parse_value(&mut device, value, i));
+    let values = values.map(|(i, value)| parse_value(&device, value, i));
     let values = values.collect::<Outcome<Vec<Value>>>()?;
     let options = LaunchOptions {
         check: asked.check,
@@ -223,7 +223,7 @@ fn dim(text: &str) -> Outcome<Dim> {
     }
 }
 
-fn parse_value(device: &mut Device, text: &str, place: usize) -> Outcome<Value> {
+fn parse_value(device: &Device, text: &str, place: usize) -> Outcome<Value> {
     let (ty, value) = text
         .split_once('=')
         .ok_or_else(|| format!("`{text}` is no TYPE=VALUE"))?;
@@ -267,7 +267,7 @@ fn filling(name: &str, n: usize) -> Outcome<Vec<f64>> {
 }
 
 fn upload<T: Pod>(
-    device: &mut Device,
+    device: &Device,
     numbers: &[f64],
     label: &str,
     convert: impl Fn(f64) -> T,

@@ -76,7 +76,7 @@ impl Device {
     /// Allocates an array and copies `data` there. `label` names it in reports.
     ///
     /// ```
-    /// let mut device = ptx_sim::Device::new();
+    /// let device = ptx_sim::Device::new();
     /// let squares = device.upload(&[0_u32, 1, 4, 9], "squares")?;
     /// assert_eq!(device.download(squares)?, [0, 1, 4, 9]);
     /// assert_eq!(device.download(squares.slice(1..3))?, [1, 4]);
@@ -85,7 +85,7 @@ impl Device {
     ///
     /// # Errors
     /// If there is not enough memory.
-    pub fn upload<T: Pod>(&mut self, data: &[T], label: &str) -> Result<Buffer<T>, MemoryError> {
+    pub fn upload<T: Pod>(&self, data: &[T], label: &str) -> Result<Buffer<T>, MemoryError> {
         let buffer = self.reserve(data.len(), label)?;
         self.write(buffer.address, bytemuck::cast_slice(data))?;
         Ok(buffer)
@@ -95,21 +95,13 @@ impl Device {
     ///
     /// # Errors
     /// If there is not enough memory.
-    pub fn zeros<T: Pod>(
-        &mut self,
-        n_elements: usize,
-        label: &str,
-    ) -> Result<Buffer<T>, MemoryError> {
+    pub fn zeros<T: Pod>(&self, n_elements: usize, label: &str) -> Result<Buffer<T>, MemoryError> {
         let buffer = self.reserve::<T>(n_elements, label)?;
         self.fill(buffer.address, buffer.size_bytes(), 0)?;
         Ok(buffer)
     }
 
-    fn reserve<T: Pod>(
-        &mut self,
-        n_elements: usize,
-        label: &str,
-    ) -> Result<Buffer<T>, MemoryError> {
+    fn reserve<T: Pod>(&self, n_elements: usize, label: &str) -> Result<Buffer<T>, MemoryError> {
         let size_bytes = n_elements as u64 * size_of::<T>() as u64;
         Ok(Buffer {
             address: self.alloc(size_bytes, label)?,
@@ -132,7 +124,7 @@ impl Device {
     ///
     /// # Errors
     /// If `data` is longer than the array, or the array was freed.
-    pub fn overwrite<T: Pod>(&mut self, buffer: Buffer<T>, data: &[T]) -> Result<(), MemoryError> {
+    pub fn overwrite<T: Pod>(&self, buffer: Buffer<T>, data: &[T]) -> Result<(), MemoryError> {
         if data.len() > buffer.n_elements {
             return Err(MemoryError::TooLong {
                 given: data.len(),

@@ -70,7 +70,7 @@ impl From<(u32, u32, u32)> for Dim {
 /// races.
 #[must_use = "nothing runs before `run`"]
 pub struct Call<'a> {
-    device: &'a mut Device,
+    device: &'a Device,
     loaded: &'a LoadedModule,
     kernel: &'a str,
     grid: Dim,
@@ -84,7 +84,7 @@ pub struct Call<'a> {
 
 impl Device {
     /// Begins a launch of a kernel.
-    pub fn call<'a>(&'a mut self, loaded: &'a LoadedModule, kernel: &'a str) -> Call<'a> {
+    pub fn call<'a>(&'a self, loaded: &'a LoadedModule, kernel: &'a str) -> Call<'a> {
         Call {
             device: self,
             loaded,

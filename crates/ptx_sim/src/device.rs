@@ -1,11 +1,18 @@
 //! A device: memory that outlives launches, and modules loaded into it.
+//!
+//! All that it does may be asked for by several host threads at once; what they wait for
+//! then is said at [`DeviceConfig::concurrent`].
 
-use std::sync::Arc;
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::ir::{RelocationTarget, Space};
-use crate::memory::address::{SHARED_WINDOW, function_address};
-use crate::memory::global::{GlobalMemory, Purpose};
+use crate::memory::address::{SHARED_WINDOW, function_address, space_of};
+use crate::memory::allocation::{Allocation, Purpose};
+use crate::memory::global::ADDRESS_END;
+use crate::memory::heap::Heap;
+use crate::memory::transfer;
 use crate::module::Module;
 
 /// What a device has; by default what an H200 has.
@@ -28,6 +35,13 @@ pub struct DeviceConfig {
     pub multiprocessor_shared_bytes: u32,
     /// Host threads for a launch that does not say; all cores if not given.
     pub threads: Option<usize>,
+    /// Which device it is: of the first eight, no two have addresses in common.
+    pub ordinal: u32,
+    /// Whether launches and copies that several host threads ask for run at the same
+    /// time. Otherwise one waits for the other, and a launch on one host thread is
+    /// faster. A launch that checks is alone with the device in any case, also as to
+    /// allocations.
+    pub concurrent: bool,
 }
 
 impl Default for DeviceConfig {
@@ -41,6 +55,8 @@ impl Default for DeviceConfig {
             multiprocessor_blocks: 32,
             multiprocessor_shared_bytes: 228 << 10,
             threads: None,
+            ordinal: 0,
+            concurrent: false,
         }
     }
 }
@@ -92,6 +108,16 @@ pub enum MemoryError {
         /// The number of bytes.
         n_bytes: u64,
     },
+    /// Memory of the host that cannot be the device's.
+    #[error("{n_bytes} bytes of the host at {address:#x} cannot be mapped: {reason}")]
+    NotMappable {
+        /// The address.
+        address: u64,
+        /// The number of bytes.
+        n_bytes: u64,
+        /// Why not.
+        reason: &'static str,
+    },
     /// More elements than the array has.
     #[error("{given} elements do not fit in an array of {n_elements}")]
     TooLong {
@@ -112,7 +138,28 @@ pub enum MemoryError {
 pub struct Device {
     id: u64,
     config: DeviceConfig,
-    memory: GlobalMemory,
+    heap: Mutex<Heap>,
+    /// Held for writing by a launch that must be alone with the memory's contents.
+    contents: RwLock<()>,
+}
+
+/// An allocation, as [`Device::allocation_at`] finds it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AllocationInfo {
+    /// Its first address.
+    pub address: u64,
+    /// Size in bytes.
+    pub size_bytes: u64,
+    /// What it is called in reports.
+    pub label: String,
+    /// Whether the host reaches it at the same address.
+    pub is_the_hosts: bool,
+}
+
+/// Holds what a launch or a copy needs of the memory's contents.
+pub(crate) enum Turn<'a> {
+    Alone(#[allow(dead_code)] RwLockWriteGuard<'a, ()>),
+    Together(#[allow(dead_code)] RwLockReadGuard<'a, ()>),
 }
 
 /// A module on a device: its variables have addresses.
@@ -172,8 +219,9 @@ impl Device {
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         Self {
             id,
+            heap: Mutex::new(Heap::new(config.ordinal)),
             config,
-            memory: GlobalMemory::default(),
+            contents: RwLock::new(()),
         }
     }
 
@@ -182,12 +230,24 @@ impl Device {
         &self.config
     }
 
-    pub(crate) fn memory(&self) -> &GlobalMemory {
-        &self.memory
+    /// What is allocated.
+    pub(crate) fn heap(&self) -> MutexGuard<'_, Heap> {
+        self.heap.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn memory_mut(&mut self) -> &mut GlobalMemory {
-        &mut self.memory
+    /// Waits until others let a launch begin.
+    pub(crate) fn turn(&self) -> Turn<'_> {
+        if self.config.concurrent {
+            return Turn::Together(self.copying());
+        }
+        let guard = self.contents.write();
+        Turn::Alone(guard.unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Waits until others let a copy begin.
+    fn copying(&self) -> RwLockReadGuard<'_, ()> {
+        let guard = self.contents.read();
+        guard.unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn owns(&self, loaded: &LoadedModule) -> bool {
@@ -196,14 +256,14 @@ impl Device {
 
     /// Bytes of memory in use.
     pub fn used_bytes(&self) -> u64 {
-        self.memory.live_bytes()
+        self.heap().live_bytes()
     }
 
     /// Places a module's variables in memory.
     ///
     /// # Errors
     /// If there is not enough memory, or a variable is only declared.
-    pub fn load(&mut self, module: &Module) -> Result<LoadedModule, MemoryError> {
+    pub fn load(&self, module: &Module) -> Result<LoadedModule, MemoryError> {
         let variables = &module.ir().variables;
         let mut addresses = Vec::with_capacity(variables.len());
         for variable in variables {
@@ -225,7 +285,7 @@ impl Device {
             let init = &variable.init[..variable.init.len().min(variable.size_bytes as usize)];
             self.write(address, init)?;
             // The rest is zero, which a kernel may rely on.
-            self.mark(address, variable.size_bytes);
+            self.to_write(address, variable.size_bytes)?;
         }
         for (variable, &address) in variables.iter().zip(&addresses) {
             for relocation in &variable.relocations {
@@ -258,40 +318,83 @@ impl Device {
     ///
     /// # Errors
     /// If there is not enough.
-    pub fn alloc(&mut self, size_bytes: u64, label: &str) -> Result<u64, MemoryError> {
+    pub fn alloc(&self, size_bytes: u64, label: &str) -> Result<u64, MemoryError> {
         self.place(size_bytes, label, Purpose::Buffer)
     }
 
-    fn place(
-        &mut self,
-        size_bytes: u64,
-        label: &str,
-        purpose: Purpose,
-    ) -> Result<u64, MemoryError> {
+    fn place(&self, size_bytes: u64, label: &str, purpose: Purpose) -> Result<u64, MemoryError> {
+        let mut heap = self.heap();
         let total = self.config.memory_bytes;
-        let free = total - self.memory.live_bytes().min(total);
+        let free = total - heap.live_bytes().min(total);
+        let label = || label.to_owned();
         if size_bytes > free {
-            let label = label.to_owned();
             return Err(MemoryError::OutOfMemory {
                 requested: size_bytes,
-                label,
+                label: label(),
                 free,
                 total,
             });
         }
-        let allocated = self.memory.allocate(size_bytes, label, purpose);
+        let allocated = heap.allocate(size_bytes, &label(), purpose);
         allocated.ok_or_else(|| MemoryError::HostOutOfMemory {
             requested: size_bytes,
-            label: label.to_owned(),
+            label: label(),
         })
     }
 
-    /// Frees an allocation by its first address.
+    /// Lets kernels use memory of the host, at the host's own address, until
+    /// [`Device::free`] is given that address. It is not counted as the device's.
+    ///
+    /// # Errors
+    /// If some of it is an allocation already, or it lies where other state spaces have
+    /// their addresses.
+    ///
+    /// # Safety
+    /// The memory can be read and written until it is freed here and no launch that has
+    /// begun before is left. Whoever else uses it meanwhile knows that launches and copies
+    /// of this device may change it: by atomic operations, at any time.
+    pub unsafe fn map_host(
+        &self,
+        host: NonNull<u8>,
+        size_bytes: u64,
+        label: &str,
+    ) -> Result<u64, MemoryError> {
+        let address = host.addr().get() as u64;
+        let refused = |reason| MemoryError::NotMappable {
+            address,
+            n_bytes: size_bytes,
+            reason,
+        };
+        let end = address.checked_add(size_bytes);
+        let in_space = |at| space_of(at) == Space::Global;
+        if end.is_none_or(|end| end > ADDRESS_END || !in_space(address) || !in_space(end)) {
+            return Err(refused("other memory has such addresses on the device"));
+        }
+        if !self.heap().adopt(host, size_bytes, label) {
+            return Err(refused("some of it is the device's already"));
+        }
+        Ok(address)
+    }
+
+    /// The allocation that an address lies in, if it has not been freed.
+    pub fn allocation_at(&self, address: u64) -> Option<AllocationInfo> {
+        let heap = self.heap();
+        let allocation = heap.memory().find(address)?;
+        let is_there = allocation.host().is_some() && allocation.contains(address, 1);
+        is_there.then(|| AllocationInfo {
+            address: allocation.base,
+            size_bytes: allocation.size_bytes,
+            label: allocation.label.clone(),
+            is_the_hosts: allocation.is_the_hosts,
+        })
+    }
+
+    /// Frees an allocation by its first address. Launches that have begun still have it.
     ///
     /// # Errors
     /// If there is none, or it was freed already.
-    pub fn free(&mut self, address: u64) -> Result<(), MemoryError> {
-        if self.memory.free(address) {
+    pub fn free(&self, address: u64) -> Result<(), MemoryError> {
+        if self.heap().free(address) {
             Ok(())
         } else {
             Err(MemoryError::NotAllocated {
@@ -301,22 +404,42 @@ impl Device {
         }
     }
 
+    /// Frees the variables of a module: its kernels cannot use them any more.
+    pub fn unload(&self, loaded: &LoadedModule) {
+        if !self.owns(loaded) {
+            return;
+        }
+        let mut heap = self.heap();
+        for &address in loaded.addresses() {
+            heap.free(address);
+        }
+    }
+
     /// Writes bytes.
     ///
     /// # Errors
     /// If they do not lie within an allocation.
-    pub fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), MemoryError> {
-        self.slice(address, bytes.len() as u64)?
-            .copy_from_slice(bytes);
-        self.mark(address, bytes.len() as u64);
+    pub fn write(&self, address: u64, bytes: &[u8]) -> Result<(), MemoryError> {
+        let n_bytes = bytes.len() as u64;
+        let (_allocation, host) = self.to_write(address, n_bytes)?;
+        let _turn = self.copying();
+        // SAFETY: In range of an allocation that is held.
+        unsafe { transfer::write(host, bytes) }
         Ok(())
     }
 
-    /// Notes that the host has written bytes of an allocation.
-    fn mark(&mut self, address: u64, n_bytes: u64) {
-        if let Some((start, written)) = self.memory.written_mut(address) {
+    /// Bytes that the host is about to write, and their allocation.
+    fn to_write(
+        &self,
+        address: u64,
+        n_bytes: u64,
+    ) -> Result<(Arc<Allocation>, *mut u8), MemoryError> {
+        let mut heap = self.heap();
+        let found = found(&heap, address, n_bytes)?;
+        if let Some((start, written)) = heap.written_mut(address) {
             written.mark(start, start + n_bytes);
         }
+        Ok(found)
     }
 
     /// Lets bytes count as never written, whatever they hold: a launch with
@@ -328,9 +451,10 @@ impl Device {
     /// If they do not lie within an allocation.
     ///
     /// [`LaunchOptions::check`]: crate::LaunchOptions::check
-    pub fn mark_unwritten(&mut self, address: u64, n_bytes: u64) -> Result<(), MemoryError> {
-        self.slice(address, n_bytes)?;
-        if let Some((start, written)) = self.memory.written_mut(address) {
+    pub fn mark_unwritten(&self, address: u64, n_bytes: u64) -> Result<(), MemoryError> {
+        let mut heap = self.heap();
+        found(&heap, address, n_bytes)?;
+        if let Some((start, written)) = heap.written_mut(address) {
             written.forget(start, start + n_bytes);
         }
         Ok(())
@@ -341,10 +465,10 @@ impl Device {
     /// # Errors
     /// If they do not lie within an allocation.
     pub fn read(&self, address: u64, out: &mut [u8]) -> Result<(), MemoryError> {
-        let n_bytes = out.len() as u64;
-        let bytes = self.memory.bytes(address, n_bytes);
-        let bytes = bytes.ok_or(MemoryError::NotAllocated { address, n_bytes })?;
-        out.copy_from_slice(bytes);
+        let (_allocation, host) = found(&self.heap(), address, out.len() as u64)?;
+        let _turn = self.copying();
+        // SAFETY: In range of an allocation that is held.
+        unsafe { transfer::read(host, out) }
         Ok(())
     }
 
@@ -352,9 +476,11 @@ impl Device {
     ///
     /// # Errors
     /// If they do not lie within an allocation.
-    pub fn fill(&mut self, address: u64, n_bytes: u64, value: u8) -> Result<(), MemoryError> {
-        self.slice(address, n_bytes)?.fill(value);
-        self.mark(address, n_bytes);
+    pub fn fill(&self, address: u64, n_bytes: u64, value: u8) -> Result<(), MemoryError> {
+        let (_allocation, host) = self.to_write(address, n_bytes)?;
+        let _turn = self.copying();
+        // SAFETY: In range of an allocation that is held.
+        unsafe { transfer::fill(host, n_bytes as usize, value) }
         Ok(())
     }
 
@@ -362,20 +488,39 @@ impl Device {
     ///
     /// # Errors
     /// If either does not lie within an allocation.
-    pub fn copy(&mut self, from: u64, to: u64, n_bytes: u64) -> Result<(), MemoryError> {
-        let bytes = self.memory.bytes(from, n_bytes);
-        let bytes = bytes
-            .ok_or(MemoryError::NotAllocated {
-                address: from,
-                n_bytes,
-            })?
-            .to_vec();
-        self.write(to, &bytes)
+    pub fn copy(&self, from: u64, to: u64, n_bytes: u64) -> Result<(), MemoryError> {
+        const PIECE: u64 = 1 << 20;
+        found(&self.heap(), from, n_bytes)?;
+        found(&self.heap(), to, n_bytes)?;
+        let overlaps = from.abs_diff(to) < n_bytes;
+        let piece = if overlaps {
+            n_bytes
+        } else {
+            PIECE.min(n_bytes)
+        };
+        let mut bytes = vec![0; piece as usize];
+        let mut done = 0;
+        while done < n_bytes {
+            let bytes = &mut bytes[..piece.min(n_bytes - done) as usize];
+            self.read(from + done, bytes)?;
+            self.write(to + done, bytes)?;
+            done += bytes.len() as u64;
+        }
+        Ok(())
     }
+}
 
-    fn slice(&mut self, address: u64, n_bytes: u64) -> Result<&mut [u8], MemoryError> {
-        self.memory
-            .bytes_mut(address, n_bytes)
-            .ok_or(MemoryError::NotAllocated { address, n_bytes })
-    }
+/// The allocation that has these bytes, and where they are on the host.
+fn found(
+    heap: &Heap,
+    address: u64,
+    n_bytes: u64,
+) -> Result<(Arc<Allocation>, *mut u8), MemoryError> {
+    let allocation = heap.holds(address, n_bytes);
+    let found = allocation.and_then(|allocation| {
+        let offset = (address - allocation.base) as usize;
+        let host = allocation.host()?.as_ptr().wrapping_add(offset);
+        Some((allocation, host))
+    });
+    found.ok_or(MemoryError::NotAllocated { address, n_bytes })
 }

@@ -52,7 +52,7 @@ pub use bytemuck::Pod;
 pub use call::{Argument, Call, Dim};
 pub use checks::access::AccessClass;
 pub use checks::count;
-pub use device::{Device, DeviceConfig, LoadedModule, MemoryError};
+pub use device::{AllocationInfo, Device, DeviceConfig, LoadedModule, MemoryError};
 pub use diagnostics::LaunchError;
 pub use lanes::has_wide_vectors;
 pub use launch::{Launch, LaunchOptions, MAX_BLOCK_THREADS};

@@ -73,7 +73,7 @@ fn decode(text: &str) -> (u64, u32) {
     let before = ASKED.get();
     let module = Module::parse(text).expect("well-formed");
     let asked = ASKED.get() - before;
-    let mut device = Device::new();
+    let device = Device::new();
     let loaded = device.load(&module).expect("room for it");
     let out = device.zeros::<u32>(1, "out").expect("room for it");
     device

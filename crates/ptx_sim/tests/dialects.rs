@@ -31,7 +31,7 @@ fn a_module_may_have_nothing_but_variables() {
     let text = format!(
         "{HEADER}.visible .global .align 4 .u32 counter = 7;\n.const .b8 table[3] = {{1, 2, 3}};\n"
     );
-    let mut device = Device::new();
+    let device = Device::new();
     let loaded = device.load(&Module::parse(&text).unwrap()).unwrap();
     let (address, size) = loaded.variable("counter").expect("it is there");
     assert_eq!(size, 4);
@@ -44,7 +44,7 @@ fn a_module_may_have_nothing_but_variables() {
 #[test]
 fn a_module_may_have_nothing() {
     for text in [HEADER, ".version 3.2\n.target sm_20\n"] {
-        let mut device = Device::new();
+        let device = Device::new();
         let loaded = device.load(&Module::parse(text).unwrap()).unwrap();
         assert_eq!(loaded.variable("counter"), None);
         assert_eq!(loaded.module().kernels().count(), 0);
@@ -334,7 +334,7 @@ fn bytes_that_do_not_matter_are_not_read() {
 }}
 "
     );
-    let mut device = Device::new();
+    let device = Device::new();
     let loaded = device.load(&Module::parse(&text).unwrap()).unwrap();
     let input = device.alloc(12, "in").unwrap();
     let out = device.alloc(16, "out").unwrap();

@@ -81,7 +81,7 @@ fn what_is_accepted_can_be_launched() {
         }
         let text = fs::read_to_string(&path).expect("a readable file");
         let module = Module::parse(&text).expect("it is accepted");
-        let mut device = Device::new();
+        let device = Device::new();
         let loaded = device.load(&module).expect("enough memory");
         let buffer = device.alloc(256, "buffer").expect("enough memory");
         for kernel in module.kernels() {

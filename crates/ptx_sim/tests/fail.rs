@@ -40,7 +40,7 @@ fn report(text: &str) -> String {
         Ok(module) => module,
         Err(error) => return format!("parse error: {error}"),
     };
-    let mut device = Device::new();
+    let device = Device::new();
     let loaded = match device.load(&module) {
         Ok(loaded) => loaded,
         Err(error) => return format!("load error: {error}"),

@@ -20,7 +20,7 @@ fn floats(bytes: &[u8]) -> Vec<f32> {
 #[test]
 fn vector_sum() {
     let module = Module::parse(ADD).unwrap();
-    let mut device = Device::new();
+    let device = Device::new();
     let loaded = device.load(&module).unwrap();
     let n = 1000u32;
     let x: Vec<f32> = (0..n).map(|i| i as f32).collect();
@@ -61,7 +61,7 @@ fn vector_sum() {
 #[test]
 fn transpose_through_shared_memory_conflicts_as_expected() {
     let module = Module::parse(include_str!("kernels/transpose.ptx")).unwrap();
-    let mut device = Device::new();
+    let device = Device::new();
     let loaded = device.load(&module).unwrap();
     let n = 64u32;
     let input: Vec<f32> = (0..n * n).map(|i| i as f32).collect();

@@ -39,7 +39,7 @@ fn fuel_is_for_all_blocks_together() {
 
 #[test]
 fn memory_that_the_host_has_not_is_an_error() {
-    let mut device = Device::with_config(DeviceConfig {
+    let device = Device::with_config(DeviceConfig {
         memory_bytes: u64::MAX,
         ..DeviceConfig::default()
     });
@@ -82,7 +82,7 @@ PASSED:
 	@%p3 bra ROUND;";
     let text = format!("{HEADER}.extern .shared .b8 dynamic[];\n{}", kernel(body));
     let module = Module::parse(&text).expect("a module");
-    let mut device = Device::with_config(config);
+    let device = Device::with_config(config);
     let loaded = device.load(&module).expect("room");
     let buffer = device.alloc(8, "buffer").expect("room");
     device.fill(buffer, 8, 0).expect("the buffer");

@@ -45,7 +45,7 @@ struct Run {
 /// Runs `k` on 32 threads with 512 bytes of distinct 16-bit numbers.
 fn run(body: &str) -> Result<Run, LaunchError> {
     let module = Module::parse(&kernel(body)).expect("it parses");
-    let mut device = Device::new();
+    let device = Device::new();
     let loaded = device.load(&module).expect("it loads");
     let input: Vec<u8> = (0..256u16).flat_map(u16::to_le_bytes).collect();
     let source = device.alloc(512, "in").expect("there is room");

@@ -336,7 +336,7 @@ fn an_instruction_says_what_it_accessed_and_where() {
         }"#;
     use ptx_sim::AccessClass::{AsyncCopy, Load, Reduction, Store};
     use ptx_sim::ir::Space::{Global, Local, Shared};
-    let mut device = ptx_sim::Device::new();
+    let device = ptx_sim::Device::new();
     let module = ptx_sim::Module::parse(TEXT).expect("it is PTX");
     let loaded = device.load(&module).expect("there is memory");
     let data = device.upload(&[3_u32], "data").expect("there is memory");

@@ -274,10 +274,10 @@ fn what_one_launch_writes_the_next_may_read() {
 	@!%p1 ld.global.u64 %rd1, [%slot+8];
 	@%p1 st.global.u64 [%slot+8], 5;";
     let module = Module::parse(&format!("{HEADER}{}", kernel(body))).expect("a module");
-    let mut device = Device::new();
+    let device = Device::new();
     let loaded = device.load(&module).expect("room");
     let buffer = device.alloc(264, "buffer").expect("room");
-    let launch = |check, first: u32, device: &mut Device| {
+    let launch = |check, first: u32, device: &Device| {
         device
             .write(buffer, &first.to_le_bytes())
             .expect("the buffer");
@@ -296,15 +296,15 @@ fn what_one_launch_writes_the_next_may_read() {
             .map(|_| ())
             .map_err(|e| e.to_string())
     };
-    let error = launch(true, 1, &mut device).expect_err("nobody wrote it");
+    let error = launch(true, 1, &device).expect_err("nobody wrote it");
     assert!(error.contains("read of unwritten memory"), "{error}");
     // A kernel writes it: with checks, and then without.
     for check in [true, false] {
         device.mark_unwritten(buffer, 264).expect("the buffer");
-        assert_eq!(launch(check, 0, &mut device), Ok(()));
-        assert_eq!(launch(true, 1, &mut device), Ok(()));
+        assert_eq!(launch(check, 0, &device), Ok(()));
+        assert_eq!(launch(true, 1, &device), Ok(()));
     }
     device.mark_unwritten(buffer, 264).expect("the buffer");
     device.fill(buffer, 264, 0).expect("the buffer");
-    assert_eq!(launch(true, 1, &mut device), Ok(()));
+    assert_eq!(launch(true, 1, &device), Ok(()));
 }

@@ -63,7 +63,7 @@ impl Case<'_> {
         } = *self.pair;
         let text = format!("{HEADER}{declarations}\n{}", kernel(&self.body()));
         let module = Module::parse(&text).map_err(|e| e.to_string())?;
-        let mut device = Device::new();
+        let device = Device::new();
         let loaded = device.load(&module).map_err(|e| e.to_string())?;
         let buffer = device
             .zeros::<u64>(64, "buffer")

@@ -63,7 +63,7 @@ impl Rig {
     /// The PTX is wrong, which is a mistake of ours.
     pub fn new() -> Result<Self, String> {
         let module = Module::parse(PTX).map_err(|error| error.to_string())?;
-        let mut device = Device::new();
+        let device = Device::new();
         let loaded = device.load(&module).map_err(|error| error.to_string())?;
         let size_bytes = u64::from(4 * BLOCK * N_BLOCKS);
         let data = device

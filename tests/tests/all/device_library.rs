@@ -19,7 +19,7 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
-        let mut device = Device::new();
+        let device = Device::new();
         let module = Module::parse(lockstep_tests::ptx::library()).expect("rustc's PTX parses");
         let module = device.load(&module).expect("the module fits");
         Self { device, module }

@@ -8,8 +8,8 @@ use ptx_sim_fuzz::{launch, load, mutate};
 
 fuzz_target!(|bytes: &[u8]| {
     let text = String::from_utf8_lossy(bytes);
-    if let Some((mut device, loaded)) = load(&text) {
-        launch::every_kernel(&mut device, &loaded, launch::seed(&text));
+    if let Some((device, loaded)) = load(&text) {
+        launch::every_kernel(&device, &loaded, launch::seed(&text));
     }
 });
 

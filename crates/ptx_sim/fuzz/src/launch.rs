@@ -64,7 +64,7 @@ impl How {
 }
 
 /// Launches every kernel. However it ends, it does so by a report or an error.
-pub fn every_kernel(device: &mut Device, loaded: &LoadedModule, seed: u64) {
+pub fn every_kernel(device: &Device, loaded: &LoadedModule, seed: u64) {
     let random = &mut Random(seed);
     let module = loaded.module().clone();
     let buffers = [4096_usize, 256].map(|n| device.zeros::<u8>(n, "buffer").map(|b| b.address()));

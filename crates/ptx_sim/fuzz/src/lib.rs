@@ -26,7 +26,7 @@ pub fn load(text: &str) -> Option<(Device, LoadedModule)> {
         assert!(module.kernel(kernel.name).is_some());
     }
     module.unsupported();
-    let mut device = Device::with_config(DeviceConfig {
+    let device = Device::with_config(DeviceConfig {
         memory_bytes: MEMORY_BYTES,
         ..DeviceConfig::default()
     });

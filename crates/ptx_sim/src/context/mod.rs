@@ -35,7 +35,7 @@ pub(crate) struct LaunchContext<'a> {
     pub program: &'a Program,
     /// The device's memory.
     pub memory: &'a GlobalMemory,
-    /// Whether one host thread does all the work.
+    /// Whether one host thread does all the work, and nobody else uses the memory.
     pub exclusive: bool,
     /// The order that it runs in, if not the usual one.
     pub schedule: Option<Schedule>,

@@ -10,9 +10,10 @@ use crate::checks::counters::Counters;
 use crate::checks::observer::Blind;
 use crate::checks::watch::{Checks, Watch};
 use crate::context::{Fuel, LaunchContext, Printed};
-use crate::device::{Device, LoadedModule};
+use crate::device::{Device, LoadedModule, Turn};
 use crate::diagnostics::LaunchError;
 use crate::ir::{self, FuncId};
+use crate::memory::global::GlobalMemory;
 use crate::memory::written::Written;
 use crate::module::Module;
 use crate::report::Report;
@@ -27,7 +28,7 @@ impl Device {
     /// See [`LaunchError`]. After an error, memory holds whatever the kernel
     /// had written by then.
     pub fn launch(
-        &mut self,
+        &self,
         loaded: &LoadedModule,
         kernel: &str,
         options: &Launch<'_>,
@@ -37,13 +38,27 @@ impl Device {
             let kernel = kernel.to_owned();
             LaunchError::InvalidLaunch { kernel, message }
         })?;
-        let written = options.options.check;
-        let written = written.then(|| self.memory_mut().take_written());
+        let turn = self.turn();
+        let mut heap = self.heap();
+        let memory = heap.memory().clone();
         let n_workers = n_workers(self, options);
-        let context = self.context(loaded, id, options, n_workers, started);
-        let outcome = run(&context, loaded.module(), id, options, n_workers, written);
+        let alone = n_workers == 1 && matches!(turn, Turn::Alone(_));
+        let context = self.context(loaded, id, options, (&memory, alone), started);
+        let run = |written| run(&context, loaded.module(), id, options, n_workers, written);
+        let outcome = if options.options.check {
+            // Nobody else has the heap while its knowledge is with the launch.
+            let mut outcome = run(Some(heap.take_written()));
+            match outcome.written.take() {
+                Some(written) => heap.give_written(written),
+                None => heap.written_by_anyone(),
+            }
+            outcome
+        } else {
+            heap.written_by_anyone();
+            drop(heap);
+            run(None)
+        };
         let printed = context.printed.into_lines();
-        self.memory_mut().launched(outcome.written);
         let mut report = outcome.report?;
         report.printed = printed;
         report.elapsed = started.elapsed();
@@ -82,7 +97,7 @@ impl Device {
         loaded: &'a LoadedModule,
         id: FuncId,
         launch: &Launch<'_>,
-        n_workers: usize,
+        (memory, exclusive): (&'a GlobalMemory, bool),
         started: Instant,
     ) -> LaunchContext<'a> {
         let module = loaded.module();
@@ -95,8 +110,8 @@ impl Device {
         LaunchContext {
             module: module.ir(),
             program: module.program(),
-            memory: self.memory(),
-            exclusive: n_workers == 1,
+            memory,
+            exclusive,
             schedule: launch.options.schedule,
             checks: launch.options.check,
             most_resident: self.config().resident_blocks(n_threads, shared_bytes),

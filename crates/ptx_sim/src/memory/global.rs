@@ -1,185 +1,171 @@
-//! Global memory: allocations that know their own names.
+//! Global memory: which allocation an address belongs to.
 //!
-//! Every allocation begins on a page of its own (2 MiB of address space, which
-//! costs nothing) and is followed by at least one page that belongs to nobody,
-//! so that an access past its end cannot land in its neighbour. Addresses are
-//! never used again: an access to freed memory is recognised as such.
+//! A tree over pages of 2 MiB, three levels deep, for the 47 bits of address that a host
+//! process has too. A copy of it costs one counter: launches in flight keep the one they
+//! began with, while the host goes on to allocate and to free.
 
-use std::alloc::{Layout, alloc_zeroed, dealloc};
-use std::ptr::NonNull;
+use std::sync::Arc;
 
-use super::address::GLOBAL_BASE;
-use super::written::Written;
+use super::allocation::Allocation;
 
 /// Address space that an allocation's start is aligned to.
-const PAGE_SHIFT: u32 = 21;
-/// Alignment of an allocation's storage on the host: enough for the widest
-/// access that must be one operation.
-const HOST_ALIGN: usize = 16;
+pub const PAGE_SHIFT: u32 = 21;
+/// Bits of an address that choose an entry, below the first level.
+const LEVEL_BITS: u32 = 9;
+const LEVEL_SIZE: usize = 1 << LEVEL_BITS;
+/// Bits of an address.
+const ADDRESS_BITS: u32 = 47;
+const ROOT_SIZE: usize = 1 << (ADDRESS_BITS - PAGE_SHIFT - 2 * LEVEL_BITS);
+/// The first address that no allocation can have.
+pub const ADDRESS_END: u64 = 1 << ADDRESS_BITS;
 
-/// What an allocation is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
-    /// Memory that the host allocated.
-    Buffer,
-    /// A `.global` variable.
-    Variable,
-    /// A `.const` variable: kernels may only read it.
-    Constant,
+/// What lies in a page.
+#[derive(Clone, Default)]
+enum Page {
+    #[default]
+    Empty,
+    One(Arc<Allocation>),
+    /// The host's memory does not keep to pages.
+    Several(Vec<Arc<Allocation>>),
 }
 
-/// A range of global memory.
-pub struct Allocation {
-    /// First address.
-    pub base: u64,
-    /// Size in bytes.
-    pub size_bytes: u64,
-    /// The name it is called by in reports.
-    pub label: String,
-    /// What it is for.
-    pub purpose: Purpose,
-    /// Its bytes; `None` once freed.
-    storage: Option<Storage>,
-    /// Which of them have been written: a place in [`GlobalMemory::written`].
-    written: usize,
-}
+type Leaf = [Page; LEVEL_SIZE];
+type Middle = [Option<Arc<Leaf>>; LEVEL_SIZE];
+type Root = [Option<Arc<Middle>>; ROOT_SIZE];
 
-/// Zeroed host memory that is only ever reached through raw pointers, because
-/// several workers access it at once.
-struct Storage {
-    pointer: NonNull<u8>,
-    layout: Layout,
-}
+/// All allocations of a device, by address.
+#[derive(Clone)]
+pub struct GlobalMemory(Arc<Root>);
 
-// SAFETY: The memory is owned, and every access to it while workers run is an
-// atomic operation (see `step::access`); otherwise the device is borrowed
-// exclusively.
-unsafe impl Send for Storage {}
-// SAFETY: As above.
-unsafe impl Sync for Storage {}
-
-impl Storage {
-    /// None if the host has not so much.
-    fn new(size_bytes: u64) -> Option<Self> {
-        // Rounded up so that whole 16-byte groups can be read.
-        let size = usize::try_from(size_bytes.max(1)).ok()?;
-        let size = size.checked_next_multiple_of(HOST_ALIGN)?;
-        let layout = Layout::from_size_align(size, HOST_ALIGN).ok()?;
-        // SAFETY: The size is not zero.
-        let pointer = unsafe { alloc_zeroed(layout) };
-        let pointer = NonNull::new(pointer)?;
-        Some(Self { pointer, layout })
+impl Default for GlobalMemory {
+    fn default() -> Self {
+        Self(Arc::new(std::array::from_fn(|_| None)))
     }
 }
 
-impl Drop for Storage {
-    fn drop(&mut self) {
-        // SAFETY: Allocated with this layout and not freed before.
-        unsafe { dealloc(self.pointer.as_ptr(), self.layout) }
-    }
+/// Where a page is in the tree; none if it is past the last one.
+#[inline]
+fn indices(page: u64) -> Option<[usize; 3]> {
+    let mask = LEVEL_SIZE as u64 - 1;
+    let root = page >> (2 * LEVEL_BITS);
+    let root = usize::try_from(root).ok().filter(|&i| i < ROOT_SIZE)?;
+    let [middle, leaf] = [page >> LEVEL_BITS, page].map(|i| (i & mask) as usize);
+    Some([root, middle, leaf])
 }
 
-impl Allocation {
-    /// Where [`GlobalMemory::take_written`] has what is known of its bytes; means nothing
-    /// once it is freed.
-    #[inline]
-    pub fn written_place(&self) -> usize {
-        self.written
-    }
-
-    /// The host address of its first byte; `None` once freed.
-    #[inline]
-    pub fn host(&self) -> Option<NonNull<u8>> {
-        self.storage.as_ref().map(|s| s.pointer)
-    }
-
-    /// Whether `bytes` at `address` lie wholly within it.
-    #[inline]
-    pub fn contains(&self, address: u64, bytes: u64) -> bool {
-        let offset = address.wrapping_sub(self.base);
-        offset <= self.size_bytes && bytes <= self.size_bytes - offset
-    }
-}
-
-/// All allocations of a device.
-#[derive(Default)]
-pub struct GlobalMemory {
-    allocations: Vec<Allocation>,
-    /// Allocation number plus one, by page; 0 where nothing is.
-    pages: Vec<u32>,
-    /// Bytes in use.
-    live_bytes: u64,
-    /// Which bytes of the allocations have been written. Freed ones have none, so that
-    /// launches do not take longer for them.
-    written: Vec<Written>,
-    /// Places in `written` that are nobody's.
-    free_places: Vec<usize>,
+/// The pages that an allocation lies in.
+fn pages_of(allocation: &Allocation) -> std::ops::RangeInclusive<u64> {
+    let last = allocation.base + allocation.size_bytes.max(1) - 1;
+    allocation.base >> PAGE_SHIFT..=last >> PAGE_SHIFT
 }
 
 impl GlobalMemory {
-    /// Makes an allocation of zeroed memory; none if the host has not so much.
-    pub fn allocate(&mut self, size_bytes: u64, label: &str, purpose: Purpose) -> Option<u64> {
-        let storage = Storage::new(size_bytes)?;
-        let page = self.pages.len() as u64;
-        let base = GLOBAL_BASE + (page << PAGE_SHIFT);
-        let number = self.allocations.len() as u32 + 1;
-        let n_pages = size_bytes.max(1).div_ceil(1 << PAGE_SHIFT);
-        self.pages.extend((0..n_pages).map(|_| number));
-        self.pages.push(0);
-        let written = self.free_places.pop().unwrap_or(self.written.len());
-        if written == self.written.len() {
-            self.written.push(Written::none(size_bytes));
-        } else {
-            self.written[written] = Written::none(size_bytes);
-        }
-        self.allocations.push(Allocation {
-            base,
-            size_bytes,
-            label: label.to_owned(),
-            purpose,
-            storage: Some(storage),
-            written,
-        });
-        self.live_bytes += size_bytes;
-        Some(base)
-    }
-
-    /// Frees the allocation that starts at `base`; `false` if there is none.
-    pub fn free(&mut self, base: u64) -> bool {
-        let Some(number) = self.number_at(base) else {
-            return false;
-        };
-        let allocation = &mut self.allocations[number];
-        if allocation.base != base || allocation.storage.is_none() {
-            return false;
-        }
-        allocation.storage = None;
-        self.written[allocation.written] = Written::none(0);
-        self.free_places.push(allocation.written);
-        self.live_bytes -= allocation.size_bytes;
-        true
-    }
-
-    /// Bytes in use.
-    pub fn live_bytes(&self) -> u64 {
-        self.live_bytes
-    }
-
-    /// The number of the allocation whose pages hold `address`.
     #[inline]
-    fn number_at(&self, address: u64) -> Option<usize> {
-        let page = address.wrapping_sub(GLOBAL_BASE) >> PAGE_SHIFT;
-        let number = *self.pages.get(usize::try_from(page).ok()?)?;
-        (number as usize).checked_sub(1)
+    fn page(&self, address: u64) -> Option<&Page> {
+        let [root, middle, leaf] = indices(address >> PAGE_SHIFT)?;
+        let middle = self.0[root].as_ref()?[middle].as_ref()?;
+        Some(&middle[leaf])
     }
 
-    /// The allocation whose pages hold `address`, freed ones included.
+    fn page_mut(&mut self, page: u64) -> Option<&mut Page> {
+        let [root, middle, leaf] = indices(page)?;
+        let nothing = || Arc::new(std::array::from_fn(|_| None));
+        let root = Arc::make_mut(&mut self.0)[root].get_or_insert_with(nothing);
+        let empty = || Arc::new(std::array::from_fn(|_| Page::Empty));
+        let middle = Arc::make_mut(root)[middle].get_or_insert_with(empty);
+        Some(&mut Arc::make_mut(middle)[leaf])
+    }
+
+    /// Adds an allocation, in place of those of its addresses.
+    pub(super) fn insert(&mut self, allocation: &Arc<Allocation>) {
+        let (base, end) = (allocation.base, allocation.base + allocation.size_bytes);
+        let stays = |other: &Allocation| {
+            other.base != base && (other.base + other.size_bytes <= base || other.base >= end)
+        };
+        for number in pages_of(allocation) {
+            let Some(page) = self.page_mut(number) else {
+                continue;
+            };
+            *page = match std::mem::take(page) {
+                Page::One(other) if stays(&other) => {
+                    Page::Several(vec![other, Arc::clone(allocation)])
+                }
+                Page::Empty | Page::One(_) => Page::One(Arc::clone(allocation)),
+                Page::Several(mut all) => {
+                    all.retain(|other| stays(other));
+                    all.push(Arc::clone(allocation));
+                    Page::Several(all)
+                }
+            };
+        }
+    }
+
+    /// Forgets a freed allocation, unless others have taken its addresses.
+    pub(super) fn remove(&mut self, freed: &Arc<Allocation>) {
+        for number in pages_of(freed) {
+            let Some(page) = self.page_mut(number) else {
+                continue;
+            };
+            *page = match std::mem::take(page) {
+                Page::One(other) if Arc::ptr_eq(&other, freed) => Page::Empty,
+                Page::Several(mut all) => {
+                    all.retain(|other| !Arc::ptr_eq(other, freed));
+                    match all.len() {
+                        0 => Page::Empty,
+                        _ => Page::Several(all),
+                    }
+                }
+                page => page,
+            };
+        }
+    }
+
+    /// The allocation in whose pages an address lies, freed ones included.
     #[inline]
     pub fn find(&self, address: u64) -> Option<&Allocation> {
-        self.number_at(address).map(|n| &self.allocations[n])
+        match self.page(address)? {
+            Page::Empty => None,
+            Page::One(allocation) => Some(allocation),
+            Page::Several(all) => among(all, address).map(|allocation| &**allocation),
+        }
     }
 
-    /// The allocation nearest to an address that no allocation's pages hold.
+    /// [`GlobalMemory::find`], to be kept.
+    pub(super) fn find_shared(&self, address: u64) -> Option<&Arc<Allocation>> {
+        match self.page(address)? {
+            Page::Empty => None,
+            Page::One(allocation) => Some(allocation),
+            Page::Several(all) => among(all, address),
+        }
+    }
+
+    /// Whether no live allocation has an address of `base..base + size_bytes`.
+    pub(super) fn is_free(&self, base: u64, size_bytes: u64) -> bool {
+        let end = base + size_bytes.max(1);
+        let is_live = |a: &Arc<Allocation>| {
+            a.host().is_some() && a.base < end && base < a.base + a.size_bytes.max(1)
+        };
+        let mut pages = base >> PAGE_SHIFT..=(end - 1) >> PAGE_SHIFT;
+        pages.all(|page| match self.page(page << PAGE_SHIFT) {
+            None | Some(Page::Empty) => true,
+            Some(Page::One(allocation)) => !is_live(allocation),
+            Some(Page::Several(all)) => !all.iter().any(is_live),
+        })
+    }
+
+    /// All allocations; those of several pages several times.
+    fn all(&self) -> impl Iterator<Item = &Allocation> {
+        let leaves = self.0.iter().flatten().flat_map(|middle| middle.iter());
+        let pages = leaves.flatten().flat_map(|leaf| leaf.iter());
+        let in_page = |page| match page {
+            &Page::Empty => &[],
+            Page::One(allocation) => std::slice::from_ref(allocation),
+            Page::Several(all) => all,
+        };
+        pages.flat_map(in_page).map(|allocation| &**allocation)
+    }
+
+    /// The allocation nearest to an address that is in none.
     pub fn nearest(&self, address: u64) -> Option<&Allocation> {
         let distance = |a: &Allocation| {
             if address < a.base {
@@ -188,128 +174,23 @@ impl GlobalMemory {
                 address - (a.base + a.size_bytes)
             }
         };
-        self.allocations
-            .iter()
+        self.all()
             .filter(|a| !a.contains(address, 1))
-            .min_by_key(|a| (distance(a), a.storage.is_none()))
+            .min_by_key(|a| (distance(a), a.host().is_none()))
     }
 
     /// Whether this is the lower half of an address in an allocation.
     pub fn has_lower_half(&self, half: u32) -> bool {
-        (self.allocations.iter())
+        self.all()
             .any(|a| u64::from(half.wrapping_sub(a.base as u32)) < a.size_bytes)
-    }
-
-    /// The bytes from `address` on, for the host.
-    pub fn bytes(&self, address: u64, n_bytes: u64) -> Option<&[u8]> {
-        let allocation = self.find(address)?;
-        if !allocation.contains(address, n_bytes) {
-            return None;
-        }
-        let host = allocation.host()?;
-        // SAFETY: In range of a live allocation; `&self` keeps workers from
-        // running, because a launch borrows the device exclusively.
-        Some(unsafe {
-            std::slice::from_raw_parts(
-                host.as_ptr().add((address - allocation.base) as usize),
-                n_bytes as usize,
-            )
-        })
-    }
-
-    /// Takes what is known of the allocations' bytes, for a launch that watches.
-    pub fn take_written(&mut self) -> Vec<Written> {
-        std::mem::take(&mut self.written)
-    }
-
-    /// A launch has ended, which knows of the allocations what was written; or does
-    /// not know, and may have written anything.
-    pub fn launched(&mut self, written: Option<Vec<Written>>) {
-        match written {
-            Some(written) => self.written = written,
-            None => self.written.iter_mut().for_each(Written::mark_all),
-        }
-    }
-
-    /// The host's part of what has been written of the allocation at `address`.
-    pub fn written_mut(&mut self, address: u64) -> Option<(u64, &mut Written)> {
-        let number = self.number_at(address)?;
-        let allocation = &self.allocations[number];
-        allocation.storage.as_ref()?;
-        let written = &mut self.written[allocation.written];
-        Some((address - allocation.base, written))
-    }
-
-    /// The bytes from `address` on, for the host to write.
-    pub fn bytes_mut(&mut self, address: u64, n_bytes: u64) -> Option<&mut [u8]> {
-        let bytes = self.bytes(address, n_bytes)?;
-        let (pointer, len) = (bytes.as_ptr().cast_mut(), bytes.len());
-        // SAFETY: In range of a live allocation, borrowed exclusively; the
-        // storage was made through a raw pointer, never through a reference.
-        Some(unsafe { std::slice::from_raw_parts_mut(pointer, len) })
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn neighbours_are_never_adjacent() {
-        let mut memory = GlobalMemory::default();
-        let a = memory.allocate(2 << 20, "a", Purpose::Buffer).unwrap();
-        let b = memory.allocate(1, "b", Purpose::Buffer).unwrap();
-        assert!(b >= a + (4 << 20));
-        assert!(memory.find(a + (2 << 20)).is_none());
-        assert_eq!(memory.nearest(a + (2 << 20)).unwrap().label, "a");
-    }
-
-    #[test]
-    fn freed_memory_is_remembered() {
-        let mut memory = GlobalMemory::default();
-        let a = memory.allocate(100, "a", Purpose::Buffer).unwrap();
-        assert_eq!(memory.live_bytes(), 100);
-        assert!(!memory.free(a + 4));
-        assert!(memory.free(a));
-        assert!(!memory.free(a));
-        assert_eq!(memory.live_bytes(), 0);
-        assert!(memory.find(a).unwrap().host().is_none());
-        assert!(memory.allocate(100, "b", Purpose::Buffer).unwrap() > a);
-    }
-
-    #[test]
-    fn launches_do_not_look_at_freed_allocations() {
-        let mut memory = GlobalMemory::default();
-        let kept = memory.allocate(8, "kept", Purpose::Buffer).unwrap();
-        for _ in 0..1000 {
-            let a = memory.allocate(8, "a", Purpose::Buffer).unwrap();
-            assert!(memory.free(a));
-        }
-        let mut written = memory.take_written();
-        assert_eq!(written.len(), 2);
-        let place = memory.find(kept).unwrap().written_place();
-        written[place].mark(0, 4);
-        memory.launched(Some(written));
-        let (start, written) = memory.written_mut(kept + 4).unwrap();
-        assert_eq!(start, 4);
-        assert!(written.has(0, 4) && !written.has(4, 8));
-        // A place that is used again knows nothing of who had it before.
-        memory.launched(None);
-        let new = memory.allocate(8, "new", Purpose::Buffer).unwrap();
-        assert!(!memory.written_mut(new).unwrap().1.has(0, 1));
-    }
-
-    #[test]
-    fn bounds_are_exact() {
-        let mut memory = GlobalMemory::default();
-        let a = memory.allocate(10, "a", Purpose::Buffer).unwrap();
-        assert!(memory.bytes(a, 10).is_some());
-        assert!(memory.bytes(a + 1, 10).is_none());
-        assert!(memory.bytes(a + 10, 0).is_some());
-        assert!(memory.bytes(a - 1, 1).is_none());
-        assert!(memory.bytes(0, 1).is_none());
-        assert!(memory.bytes(u64::MAX, 1).is_none());
-        memory.bytes_mut(a, 10).unwrap().fill(7);
-        assert_eq!(memory.bytes(a, 10).unwrap(), [7; 10]);
-    }
+/// Of the allocations in a page, the one that an address is in, else the nearest before it.
+fn among(all: &[Arc<Allocation>], address: u64) -> Option<&Arc<Allocation>> {
+    let inside = all.iter().find(|a| a.contains(address, 1));
+    inside.or_else(|| {
+        let before = all.iter().filter(|a| a.base <= address);
+        before.max_by_key(|a| a.base).or(all.first())
+    })
 }

@@ -30,14 +30,15 @@ pub fn other_space(memory: &GlobalMemory, address: u64, space: Space) -> Option<
 mod tests {
     use super::*;
     use crate::memory::address::{LOCAL_WINDOW, SHARED_WINDOW};
-    use crate::memory::global::Purpose;
+    use crate::memory::allocation::Purpose;
+    use crate::memory::heap::Heap;
 
     #[test]
     fn addresses_in_the_wrong_space_are_known() {
-        let mut memory = GlobalMemory::default();
-        memory.allocate(2 << 20, "first", Purpose::Buffer);
-        let buffer = memory.allocate(64, "x", Purpose::Buffer).expect("room");
-        let other = |address, space| other_space(&memory, address, space);
+        let mut heap = Heap::new(0);
+        heap.allocate(2 << 20, "first", Purpose::Buffer);
+        let buffer = heap.allocate(64, "x", Purpose::Buffer).expect("room");
+        let other = |address, space| other_space(heap.memory(), address, space);
         for space in [Space::Shared, Space::Local] {
             assert_eq!(other(buffer, space), Some(Space::Global));
             let converted = buffer.wrapping_sub(window_base(space));

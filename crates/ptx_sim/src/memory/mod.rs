@@ -1,7 +1,8 @@
 //! The device's memory, by state space.
 //!
-//! - [`global`]: allocations with guard gaps between them; global and constant
-//!   variables and kernel parameters live there too.
+//! - [`global`]: which [`allocation`] an address belongs to; global and constant
+//!   variables are allocations too. [`heap`] makes and frees them, in [`ranges`] of
+//!   address space with gaps between them; [`transfer`] copies to and from them.
 //! - [`shared`]: one block's shared memory.
 //! - [`local`]: one warp's local memory, interleaved by thread as the hardware
 //!   lays it out.
@@ -15,8 +16,12 @@
 //! workers are single relaxed atomic operations on the host.
 
 pub mod address;
+pub mod allocation;
 pub mod global;
+pub mod heap;
 pub mod local;
 pub mod mixups;
+mod ranges;
 pub mod shared;
+pub mod transfer;
 pub mod written;

@@ -15,7 +15,7 @@ fn run(
     options: LaunchOptions,
 ) -> Result<Vec<u32>, LaunchError> {
     let module = Module::parse(text).expect("well-formed");
-    let mut device = Device::new();
+    let device = Device::new();
     let loaded = device.load(&module).expect("room for it");
     let out = device.zeros::<u32>(256, "out").expect("room for it");
     let has_params = module
@@ -263,7 +263,7 @@ fn arrays_of_4_gib_are_refused_and_elements_have_addresses() {
 #[test]
 fn bytes_that_a_load_does_not_need_may_not_be_there() {
     let module = Module::parse(ptx!("used_bytes")).expect("well-formed");
-    let mut device = Device::new();
+    let device = Device::new();
     let loaded = device.load(&module).expect("room for it");
     let three = device.upload(&[1.5f32, f32::NAN, 2.0], "in").expect("room");
     let out = device.zeros::<f32>(1, "out").expect("room");

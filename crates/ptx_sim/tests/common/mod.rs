@@ -40,7 +40,7 @@ pub fn run_with(
         format!("{HEADER}{ptx}")
     };
     let module = Module::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let mut device = Device::new();
+    let device = Device::new();
     let loaded = device.load(&module).unwrap();
     let address = device.alloc(8 * buffer.len() as u64, "buffer").unwrap();
     let bytes: Vec<u8> = buffer.iter().flat_map(|w| w.to_le_bytes()).collect();

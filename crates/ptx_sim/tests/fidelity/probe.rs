@@ -22,7 +22,7 @@ fn read(body: &str) -> u32 {
          .reg .b32 %r0;\n.reg .b64 %d0;\nld.param.u64 %d0, [out];\n{body}\n\
          st.global.u32 [%d0], %r0;\nret;\n}}\n"
     );
-    let mut device = Device::new();
+    let device = Device::new();
     let loaded = device.load(&Module::parse(&text).unwrap()).unwrap();
     let out = device.alloc(8, "out").unwrap();
     device.call(&loaded, "k").arg(out).run().unwrap();

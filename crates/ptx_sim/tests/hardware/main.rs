@@ -166,7 +166,7 @@ fn compare_simulated(results: &[Vec<u64>]) -> String {
     let loaded = device.borrow_mut().load(&module).unwrap();
     let failures = RefCell::new(String::new());
     let report = compare(results, |index, case, n| {
-        let mut device = device.borrow_mut();
+        let device = device.borrow_mut();
         let buffers = ["a", "b", "c", "out"].map(|name| device.alloc(8 * n as u64, name).unwrap());
         for (place, (kind, _)) in case.operands.iter().enumerate() {
             let words: Vec<u8> = (0..n as u64)

@@ -23,7 +23,7 @@ fn simulated(index: usize, case: &str, n_blocks: u64) -> Result<Vec<u64>, String
     let (text, in_bytes, out_bytes) = kernel(index, case);
     let text = format!(".version 8.7\n.target sm_90a\n.address_size 64\n{text}");
     let module = Module::parse(&text).map_err(|e| format!("{e}\n{text}"))?;
-    let mut device = Device::new();
+    let device = Device::new();
     let loaded = device.load(&module).map_err(|e| e.to_string())?;
     let warps = n_blocks * BLOCK;
     let from = device.alloc(warps * in_bytes as u64, "from").unwrap();

@@ -18,7 +18,7 @@ impl Bench {
     fn new(ptx: &str) -> Self {
         let module = Module::parse(ptx).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(module.unsupported(), [], "every instruction is known");
-        let mut device = Device::new();
+        let device = Device::new();
         let loaded = device.load(&module).unwrap();
         Self { device, loaded }
     }

@@ -195,7 +195,7 @@ fn mangled_programs_end_in_a_result_or_an_error() {
         let Ok(module) = Module::parse(&(header() + &mangled(number))) else {
             continue;
         };
-        let mut device = Device::new();
+        let device = Device::new();
         let loaded = device.load(&module).unwrap();
         let data = device.upload(&input(0), "in").unwrap();
         let out = device

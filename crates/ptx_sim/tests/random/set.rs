@@ -52,7 +52,7 @@ impl Set {
         if let Some(unknown) = module.unsupported().first() {
             return Err(format!("{unknown:?}"));
         }
-        let mut device = Device::new();
+        let device = Device::new();
         let loaded = device.load(&module).map_err(|e| e.to_string())?;
         let seed = number % self.whole;
         let data = device

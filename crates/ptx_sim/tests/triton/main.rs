@@ -18,7 +18,7 @@ struct Bench {
 impl Bench {
     fn new(ptx: &str) -> Self {
         let module = Module::parse(ptx).unwrap_or_else(|e| panic!("{e}"));
-        let mut device = Device::new();
+        let device = Device::new();
         let loaded = device.load(&module).unwrap();
         Self { device, loaded }
     }

@@ -11,7 +11,7 @@ use crate::diagnostics::{AccessKind, FaultKind, Relation};
 use crate::ir::Space;
 use crate::lanes::{FULL_MASK, WARP_SIZE, lanes};
 use crate::memory::address::{NULL_PAGE, space_of};
-use crate::memory::global::{Allocation, Purpose};
+use crate::memory::allocation::{Allocation, Purpose};
 use crate::memory::local::LOCAL_START;
 use crate::memory::mixups::other_space;
 use crate::stop::Stop;

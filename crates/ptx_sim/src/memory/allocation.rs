@@ -1,0 +1,136 @@
+//! A range of global memory, and the host memory that holds it.
+
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::ptr::NonNull;
+
+/// Alignment of an allocation's storage on the host: enough for the widest
+/// access that must be one operation.
+const HOST_ALIGN: usize = 16;
+
+/// What an allocation is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Memory that the host allocated.
+    Buffer,
+    /// A `.global` variable.
+    Variable,
+    /// A `.const` variable: kernels may only read it.
+    Constant,
+}
+
+/// A range of global memory.
+pub struct Allocation {
+    /// First address.
+    pub base: u64,
+    /// Size in bytes.
+    pub size_bytes: u64,
+    /// The name it is called by in reports.
+    pub label: String,
+    /// What it is for.
+    pub purpose: Purpose,
+    /// Its bytes; `None` once freed.
+    storage: Option<Storage>,
+    /// Which of them have been written: a place in the heap's list.
+    written: usize,
+    /// Whether the host reaches it at the same address.
+    pub is_the_hosts: bool,
+}
+
+/// Host memory that is only ever reached through raw pointers, because several workers
+/// access it at once.
+pub(super) enum Storage {
+    /// Zeroed when it was made.
+    Own {
+        pointer: NonNull<u8>,
+        layout: Layout,
+    },
+    /// The host's own, at the same address for both.
+    Host(NonNull<u8>),
+}
+
+// SAFETY: The memory is owned, or the host has promised that it is there
+// (`Device::map_host`), and every access to it while others may access it is an atomic
+// operation (see `step::access` and `memory::transfer`).
+unsafe impl Send for Storage {}
+// SAFETY: As above.
+unsafe impl Sync for Storage {}
+
+impl Storage {
+    /// Zeroed memory; none if the host has not so much.
+    pub fn new(size_bytes: u64) -> Option<Self> {
+        // Rounded up so that whole 16-byte groups can be read.
+        let size = usize::try_from(size_bytes.max(1)).ok()?;
+        let size = size.checked_next_multiple_of(HOST_ALIGN)?;
+        let layout = Layout::from_size_align(size, HOST_ALIGN).ok()?;
+        // SAFETY: The size is not zero.
+        let pointer = unsafe { alloc_zeroed(layout) };
+        let pointer = NonNull::new(pointer)?;
+        Some(Self::Own { pointer, layout })
+    }
+
+    fn pointer(&self) -> NonNull<u8> {
+        let (Self::Own { pointer, .. } | Self::Host(pointer)) = self;
+        *pointer
+    }
+}
+
+impl Drop for Storage {
+    fn drop(&mut self) {
+        if let Self::Own { pointer, layout } = *self {
+            // SAFETY: Allocated with this layout and not freed before.
+            unsafe { dealloc(pointer.as_ptr(), layout) }
+        }
+    }
+}
+
+impl Allocation {
+    pub(super) fn new(
+        (base, size_bytes): (u64, u64),
+        label: &str,
+        purpose: Purpose,
+        storage: Storage,
+        written: usize,
+    ) -> Self {
+        Self {
+            base,
+            size_bytes,
+            label: label.to_owned(),
+            purpose,
+            is_the_hosts: matches!(storage, Storage::Host(_)),
+            storage: Some(storage),
+            written,
+        }
+    }
+
+    /// What is remembered of it once it is freed.
+    pub(super) fn freed(&self) -> Self {
+        Self {
+            base: self.base,
+            size_bytes: self.size_bytes,
+            label: self.label.clone(),
+            purpose: self.purpose,
+            storage: None,
+            written: usize::MAX,
+            is_the_hosts: self.is_the_hosts,
+        }
+    }
+
+    /// Where the heap has what is known of its bytes; means nothing once it is freed.
+    #[inline]
+    pub fn written_place(&self) -> usize {
+        self.written
+    }
+
+    /// The host address of its first byte; `None` once freed.
+    #[inline]
+    pub fn host(&self) -> Option<NonNull<u8>> {
+        self.storage.as_ref().map(Storage::pointer)
+    }
+
+    /// Whether `bytes` at `address` lie wholly within it.
+    #[inline]
+    pub fn contains(&self, address: u64, bytes: u64) -> bool {
+        let offset = address.wrapping_sub(self.base);
+        offset <= self.size_bytes && bytes <= self.size_bytes - offset
+    }
+}

@@ -1,0 +1,332 @@
+//! A device's memory as its host manages it.
+//!
+//! Every allocation begins on a page of its own (2 MiB of address space, which
+//! costs nothing) and is followed by at least one page that belongs to nobody,
+//! so that an access past its end cannot land in its neighbour. The last thousand that
+//! were freed are remembered: an access to one is recognised as such. Then their
+//! addresses are used again.
+
+use std::collections::VecDeque;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use super::address::GLOBAL_BASE;
+use super::allocation::{Allocation, Purpose, Storage};
+use super::global::{GlobalMemory, PAGE_SHIFT};
+use super::ranges::Ranges;
+use super::written::Written;
+
+/// Freed allocations that are remembered.
+const REMEMBERED: usize = 1000;
+/// Address space of one device, in bytes: there is room for eight.
+const DEVICE_SPAN: u64 = 7 << 38;
+/// How many devices have addresses of their own.
+pub const N_SPANS: u32 = 8;
+
+/// What is known of an allocation's bytes.
+struct Known {
+    written: Written,
+    /// The number of launches that did not watch, when that was so.
+    at: u64,
+}
+
+/// All memory of a device.
+pub struct Heap {
+    memory: GlobalMemory,
+    ranges: Ranges,
+    /// Bytes in use.
+    live_bytes: u64,
+    /// Which bytes of the allocations have been written. Freed ones have none, so that
+    /// launches do not take longer for them.
+    known: Vec<Known>,
+    /// Places in `known` that are nobody's.
+    free_places: Vec<usize>,
+    /// Launches that may have written anything.
+    n_unwatched: u64,
+    /// The last that were freed, oldest first.
+    freed: VecDeque<Arc<Allocation>>,
+}
+
+impl Heap {
+    /// With addresses of its own among the first [`N_SPANS`] devices.
+    pub fn new(ordinal: u32) -> Self {
+        let start = GLOBAL_BASE + DEVICE_SPAN * u64::from(ordinal % N_SPANS);
+        Self {
+            memory: GlobalMemory::default(),
+            ranges: Ranges::new(start >> PAGE_SHIFT, DEVICE_SPAN >> PAGE_SHIFT),
+            live_bytes: 0,
+            known: Vec::new(),
+            free_places: Vec::new(),
+            n_unwatched: 0,
+            freed: VecDeque::new(),
+        }
+    }
+
+    /// What lies where.
+    pub fn memory(&self) -> &GlobalMemory {
+        &self.memory
+    }
+
+    /// Bytes in use.
+    pub fn live_bytes(&self) -> u64 {
+        self.live_bytes
+    }
+
+    /// Makes an allocation of zeroed memory; none if the host has not so much.
+    pub fn allocate(&mut self, size_bytes: u64, label: &str, purpose: Purpose) -> Option<u64> {
+        let storage = Storage::new(size_bytes)?;
+        let page = self.take_pages(n_pages(size_bytes))?;
+        let base = page << PAGE_SHIFT;
+        self.add((base, size_bytes), label, purpose, storage);
+        self.live_bytes += size_bytes;
+        Some(base)
+    }
+
+    /// Lets kernels use memory of the host, at the host's address; `false` if some of it
+    /// is an allocation already.
+    pub fn adopt(&mut self, host: NonNull<u8>, size_bytes: u64, label: &str) -> bool {
+        let base = host.addr().get() as u64;
+        let is_free = self.memory.is_free(base, size_bytes);
+        if is_free {
+            let range = (base, size_bytes);
+            self.add(range, label, Purpose::Buffer, Storage::Host(host));
+        }
+        is_free
+    }
+
+    fn add(&mut self, range: (u64, u64), label: &str, purpose: Purpose, storage: Storage) {
+        let known = Known {
+            written: Written::none(range.1),
+            at: self.n_unwatched,
+        };
+        let place = self.free_places.pop().unwrap_or(self.known.len());
+        if place == self.known.len() {
+            self.known.push(known);
+        } else {
+            self.known[place] = known;
+        }
+        let allocation = Allocation::new(range, label, purpose, storage, place);
+        self.memory.insert(&Arc::new(allocation));
+    }
+
+    /// Pages for an allocation and the gap behind it.
+    fn take_pages(&mut self, n_pages: u64) -> Option<u64> {
+        loop {
+            if let Some(page) = self.ranges.take(n_pages) {
+                return Some(page);
+            }
+            let oldest = self.freed.pop_front()?;
+            self.forget(&oldest);
+        }
+    }
+
+    /// Frees the allocation that starts at `base`; `false` if there is none.
+    pub fn free(&mut self, base: u64) -> bool {
+        let Some(allocation) = self.memory.find(base) else {
+            return false;
+        };
+        if allocation.base != base || allocation.host().is_none() {
+            return false;
+        }
+        let place = allocation.written_place();
+        self.known[place].written = Written::none(0);
+        self.free_places.push(place);
+        if !allocation.is_the_hosts {
+            self.live_bytes -= allocation.size_bytes;
+        }
+        let freed = Arc::new(allocation.freed());
+        self.memory.insert(&freed);
+        self.freed.push_back(freed);
+        if self.freed.len() > REMEMBERED
+            && let Some(oldest) = self.freed.pop_front()
+        {
+            self.forget(&oldest);
+        }
+        true
+    }
+
+    /// Lets the addresses of a freed allocation be used again.
+    fn forget(&mut self, freed: &Arc<Allocation>) {
+        self.memory.remove(freed);
+        if !freed.is_the_hosts {
+            self.ranges
+                .give(freed.base >> PAGE_SHIFT, n_pages(freed.size_bytes));
+        }
+    }
+
+    /// Takes what is known of the allocations' bytes, for a launch that watches.
+    pub fn take_written(&mut self) -> Vec<Written> {
+        for place in 0..self.known.len() {
+            self.settle(place);
+        }
+        let known = std::mem::take(&mut self.known);
+        known.into_iter().map(|known| known.written).collect()
+    }
+
+    /// A launch that watched has ended: what it knows.
+    pub fn give_written(&mut self, written: Vec<Written>) {
+        let at = self.n_unwatched;
+        let known = written.into_iter().map(|written| Known { written, at });
+        self.known = known.collect();
+    }
+
+    /// A launch may have written anything.
+    pub fn written_by_anyone(&mut self) {
+        self.n_unwatched += 1;
+    }
+
+    fn settle(&mut self, place: usize) {
+        let known = &mut self.known[place];
+        if known.at != self.n_unwatched {
+            known.at = self.n_unwatched;
+            known.written.mark_all();
+        }
+    }
+
+    /// The host's part of what has been written of the allocation at `address`.
+    pub fn written_mut(&mut self, address: u64) -> Option<(u64, &mut Written)> {
+        let allocation = self.memory.find(address)?;
+        allocation.host()?;
+        let (base, place) = (allocation.base, allocation.written_place());
+        self.settle(place);
+        Some((address - base, &mut self.known[place].written))
+    }
+
+    /// The allocation that holds these bytes, which stays as long as it is held.
+    pub fn holds(&self, address: u64, n_bytes: u64) -> Option<Arc<Allocation>> {
+        let allocation = self.memory.find_shared(address)?;
+        let is_there = allocation.host().is_some() && allocation.contains(address, n_bytes);
+        is_there.then(|| Arc::clone(allocation))
+    }
+}
+
+/// Pages of an allocation, the gap behind it included.
+fn n_pages(size_bytes: u64) -> u64 {
+    size_bytes.max(1).div_ceil(1 << PAGE_SHIFT) + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn heap() -> Heap {
+        Heap::new(0)
+    }
+
+    #[test]
+    fn neighbours_are_never_adjacent() {
+        let mut heap = heap();
+        let a = heap.allocate(2 << 20, "a", Purpose::Buffer).unwrap();
+        let b = heap.allocate(1, "b", Purpose::Buffer).unwrap();
+        assert!(b >= a + (4 << 20));
+        assert!(heap.memory().find(a + (2 << 20)).is_none());
+        assert_eq!(heap.memory().nearest(a + (2 << 20)).unwrap().label, "a");
+    }
+
+    #[test]
+    fn freed_memory_is_remembered() {
+        let mut heap = heap();
+        let a = heap.allocate(100, "a", Purpose::Buffer).unwrap();
+        assert_eq!(heap.live_bytes(), 100);
+        assert!(!heap.free(a + 4));
+        assert!(heap.free(a));
+        assert!(!heap.free(a));
+        assert_eq!(heap.live_bytes(), 0);
+        assert!(heap.memory().find(a).unwrap().host().is_none());
+        assert!(heap.allocate(100, "b", Purpose::Buffer).unwrap() > a);
+    }
+
+    #[test]
+    fn addresses_are_used_again_and_nothing_grows() {
+        let mut heap = heap();
+        let kept = heap.allocate(10, "kept", Purpose::Buffer).unwrap();
+        let first = heap.allocate(5 << 20, "a", Purpose::Buffer).unwrap();
+        heap.free(first);
+        for _ in 0..3 * REMEMBERED {
+            let a = heap.allocate(5 << 20, "a", Purpose::Buffer).unwrap();
+            assert!(a - first < (REMEMBERED as u64 + 2) * (8 << 20));
+            assert!(heap.free(a));
+        }
+        assert_eq!(heap.freed.len(), REMEMBERED);
+        assert_eq!(heap.known.len(), 2);
+        assert!(heap.holds(kept, 10).is_some());
+    }
+
+    #[test]
+    fn a_full_address_space_forgets_what_was_freed() {
+        let mut heap = heap();
+        heap.ranges = Ranges::new(GLOBAL_BASE >> PAGE_SHIFT, 4);
+        let a = heap.allocate(1, "a", Purpose::Buffer).unwrap();
+        let b = heap.allocate(1, "b", Purpose::Buffer).unwrap();
+        assert_eq!(heap.allocate(1, "c", Purpose::Buffer), None);
+        assert!(heap.free(a));
+        assert_eq!(heap.allocate(1, "c", Purpose::Buffer), Some(a));
+        assert!(heap.holds(a, 1).is_some() && heap.holds(b, 1).is_some());
+    }
+
+    #[test]
+    fn launches_do_not_look_at_freed_allocations() {
+        let mut heap = heap();
+        let kept = heap.allocate(8, "kept", Purpose::Buffer).unwrap();
+        for _ in 0..1000 {
+            let a = heap.allocate(8, "a", Purpose::Buffer).unwrap();
+            assert!(heap.free(a));
+        }
+        let mut written = heap.take_written();
+        assert_eq!(written.len(), 2);
+        let place = heap.memory().find(kept).unwrap().written_place();
+        written[place].mark(0, 4);
+        heap.give_written(written);
+        let (start, written) = heap.written_mut(kept + 4).unwrap();
+        assert_eq!(start, 4);
+        assert!(written.has(0, 4) && !written.has(4, 8));
+        heap.written_by_anyone();
+        assert!(heap.written_mut(kept).unwrap().1.has(0, 8));
+        // A place that is used again knows nothing of who had it before.
+        let new = heap.allocate(8, "new", Purpose::Buffer).unwrap();
+        assert!(!heap.written_mut(new).unwrap().1.has(0, 1));
+    }
+
+    #[test]
+    fn bounds_are_exact() {
+        let mut heap = heap();
+        let a = heap.allocate(10, "a", Purpose::Buffer).unwrap();
+        let holds = |address, n_bytes| heap.holds(address, n_bytes).is_some();
+        assert!(holds(a, 10) && !holds(a + 1, 10));
+        assert!(holds(a + 10, 0) && !holds(a - 1, 1));
+        assert!(!holds(0, 1) && !holds(u64::MAX, 1));
+    }
+
+    #[test]
+    fn the_hosts_memory_need_not_keep_to_pages() {
+        let mut heap = heap();
+        let mut bytes = vec![0_u8; 1000];
+        let at = |i: usize, bytes: &mut Vec<u8>| NonNull::from(&mut bytes[i]);
+        let first = at(0, &mut bytes);
+        assert!(heap.adopt(first, 100, "x"));
+        assert!(heap.adopt(at(100, &mut bytes), 300, "y"));
+        assert!(!heap.adopt(at(399, &mut bytes), 2, "z"));
+        let base = first.addr().get() as u64;
+        let label = |heap: &Heap, at| heap.memory().find(at).map(|a| a.label.clone());
+        assert_eq!(label(&heap, base + 99).as_deref(), Some("x"));
+        assert_eq!(label(&heap, base + 100).as_deref(), Some("y"));
+        assert!(heap.holds(base + 90, 20).is_none());
+        assert!(heap.free(base + 100));
+        assert!(heap.holds(base + 100, 1).is_none() && heap.holds(base, 100).is_some());
+        assert!(!heap.adopt(at(50, &mut bytes), 10, "w"));
+        assert!(heap.adopt(at(200, &mut bytes), 10, "v"));
+        assert_eq!(heap.live_bytes(), 0);
+    }
+
+    #[test]
+    fn a_copy_does_not_change() {
+        let mut heap = heap();
+        let a = heap.allocate(8, "a", Purpose::Buffer).unwrap();
+        let before = heap.memory().clone();
+        heap.free(a);
+        let b = heap.allocate(8, "b", Purpose::Buffer).unwrap();
+        assert!(before.find(a).unwrap().host().is_some());
+        assert!(before.find(b).is_none());
+        assert!(heap.memory().find(a).unwrap().host().is_none());
+    }
+}

@@ -1,0 +1,161 @@
+//! What several host threads, and the host's own memory, have to do with a device.
+
+mod common;
+
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
+
+use common::HEADER;
+use ptx_sim::{Device, DeviceConfig, LaunchError, LoadedModule, MemoryError, Module};
+
+const KERNELS: &str = "
+.visible .entry add_one(.param .u64 buffer)
+{
+	.reg .b32 %r<4>;
+	.reg .b64 %rd<4>;
+	ld.param.u64 %rd1, [buffer];
+	mov.u32 %r1, %ctaid.x;
+	mov.u32 %r2, %ntid.x;
+	mov.u32 %r3, %tid.x;
+	mad.lo.u32 %r1, %r1, %r2, %r3;
+	mul.wide.u32 %rd2, %r1, 4;
+	add.u64 %rd1, %rd1, %rd2;
+	atom.global.add.u32 %r3, [%rd1], 1;
+	ret;
+}
+.visible .entry wait_for(.param .u64 flag)
+{
+	.reg .pred %p;
+	.reg .b32 %r;
+	.reg .b64 %rd;
+	ld.param.u64 %rd, [flag];
+WAIT:
+	ld.relaxed.sys.global.u32 %r, [%rd];
+	setp.eq.u32 %p, %r, 0;
+	@%p bra WAIT;
+	st.relaxed.sys.global.u32 [%rd + 4], 7;
+	ret;
+}";
+
+fn device(config: DeviceConfig) -> (Device, LoadedModule) {
+    let module = Module::parse(&format!("{HEADER}{KERNELS}")).expect("it is PTX");
+    let device = Device::with_config(config);
+    let loaded = device.load(&module).expect("there is memory");
+    (device, loaded)
+}
+
+fn concurrent() -> DeviceConfig {
+    DeviceConfig {
+        concurrent: true,
+        ..DeviceConfig::default()
+    }
+}
+
+/// Launches that several host threads ask for lose no updates, together or one by one.
+#[test]
+fn launches_by_several_host_threads() {
+    for config in [DeviceConfig::default(), concurrent()] {
+        let (device, loaded) = device(config);
+        let counts = device.zeros::<u32>(64, "counts").expect("there is memory");
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..50 {
+                        let call = device.call(&loaded, "add_one").block(64).arg(counts);
+                        call.run().expect("it runs");
+                        // Others come and go meanwhile.
+                        let other = device.upload(&[1_u32; 9], "other").expect("room");
+                        assert_eq!(device.download(other).expect("there"), [1; 9]);
+                        device.free(other.address()).expect("there");
+                    }
+                });
+            }
+        });
+        assert_eq!(device.download(counts).expect("there"), [200; 64]);
+    }
+}
+
+/// A kernel waits for what the host writes while it runs, by a copy or by itself.
+#[test]
+fn the_host_goes_on_while_a_kernel_runs() {
+    let (device, loaded) = device(concurrent());
+    let flag = device.zeros::<u32>(2, "flag").expect("there is memory");
+    let host = [const { AtomicU32::new(0) }; 2];
+    let pointer = NonNull::from(&host).cast();
+    // SAFETY: It lives until it is freed below, and is accessed atomically.
+    let mapped = unsafe { device.map_host(pointer, 8, "host") }.expect("not mapped yet");
+    assert_eq!(mapped, host.as_ptr().addr() as u64);
+    for by_copy in [true, false] {
+        let address = if by_copy { flag.address() } else { mapped };
+        std::thread::scope(|scope| {
+            let run = || device.call(&loaded, "wait_for").arg(address).run();
+            let launch = scope.spawn(run);
+            std::thread::sleep(Duration::from_millis(20));
+            assert!(!launch.is_finished());
+            if by_copy {
+                device.overwrite(flag, &[1]).expect("there");
+            } else {
+                host[0].store(1, Ordering::Release);
+            }
+            launch.join().expect("no panic").expect("it runs");
+        });
+    }
+    assert_eq!(device.download(flag).expect("there"), [1, 7]);
+    assert_eq!(host[1].load(Ordering::Acquire), 7);
+    device.free(mapped).expect("mapped");
+    let freed = device.call(&loaded, "wait_for").arg(mapped).run();
+    let text = freed.expect_err("freed").to_string();
+    assert!(text.contains("freed"), "{text}");
+}
+
+#[test]
+fn mapped_memory_is_found_and_refused_twice() {
+    let device = Device::new();
+    let words = [const { AtomicU64::new(5) }; 4];
+    let pointer: NonNull<u8> = NonNull::from(&words).cast();
+    // SAFETY: It lives as long as the device, and is accessed atomically.
+    let map = |offset: usize, n| unsafe { device.map_host(pointer.add(offset), n, "words") };
+    let address = map(0, 24).expect("not mapped yet");
+    let info = device.allocation_at(address + 23).expect("mapped");
+    assert_eq!((info.address, info.size_bytes), (address, 24));
+    assert!(info.is_the_hosts && info.label == "words");
+    assert_eq!(device.allocation_at(address + 24), None);
+    let again = map(16, 8).expect_err("mapped");
+    assert!(matches!(again, MemoryError::NotMappable { .. }), "{again}");
+    map(24, 8).expect("its neighbour");
+    assert_eq!(device.used_bytes(), 0);
+    let mut bytes = [0; 8];
+    device.read(address + 8, &mut bytes).expect("mapped");
+    assert_eq!(u64::from_le_bytes(bytes), 5);
+}
+
+#[test]
+fn devices_have_addresses_of_their_own() {
+    let of = |ordinal| {
+        let config = DeviceConfig {
+            ordinal,
+            ..DeviceConfig::default()
+        };
+        let (device, loaded) = device(config);
+        let buffer = device.zeros::<u32>(1, "x").expect("there is memory");
+        (device, loaded, buffer.address())
+    };
+    let (first, loaded, here) = of(0);
+    let (_, _, there) = of(1);
+    assert_ne!(here, there);
+    let error = first.call(&loaded, "wait_for").arg(there).run();
+    let error = error.expect_err("another device's");
+    assert!(matches!(error, LaunchError::Fault(_)), "{error}");
+}
+
+#[test]
+fn an_unloaded_module_gives_its_variables_back() {
+    let text = format!("{HEADER}.visible .global .align 4 .b8 table[4096];");
+    let module = Module::parse(&text).expect("it is PTX");
+    let device = Device::new();
+    let loaded = device.load(&module).expect("there is memory");
+    assert_eq!(device.used_bytes(), 4096);
+    device.unload(&loaded);
+    assert_eq!(device.used_bytes(), 0);
+}
