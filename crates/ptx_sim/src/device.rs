@@ -376,6 +376,11 @@ impl Device {
         Ok(address)
     }
 
+    /// Whether an address is of those that this device's allocations have, used or not.
+    pub fn owns_address(&self, address: u64) -> bool {
+        Heap::owns_address(self.config.ordinal, address)
+    }
+
     /// The allocation that an address lies in, if it has not been freed.
     pub fn allocation_at(&self, address: u64) -> Option<AllocationInfo> {
         let heap = self.heap();

@@ -62,6 +62,12 @@ impl Heap {
         }
     }
 
+    /// Whether an address is one that it gives to allocations.
+    pub fn owns_address(ordinal: u32, address: u64) -> bool {
+        let start = GLOBAL_BASE + DEVICE_SPAN * u64::from(ordinal % N_SPANS);
+        (start..start + DEVICE_SPAN).contains(&address)
+    }
+
     /// What lies where.
     pub fn memory(&self) -> &GlobalMemory {
         &self.memory
@@ -90,6 +96,10 @@ impl Heap {
         if is_free {
             let range = (base, size_bytes);
             self.add(range, label, Purpose::Buffer, Storage::Host(host));
+            // The host may write there at any time.
+            if let Some((_, written)) = self.written_mut(base) {
+                written.mark_all();
+            }
         }
         is_free
     }

@@ -1,0 +1,89 @@
+//! Events.
+
+use std::ffi::c_uint;
+use std::sync::{Arc, OnceLock};
+
+use super::{api, put};
+use crate::context::Context;
+use crate::driver::driver;
+use crate::event::{Event, State};
+use crate::operation::Operation;
+use crate::status::{Outcome, Status};
+use crate::stream::Stream;
+
+/// Flags that an event may have.
+const FLAGS: u32 = 7;
+/// `CU_EVENT_INTERPROCESS`
+const INTERPROCESS: u32 = 4;
+
+fn record(event: usize, stream: usize) -> Outcome {
+    let event = Event::of(event)?;
+    let (context, stream) = Stream::of(stream)?;
+    if event.context != context.handle {
+        return Err(Status::INVALID_HANDLE);
+    }
+    if let Some(capture) = &*stream.capture() {
+        let nodes = capture.last.clone();
+        *event.state() = State::Captured {
+            capture: capture.clone(),
+            nodes,
+        };
+        return Ok(());
+    }
+    let at = Arc::new(OnceLock::new());
+    let task = stream.submit(&context, Operation::Note(Arc::clone(&at)));
+    *event.state() = State::Recorded { task, at };
+    Ok(())
+}
+
+unsafe fn elapsed(out: *mut f32, from: usize, to: usize) -> Outcome {
+    let (from, to) = (Event::of(from)?, Event::of(to)?);
+    let (from, to) = (from.time()?, to.time()?);
+    let milliseconds = match to.checked_duration_since(from) {
+        Some(span) => span.as_secs_f32() * 1e3,
+        None => from.duration_since(to).as_secs_f32() * -1e3,
+    };
+    unsafe { put(out, milliseconds) }
+}
+
+api! {
+    fn cuEventCreate(out: *mut usize, flags: c_uint) {
+        let context = Context::current()?;
+        // An event that others see has no time.
+        let alone = flags & INTERPROCESS != 0 && flags & crate::event::DISABLE_TIMING == 0;
+        if out.is_null() || flags & !FLAGS != 0 || alone {
+            return Err(Status::INVALID_VALUE);
+        }
+        put(out, driver()?.events.add(Arc::new(Event::new(context.handle, flags))))
+    }
+    fn cuEventDestroy_v2(event: usize) {
+        driver()?.events.remove(event).ok_or(Status::INVALID_HANDLE).map(drop)
+    }
+    fn cuEventRecord(event: usize, stream: usize) {
+        record(event, stream)
+    }
+    fn cuEventRecordWithFlags(event: usize, stream: usize, flags: c_uint) {
+        if flags > 1 {
+            return Err(Status::INVALID_VALUE);
+        }
+        record(event, stream)
+    }
+    fn cuEventQuery(event: usize) {
+        let event = Event::of(event)?;
+        if !event.is_complete()? {
+            return Err(Status::NOT_READY);
+        }
+        Context::of(event.context)?.check()
+    }
+    fn cuEventSynchronize(event: usize) {
+        let event = Event::of(event)?;
+        event.wait()?;
+        Context::of(event.context)?.check()
+    }
+    fn cuEventElapsedTime(out: *mut f32, from: usize, to: usize) {
+        elapsed(out, from, to)
+    }
+    fn cuEventElapsedTime_v2(out: *mut f32, from: usize, to: usize) {
+        elapsed(out, from, to)
+    }
+}

@@ -1,0 +1,101 @@
+//! Launches.
+
+use std::ffi::{c_uint, c_void};
+use std::sync::Arc;
+
+use super::{api, get, list};
+use crate::launch::{KernelLaunch, Shape};
+use crate::operation::Operation;
+use crate::status::{Outcome, Status};
+use crate::stream::Stream;
+
+/// `CU_LAUNCH_ATTRIBUTE_…` that change what is computed.
+const COOPERATIVE: u32 = 2;
+const CLUSTER_DIMENSION: u32 = 4;
+const LAST: u32 = 20;
+
+/// `CUlaunchConfig`
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Config {
+    grid: [u32; 3],
+    block: [u32; 3],
+    shared_bytes: u32,
+    stream: usize,
+    attributes: *const Attribute,
+    n_attributes: u32,
+}
+
+/// `CUlaunchAttribute`
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Attribute {
+    number: u32,
+    pad: u32,
+    value: [u32; 16],
+}
+
+unsafe fn launch(
+    function: usize,
+    shape: Shape,
+    stream: usize,
+    params: *const *mut c_void,
+    extra: *const *mut c_void,
+) -> Outcome {
+    let (context, _) = Stream::of(stream)?;
+    if !params.is_null() && !extra.is_null() {
+        return Err(Status::INVALID_VALUE);
+    }
+    let launch = unsafe { KernelLaunch::gather(function, shape, params, extra)? };
+    // A module of another context is told at once.
+    launch.module(&context)?;
+    super::submit(stream, Operation::Launch(Arc::new(launch)))
+}
+
+unsafe fn configured(config: *const Config) -> Outcome<(Shape, usize)> {
+    let config = unsafe { get(config)? };
+    let attributes = unsafe { list(config.attributes, config.n_attributes as usize)? };
+    let mut cooperative = false;
+    for attribute in attributes {
+        match attribute.number {
+            COOPERATIVE => cooperative = attribute.value[0] != 0,
+            CLUSTER_DIMENSION if attribute.value[..3].iter().any(|&n| n > 1) => {
+                return Err(Status::NOT_SUPPORTED);
+            }
+            ..=LAST => {}
+            _ => return Err(Status::INVALID_VALUE),
+        }
+    }
+    let shape = Shape {
+        grid: config.grid,
+        block: config.block,
+        shared_bytes: config.shared_bytes,
+        cooperative,
+    };
+    Ok((shape, config.stream))
+}
+
+api! {
+    fn cuLaunchKernel(function: usize, grid_x: c_uint, grid_y: c_uint, grid_z: c_uint, block_x: c_uint, block_y: c_uint, block_z: c_uint, shared_bytes: c_uint, stream: usize, params: *const *mut c_void, extra: *const *mut c_void) {
+        let shape = Shape {
+            grid: [grid_x, grid_y, grid_z],
+            block: [block_x, block_y, block_z],
+            shared_bytes,
+            cooperative: false,
+        };
+        launch(function, shape, stream, params, extra)
+    }
+    fn cuLaunchCooperativeKernel(function: usize, grid_x: c_uint, grid_y: c_uint, grid_z: c_uint, block_x: c_uint, block_y: c_uint, block_z: c_uint, shared_bytes: c_uint, stream: usize, params: *const *mut c_void) {
+        let shape = Shape {
+            grid: [grid_x, grid_y, grid_z],
+            block: [block_x, block_y, block_z],
+            shared_bytes,
+            cooperative: true,
+        };
+        launch(function, shape, stream, params, std::ptr::null())
+    }
+    fn cuLaunchKernelEx(config: *const Config, function: usize, params: *const *mut c_void, extra: *const *mut c_void) {
+        let (shape, stream) = configured(config)?;
+        launch(function, shape, stream, params, extra)
+    }
+}

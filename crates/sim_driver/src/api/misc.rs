@@ -1,0 +1,108 @@
+//! Errors' texts, functions by name, the profiler.
+
+use std::ffi::{c_char, c_int, c_uint, c_void};
+
+use super::{api, put, put_if, text};
+use crate::status::Status;
+
+/// The name under which the library has a function, for a caller that was built for a
+/// version of CUDA: later versions of some functions take other arguments.
+fn versioned(name: &str, version: i32) -> String {
+    let since = |cuda: i32, later: &str, earlier: &str| {
+        let chosen = if version >= cuda { later } else { earlier };
+        chosen.to_owned()
+    };
+    match name {
+        "cuCtxCreate" => since(13000, "cuCtxCreate_v4", "cuCtxCreate_v2"),
+        "cuMemAdvise" => since(13000, "cuMemAdvise_v2", "cuMemAdvise"),
+        "cuMemPrefetchAsync" => since(13000, "cuMemPrefetchAsync_v2", "cuMemPrefetchAsync"),
+        "cuEventElapsedTime" => since(12080, "cuEventElapsedTime_v2", "cuEventElapsedTime"),
+        "cuDeviceGetUuid" => since(11040, "cuDeviceGetUuid_v2", "cuDeviceGetUuid"),
+        "cuStreamGetCaptureInfo" => since(
+            12030,
+            "cuStreamGetCaptureInfo_v3",
+            "cuStreamGetCaptureInfo_v2",
+        ),
+        "cuGraphInstantiate" => since(
+            12000,
+            "cuGraphInstantiateWithFlags",
+            "cuGraphInstantiate_v2",
+        ),
+        "cuGraphKernelNodeGetParams"
+        | "cuGraphKernelNodeSetParams"
+        | "cuGraphAddKernelNode"
+        | "cuGraphExecKernelNodeSetParams"
+        | "cuGraphExecUpdate" => since(12000, &format!("{name}_v2"), name),
+        "cuGraphAddDependencies"
+        | "cuGraphRemoveDependencies"
+        | "cuGraphGetEdges"
+        | "cuGraphNodeGetDependencies"
+        | "cuGraphNodeGetDependentNodes"
+        | "cuGraphAddNode" => since(13000, &format!("{name}_v2"), name),
+        "cuGetProcAddress" => since(12000, "cuGetProcAddress_v2", "cuGetProcAddress"),
+        _ => {
+            let second = format!("{name}_v2");
+            let exists = super::function(&second).is_some();
+            if exists { second } else { name.to_owned() }
+        }
+    }
+}
+
+/// The function that a caller means; null if there is none.
+fn find(name: &str, version: i32) -> *const () {
+    let own = versioned(name, version);
+    let found = super::function(&own).or_else(|| super::function(name));
+    found.unwrap_or(std::ptr::null())
+}
+
+api! {
+    fn cuGetErrorString(error: c_uint, out: *mut *const c_char) {
+        match Status(error).texts() {
+            Some((_, text)) => put(out, text.as_ptr()),
+            None => {
+                put_if(out, std::ptr::null());
+                Err(Status::INVALID_VALUE)
+            }
+        }
+    }
+    fn cuGetErrorName(error: c_uint, out: *mut *const c_char) {
+        match Status(error).texts() {
+            Some((name, _)) => put(out, name.as_ptr()),
+            None => {
+                put_if(out, std::ptr::null());
+                Err(Status::INVALID_VALUE)
+            }
+        }
+    }
+    fn cuGetProcAddress(name: *const c_char, out: *mut *const (), version: c_int, _flags: u64) {
+        let found = find(text(name)?, version);
+        put(out, found)?;
+        if found.is_null() { Err(Status::NOT_FOUND) } else { Ok(()) }
+    }
+    fn cuGetProcAddress_v2(name: *const c_char, out: *mut *const (), version: c_int, _flags: u64, status: *mut c_uint) {
+        let found = find(text(name)?, version);
+        // Found, or no such symbol.
+        put_if(status, if found.is_null() { 1 } else { 0 });
+        put(out, found)?;
+        if found.is_null() { Err(Status::NOT_FOUND) } else { Ok(()) }
+    }
+    fn cuGetExportTable(out: *mut *const c_void, _id: *const c_void) {
+        put_if(out, std::ptr::null());
+        Err(Status::NOT_SUPPORTED)
+    }
+    fn cuProfilerStart() {
+        crate::context::Context::current().map(drop)
+    }
+    fn cuProfilerStop() {
+        crate::context::Context::current().map(drop)
+    }
+    fn cuProfilerInitialize(_config: *const c_char, _output: *const c_char, _mode: c_uint) {
+        Err(Status::NOT_SUPPORTED)
+    }
+    fn cuFlushGPUDirectRDMAWrites(_target: c_uint, _scope: c_uint) {
+        crate::context::Context::current().map(drop)
+    }
+    fn cuCoredumpGetAttribute(_number: c_uint, _value: *mut c_void, _size: *mut usize) {
+        Err(Status::NOT_SUPPORTED)
+    }
+}

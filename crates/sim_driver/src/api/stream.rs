@@ -1,0 +1,278 @@
+//! Streams: making, waiting, capturing.
+
+use std::ffi::{c_int, c_uint, c_void};
+use std::sync::Arc;
+
+use super::{api, put, put_if};
+use crate::capture::Capture;
+use crate::context::Context;
+use crate::driver::driver;
+use crate::event::{Event, State};
+use crate::graph::Graph;
+use crate::operation::{HostCall, Operation};
+use crate::status::{Outcome, Status};
+use crate::stream::{NON_BLOCKING, Stream, StreamKind};
+
+/// Priorities: the least and the most urgent.
+const PRIORITIES: std::ops::RangeInclusive<i32> = -5..=0;
+
+/// Makes a stream in the current context.
+fn create(flags: u32, priority: i32) -> Outcome<usize> {
+    let context = Context::current()?;
+    if flags & !NON_BLOCKING != 0 {
+        return Err(Status::INVALID_VALUE);
+    }
+    let kind = match flags & NON_BLOCKING {
+        0 => StreamKind::Blocking,
+        _ => StreamKind::NonBlocking,
+    };
+    let priority = priority.clamp(*PRIORITIES.start(), *PRIORITIES.end());
+    let stream = Arc::new(Stream::new(context.handle, kind, priority));
+    context.add_stream(&stream);
+    Ok(driver()?.streams.add(stream))
+}
+
+/// An error if a stream is captured.
+fn not_capturing(stream: &Stream) -> Outcome {
+    match &*stream.capture() {
+        Some(_) => Err(Status::STREAM_CAPTURE_UNSUPPORTED),
+        None => Ok(()),
+    }
+}
+
+/// A call that a stream makes, as `cuStreamAddCallback` does: with the stream and a status.
+struct Callback {
+    function: unsafe extern "C" fn(usize, u32, *mut c_void),
+    stream: usize,
+    data: *mut c_void,
+}
+
+unsafe extern "C" fn call_back(callback: *mut c_void) {
+    let callback = unsafe { Box::from_raw(callback.cast::<Callback>()) };
+    unsafe { (callback.function)(callback.stream, 0, callback.data) };
+}
+
+api! {
+    fn cuStreamCreate(out: *mut usize, flags: c_uint) {
+        if out.is_null() {
+            return Err(Status::INVALID_VALUE);
+        }
+        put(out, create(flags, 0)?)
+    }
+    fn cuStreamCreateWithPriority(out: *mut usize, flags: c_uint, priority: c_int) {
+        if out.is_null() {
+            return Err(Status::INVALID_VALUE);
+        }
+        put(out, create(flags, priority)?)
+    }
+    fn cuStreamDestroy_v2(handle: usize) {
+        // Its work goes on; nobody can add to it.
+        driver()?.streams.remove(handle).ok_or(Status::INVALID_HANDLE).map(drop)
+    }
+    fn cuStreamQuery(handle: usize) {
+        let (context, stream) = Stream::of(handle)?;
+        not_capturing(&stream)?;
+        let others = match stream.kind {
+            StreamKind::Legacy => context.all_streams(),
+            _ => Vec::new(),
+        };
+        let mut blocking = others.iter().filter(|s| s.kind == StreamKind::Blocking);
+        if stream.is_idle() && blocking.all(|stream| stream.is_idle()) {
+            return context.check();
+        }
+        Err(Status::NOT_READY)
+    }
+    fn cuStreamSynchronize(handle: usize) {
+        let (context, stream) = Stream::of(handle)?;
+        not_capturing(&stream)?;
+        if stream.kind == StreamKind::Legacy {
+            super::not_captured(&context)?;
+            for stream in context.all_streams() {
+                if stream.kind == StreamKind::Blocking {
+                    stream.wait();
+                }
+            }
+        }
+        stream.wait();
+        context.check()
+    }
+    fn cuStreamWaitEvent(handle: usize, event: usize, flags: c_uint) {
+        let (_, stream) = Stream::of(handle)?;
+        let event = Event::of(event)?;
+        if flags > 1 {
+            return Err(Status::INVALID_VALUE);
+        }
+        let state = event.state().clone();
+        let mut capture = stream.capture();
+        match (state, &mut *capture) {
+            (State::Never, _) => Ok(()),
+            (State::Recorded { task, .. }, None) => {
+                stream.wait_for(task);
+                Ok(())
+            }
+            (State::Recorded { .. }, Some(_)) => Err(Status::STREAM_CAPTURE_ISOLATION),
+            (State::Captured { capture, nodes }, Some(own)) if own.id == capture.id => {
+                own.join(&nodes);
+                Ok(())
+            }
+            (State::Captured { .. }, Some(_)) => Err(Status::STREAM_CAPTURE_MERGE),
+            (State::Captured { capture: other, nodes }, none) => {
+                if stream.kind == StreamKind::Legacy {
+                    return Err(Status::STREAM_CAPTURE_IMPLICIT);
+                }
+                *none = Some(other.forked(nodes));
+                Ok(())
+            }
+        }
+    }
+    fn cuStreamGetFlags(handle: usize, out: *mut c_uint) {
+        let (_, stream) = Stream::of(handle)?;
+        put(out, c_uint::from(stream.kind == StreamKind::NonBlocking))
+    }
+    fn cuStreamGetPriority(handle: usize, out: *mut c_int) {
+        put(out, Stream::of(handle)?.1.priority)
+    }
+    fn cuStreamGetCtx(handle: usize, out: *mut usize) {
+        put(out, Stream::of(handle)?.0.handle)
+    }
+    fn cuStreamGetDevice(handle: usize, out: *mut c_int) {
+        put(out, Stream::of(handle)?.0.device.ordinal as c_int)
+    }
+    fn cuStreamGetId(handle: usize, out: *mut u64) {
+        put(out, Stream::of(handle)?.1.id)
+    }
+    fn cuStreamGetAttribute(handle: usize, _number: c_uint, out: *mut c_void) {
+        Stream::of(handle)?;
+        put(out.cast::<[u64; 8]>(), [0; 8])
+    }
+    fn cuStreamSetAttribute(handle: usize, _number: c_uint, _value: *const c_void) {
+        Stream::of(handle).map(drop)
+    }
+    fn cuStreamCopyAttributes(to: usize, from: usize) {
+        Stream::of(to)?;
+        Stream::of(from).map(drop)
+    }
+    fn cuLaunchHostFunc(handle: usize, function: Option<unsafe extern "C" fn(*mut c_void)>, data: *mut c_void) {
+        let function = function.ok_or(Status::INVALID_VALUE)?;
+        super::submit(handle, Operation::Call(HostCall::new(function, data)))
+    }
+    fn cuStreamAddCallback(handle: usize, function: Option<unsafe extern "C" fn(usize, u32, *mut c_void)>, data: *mut c_void, flags: c_uint) {
+        let function = function.ok_or(Status::INVALID_VALUE)?;
+        let (_, stream) = Stream::of(handle)?;
+        if flags != 0 {
+            return Err(Status::INVALID_VALUE);
+        }
+        not_capturing(&stream)?;
+        let callback = Box::new(Callback { function, stream: handle, data });
+        let call = HostCall::new(call_back, Box::into_raw(callback).cast());
+        super::submit(handle, Operation::Call(call))
+    }
+
+    fn cuStreamBeginCapture(handle: usize) {
+        begin_capture(handle, 0)
+    }
+    fn cuStreamBeginCapture_v2(handle: usize, mode: c_uint) {
+        begin_capture(handle, mode)
+    }
+    fn cuStreamEndCapture(handle: usize, out: *mut usize) {
+        let (context, stream) = Stream::of(handle)?;
+        let ended = stream.capture().take();
+        let ended = ended.ok_or(Status::ILLEGAL_STATE)?;
+        if !ended.is_origin {
+            *stream.capture() = Some(ended);
+            return Err(Status::STREAM_CAPTURE_UNMATCHED);
+        }
+        let mut joined = true;
+        for other in context.all_streams() {
+            let mut capture = other.capture();
+            let Some(part) = capture.take_if(|part| part.id == ended.id) else { continue };
+            joined &= part.last.iter().all(|&n| comes_before(&ended, n));
+        }
+        if !joined {
+            return Err(Status::STREAM_CAPTURE_UNJOINED);
+        }
+        put(out, ended.graph_handle()?)
+    }
+    fn cuStreamIsCapturing(handle: usize, out: *mut c_uint) {
+        let (_, stream) = Stream::of(handle)?;
+        let captured = stream.capture().is_some();
+        put(out, c_uint::from(captured))
+    }
+    fn cuStreamGetCaptureInfo_v2(handle: usize, status: *mut c_uint, id: *mut u64, graph: *mut usize, nodes: *mut *const usize, n: *mut usize) {
+        capture_info(handle, status, id, graph, nodes, n)
+    }
+    fn cuStreamGetCaptureInfo_v3(handle: usize, status: *mut c_uint, id: *mut u64, graph: *mut usize, nodes: *mut *const usize, edges: *mut *const c_void, n: *mut usize) {
+        put_if(edges, std::ptr::null());
+        capture_info(handle, status, id, graph, nodes, n)
+    }
+    fn cuThreadExchangeStreamCaptureMode(mode: *mut c_uint) {
+        thread_local! {
+            static MODE: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
+        }
+        let new = super::get(mode)?;
+        if new > 2 {
+            return Err(Status::INVALID_VALUE);
+        }
+        put(mode, MODE.replace(new))
+    }
+}
+
+fn begin_capture(handle: usize, mode: u32) -> Outcome {
+    let (_, stream) = Stream::of(handle)?;
+    if mode > 2 {
+        return Err(Status::INVALID_VALUE);
+    }
+    if stream.kind == StreamKind::Legacy {
+        return Err(Status::STREAM_CAPTURE_UNSUPPORTED);
+    }
+    let mut capture = stream.capture();
+    if capture.is_some() {
+        return Err(Status::ILLEGAL_STATE);
+    }
+    *capture = Some(Capture::begin(Arc::new(Graph::default())));
+    Ok(())
+}
+
+/// Whether a node is among those that a capture has come to, or before them.
+fn comes_before(capture: &Capture, node: usize) -> bool {
+    let nodes = capture.graph.nodes();
+    let mut left = capture.last.clone();
+    let mut seen = std::collections::HashSet::new();
+    while let Some(at) = left.pop() {
+        if at == node {
+            return true;
+        }
+        if seen.insert(at) {
+            let found = nodes.iter().find(|n| n.handle == at);
+            left.extend(found.into_iter().flat_map(|n| &n.after));
+        }
+    }
+    false
+}
+
+unsafe fn capture_info(
+    handle: usize,
+    status: *mut c_uint,
+    id: *mut u64,
+    graph: *mut usize,
+    nodes: *mut *const usize,
+    n: *mut usize,
+) -> Outcome {
+    let (_, stream) = Stream::of(handle)?;
+    let capture = stream.capture();
+    unsafe {
+        put(status, c_uint::from(capture.is_some()))?;
+        let Some(capture) = &*capture else {
+            return Ok(());
+        };
+        put_if(id, capture.id);
+        if !graph.is_null() {
+            // Valid while the capture lasts.
+            graph.write(capture.graph_handle()?);
+        }
+        // The list is the capture's, and good until the stream is used again.
+        put_if(nodes, capture.last.as_ptr());
+        put_if(n, capture.last.len());
+    }
+    Ok(())
+}

@@ -1,0 +1,42 @@
+//! What a device answers about itself (`cuDeviceGetAttribute`): an H200's answers, but for
+//! what the settings and the simulator say otherwise.
+
+use ptx_sim::DeviceConfig;
+
+use crate::settings::Settings;
+
+/// `CU_DEVICE_ATTRIBUTE_…` and an H200's answers.
+const H200: &[(u32, i32)] = &include!("h200_attributes.in");
+
+/// The answer to an attribute; none if there is no such attribute.
+pub fn attribute(number: u32, settings: &Settings, config: &DeviceConfig) -> Option<i32> {
+    let (major, minor) = settings.compute;
+    let saturated = |n: u64| i32::try_from(n).unwrap_or(i32::MAX);
+    Some(match number {
+        8 => saturated(config.static_shared_limit.into()),
+        16 => saturated(config.n_multiprocessors.into()),
+        39 => saturated(config.multiprocessor_threads.into()),
+        75 => major as i32,
+        76 => minor as i32,
+        81 => saturated(config.multiprocessor_shared_bytes.into()),
+        97 => saturated(config.shared_limit.into()),
+        106 => saturated(config.multiprocessor_blocks.into()),
+        _ => {
+            let found = H200.binary_search_by_key(&number, |&(n, _)| n);
+            H200[found.ok()?].1
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attributes_are_in_order() {
+        assert!(H200.is_sorted_by(|a, b| a.0 < b.0));
+        let ask = |n| attribute(n, &Settings::default(), &DeviceConfig::default());
+        assert_eq!((ask(1), ask(10), ask(75)), (Some(1024), Some(32), Some(9)));
+        assert_eq!(ask(0), None);
+    }
+}

@@ -1,0 +1,197 @@
+//! Contexts: whose streams, memory and modules they are; and which one a thread uses.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use crate::driver::{SimDevice, driver};
+use crate::status::{Outcome, Status};
+use crate::stream::{Stream, StreamKind};
+
+/// A context.
+pub struct Context {
+    /// Its handle.
+    pub handle: usize,
+    /// The device that it is on.
+    pub device: Arc<SimDevice>,
+    /// `CU_CTX_…`
+    pub flags: AtomicU32,
+    /// Whether it is its device's primary one.
+    pub is_primary: bool,
+    /// The legacy default stream.
+    pub legacy: Arc<Stream>,
+    /// `CU_LIMIT_…`, as set.
+    pub limits: Mutex<HashMap<u32, usize>>,
+    /// All other streams.
+    streams: Mutex<Vec<Weak<Stream>>>,
+    /// Allocations made in it: size, and whether a stream frees it.
+    allocations: Mutex<BTreeMap<u64, u64>>,
+    /// The error that a launch has left, which all later calls answer; 0 if none has.
+    failed: AtomicU32,
+    is_destroyed: AtomicBool,
+}
+
+thread_local! {
+    /// The contexts that a thread has made current, the one in use last.
+    static STACK: RefCell<Vec<Arc<Context>>> = const { RefCell::new(Vec::new()) };
+    /// The thread's own default streams, by context.
+    static PER_THREAD: RefCell<HashMap<usize, Arc<Stream>>> = RefCell::default();
+}
+
+impl Context {
+    /// On a device; not current anywhere.
+    pub fn new(device: &Arc<SimDevice>, flags: u32, is_primary: bool) -> Outcome<Arc<Self>> {
+        let contexts = &driver()?.contexts;
+        let context = Arc::new(Self {
+            handle: contexts.reserve(),
+            device: Arc::clone(device),
+            flags: AtomicU32::new(flags),
+            is_primary,
+            legacy: Arc::new(Stream::new(0, StreamKind::Legacy, 0)),
+            limits: Mutex::default(),
+            streams: Mutex::default(),
+            allocations: Mutex::default(),
+            failed: AtomicU32::new(0),
+            is_destroyed: AtomicBool::new(false),
+        });
+        contexts.insert(context.handle, Arc::clone(&context));
+        Ok(context)
+    }
+
+    /// The context of a handle.
+    pub fn of(handle: usize) -> Outcome<Arc<Self>> {
+        let context = driver()?.contexts.get(handle);
+        context.ok_or(Status::INVALID_CONTEXT)
+    }
+
+    /// The one that this thread uses, if it can be used.
+    pub fn current() -> Outcome<Arc<Self>> {
+        let context = Self::top().ok_or(Status::INVALID_CONTEXT)?;
+        context.check()?;
+        Ok(context)
+    }
+
+    /// The one that this thread uses, whatever its state.
+    pub fn top() -> Option<Arc<Self>> {
+        STACK.with_borrow(|stack| stack.last().map(Arc::clone))
+    }
+
+    /// Makes it the one in use, and remembers the one before.
+    pub fn push(context: Arc<Self>) {
+        STACK.with_borrow_mut(|stack| stack.push(context));
+    }
+
+    /// Goes back to the one before.
+    pub fn pop() -> Option<Arc<Self>> {
+        STACK.with_borrow_mut(Vec::pop)
+    }
+
+    /// Puts it in the place of the one in use; without one, forgets that.
+    pub fn set_current(context: Option<Arc<Self>>) {
+        STACK.with_borrow_mut(|stack| {
+            stack.pop();
+            stack.extend(context);
+        });
+    }
+
+    /// Whether it can be used: neither destroyed nor failed.
+    pub fn check(&self) -> Outcome {
+        if self.is_destroyed.load(Ordering::Acquire) {
+            return Err(Status::CONTEXT_IS_DESTROYED);
+        }
+        match self.failed.load(Ordering::Acquire) {
+            0 => Ok(()),
+            error => Err(Status(error)),
+        }
+    }
+
+    /// Notes the error that all later calls will answer.
+    pub fn fail(&self, status: Status) {
+        let _ = self
+            .failed
+            .compare_exchange(0, status.0, Ordering::AcqRel, Ordering::Acquire);
+    }
+
+    fn streams(&self) -> MutexGuard<'_, Vec<Weak<Stream>>> {
+        self.streams.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a stream; forgets those that are gone.
+    pub fn add_stream(&self, stream: &Arc<Stream>) {
+        let mut streams = self.streams();
+        if streams.len() == streams.capacity() {
+            streams.retain(|stream| stream.strong_count() > 0);
+        }
+        streams.push(Arc::downgrade(stream));
+    }
+
+    /// All streams but the legacy one.
+    pub fn all_streams(&self) -> Vec<Arc<Stream>> {
+        self.streams().iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// The default stream of this thread.
+    pub fn per_thread(&self) -> Arc<Stream> {
+        PER_THREAD.with_borrow_mut(|streams| {
+            let stream = streams.entry(self.handle).or_insert_with(|| {
+                let stream = Arc::new(Stream::new(self.handle, StreamKind::Blocking, 0));
+                self.add_stream(&stream);
+                stream
+            });
+            Arc::clone(stream)
+        })
+    }
+
+    /// Waits for all that has been submitted, and tells whether it went well.
+    pub fn synchronize(&self) -> Outcome {
+        for stream in self.all_streams() {
+            stream.wait();
+        }
+        self.legacy.wait();
+        self.check()
+    }
+
+    /// What has been allocated: sizes by address.
+    pub fn allocations(&self) -> MutexGuard<'_, BTreeMap<u64, u64>> {
+        self.allocations
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends it: waits for its work, and frees what was allocated in it.
+    pub fn destroy(&self) -> Outcome {
+        let driver = driver()?;
+        if self.is_destroyed.swap(true, Ordering::AcqRel) {
+            return Err(Status::CONTEXT_IS_DESTROYED);
+        }
+        driver.contexts.remove(self.handle);
+        for stream in self.all_streams() {
+            stream.wait();
+        }
+        self.legacy.wait();
+        for (address, _) in std::mem::take(&mut *self.allocations()) {
+            let _ = self.device.sim.free(address);
+        }
+        for base in driver.host.of_context(self.handle) {
+            driver.free_host(base, |_| true);
+        }
+        driver
+            .modules
+            .retain(|module| module.context != self.handle);
+        driver
+            .streams
+            .retain(|stream| stream.context != self.handle);
+        driver.events.retain(|event| event.context != self.handle);
+        Ok(())
+    }
+}
+
+/// Takes a context off this thread's stack, if it is the one in use.
+pub fn forget_current(context: &Arc<Context>) {
+    STACK.with_borrow_mut(|stack| {
+        if stack.last().is_some_and(|top| Arc::ptr_eq(top, context)) {
+            stack.pop();
+        }
+    });
+}

@@ -1,0 +1,175 @@
+//! All that the process has of simulated devices.
+
+use std::sync::Arc;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use ptx_sim::{Device, DeviceConfig};
+
+use crate::context::Context;
+use crate::event::Event;
+use crate::graph::{Executable, Graph};
+use crate::handles::{Kind, Table};
+use crate::host_memory::HostMemory;
+use crate::module::{Function, Library, Module, Parsed};
+use crate::pool::{Pool, Pools};
+use crate::recorder::Recorder;
+use crate::settings::Settings;
+use crate::status::{Outcome, Status};
+use crate::stream::Stream;
+
+/// A simulated device, with its primary context.
+pub struct SimDevice {
+    /// Its number.
+    pub ordinal: u32,
+    /// The simulator's.
+    pub sim: Device,
+    /// Its primary context.
+    pub primary: Mutex<Primary>,
+    /// Its memory pools.
+    pub pool: Pools,
+}
+
+/// A device's primary context, if anybody has retained it.
+#[derive(Default)]
+pub struct Primary {
+    /// The context.
+    pub context: Option<Arc<Context>>,
+    /// How often it was retained and not released.
+    pub n_retained: u32,
+    /// `CU_CTX_…`
+    pub flags: u32,
+}
+
+/// All that the process has of simulated devices.
+pub struct Driver {
+    /// What it was asked to be like.
+    pub settings: Settings,
+    /// By number.
+    pub devices: Vec<Arc<SimDevice>>,
+    /// `CUcontext`
+    pub contexts: Table<Context>,
+    /// `CUmodule`
+    pub modules: Table<Module>,
+    /// `CUfunction` and `CUkernel`
+    pub functions: Table<Function>,
+    /// `CUlibrary`
+    pub libraries: Table<Library>,
+    /// `CUstream`, without the default ones
+    pub streams: Table<Stream>,
+    /// `CUevent`
+    pub events: Table<Event>,
+    /// `CUgraph`
+    pub graphs: Table<Graph>,
+    /// `CUgraphExec`
+    pub executables: Table<Executable>,
+    /// `CUmemoryPool`
+    pub pools: Table<Pool>,
+    /// Memory of the host that devices use.
+    pub host: HostMemory,
+    /// PTX that has been parsed.
+    pub parsed: Parsed,
+    /// What has been found out.
+    pub recorder: Recorder,
+}
+
+static DRIVER: OnceLock<Result<Driver, String>> = OnceLock::new();
+
+impl Driver {
+    fn new(settings: Settings) -> Self {
+        let device = |ordinal| {
+            let config = DeviceConfig {
+                memory_bytes: settings.memory_bytes,
+                ordinal,
+                concurrent: true,
+                ..DeviceConfig::default()
+            };
+            Arc::new(SimDevice {
+                ordinal,
+                sim: Device::with_config(config),
+                primary: Mutex::default(),
+                pool: Pools::default(),
+            })
+        };
+        Self {
+            devices: (0..settings.n_devices).map(device).collect(),
+            contexts: Table::new(Kind::Context),
+            modules: Table::new(Kind::Module),
+            functions: Table::new(Kind::Function),
+            libraries: Table::new(Kind::Library),
+            streams: Table::new(Kind::Stream),
+            events: Table::new(Kind::Event),
+            graphs: Table::new(Kind::Graph),
+            executables: Table::new(Kind::Executable),
+            pools: Table::new(Kind::Pool),
+            host: HostMemory::default(),
+            parsed: Parsed::default(),
+            recorder: Recorder::new(&settings),
+            settings,
+        }
+    }
+
+    /// The device of a number.
+    pub fn device(&self, ordinal: i32) -> Outcome<&Arc<SimDevice>> {
+        let device = usize::try_from(ordinal).ok();
+        let device = device.and_then(|ordinal| self.devices.get(ordinal));
+        device.ok_or(Status::INVALID_DEVICE)
+    }
+
+    /// The device in whose address space an address lies.
+    pub fn device_of_address(&self, address: u64) -> Option<&Arc<SimDevice>> {
+        self.devices
+            .iter()
+            .find(|device| device.sim.owns_address(address))
+    }
+}
+
+impl SimDevice {
+    /// Its primary context's state.
+    pub fn primary(&self) -> std::sync::MutexGuard<'_, Primary> {
+        self.primary.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Makes the driver, if nobody has done so; `cuInit`.
+pub fn initialize() -> Outcome {
+    let made = DRIVER.get_or_init(|| {
+        let settings = Settings::from_environment()?;
+        crate::recorder::write_at_exit();
+        Ok(Driver::new(settings))
+    });
+    match made {
+        Ok(driver) if driver.devices.is_empty() => Err(Status::NO_DEVICE),
+        Ok(_) => Ok(()),
+        Err(message) => {
+            eprintln!("lockstep: {message}");
+            Err(Status::INVALID_VALUE)
+        }
+    }
+}
+
+/// Makes the driver with settings of one's own, before anybody else makes it.
+///
+/// # Errors
+/// If there is one already.
+pub fn initialize_with(settings: Settings) -> Result<(), Settings> {
+    let mut settings = Some(settings);
+    let made = DRIVER.get_or_init(|| {
+        crate::recorder::write_at_exit();
+        settings.take().map(Driver::new).ok_or_else(String::new)
+    });
+    match settings {
+        Some(settings) => Err(settings),
+        None => {
+            debug_assert!(made.is_ok(), "the settings were used");
+            Ok(())
+        }
+    }
+}
+
+/// The driver, once it is initialized.
+pub fn driver() -> Outcome<&'static Driver> {
+    match DRIVER.get() {
+        Some(Ok(driver)) => Ok(driver),
+        _ => Err(Status::NOT_INITIALIZED),
+    }
+}

@@ -1,0 +1,226 @@
+//! Launches: parameters gathered when they are submitted, kernels run when their turn comes.
+
+use std::ffi::c_void;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use ptx_sim::{Launch, LaunchOptions};
+
+use crate::context::Context;
+use crate::driver::driver;
+use crate::module::{Function, Module};
+use crate::status::{Outcome, Status};
+
+/// `CU_LAUNCH_PARAM_END`, `…_BUFFER_POINTER` and `…_BUFFER_SIZE`
+const EXTRA_END: usize = 0;
+const EXTRA_POINTER: usize = 1;
+const EXTRA_SIZE: usize = 2;
+
+/// How a kernel is launched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Blocks, by axis.
+    pub grid: [u32; 3],
+    /// Threads of a block, by axis.
+    pub block: [u32; 3],
+    /// Dynamic shared memory of a block.
+    pub shared_bytes: u32,
+    /// Whether all blocks must run at the same time.
+    pub cooperative: bool,
+}
+
+/// A kernel with its parameters, ready to run.
+pub struct KernelLaunch {
+    function: Arc<Function>,
+    shape: Shape,
+    /// The parameters' bytes, in order.
+    params: Vec<Vec<u8>>,
+}
+
+impl KernelLaunch {
+    /// Takes the parameters from where the client has them.
+    ///
+    /// # Safety
+    /// `params` is null or has a pointer for every parameter of the kernel, to as many bytes
+    /// as it has; `extra` is null or a list as `cuLaunchKernel` takes it.
+    pub unsafe fn gather(
+        function: usize,
+        shape: Shape,
+        params: *const *mut c_void,
+        extra: *const *mut c_void,
+    ) -> Outcome<Self> {
+        let function = Function::of(function)?;
+        // SAFETY: The caller's promise.
+        let params = unsafe { gather(&function, params, extra)? };
+        let launch = Self {
+            function,
+            shape,
+            params,
+        };
+        launch.check()?;
+        Ok(launch)
+    }
+
+    /// What a driver refuses before it submits anything.
+    fn check(&self) -> Outcome {
+        let Shape {
+            grid,
+            block,
+            shared_bytes,
+            cooperative,
+        } = self.shape;
+        if grid.contains(&0) || block.contains(&0) {
+            return Err(Status::INVALID_VALUE);
+        }
+        let n_threads = block.iter().try_fold(1_u32, |n, &size| n.checked_mul(size));
+        let n_threads = n_threads
+            .filter(|&n| n <= 1024)
+            .ok_or(Status::INVALID_VALUE)?;
+        if block[2] > 64 || grid[1] > 65535 || grid[2] > 65535 || grid[0] > i32::MAX as u32 {
+            return Err(Status::INVALID_VALUE);
+        }
+        let limit = self.function.dynamic_shared_limit.load(Ordering::Relaxed);
+        let (own, bounds) = self
+            .function
+            .with_info(|info| (info.static_shared_bytes, info.bounds))?;
+        // The usual limit is for both kinds of shared memory together.
+        if shared_bytes > limit || limit == 48 << 10 && own + shared_bytes > limit {
+            return Err(Status::INVALID_VALUE);
+        }
+        if bounds.max_threads.is_some_and(|most| n_threads > most) {
+            return Err(Status::INVALID_VALUE);
+        }
+        let n_blocks: u64 = grid.iter().map(|&n| u64::from(n)).product();
+        let config = driver()?.device(0)?.sim.config();
+        if cooperative && n_blocks > config.resident_blocks(n_threads, own + shared_bytes) {
+            return Err(Status::COOPERATIVE_LAUNCH_TOO_LARGE);
+        }
+        Ok(())
+    }
+
+    /// The kernel.
+    pub fn function(&self) -> &Arc<Function> {
+        &self.function
+    }
+
+    /// How it is launched.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Its module in a context; an error if it has none there.
+    pub fn module(&self, context: &Arc<Context>) -> Outcome<Arc<Module>> {
+        self.function.module(context)
+    }
+
+    /// Runs it, and notes what was found out.
+    pub fn run(&self, context: &Arc<Context>) -> Outcome {
+        let driver = driver()?;
+        let module = self.module(context)?;
+        let params: Vec<&[u8]> = self.params.iter().map(Vec::as_slice).collect();
+        let settings = &driver.settings;
+        let launch = Launch {
+            grid: self.shape.grid,
+            block: self.shape.block,
+            dynamic_shared_bytes: self.shape.shared_bytes,
+            params: &params,
+            options: LaunchOptions {
+                fuel: settings.fuel,
+                count: settings.count || settings.check,
+                check: settings.check,
+                ..LaunchOptions::default()
+            },
+        };
+        let name = self.function.name();
+        let started = std::time::Instant::now();
+        let result = context.device.sim.launch(&module.loaded, name, &launch);
+        driver.recorder.launched(name, started.elapsed(), &result);
+        match result {
+            Ok(report) => {
+                print(&report.printed);
+                Ok(())
+            }
+            Err(error) => Err(Status::from(&error)),
+        }
+    }
+}
+
+/// What threads have printed goes where the client's own output goes, as on a GPU.
+fn print(printed: &[String]) {
+    use std::io::Write;
+    if printed.is_empty() {
+        return;
+    }
+    let mut out = std::io::stdout().lock();
+    for text in printed {
+        let _ = out.write_all(text.as_bytes());
+    }
+    let _ = out.flush();
+}
+
+/// The parameters' bytes.
+///
+/// # Safety
+/// As [`KernelLaunch::gather`].
+unsafe fn gather(
+    function: &Function,
+    params: *const *mut c_void,
+    extra: *const *mut c_void,
+) -> Outcome<Vec<Vec<u8>>> {
+    let declared: Vec<(usize, usize)> = function.with_info(|info| {
+        let params = info.params.iter();
+        params
+            .map(|p| (p.offset as usize, p.size_bytes as usize))
+            .collect()
+    })?;
+    if declared.is_empty() {
+        return Ok(Vec::new());
+    }
+    if !params.is_null() {
+        // SAFETY: The caller's promise.
+        let one = |(i, &(_, size)): (usize, &(usize, usize))| unsafe {
+            let bytes = (*params.add(i)).cast::<u8>().cast_const();
+            if bytes.is_null() {
+                return Err(Status::INVALID_VALUE);
+            }
+            Ok(std::slice::from_raw_parts(bytes, size).to_vec())
+        };
+        return declared.iter().enumerate().map(one).collect();
+    }
+    // SAFETY: The caller's promise.
+    let buffer = unsafe { extra_buffer(extra)? };
+    let one = |&(offset, size): &(usize, usize)| {
+        let bytes = buffer.get(offset..offset + size);
+        bytes.map(<[u8]>::to_vec).ok_or(Status::INVALID_VALUE)
+    };
+    declared.iter().map(one).collect()
+}
+
+/// The buffer that `extra` names.
+///
+/// # Safety
+/// It is null, or a list of names and values that ends.
+unsafe fn extra_buffer<'a>(extra: *const *mut c_void) -> Outcome<&'a [u8]> {
+    if extra.is_null() {
+        return Err(Status::INVALID_VALUE);
+    }
+    let (mut pointer, mut size) = (std::ptr::null::<u8>(), 0);
+    let mut i = 0;
+    // SAFETY: The caller's promise.
+    unsafe {
+        loop {
+            let value = || *extra.add(i + 1);
+            match (*extra.add(i)).addr() {
+                EXTRA_END => break,
+                EXTRA_POINTER => pointer = value().cast(),
+                EXTRA_SIZE => size = *value().cast::<usize>(),
+                _ => return Err(Status::INVALID_VALUE),
+            }
+            i += 2;
+        }
+        if pointer.is_null() {
+            return Err(Status::INVALID_VALUE);
+        }
+        Ok(std::slice::from_raw_parts(pointer, size))
+    }
+}

@@ -1,0 +1,41 @@
+//! The CUDA driver's functions on the simulator.
+//!
+//! Programs that use the driver API, in any language, run without a GPU: this crate has the
+//! functions, `sim_driver_library` makes of them a `libcuda.so.1`. In a Rust program of its
+//! own, [`function`] gives a function by name, to fill a table with.
+//!
+//! In reading order: [`status`], [`handles`] and [`settings`]; [`tasks`], work that is done
+//! later; [`driver`], all that there is, with [`context`], [`stream`] and [`event`];
+//! [`operation`], what streams are made of: [`copies`] and [`launch`]; [`module`] with
+//! [`image`]; [`graph`] and [`capture`]; [`host_memory`]; [`recorder`], what is found out;
+//! [`api`], the functions themselves.
+//!
+//! Left out: textures, arrays, sharing with other processes and other interfaces, virtual
+//! memory management: those functions answer that they are not supported. Tables of the
+//! driver that are documented nowhere are refused.
+
+pub mod api;
+mod attributes;
+pub mod capture;
+pub mod context;
+mod copies;
+pub mod driver;
+pub mod event;
+pub mod graph;
+pub mod handles;
+pub mod host_memory;
+mod image;
+pub mod launch;
+pub mod module;
+pub mod operation;
+pub mod pool;
+pub mod recorder;
+pub mod settings;
+pub mod status;
+pub mod stream;
+pub mod tasks;
+
+pub use api::function;
+pub use driver::initialize_with;
+pub use settings::Settings;
+pub use status::Status;

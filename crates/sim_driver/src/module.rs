@@ -1,0 +1,331 @@
+//! Modules, their functions and variables; libraries, which are modules of every context.
+
+use std::collections::HashMap;
+use std::ffi::CString;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ptx_sim::{KernelInfo, LoadedModule};
+
+use crate::context::Context;
+use crate::driver::{SimDevice, driver};
+use crate::image::Image;
+use crate::status::{Outcome, Status};
+
+/// Parsed modules that are kept for when a client loads the same text again.
+const MOST_PARSED: usize = 256;
+/// Dynamic shared memory that a kernel may have if nothing was said, with the static part.
+const SHARED_LIMIT: u32 = 48 << 10;
+
+/// PTX that has been parsed, by its text.
+#[derive(Default)]
+pub struct Parsed(Mutex<HashMap<Box<str>, ptx_sim::Module>>);
+
+impl Parsed {
+    /// The module of a text; else what is wrong with it.
+    pub fn module(&self, text: &str) -> Result<ptx_sim::Module, String> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(module) = known.get(text) {
+            return Ok(module.clone());
+        }
+        drop(known);
+        let module = ptx_sim::Module::parse(text).map_err(|error| error.to_string())?;
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MOST_PARSED {
+            known.clear();
+        }
+        known.insert(text.into(), module.clone());
+        Ok(module)
+    }
+}
+
+/// A module on a device.
+pub struct Module {
+    /// Its handle.
+    pub handle: usize,
+    /// The handle of its context.
+    pub context: usize,
+    device: Arc<SimDevice>,
+    /// The simulator's.
+    pub loaded: LoadedModule,
+    /// Handles of its functions, by name.
+    functions: Mutex<HashMap<String, usize>>,
+}
+
+impl Module {
+    /// Loads an image into a context. What is wrong with it goes into the log.
+    pub fn load(context: &Context, image: &Image, log: &mut String) -> Outcome<Arc<Self>> {
+        let driver = driver()?;
+        let text = image.ptx(driver.settings.compute).map_err(|message| {
+            driver
+                .recorder
+                .note(&format!("a module cannot be loaded: {message}"));
+            log.push_str(&message);
+            Status::NO_BINARY_FOR_GPU
+        })?;
+        let module = driver.parsed.module(&text).map_err(|message| {
+            driver
+                .recorder
+                .note(&format!("PTX cannot be loaded: {message}"));
+            log.push_str(&message);
+            Status::INVALID_PTX
+        })?;
+        Self::place(context, &module)
+    }
+
+    /// Gives a parsed module its place in a context.
+    pub fn place(context: &Context, module: &ptx_sim::Module) -> Outcome<Arc<Self>> {
+        let driver = driver()?;
+        let loaded = context.device.sim.load(module);
+        let loaded = loaded.map_err(|error| match error {
+            ptx_sim::MemoryError::UndefinedVariable { .. } => {
+                driver
+                    .recorder
+                    .note(&format!("a module cannot be loaded: {error}"));
+                Status::SHARED_OBJECT_SYMBOL_NOT_FOUND
+            }
+            _ => Status::OUT_OF_MEMORY,
+        })?;
+        let handle = driver.modules.reserve();
+        let module = Arc::new(Self {
+            handle,
+            context: context.handle,
+            device: Arc::clone(&context.device),
+            loaded,
+            functions: Mutex::default(),
+        });
+        driver.modules.insert(handle, Arc::clone(&module));
+        Ok(module)
+    }
+
+    /// The module of a handle.
+    pub fn of(handle: usize) -> Outcome<Arc<Self>> {
+        driver()?.modules.get(handle).ok_or(Status::INVALID_HANDLE)
+    }
+
+    /// The handle of one of its functions.
+    pub fn function(self: &Arc<Self>, name: &str) -> Outcome<usize> {
+        let module = self.loaded.module();
+        module.kernel(name).ok_or(Status::NOT_FOUND)?;
+        let functions = &driver()?.functions;
+        let mut known = self
+            .functions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(&handle) = known.get(name) {
+            return Ok(handle);
+        }
+        let function = Function {
+            name: CString::new(name).map_err(|_| Status::INVALID_VALUE)?,
+            home: Home::Module(Arc::clone(self)),
+            dynamic_shared_limit: AtomicU32::new(SHARED_LIMIT),
+        };
+        let handle = functions.add(Arc::new(function));
+        known.insert(name.to_owned(), handle);
+        Ok(handle)
+    }
+
+    /// Names of its kernels.
+    pub fn kernel_names(&self) -> Vec<String> {
+        let kernels = self.loaded.module().kernels();
+        kernels.map(|kernel| kernel.name.to_owned()).collect()
+    }
+
+    /// Takes it off its device: its handle and those of its functions are nobody's.
+    pub fn unload(&self) -> Outcome {
+        let driver = driver()?;
+        driver
+            .modules
+            .remove(self.handle)
+            .ok_or(Status::INVALID_HANDLE)?;
+        let mut functions = self
+            .functions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        for (_, handle) in functions.drain() {
+            driver.functions.remove(handle);
+        }
+        self.device.sim.unload(&self.loaded);
+        Ok(())
+    }
+}
+
+/// Where a function comes from.
+enum Home {
+    /// `CUfunction`
+    Module(Arc<Module>),
+    /// `CUkernel`
+    Library(Arc<Library>),
+}
+
+/// A kernel that can be launched.
+pub struct Function {
+    /// Its name.
+    pub name: CString,
+    home: Home,
+    /// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`
+    pub dynamic_shared_limit: AtomicU32,
+}
+
+impl Function {
+    /// The function of a handle.
+    pub fn of(handle: usize) -> Outcome<Arc<Self>> {
+        driver()?
+            .functions
+            .get(handle)
+            .ok_or(Status::INVALID_HANDLE)
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        self.name.to_str().unwrap_or_default()
+    }
+
+    /// Its module in a context; for a library's kernel that context's own.
+    pub fn module(&self, context: &Arc<Context>) -> Outcome<Arc<Module>> {
+        match &self.home {
+            Home::Module(module) if module.context == context.handle => Ok(Arc::clone(module)),
+            Home::Module(_) => Err(Status::INVALID_HANDLE),
+            Home::Library(library) => library.module(context),
+        }
+    }
+
+    /// The module that it is in, if it is a module's.
+    pub fn own_module(&self) -> Option<&Arc<Module>> {
+        match &self.home {
+            Home::Module(module) => Some(module),
+            Home::Library(_) => None,
+        }
+    }
+
+    /// The library that it is in, if it is a library's.
+    pub fn library(&self) -> Option<&Arc<Library>> {
+        match &self.home {
+            Home::Module(_) => None,
+            Home::Library(library) => Some(library),
+        }
+    }
+
+    /// Calls a function with what is known of the kernel.
+    pub fn with_info<T>(&self, f: impl FnOnce(&KernelInfo<'_>) -> T) -> Outcome<T> {
+        let parsed = match &self.home {
+            Home::Module(module) => module.loaded.module(),
+            Home::Library(library) => &library.parsed,
+        };
+        let info = parsed.kernel(self.name()).ok_or(Status::INVALID_HANDLE)?;
+        Ok(f(&info))
+    }
+
+    /// Sets how much dynamic shared memory it may have.
+    pub fn set_dynamic_shared_limit(&self, bytes: i32) -> Outcome {
+        let all = driver()?.device(0)?.sim.config().shared_limit;
+        let own = self.with_info(|info| info.static_shared_bytes)?;
+        let bytes = u32::try_from(bytes).map_err(|_| Status::INVALID_VALUE)?;
+        if bytes > all.saturating_sub(own) {
+            return Err(Status::INVALID_VALUE);
+        }
+        self.dynamic_shared_limit.store(bytes, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+/// A library: a module that every context gets when it first uses it.
+pub struct Library {
+    /// Its handle.
+    pub handle: usize,
+    parsed: ptx_sim::Module,
+    /// By context.
+    modules: Mutex<HashMap<usize, Arc<Module>>>,
+    /// Handles of its kernels, by name.
+    kernels: Mutex<HashMap<String, usize>>,
+}
+
+impl Library {
+    /// Reads an image; what is wrong with it goes into the log.
+    pub fn load(image: &Image, log: &mut String) -> Outcome<Arc<Self>> {
+        let driver = driver()?;
+        let text = image.ptx(driver.settings.compute).map_err(|message| {
+            driver
+                .recorder
+                .note(&format!("a library cannot be loaded: {message}"));
+            log.push_str(&message);
+            Status::NO_BINARY_FOR_GPU
+        })?;
+        let parsed = driver.parsed.module(&text).map_err(|message| {
+            driver
+                .recorder
+                .note(&format!("PTX cannot be loaded: {message}"));
+            log.push_str(&message);
+            Status::INVALID_PTX
+        })?;
+        let handle = driver.libraries.reserve();
+        let library = Arc::new(Self {
+            handle,
+            parsed,
+            modules: Mutex::default(),
+            kernels: Mutex::default(),
+        });
+        driver.libraries.insert(handle, Arc::clone(&library));
+        Ok(library)
+    }
+
+    /// The library of a handle.
+    pub fn of(handle: usize) -> Outcome<Arc<Self>> {
+        driver()?
+            .libraries
+            .get(handle)
+            .ok_or(Status::INVALID_HANDLE)
+    }
+
+    /// Its module in a context.
+    pub fn module(&self, context: &Arc<Context>) -> Outcome<Arc<Module>> {
+        let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(module) = modules.get(&context.handle) {
+            return Ok(Arc::clone(module));
+        }
+        let module = Module::place(context, &self.parsed)?;
+        modules.insert(context.handle, Arc::clone(&module));
+        Ok(module)
+    }
+
+    /// The handle of one of its kernels.
+    pub fn kernel(self: &Arc<Self>, name: &str) -> Outcome<usize> {
+        self.parsed.kernel(name).ok_or(Status::NOT_FOUND)?;
+        let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&handle) = kernels.get(name) {
+            return Ok(handle);
+        }
+        let function = Function {
+            name: CString::new(name).map_err(|_| Status::INVALID_VALUE)?,
+            home: Home::Library(Arc::clone(self)),
+            dynamic_shared_limit: AtomicU32::new(SHARED_LIMIT),
+        };
+        let handle = driver()?.functions.add(Arc::new(function));
+        kernels.insert(name.to_owned(), handle);
+        Ok(handle)
+    }
+
+    /// Names of its kernels.
+    pub fn kernel_names(&self) -> Vec<String> {
+        let kernels = self.parsed.kernels();
+        kernels.map(|kernel| kernel.name.to_owned()).collect()
+    }
+
+    /// Takes it off all devices.
+    pub fn unload(&self) -> Outcome {
+        let driver = driver()?;
+        driver
+            .libraries
+            .remove(self.handle)
+            .ok_or(Status::INVALID_HANDLE)?;
+        let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        for (_, module) in modules.drain() {
+            let _ = module.unload();
+        }
+        let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
+        for (_, handle) in kernels.drain() {
+            driver.functions.remove(handle);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,92 @@
+//! What streams and graphs are made of.
+
+use std::ffi::c_void;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+use crate::context::Context;
+use crate::copies::{Copy, Fill};
+use crate::launch::KernelLaunch;
+use crate::status::{Outcome, Status};
+
+/// A function of the client's.
+#[derive(Clone, Copy)]
+pub struct HostCall {
+    function: unsafe extern "C" fn(*mut c_void),
+    data: *mut c_void,
+}
+
+// SAFETY: The client hands both over to be used by another thread: that is what
+// `cuLaunchHostFunc` says.
+unsafe impl Send for HostCall {}
+// SAFETY: As above; calls are the only use.
+unsafe impl Sync for HostCall {}
+
+impl HostCall {
+    /// A function that is called with some data.
+    ///
+    /// # Safety
+    /// It can be called with the data from any thread, whenever the operation is done.
+    pub unsafe fn new(function: unsafe extern "C" fn(*mut c_void), data: *mut c_void) -> Self {
+        Self { function, data }
+    }
+
+    fn call(&self) {
+        // SAFETY: Promised when it was made.
+        unsafe { (self.function)(self.data) }
+    }
+}
+
+/// Work of a stream, or a node of a graph.
+#[derive(Clone)]
+pub enum Operation {
+    /// Nothing: for what comes after it.
+    Nothing,
+    /// A kernel's launch.
+    Launch(Arc<KernelLaunch>),
+    /// A copy.
+    Copy(Copy),
+    /// Memory that is set to a value.
+    Fill(Fill),
+    /// A call of the client's.
+    Call(HostCall),
+    /// A moment to note.
+    Note(Arc<OnceLock<Instant>>),
+    /// An allocation that is freed.
+    Free(u64),
+}
+
+impl Operation {
+    /// Does it, unless the context has failed before. What goes wrong fails the context.
+    pub fn run(&self, context: &Arc<Context>) {
+        if let Self::Note(moment) = self {
+            let _ = moment.set(Instant::now());
+            return;
+        }
+        // Calls may free what the client holds: they are made in any case.
+        if let Self::Call(call) = self {
+            call.call();
+            return;
+        }
+        if matches!(context.check(), Err(status) if status != Status::CONTEXT_IS_DESTROYED) {
+            return;
+        }
+        if let Err(status) = self.attempt(context) {
+            context.fail(status);
+        }
+    }
+
+    fn attempt(&self, context: &Arc<Context>) -> Outcome {
+        match self {
+            Self::Launch(launch) => launch.run(context),
+            Self::Copy(copy) => copy.run(),
+            Self::Fill(fill) => fill.run(),
+            Self::Free(address) => {
+                context.allocations().remove(address);
+                let freed = context.device.sim.free(*address);
+                freed.map_err(|_| Status::ILLEGAL_ADDRESS)
+            }
+            Self::Nothing | Self::Call(_) | Self::Note(_) => Ok(()),
+        }
+    }
+}

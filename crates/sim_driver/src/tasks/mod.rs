@@ -1,0 +1,166 @@
+//! Work that is done later: when all that it comes after is done, by some thread.
+//!
+//! Streams, events and graphs are made of nothing else: who waits for whom is known when
+//! work is submitted, so that no thread sits and waits for an event.
+
+mod executor;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+type Work = Box<dyn FnOnce() + Send>;
+
+/// A piece of work.
+pub struct Task {
+    state: Mutex<State>,
+    finished: Condvar,
+    /// Tasks that must be done before, plus one while it is being submitted.
+    n_before: AtomicUsize,
+}
+
+struct State {
+    /// Until it begins.
+    work: Option<Work>,
+    is_done: bool,
+    /// Those that wait for it.
+    followers: Vec<Arc<Task>>,
+}
+
+impl Task {
+    /// Has work done after some tasks.
+    pub fn submit(work: impl FnOnce() + Send + 'static, after: &[Arc<Self>]) -> Arc<Self> {
+        let task = Arc::new(Self {
+            state: Mutex::new(State {
+                work: Some(Box::new(work)),
+                is_done: false,
+                followers: Vec::new(),
+            }),
+            finished: Condvar::new(),
+            n_before: AtomicUsize::new(after.len() + 1),
+        });
+        for before in after {
+            let mut state = before.state();
+            if state.is_done {
+                task.n_before.fetch_sub(1, Ordering::AcqRel);
+            } else {
+                state.followers.push(Arc::clone(&task));
+            }
+        }
+        if task.is_next() {
+            executor::push(Arc::clone(&task));
+        }
+        task
+    }
+
+    /// Whether it is done.
+    pub fn is_done(&self) -> bool {
+        self.state().is_done
+    }
+
+    /// Waits until it is.
+    pub fn wait(&self) {
+        let mut state = self.state();
+        while !state.is_done {
+            let waited = self.finished.wait(state);
+            state = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One thing less to wait for; gives whether it was the last.
+    fn is_next(&self) -> bool {
+        self.n_before.fetch_sub(1, Ordering::AcqRel) == 1
+    }
+
+    /// Does the work; gives the tasks that may begin now.
+    fn run(&self) -> Vec<Arc<Self>> {
+        let work = self.state().work.take();
+        if let Some(work) = work {
+            // A bug in one task must not keep others from ending.
+            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
+        }
+        let mut state = self.state();
+        state.is_done = true;
+        let followers = std::mem::take(&mut state.followers);
+        drop(state);
+        self.finished.notify_all();
+        followers
+            .into_iter()
+            .filter(|task| task.is_next())
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    #[test]
+    fn work_is_done_after_what_it_comes_after() {
+        let (sender, receiver) = mpsc::channel();
+        let send = |n: u32| {
+            let sender = sender.clone();
+            move || sender.send(n).expect("received")
+        };
+        let gate = Arc::new(Mutex::new(()));
+        let held = gate.lock().expect("not poisoned");
+        let first = {
+            let (gate, send) = (Arc::clone(&gate), send(1));
+            Task::submit(
+                move || {
+                    drop(gate.lock());
+                    send();
+                },
+                &[],
+            )
+        };
+        let second = Task::submit(send(2), std::slice::from_ref(&first));
+        let apart = Task::submit(send(3), &[]);
+        apart.wait();
+        assert!(!first.is_done() && !second.is_done());
+        drop(held);
+        let third = Task::submit(send(4), &[first, second, apart]);
+        third.wait();
+        let order: Vec<u32> = (0..4).map(|_| receiver.recv().expect("sent")).collect();
+        assert_eq!(order, [3, 1, 2, 4]);
+    }
+
+    #[test]
+    fn a_long_chain_is_no_recursion() {
+        let mut last = Task::submit(|| std::thread::sleep(Duration::from_millis(20)), &[]);
+        for _ in 0..100_000 {
+            last = Task::submit(|| {}, &[last]);
+        }
+        last.wait();
+    }
+
+    #[test]
+    fn many_that_block_do_not_keep_others_from_running() {
+        let (sender, receiver) = mpsc::channel::<()>();
+        let receiver = Arc::new(Mutex::new(receiver));
+        let blocked: Vec<_> = (0..40)
+            .map(|_| {
+                let receiver = Arc::clone(&receiver);
+                let receive = move || drop(receiver.lock().map(|r| r.recv()));
+                Task::submit(receive, &[])
+            })
+            .collect();
+        let free = Task::submit(
+            move || (0..40).for_each(|_| sender.send(()).expect("received")),
+            &[],
+        );
+        free.wait();
+        blocked.iter().for_each(|task| task.wait());
+    }
+
+    #[test]
+    fn a_panic_ends_a_task_only() {
+        let bad = Task::submit(|| std::panic::resume_unwind(Box::new("planned")), &[]);
+        Task::submit(|| {}, &[bad]).wait();
+    }
+}
