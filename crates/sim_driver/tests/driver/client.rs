@@ -1,0 +1,129 @@
+//! A client: a context of its own, a module, and the calls that most tests make.
+
+use std::ffi::{CString, c_void};
+use std::sync::Once;
+
+use sim_driver::Settings;
+use sim_driver::api::context::*;
+use sim_driver::api::copy::*;
+use sim_driver::api::device::*;
+use sim_driver::api::event::*;
+use sim_driver::api::launch::*;
+use sim_driver::api::memory::*;
+use sim_driver::api::module::*;
+use sim_driver::api::stream::*;
+
+pub const KERNELS: &str = include_str!("kernels.ptx");
+
+/// That a call has succeeded.
+#[track_caller]
+pub fn ok(status: u32) {
+    let texts = sim_driver::Status(status).texts();
+    assert_eq!(status, 0, "{texts:?}");
+}
+
+/// A parameter of a kernel: its bytes.
+pub trait Parameter {
+    fn address(&self) -> *mut c_void;
+}
+
+impl<T: Copy> Parameter for T {
+    fn address(&self) -> *mut c_void {
+        std::ptr::from_ref(self).cast_mut().cast()
+    }
+}
+
+/// A context that is current to the thread, with the tests' module.
+pub struct Client {
+    pub context: usize,
+    pub module: usize,
+}
+
+impl Client {
+    pub fn new() -> Self {
+        Self::on(0)
+    }
+
+    /// On a device.
+    pub fn on(device: i32) -> Self {
+        static ONCE: Once = Once::new();
+        ONCE.call_once(|| {
+            let settings = Settings {
+                n_devices: 2,
+                memory_bytes: 1 << 30,
+                fuel: Some(300_000_000),
+                ..Settings::default()
+            };
+            sim_driver::initialize_with(settings).expect("nobody else has");
+        });
+        let (mut context, mut module) = (0, 0);
+        let text = CString::new(KERNELS).expect("no nul");
+        unsafe {
+            ok(cuInit(0));
+            ok(cuCtxCreate_v2(&mut context, 0, device));
+            ok(cuModuleLoadData(&mut module, text.as_ptr().cast()));
+        }
+        Self { context, module }
+    }
+
+    pub fn function(&self, name: &str) -> usize {
+        let name = CString::new(name).expect("no nul");
+        let mut function = 0;
+        ok(unsafe { cuModuleGetFunction(&mut function, self.module, name.as_ptr()) });
+        function
+    }
+
+    pub fn alloc(&self, n_bytes: usize) -> u64 {
+        let mut address = 0;
+        ok(unsafe { cuMemAlloc_v2(&mut address, n_bytes) });
+        address
+    }
+
+    pub fn upload(&self, data: &[u32]) -> u64 {
+        let address = self.alloc(4 * data.len());
+        ok(unsafe { cuMemcpyHtoD_v2(address, data.as_ptr() as u64, 4 * data.len()) });
+        address
+    }
+
+    pub fn download(&self, address: u64, n: usize) -> Vec<u32> {
+        let mut data = vec![0; n];
+        ok(unsafe { cuMemcpyDtoH_v2(data.as_mut_ptr() as u64, address, 4 * n) });
+        data
+    }
+
+    /// Launches a kernel in a stream; gives the status.
+    pub fn try_launch(
+        &self,
+        name: &str,
+        (grid, block, stream): (u32, u32, usize),
+        params: &[&dyn Parameter],
+    ) -> u32 {
+        let mut params: Vec<*mut c_void> = params.iter().map(|p| (**p).address()).collect();
+        let function = self.function(name);
+        let (params, extra) = (params.as_mut_ptr(), std::ptr::null());
+        unsafe { cuLaunchKernel(function, grid, 1, 1, block, 1, 1, 0, stream, params, extra) }
+    }
+
+    /// Launches a kernel in the default stream.
+    pub fn launch(&self, name: &str, grid: u32, block: u32, params: &[&dyn Parameter]) {
+        ok(self.try_launch(name, (grid, block, 0), params));
+    }
+
+    pub fn stream(&self, flags: u32) -> usize {
+        let mut stream = 0;
+        ok(unsafe { cuStreamCreate(&mut stream, flags) });
+        stream
+    }
+
+    pub fn event(&self) -> usize {
+        let mut event = 0;
+        ok(unsafe { cuEventCreate(&mut event, 0) });
+        event
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        unsafe { cuCtxDestroy_v2(self.context) };
+    }
+}

@@ -1,0 +1,242 @@
+//! Copies and fills.
+
+use std::ffi::c_void;
+
+use sim_driver::Status;
+use sim_driver::api::context::*;
+use sim_driver::api::copy::*;
+use sim_driver::api::host::*;
+use sim_driver::api::memory::*;
+use sim_driver::api::stream::*;
+
+use crate::client::{Client, ok};
+
+const VALUE: u32 = Status::INVALID_VALUE.0;
+
+#[test]
+fn fills_of_every_width() {
+    let client = Client::new();
+    let buffer = client.upload(&[0; 8]);
+    unsafe {
+        ok(cuMemsetD8_v2(buffer, 0xab, 5));
+        ok(cuMemsetD16_v2(buffer + 8, 0x1234, 2));
+        ok(cuMemsetD32_v2(buffer + 16, 0xdead_beef, 2));
+        let expected = [
+            0xabab_abab,
+            0xab,
+            0x1234_1234,
+            0,
+            0xdead_beef,
+            0xdead_beef,
+            0,
+            0,
+        ];
+        assert_eq!(client.download(buffer, 8), expected);
+        assert_eq!(cuMemsetD16_v2(buffer + 1, 1, 1), VALUE);
+        assert_eq!(cuMemsetD32_v2(buffer + 2, 1, 1), VALUE);
+        assert_eq!(cuMemsetD8_v2(buffer, 1, 33), VALUE);
+        assert_eq!(cuMemsetD8_v2(0, 1, 1), VALUE);
+        ok(cuMemsetD2D32_v2(buffer, 16, 7, 2, 2));
+        assert_eq!(
+            client.download(buffer, 8),
+            [7, 7, 0x1234_1234, 0, 7, 7, 0, 0]
+        );
+        assert_eq!(cuMemsetD2D32_v2(buffer, 4, 7, 2, 2), VALUE);
+    }
+}
+
+#[test]
+fn copies_past_an_end_are_refused() {
+    let client = Client::new();
+    let (a, b) = (client.upload(&[1, 2, 3, 4]), client.upload(&[0; 4]));
+    let mut host = [0_u32; 8];
+    let at = host.as_mut_ptr() as u64;
+    unsafe {
+        assert_eq!(cuMemcpyDtoH_v2(at, a, 17), VALUE);
+        assert_eq!(cuMemcpyDtoH_v2(at, a + 4, 16), VALUE);
+        assert_eq!(cuMemcpyHtoD_v2(a, at, 20), VALUE);
+        assert_eq!(cuMemcpyHtoD_v2(at, at, 4), VALUE);
+        assert_eq!(cuMemcpyDtoH_v2(0, a, 4), VALUE);
+        assert_eq!(cuMemcpyDtoD_v2(b, a, 20), VALUE);
+        ok(cuMemcpyDtoD_v2(b + 4, a, 12));
+        ok(cuMemcpyDtoH_v2(0, 0, 0));
+        assert_eq!(client.download(b, 4), [0, 1, 2, 3]);
+        ok(cuMemcpy(b, a, 4));
+        ok(cuMemcpy(at, b, 8));
+        assert_eq!(host[..2], [1, 1]);
+        ok(cuMemFree_v2(a));
+        assert_eq!(cuMemcpyDtoH_v2(at, a, 4), VALUE);
+        ok(cuCtxSynchronize());
+    }
+}
+
+/// `CUDA_MEMCPY2D`, as C lays it out.
+#[repr(C)]
+#[derive(Default)]
+struct Rows {
+    from: [usize; 2],
+    from_kind: u32,
+    from_host: u64,
+    from_device: u64,
+    from_array: usize,
+    from_pitch: usize,
+    to: [usize; 2],
+    to_kind: u32,
+    to_host: u64,
+    to_device: u64,
+    to_array: usize,
+    to_pitch: usize,
+    width: usize,
+    height: usize,
+}
+
+#[test]
+fn rows_with_a_pitch() {
+    let _client = Client::new();
+    let (mut buffer, mut pitch) = (0, 0);
+    ok(unsafe { cuMemAllocPitch_v2(&mut buffer, &mut pitch, 12, 3, 4) });
+    assert_eq!(pitch % 512, 0);
+    let source: Vec<u32> = (0..16).collect();
+    let mut copy = Rows {
+        from: [4, 1],
+        from_kind: 1,
+        from_host: source.as_ptr() as u64,
+        from_pitch: 16,
+        to_kind: 2,
+        to_device: buffer,
+        to_pitch: pitch,
+        width: 12,
+        height: 3,
+        ..Rows::default()
+    };
+    let run = |copy: &Rows| unsafe { cuMemcpy2D_v2(std::ptr::from_ref(copy).cast()) };
+    ok(run(&copy));
+    let mut back = [0_u32; 9];
+    let to_host = Rows {
+        from_kind: 2,
+        from_device: buffer,
+        from_pitch: pitch,
+        to_kind: 1,
+        to_host: back.as_mut_ptr() as u64,
+        to_pitch: 12,
+        width: 12,
+        height: 3,
+        ..Rows::default()
+    };
+    ok(run(&to_host));
+    assert_eq!(back, [5, 6, 7, 9, 10, 11, 13, 14, 15]);
+    copy.to_pitch = 8;
+    assert_eq!(run(&copy), VALUE);
+    copy.to_pitch = pitch;
+    copy.height = 4;
+    assert_eq!(run(&copy), VALUE);
+    copy.to_kind = 9;
+    assert_eq!(run(&copy), VALUE);
+    copy.to_kind = 3;
+    assert_eq!(run(&copy), Status::NOT_SUPPORTED.0);
+}
+
+#[test]
+fn pinned_managed_and_registered_memory() {
+    let client = Client::new();
+    unsafe {
+        let mut pinned: *mut c_void = std::ptr::null_mut();
+        ok(cuMemHostAlloc(&mut pinned, 4096, 2));
+        let words = pinned.cast::<u32>();
+        words.write(41);
+        let mut device = 0;
+        ok(cuMemHostGetDevicePointer_v2(&mut device, pinned, 0));
+        client.launch("add_one", 1, 1, &[&device, &1_u32]);
+        ok(cuCtxSynchronize());
+        assert_eq!(words.read(), 42);
+
+        let mut managed = 0;
+        ok(cuMemAllocManaged(&mut managed, 64, 1));
+        (managed as *mut u32).write(1);
+        client.launch("add_one", 1, 1, &[&managed, &1_u32]);
+        ok(cuCtxSynchronize());
+        assert_eq!((managed as *const u32).read(), 2);
+        ok(cuMemcpyDtoH_v2(words as u64, managed, 4));
+        assert_eq!(words.read(), 2);
+
+        let mut own = vec![9_u32; 64];
+        let registered = own.as_mut_ptr().cast::<c_void>();
+        ok(cuMemHostRegister_v2(registered, 256, 0));
+        let again = cuMemHostRegister_v2(registered, 16, 0);
+        assert_eq!(again, Status::HOST_MEMORY_ALREADY_REGISTERED.0);
+        client.launch("add_one", 1, 32, &[&(registered as u64), &64_u32]);
+        ok(cuMemHostUnregister(registered));
+        assert_eq!((own[31], own[32]), (10, 9));
+        let again = cuMemHostUnregister(registered);
+        assert_eq!(again, Status::HOST_MEMORY_NOT_REGISTERED.0);
+
+        let (mut kind, mut base) = (0_u32, 0_u64);
+        let out = |p: *mut u32| p.cast::<c_void>();
+        ok(cuPointerGetAttribute(out(&mut kind), 2, pinned as u64 + 8));
+        assert_eq!(kind, 1);
+        ok(cuPointerGetAttribute(
+            (&raw mut base).cast(),
+            11,
+            managed + 60,
+        ));
+        assert_eq!(base, managed);
+        assert_eq!(
+            cuPointerGetAttribute(out(&mut kind), 2, own.as_ptr() as u64),
+            VALUE
+        );
+        assert_eq!(cuMemFreeHost(managed as *mut c_void), VALUE);
+        ok(cuMemFree_v2(managed));
+        ok(cuMemFreeHost(pinned));
+        assert_eq!(cuMemFreeHost(pinned), VALUE);
+    }
+}
+
+#[test]
+fn streams_allocate_and_free() {
+    let client = Client::new();
+    let stream = client.stream(1);
+    let (mut free, mut total, mut after) = (0, 0, 0);
+    unsafe {
+        ok(cuMemGetInfo_v2(&mut free, &mut total));
+        assert_eq!(total, 1 << 30);
+        let mut buffer = 0;
+        ok(cuMemAllocAsync(&mut buffer, 4000, stream));
+        ok(cuMemsetD32Async(buffer, 5, 1000, stream));
+        ok(client.try_launch("add_one", (4, 256, stream), &[&buffer, &1000_u32]));
+        let mut back = [0_u32; 1000];
+        ok(cuMemcpyDtoHAsync_v2(
+            back.as_mut_ptr() as u64,
+            buffer,
+            4000,
+            stream,
+        ));
+        ok(cuMemFreeAsync(buffer, stream));
+        ok(cuStreamSynchronize(stream));
+        assert_eq!(back, [6; 1000]);
+        assert_eq!(cuMemFreeAsync(buffer, stream), VALUE);
+        let mut size = 0;
+        let mut base = 0;
+        assert_eq!(
+            cuMemGetAddressRange_v2(&mut base, &mut size, buffer),
+            Status::NOT_FOUND.0
+        );
+        ok(cuMemGetInfo_v2(&mut after, &mut total));
+        let (mut pool, mut same) = (0, 0);
+        ok(cuDeviceGetDefaultMemPool(&mut pool, 0));
+        ok(cuDeviceGetMemPool(&mut same, 0));
+        assert_eq!(pool, same);
+        assert_eq!(cuMemPoolDestroy(pool), VALUE);
+    }
+}
+
+#[test]
+fn devices_copy_to_each_other() {
+    let first = Client::new();
+    let a = first.upload(&[1, 2, 3]);
+    let second = Client::on(1);
+    let b = second.upload(&[0; 3]);
+    ok(unsafe { cuMemcpyPeer(b, second.context, a, first.context, 12) });
+    assert_eq!(second.download(b, 3), [1, 2, 3]);
+    ok(unsafe { cuMemcpyDtoD_v2(a + 4, b, 8) });
+    assert_eq!(second.download(a, 3), [1, 1, 2]);
+}

@@ -1,0 +1,166 @@
+//! Graphs, made by hand and captured.
+
+use std::ffi::c_void;
+
+use sim_driver::Status;
+use sim_driver::api::context::*;
+use sim_driver::api::event::*;
+use sim_driver::api::graph::*;
+use sim_driver::api::stream::*;
+
+use crate::client::{Client, ok};
+
+/// `CUDA_KERNEL_NODE_PARAMS`, as C lays it out.
+#[repr(C)]
+struct Kernel {
+    function: usize,
+    grid: [u32; 3],
+    block: [u32; 3],
+    shared_bytes: u32,
+    params: *const *mut c_void,
+    extra: *const *mut c_void,
+}
+
+/// Adds a node that adds one to all of `n` words.
+fn add_node(client: &Client, graph: usize, after: &[usize], buffer: u64, n: u32) -> (u32, usize) {
+    let params = [
+        (&raw const buffer).cast_mut().cast(),
+        (&raw const n).cast_mut().cast(),
+    ];
+    let kernel = Kernel {
+        function: client.function("add_one"),
+        grid: [1; 3],
+        block: [n, 1, 1],
+        shared_bytes: 0,
+        params: params.as_ptr(),
+        extra: std::ptr::null(),
+    };
+    let mut node = 0;
+    let kernel = (&raw const kernel).cast();
+    let status =
+        unsafe { cuGraphAddKernelNode_v2(&mut node, graph, after.as_ptr(), after.len(), kernel) };
+    (status, node)
+}
+
+fn instantiated(graph: usize) -> usize {
+    let mut executable = 0;
+    ok(unsafe { cuGraphInstantiateWithFlags(&mut executable, graph, 0) });
+    executable
+}
+
+#[test]
+fn nodes_run_after_those_they_depend_on() {
+    let client = Client::new();
+    let buffer = client.upload(&[0; 8]);
+    let mut graph = 0;
+    unsafe {
+        ok(cuGraphCreate(&mut graph, 0));
+        let mut last = Vec::new();
+        for _ in 0..20 {
+            let (status, node) = add_node(&client, graph, &last, buffer, 8);
+            ok(status);
+            last = vec![node];
+        }
+        let (status, _) = add_node(&client, graph, &[12345], buffer, 8);
+        assert_eq!(status, Status::INVALID_VALUE.0);
+        let mut n = 0;
+        ok(cuGraphGetNodes(graph, std::ptr::null_mut(), &mut n));
+        assert_eq!(n, 20);
+        let executable = instantiated(graph);
+        ok(cuGraphDestroy(graph));
+        let stream = client.stream(0);
+        for _ in 0..10 {
+            ok(cuGraphLaunch(executable, stream));
+        }
+        ok(cuStreamSynchronize(stream));
+        assert_eq!(client.download(buffer, 8), [200; 8]);
+        ok(cuGraphExecDestroy(executable));
+        assert_eq!(cuGraphLaunch(executable, stream), Status::INVALID_VALUE.0);
+    }
+}
+
+#[test]
+fn circles_are_refused() {
+    let client = Client::new();
+    let buffer = client.upload(&[0; 8]);
+    let (mut graph, mut executable) = (0, 0);
+    unsafe {
+        ok(cuGraphCreate(&mut graph, 0));
+        let (_, a) = add_node(&client, graph, &[], buffer, 8);
+        let (_, b) = add_node(&client, graph, &[a], buffer, 8);
+        ok(cuGraphAddDependencies(graph, &b, &a, 1));
+        let status = cuGraphInstantiateWithFlags(&mut executable, graph, 0);
+        assert_eq!(status, Status::INVALID_VALUE.0);
+        ok(cuGraphRemoveDependencies(graph, &b, &a, 1));
+        instantiated(graph);
+    }
+}
+
+#[test]
+fn captured_work_is_done_when_the_graph_is_launched() {
+    let client = Client::new();
+    let (first, second) = (client.stream(1), client.stream(1));
+    let (buffer, other) = (client.upload(&[0; 4]), client.upload(&[0; 4]));
+    let (fork, join) = (client.event(), client.event());
+    let add = |stream, buffer: u64| {
+        ok(client.try_launch("add_one", (1, 4, stream), &[&buffer, &4_u32]));
+    };
+    let mut graph = 0;
+    unsafe {
+        ok(cuStreamBeginCapture_v2(first, 0));
+        add(first, buffer);
+        ok(cuEventRecord(fork, first));
+        ok(cuStreamWaitEvent(second, fork, 0));
+        add(second, other);
+        add(first, buffer);
+        let mut capturing = 0;
+        ok(cuStreamIsCapturing(second, &mut capturing));
+        assert_eq!(capturing, 1);
+        assert_eq!(
+            cuStreamSynchronize(first),
+            Status::STREAM_CAPTURE_UNSUPPORTED.0
+        );
+        assert_eq!(cuEventQuery(fork), Status::CAPTURED_EVENT.0);
+        ok(cuEventRecord(join, second));
+        ok(cuStreamWaitEvent(first, join, 0));
+        ok(cuStreamEndCapture(first, &mut graph));
+        assert_eq!(client.download(buffer, 4), [0; 4]);
+        let executable = instantiated(graph);
+        ok(cuGraphLaunch(executable, second));
+        ok(cuStreamSynchronize(second));
+        assert_eq!(client.download(buffer, 4), [2; 4]);
+        assert_eq!(client.download(other, 4), [1; 4]);
+        let mut n = 0;
+        ok(cuGraphGetEdges(
+            graph,
+            std::ptr::null_mut(),
+            std::ptr::null_mut(),
+            &mut n,
+        ));
+        assert_eq!(n, 2);
+    }
+}
+
+#[test]
+fn a_capture_that_is_not_joined_is_refused() {
+    let client = Client::new();
+    let (first, second) = (client.stream(1), client.stream(1));
+    let fork = client.event();
+    let mut graph = 0;
+    unsafe {
+        let none = cuStreamEndCapture(first, &mut graph);
+        assert_eq!(none, Status::ILLEGAL_STATE.0);
+        assert_eq!(
+            cuStreamBeginCapture_v2(0, 0),
+            Status::STREAM_CAPTURE_UNSUPPORTED.0
+        );
+        ok(cuStreamBeginCapture_v2(first, 0));
+        ok(cuEventRecord(fork, first));
+        ok(cuStreamWaitEvent(second, fork, 0));
+        ok(client.try_launch("bump", (1, 1, second), &[]));
+        let unjoined = cuStreamEndCapture(first, &mut graph);
+        assert_eq!(unjoined, Status::STREAM_CAPTURE_UNJOINED.0);
+        ok(cuStreamSynchronize(first));
+        ok(cuCtxSynchronize());
+    }
+}

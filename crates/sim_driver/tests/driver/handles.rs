@@ -1,0 +1,146 @@
+//! Wrong, freed and foreign handles: an error each, and nothing else.
+
+use sim_driver::Status;
+use sim_driver::api::context::*;
+use sim_driver::api::event::*;
+use sim_driver::api::graph::*;
+use sim_driver::api::kernel::*;
+use sim_driver::api::launch::*;
+use sim_driver::api::library::*;
+use sim_driver::api::memory::*;
+use sim_driver::api::module::*;
+use sim_driver::api::stream::*;
+
+use crate::client::{Client, ok};
+
+const HANDLE: u32 = Status::INVALID_HANDLE.0;
+const VALUE: u32 = Status::INVALID_VALUE.0;
+
+#[test]
+fn wrong_handles_are_told() {
+    let client = Client::new();
+    let (stream, event, function) = (client.stream(0), client.event(), client.function("bump"));
+    let null = std::ptr::null();
+    let (mut number, mut address) = (0, 0);
+    for wrong in [3, 0xdead_beef, usize::MAX, stream + 1, client.context] {
+        unsafe {
+            assert_eq!(cuStreamSynchronize(wrong), HANDLE);
+            assert_eq!(cuStreamDestroy_v2(wrong), HANDLE);
+            assert_eq!(cuEventRecord(wrong, stream), HANDLE);
+            assert_eq!(cuEventRecord(event, wrong), HANDLE);
+            assert_eq!(cuEventSynchronize(wrong), HANDLE);
+            assert_eq!(cuModuleUnload(wrong), HANDLE);
+            assert_eq!(cuLibraryUnload(wrong), HANDLE);
+            assert_eq!(cuFuncGetAttribute(&mut number, 0, wrong), HANDLE);
+            assert_eq!(cuGraphDestroy(wrong), VALUE);
+            assert_eq!(cuGraphLaunch(wrong, stream), VALUE);
+            let launch = |function, stream| {
+                cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, null, null)
+            };
+            assert_eq!(launch(wrong, stream), HANDLE);
+            assert_eq!(launch(function, wrong), HANDLE);
+            let mut found = 0;
+            assert_eq!(
+                cuModuleGetFunction(&mut found, wrong, c"bump".as_ptr()),
+                HANDLE
+            );
+        }
+    }
+    unsafe {
+        assert_eq!(cuStreamSynchronize(event), HANDLE);
+        assert_eq!(cuEventSynchronize(stream), HANDLE);
+        assert_eq!(cuCtxSetCurrent(stream), Status::INVALID_CONTEXT.0);
+        assert_eq!(cuMemFree_v2(client.alloc(8) + 4), VALUE);
+        assert_eq!(cuMemFree_v2(12345), VALUE);
+        assert_eq!(cuMemAlloc_v2(std::ptr::null_mut(), 4), VALUE);
+        assert_eq!(cuMemAlloc_v2(&mut address, 0), VALUE);
+        assert_eq!(
+            cuMemAlloc_v2(&mut address, 2 << 30),
+            Status::OUT_OF_MEMORY.0
+        );
+        ok(cuCtxSynchronize());
+    }
+}
+
+#[test]
+fn freed_handles_are_told() {
+    let client = Client::new();
+    let (stream, event, function) = (client.stream(0), client.event(), client.function("bump"));
+    let address = client.alloc(16);
+    let null = std::ptr::null();
+    unsafe {
+        ok(cuStreamDestroy_v2(stream));
+        assert_eq!(cuStreamDestroy_v2(stream), HANDLE);
+        assert_eq!(cuStreamQuery(stream), HANDLE);
+        ok(cuEventDestroy_v2(event));
+        assert_eq!(cuEventDestroy_v2(event), HANDLE);
+        assert_eq!(cuEventQuery(event), HANDLE);
+        ok(cuMemFree_v2(address));
+        assert_eq!(cuMemFree_v2(address), VALUE);
+        ok(cuModuleUnload(client.module));
+        assert_eq!(cuModuleUnload(client.module), HANDLE);
+        let launched = cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, 0, null, null);
+        assert_eq!(launched, HANDLE);
+    }
+}
+
+#[test]
+fn other_contexts_functions_and_events_are_refused() {
+    let first = Client::new();
+    let (function, event) = (first.function("bump"), first.event());
+    let second = Client::new();
+    let null = std::ptr::null();
+    unsafe {
+        let launched = cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, 0, null, null);
+        assert_eq!(launched, HANDLE);
+        assert_eq!(cuEventRecord(event, 0), HANDLE);
+        ok(cuCtxSetCurrent(first.context));
+        ok(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, 0, null, null));
+        ok(cuCtxSetCurrent(second.context));
+    }
+}
+
+#[test]
+fn contexts_are_a_stack_of_each_thread() {
+    let first = Client::new();
+    let second = Client::on(1);
+    let current = || {
+        let mut context = 7;
+        ok(unsafe { cuCtxGetCurrent(&mut context) });
+        context
+    };
+    assert_eq!(current(), second.context);
+    std::thread::scope(|scope| {
+        scope.spawn(|| assert_eq!(current(), 0));
+    });
+    unsafe {
+        let mut popped = 0;
+        ok(cuCtxPopCurrent_v2(&mut popped));
+        assert_eq!((popped, current()), (second.context, first.context));
+        let mut device = 9;
+        ok(cuCtxGetDevice(&mut device));
+        assert_eq!(device, 0);
+        ok(cuCtxPushCurrent_v2(second.context));
+        ok(cuCtxGetDevice(&mut device));
+        assert_eq!(device, 1);
+    }
+}
+
+#[test]
+fn the_primary_context_is_one_and_counted() {
+    let _client = Client::new();
+    let (mut a, mut b) = (0, 0);
+    unsafe {
+        ok(cuDevicePrimaryCtxRetain(&mut a, 1));
+        ok(cuDevicePrimaryCtxRetain(&mut b, 1));
+        assert_eq!(a, b);
+        ok(cuDevicePrimaryCtxRelease_v2(1));
+        ok(cuCtxPushCurrent_v2(a));
+        ok(cuCtxSynchronize());
+        let mut popped = 0;
+        ok(cuCtxPopCurrent_v2(&mut popped));
+        ok(cuDevicePrimaryCtxRelease_v2(1));
+        assert_eq!(cuDevicePrimaryCtxRelease_v2(1), Status::INVALID_CONTEXT.0);
+        assert_eq!(cuCtxPushCurrent_v2(a), Status::INVALID_CONTEXT.0);
+    }
+}

@@ -1,0 +1,205 @@
+//! Modules, libraries, kernels and what is known of them.
+
+use std::ffi::{CString, c_void};
+
+use sim_driver::Status;
+use sim_driver::api::context::*;
+use sim_driver::api::kernel::*;
+use sim_driver::api::launch::*;
+use sim_driver::api::library::*;
+use sim_driver::api::module::*;
+use sim_driver::api::occupancy::*;
+
+use crate::client::{Client, KERNELS, ok};
+
+#[test]
+fn variables_have_addresses_and_values() {
+    let client = Client::new();
+    let (mut address, mut n_bytes) = (0, 0);
+    unsafe {
+        let name = c"counter".as_ptr();
+        ok(cuModuleGetGlobal_v2(
+            &mut address,
+            &mut n_bytes,
+            client.module,
+            name,
+        ));
+        assert_eq!((n_bytes, client.download(address, 1)), (4, vec![5]));
+        client.launch("bump", 1, 1, &[]);
+        assert_eq!(client.download(address, 1), [6]);
+        let none = cuModuleGetGlobal_v2(&mut address, &mut n_bytes, client.module, c"x".as_ptr());
+        assert_eq!(none, Status::NOT_FOUND.0);
+        let mut function = 0;
+        let none = cuModuleGetFunction(&mut function, client.module, c"x".as_ptr());
+        assert_eq!(none, Status::NOT_FOUND.0);
+    }
+}
+
+#[test]
+fn what_is_no_ptx_is_explained() {
+    let _client = Client::new();
+    let text = c".version 8.0\n.target sm_80\n.address_size 64\n.entry k() { mov.u32 %r1; }";
+    let mut module = 0;
+    let mut log = [0_u8; 400];
+    // The error log and its size.
+    let options = [5_u32, 6];
+    let size = std::ptr::without_provenance_mut(log.len());
+    let mut values: [*mut c_void; 2] = [log.as_mut_ptr().cast(), size];
+    let image = text.as_ptr().cast();
+    let status =
+        unsafe { cuModuleLoadDataEx(&mut module, image, 2, options.as_ptr(), values.as_mut_ptr()) };
+    assert_eq!(status, Status::INVALID_PTX.0);
+    let end = log.iter().position(|&b| b == 0).expect("it ends");
+    let log = String::from_utf8_lossy(&log[..end]);
+    assert!(log.contains("line 4") && log.contains("%r1"), "{log}");
+    assert_eq!(values[1].addr(), end);
+    let mut load = |image: &[u8]| unsafe { cuModuleLoadData(&mut module, image.as_ptr().cast()) };
+    assert_eq!(load(b"\x7fELF\x02\x01\x01\0"), Status::NO_BINARY_FOR_GPU.0);
+    assert_eq!(load(b"\0"), Status::INVALID_PTX.0);
+    let null = unsafe { cuModuleLoadData(&mut module, std::ptr::null()) };
+    assert_eq!(null, Status::INVALID_VALUE.0);
+}
+
+#[test]
+fn libraries_are_every_contexts() {
+    let first = Client::new();
+    let text = CString::new(KERNELS).expect("no nul");
+    let (mut library, mut kernel) = (0, 0);
+    let null = std::ptr::null();
+    let launch = |kernel, params: &mut [*mut c_void]| unsafe {
+        cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, 0, params.as_mut_ptr(), null)
+    };
+    unsafe {
+        let none = std::ptr::null_mut();
+        let image = text.as_ptr().cast();
+        ok(cuLibraryLoadData(
+            &mut library,
+            image,
+            null.cast(),
+            none,
+            0,
+            null.cast(),
+            none,
+            0,
+        ));
+        ok(cuLibraryGetKernel(
+            &mut kernel,
+            library,
+            c"add_one".as_ptr(),
+        ));
+        let mut n = 0;
+        ok(cuLibraryGetKernelCount(&mut n, library));
+        assert_eq!(n, 10);
+        for client in [first, Client::new(), Client::on(1)] {
+            ok(cuCtxSetCurrent(client.context));
+            let (mut buffer, mut count) = (client.upload(&[7; 32]), 32_u32);
+            ok(launch(
+                kernel,
+                &mut [(&raw mut buffer).cast(), (&raw mut count).cast()],
+            ));
+            assert_eq!(client.download(buffer, 32), [8; 32]);
+            let mut function = 0;
+            ok(cuKernelGetFunction(&mut function, kernel));
+            ok(launch(
+                function,
+                &mut [(&raw mut buffer).cast(), (&raw mut count).cast()],
+            ));
+            assert_eq!(client.download(buffer, 1), [9]);
+        }
+        let _client = Client::new();
+        ok(cuLibraryUnload(library));
+        assert_eq!(launch(kernel, &mut []), Status::INVALID_HANDLE.0);
+    }
+}
+
+#[test]
+fn parameters_in_one_buffer() {
+    let client = Client::new();
+    let out = client.alloc(12);
+    // out at 0, a at 8, b at 16, c at 24.
+    let mut buffer = [0_u8; 26];
+    buffer[..8].copy_from_slice(&out.to_le_bytes());
+    buffer[8] = 200;
+    buffer[16..24].copy_from_slice(&0x1_0000_0007_u64.to_le_bytes());
+    buffer[24..].copy_from_slice(&513_u16.to_le_bytes());
+    let function = client.function("gaps");
+    let launch = |mut size: usize| unsafe {
+        let name = std::ptr::without_provenance_mut::<c_void>;
+        let extra = [
+            name(1),
+            buffer.as_ptr().cast_mut().cast(),
+            name(2),
+            (&raw mut size).cast(),
+            name(0),
+        ];
+        cuLaunchKernel(
+            function,
+            1,
+            1,
+            1,
+            1,
+            1,
+            1,
+            0,
+            0,
+            std::ptr::null(),
+            extra.as_ptr(),
+        )
+    };
+    ok(launch(26));
+    assert_eq!(client.download(out, 3), [200, 7, 513]);
+    assert_eq!(launch(20), Status::INVALID_VALUE.0);
+    let (mut offset, mut size) = (0, 0);
+    unsafe {
+        ok(cuFuncGetParamInfo(function, 3, &mut offset, &mut size));
+        assert_eq!((offset, size), (24, 2));
+        let past = cuFuncGetParamInfo(function, 4, &mut offset, &mut size);
+        assert_eq!(past, Status::INVALID_VALUE.0);
+    }
+}
+
+#[test]
+fn shared_memory_has_a_limit_that_can_be_raised() {
+    let client = Client::new();
+    let function = client.function("shared_kernel");
+    let mut out = client.alloc(4);
+    let mut launch = |shared| unsafe {
+        let params = [(&raw mut out).cast::<c_void>()];
+        let null = std::ptr::null();
+        cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, shared, 0, params.as_ptr(), null)
+    };
+    let mut value = 0;
+    unsafe {
+        ok(cuFuncGetAttribute(&mut value, 1, function));
+        assert_eq!(value, 1024);
+        assert_eq!(launch(48 << 10), Status::INVALID_VALUE.0);
+        ok(launch(47 << 10));
+        let past = cuFuncSetAttribute(function, 8, 228 << 10);
+        assert_eq!(past, Status::INVALID_VALUE.0);
+        ok(cuFuncSetAttribute(function, 8, 200 << 10));
+        ok(cuFuncGetAttribute(&mut value, 8, function));
+        assert_eq!(value, 200 << 10);
+        ok(launch(200 << 10));
+        ok(cuCtxSynchronize());
+    }
+}
+
+#[test]
+fn occupancy_is_limited_by_threads_and_shared_memory() {
+    let client = Client::new();
+    let function = client.function("shared_kernel");
+    let blocks = |threads, shared| {
+        let mut n = -1;
+        ok(unsafe {
+            cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut n, function, threads, shared)
+        });
+        n
+    };
+    assert_eq!(blocks(1024, 0), 2);
+    assert_eq!(blocks(32, 0), 32);
+    assert_eq!(blocks(128, 100 << 10), 2);
+    assert_eq!(blocks(2048, 0), 0);
+    let (mut grid, mut block) = (0, 0);
+    ok(unsafe { cuOccupancyMaxPotentialBlockSize(&mut grid, &mut block, function, None, 0, 0) });
+    assert_eq!((grid, block), (264, 1024));
+}

@@ -1,0 +1,205 @@
+//! Streams and events: what waits for what, and what does not.
+
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use sim_driver::Status;
+use sim_driver::api::context::*;
+use sim_driver::api::event::*;
+use sim_driver::api::host::*;
+use sim_driver::api::stream::*;
+
+use crate::client::{Client, ok};
+
+const NOT_READY: u32 = Status::NOT_READY.0;
+
+/// A number that host and device share, from pinned memory.
+struct Flag {
+    address: u64,
+}
+
+impl Flag {
+    fn new() -> Self {
+        let mut pointer = std::ptr::null_mut();
+        ok(unsafe { cuMemHostAlloc(&mut pointer, 4, 0) });
+        Self {
+            address: pointer as u64,
+        }
+    }
+
+    fn raise(&self) {
+        let number = unsafe { AtomicU32::from_ptr(self.address as *mut u32) };
+        number.store(1, Ordering::Release);
+    }
+}
+
+#[test]
+fn an_event_is_not_complete_until_it_is() {
+    let client = Client::new();
+    let (flag, out) = (Flag::new(), client.upload(&[0]));
+    let (stream, event) = (client.stream(1), client.event());
+    unsafe {
+        ok(cuEventQuery(event));
+        let params: [&dyn crate::client::Parameter; 3] = [&flag.address, &out, &9_u32];
+        ok(client.try_launch("wait_then_store", (1, 1, stream), &params));
+        ok(cuEventRecord(event, stream));
+        std::thread::sleep(Duration::from_millis(10));
+        assert_eq!(cuEventQuery(event), NOT_READY);
+        assert_eq!(cuStreamQuery(stream), NOT_READY);
+        let mut milliseconds = 0.0;
+        assert_eq!(
+            cuEventElapsedTime(&mut milliseconds, event, event),
+            NOT_READY
+        );
+        // Another stream goes on meanwhile.
+        let (other, buffer) = (client.stream(1), client.upload(&[1, 2]));
+        ok(client.try_launch("add_one", (1, 2, other), &[&buffer, &2_u32]));
+        ok(cuStreamSynchronize(other));
+        assert_eq!(cuEventQuery(event), NOT_READY);
+        flag.raise();
+        ok(cuEventSynchronize(event));
+        ok(cuStreamQuery(stream));
+        assert_eq!(client.download(out, 1), [9]);
+        assert_eq!(client.download(buffer, 2), [2, 3]);
+    }
+}
+
+/// Has a kernel wait in one stream, and submits to others: gives which are done before.
+fn done_beside(client: &Client, waiting: usize, streams: &[usize]) -> Vec<bool> {
+    let (flag, out) = (Flag::new(), client.upload(&[0]));
+    let params: [&dyn crate::client::Parameter; 3] = [&flag.address, &out, &9_u32];
+    ok(client.try_launch("wait_then_store", (1, 1, waiting), &params));
+    let buffer = client.alloc(4);
+    let done = streams.iter().map(|&stream| {
+        let event = client.event();
+        ok(client.try_launch("store_at", (1, 1, stream), &[&buffer]));
+        ok(unsafe { cuEventRecord(event, stream) });
+        std::thread::sleep(Duration::from_millis(30));
+        unsafe { cuEventQuery(event) == 0 }
+    });
+    let done = done.collect();
+    flag.raise();
+    ok(unsafe { cuCtxSynchronize() });
+    done
+}
+
+const LEGACY: usize = 1;
+const PER_THREAD: usize = 2;
+
+#[test]
+fn the_legacy_stream_waits_for_blocking_ones_and_they_for_it() {
+    let client = Client::new();
+    let (blocking, other, free) = (client.stream(0), client.stream(0), client.stream(1));
+    let of = |waiting, streams: &[usize]| done_beside(&client, waiting, streams);
+    assert_eq!(of(blocking, &[other, free, 0]), [true, true, false]);
+    assert_eq!(
+        of(LEGACY, &[blocking, PER_THREAD, free]),
+        [false, false, true]
+    );
+    assert_eq!(of(PER_THREAD, &[blocking, LEGACY]), [true, false]);
+    assert_eq!(
+        of(free, &[LEGACY, blocking, PER_THREAD]),
+        [true, true, true]
+    );
+}
+
+#[test]
+fn a_stream_waits_for_another_streams_event() {
+    let client = Client::new();
+    let (first, second) = (client.stream(1), client.stream(1));
+    let (flag, a, b) = (Flag::new(), client.upload(&[0]), client.upload(&[7]));
+    let event = client.event();
+    let params: [&dyn crate::client::Parameter; 3] = [&flag.address, &a, &9_u32];
+    ok(client.try_launch("wait_then_store", (1, 1, first), &params));
+    unsafe {
+        ok(cuEventRecord(event, first));
+        ok(cuStreamWaitEvent(second, event, 0));
+        ok(client.try_launch("copy_one", (1, 1, second), &[&b, &a]));
+        assert_eq!(cuStreamQuery(second), NOT_READY);
+        flag.raise();
+        ok(cuStreamSynchronize(second));
+    }
+    assert_eq!(client.download(b, 1), [9]);
+}
+
+#[test]
+fn calls_come_in_their_streams_order() {
+    static ORDER: AtomicU32 = AtomicU32::new(0);
+    unsafe extern "C" fn note(data: *mut c_void) {
+        let digit = data.addr() as u32;
+        let _ = ORDER.try_update(Ordering::AcqRel, Ordering::Acquire, |n| {
+            Some(10 * n + digit)
+        });
+    }
+    unsafe extern "C" fn note_status(_stream: usize, status: u32, data: *mut c_void) {
+        assert_eq!(status, 0);
+        unsafe { note(data) };
+    }
+    let client = Client::new();
+    let stream = client.stream(0);
+    let digit = std::ptr::without_provenance_mut::<c_void>;
+    unsafe {
+        ok(cuLaunchHostFunc(stream, Some(note), digit(1)));
+        ok(cuStreamAddCallback(stream, Some(note_status), digit(2), 0));
+        ok(cuLaunchHostFunc(stream, Some(note), digit(3)));
+        ok(cuStreamSynchronize(stream));
+    }
+    assert_eq!(ORDER.load(Ordering::Acquire), 123);
+}
+
+#[test]
+fn many_launches_keep_their_order() {
+    let client = Client::new();
+    let stream = client.stream(1);
+    let buffer = client.upload(&[0; 32]);
+    for _ in 0..3000 {
+        ok(client.try_launch("add_one", (1, 32, stream), &[&buffer, &32_u32]));
+    }
+    ok(unsafe { cuStreamSynchronize(stream) });
+    assert_eq!(client.download(buffer, 32), [3000; 32]);
+}
+
+#[test]
+fn several_threads_launch_at_once() {
+    let client = Client::new();
+    let buffers: Vec<u64> = (0..4).map(|_| client.upload(&[0; 8])).collect();
+    std::thread::scope(|scope| {
+        for &buffer in &buffers {
+            let client = &client;
+            scope.spawn(move || {
+                ok(unsafe { cuCtxSetCurrent(client.context) });
+                for _ in 0..200 {
+                    let launch = (1, 8, PER_THREAD);
+                    ok(client.try_launch("add_one", launch, &[&buffer, &8_u32]));
+                }
+                ok(unsafe { cuStreamSynchronize(PER_THREAD) });
+            });
+        }
+    });
+    for buffer in buffers {
+        assert_eq!(client.download(buffer, 8), [200; 8]);
+    }
+}
+
+#[test]
+fn times_are_those_between_events() {
+    let client = Client::new();
+    let (before, after) = (client.event(), client.event());
+    let mut milliseconds = 0.0;
+    unsafe {
+        let unrecorded = cuEventElapsedTime(&mut milliseconds, before, after);
+        assert_eq!(unrecorded, Status::INVALID_HANDLE.0);
+        ok(cuEventRecord(before, 0));
+        client.launch("bump", 1, 1, &[]);
+        ok(cuEventRecord(after, 0));
+        ok(cuEventSynchronize(after));
+        ok(cuEventElapsedTime(&mut milliseconds, before, after));
+        assert!(milliseconds > 0.0);
+        let mut untimed = 0;
+        ok(cuEventCreate(&mut untimed, 2));
+        ok(cuEventRecord(untimed, 0));
+        let status = cuEventElapsedTime(&mut milliseconds, before, untimed);
+        assert_eq!(status, Status::INVALID_HANDLE.0);
+    }
+}

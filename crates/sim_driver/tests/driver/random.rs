@@ -1,0 +1,292 @@
+//! Random sequences of calls against a model: what a driver answers, and what memory holds.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use sim_driver::Status;
+use sim_driver::api::context::*;
+use sim_driver::api::copy::*;
+use sim_driver::api::event::*;
+use sim_driver::api::memory::*;
+use sim_driver::api::stream::*;
+
+use crate::client::{Client, ok};
+
+const OK: u32 = 0;
+const VALUE: u32 = Status::INVALID_VALUE.0;
+const HANDLE: u32 = Status::INVALID_HANDLE.0;
+
+/// One call. Numbers choose among what there is, freed or not, and what never was.
+#[derive(Clone, Debug)]
+enum Call {
+    Alloc(usize),
+    Free(usize),
+    Fill {
+        buffer: usize,
+        offset: usize,
+        n: usize,
+        value: u8,
+    },
+    Copy {
+        to: usize,
+        from: usize,
+        n: usize,
+    },
+    Add {
+        buffer: usize,
+        stream: usize,
+    },
+    Stream,
+    DestroyStream(usize),
+    Event,
+    DestroyEvent(usize),
+    Record {
+        event: usize,
+        stream: usize,
+    },
+    Wait {
+        event: usize,
+        stream: usize,
+    },
+    Synchronize(usize),
+}
+
+fn calls() -> impl Strategy<Value = Call> {
+    let few = 0_usize..6;
+    prop_oneof![
+        (0_usize..300).prop_map(Call::Alloc),
+        few.clone().prop_map(Call::Free),
+        (few.clone(), 0_usize..300, 0_usize..300, any::<u8>()).prop_map(
+            |(buffer, offset, n, value)| Call::Fill {
+                buffer,
+                offset,
+                n,
+                value
+            }
+        ),
+        (few.clone(), few.clone(), 0_usize..300).prop_map(|(to, from, n)| Call::Copy {
+            to,
+            from,
+            n
+        }),
+        (few.clone(), few.clone()).prop_map(|(buffer, stream)| Call::Add { buffer, stream }),
+        Just(Call::Stream),
+        few.clone().prop_map(Call::DestroyStream),
+        Just(Call::Event),
+        few.clone().prop_map(Call::DestroyEvent),
+        (few.clone(), few.clone()).prop_map(|(event, stream)| Call::Record { event, stream }),
+        (few.clone(), few.clone()).prop_map(|(event, stream)| Call::Wait { event, stream }),
+        few.prop_map(Call::Synchronize),
+    ]
+}
+
+/// What there should be.
+#[derive(Default)]
+struct Model {
+    /// All buffers that there were: address, and bytes while it lives.
+    buffers: Vec<(u64, Option<Vec<u8>>)>,
+    /// All streams and events that there were, and whether they live.
+    streams: Vec<(usize, bool)>,
+    events: Vec<(usize, bool)>,
+}
+
+/// The one that a number chooses; a handle that never was if there is none.
+fn choose(all: &[(usize, bool)], number: usize) -> (usize, bool) {
+    all.get(number).copied().unwrap_or((0xbad0, false))
+}
+
+impl Model {
+    fn buffer(&mut self, number: usize) -> (u64, Option<&mut Vec<u8>>) {
+        match self.buffers.get_mut(number) {
+            Some((address, bytes)) => (*address, bytes.as_mut()),
+            None => (0xbad0, None),
+        }
+    }
+
+    /// Makes a call; gives the status, and what it should be.
+    fn make(&mut self, client: &Client, call: &Call) -> (u32, u32) {
+        match *call {
+            Call::Alloc(n) => {
+                let mut address = 0;
+                let status = unsafe { cuMemAlloc_v2(&mut address, n) };
+                if n == 0 {
+                    return (status, VALUE);
+                }
+                ok(unsafe { cuMemsetD8_v2(address, 0, n) });
+                self.buffers.push((address, Some(vec![0; n])));
+                (status, OK)
+            }
+            Call::Free(number) => {
+                let (address, bytes) = self.buffer(number);
+                let expected = if bytes.is_some() { OK } else { VALUE };
+                let status = unsafe { cuMemFree_v2(address) };
+                if let Some(buffer) = self.buffers.get_mut(number) {
+                    buffer.1 = None;
+                }
+                (status, expected)
+            }
+            Call::Fill {
+                buffer,
+                offset,
+                n,
+                value,
+            } => {
+                let (address, bytes) = self.buffer(buffer);
+                let status = unsafe { cuMemsetD8_v2(address + offset as u64, value, n) };
+                if n == 0 {
+                    return (status, OK);
+                }
+                let range = bytes.and_then(|bytes| bytes.get_mut(offset..offset + n));
+                match range {
+                    Some(range) => {
+                        range.fill(value);
+                        (status, OK)
+                    }
+                    None => (status, VALUE),
+                }
+            }
+            Call::Copy { to, from, n } => {
+                let (source, bytes) = self.buffer(from);
+                let data = bytes.and_then(|bytes| bytes.get(..n).map(<[u8]>::to_vec));
+                let (target, bytes) = self.buffer(to);
+                let status = unsafe { cuMemcpyDtoD_v2(target, source, n) };
+                if n == 0 {
+                    return (status, OK);
+                }
+                match (data, bytes.and_then(|bytes| bytes.get_mut(..n))) {
+                    (Some(data), Some(range)) => {
+                        range.copy_from_slice(&data);
+                        (status, OK)
+                    }
+                    _ => (status, VALUE),
+                }
+            }
+            Call::Add { buffer, stream } => {
+                let (stream, lives) = choose(&self.streams, stream);
+                let (address, Some(bytes)) = self.buffer(buffer) else {
+                    return (OK, OK);
+                };
+                let n = (bytes.len() / 4) as u32;
+                if n == 0 {
+                    return (OK, OK);
+                }
+                let launch = (1, 75, stream);
+                let status = client.try_launch("add_one", launch, &[&address, &n]);
+                if lives {
+                    for word in bytes.chunks_exact_mut(4) {
+                        let number = u32::from_le_bytes(word.try_into().expect("four bytes"));
+                        word.copy_from_slice(&number.wrapping_add(1).to_le_bytes());
+                    }
+                }
+                (status, if lives { OK } else { HANDLE })
+            }
+            Call::Stream => {
+                // Blocking: the copies and fills above wait for its work.
+                self.streams.push((client.stream(0), true));
+                (OK, OK)
+            }
+            Call::Event => {
+                self.events.push((client.event(), true));
+                (OK, OK)
+            }
+            Call::DestroyStream(number) => {
+                let (stream, lives) = choose(&self.streams, number);
+                if let Some(stream) = self.streams.get_mut(number) {
+                    // What it still does is not waited for by others any more.
+                    if lives {
+                        ok(unsafe { cuStreamSynchronize(stream.0) });
+                    }
+                    stream.1 = false;
+                }
+                let status = unsafe { cuStreamDestroy_v2(stream) };
+                (status, if lives { OK } else { HANDLE })
+            }
+            Call::DestroyEvent(number) => {
+                let (event, lives) = choose(&self.events, number);
+                if let Some(event) = self.events.get_mut(number) {
+                    event.1 = false;
+                }
+                let status = unsafe { cuEventDestroy_v2(event) };
+                (status, if lives { OK } else { HANDLE })
+            }
+            Call::Record { event, stream } => {
+                let (event, here) = choose(&self.events, event);
+                let (stream, there) = choose(&self.streams, stream);
+                let status = unsafe { cuEventRecord(event, stream) };
+                (status, if here && there { OK } else { HANDLE })
+            }
+            Call::Wait { event, stream } => {
+                let (event, here) = choose(&self.events, event);
+                let (stream, there) = choose(&self.streams, stream);
+                let status = unsafe { cuStreamWaitEvent(stream, event, 0) };
+                (status, if here && there { OK } else { HANDLE })
+            }
+            Call::Synchronize(number) => {
+                let (stream, lives) = choose(&self.streams, number);
+                let status = unsafe { cuStreamSynchronize(stream) };
+                (status, if lives { OK } else { HANDLE })
+            }
+        }
+    }
+}
+
+/// Makes calls in a context of their own; gives what differs from the model.
+fn differs(calls: &[Call]) -> Option<String> {
+    let client = Client::new();
+    let mut model = Model::default();
+    for (i, call) in calls.iter().enumerate() {
+        let (status, expected) = model.make(&client, call);
+        if status != expected {
+            return Some(format!(
+                "call {i}, {call:?}: {status} where {expected} should be"
+            ));
+        }
+    }
+    ok(unsafe { cuCtxSynchronize() });
+    let live = model
+        .buffers
+        .iter()
+        .filter_map(|(at, bytes)| Some((at, bytes.as_ref()?)));
+    let live: BTreeMap<_, _> = live.collect();
+    for (&address, expected) in live {
+        let mut bytes = vec![0; expected.len()];
+        ok(unsafe { cuMemcpyDtoH_v2(bytes.as_mut_ptr() as u64, address, bytes.len()) });
+        if bytes != *expected {
+            return Some(format!("the buffer at {address:#x} has other bytes"));
+        }
+    }
+    None
+}
+
+/// As many as are tried; more by `PROPTEST_CASES`.
+fn cases() -> ProptestConfig {
+    let usual = ProptestConfig::default();
+    let asked = std::env::var_os("PROPTEST_CASES").is_some();
+    ProptestConfig {
+        cases: if asked { usual.cases } else { 500 },
+        failure_persistence: None,
+        ..usual
+    }
+}
+
+proptest! {
+    #![proptest_config(cases())]
+
+    #[test]
+    fn any_calls_get_what_a_driver_answers(calls in prop::collection::vec(calls(), 1..60)) {
+        prop_assert_eq!(differs(&calls), None);
+    }
+
+    #[test]
+    fn several_threads_do_not_disturb_each_other(
+        all in prop::collection::vec(prop::collection::vec(calls(), 1..30), 3)
+    ) {
+        let found = std::thread::scope(|scope| {
+            let threads: Vec<_> =
+                all.iter().map(|calls| scope.spawn(move || differs(calls))).collect();
+            let found = threads.into_iter().map(|thread| thread.join().expect("no panic"));
+            found.collect::<Vec<_>>()
+        });
+        prop_assert_eq!(found, vec![None, None, None]);
+    }
+}
