@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use cuda_builder::toolchain::Locator;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, IsTerminal};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::SystemTime;
 
@@ -29,7 +29,7 @@ pub fn lockstep() -> anyhow::Result<PathBuf> {
     let started = SystemTime::now();
     // The first time there is everything to compile, and two cores to do it.
     let warm_up = is_first.then(kernels::warm_up);
-    let built = cargo_build(false);
+    let built = cargo_build(LOCKSTEP, &[]);
     if let Some(warm_up) = warm_up {
         warm_up.end();
     }
@@ -43,7 +43,7 @@ pub fn lockstep() -> anyhow::Result<PathBuf> {
 /// The program, optimised for use elsewhere.
 pub fn release() -> anyhow::Result<PathBuf> {
     fetch_compiler()?;
-    cargo_build(true)
+    cargo_build(LOCKSTEP, &["--release"])
 }
 
 fn fetch_compiler() -> anyhow::Result<()> {
@@ -57,18 +57,43 @@ fn beside_this_program() -> Option<PathBuf> {
     Some(own.with_file_name(format!("lockstep{}", std::env::consts::EXE_SUFFIX)))
 }
 
-fn cargo_build(release: bool) -> anyhow::Result<PathBuf> {
+/// Something that cargo builds.
+struct Target {
+    /// What to call it when it cannot be built.
+    name: &'static str,
+    /// Its name in cargo's messages.
+    artifact: &'static str,
+    /// What chooses it.
+    arguments: &'static [&'static str],
+}
+
+/// Not by `--package`: features are then those of the whole workspace, as for its tests, and
+/// nothing is compiled twice.
+const LOCKSTEP: Target = Target {
+    name: "lockstep",
+    artifact: "lockstep",
+    arguments: &["--bin=lockstep"],
+};
+const DRIVER: Target = Target {
+    name: "the simulator's driver",
+    artifact: "cuda",
+    arguments: &["--package=sim_driver_library"],
+};
+
+/// The driver on the simulator: a shared library.
+pub fn driver() -> anyhow::Result<PathBuf> {
+    cargo_build(DRIVER, &[])
+}
+
+fn cargo_build(target: Target, further: &[&str]) -> anyhow::Result<PathBuf> {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command
-        // Not `--package`: features are then those of the whole workspace, as for its
-        // tests, and nothing is compiled twice.
-        .args(["build", "--bin=lockstep"])
+        .arg("build")
+        .args(target.arguments)
+        .args(further)
         .arg("--message-format=json-render-diagnostics")
         .current_dir(workspace::root())
         .stdout(Stdio::piped());
-    if release {
-        command.arg("--release");
-    }
     // What cargo runs has no terminal to look at; we have.
     let unset = |name| std::env::var_os(name).is_none_or(|value| value.is_empty());
     if std::io::stderr().is_terminal() && unset("NO_COLOR") && unset("CARGO_TERM_COLOR") {
@@ -78,20 +103,21 @@ fn cargo_build(release: bool) -> anyhow::Result<PathBuf> {
     let mut binary = None;
     if let Some(stdout) = child.stdout.take() {
         for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-            binary = executable(&line).or(binary);
+            binary = built_file(&line, target.artifact).or(binary);
         }
     }
     if !child.wait().context("cargo was lost")?.success() {
-        bail!("`lockstep` could not be built (see above)");
+        bail!("{} could not be built (see above)", target.name);
     }
-    binary.context("cargo built no binary `lockstep`")
+    binary.with_context(|| format!("cargo built no {}", target.name))
 }
 
-/// The program's path, if a line of cargo's tells it.
-fn executable(line: &str) -> Option<PathBuf> {
+/// The path of a program or library, if a line of cargo's tells it.
+fn built_file(line: &str, artifact: &str) -> Option<PathBuf> {
     let message: Value = serde_json::from_str(line).ok()?;
-    let is_ours =
-        message["reason"] == "compiler-artifact" && message["target"]["name"] == "lockstep";
-    let path = message["executable"].as_str().filter(|_| is_ours)?;
-    Some(Path::new(path).into())
+    let is_ours = message["reason"] == "compiler-artifact" && message["target"]["name"] == artifact;
+    let mut files = message["filenames"].as_array()?.iter();
+    let only = |path: &Value| path.as_str().map(PathBuf::from);
+    let path = message["executable"].as_str().map(PathBuf::from);
+    path.or_else(|| files.find_map(only)).filter(|_| is_ours)
 }

@@ -1,7 +1,8 @@
 //! `cargo xtask …`: the commands people type.
 //!
-//! Three are done here, because they are about the repository and the machine:
-//! [`doctor`], [`bundle`] and [`watch`]. All others need kernels; for them [`hand_over`]
+//! Some are done here, because they are about the repository and the machine: [`doctor`],
+//! [`bundle`], [`watch`], and [`sim_driver`] and [`sim_run`], which put the simulator under
+//! other programs. All others need kernels; for them [`hand_over`]
 //! makes sure of the kernels' compiler, builds the binary `lockstep` of package
 //! `host`, and becomes it. What is *not* here: any fact about a kernel.
 
@@ -14,6 +15,8 @@ mod hand_over;
 mod host_view;
 mod kernels;
 mod progress;
+mod sim_driver;
+mod sim_run;
 mod watch;
 mod workspace;
 
@@ -47,6 +50,13 @@ fn command() -> Command {
         .subcommand(watch::Options::augment_args(
             Command::new("watch").about("Look at a kernel again after every save"),
         ))
+        .subcommand(sim_driver::Options::augment_args(
+            Command::new("sim-driver").about("Put a CUDA driver that needs no GPU into a folder"),
+        ))
+        .subcommand(sim_run::Options::augment_args(
+            Command::new("sim-run")
+                .about("Run any CUDA program on the simulator, and tell what it finds"),
+        ))
 }
 
 fn run(matches: &ArgMatches) -> anyhow::Result<ExitCode> {
@@ -54,6 +64,10 @@ fn run(matches: &ArgMatches) -> anyhow::Result<ExitCode> {
         Some(("doctor", options)) => doctor::run(&doctor::Options::from_arg_matches(options)?),
         Some(("bundle", options)) => bundle::run(&bundle::Options::from_arg_matches(options)?),
         Some(("watch", options)) => watch::run(&watch::Options::from_arg_matches(options)?),
+        Some(("sim-driver", options)) => {
+            sim_driver::run(&sim_driver::Options::from_arg_matches(options)?)
+        }
+        Some(("sim-run", options)) => sim_run::run(&sim_run::Options::from_arg_matches(options)?),
         Some((name, arguments)) => hand_over::run(name, arguments),
         None => Ok(ExitCode::FAILURE),
     }

@@ -1,5 +1,6 @@
 //! Contexts: whose streams, memory and modules they are; and which one a thread uses.
 
+use std::backtrace::Backtrace;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -8,6 +9,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use crate::driver::{SimDevice, driver};
 use crate::status::{Outcome, Status};
 use crate::stream::{Stream, StreamKind};
+
+/// An allocation.
+pub struct Allocated {
+    /// Size in bytes.
+    pub n_bytes: u64,
+    /// Where the client made it, if that is to be reported.
+    pub made: Option<Backtrace>,
+}
 
 /// A context.
 pub struct Context {
@@ -25,8 +34,8 @@ pub struct Context {
     pub limits: Mutex<HashMap<u32, usize>>,
     /// All other streams.
     streams: Mutex<Vec<Weak<Stream>>>,
-    /// Allocations made in it: size, and whether a stream frees it.
-    allocations: Mutex<BTreeMap<u64, u64>>,
+    /// Allocations made in it, by address.
+    allocations: Mutex<BTreeMap<u64, Allocated>>,
     /// The error that a launch has left, which all later calls answer; 0 if none has.
     failed: AtomicU32,
     is_destroyed: AtomicBool,
@@ -152,8 +161,8 @@ impl Context {
         self.check()
     }
 
-    /// What has been allocated: sizes by address.
-    pub fn allocations(&self) -> MutexGuard<'_, BTreeMap<u64, u64>> {
+    /// What has been allocated in it, by address.
+    pub fn allocations(&self) -> MutexGuard<'_, BTreeMap<u64, Allocated>> {
         self.allocations
             .lock()
             .unwrap_or_else(PoisonError::into_inner)

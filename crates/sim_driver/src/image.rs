@@ -24,9 +24,9 @@ impl Image {
         if start.is_null() {
             return Err(Status::INVALID_VALUE);
         }
-        // SAFETY: The caller says that there is a text, which has at least its nul.
         let begins_with = |mark: [u8; 4]| {
             let mut bytes = mark.iter().enumerate();
+            // SAFETY: The caller says that there is a text, which has at least its nul.
             bytes.all(|(i, &byte)| unsafe { *start.add(i) } == byte)
         };
         if begins_with(ELF) {

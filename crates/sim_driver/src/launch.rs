@@ -8,7 +8,7 @@ use ptx_sim::{Launch, LaunchOptions};
 
 use crate::context::Context;
 use crate::driver::driver;
-use crate::module::{Function, Module};
+use crate::module::{Function, Module, SHARED_LIMIT};
 use crate::status::{Outcome, Status};
 
 /// `CU_LAUNCH_PARAM_END`, `…_BUFFER_POINTER` and `…_BUFFER_SIZE`
@@ -84,7 +84,7 @@ impl KernelLaunch {
             .function
             .with_info(|info| (info.static_shared_bytes, info.bounds))?;
         // The usual limit is for both kinds of shared memory together.
-        if shared_bytes > limit || limit == 48 << 10 && own + shared_bytes > limit {
+        if shared_bytes > limit || limit == SHARED_LIMIT && own + shared_bytes > limit {
             return Err(Status::INVALID_VALUE);
         }
         if bounds.max_threads.is_some_and(|most| n_threads > most) {

@@ -15,7 +15,7 @@ use crate::status::{Outcome, Status};
 /// Parsed modules that are kept for when a client loads the same text again.
 const MOST_PARSED: usize = 256;
 /// Dynamic shared memory that a kernel may have if nothing was said, with the static part.
-const SHARED_LIMIT: u32 = 48 << 10;
+pub const SHARED_LIMIT: u32 = 48 << 10;
 
 /// PTX that has been parsed, by its text.
 #[derive(Default)]

@@ -10,7 +10,7 @@ use std::time::Duration;
 use ptx_sim::{Counts, LaunchError, Report};
 use serde::Serialize;
 
-use crate::driver::driver;
+use crate::driver::{Driver, driver};
 use crate::settings::Settings;
 
 /// Findings that are kept in full; others are counted.
@@ -33,6 +33,19 @@ pub struct Records {
     pub findings: Vec<Finding>,
     /// Findings that are not among those.
     pub n_more_findings: u64,
+    /// Allocations that are not freed when the report is written.
+    pub leaks: Vec<Leak>,
+}
+
+/// An allocation that nobody has freed.
+#[derive(Clone, Debug, Serialize)]
+pub struct Leak {
+    /// Its first address.
+    pub address: u64,
+    /// Size in bytes.
+    pub n_bytes: u64,
+    /// The client's calls that led to it, innermost first.
+    pub frames: Vec<String>,
 }
 
 /// A launch that ended badly.
@@ -208,9 +221,65 @@ fn write_report() {
     let Some(path) = &driver.settings.report else {
         return;
     };
-    let records = driver.recorder.records();
+    let mut records = driver.recorder.records();
+    records.leaks = leaks(driver);
     let text = serde_json::to_string_pretty(&records).unwrap_or_default();
     if let Err(error) = std::fs::write(path, text + "\n") {
         eprintln!("lockstep: LOCKSTEP_SIM_REPORT={}: {error}", path.display());
+    }
+}
+
+/// What is allocated now.
+fn leaks(driver: &Driver) -> Vec<Leak> {
+    let mut leaks = Vec::new();
+    for context in driver.contexts.all() {
+        for (&address, allocated) in &*context.allocations() {
+            let made = allocated.made.as_ref();
+            leaks.push(Leak {
+                address,
+                n_bytes: allocated.n_bytes,
+                frames: made
+                    .map(|made| frames(&made.to_string()))
+                    .unwrap_or_default(),
+            });
+        }
+    }
+    leaks.sort_by_key(|leak| leak.address);
+    leaks
+}
+
+/// The client's frames of a backtrace's text: one line each, innermost first.
+fn frames(text: &str) -> Vec<String> {
+    let mut frames: Vec<String> = Vec::new();
+    for line in text.lines().map(str::trim) {
+        match line.strip_prefix("at ") {
+            Some(place) => {
+                if let Some(frame) = frames.last_mut() {
+                    frame.push_str(" at ");
+                    frame.push_str(place);
+                }
+            }
+            None => {
+                let name = line.split_once(": ").map_or(line, |(_, name)| name);
+                frames.push(name.to_owned());
+            }
+        }
+    }
+    let own = |frame: &String| frame.contains("sim_driver::") || frame.contains("/library/");
+    let past = frames.iter().rposition(own).map_or(0, |last| last + 1);
+    frames.drain(..past.min(frames.len()));
+    frames.truncate(12);
+    frames
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clients_frames_are_kept() {
+        let text = "   0: sim_driver::api::memory::allocate\n             at ./memory.rs:3\n   \
+                    1: sim_driver::api::call\n   2: make_buffers\n             at a.cu:7\n   3: main";
+        assert_eq!(frames(text), ["make_buffers at a.cu:7", "main"]);
     }
 }

@@ -46,6 +46,11 @@ pub struct HostParams {
     data: *mut c_void,
 }
 
+/// `CUDA_GRAPH_INSTANTIATE_FLAG_…`
+const AUTO_FREE: u64 = 1;
+const DEVICE_LAUNCH: u64 = 4;
+const FLAGS: u64 = 15;
+
 fn graph_of(handle: usize) -> Outcome<Arc<Graph>> {
     driver()?.graphs.get(handle).ok_or(Status::INVALID_VALUE)
 }
@@ -292,9 +297,12 @@ api! {
         put(out, instantiate(graph)?)
     }
     fn cuGraphInstantiateWithFlags(out: *mut usize, graph: usize, flags: u64) {
-        // A graph that the device launches is none that the host's memory uploads to.
-        if flags & !0xf != 0 || flags & 4 != 0 {
-            return Err(if flags & !0xf != 0 { Status::INVALID_VALUE } else { Status::NOT_SUPPORTED });
+        // A graph that the device launches frees nothing by itself.
+        if flags & !FLAGS != 0 || flags & (AUTO_FREE | DEVICE_LAUNCH) == AUTO_FREE | DEVICE_LAUNCH {
+            return Err(Status::INVALID_VALUE);
+        }
+        if flags & DEVICE_LAUNCH != 0 {
+            return Err(Status::NOT_SUPPORTED);
         }
         put(out, instantiate(graph)?)
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use super::{api, put, put_if};
 use crate::context::Context;
 use crate::driver::driver;
-use crate::module::Function;
+use crate::module::{Function, SHARED_LIMIT};
 use crate::status::{Outcome, Status};
 
 /// `CU_FUNC_ATTRIBUTE_…`
@@ -40,16 +40,21 @@ fn attribute(function: &Function, number: u32) -> Outcome<i32> {
                 LOCAL_BYTES => info.local_bytes as i32,
                 REGISTERS => USUAL_REGISTERS,
                 PTX_VERSION | BINARY_VERSION => version,
-                MAX_DYNAMIC_SHARED => limit
-                    .min((48 << 10) - info.static_shared_bytes.min(48 << 10))
-                    .max(if limit == 48 << 10 { 0 } else { limit })
-                    as i32,
+                MAX_DYNAMIC_SHARED => dynamic_limit(limit, info.static_shared_bytes) as i32,
                 CARVEOUT => -1,
-                ..=LAST => 0,
+                10..=LAST => 0,
                 _ => return None,
             })
         })?
         .ok_or(Status::INVALID_VALUE)
+}
+
+/// Dynamic shared memory that a kernel may have: the usual limit is for both kinds.
+fn dynamic_limit(limit: u32, static_bytes: u32) -> u32 {
+    match limit {
+        SHARED_LIMIT => limit.saturating_sub(static_bytes),
+        _ => limit,
+    }
 }
 
 fn set_attribute(function: &Function, number: u32, value: i32) -> Outcome {

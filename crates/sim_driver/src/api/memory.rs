@@ -1,9 +1,10 @@
 //! Device memory: allocation, stream-ordered allocation, pools, pointers' attributes.
 
+use std::backtrace::Backtrace;
 use std::ffi::{c_int, c_uint, c_void};
 
 use super::{api, get, list, put, put_if};
-use crate::context::Context;
+use crate::context::{Allocated, Context};
 use crate::driver::driver;
 use crate::host_memory::HostKind;
 use crate::operation::Operation;
@@ -22,7 +23,12 @@ fn allocate(context: &Context, n_bytes: usize) -> Outcome<u64> {
     let label = format!("an allocation of {n_bytes} bytes");
     let allocated = context.device.sim.alloc(n_bytes as u64, &label);
     let address = allocated.map_err(|_| Status::OUT_OF_MEMORY)?;
-    allocations.insert(address, n_bytes as u64);
+    let reported = driver()?.settings.report.is_some();
+    let allocated = Allocated {
+        n_bytes: n_bytes as u64,
+        made: reported.then(Backtrace::force_capture),
+    };
+    allocations.insert(address, allocated);
     Ok(address)
 }
 

@@ -1,0 +1,64 @@
+//! `cargo xtask sim-driver DIR`: a CUDA driver that needs no GPU, for programs in any
+//! language.
+
+use crate::{build, workspace};
+use anyhow::Context;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Put a CUDA driver that needs no GPU into a folder.
+#[derive(Debug, clap::Args)]
+pub struct Options {
+    /// The folder; made if it is not there
+    dir: PathBuf,
+}
+
+/// The library's name, and the one that linkers look for.
+const LIBRARY: &str = "libcuda.so.1";
+const LINK: &str = "libcuda.so";
+
+/// Builds the library, and says how to use it.
+pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
+    let dir = std::path::absolute(&options.dir).context("the folder has no path")?;
+    install(&dir)?;
+    println!(
+        "{} is a CUDA driver on the simulator. To use it:",
+        dir.join(LIBRARY).display()
+    );
+    println!();
+    println!(
+        "    export LD_LIBRARY_PATH={}:$LD_LIBRARY_PATH",
+        dir.display()
+    );
+    println!("    YOUR PROGRAM");
+    println!();
+    println!("What does not work there: kernels without PTX (machine code only, as in cuBLAS,");
+    println!("cuDNN and PyTorch's own), programs with static libcudart (link with nvcc's");
+    println!("`-cudart shared`), textures, and sharing memory with other processes.");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Puts the library into a folder, under both names.
+fn install(dir: &Path) -> anyhow::Result<()> {
+    let built = build::driver()?;
+    std::fs::create_dir_all(dir).with_context(|| format!("{} cannot be made", dir.display()))?;
+    let library = dir.join(LIBRARY);
+    // A program that runs keeps the file it has: the new one takes its name only.
+    let new = dir.join(format!(".{LIBRARY}.{}", std::process::id()));
+    let placed = std::fs::copy(&built, &new).and_then(|_| std::fs::rename(&new, &library));
+    if placed.is_err() {
+        let _ = std::fs::remove_file(&new);
+    }
+    placed.with_context(|| format!("{} cannot be written", library.display()))?;
+    let link = dir.join(LINK);
+    let _ = std::fs::remove_file(&link);
+    std::os::unix::fs::symlink(LIBRARY, &link)
+        .with_context(|| format!("{} cannot be written", link.display()))
+}
+
+/// A folder of the repository's own with the library, built if need be.
+pub fn own_folder() -> anyhow::Result<PathBuf> {
+    let dir = workspace::root().join("target/sim-driver");
+    install(&dir)?;
+    Ok(dir)
+}
