@@ -1,0 +1,47 @@
+//! Finds the PTX in what CUDA programs hand to the driver.
+//!
+//! `cuModuleLoadData`, `cuLibraryLoadData` and `__cudaRegisterFatBinary` take a bare
+//! pointer to one of: PTX text that ends with a nul, machine code (an ELF file, a
+//! *cubin*), or a *fat binary* that holds several of both, for several architectures,
+//! compressed or not. [`extent`] says how many bytes that are, [`Image`] what they are,
+//! and [`Image::ptx_for`] which PTX a device would compile.
+//!
+//! ```
+//! use fatbin::{Extent, Image, extent};
+//!
+//! let bytes = include_bytes!("../tests/samples/several.fatbin");
+//! assert_eq!(extent(&bytes[..16])?, Extent::Bytes(bytes.len()));
+//! let image = Image::read(bytes)?;
+//! assert!(image.ptx_for(86)?.contains(".target sm_80"));
+//! # Ok::<(), fatbin::Error>(())
+//! ```
+//!
+//! The format is not documented: what is read here is what nvcc and fatbinary of CUDA
+//! 13.0 write, held by the samples under `tests`. Machine code is told apart, not read;
+//! options of the compiler and hashes that entries carry are passed over.
+//!
+//! In reading order: `bytes`, `architecture`, `error`; `elf`, `compression`; `entry`,
+//! `container`; `extent`, `image`, `wrapper`.
+
+#![forbid(unsafe_code)]
+
+mod architecture;
+mod bytes;
+mod compression;
+mod container;
+mod elf;
+mod entry;
+mod error;
+mod extent;
+mod image;
+mod wrapper;
+
+pub use architecture::{Architecture, Variant};
+pub use compression::Compression;
+pub use container::{FAT_BINARY_MAGIC, FatBinary};
+pub use elf::Cubin;
+pub use entry::{Entry, Kind};
+pub use error::Error;
+pub use extent::{Extent, extent};
+pub use image::Image;
+pub use wrapper::{WRAPPER_MAGIC, Wrapper};
