@@ -26,6 +26,25 @@ pub struct Module {
     pub variables: Vec<Variable>,
     /// Entries and device functions, declarations without body included.
     pub functions: Vec<Function>,
+    /// `.alias NAME, FUNCTION`: other names for functions.
+    pub aliases: Vec<(String, FuncId)>,
+    /// If it was linked, the names of the texts that it is made of.
+    pub inputs: Vec<String>,
+}
+
+/// Which other modules know a function or variable by its name, once they are linked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Linkage {
+    /// None.
+    #[default]
+    Local,
+    /// All; only one of them may define it. Also what is only declared (`.extern`).
+    Visible,
+    /// All; several may define it, and one of them counts (`.weak`).
+    Weak,
+    /// As `Weak`, for a variable without initial contents: the largest counts
+    /// (`.common`).
+    Common,
 }
 
 /// Index into [`Module::variables`].
@@ -135,6 +154,9 @@ impl Type {
     }
 }
 
+/// Most constants of a module, in bytes.
+pub(crate) const MAX_CONST_BYTES: u64 = 64 << 10;
+
 /// A variable with storage: global, constant or shared memory.
 #[derive(Clone, Debug)]
 pub struct Variable {
@@ -149,6 +171,8 @@ pub struct Variable {
     pub size_bytes: u64,
     /// `.extern`
     pub is_extern: bool,
+    /// Which other modules know it.
+    pub linkage: Linkage,
     /// Initial bytes, shorter than `size_bytes` where the rest is zero.
     pub init: Vec<u8>,
     /// Addresses of other variables within `init`.
@@ -203,6 +227,13 @@ pub struct Param {
     pub in_register: bool,
 }
 
+impl Param {
+    /// Whether it lies where another does, and takes the same bytes.
+    pub(crate) fn has_shape_of(&self, other: &Self) -> bool {
+        (self.size_bytes, self.offset) == (other.size_bytes, other.offset)
+    }
+}
+
 /// A variable that lives as long as a call: `.local` storage, or a `.param`
 /// declared inside a body to pass arguments.
 #[derive(Clone, Debug)]
@@ -250,6 +281,10 @@ pub struct Function {
     pub name: String,
     /// `.entry`: can be launched.
     pub is_entry: bool,
+    /// Which other modules know it.
+    pub linkage: Linkage,
+    /// Which of [`Module::inputs`] it comes from; 0 if there are none.
+    pub input: u32,
     /// `.noreturn`
     pub no_return: bool,
     /// Parameters, in order.
@@ -482,6 +517,22 @@ impl Module {
             self.call_sites.get(index as usize).copied()
         };
         std::iter::successors(site(&loc), move |loc| site(loc))
+    }
+
+    /// Bytes of its constants, one after the other.
+    pub fn const_bytes(&self) -> u64 {
+        let constants = self.variables.iter();
+        constants
+            .filter(|variable| variable.space == Space::Const && !variable.is_extern)
+            .fold(0, |end: u64, constant| {
+                let start = end.next_multiple_of(u64::from(constant.align.max(1)));
+                start.saturating_add(constant.size_bytes)
+            })
+    }
+
+    /// The text that a function comes from, if the module was linked.
+    pub fn input(&self, function: &Function) -> Option<&str> {
+        self.inputs.get(function.input as usize).map(String::as_str)
     }
 
     /// The path of a `.file` index.

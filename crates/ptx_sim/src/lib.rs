@@ -15,6 +15,7 @@
 //! - [`schedule`]: other orders than the usual one;
 //! - `barriers`, `block`: scheduling;
 //! - [`diagnostics`]: how a launch ends badly;
+//! - `link`: several texts made one module;
 //! - `device`, `launch`, `report`: what a host uses.
 //!
 //! No files import each other in a circle: `tests/structure` holds that.
@@ -33,6 +34,7 @@ mod excerpt;
 pub mod ir;
 mod lanes;
 mod launch;
+mod link;
 mod memory;
 mod module;
 mod numbering;
@@ -56,6 +58,7 @@ pub use device::{AllocationInfo, Device, DeviceConfig, LoadedModule, MemoryError
 pub use diagnostics::LaunchError;
 pub use lanes::has_wide_vectors;
 pub use launch::{Launch, LaunchOptions, MAX_BLOCK_THREADS};
+pub use link::{Definition, LinkError, Linker, UndefinedSymbol};
 pub use module::{KernelInfo, Module, UnsupportedInstruction};
 pub use report::{Counts, InstructionCounts, Report};
 pub use schedule::Schedule;

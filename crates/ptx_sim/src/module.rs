@@ -55,6 +55,8 @@ pub struct KernelInfo<'a> {
 pub struct UnsupportedInstruction<'a> {
     /// The function that holds it.
     pub function: &'a str,
+    /// The text that it comes from, if the module was linked.
+    pub input: Option<&'a str>,
     /// Line of the PTX text, from 1.
     pub ptx_line: u32,
     /// The opcode as written.
@@ -80,11 +82,15 @@ impl Module {
     /// can, up to 20 instructions and declarations that ptxas would refuse as well.
     pub fn parse(source: &str) -> Result<Self, ir::ParseError> {
         let ir = crate::parse::parse(source)?;
-        let program = decode::decode(&ir, source)?;
+        let program = decode::decode(&ir, &[source]).map_err(|decoding| decoding.error)?;
+        Ok(Self::new(ir, program))
+    }
+
+    pub(crate) fn new(ir: ir::Module, program: Program) -> Self {
         let plans = ir.functions.iter().map(|_| OnceLock::new()).collect();
-        Ok(Self {
+        Self {
             inner: Arc::new(Inner { ir, program, plans }),
-        })
+        }
     }
 
     /// Its kernels, in order of appearance.
@@ -132,20 +138,25 @@ impl Module {
             let body = text.body.as_deref().unwrap_or_default();
             for insn in &function.code {
                 if let Op::Unsupported(unsupported) = &insn.op {
-                    found.push(UnsupportedInstruction {
+                    let unsupported = UnsupportedInstruction {
                         function: &text.name,
+                        input: self.ir().input(text),
                         ptx_line: body.get(insn.ptx as usize).map_or(text.line, |i| i.line),
                         opcode: &unsupported.opcode,
                         ptx_column: unsupported.column,
                         reason: &unsupported.reason,
                         excerpt: &unsupported.excerpt,
                         is_known: unsupported.is_known,
-                    });
+                    };
+                    found.push((text.input, unsupported));
                 }
             }
         }
-        found.sort_by_key(|u| u.ptx_line);
+        found.sort_by_key(|(input, unsupported)| (*input, unsupported.ptx_line));
         found
+            .into_iter()
+            .map(|(_, unsupported)| unsupported)
+            .collect()
     }
 
     /// The parsed text.

@@ -143,6 +143,8 @@ counts! {
 pub struct InstructionCounts {
     /// The function that holds it.
     pub function: String,
+    /// The PTX text that it is in, if the module was linked.
+    pub input: Option<String>,
     /// Line of the PTX text, from 1.
     pub ptx_line: u32,
     /// Source line, where the PTX has line tables.
@@ -231,8 +233,9 @@ impl Report {
                 sum.ideal_sectors += other.ideal_sectors;
                 sum.bytes += other.bytes;
             }
-            instructions.push(InstructionCounts {
+            let counts = InstructionCounts {
                 function: function.name.clone(),
+                input: module.input(function).map(str::to_owned),
                 ptx_line: instruction.line,
                 loc: source_of(module, instruction.loc),
                 inlined_at: instruction
@@ -261,10 +264,11 @@ impl Report {
                 ideal_sectors: sum.ideal_sectors,
                 bytes: sum.bytes,
                 counts,
-            });
+            };
+            instructions.push((function.input, counts));
         });
-        instructions.sort_by_key(|i| i.ptx_line);
-        instructions
+        instructions.sort_by_key(|(input, counts)| (*input, counts.ptx_line));
+        instructions.into_iter().map(|(_, counts)| counts).collect()
     }
 }
 

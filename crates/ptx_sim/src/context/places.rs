@@ -68,6 +68,7 @@ impl LaunchContext<'_> {
             let call = self.place(function, ptx);
             place.callers.push(Caller {
                 function: call.function,
+                input: call.input,
                 ptx_line: call.ptx_line,
                 source: call.source,
             });
@@ -108,6 +109,7 @@ impl LaunchContext<'_> {
             kernel: self.module.functions[self.kernel].name.clone(),
             function: f.name.clone(),
             opcode: instruction.map(|i| i.opcode.clone()).unwrap_or_default(),
+            input: self.module.input(f).map(str::to_owned),
             ptx_line: instruction.map_or(f.line, |i| i.line),
             ..in_source(self.module, instruction.and_then(|i| i.loc))
         }

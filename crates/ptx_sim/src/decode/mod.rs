@@ -47,13 +47,20 @@ use crate::excerpt::ParseError;
 use crate::ir::{FuncId, Module};
 use crate::program::Program;
 
-/// Decodes a module of this text. What is not known becomes an instruction that says
+/// What is not PTX, in one of the texts that a module is made of.
+pub(crate) struct DecodeError {
+    pub input: u32,
+    pub error: ParseError,
+}
+
+/// Decodes a module of these texts. What is not known becomes an instruction that says
 /// so when it is executed.
 ///
 /// # Errors
 /// What is not PTX.
-pub(crate) fn decode(module: &Module, source: &str) -> Result<Program, ParseError> {
+pub(crate) fn decode(module: &Module, sources: &[&str]) -> Result<Program, DecodeError> {
     let mut errors = Vec::new();
+    let mut wrong_input = 0;
     let mut program = Program {
         functions: Vec::new(),
     };
@@ -62,8 +69,14 @@ pub(crate) fn decode(module: &Module, source: &str) -> Result<Program, ParseErro
             program.functions.push(None);
             continue;
         };
+        let source = sources.get(ir_function.input as usize);
+        if errors.is_empty() {
+            wrong_input = ir_function.input;
+        } else if ir_function.input != wrong_input {
+            break;
+        }
         let function = function::decode(
-            (module, source),
+            (module, source.copied().unwrap_or_default()),
             FuncId(index as u32),
             ir_function,
             body,
@@ -73,6 +86,9 @@ pub(crate) fn decode(module: &Module, source: &str) -> Result<Program, ParseErro
     }
     match ParseError::together(errors) {
         None => Ok(program),
-        Some(error) => Err(error),
+        Some(error) => Err(DecodeError {
+            input: wrong_input,
+            error,
+        }),
     }
 }

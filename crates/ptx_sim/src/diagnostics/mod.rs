@@ -78,6 +78,8 @@ pub struct Place {
     pub function: String,
     /// The instruction's opcode.
     pub opcode: String,
+    /// The PTX text that it is in, if the module was linked.
+    pub input: Option<String>,
     /// Line of the PTX text, from 1.
     pub ptx_line: u32,
     /// Source line, where the PTX has line tables: the innermost in the package of the
@@ -96,6 +98,8 @@ pub struct Place {
 pub struct Caller {
     /// The function that called.
     pub function: String,
+    /// The PTX text that it is in, if the module was linked.
+    pub input: Option<String>,
     /// Line of the call in the PTX text.
     pub ptx_line: u32,
     /// Source line of the call.

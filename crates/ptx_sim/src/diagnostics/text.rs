@@ -70,6 +70,13 @@ impl fmt::Display for Source {
     }
 }
 
+/// ` of b.ptx`, where there are several texts.
+fn of(input: &Option<String>) -> String {
+    input
+        .as_ref()
+        .map_or(String::new(), |name| format!(" of {name}"))
+}
+
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "in kernel `{}`", self.kernel)?;
@@ -79,7 +86,13 @@ impl fmt::Display for Place {
         if let Some(source) = &self.source {
             write!(f, ", at {source}")?;
         }
-        write!(f, " (PTX line {}: {})", self.ptx_line, self.opcode)?;
+        let opcode = &self.opcode;
+        write!(
+            f,
+            " (PTX line {}{}: {opcode})",
+            self.ptx_line,
+            of(&self.input)
+        )?;
         for source in self.inside.iter().rev() {
             write!(f, "\n    inside {source}")?;
         }
@@ -93,7 +106,7 @@ impl fmt::Display for Place {
             if let Some(source) = &caller.source {
                 write!(f, ", at {source}")?;
             }
-            write!(f, " (PTX line {})", caller.ptx_line)?;
+            write!(f, " (PTX line {}{})", caller.ptx_line, of(&caller.input))?;
             if same.len() > 1 {
                 write!(f, ", {} times", same.len())?;
             }

@@ -1,7 +1,7 @@
 //! Statements of a body: declarations, labels, scopes and instructions.
 
 use super::cursor::{Parser, Result};
-use super::directives::Linkage;
+use super::directives::Directives;
 use super::lexer::{Kind, Token};
 use super::names::{Entity, LabelEntity, Place, Scope, Scopes, Unresolved};
 use super::pending::PendingOperand;
@@ -400,9 +400,9 @@ impl<'a> Parser<'a> {
             }
             ".local" | ".param" => self.locals(body),
             _ => {
-                let linkage = self.linkage()?;
+                let directives = self.linkage()?;
                 if matches!(self.token.text, ".global" | ".const" | ".shared") {
-                    return self.body_variables(body, linkage);
+                    return self.body_variables(body, directives);
                 }
                 Err(self.mistyped(
                     &[
@@ -579,11 +579,11 @@ impl<'a> Parser<'a> {
     }
 
     /// `.shared`, `.global` and `.const` variables of a body.
-    fn body_variables(&mut self, body: &mut Body<'a>, linkage: Linkage) -> Result<()> {
+    fn body_variables(&mut self, body: &mut Body<'a>, directives: Directives) -> Result<()> {
         let space = self.storage_space()?;
         let element = self.element()?;
         loop {
-            let (id, name) = self.variable(space, linkage, element, Some(body.function))?;
+            let (id, name) = self.variable(space, directives, element, Some(body.function))?;
             self.declare(body, name, Entity::Variable(id))?;
             if !self.accept(",")? {
                 break;

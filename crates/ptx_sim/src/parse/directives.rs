@@ -4,15 +4,15 @@ use super::cursor::{Parser, Result};
 use super::lexer::Kind;
 use super::names::Entity;
 use super::pending::{PendingOperand, PendingRelocation};
-use crate::ir::{FuncId, Operand, Relocation, RelocationTarget};
+use crate::ir::{FuncId, Linkage, Operand, Relocation, RelocationTarget};
 
 /// Linkage directives before a declaration.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Linkage {
+pub(super) struct Directives {
     /// `.extern`: defined elsewhere.
     pub is_extern: bool,
-    /// `.weak` or `.common`: may be defined more than once.
-    pub is_weak: bool,
+    /// What the others say.
+    pub linkage: Linkage,
 }
 
 /// `sm_` or `compute_`, a number, and perhaps a letter.
@@ -135,14 +135,18 @@ impl<'a> Parser<'a> {
     }
 
     /// Any of `.visible`, `.hidden`, `.extern`, `.weak`, `.common`.
-    pub fn linkage(&mut self) -> Result<Linkage> {
-        let mut linkage = Linkage::default();
+    pub fn linkage(&mut self) -> Result<Directives> {
+        let mut found = Directives::default();
         loop {
             match self.token.text {
-                ".visible" | ".hidden" => {}
-                ".extern" => linkage.is_extern = true,
-                ".weak" | ".common" => linkage.is_weak = true,
-                _ => return Ok(linkage),
+                ".visible" | ".hidden" => found.linkage = Linkage::Visible,
+                ".extern" => {
+                    found.is_extern = true;
+                    found.linkage = Linkage::Visible;
+                }
+                ".weak" => found.linkage = Linkage::Weak,
+                ".common" => found.linkage = Linkage::Common,
+                _ => return Ok(found),
             }
             self.take()?;
         }
@@ -187,6 +191,7 @@ impl<'a> Parser<'a> {
         // The alias itself may have been declared as a function first; uses
         // from here on mean the function it stands for.
         self.names.insert(name.text, Entity::Function(function));
+        self.module.aliases.push((name.text.to_owned(), function));
         Ok(())
     }
 

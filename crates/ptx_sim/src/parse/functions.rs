@@ -1,10 +1,10 @@
 //! Headers of entries and device functions.
 
 use super::cursor::{Parser, Result};
-use super::directives::Linkage;
+use super::directives::Directives;
 use super::lexer::{Kind, Token};
 use super::names::Entity;
-use crate::ir::{FuncId, Function, LaunchBounds, Param, Type};
+use crate::ir::{FuncId, Function, LaunchBounds, Linkage, Param, Type};
 use crate::suggest::{nearest, question};
 
 /// Most bytes of parameters: what a kernel may have is 32,764.
@@ -43,16 +43,17 @@ struct Header<'a> {
 
 impl<'a> Parser<'a> {
     /// `.entry …` or `.func …`, with its body where it has one.
-    pub fn function(&mut self, linkage: Linkage) -> Result<()> {
+    pub fn function(&mut self, directives: Directives) -> Result<()> {
         let header = self.function_header()?;
         let name = header.name;
         self.check_params(&header)?;
         let id = self.declare_function(&header)?;
-        if linkage.is_extern {
+        self.set_linkage(id, directives.linkage);
+        if directives.is_extern {
             self.pending.extern_functions.insert(id);
         }
         if self.accept(";")? {
-            if header.is_entry && !linkage.is_extern {
+            if header.is_entry && !directives.is_extern {
                 // Its launch is a use.
                 self.pending.first_uses.entry(id).or_insert(name.at);
             }
@@ -82,6 +83,15 @@ impl<'a> Parser<'a> {
         }
         self.inside = format!("the body of `{}`", name.text);
         self.body(id, &header.params, &header.returns)
+    }
+
+    /// The last directive of a function's declarations counts.
+    fn set_linkage(&mut self, id: FuncId, linkage: Linkage) {
+        if let Some(function) = self.module.functions.get_mut(id.0 as usize)
+            && linkage != Linkage::Local
+        {
+            function.linkage = linkage;
+        }
     }
 
     fn function_header(&mut self) -> Result<Header<'a>> {
@@ -314,6 +324,8 @@ impl<'a> Parser<'a> {
                 self.module.functions.push(Function {
                     name: name.text.to_owned(),
                     is_entry: header.is_entry,
+                    linkage: Linkage::Local,
+                    input: 0,
                     no_return: header.no_return,
                     params: header
                         .params
@@ -341,9 +353,5 @@ impl<'a> Parser<'a> {
 
 /// Whether two parameter lists take the same bytes.
 fn same_shape(known: &[Param], new: &[(Token<'_>, Param)]) -> bool {
-    known.len() == new.len()
-        && known
-            .iter()
-            .zip(new)
-            .all(|(a, (_, b))| (a.size_bytes, a.offset) == (b.size_bytes, b.offset))
+    known.len() == new.len() && known.iter().zip(new).all(|(a, (_, b))| a.has_shape_of(b))
 }

@@ -2,10 +2,10 @@
 //! body.
 
 use super::cursor::{Parser, Result};
-use super::directives::Linkage;
+use super::directives::Directives;
 use super::lexer::{Kind, Token};
 use super::names::Entity;
-use crate::ir::{FuncId, Space, Type, VarId, Variable};
+use crate::ir::{FuncId, MAX_CONST_BYTES, Space, Type, VarId, Variable};
 use crate::suggest::{nearest, question};
 
 /// Largest alignment accepted, in bytes. No memory is aligned to more than a
@@ -17,9 +17,6 @@ const MAX_DIMENSIONS: usize = 16;
 
 /// Largest variable accepted: more than any GPU's memory.
 const MAX_SIZE_BYTES: u64 = 1 << 40;
-
-/// Most constants of a module, in bytes.
-const MAX_CONST_BYTES: u64 = 64 << 10;
 
 /// Types as they are written, to guess at mistyped ones.
 const TYPES: &[&str] = &[
@@ -166,11 +163,11 @@ impl<'a> Parser<'a> {
     }
 
     /// Variables at module scope; the state space is the current token.
-    pub fn module_variables(&mut self, linkage: Linkage) -> Result<()> {
+    pub fn module_variables(&mut self, directives: Directives) -> Result<()> {
         let space = self.storage_space()?;
         let element = self.element()?;
         loop {
-            let (variable, name) = self.variable(space, linkage, element, None)?;
+            let (variable, name) = self.variable(space, directives, element, None)?;
             self.module_name(variable, name)?;
             if !self.accept(",")? {
                 break;
@@ -203,23 +200,23 @@ impl<'a> Parser<'a> {
     pub fn variable(
         &mut self,
         space: Space,
-        linkage: Linkage,
+        directives: Directives,
         element: Element,
         scope: Option<FuncId>,
     ) -> Result<(VarId, Token<'a>)> {
         let mut declared = self.declared(element)?;
         let name = declared.name;
-        self.check_size(&declared, space, linkage)?;
+        self.check_size(&declared, space, directives)?;
         let id = VarId(self.module.variables.len() as u32);
         let mut init = Vec::new();
         if self.accept("=")? {
-            if space == Space::Shared || linkage.is_extern {
+            if space == Space::Shared || directives.is_extern {
                 return Err(self.error_at(
                     name.at,
                     format!(
                         "`{}` cannot have an initialiser: it is {}",
                         name.text,
-                        if linkage.is_extern {
+                        if directives.is_extern {
                             "`.extern`"
                         } else {
                             "in shared memory"
@@ -234,7 +231,8 @@ impl<'a> Parser<'a> {
             space,
             align: element.align,
             size_bytes: declared.size_bytes,
-            is_extern: linkage.is_extern,
+            is_extern: directives.is_extern,
+            linkage: directives.linkage,
             init,
             relocations: Vec::new(),
             scope,
@@ -249,7 +247,7 @@ impl<'a> Parser<'a> {
         &mut self,
         declared: &Declared<'a>,
         space: Space,
-        linkage: Linkage,
+        directives: Directives,
     ) -> Result<()> {
         let (name, n_bytes) = (declared.name, declared.size_bytes);
         let message = match space {
@@ -257,7 +255,7 @@ impl<'a> Parser<'a> {
                 "`{}` takes {n_bytes} bytes, more than shared memory has addresses",
                 name.text
             ),
-            Space::Const if !linkage.is_extern => {
+            Space::Const if !directives.is_extern => {
                 let start = self.pending.const_bytes;
                 let start = start.next_multiple_of(u64::from(declared.element.align.max(1)));
                 let end = start.saturating_add(n_bytes);

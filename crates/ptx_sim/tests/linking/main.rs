@@ -1,0 +1,81 @@
+//! Several PTX texts linked into one module.
+//!
+//! Each file of `errors/` has texts that cannot be linked, behind lines `//// NAME`, each
+//! without its header; the message stands beside it. After a change of the wording,
+//! `BLESS=1 cargo test -p ptx_sim --test linking` writes the messages anew: read the
+//! difference before committing it.
+
+mod names;
+mod reports;
+
+use std::fs;
+
+use ptx_sim::{Device, LinkError, Linker, Module};
+
+/// A text with its header, in one line, so that lines stay as they are.
+pub fn ptx(text: &str) -> String {
+    format!(".version 8.0 .target sm_90 .address_size 64 {text}")
+}
+
+/// Links texts, each with its name, without headers.
+pub fn link(texts: &[(&str, &str)]) -> Result<Module, LinkError> {
+    let mut linker = Linker::new();
+    for (name, text) in texts {
+        linker.add(name, &ptx(text))?;
+    }
+    linker.link()
+}
+
+/// What the kernel `k` writes to its first argument, a word per thread.
+pub fn run(module: &Module, n_threads: u32) -> Vec<u32> {
+    let mut device = Device::new();
+    let loaded = device.load(module).expect("enough memory");
+    let out = device
+        .zeros::<u32>(n_threads as usize, "out")
+        .expect("enough memory");
+    let call = device.call(&loaded, "k").block(n_threads).arg(out);
+    call.run().expect("a kernel without faults");
+    device.download(out).expect("the buffer")
+}
+
+/// The texts of a file, with their names.
+fn texts(file: &str) -> Vec<(&str, &str)> {
+    let parts = file.split("//// ").filter(|part| !part.is_empty());
+    parts
+        .map(|part| part.split_once('\n').expect("a name"))
+        .collect()
+}
+
+#[test]
+fn every_error_is_told() {
+    let bless = std::env::var_os("BLESS").is_some();
+    let mut files: Vec<_> = fs::read_dir("tests/linking/errors")
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|e| e == "ptx"))
+        .collect();
+    files.sort();
+    assert!(files.len() > 12, "only {} files", files.len());
+    let mut wrong = String::new();
+    for file in files {
+        let text = fs::read_to_string(&file).expect("a readable file");
+        let error = link(&texts(&text)).err();
+        let said = error.map_or("no error\n".to_owned(), |error| format!("{error}\n"));
+        let beside = file.with_extension("txt");
+        if bless {
+            fs::write(&beside, &said).expect("a writable folder");
+        }
+        let expected = fs::read_to_string(&beside).unwrap_or_default();
+        if said != expected || said == "no error\n" {
+            let name = file.display();
+            wrong += &format!("{name}\n--- expected\n{expected}--- said\n{said}");
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn nothing_cannot_be_linked() {
+    let error = Linker::new().link().err();
+    assert_eq!(error, Some(LinkError::Empty));
+}

@@ -1,0 +1,119 @@
+//! Lines and files of linked texts.
+
+use super::link;
+use ptx_sim::{Device, LaunchError};
+
+const KERNEL: &str = r#"
+.file 1 "kernel.cu"
+.extern .func store(.param .b64 at);
+.visible .entry k(.param .u64 out)
+{
+    .param .b64 at; .reg .b64 %d;
+    .loc 1 10 3
+    ld.param.u64 %d, [out];
+    st.param.b64 [at], %d;
+    .loc 1 11 5
+    call store, (at);
+    ret;
+}
+"#;
+
+/// File 1 of this text is another one than that of the kernel, and 2 is the same.
+const STORE: &str = r#"
+.file 1 "inlined.cuh"
+.file 2 "kernel.cu"
+.file 3 "store.cu"
+.visible .func store(.param .b64 at)
+{
+    .reg .b64 %d; .reg .b32 %r;
+    .loc 3 20 1
+    ld.param.b64 %d, [at];
+    mov.u32 %r, %tid.x;
+    mad.wide.u32 %d, %r, 4, %d;
+    .loc 1 7 9, function_name NAME, inlined_at 3 21 3
+    st.global.u32 [%d], %r;
+    .loc 2 30 1
+    frobnicate.b32 %r, %r;
+    ret;
+}
+"#;
+
+fn report(n_words: usize) -> String {
+    let module = link(&[("kernel.ptx", KERNEL), ("store.ptx", STORE)]).expect("linked");
+    let mut device = Device::new();
+    let loaded = device.load(&module).expect("enough memory");
+    let out = device.zeros::<u32>(n_words, "out").expect("enough memory");
+    let call = device.call(&loaded, "k").block(4).arg(out);
+    call.run().expect_err("a fault").to_string()
+}
+
+#[test]
+fn a_fault_names_text_line_and_source() {
+    let text = report(3);
+    let (what, place) = text.split_once('\n').expect("a place");
+    assert!(
+        what.ends_with("just past the end of `out` (12 bytes)"),
+        "{what}"
+    );
+    let (place, _) = place
+        .split_once("\n  block (0, 0, 0), thread (3, 0, 0)")
+        .expect("a thread");
+    assert_eq!(
+        place,
+        "  in kernel `k`, function `store`, at inlined.cuh:7:9 (PTX line 13 of store.ptx: \
+         st.global.u32)\n    \
+             inlined at store.cu:21:3\n    \
+             called from `k`, at kernel.cu:11:5 (PTX line 11 of kernel.ptx)"
+    );
+}
+
+#[test]
+fn an_unknown_instruction_is_quoted_from_its_text() {
+    let text = report(4);
+    let (_, place) = text.split_once('\n').expect("a place");
+    assert_eq!(
+        place,
+        "  in kernel `k`, function `store`, at kernel.cu:30:1 (PTX line 15 of store.ptx: \
+         frobnicate.b32)\n    \
+             called from `k`, at kernel.cu:11:5 (PTX line 11 of kernel.ptx)\n   \
+            15 |     frobnicate.b32 %r, %r;\n      \
+               |     ^^^^^^^^^^"
+    );
+    let module = link(&[("kernel.ptx", KERNEL), ("store.ptx", STORE)]).expect("linked");
+    let unknown = module.unsupported();
+    assert_eq!(unknown.len(), 1);
+    let found = (unknown[0].input, unknown[0].ptx_line);
+    assert_eq!(found, (Some("store.ptx"), 15));
+}
+
+#[test]
+fn counters_are_in_order_of_the_texts() {
+    let store = STORE.replace("frobnicate.b32 %r, %r;", "");
+    let module = link(&[("kernel.ptx", KERNEL), ("store.ptx", &store)]).expect("linked");
+    let mut device = Device::new();
+    let loaded = device.load(&module).expect("enough memory");
+    let out = device.zeros::<u32>(32, "out").expect("enough memory");
+    let report = device.call(&loaded, "k").block(32).arg(out).run();
+    let report: Result<_, LaunchError> = report;
+    let instructions = report.expect("no fault").instructions();
+    let places: Vec<String> = instructions
+        .iter()
+        .map(|i| {
+            let source = i.loc.as_ref().map_or(String::new(), ToString::to_string);
+            let input = i.input.as_deref().unwrap_or_default();
+            format!("{input}:{} {} {source}", i.ptx_line, i.opcode)
+        })
+        .collect();
+    let expected = [
+        "kernel.ptx:8 ld.param.u64 kernel.cu:10:3",
+        "kernel.ptx:9 st.param.b64 kernel.cu:10:3",
+        "kernel.ptx:11 call kernel.cu:11:5",
+        "kernel.ptx:12 ret kernel.cu:11:5",
+        "store.ptx:9 ld.param.b64 store.cu:20:1",
+        "store.ptx:10 mov.u32 store.cu:20:1",
+        "store.ptx:11 mad.wide.u32 store.cu:20:1",
+        "store.ptx:13 st.global.u32 inlined.cuh:7:9",
+        "store.ptx:16 ret kernel.cu:30:1",
+    ];
+    assert_eq!(places, expected);
+}
