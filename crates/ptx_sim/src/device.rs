@@ -61,21 +61,6 @@ impl Default for DeviceConfig {
     }
 }
 
-/// Shared memory that the system takes of each block's.
-const SYSTEM_SHARED_BYTES: u32 = 1 << 10;
-
-impl DeviceConfig {
-    /// How many blocks of one launch the device can hold at once, at most: others
-    /// begin only when some of them end. Registers, which are not known before the
-    /// PTX is assembled for a GPU, may allow for less.
-    pub fn resident_blocks(&self, block_threads: u32, shared_bytes: u32) -> u64 {
-        let warps = (self.multiprocessor_threads / 32) / block_threads.div_ceil(32).max(1);
-        let shared = self.multiprocessor_shared_bytes / (shared_bytes + SYSTEM_SHARED_BYTES);
-        let blocks = self.multiprocessor_blocks.min(warps).min(shared).max(1);
-        u64::from(self.n_multiprocessors.max(1)) * u64::from(blocks)
-    }
-}
-
 /// Why device memory could not be allocated, read or written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

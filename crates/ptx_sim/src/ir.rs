@@ -519,6 +519,16 @@ impl Module {
         std::iter::successors(site(&loc), move |loc| site(loc))
     }
 
+    /// The number of `.target`, and its letter if it has one: 90 and `a` of `sm_90a`.
+    pub fn architecture(&self) -> (u32, &str) {
+        let number = self
+            .target
+            .trim_start_matches(|c: char| !c.is_ascii_digit());
+        let letter = number.trim_start_matches(|c: char| c.is_ascii_digit());
+        let digits = &number[..number.len() - letter.len()];
+        (digits.parse().unwrap_or(0), letter)
+    }
+
     /// Bytes of its constants, one after the other.
     pub fn const_bytes(&self) -> u64 {
         let constants = self.variables.iter();

@@ -16,10 +16,12 @@
 //! - `barriers`, `block`: scheduling;
 //! - [`diagnostics`]: how a launch ends badly;
 //! - `link`: several texts made one module;
-//! - `device`, `launch`, `report`: what a host uses.
+//! - `device`, `launch`, `report`: what a host uses;
+//! - `occupancy`, `attributes`: what a driver tells of kernels.
 //!
 //! No files import each other in a circle: `tests/structure` holds that.
 
+mod attributes;
 mod barriers;
 mod block;
 mod buffer;
@@ -39,6 +41,7 @@ mod memory;
 mod module;
 mod numbering;
 pub mod numeric;
+mod occupancy;
 pub mod parse;
 mod program;
 mod registers;
@@ -49,6 +52,7 @@ mod stop;
 mod suggest;
 mod warp;
 
+pub use attributes::KernelAttributes;
 pub use buffer::Buffer;
 pub use bytemuck::Pod;
 pub use call::{Argument, Call, Dim};
@@ -60,5 +64,6 @@ pub use lanes::has_wide_vectors;
 pub use launch::{Launch, LaunchOptions, MAX_BLOCK_THREADS};
 pub use link::{Definition, LinkError, Linker, UndefinedSymbol};
 pub use module::{KernelInfo, Module, UnsupportedInstruction};
+pub use occupancy::{BestBlock, BlockNeeds};
 pub use report::{Counts, InstructionCounts, Report};
 pub use schedule::Schedule;

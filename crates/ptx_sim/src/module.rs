@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::decode::{self, layout::SharedLayout, layout::reachable};
+use crate::decode::{self, layout::SharedLayout, layout::reachable, liveness::most_live};
 use crate::ir;
 use crate::numbering::Numbering;
 use crate::program::{Init, Op, Program, Slot};
@@ -18,6 +18,8 @@ struct Inner {
     program: Program,
     /// By function; made when a kernel is first launched.
     plans: Box<[OnceLock<KernelPlan>]>,
+    /// By function: the most 32-bit registers in use at once, if somebody has asked.
+    live_registers: Box<[OnceLock<u32>]>,
 }
 
 /// What is the same for all launches of a kernel.
@@ -88,8 +90,14 @@ impl Module {
 
     pub(crate) fn new(ir: ir::Module, program: Program) -> Self {
         let plans = ir.functions.iter().map(|_| OnceLock::new()).collect();
+        let live_registers = ir.functions.iter().map(|_| OnceLock::new()).collect();
         Self {
-            inner: Arc::new(Inner { ir, program, plans }),
+            inner: Arc::new(Inner {
+                ir,
+                program,
+                plans,
+                live_registers,
+            }),
         }
     }
 
@@ -168,9 +176,20 @@ impl Module {
         &self.inner.program
     }
 
+    /// The most 32-bit registers of a function that are in use at once; 0 without a body.
+    pub(crate) fn live_registers(&self, function: u32) -> u32 {
+        let text = &self.ir().functions[function as usize];
+        *self.inner.live_registers[function as usize].get_or_init(|| {
+            let body = text.body.as_deref();
+            body.map_or(0, |body| most_live(text, body))
+        })
+    }
+
     /// What is the same for all launches of a kernel.
     pub(crate) fn plan(&self, kernel: ir::FuncId) -> &KernelPlan {
-        let Inner { ir, program, plans } = &*self.inner;
+        let Inner {
+            ir, program, plans, ..
+        } = &*self.inner;
         plans[kernel.0 as usize].get_or_init(|| KernelPlan {
             shared: SharedLayout::of(ir, program, kernel),
             numbering: Numbering::new(program, &reachable(ir, program, kernel)),

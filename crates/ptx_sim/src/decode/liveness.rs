@@ -13,7 +13,7 @@
 //! leave paths on which a value does not matter; so that a run never depends on
 //! the one before, such registers start as zero.
 
-use crate::ir::{Address, AddressBase, Function, Instruction, Operand, RegId};
+use crate::ir::{Address, AddressBase, Function, Instruction, Operand, RegId, Type};
 
 /// A set of a function's registers.
 #[derive(Clone, PartialEq)]
@@ -31,6 +31,10 @@ impl RegisterSet {
 
     fn insert(&mut self, register: RegId) {
         self.0[register.0 as usize / 64] |= 1 << (register.0 % 64);
+    }
+
+    fn remove(&mut self, register: RegId) {
+        self.0[register.0 as usize / 64] &= !(1 << (register.0 % 64));
     }
 
     fn members(&self) -> impl Iterator<Item = RegId> + '_ {
@@ -293,6 +297,99 @@ impl Flow {
             }
         }
         live
+    }
+}
+
+/// The most 32-bit registers of a function that hold values at once; predicates, which
+/// have registers of their own, left out. Of a function too large to look at, the most
+/// there can be.
+pub(crate) fn most_live(function: &Function, body: &[Instruction]) -> u32 {
+    let stretches = stretches(function, body);
+    let shared = Shared::of(function.registers.len(), &stretches, body);
+    let Some(flow) = Flow::of(&shared, &stretches, body) else {
+        return u32::MAX;
+    };
+    let mut live = Live {
+        function,
+        members: RegisterSet::empty(function.registers.len()),
+        added: Vec::new(),
+        n_words: 0,
+        most: 0,
+    };
+    for (i, stretch) in stretches.iter().enumerate() {
+        for register in shared.members(&flow.live_out(i, &stretches)) {
+            live.add(register);
+        }
+        let instructions = &body[stretch.first as usize..stretch.end as usize];
+        for instruction in instructions.iter().rev() {
+            live.before(instruction);
+        }
+        live.clear();
+    }
+    live.most
+}
+
+/// The registers that are live at a place, from the end of a stretch to its start.
+struct Live<'a> {
+    function: &'a Function,
+    members: RegisterSet,
+    /// Those that have been members in this stretch.
+    added: Vec<RegId>,
+    /// Their 32-bit registers, and the most of them at any place.
+    n_words: u32,
+    most: u32,
+}
+
+impl Live<'_> {
+    /// Goes back over an instruction.
+    fn before(&mut self, instruction: &Instruction) {
+        // What it writes has a place beside what is needed behind it.
+        visit(instruction, |register, is_write| {
+            if is_write {
+                self.add(register);
+            }
+        });
+        if instruction.guard.is_none() {
+            visit(instruction, |register, is_write| {
+                if is_write {
+                    self.remove(register);
+                }
+            });
+        }
+        visit(instruction, |register, is_write| {
+            if !is_write {
+                self.add(register);
+            }
+        });
+    }
+
+    fn words(&self, register: RegId) -> u32 {
+        match self.function.registers[register.0 as usize].ty {
+            Type::Pred => 0,
+            ty => ty.size_bytes().div_ceil(4),
+        }
+    }
+
+    fn add(&mut self, register: RegId) {
+        if !self.members.contains(register) {
+            self.members.insert(register);
+            self.added.push(register);
+            self.n_words += self.words(register);
+            self.most = self.most.max(self.n_words);
+        }
+    }
+
+    fn remove(&mut self, register: RegId) {
+        if self.members.contains(register) {
+            self.members.remove(register);
+            self.n_words -= self.words(register);
+        }
+    }
+
+    fn clear(&mut self) {
+        for register in std::mem::take(&mut self.added) {
+            self.remove(register);
+        }
     }
 }
 

@@ -171,7 +171,7 @@ impl Merger {
     fn header(&mut self, module: &Module) {
         let merged = &mut self.module;
         merged.version = merged.version.max(module.version);
-        if merged.target.is_empty() || order(&module.target) > order(&merged.target) {
+        if module.architecture() > merged.architecture() {
             merged.target.clone_from(&module.target);
         }
     }
@@ -323,12 +323,4 @@ impl Numbers {
             ..loc
         }
     }
-}
-
-/// Which of two targets is higher: the number, then the letter.
-fn order(target: &str) -> (u32, &str) {
-    let number = target.trim_start_matches(|c: char| !c.is_ascii_digit());
-    let letter = number.trim_start_matches(|c: char| c.is_ascii_digit());
-    let digits = &number[..number.len() - letter.len()];
-    (digits.parse().unwrap_or(0), letter)
 }

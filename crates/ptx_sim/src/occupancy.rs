@@ -1,0 +1,127 @@
+//! How many blocks a multiprocessor holds at once.
+//!
+//! The rules are those of CUDA's occupancy calculator for sm_90: a multiprocessor has
+//! places for warps and for blocks; registers, which each warp gets from the quarter of
+//! the multiprocessor that it runs in; and shared memory, of which the system takes a
+//! KiB of each block's. Left out: that less shared memory may be set aside than there is,
+//! clusters, and named barriers, of which there are always enough.
+
+use crate::device::DeviceConfig;
+use crate::launch::MAX_BLOCK_THREADS;
+
+/// Registers of a multiprocessor, and of a block at most.
+pub(crate) const REGISTERS: u32 = 64 << 10;
+/// Registers of a thread at most.
+pub(crate) const MOST_REGISTERS: u32 = 255;
+/// Quarters of a multiprocessor, each with its own registers.
+const N_QUARTERS: u32 = 4;
+/// A warp's registers come in units of so many.
+const REGISTER_UNIT: u32 = 256;
+/// Shared memory comes in units of so many bytes.
+const SHARED_UNIT: u64 = 128;
+/// Shared memory that the system takes of each block's.
+const SYSTEM_SHARED_BYTES: u64 = 1 << 10;
+
+/// What a block takes of a multiprocessor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockNeeds {
+    /// Threads.
+    pub threads: u32,
+    /// Registers of each thread; 0 to leave them out.
+    pub registers: u32,
+    /// Bytes of shared memory, static and dynamic.
+    pub shared_bytes: u32,
+}
+
+/// The block size that keeps most threads on a multiprocessor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BestBlock {
+    /// Threads of a block; 0 if no block fits.
+    pub threads: u32,
+    /// Blocks that a multiprocessor holds at once.
+    pub blocks: u32,
+}
+
+impl DeviceConfig {
+    /// How many blocks of a kernel one multiprocessor holds at once; 0 if not even one
+    /// can be launched. What `cuOccupancyMaxActiveBlocksPerMultiprocessor` answers.
+    pub fn active_blocks(&self, needs: BlockNeeds) -> u32 {
+        let BlockNeeds {
+            threads,
+            registers,
+            shared_bytes,
+        } = needs;
+        if threads == 0 || threads > MAX_BLOCK_THREADS || shared_bytes > self.shared_limit {
+            return 0;
+        }
+        let warps = threads.div_ceil(32);
+        let by_warps = self.multiprocessor_threads / 32 / warps;
+        let shared = (u64::from(shared_bytes) + SYSTEM_SHARED_BYTES).next_multiple_of(SHARED_UNIT);
+        let by_shared = u64::from(self.multiprocessor_shared_bytes) / shared;
+        // No more than a `u32` divided.
+        let by_shared = by_shared as u32;
+        let blocks = self.multiprocessor_blocks.min(by_warps).min(by_shared);
+        blocks.min(blocks_by_registers(registers, warps))
+    }
+
+    /// How many blocks of one launch the device can hold at once, at most: others
+    /// begin only when some of them end. Registers, which are not known before the
+    /// PTX is assembled for a GPU, may allow for less.
+    pub fn resident_blocks(&self, block_threads: u32, shared_bytes: u32) -> u64 {
+        let blocks = self.active_blocks(BlockNeeds {
+            threads: block_threads,
+            registers: 0,
+            shared_bytes,
+        });
+        u64::from(self.n_multiprocessors.max(1)) * u64::from(blocks.max(1))
+    }
+
+    /// The block size of at most `most_threads` that keeps most threads on a
+    /// multiprocessor, and the largest of these; `shared_bytes` gives a block's shared
+    /// memory by its size. What `cuOccupancyMaxPotentialBlockSize` answers.
+    pub fn best_block(
+        &self,
+        most_threads: u32,
+        registers: u32,
+        shared_bytes: impl Fn(u32) -> u32,
+    ) -> BestBlock {
+        let most_threads = most_threads.min(MAX_BLOCK_THREADS);
+        let mut best = BestBlock {
+            threads: 0,
+            blocks: 0,
+        };
+        for warps in (1..=most_threads.div_ceil(32)).rev() {
+            let threads = most_threads.min(32 * warps);
+            let blocks = self.active_blocks(BlockNeeds {
+                threads,
+                registers,
+                shared_bytes: shared_bytes(threads),
+            });
+            if threads * blocks > best.threads * best.blocks {
+                best = BestBlock { threads, blocks };
+            }
+        }
+        best
+    }
+}
+
+/// Blocks of so many warps that a multiprocessor has registers for.
+pub(crate) fn blocks_by_registers(registers: u32, warps: u32) -> u32 {
+    if registers == 0 {
+        return u32::MAX;
+    }
+    let of_warp = (32 * registers).next_multiple_of(REGISTER_UNIT);
+    // A launch is held against the registers as if all quarters took as many warps.
+    if registers > MOST_REGISTERS || of_warp * warps.next_multiple_of(N_QUARTERS) > REGISTERS {
+        return 0;
+    }
+    let of_quarter = REGISTERS / N_QUARTERS / of_warp;
+    N_QUARTERS * of_quarter / warps
+}
+
+/// Threads of the largest block that there are registers for.
+pub(crate) fn most_threads_by_registers(registers: u32) -> u32 {
+    let fits = |warps: &u32| blocks_by_registers(registers, *warps) > 0;
+    let warps = (1..=MAX_BLOCK_THREADS / 32).rev().find(fits);
+    32 * warps.unwrap_or(0)
+}

@@ -1,0 +1,279 @@
+//! What a driver tells of a kernel, and how many of its blocks fit a multiprocessor.
+//!
+//! The tables are what CUDA's occupancy calculator (`cuda_occupancy.h` of CUDA 13.0) says
+//! of an H200.
+
+use ptx_sim::{BestBlock, BlockNeeds, DeviceConfig, KernelAttributes, Module};
+
+fn active(threads: u32, registers: u32, shared_bytes: u32) -> u32 {
+    DeviceConfig::default().active_blocks(BlockNeeds {
+        threads,
+        registers,
+        shared_bytes,
+    })
+}
+
+/// Block sizes of the columns of [`BY_REGISTERS`].
+const BLOCKS: [u32; 16] = [
+    32, 33, 64, 96, 128, 160, 192, 256, 288, 384, 512, 640, 768, 896, 1000, 1024,
+];
+
+/// Registers, and blocks by [`BLOCKS`].
+#[rustfmt::skip]
+const BY_REGISTERS: [(u32, [u32; 16]); 13] = [
+    (16, [32, 32, 32, 21, 16, 12, 10, 8, 7, 5, 4, 3, 2, 2, 2, 2]),
+    (32, [32, 32, 32, 21, 16, 12, 10, 8, 7, 5, 4, 3, 2, 2, 2, 2]),
+    (40, [32, 24, 24, 16, 12, 9, 8, 6, 5, 4, 3, 2, 2, 1, 1, 1]),
+    (48, [32, 20, 20, 13, 10, 8, 6, 5, 4, 3, 2, 2, 1, 1, 1, 1]),
+    (56, [32, 18, 18, 12, 9, 7, 6, 4, 4, 3, 2, 1, 1, 1, 1, 1]),
+    (64, [32, 16, 16, 10, 8, 6, 5, 4, 3, 2, 2, 1, 1, 1, 1, 1]),
+    (72, [28, 14, 14, 9, 7, 5, 4, 3, 3, 2, 1, 1, 1, 1, 0, 0]),
+    (80, [24, 12, 12, 8, 6, 4, 4, 3, 2, 2, 1, 1, 1, 0, 0, 0]),
+    (96, [20, 10, 10, 6, 5, 4, 3, 2, 2, 1, 1, 1, 0, 0, 0, 0]),
+    (128, [16, 8, 8, 5, 4, 3, 2, 2, 1, 1, 1, 0, 0, 0, 0, 0]),
+    (168, [12, 6, 6, 4, 3, 2, 2, 1, 1, 1, 0, 0, 0, 0, 0, 0]),
+    (200, [8, 4, 4, 2, 2, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0]),
+    (255, [8, 4, 4, 2, 2, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0]),
+];
+
+/// Bytes of shared memory, and blocks of 32, 128 and 1024 threads of 16 registers.
+const BY_SHARED: [(u32, [u32; 3]); 17] = [
+    (0, [32, 16, 2]),
+    (1, [32, 16, 2]),
+    (1024, [32, 16, 2]),
+    (4096, [32, 16, 2]),
+    (6272, [32, 16, 2]),
+    (6273, [31, 16, 2]),
+    (8192, [25, 16, 2]),
+    (16384, [13, 13, 2]),
+    (32768, [6, 6, 2]),
+    (49152, [4, 4, 2]),
+    (65536, [3, 3, 2]),
+    (76800, [3, 3, 2]),
+    (100_000, [2, 2, 2]),
+    (115_712, [2, 2, 2]),
+    (115_713, [1, 1, 1]),
+    (116_736, [1, 1, 1]),
+    (232_448, [1, 1, 1]),
+];
+
+#[test]
+fn blocks_are_limited_as_the_calculator_says() {
+    for (registers, row) in BY_REGISTERS {
+        let found = BLOCKS.map(|threads| active(threads, registers, 0));
+        assert_eq!(found, row, "{registers} registers");
+    }
+    for (shared, row) in BY_SHARED {
+        let found = [32, 128, 1024].map(|threads| active(threads, 16, shared));
+        assert_eq!(found, row, "{shared} bytes");
+    }
+    // What cannot be launched at all.
+    assert_eq!(active(32, 16, (227 << 10) + 1), 0);
+    assert_eq!(active(1025, 16, 0), 0);
+    assert_eq!(active(0, 16, 0), 0);
+    assert_eq!(active(32, 256, 0), 0);
+    assert_eq!(active(32, 0, u32::MAX), 0);
+    // Registers that nobody knows do not limit.
+    assert_eq!(active(1024, 0, 0), 2);
+}
+
+/// Registers, largest block, shared bytes of a thread; threads and blocks of the best.
+const BEST: &[((u32, u32, u32), (u32, u32))] = &[
+    ((16, 1024, 16), (1024, 2)),
+    ((16, 512, 16), (512, 4)),
+    ((16, 1000, 16), (512, 4)),
+    ((32, 1024, 16), (1024, 2)),
+    ((32, 512, 16), (512, 4)),
+    ((32, 1000, 16), (512, 4)),
+    ((40, 1024, 16), (768, 2)),
+    ((40, 512, 16), (512, 3)),
+    ((40, 1000, 16), (768, 2)),
+    ((48, 1024, 16), (640, 2)),
+    ((48, 512, 16), (320, 4)),
+    ((48, 1000, 16), (640, 2)),
+    ((56, 1024, 16), (576, 2)),
+    ((56, 512, 16), (384, 3)),
+    ((56, 1000, 16), (576, 2)),
+    ((64, 1024, 16), (1024, 1)),
+    ((64, 512, 16), (512, 2)),
+    ((64, 1000, 16), (512, 2)),
+    ((72, 1024, 16), (896, 1)),
+    ((72, 512, 16), (448, 2)),
+    ((72, 1000, 16), (896, 1)),
+    ((80, 1024, 16), (768, 1)),
+    ((80, 512, 16), (384, 2)),
+    ((80, 1000, 16), (768, 1)),
+    ((96, 1024, 16), (640, 1)),
+    ((96, 512, 16), (320, 2)),
+    ((96, 1000, 16), (640, 1)),
+    ((128, 1024, 16), (512, 1)),
+    ((128, 512, 16), (512, 1)),
+    ((128, 1000, 16), (512, 1)),
+    ((168, 1024, 16), (384, 1)),
+    ((168, 512, 16), (384, 1)),
+    ((168, 1000, 16), (384, 1)),
+    ((200, 1024, 16), (256, 1)),
+    ((200, 512, 16), (256, 1)),
+    ((200, 1000, 16), (256, 1)),
+    ((255, 1024, 16), (256, 1)),
+    ((255, 512, 16), (256, 1)),
+    ((255, 1000, 16), (256, 1)),
+    ((16, 1024, 300), (768, 1)),
+    ((16, 512, 300), (384, 2)),
+    ((16, 1000, 300), (768, 1)),
+    ((32, 1024, 300), (768, 1)),
+    ((32, 512, 300), (384, 2)),
+    ((32, 1000, 300), (768, 1)),
+    ((40, 1024, 300), (768, 1)),
+    ((40, 512, 300), (384, 2)),
+    ((40, 1000, 300), (768, 1)),
+    ((48, 1024, 300), (768, 1)),
+    ((48, 512, 300), (384, 2)),
+    ((48, 1000, 300), (768, 1)),
+    ((56, 1024, 300), (768, 1)),
+    ((56, 512, 300), (384, 2)),
+    ((56, 1000, 300), (768, 1)),
+    ((64, 1024, 300), (768, 1)),
+    ((64, 512, 300), (384, 2)),
+    ((64, 1000, 300), (768, 1)),
+    ((72, 1024, 300), (768, 1)),
+    ((72, 512, 300), (384, 2)),
+    ((72, 1000, 300), (768, 1)),
+    ((80, 1024, 300), (768, 1)),
+    ((80, 512, 300), (384, 2)),
+    ((80, 1000, 300), (768, 1)),
+    ((96, 1024, 300), (640, 1)),
+    ((96, 512, 300), (320, 2)),
+    ((96, 1000, 300), (640, 1)),
+    ((128, 1024, 300), (512, 1)),
+    ((128, 512, 300), (512, 1)),
+    ((128, 1000, 300), (512, 1)),
+    ((168, 1024, 300), (384, 1)),
+    ((168, 512, 300), (384, 1)),
+    ((168, 1000, 300), (384, 1)),
+    ((200, 1024, 300), (256, 1)),
+    ((200, 512, 300), (256, 1)),
+    ((200, 1000, 300), (256, 1)),
+    ((255, 1024, 300), (256, 1)),
+    ((255, 512, 300), (256, 1)),
+    ((255, 1000, 300), (256, 1)),
+];
+
+#[test]
+fn the_best_block_is_the_calculators() {
+    for &((registers, most, bytes), (threads, blocks)) in BEST {
+        let found = DeviceConfig::default().best_block(most, registers, |n| n * bytes);
+        let expected = BestBlock { threads, blocks };
+        assert_eq!(found, expected, "{registers} {most} {bytes}");
+    }
+    // No block fits.
+    let none = DeviceConfig::default().best_block(1024, 16, |_| 1 << 20);
+    assert_eq!((none.threads, none.blocks), (0, 0));
+}
+
+fn attributes(text: &str) -> KernelAttributes {
+    let header = ".version 8.3 .target sm_90a .address_size 64";
+    let module = Module::parse(&format!("{header} {text}")).expect("PTX");
+    module.attributes("k").expect("a kernel")
+}
+
+/// A kernel that loads so many words, then stores them all.
+fn holding(n_words: u32, directives: &str) -> String {
+    let mut body = String::new();
+    for i in 0..n_words {
+        body += &format!("ld.global.u32 %r{i}, [%d+{}];\n", 4 * i);
+    }
+    for i in 0..n_words {
+        body += &format!("st.global.u32 [%d+{}], %r{i};\n", 4 * i);
+    }
+    format!(
+        ".visible .entry k(.param .u64 p) {directives} {{
+            .reg .b32 %r<{n_words}>; .reg .b64 %d;
+            ld.param.u64 %d, [p];
+            {body} ret;
+        }}"
+    )
+}
+
+#[test]
+fn registers_are_what_is_needed_at_once() {
+    let registers = |text: &str| attributes(text).registers;
+    // The address, and the words.
+    assert_eq!(registers(&holding(6, "")), 16);
+    assert_eq!(registers(&holding(14, "")), 16);
+    assert_eq!(registers(&holding(15, "")), 24);
+    assert_eq!(registers(&holding(62, "")), 64);
+    assert_eq!(registers(&holding(63, "")), 72);
+    assert_eq!(registers(&holding(400, "")), 255);
+    // Registers that are not needed at the same time share.
+    let one_by_one: String = (0..100)
+        .map(|i| format!("ld.global.u32 %r{i}, [%d]; st.global.u32 [%d], %r{i};"))
+        .collect();
+    let text = format!(
+        ".visible .entry k(.param .u64 p) {{ .reg .b32 %r<100>; .reg .b64 %d;
+         ld.param.u64 %d, [p]; {one_by_one} ret; }}"
+    );
+    assert_eq!(registers(&text), 16);
+}
+
+#[test]
+fn what_lives_through_a_loop_counts_in_it() {
+    // Twenty words are loaded before a loop that uses four others, and stored behind it.
+    let each = |f: &dyn Fn(u32) -> String| (0..20).map(f).collect::<String>();
+    let loads = each(&|i| format!("ld.global.u32 %r{i}, [%d+{}];", 4 * i));
+    let stores = each(&|i| format!("st.global.u32 [%d+{}], %r{i};", 4 * i));
+    let text = format!(
+        ".visible .entry k(.param .u64 p) {{ .reg .b32 %r<20>, %x<4>; .reg .b64 %d, %e<2>;
+         .reg .pred %q;
+         ld.param.u64 %d, [p]; {loads} mov.u32 %x0, 0; mov.u64 %e0, %d;
+         AGAIN: ld.global.u32 %x1, [%e0]; add.u32 %x2, %x1, %x0; st.global.u32 [%e0], %x2;
+         add.u32 %x0, %x0, 1; add.u64 %e0, %e0, 4;
+         setp.lt.u32 %q, %x0, 10; @%q bra AGAIN;
+         {stores} ret; }}"
+    );
+    // 20 words, two addresses of two each, the counter, what was loaded and its sum.
+    assert_eq!(attributes(&text).registers, 32);
+}
+
+#[test]
+fn what_a_kernel_declares_limits_registers_and_threads() {
+    let of = |directives: &str| {
+        let found = attributes(&holding(400, directives));
+        (found.registers, found.max_threads)
+    };
+    assert_eq!(of(""), (255, 256));
+    assert_eq!(of(".maxnreg 64"), (64, 1024));
+    assert_eq!(of(".maxnreg 40"), (40, 1024));
+    assert_eq!(of(".maxntid 1024"), (64, 1024));
+    assert_eq!(of(".maxntid 256, 4"), (64, 1024));
+    assert_eq!(of(".maxntid 512"), (128, 512));
+    assert_eq!(of(".maxntid 128"), (255, 128));
+    assert_eq!(of(".reqntid 16, 16, 3"), (80, 768));
+    assert_eq!(of(".maxntid 256 .minnctapersm 4"), (64, 256));
+    assert_eq!(of(".maxntid 1024 .minnctapersm 2"), (32, 1024));
+    // More than can be had.
+    assert_eq!(of(".maxntid 1024 .minnctapersm 9"), (16, 1024));
+    let few = attributes(&holding(70, ""));
+    assert_eq!((few.registers, few.max_threads), (72, 896));
+}
+
+#[test]
+fn memory_and_target_are_told() {
+    let text = "
+        .const .align 4 .b8 a[10]; .visible .const .align 16 .b8 b[20];
+        .func callee() { .local .align 8 .b8 own[40]; .param .b64 passed; ret; }
+        .visible .entry k(.param .u64 p) {
+            .shared .align 16 .b8 s[100]; .local .align 4 .b8 l[6]; .reg .u32 %r;
+            mov.u32 %r, s; call callee; ret;
+        }
+        .visible .entry other() { .shared .b8 t[999]; .local .b8 x[500]; ret; }";
+    let found = attributes(text);
+    assert_eq!(found.static_shared_bytes, 100);
+    assert_eq!(found.const_bytes, 36);
+    assert_eq!(found.local_bytes, 48);
+    assert_eq!((found.ptx_version, found.target), ((8, 3), 90));
+    let header = ".version 8.3 .target sm_90a .address_size 64";
+    let module = Module::parse(&format!("{header} {text}")).expect("PTX");
+    assert_eq!(module.attributes("callee"), None);
+    assert_eq!(module.attributes("nothing"), None);
+}
