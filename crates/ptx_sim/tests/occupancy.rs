@@ -77,8 +77,11 @@ fn blocks_are_limited_as_the_calculator_says() {
     assert_eq!(active(1024, 0, 0), 2);
 }
 
-/// Registers, largest block, shared bytes of a thread; threads and blocks of the best.
-const BEST: &[((u32, u32, u32), (u32, u32))] = &[
+/// Registers, largest block, shared bytes of a thread.
+type Kernel = (u32, u32, u32);
+
+/// Kernels, with threads and blocks of the best.
+const BEST: &[(Kernel, (u32, u32))] = &[
     ((16, 1024, 16), (1024, 2)),
     ((16, 512, 16), (512, 4)),
     ((16, 1000, 16), (512, 4)),
