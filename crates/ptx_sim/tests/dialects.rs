@@ -4,7 +4,7 @@
 mod common;
 
 use common::{HEADER, kernel, run_on};
-use ptx_sim::{Device, Launch, LaunchOptions, Module};
+use ptx_sim::{Counts, Device, Launch, LaunchOptions, Module};
 
 const LAST_OLD_HEADER: &str = ".version 6.3\n.target sm_70\n.address_size 64\n";
 
@@ -357,6 +357,73 @@ fn bytes_that_do_not_matter_are_not_read() {
     let text = text.replace(", \"used_bytes_mask 0x0f0f\"", "");
     let loaded = device.load(&Module::parse(&text).unwrap()).unwrap();
     assert!(device.launch(&loaded, "k", &launch).is_err());
+}
+
+/// A warp loads vectors of four words by `load`, behind `pragma`, from a buffer.
+fn load_vectors(pragma: &str, load: &str, n_bytes: u64) -> Result<(Counts, Vec<u32>), String> {
+    let text = format!(
+        "{HEADER}.visible .entry k(.param .u64 in, .param .u64 out)
+{{
+	.reg .b32 %r<6>;
+	.reg .b64 %in, %out;
+	ld.param.u64 %in, [in];
+	ld.param.u64 %out, [out];
+	mov.u32 %r5, %tid.x;
+	mad.wide.u32 %in, %r5, 16, %in;
+	mad.wide.u32 %out, %r5, 16, %out;
+	mov.u32 %r4, 99;
+	{pragma}
+	{load}
+	st.global.v4.u32 [%out], {{%r1, %r2, %r3, %r4}};
+	ret;
+}}"
+    );
+    let mut device = Device::new();
+    let loaded = device.load(&Module::parse(&text).unwrap()).unwrap();
+    let input = device.alloc(n_bytes, "in").unwrap();
+    // Three words of each vector; the fourth is nobody's.
+    for word in (0..n_bytes / 4).filter(|word| word % 4 != 3) {
+        let value = (word as u32).to_le_bytes();
+        device.write(input + 4 * word, &value).unwrap();
+    }
+    let out = device.zeros::<u32>(128, "out").unwrap();
+    let call = device.call(&loaded, "k").block(32).check(true);
+    let report = call.arg(input).arg(out).run().map_err(|e| e.to_string())?;
+    Ok((report.counts, device.download(out).unwrap()))
+}
+
+/// Three words of each vector, the last one's fourth past the end.
+const THREE_WORDS: &str = ".pragma \"used_bytes_mask 0xfff\";";
+
+#[test]
+fn bytes_that_do_not_matter_are_counted_as_one_request() {
+    for load in [
+        "ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%in];",
+        "ld.v4.u32 {%r1, %r2, %r3, %r4}, [%in];",
+    ] {
+        let (counts, words) = load_vectors(THREE_WORDS, load, 16 * 32 - 4).unwrap();
+        let found = (counts.global_load_requests, counts.global_load_sectors);
+        assert_eq!(found, (1, 16), "{load}");
+        assert_eq!(counts.global_load_bytes, 512);
+        let expected = |i: u32| if i % 4 == 3 { 0 } else { i };
+        assert_eq!(words, (0..128).map(expected).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn bytes_that_matter_are_checked() {
+    let load = "ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%in];";
+    let all = load_vectors("", load, 512).unwrap_err();
+    assert!(all.contains("read of unwritten memory"), "{all}");
+    let cut = load_vectors(THREE_WORDS, load, 16 * 32 - 8).unwrap_err();
+    assert!(
+        cut.contains("load of 4 bytes") && cut.contains("thread (31, 0, 0)"),
+        "{cut}"
+    );
+    // The vector has to be aligned as a whole, also where all that matters is.
+    let odd = load.replace("%in]", "%in + 4]");
+    let odd = load_vectors(THREE_WORDS, &odd, 1024).unwrap_err();
+    assert!(odd.contains("misaligned") && odd.contains("16"), "{odd}");
 }
 
 #[test]

@@ -17,6 +17,11 @@ pub(crate) trait Observer: Send {
     fn guarded(&mut self, instruction: u32, mask: u32, block_mask: u32);
     /// Instruction number `instruction` accesses memory.
     fn access(&mut self, instruction: u32, access: &WarpAccess<'_>);
+    /// As [`access`](Self::access), of bytes of which some do not matter and may not be
+    /// there: those that do follow as parts.
+    fn request(&mut self, _instruction: u32, _access: &WarpAccess<'_>) {}
+    /// A part of a request.
+    fn part(&mut self, _instruction: u32, _access: &WarpAccess<'_>) {}
     /// Block `block` of the grid begins.
     fn block_started(&mut self, _block: u64, _shared_bytes: u32) {}
     /// Block `block` has ended.

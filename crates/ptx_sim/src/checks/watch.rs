@@ -408,6 +408,16 @@ impl Observer for Watch<'_> {
         self.counters.access(instruction, access);
     }
 
+    fn request(&mut self, instruction: u32, access: &WarpAccess<'_>) {
+        self.counters.access(instruction, access);
+    }
+
+    fn part(&mut self, instruction: u32, access: &WarpAccess<'_>) {
+        if let Some(checks) = &mut self.checks {
+            checks.access(instruction, access);
+        }
+    }
+
     fn block_started(&mut self, block: u64, shared_bytes: u32) {
         if let Some(checks) = &mut self.checks {
             checks.started(block, shared_bytes);

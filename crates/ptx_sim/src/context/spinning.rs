@@ -178,7 +178,8 @@ fn asks(function: &Function, block: &Block) -> (Asks, u32) {
             Op::Mbarrier(op) if matches!(op.kind, MbarrierKind::Wait { .. }) => Asks::Mbarrier,
             Op::Atomic(_) => Asks::Atomic,
             Op::Load(op) if op.order != Order::Weak => Asks::Flag,
-            Op::Load(_) => Asks::Loads,
+            Op::LoadParts(op) if op.whole.order != Order::Weak => Asks::Flag,
+            Op::Load(_) | Op::LoadParts(_) => Asks::Loads,
             _ => Asks::Nothing,
         };
         (asks, insn.ptx)

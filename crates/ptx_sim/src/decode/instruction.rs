@@ -19,10 +19,8 @@ impl Decoder<'_> {
         }
         let first = self.code.len();
         let mut op = Opcode::new(&instruction.opcode);
-        let result = match instruction.used_bytes {
-            Some(used) if matches!(op.name, "ld" | "ldu") => {
-                self.load_used(&mut op, &instruction.operands, used)
-            }
+        let result = match op.name {
+            "ld" | "ldu" => self.load(&mut op, &instruction.operands, instruction.used_bytes),
             _ => self.dispatch(&mut op, &instruction.operands),
         }
         .and_then(|()| op.finish());
@@ -37,7 +35,6 @@ impl Decoder<'_> {
     fn dispatch(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
         match op.name {
             "mov" => self.mov(op, operands),
-            "ld" | "ldu" => self.load(op, operands),
             "st" => self.store(op, operands),
             "atom" | "red" => self.atomic(op, operands),
             "cvta" => self.cvta(op, operands),

@@ -1,7 +1,7 @@
 //! `ld` and `st`.
 
 use crate::ir::{Address, AddressBase, Operand, Space, Symbol, Type};
-use crate::program::{Access, Init, Op};
+use crate::program::{Access, Init, Op, PartialLoad};
 
 use super::decoder::{Decoded, Decoder};
 use super::frame::lane_bytes;
@@ -10,8 +10,13 @@ use super::opcode::Opcode;
 use super::operand::{elements, immediate, type_of_width};
 
 impl Decoder<'_> {
-    /// `ld`
-    pub fn load(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
+    /// `ld`, of which only the bytes of a mask matter, if there is one.
+    pub fn load(
+        &mut self,
+        op: &mut Opcode<'_>,
+        operands: &[Operand],
+        used: Option<u64>,
+    ) -> Decoded<()> {
         let (order, scope) = take_order(op);
         let space = take_space(op)?;
         let is_constant = op.has("nc");
@@ -40,7 +45,7 @@ impl Decoder<'_> {
             register_bytes = bytes;
             registers.push(Some(slot));
         }
-        self.emit(Op::Load(Box::new(Access {
+        let whole = Access {
             space,
             address,
             element_bytes: ty.size_bytes(),
@@ -50,7 +55,13 @@ impl Decoder<'_> {
             registers,
             order,
             scope,
-        })));
+        };
+        let n_bytes = n as u32 * ty.size_bytes();
+        let all = 1_u64.checked_shl(n_bytes).map_or(u64::MAX, |bit| bit - 1);
+        match used {
+            Some(used) if used & all != all => self.load_parts(whole, used),
+            _ => self.emit(Op::Load(Box::new(whole))),
+        }
         Ok(())
     }
 
@@ -100,64 +111,39 @@ impl Decoder<'_> {
     }
 
     /// A vector load of which only the bytes of a mask matter: the others may not be
-    /// there, and read as 0. Each element is loaded by itself, from its first byte to
-    /// its last that matters, rounded up to 1, 2, 4 or 8 bytes.
-    pub fn load_used(
-        &mut self,
-        op: &mut Opcode<'_>,
-        operands: &[Operand],
-        used: u64,
-    ) -> Decoded<()> {
-        let (order, scope) = take_order(op);
-        let space = take_space(op)?;
-        let is_constant = op.has("nc");
-        ignore_hints(op);
-        let n = take_vector(op);
-        let ty = op.ty()?;
-        let [d, address, ..] = operands else {
-            return Err("a load takes a destination and an address".to_owned());
-        };
-        let (mut address, space) = self.address(address, space)?;
-        // The address may be in a register that one of the loads writes.
-        let base_bytes = if address.wide { 8 } else { 4 };
-        let base = self.frame.temporary(base_bytes);
-        self.copy(base, address.slot, base_bytes);
-        address.slot = base;
-        let size = ty.size_bytes();
-        for (i, element) in (0..).zip(elements(d, n)?) {
-            if *element == Operand::Sink {
-                continue;
-            }
-            let (slot, register_bytes) = self.any_register(element)?;
-            check_width(ty, register_bytes)?;
+    /// there, and read as 0. Of each element what lies between its first byte and its
+    /// last that matters is loaded, rounded up to 1, 2, 4 or 8 bytes.
+    fn load_parts(&mut self, whole: Access, used: u64) {
+        let size = whole.element_bytes;
+        let register_bytes = whole.register_bytes;
+        let mut parts = Vec::new();
+        let mut unused = Vec::new();
+        for (i, register) in (0..).zip(&whole.registers) {
+            let Some(slot) = *register else { continue };
             let mask = used.checked_shr(size * i).unwrap_or(0) & ((1 << size) - 1);
             let n_bytes = 64 - mask.leading_zeros();
             if n_bytes == 0 {
-                let zero = Init::Constant {
-                    bits: 0,
-                    bytes: register_bytes,
-                };
-                let zero = self.frame.value(zero);
-                self.copy(slot, zero, register_bytes);
+                unused.push(slot);
                 continue;
             }
             let element_bytes = n_bytes.next_power_of_two();
-            let whole = element_bytes == size;
-            let mut address = address;
-            address.offset = address.offset.wrapping_add(i64::from(size * i));
-            self.emit(Op::Load(Box::new(Access {
-                space,
-                address,
+            let part = Access {
                 element_bytes,
-                register_bytes,
-                signed: whole && is_signed(ty),
+                signed: whole.signed && element_bytes == size,
                 registers: vec![Some(slot)],
-                order,
-                scope,
-                is_constant,
-            })));
+                ..whole.clone()
+            };
+            parts.push((size * i, part));
         }
-        Ok(())
+        self.emit(Op::LoadParts(Box::new(PartialLoad { whole, parts })));
+        // Behind the load, which may have its address in one of these.
+        for slot in unused {
+            let zero = self.frame.value(Init::Constant {
+                bits: 0,
+                bytes: register_bytes,
+            });
+            self.copy(slot, zero, register_bytes);
+        }
     }
 
     /// `st`

@@ -76,6 +76,13 @@ pub(super) fn operands(op: &Op, f: &mut impl FnMut(Slot, Width)) {
                 f(slot, op.register_bytes);
             }
         }
+        Op::LoadParts(op) => {
+            f(op.whole.address.slot, op.whole.address.width());
+            for (_, part) in &op.parts {
+                let slots = part.registers.iter().flatten();
+                slots.for_each(|&slot| f(slot, part.register_bytes));
+            }
+        }
         Op::Atomic(op) => atomic(op, f),
         Op::Shuffle(op) => {
             let words = [op.a, op.b, op.c, op.members];

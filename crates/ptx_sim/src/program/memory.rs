@@ -5,6 +5,7 @@ use super::slot::{AddressOperand, Slot};
 use crate::ir::Space;
 
 /// `ld` or `st`.
+#[derive(Clone)]
 pub(crate) struct Access {
     /// State space; [`Space::Param`] here means a call parameter, which lies
     /// in the frame's local memory.
@@ -26,6 +27,15 @@ pub(crate) struct Access {
     pub order: Order,
     /// For whom.
     pub scope: Scope,
+}
+
+/// A vector load of which only some bytes matter (`.pragma "used_bytes_mask"`): one
+/// request as any other, whose other bytes may not be there.
+pub(crate) struct PartialLoad {
+    /// All of it.
+    pub whole: Access,
+    /// What matters: where it begins, in bytes from the address, and the load of it.
+    pub parts: Vec<(u32, Access)>,
 }
 
 /// What an atomic does to the word in memory.

@@ -32,7 +32,7 @@ pub(crate) use init::Init;
 pub(crate) use lanewise::{ClockRead, Convert, Divide, PredicateOp, Transfer};
 pub(crate) use matrix::{MatrixOp, Multiply, ROW_BYTES, Shape, TileMove};
 pub(crate) use mbarrier::{BarrierWord, MOST_ARRIVALS, Mbarrier, MbarrierKind};
-pub(crate) use memory::{Access, Atomic, AtomicKind, AtomicType};
+pub(crate) use memory::{Access, Atomic, AtomicKind, AtomicType, PartialLoad};
 pub(crate) use order::{Order, Scope};
 pub(crate) use slot::{AddressOperand, BlockId, Guard, Slot};
 pub(crate) use tensor::{Tensor, TensorKind};
@@ -130,6 +130,8 @@ pub(crate) enum Op {
     Transfer(Box<Transfer>),
     /// `ld`
     Load(Box<Access>),
+    /// `ld` of which not all bytes matter.
+    LoadParts(Box<PartialLoad>),
     /// `st`
     Store(Box<Access>),
     /// `atom` and `red`

@@ -41,6 +41,7 @@ pub(super) fn carry_out<O: Observer>(
             Ok(())
         }
         Op::Load(op) => access::load(step, op, mask),
+        Op::LoadParts(op) => access::load_parts(step, op, mask),
         Op::Store(op) => access::store(step, op, mask),
         Op::Atomic(op) => atomic::atomic(step, op, mask),
         Op::Shuffle(op) => collective::shuffle(step, op, mask),
