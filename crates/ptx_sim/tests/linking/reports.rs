@@ -1,7 +1,9 @@
 //! Lines and files of linked texts.
 
+use std::fs;
+
 use super::link;
-use ptx_sim::{Device, LaunchError};
+use ptx_sim::{Device, LaunchError, Linker, Module, ir};
 
 const KERNEL: &str = r#"
 .file 1 "kernel.cu"
@@ -116,4 +118,71 @@ fn counters_are_in_order_of_the_texts() {
         "store.ptx:16 ret kernel.cu:30:1",
     ];
     assert_eq!(places, expected);
+}
+
+/// What compilers wrote.
+fn samples() -> Vec<(String, String)> {
+    let mut samples = Vec::new();
+    for folder in ["tests/nvcc", "tests/triton", "tests/samples"] {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.extension().is_some_and(|e| e == "ptx") {
+                let text = fs::read_to_string(&path).expect("a readable file");
+                samples.push((path.display().to_string(), text));
+            }
+        }
+    }
+    samples.sort();
+    assert!(samples.len() > 25, "only {} samples", samples.len());
+    samples
+}
+
+/// By function: its name, and each instruction's line with its places in the source, from
+/// the innermost to the outermost call.
+fn places(module: &ir::Module, input: u32) -> Vec<(String, Vec<String>)> {
+    let of = |instruction: &ir::Instruction| {
+        let all = instruction.loc.into_iter();
+        let all = all.flat_map(|loc| std::iter::once(loc).chain(module.calls_around(loc)));
+        all.fold(instruction.line.to_string(), |told, loc| {
+            let file = module.file(loc.file).expect("a file that is named");
+            format!("{told} {file}:{}:{}", loc.line, loc.column)
+        })
+    };
+    let functions = module.functions.iter().filter(|f| f.input == input);
+    functions
+        .map(|f| (f.name.clone(), f.body.iter().flatten().map(of).collect()))
+        .collect()
+}
+
+#[test]
+fn linked_samples_keep_their_places() {
+    // Kernels of one name are in several samples: each gets names of its own.
+    let mut linker = Linker::new();
+    let mut expected = Vec::new();
+    for (name, text) in samples() {
+        let mut alone = Linker::new();
+        alone.add(&name, &text).expect("PTX");
+        let alone = alone.link().expect("linked");
+        let module = Module::parse(&text).expect("PTX");
+        assert_eq!(places(alone.ir(), 0), places(module.ir(), 0), "{name}");
+        assert_eq!(alone.unsupported().len(), module.unsupported().len());
+        let text = text.replace(".visible .entry", ".entry");
+        let mut both = linker.clone();
+        // What samples have in common besides is of one name and no two are alike.
+        if both.add(&name, &text).expect("PTX").clone().link().is_ok() {
+            linker = both;
+            expected.push(places(module.ir(), 0));
+        }
+    }
+    assert!(expected.len() > 20, "only {} fit together", expected.len());
+    let together = linker.link().expect("linked");
+    for (number, expected) in expected.into_iter().enumerate() {
+        let found = places(together.ir(), number as u32);
+        let bodies = |places: Vec<(String, Vec<String>)>| -> Vec<Vec<String>> {
+            let bodies = places.into_iter().map(|(_, body)| body);
+            bodies.filter(|body| !body.is_empty()).collect()
+        };
+        assert_eq!(bodies(found), bodies(expected));
+    }
+    Device::new().load(&together).expect("enough memory");
 }
