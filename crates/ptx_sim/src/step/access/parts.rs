@@ -14,7 +14,9 @@ use crate::lanes::{WARP_SIZE, lanes};
 use crate::program::{Access, Order, PartialLoad};
 use crate::stop::Stop;
 
-/// `ld` behind `.pragma "used_bytes_mask"`.
+/// `ld` behind `.pragma "used_bytes_mask"`. Kept out of its caller, which every
+/// instruction passes through.
+#[inline(never)]
 pub(in crate::step) fn load_parts<O: Observer>(
     step: &mut Step<'_, '_, O>,
     op: &PartialLoad,
