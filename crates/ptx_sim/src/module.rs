@@ -6,6 +6,7 @@ use crate::decode::{self, layout::SharedLayout, layout::reachable, liveness::mos
 use crate::ir;
 use crate::numbering::Numbering;
 use crate::program::{Init, Op, Program, Slot};
+use crate::spare::SpareWarps;
 
 /// A PTX module. Cheap to clone.
 #[derive(Clone)]
@@ -31,6 +32,8 @@ pub(crate) struct KernelPlan {
     /// Its values that change from block to block: slot, bytes a lane, axis of
     /// `%ctaid`.
     pub block_values: Vec<(Slot, u32, usize)>,
+    /// Warps that a launch has left.
+    pub spare: Arc<SpareWarps>,
 }
 
 /// What a host needs to know of a kernel.
@@ -194,6 +197,7 @@ impl Module {
             shared: SharedLayout::of(ir, program, kernel),
             numbering: Numbering::new(program, &reachable(ir, program, kernel)),
             block_values: block_values(program, kernel),
+            spare: Arc::default(),
         })
     }
 }
