@@ -144,7 +144,7 @@ const WHAT_CHANGES: &str = "
 fn a_launch_sees_nothing_of_the_one_before() {
     let words = |module: &Module, grid: u32, [x, y]: [u32; 2], number: u32, fails: u32| {
         // The variable is somewhere else on every device.
-        let mut device = Device::new();
+        let device = Device::new();
         device
             .alloc(u64::from(number) << 22, "before the variable")
             .unwrap();

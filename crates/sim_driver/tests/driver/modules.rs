@@ -257,11 +257,25 @@ fn linked(texts: &[&std::ffi::CStr]) -> (u32, usize, String) {
     let mut values: [*mut c_void; 2] = [log.as_mut_ptr().cast(), size];
     let (mut state, mut image, mut n_bytes, mut module) = (0, std::ptr::null(), 0, 0);
     let status = unsafe {
-        ok(cuLinkCreate_v2(2, options.as_ptr(), values.as_mut_ptr(), &mut state));
+        ok(cuLinkCreate_v2(
+            2,
+            options.as_ptr(),
+            values.as_mut_ptr(),
+            &mut state,
+        ));
         for text in texts {
             let (data, n) = (text.as_ptr().cast(), text.to_bytes_with_nul().len());
             let (null, none) = (std::ptr::null(), std::ptr::null_mut());
-            ok(cuLinkAddData_v2(state, 1, data, n, c"part".as_ptr(), 0, null, none));
+            ok(cuLinkAddData_v2(
+                state,
+                1,
+                data,
+                n,
+                c"part".as_ptr(),
+                0,
+                null,
+                none,
+            ));
         }
         let status = cuLinkComplete(state, &mut image, &mut n_bytes);
         if status == 0 {
@@ -276,7 +290,11 @@ fn linked(texts: &[&std::ffi::CStr]) -> (u32, usize, String) {
         status
     };
     let end = log.iter().position(|&b| b == 0).expect("it ends");
-    (status, module, String::from_utf8_lossy(&log[..end]).into_owned())
+    (
+        status,
+        module,
+        String::from_utf8_lossy(&log[..end]).into_owned(),
+    )
 }
 
 #[test]
@@ -287,10 +305,26 @@ fn several_texts_are_linked() {
     let (mut out, mut x) = (client.alloc(4), 21_u32);
     let mut function = 0;
     unsafe {
-        ok(cuModuleGetFunction(&mut function, module, c"double_it".as_ptr()));
+        ok(cuModuleGetFunction(
+            &mut function,
+            module,
+            c"double_it".as_ptr(),
+        ));
         let params = [(&raw mut out).cast::<c_void>(), (&raw mut x).cast()];
         let null = std::ptr::null();
-        ok(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, 0, params.as_ptr(), null));
+        ok(cuLaunchKernel(
+            function,
+            1,
+            1,
+            1,
+            1,
+            1,
+            1,
+            0,
+            0,
+            params.as_ptr(),
+            null,
+        ));
     }
     assert_eq!(client.download(out, 1), [42]);
     let (status, _, log) = linked(&[CALLER]);
