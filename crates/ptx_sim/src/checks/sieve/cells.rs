@@ -2,6 +2,7 @@
 //!
 //! A cell is a word, or less where a kernel accesses less.
 
+use super::super::access::WarpAccess;
 use super::stamp::{MANY, Who, age};
 
 /// Bytes of global memory whose cells are made, kept and looked up together.
@@ -42,6 +43,16 @@ pub(super) trait Target {
     /// Whether an access to cells is surely in order; `N` of them, or any number if that
     /// is 0.
     fn allows<const N: usize>(&mut self, who: &Who<'_>, act: &Act, run: Run, address: u64) -> bool;
+    /// The same of each lane's cells, where that is quickly said.
+    #[inline(always)]
+    fn quickly_allows_lanes<const N: usize>(
+        &self,
+        _who: &Who<'_>,
+        _act: &Act,
+        _access: &WarpAccess<'_>,
+    ) -> bool {
+        false
+    }
     /// Remembers an access that is allowed.
     fn remember<const N: usize>(&mut self, who: &Who<'_>, act: &Act, run: Run, address: u64);
 }
@@ -141,6 +152,42 @@ impl Cells {
         } else {
             who.are_before::<true, true>(read, run.stamp, run.shift)
         }
+    }
+
+    /// [`quickly_allows`](Self::quickly_allows) where each lane accesses `N` cells
+    /// of shared memory somewhere.
+    #[inline(always)]
+    pub fn quickly_allows_lanes<const N: usize>(
+        &self,
+        who: &Who<'_>,
+        act: &Act,
+        access: &WarpAccess<'_>,
+        cell_shift: u32,
+    ) -> bool {
+        if act.synchronises || act.is_constant || !self.synchronised.is_empty() {
+            return false;
+        }
+        let mut is_after = true;
+        for (lane, &address) in access.addresses.iter().enumerate() {
+            if access.mask >> lane & 1 == 0 {
+                continue;
+            }
+            let first = address as usize >> cell_shift;
+            let stamp = who.stamp(lane as u32, false);
+            let (Some(write), Some(read)) = (
+                self.write.get(first..first + N),
+                self.read.get(first..first + N),
+            ) else {
+                return false;
+            };
+            is_after &= if act.writes {
+                who.are_before::<true, true>(write, stamp, 31)
+                    & who.are_before::<true, true>(read, stamp, 31)
+            } else {
+                who.are_before::<false, false>(write, stamp, 31)
+            };
+        }
+        is_after
     }
 
     /// Whether the access is surely in order. `is_filled` says that a cell of global
@@ -304,7 +351,7 @@ fn simply_reads<const GLOBAL: bool>(who: &Who<'_>, run: Run, read: &mut [u32]) -
         who.are_before::<true, true>(read, run.stamp, run.shift)
     };
     if !are_before {
-        return GLOBAL && read.iter().fold(MANY, |all, &cell| all & cell) == MANY;
+        return who.are_merged(read);
     }
     for (i, cell) in read.iter_mut().enumerate() {
         *cell = run.stamp_of(i);

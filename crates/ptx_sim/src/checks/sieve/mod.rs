@@ -233,6 +233,17 @@ impl Target for SharedCells {
     }
 
     #[inline(always)]
+    fn quickly_allows_lanes<const N: usize>(
+        &self,
+        who: &Who<'_>,
+        act: &Act,
+        access: &WarpAccess<'_>,
+    ) -> bool {
+        let cells = &self.cells;
+        cells.quickly_allows_lanes::<N>(who, act, access, self.cell_shift)
+    }
+
+    #[inline(always)]
     fn remember<const N: usize>(&mut self, who: &Who<'_>, act: &Act, run: Run, address: u64) {
         let first = address as usize >> self.cell_shift;
         let run = Run { first, ..run };

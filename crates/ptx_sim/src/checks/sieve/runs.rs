@@ -88,6 +88,12 @@ impl<T: Target, const REMEMBER: bool> Visit<'_, T, REMEMBER> {
     #[inline(always)]
     fn lanes<const N: usize>(&mut self, n: usize) -> bool {
         let access = self.access;
+        if N != 0 && !REMEMBER {
+            let target = &self.target;
+            if target.quickly_allows_lanes::<N>(self.who, self.act, access) {
+                return true;
+            }
+        }
         for lane in lanes(access.mask) {
             let run = self.alone(lane, n, false);
             if !self.run::<N>(run, access.addresses[lane]) {

@@ -110,6 +110,20 @@ impl<'k> Who<'k> {
         bad == 0
     }
 
+    /// Whether all cells say already what they would say once this access is
+    /// [`merged`](Self::merged), at a glance.
+    #[inline(always)]
+    pub fn are_merged(&self, cells: &[u32]) -> bool {
+        const SEVERAL: u32 = WARPS | LANES;
+        let now = self.stamp & !BY;
+        let mut bad = 0;
+        for &cell in cells {
+            let is_merged = (cell & SEVERAL == SEVERAL) & (cell >= now);
+            bad |= u32::from(!is_merged);
+        }
+        bad == 0
+    }
+
     /// Whether what a cell tells of, if anything, comes before this access. Other blocks
     /// are of no concern for shared memory, and in no order for global memory.
     pub fn comes_after(&self, cell: u32, stamp: u32, is_global: bool) -> bool {
