@@ -1,5 +1,6 @@
 //! The sieve's cells for global memory: by allocation and page, as they are accessed.
 
+use super::super::access::WarpAccess;
 use super::cells::PAGE_BYTES;
 use super::cells::{Act, Cells, Run, Target};
 use super::pool::Pool;
@@ -182,6 +183,38 @@ impl Target for GlobalCells<'_> {
         let may_be_quick = page.is_filled || !act.needs_written;
         may_be_quick && page.cells.quickly_allows::<true, N>(who, act, run)
             || page.allows(who, act, run, &before)
+    }
+
+    #[inline(always)]
+    fn quickly_allows_lanes<const N: usize>(
+        &self,
+        who: &Who<'_>,
+        act: &Act,
+        access: &WarpAccess<'_>,
+    ) -> bool {
+        let Some(Some(pages)) = self.allocations.get(self.last) else {
+            return false;
+        };
+        for (lane, &address) in access.addresses.iter().enumerate() {
+            if access.mask >> lane & 1 == 0 {
+                continue;
+            }
+            let offset = address.wrapping_sub(pages.allocation.base);
+            let Some(Some(page)) = pages.list.get((offset / PAGE_BYTES) as usize) else {
+                return false;
+            };
+            let run = Run {
+                first: (offset % PAGE_BYTES) as usize >> self.cell_shift,
+                n: N,
+                stamp: who.stamp(lane as u32, false),
+                shift: 31,
+            };
+            let is_ready = (page.is_kept || !act.writes) && (page.is_filled || !act.needs_written);
+            if !is_ready || !page.cells.quickly_allows::<true, N>(who, act, run) {
+                return false;
+            }
+        }
+        true
     }
 
     #[inline(always)]
