@@ -174,8 +174,9 @@ fn a_fault_hides_nothing_that_a_lower_block_has() {
 #[test]
 fn memory_is_as_one_thread_left_it() {
     // Up to the defect of the last block, all have run.
-    let body = format!("st.global.u64 [%slot+{}], %rd0;\n", 8 * N) + &in_block(159, SHARED_RACE);
-    let body = format!("mov.u64 %rd0, 7;\n{body}");
+    let add =
+        "ld.global.u64 %rd1, [%slot];\nadd.u64 %rd1, %rd1, 1;\nst.global.u64 [%slot], %rd1;\n";
+    let body = add.to_owned() + &in_block(159, SHARED_RACE);
     told(&body, &["shared address", "block (159, 0, 0)"]);
 }
 
