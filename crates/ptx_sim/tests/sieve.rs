@@ -19,7 +19,7 @@ type Outcome = (Option<String>, Vec<u8>);
 /// Runs `k` on a buffer of three words for each thread: one that the host has written, one
 /// that it has not, and one that it has written in part.
 fn outcome(module: &Module, options: LaunchOptions) -> Outcome {
-    let mut device = Device::new();
+    let device = Device::new();
     let loaded = device.load(module).expect("it has no variables");
     let n_bytes = 8 * N * 3;
     let buffer = device.alloc(n_bytes, "buffer").expect("there is room");
