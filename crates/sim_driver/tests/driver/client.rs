@@ -13,6 +13,8 @@ use sim_driver::api::memory::*;
 use sim_driver::api::module::*;
 use sim_driver::api::stream::*;
 
+use crate::under_test::{call, is_real};
+
 pub const KERNELS: &str = include_str!("kernels.ptx");
 
 /// That a call has succeeded.
@@ -48,6 +50,9 @@ impl Client {
     pub fn on(device: i32) -> Self {
         static ONCE: Once = Once::new();
         ONCE.call_once(|| {
+            if is_real() {
+                return;
+            }
             let settings = Settings {
                 n_devices: 2,
                 memory_bytes: 1 << 30,
@@ -59,9 +64,9 @@ impl Client {
         let (mut context, mut module) = (0, 0);
         let text = CString::new(KERNELS).expect("no nul");
         unsafe {
-            ok(cuInit(0));
-            ok(cuCtxCreate_v2(&mut context, 0, device));
-            ok(cuModuleLoadData(&mut module, text.as_ptr().cast()));
+            ok(call!(cuInit(0)));
+            ok(call!(cuCtxCreate_v2(&mut context, 0, device)));
+            ok(call!(cuModuleLoadData(&mut module, text.as_ptr().cast())));
         }
         Self { context, module }
     }
@@ -69,25 +74,37 @@ impl Client {
     pub fn function(&self, name: &str) -> usize {
         let name = CString::new(name).expect("no nul");
         let mut function = 0;
-        ok(unsafe { cuModuleGetFunction(&mut function, self.module, name.as_ptr()) });
+        ok(unsafe {
+            call!(cuModuleGetFunction(
+                &mut function,
+                self.module,
+                name.as_ptr()
+            ))
+        });
         function
     }
 
     pub fn alloc(&self, n_bytes: usize) -> u64 {
         let mut address = 0;
-        ok(unsafe { cuMemAlloc_v2(&mut address, n_bytes) });
+        ok(unsafe { call!(cuMemAlloc_v2(&mut address, n_bytes)) });
         address
     }
 
     pub fn upload(&self, data: &[u32]) -> u64 {
         let address = self.alloc(4 * data.len());
-        ok(unsafe { cuMemcpyHtoD_v2(address, data.as_ptr() as u64, 4 * data.len()) });
+        ok(unsafe {
+            call!(cuMemcpyHtoD_v2(
+                address,
+                data.as_ptr() as u64,
+                4 * data.len()
+            ))
+        });
         address
     }
 
     pub fn download(&self, address: u64, n: usize) -> Vec<u32> {
         let mut data = vec![0; n];
-        ok(unsafe { cuMemcpyDtoH_v2(data.as_mut_ptr() as u64, address, 4 * n) });
+        ok(unsafe { call!(cuMemcpyDtoH_v2(data.as_mut_ptr() as u64, address, 4 * n)) });
         data
     }
 
@@ -101,7 +118,11 @@ impl Client {
         let mut params: Vec<*mut c_void> = params.iter().map(|p| (**p).address()).collect();
         let function = self.function(name);
         let (params, extra) = (params.as_mut_ptr(), std::ptr::null());
-        unsafe { cuLaunchKernel(function, grid, 1, 1, block, 1, 1, 0, stream, params, extra) }
+        unsafe {
+            call!(cuLaunchKernel(
+                function, grid, 1, 1, block, 1, 1, 0, stream, params, extra
+            ))
+        }
     }
 
     /// Launches a kernel in the default stream.
@@ -111,19 +132,19 @@ impl Client {
 
     pub fn stream(&self, flags: u32) -> usize {
         let mut stream = 0;
-        ok(unsafe { cuStreamCreate(&mut stream, flags) });
+        ok(unsafe { call!(cuStreamCreate(&mut stream, flags)) });
         stream
     }
 
     pub fn event(&self) -> usize {
         let mut event = 0;
-        ok(unsafe { cuEventCreate(&mut event, 0) });
+        ok(unsafe { call!(cuEventCreate(&mut event, 0)) });
         event
     }
 }
 
 impl Drop for Client {
     fn drop(&mut self) {
-        unsafe { cuCtxDestroy_v2(self.context) };
+        unsafe { call!(cuCtxDestroy_v2(self.context)) };
     }
 }

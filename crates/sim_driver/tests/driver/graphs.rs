@@ -9,6 +9,7 @@ use sim_driver::api::graph::*;
 use sim_driver::api::stream::*;
 
 use crate::client::{Client, ok};
+use crate::under_test::call;
 
 /// `CUDA_KERNEL_NODE_PARAMS`, as C lays it out.
 #[repr(C)]
@@ -37,14 +38,21 @@ fn add_node(client: &Client, graph: usize, after: &[usize], buffer: u64, n: u32)
     };
     let mut node = 0;
     let kernel = (&raw const kernel).cast();
-    let status =
-        unsafe { cuGraphAddKernelNode_v2(&mut node, graph, after.as_ptr(), after.len(), kernel) };
+    let status = unsafe {
+        call!(cuGraphAddKernelNode_v2(
+            &mut node,
+            graph,
+            after.as_ptr(),
+            after.len(),
+            kernel
+        ))
+    };
     (status, node)
 }
 
 fn instantiated(graph: usize) -> usize {
     let mut executable = 0;
-    ok(unsafe { cuGraphInstantiateWithFlags(&mut executable, graph, 0) });
+    ok(unsafe { call!(cuGraphInstantiateWithFlags(&mut executable, graph, 0)) });
     executable
 }
 
@@ -54,7 +62,7 @@ fn nodes_run_after_those_they_depend_on() {
     let buffer = client.upload(&[0; 8]);
     let mut graph = 0;
     unsafe {
-        ok(cuGraphCreate(&mut graph, 0));
+        ok(call!(cuGraphCreate(&mut graph, 0)));
         let mut last = Vec::new();
         for _ in 0..20 {
             let (status, node) = add_node(&client, graph, &last, buffer, 8);
@@ -64,18 +72,21 @@ fn nodes_run_after_those_they_depend_on() {
         let (status, _) = add_node(&client, graph, &[12345], buffer, 8);
         assert_eq!(status, Status::INVALID_VALUE.0);
         let mut n = 0;
-        ok(cuGraphGetNodes(graph, std::ptr::null_mut(), &mut n));
+        ok(call!(cuGraphGetNodes(graph, std::ptr::null_mut(), &mut n)));
         assert_eq!(n, 20);
         let executable = instantiated(graph);
-        ok(cuGraphDestroy(graph));
+        ok(call!(cuGraphDestroy(graph)));
         let stream = client.stream(0);
         for _ in 0..10 {
-            ok(cuGraphLaunch(executable, stream));
+            ok(call!(cuGraphLaunch(executable, stream)));
         }
-        ok(cuStreamSynchronize(stream));
+        ok(call!(cuStreamSynchronize(stream)));
         assert_eq!(client.download(buffer, 8), [200; 8]);
-        ok(cuGraphExecDestroy(executable));
-        assert_eq!(cuGraphLaunch(executable, stream), Status::INVALID_VALUE.0);
+        ok(call!(cuGraphExecDestroy(executable)));
+        assert_eq!(
+            call!(cuGraphLaunch(executable, stream)),
+            Status::INVALID_VALUE.0
+        );
     }
 }
 
@@ -85,13 +96,13 @@ fn circles_are_refused() {
     let buffer = client.upload(&[0; 8]);
     let (mut graph, mut executable) = (0, 0);
     unsafe {
-        ok(cuGraphCreate(&mut graph, 0));
+        ok(call!(cuGraphCreate(&mut graph, 0)));
         let (_, a) = add_node(&client, graph, &[], buffer, 8);
         let (_, b) = add_node(&client, graph, &[a], buffer, 8);
-        ok(cuGraphAddDependencies(graph, &b, &a, 1));
-        let status = cuGraphInstantiateWithFlags(&mut executable, graph, 0);
+        ok(call!(cuGraphAddDependencies(graph, &b, &a, 1)));
+        let status = call!(cuGraphInstantiateWithFlags(&mut executable, graph, 0));
         assert_eq!(status, Status::INVALID_VALUE.0);
-        ok(cuGraphRemoveDependencies(graph, &b, &a, 1));
+        ok(call!(cuGraphRemoveDependencies(graph, &b, &a, 1)));
         instantiated(graph);
     }
 }
@@ -107,36 +118,36 @@ fn captured_work_is_done_when_the_graph_is_launched() {
     };
     let mut graph = 0;
     unsafe {
-        ok(cuStreamBeginCapture_v2(first, 0));
+        ok(call!(cuStreamBeginCapture_v2(first, 0)));
         add(first, buffer);
-        ok(cuEventRecord(fork, first));
-        ok(cuStreamWaitEvent(second, fork, 0));
+        ok(call!(cuEventRecord(fork, first)));
+        ok(call!(cuStreamWaitEvent(second, fork, 0)));
         add(second, other);
         add(first, buffer);
         let mut capturing = 0;
-        ok(cuStreamIsCapturing(second, &mut capturing));
+        ok(call!(cuStreamIsCapturing(second, &mut capturing)));
         assert_eq!(capturing, 1);
         assert_eq!(
-            cuStreamSynchronize(first),
+            call!(cuStreamSynchronize(first)),
             Status::STREAM_CAPTURE_UNSUPPORTED.0
         );
-        assert_eq!(cuEventQuery(fork), Status::CAPTURED_EVENT.0);
-        ok(cuEventRecord(join, second));
-        ok(cuStreamWaitEvent(first, join, 0));
-        ok(cuStreamEndCapture(first, &mut graph));
+        assert_eq!(call!(cuEventQuery(fork)), Status::CAPTURED_EVENT.0);
+        ok(call!(cuEventRecord(join, second)));
+        ok(call!(cuStreamWaitEvent(first, join, 0)));
+        ok(call!(cuStreamEndCapture(first, &mut graph)));
         assert_eq!(client.download(buffer, 4), [0; 4]);
         let executable = instantiated(graph);
-        ok(cuGraphLaunch(executable, second));
-        ok(cuStreamSynchronize(second));
+        ok(call!(cuGraphLaunch(executable, second)));
+        ok(call!(cuStreamSynchronize(second)));
         assert_eq!(client.download(buffer, 4), [2; 4]);
         assert_eq!(client.download(other, 4), [1; 4]);
         let mut n = 0;
-        ok(cuGraphGetEdges(
+        ok(call!(cuGraphGetEdges(
             graph,
             std::ptr::null_mut(),
             std::ptr::null_mut(),
             &mut n,
-        ));
+        )));
         assert_eq!(n, 2);
     }
 }
@@ -148,19 +159,19 @@ fn a_capture_that_is_not_joined_is_refused() {
     let fork = client.event();
     let mut graph = 0;
     unsafe {
-        let none = cuStreamEndCapture(first, &mut graph);
+        let none = call!(cuStreamEndCapture(first, &mut graph));
         assert_eq!(none, Status::ILLEGAL_STATE.0);
         assert_eq!(
-            cuStreamBeginCapture_v2(0, 0),
+            call!(cuStreamBeginCapture_v2(0, 0)),
             Status::STREAM_CAPTURE_UNSUPPORTED.0
         );
-        ok(cuStreamBeginCapture_v2(first, 0));
-        ok(cuEventRecord(fork, first));
-        ok(cuStreamWaitEvent(second, fork, 0));
+        ok(call!(cuStreamBeginCapture_v2(first, 0)));
+        ok(call!(cuEventRecord(fork, first)));
+        ok(call!(cuStreamWaitEvent(second, fork, 0)));
         ok(client.try_launch("bump", (1, 1, second), &[]));
-        let unjoined = cuStreamEndCapture(first, &mut graph);
+        let unjoined = call!(cuStreamEndCapture(first, &mut graph));
         assert_eq!(unjoined, Status::STREAM_CAPTURE_UNJOINED.0);
-        ok(cuStreamSynchronize(first));
-        ok(cuCtxSynchronize());
+        ok(call!(cuStreamSynchronize(first)));
+        ok(call!(cuCtxSynchronize()));
     }
 }

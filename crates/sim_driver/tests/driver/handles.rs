@@ -12,6 +12,7 @@ use sim_driver::api::module::*;
 use sim_driver::api::stream::*;
 
 use crate::client::{Client, ok};
+use crate::under_test::call;
 
 const HANDLE: u32 = Status::INVALID_HANDLE.0;
 const VALUE: u32 = Status::INVALID_VALUE.0;
@@ -24,41 +25,43 @@ fn wrong_handles_are_told() {
     let (mut number, mut address) = (0, 0);
     for wrong in [3, 0xdead_beef, usize::MAX, stream + 1, client.context] {
         unsafe {
-            assert_eq!(cuStreamSynchronize(wrong), HANDLE);
-            assert_eq!(cuStreamDestroy_v2(wrong), HANDLE);
-            assert_eq!(cuEventRecord(wrong, stream), HANDLE);
-            assert_eq!(cuEventRecord(event, wrong), HANDLE);
-            assert_eq!(cuEventSynchronize(wrong), HANDLE);
-            assert_eq!(cuModuleUnload(wrong), HANDLE);
-            assert_eq!(cuLibraryUnload(wrong), HANDLE);
-            assert_eq!(cuFuncGetAttribute(&mut number, 0, wrong), HANDLE);
-            assert_eq!(cuGraphDestroy(wrong), VALUE);
-            assert_eq!(cuGraphLaunch(wrong, stream), VALUE);
+            assert_eq!(call!(cuStreamSynchronize(wrong)), HANDLE);
+            assert_eq!(call!(cuStreamDestroy_v2(wrong)), HANDLE);
+            assert_eq!(call!(cuEventRecord(wrong, stream)), HANDLE);
+            assert_eq!(call!(cuEventRecord(event, wrong)), HANDLE);
+            assert_eq!(call!(cuEventSynchronize(wrong)), HANDLE);
+            assert_eq!(call!(cuModuleUnload(wrong)), HANDLE);
+            assert_eq!(call!(cuLibraryUnload(wrong)), HANDLE);
+            assert_eq!(call!(cuFuncGetAttribute(&mut number, 0, wrong)), HANDLE);
+            assert_eq!(call!(cuGraphDestroy(wrong)), VALUE);
+            assert_eq!(call!(cuGraphLaunch(wrong, stream)), VALUE);
             let launch = |function, stream| {
-                cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, null, null)
+                call!(cuLaunchKernel(
+                    function, 1, 1, 1, 1, 1, 1, 0, stream, null, null
+                ))
             };
             assert_eq!(launch(wrong, stream), HANDLE);
             assert_eq!(launch(function, wrong), HANDLE);
             let mut found = 0;
             assert_eq!(
-                cuModuleGetFunction(&mut found, wrong, c"bump".as_ptr()),
+                call!(cuModuleGetFunction(&mut found, wrong, c"bump".as_ptr())),
                 HANDLE
             );
         }
     }
     unsafe {
-        assert_eq!(cuStreamSynchronize(event), HANDLE);
-        assert_eq!(cuEventSynchronize(stream), HANDLE);
-        assert_eq!(cuCtxSetCurrent(stream), Status::INVALID_CONTEXT.0);
-        assert_eq!(cuMemFree_v2(client.alloc(8) + 4), VALUE);
-        assert_eq!(cuMemFree_v2(12345), VALUE);
-        assert_eq!(cuMemAlloc_v2(std::ptr::null_mut(), 4), VALUE);
-        assert_eq!(cuMemAlloc_v2(&mut address, 0), VALUE);
+        assert_eq!(call!(cuStreamSynchronize(event)), HANDLE);
+        assert_eq!(call!(cuEventSynchronize(stream)), HANDLE);
+        assert_eq!(call!(cuCtxSetCurrent(stream)), Status::INVALID_CONTEXT.0);
+        assert_eq!(call!(cuMemFree_v2(client.alloc(8) + 4)), VALUE);
+        assert_eq!(call!(cuMemFree_v2(12345)), VALUE);
+        assert_eq!(call!(cuMemAlloc_v2(std::ptr::null_mut(), 4)), VALUE);
+        assert_eq!(call!(cuMemAlloc_v2(&mut address, 0)), VALUE);
         assert_eq!(
-            cuMemAlloc_v2(&mut address, 2 << 30),
+            call!(cuMemAlloc_v2(&mut address, 1 << 42)),
             Status::OUT_OF_MEMORY.0
         );
-        ok(cuCtxSynchronize());
+        ok(call!(cuCtxSynchronize()));
     }
 }
 
@@ -69,17 +72,17 @@ fn freed_handles_are_told() {
     let address = client.alloc(16);
     let null = std::ptr::null();
     unsafe {
-        ok(cuStreamDestroy_v2(stream));
-        assert_eq!(cuStreamDestroy_v2(stream), HANDLE);
-        assert_eq!(cuStreamQuery(stream), HANDLE);
-        ok(cuEventDestroy_v2(event));
-        assert_eq!(cuEventDestroy_v2(event), HANDLE);
-        assert_eq!(cuEventQuery(event), HANDLE);
-        ok(cuMemFree_v2(address));
-        assert_eq!(cuMemFree_v2(address), VALUE);
-        ok(cuModuleUnload(client.module));
-        assert_eq!(cuModuleUnload(client.module), HANDLE);
-        let launched = cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, 0, null, null);
+        ok(call!(cuStreamDestroy_v2(stream)));
+        assert_eq!(call!(cuStreamDestroy_v2(stream)), HANDLE);
+        assert_eq!(call!(cuStreamQuery(stream)), HANDLE);
+        ok(call!(cuEventDestroy_v2(event)));
+        assert_eq!(call!(cuEventDestroy_v2(event)), HANDLE);
+        assert_eq!(call!(cuEventQuery(event)), HANDLE);
+        ok(call!(cuMemFree_v2(address)));
+        assert_eq!(call!(cuMemFree_v2(address)), VALUE);
+        ok(call!(cuModuleUnload(client.module)));
+        assert_eq!(call!(cuModuleUnload(client.module)), HANDLE);
+        let launched = call!(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, 0, null, null));
         assert_eq!(launched, HANDLE);
     }
 }
@@ -91,12 +94,14 @@ fn other_contexts_functions_and_events_are_refused() {
     let second = Client::new();
     let null = std::ptr::null();
     unsafe {
-        let launched = cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, 0, null, null);
+        let launched = call!(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, 0, null, null));
         assert_eq!(launched, HANDLE);
-        assert_eq!(cuEventRecord(event, 0), HANDLE);
-        ok(cuCtxSetCurrent(first.context));
-        ok(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, 0, null, null));
-        ok(cuCtxSetCurrent(second.context));
+        assert_eq!(call!(cuEventRecord(event, 0)), HANDLE);
+        ok(call!(cuCtxSetCurrent(first.context)));
+        ok(call!(cuLaunchKernel(
+            function, 1, 1, 1, 1, 1, 1, 0, 0, null, null
+        )));
+        ok(call!(cuCtxSetCurrent(second.context)));
     }
 }
 
@@ -106,7 +111,7 @@ fn contexts_are_a_stack_of_each_thread() {
     let second = Client::on(1);
     let current = || {
         let mut context = 7;
-        ok(unsafe { cuCtxGetCurrent(&mut context) });
+        ok(unsafe { call!(cuCtxGetCurrent(&mut context)) });
         context
     };
     assert_eq!(current(), second.context);
@@ -115,13 +120,13 @@ fn contexts_are_a_stack_of_each_thread() {
     });
     unsafe {
         let mut popped = 0;
-        ok(cuCtxPopCurrent_v2(&mut popped));
+        ok(call!(cuCtxPopCurrent_v2(&mut popped)));
         assert_eq!((popped, current()), (second.context, first.context));
         let mut device = 9;
-        ok(cuCtxGetDevice(&mut device));
+        ok(call!(cuCtxGetDevice(&mut device)));
         assert_eq!(device, 0);
-        ok(cuCtxPushCurrent_v2(second.context));
-        ok(cuCtxGetDevice(&mut device));
+        ok(call!(cuCtxPushCurrent_v2(second.context)));
+        ok(call!(cuCtxGetDevice(&mut device)));
         assert_eq!(device, 1);
     }
 }
@@ -131,16 +136,19 @@ fn the_primary_context_is_one_and_counted() {
     let _client = Client::new();
     let (mut a, mut b) = (0, 0);
     unsafe {
-        ok(cuDevicePrimaryCtxRetain(&mut a, 1));
-        ok(cuDevicePrimaryCtxRetain(&mut b, 1));
+        ok(call!(cuDevicePrimaryCtxRetain(&mut a, 1)));
+        ok(call!(cuDevicePrimaryCtxRetain(&mut b, 1)));
         assert_eq!(a, b);
-        ok(cuDevicePrimaryCtxRelease_v2(1));
-        ok(cuCtxPushCurrent_v2(a));
-        ok(cuCtxSynchronize());
+        ok(call!(cuDevicePrimaryCtxRelease_v2(1)));
+        ok(call!(cuCtxPushCurrent_v2(a)));
+        ok(call!(cuCtxSynchronize()));
         let mut popped = 0;
-        ok(cuCtxPopCurrent_v2(&mut popped));
-        ok(cuDevicePrimaryCtxRelease_v2(1));
-        assert_eq!(cuDevicePrimaryCtxRelease_v2(1), Status::INVALID_CONTEXT.0);
-        assert_eq!(cuCtxPushCurrent_v2(a), Status::INVALID_CONTEXT.0);
+        ok(call!(cuCtxPopCurrent_v2(&mut popped)));
+        ok(call!(cuDevicePrimaryCtxRelease_v2(1)));
+        assert_eq!(
+            call!(cuDevicePrimaryCtxRelease_v2(1)),
+            Status::INVALID_CONTEXT.0
+        );
+        assert_eq!(call!(cuCtxPushCurrent_v2(a)), Status::INVALID_CONTEXT.0);
     }
 }

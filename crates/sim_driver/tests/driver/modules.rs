@@ -11,6 +11,7 @@ use sim_driver::api::module::*;
 use sim_driver::api::occupancy::*;
 
 use crate::client::{Client, KERNELS, ok};
+use crate::under_test::call;
 
 #[test]
 fn variables_have_addresses_and_values() {
@@ -18,19 +19,28 @@ fn variables_have_addresses_and_values() {
     let (mut address, mut n_bytes) = (0, 0);
     unsafe {
         let name = c"counter".as_ptr();
-        ok(cuModuleGetGlobal_v2(
+        ok(call!(cuModuleGetGlobal_v2(
             &mut address,
             &mut n_bytes,
             client.module,
             name,
-        ));
+        )));
         assert_eq!((n_bytes, client.download(address, 1)), (4, vec![5]));
         client.launch("bump", 1, 1, &[]);
         assert_eq!(client.download(address, 1), [6]);
-        let none = cuModuleGetGlobal_v2(&mut address, &mut n_bytes, client.module, c"x".as_ptr());
+        let none = call!(cuModuleGetGlobal_v2(
+            &mut address,
+            &mut n_bytes,
+            client.module,
+            c"x".as_ptr()
+        ));
         assert_eq!(none, Status::NOT_FOUND.0);
         let mut function = 0;
-        let none = cuModuleGetFunction(&mut function, client.module, c"x".as_ptr());
+        let none = call!(cuModuleGetFunction(
+            &mut function,
+            client.module,
+            c"x".as_ptr()
+        ));
         assert_eq!(none, Status::NOT_FOUND.0);
     }
 }
@@ -46,14 +56,22 @@ fn what_is_no_ptx_is_explained() {
     let size = std::ptr::without_provenance_mut(log.len());
     let mut values: [*mut c_void; 2] = [log.as_mut_ptr().cast(), size];
     let image = text.as_ptr().cast();
-    let status =
-        unsafe { cuModuleLoadDataEx(&mut module, image, 2, options.as_ptr(), values.as_mut_ptr()) };
+    let status = unsafe {
+        call!(cuModuleLoadDataEx(
+            &mut module,
+            image,
+            2,
+            options.as_ptr(),
+            values.as_mut_ptr()
+        ))
+    };
     assert_eq!(status, Status::INVALID_PTX.0);
     let end = log.iter().position(|&b| b == 0).expect("it ends");
     let log = String::from_utf8_lossy(&log[..end]);
     assert!(log.contains("line 4") && log.contains("%r1"), "{log}");
     assert_eq!(values[1].addr(), end);
-    let mut load = |image: &[u8]| unsafe { cuModuleLoadData(&mut module, image.as_ptr().cast()) };
+    let mut load =
+        |image: &[u8]| unsafe { call!(cuModuleLoadData(&mut module, image.as_ptr().cast())) };
     let machine_code = include_bytes!("../../../fatbin/tests/samples/cuda_13.cubin");
     assert_eq!(load(machine_code), Status::NO_BINARY_FOR_GPU.0);
     let machine_code = include_bytes!("../../../fatbin/tests/samples/machine.fatbin");
@@ -67,7 +85,7 @@ fn what_is_no_ptx_is_explained() {
         ok(load(sample));
     }
     assert_eq!(load(b"\0"), Status::INVALID_IMAGE.0);
-    let null = unsafe { cuModuleLoadData(&mut module, std::ptr::null()) };
+    let null = unsafe { call!(cuModuleLoadData(&mut module, std::ptr::null())) };
     assert_eq!(null, Status::INVALID_VALUE.0);
 }
 
@@ -78,12 +96,24 @@ fn libraries_are_every_contexts() {
     let (mut library, mut kernel) = (0, 0);
     let null = std::ptr::null();
     let launch = |kernel, params: &mut [*mut c_void]| unsafe {
-        cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, 0, params.as_mut_ptr(), null)
+        call!(cuLaunchKernel(
+            kernel,
+            1,
+            1,
+            1,
+            32,
+            1,
+            1,
+            0,
+            0,
+            params.as_mut_ptr(),
+            null
+        ))
     };
     unsafe {
         let none = std::ptr::null_mut();
         let image = text.as_ptr().cast();
-        ok(cuLibraryLoadData(
+        ok(call!(cuLibraryLoadData(
             &mut library,
             image,
             null.cast(),
@@ -92,17 +122,17 @@ fn libraries_are_every_contexts() {
             null.cast(),
             none,
             0,
-        ));
-        ok(cuLibraryGetKernel(
+        )));
+        ok(call!(cuLibraryGetKernel(
             &mut kernel,
             library,
             c"add_one".as_ptr(),
-        ));
+        )));
         let mut n = 0;
-        ok(cuLibraryGetKernelCount(&mut n, library));
+        ok(call!(cuLibraryGetKernelCount(&mut n, library)));
         assert_eq!(n, 10);
         for client in [first, Client::new(), Client::on(1)] {
-            ok(cuCtxSetCurrent(client.context));
+            ok(call!(cuCtxSetCurrent(client.context)));
             let (mut buffer, mut count) = (client.upload(&[7; 32]), 32_u32);
             ok(launch(
                 kernel,
@@ -110,7 +140,7 @@ fn libraries_are_every_contexts() {
             ));
             assert_eq!(client.download(buffer, 32), [8; 32]);
             let mut function = 0;
-            ok(cuKernelGetFunction(&mut function, kernel));
+            ok(call!(cuKernelGetFunction(&mut function, kernel)));
             ok(launch(
                 function,
                 &mut [(&raw mut buffer).cast(), (&raw mut count).cast()],
@@ -118,7 +148,7 @@ fn libraries_are_every_contexts() {
             assert_eq!(client.download(buffer, 1), [9]);
         }
         let _client = Client::new();
-        ok(cuLibraryUnload(library));
+        ok(call!(cuLibraryUnload(library)));
         assert_eq!(launch(kernel, &mut []), Status::INVALID_HANDLE.0);
     }
 }
@@ -143,7 +173,7 @@ fn parameters_in_one_buffer() {
             (&raw mut size).cast(),
             name(0),
         ];
-        cuLaunchKernel(
+        call!(cuLaunchKernel(
             function,
             1,
             1,
@@ -155,16 +185,21 @@ fn parameters_in_one_buffer() {
             0,
             std::ptr::null(),
             extra.as_ptr(),
-        )
+        ))
     };
     ok(launch(26));
     assert_eq!(client.download(out, 3), [200, 7, 513]);
     assert_eq!(launch(20), Status::INVALID_VALUE.0);
     let (mut offset, mut size) = (0, 0);
     unsafe {
-        ok(cuFuncGetParamInfo(function, 3, &mut offset, &mut size));
+        ok(call!(cuFuncGetParamInfo(
+            function,
+            3,
+            &mut offset,
+            &mut size
+        )));
         assert_eq!((offset, size), (24, 2));
-        let past = cuFuncGetParamInfo(function, 4, &mut offset, &mut size);
+        let past = call!(cuFuncGetParamInfo(function, 4, &mut offset, &mut size));
         assert_eq!(past, Status::INVALID_VALUE.0);
     }
 }
@@ -177,21 +212,33 @@ fn shared_memory_has_a_limit_that_can_be_raised() {
     let mut launch = |shared| unsafe {
         let params = [(&raw mut out).cast::<c_void>()];
         let null = std::ptr::null();
-        cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, shared, 0, params.as_ptr(), null)
+        call!(cuLaunchKernel(
+            function,
+            1,
+            1,
+            1,
+            1,
+            1,
+            1,
+            shared,
+            0,
+            params.as_ptr(),
+            null
+        ))
     };
     let mut value = 0;
     unsafe {
-        ok(cuFuncGetAttribute(&mut value, 1, function));
+        ok(call!(cuFuncGetAttribute(&mut value, 1, function)));
         assert_eq!(value, 1024);
         assert_eq!(launch(48 << 10), Status::INVALID_VALUE.0);
         ok(launch(47 << 10));
-        let past = cuFuncSetAttribute(function, 8, 228 << 10);
+        let past = call!(cuFuncSetAttribute(function, 8, 228 << 10));
         assert_eq!(past, Status::INVALID_VALUE.0);
-        ok(cuFuncSetAttribute(function, 8, 200 << 10));
-        ok(cuFuncGetAttribute(&mut value, 8, function));
+        ok(call!(cuFuncSetAttribute(function, 8, 200 << 10)));
+        ok(call!(cuFuncGetAttribute(&mut value, 8, function)));
         assert_eq!(value, 200 << 10);
         ok(launch(200 << 10));
-        ok(cuCtxSynchronize());
+        ok(call!(cuCtxSynchronize()));
     }
 }
 
@@ -202,7 +249,9 @@ fn occupancy_is_limited_by_threads_and_shared_memory() {
     let blocks = |threads, shared| {
         let mut n = -1;
         ok(unsafe {
-            cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut n, function, threads, shared)
+            call!(cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                &mut n, function, threads, shared
+            ))
         });
         n
     };
@@ -211,7 +260,11 @@ fn occupancy_is_limited_by_threads_and_shared_memory() {
     assert_eq!(blocks(128, 100 << 10), 2);
     assert_eq!(blocks(2048, 0), 0);
     let (mut grid, mut block) = (0, 0);
-    ok(unsafe { cuOccupancyMaxPotentialBlockSize(&mut grid, &mut block, function, None, 0, 0) });
+    ok(unsafe {
+        call!(cuOccupancyMaxPotentialBlockSize(
+            &mut grid, &mut block, function, None, 0, 0
+        ))
+    });
     assert_eq!((grid, block), (264, 1024));
 }
 
@@ -257,16 +310,16 @@ fn linked(texts: &[&std::ffi::CStr]) -> (u32, usize, String) {
     let mut values: [*mut c_void; 2] = [log.as_mut_ptr().cast(), size];
     let (mut state, mut image, mut n_bytes, mut module) = (0, std::ptr::null(), 0, 0);
     let status = unsafe {
-        ok(cuLinkCreate_v2(
+        ok(call!(cuLinkCreate_v2(
             2,
             options.as_ptr(),
             values.as_mut_ptr(),
             &mut state,
-        ));
+        )));
         for text in texts {
             let (data, n) = (text.as_ptr().cast(), text.to_bytes_with_nul().len());
             let (null, none) = (std::ptr::null(), std::ptr::null_mut());
-            ok(cuLinkAddData_v2(
+            ok(call!(cuLinkAddData_v2(
                 state,
                 1,
                 data,
@@ -275,18 +328,18 @@ fn linked(texts: &[&std::ffi::CStr]) -> (u32, usize, String) {
                 0,
                 null,
                 none,
-            ));
+            )));
         }
-        let status = cuLinkComplete(state, &mut image, &mut n_bytes);
+        let status = call!(cuLinkComplete(state, &mut image, &mut n_bytes));
         if status == 0 {
-            ok(cuModuleLoadData(&mut module, image));
+            ok(call!(cuModuleLoadData(&mut module, image)));
             // The client may keep it.
             let kept = std::slice::from_raw_parts(image.cast::<u8>(), n_bytes).to_vec();
             let mut again = 0;
-            ok(cuModuleLoadData(&mut again, kept.as_ptr().cast()));
+            ok(call!(cuModuleLoadData(&mut again, kept.as_ptr().cast())));
         }
-        ok(cuLinkDestroy(state));
-        assert_eq!(cuLinkDestroy(state), Status::INVALID_HANDLE.0);
+        ok(call!(cuLinkDestroy(state)));
+        assert_eq!(call!(cuLinkDestroy(state)), Status::INVALID_HANDLE.0);
         status
     };
     let end = log.iter().position(|&b| b == 0).expect("it ends");
@@ -305,14 +358,14 @@ fn several_texts_are_linked() {
     let (mut out, mut x) = (client.alloc(4), 21_u32);
     let mut function = 0;
     unsafe {
-        ok(cuModuleGetFunction(
+        ok(call!(cuModuleGetFunction(
             &mut function,
             module,
             c"double_it".as_ptr(),
-        ));
+        )));
         let params = [(&raw mut out).cast::<c_void>(), (&raw mut x).cast()];
         let null = std::ptr::null();
-        ok(cuLaunchKernel(
+        ok(call!(cuLaunchKernel(
             function,
             1,
             1,
@@ -324,7 +377,7 @@ fn several_texts_are_linked() {
             0,
             params.as_ptr(),
             null,
-        ));
+        )));
     }
     assert_eq!(client.download(out, 1), [42]);
     let (status, _, log) = linked(&[CALLER]);

@@ -11,6 +11,7 @@ use sim_driver::api::host::*;
 use sim_driver::api::stream::*;
 
 use crate::client::{Client, ok};
+use crate::under_test::call;
 
 const NOT_READY: u32 = Status::NOT_READY.0;
 
@@ -22,7 +23,7 @@ struct Flag {
 impl Flag {
     fn new() -> Self {
         let mut pointer = std::ptr::null_mut();
-        ok(unsafe { cuMemHostAlloc(&mut pointer, 4, 0) });
+        ok(unsafe { call!(cuMemHostAlloc(&mut pointer, 4, 0)) });
         Self {
             address: pointer as u64,
         }
@@ -40,26 +41,26 @@ fn an_event_is_not_complete_until_it_is() {
     let (flag, out) = (Flag::new(), client.upload(&[0]));
     let (stream, event) = (client.stream(1), client.event());
     unsafe {
-        ok(cuEventQuery(event));
+        ok(call!(cuEventQuery(event)));
         let params: [&dyn crate::client::Parameter; 3] = [&flag.address, &out, &9_u32];
         ok(client.try_launch("wait_then_store", (1, 1, stream), &params));
-        ok(cuEventRecord(event, stream));
+        ok(call!(cuEventRecord(event, stream)));
         std::thread::sleep(Duration::from_millis(10));
-        assert_eq!(cuEventQuery(event), NOT_READY);
-        assert_eq!(cuStreamQuery(stream), NOT_READY);
+        assert_eq!(call!(cuEventQuery(event)), NOT_READY);
+        assert_eq!(call!(cuStreamQuery(stream)), NOT_READY);
         let mut milliseconds = 0.0;
         assert_eq!(
-            cuEventElapsedTime(&mut milliseconds, event, event),
+            call!(cuEventElapsedTime(&mut milliseconds, event, event)),
             NOT_READY
         );
         // Another stream goes on meanwhile.
         let (other, buffer) = (client.stream(1), client.upload(&[1, 2]));
         ok(client.try_launch("add_one", (1, 2, other), &[&buffer, &2_u32]));
-        ok(cuStreamSynchronize(other));
-        assert_eq!(cuEventQuery(event), NOT_READY);
+        ok(call!(cuStreamSynchronize(other)));
+        assert_eq!(call!(cuEventQuery(event)), NOT_READY);
         flag.raise();
-        ok(cuEventSynchronize(event));
-        ok(cuStreamQuery(stream));
+        ok(call!(cuEventSynchronize(event)));
+        ok(call!(cuStreamQuery(stream)));
         assert_eq!(client.download(out, 1), [9]);
         assert_eq!(client.download(buffer, 2), [2, 3]);
     }
@@ -74,13 +75,13 @@ fn done_beside(client: &Client, waiting: usize, streams: &[usize]) -> Vec<bool> 
     let done = streams.iter().map(|&stream| {
         let event = client.event();
         ok(client.try_launch("store_at", (1, 1, stream), &[&buffer]));
-        ok(unsafe { cuEventRecord(event, stream) });
+        ok(unsafe { call!(cuEventRecord(event, stream)) });
         std::thread::sleep(Duration::from_millis(30));
-        unsafe { cuEventQuery(event) == 0 }
+        unsafe { call!(cuEventQuery(event)) == 0 }
     });
     let done = done.collect();
     flag.raise();
-    ok(unsafe { cuCtxSynchronize() });
+    ok(unsafe { call!(cuCtxSynchronize()) });
     done
 }
 
@@ -113,12 +114,12 @@ fn a_stream_waits_for_another_streams_event() {
     let params: [&dyn crate::client::Parameter; 3] = [&flag.address, &a, &9_u32];
     ok(client.try_launch("wait_then_store", (1, 1, first), &params));
     unsafe {
-        ok(cuEventRecord(event, first));
-        ok(cuStreamWaitEvent(second, event, 0));
+        ok(call!(cuEventRecord(event, first)));
+        ok(call!(cuStreamWaitEvent(second, event, 0)));
         ok(client.try_launch("copy_one", (1, 1, second), &[&b, &a]));
-        assert_eq!(cuStreamQuery(second), NOT_READY);
+        assert_eq!(call!(cuStreamQuery(second)), NOT_READY);
         flag.raise();
-        ok(cuStreamSynchronize(second));
+        ok(call!(cuStreamSynchronize(second)));
     }
     assert_eq!(client.download(b, 1), [9]);
 }
@@ -140,10 +141,15 @@ fn calls_come_in_their_streams_order() {
     let stream = client.stream(0);
     let digit = std::ptr::without_provenance_mut::<c_void>;
     unsafe {
-        ok(cuLaunchHostFunc(stream, Some(note), digit(1)));
-        ok(cuStreamAddCallback(stream, Some(note_status), digit(2), 0));
-        ok(cuLaunchHostFunc(stream, Some(note), digit(3)));
-        ok(cuStreamSynchronize(stream));
+        ok(call!(cuLaunchHostFunc(stream, Some(note), digit(1))));
+        ok(call!(cuStreamAddCallback(
+            stream,
+            Some(note_status),
+            digit(2),
+            0
+        )));
+        ok(call!(cuLaunchHostFunc(stream, Some(note), digit(3))));
+        ok(call!(cuStreamSynchronize(stream)));
     }
     assert_eq!(ORDER.load(Ordering::Acquire), 123);
 }
@@ -156,7 +162,7 @@ fn many_launches_keep_their_order() {
     for _ in 0..3000 {
         ok(client.try_launch("add_one", (1, 32, stream), &[&buffer, &32_u32]));
     }
-    ok(unsafe { cuStreamSynchronize(stream) });
+    ok(unsafe { call!(cuStreamSynchronize(stream)) });
     assert_eq!(client.download(buffer, 32), [3000; 32]);
 }
 
@@ -168,12 +174,12 @@ fn several_threads_launch_at_once() {
         for &buffer in &buffers {
             let client = &client;
             scope.spawn(move || {
-                ok(unsafe { cuCtxSetCurrent(client.context) });
+                ok(unsafe { call!(cuCtxSetCurrent(client.context)) });
                 for _ in 0..200 {
                     let launch = (1, 8, PER_THREAD);
                     ok(client.try_launch("add_one", launch, &[&buffer, &8_u32]));
                 }
-                ok(unsafe { cuStreamSynchronize(PER_THREAD) });
+                ok(unsafe { call!(cuStreamSynchronize(PER_THREAD)) });
             });
         }
     });
@@ -188,18 +194,18 @@ fn times_are_those_between_events() {
     let (before, after) = (client.event(), client.event());
     let mut milliseconds = 0.0;
     unsafe {
-        let unrecorded = cuEventElapsedTime(&mut milliseconds, before, after);
+        let unrecorded = call!(cuEventElapsedTime(&mut milliseconds, before, after));
         assert_eq!(unrecorded, Status::INVALID_HANDLE.0);
-        ok(cuEventRecord(before, 0));
+        ok(call!(cuEventRecord(before, 0)));
         client.launch("bump", 1, 1, &[]);
-        ok(cuEventRecord(after, 0));
-        ok(cuEventSynchronize(after));
-        ok(cuEventElapsedTime(&mut milliseconds, before, after));
+        ok(call!(cuEventRecord(after, 0)));
+        ok(call!(cuEventSynchronize(after)));
+        ok(call!(cuEventElapsedTime(&mut milliseconds, before, after)));
         assert!(milliseconds > 0.0);
         let mut untimed = 0;
-        ok(cuEventCreate(&mut untimed, 2));
-        ok(cuEventRecord(untimed, 0));
-        let status = cuEventElapsedTime(&mut milliseconds, before, untimed);
+        ok(call!(cuEventCreate(&mut untimed, 2)));
+        ok(call!(cuEventRecord(untimed, 0)));
+        let status = call!(cuEventElapsedTime(&mut milliseconds, before, untimed));
         assert_eq!(status, Status::INVALID_HANDLE.0);
     }
 }
