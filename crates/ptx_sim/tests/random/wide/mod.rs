@@ -13,13 +13,14 @@
 //!
 //! # What is left out
 //!
-//! Beside what `generate.rs` and `templates.rs` name: the value of `activemask` (where
+//! Beside what `generate.rs` and `templates.rs` name, and what `settled.rs` settles: the value of `activemask` (where
 //! lanes meet again is the machine's affair), which lane `elect` chooses, shuffles from
 //! lanes that are not there. Every loop counts down, and where any branch may lead
 //! anywhere each thread has fuel.
 
 mod call;
 mod flow;
+mod settled;
 mod templates;
 mod together;
 
@@ -28,6 +29,7 @@ use std::fmt::Write as _;
 use crate::generate::{LANEWISE, TOGETHER};
 use crate::template::*;
 use call::Signature;
+use settled::settled;
 use templates::*;
 
 /// 64-bit words that each thread writes: registers, then shared, local and global memory.
@@ -234,6 +236,7 @@ impl Writer<'_> {
     fn lines(&mut self, template: &str, guard: &str) {
         let text = fill(&mut self.random, template);
         text.split("; ")
+            .flat_map(settled)
             .for_each(|part| self.line(&format!("{guard}{part}")));
     }
 
