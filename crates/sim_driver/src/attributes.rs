@@ -1,4 +1,5 @@
-//! What a device answers about itself (`cuDeviceGetAttribute`): an H200's answers, but for
+//! What a device answers about itself (`cuDeviceGetAttribute`): an H200's answers, as
+//! its driver gives them (580, CUDA 13.0), but for
 //! what the settings and the simulator say otherwise.
 
 use ptx_sim::DeviceConfig;
@@ -7,6 +8,13 @@ use crate::settings::Settings;
 
 /// `CU_DEVICE_ATTRIBUTE_…` and an H200's answers.
 const H200: &[(u32, i32)] = &include!("h200_attributes.in");
+
+/// Attributes that say what can be done and is not simulated: memory operations of streams,
+/// virtual memory, memory and events of other processes, clusters, tensor maps, multicast.
+const NOT_SIMULATED: &[u32] = &[
+    92, 93, 94, 102, 103, 107, 110, 112, 114, 116, 119, 120, 121, 122, 123, 124, 125, 127, 128,
+    129, 132, 141, 142, 144, 145,
+];
 
 /// The answer to an attribute; none if there is no such attribute.
 pub fn attribute(number: u32, settings: &Settings, config: &DeviceConfig) -> Option<i32> {
@@ -21,6 +29,7 @@ pub fn attribute(number: u32, settings: &Settings, config: &DeviceConfig) -> Opt
         81 => saturated(config.multiprocessor_shared_bytes.into()),
         97 => saturated(config.shared_limit.into()),
         106 => saturated(config.multiprocessor_blocks.into()),
+        _ if NOT_SIMULATED.contains(&number) => 0,
         _ => {
             let found = H200.binary_search_by_key(&number, |&(n, _)| n);
             H200[found.ok()?].1

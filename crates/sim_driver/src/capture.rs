@@ -1,6 +1,6 @@
 //! Streams that are captured: what is submitted becomes a graph.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::driver::driver;
@@ -19,6 +19,8 @@ pub struct Capture {
     pub last: Vec<usize>,
     /// Whether it began in this stream.
     pub is_origin: bool,
+    /// Whether something was asked for that a capture does not survive.
+    invalid: Arc<AtomicBool>,
     /// The graph's handle, if anybody has asked for it.
     handle: Arc<Mutex<usize>>,
 }
@@ -32,6 +34,7 @@ impl Capture {
             graph,
             last: Vec::new(),
             is_origin: true,
+            invalid: Arc::default(),
             handle: Arc::default(),
         }
     }
@@ -43,6 +46,16 @@ impl Capture {
             is_origin: false,
             ..self.clone()
         }
+    }
+
+    /// Ends it without a graph, in all its streams.
+    pub fn invalidate(&self) {
+        self.invalid.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it will not give a graph.
+    pub fn is_invalid(&self) -> bool {
+        self.invalid.load(Ordering::Relaxed)
     }
 
     /// Adds an operation in place of submitting it.

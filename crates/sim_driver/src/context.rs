@@ -36,8 +36,6 @@ pub struct Context {
     streams: Mutex<Vec<Weak<Stream>>>,
     /// Allocations made in it, by address.
     allocations: Mutex<BTreeMap<u64, Allocated>>,
-    /// The error that a launch has left, which all later calls answer; 0 if none has.
-    failed: AtomicU32,
     is_destroyed: AtomicBool,
 }
 
@@ -52,6 +50,7 @@ impl Context {
     /// On a device; not current anywhere.
     pub fn new(device: &Arc<SimDevice>, flags: u32, is_primary: bool) -> Outcome<Arc<Self>> {
         let contexts = &driver()?.contexts;
+        device.check()?;
         let context = Arc::new(Self {
             handle: contexts.reserve(),
             device: Arc::clone(device),
@@ -61,7 +60,6 @@ impl Context {
             limits: Mutex::default(),
             streams: Mutex::default(),
             allocations: Mutex::default(),
-            failed: AtomicU32::new(0),
             is_destroyed: AtomicBool::new(false),
         });
         contexts.insert(context.handle, Arc::clone(&context));
@@ -70,8 +68,13 @@ impl Context {
 
     /// The context of a handle.
     pub fn of(handle: usize) -> Outcome<Arc<Self>> {
-        let context = driver()?.contexts.get(handle);
-        context.ok_or(Status::INVALID_CONTEXT)
+        let contexts = &driver()?.contexts;
+        contexts
+            .get(handle)
+            .ok_or_else(|| match contexts.was(handle) {
+                true => Status::CONTEXT_IS_DESTROYED,
+                false => Status::INVALID_CONTEXT,
+            })
     }
 
     /// The one that this thread uses, if it can be used.
@@ -104,22 +107,12 @@ impl Context {
         });
     }
 
-    /// Whether it can be used: neither destroyed nor failed.
+    /// Whether it can be used: neither destroyed, nor has its device failed.
     pub fn check(&self) -> Outcome {
         if self.is_destroyed.load(Ordering::Acquire) {
             return Err(Status::CONTEXT_IS_DESTROYED);
         }
-        match self.failed.load(Ordering::Acquire) {
-            0 => Ok(()),
-            error => Err(Status(error)),
-        }
-    }
-
-    /// Notes the error that all later calls will answer.
-    pub fn fail(&self, status: Status) {
-        let _ = self
-            .failed
-            .compare_exchange(0, status.0, Ordering::AcqRel, Ordering::Acquire);
+        self.device.check()
     }
 
     fn streams(&self) -> MutexGuard<'_, Vec<Weak<Stream>>> {

@@ -1,6 +1,7 @@
 //! All that the process has of simulated devices.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use ptx_sim::{Device, DeviceConfig};
@@ -28,6 +29,9 @@ pub struct SimDevice {
     pub primary: Mutex<Primary>,
     /// Its memory pools.
     pub pool: Pools,
+    /// The error that a launch has left, which all later calls answer, whatever their
+    /// context: as on a GPU, only a new process is rid of it. 0 if none has.
+    pub failed: AtomicU32,
 }
 
 /// A device's primary context, if anybody has retained it.
@@ -91,6 +95,7 @@ impl Driver {
                 sim: Device::with_config(config),
                 primary: Mutex::default(),
                 pool: Pools::default(),
+                failed: AtomicU32::new(0),
             })
         };
         Self {
@@ -128,6 +133,22 @@ impl Driver {
 }
 
 impl SimDevice {
+    /// Whether it can be used: no launch has failed.
+    pub fn check(&self) -> Outcome {
+        match self.failed.load(Ordering::Acquire) {
+            0 => Ok(()),
+            error => Err(Status(error)),
+        }
+    }
+
+    /// Notes the error that all later calls will answer.
+    pub fn fail(&self, status: Status) {
+        let orders = (Ordering::AcqRel, Ordering::Acquire);
+        let _ = self
+            .failed
+            .compare_exchange(0, status.0, orders.0, orders.1);
+    }
+
     /// Its primary context's state.
     pub fn primary(&self) -> std::sync::MutexGuard<'_, Primary> {
         self.primary.lock().unwrap_or_else(PoisonError::into_inner)

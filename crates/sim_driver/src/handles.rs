@@ -78,6 +78,14 @@ impl<T> Table<T> {
         objects.get(&handle).map(Arc::clone)
     }
 
+    /// Whether a handle was given out, be its object still there or not.
+    pub fn was(&self, handle: usize) -> bool {
+        let first = (self.kind as u64) << 40 | 1 << 4;
+        let end = (self.kind as u64) << 40 | self.next.load(Ordering::Relaxed) << 4;
+        let handle = handle as u64;
+        (first..end).contains(&handle) && handle.is_multiple_of(16)
+    }
+
     /// Takes an object out: its handle is nobody's any more.
     pub fn remove(&self, handle: usize) -> Option<Arc<T>> {
         let mut objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);

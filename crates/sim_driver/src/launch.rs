@@ -2,13 +2,12 @@
 
 use std::ffi::c_void;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use ptx_sim::{Launch, LaunchOptions};
 
 use crate::context::Context;
 use crate::driver::driver;
-use crate::module::{Function, Module, SHARED_LIMIT};
+use crate::module::{Function, Module};
 use crate::status::{Outcome, Status};
 
 /// `CU_LAUNCH_PARAM_END`, `…_BUFFER_POINTER` and `…_BUFFER_SIZE`
@@ -79,12 +78,10 @@ impl KernelLaunch {
         if block[2] > 64 || grid[1] > 65535 || grid[2] > 65535 || grid[0] > i32::MAX as u32 {
             return Err(Status::INVALID_VALUE);
         }
-        let limit = self.function.dynamic_shared_limit.load(Ordering::Relaxed);
         let (own, bounds) = self
             .function
             .with_info(|info| (info.static_shared_bytes, info.bounds))?;
-        // The usual limit is for both kinds of shared memory together.
-        if shared_bytes > limit || limit == SHARED_LIMIT && own + shared_bytes > limit {
+        if shared_bytes > self.function.dynamic_limit(own) {
             return Err(Status::INVALID_VALUE);
         }
         if bounds.max_threads.is_some_and(|most| n_threads > most) {
@@ -189,11 +186,14 @@ unsafe fn gather(
     }
     // SAFETY: The caller's promise.
     let buffer = unsafe { extra_buffer(extra)? };
+    // A real driver takes a buffer that is too short; what is missing is zero here.
     let one = |&(offset, size): &(usize, usize)| {
-        let bytes = buffer.get(offset..offset + size);
-        bytes.map(<[u8]>::to_vec).ok_or(Status::INVALID_VALUE)
+        let from = buffer.get(offset..).unwrap_or_default();
+        let mut bytes = from[..size.min(from.len())].to_vec();
+        bytes.resize(size, 0);
+        bytes
     };
-    declared.iter().map(one).collect()
+    Ok(declared.iter().map(one).collect())
 }
 
 /// The buffer that `extra` names.

@@ -15,7 +15,7 @@ use crate::status::{Outcome, Status};
 /// Parsed modules that are kept for when a client loads the same text again.
 const MOST_PARSED: usize = 256;
 /// Dynamic shared memory that a kernel may have if nothing was said, with the static part.
-pub const SHARED_LIMIT: u32 = 48 << 10;
+const SHARED_LIMIT: u32 = 48 << 10;
 
 /// PTX that has been parsed, by its text.
 #[derive(Default)]
@@ -222,6 +222,15 @@ impl Function {
             Home::Library(library) => &library.parsed,
         };
         parsed.attributes(self.name()).ok_or(Status::INVALID_HANDLE)
+    }
+
+    /// Dynamic shared memory that it may have, beside so much static: the usual limit is
+    /// for both kinds.
+    pub fn dynamic_limit(&self, static_bytes: u32) -> u32 {
+        match self.dynamic_shared_limit.load(Ordering::Relaxed) {
+            SHARED_LIMIT => SHARED_LIMIT.saturating_sub(static_bytes),
+            limit => limit,
+        }
     }
 
     /// Sets how much dynamic shared memory it may have.

@@ -57,7 +57,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// Does it, unless the context has failed before. What goes wrong fails the context.
+    /// Does it, unless the device has failed before. What goes wrong fails the device.
     pub fn run(&self, context: &Arc<Context>) {
         if let Self::Note(moment) = self {
             let _ = moment.set(Instant::now());
@@ -72,7 +72,7 @@ impl Operation {
             return;
         }
         if let Err(status) = self.attempt(context) {
-            context.fail(status);
+            context.device.fail(status);
         }
     }
 

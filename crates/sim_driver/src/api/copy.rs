@@ -74,7 +74,7 @@ fn side(
     let base = match kind {
         1 => host,
         2 | 4 => device,
-        3 => return Err(Status::NOT_SUPPORTED),
+        // There are no arrays, whose number would be 3.
         _ => return Err(Status::INVALID_VALUE),
     };
     if base == 0 {

@@ -1,12 +1,11 @@
 //! What is known of a kernel, and what it may be allowed.
 
 use std::ffi::{c_char, c_int, c_uint};
-use std::sync::atomic::Ordering;
 
 use super::{api, put, put_if};
 use crate::context::Context;
 use crate::driver::driver;
-use crate::module::{Function, SHARED_LIMIT};
+use crate::module::Function;
 use crate::status::{Outcome, Status};
 
 /// `CU_FUNC_ATTRIBUTE_…`
@@ -25,7 +24,6 @@ const LAST: u32 = 16;
 
 fn attribute(function: &Function, number: u32) -> Outcome<i32> {
     let (major, minor) = driver()?.settings.compute;
-    let limit = function.dynamic_shared_limit.load(Ordering::Relaxed);
     let known = function.attributes()?;
     let answer = match number {
         MAX_THREADS => known.max_threads.into(),
@@ -35,20 +33,12 @@ fn attribute(function: &Function, number: u32) -> Outcome<i32> {
         REGISTERS => known.registers.into(),
         PTX_VERSION => known.target.into(),
         BINARY_VERSION => (10 * major + minor).into(),
-        MAX_DYNAMIC_SHARED => dynamic_limit(limit, known.static_shared_bytes).into(),
+        MAX_DYNAMIC_SHARED => function.dynamic_limit(known.static_shared_bytes).into(),
         CARVEOUT => return Ok(-1),
         CACHE_MODE | 10..=LAST => 0,
         _ => return Err(Status::INVALID_VALUE),
     };
     Ok(i32::try_from(answer).unwrap_or(i32::MAX))
-}
-
-/// Dynamic shared memory that a kernel may have: the usual limit is for both kinds.
-fn dynamic_limit(limit: u32, static_bytes: u32) -> u32 {
-    match limit {
-        SHARED_LIMIT => limit.saturating_sub(static_bytes),
-        _ => limit,
-    }
 }
 
 fn set_attribute(function: &Function, number: u32, value: i32) -> Outcome {

@@ -15,10 +15,12 @@ type SharedOfBlock = Option<unsafe extern "C" fn(c_int) -> usize>;
 /// Blocks of a kernel that one multiprocessor holds.
 fn blocks(function: usize, threads: i32, shared_bytes: usize) -> Outcome<i32> {
     let context = Context::current()?;
-    let known = Function::of(function)?.attributes()?;
+    let function = Function::of(function)?;
+    let known = function.attributes()?;
     let threads = u32::try_from(threads).ok().filter(|&n| n > 0);
     let threads = threads.ok_or(Status::INVALID_VALUE)?;
-    if threads > known.max_threads {
+    let most_shared = function.dynamic_limit(known.static_shared_bytes);
+    if threads > known.max_threads || shared_bytes > most_shared as usize {
         return Ok(0);
     }
     let needs = BlockNeeds {

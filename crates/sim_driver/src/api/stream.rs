@@ -32,10 +32,13 @@ fn create(flags: u32, priority: i32) -> Outcome<usize> {
     Ok(driver()?.streams.add(stream))
 }
 
-/// An error if a stream is captured.
+/// An error if a stream is captured, and the end of that capture.
 fn not_capturing(stream: &Stream) -> Outcome {
     match &*stream.capture() {
-        Some(_) => Err(Status::STREAM_CAPTURE_UNSUPPORTED),
+        Some(capture) => {
+            capture.invalidate();
+            Err(Status::STREAM_CAPTURE_UNSUPPORTED)
+        }
         None => Ok(()),
     }
 }
@@ -187,6 +190,9 @@ api! {
             let mut capture = other.capture();
             let Some(part) = capture.take_if(|part| part.id == ended.id) else { continue };
             joined &= part.last.iter().all(|&n| comes_before(&ended, n));
+        }
+        if ended.is_invalid() {
+            return Err(Status::STREAM_CAPTURE_INVALIDATED);
         }
         if !joined {
             return Err(Status::STREAM_CAPTURE_UNJOINED);

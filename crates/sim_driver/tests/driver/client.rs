@@ -46,6 +46,12 @@ impl Client {
         Self::on(0)
     }
 
+    /// On a device that no other test uses: what fails it is nobody else's. On GPUs the
+    /// test must be in a process of its own.
+    pub fn alone(number: i32) -> Self {
+        Self::on(if is_real() { 0 } else { number })
+    }
+
     /// On a device.
     pub fn on(device: i32) -> Self {
         static ONCE: Once = Once::new();
@@ -54,7 +60,7 @@ impl Client {
                 return;
             }
             let settings = Settings {
-                n_devices: 2,
+                n_devices: 8,
                 memory_bytes: 1 << 30,
                 fuel: Some(300_000_000),
                 ..Settings::default()

@@ -11,7 +11,7 @@ use sim_driver::api::module::*;
 use sim_driver::api::occupancy::*;
 
 use crate::client::{Client, KERNELS, ok};
-use crate::under_test::call;
+use crate::under_test::{call, is_real};
 
 #[test]
 fn variables_have_addresses_and_values() {
@@ -72,6 +72,9 @@ fn what_is_no_ptx_is_explained() {
     assert_eq!(values[1].addr(), end);
     let mut load =
         |image: &[u8]| unsafe { call!(cuModuleLoadData(&mut module, image.as_ptr().cast())) };
+    if is_real() {
+        return;
+    }
     let machine_code = include_bytes!("../../../fatbin/tests/samples/cuda_13.cubin");
     assert_eq!(load(machine_code), Status::NO_BINARY_FOR_GPU.0);
     let machine_code = include_bytes!("../../../fatbin/tests/samples/machine.fatbin");
@@ -149,7 +152,9 @@ fn libraries_are_every_contexts() {
         }
         let _client = Client::new();
         ok(call!(cuLibraryUnload(library)));
-        assert_eq!(launch(kernel, &mut []), Status::INVALID_HANDLE.0);
+        if !is_real() {
+            assert_eq!(launch(kernel, &mut []), Status::INVALID_HANDLE.0);
+        }
     }
 }
 
@@ -189,7 +194,8 @@ fn parameters_in_one_buffer() {
     };
     ok(launch(26));
     assert_eq!(client.download(out, 3), [200, 7, 513]);
-    assert_eq!(launch(20), Status::INVALID_VALUE.0);
+    // Too short a buffer is taken.
+    ok(launch(20));
     let (mut offset, mut size) = (0, 0);
     unsafe {
         ok(call!(cuFuncGetParamInfo(
@@ -257,6 +263,10 @@ fn occupancy_is_limited_by_threads_and_shared_memory() {
     };
     assert_eq!(blocks(1024, 0), 2);
     assert_eq!(blocks(32, 0), 32);
+    assert_eq!(blocks(128, 47 << 10), 4);
+    // More than it is allowed.
+    assert_eq!(blocks(128, 100 << 10), 0);
+    ok(unsafe { call!(cuFuncSetAttribute(function, 8, 100 << 10)) });
     assert_eq!(blocks(128, 100 << 10), 2);
     assert_eq!(blocks(2048, 0), 0);
     let (mut grid, mut block) = (0, 0);

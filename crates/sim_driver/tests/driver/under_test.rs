@@ -71,8 +71,7 @@ macro_rules! call {
     ($name:ident($a:expr, $b:expr, $c:expr, $d:expr, $e:expr, $f:expr $(,)?)) => {
         $crate::under_test::instead_6($name, stringify!($name))($a, $b, $c, $d, $e, $f)
     };
-    ($name:ident($a:expr, $b:expr, $c:expr, $d:expr, $e:expr, $f:expr, $g:expr $(,)?)) => {
-    };
+    ($name:ident($a:expr, $b:expr, $c:expr, $d:expr, $e:expr, $f:expr, $g:expr $(,)?)) => {};
     ($name:ident($a:expr, $b:expr, $c:expr, $d:expr, $e:expr, $f:expr, $g:expr, $h:expr $(,)?)) => {
         $crate::under_test::instead_8($name, stringify!($name))($a, $b, $c, $d, $e, $f, $g, $h)
     };
