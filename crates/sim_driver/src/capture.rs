@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::driver::driver;
 use crate::graph::Graph;
 use crate::operation::Operation;
-use crate::status::Outcome;
+use crate::status::{Outcome, Status};
 
 /// A stream's part in a capture.
 #[derive(Clone)]
@@ -21,6 +21,8 @@ pub struct Capture {
     pub is_origin: bool,
     /// Whether something was asked for that a capture does not survive.
     invalid: Arc<AtomicBool>,
+    /// Whether it is over.
+    ended: Arc<AtomicBool>,
     /// The graph's handle, if anybody has asked for it.
     handle: Arc<Mutex<usize>>,
 }
@@ -35,6 +37,7 @@ impl Capture {
             last: Vec::new(),
             is_origin: true,
             invalid: Arc::default(),
+            ended: Arc::default(),
             handle: Arc::default(),
         }
     }
@@ -51,6 +54,22 @@ impl Capture {
     /// Ends it without a graph, in all its streams.
     pub fn invalidate(&self) {
         self.invalid.store(true, Ordering::Relaxed);
+    }
+
+    /// It is over.
+    pub fn end(&self) {
+        self.ended.store(true, Ordering::Relaxed);
+    }
+
+    /// What an event that was recorded in it answers to who asks whether it is complete; a
+    /// capture does not survive that.
+    pub fn asked_of_event(&self) -> Status {
+        let is_over = self.is_invalid() || self.ended.load(Ordering::Relaxed);
+        self.invalidate();
+        match is_over {
+            true => Status::INVALID_VALUE,
+            false => Status::CAPTURED_EVENT,
+        }
     }
 
     /// Whether it will not give a graph.

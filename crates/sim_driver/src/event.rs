@@ -67,7 +67,7 @@ impl Event {
         match &*self.state() {
             State::Never => Ok(true),
             State::Recorded { task, .. } => Ok(task.is_done()),
-            State::Captured { .. } => Err(Status::CAPTURED_EVENT),
+            State::Captured { capture, .. } => Err(capture.asked_of_event()),
         }
     }
 
@@ -80,7 +80,7 @@ impl Event {
                 task.wait();
                 Ok(())
             }
-            State::Captured { .. } => Err(Status::CAPTURED_EVENT),
+            State::Captured { capture, .. } => Err(capture.asked_of_event()),
         }
     }
 
@@ -92,7 +92,7 @@ impl Event {
         match &*self.state() {
             State::Never => Err(Status::INVALID_HANDLE),
             State::Recorded { at, .. } => at.get().copied().ok_or(Status::NOT_READY),
-            State::Captured { .. } => Err(Status::CAPTURED_EVENT),
+            State::Captured { capture, .. } => Err(capture.asked_of_event()),
         }
     }
 }

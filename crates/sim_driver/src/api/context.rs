@@ -56,8 +56,10 @@ api! {
     fn cuDevicePrimaryCtxRelease_v2(device: c_int) {
         let device = driver()?.device(device)?;
         let mut primary = device.primary();
-        // Released once too often, a real driver says nothing.
-        primary.n_retained = primary.n_retained.saturating_sub(1);
+        if primary.n_retained == 0 {
+            return Err(Status::INVALID_CONTEXT);
+        }
+        primary.n_retained -= 1;
         if primary.n_retained > 0 {
             return Ok(());
         }

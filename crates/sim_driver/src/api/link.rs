@@ -90,7 +90,7 @@ api! {
         let texts = linking.state().texts.clone();
         if let Err(message) = linked(&texts) {
             tell(&linking, &message);
-            return Err(Status::INVALID_PTX);
+            return Err(Status::INVALID_SOURCE);
         }
         let mut state = linking.state();
         let image = state.image.insert(linked_image(&texts));

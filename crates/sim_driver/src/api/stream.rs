@@ -185,6 +185,7 @@ api! {
             *stream.capture() = Some(ended);
             return Err(Status::STREAM_CAPTURE_UNMATCHED);
         }
+        ended.end();
         let mut joined = true;
         for other in context.all_streams() {
             let mut capture = other.capture();

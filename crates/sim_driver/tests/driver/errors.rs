@@ -127,10 +127,11 @@ fn a_destroyed_context_says_so() {
             call!(cuCtxDestroy_v2(client.context)),
             Status::CONTEXT_IS_DESTROYED.0
         );
-        assert_eq!(
-            call!(cuCtxSetCurrent(client.context)),
-            Status::CONTEXT_IS_DESTROYED.0
-        );
+        // A real driver takes the handle as long as its memory is there.
+        if !is_real() {
+            let status = call!(cuCtxSetCurrent(client.context));
+            assert_eq!(status, Status::CONTEXT_IS_DESTROYED.0);
+        }
         ok(call!(cuCtxSetCurrent(0)));
         assert_eq!(
             call!(cuMemAlloc_v2(&mut address, 4)),

@@ -160,11 +160,17 @@ fn waiting_for_what_is_captured_is_refused() {
         ok(call!(cuEventRecord(event, stream)));
         let status = call!(cuEventQuery(event));
         assert_eq!(status, Status::CAPTURED_EVENT.0, "query");
-        call!(cuStreamEndCapture(stream, &mut graph));
-        ok(call!(cuStreamBeginCapture_v2(stream, 2)));
+        // That was its end.
         let status = call!(cuEventSynchronize(event));
-        assert_eq!(status, Status::CAPTURED_EVENT.0, "synchronize");
-        call!(cuStreamEndCapture(stream, &mut graph));
+        assert_eq!(status, Status::INVALID_VALUE.0, "synchronize");
+        let status = call!(cuStreamEndCapture(stream, &mut graph));
+        assert_eq!(
+            status,
+            Status::STREAM_CAPTURE_INVALIDATED.0,
+            "end after a query"
+        );
+        let status = call!(cuEventQuery(event));
+        assert_eq!(status, Status::INVALID_VALUE.0, "query after the end");
         ok(call!(cuStreamBeginCapture_v2(stream, 2)));
         let status = call!(cuStreamSynchronize(stream));
         assert_eq!(status, Status::STREAM_CAPTURE_UNSUPPORTED.0, "stream");

@@ -153,7 +153,7 @@ fn the_primary_context_is_one_and_counted() {
         let mut popped = 0;
         ok(call!(cuCtxPopCurrent_v2(&mut popped)));
         ok(call!(cuDevicePrimaryCtxRelease_v2(1)));
-        // Once too often.
-        ok(call!(cuDevicePrimaryCtxRelease_v2(1)));
+        let once_too_often = call!(cuDevicePrimaryCtxRelease_v2(1));
+        assert_eq!(once_too_often, Status::INVALID_CONTEXT.0);
     }
 }

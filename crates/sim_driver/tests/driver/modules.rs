@@ -349,7 +349,9 @@ fn linked(texts: &[&std::ffi::CStr]) -> (u32, usize, String) {
             ok(call!(cuModuleLoadData(&mut again, kept.as_ptr().cast())));
         }
         ok(call!(cuLinkDestroy(state)));
-        assert_eq!(call!(cuLinkDestroy(state)), Status::INVALID_HANDLE.0);
+        if !is_real() {
+            assert_eq!(call!(cuLinkDestroy(state)), Status::INVALID_HANDLE.0);
+        }
         status
     };
     let end = log.iter().position(|&b| b == 0).expect("it ends");
@@ -391,6 +393,6 @@ fn several_texts_are_linked() {
     }
     assert_eq!(client.download(out, 1), [42]);
     let (status, _, log) = linked(&[CALLER]);
-    assert_eq!(status, Status::INVALID_PTX.0);
+    assert_eq!(status, Status::INVALID_SOURCE.0);
     assert!(log.contains("twice"), "{log}");
 }

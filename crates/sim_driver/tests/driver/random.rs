@@ -99,6 +99,12 @@ fn crashes(all_live: bool) -> bool {
     is_real() && !all_live
 }
 
+/// Whether a real driver may not see what is wrong: it knows allocations by 512 bytes, and
+/// uses their addresses again.
+fn forgives(is_right: bool) -> bool {
+    is_real() && !is_right
+}
+
 impl Model {
     fn buffer(&mut self, number: usize) -> (u64, Option<&mut Vec<u8>>) {
         match self.buffers.get_mut(number) {
@@ -122,6 +128,9 @@ impl Model {
             }
             Call::Free(number) => {
                 let (address, bytes) = self.buffer(number);
+                if forgives(bytes.is_some()) {
+                    return (OK, OK);
+                }
                 let expected = if bytes.is_some() { OK } else { VALUE };
                 let status = unsafe { call!(cuMemFree_v2(address)) };
                 if let Some(buffer) = self.buffers.get_mut(number) {
@@ -136,6 +145,12 @@ impl Model {
                 value,
             } => {
                 let (address, bytes) = self.buffer(buffer);
+                let fits = bytes
+                    .as_ref()
+                    .is_some_and(|bytes| offset + n <= bytes.len());
+                if forgives(fits) {
+                    return (OK, OK);
+                }
                 let status = unsafe { call!(cuMemsetD8_v2(address + offset as u64, value, n)) };
                 if n == 0 {
                     return (status, OK);
@@ -153,6 +168,10 @@ impl Model {
                 let (source, bytes) = self.buffer(from);
                 let data = bytes.and_then(|bytes| bytes.get(..n).map(<[u8]>::to_vec));
                 let (target, bytes) = self.buffer(to);
+                let fits = bytes.as_ref().is_some_and(|bytes| n <= bytes.len());
+                if forgives(fits && data.is_some()) {
+                    return (OK, OK);
+                }
                 let status = unsafe { call!(cuMemcpyDtoD_v2(target, source, n)) };
                 if n == 0 {
                     return (status, OK);
