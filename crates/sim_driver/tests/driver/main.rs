@@ -9,6 +9,7 @@ mod copies;
 mod errors;
 mod graphs;
 mod handles;
+mod load;
 mod modules;
 mod order;
 mod random;

@@ -1,0 +1,64 @@
+//! A million calls in one process: what each costs does not grow. Takes a minute; told, not
+//! held, since other programs have a part in it:
+//! `cargo test -p sim_driver --test driver -- --ignored --nocapture load`.
+
+use std::time::Instant;
+
+use sim_driver::api::memory::*;
+use sim_driver::api::stream::*;
+
+use crate::client::{Client, ok};
+use crate::under_test::call;
+
+const N: usize = 1_000_000;
+
+/// KiB that the process has in memory.
+fn resident() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let number = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
+    number.unwrap_or(0)
+}
+
+/// Tells time and memory of every tenth of a million calls.
+fn tell(what: &str, mut one: impl FnMut()) {
+    let mut started = Instant::now();
+    for i in 1..=N {
+        one();
+        if i % (N / 10) == 0 {
+            let micros = started.elapsed().as_secs_f64() * 1e6 / (N / 10) as f64;
+            println!("{what}: {i} calls, {micros:.2} µs each, {} KiB", resident());
+            started = Instant::now();
+        }
+    }
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn load_of_launches_and_allocations() {
+    let client = Client::new();
+    let buffer = client.upload(&[0; 32]);
+    let stream = client.stream(1);
+    let function = client.function("add_one");
+    let (buffer, n) = (buffer, 32_u32);
+    let params = [
+        (&raw const buffer).cast_mut().cast(),
+        (&raw const n).cast_mut().cast(),
+    ];
+    tell("launch", || {
+        use sim_driver::api::launch::cuLaunchKernel;
+        let (params, null) = (params.as_ptr(), std::ptr::null());
+        ok(unsafe {
+            call!(cuLaunchKernel(
+                function, 1, 1, 1, 32, 1, 1, 0, stream, params, null
+            ))
+        });
+    });
+    ok(unsafe { call!(cuStreamSynchronize(stream)) });
+    assert_eq!(client.download(buffer, 32), [N as u32; 32]);
+    tell("allocate and free", || {
+        let mut address = 0;
+        ok(unsafe { call!(cuMemAlloc_v2(&mut address, 4096)) });
+        ok(unsafe { call!(cuMemFree_v2(address)) });
+    });
+}
