@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::checks::access::AccessClass;
 use crate::checks::counters::{Counters, MemoryRecord, SpaceCost};
 use crate::context::source_of;
-use crate::diagnostics::Source;
+use crate::diagnostics::{LaunchError, Source};
 use crate::ir::{self, Space};
 use crate::module::Module;
 
@@ -21,6 +21,9 @@ pub struct Report {
     pub printed: Vec<String>,
     /// Host time.
     pub elapsed: Duration,
+    /// What checks have found, if the launch was to go on after it
+    /// ([`LaunchOptions::go_on`](crate::LaunchOptions::go_on)).
+    pub finding: Option<Box<LaunchError>>,
     details: Option<Arc<Details>>,
 }
 

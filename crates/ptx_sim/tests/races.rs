@@ -308,3 +308,75 @@ fn what_one_launch_writes_the_next_may_read() {
     device.fill(buffer, 264, 0).expect("the buffer");
     assert_eq!(launch(true, 1, &device), Ok(()));
 }
+
+/// A launch that is to go on leaves what it leaves without checks, once, and says what was
+/// found.
+#[test]
+fn a_launch_can_go_on_after_a_finding() {
+    // Every thread adds to its own word, and to a word of all.
+    let text = format!(
+        "{HEADER}{}",
+        kernel(
+            "
+	ld.global.u64 %rd1, [%slot];
+	add.u64 %rd1, %rd1, 1;
+	st.global.u64 [%slot], %rd1;
+	ld.global.u64 %rd2, [%buf + 512];
+	add.u64 %rd2, %rd2, 1;
+	st.global.u64 [%buf + 512], %rd2;"
+        )
+    );
+    let module = ptx_sim::Module::parse(&text).expect("it is PTX");
+    let device = ptx_sim::Device::new();
+    let loaded = device.load(&module).expect("there is memory");
+    let run = |check, go_on| {
+        let buffer = device.upload(&[5_u64; 65], "buffer").expect("room");
+        let options = LaunchOptions {
+            check,
+            go_on,
+            threads: Some(1),
+            ..LaunchOptions::default()
+        };
+        let params = [&buffer.address().to_le_bytes()[..]];
+        let launch = ptx_sim::Launch {
+            grid: [1; 3],
+            block: [64, 1, 1],
+            dynamic_shared_bytes: 0,
+            params: &params,
+            options,
+        };
+        let report = device.launch(&loaded, "k", &launch);
+        (report, device.download(buffer).expect("there"))
+    };
+    let stopped = run(true, false).0.expect_err("a race");
+    let (report, left) = run(true, true);
+    let report = report.expect("it goes on");
+    // The buffers have addresses of their own.
+    let told = |error: &ptx_sim::LaunchError| {
+        let text = error.to_string();
+        text.lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(told(&report.finding.expect("a race")), told(&stopped));
+    assert_eq!(left, run(false, false).1);
+    assert_eq!(left[..64], [6; 64]);
+    assert!(report.counts.warp_instructions > 0);
+    // What is wrong without checks, too, ends it.
+    let wrong = format!("{HEADER}{}", kernel("\tst.global.u64 [%slot + 4096], 1;"));
+    let module = ptx_sim::Module::parse(&wrong).expect("it is PTX");
+    let loaded = device.load(&module).expect("there is memory");
+    let buffer = device.upload(&[5_u64; 8], "buffer").expect("room");
+    let params = [&buffer.address().to_le_bytes()[..]];
+    let launch = ptx_sim::Launch {
+        grid: [1; 3],
+        block: [1; 3],
+        dynamic_shared_bytes: 0,
+        params: &params,
+        options: LaunchOptions {
+            check: true,
+            go_on: true,
+            ..LaunchOptions::default()
+        },
+    };
+    let ended = device.launch(&loaded, "k", &launch);
+    assert!(matches!(ended, Err(ptx_sim::LaunchError::Fault(_))));
+}

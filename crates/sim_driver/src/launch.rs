@@ -125,6 +125,8 @@ impl KernelLaunch {
                 fuel: settings.fuel,
                 count: settings.count || settings.check,
                 check: settings.check,
+                // The client goes on as on a GPU, which finds nothing.
+                go_on: true,
                 ..LaunchOptions::default()
             },
         };

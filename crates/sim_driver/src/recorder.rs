@@ -29,7 +29,7 @@ pub struct Recorder {
 pub struct Records {
     /// By kernel.
     pub kernels: BTreeMap<String, KernelRecord>,
-    /// Launches that ended badly: kernel and text, in order.
+    /// What went wrong or was found, in order.
     pub findings: Vec<Finding>,
     /// Findings that are not among those.
     pub n_more_findings: u64,
@@ -48,7 +48,7 @@ pub struct Leak {
     pub frames: Vec<String>,
 }
 
-/// A launch that ended badly.
+/// A launch that ended badly, or in which checks have found something.
 #[derive(Clone, Debug, Serialize)]
 pub struct Finding {
     /// The kernel.
@@ -66,6 +66,8 @@ pub struct KernelRecord {
     pub n_launches: u64,
     /// How many of those ended badly.
     pub n_failed: u64,
+    /// How many had a finding, those that ended badly included.
+    pub n_found: u64,
     /// Time that the simulator spent on it, in seconds.
     pub seconds: f64,
     /// What it did to memory, by name, where that was counted.
@@ -150,18 +152,26 @@ impl Recorder {
         let error = match result {
             Ok(report) => {
                 record.count(report);
-                return;
+                match &report.finding {
+                    Some(finding) => finding,
+                    None => return,
+                }
             }
-            Err(error) => error,
+            Err(error) => {
+                record.n_failed += 1;
+                error
+            }
         };
-        record.n_failed += 1;
+        record.n_found += 1;
         let finding = Finding {
             kernel: kernel.to_owned(),
             launch: record.n_launches,
             text: error.to_string(),
         };
         let text = format!("launch {} of `{kernel}`: {}", finding.launch, finding.text);
-        if records.findings.len() < MOST_FINDINGS {
+        // The same again says nothing new.
+        let is_known = |f: &Finding| f.kernel == finding.kernel && f.text == finding.text;
+        if records.findings.len() < MOST_FINDINGS && !records.findings.iter().any(is_known) {
             records.findings.push(finding);
         } else {
             records.n_more_findings += 1;

@@ -15,15 +15,24 @@ use crate::context::LaunchContext;
 use crate::device::Device;
 use crate::diagnostics::LaunchError;
 use crate::memory::heap::Heap;
+use crate::memory::snapshot::Snapshot;
 use crate::memory::written::Written;
 use crate::report::Report;
+
+/// A launch with checks that ended badly.
+pub(super) struct Failed {
+    /// Why.
+    pub error: LaunchError,
+    /// The memory before it, if the launch is to go on.
+    pub before: Option<Snapshot>,
+}
 
 /// Runs a launch with checks.
 pub(super) fn run(
     device: &Device,
     heap: &mut Heap,
     launch: &Prepared<'_>,
-) -> Result<Report, LaunchError> {
+) -> Result<Report, Failed> {
     let mut written = heap.take_written();
     let plan = launch.loaded.module().plan(launch.id);
     let is_for_the_sieve = launch.options.options.schedule.is_none()
@@ -44,6 +53,8 @@ pub(super) fn run(
             return Ok(report);
         }
     }
+    let before = launch.options.options.go_on;
+    let before = before.then(|| Snapshot::of(launch.memory));
     let (report, written) = exact(device, launch, written);
     match written {
         Some(written) => heap.give_written(written),
@@ -52,7 +63,7 @@ pub(super) fn run(
     if is_for_the_sieve && report.is_ok() {
         plan.is_not_for_the_sieve.store(true, Ordering::Relaxed);
     }
-    report
+    report.map_err(|error| Failed { error, before })
 }
 
 /// Runs a launch under the sieve; none if there may be something to find.

@@ -41,6 +41,11 @@ pub struct LaunchOptions {
     /// barriers and warp-wide instructions in code that has diverged. Slower; the same is
     /// found however many host threads there are.
     pub check: bool,
+    /// Whether a launch goes on after what only [`check`](Self::check) finds: its memory is
+    /// put back, it runs again without checks, and
+    /// [`Report::finding`](crate::Report::finding) says what was found. For programs that do
+    /// not know that they are checked.
+    pub go_on: bool,
     /// The order in which blocks, warps and lanes run, if not the usual one. On one host
     /// thread.
     pub schedule: Option<Schedule>,
@@ -53,6 +58,7 @@ impl Default for LaunchOptions {
             count: true,
             threads: None,
             check: false,
+            go_on: false,
             schedule: None,
         }
     }

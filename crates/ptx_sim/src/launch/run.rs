@@ -2,10 +2,11 @@
 
 use std::time::Instant;
 
+use super::checked::{self, Failed};
 use super::options::Launch;
 use super::prepared::{Prepared, n_workers};
 use super::validate::validate;
-use super::{checked, workers};
+use super::workers;
 use crate::checks::counters::Counters;
 use crate::checks::exact::Exact;
 use crate::checks::observer::Blind;
@@ -13,6 +14,7 @@ use crate::checks::watch::Watch;
 use crate::device::{Device, LoadedModule, Turn};
 use crate::diagnostics::LaunchError;
 use crate::ir::FuncId;
+use crate::memory::heap::Heap;
 use crate::report::Report;
 
 impl Device {
@@ -45,7 +47,10 @@ impl Device {
         };
         let mut report = if options.options.check {
             // Nobody else has the heap while its knowledge is with the launch.
-            checked::run(self, &mut heap, &launch)?
+            match checked::run(self, &mut heap, &launch) {
+                Ok(report) => report,
+                Err(failed) => go_on(self, &mut heap, &launch, failed)?,
+            }
         } else {
             // It may write anything.
             heap.written_by_anyone();
@@ -81,6 +86,30 @@ impl Device {
         validate(self.config(), function, &module.plan(id).shared, options)?;
         Ok(id)
     }
+}
+
+/// Runs a launch without checks after they have found something, if it is to go on. What
+/// ends it then is no finding of checks.
+fn go_on(
+    device: &Device,
+    heap: &mut Heap,
+    launch: &Prepared<'_>,
+    failed: Failed,
+) -> Result<Report, LaunchError> {
+    let Some(before) = failed.before else {
+        return Err(failed.error);
+    };
+    before.restore(launch.memory);
+    heap.written_by_anyone();
+    let mut plain = launch.options.clone();
+    plain.options.check = false;
+    let again = Prepared {
+        options: &plain,
+        ..*launch
+    };
+    let mut report = unchecked(device, &again)?;
+    report.finding = Some(Box::new(failed.error));
+    Ok(report)
 }
 
 /// Runs a launch without checks.

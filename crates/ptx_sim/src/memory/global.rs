@@ -154,7 +154,7 @@ impl GlobalMemory {
     }
 
     /// All allocations; those of several pages several times.
-    fn all(&self) -> impl Iterator<Item = &Allocation> {
+    pub(super) fn all(&self) -> impl Iterator<Item = &Allocation> {
         let leaves = self.0.iter().flatten().flat_map(|middle| middle.iter());
         let pages = leaves.flatten().flat_map(|leaf| leaf.iter());
         let in_page = |page| match page {

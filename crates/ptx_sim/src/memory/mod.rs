@@ -2,7 +2,8 @@
 //!
 //! - [`global`]: which [`allocation`] an address belongs to; global and constant
 //!   variables are allocations too. [`heap`] makes and frees them, in [`ranges`] of
-//!   address space with gaps between them; [`transfer`] copies to and from them.
+//!   address space with gaps between them; [`transfer`] copies to and from them,
+//!   [`snapshot`] keeps what they hold.
 //! - [`shared`]: one block's shared memory.
 //! - [`local`]: one warp's local memory, interleaved by thread as the hardware
 //!   lays it out.
@@ -23,5 +24,6 @@ pub mod local;
 pub mod mixups;
 mod ranges;
 pub mod shared;
+pub mod snapshot;
 pub mod transfer;
 pub mod written;

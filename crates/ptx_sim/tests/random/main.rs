@@ -118,6 +118,7 @@ fn compare_modes(programs: std::ops::Range<u64>) -> String {
                 schedule: None,
                 count,
                 check,
+                go_on: false,
                 threads: Some(threads),
                 fuel: Some(FUEL),
             };
