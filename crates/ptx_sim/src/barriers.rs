@@ -54,7 +54,8 @@ struct State {
 
 /// A block's barriers.
 pub(crate) struct BlockBarriers {
-    states: [State; N_BARRIERS],
+    /// By number, up to the highest that anybody has come to.
+    states: Vec<State>,
     /// Barriers that somebody has arrived at.
     in_use: u32,
     /// Lanes that wait.
@@ -65,7 +66,7 @@ impl BlockBarriers {
     /// Nobody has come to any.
     pub fn new() -> Self {
         Self {
-            states: std::array::from_fn(|_| State::default()),
+            states: Vec::new(),
             in_use: 0,
             waiters: Vec::new(),
         }
@@ -73,14 +74,17 @@ impl BlockBarriers {
 
     /// Forgets everything, for the next block.
     pub fn reset(&mut self) {
-        if self.in_use != 0 {
-            *self = Self::new();
-        }
+        self.in_use = 0;
+        self.states.clear();
+        self.waiters.clear();
     }
 
     /// Counts an arrival.
     pub fn arrive(&mut self, arrival: Arrival) {
         self.in_use |= 1 << arrival.id;
+        if self.states.len() <= arrival.id {
+            self.states.resize(arrival.id + 1, State::default());
+        }
         let state = &mut self.states[arrival.id];
         state.n_arrived += arrival.n_arrived;
         state.arrived[arrival.warp as usize] |= arrival.mask;
@@ -103,7 +107,7 @@ impl BlockBarriers {
     #[inline(always)]
     pub fn open<O: Observer>(&mut self, warps: &mut [Warp], block: u64, observer: &mut O) -> bool {
         let mut freed = false;
-        for id in 0..N_BARRIERS {
+        for id in 0..self.states.len() {
             if self.in_use >> id & 1 == 0 || !self.states[id].is_complete(warps) {
                 continue;
             }

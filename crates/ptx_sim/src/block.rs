@@ -1,5 +1,7 @@
 //! A block: its warps in turn.
 
+use std::sync::Arc;
+
 use crate::barriers::BlockBarriers;
 use crate::checks::observer::Observer;
 use crate::context::LaunchContext;
@@ -9,6 +11,7 @@ use crate::lanes::has_wide_vectors;
 use crate::memory::shared::SharedMemory;
 use crate::registers::OutOfMemory;
 use crate::schedule::Dice;
+use crate::spare::SpareWarps;
 use crate::step::{Env, PathEnd, run_path, wake_complete};
 use crate::stop::Stop;
 use crate::warp::{Path, PathState, Warp};
@@ -36,6 +39,16 @@ pub(crate) struct BlockRun {
     used: i64,
     /// The warp that ran last.
     last: usize,
+    /// Who may have the warps afterwards, and by what shape.
+    heir: Option<(Arc<SpareWarps>, [u32; 3])>,
+}
+
+impl Drop for BlockRun {
+    fn drop(&mut self) {
+        if let Some((spare, block)) = self.heir.take() {
+            spare.keep(block, std::mem::take(&mut self.warps));
+        }
+    }
 }
 
 /// How far a block got in a round of its warps.
@@ -54,14 +67,8 @@ pub(crate) enum Round {
 impl BlockRun {
     /// A block's state, to be started.
     pub fn new(launch: &LaunchContext<'_>) -> Result<Self, Box<LaunchError>> {
-        let warps = (0..launch.n_warps())
-            .map(|index| {
-                let mut warp = Warp::new(index);
-                let enough = launch.push_entry_frame(&mut warp);
-                enough.map_err(|OutOfMemory| launch.out_of_memory())?;
-                Ok(warp)
-            })
-            .collect::<Result<_, Box<LaunchError>>>()?;
+        let warps = launch.entry_warps();
+        let warps = warps.map_err(|OutOfMemory| launch.out_of_memory())?;
         Ok(Self {
             ctaid: [0; 3],
             number: 0,
@@ -70,6 +77,7 @@ impl BlockRun {
             barriers: BlockBarriers::new(),
             used: 0,
             last: 0,
+            heir: launch.heir().cloned().map(|spare| (spare, launch.block)),
         })
     }
 

@@ -6,13 +6,23 @@
 use crate::lanes::{WARP_SIZE, lanes};
 use crate::memory::shared::SharedMemory;
 
-/// A copy under way.
+/// What one instruction copies, as far as it is under way.
+#[derive(Clone)]
+pub(crate) struct Copying {
+    /// The lanes whose bytes have not arrived.
+    pub mask: u32,
+    /// Bytes of each lane: 4, 8 or 16.
+    pub n_bytes: u32,
+    /// Where in shared memory they go, by lane.
+    pub to: [u32; WARP_SIZE],
+    /// The bytes, by lane.
+    pub data: [[u8; 16]; WARP_SIZE],
+}
+
+/// It, with the groups that it belongs to, by lane.
 struct Pending {
-    lane: u32,
-    group: u32,
-    to: u32,
-    n_bytes: u32,
-    data: [u8; 16],
+    copying: Copying,
+    groups: [u32; WARP_SIZE],
 }
 
 /// A warp's copies that have not been waited for.
@@ -31,18 +41,13 @@ impl AsyncCopies {
         self.pending.clear();
     }
 
-    /// Starts a lane's copy to shared memory, of the first `n_bytes` of `data`.
+    /// Starts copies to shared memory.
     ///
     /// # Safety
-    /// The target lies in the memory that [`AsyncCopies::complete`] is given.
-    pub unsafe fn start(&mut self, lane: usize, to: u32, n_bytes: u32, data: [u8; 16]) {
-        self.pending.push(Pending {
-            lane: lane as u32,
-            group: self.groups[lane],
-            to,
-            n_bytes,
-            data,
-        });
+    /// The targets lie in the memory that [`AsyncCopies::complete`] is given.
+    pub unsafe fn start(&mut self, copying: Copying) {
+        let groups = self.groups;
+        self.pending.push(Pending { copying, groups });
     }
 
     /// Closes the group of every lane of `mask`.
@@ -56,21 +61,42 @@ impl AsyncCopies {
     /// `n_left` youngest committed groups and of the open one, or really all.
     pub fn complete(&mut self, shared: &SharedMemory, mask: u32, n_left: Option<u32>) {
         let groups = &self.groups;
-        self.pending.retain(|copy| {
-            let arrives = mask >> copy.lane & 1 != 0
-                && n_left.is_none_or(|n| copy.group.saturating_add(n) < groups[copy.lane as usize]);
-            if arrives {
-                // SAFETY: The target lies in this memory (the promise made to
-                // `start`), which one host thread at a time works on.
-                unsafe {
-                    std::ptr::copy_nonoverlapping(
-                        copy.data.as_ptr(),
-                        shared.host().add(copy.to as usize),
-                        copy.n_bytes as usize,
-                    );
+        self.pending.retain_mut(|pending| {
+            let mut closed = 0;
+            for (lane, (own, open)) in pending.groups.iter().zip(groups).enumerate() {
+                let is_old = n_left.is_none_or(|n| own.saturating_add(n) < *open);
+                closed |= u32::from(is_old) << lane;
+            }
+            let copying = &mut pending.copying;
+            let arriving = copying.mask & mask & closed;
+            // SAFETY: The targets lie in this memory (the promise made to `start`),
+            // which one host thread at a time works on.
+            unsafe {
+                match copying.n_bytes {
+                    4 => copying.arrive::<4>(shared, arriving),
+                    8 => copying.arrive::<8>(shared, arriving),
+                    _ => copying.arrive::<16>(shared, arriving),
                 }
             }
-            !arrives
+            copying.mask &= !arriving;
+            copying.mask != 0
         });
+    }
+}
+
+impl Copying {
+    /// Writes the `N` bytes of each of some lanes.
+    ///
+    /// # Safety
+    /// The targets lie in this memory.
+    unsafe fn arrive<const N: usize>(&self, shared: &SharedMemory, mask: u32) {
+        for lane in lanes(mask) {
+            let from = self.data[lane].as_ptr();
+            // SAFETY: The caller's promise; `N` is at most 16.
+            unsafe {
+                let to = shared.host().add(self.to[lane] as usize);
+                std::ptr::copy_nonoverlapping(from, to, N);
+            }
+        }
     }
 }

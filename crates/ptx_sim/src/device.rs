@@ -7,6 +7,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use crate::checks::sieve::Pool;
 use crate::ir::{RelocationTarget, Space};
 use crate::memory::address::{SHARED_WINDOW, function_address, space_of};
 use crate::memory::allocation::{Allocation, Purpose};
@@ -126,6 +127,8 @@ pub struct Device {
     heap: Mutex<Heap>,
     /// Held for writing by a launch that must be alone with the memory's contents.
     contents: RwLock<()>,
+    /// What launches with checks use again.
+    pool: Pool,
 }
 
 /// An allocation, as [`Device::allocation_at`] finds it.
@@ -207,6 +210,7 @@ impl Device {
             heap: Mutex::new(Heap::new(config.ordinal)),
             config,
             contents: RwLock::new(()),
+            pool: Pool::default(),
         }
     }
 
@@ -221,12 +225,16 @@ impl Device {
     }
 
     /// Waits until others let a launch begin.
-    pub(crate) fn turn(&self) -> Turn<'_> {
-        if self.config.concurrent {
+    pub(crate) fn turn(&self, checks: bool) -> Turn<'_> {
+        if self.config.concurrent && !checks {
             return Turn::Together(self.copying());
         }
         let guard = self.contents.write();
         Turn::Alone(guard.unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn pool(&self) -> &Pool {
+        &self.pool
     }
 
     /// Waits until others let a copy begin.

@@ -8,7 +8,8 @@
 //! - `program`, `decode`: instructions to what the interpreter runs;
 //! - `lanes`, `registers`: one operation on 32 lanes;
 //! - `memory`: spaces, bounds, alignment;
-//! - `warp`, `copies`: divergence and reconvergence, asynchronous copies in flight;
+//! - `warp`, `spare`, `copies`: divergence and reconvergence, warps kept for the next
+//!   launch, asynchronous copies in flight;
 //! - `checks`: observers that count, and that look for what a GPU lets pass;
 //! - `context`: what is the same for all blocks of a launch;
 //! - `step`, `stop`: one instruction after the other, and why one was not carried out;
@@ -47,6 +48,7 @@ mod program;
 mod registers;
 mod report;
 pub mod schedule;
+mod spare;
 mod step;
 mod stop;
 mod suggest;

@@ -1,11 +1,15 @@
 //! A PTX module, parsed and decoded.
 
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
-use crate::decode::{self, layout::SharedLayout, layout::reachable, liveness::most_live};
+use crate::decode::{
+    self, apart::blocks_are_apart, layout::SharedLayout, layout::reachable, liveness::most_live,
+};
 use crate::ir;
 use crate::numbering::Numbering;
 use crate::program::{Init, Op, Program, Slot};
+use crate::spare::SpareWarps;
 
 /// A PTX module. Cheap to clone.
 #[derive(Clone)]
@@ -31,6 +35,13 @@ pub(crate) struct KernelPlan {
     /// Its values that change from block to block: slot, bytes a lane, axis of
     /// `%ctaid`.
     pub block_values: Vec<(Slot, u32, usize)>,
+    /// Warps that a launch has left.
+    pub spare: Arc<SpareWarps>,
+    /// Whether its blocks cannot tell in which order they run.
+    pub blocks_are_apart: bool,
+    /// Whether the checks' quick pass was of no use to a launch that had no defect, as
+    /// it will be to others.
+    pub is_not_for_the_sieve: AtomicBool,
 }
 
 /// What a host needs to know of a kernel.
@@ -190,10 +201,16 @@ impl Module {
         let Inner {
             ir, program, plans, ..
         } = &*self.inner;
-        plans[kernel.0 as usize].get_or_init(|| KernelPlan {
-            shared: SharedLayout::of(ir, program, kernel),
-            numbering: Numbering::new(program, &reachable(ir, program, kernel)),
-            block_values: block_values(program, kernel),
+        plans[kernel.0 as usize].get_or_init(|| {
+            let reachable = reachable(ir, program, kernel);
+            KernelPlan {
+                shared: SharedLayout::of(ir, program, kernel),
+                numbering: Numbering::new(program, &reachable),
+                block_values: block_values(program, kernel),
+                spare: Arc::default(),
+                blocks_are_apart: blocks_are_apart(program, &reachable),
+                is_not_for_the_sieve: AtomicBool::new(false),
+            }
         })
     }
 }

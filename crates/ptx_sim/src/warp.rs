@@ -165,7 +165,17 @@ impl Warp {
 
     /// Takes the path to run next: the most recently split first, unless a schedule
     /// says otherwise.
+    #[inline(always)]
     pub fn take_ready(&mut self, dice: Option<&mut Dice>) -> Option<Path> {
+        if dice.is_none() && self.paths.last()?.state == PathState::Ready {
+            // Mostly, and nothing is to be moved.
+            return self.paths.pop();
+        }
+        self.take_any(dice)
+    }
+
+    /// [`Warp::take_ready`], whatever the paths are.
+    fn take_any(&mut self, dice: Option<&mut Dice>) -> Option<Path> {
         let is_ready = |p: &Path| p.state == PathState::Ready;
         let mut index = self.paths.iter().rposition(is_ready)?;
         if let Some(dice) = dice {
@@ -238,6 +248,11 @@ impl Warp {
         self.stalled_slices = 0;
         for frame in &mut self.frames {
             frame.lanes &= !mask;
+        }
+        if self.live == 0 {
+            // Nobody goes on from any of them.
+            self.joins.clear();
+            return;
         }
         for id in 0..self.joins.len() {
             let join = &mut self.joins[id];

@@ -378,7 +378,7 @@ fn load_vectors(pragma: &str, load: &str, n_bytes: u64) -> Result<(Counts, Vec<u
 	ret;
 }}"
     );
-    let mut device = Device::new();
+    let device = Device::new();
     let loaded = device.load(&Module::parse(&text).unwrap()).unwrap();
     let input = device.alloc(n_bytes, "in").unwrap();
     // Three words of each vector; the fourth is nobody's.

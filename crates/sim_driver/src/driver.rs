@@ -10,6 +10,7 @@ use crate::event::Event;
 use crate::graph::{Executable, Graph};
 use crate::handles::{Kind, Table};
 use crate::host_memory::HostMemory;
+use crate::linker::Linking;
 use crate::module::{Function, Library, Module, Parsed};
 use crate::pool::{Pool, Pools};
 use crate::recorder::Recorder;
@@ -62,6 +63,8 @@ pub struct Driver {
     pub graphs: Table<Graph>,
     /// `CUgraphExec`
     pub executables: Table<Executable>,
+    /// `CUlinkState`
+    pub linkers: Table<Linking>,
     /// `CUmemoryPool`
     pub pools: Table<Pool>,
     /// Memory of the host that devices use.
@@ -100,6 +103,7 @@ impl Driver {
             events: Table::new(Kind::Event),
             graphs: Table::new(Kind::Graph),
             executables: Table::new(Kind::Executable),
+            linkers: Table::new(Kind::Linker),
             pools: Table::new(Kind::Pool),
             host: HostMemory::default(),
             parsed: Parsed::default(),

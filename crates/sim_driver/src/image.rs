@@ -1,18 +1,34 @@
-//! What a client gives as a module: PTX text, or a file that has some inside.
+//! What a client gives as a module: PTX text, a file that has some inside, or what was linked
+//! here before.
 
+use std::borrow::Cow;
 use std::ffi::CStr;
 
+use fatbin::{Extent, Wrapper};
+
+use crate::driver::Driver;
 use crate::status::{Outcome, Status};
 
-/// An ELF file begins so.
-const ELF: [u8; 4] = *b"\x7fELF";
+/// What `cuLinkComplete` gives begins so: a client may keep it, and load it in another
+/// process.
+const LINKED: &[u8; 16] = b"\x7fLOCKSTEP LINKED";
+/// Mark and size of such an image.
+const LINKED_HEADER: usize = 24;
 
 /// What a client gives as a module.
 pub enum Image {
-    /// PTX text.
-    Ptx(String),
-    /// Machine code.
-    MachineCode,
+    /// PTX, a fat binary or machine code.
+    Bytes(Vec<u8>),
+    /// PTX texts that belong together, with their names.
+    Linked(Vec<(String, String)>),
+}
+
+/// Why an image cannot be loaded.
+pub struct Refusal {
+    /// What a driver answers.
+    pub status: Status,
+    /// What is wrong, and what to do.
+    pub message: String,
 }
 
 impl Image {
@@ -24,38 +40,187 @@ impl Image {
         if start.is_null() {
             return Err(Status::INVALID_VALUE);
         }
-        let begins_with = |mark: [u8; 4]| {
-            let mut bytes = mark.iter().enumerate();
-            // SAFETY: The caller says that there is a text, which has at least its nul.
-            bytes.all(|(i, &byte)| unsafe { *start.add(i) } == byte)
-        };
-        if begins_with(ELF) {
-            return Ok(Self::MachineCode);
+        // SAFETY: The caller says that an image is there; each length is one that the bytes
+        // before have told of.
+        unsafe {
+            if begins_with(start, LINKED) {
+                let size = start.add(LINKED.len()).cast::<u64>().read_unaligned();
+                let size = usize::try_from(size).map_err(|_| Status::INVALID_IMAGE)?;
+                return Self::from_bytes(std::slice::from_raw_parts(start, size));
+            }
+            let wrapper = fatbin::WRAPPER_MAGIC.to_le_bytes();
+            if begins_with(start, &wrapper) {
+                let bytes = std::slice::from_raw_parts(start, Wrapper::BYTES);
+                let wrapper = Wrapper::read(bytes).ok().flatten();
+                let data = wrapper.ok_or(Status::INVALID_IMAGE)?.data;
+                if data == 0 {
+                    return Err(Status::INVALID_IMAGE);
+                }
+                return Self::at(data as *const u8);
+            }
+            Self::from_bytes(whole(start)?)
         }
-        // SAFETY: As the caller says.
-        let text = unsafe { CStr::from_ptr(start.cast()) };
-        Self::from_bytes(text.to_bytes())
     }
 
     /// Reads bytes that are all there is.
     pub fn from_bytes(bytes: &[u8]) -> Outcome<Self> {
-        if bytes.starts_with(&ELF) {
-            return Ok(Self::MachineCode);
+        match bytes.strip_prefix(LINKED) {
+            Some(_) => linked_texts(bytes)
+                .map(Self::Linked)
+                .ok_or(Status::INVALID_IMAGE),
+            None => Ok(Self::Bytes(bytes.to_vec())),
         }
-        let end = bytes.iter().position(|&byte| byte == 0);
-        let text = &bytes[..end.unwrap_or(bytes.len())];
-        Ok(Self::Ptx(String::from_utf8_lossy(text).into_owned()))
     }
 
     /// Its PTX for a device; else why there is none.
-    pub fn ptx(&self, _compute: (u32, u32)) -> Result<String, String> {
+    pub fn ptx(&self, compute: (u32, u32)) -> Result<Cow<'_, str>, Refusal> {
+        let Self::Bytes(bytes) = self else {
+            return Err(Refusal {
+                status: Status::INVALID_IMAGE,
+                message: "it is linked already".to_owned(),
+            });
+        };
+        let device = 10 * compute.0 + compute.1;
+        let image = fatbin::Image::read(bytes).map_err(refusal)?;
+        let text = image.ptx_for(device).map_err(refusal)?;
+        Ok(Cow::Owned(text.into_owned()))
+    }
+
+    /// The module that it is, for the devices that there are.
+    pub fn module(&self, driver: &Driver) -> Result<ptx_sim::Module, Refusal> {
+        let invalid = |message| Refusal {
+            status: Status::INVALID_PTX,
+            message,
+        };
         match self {
-            Self::Ptx(text) => Ok(text.clone()),
-            Self::MachineCode => Err(
-                "it is machine code without PTX, which the simulator cannot run; \
-                 compile with PTX inside (nvcc: -gencode arch=compute_90,code=compute_90)"
-                    .to_owned(),
-            ),
+            Self::Bytes(_) => {
+                let text = self.ptx(driver.settings.compute)?;
+                driver.parsed.module(&text).map_err(invalid)
+            }
+            Self::Linked(texts) => linked(texts).map_err(invalid),
+        }
+    }
+}
+
+/// What the reader of images says, as a driver says it.
+fn refusal(error: fatbin::Error) -> Refusal {
+    let (status, cure) = match error {
+        fatbin::Error::NoPtx { .. } => (
+            Status::NO_BINARY_FOR_GPU,
+            ": the simulator runs PTX only; compile it in with nvcc's \
+             -gencode arch=compute_90,code=compute_90",
+        ),
+        fatbin::Error::PtxForOthers { .. } => (
+            Status::NO_BINARY_FOR_GPU,
+            ": LOCKSTEP_SIM_COMPUTE says what the simulated devices are",
+        ),
+        fatbin::Error::NotText { .. } => (Status::INVALID_PTX, ""),
+        _ => (Status::INVALID_IMAGE, ""),
+    };
+    Refusal {
+        status,
+        message: format!("{error}{cure}"),
+    }
+}
+
+/// Whether the bytes at an address begin with a mark.
+///
+/// # Safety
+/// As many can be read as are like it, and one more.
+unsafe fn begins_with(start: *const u8, mark: &[u8]) -> bool {
+    let mut bytes = mark.iter().enumerate();
+    // SAFETY: The caller's promise.
+    bytes.all(|(i, &byte)| unsafe { *start.add(i) } == byte)
+}
+
+/// The bytes of an image.
+///
+/// # Safety
+/// One begins there, whole.
+unsafe fn whole<'a>(start: *const u8) -> Outcome<&'a [u8]> {
+    // SAFETY: The caller says that an image is there: at least a nul, four bytes if none of
+    // the first three is one, and then as many as the headers tell of.
+    unsafe {
+        if (0..4).any(|i| *start.add(i) == 0) {
+            return Ok(CStr::from_ptr(start.cast()).to_bytes());
+        }
+        let mut n = 4;
+        loop {
+            let bytes = std::slice::from_raw_parts(start, n);
+            match fatbin::extent(bytes).map_err(|_| Status::INVALID_IMAGE)? {
+                Extent::Bytes(all) => return Ok(std::slice::from_raw_parts(start, all)),
+                Extent::AtLeast(more) if more > n => n = more,
+                Extent::AtLeast(_) => return Err(Status::INVALID_IMAGE),
+                Extent::ToNul => return Ok(CStr::from_ptr(start.cast()).to_bytes()),
+            }
+        }
+    }
+}
+
+/// Links texts; else says why they cannot be.
+pub fn linked(texts: &[(String, String)]) -> Result<ptx_sim::Module, String> {
+    let mut linker = ptx_sim::Linker::new();
+    for (name, text) in texts {
+        linker.add(name, text).map_err(|error| error.to_string())?;
+    }
+    linker.link().map_err(|error| error.to_string())
+}
+
+/// An image of texts that belong together.
+pub fn linked_image(texts: &[(String, String)]) -> Vec<u8> {
+    let mut bytes = LINKED.to_vec();
+    bytes.extend([0; LINKED_HEADER - LINKED.len()]);
+    for part in texts.iter().flat_map(|(name, text)| [name, text]) {
+        bytes.extend((part.len() as u64).to_le_bytes());
+        bytes.extend(part.as_bytes());
+    }
+    let size = bytes.len() as u64;
+    bytes[LINKED.len()..LINKED_HEADER].copy_from_slice(&size.to_le_bytes());
+    bytes
+}
+
+/// The texts of such an image; none if it is broken.
+fn linked_texts(bytes: &[u8]) -> Option<Vec<(String, String)>> {
+    let mut left = bytes.get(LINKED_HEADER..)?;
+    let mut part = || {
+        let (size, rest) = left.split_first_chunk::<8>()?;
+        let size = usize::try_from(u64::from_le_bytes(*size)).ok()?;
+        let (text, rest) = rest.split_at_checked(size)?;
+        left = rest;
+        String::from_utf8(text.to_vec()).ok()
+    };
+    let mut texts = Vec::new();
+    while let Some(name) = part() {
+        texts.push((name, part()?));
+    }
+    left.is_empty().then_some(texts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn linked_images_are_read_back() {
+        let texts = vec![
+            ("a".to_owned(), "text".to_owned()),
+            (String::new(), "é".to_owned()),
+        ];
+        let bytes = linked_image(&texts);
+        assert_eq!(linked_texts(&bytes), Some(texts));
+        for end in 0..bytes.len() {
+            let whole_pairs = end == LINKED_HEADER || end == LINKED_HEADER + 8 + 1 + 8 + 4;
+            assert_eq!(linked_texts(&bytes[..end]).is_some(), whole_pairs, "{end}");
+        }
+    }
+
+    #[test]
+    fn images_end_where_they_say() {
+        // SAFETY: Each is whole.
+        unsafe {
+            for text in [c"", c"a", c".ve", c".version 8.0"] {
+                assert_eq!(whole(text.as_ptr().cast()), Ok(text.to_bytes()));
+            }
         }
     }
 }

@@ -7,7 +7,7 @@
 //! In reading order: [`status`], [`handles`] and [`settings`]; [`tasks`], work that is done
 //! later; [`driver`], all that there is, with [`context`], [`stream`] and [`event`];
 //! [`operation`], what streams are made of: [`copies`] and [`launch`]; [`module`] with
-//! [`image`]; [`graph`] and [`capture`]; [`host_memory`]; [`recorder`], what is found out;
+//! [`image`] and [`linker`]; [`graph`] and [`capture`]; [`host_memory`]; [`recorder`], what is found out;
 //! [`api`], the functions themselves.
 //!
 //! Left out: textures, arrays, sharing with other processes and other interfaces, virtual
@@ -26,6 +26,7 @@ pub mod handles;
 pub mod host_memory;
 mod image;
 pub mod launch;
+pub mod linker;
 pub mod module;
 pub mod operation;
 pub mod pool;

@@ -5,10 +5,10 @@ use std::ffi::CString;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ptx_sim::{KernelInfo, LoadedModule};
+use ptx_sim::{KernelAttributes, KernelInfo, LoadedModule};
 
 use crate::context::Context;
-use crate::driver::{SimDevice, driver};
+use crate::driver::{Driver, SimDevice, driver};
 use crate::image::Image;
 use crate::status::{Outcome, Status};
 
@@ -39,6 +39,18 @@ impl Parsed {
     }
 }
 
+/// The module that an image is. What is wrong with it goes into the log.
+fn read(driver: &Driver, image: &Image, log: &mut String) -> Outcome<ptx_sim::Module> {
+    image.module(driver).map_err(|refusal| {
+        let message = &refusal.message;
+        driver
+            .recorder
+            .note(&format!("a module cannot be loaded: {message}"));
+        log.push_str(message);
+        refusal.status
+    })
+}
+
 /// A module on a device.
 pub struct Module {
     /// Its handle.
@@ -56,20 +68,7 @@ impl Module {
     /// Loads an image into a context. What is wrong with it goes into the log.
     pub fn load(context: &Context, image: &Image, log: &mut String) -> Outcome<Arc<Self>> {
         let driver = driver()?;
-        let text = image.ptx(driver.settings.compute).map_err(|message| {
-            driver
-                .recorder
-                .note(&format!("a module cannot be loaded: {message}"));
-            log.push_str(&message);
-            Status::NO_BINARY_FOR_GPU
-        })?;
-        let module = driver.parsed.module(&text).map_err(|message| {
-            driver
-                .recorder
-                .note(&format!("PTX cannot be loaded: {message}"));
-            log.push_str(&message);
-            Status::INVALID_PTX
-        })?;
+        let module = read(driver, image, log)?;
         Self::place(context, &module)
     }
 
@@ -216,6 +215,15 @@ impl Function {
         Ok(f(&info))
     }
 
+    /// What a driver tells of it.
+    pub fn attributes(&self) -> Outcome<KernelAttributes> {
+        let parsed = match &self.home {
+            Home::Module(module) => module.loaded.module(),
+            Home::Library(library) => &library.parsed,
+        };
+        parsed.attributes(self.name()).ok_or(Status::INVALID_HANDLE)
+    }
+
     /// Sets how much dynamic shared memory it may have.
     pub fn set_dynamic_shared_limit(&self, bytes: i32) -> Outcome {
         let all = driver()?.device(0)?.sim.config().shared_limit;
@@ -244,20 +252,7 @@ impl Library {
     /// Reads an image; what is wrong with it goes into the log.
     pub fn load(image: &Image, log: &mut String) -> Outcome<Arc<Self>> {
         let driver = driver()?;
-        let text = image.ptx(driver.settings.compute).map_err(|message| {
-            driver
-                .recorder
-                .note(&format!("a library cannot be loaded: {message}"));
-            log.push_str(&message);
-            Status::NO_BINARY_FOR_GPU
-        })?;
-        let parsed = driver.parsed.module(&text).map_err(|message| {
-            driver
-                .recorder
-                .note(&format!("PTX cannot be loaded: {message}"));
-            log.push_str(&message);
-            Status::INVALID_PTX
-        })?;
+        let parsed = read(driver, image, log)?;
         let handle = driver.libraries.reserve();
         let library = Arc::new(Self {
             handle,

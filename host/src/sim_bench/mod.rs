@@ -30,7 +30,7 @@ pub enum Mode {
     Bare,
     /// All cores, with counters.
     AllCores,
-    /// With every check; on one core.
+    /// All cores, with every check.
     Checked,
 }
 
@@ -62,7 +62,7 @@ impl Mode {
     pub fn options(self) -> ptx_sim::LaunchOptions {
         ptx_sim::LaunchOptions {
             count: self != Self::Bare,
-            threads: (self != Self::AllCores).then_some(1),
+            threads: (!matches!(self, Self::AllCores | Self::Checked)).then_some(1),
             check: self == Self::Checked,
             ..ptx_sim::LaunchOptions::default()
         }

@@ -65,8 +65,17 @@ impl Copies {
         self.list.is_empty()
     }
 
-    /// An instruction that starts copies reads from here.
-    pub fn starts_from(&mut self, access: &WarpAccess<'_>) {
+    /// An instruction starts copies: it tells of their sources, then of their targets.
+    pub fn starts(&mut self, instruction: u32, access: &WarpAccess<'_>) {
+        if access.space == Space::Shared {
+            self.starts_to(instruction, access);
+        } else {
+            self.starts_from(access);
+        }
+    }
+
+    /// It reads from here.
+    fn starts_from(&mut self, access: &WarpAccess<'_>) {
         let bytes = match access.lane_bytes {
             Some(n) => n.map(|n| n.min(access.bytes)),
             None => [access.bytes; 32],
@@ -75,7 +84,7 @@ impl Copies {
     }
 
     /// It writes there.
-    pub fn starts_to(&mut self, instruction: u32, access: &WarpAccess<'_>) {
+    fn starts_to(&mut self, instruction: u32, access: &WarpAccess<'_>) {
         let Some((from, from_bytes)) = self.starting.take() else {
             return;
         };

@@ -11,6 +11,9 @@ use crate::ir::Space;
 use crate::numbering::Numbering;
 
 const WORD_BYTES: u64 = 4;
+/// Records that there is room for from the beginning: they are large, and moved when
+/// there are more.
+const FIRST_RECORDS: usize = 32;
 
 /// What one instruction's accesses in one space cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,7 +127,7 @@ impl Counters {
         Self {
             blocks: vec![(0, 0); numbering.n_blocks as usize],
             guarded_out: vec![0; n],
-            records: Vec::new(),
+            records: Vec::with_capacity(n.min(FIRST_RECORDS)),
             record_of: vec![0; n],
         }
     }

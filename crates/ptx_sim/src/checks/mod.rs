@@ -8,8 +8,10 @@
 //! Reading order: [`access`] and [`observer`], what observers are told; [`count`] and [`counters`], what an access costs; [`order`],
 //! what comes before what; [`shadow`] and [`races`], accesses in no order;
 //! [`copies`], asynchronous copies; [`written`], reads of what nobody wrote;
-//! [`together`], barriers and warp-wide instructions. [`watch`] hands each event
-//! to those whom it concerns, and [`finding`] is what they find.
+//! [`together`], barriers and warp-wide instructions. [`judge`] is the interface to what
+//! judges accesses to memory: [`exact`], which says what is wrong, and [`sieve`], which
+//! only says whether anything could be. [`watch`] hands each event to those whom it
+//! concerns, and [`finding`] is what they find.
 //!
 //! What each check can miss stands in its module's documentation, and for users
 //! in `docs/checks.md`.
@@ -18,13 +20,16 @@ pub(crate) mod access;
 pub(crate) mod copies;
 pub mod count;
 pub(crate) mod counters;
+pub(crate) mod exact;
 pub(crate) mod finding;
+pub(crate) mod judge;
 mod memo;
 pub(crate) mod observer;
 pub(crate) mod order;
 mod passed_on;
 pub(crate) mod races;
 pub(crate) mod shadow;
+pub(crate) mod sieve;
 pub(crate) mod together;
 pub(crate) mod watch;
 pub(crate) mod written;

@@ -22,6 +22,9 @@ pub(crate) trait Observer: Send {
     fn request(&mut self, _instruction: u32, _access: &WarpAccess<'_>) {}
     /// A part of a request.
     fn part(&mut self, _instruction: u32, _access: &WarpAccess<'_>) {}
+    /// An instruction is about to write what `access` names, or a part of it, and will
+    /// be told of when that is known.
+    fn may_write(&mut self, _access: &WarpAccess<'_>) {}
     /// Block `block` of the grid begins.
     fn block_started(&mut self, _block: u64, _shared_bytes: u32) {}
     /// Block `block` has ended.
@@ -59,6 +62,10 @@ pub(crate) trait Observer: Send {
     /// fails, also one that something worse could still have explained.
     fn take_finding(&mut self, _end: bool) -> Option<Finding> {
         None
+    }
+    /// Whether it cannot tell what there is to find: the run is of no use.
+    fn gives_up(&self) -> bool {
+        false
     }
 }
 

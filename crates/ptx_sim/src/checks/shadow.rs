@@ -72,14 +72,16 @@ pub(crate) struct Sites {
     recent: [u32; 256],
 }
 
-impl Sites {
-    pub fn new() -> Self {
+impl Default for Sites {
+    fn default() -> Self {
         Self {
             list: vec![Site::default()],
             recent: [0; 256],
         }
     }
+}
 
+impl Sites {
     /// Forgets all.
     pub fn clear(&mut self) {
         self.list.truncate(1);
@@ -421,7 +423,7 @@ mod tests {
 
     #[test]
     fn broadcast_readers_share_a_mark() {
-        let mut sites = Sites::new();
+        let mut sites = Sites::default();
         let site = Site {
             instruction: 3,
             ..Site::default()
@@ -437,7 +439,7 @@ mod tests {
 
     #[test]
     fn a_write_forgets_the_reads_of_its_bytes() {
-        let mut sites = Sites::new();
+        let mut sites = Sites::default();
         let read = Site::default();
         let write = Site {
             flags: Site::WRITES,

@@ -5,107 +5,80 @@ use std::hash::BuildHasherDefault;
 use std::ops::Range;
 
 use super::access::{AccessClass, BarrierArrival, Lanes, WarpAccess};
-use super::copies::Copies;
 use super::counters::Counters;
-use super::finding::{Finding, Spot};
+use super::exact::unwritten;
+use super::finding::Finding;
+use super::judge::{Judge, Running};
 use super::observer::Observer;
-use super::order::{BlockOrder, Depth, GridOrder, Place, synchronises};
+use super::order::{BlockOrder, Depth, GridOrder, Place};
 use super::passed_on::only_passed_on;
-use super::races;
-use super::shadow::{GlobalLines, Mix, SharedLines, Site, Sites};
+use super::shadow::Mix;
 use super::together::{Meetings, thread_at, warp_wide};
-use super::written::{GlobalWritten, LocalWritten, SharedWritten};
+use super::written::LocalWritten;
 use crate::context::LaunchContext;
 use crate::ir::Space;
-use crate::memory::written::Written;
 use crate::program::Scope;
 
 /// Counts and, where asked to, checks.
-pub(crate) struct Watch<'a> {
+pub(crate) struct Watch<'a, J: Judge> {
     pub counters: Counters,
-    pub checks: Option<Box<Checks<'a>>>,
+    pub checks: Option<Box<Checks<'a, J>>>,
 }
 
 /// All checks of a launch.
-pub(crate) struct Checks<'a> {
+pub(crate) struct Checks<'a, J: Judge> {
     launch: &'a LaunchContext<'a>,
     /// By load from local memory, whether what it gives is only passed on.
     only_passed_on: HashMap<u32, bool>,
     /// Blocks that run.
-    blocks: Vec<BlockState>,
+    blocks: Vec<BlockState<J::Block>>,
     /// By block, where in `blocks` it is.
     places: HashMap<u64, usize, BuildHasherDefault<Mix>>,
     /// Where the last one that was asked for is.
     last: usize,
     /// State of blocks that have ended, to be used again.
-    spare: Vec<BlockState>,
+    spare: Vec<BlockState<J::Block>>,
     order: GridOrder,
     depth: Depth,
-    lines: GlobalLines,
-    sites: Sites,
-    written: GlobalWritten<'a>,
+    judge: J,
     /// The first defect.
     finding: Option<Finding>,
-    /// The first read of global memory that nobody had written. A write that
-    /// comes later makes it a race.
-    unwritten: Option<Finding>,
 }
 
 /// A block that runs.
-struct BlockState {
+struct BlockState<B> {
     number: u64,
-    order: BlockOrder,
-    lines: SharedLines,
-    sites: Sites,
-    written: SharedWritten,
+    running: Running<B>,
     /// By warp.
     local: Vec<LocalWritten>,
-    copies: Copies,
     meetings: Meetings,
-    /// As [`Checks::unwritten`], of shared memory.
-    unwritten: Option<Finding>,
 }
 
-/// Of a block that has not begun.
-const NOWHERE: Place = Place {
-    block: 0,
-    depth: Depth::NONE,
-};
-
-impl BlockState {
+impl<B: Default> BlockState<B> {
     fn new() -> Self {
         Self {
             number: 0,
-            order: BlockOrder::new(NOWHERE, 0),
-            lines: SharedLines::default(),
-            sites: Sites::new(),
-            written: SharedWritten::default(),
+            running: Running::new(),
             local: Vec::new(),
-            copies: Copies::default(),
             meetings: Meetings::default(),
-            unwritten: None,
         }
     }
 
     fn start(&mut self, place: Place, n_threads: u32, shared_bytes: u32) {
         let n_warps = n_threads.div_ceil(32);
         self.number = place.block;
-        self.order = BlockOrder::new(place, n_threads);
-        self.lines.reset(shared_bytes);
-        self.sites.clear();
-        self.written.reset(shared_bytes);
+        self.running.order = BlockOrder::new(place, n_threads);
+        self.running.copies.reset(n_warps, shared_bytes);
         self.local
             .resize_with(n_warps as usize, LocalWritten::default);
         self.local.iter_mut().for_each(LocalWritten::reset);
-        self.copies.reset(n_warps, shared_bytes);
         self.meetings = Meetings::default();
-        self.unwritten = None;
     }
 }
 
-impl<'a> Checks<'a> {
-    /// For a launch, with what has been written of each allocation.
-    pub fn new(launch: &'a LaunchContext<'a>, written: Vec<Written>) -> Self {
+impl<'a, J: Judge> Checks<'a, J> {
+    /// For a launch.
+    pub fn new(launch: &'a LaunchContext<'a>, judge: J) -> Self {
         Self {
             launch,
             only_passed_on: HashMap::new(),
@@ -115,17 +88,14 @@ impl<'a> Checks<'a> {
             spare: Vec::new(),
             order: GridOrder::new(),
             depth: Depth::of(launch.n_blocks()),
-            lines: GlobalLines::default(),
-            sites: Sites::new(),
-            written: GlobalWritten::new(launch.memory, written),
+            judge,
             finding: None,
-            unwritten: None,
         }
     }
 
-    /// What has been written of each allocation.
-    pub fn into_written(self) -> Vec<Written> {
-        self.written.list
+    /// Who judged accesses to memory.
+    pub fn into_judge(self) -> J {
+        self.judge
     }
 
     /// Where the block's state is.
@@ -137,7 +107,7 @@ impl<'a> Checks<'a> {
         Some(self.last)
     }
 
-    fn block(&mut self, block: u64) -> Option<&mut BlockState> {
+    fn block(&mut self, block: u64) -> Option<&mut BlockState<J::Block>> {
         let place = self.place(block)?;
         Some(&mut self.blocks[place])
     }
@@ -148,7 +118,7 @@ impl<'a> Checks<'a> {
 
     fn access(&mut self, instruction: u32, access: &WarpAccess<'_>) {
         if self.finding.is_some() {
-            return;
+            return self.judge.may_write(access);
         }
         match access.space {
             Space::Local => self.local_access(instruction, access),
@@ -195,115 +165,34 @@ impl<'a> Checks<'a> {
     }
 
     fn shared_or_global(&mut self, instruction: u32, access: &WarpAccess<'_>) {
-        let Some(place) = self.place(access.block) else {
-            return;
-        };
-        let block = &mut self.blocks[place];
-        let is_shared = access.space == Space::Shared;
-        let flags = flags_of(access);
-        let writes = flags & Site::WRITES != 0;
-        let reads = flags & Site::ATOMIC != 0 || !writes;
-        if !block.copies.is_empty() {
-            let lane = access.mask.trailing_zeros();
-            let side = races::side(&site_of(instruction, access, flags, 0), lane);
-            if let Some(finding) = block.copies.conflict(side, writes, access) {
-                self.finding = Some(finding);
-                return;
-            }
-        }
-        if reads && !access.overwrites {
-            self.note_unwritten(place, instruction, access, flags);
-        }
-        let block = &mut self.blocks[place];
-        if synchronises(access) && reads {
-            self.order.reads(&mut block.order, access);
-        }
-        let order = &block.order;
-        let clock = order.warps[access.warp as usize].clock;
-        let site = site_of(instruction, access, flags, clock);
-        // A copy's target is written when it has been waited for.
-        let starts_copy = is_copy(access) && is_shared;
-        self.finding = if is_shared {
-            let (lines, sites) = (&mut block.lines, &mut block.sites);
-            races::access(lines, sites, order, site, access, !starts_copy)
-        } else {
-            races::access(&mut self.lines, &mut self.sites, order, site, access, true)
-        };
-        if self.finding.is_some() {
-            return;
-        }
-        match is_copy(access) {
-            true if is_shared => block.copies.starts_to(instruction, access),
-            true => block.copies.starts_from(access),
-            false if writes => self.wrote(place, access, reads),
-            false => {}
-        }
-    }
-
-    /// Memory has been written.
-    fn wrote(&mut self, place: usize, access: &WarpAccess<'_>, reads: bool) {
-        let block = &mut self.blocks[place];
-        if synchronises(access) {
-            self.order.writes(&mut block.order, access);
-            if reads && !access.mask.is_power_of_two() {
-                // Lanes that access the same come one after the other.
-                self.order.reads(&mut block.order, access);
-            }
-        }
-        if access.space == Space::Shared {
-            block.written.mark(access);
-        } else {
-            self.written.mark(access);
-        }
-    }
-
-    /// Notes the first read of what nobody wrote.
-    fn note_unwritten(
-        &mut self,
-        place: usize,
-        instruction: u32,
-        access: &WarpAccess<'_>,
-        flags: u8,
-    ) {
-        let (written, first) = if access.space == Space::Shared {
-            let BlockState {
-                written, unwritten, ..
-            } = &mut self.blocks[place];
-            (written.missing(access), unwritten)
-        } else {
-            (self.written.missing(access), &mut self.unwritten)
-        };
-        if let Some(lane) = written {
-            first.get_or_insert(unwritten(instruction, access, lane, flags));
+        if let Some(place) = self.place(access.block) {
+            let block = &mut self.blocks[place].running;
+            let judge = &mut self.judge;
+            let found = judge.access(&mut self.order, block, instruction, access);
+            self.found(found);
         }
     }
 
     fn awaited(&mut self, lanes: Lanes, n_left: Option<u32>) {
-        let Some(block) = self.block(lanes.block) else {
+        let Some(place) = self.place(lanes.block) else {
             return;
         };
-        if block.copies.is_empty() {
+        let Running {
+            order,
+            copies,
+            memory,
+        } = &mut self.blocks[place].running;
+        if copies.is_empty() {
             return;
         }
-        let BlockState {
-            order,
-            lines,
-            sites,
-            written,
-            copies,
-            ..
-        } = block;
-        let clock = order.warps[lanes.warp as usize].clock;
         let mut found = None;
+        let judge = &mut self.judge;
         copies.awaited(lanes, n_left, |instruction, lanes, to, bytes| {
             // As if the lanes stored it now.
             let class = AccessClass::AsyncCopy;
             let store = WarpAccess::new(lanes, class, Space::Shared, bytes, to);
-            let flags = races::flags(store.class);
-            let site = site_of(instruction, &store, flags, clock);
-            let race = races::access(lines, sites, order, site, &store, true);
+            let race = judge.copied(memory, order, instruction, &store);
             found = found.or(race);
-            written.mark(&store);
         });
         self.found(found);
     }
@@ -315,18 +204,20 @@ impl<'a> Checks<'a> {
             depth: self.depth,
         };
         block.start(place, self.launch.n_threads(), shared_bytes);
+        self.judge.started(&mut block.running.memory, shared_bytes);
         self.places.insert(number, self.blocks.len());
         self.blocks.push(block);
     }
 
     fn ended(&mut self, number: u64) {
         if let Some(place) = self.place(number) {
-            let block = self.blocks.swap_remove(place);
+            let mut block = self.blocks.swap_remove(place);
             self.places.remove(&number);
             if let Some(moved) = self.blocks.get(place) {
                 self.places.insert(moved.number, place);
             }
-            self.found(block.unwritten);
+            let found = self.judge.ended(&mut block.running);
+            self.found(found);
             self.spare.push(block);
         }
     }
@@ -335,60 +226,16 @@ impl<'a> Checks<'a> {
         let mut finding = self.finding.take();
         if end {
             for block in &mut self.blocks {
-                finding = finding.or(block.unwritten.take());
+                let found = self.judge.ended(&mut block.running);
+                finding = finding.or(found);
             }
-            finding = finding.or(self.unwritten.take());
+            finding = finding.or(self.judge.finished());
         }
         finding
     }
 }
 
-fn is_copy(access: &WarpAccess<'_>) -> bool {
-    matches!(
-        access.class,
-        AccessClass::AsyncCopy | AccessClass::AsyncCopyBypass
-    )
-}
-
-/// What kind of access it is.
-fn flags_of(access: &WarpAccess<'_>) -> u8 {
-    let mut flags = races::flags(access.class);
-    // The source of a copy is told of by itself.
-    let is_source = is_copy(access) && access.space != Space::Shared;
-    if is_source || access.mask & !access.failed == 0 {
-        flags &= !Site::WRITES;
-    }
-    if access.is_constant {
-        flags |= Site::CONSTANT;
-    }
-    if synchronises(access) {
-        flags |= Site::SYNCHRONISES;
-        if access.scope == Scope::Device {
-            flags |= Site::WIDE;
-        }
-    }
-    flags
-}
-
-fn unwritten(instruction: u32, access: &WarpAccess<'_>, lane: usize, flags: u8) -> Finding {
-    Finding::Unwritten {
-        at: Spot::of(access, lane),
-        this: races::side(&site_of(instruction, access, flags, 0), lane as u32),
-    }
-}
-
-fn site_of(instruction: u32, access: &WarpAccess<'_>, flags: u8, clock: u32) -> Site {
-    Site {
-        instruction,
-        block: access.block as u32,
-        clock,
-        warp: access.warp as u8,
-        size: access.bytes as u8,
-        flags,
-    }
-}
-
-impl Observer for Watch<'_> {
+impl<J: Judge> Observer for Watch<'_, J> {
     const ON: bool = true;
 
     #[inline(always)]
@@ -418,6 +265,17 @@ impl Observer for Watch<'_> {
         }
     }
 
+    fn may_write(&mut self, access: &WarpAccess<'_>) {
+        if let Some(checks) = &mut self.checks {
+            checks.judge.may_write(access);
+        }
+    }
+
+    fn gives_up(&self) -> bool {
+        let checks = self.checks.as_ref();
+        checks.is_some_and(|checks| checks.judge.gives_up())
+    }
+
     fn block_started(&mut self, block: u64, shared_bytes: u32) {
         if let Some(checks) = &mut self.checks {
             checks.started(block, shared_bytes);
@@ -438,7 +296,7 @@ impl Observer for Watch<'_> {
                 return;
             };
             let found = block.meetings.arrived(arrival, n_threads);
-            block.order.arrived(arrival);
+            block.running.order.arrived(arrival);
             checks.found(found);
         }
     }
@@ -448,7 +306,7 @@ impl Observer for Watch<'_> {
             && let Some(block) = checks.block(block)
         {
             block.meetings.released(barrier);
-            block.order.released(barrier);
+            block.running.order.released(barrier);
         }
     }
 
@@ -456,7 +314,7 @@ impl Observer for Watch<'_> {
         if let Some(checks) = &mut self.checks
             && let Some(block) = checks.block(lanes.block)
         {
-            block.order.fence(lanes, scope);
+            block.running.order.fence(lanes, scope);
         }
     }
 
@@ -464,7 +322,7 @@ impl Observer for Watch<'_> {
         if let Some(checks) = &mut self.checks
             && let Some(block) = checks.block(lanes.block)
         {
-            block.order.converged(lanes, members);
+            block.running.order.converged(lanes, members);
         }
     }
 
@@ -478,7 +336,7 @@ impl Observer for Watch<'_> {
         if let Some(checks) = &mut self.checks {
             checks.found(warp_wide(instruction, lanes, members, sources));
             if let Some(block) = checks.block(lanes.block) {
-                block.order.shared(lanes, members);
+                block.running.order.shared(lanes, members);
             }
         }
     }
@@ -495,7 +353,7 @@ impl Observer for Watch<'_> {
         if let Some(checks) = &mut self.checks
             && let Some(block) = checks.block(lanes.block)
         {
-            block.copies.committed(lanes);
+            block.running.copies.committed(lanes);
         }
     }
 

@@ -1,6 +1,8 @@
 //! The registers that a call begins with: constants, special registers, addresses,
 //! parameters.
 
+use std::sync::Arc;
+
 use super::LaunchContext;
 use crate::ir::{self, Special};
 use crate::lanes::{WARP_SIZE, lanes};
@@ -8,18 +10,42 @@ use crate::memory::address::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, function
 use crate::memory::local::LOCAL_START;
 use crate::program::Init;
 use crate::registers::{OutOfMemory, Registers};
+use crate::spare::SpareWarps;
 use crate::warp::{Frame, FrameId, MAX_WARPS, Warp};
 
 /// Bytes of registers that the calls of a warp may take together: recursion ends at the
 /// stack's limit before, unless its functions have thousands of registers.
 const MOST_FRAME_BYTES: u64 = 1 << 30;
+/// Bytes of a block's warps above which they are not kept for another launch.
+const MOST_KEPT_BYTES: u64 = 1 << 20;
 
 impl LaunchContext<'_> {
-    /// Gives a warp the frame of the kernel itself.
-    pub fn push_entry_frame(&self, warp: &mut Warp) -> Result<(), OutOfMemory> {
-        let frame = self.push_frame(warp, self.kernel, LOCAL_START, [0; 3])?;
-        debug_assert_eq!(frame, 0);
-        Ok(())
+    /// The warps of a block, each with the frame of the kernel itself: some that an
+    /// earlier launch has left, or new ones.
+    pub fn entry_warps(&self) -> Result<Vec<Warp>, OutOfMemory> {
+        if let Some(warps) = self.heir().and_then(|spare| spare.take(self.block)) {
+            for warp in &warps {
+                self.initialise(warp, 0, depends_on_launch, [0; 3]);
+            }
+            return Ok(warps);
+        }
+        let new = |index| {
+            let mut warp = Warp::new(index);
+            let frame = self.push_frame(&mut warp, self.kernel, LOCAL_START, [0; 3])?;
+            debug_assert_eq!(frame, 0);
+            Ok(warp)
+        };
+        (0..self.n_warps()).map(new).collect()
+    }
+
+    /// Where a block's warps are kept for the kernel's next launch, unless they are too
+    /// large.
+    pub fn heir(&self) -> Option<&Arc<SpareWarps>> {
+        let function = self.function(self.kernel);
+        let local_bytes = WARP_SIZE as u64 * u64::from(function.local_bytes);
+        let warp_bytes = u64::from(function.frame_bytes) + local_bytes;
+        let is_small = warp_bytes * u64::from(self.n_warps()) <= MOST_KEPT_BYTES;
+        is_small.then_some(&self.plan.spare)
     }
 
     /// Makes a frame for a call, or takes one that is free.
@@ -262,4 +288,29 @@ fn depends_on_block(init: &Init) -> bool {
             ..
         }
     )
+}
+
+/// Whether a value may change from launch to launch of one kernel with blocks of one
+/// shape.
+fn depends_on_launch(init: &Init) -> bool {
+    match init {
+        Init::Constant { .. }
+        | Init::Predicate(_)
+        | Init::Local { .. }
+        | Init::ParamAddress { .. }
+        | Init::Function { .. } => false,
+        Init::Variable { .. } | Init::Param { .. } => true,
+        Init::Special { register, .. } => !matches!(
+            register,
+            Special::Tid(_)
+                | Special::Ntid(_)
+                | Special::LaneId
+                | Special::WarpId
+                | Special::LaneMaskEq
+                | Special::LaneMaskLe
+                | Special::LaneMaskLt
+                | Special::LaneMaskGe
+                | Special::LaneMaskGt
+        ),
+    }
 }

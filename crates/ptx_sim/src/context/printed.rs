@@ -34,6 +34,12 @@ impl Printed {
         Some(last.text.trim_end().to_owned())
     }
 
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.is_empty()
+    }
+
     /// All lines.
     pub fn into_lines(self) -> Vec<String> {
         let lines = self.lines.into_inner();

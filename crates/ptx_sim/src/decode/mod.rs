@@ -5,12 +5,13 @@
 //! decoded, `operand` and `modifiers` read what instructions have in common; one file
 //! for each kind of instruction gives it its meaning, and `instruction` picks the one.
 //! `function` builds blocks, `cfg` finds where they meet. `layout` places shared
-//! variables.
+//! variables, and `apart` says whether a kernel's blocks have to do with each other.
 //!
 //! What is wrong: `signature` finds what is not PTX, `isa` knows what else PTX has,
 //! `refusal` says why an instruction cannot be decoded, and `verify` looks at every
 //! operand of what came out.
 
+pub(crate) mod apart;
 pub(crate) mod cfg;
 pub(crate) mod decoder;
 pub(crate) mod frame;

@@ -1,11 +1,13 @@
 //! Launching a kernel.
 //!
 //! In reading order: `options`, what is asked for; `validate`, whether it is allowed;
-//! `run`, a launch from beginning to end; `workers`, who runs its blocks; `findings`,
-//! what checks found, as the launch's error.
+//! `prepared`, ready to be run; `run`, a launch from beginning to end; `checked`, one with checks; `workers`, who runs
+//! its blocks; `findings`, what checks found, as the launch's error.
 
+mod checked;
 mod findings;
 mod options;
+mod prepared;
 mod run;
 mod validate;
 mod workers;

@@ -38,8 +38,8 @@ pub struct LaunchOptions {
     pub threads: Option<usize>,
     /// Whether to look for what a GPU would let pass: races, reads of memory that
     /// nothing was written to, asynchronous copies that were not waited for,
-    /// barriers and warp-wide instructions in code that has diverged. Slower, and
-    /// on one host thread.
+    /// barriers and warp-wide instructions in code that has diverged. Slower; the same is
+    /// found however many host threads there are.
     pub check: bool,
     /// The order in which blocks, warps and lanes run, if not the usual one. On one host
     /// thread.

@@ -1,5 +1,6 @@
 //! Who runs the blocks of a launch: workers, each with an observer of its own.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -22,6 +23,11 @@ pub(super) fn run<O: Observer>(
     let work = Work {
         context,
         n_blocks: context.n_blocks(),
+        at_once: if context.checks && n_workers > 1 {
+            at_once(context.n_blocks(), n_workers)
+        } else {
+            1
+        },
         next: AtomicU64::new(0),
         stop: AtomicBool::new(false),
         progress: AtomicU64::new(0),
@@ -59,10 +65,20 @@ pub(super) fn run<O: Observer>(
     (observers, failure.map_or(Ok(()), |(_, error)| Err(error)))
 }
 
+/// How many blocks each of several workers takes at once that remembers what they access:
+/// what neighbours access, too, is mostly near.
+fn at_once(n_blocks: u64, n_workers: usize) -> u64 {
+    const MOST: u64 = 16;
+    const TURNS: u64 = 8;
+    (n_blocks / (n_workers as u64 * TURNS)).clamp(1, MOST)
+}
+
 /// The blocks of a launch, handed out to workers in order.
 struct Work<'a> {
     context: &'a LaunchContext<'a>,
     n_blocks: u64,
+    /// Blocks that a worker takes at once.
+    at_once: u64,
     next: AtomicU64,
     stop: AtomicBool,
     /// Counts whatever is not waiting.
@@ -72,10 +88,13 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Takes a block to run.
-    fn take(&self) -> Option<u64> {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        (number < self.n_blocks && !self.stop.load(Ordering::Relaxed)).then_some(number)
+    /// Takes blocks to run.
+    fn take(&self) -> Range<u64> {
+        let first = self.next.fetch_add(self.at_once, Ordering::Relaxed);
+        if self.stop.load(Ordering::Relaxed) {
+            return 0..0;
+        }
+        first.min(self.n_blocks)..(first + self.at_once).min(self.n_blocks)
     }
 
     /// Blocks that have not begun.
@@ -101,6 +120,7 @@ impl Work<'_> {
             most_resident,
             resident: Vec::new(),
             spare: Vec::new(),
+            taken: 0..0,
             ahead: Vec::new(),
             dice: schedule.map(Dice::new),
             waited: 0,
@@ -123,7 +143,9 @@ struct Worker<'w, 'o, O: Observer> {
     resident: Vec<(u64, BlockRun)>,
     /// State of blocks that have ended, to be used again.
     spare: Vec<BlockRun>,
-    /// Blocks taken that have not begun, where they may begin in another order.
+    /// Blocks taken that have not begun.
+    taken: Range<u64>,
+    /// The same, where they may begin in another order.
     ahead: Vec<u64>,
     dice: Option<Dice>,
     /// What has been executed since anything but waiting was done.
@@ -152,6 +174,9 @@ impl<O: Observer> Worker<'_, '_, O> {
                 }
             }
             let turn = self.turn()?;
+            if self.observer.gives_up() {
+                self.work.stop.store(true, Ordering::Relaxed);
+            }
             if self.work.stop.load(Ordering::Relaxed) {
                 return Ok(());
             }
@@ -252,17 +277,26 @@ impl<O: Observer> Worker<'_, '_, O> {
         error
     }
 
+    /// Takes a block.
+    fn take(&mut self) -> Option<u64> {
+        if self.taken.is_empty() {
+            self.taken = self.work.take();
+        }
+        self.taken.next()
+    }
+
     /// The number of the block to begin next.
     fn next(&mut self) -> Option<u64> {
-        let Some(dice) = &mut self.dice else {
-            return self.work.take();
-        };
+        if self.dice.is_none() {
+            return self.take();
+        }
         while self.ahead.len() < WINDOW {
-            let Some(number) = self.work.take() else {
+            let Some(number) = self.take() else {
                 break;
             };
             self.ahead.push(number);
         }
+        let dice = self.dice.as_mut()?;
         if self.ahead.is_empty() {
             return None;
         }

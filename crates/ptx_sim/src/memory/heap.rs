@@ -36,6 +36,8 @@ pub struct Heap {
     ranges: Ranges,
     /// Bytes in use.
     live_bytes: u64,
+    /// Ranges of the host's memory.
+    n_of_the_host: usize,
     /// Which bytes of the allocations have been written. Freed ones have none, so that
     /// launches do not take longer for them.
     known: Vec<Known>,
@@ -55,11 +57,17 @@ impl Heap {
             memory: GlobalMemory::default(),
             ranges: Ranges::new(start >> PAGE_SHIFT, DEVICE_SPAN >> PAGE_SHIFT),
             live_bytes: 0,
+            n_of_the_host: 0,
             known: Vec::new(),
             free_places: Vec::new(),
             n_unwatched: 0,
             freed: VecDeque::new(),
         }
+    }
+
+    /// Whether kernels use memory of the host.
+    pub fn has_memory_of_the_host(&self) -> bool {
+        self.n_of_the_host > 0
     }
 
     /// Whether an address is one that it gives to allocations.
@@ -94,6 +102,7 @@ impl Heap {
         let base = host.addr().get() as u64;
         let is_free = self.memory.is_free(base, size_bytes);
         if is_free {
+            self.n_of_the_host += 1;
             let range = (base, size_bytes);
             self.add(range, label, Purpose::Buffer, Storage::Host(host));
             // The host may write there at any time.
@@ -141,7 +150,9 @@ impl Heap {
         let place = allocation.written_place();
         self.known[place].written = Written::none(0);
         self.free_places.push(place);
-        if !allocation.is_the_hosts {
+        if allocation.is_the_hosts {
+            self.n_of_the_host -= 1;
+        } else {
             self.live_bytes -= allocation.size_bytes;
         }
         let freed = Arc::new(allocation.freed());

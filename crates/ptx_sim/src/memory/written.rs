@@ -99,7 +99,8 @@ impl Written {
             State::All => true,
             State::Bits(bits) => bits.has(start, end),
             State::Ranges(ranges) => {
-                start >= end || ranges.iter().any(|&(a, b)| a <= start && end <= b)
+                let place = ranges.partition_point(|range| range.1 < end);
+                start >= end || ranges.get(place).is_some_and(|range| range.0 <= start)
             }
         }
     }

@@ -55,8 +55,13 @@ fn atomic_in<O: Observer>(
     };
     let located = locate(step, request)?;
     let is_swap = is_swap(op.kind);
-    if O::ON && !is_swap {
-        observe(step, op, &request, 0);
+    if O::ON {
+        let access = observed(step, op, &request, 0);
+        match is_swap {
+            // Which lanes write is only known afterwards.
+            true => step.env.observer.may_write(&access),
+            false => step.env.observer.access(step.number, &access),
+        }
     }
     if !matches!(space, Space::Global | Space::Shared) {
         let reason = "atomic operations work on global and shared memory";
@@ -76,10 +81,11 @@ fn atomic_in<O: Observer>(
         _ => words.atomically(),
     };
     if O::ON && is_swap {
-        // Which lanes write is known only now.
-        observe(step, op, &request, failed);
+        let access = observed(step, op, &request, failed);
+        step.env.observer.access(step.number, &access);
     }
-    if changes {
+    // Nobody waits for what nobody reads.
+    if changes || op.is_reduction && space == Space::Global {
         step.warp.idle_polls = 0;
     } else {
         step.poll(1);
@@ -87,27 +93,27 @@ fn atomic_in<O: Observer>(
     Ok(())
 }
 
-/// Tells the observer; `failed` are lanes whose compare-and-swap writes nothing.
-fn observe<O: Observer>(
-    step: &mut Step<'_, '_, O>,
+/// The access as observers are told of it; `failed` are lanes whose compare-and-swap
+/// writes nothing.
+fn observed<'a, O: Observer>(
+    step: &Step<'_, '_, O>,
     op: &Atomic,
-    request: &Request<'_>,
+    request: &Request<'a>,
     failed: u32,
-) {
+) -> WarpAccess<'a> {
     let class = match op.kind {
         AtomicKind::CompareAndSwap => AccessClass::CompareAndSwap,
         _ if op.is_increment && request.space == Space::Shared => AccessClass::Increment,
         _ if op.is_reduction => AccessClass::Reduction,
         _ => AccessClass::Atomic,
     };
-    let access = WarpAccess {
+    WarpAccess {
         order: op.order,
         scope: op.scope,
         overwrites: op.kind == AtomicKind::Exchange,
         failed,
         ..request.observed(step, class)
-    };
-    step.env.observer.access(step.number, &access);
+    }
 }
 
 /// What an instruction did.

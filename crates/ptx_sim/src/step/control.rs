@@ -6,7 +6,7 @@ use super::{barrier, call};
 use crate::checks::observer::Observer;
 use crate::diagnostics::FaultKind;
 use crate::lanes::lanes;
-use crate::program::{BlockId, Slot, Terminator};
+use crate::program::{Block, BlockId, Slot, Terminator};
 use crate::stop::Stop;
 use crate::warp::Path;
 
@@ -15,9 +15,9 @@ use crate::warp::Path;
 pub(super) fn leave<O: Observer>(
     step: &mut Step<'_, '_, O>,
     path: &mut Path,
+    block: &Block,
 ) -> Result<Next, Stop> {
     let view = step.view;
-    let block = &view.function.blocks[path.block as usize];
     match &block.terminator {
         Terminator::Jump(block) => {
             path.block = *block;

@@ -7,8 +7,29 @@ use crate::program::Op;
 use crate::stop::Stop;
 use crate::warp::IDLE_POLLS;
 
+/// Carries out one instruction for the lanes of `mask`: in the loop, the most frequent
+/// kinds.
+#[inline(always)]
+pub(super) fn carry_out_in_loop<O: Observer>(
+    step: &mut Step<'_, '_, O>,
+    op: &Op,
+    mask: u32,
+) -> Result<(), Stop> {
+    match op {
+        Op::Lanes(op) => {
+            // SAFETY: The decoder checked the operands against the frame's layout, and
+            // no reference into it is held here.
+            unsafe { (op.run)(step.view.regs.0, op, mask) };
+            Ok(())
+        }
+        Op::Load(op) => access::load(step, op, mask),
+        Op::Store(op) => access::store(step, op, mask),
+        op => carry_out(step, op, mask),
+    }
+}
+
 /// Carries out one instruction for the lanes of `mask`.
-#[inline]
+#[inline(never)]
 pub(super) fn carry_out<O: Observer>(
     step: &mut Step<'_, '_, O>,
     op: &Op,

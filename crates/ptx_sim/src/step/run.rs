@@ -1,12 +1,13 @@
 //! The interpreter's loop.
 
 use super::context::{Env, PathView, Step};
-use super::instruction::carry_out;
+use super::instruction::carry_out_in_loop;
 use super::next::Next;
 use super::{control, gather};
 use crate::checks::observer::Observer;
 use crate::diagnostics::LaunchError;
-use crate::program::{Block, Insn, Op};
+use crate::program::{Block, Insn};
+use crate::schedule::Dice;
 use crate::stop::Stop;
 use crate::warp::{Path, Warp};
 
@@ -65,22 +66,24 @@ pub(crate) fn run_path<O: Observer>(
                     step.env.observer.block(number, path.mask);
                 }
             }
-            let first = block.first.saturating_add(path.at).min(block.end);
-            let mut end = block.end;
-            if let Some(dice) = &mut step.env.dice {
-                end = first + dice.instructions(end - first);
+            let mut code = &function.code[block.first as usize..block.end as usize];
+            let mut is_whole = true;
+            if path.at != 0 {
+                code = rest(code, path.at);
             }
-            let code = &function.code[first as usize..end as usize];
+            if let Some(dice) = &mut step.env.dice {
+                (code, is_whole) = cut(dice, code);
+            }
             if let Err((done, mask, stop)) = straight(step, code, path.mask) {
                 path.at += done as u32;
                 return interrupted(step, path, mask, stop);
             }
-            if end < block.end {
-                path.at = end - block.first;
+            if !is_whole {
+                path.at += code.len() as u32;
                 return Ok(interleaved(step, path));
             }
             path.at = 0;
-            match control::leave(step, &mut path) {
+            match control::leave(step, &mut path, block) {
                 Ok(Next::Block) => {}
                 Ok(Next::Frame) => continue 'frame,
                 Ok(Next::Gone) => return Ok(PathEnd::Gone),
@@ -131,18 +134,27 @@ fn straight<O: Observer>(
                 continue;
             }
         }
-        if let Op::Lanes(op) = &insn.op {
-            // SAFETY: The decoder checked the operands against the frame's layout,
-            // and no reference into it is held here.
-            unsafe { (op.run)(view.regs.0, op, mask) };
-            continue;
-        }
         step.number = view.first_instruction + insn.ptx;
-        if let Err(stop) = carry_out(step, &insn.op, mask) {
+        if let Err(stop) = carry_out_in_loop(step, &insn.op, mask) {
             return Err((done, mask, stop));
         }
     }
     Ok(())
+}
+
+/// The instructions after the first `n_done`.
+#[cold]
+fn rest(code: &[Insn], n_done: u32) -> &[Insn] {
+    code.get(n_done as usize..).unwrap_or_default()
+}
+
+/// The instructions that a schedule lets be carried out before others go on, and whether
+/// those are all.
+#[cold]
+fn cut<'c>(dice: &mut Dice, code: &'c [Insn]) -> (&'c [Insn], bool) {
+    let all = code.len() as u32;
+    let n = dice.instructions(all);
+    (&code[..n as usize], n == all)
 }
 
 /// A schedule has it that others go on in the middle of a block.

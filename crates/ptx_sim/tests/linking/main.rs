@@ -28,7 +28,7 @@ pub fn link(texts: &[(&str, &str)]) -> Result<Module, LinkError> {
 
 /// What the kernel `k` writes to its first argument, a word per thread.
 pub fn run(module: &Module, n_threads: u32) -> Vec<u32> {
-    let mut device = Device::new();
+    let device = Device::new();
     let loaded = device.load(module).expect("enough memory");
     let out = device
         .zeros::<u32>(n_threads as usize, "out")

@@ -108,7 +108,7 @@ fn local_names_stay_apart() {
     let module = link(&[("f.ptx", &f), ("g.ptx", &g), ("x.ptx", visible)]).expect("linked");
     let names: Vec<&str> = module.ir().variables.iter().map(|v| &*v.name).collect();
     assert_eq!(names, ["number of f.ptx", "number of g.ptx", "number"]);
-    let mut device = Device::new();
+    let device = Device::new();
     let loaded = device.load(&module).expect("enough memory");
     let (address, _) = loaded.variable("number").expect("the visible one");
     let mut bytes = [0; 4];
@@ -244,7 +244,7 @@ fn dynamic_shared_memory_is_one_for_all() {
         (kernel.static_shared_bytes, kernel.uses_dynamic_shared),
         (4, true)
     );
-    let mut device = Device::new();
+    let device = Device::new();
     let loaded = device.load(&module).expect("enough memory");
     let out = device.zeros::<u32>(1, "out").expect("enough memory");
     let call = device.call(&loaded, "k").arg(out).dynamic_shared_bytes(64);
@@ -266,7 +266,7 @@ fn what_the_device_provides_need_not_be_defined() {
 }";
     let module = link(&[("a", text), ("b", &text.replace("entry k", "entry m"))]);
     let module = module.expect("linked");
-    let mut device = Device::new();
+    let device = Device::new();
     let loaded = device.load(&module).expect("enough memory");
     let report = device.call(&loaded, "m").run().expect("no fault");
     assert_eq!(report.printed.concat(), "hi\n");

@@ -42,7 +42,7 @@ const STORE: &str = r#"
 
 fn report(n_words: usize) -> String {
     let module = link(&[("kernel.ptx", KERNEL), ("store.ptx", STORE)]).expect("linked");
-    let mut device = Device::new();
+    let device = Device::new();
     let loaded = device.load(&module).expect("enough memory");
     let out = device.zeros::<u32>(n_words, "out").expect("enough memory");
     let call = device.call(&loaded, "k").block(4).arg(out);
@@ -92,7 +92,7 @@ fn an_unknown_instruction_is_quoted_from_its_text() {
 fn counters_are_in_order_of_the_texts() {
     let store = STORE.replace("frobnicate.b32 %r, %r;", "");
     let module = link(&[("kernel.ptx", KERNEL), ("store.ptx", &store)]).expect("linked");
-    let mut device = Device::new();
+    let device = Device::new();
     let loaded = device.load(&module).expect("enough memory");
     let out = device.zeros::<u32>(32, "out").expect("enough memory");
     let report = device.call(&loaded, "k").block(32).arg(out).run();

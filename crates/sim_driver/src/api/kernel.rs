@@ -23,30 +23,24 @@ const CARVEOUT: u32 = 9;
 /// The last one: clusters and scheduling.
 const LAST: u32 = 16;
 
-/// Registers of a thread that are told until they are known better: few enough for any
-/// block.
-const USUAL_REGISTERS: i32 = 32;
-
 fn attribute(function: &Function, number: u32) -> Outcome<i32> {
     let (major, minor) = driver()?.settings.compute;
-    let version = (10 * major + minor) as i32;
     let limit = function.dynamic_shared_limit.load(Ordering::Relaxed);
-    function
-        .with_info(|info| {
-            Some(match number {
-                MAX_THREADS => info.bounds.max_threads.unwrap_or(1024) as i32,
-                SHARED_BYTES => info.static_shared_bytes as i32,
-                CONST_BYTES | CACHE_MODE => 0,
-                LOCAL_BYTES => info.local_bytes as i32,
-                REGISTERS => USUAL_REGISTERS,
-                PTX_VERSION | BINARY_VERSION => version,
-                MAX_DYNAMIC_SHARED => dynamic_limit(limit, info.static_shared_bytes) as i32,
-                CARVEOUT => -1,
-                10..=LAST => 0,
-                _ => return None,
-            })
-        })?
-        .ok_or(Status::INVALID_VALUE)
+    let known = function.attributes()?;
+    let answer = match number {
+        MAX_THREADS => known.max_threads.into(),
+        SHARED_BYTES => known.static_shared_bytes.into(),
+        CONST_BYTES => known.const_bytes,
+        LOCAL_BYTES => known.local_bytes,
+        REGISTERS => known.registers.into(),
+        PTX_VERSION => known.target.into(),
+        BINARY_VERSION => (10 * major + minor).into(),
+        MAX_DYNAMIC_SHARED => dynamic_limit(limit, known.static_shared_bytes).into(),
+        CARVEOUT => return Ok(-1),
+        CACHE_MODE | 10..=LAST => 0,
+        _ => return Err(Status::INVALID_VALUE),
+    };
+    Ok(i32::try_from(answer).unwrap_or(i32::MAX))
 }
 
 /// Dynamic shared memory that a kernel may have: the usual limit is for both kinds.

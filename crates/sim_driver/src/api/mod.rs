@@ -24,6 +24,7 @@ pub mod host;
 pub mod kernel;
 pub mod launch;
 pub mod library;
+pub mod link;
 pub mod memory;
 pub mod misc;
 pub mod module;
@@ -78,6 +79,7 @@ const ALL: &[&[Entry]] = &[
     kernel::ENTRIES,
     launch::ENTRIES,
     library::ENTRIES,
+    link::ENTRIES,
     memory::ENTRIES,
     misc::ENTRIES,
     module::ENTRIES,

@@ -17,7 +17,7 @@ const ERROR_LOG_BYTES: u32 = 6;
 
 /// Where a client wants to read what went wrong.
 #[derive(Clone, Copy)]
-pub(super) struct Logs {
+pub struct Logs {
     error: *mut c_char,
     error_bytes: usize,
     /// Where the number of bytes goes: the option's own value.
@@ -25,9 +25,16 @@ pub(super) struct Logs {
     info_value: *mut *mut c_void,
 }
 
+// SAFETY: The client's buffers are written to by the thread only that makes the call.
+unsafe impl Send for Logs {}
+
 impl Logs {
     /// Of a list of options.
-    pub unsafe fn of(n: c_uint, options: *const c_uint, values: *mut *mut c_void) -> Outcome<Self> {
+    pub(super) unsafe fn of(
+        n: c_uint,
+        options: *const c_uint,
+        values: *mut *mut c_void,
+    ) -> Outcome<Self> {
         let mut logs = Self {
             error: std::ptr::null_mut(),
             error_bytes: 0,
@@ -55,6 +62,9 @@ impl Logs {
     }
 
     /// Gives the text to the client.
+    ///
+    /// # Safety
+    /// The client's buffers are still there.
     pub unsafe fn tell(self, log: &str) {
         let mut given = 0;
         if !self.error.is_null() && self.error_bytes > 0 {

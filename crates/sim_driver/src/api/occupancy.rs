@@ -2,6 +2,8 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
+use ptx_sim::BlockNeeds;
+
 use super::{api, put};
 use crate::context::Context;
 use crate::module::Function;
@@ -13,20 +15,24 @@ type SharedOfBlock = Option<unsafe extern "C" fn(c_int) -> usize>;
 /// Blocks of a kernel that one multiprocessor holds.
 fn blocks(function: usize, threads: i32, shared_bytes: usize) -> Outcome<i32> {
     let context = Context::current()?;
-    let function = Function::of(function)?;
-    let threads = u32::try_from(threads).map_err(|_| Status::INVALID_VALUE)?;
-    if threads == 0 {
-        return Err(Status::INVALID_VALUE);
-    }
-    let (own, most) =
-        function.with_info(|info| (info.static_shared_bytes, info.bounds.max_threads))?;
-    let config = context.device.sim.config();
-    let shared = shared_bytes as u64 + u64::from(own);
-    if threads > most.unwrap_or(1024) || shared > u64::from(config.shared_limit) {
+    let known = Function::of(function)?.attributes()?;
+    let threads = u32::try_from(threads).ok().filter(|&n| n > 0);
+    let threads = threads.ok_or(Status::INVALID_VALUE)?;
+    if threads > known.max_threads {
         return Ok(0);
     }
-    let all = config.resident_blocks(threads, shared as u32);
-    Ok((all / u64::from(config.n_multiprocessors.max(1))) as i32)
+    let needs = BlockNeeds {
+        threads,
+        registers: known.registers,
+        shared_bytes: together(known.static_shared_bytes, shared_bytes),
+    };
+    Ok(context.device.sim.config().active_blocks(needs) as i32)
+}
+
+/// Static and dynamic shared memory.
+fn together(static_bytes: u32, dynamic_bytes: usize) -> u32 {
+    let dynamic_bytes = u32::try_from(dynamic_bytes).unwrap_or(u32::MAX);
+    static_bytes.saturating_add(dynamic_bytes)
 }
 
 /// The block size that keeps most threads busy, and the blocks to fill the device.
@@ -37,28 +43,22 @@ unsafe fn best(
     limit: i32,
 ) -> Outcome<(i32, i32)> {
     let context = Context::current()?;
-    let most = Function::of(function)?.with_info(|info| info.bounds.max_threads.unwrap_or(1024))?;
-    let most = if limit > 0 {
-        most.min(limit as u32)
-    } else {
-        most
-    } as i32;
-    let mut found = (0, 0, 0);
-    let mut threads = (most + 31) / 32 * 32;
-    while threads > 0 {
-        let size = threads.min(most);
-        let shared = match shared_of {
-            Some(f) => unsafe { f(size) },
+    let known = Function::of(function)?.attributes()?;
+    let most = match u32::try_from(limit) {
+        Ok(limit) if limit > 0 => known.max_threads.min(limit),
+        _ => known.max_threads,
+    };
+    let shared = |threads: u32| {
+        let dynamic_bytes = match shared_of {
+            Some(f) => unsafe { f(threads as c_int) },
             None => shared_bytes,
         };
-        let n = blocks(function, size, shared)?;
-        if n * size > found.0 {
-            found = (n * size, n, size);
-        }
-        threads -= 32;
-    }
-    let n_multiprocessors = context.device.sim.config().n_multiprocessors as i32;
-    Ok((found.1 * n_multiprocessors, found.2))
+        together(known.static_shared_bytes, dynamic_bytes)
+    };
+    let config = context.device.sim.config();
+    let best = config.best_block(most, known.registers, shared);
+    let grid = config.n_multiprocessors * best.blocks;
+    Ok((grid as i32, best.threads as i32))
 }
 
 api! {

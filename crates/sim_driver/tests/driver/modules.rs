@@ -54,8 +54,19 @@ fn what_is_no_ptx_is_explained() {
     assert!(log.contains("line 4") && log.contains("%r1"), "{log}");
     assert_eq!(values[1].addr(), end);
     let mut load = |image: &[u8]| unsafe { cuModuleLoadData(&mut module, image.as_ptr().cast()) };
-    assert_eq!(load(b"\x7fELF\x02\x01\x01\0"), Status::NO_BINARY_FOR_GPU.0);
-    assert_eq!(load(b"\0"), Status::INVALID_PTX.0);
+    let machine_code = include_bytes!("../../../fatbin/tests/samples/cuda_13.cubin");
+    assert_eq!(load(machine_code), Status::NO_BINARY_FOR_GPU.0);
+    let machine_code = include_bytes!("../../../fatbin/tests/samples/machine.fatbin");
+    assert_eq!(load(machine_code), Status::NO_BINARY_FOR_GPU.0);
+    assert_eq!(load(b"\x7fELF\x02\x01\x01\0"), Status::INVALID_IMAGE.0);
+    for sample in [
+        &include_bytes!("../../../fatbin/tests/samples/size.fatbin")[..],
+        include_bytes!("../../../fatbin/tests/samples/speed.fatbin"),
+        include_bytes!("../../../fatbin/tests/samples/several.fatbin"),
+    ] {
+        ok(load(sample));
+    }
+    assert_eq!(load(b"\0"), Status::INVALID_IMAGE.0);
     let null = unsafe { cuModuleLoadData(&mut module, std::ptr::null()) };
     assert_eq!(null, Status::INVALID_VALUE.0);
 }
@@ -202,4 +213,121 @@ fn occupancy_is_limited_by_threads_and_shared_memory() {
     let (mut grid, mut block) = (0, 0);
     ok(unsafe { cuOccupancyMaxPotentialBlockSize(&mut grid, &mut block, function, None, 0, 0) });
     assert_eq!((grid, block), (264, 1024));
+}
+
+const CALLED: &std::ffi::CStr = c".version 8.0
+.target sm_80
+.address_size 64
+.visible .func (.param .b32 r) twice(.param .b32 x)
+{
+	.reg .b32 %r;
+	ld.param.u32 %r, [x];
+	add.u32 %r, %r, %r;
+	st.param.b32 [r], %r;
+	ret;
+}";
+
+const CALLER: &std::ffi::CStr = c".version 8.0
+.target sm_80
+.address_size 64
+.extern .func (.param .b32 r) twice(.param .b32 x);
+.visible .entry double_it(.param .u64 out, .param .u32 x)
+{
+	.reg .b32 %r;
+	.reg .b64 %rd;
+	ld.param.u64 %rd, [out];
+	ld.param.u32 %r, [x];
+	{
+	.param .b32 a;
+	st.param.b32 [a], %r;
+	.param .b32 b;
+	call (b), twice, (a);
+	ld.param.b32 %r, [b];
+	}
+	st.global.u32 [%rd], %r;
+	ret;
+}";
+
+/// Links texts; gives the status of the end, the module if it can be loaded, and the log.
+fn linked(texts: &[&std::ffi::CStr]) -> (u32, usize, String) {
+    use sim_driver::api::link::*;
+    let mut log = [0_u8; 600];
+    let options = [5_u32, 6];
+    let size = std::ptr::without_provenance_mut(log.len());
+    let mut values: [*mut c_void; 2] = [log.as_mut_ptr().cast(), size];
+    let (mut state, mut image, mut n_bytes, mut module) = (0, std::ptr::null(), 0, 0);
+    let status = unsafe {
+        ok(cuLinkCreate_v2(
+            2,
+            options.as_ptr(),
+            values.as_mut_ptr(),
+            &mut state,
+        ));
+        for text in texts {
+            let (data, n) = (text.as_ptr().cast(), text.to_bytes_with_nul().len());
+            let (null, none) = (std::ptr::null(), std::ptr::null_mut());
+            ok(cuLinkAddData_v2(
+                state,
+                1,
+                data,
+                n,
+                c"part".as_ptr(),
+                0,
+                null,
+                none,
+            ));
+        }
+        let status = cuLinkComplete(state, &mut image, &mut n_bytes);
+        if status == 0 {
+            ok(cuModuleLoadData(&mut module, image));
+            // The client may keep it.
+            let kept = std::slice::from_raw_parts(image.cast::<u8>(), n_bytes).to_vec();
+            let mut again = 0;
+            ok(cuModuleLoadData(&mut again, kept.as_ptr().cast()));
+        }
+        ok(cuLinkDestroy(state));
+        assert_eq!(cuLinkDestroy(state), Status::INVALID_HANDLE.0);
+        status
+    };
+    let end = log.iter().position(|&b| b == 0).expect("it ends");
+    (
+        status,
+        module,
+        String::from_utf8_lossy(&log[..end]).into_owned(),
+    )
+}
+
+#[test]
+fn several_texts_are_linked() {
+    let client = Client::new();
+    let (status, module, _) = linked(&[CALLER, CALLED]);
+    ok(status);
+    let (mut out, mut x) = (client.alloc(4), 21_u32);
+    let mut function = 0;
+    unsafe {
+        ok(cuModuleGetFunction(
+            &mut function,
+            module,
+            c"double_it".as_ptr(),
+        ));
+        let params = [(&raw mut out).cast::<c_void>(), (&raw mut x).cast()];
+        let null = std::ptr::null();
+        ok(cuLaunchKernel(
+            function,
+            1,
+            1,
+            1,
+            1,
+            1,
+            1,
+            0,
+            0,
+            params.as_ptr(),
+            null,
+        ));
+    }
+    assert_eq!(client.download(out, 1), [42]);
+    let (status, _, log) = linked(&[CALLER]);
+    assert_eq!(status, Status::INVALID_PTX.0);
+    assert!(log.contains("twice"), "{log}");
 }

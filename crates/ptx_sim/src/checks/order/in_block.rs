@@ -42,6 +42,13 @@ impl InBlock {
         self.all[warp as usize]
     }
 
+    /// The clock up to which all that each of the first warps did comes before.
+    #[inline(always)]
+    pub fn of_all_warps(&self, n_warps: usize) -> u32 {
+        let all = self.all.iter().take(n_warps);
+        all.fold(u32::MAX, |least, &clock| least.min(clock))
+    }
+
     /// What of lanes that did something at a clock does not surely come before.
     #[inline]
     pub fn missing(&self, part: Part) -> u32 {

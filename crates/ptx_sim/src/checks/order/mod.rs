@@ -243,9 +243,22 @@ impl GridOrder {
         }
     }
 
+    /// Lanes have written, or read and written.
+    #[inline]
+    pub fn wrote(&mut self, block: &mut BlockOrder, access: &WarpAccess<'_>, reads: bool) {
+        if !synchronises(access) {
+            return;
+        }
+        self.writes(block, access);
+        if reads && !access.mask.is_power_of_two() {
+            // Lanes that access the same come one after the other.
+            self.reads(block, access);
+        }
+    }
+
     /// Lanes write, as far as that orders: what they did so far, or up to their last
     /// fence, is published at their addresses.
-    pub fn writes(&mut self, block: &mut BlockOrder, access: &WarpAccess<'_>) {
+    fn writes(&mut self, block: &mut BlockOrder, access: &WarpAccess<'_>) {
         let releases = access.order.releases();
         let has_fenced = block.warps[access.warp as usize].has_fenced();
         let is_shared = access.space == Space::Shared;

@@ -12,6 +12,7 @@ use super::super::access::{Request, lane_addresses, locate, read8, read32, read6
 use super::super::context::Step;
 use crate::checks::access::{AccessClass, WarpAccess};
 use crate::checks::observer::Observer;
+use crate::copies::Copying;
 use crate::diagnostics::AccessKind;
 use crate::ir::Space;
 use crate::lanes::{WARP_SIZE, lanes};
@@ -19,6 +20,7 @@ use crate::program::AsyncCopy;
 use crate::stop::Stop;
 
 /// Starts a copy by the lanes of `mask`.
+#[inline(always)]
 pub(super) fn start<O: Observer>(
     step: &mut Step<'_, '_, O>,
     op: &AsyncCopy,
@@ -59,18 +61,19 @@ pub(super) fn start<O: Observer>(
         step.env.observer.access(step.number, &from_global);
         step.env.observer.access(step.number, &to_shared);
     }
-    for lane in lanes(mask) {
-        // SAFETY: `locate` found the target's bytes in this memory.
-        unsafe {
-            step.warp
-                .copies
-                .start(lane, to[lane] as u32, op.bytes, data[lane]);
-        }
-    }
+    let copying = Copying {
+        mask,
+        n_bytes: op.bytes,
+        to: to.map(|address| address as u32),
+        data,
+    };
+    // SAFETY: `locate` found the targets' bytes in this memory.
+    unsafe { step.warp.copies.start(copying) };
     Ok(())
 }
 
 /// What the lanes copy, with zeros for what they do not.
+#[inline(always)]
 fn read_sources<O: Observer>(
     step: &Step<'_, '_, O>,
     op: &AsyncCopy,
@@ -82,9 +85,15 @@ fn read_sources<O: Observer>(
     let sizes = op
         .source_bytes
         .map(|slot| unsafe { step.view.regs.lanes::<u32>(slot) });
-    let whole = lanes(mask)
-        .filter(|&lane| sizes.is_none_or(|sizes| sizes[lane] >= op.bytes))
-        .fold(0, |whole, lane| whole | 1 << lane);
+    let is_part = |&lane: &usize| sizes.is_some_and(|sizes| sizes[lane] < op.bytes);
+    let whole = match sizes {
+        None => mask,
+        Some(_) => {
+            mask & !lanes(mask)
+                .filter(is_part)
+                .fold(0, |all, lane| all | 1 << lane)
+        }
+    };
     if whole != 0 {
         let located = locate(step, source(from, op.bytes, whole))?;
         for lane in lanes(whole) {

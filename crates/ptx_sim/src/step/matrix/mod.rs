@@ -14,12 +14,39 @@ use super::context::Step;
 use crate::checks::observer::Observer;
 use crate::diagnostics::FaultKind;
 use crate::lanes::FULL_MASK;
+#[cfg(target_arch = "x86_64")]
+use crate::lanes::has_wide_vectors;
 use crate::program::MatrixOp;
 use crate::stop::Stop;
 use crate::warp::Warp;
 
-/// Carries out an instruction on tiles.
+/// Carries out an instruction on tiles, in the version that suits this machine.
+#[inline(always)]
 pub(super) fn matrix<O: Observer>(
+    step: &mut Step<'_, '_, O>,
+    op: &MatrixOp,
+    mask: u32,
+) -> Result<(), Stop> {
+    #[cfg(target_arch = "x86_64")]
+    if has_wide_vectors() {
+        // SAFETY: This machine has the vectors.
+        return unsafe { matrix_wide(step, op, mask) };
+    }
+    matrix_plain(step, op, mask)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn matrix_wide<O: Observer>(
+    step: &mut Step<'_, '_, O>,
+    op: &MatrixOp,
+    mask: u32,
+) -> Result<(), Stop> {
+    matrix_plain(step, op, mask)
+}
+
+#[inline(always)]
+fn matrix_plain<O: Observer>(
     step: &mut Step<'_, '_, O>,
     op: &MatrixOp,
     mask: u32,

@@ -19,6 +19,7 @@ use crate::program::{ROW_BYTES, TileMove};
 use crate::stop::Stop;
 
 /// Checks the rows, and gives a pointer to each.
+#[inline(always)]
 fn rows<O: Observer>(
     step: &mut Step<'_, '_, O>,
     op: &TileMove,
@@ -50,6 +51,7 @@ fn rows<O: Observer>(
 }
 
 /// `ldmatrix`
+#[inline(always)]
 pub(super) fn load<O: Observer>(step: &mut Step<'_, '_, O>, op: &TileMove) -> Result<(), Stop> {
     let rows = rows(step, op, AccessClass::LoadMatrix, AccessKind::Load)?;
     let view = &step.view;
@@ -84,6 +86,7 @@ pub(super) fn load<O: Observer>(step: &mut Step<'_, '_, O>, op: &TileMove) -> Re
 }
 
 /// `stmatrix`
+#[inline(always)]
 pub(super) fn store<O: Observer>(step: &mut Step<'_, '_, O>, op: &TileMove) -> Result<(), Stop> {
     let rows = rows(step, op, AccessClass::StoreMatrix, AccessKind::Store)?;
     let view = &step.view;

@@ -1,0 +1,240 @@
+//! Judges accesses one by one and says what is wrong, with both sides.
+
+use super::access::{AccessClass, WarpAccess};
+use super::finding::{Finding, Spot};
+use super::judge::{Judge, Running};
+use super::order::{BlockOrder, GridOrder, synchronises};
+use super::races;
+use super::shadow::{GlobalLines, SharedLines, Site, Sites};
+use super::written::{GlobalWritten, SharedWritten};
+use crate::ir::Space;
+use crate::memory::global::GlobalMemory;
+use crate::memory::written::Written;
+use crate::program::Scope;
+
+/// What is remembered of global memory, word by word.
+pub(crate) struct Exact<'a> {
+    lines: GlobalLines,
+    sites: Sites,
+    written: GlobalWritten<'a>,
+    /// The first read of what nobody had written. A write that comes later makes it a
+    /// race.
+    unwritten: Option<Finding>,
+}
+
+/// What is remembered of a block's shared memory.
+#[derive(Default)]
+pub(crate) struct ExactShared {
+    lines: SharedLines,
+    sites: Sites,
+    written: SharedWritten,
+    /// As [`Exact::unwritten`].
+    unwritten: Option<Finding>,
+}
+
+impl<'a> Exact<'a> {
+    /// For a launch, with what has been written of each allocation.
+    pub fn new(memory: &'a GlobalMemory, written: Vec<Written>) -> Self {
+        Self {
+            lines: GlobalLines::default(),
+            sites: Sites::default(),
+            written: GlobalWritten::new(memory, written),
+            unwritten: None,
+        }
+    }
+
+    /// What has been written of each allocation.
+    pub fn into_written(self) -> Vec<Written> {
+        self.written.list
+    }
+
+    /// Notes the first read of what nobody wrote.
+    fn note_unwritten(
+        &mut self,
+        block: &mut ExactShared,
+        instruction: u32,
+        access: &WarpAccess<'_>,
+        flags: u8,
+    ) {
+        let (lane, first) = if access.space == Space::Shared {
+            (block.written.missing(access), &mut block.unwritten)
+        } else {
+            (self.written.missing(access), &mut self.unwritten)
+        };
+        if let Some(lane) = lane {
+            first.get_or_insert(unwritten(instruction, access, lane, flags));
+        }
+    }
+
+    fn races(
+        &mut self,
+        block: &mut Running<ExactShared>,
+        site: Site,
+        access: &WarpAccess<'_>,
+        remember: bool,
+    ) -> Option<Finding> {
+        let order = &block.order;
+        if access.space == Space::Shared {
+            let (lines, sites) = (&mut block.memory.lines, &mut block.memory.sites);
+            races::access(lines, sites, order, site, access, remember)
+        } else {
+            let (lines, sites) = (&mut self.lines, &mut self.sites);
+            races::access(lines, sites, order, site, access, remember)
+        }
+    }
+}
+
+impl Judge for Exact<'_> {
+    type Block = ExactShared;
+
+    fn started(&mut self, block: &mut ExactShared, shared_bytes: u32) {
+        block.lines.reset(shared_bytes);
+        block.sites.clear();
+        block.written.reset(shared_bytes);
+        block.unwritten = None;
+    }
+
+    fn ended(&mut self, block: &mut Running<ExactShared>) -> Option<Finding> {
+        block.memory.unwritten.take()
+    }
+
+    fn access(
+        &mut self,
+        grid: &mut GridOrder,
+        block: &mut Running<ExactShared>,
+        instruction: u32,
+        access: &WarpAccess<'_>,
+    ) -> Option<Finding> {
+        let Kind {
+            flags,
+            reads,
+            writes,
+        } = Kind::of(access);
+        if !block.copies.is_empty() {
+            let lane = access.mask.trailing_zeros();
+            let side = races::side(&site_of(instruction, access, flags, 0), lane);
+            let found = block.copies.conflict(side, writes, access);
+            if found.is_some() {
+                return found;
+            }
+        }
+        if reads && !access.overwrites {
+            self.note_unwritten(&mut block.memory, instruction, access, flags);
+        }
+        if synchronises(access) && reads {
+            grid.reads(&mut block.order, access);
+        }
+        let clock = block.order.warps[access.warp as usize].clock;
+        let site = site_of(instruction, access, flags, clock);
+        // A copy's target is written when it has been waited for.
+        let starts_copy = is_copy(access) && access.space == Space::Shared;
+        let found = self.races(block, site, access, !starts_copy);
+        if found.is_some() {
+            return found;
+        }
+        if is_copy(access) {
+            block.copies.starts(instruction, access);
+        } else if writes {
+            grid.wrote(&mut block.order, access, reads);
+            if access.space == Space::Shared {
+                block.memory.written.mark(access);
+            } else {
+                self.written.mark(access);
+            }
+        }
+        None
+    }
+
+    fn copied(
+        &mut self,
+        block: &mut ExactShared,
+        order: &BlockOrder,
+        instruction: u32,
+        store: &WarpAccess<'_>,
+    ) -> Option<Finding> {
+        let clock = order.warps[store.warp as usize].clock;
+        let flags = races::flags(store.class);
+        let site = site_of(instruction, store, flags, clock);
+        let (lines, sites) = (&mut block.lines, &mut block.sites);
+        let found = races::access(lines, sites, order, site, store, true);
+        block.written.mark(store);
+        found
+    }
+
+    fn finished(&mut self) -> Option<Finding> {
+        self.unwritten.take()
+    }
+}
+
+/// What an access does, of all that matters for races.
+pub(crate) struct Kind {
+    /// As [`Site`] has them.
+    pub flags: u8,
+    pub reads: bool,
+    pub writes: bool,
+}
+
+impl Kind {
+    pub fn of(access: &WarpAccess<'_>) -> Self {
+        let flags = flags_of(access);
+        let writes = flags & Site::WRITES != 0;
+        Self {
+            flags,
+            reads: flags & Site::ATOMIC != 0 || !writes,
+            writes,
+        }
+    }
+}
+
+/// Whether it is told of an asynchronous copy, of its source or of its target.
+pub(crate) fn is_copy(access: &WarpAccess<'_>) -> bool {
+    matches!(
+        access.class,
+        AccessClass::AsyncCopy | AccessClass::AsyncCopyBypass
+    )
+}
+
+/// What kind of access it is.
+fn flags_of(access: &WarpAccess<'_>) -> u8 {
+    let mut flags = races::flags(access.class);
+    // The source of a copy is told of by itself.
+    let is_source = is_copy(access) && access.space != Space::Shared;
+    if is_source || access.mask & !access.failed == 0 {
+        flags &= !Site::WRITES;
+    }
+    if access.is_constant {
+        flags |= Site::CONSTANT;
+    }
+    if synchronises(access) {
+        flags |= Site::SYNCHRONISES;
+        if access.scope == Scope::Device {
+            flags |= Site::WIDE;
+        }
+    }
+    flags
+}
+
+/// A read of what nobody wrote.
+pub(crate) fn unwritten(
+    instruction: u32,
+    access: &WarpAccess<'_>,
+    lane: usize,
+    flags: u8,
+) -> Finding {
+    Finding::Unwritten {
+        at: Spot::of(access, lane),
+        this: races::side(&site_of(instruction, access, flags, 0), lane as u32),
+    }
+}
+
+/// The access as it is remembered.
+pub(crate) fn site_of(instruction: u32, access: &WarpAccess<'_>, flags: u8, clock: u32) -> Site {
+    Site {
+        instruction,
+        block: access.block as u32,
+        clock,
+        warp: access.warp as u8,
+        size: access.bytes as u8,
+        flags,
+    }
+}

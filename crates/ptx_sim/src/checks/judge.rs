@@ -1,0 +1,66 @@
+//! Who judges accesses to shared and global memory.
+//!
+//! There are two: [`Exact`](super::exact::Exact) says what is wrong, and the
+//! [`Sieve`](super::sieve::Sieve), which is quick, only whether anything could be.
+
+use super::access::WarpAccess;
+use super::copies::Copies;
+use super::finding::Finding;
+use super::order::{BlockOrder, Depth, GridOrder, Place};
+
+/// A block that runs, as far as its memory is concerned.
+pub(crate) struct Running<B> {
+    pub order: BlockOrder,
+    pub copies: Copies,
+    /// What the judge remembers of its memory.
+    pub memory: B,
+}
+
+impl<B: Default> Running<B> {
+    /// Of a block that has not begun.
+    pub fn new() -> Self {
+        let nowhere = Place {
+            block: 0,
+            depth: Depth::NONE,
+        };
+        Self {
+            order: BlockOrder::new(nowhere, 0),
+            copies: Copies::default(),
+            memory: B::default(),
+        }
+    }
+}
+
+/// Judges accesses to shared and global memory.
+pub(crate) trait Judge: Send {
+    /// What it remembers of a block.
+    type Block: Default + Send;
+    /// A block begins, with so much shared memory.
+    fn started(&mut self, block: &mut Self::Block, shared_bytes: u32);
+    /// A block has ended: the defect that something worse could still have explained.
+    fn ended(&mut self, block: &mut Running<Self::Block>) -> Option<Finding>;
+    /// An access to shared or global memory.
+    fn access(
+        &mut self,
+        grid: &mut GridOrder,
+        block: &mut Running<Self::Block>,
+        instruction: u32,
+        access: &WarpAccess<'_>,
+    ) -> Option<Finding>;
+    /// An asynchronous copy that has been waited for, as the store that it now is.
+    fn copied(
+        &mut self,
+        block: &mut Self::Block,
+        order: &BlockOrder,
+        instruction: u32,
+        store: &WarpAccess<'_>,
+    ) -> Option<Finding>;
+    /// The launch has ended: as [`ended`](Self::ended), of global memory.
+    fn finished(&mut self) -> Option<Finding>;
+    /// Lanes may write there, before an access says so or without one that is judged.
+    fn may_write(&mut self, _access: &WarpAccess<'_>) {}
+    /// Whether it cannot tell.
+    fn gives_up(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,160 @@
+//! What several workers saw, taken together.
+
+use super::Sieve;
+use super::cells::PAGE_BYTES;
+use super::cells::{Cells, Synchronised, Target};
+use super::global::Pages;
+use crate::memory::written::Written;
+
+/// What a launch has written: the place of an allocation, and ranges of its bytes, in
+/// order.
+pub(crate) struct WrittenBy(Vec<(usize, Vec<(u64, u64)>)>);
+
+impl WrittenBy {
+    /// Marks it.
+    pub fn mark(self, written: &mut [Written]) {
+        /// More ranges are better kept as bits.
+        const FEW: usize = 16;
+        for (place, ranges) in self.0 {
+            if let Some(written) = written.get_mut(place) {
+                if ranges.len() > FEW {
+                    written.watch();
+                }
+                for (start, end) in ranges {
+                    written.mark(start, end);
+                }
+            }
+        }
+    }
+}
+
+impl<'a> Sieve<'a> {
+    /// What a launch has written whose workers had these; none if blocks of two workers
+    /// may have met in global memory otherwise than where nobody can tell in which
+    /// order.
+    pub fn together(sieves: Vec<Self>) -> Option<WrittenBy> {
+        let finest = sieves.iter().map(|sieve| sieve.global.cell_shift).min()?;
+        let mut all: Option<Self> = None;
+        for mut sieve in sieves {
+            if sieve.global.cell_shift > finest {
+                sieve.global.refine(finest);
+            }
+            match &mut all {
+                None => all = Some(sieve),
+                Some(all) => all.join(sieve)?,
+            }
+        }
+        Some(all?.written_by())
+    }
+
+    /// Adds another worker's, if they agree.
+    fn join(&mut self, mut other: Self) -> Option<()> {
+        let mine = &mut self.global.allocations;
+        for (place, theirs) in std::mem::take(&mut other.global.allocations)
+            .into_iter()
+            .enumerate()
+        {
+            if mine.len() <= place {
+                mine.push(None);
+            }
+            match (&mut mine[place], theirs) {
+                (Some(mine), Some(theirs)) => join_pages(mine, theirs)?,
+                (mine @ None, theirs) => *mine = theirs,
+                (Some(_), None) => {}
+            }
+        }
+        Some(())
+    }
+
+    fn written_by(&self) -> WrittenBy {
+        let shift = self.global.cell_shift;
+        let allocations = self.global.allocations.iter().enumerate();
+        let written = allocations
+            .filter_map(|(place, pages)| Some((place, written_ranges(pages.as_ref()?, shift))));
+        WrittenBy(written.collect())
+    }
+}
+
+fn join_pages(mine: &mut Pages<'_>, theirs: Pages<'_>) -> Option<()> {
+    for (mine, theirs) in mine.list.iter_mut().zip(theirs.list) {
+        match (mine, theirs) {
+            (Some(mine), Some(theirs)) => join_cells(&mut mine.cells, &theirs.cells)?,
+            (mine @ None, theirs) => *mine = theirs,
+            (Some(_), None) => {}
+        }
+    }
+    Some(())
+}
+
+fn join_cells(mine: &mut Cells, theirs: &Cells) -> Option<()> {
+    let is_met = |cells: &Cells| !cells.synchronised.is_empty();
+    if is_met(mine) || is_met(theirs) {
+        join_synchronised(mine, theirs)?;
+    }
+    let mut conflicts = 0;
+    let mine = mine.write.iter_mut().zip(&mut mine.read);
+    let theirs = theirs.write.iter().zip(&theirs.read);
+    for ((my_write, my_read), (write, read)) in mine.zip(theirs) {
+        let is_either = |a: u32, b: u32| u32::from(a != 0) & u32::from(b != 0);
+        conflicts |= is_either(*my_write, write | read) | is_either(*my_read, *write);
+        *my_write |= write;
+        *my_read |= read;
+    }
+    (conflicts == 0).then_some(())
+}
+
+fn join_synchronised(mine: &mut Cells, theirs: &Cells) -> Option<()> {
+    let n = mine.write.len();
+    mine.synchronised.resize(n, Synchronised::default());
+    for i in 0..n {
+        let my_met = &mut mine.synchronised[i];
+        let met = theirs.synchronised.get(i).copied().unwrap_or_default();
+        let is_met = |met: &Synchronised| met.write | met.read != 0;
+        let i_touch = mine.write[i] | mine.read[i] != 0;
+        let they_touch = theirs.write[i] | theirs.read[i] != 0;
+        if is_met(my_met) && they_touch || is_met(&met) && i_touch {
+            return None;
+        }
+        if !is_met(my_met) {
+            *my_met = met;
+        } else if is_met(&met) {
+            let is_like = (my_met.size, my_met.instruction) == (met.size, met.instruction);
+            if !is_like || my_met.is_narrow || met.is_narrow {
+                return None;
+            }
+            my_met.write |= met.write;
+            my_met.read |= met.read;
+        }
+    }
+    Some(())
+}
+
+/// What was written of an allocation.
+fn written_ranges(pages: &Pages<'_>, shift: u32) -> Vec<(u64, u64)> {
+    let mut ranges: Vec<(u64, u64)> = Vec::new();
+    for (number, page) in pages.list.iter().enumerate() {
+        let Some(page) = page else { continue };
+        let cells = &page.cells;
+        let place = |at: usize| number as u64 * PAGE_BYTES + ((at as u64) << shift);
+        let n = cells.write.len();
+        let mut add = |first: usize, past: usize| {
+            let (start, end) = (place(first), place(past).min(pages.allocation.size_bytes));
+            match ranges.last_mut() {
+                Some(last) if last.1 == start => last.1 = end,
+                _ => ranges.push((start, end)),
+            }
+        };
+        match cells.are_all_written() {
+            Some(true) => add(0, n),
+            Some(false) => {}
+            None => {
+                let mut at = 0;
+                while let Some(first) = (at..n).find(|&at| cells.is_written(at)) {
+                    at = (first..n).find(|&at| !cells.is_written(at)).unwrap_or(n);
+                    add(first, at);
+                }
+            }
+        }
+    }
+    ranges
+}

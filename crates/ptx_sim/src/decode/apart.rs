@@ -1,0 +1,46 @@
+//! Whether a kernel's blocks can tell in which order they run.
+
+use std::collections::BTreeSet;
+
+use crate::ir::Space;
+use crate::program::{Access, Atomic, AtomicKind, AtomicType, Op, Order, Program};
+
+/// Whether no block can see what another one does, without a race, and memory holds the
+/// same in the end whatever order they run in: there are no accesses to global memory
+/// that are made to meet others, but sums and the like whose result nobody reads. `reachable`
+/// are the functions that the kernel can come to.
+pub(crate) fn blocks_are_apart(program: &Program, reachable: &BTreeSet<u32>) -> bool {
+    let functions = reachable.iter().filter_map(|&index| {
+        let function = program.functions.get(index as usize);
+        function?.as_ref()
+    });
+    functions
+        .flat_map(|function| &function.code)
+        .all(|insn| match &insn.op {
+            Op::Load(access) | Op::Store(access) => is_apart(access),
+            Op::Atomic(atomic) => atomic.space == Space::Shared || commutes(atomic),
+            // Not the same in any two runs.
+            Op::Clock(_) => false,
+            _ => true,
+        })
+}
+
+fn is_apart(access: &Access) -> bool {
+    let is_own = !matches!(access.space, Space::Global | Space::Generic);
+    is_own || access.order == Order::Weak
+}
+
+/// Whether it does not matter in which order several such are carried out.
+fn commutes(atomic: &Atomic) -> bool {
+    let is_commutative = matches!(
+        atomic.kind,
+        AtomicKind::Add
+            | AtomicKind::And
+            | AtomicKind::Or
+            | AtomicKind::Xor
+            | AtomicKind::Min
+            | AtomicKind::Max
+    );
+    let is_integer = matches!(atomic.ty, AtomicType::Unsigned | AtomicType::Signed);
+    atomic.is_reduction && is_commutative && is_integer
+}

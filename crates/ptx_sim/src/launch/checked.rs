@@ -1,0 +1,130 @@
+//! A launch with checks: first under the sieve, and again by the exact judge where that
+//! does not pass everything.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Mutex, PoisonError};
+
+use super::prepared::{Prepared, n_workers};
+use super::workers;
+use crate::checks::counters::Counters;
+use crate::checks::exact::Exact;
+use crate::checks::judge::Judge;
+use crate::checks::sieve::{Sieve, Undo, WrittenBy, discard, restore};
+use crate::checks::watch::{Checks, Watch};
+use crate::context::LaunchContext;
+use crate::device::Device;
+use crate::diagnostics::LaunchError;
+use crate::memory::heap::Heap;
+use crate::memory::written::Written;
+use crate::report::Report;
+
+/// Runs a launch with checks.
+pub(super) fn run(
+    device: &Device,
+    heap: &mut Heap,
+    launch: &Prepared<'_>,
+) -> Result<Report, LaunchError> {
+    let mut written = heap.take_written();
+    let plan = launch.loaded.module().plan(launch.id);
+    let is_for_the_sieve = launch.options.options.schedule.is_none()
+        && !plan.is_not_for_the_sieve.load(Ordering::Relaxed)
+        // What the host writes while a kernel waits for it would be put back, too.
+        && (plan.blocks_are_apart || !heap.has_memory_of_the_host());
+    if is_for_the_sieve {
+        let undo = Undo::new(device.pool());
+        let passed = sieved(device, launch, &written, &undo);
+        let kept = undo.into_kept();
+        if passed.is_none() {
+            restore(launch.memory, &kept);
+        }
+        discard(device.pool(), kept);
+        if let Some((report, written_by)) = passed {
+            written_by.mark(&mut written);
+            heap.give_written(written);
+            return Ok(report);
+        }
+    }
+    let (report, written) = exact(device, launch, written);
+    match written {
+        Some(written) => heap.give_written(written),
+        None => heap.written_by_anyone(),
+    }
+    if is_for_the_sieve && report.is_ok() {
+        plan.is_not_for_the_sieve.store(true, Ordering::Relaxed);
+    }
+    report
+}
+
+/// Runs a launch under the sieve; none if there may be something to find.
+fn sieved(
+    device: &Device,
+    launch: &Prepared<'_>,
+    written: &[Written],
+    undo: &Undo<'_>,
+) -> Option<(Report, WrittenBy)> {
+    let plan = launch.loaded.module().plan(launch.id);
+    // Blocks burn the launch's fuel in the order in which they run.
+    let may_spread = plan.blocks_are_apart && launch.options.options.fuel.is_none();
+    let n_workers = if may_spread {
+        n_workers(device, launch.options)
+    } else {
+        1
+    };
+    let context = device.context(launch, n_workers);
+    let sieve = || Sieve::new(&context, written, undo, device.pool(), n_workers);
+    let (counters, sieves, result) = watched(&context, n_workers, sieve);
+    // Who prints first is told by the lines.
+    let tells_order = n_workers > 1 && !context.printed.is_empty();
+    if result.is_err() || tells_order || sieves.iter().any(Judge::gives_up) {
+        return None;
+    }
+    let written_by = Sieve::together(sieves)?;
+    let mut report = launch.report(counters);
+    report.printed = context.printed.into_lines();
+    Some((report, written_by))
+}
+
+/// Runs a launch under the exact judge; gives what has been written of each allocation, too.
+fn exact(
+    device: &Device,
+    launch: &Prepared<'_>,
+    written: Vec<Written>,
+) -> (Result<Report, LaunchError>, Option<Vec<Written>>) {
+    let context = device.context(launch, 1);
+    let written = Mutex::new(written);
+    let judge = || {
+        let mut written = written.lock().unwrap_or_else(PoisonError::into_inner);
+        Exact::new(context.memory, std::mem::take(&mut written))
+    };
+    let (counters, mut judges, result) = watched(&context, 1, judge);
+    let written = judges.pop().map(Exact::into_written);
+    let report = result.map(|()| {
+        let mut report = launch.report(counters);
+        report.printed = context.printed.into_lines();
+        report
+    });
+    (report, written)
+}
+
+/// Runs a launch with counters and checks; gives both of each worker, and how it ended.
+fn watched<'a, J: Judge>(
+    context: &'a LaunchContext<'a>,
+    n_workers: usize,
+    judge: impl Fn() -> J + Sync,
+) -> (Vec<Counters>, Vec<J>, Result<(), LaunchError>) {
+    let numbering = &context.plan.numbering;
+    let (watches, result) = workers::run(context, n_workers, || Watch {
+        counters: Counters::new(numbering),
+        checks: Some(Box::new(Checks::new(context, judge()))),
+    });
+    let (mut counters, mut judges) = (Vec::new(), Vec::new());
+    for Watch {
+        counters: c,
+        checks,
+    } in watches
+    {
+        counters.push(c);
+        judges.extend(checks.map(|checks| checks.into_judge()));
+    }
+    (counters, judges, result)
+}

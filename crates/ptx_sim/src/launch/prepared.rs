@@ -1,0 +1,125 @@
+//! A launch that is allowed, ready to be run: under checks maybe more than once.
+
+use std::time::Instant;
+
+use super::options::Launch;
+use crate::checks::counters::Counters;
+use crate::context::{Fuel, LaunchContext, Printed};
+use crate::device::{Device, LoadedModule};
+use crate::ir::{self, FuncId};
+use crate::memory::global::GlobalMemory;
+use crate::report::Report;
+
+/// Threads of a launch below which it is not worth waking other cores.
+const WORTH_SPREADING: u64 = 16 << 10;
+
+/// A launch that is allowed.
+pub(super) struct Prepared<'a> {
+    pub loaded: &'a LoadedModule,
+    pub id: FuncId,
+    pub options: &'a Launch<'a>,
+    /// What is allocated.
+    pub memory: &'a GlobalMemory,
+    /// Whether nobody else uses it meanwhile.
+    pub alone: bool,
+    pub started: Instant,
+}
+
+impl Prepared<'_> {
+    /// What the workers have counted.
+    pub fn report(&self, counters: Vec<Counters>) -> Report {
+        let module = self.loaded.module();
+        let mut all: Option<Counters> = None;
+        for counters in counters {
+            match &mut all {
+                Some(all) => all.add(&counters),
+                None => all = Some(counters),
+            }
+        }
+        let all = all.unwrap_or_else(|| Counters::new(&module.plan(self.id).numbering));
+        Report::new(module, self.id, all)
+    }
+}
+
+/// How many host threads are to run a launch.
+pub(super) fn n_workers(device: &Device, launch: &Launch<'_>) -> usize {
+    let n_blocks: u64 = launch.grid.iter().map(|&n| u64::from(n)).product();
+    let n_threads: u32 = launch.block.iter().product();
+    let wanted = launch
+        .options
+        .threads
+        .or(device.config().threads)
+        .unwrap_or_else(rayon::current_num_threads)
+        .max(1);
+    let is_worth_it = n_blocks * u64::from(n_threads) >= WORTH_SPREADING;
+    // A schedule is an order of the blocks.
+    let may_spread = is_worth_it && launch.options.schedule.is_none();
+    let most = if may_spread { wanted } else { 1 };
+    most.min(usize::try_from(n_blocks).unwrap_or(usize::MAX))
+}
+
+impl Device {
+    /// What is the same for all blocks of a launch.
+    pub(super) fn context<'a>(
+        &'a self,
+        prepared: &Prepared<'a>,
+        n_workers: usize,
+    ) -> LaunchContext<'a> {
+        let &Prepared {
+            loaded,
+            id,
+            options: launch,
+            memory,
+            alone,
+            started,
+        } = prepared;
+        let module = loaded.module();
+        let plan = module.plan(id);
+        let n_threads: u32 = launch.block.iter().product();
+        let function = &module.ir().functions[id.0 as usize];
+        let shared = &plan.shared;
+        let shared_bytes = shared.static_bytes_with_padding(launch.dynamic_shared_bytes);
+        let (params, params_bytes) = pack_params(function, launch.params);
+        LaunchContext {
+            module: module.ir(),
+            program: module.program(),
+            memory,
+            exclusive: n_workers == 1 && alone,
+            schedule: launch.options.schedule,
+            checks: launch.options.check,
+            most_resident: self.config().resident_blocks(n_threads, shared_bytes),
+            shared_bytes,
+            fuel: Fuel::new(launch.options.fuel, n_threads.div_ceil(32)),
+            kernel: id.0 as usize,
+            grid: launch.grid,
+            block: launch.block,
+            dynamic_shared_bytes: launch.dynamic_shared_bytes,
+            params,
+            params_bytes,
+            plan,
+            variables: loaded.addresses(),
+            started,
+            printed: Printed::default(),
+        }
+    }
+}
+
+/// Lays the parameters out as the kernel reads them.
+fn pack_params(function: &ir::Function, params: &[&[u8]]) -> (Vec<u64>, u64) {
+    let end = function
+        .params
+        .iter()
+        .map(|p| p.offset + p.size_bytes)
+        .max()
+        .unwrap_or(0);
+    let mut bytes = vec![0; (end as usize).next_multiple_of(16)];
+    for (given, declared) in params.iter().zip(&function.params) {
+        let start = declared.offset as usize;
+        bytes[start..start + given.len()].copy_from_slice(given);
+    }
+    let words = bytes
+        .chunks_exact(8)
+        .map(|chunk| u64::from_le_bytes(chunk.try_into().expect("eight bytes")))
+        .collect();
+    (words, u64::from(end))
+}

@@ -1,0 +1,282 @@
+//! What checks report is the same however many host threads run a launch, and what the
+//! judge that names both sides reports where it runs alone, as it does under a schedule.
+
+mod common;
+
+use common::{HEADER, kernel, lanewise::Numbers};
+use ptx_sim::{Device, Launch, LaunchOptions, Module, Schedule};
+
+/// Threads of a block.
+const BLOCK: u32 = 128;
+/// Blocks: enough for several host threads.
+const GRID: u32 = 160;
+/// Threads of the launch.
+const N: u64 = GRID as u64 * BLOCK as u64;
+
+/// What a launch reports, if anything, and leaves in memory.
+type Outcome = (Option<String>, Vec<u8>);
+
+/// Runs `k` on a buffer of three words for each thread: one that the host has written, one
+/// that it has not, and one that it has written in part.
+fn outcome(module: &Module, options: LaunchOptions) -> Outcome {
+    let device = Device::new();
+    let loaded = device.load(module).expect("it has no variables");
+    let n_bytes = 8 * N * 3;
+    let buffer = device.alloc(n_bytes, "buffer").expect("there is room");
+    device.fill(buffer, n_bytes, 1).expect("the buffer");
+    let unwritten = [(8 * N, 8 * N), (16 * N + 40, 8 * N / 2)];
+    for (offset, n_bytes) in unwritten {
+        let forgotten = device.mark_unwritten(buffer + offset, n_bytes);
+        forgotten.expect("in the buffer");
+    }
+    let launch = Launch {
+        grid: [GRID, 1, 1],
+        block: [BLOCK, 1, 1],
+        dynamic_shared_bytes: 0,
+        params: &[&buffer.to_le_bytes()],
+        options,
+    };
+    let outcome = device.launch(&loaded, "k", &launch);
+    let mut left = vec![0; n_bytes as usize];
+    device.read(buffer, &mut left).expect("the buffer");
+    (outcome.err().map(|error| error.to_string()), left)
+}
+
+fn checked(threads: Option<usize>, schedule: Option<Schedule>) -> LaunchOptions {
+    LaunchOptions {
+        check: true,
+        threads,
+        schedule,
+        ..LaunchOptions::default()
+    }
+}
+
+/// What everybody reports of a kernel with this body.
+fn agreed(body: &str) -> Outcome {
+    let text = format!(
+        "{HEADER}.shared .align 16 .b8 tile[4096];\n{}",
+        kernel(body)
+    );
+    let module = |()| Module::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    // A schedule without choices is the usual order.
+    let usual = Schedule {
+        n_choices: Some(0),
+        ..Schedule::new(1)
+    };
+    let expected = outcome(&module(()), checked(None, Some(usual)));
+    for threads in [1, 2, 4] {
+        // Twice, in case it remembers how it went.
+        let module = module(());
+        for _ in 0..2 {
+            let found = outcome(&module, checked(Some(threads), None));
+            assert_eq!(found.0, expected.0, "{threads} threads:\n{text}");
+            assert!(found.1 == expected.1, "{threads} threads, bytes:\n{text}");
+        }
+    }
+    expected
+}
+
+/// The report of a kernel with a defect, of which it must have all these words.
+fn told(body: &str, words: &[&str]) {
+    let (report, _) = agreed(body);
+    let report = report.unwrap_or_else(|| panic!("nothing is found in\n{body}"));
+    for word in words {
+        assert!(report.contains(word), "no `{word}` in\n{report}");
+    }
+}
+
+/// Executes `then` in one block only.
+fn in_block(block: u32, then: &str) -> String {
+    format!("{{\nsetp.ne.u32 %p1, %blk, {block};\n@%p1 bra PAST;\n{then}\nPAST:\n}}\n")
+}
+
+/// Executes `then` in one block's first thread only.
+fn in_one(block: u32, then: &str) -> String {
+    let thread = block * BLOCK;
+    format!("{{\nsetp.ne.u32 %p1, %global_id, {thread};\n@%p1 bra PAST;\n{then}\nPAST:\n}}\n")
+}
+
+const STORE: &str = "st.global.u32 [%buf], %me;";
+const LOAD: &str = "ld.global.u32 %r1, [%buf];";
+/// Lane 0 stores what the others load without a barrier.
+const SHARED_RACE: &str = "
+	mov.u32 %r5, tile;
+	mad.lo.u32 %r6, %me, 4, %r5;
+	st.shared.u32 [%r6], %me;
+	xor.b32 %r6, %r6, 128;
+	ld.shared.u32 %r7, [%r6];";
+
+#[test]
+fn a_write_behind_another_blocks_read_is_told() {
+    let body = in_one(0, LOAD) + &in_one(150, STORE);
+    told(
+        &body,
+        &["race: store", "block (150, 0, 0)", "block (0, 0, 0)"],
+    );
+}
+
+#[test]
+fn a_read_behind_another_blocks_write_is_told() {
+    let body = in_one(2, STORE) + &in_one(151, LOAD);
+    told(
+        &body,
+        &["race: load", "block (151, 0, 0)", "block (2, 0, 0)"],
+    );
+}
+
+#[test]
+fn two_blocks_that_write_are_told() {
+    let body = in_one(4, STORE) + &in_one(1, STORE);
+    told(
+        &body,
+        &["race: store", "block (4, 0, 0)", "block (1, 0, 0)"],
+    );
+}
+
+#[test]
+fn reads_of_unwritten_memory_are_told() {
+    let body = format!("ld.global.u64 %rd1, [%slot+{}];", 8 * N);
+    told(&body, &["read of unwritten memory", "block (0, 0, 0)"]);
+}
+
+#[test]
+fn reads_of_what_a_later_block_writes_are_races() {
+    let at = 8 * N;
+    let body = in_one(1, &format!("ld.global.u32 %r1, [%buf+{at}];"))
+        + &in_one(140, &format!("st.global.u32 [%buf+{at}], %me;"));
+    told(
+        &body,
+        &["race: store", "block (140, 0, 0)", "block (1, 0, 0)"],
+    );
+}
+
+#[test]
+fn what_the_lower_block_has_is_told_first() {
+    let global = in_one(0, STORE) + &in_one(3, STORE);
+    told(
+        &(global.clone() + &in_block(159, SHARED_RACE)),
+        &["race: store", "block (3, 0, 0)"],
+    );
+    told(
+        &(global + &in_block(1, SHARED_RACE)),
+        &["shared address", "block (1, 0, 0)"],
+    );
+}
+
+#[test]
+fn a_fault_hides_nothing_that_a_lower_block_has() {
+    let outside = "ld.global.u32 %r1, [%buf+1000000000];";
+    let race = in_one(0, STORE) + &in_one(1, STORE);
+    told(&(race.clone() + &in_one(3, outside)), &["race: store"]);
+    told(&(in_one(0, outside) + &race), &["out of bounds"]);
+}
+
+#[test]
+fn memory_is_as_one_thread_left_it() {
+    // Up to the defect of the last block, all have run.
+    let add =
+        "ld.global.u64 %rd1, [%slot];\nadd.u64 %rd1, %rd1, 1;\nst.global.u64 [%slot], %rd1;\n";
+    let body = add.to_owned() + &in_block(159, SHARED_RACE);
+    told(&body, &["shared address", "block (159, 0, 0)"]);
+}
+
+#[test]
+fn sums_of_all_blocks_are_no_race() {
+    let (report, left) = agreed("red.global.add.u32 [%buf], 1;");
+    assert_eq!(report, None);
+    assert_eq!(left[..4], (N as u32 + 0x0101_0101).to_le_bytes());
+    told(
+        &("red.global.add.u32 [%buf], 1;".to_owned() + &in_block(77, LOAD)),
+        &["race: load", "block (77, 0, 0)"],
+    );
+    // What is left depends on the order.
+    let body = "red.global.add.f32 [%buf], 0f3DCCCCCD;";
+    assert_eq!(agreed(body).0, None);
+    let body = "red.global.add.u32 [%buf], %me;\nred.global.max.u32 [%buf], %blk;";
+    assert_eq!(agreed(body).0, None);
+}
+
+#[test]
+fn blocks_that_can_tell_their_order_run_in_it() {
+    let body = in_block(3, "atom.global.add.u32 %r1, [%buf], 1;")
+        + "atom.global.exch.b32 %r2, [%buf+16], %blk;";
+    assert_eq!(agreed(&body).0, None);
+}
+
+/// A statement that may be in no order with others.
+fn statement(numbers: &mut Numbers, i: usize) -> String {
+    let mut below = |n: u64| numbers.next() % n;
+    let bytes = [4, 4, 4, 8, 2, 1][below(6) as usize];
+    let (bits, value) = match bytes {
+        8 => ("u64", "%rd9"),
+        2 => ("u16", "%h1"),
+        1 => ("u8", "%h1"),
+        _ => ("u32", "%r9"),
+    };
+    // Which element: mostly the thread's own.
+    let element = match below(8) {
+        0 => "xor.b32 %r2, %me, 1;",
+        1 => "xor.b32 %r2, %me, 32;",
+        2 => "mov.u32 %r2, 5;",
+        3 => "and.b32 %r2, %me, 96;",
+        _ => "mov.u32 %r2, %me;",
+    };
+    let shared = format!("{element}\nmov.u32 %r3, tile;\nmad.lo.u32 %r3, %r2, {bytes}, %r3;\n");
+    let area = 8 * N * below(3);
+    let global = match below(5) {
+        0 => "mov.u32 %r2, %me;",
+        1 => "add.u32 %r2, %global_id, 1;\nmin.u32 %r2, %r2, 20479;",
+        _ => "mov.u32 %r2, %global_id;",
+    };
+    let global = format!(
+        "{global}\nmul.wide.u32 %rd2, %r2, {bytes};\nadd.u64 %rd2, %rd2, %buf;\nadd.u64 %rd2, %rd2, {area};\n"
+    );
+    let statement = match below(12) {
+        0 | 1 => "bar.sync 0;".to_owned(),
+        2 => "bar.warp.sync 0xffffffff;".to_owned(),
+        3 | 4 => format!("{shared}st.shared.{bits} [%r3], {value};"),
+        5 | 6 => format!("{shared}ld.shared.{bits} {value}, [%r3];"),
+        7 => format!("{global}st.global.{bits} [%rd2], {value};"),
+        8 => format!("{global}ld.global.{bits} {value}, [%rd2];"),
+        9 => format!("{global}ld.global.nc.{bits} {value}, [%rd2];"),
+        10 => format!(
+            "{element}\nmov.u32 %r3, tile;\nmad.lo.u32 %r3, %r2, 4, %r3;\nred.shared.add.u32 [%r3], 1;"
+        ),
+        _ => format!(
+            "{element}\nmul.wide.u32 %rd2, %r2, 4;\nadd.u64 %rd2, %rd2, %buf;\nred.global.add.u32 [%rd2], 1;"
+        ),
+    };
+    let guard = match below(4) {
+        _ if statement.starts_with("bar") => return statement,
+        0 => "setp.gt.u32 %p1, %me, 40;",
+        1 => "setp.ne.u32 %p1, %blk, 9;",
+        _ => return statement,
+    };
+    format!("{guard}\n@%p1 bra PAST_{i};\n{statement}\nPAST_{i}:")
+}
+
+/// How many random kernels are compared.
+fn n_random() -> u64 {
+    let asked = std::env::var("RANDOM_KERNELS").ok();
+    asked.map_or(60, |n| n.parse().expect("a number"))
+}
+
+#[test]
+fn random_kernels_are_judged_alike() {
+    let (mut n_found, mut n_passed) = (0, 0);
+    for seed in 0..n_random() {
+        let mut numbers = Numbers(seed);
+        let mut body = "mov.u32 %r9, 3;\nmov.u64 %rd9, 4;\nmov.u16 %h1, 5;
+mov.u32 %r3, tile;\nmad.lo.u32 %r3, %me, 8, %r3;\nst.shared.u64 [%r3], %rd9;\nbar.sync 0;\n"
+            .to_owned();
+        for i in 0..2 + seed as usize % 5 {
+            body += &statement(&mut numbers, i);
+            body += "\n";
+        }
+        match agreed(&body).0 {
+            Some(_) => n_found += 1,
+            None => n_passed += 1,
+        }
+    }
+    assert!(n_found >= 10 && n_passed >= 10, "{n_found}, {n_passed}");
+}

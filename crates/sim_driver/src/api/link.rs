@@ -1,0 +1,104 @@
+//! Linking several PTX inputs into one module.
+
+use std::ffi::{c_char, c_uint, c_void};
+use std::sync::Arc;
+
+use super::module::Logs;
+use super::{api, put, put_if, text};
+use crate::driver::driver;
+use crate::image::{Image, linked, linked_image};
+use crate::linker::Linking;
+use crate::status::{Outcome, Status};
+
+/// `CU_JIT_INPUT_…`
+const PTX: u32 = 1;
+const FATBINARY: u32 = 2;
+const LAST: u32 = 5;
+
+fn linking(handle: usize) -> Outcome<Arc<Linking>> {
+    driver()?.linkers.get(handle).ok_or(Status::INVALID_HANDLE)
+}
+
+/// Tells what went wrong to who reads logs.
+unsafe fn tell(linking: &Linking, message: &str) {
+    if let Ok(driver) = driver() {
+        driver.recorder.note(&format!("a link failed: {message}"));
+    }
+    if let Some(logs) = linking.state().logs {
+        unsafe { logs.tell(message) };
+    }
+}
+
+unsafe fn add(handle: usize, kind: u32, image: &Image, name: *const c_char) -> Outcome {
+    let linking = linking(handle)?;
+    if kind > LAST {
+        return Err(Status::INVALID_VALUE);
+    }
+    let number = linking.state().texts.len() + 1;
+    let name = match unsafe { text(name) } {
+        Ok(name) if !name.is_empty() => name.to_owned(),
+        _ => format!("input {number}"),
+    };
+    if kind != PTX && kind != FATBINARY {
+        let message = format!("{name} is machine code or a library: the simulator links PTX only");
+        unsafe { tell(&linking, &message) };
+        return Err(Status::NO_BINARY_FOR_GPU);
+    }
+    let compute = driver()?.settings.compute;
+    match image.ptx(compute) {
+        Ok(ptx) => {
+            // What cannot be parsed is told with the input that it is in.
+            let alone = vec![(name.clone(), ptx.into_owned())];
+            if let Err(error) = ptx_sim::Linker::new().add(&name, &alone[0].1) {
+                unsafe { tell(&linking, &error.to_string()) };
+                return Err(Status::INVALID_PTX);
+            }
+            linking.state().texts.extend(alone);
+            Ok(())
+        }
+        Err(refusal) => {
+            unsafe { tell(&linking, &format!("{name}: {}", refusal.message)) };
+            Err(refusal.status)
+        }
+    }
+}
+
+api! {
+    fn cuLinkCreate_v2(n: c_uint, options: *const c_uint, values: *mut *mut c_void, out: *mut usize) {
+        crate::context::Context::current()?;
+        if out.is_null() {
+            return Err(Status::INVALID_VALUE);
+        }
+        let linking = Linking::default();
+        linking.state().logs = Some(Logs::of(n, options, values)?);
+        put(out, driver()?.linkers.add(Arc::new(linking)))
+    }
+    fn cuLinkAddData_v2(handle: usize, kind: c_uint, data: *const c_void, size: usize, name: *const c_char, _n: c_uint, _options: *const c_uint, _values: *mut *mut c_void) {
+        linking(handle)?;
+        if data.is_null() || size == 0 {
+            return Err(Status::INVALID_VALUE);
+        }
+        let bytes = std::slice::from_raw_parts(data.cast::<u8>(), size);
+        add(handle, kind, &Image::from_bytes(bytes)?, name)
+    }
+    fn cuLinkAddFile_v2(handle: usize, kind: c_uint, path: *const c_char, _n: c_uint, _options: *const c_uint, _values: *mut *mut c_void) {
+        linking(handle)?;
+        add(handle, kind, &super::module::read_file(path)?, path)
+    }
+    fn cuLinkComplete(handle: usize, out: *mut *const c_void, size: *mut usize) {
+        let linking = linking(handle)?;
+        let texts = linking.state().texts.clone();
+        if let Err(message) = linked(&texts) {
+            tell(&linking, &message);
+            return Err(Status::INVALID_PTX);
+        }
+        let mut state = linking.state();
+        let image = state.image.insert(linked_image(&texts));
+        put_if(size, image.len());
+        // Good until the state is destroyed.
+        put(out, image.as_ptr().cast())
+    }
+    fn cuLinkDestroy(handle: usize) {
+        driver()?.linkers.remove(handle).ok_or(Status::INVALID_HANDLE).map(drop)
+    }
+}
