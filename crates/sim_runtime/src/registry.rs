@@ -239,11 +239,11 @@ thread_local! {
 
 /// Keeps a configuration until the launch that it is for.
 pub fn push_configuration(configuration: Configuration) {
-    CONFIGURATIONS.with_borrow_mut(|all| all.push(configuration));
+    let _ = CONFIGURATIONS.try_with(|all| all.borrow_mut().push(configuration));
 }
 
 /// The configuration that was kept last.
 pub fn pop_configuration() -> Outcome<Configuration> {
-    let last = CONFIGURATIONS.with_borrow_mut(Vec::pop);
-    last.ok_or(Error::MISSING_CONFIGURATION)
+    let last = CONFIGURATIONS.try_with(|all| all.borrow_mut().pop());
+    last.ok().flatten().ok_or(Error::MISSING_CONFIGURATION)
 }
