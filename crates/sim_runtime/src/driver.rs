@@ -76,9 +76,9 @@ fn own_path() -> Option<std::path::PathBuf> {
     std::path::absolute(path).ok()
 }
 
-/// A client's function: dynamic shared memory of a block of some size.
+/// A client's function that a stream calls, or a graph.
 pub type HostFunction = Option<unsafe extern "C" fn(*mut c_void)>;
-/// A client's function that a stream calls.
+/// A client's function that a stream calls with its handle and a status.
 pub type Callback = Option<unsafe extern "C" fn(usize, u32, *mut c_void)>;
 
 macro_rules! functions {
@@ -91,7 +91,7 @@ macro_rules! functions {
             ///
             /// # Errors
             /// What the driver answers; if there is no driver, that.
-            #[allow(non_snake_case)]
+            #[allow(non_snake_case, clippy::too_many_arguments, reason = "theirs")]
             pub unsafe fn $name($($arg: $ty),*) -> Outcome {
                 static FUNCTION: OnceLock<Option<usize>> = OnceLock::new();
                 let found = FUNCTION.get_or_init(|| find(stringify!($name)));
