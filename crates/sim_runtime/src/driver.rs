@@ -151,6 +151,10 @@ functions! {
     fn cuProfilerStart();
     fn cuProfilerStop();
 
+    fn cuLinkCreate_v2(n: c_uint, options: *const c_uint, values: *mut *mut c_void, out: *mut usize);
+    fn cuLinkAddData_v2(link: usize, kind: c_uint, data: *const c_void, size: usize, name: *const c_char, n: c_uint, options: *const c_uint, values: *mut *mut c_void);
+    fn cuLinkComplete(link: usize, out: *mut *const c_void, size: *mut usize);
+    fn cuLinkDestroy(link: usize);
     fn cuLibraryLoadData(out: *mut usize, image: *const c_void, options: *const c_uint, values: *mut *mut c_void, n: c_uint, library_options: *const c_uint, library_values: *mut *mut c_void, n_library: c_uint);
     fn cuLibraryLoadFromFile(out: *mut usize, path: *const c_char, options: *const c_uint, values: *mut *mut c_void, n: c_uint, library_options: *const c_uint, library_values: *mut *mut c_void, n_library: c_uint);
     fn cuLibraryUnload(library: usize);

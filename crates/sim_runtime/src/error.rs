@@ -31,6 +31,8 @@ impl Error {
     pub const INVALID_DEVICE_FUNCTION: Self = Self(98);
     /// `cudaErrorInvalidDevice`
     pub const INVALID_DEVICE: Self = Self(101);
+    /// `cudaErrorInvalidKernelImage`
+    pub const INVALID_KERNEL_IMAGE: Self = Self(200);
     /// `cudaErrorInvalidResourceHandle`
     pub const INVALID_HANDLE: Self = Self(400);
     /// `cudaErrorSymbolNotFound`

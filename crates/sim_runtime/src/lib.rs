@@ -7,7 +7,7 @@
 //!
 //! In reading order: [`error`]; [`driver`], where the driver's functions are; [`current`],
 //! the device and context of a thread; [`registry`], the kernels and variables that a program
-//! brings; [`layouts`] and [`properties`], structures; [`api`], the functions themselves.
+//! brings, with `linking`; [`layouts`] and [`properties`], structures; [`api`], the functions themselves.
 //!
 //! The two versions share all functions but those whose arguments or structures differ: these
 //! are in [`api::v12`] and [`api::v13`].
@@ -21,6 +21,7 @@ pub mod driver;
 pub mod error;
 mod error_texts;
 pub mod layouts;
+mod linking;
 pub mod properties;
 pub mod registry;
 

@@ -7,14 +7,13 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ffi::{CString, c_void};
-use std::ptr::null;
-use std::ptr::null_mut;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use crate::current;
 use crate::driver;
 use crate::error::{Error, Outcome};
 use crate::layouts::Dim3;
+use crate::linking;
 
 /// A fat binary of the program.
 pub struct FatBinary {
@@ -29,22 +28,9 @@ impl FatBinary {
     fn library(&self) -> Outcome<usize> {
         *self.library.get_or_init(|| {
             current::ready()?;
-            let mut library = 0;
             let image = std::ptr::with_exposed_provenance::<c_void>(self.image);
             // SAFETY: The program vouches for what it registers.
-            unsafe {
-                driver::cuLibraryLoadData(
-                    &mut library,
-                    image,
-                    null(),
-                    null_mut(),
-                    0,
-                    null(),
-                    null_mut(),
-                    0,
-                )?;
-            }
-            Ok(library)
+            unsafe { linking::load(image) }
         })
     }
 }

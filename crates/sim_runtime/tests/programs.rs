@@ -75,9 +75,10 @@ fn programs_of_nvcc_run_and_their_defects_are_found() {
     let folder = Folder(folder);
     libraries(&folder.0, nvcc.version);
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
-    let compile = |source: &str, program: &str, runtime: &str| {
+    let compile = |source: &str, program: &str, runtime: &str, further: &[&str]| {
         let status = Command::new(&nvcc.program)
             .args(["-cudart", runtime, "-cudadevrt", "none"])
+            .args(further)
             .args(["-lineinfo", "-arch=compute_90", "-L"])
             .arg(&folder.0)
             // Where the Python packages have the static runtime.
@@ -89,14 +90,24 @@ fn programs_of_nvcc_run_and_their_defects_are_found() {
             .status();
         status.expect("nvcc can be run").success()
     };
-    for (name, printed, reported) in [
-        ("features", "all as it must be", "\"findings\": []"),
-        ("race", "unspecified launch failure", "race.cu:13"),
-        ("leak", "no error: 2 126", "\"n_bytes\": 256"),
-        ("conflict", "no error: 32 1", "\"conflicts\": 992"),
-        ("bounds", "ran: an illegal memory access", "bounds.cu:7"),
-    ] {
-        assert!(compile(&format!("{name}.cu"), name, "shared"));
+    let streams = ["-default-stream", "per-thread"];
+    let none = "\"findings\": []";
+    let all: [(_, &[&str], _, _); 7] = [
+        ("features", &[], "all as it must be", none),
+        ("features", &["-rdc=true"], "all as it must be", none),
+        ("features", &streams, "all as it must be", none),
+        ("race", &[], "unspecified launch failure", "race.cu:13"),
+        ("leak", &[], "no error: 2 126", "\"n_bytes\": 256"),
+        ("conflict", &[], "no error: 32 1", "\"conflicts\": 992"),
+        (
+            "bounds",
+            &[],
+            "ran: an illegal memory access",
+            "bounds.cu:7",
+        ),
+    ];
+    for (name, further, printed, reported) in all {
+        assert!(compile(&format!("{name}.cu"), name, "shared", further));
         let (output, report) = run(&folder.0, name, true);
         let text = String::from_utf8_lossy(&output.stdout);
         assert!(text.contains(printed), "{name} printed:\n{text}");
@@ -109,7 +120,7 @@ fn programs_of_nvcc_run_and_their_defects_are_found() {
         assert_eq!(errors, "", "{name} has written that");
     }
     // The toolkit's own libraries may be missing.
-    if compile("leak.cu", "static", "static") {
+    if compile("leak.cu", "static", "static", &[]) {
         let (output, _) = run(&folder.0, "static", false);
         let errors = String::from_utf8_lossy(&output.stderr);
         assert!(errors.contains("nvcc -cudart shared"), "{errors}");

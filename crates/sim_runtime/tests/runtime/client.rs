@@ -28,7 +28,7 @@ struct Wrapper {
     magic: u32,
     version: u32,
     data: *const u8,
-    other: *const c_void,
+    parts: *const *const u8,
 }
 
 /// A kernel or variable in the program's own memory: its address stands for it.
@@ -81,13 +81,29 @@ impl Program {
 
     /// With another fat binary.
     pub fn of(data: &'static [u8]) -> Self {
-        use_simulator();
-        let wrapper = Box::new(Wrapper {
+        Self::registered(Wrapper {
             magic: 0x4662_43b1,
             version: 1,
             data: data.as_ptr(),
-            other: std::ptr::null(),
-        });
+            parts: std::ptr::null(),
+        })
+    }
+
+    /// Of relocatable code: one fat binary has all kernels, what is linked beforehand has none.
+    pub fn relocatable() -> Self {
+        static EMPTY: Aligned<[u8; 16]> = Aligned(*b"\x50\xed\x55\xba\x01\0\x10\0\0\0\0\0\0\0\0\0");
+        let parts = Box::leak(Box::new([KERNELS.0.as_ptr(), std::ptr::null()]));
+        Self::registered(Wrapper {
+            magic: 0x4662_43b1,
+            version: 2,
+            data: EMPTY.0.as_ptr(),
+            parts: parts.as_ptr(),
+        })
+    }
+
+    fn registered(wrapper: Wrapper) -> Self {
+        use_simulator();
+        let wrapper = Box::new(wrapper);
         let fat = unsafe {
             __cudaRegisterFatBinary(std::ptr::from_ref(&*wrapper).cast_mut().cast::<c_void>())
         };

@@ -25,6 +25,14 @@ fn a_registered_kernel_is_launched() {
 }
 
 #[test]
+fn relocatable_code_is_linked() {
+    let program = Program::relocatable();
+    let buffer = program.upload(&[1, 2]);
+    ok(program.launch(&program.add, 2, &[&buffer, &10_i32]));
+    assert_eq!(program.download(buffer, 2), [11, 12]);
+}
+
+#[test]
 fn variables_are_known_by_the_programs_addresses() {
     let program = Program::new();
     let (counter, table) = (program.counter(), program.table());
