@@ -74,23 +74,52 @@ const LOCKSTEP: Target = Target {
     artifact: "lockstep",
     arguments: &["--bin=lockstep"],
 };
-const DRIVER: Target = Target {
-    name: "the simulator's driver",
-    artifact: "cuda",
-    arguments: &["--package=sim_driver_library"],
-};
 
-/// The driver on the simulator: a shared library.
-pub fn driver() -> anyhow::Result<PathBuf> {
-    cargo_build(DRIVER, &[])
+/// The driver on the simulator, and the runtime's two versions: shared libraries.
+pub struct Libraries {
+    /// `libcuda.so.1`
+    pub driver: PathBuf,
+    /// `libcudart.so.12`
+    pub runtime_12: PathBuf,
+    /// `libcudart.so.13`
+    pub runtime_13: PathBuf,
+}
+
+/// Builds the libraries, all at once.
+pub fn libraries() -> anyhow::Result<Libraries> {
+    let packages = [
+        "--package=sim_driver_library",
+        "--package=sim_runtime_library_12",
+        "--package=sim_runtime_library_13",
+    ];
+    let built = cargo_build_all("the simulator's driver", &packages)?;
+    Ok(Libraries {
+        driver: of(&built, "cuda")?,
+        runtime_12: of(&built, "cudart12")?,
+        runtime_13: of(&built, "cudart13")?,
+    })
+}
+
+/// The file of an artifact among cargo's messages.
+fn of(messages: &[String], artifact: &str) -> anyhow::Result<PathBuf> {
+    let files = messages.iter().rev();
+    let mut files = files.filter_map(|line| built_file(line, artifact));
+    files
+        .next()
+        .with_context(|| format!("cargo built no {artifact}"))
 }
 
 fn cargo_build(target: Target, further: &[&str]) -> anyhow::Result<PathBuf> {
+    let arguments = [target.arguments, further].concat();
+    of(&cargo_build_all(target.name, &arguments)?, target.artifact)
+}
+
+/// Has cargo build something; gives its messages.
+fn cargo_build_all(name: &str, arguments: &[&str]) -> anyhow::Result<Vec<String>> {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command
         .arg("build")
-        .args(target.arguments)
-        .args(further)
+        .args(arguments)
         .arg("--message-format=json-render-diagnostics")
         .current_dir(workspace::root())
         .stdout(Stdio::piped());
@@ -100,16 +129,15 @@ fn cargo_build(target: Target, further: &[&str]) -> anyhow::Result<PathBuf> {
         command.env("CARGO_TERM_COLOR", "always");
     }
     let mut child = command.spawn().context("cannot run cargo")?;
-    let mut binary = None;
-    if let Some(stdout) = child.stdout.take() {
-        for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-            binary = built_file(&line, target.artifact).or(binary);
-        }
-    }
+    let stdout = child.stdout.take().context("cargo says nothing")?;
+    let messages = BufReader::new(stdout)
+        .lines()
+        .map_while(Result::ok)
+        .collect();
     if !child.wait().context("cargo was lost")?.success() {
-        bail!("{} could not be built (see above)", target.name);
+        bail!("{name} could not be built (see above)");
     }
-    binary.with_context(|| format!("cargo built no {}", target.name))
+    Ok(messages)
 }
 
 /// The path of a program or library, if a line of cargo's tells it.

@@ -13,17 +13,20 @@ pub struct Options {
     dir: PathBuf,
 }
 
-/// The library's name, and the one that linkers look for.
-const LIBRARY: &str = "libcuda.so.1";
+/// The driver's name, and the one that linkers look for.
+const DRIVER: &str = "libcuda.so.1";
 const LINK: &str = "libcuda.so";
+/// The runtime's, which stands in for that of a toolkit of the same version.
+const RUNTIME_12: &str = "libcudart.so.12";
+const RUNTIME_13: &str = "libcudart.so.13";
 
-/// Builds the library, and says how to use it.
+/// Builds the libraries, and says how to use them.
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let dir = std::path::absolute(&options.dir).context("the folder has no path")?;
     install(&dir)?;
     println!(
-        "{} is a CUDA driver on the simulator. To use it:",
-        dir.join(LIBRARY).display()
+        "{} is a CUDA driver on the simulator, with {RUNTIME_12} and {RUNTIME_13}. To use it:",
+        dir.join(DRIVER).display()
     );
     println!();
     println!(
@@ -38,25 +41,32 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Puts the library into a folder, under both names.
+/// Puts the libraries into a folder, the driver also under the name that linkers look for.
 fn install(dir: &Path) -> anyhow::Result<()> {
-    let built = build::driver()?;
+    let built = build::libraries()?;
     std::fs::create_dir_all(dir).with_context(|| format!("{} cannot be made", dir.display()))?;
-    let library = dir.join(LIBRARY);
-    // A program that runs keeps the file it has: the new one takes its name only.
-    let new = dir.join(format!(".{LIBRARY}.{}", std::process::id()));
-    let placed = std::fs::copy(&built, &new).and_then(|_| std::fs::rename(&new, &library));
-    if placed.is_err() {
-        let _ = std::fs::remove_file(&new);
-    }
-    placed.with_context(|| format!("{} cannot be written", library.display()))?;
+    place(&built.driver, dir, DRIVER)?;
+    place(&built.runtime_12, dir, RUNTIME_12)?;
+    place(&built.runtime_13, dir, RUNTIME_13)?;
     let link = dir.join(LINK);
     let _ = std::fs::remove_file(&link);
-    std::os::unix::fs::symlink(LIBRARY, &link)
+    std::os::unix::fs::symlink(DRIVER, &link)
         .with_context(|| format!("{} cannot be written", link.display()))
 }
 
-/// A folder of the repository's own with the library, built if need be.
+/// Puts a library into a folder.
+fn place(built: &Path, dir: &Path, name: &str) -> anyhow::Result<()> {
+    let library = dir.join(name);
+    // A program that runs keeps the file it has: the new one takes its name only.
+    let new = dir.join(format!(".{name}.{}", std::process::id()));
+    let placed = std::fs::copy(built, &new).and_then(|_| std::fs::rename(&new, &library));
+    if placed.is_err() {
+        let _ = std::fs::remove_file(&new);
+    }
+    placed.with_context(|| format!("{} cannot be written", library.display()))
+}
+
+/// A folder of the repository's own with the libraries, built if need be.
 pub fn own_folder() -> anyhow::Result<PathBuf> {
     let dir = workspace::root().join("target/sim-driver");
     install(&dir)?;

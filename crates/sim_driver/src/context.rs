@@ -79,29 +79,34 @@ impl Context {
 
     /// The one that this thread uses, if it can be used.
     pub fn current() -> Outcome<Arc<Self>> {
-        let context = Self::top().ok_or(Status::INVALID_CONTEXT)?;
+        let top = STACK.try_with(|stack| stack.borrow().last().map(Arc::clone));
+        // Destructors of a program's own that run when its thread has ended.
+        let top = top.map_err(|_| Status::DEINITIALIZED)?;
+        let context = top.ok_or(Status::INVALID_CONTEXT)?;
         context.check()?;
         Ok(context)
     }
 
     /// The one that this thread uses, whatever its state.
     pub fn top() -> Option<Arc<Self>> {
-        STACK.with_borrow(|stack| stack.last().map(Arc::clone))
+        let top = STACK.try_with(|stack| stack.borrow().last().map(Arc::clone));
+        top.ok().flatten()
     }
 
     /// Makes it the one in use, and remembers the one before.
     pub fn push(context: Arc<Self>) {
-        STACK.with_borrow_mut(|stack| stack.push(context));
+        let _ = STACK.try_with(|stack| stack.borrow_mut().push(context));
     }
 
     /// Goes back to the one before.
     pub fn pop() -> Option<Arc<Self>> {
-        STACK.with_borrow_mut(Vec::pop)
+        STACK.try_with(|stack| stack.borrow_mut().pop()).ok()?
     }
 
     /// Puts it in the place of the one in use; without one, forgets that.
     pub fn set_current(context: Option<Arc<Self>>) {
-        STACK.with_borrow_mut(|stack| {
+        let _ = STACK.try_with(|stack| {
+            let mut stack = stack.borrow_mut();
             stack.pop();
             stack.extend(context);
         });
@@ -133,16 +138,18 @@ impl Context {
         self.streams().iter().filter_map(Weak::upgrade).collect()
     }
 
-    /// The default stream of this thread.
+    /// The default stream of this thread; that of all threads for one that has ended.
     pub fn per_thread(&self) -> Arc<Stream> {
-        PER_THREAD.with_borrow_mut(|streams| {
+        let own = PER_THREAD.try_with(|streams| {
+            let mut streams = streams.borrow_mut();
             let stream = streams.entry(self.handle).or_insert_with(|| {
                 let stream = Arc::new(Stream::new(self.handle, StreamKind::Blocking, 0));
                 self.add_stream(&stream);
                 stream
             });
             Arc::clone(stream)
-        })
+        });
+        own.unwrap_or_else(|_| Arc::clone(&self.legacy))
     }
 
     /// Waits for all that has been submitted, and tells whether it went well.

@@ -275,7 +275,10 @@ fn frames(text: &str) -> Vec<String> {
             }
         }
     }
-    let own = |frame: &String| frame.contains("sim_driver::") || frame.contains("/library/");
+    let own = |frame: &String| {
+        let ours = ["sim_driver::", "sim_runtime::", "/library/"];
+        ours.iter().any(|part| frame.contains(part))
+    };
     let past = frames.iter().rposition(own).map_or(0, |last| last + 1);
     frames.drain(..past.min(frames.len()));
     frames.truncate(12);
@@ -289,7 +292,7 @@ mod tests {
     #[test]
     fn the_clients_frames_are_kept() {
         let text = "   0: sim_driver::api::memory::allocate\n             at ./memory.rs:3\n   \
-                    1: sim_driver::api::call\n   2: make_buffers\n             at a.cu:7\n   3: main";
+                    1: sim_driver::api::call\n   2: sim_runtime::api::call\n   3: make_buffers\n             at a.cu:7\n   4: main";
         assert_eq!(frames(text), ["make_buffers at a.cu:7", "main"]);
     }
 }

@@ -1,8 +1,9 @@
 //! Errors' texts, functions by name, the profiler.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::sync::Once;
 
-use super::{api, put, put_if, text};
+use super::{api, get, put, put_if, text};
 use crate::status::Status;
 
 /// The name under which the library has a function, for a caller that was built for a
@@ -55,6 +56,21 @@ fn find(name: &str, version: i32) -> *const () {
     found.unwrap_or(std::ptr::null())
 }
 
+/// The table without which NVIDIA's runtime gives up. Others that are refused do no harm:
+/// NVRTC asks for one, too.
+const RUNTIME_TABLE: [u8; 16] = [
+    0x6b, 0xd5, 0xfb, 0x6c, 0x5b, 0xf4, 0xe7, 0x4a, 0x89, 0x87, 0xd9, 0x39, 0x12, 0xfd, 0x9d, 0xf9,
+];
+
+/// What to tell a user whose program asks for a table and cannot do without.
+fn advice(table: [u8; 16]) -> Option<&'static str> {
+    (table == RUNTIME_TABLE).then_some(
+        "the program uses NVIDIA's CUDA runtime, which asks for undocumented parts of the \
+         driver; link the program with `nvcc -cudart shared` and have it find the libcudart.so \
+         beside this driver",
+    )
+}
+
 api! {
     fn cuGetErrorString(error: c_uint, out: *mut *const c_char) {
         match Status(error).texts() {
@@ -86,8 +102,12 @@ api! {
         put(out, found)?;
         if found.is_null() { Err(Status::NOT_FOUND) } else { Ok(()) }
     }
-    fn cuGetExportTable(out: *mut *const c_void, _id: *const c_void) {
+    fn cuGetExportTable(out: *mut *const c_void, id: *const [u8; 16]) {
         put_if(out, std::ptr::null());
+        if let Some(advice) = advice(get(id)?) {
+            static ONCE: Once = Once::new();
+            ONCE.call_once(|| eprintln!("lockstep: {advice}"));
+        }
         Err(Status::NOT_SUPPORTED)
     }
     fn cuProfilerStart() {
@@ -104,5 +124,19 @@ api! {
     }
     fn cuCoredumpGetAttribute(_number: c_uint, _value: *mut c_void, _size: *mut usize) {
         Err(Status::NOT_SUPPORTED)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_runtime_is_told_what_to_do() {
+        let advice_of_runtime = advice(RUNTIME_TABLE).expect("some");
+        assert!(advice_of_runtime.contains("-cudart shared"));
+        // NVRTC's.
+        let other = *b"\xda\x91\x51\xd3\x3a\xe6\xcc\x41\xa5\xc0\x4f\x26\xd5\x33\xe3\x28";
+        assert_eq!(advice(other), None);
     }
 }

@@ -1,5 +1,7 @@
 //! What a launch that goes wrong leaves: the code that a GPU gives, for good.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use sim_driver::Status;
 use sim_driver::api::context::*;
 use sim_driver::api::launch::*;
@@ -138,4 +140,43 @@ fn a_destroyed_context_says_so() {
             Status::INVALID_CONTEXT.0
         );
     }
+}
+
+/// Calls the driver when its thread has ended.
+struct Late;
+
+static LATE_ANSWERS: [AtomicU32; 3] = [const { AtomicU32::new(99) }; 3];
+
+impl Drop for Late {
+    fn drop(&mut self) {
+        let (mut address, mut context) = (0, 0);
+        let answers = unsafe {
+            [
+                cuMemAlloc_v2(&mut address, 4),
+                cuCtxGetCurrent(&mut context),
+                cuStreamSynchronize(2),
+            ]
+        };
+        for (to, answer) in LATE_ANSWERS.iter().zip(answers) {
+            to.store(answer, Ordering::Relaxed);
+        }
+    }
+}
+
+thread_local! {
+    static LATE: Late = const { Late };
+}
+
+/// As of a program's static objects, which end after the main thread's own.
+#[test]
+fn calls_after_a_threads_end_are_answered() {
+    let thread = std::thread::spawn(|| {
+        // What a thread used first ends last.
+        LATE.with(|_| ());
+        drop(Client::new());
+    });
+    thread.join().expect("it ends");
+    let answers = LATE_ANSWERS.each_ref().map(|a| a.load(Ordering::Relaxed));
+    let gone = Status::DEINITIALIZED.0;
+    assert_eq!(answers, [gone, 0, gone]);
 }

@@ -1,0 +1,83 @@
+//! Errors, versions, the profiler, functions of the driver by name.
+
+use std::ffi::{CStr, c_char, c_int, c_uint};
+
+use super::{api, needed, put};
+use crate::current;
+use crate::driver;
+use crate::error::{self, Error, Outcome};
+
+/// What an error is called that does not exist.
+const UNKNOWN: &CStr = c"unrecognized error code";
+
+pub unsafe extern "C" fn cudaGetLastError() -> u32 {
+    error::take_last()
+}
+
+pub unsafe extern "C" fn cudaPeekAtLastError() -> u32 {
+    error::last()
+}
+
+pub unsafe extern "C" fn cudaGetErrorName(error: c_uint) -> *const c_char {
+    error::texts(error)
+        .map_or(UNKNOWN, |(name, _)| name)
+        .as_ptr()
+}
+
+pub unsafe extern "C" fn cudaGetErrorString(error: c_uint) -> *const c_char {
+    error::texts(error)
+        .map_or(UNKNOWN, |(_, text)| text)
+        .as_ptr()
+}
+
+/// A driver function for a program of some version; tells how the search went, if asked.
+pub(super) unsafe fn entry_point(
+    name: *const c_char,
+    out: *mut usize,
+    version: c_int,
+    flags: u64,
+    status: *mut c_uint,
+) -> Outcome {
+    needed(name)?;
+    needed(out)?;
+    current::initialize()?;
+    let mut found = 0;
+    let outcome = unsafe { driver::cuGetProcAddress_v2(name, out, version, flags, &mut found) };
+    if status.is_null() {
+        return outcome;
+    }
+    unsafe { put(status, found)? };
+    outcome.or_else(|error| match error {
+        // It is told by the status.
+        Error::SYMBOL_NOT_FOUND => Ok(()),
+        error => Err(error),
+    })
+}
+
+api! {
+    fn cudaDriverGetVersion(out: *mut c_int) {
+        needed(out)?;
+        // No driver has version 0.
+        put(out, 0)?;
+        driver::cuDriverGetVersion(out).or_else(|error| match error {
+            Error::INSUFFICIENT_DRIVER => Ok(()),
+            error => Err(error),
+        })
+    }
+    fn cudaGetDriverEntryPointByVersion(name: *const c_char, out: *mut usize, version: c_uint, flags: u64, status: *mut c_uint) {
+        let version = c_int::try_from(version).map_err(|_| Error::INVALID_VALUE)?;
+        entry_point(name, out, version, flags, status)
+    }
+    fn cudaGetDriverEntryPointByVersion_ptsz(name: *const c_char, out: *mut usize, version: c_uint, flags: u64, status: *mut c_uint) {
+        let version = c_int::try_from(version).map_err(|_| Error::INVALID_VALUE)?;
+        entry_point(name, out, version, flags, status)
+    }
+    fn cudaProfilerStart() {
+        current::ready()?;
+        driver::cuProfilerStart()
+    }
+    fn cudaProfilerStop() {
+        current::ready()?;
+        driver::cuProfilerStop()
+    }
+}

@@ -1,0 +1,145 @@
+//! Memory: of devices, of the host, managed; what is known of a pointer.
+
+use std::ffi::{c_int, c_uint, c_void};
+
+use super::{api, needed, put};
+use crate::current;
+use crate::driver;
+use crate::error::Outcome;
+use crate::layouts::{ChannelFormat, Extent, Pitched, PointerAttributes};
+
+/// An allocation of no bytes is a null pointer; others are the driver's.
+unsafe fn allocated(out: *mut u64, n_bytes: usize, allocate: impl FnOnce() -> Outcome) -> Outcome {
+    needed(out)?;
+    current::ready()?;
+    match n_bytes {
+        0 => unsafe { put(out, 0) },
+        _ => allocate(),
+    }
+}
+
+/// Allocates rows.
+unsafe fn rows(out: *mut u64, pitch: *mut usize, width: usize, height: usize) -> Outcome {
+    needed(pitch)?;
+    unsafe {
+        // Whatever the size of an element, rows begin where any may.
+        let allocate = || driver::cuMemAllocPitch_v2(out, pitch, width, height, 16);
+        allocated(out, width.saturating_mul(height), allocate)
+    }
+}
+
+/// `cudaMemoryType`
+const DEVICE: c_uint = 2;
+const MANAGED: c_uint = 3;
+
+/// What is known of an address.
+pub(super) fn pointer_attributes(address: u64) -> Outcome<PointerAttributes> {
+    current::ready()?;
+    let (mut kind, mut device) = (0_u32, 0_i32);
+    let (mut device_pointer, mut host_pointer) = (0_u64, 0_u64);
+    let mut is_managed = 0_u8;
+    let numbers: [c_uint; 5] = [2, 9, 3, 4, 8];
+    let out: [*mut c_void; 5] = [
+        (&raw mut kind).cast(),
+        (&raw mut device).cast(),
+        (&raw mut device_pointer).cast(),
+        (&raw mut host_pointer).cast(),
+        (&raw mut is_managed).cast(),
+    ];
+    unsafe { driver::cuPointerGetAttributes(5, numbers.as_ptr(), out.as_ptr(), address)? };
+    Ok(match kind {
+        // The host's own memory: no device knows it.
+        0 => PointerAttributes {
+            kind,
+            device: -2,
+            device_pointer: 0,
+            host_pointer: address,
+        },
+        _ => PointerAttributes {
+            kind: if is_managed != 0 { MANAGED } else { kind },
+            device,
+            device_pointer,
+            host_pointer: if kind == DEVICE { 0 } else { host_pointer },
+        },
+    })
+}
+
+pub unsafe extern "C" fn cudaCreateChannelDesc(
+    x: c_int,
+    y: c_int,
+    z: c_int,
+    w: c_int,
+    kind: c_uint,
+) -> ChannelFormat {
+    let bits = [x, y, z, w];
+    ChannelFormat { bits, kind }
+}
+
+api! {
+    fn cudaMalloc(out: *mut u64, n_bytes: usize) {
+        allocated(out, n_bytes, || driver::cuMemAlloc_v2(out, n_bytes))
+    }
+    fn cudaFree(address: u64) {
+        current::ready()?;
+        driver::cuMemFree_v2(address)
+    }
+    fn cudaMallocPitch(out: *mut u64, pitch: *mut usize, width: usize, height: usize) {
+        rows(out, pitch, width, height)
+    }
+    fn cudaMalloc3D(out: *mut Pitched, extent: Extent) {
+        needed(out)?;
+        let (mut address, mut pitch) = (0, 0);
+        let n_rows = extent.height.saturating_mul(extent.depth);
+        rows(&mut address, &mut pitch, extent.width, n_rows)?;
+        put(out, Pitched { address, pitch, width: extent.width, height: extent.height })
+    }
+    fn cudaMallocManaged(out: *mut u64, n_bytes: usize, flags: c_uint) {
+        allocated(out, n_bytes, || driver::cuMemAllocManaged(out, n_bytes, flags))
+    }
+    fn cudaMallocHost(out: *mut u64, n_bytes: usize) {
+        allocated(out, n_bytes, || driver::cuMemHostAlloc(out, n_bytes, 0))
+    }
+    fn cudaHostAlloc(out: *mut u64, n_bytes: usize, flags: c_uint) {
+        allocated(out, n_bytes, || driver::cuMemHostAlloc(out, n_bytes, flags))
+    }
+    fn cudaFreeHost(pointer: u64) {
+        current::ready()?;
+        driver::cuMemFreeHost(pointer)
+    }
+    fn cudaHostRegister(pointer: u64, n_bytes: usize, flags: c_uint) {
+        current::ready()?;
+        driver::cuMemHostRegister_v2(pointer, n_bytes, flags)
+    }
+    fn cudaHostUnregister(pointer: u64) {
+        current::ready()?;
+        driver::cuMemHostUnregister(pointer)
+    }
+    fn cudaHostGetDevicePointer(out: *mut u64, pointer: u64, flags: c_uint) {
+        needed(out)?;
+        current::ready()?;
+        driver::cuMemHostGetDevicePointer_v2(out, pointer, flags)
+    }
+    fn cudaHostGetFlags(out: *mut c_uint, pointer: u64) {
+        needed(out)?;
+        current::ready()?;
+        driver::cuMemHostGetFlags(out, pointer)
+    }
+    fn cudaMemGetInfo(free: *mut usize, total: *mut usize) {
+        current::ready()?;
+        driver::cuMemGetInfo_v2(free, total)
+    }
+    fn cudaMallocAsync, cudaMallocAsync_ptsz(out: *mut u64, n_bytes: usize, stream: usize) in stream {
+        allocated(out, n_bytes, || driver::cuMemAllocAsync(out, n_bytes, stream))
+    }
+    fn cudaMallocFromPoolAsync, cudaMallocFromPoolAsync_ptsz(out: *mut u64, n_bytes: usize, pool: usize, stream: usize) in stream {
+        allocated(out, n_bytes, || driver::cuMemAllocFromPoolAsync(out, n_bytes, pool, stream))
+    }
+    fn cudaFreeAsync, cudaFreeAsync_ptsz(address: u64, stream: usize) in stream {
+        current::ready()?;
+        driver::cuMemFreeAsync(address, stream)
+    }
+    fn cudaMemRangeGetAttribute(out: *mut c_void, size: usize, number: c_uint, address: u64, n_bytes: usize) {
+        current::ready()?;
+        driver::cuMemRangeGetAttribute(out, size, number, address, n_bytes)
+    }
+}

@@ -1,0 +1,122 @@
+//! The runtime's functions, as `cuda_runtime_api.h` declares them.
+//!
+//! Every function catches its own panics and keeps its error as the thread's last one; what
+//! its arguments point to is the client's to get right. Functions whose stream is 0 have a
+//! twin, `…_ptsz` or `…_ptds`, for programs whose default stream is each thread's own.
+#![allow(non_snake_case)]
+#![allow(missing_docs, reason = "they are what `cuda_runtime_api.h` documents")]
+#![allow(
+    clippy::missing_safety_doc,
+    reason = "each is what `cuda_runtime_api.h` says of it"
+)]
+#![allow(clippy::too_many_arguments, reason = "theirs")]
+#![allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "every pointer is the client's, checked for null or by the driver; see `call`"
+)]
+
+pub mod copy;
+pub mod device;
+pub mod errors;
+pub mod event;
+pub mod function;
+pub mod graph;
+pub mod launch;
+pub mod library;
+pub mod memory;
+pub mod pool;
+pub mod registration;
+pub mod set;
+pub mod stream;
+pub mod symbol;
+pub mod v12;
+pub mod v13;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::error::{Error, Outcome, record};
+
+/// The default stream of each thread.
+const PER_THREAD: usize = 2;
+
+/// Declares runtime functions: each body gives an [`Outcome`].
+///
+/// `name, twin(…; stream)` declares a pair: `stream` is one of the arguments, and in the twin
+/// its zero is the thread's own. `name, twin(…) with stream` declares a pair that waits:
+/// `stream` is `None`, or the thread's own in the twin.
+macro_rules! api {
+    ($($(#[$meta:meta])* fn $name:ident $(, $twin:ident)? ($($arg:ident: $ty:ty),* $(,)?) $(in $stream:ident)? $(with $default:ident)? $body:block)*) => {
+        $(
+            $crate::api::api! { @one $name $(, $twin)? ($($arg: $ty),*) $(in $stream)? $(with $default)? $body }
+        )*
+    };
+    (@one $name:ident ($($arg:ident: $ty:ty),*) $body:block) => {
+        pub unsafe extern "C" fn $name($($arg: $ty),*) -> u32 {
+            $crate::api::call(move || -> $crate::error::Outcome {
+                #[allow(unused_unsafe)]
+                unsafe { $body }
+            })
+        }
+    };
+    (@one $name:ident, $twin:ident ($($arg:ident: $ty:ty),*) in $stream:ident $body:block) => {
+        $crate::api::api! { @one $name ($($arg: $ty),*) $body }
+        $crate::api::api! { @one $twin ($($arg: $ty),*) {
+            let $stream = if $stream == 0 { $crate::api::PER_THREAD } else { $stream };
+            $body
+        } }
+    };
+    (@one $name:ident, $twin:ident ($($arg:ident: $ty:ty),*) with $stream:ident $body:block) => {
+        $crate::api::api! { @one $name ($($arg: $ty),*) {
+            let $stream: Option<usize> = None;
+            $body
+        } }
+        $crate::api::api! { @one $twin ($($arg: $ty),*) {
+            let $stream = Some($crate::api::PER_THREAD);
+            $body
+        } }
+    };
+}
+use api;
+
+/// Runs a function's body, and keeps its error.
+fn call(body: impl FnOnce() -> Outcome) -> u32 {
+    let error = match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(())) => return 0,
+        Ok(Err(error)) => error,
+        Err(_) => Error::UNKNOWN,
+    };
+    record(error);
+    error.0
+}
+
+/// What a function answers that is not simulated.
+pub fn not_supported() -> u32 {
+    call(|| Err(Error::NOT_SUPPORTED))
+}
+
+/// Has a stream do something, and waits for it.
+unsafe fn wait_for(stream: usize, done: Outcome) -> Outcome {
+    done?;
+    unsafe { crate::driver::cuStreamSynchronize(stream) }
+}
+
+/// An error if there is nowhere to put an answer.
+fn needed<T>(out: *const T) -> Outcome {
+    match out.is_null() {
+        true => Err(Error::INVALID_VALUE),
+        false => Ok(()),
+    }
+}
+
+/// Gives a value to the client.
+unsafe fn put<T>(out: *mut T, value: T) -> Outcome {
+    needed(out)?;
+    unsafe { out.write_unaligned(value) };
+    Ok(())
+}
+
+/// Takes a value from the client.
+unsafe fn get<T: Copy>(from: *const T) -> Outcome<T> {
+    needed(from)?;
+    Ok(unsafe { from.read_unaligned() })
+}
