@@ -43,6 +43,7 @@ fn usual_limit(limit: u32) -> Option<usize> {
 api! {
     fn cuDevicePrimaryCtxRetain(out: *mut usize, device: c_int) {
         let device = driver()?.device(device)?;
+        device.check()?;
         let mut primary = device.primary();
         let context = match &primary.context {
             Some(context) => Arc::clone(context),
