@@ -164,9 +164,9 @@ void launches() {
     CHECK(cudaOccupancyMaxPotentialBlockSize(&grid, &block, add));
     EXPECT(block >= 256 && grid >= 1);
     add<<<1, 2000>>>(nullptr, 1);
-    EXPECT(cudaGetLastError() == cudaErrorInvalidConfiguration);
+    EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
     add<<<0, 1>>>(nullptr, 1);
-    EXPECT(cudaGetLastError() == cudaErrorInvalidConfiguration);
+    EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
     CHECK(cudaFree(device));
 }
 

@@ -15,8 +15,6 @@ pub type Outcome<T = ()> = Result<T, Error>;
 impl Error {
     /// `cudaErrorInvalidValue`
     pub const INVALID_VALUE: Self = Self(1);
-    /// `cudaErrorInvalidConfiguration`
-    pub const INVALID_CONFIGURATION: Self = Self(9);
     /// `cudaErrorInvalidPitchValue`
     pub const INVALID_PITCH: Self = Self(12);
     /// `cudaErrorInvalidSymbol`

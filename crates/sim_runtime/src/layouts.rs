@@ -271,7 +271,6 @@ pub struct DriverKernelNode {
 impl KernelNode {
     /// As the driver takes it.
     pub fn for_driver(&self) -> Outcome<DriverKernelNode> {
-        crate::api::launch::check_configuration(self.grid, self.block)?;
         let kernel = crate::registry::kernel(self.kernel)?;
         Ok(DriverKernelNode {
             node: Self { kernel, ..*self },

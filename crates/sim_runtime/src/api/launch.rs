@@ -9,32 +9,10 @@ use crate::error::{Error, Outcome};
 use crate::layouts::{Dim3, LaunchConfig, shared_bytes};
 use crate::registry::{self, Configuration};
 
-/// Most blocks and most threads, by dimension, and most threads of a block: of all devices.
-const MOST_BLOCKS: [u32; 3] = [i32::MAX as u32, u16::MAX as u32, u16::MAX as u32];
-const MOST_THREADS: [u32; 3] = [1024, 1024, 64];
-const MOST_THREADS_OF_BLOCK: u64 = 1024;
-
-/// An error unless a device can have such a grid.
-pub fn check_configuration(grid: Dim3, block: Dim3) -> Outcome {
-    let (grid, block) = ([grid.x, grid.y, grid.z], [block.x, block.y, block.z]);
-    let within = |sizes: [u32; 3], most: [u32; 3]| {
-        let mut both = sizes.into_iter().zip(most);
-        both.all(|(size, most)| (1..=most).contains(&size))
-    };
-    let threads: u64 = block.into_iter().map(u64::from).product();
-    if !within(grid, MOST_BLOCKS) || !within(block, MOST_THREADS) || threads > MOST_THREADS_OF_BLOCK
-    {
-        return Err(Error::INVALID_CONFIGURATION);
-    }
-    Ok(())
-}
-
-/// The driver's kernel, and that it may be launched so.
-fn prepared(kernel: usize, grid: Dim3, block: Dim3) -> Outcome<usize> {
+/// The driver's kernel. Whether it may be launched as it is asked for is the driver's to say.
+fn prepared(kernel: usize) -> Outcome<usize> {
     current::ready()?;
-    let kernel = registry::kernel(kernel)?;
-    check_configuration(grid, block)?;
-    Ok(kernel)
+    registry::kernel(kernel)
 }
 
 /// What the runtime says of a handle that is no kernel.
@@ -57,7 +35,7 @@ pub unsafe fn launch(
         shared_bytes: n_bytes,
         stream,
     } = configuration;
-    let kernel = prepared(kernel, grid, block)?;
+    let kernel = prepared(kernel)?;
     let n_bytes = shared_bytes(n_bytes)?;
     told(unsafe {
         driver::cuLaunchKernel(
@@ -81,7 +59,7 @@ unsafe fn launch_configured(
     kernel: usize,
     params: *const *mut c_void,
 ) -> Outcome {
-    let kernel = prepared(kernel, config.grid, config.block)?;
+    let kernel = prepared(kernel)?;
     let config = config.for_driver()?;
     told(unsafe { driver::cuLaunchKernelEx(&config, kernel, params, std::ptr::null()) })
 }
@@ -91,7 +69,7 @@ api! {
         launch(kernel, Configuration { grid, block, shared_bytes, stream }, params)
     }
     fn cudaLaunchCooperativeKernel, cudaLaunchCooperativeKernel_ptsz(kernel: usize, grid: Dim3, block: Dim3, params: *const *mut c_void, n_bytes: usize, stream: usize) in stream {
-        let kernel = prepared(kernel, grid, block)?;
+        let kernel = prepared(kernel)?;
         let n_bytes = shared_bytes(n_bytes)?;
         told(driver::cuLaunchCooperativeKernel(kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z, n_bytes, stream, params))
     }

@@ -35,9 +35,9 @@ fn wrong_launches_are_told() {
     let size = |x| Dim3 { x, y: 1, z: 1 };
     let null = std::ptr::null();
     unsafe {
-        assert_eq!(program.launch(&program.add, 1025, &[&0_u64, &0_i32]), 9);
-        assert_eq!(program.launch(&program.add, 0, &[&0_u64, &0_i32]), 9);
-        assert_eq!(cudaGetLastError(), 9);
+        assert_eq!(program.launch(&program.add, 1025, &[&0_u64, &0_i32]), 1);
+        assert_eq!(program.launch(&program.add, 0, &[&0_u64, &0_i32]), 1);
+        assert_eq!(cudaGetLastError(), 1);
         let deep = Dim3 { x: 1, y: 1, z: 65 };
         assert_eq!(
             cudaLaunchKernel(program.add(), size(1), deep, null, 0, 0),
