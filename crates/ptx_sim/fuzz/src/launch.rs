@@ -56,6 +56,7 @@ impl How {
                 fuel: Some(FUEL),
                 count: random.once_in(2),
                 check: !spread && random.once_in(2),
+                go_on: random.once_in(2),
                 threads: Some(1 + random.below(2)),
                 schedule: (!spread && random.once_in(4)).then(|| Schedule::new(random.next())),
             },
