@@ -29,7 +29,7 @@ fuzz_target!(|bytes: &[u8]| {
     let Ok(module) = Module::parse(&text) else {
         return;
     };
-    let mut device = Device::new();
+    let device = Device::new();
     let Ok(loaded) = device.load(&module) else {
         return;
     };

@@ -4,6 +4,9 @@
 #[path = "../../tests/random/generate.rs"]
 #[allow(dead_code)]
 mod generate;
+#[path = "../../tests/random/template.rs"]
+#[allow(dead_code)]
+mod template;
 
 use std::error::Error;
 use std::fs;
