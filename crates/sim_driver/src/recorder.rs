@@ -283,7 +283,8 @@ fn frames(text: &str) -> Vec<String> {
     };
     let past = frames.iter().rposition(own).map_or(0, |last| last + 1);
     frames.drain(..past.min(frames.len()));
-    frames.truncate(12);
+    frames.retain(|frame| frame != "<unknown>");
+    frames.truncate(8);
     frames
 }
 
