@@ -133,7 +133,7 @@ fn libraries_are_every_contexts() {
         )));
         let mut n = 0;
         ok(call!(cuLibraryGetKernelCount(&mut n, library)));
-        assert_eq!(n, 10);
+        assert_eq!(n, 11);
         for client in [first, Client::new(), Client::on(1)] {
             ok(call!(cuCtxSetCurrent(client.context)));
             let (mut buffer, mut count) = (client.upload(&[7; 32]), 32_u32);

@@ -197,7 +197,8 @@ impl Model {
                     return (OK, OK);
                 }
                 let launch = (1, 75, stream);
-                let status = client.try_launch("add_one", launch, &[&address, &n]);
+                // By atomics: no order is promised between two of the streams.
+                let status = client.try_launch("add_one_atomically", launch, &[&address, &n]);
                 if lives {
                     for word in bytes.chunks_exact_mut(4) {
                         let number = u32::from_le_bytes(word.try_into().expect("four bytes"));
@@ -274,7 +275,15 @@ impl Model {
 /// Makes calls; gives what differs from the model.
 fn differs(client: &Client, calls: &[Call]) -> Option<String> {
     let mut model = Model::default();
-    for (i, call) in calls.iter().enumerate() {
+    // Something to choose from.
+    let first = [
+        Call::Alloc(256),
+        Call::Alloc(100),
+        Call::Stream,
+        Call::Stream,
+        Call::Event,
+    ];
+    for (i, call) in first.iter().chain(calls).enumerate() {
         let (status, expected) = model.make(client, call);
         if status != expected {
             return Some(format!(
@@ -323,8 +332,6 @@ proptest! {
     #![proptest_config(cases())]
 
     #[test]
-    #[ignore = "a known defect: beside all other tests, once in some twelve runs a buffer has \
-                other bytes"]
     fn any_calls_get_what_a_driver_answers(calls in prop::collection::vec(calls(), 1..60)) {
         thread_local! {
             // Making one takes a real driver long.
@@ -334,8 +341,6 @@ proptest! {
     }
 
     #[test]
-    #[ignore = "a known defect: beside all other tests, once in some twelve runs a buffer has \
-                other bytes"]
     fn several_threads_do_not_disturb_each_other(
         all in prop::collection::vec(prop::collection::vec(calls(), 1..30), 3)
     ) {
