@@ -4,7 +4,7 @@
 //! ordinary external symbols and asks the linker for `-lcuda`. Linked that way a
 //! program does not even start on a machine without a driver. This crate defines
 //! those symbols itself ([`symbols`]): each is one jump through a table, and
-//! [`load`] fills the table from `libcuda.so.1`. So one and the same binary
+//! [`load`] fills the table from `libcuda.so.1`, [`load_functions`] from the simulator's driver. So one and the same binary
 //! builds without CUDA, starts without a driver, and uses the driver where it is.
 //! An empty `link/lib64/libcuda.a` answers `-lcuda` (`.cargo/config.toml` points
 //! `cust`'s build script at it).
@@ -19,5 +19,7 @@ pub mod symbols;
 mod load;
 pub mod query;
 
-pub use load::{DRIVER_LIBRARY, Driver, LIBRARY_OVERRIDE, LoadError, load, load_from};
+pub use load::{
+    DRIVER_LIBRARY, Driver, LIBRARY_OVERRIDE, LoadError, load, load_from, load_functions,
+};
 pub use query::{DeviceInfo, DriverError, DriverVersion};

@@ -1,6 +1,6 @@
 //! Finding the driver's library and filling the jump table from it, once.
 
-use crate::symbols::SYMBOLS;
+use crate::symbols::{SYMBOLS, Symbol};
 use core::ffi::c_void;
 use libloading::Library;
 use std::ffi::{OsStr, OsString};
@@ -77,8 +77,33 @@ pub fn load() -> Result<Driver, LoadError> {
 /// Loads `library` as the driver. An error leaves the table as it was, so
 /// another library can be tried; after a success only the same one is accepted.
 pub fn load_from(library: &Path) -> Result<Driver, LoadError> {
+    once(library.as_os_str(), || fill(library.as_os_str()))
+}
+
+/// Takes functions of this process as the driver: `find` gives each by name, as
+/// `sim_driver::function` does for a simulated GPU. `name` stands in the place of a library's,
+/// for errors and for later calls, which must name the same.
+///
+/// # Safety
+///
+/// Each function has the signature that the driver documents for its name.
+pub unsafe fn load_functions(
+    name: &str,
+    find: impl Fn(&str) -> Option<*const ()>,
+) -> Result<Driver, LoadError> {
+    let name = OsStr::new(name);
+    once(name, || {
+        point(name, |symbol| find(symbol).map(|at| at.cast_mut().cast()))
+    })
+}
+
+/// Fills the table, or finds that the same has filled it before.
+fn once(
+    library: &OsStr,
+    fill: impl FnOnce() -> Result<(), LoadError>,
+) -> Result<Driver, LoadError> {
     if let Some(Ok(loaded)) = LOADED.get() {
-        return if loaded == library.as_os_str() {
+        return if loaded == library {
             Ok(Driver { _loaded: () })
         } else {
             Err(LoadError::Already(
@@ -86,7 +111,7 @@ pub fn load_from(library: &Path) -> Result<Driver, LoadError> {
             ))
         };
     }
-    fill(library.as_os_str())?;
+    fill()?;
     let _ = LOADED.set(Ok(library.into()));
     Ok(Driver { _loaded: () })
 }
@@ -101,29 +126,33 @@ fn fill(library: &OsStr) -> Result<(), LoadError> {
         reason: reason_of(&error),
     })?;
 
-    let mut functions = Vec::with_capacity(SYMBOLS.len());
-    for symbol in SYMBOLS {
+    point(library, |name| {
         // SAFETY: only the address is taken; whoever calls the symbol declares
         // the signature.
-        let found = unsafe { driver.get::<*mut c_void>(symbol.name) };
-        match found {
-            Ok(function) => functions.push(Some(*function)),
-            Err(_) if !symbol.required => functions.push(None),
-            Err(_) => {
-                return Err(LoadError::Symbol {
-                    library: library_name,
-                    symbol: symbol.name,
-                });
-            }
-        }
-    }
+        unsafe { driver.get::<*mut c_void>(name) }
+            .ok()
+            .map(|function| *function)
+    })?;
+    // The slots point into it from now on.
+    std::mem::forget(driver);
+    Ok(())
+}
+
+/// Points every slot to what `find` gives for its name, all or none.
+fn point(library: &OsStr, find: impl Fn(&str) -> Option<*mut c_void>) -> Result<(), LoadError> {
+    let find = |symbol: &Symbol| match find(symbol.name) {
+        None if symbol.required => Err(LoadError::Symbol {
+            library: library.to_string_lossy().into_owned(),
+            symbol: symbol.name,
+        }),
+        found => Ok(found),
+    };
+    let functions: Vec<_> = SYMBOLS.iter().map(find).collect::<Result<_, _>>()?;
     for (symbol, function) in SYMBOLS.iter().zip(functions) {
         if let Some(function) = function {
             symbol.slot.set(function);
         }
     }
-    // The slots point into it from now on.
-    std::mem::forget(driver);
     Ok(())
 }
 

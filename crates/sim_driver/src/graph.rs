@@ -177,8 +177,8 @@ fn submit_nodes(nodes: &[Node], context: &Arc<Context>, before: &[Arc<Task>]) ->
         }
         let ends = match &node.work {
             Work::Operation(operation) => {
-                let (operation, context) = (operation.clone(), Arc::clone(context));
-                vec![Task::submit(move || operation.run(&context), &after)]
+                let work = operation.clone().into_work(Arc::clone(context));
+                vec![Task::submit(work, &after)]
             }
             Work::Graph(nodes) => {
                 let order = sorted(nodes).unwrap_or_default();

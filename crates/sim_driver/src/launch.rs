@@ -3,11 +3,12 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use ptx_sim::{Launch, LaunchOptions};
+use ptx_sim::{Launch, LaunchError, LaunchOptions, Report};
 
 use crate::context::Context;
 use crate::driver::driver;
 use crate::module::{Function, Module};
+use crate::observe::InFlight;
 use crate::status::{Outcome, Status};
 
 /// `CU_LAUNCH_PARAM_END`, `…_BUFFER_POINTER` and `…_BUFFER_SIZE`
@@ -110,29 +111,36 @@ impl KernelLaunch {
         self.function.module(context)
     }
 
-    /// Runs it, and notes what was found out.
-    pub fn run(&self, context: &Arc<Context>) -> Outcome {
+    /// Runs it. What was found out goes to who watches it, or is noted for the process's
+    /// report.
+    pub(crate) fn run(&self, context: &Arc<Context>, watched: Option<&InFlight>) -> Outcome {
         let driver = driver()?;
         let module = self.module(context)?;
-        let params: Vec<&[u8]> = self.params.iter().map(Vec::as_slice).collect();
-        let settings = &driver.settings;
-        let launch = Launch {
-            grid: self.shape.grid,
-            block: self.shape.block,
-            dynamic_shared_bytes: self.shape.shared_bytes,
-            params: &params,
-            options: LaunchOptions {
-                fuel: settings.fuel,
-                count: settings.count || settings.check,
-                check: settings.check,
-                // The client goes on as on a GPU, which finds nothing.
-                go_on: true,
-                ..LaunchOptions::default()
-            },
-        };
         let name = self.function.name();
+        let settings = &driver.settings;
+        if let Some(watched) = watched {
+            let options = watched.options();
+            let options = LaunchOptions {
+                fuel: options.fuel.or(settings.fuel),
+                ..options
+            };
+            let result = self.execute(context, &module, options);
+            if let Ok(report) = &result {
+                print(&report.printed);
+            }
+            watched.ended(name, result);
+            return Ok(());
+        }
+        let options = LaunchOptions {
+            fuel: settings.fuel,
+            count: settings.count || settings.check,
+            check: settings.check,
+            // The client goes on as on a GPU, which finds nothing.
+            go_on: true,
+            ..LaunchOptions::default()
+        };
         let started = std::time::Instant::now();
-        let result = context.device.sim.launch(&module.loaded, name, &launch);
+        let result = self.execute(context, &module, options);
         driver.recorder.launched(name, started.elapsed(), &result);
         match result {
             Ok(report) => {
@@ -141,6 +149,24 @@ impl KernelLaunch {
             }
             Err(error) => Err(Status::from(&error)),
         }
+    }
+
+    fn execute(
+        &self,
+        context: &Context,
+        module: &Module,
+        options: LaunchOptions,
+    ) -> Result<Report, LaunchError> {
+        let params: Vec<&[u8]> = self.params.iter().map(Vec::as_slice).collect();
+        let launch = Launch {
+            grid: self.shape.grid,
+            block: self.shape.block,
+            dynamic_shared_bytes: self.shape.shared_bytes,
+            params: &params,
+            options,
+        };
+        let sim = &context.device.sim;
+        sim.launch(&module.loaded, self.function.name(), &launch)
     }
 }
 

@@ -7,8 +7,9 @@
 //! In reading order: [`status`], [`handles`] and [`settings`]; [`tasks`], work that is done
 //! later; [`driver`], all that there is, with [`context`], [`stream`] and [`event`];
 //! [`operation`], what streams are made of: [`copies`] and [`launch`]; [`module`] with
-//! [`image`] and [`linker`]; [`graph`] and [`capture`]; [`host_memory`]; [`recorder`], what is found out;
-//! [`api`], the functions themselves.
+//! [`image`] and [`linker`]; [`graph`] and [`capture`]; [`host_memory`];
+//! [`recorder`], what is found out, and [`observe`](fn@observe), the same for tests in the
+//! process; [`api`], the functions themselves.
 //!
 //! Left out: textures, arrays, sharing with other processes and other interfaces, virtual
 //! memory management: those functions answer that they are not supported. Tables of the
@@ -28,6 +29,7 @@ mod image;
 pub mod launch;
 pub mod linker;
 pub mod module;
+mod observe;
 pub mod operation;
 pub mod pool;
 pub mod recorder;
@@ -38,5 +40,6 @@ pub mod tasks;
 
 pub use api::function;
 pub use driver::initialize_with;
+pub use observe::{Observed, observe};
 pub use settings::Settings;
 pub use status::Status;

@@ -7,6 +7,7 @@ use std::time::Instant;
 use crate::context::Context;
 use crate::copies::{Copy, Fill};
 use crate::launch::KernelLaunch;
+use crate::observe::InFlight;
 use crate::status::{Outcome, Status};
 
 /// A function of the client's.
@@ -57,8 +58,20 @@ pub enum Operation {
 }
 
 impl Operation {
+    /// The operation as work for later, as this thread submits it: who watches the thread is
+    /// told of its launches.
+    pub fn into_work(self, context: Arc<Context>) -> impl FnOnce() + Send + 'static {
+        let watched = InFlight::of(&self);
+        move || self.run(&context, watched.as_ref())
+    }
+
+    /// Does it now.
+    pub fn run_here(&self, context: &Arc<Context>) {
+        self.run(context, InFlight::of(self).as_ref());
+    }
+
     /// Does it, unless the device has failed before. What goes wrong fails the device.
-    pub fn run(&self, context: &Arc<Context>) {
+    fn run(&self, context: &Arc<Context>, watched: Option<&InFlight>) {
         if let Self::Note(moment) = self {
             let _ = moment.set(Instant::now());
             return;
@@ -71,14 +84,14 @@ impl Operation {
         if matches!(context.check(), Err(status) if status != Status::CONTEXT_IS_DESTROYED) {
             return;
         }
-        if let Err(status) = self.attempt(context) {
+        if let Err(status) = self.attempt(context, watched) {
             context.device.fail(status);
         }
     }
 
-    fn attempt(&self, context: &Arc<Context>) -> Outcome {
+    fn attempt(&self, context: &Arc<Context>, watched: Option<&InFlight>) -> Outcome {
         match self {
-            Self::Launch(launch) => launch.run(context),
+            Self::Launch(launch) => launch.run(context, watched),
             Self::Copy(copy) => copy.run(),
             Self::Fill(fill) => fill.run(),
             Self::Free(address) => {

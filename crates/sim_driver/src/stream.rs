@@ -127,10 +127,11 @@ impl Stream {
         let mut queue = self.queue();
         after.extend(queue.tail.take().filter(|tail| !tail.is_done()));
         after.append(&mut queue.waits);
-        let (context, in_flight) = (Arc::clone(context), Arc::clone(&self.n_in_flight));
+        let in_flight = Arc::clone(&self.n_in_flight);
         in_flight.fetch_add(1, Ordering::Relaxed);
+        let operation = operation.into_work(Arc::clone(context));
         let work = move || {
-            operation.run(&context);
+            operation();
             in_flight.fetch_sub(1, Ordering::Relaxed);
         };
         let task = Task::submit(work, &after);
@@ -145,7 +146,7 @@ impl Stream {
             queue.waits.is_empty() && queue.tail.as_ref().is_none_or(|tail| tail.is_done())
         };
         if is_idle && self.others(context).is_empty() {
-            operation.run(context);
+            operation.run_here(context);
         } else {
             self.submit(context, operation).wait();
         }
