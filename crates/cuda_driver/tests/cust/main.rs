@@ -1,6 +1,7 @@
 //! Programs on `cust`, one for each of its areas: the same binary runs on the simulator, which
 //! needs nothing of the machine, and with `LOCKSTEP_TEST_DRIVER=libcuda.so.1` on a GPU.
 
+mod cost;
 mod events;
 mod graphs;
 mod linking;

@@ -57,8 +57,12 @@ impl Task {
         self.state().is_done
     }
 
-    /// Waits until it is.
+    /// Waits until it is; does the work here if nobody has begun it, which is quicker than
+    /// another thread's waking up.
     pub fn wait(&self) {
+        if self.n_before.load(Ordering::Acquire) == 0 {
+            self.run().into_iter().for_each(executor::push);
+        }
         let mut state = self.state();
         while !state.is_done {
             let waited = self.finished.wait(state);
@@ -75,13 +79,14 @@ impl Task {
         self.n_before.fetch_sub(1, Ordering::AcqRel) == 1
     }
 
-    /// Does the work; gives the tasks that may begin now.
+    /// Does the work, unless another thread does; gives the tasks that may begin now.
     fn run(&self) -> Vec<Arc<Self>> {
         let work = self.state().work.take();
-        if let Some(work) = work {
-            // A bug in one task must not keep others from ending.
-            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
-        }
+        let Some(work) = work else {
+            return Vec::new();
+        };
+        // A bug in one task must not keep others from ending.
+        let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
         let mut state = self.state();
         state.is_done = true;
         let followers = std::mem::take(&mut state.followers);
