@@ -168,7 +168,8 @@ impl Context {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends it: waits for its work, and frees what was allocated in it.
+    /// Ends it: waits for its work, and frees what was allocated in it and the variables of
+    /// its modules.
     pub fn destroy(&self) -> Outcome {
         let driver = driver()?;
         if self.is_destroyed.swap(true, Ordering::AcqRel) {
@@ -185,9 +186,14 @@ impl Context {
         for base in driver.host.of_context(self.handle) {
             driver.free_host(base, |_| true);
         }
-        driver
-            .modules
-            .retain(|module| module.context != self.handle);
+        for library in driver.libraries.all() {
+            library.leave(self.handle);
+        }
+        let modules = driver.modules.all();
+        for module in modules.iter().filter(|m| m.context == self.handle) {
+            // Who has unloaded it meanwhile has done the same.
+            let _ = module.unload();
+        }
         driver
             .streams
             .retain(|stream| stream.context != self.handle);

@@ -292,6 +292,12 @@ impl Library {
         Ok(module)
     }
 
+    /// Forgets its module in a context that ends, which unloads it.
+    pub fn leave(&self, context: usize) {
+        let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        modules.remove(&context);
+    }
+
     /// The handle of one of its kernels.
     pub fn kernel(self: &Arc<Self>, name: &str) -> Outcome<usize> {
         self.parsed.kernel(name).ok_or(Status::NOT_FOUND)?;

@@ -5,6 +5,7 @@
 )]
 
 mod client;
+mod contexts;
 mod copies;
 mod errors;
 mod graphs;
