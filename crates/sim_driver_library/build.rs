@@ -35,15 +35,17 @@ fn main() {
     std::fs::write(out.join("exports.rs"), text).expect("a file can be written");
 }
 
-/// Module and name of the functions that a file declares.
+/// Module and name of the functions that a file declares, alone or in pairs.
 fn functions_in(path: &Path) -> Vec<(String, String)> {
     let module = path.file_stem().expect("a file").to_string_lossy();
     let text = std::fs::read_to_string(path).expect("the source can be read");
-    let names = text.lines().filter_map(|line| {
-        let rest = line.trim_start().strip_prefix("fn cu")?;
-        let (name, _) = rest.split_once('(')?;
-        name.starts_with(char::is_uppercase)
-            .then(|| format!("cu{name}"))
+    let declared = text.lines().filter_map(|line| {
+        let (names, _) = line.trim_start().strip_prefix("fn ")?.split_once('(')?;
+        let capital = names.strip_prefix("cu")?.chars().next()?;
+        capital.is_uppercase().then_some(names)
     });
-    names.map(|name| (module.to_string(), name)).collect()
+    let names = declared.flat_map(|names| names.split(", "));
+    names
+        .map(|name| (module.to_string(), name.to_owned()))
+        .collect()
 }

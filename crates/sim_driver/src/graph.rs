@@ -89,6 +89,8 @@ impl Graph {
 
 /// A graph that can be launched.
 pub struct Executable {
+    /// `CUDA_GRAPH_INSTANTIATE_FLAG_…`
+    pub flags: u64,
     /// Each after those that it comes after.
     nodes: Mutex<Vec<Node>>,
     /// The last launch: the next waits for it.
@@ -119,9 +121,10 @@ fn sorted(nodes: &[Node]) -> Option<Vec<Node>> {
 
 impl Executable {
     /// Of a graph as it is now.
-    pub fn new(graph: &Graph) -> Outcome<Self> {
+    pub fn new(graph: &Graph, flags: u64) -> Outcome<Self> {
         let nodes = sorted(&graph.nodes()).ok_or(Status::INVALID_VALUE)?;
         Ok(Self {
+            flags,
             nodes: Mutex::new(nodes),
             last: Mutex::default(),
         })

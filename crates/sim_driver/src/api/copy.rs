@@ -145,14 +145,14 @@ impl Memcpy3D {
     }
 }
 
-/// Copies, and waits for it.
-fn now(copy: Transfer) -> Outcome {
+/// Has a default stream copy, and waits for it.
+fn now(copy: Transfer, stream: usize) -> Outcome {
     Context::current()?;
     copy.check()?;
     if copy.is_empty() {
         return Ok(());
     }
-    run(Operation::Copy(copy))
+    run(stream, Operation::Copy(copy))
 }
 
 /// Has a stream copy. Memory that devices do not know may be the client's stack: such a
@@ -183,14 +183,11 @@ fn known<const N: usize>(addresses: [u64; N], n_bytes: usize) -> Outcome {
         .try_for_each(|&address| must_be_known(address, n_bytes as u64))
 }
 
-/// Sets memory, and waits for it unless it is told a stream.
-fn set(fill: Fill, stream: Option<usize>) -> Outcome {
+/// Has a stream set memory: `run`, which waits for it, or `submit`.
+fn set(fill: Fill, stream: usize, done: fn(usize, Operation) -> Outcome) -> Outcome {
     Context::current()?;
     fill.check()?;
-    match stream {
-        None => run(Operation::Fill(fill)),
-        Some(stream) => submit(stream, Operation::Fill(fill)),
-    }
+    done(stream, Operation::Fill(fill))
 }
 
 fn rows(
@@ -211,103 +208,103 @@ fn rows(
 }
 
 api! {
-    fn cuMemcpy(to: u64, from: u64, n_bytes: usize) {
-        now(linear(to, from, n_bytes))
+    fn cuMemcpy, cuMemcpy_ptds(to: u64, from: u64, n_bytes: usize) with stream {
+        now(linear(to, from, n_bytes), stream)
     }
-    fn cuMemcpyAsync(to: u64, from: u64, n_bytes: usize, stream: usize) {
+    fn cuMemcpyAsync, cuMemcpyAsync_ptsz(to: u64, from: u64, n_bytes: usize, stream: usize) in stream {
         later(linear(to, from, n_bytes), stream)
     }
-    fn cuMemcpyHtoD_v2(to: u64, from: u64, n_bytes: usize) {
+    fn cuMemcpyHtoD_v2, cuMemcpyHtoD_v2_ptds(to: u64, from: u64, n_bytes: usize) with stream {
         known([to], n_bytes)?;
-        now(linear(to, from, n_bytes))
+        now(linear(to, from, n_bytes), stream)
     }
-    fn cuMemcpyHtoDAsync_v2(to: u64, from: u64, n_bytes: usize, stream: usize) {
+    fn cuMemcpyHtoDAsync_v2, cuMemcpyHtoDAsync_v2_ptsz(to: u64, from: u64, n_bytes: usize, stream: usize) in stream {
         known([to], n_bytes)?;
         later(linear(to, from, n_bytes), stream)
     }
-    fn cuMemcpyDtoH_v2(to: u64, from: u64, n_bytes: usize) {
+    fn cuMemcpyDtoH_v2, cuMemcpyDtoH_v2_ptds(to: u64, from: u64, n_bytes: usize) with stream {
         known([from], n_bytes)?;
-        now(linear(to, from, n_bytes))
+        now(linear(to, from, n_bytes), stream)
     }
-    fn cuMemcpyDtoHAsync_v2(to: u64, from: u64, n_bytes: usize, stream: usize) {
+    fn cuMemcpyDtoHAsync_v2, cuMemcpyDtoHAsync_v2_ptsz(to: u64, from: u64, n_bytes: usize, stream: usize) in stream {
         known([from], n_bytes)?;
         later(linear(to, from, n_bytes), stream)
     }
-    fn cuMemcpyDtoD_v2(to: u64, from: u64, n_bytes: usize) {
+    fn cuMemcpyDtoD_v2, cuMemcpyDtoD_v2_ptds(to: u64, from: u64, n_bytes: usize) with stream {
         known([to, from], n_bytes)?;
-        now(linear(to, from, n_bytes))
+        now(linear(to, from, n_bytes), stream)
     }
-    fn cuMemcpyDtoDAsync_v2(to: u64, from: u64, n_bytes: usize, stream: usize) {
+    fn cuMemcpyDtoDAsync_v2, cuMemcpyDtoDAsync_v2_ptsz(to: u64, from: u64, n_bytes: usize, stream: usize) in stream {
         known([to, from], n_bytes)?;
         later(linear(to, from, n_bytes), stream)
     }
-    fn cuMemcpyPeer(to: u64, to_context: usize, from: u64, from_context: usize, n_bytes: usize) {
+    fn cuMemcpyPeer, cuMemcpyPeer_ptds(to: u64, to_context: usize, from: u64, from_context: usize, n_bytes: usize) with stream {
         Context::of(to_context)?;
         Context::of(from_context)?;
         known([to, from], n_bytes)?;
-        now(linear(to, from, n_bytes))
+        now(linear(to, from, n_bytes), stream)
     }
-    fn cuMemcpyPeerAsync(to: u64, to_context: usize, from: u64, from_context: usize, n_bytes: usize, stream: usize) {
+    fn cuMemcpyPeerAsync, cuMemcpyPeerAsync_ptsz(to: u64, to_context: usize, from: u64, from_context: usize, n_bytes: usize, stream: usize) in stream {
         Context::of(to_context)?;
         Context::of(from_context)?;
         known([to, from], n_bytes)?;
         later(linear(to, from, n_bytes), stream)
     }
-    fn cuMemcpy2D_v2(copy: *const Memcpy2D) {
-        now(get(copy)?.transfer()?)
+    fn cuMemcpy2D_v2, cuMemcpy2D_v2_ptds(copy: *const Memcpy2D) with stream {
+        now(get(copy)?.transfer()?, stream)
     }
-    fn cuMemcpy2DUnaligned_v2(copy: *const Memcpy2D) {
-        now(get(copy)?.transfer()?)
+    fn cuMemcpy2DUnaligned_v2, cuMemcpy2DUnaligned_v2_ptds(copy: *const Memcpy2D) with stream {
+        now(get(copy)?.transfer()?, stream)
     }
-    fn cuMemcpy2DAsync_v2(copy: *const Memcpy2D, stream: usize) {
+    fn cuMemcpy2DAsync_v2, cuMemcpy2DAsync_v2_ptsz(copy: *const Memcpy2D, stream: usize) in stream {
         later(get(copy)?.transfer()?, stream)
     }
-    fn cuMemcpy3D_v2(copy: *const Memcpy3D) {
-        now(get(copy)?.transfer()?)
+    fn cuMemcpy3D_v2, cuMemcpy3D_v2_ptds(copy: *const Memcpy3D) with stream {
+        now(get(copy)?.transfer()?, stream)
     }
-    fn cuMemcpy3DAsync_v2(copy: *const Memcpy3D, stream: usize) {
+    fn cuMemcpy3DAsync_v2, cuMemcpy3DAsync_v2_ptsz(copy: *const Memcpy3D, stream: usize) in stream {
         later(get(copy)?.transfer()?, stream)
     }
-    fn cuMemcpy3DPeer(copy: *const Memcpy3D) {
-        now(get(copy)?.transfer()?)
+    fn cuMemcpy3DPeer, cuMemcpy3DPeer_ptds(copy: *const Memcpy3D) with stream {
+        now(get(copy)?.transfer()?, stream)
     }
-    fn cuMemcpy3DPeerAsync(copy: *const Memcpy3D, stream: usize) {
+    fn cuMemcpy3DPeerAsync, cuMemcpy3DPeerAsync_ptsz(copy: *const Memcpy3D, stream: usize) in stream {
         later(get(copy)?.transfer()?, stream)
     }
-    fn cuMemsetD8_v2(to: u64, value: u8, n: usize) {
-        set(Fill::linear(to, value.into(), 1, n as u64), None)
+    fn cuMemsetD8_v2, cuMemsetD8_v2_ptds(to: u64, value: u8, n: usize) with stream {
+        set(Fill::linear(to, value.into(), 1, n as u64), stream, run)
     }
-    fn cuMemsetD16_v2(to: u64, value: u16, n: usize) {
-        set(Fill::linear(to, value.into(), 2, n as u64), None)
+    fn cuMemsetD16_v2, cuMemsetD16_v2_ptds(to: u64, value: u16, n: usize) with stream {
+        set(Fill::linear(to, value.into(), 2, n as u64), stream, run)
     }
-    fn cuMemsetD32_v2(to: u64, value: u32, n: usize) {
-        set(Fill::linear(to, value, 4, n as u64), None)
+    fn cuMemsetD32_v2, cuMemsetD32_v2_ptds(to: u64, value: u32, n: usize) with stream {
+        set(Fill::linear(to, value, 4, n as u64), stream, run)
     }
-    fn cuMemsetD8Async(to: u64, value: u8, n: usize, stream: usize) {
-        set(Fill::linear(to, value.into(), 1, n as u64), Some(stream))
+    fn cuMemsetD8Async, cuMemsetD8Async_ptsz(to: u64, value: u8, n: usize, stream: usize) in stream {
+        set(Fill::linear(to, value.into(), 1, n as u64), stream, submit)
     }
-    fn cuMemsetD16Async(to: u64, value: u16, n: usize, stream: usize) {
-        set(Fill::linear(to, value.into(), 2, n as u64), Some(stream))
+    fn cuMemsetD16Async, cuMemsetD16Async_ptsz(to: u64, value: u16, n: usize, stream: usize) in stream {
+        set(Fill::linear(to, value.into(), 2, n as u64), stream, submit)
     }
-    fn cuMemsetD32Async(to: u64, value: u32, n: usize, stream: usize) {
-        set(Fill::linear(to, value, 4, n as u64), Some(stream))
+    fn cuMemsetD32Async, cuMemsetD32Async_ptsz(to: u64, value: u32, n: usize, stream: usize) in stream {
+        set(Fill::linear(to, value, 4, n as u64), stream, submit)
     }
-    fn cuMemsetD2D8_v2(to: u64, pitch: usize, value: u8, width: usize, height: usize) {
-        set(rows(to, pitch, value.into(), 1, width, height), None)
+    fn cuMemsetD2D8_v2, cuMemsetD2D8_v2_ptds(to: u64, pitch: usize, value: u8, width: usize, height: usize) with stream {
+        set(rows(to, pitch, value.into(), 1, width, height), stream, run)
     }
-    fn cuMemsetD2D16_v2(to: u64, pitch: usize, value: u16, width: usize, height: usize) {
-        set(rows(to, pitch, value.into(), 2, width, height), None)
+    fn cuMemsetD2D16_v2, cuMemsetD2D16_v2_ptds(to: u64, pitch: usize, value: u16, width: usize, height: usize) with stream {
+        set(rows(to, pitch, value.into(), 2, width, height), stream, run)
     }
-    fn cuMemsetD2D32_v2(to: u64, pitch: usize, value: u32, width: usize, height: usize) {
-        set(rows(to, pitch, value, 4, width, height), None)
+    fn cuMemsetD2D32_v2, cuMemsetD2D32_v2_ptds(to: u64, pitch: usize, value: u32, width: usize, height: usize) with stream {
+        set(rows(to, pitch, value, 4, width, height), stream, run)
     }
-    fn cuMemsetD2D8Async(to: u64, pitch: usize, value: u8, width: usize, height: usize, stream: usize) {
-        set(rows(to, pitch, value.into(), 1, width, height), Some(stream))
+    fn cuMemsetD2D8Async, cuMemsetD2D8Async_ptsz(to: u64, pitch: usize, value: u8, width: usize, height: usize, stream: usize) in stream {
+        set(rows(to, pitch, value.into(), 1, width, height), stream, submit)
     }
-    fn cuMemsetD2D16Async(to: u64, pitch: usize, value: u16, width: usize, height: usize, stream: usize) {
-        set(rows(to, pitch, value.into(), 2, width, height), Some(stream))
+    fn cuMemsetD2D16Async, cuMemsetD2D16Async_ptsz(to: u64, pitch: usize, value: u16, width: usize, height: usize, stream: usize) in stream {
+        set(rows(to, pitch, value.into(), 2, width, height), stream, submit)
     }
-    fn cuMemsetD2D32Async(to: u64, pitch: usize, value: u32, width: usize, height: usize, stream: usize) {
-        set(rows(to, pitch, value, 4, width, height), Some(stream))
+    fn cuMemsetD2D32Async, cuMemsetD2D32Async_ptsz(to: u64, pitch: usize, value: u32, width: usize, height: usize, stream: usize) in stream {
+        set(rows(to, pitch, value, 4, width, height), stream, submit)
     }
 }

@@ -59,10 +59,10 @@ api! {
     fn cuEventDestroy_v2(event: usize) {
         driver()?.events.remove(event).ok_or(Status::INVALID_HANDLE).map(drop)
     }
-    fn cuEventRecord(event: usize, stream: usize) {
+    fn cuEventRecord, cuEventRecord_ptsz(event: usize, stream: usize) in stream {
         record(event, stream)
     }
-    fn cuEventRecordWithFlags(event: usize, stream: usize, flags: c_uint) {
+    fn cuEventRecordWithFlags, cuEventRecordWithFlags_ptsz(event: usize, stream: usize, flags: c_uint) in stream {
         if flags > 1 {
             return Err(Status::INVALID_VALUE);
         }

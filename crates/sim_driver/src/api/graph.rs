@@ -46,10 +46,26 @@ pub struct HostParams {
     data: *mut c_void,
 }
 
+/// `CUDA_GRAPH_INSTANTIATE_PARAMS`
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct InstantiateParams {
+    flags: u64,
+    upload_stream: usize,
+    error_node: usize,
+    result: u32,
+}
+
 /// `CUDA_GRAPH_INSTANTIATE_FLAG_…`
 const AUTO_FREE: u64 = 1;
+const UPLOAD: u64 = 2;
 const DEVICE_LAUNCH: u64 = 4;
 const FLAGS: u64 = 15;
+
+/// `CUDA_GRAPH_INSTANTIATE_…`
+const INSTANTIATED: u32 = 0;
+const INSTANTIATE_ERROR: u32 = 1;
+const INVALID_STRUCTURE: u32 = 2;
 
 fn graph_of(handle: usize) -> Outcome<Arc<Graph>> {
     driver()?.graphs.get(handle).ok_or(Status::INVALID_VALUE)
@@ -110,11 +126,16 @@ unsafe fn call(params: *const HostParams) -> Outcome<Operation> {
     }))
 }
 
-fn instantiate(graph: usize) -> Outcome<usize> {
-    let graph = graph_of(graph)?;
-    Ok(driver()?
-        .executables
-        .add(Arc::new(Executable::new(&graph)?)))
+fn instantiate(graph: usize, flags: u64) -> Outcome<usize> {
+    // A graph that the device launches frees nothing by itself.
+    if flags & !FLAGS != 0 || flags & (AUTO_FREE | DEVICE_LAUNCH) == AUTO_FREE | DEVICE_LAUNCH {
+        return Err(Status::INVALID_VALUE);
+    }
+    if flags & DEVICE_LAUNCH != 0 {
+        return Err(Status::NOT_SUPPORTED);
+    }
+    let executable = Executable::new(&*graph_of(graph)?, flags)?;
+    Ok(driver()?.executables.add(Arc::new(executable)))
 }
 
 /// `CU_GRAPH_NODE_TYPE_…`
@@ -294,29 +315,34 @@ api! {
     }
     fn cuGraphInstantiate_v2(out: *mut usize, graph: usize, error: *mut usize, _log: *mut c_void, _n: usize) {
         put_if(error, 0);
-        put(out, instantiate(graph)?)
+        put(out, instantiate(graph, 0)?)
     }
     fn cuGraphInstantiateWithFlags(out: *mut usize, graph: usize, flags: u64) {
-        // A graph that the device launches frees nothing by itself.
-        if flags & !FLAGS != 0 || flags & (AUTO_FREE | DEVICE_LAUNCH) == AUTO_FREE | DEVICE_LAUNCH {
-            return Err(Status::INVALID_VALUE);
-        }
-        if flags & DEVICE_LAUNCH != 0 {
-            return Err(Status::NOT_SUPPORTED);
-        }
-        put(out, instantiate(graph)?)
+        put(out, instantiate(graph, flags)?)
     }
-    fn cuGraphInstantiateWithParams(out: *mut usize, graph: usize, _params: *mut c_void) {
-        put(out, instantiate(graph)?)
+    fn cuGraphInstantiateWithParams, cuGraphInstantiateWithParams_ptsz(out: *mut usize, graph: usize, params: *mut InstantiateParams) with default {
+        let given = get(params)?;
+        let made = instantiate(graph, given.flags);
+        let result = match made {
+            Ok(_) => INSTANTIATED,
+            Err(Status::INVALID_VALUE) => INVALID_STRUCTURE,
+            Err(_) => INSTANTIATE_ERROR,
+        };
+        put(params, InstantiateParams { error_node: 0, result, ..given })?;
+        put(out, made?)?;
+        if given.flags & UPLOAD != 0 {
+            Stream::of(if given.upload_stream == 0 { default } else { given.upload_stream })?;
+        }
+        Ok(())
     }
     fn cuGraphExecDestroy(handle: usize) {
         driver()?.executables.remove(handle).ok_or(Status::INVALID_VALUE).map(drop)
     }
     fn cuGraphExecGetFlags(handle: usize, out: *mut u64) {
-        executable(handle)?;
-        put(out, 0)
+        // Uploading does not change what it is.
+        put(out, executable(handle)?.flags & !UPLOAD)
     }
-    fn cuGraphLaunch(handle: usize, stream: usize) {
+    fn cuGraphLaunch, cuGraphLaunch_ptsz(handle: usize, stream: usize) in stream {
         let graph = executable(handle)?;
         let (context, stream) = Stream::of(stream)?;
         let nodes = graph.nodes().clone();
@@ -328,7 +354,7 @@ api! {
         graph.launch(&context, &stream);
         Ok(())
     }
-    fn cuGraphUpload(handle: usize, stream: usize) {
+    fn cuGraphUpload, cuGraphUpload_ptsz(handle: usize, stream: usize) in stream {
         executable(handle)?;
         Stream::of(stream).map(drop)
     }

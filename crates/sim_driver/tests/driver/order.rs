@@ -16,12 +16,12 @@ use crate::under_test::call;
 const NOT_READY: u32 = Status::NOT_READY.0;
 
 /// A number that host and device share, from pinned memory.
-struct Flag {
-    address: u64,
+pub struct Flag {
+    pub address: u64,
 }
 
 impl Flag {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let mut pointer = std::ptr::null_mut();
         ok(unsafe { call!(cuMemHostAlloc(&mut pointer, 4, 0)) });
         Self {
@@ -29,7 +29,7 @@ impl Flag {
         }
     }
 
-    fn raise(&self) {
+    pub fn raise(&self) {
         let number = unsafe { AtomicU32::from_ptr(self.address as *mut u32) };
         number.store(1, Ordering::Release);
     }
