@@ -4,7 +4,7 @@ use std::backtrace::Backtrace;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::driver::{SimDevice, driver};
 use crate::status::{Outcome, Status};
@@ -32,8 +32,8 @@ pub struct Context {
     pub legacy: Arc<Stream>,
     /// `CU_LIMIT_…`, as set.
     pub limits: Mutex<HashMap<u32, usize>>,
-    /// All other streams.
-    streams: Mutex<Vec<Weak<Stream>>>,
+    /// All other streams, also those that are destroyed and have work left.
+    streams: Mutex<Vec<Arc<Stream>>>,
     /// Allocations made in it, by address.
     allocations: Mutex<BTreeMap<u64, Allocated>>,
     is_destroyed: AtomicBool,
@@ -120,22 +120,22 @@ impl Context {
         self.device.check()
     }
 
-    fn streams(&self) -> MutexGuard<'_, Vec<Weak<Stream>>> {
+    fn streams(&self) -> MutexGuard<'_, Vec<Arc<Stream>>> {
         self.streams.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a stream; forgets those that are gone.
+    /// Adds a stream; forgets those that are destroyed and have no work left.
     pub fn add_stream(&self, stream: &Arc<Stream>) {
         let mut streams = self.streams();
         if streams.len() == streams.capacity() {
-            streams.retain(|stream| stream.strong_count() > 0);
+            streams.retain(|stream| Arc::strong_count(stream) > 1 || !stream.is_idle());
         }
-        streams.push(Arc::downgrade(stream));
+        streams.push(Arc::clone(stream));
     }
 
     /// All streams but the legacy one.
     pub fn all_streams(&self) -> Vec<Arc<Stream>> {
-        self.streams().iter().filter_map(Weak::upgrade).collect()
+        self.streams().clone()
     }
 
     /// The default stream of this thread; that of all threads for one that has ended.
