@@ -63,7 +63,7 @@ pub use checks::count;
 pub use device::{AllocationInfo, Device, DeviceConfig, LoadedModule, MemoryError};
 pub use diagnostics::LaunchError;
 pub use lanes::has_wide_vectors;
-pub use launch::{Launch, LaunchOptions, MAX_BLOCK_THREADS};
+pub use launch::{Launch, LaunchOptions, MAX_BLOCK, MAX_BLOCK_THREADS, MAX_GRID};
 pub use link::{Definition, LinkError, Linker, UndefinedSymbol};
 pub use module::{KernelInfo, Module, UnsupportedInstruction};
 pub use occupancy::{BestBlock, BlockNeeds};

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use ptx_sim::{Launch, LaunchOptions};
+use ptx_sim::{Launch, LaunchOptions, MAX_BLOCK, MAX_BLOCK_THREADS, MAX_GRID};
 
 use crate::context::Context;
 use crate::driver::driver;
@@ -68,14 +68,19 @@ impl KernelLaunch {
             shared_bytes,
             cooperative,
         } = self.shape;
-        if grid.contains(&0) || block.contains(&0) {
-            return Err(Status::INVALID_VALUE);
-        }
-        let n_threads = block.iter().try_fold(1_u32, |n, &size| n.checked_mul(size));
-        let n_threads = n_threads
-            .filter(|&n| n <= 1024)
-            .ok_or(Status::INVALID_VALUE)?;
-        if block[2] > 64 || grid[1] > 65535 || grid[2] > 65535 || grid[0] > i32::MAX as u32 {
+        let fits = |sizes: [u32; 3], most: [u32; 3]| {
+            sizes
+                .iter()
+                .zip(most)
+                .all(|(&n, most)| (1..=most).contains(&n))
+        };
+        // Within these, the product is no more than 32 bits hold.
+        let n_threads = block
+            .iter()
+            .zip(MAX_BLOCK)
+            .map(|(&n, most)| n.min(most))
+            .product();
+        if !fits(grid, MAX_GRID) || !fits(block, MAX_BLOCK) || n_threads > MAX_BLOCK_THREADS {
             return Err(Status::INVALID_VALUE);
         }
         let (own, bounds) = self
