@@ -60,7 +60,9 @@ pub use bytemuck::Pod;
 pub use call::{Argument, Call, Dim};
 pub use checks::access::AccessClass;
 pub use checks::count;
-pub use device::{AllocationInfo, Device, DeviceConfig, LoadedModule, MemoryError};
+pub use device::{
+    AllocationInfo, Device, DeviceConfig, LoadedModule, Managed, MemoryError, PlaceManaged,
+};
 pub use diagnostics::LaunchError;
 pub use lanes::has_wide_vectors;
 pub use launch::{Launch, LaunchOptions, MAX_BLOCK, MAX_BLOCK_THREADS, MAX_GRID};
