@@ -4,10 +4,15 @@ use std::ffi::c_uint;
 
 use super::{api, get, run, submit};
 use crate::context::Context;
-use crate::copies::{Copy as Transfer, Fill, Side, must_be_known};
+use crate::copies::{Copy as Transfer, Fill, Side, is_known_to_devices, must_be_known};
 use crate::operation::Operation;
 use crate::status::{Outcome, Status};
 use crate::stream::Stream;
+
+/// `CU_MEMORYTYPE_…`
+const HOST: c_uint = 1;
+const DEVICE: c_uint = 2;
+const UNIFIED: c_uint = 4;
 
 /// `CUDA_MEMCPY2D`
 #[repr(C)]
@@ -33,7 +38,7 @@ pub struct Memcpy2D {
 
 /// `CUDA_MEMCPY3D`, and `CUDA_MEMCPY3D_PEER`, whose reserved fields are contexts.
 #[repr(C)]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct Memcpy3D {
     from_x: usize,
     from_y: usize,
@@ -72,8 +77,8 @@ fn side(
     rows: usize,
 ) -> Outcome<Side> {
     let base = match kind {
-        1 => host,
-        2 | 4 => device,
+        HOST => host,
+        DEVICE | UNIFIED => device,
         // There are no arrays, whose number would be 3.
         _ => return Err(Status::INVALID_VALUE),
     };
@@ -116,6 +121,35 @@ impl Memcpy2D {
 }
 
 impl Memcpy3D {
+    /// That asks for a copy.
+    pub fn of(copy: &Transfer) -> Outcome<Self> {
+        let side = |side: &Side| -> Outcome<(c_uint, u64, u64)> {
+            Ok(match is_known_to_devices(side.address)? {
+                true => (DEVICE, 0, side.address),
+                false => (HOST, side.address, 0),
+            })
+        };
+        let (from_kind, from_host, from_device) = side(&copy.from)?;
+        let (to_kind, to_host, to_device) = side(&copy.to)?;
+        let [width, height, depth] = copy.extent.map(|n| n as usize);
+        Ok(Self {
+            from_kind,
+            from_host,
+            from_device,
+            from_pitch: copy.from.pitch as usize,
+            from_height: copy.from.rows as usize,
+            to_kind,
+            to_host,
+            to_device,
+            to_pitch: copy.to.pitch as usize,
+            to_height: copy.to.rows as usize,
+            width,
+            height,
+            depth,
+            ..Self::default()
+        })
+    }
+
     /// As the simulator copies.
     pub fn transfer(&self) -> Outcome<Transfer> {
         if self.from_level != 0 || self.to_level != 0 {

@@ -21,6 +21,7 @@ pub mod copy;
 pub mod device;
 pub mod event;
 pub mod graph;
+pub mod graph_node;
 pub mod host;
 pub mod kernel;
 pub mod launch;
@@ -102,6 +103,7 @@ const ALL: &[&[Entry]] = &[
     device::ENTRIES,
     event::ENTRIES,
     graph::ENTRIES,
+    graph_node::ENTRIES,
     host::ENTRIES,
     kernel::ENTRIES,
     launch::ENTRIES,

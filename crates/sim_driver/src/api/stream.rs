@@ -8,13 +8,16 @@ use crate::capture::Capture;
 use crate::context::Context;
 use crate::driver::driver;
 use crate::event::{Event, State};
-use crate::graph::Graph;
+use crate::graph::{Graph, Work};
 use crate::operation::{HostCall, Operation};
 use crate::status::{Outcome, Status};
 use crate::stream::{NON_BLOCKING, Stream, StreamKind};
 
 /// Priorities: the least and the most urgent.
 const PRIORITIES: std::ops::RangeInclusive<i32> = -5..=0;
+
+/// `CU_EVENT_WAIT_EXTERNAL`
+const EXTERNAL: u32 = 1;
 
 /// Makes a stream in the current context.
 fn create(flags: u32, priority: i32) -> Outcome<usize> {
@@ -94,8 +97,13 @@ api! {
         if flags > 1 {
             return Err(Status::INVALID_VALUE);
         }
-        let state = event.state().clone();
         let mut capture = stream.capture();
+        if flags == EXTERNAL {
+            let capture = capture.as_mut().ok_or(Status::INVALID_VALUE)?;
+            capture.add_work(Work::Wait(event));
+            return Ok(());
+        }
+        let state = event.state().clone();
         match (state, &mut *capture) {
             (State::Never, _) => Ok(()),
             (State::Recorded { task, .. }, None) => {
@@ -187,7 +195,7 @@ api! {
         if !joined {
             return Err(Status::STREAM_CAPTURE_UNJOINED);
         }
-        put(out, ended.graph_handle()?)
+        put(out, ended.graph.handle()?)
     }
     fn cuStreamIsCapturing, cuStreamIsCapturing_ptsz(handle: usize, out: *mut c_uint) in handle {
         let (_, stream) = Stream::of(handle)?;
@@ -264,7 +272,7 @@ unsafe fn capture_info(
         put_if(id, capture.id);
         if !graph.is_null() {
             // Valid while the capture lasts.
-            graph.write(capture.graph_handle()?);
+            graph.write(capture.graph.handle()?);
         }
         // The list is the capture's, and good until the stream is used again.
         put_if(nodes, capture.last.as_ptr());

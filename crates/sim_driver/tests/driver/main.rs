@@ -8,6 +8,7 @@ mod client;
 mod contexts;
 mod copies;
 mod errors;
+mod graph_nodes;
 mod graphs;
 mod handles;
 mod load;
