@@ -103,7 +103,7 @@ fn known(address: u64) -> Outcome<Known> {
             base: range.base,
             size_bytes: range.size_bytes,
             memory: 1,
-            is_managed: range.kind == HostKind::Managed,
+            is_managed: range.kind.is_managed(),
             context: range.context,
             ordinal: 0,
         });

@@ -12,6 +12,7 @@ mod graph_nodes;
 mod graphs;
 mod handles;
 mod load;
+mod managed;
 mod modules;
 mod order;
 mod per_thread;

@@ -1,6 +1,6 @@
 //! A program: what nvcc's code registers before `main`, and how it launches.
 
-use std::ffi::{CString, c_void};
+use std::ffi::{CStr, CString, c_void};
 use std::ptr::null_mut;
 use std::sync::Once;
 
@@ -87,6 +87,23 @@ impl Program {
             data: data.as_ptr(),
             parts: std::ptr::null(),
         })
+    }
+
+    /// Of PTX alone.
+    pub fn of_ptx(text: &'static CStr) -> Self {
+        Self::of(text.to_bytes_with_nul())
+    }
+
+    /// Registers a variable that host and devices have at one address, which goes into a place.
+    pub fn register_managed(&self, place: &mut Place, name: &CStr) {
+        let slot = std::ptr::from_mut(&mut **place).expose_provenance();
+        let name = name.as_ptr();
+        unsafe { __cudaRegisterManagedVar(self.fat, slot, name, name, 0, 4, 0, 0) };
+    }
+
+    /// What a program does before it first uses such a variable.
+    pub fn init_module(&self) -> bool {
+        unsafe { __cudaInitModule(self.fat) != 0 }
     }
 
     /// Of relocatable code: one fat binary has all kernels, what is linked beforehand has none.
