@@ -110,6 +110,7 @@ macro_rules! functions {
 functions! {
     fn cuInit(flags: c_uint);
     fn cuDriverGetVersion(version: *mut c_int);
+    fn lockstepNote(note: *const c_char);
     fn cuGetProcAddress_v2(name: *const c_char, out: *mut usize, version: c_int, flags: u64, status: *mut c_uint);
 
     fn cuDeviceGetCount(count: *mut c_int);

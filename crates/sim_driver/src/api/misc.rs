@@ -4,6 +4,7 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::sync::Once;
 
 use super::{api, get, put, put_if, text};
+use crate::driver::driver;
 use crate::status::Status;
 
 /// The name under which the library has a function, for a caller that was built for a
@@ -120,6 +121,11 @@ api! {
             ONCE.call_once(|| eprintln!("lockstep: {advice}"));
         }
         Err(Status::NOT_SUPPORTED)
+    }
+    // Not CUDA's: what the runtime of this simulator has for who reads the log.
+    fn lockstepNote(note: *const c_char) {
+        driver()?.recorder.note(text(note)?);
+        Ok(())
     }
     fn cuProfilerStart() {
         crate::context::Context::current().map(drop)

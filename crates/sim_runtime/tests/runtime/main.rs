@@ -66,6 +66,15 @@ fn managed_variables_have_one_address() {
 }
 
 #[test]
+fn what_is_not_simulated_is_in_the_log() {
+    let _program = Program::new();
+    assert_eq!(sim_runtime::api::not_simulated("cudaFrobnicate"), 801);
+    let log = std::fs::read_to_string(client::log()).expect("there is a log");
+    std::fs::remove_file(client::log()).expect("there is a log");
+    assert!(log.contains("cudaFrobnicate is not simulated\n"), "{log}");
+}
+
+#[test]
 fn variables_are_known_by_the_programs_addresses() {
     let program = Program::new();
     let (counter, table) = (program.counter(), program.table());
