@@ -21,6 +21,7 @@ pub mod errors;
 pub mod event;
 pub mod function;
 pub mod graph;
+pub mod graph_node;
 pub mod launch;
 pub mod library;
 pub mod memory;
