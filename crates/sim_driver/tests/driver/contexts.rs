@@ -162,6 +162,8 @@ fn memory_comes_back_with_the_primary_context() {
         ok(call!(cuCtxSetCurrent(primary)));
         load_module();
         ok(call!(cuDevicePrimaryCtxReset_v2(device())));
+        // Where it is still retained, it is so no more.
+        call!(cuDevicePrimaryCtxRelease_v2(device()));
         ok(call!(cuCtxSetCurrent(client.context)));
     });
 }
