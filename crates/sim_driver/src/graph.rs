@@ -366,7 +366,7 @@ impl Executable {
     pub fn update(&self, graph: &Graph) -> Result<(), Mismatch> {
         let mut nodes = self.nodes();
         let changed = updated(&nodes, &graph.snapshot())?;
-        // The order stays; it is the same as that of the graph.
+        // Their order stays good: what comes after what is the same.
         for node in nodes.iter_mut() {
             let same = changed.iter().find(|new| new.handle == node.handle);
             node.work = same.map_or_else(|| node.work.clone(), |new| new.work.clone());

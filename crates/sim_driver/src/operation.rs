@@ -12,10 +12,8 @@ use crate::status::{Outcome, Status};
 /// A function of the client's.
 #[derive(Clone, Copy)]
 pub struct HostCall {
-    /// What is called.
-    pub function: unsafe extern "C" fn(*mut c_void),
-    /// Its argument.
-    pub data: *mut c_void,
+    function: unsafe extern "C" fn(*mut c_void),
+    data: *mut c_void,
 }
 
 // SAFETY: The client hands both over to be used by another thread: that is what
@@ -31,6 +29,11 @@ impl HostCall {
     /// It can be called with the data from any thread, whenever the operation is done.
     pub unsafe fn new(function: unsafe extern "C" fn(*mut c_void), data: *mut c_void) -> Self {
         Self { function, data }
+    }
+
+    /// What is called, and with what.
+    pub fn parts(&self) -> (unsafe extern "C" fn(*mut c_void), *mut c_void) {
+        (self.function, self.data)
     }
 
     fn call(&self) {

@@ -209,12 +209,26 @@ fn linear(to: u64, from: u64, n_bytes: usize) -> Transfer {
     Transfer::linear(to, from, n_bytes as u64)
 }
 
-/// An error unless these are addresses that devices use.
-fn known<const N: usize>(addresses: [u64; N], n_bytes: usize) -> Outcome {
+/// Has a stream copy between addresses of which some must be those that devices use: `now`, or
+/// `later`.
+fn between<const N: usize>(
+    known: [u64; N],
+    copy: Transfer,
+    stream: usize,
+    done: fn(Transfer, usize) -> Outcome,
+) -> Outcome {
     Context::current()?;
-    addresses
+    let n_bytes = copy.extent[0];
+    known
         .iter()
-        .try_for_each(|&address| must_be_known(address, n_bytes as u64))
+        .try_for_each(|&address| must_be_known(address, n_bytes))?;
+    done(copy, stream)
+}
+
+/// An error unless both are contexts.
+fn contexts(to: usize, from: usize) -> Outcome {
+    Context::of(to)?;
+    Context::of(from).map(drop)
 }
 
 /// Has a stream set memory: `run`, which waits for it, or `submit`.
@@ -249,40 +263,30 @@ api! {
         later(linear(to, from, n_bytes), stream)
     }
     fn cuMemcpyHtoD_v2, cuMemcpyHtoD_v2_ptds(to: u64, from: u64, n_bytes: usize) with stream {
-        known([to], n_bytes)?;
-        now(linear(to, from, n_bytes), stream)
+        between([to], linear(to, from, n_bytes), stream, now)
     }
     fn cuMemcpyHtoDAsync_v2, cuMemcpyHtoDAsync_v2_ptsz(to: u64, from: u64, n_bytes: usize, stream: usize) in stream {
-        known([to], n_bytes)?;
-        later(linear(to, from, n_bytes), stream)
+        between([to], linear(to, from, n_bytes), stream, later)
     }
     fn cuMemcpyDtoH_v2, cuMemcpyDtoH_v2_ptds(to: u64, from: u64, n_bytes: usize) with stream {
-        known([from], n_bytes)?;
-        now(linear(to, from, n_bytes), stream)
+        between([from], linear(to, from, n_bytes), stream, now)
     }
     fn cuMemcpyDtoHAsync_v2, cuMemcpyDtoHAsync_v2_ptsz(to: u64, from: u64, n_bytes: usize, stream: usize) in stream {
-        known([from], n_bytes)?;
-        later(linear(to, from, n_bytes), stream)
+        between([from], linear(to, from, n_bytes), stream, later)
     }
     fn cuMemcpyDtoD_v2, cuMemcpyDtoD_v2_ptds(to: u64, from: u64, n_bytes: usize) with stream {
-        known([to, from], n_bytes)?;
-        now(linear(to, from, n_bytes), stream)
+        between([to, from], linear(to, from, n_bytes), stream, now)
     }
     fn cuMemcpyDtoDAsync_v2, cuMemcpyDtoDAsync_v2_ptsz(to: u64, from: u64, n_bytes: usize, stream: usize) in stream {
-        known([to, from], n_bytes)?;
-        later(linear(to, from, n_bytes), stream)
+        between([to, from], linear(to, from, n_bytes), stream, later)
     }
     fn cuMemcpyPeer, cuMemcpyPeer_ptds(to: u64, to_context: usize, from: u64, from_context: usize, n_bytes: usize) with stream {
-        Context::of(to_context)?;
-        Context::of(from_context)?;
-        known([to, from], n_bytes)?;
-        now(linear(to, from, n_bytes), stream)
+        contexts(to_context, from_context)?;
+        between([to, from], linear(to, from, n_bytes), stream, now)
     }
     fn cuMemcpyPeerAsync, cuMemcpyPeerAsync_ptsz(to: u64, to_context: usize, from: u64, from_context: usize, n_bytes: usize, stream: usize) in stream {
-        Context::of(to_context)?;
-        Context::of(from_context)?;
-        known([to, from], n_bytes)?;
-        later(linear(to, from, n_bytes), stream)
+        contexts(to_context, from_context)?;
+        between([to, from], linear(to, from, n_bytes), stream, later)
     }
     fn cuMemcpy2D_v2, cuMemcpy2D_v2_ptds(copy: *const Memcpy2D) with stream {
         now(get(copy)?.transfer()?, stream)

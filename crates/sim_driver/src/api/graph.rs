@@ -89,8 +89,8 @@ fn label(work: &Work) -> String {
             let kinds = [
                 "KERNEL", "MEMCPY", "MEMSET", "HOST", "GRAPH", "EMPTY", "WAIT", "RECORD",
             ];
-            let name = kinds.get(work.kind() as usize);
-            name.map_or("MEM_FREE", |name| name).to_owned()
+            let name = kinds.get(work.kind() as usize).copied();
+            name.unwrap_or("MEM_FREE").to_owned()
         }
     }
 }
@@ -168,7 +168,8 @@ unsafe fn put_edges(
     unsafe { put(n, all.len().min(room)) }
 }
 
-/// `CUgraphEdgeData`: of an edge between whole nodes, as all are, it is zero.
+/// `CUgraphEdgeData`: of an edge between whole nodes it is zero. All are: one that a client
+/// lets begin within a kernel waits for the kernel's end.
 pub type EdgeData = [u8; 8];
 
 /// Tells of as many edges as have been given.
@@ -179,18 +180,6 @@ unsafe fn put_edge_data(data: *mut EdgeData, given: *const usize, n: *const usiz
     let n = unsafe { get(n)? };
     (0..n).for_each(|i| unsafe { data.add(i).write([0; 8]) });
     Ok(())
-}
-
-/// An error if an edge begins or ends within a node, as only device launches use it.
-pub(super) unsafe fn check_edge_data(data: *const EdgeData, n: usize) -> Outcome {
-    let all = match data.is_null() {
-        true => Vec::new(),
-        false => unsafe { list(data, n)? },
-    };
-    match all.iter().all(|edge| *edge == [0; 8]) {
-        true => Ok(()),
-        false => Err(Status::NOT_SUPPORTED),
-    }
 }
 
 unsafe fn change_edges(
@@ -269,15 +258,13 @@ api! {
     fn cuGraphAddDependencies(graph: usize, from: *const usize, to: *const usize, n: usize) {
         change_edges(graph, from, to, n, true)
     }
-    fn cuGraphAddDependencies_v2(graph: usize, from: *const usize, to: *const usize, data: *const EdgeData, n: usize) {
-        check_edge_data(data, n)?;
+    fn cuGraphAddDependencies_v2(graph: usize, from: *const usize, to: *const usize, _data: *const EdgeData, n: usize) {
         change_edges(graph, from, to, n, true)
     }
     fn cuGraphRemoveDependencies(graph: usize, from: *const usize, to: *const usize, n: usize) {
         change_edges(graph, from, to, n, false)
     }
-    fn cuGraphRemoveDependencies_v2(graph: usize, from: *const usize, to: *const usize, data: *const EdgeData, n: usize) {
-        check_edge_data(data, n)?;
+    fn cuGraphRemoveDependencies_v2(graph: usize, from: *const usize, to: *const usize, _data: *const EdgeData, n: usize) {
         change_edges(graph, from, to, n, false)
     }
     fn cuGraphNodeGetDependencies(node: usize, out: *mut usize, n: *mut usize) {

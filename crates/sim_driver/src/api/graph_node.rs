@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_uint, c_void};
 use std::sync::Arc;
 
 use super::copy::Memcpy3D;
-use super::graph::{EdgeData, check_edge_data, executable, graph_of, home};
+use super::graph::{EdgeData, executable, graph_of, home};
 use super::{api, get, list, put};
 use crate::context::Context;
 use crate::copies::Fill;
@@ -251,8 +251,7 @@ api! {
     fn cuGraphAddNode(out: *mut usize, graph: usize, after: *const usize, n: usize, params: *mut NodeParams) {
         add(out, graph, (after, n), any(params)?)
     }
-    fn cuGraphAddNode_v2(out: *mut usize, graph: usize, after: *const usize, data: *const EdgeData, n: usize, params: *mut NodeParams) {
-        check_edge_data(data, n)?;
+    fn cuGraphAddNode_v2(out: *mut usize, graph: usize, after: *const usize, _data: *const EdgeData, n: usize, params: *mut NodeParams) {
         add(out, graph, (after, n), any(params)?)
     }
 
@@ -287,7 +286,8 @@ api! {
         let Operation::Call(call) = operation(node)? else {
             return Err(Status::INVALID_VALUE);
         };
-        put(out, HostParams { function: Some(call.function), data: call.data })
+        let (function, data) = call.parts();
+        put(out, HostParams { function: Some(function), data })
     }
     fn cuGraphChildGraphNodeGetGraph(node: usize, out: *mut usize) {
         let Work::Graph(graph) = home(node)?.work(node)? else {

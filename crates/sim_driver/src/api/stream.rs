@@ -189,6 +189,9 @@ api! {
             let Some(part) = capture.take_if(|part| part.id == ended.id) else { continue };
             joined &= part.last.iter().all(|&n| comes_before(&ended, n));
         }
+        if ended.is_invalid() || !joined {
+            ended.graph.forget()?;
+        }
         if ended.is_invalid() {
             return Err(Status::STREAM_CAPTURE_INVALIDATED);
         }
