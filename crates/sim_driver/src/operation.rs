@@ -32,6 +32,11 @@ impl HostCall {
         Self { function, data }
     }
 
+    /// What is called, and with what.
+    pub fn parts(&self) -> (unsafe extern "C" fn(*mut c_void), *mut c_void) {
+        (self.function, self.data)
+    }
+
     fn call(&self) {
         // SAFETY: Promised when it was made.
         unsafe { (self.function)(self.data) }

@@ -30,6 +30,18 @@ pub unsafe extern "C" fn cudaGetErrorString(error: c_uint) -> *const c_char {
         .as_ptr()
 }
 
+/// `cudaEnablePerThreadDefaultStream`
+const PER_THREAD_DEFAULT_STREAM: u64 = 2;
+
+/// Flags of a program whose default stream is each thread's own: without any, it means the
+/// functions that use that.
+pub(super) fn of_own_stream(flags: u64) -> u64 {
+    match flags {
+        0 => PER_THREAD_DEFAULT_STREAM,
+        flags => flags,
+    }
+}
+
 /// A driver function for a program of some version; tells how the search went, if asked.
 pub(super) unsafe fn entry_point(
     name: *const c_char,
@@ -70,7 +82,7 @@ api! {
     }
     fn cudaGetDriverEntryPointByVersion_ptsz(name: *const c_char, out: *mut usize, version: c_uint, flags: u64, status: *mut c_uint) {
         let version = c_int::try_from(version).map_err(|_| Error::INVALID_VALUE)?;
-        entry_point(name, out, version, flags, status)
+        entry_point(name, out, version, of_own_stream(flags), status)
     }
     fn cudaProfilerStart() {
         current::ready()?;

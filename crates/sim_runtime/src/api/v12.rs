@@ -20,7 +20,7 @@ api! {
         super::errors::entry_point(name, out, VERSION, flags, status)
     }
     fn cudaGetDriverEntryPoint_ptsz(name: *const c_char, out: *mut usize, flags: u64, status: *mut c_uint) {
-        super::errors::entry_point(name, out, VERSION, flags, status)
+        super::errors::entry_point(name, out, VERSION, super::errors::of_own_stream(flags), status)
     }
     fn cudaGetDeviceProperties(out: *mut u8, device: c_int) {
         super::device::put_properties(out, device, Layout::Eleven)

@@ -1,5 +1,7 @@
 //! What is answered to wrong calls, and what a thread remembers of it.
 
+use std::ffi::c_char;
+
 use sim_runtime::api::copy::*;
 use sim_runtime::api::device::*;
 use sim_runtime::api::errors::*;
@@ -120,10 +122,19 @@ fn driver_functions_are_found_by_name() {
     let _program = Program::new();
     let (mut function, mut found) = (0, 9);
     unsafe {
-        let find = sim_runtime::api::v13::cudaGetDriverEntryPoint;
+        type Find = unsafe extern "C" fn(*const c_char, *mut usize, u64, *mut u32) -> u32;
+        let find: Find = sim_runtime::api::v13::cudaGetDriverEntryPoint;
         ok(find(c"cuMemAlloc".as_ptr(), &mut function, 0, &mut found));
         let own = sim_driver::function("cuMemAlloc_v2").expect("there is one");
         assert_eq!((function, found), (own.addr(), 0));
+        // A program whose default stream is each thread's own gets the functions that use it.
+        let find_own: Find = sim_runtime::api::v13::cudaGetDriverEntryPoint_ptsz;
+        let query = c"cuStreamQuery".as_ptr();
+        for (find, name) in [(find, "cuStreamQuery"), (find_own, "cuStreamQuery_ptsz")] {
+            ok(find(query, &mut function, 0, &mut found));
+            let own = sim_driver::function(name).expect("there is one");
+            assert_eq!((function, found), (own.addr(), 0));
+        }
         ok(find(c"cuFrobnicate".as_ptr(), &mut function, 0, &mut found));
         assert_eq!((function, found), (0, 1));
         assert_eq!(
