@@ -27,7 +27,7 @@ fn record(event: usize, stream: usize, flags: u32) -> Outcome {
     }
     let mut capture = stream.capture();
     if flags == EXTERNAL {
-        let capture = capture.as_mut().ok_or(Status::INVALID_VALUE)?;
+        let capture = capture.as_mut().ok_or(Status::ILLEGAL_STATE)?;
         capture.add_work(Work::Record(event));
         return Ok(());
     }

@@ -99,7 +99,7 @@ api! {
         }
         let mut capture = stream.capture();
         if flags == EXTERNAL {
-            let capture = capture.as_mut().ok_or(Status::INVALID_VALUE)?;
+            let capture = capture.as_mut().ok_or(Status::ILLEGAL_STATE)?;
             capture.add_work(Work::Wait(event));
             return Ok(());
         }
