@@ -63,7 +63,10 @@ pub use checks::count;
 pub use device::{AllocationInfo, Device, DeviceConfig, LoadedModule, MemoryError};
 pub use diagnostics::LaunchError;
 pub use lanes::has_wide_vectors;
-pub use launch::{Launch, LaunchOptions, MAX_BLOCK_THREADS};
+pub use launch::{
+    Difference, Explanation, Launch, LaunchOptions, MAX_BLOCK_THREADS, NotSearched, OrderError,
+    Orders,
+};
 pub use link::{Definition, LinkError, Linker, UndefinedSymbol};
 pub use module::{KernelInfo, Module, UnsupportedInstruction};
 pub use occupancy::{BestBlock, BlockNeeds};
