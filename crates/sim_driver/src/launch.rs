@@ -127,12 +127,17 @@ impl KernelLaunch {
                 check: settings.check,
                 // The client goes on as on a GPU, which finds nothing.
                 go_on: true,
+                schedule: settings.schedule,
                 ..LaunchOptions::default()
             },
         };
         let name = self.function.name();
+        let sim = &context.device.sim;
+        driver
+            .orders
+            .search(driver, sim, &module.loaded, name, &launch);
         let started = std::time::Instant::now();
-        let result = context.device.sim.launch(&module.loaded, name, &launch);
+        let result = sim.launch(&module.loaded, name, &launch);
         driver.recorder.launched(name, started.elapsed(), &result);
         match result {
             Ok(report) => {

@@ -7,7 +7,8 @@
 //! In reading order: [`status`], [`handles`] and [`settings`]; [`tasks`], work that is done
 //! later; [`driver`], all that there is, with [`context`], [`stream`] and [`event`];
 //! [`operation`], what streams are made of: [`copies`] and [`launch`]; [`module`] with
-//! [`image`] and [`linker`]; [`graph`] and [`capture`]; [`host_memory`]; [`recorder`], what is found out;
+//! [`image`] and [`linker`]; [`graph`] and [`capture`]; [`host_memory`]; [`records`], what is found out, and [`recorder`], who notes it;
+//! `orders`, launches in other orders;
 //! [`api`], the functions themselves.
 //!
 //! Left out: textures, arrays, sharing with other processes and other interfaces, virtual
@@ -29,8 +30,10 @@ pub mod launch;
 pub mod linker;
 pub mod module;
 pub mod operation;
+mod orders;
 pub mod pool;
 pub mod recorder;
+pub mod records;
 pub mod settings;
 pub mod status;
 pub mod stream;
