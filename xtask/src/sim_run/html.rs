@@ -73,10 +73,11 @@ fn heading(page: &mut String, found: &Found) -> Result {
         ("lines", "Lines", Some(n_lines(found) as u64)),
         ("leaks", "Never freed", Some(found.leaks.len() as u64)),
     ] {
-        let n = n.map_or_else(String::new, |n| {
-            format!(" <span class=\"faint\">{n}</span>")
-        });
-        writeln!(page, "<li><a href=\"#{id}\">{name}</a>{n}</li>")?;
+        let n = n.map(grouped).unwrap_or_default();
+        writeln!(
+            page,
+            "<li><a href=\"#{id}\">{name}</a> <span class=\"faint\">{n}</span></li>"
+        )?;
     }
     writeln!(page, "</ul></nav>\n</header>")
 }
@@ -112,7 +113,8 @@ fn summary(page: &mut String, found: &Found) -> Result {
     writeln!(page, "<dl>")?;
     let mut row =
         |name: &str, text: &str| writeln!(page, "<dt>{name}</dt><dd>{}</dd>", escaped(text));
-    row("command", &run.command.join(" "))?;
+    let arguments: Vec<String> = run.command.iter().map(|a| quoted(a)).collect();
+    row("command", &arguments.join(" "))?;
     row("exit status", &run.status.to_string())?;
     row("time", &format!("{:.3} s", run.seconds))?;
     let devices = plural(u64::from(machine.n_devices), "device", "devices");
@@ -417,6 +419,15 @@ fn leaks(page: &mut String, found: &Found) -> Result {
     end(page)
 }
 
+/// An argument as a shell takes it.
+fn quoted(argument: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%".contains(c);
+    match !argument.is_empty() && argument.chars().all(is_plain) {
+        true => argument.to_owned(),
+        false => format!("'{}'", argument.replace('\'', r"'\''")),
+    }
+}
+
 /// A figure, with its name for where there are no headings.
 fn cell(label: &str, text: &str) -> String {
     format!("<td data-label=\"{label}\">{text}</td>")
@@ -492,7 +503,7 @@ mod tests {
     #[test]
     fn all_is_told() {
         let page = page_of(json!({
-            "run": {"command": ["./a", "-n"], "status": 3, "seconds": 1.5},
+            "run": {"command": ["./a", "-n", "b's c"], "status": 3, "seconds": 1.5},
             "machine": {"n_devices": 2, "memory_bytes": 1_u64 << 30, "check": true, "schedules": 9},
             "kernels": {"k": {"n_launches": 12345, "counts": {"warp_instructions": 77}, "lines": {
                 "a.cu:7": {"opcode": "ld.shared.f32", "conflicts": 31},
@@ -505,7 +516,7 @@ mod tests {
             ],
         }));
         for part in [
-            "<dd>./a -n</dd>",
+            r"<dd>./a -n &#39;b&#39;\&#39;&#39;s c&#39;</dd>",
             "<dt>exit status</dt><dd>3</dd>",
             "2 devices",
             "9 other orders",

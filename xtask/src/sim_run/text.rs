@@ -31,8 +31,8 @@ pub fn tell(found: &Found, out: &mut impl Write) -> Result<()> {
         and_more(kernel.lines.len(), out)?;
     }
     tell_leaks(&found.leaks, out)?;
-    tell_findings(&found.notes, out)?;
-    tell_findings(&found.findings, out)?;
+    tell_findings("note: ", &found.notes, out)?;
+    tell_findings("", &found.findings, out)?;
     writeln!(out)?;
     writeln!(out, "lockstep: {}", found.in_short())
 }
@@ -44,10 +44,10 @@ fn and_more(n: usize, out: &mut impl Write) -> Result<()> {
     }
 }
 
-fn tell_findings(findings: &[Finding], out: &mut impl Write) -> Result<()> {
+fn tell_findings(label: &str, findings: &[Finding], out: &mut impl Write) -> Result<()> {
     for finding in findings.iter().take(MOST_SHOWN) {
         writeln!(out)?;
-        writeln!(out, "{}: {}", finding.heading(), finding.text)?;
+        writeln!(out, "{label}{}: {}", finding.heading(), finding.text)?;
         if let Some(again) = finding.again() {
             writeln!(out, "  all launches in that order: {again}")?;
         }
@@ -100,6 +100,7 @@ mod tests {
                 {"kernel": "k", "launch": 1, "text": "a race"},
                 {"kernel": "k", "launch": 2, "schedule": "3/warps", "text": "it differs"},
             ],
+            "notes": [{"kernel": "k", "launch": 3, "schedule": "4", "text": "it may"}],
             "n_more_findings": 2,
             "leaks": [{"address": 4096, "n_bytes": 16, "frames": ["main at a.cu:3"]}],
         });
@@ -115,9 +116,10 @@ mod tests {
             "launch 1 of `k`: a race",
             "launch 2 of `k`, under schedule 3/warps: it differs",
             "sim-run --schedule 3/warps --",
+            "note: launch 3 of `k`, under schedule 4: it may",
             "never freed: 16 bytes at 0x1000",
             "main at a.cu:3",
-            "4 findings; 1 allocation never freed",
+            "4 findings, 1 note; 1 allocation never freed",
         ] {
             assert!(text.contains(part), "{part} is not in:\n{text}");
         }
