@@ -4,16 +4,24 @@
 //! and not many. A kernel that something was found of is not tried again.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use ptx_sim::{Device, Launch, LoadedModule, NotSearched};
 
 use crate::driver::Driver;
 
+/// For how long nothing is tried after a launch that could not be alone with its device. What
+/// runs there may wait for what the client does next.
+const PAUSE: Duration = Duration::from_secs(1);
+
 /// Which launches have been tried.
 #[derive(Default)]
-pub(crate) struct Orders(Mutex<HashMap<String, Tried>>);
+pub(crate) struct Orders {
+    kernels: Mutex<HashMap<String, Tried>>,
+    /// When a launch could not be alone with its device.
+    busy: Mutex<Option<Instant>>,
+}
 
 /// Blocks, threads of a block, and bytes of dynamic shared memory.
 type Shape = ([u32; 3], [u32; 3], u32);
@@ -28,7 +36,8 @@ struct Tried {
 
 impl Orders {
     fn with<T>(&self, kernel: &str, f: impl FnOnce(&mut Tried) -> T) -> T {
-        let mut kernels = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let kernels = self.kernels.lock();
+        let mut kernels = kernels.unwrap_or_else(PoisonError::into_inner);
         f(kernels.entry(kernel.to_owned()).or_default())
     }
 
@@ -42,6 +51,11 @@ impl Orders {
         })
     }
 
+    /// When a launch could not be alone with its device.
+    fn busy(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.busy.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Tries a launch in other orders, if that is asked for, and notes what was found out.
     pub fn search(
         &self,
@@ -53,19 +67,27 @@ impl Orders {
     ) {
         let settings = &driver.settings;
         let shape = (launch.grid, launch.block, launch.dynamic_shared_bytes);
-        if settings.schedules == 0 || !self.takes(kernel, shape, settings.schedule_launches) {
+        let pauses = || self.busy().is_some_and(|busy| busy.elapsed() < PAUSE);
+        if settings.schedules == 0
+            || pauses()
+            || !self.takes(kernel, shape, settings.schedule_launches)
+        {
             return;
         }
         let started = Instant::now();
         let orders = device.search_orders(loaded, kernel, launch, 0..settings.schedules);
         let is_settled = match &orders {
             Ok(orders) => orders.found.is_some(),
-            // Of the next launch others may let go.
+            // The next launch may be alone.
             Err(why) => !matches!(why, NotSearched::Busy),
         };
+        let is_busy = matches!(orders, Err(NotSearched::Busy));
+        if is_busy {
+            *self.busy() = Some(Instant::now());
+        }
         self.with(kernel, |tried| {
             tried.is_settled |= is_settled;
-            if let Err(NotSearched::Busy) = orders {
+            if is_busy {
                 tried.shapes.remove(&shape);
             }
         });

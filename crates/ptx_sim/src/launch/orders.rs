@@ -24,8 +24,9 @@ use crate::memory::journal::{Bytes, Journal};
 use crate::memory::written::Written;
 use crate::schedule::{Found, Schedule, search};
 
-/// How long a search waits to be alone with the device.
-const LONGEST_WAIT: Duration = Duration::from_secs(2);
+/// How long a search waits to be alone with the device: what runs may wait for what the
+/// host does after this launch.
+const LONGEST_WAIT: Duration = Duration::from_millis(100);
 /// Turns of a warp, as long as they can be, that others may wait for it.
 const PATIENCE: u64 = 64 * 4096;
 /// How many times as much as in the usual order a launch may execute.
@@ -67,8 +68,8 @@ pub enum NotSearched {
          it may wait for the host, which writes only once"
     )]
     MayWaitForTheHost,
-    /// Others have not let it be alone with the device.
-    #[error("other launches and copies went on for too long")]
+    /// Others have not let it be alone with the device, for a tenth of a second.
+    #[error("it would have had to be alone with the device, and other launches went on")]
     Busy,
 }
 
@@ -97,7 +98,8 @@ impl Device {
     /// nothing [explains](crate::Explanation) that. Leaves memory as it is, nothing printed and
     /// nothing counted.
     ///
-    /// It is alone with the device meanwhile. [`LaunchOptions::schedule`],
+    /// It is alone with the device meanwhile; where others do not let it be, it does not wait
+    /// for long. [`LaunchOptions::schedule`],
     /// [`LaunchOptions::threads`] and [`LaunchOptions::go_on`] mean nothing here. Kernels
     /// that read a clock may differ without being told.
     ///
