@@ -5,7 +5,10 @@
 
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{
+    Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError,
+};
+use std::time::{Duration, Instant};
 
 use crate::checks::sieve::Pool;
 use crate::ir::{self, RelocationTarget, Space};
@@ -243,6 +246,22 @@ impl Device {
         }
         let guard = self.contents.write();
         Turn::Alone(guard.unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Waits until nobody else is there, for so long at most. Others may begin meanwhile:
+    /// what runs may wait for them.
+    pub(crate) fn turn_alone_within(&self, limit: Duration) -> Option<Turn<'_>> {
+        let started = Instant::now();
+        loop {
+            match self.contents.try_write() {
+                Ok(guard) => return Some(Turn::Alone(guard)),
+                Err(TryLockError::Poisoned(poisoned)) => {
+                    return Some(Turn::Alone(poisoned.into_inner()));
+                }
+                Err(TryLockError::WouldBlock) if started.elapsed() > limit => return None,
+                Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(1)),
+            }
+        }
     }
 
     pub(crate) fn pool(&self) -> &Pool {

@@ -65,7 +65,10 @@ pub use device::{
 };
 pub use diagnostics::LaunchError;
 pub use lanes::has_wide_vectors;
-pub use launch::{Launch, LaunchOptions, MAX_BLOCK, MAX_BLOCK_THREADS, MAX_GRID};
+pub use launch::{
+    Difference, Explanation, Launch, LaunchOptions, MAX_BLOCK, MAX_BLOCK_THREADS, MAX_GRID,
+    NotSearched, OrderError, Orders,
+};
 pub use link::{Definition, LinkError, Linker, UndefinedSymbol};
 pub use module::{KernelInfo, Module, UnsupportedInstruction};
 pub use occupancy::{BestBlock, BlockNeeds};

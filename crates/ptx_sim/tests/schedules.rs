@@ -5,7 +5,10 @@ mod common;
 
 use common::{HEADER, kernel};
 use ptx_sim::schedule::{Found, search};
-use ptx_sim::{Device, LaunchOptions, Module, Schedule};
+use ptx_sim::{
+    Device, DeviceConfig, Explanation, Launch, LaunchError, LaunchOptions, Module, NotSearched,
+    OrderError, Orders, Schedule,
+};
 
 /// A wrong kernel and its nearest right one, on a buffer of zeros.
 struct Pair {
@@ -322,4 +325,229 @@ fn a_long_wait_is_no_deadlock() {
     assert_eq!(waiting.run(None), Ok(()));
     let found = waiting.search();
     assert_eq!(found.map(|f| (f.schedule, f.error)), None);
+}
+
+/// Searches a kernel on words; gives what was found, what was explained, and the words.
+fn search_on(
+    text: &str,
+    (grid, block): (u32, u32),
+    words: &[u64],
+    options: LaunchOptions,
+) -> (Result<Orders, NotSearched>, Vec<u64>) {
+    let module = Module::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let device = Device::new();
+    let loaded = device.load(&module).expect("there is memory");
+    let buffer = device.upload(words, "buffer").expect("there is memory");
+    let params = [&buffer.address().to_le_bytes()[..]];
+    let launch = Launch {
+        grid: [grid, 1, 1],
+        block: [block, 1, 1],
+        dynamic_shared_bytes: 0,
+        params: &params,
+        options,
+    };
+    let orders = device.search_orders(&loaded, "k", &launch, 0..30);
+    (orders, device.download(buffer).expect("it is there"))
+}
+
+#[test]
+fn a_launch_is_compared_with_its_usual_order() {
+    for pair in ALL {
+        let [wrong, right] = pair.both().map(|case| {
+            let text = format!("{HEADER}{}\n{}", pair.declarations, kernel(&case.body()));
+            let shape = (pair.grid, pair.block);
+            let (orders, left) = search_on(&text, shape, &[0; 64], LaunchOptions::default());
+            assert_eq!(left, [0; 64], "{}", case.name);
+            orders.unwrap_or_else(|e| panic!("{}: {e}", case.name))
+        });
+        let found = wrong
+            .found
+            .unwrap_or_else(|| panic!("not found: {}", pair.wrong));
+        match &found.error {
+            OrderError::Ended(error) => {
+                assert!(matches!(error, LaunchError::OutOfFuel(_)), "{error}");
+                assert_eq!(pair.wrong, LOCKED.wrong);
+            }
+            OrderError::Differs(difference) => {
+                assert!(difference.n_bytes > 0 && difference.words[0] != difference.words[1]);
+                let is_race = difference.finding.is_some();
+                let is_a_race = [HANDED_OVER.wrong, HALVES.wrong];
+                assert_eq!(is_race, is_a_race.contains(&pair.wrong), "{difference}");
+            }
+        }
+        assert!(found.schedule.n_choices.is_some(), "{}", pair.wrong);
+        assert!(right.found.is_none(), "{}: {:?}", pair.right, right.found);
+        assert!(right.explained.is_none(), "{}", pair.right);
+    }
+}
+
+#[test]
+fn a_difference_says_where_it_is() {
+    let [wrong, _] = HANDED_OVER.both();
+    let text = format!(
+        "{HEADER}{}\n{}",
+        HANDED_OVER.declarations,
+        kernel(&wrong.body())
+    );
+    let (orders, _) = search_on(&text, (1, 64), &[9; 8], LaunchOptions::default());
+    let found = orders.expect("it can be searched").found.expect("a defect");
+    let text = found.error.to_string();
+    for part in [
+        "the result depends on the order in which threads run: 8 bytes differ",
+        "the first word: 0xffffffff in place of 0x00000007",
+        "0 bytes into `buffer` (64 bytes)",
+        "with checks, in this order:\nrace: ",
+    ] {
+        assert!(text.contains(part), "{part} is not in:\n{text}");
+    }
+}
+
+/// With checks, what is wrong in the usual order is not looked for in others.
+#[test]
+fn what_the_usual_order_shows_is_not_searched() {
+    let [wrong, right] = HANDED_OVER.both();
+    let check = || LaunchOptions {
+        check: true,
+        ..LaunchOptions::default()
+    };
+    let text = |body: &str| format!("{HEADER}{}\n{}", HANDED_OVER.declarations, kernel(body));
+    let (orders, left) = search_on(&text(&wrong.body()), (1, 64), &[9; 8], check());
+    let why = orders.expect_err("a race").to_string();
+    assert!(why.starts_with("in the usual order: race: "), "{why}");
+    assert_eq!(left, [9; 8]);
+    let (orders, _) = search_on(&text(&right.body()), (1, 64), &[9; 8], check());
+    assert!(orders.is_ok_and(|orders| orders.found.is_none()));
+    // What checks let pass is compared all the same.
+    let [wrong, _] = COUNTED.both();
+    let text = format!("{HEADER}{}", kernel(&wrong.body()));
+    let (orders, _) = search_on(&text, (4, 64), &[0], check());
+    let found = orders.expect("nothing is wrong at first").found;
+    let error = found.expect("a lost update").error;
+    assert!(
+        matches!(&error, OrderError::Differs(d) if d.finding.is_none()),
+        "{error}"
+    );
+}
+
+/// Every thread adds a third, a seventh and so on: the sum is rounded by the order.
+const SUM: &str = "
+	cvt.rn.f32.u32 %f1, %me;
+	add.f32 %f1, %f1, 0f40400000;
+	rcp.rn.f32 %f1, %f1;
+	red.global.add.f32 [%buf], %f1;";
+
+/// Every warp takes a place in a list.
+const LIST: &str = "
+	and.b32 %r1, %me, 31;
+	setp.ne.u32 %p1, %r1, 0;
+	@%p1 ret;
+	atom.global.add.u32 %r2, [%buf], 1;
+	mul.wide.u32 %rd1, %r2, 8;
+	add.u64 %rd1, %rd1, %buf;
+	st.global.u32 [%rd1 + 8], %global_id;";
+
+#[test]
+fn what_atomics_leave_open_is_no_defect() {
+    let explained = |body: &str| {
+        let text = format!("{HEADER}{}", kernel(body));
+        let (orders, left) = search_on(&text, (2, 128), &[0; 64], LaunchOptions::default());
+        assert_eq!(left, [0; 64]);
+        let orders = orders.expect("it can be searched");
+        let explained = orders.explained.and_then(|(_, d)| d.explanation);
+        (orders.found.map(|found| found.error.to_string()), explained)
+    };
+    assert_eq!(explained(SUM), (None, Some(Explanation::Rounding)));
+    assert_eq!(explained(LIST), (None, Some(Explanation::Places)));
+    // Half of the list's words change: that is more than other places.
+    let (found, _) = explained(&format!("{LIST}\n	st.global.u32 [%rd1 + 12], %r2;"));
+    assert_eq!(found, None);
+    let (found, _) = explained(&format!(
+        "{LIST}\n	add.u32 %r3, %r2, %global_id;\n	st.global.u32 [%rd1 + 12], %r3;"
+    ));
+    assert!(found.is_some_and(|text| text.contains("depends on the order")));
+    // A sum of numbers whose order is another one's is more than rounding.
+    let (found, _) = explained(&format!("{SUM}\n	st.global.u32 [%buf + 8], %me;"));
+    assert!(found.is_some_and(|text| text.contains("8 bytes into `buffer`")));
+    // A clock tells any order from another.
+    let clock = "	mov.u64 %rd1, %clock64;\n	st.global.u64 [%buf], %rd1;";
+    assert_eq!(explained(clock), (None, None));
+}
+
+/// What the host writes for a kernel that waits, it writes once.
+#[test]
+fn a_kernel_that_may_wait_for_the_host_is_not_searched() {
+    let text = format!(
+        "{HEADER}{}",
+        kernel("	ld.volatile.global.u64 %rd1, [%buf];")
+    );
+    let module = Module::parse(&text).expect("it is PTX");
+    let device = Device::new();
+    let loaded = device.load(&module).expect("there is memory");
+    let mut word = Box::new(0_u64);
+    let host = std::ptr::NonNull::from(&mut *word).cast();
+    // SAFETY: The word is there until it is freed.
+    let address = unsafe { device.map_host(host, 8, "a flag") }.expect("it can be mapped");
+    let launch = Launch {
+        grid: [1; 3],
+        block: [1; 3],
+        dynamic_shared_bytes: 0,
+        params: &[&address.to_le_bytes()],
+        options: LaunchOptions::default(),
+    };
+    let search = || device.search_orders(&loaded, "k", &launch, 0..3);
+    let why = search().expect_err("there is the host's memory");
+    assert!(matches!(why, NotSearched::MayWaitForTheHost), "{why}");
+    device.free(address).expect("it was mapped");
+    let why = search().expect_err("nothing is there");
+    assert!(
+        matches!(why, NotSearched::Failed(LaunchError::Fault(_))),
+        "{why}"
+    );
+}
+
+/// A launch that runs may wait for what the host does behind the one that is searched.
+#[test]
+fn a_search_does_not_wait_long_for_others() {
+    let wait = "AGAIN:\n	ld.volatile.global.u64 %rd1, [%buf];
+	setp.eq.u64 %p1, %rd1, 0;\n	@%p1 bra AGAIN;";
+    let device = Device::with_config(DeviceConfig {
+        concurrent: true,
+        ..DeviceConfig::default()
+    });
+    let load = |body: &str| {
+        let module = Module::parse(&format!("{HEADER}{}", kernel(body))).expect("it is PTX");
+        device.load(&module).expect("there is memory")
+    };
+    let (waits, ends) = (load(wait), load(""));
+    let flag = std::sync::atomic::AtomicU64::new(0);
+    let host = std::ptr::NonNull::from(&flag).cast();
+    // SAFETY: The word is there until it is freed, and used by atomic operations.
+    let address = unsafe { device.map_host(host, 8, "a flag") }.expect("it can be mapped");
+    let bytes = address.to_le_bytes();
+    let params = [&bytes[..]];
+    let launch = Launch {
+        grid: [1; 3],
+        block: [1; 3],
+        dynamic_shared_bytes: 0,
+        params: &params,
+        options: LaunchOptions {
+            fuel: Some(u64::MAX),
+            ..LaunchOptions::default()
+        },
+    };
+    let search = || device.search_orders(&ends, "k", &launch, 0..3);
+    std::thread::scope(|scope| {
+        let running = scope.spawn(|| device.launch(&waits, "k", &launch));
+        // Until the other has begun, the search is alone.
+        let why = loop {
+            match search() {
+                Ok(_) => std::thread::yield_now(),
+                Err(why) => break why,
+            }
+        };
+        assert!(matches!(why, NotSearched::Busy), "{why}");
+        flag.store(1, std::sync::atomic::Ordering::Relaxed);
+        assert!(running.join().expect("no panic").is_ok());
+    });
+    assert!(search().is_ok());
 }

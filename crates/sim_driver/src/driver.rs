@@ -13,6 +13,7 @@ use crate::handles::{Kind, Table};
 use crate::host_memory::HostMemory;
 use crate::linker::Linking;
 use crate::module::{Function, Library, Module, Parsed};
+use crate::orders::Orders;
 use crate::pool::{Pool, Pools};
 use crate::recorder::Recorder;
 use crate::settings::Settings;
@@ -75,6 +76,8 @@ pub struct Driver {
     pub host: HostMemory,
     /// PTX that has been parsed.
     pub parsed: Parsed,
+    /// Which launches have been tried in other orders.
+    pub(crate) orders: Orders,
     /// What has been found out.
     pub recorder: Recorder,
 }
@@ -112,6 +115,7 @@ impl Driver {
             pools: Table::new(Kind::Pool),
             host: HostMemory::default(),
             parsed: Parsed::default(),
+            orders: Orders::default(),
             recorder: Recorder::new(&settings),
             settings,
         }
@@ -176,14 +180,14 @@ pub fn initialize() -> Outcome {
 ///
 /// # Errors
 /// If there is one already.
-pub fn initialize_with(settings: Settings) -> Result<(), Settings> {
+pub fn initialize_with(settings: Settings) -> Result<(), Box<Settings>> {
     let mut settings = Some(settings);
     let made = DRIVER.get_or_init(|| {
         crate::recorder::write_at_exit();
         settings.take().map(Driver::new).ok_or_else(String::new)
     });
     match settings {
-        Some(settings) => Err(settings),
+        Some(settings) => Err(Box::new(settings)),
         None => {
             debug_assert!(made.is_ok(), "the settings were used");
             Ok(())

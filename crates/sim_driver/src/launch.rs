@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::sync::{Arc, OnceLock};
 
-use ptx_sim::{Launch, LaunchError, LaunchOptions, MAX_BLOCK, MAX_BLOCK_THREADS, MAX_GRID, Report};
+use ptx_sim::{Launch, LaunchOptions, MAX_BLOCK, MAX_BLOCK_THREADS, MAX_GRID};
 
 use crate::context::Context;
 use crate::driver::driver;
@@ -136,15 +136,14 @@ impl KernelLaunch {
     pub(crate) fn run(&self, context: &Arc<Context>, watched: Option<&InFlight>) -> Outcome {
         let driver = driver()?;
         let module = self.module(context)?;
-        let name = self.function.name();
+        let (sim, name) = (&context.device.sim, self.function.name());
+        let params: Vec<&[u8]> = self.params.iter().map(Vec::as_slice).collect();
         let settings = &driver.settings;
         if let Some(watched) = watched {
             let options = watched.options();
-            let options = LaunchOptions {
-                fuel: options.fuel.or(settings.fuel),
-                ..options
-            };
-            let result = self.execute(context, &module, options);
+            let fuel = options.fuel.or(settings.fuel);
+            let launch = self.launch(&params, LaunchOptions { fuel, ..options });
+            let result = sim.launch(&module.loaded, name, &launch);
             if let Ok(report) = &result {
                 print(&report.printed);
             }
@@ -157,10 +156,15 @@ impl KernelLaunch {
             check: settings.check,
             // The client goes on as on a GPU, which finds nothing.
             go_on: true,
+            schedule: settings.schedule,
             ..LaunchOptions::default()
         };
+        let launch = self.launch(&params, options);
+        driver
+            .orders
+            .search(driver, sim, &module.loaded, name, &launch);
         let started = std::time::Instant::now();
-        let result = self.execute(context, &module, options);
+        let result = sim.launch(&module.loaded, name, &launch);
         driver.recorder.launched(name, started.elapsed(), &result);
         match result {
             Ok(report) => {
@@ -171,22 +175,15 @@ impl KernelLaunch {
         }
     }
 
-    fn execute(
-        &self,
-        context: &Context,
-        module: &Module,
-        options: LaunchOptions,
-    ) -> Result<Report, LaunchError> {
-        let params: Vec<&[u8]> = self.params.iter().map(Vec::as_slice).collect();
-        let launch = Launch {
+    /// It as the simulator's.
+    fn launch<'a>(&self, params: &'a [&'a [u8]], options: LaunchOptions) -> Launch<'a> {
+        Launch {
             grid: self.shape.grid,
             block: self.shape.block,
             dynamic_shared_bytes: self.shape.shared_bytes,
-            params: &params,
+            params,
             options,
-        };
-        let sim = &context.device.sim;
-        sim.launch(&module.loaded, self.function.name(), &launch)
+        }
     }
 }
 

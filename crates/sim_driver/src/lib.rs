@@ -7,9 +7,9 @@
 //! In reading order: [`status`], [`handles`] and [`settings`]; [`tasks`], work that is done
 //! later; [`driver`], all that there is, with [`context`], [`stream`] and [`event`];
 //! [`operation`], what streams are made of: [`copies`] and [`launch`]; [`module`] with
-//! [`image`] and [`linker`]; [`graph`] and [`capture`]; [`host_memory`];
-//! [`recorder`], what is found out, and [`observe`](fn@observe), the same for tests in the
-//! process; [`api`], the functions themselves.
+//! [`image`] and [`linker`]; [`graph`] and [`capture`]; [`host_memory`]; [`records`], what is
+//! found out, [`recorder`], who notes it, and [`observe`](fn@observe), the same for tests in the
+//! process; `orders`, launches in other orders; [`api`], the functions themselves.
 //!
 //! Left out: textures, arrays, sharing with other processes and other interfaces, virtual
 //! memory management: those functions answer that they are not supported. Tables of the
@@ -31,8 +31,10 @@ pub mod linker;
 pub mod module;
 mod observe;
 pub mod operation;
+mod orders;
 pub mod pool;
 pub mod recorder;
+pub mod records;
 pub mod settings;
 pub mod status;
 pub mod stream;

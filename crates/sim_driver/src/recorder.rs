@@ -1,16 +1,15 @@
-//! What is found out while a program runs, and told when it ends.
+//! Finds out what a program does while it runs, and tells it when it ends.
 
-use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ptx_sim::{Counts, LaunchError, Report};
-use serde::Serialize;
+use ptx_sim::{LaunchError, NotSearched, Orders, Report, Schedule};
 
 use crate::driver::{Driver, driver};
+use crate::records::{Finding, Leak, Machine, Records};
 use crate::settings::Settings;
 
 /// Findings that are kept in full; others are counted.
@@ -22,73 +21,7 @@ pub struct Recorder {
     log: Option<Mutex<File>>,
     to_stderr: bool,
     stop: bool,
-}
-
-/// All that has been found out.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct Records {
-    /// By kernel.
-    pub kernels: BTreeMap<String, KernelRecord>,
-    /// What went wrong or was found, in order.
-    pub findings: Vec<Finding>,
-    /// Findings that are not among those.
-    pub n_more_findings: u64,
-    /// Allocations that are not freed when the report is written.
-    pub leaks: Vec<Leak>,
-}
-
-/// An allocation that nobody has freed.
-#[derive(Clone, Debug, Serialize)]
-pub struct Leak {
-    /// Its first address.
-    pub address: u64,
-    /// Size in bytes.
-    pub n_bytes: u64,
-    /// The client's calls that led to it, innermost first.
-    pub frames: Vec<String>,
-}
-
-/// A launch that ended badly, or in which checks have found something.
-#[derive(Clone, Debug, Serialize)]
-pub struct Finding {
-    /// The kernel.
-    pub kernel: String,
-    /// Which of its launches, from 1.
-    pub launch: u64,
-    /// What happened, where, and what to do.
-    pub text: String,
-}
-
-/// What is known of a kernel.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct KernelRecord {
-    /// How often it was launched.
-    pub n_launches: u64,
-    /// How many of those ended badly.
-    pub n_failed: u64,
-    /// How many had a finding, those that ended badly included.
-    pub n_found: u64,
-    /// Time that the simulator spent on it, in seconds.
-    pub seconds: f64,
-    /// What it did to memory, by name, where that was counted.
-    pub counts: BTreeMap<&'static str, u64>,
-    /// Lines with bank conflicts or more sectors than needed.
-    pub lines: BTreeMap<String, LineRecord>,
-    #[serde(skip)]
-    total: Counts,
-}
-
-/// A line with bank conflicts or more sectors than needed.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct LineRecord {
-    /// The instruction.
-    pub opcode: String,
-    /// Passes over shared memory beyond those needed.
-    pub conflicts: u64,
-    /// Sectors of global memory.
-    pub sectors: u64,
-    /// Sectors that would have been enough.
-    pub ideal_sectors: u64,
+    schedule: Option<Schedule>,
 }
 
 impl Recorder {
@@ -110,6 +43,7 @@ impl Recorder {
             log,
             to_stderr,
             stop: settings.stop,
+            schedule: settings.schedule,
         }
     }
 
@@ -141,12 +75,7 @@ impl Recorder {
     /// A kernel has run.
     pub fn launched(&self, kernel: &str, elapsed: Duration, result: &Result<Report, LaunchError>) {
         let mut records = self.lock();
-        if !records.kernels.contains_key(kernel) {
-            records
-                .kernels
-                .insert(kernel.to_owned(), KernelRecord::default());
-        }
-        let record = records.kernels.get_mut(kernel).expect("just seen to");
+        let record = records.kernel(kernel);
         record.n_launches += 1;
         record.seconds += elapsed.as_secs_f64();
         let error = match result {
@@ -162,13 +91,55 @@ impl Recorder {
                 error
             }
         };
-        record.n_found += 1;
         let finding = Finding {
             kernel: kernel.to_owned(),
             launch: record.n_launches,
+            schedule: self.schedule.map(|schedule| schedule.to_string()),
             text: error.to_string(),
         };
-        let text = format!("launch {} of `{kernel}`: {}", finding.launch, finding.text);
+        self.found(records, finding);
+    }
+
+    /// The next launch of a kernel has been tried in other orders.
+    pub fn searched(&self, kernel: &str, elapsed: Duration, orders: &Result<Orders, NotSearched>) {
+        let mut records = self.lock();
+        let record = records.kernel(kernel);
+        record.seconds_tried += elapsed.as_secs_f64();
+        let orders = match orders {
+            Ok(orders) => orders,
+            Err(why) => {
+                let why = why.to_string();
+                record.not_tried = why.lines().next().map(str::to_owned);
+                return;
+            }
+        };
+        record.n_tried += 1;
+        record.not_tried = None;
+        let launch = record.n_launches + 1;
+        let finding = |schedule: Schedule, text: String| Finding {
+            kernel: kernel.to_owned(),
+            launch,
+            schedule: Some(schedule.to_string()),
+            text,
+        };
+        let is_noted = records.notes.iter().any(|note| note.kernel == kernel);
+        if let Some((schedule, difference)) = &orders.explained
+            && !is_noted
+        {
+            let note = finding(*schedule, difference.to_string());
+            self.note(&note.told());
+            records.notes.push(note);
+        }
+        if let Some(found) = &orders.found {
+            let finding = finding(found.schedule, found.error.to_string());
+            self.found(records, finding);
+        }
+    }
+
+    /// Notes a finding, and ends the process if it is to end there.
+    fn found(&self, mut records: MutexGuard<'_, Records>, finding: Finding) {
+        records.kernel(&finding.kernel).n_found += 1;
+        let text = finding.told();
         // The same again says nothing new.
         let is_known = |f: &Finding| f.kernel == finding.kernel && f.text == finding.text;
         if records.findings.len() < MOST_FINDINGS && !records.findings.iter().any(is_known) {
@@ -193,29 +164,6 @@ impl Recorder {
 /// What a process answers that ended at a finding.
 pub const EXIT_FINDING: i32 = 86;
 
-impl KernelRecord {
-    fn count(&mut self, report: &Report) {
-        self.total.add(&report.counts);
-        if report.counts.warp_instructions == 0 {
-            return;
-        }
-        for line in report.instructions() {
-            if line.conflicts == 0 && line.sectors <= line.ideal_sectors {
-                continue;
-            }
-            let place = match &line.loc {
-                Some(loc) => format!("{}:{}", loc.file, loc.line),
-                None => format!("line {} of the PTX", line.ptx_line),
-            };
-            let record = self.lines.entry(place).or_default();
-            record.opcode.clone_from(&line.opcode);
-            record.conflicts += line.conflicts;
-            record.sectors += line.sectors;
-            record.ideal_sectors += line.ideal_sectors;
-        }
-    }
-}
-
 /// Has the report written when the process ends.
 pub fn write_at_exit() {
     extern "C" fn at_exit() {
@@ -232,6 +180,7 @@ fn write_report() {
         return;
     };
     let mut records = driver.recorder.records();
+    records.machine = Some(Machine::new(&driver.settings));
     records.leaks = leaks(driver);
     let text = serde_json::to_string_pretty(&records).unwrap_or_default();
     if let Err(error) = std::fs::write(path, text + "\n") {

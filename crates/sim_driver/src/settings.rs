@@ -3,6 +3,8 @@
 
 use std::path::PathBuf;
 
+use ptx_sim::Schedule;
+
 /// Devices that can be had: as many as have addresses of their own.
 const MOST_DEVICES: u32 = 8;
 
@@ -25,6 +27,14 @@ pub struct Settings {
     pub stop: bool,
     /// Warp instructions that a launch may execute; `LOCKSTEP_SIM_FUEL`.
     pub fuel: Option<u64>,
+    /// In how many other orders launches are tried; `LOCKSTEP_SIM_SCHEDULES`.
+    pub schedules: u64,
+    /// Launches of each kernel that are tried so, each the first of its shape; all launches
+    /// if not given. `LOCKSTEP_SIM_SCHEDULE_LAUNCHES`, a number or `all`.
+    pub schedule_launches: Option<usize>,
+    /// The order in which all launches run, if not the usual one; `LOCKSTEP_SIM_SCHEDULE`,
+    /// such as `3/warps/12`.
+    pub schedule: Option<Schedule>,
     /// Where a report is written when the process ends; `LOCKSTEP_SIM_REPORT`.
     pub report: Option<PathBuf>,
     /// Where findings are told as they come, `-` for standard error; `LOCKSTEP_SIM_LOG`.
@@ -42,6 +52,9 @@ impl Default for Settings {
             count: false,
             stop: false,
             fuel: None,
+            schedules: 0,
+            schedule_launches: Some(8),
+            schedule: None,
             report: None,
             log: None,
         }
@@ -94,9 +107,42 @@ impl Settings {
                 Some(value) => return Err(wrong(name, value, "0 or 1")),
             };
         }
+        settings.read_orders(&lookup)?;
         settings.report = lookup("LOCKSTEP_SIM_REPORT").map(PathBuf::from);
         settings.log = lookup("LOCKSTEP_SIM_LOG").map(PathBuf::from);
         Ok(settings)
+    }
+}
+
+impl Settings {
+    /// In which orders launches run.
+    fn read_orders(&mut self, lookup: &impl Fn(&str) -> Option<String>) -> Result<(), String> {
+        if let Some(value) = lookup("LOCKSTEP_SIM_SCHEDULES") {
+            let number = value.parse().ok();
+            self.schedules = number
+                .ok_or_else(|| wrong("LOCKSTEP_SIM_SCHEDULES", &value, "a number of orders"))?;
+        }
+        const LAUNCHES: &str = "LOCKSTEP_SIM_SCHEDULE_LAUNCHES";
+        if let Some(value) = lookup(LAUNCHES) {
+            self.schedule_launches = match value.as_str() {
+                "all" => None,
+                number => {
+                    let number = number.parse().ok();
+                    let expected = "a number of launches of each kernel, or `all`";
+                    Some(number.ok_or_else(|| wrong(LAUNCHES, &value, expected))?)
+                }
+            };
+        }
+        if let Some(value) = lookup("LOCKSTEP_SIM_SCHEDULE") {
+            let schedule = value.parse();
+            let schedule = schedule.map_err(|why| format!("LOCKSTEP_SIM_SCHEDULE: {why}"))?;
+            if self.schedules > 0 {
+                let why = "unset where LOCKSTEP_SIM_SCHEDULES is given";
+                return Err(wrong("LOCKSTEP_SIM_SCHEDULE", &value, why));
+            }
+            self.schedule = Some(schedule);
+        }
+        Ok(())
     }
 }
 
@@ -156,9 +202,31 @@ mod tests {
             ("LOCKSTEP_SIM_MEMORY", "99999999999T"),
             ("LOCKSTEP_SIM_CHECK", "yes"),
             ("LOCKSTEP_SIM_FUEL", "-1"),
+            ("LOCKSTEP_SIM_SCHEDULES", "many"),
+            ("LOCKSTEP_SIM_SCHEDULE_LAUNCHES", "none"),
         ] {
             let error = with(name, value).expect_err(value);
             assert!(error.starts_with(&format!("{name} is `{value}`: it must be ")));
         }
+    }
+
+    #[test]
+    fn orders_are_read() {
+        let launches = |value| with("LOCKSTEP_SIM_SCHEDULE_LAUNCHES", value);
+        let launches = |value| launches(value).map(|s| s.schedule_launches);
+        assert_eq!((launches("3"), launches("all")), (Ok(Some(3)), Ok(None)));
+        let schedule = with("LOCKSTEP_SIM_SCHEDULE", "3/warps/12").map(|s| s.schedule);
+        assert_eq!(schedule, Ok("3/warps/12".parse().ok()));
+        let error = with("LOCKSTEP_SIM_SCHEDULE", "x").expect_err("no seed");
+        assert!(
+            error.starts_with("LOCKSTEP_SIM_SCHEDULE: no seed in"),
+            "{error}"
+        );
+        // One order, or many.
+        let both = Settings::from_lookup(|name| match name {
+            "LOCKSTEP_SIM_SCHEDULE" | "LOCKSTEP_SIM_SCHEDULES" => Some("3".to_owned()),
+            _ => None,
+        });
+        assert!(both.is_err_and(|error| error.contains("must be unset")));
     }
 }

@@ -6,23 +6,35 @@ use std::ops::Range;
 
 use super::access::{AccessClass, BarrierArrival, Lanes, WarpAccess};
 use super::counters::Counters;
-use super::exact::unwritten;
+use super::exact::{Kind, unwritten};
 use super::finding::Finding;
 use super::judge::{Judge, Running};
 use super::observer::Observer;
 use super::order::{BlockOrder, Depth, GridOrder, Place};
 use super::passed_on::only_passed_on;
+use super::races::lanes;
 use super::shadow::Mix;
 use super::together::{Meetings, thread_at, warp_wide};
 use super::written::LocalWritten;
 use crate::context::LaunchContext;
 use crate::ir::Space;
+use crate::memory::journal::Journal;
 use crate::program::Scope;
 
-/// Counts and, where asked to, checks.
+/// Counts and, where asked to, checks, and keeps what is overwritten.
 pub(crate) struct Watch<'a, J: Judge> {
     pub counters: Counters,
     pub checks: Option<Box<Checks<'a, J>>>,
+    pub journal: Option<Box<Journal<'a>>>,
+}
+
+/// Keeps what lanes may be about to write.
+fn keep(journal: &mut Journal<'_>, access: &WarpAccess<'_>) {
+    if access.space == Space::Global && Kind::of(access).writes {
+        for lane in lanes(access.mask) {
+            journal.keep(access.addresses[lane], access.bytes);
+        }
+    }
 }
 
 /// All checks of a launch.
@@ -249,6 +261,9 @@ impl<J: Judge> Observer for Watch<'_, J> {
     }
 
     fn access(&mut self, instruction: u32, access: &WarpAccess<'_>) {
+        if let Some(journal) = &mut self.journal {
+            keep(journal, access);
+        }
         if let Some(checks) = &mut self.checks {
             checks.access(instruction, access);
         }
@@ -266,6 +281,9 @@ impl<J: Judge> Observer for Watch<'_, J> {
     }
 
     fn may_write(&mut self, access: &WarpAccess<'_>) {
+        if let Some(journal) = &mut self.journal {
+            keep(journal, access);
+        }
         if let Some(checks) = &mut self.checks {
             checks.judge.may_write(access);
         }

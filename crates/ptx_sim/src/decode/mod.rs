@@ -5,7 +5,8 @@
 //! decoded, `operand` and `modifiers` read what instructions have in common; one file
 //! for each kind of instruction gives it its meaning, and `instruction` picks the one.
 //! `function` builds blocks, `cfg` finds where they meet. `layout` places shared
-//! variables, and `apart` says whether a kernel's blocks have to do with each other.
+//! variables, `apart` says whether a kernel's blocks have to do with each other, and
+//! `freedom` what lets its result depend on the order of its threads.
 //!
 //! What is wrong: `signature` finds what is not PTX, `isa` knows what else PTX has,
 //! `refusal` says why an instruction cannot be decoded, and `verify` looks at every
@@ -15,6 +16,7 @@ pub(crate) mod apart;
 pub(crate) mod cfg;
 pub(crate) mod decoder;
 pub(crate) mod frame;
+pub(crate) mod freedom;
 pub(crate) mod function;
 pub(crate) mod instruction;
 pub(crate) mod isa;

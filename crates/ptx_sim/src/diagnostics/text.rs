@@ -9,7 +9,8 @@ use super::{
 use crate::ir::Space;
 
 impl Relation {
-    fn describe(&self, bytes: u32) -> String {
+    /// Where an access of so many bytes is.
+    pub(crate) fn describe(&self, bytes: u32) -> String {
         let Self::Near {
             label,
             size_bytes,

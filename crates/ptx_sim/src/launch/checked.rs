@@ -127,14 +127,12 @@ fn watched<'a, J: Judge>(
     let (watches, result) = workers::run(context, n_workers, || Watch {
         counters: Counters::new(numbering),
         checks: Some(Box::new(Checks::new(context, judge()))),
+        journal: None,
     });
     let (mut counters, mut judges) = (Vec::new(), Vec::new());
-    for Watch {
-        counters: c,
-        checks,
-    } in watches
-    {
-        counters.push(c);
+    for watch in watches {
+        counters.push(watch.counters);
+        let checks = watch.checks;
         judges.extend(checks.map(|checks| checks.into_judge()));
     }
     (counters, judges, result)

@@ -2,14 +2,19 @@
 //!
 //! In reading order: `options`, what is asked for; `validate`, whether it is allowed;
 //! `prepared`, ready to be run; `run`, a launch from beginning to end; `checked`, one with checks; `workers`, who runs
-//! its blocks; `findings`, what checks found, as the launch's error.
+//! its blocks; `findings`, what checks found, as the launch's error; `orders`, a launch in other
+//! orders than the usual one, and `difference`, what that changes.
 
 mod checked;
+mod difference;
 mod findings;
 mod options;
+mod orders;
 mod prepared;
 mod run;
 mod validate;
 mod workers;
 
+pub use difference::{Difference, Explanation};
 pub use options::{Launch, LaunchOptions, MAX_BLOCK, MAX_BLOCK_THREADS, MAX_GRID};
+pub use orders::{NotSearched, OrderError, Orders};

@@ -62,7 +62,7 @@ impl Device {
     }
 
     /// The kernel of a launch that is allowed; else what is wrong.
-    fn find(
+    pub(super) fn find(
         &self,
         loaded: &LoadedModule,
         kernel: &str,
@@ -121,6 +121,7 @@ fn unchecked(device: &Device, launch: &Prepared<'_>) -> Result<Report, LaunchErr
         let (watches, result) = workers::run(&context, n_workers, || Watch::<Exact<'_>> {
             counters: Counters::new(numbering),
             checks: None,
+            journal: None,
         });
         let counters = watches.into_iter().map(|watch| watch.counters);
         result.map(|()| launch.report(counters.collect()))?

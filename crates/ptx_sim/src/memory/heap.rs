@@ -184,6 +184,15 @@ impl Heap {
         known.into_iter().map(|known| known.written).collect()
     }
 
+    /// What is known of the allocations' bytes, for a launch that leaves everything as it is.
+    pub fn written(&mut self) -> Vec<Written> {
+        for place in 0..self.known.len() {
+            self.settle(place);
+        }
+        let known = self.known.iter();
+        known.map(|known| known.written.clone()).collect()
+    }
+
     /// A launch that watched has ended: what it knows.
     pub fn give_written(&mut self, written: Vec<Written>) {
         let at = self.n_unwatched;

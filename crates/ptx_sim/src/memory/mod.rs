@@ -3,7 +3,7 @@
 //! - [`global`]: which [`allocation`] an address belongs to; global and constant
 //!   variables are allocations too. [`heap`] makes and frees them, in [`ranges`] of
 //!   address space with gaps between them; [`transfer`] copies to and from them,
-//!   [`snapshot`] keeps what they hold.
+//!   [`snapshot`] keeps what they hold, [`journal`] what a launch overwrites.
 //! - [`shared`]: one block's shared memory.
 //! - [`local`]: one warp's local memory, interleaved by thread as the hardware
 //!   lays it out.
@@ -20,6 +20,7 @@ pub mod address;
 pub mod allocation;
 pub mod global;
 pub mod heap;
+pub mod journal;
 pub mod local;
 pub mod mixups;
 mod ranges;

@@ -2,11 +2,13 @@
 //! reads of what nobody wrote.
 
 /// The bytes of an allocation that have been written.
+#[derive(Clone)]
 pub struct Written {
     size_bytes: u64,
     state: State,
 }
 
+#[derive(Clone)]
 enum State {
     /// All of them.
     All,
@@ -107,7 +109,7 @@ impl Written {
 }
 
 /// A bit for each of some bytes.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Bits(Vec<u64>);
 
 impl Bits {

@@ -3,7 +3,6 @@
 use std::ffi::{CString, c_void};
 use std::sync::Once;
 
-use sim_driver::Settings;
 use sim_driver::api::context::*;
 use sim_driver::api::copy::*;
 use sim_driver::api::device::*;
@@ -59,13 +58,7 @@ impl Client {
             if is_real() {
                 return;
             }
-            let settings = Settings {
-                n_devices: 8,
-                memory_bytes: 1 << 30,
-                fuel: Some(300_000_000),
-                ..Settings::default()
-            };
-            sim_driver::initialize_with(settings).expect("nobody else has");
+            sim_driver::initialize_with(crate::settings()).expect("nobody else has");
         });
         let (mut context, mut module) = (0, 0);
         let text = CString::new(KERNELS).expect("no nul");

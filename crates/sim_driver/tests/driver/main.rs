@@ -20,10 +20,20 @@ mod random;
 mod under_test;
 
 use client::{Client, ok};
-use sim_driver::Status;
 use sim_driver::api::device::*;
 use sim_driver::api::misc::*;
+use sim_driver::{Settings, Status};
 use under_test::call;
+
+/// What the simulated machine is like.
+fn settings() -> Settings {
+    Settings {
+        n_devices: 8,
+        memory_bytes: 1 << 30,
+        fuel: Some(300_000_000),
+        ..Settings::default()
+    }
+}
 
 #[test]
 fn a_kernel_runs() {

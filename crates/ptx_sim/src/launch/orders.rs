@@ -1,0 +1,246 @@
+//! A launch in other orders than the usual one, on memory that is put back each time.
+//!
+//! For programs that know nothing of it: what their launch leaves is compared with what the
+//! usual order leaves, since nobody else can say what is right. See
+//! [`difference`](super::difference) for what that is taken to mean.
+
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+use super::difference::Difference;
+use super::options::{Launch, LaunchOptions};
+use super::prepared::Prepared;
+use super::workers;
+use crate::checks::counters::Counters;
+use crate::checks::exact::Exact;
+use crate::checks::watch::{Checks, Watch};
+use crate::decode::freedom::Freedom;
+use crate::decode::layout::reachable;
+use crate::device::{Device, LoadedModule};
+use crate::diagnostics::LaunchError;
+use crate::ir::FuncId;
+use crate::memory::global::GlobalMemory;
+use crate::memory::journal::{Bytes, Journal};
+use crate::memory::written::Written;
+use crate::schedule::{Found, Schedule, search};
+
+/// How long a search waits to be alone with the device: what runs may wait for what the
+/// host does after this launch.
+const LONGEST_WAIT: Duration = Duration::from_millis(100);
+/// Turns of a warp, as long as they can be, that others may wait for it.
+const PATIENCE: u64 = 64 * 4096;
+/// How many times as much as in the usual order a launch may execute.
+const SLOWER: u64 = 1000;
+/// Beyond that, the simulator's own limits end a launch sooner.
+const MOST_FUEL: u64 = 1 << 28;
+
+/// What a launch did in other orders.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Orders {
+    /// The first schedule that fails, made as simple as it can be.
+    pub found: Option<Found<OrderError>>,
+    /// The first schedule whose result differs in a way that is explained without a defect.
+    pub explained: Option<(Schedule, Difference)>,
+}
+
+/// What is wrong with a launch in another order.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum OrderError {
+    /// It ends badly there.
+    #[error("{0}")]
+    Ended(LaunchError),
+    /// It leaves other memory.
+    #[error("{0}")]
+    Differs(Box<Difference>),
+}
+
+/// Why a launch was not tried in other orders.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotSearched {
+    /// It ends badly in the usual order, alone on the device, or checks find something.
+    #[error("in the usual order: {0}")]
+    Failed(LaunchError),
+    /// It may wait for the host, which does its part only once.
+    #[error(
+        "the kernel loads what others may write meanwhile, and kernels use memory of the host: \
+         it may wait for the host, which writes only once"
+    )]
+    MayWaitForTheHost,
+    /// Others have not let it be alone with the device, for a tenth of a second.
+    #[error("it would have had to be alone with the device, and other launches went on")]
+    Busy,
+}
+
+/// How the launch ends in some order, and what it has overwritten.
+struct Run {
+    result: Result<(), LaunchError>,
+    before: Bytes,
+    warp_instructions: u64,
+}
+
+/// What is the same in all orders.
+struct Trial<'a> {
+    device: &'a Device,
+    loaded: &'a LoadedModule,
+    id: FuncId,
+    launch: &'a Launch<'a>,
+    memory: &'a GlobalMemory,
+    /// What has been written of each allocation, for checks.
+    written: Vec<Written>,
+}
+
+impl Device {
+    /// Runs a launch in the orders of some seeds, each time on memory as it is now, until
+    /// one fails: the launch ends badly, checks find something if the launch asks for them,
+    /// or what it leaves in memory differs from what it leaves in the usual order and
+    /// nothing [explains](crate::Explanation) that. Leaves memory as it is, nothing printed and
+    /// nothing counted.
+    ///
+    /// It is alone with the device meanwhile; where others do not let it be, it does not wait
+    /// for long. [`LaunchOptions::schedule`],
+    /// [`LaunchOptions::threads`] and [`LaunchOptions::go_on`] mean nothing here. Kernels
+    /// that read a clock may differ without being told.
+    ///
+    /// # Errors
+    /// Why there is nothing to compare with; memory is as it was.
+    pub fn search_orders(
+        &self,
+        loaded: &LoadedModule,
+        kernel: &str,
+        launch: &Launch<'_>,
+        seeds: Range<u64>,
+    ) -> Result<Orders, NotSearched> {
+        let id = self.find(loaded, kernel, launch).map_err(|message| {
+            let kernel = kernel.to_owned();
+            NotSearched::Failed(LaunchError::InvalidLaunch { kernel, message })
+        })?;
+        let module = loaded.module();
+        let (ir, program) = (module.ir(), module.program());
+        let freedom = Freedom::of(program, &reachable(ir, program, id));
+        let turn = self.turn_alone_within(LONGEST_WAIT);
+        let _turn = turn.ok_or(NotSearched::Busy)?;
+        let (memory, written) = {
+            let mut heap = self.heap();
+            if freedom.polls && heap.has_memory_of_the_host() {
+                return Err(NotSearched::MayWaitForTheHost);
+            }
+            (heap.memory().clone(), heap.written())
+        };
+        let trial = Trial {
+            device: self,
+            loaded,
+            id,
+            launch,
+            memory: &memory,
+            written,
+        };
+        trial.search(seeds, &freedom)
+    }
+}
+
+impl Trial<'_> {
+    fn search(&self, seeds: Range<u64>, freedom: &Freedom) -> Result<Orders, NotSearched> {
+        let mut options = self.options();
+        let reference = self.run(&options);
+        let usual = reference.before.now(self.memory);
+        reference.before.restore(self.memory);
+        reference.result.map_err(NotSearched::Failed)?;
+        options.fuel = options.fuel.or(self.fuel(reference.warp_instructions));
+        let mut explained = None;
+        let mut found = search(seeds, |schedule| {
+            options.schedule = Some(schedule);
+            let run = self.run(&options);
+            let difference = match freedom.reads_clock || run.result.is_err() {
+                true => None,
+                false => Difference::find(self.memory, &usual, &run.before, freedom),
+            };
+            run.before.restore(self.memory);
+            run.result.map_err(OrderError::Ended)?;
+            match difference {
+                None => Ok(()),
+                Some(difference) if difference.explanation.is_some() => {
+                    explained.get_or_insert((schedule, difference));
+                    Ok(())
+                }
+                Some(difference) => Err(OrderError::Differs(Box::new(difference))),
+            }
+        });
+        if let Some(found) = &mut found
+            && let OrderError::Differs(difference) = &mut found.error
+        {
+            difference.finding = self.checked(found.schedule, &options);
+        }
+        Ok(Orders { found, explained })
+    }
+
+    /// How the launch is run in each order.
+    fn options(&self) -> LaunchOptions {
+        LaunchOptions {
+            schedule: None,
+            go_on: false,
+            threads: Some(1),
+            ..self.launch.options.clone()
+        }
+    }
+
+    /// What a launch may execute in another order that executes so much in the usual one. None
+    /// where the simulator's own limits do.
+    fn fuel(&self, usual: u64) -> Option<u64> {
+        let n_blocks: u64 = self.launch.grid.iter().map(|&n| u64::from(n)).product();
+        let n_threads: u32 = self.launch.block.iter().product();
+        let n_warps = n_blocks.saturating_mul(u64::from(n_threads.div_ceil(32)));
+        let waiting = n_warps.saturating_mul(PATIENCE);
+        let fuel = usual.saturating_mul(SLOWER).saturating_add(waiting);
+        Some(fuel).filter(|&fuel| fuel <= MOST_FUEL)
+    }
+
+    /// What checks find in an order, if they have not looked yet.
+    fn checked(&self, schedule: Schedule, options: &LaunchOptions) -> Option<Box<LaunchError>> {
+        let options = LaunchOptions {
+            check: !options.check,
+            schedule: Some(schedule),
+            ..options.clone()
+        };
+        if !options.check {
+            return None;
+        }
+        let run = self.run(&options);
+        run.before.restore(self.memory);
+        run.result.err().map(Box::new)
+    }
+
+    /// Runs it once. What it has overwritten is not put back.
+    fn run(&self, options: &LaunchOptions) -> Run {
+        let launch = Launch {
+            options: options.clone(),
+            ..*self.launch
+        };
+        let prepared = Prepared {
+            loaded: self.loaded,
+            id: self.id,
+            options: &launch,
+            memory: self.memory,
+            alone: true,
+            started: Instant::now(),
+        };
+        let context = self.device.context(&prepared, 1);
+        let judge = || Exact::new(self.memory, self.written.clone());
+        let (mut watches, result) = workers::run(&context, 1, || Watch {
+            counters: Counters::new(&context.plan.numbering),
+            checks: (options.check).then(|| Box::new(Checks::new(&context, judge()))),
+            journal: Some(Box::new(Journal::new(self.memory))),
+        });
+        let watch = watches.pop();
+        let (counters, journal) = watch.map(|watch| (watch.counters, watch.journal)).unzip();
+        let report = prepared.report(counters.into_iter().collect());
+        Run {
+            result,
+            before: journal
+                .flatten()
+                .map_or_else(Bytes::default, |journal| journal.into_bytes()),
+            warp_instructions: report.counts.warp_instructions,
+        }
+    }
+}

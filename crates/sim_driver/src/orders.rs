@@ -1,0 +1,114 @@
+//! Launches in other orders of their blocks, warps and lanes, before the usual one.
+//!
+//! Not all of them, unless that is asked for: of each kernel the first launch of each shape,
+//! and not many. A kernel that something was found of is not tried again.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use ptx_sim::{Device, Launch, LoadedModule, NotSearched};
+
+use crate::driver::Driver;
+
+/// For how long nothing is tried after a launch that could not be alone with its device. What
+/// runs there may wait for what the client does next.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Which launches have been tried.
+#[derive(Default)]
+pub(crate) struct Orders {
+    kernels: Mutex<HashMap<String, Tried>>,
+    /// When a launch could not be alone with its device.
+    busy: Mutex<Option<Instant>>,
+}
+
+/// Blocks, threads of a block, and bytes of dynamic shared memory.
+type Shape = ([u32; 3], [u32; 3], u32);
+
+/// Launches of one kernel that have been tried.
+#[derive(Default)]
+struct Tried {
+    shapes: HashSet<Shape>,
+    /// Whether there is no more to find out.
+    is_settled: bool,
+}
+
+impl Orders {
+    fn with<T>(&self, kernel: &str, f: impl FnOnce(&mut Tried) -> T) -> T {
+        let kernels = self.kernels.lock();
+        let mut kernels = kernels.unwrap_or_else(PoisonError::into_inner);
+        f(kernels.entry(kernel.to_owned()).or_default())
+    }
+
+    /// Whether a launch is to be tried; at most so many of its kernel are.
+    fn takes(&self, kernel: &str, shape: Shape, most: Option<usize>) -> bool {
+        self.with(kernel, |tried| {
+            let Some(most) = most else {
+                return !tried.is_settled;
+            };
+            !tried.is_settled && tried.shapes.len() < most && tried.shapes.insert(shape)
+        })
+    }
+
+    /// When a launch could not be alone with its device.
+    fn busy(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.busy.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tries a launch in other orders, if that is asked for, and notes what was found out.
+    pub fn search(
+        &self,
+        driver: &Driver,
+        device: &Device,
+        loaded: &LoadedModule,
+        kernel: &str,
+        launch: &Launch<'_>,
+    ) {
+        let settings = &driver.settings;
+        let shape = (launch.grid, launch.block, launch.dynamic_shared_bytes);
+        let pauses = || self.busy().is_some_and(|busy| busy.elapsed() < PAUSE);
+        if settings.schedules == 0
+            || pauses()
+            || !self.takes(kernel, shape, settings.schedule_launches)
+        {
+            return;
+        }
+        let started = Instant::now();
+        let orders = device.search_orders(loaded, kernel, launch, 0..settings.schedules);
+        let is_settled = match &orders {
+            Ok(orders) => orders.found.is_some(),
+            // The next launch may be alone.
+            Err(why) => !matches!(why, NotSearched::Busy),
+        };
+        let is_busy = matches!(orders, Err(NotSearched::Busy));
+        if is_busy {
+            *self.busy() = Some(Instant::now());
+        }
+        self.with(kernel, |tried| {
+            tried.is_settled |= is_settled;
+            if is_busy {
+                tried.shapes.remove(&shape);
+            }
+        });
+        driver.recorder.searched(kernel, started.elapsed(), &orders);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_shape_is_tried_once_and_not_too_many() {
+        let orders = Orders::default();
+        let shape = |x| ([x, 1, 1], [32, 1, 1], 0);
+        let takes = |kernel, x| orders.takes(kernel, shape(x), Some(2));
+        assert!(takes("a", 1) && !takes("a", 1) && takes("a", 2) && !takes("a", 3));
+        assert!(takes("b", 3));
+        assert!(orders.takes("b", shape(3), None) && orders.takes("b", shape(3), None));
+        orders.with("b", |tried| tried.is_settled = true);
+        assert!(!takes("b", 4) && !orders.takes("b", shape(4), None));
+        assert!(!orders.takes("c", shape(1), Some(0)));
+    }
+}

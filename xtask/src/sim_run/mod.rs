@@ -1,0 +1,201 @@
+//! `cargo xtask sim-run -- PROGRAM ARGS…`: any CUDA program on the simulator, and what was
+//! found out while it ran.
+//!
+//! [`found`] is what the driver reports, [`text`] tells it to a terminal, [`html`] makes a page
+//! of it, with the lines of [`sources`].
+
+mod found;
+mod html;
+mod sources;
+mod text;
+
+use crate::sim_driver;
+use anyhow::{Context, bail};
+use found::{Found, Run};
+use serde::Deserialize;
+use serde_json::Value;
+use std::ffi::OsString;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, ExitStatus};
+use std::time::Instant;
+
+/// Run any CUDA program on the simulator, and tell what it finds.
+#[derive(Debug, clap::Args)]
+pub struct Options {
+    /// Look for what a GPU lets pass: races, unwritten reads, missing barriers
+    #[arg(long)]
+    check: bool,
+
+    /// Count bank conflicts and sectors, line by line
+    #[arg(long)]
+    counters: bool,
+
+    /// End the program at the first finding
+    #[arg(long)]
+    stop: bool,
+
+    /// How many devices the program sees
+    #[arg(long, value_name = "N")]
+    devices: Option<u32>,
+
+    /// Also try launches in N other orders of their blocks, warps and lanes
+    #[arg(long, value_name = "N", conflicts_with = "schedule")]
+    schedules: Option<u64>,
+
+    /// How many launches of each kernel are tried so, each of another shape; or `all` launches
+    #[arg(long, value_name = "L", requires = "schedules")]
+    schedule_launches: Option<String>,
+
+    /// Run all launches in this order, such as 3/warps/12
+    #[arg(long, value_name = "S")]
+    schedule: Option<String>,
+
+    /// Also write all that was found out to this file, a page (.html) or JSON (.json)
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+
+    /// The program and its arguments
+    #[arg(last = true, required = true)]
+    program: Vec<OsString>,
+}
+
+/// Where all that was found out goes, and as what.
+enum Report {
+    Html(PathBuf),
+    Json(PathBuf),
+}
+
+/// Runs the program and tells; fails if it does, or if something was found.
+pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
+    let report = options.report.as_deref().map(Report::new).transpose()?;
+    let library = sim_driver::own_folder()?;
+    let temporary = tempfile::tempdir().context("there is no place for a report")?;
+    let file = temporary.path().join("report.json");
+    let started = Instant::now();
+    let status = command(options, &library, &file)
+        .status()
+        .with_context(|| format!("cannot run {}", options.program[0].display()))?;
+    let seconds = started.elapsed().as_secs_f64();
+    let code = code(status);
+    let Ok(text) = std::fs::read_to_string(&file) else {
+        eprintln!("lockstep: the program used no CUDA driver, or was ended before it could tell");
+        return Ok(code.into());
+    };
+    let mut all: Value = serde_json::from_str(&text).context("the report cannot be read")?;
+    let arguments = options.program.iter();
+    all["run"] = serde_json::to_value(Run {
+        command: arguments
+            .map(|a| a.to_string_lossy().into_owned())
+            .collect(),
+        status: code,
+        seconds,
+    })?;
+    if let Some(report) = &report {
+        report.write(&all)?;
+    }
+    let found = Found::deserialize(&all).context("the report cannot be read")?;
+    text::tell(&found, &mut std::io::stderr().lock())?;
+    Ok(match found.n_findings() {
+        n if n > 0 && code == 0 => ExitCode::FAILURE,
+        _ => code.into(),
+    })
+}
+
+impl Report {
+    /// By the file's ending; an error if it has another one or no place.
+    fn new(file: &Path) -> anyhow::Result<Self> {
+        let path = std::path::absolute(file).context("the report has no path")?;
+        let report = match file.extension().and_then(|ending| ending.to_str()) {
+            Some("html" | "htm") => Self::Html(path),
+            Some("json") => Self::Json(path),
+            _ => bail!(
+                "--report {}: the file's name must end in .html, for a page, or in .json",
+                file.display()
+            ),
+        };
+        let (Self::Html(path) | Self::Json(path)) = &report;
+        if !path.parent().is_some_and(Path::is_dir) {
+            bail!("--report {}: there is no such folder", file.display());
+        }
+        // That of an earlier run says nothing of this one.
+        let _ = std::fs::remove_file(path);
+        Ok(report)
+    }
+
+    fn write(&self, all: &Value) -> anyhow::Result<()> {
+        let (path, text) = match self {
+            Self::Json(path) => (path, serde_json::to_string_pretty(all)? + "\n"),
+            Self::Html(path) => (path, html::page(&Found::deserialize(all)?)),
+        };
+        std::fs::write(path, text).with_context(|| format!("{} cannot be written", path.display()))
+    }
+}
+
+fn command(options: &Options, library: &Path, report: &Path) -> Command {
+    let mut command = Command::new(&options.program[0]);
+    command.args(&options.program[1..]);
+    let mut path = library.as_os_str().to_owned();
+    if let Some(before) = std::env::var_os("LD_LIBRARY_PATH").filter(|p| !p.is_empty()) {
+        path.push(":");
+        path.push(before);
+    }
+    command.env("LD_LIBRARY_PATH", path);
+    // Programs of this repository look for the driver by this name.
+    command.env("LOCKSTEP_LIBCUDA", library.join("libcuda.so.1"));
+    command.env("LOCKSTEP_SIM_REPORT", report);
+    for (name, wanted) in [
+        ("LOCKSTEP_SIM_CHECK", options.check),
+        ("LOCKSTEP_SIM_COUNTERS", options.counters),
+        ("LOCKSTEP_SIM_STOP", options.stop),
+    ] {
+        if wanted {
+            command.env(name, "1");
+        }
+    }
+    for (name, value) in [
+        (
+            "LOCKSTEP_SIM_DEVICES",
+            options.devices.map(|n| n.to_string()),
+        ),
+        (
+            "LOCKSTEP_SIM_SCHEDULES",
+            options.schedules.map(|n| n.to_string()),
+        ),
+        (
+            "LOCKSTEP_SIM_SCHEDULE_LAUNCHES",
+            options.schedule_launches.clone(),
+        ),
+        ("LOCKSTEP_SIM_SCHEDULE", options.schedule.clone()),
+    ] {
+        if let Some(value) = value {
+            command.env(name, value);
+        }
+    }
+    command
+}
+
+/// The program's own exit code; as a shell tells a signal.
+fn code(status: ExitStatus) -> u8 {
+    let code = status.code().or_else(|| Some(128 + status.signal()?));
+    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Report;
+
+    #[test]
+    fn a_report_is_a_page_or_json() {
+        let folder = tempfile::tempdir().unwrap();
+        let new = |name: &str| Report::new(&folder.path().join(name));
+        assert!(matches!(new("a.html"), Ok(Report::Html(_))));
+        assert!(matches!(new("a.json"), Ok(Report::Json(_))));
+        for name in ["a", "a.txt", "html"] {
+            let error = new(name).err().expect(name).to_string();
+            assert!(error.contains("must end in .html"), "{error}");
+        }
+        let error = new("none/a.html").err().expect("no folder").to_string();
+        assert!(error.ends_with("there is no such folder"), "{error}");
+    }
+}
