@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::checks::sieve::Pool;
-use crate::ir::{RelocationTarget, Space};
+use crate::ir::{self, RelocationTarget, Space};
 use crate::memory::address::{SHARED_WINDOW, function_address, space_of};
 use crate::memory::allocation::{Allocation, Purpose};
 use crate::memory::global::ADDRESS_END;
@@ -150,6 +150,18 @@ pub(crate) enum Turn<'a> {
     Together(#[allow(dead_code)] RwLockReadGuard<'a, ()>),
 }
 
+/// Where a managed variable is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Managed {
+    /// Its address, of memory that is zero.
+    pub address: u64,
+    /// Whether it is yet to be given what it holds at first.
+    pub is_new: bool,
+}
+
+/// Finds the place of a managed variable by its name and size.
+pub type PlaceManaged<'a> = dyn FnMut(&str, u64) -> Result<Managed, MemoryError> + 'a;
+
 /// A module on a device: its variables have addresses.
 #[derive(Clone)]
 pub struct LoadedModule {
@@ -257,51 +269,100 @@ impl Device {
     /// # Errors
     /// If there is not enough memory, or a variable is only declared.
     pub fn load(&self, module: &Module) -> Result<LoadedModule, MemoryError> {
-        let variables = &module.ir().variables;
-        let mut addresses = Vec::with_capacity(variables.len());
-        for variable in variables {
-            let purpose = match variable.space {
-                Space::Const => Purpose::Constant,
-                _ => Purpose::Variable,
-            };
-            if variable.space == Space::Shared {
-                addresses.push(0);
-                continue;
-            }
-            if variable.is_extern {
-                return Err(MemoryError::UndefinedVariable {
-                    name: variable.name.clone(),
-                });
-            }
-            let address = self.place(variable.size_bytes, &variable.name, purpose)?;
-            addresses.push(address);
-            let init = &variable.init[..variable.init.len().min(variable.size_bytes as usize)];
-            self.write(address, init)?;
-            // The rest is zero, which a kernel may rely on.
-            self.to_write(address, variable.size_bytes)?;
-        }
-        for (variable, &address) in variables.iter().zip(&addresses) {
-            for relocation in &variable.relocations {
-                let base = match relocation.target {
-                    RelocationTarget::Function(id) => function_address(id),
-                    RelocationTarget::Variable(id) => {
-                        let window = match variables[id.0 as usize].space {
-                            Space::Shared if relocation.generic => SHARED_WINDOW,
-                            _ => 0,
-                        };
-                        window + addresses[id.0 as usize]
-                    }
-                };
-                let value = base.wrapping_add(relocation.addend as u64) >> relocation.shift;
-                let bytes = &value.to_le_bytes()[..relocation.n_bytes.min(8) as usize];
-                self.write(address + relocation.offset, bytes)?;
-            }
+        self.load_with_managed(module, &mut |name, size_bytes| {
+            let address = self.place(size_bytes, name, Purpose::Variable)?;
+            Ok(Managed {
+                address,
+                is_new: true,
+            })
+        })
+    }
+
+    /// [`Device::load`], with the memory of variables that are `.managed` given by a function
+    /// of their name and size: the host has mapped it, and keeps it when the module is
+    /// unloaded.
+    ///
+    /// # Errors
+    /// As of [`Device::load`], and those of the function.
+    pub fn load_with_managed(
+        &self,
+        module: &Module,
+        managed: &mut PlaceManaged<'_>,
+    ) -> Result<LoadedModule, MemoryError> {
+        let mut addresses = Vec::with_capacity(module.ir().variables.len());
+        if let Err(error) = self.place_variables(module, managed, &mut addresses) {
+            self.free_variables(&addresses);
+            return Err(error);
         }
         Ok(LoadedModule {
             device: self.id,
             module: module.clone(),
             addresses: addresses.into(),
         })
+    }
+
+    /// Finds a place for every variable, in order, and writes what it holds at first.
+    fn place_variables(
+        &self,
+        module: &Module,
+        managed: &mut PlaceManaged<'_>,
+        addresses: &mut Vec<u64>,
+    ) -> Result<(), MemoryError> {
+        let variables = &module.ir().variables;
+        let mut new = Vec::with_capacity(variables.len());
+        for variable in variables {
+            if variable.is_extern && variable.space != Space::Shared {
+                return Err(MemoryError::UndefinedVariable {
+                    name: variable.name.clone(),
+                });
+            }
+            let (name, size_bytes) = (&variable.name, variable.size_bytes);
+            let (address, is_new) = match variable.space {
+                Space::Shared => (0, false),
+                Space::Const => (self.place(size_bytes, name, Purpose::Constant)?, true),
+                _ if variable.is_managed => {
+                    let placed = managed(name, size_bytes)?;
+                    (placed.address, placed.is_new)
+                }
+                _ => (self.place(size_bytes, name, Purpose::Variable)?, true),
+            };
+            addresses.push(address);
+            new.push(is_new);
+        }
+        for (i, variable) in variables.iter().enumerate().filter(|&(i, _)| new[i]) {
+            self.initialise(variable, addresses[i], variables, addresses)?;
+        }
+        Ok(())
+    }
+
+    /// Writes what a variable holds at first.
+    fn initialise(
+        &self,
+        variable: &ir::Variable,
+        address: u64,
+        variables: &[ir::Variable],
+        addresses: &[u64],
+    ) -> Result<(), MemoryError> {
+        let init = &variable.init[..variable.init.len().min(variable.size_bytes as usize)];
+        self.write(address, init)?;
+        // The rest is zero, which a kernel may rely on.
+        self.to_write(address, variable.size_bytes)?;
+        for relocation in &variable.relocations {
+            let base = match relocation.target {
+                RelocationTarget::Function(id) => function_address(id),
+                RelocationTarget::Variable(id) => {
+                    let window = match variables[id.0 as usize].space {
+                        Space::Shared if relocation.generic => SHARED_WINDOW,
+                        _ => 0,
+                    };
+                    window + addresses[id.0 as usize]
+                }
+            };
+            let value = base.wrapping_add(relocation.addend as u64) >> relocation.shift;
+            let bytes = &value.to_le_bytes()[..relocation.n_bytes.min(8) as usize];
+            self.write(address + relocation.offset, bytes)?;
+        }
+        Ok(())
     }
 
     /// Allocates memory. `label` names it in reports. It is zeroed, but a kernel
@@ -407,9 +468,16 @@ impl Device {
         if !self.owns(loaded) {
             return;
         }
+        self.free_variables(loaded.addresses());
+    }
+
+    /// Frees variables that are in the device's own memory.
+    fn free_variables(&self, addresses: &[u64]) {
         let mut heap = self.heap();
-        for &address in loaded.addresses() {
-            heap.free(address);
+        for &address in addresses {
+            if self.owns_address(address) {
+                heap.free(address);
+            }
         }
     }
 

@@ -171,6 +171,8 @@ pub struct Variable {
     pub size_bytes: u64,
     /// `.extern`
     pub is_extern: bool,
+    /// `.attribute(.managed)`: host and devices have it at one address.
+    pub is_managed: bool,
     /// Which other modules know it.
     pub linkage: Linkage,
     /// Initial bytes, shorter than `size_bytes` where the rest is zero.

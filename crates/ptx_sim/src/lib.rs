@@ -60,10 +60,12 @@ pub use bytemuck::Pod;
 pub use call::{Argument, Call, Dim};
 pub use checks::access::AccessClass;
 pub use checks::count;
-pub use device::{AllocationInfo, Device, DeviceConfig, LoadedModule, MemoryError};
+pub use device::{
+    AllocationInfo, Device, DeviceConfig, LoadedModule, Managed, MemoryError, PlaceManaged,
+};
 pub use diagnostics::LaunchError;
 pub use lanes::has_wide_vectors;
-pub use launch::{Launch, LaunchOptions, MAX_BLOCK_THREADS};
+pub use launch::{Launch, LaunchOptions, MAX_BLOCK, MAX_BLOCK_THREADS, MAX_GRID};
 pub use link::{Definition, LinkError, Linker, UndefinedSymbol};
 pub use module::{KernelInfo, Module, UnsupportedInstruction};
 pub use occupancy::{BestBlock, BlockNeeds};

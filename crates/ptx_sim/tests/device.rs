@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use common::HEADER;
-use ptx_sim::{Device, DeviceConfig, LaunchError, LoadedModule, MemoryError, Module};
+use ptx_sim::{Device, DeviceConfig, LaunchError, LoadedModule, Managed, MemoryError, Module};
 
 const KERNELS: &str = "
 .visible .entry add_one(.param .u64 buffer)
@@ -157,5 +157,69 @@ fn an_unloaded_module_gives_its_variables_back() {
     let loaded = device.load(&module).expect("there is memory");
     assert_eq!(device.used_bytes(), 4096);
     device.unload(&loaded);
+    assert_eq!(device.used_bytes(), 0);
+}
+
+/// A managed variable is where the host has it, keeps what it holds when its module is loaded
+/// elsewhere, and stays when a module is unloaded.
+#[test]
+fn managed_variables_are_the_hosts() {
+    let text = format!(
+        "{HEADER}
+.visible .global .attribute(.managed) .align 4 .u32 total = 5;
+.visible .global .u64 pointer = total;"
+    );
+    let module = Module::parse(&text).expect("it is PTX");
+    let mut word = AtomicU64::new(0);
+    let pointer = NonNull::from(word.get_mut()).cast::<u8>();
+    let devices = [0, 1].map(|ordinal| {
+        Device::with_config(DeviceConfig {
+            ordinal,
+            ..DeviceConfig::default()
+        })
+    });
+    let mut is_new = true;
+    for device in &devices {
+        // SAFETY: `word` lives as long as the devices, and nothing else is in it.
+        let address = unsafe { device.map_host(pointer, 8, "total") }.expect("not mapped yet");
+        let mut place = |name: &str, size_bytes: u64| {
+            assert_eq!((name, size_bytes), ("total", 4));
+            Ok(Managed { address, is_new })
+        };
+        let loaded = device.load_with_managed(&module, &mut place);
+        let loaded = loaded.expect("there is memory");
+        assert_eq!(loaded.variable("total"), Some((address, 4)));
+        let (pointer, _) = loaded.variable("pointer").expect("it is there");
+        let mut bytes = [0; 8];
+        device.read(pointer, &mut bytes).expect("it is there");
+        assert_eq!(u64::from_le_bytes(bytes), address);
+        let holds = if is_new { 5 } else { 6 };
+        assert_eq!(word.swap(6, Ordering::Relaxed), holds);
+        device.unload(&loaded);
+        assert!(device.allocation_at(pointer).is_none());
+        assert!(device.allocation_at(address).is_some());
+        is_new = false;
+    }
+    let alone = Device::new();
+    let loaded = alone.load(&module).expect("there is memory");
+    let (address, _) = loaded.variable("total").expect("it is there");
+    let mut bytes = [0; 4];
+    alone.read(address, &mut bytes).expect("it is there");
+    assert_eq!(u32::from_le_bytes(bytes), 5);
+    alone.unload(&loaded);
+    assert_eq!(alone.used_bytes(), 0);
+}
+
+/// What has been placed when memory runs out is given back.
+#[test]
+fn a_module_without_room_leaves_nothing() {
+    let text = format!("{HEADER}.global .b8 first[600];\n.global .b8 second[600];");
+    let module = Module::parse(&text).expect("it is PTX");
+    let device = Device::with_config(DeviceConfig {
+        memory_bytes: 1000,
+        ..DeviceConfig::default()
+    });
+    let refused = device.load(&module).map(drop);
+    assert!(matches!(refused, Err(MemoryError::OutOfMemory { .. })));
     assert_eq!(device.used_bytes(), 0);
 }

@@ -1,12 +1,11 @@
 //! Streams that are captured: what is submitted becomes a graph.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::driver::driver;
-use crate::graph::Graph;
+use crate::graph::{Graph, Work};
 use crate::operation::Operation;
-use crate::status::{Outcome, Status};
+use crate::status::Status;
 
 /// A stream's part in a capture.
 #[derive(Clone)]
@@ -23,8 +22,6 @@ pub struct Capture {
     invalid: Arc<AtomicBool>,
     /// Whether it is over.
     ended: Arc<AtomicBool>,
-    /// The graph's handle, if anybody has asked for it.
-    handle: Arc<Mutex<usize>>,
 }
 
 impl Capture {
@@ -38,7 +35,6 @@ impl Capture {
             is_origin: true,
             invalid: Arc::default(),
             ended: Arc::default(),
-            handle: Arc::default(),
         }
     }
 
@@ -79,18 +75,13 @@ impl Capture {
 
     /// Adds an operation in place of submitting it.
     pub fn add(&mut self, operation: Operation) {
-        let node = self.graph.add(operation, std::mem::take(&mut self.last));
-        self.last = vec![node];
+        self.add_work(Work::Operation(operation));
     }
 
-    /// A handle of the graph that is being made, for as long as it is.
-    pub fn graph_handle(&self) -> Outcome<usize> {
-        let graphs = &driver()?.graphs;
-        let mut handle = self.handle.lock().unwrap_or_else(PoisonError::into_inner);
-        if *handle == 0 {
-            *handle = graphs.add(Arc::clone(&self.graph));
-        }
-        Ok(*handle)
+    /// Adds a node.
+    pub fn add_work(&mut self, work: Work) {
+        let after = std::mem::take(&mut self.last);
+        self.last = vec![self.graph.add_work(work, after)];
     }
 
     /// Lets the next operation come after other nodes, too.

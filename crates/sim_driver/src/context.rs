@@ -4,7 +4,7 @@ use std::backtrace::Backtrace;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::driver::{SimDevice, driver};
 use crate::status::{Outcome, Status};
@@ -32,8 +32,8 @@ pub struct Context {
     pub legacy: Arc<Stream>,
     /// `CU_LIMIT_…`, as set.
     pub limits: Mutex<HashMap<u32, usize>>,
-    /// All other streams.
-    streams: Mutex<Vec<Weak<Stream>>>,
+    /// All other streams, also those that are destroyed and have work left.
+    streams: Mutex<Vec<Arc<Stream>>>,
     /// Allocations made in it, by address.
     allocations: Mutex<BTreeMap<u64, Allocated>>,
     is_destroyed: AtomicBool,
@@ -120,22 +120,22 @@ impl Context {
         self.device.check()
     }
 
-    fn streams(&self) -> MutexGuard<'_, Vec<Weak<Stream>>> {
+    fn streams(&self) -> MutexGuard<'_, Vec<Arc<Stream>>> {
         self.streams.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a stream; forgets those that are gone.
+    /// Adds a stream; forgets those that are destroyed and have no work left.
     pub fn add_stream(&self, stream: &Arc<Stream>) {
         let mut streams = self.streams();
         if streams.len() == streams.capacity() {
-            streams.retain(|stream| stream.strong_count() > 0);
+            streams.retain(|stream| Arc::strong_count(stream) > 1 || !stream.is_idle());
         }
-        streams.push(Arc::downgrade(stream));
+        streams.push(Arc::clone(stream));
     }
 
     /// All streams but the legacy one.
     pub fn all_streams(&self) -> Vec<Arc<Stream>> {
-        self.streams().iter().filter_map(Weak::upgrade).collect()
+        self.streams().clone()
     }
 
     /// The default stream of this thread; that of all threads for one that has ended.
@@ -168,7 +168,8 @@ impl Context {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends it: waits for its work, and frees what was allocated in it.
+    /// Ends it: waits for its work, and frees what was allocated in it and the variables of
+    /// its modules.
     pub fn destroy(&self) -> Outcome {
         let driver = driver()?;
         if self.is_destroyed.swap(true, Ordering::AcqRel) {
@@ -185,9 +186,14 @@ impl Context {
         for base in driver.host.of_context(self.handle) {
             driver.free_host(base, |_| true);
         }
-        driver
-            .modules
-            .retain(|module| module.context != self.handle);
+        for library in driver.libraries.all() {
+            library.leave(self.handle);
+        }
+        let modules = driver.modules.all();
+        for module in modules.iter().filter(|m| m.context == self.handle) {
+            // Who has unloaded it meanwhile has done the same.
+            let _ = module.unload();
+        }
         driver
             .streams
             .retain(|stream| stream.context != self.handle);

@@ -74,6 +74,12 @@ fn place(address: u64, n_bytes: u64) -> Outcome<Place> {
     Ok(Place::Host)
 }
 
+/// The number of the device that an address belongs to; none if it is the host's.
+fn home(address: u64) -> Option<u32> {
+    let device = driver().ok()?.device_of_address(address)?;
+    Some(device.ordinal)
+}
+
 /// Whether an address is one that devices use: theirs, or the host's known to them.
 pub fn is_known_to_devices(address: u64) -> Outcome<bool> {
     let driver = driver()?;
@@ -126,6 +132,14 @@ impl Copy {
             }
         }
         Ok(())
+    }
+
+    /// Whether a node of an executable graph that does one may do the other: both of one row,
+    /// between the same devices.
+    pub fn is_like(&self, other: &Self) -> bool {
+        let is_row = |copy: &Self| copy.extent[1..] == [1, 1];
+        let sides = |copy: &Self| [home(copy.to.address), home(copy.from.address)];
+        is_row(self) && is_row(other) && sides(self) == sides(other)
     }
 
     /// Does it.
@@ -233,6 +247,12 @@ impl Fill {
             place(self.row(y), row_bytes)?;
         }
         Ok(())
+    }
+
+    /// Whether a node of an executable graph that does one may do the other: both of one row,
+    /// on the same device.
+    pub fn is_like(&self, other: &Self) -> bool {
+        self.extent[1] == 1 && other.extent[1] == 1 && home(self.address) == home(other.address)
     }
 
     /// Does it.

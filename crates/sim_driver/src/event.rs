@@ -13,6 +13,8 @@ pub const DISABLE_TIMING: u32 = 2;
 
 /// An event.
 pub struct Event {
+    /// Its handle.
+    pub handle: usize,
     /// `CU_EVENT_…`
     pub flags: u32,
     /// The handle of its context.
@@ -44,8 +46,9 @@ pub enum State {
 
 impl Event {
     /// Of a context, never recorded.
-    pub fn new(context: usize, flags: u32) -> Self {
+    pub fn new(handle: usize, context: usize, flags: u32) -> Self {
         Self {
+            handle,
             flags,
             context,
             state: Mutex::default(),

@@ -1,10 +1,12 @@
 //! Graphs: operations, and which come after which.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::context::Context;
+use crate::driver::driver;
+use crate::event::{Event, State};
 use crate::operation::Operation;
 use crate::status::{Outcome, Status};
 use crate::stream::Stream;
@@ -19,6 +21,8 @@ pub struct Node {
     pub work: Work,
     /// Handles of the nodes that it comes after.
     pub after: Vec<usize>,
+    /// Whether it does its work; only in executable graphs it may not.
+    pub is_enabled: bool,
 }
 
 /// What a node does.
@@ -27,12 +31,83 @@ pub enum Work {
     /// An operation.
     Operation(Operation),
     /// A whole graph.
-    Graph(Vec<Node>),
+    Graph(Arc<Graph>),
+    /// Records an event.
+    Record(Arc<Event>),
+    /// Waits for an event as it was last recorded when the graph is launched.
+    Wait(Arc<Event>),
+}
+
+impl Work {
+    /// `CU_GRAPH_NODE_TYPE_…`
+    pub fn kind(&self) -> u32 {
+        match self {
+            Self::Operation(operation) => match operation {
+                Operation::Launch(_) => 0,
+                Operation::Copy(_) => 1,
+                Operation::Fill(_) => 2,
+                Operation::Call(_) => 3,
+                Operation::Nothing | Operation::Note(_) => 5,
+                Operation::Free(_) => 11,
+            },
+            Self::Graph(_) => 4,
+            Self::Wait(_) => 6,
+            Self::Record(_) => 7,
+        }
+    }
+
+    /// Why an executable graph's node that does this cannot do something else, if it cannot.
+    fn refuses(&self, new: &Self) -> Option<Change> {
+        if self.kind() != new.kind() {
+            return Some(Change::Kind);
+        }
+        let alike = match (self, new) {
+            (Self::Operation(Operation::Copy(old)), Self::Operation(Operation::Copy(new))) => {
+                old.is_like(new)
+            }
+            (Self::Operation(Operation::Fill(old)), Self::Operation(Operation::Fill(new))) => {
+                old.is_like(new)
+            }
+            _ => true,
+        };
+        (!alike).then_some(Change::Parameters)
+    }
+}
+
+/// What changes between two graphs that an executable one cannot follow:
+/// `CU_GRAPH_EXEC_UPDATE_ERROR_…`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Change {
+    /// How many nodes there are, or which come after which.
+    Topology = 2,
+    /// What kind of work a node does.
+    Kind = 3,
+    /// What a node works on.
+    Parameters = 5,
+}
+
+/// Where a graph is not like an executable one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mismatch {
+    /// What has changed.
+    pub change: Change,
+    /// The graph's node, if it is one's.
+    pub node: usize,
+    /// The node that it comes after, if that is what has changed.
+    pub from: usize,
 }
 
 /// A graph.
 #[derive(Default)]
-pub struct Graph(Mutex<Vec<Node>>);
+pub struct Graph {
+    /// In the order in which they were made.
+    nodes: Mutex<Vec<Node>>,
+    /// Its handle, if it has one.
+    handle: OnceLock<usize>,
+    /// What the nodes are called here of the graph that it is a copy of.
+    origins: HashMap<usize, usize>,
+}
 
 /// A handle that no node has had.
 fn node_handle() -> usize {
@@ -41,9 +116,31 @@ fn node_handle() -> usize {
 }
 
 impl Graph {
+    /// Of nodes, which keep their handles.
+    pub fn of(nodes: Vec<Node>) -> Self {
+        Self {
+            nodes: Mutex::new(nodes),
+            ..Self::default()
+        }
+    }
+
     /// Its nodes.
     pub fn nodes(&self) -> MutexGuard<'_, Vec<Node>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Its handle, which it is given if it has none.
+    pub fn handle(self: &Arc<Self>) -> Outcome<usize> {
+        let graphs = &driver()?.graphs;
+        Ok(*self.handle.get_or_init(|| graphs.add(Arc::clone(self))))
+    }
+
+    /// Takes its handle back, and those of the graphs in it.
+    pub fn forget(&self) -> Outcome {
+        if let Some(&handle) = self.handle.get() {
+            driver()?.graphs.remove(handle);
+        }
+        self.nodes().iter().try_for_each(Node::forget)
     }
 
     /// Adds an operation after some nodes of it; gives the node's handle.
@@ -58,6 +155,7 @@ impl Graph {
             handle,
             work,
             after,
+            is_enabled: true,
         };
         self.nodes().push(node);
         handle
@@ -71,25 +169,81 @@ impl Graph {
             .all(|&node| own.iter().any(|n| n.handle == node))
     }
 
-    /// A copy, and what its nodes are called in place of the others.
-    pub fn copied(&self) -> (Self, HashMap<usize, usize>) {
-        let nodes = self.nodes().clone();
-        let names: HashMap<usize, usize> = nodes
-            .iter()
-            .map(|node| (node.handle, node_handle()))
-            .collect();
-        let renamed = nodes.into_iter().map(|node| Node {
+    /// What a node of it does.
+    pub fn work(&self, node: usize) -> Outcome<Work> {
+        let nodes = self.nodes();
+        let found = nodes.iter().find(|n| n.handle == node);
+        found.map(|n| n.work.clone()).ok_or(Status::INVALID_VALUE)
+    }
+
+    /// Has a node do something else of the same kind.
+    pub fn replace(&self, node: usize, work: Work) -> Outcome {
+        let mut nodes = self.nodes();
+        let found = nodes.iter_mut().find(|n| n.handle == node);
+        let node = found.ok_or(Status::INVALID_VALUE)?;
+        if node.work.kind() != work.kind() {
+            return Err(Status::INVALID_VALUE);
+        }
+        node.work = work;
+        Ok(())
+    }
+
+    /// What it is now, with the same handles of nodes.
+    pub fn snapshot(&self) -> Vec<Node> {
+        let nodes = self.nodes();
+        let copy = |node: &Node| match &node.work {
+            Work::Graph(graph) => Node {
+                work: Work::Graph(Arc::new(Self::of(graph.snapshot()))),
+                ..node.clone()
+            },
+            _ => node.clone(),
+        };
+        nodes.iter().map(copy).collect()
+    }
+
+    /// A copy, whose nodes have handles of their own.
+    pub fn copied(&self) -> Self {
+        let nodes = self.nodes();
+        let own = nodes.iter().map(|node| (node.handle, node_handle()));
+        let names: HashMap<usize, usize> = own.collect();
+        let renamed = nodes.iter().map(|node| Node {
             handle: names[&node.handle],
             after: node.after.iter().map(|n| names[n]).collect(),
-            work: node.work,
+            work: match &node.work {
+                Work::Graph(graph) => Work::Graph(Arc::new(graph.copied())),
+                work => work.clone(),
+            },
+            is_enabled: node.is_enabled,
         });
-        (Self(Mutex::new(renamed.collect())), names)
+        Self {
+            nodes: Mutex::new(renamed.collect()),
+            handle: OnceLock::new(),
+            origins: names,
+        }
+    }
+
+    /// What a node of the graph that this one is a copy of is called here.
+    pub fn node_of(&self, original: usize) -> Option<usize> {
+        let node = self.origins.get(&original).copied()?;
+        self.has(&[node]).then_some(node)
+    }
+}
+
+impl Node {
+    /// Takes the handles of the graph in it back, if there is one.
+    pub fn forget(&self) -> Outcome {
+        match &self.work {
+            Work::Graph(graph) => graph.forget(),
+            _ => Ok(()),
+        }
     }
 }
 
 /// A graph that can be launched.
 pub struct Executable {
-    /// Each after those that it comes after.
+    /// `CUDA_GRAPH_INSTANTIATE_FLAG_…`
+    pub flags: u64,
+    /// Each after those that it comes after; they have the handles of the graph's.
     nodes: Mutex<Vec<Node>>,
     /// The last launch: the next waits for it.
     last: Mutex<Option<Arc<Task>>>,
@@ -98,7 +252,7 @@ pub struct Executable {
 /// Nodes in an order in which they may run; none if they go round in a circle.
 fn sorted(nodes: &[Node]) -> Option<Vec<Node>> {
     let mut left: Vec<&Node> = nodes.iter().collect();
-    let mut done = std::collections::HashSet::new();
+    let mut done = HashSet::new();
     let mut order = Vec::with_capacity(nodes.len());
     while !left.is_empty() {
         let before = left.len();
@@ -117,11 +271,63 @@ fn sorted(nodes: &[Node]) -> Option<Vec<Node>> {
     Some(order)
 }
 
+/// The nodes of an executable graph with the work of another one's, paired in the order in
+/// which they were made.
+fn updated(own: &[Node], new: &[Node]) -> Result<Vec<Node>, Mismatch> {
+    let mismatch = |change, node, from| Mismatch { change, node, from };
+    if own.len() != new.len() {
+        return Err(mismatch(Change::Topology, 0, 0));
+    }
+    let mut own = own.to_vec();
+    own.sort_by_key(|node| node.handle);
+    let pairs = new
+        .iter()
+        .zip(&own)
+        .map(|(new, own)| (new.handle, own.handle));
+    let pairs: HashMap<usize, usize> = pairs.collect();
+    for (own, new) in own.iter_mut().zip(new) {
+        if own.after.len() != new.after.len() {
+            return Err(mismatch(Change::Topology, new.handle, 0));
+        }
+        let is_other = |&&from: &&usize| !own.after.contains(&pairs[&from]);
+        if let Some(&from) = new.after.iter().find(is_other) {
+            return Err(mismatch(Change::Topology, new.handle, from));
+        }
+        if let Some(change) = own.work.refuses(&new.work) {
+            return Err(mismatch(change, new.handle, 0));
+        }
+        own.work = match (&own.work, &new.work) {
+            (Work::Graph(own), Work::Graph(new)) => {
+                let nodes = updated(&own.nodes(), &new.nodes())?;
+                Work::Graph(Arc::new(Graph::of(nodes)))
+            }
+            (_, work) => work.clone(),
+        };
+    }
+    Ok(own)
+}
+
+/// Calls a function with a node of these, or of a graph in one of them.
+fn with_node<T>(nodes: &mut [Node], handle: usize, f: &mut dyn FnMut(&mut Node) -> T) -> Option<T> {
+    for node in nodes {
+        if node.handle == handle {
+            return Some(f(node));
+        }
+        if let Work::Graph(graph) = &node.work
+            && let Some(done) = with_node(&mut graph.nodes(), handle, f)
+        {
+            return Some(done);
+        }
+    }
+    None
+}
+
 impl Executable {
     /// Of a graph as it is now.
-    pub fn new(graph: &Graph) -> Outcome<Self> {
-        let nodes = sorted(&graph.nodes()).ok_or(Status::INVALID_VALUE)?;
+    pub fn new(graph: &Graph, flags: u64) -> Outcome<Self> {
+        let nodes = sorted(&graph.snapshot()).ok_or(Status::INVALID_VALUE)?;
         Ok(Self {
+            flags,
             nodes: Mutex::new(nodes),
             last: Mutex::default(),
         })
@@ -132,21 +338,39 @@ impl Executable {
         self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Calls a function with a node.
+    pub fn with_node<T>(&self, handle: usize, mut f: impl FnMut(&mut Node) -> T) -> Outcome<T> {
+        let done = with_node(&mut self.nodes(), handle, &mut f);
+        done.ok_or(Status::INVALID_VALUE)
+    }
+
     /// Has a node do something else of the same kind.
-    pub fn replace(&self, node: usize, operation: Operation) -> Outcome {
-        let mut nodes = self.nodes();
-        let node = nodes.iter_mut().find(|n| n.handle == node);
-        let node = node.ok_or(Status::INVALID_VALUE)?;
-        let same_kind = match &node.work {
-            Work::Operation(old) => {
-                std::mem::discriminant(old) == std::mem::discriminant(&operation)
+    pub fn replace(&self, node: usize, work: &Work) -> Outcome {
+        self.with_node(node, |node| {
+            if node.work.refuses(work).is_some() {
+                return Err(Status::INVALID_VALUE);
             }
-            Work::Graph(_) => false,
-        };
-        if !same_kind {
-            return Err(Status::INVALID_VALUE);
+            node.work = match (&node.work, work) {
+                (Work::Graph(own), Work::Graph(new)) => {
+                    let nodes = updated(&own.nodes(), &new.nodes());
+                    let nodes = nodes.map_err(|_| Status::INVALID_VALUE)?;
+                    Work::Graph(Arc::new(Graph::of(nodes)))
+                }
+                _ => work.clone(),
+            };
+            Ok(())
+        })?
+    }
+
+    /// Has all nodes do what a graph of the same shape does now.
+    pub fn update(&self, graph: &Graph) -> Result<(), Mismatch> {
+        let mut nodes = self.nodes();
+        let changed = updated(&nodes, &graph.snapshot())?;
+        // The order stays; it is the same as that of the graph.
+        for node in nodes.iter_mut() {
+            let same = changed.iter().find(|new| new.handle == node.handle);
+            node.work = same.map_or_else(|| node.work.clone(), |new| new.work.clone());
         }
-        node.work = Work::Operation(operation);
         Ok(())
     }
 
@@ -165,7 +389,7 @@ impl Executable {
 /// Submits nodes after some tasks; gives those that nothing comes after.
 fn submit_nodes(nodes: &[Node], context: &Arc<Context>, before: &[Arc<Task>]) -> Vec<Arc<Task>> {
     let mut tasks: HashMap<usize, Vec<Arc<Task>>> = HashMap::new();
-    let mut has_followers = std::collections::HashSet::new();
+    let mut has_followers = HashSet::new();
     for node in nodes {
         let mut after: Vec<Arc<Task>> = Vec::new();
         for n in &node.after {
@@ -175,16 +399,9 @@ fn submit_nodes(nodes: &[Node], context: &Arc<Context>, before: &[Arc<Task>]) ->
         if node.after.is_empty() {
             after = before.to_vec();
         }
-        let ends = match &node.work {
-            Work::Operation(operation) => {
-                let (operation, context) = (operation.clone(), Arc::clone(context));
-                vec![Task::submit(move || operation.run(&context), &after)]
-            }
-            Work::Graph(nodes) => {
-                let order = sorted(nodes).unwrap_or_default();
-                let ends = submit_nodes(&order, context, &after);
-                if ends.is_empty() { after } else { ends }
-            }
+        let ends = match node.is_enabled {
+            true => submit_work(&node.work, context, after),
+            false => after,
         };
         tasks.insert(node.handle, ends);
     }
@@ -192,4 +409,35 @@ fn submit_nodes(nodes: &[Node], context: &Arc<Context>, before: &[Arc<Task>]) ->
     let ends = nodes.iter().filter(is_end);
     ends.flat_map(|node| tasks.remove(&node.handle).unwrap_or_default())
         .collect()
+}
+
+/// Submits what a node does after some tasks; gives the tasks that are its end.
+fn submit_work(work: &Work, context: &Arc<Context>, mut after: Vec<Arc<Task>>) -> Vec<Arc<Task>> {
+    let submit = |operation: Operation, after: &[Arc<Task>]| {
+        let context = Arc::clone(context);
+        Task::submit(move || operation.run(&context), after)
+    };
+    match work {
+        Work::Operation(operation) => vec![submit(operation.clone(), &after)],
+        Work::Graph(graph) => {
+            let order = sorted(&graph.nodes()).unwrap_or_default();
+            let ends = submit_nodes(&order, context, &after);
+            if ends.is_empty() { after } else { ends }
+        }
+        Work::Record(event) => {
+            let at = Arc::new(OnceLock::new());
+            let task = submit(Operation::Note(Arc::clone(&at)), &after);
+            *event.state() = State::Recorded {
+                task: Arc::clone(&task),
+                at,
+            };
+            vec![task]
+        }
+        Work::Wait(event) => {
+            if let State::Recorded { task, .. } = &*event.state() {
+                after.push(Arc::clone(task));
+            }
+            after
+        }
+    }
 }

@@ -16,22 +16,22 @@ pub enum HostKind {
     Pinned,
     /// `cuMemAllocManaged`
     Managed,
+    /// A variable that is `__managed__`
+    Variable,
     /// `cuMemHostRegister`
     Registered,
 }
 
-/// A range of such memory.
-pub struct HostBlock {
-    /// How the host came by it.
-    pub kind: HostKind,
-    /// `CU_MEMHOSTALLOC_…`, `CU_MEMHOSTREGISTER_…` or `CU_MEM_ATTACH_…`
-    pub flags: u32,
-    /// Its first address.
-    pub base: u64,
-    /// Size in bytes.
-    pub size_bytes: u64,
-    /// The context that it was made in.
-    pub context: usize,
+impl HostKind {
+    /// Whether it is what CUDA calls managed.
+    pub fn is_managed(self) -> bool {
+        matches!(self, Self::Managed | Self::Variable)
+    }
+}
+
+/// A range of such memory, and what is known of it.
+struct HostBlock {
+    range: HostRange,
     /// Its pages, if they are ours.
     pages: Option<MmapMut>,
 }
@@ -40,18 +40,18 @@ pub struct HostBlock {
 #[derive(Default)]
 pub struct HostMemory(Mutex<BTreeMap<u64, HostBlock>>);
 
-/// What is known of a range, without its pages.
+/// What is known of a range.
 #[derive(Clone, Copy, Debug)]
 pub struct HostRange {
     /// How the host came by it.
     pub kind: HostKind,
-    /// Its flags.
+    /// `CU_MEMHOSTALLOC_…`, `CU_MEMHOSTREGISTER_…` or `CU_MEM_ATTACH_…`
     pub flags: u32,
     /// Its first address.
     pub base: u64,
     /// Size in bytes.
     pub size_bytes: u64,
-    /// The context that it was made in.
+    /// The context that it was made in; 0 if it is no context's.
     pub context: usize,
 }
 
@@ -63,21 +63,16 @@ impl HostMemory {
     /// The range that an address is in.
     pub fn find(&self, address: u64) -> Option<HostRange> {
         let blocks = self.blocks();
-        let (_, block) = blocks.range(..=address).next_back()?;
-        (address - block.base < block.size_bytes.max(1)).then_some(HostRange {
-            kind: block.kind,
-            flags: block.flags,
-            base: block.base,
-            size_bytes: block.size_bytes,
-            context: block.context,
-        })
+        let (_, HostBlock { range, .. }) = blocks.range(..=address).next_back()?;
+        (address - range.base < range.size_bytes.max(1)).then_some(*range)
     }
 
     /// The first addresses of a context's ranges.
     pub fn of_context(&self, context: usize) -> Vec<u64> {
         let blocks = self.blocks();
-        let own = blocks.values().filter(|block| block.context == context);
-        own.map(|block| block.base).collect()
+        let ranges = blocks.values().map(|block| &block.range);
+        let own = ranges.filter(|range| range.context == context);
+        own.map(|range| range.base).collect()
     }
 }
 
@@ -96,15 +91,15 @@ impl Driver {
         let pages = MmapOptions::new().len(size_bytes).map_anon();
         let mut pages = pages.map_err(|_| Status::OUT_OF_MEMORY)?;
         let pointer = NonNull::from(&mut pages[0]);
-        let block = HostBlock {
+        let range = HostRange {
             kind,
             flags,
             base: pointer.addr().get() as u64,
             size_bytes: size_bytes as u64,
             context,
-            pages: Some(pages),
         };
-        self.map_block(pointer, block)
+        self.map_range(pointer, range, Some(pages))?;
+        Ok(range.base)
     }
 
     /// Lets devices use memory that the client has.
@@ -115,24 +110,26 @@ impl Driver {
         flags: u32,
         context: usize,
     ) -> Outcome {
-        let block = HostBlock {
+        let range = HostRange {
             kind: HostKind::Registered,
             flags,
             base: pointer.addr().get() as u64,
             size_bytes: size_bytes as u64,
             context,
-            pages: None,
         };
-        self.map_block(pointer, block).map(drop)
+        self.map_range(pointer, range, None)
     }
 
-    fn map_block(&self, pointer: NonNull<u8>, block: HostBlock) -> Outcome<u64> {
-        let label = match block.kind {
+    fn map_range(&self, pointer: NonNull<u8>, range: HostRange, pages: Option<MmapMut>) -> Outcome {
+        let label = match range.kind {
             HostKind::Pinned => "pinned memory",
             HostKind::Managed => "managed memory",
+            HostKind::Variable => "a managed variable",
             HostKind::Registered => "registered memory",
         };
-        let (base, size_bytes) = (block.base, block.size_bytes);
+        let HostRange {
+            base, size_bytes, ..
+        } = range;
         for (i, device) in self.devices.iter().enumerate() {
             // SAFETY: Own pages stay until `free_host`, which waits for the device; those of
             // the client are there until it takes them back, as CUDA asks of it.
@@ -143,8 +140,8 @@ impl Driver {
                 return Err(Status::HOST_MEMORY_ALREADY_REGISTERED);
             }
         }
-        self.host.blocks().insert(base, block);
-        Ok(base)
+        self.host.blocks().insert(base, HostBlock { range, pages });
+        Ok(())
     }
 
     /// Takes a range back by its first address; `false` if there is none that the predicate
@@ -153,7 +150,7 @@ impl Driver {
         let block = {
             let mut blocks = self.host.blocks();
             match blocks.get(&base) {
-                Some(block) if is_meant(block.kind) => blocks.remove(&base),
+                Some(block) if is_meant(block.range.kind) => blocks.remove(&base),
                 _ => None,
             }
         };

@@ -1,7 +1,6 @@
 //! What a client gives as a module: PTX text, a file that has some inside, or what was linked
 //! here before.
 
-use std::borrow::Cow;
 use std::ffi::CStr;
 
 use fatbin::{Extent, Wrapper};
@@ -73,7 +72,7 @@ impl Image {
     }
 
     /// Its PTX for a device; else why there is none.
-    pub fn ptx(&self, compute: (u32, u32)) -> Result<Cow<'_, str>, Refusal> {
+    pub fn ptx(&self, compute: (u32, u32)) -> Result<String, Refusal> {
         let Self::Bytes(bytes) = self else {
             return Err(Refusal {
                 status: Status::INVALID_IMAGE,
@@ -83,7 +82,7 @@ impl Image {
         let device = 10 * compute.0 + compute.1;
         let image = fatbin::Image::read(bytes).map_err(refusal)?;
         let text = image.ptx_for(device).map_err(refusal)?;
-        Ok(Cow::Owned(text.into_owned()))
+        Ok(text.into_owned())
     }
 
     /// The module that it is, for the devices that there are.

@@ -1,9 +1,9 @@
 //! Launches: parameters gathered when they are submitted, kernels run when their turn comes.
 
 use std::ffi::c_void;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use ptx_sim::{Launch, LaunchOptions};
+use ptx_sim::{Launch, LaunchOptions, MAX_BLOCK, MAX_BLOCK_THREADS, MAX_GRID};
 
 use crate::context::Context;
 use crate::driver::driver;
@@ -31,9 +31,13 @@ pub struct Shape {
 /// A kernel with its parameters, ready to run.
 pub struct KernelLaunch {
     function: Arc<Function>,
+    /// The function's handle.
+    pub handle: usize,
     shape: Shape,
     /// The parameters' bytes, in order.
     params: Vec<Vec<u8>>,
+    /// Where those are, as a client takes them.
+    addresses: OnceLock<Box<[usize]>>,
 }
 
 impl KernelLaunch {
@@ -48,13 +52,16 @@ impl KernelLaunch {
         params: *const *mut c_void,
         extra: *const *mut c_void,
     ) -> Outcome<Self> {
-        let function = Function::of(function)?;
+        let handle = function;
+        let function = Function::of(handle)?;
         // SAFETY: The caller's promise.
         let params = unsafe { gather(&function, params, extra)? };
         let launch = Self {
             function,
+            handle,
             shape,
             params,
+            addresses: OnceLock::new(),
         };
         launch.check()?;
         Ok(launch)
@@ -68,14 +75,19 @@ impl KernelLaunch {
             shared_bytes,
             cooperative,
         } = self.shape;
-        if grid.contains(&0) || block.contains(&0) {
-            return Err(Status::INVALID_VALUE);
-        }
-        let n_threads = block.iter().try_fold(1_u32, |n, &size| n.checked_mul(size));
-        let n_threads = n_threads
-            .filter(|&n| n <= 1024)
-            .ok_or(Status::INVALID_VALUE)?;
-        if block[2] > 64 || grid[1] > 65535 || grid[2] > 65535 || grid[0] > i32::MAX as u32 {
+        let fits = |sizes: [u32; 3], most: [u32; 3]| {
+            sizes
+                .iter()
+                .zip(most)
+                .all(|(&n, most)| (1..=most).contains(&n))
+        };
+        // Within these, the product is no more than 32 bits hold.
+        let n_threads = block
+            .iter()
+            .zip(MAX_BLOCK)
+            .map(|(&n, most)| n.min(most))
+            .product();
+        if !fits(grid, MAX_GRID) || !fits(block, MAX_BLOCK) || n_threads > MAX_BLOCK_THREADS {
             return Err(Status::INVALID_VALUE);
         }
         let (own, bounds) = self
@@ -103,6 +115,14 @@ impl KernelLaunch {
     /// How it is launched.
     pub fn shape(&self) -> Shape {
         self.shape
+    }
+
+    /// A pointer to every parameter's bytes, as `cuLaunchKernel` takes them; good for as long
+    /// as this is.
+    pub fn pointers(&self) -> *const *mut c_void {
+        let addresses = || self.params.iter().map(|bytes| bytes.as_ptr().addr());
+        let all = self.addresses.get_or_init(|| addresses().collect());
+        all.as_ptr().cast()
     }
 
     /// Its module in a context; an error if it has none there.

@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::ffi::CString;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use ptx_sim::{KernelAttributes, KernelInfo, LoadedModule};
+use ptx_sim::{KernelAttributes, KernelInfo, LoadedModule, Managed, MemoryError};
 
 use crate::context::Context;
 use crate::driver::{Driver, SimDevice, driver};
+use crate::host_memory::HostKind;
 use crate::image::Image;
 use crate::status::{Outcome, Status};
 
@@ -16,6 +17,9 @@ use crate::status::{Outcome, Status};
 const MOST_PARSED: usize = 256;
 /// Dynamic shared memory that a kernel may have if nothing was said, with the static part.
 const SHARED_LIMIT: u32 = 48 << 10;
+
+/// `CU_MEM_ATTACH_GLOBAL`
+const ATTACH_GLOBAL: u32 = 1;
 
 /// PTX that has been parsed, by its text.
 #[derive(Default)]
@@ -51,6 +55,51 @@ fn read(driver: &Driver, image: &Image, log: &mut String) -> Outcome<ptx_sim::Mo
     })
 }
 
+/// Memory of a module's managed variables, by name: every device has it at one address.
+#[derive(Default)]
+struct ManagedMemory(Mutex<HashMap<String, u64>>);
+
+impl ManagedMemory {
+    fn all(&self) -> MutexGuard<'_, HashMap<String, u64>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The place of a variable, made if need be.
+    fn place(&self, name: &str, size_bytes: u64) -> Result<Managed, MemoryError> {
+        let mut all = self.all();
+        if let Some(&address) = all.get(name) {
+            return Ok(Managed {
+                address,
+                is_new: false,
+            });
+        }
+        let size = usize::try_from(size_bytes).map_err(|_| Status::OUT_OF_MEMORY);
+        // No context owns it: it stays for as long as the module.
+        let made = size.and_then(|size| {
+            let driver = driver()?;
+            driver.allocate_host(HostKind::Variable, size, ATTACH_GLOBAL, 0)
+        });
+        let address = made.map_err(|_| MemoryError::HostOutOfMemory {
+            requested: size_bytes,
+            label: name.to_owned(),
+        })?;
+        all.insert(name.to_owned(), address);
+        Ok(Managed {
+            address,
+            is_new: true,
+        })
+    }
+}
+
+impl Drop for ManagedMemory {
+    fn drop(&mut self) {
+        let Ok(driver) = driver() else { return };
+        for &address in self.all().values() {
+            driver.free_host(address, |kind| kind == HostKind::Variable);
+        }
+    }
+}
+
 /// A module on a device.
 pub struct Module {
     /// Its handle.
@@ -62,6 +111,8 @@ pub struct Module {
     pub loaded: LoadedModule,
     /// Handles of its functions, by name.
     functions: Mutex<HashMap<String, usize>>,
+    /// Its managed variables; a library has those of its modules.
+    _managed: ManagedMemory,
 }
 
 impl Module {
@@ -69,15 +120,23 @@ impl Module {
     pub fn load(context: &Context, image: &Image, log: &mut String) -> Outcome<Arc<Self>> {
         let driver = driver()?;
         let module = read(driver, image, log)?;
-        Self::place(context, &module)
+        Self::place(context, &module, None)
     }
 
-    /// Gives a parsed module its place in a context.
-    pub fn place(context: &Context, module: &ptx_sim::Module) -> Outcome<Arc<Self>> {
+    /// Gives a parsed module its place in a context, and its managed variables theirs among
+    /// those of its library, if it is in one.
+    fn place(
+        context: &Context,
+        module: &ptx_sim::Module,
+        library: Option<&ManagedMemory>,
+    ) -> Outcome<Arc<Self>> {
         let driver = driver()?;
-        let loaded = context.device.sim.load(module);
+        let own = ManagedMemory::default();
+        let managed = library.unwrap_or(&own);
+        let mut place = |name: &str, size_bytes| managed.place(name, size_bytes);
+        let loaded = context.device.sim.load_with_managed(module, &mut place);
         let loaded = loaded.map_err(|error| match error {
-            ptx_sim::MemoryError::UndefinedVariable { .. } => {
+            MemoryError::UndefinedVariable { .. } => {
                 driver
                     .recorder
                     .note(&format!("a module cannot be loaded: {error}"));
@@ -92,6 +151,7 @@ impl Module {
             device: Arc::clone(&context.device),
             loaded,
             functions: Mutex::default(),
+            _managed: own,
         });
         driver.modules.insert(handle, Arc::clone(&module));
         Ok(module)
@@ -253,6 +313,7 @@ pub struct Library {
     parsed: ptx_sim::Module,
     /// By context.
     modules: Mutex<HashMap<usize, Arc<Module>>>,
+    managed: ManagedMemory,
     /// Handles of its kernels, by name.
     kernels: Mutex<HashMap<String, usize>>,
 }
@@ -267,6 +328,7 @@ impl Library {
             handle,
             parsed,
             modules: Mutex::default(),
+            managed: ManagedMemory::default(),
             kernels: Mutex::default(),
         });
         driver.libraries.insert(handle, Arc::clone(&library));
@@ -287,9 +349,23 @@ impl Library {
         if let Some(module) = modules.get(&context.handle) {
             return Ok(Arc::clone(module));
         }
-        let module = Module::place(context, &self.parsed)?;
+        let module = Module::place(context, &self.parsed, Some(&self.managed))?;
         modules.insert(context.handle, Arc::clone(&module));
         Ok(module)
+    }
+
+    /// Address and size of a managed variable, once the library has a module in a context.
+    pub fn managed(&self, name: &str, context: &Arc<Context>) -> Outcome<(u64, u64)> {
+        let module = self.module(context)?;
+        let is_managed = self.managed.all().contains_key(name);
+        let variable = module.loaded.variable(name).filter(|_| is_managed);
+        variable.ok_or(Status::NOT_FOUND)
+    }
+
+    /// Forgets its module in a context that ends, which unloads it.
+    pub fn leave(&self, context: usize) {
+        let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        modules.remove(&context);
     }
 
     /// The handle of one of its kernels.

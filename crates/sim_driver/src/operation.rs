@@ -12,8 +12,10 @@ use crate::status::{Outcome, Status};
 /// A function of the client's.
 #[derive(Clone, Copy)]
 pub struct HostCall {
-    function: unsafe extern "C" fn(*mut c_void),
-    data: *mut c_void,
+    /// What is called.
+    pub function: unsafe extern "C" fn(*mut c_void),
+    /// Its argument.
+    pub data: *mut c_void,
 }
 
 // SAFETY: The client hands both over to be used by another thread: that is what

@@ -17,7 +17,7 @@ const MOST_IN_FLIGHT: usize = 1024;
 /// `CU_STREAM_LEGACY`
 const LEGACY: usize = 1;
 /// `CU_STREAM_PER_THREAD`
-const PER_THREAD: usize = 2;
+pub const PER_THREAD: usize = 2;
 /// `CU_STREAM_NON_BLOCKING`
 pub const NON_BLOCKING: u32 = 1;
 

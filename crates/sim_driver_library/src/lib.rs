@@ -1,46 +1,8 @@
 //! `libcuda.so.1` on the simulator: the driver's functions under their own names.
 //!
-//! Each is one jump to the function in [`sim_driver::api`]; what is not simulated answers
-//! so. `build.rs` makes the list.
+//! `build.rs` makes the list, `exports` the functions.
 
-/// Exports functions under their names.
-macro_rules! exports {
-    (simulated: $($module:ident::$name:ident)*; others: $($other:ident)*;) => {
-        $(
-            #[doc = concat!("See `", stringify!($name), "` in the CUDA driver API's reference.")]
-            ///
-            /// # Safety
-            /// As it says there.
-            #[allow(non_snake_case)]
-            #[unsafe(no_mangle)]
-            #[unsafe(naked)]
-            pub unsafe extern "C" fn $name() {
-                jump_to!(sim_driver::api::$module::$name)
-            }
-        )*
-        $(
-            #[doc = concat!("Answers that `", stringify!($other), "` is not simulated.")]
-            #[allow(non_snake_case)]
-            #[unsafe(no_mangle)]
-            pub extern "C" fn $other() -> u32 {
-                sim_driver::api::not_simulated(stringify!($other))
-            }
-        )*
-    };
-}
-
-#[cfg(target_arch = "x86_64")]
-macro_rules! jump_to {
-    ($function:path) => {
-        core::arch::naked_asm!("jmp {}", sym $function)
-    };
-}
-
-#[cfg(target_arch = "aarch64")]
-macro_rules! jump_to {
-    ($function:path) => {
-        core::arch::naked_asm!("b {}", sym $function)
-    };
-}
+#[macro_use]
+mod exports;
 
 include!(concat!(env!("OUT_DIR"), "/exports.rs"));

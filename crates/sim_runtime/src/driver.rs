@@ -110,6 +110,7 @@ macro_rules! functions {
 functions! {
     fn cuInit(flags: c_uint);
     fn cuDriverGetVersion(version: *mut c_int);
+    fn lockstepNote(note: *const c_char);
     fn cuGetProcAddress_v2(name: *const c_char, out: *mut usize, version: c_int, flags: u64, status: *mut c_uint);
 
     fn cuDeviceGetCount(count: *mut c_int);
@@ -278,5 +279,29 @@ functions! {
     fn cuGraphExecMemcpyNodeSetParams(graph: usize, node: usize, params: *const crate::layouts::DriverCopy, context: usize);
     fn cuGraphExecMemsetNodeSetParams(graph: usize, node: usize, params: *const c_void, context: usize);
     fn cuGraphExecHostNodeSetParams(graph: usize, node: usize, params: *const c_void);
+    fn cuGraphInstantiateWithParams(out: *mut usize, graph: usize, params: *mut c_void);
+    fn cuGraphInstantiateWithParams_ptsz(out: *mut usize, graph: usize, params: *mut c_void);
+    fn cuGraphExecUpdate_v2(handle: usize, graph: usize, result: *mut c_void);
+    fn cuGraphNodeFindInClone(out: *mut usize, original: usize, clone: usize);
+    fn cuGraphNodeSetEnabled(handle: usize, node: usize, enabled: c_uint);
+    fn cuGraphNodeGetEnabled(handle: usize, node: usize, out: *mut c_uint);
+    fn cuGraphKernelNodeGetParams_v2(node: usize, out: *mut crate::layouts::DriverKernelNode);
+    fn cuGraphKernelNodeSetParams_v2(node: usize, params: *const crate::layouts::DriverKernelNode);
+    fn cuGraphMemcpyNodeGetParams(node: usize, out: *mut crate::layouts::DriverCopy);
+    fn cuGraphMemcpyNodeSetParams(node: usize, params: *const crate::layouts::DriverCopy);
+    fn cuGraphMemsetNodeGetParams(node: usize, out: *mut c_void);
+    fn cuGraphMemsetNodeSetParams(node: usize, params: *const c_void);
+    fn cuGraphHostNodeGetParams(node: usize, out: *mut c_void);
+    fn cuGraphHostNodeSetParams(node: usize, params: *const c_void);
+    fn cuGraphChildGraphNodeGetGraph(node: usize, out: *mut usize);
+    fn cuGraphExecChildGraphNodeSetParams(handle: usize, node: usize, child: usize);
+    fn cuGraphAddEventRecordNode(out: *mut usize, graph: usize, after: *const usize, n: usize, event: usize);
+    fn cuGraphAddEventWaitNode(out: *mut usize, graph: usize, after: *const usize, n: usize, event: usize);
+    fn cuGraphEventRecordNodeGetEvent(node: usize, out: *mut usize);
+    fn cuGraphEventRecordNodeSetEvent(node: usize, event: usize);
+    fn cuGraphEventWaitNodeGetEvent(node: usize, out: *mut usize);
+    fn cuGraphEventWaitNodeSetEvent(node: usize, event: usize);
+    fn cuGraphExecEventRecordNodeSetEvent(handle: usize, node: usize, event: usize);
+    fn cuGraphExecEventWaitNodeSetEvent(handle: usize, node: usize, event: usize);
     fn cuGraphDebugDotPrint(graph: usize, path: *const c_char, flags: c_uint);
 }

@@ -73,7 +73,7 @@ pub struct PeerCopy3D {
 
 /// One side of the driver's `CUDA_MEMCPY3D`.
 #[repr(C)]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct DriverSide {
     at: [usize; 3],
     level: usize,
@@ -88,13 +88,15 @@ struct DriverSide {
 
 /// `CUDA_MEMCPY3D`
 #[repr(C)]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct DriverCopy {
     from: DriverSide,
     to: DriverSide,
     extent: Extent,
 }
 
+/// `CU_MEMORYTYPE_HOST`
+const HOST: c_uint = 1;
 /// `CU_MEMORYTYPE_UNIFIED`
 const UNIFIED: c_uint = 4;
 /// `cudaMemcpyDefault`, the last of the kinds
@@ -112,6 +114,29 @@ impl DriverSide {
             context: 0,
             pitch: pitched.pitch,
             height: pitched.height,
+        }
+    }
+
+    /// As the runtime has it, of rows of which so much is used.
+    fn pitched(&self, width: usize) -> Pitched {
+        let address = match self.kind {
+            HOST => self.host,
+            _ => self.device,
+        };
+        Pitched {
+            address,
+            pitch: self.pitch,
+            width,
+            height: self.height,
+        }
+    }
+
+    fn at(&self) -> Extent {
+        let [width, height, depth] = self.at;
+        Extent {
+            width,
+            height,
+            depth,
         }
     }
 }
@@ -168,6 +193,21 @@ impl DriverCopy {
             depth,
         };
         Self::new((&side(from), &start), (&side(to), &start), extent)
+    }
+
+    /// As the runtime has it.
+    pub fn for_runtime(&self) -> Copy3D {
+        let width = self.extent.width;
+        Copy3D {
+            from_array: 0,
+            from_at: self.from.at(),
+            from: self.from.pitched(width),
+            to_array: 0,
+            to_at: self.to.at(),
+            to: self.to.pitched(width),
+            extent: self.extent,
+            kind: LAST_KIND,
+        }
     }
 
     /// Of bytes in a row.
@@ -261,11 +301,39 @@ pub struct KernelNode {
 
 /// `CUDA_KERNEL_NODE_PARAMS_v2`
 #[repr(C)]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct DriverKernelNode {
     node: KernelNode,
     kernel: usize,
     context: usize,
+}
+
+impl Default for KernelNode {
+    fn default() -> Self {
+        let none = Dim3 { x: 0, y: 0, z: 0 };
+        Self {
+            kernel: 0,
+            grid: none,
+            block: none,
+            shared_bytes: 0,
+            params: std::ptr::null(),
+            extra: std::ptr::null(),
+        }
+    }
+}
+
+impl DriverKernelNode {
+    /// As the runtime has it: a kernel of the program is known by its address there.
+    pub fn for_runtime(&self) -> KernelNode {
+        let kernel = match self.node.kernel {
+            0 => self.kernel,
+            function => function,
+        };
+        KernelNode {
+            kernel: crate::registry::host_of(kernel).unwrap_or(kernel),
+            ..self.node
+        }
+    }
 }
 
 impl KernelNode {

@@ -144,6 +144,15 @@ pub fn kernel(host: usize) -> Outcome<usize> {
     Ok(*entity.kernel.get_or_init(|| kernel))
 }
 
+/// The address that one of the driver's kernels is registered under, if it is.
+pub fn host_of(kernel: usize) -> Option<usize> {
+    look(|registry| {
+        let mut kernels = registry.kernels.iter();
+        let found = kernels.find(|(_, entity)| entity.kernel.get() == Some(&kernel));
+        found.map(|(&host, _)| host)
+    })
+}
+
 /// Whether an address is that of a registered kernel.
 pub fn is_kernel(host: usize) -> bool {
     look(|registry| registry.kernels.get(&host).map(drop)).is_some()

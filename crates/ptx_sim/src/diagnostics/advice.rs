@@ -1,11 +1,59 @@
 //! What to do about a fault: one line for each kind.
+//!
+//! Functions are named as the source's language has them: Rust's of `cuda_std` where the
+//! fault is in a Rust file, else those of CUDA C++.
 
-use super::{AccessKind, Fault, FaultKind, Relation, ThreadPlace};
+use std::borrow::Cow;
+use std::path::Path;
+
+use super::{AccessKind, Fault, FaultKind, Place, Relation, ThreadPlace};
 use crate::ir::Space;
+
+/// The barriers' names in a language.
+struct Barriers {
+    block: &'static str,
+    warp: &'static str,
+}
+
+const RUST: Barriers = Barriers {
+    block: "sync_threads",
+    warp: "sync_warp",
+};
+const CUDA: Barriers = Barriers {
+    block: "__syncthreads()",
+    warp: "__syncwarp()",
+};
+
+impl Barriers {
+    /// In the language of a place's source.
+    fn at(place: &Place) -> &'static Self {
+        let source = place.source.as_ref();
+        let extension = source.and_then(|source| Path::new(&source.file).extension());
+        match extension.and_then(|extension| extension.to_str()) {
+            Some("rs") => &RUST,
+            _ => &CUDA,
+        }
+    }
+}
 
 impl Fault {
     /// What to do about it, if there is more to say than that it happened.
-    pub fn advice(&self) -> Option<&'static str> {
+    pub fn advice(&self) -> Option<Cow<'static, str>> {
+        if let FaultKind::Race {
+            space,
+            access,
+            other,
+            ..
+        } = &self.kind
+        {
+            let advice = self.against_race(*space, *access, other.kind, &other.thread);
+            return Some(advice);
+        }
+        self.usual_advice().map(Cow::Borrowed)
+    }
+
+    /// The advice that is the same in all languages.
+    fn usual_advice(&self) -> Option<&'static str> {
         match &self.kind {
             FaultKind::OutOfBounds { .. }
             | FaultKind::Misaligned { .. }
@@ -13,8 +61,8 @@ impl Fault {
             | FaultKind::UseAfterFree { .. }
             | FaultKind::ReadOnly { .. }
             | FaultKind::WrongSpace { .. } => self.about_access(),
-            FaultKind::Race { .. }
-            | FaultKind::Unwritten { .. }
+            FaultKind::Race { .. } => None,
+            FaultKind::Unwritten { .. }
             | FaultKind::NotConstant { .. }
             | FaultKind::CopyInFlight { .. } => self.about_order(),
             FaultKind::DivergentBarrier { .. }
@@ -81,12 +129,6 @@ impl Fault {
     /// An access that is wrong by what was or was not done before.
     fn about_order(&self) -> Option<&'static str> {
         Some(match &self.kind {
-            FaultKind::Race {
-                space,
-                access,
-                other,
-                ..
-            } => return Some(self.against_race(*space, *access, other.kind, &other.thread)),
             FaultKind::NotConstant { .. } => {
                 "load it by an ordinary load: `ld.global.nc` may give what was there before the \
                  kernel began"
@@ -184,27 +226,65 @@ impl Fault {
         access: AccessKind,
         other: AccessKind,
         by: &ThreadPlace,
-    ) -> &'static str {
+    ) -> Cow<'static, str> {
+        let Barriers { block, warp } = Barriers::at(&self.place);
         let is_atomic = |kind| kind == AccessKind::Atomic;
         if other == AccessKind::AsyncCopy {
-            "a wait for copies is a wait for one's own: between it and what other threads do there, before \
-             or after, put a block barrier (sync_threads)"
+            let advice = format!(
+                "a wait for copies is a wait for one's own: between it and what other threads do \
+                 there, before or after, put a block barrier ({block})"
+            );
+            advice.into()
         } else if by.block != self.thread.block {
-            if is_atomic(access) || is_atomic(other) {
+            let advice = if is_atomic(access) || is_atomic(other) {
                 "make both accesses atomic, for the whole device (.gpu), or order them by a fence \
                  and a flag, or leave the second to another launch"
             } else {
                 "blocks are ordered by a fence and a flag (release, acquire) for the whole device, \
                  or by another launch; or make both accesses atomic"
-            }
+            };
+            advice.into()
         } else if by.warp == self.thread.warp {
-            "lanes of a warp may run apart: put a warp barrier (sync_warp) or a block barrier \
-             between the two"
+            let advice = format!(
+                "lanes of a warp may run apart: put a warp barrier ({warp}) or a block barrier \
+                 between the two"
+            );
+            advice.into()
         } else if space == Space::Shared {
-            "put a block barrier (sync_threads) that both threads reach between the two"
+            format!("put a block barrier ({block}) that both threads reach between the two").into()
         } else {
-            "put a block barrier (sync_threads) between the two, or make both accesses atomic, of \
-             one size"
+            let advice = format!(
+                "put a block barrier ({block}) between the two, or make both accesses atomic, of \
+                 one size"
+            );
+            advice.into()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostics::Source;
+
+    fn block_barrier(file: Option<&str>) -> &'static str {
+        let source = file.map(|file| Source {
+            file: file.to_owned(),
+            line: 1,
+            column: 0,
+        });
+        let place = Place {
+            source,
+            ..Place::default()
+        };
+        Barriers::at(&place).block
+    }
+
+    #[test]
+    fn barriers_are_named_in_the_sources_language() {
+        assert_eq!(block_barrier(Some("src/reduction.rs")), "sync_threads");
+        assert_eq!(block_barrier(Some("/home/a/kernel.cu")), "__syncthreads()");
+        assert_eq!(block_barrier(Some("tile.cuh")), "__syncthreads()");
+        assert_eq!(block_barrier(None), "__syncthreads()");
     }
 }

@@ -12,4 +12,4 @@ mod run;
 mod validate;
 mod workers;
 
-pub use options::{Launch, LaunchOptions, MAX_BLOCK_THREADS};
+pub use options::{Launch, LaunchOptions, MAX_BLOCK, MAX_BLOCK_THREADS, MAX_GRID};

@@ -4,6 +4,10 @@ use crate::schedule::Schedule;
 
 /// Largest block, in threads.
 pub const MAX_BLOCK_THREADS: u32 = 1024;
+/// Largest block, by axis.
+pub const MAX_BLOCK: [u32; 3] = [1024, 1024, 64];
+/// Largest grid, by axis.
+pub const MAX_GRID: [u32; 3] = [i32::MAX as u32, 65535, 65535];
 
 /// A launch.
 #[derive(Clone, Debug)]

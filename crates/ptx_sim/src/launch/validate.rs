@@ -1,16 +1,12 @@
 //! Whether a launch is one that its kernel and the device allow.
 
-use super::options::{Launch, MAX_BLOCK_THREADS};
+use super::options::{Launch, MAX_BLOCK, MAX_BLOCK_THREADS, MAX_GRID};
 use crate::decode::layout::SharedLayout;
 use crate::device::DeviceConfig;
 use crate::ir;
 use crate::warp::MAX_WARPS;
 
-/// Largest block, by axis.
-const MAX_BLOCK: [u32; 3] = [1024, 1024, 64];
 const _: () = assert!(MAX_BLOCK_THREADS == 32 * MAX_WARPS);
-/// Largest grid, by axis.
-const MAX_GRID: [u32; 3] = [i32::MAX as u32, 65535, 65535];
 
 /// Checks a launch; says what is wrong with it.
 pub(super) fn validate(

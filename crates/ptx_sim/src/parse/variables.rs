@@ -32,6 +32,8 @@ pub(super) struct Element {
     pub width: u8,
     /// Alignment in bytes, as given or by the type.
     pub align: u32,
+    /// `.attribute(.managed)`
+    pub is_managed: bool,
 }
 
 /// One declared object.
@@ -59,6 +61,7 @@ impl<'a> Parser<'a> {
     pub fn element(&mut self) -> Result<Element> {
         let mut align = None;
         let mut width = 1_u8;
+        let mut is_managed = false;
         loop {
             let token = self.token;
             if token.kind != Kind::Modifier {
@@ -67,7 +70,7 @@ impl<'a> Parser<'a> {
             self.take()?;
             match token.text {
                 ".align" => align = Some(self.alignment()?),
-                ".attribute" => self.skip_balanced("(", ")")?,
+                ".attribute" => is_managed |= self.managed_attribute()?,
                 ".v2" => width = 2,
                 ".v4" => width = 4,
                 ".v8" => width = 8,
@@ -80,10 +83,29 @@ impl<'a> Parser<'a> {
                         ty,
                         width,
                         align: align.unwrap_or(natural),
+                        is_managed,
                     });
                 }
             }
         }
+    }
+
+    /// The list behind `.attribute`: whether `.managed` is in it. Other attributes say nothing
+    /// that a simulator needs.
+    fn managed_attribute(&mut self) -> Result<bool> {
+        self.expect("(")?;
+        let mut is_managed = false;
+        while !self.accept(")")? {
+            if self.token.kind == Kind::End {
+                return Err(self.unexpected("`)`"));
+            }
+            if self.token.is("(") {
+                self.skip_balanced("(", ")")?;
+            } else {
+                is_managed |= self.take()?.is_modifier(".managed");
+            }
+        }
+        Ok(is_managed)
     }
 
     fn not_a_type(&self, token: Token<'a>) -> super::ParseError {
@@ -207,6 +229,13 @@ impl<'a> Parser<'a> {
         let mut declared = self.declared(element)?;
         let name = declared.name;
         self.check_size(&declared, space, directives)?;
+        if element.is_managed && space != Space::Global {
+            let name = name.text;
+            return Err(self.error_at(
+                declared.name.at,
+                format!("`{name}` cannot be `.managed`: only `.global` variables are"),
+            ));
+        }
         let id = VarId(self.module.variables.len() as u32);
         let mut init = Vec::new();
         if self.accept("=")? {
@@ -232,6 +261,7 @@ impl<'a> Parser<'a> {
             align: element.align,
             size_bytes: declared.size_bytes,
             is_extern: directives.is_extern,
+            is_managed: element.is_managed,
             linkage: directives.linkage,
             init,
             relocations: Vec::new(),

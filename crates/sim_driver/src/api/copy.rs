@@ -4,10 +4,15 @@ use std::ffi::c_uint;
 
 use super::{api, get, run, submit};
 use crate::context::Context;
-use crate::copies::{Copy as Transfer, Fill, Side, must_be_known};
+use crate::copies::{Copy as Transfer, Fill, Side, is_known_to_devices, must_be_known};
 use crate::operation::Operation;
 use crate::status::{Outcome, Status};
 use crate::stream::Stream;
+
+/// `CU_MEMORYTYPE_…`
+const HOST: c_uint = 1;
+const DEVICE: c_uint = 2;
+const UNIFIED: c_uint = 4;
 
 /// `CUDA_MEMCPY2D`
 #[repr(C)]
@@ -33,7 +38,7 @@ pub struct Memcpy2D {
 
 /// `CUDA_MEMCPY3D`, and `CUDA_MEMCPY3D_PEER`, whose reserved fields are contexts.
 #[repr(C)]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct Memcpy3D {
     from_x: usize,
     from_y: usize,
@@ -72,8 +77,8 @@ fn side(
     rows: usize,
 ) -> Outcome<Side> {
     let base = match kind {
-        1 => host,
-        2 | 4 => device,
+        HOST => host,
+        DEVICE | UNIFIED => device,
         // There are no arrays, whose number would be 3.
         _ => return Err(Status::INVALID_VALUE),
     };
@@ -116,6 +121,35 @@ impl Memcpy2D {
 }
 
 impl Memcpy3D {
+    /// That asks for a copy.
+    pub fn of(copy: &Transfer) -> Outcome<Self> {
+        let side = |side: &Side| -> Outcome<(c_uint, u64, u64)> {
+            Ok(match is_known_to_devices(side.address)? {
+                true => (DEVICE, 0, side.address),
+                false => (HOST, side.address, 0),
+            })
+        };
+        let (from_kind, from_host, from_device) = side(&copy.from)?;
+        let (to_kind, to_host, to_device) = side(&copy.to)?;
+        let [width, height, depth] = copy.extent.map(|n| n as usize);
+        Ok(Self {
+            from_kind,
+            from_host,
+            from_device,
+            from_pitch: copy.from.pitch as usize,
+            from_height: copy.from.rows as usize,
+            to_kind,
+            to_host,
+            to_device,
+            to_pitch: copy.to.pitch as usize,
+            to_height: copy.to.rows as usize,
+            width,
+            height,
+            depth,
+            ..Self::default()
+        })
+    }
+
     /// As the simulator copies.
     pub fn transfer(&self) -> Outcome<Transfer> {
         if self.from_level != 0 || self.to_level != 0 {
@@ -145,14 +179,14 @@ impl Memcpy3D {
     }
 }
 
-/// Copies, and waits for it.
-fn now(copy: Transfer) -> Outcome {
+/// Has a default stream copy, and waits for it.
+fn now(copy: Transfer, stream: usize) -> Outcome {
     Context::current()?;
     copy.check()?;
     if copy.is_empty() {
         return Ok(());
     }
-    run(Operation::Copy(copy))
+    run(stream, Operation::Copy(copy))
 }
 
 /// Has a stream copy. Memory that devices do not know may be the client's stack: such a
@@ -183,14 +217,11 @@ fn known<const N: usize>(addresses: [u64; N], n_bytes: usize) -> Outcome {
         .try_for_each(|&address| must_be_known(address, n_bytes as u64))
 }
 
-/// Sets memory, and waits for it unless it is told a stream.
-fn set(fill: Fill, stream: Option<usize>) -> Outcome {
+/// Has a stream set memory: `run`, which waits for it, or `submit`.
+fn set(fill: Fill, stream: usize, done: fn(usize, Operation) -> Outcome) -> Outcome {
     Context::current()?;
     fill.check()?;
-    match stream {
-        None => run(Operation::Fill(fill)),
-        Some(stream) => submit(stream, Operation::Fill(fill)),
-    }
+    done(stream, Operation::Fill(fill))
 }
 
 fn rows(
@@ -211,103 +242,103 @@ fn rows(
 }
 
 api! {
-    fn cuMemcpy(to: u64, from: u64, n_bytes: usize) {
-        now(linear(to, from, n_bytes))
+    fn cuMemcpy, cuMemcpy_ptds(to: u64, from: u64, n_bytes: usize) with stream {
+        now(linear(to, from, n_bytes), stream)
     }
-    fn cuMemcpyAsync(to: u64, from: u64, n_bytes: usize, stream: usize) {
+    fn cuMemcpyAsync, cuMemcpyAsync_ptsz(to: u64, from: u64, n_bytes: usize, stream: usize) in stream {
         later(linear(to, from, n_bytes), stream)
     }
-    fn cuMemcpyHtoD_v2(to: u64, from: u64, n_bytes: usize) {
+    fn cuMemcpyHtoD_v2, cuMemcpyHtoD_v2_ptds(to: u64, from: u64, n_bytes: usize) with stream {
         known([to], n_bytes)?;
-        now(linear(to, from, n_bytes))
+        now(linear(to, from, n_bytes), stream)
     }
-    fn cuMemcpyHtoDAsync_v2(to: u64, from: u64, n_bytes: usize, stream: usize) {
+    fn cuMemcpyHtoDAsync_v2, cuMemcpyHtoDAsync_v2_ptsz(to: u64, from: u64, n_bytes: usize, stream: usize) in stream {
         known([to], n_bytes)?;
         later(linear(to, from, n_bytes), stream)
     }
-    fn cuMemcpyDtoH_v2(to: u64, from: u64, n_bytes: usize) {
+    fn cuMemcpyDtoH_v2, cuMemcpyDtoH_v2_ptds(to: u64, from: u64, n_bytes: usize) with stream {
         known([from], n_bytes)?;
-        now(linear(to, from, n_bytes))
+        now(linear(to, from, n_bytes), stream)
     }
-    fn cuMemcpyDtoHAsync_v2(to: u64, from: u64, n_bytes: usize, stream: usize) {
+    fn cuMemcpyDtoHAsync_v2, cuMemcpyDtoHAsync_v2_ptsz(to: u64, from: u64, n_bytes: usize, stream: usize) in stream {
         known([from], n_bytes)?;
         later(linear(to, from, n_bytes), stream)
     }
-    fn cuMemcpyDtoD_v2(to: u64, from: u64, n_bytes: usize) {
+    fn cuMemcpyDtoD_v2, cuMemcpyDtoD_v2_ptds(to: u64, from: u64, n_bytes: usize) with stream {
         known([to, from], n_bytes)?;
-        now(linear(to, from, n_bytes))
+        now(linear(to, from, n_bytes), stream)
     }
-    fn cuMemcpyDtoDAsync_v2(to: u64, from: u64, n_bytes: usize, stream: usize) {
+    fn cuMemcpyDtoDAsync_v2, cuMemcpyDtoDAsync_v2_ptsz(to: u64, from: u64, n_bytes: usize, stream: usize) in stream {
         known([to, from], n_bytes)?;
         later(linear(to, from, n_bytes), stream)
     }
-    fn cuMemcpyPeer(to: u64, to_context: usize, from: u64, from_context: usize, n_bytes: usize) {
+    fn cuMemcpyPeer, cuMemcpyPeer_ptds(to: u64, to_context: usize, from: u64, from_context: usize, n_bytes: usize) with stream {
         Context::of(to_context)?;
         Context::of(from_context)?;
         known([to, from], n_bytes)?;
-        now(linear(to, from, n_bytes))
+        now(linear(to, from, n_bytes), stream)
     }
-    fn cuMemcpyPeerAsync(to: u64, to_context: usize, from: u64, from_context: usize, n_bytes: usize, stream: usize) {
+    fn cuMemcpyPeerAsync, cuMemcpyPeerAsync_ptsz(to: u64, to_context: usize, from: u64, from_context: usize, n_bytes: usize, stream: usize) in stream {
         Context::of(to_context)?;
         Context::of(from_context)?;
         known([to, from], n_bytes)?;
         later(linear(to, from, n_bytes), stream)
     }
-    fn cuMemcpy2D_v2(copy: *const Memcpy2D) {
-        now(get(copy)?.transfer()?)
+    fn cuMemcpy2D_v2, cuMemcpy2D_v2_ptds(copy: *const Memcpy2D) with stream {
+        now(get(copy)?.transfer()?, stream)
     }
-    fn cuMemcpy2DUnaligned_v2(copy: *const Memcpy2D) {
-        now(get(copy)?.transfer()?)
+    fn cuMemcpy2DUnaligned_v2, cuMemcpy2DUnaligned_v2_ptds(copy: *const Memcpy2D) with stream {
+        now(get(copy)?.transfer()?, stream)
     }
-    fn cuMemcpy2DAsync_v2(copy: *const Memcpy2D, stream: usize) {
+    fn cuMemcpy2DAsync_v2, cuMemcpy2DAsync_v2_ptsz(copy: *const Memcpy2D, stream: usize) in stream {
         later(get(copy)?.transfer()?, stream)
     }
-    fn cuMemcpy3D_v2(copy: *const Memcpy3D) {
-        now(get(copy)?.transfer()?)
+    fn cuMemcpy3D_v2, cuMemcpy3D_v2_ptds(copy: *const Memcpy3D) with stream {
+        now(get(copy)?.transfer()?, stream)
     }
-    fn cuMemcpy3DAsync_v2(copy: *const Memcpy3D, stream: usize) {
+    fn cuMemcpy3DAsync_v2, cuMemcpy3DAsync_v2_ptsz(copy: *const Memcpy3D, stream: usize) in stream {
         later(get(copy)?.transfer()?, stream)
     }
-    fn cuMemcpy3DPeer(copy: *const Memcpy3D) {
-        now(get(copy)?.transfer()?)
+    fn cuMemcpy3DPeer, cuMemcpy3DPeer_ptds(copy: *const Memcpy3D) with stream {
+        now(get(copy)?.transfer()?, stream)
     }
-    fn cuMemcpy3DPeerAsync(copy: *const Memcpy3D, stream: usize) {
+    fn cuMemcpy3DPeerAsync, cuMemcpy3DPeerAsync_ptsz(copy: *const Memcpy3D, stream: usize) in stream {
         later(get(copy)?.transfer()?, stream)
     }
-    fn cuMemsetD8_v2(to: u64, value: u8, n: usize) {
-        set(Fill::linear(to, value.into(), 1, n as u64), None)
+    fn cuMemsetD8_v2, cuMemsetD8_v2_ptds(to: u64, value: u8, n: usize) with stream {
+        set(Fill::linear(to, value.into(), 1, n as u64), stream, run)
     }
-    fn cuMemsetD16_v2(to: u64, value: u16, n: usize) {
-        set(Fill::linear(to, value.into(), 2, n as u64), None)
+    fn cuMemsetD16_v2, cuMemsetD16_v2_ptds(to: u64, value: u16, n: usize) with stream {
+        set(Fill::linear(to, value.into(), 2, n as u64), stream, run)
     }
-    fn cuMemsetD32_v2(to: u64, value: u32, n: usize) {
-        set(Fill::linear(to, value, 4, n as u64), None)
+    fn cuMemsetD32_v2, cuMemsetD32_v2_ptds(to: u64, value: u32, n: usize) with stream {
+        set(Fill::linear(to, value, 4, n as u64), stream, run)
     }
-    fn cuMemsetD8Async(to: u64, value: u8, n: usize, stream: usize) {
-        set(Fill::linear(to, value.into(), 1, n as u64), Some(stream))
+    fn cuMemsetD8Async, cuMemsetD8Async_ptsz(to: u64, value: u8, n: usize, stream: usize) in stream {
+        set(Fill::linear(to, value.into(), 1, n as u64), stream, submit)
     }
-    fn cuMemsetD16Async(to: u64, value: u16, n: usize, stream: usize) {
-        set(Fill::linear(to, value.into(), 2, n as u64), Some(stream))
+    fn cuMemsetD16Async, cuMemsetD16Async_ptsz(to: u64, value: u16, n: usize, stream: usize) in stream {
+        set(Fill::linear(to, value.into(), 2, n as u64), stream, submit)
     }
-    fn cuMemsetD32Async(to: u64, value: u32, n: usize, stream: usize) {
-        set(Fill::linear(to, value, 4, n as u64), Some(stream))
+    fn cuMemsetD32Async, cuMemsetD32Async_ptsz(to: u64, value: u32, n: usize, stream: usize) in stream {
+        set(Fill::linear(to, value, 4, n as u64), stream, submit)
     }
-    fn cuMemsetD2D8_v2(to: u64, pitch: usize, value: u8, width: usize, height: usize) {
-        set(rows(to, pitch, value.into(), 1, width, height), None)
+    fn cuMemsetD2D8_v2, cuMemsetD2D8_v2_ptds(to: u64, pitch: usize, value: u8, width: usize, height: usize) with stream {
+        set(rows(to, pitch, value.into(), 1, width, height), stream, run)
     }
-    fn cuMemsetD2D16_v2(to: u64, pitch: usize, value: u16, width: usize, height: usize) {
-        set(rows(to, pitch, value.into(), 2, width, height), None)
+    fn cuMemsetD2D16_v2, cuMemsetD2D16_v2_ptds(to: u64, pitch: usize, value: u16, width: usize, height: usize) with stream {
+        set(rows(to, pitch, value.into(), 2, width, height), stream, run)
     }
-    fn cuMemsetD2D32_v2(to: u64, pitch: usize, value: u32, width: usize, height: usize) {
-        set(rows(to, pitch, value, 4, width, height), None)
+    fn cuMemsetD2D32_v2, cuMemsetD2D32_v2_ptds(to: u64, pitch: usize, value: u32, width: usize, height: usize) with stream {
+        set(rows(to, pitch, value, 4, width, height), stream, run)
     }
-    fn cuMemsetD2D8Async(to: u64, pitch: usize, value: u8, width: usize, height: usize, stream: usize) {
-        set(rows(to, pitch, value.into(), 1, width, height), Some(stream))
+    fn cuMemsetD2D8Async, cuMemsetD2D8Async_ptsz(to: u64, pitch: usize, value: u8, width: usize, height: usize, stream: usize) in stream {
+        set(rows(to, pitch, value.into(), 1, width, height), stream, submit)
     }
-    fn cuMemsetD2D16Async(to: u64, pitch: usize, value: u16, width: usize, height: usize, stream: usize) {
-        set(rows(to, pitch, value.into(), 2, width, height), Some(stream))
+    fn cuMemsetD2D16Async, cuMemsetD2D16Async_ptsz(to: u64, pitch: usize, value: u16, width: usize, height: usize, stream: usize) in stream {
+        set(rows(to, pitch, value.into(), 2, width, height), stream, submit)
     }
-    fn cuMemsetD2D32Async(to: u64, pitch: usize, value: u32, width: usize, height: usize, stream: usize) {
-        set(rows(to, pitch, value, 4, width, height), Some(stream))
+    fn cuMemsetD2D32Async, cuMemsetD2D32Async_ptsz(to: u64, pitch: usize, value: u32, width: usize, height: usize, stream: usize) in stream {
+        set(rows(to, pitch, value, 4, width, height), stream, submit)
     }
 }

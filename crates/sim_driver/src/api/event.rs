@@ -7,22 +7,31 @@ use super::{api, put};
 use crate::context::Context;
 use crate::driver::driver;
 use crate::event::{Event, State};
+use crate::graph::Work;
 use crate::operation::Operation;
 use crate::status::{Outcome, Status};
 use crate::stream::Stream;
 
 /// Flags that an event may have.
 const FLAGS: u32 = 7;
+/// `CU_EVENT_RECORD_EXTERNAL`
+const EXTERNAL: u32 = 1;
 /// `CU_EVENT_INTERPROCESS`
 const INTERPROCESS: u32 = 4;
 
-fn record(event: usize, stream: usize) -> Outcome {
+fn record(event: usize, stream: usize, flags: u32) -> Outcome {
     let event = Event::of(event)?;
     let (context, stream) = Stream::of(stream)?;
     if event.context != context.handle {
         return Err(Status::INVALID_HANDLE);
     }
-    if let Some(capture) = &*stream.capture() {
+    let mut capture = stream.capture();
+    if flags == EXTERNAL {
+        let capture = capture.as_mut().ok_or(Status::INVALID_VALUE)?;
+        capture.add_work(Work::Record(event));
+        return Ok(());
+    }
+    if let Some(capture) = &*capture {
         let nodes = capture.last.clone();
         *event.state() = State::Captured {
             capture: capture.clone(),
@@ -30,6 +39,7 @@ fn record(event: usize, stream: usize) -> Outcome {
         };
         return Ok(());
     }
+    drop(capture);
     let at = Arc::new(OnceLock::new());
     let task = stream.submit(&context, Operation::Note(Arc::clone(&at)));
     *event.state() = State::Recorded { task, at };
@@ -54,19 +64,22 @@ api! {
         if out.is_null() || flags & !FLAGS != 0 || alone {
             return Err(Status::INVALID_VALUE);
         }
-        put(out, driver()?.events.add(Arc::new(Event::new(context.handle, flags))))
+        let events = &driver()?.events;
+        let handle = events.reserve();
+        events.insert(handle, Arc::new(Event::new(handle, context.handle, flags)));
+        put(out, handle)
     }
     fn cuEventDestroy_v2(event: usize) {
         driver()?.events.remove(event).ok_or(Status::INVALID_HANDLE).map(drop)
     }
-    fn cuEventRecord(event: usize, stream: usize) {
-        record(event, stream)
+    fn cuEventRecord, cuEventRecord_ptsz(event: usize, stream: usize) in stream {
+        record(event, stream, 0)
     }
-    fn cuEventRecordWithFlags(event: usize, stream: usize, flags: c_uint) {
-        if flags > 1 {
+    fn cuEventRecordWithFlags, cuEventRecordWithFlags_ptsz(event: usize, stream: usize, flags: c_uint) in stream {
+        if flags > EXTERNAL {
             return Err(Status::INVALID_VALUE);
         }
-        record(event, stream)
+        record(event, stream, flags)
     }
     fn cuEventQuery(event: usize) {
         let event = Event::of(event)?;

@@ -3,138 +3,132 @@
 use std::ffi::{c_uint, c_void};
 use std::sync::Arc;
 
-use super::copy::Memcpy3D;
 use super::{api, get, list, put, put_if, put_list};
-use crate::context::Context;
-use crate::copies::Fill;
 use crate::driver::driver;
 use crate::graph::{Executable, Graph, Work};
-use crate::launch::{KernelLaunch, Shape};
-use crate::operation::{HostCall, Operation};
+use crate::operation::Operation;
 use crate::status::{Outcome, Status};
 use crate::stream::Stream;
 
-/// `CUDA_KERNEL_NODE_PARAMS`, of both versions: the second has a kernel and a context behind.
+/// `CUgraphExecUpdateResultInfo`
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct KernelParams {
-    function: usize,
-    grid: [u32; 3],
-    block: [u32; 3],
-    shared_bytes: u32,
-    params: *const *mut c_void,
-    extra: *const *mut c_void,
+pub struct UpdateResult {
+    result: u32,
+    node: usize,
+    from: usize,
 }
 
-/// `CUDA_MEMSET_NODE_PARAMS`
+/// `CUDA_GRAPH_INSTANTIATE_PARAMS`
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct MemsetParams {
-    to: u64,
-    pitch: usize,
-    value: u32,
-    element_bytes: u32,
-    width: usize,
-    height: usize,
-}
-
-/// `CUDA_HOST_NODE_PARAMS`
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct HostParams {
-    function: Option<unsafe extern "C" fn(*mut c_void)>,
-    data: *mut c_void,
+pub struct InstantiateParams {
+    flags: u64,
+    upload_stream: usize,
+    error_node: usize,
+    result: u32,
 }
 
 /// `CUDA_GRAPH_INSTANTIATE_FLAG_…`
 const AUTO_FREE: u64 = 1;
+const UPLOAD: u64 = 2;
 const DEVICE_LAUNCH: u64 = 4;
 const FLAGS: u64 = 15;
 
-fn graph_of(handle: usize) -> Outcome<Arc<Graph>> {
+/// `CUDA_GRAPH_INSTANTIATE_…`
+const INSTANTIATED: u32 = 0;
+const INSTANTIATE_ERROR: u32 = 1;
+const INVALID_STRUCTURE: u32 = 2;
+
+pub(super) fn graph_of(handle: usize) -> Outcome<Arc<Graph>> {
     driver()?.graphs.get(handle).ok_or(Status::INVALID_VALUE)
 }
 
-fn executable(handle: usize) -> Outcome<Arc<Executable>> {
+pub(super) fn executable(handle: usize) -> Outcome<Arc<Executable>> {
     driver()?
         .executables
         .get(handle)
         .ok_or(Status::INVALID_VALUE)
 }
 
-unsafe fn add(out: *mut usize, graph: usize, after: (*const usize, usize), work: Work) -> Outcome {
-    let graph = graph_of(graph)?;
-    let after = unsafe { list(after.0, after.1)? };
-    if out.is_null() || !graph.has(&after) {
+fn instantiate(graph: usize, flags: u64) -> Outcome<usize> {
+    // A graph that the device launches frees nothing by itself.
+    if flags & !FLAGS != 0 || flags & (AUTO_FREE | DEVICE_LAUNCH) == AUTO_FREE | DEVICE_LAUNCH {
         return Err(Status::INVALID_VALUE);
     }
-    unsafe { put(out, graph.add_work(work, after)) }
-}
-
-unsafe fn kernel(params: *const KernelParams) -> Outcome<Operation> {
-    let given = unsafe { get(params)? };
-    let shape = Shape {
-        grid: given.grid,
-        block: given.block,
-        shared_bytes: given.shared_bytes,
-        cooperative: false,
-    };
-    let launch = unsafe { KernelLaunch::gather(given.function, shape, given.params, given.extra)? };
-    Ok(Operation::Launch(Arc::new(launch)))
-}
-
-unsafe fn copy(params: *const Memcpy3D) -> Outcome<Operation> {
-    let copy = unsafe { get(params)? }.transfer()?;
-    copy.check()?;
-    Ok(Operation::Copy(copy))
-}
-
-unsafe fn fill(params: *const MemsetParams) -> Outcome<Operation> {
-    let given = unsafe { get(params)? };
-    let fill = Fill {
-        address: given.to,
-        pitch: given.pitch as u64,
-        value: given.value,
-        element_bytes: given.element_bytes,
-        extent: [given.width as u64, given.height as u64],
-    };
-    fill.check()?;
-    Ok(Operation::Fill(fill))
-}
-
-unsafe fn call(params: *const HostParams) -> Outcome<Operation> {
-    let given = unsafe { get(params)? };
-    let function = given.function.ok_or(Status::INVALID_VALUE)?;
-    Ok(Operation::Call(unsafe {
-        HostCall::new(function, given.data)
-    }))
-}
-
-fn instantiate(graph: usize) -> Outcome<usize> {
-    let graph = graph_of(graph)?;
-    Ok(driver()?
-        .executables
-        .add(Arc::new(Executable::new(&graph)?)))
-}
-
-/// `CU_GRAPH_NODE_TYPE_…`
-fn kind(work: &Work) -> u32 {
-    match work {
-        Work::Graph(_) => 4,
-        Work::Operation(operation) => match operation {
-            Operation::Launch(_) => 0,
-            Operation::Copy(_) => 1,
-            Operation::Fill(_) => 2,
-            Operation::Call(_) => 3,
-            Operation::Nothing => 5,
-            Operation::Note(_) => 7,
-            Operation::Free(_) => 11,
-        },
+    if flags & DEVICE_LAUNCH != 0 {
+        return Err(Status::NOT_SUPPORTED);
     }
+    let executable = Executable::new(&*graph_of(graph)?, flags)?;
+    Ok(driver()?.executables.add(Arc::new(executable)))
+}
+
+/// Updates an executable graph; gives what `CUgraphExecUpdateResultInfo` tells of it.
+fn update(handle: usize, graph: usize) -> Outcome<UpdateResult> {
+    let mismatch = executable(handle)?.update(&*graph_of(graph)?).err();
+    Ok(UpdateResult {
+        result: mismatch.map_or(0, |mismatch| mismatch.change as u32),
+        node: mismatch.map_or(0, |mismatch| mismatch.node),
+        from: mismatch.map_or(0, |mismatch| mismatch.from),
+    })
+}
+
+/// What an update answers.
+fn updated(result: UpdateResult) -> Outcome {
+    match result.result {
+        0 => Ok(()),
+        _ => Err(Status::GRAPH_EXEC_UPDATE_FAILURE),
+    }
+}
+
+/// What a node is called in a drawing.
+fn label(work: &Work) -> String {
+    match work {
+        Work::Operation(Operation::Launch(launch)) => launch.function().name().to_owned(),
+        _ => {
+            let kinds = [
+                "KERNEL", "MEMCPY", "MEMSET", "HOST", "GRAPH", "EMPTY", "WAIT", "RECORD",
+            ];
+            let name = kinds.get(work.kind() as usize);
+            name.map_or("MEM_FREE", |name| name).to_owned()
+        }
+    }
+}
+
+/// The graph in the language of Graphviz.
+fn dot(graph: &Graph) -> String {
+    use std::fmt::Write;
+    let mut text = String::from("digraph {\n");
+    for node in graph.nodes().iter() {
+        let label = label(&node.work).replace('"', "");
+        let _ = writeln!(text, "  n{:x} [label=\"{label}\"];", node.handle);
+    }
+    for (from, to) in edges(graph) {
+        let _ = writeln!(text, "  n{from:x} -> n{to:x};");
+    }
+    text + "}\n"
+}
+
+/// The nodes that come after one.
+fn dependents(node: usize) -> Outcome<Vec<usize>> {
+    let all = edges(&*home(node)?);
+    Ok(all
+        .into_iter()
+        .filter(|e| e.0 == node)
+        .map(|e| e.1)
+        .collect())
+}
+
+/// The nodes that one comes after.
+fn dependencies(node: usize) -> Outcome<Vec<usize>> {
+    let graph = home(node)?;
+    let nodes = graph.nodes();
+    let found = nodes.iter().find(|other| other.handle == node);
+    Ok(found.map_or(Vec::new(), |node| node.after.clone()))
 }
 
 /// The graph that has a node.
-fn home(node: usize) -> Outcome<Arc<Graph>> {
+pub(super) fn home(node: usize) -> Outcome<Arc<Graph>> {
     let all = driver()?.graphs.all();
     let found = all.into_iter().find(|graph| graph.has(&[node]));
     found.ok_or(Status::INVALID_VALUE)
@@ -174,6 +168,31 @@ unsafe fn put_edges(
     unsafe { put(n, all.len().min(room)) }
 }
 
+/// `CUgraphEdgeData`: of an edge between whole nodes, as all are, it is zero.
+pub type EdgeData = [u8; 8];
+
+/// Tells of as many edges as have been given.
+unsafe fn put_edge_data(data: *mut EdgeData, given: *const usize, n: *const usize) -> Outcome {
+    if data.is_null() || given.is_null() {
+        return Ok(());
+    }
+    let n = unsafe { get(n)? };
+    (0..n).for_each(|i| unsafe { data.add(i).write([0; 8]) });
+    Ok(())
+}
+
+/// An error if an edge begins or ends within a node, as only device launches use it.
+pub(super) unsafe fn check_edge_data(data: *const EdgeData, n: usize) -> Outcome {
+    let all = match data.is_null() {
+        true => Vec::new(),
+        false => unsafe { list(data, n)? },
+    };
+    match all.iter().all(|edge| *edge == [0; 8]) {
+        true => Ok(()),
+        false => Err(Status::NOT_SUPPORTED),
+    }
+}
+
 unsafe fn change_edges(
     graph: usize,
     from: *const usize,
@@ -206,42 +225,25 @@ api! {
         if out.is_null() || flags != 0 {
             return Err(Status::INVALID_VALUE);
         }
-        put(out, driver()?.graphs.add(Arc::new(Graph::default())))
+        put(out, Arc::new(Graph::default()).handle()?)
     }
     fn cuGraphDestroy(graph: usize) {
-        driver()?.graphs.remove(graph).ok_or(Status::INVALID_VALUE).map(drop)
+        graph_of(graph)?.forget()
     }
     fn cuGraphClone(out: *mut usize, graph: usize) {
-        let (copy, _) = graph_of(graph)?.copied();
-        put(out, driver()?.graphs.add(Arc::new(copy)))
+        if out.is_null() {
+            return Err(Status::INVALID_VALUE);
+        }
+        put(out, Arc::new(graph_of(graph)?.copied()).handle()?)
     }
-    fn cuGraphAddKernelNode(out: *mut usize, graph: usize, after: *const usize, n: usize, params: *const KernelParams) {
-        add(out, graph, (after, n), Work::Operation(kernel(params)?))
-    }
-    fn cuGraphAddKernelNode_v2(out: *mut usize, graph: usize, after: *const usize, n: usize, params: *const KernelParams) {
-        add(out, graph, (after, n), Work::Operation(kernel(params)?))
-    }
-    fn cuGraphAddMemcpyNode(out: *mut usize, graph: usize, after: *const usize, n: usize, params: *const Memcpy3D, context: usize) {
-        Context::of(context)?;
-        add(out, graph, (after, n), Work::Operation(copy(params)?))
-    }
-    fn cuGraphAddMemsetNode(out: *mut usize, graph: usize, after: *const usize, n: usize, params: *const MemsetParams, context: usize) {
-        Context::of(context)?;
-        add(out, graph, (after, n), Work::Operation(fill(params)?))
-    }
-    fn cuGraphAddHostNode(out: *mut usize, graph: usize, after: *const usize, n: usize, params: *const HostParams) {
-        add(out, graph, (after, n), Work::Operation(call(params)?))
-    }
-    fn cuGraphAddEmptyNode(out: *mut usize, graph: usize, after: *const usize, n: usize) {
-        add(out, graph, (after, n), Work::Operation(Operation::Nothing))
-    }
-    fn cuGraphAddChildGraphNode(out: *mut usize, graph: usize, after: *const usize, n: usize, child: usize) {
-        let nodes = graph_of(child)?.nodes().clone();
-        add(out, graph, (after, n), Work::Graph(nodes))
+    fn cuGraphNodeFindInClone(out: *mut usize, original: usize, clone: usize) {
+        let node = graph_of(clone)?.node_of(original);
+        put(out, node.ok_or(Status::INVALID_VALUE)?)
     }
     fn cuGraphDestroyNode(node: usize) {
         let graph = home(node)?;
         let mut nodes = graph.nodes();
+        nodes.iter().filter(|n| n.handle == node).try_for_each(|n| n.forget())?;
         nodes.retain(|n| n.handle != node);
         nodes.iter_mut().for_each(|n| n.after.retain(|&before| before != node));
         Ok(())
@@ -260,101 +262,98 @@ api! {
     fn cuGraphGetEdges(graph: usize, from: *mut usize, to: *mut usize, n: *mut usize) {
         put_edges(&edges(&*graph_of(graph)?), from, to, n)
     }
-    fn cuGraphGetEdges_v2(graph: usize, from: *mut usize, to: *mut usize, _data: *mut c_void, n: *mut usize) {
-        put_edges(&edges(&*graph_of(graph)?), from, to, n)
+    fn cuGraphGetEdges_v2(graph: usize, from: *mut usize, to: *mut usize, data: *mut EdgeData, n: *mut usize) {
+        put_edges(&edges(&*graph_of(graph)?), from, to, n)?;
+        put_edge_data(data, from, n)
     }
     fn cuGraphAddDependencies(graph: usize, from: *const usize, to: *const usize, n: usize) {
         change_edges(graph, from, to, n, true)
     }
-    fn cuGraphAddDependencies_v2(graph: usize, from: *const usize, to: *const usize, _data: *const c_void, n: usize) {
+    fn cuGraphAddDependencies_v2(graph: usize, from: *const usize, to: *const usize, data: *const EdgeData, n: usize) {
+        check_edge_data(data, n)?;
         change_edges(graph, from, to, n, true)
     }
     fn cuGraphRemoveDependencies(graph: usize, from: *const usize, to: *const usize, n: usize) {
         change_edges(graph, from, to, n, false)
     }
-    fn cuGraphRemoveDependencies_v2(graph: usize, from: *const usize, to: *const usize, _data: *const c_void, n: usize) {
+    fn cuGraphRemoveDependencies_v2(graph: usize, from: *const usize, to: *const usize, data: *const EdgeData, n: usize) {
+        check_edge_data(data, n)?;
         change_edges(graph, from, to, n, false)
     }
     fn cuGraphNodeGetDependencies(node: usize, out: *mut usize, n: *mut usize) {
-        let graph = home(node)?;
-        let nodes = graph.nodes();
-        let found = nodes.iter().find(|other| other.handle == node);
-        put_list(found.map_or(&[], |node| &node.after), out, n)
+        put_list(&dependencies(node)?, out, n)
+    }
+    fn cuGraphNodeGetDependencies_v2(node: usize, out: *mut usize, data: *mut EdgeData, n: *mut usize) {
+        put_list(&dependencies(node)?, out, n)?;
+        put_edge_data(data, out, n)
     }
     fn cuGraphNodeGetDependentNodes(node: usize, out: *mut usize, n: *mut usize) {
-        let all = edges(&*home(node)?);
-        let to: Vec<usize> = all.into_iter().filter(|e| e.0 == node).map(|e| e.1).collect();
-        put_list(&to, out, n)
+        put_list(&dependents(node)?, out, n)
+    }
+    fn cuGraphNodeGetDependentNodes_v2(node: usize, out: *mut usize, data: *mut EdgeData, n: *mut usize) {
+        put_list(&dependents(node)?, out, n)?;
+        put_edge_data(data, out, n)
     }
     fn cuGraphNodeGetType(node: usize, out: *mut c_uint) {
-        let graph = home(node)?;
-        let nodes = graph.nodes();
-        let found = nodes.iter().find(|other| other.handle == node);
-        put(out, kind(&found.ok_or(Status::INVALID_VALUE)?.work))
+        put(out, home(node)?.work(node)?.kind())
     }
     fn cuGraphInstantiate_v2(out: *mut usize, graph: usize, error: *mut usize, _log: *mut c_void, _n: usize) {
         put_if(error, 0);
-        put(out, instantiate(graph)?)
+        put(out, instantiate(graph, 0)?)
     }
     fn cuGraphInstantiateWithFlags(out: *mut usize, graph: usize, flags: u64) {
-        // A graph that the device launches frees nothing by itself.
-        if flags & !FLAGS != 0 || flags & (AUTO_FREE | DEVICE_LAUNCH) == AUTO_FREE | DEVICE_LAUNCH {
-            return Err(Status::INVALID_VALUE);
-        }
-        if flags & DEVICE_LAUNCH != 0 {
-            return Err(Status::NOT_SUPPORTED);
-        }
-        put(out, instantiate(graph)?)
+        put(out, instantiate(graph, flags)?)
     }
-    fn cuGraphInstantiateWithParams(out: *mut usize, graph: usize, _params: *mut c_void) {
-        put(out, instantiate(graph)?)
+    fn cuGraphInstantiateWithParams, cuGraphInstantiateWithParams_ptsz(out: *mut usize, graph: usize, params: *mut InstantiateParams) with default {
+        let given = get(params)?;
+        let made = instantiate(graph, given.flags);
+        let result = match made {
+            Ok(_) => INSTANTIATED,
+            Err(Status::INVALID_VALUE) => INVALID_STRUCTURE,
+            Err(_) => INSTANTIATE_ERROR,
+        };
+        put(params, InstantiateParams { error_node: 0, result, ..given })?;
+        put(out, made?)?;
+        if given.flags & UPLOAD != 0 {
+            Stream::of(if given.upload_stream == 0 { default } else { given.upload_stream })?;
+        }
+        Ok(())
     }
     fn cuGraphExecDestroy(handle: usize) {
         driver()?.executables.remove(handle).ok_or(Status::INVALID_VALUE).map(drop)
     }
     fn cuGraphExecGetFlags(handle: usize, out: *mut u64) {
-        executable(handle)?;
-        put(out, 0)
+        // Uploading does not change what it is.
+        put(out, executable(handle)?.flags & !UPLOAD)
     }
-    fn cuGraphLaunch(handle: usize, stream: usize) {
+    fn cuGraphLaunch, cuGraphLaunch_ptsz(handle: usize, stream: usize) in stream {
         let graph = executable(handle)?;
         let (context, stream) = Stream::of(stream)?;
         let nodes = graph.nodes().clone();
         if let Some(capture) = &mut *stream.capture() {
-            let after = std::mem::take(&mut capture.last);
-            capture.last = vec![capture.graph.add_work(Work::Graph(nodes), after)];
+            capture.add_work(Work::Graph(Arc::new(Graph::of(nodes))));
             return Ok(());
         }
         graph.launch(&context, &stream);
         Ok(())
     }
-    fn cuGraphUpload(handle: usize, stream: usize) {
+    fn cuGraphUpload, cuGraphUpload_ptsz(handle: usize, stream: usize) in stream {
         executable(handle)?;
         Stream::of(stream).map(drop)
     }
-    fn cuGraphExecKernelNodeSetParams(handle: usize, node: usize, params: *const KernelParams) {
-        executable(handle)?.replace(node, kernel(params)?)
+    fn cuGraphExecUpdate(handle: usize, graph: usize, node: *mut usize, result: *mut c_uint) {
+        let told = update(handle, graph)?;
+        put_if(node, told.node);
+        put(result, told.result)?;
+        updated(told)
     }
-    fn cuGraphExecKernelNodeSetParams_v2(handle: usize, node: usize, params: *const KernelParams) {
-        executable(handle)?.replace(node, kernel(params)?)
-    }
-    fn cuGraphExecMemcpyNodeSetParams(handle: usize, node: usize, params: *const Memcpy3D, _context: usize) {
-        executable(handle)?.replace(node, copy(params)?)
-    }
-    fn cuGraphExecMemsetNodeSetParams(handle: usize, node: usize, params: *const MemsetParams, _context: usize) {
-        executable(handle)?.replace(node, fill(params)?)
-    }
-    fn cuGraphExecHostNodeSetParams(handle: usize, node: usize, params: *const HostParams) {
-        executable(handle)?.replace(node, call(params)?)
+    fn cuGraphExecUpdate_v2(handle: usize, graph: usize, result: *mut UpdateResult) {
+        let told = update(handle, graph)?;
+        put(result, told)?;
+        updated(told)
     }
     fn cuGraphDebugDotPrint(graph: usize, path: *const std::ffi::c_char, _flags: c_uint) {
-        use std::fmt::Write;
-        let graph = graph_of(graph)?;
-        let mut dot = String::from("digraph {\n");
-        for (from, to) in edges(&graph) {
-            let _ = writeln!(dot, "  n{from:x} -> n{to:x};");
-        }
-        dot.push_str("}\n");
+        let dot = dot(&*graph_of(graph)?);
         std::fs::write(super::text(path)?, dot).map_err(|_| Status::OPERATING_SYSTEM)
     }
 }

@@ -84,10 +84,10 @@ api! {
         }
         put(out, driver()?.allocate_host(HostKind::Managed, n_bytes, flags, context.handle)?)
     }
-    fn cuStreamAttachMemAsync(stream: usize, address: u64, _n_bytes: usize, flags: c_uint) {
+    fn cuStreamAttachMemAsync, cuStreamAttachMemAsync_ptsz(stream: usize, address: u64, _n_bytes: usize, flags: c_uint) in stream {
         crate::stream::Stream::of(stream)?;
         let range = driver()?.host.find(address).ok_or(Status::INVALID_VALUE)?;
-        if range.kind != HostKind::Managed || !matches!(flags, 1 | 2 | 4) {
+        if !range.kind.is_managed() || !matches!(flags, 1 | 2 | 4) {
             return Err(Status::INVALID_VALUE);
         }
         Ok(())

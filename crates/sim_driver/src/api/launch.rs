@@ -52,7 +52,9 @@ unsafe fn launch(
     super::submit(stream, Operation::Launch(Arc::new(launch)))
 }
 
-unsafe fn configured(config: *const Config) -> Outcome<(Shape, usize)> {
+/// How a configuration says that a kernel is launched, and the stream; `default` if it names
+/// none.
+unsafe fn configured(config: *const Config, default: usize) -> Outcome<(Shape, usize)> {
     let config = unsafe { get(config)? };
     let attributes = unsafe { list(config.attributes, config.n_attributes as usize)? };
     let mut cooperative = false;
@@ -72,11 +74,15 @@ unsafe fn configured(config: *const Config) -> Outcome<(Shape, usize)> {
         shared_bytes: config.shared_bytes,
         cooperative,
     };
-    Ok((shape, config.stream))
+    let stream = match config.stream {
+        0 => default,
+        stream => stream,
+    };
+    Ok((shape, stream))
 }
 
 api! {
-    fn cuLaunchKernel(function: usize, grid_x: c_uint, grid_y: c_uint, grid_z: c_uint, block_x: c_uint, block_y: c_uint, block_z: c_uint, shared_bytes: c_uint, stream: usize, params: *const *mut c_void, extra: *const *mut c_void) {
+    fn cuLaunchKernel, cuLaunchKernel_ptsz(function: usize, grid_x: c_uint, grid_y: c_uint, grid_z: c_uint, block_x: c_uint, block_y: c_uint, block_z: c_uint, shared_bytes: c_uint, stream: usize, params: *const *mut c_void, extra: *const *mut c_void) in stream {
         let shape = Shape {
             grid: [grid_x, grid_y, grid_z],
             block: [block_x, block_y, block_z],
@@ -85,7 +91,7 @@ api! {
         };
         launch(function, shape, stream, params, extra)
     }
-    fn cuLaunchCooperativeKernel(function: usize, grid_x: c_uint, grid_y: c_uint, grid_z: c_uint, block_x: c_uint, block_y: c_uint, block_z: c_uint, shared_bytes: c_uint, stream: usize, params: *const *mut c_void) {
+    fn cuLaunchCooperativeKernel, cuLaunchCooperativeKernel_ptsz(function: usize, grid_x: c_uint, grid_y: c_uint, grid_z: c_uint, block_x: c_uint, block_y: c_uint, block_z: c_uint, shared_bytes: c_uint, stream: usize, params: *const *mut c_void) in stream {
         let shape = Shape {
             grid: [grid_x, grid_y, grid_z],
             block: [block_x, block_y, block_z],
@@ -94,8 +100,8 @@ api! {
         };
         launch(function, shape, stream, params, std::ptr::null())
     }
-    fn cuLaunchKernelEx(config: *const Config, function: usize, params: *const *mut c_void, extra: *const *mut c_void) {
-        let (shape, stream) = configured(config)?;
+    fn cuLaunchKernelEx, cuLaunchKernelEx_ptsz(config: *const Config, function: usize, params: *const *mut c_void, extra: *const *mut c_void) with default {
+        let (shape, stream) = configured(config, default)?;
         launch(function, shape, stream, params, extra)
     }
 }

@@ -70,9 +70,13 @@ api! {
         put_if(n_bytes, size as usize);
         Ok(())
     }
-    fn cuLibraryGetManaged(_address: *mut u64, _n_bytes: *mut usize, handle: usize, _name: *const c_char) {
-        Library::of(handle)?;
-        Err(Status::NOT_FOUND)
+    fn cuLibraryGetManaged(address: *mut u64, n_bytes: *mut usize, handle: usize, name: *const c_char) {
+        let name = text(name)?;
+        let context = Context::current()?;
+        let (at, size) = Library::of(handle)?.managed(name, &context)?;
+        put_if(address, at);
+        put_if(n_bytes, size as usize);
+        Ok(())
     }
     fn cuLibraryGetUnifiedFunction(_out: *mut *mut c_void, handle: usize, _symbol: *const c_char) {
         Library::of(handle)?;

@@ -48,7 +48,7 @@ unsafe fn add(handle: usize, kind: u32, image: &Image, name: *const c_char) -> O
     match image.ptx(compute) {
         Ok(ptx) => {
             // What cannot be parsed is told with the input that it is in.
-            let alone = vec![(name.clone(), ptx.into_owned())];
+            let alone = vec![(name.clone(), ptx)];
             if let Err(error) = ptx_sim::Linker::new().add(&name, &alone[0].1) {
                 unsafe { tell(&linking, &error.to_string()) };
                 return Err(Status::INVALID_PTX);

@@ -103,7 +103,7 @@ fn known(address: u64) -> Outcome<Known> {
             base: range.base,
             size_bytes: range.size_bytes,
             memory: 1,
-            is_managed: range.kind == HostKind::Managed,
+            is_managed: range.kind.is_managed(),
             context: range.context,
             ordinal: 0,
         });
@@ -184,14 +184,14 @@ api! {
     fn cuMemFree_v2(address: u64) {
         free(address)
     }
-    fn cuMemAllocAsync(out: *mut u64, n_bytes: usize, stream: usize) {
+    fn cuMemAllocAsync, cuMemAllocAsync_ptsz(out: *mut u64, n_bytes: usize, stream: usize) in stream {
         allocate_async(out, n_bytes, stream)
     }
-    fn cuMemAllocFromPoolAsync(out: *mut u64, n_bytes: usize, pool: usize, stream: usize) {
+    fn cuMemAllocFromPoolAsync, cuMemAllocFromPoolAsync_ptsz(out: *mut u64, n_bytes: usize, pool: usize, stream: usize) in stream {
         driver()?.pools.get(pool).ok_or(Status::INVALID_VALUE)?;
         allocate_async(out, n_bytes, stream)
     }
-    fn cuMemFreeAsync(address: u64, stream: usize) {
+    fn cuMemFreeAsync, cuMemFreeAsync_ptsz(address: u64, stream: usize) in stream {
         if address == 0 {
             return Ok(());
         }
@@ -233,11 +233,11 @@ api! {
     fn cuMemAdvise_v2(address: u64, _n_bytes: usize, _advice: c_uint, _location: u64) {
         known(address).map(drop)
     }
-    fn cuMemPrefetchAsync(address: u64, _n_bytes: usize, _device: c_int, stream: usize) {
+    fn cuMemPrefetchAsync, cuMemPrefetchAsync_ptsz(address: u64, _n_bytes: usize, _device: c_int, stream: usize) in stream {
         known(address)?;
         super::submit(stream, Operation::Nothing)
     }
-    fn cuMemPrefetchAsync_v2(address: u64, _n_bytes: usize, _location: u64, _flags: c_uint, stream: usize) {
+    fn cuMemPrefetchAsync_v2, cuMemPrefetchAsync_v2_ptsz(address: u64, _n_bytes: usize, _location: u64, _flags: c_uint, stream: usize) in stream {
         known(address)?;
         super::submit(stream, Operation::Nothing)
     }

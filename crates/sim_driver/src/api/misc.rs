@@ -4,6 +4,7 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::sync::Once;
 
 use super::{api, get, put, put_if, text};
+use crate::driver::driver;
 use crate::status::Status;
 
 /// The name under which the library has a function, for a caller that was built for a
@@ -41,6 +42,8 @@ fn versioned(name: &str, version: i32) -> String {
         | "cuGraphNodeGetDependentNodes"
         | "cuGraphAddNode" => since(13000, &format!("{name}_v2"), name),
         "cuGetProcAddress" => since(12000, "cuGetProcAddress_v2", "cuGetProcAddress"),
+        // Their second versions have names of their own.
+        "cuCtxSynchronize" | "cuCtxGetDevice" => name.to_owned(),
         _ => {
             let second = format!("{name}_v2");
             let exists = super::function(&second).is_some();
@@ -49,10 +52,19 @@ fn versioned(name: &str, version: i32) -> String {
     }
 }
 
+/// `CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM`
+const PER_THREAD_DEFAULT_STREAM: u64 = 2;
+
 /// The function that a caller means; null if there is none.
-fn find(name: &str, version: i32) -> *const () {
+fn find(name: &str, version: i32, flags: u64) -> *const () {
     let own = versioned(name, version);
-    let found = super::function(&own).or_else(|| super::function(name));
+    let twin = |end| super::function(&format!("{own}{end}"));
+    let twin = match flags & PER_THREAD_DEFAULT_STREAM {
+        0 => None,
+        _ => twin("_ptsz").or_else(|| twin("_ptds")),
+    };
+    let found = twin.or_else(|| super::function(&own));
+    let found = found.or_else(|| super::function(name));
     found.unwrap_or(std::ptr::null())
 }
 
@@ -90,13 +102,13 @@ api! {
             }
         }
     }
-    fn cuGetProcAddress(name: *const c_char, out: *mut *const (), version: c_int, _flags: u64) {
-        let found = find(text(name)?, version);
+    fn cuGetProcAddress(name: *const c_char, out: *mut *const (), version: c_int, flags: u64) {
+        let found = find(text(name)?, version, flags);
         put(out, found)?;
         if found.is_null() { Err(Status::NOT_FOUND) } else { Ok(()) }
     }
-    fn cuGetProcAddress_v2(name: *const c_char, out: *mut *const (), version: c_int, _flags: u64, status: *mut c_uint) {
-        let found = find(text(name)?, version);
+    fn cuGetProcAddress_v2(name: *const c_char, out: *mut *const (), version: c_int, flags: u64, status: *mut c_uint) {
+        let found = find(text(name)?, version, flags);
         // Found, or no such symbol.
         put_if(status, if found.is_null() { 1 } else { 0 });
         put(out, found)?;
@@ -109,6 +121,11 @@ api! {
             ONCE.call_once(|| eprintln!("lockstep: {advice}"));
         }
         Err(Status::NOT_SUPPORTED)
+    }
+    // Not CUDA's: what the runtime of this simulator has for who reads the log.
+    fn lockstepNote(note: *const c_char) {
+        driver()?.recorder.note(text(note)?);
+        Ok(())
     }
     fn cuProfilerStart() {
         crate::context::Context::current().map(drop)

@@ -2,7 +2,8 @@
 //!
 //! Every function catches its own panics, and answers what a driver answers; what its
 //! arguments point to is the client's to get right, as with a driver. [`function`] finds one
-//! by name.
+//! by name. Functions that use a default stream have a twin, `…_ptsz` or `…_ptds`, for
+//! programs whose default stream is each thread's own.
 #![allow(non_snake_case)]
 #![allow(missing_docs, reason = "they are what `cuda.h` documents")]
 #![allow(
@@ -20,6 +21,7 @@ pub mod copy;
 pub mod device;
 pub mod event;
 pub mod graph;
+pub mod graph_node;
 pub mod host;
 pub mod kernel;
 pub mod launch;
@@ -37,7 +39,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::driver::driver;
 use crate::operation::Operation;
 use crate::status::{Outcome, Status};
-use crate::stream::Stream;
+use crate::stream::{Stream, StreamKind};
 
 /// A function of the driver.
 pub struct Entry {
@@ -51,20 +53,46 @@ pub struct Entry {
 unsafe impl Sync for Entry {}
 
 /// Declares driver functions: each body gives an [`Outcome`].
+///
+/// `name, twin(…) in stream` declares a pair: `stream` is one of the arguments, or several,
+/// and in the twin its zero is the thread's own default stream. `name, twin(…) with stream`
+/// declares a pair whose `stream` is the default stream, which is no argument.
 macro_rules! api {
-    ($($(#[$meta:meta])* fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $body:block)*) => {
+    ($(fn $name:ident $(, $twin:ident)? ($($arg:ident: $ty:ty),* $(,)?) $(in $($stream:ident),+)? $(with $default:ident)? $body:block)*) => {
         $(
-            $(#[$meta])*
-            pub unsafe extern "C" fn $name($($arg: $ty),*) -> u32 {
-                $crate::api::call(stringify!($name), move || -> $crate::status::Outcome {
-                    #[allow(unused_unsafe)]
-                    unsafe { $body }
-                })
-            }
+            $crate::api::api! { @one $name $(, $twin)? ($($arg: $ty),*) $(in $($stream),+)? $(with $default)? $body }
         )*
         pub(super) const ENTRIES: &[$crate::api::Entry] = &[
-            $($crate::api::Entry { name: stringify!($name), function: $name as *const () },)*
+            $(
+                $crate::api::Entry { name: stringify!($name), function: $name as *const () },
+                $($crate::api::Entry { name: stringify!($twin), function: $twin as *const () },)?
+            )*
         ];
+    };
+    (@one $name:ident ($($arg:ident: $ty:ty),*) $body:block) => {
+        pub unsafe extern "C" fn $name($($arg: $ty),*) -> u32 {
+            $crate::api::call(stringify!($name), move || -> $crate::status::Outcome {
+                #[allow(unused_unsafe)]
+                unsafe { $body }
+            })
+        }
+    };
+    (@one $name:ident, $twin:ident ($($arg:ident: $ty:ty),*) in $($stream:ident),+ $body:block) => {
+        $crate::api::api! { @one $name ($($arg: $ty),*) $body }
+        $crate::api::api! { @one $twin ($($arg: $ty),*) {
+            $(let $stream = if $stream == 0 { $crate::stream::PER_THREAD } else { $stream };)+
+            $body
+        } }
+    };
+    (@one $name:ident, $twin:ident ($($arg:ident: $ty:ty),*) with $stream:ident $body:block) => {
+        $crate::api::api! { @one $name ($($arg: $ty),*) {
+            let $stream = 0_usize;
+            $body
+        } }
+        $crate::api::api! { @one $twin ($($arg: $ty),*) {
+            let $stream = $crate::stream::PER_THREAD;
+            $body
+        } }
     };
 }
 use api;
@@ -75,6 +103,7 @@ const ALL: &[&[Entry]] = &[
     device::ENTRIES,
     event::ENTRIES,
     graph::ENTRIES,
+    graph_node::ENTRIES,
     host::ENTRIES,
     kernel::ENTRIES,
     launch::ENTRIES,
@@ -207,20 +236,33 @@ fn submit(stream: usize, operation: Operation) -> Outcome {
     Ok(())
 }
 
-/// Has an operation done by the legacy default stream, and waits for it.
-fn run(operation: Operation) -> Outcome {
-    let (context, stream) = Stream::of(0)?;
-    not_captured(&context)?;
+/// Has an operation done by a default stream, and waits for it.
+fn run(stream: usize, operation: Operation) -> Outcome {
+    let (context, stream) = Stream::of(stream)?;
+    match stream.kind {
+        StreamKind::Legacy => not_captured(&context)?,
+        _ => not_capturing(&stream)?,
+    }
     stream.run(&context, operation);
     context.check()
+}
+
+/// An error if a stream is captured, and the end of that capture.
+fn not_capturing(stream: &Stream) -> Outcome {
+    match &*stream.capture() {
+        Some(capture) => {
+            capture.invalidate();
+            Err(Status::STREAM_CAPTURE_UNSUPPORTED)
+        }
+        None => Ok(()),
+    }
 }
 
 /// An error if a stream is captured that the legacy stream would have to wait for.
 fn not_captured(context: &crate::context::Context) -> Outcome {
     let streams = context.all_streams();
-    let waits = |s: &std::sync::Arc<Stream>| {
-        s.kind == crate::stream::StreamKind::Blocking && s.capture().is_some()
-    };
+    let waits =
+        |s: &std::sync::Arc<Stream>| s.kind == StreamKind::Blocking && s.capture().is_some();
     if streams.iter().any(waits) {
         return Err(Status::STREAM_CAPTURE_IMPLICIT);
     }

@@ -3,18 +3,21 @@
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::Arc;
 
-use super::{api, put, put_if};
+use super::{api, not_capturing, put, put_if};
 use crate::capture::Capture;
 use crate::context::Context;
 use crate::driver::driver;
 use crate::event::{Event, State};
-use crate::graph::Graph;
+use crate::graph::{Graph, Work};
 use crate::operation::{HostCall, Operation};
 use crate::status::{Outcome, Status};
 use crate::stream::{NON_BLOCKING, Stream, StreamKind};
 
 /// Priorities: the least and the most urgent.
 const PRIORITIES: std::ops::RangeInclusive<i32> = -5..=0;
+
+/// `CU_EVENT_WAIT_EXTERNAL`
+const EXTERNAL: u32 = 1;
 
 /// Makes a stream in the current context.
 fn create(flags: u32, priority: i32) -> Outcome<usize> {
@@ -30,17 +33,6 @@ fn create(flags: u32, priority: i32) -> Outcome<usize> {
     let stream = Arc::new(Stream::new(context.handle, kind, priority));
     context.add_stream(&stream);
     Ok(driver()?.streams.add(stream))
-}
-
-/// An error if a stream is captured, and the end of that capture.
-fn not_capturing(stream: &Stream) -> Outcome {
-    match &*stream.capture() {
-        Some(capture) => {
-            capture.invalidate();
-            Err(Status::STREAM_CAPTURE_UNSUPPORTED)
-        }
-        None => Ok(()),
-    }
 }
 
 /// A call that a stream makes, as `cuStreamAddCallback` does: with the stream and a status.
@@ -72,7 +64,7 @@ api! {
         // Its work goes on; nobody can add to it.
         driver()?.streams.remove(handle).ok_or(Status::INVALID_HANDLE).map(drop)
     }
-    fn cuStreamQuery(handle: usize) {
+    fn cuStreamQuery, cuStreamQuery_ptsz(handle: usize) in handle {
         let (context, stream) = Stream::of(handle)?;
         not_capturing(&stream)?;
         let others = match stream.kind {
@@ -85,7 +77,7 @@ api! {
         }
         Err(Status::NOT_READY)
     }
-    fn cuStreamSynchronize(handle: usize) {
+    fn cuStreamSynchronize, cuStreamSynchronize_ptsz(handle: usize) in handle {
         let (context, stream) = Stream::of(handle)?;
         not_capturing(&stream)?;
         if stream.kind == StreamKind::Legacy {
@@ -99,14 +91,19 @@ api! {
         stream.wait();
         context.check()
     }
-    fn cuStreamWaitEvent(handle: usize, event: usize, flags: c_uint) {
+    fn cuStreamWaitEvent, cuStreamWaitEvent_ptsz(handle: usize, event: usize, flags: c_uint) in handle {
         let (_, stream) = Stream::of(handle)?;
         let event = Event::of(event)?;
         if flags > 1 {
             return Err(Status::INVALID_VALUE);
         }
-        let state = event.state().clone();
         let mut capture = stream.capture();
+        if flags == EXTERNAL {
+            let capture = capture.as_mut().ok_or(Status::INVALID_VALUE)?;
+            capture.add_work(Work::Wait(event));
+            return Ok(());
+        }
+        let state = event.state().clone();
         match (state, &mut *capture) {
             (State::Never, _) => Ok(()),
             (State::Recorded { task, .. }, None) => {
@@ -128,38 +125,38 @@ api! {
             }
         }
     }
-    fn cuStreamGetFlags(handle: usize, out: *mut c_uint) {
+    fn cuStreamGetFlags, cuStreamGetFlags_ptsz(handle: usize, out: *mut c_uint) in handle {
         let (_, stream) = Stream::of(handle)?;
         put(out, c_uint::from(stream.kind == StreamKind::NonBlocking))
     }
-    fn cuStreamGetPriority(handle: usize, out: *mut c_int) {
+    fn cuStreamGetPriority, cuStreamGetPriority_ptsz(handle: usize, out: *mut c_int) in handle {
         put(out, Stream::of(handle)?.1.priority)
     }
-    fn cuStreamGetCtx(handle: usize, out: *mut usize) {
+    fn cuStreamGetCtx, cuStreamGetCtx_ptsz(handle: usize, out: *mut usize) in handle {
         put(out, Stream::of(handle)?.0.handle)
     }
-    fn cuStreamGetDevice(handle: usize, out: *mut c_int) {
+    fn cuStreamGetDevice, cuStreamGetDevice_ptsz(handle: usize, out: *mut c_int) in handle {
         put(out, Stream::of(handle)?.0.device.ordinal as c_int)
     }
-    fn cuStreamGetId(handle: usize, out: *mut u64) {
+    fn cuStreamGetId, cuStreamGetId_ptsz(handle: usize, out: *mut u64) in handle {
         put(out, Stream::of(handle)?.1.id)
     }
-    fn cuStreamGetAttribute(handle: usize, _number: c_uint, out: *mut c_void) {
+    fn cuStreamGetAttribute, cuStreamGetAttribute_ptsz(handle: usize, _number: c_uint, out: *mut c_void) in handle {
         Stream::of(handle)?;
         put(out.cast::<[u64; 8]>(), [0; 8])
     }
-    fn cuStreamSetAttribute(handle: usize, _number: c_uint, _value: *const c_void) {
+    fn cuStreamSetAttribute, cuStreamSetAttribute_ptsz(handle: usize, _number: c_uint, _value: *const c_void) in handle {
         Stream::of(handle).map(drop)
     }
-    fn cuStreamCopyAttributes(to: usize, from: usize) {
+    fn cuStreamCopyAttributes, cuStreamCopyAttributes_ptsz(to: usize, from: usize) in to, from {
         Stream::of(to)?;
         Stream::of(from).map(drop)
     }
-    fn cuLaunchHostFunc(handle: usize, function: Option<unsafe extern "C" fn(*mut c_void)>, data: *mut c_void) {
+    fn cuLaunchHostFunc, cuLaunchHostFunc_ptsz(handle: usize, function: Option<unsafe extern "C" fn(*mut c_void)>, data: *mut c_void) in handle {
         let function = function.ok_or(Status::INVALID_VALUE)?;
         super::submit(handle, Operation::Call(HostCall::new(function, data)))
     }
-    fn cuStreamAddCallback(handle: usize, function: Option<unsafe extern "C" fn(usize, u32, *mut c_void)>, data: *mut c_void, flags: c_uint) {
+    fn cuStreamAddCallback, cuStreamAddCallback_ptsz(handle: usize, function: Option<unsafe extern "C" fn(usize, u32, *mut c_void)>, data: *mut c_void, flags: c_uint) in handle {
         let function = function.ok_or(Status::INVALID_VALUE)?;
         let (_, stream) = Stream::of(handle)?;
         if flags != 0 {
@@ -171,13 +168,13 @@ api! {
         super::submit(handle, Operation::Call(call))
     }
 
-    fn cuStreamBeginCapture(handle: usize) {
+    fn cuStreamBeginCapture, cuStreamBeginCapture_ptsz(handle: usize) in handle {
         begin_capture(handle, 0)
     }
-    fn cuStreamBeginCapture_v2(handle: usize, mode: c_uint) {
+    fn cuStreamBeginCapture_v2, cuStreamBeginCapture_v2_ptsz(handle: usize, mode: c_uint) in handle {
         begin_capture(handle, mode)
     }
-    fn cuStreamEndCapture(handle: usize, out: *mut usize) {
+    fn cuStreamEndCapture, cuStreamEndCapture_ptsz(handle: usize, out: *mut usize) in handle {
         let (context, stream) = Stream::of(handle)?;
         let ended = stream.capture().take();
         let ended = ended.ok_or(Status::ILLEGAL_STATE)?;
@@ -198,17 +195,17 @@ api! {
         if !joined {
             return Err(Status::STREAM_CAPTURE_UNJOINED);
         }
-        put(out, ended.graph_handle()?)
+        put(out, ended.graph.handle()?)
     }
-    fn cuStreamIsCapturing(handle: usize, out: *mut c_uint) {
+    fn cuStreamIsCapturing, cuStreamIsCapturing_ptsz(handle: usize, out: *mut c_uint) in handle {
         let (_, stream) = Stream::of(handle)?;
         let captured = stream.capture().is_some();
         put(out, c_uint::from(captured))
     }
-    fn cuStreamGetCaptureInfo_v2(handle: usize, status: *mut c_uint, id: *mut u64, graph: *mut usize, nodes: *mut *const usize, n: *mut usize) {
+    fn cuStreamGetCaptureInfo_v2, cuStreamGetCaptureInfo_v2_ptsz(handle: usize, status: *mut c_uint, id: *mut u64, graph: *mut usize, nodes: *mut *const usize, n: *mut usize) in handle {
         capture_info(handle, status, id, graph, nodes, n)
     }
-    fn cuStreamGetCaptureInfo_v3(handle: usize, status: *mut c_uint, id: *mut u64, graph: *mut usize, nodes: *mut *const usize, edges: *mut *const c_void, n: *mut usize) {
+    fn cuStreamGetCaptureInfo_v3, cuStreamGetCaptureInfo_v3_ptsz(handle: usize, status: *mut c_uint, id: *mut u64, graph: *mut usize, nodes: *mut *const usize, edges: *mut *const c_void, n: *mut usize) in handle {
         put_if(edges, std::ptr::null());
         capture_info(handle, status, id, graph, nodes, n)
     }
@@ -275,7 +272,7 @@ unsafe fn capture_info(
         put_if(id, capture.id);
         if !graph.is_null() {
             // Valid while the capture lasts.
-            graph.write(capture.graph_handle()?);
+            graph.write(capture.graph.handle()?);
         }
         // The list is the capture's, and good until the stream is used again.
         put_if(nodes, capture.last.as_ptr());

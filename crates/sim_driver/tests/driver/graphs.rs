@@ -6,36 +6,55 @@ use sim_driver::Status;
 use sim_driver::api::context::*;
 use sim_driver::api::event::*;
 use sim_driver::api::graph::*;
+use sim_driver::api::graph_node::*;
 use sim_driver::api::stream::*;
 
 use crate::client::{Client, ok};
 use crate::under_test::{call, is_real};
 
-/// `CUDA_KERNEL_NODE_PARAMS`, as C lays it out.
+/// `CUDA_KERNEL_NODE_PARAMS_v2`, as C lays it out.
 #[repr(C)]
-struct Kernel {
-    function: usize,
-    grid: [u32; 3],
-    block: [u32; 3],
-    shared_bytes: u32,
-    params: *const *mut c_void,
-    extra: *const *mut c_void,
+#[derive(Clone, Copy)]
+pub struct Kernel {
+    pub function: usize,
+    pub grid: [u32; 3],
+    pub block: [u32; 3],
+    pub shared_bytes: u32,
+    pub params: *const *mut c_void,
+    pub extra: *const *mut c_void,
+    pub kernel: usize,
+    pub context: usize,
+}
+
+impl Kernel {
+    /// Of one block; none if there is no function.
+    pub fn of(function: usize, n_threads: u32, params: &[*mut c_void]) -> Self {
+        Self {
+            function,
+            grid: [1; 3],
+            block: [n_threads, 1, 1],
+            shared_bytes: 0,
+            params: params.as_ptr(),
+            extra: std::ptr::null(),
+            kernel: 0,
+            context: 0,
+        }
+    }
 }
 
 /// Adds a node that adds one to all of `n` words.
-fn add_node(client: &Client, graph: usize, after: &[usize], buffer: u64, n: u32) -> (u32, usize) {
+pub fn add_node(
+    client: &Client,
+    graph: usize,
+    after: &[usize],
+    buffer: u64,
+    n: u32,
+) -> (u32, usize) {
     let params = [
         (&raw const buffer).cast_mut().cast(),
         (&raw const n).cast_mut().cast(),
     ];
-    let kernel = Kernel {
-        function: client.function("add_one"),
-        grid: [1; 3],
-        block: [n, 1, 1],
-        shared_bytes: 0,
-        params: params.as_ptr(),
-        extra: std::ptr::null(),
-    };
+    let kernel = Kernel::of(client.function("add_one"), n, &params);
     let mut node = 0;
     let kernel = (&raw const kernel).cast();
     let status = unsafe {
@@ -50,7 +69,7 @@ fn add_node(client: &Client, graph: usize, after: &[usize], buffer: u64, n: u32)
     (status, node)
 }
 
-fn instantiated(graph: usize) -> usize {
+pub fn instantiated(graph: usize) -> usize {
     let mut executable = 0;
     ok(unsafe { call!(cuGraphInstantiateWithFlags(&mut executable, graph, 0)) });
     executable

@@ -5,13 +5,17 @@
 )]
 
 mod client;
+mod contexts;
 mod copies;
 mod errors;
+mod graph_nodes;
 mod graphs;
 mod handles;
 mod load;
+mod managed;
 mod modules;
 mod order;
+mod per_thread;
 mod random;
 mod under_test;
 
@@ -71,19 +75,20 @@ fn devices_say_what_they_are() {
 #[test]
 fn functions_are_found_by_version() {
     let _client = Client::new();
-    let find = |name: &std::ffi::CStr, version| {
+    let find_with = |name: &std::ffi::CStr, version, flags| {
         let (mut function, mut found) = (std::ptr::null(), 9);
         let status = unsafe {
             call!(cuGetProcAddress_v2(
                 name.as_ptr(),
                 &mut function,
                 version,
-                0,
+                flags,
                 &mut found
             ))
         };
         (status, function, found)
     };
+    let find = |name, version| find_with(name, version, 0);
     if under_test::is_real() {
         return;
     }
@@ -96,6 +101,19 @@ fn functions_are_found_by_version() {
         find(c"cuLaunchKernel", 11000),
         (0, own("cuLaunchKernel"), 0)
     );
+    assert_eq!(
+        find(c"cuCtxSynchronize", 13000),
+        (0, own("cuCtxSynchronize"), 0)
+    );
+    // As programs ask whose default stream is each thread's own.
+    let find_own = |name| find_with(name, 12000, 2);
+    let synchronize = own("cuStreamSynchronize_ptsz");
+    assert_eq!(find_own(c"cuStreamSynchronize"), (0, synchronize, 0));
+    assert_eq!(
+        find_own(c"cuMemcpyHtoD"),
+        (0, own("cuMemcpyHtoD_v2_ptds"), 0)
+    );
+    assert_eq!(find_own(c"cuMemAlloc"), (0, own("cuMemAlloc_v2"), 0));
     let none = find(c"cuFrobnicate", 13000);
     assert_eq!(none, (Status::NOT_FOUND.0, std::ptr::null(), 1));
 }

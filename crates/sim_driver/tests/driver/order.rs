@@ -16,12 +16,12 @@ use crate::under_test::call;
 const NOT_READY: u32 = Status::NOT_READY.0;
 
 /// A number that host and device share, from pinned memory.
-struct Flag {
-    address: u64,
+pub struct Flag {
+    pub address: u64,
 }
 
 impl Flag {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let mut pointer = std::ptr::null_mut();
         ok(unsafe { call!(cuMemHostAlloc(&mut pointer, 4, 0)) });
         Self {
@@ -29,9 +29,16 @@ impl Flag {
         }
     }
 
-    fn raise(&self) {
-        let number = unsafe { AtomicU32::from_ptr(self.address as *mut u32) };
-        number.store(1, Ordering::Release);
+    fn number(&self) -> &AtomicU32 {
+        unsafe { AtomicU32::from_ptr(self.address as *mut u32) }
+    }
+
+    pub fn raise(&self) {
+        self.number().store(1, Ordering::Release);
+    }
+
+    fn value(&self) -> u32 {
+        self.number().load(Ordering::Acquire)
     }
 }
 
@@ -103,6 +110,24 @@ fn the_legacy_stream_waits_for_blocking_ones_and_they_for_it() {
         of(free, &[LEGACY, blocking, PER_THREAD]),
         [true, true, true]
     );
+}
+
+#[test]
+fn the_context_waits_for_destroyed_streams() {
+    let client = Client::new();
+    let (flag, out) = (Flag::new(), Flag::new());
+    let stream = client.stream(1);
+    let params: [&dyn crate::client::Parameter; 3] = [&flag.address, &out.address, &9_u32];
+    ok(client.try_launch("wait_then_store", (1, 1, stream), &params));
+    ok(unsafe { call!(cuStreamDestroy_v2(stream)) });
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(30));
+            flag.raise();
+        });
+        ok(unsafe { call!(cuCtxSynchronize()) });
+        assert_eq!(out.value(), 9);
+    });
 }
 
 #[test]

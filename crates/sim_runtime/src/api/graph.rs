@@ -81,6 +81,26 @@ api! {
         current::ready()?;
         driver::cuGraphInstantiateWithFlags(out, graph, flags)
     }
+    fn cudaGraphInstantiateWithParams(out: *mut usize, graph: usize, params: *mut c_void) {
+        needed(out)?;
+        current::ready()?;
+        driver::cuGraphInstantiateWithParams(out, graph, params)
+    }
+    fn cudaGraphInstantiateWithParams_ptsz(out: *mut usize, graph: usize, params: *mut c_void) {
+        needed(out)?;
+        current::ready()?;
+        driver::cuGraphInstantiateWithParams_ptsz(out, graph, params)
+    }
+    fn cudaGraphExecUpdate(handle: usize, graph: usize, result: *mut c_void) {
+        needed(result)?;
+        current::ready()?;
+        driver::cuGraphExecUpdate_v2(handle, graph, result)
+    }
+    fn cudaGraphNodeFindInClone(out: *mut usize, original: usize, clone: usize) {
+        needed(out)?;
+        current::ready()?;
+        driver::cuGraphNodeFindInClone(out, original, clone)
+    }
     fn cudaGraphExecDestroy(graph: usize) {
         current::ready()?;
         driver::cuGraphExecDestroy(graph)

@@ -21,6 +21,7 @@ pub mod errors;
 pub mod event;
 pub mod function;
 pub mod graph;
+pub mod graph_node;
 pub mod launch;
 pub mod library;
 pub mod memory;
@@ -32,6 +33,7 @@ pub mod symbol;
 pub mod v12;
 pub mod v13;
 
+use std::ffi::CString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::error::{Error, Outcome, record};
@@ -89,9 +91,16 @@ fn call(body: impl FnOnce() -> Outcome) -> u32 {
     error.0
 }
 
-/// What a function answers that is not simulated.
-pub fn not_supported() -> u32 {
-    call(|| Err(Error::NOT_SUPPORTED))
+/// What a function answers that is not simulated; the driver's log names it.
+pub fn not_simulated(name: &str) -> u32 {
+    call(|| {
+        crate::current::initialize()?;
+        if let Ok(note) = CString::new(format!("{name} is not simulated")) {
+            // NVIDIA's driver keeps no such log.
+            let _ = unsafe { crate::driver::lockstepNote(note.as_ptr()) };
+        }
+        Err(Error::NOT_SUPPORTED)
+    })
 }
 
 /// Has a stream do something, and waits for it.

@@ -87,12 +87,7 @@ pub unsafe extern "C" fn __cudaRegisterUnifiedTable(_fat: usize, _table: *mut c_
 pub unsafe extern "C" fn __cudaInitModule(fat: usize) -> c_char {
     let status = call(|| {
         registry::load_fat_binary(fat)?;
-        registry::place_managed(fat).inspect_err(|_| {
-            eprintln!(
-                "lockstep: this program has managed variables (`__managed__`), which the \
-                 simulator does not have; use cudaMallocManaged"
-            );
-        })
+        registry::place_managed(fat)
     });
     c_char::from(status == 0)
 }

@@ -1,8 +1,9 @@
 //! A program: what nvcc's code registers before `main`, and how it launches.
 
-use std::ffi::{CString, c_void};
+use std::ffi::{CStr, CString, c_void};
+use std::path::{Path, PathBuf};
 use std::ptr::null_mut;
-use std::sync::Once;
+use std::sync::{LazyLock, Once};
 
 use sim_driver::Settings;
 use sim_runtime::api::copy::*;
@@ -60,6 +61,15 @@ pub struct Program {
     table: Place,
 }
 
+/// Where the driver's log goes.
+pub fn log() -> &'static Path {
+    static LOG: LazyLock<PathBuf> = LazyLock::new(|| {
+        let name = format!("lockstep-runtime-{}.log", std::process::id());
+        std::env::temp_dir().join(name)
+    });
+    &LOG
+}
+
 /// Has the runtime use the driver of this process, with three devices.
 fn use_simulator() {
     static ONCE: Once = Once::new();
@@ -67,6 +77,7 @@ fn use_simulator() {
         let settings = Settings {
             n_devices: 3,
             memory_bytes: 1 << 30,
+            log: Some(log().to_owned()),
             ..Settings::default()
         };
         sim_driver::initialize_with(settings).expect("nobody else has");
@@ -87,6 +98,23 @@ impl Program {
             data: data.as_ptr(),
             parts: std::ptr::null(),
         })
+    }
+
+    /// Of PTX alone.
+    pub fn of_ptx(text: &'static CStr) -> Self {
+        Self::of(text.to_bytes_with_nul())
+    }
+
+    /// Registers a variable that host and devices have at one address, which goes into a place.
+    pub fn register_managed(&self, place: &mut Place, name: &CStr) {
+        let slot = std::ptr::from_mut(&mut **place).expose_provenance();
+        let name = name.as_ptr();
+        unsafe { __cudaRegisterManagedVar(self.fat, slot, name, name, 0, 4, 0, 0) };
+    }
+
+    /// What a program does before it first uses such a variable.
+    pub fn init_module(&self) -> bool {
+        unsafe { __cudaInitModule(self.fat) != 0 }
     }
 
     /// Of relocatable code: one fat binary has all kernels, what is linked beforehand has none.

@@ -33,6 +33,48 @@ fn relocatable_code_is_linked() {
 }
 
 #[test]
+fn managed_variables_have_one_address() {
+    let program = Program::of_ptx(
+        c".version 8.0
+.target sm_80
+.address_size 64
+.visible .global .attribute(.managed) .align 4 .u32 total = 5;
+.visible .entry bump()
+{
+	.reg .b32 %r;
+	ld.global.u32 %r, [total];
+	add.u32 %r, %r, 1;
+	st.global.u32 [total], %r;
+	ret;
+}",
+    );
+    let (mut slot, bump) = (client::Place::default(), client::Place::default());
+    program.register_managed(&mut slot, c"total");
+    program.register_kernel(&bump, "bump");
+    assert!(program.init_module());
+    let word = std::ptr::with_exposed_provenance_mut::<u32>(*slot as usize);
+    let value = || unsafe { std::sync::atomic::AtomicU32::from_ptr(word) };
+    assert_eq!(value().load(std::sync::atomic::Ordering::Relaxed), 5);
+    let mut address = 0;
+    unsafe {
+        ok(cudaGetSymbolAddress(&mut address, client::address(&*slot)));
+        ok(program.launch(&bump, 1, &[]));
+        ok(cudaDeviceSynchronize());
+    }
+    assert_eq!(address, *slot);
+    assert_eq!(value().load(std::sync::atomic::Ordering::Relaxed), 6);
+}
+
+#[test]
+fn what_is_not_simulated_is_in_the_log() {
+    let _program = Program::new();
+    assert_eq!(sim_runtime::api::not_simulated("cudaFrobnicate"), 801);
+    let log = std::fs::read_to_string(client::log()).expect("there is a log");
+    std::fs::remove_file(client::log()).expect("there is a log");
+    assert!(log.contains("cudaFrobnicate is not simulated\n"), "{log}");
+}
+
+#[test]
 fn variables_are_known_by_the_programs_addresses() {
     let program = Program::new();
     let (counter, table) = (program.counter(), program.table());

@@ -5,6 +5,7 @@ use std::ffi::c_void;
 use sim_runtime::api::copy::*;
 use sim_runtime::api::event::*;
 use sim_runtime::api::graph::*;
+use sim_runtime::api::graph_node::*;
 use sim_runtime::api::launch::*;
 use sim_runtime::api::memory::*;
 use sim_runtime::api::set::*;
@@ -52,6 +53,112 @@ fn a_captured_graph_runs_as_often_as_launched() {
         ok(cudaFreeAsync(buffer, stream));
         ok(cudaStreamDestroy(stream));
         assert_eq!(cudaStreamSynchronize(stream), 400);
+    }
+}
+
+/// `cudaKernelNodeParams`, as C lays it out.
+#[repr(C)]
+struct Kernel {
+    function: usize,
+    grid: Dim3,
+    block: Dim3,
+    shared_bytes: u32,
+    params: *const *mut c_void,
+    extra: *const *mut c_void,
+}
+
+/// A graph that adds a value to a word once it is copied; and its nodes.
+fn copied_and_added(program: &Program, to: u64, from: u64, value: i32) -> (usize, [usize; 2]) {
+    let (mut graph, mut nodes, none) = (0, [0; 2], std::ptr::null());
+    let params = [to.address(), value.address()];
+    let kernel = Kernel {
+        function: program.add(),
+        grid: ONE,
+        block: ONE,
+        shared_bytes: 0,
+        params: params.as_ptr(),
+        extra: std::ptr::null(),
+    };
+    unsafe {
+        ok(cudaGraphCreate(&mut graph, 0));
+        ok(cudaGraphAddMemcpyNode1D(
+            &mut nodes[0],
+            graph,
+            none,
+            0,
+            to,
+            from,
+            4,
+            3,
+        ));
+        let kernel = (&raw const kernel).cast();
+        let (first, second) = nodes.split_at_mut(1);
+        ok(cudaGraphAddKernelNode(
+            &mut second[0],
+            graph,
+            first.as_ptr(),
+            1,
+            kernel,
+        ));
+    }
+    (graph, nodes)
+}
+
+#[test]
+fn a_graph_is_updated_and_its_nodes_are_asked() {
+    let program = Program::new();
+    let (from, to) = (program.upload(&[5]), program.upload(&[0]));
+    let (graph, nodes) = copied_and_added(&program, to, from, 1);
+    let (other, _) = copied_and_added(&program, to, from, 10);
+    let mut executable = 0;
+    let mut told = [9_usize; 3];
+    unsafe {
+        ok(cudaGraphInstantiate(&mut executable, graph, 0));
+        ok(cudaGraphLaunch(executable, 0));
+        assert_eq!(program.download(to, 1), [6]);
+        ok(cudaGraphExecUpdate(
+            executable,
+            other,
+            told.as_mut_ptr().cast(),
+        ));
+        ok(cudaGraphLaunch(executable, 0));
+        assert_eq!(program.download(to, 1), [15]);
+
+        let mut kernel = std::mem::zeroed::<Kernel>();
+        ok(cudaGraphKernelNodeGetParams(
+            nodes[1],
+            (&raw mut kernel).cast(),
+        ));
+        assert_eq!((kernel.function, kernel.block), (program.add(), ONE));
+        assert_eq!(*(*kernel.params.add(1)).cast::<i32>(), 1);
+        let value = 100_i32;
+        let params = [*kernel.params, value.address()];
+        kernel.params = params.as_ptr();
+        ok(cudaGraphKernelNodeSetParams(
+            nodes[1],
+            (&raw const kernel).cast(),
+        ));
+        // `cudaMemcpy3DParms`: arrays, positions and pitched pointers, twice; extent and kind.
+        let mut copy = [0_u64; 20];
+        ok(cudaGraphMemcpyNodeGetParams(
+            nodes[0],
+            copy.as_mut_ptr().cast(),
+        ));
+        assert_eq!(
+            (copy[4], copy[12], &copy[16..19]),
+            (from, to, &[4, 1, 1][..])
+        );
+        ok(cudaGraphMemcpyNodeSetParams(nodes[0], copy.as_ptr().cast()));
+        ok(cudaGraphExecUpdate(
+            executable,
+            graph,
+            told.as_mut_ptr().cast(),
+        ));
+        ok(cudaGraphLaunch(executable, 0));
+        assert_eq!(program.download(to, 1), [105]);
+        ok(cudaGraphDestroyNode(nodes[1]));
+        let changed = cudaGraphExecUpdate(executable, graph, told.as_mut_ptr().cast());
+        assert_eq!((changed, told[0] as u32), (910, 2));
     }
 }
 

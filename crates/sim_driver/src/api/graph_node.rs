@@ -1,0 +1,371 @@
+//! Nodes of graphs: what they do, told, asked and changed.
+
+use std::ffi::{c_int, c_uint, c_void};
+use std::sync::Arc;
+
+use super::copy::Memcpy3D;
+use super::graph::{EdgeData, check_edge_data, executable, graph_of, home};
+use super::{api, get, list, put};
+use crate::context::Context;
+use crate::copies::Fill;
+use crate::event::Event;
+use crate::graph::Work;
+use crate::launch::{KernelLaunch, Shape};
+use crate::operation::{HostCall, Operation};
+use crate::status::{Outcome, Status};
+
+/// `CUDA_KERNEL_NODE_PARAMS_v1`
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct KernelParams {
+    function: usize,
+    grid: [u32; 3],
+    block: [u32; 3],
+    shared_bytes: u32,
+    params: *const *mut c_void,
+    extra: *const *mut c_void,
+}
+
+/// `CUDA_KERNEL_NODE_PARAMS_v2`, and `…_v3`
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct KernelParams2 {
+    first: KernelParams,
+    /// What is launched if there is no function.
+    kernel: usize,
+    context: usize,
+}
+
+/// `CUDA_MEMSET_NODE_PARAMS`
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct MemsetParams {
+    to: u64,
+    pitch: usize,
+    value: u32,
+    element_bytes: u32,
+    width: usize,
+    height: usize,
+}
+
+/// `CUDA_HOST_NODE_PARAMS`
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct HostParams {
+    function: Option<unsafe extern "C" fn(*mut c_void)>,
+    data: *mut c_void,
+}
+
+/// `CUDA_MEMCPY_NODE_PARAMS`
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct MemcpyParams {
+    flags: c_int,
+    reserved: c_int,
+    context: usize,
+    copy: Memcpy3D,
+}
+
+/// `CUgraphNodeParams`: what kind of node it is, and the parameters of that kind, which have
+/// so much room.
+#[repr(C)]
+pub struct NodeParams {
+    kind: u32,
+    reserved: [u32; 3],
+    params: [u64; 29],
+    reserved_2: u64,
+}
+
+unsafe fn kernel(given: KernelParams) -> Outcome<Work> {
+    let shape = Shape {
+        grid: given.grid,
+        block: given.block,
+        shared_bytes: given.shared_bytes,
+        cooperative: false,
+    };
+    let launch = unsafe { KernelLaunch::gather(given.function, shape, given.params, given.extra)? };
+    Ok(Work::Operation(Operation::Launch(Arc::new(launch))))
+}
+
+unsafe fn kernel_2(given: KernelParams2) -> Outcome<Work> {
+    let function = match given.first.function {
+        0 => given.kernel,
+        function => function,
+    };
+    unsafe {
+        kernel(KernelParams {
+            function,
+            ..given.first
+        })
+    }
+}
+
+fn copy(given: Memcpy3D) -> Outcome<Work> {
+    let copy = given.transfer()?;
+    copy.check()?;
+    Ok(Work::Operation(Operation::Copy(copy)))
+}
+
+fn fill(given: MemsetParams) -> Outcome<Work> {
+    let fill = Fill {
+        address: given.to,
+        pitch: given.pitch as u64,
+        value: given.value,
+        element_bytes: given.element_bytes,
+        extent: [given.width as u64, given.height as u64],
+    };
+    fill.check()?;
+    Ok(Work::Operation(Operation::Fill(fill)))
+}
+
+fn call(given: HostParams) -> Outcome<Work> {
+    let function = given.function.ok_or(Status::INVALID_VALUE)?;
+    // SAFETY: The client hands both over for the graph to use.
+    let call = unsafe { HostCall::new(function, given.data) };
+    Ok(Work::Operation(Operation::Call(call)))
+}
+
+fn child(graph: usize) -> Outcome<Work> {
+    Ok(Work::Graph(Arc::new(graph_of(graph)?.copied())))
+}
+
+fn nothing() -> Work {
+    Work::Operation(Operation::Nothing)
+}
+
+/// What a node of any kind does.
+unsafe fn any(params: *const NodeParams) -> Outcome<Work> {
+    if params.is_null() {
+        return Err(Status::INVALID_VALUE);
+    }
+    unsafe {
+        let kind = (&raw const (*params).kind).read_unaligned();
+        let params = (&raw const (*params).params).cast::<c_void>();
+        match kind {
+            0 => kernel_2(get(params.cast())?),
+            1 => copy(get::<MemcpyParams>(params.cast())?.copy),
+            2 => fill(get(params.cast())?),
+            3 => call(get(params.cast())?),
+            4 => child(get(params.cast())?),
+            5 => Ok(nothing()),
+            6 => Ok(Work::Wait(Event::of(get(params.cast())?)?)),
+            7 => Ok(Work::Record(Event::of(get(params.cast())?)?)),
+            _ => Err(Status::NOT_SUPPORTED),
+        }
+    }
+}
+
+unsafe fn add(out: *mut usize, graph: usize, after: (*const usize, usize), work: Work) -> Outcome {
+    let graph = graph_of(graph)?;
+    let after = unsafe { list(after.0, after.1)? };
+    if out.is_null() || !graph.has(&after) {
+        return Err(Status::INVALID_VALUE);
+    }
+    unsafe { put(out, graph.add_work(work, after)) }
+}
+
+/// The operation of a node.
+fn operation(node: usize) -> Outcome<Operation> {
+    match home(node)?.work(node)? {
+        Work::Operation(operation) => Ok(operation),
+        _ => Err(Status::INVALID_VALUE),
+    }
+}
+
+fn kernel_params(node: usize) -> Outcome<KernelParams2> {
+    let Operation::Launch(launch) = operation(node)? else {
+        return Err(Status::INVALID_VALUE);
+    };
+    let shape = launch.shape();
+    let is_function = launch.function().own_module().is_some();
+    let (function, kernel) = match is_function {
+        true => (launch.handle, 0),
+        false => (0, launch.handle),
+    };
+    Ok(KernelParams2 {
+        first: KernelParams {
+            function,
+            grid: shape.grid,
+            block: shape.block,
+            shared_bytes: shape.shared_bytes,
+            // The node has the launch, and with it what these point to.
+            params: launch.pointers(),
+            extra: std::ptr::null(),
+        },
+        kernel,
+        context: 0,
+    })
+}
+
+/// The event of a node.
+fn event(node: usize, of: fn(&Work) -> Option<&Arc<Event>>) -> Outcome<usize> {
+    let work = home(node)?.work(node)?;
+    let event = of(&work).ok_or(Status::INVALID_VALUE)?;
+    Ok(event.handle)
+}
+
+fn recorded(work: &Work) -> Option<&Arc<Event>> {
+    match work {
+        Work::Record(event) => Some(event),
+        _ => None,
+    }
+}
+
+fn awaited(work: &Work) -> Option<&Arc<Event>> {
+    match work {
+        Work::Wait(event) => Some(event),
+        _ => None,
+    }
+}
+
+api! {
+    fn cuGraphAddKernelNode(out: *mut usize, graph: usize, after: *const usize, n: usize, params: *const KernelParams) {
+        add(out, graph, (after, n), kernel(get(params)?)?)
+    }
+    fn cuGraphAddKernelNode_v2(out: *mut usize, graph: usize, after: *const usize, n: usize, params: *const KernelParams2) {
+        add(out, graph, (after, n), kernel_2(get(params)?)?)
+    }
+    fn cuGraphAddMemcpyNode(out: *mut usize, graph: usize, after: *const usize, n: usize, params: *const Memcpy3D, context: usize) {
+        Context::of(context)?;
+        add(out, graph, (after, n), copy(get(params)?)?)
+    }
+    fn cuGraphAddMemsetNode(out: *mut usize, graph: usize, after: *const usize, n: usize, params: *const MemsetParams, context: usize) {
+        Context::of(context)?;
+        add(out, graph, (after, n), fill(get(params)?)?)
+    }
+    fn cuGraphAddHostNode(out: *mut usize, graph: usize, after: *const usize, n: usize, params: *const HostParams) {
+        add(out, graph, (after, n), call(get(params)?)?)
+    }
+    fn cuGraphAddEmptyNode(out: *mut usize, graph: usize, after: *const usize, n: usize) {
+        add(out, graph, (after, n), nothing())
+    }
+    fn cuGraphAddChildGraphNode(out: *mut usize, graph: usize, after: *const usize, n: usize, inner: usize) {
+        add(out, graph, (after, n), child(inner)?)
+    }
+    fn cuGraphAddEventRecordNode(out: *mut usize, graph: usize, after: *const usize, n: usize, event: usize) {
+        add(out, graph, (after, n), Work::Record(Event::of(event)?))
+    }
+    fn cuGraphAddEventWaitNode(out: *mut usize, graph: usize, after: *const usize, n: usize, event: usize) {
+        add(out, graph, (after, n), Work::Wait(Event::of(event)?))
+    }
+    fn cuGraphAddNode(out: *mut usize, graph: usize, after: *const usize, n: usize, params: *mut NodeParams) {
+        add(out, graph, (after, n), any(params)?)
+    }
+    fn cuGraphAddNode_v2(out: *mut usize, graph: usize, after: *const usize, data: *const EdgeData, n: usize, params: *mut NodeParams) {
+        check_edge_data(data, n)?;
+        add(out, graph, (after, n), any(params)?)
+    }
+
+    fn cuGraphKernelNodeGetParams(node: usize, out: *mut KernelParams) {
+        let params = kernel_params(node)?;
+        let function = params.first.function.max(params.kernel);
+        put(out, KernelParams { function, ..params.first })
+    }
+    fn cuGraphKernelNodeGetParams_v2(node: usize, out: *mut KernelParams2) {
+        put(out, kernel_params(node)?)
+    }
+    fn cuGraphMemcpyNodeGetParams(node: usize, out: *mut Memcpy3D) {
+        let Operation::Copy(copy) = operation(node)? else {
+            return Err(Status::INVALID_VALUE);
+        };
+        put(out, Memcpy3D::of(&copy)?)
+    }
+    fn cuGraphMemsetNodeGetParams(node: usize, out: *mut MemsetParams) {
+        let Operation::Fill(fill) = operation(node)? else {
+            return Err(Status::INVALID_VALUE);
+        };
+        put(out, MemsetParams {
+            to: fill.address,
+            pitch: fill.pitch as usize,
+            value: fill.value,
+            element_bytes: fill.element_bytes,
+            width: fill.extent[0] as usize,
+            height: fill.extent[1] as usize,
+        })
+    }
+    fn cuGraphHostNodeGetParams(node: usize, out: *mut HostParams) {
+        let Operation::Call(call) = operation(node)? else {
+            return Err(Status::INVALID_VALUE);
+        };
+        put(out, HostParams { function: Some(call.function), data: call.data })
+    }
+    fn cuGraphChildGraphNodeGetGraph(node: usize, out: *mut usize) {
+        let Work::Graph(graph) = home(node)?.work(node)? else {
+            return Err(Status::INVALID_VALUE);
+        };
+        put(out, graph.handle()?)
+    }
+    fn cuGraphEventRecordNodeGetEvent(node: usize, out: *mut usize) {
+        put(out, event(node, recorded)?)
+    }
+    fn cuGraphEventWaitNodeGetEvent(node: usize, out: *mut usize) {
+        put(out, event(node, awaited)?)
+    }
+
+    fn cuGraphKernelNodeSetParams(node: usize, params: *const KernelParams) {
+        home(node)?.replace(node, kernel(get(params)?)?)
+    }
+    fn cuGraphKernelNodeSetParams_v2(node: usize, params: *const KernelParams2) {
+        home(node)?.replace(node, kernel_2(get(params)?)?)
+    }
+    fn cuGraphMemcpyNodeSetParams(node: usize, params: *const Memcpy3D) {
+        home(node)?.replace(node, copy(get(params)?)?)
+    }
+    fn cuGraphMemsetNodeSetParams(node: usize, params: *const MemsetParams) {
+        home(node)?.replace(node, fill(get(params)?)?)
+    }
+    fn cuGraphHostNodeSetParams(node: usize, params: *const HostParams) {
+        home(node)?.replace(node, call(get(params)?)?)
+    }
+    fn cuGraphEventRecordNodeSetEvent(node: usize, event: usize) {
+        home(node)?.replace(node, Work::Record(Event::of(event)?))
+    }
+    fn cuGraphEventWaitNodeSetEvent(node: usize, event: usize) {
+        home(node)?.replace(node, Work::Wait(Event::of(event)?))
+    }
+    fn cuGraphNodeSetParams(node: usize, params: *mut NodeParams) {
+        home(node)?.replace(node, any(params)?)
+    }
+
+    fn cuGraphExecKernelNodeSetParams(handle: usize, node: usize, params: *const KernelParams) {
+        executable(handle)?.replace(node, &kernel(get(params)?)?)
+    }
+    fn cuGraphExecKernelNodeSetParams_v2(handle: usize, node: usize, params: *const KernelParams2) {
+        executable(handle)?.replace(node, &kernel_2(get(params)?)?)
+    }
+    fn cuGraphExecMemcpyNodeSetParams(handle: usize, node: usize, params: *const Memcpy3D, _context: usize) {
+        executable(handle)?.replace(node, &copy(get(params)?)?)
+    }
+    fn cuGraphExecMemsetNodeSetParams(handle: usize, node: usize, params: *const MemsetParams, _context: usize) {
+        executable(handle)?.replace(node, &fill(get(params)?)?)
+    }
+    fn cuGraphExecHostNodeSetParams(handle: usize, node: usize, params: *const HostParams) {
+        executable(handle)?.replace(node, &call(get(params)?)?)
+    }
+    fn cuGraphExecChildGraphNodeSetParams(handle: usize, node: usize, inner: usize) {
+        executable(handle)?.replace(node, &child(inner)?)
+    }
+    fn cuGraphExecEventRecordNodeSetEvent(handle: usize, node: usize, event: usize) {
+        executable(handle)?.replace(node, &Work::Record(Event::of(event)?))
+    }
+    fn cuGraphExecEventWaitNodeSetEvent(handle: usize, node: usize, event: usize) {
+        executable(handle)?.replace(node, &Work::Wait(Event::of(event)?))
+    }
+    fn cuGraphExecNodeSetParams(handle: usize, node: usize, params: *mut NodeParams) {
+        executable(handle)?.replace(node, &any(params)?)
+    }
+    fn cuGraphNodeSetEnabled(handle: usize, node: usize, enabled: c_uint) {
+        executable(handle)?.with_node(node, |node| {
+            // Kernels, copies and fills.
+            if node.work.kind() > 2 {
+                return Err(Status::INVALID_VALUE);
+            }
+            node.is_enabled = enabled != 0;
+            Ok(())
+        })?
+    }
+    fn cuGraphNodeGetEnabled(handle: usize, node: usize, out: *mut c_uint) {
+        let enabled = executable(handle)?.with_node(node, |node| node.is_enabled)?;
+        put(out, c_uint::from(enabled))
+    }
+}

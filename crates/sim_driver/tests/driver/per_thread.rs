@@ -1,0 +1,107 @@
+//! The twins of functions, whose default stream is each thread's own.
+
+use sim_driver::Status;
+use sim_driver::api::context::*;
+use sim_driver::api::copy::*;
+use sim_driver::api::event::*;
+use sim_driver::api::launch::*;
+use sim_driver::api::stream::*;
+
+use crate::client::{Client, Parameter, ok};
+use crate::order::Flag;
+use crate::under_test::call;
+
+/// Launches a kernel in the thread's own default stream.
+fn launch(client: &Client, name: &str, n_threads: u32, params: &[&dyn Parameter]) {
+    let params: Vec<_> = params.iter().map(|p| (**p).address()).collect();
+    let (function, null) = (client.function(name), std::ptr::null());
+    let params = params.as_ptr();
+    ok(unsafe {
+        call!(cuLaunchKernel_ptsz(
+            function, 1, 1, 1, n_threads, 1, 1, 0, 0, params, null
+        ))
+    });
+}
+
+#[test]
+fn threads_do_not_wait_for_each_other() {
+    let client = Client::new();
+    let (flag, out) = (Flag::new(), client.upload(&[0]));
+    let (buffer, event) = (client.upload(&[0, 0]), client.event());
+    let (launched, done) = (std::sync::Barrier::new(2), std::sync::Barrier::new(2));
+    std::thread::scope(|scope| unsafe {
+        scope.spawn(|| {
+            ok(call!(cuCtxSetCurrent(client.context)));
+            let params: [&dyn Parameter; 3] = [&flag.address, &out, &9_u32];
+            launch(&client, "wait_then_store", 1, &params);
+            assert_eq!(call!(cuStreamQuery_ptsz(0)), Status::NOT_READY.0);
+            launched.wait();
+            done.wait();
+            assert_eq!(call!(cuStreamQuery_ptsz(0)), Status::NOT_READY.0);
+            flag.raise();
+            ok(call!(cuStreamSynchronize_ptsz(0)));
+        });
+        launched.wait();
+        // None of these returns while the other thread's kernel waits, if it is in one stream
+        // with it.
+        let (from, mut to) = ([3_u32, 4], [0_u32; 2]);
+        ok(call!(cuMemcpyHtoD_v2_ptds(buffer, from.as_ptr() as u64, 8)));
+        launch(&client, "add_one", 2, &[&buffer, &2_u32]);
+        let to_address = to.as_mut_ptr() as u64;
+        ok(call!(cuMemcpyDtoHAsync_v2_ptsz(to_address, buffer, 8, 0)));
+        ok(call!(cuEventRecord_ptsz(event, 0)));
+        ok(call!(cuEventSynchronize(event)));
+        ok(call!(cuStreamSynchronize_ptsz(0)));
+        assert_eq!(to, [4, 5]);
+        ok(call!(cuMemsetD32_v2_ptds(buffer, 7, 2)));
+        ok(call!(cuMemcpyDtoH_v2_ptds(to_address, buffer, 8)));
+        assert_eq!(to, [7, 7]);
+        ok(call!(cuStreamQuery_ptsz(0)));
+        done.wait();
+    });
+    assert_eq!(client.download(out, 1), [9]);
+}
+
+#[test]
+fn a_thread_waits_for_the_legacy_stream() {
+    let client = Client::new();
+    let (flag, out) = (Flag::new(), client.upload(&[0]));
+    let params: [&dyn Parameter; 3] = [&flag.address, &out, &9_u32];
+    ok(client.try_launch("wait_then_store", (1, 1, 0), &params));
+    launch(&client, "add_one", 1, &[&out, &1_u32]);
+    unsafe {
+        assert_eq!(call!(cuStreamQuery_ptsz(0)), Status::NOT_READY.0);
+        flag.raise();
+        ok(call!(cuStreamSynchronize_ptsz(0)));
+    }
+    assert_eq!(client.download(out, 1), [10]);
+}
+
+#[test]
+fn copies_into_a_captured_thread_are_refused() {
+    let client = Client::new();
+    let (buffer, word) = (client.upload(&[0]), [1_u32]);
+    let mut graph = 0;
+    unsafe {
+        ok(call!(cuStreamBeginCapture_v2_ptsz(0, 2)));
+        let copied = call!(cuMemcpyHtoD_v2_ptds(buffer, word.as_ptr() as u64, 4));
+        assert_eq!(copied, Status::STREAM_CAPTURE_UNSUPPORTED.0);
+        let ended = call!(cuStreamEndCapture_ptsz(0, &mut graph));
+        assert_eq!(ended, Status::STREAM_CAPTURE_INVALIDATED.0);
+    }
+}
+
+/// `functions.txt` has all names that a driver has.
+#[test]
+fn every_simulated_function_has_its_twin() {
+    let all = include_str!("../../../sim_driver_library/functions.txt");
+    let mut n = 0;
+    for name in all.split_whitespace() {
+        let base = name.strip_suffix("_ptsz").or(name.strip_suffix("_ptds"));
+        let Some(base) = base else { continue };
+        let has = |name| sim_driver::function(name).is_some();
+        assert_eq!(has(name), has(base), "{name}");
+        n += usize::from(has(name));
+    }
+    assert!(n > 50, "{n} twins are found");
+}
