@@ -275,7 +275,10 @@ impl Results {
     /// # Errors
     /// The file cannot be written.
     pub fn renew(outcomes: Vec<Outcome>, is_checked: bool) -> anyhow::Result<()> {
-        let mut results = Self::read().unwrap_or_default();
+        let mut results = match Self::path().exists() {
+            true => Self::read()?,
+            false => Self::default(),
+        };
         results.schema = Self::SCHEMA;
         let kept = if is_checked {
             &mut results.checked

@@ -182,7 +182,8 @@ impl Told {
             };
             let name = event["nodeid"].as_str().unwrap_or_default();
             match event["$report_type"].as_str() {
-                Some("TestReport") => {
+                // A part of a test that fails, fails it: pytest tells it before the whole.
+                Some("TestReport" | "SubTestReport") => {
                     if event["when"] == "setup" {
                         verdict = Verdict::Passed;
                         told.unfinished = Some(name.to_owned());
@@ -250,6 +251,10 @@ mod tests {
             report("a.py::three", "setup", "passed"),
             report("a.py::three", "call", "passed"),
             report("a.py::three", "teardown", "passed"),
+            report("a.py::parts", "setup", "passed"),
+            report("a.py::parts", "call", "failed").replace("TestReport", "SubTestReport"),
+            report("a.py::parts", "call", "passed"),
+            report("a.py::parts", "teardown", "passed"),
             report("a.py::four", "setup", "passed"),
         ];
         let told = Told::read(&lines.join("\n"));
@@ -264,6 +269,7 @@ mod tests {
                 Test::failed("a.py::one", "it is 2"),
                 test("a.py::two", Verdict::Skipped),
                 test("a.py::three", Verdict::Passed),
+                Test::failed("a.py::parts", "it is 2"),
             ]
         );
         assert_eq!(told.unfinished.as_deref(), Some("a.py::four"));
