@@ -69,7 +69,7 @@ pub struct Entry {
     /// Fixtures that Python's tests expect from their repository: a module that is loaded first.
     #[serde(default)]
     pub plugin: String,
-    /// Variables of the environment.
+    /// Variables of the environment; in them `{driver}` is the folder with the simulator's driver.
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
     /// Seconds that a process may take.

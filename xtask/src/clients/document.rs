@@ -53,6 +53,11 @@ fn tables(results: &Results, known: &Known) -> String {
     for outcome in &results.clients {
         text.push_str(&row(outcome, known));
     }
+    for outcome in results.clients.iter().chain(&results.checked) {
+        if let Some(reason) = &outcome.lacking {
+            let _ = writeln!(text, "\nNot all tests of {}: {reason}.", outcome.name);
+        }
+    }
     for outcome in &results.clients {
         let failures = outcome.failures(known);
         let named = failures.map(|(failure, reason)| (failure.test.as_str(), reason));

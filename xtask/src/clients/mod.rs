@@ -27,6 +27,7 @@ use known::Known;
 use outcome::{Outcome, Results};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// Run programs that others wrote on the simulator's driver.
 #[derive(Debug, clap::Args)]
@@ -46,6 +47,10 @@ pub struct Options {
     /// Look for what a GPU lets pass: races, unwritten reads, missing barriers
     #[arg(long)]
     check: bool,
+
+    /// Begin no file of tests later than so many minutes after a client's first one
+    #[arg(long, value_name = "N")]
+    minutes: Option<u64>,
 
     /// A checkout of the client's repository, which has its tests, where it cannot be cloned;
     /// with one name
@@ -69,6 +74,8 @@ struct Run<'r> {
     is_quick: bool,
     /// With the simulator's checks.
     is_checked: bool,
+    /// How long after the first file of tests the last may begin.
+    patience: Option<Duration>,
 }
 
 /// Runs the clients and keeps the results; fails if a test does whose reason is not known.
@@ -95,6 +102,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         checkout: options.source.as_deref(),
         is_quick: options.quick,
         is_checked: options.check,
+        patience: options.minutes.map(|n| Duration::from_secs(60 * n)),
     };
     let mut outcomes = Vec::new();
     for client in clients {

@@ -30,7 +30,19 @@ pub fn run(client: Client, home: &Home, run: &Run) -> anyhow::Result<Ran> {
         lacking: home.lacking.clone(),
         ..Ran::default()
     };
-    for selected in selections(client.tests(run.is_quick), &folder)? {
+    let selections = selections(client.tests(run.is_quick), &folder)?;
+    let begun = Instant::now();
+    for (n_done, selected) in selections.iter().enumerate() {
+        if run
+            .patience
+            .is_some_and(|patience| begun.elapsed() > patience)
+        {
+            let (n, left) = (selections.len(), selections.len() - n_done);
+            ran.lacking = Some(format!(
+                "{left} of its {n} files were left out to save time"
+            ));
+            break;
+        }
         let before = ran.tests.len();
         let started = Instant::now();
         let file = File {

@@ -148,7 +148,8 @@ pub fn prepare(command: &mut Command, client: Client, home: &Home, run: &Run, fi
         }
     }
     for (name, value) in &client.entry.environment {
-        command.env(name, home.text(value));
+        let driver = run.driver.to_string_lossy();
+        command.env(name, home.text(value).replace("{driver}", &driver));
     }
     let mut path = OsString::from(run.driver);
     for library in &client.packages.libraries {
