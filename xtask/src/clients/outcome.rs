@@ -209,7 +209,7 @@ impl Outcome {
         let (n_passed, failed) = (self.n_passed, self.failed(known));
         let _ = writeln!(
             text,
-            "{title}: {n_passed} passed, {failed} failed, {} skipped; {:.1} s; {} kernels, {} launches, {:.1} s",
+            "{title}: passed {n_passed}, failed {failed}, skipped {}; {:.1} s; {} kernels, {} launches, {:.1} s",
             self.n_skipped, self.seconds, self.n_kernels, self.n_launches, self.kernel_seconds
         );
         if let Some(reason) = &self.lacking {
@@ -291,6 +291,7 @@ impl Results {
                 None => kept.push(outcome),
             }
         }
+        kept.sort_by(|a, b| a.name.cmp(&b.name));
         let path = Self::path();
         let text = serde_json::to_string_pretty(&results)? + "\n";
         std::fs::write(&path, text).with_context(|| format!("{} is not written", path.display()))

@@ -9,7 +9,7 @@ use super::catalogue::Client;
 use super::fetch::Home;
 use super::process::{self, End};
 use super::runner::{self, Files, Ran, Test, Verdict};
-use anyhow::Context;
+use anyhow::{Context, bail};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -60,7 +60,10 @@ pub fn run(client: Client, home: &Home, run: &Run) -> anyhow::Result<Ran> {
         eprintln!("  {name}: {n} tests, {n_failed} failed, {seconds:.1} s");
         ran.seconds += seconds;
     }
-    anyhow::ensure!(!ran.tests.is_empty(), "its tests are not there");
+    if ran.tests.is_empty() {
+        let reason = ran.lacking.take();
+        bail!(reason.unwrap_or_else(|| "its tests are not there".to_owned()));
+    }
     Ok(ran)
 }
 

@@ -24,6 +24,8 @@ pub fn run(client: Client, home: &Home, run: &Run) -> anyhow::Result<Ran> {
     let mut command = Command::new(program);
     command.args(client.tests(run.is_quick));
     command.current_dir(home.source());
+    // What a test says ends with what it asserts.
+    command.env("RUST_BACKTRACE", "0");
     runner::prepare(&mut command, client, home, run, &files);
     let started = Instant::now();
     let end = process::run(
