@@ -76,8 +76,8 @@ fn gather(program: &Path, peers: &Path, dir: &Path) -> std::io::Result<()> {
     fs::write(dir.join("README.txt"), README)
 }
 
-/// All files of `from` and of its folders.
-fn copy_files(from: &Path, to: &Path) -> std::io::Result<()> {
+/// Copies all files of `from` and of its folders.
+pub fn copy_files(from: &Path, to: &Path) -> std::io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;

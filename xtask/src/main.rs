@@ -1,13 +1,14 @@
 //! `cargo xtask …`: the commands people type.
 //!
 //! Some are done here, because they are about the repository and the machine: [`doctor`],
-//! [`bundle`], [`watch`], and [`sim_driver`] and [`sim_run`], which put the simulator under
-//! other programs. All others need kernels; for them [`hand_over`]
+//! [`bundle`], [`watch`], and [`sim_driver`], [`sim_run`] and [`clients`], which put the
+//! simulator under other programs. All others need kernels; for them [`hand_over`]
 //! makes sure of the kernels' compiler, builds the binary `lockstep` of package
 //! `host`, and becomes it. What is *not* here: any fact about a kernel.
 
 mod build;
 mod bundle;
+mod clients;
 mod commands;
 mod doctor;
 mod fresh;
@@ -57,6 +58,10 @@ fn command() -> Command {
             Command::new("sim-run")
                 .about("Run any CUDA program on the simulator, and tell what it finds"),
         ))
+        .subcommand(clients::Options::augment_args(
+            Command::new("clients")
+                .about("Run programs that others wrote on the simulator, with their own tests"),
+        ))
 }
 
 fn run(matches: &ArgMatches) -> anyhow::Result<ExitCode> {
@@ -68,6 +73,7 @@ fn run(matches: &ArgMatches) -> anyhow::Result<ExitCode> {
             sim_driver::run(&sim_driver::Options::from_arg_matches(options)?)
         }
         Some(("sim-run", options)) => sim_run::run(&sim_run::Options::from_arg_matches(options)?),
+        Some(("clients", options)) => clients::run(&clients::Options::from_arg_matches(options)?),
         Some((name, arguments)) => hand_over::run(name, arguments),
         None => Ok(ExitCode::FAILURE),
     }

@@ -9,7 +9,7 @@
 
 use crate::copies::AsyncCopies;
 use crate::lanes::FULL_MASK;
-use crate::memory::local::{LOCAL_START, LocalMemory};
+use crate::memory::local::LocalMemory;
 use crate::program::BlockId;
 use crate::registers::Registers;
 use crate::schedule::Dice;
@@ -149,7 +149,6 @@ impl Warp {
             frame.lanes = 0;
         }
         self.frames[0].lanes = self.live;
-        self.frames[0].local_base = LOCAL_START;
         self.stalled_slices = 0;
         self.idle_polls = 0;
         self.copies.reset();

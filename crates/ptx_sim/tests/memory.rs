@@ -74,6 +74,55 @@ fn vectors_of_every_shape() {
 }
 
 #[test]
+fn local_variables_are_aligned_as_they_ask_for() {
+    let ptx = format!(
+        "{HEADER}
+.func (.reg .b64 %where) callee()
+{{
+	.local .align 128 .b8 own[4];
+	mov.b64 %where, own;
+	cvta.local.u64 %where, %where;
+	ret;
+}}
+.visible .entry k(.param .u64 buffer)
+{{
+	.reg .b64 %rd<8>;
+	.local .align 256 .b8 own[4];
+	ld.param.u64 %rd1, [buffer];
+	mov.b64 %rd2, own;
+	cvta.local.u64 %rd2, %rd2;
+	call (%rd3), callee, ();
+	st.u64 [%rd1], %rd2;
+	st.u64 [%rd1+8], %rd3;
+	ret;
+}}
+"
+    );
+    let addresses = words(&ptx, 2);
+    assert_eq!(addresses[0] % 256, 0, "{:#x}", addresses[0]);
+    assert_eq!(addresses[1] % 128, 0, "{:#x}", addresses[1]);
+}
+
+#[test]
+fn nothing_lies_below_an_aligned_local_variable() {
+    let ptx = format!(
+        "{HEADER}
+.visible .entry k(.param .u64 buffer)
+{{
+	.reg .b32 %r<2>;
+	.reg .b64 %rd<4>;
+	.local .align 256 .b8 own[4];
+	mov.b64 %rd2, own;
+	ld.local.u32 %r1, [%rd2+-4];
+	ret;
+}}
+"
+    );
+    let error = run_on(&ptx, [1; 3], [1, 1, 1], &[0; 2]).unwrap_err();
+    assert!(error.to_string().contains("local memory"), "{error}");
+}
+
+#[test]
 fn generic_addresses_reach_every_space() {
     let ptx = format!(
         "{HEADER}

@@ -7,7 +7,6 @@ use super::LaunchContext;
 use crate::ir::{self, Special};
 use crate::lanes::{WARP_SIZE, lanes};
 use crate::memory::address::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, function_address};
-use crate::memory::local::LOCAL_START;
 use crate::program::Init;
 use crate::registers::{OutOfMemory, Registers};
 use crate::spare::SpareWarps;
@@ -29,9 +28,10 @@ impl LaunchContext<'_> {
             }
             return Ok(warps);
         }
+        let local_base = self.local_start();
         let new = |index| {
             let mut warp = Warp::new(index);
-            let frame = self.push_frame(&mut warp, self.kernel, LOCAL_START, [0; 3])?;
+            let frame = self.push_frame(&mut warp, self.kernel, local_base, [0; 3])?;
             debug_assert_eq!(frame, 0);
             Ok(warp)
         };
@@ -46,6 +46,11 @@ impl LaunchContext<'_> {
         let warp_bytes = u64::from(function.frame_bytes) + local_bytes;
         let is_small = warp_bytes * u64::from(self.n_warps()) <= MOST_KEPT_BYTES;
         is_small.then_some(&self.plan.spare)
+    }
+
+    /// Where the kernel's own local memory starts.
+    pub fn local_start(&self) -> u32 {
+        self.function(self.kernel).local_start
     }
 
     /// Makes a frame for a call, or takes one that is free.

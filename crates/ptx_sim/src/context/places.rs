@@ -4,7 +4,6 @@
 use super::LaunchContext;
 use crate::diagnostics::{Caller, Fault, LaunchError, Place, Relation, Source, ThreadPlace};
 use crate::ir;
-use crate::memory::local::LOCAL_START;
 use crate::program::{BlockId, Terminator};
 use crate::stop::Stop;
 use crate::warp::{FrameId, Warp};
@@ -135,7 +134,7 @@ impl LaunchContext<'_> {
 
     /// Where a local address is.
     pub(crate) fn local_relation(&self, address: u64, bytes: u32) -> Relation {
-        let start = u64::from(LOCAL_START);
+        let start = u64::from(self.local_start());
         let size_bytes = u64::from(self.function(self.kernel).local_bytes);
         Relation::Near {
             label: "the thread's local memory".to_owned(),

@@ -21,9 +21,12 @@ use super::operand::immediate;
 use super::signature;
 use super::verify;
 use crate::lanes::PREDICATE;
+use crate::memory::local::LOCAL_START;
 
 /// More local memory than any thread has, and little enough to be added to.
 const MOST_LOCAL_BYTES: u32 = 1 << 30;
+/// What a call's local memory is aligned to if its variables ask for less.
+const LEAST_ALIGN: u32 = 16;
 
 /// Decodes a function.
 pub(crate) fn decode(
@@ -34,7 +37,9 @@ pub(crate) fn decode(
     errors: &mut Vec<ParseError>,
 ) -> Function {
     let mut local_bytes = 0u32;
+    let mut local_align = LEAST_ALIGN;
     let mut place = |size: u32, align: u32| {
+        local_align = local_align.max(align);
         // No thread has so much that this could be too little: a call stops before.
         let offset = local_bytes
             .div_ceil(align.max(4))
@@ -98,6 +103,8 @@ pub(crate) fn decode(
         blocks,
         code: decoder.code,
         local_bytes,
+        local_align,
+        local_start: LOCAL_START.next_multiple_of(local_align),
         param_offsets,
         return_offsets,
         n_instructions: body.len() as u32,

@@ -2,8 +2,8 @@
 //!
 //! Word `i` of lane `l` lies at word `32 i + l`, as the hardware interleaves
 //! it: lanes that use the same index touch neighbouring words. Each lane sees
-//! a private stack that starts at [`LOCAL_START`] and grows upwards with
-//! calls.
+//! a private stack that starts at [`LOCAL_START`], or at the next address that
+//! is aligned as the kernel's variables ask for, and grows upwards with calls.
 
 use std::collections::TryReserveError;
 

@@ -68,6 +68,10 @@ pub(crate) struct Function {
     /// Bytes of local memory that a call takes per thread: `.local`
     /// variables, call parameters, and its own parameters and return values.
     pub local_bytes: u32,
+    /// What the first of those is aligned to.
+    pub local_align: u32,
+    /// Where that is in a kernel, whose call is the first.
+    pub local_start: u32,
     /// Offsets of the parameters in that memory (device functions only).
     pub param_offsets: Vec<u32>,
     /// Offsets of the return values in that memory.

@@ -73,7 +73,7 @@ pub(super) fn enter<O: Observer>(
     let callee = launch.function(index);
     // On the hardware too a call takes room, at least for where it returns to.
     let own_bytes = view.function.local_bytes.max(LEAST_FRAME);
-    let local_base = (view.local_base + own_bytes).next_multiple_of(16);
+    let local_base = (view.local_base + own_bytes).next_multiple_of(callee.local_align);
     let needed_bytes = local_base + callee.local_bytes;
     if needed_bytes > LOCAL_LIMIT {
         let kind = FaultKind::StackOverflow {

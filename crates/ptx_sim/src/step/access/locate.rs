@@ -12,7 +12,6 @@ use crate::ir::Space;
 use crate::lanes::{FULL_MASK, WARP_SIZE, lanes};
 use crate::memory::address::{NULL_PAGE, space_of};
 use crate::memory::allocation::{Allocation, Purpose};
-use crate::memory::local::LOCAL_START;
 use crate::memory::mixups::other_space;
 use crate::stop::Stop;
 
@@ -134,7 +133,7 @@ pub(in crate::step) fn locate<O: Observer>(
             }
             Space::Local => {
                 let end = u64::from(step.view.local_base + step.view.function.local_bytes);
-                if low >= u64::from(LOCAL_START) && high + bytes <= end {
+                if low >= u64::from(step.launch.local_start()) && high + bytes <= end {
                     return Ok(Located::Local);
                 }
             }
@@ -300,7 +299,7 @@ fn in_local<O: Observer>(
     address: u64,
     request: &Request<'_>,
 ) -> (bool, Relation) {
-    let start = u64::from(LOCAL_START);
+    let start = u64::from(step.launch.local_start());
     let end = u64::from(step.view.local_base + step.view.function.local_bytes);
     let past = address.checked_add(u64::from(request.bytes));
     let inside = address >= start && past.is_some_and(|past| past <= end);

@@ -1,0 +1,151 @@
+//! What clients there are, and how each is fetched and run: `catalogue.toml`.
+
+use anyhow::Context;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// All clients.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Catalogue {
+    home: BTreeMap<String, Packages>,
+    client: Vec<Entry>,
+}
+
+/// A client, with what is fetched for it.
+#[derive(Clone, Copy)]
+pub struct Client<'c> {
+    /// What is run.
+    pub entry: &'c Entry,
+    /// What is fetched.
+    pub packages: &'c Packages,
+}
+
+/// What is fetched into one folder of the cache; several clients may use it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Packages {
+    /// The crate whose source is fetched.
+    pub cargo: Option<String>,
+    /// The Python package whose source distribution is fetched.
+    pub sdist: Option<String>,
+    /// The version of that, or of the Python package that the client is.
+    pub version: String,
+    /// The repository that has tests, or those that the source distribution lacks.
+    pub repository: Option<Repository>,
+    /// Python packages, with versions, as pip takes them.
+    pub packages: Vec<String>,
+    /// Python packages that are taken away again: what others ask for and must not find.
+    #[serde(default)]
+    pub without: Vec<String>,
+    /// Folders with shared libraries; `{packages}` is the folder of the Python packages.
+    #[serde(default)]
+    pub libraries: Vec<String>,
+}
+
+/// What is run. In folders and variables `{packages}` is the folder of the client's Python
+/// packages, and `{home}` its folder in the cache.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    /// What the client is called here.
+    pub name: String,
+    /// What it is, and what of it is run.
+    pub about: String,
+    /// Its folder in the cache.
+    pub home: String,
+    /// Features of a crate, without default ones.
+    #[serde(default)]
+    pub features: String,
+    /// Where Python's tests lie.
+    #[serde(default)]
+    pub folder: String,
+    /// Files with tests, as patterns; each file is a process of its own. Of a crate, parts of
+    /// the tests' names.
+    pub tests: Vec<String>,
+    /// As `tests`, for the small part that runs with every commit; none if it is empty.
+    #[serde(default)]
+    pub quick: Vec<String>,
+    /// Fixtures that Python's tests expect from their repository: a module that is loaded first.
+    #[serde(default)]
+    pub plugin: String,
+    /// Variables of the environment; in them `{driver}` is the folder with the simulator's driver.
+    #[serde(default)]
+    pub environment: BTreeMap<String, String>,
+    /// Seconds that a process may take.
+    pub limit: u64,
+}
+
+/// A repository that has tests.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Repository {
+    /// Where git finds it.
+    pub url: String,
+    /// The tag of the version.
+    pub tag: String,
+    /// The folder that is taken from it.
+    pub folder: String,
+}
+
+impl Client<'_> {
+    /// The tests that are run.
+    pub fn tests(&self, is_quick: bool) -> &[String] {
+        if is_quick {
+            &self.entry.quick
+        } else {
+            &self.entry.tests
+        }
+    }
+}
+
+impl Catalogue {
+    /// The one in this repository.
+    ///
+    /// # Errors
+    /// It has an entry that means nothing, or lacks one.
+    pub fn read() -> anyhow::Result<Self> {
+        let read: Self =
+            toml::from_str(include_str!("catalogue.toml")).context("catalogue.toml")?;
+        for entry in &read.client {
+            let has_home = read.home.contains_key(&entry.home);
+            anyhow::ensure!(has_home, "catalogue.toml has no home `{}`", entry.home);
+        }
+        Ok(read)
+    }
+
+    /// All clients, in the order in which they are run and shown.
+    pub fn clients(&self) -> impl Iterator<Item = Client<'_>> {
+        self.client.iter().map(|entry| Client {
+            entry,
+            packages: &self.home[&entry.home],
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_pinned_and_folders_named_after_them() {
+        let catalogue = Catalogue::read().unwrap();
+        for client in catalogue.clients() {
+            let Client { entry, packages } = client;
+            for package in &packages.packages {
+                assert!(package.contains("=="), "{}: {package}", entry.name);
+            }
+            assert!(entry.home.ends_with(&packages.version), "{}", entry.name);
+        }
+    }
+
+    #[test]
+    fn a_name_is_one_clients() {
+        let catalogue = Catalogue::read().unwrap();
+        let names: Vec<_> = catalogue.clients().map(|c| &c.entry.name).collect();
+        let mut different = names.clone();
+        different.sort();
+        different.dedup();
+        assert_eq!(different.len(), names.len());
+    }
+}

@@ -1,0 +1,162 @@
+//! `cargo xtask clients [NAME…]`: programs that others wrote, on the simulator's driver.
+//!
+//! Each client is fetched by its own package tools and runs its own tests, of which this
+//! repository holds none. In reading order: [`catalogue`] says what there is; [`fetch`] brings it
+//! to the cache; [`python`] and [`rust`] run its tests, under the time limit of [`process`];
+//! [`known`] says why a test is known to fail; [`outcome`] is what came of it, kept in
+//! `results/sim/clients.json`; [`document`] makes the table of docs/clients.md from that.
+//!
+//! What is left out: whether a client's tests are good ones. A test that a GPU fails as well is
+//! in the list of known failures, with the reason.
+
+mod catalogue;
+mod document;
+mod fetch;
+mod known;
+mod outcome;
+mod process;
+mod python;
+mod runner;
+mod rust;
+
+use crate::{sim_driver, workspace};
+use anyhow::{Context, bail};
+use catalogue::{Catalogue, Client};
+use cuda_builder::toolchain::Locator;
+use known::Known;
+use outcome::{Outcome, Results};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Run programs that others wrote on the simulator's driver.
+#[derive(Debug, clap::Args)]
+pub struct Options {
+    /// Only these; all if none is named
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+
+    /// List the clients and run nothing
+    #[arg(long)]
+    list: bool,
+
+    /// Only the small part that runs with every commit; the results are shown, not kept
+    #[arg(long, conflicts_with = "check")]
+    quick: bool,
+
+    /// Look for what a GPU lets pass: races, unwritten reads, missing barriers
+    #[arg(long)]
+    check: bool,
+
+    /// Begin no file of tests later than so many minutes after a client's first one
+    #[arg(long, value_name = "N")]
+    minutes: Option<u64>,
+
+    /// A checkout of the client's repository, which has its tests, where it cannot be cloned;
+    /// with one name
+    #[arg(long, value_name = "DIR")]
+    source: Option<PathBuf>,
+
+    /// Run nothing: renew the tables of docs/clients.md from the results in the repository
+    #[arg(long, conflicts_with_all = ["names", "list", "quick", "check", "source"])]
+    document: bool,
+}
+
+/// What is run, and how.
+struct Run<'r> {
+    /// The folder with the driver.
+    driver: &'r Path,
+    /// Where clients are kept.
+    cache: &'r Path,
+    /// A checkout that the user names.
+    checkout: Option<&'r Path>,
+    /// Only the small part.
+    is_quick: bool,
+    /// With the simulator's checks.
+    is_checked: bool,
+    /// How long after the first file of tests the last may begin.
+    patience: Option<Duration>,
+}
+
+/// Runs the clients and keeps the results; fails if a test does whose reason is not known.
+pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
+    if options.document {
+        return document::renew();
+    }
+    let catalogue = Catalogue::read()?;
+    let clients = chosen(&catalogue, options)?;
+    if options.list {
+        for Client { entry, packages } in clients {
+            println!("{:12} {:8} {}", entry.name, packages.version, entry.about);
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let known = Known::read()?;
+    let driver = sim_driver::own_folder()?;
+    let cache = Locator::from_env(&workspace::kernels())?
+        .cache_dir
+        .join("clients");
+    let run = Run {
+        driver: &driver,
+        cache: &cache,
+        checkout: options.source.as_deref(),
+        is_quick: options.quick,
+        is_checked: options.check,
+        patience: options.minutes.map(|n| Duration::from_secs(60 * n)),
+    };
+    let mut outcomes = Vec::new();
+    for client in clients {
+        eprintln!("{} {}", client.entry.name, client.packages.version);
+        let outcome = one(client, &run);
+        print!("{}", outcome.summary(&known));
+        outcomes.push(outcome);
+    }
+    let is_well = outcomes.iter().all(|o| o.is_explained(&known));
+    if !options.quick {
+        Results::renew(outcomes, options.check)?;
+    }
+    Ok(if is_well {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+/// The clients that the user names.
+fn chosen<'c>(catalogue: &'c Catalogue, options: &Options) -> anyhow::Result<Vec<Client<'c>>> {
+    if options.source.is_some() && options.names.len() != 1 {
+        bail!("--source is a checkout of one client: name that client, and no other");
+    }
+    let find = |name: &String| {
+        let mut clients = catalogue.clients();
+        let found = clients.find(|client| client.entry.name == *name);
+        found.with_context(|| {
+            format!("there is no client `{name}`; `cargo xtask clients --list` shows all")
+        })
+    };
+    if !options.names.is_empty() {
+        return options.names.iter().map(find).collect();
+    }
+    let is_wanted = |client: &Client| !client.tests(options.quick).is_empty();
+    Ok(catalogue.clients().filter(is_wanted).collect())
+}
+
+/// Fetches a client and runs its tests.
+fn one(client: Client, run: &Run) -> Outcome {
+    let ran = fetch::ready(client, run).and_then(|home| match client.packages.cargo {
+        Some(_) => rust::run(client, &home, run),
+        None => python::run(client, &home, run),
+    });
+    match ran {
+        Ok(ran) => {
+            let home = std::env::home_dir().unwrap_or_default();
+            let own = [run.cache, &workspace::root(), &home];
+            Outcome::of(client, ran, &own.map(|path: &Path| path))
+        }
+        Err(reason) => {
+            eprintln!("  {reason:#}");
+            // What a tool said names this machine's folders; its first sentence does not.
+            Outcome::not_run(client, reason.to_string())
+        }
+    }
+}

@@ -1,0 +1,306 @@
+//! Python tests, by pytest: each file in a process of its own, because a kernel that does wrong
+//! leaves its process without a device, as on a GPU.
+//!
+//! What comes of each test pytest-reportlog writes down as it happens, so that a process that
+//! crashes or hangs takes only the test that it was at with it: the others go on in a new one.
+
+use super::Run;
+use super::catalogue::Client;
+use super::fetch::Home;
+use super::process::{self, End};
+use super::runner::{self, Files, Ran, Test, Verdict};
+use anyhow::{Context, bail};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// Runs the tests, file by file.
+///
+/// # Errors
+/// They cannot be started.
+pub fn run(client: Client, home: &Home, run: &Run) -> anyhow::Result<Ran> {
+    let folder = PathBuf::from(home.text(&client.entry.folder));
+    if !client.entry.plugin.is_empty() {
+        let plugin = home.dir.join(PLUGIN).with_extension("py");
+        std::fs::write(&plugin, &client.entry.plugin).context("a plugin cannot be written")?;
+    }
+    let mut ran = Ran {
+        lacking: home.lacking.clone(),
+        ..Ran::default()
+    };
+    let selections = selections(client.tests(run.is_quick), &folder)?;
+    let begun = Instant::now();
+    for (n_done, selected) in selections.iter().enumerate() {
+        if run
+            .patience
+            .is_some_and(|patience| begun.elapsed() > patience)
+        {
+            let (n, left) = (selections.len(), selections.len() - n_done);
+            ran.lacking = Some(format!(
+                "{left} of its {n} files were left out to save time"
+            ));
+            break;
+        }
+        let before = ran.tests.len();
+        let started = Instant::now();
+        let file = File {
+            client,
+            home,
+            run,
+            folder: &folder,
+        };
+        file.run(selected.clone(), &mut ran)?;
+        let failed = ran.tests[before..].iter().filter_map(Test::complaint);
+        let n_failed = failed.count();
+        let seconds = started.elapsed().as_secs_f64();
+        let name = selected.first().map_or("", |name| name);
+        let n = ran.tests.len() - before;
+        eprintln!("  {name}: {n} tests, {n_failed} failed, {seconds:.1} s");
+        ran.seconds += seconds;
+    }
+    if ran.tests.is_empty() {
+        let reason = ran.lacking.take();
+        bail!(reason.unwrap_or_else(|| "its tests are not there".to_owned()));
+    }
+    Ok(ran)
+}
+
+/// The module with the fixtures that tests expect.
+const PLUGIN: &str = "lockstep_fixtures";
+
+/// What each process is to run: one file, or the tests of one file that are named.
+fn selections(patterns: &[String], folder: &Path) -> anyhow::Result<Vec<Vec<String>>> {
+    let mut selections: BTreeMap<(usize, PathBuf), Vec<String>> = BTreeMap::new();
+    for (number, pattern) in patterns.iter().enumerate() {
+        if let Some((file, _)) = pattern.split_once("::") {
+            let first = patterns.iter().position(|p| p.starts_with(file));
+            let key = (first.unwrap_or(number), PathBuf::from(file));
+            selections.entry(key).or_default().push(pattern.clone());
+            continue;
+        }
+        let paths = glob::glob(&folder.join(pattern).to_string_lossy())
+            .with_context(|| format!("`{pattern}` is no pattern of files"))?;
+        for path in paths.flatten() {
+            let file = path.strip_prefix(folder).unwrap_or(&path).to_path_buf();
+            let name = file.to_string_lossy().into_owned();
+            selections.insert((number, file), vec![name]);
+        }
+    }
+    Ok(selections.into_values().collect())
+}
+
+/// One file's tests.
+struct File<'f> {
+    client: Client<'f>,
+    home: &'f Home,
+    run: &'f Run<'f>,
+    folder: &'f Path,
+}
+
+impl File<'_> {
+    /// Runs what is selected, in as many processes as it takes.
+    fn run(&self, mut selected: Vec<String>, ran: &mut Ran) -> anyhow::Result<()> {
+        let file = selected.first().map_or("", |name| name).to_owned();
+        let files = Files::new(self.home, self.client, &file)?;
+        loop {
+            let end = self.pytest(&selected, &files)?;
+            let told = std::fs::read_to_string(&files.tests).unwrap_or_default();
+            let mut told = Told::read(&told);
+            ran.add_report(&files.report)?;
+            let bad_end = self.bad_end(&end, &files);
+            let was_at = told.unfinished.take();
+            let done: BTreeSet<String> = told.tests.iter().map(|t| t.name.clone()).collect();
+            ran.tests.append(&mut told.tests);
+            let Some(said) = bad_end else { return Ok(()) };
+            let Some(was_at) = was_at else {
+                ran.tests.push(Test::failed(file, said));
+                return Ok(());
+            };
+            ran.tests.push(Test::failed(was_at.clone(), said));
+            selected = self.collected(&selected, &files)?;
+            selected.retain(|name| !done.contains(name) && *name != was_at);
+            if selected.is_empty() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// How a process ended that did not end as pytest does.
+    fn bad_end(&self, end: &End, files: &Files) -> Option<String> {
+        // All passed, some failed, a file that could not be loaded, and no tests.
+        const ORDINARY: [i32; 4] = [0, 1, 2, 5];
+        match end {
+            End::Own(status) if status.code().is_some_and(|c| ORDINARY.contains(&c)) => None,
+            End::Own(status) => {
+                let last = process::last_lines(&files.log);
+                Some(format!("the process ended ({status}): {last}"))
+            }
+            End::Limit => {
+                let limit = self.client.entry.limit;
+                Some(format!("the process did not end within {limit} s"))
+            }
+        }
+    }
+
+    fn pytest(&self, selected: &[String], files: &Files) -> anyhow::Result<End> {
+        let mut command = self.command(selected, files);
+        command.arg("--report-log").arg(&files.tests);
+        let _ = std::fs::remove_file(&files.tests);
+        let limit = Duration::from_secs(self.client.entry.limit);
+        process::run(&mut command, &files.log, limit)
+    }
+
+    fn command(&self, selected: &[String], files: &Files) -> Command {
+        let mut command = Command::new(self.home.python());
+        command
+            .args(["-m", "pytest", "-q", "--import-mode=importlib"])
+            .args(["-p", "no:cacheprovider", "--rootdir=."])
+            .args(selected)
+            .current_dir(self.folder)
+            .env("PYTHONPATH", &self.home.dir);
+        if !self.client.entry.plugin.is_empty() {
+            command.args(["-p", PLUGIN]);
+        }
+        runner::prepare(&mut command, self.client, self.home, self.run, files);
+        command
+    }
+
+    /// The names of all tests among those selected.
+    fn collected(&self, selected: &[String], files: &Files) -> anyhow::Result<Vec<String>> {
+        let mut command = self.command(selected, files);
+        let limit = Duration::from_secs(self.client.entry.limit);
+        process::run(command.arg("--collect-only"), &files.log, limit)?;
+        let said = std::fs::read_to_string(&files.log).unwrap_or_default();
+        let names = said.lines().take_while(|line| !line.is_empty());
+        Ok(names.map(str::to_owned).collect())
+    }
+}
+
+/// What pytest has told.
+#[derive(Default)]
+struct Told {
+    tests: Vec<Test>,
+    /// The test that was begun last and has not ended.
+    unfinished: Option<String>,
+}
+
+impl Told {
+    /// Reads pytest-reportlog's lines.
+    fn read(lines: &str) -> Self {
+        let mut told = Self::default();
+        let mut verdict = Verdict::Passed;
+        for line in lines.lines() {
+            let Ok(event) = serde_json::from_str::<Value>(line) else {
+                continue;
+            };
+            let name = event["nodeid"].as_str().unwrap_or_default();
+            match event["$report_type"].as_str() {
+                // A part of a test that fails, fails it: pytest tells it before the whole.
+                Some("TestReport" | "SubTestReport") => {
+                    if event["when"] == "setup" {
+                        verdict = Verdict::Passed;
+                        told.unfinished = Some(name.to_owned());
+                    }
+                    match event["outcome"].as_str() {
+                        Some("failed") => verdict = Verdict::Failed(said(&event["longrepr"])),
+                        Some("skipped") => verdict = Verdict::Skipped,
+                        _ => {}
+                    }
+                    if event["when"] == "teardown" {
+                        told.unfinished = None;
+                        told.tests.push(Test {
+                            name: name.to_owned(),
+                            verdict: verdict.clone(),
+                        });
+                    }
+                }
+                // A file that cannot be loaded, or is left out as a whole.
+                Some("CollectReport") => match event["outcome"].as_str() {
+                    Some("failed") => {
+                        let said = said(&event["longrepr"]);
+                        told.tests.push(Test::failed(name, said));
+                    }
+                    Some("skipped") => told.tests.push(Test {
+                        name: name.to_owned(),
+                        verdict: Verdict::Skipped,
+                    }),
+                    _ => {}
+                },
+                _ => {}
+            }
+        }
+        told
+    }
+}
+
+/// What a test that failed has said.
+fn said(told: &Value) -> String {
+    let crash = told["reprcrash"]["message"].as_str();
+    let text = crash.or_else(|| told["longrepr"].as_str());
+    text.or_else(|| told.as_str())
+        .unwrap_or_default()
+        .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pytests_lines_are_read() {
+        let report = |name: &str, when: &str, outcome: &str| {
+            format!(
+                r#"{{"$report_type":"TestReport","nodeid":"{name}","when":"{when}","outcome":"{outcome}","longrepr":{{"reprcrash":{{"message":"it is 2"}}}}}}"#
+            )
+        };
+        let lines = [
+            r#"{"$report_type":"SessionStart"}"#.to_owned(),
+            r#"{"$report_type":"CollectReport","nodeid":"b.py","outcome":"failed","longrepr":"no module"}"#.to_owned(),
+            report("a.py::one", "setup", "passed"),
+            report("a.py::one", "call", "failed"),
+            report("a.py::one", "teardown", "passed"),
+            report("a.py::two", "setup", "skipped"),
+            report("a.py::two", "teardown", "passed"),
+            report("a.py::three", "setup", "passed"),
+            report("a.py::three", "call", "passed"),
+            report("a.py::three", "teardown", "passed"),
+            report("a.py::parts", "setup", "passed"),
+            report("a.py::parts", "call", "failed").replace("TestReport", "SubTestReport"),
+            report("a.py::parts", "call", "passed"),
+            report("a.py::parts", "teardown", "passed"),
+            report("a.py::four", "setup", "passed"),
+        ];
+        let told = Told::read(&lines.join("\n"));
+        let test = |name: &str, verdict| Test {
+            name: name.to_owned(),
+            verdict,
+        };
+        assert_eq!(
+            told.tests,
+            [
+                Test::failed("b.py", "no module"),
+                Test::failed("a.py::one", "it is 2"),
+                test("a.py::two", Verdict::Skipped),
+                test("a.py::three", Verdict::Passed),
+                Test::failed("a.py::parts", "it is 2"),
+            ]
+        );
+        assert_eq!(told.unfinished.as_deref(), Some("a.py::four"));
+    }
+
+    #[test]
+    fn single_tests_of_a_file_share_a_process() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["a.py", "b.py"] {
+            std::fs::write(dir.path().join(name), "").unwrap();
+        }
+        let patterns = ["*.py", "c.py::one", "c.py::two"].map(str::to_owned);
+        let selections = selections(&patterns, dir.path()).unwrap();
+        assert_eq!(
+            selections,
+            [vec!["a.py"], vec!["b.py"], vec!["c.py::one", "c.py::two"]]
+        );
+    }
+}

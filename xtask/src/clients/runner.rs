@@ -1,0 +1,164 @@
+//! What the tests of all clients have in common: the environment that they run in, and what they
+//! leave behind.
+
+use super::Run;
+use super::catalogue::Client;
+use super::fetch::Home;
+use anyhow::Context;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What came of a test.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Passed,
+    Skipped,
+    /// With what it said.
+    Failed(String),
+}
+
+/// A test that was run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Test {
+    /// Its name, with its file's.
+    pub name: String,
+    /// What came of it.
+    pub verdict: Verdict,
+}
+
+impl Test {
+    /// A test that failed, with what it said.
+    pub fn failed(name: impl Into<String>, said: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            verdict: Verdict::Failed(said.into()),
+        }
+    }
+
+    /// What it said, if it failed.
+    pub fn complaint(&self) -> Option<&str> {
+        match &self.verdict {
+            Verdict::Failed(said) => Some(said),
+            _ => None,
+        }
+    }
+}
+
+/// A launch in which the simulator's checks found something.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Finding {
+    /// The kernel.
+    pub kernel: String,
+    /// What it did.
+    pub text: String,
+}
+
+/// What came of all of a client's tests.
+#[derive(Debug, Default)]
+pub struct Ran {
+    /// The tests.
+    pub tests: Vec<Test>,
+    /// How long their processes took.
+    pub seconds: f64,
+    /// How long of that kernels were simulated. More than all of it where they run beside each
+    /// other.
+    pub kernel_seconds: f64,
+    /// Kernels by name, in each process.
+    pub n_kernels: u64,
+    /// Launches of kernels.
+    pub n_launches: u64,
+    /// What the checks found, or what ended a kernel.
+    pub findings: Vec<Finding>,
+    /// Tests that are not there, and why.
+    pub lacking: Option<String>,
+}
+
+/// What of the driver's report is used here.
+#[derive(Deserialize)]
+struct Report {
+    kernels: BTreeMap<String, Kernel>,
+    findings: Vec<Finding>,
+}
+
+#[derive(Deserialize)]
+struct Kernel {
+    n_launches: u64,
+    seconds: f64,
+}
+
+impl Ran {
+    /// Adds what the driver tells of a process. One that was ended tells nothing.
+    pub fn add_report(&mut self, path: &Path) -> anyhow::Result<()> {
+        let Ok(text) = fs::read_to_string(path) else {
+            return Ok(());
+        };
+        let report: Report =
+            serde_json::from_str(&text).context("the driver's report cannot be read")?;
+        self.n_kernels += report.kernels.len() as u64;
+        for kernel in report.kernels.values() {
+            self.n_launches += kernel.n_launches;
+            self.kernel_seconds += kernel.seconds;
+        }
+        self.findings.extend(report.findings);
+        Ok(())
+    }
+}
+
+/// The files that one process writes.
+pub struct Files {
+    /// What it says.
+    pub log: PathBuf,
+    /// What the driver tells.
+    pub report: PathBuf,
+    /// What pytest tells.
+    pub tests: PathBuf,
+}
+
+impl Files {
+    /// New ones for a process of that name.
+    pub fn new(home: &Home, client: Client, process: &str) -> anyhow::Result<Self> {
+        let dir = home.dir.join("runs").join(&client.entry.name);
+        fs::create_dir_all(&dir).with_context(|| format!("{} cannot be made", dir.display()))?;
+        let name: String = process
+            .chars()
+            .map(|c| if c.is_alphanumeric() { c } else { '-' })
+            .collect();
+        let file = |end: &str| dir.join(format!("{name}.{end}"));
+        let files = Self {
+            log: file("log"),
+            report: file("json"),
+            tests: file("jsonl"),
+        };
+        for old in [&files.report, &files.tests] {
+            let _ = fs::remove_file(old);
+        }
+        Ok(files)
+    }
+}
+
+/// Gives a program the simulator's driver, and the variables that the client wants.
+pub fn prepare(command: &mut Command, client: Client, home: &Home, run: &Run, files: &Files) {
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("LOCKSTEP_SIM_") {
+            command.env_remove(name);
+        }
+    }
+    for (name, value) in &client.entry.environment {
+        let driver = run.driver.to_string_lossy();
+        command.env(name, home.text(value).replace("{driver}", &driver));
+    }
+    let mut path = OsString::from(run.driver);
+    for library in &client.packages.libraries {
+        path.push(":");
+        path.push(home.text(library));
+    }
+    command.env("LD_LIBRARY_PATH", path);
+    command.env("LOCKSTEP_SIM_REPORT", &files.report);
+    if run.is_checked {
+        command.env("LOCKSTEP_SIM_CHECK", "1");
+    }
+}

@@ -1,0 +1,135 @@
+//! A crate's unit tests: built by cargo, then run as the program that they are.
+
+use super::Run;
+use super::catalogue::Client;
+use super::fetch::{Home, cargo};
+use super::process::{self, End};
+use super::runner::{self, Files, Ran, Test, Verdict};
+use anyhow::Context;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// How long building may take.
+const PATIENCE: Duration = Duration::from_secs(1800);
+
+/// Builds the tests and runs them.
+///
+/// # Errors
+/// They cannot be built or started.
+pub fn run(client: Client, home: &Home, run: &Run) -> anyhow::Result<Ran> {
+    let files = Files::new(home, client, "tests")?;
+    let program = build(client, home, &files)?;
+    let mut ran = Ran::default();
+    let mut command = Command::new(program);
+    command.args(client.tests(run.is_quick));
+    command.current_dir(home.source());
+    // What a test says ends with what it asserts.
+    command.env("RUST_BACKTRACE", "0");
+    runner::prepare(&mut command, client, home, run, &files);
+    let started = Instant::now();
+    let end = process::run(
+        &mut command,
+        &files.log,
+        Duration::from_secs(client.entry.limit),
+    )?;
+    ran.seconds = started.elapsed().as_secs_f64();
+    let said = std::fs::read(&files.log).context("the tests' log is gone")?;
+    ran.tests = tests(&String::from_utf8_lossy(&said));
+    // What libtest answers when tests have failed.
+    const FAILED: i32 = 101;
+    match end {
+        End::Own(status) if matches!(status.code(), Some(0 | FAILED)) => {}
+        End::Own(status) => ran
+            .tests
+            .push(Test::failed("the process", status.to_string())),
+        End::Limit => {
+            let limit = client.entry.limit;
+            let said = format!("did not end within {limit} s");
+            ran.tests.push(Test::failed("the process", said));
+        }
+    }
+    ran.add_report(&files.report)?;
+    Ok(ran)
+}
+
+/// Has cargo build the tests; gives the program.
+fn build(client: Client, home: &Home, files: &Files) -> anyhow::Result<PathBuf> {
+    let mut cargo = cargo();
+    cargo
+        .args(["test", "--lib", "--no-run", "--no-default-features"])
+        .arg("--message-format=json")
+        .args(["--features", &client.entry.features])
+        .current_dir(home.source())
+        .env("CARGO_TARGET_DIR", home.dir.join("target"));
+    process::tool(&mut cargo, &files.log, PATIENCE).context("its tests cannot be built")?;
+    let said = std::fs::read_to_string(&files.log).context("cargo says nothing")?;
+    let messages = said.lines().rev();
+    let mut programs = messages.filter_map(|line| {
+        let message: serde_json::Value = serde_json::from_str(line).ok()?;
+        message["executable"].as_str().map(PathBuf::from)
+    });
+    programs.next().context("cargo has built no tests")
+}
+
+/// The tests that libtest's output tells of.
+fn tests(output: &str) -> Vec<Test> {
+    let mut tests = Vec::new();
+    for line in output.lines() {
+        let Some((name, told)) = line
+            .strip_prefix("test ")
+            .and_then(|rest| rest.split_once(" ... "))
+        else {
+            continue;
+        };
+        let verdict = match told {
+            "ok" => Verdict::Passed,
+            "FAILED" => Verdict::Failed(said(output, name).to_owned()),
+            _ if told.starts_with("ignored") => Verdict::Skipped,
+            _ => continue,
+        };
+        // One that must panic says so after its name.
+        let name = name.split(" - ").next().unwrap_or(name).to_owned();
+        tests.push(Test { name, verdict });
+    }
+    tests
+}
+
+/// What a test that failed has said.
+fn said<'o>(output: &'o str, name: &str) -> &'o str {
+    let Some((_, rest)) = output.split_once(&format!("---- {name} stdout ----\n")) else {
+        return "";
+    };
+    let end = [rest.find("\n---- "), rest.find("\nfailures:\n")];
+    let end = end.into_iter().flatten().min().unwrap_or(rest.len());
+    rest[..end].trim()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn libtests_output_is_read() {
+        let output = "\nrunning 3 tests\ntest a::one ... ok\ntest a::two ... FAILED\n\
+            test a::three - should panic ... ok\ntest b::four ... ignored, no such device\n\n\
+            failures:\n\n---- a::two stdout ----\n\nthread 'a::two' panicked at src/a.rs:1:2:\n\
+            it is 2\n\n\nfailures:\n    a::two\n\ntest result: FAILED. 2 passed; 1 failed\n";
+        let test = |name: &str, verdict| Test {
+            name: name.to_owned(),
+            verdict,
+        };
+        assert_eq!(
+            tests(output),
+            [
+                test("a::one", Verdict::Passed),
+                Test::failed(
+                    "a::two",
+                    "thread 'a::two' panicked at src/a.rs:1:2:\nit is 2"
+                ),
+                test("a::three", Verdict::Passed),
+                test("b::four", Verdict::Skipped),
+            ]
+        );
+    }
+}
