@@ -19,6 +19,7 @@ use crate::recorder::Recorder;
 use crate::settings::Settings;
 use crate::status::{Outcome, Status};
 use crate::stream::Stream;
+use crate::user_object::UserObject;
 
 /// A simulated device, with its primary context.
 pub struct SimDevice {
@@ -68,6 +69,8 @@ pub struct Driver {
     pub graphs: Table<Graph>,
     /// `CUgraphExec`
     pub executables: Table<Executable>,
+    /// `CUuserObject`
+    pub user_objects: Table<UserObject>,
     /// `CUlinkState`
     pub linkers: Table<Linking>,
     /// `CUmemoryPool`
@@ -111,6 +114,7 @@ impl Driver {
             events: Table::new(Kind::Event),
             graphs: Table::new(Kind::Graph),
             executables: Table::new(Kind::Executable),
+            user_objects: Table::new(Kind::UserObject),
             linkers: Table::new(Kind::Linker),
             pools: Table::new(Kind::Pool),
             host: HostMemory::default(),

@@ -11,6 +11,7 @@ use crate::operation::Operation;
 use crate::status::{Outcome, Status};
 use crate::stream::Stream;
 use crate::tasks::Task;
+use crate::user_object::Kept;
 
 /// A node.
 #[derive(Clone)]
@@ -107,6 +108,8 @@ pub struct Graph {
     handle: OnceLock<usize>,
     /// What the nodes are called here of the graph that it is a copy of.
     origins: HashMap<usize, usize>,
+    /// What it keeps of the client's.
+    kept: Mutex<Kept>,
 }
 
 /// A handle that no node has had.
@@ -127,6 +130,22 @@ impl Graph {
     /// Its nodes.
     pub fn nodes(&self) -> MutexGuard<'_, Vec<Node>> {
         self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What it keeps of the client's.
+    pub fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What it and the graphs in it keep.
+    fn all_kept(&self) -> Kept {
+        let mut all = self.kept().clone();
+        for node in &*self.nodes() {
+            if let Work::Graph(graph) = &node.work {
+                all.extend(&graph.all_kept());
+            }
+        }
+        all
     }
 
     /// Its handle, which it is given if it has none.
@@ -219,6 +238,7 @@ impl Graph {
             nodes: Mutex::new(renamed.collect()),
             handle: OnceLock::new(),
             origins: names,
+            kept: Mutex::new(self.kept().clone()),
         }
     }
 
@@ -247,6 +267,8 @@ pub struct Executable {
     nodes: Mutex<Vec<Node>>,
     /// The last launch: the next waits for it.
     last: Mutex<Option<Arc<Task>>>,
+    /// What the graph kept of the client's, and those in it.
+    kept: Kept,
 }
 
 /// Nodes in an order in which they may run; none if they go round in a circle.
@@ -330,6 +352,7 @@ impl Executable {
             flags,
             nodes: Mutex::new(nodes),
             last: Mutex::default(),
+            kept: graph.all_kept(),
         })
     }
 
@@ -383,6 +406,13 @@ impl Executable {
         let ends = submit_nodes(&self.nodes(), context, &before);
         ends.into_iter().for_each(|task| stream.wait_for(task));
         *last = Some(stream.submit(context, Operation::Nothing));
+    }
+}
+
+impl Drop for Executable {
+    fn drop(&mut self) {
+        let last = self.last.get_mut().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut self.kept).forget_after(last.take());
     }
 }
 

@@ -33,6 +33,8 @@ pub enum Kind {
     Node = 0x5a,
     /// `CUgraphExec`
     Executable = 0x5b,
+    /// `CUuserObject`
+    UserObject = 0x5c,
 }
 
 /// All objects of a kind.

@@ -7,7 +7,8 @@
 //! In reading order: [`status`], [`handles`] and [`settings`]; [`tasks`], work that is done
 //! later; [`driver`], all that there is, with [`context`], [`stream`] and [`event`];
 //! [`operation`], what streams are made of: [`copies`] and [`launch`]; [`module`] with
-//! [`image`] and [`linker`]; [`graph`] and [`capture`]; [`host_memory`]; [`records`], what is
+//! [`image`] and [`linker`]; [`graph`], with
+//! [`user_object`], and [`capture`]; [`host_memory`]; [`records`], what is
 //! found out, [`recorder`], who notes it, and [`observe`](fn@observe), the same for tests in the
 //! process; `orders`, launches in other orders; [`api`], the functions themselves.
 //!
@@ -39,6 +40,7 @@ pub mod settings;
 pub mod status;
 pub mod stream;
 pub mod tasks;
+pub mod user_object;
 
 pub use api::function;
 pub use driver::initialize_with;

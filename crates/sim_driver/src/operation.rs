@@ -37,7 +37,8 @@ impl HostCall {
         (self.function, self.data)
     }
 
-    fn call(&self) {
+    /// Calls it.
+    pub fn call(&self) {
         // SAFETY: Promised when it was made.
         unsafe { (self.function)(self.data) }
     }

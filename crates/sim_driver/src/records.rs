@@ -70,7 +70,7 @@ pub struct Leak {
     pub address: u64,
     /// Size in bytes.
     pub n_bytes: u64,
-    /// The client's calls that led to it, innermost first.
+    /// The client's calls that led to it, innermost first; none beyond a hundred leaks.
     pub frames: Vec<String>,
 }
 

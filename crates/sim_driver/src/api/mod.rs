@@ -32,6 +32,7 @@ pub mod misc;
 pub mod module;
 pub mod occupancy;
 pub mod stream;
+pub mod user_object;
 
 use std::ffi::{CStr, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -114,6 +115,7 @@ const ALL: &[&[Entry]] = &[
     module::ENTRIES,
     occupancy::ENTRIES,
     stream::ENTRIES,
+    user_object::ENTRIES,
 ];
 
 /// All functions that there are.

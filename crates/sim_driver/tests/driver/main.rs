@@ -18,6 +18,7 @@ mod order;
 mod per_thread;
 mod random;
 mod under_test;
+mod user_objects;
 
 use client::{Client, ok};
 use sim_driver::api::device::*;
