@@ -28,6 +28,32 @@ const MOST_LOCAL_BYTES: u32 = 1 << 30;
 /// What a call's local memory is aligned to if its variables ask for less.
 const LEAST_ALIGN: u32 = 16;
 
+/// A call's local memory, as its variables get places there.
+struct Local {
+    bytes: u32,
+    align: u32,
+}
+
+impl Local {
+    fn new() -> Self {
+        Self {
+            bytes: 0,
+            align: LEAST_ALIGN,
+        }
+    }
+
+    /// A place for a variable.
+    fn place(&mut self, size: u32, align: u32) -> u32 {
+        self.align = self.align.max(align);
+        // No thread has so much that this could be too little: a call stops before.
+        let align = align.max(4);
+        let offset = self.bytes.div_ceil(align).saturating_mul(align);
+        let end = offset.saturating_add(size.div_ceil(4).saturating_mul(4));
+        self.bytes = end.min(MOST_LOCAL_BYTES);
+        offset.min(MOST_LOCAL_BYTES)
+    }
+}
+
 /// Decodes a function.
 pub(crate) fn decode(
     (module, source): (&Module, &str),
@@ -36,18 +62,8 @@ pub(crate) fn decode(
     body: &[Instruction],
     errors: &mut Vec<ParseError>,
 ) -> Function {
-    let mut local_bytes = 0u32;
-    let mut local_align = LEAST_ALIGN;
-    let mut place = |size: u32, align: u32| {
-        local_align = local_align.max(align);
-        // No thread has so much that this could be too little: a call stops before.
-        let offset = local_bytes
-            .div_ceil(align.max(4))
-            .saturating_mul(align.max(4));
-        let end = offset.saturating_add(size.div_ceil(4).saturating_mul(4));
-        local_bytes = end.min(MOST_LOCAL_BYTES);
-        offset.min(MOST_LOCAL_BYTES)
-    };
+    let mut local = Local::new();
+    let mut place = |size, align| local.place(size, align);
     // An entry's parameters are the launch's, not local memory.
     let own = |entry: bool| if entry { &[][..] } else { &function.params[..] };
     let param_offsets: Vec<u32> = own(function.is_entry)
@@ -102,9 +118,9 @@ pub(crate) fn decode(
         zeroed,
         blocks,
         code: decoder.code,
-        local_bytes,
-        local_align,
-        local_start: LOCAL_START.next_multiple_of(local_align),
+        local_bytes: local.bytes,
+        local_align: local.align,
+        local_start: LOCAL_START.next_multiple_of(local.align),
         param_offsets,
         return_offsets,
         n_instructions: body.len() as u32,
