@@ -1,10 +1,5 @@
 //! The test bench a lesson runs one kernel on: launches, verdicts, figures.
 
-use crate::counts::{Counts, Expectation, Report};
-use crate::engine::{
-    Buffer, Conditions, Contender, Engine, EngineError, EngineKind, Fill, LibraryCall, Observe,
-    Prepared, SgemmMath, Timed,
-};
 use crate::inputs;
 use crate::lessons::copy;
 use crate::measure::{Side, Times, Timings};
@@ -12,6 +7,11 @@ use crate::profile::differences::{self, Difference, differences};
 use crate::registry::{KernelEntry, Lesson, Shape, Work};
 use crate::verify::{Mismatch, Verified};
 use cuda_std::launch::{DevicePtr, DevicePtrMut};
+use lockstep::counts::{Counts, Expectation, Report};
+use lockstep::engine::{
+    Buffer, Conditions, Contender, Engine, EngineError, EngineKind, Fill, LibraryCall, Observe,
+    Prepared, SgemmMath, Timed,
+};
 use serde::{Deserialize, Serialize};
 
 /// Why a case did not pass.
@@ -516,7 +516,7 @@ fn random_bytes<'e>(
 #[cfg(test)]
 mod tests {
     use super::random_bytes;
-    use crate::engine::sim::Sim;
+    use lockstep::engine::sim::Sim;
 
     #[test]
     fn random_bytes_fill_the_buffer_beyond_their_block() {

@@ -1,10 +1,10 @@
 //! How much memory a case takes, estimated before it runs: so that what does not fit
 //! is refused in words, and not by the system's killing the program.
 
-use crate::engine::EngineKind;
 use crate::memory::{self, Free};
 use crate::run::Case;
 use indicatif::HumanBytes;
+use lockstep::engine::EngineKind;
 use std::fmt;
 
 /// Memory of a case at its peak, in bytes. Lessons state it; `tests/footprint.rs`
@@ -179,9 +179,9 @@ pub fn check_device(cases: &[Case], memory_bytes: u64) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::{Footprint, check_in};
-    use crate::engine::EngineKind;
     use crate::memory::{Free, Limit};
     use crate::registry::{Shape, kernels};
+    use lockstep::engine::EngineKind;
 
     const FREE: Free = Free {
         bytes: 1 << 30,

@@ -5,9 +5,9 @@
 //! compared after the launch.
 
 use crate::bench::CaseError;
-use crate::engine::buffer::POISON;
-use crate::engine::{Buffer, Engine, EngineError};
 use cuda_std::launch::DevicePtrMut;
+use lockstep::engine::buffer::POISON;
+use lockstep::engine::{Buffer, Engine, EngineError};
 
 /// Elements of a guard. As many bytes as the alignment of an allocation, so that
 /// the output between the guards is aligned to it, too.
@@ -64,7 +64,7 @@ fn check(guard: &[f32], side: &str) -> Result<(), CaseError> {
 #[cfg(test)]
 mod tests {
     use super::{GUARD, check, is_poison};
-    use crate::engine::buffer::POISON;
+    use lockstep::engine::buffer::POISON;
 
     #[test]
     fn a_written_guard_is_found() {

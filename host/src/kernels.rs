@@ -1,10 +1,10 @@
 //! The kernels' PTX, topic by topic: compiled when it is wanted, or read from a bundle.
 
-use crate::engine::{EngineError, PtxModule};
 use crate::home::{Home, NoHome, home};
 use crate::registry::Registered;
 use cuda_builder::toolchain::Lines;
 use cuda_builder::{Arch, BuildError, KernelCrate};
+use lockstep::engine::{EngineError, PtxModule};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -81,6 +81,11 @@ pub fn modules() -> Result<Vec<PtxModule>, KernelsError> {
             PtxModule::deferred(topic, arch, move || read(path.clone()))
         }),
     };
+    let sources = home()?.source("");
+    let modules = modules
+        .into_iter()
+        .map(|module| module.with_sources(&sources))
+        .collect();
     Ok(MODULES.get_or_init(|| modules).clone())
 }
 

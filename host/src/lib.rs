@@ -1,7 +1,7 @@
 //! Launches the kernels on a GPU or on the simulator and checks them.
 //!
 //! Reading order: [`registry`] (what there is to run), [`lessons`] (the
-//! lessons themselves), [`bench`] (what a lesson runs on), [`engine`] (GPU and
+//! lessons themselves), [`bench`] (what a lesson runs on), [`choose`] (GPU or
 //! simulator), [`verify`] and [`measure`] (verdicts and figures), [`run`] (one
 //! walk over the registry; [`schedules`]: again in other orders), [`scoreboard`] and [`compare`] (what times mean),
 //! [`report`] and [`cli`] (what people see). Beside them, [`neighbors`]: atoms of
@@ -11,15 +11,14 @@
 //! simulator is. What a user names is read by [`input`] and written by [`output`];
 //! [`footprint`] and [`memory`] refuse what does not fit.
 //!
-//! Left out: kernels (`gpu-kernels`), their compilation (`cuda_builder`), the
-//! simulation of PTX (`ptx_sim`).
+//! Left out: kernels (`gpu-kernels`), their compilation (`cuda_builder`), launching them
+//! (`lockstep`), the simulation of PTX (`ptx_sim`).
 
 pub mod accesses;
 pub mod bench;
+pub mod choose;
 pub mod cli;
 pub mod compare;
-pub mod counts;
-pub mod engine;
 pub mod footprint;
 pub mod guarded;
 pub mod half_matrices;

@@ -1,6 +1,6 @@
 //! From single times to a figure: median and spread, bandwidth.
 
-use crate::engine::timing::Sensors;
+use lockstep::engine::timing::Sensors;
 use serde::{Deserialize, Serialize};
 
 /// What takes turns under the clock.
@@ -41,7 +41,7 @@ pub struct Timings {
     /// Whether no run found its data in the second-level cache.
     pub out_of_cache: bool,
     /// Groups of runs in which the host was late; see
-    /// [`crate::engine::timing::Clocked::n_late`].
+    /// [`lockstep::engine::timing::Clocked::n_late`].
     pub n_late: u32,
     /// The board, right afterwards.
     pub sensors: Option<Sensors>,

@@ -6,13 +6,13 @@
 //! `pub static LESSON: Lesson` and name it in `lessons/mod.rs`.
 
 use crate::bench::{Bench, CaseError};
-use crate::counts::Expectation;
-use crate::engine::EngineKind;
-use crate::engine::launch::topic_of;
 use crate::footprint::Footprint;
 use crate::hints;
 use crate::verify::Tolerance;
 use cuda_std::launch::{Kernel, KernelArgs, LaunchBounds};
+use lockstep::counts::Expectation;
+use lockstep::engine::EngineKind;
+use lockstep::engine::launch::topic_of;
 use std::fmt;
 
 pub use crate::lessons::LESSONS;

@@ -1,8 +1,8 @@
 //! One walk over the registry: every selected kernel on every shape.
 
 use crate::bench::{Bench, Clocking, Figures};
-use crate::engine::{Engine, EngineKind};
 use crate::registry::{Effort, Registered, Shape};
+use lockstep::engine::{Engine, EngineKind};
 use ptx_sim::Schedule;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};

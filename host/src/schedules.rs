@@ -8,9 +8,9 @@
 //!
 //! Left out: counts, which are those of the usual order.
 
-use crate::engine::scheduled::Scheduled;
-use crate::engine::sim::Sim;
 use crate::run::{Case, CaseResult, Status, run_case};
+use lockstep::engine::scheduled::Scheduled;
+use lockstep::engine::sim::Sim;
 use ptx_sim::{Schedule, schedule};
 use std::fmt;
 use std::ops::Range;

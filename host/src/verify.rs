@@ -1,7 +1,7 @@
 //! Comparing a kernel's output with its reference, every element.
 //!
 //! A NaN never passes: the test is `!(error <= tolerance)`, and poison
-//! ([`crate::engine::buffer::POISON`]) that a kernel left standing is named as
+//! ([`lockstep::engine::buffer::POISON`]) that a kernel left standing is named as
 //! such.
 
 use cuda_std::launch::DeviceCopy;
@@ -50,7 +50,7 @@ macro_rules! element {
                 self.to_le_bytes() == other.to_le_bytes()
             }
             fn is_poison(self) -> bool {
-                self.to_le_bytes().iter().all(|&byte| byte == crate::engine::buffer::POISON)
+                self.to_le_bytes().iter().all(|&byte| byte == lockstep::engine::buffer::POISON)
             }
         }
     )* };

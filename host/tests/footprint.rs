@@ -2,11 +2,11 @@
 //! less, so that nothing is killed for memory, and not much more, so that nothing is
 //! refused without need.
 
-use host::engine::EngineKind;
-use host::engine::sim::Sim;
 use host::footprint::Footprint;
 use host::neighbors::{self, CUTOFF, sheet::sheet_of};
 use host::registry::{Effort, LESSONS, Registered, Shape};
+use lockstep::engine::EngineKind;
+use lockstep::engine::sim::Sim;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -2,11 +2,11 @@
 //! kernels, and running one kernel as `run-all` would.
 
 use host::bench::{Bench, CaseError};
-use host::engine::sim::Sim;
-use host::engine::{Engine, EngineKind, PtxModule};
 use host::footprint::Footprint;
 use host::registry::{Effort, KernelEntry, Lesson, Registered, Shape, Work};
 use host::run::{Case, CaseResult, run};
+use lockstep::engine::sim::Sim;
+use lockstep::engine::{Engine, EngineKind, PtxModule};
 
 pub mod ptx;
 

@@ -3,8 +3,8 @@
 
 use cuda_builder::toolchain::Lines;
 use cuda_builder::{Arch, KernelCrate};
-use host::engine::PtxModule;
 use host::kernels;
+use lockstep::engine::PtxModule;
 use ptx_sim::ir::Module;
 use std::path::PathBuf;
 use std::sync::OnceLock;

@@ -3,15 +3,15 @@
 
 use broken_kernels as broken;
 use host::bench::Clocking;
-use host::engine::gpu::Gpu;
-use host::engine::{
-    Buffer, Contender, Engine, EngineError, Fill, LaunchConfig, Observe, PeerModule, Prepared,
-    PtxModule, Timed,
-};
 use host::lessons::{copy, transpose};
 use host::measure::Times;
 use host::registry::{KernelEntry, Shape};
 use host::run::{Case, Status, run};
+use lockstep::engine::gpu::Gpu;
+use lockstep::engine::{
+    Buffer, Contender, Engine, EngineError, Fill, LaunchConfig, Observe, PeerModule, Prepared,
+    PtxModule, Timed,
+};
 use lockstep_tests::{lesson_of, ptx, results};
 use std::process::Command;
 

@@ -2,10 +2,10 @@
 
 use super::instructions::{self, Class, GLOBAL_BYTES, Instruction};
 use super::{Case, Counted, Global, Shared};
-use crate::counts::Counts;
-use crate::engine::{Buffer, Engine, EngineError, LaunchConfig, Observe, Prepared};
 use crate::report::ncu::Launches;
 use cuda_std::launch::ParamValue;
+use lockstep::counts::Counts;
+use lockstep::engine::{Buffer, Engine, EngineError, LaunchConfig, Observe, Prepared};
 use std::collections::BTreeMap;
 
 /// Hardware counters of one side of an access: two metrics of Nsight Compute.

@@ -5,10 +5,11 @@ use super::progress::say;
 use super::{Exit, Stop, ncu};
 use crate::accesses::file::{self, Numbered};
 use crate::accesses::{Case, Counted, instructions, measure, patterns, rules};
-use crate::engine::{self, EngineChoice, EngineError, EngineKind, PtxModule, SimOptions};
+use crate::choose::{EngineChoice, SimOptions, choose};
 use crate::input;
 use crate::report::table::{BAD, GOOD, labelled};
 use crate::report::width::{Width, indented, shell};
+use lockstep::engine::{EngineError, EngineKind, PtxModule};
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -257,12 +258,11 @@ fn measured(args: &Args, seed: u64) -> Result<Option<Measured>, Stop> {
     };
     // Which instructions there are depends on the GPU, so it is asked first.
     let (sm, kind) = {
-        let (asked, why) =
-            engine::choose(choice, Vec::new(), SimOptions::default()).map_err(|error| {
-                Stop::nothing_ran(format!(
-                    "fresh cases are measured on a GPU: {error}. Nothing was measured"
-                ))
-            })?;
+        let (asked, why) = choose(choice, Vec::new(), SimOptions::default()).map_err(|error| {
+            Stop::nothing_ran(format!(
+                "fresh cases are measured on a GPU: {error}. Nothing was measured"
+            ))
+        })?;
         if !args.launch_only {
             say(&format!("engine: {why}"));
         }
@@ -284,7 +284,7 @@ fn measured(args: &Args, seed: u64) -> Result<Option<Measured>, Stop> {
         EngineKind::Gpu => EngineChoice::Gpu,
         EngineKind::Sim => EngineChoice::Sim,
     };
-    let (engine, _) = engine::choose(choice, vec![module], SimOptions::default()).map_err(stop)?;
+    let (engine, _) = choose(choice, vec![module], SimOptions::default()).map_err(stop)?;
     let counted = measure::launch_all(&*engine, &cases).map_err(stop)?;
     if args.launch_only {
         return Ok(None);

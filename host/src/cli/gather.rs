@@ -2,10 +2,10 @@
 //! bundle`, so that one program writes it and reads it.
 
 use super::{Exit, Stop};
-use crate::engine::PtxModule;
 use crate::home::{BUNDLE_MARK, BundleMark, Home, home};
 use crate::registry;
 use crate::report::json;
+use lockstep::engine::PtxModule;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;

@@ -24,11 +24,11 @@ mod schedules;
 mod sim_bench;
 mod tools;
 
-use crate::engine::{EngineError, PtxModule};
 use crate::hints;
 use crate::kernels::{self, KernelsError};
 use crate::registry::Registered;
 use clap::{FromArgMatches, Parser, Subcommand};
+use lockstep::engine::{EngineError, PtxModule};
 use std::process::ExitCode;
 
 const AFTER_HELP: &str = "\

@@ -3,11 +3,12 @@
 use super::ending::Outputs;
 use super::progress::say;
 use super::{Exit, Stop};
-use crate::engine::{self, EngineChoice, EngineKind, SimOptions};
+use crate::choose::{EngineChoice, SimOptions, choose};
 use crate::footprint;
 use crate::neighbors::device::NeighborError;
 use crate::neighbors::{self, CUTOFF, device, file, svg};
 use indicatif::{HumanBytes, HumanCount};
+use lockstep::engine::EngineKind;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
@@ -65,8 +66,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
             HumanBytes(svg::about_bytes(atoms.len()))
         )));
     }
-    let (engine, why) = engine::choose(args.engine, super::modules()?, SimOptions::default())
-        .map_err(Stop::nothing_ran)?;
+    let (engine, why) =
+        choose(args.engine, super::modules()?, SimOptions::default()).map_err(Stop::nothing_ran)?;
     say(&format!("engine: {why}"));
 
     let lists = device::lists(&*engine, &atoms, args.cutoff).map_err(stopped)?;

@@ -2,7 +2,7 @@
 //! `nvcc` is, and cuBLAS, wherever it is installed.
 
 use super::tools::{Tool, library_folders};
-use crate::engine::{Engine, EngineError, Library, PeerModule};
+use lockstep::engine::{Engine, EngineError, Library, PeerModule};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;

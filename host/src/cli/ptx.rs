@@ -31,7 +31,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         .text()
         .map_err(|error| super::no_kernels(error.into()))?;
     let text = if args.sass {
-        let arch = args.arch.as_deref().or(ptx::target_name(module));
+        let arch = args.arch.as_deref().or(lockstep::ptx::target_name(module));
         sass(module, entry, arch.unwrap_or("sm_80"))?
     } else {
         let no_listing = || format!("the PTX of `{entry}` could not be cut out of its module");

@@ -5,7 +5,7 @@ use super::progress::{Progress, say};
 use super::tools::Tool;
 use super::{Exit, Stop, peers, profile, schedules};
 use crate::bench::Clocking;
-use crate::engine::{self, Chosen, Engine, EngineChoice, EngineKind, PtxModule, SimOptions};
+use crate::choose::{Chosen, EngineChoice, SimOptions, choose};
 use crate::registry::{self, Effort, Registered};
 use crate::report::json::Report;
 use crate::report::table::{self, BAD, GOOD, UNSURE};
@@ -13,6 +13,7 @@ use crate::report::width::{Width, hint, indented};
 use crate::run::{self, Case, CaseResult, Status, Tally};
 use crate::schedules::Orders;
 use crate::{footprint, hints, input};
+use lockstep::engine::{Engine, EngineKind, PtxModule};
 use ptx_sim::Schedule;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -146,7 +147,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         check: args.check,
         asked_by: args.for_the_simulator(),
     };
-    let (engine, why) = engine::choose(args.engine, modules, options).map_err(Stop::nothing_ran)?;
+    let (engine, why) = choose(args.engine, modules, options).map_err(Stop::nothing_ran)?;
     say(&format!("engine: {why}"));
     if let Some(folder) = &args.peers {
         load_peers(&*engine, folder)?;

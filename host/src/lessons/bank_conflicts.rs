@@ -1,9 +1,9 @@
 //! Bank conflicts of one block that goes along rows or columns, once.
 
 use crate::bench::{Bench, CaseError};
-use crate::counts::Expectation;
-use crate::counts::Metric::{SharedLoadConflicts, SharedStoreConflicts};
-use crate::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
+use lockstep::counts::Expectation;
+use lockstep::counts::Metric::{SharedLoadConflicts, SharedStoreConflicts};
+use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
 use crate::footprint::Footprint;
 use crate::guarded::Guarded;
 use crate::inputs;

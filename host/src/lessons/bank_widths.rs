@@ -2,9 +2,9 @@
 //! common divisor, in counts on the simulator and in time on a GPU.
 
 use crate::bench::{Bench, CaseError};
-use crate::counts::Expectation;
-use crate::counts::Metric::{self, SharedLoadConflicts, SharedStoreConflicts};
-use crate::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
+use lockstep::counts::Expectation;
+use lockstep::counts::Metric::{self, SharedLoadConflicts, SharedStoreConflicts};
+use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
 use crate::footprint::Footprint;
 use crate::guarded::{Guarded, is_poison};
 use crate::inputs;

@@ -2,9 +2,9 @@
 //! plain 16-column tile without conflicts by another order of addresses.
 
 use crate::bench::{Bench, CaseError};
-use crate::counts::Expectation;
-use crate::counts::Metric::{LdmatrixConflicts, SharedStoreConflicts};
-use crate::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
+use lockstep::counts::Expectation;
+use lockstep::counts::Metric::{LdmatrixConflicts, SharedStoreConflicts};
+use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
 use crate::footprint::Footprint;
 use crate::half_matrices::{
     MATRIX, SIDE, View, f32_sum_error, product, product_transposed, uniform_f16, widened,

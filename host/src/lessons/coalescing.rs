@@ -1,13 +1,13 @@
 //! Coalescing: one sum, six orders of its elements.
 
 use crate::bench::{Bench, CaseError};
-use crate::counts::Metric::{
+use lockstep::counts::Metric::{
     GlobalLoadDegreePercent as LoadDegree, GlobalLoadSectorsPerRequest as LoadSectors,
     GlobalStoreDegreePercent as StoreDegree, GlobalStoreSectorsPerRequest as StoreSectors,
     LocalSectors,
 };
-use crate::counts::{Expectation, Metric};
-use crate::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
+use lockstep::counts::{Expectation, Metric};
+use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
 use crate::footprint::Footprint;
 use crate::guarded::{Guarded, is_poison};
 use crate::inputs;
@@ -239,7 +239,7 @@ fn run_one<K: Kernel<Args = Args>>(
 #[cfg(test)]
 mod tests {
     use super::{COUNTED, LESSON, TIMED};
-    use crate::engine::EngineKind;
+    use lockstep::engine::EngineKind;
     use crate::registry::{Effort, Shape};
 
     #[test]

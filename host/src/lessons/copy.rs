@@ -1,12 +1,12 @@
 //! Copy: the yardstick of the other lessons.
 
 use crate::bench::{Bench, CaseError};
-use crate::counts::Expectation;
-use crate::counts::Metric::{
+use lockstep::counts::Expectation;
+use lockstep::counts::Metric::{
     GlobalLoadSectorsPerRequest as LoadSectors, GlobalStoreSectorsPerRequest as StoreSectors,
     LocalSectors,
 };
-use crate::engine::{Buffer, EngineError, EngineKind, LaunchConfig, Prepared};
+use lockstep::engine::{Buffer, EngineError, EngineKind, LaunchConfig, Prepared};
 use crate::footprint::Footprint;
 use crate::guarded::Guarded;
 use crate::inputs;

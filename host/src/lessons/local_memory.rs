@@ -1,9 +1,9 @@
 //! Local memory: a window in registers, and the same in local memory.
 
 use crate::bench::{Bench, CaseError};
-use crate::counts::Expectation;
-use crate::counts::Metric::{LocalSectors, LocalSectorsPerRequest};
-use crate::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
+use lockstep::counts::Expectation;
+use lockstep::counts::Metric::{LocalSectors, LocalSectorsPerRequest};
+use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
 use crate::footprint::Footprint;
 use crate::guarded::Guarded;
 use crate::inputs;

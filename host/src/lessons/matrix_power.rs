@@ -5,9 +5,9 @@
 //! NaN and zeros in it.
 
 use crate::bench::{Bench, CaseError};
-use crate::counts::Expectation;
-use crate::counts::Metric::LdmatrixConflicts;
-use crate::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
+use lockstep::counts::Expectation;
+use lockstep::counts::Metric::LdmatrixConflicts;
+use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
 use crate::footprint::Footprint;
 use crate::half_matrices::{MATRIX, SIDE, f32_sum_error};
 use crate::inputs::uniform;

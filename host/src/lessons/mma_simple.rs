@@ -2,11 +2,11 @@
 //! swizzled tiles.
 
 use crate::bench::{Bench, CaseError};
-use crate::counts::Expectation;
-use crate::counts::Metric::{
+use lockstep::counts::Expectation;
+use lockstep::counts::Metric::{
     LdmatrixConflicts, SharedLoadConflicts, SharedStoreConflicts, StmatrixConflicts,
 };
-use crate::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
+use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
 use crate::footprint::Footprint;
 use crate::half_matrices::{
     MATRIX, SIDE, View, f16_rounding, f32_sum_error, product_transposed, uniform_f16, widened,

@@ -2,9 +2,9 @@
 //! for each.
 
 use crate::bench::{Bench, CaseError};
-use crate::counts::Expectation;
-use crate::counts::Metric::{LdmatrixConflicts, SharedStoreConflicts};
-use crate::engine::{Buffer, EngineError, EngineKind, LaunchConfig, Prepared};
+use lockstep::counts::Expectation;
+use lockstep::counts::Metric::{LdmatrixConflicts, SharedStoreConflicts};
+use lockstep::engine::{Buffer, EngineError, EngineKind, LaunchConfig, Prepared};
 use crate::footprint::Footprint;
 use crate::half_matrices::{
     MATRIX, SIDE, View, f16_rounding, f32_sum_error, product_transposed, uniform_f16, widened,

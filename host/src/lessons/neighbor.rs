@@ -5,9 +5,9 @@
 //! kernel is held to the CPU's lists as sets; the cell list's order as well.
 
 use crate::bench::{Bench, CaseError};
-use crate::counts::Expectation;
-use crate::counts::Metric::LocalSectors;
-use crate::engine::{EngineError, EngineKind, LaunchConfig};
+use lockstep::counts::Expectation;
+use lockstep::counts::Metric::LocalSectors;
+use lockstep::engine::{EngineError, EngineKind, LaunchConfig};
 use crate::footprint::Footprint;
 use crate::neighbors::device::{
     Answer, Cells, Layout, PairsKernel, Problem, pair_config, tile_config,
@@ -259,7 +259,7 @@ fn check_answer(answer: &Answer, expected: &Lists) -> Result<Verified, String> {
 }
 
 /// A place that nobody wrote.
-const POISONED: u32 = u32::from_ne_bytes([crate::engine::buffer::POISON; 4]);
+const POISONED: u32 = u32::from_ne_bytes([lockstep::engine::buffer::POISON; 4]);
 
 /// Whether each list is ascending, as the kernels without atomics promise.
 fn check_ascending(answer: &Answer) -> Result<(), String> {

@@ -7,12 +7,12 @@
 //! there the check is the error bound of the kernel's own order of additions.
 
 use crate::bench::{Bench, CaseError};
-use crate::counts::Expectation;
-use crate::counts::Metric::{
+use lockstep::counts::Expectation;
+use lockstep::counts::Metric::{
     LocalSectors, SharedLoadConflictsPerRequest as LoadConflicts,
     SharedStoreConflictsPerRequest as StoreConflicts,
 };
-use crate::engine::{
+use lockstep::engine::{
     Buffer, Engine, EngineError, EngineKind, Fill, LaunchConfig, LibraryCall, Prepared, Timed,
 };
 use crate::footprint::Footprint;

@@ -1,9 +1,9 @@
 //! Running mean of any window, from a tile in shared memory.
 
 use crate::bench::{Bench, CaseError};
-use crate::counts::Expectation;
-use crate::counts::Metric::{LocalSectors, SharedLoadConflicts, SharedStoreConflicts};
-use crate::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
+use lockstep::counts::Expectation;
+use lockstep::counts::Metric::{LocalSectors, SharedLoadConflicts, SharedStoreConflicts};
+use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
 use crate::footprint::Footprint;
 use crate::guarded::Guarded;
 use crate::inputs;

@@ -20,13 +20,13 @@
 //!   taken twice, is beyond it.
 
 use crate::bench::{Bench, CaseError};
-use crate::counts::Expectation;
-use crate::counts::Metric::{
+use lockstep::counts::Expectation;
+use lockstep::counts::Metric::{
     GlobalLoadSectorsPerRequest as LoadSectors, GlobalStoreSectorsPerRequest as StoreSectors,
     LocalSectors, SharedLoadConflictsPerRequest as LoadConflicts,
     AsyncCopyConflictsPerRequest as CopyConflicts, SharedStoreConflictsPerRequest as StoreConflicts,
 };
-use crate::engine::{
+use lockstep::engine::{
     Buffer, Engine, EngineError, EngineKind, LaunchConfig, LibraryCall, Prepared, SgemmMath,
 };
 use crate::footprint::Footprint;
@@ -476,7 +476,7 @@ impl<'e> OnDevice<'e> {
         }
         let mut c = self.matrices.c.read()?;
         let guard = c.split_off(c.len() - GUARD);
-        let poison = f32::from_le_bytes([crate::engine::buffer::POISON; 4]).to_bits();
+        let poison = f32::from_le_bytes([lockstep::engine::buffer::POISON; 4]).to_bits();
         match guard.iter().position(|value| value.to_bits() != poison) {
             None => Ok(c),
             Some(index) => Err(CaseError::Wrong(format!(
@@ -502,7 +502,7 @@ fn run_one(bench: &mut Bench<'_>, planner: Planner<'_>) -> Result<(), CaseError>
     let factors = Factors::uniform(dims);
     on_device.matrices.a.write(&factors.a)?;
     on_device.matrices.b.write(&factors.b)?;
-    on_device.matrices.c.fill(crate::engine::buffer::POISON)?;
+    on_device.matrices.c.fill(lockstep::engine::buffer::POISON)?;
     bench.launch(on_device.launch())?;
     factors.check_rows(bench, &on_device.product()?, false)?;
     bench.check_counts()?;
@@ -547,7 +547,7 @@ fn check_size(bench: &mut Bench<'_>, planner: Planner<'_>, dims: [u32; 3]) -> Re
 #[cfg(test)]
 mod tests {
     use super::{Factors, LESSON, Target};
-    use crate::engine::EngineKind;
+    use lockstep::engine::EngineKind;
     use crate::registry::{Effort, Shape};
 
     fn product(factors: &Factors) -> Vec<f32> {

@@ -1,9 +1,9 @@
 //! A column of a 32×16 tile: 16-way, 2-way, no conflict.
 
 use crate::bench::{Bench, CaseError};
-use crate::counts::Expectation;
-use crate::counts::Metric::{SharedLoadConflictsPerRequest, SharedStoreConflictsPerRequest};
-use crate::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
+use lockstep::counts::Expectation;
+use lockstep::counts::Metric::{SharedLoadConflictsPerRequest, SharedStoreConflictsPerRequest};
+use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
 use crate::footprint::Footprint;
 use crate::guarded::Guarded;
 use crate::inputs;

@@ -10,7 +10,7 @@
 //! there and back is right; on a GPU it shows whether the model is.
 
 use crate::bench::{Bench, CaseError};
-use crate::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
+use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
 use crate::footprint::Footprint;
 use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
 use crate::verify::{Tolerance, Verified, compare};

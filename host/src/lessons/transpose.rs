@@ -2,14 +2,14 @@
 //! 16-byte ones through a swizzled tile.
 
 use crate::bench::{Bench, CaseError};
-use crate::counts::Expectation;
-use crate::counts::Metric::{
+use lockstep::counts::Expectation;
+use lockstep::counts::Metric::{
     GlobalLoadSectorsPerRequest as LoadSectors, GlobalStoreSectorsPerRequest as StoreSectors,
     LocalSectors, SharedLoadConflictsPerRequest as LoadConflicts,
     SharedStoreConflictsPerRequest as StoreConflicts,
 };
-use crate::engine::buffer::POISON;
-use crate::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
+use lockstep::engine::buffer::POISON;
+use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
 use crate::footprint::Footprint;
 use crate::inputs;
 use crate::registry::{Effort, KernelEntry, Lesson, Published, Shape, Work};
@@ -96,7 +96,7 @@ const TIMED: &[&[u32]] = &[
     &[32767, 32769],
 ];
 
-const fn exactly(metric: crate::counts::Metric, value: f64) -> Expectation {
+const fn exactly(metric: lockstep::counts::Metric, value: f64) -> Expectation {
     Expectation::exactly(metric, value)
 }
 
@@ -300,7 +300,7 @@ fn check_guard(guard: &[f32], place: &str) -> Result<(), CaseError> {
 #[cfg(test)]
 mod tests {
     use super::{LESSON, input_index};
-    use crate::engine::EngineKind;
+    use lockstep::engine::EngineKind;
     use crate::registry::{Effort, Shape};
 
     #[test]

@@ -2,8 +2,6 @@
 //! reading its answer back.
 
 use super::{Atoms, Lists, TooManyNeighbors};
-use crate::engine::buffer::POISON;
-use crate::engine::{Buffer, Engine, EngineError, Fill, LaunchConfig, Prepared, Timed};
 use crate::footprint::Footprint;
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use cuda_std::vector::Float2;
@@ -12,6 +10,8 @@ use gpu_kernels::neighbor::{
     neighbor_cells_build, neighbor_cells_count, neighbor_cells_scan, neighbor_cells_scatter,
     place_by_atom, place_by_place,
 };
+use lockstep::engine::buffer::POISON;
+use lockstep::engine::{Buffer, Engine, EngineError, Fill, LaunchConfig, Prepared, Timed};
 
 // `Problem::reset` sets every byte of it.
 const _: () = assert!(NO_OVERFLOW == u32::MAX);
@@ -347,7 +347,7 @@ pub fn lists(engine: &dyn Engine, atoms: &Atoms, cutoff: f32) -> Result<Lists, N
     let problem = Problem::new(engine, atoms, cutoff * cutoff)?;
     let cells = Cells::new(engine, atoms, cutoff)?;
     for launch in &cells.launches(&problem)? {
-        engine.launch(launch, crate::engine::Observe::Nothing)?;
+        engine.launch(launch, lockstep::engine::Observe::Nothing)?;
     }
     Ok(problem.answer(Layout::ByPlace)?.lists()?)
 }

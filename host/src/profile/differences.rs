@@ -7,7 +7,7 @@
 //! to blame for what did not happen.
 
 use super::place::{Place, places};
-use crate::counts::{Counts, Expectation, InstructionCounts};
+use lockstep::counts::{Counts, Expectation, InstructionCounts};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;

@@ -8,7 +8,7 @@
 //! A kernel whose result or whose counts are wrong is profiled like any other: that
 //! is when one looks.
 //!
-//! Reading order: this file (what a profile is), [`record`] (how one is made),
+//! Reading order: this file (what a profile is), `lockstep::record` (how one is made),
 //! [`place`] (which line an instruction comes from), [`verdict`] (what its figures
 //! mean), [`mod@differences`] (what the catalogue says otherwise), [`sources`] (the text
 //! of the lines), [`hardware`] (the same figures from a GPU), then the two ways to
@@ -25,17 +25,16 @@ pub mod hardware;
 pub mod html;
 mod listing;
 pub mod place;
-pub mod record;
 pub mod sources;
 pub mod text;
 pub mod verdict;
 
 use crate::bench::{Bench, CaseError};
-use crate::counts::InstructionCounts;
-use crate::engine::sim::Sim;
-use crate::engine::{Engine, EngineKind, PtxModule};
 use crate::registry::{Effort, Registered, Shape};
 use differences::{Difference, differences};
+use lockstep::counts::InstructionCounts;
+use lockstep::engine::sim::Sim;
+use lockstep::engine::{Engine, EngineKind, PtxModule};
 use place::places;
 use ptx_sim::ir;
 use serde::Serialize;
@@ -339,7 +338,7 @@ fn of(
     shape: &Shape,
     module: &PtxModule,
     text: &str,
-    recorded: record::Recorded,
+    recorded: lockstep::record::Recorded,
 ) -> Option<(Profile, Vec<Difference>)> {
     let Registered { lesson, kernel } = registered;
     let mut others = Vec::new();

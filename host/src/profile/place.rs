@@ -1,7 +1,7 @@
 //! Where an instruction comes from: a line of the kernel's own source, found among
 //! the lines that it was inlined through.
 
-use crate::counts::InstructionCounts;
+use lockstep::counts::InstructionCounts;
 use serde::Serialize;
 use std::fmt;
 

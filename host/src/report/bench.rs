@@ -2,12 +2,12 @@
 //! is null or left out; fields are added, but never change their meaning without a
 //! new number.
 
-use crate::engine::DeviceProperties;
-use crate::engine::timing::Sensors;
 use crate::measure::{Side, Times, geometric_mean};
 use crate::run::{CaseResult, Status};
 use crate::scoreboard;
 use crate::{hints, input};
+use lockstep::engine::DeviceProperties;
+use lockstep::engine::timing::Sensors;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;

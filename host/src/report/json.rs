@@ -1,10 +1,10 @@
 //! Results as a JSON file, schema 1. A figure that was not measured is null.
 
 use crate::bench::LaunchRun;
-use crate::counts::Counts;
-use crate::engine::Engine;
 use crate::measure::{Times, gigabytes_per_second};
 use crate::run::{CaseResult, Status};
+use lockstep::counts::Counts;
+use lockstep::engine::Engine;
 use serde::Serialize;
 
 /// The file.

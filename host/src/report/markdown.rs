@@ -2,11 +2,11 @@
 //! what a bench run measured, and the targets for speed. Nothing in them is typed
 //! by hand.
 
-use crate::counts::{Expectation, Metric};
 use crate::measure::Side;
 use crate::registry::{KernelEntry, Lesson};
 use crate::report::bench::{BenchReport, Case};
 use crate::report::bench_table;
+use lockstep::counts::{Expectation, Metric};
 use std::fmt::Write;
 
 /// The lessons as Markdown, with the times of a run if there is one.

@@ -151,7 +151,7 @@ pub fn measure(
     patience: Patience,
 ) -> Result<(String, Measured), String> {
     let Registered { lesson, kernel } = registered;
-    let shapes = (lesson.shapes)(crate::engine::EngineKind::Sim, Effort::Sample);
+    let shapes = (lesson.shapes)(lockstep::engine::EngineKind::Sim, Effort::Sample);
     let shape = shapes
         .iter()
         .find(|shape| !shape.is_sweep())
@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn every_lesson_has_a_shape_to_sample() {
         for lesson in crate::registry::LESSONS {
-            let shapes = (lesson.shapes)(crate::engine::EngineKind::Sim, Effort::Sample);
+            let shapes = (lesson.shapes)(lockstep::engine::EngineKind::Sim, Effort::Sample);
             assert!(
                 shapes.iter().any(|shape| !shape.is_sweep()),
                 "{}",

@@ -1,9 +1,9 @@
 //! The simulator as an engine that repeats every launch against the clock.
 
 use super::{Measured, Mode, Patience};
-use crate::counts::Report;
-use crate::engine::sim::Sim;
-use crate::engine::{
+use lockstep::counts::Report;
+use lockstep::engine::sim::Sim;
+use lockstep::engine::{
     DeviceProperties, Engine, EngineError, EngineKind, Observe, Prepared, PtxModule, Timed,
 };
 use std::cell::{Cell, RefCell};

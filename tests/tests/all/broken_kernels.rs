@@ -2,10 +2,10 @@
 //! lesson, run as `run-all` runs it, must reject it and say why and where.
 
 use broken_kernels as broken;
-use host::counts::{Expectation, Metric};
 use host::lessons::transpose;
 use host::registry::{KernelEntry, Shape};
 use host::run::{CaseResult, Status};
+use lockstep::counts::{Expectation, Metric};
 use lockstep_tests::{ptx, results, simulator};
 
 macro_rules! entry {

@@ -1,11 +1,11 @@
 //! Every lesson, on every engine that is there, at its quick sizes, and the
 //! catalogue's claims about its counts.
 
-use host::engine::gpu::Gpu;
-use host::engine::sim::Sim;
-use host::engine::{Engine, EngineKind};
 use host::registry::{Effort, matching};
 use host::run::{Case, Status, cases, run};
+use lockstep::engine::gpu::Gpu;
+use lockstep::engine::sim::Sim;
+use lockstep::engine::{Engine, EngineKind};
 
 fn all_must_pass(engine: &dyn Engine, effort: Effort, filters: &[String]) {
     let selected = matching(filters).expect("names are right");

@@ -5,10 +5,10 @@
 use cuda_std::launch::{DevicePtr, DevicePtrMut};
 use gpu_kernels::transpose::transpose_swizzled;
 use host::bench::{Bench, CaseError};
-use host::engine::{Buffer, Prepared, PtxModule};
 use host::lessons::transpose;
 use host::profile::{Profile, Row, Trouble, simulate, sources, verdict};
 use host::registry::{KernelEntry, Shape, kernel};
+use lockstep::engine::{Buffer, Prepared, PtxModule};
 use lockstep_tests::lesson_of;
 
 fn profile(name: &str, shape: &[u32]) -> Profile {

@@ -3,10 +3,10 @@
 //! where its lessons are (`lessons.rs`).
 
 use broken_kernels::{reduction, unseen};
-use host::engine::{Buffer, Engine, EngineError, LaunchConfig, Observe, Prepared};
 use host::lessons::transpose;
 use host::registry::{KernelEntry, Shape};
 use host::run::Status;
+use lockstep::engine::{Buffer, Engine, EngineError, LaunchConfig, Observe, Prepared};
 use lockstep_tests::{ptx, results, simulator};
 
 /// Both accesses are named, with places in `file`.

@@ -3,7 +3,7 @@
 //! second.
 
 use broken_kernels::reports;
-use host::engine::{Buffer, Engine, LaunchConfig, Observe, Prepared};
+use lockstep::engine::{Buffer, Engine, LaunchConfig, Observe, Prepared};
 use lockstep_tests::{ptx, simulator};
 
 const FILE: &str = "tests/broken-kernels/src/reports.rs";

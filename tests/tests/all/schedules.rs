@@ -4,12 +4,12 @@
 use broken_kernels::orders;
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use host::bench::{Bench, CaseError};
-use host::engine::sim::Sim;
-use host::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
 use host::registry::{Effort, KernelEntry, Shape, matching};
 use host::run::{CaseResult, Status};
 use host::schedules::{Orders, run};
 use host::verify::{Tolerance, compare};
+use lockstep::engine::sim::Sim;
+use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
 use lockstep_tests::{cases, ptx, simulator};
 
 const N: usize = orders::BLOCK_THREADS as usize;

@@ -4,13 +4,13 @@
 use broken_kernels::tensor::{
     b_without_trans, fragments_swapped, right_product, stored_plain_loaded_swizzled,
 };
-use host::engine::EngineKind;
-use host::engine::sim::Sim;
 use host::half_matrices::f32_sum_error;
 use host::lessons::blocks_of_tiles::{left_times_right, left_times_right_transposed, run};
 use host::registry::{Effort, KernelEntry, LESSONS, Shape, kernel};
 use host::run::{Status, cases, run as run_cases};
 use host::verify::Tolerance;
+use lockstep::engine::EngineKind;
+use lockstep::engine::sim::Sim;
 use lockstep_tests::{ptx, results, simulator};
 use ptx_sim::ir::Function;
 

@@ -13,7 +13,6 @@ mod tool;
 use self::tool::{Sanitizer, Watched};
 use super::progress::{Progress, say};
 use super::{Exit, Stop, ending, schedules};
-use crate::engine::{EngineKind, sim::Sim};
 use crate::hints;
 use crate::registry::{self, Effort, Registered};
 use crate::report::grid::{self, Grid};
@@ -22,6 +21,7 @@ use crate::report::width::{Width, indented};
 use crate::run::{self, CaseResult, Status};
 use crate::schedules::Orders;
 use clap::ValueEnum;
+use lockstep::engine::{EngineKind, sim::Sim};
 use std::io::{self, Write};
 use std::time::Duration;
 

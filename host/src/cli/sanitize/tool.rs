@@ -1,8 +1,8 @@
 //! This program under one of compute-sanitizer's tools.
 
 use super::log::Log;
-use crate::engine::gpu::Gpu;
 use clap::ValueEnum;
+use lockstep::engine::gpu::Gpu;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};

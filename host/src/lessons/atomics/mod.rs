@@ -5,7 +5,7 @@ mod sequence;
 mod value;
 
 use crate::bench::{Bench, CaseError};
-use crate::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
+use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
 use crate::footprint::Footprint;
 use crate::registry::{Effort, KernelEntry, KnownAlarm, Lesson, Shape, Work};
 use crate::verify::{Tolerance, Verified, compare};

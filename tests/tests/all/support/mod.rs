@@ -8,8 +8,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use host::engine::PtxModule;
-use host::engine::launch::topic_of;
+use lockstep::engine::PtxModule;
+use lockstep::engine::launch::topic_of;
 
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel, KernelArgs};
 use ptx_sim::ir::{Function, Space};

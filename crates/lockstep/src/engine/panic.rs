@@ -3,15 +3,19 @@
 //! The device leaves a record ([`cuda_std::panic`]) in memory that survives the
 //! fault; each engine provides that memory for each module it loads.
 
-use super::EngineError;
+use super::{EngineError, PtxModule};
 pub use cuda_std::panic::{PanicRecord, SINK_SYMBOL};
 use std::path::PathBuf;
 
 /// Puts the panic in front of what the engine itself can say about the fault.
-pub(super) fn explain(error: EngineError, record: &PanicRecord) -> EngineError {
+pub(super) fn explain(
+    error: EngineError,
+    record: &PanicRecord,
+    modules: &[PtxModule],
+) -> EngineError {
     match error {
         EngineError::Fault { place, report } => {
-            let line = source_line(record.file(), record.line())
+            let line = source_line(record.file(), record.line(), modules)
                 .map(|line| format!("\n    {}", line.trim()))
                 .unwrap_or_default();
             EngineError::Fault {
@@ -23,13 +27,12 @@ pub(super) fn explain(error: EngineError, record: &PanicRecord) -> EngineError {
     }
 }
 
-/// The line, if the source is at hand: below the current folder, or where the kernels
-/// are compiled from.
-fn source_line(file: &str, line: u32) -> Option<String> {
-    let own = crate::home::home().ok().map(|home| home.source(file));
-    let text = [Some(PathBuf::from(file)), own]
-        .into_iter()
-        .flatten()
+/// The line, if the source is at hand: below the current folder, or where a module's
+/// sources are.
+fn source_line(file: &str, line: u32, modules: &[PtxModule]) -> Option<String> {
+    let below = modules.iter().filter_map(PtxModule::sources);
+    let text = std::iter::once(PathBuf::from(file))
+        .chain(below.map(|root| root.join(file)))
         .find_map(|path| std::fs::read_to_string(path).ok())?;
     let index = (line as usize).checked_sub(1)?;
     text.lines().nth(index).map(str::to_owned)

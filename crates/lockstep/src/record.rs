@@ -1,4 +1,4 @@
-//! Launches, recorded while a lesson runs.
+//! Launches, recorded while a program runs.
 
 use crate::counts::{Counts, InstructionCounts};
 use crate::engine::{LaunchConfig, Prepared};

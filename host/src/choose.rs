@@ -1,10 +1,10 @@
 //! Which engine: as asked, or the GPU if one answers.
 
-use super::gpu::Gpu;
-use super::sim::Sim;
-use super::{Engine, EngineError, PtxModule};
 use crate::hints;
 use clap::ValueEnum;
+use lockstep::engine::gpu::Gpu;
+use lockstep::engine::sim::Sim;
+use lockstep::engine::{Engine, EngineError, PtxModule};
 use std::ops::Deref;
 
 /// What the user may ask for.
@@ -95,7 +95,7 @@ fn without_gpu(error: &EngineError) -> String {
 #[cfg(test)]
 mod tests {
     use super::without_gpu;
-    use crate::engine::EngineError;
+    use lockstep::engine::EngineError;
 
     #[test]
     fn the_line_fits_a_terminal() {

@@ -3,6 +3,7 @@
 use super::{EngineError, Prepared};
 use std::borrow::Cow;
 use std::fmt;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 /// A PTX module.
@@ -14,6 +15,8 @@ pub struct PtxModule {
     topic: Option<String>,
     /// The architecture it is compiled for, if that is known without the text.
     target: Option<String>,
+    /// The folder that paths of its line tables start at, if that is known.
+    sources: Option<PathBuf>,
     text: Text,
 }
 
@@ -39,6 +42,7 @@ impl PtxModule {
             name: name.into(),
             topic: None,
             target: None,
+            sources: None,
             text: Text::Ready(text.into()),
         }
     }
@@ -54,11 +58,27 @@ impl PtxModule {
             name: format!("{topic}.{target}.ptx"),
             topic: Some(topic.to_owned()),
             target: Some(target.to_owned()),
+            sources: None,
             text: Text::Deferred(Arc::new(Deferred {
                 get: Box::new(get),
                 got: OnceLock::new(),
             })),
         }
+    }
+
+    /// The same, with the folder that paths of its line tables start at: reports then
+    /// show the lines they name.
+    #[must_use]
+    pub fn with_sources(self, root: impl Into<PathBuf>) -> Self {
+        Self {
+            sources: Some(root.into()),
+            ..self
+        }
+    }
+
+    /// The folder that paths of its line tables start at, if that is known.
+    pub fn sources(&self) -> Option<&Path> {
+        self.sources.as_deref()
     }
 
     /// The text.

@@ -173,7 +173,7 @@ impl Gpu {
                     report: fault_report(&error),
                 };
                 Err(match record {
-                    Some(record) => panic::explain(fault, &record),
+                    Some(record) => panic::explain(fault, &record, &self.modules),
                     None => fault,
                 })
             }

@@ -6,7 +6,7 @@ use super::{
     DeviceProperties, Engine, EngineError, EngineKind, Observe, Place, Prepared, PtxModule, Timed,
 };
 use crate::counts::Report;
-use crate::profile::record::Recorded;
+use crate::record::Recorded;
 use ptx_sim::{Launch, LaunchError, LaunchOptions, Schedule};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -116,7 +116,7 @@ impl Sim {
             let error = launch_error(place, &error);
             let record = loaded.sink.and_then(|sink| take_record(device, sink));
             match record {
-                Some(record) => panic::explain(error, &record),
+                Some(record) => panic::explain(error, &record, &self.modules),
                 None => error,
             }
         })

@@ -6,8 +6,8 @@
 //! memory and [`Prepared`] for launches.
 //!
 //! Reading order: this file, [`error`], [`buffer`], [`module`], [`launch`], [`timing`] (with
-//! [`library`]), then the two engines [`sim`] and [`gpu`], `choose`, and engines around
-//! engines: [`scheduled`], [`twins`].
+//! [`library`]), then the two engines [`sim`] and [`gpu`], and engines around engines:
+//! [`scheduled`], [`twins`].
 
 pub mod error;
 
@@ -24,11 +24,9 @@ pub mod sim;
 pub mod scheduled;
 pub mod twins;
 
-mod choose;
 mod panic;
 
 pub use buffer::Buffer;
-pub use choose::{Chosen, EngineChoice, SimOptions, choose};
 pub use error::{EngineError, Place};
 pub use launch::{LaunchConfig, Prepared, launch};
 pub use library::{Library, LibraryCall, SgemmMath};

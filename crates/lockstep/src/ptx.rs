@@ -1,0 +1,84 @@
+//! Reading PTX text: what it was compiled for, and what of it the driver needs.
+
+/// The architecture that a module's `.target` names: `sm_90a`.
+pub fn target_name(module: &str) -> Option<&str> {
+    let line = module
+        .lines()
+        .find_map(|line| line.trim().strip_prefix(".target"))?;
+    line.trim().split([',', ' ']).next()
+}
+
+/// That architecture's number, and whether the module runs on that one alone
+/// (`sm_90a`) or on all later ones too (`sm_90`).
+pub fn target(module: &str) -> Option<(u32, bool)> {
+    target_number(target_name(module)?)
+}
+
+/// The same for an architecture's name.
+pub fn target_number(name: &str) -> Option<(u32, bool)> {
+    let name = name.strip_prefix("sm_")?;
+    let digits = name.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    Some((digits.parse().ok()?, digits.len() != name.len()))
+}
+
+/// The module without what says where its instructions come from, of which the
+/// driver makes nothing. What is left keeps its line numbers, for the driver's log.
+pub fn without_line_tables(module: &str) -> String {
+    let mut text = String::with_capacity(module.len());
+    let mut in_section = false;
+    for line in module.lines() {
+        let mut words = line.split_whitespace();
+        match words.next() {
+            Some("}") if in_section => in_section = false,
+            Some(".section") => in_section = words.next_back() != Some("}"),
+            Some(".loc") => {}
+            _ if in_section => {}
+            _ => text.push_str(line),
+        }
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{target, without_line_tables};
+
+    #[test]
+    fn reads_the_target() {
+        assert_eq!(target(".version 8.6\n.target sm_80\n"), Some((80, false)));
+        assert_eq!(target(".target sm_90a, debug"), Some((90, true)));
+        assert_eq!(target("nothing"), None);
+    }
+
+    #[test]
+    fn line_tables_go_and_lines_stay() {
+        let module = "\
+.local .align 4 .b8 frame[4];
+\t.loc\t1 2 3, function_name $L__info_string0, inlined_at 1 7 9
+\tret;
+}
+\t.section\t.debug_str
+\t{
+$L__info_string0:
+.b8 0
+\t}
+\t.section\t.debug_macinfo\t{\t}
+// end
+";
+        let expected = "\
+.local .align 4 .b8 frame[4];
+
+\tret;
+}
+
+
+
+
+
+
+// end
+";
+        assert_eq!(without_line_tables(module), expected);
+    }
+}
