@@ -7,6 +7,10 @@ use ptx_sim::{Device, DeviceConfig, Launch, LaunchError, LaunchOptions, MemoryEr
 
 /// Four instructions of two warps, far less than a time slice.
 fn run_with_fuel(fuel: u64) -> Result<(), LaunchError> {
+    run_grid_with_fuel([3, 1, 1], 64, fuel)
+}
+
+fn run_grid_with_fuel(grid: [u32; 3], block: u32, fuel: u64) -> Result<(), LaunchError> {
     let ptx = ".visible .entry k(.param .u64 buffer)
 {
 	.reg .b32 %r<4>;
@@ -19,7 +23,15 @@ fn run_with_fuel(fuel: u64) -> Result<(), LaunchError> {
         fuel: Some(fuel),
         ..LaunchOptions::default()
     };
-    run_with(ptx, [3, 1, 1], [64, 1, 1], 0, &[0], options).map(drop)
+    run_with(ptx, grid, [block, 1, 1], 0, &[0], options).map(drop)
+}
+
+/// Its threads are more than a `u64` counts.
+#[test]
+fn the_largest_grid_ends_with_its_fuel() {
+    let largest = [i32::MAX as u32, 65_535, 65_535];
+    let error = run_grid_with_fuel(largest, 1024, 10_000).unwrap_err();
+    assert!(matches!(error, LaunchError::OutOfFuel(_)), "{error}");
 }
 
 #[test]

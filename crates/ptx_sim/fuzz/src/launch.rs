@@ -73,7 +73,7 @@ pub fn every_kernel(device: &Device, loaded: &LoadedModule, seed: u64) {
     for kernel in module.kernels().take(MOST_KERNELS) {
         let mut how = How::drawn(random);
         if let Some(block) = kernel.bounds.required_block
-            && block.iter().product::<u32>() <= 1024
+            && block.iter().map(|&n| u64::from(n)).product::<u64>() <= 1024
         {
             how.block = block;
         }

@@ -51,7 +51,7 @@ pub(super) fn n_workers(device: &Device, launch: &Launch<'_>) -> usize {
         .or(device.config().threads)
         .unwrap_or_else(rayon::current_num_threads)
         .max(1);
-    let is_worth_it = n_blocks * u64::from(n_threads) >= WORTH_SPREADING;
+    let is_worth_it = n_blocks.saturating_mul(u64::from(n_threads)) >= WORTH_SPREADING;
     // A schedule is an order of the blocks.
     let may_spread = is_worth_it && launch.options.schedule.is_none();
     let most = if may_spread { wanted } else { 1 };
