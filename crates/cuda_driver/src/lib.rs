@@ -1,7 +1,7 @@
 //! Loads the CUDA driver at run time, where there is one.
 //!
-//! `cust` calls the driver's functions (`cuInit`, `cuLaunchKernel`, …) as
-//! ordinary external symbols and asks the linker for `-lcuda`. Linked that way a
+//! `lockstep` and `cust` call the driver's functions (`cuInit`, `cuLaunchKernel`, …) as
+//! ordinary external symbols; `cust` also asks the linker for `-lcuda`. Linked that way a
 //! program does not even start on a machine without a driver. This crate defines
 //! those symbols itself ([`symbols`]): each is one jump through a table, and
 //! [`load`] fills the table from `libcuda.so.1`, [`load_functions`] from the simulator's driver. So one and the same binary
@@ -12,7 +12,7 @@
 //! Reading order: [`symbols`] (the table and the jumps), [`load`] (filling it),
 //! [`query`] (what `doctor` asks a driver, without `cust`).
 //!
-//! What it leaves out: anything that launches. That is `cust`'s work, in `host`.
+//! What it leaves out: anything that launches. That is `lockstep`'s work.
 
 pub mod symbols;
 

@@ -266,6 +266,8 @@ pub trait Kernel: Copy {
     const NAME: &'static str;
     /// Where it is written: `gpu_kernels::sgemm::fast`.
     const MODULE_PATH: &'static str;
+    /// The source file that it is written in, by its path from the workspace's root.
+    const FILE: &'static str;
     /// Parameter names as in the Rust source.
     const PARAM_NAMES: &'static [&'static str];
     /// Launch limits, if the kernel has them.

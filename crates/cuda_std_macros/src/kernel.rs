@@ -368,6 +368,7 @@ fn host_marker(function: &ItemFn, parameters: &[Parameter], options: &Options) -
         impl ::cuda_std::launch::Kernel for #name {
             const NAME: &'static str = #name_text;
             const MODULE_PATH: &'static str = ::core::module_path!();
+            const FILE: &'static str = ::core::file!();
             const PARAM_NAMES: &'static [&'static str] = &[#(#parameter_names),*];
             const LAUNCH_BOUNDS: ::core::option::Option<::cuda_std::launch::LaunchBounds> = #bounds;
             const IS_EARLY: bool = #is_early;

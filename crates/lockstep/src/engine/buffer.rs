@@ -1,15 +1,35 @@
 //! Device memory with a type, freed when dropped.
 
-use super::{Engine, EngineError};
+use super::{Engine, EngineError, Machine};
 use cuda_std::launch::{DeviceCopy, DevicePtr, DevicePtrMut, DeviceSlice};
 use std::marker::PhantomData;
+use std::ops::Deref;
+use std::rc::Rc;
 
 /// `len` values of type `T` in the memory of an engine's device.
 pub struct Buffer<'e, T> {
-    engine: &'e dyn Engine,
+    engine: Handle<'e>,
     address: u64,
     len: usize,
     element: PhantomData<T>,
+}
+
+/// The engine whose memory it is: borrowed, or kept alive by the buffer.
+#[derive(Clone)]
+pub(crate) enum Handle<'e> {
+    Borrowed(&'e dyn Engine),
+    Shared(Rc<Machine>),
+}
+
+impl<'e> Deref for Handle<'e> {
+    type Target = dyn Engine + 'e;
+
+    fn deref(&self) -> &Self::Target {
+        match self {
+            Self::Borrowed(engine) => *engine,
+            Self::Shared(machine) => machine.engine(),
+        }
+    }
 }
 
 /// The byte that outputs are filled with before a kernel writes them: as `f16`,
@@ -20,14 +40,30 @@ impl<'e, T: DeviceCopy> Buffer<'e, T> {
     /// Room for `len` values, every byte [`POISON`]. `label` names it in reports
     /// of bad accesses.
     pub fn poisoned(engine: &'e dyn Engine, label: &str, len: usize) -> Result<Self, EngineError> {
-        let buffer = Self::uninitialised(engine, label, len)?;
+        Self::poisoned_in(Handle::Borrowed(engine), label, len)
+    }
+
+    pub(crate) fn poisoned_in(
+        engine: Handle<'e>,
+        label: &str,
+        len: usize,
+    ) -> Result<Self, EngineError> {
+        let buffer = Self::uninitialised_in(engine, label, len)?;
         buffer.poison()?;
         Ok(buffer)
     }
 
     /// A copy of `values` on the device.
     pub fn of(engine: &'e dyn Engine, label: &str, values: &[T]) -> Result<Self, EngineError> {
-        let buffer = Self::uninitialised(engine, label, values.len())?;
+        Self::of_in(Handle::Borrowed(engine), label, values)
+    }
+
+    pub(crate) fn of_in(
+        engine: Handle<'e>,
+        label: &str,
+        values: &[T],
+    ) -> Result<Self, EngineError> {
+        let buffer = Self::uninitialised_in(engine, label, values.len())?;
         buffer.write(values)?;
         Ok(buffer)
     }
@@ -38,7 +74,16 @@ impl<'e, T: DeviceCopy> Buffer<'e, T> {
         label: &str,
         len: usize,
     ) -> Result<Self, EngineError> {
-        let address = engine.alloc((len * size_of::<T>()) as u64, label)?;
+        Self::uninitialised_in(Handle::Borrowed(engine), label, len)
+    }
+
+    fn uninitialised_in(engine: Handle<'e>, label: &str, len: usize) -> Result<Self, EngineError> {
+        let size_bytes = len.checked_mul(size_of::<T>()).ok_or_else(|| {
+            EngineError::Memory(format!(
+                "`{label}`: {len} values are more than memory can be"
+            ))
+        })?;
+        let address = engine.alloc(size_bytes as u64, label)?;
         Ok(Self {
             engine,
             address,

@@ -45,6 +45,15 @@ pub enum EngineError {
     )]
     NoGpu,
 
+    /// There are GPUs, but not one of that number.
+    #[error("no GPU {index}: the driver sees {n_devices}, counted from 0")]
+    NoSuchGpu {
+        /// The number that was asked for.
+        index: usize,
+        /// How many there are.
+        n_devices: usize,
+    },
+
     /// The PTX could not be loaded.
     #[error("`{module}` could not be loaded: {log}")]
     Module {
@@ -107,6 +116,10 @@ pub enum EngineError {
         /// The instruction and its line.
         report: String,
     },
+
+    /// Something cannot be put into that stream.
+    #[error("stream: {0}")]
+    Stream(String),
 
     /// Memory could not be allocated, or an address was no allocation.
     #[error("device memory: {0}")]

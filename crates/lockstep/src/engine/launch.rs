@@ -1,6 +1,7 @@
 //! Typed launches: a kernel's marker type, a geometry and arguments that fit.
 
-use super::{Engine, EngineError, Observe, Place};
+use super::module::ModuleId;
+use super::{Engine, EngineError, Observe, Place, PtxModule};
 use crate::counts::Counts;
 use cuda_std::launch::{Kernel, KernelArgs, LaunchBounds, ParamValue};
 use std::borrow::Cow;
@@ -15,6 +16,8 @@ pub struct LaunchConfig {
     pub block: [u32; 3],
     /// Dynamic shared memory of each block, in bytes.
     pub dynamic_shared_bytes: u32,
+    /// Blocks in a cluster, by axis; none for a launch without clusters.
+    pub cluster: Option<[u8; 3]>,
 }
 
 impl LaunchConfig {
@@ -24,13 +27,48 @@ impl LaunchConfig {
             grid,
             block,
             dynamic_shared_bytes: 0,
+            cluster: None,
         }
+    }
+
+    /// As many blocks of `n_threads` along x as `n` threads need; one, if none are needed.
+    /// The last block may have threads to spare.
+    ///
+    /// ```
+    /// use lockstep::LaunchConfig;
+    ///
+    /// assert_eq!(LaunchConfig::linear(1000, 256).grid, [4, 1, 1]);
+    /// assert_eq!(LaunchConfig::linear(0, 256).grid, [1, 1, 1]);
+    /// ```
+    pub const fn linear(n: usize, n_threads: u32) -> Self {
+        // No threads in a block is refused at the launch.
+        let per_block = if n_threads == 0 {
+            1
+        } else {
+            n_threads as usize
+        };
+        let n_blocks = n.div_ceil(per_block);
+        let n_blocks = match n_blocks {
+            0 => 1,
+            // More than a grid can have, so that the launch is refused.
+            n if n > u32::MAX as usize => u32::MAX,
+            n => n as u32,
+        };
+        Self::new([n_blocks, 1, 1], [n_threads, 1, 1])
     }
 
     /// With `bytes` of dynamic shared memory a block.
     pub const fn with_shared(self, bytes: u32) -> Self {
         Self {
             dynamic_shared_bytes: bytes,
+            ..self
+        }
+    }
+
+    /// With so many blocks in a cluster, by axis. The grid must be a multiple of it.
+    pub const fn with_cluster(self, cluster: [u8; 3]) -> Self {
+        Self {
+            cluster: Some(cluster),
             ..self
         }
     }
@@ -63,6 +101,9 @@ impl LaunchConfig {
                 ));
             }
         }
+        if let Some(rule) = self.cluster.and_then(|cluster| self.broken_by(cluster)) {
+            return Some(rule);
+        }
         let n_threads = self.threads_per_block();
         if n_threads > MAX_THREADS {
             return Some(format!(
@@ -76,6 +117,27 @@ impl LaunchConfig {
             )),
             _ => None,
         }
+    }
+}
+
+impl LaunchConfig {
+    /// The rule that a cluster breaks, if it breaks one.
+    fn broken_by(&self, cluster: [u8; 3]) -> Option<String> {
+        const MAX_CLUSTER: u32 = 16;
+        let cluster = cluster.map(u32::from);
+        let n_blocks: u32 = cluster.iter().product();
+        if n_blocks == 0 || n_blocks > MAX_CLUSTER {
+            return Some(format!(
+                "{n_blocks} blocks in a cluster, and a cluster has 1 to {MAX_CLUSTER}"
+            ));
+        }
+        let axis = (0..3).find(|&axis| !self.grid[axis].is_multiple_of(cluster[axis]))?;
+        Some(format!(
+            "{} blocks along {} are no multiple of the cluster's {}",
+            self.grid[axis],
+            ["x", "y", "z"][axis],
+            cluster[axis]
+        ))
     }
 }
 
@@ -110,6 +172,9 @@ impl fmt::Display for LaunchConfig {
                 self.dynamic_shared_bytes
             )?;
         }
+        if let Some([x, y, z]) = self.cluster {
+            write!(f, " in clusters of {x}×{y}×{z}")?;
+        }
         Ok(())
     }
 }
@@ -120,6 +185,8 @@ pub struct Prepared {
     entry: Cow<'static, str>,
     /// The topic that the kernel belongs to, if that is known.
     topic: Option<&'static str>,
+    /// The only module to look for the kernel in, if there is one.
+    module: Option<ModuleId>,
     config: LaunchConfig,
     params: Vec<ParamValue>,
     is_early: bool,
@@ -174,6 +241,7 @@ impl Prepared {
         let prepared = Self {
             entry,
             topic: None,
+            module: None,
             config,
             params,
             is_early: false,
@@ -195,6 +263,20 @@ impl Prepared {
     /// The topic that the kernel belongs to, if that is known.
     pub fn topic(&self) -> Option<&'static str> {
         self.topic
+    }
+
+    /// The same launch, of the kernel in this module and no other.
+    #[must_use]
+    pub fn in_module(self, module: &PtxModule) -> Self {
+        Self {
+            module: Some(module.id()),
+            ..self
+        }
+    }
+
+    /// The only module to look for the kernel in, if there is one.
+    pub fn module(&self) -> Option<ModuleId> {
+        self.module
     }
 
     /// Its geometry.

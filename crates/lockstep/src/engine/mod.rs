@@ -6,7 +6,7 @@
 //! memory and [`Prepared`] for launches.
 //!
 //! Reading order: this file, [`error`], [`buffer`], [`module`], [`launch`], [`timing`] (with
-//! [`library`]), then the two engines [`sim`] and [`gpu`], and engines around engines:
+//! [`library`]), then the two engines [`sim`] and [`gpu`], either as a [`machine`], and engines around engines:
 //! [`scheduled`], [`twins`].
 
 pub mod error;
@@ -21,6 +21,8 @@ pub mod timing;
 pub mod gpu;
 pub mod sim;
 
+pub mod machine;
+
 pub mod scheduled;
 pub mod twins;
 
@@ -30,7 +32,8 @@ pub use buffer::Buffer;
 pub use error::{EngineError, Place};
 pub use launch::{LaunchConfig, Prepared, launch};
 pub use library::{Library, LibraryCall, SgemmMath};
-pub use module::PtxModule;
+pub use machine::Machine;
+pub use module::{ModuleId, PtxModule};
 pub use timing::{Clocked, Conditions, Contender, Fill, Timed};
 
 use crate::counts::Report;

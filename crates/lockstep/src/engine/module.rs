@@ -4,6 +4,7 @@ use super::{EngineError, Prepared};
 use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// A PTX module.
@@ -11,6 +12,7 @@ use std::sync::{Arc, OnceLock};
 pub struct PtxModule {
     /// What errors call it, such as `transpose.sm_80.ptx`.
     pub name: String,
+    id: ModuleId,
     /// The topic whose kernels it has; none if it may have any.
     topic: Option<String>,
     /// The architecture it is compiled for, if that is known without the text.
@@ -18,6 +20,17 @@ pub struct PtxModule {
     /// The folder that paths of its line tables start at, if that is known.
     sources: Option<PathBuf>,
     text: Text,
+}
+
+/// Which module: the same for a module and its copies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ModuleId(u64);
+
+impl ModuleId {
+    fn new() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
 }
 
 #[derive(Clone)]
@@ -40,6 +53,7 @@ impl PtxModule {
     pub fn of_text(name: impl Into<String>, text: impl Into<Cow<'static, str>>) -> Self {
         Self {
             name: name.into(),
+            id: ModuleId::new(),
             topic: None,
             target: None,
             sources: None,
@@ -56,6 +70,7 @@ impl PtxModule {
     ) -> Self {
         Self {
             name: format!("{topic}.{target}.ptx"),
+            id: ModuleId::new(),
             topic: Some(topic.to_owned()),
             target: Some(target.to_owned()),
             sources: None,
@@ -104,8 +119,16 @@ impl PtxModule {
         self.topic.as_deref()
     }
 
+    /// Which module it is.
+    pub fn id(&self) -> ModuleId {
+        self.id
+    }
+
     /// Whether the kernel of a launch can be in it.
     pub fn may_have(&self, launch: &Prepared) -> bool {
+        if let Some(module) = launch.module() {
+            return module == self.id;
+        }
         match (&self.topic, launch.topic()) {
             (Some(own), Some(wanted)) => own == wanted,
             _ => true,
@@ -124,6 +147,18 @@ impl PtxModule {
     /// (`sm_90a`) or on all later ones too (`sm_90`).
     pub fn target(&self) -> Option<(u32, bool)> {
         crate::ptx::target_number(self.target_name()?)
+    }
+}
+
+impl From<&str> for PtxModule {
+    fn from(text: &str) -> Self {
+        Self::of_text("PTX", text.to_owned())
+    }
+}
+
+impl From<String> for PtxModule {
+    fn from(text: String) -> Self {
+        Self::of_text("PTX", text)
     }
 }
 

@@ -14,7 +14,7 @@ use std::rc::Rc;
 /// A simulated device with the modules it may run.
 pub struct Sim {
     properties: DeviceProperties,
-    modules: Vec<PtxModule>,
+    modules: RefCell<Vec<PtxModule>>,
     /// Warp instructions that a launch may execute; ptx_sim's default if none.
     fuel: Option<u64>,
     /// Whether to look for races and the like.
@@ -62,7 +62,7 @@ impl Sim {
                 memory_clock_mhz: None,
                 l2_cache_bytes: None,
             },
-            modules,
+            modules: RefCell::new(modules),
             fuel: None,
             check: false,
             record: None,
@@ -82,6 +82,24 @@ impl Sim {
         Self { check, ..self }
     }
 
+    /// Takes one more module, and loads it.
+    ///
+    /// # Errors
+    ///
+    /// It is not to be had, or no PTX that the simulator knows.
+    pub fn add_module(&self, module: PtxModule) -> Result<(), EngineError> {
+        let mut state = self.state.borrow_mut();
+        let loaded = load(&mut state.device, &module)?;
+        state.loaded.push(Some(Rc::new(loaded)));
+        self.modules.borrow_mut().push(module);
+        Ok(())
+    }
+
+    /// Whether launches are checked for races and the like.
+    pub fn is_checked(&self) -> bool {
+        self.check
+    }
+
     /// Runs a launch by ptx_sim's own options; gives its own report.
     ///
     /// # Errors
@@ -94,6 +112,12 @@ impl Sim {
     ) -> Result<Report, EngineError> {
         let loaded = self.module_with(launch)?;
         let config = launch.config();
+        if config.cluster.is_some_and(|cluster| cluster != [1; 3]) {
+            return Err(EngineError::Unsupported {
+                place: launch.place(),
+                report: "the simulator has no clusters; leave the cluster out, or use a GPU".into(),
+            });
+        }
         let params: Vec<&[u8]> = launch
             .params()
             .iter()
@@ -116,7 +140,7 @@ impl Sim {
             let error = launch_error(place, &error);
             let record = loaded.sink.and_then(|sink| take_record(device, sink));
             match record {
-                Some(record) => panic::explain(error, &record, &self.modules),
+                Some(record) => panic::explain(error, &record, &self.modules.borrow()),
                 None => error,
             }
         })
@@ -162,9 +186,10 @@ impl Sim {
 
     /// The module with the entry, loading modules until it is found.
     fn module_with(&self, launch: &Prepared) -> Result<Rc<Loaded>, EngineError> {
+        let modules = self.modules.borrow();
         let mut state = self.state.borrow_mut();
         let State { device, loaded } = &mut *state;
-        for (source, loaded) in self.modules.iter().zip(loaded) {
+        for (source, loaded) in modules.iter().zip(loaded) {
             if !source.may_have(launch) {
                 continue;
             }
@@ -177,7 +202,7 @@ impl Sim {
                 return Ok(loaded.clone());
             }
         }
-        Err(EngineError::no_such_kernel(launch, &self.modules))
+        Err(EngineError::no_such_kernel(launch, &modules))
     }
 }
 

@@ -1,4 +1,4 @@
-//! The GPU engine: a CUDA device through `cust`.
+//! The GPU engine: a CUDA device through its driver.
 //!
 //! Every call waits for its end, so an error belongs to the launch that caused
 //! it and can name the kernel. A fault, or a kernel that never ends, takes the
@@ -6,14 +6,13 @@
 //! resetting the primary context nor retaining it anew gets it back). What
 //! follows is then "not run", never failed and never passed.
 
-mod early;
-mod graph;
 mod jit;
 mod libraries;
 mod memory;
 mod panics;
 mod sensors;
 mod session;
+mod streams;
 mod timing;
 
 use super::panic;
@@ -22,9 +21,8 @@ use super::{
     Library, Observe, PeerModule, Place, Prepared, PtxModule, Timed,
 };
 use crate::counts::Report;
+use crate::driver;
 use cuda_driver::DriverError;
-use cust::device::Device;
-use cust::error::CudaError;
 use memory::Allocations;
 use sensors::Board;
 use session::Session;
@@ -34,7 +32,7 @@ use std::path::Path;
 /// A CUDA device with the modules it may run.
 pub struct Gpu {
     properties: DeviceProperties,
-    modules: Vec<PtxModule>,
+    modules: RefCell<Vec<PtxModule>>,
     /// Clocks and temperature, where the driver's management library tells them.
     board: Option<Board>,
     state: RefCell<State>,
@@ -46,27 +44,11 @@ enum State {
     Lost(String),
 }
 
-/// What `code` means, in the driver's words.
-fn driver_error(call: &'static str, code: CudaError) -> EngineError {
-    EngineError::Driver(DriverError::new(call, code as u32 as i32))
-}
-
-/// Whether the error came out of the kernel that ran, and took the context with it.
-fn is_fault(code: CudaError) -> bool {
-    matches!(
-        code,
-        CudaError::IllegalAddress
-            | CudaError::AssertError
-            | CudaError::HardwareStackError
-            | CudaError::IllegalInstruction
-            | CudaError::MisalignedAddress
-            | CudaError::InvalidAddressSpace
-            | CudaError::InvalidProgramCounter
-            | CudaError::LaunchFailed
-            | CudaError::LaunchTimeout
-            | CudaError::EccUncorrectable
-            | CudaError::UnknownError
-    )
+/// Whether the error came out of the kernel that ran, and took the context with it: the
+/// numbers of `CUresult` for illegal addresses and instructions, misaligned accesses,
+/// asserts, traps, timeouts and uncorrectable memory.
+fn is_fault(error: &DriverError) -> bool {
+    matches!(error.code, 214 | 700 | 702 | 710 | 714..=719 | 999)
 }
 
 /// Whether a device of that architecture runs the module. What has no readable
@@ -86,16 +68,26 @@ impl Gpu {
     ///
     /// No driver, no device, or a device that cannot be used.
     pub fn new(modules: Vec<PtxModule>) -> Result<Self, EngineError> {
+        Self::nth(0, modules)
+    }
+
+    /// The device of a number, from 0.
+    ///
+    /// # Errors
+    ///
+    /// As [`Gpu::new`], and no device of that number.
+    pub fn nth(index: usize, modules: Vec<PtxModule>) -> Result<Self, EngineError> {
         let driver = cuda_driver::load()?;
         driver.init()?;
-        let info = driver
-            .devices()?
-            .into_iter()
-            .next()
-            .ok_or(EngineError::NoGpu)?;
+        let mut devices = driver.devices()?;
+        if index >= devices.len() {
+            return Err(match devices.len() {
+                0 => EngineError::NoGpu,
+                n_devices => EngineError::NoSuchGpu { index, n_devices },
+            });
+        }
+        let info = devices.swap_remove(index);
         let version = driver.version()?;
-        let device =
-            Device::get_device(info.ordinal).map_err(|code| driver_error("cuDeviceGet", code))?;
         let (major, minor) = info.compute_capability;
         let properties = DeviceProperties {
             name: info.name,
@@ -112,14 +104,35 @@ impl Gpu {
             .into_iter()
             .filter(|module| can_run(module, properties.sm))
             .collect();
-        let session = Session::new(device, modules.len())?;
+        let session = Session::new(info.ordinal, modules.len())?;
         Ok(Self {
             properties,
-            modules,
+            modules: RefCell::new(modules),
             board: info.pci_bus_id.as_deref().and_then(Board::find),
             state: RefCell::new(State::Up(session)),
             allocations: RefCell::default(),
         })
+    }
+
+    /// Takes one more module, and loads it.
+    ///
+    /// # Errors
+    ///
+    /// It is not to be had, it is for another architecture, or the driver does not take it.
+    pub fn add_module(&self, module: PtxModule) -> Result<(), EngineError> {
+        if !can_run(&module, self.properties.sm) {
+            return Err(EngineError::Module {
+                log: format!(
+                    "it is compiled for {}, and this GPU is sm_{}; compile it for that, or for an earlier one",
+                    module.target_name().unwrap_or("another architecture"),
+                    self.properties.sm
+                ),
+                module: module.name,
+            });
+        }
+        self.with_session(|session| session.add(&module))?;
+        self.modules.borrow_mut().push(module);
+        Ok(())
     }
 
     /// Runs `work` on the session, if the GPU is not lost.
@@ -160,8 +173,7 @@ impl Gpu {
                     ),
                 })
             }
-            Err(session::RunError::Device { call, code }) if is_fault(code) => {
-                let error = DriverError::new(call, code as u32 as i32);
+            Err(session::RunError::Device(error)) if is_fault(&error) => {
                 let record = self.with_session(|session| Ok(session.panic_record()))?;
                 // A new context would be answered with the same error; only a
                 // new process gets the GPU back.
@@ -173,13 +185,13 @@ impl Gpu {
                     report: fault_report(&error),
                 };
                 Err(match record {
-                    Some(record) => panic::explain(fault, &record, &self.modules),
+                    Some(record) => panic::explain(fault, &record, &self.modules.borrow()),
                     None => fault,
                 })
             }
-            Err(session::RunError::Device { call, code }) => Err(EngineError::Refused {
+            Err(session::RunError::Device(error)) => Err(EngineError::Refused {
                 place: place.clone(),
-                reason: DriverError::new(call, code as u32 as i32).to_string(),
+                reason: error.to_string(),
             }),
         }
     }
@@ -222,7 +234,7 @@ impl Engine for Gpu {
         if !self.allocations.borrow_mut().remove(address) {
             return Ok(());
         }
-        self.with_session(|_| memory::free(address))
+        self.with_session(|_| Ok(driver::memory::free(address)?))
     }
 
     fn write(&self, address: u64, bytes: &[u8]) -> Result<(), EngineError> {
@@ -236,7 +248,7 @@ impl Engine for Gpu {
         self.allocations
             .borrow()
             .check(address, bytes.len() as u64)?;
-        self.with_session(|_| memory::read(address, bytes))
+        self.with_session(|_| Ok(driver::memory::read(address, bytes)?))
     }
 
     fn fill(&self, address: u64, size_bytes: u64, value: u8) -> Result<(), EngineError> {
@@ -251,8 +263,9 @@ impl Engine for Gpu {
 
     fn launch(&self, launch: &Prepared, _observe: Observe) -> Result<Option<Report>, EngineError> {
         self.run(&launch.place(), |session| {
-            session.load_for(&self.modules, launch)?;
-            session.enqueue(&session.resolve(&self.modules, launch, &self.properties)?)?;
+            let modules = self.modules.borrow();
+            session.load_for(&modules, launch)?;
+            session.enqueue(&session.resolve(&modules, launch, &self.properties)?)?;
             session.wait()
         })?;
         Ok(None)

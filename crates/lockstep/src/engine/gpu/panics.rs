@@ -3,53 +3,22 @@
 
 use super::super::EngineError;
 use super::super::panic::{PanicRecord, SINK_SYMBOL};
-use super::driver_error;
-use cuda_driver::DriverError;
-use cust::memory::CopyDestination;
-use cust::module::Module;
-use std::ffi::{CString, c_int, c_uint, c_void};
-
-unsafe extern "C" {
-    fn cuMemHostAlloc(pointer: *mut *mut c_void, size_bytes: usize, flags: c_uint) -> c_int;
-    fn cuMemHostGetDevicePointer_v2(
-        address: *mut u64,
-        pointer: *mut c_void,
-        flags: c_uint,
-    ) -> c_int;
-    fn cuMemFreeHost(pointer: *mut c_void) -> c_int;
-}
-
-/// `CU_MEMHOSTALLOC_DEVICEMAP`, part of the driver's ABI.
-const DEVICE_MAP: c_uint = 2;
+use crate::driver::memory::{self, HostMemory};
+use crate::driver::module::Module;
+use std::ffi::CString;
 
 /// One record, for all modules of a context.
 pub(super) struct PanicMemory {
-    on_host: *mut [u8; PanicRecord::SIZE_BYTES],
+    on_host: HostMemory,
     on_device: u64,
 }
 
 impl PanicMemory {
     /// An empty record, in the current context.
     pub(super) fn new() -> Result<Self, EngineError> {
-        let mut pointer = std::ptr::null_mut();
-        // SAFETY: writes one pointer.
-        let code = unsafe { cuMemHostAlloc(&mut pointer, PanicRecord::SIZE_BYTES, DEVICE_MAP) };
-        if code != 0 {
-            return Err(DriverError::new("cuMemHostAlloc", code).into());
-        }
-        let mut memory = Self {
-            on_host: pointer.cast(),
-            on_device: 0,
-        };
-        // SAFETY: the allocation is as large as the record, and no kernel knows
-        // of it yet.
-        unsafe { memory.on_host.write([0; PanicRecord::SIZE_BYTES]) };
-        // SAFETY: writes one address.
-        let code = unsafe { cuMemHostGetDevicePointer_v2(&mut memory.on_device, pointer, 0) };
-        if code != 0 {
-            return Err(DriverError::new("cuMemHostGetDevicePointer", code).into());
-        }
-        Ok(memory)
+        let on_host = HostMemory::new(PanicRecord::SIZE_BYTES)?;
+        let on_device = on_host.device_address()?;
+        Ok(Self { on_host, on_device })
     }
 
     /// Tells a module where to leave its record, if it has a place for that.
@@ -57,28 +26,22 @@ impl PanicMemory {
         let Ok(symbol) = CString::new(SINK_SYMBOL) else {
             return Ok(());
         };
-        match module.get_global::<u64>(&symbol) {
-            Ok(mut sink) => sink
-                .copy_from(&self.on_device)
-                .map_err(|code| driver_error("cuMemcpyHtoD", code)),
+        match module.variable(&symbol) {
+            Some((sink, _)) => Ok(memory::write(sink, &self.on_device.to_le_bytes())?),
             // A module of kernels that cannot panic has no such variable.
-            Err(_) => Ok(()),
+            None => Ok(()),
         }
     }
 
     /// What a thread that panicked has written.
     pub(super) fn record(&self) -> Option<PanicRecord> {
-        // SAFETY: the memory lives as long as `self`; volatile, because the
-        // device wrote it.
-        let bytes = unsafe { self.on_host.read_volatile() };
+        let record = self
+            .on_host
+            .pointer()
+            .cast::<[u8; PanicRecord::SIZE_BYTES]>();
+        // SAFETY: the memory is as large and lives as long as `self`; volatile, because
+        // the device wrote it.
+        let bytes = unsafe { record.read_volatile() };
         PanicRecord::from_bytes(&bytes)
-    }
-}
-
-impl Drop for PanicMemory {
-    fn drop(&mut self) {
-        // SAFETY: allocated by `new` and freed once. After a fault the driver
-        // answers with the fault, and frees it with the context.
-        let _ = unsafe { cuMemFreeHost(self.on_host.cast()) };
     }
 }

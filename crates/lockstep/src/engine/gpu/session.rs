@@ -4,16 +4,14 @@ use super::super::panic::PanicRecord;
 use super::super::{
     DeviceProperties, EngineError, LaunchConfig, LibraryCall, PeerModule, Prepared, PtxModule,
 };
+use super::jit;
 use super::libraries::Libraries;
 use super::panics::PanicMemory;
-use super::{driver_error, early, jit};
-use cust::context::Context;
-use cust::device::Device;
-use cust::error::CudaError;
-use cust::event::{Event, EventFlags, EventStatus};
-use cust::function::{Function, FunctionAttribute};
-use cust::module::Module;
-use cust::stream::{Stream, StreamFlags};
+use crate::driver::module::Attribute;
+use crate::driver::stream::Geometry;
+use crate::driver::{Context, Event, Function, GraphExec, Module, Stream};
+use cuda_driver::DriverError;
+use cuda_std::launch::ParamValue;
 use std::ffi::c_void;
 use std::time::{Duration, Instant};
 
@@ -34,12 +32,15 @@ fn time_limit() -> Duration {
 /// Dynamic shared memory that every kernel may have without asking for more.
 const SHARED_WITHOUT_OPT_IN_BYTES: u32 = 48 * 1024;
 
+/// The first architecture that can start a launch before the one before it has ended.
+const FIRST_SM_WITH_EARLY_LAUNCHES: u32 = 90;
+
 /// Why work on the device was not done.
 pub(super) enum RunError {
     /// Found before the device was involved.
     Engine(EngineError),
     /// The device or the driver said no.
-    Device { call: &'static str, code: CudaError },
+    Device(DriverError),
     /// It did not end in this time.
     Timeout(Duration),
 }
@@ -50,8 +51,10 @@ impl From<EngineError> for RunError {
     }
 }
 
-pub(super) fn failed(call: &'static str) -> impl Fn(CudaError) -> RunError {
-    move |code| RunError::Device { call, code }
+impl From<DriverError> for RunError {
+    fn from(error: DriverError) -> Self {
+        Self::Device(error)
+    }
 }
 
 /// A context and all that lives in it. Fields are dropped in this order.
@@ -69,11 +72,9 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn new(device: Device, n_modules: usize) -> Result<Self, EngineError> {
-        let context =
-            Context::new(device).map_err(|code| driver_error("cuDevicePrimaryCtxRetain", code))?;
-        let stream = Stream::new(StreamFlags::NON_BLOCKING, None)
-            .map_err(|code| driver_error("cuStreamCreateWithPriority", code))?;
+    pub(super) fn new(ordinal: u32, n_modules: usize) -> Result<Self, EngineError> {
+        let context = Context::of(ordinal)?;
+        let stream = Stream::new()?;
         let loaded = std::iter::repeat_with(|| None).take(n_modules).collect();
         Ok(Self {
             loaded,
@@ -95,6 +96,14 @@ impl Session {
         self.panics.record()
     }
 
+    /// Loads one more module, which comes after all others.
+    pub(super) fn add(&mut self, source: &PtxModule) -> Result<(), EngineError> {
+        let module = jit::load(source)?;
+        self.panics.listen_to(&module)?;
+        self.loaded.push(Some(module));
+        Ok(())
+    }
+
     /// Loads modules until one has the entry.
     pub(super) fn load_for(
         &mut self,
@@ -111,7 +120,7 @@ impl Session {
             }
             if loaded
                 .as_ref()
-                .is_some_and(|module| module.get_function(entry).is_ok())
+                .is_some_and(|module| module.function(entry).is_ok())
             {
                 return Ok(());
             }
@@ -125,11 +134,11 @@ impl Session {
         modules: &[PtxModule],
         launch: &Prepared,
         device: &DeviceProperties,
-    ) -> Result<Resolved<'_>, RunError> {
+    ) -> Result<Resolved, RunError> {
         let entry = launch.entry();
         let found = in_order(modules, launch).into_iter().find_map(|index| {
             let module = self.loaded[index].as_ref()?;
-            Some((index, module.get_function(entry).ok()?))
+            Some((index, module.function(entry).ok()?))
         });
         let (index, function) = found.ok_or_else(|| EngineError::no_such_kernel(launch, &[]))?;
         // Compiled for less, it does not wait for the launch before it.
@@ -142,62 +151,59 @@ impl Session {
         &self,
         launch: &Prepared,
         device: &DeviceProperties,
-    ) -> Result<Resolved<'_>, RunError> {
+    ) -> Result<Resolved, RunError> {
         let entry = launch.entry();
         let module = self
             .peer_of(entry)
             .ok_or_else(|| EngineError::no_such_kernel(launch, &[]))?;
-        let function = module
-            .get_function(entry)
-            .map_err(failed("cuModuleGetFunction"))?;
+        let function = module.function(entry)?;
         // Twins are compiled for the device that is there.
-        let is_early = launch.is_early() && device.sm >= early::FIRST_SM;
+        let is_early = launch.is_early() && device.sm >= FIRST_SM_WITH_EARLY_LAUNCHES;
         Resolved::new(function, launch, device, is_early)
     }
 
-    /// Puts the launch into the stream.
-    pub(super) fn enqueue(&self, launch: &Resolved<'_>) -> Result<(), RunError> {
+    /// Puts the launch into the session's stream.
+    pub(super) fn enqueue(&self, launch: &Resolved) -> Result<(), RunError> {
+        self.enqueue_in(&self.stream, launch)
+    }
+
+    /// Puts the launch into a stream.
+    pub(super) fn enqueue_in(&self, stream: &Stream, launch: &Resolved) -> Result<(), RunError> {
         let param_addresses: Vec<*mut c_void> = launch
             .params
             .iter()
-            .map(|bytes| bytes.as_ptr().cast_mut().cast())
+            .map(|param| param.as_bytes().as_ptr().cast_mut().cast())
             .collect();
-        if launch.is_early {
-            // SAFETY: as below; and a kernel that says it is early waits by itself.
-            return unsafe {
-                early::launch(
-                    &launch.function,
-                    &launch.config,
-                    &param_addresses,
-                    &self.stream,
-                )
-            };
-        }
-        let (grid, block) = (launch.config.grid, launch.config.block);
-        // SAFETY: whoever prepared the launch promised what the kernel asks; the
-        // driver copies the parameters before it returns, and does not write them.
-        unsafe {
-            self.stream.launch(
-                &launch.function,
-                (grid[0], grid[1], grid[2]),
-                (block[0], block[1], block[2]),
-                launch.config.dynamic_shared_bytes,
-                &param_addresses,
-            )
-        }
-        .map_err(failed("cuLaunchKernel"))
+        let geometry = launch.geometry();
+        // SAFETY: whoever prepared the launch promised what the kernel asks, and a kernel
+        // that says it is early waits by itself.
+        Ok(unsafe { stream.launch(&launch.function, &geometry, &param_addresses) }?)
     }
 
-    /// Waits until the stream is empty, or the time limit.
+    /// What `enqueue` puts into the stream, as a graph; it does not run now.
+    pub(super) fn record(
+        &self,
+        enqueue: impl FnOnce() -> Result<(), RunError>,
+    ) -> Result<GraphExec, RunError> {
+        self.stream.begin_capture()?;
+        let enqueued = enqueue();
+        // It ends here whatever went wrong.
+        let graph = self.stream.end_capture();
+        enqueued?;
+        Ok(graph?.instantiate()?)
+    }
+
+    /// Waits until the session's stream is empty, or the time limit.
     pub(super) fn wait(&self) -> Result<(), RunError> {
-        let end = Event::new(EventFlags::DISABLE_TIMING).map_err(failed("cuEventCreate"))?;
-        end.record(&self.stream).map_err(failed("cuEventRecord"))?;
+        self.wait_for(&self.stream)
+    }
+
+    /// Waits until a stream is empty, or the time limit.
+    pub(super) fn wait_for(&self, stream: &Stream) -> Result<(), RunError> {
+        let end = Event::untimed()?;
+        end.record(stream)?;
         let started = Instant::now();
-        loop {
-            match end.query().map_err(failed("cuEventQuery"))? {
-                EventStatus::Ready => return Ok(()),
-                EventStatus::NotReady => {}
-            }
+        while !end.is_passed()? {
             let waited = started.elapsed();
             if waited > self.time_limit {
                 return Err(RunError::Timeout(self.time_limit));
@@ -207,16 +213,16 @@ impl Session {
                 std::thread::sleep(Duration::from_micros(100));
             }
         }
+        Ok(())
     }
 
     /// Loads CUDA C++ twins beside the kernels.
     pub(super) fn load_peers(&mut self, peers: &[PeerModule]) -> Result<(), EngineError> {
         for peer in peers {
-            let module =
-                Module::from_cubin(&peer.image, &[]).map_err(|code| EngineError::Module {
-                    module: peer.name.clone(),
-                    log: driver_error("cuModuleLoadDataEx", code).to_string(),
-                })?;
+            let module = Module::of_cubin(&peer.image).map_err(|error| EngineError::Module {
+                module: peer.name.clone(),
+                log: error.to_string(),
+            })?;
             self.peers.push(module);
         }
         Ok(())
@@ -238,13 +244,15 @@ impl Session {
     fn peer_of(&self, entry: &str) -> Option<&Module> {
         self.peers
             .iter()
-            .find(|module| module.get_function(entry).is_ok())
+            .find(|module| module.function(entry).is_ok())
     }
 }
 
 /// Whether the module's kernels can wait for the launch before theirs.
 fn knows_early_launches(module: &PtxModule) -> bool {
-    module.target().is_some_and(|(sm, _)| sm >= early::FIRST_SM)
+    module
+        .target()
+        .is_some_and(|(sm, _)| sm >= FIRST_SM_WITH_EARLY_LAUNCHES)
 }
 
 /// Indices of the modules that may have the launch's entry, in the order in which to
@@ -259,45 +267,45 @@ fn in_order(modules: &[PtxModule], launch: &Prepared) -> Vec<usize> {
 }
 
 /// A launch whose function is found and whose resources are checked.
-pub(super) struct Resolved<'s> {
-    function: Function<'s>,
+pub(super) struct Resolved {
+    function: Function,
     config: LaunchConfig,
-    /// The parameters' bytes, from the first on.
-    params: Vec<[u8; 8]>,
+    params: Vec<ParamValue>,
     /// Whether it may start before what is in the stream before it has ended.
     is_early: bool,
 }
 
-impl<'s> Resolved<'s> {
+impl Resolved {
     fn new(
-        function: Function<'s>,
+        function: Function,
         launch: &Prepared,
         device: &DeviceProperties,
         is_early: bool,
     ) -> Result<Self, RunError> {
         check_resources(&function, launch, device)?;
-        let padded = |bytes: &[u8]| {
-            let mut padded = [0; 8];
-            padded[..bytes.len()].copy_from_slice(bytes);
-            padded
-        };
         Ok(Self {
             function,
             config: launch.config(),
-            params: launch
-                .params()
-                .iter()
-                .map(|param| padded(param.as_bytes()))
-                .collect(),
+            params: launch.params().to_vec(),
             is_early,
         })
+    }
+
+    fn geometry(&self) -> Geometry {
+        Geometry {
+            grid: self.config.grid,
+            block: self.config.block,
+            shared_bytes: self.config.dynamic_shared_bytes,
+            cluster: self.config.cluster.map(|cluster| cluster.map(u32::from)),
+            is_early: self.is_early,
+        }
     }
 }
 
 /// Checks what only the compiled kernel tells, and opts in to large shared
 /// memory where the launch needs it.
 fn check_resources(
-    function: &Function<'_>,
+    function: &Function,
     launch: &Prepared,
     device: &DeviceProperties,
 ) -> Result<(), RunError> {
@@ -307,22 +315,16 @@ fn check_resources(
             reason,
         })
     };
-    let attribute = |which| {
-        function
-            .get_attribute(which)
-            .map(|value| value.unsigned_abs())
-            .map_err(failed("cuFuncGetAttribute"))
-    };
     let n_threads = launch.config().threads_per_block();
-    let max_threads = attribute(FunctionAttribute::MaxThreadsPerBlock)?;
+    let max_threads = function.attribute(Attribute::MaxThreadsPerBlock)?;
     if n_threads > u64::from(max_threads) {
-        let n_registers = attribute(FunctionAttribute::NumRegisters)?;
+        let n_registers = function.attribute(Attribute::Registers)?;
         return Err(refused(format!(
             "{n_threads} threads a block, and with its {n_registers} registers a thread and its launch bounds the kernel can have {max_threads}"
         )));
     }
     let dynamic = launch.config().dynamic_shared_bytes;
-    let fixed = attribute(FunctionAttribute::SharedMemorySizeBytes)?;
+    let fixed = function.attribute(Attribute::SharedSizeBytes)?;
     if u64::from(dynamic) + u64::from(fixed) > u64::from(device.shared_per_block_bytes) {
         return Err(refused(format!(
             "{dynamic} bytes of dynamic and {fixed} of static shared memory, and a block of this GPU has at most {}",
@@ -330,7 +332,7 @@ fn check_resources(
         )));
     }
     if dynamic > SHARED_WITHOUT_OPT_IN_BYTES.saturating_sub(fixed) {
-        jit::allow_dynamic_shared(function, dynamic)?;
+        function.allow_dynamic_shared(dynamic)?;
     }
     Ok(())
 }

@@ -21,10 +21,9 @@
 
 use super::super::timing::{Clocked, Conditions, Contender, Fill, Timed, sets_out_of_cache};
 use super::super::{Buffer, EngineError, LibraryCall, Place};
-use super::graph::Graph;
-use super::session::{Resolved, RunError, Session, failed};
+use super::session::{Resolved, RunError, Session};
 use super::{Gpu, memory};
-use cust::event::{Event, EventFlags, EventStatus};
+use crate::driver::{self, Event, GraphExec};
 use std::collections::BTreeMap;
 
 /// Sets of buffers, at most.
@@ -198,7 +197,9 @@ impl<'g> Sets<'g> {
             for _ in 1..sets.n_sets {
                 let copy = Buffer::<u8>::uninitialised(gpu, "copy", *size_bytes as usize)?;
                 gpu.with_session(|session| {
-                    memory::enqueue_copy(session, copy.address(), start, *size_bytes)
+                    let stream = session.stream();
+                    let (to, size_bytes) = (copy.address(), *size_bytes);
+                    Ok(driver::memory::enqueue_copy(stream, to, start, size_bytes)?)
                 })?;
                 copies.push(copy);
             }
@@ -225,8 +226,8 @@ impl<'g> Sets<'g> {
 // ---------------------------------------------------------------------------
 
 /// What is put into the stream at one go.
-enum Op<'s> {
-    Launch(Resolved<'s>),
+enum Op {
+    Launch(Resolved),
     Copy { to: u64, from: u64, size_bytes: u64 },
     Fill(Fill),
     Call(LibraryCall),
@@ -237,20 +238,20 @@ fn load(gpu: &Gpu, session: &mut Session, work: &Timed<'_>) -> Result<(), Engine
     match work {
         Timed::Launches(launches) => launches
             .iter()
-            .try_for_each(|launch| session.load_for(&gpu.modules, launch)),
+            .try_for_each(|launch| session.load_for(&gpu.modules.borrow(), launch)),
         Timed::Library(call) => session.libraries().prepare(call),
         Timed::Peers(_) | Timed::Copy { .. } | Timed::Fills(_) => Ok(()),
     }
 }
 
-fn resolve<'s>(gpu: &Gpu, session: &'s Session, work: &Timed<'_>) -> Result<Vec<Op<'s>>, RunError> {
+fn resolve(gpu: &Gpu, session: &Session, work: &Timed<'_>) -> Result<Vec<Op>, RunError> {
     let device = &gpu.properties;
     Ok(match work {
         Timed::Launches(launches) => launches
             .iter()
             .map(|launch| {
                 session
-                    .resolve(&gpu.modules, launch, device)
+                    .resolve(&gpu.modules.borrow(), launch, device)
                     .map(Op::Launch)
             })
             .collect::<Result<_, _>>()?,
@@ -272,7 +273,7 @@ fn resolve<'s>(gpu: &Gpu, session: &'s Session, work: &Timed<'_>) -> Result<Vec<
     })
 }
 
-fn enqueue(session: &Session, ops: &[Op<'_>]) -> Result<(), RunError> {
+fn enqueue(session: &Session, ops: &[Op]) -> Result<(), RunError> {
     for op in ops {
         match op {
             Op::Launch(launch) => session.enqueue(launch)?,
@@ -280,7 +281,7 @@ fn enqueue(session: &Session, ops: &[Op<'_>]) -> Result<(), RunError> {
                 to,
                 from,
                 size_bytes,
-            } => memory::enqueue_copy(session, to, from, size_bytes)?,
+            } => driver::memory::enqueue_copy(session.stream(), to, from, size_bytes)?,
             Op::Fill(fill) => memory::enqueue_fill(session, fill)?,
             Op::Call(call) => session.enqueue_call(call)?,
         }
@@ -289,15 +290,15 @@ fn enqueue(session: &Session, ops: &[Op<'_>]) -> Result<(), RunError> {
 }
 
 /// A contender on one set of buffers.
-struct Turn<'s> {
-    before: Vec<Op<'s>>,
-    timed: Vec<Op<'s>>,
+struct Turn {
+    before: Vec<Op>,
+    timed: Vec<Op>,
 }
 
-impl<'s> Turn<'s> {
+impl Turn {
     fn resolve(
         gpu: &Gpu,
-        session: &'s Session,
+        session: &Session,
         contender: &Contender<'_>,
         there: &dyn Fn(u64) -> u64,
     ) -> Result<Self, RunError> {
@@ -321,7 +322,7 @@ impl<'s> Turn<'s> {
 struct Clock<'s> {
     session: &'s Session,
     /// For each set of buffers the contenders.
-    sets: Vec<Vec<Turn<'s>>>,
+    sets: Vec<Vec<Turn>>,
     n_contenders: usize,
     head_start: Fill,
 }
@@ -365,7 +366,7 @@ impl Clock<'_> {
                 self.timed_round(&mut n_turns, &mut spans)?;
             }
             let (_, start, _) = &spans[first];
-            let has_begun = start.query().map_err(failed("cuEventQuery"))? == EventStatus::Ready;
+            let has_begun = start.is_passed()?;
             n_late += u32::from(has_begun && round_ms <= LONG_ROUND_MS);
         }
         self.session.wait()?;
@@ -404,14 +405,14 @@ impl Clock<'_> {
             if !self.sets[0][contender].before.is_empty() {
                 continue;
             }
-            let graph = Graph::of(self.session.stream(), || {
+            let graph = self.session.record(|| {
                 (0..n_in_row).try_for_each(|i| {
                     enqueue(self.session, &self.sets[i % n_sets][contender].timed)
                 })
             })?;
             rows.push((contender, graph));
         }
-        let enqueue_row = |graph: &Graph| graph.enqueue(self.session.stream());
+        let enqueue_row = |graph: &GraphExec| graph.enqueue(self.session.stream());
         for _ in 0..ROWS_BEFORE {
             rows.iter().try_for_each(|(_, graph)| enqueue_row(graph))?;
         }
@@ -421,7 +422,7 @@ impl Clock<'_> {
             memory::enqueue_fill(self.session, &self.head_start)?;
             for (contender, graph) in &rows {
                 enqueue_row(graph)?;
-                spans.push(self.timed_span(*contender, || enqueue_row(graph))?);
+                spans.push(self.timed_span(*contender, || Ok(enqueue_row(graph)?))?);
             }
             self.session.wait()?;
         }
@@ -434,7 +435,7 @@ impl Clock<'_> {
 
     /// The sets take turns from run to run, not from round to round: two
     /// contenders that share buffers do not follow each other on the same ones.
-    fn turn(&self, contender: usize, n_turns: &mut usize) -> &Turn<'_> {
+    fn turn(&self, contender: usize, n_turns: &mut usize) -> &Turn {
         let set = *n_turns % self.sets.len();
         *n_turns += 1;
         &self.sets[set][contender]
@@ -471,16 +472,11 @@ impl Clock<'_> {
         contender: usize,
         enqueue: impl FnOnce() -> Result<(), RunError>,
     ) -> Result<Span, RunError> {
-        let event = || Event::new(EventFlags::DEFAULT).map_err(failed("cuEventCreate"));
-        let record = |event: &Event| {
-            event
-                .record(self.session.stream())
-                .map_err(failed("cuEventRecord"))
-        };
-        let (start, end) = (event()?, event()?);
-        record(&start)?;
+        let stream = self.session.stream();
+        let (start, end) = (Event::timed()?, Event::timed()?);
+        start.record(stream)?;
         enqueue()?;
-        record(&end)?;
+        end.record(stream)?;
         Ok((contender, start, end))
     }
 }
@@ -489,11 +485,6 @@ impl Clock<'_> {
 fn spans_ms(spans: &[Span]) -> Result<Vec<(usize, f32)>, RunError> {
     spans
         .iter()
-        .map(|(contender, start, end)| {
-            let ms = end
-                .elapsed_time_f32(start)
-                .map_err(failed("cuEventElapsedTime"))?;
-            Ok((*contender, ms))
-        })
+        .map(|(contender, start, end)| Ok((*contender, end.ms_since(start)?)))
         .collect()
 }

@@ -3,7 +3,7 @@
 use super::super::super::{EngineError, Library};
 use super::super::memory;
 use super::failed;
-use cust::stream::Stream;
+use crate::driver::{self, Stream};
 use std::ffi::{c_char, c_int, c_void};
 use std::path::Path;
 
@@ -82,7 +82,7 @@ impl Cub {
         let (address, size) = self.temporary;
         if size < needed {
             if address != 0 {
-                memory::free(address)?;
+                driver::memory::free(address)?;
             }
             self.temporary = (memory::alloc(needed as u64, "CUB's own")?, needed);
         }
@@ -97,7 +97,7 @@ impl Cub {
         stream: &Stream,
     ) -> Result<(), EngineError> {
         let (temporary, mut size) = self.temporary;
-        let stream = stream.as_inner().cast();
+        let stream = stream.raw();
         // SAFETY: the engine checked the ranges; `prepare_sum` saw to the rest.
         let code = unsafe { (self.sum)(temporary, &mut size, input, output, n as i64, stream) };
         self.check(code)

@@ -2,7 +2,7 @@
 
 use super::super::super::{EngineError, Library, LibraryCall, SgemmMath};
 use super::failed;
-use cust::stream::Stream;
+use crate::driver::Stream;
 use std::ffi::{c_int, c_void};
 use std::path::Path;
 
@@ -133,7 +133,7 @@ impl Cublas {
         unsafe {
             check(
                 "cublasSetStream",
-                (self.set_stream)(self.handle, stream.as_inner().cast()),
+                (self.set_stream)(self.handle, stream.raw()),
             )?;
             check("cublasSetMathMode", (self.set_math_mode)(self.handle, mode))?;
             check(

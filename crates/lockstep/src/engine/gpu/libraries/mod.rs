@@ -7,9 +7,9 @@ mod cub;
 mod cublas;
 
 use super::super::{EngineError, Library, LibraryCall};
+use crate::driver::Stream;
 use cub::Cub;
 use cublas::Cublas;
-use cust::stream::Stream;
 use std::path::Path;
 
 /// The libraries that were loaded.

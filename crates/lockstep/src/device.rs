@@ -1,0 +1,199 @@
+//! A device: a GPU, or the simulator where there is none.
+
+use crate::engine::buffer::Handle;
+use crate::engine::gpu::Gpu;
+use crate::engine::sim::Sim;
+use crate::engine::{DeviceProperties, Engine, EngineError, EngineKind, Machine, PtxModule};
+use crate::{Buffer, Error, Module, Pinned, Stream};
+use cuda_std::launch::DeviceCopy;
+use std::rc::Rc;
+
+/// A device with its memory. Cheap to clone: copies are the same device.
+///
+/// It belongs to the thread that opened it. Another thread, say another test, opens its
+/// own: simulators are then different devices, GPUs one and the same.
+#[derive(Clone)]
+pub struct Device {
+    machine: Rc<Machine>,
+    why: Rc<str>,
+}
+
+impl Device {
+    /// The first GPU if a driver and a device answer, else the simulator. [`Device::why`]
+    /// says which it is and why.
+    ///
+    /// ```
+    /// let device = lockstep::Device::open()?;
+    /// println!("running on {}", device.why());
+    /// # Ok::<(), lockstep::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// A GPU is there and cannot be used, for another reason than a missing driver or
+    /// device: it is lost, full, or in exclusive use.
+    pub fn open() -> Result<Self, Error> {
+        match Gpu::new(Vec::new()) {
+            Ok(gpu) => Ok(Self::of_gpu(gpu)),
+            Err(error @ (EngineError::NoDriver(_) | EngineError::NoGpu)) => {
+                let sim = Sim::new(Vec::new());
+                Ok(Self::of(Machine::Sim(sim), format!("simulator: {error}")))
+            }
+            // The driver is there and says that there is no device, or none for this process.
+            Err(EngineError::Driver(error)) if matches!(error.code, 34 | 100) => {
+                let sim = Sim::new(Vec::new());
+                Ok(Self::of(Machine::Sim(sim), format!("simulator: {error}")))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// A simulated GPU of its own, with 16 GB of memory or what the host has of it.
+    pub fn simulator() -> Self {
+        Self::simulator_with(Simulator::default())
+    }
+
+    /// A simulated GPU with other settings than the usual ones.
+    ///
+    /// ```
+    /// use lockstep::{Device, Simulator};
+    ///
+    /// let device = Device::simulator_with(Simulator { check: true, ..Simulator::default() });
+    /// # assert!(device.is_simulator());
+    /// ```
+    pub fn simulator_with(settings: Simulator) -> Self {
+        let sim = Sim::new(Vec::new())
+            .with_check(settings.check)
+            .with_fuel(settings.fuel);
+        Self::of(Machine::Sim(sim), "simulator: asked for".to_owned())
+    }
+
+    /// The GPU of a number, from 0.
+    ///
+    /// # Errors
+    ///
+    /// No driver, no such device, or one that cannot be used.
+    pub fn gpu(index: usize) -> Result<Self, Error> {
+        Gpu::nth(index, Vec::new()).map(Self::of_gpu)
+    }
+
+    fn of_gpu(gpu: Gpu) -> Self {
+        let why = format!("GPU: {}", gpu.device().name);
+        Self::of(Machine::Gpu(gpu), why)
+    }
+
+    fn of(machine: Machine, why: String) -> Self {
+        Self {
+            machine: Rc::new(machine),
+            why: why.into(),
+        }
+    }
+
+    /// What it is, and why this one was taken, in a line.
+    pub fn why(&self) -> &str {
+        &self.why
+    }
+
+    /// Whether it is the simulator.
+    pub fn is_simulator(&self) -> bool {
+        self.engine().kind() == EngineKind::Sim
+    }
+
+    /// Its name, architecture and limits.
+    pub fn properties(&self) -> &DeviceProperties {
+        self.engine().device()
+    }
+
+    /// Loads a module: PTX text, or a [`PtxModule`] that has a name and a folder of
+    /// sources.
+    ///
+    /// # Errors
+    ///
+    /// The text is no PTX, or not for this device. The error has the line, or the driver's
+    /// own log.
+    pub fn load(&self, module: impl Into<PtxModule>) -> Result<Module, Error> {
+        let module = module.into();
+        self.machine.add_module(module.clone())?;
+        Ok(Module::new(self.clone(), module))
+    }
+
+    /// A copy of `values` in its memory. `name` names the buffer in reports of bad
+    /// accesses.
+    ///
+    /// # Errors
+    ///
+    /// The memory is full.
+    pub fn upload<T: DeviceCopy>(&self, name: &str, values: &[T]) -> Result<Buffer<T>, Error> {
+        Buffer::of_in(self.handle(), name, values)
+    }
+
+    /// Room for `len` values, for a kernel to write: on the simulator, a kernel that reads
+    /// them first is at fault. Every byte is 0xFF, which floats read as NaN.
+    ///
+    /// # Errors
+    ///
+    /// The memory is full.
+    pub fn alloc<T: DeviceCopy>(&self, name: &str, len: usize) -> Result<Buffer<T>, Error> {
+        Buffer::poisoned_in(self.handle(), name, len)
+    }
+
+    /// Room for `len` values, all bytes 0.
+    ///
+    /// # Errors
+    ///
+    /// The memory is full.
+    pub fn zeroed<T: DeviceCopy>(&self, name: &str, len: usize) -> Result<Buffer<T>, Error> {
+        let buffer = self.alloc(name, len)?;
+        buffer.fill(0)?;
+        Ok(buffer)
+    }
+
+    /// Host memory of `len` values, all bytes 0, that copies in a [`Stream`] can use while
+    /// the host goes on.
+    ///
+    /// # Errors
+    ///
+    /// The host's memory is full.
+    pub fn pinned<T: DeviceCopy>(&self, len: usize) -> Result<Pinned<T>, Error> {
+        Pinned::new(self, len)
+    }
+
+    /// A new stream.
+    ///
+    /// # Errors
+    ///
+    /// The GPU is lost.
+    pub fn stream(&self) -> Result<Stream, Error> {
+        Stream::new(self)
+    }
+
+    /// The untyped device below.
+    pub fn engine(&self) -> &dyn Engine {
+        self.machine.engine()
+    }
+
+    /// Whether the two are one device.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.machine, &other.machine)
+    }
+
+    pub(crate) fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    fn handle(&self) -> Handle<'static> {
+        Handle::Shared(Rc::clone(&self.machine))
+    }
+}
+
+/// Settings of a simulated GPU.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Simulator {
+    /// Whether launches are checked for what a GPU lets pass: races, reads of memory that
+    /// nobody wrote, asynchronous copies that are not waited for. They are then errors.
+    /// Slower.
+    pub check: bool,
+    /// Warp instructions after which a launch is taken to never end; the simulator's own
+    /// limits if none.
+    pub fuel: Option<u64>,
+}

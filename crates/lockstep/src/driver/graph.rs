@@ -1,0 +1,58 @@
+//! Work that was recorded from a stream, to be run by the device without the host.
+
+use super::sys::{self, Handle};
+use super::{Stream, check};
+use cuda_driver::DriverError;
+
+/// What was recorded.
+pub(crate) struct Graph {
+    /// Null if nothing could be recorded.
+    handle: Handle,
+}
+
+/// A graph, ready to run.
+pub(crate) struct GraphExec {
+    handle: Handle,
+}
+
+impl Graph {
+    pub(super) fn of(handle: Handle) -> Self {
+        Self { handle }
+    }
+
+    /// Makes it ready to run.
+    pub(crate) fn instantiate(&self) -> Result<GraphExec, DriverError> {
+        let mut exec = std::ptr::null_mut();
+        // SAFETY: the graph is alive; what is made of it is a copy.
+        check("cuGraphInstantiate", unsafe {
+            sys::cuGraphInstantiateWithFlags(&mut exec, self.handle, 0)
+        })?;
+        Ok(GraphExec { handle: exec })
+    }
+}
+
+impl Drop for Graph {
+    fn drop(&mut self) {
+        if !self.handle.is_null() {
+            // SAFETY: it is ours.
+            let _ = unsafe { sys::cuGraphDestroy(self.handle) };
+        }
+    }
+}
+
+impl GraphExec {
+    /// Puts one run of it into the stream.
+    pub(crate) fn enqueue(&self, stream: &Stream) -> Result<(), DriverError> {
+        // SAFETY: both are alive.
+        check("cuGraphLaunch", unsafe {
+            sys::cuGraphLaunch(self.handle, stream.raw())
+        })
+    }
+}
+
+impl Drop for GraphExec {
+    fn drop(&mut self) {
+        // SAFETY: it is ours; the driver keeps what still runs.
+        let _ = unsafe { sys::cuGraphExecDestroy(self.handle) };
+    }
+}

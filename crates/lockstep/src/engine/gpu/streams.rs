@@ -1,0 +1,67 @@
+//! Streams of the user's own, beside the engine's.
+
+use super::{Gpu, session};
+use crate::driver::{Event, GraphExec, Stream};
+use crate::engine::{EngineError, Place, Prepared};
+use cuda_driver::DriverError;
+
+impl Gpu {
+    pub(crate) fn new_stream(&self) -> Result<Stream, EngineError> {
+        self.with_stream(Stream::new)
+    }
+
+    /// Does something with the driver that belongs to no launch, if the GPU is not lost.
+    pub(crate) fn with_stream<R>(
+        &self,
+        work: impl FnOnce() -> Result<R, DriverError>,
+    ) -> Result<R, EngineError> {
+        self.with_session(|_| Ok(work()?))
+    }
+
+    /// Puts a launch into a stream and does not wait for it.
+    pub(crate) fn enqueue(&self, stream: &Stream, launch: &Prepared) -> Result<(), EngineError> {
+        self.run(&launch.place(), |session| {
+            let modules = self.modules.borrow();
+            session.load_for(&modules, launch)?;
+            session.enqueue_in(
+                stream,
+                &session.resolve(&modules, launch, &self.properties)?,
+            )
+        })
+    }
+
+    /// Waits until a stream is empty. An error is `place`'s.
+    pub(crate) fn wait_for(&self, stream: &Stream, place: &Place) -> Result<(), EngineError> {
+        self.run(place, |session| session.wait_for(stream))
+    }
+
+    /// What `work` puts into the stream, as a graph.
+    pub(crate) fn record(
+        &self,
+        stream: &Stream,
+        work: impl FnOnce() -> Result<(), EngineError>,
+    ) -> Result<GraphExec, EngineError> {
+        self.with_stream(|| stream.begin_capture())?;
+        let worked = work();
+        // It ends here whatever went wrong.
+        let graph = self.with_stream(|| stream.end_capture());
+        worked?;
+        let graph = graph?;
+        self.with_stream(|| graph.instantiate())
+    }
+
+    /// Runs a launch to its end; gives its milliseconds between two events.
+    pub(crate) fn launch_timed(&self, launch: &Prepared) -> Result<f32, EngineError> {
+        self.run(&launch.place(), |session: &mut session::Session| {
+            let modules = self.modules.borrow();
+            session.load_for(&modules, launch)?;
+            let resolved = session.resolve(&modules, launch, &self.properties)?;
+            let (start, end) = (Event::timed()?, Event::timed()?);
+            start.record(session.stream())?;
+            session.enqueue(&resolved)?;
+            end.record(session.stream())?;
+            session.wait()?;
+            Ok(end.ms_since(&start)?)
+        })
+    }
+}

@@ -1,0 +1,35 @@
+//! One of the two engines, by value.
+
+use super::gpu::Gpu;
+use super::sim::Sim;
+use super::{Engine, EngineError, PtxModule};
+
+/// A GPU or a simulated one.
+pub enum Machine {
+    /// The GPU.
+    Gpu(Gpu),
+    /// The simulator.
+    Sim(Sim),
+}
+
+impl Machine {
+    /// What both can do.
+    pub fn engine(&self) -> &(dyn Engine + 'static) {
+        match self {
+            Self::Gpu(gpu) => gpu,
+            Self::Sim(sim) => sim,
+        }
+    }
+
+    /// Takes one more module, and loads it.
+    ///
+    /// # Errors
+    ///
+    /// It is not to be had, or not to be loaded.
+    pub fn add_module(&self, module: PtxModule) -> Result<(), EngineError> {
+        match self {
+            Self::Gpu(gpu) => gpu.add_module(module),
+            Self::Sim(sim) => sim.add_module(module),
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Events: places in a stream, to wait for and to take the time at.
+
+use crate::engine::Machine;
+use crate::{Device, Error, driver};
+
+/// A place in a stream, from [`Stream::record`](crate::Stream::record).
+pub struct Event {
+    device: Device,
+    /// None on the simulator, where all that came before has ended.
+    on_device: Option<driver::Event>,
+}
+
+impl Event {
+    pub(crate) fn on_gpu(device: &Device, event: driver::Event) -> Self {
+        Self {
+            device: device.clone(),
+            on_device: Some(event),
+        }
+    }
+
+    pub(crate) fn on_simulator(device: &Device) -> Self {
+        Self {
+            device: device.clone(),
+            on_device: None,
+        }
+    }
+
+    pub(crate) fn device(&self) -> &Device {
+        &self.device
+    }
+
+    pub(crate) fn on_device(&self) -> Option<&driver::Event> {
+        self.on_device.as_ref()
+    }
+
+    /// Whether all that was in the stream before it has ended.
+    ///
+    /// # Errors
+    ///
+    /// The GPU is lost.
+    pub fn is_passed(&self) -> Result<bool, Error> {
+        match (&self.on_device, self.device.machine()) {
+            (Some(event), Machine::Gpu(gpu)) => gpu.with_stream(|| event.is_passed()),
+            _ => Ok(true),
+        }
+    }
+
+    /// Milliseconds from `start` to this event, both passed; none on the simulator, whose
+    /// time says nothing about kernels.
+    ///
+    /// # Errors
+    ///
+    /// One of them is not passed or of another device, or the GPU is lost.
+    pub fn ms_since(&self, start: &Self) -> Result<Option<f32>, Error> {
+        match (&self.on_device, &start.on_device, self.device.machine()) {
+            (Some(end), Some(start), Machine::Gpu(gpu)) => {
+                gpu.with_stream(|| end.ms_since(start)).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Graphs: work that was recorded from a stream, to be run again and again at the cost of
+//! one launch.
+
+use crate::Device;
+use crate::driver::GraphExec;
+use crate::engine::{Place, Prepared};
+
+/// What [`Stream::record_graph`](crate::Stream::record_graph) recorded.
+pub struct Graph {
+    device: Device,
+    kind: Kind,
+}
+
+enum Kind {
+    Gpu { exec: GraphExec, places: Vec<Place> },
+    Sim(Vec<Step>),
+}
+
+/// One thing in a stream of the simulator. The pointers are to host memory that whoever put
+/// it in has promised to keep.
+#[derive(Clone, Debug)]
+pub(crate) enum Step {
+    Launch(Prepared),
+    Upload {
+        address: u64,
+        from: *const u8,
+        size_bytes: usize,
+    },
+    Download {
+        to: *mut u8,
+        address: u64,
+        size_bytes: usize,
+    },
+    Copy {
+        to: u64,
+        from: u64,
+        size_bytes: u64,
+    },
+    Fill {
+        address: u64,
+        size_bytes: u64,
+        value: u8,
+    },
+}
+
+impl Graph {
+    pub(crate) fn on_gpu(device: &Device, exec: GraphExec, places: Vec<Place>) -> Self {
+        Self {
+            device: device.clone(),
+            kind: Kind::Gpu { exec, places },
+        }
+    }
+
+    pub(crate) fn on_simulator(device: &Device, steps: Vec<Step>) -> Self {
+        Self {
+            device: device.clone(),
+            kind: Kind::Sim(steps),
+        }
+    }
+
+    pub(crate) fn device(&self) -> &Device {
+        &self.device
+    }
+
+    pub(crate) fn exec(&self) -> Option<&GraphExec> {
+        match &self.kind {
+            Kind::Gpu { exec, .. } => Some(exec),
+            Kind::Sim(_) => None,
+        }
+    }
+
+    /// The launches in it, on a GPU.
+    pub(crate) fn places(&self) -> &[Place] {
+        match &self.kind {
+            Kind::Gpu { places, .. } => places,
+            Kind::Sim(_) => &[],
+        }
+    }
+
+    /// What is in it, on the simulator.
+    pub(crate) fn steps(&self) -> &[Step] {
+        match &self.kind {
+            Kind::Gpu { .. } => &[],
+            Kind::Sim(steps) => steps,
+        }
+    }
+}

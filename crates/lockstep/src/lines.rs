@@ -1,0 +1,121 @@
+//! A launch's memory work by source line.
+
+use crate::counts::InstructionCounts;
+use ptx_sim::diagnostics::Source;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+
+/// The memory work of a source line, all launches and instructions together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Line {
+    /// The file, by its path from the workspace's root.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// Its text, where the source is at hand.
+    pub text: Option<String>,
+    /// Shared memory: instructions of a warp.
+    pub shared_requests: u64,
+    /// Shared memory: bank conflicts.
+    pub conflicts: u64,
+    /// Shared memory: the most lanes that met in one bank.
+    pub ways: u32,
+    /// Global memory: loads of a warp.
+    pub load_requests: u64,
+    /// Global memory: 32-byte sectors of loads.
+    pub load_sectors: u64,
+    /// Global memory: stores of a warp.
+    pub store_requests: u64,
+    /// Global memory: 32-byte sectors of stores.
+    pub store_sectors: u64,
+    /// Local memory: 32-byte sectors of loads and stores.
+    pub local_sectors: u64,
+}
+
+impl Line {
+    fn work(&self) -> u64 {
+        self.shared_requests
+            + self.conflicts
+            + self.load_sectors
+            + self.store_sectors
+            + self.local_sectors
+    }
+
+    fn add(&mut self, counted: &InstructionCounts) {
+        let counts = &counted.counts;
+        self.shared_requests += counts.shared_load_requests
+            + counts.shared_store_requests
+            + counts.shared_atomic_requests
+            + counts.ldmatrix_requests
+            + counts.stmatrix_requests
+            + counts.async_copy_requests;
+        self.conflicts += counted.conflicts;
+        self.ways = self.ways.max(counted.max_way);
+        self.load_requests += counts.global_load_requests;
+        self.load_sectors += counts.global_load_sectors;
+        self.store_requests += counts.global_store_requests;
+        self.store_sectors += counts.global_store_sectors;
+        self.local_sectors += counts.local_load_sectors + counts.local_store_sectors;
+    }
+}
+
+impl fmt::Display for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)?;
+        match &self.text {
+            Some(text) => write!(f, "  {text}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The lines that access memory, the most work first. `file` is the kernel's own.
+pub(crate) fn of(
+    instructions: &[InstructionCounts],
+    file: Option<&str>,
+    sources: Option<&Path>,
+) -> Vec<Line> {
+    let mut lines: BTreeMap<(&str, u32), Line> = BTreeMap::new();
+    for counted in instructions {
+        let Some(place) = own_place(counted, file.unwrap_or_default()) else {
+            continue;
+        };
+        let line = lines.entry((&place.file, place.line)).or_default();
+        line.add(counted);
+    }
+    let mut lines: Vec<Line> = lines
+        .into_iter()
+        .map(|((file, number), line)| Line {
+            file: file.to_owned(),
+            line: number,
+            text: text(sources, file, number),
+            ..line
+        })
+        .filter(|line| line.work() != 0)
+        .collect();
+    lines.sort_by_key(|line| std::cmp::Reverse(line.work()));
+    lines
+}
+
+/// Of the lines that an instruction was inlined through the innermost of the kernel's own
+/// file, else of its crate, else of all.
+fn own_place<'a>(counted: &'a InstructionCounts, file: &str) -> Option<&'a Source> {
+    let chain = || counted.loc.iter().chain(&counted.inlined_at);
+    let folder = match file.find("src/") {
+        Some(at) => &file[..at + "src/".len()],
+        None => file,
+    };
+    chain()
+        .find(|place| place.file == file)
+        .or_else(|| chain().find(|place| place.file.starts_with(folder)))
+        .or_else(|| chain().next())
+}
+
+fn text(sources: Option<&Path>, file: &str, line: u32) -> Option<String> {
+    let path = sources.unwrap_or(Path::new("")).join(file);
+    let text = std::fs::read_to_string(path).ok()?;
+    let line = text.lines().nth((line as usize).checked_sub(1)?)?;
+    Some(line.trim().to_owned())
+}

@@ -1,0 +1,91 @@
+//! A loaded module, and launches of its kernels.
+
+use crate::engine::{Machine, Observe, Prepared, PtxModule};
+use crate::{Device, Error, LaunchConfig, Report};
+use cuda_std::launch::Kernel;
+
+/// A PTX module on a device.
+#[derive(Clone)]
+pub struct Module {
+    device: Device,
+    source: PtxModule,
+}
+
+impl Module {
+    pub(crate) fn new(device: Device, source: PtxModule) -> Self {
+        Self { device, source }
+    }
+
+    /// The device that it is on.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    pub(crate) fn source(&self) -> &PtxModule {
+        &self.source
+    }
+
+    /// Launches a kernel, waits for its end, and tells what it cost.
+    ///
+    /// The compiler checks number, order and types of the arguments. CUDA's limits and the
+    /// kernel's launch bounds are checked before the launch.
+    ///
+    /// # Safety
+    ///
+    /// What the kernel's own `# Safety` section asks: buffers of the length it uses, alive.
+    /// The simulator checks every access all the same, and a wrong one is an error.
+    ///
+    /// # Errors
+    ///
+    /// The module has no such kernel, the launch breaks a rule, or the kernel does something
+    /// wrong. All name the kernel and its geometry.
+    pub unsafe fn launch<K: Kernel>(
+        &self,
+        kernel: K,
+        config: LaunchConfig,
+        args: K::Args,
+    ) -> Result<Report, Error> {
+        // SAFETY: the caller's promise.
+        let launch = unsafe { self.prepare(kernel, config, args) }?;
+        self.run(&launch, Some(K::FILE))
+    }
+
+    /// A launch of a kernel, to be made later and as often as one likes.
+    ///
+    /// # Safety
+    ///
+    /// As [`Module::launch`], whenever it is made.
+    ///
+    /// # Errors
+    ///
+    /// The launch breaks a rule.
+    pub unsafe fn prepare<K: Kernel>(
+        &self,
+        _kernel: K,
+        config: LaunchConfig,
+        args: K::Args,
+    ) -> Result<Prepared, Error> {
+        // SAFETY: the caller's promise.
+        let launch = unsafe { Prepared::of::<K>(config, args) }?;
+        Ok(launch.in_module(&self.source))
+    }
+
+    fn run(&self, launch: &Prepared, file: Option<&'static str>) -> Result<Report, Error> {
+        let (counted, time_ms) = match self.device.machine() {
+            Machine::Sim(sim) => {
+                let report = crate::engine::Engine::launch(sim, launch, Observe::Counts)?;
+                (report, None)
+            }
+            Machine::Gpu(gpu) => (None, Some(gpu.launch_timed(launch)?)),
+        };
+        let is_checked = matches!(self.device.machine(), Machine::Sim(sim) if sim.is_checked());
+        Ok(Report {
+            place: launch.place(),
+            file,
+            sources: self.source.sources().map(Into::into),
+            counted,
+            time_ms,
+            is_checked,
+        })
+    }
+}

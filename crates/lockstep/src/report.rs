@@ -1,0 +1,230 @@
+//! What a launch tells: counts and lines on the simulator, its time on a GPU.
+
+use crate::counts::{Counts, InstructionCounts, Metric};
+use crate::engine::Place;
+use crate::lines::{self, Line};
+use std::fmt::Write;
+use std::path::PathBuf;
+
+/// What a launch cost.
+///
+/// The `expect` functions are for tests. Each is one claim, and panics with the source lines
+/// that break it:
+///
+/// ```no_run
+/// # let report: lockstep::Report = unimplemented!();
+/// report.expect_bank_conflicts(0);
+/// report.expect_sectors_per_load(4.0);
+/// report.expect_no_race();
+/// ```
+///
+/// Left out: how long a kernel would take. Requests, wavefronts and sectors are work that
+/// hardware counters count too; what it costs in time, only a GPU tells.
+#[derive(Clone, Debug)]
+pub struct Report {
+    pub(crate) place: Place,
+    pub(crate) file: Option<&'static str>,
+    pub(crate) sources: Option<PathBuf>,
+    pub(crate) counted: Option<ptx_sim::Report>,
+    pub(crate) time_ms: Option<f32>,
+    pub(crate) is_checked: bool,
+}
+
+/// Which work an expectation is about, to tell the lines that do it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Work {
+    Conflicts,
+    GlobalLoads,
+    GlobalStores,
+    Local,
+}
+
+impl Report {
+    /// Which kernel was launched, and how.
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// Totals of its memory work; none from a GPU, where only a profiler can count.
+    pub fn counts(&self) -> Option<&Counts> {
+        self.counted.as_ref().map(|report| &report.counts)
+    }
+
+    /// The same for each instruction, in the order of the PTX; empty from a GPU.
+    pub fn instructions(&self) -> Vec<InstructionCounts> {
+        self.counted
+            .as_ref()
+            .map(ptx_sim::Report::instructions)
+            .unwrap_or_default()
+    }
+
+    /// The same for each source line that accesses memory, the most work first; empty from
+    /// a GPU and without line tables.
+    pub fn lines(&self) -> Vec<Line> {
+        lines::of(&self.instructions(), self.file, self.sources.as_deref())
+    }
+
+    /// What its threads printed, one entry for each call; empty from a GPU, where it goes
+    /// to the standard output.
+    pub fn printed(&self) -> &[String] {
+        self.counted
+            .as_ref()
+            .map_or(&[], |report| report.printed.as_slice())
+    }
+
+    /// Milliseconds that it took on a GPU, between two events; none from the simulator,
+    /// whose time says nothing about the kernel.
+    pub fn time_ms(&self) -> Option<f32> {
+        self.time_ms
+    }
+
+    /// Panics unless shared memory had so many bank conflicts: passes through its banks
+    /// beyond those that the bytes need, of all loads, stores, atomics and copies.
+    ///
+    /// # Panics
+    ///
+    /// There were more or fewer, or the launch was not counted.
+    #[track_caller]
+    pub fn expect_bank_conflicts(&self, n: u64) {
+        let counts = self.counted("bank conflicts");
+        let counted = counts.shared_load_conflicts
+            + counts.shared_store_conflicts
+            + counts.shared_atomic_conflicts
+            + counts.ldmatrix_conflicts
+            + counts.stmatrix_conflicts
+            + counts.async_copy_conflicts;
+        if counted != n {
+            self.fail("bank conflicts", n, counted, Work::Conflicts);
+        }
+    }
+
+    /// Panics unless a load of a warp from global memory takes so many 32-byte sectors on
+    /// average. 4 is best for 32 lanes of 4 bytes.
+    ///
+    /// # Panics
+    ///
+    /// It takes more or fewer, nothing was loaded, or the launch was not counted.
+    #[track_caller]
+    pub fn expect_sectors_per_load(&self, n: f64) {
+        self.expect_of(Metric::GlobalLoadSectorsPerRequest, n, Work::GlobalLoads);
+    }
+
+    /// The same for stores.
+    ///
+    /// # Panics
+    ///
+    /// As [`Report::expect_sectors_per_load`].
+    #[track_caller]
+    pub fn expect_sectors_per_store(&self, n: f64) {
+        self.expect_of(Metric::GlobalStoreSectorsPerRequest, n, Work::GlobalStores);
+    }
+
+    /// Panics if threads keep anything in local memory, which is what registers that do not
+    /// suffice and arrays with computed indices end up in.
+    ///
+    /// # Panics
+    ///
+    /// They do, or the launch was not counted.
+    #[track_caller]
+    pub fn expect_no_local_memory(&self) {
+        let counts = self.counted("local memory");
+        let sectors = counts.local_load_sectors + counts.local_store_sectors;
+        if sectors != 0 {
+            self.fail("sectors of local memory", 0, sectors, Work::Local);
+        }
+    }
+
+    /// Panics unless the launch was checked for races. A launch with a race does not get
+    /// this far: it is an error of [`Module::launch`](crate::Module::launch), with both
+    /// accesses.
+    ///
+    /// # Panics
+    ///
+    /// The launch was not checked.
+    #[track_caller]
+    pub fn expect_no_race(&self) {
+        assert!(
+            self.is_checked,
+            "{}: not checked for races; open the device by \
+             `Device::simulator_with(Simulator {{ check: true, ..Simulator::default() }})`",
+            self.place
+        );
+    }
+
+    #[track_caller]
+    fn expect_of(&self, metric: Metric, n: f64, work: Work) {
+        match metric.of(self.counted(&metric.to_string())) {
+            // A quotient of whole numbers below 2^53 is exact if `n` is.
+            Some(value) if value == n => {}
+            Some(value) => self.fail(&metric.to_string(), n, value, work),
+            None => panic!(
+                "{}: expected {n} {metric}, and there was no request",
+                self.place
+            ),
+        }
+    }
+
+    #[track_caller]
+    fn counted(&self, what: &str) -> &Counts {
+        self.counts().unwrap_or_else(|| {
+            panic!(
+                "{}: {what} are counted on the simulator only; open the device of this test by \
+                 `Device::simulator()`",
+                self.place
+            )
+        })
+    }
+
+    #[track_caller]
+    fn fail(
+        &self,
+        what: &str,
+        expected: impl std::fmt::Display,
+        counted: impl std::fmt::Display,
+        work: Work,
+    ) -> ! {
+        let mut message = format!(
+            "{}: expected {expected} {what}, counted {counted}",
+            self.place
+        );
+        let lines = self.lines();
+        let mut offending: Vec<_> = lines
+            .iter()
+            .filter_map(|line| Some((line, work.of(line)?)))
+            .collect();
+        offending.sort_by_key(|(_, (weight, _))| std::cmp::Reverse(*weight));
+        for (line, (_, words)) in offending {
+            // Writing to a string never fails.
+            let _ = write!(message, "\n  {line}\n      {words}");
+        }
+        panic!("{message}");
+    }
+}
+
+impl Work {
+    /// How much of it a line does, and that in words; none if it does none.
+    fn of(self, line: &Line) -> Option<(u64, String)> {
+        let per_request = |sectors: u64, requests: u64| {
+            let average = sectors as f64 / requests as f64;
+            let words = format!("{sectors} sectors in {requests} requests, {average:.2} each");
+            (requests != 0).then_some((sectors, words))
+        };
+        match self {
+            Self::Conflicts => (line.conflicts != 0).then(|| {
+                let words = format!(
+                    "{} conflicts in {} requests, {}-way at worst",
+                    line.conflicts, line.shared_requests, line.ways
+                );
+                (line.conflicts, words)
+            }),
+            Self::GlobalLoads => per_request(line.load_sectors, line.load_requests),
+            Self::GlobalStores => per_request(line.store_sectors, line.store_requests),
+            Self::Local => (line.local_sectors != 0).then(|| {
+                (
+                    line.local_sectors,
+                    format!("{} sectors", line.local_sectors),
+                )
+            }),
+        }
+    }
+}

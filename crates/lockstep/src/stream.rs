@@ -1,0 +1,412 @@
+//! Streams: work that the device does in order while the host goes on.
+
+use crate::driver;
+use crate::engine::{EngineError, Machine, Observe, Place, Prepared};
+use crate::graph::{Graph, Step};
+use crate::{Buffer, Device, Error, Event, LaunchConfig, Module, Pinned};
+use cuda_std::launch::{DeviceCopy, Kernel};
+use std::cell::RefCell;
+
+/// A stream of a device.
+///
+/// On a GPU what is put into it runs in order, beside other streams and beside the host. The
+/// simulator does each thing at once, which is one of the orders that a GPU may choose:
+/// results are those of a GPU wherever a program waits for what it needs.
+///
+/// What goes wrong in a kernel is told when somebody waits: [`Stream::synchronize`] names
+/// the kernels that were put in since the last time.
+pub struct Stream {
+    device: Device,
+    kind: Kind,
+    /// Launches since somebody last waited.
+    in_flight: RefCell<Vec<Place>>,
+}
+
+enum Kind {
+    Gpu(driver::Stream),
+    /// What is recorded, while a graph is.
+    Sim(RefCell<Option<Vec<Step>>>),
+}
+
+impl Stream {
+    pub(crate) fn new(device: &Device) -> Result<Self, Error> {
+        let kind = match device.machine() {
+            Machine::Gpu(gpu) => Kind::Gpu(gpu.new_stream()?),
+            Machine::Sim(_) => Kind::Sim(RefCell::default()),
+        };
+        Ok(Self {
+            device: device.clone(),
+            kind,
+            in_flight: RefCell::default(),
+        })
+    }
+
+    /// The device that it is on.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Puts a launch into it.
+    ///
+    /// # Safety
+    ///
+    /// As [`Module::launch`]; buffers stay alive, and are used by nobody else where the
+    /// kernel writes, until the launch has ended.
+    ///
+    /// # Errors
+    ///
+    /// The module is on another device or has no such kernel, or the launch breaks a rule.
+    pub unsafe fn launch<K: Kernel>(
+        &self,
+        module: &Module,
+        kernel: K,
+        config: LaunchConfig,
+        args: K::Args,
+    ) -> Result<(), Error> {
+        if !self.device.is_same(module.device()) {
+            let what = format!(
+                "the module `{}` is on another device than the stream",
+                module.source().name
+            );
+            return Err(EngineError::Stream(what));
+        }
+        // SAFETY: the caller's promise.
+        let launch = unsafe { module.prepare(kernel, config, args) }?;
+        self.enqueue(&launch)
+    }
+
+    fn enqueue(&self, launch: &Prepared) -> Result<(), Error> {
+        match (&self.kind, self.device.machine()) {
+            (Kind::Gpu(stream), Machine::Gpu(gpu)) => {
+                gpu.enqueue(stream, launch)?;
+                self.in_flight.borrow_mut().push(launch.place());
+                Ok(())
+            }
+            _ => self.step(Step::Launch(launch.clone())),
+        }
+    }
+
+    /// Puts a copy to the device into it.
+    ///
+    /// # Safety
+    ///
+    /// Until it has ended the buffer stays alive, and `from` alive and as it is; in a graph,
+    /// until its last run has ended.
+    ///
+    /// # Errors
+    ///
+    /// The two differ in length, or the GPU is lost.
+    pub unsafe fn upload<T: DeviceCopy>(
+        &self,
+        to: &Buffer<T>,
+        from: &Pinned<T>,
+    ) -> Result<(), Error> {
+        same_length(to.len(), from.len())?;
+        let (address, bytes) = (to.address(), from.bytes());
+        match (&self.kind, self.device.machine()) {
+            (Kind::Gpu(stream), Machine::Gpu(gpu)) => gpu.with_stream(|| {
+                // SAFETY: the caller's promise.
+                unsafe { driver::memory::enqueue_write(stream, address, bytes.0, bytes.1) }
+            }),
+            _ => self.step(Step::Upload {
+                address,
+                from: bytes.0,
+                size_bytes: bytes.1,
+            }),
+        }
+    }
+
+    /// Puts a copy from the device into it.
+    ///
+    /// # Safety
+    ///
+    /// Until it has ended the buffer stays alive, and nobody reads or writes `to`, which
+    /// stays alive too; in a graph, until its last run has ended.
+    ///
+    /// # Errors
+    ///
+    /// The two differ in length, or the GPU is lost.
+    pub unsafe fn download<T: DeviceCopy>(
+        &self,
+        to: &mut Pinned<T>,
+        from: &Buffer<T>,
+    ) -> Result<(), Error> {
+        same_length(from.len(), to.len())?;
+        let (address, bytes) = (from.address(), to.bytes_mut());
+        match (&self.kind, self.device.machine()) {
+            (Kind::Gpu(stream), Machine::Gpu(gpu)) => gpu.with_stream(|| {
+                // SAFETY: the caller's promise.
+                unsafe { driver::memory::enqueue_read(stream, bytes.0, address, bytes.1) }
+            }),
+            _ => self.step(Step::Download {
+                to: bytes.0,
+                address,
+                size_bytes: bytes.1,
+            }),
+        }
+    }
+
+    /// Puts a copy within the device into it.
+    ///
+    /// # Safety
+    ///
+    /// Both buffers stay alive until it has ended, and nobody else writes either.
+    ///
+    /// # Errors
+    ///
+    /// The two differ in length, or the GPU is lost.
+    pub unsafe fn copy<T: DeviceCopy>(
+        &self,
+        to: &Buffer<T>,
+        from: &Buffer<T>,
+    ) -> Result<(), Error> {
+        same_length(to.len(), from.len())?;
+        let (to, from, size_bytes) = (to.address(), from.address(), from.size_bytes());
+        match (&self.kind, self.device.machine()) {
+            (Kind::Gpu(stream), Machine::Gpu(gpu)) => {
+                gpu.with_stream(|| driver::memory::enqueue_copy(stream, to, from, size_bytes))
+            }
+            _ => self.step(Step::Copy {
+                to,
+                from,
+                size_bytes,
+            }),
+        }
+    }
+
+    /// Puts into it that every byte of the buffer becomes `value`.
+    ///
+    /// # Safety
+    ///
+    /// The buffer stays alive until it has ended, and nobody else uses it.
+    ///
+    /// # Errors
+    ///
+    /// The GPU is lost.
+    pub unsafe fn fill<T: DeviceCopy>(&self, buffer: &Buffer<T>, value: u8) -> Result<(), Error> {
+        let (address, size_bytes) = (buffer.address(), buffer.size_bytes());
+        match (&self.kind, self.device.machine()) {
+            (Kind::Gpu(stream), Machine::Gpu(gpu)) => {
+                gpu.with_stream(|| driver::memory::enqueue_fill(stream, address, size_bytes, value))
+            }
+            _ => self.step(Step::Fill {
+                address,
+                size_bytes,
+                value,
+            }),
+        }
+    }
+
+    /// Puts one run of a graph into it.
+    ///
+    /// # Safety
+    ///
+    /// What held for each thing when the graph was recorded holds until the run has ended.
+    ///
+    /// # Errors
+    ///
+    /// The graph is of another device, a kernel of it does something wrong, or the GPU is
+    /// lost.
+    pub unsafe fn launch_graph(&self, graph: &Graph) -> Result<(), Error> {
+        if !self.device.is_same(graph.device()) {
+            let what = "the graph is of another device than the stream".to_owned();
+            return Err(EngineError::Stream(what));
+        }
+        match (&self.kind, self.device.machine(), graph.exec()) {
+            (Kind::Gpu(stream), Machine::Gpu(gpu), Some(exec)) => {
+                gpu.with_stream(|| exec.enqueue(stream))?;
+                self.in_flight
+                    .borrow_mut()
+                    .extend_from_slice(graph.places());
+                Ok(())
+            }
+            _ => graph
+                .steps()
+                .iter()
+                .try_for_each(|step| self.step(step.clone())),
+        }
+    }
+
+    /// Records what `work` puts into this stream, which does not run then, as a graph.
+    ///
+    /// ```no_run
+    /// # use lockstep::{Buffer, Device};
+    /// # let device = Device::simulator();
+    /// # let buffer: Buffer<f32> = device.alloc("x", 16)?;
+    /// let stream = device.stream()?;
+    /// // SAFETY: the buffer lives longer than the graph's last run.
+    /// let graph = stream.record_graph(|| unsafe { stream.fill(&buffer, 0) })?;
+    /// // SAFETY: as above.
+    /// unsafe { stream.launch_graph(&graph) }?;
+    /// stream.synchronize()?;
+    /// # Ok::<(), lockstep::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// That of `work`; it did what no graph can hold, such as waiting for the stream; or a
+    /// graph is being recorded already.
+    pub fn record_graph(&self, work: impl FnOnce() -> Result<(), Error>) -> Result<Graph, Error> {
+        match (&self.kind, self.device.machine()) {
+            (Kind::Gpu(stream), Machine::Gpu(gpu)) => {
+                let before = self.in_flight.take();
+                let recorded = gpu.record(stream, work);
+                let places = self.in_flight.replace(before);
+                Ok(Graph::on_gpu(&self.device, recorded?, places))
+            }
+            (Kind::Sim(recording), _) => {
+                if recording.borrow().is_some() {
+                    let what = "a graph is being recorded from this stream already".to_owned();
+                    return Err(EngineError::Stream(what));
+                }
+                *recording.borrow_mut() = Some(Vec::new());
+                let done = work();
+                let steps = recording.borrow_mut().take().unwrap_or_default();
+                done.map(|()| Graph::on_simulator(&self.device, steps))
+            }
+            (Kind::Gpu(_), Machine::Sim(_)) => unreachable!("a stream is of its device"),
+        }
+    }
+
+    /// An event that is passed when all that is in the stream now has ended.
+    ///
+    /// # Errors
+    ///
+    /// The GPU is lost.
+    pub fn record(&self) -> Result<Event, Error> {
+        match (&self.kind, self.device.machine()) {
+            (Kind::Gpu(stream), Machine::Gpu(gpu)) => {
+                let event = gpu.with_stream(|| {
+                    let event = driver::Event::timed()?;
+                    event.record(stream)?;
+                    Ok(event)
+                })?;
+                Ok(Event::on_gpu(&self.device, event))
+            }
+            _ => {
+                self.refuse_while_recording("an event")?;
+                Ok(Event::on_simulator(&self.device))
+            }
+        }
+    }
+
+    /// What is put into the stream after this waits for the event, of whichever stream it is.
+    ///
+    /// # Errors
+    ///
+    /// The event is of another device, or the GPU is lost.
+    pub fn wait(&self, event: &Event) -> Result<(), Error> {
+        if !self.device.is_same(event.device()) {
+            let what = "the event is of another device than the stream".to_owned();
+            return Err(EngineError::Stream(what));
+        }
+        match (&self.kind, self.device.machine(), event.on_device()) {
+            (Kind::Gpu(stream), Machine::Gpu(gpu), Some(event)) => {
+                gpu.with_stream(|| stream.wait_for(event))
+            }
+            // What came before the event has ended already.
+            _ => Ok(()),
+        }
+    }
+
+    /// Waits until all that is in it has ended.
+    ///
+    /// # Errors
+    ///
+    /// A kernel did something wrong or does not end: the error names it, or those that are
+    /// in question. On a GPU the device is then lost to this process.
+    pub fn synchronize(&self) -> Result<(), Error> {
+        match (&self.kind, self.device.machine()) {
+            (Kind::Gpu(stream), Machine::Gpu(gpu)) => {
+                let place = any_of(&self.in_flight.take());
+                gpu.wait_for(stream, &place)
+            }
+            _ => self.refuse_while_recording("waiting for it"),
+        }
+    }
+
+    fn refuse_while_recording(&self, what: &str) -> Result<(), Error> {
+        match &self.kind {
+            Kind::Sim(recording) if recording.borrow().is_some() => Err(EngineError::Stream(
+                format!("a graph is being recorded from this stream, and {what} cannot be in one"),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Does a thing on the simulator, or notes it for a graph.
+    fn step(&self, step: Step) -> Result<(), Error> {
+        if let Kind::Sim(recording) = &self.kind
+            && let Some(steps) = recording.borrow_mut().as_mut()
+        {
+            steps.push(step);
+            return Ok(());
+        }
+        let engine = self.device.engine();
+        match step {
+            Step::Launch(launch) => engine.launch(&launch, Observe::Nothing).map(drop),
+            Step::Upload {
+                address,
+                from,
+                size_bytes,
+            } => {
+                // SAFETY: whoever put the copy in promised that the bytes are there.
+                engine.write(address, unsafe {
+                    std::slice::from_raw_parts(from, size_bytes)
+                })
+            }
+            Step::Download {
+                to,
+                address,
+                size_bytes,
+            } => {
+                // SAFETY: as above, and that nobody uses them.
+                engine.read(address, unsafe {
+                    std::slice::from_raw_parts_mut(to, size_bytes)
+                })
+            }
+            Step::Copy {
+                to,
+                from,
+                size_bytes,
+            } => {
+                let mut bytes = vec![0; size_bytes as usize];
+                engine.read(from, &mut bytes)?;
+                engine.write(to, &bytes)
+            }
+            Step::Fill {
+                address,
+                size_bytes,
+                value,
+            } => engine.fill(address, size_bytes, value),
+        }
+    }
+}
+
+fn same_length(a: usize, b: usize) -> Result<(), Error> {
+    if a == b {
+        return Ok(());
+    }
+    Err(EngineError::Stream(format!(
+        "a copy between a buffer of {a} values and one of {b}"
+    )))
+}
+
+/// The place that an error names if it can be any of these.
+fn any_of(places: &[Place]) -> Place {
+    let mut kernels: Vec<&str> = places.iter().map(|place| place.kernel.as_str()).collect();
+    kernels.dedup();
+    let config = match places.last() {
+        Some(last) => last.config,
+        None => LaunchConfig::new([1; 3], [1; 3]),
+    };
+    let kernel = match kernels.is_empty() {
+        true => "copy or fill".to_owned(),
+        false => kernels.join("` or `"),
+    };
+    Place {
+        kernel,
+        config,
+        schedule: None,
+    }
+}
