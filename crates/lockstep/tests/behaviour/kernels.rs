@@ -1,0 +1,117 @@
+//! Kernels as a kernel crate has them, and the PTX that goes with them: by hand, so that
+//! these tests need no compiler for the device.
+
+use cuda_std::prelude::*;
+
+/// `y[i] = a * x[i]`.
+#[kernel]
+pub unsafe fn scale(x: &[f32], y: *mut f32, a: f32) {
+    let i = thread::index_1d() as usize;
+    if i < x.len() {
+        // SAFETY: `y` is as long as `x`.
+        unsafe { *y.add(i) = a * x[i] };
+    }
+}
+
+/// Adds 1 to each of `n` numbers.
+#[kernel(launch_bounds(256))]
+pub unsafe fn increment(x: *mut u32, n: u32) {
+    let i = thread::index_1d();
+    if i < n {
+        // SAFETY: `x` has `n` numbers.
+        unsafe { *x.add(i as usize) += 1 };
+    }
+}
+
+/// Each of 32 threads stores and loads `stride` words apart in dynamic shared memory.
+#[kernel]
+pub unsafe fn strided(out: *mut u32, stride: u32) {
+    // Its body is in the PTX below: the host only needs its signature.
+    let _ = (out, stride);
+}
+
+/// A kernel that no module has.
+#[kernel]
+pub unsafe fn missing() {}
+
+/// The module.
+pub const PTX: &str = r#"
+.version 7.0
+.target sm_70
+.address_size 64
+.extern .shared .align 16 .b8 dynamic[];
+
+.visible .entry scale(.param .u64 x, .param .u64 n, .param .u64 y, .param .f32 a)
+{
+    .reg .pred %p;
+    .reg .b32 %r<5>;
+    .reg .b64 %rd<8>;
+    .reg .f32 %f<4>;
+    mov.u32 %r1, %ctaid.x;
+    mov.u32 %r2, %ntid.x;
+    mov.u32 %r3, %tid.x;
+    mad.lo.s32 %r4, %r1, %r2, %r3;
+    cvt.u64.u32 %rd1, %r4;
+    ld.param.u64 %rd2, [n];
+    setp.ge.u64 %p, %rd1, %rd2;
+    @%p bra $done;
+    ld.param.u64 %rd3, [x];
+    ld.param.u64 %rd4, [y];
+    ld.param.f32 %f1, [a];
+    shl.b64 %rd5, %rd1, 2;
+    add.s64 %rd6, %rd3, %rd5;
+    add.s64 %rd7, %rd4, %rd5;
+    .loc 1 12 0
+    ld.global.f32 %f2, [%rd6];
+    mul.f32 %f3, %f1, %f2;
+    .loc 1 12 0
+    st.global.f32 [%rd7], %f3;
+$done:
+    ret;
+}
+
+.visible .entry increment(.param .u64 x, .param .u32 n)
+.maxntid 256, 1, 1
+{
+    .reg .pred %p;
+    .reg .b32 %r<8>;
+    .reg .b64 %rd<4>;
+    mov.u32 %r1, %ctaid.x;
+    mov.u32 %r2, %ntid.x;
+    mov.u32 %r3, %tid.x;
+    mad.lo.s32 %r4, %r1, %r2, %r3;
+    ld.param.u32 %r5, [n];
+    setp.ge.u32 %p, %r4, %r5;
+    @%p bra $done;
+    ld.param.u64 %rd1, [x];
+    mul.wide.u32 %rd2, %r4, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    ld.global.u32 %r6, [%rd3];
+    add.u32 %r7, %r6, 1;
+    st.global.u32 [%rd3], %r7;
+$done:
+    ret;
+}
+
+.visible .entry strided(.param .u64 out, .param .u32 stride)
+{
+    .reg .b32 %r<8>;
+    .reg .b64 %rd<4>;
+    mov.u32 %r1, %tid.x;
+    ld.param.u32 %r2, [stride];
+    mul.lo.u32 %r3, %r1, %r2;
+    shl.b32 %r3, %r3, 2;
+    mov.u32 %r4, dynamic;
+    add.u32 %r5, %r4, %r3;
+    .loc 1 30 0
+    st.shared.u32 [%r5], %r1;
+    ld.shared.u32 %r6, [%r5];
+    ld.param.u64 %rd1, [out];
+    mul.wide.u32 %rd2, %r1, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    st.global.u32 [%rd3], %r6;
+    ret;
+}
+
+.file 1 "crates/lockstep/tests/behaviour/kernels.rs"
+"#;

@@ -1,0 +1,19 @@
+//! What the library does on every device. The program that includes this says on which, by
+//! `crate::device()`.
+
+pub mod kernels;
+mod memory;
+mod modules;
+mod streams;
+
+use kernels::PTX;
+use lockstep::{Device, Module, PtxModule};
+
+/// A device with the module.
+pub fn loaded() -> (Device, Module) {
+    let device = crate::device();
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let module = PtxModule::of_text("kernels.ptx", PTX).with_sources(root);
+    let module = device.load(module).expect("it loads");
+    (device, module)
+}

@@ -1,0 +1,143 @@
+//! Streams, events and graphs.
+
+use super::{kernels, loaded};
+use lockstep::LaunchConfig;
+
+#[test]
+fn a_stream_does_things_in_order() {
+    let (device, module) = loaded();
+    let stream = device.stream().expect("there is one");
+    let n = 10_000;
+    let mut values = device.pinned::<u32>(n).expect("there is room");
+    values
+        .iter_mut()
+        .enumerate()
+        .for_each(|(i, value)| *value = i as u32);
+    let mut result = device.pinned::<u32>(n).expect("there is room");
+    let x = device.alloc::<u32>("x", n).expect("there is room");
+    let y = device.alloc::<u32>("y", n).expect("there is room");
+    let config = LaunchConfig::linear(n, 256);
+    // SAFETY: everything lives until the stream is waited for, and nobody else uses it.
+    unsafe {
+        stream.upload(&x, &values).expect("it is put in");
+        for _ in 0..3 {
+            let args = (x.as_mut_ptr(), n as u32);
+            stream
+                .launch(&module, kernels::increment, config, args)
+                .expect("it is put in");
+        }
+        stream.copy(&y, &x).expect("it is put in");
+        stream.fill(&x, 0).expect("it is put in");
+        stream.download(&mut result, &y).expect("it is put in");
+    }
+    stream.synchronize().expect("all of it ran");
+    assert!(
+        result
+            .iter()
+            .enumerate()
+            .all(|(i, &value)| value == i as u32 + 3)
+    );
+    assert_eq!(x.read().expect("it is read")[..4], [0; 4]);
+}
+
+#[test]
+fn one_stream_waits_for_another() {
+    let (device, module) = loaded();
+    let (first, second) = (
+        device.stream().expect("there is one"),
+        device.stream().expect("there is another"),
+    );
+    let n = 1 << 16;
+    let x = device.zeroed::<u32>("x", n).expect("there is room");
+    let y = device.zeroed::<u32>("y", n).expect("there is room");
+    let start = first.record().expect("it is put in");
+    let args = || (x.as_mut_ptr(), n as u32);
+    let config = LaunchConfig::linear(n, 256);
+    // SAFETY: as above.
+    unsafe {
+        for _ in 0..20 {
+            first
+                .launch(&module, kernels::increment, config, args())
+                .expect("it is put in");
+        }
+        let done = first.record().expect("it is put in");
+        second.wait(&done).expect("it is put in");
+        second.copy(&y, &x).expect("it is put in");
+        second.synchronize().expect("all of it ran");
+        assert!(done.is_passed().expect("it is known"));
+        let ms = done.ms_since(&start).expect("both are passed");
+        assert_eq!(ms.is_some(), !device.is_simulator());
+        assert!(ms.is_none_or(|ms| ms > 0.0));
+    }
+    assert!(
+        y.read()
+            .expect("it is read")
+            .iter()
+            .all(|&value| value == 20)
+    );
+}
+
+#[test]
+fn a_graph_runs_when_it_is_launched_and_as_often() {
+    let (device, module) = loaded();
+    let stream = device.stream().expect("there is one");
+    let x = device.zeroed::<u32>("x", 100).expect("there is room");
+    let config = LaunchConfig::linear(100, 64);
+    let add = || {
+        // SAFETY: `x` has 100 numbers, and lives longer than the graph.
+        unsafe { stream.launch(&module, kernels::increment, config, (x.as_mut_ptr(), 100)) }
+    };
+    let graph = stream
+        .record_graph(|| {
+            add()?;
+            add()
+        })
+        .expect("it is recorded");
+    stream.synchronize().expect("nothing ran");
+    assert_eq!(x.read().expect("it is read")[0], 0);
+    for _ in 0..5 {
+        // SAFETY: as above.
+        unsafe { stream.launch_graph(&graph) }.expect("it is put in");
+    }
+    stream.synchronize().expect("all of it ran");
+    assert_eq!(x.read().expect("it is read"), [10; 100]);
+}
+
+#[test]
+fn what_cannot_be_in_a_graph_is_an_error_and_the_stream_goes_on() {
+    let (device, _) = loaded();
+    let stream = device.stream().expect("there is one");
+    let x = device.zeroed::<u32>("x", 4).expect("there is room");
+    assert!(stream.record_graph(|| stream.synchronize()).is_err());
+    assert!(
+        stream
+            .record_graph(|| stream.record_graph(|| Ok(())).map(drop))
+            .is_err()
+    );
+    // SAFETY: `x` lives until the stream is waited for.
+    unsafe { stream.fill(&x, 1) }.expect("it is put in");
+    stream.synchronize().expect("it ran");
+    assert_eq!(x.read().expect("it is read"), [0x0101_0101; 4]);
+}
+
+#[test]
+fn lengths_and_devices_must_agree() {
+    let (device, module) = loaded();
+    let (other, _) = loaded();
+    let stream = device.stream().expect("there is one");
+    let x = device.zeroed::<u32>("x", 4).expect("there is room");
+    let pinned = device.pinned::<u32>(5).expect("there is room");
+    // SAFETY: refused.
+    let error = unsafe { stream.upload(&x, &pinned) }.expect_err("5 are not 4");
+    assert!(
+        error.to_string().contains("4 values") && error.to_string().contains("of 5"),
+        "{error}"
+    );
+    let elsewhere = other.stream().expect("there is one");
+    let config = LaunchConfig::linear(4, 32);
+    // SAFETY: refused.
+    let error =
+        unsafe { elsewhere.launch(&module, kernels::increment, config, (x.as_mut_ptr(), 4)) }
+            .expect_err("the module is elsewhere");
+    assert!(error.to_string().contains("another device"), "{error}");
+}

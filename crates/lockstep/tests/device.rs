@@ -1,0 +1,9 @@
+//! The library on what is here: a GPU, or the simulator.
+
+mod behaviour;
+
+use lockstep::Device;
+
+fn device() -> Device {
+    Device::open().expect("there is always one")
+}

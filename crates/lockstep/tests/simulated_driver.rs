@@ -1,0 +1,23 @@
+//! The library's way to a GPU, with the simulator's driver below: the same calls, without a
+//! GPU.
+
+mod behaviour;
+
+use lockstep::Device;
+
+fn device() -> Device {
+    // SAFETY: `sim_driver` gives each name the function with the driver's signature.
+    unsafe { cuda_driver::load_functions("sim_driver", sim_driver::function) }
+        .expect("it has all that is needed");
+    Device::gpu(0).expect("there is one")
+}
+
+#[test]
+fn it_says_that_there_is_no_other() {
+    device();
+    let error = Device::gpu(99)
+        .err()
+        .expect("there are not so many")
+        .to_string();
+    assert!(error.starts_with("no GPU 99: the driver sees"), "{error}");
+}
