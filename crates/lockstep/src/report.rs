@@ -64,6 +64,11 @@ impl Report {
         lines::of(&self.instructions(), self.file, self.sources.as_deref())
     }
 
+    /// The simulator's own report; none from a GPU.
+    pub fn simulated(&self) -> Option<&ptx_sim::Report> {
+        self.counted.as_ref()
+    }
+
     /// What its threads printed, one entry for each call; empty from a GPU, where it goes
     /// to the standard output.
     pub fn printed(&self) -> &[String] {

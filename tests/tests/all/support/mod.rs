@@ -10,10 +10,11 @@ use std::process::Command;
 
 use lockstep::engine::PtxModule;
 use lockstep::engine::launch::topic_of;
+use lockstep::{Buffer, Device, LaunchConfig, Module};
 
-use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel, KernelArgs};
+use cuda_std::launch::{DevicePtr, Kernel};
 use ptx_sim::ir::{Function, Space};
-use ptx_sim::{Device, InstructionCounts, Launch, LoadedModule, Module, Report};
+use ptx_sim::{InstructionCounts, Report};
 
 /// The oldest architecture that kernels are compiled for.
 const ARCH: &str = host::kernels::ARCHES[0];
@@ -22,104 +23,60 @@ const ARCH: &str = host::kernels::ARCHES[0];
 /// launched.
 pub struct Simulator {
     device: Device,
-    modules: HashMap<&'static str, LoadedModule>,
+    modules: HashMap<&'static str, Module>,
+    /// What kernels read; kept as long as the device.
+    inputs: Vec<Buffer<f32>>,
 }
 
 impl Simulator {
     pub fn new() -> Self {
         Self {
-            device: Device::new(),
+            device: Device::simulator(),
             modules: HashMap::new(),
+            inputs: Vec::new(),
         }
     }
 
-    /// Makes sure of the module with a kernel.
-    fn load<K: Kernel>(&mut self) {
+    /// The module with a kernel.
+    fn module<K: Kernel>(&mut self) -> &Module {
         let topic = topic_of(K::MODULE_PATH).expect("every kernel has a topic");
-        if !self.modules.contains_key(topic) {
+        self.modules.entry(topic).or_insert_with(|| {
             let source = host::kernels::module_with(K::NAME, Some(ARCH)).expect("it compiles");
-            let text = source.text().expect("it compiles");
-            let module = Module::parse(text).expect("the kernels' PTX is well-formed");
-            let module = self.device.load(&module).expect("its variables fit");
-            self.modules.insert(topic, module);
-        }
+            self.device.load(source).expect("its variables fit")
+        })
     }
 
     /// A copy of `values` on the device.
     pub fn input(&mut self, label: &str, values: &[f32]) -> DevicePtr<f32> {
-        let bytes: Vec<u8> = values
-            .iter()
-            .flat_map(|value| value.to_le_bytes())
-            .collect();
-        let address = self.alloc(label, values.len());
-        self.device
-            .write(address, &bytes)
-            .expect("it was allocated");
-        DevicePtr::new(address)
+        let buffer = self.device.upload(label, values).expect("there is room");
+        let pointer = buffer.as_ptr();
+        self.inputs.push(buffer);
+        pointer
     }
 
     /// Room for `len` values on the device, NaN to begin with.
-    pub fn output(&mut self, label: &str, len: usize) -> Output {
-        let address = self.alloc(label, len);
-        self.device
-            .fill(address, 4 * len as u64, 0xFF)
-            .expect("it was allocated");
-        Output { address, len }
-    }
-
-    fn alloc(&mut self, label: &str, len: usize) -> u64 {
-        self.device
-            .alloc(4 * len as u64, label)
-            .expect("there is room")
+    pub fn output(&mut self, label: &str, len: usize) -> Buffer<f32> {
+        self.device.alloc(label, len).expect("there is room")
     }
 
     /// Runs a kernel, which must end well.
     pub fn launch<K: Kernel>(
         &mut self,
-        _kernel: K,
+        kernel: K,
         grid: [u32; 3],
         block: [u32; 3],
         args: K::Args,
     ) -> Report {
-        self.load::<K>();
-        let topic = topic_of(K::MODULE_PATH).expect("every kernel has a topic");
-        let mut params = Vec::new();
-        args.push_params(&mut |param| params.push(param));
-        let params: Vec<&[u8]> = params.iter().map(|param| param.as_bytes()).collect();
-        let launch = Launch {
-            grid,
-            block,
-            dynamic_shared_bytes: 0,
-            params: &params,
-            options: Default::default(),
-        };
-        self.device
-            .launch(&self.modules[topic], K::NAME, &launch)
-            .unwrap_or_else(|error| panic!("{}: {error}", K::NAME))
+        let config = LaunchConfig::new(grid, block);
+        // SAFETY: the simulator checks every access.
+        let report = unsafe { self.module::<K>().launch(kernel, config, args) };
+        let report = report.unwrap_or_else(|error| panic!("{error}"));
+        report.simulated().expect("it is simulated").clone()
     }
 
     /// What a kernel wrote.
-    pub fn read(&self, output: &Output) -> Vec<f32> {
-        let mut bytes = vec![0; 4 * output.len];
-        self.device
-            .read(output.address, &mut bytes)
-            .expect("it was allocated");
-        bytes
-            .chunks_exact(4)
-            .map(|bytes| f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
-            .collect()
-    }
-}
-
-/// Memory that a kernel writes.
-pub struct Output {
-    address: u64,
-    len: usize,
-}
-
-impl Output {
-    pub fn as_mut_ptr(&self) -> DevicePtrMut<f32> {
-        DevicePtrMut::new(self.address)
+    pub fn read(&self, output: &Buffer<f32>) -> Vec<f32> {
+        output.read().expect("it was allocated")
     }
 }
 
