@@ -1,7 +1,7 @@
 //! `cargo xtask …`: the commands people type.
 //!
 //! Some are done here, because they are about the repository and the machine: [`doctor`],
-//! [`bundle`], [`watch`], and [`sim_driver`], [`sim_run`] and [`clients`], which put the
+//! [`bundle`], [`watch`], [`new`](mod@new), and [`sim_driver`], [`sim_run`] and [`clients`], which put the
 //! simulator under other programs. All others need kernels; for them [`hand_over`]
 //! makes sure of the kernels' compiler, builds the binary `lockstep` of package
 //! `host`, and becomes it. What is *not* here: any fact about a kernel.
@@ -15,6 +15,7 @@ mod fresh;
 mod hand_over;
 mod host_view;
 mod kernels;
+mod new;
 mod progress;
 mod sim_driver;
 mod sim_run;
@@ -48,6 +49,9 @@ fn command() -> Command {
         .subcommand(bundle::Options::augment_args(
             Command::new("bundle").about("Make a folder that runs on a GPU machine without Rust"),
         ))
+        .subcommand(new::Options::augment_args(Command::new("new").about(
+            "Make a project with a kernel, a program and a test, outside this repository",
+        )))
         .subcommand(watch::Options::augment_args(
             Command::new("watch").about("Look at a kernel again after every save"),
         ))
@@ -68,6 +72,7 @@ fn run(matches: &ArgMatches) -> anyhow::Result<ExitCode> {
     match matches.subcommand() {
         Some(("doctor", options)) => doctor::run(&doctor::Options::from_arg_matches(options)?),
         Some(("bundle", options)) => bundle::run(&bundle::Options::from_arg_matches(options)?),
+        Some(("new", options)) => new::run(&new::Options::from_arg_matches(options)?),
         Some(("watch", options)) => watch::run(&watch::Options::from_arg_matches(options)?),
         Some(("sim-driver", options)) => {
             sim_driver::run(&sim_driver::Options::from_arg_matches(options)?)

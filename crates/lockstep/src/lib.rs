@@ -60,5 +60,26 @@ pub use pinned::Pinned;
 pub use report::Report;
 pub use stream::Stream;
 
+/// The kernels that the package's build script compiled by `cuda_builder`, as a module to
+/// [load](Device::load), with the folder of their sources.
+///
+/// ```ignore
+/// let kernels = device.load(lockstep::kernels!())?;
+/// ```
+///
+/// It stands for what the variables `KERNELS_PTX` and `KERNELS_SOURCES` name at compile
+/// time; `kernels!("OTHER", "OTHER_SOURCES")` for those
+/// of a crate that was exported under another name.
+#[macro_export]
+macro_rules! kernels {
+    () => {
+        $crate::kernels!("KERNELS_PTX", "KERNELS_SOURCES")
+    };
+    ($ptx:literal, $sources:literal) => {
+        $crate::PtxModule::of_text("kernels.ptx", include_str!(env!($ptx)))
+            .with_sources(env!($sources))
+    };
+}
+
 /// Values of type `T` in the memory of a [`Device`], which it keeps alive.
 pub type Buffer<T> = engine::Buffer<'static, T>;

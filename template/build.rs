@@ -1,0 +1,3 @@
+fn main() {
+    cuda_builder::CudaBuilder::new(".").build_or_exit();
+}

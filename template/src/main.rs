@@ -1,0 +1,34 @@
+//! Transposes a matrix on the GPU, or on the simulator where there is none.
+
+use lockstep::{Device, Error, LaunchConfig};
+use my_kernels::{TILE, transpose};
+
+fn main() -> Result<(), Error> {
+    let device = Device::open()?;
+    println!("{}", device.why());
+
+    let (n_rows, n_columns) = (300, 200);
+    let matrix: Vec<f32> = (0..n_rows * n_columns).map(|i| i as f32).collect();
+    let input = device.upload("input", &matrix)?;
+    let output = device.alloc::<f32>("output", matrix.len())?;
+
+    let kernels = device.load(lockstep::kernels!())?;
+    let grid = [n_columns.div_ceil(TILE), n_rows.div_ceil(TILE), 1];
+    let config = LaunchConfig::new(grid, [TILE, TILE, 1]);
+    let args = (input.as_ptr(), output.as_mut_ptr(), n_rows, n_columns);
+    // SAFETY: both have `n_rows * n_columns` elements.
+    let report = unsafe { kernels.launch(transpose, config, args) }?;
+
+    println!("output[7][0] is {}", output.read()?[7 * n_rows as usize]);
+    if let Some(ms) = report.time_ms() {
+        println!("{ms:.4} ms");
+    }
+    for line in report.lines() {
+        println!("{line}");
+        println!(
+            "    {} bank conflicts, {} sectors loaded, {} stored",
+            line.conflicts, line.load_sectors, line.store_sectors
+        );
+    }
+    Ok(())
+}

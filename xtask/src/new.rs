@@ -1,0 +1,195 @@
+//! `cargo xtask new NAME`: a project of one's own, outside the repository.
+//!
+//! It is made of the folder `template`, which is such a project itself: its name and the
+//! way to this repository's crates are put into place.
+
+use crate::workspace;
+use anyhow::{Context, bail, ensure};
+use std::path::{Component, Path, PathBuf};
+use std::process::ExitCode;
+
+/// Make a project with a kernel, a program and a test, outside this repository.
+#[derive(Debug, clap::Args)]
+pub struct Options {
+    /// Its name, for a folder beside this repository, or the path of its folder
+    #[arg(value_name = "NAME|PATH")]
+    path: PathBuf,
+}
+
+/// The template's own package, as a package is named and as a crate is.
+const PACKAGE: &str = "my-kernels";
+const CRATE: &str = "my_kernels";
+/// The way from the template to the repository's crates.
+const CRATES: &str = "../crates/";
+
+/// Makes it, and says what to do next.
+pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
+    let root = &workspace::root();
+    let dir = folder(&options.path, root)?;
+    let name = dir
+        .file_name()
+        .and_then(|name| name.to_str())
+        .context("the folder's name is no text")?
+        .to_owned();
+    check_name(&name)?;
+    let is_empty = |dir: &Path| dir.read_dir().is_ok_and(|mut files| files.next().is_none());
+    ensure!(
+        !dir.exists() || is_empty(&dir),
+        "{} is there already; name another folder",
+        dir.display()
+    );
+    let template = root.join("template");
+    for file in files(&template)? {
+        fill_in(&template.join(&file), &dir.join(&file), &name, root)?;
+    }
+    println!(
+        "{} is a project with a kernel, a program and a test:",
+        dir.display()
+    );
+    println!();
+    println!("    cd {}", dir.display());
+    println!("    cargo run     on the GPU, or on the simulator where there is none");
+    println!("    cargo test    without a GPU");
+    println!();
+    println!(
+        "Its Cargo.toml names this repository by its path: {}.",
+        root.display()
+    );
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The folder to make: a bare name is beside the repository.
+fn folder(path: &Path, root: &Path) -> anyhow::Result<PathBuf> {
+    let is_name = path.components().count() == 1
+        && matches!(path.components().next(), Some(Component::Normal(_)));
+    let dir = match (is_name, root.parent()) {
+        (true, Some(parent)) => parent.join(path),
+        _ => std::path::absolute(path).context("the folder has no path")?,
+    };
+    let mut clean = PathBuf::new();
+    for part in dir.components() {
+        match part {
+            Component::ParentDir => drop(clean.pop()),
+            Component::CurDir => {}
+            part => clean.push(part),
+        }
+    }
+    ensure!(
+        !clean.starts_with(root),
+        "{} is inside this repository; a project of your own is outside, such as {}",
+        clean.display(),
+        root.with_file_name("my-kernels").display()
+    );
+    Ok(clean)
+}
+
+/// Whether cargo takes it for a package.
+fn check_name(name: &str) -> anyhow::Result<()> {
+    let is_known = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if !name.chars().all(is_known) || !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        bail!("`{name}` is no name for a package: letters, digits, `-` and `_`, a letter first");
+    }
+    // Names that the language, cargo or the project's own dependencies have.
+    const TAKEN: [&str; 14] = [
+        "core",
+        "std",
+        "alloc",
+        "test",
+        "build",
+        "deps",
+        "examples",
+        "incremental",
+        "lockstep",
+        "cuda_std",
+        "cuda_builder",
+        "crate",
+        "self",
+        "super",
+    ];
+    ensure!(
+        !TAKEN.contains(&name.replace('-', "_").as_str()),
+        "`{name}` is taken; choose another name"
+    );
+    Ok(())
+}
+
+/// The template's files, by their paths in it; what was built there is not of it.
+fn files(template: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    let mut folders = vec![PathBuf::new()];
+    while let Some(folder) = folders.pop() {
+        let dir = template.join(&folder);
+        let unreadable = || format!("{} cannot be read", dir.display());
+        for entry in dir.read_dir().with_context(unreadable)? {
+            let entry = entry.with_context(unreadable)?;
+            let path = folder.join(entry.file_name());
+            match entry.file_type().with_context(unreadable)?.is_dir() {
+                true if path == Path::new("target") => {}
+                true => folders.push(path),
+                false if path == Path::new("Cargo.lock") => {}
+                false => files.push(path),
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// Writes a file of the template with the project's name and the repository's path.
+fn fill_in(from: &Path, to: &Path, name: &str, root: &Path) -> anyhow::Result<()> {
+    let text = std::fs::read_to_string(from)
+        .with_context(|| format!("{} cannot be read", from.display()))?;
+    // A path in TOML: backslashes and quotes mean something there.
+    let crates = format!("{}/crates/", root.display()).replace('\\', "/");
+    ensure!(
+        !crates.contains('"'),
+        "this repository's path has a quotation mark in it, which Cargo.toml cannot name"
+    );
+    let text = text
+        .replace(PACKAGE, name)
+        .replace(CRATE, &name.replace('-', "_"))
+        .replace(CRATES, &crates);
+    let unwritable = || format!("{} cannot be written", to.display());
+    if let Some(folder) = to.parent() {
+        std::fs::create_dir_all(folder).with_context(unwritable)?;
+    }
+    std::fs::write(to, text).with_context(unwritable)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{check_name, folder};
+    use std::path::Path;
+
+    #[test]
+    fn a_name_is_beside_the_repository_and_a_path_is_a_path() {
+        let root = Path::new("/home/me/lockstep");
+        let of = |path: &str| folder(Path::new(path), root);
+        assert_eq!(
+            of("fast").expect("it is outside"),
+            Path::new("/home/me/fast")
+        );
+        assert_eq!(
+            of("/tmp/fast").expect("it is outside"),
+            Path::new("/tmp/fast")
+        );
+        assert_eq!(
+            of("/home/me/lockstep/../fast").expect("it is outside"),
+            Path::new("/home/me/fast")
+        );
+        let error = of("/home/me/lockstep/fast")
+            .expect_err("it is inside")
+            .to_string();
+        assert!(error.contains("inside this repository"), "{error}");
+    }
+
+    #[test]
+    fn names_are_those_of_packages() {
+        for name in ["fast", "my-kernels", "a_1"] {
+            check_name(name).expect("cargo takes it");
+        }
+        for name in ["1st", "größer", "a b", "", "test", "cuda-std"] {
+            check_name(name).expect_err("cargo does not");
+        }
+    }
+}
