@@ -8,9 +8,6 @@
 //!
 //! Left out: anything that launches, checks or measures a kernel; that is the
 //! `host` crate's.
-#![no_std]
-// What the device's compiler must allow; the host's stable one needs none.
-#![cfg_attr(target_arch = "nvptx64", feature(abi_ptx, asm_experimental_arch))]
 // A kernel's `# Safety` section says what its launch must hold, and covers
 // every pointer access in it.
 #![allow(unsafe_op_in_unsafe_fn)]

@@ -47,7 +47,7 @@ pub fn release() -> anyhow::Result<PathBuf> {
 }
 
 fn fetch_compiler() -> anyhow::Result<()> {
-    Locator::from_env(&workspace::kernels())?.ensure(&*progress::on_stderr())?;
+    Locator::from_env()?.ensure(&*progress::on_stderr())?;
     Ok(())
 }
 

@@ -2,10 +2,11 @@
 
 use crate::arch::Arch;
 use crate::error::BuildError;
-use crate::nested::{Features, Nested};
+use crate::nested::{Compiled, Features, Nested};
 use crate::packages::Packages;
-use crate::toolchain::{Locator, Progress, Terminal, Toolchain};
-use crate::{cargo, messages};
+use crate::toolchain::{Locator, Pin, Progress, Terminal, Toolchain};
+use crate::{cargo, export, messages};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -17,6 +18,8 @@ pub struct CudaBuilder {
     extra_arches: Vec<Arch>,
     copy_to: Option<PathBuf>,
     target_dir: Option<PathBuf>,
+    exported_as: String,
+    pin: Pin,
     release: bool,
     line_tables: bool,
     extra_args: Vec<String>,
@@ -46,6 +49,9 @@ pub struct Ptx {
 impl CudaBuilder {
     /// Will compile the crate in the folder `path`, which is relative to the
     /// current folder (for a build script: its package's).
+    ///
+    /// The path may be `"."`: a package whose library are the kernels, and whose program
+    /// launches them.
     pub fn new(path: impl AsRef<Path>) -> Self {
         Self {
             path: path.as_ref().into(),
@@ -53,6 +59,8 @@ impl CudaBuilder {
             extra_arches: Vec::new(),
             copy_to: None,
             target_dir: None,
+            exported_as: export::VARIABLE.into(),
+            pin: Pin::default(),
             release: true,
             line_tables: true,
             extra_args: Vec::new(),
@@ -83,8 +91,31 @@ impl CudaBuilder {
         self
     }
 
-    /// Where the PTX is copied: `kernels.ptx`, and `kernels.sm_90a.ptx` beside
-    /// it for a further architecture.
+    /// The environment variable in which a build script gives the PTX's path to the
+    /// application, `KERNELS_PTX` if nothing is said:
+    ///
+    /// ```ignore
+    /// const PTX: &str = include_str!(env!("KERNELS_PTX"));
+    /// ```
+    ///
+    /// The PTX of [`CudaBuilder::extra_arch`] is in `KERNELS_PTX_SM_90A`.
+    pub fn export_as(mut self, variable: &str) -> Self {
+        self.exported_as = variable.into();
+        self
+    }
+
+    /// Another release of Rust than [`Pin`] has, as rustup names it: `"1.98.0"`.
+    ///
+    /// It is a wish: `LOCKSTEP_RUSTC` overrules it, and where rustup cannot install it,
+    /// the distribution's packages serve in whichever release they have.
+    pub fn toolchain(mut self, channel: &str) -> Self {
+        self.pin.channel = channel.into();
+        self
+    }
+
+    /// Where the PTX is put: `kernels.ptx`, and `kernels.sm_90a.ptx` beside it for a
+    /// further architecture. In a build script there is no need to say so: it is put
+    /// into `OUT_DIR`, and the application told its path ([`CudaBuilder::export_as`]).
     pub fn copy_to(mut self, path: impl AsRef<Path>) -> Self {
         self.copy_to = Some(path.as_ref().into());
         self
@@ -144,55 +175,39 @@ impl CudaBuilder {
 
     /// Compiles for every architecture.
     ///
-    /// In a build script it also tells cargo what to watch.
+    /// In a build script it also tells cargo what to watch, and the application where the
+    /// PTX is.
+    ///
+    /// In the build script of the package that is compiled itself, this is called once
+    /// more, by the second cargo. There is no PTX yet then: an empty file stands for it.
     ///
     /// # Errors
     ///
     /// No compiler, kernels that do not compile, files that cannot be written.
     pub fn build(self) -> Result<BuildOutput, BuildError> {
         let setup = self.set_up(&Terminal::default())?;
-        let nested = setup.nested(&self, &self.features);
-        let arches: Vec<&Arch> = std::iter::once(&self.arch)
-            .chain(&self.extra_arches)
-            .collect();
-        // Most of a cold build is `core`, which keeps one processor busy for
-        // each architecture: side by side they take as long as one.
-        let compiled = std::thread::scope(|scope| {
-            let nested = &nested;
-            let threads: Vec<_> = arches
-                .iter()
-                .map(|&arch| scope.spawn(move || nested.compile(arch)))
-                .collect();
-            let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
-                thread
-                    .join()
-                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            };
-            threads
-                .into_iter()
-                .map(join)
-                .collect::<Result<Vec<_>, BuildError>>()
-        })?;
-
+        let is_second = cargo::is_second();
+        let compiled = if is_second {
+            Vec::new()
+        } else {
+            self.compile(&setup)?
+        };
         let mut ptx = Vec::new();
-        let mut warnings = Vec::new();
-        for (arch, compiled) in arches.into_iter().zip(compiled) {
-            let path = self.ptx_path(arch, ptx.is_empty(), &setup);
-            write_if_different(&path, &compiled.ptx)?;
-            ptx.push(Ptx {
-                arch: arch.clone(),
-                path,
-            });
-            warnings.extend(compiled.warnings);
+        for (index, arch) in self.arches().enumerate() {
+            let path = self.ptx_path(arch, index == 0, &setup);
+            let text = compiled.get(index).map_or("", |compiled| &compiled.ptx);
+            if !is_second || !path.exists() {
+                write_if_different(&path, text)?;
+            }
+            let arch = arch.clone();
+            ptx.push(Ptx { arch, path });
         }
+        let warnings: Vec<_> = compiled.iter().flat_map(|c| c.warnings.clone()).collect();
         messages::show(&warnings);
         if cargo::in_build_script() {
-            for path in setup.packages.watched() {
-                println!("cargo::rerun-if-changed={}", path.display());
-            }
-            for variable in ["LOCKSTEP_RUSTC", "LOCKSTEP_CACHE"] {
-                println!("cargo::rerun-if-env-changed={variable}");
-            }
+            let sources = compiled.into_iter().flat_map(|compiled| compiled.sources);
+            watch(setup.packages.watched().into_iter().chain(sources));
+            export::export(&self.exported_as, &setup.packages.crate_name, &ptx);
         }
         Ok(BuildOutput {
             ptx_path: ptx[0].path.clone(),
@@ -201,18 +216,43 @@ impl CudaBuilder {
         })
     }
 
+    fn arches(&self) -> impl Iterator<Item = &Arch> {
+        std::iter::once(&self.arch).chain(&self.extra_arches)
+    }
+
+    fn compile(&self, setup: &Setup) -> Result<Vec<Compiled>, BuildError> {
+        let nested = setup.nested(self, &self.features);
+        // Most of a cold build is `core`, which keeps one processor busy for
+        // each architecture: side by side they take as long as one.
+        std::thread::scope(|scope| {
+            let nested = &nested;
+            let threads: Vec<_> = self
+                .arches()
+                .map(|arch| scope.spawn(move || nested.compile(arch)))
+                .collect();
+            let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
+                thread
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            threads.into_iter().map(join).collect()
+        })
+    }
+
     /// Finds out what every run of the second cargo needs; fetches the compiler.
     pub(crate) fn set_up(&self, progress: &dyn Progress) -> Result<Setup, BuildError> {
         let manifest = self.path.join("Cargo.toml");
-        let manifest = manifest
-            .canonicalize()
+        let manifest = cargo::canonical(&manifest)
             .map_err(|e| BuildError::io("find the kernel crate's", manifest, e))?;
-        let toolchain = Locator::from_env(&self.path)?.ensure(progress)?;
+        let mut locator = Locator::from_env()?;
+        locator.pin = self.pin.clone();
+        let toolchain = locator.ensure(progress)?;
         let mut metadata = cargo::command(&manifest);
         let packages = Packages::of(metadata.env("RUSTC", &toolchain.rustc), &manifest)?;
+        if packages.crate_name.is_empty() {
+            return Err(BuildError::NoLibrary { manifest });
+        }
         let target_dir = self.target_dir.clone().unwrap_or_else(cargo::target_dir);
-        fs::create_dir_all(&target_dir)
-            .map_err(|e| BuildError::io("create the folder", &target_dir, e))?;
         Ok(Setup {
             toolchain,
             packages,
@@ -225,9 +265,11 @@ impl CudaBuilder {
         match &self.copy_to {
             Some(path) if is_first => path.clone(),
             Some(path) => path.with_extension(format!("{arch}.ptx")),
-            None => setup
-                .target_dir
-                .join(format!("{}.{arch}.ptx", setup.packages.crate_name)),
+            None => {
+                let out_dir = std::env::var_os("OUT_DIR").filter(|_| self.target_dir.is_none());
+                let dir = out_dir.map_or_else(|| setup.target_dir.clone(), PathBuf::from);
+                dir.join(format!("{}.{arch}.ptx", setup.packages.crate_name))
+            }
         }
     }
 }
@@ -254,6 +296,17 @@ impl Setup {
             extra_args: &builder.extra_args,
             features,
         }
+    }
+}
+
+/// Tells cargo what to run the build script again for.
+fn watch(paths: impl Iterator<Item = PathBuf>) {
+    let paths: BTreeSet<PathBuf> = paths.collect();
+    for path in paths {
+        println!("cargo::rerun-if-changed={}", path.display());
+    }
+    for variable in ["LOCKSTEP_RUSTC", "LOCKSTEP_CACHE"] {
+        println!("cargo::rerun-if-env-changed={variable}");
     }
 }
 

@@ -1,6 +1,7 @@
 //! The second cargo: how it is called so that the first one does not disturb it.
 
 use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -35,14 +36,13 @@ const ABOUT_THE_OUTER_PACKAGE: &[&str] = &[
 /// A cargo command without the outer build's settings. The job server
 /// (`CARGO_MAKEFLAGS`) stays, so that both together start no more jobs than one.
 ///
-/// It runs above the crate of that manifest: where rustup chooses the toolchain by the
-/// folder, cargo is the host's and not the one that the crate's own
-/// `rust-toolchain.toml` names, which need not be installed.
+/// It runs in the crate's folder, so that cargo's configuration for the crate holds: where
+/// its registries are, above all.
 pub(crate) fn command(manifest: &Path) -> Command {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    if let Some(above) = manifest.parent().and_then(Path::parent) {
-        command.current_dir(above);
+    if let Some(dir) = manifest.parent() {
+        command.current_dir(dir);
     }
     for variable in NOT_FOR_KERNELS {
         command.env_remove(variable);
@@ -106,17 +106,61 @@ pub(crate) fn target_dir() -> PathBuf {
             .map_or_else(std::env::temp_dir, PathBuf::from)
             .join(FOLDER);
     };
-    out_dir
-        .ancestors()
-        .skip(1)
-        .find(|dir| dir.join("CACHEDIR.TAG").exists())
-        .map_or_else(|| out_dir.join(FOLDER), |target| target.join(FOLDER))
+    target_dir_above(&out_dir).join(FOLDER)
+}
+
+/// The target folder that a build script's `OUT_DIR` is in; cargo marks those that it
+/// made, and what is in them is `target/debug/build/app-0123/out`.
+fn target_dir_above(out_dir: &Path) -> &Path {
+    let is_marked = |dir: &&Path| dir.join("CACHEDIR.TAG").exists();
+    let by_place = || {
+        let build = out_dir.ancestors().nth(2)?;
+        build.ends_with("build").then(|| build.ancestors().nth(2))?
+    };
+    let marked = out_dir.ancestors().skip(1).find(is_marked);
+    marked.or_else(by_place).unwrap_or(out_dir)
 }
 
 pub(crate) const FOLDER: &str = "lockstep-kernels";
+
+/// A path that exists, from the root and without links. On Windows without resolving
+/// links: that would put `\\?\` before it, which cargo and rustc do not write.
+pub(crate) fn canonical(path: &Path) -> io::Result<PathBuf> {
+    if cfg!(windows) {
+        path.metadata()?;
+        return std::path::absolute(path);
+    }
+    path.canonicalize()
+}
 
 /// Whether cargo runs us as a build script.
 pub(crate) fn in_build_script() -> bool {
     let is_set = |name| std::env::var_os(name).is_some();
     is_set("OUT_DIR") && is_set("CARGO_MANIFEST_DIR") && is_set("NUM_JOBS")
+}
+
+/// Whether the build script is run by the second cargo: it is that of a package which
+/// holds its kernels itself.
+pub(crate) fn is_second() -> bool {
+    in_build_script()
+        && std::env::var_os("CARGO_CFG_TARGET_ARCH").is_some_and(|arch| arch == "nvptx64")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::target_dir_above;
+    use std::fs;
+
+    #[test]
+    fn the_target_folder_is_known_by_its_mark_or_its_place() {
+        let root = tempfile::tempdir().unwrap();
+        let target = root.path().join("target");
+        let out = target.join("aarch64-unknown-linux-gnu/debug/build/app-0123/out");
+        fs::create_dir_all(&out).unwrap();
+        assert_eq!(target_dir_above(&out), out.ancestors().nth(4).unwrap());
+        fs::write(target.join("CACHEDIR.TAG"), "").unwrap();
+        assert_eq!(target_dir_above(&out), target);
+        let elsewhere = root.path().join("out");
+        assert_eq!(target_dir_above(&elsewhere), elsewhere);
+    }
 }

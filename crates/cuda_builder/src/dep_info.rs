@@ -9,11 +9,12 @@ pub fn sources(note: &str) -> Vec<PathBuf> {
     };
     let mut sources = Vec::new();
     let mut path = String::new();
-    let mut characters = list.chars();
+    let mut characters = list.chars().peekable();
     while let Some(character) = characters.next() {
         match character {
-            // A space in a path stands behind a backslash.
-            '\\' => path.extend(characters.next()),
+            // A space in a path stands behind a backslash; no other backslash is more than
+            // itself, in paths of Windows for instance.
+            '\\' => path.push(characters.next_if_eq(&' ').unwrap_or('\\')),
             ' ' => sources.push(std::mem::take(&mut path)),
             _ => path.push(character),
         }
@@ -34,6 +35,9 @@ mod tests {
             "/t/k.s: k/src/lib.rs k/src/my\\ file.rs\n\n/t/k.d: k/src/other.rs\n\nk/src/lib.rs:\n";
         let expected = ["k/src/lib.rs", "k/src/my file.rs"].map(Path::new);
         assert_eq!(sources(note), expected);
+        let on_windows = r"C:\t\k.s: C:\k\lib.rs C:\my\ k\a.rs";
+        let expected = [r"C:\k\lib.rs", r"C:\my k\a.rs"].map(Path::new);
+        assert_eq!(sources(on_windows), expected);
         assert!(sources("").is_empty());
         assert!(sources("/t/k.s:\n").is_empty());
     }

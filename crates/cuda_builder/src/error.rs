@@ -18,6 +18,17 @@ pub enum BuildError {
         rendered: String,
     },
 
+    /// The package has only programs.
+    #[error(
+        "{} has no library, and kernels are one: write them into src/lib.rs, or name their file \
+         in the manifest:\n\n    [lib]\n    path = \"src/kernels.rs\"",
+        .manifest.display()
+    )]
+    NoLibrary {
+        /// The package's manifest.
+        manifest: PathBuf,
+    },
+
     /// cargo could not be run, or ended in a way of its own.
     #[error("{command} failed\n{output}")]
     Cargo {

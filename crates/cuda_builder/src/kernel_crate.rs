@@ -18,11 +18,11 @@
 
 use crate::builder::{CudaBuilder, Setup, write_if_different};
 use crate::error::BuildError;
-use crate::nested::Features;
+use crate::nested::{self, Features};
 use crate::record::{self, Record};
 use crate::toolchain::Progress;
 use crate::{Arch, cargo, messages};
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
 use std::time::SystemTime;
@@ -48,15 +48,15 @@ impl KernelCrate {
     /// There is no crate, or its manifest cannot be read.
     pub fn open(dir: impl AsRef<Path>, target_dir: impl AsRef<Path>) -> Result<Self, BuildError> {
         let dir = dir.as_ref();
-        let dir = dir
-            .canonicalize()
-            .map_err(|e| BuildError::io("find the kernel crate", dir, e))?;
+        let dir =
+            cargo::canonical(dir).map_err(|e| BuildError::io("find the kernel crate", dir, e))?;
         let path = dir.join("Cargo.toml");
         let text = fs::read_to_string(&path).map_err(|e| BuildError::io("read", &path, e))?;
         let manifest: toml::Table = text.parse().map_err(|e: toml::de::Error| {
             BuildError::io("read", &path, std::io::Error::other(e.to_string()))
         })?;
-        let name = manifest.get("package").and_then(|p| p.get("name"));
+        let name_in = |table: &str| manifest.get(table).and_then(|table| table.get("name"));
+        let name = name_in("lib").or_else(|| name_in("package"));
         let modules = manifest.get("features").and_then(|f| f.get("default"));
         let names = modules.and_then(toml::Value::as_array);
         Ok(Self {
@@ -100,7 +100,7 @@ impl KernelCrate {
         if files.are_current(&settings, &self.dir) {
             return Ok(files.ptx);
         }
-        let lock = files.lock()?;
+        let lock = nested::lock(&files.lock)?;
         // Another process may have made it meanwhile.
         if files.are_current(&settings, &self.dir) {
             return Ok(files.ptx);
@@ -131,11 +131,7 @@ impl KernelCrate {
         let builder = self.builder();
         let compiled = setup.nested(&builder, &features).compile(arch)?;
         messages::show(&compiled.warnings);
-        let inputs = setup
-            .packages
-            .inputs(&self.dir)
-            .into_iter()
-            .chain(compiled.sources);
+        let inputs = setup.packages.inputs().into_iter().chain(compiled.sources);
         let record = Record::of(settings.into(), &self.dir, inputs, started);
         // While it is written there is none, whatever happens.
         let _ = fs::remove_file(&files.record);
@@ -187,6 +183,7 @@ impl KernelCrate {
 struct Files {
     ptx: PathBuf,
     record: PathBuf,
+    /// Held by the one process that compiles for the architecture.
     lock: PathBuf,
 }
 
@@ -194,16 +191,6 @@ impl Files {
     fn are_current(&self, settings: &str, crate_dir: &Path) -> bool {
         self.ptx.exists()
             && Record::read(&self.record).is_some_and(|record| record.holds(settings, crate_dir))
-    }
-
-    /// Waits until no other process compiles for the architecture.
-    fn lock(&self) -> Result<File, BuildError> {
-        let dir = self.lock.parent().unwrap_or(&self.lock);
-        fs::create_dir_all(dir).map_err(|e| BuildError::io("create the folder", dir, e))?;
-        let lock = File::create(&self.lock)
-            .and_then(|file| file.lock().map(|()| file))
-            .map_err(|e| BuildError::io("lock", &self.lock, e))?;
-        Ok(lock)
     }
 }
 

@@ -4,23 +4,22 @@
 //! has:
 //!
 //! ```no_run
-//! use std::path::PathBuf;
-//!
-//! let out_dir = PathBuf::from(std::env::var_os("OUT_DIR").unwrap());
-//! let built = cuda_builder::CudaBuilder::new("../gpu-kernels")
+//! cuda_builder::CudaBuilder::new("../kernels")
 //!     .arch("sm_80")
-//!     .extra_arch("sm_90a")
-//!     .copy_to(out_dir.join("kernels.ptx"))
 //!     .build_or_exit();
-//! println!("cargo::rustc-env=KERNELS_PTX={}", built.ptx_path.display());
 //! ```
+//!
+//! The application then has the PTX as `include_str!(env!("KERNELS_PTX"))`
+//! ([`CudaBuilder::export_as`]). What a kernel crate looks like is in the README; it needs
+//! neither a toolchain file nor feature lines.
 //!
 //! What happens inside, in order:
 //!
 //! 1. [`toolchain`] finds a compiler that can do it (1.97 or newer, with the
 //!    sources of `core`), or fetches one;
 //! 2. [`CudaBuilder`] runs a second cargo beside the one that is running, with a target
-//!    folder of its own, once for each architecture;
+//!    folder of its own, once for each architecture; the compiler is told what a kernel
+//!    crate would otherwise say of itself (`#![no_std]`, features);
 //! 3. the PTX, which is the *assembly* of the crate after fat LTO, is copied
 //!    out, and cargo is told which sources it was made from.
 //!
@@ -37,6 +36,7 @@ mod builder;
 mod cargo;
 pub mod dep_info;
 mod error;
+mod export;
 mod inlining;
 mod kernel_crate;
 pub mod launch_bounds;

@@ -1,7 +1,8 @@
 //! What the second cargo says, in its JSON form.
 
 use crate::cargo;
-use serde_json::Value;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -13,6 +14,8 @@ pub(crate) struct Messages {
     pub warnings: Vec<Warning>,
     /// Whether the kernel crate was up to date.
     pub is_fresh: bool,
+    /// Packages that want the standard library.
+    wanting_std: BTreeSet<String>,
 }
 
 /// A warning about the sources.
@@ -32,6 +35,7 @@ impl Messages {
             errors: Vec::new(),
             warnings: Vec::new(),
             is_fresh: false,
+            wanting_std: BTreeSet::new(),
         }
     }
 
@@ -42,7 +46,8 @@ impl Messages {
         };
         if message["reason"] == "compiler-artifact" {
             let manifest = message["manifest_path"].as_str().map(Path::new);
-            if manifest == Some(&self.manifest) {
+            let is_script = message["target"]["kind"] == json!(["custom-build"]);
+            if manifest == Some(&self.manifest) && !is_script {
                 self.is_fresh = message["fresh"] == true;
             }
         }
@@ -64,19 +69,49 @@ impl Messages {
                     });
                 }
             }
-            Some(level) if level.starts_with("error") => self.errors.push(rendered),
+            Some(level) if level.starts_with("error") => {
+                if diagnostic["code"]["code"] == NO_CRATE && text.contains("`std`") {
+                    self.wanting_std.extend(package(&message["package_id"]));
+                }
+                self.errors.push(rendered);
+            }
             _ => {}
         }
     }
+
+    /// What helps against the errors, where rustc does not know it.
+    pub fn help(&self) -> String {
+        let line = |package: &String| {
+            format!(
+                "help: `{package}` needs the standard library, which a GPU has not. If only the \
+                 host's code uses it, name it in Cargo.toml under\n      \
+                 [target.'cfg(not(target_arch = \"nvptx64\"))'.dependencies]\n"
+            )
+        };
+        self.wanting_std.iter().map(line).collect()
+    }
+}
+
+/// rustc's number for "can't find crate".
+const NO_CRATE: &str = "E0463";
+
+/// The name in a package's id: `registry+https://…#name@1.0.0`, or `path+file:///…/name#1.0.0`
+/// where the folder is called as the package.
+fn package(id: &Value) -> Option<String> {
+    let (place, end) = id.as_str()?.rsplit_once('#')?;
+    let name = match end.split_once('@') {
+        Some((name, _)) => name,
+        None => place.rsplit('/').next()?,
+    };
+    Some(name.into())
 }
 
 fn place(diagnostic: &Value) -> Option<String> {
     let span = diagnostic["spans"].get(0)?;
-    Some(format!(
-        "{}:{}",
-        span["file_name"].as_str()?,
-        span["line_start"].as_u64()?
-    ))
+    let file = span["file_name"].as_str()?;
+    // What is in no file is in our own command line, as `<crate attribute>` is.
+    (!file.starts_with('<')).then_some(())?;
+    Some(format!("{file}:{}", span["line_start"].as_u64()?))
 }
 
 /// Shows each warning once, however many architectures have it: in a build
@@ -97,7 +132,6 @@ pub(crate) fn show(warnings: &[Warning]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     fn message(level: &str, text: &str, spans: Value) -> String {
         json!({"reason": "compiler-message", "message": {
@@ -111,19 +145,51 @@ mod tests {
         let place = json!([{"file_name": "kernels/src/lib.rs", "line_start": 7}]);
         let mut messages = Messages::of(Path::new("/w/kernels/Cargo.toml"));
         messages.take(&message("warning", "unstable feature `ptx78`", json!([])));
+        let given = json!([{"file_name": "<crate attribute>", "line_start": 1}]);
+        messages.take(&message("warning", "unused attribute", given));
         messages.take(&message("warning", "unused variable: `x`", place.clone()));
         messages.take(&message("error", "mismatched types", place));
         messages.take("{\"reason\":\"build-finished\",\"success\":false}");
         messages.take("not JSON");
         assert!(!messages.is_fresh);
-        for (manifest, fresh, is_fresh) in [("other", true, false), ("kernels", true, true)] {
-            let artifact = json!({"reason": "compiler-artifact", "fresh": fresh,
-                "manifest_path": format!("/w/{manifest}/Cargo.toml")});
+        for (manifest, kind, is_fresh) in [
+            ("other", "lib", false),
+            ("kernels", "custom-build", false),
+            ("kernels", "cdylib", true),
+        ] {
+            let artifact = json!({"reason": "compiler-artifact", "fresh": true,
+                "manifest_path": format!("/w/{manifest}/Cargo.toml"), "target": {"kind": [kind]}});
             messages.take(&artifact.to_string());
             assert_eq!(messages.is_fresh, is_fresh, "{manifest}");
         }
         assert_eq!(messages.errors, ["error: mismatched types\n"]);
         let lines: Vec<_> = messages.warnings.iter().map(|w| w.line.as_str()).collect();
         assert_eq!(lines, ["kernels/src/lib.rs:7: unused variable: `x`"]);
+        assert_eq!(messages.help(), "");
+    }
+
+    #[test]
+    fn what_wants_the_standard_library_is_named() {
+        let mut messages = Messages::of(Path::new("/w/kernels/Cargo.toml"));
+        for id in [
+            "registry+https://r/i#anyhow@1.0.0",
+            "path+file:///w/tools#0.1.0",
+        ] {
+            let message = json!({"reason": "compiler-message", "package_id": id, "message": {
+                "level": "error", "message": "can't find crate for `std`",
+                "code": {"code": "E0463"}, "spans": [],
+            }});
+            messages.take(&message.to_string());
+        }
+        let help = messages.help();
+        let names: Vec<_> = help
+            .lines()
+            .filter(|line| line.contains("needs the standard"))
+            .collect();
+        assert!(
+            names[0].contains("`anyhow`") && names[1].contains("`tools`"),
+            "{help}"
+        );
+        assert!(help.contains("cfg(not(target_arch"), "{help}");
     }
 }

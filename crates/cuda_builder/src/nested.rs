@@ -7,7 +7,7 @@ use crate::packages::Packages;
 use crate::toolchain::Toolchain;
 use crate::{cargo, dep_info, inlining, launch_bounds, nolink};
 use std::ffi::{OsStr, OsString};
-use std::fs;
+use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{BufRead, BufReader, IsTerminal, Read};
 use std::path::{Path, PathBuf};
@@ -15,6 +15,17 @@ use std::process::{Child, Command, Stdio};
 
 /// The target that rustc compiles kernels for.
 const TARGET: &str = "nvptx64-nvidia-cuda";
+
+/// What a crate of kernels would otherwise have to say of itself: that it does without the
+/// standard library, and what of the language is not stable yet. One that says it all the
+/// same compiles too. Only the kernel crate is given this, no crate that it depends on.
+const FOR_KERNELS: [&str; 5] = [
+    "-Zcrate-attr=no_std",
+    "-Zcrate-attr=feature(abi_ptx, asm_experimental_arch)",
+    "-Aduplicate_features",
+    "-Aunused_attributes",
+    "-Aunused_features",
+];
 
 /// What every architecture's run has in common.
 pub(crate) struct Nested<'a> {
@@ -70,6 +81,8 @@ impl Nested<'_> {
     /// Compiles for `arch`.
     pub fn compile(&self, arch: &Arch) -> Result<Compiled, BuildError> {
         let profile = self.profile_name(arch);
+        // cargo's own lock ends before the PTX is kept.
+        let _lock = lock(&self.target_dir.join(format!("{profile}.lock")))?;
         let assembly = self.assembly(&profile);
         // What an earlier run kept is out of the way while cargo runs: if this run ends
         // before it keeps its own, nobody takes the old for the new.
@@ -112,10 +125,14 @@ impl Nested<'_> {
         format!("{arch}-{:08x}", hasher.finish() as u32)
     }
 
-    /// Where the PTX is kept. rustc leaves it under one name for all sets of features,
-    /// where one's could be taken for another's.
+    /// Where the PTX is kept. rustc leaves it under one name for all sets of features, and
+    /// for all crates of that name where projects share a target folder; one's could be
+    /// taken for another's.
     fn assembly(&self, profile: &str) -> PathBuf {
-        let name = format!("{}.{}.s", self.packages.crate_name, self.features.tag());
+        let mut hasher = DefaultHasher::new();
+        self.manifest.hash(&mut hasher);
+        let (name, place) = (&self.packages.crate_name, hasher.finish() as u32);
+        let name = format!("{name}.{}.{place:08x}.s", self.features.tag());
         self.profile_dir(profile).join(name)
     }
 
@@ -139,7 +156,10 @@ impl Nested<'_> {
         let sources = dep_info::sources(&note);
         // cargo runs rustc in the workspace's root.
         let root = &self.packages.workspace_root;
-        Some(sources.iter().map(|path| root.join(path)).collect())
+        let sources = sources.iter().map(|path| root.join(path));
+        // What a build script makes there depends on what is listed beside it.
+        let is_made = |path: &PathBuf| path.starts_with(self.target_dir);
+        Some(sources.filter(|path| !is_made(path)).collect())
     }
 
     /// Runs cargo to its end.
@@ -178,7 +198,8 @@ impl Nested<'_> {
         if messages.errors.is_empty() {
             return Err(failed(stderr));
         }
-        let rendered = format!("{}{}", messages.errors.concat(), stderr.trim_end());
+        let (errors, help) = (messages.errors.concat(), messages.help());
+        let rendered = format!("{errors}{help}{}", stderr.trim_end());
         Err(BuildError::Compile { rendered })
     }
 
@@ -222,7 +243,7 @@ impl Nested<'_> {
         if !self.features.named.is_empty() {
             command.arg("--features").arg(self.features.named.join(","));
         }
-        command.arg("--").arg("--emit=asm");
+        command.arg("--").arg("--emit=asm").args(FOR_KERNELS);
         if self.features.no_default {
             // What a part of the crate leaves unused, the rest may use.
             command.args(["-Adead_code", "-Aunused_imports", "-Aunused_macros"]);
@@ -274,6 +295,15 @@ impl Nested<'_> {
             }
         }
     }
+}
+
+/// Waits until no other process holds the lock in this file.
+pub(crate) fn lock(path: &Path) -> Result<File, BuildError> {
+    let dir = path.parent().unwrap_or(path);
+    fs::create_dir_all(dir).map_err(|e| BuildError::io("create the folder", dir, e))?;
+    File::create(path)
+        .and_then(|file| file.lock().map(|()| file))
+        .map_err(|e| BuildError::io("lock", path, e))
 }
 
 fn read_in_background(child: &mut Child) -> std::thread::JoinHandle<String> {

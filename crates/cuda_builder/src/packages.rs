@@ -12,8 +12,10 @@ use std::process::Command;
 pub(crate) struct Packages {
     /// The package's name as in its manifest.
     pub name: String,
-    /// The crate's name: `-` replaced by `_`.
+    /// The library's name as rustc has it; empty if the package has no library.
     pub crate_name: String,
+    /// The package's folder.
+    dir: PathBuf,
     /// The root of the workspace, where `Cargo.lock` is.
     pub workspace_root: PathBuf,
     /// Folders of the packages that come from a path, the kernel crate among them.
@@ -66,7 +68,8 @@ impl Packages {
 
         let mut found = Self {
             name: root["name"].as_str()?.into(),
-            crate_name: root["name"].as_str()?.replace('-', "_"),
+            crate_name: library(root).unwrap_or_default().replace('-', "_"),
+            dir: manifest_of(root)?.parent()?.into(),
             workspace_root: metadata["workspace_root"].as_str()?.into(),
             local: BTreeSet::new(),
             registries: BTreeSet::new(),
@@ -91,22 +94,30 @@ impl Packages {
     }
 
     /// The PTX with the source files of the workspace's own packages named as seen from
-    /// its root, wherever the workspace was when they were compiled.
+    /// its root, wherever the workspace was when they were compiled; except that a package
+    /// in the root itself must still be where it was.
     pub fn own_paths_relative(&self, ptx: &str) -> String {
+        let root = format!("{}/", with_slashes(&self.workspace_root));
         let own: Vec<String> = self
             .local
             .iter()
-            .filter_map(|dir| dir.strip_prefix(&self.workspace_root).ok()?.to_str())
-            .map(|dir| format!("/{dir}/"))
+            .filter_map(|dir| dir.strip_prefix(&self.workspace_root).ok())
+            .filter(|dir| !dir.as_os_str().is_empty())
+            .map(|dir| format!("/{}/", with_slashes(dir)))
             .collect();
         let mut out = String::with_capacity(ptx.len());
         for line in ptx.split_inclusive('\n') {
-            match line.split_once("\"/") {
+            match line.split_once('"') {
                 Some((before, path)) if before.trim_start().starts_with(".file") => {
-                    let path = format!("/{path}");
+                    // On Windows: a backslash, with another one before it.
+                    let path = path.replace("\\\\", "/");
                     let ends = own.iter().filter_map(|dir| path.rfind(dir.as_str()));
                     // The longest name: `crates/std`, not `std`.
-                    let cut = ends.min().map_or(0, |at| at + 1);
+                    let cut = match ends.min().filter(|_| is_absolute(&path)) {
+                        Some(at) => at + 1,
+                        None if path.starts_with(&root) => root.len(),
+                        None => 0,
+                    };
                     out += &format!("{before}\"{}", &path[cut..]);
                 }
                 _ => out += line,
@@ -115,16 +126,12 @@ impl Packages {
         out
     }
 
-    /// The files that the PTX of the crate in `crate_dir` depends on, beside its own
-    /// sources, of which rustc tells: manifests, and the sources of its dependencies.
-    pub fn inputs(&self, crate_dir: &Path) -> Vec<PathBuf> {
-        let own = crate_dir.join("src");
+    /// The files that the PTX depends on, beside the crate's own sources, of which rustc
+    /// tells: manifests, and the sources of its dependencies.
+    pub fn inputs(&self) -> Vec<PathBuf> {
         let mut files = Vec::new();
         let mut todo = self.watched();
         while let Some(path) = todo.pop() {
-            if path == own {
-                continue;
-            }
             match std::fs::read_dir(&path) {
                 Ok(entries) => todo.extend(entries.flatten().map(|entry| entry.path())),
                 Err(_) => files.push(path),
@@ -133,20 +140,50 @@ impl Packages {
         files
     }
 
-    /// What the PTX depends on, as files and folders that cargo can watch.
+    /// The same, as files and folders that cargo can watch.
     pub fn watched(&self) -> Vec<PathBuf> {
+        let own = self.dir.join("src");
         let mut paths: Vec<PathBuf> = self
             .local
             .iter()
             .flat_map(|package| ["Cargo.toml", "src", "build.rs"].map(|part| package.join(part)))
             .chain(["Cargo.toml", "Cargo.lock"].map(|file| self.workspace_root.join(file)))
-            .filter(|path| path.exists())
+            .filter(|path| *path != own && path.exists())
             .collect();
         paths.sort();
         paths.dedup();
         paths
     }
 }
+
+/// A path as text, in the way of all systems but Windows.
+fn with_slashes(path: &Path) -> String {
+    let text = path.to_string_lossy().into_owned();
+    if cfg!(windows) {
+        text.replace('\\', "/")
+    } else {
+        text
+    }
+}
+
+/// Whether a path with slashes is `/…` or, on Windows, `C:/…`.
+fn is_absolute(path: &str) -> bool {
+    path.starts_with('/') || path.get(1..).is_some_and(|rest| rest.starts_with(":/"))
+}
+
+/// The name of a package's library.
+fn library(package: &Value) -> Option<&str> {
+    let is_library = |target: &&Value| {
+        let kinds = target["kind"].as_array();
+        let is = |kind: &Value| LIBRARIES.contains(&kind.as_str().unwrap_or_default());
+        kinds.is_some_and(|kinds| kinds.iter().any(is))
+    };
+    let mut targets = package["targets"].as_array()?.iter();
+    targets.find(is_library)?["name"].as_str()
+}
+
+/// What cargo calls the kinds of libraries, but those of macros.
+const LIBRARIES: [&str; 5] = ["lib", "rlib", "dylib", "cdylib", "staticlib"];
 
 /// Whether a dependency is one of the package's own tests only.
 fn is_for_tests(edge: &Value) -> bool {
@@ -161,9 +198,10 @@ mod tests {
 
     #[test]
     fn sources_of_the_workspace_are_named_from_its_root() {
-        let packages = Packages {
+        let mut packages = Packages {
             name: "kernels".into(),
             crate_name: "kernels".into(),
+            dir: "/w/kernels".into(),
             workspace_root: "/w".into(),
             local: ["/w/kernels", "/w/crates/std", "/elsewhere/x"]
                 .map(PathBuf::from)
@@ -177,12 +215,25 @@ mod tests {
             \t.file\t4 \"/elsewhere/x/src/lib.rs\"\n";
         let expected = ptx.replace("/w/", "").replace("/old/place/", "");
         assert_eq!(packages.own_paths_relative(ptx), expected);
+        let on_windows =
+            "\t.file\t1 \"C:\\\\w\\\\kernels\\\\src\\\\lib.rs\"\n\t.file\t2 \"core\\\\a.rs\"\n";
+        assert_eq!(
+            packages.own_paths_relative(on_windows),
+            "\t.file\t1 \"kernels/src/lib.rs\"\n\t.file\t2 \"core/a.rs\"\n"
+        );
+        packages.local = ["/w"].map(PathBuf::from).into();
+        assert_eq!(
+            packages.own_paths_relative("\t.file\t1 \"/w/src/lib.rs\"\n"),
+            "\t.file\t1 \"src/lib.rs\"\n"
+        );
     }
 
     #[test]
     fn only_what_the_kernel_crate_reaches_is_watched() {
         let package = |id: &str, source: Value| {
-            json!({"id": id, "name": format!("{id}-name"), "source": source,
+            let targets = json!([{"kind": ["custom-build"], "name": "build-script-build"},
+                {"kind": ["lib"], "name": format!("{id}_lib")}]);
+            json!({"id": id, "name": format!("{id}-name"), "source": source, "targets": targets,
                    "manifest_path": format!("/w/{id}/Cargo.toml")})
         };
         let normal = |id: &str| json!({"pkg": id, "dep_kinds": [{"kind": null}]});
@@ -201,7 +252,8 @@ mod tests {
             ]},
         });
         let found = Packages::from_metadata(&metadata, Path::new("/w/kernels/Cargo.toml")).unwrap();
-        assert_eq!(found.crate_name, "kernels_name");
+        assert_eq!(found.name, "kernels-name");
+        assert_eq!(found.crate_name, "kernels_lib");
         assert_eq!(
             found.local,
             ["/w/kernels", "/w/std"].map(PathBuf::from).into()

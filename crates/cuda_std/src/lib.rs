@@ -3,8 +3,8 @@
 //! Names follow Rust-CUDA's `cuda_std` where it has the thing, so that a kernel
 //! written for it moves over with few edits. Every function can be named on the
 //! host as well, so that kernels type-check there; called on the host, it
-//! panics. Device code needs the features that [the example](macro@kernel)
-//! shows, and `RUSTC_BOOTSTRAP=1`, which `cuda_builder` sets.
+//! panics. Device code is compiled by `cuda_builder`, which allows it the features of
+//! the language that it needs.
 //!
 //! Left out: allocation, `printf`, texture and surface reads.
 #![no_std]

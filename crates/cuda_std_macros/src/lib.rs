@@ -83,13 +83,8 @@ use proc_macro::TokenStream;
 ///
 /// # What the crate needs
 ///
-/// The device's compiler wants the calling convention and inline assembly
-/// allowed, and the standard library left out:
-///
-/// ```ignore
-/// #![no_std]
-/// #![cfg_attr(target_arch = "nvptx64", feature(abi_ptx, asm_experimental_arch))]
-/// ```
+/// Nothing: that the device has no standard library, and which features of the
+/// language its compiler must allow, `cuda_builder` tells it.
 #[proc_macro_attribute]
 pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
     kernel::expand(attribute.into(), item.into())

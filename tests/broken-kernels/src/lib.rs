@@ -5,8 +5,6 @@
 //!
 //! They take what the transposes of `gpu-kernels` take, so that the lesson's own
 //! checks run on them: a check that lets one of these pass checks nothing.
-#![no_std]
-#![cfg_attr(target_arch = "nvptx64", feature(abi_ptx, asm_experimental_arch))]
 #![allow(unsafe_op_in_unsafe_fn)]
 // A kernel takes each array and each number as a parameter of its own.
 #![allow(clippy::too_many_arguments)]

@@ -93,9 +93,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     }
     let known = Known::read()?;
     let driver = sim_driver::own_folder()?;
-    let cache = Locator::from_env(&workspace::kernels())?
-        .cache_dir
-        .join("clients");
+    let cache = Locator::from_env()?.cache_dir.join("clients");
     let run = Run {
         driver: &driver,
         cache: &cache,

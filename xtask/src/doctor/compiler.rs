@@ -10,7 +10,7 @@ use std::process::Command;
 
 pub(super) fn checks(deep: bool) -> Vec<Check> {
     let mut checks = vec![host()];
-    let locator = match Locator::from_env(&workspace::kernels()) {
+    let locator = match Locator::from_env() {
         Ok(locator) => locator,
         Err(error) => {
             checks.push(unknown(&error));
@@ -65,7 +65,6 @@ fn unknown(error: &ToolchainError) -> Check {
         ToolchainError::RelativeCache { absolute, .. } => {
             format!("export LOCKSTEP_CACHE='{}'", absolute.display())
         }
-        ToolchainError::Pin { .. } => "git restore gpu-kernels/rust-toolchain.toml".into(),
         _ => CURE_CACHE.into(),
     };
     Check::missing(
@@ -191,8 +190,6 @@ fn try_to_compile() -> anyhow::Result<usize> {
         std::fs::write(&path, text)?;
         Ok(path)
     };
-    let pin = std::fs::read_to_string(workspace::kernels().join("rust-toolchain.toml"))?;
-    write("rust-toolchain.toml", &pin)?;
     write(
         "Cargo.toml",
         "[package]\nname = \"doctor\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n",
@@ -210,8 +207,7 @@ fn try_to_compile() -> anyhow::Result<usize> {
 }
 
 const KERNEL: &str = "\
-#![no_std]
-#![feature(abi_ptx, stdarch_nvptx)]
+#![feature(stdarch_nvptx)]
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo) -> ! {
     unsafe { core::arch::nvptx::trap() }

@@ -1,6 +1,7 @@
 //! Why there is no compiler, and what to do.
 
 use super::Room;
+use super::rustup::NO_RUSTUP;
 use std::path::PathBuf;
 
 /// Why there is no compiler for the kernels.
@@ -19,15 +20,6 @@ pub enum ToolchainError {
         reason: String,
     },
 
-    /// The file that names the release is missing or has another form.
-    #[error("{} names no toolchain: {reason}", .path.display())]
-    Pin {
-        /// `rust-toolchain.toml`.
-        path: PathBuf,
-        /// What is wrong with it.
-        reason: String,
-    },
-
     /// Nowhere to keep what is fetched.
     #[error("no cache folder: set LOCKSTEP_CACHE to a folder that may be written to")]
     NoCacheDir,
@@ -37,8 +29,8 @@ pub enum ToolchainError {
         "LOCKSTEP_CACHE is `{}`, a relative path: cargo runs build scripts in other folders, \
          where it leads elsewhere\n\
          Name the whole path:\n\
-         \n    export LOCKSTEP_CACHE='{}'",
-        .path.display(), .absolute.display()
+         \n    {}",
+        .path.display(), set_variable("LOCKSTEP_CACHE", &.absolute.display().to_string())
     )]
     RelativeCache {
         /// What the variable says.
@@ -86,8 +78,10 @@ pub enum ToolchainError {
          - packages: {packages}\n\
          \n\
          Either of these helps; then run the same command again:\n\
-         \n    rustup toolchain install {pin} --profile minimal --component rust-src\
-         \n    export LOCKSTEP_RUSTC=/path/to/rustc    # 1.97 or newer, with rust-src"
+         \n    rustup toolchain install {pin} --profile minimal --component rust-src{}\
+         \n    {}    # 1.97 or newer, with rust-src",
+        where_to_get(rustup),
+        set_variable("LOCKSTEP_RUSTC", "/path/to/rustc")
     )]
     NoRoute {
         /// The release wanted.
@@ -97,6 +91,24 @@ pub enum ToolchainError {
         /// Why the packages give none.
         packages: String,
     },
+}
+
+/// Where rustup comes from, for those who lack it.
+fn where_to_get(rustup: &str) -> &'static str {
+    if rustup == NO_RUSTUP {
+        "    # rustup: https://rustup.rs"
+    } else {
+        ""
+    }
+}
+
+/// How a variable is set in the shell that people have: a line to copy.
+fn set_variable(name: &str, value: &str) -> String {
+    if cfg!(windows) {
+        format!("$env:{name} = '{value}'")
+    } else {
+        format!("export {name}='{value}'")
+    }
 }
 
 /// Bytes are not all that can run out.

@@ -4,7 +4,7 @@ use super::fetch::Failure;
 use super::{Pin, Progress, Room, Source, Toolchain, ToolchainError};
 use super::{cache, fetch, room, rustup};
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Where to look, and with what.
 #[derive(Debug, Clone)]
@@ -26,13 +26,12 @@ pub struct Locator {
 }
 
 impl Locator {
-    /// What the environment says, for the kernel crate in `kernel_crate`, whose
-    /// `rust-toolchain.toml` names the release.
+    /// What the environment says.
     ///
     /// # Errors
     ///
-    /// No pin, no home folder to keep a cache in, or a relative path to one.
-    pub fn from_env(kernel_crate: &Path) -> Result<Self, ToolchainError> {
+    /// No home folder to keep a cache in, or a relative path to one.
+    pub fn from_env() -> Result<Self, ToolchainError> {
         let path_of = |name| {
             std::env::var_os(name)
                 .filter(|v| !v.is_empty())
@@ -48,7 +47,7 @@ impl Locator {
             });
         }
         Ok(Self {
-            pin: Pin::read(kernel_crate)?,
+            pin: Pin::default(),
             rustc_override: path_of("LOCKSTEP_RUSTC"),
             cache_dir,
             rustup_home: path_of("RUSTUP_HOME")
@@ -176,5 +175,6 @@ impl Locator {
 
 /// Whether a program is on the search path.
 pub(super) fn is_on_path(locator: &Locator, program: &str) -> bool {
-    std::env::split_paths(&locator.path).any(|dir| dir.join(program).is_file())
+    let file = format!("{program}{}", std::env::consts::EXE_SUFFIX);
+    std::env::split_paths(&locator.path).any(|dir| dir.join(&file).is_file())
 }

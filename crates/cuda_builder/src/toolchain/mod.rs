@@ -4,11 +4,13 @@
 //! It is looked for in this order:
 //!
 //! 1. `LOCKSTEP_RUSTC`, the path of such a rustc;
-//! 2. the pinned toolchain (the kernel crate's `rust-toolchain.toml`) in rustup;
+//! 2. the pinned toolchain ([`Pin`]) in rustup;
 //! 3. the cache, where an earlier run unpacked it ([`Locator::cache_dir`]);
 //! 4. rustup again, asked to install it, unless `RUSTUP_AUTO_INSTALL=0`;
 //! 5. the distribution's own packages, unpacked into the cache. Nothing is
 //!    installed and no root is needed.
+//!
+//! A `rust-toolchain.toml` is not looked at: it names the toolchain of the host's code.
 //!
 //! [`Locator::locate`] only looks (1 to 3); [`Locator::ensure`] also fetches.
 //!

@@ -14,6 +14,9 @@ const PATIENCE: Patience = Patience {
     silence: Some((1, Duration::from_secs(40))),
 };
 
+/// Why rustup cannot be asked where it is missing.
+pub(super) const NO_RUSTUP: &str = "it is not on this system";
+
 /// The toolchain, if it is installed with `rust-src`.
 ///
 /// rustup's folders are read and rustup is not asked: asking may install.
@@ -28,6 +31,7 @@ pub(super) fn installed(locator: &Locator) -> Result<Toolchain, String> {
         .as_ref()
         .ok_or("there is no home folder")?;
     let start = format!("{channel}-");
+    let rustc = format!("bin/rustc{}", std::env::consts::EXE_SUFFIX);
     let mut reason = format!("toolchain {channel} is not installed");
     for entry in std::fs::read_dir(home.join("toolchains"))
         .into_iter()
@@ -35,7 +39,7 @@ pub(super) fn installed(locator: &Locator) -> Result<Toolchain, String> {
         .flatten()
     {
         if entry.file_name().to_string_lossy().starts_with(&start) {
-            match Toolchain::probe(&entry.path().join("bin/rustc"), Source::Rustup) {
+            match Toolchain::probe(&entry.path().join(&rustc), Source::Rustup) {
                 Ok(toolchain) => return Ok(toolchain),
                 Err(why) => reason = format!("toolchain {channel} does not serve: {why}"),
             }
@@ -47,7 +51,7 @@ pub(super) fn installed(locator: &Locator) -> Result<Toolchain, String> {
 /// Whether rustup could be asked.
 pub(super) fn is_usable(locator: &Locator) -> Result<(), String> {
     if !is_on_path(locator, "rustup") {
-        Err("it is not on this system".into())
+        Err(NO_RUSTUP.into())
     } else if !locator.may_install {
         Err("it is told not to install (RUSTUP_AUTO_INSTALL=0)".into())
     } else {
@@ -66,7 +70,7 @@ pub(super) fn install(locator: &Locator, progress: &dyn Progress) -> Result<Tool
         Err(reason) => reason,
     };
     if !is_on_path(locator, "rustup") {
-        return Err("it is not on this system".into());
+        return Err(NO_RUSTUP.into());
     }
     if !locator.may_install {
         return Err(format!(

@@ -103,7 +103,7 @@ fn ask(machine: &Machine, variables: &[(&str, Option<&str>)]) -> Ended {
     let mut command = this_program("process::asks_the_environment");
     command
         .current_dir(machine.root())
-        .env("SETUP_CRATE", machine.root())
+        .env("SETUP_ASKS", "1")
         .env("RUSTUP_HOME", machine.root())
         .env_remove("LOCKSTEP_CACHE")
         .env_remove("LOCKSTEP_RUSTC")
@@ -114,8 +114,6 @@ fn ask(machine: &Machine, variables: &[(&str, Option<&str>)]) -> Ended {
             None => command.env_remove(name),
         };
     }
-    let pin = "[toolchain]\nchannel = \"1.97.1\"\n";
-    fs::write(machine.root().join("rust-toolchain.toml"), pin).unwrap();
     machine.start_by(command).end()
 }
 
