@@ -7,7 +7,7 @@ fn main() -> Result<(), Error> {
     let device = Device::open()?;
     println!("{}", device.why());
 
-    let (n_rows, n_columns) = (300, 200);
+    let (n_rows, n_columns) = (300_u32, 200_u32);
     let matrix: Vec<f32> = (0..n_rows * n_columns).map(|i| i as f32).collect();
     let input = device.upload("input", &matrix)?;
     let output = device.alloc::<f32>("output", matrix.len())?;

@@ -207,7 +207,7 @@ impl CudaBuilder {
         if cargo::in_build_script() {
             let sources = compiled.into_iter().flat_map(|compiled| compiled.sources);
             watch(setup.packages.watched().into_iter().chain(sources));
-            export::export(&self.exported_as, &setup.packages.crate_name, &ptx);
+            export::export(&self.exported_as, &setup.packages, &ptx);
         }
         Ok(BuildOutput {
             ptx_path: ptx[0].path.clone(),

@@ -35,14 +35,12 @@ impl Device {
     pub fn open() -> Result<Self, Error> {
         match Gpu::new(Vec::new()) {
             Ok(gpu) => Ok(Self::of_gpu(gpu)),
-            Err(error @ (EngineError::NoDriver(_) | EngineError::NoGpu)) => {
+            Err(error) if is_absence(&error) => {
+                let error = error.to_string();
+                // What follows is what to do to have a GPU.
+                let reason = error.split(';').next().unwrap_or_default();
                 let sim = Sim::new(Vec::new());
-                Ok(Self::of(Machine::Sim(sim), format!("simulator: {error}")))
-            }
-            // The driver is there and says that there is no device, or none for this process.
-            Err(EngineError::Driver(error)) if matches!(error.code, 34 | 100) => {
-                let sim = Sim::new(Vec::new());
-                Ok(Self::of(Machine::Sim(sim), format!("simulator: {error}")))
+                Ok(Self::of(Machine::Sim(sim), format!("simulator: {reason}")))
             }
             Err(error) => Err(error),
         }
@@ -183,6 +181,17 @@ impl Device {
 
     fn handle(&self) -> Handle<'static> {
         Handle::Shared(Rc::clone(&self.machine))
+    }
+}
+
+/// Whether there is no GPU, rather than one that cannot be used.
+fn is_absence(error: &EngineError) -> bool {
+    // `CUDA_ERROR_STUB_LIBRARY` and `CUDA_ERROR_NO_DEVICE`.
+    const NONE: [i32; 2] = [34, 100];
+    match error {
+        EngineError::NoDriver(_) | EngineError::NoGpu => true,
+        EngineError::Driver(error) => NONE.contains(&error.code),
+        _ => false,
     }
 }
 

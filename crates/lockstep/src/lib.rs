@@ -67,17 +67,16 @@ pub use stream::Stream;
 /// let kernels = device.load(lockstep::kernels!())?;
 /// ```
 ///
-/// It stands for what the variables `KERNELS_PTX` and `KERNELS_SOURCES` name at compile
-/// time; `kernels!("OTHER", "OTHER_SOURCES")` for those
-/// of a crate that was exported under another name.
+/// It stands for what the variables `KERNELS_PTX` and `KERNELS_PTX_SOURCES` name at compile
+/// time; `kernels!("OTHER")` for `OTHER` and `OTHER_SOURCES`.
 #[macro_export]
 macro_rules! kernels {
     () => {
-        $crate::kernels!("KERNELS_PTX", "KERNELS_SOURCES")
+        $crate::kernels!("KERNELS_PTX")
     };
-    ($ptx:literal, $sources:literal) => {
-        $crate::PtxModule::of_text("kernels.ptx", include_str!(env!($ptx)))
-            .with_sources(env!($sources))
+    ($name:literal) => {
+        $crate::PtxModule::of_text("kernels.ptx", include_str!(env!($name)))
+            .with_sources(env!(concat!($name, "_SOURCES")))
     };
 }
 

@@ -39,7 +39,7 @@ pub unsafe fn row_sums(matrix: *const f32, sums: *mut f32, n_rows: u32, n_column
     let own: f32 = (lane..n_columns).step_by(LANES as usize).map(of_row).sum();
     let mut sum = own;
     for delta in [16, 8, 4, 2, 1] {
-        sum += unsafe { warp::warp_shuffle_down(FULL_MASK, sum, delta) };
+        sum += unsafe { warp::warp_shuffle_down(FULL_MASK, sum, delta, LANES) }.0;
     }
     if lane == 0 {
         unsafe { *sums.add(row as usize) = sum };

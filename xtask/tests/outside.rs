@@ -1,0 +1,147 @@
+//! Projects outside the repository, as users have them: made by `cargo xtask new`, and
+//! `examples/outside`. They are built offline, in this repository's target folder, with the
+//! simulator as quickly compiled as can be: their kernels are small.
+#![cfg(unix)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("xtask is in the repository")
+}
+
+/// What cargo prints in a project, and whether it succeeds.
+fn cargo(project: &Path, arguments: &[&str]) -> (bool, String) {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .parent()
+        .expect("it is in the target folder");
+    let output = Command::new(env!("CARGO"))
+        .args(["--config", "profile.dev.package.ptx_sim.opt-level=0"])
+        .args(["--config", "profile.dev.package.\"*\".debug=false"])
+        .args(arguments)
+        .arg("--offline")
+        .current_dir(project)
+        .env("CARGO_TARGET_DIR", target)
+        .env("RUST_BACKTRACE", "0")
+        // Whatever is here, the simulator is asked.
+        .env("LOCKSTEP_LIBCUDA", "none")
+        .env_remove("RUSTC_BOOTSTRAP")
+        .output()
+        .expect("cargo is there");
+    let text = [output.stdout, output.stderr].concat();
+    (
+        output.status.success(),
+        String::from_utf8_lossy(&text).into_owned(),
+    )
+}
+
+/// A folder outside the repository, with the versions that the repository was tested with.
+fn outside() -> TempDir {
+    tempfile::tempdir().expect("there is room")
+}
+
+fn lock(project: &Path) {
+    fs::copy(root().join("Cargo.lock"), project.join("Cargo.lock")).expect("it is copied");
+}
+
+/// Changes a file of a project.
+fn edit(file: PathBuf, from: &str, to: &str) {
+    let text = fs::read_to_string(&file).expect("it is there");
+    assert!(text.contains(from), "{} has no `{from}`", file.display());
+    fs::write(file, text.replace(from, to)).expect("it is written");
+}
+
+#[test]
+fn a_new_project_runs_and_a_planted_conflict_fails_its_test() {
+    let outside = outside();
+    let project = outside.path().join("my-first");
+    let made = Command::new(env!("CARGO_BIN_EXE_xtask"))
+        .arg("new")
+        .arg(&project)
+        .output()
+        .expect("xtask runs");
+    let said = String::from_utf8_lossy(&made.stdout);
+    assert!(
+        made.status.success() && said.contains("cargo test"),
+        "{said}"
+    );
+    lock(&project);
+
+    let (ran, text) = cargo(&project, &["run"]);
+    assert!(ran && text.contains("output[7][0] is 7\n"), "{text}");
+    assert!(text.contains("simulator: "), "{text}");
+    let (passed, text) = cargo(&project, &["test"]);
+    assert!(passed && text.contains("2 passed"), "{text}");
+
+    // Rows without the element that keeps columns in different banks.
+    edit(project.join("src/kernels.rs"), "(TILE + 1)", "TILE");
+    let (passed, text) = cargo(&project, &["test"]);
+    assert!(!passed, "{text}");
+    let message = "\
+kernel `transpose`, launched with 2×4×1 blocks of 32×32×1 threads: expected 0 bank conflicts, counted 7936
+  src/kernels.rs:32  unsafe { *output.add((column * n_rows + row) as usize) = *tile.add(place(x, y)) };
+      7936 conflicts in 256 requests, 32-way at worst
+";
+    assert!(text.contains(message), "{text}");
+}
+
+#[test]
+fn a_new_project_overwrites_nothing() {
+    let outside = outside();
+    fs::write(outside.path().join("mine"), "mine").expect("it is written");
+    let refused = Command::new(env!("CARGO_BIN_EXE_xtask"))
+        .arg("new")
+        .arg(outside.path())
+        .output()
+        .expect("xtask runs");
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(!refused.status.success(), "{said}");
+    assert_eq!(
+        fs::read_dir(outside.path()).expect("it is there").count(),
+        1
+    );
+}
+
+#[test]
+fn the_example_outside_passes_and_its_tests_see_defects() {
+    let outside = outside();
+    let example = root().join("examples/outside");
+    for file in [
+        "Cargo.toml",
+        "kernels/Cargo.toml",
+        "kernels/src/lib.rs",
+        "app/Cargo.toml",
+        "app/build.rs",
+        "app/src/lib.rs",
+        "app/src/main.rs",
+        "app/tests/sums.rs",
+    ] {
+        let to = outside.path().join(file);
+        fs::create_dir_all(to.parent().expect("it has a folder")).expect("there is room");
+        fs::copy(example.join(file), to).expect("it is copied");
+    }
+    let crates = root().join("crates");
+    let manifest = outside.path().join("Cargo.toml");
+    edit(
+        manifest,
+        "../../crates",
+        crates.to_str().expect("a path in UTF-8"),
+    );
+    lock(outside.path());
+
+    let (passed, text) = cargo(outside.path(), &["test"]);
+    assert!(passed && text.contains("2 passed"), "{text}");
+
+    // No barrier between the stores and the loads of others.
+    let kernels = || outside.path().join("kernels/src/lib.rs");
+    edit(kernels(), "    thread::sync_threads();\n", "");
+    let (passed, text) = cargo(outside.path(), &["test"]);
+    assert!(
+        !passed && text.contains("row_sums_shared") && text.contains("race"),
+        "{text}"
+    );
+}
