@@ -1,13 +1,15 @@
-//! Macros of `cuda_std`: [`macro@kernel`], [`macro@gpu_only`] and
-//! [`shared_array!`].
+//! Macros of `cuda_std`: [`macro@kernel`], [`macro@gpu_only`], [`shared_array!`],
+//! [`print!`] and [`println!`].
 //!
 //! Use them through `cuda_std`, which re-exports them; what they expand to
 //! names items of that crate. Left out: anything that needs to know types.
 //! Whether a parameter's type may cross the border is a trait bound of the
 //! expansion (`cuda_std::launch::KernelArg`), checked by the compiler.
 
+mod format_string;
 mod gpu_only;
 mod kernel;
+mod print;
 mod shared_array;
 
 use proc_macro::TokenStream;
@@ -125,6 +127,43 @@ pub fn gpu_only(attribute: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn shared_array(input: TokenStream) -> TokenStream {
     shared_array::expand(input.into())
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
+}
+
+/// Prints from a kernel, as Rust's own `print!` does: see [`println!`].
+#[proc_macro]
+pub fn print(input: TokenStream) -> TokenStream {
+    print::expand(input.into(), "")
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
+}
+
+/// Prints a line from a kernel: `println!("thread {i} has {x:.3}")`.
+///
+/// The string is Rust's, translated to C's while the kernel is compiled: all that
+/// runs is one call of `vprintf` per thread. A GPU keeps what was printed in a buffer
+/// of 1 MB, and the driver writes it to the process's standard output when the host
+/// next waits; the simulator hands it to its host, a string per call.
+///
+/// | placeholder | prints | differs from Rust |
+/// |---|---|---|
+/// | `{}` | integers, `bool`, `char`, `&str`, `&CStr`, floats | floats as C's `%g`, with six digits: `0.1`, `1e+10`, `nan` |
+/// | `{:.3}` | floats; the first characters of text | |
+/// | `{:+}` | floats and signed integers | floats as `{}` |
+/// | `{:x}`, `{:X}`, `{:#x}`, `{:o}` | integers, the negative ones as two's complements | |
+/// | `{:e}`, `{:E}`, `{:.3e}` | floats | six digits if nothing is said, and exponents of two: `1.500000e+00` |
+/// | `{:p}` | pointers and references | |
+///
+/// Widths (`{:8}`), zeros (`{:08}`) and sides (`{:<8}`, `{:>8}`) work with all of them.
+/// Arguments are taken in order, by number, by name, or from a variable (`{x}`). Text
+/// of more than 255 bytes is cut there. `{:?}`, `{:b}`, centred text, fill characters
+/// and widths that are arguments do not compile, with a message that says so.
+///
+/// On the host, it panics.
+#[proc_macro]
+pub fn println(input: TokenStream) -> TokenStream {
+    print::expand(input.into(), "\n")
         .unwrap_or_else(syn::Error::into_compile_error)
         .into()
 }

@@ -1,11 +1,12 @@
 //! Kernels that try out the device library, `cuda_std`, one part each. They teach
-//! nothing; `tests/tests/all/device_library.rs` runs them and knows what must come
-//! out.
+//! nothing; `tests/all` runs them and knows what must come out.
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(abi_ptx, asm_experimental_arch))]
 // Each test launches its kernel with buffers that fit; `# Safety` sections would
 // all say so.
 #![allow(unsafe_op_in_unsafe_fn, clippy::missing_safety_doc)]
+
+pub mod printing;
 
 use cuda_std::convert::{GpuHalf, whole_part};
 use cuda_std::float::{GpuFloat, GpuFloatApprox};

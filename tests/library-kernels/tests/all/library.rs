@@ -1,110 +1,16 @@
-//! The device library, part by part, on the simulator: what `tests/library-kernels`
-//! computes with `cuda_std` must be what Rust computes, or what CUDA documents.
+//! What `src/lib.rs` computes with `cuda_std` must be what Rust computes, or what CUDA
+//! documents.
 //!
 //! Left out: the table of atomics, which is a lesson of its own, and the tensor
 //! cores.
 
-use cuda_std::launch::{DevicePtrMut, DeviceSlice, Kernel, KernelArgs};
+use crate::bench::{Bench, ptx};
+use cuda_std::launch::{DevicePtrMut, DeviceSlice, Kernel};
 use cuda_std::panic::{PanicRecord, SINK_SYMBOL};
 use half::{bf16, f16};
 use library_kernels as kernels;
-use ptx_sim::{Device, Launch, LaunchError, LaunchOptions, LoadedModule, Module};
+use ptx_sim::{LaunchError, Module};
 use rand::{Rng, RngExt, SeedableRng, rngs::StdRng};
-
-/// A simulated device with the test kernels loaded.
-struct Bench {
-    device: Device,
-    module: LoadedModule,
-}
-
-impl Bench {
-    fn new() -> Self {
-        let device = Device::new();
-        let module = Module::parse(lockstep_tests::ptx::library()).expect("rustc's PTX parses");
-        let module = device.load(&module).expect("the module fits");
-        Self { device, module }
-    }
-
-    /// Device memory that holds `bytes`.
-    fn upload(&mut self, bytes: &[u8]) -> u64 {
-        let address = self
-            .device
-            .alloc(bytes.len() as u64, "input")
-            .expect("memory");
-        self.device
-            .write(address, bytes)
-            .expect("it was just allocated");
-        address
-    }
-
-    fn words(&mut self, words: &[u32]) -> DeviceSlice<u32> {
-        let bytes: Vec<_> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        DeviceSlice::new(self.upload(&bytes), words.len() as u64)
-    }
-
-    fn floats(&mut self, floats: &[f32]) -> DeviceSlice<f32> {
-        let bytes: Vec<_> = floats
-            .iter()
-            .flat_map(|float| float.to_le_bytes())
-            .collect();
-        DeviceSlice::new(self.upload(&bytes), floats.len() as u64)
-    }
-
-    /// Device memory for `n_bytes` of output, filled with a pattern.
-    fn output(&mut self, n_bytes: usize) -> u64 {
-        self.upload(&vec![0xA5; n_bytes])
-    }
-
-    fn read<const N: usize>(&self, address: u64, n_values: usize) -> Vec<[u8; N]> {
-        let mut bytes = vec![0; n_values * N];
-        self.device
-            .read(address, &mut bytes)
-            .expect("it was allocated with that size");
-        bytes.as_chunks::<N>().0.to_vec()
-    }
-
-    fn read_words(&self, address: u64, n_words: usize) -> Vec<u32> {
-        self.read(address, n_words)
-            .into_iter()
-            .map(u32::from_le_bytes)
-            .collect()
-    }
-
-    fn read_floats(&self, address: u64, n_floats: usize) -> Vec<f32> {
-        self.read(address, n_floats)
-            .into_iter()
-            .map(f32::from_le_bytes)
-            .collect()
-    }
-
-    fn try_launch<K: Kernel>(
-        &mut self,
-        _kernel: K,
-        grid: [u32; 3],
-        block: [u32; 3],
-        args: K::Args,
-    ) -> Result<(), LaunchError> {
-        let mut values = Vec::new();
-        args.push_params(&mut |value| values.push(value));
-        let params: Vec<_> = values.iter().map(|value| value.as_bytes()).collect();
-        let launch = Launch {
-            grid,
-            block,
-            dynamic_shared_bytes: 128,
-            params: &params,
-            options: LaunchOptions::default(),
-        };
-        self.device
-            .launch(&self.module, K::NAME, &launch)
-            .map(|_| ())
-    }
-
-    fn launch<K: Kernel>(&mut self, kernel: K, grid: u32, block: u32, args: K::Args) {
-        if let Err(error) = self.try_launch(kernel, [grid, 1, 1], [block, 1, 1], args) {
-            panic!("{error}");
-        }
-    }
-}
 
 fn random_words(seed: u64, n_words: usize) -> Vec<u32> {
     let mut rng = StdRng::seed_from_u64(seed);
@@ -523,7 +429,7 @@ fn every_shared_array_is_memory_of_its_own() {
     bench.launch(kernels::family_two, 1, 32, (DevicePtrMut::new(out),));
     assert_eq!(bench.read_words(out, 96), expected(2000));
 
-    let variables = Module::parse(lockstep_tests::ptx::library()).unwrap();
+    let variables = Module::parse(ptx()).unwrap();
     let mut arrays = Vec::new();
     for variable in &variables.ir().variables {
         if variable.name.starts_with("library_kernels_shared_") {
@@ -536,7 +442,7 @@ fn every_shared_array_is_memory_of_its_own() {
 
 #[test]
 fn launch_bounds_reach_the_ptx() {
-    let module = Module::parse(lockstep_tests::ptx::library()).unwrap();
+    let module = Module::parse(ptx()).unwrap();
     let bounds = module.kernel("family_one").unwrap().bounds;
     assert_eq!((bounds.max_threads, bounds.min_blocks), (Some(32), Some(2)));
     let mut bench = Bench::new();
@@ -579,7 +485,7 @@ fn panicking<K: Kernel>(
 
 /// The first line of `tests/library-kernels/src/lib.rs` that is `code`.
 fn line_of(code: &str) -> u32 {
-    let source = include_str!("../../library-kernels/src/lib.rs");
+    let source = include_str!("../../src/lib.rs");
     let mut lines = source
         .lines()
         .enumerate()
