@@ -2,27 +2,24 @@
 
 use cuda_builder::toolchain::Lines;
 use cuda_builder::{Arch, KernelCrate};
-use cuda_std::launch::{DeviceSlice, Kernel, KernelArgs};
+use cuda_std::launch::{DevicePtrMut, DeviceSlice, Kernel, KernelArgs};
+use cuda_std::panic::{PanicRecord, SINK_SYMBOL};
 use ptx_sim::{Device, Launch, LaunchError, LaunchOptions, LoadedModule, Module, Report};
 use std::path::PathBuf;
-use std::sync::OnceLock;
 
-/// The PTX of this crate, compiled when a test first asks for it.
-pub fn ptx() -> &'static str {
-    static TEXT: OnceLock<String> = OnceLock::new();
-    TEXT.get_or_init(|| {
-        // Asked when a test runs: a checkout may have been moved.
-        let package = std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo runs the tests");
-        let package = PathBuf::from(package);
-        let root = package.ancestors().nth(2).expect("it is in a workspace");
-        let path = KernelCrate::open(&package, cuda_builder::target_dir_of(root))
-            .and_then(|kernels| {
-                let progress = Lines::new(std::io::stderr());
-                kernels.ptx(None, &Arch::new("sm_80"), &progress)
-            })
-            .unwrap_or_else(|error| panic!("{error}"));
-        std::fs::read_to_string(path).expect("it was just made")
-    })
+/// The PTX of one of this crate's modules, compiled if it is not up to date.
+pub fn ptx(module: &str) -> String {
+    // Asked when a test runs: a checkout may have been moved.
+    let package = std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo runs the tests");
+    let package = PathBuf::from(package);
+    let root = package.ancestors().nth(2).expect("it is in a workspace");
+    let path = KernelCrate::open(&package, cuda_builder::target_dir_of(root))
+        .and_then(|kernels| {
+            let progress = Lines::new(std::io::stderr());
+            kernels.ptx(Some(module), &Arch::new("sm_80"), &progress)
+        })
+        .unwrap_or_else(|error| panic!("{error}"));
+    std::fs::read_to_string(path).expect("it was just made")
 }
 
 /// A simulated device with the test kernels loaded.
@@ -32,9 +29,10 @@ pub struct Bench {
 }
 
 impl Bench {
-    pub fn new() -> Self {
+    /// With the kernels of one of this crate's modules.
+    pub fn of(module: &str) -> Self {
         let device = Device::new();
-        let module = Module::parse(ptx()).expect("rustc's PTX parses");
+        let module = Module::parse(&ptx(module)).expect("rustc's PTX parses");
         let module = device.load(&module).expect("the module fits");
         Self { device, module }
     }
@@ -115,4 +113,29 @@ impl Bench {
         self.try_launch(kernel, [grid, 1, 1], [block, 1, 1], args)
             .unwrap_or_else(|error| panic!("{error}"))
     }
+}
+
+/// Launches a kernel that panics: what the launch said, and the record it left.
+pub fn panicking<K: Kernel>(
+    module: &str,
+    kernel: K,
+    x: &[u32],
+    arguments: impl Fn(DeviceSlice<u32>, DevicePtrMut<u32>) -> K::Args,
+) -> (LaunchError, PanicRecord) {
+    let mut bench = Bench::of(module);
+    let sink = bench.upload(&[0; PanicRecord::SIZE_BYTES]);
+    let variable = bench
+        .module
+        .global_address(SINK_SYMBOL)
+        .expect("the module has a sink");
+    bench.device.write(variable, &sink.to_le_bytes()).unwrap();
+    let (x, out) = (bench.words(x), DevicePtrMut::new(bench.output(4096)));
+    let error = bench
+        .try_launch(kernel, [4, 1, 1], [64, 1, 1], arguments(x, out))
+        .expect_err("the kernel panics");
+    let bytes = bench.read::<{ PanicRecord::SIZE_BYTES }>(sink, 1)[0];
+    (
+        error,
+        PanicRecord::from_bytes(&bytes).expect("the panic left a record"),
+    )
 }

@@ -3,4 +3,5 @@
 
 mod bench;
 mod library;
+mod messages;
 mod printing;

@@ -7,7 +7,7 @@ use ptx_sim::Module;
 
 #[test]
 fn every_thread_prints_its_line() {
-    let mut bench = Bench::new();
+    let mut bench = Bench::of("library");
     let floats: Vec<f32> = (0..64).map(|i| i as f32 / 3.0).collect();
     let x = bench.floats(&floats);
     let report = bench.launch(kernels::prints_a_line, 2, 32, (x,));
@@ -25,7 +25,7 @@ fn every_thread_prints_its_line() {
 
 #[test]
 fn numbers_print_as_in_rust() {
-    let mut bench = Bench::new();
+    let mut bench = Bench::of("library");
     let (small, n, word, long) = (-5i8, -1234i32, 0xBEEFu32, i64::MIN);
     let (wide, x, y) = (u64::MAX, 0.1f32, -1.5e10f64);
     let args = (small, n, word, long, wide, x, y);
@@ -46,7 +46,7 @@ fn numbers_print_as_in_rust() {
 
 #[test]
 fn text_prints_as_in_rust() {
-    let mut bench = Bench::new();
+    let mut bench = Bench::of("library");
     let text = "Straße";
     let address = bench.upload(text.as_bytes());
     let args = (DevicePtr::new(address), text.len() as u32, 1);
@@ -65,7 +65,7 @@ fn text_prints_as_in_rust() {
 
 #[test]
 fn generic_functions_and_references_print() {
-    let mut bench = Bench::new();
+    let mut bench = Bench::of("library");
     let values = bench.upload(&[7u32, 8].map(u32::to_le_bytes).concat());
     let values = cuda_std::launch::DeviceSlice::new(values, 2);
     let report = bench.launch(kernels::prints_generic, 1, 1, (values,));
@@ -77,7 +77,7 @@ fn generic_functions_and_references_print() {
 
 #[test]
 fn printing_costs_one_call() {
-    let module = Module::parse(ptx()).expect("rustc's PTX parses");
+    let module = Module::parse(&ptx("library")).expect("rustc's PTX parses");
     let kernel = module.ir().function(kernels::prints_a_line::NAME);
     let (_, kernel) = kernel.expect("it is an entry");
     let calls = kernel.body.iter().flatten();
