@@ -44,7 +44,7 @@ pub mod warp;
 #[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90a"))]
 pub mod warpgroup;
 
-pub use cuda_std_macros::{gpu_only, kernel, print, println, shared_array};
+pub use cuda_std_macros::{KernelArg, gpu_only, kernel, print, println, shared_array};
 pub use half;
 
 /// What nearly every kernel file uses.

@@ -1,5 +1,5 @@
 //! Macros of `cuda_std`: [`macro@kernel`], [`macro@gpu_only`], [`shared_array!`],
-//! [`print!`] and [`println!`].
+//! [`derive@KernelArg`], [`print!`] and [`println!`].
 //!
 //! Use them through `cuda_std`, which re-exports them; what they expand to
 //! names items of that crate. Left out: anything that needs to know types.
@@ -9,6 +9,7 @@
 mod format_string;
 mod gpu_only;
 mod kernel;
+mod kernel_arg;
 mod print;
 mod shared_array;
 
@@ -42,7 +43,8 @@ use proc_macro::TokenStream;
 ///
 /// # Parameters
 ///
-/// `&[T]`, `*const T`, `*mut T`, and numbers. There is no `&mut [T]`: all
+/// `&[T]`, `*const T`, `*mut T`, numbers, and structures with
+/// [`#[derive(KernelArg)]`](derive@KernelArg). There is no `&mut [T]`: all
 /// threads of the grid would hold the same exclusive reference, which Rust
 /// forbids; take a `*mut T`.
 ///
@@ -95,6 +97,35 @@ use proc_macro::TokenStream;
 #[proc_macro_attribute]
 pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
     kernel::expand(attribute.into(), item.into())
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
+}
+
+/// Lets kernels take a structure by value.
+///
+/// ```ignore
+/// #[derive(Clone, Copy, KernelArg)]
+/// #[repr(C)]
+/// pub struct Shape {
+///     pub n_rows: u32,
+///     pub spacing: [f64; 3],
+/// }
+///
+/// #[kernel]
+/// pub unsafe fn relax(shape: Shape, x: *mut f64) { … }
+/// ```
+///
+/// The structure is `#[repr(C)]` or `#[repr(transparent)]`, has up to 4096 bytes, and
+/// its fields are numbers, arrays, or structures with the same derive. Its alignment is
+/// 16 bytes at most, which is all that rustc can do on this target. Padding is passed
+/// as zeros. Pointers are parameters of their own: from inside a structure the compiler
+/// does not see that they point to global memory.
+///
+/// Fields that the kernel names are loaded where they are used. An array in a structure
+/// that is indexed by a variable is first copied to local memory, all of it.
+#[proc_macro_derive(KernelArg)]
+pub fn kernel_arg(input: TokenStream) -> TokenStream {
+    kernel_arg::expand(input.into())
         .unwrap_or_else(syn::Error::into_compile_error)
         .into()
 }

@@ -17,4 +17,6 @@ pub mod library;
 #[cfg(feature = "messages")]
 pub mod messages;
 #[cfg(feature = "library")]
+pub mod parameters;
+#[cfg(feature = "library")]
 pub mod printing;

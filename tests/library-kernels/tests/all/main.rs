@@ -4,4 +4,5 @@
 mod bench;
 mod library;
 mod messages;
+mod parameters;
 mod printing;
