@@ -14,6 +14,8 @@
 
 #[cfg(feature = "library")]
 pub mod library;
+#[cfg(feature = "math")]
+pub mod math;
 #[cfg(feature = "messages")]
 pub mod messages;
 #[cfg(feature = "library")]

@@ -3,6 +3,7 @@
 
 mod bench;
 mod library;
+mod math;
 mod messages;
 mod parameters;
 mod printing;
