@@ -11,10 +11,12 @@
 //! | `&[T]` | [`DeviceSlice<T>`] | `u64` address, `u64` length in elements |
 //! | `*const T` | [`DevicePtr<T>`] | `u64` address |
 //! | `*mut T` | [`DevicePtrMut<T>`] | `u64` address |
-//! | scalar `T` | `T` | one of its size |
+//! | number `T` | `T` | one of its size |
+//! | structure `T` with [`#[derive(KernelArg)]`](macro@crate::KernelArg) | `T` | one of its size and alignment |
 //!
 //! Nothing here launches anything: engines live in the `host` crate.
 
+use core::fmt;
 use core::marker::PhantomData;
 
 /// A type that can lie in device memory and cross the host border by bytes.
@@ -118,22 +120,43 @@ impl<T> DeviceSlice<T> {
 }
 
 /// One parameter of a PTX entry, as bytes in the device's order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub struct ParamValue {
-    bytes: [u8; 8],
-    size_bytes: u8,
+    bytes: [u8; ParamValue::MAX_BYTES],
+    n_bytes: u16,
     is_address: bool,
 }
 
 impl ParamValue {
-    /// A parameter of `N` bytes, `N` in 1, 2, 4, 8.
+    /// Largest parameter: what all parameters of a kernel may have together on every
+    /// device that is supported.
+    pub const MAX_BYTES: usize = 4096;
+
+    /// A parameter of `N` bytes, from 1 to [`Self::MAX_BYTES`].
     pub fn new<const N: usize>(value: [u8; N]) -> Self {
-        const { assert!(N == 1 || N == 2 || N == 4 || N == 8) };
-        let mut bytes = [0; 8];
+        const { assert!(N != 0 && N <= Self::MAX_BYTES) };
+        let mut bytes = [0; Self::MAX_BYTES];
         bytes[..N].copy_from_slice(&value);
         Self {
             bytes,
-            size_bytes: N as u8,
+            n_bytes: N as u16,
+            is_address: false,
+        }
+    }
+
+    /// A structure or number as the device has it; padding is 0.
+    pub fn of<T: ParamBytes>(value: &T) -> Self {
+        const {
+            assert!(
+                size_of::<T>() != 0 && size_of::<T>() <= Self::MAX_BYTES,
+                "a kernel's parameter has 1 to 4096 bytes"
+            );
+        }
+        let mut bytes = [0; Self::MAX_BYTES];
+        value.write_bytes(&mut bytes[..size_of::<T>()]);
+        Self {
+            bytes,
+            n_bytes: size_of::<T>() as u16,
             is_address: false,
         }
     }
@@ -148,12 +171,82 @@ impl ParamValue {
 
     /// The device address, if it is a pointer.
     pub fn address(&self) -> Option<u64> {
-        self.is_address.then(|| u64::from_le_bytes(self.bytes))
+        let bytes = self.as_bytes().first_chunk()?;
+        self.is_address.then(|| u64::from_le_bytes(*bytes))
     }
 
     /// The parameter's bytes, little-endian.
     pub fn as_bytes(&self) -> &[u8] {
-        &self.bytes[..self.size_bytes as usize]
+        &self.bytes[..usize::from(self.n_bytes)]
+    }
+}
+
+impl PartialEq for ParamValue {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_bytes() == other.as_bytes() && self.is_address == other.is_address
+    }
+}
+
+impl Eq for ParamValue {}
+
+impl fmt::Debug for ParamValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.address() {
+            Some(address) => write!(f, "address {address:#x}"),
+            None => write!(f, "bytes {:02x?}", self.as_bytes()),
+        }
+    }
+}
+
+/// A value that can be a parameter, or a part of one, by its bytes.
+///
+/// # Safety
+///
+/// The type has the same layout on the host and on the device, and
+/// [`write_bytes`](Self::write_bytes) leaves a valid value of it.
+#[diagnostic::on_unimplemented(
+    message = "a kernel's parameter cannot hold a `{Self}`",
+    note = "it holds numbers, arrays, and structures with `#[derive(KernelArg)]`; a pointer is a parameter of its own, \
+            because from inside a structure the compiler does not see that it points to global memory"
+)]
+pub unsafe trait ParamBytes: Copy + 'static {
+    /// Writes the value to `bytes`, which are zeros and as many as its size.
+    fn write_bytes(&self, bytes: &mut [u8]);
+}
+
+macro_rules! number_bytes {
+    ($($t:ty),*) => { $(
+        // SAFETY: a number without padding; the device is little-endian.
+        unsafe impl ParamBytes for $t {
+            fn write_bytes(&self, bytes: &mut [u8]) {
+                bytes.copy_from_slice(&self.to_le_bytes());
+            }
+        }
+    )* };
+}
+number_bytes!(
+    u8,
+    i8,
+    u16,
+    i16,
+    u32,
+    i32,
+    u64,
+    i64,
+    u128,
+    i128,
+    f32,
+    f64,
+    half::f16,
+    half::bf16
+);
+
+// SAFETY: one element behind the other, as on the device.
+unsafe impl<T: ParamBytes, const N: usize> ParamBytes for [T; N] {
+    fn write_bytes(&self, bytes: &mut [u8]) {
+        for (element, bytes) in self.iter().zip(bytes.chunks_exact_mut(size_of::<T>())) {
+            element.write_bytes(bytes);
+        }
     }
 }
 
@@ -161,7 +254,8 @@ impl ParamValue {
 #[diagnostic::on_unimplemented(
     message = "a kernel cannot take a `{Self}` by value",
     label = "in this kernel",
-    note = "it takes slices (`&[T]`), pointers (`*const T`, `*mut T`) and numbers; pass anything else through a pointer"
+    note = "it takes slices (`&[T]`), pointers (`*const T`, `*mut T`), numbers, and `#[repr(C)]` structures with \
+            `#[derive(KernelArg)]`; pass anything else through a pointer"
 )]
 pub trait KernelArg {
     /// Sizes in bytes of the PTX parameters it becomes, in order.
@@ -277,4 +371,27 @@ pub trait Kernel: Copy {
     const IS_EARLY: bool;
     /// Argument types, as a tuple.
     type Args: KernelArgs;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_keep_their_bytes_and_what_they_are() {
+        let value = ParamValue::new(0x0102_0304u32.to_le_bytes());
+        assert_eq!(
+            (value.as_bytes(), value.address()),
+            (&[4, 3, 2, 1][..], None)
+        );
+        let value = ParamValue::of_address(0x1000);
+        assert_eq!((value.as_bytes().len(), value.address()), (8, Some(0x1000)));
+        let value = ParamValue::new([7; ParamValue::MAX_BYTES]);
+        assert_eq!(value.as_bytes(), [7; ParamValue::MAX_BYTES]);
+        assert_ne!(
+            ParamValue::of_address(1),
+            ParamValue::new(1u64.to_le_bytes())
+        );
+        assert_eq!(ParamValue::of(&[1u16, 2]).as_bytes(), [1, 0, 2, 0]);
+    }
 }

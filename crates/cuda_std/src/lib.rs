@@ -6,7 +6,7 @@
 //! panics. Device code is compiled by `cuda_builder`, which allows it the features of
 //! the language that it needs.
 //!
-//! Left out: allocation, `printf`, texture and surface reads.
+//! Left out: allocation, texture and surface reads.
 #![no_std]
 #![cfg_attr(
     target_arch = "nvptx64",
@@ -34,6 +34,7 @@ pub mod ldg;
 pub mod mbarrier;
 pub mod mma;
 pub mod panic;
+pub mod print;
 pub mod shared;
 pub mod swizzle;
 pub mod thread;
@@ -43,7 +44,7 @@ pub mod warp;
 #[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90a"))]
 pub mod warpgroup;
 
-pub use cuda_std_macros::{gpu_only, kernel, shared_array};
+pub use cuda_std_macros::{KernelArg, gpu_only, kernel, print, println, shared_array};
 pub use half;
 
 /// What nearly every kernel file uses.

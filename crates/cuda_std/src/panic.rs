@@ -9,11 +9,16 @@
 //! module's variable [`SINK_SYMBOL`] before it launches. An address of 0, the
 //! variable's initial value, means that nobody listens.
 //!
-//! The record tells file, line, column, block and thread. It leaves out the
-//! message, which stands in the source at that place: as soon as the handler
-//! looks at it, be it only to see whether it is a constant, the compiler keeps
-//! the code that formats numbers in every module whose kernels index a slice,
-//! and such a kernel takes 50 registers instead of 30.
+//! The record tells file, line, column, block and thread. The message is in it
+//! only if the kernel crate asks for that:
+//!
+//! ```toml
+//! cuda_std = { …, features = ["panic-messages"] }
+//! ```
+//!
+//! For as soon as the handler looks at a message, be it only to see whether it is
+//! a constant, the compiler keeps the code that formats numbers in every module
+//! whose kernels index a slice, and such a kernel takes 50 registers instead of 28.
 
 use core::fmt;
 
@@ -29,6 +34,10 @@ const STATE_CLAIMED: u32 = 1;
 /// The record is whole.
 const STATE_WHOLE: u32 = 2;
 
+/// Longest file name and message that a record holds.
+const FILE_BYTES: usize = 128;
+const MESSAGE_BYTES: usize = 256;
+
 /// What the first panicking thread of a launch leaves behind.
 ///
 /// Little-endian, as both sides are. All zeros: no panic.
@@ -43,14 +52,17 @@ pub struct PanicRecord {
     thread: [u32; 3],
     /// How much of `file` is used.
     file_bytes: u32,
-    file: [u8; 128],
+    file: [u8; FILE_BYTES],
+    /// How much of `message` is used.
+    message_bytes: u32,
+    message: [u8; MESSAGE_BYTES],
 }
 
 const _: () = assert!(size_of::<PanicRecord>() == PanicRecord::SIZE_BYTES);
 
 impl PanicRecord {
     /// Size of the record in memory.
-    pub const SIZE_BYTES: usize = 168;
+    pub const SIZE_BYTES: usize = 428;
     /// What its address must be a multiple of.
     pub const ALIGN_BYTES: usize = 4;
 
@@ -72,6 +84,12 @@ impl PanicRecord {
     /// Source file, relative to the repository; its last bytes, if it is long.
     pub fn file(&self) -> &str {
         text(&self.file, self.file_bytes)
+    }
+
+    /// What the panic says, cut where it is too long; empty where the kernels were
+    /// compiled without the feature `panic-messages`.
+    pub fn message(&self) -> &str {
+        text(&self.message, self.message_bytes)
     }
 
     /// Line, from 1.
@@ -114,6 +132,9 @@ impl fmt::Display for PanicRecord {
         if !self.file().is_empty() {
             write!(f, " at {}:{}:{}", self.file(), self.line, self.column)?;
         }
+        if !self.message().is_empty() {
+            write!(f, ": {}", self.message())?;
+        }
         Ok(())
     }
 }
@@ -127,11 +148,13 @@ impl fmt::Debug for PanicRecord {
 #[cfg(target_arch = "nvptx64")]
 mod on_device {
     use core::arch::asm;
+    #[cfg(feature = "panic-messages")]
+    use core::fmt::{self, Write};
     use core::mem::offset_of;
     use core::panic::PanicInfo;
     use core::sync::atomic::AtomicU64;
 
-    use super::{PanicRecord, STATE_CLAIMED, STATE_EMPTY, STATE_WHOLE};
+    use super::{FILE_BYTES, PanicRecord, STATE_CLAIMED, STATE_EMPTY, STATE_WHOLE};
     use crate::{thread, warp};
 
     /// See [`super::SINK_SYMBOL`]; only the host writes it.
@@ -206,15 +229,6 @@ mod on_device {
                 asm!("st.relaxed.sys.global.b32 [{}], {};", in(reg64) sink + offset as u64, in(reg32) value)
             };
         };
-        let text = |offset: usize, bytes: &[u8]| {
-            for (i, &byte) in bytes.iter().enumerate() {
-                let address = sink + (offset + i) as u64;
-                // SAFETY: the caller has cut the text to the field's size.
-                unsafe {
-                    asm!("st.relaxed.sys.global.b8 [{}], {};", in(reg64) address, in(reg16) u16::from(byte))
-                };
-            }
-        };
         let numbers = |offset: usize, values: thread::Vec3| {
             number(offset, values.x);
             number(offset + 4, values.y);
@@ -226,15 +240,65 @@ mod on_device {
             number(offset_of!(PanicRecord, line), location.line());
             number(offset_of!(PanicRecord, column), location.column());
             let file = location.file().as_bytes();
-            let file = file.last_chunk::<128>().map_or(file, |end| end);
-            text(offset_of!(PanicRecord, file), file);
+            let file = file.last_chunk::<FILE_BYTES>().map_or(file, |end| end);
+            let field = sink + offset_of!(PanicRecord, file) as u64;
+            // SAFETY: the text was cut to the field's size.
+            unsafe { store_text(field, file) };
             number(offset_of!(PanicRecord, file_bytes), file.len() as u32);
+        }
+        #[cfg(feature = "panic-messages")]
+        {
+            let mut message = Message { sink, n_written: 0 };
+            // It fails where the field is full, which cuts the message.
+            let _ = write!(message, "{}", info.message());
+            number(
+                offset_of!(PanicRecord, message_bytes),
+                message.n_written as u32,
+            );
         }
         // SAFETY: as above.
         unsafe {
             asm!("st.release.sys.global.b32 [{}], {};", in(reg64) state, in(reg32) STATE_WHOLE)
         };
         thread::system_fence();
+    }
+
+    /// Writes `text` from `address` on.
+    ///
+    /// # Safety
+    ///
+    /// The device can write so many bytes there.
+    unsafe fn store_text(address: u64, text: &[u8]) {
+        for (i, &byte) in text.iter().enumerate() {
+            // SAFETY: by this function's contract.
+            unsafe {
+                asm!("st.relaxed.sys.global.b8 [{}], {};", in(reg64) address + i as u64, in(reg16) u16::from(byte))
+            };
+        }
+    }
+
+    /// The record's message, while it is written.
+    #[cfg(feature = "panic-messages")]
+    struct Message {
+        /// Address of the record.
+        sink: u64,
+        n_written: usize,
+    }
+
+    #[cfg(feature = "panic-messages")]
+    impl Write for Message {
+        fn write_str(&mut self, text: &str) -> fmt::Result {
+            let room = super::MESSAGE_BYTES - self.n_written;
+            let cut = text.floor_char_boundary(room);
+            let offset = offset_of!(PanicRecord, message) + self.n_written;
+            // SAFETY: the host put a record's address there, and its field has room.
+            unsafe { store_text(self.sink + offset as u64, &text.as_bytes()[..cut]) };
+            self.n_written += cut;
+            if cut < text.len() {
+                return Err(fmt::Error);
+            }
+            Ok(())
+        }
     }
 }
 
@@ -264,11 +328,24 @@ mod tests {
     }
 
     #[test]
+    fn a_message_ends_the_sentence() {
+        let mut bytes = [0; PanicRecord::SIZE_BYTES];
+        bytes[0] = 2;
+        bytes[168] = 4;
+        bytes[172..176].copy_from_slice(b"why!");
+        let record = PanicRecord::from_bytes(&bytes).unwrap();
+        assert_eq!(record.message(), "why!");
+        let expected = "thread (0, 0, 0) of block (0, 0, 0) panicked: why!";
+        assert_eq!(record.to_string(), expected);
+    }
+
+    #[test]
     fn lengths_beyond_the_fields_are_cut() {
         let mut bytes = [b'x'; PanicRecord::SIZE_BYTES];
         bytes[0] = 1;
         let record = PanicRecord::from_bytes(&bytes).unwrap();
         assert_eq!(record.file().len(), 128);
+        assert_eq!(record.message().len(), 256);
     }
 
     extern crate std;

@@ -102,7 +102,7 @@ enum Kind {
     Const { element: Type },
     /// `*mut T`.
     Mut { element: Type },
-    /// A number, by value.
+    /// A number or a structure, by value.
     Scalar { number: Type },
 }
 
@@ -190,8 +190,8 @@ impl Kind {
             Type::Group(inner) => Self::new(&inner.elem),
             _ => Err(Error::new(
                 written.span(),
-                "a kernel takes slices (`&[T]`), pointers (`*const T`, `*mut T`) and numbers; pass anything else \
-                 through a pointer",
+                "a kernel takes slices (`&[T]`), pointers (`*const T`, `*mut T`), numbers and structures; pass \
+                 anything else through a pointer",
             )),
         }
     }

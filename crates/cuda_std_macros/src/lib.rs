@@ -1,13 +1,16 @@
-//! Macros of `cuda_std`: [`macro@kernel`], [`macro@gpu_only`] and
-//! [`shared_array!`].
+//! Macros of `cuda_std`: [`macro@kernel`], [`macro@gpu_only`], [`shared_array!`],
+//! [`derive@KernelArg`], [`print!`] and [`println!`].
 //!
 //! Use them through `cuda_std`, which re-exports them; what they expand to
 //! names items of that crate. Left out: anything that needs to know types.
 //! Whether a parameter's type may cross the border is a trait bound of the
 //! expansion (`cuda_std::launch::KernelArg`), checked by the compiler.
 
+mod format_string;
 mod gpu_only;
 mod kernel;
+mod kernel_arg;
+mod print;
 mod shared_array;
 
 use proc_macro::TokenStream;
@@ -40,7 +43,8 @@ use proc_macro::TokenStream;
 ///
 /// # Parameters
 ///
-/// `&[T]`, `*const T`, `*mut T`, and numbers. There is no `&mut [T]`: all
+/// `&[T]`, `*const T`, `*mut T`, numbers, and structures with
+/// [`#[derive(KernelArg)]`](derive@KernelArg). There is no `&mut [T]`: all
 /// threads of the grid would hold the same exclusive reference, which Rust
 /// forbids; take a `*mut T`.
 ///
@@ -92,6 +96,35 @@ pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
         .into()
 }
 
+/// Lets kernels take a structure by value.
+///
+/// ```ignore
+/// #[derive(Clone, Copy, KernelArg)]
+/// #[repr(C)]
+/// pub struct Shape {
+///     pub n_rows: u32,
+///     pub spacing: [f64; 3],
+/// }
+///
+/// #[kernel]
+/// pub unsafe fn relax(shape: Shape, x: *mut f64) { … }
+/// ```
+///
+/// The structure is `#[repr(C)]` or `#[repr(transparent)]`, has up to 4096 bytes, and
+/// its fields are numbers, arrays, or structures with the same derive. Its alignment is
+/// 16 bytes at most, which is all that rustc can do on this target. Padding is passed
+/// as zeros. Pointers are parameters of their own: from inside a structure the compiler
+/// does not see that they point to global memory.
+///
+/// Fields that the kernel names are loaded where they are used. An array in a structure
+/// that is indexed by a variable is first copied to local memory, all of it.
+#[proc_macro_derive(KernelArg)]
+pub fn kernel_arg(input: TokenStream) -> TokenStream {
+    kernel_arg::expand(input.into())
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
+}
+
 /// Keeps a function's body for the device; on the host, calling it panics with
 /// a message that says so. The signature is there on both, which is how kernels
 /// type-check on the host.
@@ -120,6 +153,43 @@ pub fn gpu_only(attribute: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn shared_array(input: TokenStream) -> TokenStream {
     shared_array::expand(input.into())
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
+}
+
+/// Prints from a kernel, as Rust's own `print!` does: see [`println!`].
+#[proc_macro]
+pub fn print(input: TokenStream) -> TokenStream {
+    print::expand(input.into(), "")
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
+}
+
+/// Prints a line from a kernel: `println!("thread {i} has {x:.3}")`.
+///
+/// The string is Rust's, translated to C's while the kernel is compiled: all that
+/// runs is one call of `vprintf` per thread. A GPU keeps what was printed in a buffer
+/// of 1 MB, and the driver writes it to the process's standard output when the host
+/// next waits; the simulator hands it to its host, a string per call.
+///
+/// | placeholder | prints | differs from Rust |
+/// |---|---|---|
+/// | `{}` | integers, `bool`, `char`, `&str`, `&CStr`, floats | floats as C's `%g`, with six digits: `0.1`, `1e+10`, `nan` |
+/// | `{:.3}` | floats; the first characters of text | |
+/// | `{:+}` | floats and signed integers | floats as `{}` |
+/// | `{:x}`, `{:X}`, `{:#x}`, `{:o}` | integers, the negative ones as two's complements | |
+/// | `{:e}`, `{:E}`, `{:.3e}` | floats | six digits if nothing is said, and exponents of two: `1.500000e+00` |
+/// | `{:p}` | pointers and references | |
+///
+/// Widths (`{:8}`), zeros (`{:08}`) and sides (`{:<8}`, `{:>8}`) work with all of them.
+/// Arguments are taken in order, by number, by name, or from a variable (`{x}`). Text
+/// of more than 255 bytes is cut there. `{:?}`, `{:b}`, centred text, fill characters
+/// and widths that are arguments do not compile, with a message that says so.
+///
+/// On the host, it panics.
+#[proc_macro]
+pub fn println(input: TokenStream) -> TokenStream {
+    print::expand(input.into(), "\n")
         .unwrap_or_else(syn::Error::into_compile_error)
         .into()
 }

@@ -10,7 +10,6 @@ mod broken_kernels;
 mod catalogue_ptx;
 mod coalescing;
 mod commands;
-mod device_library;
 mod lessons;
 mod line_tables;
 mod local_memory;

@@ -1,110 +1,15 @@
-//! The device library, part by part, on the simulator: what `tests/library-kernels`
-//! computes with `cuda_std` must be what Rust computes, or what CUDA documents.
+//! What `src/library.rs` computes with `cuda_std` must be what Rust computes, or what CUDA
+//! documents.
 //!
 //! Left out: the table of atomics, which is a lesson of its own, and the tensor
 //! cores.
 
-use cuda_std::launch::{DevicePtrMut, DeviceSlice, Kernel, KernelArgs};
-use cuda_std::panic::{PanicRecord, SINK_SYMBOL};
+use crate::bench::{Bench, panicking, ptx};
+use cuda_std::launch::DevicePtrMut;
 use half::{bf16, f16};
-use library_kernels as kernels;
-use ptx_sim::{Device, Launch, LaunchError, LaunchOptions, LoadedModule, Module};
+use library_kernels::library as kernels;
+use ptx_sim::{LaunchError, Module};
 use rand::{Rng, RngExt, SeedableRng, rngs::StdRng};
-
-/// A simulated device with the test kernels loaded.
-struct Bench {
-    device: Device,
-    module: LoadedModule,
-}
-
-impl Bench {
-    fn new() -> Self {
-        let device = Device::new();
-        let module = Module::parse(lockstep_tests::ptx::library()).expect("rustc's PTX parses");
-        let module = device.load(&module).expect("the module fits");
-        Self { device, module }
-    }
-
-    /// Device memory that holds `bytes`.
-    fn upload(&mut self, bytes: &[u8]) -> u64 {
-        let address = self
-            .device
-            .alloc(bytes.len() as u64, "input")
-            .expect("memory");
-        self.device
-            .write(address, bytes)
-            .expect("it was just allocated");
-        address
-    }
-
-    fn words(&mut self, words: &[u32]) -> DeviceSlice<u32> {
-        let bytes: Vec<_> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        DeviceSlice::new(self.upload(&bytes), words.len() as u64)
-    }
-
-    fn floats(&mut self, floats: &[f32]) -> DeviceSlice<f32> {
-        let bytes: Vec<_> = floats
-            .iter()
-            .flat_map(|float| float.to_le_bytes())
-            .collect();
-        DeviceSlice::new(self.upload(&bytes), floats.len() as u64)
-    }
-
-    /// Device memory for `n_bytes` of output, filled with a pattern.
-    fn output(&mut self, n_bytes: usize) -> u64 {
-        self.upload(&vec![0xA5; n_bytes])
-    }
-
-    fn read<const N: usize>(&self, address: u64, n_values: usize) -> Vec<[u8; N]> {
-        let mut bytes = vec![0; n_values * N];
-        self.device
-            .read(address, &mut bytes)
-            .expect("it was allocated with that size");
-        bytes.as_chunks::<N>().0.to_vec()
-    }
-
-    fn read_words(&self, address: u64, n_words: usize) -> Vec<u32> {
-        self.read(address, n_words)
-            .into_iter()
-            .map(u32::from_le_bytes)
-            .collect()
-    }
-
-    fn read_floats(&self, address: u64, n_floats: usize) -> Vec<f32> {
-        self.read(address, n_floats)
-            .into_iter()
-            .map(f32::from_le_bytes)
-            .collect()
-    }
-
-    fn try_launch<K: Kernel>(
-        &mut self,
-        _kernel: K,
-        grid: [u32; 3],
-        block: [u32; 3],
-        args: K::Args,
-    ) -> Result<(), LaunchError> {
-        let mut values = Vec::new();
-        args.push_params(&mut |value| values.push(value));
-        let params: Vec<_> = values.iter().map(|value| value.as_bytes()).collect();
-        let launch = Launch {
-            grid,
-            block,
-            dynamic_shared_bytes: 128,
-            params: &params,
-            options: LaunchOptions::default(),
-        };
-        self.device
-            .launch(&self.module, K::NAME, &launch)
-            .map(|_| ())
-    }
-
-    fn launch<K: Kernel>(&mut self, kernel: K, grid: u32, block: u32, args: K::Args) {
-        if let Err(error) = self.try_launch(kernel, [grid, 1, 1], [block, 1, 1], args) {
-            panic!("{error}");
-        }
-    }
-}
 
 fn random_words(seed: u64, n_words: usize) -> Vec<u32> {
     let mut rng = StdRng::seed_from_u64(seed);
@@ -149,7 +54,7 @@ fn same(a: f32, b: f32) -> bool {
 
 #[test]
 fn indices_are_those_of_the_launch() {
-    let mut bench = Bench::new();
+    let mut bench = Bench::of("library");
     let (grid, block) = ([3u32, 2, 2], [8u32, 4, 3]);
     let n_threads = (grid.iter().product::<u32>() * block.iter().product::<u32>()) as usize;
     let out = bench.output(n_threads * 32);
@@ -188,7 +93,7 @@ fn indices_are_those_of_the_launch() {
 
 #[test]
 fn shuffles_read_the_lane_they_name() {
-    let mut bench = Bench::new();
+    let mut bench = Bench::of("library");
     let values: Vec<u32> = random_words(1, 32)
         .into_iter()
         .map(|word| word >> 1)
@@ -228,7 +133,7 @@ fn shuffles_read_the_lane_they_name() {
 
 #[test]
 fn shuffles_carry_wide_and_narrow_values() {
-    let mut bench = Bench::new();
+    let mut bench = Bench::of("library");
     let wide: Vec<u8> = (0..32)
         .flat_map(|i| (f64::from(i) + 0.1).to_le_bytes())
         .collect();
@@ -264,7 +169,7 @@ fn shuffles_carry_wide_and_narrow_values() {
 
 #[test]
 fn votes_matches_and_reductions_see_every_lane() {
-    let mut bench = Bench::new();
+    let mut bench = Bench::of("library");
     let few: Vec<u32> = random_words(2, 32)
         .into_iter()
         .map(|word| word % 5)
@@ -319,7 +224,7 @@ fn votes_matches_and_reductions_see_every_lane() {
 
 #[test]
 fn barriers_count_the_whole_block() {
-    let mut bench = Bench::new();
+    let mut bench = Bench::of("library");
     for values in [vec![1; 96], vec![0; 96], (0..96).map(|i| i % 3).collect()] {
         let x = bench.words(&values);
         let out = bench.output(96 * 12);
@@ -334,7 +239,7 @@ fn barriers_count_the_whole_block() {
 
 #[test]
 fn every_half_widens_to_its_number() {
-    let mut bench = Bench::new();
+    let mut bench = Bench::of("library");
     let n = 1 << 16;
     let (a, b) = (bench.output(n * 4), bench.output(n * 4));
     bench.launch(
@@ -358,7 +263,7 @@ fn every_half_widens_to_its_number() {
 
 #[test]
 fn floats_narrow_to_the_nearest_half() {
-    let mut bench = Bench::new();
+    let mut bench = Bench::of("library");
     let floats = odd_floats();
     let n = floats.len();
     let x = bench.floats(&floats);
@@ -395,7 +300,7 @@ fn floats_narrow_to_the_nearest_half() {
 
 #[test]
 fn whole_parts_are_those_of_rust() {
-    let mut bench = Bench::new();
+    let mut bench = Bench::of("library");
     let mut floats = odd_floats();
     floats[..4].copy_from_slice(&[4_294_967_040.0, 4_294_967_296.0, 1e30, 0.999_999_94]);
     let n = floats.len();
@@ -409,7 +314,7 @@ fn whole_parts_are_those_of_rust() {
 
 #[test]
 fn exact_functions_round_as_rust_does() {
-    let mut bench = Bench::new();
+    let mut bench = Bench::of("library");
     let floats = odd_floats();
     let x = bench.floats(&floats);
     let out = bench.output(floats.len() * 28);
@@ -441,7 +346,7 @@ fn exact_functions_round_as_rust_does() {
 
 #[test]
 fn approximate_functions_stay_within_their_bounds() {
-    let mut bench = Bench::new();
+    let mut bench = Bench::of("library");
     let mut rng = StdRng::seed_from_u64(11);
     let floats: Vec<f32> = (0..1024).map(|_| rng.random_range(0.001..3.1f32)).collect();
     let x = bench.floats(&floats);
@@ -480,7 +385,7 @@ fn approximate_functions_stay_within_their_bounds() {
 
 #[test]
 fn read_only_loads_fetch_all_their_bytes() {
-    let mut bench = Bench::new();
+    let mut bench = Bench::of("library");
     let words = random_words(5, 64 * 4);
     let address = bench.upload(
         &words
@@ -510,7 +415,7 @@ fn read_only_loads_fetch_all_their_bytes() {
 
 #[test]
 fn every_shared_array_is_memory_of_its_own() {
-    let mut bench = Bench::new();
+    let mut bench = Bench::of("library");
     let out = bench.output(384);
     bench.launch(kernels::family_one, 1, 32, (DevicePtrMut::new(out),));
     let expected = |base: u32| -> Vec<u32> {
@@ -523,7 +428,7 @@ fn every_shared_array_is_memory_of_its_own() {
     bench.launch(kernels::family_two, 1, 32, (DevicePtrMut::new(out),));
     assert_eq!(bench.read_words(out, 96), expected(2000));
 
-    let variables = Module::parse(lockstep_tests::ptx::library()).unwrap();
+    let variables = Module::parse(&ptx("library")).unwrap();
     let mut arrays = Vec::new();
     for variable in &variables.ir().variables {
         if variable.name.starts_with("library_kernels_shared_") {
@@ -536,10 +441,10 @@ fn every_shared_array_is_memory_of_its_own() {
 
 #[test]
 fn launch_bounds_reach_the_ptx() {
-    let module = Module::parse(lockstep_tests::ptx::library()).unwrap();
+    let module = Module::parse(&ptx("library")).unwrap();
     let bounds = module.kernel("family_one").unwrap().bounds;
     assert_eq!((bounds.max_threads, bounds.min_blocks), (Some(32), Some(2)));
-    let mut bench = Bench::new();
+    let mut bench = Bench::of("library");
     let out = bench.output(4096);
     let refused = bench.try_launch(
         kernels::family_one,
@@ -553,33 +458,9 @@ fn launch_bounds_reach_the_ptx() {
     );
 }
 
-/// Launches a kernel that panics: what the launch said, and the record it left.
-fn panicking<K: Kernel>(
-    kernel: K,
-    x: &[u32],
-    arguments: impl Fn(DeviceSlice<u32>, DevicePtrMut<u32>) -> K::Args,
-) -> (LaunchError, PanicRecord) {
-    let mut bench = Bench::new();
-    let sink = bench.upload(&[0; PanicRecord::SIZE_BYTES]);
-    let variable = bench
-        .module
-        .global_address(SINK_SYMBOL)
-        .expect("the module has a sink");
-    bench.device.write(variable, &sink.to_le_bytes()).unwrap();
-    let (x, out) = (bench.words(x), DevicePtrMut::new(bench.output(4096)));
-    let error = bench
-        .try_launch(kernel, [4, 1, 1], [64, 1, 1], arguments(x, out))
-        .expect_err("the kernel panics");
-    let bytes = bench.read::<{ PanicRecord::SIZE_BYTES }>(sink, 1)[0];
-    (
-        error,
-        PanicRecord::from_bytes(&bytes).expect("the panic left a record"),
-    )
-}
-
-/// The first line of `tests/library-kernels/src/lib.rs` that is `code`.
+/// The first line of `tests/library-kernels/src/library.rs` that is `code`.
 fn line_of(code: &str) -> u32 {
-    let source = include_str!("../../library-kernels/src/lib.rs");
+    let source = include_str!("../../src/library.rs");
     let mut lines = source
         .lines()
         .enumerate()
@@ -593,24 +474,34 @@ fn panics_tell_file_line_block_and_thread() {
     // Thread 37 of block 2 is the only one that panics.
     let mut x = vec![1; 256];
     x[2 * 64 + 37] = 0;
-    let (error, record) = panicking(kernels::panics_by_assertion, &x, |x, out| (x, out));
+    let (error, record) = panicking("library", kernels::panics_by_assertion, &x, |x, out| {
+        (x, out)
+    });
     assert!(matches!(error, LaunchError::Fault(_)), "{error}");
     assert!(record.is_whole());
     assert_eq!((record.block(), record.thread()), ([2, 0, 0], [37, 0, 0]));
-    assert_eq!(record.file(), "tests/library-kernels/src/lib.rs");
+    assert_eq!(record.file(), "tests/library-kernels/src/library.rs");
+    assert_eq!(record.message(), "", "the module has not asked for it");
     assert_eq!(
         record.line(),
         line_of("assert!(x[i] != 0, \"x must not be 0\");")
     );
 
-    let (_, record) = panicking(kernels::panics_by_division, &x, |x, out| (x, out));
+    let (_, record) = panicking("library", kernels::panics_by_division, &x, |x, out| {
+        (x, out)
+    });
     assert_eq!((record.block(), record.thread()), ([2, 0, 0], [37, 0, 0]));
     assert_eq!(record.line(), line_of("*out.add(i) = 100 / divisor[i];"));
 }
 
 #[test]
 fn of_many_panics_one_is_told() {
-    let (error, record) = panicking(kernels::panics_out_of_bounds, &[1; 100], |x, out| (x, out));
+    let (error, record) = panicking(
+        "library",
+        kernels::panics_out_of_bounds,
+        &[1; 100],
+        |x, out| (x, out),
+    );
     assert!(matches!(error, LaunchError::Fault(_)), "{error}");
     assert!(record.is_whole());
     assert!(
@@ -622,7 +513,7 @@ fn of_many_panics_one_is_told() {
 
 #[test]
 fn a_panic_without_a_sink_still_stops_the_grid() {
-    let mut bench = Bench::new();
+    let mut bench = Bench::of("library");
     let (x, out) = (bench.words(&[0; 256]), bench.output(4096));
     let result = bench.try_launch(
         kernels::panics_by_assertion,

@@ -1,0 +1,9 @@
+//! The device library, part by part, on the simulator: a file of tests for each file of
+//! kernels.
+
+mod bench;
+mod library;
+mod math;
+mod messages;
+mod parameters;
+mod printing;
