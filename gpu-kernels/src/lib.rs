@@ -11,8 +11,8 @@
 #![no_std]
 // What the device's compiler must allow; the host's stable one needs none.
 #![cfg_attr(target_arch = "nvptx64", feature(abi_ptx, asm_experimental_arch))]
-// A kernel's `# Safety` section says what its launch must hold, and covers
-// every pointer access in it.
+// The `# Safety` section of a kernel with pointers says what its launch must hold, and
+// covers every access through them.
 #![allow(unsafe_op_in_unsafe_fn)]
 // A kernel takes each array and each number as a parameter of its own.
 #![allow(clippy::too_many_arguments)]

@@ -7,6 +7,8 @@
 // all say so.
 #![allow(unsafe_op_in_unsafe_fn, clippy::missing_safety_doc)]
 
+pub mod raw;
+
 use cuda_std::convert::{GpuHalf, whole_part};
 use cuda_std::float::{GpuFloat, GpuFloatApprox};
 use cuda_std::half::{bf16, f16};
