@@ -108,7 +108,7 @@ pub enum Kind {
     /// A number, by value.
     Scalar { number: Type },
     /// A view of a safe kernel, as its address or not at all.
-    View(View),
+    View(Box<View>),
 }
 
 pub struct Parameter<'a> {
@@ -189,7 +189,7 @@ impl Kind {
                 })
             }
             Type::Path(path) => Ok(match View::of(path)? {
-                Some(view) => Self::View(view),
+                Some(view) => Self::View(Box::new(view)),
                 None => Self::Scalar {
                     number: written.clone(),
                 },

@@ -208,7 +208,7 @@ pub fn check(function: &ItemFn, parameters: &[Parameter], is_early: bool) -> Vec
     let mut errors = Vec::new();
     if function.sig.unsafety.is_some() {
         for (parameter, input) in parameters.iter().zip(&function.sig.inputs) {
-            if let Kind::View(_) = parameter.kind {
+            if view_of(parameter).is_some() {
                 errors.push(Error::new(
                     input.span(),
                     "a kernel with views is a safe `fn`: leave out `unsafe`, or take pointers and slices",
@@ -225,15 +225,17 @@ pub fn check(function: &ItemFn, parameters: &[Parameter], is_early: bool) -> Vec
     }
     errors.extend(check_one_tile(parameters));
     for (parameter, input) in parameters.iter().zip(&function.sig.inputs) {
-        match &parameter.kind {
-            Kind::View(View::Global(extent) | View::Disjoint(extent)) => {
-                errors.extend(extent.lengths.iter().filter_map(|length| check_length(length, parameters).err()));
+        match view_of(parameter) {
+            Some(View::Global(extent) | View::Disjoint(extent)) => {
+                let lengths = extent.lengths.iter();
+                errors.extend(lengths.filter_map(|length| check_length(length, parameters).err()));
             }
-            Kind::View(View::Barrier { .. }) => {
+            Some(View::Barrier { .. }) => {
                 errors.extend(check_barrier(&function.block, &parameter.name).err());
             }
-            Kind::View(View::Filling { .. }) | Kind::Scalar { .. } => {}
-            Kind::Slice { .. } | Kind::Const { .. } | Kind::Mut { .. } => errors.push(Error::new(
+            Some(View::Filling { .. }) => {}
+            None if matches!(parameter.kind, Kind::Scalar { .. }) => {}
+            None => errors.push(Error::new(
                 input.span(),
                 "a kernel with this parameter is an `unsafe fn`: nothing checks that the memory it is launched with \
                  fits its grid; say what must hold under `# Safety`, or take `Global<[T; n]>` and \
@@ -244,13 +246,20 @@ pub fn check(function: &ItemFn, parameters: &[Parameter], is_early: bool) -> Vec
     errors
 }
 
+fn view_of<'p>(parameter: &'p Parameter) -> Option<&'p View> {
+    match &parameter.kind {
+        Kind::View(view) => Some(view),
+        _ => None,
+    }
+}
+
 /// There is one tile and one barrier: of two, some threads could exchange them, and read
 /// what others still fill.
 fn check_one_tile(parameters: &[Parameter]) -> Vec<Error> {
     let second = |is_such: fn(&View) -> bool| {
         parameters
             .iter()
-            .filter(move |parameter| matches!(&parameter.kind, Kind::View(view) if is_such(view)))
+            .filter(move |parameter| view_of(parameter).is_some_and(is_such))
             .nth(1)
     };
     let tile = second(|view| matches!(view, View::Filling { .. }));
@@ -376,7 +385,7 @@ fn is_punct(token: &TokenTree, c: char) -> bool {
 pub fn body(function: &ItemFn, parameters: &[Parameter]) -> Block {
     let mut body = (*function.block).clone();
     for parameter in parameters {
-        let Kind::View(View::Barrier { .. }) = parameter.kind else {
+        let Some(View::Barrier { .. }) = view_of(parameter) else {
             continue;
         };
         let barrier = &parameter.name;
@@ -418,11 +427,11 @@ pub fn inputs(function: &ItemFn, parameters: &[Parameter]) -> Vec<TokenStream> {
 pub fn lengths_used(parameters: &[Parameter]) -> TokenStream {
     let lengths = parameters
         .iter()
-        .filter_map(|parameter| match &parameter.kind {
-            Kind::View(View::Global(extent) | View::Disjoint(extent)) => Some(&extent.lengths),
-            _ => None,
-        });
-    let lengths = lengths.flatten();
+        .filter_map(|parameter| match view_of(parameter)? {
+            View::Global(extent) | View::Disjoint(extent) => Some(&extent.lengths),
+            View::Filling { .. } | View::Barrier { .. } => None,
+        })
+        .flatten();
     quote!(#(let _: u32 = #lengths;)*)
 }
 
@@ -432,51 +441,47 @@ pub fn safe_kernel(name: &Ident, parameters: &[Parameter]) -> TokenStream {
     let mut types = Vec::new();
     let mut names = Vec::new();
     let mut checks = Vec::new();
-    for Parameter { name, kind, .. } in parameters {
+    for parameter in parameters {
+        let name = &parameter.name;
         let text = name.to_string();
         let geometry = |of: TokenStream| {
             quote! {
                 #of::admits(#launch).map_err(::cuda_std::launch::Unfit::geometry(#text, #launch))?;
             }
         };
-        match kind {
-            Kind::View(View::Global(extent)) => {
+        match view_of(parameter) {
+            Some(View::Global(extent)) => {
                 let element = &extent.element;
                 let access = match &extent.manner {
                     Some(access) => quote!(#access),
                     None => quote!(::cuda_std::view::Single),
                 };
+                let align = quote!(<#access as ::cuda_std::view::Access>::ALIGN_ELEMENTS);
                 types.push(quote!(::cuda_std::launch::Input<'a, #element>));
                 names.push(name);
-                checks.push(extent.admitted(
-                    name,
-                    &quote!(<#access as ::cuda_std::view::Access>::ALIGN_ELEMENTS),
-                ));
+                checks.push(extent.admitted(name, &align));
             }
-            Kind::View(View::Disjoint(extent)) => {
+            Some(View::Disjoint(extent)) => {
                 let (element, map) = (&extent.element, &extent.manner);
+                let map = quote!(<#map as ::cuda_std::view::Map>);
                 types.push(quote!(::cuda_std::launch::Output<'a, #element>));
                 names.push(name);
-                checks.push(geometry(quote!(<#map as ::cuda_std::view::Map>)));
-                checks.push(extent.admitted(
-                    name,
-                    &quote!(<#map as ::cuda_std::view::Map>::ALIGN_ELEMENTS),
-                ));
+                checks.push(geometry(map.clone()));
+                checks.push(extent.admitted(name, &quote!(#map::ALIGN_ELEMENTS)));
             }
-            Kind::View(View::Filling {
+            Some(View::Filling {
                 element, layout, ..
-            }) => {
-                checks.push(geometry(
-                    quote!(::cuda_std::view::Filling::<#element, #layout>),
-                ));
+            }) => checks.push(geometry(
+                quote!(::cuda_std::view::Filling::<#element, #layout>),
+            )),
+            Some(View::Barrier { .. }) => {}
+            // A number: `check` has refused everything else.
+            None => {
+                if let Kind::Scalar { number } = &parameter.kind {
+                    types.push(quote!(#number));
+                    names.push(name);
+                }
             }
-            Kind::View(View::Barrier { .. }) => {}
-            Kind::Scalar { number } => {
-                types.push(quote!(#number));
-                names.push(name);
-            }
-            // A safe kernel has none: `check` has refused them.
-            Kind::Slice { .. } | Kind::Const { .. } | Kind::Mut { .. } => {}
         }
     }
     quote! {
