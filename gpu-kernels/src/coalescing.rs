@@ -74,6 +74,9 @@
 
 use cuda_std::prelude::*;
 use cuda_std::vector::Float4;
+use cuda_std::view::{
+    ANY, ChunkSlot, Chunked, Chunks, Disjoint, Exchanged, Global, Linear, Slot, Strided,
+};
 
 /// Threads in a warp.
 const WARP: u32 = 32;
@@ -104,30 +107,17 @@ const _: () = assert!(COUNTED_BLOCK_THREADS == WARP);
 //   offset          n+1   n+2   n+3   n+4       the same and the next
 //   strided         b     b+B   b+2B  b+3B      32 different ones (B blocks, B ≥ 8)
 
-/// Element of the thread `thread` of block `block`: one after the other.
-#[inline(always)]
-pub const fn own(block: u32, thread: u32, block_threads: u32) -> u32 {
-    block * block_threads + thread
-}
+// A map gives each thread an element of `z` that no other thread has; it stands in the
+// type of `z`.
 
-/// Element of the neighbour: even and odd lanes change places.
-#[inline(always)]
-pub const fn permuted(block: u32, thread: u32, block_threads: u32) -> u32 {
-    own(block, thread ^ 1, block_threads)
-}
+/// One after the other.
+pub type Own = Linear;
 
-/// The element after [`own`].
-#[inline(always)]
-pub const fn offset(block: u32, thread: u32, block_threads: u32) -> u32 {
-    own(block, thread, block_threads) + 1
-}
+/// The neighbour's: even and odd lanes change places.
+pub type Permuted = Exchanged<Own>;
 
-/// Thread `t` of all blocks together takes the `t`-th run of `n_blocks`
-/// elements, so that neighbouring lanes are `n_blocks` elements apart.
-#[inline(always)]
-pub const fn strided(block: u32, thread: u32, n_blocks: u32) -> u32 {
-    block + thread * n_blocks
-}
+/// The element after the own one.
+pub type Offset = Linear<ANY, 1>;
 
 // ---------------------------------------------------------------------------
 // One element a thread
@@ -135,90 +125,87 @@ pub const fn strided(block: u32, thread: u32, n_blocks: u32) -> u32 {
 
 /// Lanes side by side: four whole sectors a request.
 ///
-/// # Safety
-///
-/// `x`, `y` and `z` hold `n_elements` elements, and `z` overlaps neither `x` nor
-/// `y`. Launch with blocks of one dimension and [`grid`] blocks.
+/// Launch with blocks of one dimension and [`grid`] blocks.
 #[kernel]
-pub unsafe fn add(x: *const f32, y: *const f32, z: *mut f32, n_elements: u32) {
-    let n = own(
-        thread::block_idx_x(),
-        thread::thread_idx_x(),
-        thread::block_dim_x(),
-    ) as usize;
-    if n < n_elements as usize {
-        *z.add(n) = *x.add(n) + *y.add(n);
+pub fn add(
+    x: Global<[f32; n_elements]>,
+    y: Global<[f32; n_elements]>,
+    mut z: Disjoint<[f32; n_elements], Own>,
+    n_elements: u32,
+) {
+    let place = z.place();
+    let n = place.index();
+    if let (Some(x), Some(y), Some(z)) = (x.get(n), y.get(n), z.at(place)) {
+        z.set(x + y);
     }
 }
 
 /// Neighbouring lanes change places: the same four sectors, so nothing is lost.
 ///
-/// # Safety
-///
-/// As [`add`], with an even number of threads in a block.
+/// A block has an even number of threads.
 #[kernel]
-pub unsafe fn add_permuted(x: *const f32, y: *const f32, z: *mut f32, n_elements: u32) {
-    let n = permuted(
-        thread::block_idx_x(),
-        thread::thread_idx_x(),
-        thread::block_dim_x(),
-    ) as usize;
-    if n < n_elements as usize {
-        *z.add(n) = *x.add(n) + *y.add(n);
+pub fn add_permuted(
+    x: Global<[f32; n_elements]>,
+    y: Global<[f32; n_elements]>,
+    mut z: Disjoint<[f32; n_elements], Permuted>,
+    n_elements: u32,
+) {
+    let place = z.place();
+    let n = place.index();
+    if let (Some(x), Some(y), Some(z)) = (x.get(n), y.get(n), z.at(place)) {
+        z.set(x + y);
     }
 }
 
 /// Everything one element later: the warp starts inside a sector and ends
 /// inside another, five in all. Leaves `z[0]` as it is.
 ///
-/// # Safety
-///
-/// As [`add`], but launch with [`grid`] of one element less.
+/// Launch with [`grid`] of one element less.
 #[kernel]
-pub unsafe fn add_offset(x: *const f32, y: *const f32, z: *mut f32, n_elements: u32) {
-    let n = offset(
-        thread::block_idx_x(),
-        thread::thread_idx_x(),
-        thread::block_dim_x(),
-    ) as usize;
-    if n < n_elements as usize {
-        *z.add(n) = *x.add(n) + *y.add(n);
+pub fn add_offset(
+    x: Global<[f32; n_elements]>,
+    y: Global<[f32; n_elements]>,
+    mut z: Disjoint<[f32; n_elements], Offset>,
+    n_elements: u32,
+) {
+    let place = z.place();
+    let n = place.index();
+    if let (Some(x), Some(y), Some(z)) = (x.get(n), y.get(n), z.at(place)) {
+        z.set(x + y);
     }
 }
 
 /// Neighbouring lanes as many elements apart as there are blocks: every lane
 /// has a sector to itself and uses an eighth of it.
 ///
-/// # Safety
-///
-/// As [`add`]. 32 sectors a request take 8 blocks or more.
+/// 32 sectors a request take 8 blocks or more.
 #[kernel]
-pub unsafe fn add_stride(x: *const f32, y: *const f32, z: *mut f32, n_elements: u32) {
-    let n = strided(
-        thread::block_idx_x(),
-        thread::thread_idx_x(),
-        thread::grid_dim_x(),
-    ) as usize;
-    if n < n_elements as usize {
-        *z.add(n) = *x.add(n) + *y.add(n);
+pub fn add_stride(
+    x: Global<[f32; n_elements]>,
+    y: Global<[f32; n_elements]>,
+    mut z: Disjoint<[f32; n_elements], Strided>,
+    n_elements: u32,
+) {
+    let place = z.place();
+    let n = place.index();
+    if let (Some(x), Some(y), Some(z)) = (x.get(n), y.get(n), z.at(place)) {
+        z.set(x + y);
     }
 }
 
 /// `z[n] = x[0] + y[n]`: all lanes read the same word of `x`, which is one
 /// sector a request.
-///
-/// # Safety
-///
-/// As [`add`], but `x` needs no more than one element.
 #[kernel]
-pub unsafe fn add_broadcast(x: *const f32, y: *const f32, z: *mut f32, n_elements: u32) {
-    let n = own(
-        thread::block_idx_x(),
-        thread::thread_idx_x(),
-        thread::block_dim_x(),
-    ) as usize;
-    if n < n_elements as usize {
-        *z.add(n) = *x + *y.add(n);
+pub fn add_broadcast(
+    x: Global<[f32; 1]>,
+    y: Global<[f32; n_elements]>,
+    mut z: Disjoint<[f32; n_elements], Own>,
+    n_elements: u32,
+) {
+    let place = z.place();
+    let n = place.index();
+    if let (Some(x), Some(y), Some(z)) = (x.get(0), y.get(n), z.at(place)) {
+        z.set(x + y);
     }
 }
 
@@ -234,30 +221,28 @@ const fn add_chunks(x: Float4, y: Float4) -> Float4 {
 
 /// Four elements a thread, in one access a vector.
 ///
-/// # Safety
-///
-/// As [`add`]; `x`, `y` and `z` are aligned to 16 bytes, and `n_elements` is at
-/// most 2³² − [`VECTORIZED_BLOCK_ELEMENTS`]. Launch with
-/// [`VECTORIZED_BLOCK_THREADS`] threads and [`vectorized_grid`] blocks.
+/// Launch with [`VECTORIZED_BLOCK_THREADS`] threads and [`vectorized_grid`] blocks.
 #[kernel(launch_bounds(VECTORIZED_BLOCK_THREADS))]
-pub unsafe fn add_vectorized(x: *const f32, y: *const f32, z: *mut f32, n_elements: u32) {
-    let thread = own(
-        thread::block_idx_x(),
-        thread::thread_idx_x(),
-        VECTORIZED_BLOCK_THREADS,
-    );
-    let first = thread * CHUNK;
-    if first + CHUNK <= n_elements {
-        let chunk = |v: *const f32| Float4::load(v.add(first as usize).cast());
-        // Nobody reads the sums during the launch.
-        add_chunks(chunk(x), chunk(y)).store_streaming(z.add(first as usize).cast());
-    } else {
-        // The end of the vectors: what is left, element by element.
-        for n in first..n_elements {
-            let n = n as usize;
-            *z.add(n) = *x.add(n) + *y.add(n);
+pub fn add_vectorized(
+    x: Global<[f32; n_elements], Chunked>,
+    y: Global<[f32; n_elements], Chunked>,
+    mut z: Disjoint<[f32; n_elements], Chunks<VECTORIZED_BLOCK_THREADS>>,
+    n_elements: u32,
+) {
+    let place = z.place();
+    let whole = |z: ChunkSlot<'_>| {
+        if let (Some(x), Some(y)) = (x.get_chunk(place), y.get_chunk(place)) {
+            // Nobody reads the sums during the launch.
+            z.store_streaming(add_chunks(x, y));
         }
-    }
+    };
+    // The end of the vectors: what is left, element by element.
+    let single = |n, z: Slot<'_, f32>| {
+        if let (Some(x), Some(y)) = (x.get(n), y.get(n)) {
+            z.set(x + y);
+        }
+    };
+    z.write_chunk(place, whole, single);
 }
 
 // ---------------------------------------------------------------------------
@@ -286,6 +271,8 @@ const fn at_least_one(n: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cuda_std::thread::Vec3;
+    use cuda_std::view::{Ids, Map};
 
     const SECTOR_ELEMENTS: u32 = 8;
 
@@ -307,30 +294,41 @@ mod tests {
         100.0 * elements as f64 / (sectors * SECTOR_ELEMENTS as usize) as f64
     }
 
+    /// The element of a thread of the counted launch.
+    fn element<M: Map<Index = u32>>(block: u32, thread: u32) -> u32 {
+        let along_x = |x| Vec3 { x, y: 0, z: 0 };
+        M::index(&Ids {
+            block_idx: along_x(block),
+            thread_idx: along_x(thread),
+            block_dim: along_x(COUNTED_BLOCK_THREADS),
+            grid_dim: along_x(COUNTED_BLOCKS),
+        })
+    }
+
     #[test]
     fn sectors_per_request_are_those_of_the_table() {
         for block in 0..COUNTED_BLOCKS {
-            let touched = |pattern: &dyn Fn(u32) -> u32| {
-                let touched = sectors_and_elements(pattern);
+            let touched = |pattern: fn(u32, u32) -> u32| {
+                let touched = sectors_and_elements(|thread| pattern(block, thread));
                 (touched.0, degree_percent(touched))
             };
-            assert_eq!(touched(&|t| own(block, t, WARP)), (4, 100.0));
-            assert_eq!(touched(&|t| permuted(block, t, WARP)), (4, 100.0));
-            assert_eq!(touched(&|t| offset(block, t, WARP)), (5, 80.0));
-            assert_eq!(touched(&|t| strided(block, t, COUNTED_BLOCKS)), (32, 12.5));
-            assert_eq!(touched(&|_| 0), (1, 12.5));
+            assert_eq!(touched(element::<Own>), (4, 100.0));
+            assert_eq!(touched(element::<Permuted>), (4, 100.0));
+            assert_eq!(touched(element::<Offset>), (5, 80.0));
+            assert_eq!(touched(element::<Strided>), (32, 12.5));
+            assert_eq!(touched(|_, _| 0), (1, 12.5));
         }
     }
 
     #[test]
-    fn every_pattern_is_one_to_one() {
+    fn every_pattern_has_all_elements_once() {
         const N: usize = (COUNTED_BLOCKS * COUNTED_BLOCK_THREADS) as usize;
         type Pattern = fn(u32, u32) -> u32;
         let patterns: [(Pattern, u32); 4] = [
-            (|b, t| own(b, t, COUNTED_BLOCK_THREADS), 0),
-            (|b, t| permuted(b, t, COUNTED_BLOCK_THREADS), 0),
-            (|b, t| offset(b, t, COUNTED_BLOCK_THREADS), 1),
-            (|b, t| strided(b, t, COUNTED_BLOCKS), 0),
+            (element::<Own>, 0),
+            (element::<Permuted>, 0),
+            (element::<Offset>, 1),
+            (element::<Strided>, 0),
         ];
         for (pattern, first) in patterns {
             let mut seen = [false; N];

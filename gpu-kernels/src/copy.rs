@@ -34,6 +34,7 @@
 
 use cuda_std::prelude::*;
 use cuda_std::vector::Float4;
+use cuda_std::view::{ChunkSlot, Chunked, Chunks, Disjoint, Global, Linear, Slot};
 
 /// Threads in a block.
 pub const BLOCK_THREADS: u32 = 256;
@@ -44,45 +45,43 @@ pub const VECTORIZED_BLOCK_ELEMENTS: u32 = BLOCK_THREADS * CHUNK;
 
 const _: () = assert!(size_of::<Float4>() == CHUNK as usize * size_of::<f32>());
 
-/// First element of a thread's chunk: neighbouring threads take neighbouring ones.
-#[inline(always)]
-pub const fn first_element(block: u32, thread: u32) -> u32 {
-    (block * BLOCK_THREADS + thread) * CHUNK
-}
-
 /// One element a thread.
 ///
-/// # Safety
-///
-/// `input` and `output` hold `n_elements` elements and do not overlap.
-/// `n_elements` is at most 2³² − [`BLOCK_THREADS`]. Launch with
-/// [`BLOCK_THREADS`] threads and [`grid`] blocks.
+/// Launch with [`BLOCK_THREADS`] threads and [`grid`] blocks.
 #[kernel(launch_bounds(BLOCK_THREADS))]
-pub unsafe fn copy(input: *const f32, output: *mut f32, n_elements: u32) {
-    let n = thread::block_idx_x() * BLOCK_THREADS + thread::thread_idx_x();
-    if n < n_elements {
-        *output.add(n as usize) = *input.add(n as usize);
+pub fn copy(
+    input: Global<[f32; n_elements]>,
+    mut output: Disjoint<[f32; n_elements], Linear<BLOCK_THREADS>>,
+    n_elements: u32,
+) {
+    let place = output.place();
+    if let (Some(from), Some(to)) = (input.get(place.index()), output.at(place)) {
+        to.set(from);
     }
 }
 
 /// Four elements a thread, in one access.
 ///
-/// # Safety
-///
-/// As [`copy`]; `input` and `output` are aligned to 16 bytes, and `n_elements` is
-/// at most 2³² − [`VECTORIZED_BLOCK_ELEMENTS`]. Launch with [`BLOCK_THREADS`]
-/// threads and [`vectorized_grid`] blocks.
+/// Launch with [`BLOCK_THREADS`] threads and [`vectorized_grid`] blocks.
 #[kernel(launch_bounds(BLOCK_THREADS))]
-pub unsafe fn copy_vectorized(input: *const f32, output: *mut f32, n_elements: u32) {
-    let first = first_element(thread::block_idx_x(), thread::thread_idx_x());
-    if first + CHUNK <= n_elements {
-        Float4::load(input.add(first as usize).cast()).store(output.add(first as usize).cast());
-    } else {
-        // The end: what is left, element by element.
-        for n in first..n_elements {
-            *output.add(n as usize) = *input.add(n as usize);
+pub fn copy_vectorized(
+    input: Global<[f32; n_elements], Chunked>,
+    mut output: Disjoint<[f32; n_elements], Chunks<BLOCK_THREADS>>,
+    n_elements: u32,
+) {
+    let place = output.place();
+    let whole = |to: ChunkSlot<'_>| {
+        if let Some(from) = input.get_chunk(place) {
+            to.store(from);
         }
-    }
+    };
+    // The end: what is left, element by element.
+    let single = |n, to: Slot<'_, f32>| {
+        if let Some(from) = input.get(n) {
+            to.set(from);
+        }
+    };
+    output.write_chunk(place, whole, single);
 }
 
 /// Grid of [`copy`]. A grid has at least one block, so no elements get one too.
@@ -103,15 +102,24 @@ const fn blocks_of(block_elements: u32, n_elements: u32) -> [u32; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cuda_std::thread::Vec3;
+    use cuda_std::view::{Ids, Map};
 
     #[test]
     fn the_chunks_of_two_blocks_are_all_elements_once() {
         const N: usize = 2 * VECTORIZED_BLOCK_ELEMENTS as usize;
+        let along_x = |x| Vec3 { x, y: 0, z: 0 };
         let mut seen = [false; N];
         for block in 0..2 {
             for thread in 0..BLOCK_THREADS {
-                for element in 0..CHUNK {
-                    let n = (first_element(block, thread) + element) as usize;
+                let first = Chunks::<BLOCK_THREADS>::index(&Ids {
+                    block_idx: along_x(block),
+                    thread_idx: along_x(thread),
+                    block_dim: along_x(BLOCK_THREADS),
+                    grid_dim: along_x(2),
+                });
+                for n in first..first + CHUNK {
+                    let n = n as usize;
                     assert!(!seen[n], "element {n} has two threads");
                     seen[n] = true;
                 }

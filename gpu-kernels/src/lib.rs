@@ -8,8 +8,8 @@
 //!
 //! Left out: anything that launches, checks or measures a kernel; that is the
 //! `host` crate's.
-// A kernel's `# Safety` section says what its launch must hold, and covers
-// every pointer access in it.
+// The `# Safety` section of a kernel with pointers says what its launch must hold, and
+// covers every access through them.
 #![allow(unsafe_op_in_unsafe_fn)]
 // A kernel takes each array and each number as a parameter of its own.
 #![allow(clippy::too_many_arguments)]

@@ -102,9 +102,11 @@
 //! tiles; at 32768², orders of tiles that stay within fewer pages, with two sets of
 //! buffers.
 
-use cuda_std::ldg::ldg;
 use cuda_std::prelude::*;
 use cuda_std::vector::Float4;
+use cuda_std::view::{
+    Barrier, Disjoint, Filled, Filling, Global, Rows, Swapped, TileLayout, Tiles, Turned,
+};
 
 use crate::swizzle::Swizzle;
 use crate::unrolled::unrolled;
@@ -136,24 +138,27 @@ const fn element(row: u32, column: u32, n_columns: u32) -> usize {
 //   coalesced_read            input [32·Y + y][32·X + x]     output[32·X + x][32·Y + y]
 //   coalesced_write           input [32·X + x][32·Y + y]     output[32·Y + y][32·X + x]
 
+/// The output's element `(column, row)` for the thread with the input's `(row, column)`:
+/// a block has a tile of the input.
+type ByInput = Swapped<Tiles<TILE>>;
+/// The same where a block has a tile of the output.
+type ByOutput = Tiles<TILE>;
+
 /// Lanes run along the input's row: loads are coalesced, stores are `n_rows`
 /// elements apart.
 ///
-/// # Safety
-///
-/// `input` and `output` hold `n_rows * n_columns` elements (fewer than 2³²) and
-/// do not overlap. Launch with [`BLOCK`] threads and [`grid`] blocks.
+/// Launch with [`BLOCK`] threads and [`grid`] blocks.
 #[kernel(launch_bounds(BLOCK_THREADS))]
-pub unsafe fn transpose_coalesced_read(
-    input: *const f32,
-    output: *mut f32,
+pub fn transpose_coalesced_read(
+    input: Global<[[f32; n_columns]; n_rows]>,
+    mut output: Disjoint<[[f32; n_rows]; n_columns], ByInput>,
     n_rows: u32,
     n_columns: u32,
 ) {
-    let column = thread::block_idx_x() * TILE + thread::thread_idx_x();
-    let row = thread::block_idx_y() * TILE + thread::thread_idx_y();
-    if row < n_rows && column < n_columns {
-        *output.add(element(column, row, n_rows)) = *input.add(element(row, column, n_columns));
+    let place = output.place();
+    let (column, row) = place.index();
+    if let (Some(from), Some(to)) = (input.get((row, column)), output.at(place)) {
+        to.set(from);
     }
 }
 
@@ -162,42 +167,35 @@ pub unsafe fn transpose_coalesced_read(
 /// load's sectors stay in the L1 cache for the neighbouring warps, while a
 /// strided store sends every sector to the L2 cache partly filled.
 ///
-/// # Safety
-///
-/// As [`transpose_coalesced_read`], but launch with [`grid_by_output`] blocks.
+/// Launch with [`BLOCK`] threads and [`grid_by_output`] blocks.
 #[kernel(launch_bounds(BLOCK_THREADS))]
-pub unsafe fn transpose_coalesced_write(
-    input: *const f32,
-    output: *mut f32,
+pub fn transpose_coalesced_write(
+    input: Global<[[f32; n_columns]; n_rows]>,
+    mut output: Disjoint<[[f32; n_rows]; n_columns], ByOutput>,
     n_rows: u32,
     n_columns: u32,
 ) {
-    let row = thread::block_idx_x() * TILE + thread::thread_idx_x();
-    let column = thread::block_idx_y() * TILE + thread::thread_idx_y();
-    if row < n_rows && column < n_columns {
-        *output.add(element(column, row, n_rows)) = *input.add(element(row, column, n_columns));
+    let place = output.place();
+    let (column, row) = place.index();
+    if let (Some(from), Some(to)) = (input.get((row, column)), output.at(place)) {
+        to.set(from);
     }
 }
 
 /// [`transpose_coalesced_write`] with loads through the read-only path
 /// (`ld.global.nc`), for the case that the compiler does not see on its own
 /// that nobody writes `input`.
-///
-/// # Safety
-///
-/// As [`transpose_coalesced_write`], and nothing writes `input` during the
-/// launch.
 #[kernel(launch_bounds(BLOCK_THREADS))]
-pub unsafe fn transpose_coalesced_write_ldg(
-    input: *const f32,
-    output: *mut f32,
+pub fn transpose_coalesced_write_ldg(
+    input: Global<[[f32; n_columns]; n_rows]>,
+    mut output: Disjoint<[[f32; n_rows]; n_columns], ByOutput>,
     n_rows: u32,
     n_columns: u32,
 ) {
-    let row = thread::block_idx_x() * TILE + thread::thread_idx_x();
-    let column = thread::block_idx_y() * TILE + thread::thread_idx_y();
-    if row < n_rows && column < n_columns {
-        *output.add(element(column, row, n_rows)) = ldg(input.add(element(row, column, n_columns)));
+    let place = output.place();
+    let (column, row) = place.index();
+    if let (Some(from), Some(to)) = (input.get_read_only((row, column)), output.at(place)) {
+        to.set(from);
     }
 }
 
@@ -239,64 +237,81 @@ pub const fn swizzled(row: u32, column: u32) -> u32 {
     row * TILE + (column ^ row)
 }
 
-/// Turns one tile; `layout` says where in `tile` element `(row, column)` lies,
-/// for the store and for the load.
-#[inline(always)]
-unsafe fn transpose_tile(
-    tile: *mut f32,
-    layout: impl Fn(u32, u32) -> u32,
-    input: *const f32,
-    output: *mut f32,
-    n_rows: u32,
-    n_columns: u32,
-) {
-    let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
-    let first_row = thread::block_idx_y() * TILE;
-    let first_column = thread::block_idx_x() * TILE;
+cuda_std::tile_layout! {
+    /// The tile laid out [`plain`].
+    pub Plain = plain(TILE, TILE) in TILE_ELEMENTS;
+    /// The tile laid out [`padded`].
+    pub Padded = padded(TILE, TILE) in PADDED_ELEMENTS;
+    /// The tile laid out [`swizzled`].
+    pub Swizzled = swizzled(TILE, TILE) in TILE_ELEMENTS;
+}
 
-    let (row, column) = (first_row + y, first_column + x);
-    if row < n_rows && column < n_columns {
-        *tile.add(layout(y, x) as usize) = *input.add(element(row, column, n_columns));
+/// The output's element for a thread that has a column of the block's tile: the thread
+/// `(x, y)` writes what `(y, x)` has read.
+type ByTileColumn = Swapped<Turned<Tiles<TILE>>>;
+
+/// Puts the thread's element of the input into the tile.
+#[inline(always)]
+fn fill<L: TileLayout>(tile: &mut Filling<f32, L>, input: Global<f32, Rows>) {
+    let row = thread::block_idx_y() * TILE + thread::thread_idx_y();
+    let column = thread::block_idx_x() * TILE + thread::thread_idx_x();
+    if let Some(value) = input.get((row, column)) {
+        tile.put(value);
     }
-    thread::sync_threads();
-    let (row, column) = (first_row + x, first_column + y);
-    if row < n_rows && column < n_columns {
-        *output.add(element(column, row, n_rows)) = *tile.add(layout(x, y) as usize);
+}
+
+/// Writes the thread's element of the output, which another thread has put.
+#[inline(always)]
+fn drain<L: TileLayout>(tile: &Filled<f32, L>, output: &mut Disjoint<f32, Rows, ByTileColumn>) {
+    if let Some(element) = output.at(output.place()) {
+        element.set(tile.get(tile.lane().turned()));
     }
 }
 
 /// Through a tile laid out [`plain`]: every load of a column is a 32-way bank
 /// conflict.
-///
-/// # Safety
-///
-/// As [`transpose_coalesced_read`].
 #[kernel(launch_bounds(BLOCK_THREADS))]
-pub unsafe fn transpose_shared(input: *const f32, output: *mut f32, n_rows: u32, n_columns: u32) {
-    let tile = shared_array![f32; TILE_ELEMENTS];
-    transpose_tile(tile, plain, input, output, n_rows, n_columns);
+pub fn transpose_shared(
+    input: Global<[[f32; n_columns]; n_rows]>,
+    mut output: Disjoint<[[f32; n_rows]; n_columns], ByTileColumn>,
+    n_rows: u32,
+    n_columns: u32,
+    mut tile: Filling<f32, Plain>,
+    barrier: Barrier,
+) {
+    fill(&mut tile, input);
+    let tile = tile.sync(barrier);
+    drain(&tile, &mut output);
 }
 
 /// Through a tile laid out [`padded`]: no conflicts, for 3% more shared memory.
-///
-/// # Safety
-///
-/// As [`transpose_coalesced_read`].
 #[kernel(launch_bounds(BLOCK_THREADS))]
-pub unsafe fn transpose_padded(input: *const f32, output: *mut f32, n_rows: u32, n_columns: u32) {
-    let tile = shared_array![f32; PADDED_ELEMENTS];
-    transpose_tile(tile, padded, input, output, n_rows, n_columns);
+pub fn transpose_padded(
+    input: Global<[[f32; n_columns]; n_rows]>,
+    mut output: Disjoint<[[f32; n_rows]; n_columns], ByTileColumn>,
+    n_rows: u32,
+    n_columns: u32,
+    mut tile: Filling<f32, Padded>,
+    barrier: Barrier,
+) {
+    fill(&mut tile, input);
+    let tile = tile.sync(barrier);
+    drain(&tile, &mut output);
 }
 
 /// Through a tile laid out [`swizzled`]: no conflicts and no padding.
-///
-/// # Safety
-///
-/// As [`transpose_coalesced_read`].
 #[kernel(launch_bounds(BLOCK_THREADS))]
-pub unsafe fn transpose_swizzled(input: *const f32, output: *mut f32, n_rows: u32, n_columns: u32) {
-    let tile = shared_array![f32; TILE_ELEMENTS];
-    transpose_tile(tile, swizzled, input, output, n_rows, n_columns);
+pub fn transpose_swizzled(
+    input: Global<[[f32; n_columns]; n_rows]>,
+    mut output: Disjoint<[[f32; n_rows]; n_columns], ByTileColumn>,
+    n_rows: u32,
+    n_columns: u32,
+    mut tile: Filling<f32, Swizzled>,
+    barrier: Barrier,
+) {
+    fill(&mut tile, input);
+    let tile = tile.sync(barrier);
+    drain(&tile, &mut output);
 }
 
 // ---------------------------------------------------------------------------

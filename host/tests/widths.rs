@@ -131,7 +131,7 @@ fn profiles() {
         has(
             &out,
             &[
-                "transpose.rs:264",
+                "transpose.rs:267",
                 "ld.shared.b32",
                 "1,048,576",
                 metric,
@@ -150,10 +150,7 @@ fn profiles() {
         assert_eq!(columns < 80, left_out, "{out}");
         // The lines with work are whole.
         let dense = out.replace(char::is_whitespace, "");
-        has(
-            &dense,
-            &["*output.add(element(column,row,n_rows))=*tile.add(layout(x,y)asusize);"],
-        );
+        has(&dense, &["element.set(tile.get(tile.lane().turned()));"]);
         // As the shell reads it.
         let command = out.replace("\\\n", "");
         let (_, command) = command.split_once("\nncu ").expect("it is there");

@@ -14,43 +14,20 @@
 //! | number `T` | `T` | one of its size |
 //! | structure `T` with [`#[derive(KernelArg)]`](macro@crate::KernelArg) | `T` | one of its size and alignment |
 //!
+//! A safe kernel ([`crate::view`]) has the same arguments by addresses, for launches that
+//! are `unsafe`, and arguments that know their lengths, which [`SafeKernel::admit`] checks.
+//!
 //! Nothing here launches anything: engines live in the `host` crate.
+
+mod safe;
 
 use core::fmt;
 use core::marker::PhantomData;
 
-/// A type that can lie in device memory and cross the host border by bytes.
-///
-/// # Safety
-///
-/// Every bit pattern must be a valid value, and the type must have no padding.
-pub unsafe trait DeviceCopy: Copy + 'static {}
-
-macro_rules! device_copy {
-    ($($t:ty),*) => { $(
-        // SAFETY: a plain number without padding; every bit pattern is valid.
-        unsafe impl DeviceCopy for $t {}
-    )* };
-}
-device_copy!(
-    u8,
-    i8,
-    u16,
-    i16,
-    u32,
-    i32,
-    u64,
-    i64,
-    usize,
-    isize,
-    f32,
-    f64,
-    half::f16,
-    half::bf16
-);
-
-// SAFETY: an array has no padding beyond its elements'.
-unsafe impl<T: DeviceCopy, const N: usize> DeviceCopy for [T; N] {}
+pub use crate::device_copy::DeviceCopy;
+#[doc(hidden)]
+pub use safe::Wanted;
+pub use safe::{Input, Output, SafeKernel, Unfit};
 
 /// Address in device memory that a kernel reads `T`s from.
 #[repr(transparent)]

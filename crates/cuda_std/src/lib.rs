@@ -26,6 +26,7 @@ extern crate self as cuda_std;
 pub mod atomic;
 pub mod convert;
 pub mod cp_async;
+mod device_copy;
 pub mod float;
 pub mod grid;
 #[cfg(not(target_arch = "nvptx64"))]
@@ -40,6 +41,7 @@ pub mod swizzle;
 pub mod thread;
 pub mod tile;
 pub mod vector;
+pub mod view;
 pub mod warp;
 #[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90a"))]
 pub mod warpgroup;

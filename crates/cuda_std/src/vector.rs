@@ -53,8 +53,7 @@ macro_rules! vectors {
         }
 
         // SAFETY: plain numbers, and a size that equals the alignment: no padding.
-        #[cfg(not(target_arch = "nvptx64"))]
-        unsafe impl crate::launch::DeviceCopy for $name {}
+        unsafe impl crate::device_copy::DeviceCopy for $name {}
 
         const _: () = assert!(size_of::<$name>() == $align);
     )* };

@@ -1,21 +1,21 @@
 //! `#[kernel]`: one Rust function, seen by the device as a PTX entry and by the
-//! host as a type.
+//! host as a type. What is particular to a safe one is in `view`.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{
     Attribute, Error, Expr, FnArg, GenericParam, Ident, ItemFn, Pat, Result, ReturnType, Token,
-    Type, TypePath, parse::Parse, parse::ParseStream, punctuated::Punctuated, spanned::Spanned,
+    Type, parse::Parse, parse::ParseStream, punctuated::Punctuated, spanned::Spanned,
 };
+
+use crate::view::{self, View};
 
 pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> {
     let options: Options = syn::parse2(attribute)?;
     let function: ItemFn = syn::parse2(item).map_err(|error| {
         Error::new(
             error.span(),
-            format!(
-                "#[kernel] goes on a function with a body (`unsafe fn name(…) {{ … }}`): {error}"
-            ),
+            format!("#[kernel] goes on a function with a body (`fn name(…) {{ … }}`): {error}"),
         )
     })?;
     let mut errors = check_signature(&function);
@@ -25,6 +25,9 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> 
             Ok(parameter) => parameters.push(parameter),
             Err(error) => errors.push(error),
         }
+    }
+    if errors.is_empty() {
+        errors.extend(view::check(&function, &parameters, options.is_early));
     }
     if let Some(first) = errors.into_iter().reduce(|mut all, next| {
         all.combine(next);
@@ -95,7 +98,7 @@ impl Parse for Options {
 }
 
 /// How a parameter travels from the host into the entry.
-enum Kind {
+pub enum Kind {
     /// `&[T]`: as address and length.
     Slice { element: Type },
     /// `*const T`.
@@ -104,14 +107,16 @@ enum Kind {
     Mut { element: Type },
     /// A number or a structure, by value.
     Scalar { number: Type },
+    /// A view of a safe kernel, as its address or not at all.
+    View(Box<View>),
 }
 
-struct Parameter<'a> {
-    attributes: &'a [Attribute],
+pub struct Parameter<'a> {
+    pub attributes: &'a [Attribute],
     /// As written: `x`, `mut x`, `_`.
-    pattern: &'a Pat,
-    name: Ident,
-    kind: Kind,
+    pub pattern: &'a Pat,
+    pub name: Ident,
+    pub kind: Kind,
 }
 
 impl<'a> Parameter<'a> {
@@ -183,8 +188,11 @@ impl Kind {
                     Self::Const { element }
                 })
             }
-            Type::Path(TypePath { .. }) => Ok(Self::Scalar {
-                number: written.clone(),
+            Type::Path(path) => Ok(match View::of(path)? {
+                Some(view) => Self::View(Box::new(view)),
+                None => Self::Scalar {
+                    number: written.clone(),
+                },
             }),
             Type::Paren(inner) => Self::new(&inner.elem),
             Type::Group(inner) => Self::new(&inner.elem),
@@ -203,13 +211,6 @@ fn check_signature(function: &ItemFn) -> Vec<Error> {
     let mut errors = Vec::new();
     let mut refuse = |span, message: &str| errors.push(Error::new(span, message));
 
-    if signature.unsafety.is_none() {
-        refuse(
-            signature.fn_token.span,
-            "a kernel is an `unsafe fn`: nothing checks that the pointers it is launched with fit its grid; say what \
-             must hold under `# Safety`",
-        );
-    }
     if let Some(token) = &signature.asyncness {
         refuse(token.span, "a kernel cannot be `async`");
     }
@@ -263,14 +264,12 @@ fn device_entry(
     bounds: Option<&LaunchBounds>,
 ) -> TokenStream {
     let ItemFn {
-        attrs,
-        vis,
-        sig,
-        block,
+        attrs, vis, sig, ..
     } = function;
-    let name = &sig.ident;
+    let (name, unsafety) = (&sig.ident, &sig.unsafety);
+    let body = view::body(function, parameters);
     let mut inputs = Vec::new();
-    let mut slices = Vec::new();
+    let mut made = Vec::new();
     for Parameter {
         attributes,
         pattern,
@@ -278,18 +277,25 @@ fn device_entry(
         kind,
     } in parameters
     {
-        inputs.push(match kind {
+        inputs.extend(match kind {
             Kind::Slice { element } => {
                 let (address, length) = (format_ident!("{name}_address"), format_ident!("{name}_length"));
-                slices.push(quote! {
+                made.push(quote! {
                     // SAFETY: the launch hands over a live slice's address and length.
                     let #pattern: &[#element] = unsafe { ::core::slice::from_raw_parts(#address, #length) };
                 });
-                quote!(#(#attributes)* #address: *const #element, #length: usize)
+                Some(quote!(#(#attributes)* #address: *const #element, #length: usize))
             }
-            Kind::Const { element } => quote!(#(#attributes)* #pattern: *const #element),
-            Kind::Mut { element } => quote!(#(#attributes)* #pattern: *mut #element),
-            Kind::Scalar { number } => quote!(#(#attributes)* #pattern: #number),
+            Kind::Const { element } => Some(quote!(#(#attributes)* #pattern: *const #element)),
+            Kind::Mut { element } => Some(quote!(#(#attributes)* #pattern: *mut #element)),
+            Kind::Scalar { number } => Some(quote!(#(#attributes)* #pattern: #number)),
+            Kind::View(view) => {
+                let address = view::address_of(name);
+                let (of, value) = (view.body_type(), view.value(&address));
+                let pattern = view.pattern(pattern);
+                made.push(quote!(#(#attributes)* let #pattern: #of = #value;));
+                view.pointer().map(|pointer| quote!(#address: #pointer))
+            }
         });
     }
     let marker = bounds.map(|LaunchBounds { max_threads, min_blocks }| {
@@ -304,9 +310,9 @@ fn device_entry(
         #[cfg(target_arch = "nvptx64")]
         #(#attrs)*
         #[unsafe(no_mangle)]
-        #vis unsafe extern "ptx-kernel" fn #name(#(#inputs),*) {
-            #(#slices)*
-            #block
+        #vis #unsafety extern "ptx-kernel" fn #name(#(#inputs),*) {
+            #(#made)*
+            #body
         }
         #marker
     }
@@ -317,23 +323,32 @@ fn device_entry(
 fn host_marker(function: &ItemFn, parameters: &[Parameter], options: &Options) -> TokenStream {
     let is_early = options.is_early;
     let ItemFn {
-        attrs,
-        vis,
-        sig,
-        block,
+        attrs, vis, sig, ..
     } = function;
-    let name = &sig.ident;
+    let (name, unsafety) = (&sig.ident, &sig.unsafety);
     let name_text = name.to_string();
-    let inputs = &sig.inputs;
-    let parameter_names = parameters
+    let inputs = view::inputs(function, parameters);
+    let (body, lengths_used) = (
+        view::body(function, parameters),
+        view::lengths_used(parameters),
+    );
+    let arguments = parameters
         .iter()
-        .map(|parameter| parameter.name.to_string());
-    let argument_types = parameters.iter().map(|Parameter { kind, .. }| match kind {
-        Kind::Slice { element } => quote!(::cuda_std::launch::DeviceSlice<#element>),
-        Kind::Const { element } => quote!(::cuda_std::launch::DevicePtr<#element>),
-        Kind::Mut { element } => quote!(::cuda_std::launch::DevicePtrMut<#element>),
-        Kind::Scalar { number } => quote!(#number),
-    });
+        .filter_map(|Parameter { name, kind, .. }| {
+            let argument = match kind {
+                Kind::Slice { element } => quote!(::cuda_std::launch::DeviceSlice<#element>),
+                Kind::Const { element } => quote!(::cuda_std::launch::DevicePtr<#element>),
+                Kind::Mut { element } => quote!(::cuda_std::launch::DevicePtrMut<#element>),
+                Kind::Scalar { number } => quote!(#number),
+                Kind::View(view) => view.argument()?,
+            };
+            Some((name.to_string(), argument))
+        });
+    let (parameter_names, argument_types): (Vec<_>, Vec<_>) = arguments.unzip();
+    let safe_kernel = match unsafety {
+        Some(_) => TokenStream::new(),
+        None => view::safe_kernel(name, parameters),
+    };
     let bounds = match &options.launch_bounds {
         None => quote!(::core::option::Option::None),
         Some(LaunchBounds {
@@ -379,7 +394,12 @@ fn host_marker(function: &ItemFn, parameters: &[Parameter], options: &Options) -
         const _: () = {
             #(#about_body)*
             #[allow(dead_code, clippy::too_many_arguments)]
-            unsafe fn #name(#inputs) #block
+            #unsafety fn #name(#(#inputs),*) {
+                #lengths_used
+                #body
+            }
         };
+
+        #safe_kernel
     }
 }

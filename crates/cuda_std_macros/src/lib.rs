@@ -12,6 +12,7 @@ mod kernel;
 mod kernel_arg;
 mod print;
 mod shared_array;
+mod view;
 
 use proc_macro::TokenStream;
 
@@ -44,9 +45,31 @@ use proc_macro::TokenStream;
 /// # Parameters
 ///
 /// `&[T]`, `*const T`, `*mut T`, numbers, and structures with
-/// [`#[derive(KernelArg)]`](derive@KernelArg). There is no `&mut [T]`: all
+/// [`#[derive(KernelArg)]`](derive@KernelArg); or views, see below. There is no `&mut [T]`: all
 /// threads of the grid would hold the same exclusive reference, which Rust
 /// forbids; take a `*mut T`.
+///
+/// # Safe kernels
+///
+/// A kernel with such parameters is an `unsafe fn`: nothing checks that the memory it is
+/// launched with fits its grid. A kernel may be a safe `fn` if all its parameters are
+/// numbers and the views of `cuda_std::view`:
+///
+/// ```ignore
+/// /// Doubles `x`.
+/// #[kernel]
+/// pub fn double(x: Global<[f32; n]>, mut y: Disjoint<[f32; n], Linear>, n: u32) {
+///     let place = y.place();
+///     if let (Some(x), Some(y)) = (x.get(place.index()), y.at(place)) {
+///         y.set(2.0 * x);
+///     }
+/// }
+/// ```
+///
+/// A view's length is another parameter, a `u32`, or a constant. In PTX a view is an
+/// address; parameters of the types `Filling` and `Barrier`, a tile in shared memory and
+/// the token for its barrier, are not there at all. On the host the unit struct also
+/// implements `cuda_std::launch::SafeKernel`, which says whether buffers and geometry fit.
 ///
 /// # Families of kernels
 ///

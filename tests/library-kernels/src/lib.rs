@@ -16,3 +16,5 @@ pub mod messages;
 pub mod parameters;
 #[cfg(feature = "library")]
 pub mod printing;
+#[cfg(feature = "library")]
+pub mod raw;

@@ -31,7 +31,7 @@ fn line(row: &Row) -> String {
 
 /// The column of the tile is read here.
 fn reads_column(row: &Row) -> bool {
-    row.opcode.starts_with("ld.shared") && line(row).contains("*tile.add(layout(x, y)")
+    row.opcode.starts_with("ld.shared") && line(row).contains("tile.get(tile.lane().turned())")
 }
 
 #[test]

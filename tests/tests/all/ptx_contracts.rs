@@ -153,6 +153,49 @@ fn local_memory_is_used_only_where_it_is_the_subject() {
     }
 }
 
+/// What a function executes, in no order. A condition and its opposite are one: which way
+/// out of a branch comes first is the compiler's choice, and costs or saves a jump.
+fn work(function: &Function) -> Vec<&str> {
+    let mut work: Vec<_> = opcodes(function)
+        .filter(|&opcode| opcode != "bra.uni")
+        .map(|opcode| match opcode {
+            "setp.ge.u32" => "setp.lt.u32",
+            "or.pred" => "and.pred",
+            other => other,
+        })
+        .collect();
+    work.sort_unstable();
+    work
+}
+
+#[test]
+fn safe_kernels_do_the_work_of_raw_ones_and_no_more() {
+    let library = ptx_sim::parse::parse(ptx::library()).expect("rustc's PTX parses");
+    let catalogue = base();
+    let mut n_pairs = 0;
+    for raw in entries(&library) {
+        let Some(name) = raw.name.strip_prefix("raw_") else {
+            continue;
+        };
+        let safe = entry(&catalogue, name);
+        assert_eq!(work(safe), work(raw), "`{name}`");
+        assert!(
+            opcodes(safe).count() <= opcodes(raw).count(),
+            "`{name}` jumps more"
+        );
+        let sizes = |function: &Function| -> Vec<_> {
+            function
+                .params
+                .iter()
+                .map(|param| param.size_bytes)
+                .collect()
+        };
+        assert_eq!(sizes(safe), sizes(raw), "`{name}`");
+        n_pairs += 1;
+    }
+    assert_eq!(n_pairs, 14);
+}
+
 #[test]
 fn every_registered_kernel_is_an_entry_with_the_parameters_the_host_passes() {
     let modules = modules();

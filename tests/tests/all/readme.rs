@@ -31,6 +31,7 @@ fn the_kernel_at_the_top_is_the_one_that_runs() {
     let readme = read("README.md");
     let first = *blocks(&readme, "rust").first().expect("README shows code");
     assert!(first.contains("#[kernel"), "{first}");
+    assert!(!first.contains("unsafe"), "{first}");
     let source = read("gpu-kernels/src/transpose.rs");
     assert_eq!(missing(first, &source), Vec::<&str>::new());
 }

@@ -1,0 +1,228 @@
+//! Arguments that know how much memory they are, for safe kernels ([`crate::view`]).
+//!
+//! [`SafeKernel::admit`] is all that a launch library calls: it takes a launch's geometry
+//! and such arguments, and gives the kernel's arguments by addresses, or says what does not
+//! fit. What it cannot check is in the contracts of [`Input::new`] and [`Output::new`].
+
+use core::fmt;
+use core::marker::PhantomData;
+
+use super::{DeviceCopy, DevicePtr, DevicePtrMut, Kernel};
+use crate::view::{Geometry, Reason};
+
+/// Device memory that a launch reads, borrowed for `'a`.
+pub struct Input<'a, T> {
+    address: u64,
+    n_elements: u64,
+    values: PhantomData<&'a [T]>,
+}
+
+impl<T> Clone for Input<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for Input<'_, T> {}
+
+/// Device memory that a launch writes, borrowed for `'a` by nobody else.
+pub struct Output<'a, T> {
+    address: u64,
+    n_elements: u64,
+    values: PhantomData<&'a mut [T]>,
+}
+
+impl<T: DeviceCopy> Input<'_, T> {
+    /// `n_elements` values from `address` on.
+    ///
+    /// # Safety
+    ///
+    /// They are global memory of the device that the launch is for. For `'a`, which lasts
+    /// until the launch has ended, they stay allocated and nobody writes them, neither the
+    /// host nor a launch.
+    pub const unsafe fn new(address: u64, n_elements: u64) -> Self {
+        Self {
+            address,
+            n_elements,
+            values: PhantomData,
+        }
+    }
+
+    /// The address for the kernel, if the parameter's shape and alignment fit. For
+    /// `#[kernel]`.
+    #[doc(hidden)]
+    pub fn admit(self, wanted: &Wanted) -> Result<DevicePtr<T>, Unfit> {
+        wanted.check(self.address, self.n_elements, size_of::<T>())?;
+        Ok(DevicePtr::new(self.address))
+    }
+}
+
+impl<T: DeviceCopy> Output<'_, T> {
+    /// `n_elements` values from `address` on.
+    ///
+    /// # Safety
+    ///
+    /// They are global memory of the device that the launch is for. For `'a`, which lasts
+    /// until the launch has ended, they stay allocated and nobody else reads or writes
+    /// them, neither the host nor a launch.
+    pub const unsafe fn new(address: u64, n_elements: u64) -> Self {
+        Self {
+            address,
+            n_elements,
+            values: PhantomData,
+        }
+    }
+
+    /// As [`Input::admit`].
+    #[doc(hidden)]
+    pub fn admit(self, wanted: &Wanted) -> Result<DevicePtrMut<T>, Unfit> {
+        wanted.check(self.address, self.n_elements, size_of::<T>())?;
+        Ok(DevicePtrMut::new(self.address))
+    }
+}
+
+/// What a parameter of a safe kernel asks of its memory. For `#[kernel]`.
+#[doc(hidden)]
+pub struct Wanted {
+    /// The parameter's name.
+    pub parameter: &'static str,
+    /// Elements of its shape.
+    pub n_elements: u64,
+    /// The first one lies at a multiple of this many elements' size.
+    pub align_elements: u64,
+}
+
+impl Wanted {
+    fn check(&self, address: u64, n_elements: u64, size_bytes: usize) -> Result<(), Unfit> {
+        let parameter = self.parameter;
+        if self.n_elements > u32::MAX.into() {
+            let wanted = self.n_elements;
+            return Err(Unfit::TooLarge { parameter, wanted });
+        }
+        if n_elements < self.n_elements {
+            return Err(Unfit::TooShort {
+                parameter,
+                wanted: self.n_elements,
+                found: n_elements,
+            });
+        }
+        let align_bytes = self.align_elements * size_bytes as u64;
+        if !address.is_multiple_of(align_bytes) {
+            return Err(Unfit::Misaligned {
+                parameter,
+                align_bytes,
+                address,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Why a safe kernel may not be launched like this.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unfit {
+    /// The kernel would reach beyond the buffer's end.
+    TooShort {
+        /// The kernel's parameter.
+        parameter: &'static str,
+        /// Elements that it asks for.
+        wanted: u64,
+        /// Elements of the buffer.
+        found: u64,
+    },
+    /// 32-bit indices do not count the elements.
+    TooLarge {
+        /// The kernel's parameter.
+        parameter: &'static str,
+        /// Elements that it asks for.
+        wanted: u64,
+    },
+    /// Wide accesses would not be aligned.
+    Misaligned {
+        /// The kernel's parameter.
+        parameter: &'static str,
+        /// What the address must be a multiple of.
+        align_bytes: u64,
+        /// The buffer's address.
+        address: u64,
+    },
+    /// Threads would share an element, or lack one.
+    Geometry {
+        /// The kernel's parameter.
+        parameter: &'static str,
+        /// What the launch would have to be.
+        reason: Reason,
+        /// The launch.
+        launch: Geometry,
+    },
+}
+
+impl fmt::Display for Unfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooShort {
+                parameter,
+                wanted,
+                found,
+            } => write!(
+                f,
+                "`{parameter}` has {found} elements, and the kernel's other arguments say {wanted}"
+            ),
+            Self::TooLarge { parameter, wanted } => write!(
+                f,
+                "`{parameter}` would have {wanted} elements; a safe kernel counts them with 32 bits, so launch it on \
+                 parts"
+            ),
+            Self::Misaligned {
+                parameter,
+                align_bytes,
+                address,
+            } => write!(
+                f,
+                "`{parameter}` begins at address {address:#x}, and the kernel needs a multiple of {align_bytes} bytes"
+            ),
+            Self::Geometry {
+                parameter,
+                reason,
+                launch,
+            } => {
+                let ([gx, gy, gz], [bx, by, bz]) = (launch.grid, launch.block);
+                write!(
+                    f,
+                    "`{parameter}` does not fit {gx}×{gy}×{gz} blocks of {bx}×{by}×{bz} threads: {reason}"
+                )
+            }
+        }
+    }
+}
+
+impl core::error::Error for Unfit {}
+
+impl Unfit {
+    /// A map's or tile's reason, with what it is about. For `#[kernel]`.
+    #[doc(hidden)]
+    pub fn geometry(parameter: &'static str, launch: Geometry) -> impl FnOnce(Reason) -> Self {
+        move |reason| Self::Geometry {
+            parameter,
+            reason,
+            launch,
+        }
+    }
+}
+
+/// A kernel that is a safe `fn`; implemented by `#[kernel]` alone.
+///
+/// # Safety
+///
+/// A launch of the kernel with the geometry and the arguments that `admit` accepted and
+/// gave is sound while the lifetime of its views lasts.
+pub unsafe trait SafeKernel: Kernel {
+    /// Argument types, as a tuple: [`Input`]s, [`Output`]s and numbers.
+    type Views<'a>;
+
+    /// The arguments by addresses, if the kernel may be launched with them.
+    ///
+    /// # Errors
+    ///
+    /// What does not fit, and which parameter it is about.
+    fn admit(launch: Geometry, views: Self::Views<'_>) -> Result<Self::Args, Unfit>;
+}

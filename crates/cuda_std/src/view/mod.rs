@@ -1,0 +1,78 @@
+//! Views of global and shared memory by which a kernel needs no `unsafe`.
+//!
+//! A kernel that is a plain `fn` takes numbers and what is here, nothing else:
+//!
+//! | parameter | what the thread may do | PTX parameter |
+//! |---|---|---|
+//! | [`Global<[T; n]>`](Global) | read any element | address |
+//! | [`Disjoint<[T; n], M>`](Disjoint) | write its own element, which the map `M` names | address |
+//! | [`Filling<T, L>`](Filling) | put its own element into a tile in shared memory | none |
+//! | [`Barrier`] | meet the block's other threads, once | none |
+//!
+//! The array types are the kernel macro's: `n` is a parameter of type `u32` or a constant,
+//! and `[[T; n_columns]; n_rows]` is a matrix. A view has no length of its own on the
+//! device, so it costs no parameter: its length is that number, and the launch checks that
+//! the memory is as long.
+//!
+//! ```ignore
+//! #[kernel]
+//! pub fn double(x: Global<[f32; n]>, mut y: Disjoint<[f32; n], Linear>, n: u32) {
+//!     let place = y.place();
+//!     if let (Some(x), Some(y)) = (x.get(place.index()), y.at(place)) {
+//!         y.set(2.0 * x);
+//!     }
+//! }
+//! ```
+//!
+//! # Why it is sound
+//!
+//! - *Inside its memory.* Every access is tested against the view's shape, and the launch
+//!   has tested the shape against the buffer.
+//! - *One writer.* A thread writes an output only at its [`Place`], and a [`Map`] gives no
+//!   two threads of a launch the same one. The map stands in the parameter's type and not
+//!   in the body, so that all threads use the same. Each map says which geometries it
+//!   holds for, and the launch asks it.
+//! - *No reader of what is written.* An input and an output are never the same memory: on
+//!   the host one is borrowed, the other borrowed mutably.
+//! - *Shared memory in two phases.* While a tile is [`Filling`], a thread can only put its
+//!   own element; once [`Filled`], threads can only read. Between the two is the barrier,
+//!   and the tile goes through it by value.
+//! - *One way to the barrier.* `#[kernel]` allows [`Filling::sync`] only as a statement of
+//!   the body's outermost level, with the token [`Barrier`], which only `#[kernel]` makes.
+//!   A kernel has one tile and one barrier, so that no thread can exchange two of them.
+//!   So all threads reach the same barrier, or have ended, which counts as having reached
+//!   it. `return` and `?` before it are refused where the macro sees them; hidden in another
+//!   macro they are harmless for the same reason.
+//!
+//! What no thread has put into a tile has whatever bits the memory held; for every type
+//! allowed here these are some value. The simulator's checks report such a read.
+//!
+//! # What the launch must hold
+//!
+//! What `SafeKernel::admit` (`cuda_std::launch`) checks, and what the borrows of its
+//! arguments say, until the kernel has ended. A launch by addresses is `unsafe` and owes
+//! the same.
+//!
+//! Left out: kernels with several writes to one place, atomics, and launches that start
+//! early. They take pointers and are `unsafe`, and so does whoever calls the barriers of
+//! [`crate::thread`]: those are safe to call by their types alone, and waiting at one in
+//! diverged code undoes what is said here. `#[kernel]` refuses them in a safe kernel's own
+//! body, and cannot see them in functions that it calls.
+
+mod chunk;
+mod disjoint;
+mod global;
+mod map;
+mod shape;
+mod tile;
+
+pub use chunk::{ChunkSlot, Chunks};
+pub use disjoint::{Disjoint, Place, Slot};
+pub use global::{Access, Chunked, Global, Single};
+pub use map::{
+    ANY, Exchanged, Geometry, Ids, Linear, Map, Reason, Strided, Swapped, Tiles, Turned,
+};
+pub use shape::{Length, Rows, Shape};
+pub use tile::{Barrier, Filled, Filling, Lane, TileLayout};
+
+pub use crate::device_copy::DeviceCopy;

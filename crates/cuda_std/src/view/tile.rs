@@ -1,0 +1,264 @@
+//! A tile in shared memory: filled by all threads, then read by all.
+
+use core::marker::PhantomData;
+
+use super::map::{Geometry, Reason};
+use crate::device_copy::DeviceCopy;
+use crate::thread;
+
+/// Where the elements of a tile lie: made by [`tile_layout!`](crate::tile_layout) of a
+/// function, after the compiler has tried all of its arguments.
+///
+/// # Safety
+///
+/// `offset` is one-to-one for `row < ROWS` and `column < COLUMNS`, and less than
+/// `N_ELEMENTS`.
+pub unsafe trait TileLayout: Copy + 'static {
+    /// Rows of the tile, and threads of a block along y.
+    const ROWS: u32;
+    /// Columns of the tile, and threads of a block along x.
+    const COLUMNS: u32;
+    /// Elements of memory that the tile takes up.
+    const N_ELEMENTS: usize;
+
+    /// Where element `(row, column)` lies, in elements.
+    fn offset(row: u32, column: u32) -> u32;
+}
+
+/// A layout for tiles in safe kernels, of a `const fn` that says where an element lies:
+///
+/// ```
+/// const fn columns_first(row: u32, column: u32) -> u32 {
+///     column * 8 + row
+/// }
+///
+/// cuda_std::tile_layout! {
+///     /// Column after column.
+///     pub ColumnsFirst = columns_first(8, 16) in 128;
+/// }
+/// ```
+///
+/// The numbers are the tile's rows and columns, and the elements of memory that it takes
+/// up. A function that gives two elements one place, or one a place outside, does not
+/// compile.
+#[macro_export]
+macro_rules! tile_layout {
+    ($($(#[$about:meta])* $visibility:vis $name:ident = $offset:ident($rows:expr, $columns:expr) in $n_elements:expr;)*) => { $(
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug)]
+        $visibility struct $name;
+
+        const _: () = {
+            const ROWS: u32 = $rows;
+            const COLUMNS: u32 = $columns;
+            const N_ELEMENTS: usize = $n_elements;
+
+            const fn is_one_to_one() -> bool {
+                let mut taken = [false; N_ELEMENTS];
+                let mut n = 0;
+                while n < ROWS * COLUMNS {
+                    let place = $offset(n / COLUMNS, n % COLUMNS) as usize;
+                    ::core::assert!(place < N_ELEMENTS, "an element lies outside the tile's memory");
+                    if ::core::mem::replace(&mut taken[place], true) {
+                        return false;
+                    }
+                    n += 1;
+                }
+                true
+            }
+            ::core::assert!(is_one_to_one(), "two elements of the tile lie in one place");
+
+            // SAFETY: all elements were tried, above.
+            unsafe impl $crate::view::TileLayout for $name {
+                const ROWS: u32 = ROWS;
+                const COLUMNS: u32 = COLUMNS;
+                const N_ELEMENTS: usize = N_ELEMENTS;
+
+                #[inline(always)]
+                fn offset(row: u32, column: u32) -> u32 {
+                    $offset(row, column)
+                }
+            }
+        };
+    )* };
+}
+
+/// What lets a block's threads wait for each other, once: [`Filling::sync`] takes it.
+///
+/// Only `#[kernel]` makes one, for a parameter of this type. It is neither `Copy` nor
+/// `Clone`.
+pub struct Barrier(());
+
+impl Barrier {
+    /// A token. For `#[kernel]`.
+    ///
+    /// # Safety
+    ///
+    /// All threads of the block make it, and hand it to the same barrier or end.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub unsafe fn new() -> Self {
+        Self(())
+    }
+}
+
+/// An element of a tile that a thread may name: in the tile, by its type.
+pub struct Lane<L> {
+    row: u32,
+    column: u32,
+    layout: PhantomData<L>,
+}
+
+impl<L> Clone for Lane<L> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<L> Copy for Lane<L> {}
+
+impl<L: TileLayout> Lane<L> {
+    /// This thread's: x is the column and y the row.
+    #[inline(always)]
+    fn own() -> Self {
+        Self {
+            row: thread::thread_idx_y(),
+            column: thread::thread_idx_x(),
+            layout: PhantomData,
+        }
+    }
+
+    /// The element with row and column exchanged, in a square tile.
+    #[inline(always)]
+    pub fn turned(self) -> Self {
+        const { assert!(L::ROWS == L::COLUMNS, "only a square tile can be turned") };
+        Self {
+            row: self.column,
+            column: self.row,
+            layout: PhantomData,
+        }
+    }
+}
+
+/// A tile that the block's threads fill: a kernel's parameter `Filling<T, L>` is one in
+/// static shared memory of its own, laid out by `L`.
+///
+/// A block has a thread for each element. The tile is neither `Copy` nor `Clone`.
+pub struct Filling<T, L> {
+    base: *mut T,
+    layout: PhantomData<L>,
+}
+
+impl<T: DeviceCopy, L: TileLayout> Filling<T, L> {
+    /// The tile at `base`. For `#[kernel]`.
+    ///
+    /// # Safety
+    ///
+    /// `base` is shared memory with room for the layout's elements, the same for all
+    /// threads of the block and touched through nothing but this tile. The launch has a
+    /// geometry that the tile admits. A thread makes one tile of this memory.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub unsafe fn new(base: *mut T) -> Self {
+        Self {
+            base,
+            layout: PhantomData,
+        }
+    }
+
+    /// Whether a launch's blocks have a thread for each element.
+    ///
+    /// # Errors
+    ///
+    /// What the launch would have to be.
+    pub fn admits(launch: Geometry) -> Result<(), Reason> {
+        if launch.block != [L::COLUMNS, L::ROWS, 1] {
+            return Err("the tile has another size than the block");
+        }
+        Ok(())
+    }
+
+    /// Puts this thread's element in its place.
+    #[inline(always)]
+    pub fn put(&mut self, value: T) {
+        let Lane { row, column, .. } = Lane::<L>::own();
+        // SAFETY: the layout's places are in the tile's memory, and this one is no other
+        // thread's. Nobody reads before the barrier.
+        unsafe { *self.base.add(L::offset(row, column) as usize) = value }
+    }
+
+    /// Waits until the block's threads are here or have ended. From then on the tile is
+    /// read.
+    ///
+    /// `#[kernel]` allows it only as `let … = tile.sync(barrier);` at the outermost level
+    /// of a kernel's body.
+    #[inline(always)]
+    pub fn sync(self, barrier: Barrier) -> Filled<T, L> {
+        let Barrier(()) = barrier;
+        thread::sync_threads();
+        Filled {
+            base: self.base,
+            layout: PhantomData,
+        }
+    }
+}
+
+/// A tile behind its barrier: any thread reads any element, and nobody writes.
+///
+/// What no thread has put has some value or other.
+pub struct Filled<T, L> {
+    base: *const T,
+    layout: PhantomData<L>,
+}
+
+impl<T: DeviceCopy, L: TileLayout> Filled<T, L> {
+    /// This thread's own element.
+    #[inline(always)]
+    pub fn lane(&self) -> Lane<L> {
+        Lane::own()
+    }
+
+    /// An element.
+    #[inline(always)]
+    pub fn get(&self, Lane { row, column, .. }: Lane<L>) -> T {
+        // SAFETY: the layout's places are in the tile's memory, and nobody writes there.
+        unsafe { *self.base.add(L::offset(row, column) as usize) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn xor(row: u32, column: u32) -> u32 {
+        row * 4 + (column ^ row)
+    }
+    const fn longer(row: u32, column: u32) -> u32 {
+        row * 5 + column
+    }
+    tile_layout! {
+        Xor = xor(4, 4) in 16;
+        Longer = longer(3, 4) in 15;
+    }
+
+    #[test]
+    fn a_layout_is_its_function() {
+        assert_eq!(Xor::offset(3, 1), xor(3, 1));
+        assert_eq!(
+            (Longer::ROWS, Longer::COLUMNS, Longer::N_ELEMENTS),
+            (3, 4, 15)
+        );
+    }
+
+    #[test]
+    fn a_block_has_a_thread_for_each_element() {
+        let admits = |block| {
+            let grid = [7, 7, 7];
+            Filling::<f32, Longer>::admits(Geometry { grid, block }).is_ok()
+        };
+        assert!(admits([4, 3, 1]));
+        for block in [[3, 4, 1], [4, 4, 1], [4, 3, 2], [12, 1, 1], [4, 2, 1]] {
+            assert!(!admits(block), "{block:?}");
+        }
+    }
+}

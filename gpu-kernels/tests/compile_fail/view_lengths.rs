@@ -1,0 +1,20 @@
+//! Views whose length the host cannot check.
+use cuda_std::kernel;
+use cuda_std::view::{Disjoint, Global, Linear};
+
+#[kernel]
+pub fn no_length(x: Global<f32>, z: Disjoint<f32, Linear>) {}
+
+#[kernel]
+pub fn no_map(z: Disjoint<[f32; n]>, n: u32) {}
+
+#[kernel]
+pub fn no_such_parameter(x: Global<[f32; n]>) {}
+
+#[kernel]
+pub fn computed(x: Global<[f32; n * n]>, n: u32) {}
+
+#[kernel]
+pub fn of_another_type(x: Global<[f32; n]>, n: u64) {}
+
+fn main() {}
