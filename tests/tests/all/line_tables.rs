@@ -41,8 +41,9 @@ fn code(ptx: &str) -> Vec<String> {
 fn without_hashes(line: &str) -> String {
     let mut text = String::new();
     let mut rest = line;
-    while let Some(at) = rest.find("Cs").filter(|_| line.contains("_R")) {
-        let (before, after) = rest.split_at(at + 2);
+    while let Some(at) = next_hash(rest).filter(|_| line.contains("_R") || line.contains(ANONYMOUS))
+    {
+        let (before, after) = rest.split_at(at);
         text.push_str(before);
         let end = after.find(|c: char| !c.is_ascii_alphanumeric());
         rest = match end {
@@ -51,6 +52,17 @@ fn without_hashes(line: &str) -> String {
         };
     }
     text + rest
+}
+
+/// What stands before the crate's number in the name of a constant without one.
+const ANONYMOUS: &str = "anon_$_";
+
+/// Where a crate's number may begin.
+fn next_hash(text: &str) -> Option<usize> {
+    ["Cs", ANONYMOUS]
+        .iter()
+        .filter_map(|start| Some(text.find(start)? + start.len()))
+        .min()
 }
 
 /// What the crate, or one topic of it, compiles to for an architecture, without line
@@ -102,6 +114,10 @@ fn numbers_of_crates_do_not_matter() {
     assert_eq!(
         without_hashes("call _RNvNtCs7NIgC0NtlI0_4core9panicking9panic_fmt, (param0);"),
         "call _RNvNtCs_4core9panicking9panic_fmt, (param0);"
+    );
+    assert_eq!(
+        without_hashes(".global .b8 anon_$_6888117388a43d44_$_1[2] = {48, 49};"),
+        ".global .b8 anon_$__$_1[2] = {48, 49};"
     );
     assert_eq!(without_hashes("mov.b32 %r1, Cs7;"), "mov.b32 %r1, Cs7;");
 }
