@@ -33,6 +33,9 @@
 //! games. Arguments far from 0 (beyond 2²⁰ for `f64`, 2²⁸ for `f32`) are reduced with
 //! arrays in local memory.
 //!
+//! Where a crate of the host program links `std`, `x.sin()` is `std`'s on the host; write
+//! `GpuFloat::sin(x)` where bits matter.
+//!
 //! Left out: correctly rounded transcendental functions.
 
 #[cfg(target_arch = "nvptx64")]

@@ -18,7 +18,7 @@ pub mod form {
         )* };
     }
     forms! {
-        "{}" Plain;
+        "{}" Standard;
         "{:.3}" Precise;
         "{:+}" Signed;
         "{:+.3}" SignedPrecise;
@@ -70,16 +70,16 @@ macro_rules! numbers {
     )*)* };
 }
 numbers! {
-    i8 as i32, by i32::from => Plain "d" Signed "d";
-    i16 as i32, by i32::from => Plain "d" Signed "d";
-    i32 as i32, by |x| x => Plain "d" Signed "d";
-    i64 as i64, by |x| x => Plain "lld" Signed "lld";
-    isize as i64, by |x| x as i64 => Plain "lld" Signed "lld";
-    u8 as u32, by u32::from => Plain "u" LowerHex "x" UpperHex "X" Octal "o";
-    u16 as u32, by u32::from => Plain "u" LowerHex "x" UpperHex "X" Octal "o";
-    u32 as u32, by |x| x => Plain "u" LowerHex "x" UpperHex "X" Octal "o";
-    u64 as u64, by |x| x => Plain "llu" LowerHex "llx" UpperHex "llX" Octal "llo";
-    usize as u64, by |x| x as u64 => Plain "llu" LowerHex "llx" UpperHex "llX" Octal "llo";
+    i8 as i32, by i32::from => Standard "d" Signed "d";
+    i16 as i32, by i32::from => Standard "d" Signed "d";
+    i32 as i32, by |x| x => Standard "d" Signed "d";
+    i64 as i64, by |x| x => Standard "lld" Signed "lld";
+    isize as i64, by |x| x as i64 => Standard "lld" Signed "lld";
+    u8 as u32, by u32::from => Standard "u" LowerHex "x" UpperHex "X" Octal "o";
+    u16 as u32, by u32::from => Standard "u" LowerHex "x" UpperHex "X" Octal "o";
+    u32 as u32, by |x| x => Standard "u" LowerHex "x" UpperHex "X" Octal "o";
+    u64 as u64, by |x| x => Standard "llu" LowerHex "llx" UpperHex "llX" Octal "llo";
+    usize as u64, by |x| x as u64 => Standard "llu" LowerHex "llx" UpperHex "llX" Octal "llo";
     // Two's complements of their own size.
     i8 as u32, by |x| u32::from(x.cast_unsigned()) => LowerHex "x" UpperHex "X" Octal "o";
     i16 as u32, by |x| u32::from(x.cast_unsigned()) => LowerHex "x" UpperHex "X" Octal "o";
@@ -87,12 +87,12 @@ numbers! {
     i64 as u64, by i64::cast_unsigned => LowerHex "llx" UpperHex "llX" Octal "llo";
     isize as u64, by |x| x as u64 => LowerHex "llx" UpperHex "llX" Octal "llo";
     f32 as f64, by f64::from =>
-        Plain "g" Signed "g" Precise "f" SignedPrecise "f" LowerExp "e" UpperExp "E";
+        Standard "g" Signed "g" Precise "f" SignedPrecise "f" LowerExp "e" UpperExp "E";
     f64 as f64, by |x| x =>
-        Plain "g" Signed "g" Precise "f" SignedPrecise "f" LowerExp "e" UpperExp "E";
+        Standard "g" Signed "g" Precise "f" SignedPrecise "f" LowerExp "e" UpperExp "E";
 }
 
-impl Print<form::Plain> for bool {
+impl Print<form::Standard> for bool {
     const LETTERS: &'static str = "s";
     const IS_TEXT: bool = true;
     type Held = Self;
@@ -147,11 +147,11 @@ macro_rules! text {
     )*)* };
 }
 text! {
-    &str as Text<{ MAX_TEXT_BYTES + 1 }>, by |text| Text::new(text) => Plain Precise;
-    char as Text<5>, by |c| Text::new(c.encode_utf8(&mut [0; 4])) => Plain;
+    &str as Text<{ MAX_TEXT_BYTES + 1 }>, by |text| Text::new(text) => Standard Precise;
+    char as Text<5>, by |c| Text::new(c.encode_utf8(&mut [0; 4])) => Standard;
 }
 
-impl Print<form::Plain> for &CStr {
+impl Print<form::Standard> for &CStr {
     const LETTERS: &'static str = "s";
     const IS_TEXT: bool = true;
     type Held = Self;
@@ -181,7 +181,7 @@ macro_rules! references {
         }
     )* };
 }
-references!(Plain Precise Signed SignedPrecise LowerHex UpperHex Octal LowerExp UpperExp);
+references!(Standard Precise Signed SignedPrecise LowerHex UpperHex Octal LowerExp UpperExp);
 
 /// Implements [`Print`] for pointers.
 macro_rules! pointers {

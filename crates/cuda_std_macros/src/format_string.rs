@@ -26,7 +26,7 @@ pub enum Argument {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// `{}`
-    Plain,
+    Standard,
     /// `{:.3}`
     Precise,
     /// `{:+}`
@@ -51,7 +51,7 @@ impl Form {
     /// Name of the type in `cuda_std::print::form`.
     pub const fn type_name(self) -> &'static str {
         match self {
-            Self::Plain => "Plain",
+            Self::Standard => "Standard",
             Self::Precise => "Precise",
             Self::Signed => "Signed",
             Self::SignedPrecise => "SignedPrecise",
@@ -158,7 +158,7 @@ fn placeholder(inside: &str, n_unnamed: &mut usize) -> Result<Placeholder, Strin
     };
     let has_precision = precision.is_some();
     let form = match (letter, is_signed, has_precision) {
-        ("", false, false) => Form::Plain,
+        ("", false, false) => Form::Standard,
         ("", false, true) => Form::Precise,
         ("", true, false) => Form::Signed,
         ("", true, true) => Form::SignedPrecise,

@@ -12,6 +12,8 @@ pub mod library;
 pub mod math;
 #[cfg(feature = "messages")]
 pub mod messages;
+#[cfg(feature = "ordinary")]
+pub mod ordinary;
 #[cfg(feature = "library")]
 pub mod parameters;
 #[cfg(feature = "library")]

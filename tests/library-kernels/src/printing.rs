@@ -39,7 +39,7 @@ pub unsafe fn prints_text(text: *const u8, length: u32, n: u32) {
     println!();
 }
 
-fn shown<T: Print<form::Plain>>(value: T) {
+fn shown<T: Print<form::Standard>>(value: T) {
     println!("<{}>", value);
 }
 

@@ -5,5 +5,6 @@ mod bench;
 mod library;
 mod math;
 mod messages;
+mod ordinary;
 mod parameters;
 mod printing;
