@@ -10,14 +10,13 @@ fn main() -> Result<(), Error> {
     let (n_rows, n_columns) = (300_u32, 200_u32);
     let matrix: Vec<f32> = (0..n_rows * n_columns).map(|i| i as f32).collect();
     let input = device.upload("input", &matrix)?;
-    let output = device.alloc::<f32>("output", matrix.len())?;
+    let mut output = device.alloc::<f32>("output", matrix.len())?;
 
     let kernels = device.load(lockstep::kernels!())?;
     let grid = [n_columns.div_ceil(TILE), n_rows.div_ceil(TILE), 1];
     let config = LaunchConfig::new(grid, [TILE, TILE, 1]);
-    let args = (input.as_ptr(), output.as_mut_ptr(), n_rows, n_columns);
-    // SAFETY: both have `n_rows * n_columns` elements.
-    let report = unsafe { kernels.launch(transpose, config, args) }?;
+    let args = (input.input(), output.output(), n_rows, n_columns);
+    let report = kernels.run(transpose, config, args)?;
 
     println!("output[7][0] is {}", output.read()?[7 * n_rows as usize]);
     if let Some(ms) = report.time_ms() {

@@ -12,12 +12,11 @@ fn transposed(n_rows: u32, n_columns: u32) -> (Vec<f32>, Report) {
     let kernels = device.load(lockstep::kernels!()).unwrap();
     let matrix: Vec<f32> = (0..n_rows * n_columns).map(|i| i as f32).collect();
     let input = device.upload("input", &matrix).unwrap();
-    let output = device.alloc::<f32>("output", matrix.len()).unwrap();
+    let mut output = device.alloc::<f32>("output", matrix.len()).unwrap();
     let grid = [n_columns.div_ceil(TILE), n_rows.div_ceil(TILE), 1];
     let config = LaunchConfig::new(grid, [TILE, TILE, 1]);
-    let args = (input.as_ptr(), output.as_mut_ptr(), n_rows, n_columns);
-    // SAFETY: both have `n_rows * n_columns` elements.
-    let report = unsafe { kernels.launch(transpose, config, args) }.unwrap();
+    let args = (input.input(), output.output(), n_rows, n_columns);
+    let report = kernels.run(transpose, config, args).unwrap();
     (output.read().unwrap(), report)
 }
 

@@ -78,12 +78,12 @@ fn a_new_project_runs_and_a_planted_conflict_fails_its_test() {
     assert!(passed && text.contains("2 passed"), "{text}");
 
     // Rows without the element that keeps columns in different banks.
-    edit(project.join("src/kernels.rs"), "(TILE + 1)", "TILE");
+    edit(project.join("src/kernels.rs"), "TILE + 1;", "TILE;");
     let (passed, text) = cargo(&project, &["test"]);
     assert!(!passed, "{text}");
     let message = "\
 kernel `transpose`, launched with 2×4×1 blocks of 32×32×1 threads: expected 0 bank conflicts, counted 7936
-  src/kernels.rs:32  unsafe { *output.add((column * n_rows + row) as usize) = *tile.add(place(x, y)) };
+  src/kernels.rs:42  element.set(tile.get(tile.lane().turned()));
       7936 conflicts in 256 requests, 32-way at worst
 ";
     assert!(text.contains(message), "{text}");

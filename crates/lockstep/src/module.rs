@@ -1,8 +1,9 @@
 //! A loaded module, and launches of its kernels.
 
-use crate::engine::{Machine, Observe, Prepared, PtxModule};
+use crate::engine::{EngineError, Machine, Observe, Place, Prepared, PtxModule};
 use crate::{Device, Error, LaunchConfig, Report};
-use cuda_std::launch::Kernel;
+use cuda_std::launch::{Kernel, SafeKernel};
+use cuda_std::view::Geometry;
 
 /// A PTX module on a device.
 #[derive(Clone)]
@@ -23,6 +24,53 @@ impl Module {
 
     pub(crate) fn source(&self) -> &PtxModule {
         &self.source
+    }
+
+    /// Launches a kernel that is a safe `fn` ([`cuda_std::view`]), waits for its end, and
+    /// tells what it cost. Arguments are [`Buffer::input`](crate::engine::Buffer::input),
+    /// [`Buffer::output`](crate::engine::Buffer::output) and numbers.
+    ///
+    /// ```no_run
+    /// # mod kernels {
+    /// #     use cuda_std::prelude::*;
+    /// #     use cuda_std::view::{Disjoint, Global, Linear};
+    /// #     #[kernel]
+    /// #     pub fn double(x: Global<[f32; n]>, mut y: Disjoint<[f32; n], Linear>, n: u32) {}
+    /// # }
+    /// # let device = lockstep::Device::simulator();
+    /// # let module = device.load("")?;
+    /// let x = device.upload("x", &[1.0f32; 1000])?;
+    /// let mut y = device.alloc::<f32>("y", 1000)?;
+    /// let config = lockstep::LaunchConfig::linear(1000, 256);
+    /// module.run(kernels::double, config, (x.input(), y.output(), 1000))?;
+    /// # Ok::<(), lockstep::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Module::launch`]; a buffer is shorter than the other arguments say, or the
+    /// geometry would have threads share an element.
+    pub fn run<K: SafeKernel>(
+        &self,
+        kernel: K,
+        config: LaunchConfig,
+        views: K::Views<'_>,
+    ) -> Result<Report, Error> {
+        let geometry = Geometry {
+            grid: config.grid,
+            block: config.block,
+        };
+        let args = K::admit(geometry, views).map_err(|unfit| EngineError::Refused {
+            place: Place {
+                kernel: K::NAME.to_owned(),
+                config,
+                schedule: None,
+            },
+            reason: unfit.to_string(),
+        })?;
+        // SAFETY: the arguments are what `admit` gave for this geometry, and the views'
+        // borrows last until the launch has ended.
+        unsafe { self.launch(kernel, config, args) }
     }
 
     /// Launches a kernel, waits for its end, and tells what it cost.
@@ -47,7 +95,7 @@ impl Module {
     ) -> Result<Report, Error> {
         // SAFETY: the caller's promise.
         let launch = unsafe { self.prepare(kernel, config, args) }?;
-        self.run(&launch, Some(K::FILE))
+        self.run_to_end(&launch, Some(K::FILE))
     }
 
     /// A launch of a kernel, to be made later and as often as one likes.
@@ -70,7 +118,7 @@ impl Module {
         Ok(launch.in_module(&self.source))
     }
 
-    fn run(&self, launch: &Prepared, file: Option<&'static str>) -> Result<Report, Error> {
+    fn run_to_end(&self, launch: &Prepared, file: Option<&'static str>) -> Result<Report, Error> {
         let (counted, time_ms) = match self.device.machine() {
             Machine::Sim(sim) => {
                 let report = crate::engine::Engine::launch(sim, launch, Observe::Counts)?;

@@ -1,7 +1,7 @@
 //! Device memory with a type, freed when dropped.
 
 use super::{Engine, EngineError, Machine};
-use cuda_std::launch::{DeviceCopy, DevicePtr, DevicePtrMut, DeviceSlice};
+use cuda_std::launch::{DeviceCopy, DevicePtr, DevicePtrMut, DeviceSlice, Input, Output};
 use std::marker::PhantomData;
 use std::ops::Deref;
 use std::rc::Rc;
@@ -159,6 +159,19 @@ impl<'e, T: DeviceCopy> Buffer<'e, T> {
             engine: "host",
             what: format!("a copy of {len} values to or from a buffer of {}", self.len),
         })
+    }
+
+    /// The argument of a safe kernel that reads it.
+    pub fn input(&self) -> Input<'_, T> {
+        // SAFETY: it is allocated as long as it is borrowed, and a launch that writes it
+        // borrows it mutably or is `unsafe`.
+        unsafe { Input::new(self.address, self.len as u64) }
+    }
+
+    /// The argument of a safe kernel that writes it.
+    pub fn output(&mut self) -> Output<'_, T> {
+        // SAFETY: it is allocated as long as it is borrowed, by nobody else.
+        unsafe { Output::new(self.address, self.len as u64) }
     }
 
     /// The kernel argument for a `*const T` that points to value `offset`.
