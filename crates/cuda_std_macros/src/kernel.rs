@@ -148,6 +148,18 @@ impl<'a> Parameter<'a> {
             kind: Kind::new(&input.ty)?,
         })
     }
+
+    /// The name and type of the host's argument for it, if there is one.
+    fn argument(&self) -> Option<(String, TokenStream)> {
+        let argument = match &self.kind {
+            Kind::Slice { element } => quote!(::cuda_std::launch::DeviceSlice<#element>),
+            Kind::Const { element } => quote!(::cuda_std::launch::DevicePtr<#element>),
+            Kind::Mut { element } => quote!(::cuda_std::launch::DevicePtrMut<#element>),
+            Kind::Scalar { number } => quote!(#number),
+            Kind::View(view) => view.argument()?,
+        };
+        Some((self.name.to_string(), argument))
+    }
 }
 
 impl Kind {
@@ -332,19 +344,8 @@ fn host_marker(function: &ItemFn, parameters: &[Parameter], options: &Options) -
         view::body(function, parameters),
         view::lengths_used(parameters),
     );
-    let arguments = parameters
-        .iter()
-        .filter_map(|Parameter { name, kind, .. }| {
-            let argument = match kind {
-                Kind::Slice { element } => quote!(::cuda_std::launch::DeviceSlice<#element>),
-                Kind::Const { element } => quote!(::cuda_std::launch::DevicePtr<#element>),
-                Kind::Mut { element } => quote!(::cuda_std::launch::DevicePtrMut<#element>),
-                Kind::Scalar { number } => quote!(#number),
-                Kind::View(view) => view.argument()?,
-            };
-            Some((name.to_string(), argument))
-        });
-    let (parameter_names, argument_types): (Vec<_>, Vec<_>) = arguments.unzip();
+    let (parameter_names, argument_types): (Vec<_>, Vec<_>) =
+        parameters.iter().filter_map(Parameter::argument).unzip();
     let safe_kernel = match unsafety {
         Some(_) => TokenStream::new(),
         None => view::safe_kernel(name, parameters),

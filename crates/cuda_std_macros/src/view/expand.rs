@@ -1,0 +1,145 @@
+//! A safe kernel as its body and the host's launch see it.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{Block, FnArg, Ident, ItemFn, Stmt, parse_quote};
+
+use super::check::sync_of;
+use super::{Extent, View, hidden, view_of};
+use crate::kernel::{Kind, Parameter};
+
+/// The body, in which `tile.sync(barrier)` is the library's function of that name, whatever
+/// else the tile may have become.
+pub fn body(function: &ItemFn, parameters: &[Parameter]) -> Block {
+    let mut body = (*function.block).clone();
+    for parameter in parameters {
+        let Some(View::Barrier { .. }) = view_of(parameter) else {
+            continue;
+        };
+        let barrier = &parameter.name;
+        for statement in &mut body.stmts {
+            let Some((local, tile)) = sync_of(statement, barrier) else {
+                continue;
+            };
+            let mut local = local.clone();
+            if let Some(init) = &mut local.init {
+                let token = hidden("barrier");
+                *init.expr = parse_quote!(::cuda_std::view::Filling::sync(#tile, #token));
+            }
+            *statement = Stmt::Local(local);
+        }
+    }
+    body
+}
+
+/// The parameters as the body sees them.
+pub fn inputs(function: &ItemFn, parameters: &[Parameter]) -> Vec<TokenStream> {
+    let seen = |(input, parameter): (&FnArg, &Parameter)| match &parameter.kind {
+        Kind::View(view) => {
+            let (attributes, of) = (parameter.attributes, view.body_type());
+            let pattern = view.pattern(parameter.pattern);
+            quote!(#(#attributes)* #pattern: #of)
+        }
+        _ => quote!(#input),
+    };
+    function
+        .sig
+        .inputs
+        .iter()
+        .zip(parameters)
+        .map(seen)
+        .collect()
+}
+
+/// Statements that use the numbers of the views' shapes, as the device's views do.
+pub fn lengths_used(parameters: &[Parameter]) -> TokenStream {
+    let lengths = parameters
+        .iter()
+        .filter_map(|parameter| match view_of(parameter)? {
+            View::Global(extent) | View::Disjoint(extent) => Some(&extent.lengths),
+            View::Filling { .. } | View::Barrier { .. } => None,
+        })
+        .flatten();
+    quote!(#(let _: u32 = #lengths;)*)
+}
+
+/// `SafeKernel` for the host's unit struct.
+pub fn safe_kernel(name: &Ident, parameters: &[Parameter]) -> TokenStream {
+    let launch = hidden("launch");
+    let mut types = Vec::new();
+    let mut names = Vec::new();
+    let mut checks = Vec::new();
+    for parameter in parameters {
+        let name = &parameter.name;
+        let text = name.to_string();
+        let geometry = |of: TokenStream| {
+            quote! {
+                #of::admits(#launch).map_err(::cuda_std::launch::Unfit::geometry(#text, #launch))?;
+            }
+        };
+        match view_of(parameter) {
+            Some(View::Global(extent)) => {
+                let element = &extent.element;
+                let access = match &extent.manner {
+                    Some(access) => quote!(#access),
+                    None => quote!(::cuda_std::view::Single),
+                };
+                let align = quote!(<#access as ::cuda_std::view::Access>::ALIGN_ELEMENTS);
+                types.push(quote!(::cuda_std::launch::Input<'a, #element>));
+                names.push(name);
+                checks.push(extent.admitted(name, &align));
+            }
+            Some(View::Disjoint(extent)) => {
+                let (element, map) = (&extent.element, &extent.manner);
+                let map = quote!(<#map as ::cuda_std::view::Map>);
+                types.push(quote!(::cuda_std::launch::Output<'a, #element>));
+                names.push(name);
+                checks.push(geometry(map.clone()));
+                checks.push(extent.admitted(name, &quote!(#map::ALIGN_ELEMENTS)));
+            }
+            Some(View::Filling {
+                element, layout, ..
+            }) => checks.push(geometry(
+                quote!(::cuda_std::view::Filling::<#element, #layout>),
+            )),
+            Some(View::Barrier { .. }) => {}
+            // A number: `check` has refused everything else.
+            None => {
+                if let Kind::Scalar { number } = &parameter.kind {
+                    types.push(quote!(#number));
+                    names.push(name);
+                }
+            }
+        }
+    }
+    quote! {
+        // SAFETY: what the body can reach of the outside are its parameters, and these are
+        // checked.
+        #[cfg(not(target_arch = "nvptx64"))]
+        unsafe impl ::cuda_std::launch::SafeKernel for #name {
+            type Views<'a> = (#(#types,)*);
+
+            fn admit(
+                #launch: ::cuda_std::view::Geometry,
+                (#(#names,)*): Self::Views<'_>,
+            ) -> ::core::result::Result<Self::Args, ::cuda_std::launch::Unfit> {
+                #(#checks)*
+                ::core::result::Result::Ok((#(#names,)*))
+            }
+        }
+    }
+}
+
+impl Extent {
+    /// The statement that makes an address of the argument `name`.
+    fn admitted(&self, name: &Ident, align_elements: &TokenStream) -> TokenStream {
+        let (text, shape) = (name.to_string(), self.shape());
+        quote! {
+            let #name = #name.admit(&::cuda_std::launch::Wanted {
+                parameter: #text,
+                n_elements: ::cuda_std::view::Shape::n_elements(#shape),
+                align_elements: #align_elements,
+            })?;
+        }
+    }
+}
