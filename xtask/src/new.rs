@@ -90,7 +90,7 @@ fn check_name(name: &str) -> anyhow::Result<()> {
         bail!("`{name}` is no name for a package: letters, digits, `-` and `_`, a letter first");
     }
     // Names that the language, cargo or the project's own dependencies have.
-    const TAKEN: [&str; 14] = [
+    const TAKEN: [&str; 17] = [
         "core",
         "std",
         "alloc",
@@ -102,6 +102,9 @@ fn check_name(name: &str) -> anyhow::Result<()> {
         "lockstep",
         "cuda_std",
         "cuda_builder",
+        "lockstep_cuda",
+        "lockstep_cuda_std",
+        "lockstep_cuda_builder",
         "crate",
         "self",
         "super",
@@ -188,7 +191,15 @@ mod tests {
         for name in ["fast", "my-kernels", "a_1"] {
             check_name(name).expect("cargo takes it");
         }
-        for name in ["1st", "größer", "a b", "", "test", "cuda-std"] {
+        for name in [
+            "1st",
+            "größer",
+            "a b",
+            "",
+            "test",
+            "cuda-std",
+            "lockstep-cuda",
+        ] {
             check_name(name).expect_err("cargo does not");
         }
     }

@@ -52,3 +52,8 @@ pub use builder::{BuildOutput, CudaBuilder, Ptx};
 pub use error::BuildError;
 pub use kernel_crate::{KernelCrate, target_dir_of};
 pub use record::{nanoseconds, state};
+
+/// The README's examples, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

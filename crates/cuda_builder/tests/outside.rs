@@ -117,15 +117,15 @@ fn kernels_in_a_package_of_their_own() {
     project.write(
         "kernels/Cargo.toml",
         "[package]\nname = \"outside-kernels\"\nedition = \"2024\"\n\
-         [dependencies]\ncuda_std = { path = \"CRATES/cuda_std\" }\n",
+         [dependencies]\ncuda_std = { package = \"lockstep-cuda-std\", path = \"CRATES/cuda_std\" }\n",
     );
     project.write("kernels/src/lib.rs", KERNELS);
     project.write(
         "app/Cargo.toml",
         "[package]\nname = \"outside-app\"\nedition = \"2024\"\n\
-         [dependencies]\ncuda_std = { path = \"CRATES/cuda_std\" }\n\
+         [dependencies]\ncuda_std = { package = \"lockstep-cuda-std\", path = \"CRATES/cuda_std\" }\n\
          outside-kernels = { path = \"../kernels\" }\n\
-         [build-dependencies]\ncuda_builder = { path = \"CRATES/cuda_builder\" }\n",
+         [build-dependencies]\ncuda_builder = { package = \"lockstep-cuda-builder\", path = \"CRATES/cuda_builder\" }\n",
     );
     project.write(
         "app/build.rs",
@@ -149,9 +149,9 @@ fn kernels_and_program_in_one_package() {
         format!(
             "[package]\nname = \"outside-single\"\nedition = \"2024\"\n\
              [lib]\nname = \"single_kernels\"\npath = \"src/kernels.rs\"\n\
-             [dependencies]\ncuda_std = {{ path = \"CRATES/cuda_std\" }}\n\
+             [dependencies]\ncuda_std = {{ package = \"lockstep-cuda-std\", path = \"CRATES/cuda_std\" }}\n\
              {tools}\nhost-tools = {{ path = \"tools\" }}\n\
-             [build-dependencies]\ncuda_builder = {{ path = \"CRATES/cuda_builder\" }}\n"
+             [build-dependencies]\ncuda_builder = {{ package = \"lockstep-cuda-builder\", path = \"CRATES/cuda_builder\" }}\n"
         )
     };
     let project = Project::new();

@@ -23,3 +23,8 @@ pub use load::{
     DRIVER_LIBRARY, Driver, LIBRARY_OVERRIDE, LoadError, load, load_from, load_functions,
 };
 pub use query::{DeviceInfo, DriverError, DriverVersion};
+
+/// The README's examples, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

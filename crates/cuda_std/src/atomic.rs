@@ -1,7 +1,10 @@
 //! Atomic operations with scope and order spelled out.
 //!
-//! ```ignore
+//! ```
+//! # use cuda_std::atomic::{self, Device, Global, Relaxed};
+//! # unsafe fn example(counter: *mut u32) { unsafe {
 //! let place = atomic::add(counter, 1u32, Global, Device, Relaxed);
+//! # } }
 //! ```
 //!
 //! Each operation returns the value from before it. The table of what PTX has;

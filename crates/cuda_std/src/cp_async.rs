@@ -7,12 +7,16 @@
 //! copies of *this thread*; other threads see the bytes after a barrier that
 //! follows it.
 //!
-//! ```ignore
-//! cp_async::cg(tile.chunk(row, column), input.add(offset).cast::<UInt4>());
+//! ```
+//! # use cuda_std::vector::UInt4;
+//! # use cuda_std::{cp_async, thread};
+//! # unsafe fn example(chunk: *mut UInt4, input: *const f32, offset: usize) { unsafe {
+//! cp_async::cg(chunk, input.add(offset).cast::<UInt4>());
 //! cp_async::commit_group();
 //! // … work that does not need the tile …
 //! cp_async::wait_group::<0>();
 //! thread::sync_threads();
+//! # } }
 //! ```
 //!
 //! | function | bytes | way |

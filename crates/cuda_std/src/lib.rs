@@ -53,3 +53,8 @@ pub use half;
 pub mod prelude {
     pub use crate::{kernel, shared_array, shared_tile, thread, warp};
 }
+
+/// The README's examples, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

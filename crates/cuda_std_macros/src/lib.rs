@@ -18,13 +18,19 @@ use proc_macro::TokenStream;
 
 /// Makes a function a kernel: an entry point that the host launches.
 ///
-/// ```ignore
+/// ```
+/// # use cuda_std::prelude::*;
 /// /// Adds `x` and `y`, element by element.
 /// ///
 /// /// # Safety
-/// /// `y` and `z` have `n` elements, `z` overlaps neither input.
+/// /// `y` and `z` are as long as `x`, `z` overlaps neither input.
 /// #[kernel]
-/// pub unsafe fn add(x: &[f32], y: *const f32, z: *mut f32, n: u32) { … }
+/// pub unsafe fn add(x: &[f32], y: *const f32, z: *mut f32) {
+///     let i = thread::index_1d() as usize;
+///     if let Some(x) = x.get(i) {
+///         unsafe { *z.add(i) = x + *y.add(i) };
+///     }
+/// }
 /// ```
 ///
 /// # On the device
@@ -55,7 +61,9 @@ use proc_macro::TokenStream;
 /// launched with fits its grid. A kernel may be a safe `fn` if all its parameters are
 /// numbers and the views of `cuda_std::view`:
 ///
-/// ```ignore
+/// ```
+/// # use cuda_std::prelude::*;
+/// # use cuda_std::view::{Disjoint, Global, Linear};
 /// /// Doubles `x`.
 /// #[kernel]
 /// pub fn double(x: Global<[f32; n]>, mut y: Disjoint<[f32; n], Linear>, n: u32) {
@@ -76,15 +84,21 @@ use proc_macro::TokenStream;
 /// A PTX entry has one name and one code, so a kernel has no generic
 /// parameters. Write the body once, generic, and a kernel for every instance:
 ///
-/// ```ignore
+/// ```
+/// # use cuda_std::prelude::*;
 /// #[inline(always)]
-/// unsafe fn mean<const W: u32>(x: &[f32], z: *mut f32) { … }
+/// unsafe fn mean<const W: usize>(x: &[f32], z: *mut f32) {
+///     let i = thread::index_1d() as usize;
+///     if let Some(window) = x.get(i..i + W) {
+///         unsafe { *z.add(i) = window.iter().sum::<f32>() / W as f32 };
+///     }
+/// }
 ///
 /// macro_rules! means {
 ///     ($($name:ident: $window:literal;)*) => { $(
 ///         #[doc = concat!("The mean of ", $window, " neighbours.")]
 ///         #[kernel]
-///         pub unsafe fn $name(x: &[f32], z: *mut f32) { mean::<$window>(x, z) }
+///         pub unsafe fn $name(x: &[f32], z: *mut f32) { unsafe { mean::<$window>(x, z) } }
 ///     )* };
 /// }
 /// means! { mean_8: 8; mean_32: 32; }
@@ -121,7 +135,9 @@ pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Lets kernels take a structure by value.
 ///
-/// ```ignore
+/// ```
+/// # use cuda_std::KernelArg;
+/// # use cuda_std::prelude::*;
 /// #[derive(Clone, Copy, KernelArg)]
 /// #[repr(C)]
 /// pub struct Shape {
@@ -130,7 +146,12 @@ pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// }
 ///
 /// #[kernel]
-/// pub unsafe fn relax(shape: Shape, x: *mut f64) { … }
+/// pub unsafe fn relax(shape: Shape, x: *mut f64) {
+///     let row = thread::index_1d();
+///     if row < shape.n_rows {
+///         unsafe { *x.add(row as usize) *= shape.spacing[0] };
+///     }
+/// }
 /// ```
 ///
 /// The structure is `#[repr(C)]` or `#[repr(transparent)]`, has up to 4096 bytes, and
@@ -216,3 +237,8 @@ pub fn println(input: TokenStream) -> TokenStream {
         .unwrap_or_else(syn::Error::into_compile_error)
         .into()
 }
+
+/// The README's examples, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -45,3 +45,8 @@ pub use error::Error;
 pub use extent::{Extent, extent};
 pub use image::Image;
 pub use wrapper::{WRAPPER_MAGIC, Wrapper};
+
+/// The README's examples, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -82,3 +82,8 @@ macro_rules! kernels {
 
 /// Values of type `T` in the memory of a [`Device`], which it keeps alive.
 pub type Buffer<T> = engine::Buffer<'static, T>;
+
+/// The README's examples, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

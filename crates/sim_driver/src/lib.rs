@@ -47,3 +47,8 @@ pub use driver::initialize_with;
 pub use observe::{Observed, observe};
 pub use settings::Settings;
 pub use status::Status;
+
+/// The README's examples, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -14,7 +14,9 @@
 //! device, so it costs no parameter: its length is that number, and the launch checks that
 //! the memory is as long.
 //!
-//! ```ignore
+//! ```
+//! # use cuda_std::prelude::*;
+//! # use cuda_std::view::{Disjoint, Global, Linear};
 //! #[kernel]
 //! pub fn double(x: Global<[f32; n]>, mut y: Disjoint<[f32; n], Linear>, n: u32) {
 //!     let place = y.place();
