@@ -2,7 +2,7 @@
 //!
 //! Each symbol is a naked function of one jump through its own slot, so the
 //! arguments stay where the caller put them and no signature is needed. A slot
-//! starts at [`stub`], which answers `CUDA_ERROR_STUB_LIBRARY`: a call made
+//! starts at `stub`, which answers `CUDA_ERROR_STUB_LIBRARY`: a call made
 //! before [`crate::load`] succeeded is an error, never a crash.
 
 use core::ffi::{c_int, c_void};

@@ -6,8 +6,8 @@
 //!
 //! In reading order: [`status`], [`handles`] and [`settings`]; [`tasks`], work that is done
 //! later; [`driver`], all that there is, with [`context`], [`stream`] and [`event`];
-//! [`operation`], what streams are made of: [`copies`] and [`launch`]; [`module`] with
-//! [`image`] and [`linker`]; [`graph`], with
+//! [`operation`], what streams are made of: `copies` and [`launch`]; [`module`] with
+//! `image` and [`linker`]; [`graph`], with
 //! [`user_object`], and [`capture`]; [`host_memory`]; [`records`], what is
 //! found out, [`recorder`], who notes it, and [`observe`](fn@observe), the same for tests in the
 //! process; `orders`, launches in other orders; [`api`], the functions themselves.

@@ -5,7 +5,7 @@
 //! everything; types come from the thin layer on top of it: [`Buffer<T>`] for
 //! memory and [`Prepared`] for launches.
 //!
-//! Reading order: this file, [`error`], [`buffer`], [`module`], [`launch`], [`timing`] (with
+//! Reading order: this file, [`error`], [`buffer`], [`module`], [`mod@launch`], [`timing`] (with
 //! [`library`]), then the two engines [`sim`] and [`gpu`], either as a [`machine`], and engines around engines:
 //! [`scheduled`], [`twins`].
 
