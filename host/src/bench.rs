@@ -10,7 +10,7 @@ use cuda_std::launch::{DevicePtr, DevicePtrMut};
 use lockstep::counts::{Counts, Expectation, Report};
 use lockstep::engine::{
     Buffer, Conditions, Contender, Engine, EngineError, EngineKind, Fill, LibraryCall, Observe,
-    Prepared, SgemmMath, Timed,
+    Prepared, SgemmMath, Timed, Timing,
 };
 use serde::{Deserialize, Serialize};
 
@@ -180,7 +180,7 @@ impl Clocking {
 
 /// One kernel, one shape, one engine.
 pub struct Bench<'e> {
-    engine: &'e dyn Engine,
+    engine: &'e dyn Timing,
     lesson: &'static Lesson,
     kernel: &'static KernelEntry,
     shape: &'e Shape,
@@ -195,7 +195,7 @@ impl<'e> Bench<'e> {
     /// For one case of a run; without a `clocking`, [`Bench::time`] and its like
     /// do nothing.
     pub fn new(
-        engine: &'e dyn Engine,
+        engine: &'e dyn Timing,
         lesson: &'static Lesson,
         kernel: &'static KernelEntry,
         shape: &'e Shape,
@@ -323,6 +323,11 @@ impl<'e> Bench<'e> {
     /// Whether the case is timed beside all that there is to compare it with.
     fn has_references(&self) -> bool {
         self.is_timed() && self.clocking.is_some_and(|clocking| clocking.references)
+    }
+
+    /// Does once what may be timed later.
+    pub fn perform(&self, work: &Timed<'_>) -> Result<(), EngineError> {
+        self.engine.perform(work)
     }
 
     /// Makes a library's call once, and times it in turn with the kernel later.
@@ -453,7 +458,7 @@ struct CopyBuffers<'e> {
 
 impl<'e> CopyBuffers<'e> {
     /// Of a copy that reads about so many bytes and writes as many; `None` of none.
-    fn new(engine: &'e dyn Engine, size_bytes: u64) -> Result<Option<Self>, EngineError> {
+    fn new(engine: &'e dyn Timing, size_bytes: u64) -> Result<Option<Self>, EngineError> {
         /// The kernel moves whole chunks.
         const CHUNK: u64 = 16;
         if size_bytes == 0 {
@@ -491,7 +496,7 @@ impl<'e> CopyBuffers<'e> {
 
 /// Random bytes on the device: a block of them, again and again.
 fn random_bytes<'e>(
-    engine: &'e dyn Engine,
+    engine: &'e dyn Timing,
     label: &str,
     size_bytes: usize,
 ) -> Result<Buffer<'e, u8>, EngineError> {

@@ -2,7 +2,7 @@
 
 use crate::bench::{Bench, Clocking, Figures};
 use crate::registry::{Effort, Registered, Shape};
-use lockstep::engine::{Engine, EngineKind};
+use lockstep::engine::{Engine, EngineKind, Timing};
 use ptx_sim::Schedule;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
@@ -78,7 +78,7 @@ pub fn cases(selected: &[Registered], engine: EngineKind, effort: Effort) -> Vec
 /// Runs the cases one after the other, timed as `clocking` says. `starting` and
 /// `ended` are told about each.
 pub fn run(
-    engine: &dyn Engine,
+    engine: &dyn Timing,
     cases: &[Case],
     clocking: Option<Clocking>,
     mut starting: impl FnMut(&Case),
@@ -96,7 +96,7 @@ pub fn run(
 }
 
 /// Runs one case.
-pub(crate) fn run_case(engine: &dyn Engine, case: &Case, clocking: Option<Clocking>) -> CaseResult {
+pub(crate) fn run_case(engine: &dyn Timing, case: &Case, clocking: Option<Clocking>) -> CaseResult {
     let Registered { lesson, kernel } = case.registered;
     let started = Instant::now();
     let mut can_be_profiled = false;

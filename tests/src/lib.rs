@@ -6,7 +6,7 @@ use host::footprint::Footprint;
 use host::registry::{Effort, KernelEntry, Lesson, Registered, Shape, Work};
 use host::run::{Case, CaseResult, run};
 use lockstep::engine::sim::Sim;
-use lockstep::engine::{Engine, EngineKind, PtxModule};
+use lockstep::engine::{EngineKind, PtxModule, Timing};
 
 pub mod ptx;
 
@@ -45,7 +45,7 @@ pub fn lesson_of(kernel: KernelEntry) -> Registered {
 }
 
 /// Runs the kernel on each of the shapes.
-pub fn results(engine: &dyn Engine, kernel: KernelEntry, shapes: &[Shape]) -> Vec<CaseResult> {
+pub fn results(engine: &dyn Timing, kernel: KernelEntry, shapes: &[Shape]) -> Vec<CaseResult> {
     run(engine, &cases(kernel, shapes), None, |_| {}, |_| {})
 }
 

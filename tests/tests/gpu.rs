@@ -10,7 +10,7 @@ use host::run::{Case, Status, run};
 use lockstep::engine::gpu::Gpu;
 use lockstep::engine::{
     Buffer, Contender, Engine, EngineError, Fill, LaunchConfig, Observe, PeerModule, Prepared,
-    PtxModule, Timed,
+    PtxModule, Timed, Timing,
 };
 use lockstep_tests::{lesson_of, ptx, results};
 use std::process::Command;

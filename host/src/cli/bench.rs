@@ -19,7 +19,7 @@ use crate::report::width::Width;
 use crate::run::{self, Case, CaseResult, Status};
 use lockstep::engine::gpu::Gpu;
 use lockstep::engine::twins::Twins;
-use lockstep::engine::{Buffer, Clocked, Contender, Engine, EngineKind, Timed};
+use lockstep::engine::{Buffer, Clocked, Contender, Engine, EngineKind, Timed, Timing};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -249,7 +249,7 @@ fn cases(selected: &[Registered], sizes: &[Shape]) -> Result<Vec<Case>, String> 
 }
 
 /// Compiles and loads what there is to compare with, and says what there is not.
-fn load_peers(engine: &dyn Engine, folder: Option<&Path>) -> Result<Vec<Peer>, Stop> {
+fn load_peers(engine: &dyn Timing, folder: Option<&Path>) -> Result<Vec<Peer>, Stop> {
     let folder = match folder {
         Some(folder) if !folder.is_dir() => {
             let text = format!("--peers {} is no folder", folder.display());

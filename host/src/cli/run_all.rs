@@ -13,7 +13,7 @@ use crate::report::width::{Width, hint, indented};
 use crate::run::{self, Case, CaseResult, Status, Tally};
 use crate::schedules::Orders;
 use crate::{footprint, hints, input};
-use lockstep::engine::{Engine, EngineKind, PtxModule};
+use lockstep::engine::{EngineKind, PtxModule, Timing};
 use ptx_sim::Schedule;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -150,7 +150,11 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     let (engine, why) = choose(args.engine, modules, options).map_err(Stop::nothing_ran)?;
     say(&format!("engine: {why}"));
     if let Some(folder) = &args.peers {
-        load_peers(&*engine, folder)?;
+        let timing: &dyn Timing = match &engine {
+            Chosen::Gpu(gpu) => &**gpu,
+            Chosen::Sim(sim) => &**sim,
+        };
+        load_peers(timing, folder)?;
     }
     let cases = cases(args, &selected, engine.kind());
     footprint::check_cases(&cases, engine.kind(), args.check)
@@ -216,7 +220,7 @@ fn run_cases(args: &Args, engine: &Chosen, cases: &[Case], orders: &Orders) -> V
     results
 }
 
-fn load_peers(engine: &dyn Engine, folder: &Path) -> Result<(), Stop> {
+fn load_peers(engine: &dyn Timing, folder: &Path) -> Result<(), Stop> {
     // Asked first with nothing, so that nobody waits for nvcc in vain.
     engine.load_peers(&[]).map_err(Stop::usage)?;
     Tool::Nvcc.find().map_err(Stop::nothing_ran)?;

@@ -499,7 +499,7 @@ fn time_on_random(
         None if plan.adds_to_sums => vec![plan.clear_sums()],
         None => Vec::new(),
     };
-    bench.engine().perform(&plan.clear_sums())?;
+    bench.perform(&plan.clear_sums())?;
     for launch in &plan.launches {
         bench.launch_uncounted(launch)?;
     }

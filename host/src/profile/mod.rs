@@ -34,7 +34,7 @@ use crate::registry::{Effort, Registered, Shape};
 use differences::{Difference, differences};
 use lockstep::counts::InstructionCounts;
 use lockstep::engine::sim::Sim;
-use lockstep::engine::{Engine, EngineKind, PtxModule};
+use lockstep::engine::{EngineKind, PtxModule, Timing};
 use place::places;
 use ptx_sim::ir;
 use serde::Serialize;
@@ -263,7 +263,7 @@ fn space(counted: &InstructionCounts) -> Option<Space> {
 pub fn run_case(
     registered: Registered,
     shape: &Shape,
-    engine: &dyn Engine,
+    engine: &dyn Timing,
 ) -> Result<(), CaseError> {
     let Registered { lesson, kernel } = registered;
     let mut bench = Bench::new(engine, lesson, kernel, shape, None);

@@ -5,14 +5,14 @@ use host::registry::{Effort, matching};
 use host::run::{Case, Status, cases, run};
 use lockstep::engine::gpu::Gpu;
 use lockstep::engine::sim::Sim;
-use lockstep::engine::{Engine, EngineKind};
+use lockstep::engine::{Engine, EngineKind, Timing};
 
-fn all_must_pass(engine: &dyn Engine, effort: Effort, filters: &[String]) {
+fn all_must_pass(engine: &dyn Timing, effort: Effort, filters: &[String]) {
     let selected = matching(filters).expect("names are right");
     cases_must_pass(engine, &cases(&selected, engine.kind(), effort));
 }
 
-fn cases_must_pass(engine: &dyn Engine, cases: &[Case]) {
+fn cases_must_pass(engine: &dyn Timing, cases: &[Case]) {
     assert!(!cases.is_empty());
     let not_passed: Vec<String> = run(engine, cases, None, |_| {}, |_| {})
         .into_iter()
