@@ -1,7 +1,7 @@
 //! Launches the kernels on a GPU or on the simulator and checks them.
 //!
 //! Reading order: [`registry`] (what there is to run), [`lessons`] (the
-//! lessons themselves), [`bench`] (what a lesson runs on), [`choose`] (GPU or
+//! lessons themselves), [`trial`] (one kernel on one shape), [`choose`] (GPU or
 //! simulator), [`verify`] and [`measure`] (verdicts and figures), [`run`] (one
 //! walk over the registry; [`schedules`]: again in other orders), [`scoreboard`] and [`compare`] (what times mean),
 //! [`report`] and [`cli`] (what people see). Beside them, [`neighbors`]: atoms of
@@ -15,7 +15,6 @@
 //! (`lockstep`), the simulation of PTX (`ptx_sim`).
 
 pub mod accesses;
-pub mod bench;
 pub mod choose;
 pub mod cli;
 pub mod compare;
@@ -40,4 +39,5 @@ pub mod run;
 pub mod schedules;
 pub mod scoreboard;
 pub mod sim_bench;
+pub mod trial;
 pub mod verify;

@@ -5,9 +5,9 @@
 //! kernel on one shape. To add one, write `lessons/<id>.rs` with a
 //! `pub static LESSON: Lesson` and name it in `lessons/mod.rs`.
 
-use crate::bench::{Bench, CaseError};
 use crate::footprint::Footprint;
 use crate::hints;
+use crate::trial::{CaseError, Trial};
 use crate::verify::Tolerance;
 use cuda_std::launch::{Kernel, KernelArgs, LaunchBounds};
 use lockstep::counts::Expectation;
@@ -93,7 +93,7 @@ pub struct KernelEntry {
     /// What NVIDIA's tools report of it although it is right.
     pub known_alarms: &'static [KnownAlarm],
     /// Runs it on one shape: uploads, launches, verifies, measures.
-    pub run: fn(&mut Bench<'_>) -> Result<(), CaseError>,
+    pub run: fn(&mut Trial<'_>) -> Result<(), CaseError>,
 }
 
 /// A tool's reports on a kernel that is right.
@@ -121,7 +121,7 @@ impl KernelEntry {
     pub const fn of<K: Kernel>(
         _kernel: K,
         technique: &'static str,
-        run: fn(&mut Bench<'_>) -> Result<(), CaseError>,
+        run: fn(&mut Trial<'_>) -> Result<(), CaseError>,
     ) -> Self {
         Self {
             id: K::NAME,

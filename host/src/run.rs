@@ -1,7 +1,7 @@
 //! One walk over the registry: every selected kernel on every shape.
 
-use crate::bench::{Bench, Clocking, Figures};
 use crate::registry::{Effort, Registered, Shape};
+use crate::trial::{Clocking, Figures, Trial};
 use lockstep::engine::{Engine, EngineKind, Timing};
 use ptx_sim::Schedule;
 use serde::{Deserialize, Serialize};
@@ -103,9 +103,9 @@ pub(crate) fn run_case(engine: &dyn Timing, case: &Case, clocking: Option<Clocki
     let (status, reason, figures) = match not_runnable(engine, case) {
         Some(reason) => (Status::NotRun, Some(reason), Figures::default()),
         None => {
-            let mut bench = Bench::new(engine, lesson, kernel, &case.shape, clocking);
-            let outcome = (kernel.run)(&mut bench);
-            let figures = bench.into_figures();
+            let mut trial = Trial::new(engine, lesson, kernel, &case.shape, clocking);
+            let outcome = (kernel.run)(&mut trial);
+            let figures = trial.into_figures();
             match outcome {
                 Ok(()) if figures.n_checked == 0 => (
                     Status::Failed,

@@ -1,10 +1,10 @@
 //! Integration tests of the whole workspace, and what they share: the broken
 //! kernels, and running one kernel as `run-all` would.
 
-use host::bench::{Bench, CaseError};
 use host::footprint::Footprint;
 use host::registry::{Effort, KernelEntry, Lesson, Registered, Shape, Work};
 use host::run::{Case, CaseResult, run};
+use host::trial::{CaseError, Trial};
 use lockstep::engine::sim::Sim;
 use lockstep::engine::{EngineKind, PtxModule, Timing};
 
@@ -60,4 +60,4 @@ pub fn cases(kernel: KernelEntry, shapes: &[Shape]) -> Vec<Case> {
 }
 
 /// What a kernel's entry runs.
-pub type Runner = fn(&mut Bench<'_>) -> Result<(), CaseError>;
+pub type Runner = fn(&mut Trial<'_>) -> Result<(), CaseError>;

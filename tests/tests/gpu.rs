@@ -2,11 +2,11 @@
 //! there is none, each test says so and does nothing.
 
 use broken_kernels as broken;
-use host::bench::Clocking;
 use host::lessons::{copy, transpose};
 use host::measure::Times;
 use host::registry::{KernelEntry, Shape};
 use host::run::{Case, Status, run};
+use host::trial::Clocking;
 use lockstep::engine::gpu::Gpu;
 use lockstep::engine::{
     Buffer, Contender, Engine, EngineError, Fill, LaunchConfig, Observe, PeerModule, Prepared,
@@ -51,8 +51,8 @@ fn gpu_with(modules: Vec<PtxModule>) -> Option<Gpu> {
 
 macro_rules! entry {
     ($kernel:ident) => {
-        KernelEntry::of(broken::$kernel, "broken", |bench| {
-            transpose::run(bench, broken::$kernel, transpose::by_input)
+        KernelEntry::of(broken::$kernel, "broken", |trial| {
+            transpose::run(trial, broken::$kernel, transpose::by_input)
         })
     };
 }

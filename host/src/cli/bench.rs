@@ -6,7 +6,6 @@
 use super::ending::Outputs;
 use super::progress::{Progress, say};
 use super::{Exit, Stop, peers};
-use crate::bench::Clocking;
 use crate::compare::{Comparison, Verdict};
 use crate::footprint;
 use crate::hints;
@@ -17,6 +16,7 @@ use crate::report::bench::{BenchReport, Peer};
 use crate::report::bench_table;
 use crate::report::width::Width;
 use crate::run::{self, Case, CaseResult, Status};
+use crate::trial::Clocking;
 use lockstep::engine::gpu::Gpu;
 use lockstep::engine::twins::Twins;
 use lockstep::engine::{Buffer, Clocked, Contender, Engine, EngineKind, Timed, Timing};
@@ -409,13 +409,13 @@ fn read_saved(name: &str) -> Result<BenchReport, String> {
 #[cfg(test)]
 mod tests {
     use super::{cases, exit_of, parse_shape, saved_file};
-    use crate::bench::Figures;
     use crate::cli::Exit;
     use crate::compare::Comparison;
     use crate::measure::Side;
     use crate::registry::{Shape, matching};
     use crate::report::bench::tests::{case, report};
     use crate::run::{CaseResult, Status};
+    use crate::trial::Figures;
     use std::time::Duration;
 
     #[test]

@@ -1,6 +1,6 @@
 //! Coalescing: one sum, six orders of its elements.
 
-use crate::bench::{Bench, CaseError};
+use crate::trial::{Trial, CaseError};
 use lockstep::counts::Metric::{
     GlobalLoadDegreePercent as LoadDegree, GlobalLoadSectorsPerRequest as LoadSectors,
     GlobalStoreDegreePercent as StoreDegree, GlobalStoreSectorsPerRequest as StoreSectors,
@@ -32,35 +32,35 @@ pub static LESSON: Lesson = Lesson {
 };
 
 static KERNELS: [KernelEntry; 6] = [
-    KernelEntry::of(add, "one element a thread, lanes side by side", |bench| {
-        run(bench, add, &IN_PLACE)
+    KernelEntry::of(add, "one element a thread, lanes side by side", |trial| {
+        run(trial, add, &IN_PLACE)
     })
     .expecting(&claims([4.0, 100.0], [4.0, 100.0])),
     KernelEntry::of(
         add_permuted,
         "neighbouring lanes change places: no loss",
-        |bench| run(bench, add_permuted, &IN_PLACE),
+        |trial| run(trial, add_permuted, &IN_PLACE),
     )
     .expecting(&claims([4.0, 100.0], [4.0, 100.0])),
-    KernelEntry::of(add_offset, "one element later: a fifth sector", |bench| {
-        run(bench, add_offset, &ONE_LATER)
+    KernelEntry::of(add_offset, "one element later: a fifth sector", |trial| {
+        run(trial, add_offset, &ONE_LATER)
     })
     .expecting(&claims([5.0, 80.0], [5.0, 80.0])),
-    KernelEntry::of(add_stride, "lanes a grid apart: a sector a lane", |bench| {
-        run(bench, add_stride, &IN_PLACE)
+    KernelEntry::of(add_stride, "lanes a grid apart: a sector a lane", |trial| {
+        run(trial, add_stride, &IN_PLACE)
     })
     .expecting(&claims([32.0, 12.5], [32.0, 12.5])),
     // Half of the loads are of x, one sector for one word, half of y, four.
     KernelEntry::of(
         add_broadcast,
         "x[0] for all lanes: one sector, one word of it",
-        |bench| run(bench, add_broadcast, &BROADCAST),
+        |trial| run(trial, add_broadcast, &BROADCAST),
     )
     .expecting(&claims([2.5, 82.5], [4.0, 100.0])),
     KernelEntry::of(
         add_vectorized,
         "16 bytes an access, four elements a thread",
-        |bench| run(bench, add_vectorized, &VECTORIZED),
+        |trial| run(trial, add_vectorized, &VECTORIZED),
     )
     .expecting(&claims([16.0, 100.0], [16.0, 100.0]))
     .timed_at(&[&[TIMED], &[1 << 28]]),
@@ -165,16 +165,16 @@ fn vectorized(n: u32) -> LaunchConfig {
 }
 
 fn run<K: Kernel<Args = Args>>(
-    bench: &mut Bench<'_>,
+    trial: &mut Trial<'_>,
     kernel: K,
     pattern: &Pattern,
 ) -> Result<(), CaseError> {
-    let n = bench.shape().dims()[0];
-    if !bench.shape().is_sweep() {
-        return run_one(bench, kernel, pattern, n, Last::Timed);
+    let n = trial.shape().dims()[0];
+    if !trial.shape().is_sweep() {
+        return run_one(trial, kernel, pattern, n, Last::Timed);
     }
     for n in 0..=n {
-        run_one(bench, kernel, pattern, n, Last::Verified).map_err(|error| error.at(n))?;
+        run_one(trial, kernel, pattern, n, Last::Verified).map_err(|error| error.at(n))?;
     }
     Ok(())
 }
@@ -187,7 +187,7 @@ enum Last {
 }
 
 fn run_one<K: Kernel<Args = Args>>(
-    bench: &mut Bench<'_>,
+    trial: &mut Trial<'_>,
     _kernel: K,
     pattern: &Pattern,
     n: u32,
@@ -196,10 +196,10 @@ fn run_one<K: Kernel<Args = Args>>(
     let len = (pattern.first + n) as usize;
     let (x, y) = (inputs::uniform(1, len), inputs::uniform(2, len));
     let (device_x, device_y) = (
-        Buffer::of(bench.engine(), "x", &x)?,
-        Buffer::of(bench.engine(), "y", &y)?,
+        Buffer::of(trial.engine(), "x", &x)?,
+        Buffer::of(trial.engine(), "y", &y)?,
     );
-    let z = Guarded::poisoned(bench.engine(), "z", len)?;
+    let z = Guarded::poisoned(trial.engine(), "z", len)?;
     // SAFETY: all three vectors hold `len` elements, start at multiples of 256
     // bytes and outlive the launches; the grid is the kernel's own.
     let launch = unsafe {
@@ -214,8 +214,8 @@ fn run_one<K: Kernel<Args = Args>>(
         )
     }?;
     match last {
-        Last::Verified => bench.launch_uncounted(&launch)?,
-        Last::Timed => bench.launch(&launch)?,
+        Last::Verified => trial.launch_uncounted(&launch)?,
+        Last::Timed => trial.launch(&launch)?,
     }
     let got = z.read()?;
     let (before, got) = got.split_at(pattern.first as usize);
@@ -228,12 +228,12 @@ fn run_one<K: Kernel<Args = Args>>(
         let i = index + pattern.first as usize;
         x[(pattern.x_index)(i)] + y[i]
     };
-    bench.verdict(compare(got, expected, bench.kernel().tolerance))?;
+    trial.verdict(compare(got, expected, trial.kernel().tolerance))?;
     if last == Last::Verified {
         return Ok(());
     }
-    bench.check_counts()?;
-    bench.time(&launch)
+    trial.check_counts()?;
+    trial.time(&launch)
 }
 
 #[cfg(test)]

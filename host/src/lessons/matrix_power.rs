@@ -4,7 +4,7 @@
 //! in f16; an orthogonal one, whose powers stay in range; one with an infinity, a
 //! NaN and zeros in it.
 
-use crate::bench::{Bench, CaseError};
+use crate::trial::{Trial, CaseError};
 use lockstep::counts::Expectation;
 use lockstep::counts::Metric::LdmatrixConflicts;
 use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
@@ -189,16 +189,16 @@ fn is_right(got: f64, expected: f64, bound: f64) -> bool {
 }
 
 fn run<K: Kernel<Args = (DevicePtr<f16>, DevicePtrMut<f16>, u32)>>(
-    bench: &mut Bench<'_>,
+    trial: &mut Trial<'_>,
 ) -> Result<(), CaseError> {
-    let (n_problems, exponent) = bench.shape().matrix();
+    let (n_problems, exponent) = trial.shape().matrix();
     let n_problems = n_problems as usize;
     let kinds = [signed_permutation(), orthogonal(5), special()];
     let input: Vec<f16> = (0..n_problems)
         .flat_map(|problem| kinds[problem % N_KINDS].iter().copied())
         .collect();
-    let input_buffer = Buffer::of(bench.engine(), "input", &input)?;
-    let output = Buffer::<f16>::poisoned(bench.engine(), "output", input.len())?;
+    let input_buffer = Buffer::of(trial.engine(), "input", &input)?;
+    let output = Buffer::<f16>::poisoned(trial.engine(), "output", input.len())?;
     // SAFETY: a matrix a problem in both, aligned to 256 bytes; a block a problem.
     let launch = unsafe {
         Prepared::of::<K>(
@@ -206,7 +206,7 @@ fn run<K: Kernel<Args = (DevicePtr<f16>, DevicePtrMut<f16>, u32)>>(
             (input_buffer.as_ptr(), output.as_mut_ptr(), exponent),
         )
     }?;
-    bench.launch(&launch)?;
+    trial.launch(&launch)?;
 
     let references: Vec<Matrix> = kinds
         .iter()
@@ -241,9 +241,9 @@ fn run<K: Kernel<Args = (DevicePtr<f16>, DevicePtrMut<f16>, u32)>>(
             verified.n_checked += 1;
         }
     }
-    bench.verdict(Ok(verified))?;
-    bench.check_counts()?;
-    bench.time(&launch)
+    trial.verdict(Ok(verified))?;
+    trial.check_counts()?;
+    trial.time(&launch)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! C = A·Bᵀ of 16×16 matrices: the same product through plain, padded and
 //! swizzled tiles.
 
-use crate::bench::{Bench, CaseError};
+use crate::trial::{Trial, CaseError};
 use lockstep::counts::Expectation;
 use lockstep::counts::Metric::{
     LdmatrixConflicts, SharedLoadConflicts, SharedStoreConflicts, StmatrixConflicts,
@@ -114,14 +114,14 @@ fn work(shape: &Shape) -> Work {
 }
 
 fn run<K: Kernel<Args = (DevicePtr<f16>, DevicePtr<f16>, DevicePtrMut<f16>)>>(
-    bench: &mut Bench<'_>,
+    trial: &mut Trial<'_>,
 ) -> Result<(), CaseError> {
-    let n_problems = bench.shape().dims()[0] as usize;
+    let n_problems = trial.shape().dims()[0] as usize;
     let a = uniform_f16(0xA, n_problems * MATRIX);
     let b = uniform_f16(0xB, n_problems * MATRIX);
-    let a_buffer = Buffer::of(bench.engine(), "a", &a)?;
-    let b_buffer = Buffer::of(bench.engine(), "b", &b)?;
-    let c_buffer = Buffer::<f16>::poisoned(bench.engine(), "c", n_problems * MATRIX)?;
+    let a_buffer = Buffer::of(trial.engine(), "a", &a)?;
+    let b_buffer = Buffer::of(trial.engine(), "b", &b)?;
+    let c_buffer = Buffer::<f16>::poisoned(trial.engine(), "c", n_problems * MATRIX)?;
     // SAFETY: three buffers of a matrix a problem, aligned to 256 bytes; a block
     // a problem.
     let launch = unsafe {
@@ -130,7 +130,7 @@ fn run<K: Kernel<Args = (DevicePtr<f16>, DevicePtr<f16>, DevicePtrMut<f16>)>>(
             (a_buffer.as_ptr(), b_buffer.as_ptr(), c_buffer.as_mut_ptr()),
         )
     }?;
-    bench.launch(&launch)?;
+    trial.launch(&launch)?;
     let (a, b) = (widened(&a), widened(&b));
     let got = widened(&c_buffer.read()?);
     for problem in 0..n_problems {
@@ -140,10 +140,10 @@ fn run<K: Kernel<Args = (DevicePtr<f16>, DevicePtr<f16>, DevicePtrMut<f16>)>>(
         let compared = compare(
             &got[first..first + MATRIX],
             |index| expected[index],
-            bench.kernel().tolerance,
+            trial.kernel().tolerance,
         );
-        bench.verdict(compared.map_err(|mismatch| mismatch.in_matrix(SIDE)))?;
+        trial.verdict(compared.map_err(|mismatch| mismatch.in_matrix(SIDE)))?;
     }
-    bench.check_counts()?;
-    bench.time(&launch)
+    trial.check_counts()?;
+    trial.time(&launch)
 }

@@ -4,7 +4,7 @@
 //! up to the shape's, no atoms, one atom, and atoms in too small a place. Every
 //! kernel is held to the CPU's lists as sets; the cell list's order as well.
 
-use crate::bench::{Bench, CaseError};
+use crate::trial::{Trial, CaseError};
 use lockstep::counts::Expectation;
 use lockstep::counts::Metric::LocalSectors;
 use lockstep::engine::{EngineError, EngineKind, LaunchConfig};
@@ -280,47 +280,47 @@ fn named(name: &str, what: String) -> CaseError {
 // All pairs
 // ---------------------------------------------------------------------------
 
-fn run_atomic(bench: &mut Bench<'_>) -> Result<(), CaseError> {
-    run_pairs_of::<neighbor_atomic>(bench, Layout::ByAtom, pair_config)
+fn run_atomic(trial: &mut Trial<'_>) -> Result<(), CaseError> {
+    run_pairs_of::<neighbor_atomic>(trial, Layout::ByAtom, pair_config)
 }
 
-fn run_no_atomic(bench: &mut Bench<'_>) -> Result<(), CaseError> {
-    run_pairs_of::<neighbor_no_atomic>(bench, Layout::ByPlace, pair_config)
+fn run_no_atomic(trial: &mut Trial<'_>) -> Result<(), CaseError> {
+    run_pairs_of::<neighbor_no_atomic>(trial, Layout::ByPlace, pair_config)
 }
 
-fn run_tiles(bench: &mut Bench<'_>) -> Result<(), CaseError> {
-    run_pairs_of::<neighbor_tiles>(bench, Layout::ByAtom, tile_config)
+fn run_tiles(trial: &mut Trial<'_>) -> Result<(), CaseError> {
+    run_pairs_of::<neighbor_tiles>(trial, Layout::ByAtom, tile_config)
 }
 
 /// Runs a case of a kernel that tests all pairs.
 pub fn run_pairs_of<K: PairsKernel>(
-    bench: &mut Bench<'_>,
+    trial: &mut Trial<'_>,
     layout: Layout,
     config: fn(u32) -> LaunchConfig,
 ) -> Result<(), CaseError> {
-    let n_atoms = bench.shape().dims()[0];
-    if bench.shape().is_sweep() {
+    let n_atoms = trial.shape().dims()[0];
+    if trial.shape().is_sweep() {
         for (name, input) in sweep_inputs(n_atoms) {
-            let problem = Problem::new(bench.engine(), &input.atoms, CUTOFF_SQUARED)?;
+            let problem = Problem::new(trial.engine(), &input.atoms, CUTOFF_SQUARED)?;
             let launch = problem.pairs::<K>(config(problem.n_atoms))?;
-            bench.launch_uncounted(&launch)?;
-            check_pairs(bench, &problem, &input, layout, &name)?;
+            trial.launch_uncounted(&launch)?;
+            check_pairs(trial, &problem, &input, layout, &name)?;
         }
         return Ok(());
     }
     let input = Input::sheet(n_atoms);
-    let problem = Problem::new(bench.engine(), &input.atoms, CUTOFF_SQUARED)?;
+    let problem = Problem::new(trial.engine(), &input.atoms, CUTOFF_SQUARED)?;
     let launch = problem.pairs::<K>(config(n_atoms))?;
-    bench.launch(&launch)?;
-    check_pairs(bench, &problem, &input, layout, "graphene")?;
-    bench.check_counts()?;
+    trial.launch(&launch)?;
+    check_pairs(trial, &problem, &input, layout, "graphene")?;
+    trial.check_counts()?;
     // Counts that went on rising would leave every further neighbour without a
     // place, so that each run is timed from a reset.
-    bench.time_from(&[launch], &[problem.reset()])
+    trial.time_from(&[launch], &[problem.reset()])
 }
 
 fn check_pairs(
-    bench: &mut Bench<'_>,
+    trial: &mut Trial<'_>,
     problem: &Problem<'_>,
     input: &Input,
     layout: Layout,
@@ -331,7 +331,7 @@ fn check_pairs(
     if layout == Layout::ByPlace {
         check_ascending(&answer).map_err(|what| named(name, what))?;
     }
-    bench.verdict(Ok(verified))
+    trial.verdict(Ok(verified))
 }
 
 // ---------------------------------------------------------------------------
@@ -489,46 +489,46 @@ impl Stage for neighbor_cells_build {
     }
 }
 
-fn run_cells<K: Stage>(bench: &mut Bench<'_>) -> Result<(), CaseError> {
-    let n_atoms = bench.shape().dims()[0];
-    if bench.shape().is_sweep() {
+fn run_cells<K: Stage>(trial: &mut Trial<'_>) -> Result<(), CaseError> {
+    let n_atoms = trial.shape().dims()[0];
+    if trial.shape().is_sweep() {
         for (name, input) in sweep_inputs(n_atoms) {
-            run_stage::<K>(bench, &input, &name)?;
+            run_stage::<K>(trial, &input, &name)?;
         }
         return Ok(());
     }
-    run_stage::<K>(bench, &Input::sheet(n_atoms), "graphene")
+    run_stage::<K>(trial, &Input::sheet(n_atoms), "graphene")
 }
 
 fn run_stage<K: Stage>(
-    bench: &mut Bench<'_>,
+    trial: &mut Trial<'_>,
     input: &Input,
     name: &str,
 ) -> Result<(), CaseError> {
-    let problem = Problem::new(bench.engine(), &input.atoms, CUTOFF_SQUARED)?;
-    let cells = Cells::new(bench.engine(), &input.atoms, CUTOFF)?;
+    let problem = Problem::new(trial.engine(), &input.atoms, CUTOFF_SQUARED)?;
+    let cells = Cells::new(trial.engine(), &input.atoms, CUTOFF)?;
     let launches = cells.launches(&problem)?;
     // Twice, because a launch must leave the counters as it found them; the
     // first time only where all four are run.
     let is_last = K::INDEX + 1 == launches.len();
     for _ in 0..1 + usize::from(is_last) {
         for (i, launch) in launches[..=K::INDEX].iter().enumerate() {
-            if i == K::INDEX && !bench.shape().is_sweep() {
-                bench.launch(launch)?;
+            if i == K::INDEX && !trial.shape().is_sweep() {
+                trial.launch(launch)?;
             } else {
-                bench.launch_uncounted(launch)?;
+                trial.launch_uncounted(launch)?;
             }
         }
     }
     let checked = K::check(&cells, &problem, input)?.map_err(|what| named(name, what))?;
-    bench.verdict(Ok(checked))?;
-    if bench.shape().is_sweep() {
+    trial.verdict(Ok(checked))?;
+    if trial.shape().is_sweep() {
         return Ok(());
     }
-    bench.check_counts()?;
+    trial.check_counts()?;
     if is_last {
-        bench.beside_clearing(problem.clearing());
-        bench.time_all(&launches)
+        trial.beside_clearing(problem.clearing());
+        trial.time_all(&launches)
     } else {
         Ok(())
     }

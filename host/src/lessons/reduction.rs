@@ -6,7 +6,7 @@
 //! every length. And the catalogue's 1.23, whose sum is rounded at every step:
 //! there the check is the error bound of the kernel's own order of additions.
 
-use crate::bench::{Bench, CaseError};
+use crate::trial::{Trial, CaseError};
 use lockstep::counts::Expectation;
 use lockstep::counts::Metric::{
     LocalSectors, SharedLoadConflictsPerRequest as LoadConflicts,
@@ -426,13 +426,13 @@ impl Plan<'_> {
 // Cases
 // ---------------------------------------------------------------------------
 
-fn run<K: Sum>(bench: &mut Bench<'_>) -> Result<(), CaseError> {
-    run_planned(bench, K::plan)
+fn run<K: Sum>(trial: &mut Trial<'_>) -> Result<(), CaseError> {
+    run_planned(trial, K::plan)
 }
 
 /// Runs a case of a kernel that takes what [`reduce_shared`] takes.
-pub fn run_by_tree<K: ArrayToSums>(bench: &mut Bench<'_>) -> Result<(), CaseError> {
-    run_planned(bench, |engine, input, n| {
+pub fn run_by_tree<K: ArrayToSums>(trial: &mut Trial<'_>) -> Result<(), CaseError> {
+    run_planned(trial, |engine, input, n| {
         array_to_sums_plan::<K>(engine, input, n, 0)
     })
 }
@@ -441,43 +441,43 @@ pub fn run_by_tree<K: ArrayToSums>(bench: &mut Bench<'_>) -> Result<(), CaseErro
 type Planner =
     for<'e> fn(&'e dyn Engine, &Buffer<'e, f32>, u32) -> Result<Plan<'e>, EngineError>;
 
-fn run_planned(bench: &mut Bench<'_>, plan: Planner) -> Result<(), CaseError> {
-    if bench.shape().is_sweep() {
-        run_sweep(bench, plan)
+fn run_planned(trial: &mut Trial<'_>, plan: Planner) -> Result<(), CaseError> {
+    if trial.shape().is_sweep() {
+        run_sweep(trial, plan)
     } else {
-        run_one(bench, plan)
+        run_one(trial, plan)
     }
 }
 
-fn run_one(bench: &mut Bench<'_>, plan: Planner) -> Result<(), CaseError> {
-    let n = len(bench.shape());
-    let input = Buffer::of(bench.engine(), "input", &vec![VALUE; n as usize])?;
-    let plan = plan(bench.engine(), &input, n)?;
+fn run_one(trial: &mut Trial<'_>, plan: Planner) -> Result<(), CaseError> {
+    let n = len(trial.shape());
+    let input = Buffer::of(trial.engine(), "input", &vec![VALUE; n as usize])?;
+    let plan = plan(trial.engine(), &input, n)?;
 
     // The first launch reads the input; the others are short.
     for (i, launch) in plan.launches.iter().enumerate() {
         if i == 0 {
-            bench.launch(launch)?;
+            trial.launch(launch)?;
         } else {
-            bench.launch_uncounted(launch)?;
+            trial.launch_uncounted(launch)?;
         }
     }
     let sum = plan.sum()?;
     let truth = StraightSums::of(n);
     let bound = error_bound(plan.depth, truth.exact);
-    bench.note(describe(sum, bound, &truth));
-    bench.verdict_within(sum.into(), truth.exact, bound)?;
-    bench.check_counts()?;
-    if !bench.is_timed() {
+    trial.note(describe(sum, bound, &truth));
+    trial.verdict_within(sum.into(), truth.exact, bound)?;
+    trial.check_counts()?;
+    if !trial.is_timed() {
         return Ok(());
     }
-    time_on_random(bench, &input, &plan)
+    time_on_random(trial, &input, &plan)
 }
 
 /// Times the plan on random data, because equal numbers cost a memory less, beside
 /// CUB's sum. Both results are checked once more.
 fn time_on_random(
-    bench: &mut Bench<'_>,
+    trial: &mut Trial<'_>,
     input: &Buffer<'_, f32>,
     plan: &Plan<'_>,
 ) -> Result<(), CaseError> {
@@ -487,7 +487,7 @@ fn time_on_random(
     let exact: f64 = values.par_iter().copied().map(f64::from).sum();
     input.write(&values)?;
     let kept = match plan.destroys_input {
-        true => Some(Buffer::of(bench.engine(), "input, kept", &values)?),
+        true => Some(Buffer::of(trial.engine(), "input, kept", &values)?),
         false => None,
     };
     let before: Vec<Timed<'_>> = match &kept {
@@ -499,26 +499,26 @@ fn time_on_random(
         None if plan.adds_to_sums => vec![plan.clear_sums()],
         None => Vec::new(),
     };
-    bench.perform(&plan.clear_sums())?;
+    trial.perform(&plan.clear_sums())?;
     for launch in &plan.launches {
-        bench.launch_uncounted(launch)?;
+        trial.launch_uncounted(launch)?;
     }
-    bench.verdict_within(plan.sum()?.into(), exact, error_bound(plan.depth, exact))?;
+    trial.verdict_within(plan.sum()?.into(), exact, error_bound(plan.depth, exact))?;
 
     /// More additions than CUB lets an element go through.
     const CUB_DEPTH: u32 = 1 << 14;
     let source = kept.as_ref().unwrap_or(input);
-    let output = Buffer::<f32>::poisoned(bench.engine(), "CUB's sum", 1)?;
+    let output = Buffer::<f32>::poisoned(trial.engine(), "CUB's sum", 1)?;
     let sum = LibraryCall::CubSum {
         input: source.address(),
         n: source.len() as u64,
         output: output.address(),
     };
-    if bench.beside_library(sum)? {
+    if trial.beside_library(sum)? {
         let sum = output.read()?[0].into();
-        bench.verdict_within(sum, exact, error_bound(CUB_DEPTH, exact))?;
+        trial.verdict_within(sum, exact, error_bound(CUB_DEPTH, exact))?;
     }
-    bench.time_from(&plan.launches, &before)
+    trial.time_from(&plan.launches, &before)
 }
 
 /// The result beside the truth and the straight sums.
@@ -540,11 +540,11 @@ fn whole_number(index: u32) -> f32 {
     ((index.wrapping_mul(7919) % 201) as f32) - 97.0
 }
 
-/// Every length up to the bench's and some more, each exact.
-fn run_sweep(bench: &mut Bench<'_>, plan: Planner) -> Result<(), CaseError> {
-    let lengths = (1..=len(bench.shape())).chain(EXTRA_LENGTHS);
+/// Every length up to the trial's and some more, each exact.
+fn run_sweep(trial: &mut Trial<'_>, plan: Planner) -> Result<(), CaseError> {
+    let lengths = (1..=len(trial.shape())).chain(EXTRA_LENGTHS);
     for n in lengths {
-        check_length(bench, plan, n).map_err(|error| match error {
+        check_length(trial, plan, n).map_err(|error| match error {
             CaseError::Wrong(what) => CaseError::Wrong(format!("{n} elements: {what}")),
             other => other,
         })?;
@@ -552,17 +552,17 @@ fn run_sweep(bench: &mut Bench<'_>, plan: Planner) -> Result<(), CaseError> {
     Ok(())
 }
 
-fn check_length(bench: &mut Bench<'_>, plan: Planner, n: u32) -> Result<(), CaseError> {
+fn check_length(trial: &mut Trial<'_>, plan: Planner, n: u32) -> Result<(), CaseError> {
     let values: Vec<f32> = (0..n).map(whole_number).collect();
     let expected: f64 = values.iter().copied().map(f64::from).sum();
     // An allocation is never empty; the element is not the kernel's to read.
     let stored = if values.is_empty() { &[f32::NAN][..] } else { &values };
-    let input = Buffer::of(bench.engine(), "input", stored)?;
-    let plan = plan(bench.engine(), &input, n)?;
+    let input = Buffer::of(trial.engine(), "input", stored)?;
+    let plan = plan(trial.engine(), &input, n)?;
     for launch in &plan.launches {
-        bench.launch_uncounted(launch)?;
+        trial.launch_uncounted(launch)?;
     }
-    bench.verdict_within(plan.sum()?.into(), expected, 0.0)
+    trial.verdict_within(plan.sum()?.into(), expected, 0.0)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Running mean of any window, from a tile in shared memory.
 
-use crate::bench::{Bench, CaseError};
+use crate::trial::{Trial, CaseError};
 use lockstep::counts::Expectation;
 use lockstep::counts::Metric::{LocalSectors, SharedLoadConflicts, SharedStoreConflicts};
 use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
@@ -97,16 +97,16 @@ fn work(shape: &Shape) -> Work {
     }
 }
 
-fn run(bench: &mut Bench<'_>) -> Result<(), CaseError> {
-    let (max_n, max_window) = bench.shape().matrix();
-    if !bench.shape().is_sweep() {
-        let launch = run_one(bench, max_n, max_window)?;
-        bench.check_counts()?;
-        return bench.time(&launch.prepared);
+fn run(trial: &mut Trial<'_>) -> Result<(), CaseError> {
+    let (max_n, max_window) = trial.shape().matrix();
+    if !trial.shape().is_sweep() {
+        let launch = run_one(trial, max_n, max_window)?;
+        trial.check_counts()?;
+        return trial.time(&launch.prepared);
     }
     for n in 0..=max_n {
         for window in 1..=max_window {
-            run_one(bench, n, window).map_err(|error| error.at(format_args!("{n} × {window}")))?;
+            run_one(trial, n, window).map_err(|error| error.at(format_args!("{n} × {window}")))?;
         }
     }
     Ok(())
@@ -119,10 +119,10 @@ struct Launch<'e> {
     _output: Guarded<'e>,
 }
 
-fn run_one<'e>(bench: &mut Bench<'e>, n: u32, window: u32) -> Result<Launch<'e>, CaseError> {
+fn run_one<'e>(trial: &mut Trial<'e>, n: u32, window: u32) -> Result<Launch<'e>, CaseError> {
     let values = inputs::uniform(5, n as usize);
-    let input = Buffer::of(bench.engine(), "input", &values)?;
-    let output = Guarded::poisoned(bench.engine(), "output", n as usize)?;
+    let input = Buffer::of(trial.engine(), "input", &values)?;
+    let output = Guarded::poisoned(trial.engine(), "output", n as usize)?;
     // SAFETY: both hold n elements and outlive the launches, the window is in
     // the kernel's range, and the grid is its own.
     let prepared = unsafe {
@@ -131,9 +131,9 @@ fn run_one<'e>(bench: &mut Bench<'e>, n: u32, window: u32) -> Result<Launch<'e>,
             (input.as_ptr(), output.as_mut_ptr(), n, window),
         )
     }?;
-    bench.launch(&prepared)?;
+    trial.launch(&prepared)?;
     let verified = compare(&values, &output.read()?, window)?;
-    bench.verdict(Ok(verified))?;
+    trial.verdict(Ok(verified))?;
     Ok(Launch {
         prepared,
         _input: input,

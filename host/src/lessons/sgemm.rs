@@ -19,7 +19,7 @@
 //!   Stability of Numerical Algorithms*, section 3.1). A product left out, or
 //!   taken twice, is beyond it.
 
-use crate::bench::{Bench, CaseError};
+use crate::trial::{Trial, CaseError};
 use lockstep::counts::Expectation;
 use lockstep::counts::Metric::{
     GlobalLoadSectorsPerRequest as LoadSectors, GlobalStoreSectorsPerRequest as StoreSectors,
@@ -62,8 +62,8 @@ pub static LESSON: Lesson = Lesson {
 };
 
 static KERNELS: [KernelEntry; 9] = [
-    KernelEntry::of(sgemm_naive, "a thread an element, from global memory", |bench| {
-        run(bench, sgemm_naive, |m, n| LaunchConfig::new(naive::grid(m, n), naive::BLOCK))
+    KernelEntry::of(sgemm_naive, "a thread an element, from global memory", |trial| {
+        run(trial, sgemm_naive, |m, n| LaunchConfig::new(naive::grid(m, n), naive::BLOCK))
     })
     .expecting(&[
         // One sector of A for all lanes, four of B.
@@ -71,18 +71,18 @@ static KERNELS: [KernelEntry; 9] = [
         Expectation::exactly(StoreSectors, 4.0),
         NO_LOCAL,
     ]),
-    KernelEntry::of(sgemm_tiled, "32×32 tiles in shared memory", |bench| {
-        run(bench, sgemm_tiled, |m, n| LaunchConfig::new(tiled::grid(m, n), tiled::BLOCK))
+    KernelEntry::of(sgemm_tiled, "32×32 tiles in shared memory", |trial| {
+        run(trial, sgemm_tiled, |m, n| LaunchConfig::new(tiled::grid(m, n), tiled::BLOCK))
     })
     .expecting(&through_tiles(4.0)),
-    KernelEntry::of(sgemm_column, "a column of 8 elements a thread, in registers", |bench| {
-        run(bench, sgemm_column, |m, n| {
+    KernelEntry::of(sgemm_column, "a column of 8 elements a thread, in registers", |trial| {
+        run(trial, sgemm_column, |m, n| {
             LaunchConfig::new(registers::column_grid(m, n), registers::COLUMN_BLOCK)
         })
     })
     .expecting(&through_tiles(4.0)),
-    KernelEntry::of(sgemm_square, "8×8 elements a thread", |bench| {
-        run(bench, sgemm_square, |m, n| {
+    KernelEntry::of(sgemm_square, "8×8 elements a thread", |trial| {
+        run(trial, sgemm_square, |m, n| {
             LaunchConfig::new(registers::square_grid(m, n), registers::SQUARE_BLOCK)
         })
     })
@@ -90,20 +90,20 @@ static KERNELS: [KernelEntry; 9] = [
     KernelEntry::of(
         sgemm_vectorized,
         "16 bytes an access; A is transposed on its way into shared memory",
-        |bench| run(bench, sgemm_vectorized, by_squares),
+        |trial| run(trial, sgemm_vectorized, by_squares),
     )
     .expecting(&through_tiles(16.0)),
     KernelEntry::of(
         sgemm_pipelined,
         "asynchronous copies, two tiles ahead",
-        |bench| run(bench, sgemm_pipelined, by_squares),
+        |trial| run(trial, sgemm_pipelined, by_squares),
     )
     .expecting(&BY_COPIES),
     KernelEntry::of(
         sgemm_fast,
         "8×16 elements a thread, 64×64 a warp, fragments one step ahead",
-        |bench| {
-            run(bench, sgemm_fast, |m, n| {
+        |trial| {
+            run(trial, sgemm_fast, |m, n| {
                 LaunchConfig::new(fast::grid(m, n), fast::BLOCK).with_shared(fast::SHARED_BYTES)
             })
         },
@@ -113,8 +113,8 @@ static KERNELS: [KernelEntry; 9] = [
     KernelEntry::of(
         sgemm_specialized,
         "roles: four warps copy, eight multiply with the registers of all",
-        |bench| {
-            run(bench, sgemm_specialized, |m, n| {
+        |trial| {
+            run(trial, sgemm_specialized, |m, n| {
                 LaunchConfig::new(specialized::grid(m, n), specialized::BLOCK)
                     .with_shared(specialized::SHARED_BYTES)
             })
@@ -127,7 +127,7 @@ static KERNELS: [KernelEntry; 9] = [
     KernelEntry::of(
         sgemm_balanced,
         "one block a multiprocessor, the partial round of tiles in equal shares",
-        |bench| run_planned(bench, &|engine, matrices| Plan::balanced(engine, matrices)),
+        |trial| run_planned(trial, &|engine, matrices| Plan::balanced(engine, matrices)),
     )
     .expecting(&[
         Expectation::exactly(LoadConflicts, 0.0),
@@ -313,12 +313,12 @@ impl Factors {
     }
 
     /// Compares rows of C with sums in `f64`.
-    fn check_rows(&self, bench: &mut Bench<'_>, c: &[f32], exact: bool) -> Result<(), CaseError> {
+    fn check_rows(&self, trial: &mut Trial<'_>, c: &[f32], exact: bool) -> Result<(), CaseError> {
         for row in self.checked_rows() {
             let got = &c[row * self.n..][..self.n];
             for (column, (&got, target)) in got.iter().zip(self.row(row)).enumerate() {
                 let bound = if exact { 0.0 } else { target.bound };
-                bench
+                trial
                     .verdict_within(got.into(), target.value, bound)
                     .map_err(|error| at_element(error, row, column))?;
             }
@@ -430,15 +430,15 @@ impl<'e> Plan<'e> {
     }
 }
 
-fn run<K: Kernel<Args = Args>>(bench: &mut Bench<'_>, _kernel: K, config: Config) -> Result<(), CaseError> {
-    run_planned(bench, &|_, matrices| Plan::of::<K>(matrices, config))
+fn run<K: Kernel<Args = Args>>(trial: &mut Trial<'_>, _kernel: K, config: Config) -> Result<(), CaseError> {
+    run_planned(trial, &|_, matrices| Plan::of::<K>(matrices, config))
 }
 
-fn run_planned(bench: &mut Bench<'_>, planner: Planner<'_>) -> Result<(), CaseError> {
-    if bench.shape().is_sweep() {
-        run_sweep(bench, planner)
+fn run_planned(trial: &mut Trial<'_>, planner: Planner<'_>) -> Result<(), CaseError> {
+    if trial.shape().is_sweep() {
+        run_sweep(trial, planner)
     } else {
-        run_one(bench, planner)
+        run_one(trial, planner)
     }
 }
 
@@ -449,8 +449,8 @@ struct OnDevice<'e> {
 }
 
 impl<'e> OnDevice<'e> {
-    fn new(bench: &Bench<'e>, planner: Planner<'_>, factors: &Factors) -> Result<Self, CaseError> {
-        let engine = bench.engine();
+    fn new(trial: &Trial<'e>, planner: Planner<'_>, factors: &Factors) -> Result<Self, CaseError> {
+        let engine = trial.engine();
         let matrices = Matrices {
             a: Buffer::of(engine, "a", &factors.a)?,
             b: Buffer::of(engine, "b", &factors.b)?,
@@ -487,14 +487,14 @@ impl<'e> OnDevice<'e> {
     }
 }
 
-fn run_one(bench: &mut Bench<'_>, planner: Planner<'_>) -> Result<(), CaseError> {
-    let dims = dims(bench.shape());
+fn run_one(trial: &mut Trial<'_>, planner: Planner<'_>) -> Result<(), CaseError> {
+    let dims = dims(trial.shape());
     let exact = Factors::exact(dims, 0xE);
-    let on_device = OnDevice::new(bench, planner, &exact)?;
-    bench.launch_uncounted(on_device.launch())?;
+    let on_device = OnDevice::new(trial, planner, &exact)?;
+    trial.launch_uncounted(on_device.launch())?;
     let c = on_device.product()?;
     if exact.is_small() {
-        exact.check_rows(bench, &c, true)?;
+        exact.check_rows(trial, &c, true)?;
     } else {
         exact.check_by_vector(&c)?;
     }
@@ -503,9 +503,9 @@ fn run_one(bench: &mut Bench<'_>, planner: Planner<'_>) -> Result<(), CaseError>
     on_device.matrices.a.write(&factors.a)?;
     on_device.matrices.b.write(&factors.b)?;
     on_device.matrices.c.fill(lockstep::engine::buffer::POISON)?;
-    bench.launch(on_device.launch())?;
-    factors.check_rows(bench, &on_device.product()?, false)?;
-    bench.check_counts()?;
+    trial.launch(on_device.launch())?;
+    factors.check_rows(trial, &on_device.product()?, false)?;
+    trial.check_counts()?;
 
     let [m, n, k] = dims;
     let call = LibraryCall::Sgemm {
@@ -517,19 +517,19 @@ fn run_one(bench: &mut Bench<'_>, planner: Planner<'_>) -> Result<(), CaseError>
         k,
         math: SgemmMath::Default,
     };
-    if bench.beside_library(call)? {
-        factors.check_rows(bench, &on_device.product()?, false)?;
+    if trial.beside_library(call)? {
+        factors.check_rows(trial, &on_device.product()?, false)?;
     }
-    bench.time(on_device.launch())
+    trial.time(on_device.launch())
 }
 
-/// Every size up to the bench's, each exact.
-fn run_sweep(bench: &mut Bench<'_>, planner: Planner<'_>) -> Result<(), CaseError> {
-    let [max_m, max_n, max_k] = dims(bench.shape());
+/// Every size up to the trial's, each exact.
+fn run_sweep(trial: &mut Trial<'_>, planner: Planner<'_>) -> Result<(), CaseError> {
+    let [max_m, max_n, max_k] = dims(trial.shape());
     for m in 1..=max_m {
         for n in 1..=max_n {
             for k in 1..=max_k {
-                check_size(bench, planner, [m, n, k])
+                check_size(trial, planner, [m, n, k])
                     .map_err(|error| error.at(format!("{m}×{n}×{k}")))?;
             }
         }
@@ -537,11 +537,11 @@ fn run_sweep(bench: &mut Bench<'_>, planner: Planner<'_>) -> Result<(), CaseErro
     Ok(())
 }
 
-fn check_size(bench: &mut Bench<'_>, planner: Planner<'_>, dims: [u32; 3]) -> Result<(), CaseError> {
+fn check_size(trial: &mut Trial<'_>, planner: Planner<'_>, dims: [u32; 3]) -> Result<(), CaseError> {
     let factors = Factors::exact(dims, 0x5EED);
-    let on_device = OnDevice::new(bench, planner, &factors)?;
-    bench.launch_uncounted(on_device.launch())?;
-    factors.check_rows(bench, &on_device.product()?, true)
+    let on_device = OnDevice::new(trial, planner, &factors)?;
+    trial.launch_uncounted(on_device.launch())?;
+    factors.check_rows(trial, &on_device.product()?, true)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! A column of a 32×16 tile: 16-way, 2-way, no conflict.
 
-use crate::bench::{Bench, CaseError};
+use crate::trial::{Trial, CaseError};
 use lockstep::counts::Expectation;
 use lockstep::counts::Metric::{SharedLoadConflictsPerRequest, SharedStoreConflictsPerRequest};
 use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
@@ -30,20 +30,20 @@ pub static LESSON: Lesson = Lesson {
 };
 
 static KERNELS: [KernelEntry; 3] = [
-    KernelEntry::of(tile_column_plain, "column as it comes: 16-way", |bench| {
-        run(bench, tile_column_plain)
+    KernelEntry::of(tile_column_plain, "column as it comes: 16-way", |trial| {
+        run(trial, tile_column_plain)
     })
     .expecting(&conflicts(15.0)),
     KernelEntry::of(
         tile_column_swizzled_rows,
         "column XOR row: 2-way",
-        |bench| run(bench, tile_column_swizzled_rows),
+        |trial| run(trial, tile_column_swizzled_rows),
     )
     .expecting(&conflicts(1.0)),
     KernelEntry::of(
         tile_column_swizzled_lines,
         "column XOR line of 128 bytes: none",
-        |bench| run(bench, tile_column_swizzled_lines),
+        |trial| run(trial, tile_column_swizzled_lines),
     )
     .expecting(&conflicts(0.0)),
 ];
@@ -67,15 +67,15 @@ fn work(_: &Shape) -> Work {
 }
 
 fn run<K: Kernel<Args = (DevicePtr<f32>, DevicePtrMut<f32>)>>(
-    bench: &mut Bench<'_>,
+    trial: &mut Trial<'_>,
     _kernel: K,
 ) -> Result<(), CaseError> {
     let input = Buffer::of(
-        bench.engine(),
+        trial.engine(),
         "input",
         &inputs::distinct(ELEMENTS as usize),
     )?;
-    let output = Guarded::poisoned(bench.engine(), "output", ELEMENTS as usize)?;
+    let output = Guarded::poisoned(trial.engine(), "output", ELEMENTS as usize)?;
     // SAFETY: both hold the tile's elements and outlive the launches; one block,
     // as the kernels ask.
     let launch = unsafe {
@@ -84,12 +84,12 @@ fn run<K: Kernel<Args = (DevicePtr<f32>, DevicePtrMut<f32>)>>(
             (input.as_ptr(), output.as_mut_ptr()),
         )
     }?;
-    bench.launch(&launch)?;
+    trial.launch(&launch)?;
     let expected = |index| inputs::distinct_at(input_index(index, ROWS as usize, COLUMNS as usize));
-    bench.verdict(
-        compare(&output.read()?, expected, bench.kernel().tolerance)
+    trial.verdict(
+        compare(&output.read()?, expected, trial.kernel().tolerance)
             .map_err(|mismatch| mismatch.in_matrix(ROWS as usize)),
     )?;
-    bench.check_counts()?;
-    bench.time(&launch)
+    trial.check_counts()?;
+    trial.time(&launch)
 }

@@ -1,7 +1,7 @@
 //! Transpose: seven kernels that move the same data, from strided accesses to
 //! 16-byte ones through a swizzled tile.
 
-use crate::bench::{Bench, CaseError};
+use crate::trial::{Trial, CaseError};
 use lockstep::counts::Expectation;
 use lockstep::counts::Metric::{
     GlobalLoadSectorsPerRequest as LoadSectors, GlobalStoreSectorsPerRequest as StoreSectors,
@@ -37,48 +37,48 @@ static KERNELS: [KernelEntry; 7] = [
     KernelEntry::of(
         transpose_coalesced_read,
         "no shared memory; reads coalesced, writes strided",
-        |bench| run(bench, transpose_coalesced_read, by_input),
+        |trial| run(trial, transpose_coalesced_read, by_input),
     )
     .expecting(&[exactly(LoadSectors, 4.0), exactly(StoreSectors, 32.0), NO_LOCAL])
     .published(&[on_h200(0.962)]),
     KernelEntry::of(
         transpose_coalesced_write,
         "no shared memory; reads strided, writes coalesced",
-        |bench| run(bench, transpose_coalesced_write, by_output),
+        |trial| run(trial, transpose_coalesced_write, by_output),
     )
     .expecting(&[exactly(LoadSectors, 32.0), exactly(StoreSectors, 4.0), NO_LOCAL])
     .published(&[on_h200(0.390)]),
     KernelEntry::of(
         transpose_coalesced_write_ldg,
         "the same, reads through the read-only path",
-        |bench| run(bench, transpose_coalesced_write_ldg, by_output),
+        |trial| run(trial, transpose_coalesced_write_ldg, by_output),
     )
     .expecting(&[exactly(LoadSectors, 32.0), exactly(StoreSectors, 4.0), NO_LOCAL]),
     KernelEntry::of(
         transpose_shared,
         "tile in shared memory, column read: 32-way bank conflicts",
-        |bench| run(bench, transpose_shared, by_input),
+        |trial| run(trial, transpose_shared, by_input),
     )
     .expecting(&tiled(31.0, 4.0))
     .published(&[on_h200(0.510), on_rtx_3090(1.10)]),
     KernelEntry::of(
         transpose_padded,
         "tile row padded by one element",
-        |bench| run(bench, transpose_padded, by_input),
+        |trial| run(trial, transpose_padded, by_input),
     )
     .expecting(&tiled(0.0, 4.0))
     .published(&[on_h200(0.286), on_rtx_3090(0.92)]),
     KernelEntry::of(
         transpose_swizzled,
         "tile column XOR tile row: no padding",
-        |bench| run(bench, transpose_swizzled, by_input),
+        |trial| run(trial, transpose_swizzled, by_input),
     )
     .expecting(&tiled(0.0, 4.0))
     .published(&[on_h200(0.286), on_rtx_3090(0.92)]),
     KernelEntry::of(
         transpose_vectorized,
         "64×64 tile, 16-byte accesses, swizzled 16-byte chunks",
-        |bench| run(bench, transpose_vectorized, large),
+        |trial| run(trial, transpose_vectorized, large),
     )
     .expecting(&tiled(0.0, 16.0))
     .timed_at(TIMED),
@@ -169,29 +169,29 @@ pub fn input_index(index: usize, n_rows: usize, n_columns: usize) -> usize {
     row * n_columns + column
 }
 
-/// Verifies a transpose on the bench's shape, and measures it if that is one
+/// Verifies a transpose on the trial's shape, and measures it if that is one
 /// shape and not a sweep. `config` is the kernel's geometry for rows and columns.
 pub fn run<K: Kernel<Args = Args>>(
-    bench: &mut Bench<'_>,
+    trial: &mut Trial<'_>,
     kernel: K,
     config: fn(u32, u32) -> LaunchConfig,
 ) -> Result<(), CaseError> {
-    if bench.shape().is_sweep() {
-        run_sweep(bench, kernel, config)
+    if trial.shape().is_sweep() {
+        run_sweep(trial, kernel, config)
     } else {
-        run_one(bench, kernel, config)
+        run_one(trial, kernel, config)
     }
 }
 
 fn run_one<K: Kernel<Args = Args>>(
-    bench: &mut Bench<'_>,
+    trial: &mut Trial<'_>,
     _kernel: K,
     config: fn(u32, u32) -> LaunchConfig,
 ) -> Result<(), CaseError> {
-    let (n_rows, n_columns) = bench.shape().matrix();
+    let (n_rows, n_columns) = trial.shape().matrix();
     let n_elements = n_rows as usize * n_columns as usize;
-    let input = Buffer::of(bench.engine(), "input", &inputs::distinct(n_elements))?;
-    let output = Buffer::poisoned(bench.engine(), "output", n_elements)?;
+    let input = Buffer::of(trial.engine(), "input", &inputs::distinct(n_elements))?;
+    let output = Buffer::poisoned(trial.engine(), "output", n_elements)?;
     // SAFETY: both buffers hold n_rows · n_columns elements, start at multiples
     // of 256 bytes and outlive the launches; the grid is the kernel's own.
     let launch = unsafe {
@@ -200,30 +200,30 @@ fn run_one<K: Kernel<Args = Args>>(
         )
     }?;
 
-    bench.launch(&launch)?;
+    trial.launch(&launch)?;
     let expected =
         |index| inputs::distinct_at(input_index(index, n_rows as usize, n_columns as usize));
-    let compared = compare(&output.read()?, expected, bench.kernel().tolerance);
-    bench.verdict(compared.map_err(|mismatch| mismatch.in_matrix(n_rows as usize)))?;
-    bench.check_counts()?;
-    bench.time(&launch)
+    let compared = compare(&output.read()?, expected, trial.kernel().tolerance);
+    trial.verdict(compared.map_err(|mismatch| mismatch.in_matrix(n_rows as usize)))?;
+    trial.check_counts()?;
+    trial.time(&launch)
 }
 
 /// Elements between two outputs of a sweep, which nobody may write.
 const GUARD: usize = 64;
 
-/// Every shape up to the bench's, each exact.
+/// Every shape up to the trial's, each exact.
 ///
 /// All outputs lie in one allocation with guards between them, so that it is
 /// poisoned once and read once. The inputs are the ends of one array: a kernel
 /// that reads past its input reads past the allocation, which the simulator
 /// reports.
 fn run_sweep<K: Kernel<Args = Args>>(
-    bench: &mut Bench<'_>,
+    trial: &mut Trial<'_>,
     _kernel: K,
     config: fn(u32, u32) -> LaunchConfig,
 ) -> Result<(), CaseError> {
-    let (max_rows, max_columns) = bench.shape().matrix();
+    let (max_rows, max_columns) = trial.shape().matrix();
     // A multiple of 4, so that the end is aligned to 16 bytes.
     let max_elements = (max_rows as usize * max_columns as usize).next_multiple_of(4);
     let shapes = || {
@@ -236,8 +236,8 @@ fn run_sweep<K: Kernel<Args = Args>>(
     };
     let total: usize = shapes().map(|(n_rows, n_columns)| room(n_rows, n_columns)).sum();
 
-    let input = Buffer::of(bench.engine(), "input", &inputs::distinct(max_elements))?;
-    let output = Buffer::<f32>::poisoned(bench.engine(), "outputs", GUARD + total)?;
+    let input = Buffer::of(trial.engine(), "input", &inputs::distinct(max_elements))?;
+    let output = Buffer::<f32>::poisoned(trial.engine(), "outputs", GUARD + total)?;
 
     let mut start = GUARD;
     for (n_rows, n_columns) in shapes() {
@@ -251,7 +251,7 @@ fn run_sweep<K: Kernel<Args = Args>>(
                 (input.ptr_at(first_input), output.ptr_mut_at(start), n_rows, n_columns),
             )
         }?;
-        bench
+        trial
             .launch_uncounted(&launch)
             .map_err(|error| at_shape(error, n_rows, n_columns))?;
         start += room(n_rows, n_columns);
@@ -269,9 +269,9 @@ fn run_sweep<K: Kernel<Args = Args>>(
             let index = input_index(index, n_rows as usize, n_columns as usize);
             inputs::distinct_at(first_input + index)
         };
-        let compared = compare(got, expected, bench.kernel().tolerance)
+        let compared = compare(got, expected, trial.kernel().tolerance)
             .map_err(|mismatch| mismatch.in_matrix(n_rows as usize));
-        bench.verdict(compared).map_err(|error| at_shape(error, n_rows, n_columns))?;
+        trial.verdict(compared).map_err(|error| at_shape(error, n_rows, n_columns))?;
         check_guard(rest, "after the output").map_err(|error| at_shape(error, n_rows, n_columns))?;
         start += room(n_rows, n_columns);
     }

@@ -29,8 +29,8 @@ pub mod sources;
 pub mod text;
 pub mod verdict;
 
-use crate::bench::{Bench, CaseError};
 use crate::registry::{Effort, Registered, Shape};
+use crate::trial::{CaseError, Trial};
 use differences::{Difference, differences};
 use lockstep::counts::InstructionCounts;
 use lockstep::engine::sim::Sim;
@@ -266,8 +266,8 @@ pub fn run_case(
     engine: &dyn Timing,
 ) -> Result<(), CaseError> {
     let Registered { lesson, kernel } = registered;
-    let mut bench = Bench::new(engine, lesson, kernel, shape, None);
-    (kernel.run)(&mut bench)
+    let mut trial = Trial::new(engine, lesson, kernel, shape, None);
+    (kernel.run)(&mut trial)
 }
 
 /// The shape at which a kernel is profiled if nobody asks for another: one for which

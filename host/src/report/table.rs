@@ -223,11 +223,11 @@ pub fn write(out: &mut dyn Write, results: &[CaseResult], width: Width) -> io::R
 #[cfg(test)]
 mod tests {
     use super::{BAD, grouped, labelled, quotient};
-    use crate::bench::Figures;
     use crate::measure::{Side, Times};
     use crate::registry::{Shape, Work};
     use crate::report::width::{Width, columns_of};
     use crate::run::{CaseResult, Status};
+    use crate::trial::Figures;
     use std::time::Duration;
 
     #[test]

@@ -14,9 +14,9 @@ pub mod micro;
 pub mod report;
 pub mod stopwatch;
 
-use crate::bench::Bench;
 use crate::measure::Times;
 use crate::registry::{Effort, Registered};
+use crate::trial::Trial;
 use std::time::{Duration, Instant};
 
 pub use stopwatch::Stopwatch;
@@ -157,8 +157,8 @@ pub fn measure(
         .find(|shape| !shape.is_sweep())
         .ok_or("its lesson has no shape to sample")?;
     engine.start(patience);
-    let mut bench = Bench::new(engine, lesson, kernel, shape, None);
-    (kernel.run)(&mut bench).map_err(|error| error.to_string())?;
+    let mut trial = Trial::new(engine, lesson, kernel, shape, None);
+    (kernel.run)(&mut trial).map_err(|error| error.to_string())?;
     Ok((shape.to_string(), engine.stop()))
 }
 

@@ -10,8 +10,8 @@ use lockstep_tests::{ptx, results, simulator};
 
 macro_rules! entry {
     ($kernel:ident) => {
-        KernelEntry::of(broken::$kernel, "broken", |bench| {
-            transpose::run(bench, broken::$kernel, transpose::by_input)
+        KernelEntry::of(broken::$kernel, "broken", |trial| {
+            transpose::run(trial, broken::$kernel, transpose::by_input)
         })
     };
 }

@@ -28,8 +28,8 @@ fn report_of(launched: Result<impl Sized, EngineError>) -> String {
 #[test]
 fn transpose_without_a_barrier() {
     let checked = simulator(ptx::broken()).with_check(true);
-    let entry = KernelEntry::of(broken_kernels::missing_barrier, "broken", |bench| {
-        transpose::run(bench, broken_kernels::missing_barrier, transpose::by_input)
+    let entry = KernelEntry::of(broken_kernels::missing_barrier, "broken", |trial| {
+        transpose::run(trial, broken_kernels::missing_barrier, transpose::by_input)
     });
     let results = results(&checked, entry, &[Shape::of(&[64, 64])]);
     assert_eq!(results[0].status, Status::Failed);

@@ -4,7 +4,7 @@
 mod sequence;
 mod value;
 
-use crate::bench::{Bench, CaseError};
+use crate::trial::{Trial, CaseError};
 use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
 use crate::footprint::Footprint;
 use crate::registry::{Effort, KernelEntry, KnownAlarm, Lesson, Shape, Work};
@@ -114,7 +114,7 @@ tables! {
     atomic_bf16x2: cuda_std::vector::Bf16x2, OPERATIONS_BF16X2;
 }
 
-fn run_table<K: Table>(bench: &mut Bench<'_>) -> Result<(), CaseError> {
+fn run_table<K: Table>(trial: &mut Trial<'_>) -> Result<(), CaseError> {
     let n_operations = K::OPERATIONS.len() as u32;
     let initial = |operation: Operation| K::Value::initial(operation);
 
@@ -126,7 +126,7 @@ fn run_table<K: Table>(bench: &mut Bench<'_>) -> Result<(), CaseError> {
     }
     let expected: Vec<_> = (0..N_THREADS).map(K::Value::cas_expected).collect();
 
-    let engine = bench.engine();
+    let engine = trial.engine();
     let places = Buffer::of(engine, "places", &places)?;
     let operands = Buffer::of(engine, "operands", &operands)?;
     let expected = Buffer::of(engine, "expected", &expected)?;
@@ -145,7 +145,7 @@ fn run_table<K: Table>(bench: &mut Bench<'_>) -> Result<(), CaseError> {
             ),
         )
     }?;
-    bench.launch(&launch)?;
+    trial.launch(&launch)?;
 
     let (places, returned) = (places.read()?, returned.read()?);
     for (i, &operation) in K::OPERATIONS.iter().enumerate() {
@@ -157,7 +157,7 @@ fn run_table<K: Table>(bench: &mut Bench<'_>) -> Result<(), CaseError> {
                 .map_err(|what| CaseError::Wrong(format!("{}: {what}", name(operation, cell))))?;
         }
     }
-    bench.verdict(Ok(Verified {
+    trial.verdict(Ok(Verified {
         n_checked: n_returned as usize,
         max_abs_error: 0.0,
     }))
@@ -242,8 +242,8 @@ fn check_group<V: AtomicValue>(
 // Messages
 // ---------------------------------------------------------------------------
 
-fn run_between_blocks(bench: &mut Bench<'_>) -> Result<(), CaseError> {
-    let engine = bench.engine();
+fn run_between_blocks(trial: &mut Trial<'_>) -> Result<(), CaseError> {
+    let engine = trial.engine();
     let n_links = messages::N_LINKS as usize;
     let n_threads = messages::BLOCK_THREADS as usize;
     let data = Buffer::of(engine, "message", &vec![0u32; n_threads])?;
@@ -256,17 +256,17 @@ fn run_between_blocks(bench: &mut Bench<'_>) -> Result<(), CaseError> {
             (data.as_mut_ptr(), flags.as_mut_ptr(), received.as_mut_ptr()),
         )
     }?;
-    bench.launch(&launch)?;
+    trial.launch(&launch)?;
     let expected = |index: usize| message((index % n_threads) as u32, (index / n_threads) as u32);
-    bench.verdict(compare(&received.read()?, expected, Tolerance::Exact))?;
+    trial.verdict(compare(&received.read()?, expected, Tolerance::Exact))?;
     let passed_on = |index: usize| message(index as u32, messages::N_LINKS);
-    bench.verdict(compare(&data.read()?, passed_on, Tolerance::Exact))
+    trial.verdict(compare(&data.read()?, passed_on, Tolerance::Exact))
 }
 
-fn run_between_warps(bench: &mut Bench<'_>) -> Result<(), CaseError> {
+fn run_between_warps(trial: &mut Trial<'_>) -> Result<(), CaseError> {
     const WARP_LANES: usize = 32;
     let n_threads = messages::BLOCK_THREADS as usize;
-    let received = Buffer::<u32>::poisoned(bench.engine(), "received", n_threads)?;
+    let received = Buffer::<u32>::poisoned(trial.engine(), "received", n_threads)?;
     // SAFETY: `received` holds an element for each thread of the block.
     let launch = unsafe {
         Prepared::of::<pass_between_warps>(
@@ -274,10 +274,10 @@ fn run_between_warps(bench: &mut Bench<'_>) -> Result<(), CaseError> {
             (received.as_mut_ptr(),),
         )
     }?;
-    bench.launch(&launch)?;
+    trial.launch(&launch)?;
     let expected =
         |index: usize| message((index % WARP_LANES) as u32, (index / WARP_LANES) as u32);
-    bench.verdict(compare(&received.read()?, expected, Tolerance::Exact))
+    trial.verdict(compare(&received.read()?, expected, Tolerance::Exact))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The test bench a lesson runs one kernel on: launches, verdicts, figures.
+//! One kernel on one shape: launches, verdicts, figures.
 
 use crate::inputs;
 use crate::lessons::copy;
@@ -179,7 +179,7 @@ impl Clocking {
 }
 
 /// One kernel, one shape, one engine.
-pub struct Bench<'e> {
+pub struct Trial<'e> {
     engine: &'e dyn Timing,
     lesson: &'static Lesson,
     kernel: &'static KernelEntry,
@@ -191,8 +191,8 @@ pub struct Bench<'e> {
     report: Option<Report>,
 }
 
-impl<'e> Bench<'e> {
-    /// For one case of a run; without a `clocking`, [`Bench::time`] and its like
+impl<'e> Trial<'e> {
+    /// For one case of a run; without a `clocking`, [`Trial::time`] and its like
     /// do nothing.
     pub fn new(
         engine: &'e dyn Timing,
@@ -267,7 +267,7 @@ impl<'e> Bench<'e> {
     }
 
     /// Checks the catalogue's claims about the counts of the last
-    /// [`Bench::launch`], where there are counts and claims.
+    /// [`Trial::launch`], where there are counts and claims.
     pub fn check_counts(&self) -> Result<(), CaseError> {
         if !(self.lesson.expects_at)(self.shape) {
             return Ok(());
@@ -275,7 +275,7 @@ impl<'e> Bench<'e> {
         self.check_claims(self.kernel.expected)
     }
 
-    /// Checks claims about the counts of the last [`Bench::launch`], where there
+    /// Checks claims about the counts of the last [`Trial::launch`], where there
     /// are counts.
     pub fn check_claims(&self, claims: &[Expectation]) -> Result<(), CaseError> {
         let Some(report) = &self.report else {
@@ -369,12 +369,12 @@ impl<'e> Bench<'e> {
         self.time_all(std::slice::from_ref(launch))
     }
 
-    /// [`Bench::time`] of launches that do one thing together.
+    /// [`Trial::time`] of launches that do one thing together.
     pub fn time_all(&mut self, launches: &[Prepared]) -> Result<(), CaseError> {
         self.time_from(launches, &[])
     }
 
-    /// [`Bench::time_all`] of launches that do something else the second time,
+    /// [`Trial::time_all`] of launches that do something else the second time,
     /// unless `before` is done first, which is not timed.
     pub fn time_from(
         &mut self,
