@@ -5,8 +5,8 @@
 //! [`LEAST_BAND`], because two runs of the program differ by more than two runs in
 //! one.
 
-use crate::measure::{Side, Times, geometric_mean};
 use crate::report::bench::{BenchReport, Case};
+use lesson::measure::{Side, Times, geometric_mean};
 
 /// The band that no two runs of the program stay within for sure.
 pub const LEAST_BAND: f64 = 0.01;
@@ -118,8 +118,8 @@ impl<'r> Comparison<'r> {
 #[cfg(test)]
 mod tests {
     use super::{Change, Comparison, LEAST_BAND, Verdict};
-    use crate::measure::{Side, Times};
     use crate::report::bench::tests::{case, report, times};
+    use lesson::measure::{Side, Times};
 
     #[test]
     fn a_small_difference_is_noise_and_a_large_one_is_not() {

@@ -3,8 +3,8 @@
 //! A target is a ratio within one run, of medians of runs that took turns. Which
 //! kernel reaches it is left open where a lesson has several: the fastest counts.
 
-use crate::measure::Side;
 use crate::report::bench::{Case, TwinSummary};
+use lesson::measure::Side;
 use serde::{Deserialize, Serialize};
 
 /// A target beside what was measured.
@@ -321,9 +321,9 @@ fn sgemm(cases: &[Case]) -> Option<Found> {
 #[cfg(test)]
 mod tests {
     use super::{Row, rows};
-    use crate::measure::Side;
     use crate::report::bench::Case;
     use crate::report::bench::tests::case;
+    use lesson::measure::Side;
 
     /// The row whose item contains the text.
     fn row(cases: &[Case], item: &str) -> Row {

@@ -1,10 +1,11 @@
 //! Integration tests of the whole workspace, and what they share: the broken
 //! kernels, and running one kernel as `run-all` would.
 
-use host::footprint::Footprint;
-use host::registry::{Effort, KernelEntry, Lesson, Registered, Shape, Work};
-use host::run::{Case, CaseResult, run};
-use host::trial::{CaseError, Trial};
+use lesson::run::run;
+use lesson::{
+    Case, CaseError, CaseResult, Effort, Footprint, KernelEntry, Lesson, Registered, Shape, Trial,
+    Work,
+};
 use lockstep::engine::sim::Sim;
 use lockstep::engine::{EngineKind, PtxModule, Timing};
 

@@ -7,16 +7,16 @@ use super::ending::Outputs;
 use super::progress::{Progress, say};
 use super::{Exit, Stop, peers};
 use crate::compare::{Comparison, Verdict};
-use crate::footprint;
 use crate::hints;
 use crate::lessons::copy;
-use crate::measure::Times;
-use crate::registry::{self, Effort, Registered, Shape};
+use crate::registry;
 use crate::report::bench::{BenchReport, Peer};
 use crate::report::bench_table;
 use crate::report::width::Width;
-use crate::run::{self, Case, CaseResult, Status};
-use crate::trial::Clocking;
+use lesson::measure::Times;
+use lesson::room;
+use lesson::run;
+use lesson::{Case, CaseResult, Clocking, Effort, Registered, Shape, Status};
 use lockstep::engine::gpu::Gpu;
 use lockstep::engine::twins::Twins;
 use lockstep::engine::{Buffer, Clocked, Contender, Engine, EngineKind, Timed, Timing};
@@ -100,7 +100,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     let filters: Vec<String> = args.kernels.iter().chain(&args.filter).cloned().collect();
     let selected = registry::matching(&filters).map_err(Stop::usage)?;
     let cases = cases(&selected, &args.sizes).map_err(Stop::usage)?;
-    footprint::check_cases(&cases, EngineKind::Gpu, false)
+    room::check_cases(&cases, EngineKind::Gpu, false)
         .map_err(|what| Stop::usage(format!("{what}; --sizes chooses smaller ones")))?;
     let before = match &args.compare {
         Some(name) => Some((name, read_saved(name).map_err(Stop::usage)?)),
@@ -124,7 +124,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         ))
     })?;
     say(&format!("engine: GPU, {}", gpu.device().name));
-    footprint::check_device(&cases, gpu.device().memory_bytes).map_err(Stop::usage)?;
+    room::check_device(&cases, gpu.device().memory_bytes).map_err(Stop::usage)?;
     let started = Instant::now();
     let peers = if args.no_peers {
         Vec::new()
@@ -133,7 +133,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     };
     say_peers(&peers);
     let empty = empty_launch(&gpu, args.samples);
-    let mut clocking = Clocking::thorough(args.samples);
+    let mut clocking = Clocking::thorough(args.samples, copy::best);
     if let Some(alone) = &empty[0] {
         clocking = clocking.with_rows_below(SHORT * alone.median_ms as f32);
     }
@@ -356,7 +356,7 @@ fn clock_empty_launch(gpu: &Gpu, n_runs: u32) -> Option<Clocked> {
         before: Vec::new(),
         timed: Timed::Launches(vec![launch].into()),
     };
-    let clocking = Clocking::thorough(n_runs).with_rows_below(f32::INFINITY);
+    let clocking = Clocking::thorough(n_runs, copy::best).with_rows_below(f32::INFINITY);
     gpu.time(&[contender], &clocking.conditions).ok()?
 }
 
@@ -411,11 +411,11 @@ mod tests {
     use super::{cases, exit_of, parse_shape, saved_file};
     use crate::cli::Exit;
     use crate::compare::Comparison;
-    use crate::measure::Side;
-    use crate::registry::{Shape, matching};
+    use crate::registry::matching;
     use crate::report::bench::tests::{case, report};
-    use crate::run::{CaseResult, Status};
-    use crate::trial::Figures;
+    use lesson::figures::Figures;
+    use lesson::measure::Side;
+    use lesson::{CaseResult, Shape, Status};
     use std::time::Duration;
 
     #[test]

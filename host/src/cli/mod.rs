@@ -26,8 +26,8 @@ mod tools;
 
 use crate::hints;
 use crate::kernels::{self, KernelsError};
-use crate::registry::Registered;
 use clap::{FromArgMatches, Parser, Subcommand};
+use lesson::Registered;
 use lockstep::engine::{EngineError, PtxModule};
 use std::process::ExitCode;
 

@@ -7,13 +7,13 @@ use super::{Exit, Stop, ncu};
 use crate::profile::excerpt::excerpts;
 use crate::profile::{self, Profile, Trouble, hardware, html, text, verdict};
 use crate::ptx;
-use crate::registry::{self, Registered, Shape};
+use crate::registry;
 use crate::report::metrics;
 use crate::report::width::{self, Width};
-use crate::run::CaseResult;
-use crate::trial::CaseError;
-use crate::{footprint, hints, kernels};
+use crate::{hints, kernels};
 use clap::ValueEnum;
+use lesson::footprint;
+use lesson::{CaseError, CaseResult, Registered, Shape};
 use lockstep::engine::gpu::Gpu;
 use lockstep::engine::{Engine, EngineKind, PtxModule};
 use serde::Serialize;
@@ -316,7 +316,8 @@ fn measured(
 #[cfg(test)]
 mod tests {
     use super::{command, shape_of};
-    use crate::registry::{Shape, kernel};
+    use crate::registry::kernel;
+    use lesson::Shape;
     use std::path::Path;
 
     #[test]

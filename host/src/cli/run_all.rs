@@ -5,14 +5,15 @@ use super::progress::{Progress, say};
 use super::tools::Tool;
 use super::{Exit, Stop, peers, profile, schedules};
 use crate::choose::{Chosen, EngineChoice, SimOptions, choose};
-use crate::registry::{self, Effort, Registered};
+use crate::registry;
 use crate::report::json::Report;
 use crate::report::table::{self, BAD, GOOD, UNSURE};
 use crate::report::width::{Width, hint, indented};
-use crate::run::{self, Case, CaseResult, Status, Tally};
-use crate::schedules::Orders;
-use crate::trial::Clocking;
-use crate::{footprint, hints, input};
+use crate::{hints, input};
+use lesson::room;
+use lesson::run::{self, Tally};
+use lesson::schedules::Orders;
+use lesson::{Case, CaseResult, Clocking, Effort, Registered, Status};
 use lockstep::engine::{EngineKind, PtxModule, Timing};
 use ptx_sim::Schedule;
 use std::io::{self, Write};
@@ -157,7 +158,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         load_peers(timing, folder)?;
     }
     let cases = cases(args, &selected, engine.kind());
-    footprint::check_cases(&cases, engine.kind(), args.check)
+    room::check_cases(&cases, engine.kind(), args.check)
         .map_err(|what| Stop::usage(format!("{what}; --quick takes less, and --filter chooses")))?;
 
     let started = Instant::now();
@@ -208,7 +209,7 @@ fn run_cases(args: &Args, engine: &Chosen, cases: &[Case], orders: &Orders) -> V
     let results = match engine {
         Chosen::Sim(sim) => {
             let starting = |case: &Case, schedule| shared.borrow().starting_under(case, schedule);
-            crate::schedules::run(sim, cases, orders, starting, ended)
+            lesson::schedules::run(sim, cases, orders, starting, ended)
         }
         Chosen::Gpu(gpu) => {
             let clocking = (!args.once).then_some(Clocking::BRIEF);
@@ -310,7 +311,7 @@ fn write_tally(out: &mut dyn Write, tally: Tally, orders: &Orders, seconds: f64)
 #[cfg(test)]
 mod tests {
     use super::{Exit, exit_of};
-    use crate::run::Tally;
+    use lesson::run::Tally;
 
     #[test]
     fn only_all_passed_is_success() {

@@ -2,8 +2,8 @@
 //! a case that failed in one.
 
 use super::Stop;
-use crate::run::CaseResult;
-use crate::schedules::Orders;
+use lesson::CaseResult;
+use lesson::schedules::Orders;
 use ptx_sim::Schedule;
 use ptx_sim::schedule::Varies;
 

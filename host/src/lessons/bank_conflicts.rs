@@ -1,19 +1,17 @@
 //! Bank conflicts of one block that goes along rows or columns, once.
 
-use crate::trial::{Trial, CaseError};
-use lockstep::counts::Expectation;
-use lockstep::counts::Metric::{SharedLoadConflicts, SharedStoreConflicts};
-use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
-use crate::footprint::Footprint;
-use crate::guarded::Guarded;
-use crate::inputs;
-use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
-use crate::verify::compare;
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::bank_conflicts::{
     BLOCK, COLUMNS, ELEMENTS, GRID, ROWS, bank_load_columns, bank_load_rows, bank_store_columns,
     bank_store_rows, bank_warm_up,
 };
+use lesson::guarded::Guarded;
+use lesson::inputs;
+use lesson::verify::compare;
+use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Shape, Trial, Work};
+use lockstep::counts::Expectation;
+use lockstep::counts::Metric::{SharedLoadConflicts, SharedStoreConflicts};
+use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
 
 /// The lesson.
 pub static LESSON: Lesson = Lesson {
@@ -110,7 +108,7 @@ fn run<K: Kernel<Args = (DevicePtr<f32>, DevicePtrMut<f32>)>>(
         inputs::distinct_at(row * n_columns + column)
     };
     trial.verdict(
-        compare(&output.read()?, expected, trial.kernel().tolerance)
+        compare(&output.read()?, expected, trial.tolerance())
             .map_err(|mismatch| mismatch.in_matrix(n_columns)),
     )?;
     trial.check_counts()?;

@@ -1,19 +1,17 @@
 //! Bank conflicts of a column by the length of the rows: the law of the greatest
 //! common divisor, in counts on the simulator and in time on a GPU.
 
-use crate::trial::{Trial, CaseError};
-use lockstep::counts::Expectation;
-use lockstep::counts::Metric::{self, SharedLoadConflicts, SharedStoreConflicts};
-use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
-use crate::footprint::Footprint;
-use crate::guarded::{Guarded, is_poison};
-use crate::inputs;
-use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
-use crate::verify::compare;
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::bank_conflicts::{
     BLOCK, COLUMNS, ELEMENTS, GRID, MAX_WIDTH, ROWS, bank_load_width, bank_store_width, strip_words,
 };
+use lesson::guarded::{Guarded, is_poison};
+use lesson::inputs;
+use lesson::verify::compare;
+use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Shape, Trial, Work};
+use lockstep::counts::Expectation;
+use lockstep::counts::Metric::{self, SharedLoadConflicts, SharedStoreConflicts};
+use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
 
 /// The lesson.
 pub static LESSON: Lesson = Lesson {
@@ -186,7 +184,7 @@ fn run_one<'e, K: Kernel<Args = Args>>(
     }
     // Where nothing is expected, what is there is right: it was checked above.
     let or_as_it_is = |index: usize| expected[index].unwrap_or(got[index]);
-    trial.verdict(compare(&got, or_as_it_is, trial.kernel().tolerance))?;
+    trial.verdict(compare(&got, or_as_it_is, trial.tolerance()))?;
 
     let conflicts = n_rounds * COLUMNS * (gcd(width, 32) - 1);
     trial.check_claims(&[Expectation::exactly(access.metric, conflicts.into())])?;

@@ -1,24 +1,22 @@
 //! 16×16 blocks by `ldmatrix` out of tiles of 16, 32 and 64 columns, and the
 //! plain 16-column tile without conflicts by another order of addresses.
 
-use crate::trial::{Trial, CaseError};
-use lockstep::counts::Expectation;
-use lockstep::counts::Metric::{LdmatrixConflicts, SharedStoreConflicts};
-use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
-use crate::footprint::Footprint;
 use crate::half_matrices::{
     MATRIX, SIDE, View, f32_sum_error, product, product_transposed, uniform_f16, widened,
 };
-use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
-use crate::verify::{Tolerance, compare};
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::tensor::address_order::{address_order_plain, address_order_swapped};
 use gpu_kernels::tensor::wide::{
-    tile32_plain, tile32_product_plain, tile32_product_swizzled, tile32_swizzled,
-    tile64_all_plain, tile64_all_swizzled, tile64_one_plain, tile64_one_swizzled,
+    tile32_plain, tile32_product_plain, tile32_product_swizzled, tile32_swizzled, tile64_all_plain,
+    tile64_all_swizzled, tile64_one_plain, tile64_one_swizzled,
 };
 use gpu_kernels::tensor::{BLOCK, grid};
 use half::f16;
+use lesson::verify::{Tolerance, compare};
+use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Shape, Trial, Work};
+use lockstep::counts::Expectation;
+use lockstep::counts::Metric::{LdmatrixConflicts, SharedStoreConflicts};
+use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
 
 /// The lesson.
 pub static LESSON: Lesson = Lesson {
@@ -188,9 +186,12 @@ pub fn run<K: Kernel<Args = (DevicePtr<f16>, DevicePtrMut<f32>)>>(
     }?;
     trial.launch(&launch)?;
     let got: Vec<f64> = output.read()?.into_iter().map(f64::from).collect();
-    for (tile, got) in widened(&input).chunks(tile_elements).zip(got.chunks(MATRIX)) {
+    for (tile, got) in widened(&input)
+        .chunks(tile_elements)
+        .zip(got.chunks(MATRIX))
+    {
         let expected = reference(tile, n_columns);
-        let compared = compare(got, |index| expected[index], trial.kernel().tolerance);
+        let compared = compare(got, |index| expected[index], trial.tolerance());
         trial.verdict(compared.map_err(|mismatch| mismatch.in_matrix(SIDE)))?;
     }
     trial.check_counts()?;

@@ -1,6 +1,13 @@
 //! Coalescing: one sum, six orders of its elements.
 
-use crate::trial::{Trial, CaseError};
+use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
+use gpu_kernels::coalescing::{
+    self, add, add_broadcast, add_offset, add_permuted, add_stride, add_vectorized,
+};
+use lesson::guarded::{Guarded, is_poison};
+use lesson::inputs;
+use lesson::verify::compare;
+use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Shape, Trial, Work};
 use lockstep::counts::Metric::{
     GlobalLoadDegreePercent as LoadDegree, GlobalLoadSectorsPerRequest as LoadSectors,
     GlobalStoreDegreePercent as StoreDegree, GlobalStoreSectorsPerRequest as StoreSectors,
@@ -8,15 +15,6 @@ use lockstep::counts::Metric::{
 };
 use lockstep::counts::{Expectation, Metric};
 use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
-use crate::footprint::Footprint;
-use crate::guarded::{Guarded, is_poison};
-use crate::inputs;
-use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
-use crate::verify::compare;
-use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
-use gpu_kernels::coalescing::{
-    self, add, add_broadcast, add_offset, add_permuted, add_stride, add_vectorized,
-};
 
 /// The lesson.
 pub static LESSON: Lesson = Lesson {
@@ -228,7 +226,7 @@ fn run_one<K: Kernel<Args = Args>>(
         let i = index + pattern.first as usize;
         x[(pattern.x_index)(i)] + y[i]
     };
-    trial.verdict(compare(got, expected, trial.kernel().tolerance))?;
+    trial.verdict(compare(got, expected, trial.tolerance()))?;
     if last == Last::Verified {
         return Ok(());
     }
@@ -239,8 +237,8 @@ fn run_one<K: Kernel<Args = Args>>(
 #[cfg(test)]
 mod tests {
     use super::{COUNTED, LESSON, TIMED};
+    use lesson::{Effort, Shape};
     use lockstep::engine::EngineKind;
-    use crate::registry::{Effort, Shape};
 
     #[test]
     fn every_run_sweeps_counts_and_has_an_odd_size() {

@@ -1,20 +1,18 @@
 //! Copy: the yardstick of the other lessons.
 
-use crate::trial::{Trial, CaseError};
+use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
+use gpu_kernels::copy as kernels;
+use gpu_kernels::copy::{copy, copy_vectorized};
+use lesson::guarded::Guarded;
+use lesson::inputs;
+use lesson::verify::compare;
+use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Shape, Trial, Work};
 use lockstep::counts::Expectation;
 use lockstep::counts::Metric::{
     GlobalLoadSectorsPerRequest as LoadSectors, GlobalStoreSectorsPerRequest as StoreSectors,
     LocalSectors,
 };
 use lockstep::engine::{Buffer, EngineError, EngineKind, LaunchConfig, Prepared};
-use crate::footprint::Footprint;
-use crate::guarded::Guarded;
-use crate::inputs;
-use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
-use crate::verify::compare;
-use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
-use gpu_kernels::copy as kernels;
-use gpu_kernels::copy::{copy, copy_vectorized};
 
 /// The lesson.
 pub static LESSON: Lesson = Lesson {
@@ -139,8 +137,7 @@ fn run_one<K: Kernel<Args = Args>>(
     let output = Guarded::poisoned(trial.engine(), "output", n as usize)?;
     // SAFETY: both hold n elements, start at multiples of 256 bytes and outlive the
     // launches; the grid is the kernel's own.
-    let launch =
-        unsafe { Prepared::of::<K>(config(n), (input.as_ptr(), output.as_mut_ptr(), n)) }?;
+    let launch = unsafe { Prepared::of::<K>(config(n), (input.as_ptr(), output.as_mut_ptr(), n)) }?;
     if trial.shape().is_sweep() {
         trial.launch_uncounted(&launch)?;
     } else {
@@ -149,7 +146,7 @@ fn run_one<K: Kernel<Args = Args>>(
     trial.verdict(compare(
         &output.read()?,
         |index| values[index],
-        trial.kernel().tolerance,
+        trial.tolerance(),
     ))?;
     if trial.shape().is_sweep() {
         return Ok(());

@@ -1,17 +1,15 @@
 //! Local memory: a window in registers, and the same in local memory.
 
-use crate::trial::{Trial, CaseError};
+use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
+use gpu_kernels::local_memory::{self as kernels, BLOCK, BLOCK_THREADS, WINDOWS};
+use lesson::guarded::Guarded;
+use lesson::inputs;
+use lesson::verify::compare;
+use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Shape, Trial, Work};
 use lockstep::counts::Expectation;
 use lockstep::counts::Metric::{LocalSectors, LocalSectorsPerRequest};
 use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
-use crate::footprint::Footprint;
-use crate::guarded::Guarded;
-use crate::inputs;
-use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
-use crate::verify::compare;
-use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use rayon::prelude::*;
-use gpu_kernels::local_memory::{self as kernels, BLOCK, BLOCK_THREADS, WINDOWS};
 
 /// The lesson.
 pub static LESSON: Lesson = Lesson {
@@ -142,11 +140,7 @@ fn run_one<'e, K: Kernel<Args = Args>>(
     }?;
     trial.launch(&prepared)?;
     let expected = reference(&values, window);
-    trial.verdict(compare(
-        &output.read()?,
-        |i| expected[i],
-        trial.kernel().tolerance,
-    ))?;
+    trial.verdict(compare(&output.read()?, |i| expected[i], trial.tolerance()))?;
     Ok(Launch {
         prepared,
         _input: input,

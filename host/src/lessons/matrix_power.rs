@@ -4,19 +4,17 @@
 //! in f16; an orthogonal one, whose powers stay in range; one with an infinity, a
 //! NaN and zeros in it.
 
-use crate::trial::{Trial, CaseError};
-use lockstep::counts::Expectation;
-use lockstep::counts::Metric::LdmatrixConflicts;
-use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
-use crate::footprint::Footprint;
 use crate::half_matrices::{MATRIX, SIDE, f32_sum_error};
-use crate::inputs::uniform;
-use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
-use crate::verify::Verified;
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::tensor::power::{matrix_power_plain, matrix_power_swizzled, plain_conflicts};
 use gpu_kernels::tensor::{BLOCK, grid};
 use half::f16;
+use lesson::inputs::uniform;
+use lesson::verify::Verified;
+use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Shape, Trial, Work};
+use lockstep::counts::Expectation;
+use lockstep::counts::Metric::LdmatrixConflicts;
+use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
 
 /// The lesson.
 pub static LESSON: Lesson = Lesson {
@@ -130,7 +128,9 @@ fn orthogonal(seed: u64) -> Vec<f16> {
         let row = &mut rest[0];
         for before in done {
             let along: f64 = row.iter().zip(&*before).map(|(x, y)| x * y).sum();
-            row.iter_mut().zip(&*before).for_each(|(x, y)| *x -= along * y);
+            row.iter_mut()
+                .zip(&*before)
+                .for_each(|(x, y)| *x -= along * y);
         }
         let length = row.iter().map(|x| x * x).sum::<f64>().sqrt();
         row.iter_mut().for_each(|x| *x /= length);
@@ -269,7 +269,11 @@ mod tests {
             .fold(0.0, |largest: f64, x| largest.max(x.abs()));
         assert!((0.3..1.1).contains(&largest), "{largest}");
         // And the bound is well below that.
-        assert!(orthogonal_error(31) < largest / 2.0, "{}", orthogonal_error(31));
+        assert!(
+            orthogonal_error(31) < largest / 2.0,
+            "{}",
+            orthogonal_error(31)
+        );
         assert_eq!(orthogonal_error(1), 0.0);
     }
 

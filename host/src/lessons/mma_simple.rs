@@ -1,18 +1,9 @@
 //! C = A·Bᵀ of 16×16 matrices: the same product through plain, padded and
 //! swizzled tiles.
 
-use crate::trial::{Trial, CaseError};
-use lockstep::counts::Expectation;
-use lockstep::counts::Metric::{
-    LdmatrixConflicts, SharedLoadConflicts, SharedStoreConflicts, StmatrixConflicts,
-};
-use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
-use crate::footprint::Footprint;
 use crate::half_matrices::{
     MATRIX, SIDE, View, f16_rounding, f32_sum_error, product_transposed, uniform_f16, widened,
 };
-use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
-use crate::verify::{Tolerance, compare};
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::tensor::simple::{
     mma_simple_f16, mma_simple_padded, mma_simple_plain, mma_simple_stmatrix_plain,
@@ -20,6 +11,13 @@ use gpu_kernels::tensor::simple::{
 };
 use gpu_kernels::tensor::{BLOCK, grid};
 use half::f16;
+use lesson::verify::{Tolerance, compare};
+use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Shape, Trial, Work};
+use lockstep::counts::Expectation;
+use lockstep::counts::Metric::{
+    LdmatrixConflicts, SharedLoadConflicts, SharedStoreConflicts, StmatrixConflicts,
+};
+use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
 
 /// The lesson.
 pub static LESSON: Lesson = Lesson {
@@ -135,12 +133,11 @@ fn run<K: Kernel<Args = (DevicePtr<f16>, DevicePtr<f16>, DevicePtrMut<f16>)>>(
     let got = widened(&c_buffer.read()?);
     for problem in 0..n_problems {
         let first = problem * MATRIX;
-        let expected =
-            product_transposed(View::new(&a, first, SIDE), View::new(&b, first, SIDE));
+        let expected = product_transposed(View::new(&a, first, SIDE), View::new(&b, first, SIDE));
         let compared = compare(
             &got[first..first + MATRIX],
             |index| expected[index],
-            trial.kernel().tolerance,
+            trial.tolerance(),
         );
         trial.verdict(compared.map_err(|mismatch| mismatch.in_matrix(SIDE)))?;
     }

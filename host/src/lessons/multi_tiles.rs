@@ -1,16 +1,9 @@
 //! One 16×256 tile read by columns and by rows: one layout for both, or a layout
 //! for each.
 
-use crate::trial::{Trial, CaseError};
-use lockstep::counts::Expectation;
-use lockstep::counts::Metric::{LdmatrixConflicts, SharedStoreConflicts};
-use lockstep::engine::{Buffer, EngineError, EngineKind, LaunchConfig, Prepared};
-use crate::footprint::Footprint;
 use crate::half_matrices::{
     MATRIX, SIDE, View, f16_rounding, f32_sum_error, product_transposed, uniform_f16, widened,
 };
-use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
-use crate::verify::{Element, Tolerance, compare};
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::tensor::grid;
 use gpu_kernels::tensor::multi::{
@@ -19,6 +12,11 @@ use gpu_kernels::tensor::multi::{
     multi_rows_swizzled,
 };
 use half::f16;
+use lesson::verify::{Element, Tolerance, compare};
+use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Shape, Trial, Work};
+use lockstep::counts::Expectation;
+use lockstep::counts::Metric::{LdmatrixConflicts, SharedStoreConflicts};
+use lockstep::engine::{Buffer, EngineError, EngineKind, LaunchConfig, Prepared};
 
 /// The lesson.
 pub static LESSON: Lesson = Lesson {
@@ -164,7 +162,11 @@ impl<'e> Inputs<'e> {
         })
     }
 
-    fn output<T: Element>(&self, trial: &Trial<'e>, label: &str) -> Result<Buffer<'e, T>, EngineError> {
+    fn output<T: Element>(
+        &self,
+        trial: &Trial<'e>,
+        label: &str,
+    ) -> Result<Buffer<'e, T>, EngineError> {
         Buffer::poisoned(trial.engine(), label, self.a.len())
     }
 
@@ -183,7 +185,7 @@ impl<'e> Inputs<'e> {
         for problem in 0..self.n_problems {
             let part = problem * elements..(problem + 1) * elements;
             let expected = reference(&self.a[part.clone()], &self.b[part.clone()]);
-            let compared = compare(&got[part], |index| expected[index], trial.kernel().tolerance);
+            let compared = compare(&got[part], |index| expected[index], trial.tolerance());
             trial.verdict(compared.map_err(|mismatch| mismatch.in_matrix(COLUMNS as usize)))?;
         }
         Ok(())

@@ -4,25 +4,23 @@
 //! up to the shape's, no atoms, one atom, and atoms in too small a place. Every
 //! kernel is held to the CPU's lists as sets; the cell list's order as well.
 
-use crate::trial::{Trial, CaseError};
-use lockstep::counts::Expectation;
-use lockstep::counts::Metric::LocalSectors;
-use lockstep::engine::{EngineError, EngineKind, LaunchConfig};
-use crate::footprint::Footprint;
 use crate::neighbors::device::{
     Answer, Cells, Layout, PairsKernel, Problem, pair_config, tile_config,
 };
 use crate::neighbors::reference::{all_neighbors, first_overflow, neighbors_by_squares};
 use crate::neighbors::sheet::sheet_of;
 use crate::neighbors::{Atoms, CUTOFF, CUTOFF_SQUARED, Lists};
-use crate::registry::{Effort, KernelEntry, Lesson, Published, Shape, Work};
-use crate::verify::{Tolerance, Verified, compare};
+use cuda_std::launch::Kernel;
 use gpu_kernels::neighbor::{
     MAX_NEIGHBORS, NO_OVERFLOW, cell_index, neighbor_atomic, neighbor_cells_build,
     neighbor_cells_count, neighbor_cells_scan, neighbor_cells_scatter, neighbor_no_atomic,
     neighbor_tiles,
 };
-use cuda_std::launch::Kernel;
+use lesson::verify::{Tolerance, Verified, compare};
+use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Published, Shape, Trial, Work};
+use lockstep::counts::Expectation;
+use lockstep::counts::Metric::LocalSectors;
+use lockstep::engine::{EngineError, EngineKind, LaunchConfig};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -118,7 +116,9 @@ fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
         (Effort::Full, _) => &[1_000, 6_000, N_FULL],
     };
     let sheets = sheets.iter().map(|&n_atoms| Shape::of(&[n_atoms]));
-    std::iter::once(Shape::every(&[N_SWEEP])).chain(sheets).collect()
+    std::iter::once(Shape::every(&[N_SWEEP]))
+        .chain(sheets)
+        .collect()
 }
 
 /// Positions in, counts and three neighbours an atom out; a test a pair.
@@ -151,15 +151,20 @@ impl Input {
     fn sheet(n_atoms: u32) -> Arc<Self> {
         static KNOWN: Mutex<Option<HashMap<u32, Arc<Input>>>> = Mutex::new(None);
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(known.get_or_insert_default().entry(n_atoms).or_insert_with(|| {
-            let atoms = sheet_of(n_atoms);
-            Arc::new(if n_atoms <= N_FULL {
-                Self::of(atoms)
-            } else {
-                let expected = neighbors_by_squares(&atoms, CUTOFF);
-                Self { atoms, expected }
-            })
-        }))
+        Arc::clone(
+            known
+                .get_or_insert_default()
+                .entry(n_atoms)
+                .or_insert_with(|| {
+                    let atoms = sheet_of(n_atoms);
+                    Arc::new(if n_atoms <= N_FULL {
+                        Self::of(atoms)
+                    } else {
+                        let expected = neighbors_by_squares(&atoms, CUTOFF);
+                        Self { atoms, expected }
+                    })
+                }),
+        )
     }
 }
 
@@ -168,7 +173,9 @@ fn random_points(n_atoms: u32, seed: u64) -> Atoms {
     let mut state = seed;
     let mut uniform = || {
         // A linear congruence; its high bits are random enough for points.
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (state >> 40) as f32 / (1u32 << 24) as f32
     };
     let side = CUTOFF * (f32::from(u16::try_from(n_atoms).unwrap_or(u16::MAX)) * 0.75).sqrt();
@@ -193,12 +200,19 @@ fn pile_in_a_sheet(n_piled: u32) -> Atoms {
 /// What a sweep runs: every number of random points from none, and piles that
 /// just fit and that do not.
 fn sweep_inputs(n_most: u32) -> Vec<(String, Input)> {
-    let random = (0..=n_most)
-        .map(|n| (format!("{n} random points"), random_points(n, u64::from(n) + 1)));
+    let random = (0..=n_most).map(|n| {
+        (
+            format!("{n} random points"),
+            random_points(n, u64::from(n) + 1),
+        )
+    });
     let full = MAX_NEIGHBORS + 1;
     let piles = [full, full + 1, full + 30]
         .map(|n| (format!("{n} atoms in one place"), pile_in_a_sheet(n)));
-    random.chain(piles).map(|(name, atoms)| (name, Input::of(atoms))).collect()
+    random
+        .chain(piles)
+        .map(|(name, atoms)| (name, Input::of(atoms)))
+        .collect()
 }
 
 // ---------------------------------------------------------------------------
@@ -236,7 +250,9 @@ fn check_answer(answer: &Answer, expected: &Lists) -> Result<Verified, String> {
             found == expected
         } else {
             found.windows(2).all(|pair| pair[0] < pair[1])
-                && found.iter().all(|neighbor| expected.binary_search(neighbor).is_ok())
+                && found
+                    .iter()
+                    .all(|neighbor| expected.binary_search(neighbor).is_ok())
         };
         if !is_right {
             return Err(format!(
@@ -266,7 +282,9 @@ fn check_ascending(answer: &Answer) -> Result<(), String> {
     for atom in 0..answer.n_neighbors.len() as u32 {
         let places: Vec<u32> = answer.places(atom).collect();
         if !places.is_sorted() {
-            return Err(format!("the list of atom {atom} is {places:?}, not ascending"));
+            return Err(format!(
+                "the list of atom {atom} is {places:?}, not ascending"
+            ));
         }
     }
     Ok(())
@@ -450,14 +468,20 @@ impl Stage for neighbor_cells_scatter {
             for place in 0..n_atoms {
                 let atom = sorted_atoms[place] as usize;
                 if atom >= n_atoms || std::mem::replace(&mut seen[atom], true) {
-                    return Err(format!("place {place} holds atom {atom}, which is twice or not there"));
+                    return Err(format!(
+                        "place {place} holds atom {atom}, which is twice or not there"
+                    ));
                 }
                 let at = sorted[place];
                 if (at.x, at.y) != (atoms.x[atom], atoms.y[atom]) {
-                    return Err(format!("place {place} holds atom {atom} at {at:?}, which is elsewhere"));
+                    return Err(format!(
+                        "place {place} holds atom {atom} at {at:?}, which is elsewhere"
+                    ));
                 }
                 if cell_of[atom] < last_cell {
-                    return Err(format!("place {place} holds atom {atom} of an earlier cell"));
+                    return Err(format!(
+                        "place {place} holds atom {atom} of an earlier cell"
+                    ));
                 }
                 last_cell = cell_of[atom];
             }
@@ -500,11 +524,7 @@ fn run_cells<K: Stage>(trial: &mut Trial<'_>) -> Result<(), CaseError> {
     run_stage::<K>(trial, &Input::sheet(n_atoms), "graphene")
 }
 
-fn run_stage<K: Stage>(
-    trial: &mut Trial<'_>,
-    input: &Input,
-    name: &str,
-) -> Result<(), CaseError> {
+fn run_stage<K: Stage>(trial: &mut Trial<'_>, input: &Input, name: &str) -> Result<(), CaseError> {
     let problem = Problem::new(trial.engine(), &input.atoms, CUTOFF_SQUARED)?;
     let cells = Cells::new(trial.engine(), &input.atoms, CUTOFF)?;
     let launches = cells.launches(&problem)?;
@@ -549,11 +569,17 @@ mod tests {
             .iter()
             .filter_map(|(name, input)| Some((name, first_overflow(&input.expected)?)))
             .collect();
-        assert!(overflows.iter().any(|(_, overflow)| overflow.atom == 4), "{overflows:?}");
+        assert!(
+            overflows.iter().any(|(_, overflow)| overflow.atom == 4),
+            "{overflows:?}"
+        );
         // And lists that are just full.
         assert!(inputs.iter().any(|(_, input)| {
             first_overflow(&input.expected).is_none()
-                && input.expected.iter().any(|list| list.len() == MAX_NEIGHBORS as usize)
+                && input
+                    .expected
+                    .iter()
+                    .any(|list| list.len() == MAX_NEIGHBORS as usize)
         }));
     }
 

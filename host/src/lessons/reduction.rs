@@ -6,7 +6,15 @@
 //! every length. And the catalogue's 1.23, whose sum is rounded at every step:
 //! there the check is the error bound of the kernel's own order of additions.
 
-use crate::trial::{Trial, CaseError};
+use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
+use gpu_kernels::reduction::{
+    self, MAX_FEW_WARPS, atomic_depth, error_bound, fast_block, fast_depth, fast_grid,
+    reduce_atomic, reduce_fast, reduce_global, reduce_shared, reduce_shared_dynamic,
+    reduce_shuffle, shared_bytes, tree_depth,
+};
+use lesson::inputs;
+use lesson::verify::Tolerance;
+use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Shape, Trial, Work};
 use lockstep::counts::Expectation;
 use lockstep::counts::Metric::{
     LocalSectors, SharedLoadConflictsPerRequest as LoadConflicts,
@@ -14,16 +22,6 @@ use lockstep::counts::Metric::{
 };
 use lockstep::engine::{
     Buffer, Engine, EngineError, EngineKind, Fill, LaunchConfig, LibraryCall, Prepared, Timed,
-};
-use crate::footprint::Footprint;
-use crate::inputs;
-use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
-use crate::verify::Tolerance;
-use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
-use gpu_kernels::reduction::{
-    self, MAX_FEW_WARPS, atomic_depth, error_bound, fast_block, fast_depth, fast_grid,
-    reduce_atomic, reduce_fast, reduce_global, reduce_shared, reduce_shared_dynamic,
-    reduce_shuffle, shared_bytes, tree_depth,
 };
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -107,7 +105,11 @@ static KERNELS: [KernelEntry; 6] = [
         "16-byte loads, many elements a thread, the last block finishes",
         run::<reduce_fast>,
     )
-    .within(bound_of(fast_depth(N_FULL, fast_grid(N_FULL, 132)[0], fast_block(N_FULL)[0])))
+    .within(bound_of(fast_depth(
+        N_FULL,
+        fast_grid(N_FULL, 132)[0],
+        fast_block(N_FULL)[0],
+    )))
     .expecting(CONFLICT_FREE)
     .timed_at(&[
         &[1 << 10],
@@ -262,10 +264,10 @@ fn tree_plan<'e, K: Kernel>(
         sums,
         _partial_sums: levels,
         counter: None,
-            words: None,
+        words: None,
         depth: tree_depth(n),
         destroys_input: false,
-            adds_to_sums: false,
+        adds_to_sums: false,
     })
 }
 
@@ -438,8 +440,7 @@ pub fn run_by_tree<K: ArrayToSums>(trial: &mut Trial<'_>) -> Result<(), CaseErro
 }
 
 /// Makes the launches that add up the first `n` elements of an array.
-type Planner =
-    for<'e> fn(&'e dyn Engine, &Buffer<'e, f32>, u32) -> Result<Plan<'e>, EngineError>;
+type Planner = for<'e> fn(&'e dyn Engine, &Buffer<'e, f32>, u32) -> Result<Plan<'e>, EngineError>;
 
 fn run_planned(trial: &mut Trial<'_>, plan: Planner) -> Result<(), CaseError> {
     if trial.shape().is_sweep() {
@@ -556,7 +557,11 @@ fn check_length(trial: &mut Trial<'_>, plan: Planner, n: u32) -> Result<(), Case
     let values: Vec<f32> = (0..n).map(whole_number).collect();
     let expected: f64 = values.iter().copied().map(f64::from).sum();
     // An allocation is never empty; the element is not the kernel's to read.
-    let stored = if values.is_empty() { &[f32::NAN][..] } else { &values };
+    let stored = if values.is_empty() {
+        &[f32::NAN][..]
+    } else {
+        &values
+    };
     let input = Buffer::of(trial.engine(), "input", stored)?;
     let plan = plan(trial.engine(), &input, n)?;
     for launch in &plan.launches {
@@ -573,7 +578,9 @@ mod tests {
     #[test]
     fn partial_sums_of_a_sweep_are_exact() {
         let n = EXTRA_LENGTHS.into_iter().max().expect("some");
-        let most: f64 = (0..n).map(|index| f64::from(whole_number(index)).abs()).sum();
+        let most: f64 = (0..n)
+            .map(|index| f64::from(whole_number(index)).abs())
+            .sum();
         assert!(most < f64::from(1 << 24));
         // And they are not all the same, so that a missing element shows.
         assert!((0..n).all(|index| whole_number(index) != 0.0 || index % 201 != 0));

@@ -1,18 +1,16 @@
 //! Running mean of any window, from a tile in shared memory.
 
-use crate::trial::{Trial, CaseError};
-use lockstep::counts::Expectation;
-use lockstep::counts::Metric::{LocalSectors, SharedLoadConflicts, SharedStoreConflicts};
-use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
-use crate::footprint::Footprint;
-use crate::guarded::Guarded;
-use crate::inputs;
-use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
-use crate::verify::{Tolerance, Verified};
 use gpu_kernels::local_memory::{
     CHUNK, MAX_WINDOW, SHARED_BLOCK, running_mean_shared, shared_error_bound, shared_grid,
     tile_outputs,
 };
+use lesson::guarded::Guarded;
+use lesson::inputs;
+use lesson::verify::{Tolerance, Verified};
+use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Shape, Trial, Work};
+use lockstep::counts::Expectation;
+use lockstep::counts::Metric::{LocalSectors, SharedLoadConflicts, SharedStoreConflicts};
+use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
 
 /// The lesson.
 pub static LESSON: Lesson = Lesson {

@@ -19,19 +19,6 @@
 //!   Stability of Numerical Algorithms*, section 3.1). A product left out, or
 //!   taken twice, is beyond it.
 
-use crate::trial::{Trial, CaseError};
-use lockstep::counts::Expectation;
-use lockstep::counts::Metric::{
-    GlobalLoadSectorsPerRequest as LoadSectors, GlobalStoreSectorsPerRequest as StoreSectors,
-    LocalSectors, SharedLoadConflictsPerRequest as LoadConflicts,
-    AsyncCopyConflictsPerRequest as CopyConflicts, SharedStoreConflictsPerRequest as StoreConflicts,
-};
-use lockstep::engine::{
-    Buffer, Engine, EngineError, EngineKind, LaunchConfig, LibraryCall, Prepared, SgemmMath,
-};
-use crate::footprint::Footprint;
-use crate::inputs;
-use crate::registry::{Effort, KernelEntry, KnownAlarm, Lesson, Shape, Work};
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::reduction::error_bound;
 use gpu_kernels::sgemm::balanced::{self, sgemm_balanced};
@@ -42,6 +29,18 @@ use gpu_kernels::sgemm::registers::{self, sgemm_column, sgemm_square};
 use gpu_kernels::sgemm::specialized::{self, sgemm_specialized};
 use gpu_kernels::sgemm::tiled::{self, sgemm_tiled};
 use gpu_kernels::sgemm::vectors::{self, sgemm_vectorized};
+use lesson::inputs;
+use lesson::{CaseError, Effort, Footprint, KernelEntry, KnownAlarm, Lesson, Shape, Trial, Work};
+use lockstep::counts::Expectation;
+use lockstep::counts::Metric::{
+    AsyncCopyConflictsPerRequest as CopyConflicts, GlobalLoadSectorsPerRequest as LoadSectors,
+    GlobalStoreSectorsPerRequest as StoreSectors, LocalSectors,
+    SharedLoadConflictsPerRequest as LoadConflicts,
+    SharedStoreConflictsPerRequest as StoreConflicts,
+};
+use lockstep::engine::{
+    Buffer, Engine, EngineError, EngineKind, LaunchConfig, LibraryCall, Prepared, SgemmMath,
+};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
@@ -62,9 +61,15 @@ pub static LESSON: Lesson = Lesson {
 };
 
 static KERNELS: [KernelEntry; 9] = [
-    KernelEntry::of(sgemm_naive, "a thread an element, from global memory", |trial| {
-        run(trial, sgemm_naive, |m, n| LaunchConfig::new(naive::grid(m, n), naive::BLOCK))
-    })
+    KernelEntry::of(
+        sgemm_naive,
+        "a thread an element, from global memory",
+        |trial| {
+            run(trial, sgemm_naive, |m, n| {
+                LaunchConfig::new(naive::grid(m, n), naive::BLOCK)
+            })
+        },
+    )
     .expecting(&[
         // One sector of A for all lanes, four of B.
         Expectation::exactly(LoadSectors, 2.5),
@@ -72,14 +77,20 @@ static KERNELS: [KernelEntry; 9] = [
         NO_LOCAL,
     ]),
     KernelEntry::of(sgemm_tiled, "32×32 tiles in shared memory", |trial| {
-        run(trial, sgemm_tiled, |m, n| LaunchConfig::new(tiled::grid(m, n), tiled::BLOCK))
-    })
-    .expecting(&through_tiles(4.0)),
-    KernelEntry::of(sgemm_column, "a column of 8 elements a thread, in registers", |trial| {
-        run(trial, sgemm_column, |m, n| {
-            LaunchConfig::new(registers::column_grid(m, n), registers::COLUMN_BLOCK)
+        run(trial, sgemm_tiled, |m, n| {
+            LaunchConfig::new(tiled::grid(m, n), tiled::BLOCK)
         })
     })
+    .expecting(&through_tiles(4.0)),
+    KernelEntry::of(
+        sgemm_column,
+        "a column of 8 elements a thread, in registers",
+        |trial| {
+            run(trial, sgemm_column, |m, n| {
+                LaunchConfig::new(registers::column_grid(m, n), registers::COLUMN_BLOCK)
+            })
+        },
+    )
     .expecting(&through_tiles(4.0)),
     KernelEntry::of(sgemm_square, "8×8 elements a thread", |trial| {
         run(trial, sgemm_square, |m, n| {
@@ -149,8 +160,12 @@ const RACECHECK_ON_ROLES: KnownAlarm = KnownAlarm {
 
 /// Sizes at which the fast ones are timed: also a wave of tiles, and many, and rows that
 /// do not start at multiples of 16 bytes.
-const BEYOND_4096: &[&[u32]] =
-    &[&[2048, 2048, 2048], &[4096, 4096, 4096], &[8192, 8192, 8192], &[4095, 4097, 4093]];
+const BEYOND_4096: &[&[u32]] = &[
+    &[2048, 2048, 2048],
+    &[4096, 4096, 4096],
+    &[8192, 8192, 8192],
+    &[4095, 4097, 4093],
+];
 
 const NO_LOCAL: Expectation = Expectation::exactly(LocalSectors, 0.0);
 
@@ -287,7 +302,10 @@ impl Factors {
     /// A row of C, with the bounds of sums in `f32`.
     fn row(&self, row: usize) -> Vec<Target> {
         let mut targets = vec![Target::default(); self.n];
-        for (&a, b) in self.a[row * self.k..][..self.k].iter().zip(self.b.chunks_exact(self.n)) {
+        for (&a, b) in self.a[row * self.k..][..self.k]
+            .iter()
+            .zip(self.b.chunks_exact(self.n))
+        {
             for (target, &b) in targets.iter_mut().zip(b) {
                 // 24 bits times 24 bits: exact.
                 let product = f64::from(a) * f64::from(b);
@@ -337,7 +355,12 @@ impl Factors {
         let times = |matrix: &[f32], vector: &[f64]| -> Vec<f64> {
             matrix
                 .chunks_exact(vector.len())
-                .map(|row| row.iter().zip(vector).map(|(&e, &v)| f64::from(e) * v).sum())
+                .map(|row| {
+                    row.iter()
+                        .zip(vector)
+                        .map(|(&e, &v)| f64::from(e) * v)
+                        .sum()
+                })
                 .collect()
         };
         let expected = times(&self.a, &times(&self.b, &x));
@@ -362,7 +385,14 @@ fn at_element(error: CaseError, row: usize, column: usize) -> CaseError {
 }
 
 /// The parameters of all but one: A, B, C, m, n, k.
-type Args = (DevicePtr<f32>, DevicePtr<f32>, DevicePtrMut<f32>, u32, u32, u32);
+type Args = (
+    DevicePtr<f32>,
+    DevicePtr<f32>,
+    DevicePtrMut<f32>,
+    u32,
+    u32,
+    u32,
+);
 /// The geometry for m and n.
 type Config = fn(u32, u32) -> LaunchConfig;
 
@@ -391,24 +421,44 @@ struct Scratch<'e> {
 }
 
 /// Makes the launch of a kernel.
-type Planner<'p> = &'p dyn for<'e> Fn(&'e dyn Engine, &Matrices<'e>) -> Result<Plan<'e>, EngineError>;
+type Planner<'p> =
+    &'p dyn for<'e> Fn(&'e dyn Engine, &Matrices<'e>) -> Result<Plan<'e>, EngineError>;
 
 impl<'e> Plan<'e> {
     /// Of a kernel that needs nothing but the matrices.
-    fn of<K: Kernel<Args = Args>>(matrices: &Matrices<'e>, config: Config) -> Result<Self, EngineError> {
-        let Matrices { a, b, c, dims: [m, n, k] } = matrices;
+    fn of<K: Kernel<Args = Args>>(
+        matrices: &Matrices<'e>,
+        config: Config,
+    ) -> Result<Self, EngineError> {
+        let Matrices {
+            a,
+            b,
+            c,
+            dims: [m, n, k],
+        } = matrices;
         // SAFETY: the buffers hold m·k, k·n and at least m·n elements, start at
         // multiples of 256 bytes and outlive the launches; the geometry is the
         // kernel's own.
         let launch = unsafe {
-            Prepared::of::<K>(config(*m, *n), (a.as_ptr(), b.as_ptr(), c.as_mut_ptr(), *m, *n, *k))
+            Prepared::of::<K>(
+                config(*m, *n),
+                (a.as_ptr(), b.as_ptr(), c.as_mut_ptr(), *m, *n, *k),
+            )
         }?;
-        Ok(Self { launch, scratch: None })
+        Ok(Self {
+            launch,
+            scratch: None,
+        })
     }
 
     /// Of [`sgemm_balanced`].
     fn balanced(engine: &'e dyn Engine, matrices: &Matrices<'e>) -> Result<Self, EngineError> {
-        let Matrices { a, b, c, dims: [m, n, k] } = matrices;
+        let Matrices {
+            a,
+            b,
+            c,
+            dims: [m, n, k],
+        } = matrices;
         let grid = balanced::grid(*m, *n, *k, engine.device().n_multiprocessors);
         let config = LaunchConfig::new(grid, balanced::BLOCK).with_shared(balanced::SHARED_BYTES);
         let sums = Buffer::poisoned(engine, "sums left", balanced::n_sums(grid))?;
@@ -426,11 +476,18 @@ impl<'e> Plan<'e> {
         // SAFETY: as in `of`; `sums` is as large as the grid asks for, and there is a
         // flag a block, all 0.
         let launch = unsafe { Prepared::of::<sgemm_balanced>(config, args) }?;
-        Ok(Self { launch, scratch: Some(Scratch { _sums: sums, flags }) })
+        Ok(Self {
+            launch,
+            scratch: Some(Scratch { _sums: sums, flags }),
+        })
     }
 }
 
-fn run<K: Kernel<Args = Args>>(trial: &mut Trial<'_>, _kernel: K, config: Config) -> Result<(), CaseError> {
+fn run<K: Kernel<Args = Args>>(
+    trial: &mut Trial<'_>,
+    _kernel: K,
+    config: Config,
+) -> Result<(), CaseError> {
     run_planned(trial, &|_, matrices| Plan::of::<K>(matrices, config))
 }
 
@@ -502,7 +559,10 @@ fn run_one(trial: &mut Trial<'_>, planner: Planner<'_>) -> Result<(), CaseError>
     let factors = Factors::uniform(dims);
     on_device.matrices.a.write(&factors.a)?;
     on_device.matrices.b.write(&factors.b)?;
-    on_device.matrices.c.fill(lockstep::engine::buffer::POISON)?;
+    on_device
+        .matrices
+        .c
+        .fill(lockstep::engine::buffer::POISON)?;
     trial.launch(on_device.launch())?;
     factors.check_rows(trial, &on_device.product()?, false)?;
     trial.check_counts()?;
@@ -537,7 +597,11 @@ fn run_sweep(trial: &mut Trial<'_>, planner: Planner<'_>) -> Result<(), CaseErro
     Ok(())
 }
 
-fn check_size(trial: &mut Trial<'_>, planner: Planner<'_>, dims: [u32; 3]) -> Result<(), CaseError> {
+fn check_size(
+    trial: &mut Trial<'_>,
+    planner: Planner<'_>,
+    dims: [u32; 3],
+) -> Result<(), CaseError> {
     let factors = Factors::exact(dims, 0x5EED);
     let on_device = OnDevice::new(trial, planner, &factors)?;
     trial.launch_uncounted(on_device.launch())?;
@@ -547,8 +611,8 @@ fn check_size(trial: &mut Trial<'_>, planner: Planner<'_>, dims: [u32; 3]) -> Re
 #[cfg(test)]
 mod tests {
     use super::{Factors, LESSON, Target};
+    use lesson::{Effort, Shape};
     use lockstep::engine::EngineKind;
-    use crate::registry::{Effort, Shape};
 
     fn product(factors: &Factors) -> Vec<f32> {
         (0..factors.m)
@@ -560,7 +624,13 @@ mod tests {
     #[test]
     fn rows_are_those_of_the_product() {
         // (1 2) · (5 6; 7 8) = (19 22)
-        let factors = Factors { m: 1, n: 2, k: 2, a: vec![1.0, 2.0], b: vec![5.0, 6.0, 7.0, 8.0] };
+        let factors = Factors {
+            m: 1,
+            n: 2,
+            k: 2,
+            a: vec![1.0, 2.0],
+            b: vec![5.0, 6.0, 7.0, 8.0],
+        };
         let values: Vec<f64> = factors.row(0).iter().map(|target| target.value).collect();
         assert_eq!(values, [19.0, 22.0]);
     }
@@ -573,7 +643,10 @@ mod tests {
                 let largest = (0..factors.k)
                     .map(|i| factors.a[row * factors.k + i] * factors.b[i * factors.n + column])
                     .fold(0.0_f32, |largest, product| largest.max(product.abs()));
-                assert!(f64::from(largest) > 10.0 * bound, "{largest} against {bound}");
+                assert!(
+                    f64::from(largest) > 10.0 * bound,
+                    "{largest} against {bound}"
+                );
             }
         }
     }

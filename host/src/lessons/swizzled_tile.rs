@@ -1,20 +1,18 @@
 //! A column of a 32×16 tile: 16-way, 2-way, no conflict.
 
-use crate::trial::{Trial, CaseError};
-use lockstep::counts::Expectation;
-use lockstep::counts::Metric::{SharedLoadConflictsPerRequest, SharedStoreConflictsPerRequest};
-use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
-use crate::footprint::Footprint;
-use crate::guarded::Guarded;
-use crate::inputs;
 use crate::lessons::transpose::input_index;
-use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
-use crate::verify::compare;
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::swizzled_tile::{
     BLOCK, COLUMNS, ELEMENTS, GRID, ROWS, tile_column_plain, tile_column_swizzled_lines,
     tile_column_swizzled_rows,
 };
+use lesson::guarded::Guarded;
+use lesson::inputs;
+use lesson::verify::compare;
+use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Shape, Trial, Work};
+use lockstep::counts::Expectation;
+use lockstep::counts::Metric::{SharedLoadConflictsPerRequest, SharedStoreConflictsPerRequest};
+use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
 
 /// The lesson.
 pub static LESSON: Lesson = Lesson {
@@ -87,7 +85,7 @@ fn run<K: Kernel<Args = (DevicePtr<f32>, DevicePtrMut<f32>)>>(
     trial.launch(&launch)?;
     let expected = |index| inputs::distinct_at(input_index(index, ROWS as usize, COLUMNS as usize));
     trial.verdict(
-        compare(&output.read()?, expected, trial.kernel().tolerance)
+        compare(&output.read()?, expected, trial.tolerance())
             .map_err(|mismatch| mismatch.in_matrix(ROWS as usize)),
     )?;
     trial.check_counts()?;

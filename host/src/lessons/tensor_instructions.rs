@@ -9,11 +9,6 @@
 //! the simulator computes with. On the simulator that shows that the whole way
 //! there and back is right; on a GPU it shows whether the model is.
 
-use crate::trial::{Trial, CaseError};
-use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
-use crate::footprint::Footprint;
-use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
-use crate::verify::{Tolerance, Verified, compare};
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use cuda_std::mma::map::{self, LANES, Position};
 use gpu_kernels::tensor::probe::{
@@ -23,6 +18,9 @@ use gpu_kernels::tensor::probe::{
 };
 use gpu_kernels::tensor::{BLOCK, grid};
 use half::{bf16, f16};
+use lesson::verify::{Tolerance, Verified, compare};
+use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Shape, Trial, Work};
+use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
 use ptx_sim::numeric::mma::{Accumulator, Factor, Model, dot, unpack};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -52,12 +50,16 @@ static KERNELS: [KernelEntry; 8] = [
         run_stmatrix,
     )
     .since_sm(90),
-    KernelEntry::of(probe_mma_k8_f16_f16, "m16n8k8, f16 summed in f16", |trial| {
-        run_mma::<probe_mma_k8_f16_f16>(trial, 8, Factor::F16, Accumulator::F16)
-    }),
-    KernelEntry::of(probe_mma_k8_f16_f32, "m16n8k8, f16 summed in f32", |trial| {
-        run_mma::<probe_mma_k8_f16_f32>(trial, 8, Factor::F16, Accumulator::F32)
-    }),
+    KernelEntry::of(
+        probe_mma_k8_f16_f16,
+        "m16n8k8, f16 summed in f16",
+        |trial| run_mma::<probe_mma_k8_f16_f16>(trial, 8, Factor::F16, Accumulator::F16),
+    ),
+    KernelEntry::of(
+        probe_mma_k8_f16_f32,
+        "m16n8k8, f16 summed in f32",
+        |trial| run_mma::<probe_mma_k8_f16_f32>(trial, 8, Factor::F16, Accumulator::F32),
+    ),
     KernelEntry::of(
         probe_mma_k8_bf16_f32,
         "m16n8k8, bf16 summed in f32",
@@ -272,7 +274,9 @@ impl Format {
             Family::Cancelling => random.random_range(bias - 3..=bias + 3),
             Family::Zeros if random.random::<bool>() => return sign,
             Family::Zeros => random.random_range(bias - 6..=bias + 6),
-            Family::Tiny => random.random_range(0..=if exponent_bits == 5 { 4 } else { bias / 2 + 4 }),
+            Family::Tiny => {
+                random.random_range(0..=if exponent_bits == 5 { 4 } else { bias / 2 + 4 })
+            }
             // C is zero, or the smallest of all.
             Family::Vanishing if fraction_bits == 23 => return sign | (fraction % 2),
             Family::Vanishing => random.random_range(0..=if exponent_bits == 5 { 2 } else { 52 }),
@@ -325,7 +329,9 @@ impl Kind {
         for one in 0..M * self.k {
             let mut a = vec![0; M * self.k];
             a[one] = format.bits(1.0);
-            let b = (0..self.k * N).map(|i| format.bits(1.0 + i as f32)).collect();
+            let b = (0..self.k * N)
+                .map(|i| format.bits(1.0 + i as f32))
+                .collect();
             cases.push(Case {
                 family: Family::OneHot,
                 a,
@@ -491,7 +497,10 @@ where
     let per_case = kind.c_registers() * LANES as usize;
     let mut families: Vec<(Family, Agreement)> = Vec::new();
     for (case, d) in cases.iter().zip(d.chunks(per_case)) {
-        if families.last().is_none_or(|(family, _)| *family != case.family) {
+        if families
+            .last()
+            .is_none_or(|(family, _)| *family != case.family)
+        {
             families.push((case.family, Agreement::default()));
         }
         let (_, agreement) = families.last_mut().expect("just pushed");
@@ -533,12 +542,17 @@ where
             verified.max_abs_error = verified.max_abs_error.max(agreement.largest_difference);
         }
     }
-    if families.iter().all(|(_, agreement)| agreement.n_equal == agreement.n) {
+    if families
+        .iter()
+        .all(|(_, agreement)| agreement.n_equal == agreement.n)
+    {
         trial.note(format!(
             "{} sums, each equal to the model's bit for bit",
             verified.n_checked
         ));
-    } else if n_wrong != 0 && claimed_model(sm).is_some() || families[0].1.n_equal != families[0].1.n {
+    } else if n_wrong != 0 && claimed_model(sm).is_some()
+        || families[0].1.n_equal != families[0].1.n
+    {
         return Err(CaseError::Wrong(format!(
             "{n_wrong} of {} sums differ from the model's",
             verified.n_checked
@@ -565,8 +579,7 @@ impl Agreement {
             self.n_equal += 1;
             return;
         }
-        let difference =
-            (value(kind.accumulator, got) - value(kind.accumulator, expected)).abs();
+        let difference = (value(kind.accumulator, got) - value(kind.accumulator, expected)).abs();
         if difference.is_finite() {
             self.largest_difference = self.largest_difference.max(difference);
         } else {

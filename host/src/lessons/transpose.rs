@@ -1,7 +1,14 @@
 //! Transpose: seven kernels that move the same data, from strided accesses to
 //! 16-byte ones through a swizzled tile.
 
-use crate::trial::{Trial, CaseError};
+use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
+use gpu_kernels::transpose::{
+    self, transpose_coalesced_read, transpose_coalesced_write, transpose_coalesced_write_ldg,
+    transpose_padded, transpose_shared, transpose_swizzled, transpose_vectorized,
+};
+use lesson::inputs;
+use lesson::verify::compare;
+use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Published, Shape, Trial, Work};
 use lockstep::counts::Expectation;
 use lockstep::counts::Metric::{
     GlobalLoadSectorsPerRequest as LoadSectors, GlobalStoreSectorsPerRequest as StoreSectors,
@@ -10,15 +17,6 @@ use lockstep::counts::Metric::{
 };
 use lockstep::engine::buffer::POISON;
 use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
-use crate::footprint::Footprint;
-use crate::inputs;
-use crate::registry::{Effort, KernelEntry, Lesson, Published, Shape, Work};
-use crate::verify::compare;
-use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
-use gpu_kernels::transpose::{
-    self, transpose_coalesced_read, transpose_coalesced_write, transpose_coalesced_write_ldg,
-    transpose_padded, transpose_shared, transpose_swizzled, transpose_vectorized,
-};
 
 /// The lesson.
 pub static LESSON: Lesson = Lesson {
@@ -39,21 +37,33 @@ static KERNELS: [KernelEntry; 7] = [
         "no shared memory; reads coalesced, writes strided",
         |trial| run(trial, transpose_coalesced_read, by_input),
     )
-    .expecting(&[exactly(LoadSectors, 4.0), exactly(StoreSectors, 32.0), NO_LOCAL])
+    .expecting(&[
+        exactly(LoadSectors, 4.0),
+        exactly(StoreSectors, 32.0),
+        NO_LOCAL,
+    ])
     .published(&[on_h200(0.962)]),
     KernelEntry::of(
         transpose_coalesced_write,
         "no shared memory; reads strided, writes coalesced",
         |trial| run(trial, transpose_coalesced_write, by_output),
     )
-    .expecting(&[exactly(LoadSectors, 32.0), exactly(StoreSectors, 4.0), NO_LOCAL])
+    .expecting(&[
+        exactly(LoadSectors, 32.0),
+        exactly(StoreSectors, 4.0),
+        NO_LOCAL,
+    ])
     .published(&[on_h200(0.390)]),
     KernelEntry::of(
         transpose_coalesced_write_ldg,
         "the same, reads through the read-only path",
         |trial| run(trial, transpose_coalesced_write_ldg, by_output),
     )
-    .expecting(&[exactly(LoadSectors, 32.0), exactly(StoreSectors, 4.0), NO_LOCAL]),
+    .expecting(&[
+        exactly(LoadSectors, 32.0),
+        exactly(StoreSectors, 4.0),
+        NO_LOCAL,
+    ]),
     KernelEntry::of(
         transpose_shared,
         "tile in shared memory, column read: 32-way bank conflicts",
@@ -115,11 +125,19 @@ const fn tiled(load_conflicts: f64, sectors: f64) -> [Expectation; 5] {
 }
 
 const fn on_h200(time_ms: f64) -> Published {
-    Published { machine: "H200, CUDA C++", shape: "8192x8192", time_ms }
+    Published {
+        machine: "H200, CUDA C++",
+        shape: "8192x8192",
+        time_ms,
+    }
 }
 
 const fn on_rtx_3090(time_ms: f64) -> Published {
-    Published { machine: "RTX 3090, CUDA C++", shape: "8192x8192", time_ms }
+    Published {
+        machine: "RTX 3090, CUDA C++",
+        shape: "8192x8192",
+        time_ms,
+    }
 }
 
 fn shapes(_: EngineKind, effort: Effort) -> Vec<Shape> {
@@ -134,7 +152,10 @@ fn shapes(_: EngineKind, effort: Effort) -> Vec<Shape> {
 
 fn work(shape: &Shape) -> Work {
     let (n_rows, n_columns) = shape.matrix();
-    Work { bytes: 2 * 4 * u64::from(n_rows) * u64::from(n_columns), flops: 0 }
+    Work {
+        bytes: 2 * 4 * u64::from(n_rows) * u64::from(n_columns),
+        flops: 0,
+    }
 }
 
 /// The counts are whole-warp figures: no tile may stick out.
@@ -154,12 +175,18 @@ pub fn by_input(n_rows: u32, n_columns: u32) -> LaunchConfig {
 
 /// Blocks of 32×32 threads along the output's rows.
 pub fn by_output(n_rows: u32, n_columns: u32) -> LaunchConfig {
-    LaunchConfig::new(transpose::grid_by_output(n_rows, n_columns), transpose::BLOCK)
+    LaunchConfig::new(
+        transpose::grid_by_output(n_rows, n_columns),
+        transpose::BLOCK,
+    )
 }
 
 /// Blocks for large tiles.
 pub fn large(n_rows: u32, n_columns: u32) -> LaunchConfig {
-    LaunchConfig::new(transpose::large_grid(n_rows, n_columns), transpose::LARGE_BLOCK)
+    LaunchConfig::new(
+        transpose::large_grid(n_rows, n_columns),
+        transpose::LARGE_BLOCK,
+    )
 }
 
 /// Where element `index` of the output, `n_columns` rows of `n_rows`, stands in
@@ -195,7 +222,8 @@ fn run_one<K: Kernel<Args = Args>>(
     // SAFETY: both buffers hold n_rows · n_columns elements, start at multiples
     // of 256 bytes and outlive the launches; the grid is the kernel's own.
     let launch = unsafe {
-        Prepared::of::<K>(config(n_rows, n_columns),
+        Prepared::of::<K>(
+            config(n_rows, n_columns),
             (input.as_ptr(), output.as_mut_ptr(), n_rows, n_columns),
         )
     }?;
@@ -203,7 +231,7 @@ fn run_one<K: Kernel<Args = Args>>(
     trial.launch(&launch)?;
     let expected =
         |index| inputs::distinct_at(input_index(index, n_rows as usize, n_columns as usize));
-    let compared = compare(&output.read()?, expected, trial.kernel().tolerance);
+    let compared = compare(&output.read()?, expected, trial.tolerance());
     trial.verdict(compared.map_err(|mismatch| mismatch.in_matrix(n_rows as usize)))?;
     trial.check_counts()?;
     trial.time(&launch)
@@ -227,14 +255,15 @@ fn run_sweep<K: Kernel<Args = Args>>(
     // A multiple of 4, so that the end is aligned to 16 bytes.
     let max_elements = (max_rows as usize * max_columns as usize).next_multiple_of(4);
     let shapes = || {
-        (1..=max_rows).flat_map(move |n_rows| {
-            (1..=max_columns).map(move |n_columns| (n_rows, n_columns))
-        })
+        (1..=max_rows)
+            .flat_map(move |n_rows| (1..=max_columns).map(move |n_columns| (n_rows, n_columns)))
     };
     let room = |n_rows: u32, n_columns: u32| {
         (n_rows as usize * n_columns as usize).next_multiple_of(GUARD) + GUARD
     };
-    let total: usize = shapes().map(|(n_rows, n_columns)| room(n_rows, n_columns)).sum();
+    let total: usize = shapes()
+        .map(|(n_rows, n_columns)| room(n_rows, n_columns))
+        .sum();
 
     let input = Buffer::of(trial.engine(), "input", &inputs::distinct(max_elements))?;
     let output = Buffer::<f32>::poisoned(trial.engine(), "outputs", GUARD + total)?;
@@ -247,8 +276,14 @@ fn run_sweep<K: Kernel<Args = Args>>(
         // aligned to 256 bytes, and where n_columns is a multiple of 4 inputs to
         // 16 (max_elements is one too), as the kernels ask.
         let launch = unsafe {
-            Prepared::of::<K>(config(n_rows, n_columns),
-                (input.ptr_at(first_input), output.ptr_mut_at(start), n_rows, n_columns),
+            Prepared::of::<K>(
+                config(n_rows, n_columns),
+                (
+                    input.ptr_at(first_input),
+                    output.ptr_mut_at(start),
+                    n_rows,
+                    n_columns,
+                ),
             )
         }?;
         trial
@@ -263,16 +298,18 @@ fn run_sweep<K: Kernel<Args = Args>>(
     for (n_rows, n_columns) in shapes() {
         let n_elements = n_rows as usize * n_columns as usize;
         let first_input = max_elements - n_elements;
-        let (got, rest) =
-            outputs[start..start + room(n_rows, n_columns)].split_at(n_elements);
+        let (got, rest) = outputs[start..start + room(n_rows, n_columns)].split_at(n_elements);
         let expected = |index| {
             let index = input_index(index, n_rows as usize, n_columns as usize);
             inputs::distinct_at(first_input + index)
         };
-        let compared = compare(got, expected, trial.kernel().tolerance)
+        let compared = compare(got, expected, trial.tolerance())
             .map_err(|mismatch| mismatch.in_matrix(n_rows as usize));
-        trial.verdict(compared).map_err(|error| at_shape(error, n_rows, n_columns))?;
-        check_guard(rest, "after the output").map_err(|error| at_shape(error, n_rows, n_columns))?;
+        trial
+            .verdict(compared)
+            .map_err(|error| at_shape(error, n_rows, n_columns))?;
+        check_guard(rest, "after the output")
+            .map_err(|error| at_shape(error, n_rows, n_columns))?;
         start += room(n_rows, n_columns);
     }
     Ok(())
@@ -300,8 +337,8 @@ fn check_guard(guard: &[f32], place: &str) -> Result<(), CaseError> {
 #[cfg(test)]
 mod tests {
     use super::{LESSON, input_index};
+    use lesson::{Effort, Shape};
     use lockstep::engine::EngineKind;
-    use crate::registry::{Effort, Shape};
 
     #[test]
     fn reference_turns_a_matrix() {

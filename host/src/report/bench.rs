@@ -2,10 +2,10 @@
 //! is null or left out; fields are added, but never change their meaning without a
 //! new number.
 
-use crate::measure::{Side, Times, geometric_mean};
-use crate::run::{CaseResult, Status};
 use crate::scoreboard;
 use crate::{hints, input};
+use lesson::measure::{Side, Times, geometric_mean};
+use lesson::{CaseResult, Status};
 use lockstep::engine::DeviceProperties;
 use lockstep::engine::timing::Sensors;
 use serde::{Deserialize, Serialize};
@@ -308,9 +308,9 @@ pub mod tests {
     //! Also makes cases for the tests of other files.
 
     use super::{BenchReport, Case, TwinSummary};
-    use crate::measure::{Side, Times};
     use crate::report::json;
-    use crate::run::Status;
+    use lesson::Status;
+    use lesson::measure::{Side, Times};
     use std::collections::BTreeMap;
 
     /// Times around a median.

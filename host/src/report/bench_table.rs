@@ -2,13 +2,13 @@
 //! same as Markdown.
 
 use crate::compare::{Comparison, Verdict};
-use crate::measure::{Side, gigabytes_per_second};
 use crate::report::bench::{BenchReport, Case};
 use crate::report::grid::{Cell, Column, Grid};
 use crate::report::table::{self, BAD, FAINT, GOOD, HEADING, UNSURE};
 use crate::report::width::{Width, indented};
-use crate::run::Status;
 use crate::scoreboard::Row;
+use lesson::Status;
+use lesson::measure::{Side, gigabytes_per_second};
 use std::io::{self, Write};
 
 /// 0.123 ms, 45.6 µs.
@@ -261,10 +261,10 @@ pub fn markdown(report: &BenchReport) -> String {
 mod tests {
     use super::{cases, duration, markdown, number, with_rows, write, write_comparison};
     use crate::compare::Comparison;
-    use crate::measure::Side;
     use crate::report::bench::tests::{case, report};
     use crate::report::width::{Width, columns_of};
-    use crate::run::Status;
+    use lesson::Status;
+    use lesson::measure::Side;
 
     fn printed(print: impl Fn(&mut Vec<u8>)) -> String {
         let mut out = Vec::new();

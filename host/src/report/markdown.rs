@@ -2,10 +2,10 @@
 //! what a bench run measured, and the targets for speed. Nothing in them is typed
 //! by hand.
 
-use crate::measure::Side;
-use crate::registry::{KernelEntry, Lesson};
 use crate::report::bench::{BenchReport, Case};
 use crate::report::bench_table;
+use lesson::measure::Side;
+use lesson::{KernelEntry, Lesson};
 use lockstep::counts::{Expectation, Metric};
 use std::fmt::Write;
 
@@ -148,10 +148,10 @@ fn duration(time_ms: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::{lessons, speed};
-    use crate::measure::Side;
     use crate::registry::LESSONS;
     use crate::report::bench::tests::{case, report};
-    use crate::run::Status;
+    use lesson::Status;
+    use lesson::measure::Side;
 
     #[test]
     fn every_kernel_has_a_row() {

@@ -2,9 +2,9 @@
 
 use super::grid::{Cell, Column, Grid};
 use super::width::{Width, indented, wrap};
-use crate::measure::gigabytes_per_second;
-use crate::run::{CaseResult, Status};
 use anstyle::{AnsiColor, Style};
+use lesson::measure::gigabytes_per_second;
+use lesson::{CaseResult, Status};
 use std::fmt::Display;
 use std::io::{self, Write};
 
@@ -223,11 +223,10 @@ pub fn write(out: &mut dyn Write, results: &[CaseResult], width: Width) -> io::R
 #[cfg(test)]
 mod tests {
     use super::{BAD, grouped, labelled, quotient};
-    use crate::measure::{Side, Times};
-    use crate::registry::{Shape, Work};
     use crate::report::width::{Width, columns_of};
-    use crate::run::{CaseResult, Status};
-    use crate::trial::Figures;
+    use lesson::figures::Figures;
+    use lesson::measure::{Side, Times};
+    use lesson::{CaseResult, Shape, Status, Work};
     use std::time::Duration;
 
     #[test]

@@ -14,9 +14,8 @@ pub mod micro;
 pub mod report;
 pub mod stopwatch;
 
-use crate::measure::Times;
-use crate::registry::{Effort, Registered};
-use crate::trial::Trial;
+use lesson::measure::Times;
+use lesson::{Effort, Registered};
 use std::time::{Duration, Instant};
 
 pub use stopwatch::Stopwatch;
@@ -150,15 +149,14 @@ pub fn measure(
     registered: Registered,
     patience: Patience,
 ) -> Result<(String, Measured), String> {
-    let Registered { lesson, kernel } = registered;
-    let shapes = (lesson.shapes)(lockstep::engine::EngineKind::Sim, Effort::Sample);
+    let shapes = (registered.lesson.shapes)(lockstep::engine::EngineKind::Sim, Effort::Sample);
     let shape = shapes
         .iter()
         .find(|shape| !shape.is_sweep())
         .ok_or("its lesson has no shape to sample")?;
     engine.start(patience);
-    let mut trial = Trial::new(engine, lesson, kernel, shape, None);
-    (kernel.run)(&mut trial).map_err(|error| error.to_string())?;
+    let mut trial = registered.trial(engine, shape, None);
+    (registered.kernel.run)(&mut trial).map_err(|error| error.to_string())?;
     Ok((shape.to_string(), engine.stop()))
 }
 

@@ -7,9 +7,7 @@
 use broken_kernels::{neighbor, reduction};
 use host::lessons;
 use host::neighbors::device::Layout;
-use host::registry::{KernelEntry, Shape};
-use host::run::Status;
-use host::trial::{CaseError, Trial};
+use lesson::{CaseError, KernelEntry, Shape, Status, Trial};
 use lockstep_tests::{ptx, results, simulator};
 
 /// The reason why the kernel failed on a shape, which must hold all of `words`.

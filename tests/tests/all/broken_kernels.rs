@@ -3,8 +3,7 @@
 
 use broken_kernels as broken;
 use host::lessons::transpose;
-use host::registry::{KernelEntry, Shape};
-use host::run::{CaseResult, Status};
+use lesson::{CaseResult, KernelEntry, Shape, Status};
 use lockstep::counts::{Expectation, Metric};
 use lockstep_tests::{ptx, results, simulator};
 

@@ -1,8 +1,9 @@
 //! Every lesson, on every engine that is there, at its quick sizes, and the
 //! catalogue's claims about its counts.
 
-use host::registry::{Effort, matching};
-use host::run::{Case, Status, cases, run};
+use host::registry::matching;
+use lesson::run::{cases, run};
+use lesson::{Case, Effort, Status};
 use lockstep::engine::gpu::Gpu;
 use lockstep::engine::sim::Sim;
 use lockstep::engine::{Engine, EngineKind, Timing};

@@ -6,8 +6,8 @@ use cuda_std::launch::{DevicePtr, DevicePtrMut};
 use gpu_kernels::transpose::transpose_swizzled;
 use host::lessons::transpose;
 use host::profile::{Profile, Row, Trouble, simulate, sources, verdict};
-use host::registry::{KernelEntry, Shape, kernel};
-use host::trial::{CaseError, Trial};
+use host::registry::kernel;
+use lesson::{CaseError, KernelEntry, Shape, Trial};
 use lockstep::engine::{Buffer, Prepared, PtxModule};
 use lockstep_tests::lesson_of;
 

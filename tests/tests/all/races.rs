@@ -4,8 +4,7 @@
 
 use broken_kernels::{reduction, unseen};
 use host::lessons::transpose;
-use host::registry::{KernelEntry, Shape};
-use host::run::Status;
+use lesson::{KernelEntry, Shape, Status};
 use lockstep::engine::{Buffer, Engine, EngineError, LaunchConfig, Observe, Prepared};
 use lockstep_tests::{ptx, results, simulator};
 

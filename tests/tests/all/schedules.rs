@@ -3,11 +3,10 @@
 
 use broken_kernels::orders;
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
-use host::registry::{Effort, KernelEntry, Shape, matching};
-use host::run::{CaseResult, Status};
-use host::schedules::{Orders, run};
-use host::trial::{CaseError, Trial};
-use host::verify::{Tolerance, compare};
+use host::registry::matching;
+use lesson::schedules::{Orders, run};
+use lesson::verify::{Tolerance, compare};
+use lesson::{CaseError, CaseResult, Effort, KernelEntry, Shape, Status, Trial};
 use lockstep::engine::sim::Sim;
 use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
 use lockstep_tests::{cases, ptx, simulator};
@@ -133,7 +132,7 @@ fn kernels_that_wait_for_each_other_pass_in_other_orders() {
     ];
     let selected = matching(&names.map(str::to_owned)).expect("they exist");
     let sim = Sim::new(ptx::modules());
-    let mut cases = host::run::cases(&selected, EngineKind::Sim, Effort::Quick);
+    let mut cases = lesson::run::cases(&selected, EngineKind::Sim, Effort::Quick);
     cases.retain(|case| !case.shape.is_sweep());
     let results = run(&sim, &cases, &Orders::Seeds(0..2), |_, _| {}, |_| {});
     for result in results {

@@ -6,9 +6,10 @@ use broken_kernels::tensor::{
 };
 use host::half_matrices::f32_sum_error;
 use host::lessons::blocks_of_tiles::{left_times_right, left_times_right_transposed, run};
-use host::registry::{Effort, KernelEntry, LESSONS, Shape, kernel};
-use host::run::{Status, cases, run as run_cases};
-use host::verify::Tolerance;
+use host::registry::{LESSONS, kernel};
+use lesson::run::{cases, run as run_cases};
+use lesson::verify::Tolerance;
+use lesson::{Effort, KernelEntry, Shape, Status};
 use lockstep::engine::EngineKind;
 use lockstep::engine::sim::Sim;
 use lockstep_tests::{ptx, results, simulator};

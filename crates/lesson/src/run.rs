@@ -1,34 +1,13 @@
 //! One walk over the registry: every selected kernel on every shape.
 
-use crate::registry::{Effort, Registered, Shape};
-use crate::trial::{Clocking, Figures, Trial};
+use crate::clocking::Clocking;
+use crate::figures::Figures;
+use crate::registry::Registered;
+use crate::shape::{Effort, Shape};
+use crate::status::Status;
 use lockstep::engine::{Engine, EngineKind, Timing};
 use ptx_sim::Schedule;
-use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
-
-/// How a case ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Status {
-    /// It ran, and everything about it is right.
-    Passed,
-    /// It ran, and something is wrong; or it could not run to its end.
-    Failed,
-    /// It was given no chance to run; neither passed nor failed.
-    NotRun,
-}
-
-impl Status {
-    /// As people read it.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::Failed => "FAILED",
-            Self::NotRun => "not run",
-        }
-    }
-}
 
 /// The result of one kernel on one shape.
 #[derive(Clone, Debug)]
@@ -103,7 +82,7 @@ pub(crate) fn run_case(engine: &dyn Timing, case: &Case, clocking: Option<Clocki
     let (status, reason, figures) = match not_runnable(engine, case) {
         Some(reason) => (Status::NotRun, Some(reason), Figures::default()),
         None => {
-            let mut trial = Trial::new(engine, lesson, kernel, &case.shape, clocking);
+            let mut trial = case.registered.trial(engine, &case.shape, clocking);
             let outcome = (kernel.run)(&mut trial);
             let figures = trial.into_figures();
             match outcome {
