@@ -15,7 +15,6 @@
 pub mod accesses;
 pub mod choose;
 pub mod cli;
-pub mod compare;
 pub mod half_matrices;
 pub mod hints;
 pub mod home;
@@ -28,5 +27,4 @@ pub mod profile;
 pub mod ptx;
 pub mod registry;
 pub mod report;
-pub mod scoreboard;
 pub mod sim_bench;

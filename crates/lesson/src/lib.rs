@@ -8,6 +8,7 @@
 //! - [`place`], [`mod@differences`], [`error`]: what did not come out as claimed, and where;
 //! - [`measure`], [`clocking`], [`copies`]: times, and what they are compared with;
 //! - [`figures`] and [`trial`]: one kernel on one shape;
+//! - [`measurement`], [`target`]: what a file has of that, and what it should be;
 //! - [`registry`]: lessons and kernels, as data;
 //! - [`status`], [`run`], [`schedules`], [`room`]: one walk over them, or over the same in
 //!   other orders, if there is room.
@@ -24,6 +25,7 @@ pub mod footprint;
 pub mod guarded;
 pub mod inputs;
 pub mod measure;
+pub mod measurement;
 pub mod memory;
 pub mod place;
 pub mod registry;
@@ -32,14 +34,17 @@ pub mod run;
 pub mod schedules;
 pub mod shape;
 pub mod status;
+pub mod target;
 pub mod trial;
 pub mod verify;
 
 pub use clocking::Clocking;
 pub use error::CaseError;
 pub use footprint::Footprint;
+pub use measurement::Measurement;
 pub use registry::{KernelEntry, KnownAlarm, Lesson, Published, Registered};
 pub use run::{Case, CaseResult};
 pub use shape::{Effort, Shape, Work};
 pub use status::Status;
+pub use target::{Found, Target};
 pub use trial::Trial;

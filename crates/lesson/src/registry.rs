@@ -9,6 +9,7 @@ use crate::clocking::Clocking;
 use crate::error::CaseError;
 use crate::footprint::Footprint;
 use crate::shape::{Effort, Shape, Work};
+use crate::target::Target;
 use crate::trial::{Subject, Trial};
 use crate::verify::Tolerance;
 use cuda_std::launch::{Kernel, KernelArgs, LaunchBounds};
@@ -39,6 +40,8 @@ pub struct Lesson {
     pub memory: fn(&Shape) -> Footprint,
     /// Whether the kernels' [`KernelEntry::expected`] holds for a shape.
     pub expects_at: fn(&Shape) -> bool,
+    /// How fast its kernels should be.
+    pub targets: &'static [Target],
 }
 
 /// A kernel as its lesson describes it.

@@ -2,6 +2,7 @@
 
 use crate::clocking::Clocking;
 use crate::figures::Figures;
+use crate::measurement::Measurement;
 use crate::registry::Registered;
 use crate::shape::{Effort, Shape};
 use crate::status::Status;
@@ -32,6 +33,35 @@ pub struct CaseResult {
     pub schedule: Option<Schedule>,
     /// Schedules that it passed under, beside the usual order, if some were tried.
     pub n_schedules_passed: Option<u64>,
+}
+
+impl CaseResult {
+    /// What a file has of it, if it was timed or went wrong; a kernel that is never timed
+    /// has none.
+    pub fn measurement(&self) -> Option<Measurement> {
+        let figures = &self.figures;
+        let timings = &figures.timings;
+        if timings.sides.is_empty() && self.status == Status::Passed {
+            return None;
+        }
+        Some(Measurement {
+            lesson: self.lesson.to_owned(),
+            kernel: self.kernel.to_owned(),
+            shape: self.shape.name(),
+            status: self.status,
+            reason: self.reason.clone(),
+            bytes: figures.work.map_or(0, |work| work.bytes),
+            flops: figures.work.map_or(0, |work| work.flops),
+            n_sets: timings.n_sets,
+            set_bytes: timings.set_bytes,
+            out_of_cache: timings.out_of_cache,
+            n_late: timings.n_late,
+            sensors: timings.sensors,
+            times: timings.sides.iter().copied().collect(),
+            times_in_row: timings.in_row.iter().copied().collect(),
+            n_in_row: timings.n_in_row,
+        })
+    }
 }
 
 /// One kernel on one shape, to be run.

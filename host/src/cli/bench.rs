@@ -4,14 +4,15 @@
 //! everything it can be compared with. docs/measuring.md says how and why.
 
 use super::ending::Outputs;
+use super::exit::{Exit, Stop};
+use super::peers;
 use super::progress::{Progress, say};
-use super::{Exit, Stop, peers};
-use crate::compare::{Comparison, Verdict};
 use crate::hints;
 use crate::lessons::copy;
 use crate::registry;
 use crate::report::bench::{BenchReport, Peer};
 use crate::report::bench_table;
+use crate::report::compare::{Comparison, Verdict};
 use crate::report::width::Width;
 use lesson::measure::Times;
 use lesson::room;
@@ -117,7 +118,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         &[],
     )?;
 
-    let gpu = Gpu::new(super::modules()?).map_err(|error| {
+    let gpu = Gpu::new(super::modules::modules()?).map_err(|error| {
         let checks = hints::command("run-all");
         Stop::nothing_ran(format!(
             "bench needs a GPU: {error}. Nothing was run or measured; `{checks}` checks the kernels without one"
@@ -409,10 +410,10 @@ fn read_saved(name: &str) -> Result<BenchReport, String> {
 #[cfg(test)]
 mod tests {
     use super::{cases, exit_of, parse_shape, saved_file};
-    use crate::cli::Exit;
-    use crate::compare::Comparison;
+    use crate::cli::exit::Exit;
     use crate::registry::matching;
     use crate::report::bench::tests::{case, report};
+    use crate::report::compare::Comparison;
     use lesson::figures::Figures;
     use lesson::measure::Side;
     use lesson::{CaseResult, Shape, Status};

@@ -1,9 +1,10 @@
 //! `lockstep profile KERNEL`: where its memory work is done, and what is wasted.
 
 use super::ending::Outputs;
+use super::exit::{Exit, Stop};
+use super::modules::read_module;
+use super::ncu;
 use super::progress::say;
-use super::run_all::read_module;
-use super::{Exit, Stop, ncu};
 use crate::profile::excerpt::excerpts;
 use crate::profile::{self, Profile, Trouble, hardware, html, text, verdict};
 use crate::ptx;
@@ -95,7 +96,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         Some(path) => with_entry(read_module(path)?, registered.kernel.id).map_err(usage)?,
         None => {
             let arch = args.arch.map(Arch::name);
-            kernels::module_with(registered.kernel.id, arch).map_err(super::no_kernels)?
+            kernels::module_with(registered.kernel.id, arch).map_err(super::modules::no_kernels)?
         }
     };
     if args.launch_only {

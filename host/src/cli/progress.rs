@@ -1,6 +1,6 @@
 //! What is told on stderr while a command runs.
 
-use crate::report::table::{BAD, FAINT, style_of};
+use crate::report::style::{BAD, FAINT, style_of};
 use indicatif::{ProgressBar, ProgressStyle};
 use lesson::{Case, CaseResult};
 use ptx_sim::Schedule;

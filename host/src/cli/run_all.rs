@@ -1,20 +1,22 @@
 //! `lockstep run-all`: every selected kernel, verified and measured.
 
 use super::ending::Outputs;
+use super::exit::{Exit, Stop};
 use super::progress::{Progress, say};
 use super::tools::Tool;
-use super::{Exit, Stop, peers, profile, schedules};
+use super::{modules, peers, profile, schedules};
 use crate::choose::{Chosen, EngineChoice, SimOptions, choose};
+use crate::hints;
 use crate::registry;
 use crate::report::json::Report;
-use crate::report::table::{self, BAD, GOOD, UNSURE};
+use crate::report::style::{BAD, GOOD, UNSURE};
+use crate::report::table;
 use crate::report::width::{Width, hint, indented};
-use crate::{hints, input};
 use lesson::room;
 use lesson::run::{self, Tally};
 use lesson::schedules::Orders;
 use lesson::{Case, CaseResult, Clocking, Effort, Registered, Status};
-use lockstep::engine::{EngineKind, PtxModule, Timing};
+use lockstep::engine::{EngineKind, Timing};
 use ptx_sim::Schedule;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -140,8 +142,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     let selected = registry::matching(&args.filter).map_err(Stop::usage)?;
     let outputs = Outputs::open(&[("--json", args.json.as_deref())], &[args.ptx.as_deref()])?;
     let modules = match &args.ptx {
-        Some(path) => vec![read_module(path)?],
-        None => super::modules_for(&selected)?,
+        Some(path) => vec![modules::read_module(path)?],
+        None => modules::modules_for(&selected)?,
     };
     let options = SimOptions {
         fuel: args.fuel,
@@ -229,21 +231,6 @@ fn load_peers(engine: &dyn Timing, folder: &Path) -> Result<(), Stop> {
     engine.load_peers(&peers).map_err(Stop::usage)?;
     say(&format!("peers: {} CUDA C++ files", peers.len()));
     Ok(())
-}
-
-pub(super) fn read_module(path: &Path) -> Result<PtxModule, Stop> {
-    let wrong = |what: String| Stop::usage(format!("--ptx: {what}"));
-    let text = input::text(path).map_err(|error| wrong(error.to_string()))?;
-    let name = input::name(path);
-    if !text
-        .lines()
-        .any(|line| line.trim_start().starts_with(".version"))
-    {
-        return Err(wrong(format!(
-            "{name} is no PTX: PTX is text that starts with `.version`, as `nvcc -ptx` and `rustc` write it"
-        )));
-    }
-    Ok(PtxModule::of_text(name, text))
 }
 
 fn exit_of(tally: Tally) -> Exit {

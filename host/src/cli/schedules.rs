@@ -1,7 +1,7 @@
 //! `--schedules N`, `--schedule S`: other orders than the usual one, and what is told of
 //! a case that failed in one.
 
-use super::Stop;
+use super::exit::Stop;
 use lesson::CaseResult;
 use lesson::schedules::Orders;
 use ptx_sim::Schedule;

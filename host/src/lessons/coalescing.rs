@@ -6,8 +6,13 @@ use gpu_kernels::coalescing::{
 };
 use lesson::guarded::{Guarded, is_poison};
 use lesson::inputs;
+use lesson::measure::Side;
+use lesson::target::most;
 use lesson::verify::compare;
-use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Shape, Trial, Work};
+use lesson::{
+    CaseError, Effort, Footprint, Found, KernelEntry, Lesson, Measurement, Shape, Target, Trial,
+    Work,
+};
 use lockstep::counts::Metric::{
     GlobalLoadDegreePercent as LoadDegree, GlobalLoadSectorsPerRequest as LoadSectors,
     GlobalStoreDegreePercent as StoreDegree, GlobalStoreSectorsPerRequest as StoreSectors,
@@ -27,7 +32,24 @@ pub static LESSON: Lesson = Lesson {
     work,
     memory: |shape| Footprint::of(shape.n_elements(), 12, 16),
     expects_at,
+    targets: &TARGETS,
 };
+
+static TARGETS: [Target; 1] = [Target::at_least(
+    "vector add, 2²⁶ f32 and more",
+    "device-to-device copy's bytes a second",
+    1.03,
+    vector_add,
+)];
+
+/// The fastest addition, but no strided or broadcast one: those move other bytes.
+fn vector_add(measured: &[Measurement]) -> Option<Found> {
+    const STRAIGHT: [&str; 2] = [add::NAME, add_vectorized::NAME];
+    let is_meant =
+        |one: &&Measurement| STRAIGHT.contains(&&*one.kernel) && one.dims() >= vec![1 << 26];
+    let meant = measured.iter().filter(is_meant);
+    most(meant.filter_map(|one| Found::speed(one, Side::Copy)))
+}
 
 static KERNELS: [KernelEntry; 6] = [
     KernelEntry::of(add, "one element a thread, lanes side by side", |trial| {

@@ -27,6 +27,7 @@ pub static LESSON: Lesson = Lesson {
     expects_at: |shape| {
         !shape.is_sweep() && shape.dims()[0].is_multiple_of(kernels::VECTORIZED_BLOCK_ELEMENTS)
     },
+    targets: &[],
 };
 
 static KERNELS: [KernelEntry; 2] = [

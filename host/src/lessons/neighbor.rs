@@ -16,8 +16,13 @@ use gpu_kernels::neighbor::{
     neighbor_cells_count, neighbor_cells_scan, neighbor_cells_scatter, neighbor_no_atomic,
     neighbor_tiles,
 };
+use lesson::measure::Side;
+use lesson::target::most;
 use lesson::verify::{Tolerance, Verified, compare};
-use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Published, Shape, Trial, Work};
+use lesson::{
+    CaseError, Effort, Footprint, Found, KernelEntry, Lesson, Measurement, Published, Shape,
+    Target, Trial, Work,
+};
 use lockstep::counts::Expectation;
 use lockstep::counts::Metric::LocalSectors;
 use lockstep::engine::{EngineError, EngineKind, LaunchConfig};
@@ -35,7 +40,41 @@ pub static LESSON: Lesson = Lesson {
     work,
     memory: |shape| Footprint::of(shape.n_elements(), 80, 95),
     expects_at: |shape| !shape.is_sweep(),
+    targets: &TARGETS,
 };
+
+static TARGETS: [Target; 2] = [
+    Target::at_most(
+        "neighbour cells, 1,000,000 atoms",
+        "time of clearing its output",
+        3.0,
+        cells_beside_clearing,
+    ),
+    Target::at_least(
+        "neighbours by brute force",
+        "pairs tested a second, each pair once",
+        2e12,
+        pairs_per_second,
+    ),
+];
+
+fn cells_beside_clearing(measured: &[Measurement]) -> Option<Found> {
+    let cells = measured.iter().filter(|one| {
+        one.kernel == neighbor_cells_build::NAME && one.dims() == [u64::from(N_LARGE)]
+    });
+    let mut speeds = cells.filter_map(|one| Found::speed(one, Side::Clear));
+    speeds.next().map(Found::inverse)
+}
+
+/// The most of any kernel that tests all pairs.
+fn pairs_per_second(measured: &[Measurement]) -> Option<Found> {
+    let is_meant = |one: &&Measurement| !one.kernel.contains("cells");
+    most(measured.iter().filter(is_meant).filter_map(|one| {
+        let n_atoms = *one.dims().first()? as f64;
+        let n_pairs = n_atoms * (n_atoms - 1.0) / 2.0;
+        Some(Found::of(one, n_pairs / (one.median_ms()? / 1e3)))
+    }))
+}
 
 /// Atoms of the catalogue's sheet.
 const N_FULL: u32 = 22_000;

@@ -13,8 +13,13 @@ use gpu_kernels::reduction::{
     reduce_shuffle, shared_bytes, tree_depth,
 };
 use lesson::inputs;
+use lesson::measure::Side;
+use lesson::target::least;
 use lesson::verify::Tolerance;
-use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Shape, Trial, Work};
+use lesson::{
+    CaseError, Effort, Footprint, Found, KernelEntry, Lesson, Measurement, Shape, Target, Trial,
+    Work,
+};
 use lockstep::counts::Expectation;
 use lockstep::counts::Metric::{
     LocalSectors, SharedLoadConflictsPerRequest as LoadConflicts,
@@ -38,7 +43,41 @@ pub static LESSON: Lesson = Lesson {
     work,
     memory: |shape| Footprint::of(shape.n_elements(), 4, 4),
     expects_at,
+    targets: &TARGETS,
 };
+
+static TARGETS: [Target; 3] = [
+    Target::at_least(
+        "reduce_fast, 2²⁸ to 2³⁰ f32",
+        "cub::DeviceReduce::Sum",
+        1.015,
+        |measured| beside_cub(measured, |n| n.is_power_of_two() && n >= 1 << 28),
+    ),
+    Target::at_least(
+        "reduce_fast, up to 2¹⁶ f32, one alone between events",
+        "cub::DeviceReduce::Sum",
+        1.5,
+        |measured| beside_cub(measured, |n| n <= 1 << 16),
+    ),
+    Target::at_least(
+        "reduce_fast, up to 2¹⁶ f32, one of many in a row, from a graph",
+        "cub::DeviceReduce::Sum",
+        1.5,
+        |measured| {
+            let in_rows = measured.iter().filter_map(Measurement::in_row);
+            beside_cub(&in_rows.collect::<Vec<_>>(), |n| n <= 1 << 16)
+        },
+    ),
+];
+
+/// The worst of the lengths that are meant.
+fn beside_cub(measured: &[Measurement], is_meant: impl Fn(u64) -> bool) -> Option<Found> {
+    let fast = measured
+        .iter()
+        .filter(|one| one.kernel == reduce_fast::NAME);
+    let meant = fast.filter(|one| one.dims().first().is_some_and(|&n| is_meant(n)));
+    least(meant.filter_map(|one| Found::speed(one, Side::Cub)))
+}
 
 /// The catalogue's size.
 const N_FULL: u32 = 100_000_000;

@@ -30,7 +30,11 @@ use gpu_kernels::sgemm::specialized::{self, sgemm_specialized};
 use gpu_kernels::sgemm::tiled::{self, sgemm_tiled};
 use gpu_kernels::sgemm::vectors::{self, sgemm_vectorized};
 use lesson::inputs;
-use lesson::{CaseError, Effort, Footprint, KernelEntry, KnownAlarm, Lesson, Shape, Trial, Work};
+use lesson::target::most;
+use lesson::{
+    CaseError, Effort, Footprint, Found, KernelEntry, KnownAlarm, Lesson, Measurement, Shape,
+    Trial, Work,
+};
 use lockstep::counts::Expectation;
 use lockstep::counts::Metric::{
     AsyncCopyConflictsPerRequest as CopyConflicts, GlobalLoadSectorsPerRequest as LoadSectors,
@@ -58,7 +62,20 @@ pub static LESSON: Lesson = Lesson {
         Footprint::of(m * k + k * n + m * n, 4, 8)
     },
     expects_at,
+    targets: &TARGETS,
 };
+
+static TARGETS: [lesson::Target; 1] = [lesson::Target::at_least(
+    "SGEMM f32, 4096×4096×4096",
+    "cuBLAS, TF32 off, the faster of its two math modes",
+    1.0,
+    beside_cublas,
+)];
+
+fn beside_cublas(measured: &[Measurement]) -> Option<Found> {
+    let meant = measured.iter().filter(|one| one.dims() == [4096; 3]);
+    most(meant.filter_map(|one| Some(Found::of(one, one.speed_of_cublas()?))))
+}
 
 static KERNELS: [KernelEntry; 9] = [
     KernelEntry::of(

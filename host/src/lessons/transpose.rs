@@ -7,8 +7,13 @@ use gpu_kernels::transpose::{
     transpose_padded, transpose_shared, transpose_swizzled, transpose_vectorized,
 };
 use lesson::inputs;
+use lesson::measure::Side;
+use lesson::target::{least, most};
 use lesson::verify::compare;
-use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Published, Shape, Trial, Work};
+use lesson::{
+    CaseError, Effort, Footprint, Found, KernelEntry, Lesson, Measurement, Published, Shape,
+    Target, Trial, Work,
+};
 use lockstep::counts::Expectation;
 use lockstep::counts::Metric::{
     GlobalLoadSectorsPerRequest as LoadSectors, GlobalStoreSectorsPerRequest as StoreSectors,
@@ -29,7 +34,67 @@ pub static LESSON: Lesson = Lesson {
     work,
     memory: |shape| Footprint::of(shape.n_elements(), 8, 4),
     expects_at,
+    targets: &TARGETS,
 };
+
+static TARGETS: [Target; 3] = [
+    Target::at_least(
+        "best transpose, 8192×8192 f32",
+        "device-to-device copy",
+        1.0,
+        |measured| best_square(measured, 8192),
+    ),
+    Target::at_least(
+        "best transpose, 32768×32768 f32",
+        "device-to-device copy",
+        1.0,
+        |measured| best_square(measured, 32768),
+    ),
+    Target::at_least(
+        "best transpose, sides not multiples of 64",
+        "its rate at the nearest multiple of 64",
+        0.97,
+        odd_sizes,
+    ),
+];
+
+fn best_square(measured: &[Measurement], side: u64) -> Option<Found> {
+    let squares = measured.iter().filter(|one| one.dims() == [side; 2]);
+    most(squares.filter_map(|one| Found::speed(one, Side::Copy)))
+}
+
+/// The worst of the shapes with a side that is no multiple of 64: the rate of the
+/// fastest kernel there, of the fastest kernel's at the nearest shape whose sides
+/// are.
+fn odd_sizes(measured: &[Measurement]) -> Option<Found> {
+    let elements = |one: &Measurement| one.dims().iter().product::<u64>() as f64;
+    let is_whole = |one: &&Measurement| one.dims().iter().all(|side| side.is_multiple_of(64));
+    let rate = |one: &Measurement| Some(elements(one) / one.median_ms()?);
+    // The fastest at that shape.
+    let best = |shape: &str| {
+        let there = measured.iter().filter(|one| one.shape == shape);
+        let timed = there.filter_map(|one| Some((one, rate(one)?)));
+        timed.max_by(|a, b| a.1.total_cmp(&b.1))
+    };
+    let odd = measured.iter().filter(|one| !is_whole(one));
+    least(odd.filter_map(|odd| {
+        let (fastest, odd_rate) = best(&odd.shape)?;
+        let distance = |one: &Measurement| (elements(one) - elements(odd)).abs();
+        let whole = measured.iter().filter(is_whole);
+        let near = whole.min_by(|a, b| distance(a).total_cmp(&distance(b)))?;
+        let (whole, whole_rate) = best(&near.shape)?;
+        let spread = |one: &Measurement| one.times.get(&Side::Kernel).map(|times| times.spread());
+        Some(Found {
+            value: odd_rate / whole_rate,
+            spread: Some(spread(fastest)? + spread(whole)?),
+            at: format!(
+                "{}, beside {}",
+                fastest.place(),
+                whole.shape.replace('x', "×")
+            ),
+        })
+    }))
+}
 
 static KERNELS: [KernelEntry; 7] = [
     KernelEntry::of(

@@ -2,8 +2,9 @@
 //! what a bench run measured, and the targets for speed. Nothing in them is typed
 //! by hand.
 
-use crate::report::bench::{BenchReport, Case};
+use crate::report::bench::BenchReport;
 use crate::report::bench_table;
+use lesson::Measurement;
 use lesson::measure::Side;
 use lesson::{KernelEntry, Lesson};
 use lockstep::counts::{Expectation, Metric};
@@ -113,7 +114,7 @@ fn device(report: &BenchReport) -> String {
 }
 
 /// The largest timed shape of the kernel.
-fn measured(kernel: &KernelEntry, cases: &[Case]) -> Option<String> {
+fn measured(kernel: &KernelEntry, cases: &[Measurement]) -> Option<String> {
     let case = cases
         .iter()
         .filter(|case| case.kernel == kernel.id && case.median_ms().is_some())

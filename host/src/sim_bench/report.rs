@@ -2,7 +2,7 @@
 
 use super::{Measured, Mode};
 use crate::report::grid::{Cell, Column, Grid};
-use crate::report::table::FAINT;
+use crate::report::style::FAINT;
 use crate::report::width::Width;
 use lesson::measure::geometric_mean;
 use serde::{Deserialize, Serialize};

@@ -11,12 +11,14 @@ mod log;
 mod tool;
 
 use self::tool::{Sanitizer, Watched};
+use super::exit::{Exit, Stop};
 use super::progress::{Progress, say};
-use super::{Exit, Stop, ending, schedules};
+use super::{ending, schedules};
 use crate::hints;
 use crate::registry;
 use crate::report::grid::{self, Grid};
-use crate::report::table::{BAD, FAINT, GOOD, UNSURE, labelled};
+use crate::report::style::{BAD, FAINT, GOOD, UNSURE};
+use crate::report::table::labelled;
 use crate::report::width::{Width, indented};
 use clap::ValueEnum;
 use lesson::run;
@@ -151,7 +153,7 @@ fn simulated(args: &Args, selected: &[Registered], orders: &Orders) -> Result<Co
         other => format!(", {other}"),
     };
     say(&format!("simulator: every check, small shapes{order}"));
-    let engine = Sim::new(crate::cli::modules_for(selected)?).with_check(true);
+    let engine = Sim::new(crate::cli::modules::modules_for(selected)?).with_check(true);
     let cases = run::cases(selected, EngineKind::Sim, Effort::Quick);
     let mut progress = Progress::new(cases.len());
     let ended = std::cell::RefCell::new(&mut progress);

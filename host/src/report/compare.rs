@@ -5,7 +5,8 @@
 //! [`LEAST_BAND`], because two runs of the program differ by more than two runs in
 //! one.
 
-use crate::report::bench::{BenchReport, Case};
+use crate::report::bench::BenchReport;
+use lesson::Measurement;
 use lesson::measure::{Side, Times, geometric_mean};
 
 /// The band that no two runs of the program stay within for sure.
@@ -68,7 +69,7 @@ impl Change {
 #[derive(Clone, Debug, Default)]
 pub struct Comparison<'r> {
     /// The new cases with what became of them.
-    pub changes: Vec<(&'r Case, Change)>,
+    pub changes: Vec<(&'r Measurement, Change)>,
     /// New cases that the old report does not have.
     pub n_new: usize,
     /// Old cases that the new report does not have.
@@ -81,7 +82,7 @@ pub struct Comparison<'r> {
 impl<'r> Comparison<'r> {
     /// From `old` to `new`.
     pub fn of(old: &BenchReport, new: &'r BenchReport) -> Self {
-        let same = |a: &Case, b: &Case| a.kernel == b.kernel && a.shape == b.shape;
+        let same = |a: &Measurement, b: &Measurement| a.kernel == b.kernel && a.shape == b.shape;
         let mut comparison = Self {
             n_gone: old
                 .cases
