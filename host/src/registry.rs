@@ -1,8 +1,8 @@
 //! The one list of lessons. `run-all`, `list`, the tests and the README's table
 //! all walk it; nothing else names a lesson.
 //!
-//! To add one, write `lessons/<id>.rs` with a `pub static LESSON: Lesson` and name it
-//! in `lessons/mod.rs`.
+//! To add one, write `lessons/<id>.rs` with a `pub static LESSON: Lesson` and add its two
+//! lines to `lessons/mod.rs`.
 
 use crate::hints;
 use lesson::Registered;
