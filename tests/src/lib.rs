@@ -16,8 +16,9 @@ pub mod ptx;
 const FUEL: u64 = 1_000_000;
 
 /// The simulator with one module of this text.
-pub fn simulator(ptx: &str) -> Sim {
-    Sim::new(vec![PtxModule::of_text("test.ptx", ptx.to_owned())]).with_fuel(Some(FUEL))
+pub fn simulator(text: &str) -> Sim {
+    let module = PtxModule::of_text("test.ptx", text.to_owned()).with_sources(ptx::root());
+    Sim::new(vec![module]).with_fuel(Some(FUEL))
 }
 
 /// A lesson of one kernel; it lives as long as the test, as lessons do.
