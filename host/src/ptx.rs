@@ -1,8 +1,5 @@
 //! Reading PTX text: one kernel of it, its entries.
 
-/// The architecture that the base modules are compiled for: 80 for sm_80.
-pub const BASE_SM: u32 = 80;
-
 /// The text of one kernel in `module`, from its entry's comments to its closing brace.
 pub fn kernel_text<'m>(module: &'m str, entry: &str) -> Option<&'m str> {
     let start = entry_offset(module, entry)?;

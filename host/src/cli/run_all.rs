@@ -1,19 +1,22 @@
 //! `lockstep run-all`: every selected kernel, verified and measured.
 
 use super::ending::Outputs;
+use super::exit::{Exit, Stop};
 use super::progress::{Progress, say};
 use super::tools::Tool;
-use super::{Exit, Stop, peers, profile, schedules};
-use crate::bench::Clocking;
+use super::{modules, peers, profile, schedules};
 use crate::choose::{Chosen, EngineChoice, SimOptions, choose};
-use crate::registry::{self, Effort, Registered};
+use crate::hints;
+use crate::registry;
 use crate::report::json::Report;
-use crate::report::table::{self, BAD, GOOD, UNSURE};
+use crate::report::style::{BAD, GOOD, UNSURE};
+use crate::report::table;
 use crate::report::width::{Width, hint, indented};
-use crate::run::{self, Case, CaseResult, Status, Tally};
-use crate::schedules::Orders;
-use crate::{footprint, hints, input};
-use lockstep::engine::{Engine, EngineKind, PtxModule};
+use lesson::room;
+use lesson::run::{self, Tally};
+use lesson::schedules::Orders;
+use lesson::{Case, CaseResult, Clocking, Effort, Registered, Status};
+use lockstep::engine::{EngineKind, Timing};
 use ptx_sim::Schedule;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -139,8 +142,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     let selected = registry::matching(&args.filter).map_err(Stop::usage)?;
     let outputs = Outputs::open(&[("--json", args.json.as_deref())], &[args.ptx.as_deref()])?;
     let modules = match &args.ptx {
-        Some(path) => vec![read_module(path)?],
-        None => super::modules_for(&selected)?,
+        Some(path) => vec![modules::read_module(path)?],
+        None => modules::modules_for(&selected)?,
     };
     let options = SimOptions {
         fuel: args.fuel,
@@ -150,10 +153,14 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     let (engine, why) = choose(args.engine, modules, options).map_err(Stop::nothing_ran)?;
     say(&format!("engine: {why}"));
     if let Some(folder) = &args.peers {
-        load_peers(&*engine, folder)?;
+        let timing: &dyn Timing = match &engine {
+            Chosen::Gpu(gpu) => &**gpu,
+            Chosen::Sim(sim) => &**sim,
+        };
+        load_peers(timing, folder)?;
     }
     let cases = cases(args, &selected, engine.kind());
-    footprint::check_cases(&cases, engine.kind(), args.check)
+    room::check_cases(&cases, engine.kind(), args.check)
         .map_err(|what| Stop::usage(format!("{what}; --quick takes less, and --filter chooses")))?;
 
     let started = Instant::now();
@@ -204,7 +211,7 @@ fn run_cases(args: &Args, engine: &Chosen, cases: &[Case], orders: &Orders) -> V
     let results = match engine {
         Chosen::Sim(sim) => {
             let starting = |case: &Case, schedule| shared.borrow().starting_under(case, schedule);
-            crate::schedules::run(sim, cases, orders, starting, ended)
+            lesson::schedules::run(sim, cases, orders, starting, ended)
         }
         Chosen::Gpu(gpu) => {
             let clocking = (!args.once).then_some(Clocking::BRIEF);
@@ -216,7 +223,7 @@ fn run_cases(args: &Args, engine: &Chosen, cases: &[Case], orders: &Orders) -> V
     results
 }
 
-fn load_peers(engine: &dyn Engine, folder: &Path) -> Result<(), Stop> {
+fn load_peers(engine: &dyn Timing, folder: &Path) -> Result<(), Stop> {
     // Asked first with nothing, so that nobody waits for nvcc in vain.
     engine.load_peers(&[]).map_err(Stop::usage)?;
     Tool::Nvcc.find().map_err(Stop::nothing_ran)?;
@@ -224,21 +231,6 @@ fn load_peers(engine: &dyn Engine, folder: &Path) -> Result<(), Stop> {
     engine.load_peers(&peers).map_err(Stop::usage)?;
     say(&format!("peers: {} CUDA C++ files", peers.len()));
     Ok(())
-}
-
-pub(super) fn read_module(path: &Path) -> Result<PtxModule, Stop> {
-    let wrong = |what: String| Stop::usage(format!("--ptx: {what}"));
-    let text = input::text(path).map_err(|error| wrong(error.to_string()))?;
-    let name = input::name(path);
-    if !text
-        .lines()
-        .any(|line| line.trim_start().starts_with(".version"))
-    {
-        return Err(wrong(format!(
-            "{name} is no PTX: PTX is text that starts with `.version`, as `nvcc -ptx` and `rustc` write it"
-        )));
-    }
-    Ok(PtxModule::of_text(name, text))
 }
 
 fn exit_of(tally: Tally) -> Exit {
@@ -306,7 +298,7 @@ fn write_tally(out: &mut dyn Write, tally: Tally, orders: &Orders, seconds: f64)
 #[cfg(test)]
 mod tests {
     use super::{Exit, exit_of};
-    use crate::run::Tally;
+    use lesson::run::Tally;
 
     #[test]
     fn only_all_passed_is_success() {
