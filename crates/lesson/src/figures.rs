@@ -6,7 +6,7 @@ use lockstep::counts::Counts;
 use serde::{Deserialize, Serialize};
 
 /// What a case measured.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Figures {
     /// Elements compared with the reference.
     pub n_checked: usize,
@@ -16,7 +16,8 @@ pub struct Figures {
     pub timings: Timings,
     /// Bytes and operations of one launch.
     pub work: Option<Work>,
-    /// Counts of one launch, from the simulator.
+    /// Counts of one launch, from the simulator; not in files.
+    #[serde(skip)]
     pub counts: Option<Counts>,
     /// What was launched, in order; no timed launches.
     pub launches: Vec<LaunchRun>,

@@ -1,5 +1,6 @@
 //! The size of a problem, what it takes to solve it, and which sizes to run.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The size of a problem, or all sizes up to one.
@@ -91,7 +92,7 @@ pub enum Effort {
 }
 
 /// Device memory read and written by a perfect kernel, and its arithmetic.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Work {
     /// Bytes read and written, each once.
     pub bytes: u64,

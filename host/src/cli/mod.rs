@@ -20,6 +20,7 @@ mod profile;
 mod progress;
 mod ptx;
 mod readme;
+mod resume;
 mod run_all;
 mod sanitize;
 mod schedules;

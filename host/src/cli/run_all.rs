@@ -4,7 +4,7 @@ use super::ending::Outputs;
 use super::exit::{Exit, Stop};
 use super::progress::{Progress, say};
 use super::tools::Tool;
-use super::{modules, peers, profile, schedules};
+use super::{modules, peers, profile, resume, schedules};
 use crate::choose::{Chosen, EngineChoice, SimOptions, choose};
 use crate::hints;
 use crate::registry;
@@ -16,11 +16,11 @@ use lesson::room;
 use lesson::run::{self, Tally};
 use lesson::schedules::Orders;
 use lesson::{Case, CaseResult, Clocking, Effort, Registered, Status};
-use lockstep::engine::{EngineKind, Timing};
+use lockstep::engine::{Engine, EngineKind, Timing};
 use ptx_sim::Schedule;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Options of `run-all`.
 #[derive(Debug, clap::Args)]
@@ -163,12 +163,13 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     room::check_cases(&cases, engine.kind(), args.check)
         .map_err(|what| Stop::usage(format!("{what}; --quick takes less, and --filter chooses")))?;
 
+    let (mut results, before) = resume::results_so_far(&cases);
     let started = Instant::now();
-    let results = run_cases(args, &engine, &cases, &orders);
+    run_cases(args, &engine, &cases, &orders, &mut results, before);
     let tally = Tally::of(&results);
     let mut ending = outputs.end(exit_of(tally));
     ending.json("--json", &Report::new(&*engine, &results));
-    let seconds = started.elapsed().as_secs_f64();
+    let seconds = (before + started.elapsed()).as_secs_f64();
     ending.print(|out| {
         write_results(out, args, &results)?;
         write_tally(out, tally, &orders, seconds)
@@ -204,23 +205,44 @@ fn cases(args: &Args, selected: &[Registered], engine: EngineKind) -> Vec<Case> 
     cases
 }
 
-fn run_cases(args: &Args, engine: &Chosen, cases: &[Case], orders: &Orders) -> Vec<CaseResult> {
+/// Runs the cases that have no result yet, which took the time `before`. On a GPU that a
+/// case takes away it goes on in a new process.
+fn run_cases(
+    args: &Args,
+    engine: &Chosen,
+    cases: &[Case],
+    orders: &Orders,
+    results: &mut Vec<CaseResult>,
+    before: Duration,
+) {
     let mut progress = Progress::new(cases.len());
     let shared = std::cell::RefCell::new(&mut progress);
     let ended = |result: &CaseResult| shared.borrow_mut().ended(result);
-    let results = match engine {
+    let started = Instant::now();
+    match engine {
         Chosen::Sim(sim) => {
             let starting = |case: &Case, schedule| shared.borrow().starting_under(case, schedule);
-            lesson::schedules::run(sim, cases, orders, starting, ended)
+            results.extend(lesson::schedules::run(sim, cases, orders, starting, ended));
         }
         Chosen::Gpu(gpu) => {
             let clocking = (!args.once).then_some(Clocking::BRIEF);
-            let starting = |case: &Case| shared.borrow().starting(case);
-            run::run(&**gpu, cases, clocking, starting, ended)
+            results.iter().for_each(ended);
+            while results.len() < cases.len() {
+                let case = &cases[results.len()..][..1];
+                let starting = |case: &Case| shared.borrow().starting(case);
+                results.extend(run::run(&**gpu, case, clocking, starting, ended));
+                let is_last = results.len() == cases.len();
+                if gpu.is_usable().is_err() && !is_last {
+                    resume::go_on_in_a_new_process(results, before + started.elapsed());
+                    // It could not be: the rest is reported as not run.
+                    let starting = |case: &Case| shared.borrow().starting(case);
+                    let rest = &cases[results.len()..];
+                    results.extend(run::run(&**gpu, rest, clocking, starting, ended));
+                }
+            }
         }
-    };
+    }
     progress.finish();
-    results
 }
 
 fn load_peers(engine: &dyn Timing, folder: &Path) -> Result<(), Stop> {
