@@ -1,9 +1,10 @@
 //! The kernels' PTX, topic by topic: compiled when it is wanted, or read from a bundle.
 
 use crate::home::{Home, NoHome, home};
-use crate::registry::Registered;
 use cuda_builder::toolchain::Lines;
 use cuda_builder::{Arch, BuildError, KernelCrate};
+use lesson::Registered;
+use lesson::registry::BASE_SM;
 use lockstep::engine::{EngineError, PtxModule};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -111,7 +112,7 @@ pub fn modules_for(selected: &[Registered]) -> Result<Vec<PtxModule>, KernelsErr
     let is_wanted = |module: &&PtxModule| {
         let sm = module.target().map_or(0, |(sm, _)| sm);
         let is_least = |min_sm: u32| match min_sm {
-            ..=crate::ptx::BASE_SM => sm == crate::ptx::BASE_SM,
+            ..=BASE_SM => sm == BASE_SM,
             _ => sm >= min_sm,
         };
         let mut wanted = wanted.iter();

@@ -1,7 +1,6 @@
 //! Reading PTX text: one kernel of it, its entries.
 
-/// The architecture that the base modules are compiled for: 80 for sm_80.
-pub const BASE_SM: u32 = 80;
+use std::collections::BTreeSet;
 
 /// The text of one kernel in `module`, from its entry's comments to its closing brace.
 pub fn kernel_text<'m>(module: &'m str, entry: &str) -> Option<&'m str> {
@@ -35,19 +34,21 @@ fn body_end(text: &str) -> Option<usize> {
 }
 
 /// One kernel with what it needs of its module around it: version and target,
-/// the variables it names, the source files its `.loc` lines count.
+/// the variables it names, the source files that its `.loc` lines count, and the names of
+/// the functions that were inlined.
 pub fn kernel_listing(module: &str, entry: &str) -> Option<String> {
-    let kernel = without_inlining(kernel_text(module, entry)?);
+    let kernel = kernel_text(module, entry)?;
     let mut listing = String::new();
     for line in module.lines() {
         let needed = match line.split_whitespace().next() {
             Some(".version" | ".target" | ".address_size") => true,
             Some(".file") => file_index(line).is_some_and(|index| {
-                kernel.contains(&format!(".loc\t{index} "))
-                    || kernel.contains(&format!(".loc {index} "))
+                [".loc\t", ".loc ", "inlined_at "]
+                    .iter()
+                    .any(|before| kernel.contains(&format!("{before}{index} ")))
             }),
             Some(".shared" | ".global" | ".const" | ".extern" | ".visible" | ".weak") => {
-                variable_name(line).is_some_and(|name| has_word(&kernel, name))
+                variable_name(line).is_some_and(|name| has_word(kernel, name))
             }
             _ => false,
         };
@@ -57,24 +58,38 @@ pub fn kernel_listing(module: &str, entry: &str) -> Option<String> {
         }
     }
     listing.push('\n');
-    listing.push_str(&kernel);
+    listing.push_str(kernel);
+    listing.push_str(&inlined_names(module, kernel));
     Some(listing)
 }
 
-/// The text with places as they are, not what they were inlined at: the names of
-/// functions in that are labels in a section of the whole module.
-fn without_inlining(kernel: &str) -> String {
-    let mut text = String::with_capacity(kernel.len());
-    for line in kernel.split_inclusive('\n') {
-        match line.split_once(", function_name") {
-            Some((place, _)) if place.trim_start().starts_with(".loc") => {
-                text.push_str(place);
-                text.push('\n');
+/// The section with the names of functions that the kernel's `.loc` lines refer to, each on
+/// a line; empty if there are none.
+fn inlined_names(module: &str, kernel: &str) -> String {
+    let wanted: BTreeSet<&str> = kernel
+        .lines()
+        .filter_map(|line| line.split_once("function_name ")?.1.split(',').next())
+        .collect();
+    let mut names = String::new();
+    let mut is_wanted = false;
+    for line in module.lines().map(str::trim) {
+        if let Some(label) = line.strip_suffix(':') {
+            is_wanted = wanted.contains(label);
+            if is_wanted {
+                names.push_str(&format!("\n{line}\n.b8 "));
             }
-            _ => text.push_str(line),
+        } else if let Some(byte) = line.strip_prefix(".b8 ").filter(|_| is_wanted) {
+            let is_first = names.ends_with(".b8 ");
+            names.push_str(if is_first { "" } else { ", " });
+            names.push_str(byte);
+        } else {
+            is_wanted = false;
         }
     }
-    text
+    match names.is_empty() {
+        true => names,
+        false => format!("\n\t.section\t.debug_str\n\t{{{names}\n\t}}\n"),
+    }
 }
 
 /// The number of a `.file` line.
@@ -185,13 +200,19 @@ mov.b64 {%r1, %r2}, %rd1;
             "{listing}"
         );
     }
+
     #[test]
-    fn a_listing_names_no_label_of_the_modules_sections() {
+    fn a_listing_has_the_names_of_what_was_inlined() {
         let module = ".version 8.6\n.target sm_80\n.visible .entry k()\n{\n\
-            \t.loc\t1 2 3, function_name $L__info_string0, inlined_at 1 7 9\n\tret;\n}\n\
-            \t.file\t1 \"a.rs\"\n.section .debug_str\n{\n$L__info_string0:\n.b8 0\n}\n";
+            \t.loc\t1 2 3, function_name $L__info_string1, inlined_at 2 7 9\n\tret;\n}\n\
+            \t.file\t1 \"a.rs\"\n\t.file\t2 \"b.rs\"\n\t.section\t.debug_str\n\t{\n\
+            $L__info_string0:\n.b8 97\n.b8 0\n$L__info_string1:\n.b8 98\n.b8 0\n\t}\n";
         let listing = kernel_listing(module, "k").expect("it is there");
-        assert!(listing.contains("\t.loc\t1 2 3\n\tret;"), "{listing}");
-        assert!(!listing.contains("info_string"), "{listing}");
+        assert!(
+            listing.contains("a.rs") && listing.contains("b.rs"),
+            "{listing}"
+        );
+        let names = "\n\t.section\t.debug_str\n\t{\n$L__info_string1:\n.b8 98, 0\n\t}\n";
+        assert!(listing.ends_with(names), "{listing}");
     }
 }

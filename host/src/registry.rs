@@ -1,286 +1,13 @@
 //! The one list of lessons. `run-all`, `list`, the tests and the README's table
 //! all walk it; nothing else names a lesson.
 //!
-//! A lesson is data with two functions: which shapes to run, and how to run one
-//! kernel on one shape. To add one, write `lessons/<id>.rs` with a
-//! `pub static LESSON: Lesson` and name it in `lessons/mod.rs`.
+//! To add one, write `lessons/<id>.rs` with a `pub static LESSON: Lesson` and add its two
+//! lines to `lessons/mod.rs`.
 
-use crate::bench::{Bench, CaseError};
-use crate::footprint::Footprint;
 use crate::hints;
-use crate::verify::Tolerance;
-use cuda_std::launch::{Kernel, KernelArgs, LaunchBounds};
-use lockstep::counts::Expectation;
-use lockstep::engine::EngineKind;
-use lockstep::engine::launch::topic_of;
-use std::fmt;
+use lesson::Registered;
 
 pub use crate::lessons::LESSONS;
-
-/// An idea of shared-memory programming and the kernels that show it.
-pub struct Lesson {
-    /// Short and unique: `transpose`.
-    pub id: &'static str,
-    /// As a heading.
-    pub title: &'static str,
-    /// What one learns, in one line.
-    pub idea: &'static str,
-    /// The file with the kernels, relative to the repository.
-    pub source: &'static str,
-    /// From the simplest kernel to the fastest.
-    pub kernels: &'static [KernelEntry],
-    /// What to run on which engine.
-    pub shapes: fn(EngineKind, Effort) -> Vec<Shape>,
-    /// What one launch on a shape moves and computes.
-    pub work: fn(&Shape) -> Work,
-    /// What a case on a shape takes of memory.
-    pub memory: fn(&Shape) -> Footprint,
-    /// Whether the kernels' [`KernelEntry::expected`] holds for a shape.
-    pub expects_at: fn(&Shape) -> bool,
-}
-
-/// How much to run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Effort {
-    /// Seconds, for a first look.
-    Quick,
-    /// One shape a lesson, enough work to time the simulator by.
-    Sample,
-    /// Everything that the catalogue claims, at sizes that suit the engine.
-    #[default]
-    Default,
-    /// The catalogue's sizes, whatever the engine.
-    Full,
-}
-
-/// Device memory read and written by a perfect kernel, and its arithmetic.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Work {
-    /// Bytes read and written, each once.
-    pub bytes: u64,
-    /// Floating-point operations.
-    pub flops: u64,
-}
-
-/// A kernel as its lesson describes it.
-pub struct KernelEntry {
-    /// Entry name in the PTX; unique.
-    pub id: &'static str,
-    /// The topic of `gpu-kernels` that it belongs to, and with it the PTX module.
-    pub topic: Option<&'static str>,
-    /// What it does differently, in one line.
-    pub technique: &'static str,
-    /// Its parameters' names, as in the Rust source.
-    pub param_names: &'static [&'static str],
-    /// Sizes in bytes of its PTX parameters.
-    pub param_sizes: fn() -> Vec<u32>,
-    /// Its launch limits.
-    pub bounds: Option<LaunchBounds>,
-    /// Whether a launch may start before the one before it has ended; see
-    /// `cuda_std::grid`.
-    pub is_early: bool,
-    /// The oldest architecture it runs on: 80 for sm_80.
-    pub min_sm: u32,
-    /// How near its results must be to the reference.
-    pub tolerance: Tolerance,
-    /// What the catalogue claims about its counts.
-    pub expected: &'static [Expectation],
-    /// Times that others published for the same kernel.
-    pub published: &'static [Published],
-    /// Extents of the shapes that it is timed at when speed is the point. Without
-    /// any, the largest that its lesson runs on a GPU.
-    pub timed_at: &'static [&'static [u32]],
-    /// What NVIDIA's tools report of it although it is right.
-    pub known_alarms: &'static [KnownAlarm],
-    /// Runs it on one shape: uploads, launches, verifies, measures.
-    pub run: fn(&mut Bench<'_>) -> Result<(), CaseError>,
-}
-
-/// A tool's reports on a kernel that is right.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct KnownAlarm {
-    /// One of compute-sanitizer's tools.
-    pub tool: &'static str,
-    /// Why it is wrong.
-    pub reason: &'static str,
-}
-
-/// A time that others measured.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Published {
-    /// On what, and compiled how.
-    pub machine: &'static str,
-    /// The shape's name.
-    pub shape: &'static str,
-    /// Milliseconds a launch.
-    pub time_ms: f64,
-}
-
-impl KernelEntry {
-    /// The entry of `_kernel`, exact and without claims.
-    pub const fn of<K: Kernel>(
-        _kernel: K,
-        technique: &'static str,
-        run: fn(&mut Bench<'_>) -> Result<(), CaseError>,
-    ) -> Self {
-        Self {
-            id: K::NAME,
-            topic: topic_of(K::MODULE_PATH),
-            technique,
-            param_names: K::PARAM_NAMES,
-            param_sizes: param_sizes::<K>,
-            bounds: K::LAUNCH_BOUNDS,
-            is_early: K::IS_EARLY,
-            min_sm: crate::ptx::BASE_SM,
-            tolerance: Tolerance::Exact,
-            expected: &[],
-            published: &[],
-            timed_at: &[],
-            known_alarms: &[],
-            run,
-        }
-    }
-
-    /// With claims about its counts.
-    pub const fn expecting(self, expected: &'static [Expectation]) -> Self {
-        Self { expected, ..self }
-    }
-
-    /// With times that others published.
-    pub const fn published(self, published: &'static [Published]) -> Self {
-        Self { published, ..self }
-    }
-
-    /// With shapes to time it at.
-    pub const fn timed_at(self, timed_at: &'static [&'static [u32]]) -> Self {
-        Self { timed_at, ..self }
-    }
-
-    /// With another tolerance than none.
-    pub const fn within(self, tolerance: Tolerance) -> Self {
-        Self { tolerance, ..self }
-    }
-
-    /// With what NVIDIA's tools report of it although it is right.
-    pub const fn alarming(self, known_alarms: &'static [KnownAlarm]) -> Self {
-        Self {
-            known_alarms,
-            ..self
-        }
-    }
-
-    /// Needing a newer architecture than the rest.
-    pub const fn since_sm(self, min_sm: u32) -> Self {
-        Self { min_sm, ..self }
-    }
-}
-
-fn param_sizes<K: Kernel>() -> Vec<u32> {
-    K::Args::param_sizes().collect()
-}
-
-/// The size of a problem, or all sizes up to one.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Shape {
-    dims: Vec<u32>,
-    sweep: bool,
-}
-
-impl Shape {
-    /// One size.
-    pub fn of(dims: &[u32]) -> Self {
-        Self {
-            dims: dims.to_vec(),
-            sweep: false,
-        }
-    }
-
-    /// Every size from 1 to this, along every axis.
-    pub fn every(dims: &[u32]) -> Self {
-        Self {
-            dims: dims.to_vec(),
-            sweep: true,
-        }
-    }
-
-    /// The extents, or the largest ones of a sweep.
-    pub fn dims(&self) -> &[u32] {
-        &self.dims
-    }
-
-    /// The product of the extents. Sizes are the user's to choose, so it is wide.
-    pub fn n_elements(&self) -> u128 {
-        let extents = self.dims.iter().map(|&dim| u128::from(dim));
-        extents.fold(1, u128::saturating_mul)
-    }
-
-    /// Rows and columns of a matrix.
-    ///
-    /// # Panics
-    ///
-    /// If it has not two axes, which is a mistake in the lesson.
-    pub fn matrix(&self) -> (u32, u32) {
-        match self.dims[..] {
-            [rows, columns] => (rows, columns),
-            _ => panic!("the shape {self} is no matrix"),
-        }
-    }
-
-    /// Whether it stands for every size up to its own.
-    pub fn is_sweep(&self) -> bool {
-        self.sweep
-    }
-
-    /// Its name in results: `8192x8192`, or `1..=64x1..=64` for a sweep.
-    pub fn name(&self) -> String {
-        self.joined("x")
-    }
-
-    fn joined(&self, by: &str) -> String {
-        let range = if self.sweep { "1..=" } else { "" };
-        let dims: Vec<_> = self
-            .dims
-            .iter()
-            .map(|dim| format!("{range}{dim}"))
-            .collect();
-        dims.join(by)
-    }
-}
-
-impl fmt::Display for Shape {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.joined(if self.sweep { " × " } else { "×" }))
-    }
-}
-
-/// A kernel of the registry with its lesson.
-#[derive(Clone, Copy)]
-pub struct Registered {
-    /// The lesson.
-    pub lesson: &'static Lesson,
-    /// One of its kernels.
-    pub kernel: &'static KernelEntry,
-}
-
-impl Registered {
-    /// The shapes that it is timed at when speed is the point.
-    pub fn timed_shapes(&self) -> Vec<Shape> {
-        if !self.kernel.timed_at.is_empty() {
-            return self
-                .kernel
-                .timed_at
-                .iter()
-                .map(|dims| Shape::of(dims))
-                .collect();
-        }
-        (self.lesson.shapes)(EngineKind::Gpu, Effort::Default)
-            .into_iter()
-            .filter(|shape| !shape.is_sweep())
-            .max_by_key(|shape| (self.lesson.work)(shape).bytes)
-            .into_iter()
-            .collect()
-    }
-}
 
 /// Every kernel of every lesson, in reading order.
 pub fn kernels() -> impl Iterator<Item = Registered> {
@@ -412,7 +139,11 @@ fn near_names(wanted: &str) -> Vec<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{LESSONS, NotOne, Shape, kernel, kernels, matching};
+    use super::{LESSONS, NotOne, kernel, kernels, matching};
+    use lesson::footprint::check_in;
+    use lesson::memory::{Free, Limit};
+    use lesson::{Effort, Footprint, Shape};
+    use lockstep::engine::EngineKind;
     use std::collections::HashSet;
 
     #[test]
@@ -425,13 +156,6 @@ mod tests {
                 registered.kernel.id
             );
         }
-    }
-
-    #[test]
-    fn shapes_have_names() {
-        assert_eq!(Shape::of(&[8192, 8192]).name(), "8192x8192");
-        assert_eq!(Shape::every(&[64, 64]).name(), "1..=64x1..=64");
-        assert_eq!(Shape::of(&[3, 5]).to_string(), "3×5");
     }
 
     #[test]
@@ -491,5 +215,26 @@ mod tests {
             .expect("nothing like it");
         let words = format!("`{}`", crate::hints::command("list"));
         assert!(error.to_string().contains(&words), "{error}");
+    }
+
+    #[test]
+    fn no_shape_is_too_large_to_be_refused() {
+        let free = Free {
+            bytes: 1 << 30,
+            limit: Limit::Machine,
+        };
+        for registered in kernels() {
+            let lesson = registered.lesson;
+            let shapes = (lesson.shapes)(EngineKind::Sim, Effort::Quick);
+            let n_axes = shapes[0].dims().len();
+            // Lessons without such sizes take little whatever they are told.
+            let largest = (lesson.memory)(&Shape::of(&vec![u32::MAX; n_axes]));
+            let refused = check_in(largest, EngineKind::Sim, true, free);
+            assert!(
+                refused.is_err() || largest == Footprint::SMALL,
+                "{}",
+                registered.kernel.id
+            );
+        }
     }
 }

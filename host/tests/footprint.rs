@@ -2,9 +2,9 @@
 //! less, so that nothing is killed for memory, and not much more, so that nothing is
 //! refused without need.
 
-use host::footprint::Footprint;
 use host::neighbors::{self, CUTOFF, sheet::sheet_of};
-use host::registry::{Effort, LESSONS, Registered, Shape};
+use host::registry::LESSONS;
+use lesson::{Effort, Footprint, Registered, Shape};
 use lockstep::engine::EngineKind;
 use lockstep::engine::sim::Sim;
 use std::alloc::{GlobalAlloc, Layout, System};

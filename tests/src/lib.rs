@@ -1,12 +1,13 @@
 //! Integration tests of the whole workspace, and what they share: the broken
 //! kernels, and running one kernel as `run-all` would.
 
-use host::bench::{Bench, CaseError};
-use host::footprint::Footprint;
-use host::registry::{Effort, KernelEntry, Lesson, Registered, Shape, Work};
-use host::run::{Case, CaseResult, run};
+use lesson::run::run;
+use lesson::{
+    Case, CaseError, CaseResult, Effort, Footprint, KernelEntry, Lesson, Registered, Shape, Trial,
+    Work,
+};
 use lockstep::engine::sim::Sim;
-use lockstep::engine::{Engine, EngineKind, PtxModule};
+use lockstep::engine::{EngineKind, PtxModule, Timing};
 
 pub mod ptx;
 
@@ -15,8 +16,9 @@ pub mod ptx;
 const FUEL: u64 = 1_000_000;
 
 /// The simulator with one module of this text.
-pub fn simulator(ptx: &str) -> Sim {
-    Sim::new(vec![PtxModule::of_text("test.ptx", ptx.to_owned())]).with_fuel(Some(FUEL))
+pub fn simulator(text: &str) -> Sim {
+    let module = PtxModule::of_text("test.ptx", text.to_owned()).with_sources(ptx::root());
+    Sim::new(vec![module]).with_fuel(Some(FUEL))
 }
 
 /// A lesson of one kernel; it lives as long as the test, as lessons do.
@@ -37,6 +39,7 @@ pub fn lesson_of(kernel: KernelEntry) -> Registered {
         work: no_work,
         memory: |_| Footprint::SMALL,
         expects_at: |_| true,
+        targets: &[],
     }));
     Registered {
         lesson,
@@ -45,7 +48,7 @@ pub fn lesson_of(kernel: KernelEntry) -> Registered {
 }
 
 /// Runs the kernel on each of the shapes.
-pub fn results(engine: &dyn Engine, kernel: KernelEntry, shapes: &[Shape]) -> Vec<CaseResult> {
+pub fn results(engine: &dyn Timing, kernel: KernelEntry, shapes: &[Shape]) -> Vec<CaseResult> {
     run(engine, &cases(kernel, shapes), None, |_| {}, |_| {})
 }
 
@@ -60,4 +63,9 @@ pub fn cases(kernel: KernelEntry, shapes: &[Shape]) -> Vec<Case> {
 }
 
 /// What a kernel's entry runs.
-pub type Runner = fn(&mut Bench<'_>) -> Result<(), CaseError>;
+pub type Runner = fn(&mut Trial<'_>) -> Result<(), CaseError>;
+
+/// The README of the macros, which cannot name `cuda_std` themselves: it needs them.
+#[cfg(doctest)]
+#[doc = include_str!("../../crates/cuda_std_macros/README.md")]
+struct MacrosReadme;

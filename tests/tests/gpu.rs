@@ -2,15 +2,14 @@
 //! there is none, each test says so and does nothing.
 
 use broken_kernels as broken;
-use host::bench::Clocking;
 use host::lessons::{copy, transpose};
-use host::measure::Times;
-use host::registry::{KernelEntry, Shape};
-use host::run::{Case, Status, run};
+use lesson::measure::Times;
+use lesson::run::run;
+use lesson::{Case, Clocking, KernelEntry, Shape, Status};
 use lockstep::engine::gpu::Gpu;
 use lockstep::engine::{
     Buffer, Contender, Engine, EngineError, Fill, LaunchConfig, Observe, PeerModule, Prepared,
-    PtxModule, Timed,
+    PtxModule, Timed, Timing,
 };
 use lockstep_tests::{lesson_of, ptx, results};
 use std::process::Command;
@@ -51,8 +50,8 @@ fn gpu_with(modules: Vec<PtxModule>) -> Option<Gpu> {
 
 macro_rules! entry {
     ($kernel:ident) => {
-        KernelEntry::of(broken::$kernel, "broken", |bench| {
-            transpose::run(bench, broken::$kernel, transpose::by_input)
+        KernelEntry::of(broken::$kernel, "broken", |trial| {
+            transpose::run(trial, broken::$kernel, transpose::by_input)
         })
     };
 }
@@ -216,7 +215,7 @@ fn small_data_is_timed_out_of_the_cache() {
     };
     const N: usize = 1 << 20;
     let cache_bytes = u64::from(gpu.device().l2_cache_bytes.expect("a GPU has a cache"));
-    let values = host::inputs::distinct(N);
+    let values = lesson::inputs::distinct(N);
     let input = Buffer::of(&gpu, "input", &values).expect("memory");
     let output = Buffer::<f32>::poisoned(&gpu, "output", N).expect("memory");
     // SAFETY: both hold N elements and are aligned to 256 bytes.

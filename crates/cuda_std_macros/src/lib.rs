@@ -18,7 +18,7 @@ use proc_macro::TokenStream;
 
 /// Makes a function a kernel: an entry point that the host launches.
 ///
-/// ```
+/// ```ignore
 /// # use cuda_std::prelude::*;
 /// /// Adds `x` and `y`, element by element.
 /// ///
@@ -61,7 +61,7 @@ use proc_macro::TokenStream;
 /// launched with fits its grid. A kernel may be a safe `fn` if all its parameters are
 /// numbers and the views of `cuda_std::view`:
 ///
-/// ```
+/// ```ignore
 /// # use cuda_std::prelude::*;
 /// # use cuda_std::view::{Disjoint, Global, Linear};
 /// /// Doubles `x`.
@@ -84,7 +84,7 @@ use proc_macro::TokenStream;
 /// A PTX entry has one name and one code, so a kernel has no generic
 /// parameters. Write the body once, generic, and a kernel for every instance:
 ///
-/// ```
+/// ```ignore
 /// # use cuda_std::prelude::*;
 /// #[inline(always)]
 /// unsafe fn mean<const W: usize>(x: &[f32], z: *mut f32) {
@@ -135,7 +135,7 @@ pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Lets kernels take a structure by value.
 ///
-/// ```
+/// ```ignore
 /// # use cuda_std::KernelArg;
 /// # use cuda_std::prelude::*;
 /// #[derive(Clone, Copy, KernelArg)]
@@ -237,8 +237,3 @@ pub fn println(input: TokenStream) -> TokenStream {
         .unwrap_or_else(syn::Error::into_compile_error)
         .into()
 }
-
-/// The README's examples, as tests.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;

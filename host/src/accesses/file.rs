@@ -1,6 +1,6 @@
 //! Cases as CSV: one line each, the lanes' offsets in one field.
 
-use super::{Case, Counted, Global, LANES, Shared};
+use super::{Case, Counted, FIGURES, Global, LANES, Shared};
 use csv::{Position, ReaderBuilder, StringRecord, Trim, WriterBuilder};
 
 /// The columns, in their order.
@@ -13,15 +13,6 @@ pub const COLUMNS: [&str; 8] = [
     FIGURES[1],
     FIGURES[2],
     FIGURES[3],
-];
-
-/// The columns that were measured. An instruction without such a side leaves
-/// them empty.
-pub const FIGURES: [&str; 4] = [
-    "shared_wavefronts",
-    "shared_bank_conflicts",
-    "global_requests",
-    "global_sectors",
 ];
 
 /// What is wrong with a file, and where.

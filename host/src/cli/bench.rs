@@ -4,22 +4,23 @@
 //! everything it can be compared with. docs/measuring.md says how and why.
 
 use super::ending::Outputs;
+use super::exit::{Exit, Stop};
+use super::peers;
 use super::progress::{Progress, say};
-use super::{Exit, Stop, peers};
-use crate::bench::Clocking;
-use crate::compare::{Comparison, Verdict};
-use crate::footprint;
 use crate::hints;
 use crate::lessons::copy;
-use crate::measure::Times;
-use crate::registry::{self, Effort, Registered, Shape};
+use crate::registry;
 use crate::report::bench::{BenchReport, Peer};
 use crate::report::bench_table;
+use crate::report::compare::{Comparison, Verdict};
 use crate::report::width::Width;
-use crate::run::{self, Case, CaseResult, Status};
+use lesson::measure::Times;
+use lesson::room;
+use lesson::run;
+use lesson::{Case, CaseResult, Clocking, Effort, Registered, Shape, Status};
 use lockstep::engine::gpu::Gpu;
 use lockstep::engine::twins::Twins;
-use lockstep::engine::{Buffer, Clocked, Contender, Engine, EngineKind, Timed};
+use lockstep::engine::{Buffer, Clocked, Contender, Engine, EngineKind, Timed, Timing};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -100,7 +101,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     let filters: Vec<String> = args.kernels.iter().chain(&args.filter).cloned().collect();
     let selected = registry::matching(&filters).map_err(Stop::usage)?;
     let cases = cases(&selected, &args.sizes).map_err(Stop::usage)?;
-    footprint::check_cases(&cases, EngineKind::Gpu, false)
+    room::check_cases(&cases, EngineKind::Gpu, false)
         .map_err(|what| Stop::usage(format!("{what}; --sizes chooses smaller ones")))?;
     let before = match &args.compare {
         Some(name) => Some((name, read_saved(name).map_err(Stop::usage)?)),
@@ -117,14 +118,14 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         &[],
     )?;
 
-    let gpu = Gpu::new(super::modules()?).map_err(|error| {
+    let gpu = Gpu::new(super::modules::modules()?).map_err(|error| {
         let checks = hints::command("run-all");
         Stop::nothing_ran(format!(
             "bench needs a GPU: {error}. Nothing was run or measured; `{checks}` checks the kernels without one"
         ))
     })?;
     say(&format!("engine: GPU, {}", gpu.device().name));
-    footprint::check_device(&cases, gpu.device().memory_bytes).map_err(Stop::usage)?;
+    room::check_device(&cases, gpu.device().memory_bytes).map_err(Stop::usage)?;
     let started = Instant::now();
     let peers = if args.no_peers {
         Vec::new()
@@ -133,7 +134,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     };
     say_peers(&peers);
     let empty = empty_launch(&gpu, args.samples);
-    let mut clocking = Clocking::thorough(args.samples);
+    let mut clocking = Clocking::thorough(args.samples, copy::best);
     if let Some(alone) = &empty[0] {
         clocking = clocking.with_rows_below(SHORT * alone.median_ms as f32);
     }
@@ -249,7 +250,7 @@ fn cases(selected: &[Registered], sizes: &[Shape]) -> Result<Vec<Case>, String> 
 }
 
 /// Compiles and loads what there is to compare with, and says what there is not.
-fn load_peers(engine: &dyn Engine, folder: Option<&Path>) -> Result<Vec<Peer>, Stop> {
+fn load_peers(engine: &dyn Timing, folder: Option<&Path>) -> Result<Vec<Peer>, Stop> {
     let folder = match folder {
         Some(folder) if !folder.is_dir() => {
             let text = format!("--peers {} is no folder", folder.display());
@@ -356,7 +357,7 @@ fn clock_empty_launch(gpu: &Gpu, n_runs: u32) -> Option<Clocked> {
         before: Vec::new(),
         timed: Timed::Launches(vec![launch].into()),
     };
-    let clocking = Clocking::thorough(n_runs).with_rows_below(f32::INFINITY);
+    let clocking = Clocking::thorough(n_runs, copy::best).with_rows_below(f32::INFINITY);
     gpu.time(&[contender], &clocking.conditions).ok()?
 }
 
@@ -409,13 +410,13 @@ fn read_saved(name: &str) -> Result<BenchReport, String> {
 #[cfg(test)]
 mod tests {
     use super::{cases, exit_of, parse_shape, saved_file};
-    use crate::bench::Figures;
-    use crate::cli::Exit;
-    use crate::compare::Comparison;
-    use crate::measure::Side;
-    use crate::registry::{Shape, matching};
+    use crate::cli::exit::Exit;
+    use crate::registry::matching;
     use crate::report::bench::tests::{case, report};
-    use crate::run::{CaseResult, Status};
+    use crate::report::compare::Comparison;
+    use lesson::figures::Figures;
+    use lesson::measure::Side;
+    use lesson::{CaseResult, Shape, Status};
     use std::time::Duration;
 
     #[test]

@@ -1,13 +1,15 @@
 //! `lockstep check-counters`: the counting rules against measured accesses.
 
 use super::ending::{self, Ending, Outputs};
+use super::exit::{Exit, Stop};
+use super::ncu;
 use super::progress::say;
-use super::{Exit, Stop, ncu};
 use crate::accesses::file::{self, Numbered};
 use crate::accesses::{Case, Counted, instructions, measure, patterns, rules};
 use crate::choose::{EngineChoice, SimOptions, choose};
 use crate::input;
-use crate::report::table::{BAD, GOOD, labelled};
+use crate::report::style::{BAD, GOOD};
+use crate::report::table::labelled;
 use crate::report::width::{Width, indented, shell};
 use lockstep::engine::{EngineError, EngineKind, PtxModule};
 use std::ffi::OsString;

@@ -1,10 +1,11 @@
 //! `lockstep counters`: the simulator's counts beside Nsight Compute's.
 
 use super::ending::{self, Outputs};
-use super::{Exit, Stop};
+use super::exit::{Exit, Stop};
 use crate::report::counters::{self, Comparison, METRICS};
 use crate::report::ncu;
-use crate::report::table::{HEADING, labelled};
+use crate::report::style::HEADING;
+use crate::report::table::labelled;
 use crate::report::width::{Width, shell};
 use crate::{hints, input};
 use std::io::{self, Write};

@@ -1,8 +1,8 @@
 //! How a command ends: its files are written, its results printed, and its verdict
 //! kept, whatever becomes of the two.
 
+use super::exit::{Exit, Stop};
 use super::progress::{say, say_error};
-use super::{Exit, Stop};
 use crate::output::OutputFile;
 use crate::report::json;
 use serde::Serialize;

@@ -1,7 +1,7 @@
 //! `lockstep gather DIR`: what a bundle holds beside the program. For `cargo xtask
 //! bundle`, so that one program writes it and reads it.
 
-use super::{Exit, Stop};
+use super::exit::{Exit, Stop};
 use crate::home::{BUNDLE_MARK, BundleMark, Home, home};
 use crate::registry;
 use crate::report::json;
@@ -27,7 +27,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         let what = "a bundle is made in a checkout of the repository: cargo xtask bundle";
         return Err(Stop::Because(Exit::Usage, what.to_owned()));
     };
-    let modules = super::modules_for(&registry::kernels().collect::<Vec<_>>())?;
+    let modules = super::modules::modules_for(&registry::kernels().collect::<Vec<_>>())?;
     let topics =
         write(&args.dir, root, &modules).map_err(|error| cannot_write(&args.dir, &error))?;
     let mark = BundleMark {

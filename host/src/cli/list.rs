@@ -1,10 +1,12 @@
 //! `lockstep list`: the lessons and their kernels.
 
-use super::{Exit, Stop, ending};
-use crate::registry::{KernelEntry, LESSONS, Lesson};
+use super::ending;
+use super::exit::{Exit, Stop};
+use crate::registry::LESSONS;
 use crate::report::json;
-use crate::report::table::{FAINT, HEADING};
+use crate::report::style::{FAINT, HEADING};
 use crate::report::width::{Width, indented, wrap};
+use lesson::{KernelEntry, Lesson};
 use serde::Serialize;
 use std::io::{self, Write};
 

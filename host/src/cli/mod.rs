@@ -9,8 +9,10 @@ mod bench;
 mod check_counters;
 mod counters;
 mod ending;
+mod exit;
 mod gather;
 mod list;
+mod modules;
 mod ncu;
 mod neighbors;
 mod peers;
@@ -18,6 +20,7 @@ mod profile;
 mod progress;
 mod ptx;
 mod readme;
+mod resume;
 mod run_all;
 mod sanitize;
 mod schedules;
@@ -25,10 +28,8 @@ mod sim_bench;
 mod tools;
 
 use crate::hints;
-use crate::kernels::{self, KernelsError};
-use crate::registry::Registered;
 use clap::{FromArgMatches, Parser, Subcommand};
-use lockstep::engine::{EngineError, PtxModule};
+use exit::Stop;
 use std::process::ExitCode;
 
 const AFTER_HELP: &str = "\
@@ -85,56 +86,6 @@ enum Command {
     /// Write what a bundle holds beside this program.
     #[command(hide = true)]
     Gather(gather::Args),
-}
-
-/// How a command ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Exit {
-    Passed = 0,
-    Failed = 1,
-    Usage = 2,
-    NothingRan = 3,
-    NotAllRan = 4,
-}
-
-/// Why a command ended early.
-enum Stop {
-    /// For this reason, which is told.
-    Because(Exit, String),
-}
-
-impl Stop {
-    /// The command was wrong.
-    fn usage(what: impl ToString) -> Self {
-        Self::Because(Exit::Usage, what.to_string())
-    }
-
-    /// Nothing could be run.
-    fn nothing_ran(what: impl ToString) -> Self {
-        Self::Because(Exit::NothingRan, what.to_string())
-    }
-}
-
-/// The kernels' modules, compiled when they are wanted.
-fn modules() -> Result<Vec<PtxModule>, Stop> {
-    kernels::modules().map_err(no_kernels)
-}
-
-/// The same, with those that these kernels need compiled.
-fn modules_for(selected: &[Registered]) -> Result<Vec<PtxModule>, Stop> {
-    kernels::modules_for(selected).map_err(no_kernels)
-}
-
-/// Why there are no kernels. What rustc says of them is shown as it is.
-fn no_kernels(error: KernelsError) -> Stop {
-    match error {
-        KernelsError::NoHome(error) => Stop::Because(Exit::NothingRan, error.to_string()),
-        KernelsError::Module(EngineError::NoModule { module, reason }) if reason.contains('\n') => {
-            progress::say(&reason);
-            Stop::Because(Exit::Failed, format!("there is no {module}: see above"))
-        }
-        error => Stop::Because(Exit::Failed, error.to_string()),
-    }
 }
 
 /// The command line's description.

@@ -1,7 +1,7 @@
 //! This program, run again under Nsight Compute.
 
+use super::exit::{Exit, Stop};
 use super::tools::Tool;
-use super::{Exit, Stop};
 use crate::hints;
 use crate::report::ncu::{self, Launches};
 use std::ffi::OsString;

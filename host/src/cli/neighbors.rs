@@ -1,13 +1,13 @@
 //! `lockstep neighbors FILE`: who is near whom among atoms of the user's own.
 
 use super::ending::Outputs;
+use super::exit::{Exit, Stop};
 use super::progress::say;
-use super::{Exit, Stop};
 use crate::choose::{EngineChoice, SimOptions, choose};
-use crate::footprint;
 use crate::neighbors::device::NeighborError;
 use crate::neighbors::{self, CUTOFF, device, file, svg};
 use indicatif::{HumanBytes, HumanCount};
+use lesson::footprint;
 use lockstep::engine::EngineKind;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
@@ -66,8 +66,12 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
             HumanBytes(svg::about_bytes(atoms.len()))
         )));
     }
-    let (engine, why) =
-        choose(args.engine, super::modules()?, SimOptions::default()).map_err(Stop::nothing_ran)?;
+    let (engine, why) = choose(
+        args.engine,
+        super::modules::modules()?,
+        SimOptions::default(),
+    )
+    .map_err(Stop::nothing_ran)?;
     say(&format!("engine: {why}"));
 
     let lists = device::lists(&*engine, &atoms, args.cutoff).map_err(stopped)?;

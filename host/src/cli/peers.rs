@@ -2,7 +2,7 @@
 //! `nvcc` is, and cuBLAS, wherever it is installed.
 
 use super::tools::{Tool, library_folders};
-use lockstep::engine::{Engine, EngineError, Library, PeerModule};
+use lockstep::engine::{EngineError, Library, PeerModule, Timing};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
@@ -64,12 +64,12 @@ pub(super) fn compile_cub(folder: &Path, sm: u32) -> Result<Compiled, String> {
 }
 
 /// Loads it. The answer is CUB's version.
-pub(super) fn load_cub(engine: &dyn Engine, library: &Compiled) -> Result<String, String> {
+pub(super) fn load_cub(engine: &dyn Timing, library: &Compiled) -> Result<String, String> {
     load(engine, Library::Cub, &library.file)
 }
 
 /// Finds cuBLAS and loads it. The answer is its version.
-pub(super) fn load_cublas(engine: &dyn Engine) -> Result<String, String> {
+pub(super) fn load_cublas(engine: &dyn Timing) -> Result<String, String> {
     // By its name alone the system's loader looks for it, also in LD_LIBRARY_PATH.
     let named = CUBLAS.map(PathBuf::from);
     let placed = library_folders()
@@ -88,7 +88,7 @@ pub(super) fn load_cublas(engine: &dyn Engine) -> Result<String, String> {
     ))
 }
 
-fn load(engine: &dyn Engine, library: Library, file: &Path) -> Result<String, String> {
+fn load(engine: &dyn Timing, library: Library, file: &Path) -> Result<String, String> {
     let words = |error: EngineError| error.to_string();
     engine.load_library(library, file).map_err(words)?;
     engine

@@ -1,19 +1,20 @@
 //! `lockstep profile KERNEL`: where its memory work is done, and what is wasted.
 
 use super::ending::Outputs;
+use super::exit::{Exit, Stop};
+use super::modules::read_module;
+use super::ncu;
 use super::progress::say;
-use super::run_all::read_module;
-use super::{Exit, Stop, ncu};
-use crate::bench::CaseError;
 use crate::profile::excerpt::excerpts;
 use crate::profile::{self, Profile, Trouble, hardware, html, text, verdict};
 use crate::ptx;
-use crate::registry::{self, Registered, Shape};
+use crate::registry;
 use crate::report::metrics;
 use crate::report::width::{self, Width};
-use crate::run::CaseResult;
-use crate::{footprint, hints, kernels};
+use crate::{hints, kernels};
 use clap::ValueEnum;
+use lesson::footprint;
+use lesson::{CaseError, CaseResult, Registered, Shape};
 use lockstep::engine::gpu::Gpu;
 use lockstep::engine::{Engine, EngineKind, PtxModule};
 use serde::Serialize;
@@ -95,7 +96,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         Some(path) => with_entry(read_module(path)?, registered.kernel.id).map_err(usage)?,
         None => {
             let arch = args.arch.map(Arch::name);
-            kernels::module_with(registered.kernel.id, arch).map_err(super::no_kernels)?
+            kernels::module_with(registered.kernel.id, arch).map_err(super::modules::no_kernels)?
         }
     };
     if args.launch_only {
@@ -316,7 +317,8 @@ fn measured(
 #[cfg(test)]
 mod tests {
     use super::{command, shape_of};
-    use crate::registry::{Shape, kernel};
+    use crate::registry::kernel;
+    use lesson::Shape;
     use std::path::Path;
 
     #[test]

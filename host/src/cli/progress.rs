@@ -1,8 +1,8 @@
 //! What is told on stderr while a command runs.
 
-use crate::report::table::{BAD, FAINT, style_of};
-use crate::run::{Case, CaseResult};
+use crate::report::style::{BAD, FAINT, style_of};
 use indicatif::{ProgressBar, ProgressStyle};
+use lesson::{Case, CaseResult};
 use ptx_sim::Schedule;
 use std::io::{IsTerminal, Write};
 use std::time::Duration;

@@ -1,8 +1,9 @@
 //! `lockstep ptx KERNEL`: what rustc made of a kernel, and what the GPU's
 //! assembler makes of that.
 
+use super::ending;
+use super::exit::{Exit, Stop};
 use super::tools::Tool;
-use super::{Exit, Stop, ending};
 use crate::{kernels, ptx, registry};
 use std::process::Command;
 
@@ -26,10 +27,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     let registered = registry::kernel(&args.kernel)
         .map_err(|error| Stop::Because(Exit::Usage, error.to_string()))?;
     let entry = registered.kernel.id;
-    let module = kernels::module_with(entry, None).map_err(super::no_kernels)?;
+    let module = kernels::module_with(entry, None).map_err(super::modules::no_kernels)?;
     let module = module
         .text()
-        .map_err(|error| super::no_kernels(error.into()))?;
+        .map_err(|error| super::modules::no_kernels(error.into()))?;
     let text = if args.sass {
         let arch = args.arch.as_deref().or(lockstep::ptx::target_name(module));
         sass(module, entry, arch.unwrap_or("sm_80"))?

@@ -1,7 +1,8 @@
 //! `lockstep readme`: writes the generated parts of the README, or says that they
 //! are out of date.
 
-use super::{Exit, Stop, progress};
+use super::exit::{Exit, Stop};
+use super::progress;
 use crate::hints;
 use crate::input;
 use crate::output::{OutputError, OutputFile};

@@ -1,23 +1,26 @@
 //! `lockstep run-all`: every selected kernel, verified and measured.
 
 use super::ending::Outputs;
+use super::exit::{Exit, Stop};
 use super::progress::{Progress, say};
 use super::tools::Tool;
-use super::{Exit, Stop, peers, profile, schedules};
-use crate::bench::Clocking;
+use super::{modules, peers, profile, resume, schedules};
 use crate::choose::{Chosen, EngineChoice, SimOptions, choose};
-use crate::registry::{self, Effort, Registered};
+use crate::hints;
+use crate::registry;
 use crate::report::json::Report;
-use crate::report::table::{self, BAD, GOOD, UNSURE};
+use crate::report::style::{BAD, GOOD, UNSURE};
+use crate::report::table;
 use crate::report::width::{Width, hint, indented};
-use crate::run::{self, Case, CaseResult, Status, Tally};
-use crate::schedules::Orders;
-use crate::{footprint, hints, input};
-use lockstep::engine::{Engine, EngineKind, PtxModule};
+use lesson::room;
+use lesson::run::{self, Tally};
+use lesson::schedules::Orders;
+use lesson::{Case, CaseResult, Clocking, Effort, Registered, Status};
+use lockstep::engine::{Engine, EngineKind, Timing};
 use ptx_sim::Schedule;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Options of `run-all`.
 #[derive(Debug, clap::Args)]
@@ -139,8 +142,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     let selected = registry::matching(&args.filter).map_err(Stop::usage)?;
     let outputs = Outputs::open(&[("--json", args.json.as_deref())], &[args.ptx.as_deref()])?;
     let modules = match &args.ptx {
-        Some(path) => vec![read_module(path)?],
-        None => super::modules_for(&selected)?,
+        Some(path) => vec![modules::read_module(path)?],
+        None => modules::modules_for(&selected)?,
     };
     let options = SimOptions {
         fuel: args.fuel,
@@ -150,18 +153,23 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     let (engine, why) = choose(args.engine, modules, options).map_err(Stop::nothing_ran)?;
     say(&format!("engine: {why}"));
     if let Some(folder) = &args.peers {
-        load_peers(&*engine, folder)?;
+        let timing: &dyn Timing = match &engine {
+            Chosen::Gpu(gpu) => &**gpu,
+            Chosen::Sim(sim) => &**sim,
+        };
+        load_peers(timing, folder)?;
     }
     let cases = cases(args, &selected, engine.kind());
-    footprint::check_cases(&cases, engine.kind(), args.check)
+    room::check_cases(&cases, engine.kind(), args.check)
         .map_err(|what| Stop::usage(format!("{what}; --quick takes less, and --filter chooses")))?;
 
+    let (mut results, before) = resume::results_so_far(&cases);
     let started = Instant::now();
-    let results = run_cases(args, &engine, &cases, &orders);
+    run_cases(args, &engine, &cases, &orders, &mut results, before);
     let tally = Tally::of(&results);
     let mut ending = outputs.end(exit_of(tally));
     ending.json("--json", &Report::new(&*engine, &results));
-    let seconds = started.elapsed().as_secs_f64();
+    let seconds = (before + started.elapsed()).as_secs_f64();
     ending.print(|out| {
         write_results(out, args, &results)?;
         write_tally(out, tally, &orders, seconds)
@@ -197,26 +205,47 @@ fn cases(args: &Args, selected: &[Registered], engine: EngineKind) -> Vec<Case> 
     cases
 }
 
-fn run_cases(args: &Args, engine: &Chosen, cases: &[Case], orders: &Orders) -> Vec<CaseResult> {
+/// Runs the cases that have no result yet, which took the time `before`. On a GPU that a
+/// case takes away it goes on in a new process.
+fn run_cases(
+    args: &Args,
+    engine: &Chosen,
+    cases: &[Case],
+    orders: &Orders,
+    results: &mut Vec<CaseResult>,
+    before: Duration,
+) {
     let mut progress = Progress::new(cases.len());
     let shared = std::cell::RefCell::new(&mut progress);
     let ended = |result: &CaseResult| shared.borrow_mut().ended(result);
-    let results = match engine {
+    let started = Instant::now();
+    match engine {
         Chosen::Sim(sim) => {
             let starting = |case: &Case, schedule| shared.borrow().starting_under(case, schedule);
-            crate::schedules::run(sim, cases, orders, starting, ended)
+            results.extend(lesson::schedules::run(sim, cases, orders, starting, ended));
         }
         Chosen::Gpu(gpu) => {
             let clocking = (!args.once).then_some(Clocking::BRIEF);
-            let starting = |case: &Case| shared.borrow().starting(case);
-            run::run(&**gpu, cases, clocking, starting, ended)
+            results.iter().for_each(ended);
+            while results.len() < cases.len() {
+                let case = &cases[results.len()..][..1];
+                let starting = |case: &Case| shared.borrow().starting(case);
+                results.extend(run::run(&**gpu, case, clocking, starting, ended));
+                let is_last = results.len() == cases.len();
+                if gpu.is_usable().is_err() && !is_last {
+                    resume::go_on_in_a_new_process(results, before + started.elapsed());
+                    // It could not be: the rest is reported as not run.
+                    let starting = |case: &Case| shared.borrow().starting(case);
+                    let rest = &cases[results.len()..];
+                    results.extend(run::run(&**gpu, rest, clocking, starting, ended));
+                }
+            }
         }
-    };
+    }
     progress.finish();
-    results
 }
 
-fn load_peers(engine: &dyn Engine, folder: &Path) -> Result<(), Stop> {
+fn load_peers(engine: &dyn Timing, folder: &Path) -> Result<(), Stop> {
     // Asked first with nothing, so that nobody waits for nvcc in vain.
     engine.load_peers(&[]).map_err(Stop::usage)?;
     Tool::Nvcc.find().map_err(Stop::nothing_ran)?;
@@ -224,21 +253,6 @@ fn load_peers(engine: &dyn Engine, folder: &Path) -> Result<(), Stop> {
     engine.load_peers(&peers).map_err(Stop::usage)?;
     say(&format!("peers: {} CUDA C++ files", peers.len()));
     Ok(())
-}
-
-pub(super) fn read_module(path: &Path) -> Result<PtxModule, Stop> {
-    let wrong = |what: String| Stop::usage(format!("--ptx: {what}"));
-    let text = input::text(path).map_err(|error| wrong(error.to_string()))?;
-    let name = input::name(path);
-    if !text
-        .lines()
-        .any(|line| line.trim_start().starts_with(".version"))
-    {
-        return Err(wrong(format!(
-            "{name} is no PTX: PTX is text that starts with `.version`, as `nvcc -ptx` and `rustc` write it"
-        )));
-    }
-    Ok(PtxModule::of_text(name, text))
 }
 
 fn exit_of(tally: Tally) -> Exit {
@@ -306,7 +320,7 @@ fn write_tally(out: &mut dyn Write, tally: Tally, orders: &Orders, seconds: f64)
 #[cfg(test)]
 mod tests {
     use super::{Exit, exit_of};
-    use crate::run::Tally;
+    use lesson::run::Tally;
 
     #[test]
     fn only_all_passed_is_success() {

@@ -1,9 +1,9 @@
 //! `--schedules N`, `--schedule S`: other orders than the usual one, and what is told of
 //! a case that failed in one.
 
-use super::Stop;
-use crate::run::CaseResult;
-use crate::schedules::Orders;
+use super::exit::Stop;
+use lesson::CaseResult;
+use lesson::schedules::Orders;
 use ptx_sim::Schedule;
 use ptx_sim::schedule::Varies;
 

@@ -1,8 +1,8 @@
 //! `lockstep sim-bench`: thread-instructions a second, kernel by kernel.
 
 use super::ending::Outputs;
+use super::exit::{Exit, Stop};
 use super::progress::say;
-use super::{Exit, Stop};
 use crate::input;
 use crate::output::{OutputError, OutputFile};
 use crate::registry;
@@ -73,7 +73,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         Err(_) if !loops.is_empty() => Vec::new(),
         Err(error) => return Err(Stop::usage(error)),
     };
-    let modules = super::modules_for(&kernels)?;
+    let modules = super::modules::modules_for(&kernels)?;
     let mut rows = Vec::new();
     let mut rig = micro::Rig::new().map_err(|error| failed("small loops", error))?;
     for micro in loops {

@@ -1,19 +1,17 @@
 //! Bank conflicts of one block that goes along rows or columns, once.
 
-use crate::bench::{Bench, CaseError};
-use lockstep::counts::Expectation;
-use lockstep::counts::Metric::{SharedLoadConflicts, SharedStoreConflicts};
-use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
-use crate::footprint::Footprint;
-use crate::guarded::Guarded;
-use crate::inputs;
-use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
-use crate::verify::compare;
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::bank_conflicts::{
     BLOCK, COLUMNS, ELEMENTS, GRID, ROWS, bank_load_columns, bank_load_rows, bank_store_columns,
     bank_store_rows, bank_warm_up,
 };
+use lesson::guarded::Guarded;
+use lesson::inputs;
+use lesson::verify::compare;
+use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Shape, Trial, Work};
+use lockstep::counts::Expectation;
+use lockstep::counts::Metric::{SharedLoadConflicts, SharedStoreConflicts};
+use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
 
 /// The lesson.
 pub static LESSON: Lesson = Lesson {
@@ -26,31 +24,32 @@ pub static LESSON: Lesson = Lesson {
     work,
     memory: |_| Footprint::SMALL,
     expects_at: |_| true,
+    targets: &[],
 };
 
 static KERNELS: [KernelEntry; 5] = [
-    KernelEntry::of(bank_warm_up, "before the first that is timed", |bench| {
-        run(bench, bank_warm_up, upside_down)
+    KernelEntry::of(bank_warm_up, "before the first that is timed", |trial| {
+        run(trial, bank_warm_up, upside_down)
     })
     .expecting(&conflicts(0.0, 0.0)),
-    KernelEntry::of(bank_store_rows, "stores along rows", |bench| {
-        run(bench, bank_store_rows, upside_down)
+    KernelEntry::of(bank_store_rows, "stores along rows", |trial| {
+        run(trial, bank_store_rows, upside_down)
     })
     .expecting(&conflicts(0.0, 0.0)),
     KernelEntry::of(
         bank_store_columns,
         "stores along columns: 31 conflicts a warp",
-        |bench| run(bench, bank_store_columns, transposed),
+        |trial| run(trial, bank_store_columns, transposed),
     )
     .expecting(&conflicts(992.0, 0.0)),
-    KernelEntry::of(bank_load_rows, "loads along rows", |bench| {
-        run(bench, bank_load_rows, upside_down)
+    KernelEntry::of(bank_load_rows, "loads along rows", |trial| {
+        run(trial, bank_load_rows, upside_down)
     })
     .expecting(&conflicts(0.0, 0.0)),
     KernelEntry::of(
         bank_load_columns,
         "loads along columns: 31 conflicts a warp",
-        |bench| run(bench, bank_load_columns, transposed),
+        |trial| run(trial, bank_load_columns, transposed),
     )
     .expecting(&conflicts(0.0, 992.0)),
 ];
@@ -85,16 +84,16 @@ fn transposed(row: usize, column: usize) -> (usize, usize) {
 }
 
 fn run<K: Kernel<Args = (DevicePtr<f32>, DevicePtrMut<f32>)>>(
-    bench: &mut Bench<'_>,
+    trial: &mut Trial<'_>,
     _kernel: K,
     source: Source,
 ) -> Result<(), CaseError> {
     let input = Buffer::of(
-        bench.engine(),
+        trial.engine(),
         "input",
         &inputs::distinct(ELEMENTS as usize),
     )?;
-    let output = Guarded::poisoned(bench.engine(), "output", ELEMENTS as usize)?;
+    let output = Guarded::poisoned(trial.engine(), "output", ELEMENTS as usize)?;
     // SAFETY: both hold the array's elements and outlive the launches; one
     // block, as the kernels ask.
     let launch = unsafe {
@@ -103,16 +102,16 @@ fn run<K: Kernel<Args = (DevicePtr<f32>, DevicePtrMut<f32>)>>(
             (input.as_ptr(), output.as_mut_ptr()),
         )
     }?;
-    bench.launch(&launch)?;
+    trial.launch(&launch)?;
     let n_columns = COLUMNS as usize;
     let expected = |index| {
         let (row, column) = source(index / n_columns, index % n_columns);
         inputs::distinct_at(row * n_columns + column)
     };
-    bench.verdict(
-        compare(&output.read()?, expected, bench.kernel().tolerance)
+    trial.verdict(
+        compare(&output.read()?, expected, trial.tolerance())
             .map_err(|mismatch| mismatch.in_matrix(n_columns)),
     )?;
-    bench.check_counts()?;
-    bench.time(&launch)
+    trial.check_counts()?;
+    trial.time(&launch)
 }

@@ -1,19 +1,17 @@
 //! Bank conflicts of a column by the length of the rows: the law of the greatest
 //! common divisor, in counts on the simulator and in time on a GPU.
 
-use crate::bench::{Bench, CaseError};
-use lockstep::counts::Expectation;
-use lockstep::counts::Metric::{self, SharedLoadConflicts, SharedStoreConflicts};
-use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
-use crate::footprint::Footprint;
-use crate::guarded::{Guarded, is_poison};
-use crate::inputs;
-use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
-use crate::verify::compare;
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::bank_conflicts::{
     BLOCK, COLUMNS, ELEMENTS, GRID, MAX_WIDTH, ROWS, bank_load_width, bank_store_width, strip_words,
 };
+use lesson::guarded::{Guarded, is_poison};
+use lesson::inputs;
+use lesson::verify::compare;
+use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Shape, Trial, Work};
+use lockstep::counts::Expectation;
+use lockstep::counts::Metric::{self, SharedLoadConflicts, SharedStoreConflicts};
+use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
 
 /// The lesson.
 pub static LESSON: Lesson = Lesson {
@@ -27,18 +25,19 @@ pub static LESSON: Lesson = Lesson {
     // What is expected depends on the width: `run_one` checks it.
     memory: |shape| Footprint::of(u128::from(shape.dims()[0]), 140, 440),
     expects_at: |_| false,
+    targets: &[],
 };
 
 static KERNELS: [KernelEntry; 2] = [
     KernelEntry::of(
         bank_store_width,
         "stores each column, again and again",
-        |bench| run(bench, bank_store_width, &STORE),
+        |trial| run(trial, bank_store_width, &STORE),
     ),
     KernelEntry::of(
         bank_load_width,
         "loads each column, again and again",
-        |bench| run(bench, bank_load_width, &LOAD),
+        |trial| run(trial, bank_load_width, &LOAD),
     ),
 ];
 
@@ -128,18 +127,18 @@ fn columns_in_strips(width: u32) -> Vec<(usize, usize, usize)> {
 type Args = (DevicePtr<f32>, DevicePtrMut<f32>, u32, u32);
 
 fn run<K: Kernel<Args = Args>>(
-    bench: &mut Bench<'_>,
+    trial: &mut Trial<'_>,
     kernel: K,
     access: &Access,
 ) -> Result<(), CaseError> {
-    let (max_width, max_rounds) = bench.shape().matrix();
-    if !bench.shape().is_sweep() {
-        let launch = run_one(bench, kernel, access, max_width, max_rounds)?;
-        return bench.time(&launch.prepared);
+    let (max_width, max_rounds) = trial.shape().matrix();
+    if !trial.shape().is_sweep() {
+        let launch = run_one(trial, kernel, access, max_width, max_rounds)?;
+        return trial.time(&launch.prepared);
     }
     for width in 1..=max_width {
         for n_rounds in 1..=max_rounds {
-            run_one(bench, kernel, access, width, n_rounds)
+            run_one(trial, kernel, access, width, n_rounds)
                 .map_err(|error| error.at(format_args!("{width} × {n_rounds} rounds")))?;
         }
     }
@@ -154,7 +153,7 @@ struct Launch<'e> {
 }
 
 fn run_one<'e, K: Kernel<Args = Args>>(
-    bench: &mut Bench<'e>,
+    trial: &mut Trial<'e>,
     _kernel: K,
     access: &Access,
     width: u32,
@@ -162,8 +161,8 @@ fn run_one<'e, K: Kernel<Args = Args>>(
 ) -> Result<Launch<'e>, CaseError> {
     let (n_inputs, n_outputs) = (access.lens)(width);
     let values = inputs::uniform(3, n_inputs);
-    let input = Buffer::of(bench.engine(), "input", &values)?;
-    let output = Guarded::poisoned(bench.engine(), "output", n_outputs)?;
+    let input = Buffer::of(trial.engine(), "input", &values)?;
+    let output = Guarded::poisoned(trial.engine(), "output", n_outputs)?;
     // SAFETY: the lengths are those the kernel asks for at this width, which is
     // in its range; both outlive the launches; one block.
     let prepared = unsafe {
@@ -172,7 +171,7 @@ fn run_one<'e, K: Kernel<Args = Args>>(
             (input.as_ptr(), output.as_mut_ptr(), width, n_rounds),
         )
     }?;
-    bench.launch(&prepared)?;
+    trial.launch(&prepared)?;
 
     let (got, expected) = (output.read()?, (access.reference)(&values, width, n_rounds));
     let unused = got
@@ -186,10 +185,10 @@ fn run_one<'e, K: Kernel<Args = Args>>(
     }
     // Where nothing is expected, what is there is right: it was checked above.
     let or_as_it_is = |index: usize| expected[index].unwrap_or(got[index]);
-    bench.verdict(compare(&got, or_as_it_is, bench.kernel().tolerance))?;
+    trial.verdict(compare(&got, or_as_it_is, trial.tolerance()))?;
 
     let conflicts = n_rounds * COLUMNS * (gcd(width, 32) - 1);
-    bench.check_claims(&[Expectation::exactly(access.metric, conflicts.into())])?;
+    trial.check_claims(&[Expectation::exactly(access.metric, conflicts.into())])?;
     Ok(Launch {
         prepared,
         _input: input,

@@ -1,24 +1,22 @@
 //! 16×16 blocks by `ldmatrix` out of tiles of 16, 32 and 64 columns, and the
 //! plain 16-column tile without conflicts by another order of addresses.
 
-use crate::bench::{Bench, CaseError};
-use lockstep::counts::Expectation;
-use lockstep::counts::Metric::{LdmatrixConflicts, SharedStoreConflicts};
-use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
-use crate::footprint::Footprint;
 use crate::half_matrices::{
     MATRIX, SIDE, View, f32_sum_error, product, product_transposed, uniform_f16, widened,
 };
-use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
-use crate::verify::{Tolerance, compare};
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::tensor::address_order::{address_order_plain, address_order_swapped};
 use gpu_kernels::tensor::wide::{
-    tile32_plain, tile32_product_plain, tile32_product_swizzled, tile32_swizzled,
-    tile64_all_plain, tile64_all_swizzled, tile64_one_plain, tile64_one_swizzled,
+    tile32_plain, tile32_product_plain, tile32_product_swizzled, tile32_swizzled, tile64_all_plain,
+    tile64_all_swizzled, tile64_one_plain, tile64_one_swizzled,
 };
 use gpu_kernels::tensor::{BLOCK, grid};
 use half::f16;
+use lesson::verify::{Tolerance, compare};
+use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Shape, Trial, Work};
+use lockstep::counts::Expectation;
+use lockstep::counts::Metric::{LdmatrixConflicts, SharedStoreConflicts};
+use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
 
 /// The lesson.
 pub static LESSON: Lesson = Lesson {
@@ -31,6 +29,7 @@ pub static LESSON: Lesson = Lesson {
     work,
     memory: |shape| Footprint::of(shape.n_elements(), 3072, 12_288),
     expects_at: |shape| shape.dims() == [1],
+    targets: &[],
 };
 
 const SUM_OF_16: Tolerance = Tolerance::Absolute(f32_sum_error(16));
@@ -40,64 +39,64 @@ static KERNELS: [KernelEntry; 10] = [
     KernelEntry::of(
         address_order_plain,
         "16 columns, A·Aᵀ, addresses as usual",
-        |bench| run(bench, address_order_plain, 16, own_transpose),
+        |trial| run(trial, address_order_plain, 16, own_transpose),
     )
     .within(SUM_OF_16)
     .expecting(&conflicts(4.0)),
     KernelEntry::of(
         address_order_swapped,
         "16 columns, A·Aᵀ, half of the lanes ask for the other half of their row",
-        |bench| run(bench, address_order_swapped, 16, own_transpose),
+        |trial| run(trial, address_order_swapped, 16, own_transpose),
     )
     .within(SUM_OF_16)
     .expecting(&conflicts(0.0)),
-    KernelEntry::of(tile32_plain, "32 columns, L·Rᵀ, two loads", |bench| {
-        run(bench, tile32_plain, 32, left_times_right_transposed)
+    KernelEntry::of(tile32_plain, "32 columns, L·Rᵀ, two loads", |trial| {
+        run(trial, tile32_plain, 32, left_times_right_transposed)
     })
     .within(SUM_OF_16)
     .expecting(&conflicts(24.0)),
     KernelEntry::of(
         tile32_swizzled,
         "32 columns, L·Rᵀ, Swizzle<2, 3, 3>",
-        |bench| run(bench, tile32_swizzled, 32, left_times_right_transposed),
+        |trial| run(trial, tile32_swizzled, 32, left_times_right_transposed),
     )
     .within(SUM_OF_16)
     .expecting(&conflicts(0.0)),
-    KernelEntry::of(tile64_one_plain, "64 columns, one load", |bench| {
-        run(bench, tile64_one_plain, 64, own_transpose)
+    KernelEntry::of(tile64_one_plain, "64 columns, one load", |trial| {
+        run(trial, tile64_one_plain, 64, own_transpose)
     })
     .within(SUM_OF_16)
     .expecting(&conflicts(28.0)),
     KernelEntry::of(
         tile64_one_swizzled,
         "64 columns, one load, Swizzle<3, 3, 3>",
-        |bench| run(bench, tile64_one_swizzled, 64, own_transpose),
+        |trial| run(trial, tile64_one_swizzled, 64, own_transpose),
     )
     .within(SUM_OF_16)
     .expecting(&conflicts(0.0)),
-    KernelEntry::of(tile64_all_plain, "64 columns, four loads", |bench| {
-        run(bench, tile64_all_plain, 64, own_transpose_of_four)
+    KernelEntry::of(tile64_all_plain, "64 columns, four loads", |trial| {
+        run(trial, tile64_all_plain, 64, own_transpose_of_four)
     })
     .within(SUM_OF_64)
     .expecting(&conflicts(112.0)),
     KernelEntry::of(
         tile64_all_swizzled,
         "64 columns, four loads, Swizzle<3, 3, 3>",
-        |bench| run(bench, tile64_all_swizzled, 64, own_transpose_of_four),
+        |trial| run(trial, tile64_all_swizzled, 64, own_transpose_of_four),
     )
     .within(SUM_OF_64)
     .expecting(&conflicts(0.0)),
     KernelEntry::of(
         tile32_product_plain,
         "A·B out of one tile, B through .trans",
-        |bench| run(bench, tile32_product_plain, 32, left_times_right),
+        |trial| run(trial, tile32_product_plain, 32, left_times_right),
     )
     .within(SUM_OF_16)
     .expecting(&conflicts(24.0)),
     KernelEntry::of(
         tile32_product_swizzled,
         "A·B out of one tile, B through .trans, Swizzle<2, 3, 3>",
-        |bench| run(bench, tile32_product_swizzled, 32, left_times_right),
+        |trial| run(trial, tile32_product_swizzled, 32, left_times_right),
     )
     .within(SUM_OF_16)
     .expecting(&conflicts(0.0)),
@@ -168,16 +167,16 @@ pub fn left_times_right(tile: &[f64], n_columns: usize) -> [f64; MATRIX] {
 
 /// Runs a kernel that makes one 16×16 result of each tile of `n_columns`.
 pub fn run<K: Kernel<Args = (DevicePtr<f16>, DevicePtrMut<f32>)>>(
-    bench: &mut Bench<'_>,
+    trial: &mut Trial<'_>,
     _kernel: K,
     n_columns: usize,
     reference: Reference,
 ) -> Result<(), CaseError> {
-    let n_problems = bench.shape().dims()[0] as usize;
+    let n_problems = trial.shape().dims()[0] as usize;
     let tile_elements = SIDE * n_columns;
     let input = uniform_f16(0x71, n_problems * tile_elements);
-    let input_buffer = Buffer::of(bench.engine(), "input", &input)?;
-    let output = Buffer::<f32>::poisoned(bench.engine(), "output", n_problems * MATRIX)?;
+    let input_buffer = Buffer::of(trial.engine(), "input", &input)?;
+    let output = Buffer::<f32>::poisoned(trial.engine(), "output", n_problems * MATRIX)?;
     // SAFETY: a tile and a matrix a problem, aligned to 256 bytes; a block a
     // problem.
     let launch = unsafe {
@@ -186,13 +185,16 @@ pub fn run<K: Kernel<Args = (DevicePtr<f16>, DevicePtrMut<f32>)>>(
             (input_buffer.as_ptr(), output.as_mut_ptr()),
         )
     }?;
-    bench.launch(&launch)?;
+    trial.launch(&launch)?;
     let got: Vec<f64> = output.read()?.into_iter().map(f64::from).collect();
-    for (tile, got) in widened(&input).chunks(tile_elements).zip(got.chunks(MATRIX)) {
+    for (tile, got) in widened(&input)
+        .chunks(tile_elements)
+        .zip(got.chunks(MATRIX))
+    {
         let expected = reference(tile, n_columns);
-        let compared = compare(got, |index| expected[index], bench.kernel().tolerance);
-        bench.verdict(compared.map_err(|mismatch| mismatch.in_matrix(SIDE)))?;
+        let compared = compare(got, |index| expected[index], trial.tolerance());
+        trial.verdict(compared.map_err(|mismatch| mismatch.in_matrix(SIDE)))?;
     }
-    bench.check_counts()?;
-    bench.time(&launch)
+    trial.check_counts()?;
+    trial.time(&launch)
 }

@@ -1,6 +1,18 @@
 //! Coalescing: one sum, six orders of its elements.
 
-use crate::bench::{Bench, CaseError};
+use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
+use gpu_kernels::coalescing::{
+    self, add, add_broadcast, add_offset, add_permuted, add_stride, add_vectorized,
+};
+use lesson::guarded::{Guarded, is_poison};
+use lesson::inputs;
+use lesson::measure::Side;
+use lesson::target::most;
+use lesson::verify::compare;
+use lesson::{
+    CaseError, Effort, Footprint, Found, KernelEntry, Lesson, Measurement, Shape, Target, Trial,
+    Work,
+};
 use lockstep::counts::Metric::{
     GlobalLoadDegreePercent as LoadDegree, GlobalLoadSectorsPerRequest as LoadSectors,
     GlobalStoreDegreePercent as StoreDegree, GlobalStoreSectorsPerRequest as StoreSectors,
@@ -8,15 +20,6 @@ use lockstep::counts::Metric::{
 };
 use lockstep::counts::{Expectation, Metric};
 use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
-use crate::footprint::Footprint;
-use crate::guarded::{Guarded, is_poison};
-use crate::inputs;
-use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
-use crate::verify::compare;
-use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
-use gpu_kernels::coalescing::{
-    self, add, add_broadcast, add_offset, add_permuted, add_stride, add_vectorized,
-};
 
 /// The lesson.
 pub static LESSON: Lesson = Lesson {
@@ -29,38 +32,55 @@ pub static LESSON: Lesson = Lesson {
     work,
     memory: |shape| Footprint::of(shape.n_elements(), 12, 16),
     expects_at,
+    targets: &TARGETS,
 };
 
+static TARGETS: [Target; 1] = [Target::at_least(
+    "vector add, 2²⁶ f32 and more",
+    "device-to-device copy's bytes a second",
+    1.03,
+    vector_add,
+)];
+
+/// The fastest addition, but no strided or broadcast one: those move other bytes.
+fn vector_add(measured: &[Measurement]) -> Option<Found> {
+    const STRAIGHT: [&str; 2] = [add::NAME, add_vectorized::NAME];
+    let is_meant =
+        |one: &&Measurement| STRAIGHT.contains(&&*one.kernel) && one.dims() >= vec![1 << 26];
+    let meant = measured.iter().filter(is_meant);
+    most(meant.filter_map(|one| Found::speed(one, Side::Copy)))
+}
+
 static KERNELS: [KernelEntry; 6] = [
-    KernelEntry::of(add, "one element a thread, lanes side by side", |bench| {
-        run(bench, add, &IN_PLACE)
+    KernelEntry::of(add, "one element a thread, lanes side by side", |trial| {
+        run(trial, add, &IN_PLACE)
     })
     .expecting(&claims([4.0, 100.0], [4.0, 100.0])),
     KernelEntry::of(
         add_permuted,
         "neighbouring lanes change places: no loss",
-        |bench| run(bench, add_permuted, &IN_PLACE),
+        |trial| run(trial, add_permuted, &IN_PLACE),
     )
     .expecting(&claims([4.0, 100.0], [4.0, 100.0])),
-    KernelEntry::of(add_offset, "one element later: a fifth sector", |bench| {
-        run(bench, add_offset, &ONE_LATER)
+    KernelEntry::of(add_offset, "one element later: a fifth sector", |trial| {
+        run(trial, add_offset, &ONE_LATER)
     })
     .expecting(&claims([5.0, 80.0], [5.0, 80.0])),
-    KernelEntry::of(add_stride, "lanes a grid apart: a sector a lane", |bench| {
-        run(bench, add_stride, &IN_PLACE)
+    KernelEntry::of(add_stride, "lanes a grid apart: a sector a lane", |trial| {
+        run(trial, add_stride, &IN_PLACE)
     })
     .expecting(&claims([32.0, 12.5], [32.0, 12.5])),
     // Half of the loads are of x, one sector for one word, half of y, four.
     KernelEntry::of(
         add_broadcast,
         "x[0] for all lanes: one sector, one word of it",
-        |bench| run(bench, add_broadcast, &BROADCAST),
+        |trial| run(trial, add_broadcast, &BROADCAST),
     )
     .expecting(&claims([2.5, 82.5], [4.0, 100.0])),
     KernelEntry::of(
         add_vectorized,
         "16 bytes an access, four elements a thread",
-        |bench| run(bench, add_vectorized, &VECTORIZED),
+        |trial| run(trial, add_vectorized, &VECTORIZED),
     )
     .expecting(&claims([16.0, 100.0], [16.0, 100.0]))
     .timed_at(&[&[TIMED], &[1 << 28]]),
@@ -165,16 +185,16 @@ fn vectorized(n: u32) -> LaunchConfig {
 }
 
 fn run<K: Kernel<Args = Args>>(
-    bench: &mut Bench<'_>,
+    trial: &mut Trial<'_>,
     kernel: K,
     pattern: &Pattern,
 ) -> Result<(), CaseError> {
-    let n = bench.shape().dims()[0];
-    if !bench.shape().is_sweep() {
-        return run_one(bench, kernel, pattern, n, Last::Timed);
+    let n = trial.shape().dims()[0];
+    if !trial.shape().is_sweep() {
+        return run_one(trial, kernel, pattern, n, Last::Timed);
     }
     for n in 0..=n {
-        run_one(bench, kernel, pattern, n, Last::Verified).map_err(|error| error.at(n))?;
+        run_one(trial, kernel, pattern, n, Last::Verified).map_err(|error| error.at(n))?;
     }
     Ok(())
 }
@@ -187,7 +207,7 @@ enum Last {
 }
 
 fn run_one<K: Kernel<Args = Args>>(
-    bench: &mut Bench<'_>,
+    trial: &mut Trial<'_>,
     _kernel: K,
     pattern: &Pattern,
     n: u32,
@@ -196,10 +216,10 @@ fn run_one<K: Kernel<Args = Args>>(
     let len = (pattern.first + n) as usize;
     let (x, y) = (inputs::uniform(1, len), inputs::uniform(2, len));
     let (device_x, device_y) = (
-        Buffer::of(bench.engine(), "x", &x)?,
-        Buffer::of(bench.engine(), "y", &y)?,
+        Buffer::of(trial.engine(), "x", &x)?,
+        Buffer::of(trial.engine(), "y", &y)?,
     );
-    let z = Guarded::poisoned(bench.engine(), "z", len)?;
+    let z = Guarded::poisoned(trial.engine(), "z", len)?;
     // SAFETY: all three vectors hold `len` elements, start at multiples of 256
     // bytes and outlive the launches; the grid is the kernel's own.
     let launch = unsafe {
@@ -214,8 +234,8 @@ fn run_one<K: Kernel<Args = Args>>(
         )
     }?;
     match last {
-        Last::Verified => bench.launch_uncounted(&launch)?,
-        Last::Timed => bench.launch(&launch)?,
+        Last::Verified => trial.launch_uncounted(&launch)?,
+        Last::Timed => trial.launch(&launch)?,
     }
     let got = z.read()?;
     let (before, got) = got.split_at(pattern.first as usize);
@@ -228,19 +248,19 @@ fn run_one<K: Kernel<Args = Args>>(
         let i = index + pattern.first as usize;
         x[(pattern.x_index)(i)] + y[i]
     };
-    bench.verdict(compare(got, expected, bench.kernel().tolerance))?;
+    trial.verdict(compare(got, expected, trial.tolerance()))?;
     if last == Last::Verified {
         return Ok(());
     }
-    bench.check_counts()?;
-    bench.time(&launch)
+    trial.check_counts()?;
+    trial.time(&launch)
 }
 
 #[cfg(test)]
 mod tests {
     use super::{COUNTED, LESSON, TIMED};
+    use lesson::{Effort, Shape};
     use lockstep::engine::EngineKind;
-    use crate::registry::{Effort, Shape};
 
     #[test]
     fn every_run_sweeps_counts_and_has_an_odd_size() {

@@ -1,20 +1,18 @@
 //! Copy: the yardstick of the other lessons.
 
-use crate::bench::{Bench, CaseError};
+use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
+use gpu_kernels::copy as kernels;
+use gpu_kernels::copy::{copy, copy_vectorized};
+use lesson::guarded::Guarded;
+use lesson::inputs;
+use lesson::verify::compare;
+use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Shape, Trial, Work};
 use lockstep::counts::Expectation;
 use lockstep::counts::Metric::{
     GlobalLoadSectorsPerRequest as LoadSectors, GlobalStoreSectorsPerRequest as StoreSectors,
     LocalSectors,
 };
 use lockstep::engine::{Buffer, EngineError, EngineKind, LaunchConfig, Prepared};
-use crate::footprint::Footprint;
-use crate::guarded::Guarded;
-use crate::inputs;
-use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
-use crate::verify::compare;
-use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
-use gpu_kernels::copy as kernels;
-use gpu_kernels::copy::{copy, copy_vectorized};
 
 /// The lesson.
 pub static LESSON: Lesson = Lesson {
@@ -29,17 +27,18 @@ pub static LESSON: Lesson = Lesson {
     expects_at: |shape| {
         !shape.is_sweep() && shape.dims()[0].is_multiple_of(kernels::VECTORIZED_BLOCK_ELEMENTS)
     },
+    targets: &[],
 };
 
 static KERNELS: [KernelEntry; 2] = [
-    KernelEntry::of(copy, "one element a thread", |bench| {
-        run(bench, copy, one_a_thread)
+    KernelEntry::of(copy, "one element a thread", |trial| {
+        run(trial, copy, one_a_thread)
     })
     .expecting(&claims(4.0)),
     KernelEntry::of(
         copy_vectorized,
         "16 bytes an access, four elements a thread",
-        |bench| run(bench, copy_vectorized, vectorized),
+        |trial| run(trial, copy_vectorized, vectorized),
     )
     .expecting(&claims(16.0))
     .timed_at(&[&[TIMED], &[LARGE]]),
@@ -113,47 +112,46 @@ pub unsafe fn best(
 }
 
 fn run<K: Kernel<Args = Args>>(
-    bench: &mut Bench<'_>,
+    trial: &mut Trial<'_>,
     _kernel: K,
     config: fn(u32) -> LaunchConfig,
 ) -> Result<(), CaseError> {
-    let n = bench.shape().dims()[0];
-    if !bench.shape().is_sweep() {
-        return run_one::<K>(bench, config, n);
+    let n = trial.shape().dims()[0];
+    if !trial.shape().is_sweep() {
+        return run_one::<K>(trial, config, n);
     }
     // And around the end of a block of the larger kind.
     let block = kernels::VECTORIZED_BLOCK_ELEMENTS;
     for n in (0..=n).chain([block - 1, block, block + 1, 2 * block + 3]) {
-        run_one::<K>(bench, config, n).map_err(|error| error.at(n))?;
+        run_one::<K>(trial, config, n).map_err(|error| error.at(n))?;
     }
     Ok(())
 }
 
 fn run_one<K: Kernel<Args = Args>>(
-    bench: &mut Bench<'_>,
+    trial: &mut Trial<'_>,
     config: fn(u32) -> LaunchConfig,
     n: u32,
 ) -> Result<(), CaseError> {
     let values = inputs::distinct(n as usize);
-    let input = Buffer::of(bench.engine(), "input", &values)?;
-    let output = Guarded::poisoned(bench.engine(), "output", n as usize)?;
+    let input = Buffer::of(trial.engine(), "input", &values)?;
+    let output = Guarded::poisoned(trial.engine(), "output", n as usize)?;
     // SAFETY: both hold n elements, start at multiples of 256 bytes and outlive the
     // launches; the grid is the kernel's own.
-    let launch =
-        unsafe { Prepared::of::<K>(config(n), (input.as_ptr(), output.as_mut_ptr(), n)) }?;
-    if bench.shape().is_sweep() {
-        bench.launch_uncounted(&launch)?;
+    let launch = unsafe { Prepared::of::<K>(config(n), (input.as_ptr(), output.as_mut_ptr(), n)) }?;
+    if trial.shape().is_sweep() {
+        trial.launch_uncounted(&launch)?;
     } else {
-        bench.launch(&launch)?;
+        trial.launch(&launch)?;
     }
-    bench.verdict(compare(
+    trial.verdict(compare(
         &output.read()?,
         |index| values[index],
-        bench.kernel().tolerance,
+        trial.tolerance(),
     ))?;
-    if bench.shape().is_sweep() {
+    if trial.shape().is_sweep() {
         return Ok(());
     }
-    bench.check_counts()?;
-    bench.time(&launch)
+    trial.check_counts()?;
+    trial.time(&launch)
 }

@@ -1,17 +1,15 @@
 //! Local memory: a window in registers, and the same in local memory.
 
-use crate::bench::{Bench, CaseError};
+use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
+use gpu_kernels::local_memory::{self as kernels, BLOCK, BLOCK_THREADS, WINDOWS};
+use lesson::guarded::Guarded;
+use lesson::inputs;
+use lesson::verify::compare;
+use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Shape, Trial, Work};
 use lockstep::counts::Expectation;
 use lockstep::counts::Metric::{LocalSectors, LocalSectorsPerRequest};
 use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
-use crate::footprint::Footprint;
-use crate::guarded::Guarded;
-use crate::inputs;
-use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
-use crate::verify::compare;
-use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use rayon::prelude::*;
-use gpu_kernels::local_memory::{self as kernels, BLOCK, BLOCK_THREADS, WINDOWS};
 
 /// The lesson.
 pub static LESSON: Lesson = Lesson {
@@ -24,6 +22,7 @@ pub static LESSON: Lesson = Lesson {
     work,
     memory: |shape| Footprint::of(shape.n_elements(), 8, 16),
     expects_at: |shape| !shape.is_sweep() && shape.dims()[0] % 32 == 0,
+    targets: &[],
 };
 
 /// A kernel with the window in registers, and one with it in local memory, for
@@ -34,13 +33,13 @@ macro_rules! entries {
             KernelEntry::of(
                 kernels::$in_registers,
                 concat!("window of ", $window, " in registers: constant indices"),
-                |bench| run(bench, kernels::$in_registers, $window),
+                |trial| run(trial, kernels::$in_registers, $window),
             )
             .expecting(&[Expectation::exactly(LocalSectors, 0.0)]),
             KernelEntry::of(
                 kernels::$in_local,
                 concat!("window of ", $window, " in local memory: index (j + n) mod ", $window),
-                |bench| run(bench, kernels::$in_local, $window),
+                |trial| run(trial, kernels::$in_local, $window),
             )
             // All lanes use the same index: word j of 32 lanes is four sectors.
             .expecting(&[Expectation::exactly(LocalSectorsPerRequest, 4.0)]),
@@ -99,19 +98,19 @@ pub fn reference(input: &[f32], window: usize) -> Vec<f32> {
 type Args = (DevicePtr<f32>, DevicePtrMut<f32>, u32);
 
 fn run<K: Kernel<Args = Args>>(
-    bench: &mut Bench<'_>,
+    trial: &mut Trial<'_>,
     kernel: K,
     window: usize,
 ) -> Result<(), CaseError> {
-    let n = bench.shape().dims()[0];
-    if !bench.shape().is_sweep() {
-        let launch = run_one(bench, kernel, window, n, kernels::grid(n))?;
-        bench.check_counts()?;
-        return bench.time(&launch.prepared);
+    let n = trial.shape().dims()[0];
+    if !trial.shape().is_sweep() {
+        let launch = run_one(trial, kernel, window, n, kernels::grid(n))?;
+        trial.check_counts()?;
+        return trial.time(&launch.prepared);
     }
     // One block, so that a thread has several outputs where n is large enough.
     for n in 0..=n {
-        run_one(bench, kernel, window, n, [1, 1, 1]).map_err(|error| error.at(n))?;
+        run_one(trial, kernel, window, n, [1, 1, 1]).map_err(|error| error.at(n))?;
     }
     Ok(())
 }
@@ -124,15 +123,15 @@ struct Launch<'e> {
 }
 
 fn run_one<'e, K: Kernel<Args = Args>>(
-    bench: &mut Bench<'e>,
+    trial: &mut Trial<'e>,
     _kernel: K,
     window: usize,
     n: u32,
     grid: [u32; 3],
 ) -> Result<Launch<'e>, CaseError> {
     let values = inputs::uniform(4, n as usize);
-    let input = Buffer::of(bench.engine(), "input", &values)?;
-    let output = Guarded::poisoned(bench.engine(), "output", n as usize)?;
+    let input = Buffer::of(trial.engine(), "input", &values)?;
+    let output = Guarded::poisoned(trial.engine(), "output", n as usize)?;
     // SAFETY: both hold n elements and outlive the launches; any grid is right.
     let prepared = unsafe {
         Prepared::of::<K>(
@@ -140,13 +139,9 @@ fn run_one<'e, K: Kernel<Args = Args>>(
             (input.as_ptr(), output.as_mut_ptr(), n),
         )
     }?;
-    bench.launch(&prepared)?;
+    trial.launch(&prepared)?;
     let expected = reference(&values, window);
-    bench.verdict(compare(
-        &output.read()?,
-        |i| expected[i],
-        bench.kernel().tolerance,
-    ))?;
+    trial.verdict(compare(&output.read()?, |i| expected[i], trial.tolerance()))?;
     Ok(Launch {
         prepared,
         _input: input,

@@ -4,19 +4,17 @@
 //! in f16; an orthogonal one, whose powers stay in range; one with an infinity, a
 //! NaN and zeros in it.
 
-use crate::bench::{Bench, CaseError};
-use lockstep::counts::Expectation;
-use lockstep::counts::Metric::LdmatrixConflicts;
-use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
-use crate::footprint::Footprint;
 use crate::half_matrices::{MATRIX, SIDE, f32_sum_error};
-use crate::inputs::uniform;
-use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
-use crate::verify::Verified;
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::tensor::power::{matrix_power_plain, matrix_power_swizzled, plain_conflicts};
 use gpu_kernels::tensor::{BLOCK, grid};
 use half::f16;
+use lesson::inputs::uniform;
+use lesson::verify::Verified;
+use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Shape, Trial, Work};
+use lockstep::counts::Expectation;
+use lockstep::counts::Metric::LdmatrixConflicts;
+use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
 
 /// The lesson.
 pub static LESSON: Lesson = Lesson {
@@ -29,6 +27,7 @@ pub static LESSON: Lesson = Lesson {
     work,
     memory: |shape| Footprint::of(u128::from(shape.dims()[0]), 1024, 1236),
     expects_at: |shape| shape.dims() == [N_KINDS as u32, CLAIMED_EXPONENT],
+    targets: &[],
 };
 
 /// Kinds of matrix: a whole round of them.
@@ -130,7 +129,9 @@ fn orthogonal(seed: u64) -> Vec<f16> {
         let row = &mut rest[0];
         for before in done {
             let along: f64 = row.iter().zip(&*before).map(|(x, y)| x * y).sum();
-            row.iter_mut().zip(&*before).for_each(|(x, y)| *x -= along * y);
+            row.iter_mut()
+                .zip(&*before)
+                .for_each(|(x, y)| *x -= along * y);
         }
         let length = row.iter().map(|x| x * x).sum::<f64>().sqrt();
         row.iter_mut().for_each(|x| *x /= length);
@@ -189,16 +190,16 @@ fn is_right(got: f64, expected: f64, bound: f64) -> bool {
 }
 
 fn run<K: Kernel<Args = (DevicePtr<f16>, DevicePtrMut<f16>, u32)>>(
-    bench: &mut Bench<'_>,
+    trial: &mut Trial<'_>,
 ) -> Result<(), CaseError> {
-    let (n_problems, exponent) = bench.shape().matrix();
+    let (n_problems, exponent) = trial.shape().matrix();
     let n_problems = n_problems as usize;
     let kinds = [signed_permutation(), orthogonal(5), special()];
     let input: Vec<f16> = (0..n_problems)
         .flat_map(|problem| kinds[problem % N_KINDS].iter().copied())
         .collect();
-    let input_buffer = Buffer::of(bench.engine(), "input", &input)?;
-    let output = Buffer::<f16>::poisoned(bench.engine(), "output", input.len())?;
+    let input_buffer = Buffer::of(trial.engine(), "input", &input)?;
+    let output = Buffer::<f16>::poisoned(trial.engine(), "output", input.len())?;
     // SAFETY: a matrix a problem in both, aligned to 256 bytes; a block a problem.
     let launch = unsafe {
         Prepared::of::<K>(
@@ -206,7 +207,7 @@ fn run<K: Kernel<Args = (DevicePtr<f16>, DevicePtrMut<f16>, u32)>>(
             (input_buffer.as_ptr(), output.as_mut_ptr(), exponent),
         )
     }?;
-    bench.launch(&launch)?;
+    trial.launch(&launch)?;
 
     let references: Vec<Matrix> = kinds
         .iter()
@@ -241,9 +242,9 @@ fn run<K: Kernel<Args = (DevicePtr<f16>, DevicePtrMut<f16>, u32)>>(
             verified.n_checked += 1;
         }
     }
-    bench.verdict(Ok(verified))?;
-    bench.check_counts()?;
-    bench.time(&launch)
+    trial.verdict(Ok(verified))?;
+    trial.check_counts()?;
+    trial.time(&launch)
 }
 
 #[cfg(test)]
@@ -269,7 +270,11 @@ mod tests {
             .fold(0.0, |largest: f64, x| largest.max(x.abs()));
         assert!((0.3..1.1).contains(&largest), "{largest}");
         // And the bound is well below that.
-        assert!(orthogonal_error(31) < largest / 2.0, "{}", orthogonal_error(31));
+        assert!(
+            orthogonal_error(31) < largest / 2.0,
+            "{}",
+            orthogonal_error(31)
+        );
         assert_eq!(orthogonal_error(1), 0.0);
     }
 

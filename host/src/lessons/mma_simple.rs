@@ -1,18 +1,9 @@
 //! C = A·Bᵀ of 16×16 matrices: the same product through plain, padded and
 //! swizzled tiles.
 
-use crate::bench::{Bench, CaseError};
-use lockstep::counts::Expectation;
-use lockstep::counts::Metric::{
-    LdmatrixConflicts, SharedLoadConflicts, SharedStoreConflicts, StmatrixConflicts,
-};
-use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
-use crate::footprint::Footprint;
 use crate::half_matrices::{
     MATRIX, SIDE, View, f16_rounding, f32_sum_error, product_transposed, uniform_f16, widened,
 };
-use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
-use crate::verify::{Tolerance, compare};
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::tensor::simple::{
     mma_simple_f16, mma_simple_padded, mma_simple_plain, mma_simple_stmatrix_plain,
@@ -20,6 +11,13 @@ use gpu_kernels::tensor::simple::{
 };
 use gpu_kernels::tensor::{BLOCK, grid};
 use half::f16;
+use lesson::verify::{Tolerance, compare};
+use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Shape, Trial, Work};
+use lockstep::counts::Expectation;
+use lockstep::counts::Metric::{
+    LdmatrixConflicts, SharedLoadConflicts, SharedStoreConflicts, StmatrixConflicts,
+};
+use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
 
 /// The lesson.
 pub static LESSON: Lesson = Lesson {
@@ -32,6 +30,7 @@ pub static LESSON: Lesson = Lesson {
     work,
     memory: |shape| Footprint::of(shape.n_elements(), 1536, 7680),
     expects_at: |shape| shape.dims() == [1],
+    targets: &[],
 };
 
 /// Summed in f32, rounded once to f16.
@@ -114,14 +113,14 @@ fn work(shape: &Shape) -> Work {
 }
 
 fn run<K: Kernel<Args = (DevicePtr<f16>, DevicePtr<f16>, DevicePtrMut<f16>)>>(
-    bench: &mut Bench<'_>,
+    trial: &mut Trial<'_>,
 ) -> Result<(), CaseError> {
-    let n_problems = bench.shape().dims()[0] as usize;
+    let n_problems = trial.shape().dims()[0] as usize;
     let a = uniform_f16(0xA, n_problems * MATRIX);
     let b = uniform_f16(0xB, n_problems * MATRIX);
-    let a_buffer = Buffer::of(bench.engine(), "a", &a)?;
-    let b_buffer = Buffer::of(bench.engine(), "b", &b)?;
-    let c_buffer = Buffer::<f16>::poisoned(bench.engine(), "c", n_problems * MATRIX)?;
+    let a_buffer = Buffer::of(trial.engine(), "a", &a)?;
+    let b_buffer = Buffer::of(trial.engine(), "b", &b)?;
+    let c_buffer = Buffer::<f16>::poisoned(trial.engine(), "c", n_problems * MATRIX)?;
     // SAFETY: three buffers of a matrix a problem, aligned to 256 bytes; a block
     // a problem.
     let launch = unsafe {
@@ -130,20 +129,19 @@ fn run<K: Kernel<Args = (DevicePtr<f16>, DevicePtr<f16>, DevicePtrMut<f16>)>>(
             (a_buffer.as_ptr(), b_buffer.as_ptr(), c_buffer.as_mut_ptr()),
         )
     }?;
-    bench.launch(&launch)?;
+    trial.launch(&launch)?;
     let (a, b) = (widened(&a), widened(&b));
     let got = widened(&c_buffer.read()?);
     for problem in 0..n_problems {
         let first = problem * MATRIX;
-        let expected =
-            product_transposed(View::new(&a, first, SIDE), View::new(&b, first, SIDE));
+        let expected = product_transposed(View::new(&a, first, SIDE), View::new(&b, first, SIDE));
         let compared = compare(
             &got[first..first + MATRIX],
             |index| expected[index],
-            bench.kernel().tolerance,
+            trial.tolerance(),
         );
-        bench.verdict(compared.map_err(|mismatch| mismatch.in_matrix(SIDE)))?;
+        trial.verdict(compared.map_err(|mismatch| mismatch.in_matrix(SIDE)))?;
     }
-    bench.check_counts()?;
-    bench.time(&launch)
+    trial.check_counts()?;
+    trial.time(&launch)
 }

@@ -1,33 +1,42 @@
-//! The lessons, one file each, in the catalogue's order.
+//! The lessons, one file each, and their list in the catalogue's order.
 
-use crate::registry::Lesson;
+pub mod atomics;
+pub mod bank_conflicts;
+pub mod bank_widths;
+pub mod blocks_of_tiles;
+pub mod coalescing;
+pub mod copy;
+pub mod local_memory;
+pub mod matrix_power;
+pub mod mma_simple;
+pub mod multi_tiles;
+pub mod neighbor;
+pub mod reduction;
+pub mod running_mean;
+pub mod sgemm;
+pub mod swizzled_tile;
+pub mod tensor_instructions;
+pub mod transpose;
 
-/// Declares the modules and the list of their `LESSON`s.
-macro_rules! lessons {
-    ($($name:ident)*) => {
-        $(pub mod $name;)*
+use lesson::Lesson;
 
-        /// Every lesson, in reading order.
-        pub static LESSONS: &[&Lesson] = &[$(&$name::LESSON),*];
-    };
-}
-
-lessons! {
-    copy
-    coalescing
-    transpose
-    swizzled_tile
-    bank_conflicts
-    bank_widths
-    local_memory
-    running_mean
-    reduction
-    atomics
-    neighbor
-    mma_simple
-    blocks_of_tiles
-    matrix_power
-    multi_tiles
-    tensor_instructions
-    sgemm
-}
+/// Every lesson, in reading order.
+pub static LESSONS: &[&Lesson] = &[
+    &copy::LESSON,
+    &coalescing::LESSON,
+    &transpose::LESSON,
+    &swizzled_tile::LESSON,
+    &bank_conflicts::LESSON,
+    &bank_widths::LESSON,
+    &local_memory::LESSON,
+    &running_mean::LESSON,
+    &reduction::LESSON,
+    &atomics::LESSON,
+    &neighbor::LESSON,
+    &mma_simple::LESSON,
+    &blocks_of_tiles::LESSON,
+    &matrix_power::LESSON,
+    &multi_tiles::LESSON,
+    &tensor_instructions::LESSON,
+    &sgemm::LESSON,
+];

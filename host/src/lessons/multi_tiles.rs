@@ -1,16 +1,9 @@
 //! One 16×256 tile read by columns and by rows: one layout for both, or a layout
 //! for each.
 
-use crate::bench::{Bench, CaseError};
-use lockstep::counts::Expectation;
-use lockstep::counts::Metric::{LdmatrixConflicts, SharedStoreConflicts};
-use lockstep::engine::{Buffer, EngineError, EngineKind, LaunchConfig, Prepared};
-use crate::footprint::Footprint;
 use crate::half_matrices::{
     MATRIX, SIDE, View, f16_rounding, f32_sum_error, product_transposed, uniform_f16, widened,
 };
-use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
-use crate::verify::{Element, Tolerance, compare};
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::tensor::grid;
 use gpu_kernels::tensor::multi::{
@@ -19,6 +12,11 @@ use gpu_kernels::tensor::multi::{
     multi_rows_swizzled,
 };
 use half::f16;
+use lesson::verify::{Element, Tolerance, compare};
+use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Shape, Trial, Work};
+use lockstep::counts::Expectation;
+use lockstep::counts::Metric::{LdmatrixConflicts, SharedStoreConflicts};
+use lockstep::engine::{Buffer, EngineError, EngineKind, LaunchConfig, Prepared};
 
 /// The lesson.
 pub static LESSON: Lesson = Lesson {
@@ -31,33 +29,34 @@ pub static LESSON: Lesson = Lesson {
     work,
     memory: |shape| Footprint::of(shape.n_elements(), 49_152, 114_700),
     expects_at: |shape| shape.dims() == [1],
+    targets: &[],
 };
 
 const IN_F32: Tolerance = Tolerance::Absolute(f32_sum_error(16));
 const IN_F16: Tolerance = Tolerance::Absolute(f32_sum_error(16) + f16_rounding(16));
 
 static KERNELS: [KernelEntry; 8] = [
-    KernelEntry::of(multi_columns_plain, "C1 out of plain tiles", |bench| {
-        run_one(bench, multi_columns_plain, by_columns)
+    KernelEntry::of(multi_columns_plain, "C1 out of plain tiles", |trial| {
+        run_one(trial, multi_columns_plain, by_columns)
     })
     .within(IN_F32)
     .expecting(&[ldmatrix(896.0)]),
     KernelEntry::of(
         multi_columns_swizzled,
         "C1, Swizzle<3, 3, 5> then Swizzle<1, 3, 3>",
-        |bench| run_one(bench, multi_columns_swizzled, by_columns),
+        |trial| run_one(trial, multi_columns_swizzled, by_columns),
     )
     .within(IN_F32)
     .expecting(&[ldmatrix(0.0)]),
-    KernelEntry::of(multi_rows_plain, "C2 out of plain tiles", |bench| {
-        run_one(bench, multi_rows_plain, by_rows)
+    KernelEntry::of(multi_rows_plain, "C2 out of plain tiles", |trial| {
+        run_one(trial, multi_rows_plain, by_rows)
     })
     .within(IN_F32)
     .expecting(&[ldmatrix(128.0)]),
     KernelEntry::of(
         multi_rows_swizzled,
         "C2, Swizzle<3, 3, 5> then Swizzle<1, 3, 3>",
-        |bench| run_one(bench, multi_rows_swizzled, by_rows),
+        |trial| run_one(trial, multi_rows_swizzled, by_rows),
     )
     .within(IN_F32)
     .expecting(&[ldmatrix(0.0)]),
@@ -151,21 +150,25 @@ struct Inputs<'e> {
 }
 
 impl<'e> Inputs<'e> {
-    fn new(bench: &Bench<'e>) -> Result<Self, EngineError> {
-        let n_problems = bench.shape().dims()[0] as usize;
+    fn new(trial: &Trial<'e>) -> Result<Self, EngineError> {
+        let n_problems = trial.shape().dims()[0] as usize;
         let a = uniform_f16(0xA2, n_problems * ELEMENTS as usize);
         let b = uniform_f16(0xB2, n_problems * ELEMENTS as usize);
         Ok(Self {
             n_problems,
-            a_buffer: Buffer::of(bench.engine(), "a", &a)?,
-            b_buffer: Buffer::of(bench.engine(), "b", &b)?,
+            a_buffer: Buffer::of(trial.engine(), "a", &a)?,
+            b_buffer: Buffer::of(trial.engine(), "b", &b)?,
             a: widened(&a),
             b: widened(&b),
         })
     }
 
-    fn output<T: Element>(&self, bench: &Bench<'e>, label: &str) -> Result<Buffer<'e, T>, EngineError> {
-        Buffer::poisoned(bench.engine(), label, self.a.len())
+    fn output<T: Element>(
+        &self,
+        trial: &Trial<'e>,
+        label: &str,
+    ) -> Result<Buffer<'e, T>, EngineError> {
+        Buffer::poisoned(trial.engine(), label, self.a.len())
     }
 
     fn config(&self) -> LaunchConfig {
@@ -174,7 +177,7 @@ impl<'e> Inputs<'e> {
 
     fn check<T: Element>(
         &self,
-        bench: &mut Bench<'_>,
+        trial: &mut Trial<'_>,
         output: &Buffer<'_, T>,
         reference: Reference,
     ) -> Result<(), CaseError> {
@@ -183,20 +186,20 @@ impl<'e> Inputs<'e> {
         for problem in 0..self.n_problems {
             let part = problem * elements..(problem + 1) * elements;
             let expected = reference(&self.a[part.clone()], &self.b[part.clone()]);
-            let compared = compare(&got[part], |index| expected[index], bench.kernel().tolerance);
-            bench.verdict(compared.map_err(|mismatch| mismatch.in_matrix(COLUMNS as usize)))?;
+            let compared = compare(&got[part], |index| expected[index], trial.tolerance());
+            trial.verdict(compared.map_err(|mismatch| mismatch.in_matrix(COLUMNS as usize)))?;
         }
         Ok(())
     }
 }
 
 fn run_one<K: Kernel<Args = (DevicePtr<f16>, DevicePtr<f16>, DevicePtrMut<f32>)>>(
-    bench: &mut Bench<'_>,
+    trial: &mut Trial<'_>,
     _kernel: K,
     reference: Reference,
 ) -> Result<(), CaseError> {
-    let inputs = Inputs::new(bench)?;
-    let c = inputs.output::<f32>(bench, "c")?;
+    let inputs = Inputs::new(trial)?;
+    let c = inputs.output::<f32>(trial, "c")?;
     // SAFETY: 16×256 elements a problem in each, aligned to 256 bytes; a block a
     // problem.
     let launch = unsafe {
@@ -209,13 +212,13 @@ fn run_one<K: Kernel<Args = (DevicePtr<f16>, DevicePtr<f16>, DevicePtrMut<f32>)>
             ),
         )
     }?;
-    bench.launch(&launch)?;
-    inputs.check(bench, &c, reference)?;
-    bench.check_counts()?;
-    bench.time(&launch)
+    trial.launch(&launch)?;
+    inputs.check(trial, &c, reference)?;
+    trial.check_counts()?;
+    trial.time(&launch)
 }
 
-fn run_both<T: Element, K>(bench: &mut Bench<'_>) -> Result<(), CaseError>
+fn run_both<T: Element, K>(trial: &mut Trial<'_>) -> Result<(), CaseError>
 where
     K: Kernel<
         Args = (
@@ -226,9 +229,9 @@ where
         ),
     >,
 {
-    let inputs = Inputs::new(bench)?;
-    let c1 = inputs.output::<T>(bench, "c1")?;
-    let c2 = inputs.output::<T>(bench, "c2")?;
+    let inputs = Inputs::new(trial)?;
+    let c1 = inputs.output::<T>(trial, "c1")?;
+    let c2 = inputs.output::<T>(trial, "c2")?;
     // SAFETY: as in `run_one`.
     let launch = unsafe {
         Prepared::of::<K>(
@@ -241,9 +244,9 @@ where
             ),
         )
     }?;
-    bench.launch(&launch)?;
-    inputs.check(bench, &c1, by_columns)?;
-    inputs.check(bench, &c2, by_rows)?;
-    bench.check_counts()?;
-    bench.time(&launch)
+    trial.launch(&launch)?;
+    inputs.check(trial, &c1, by_columns)?;
+    inputs.check(trial, &c2, by_rows)?;
+    trial.check_counts()?;
+    trial.time(&launch)
 }

@@ -4,25 +4,28 @@
 //! up to the shape's, no atoms, one atom, and atoms in too small a place. Every
 //! kernel is held to the CPU's lists as sets; the cell list's order as well.
 
-use crate::bench::{Bench, CaseError};
-use lockstep::counts::Expectation;
-use lockstep::counts::Metric::LocalSectors;
-use lockstep::engine::{EngineError, EngineKind, LaunchConfig};
-use crate::footprint::Footprint;
 use crate::neighbors::device::{
     Answer, Cells, Layout, PairsKernel, Problem, pair_config, tile_config,
 };
 use crate::neighbors::reference::{all_neighbors, first_overflow, neighbors_by_squares};
 use crate::neighbors::sheet::sheet_of;
 use crate::neighbors::{Atoms, CUTOFF, CUTOFF_SQUARED, Lists};
-use crate::registry::{Effort, KernelEntry, Lesson, Published, Shape, Work};
-use crate::verify::{Tolerance, Verified, compare};
+use cuda_std::launch::Kernel;
 use gpu_kernels::neighbor::{
     MAX_NEIGHBORS, NO_OVERFLOW, cell_index, neighbor_atomic, neighbor_cells_build,
     neighbor_cells_count, neighbor_cells_scan, neighbor_cells_scatter, neighbor_no_atomic,
     neighbor_tiles,
 };
-use cuda_std::launch::Kernel;
+use lesson::measure::Side;
+use lesson::target::most;
+use lesson::verify::{Tolerance, Verified, compare};
+use lesson::{
+    CaseError, Effort, Footprint, Found, KernelEntry, Lesson, Measurement, Published, Shape,
+    Target, Trial, Work,
+};
+use lockstep::counts::Expectation;
+use lockstep::counts::Metric::LocalSectors;
+use lockstep::engine::{EngineError, EngineKind, LaunchConfig};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -37,7 +40,41 @@ pub static LESSON: Lesson = Lesson {
     work,
     memory: |shape| Footprint::of(shape.n_elements(), 80, 95),
     expects_at: |shape| !shape.is_sweep(),
+    targets: &TARGETS,
 };
+
+static TARGETS: [Target; 2] = [
+    Target::at_most(
+        "neighbour cells, 1,000,000 atoms",
+        "time of clearing its output",
+        3.0,
+        cells_beside_clearing,
+    ),
+    Target::at_least(
+        "neighbours by brute force",
+        "pairs tested a second, each pair once",
+        2e12,
+        pairs_per_second,
+    ),
+];
+
+fn cells_beside_clearing(measured: &[Measurement]) -> Option<Found> {
+    let cells = measured.iter().filter(|one| {
+        one.kernel == neighbor_cells_build::NAME && one.dims() == [u64::from(N_LARGE)]
+    });
+    let mut speeds = cells.filter_map(|one| Found::speed(one, Side::Clear));
+    speeds.next().map(Found::inverse)
+}
+
+/// The most of any kernel that tests all pairs.
+fn pairs_per_second(measured: &[Measurement]) -> Option<Found> {
+    let is_meant = |one: &&Measurement| !one.kernel.contains("cells");
+    most(measured.iter().filter(is_meant).filter_map(|one| {
+        let n_atoms = *one.dims().first()? as f64;
+        let n_pairs = n_atoms * (n_atoms - 1.0) / 2.0;
+        Some(Found::of(one, n_pairs / (one.median_ms()? / 1e3)))
+    }))
+}
 
 /// Atoms of the catalogue's sheet.
 const N_FULL: u32 = 22_000;
@@ -118,7 +155,9 @@ fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
         (Effort::Full, _) => &[1_000, 6_000, N_FULL],
     };
     let sheets = sheets.iter().map(|&n_atoms| Shape::of(&[n_atoms]));
-    std::iter::once(Shape::every(&[N_SWEEP])).chain(sheets).collect()
+    std::iter::once(Shape::every(&[N_SWEEP]))
+        .chain(sheets)
+        .collect()
 }
 
 /// Positions in, counts and three neighbours an atom out; a test a pair.
@@ -151,15 +190,20 @@ impl Input {
     fn sheet(n_atoms: u32) -> Arc<Self> {
         static KNOWN: Mutex<Option<HashMap<u32, Arc<Input>>>> = Mutex::new(None);
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(known.get_or_insert_default().entry(n_atoms).or_insert_with(|| {
-            let atoms = sheet_of(n_atoms);
-            Arc::new(if n_atoms <= N_FULL {
-                Self::of(atoms)
-            } else {
-                let expected = neighbors_by_squares(&atoms, CUTOFF);
-                Self { atoms, expected }
-            })
-        }))
+        Arc::clone(
+            known
+                .get_or_insert_default()
+                .entry(n_atoms)
+                .or_insert_with(|| {
+                    let atoms = sheet_of(n_atoms);
+                    Arc::new(if n_atoms <= N_FULL {
+                        Self::of(atoms)
+                    } else {
+                        let expected = neighbors_by_squares(&atoms, CUTOFF);
+                        Self { atoms, expected }
+                    })
+                }),
+        )
     }
 }
 
@@ -168,7 +212,9 @@ fn random_points(n_atoms: u32, seed: u64) -> Atoms {
     let mut state = seed;
     let mut uniform = || {
         // A linear congruence; its high bits are random enough for points.
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (state >> 40) as f32 / (1u32 << 24) as f32
     };
     let side = CUTOFF * (f32::from(u16::try_from(n_atoms).unwrap_or(u16::MAX)) * 0.75).sqrt();
@@ -193,12 +239,19 @@ fn pile_in_a_sheet(n_piled: u32) -> Atoms {
 /// What a sweep runs: every number of random points from none, and piles that
 /// just fit and that do not.
 fn sweep_inputs(n_most: u32) -> Vec<(String, Input)> {
-    let random = (0..=n_most)
-        .map(|n| (format!("{n} random points"), random_points(n, u64::from(n) + 1)));
+    let random = (0..=n_most).map(|n| {
+        (
+            format!("{n} random points"),
+            random_points(n, u64::from(n) + 1),
+        )
+    });
     let full = MAX_NEIGHBORS + 1;
     let piles = [full, full + 1, full + 30]
         .map(|n| (format!("{n} atoms in one place"), pile_in_a_sheet(n)));
-    random.chain(piles).map(|(name, atoms)| (name, Input::of(atoms))).collect()
+    random
+        .chain(piles)
+        .map(|(name, atoms)| (name, Input::of(atoms)))
+        .collect()
 }
 
 // ---------------------------------------------------------------------------
@@ -236,7 +289,9 @@ fn check_answer(answer: &Answer, expected: &Lists) -> Result<Verified, String> {
             found == expected
         } else {
             found.windows(2).all(|pair| pair[0] < pair[1])
-                && found.iter().all(|neighbor| expected.binary_search(neighbor).is_ok())
+                && found
+                    .iter()
+                    .all(|neighbor| expected.binary_search(neighbor).is_ok())
         };
         if !is_right {
             return Err(format!(
@@ -266,7 +321,9 @@ fn check_ascending(answer: &Answer) -> Result<(), String> {
     for atom in 0..answer.n_neighbors.len() as u32 {
         let places: Vec<u32> = answer.places(atom).collect();
         if !places.is_sorted() {
-            return Err(format!("the list of atom {atom} is {places:?}, not ascending"));
+            return Err(format!(
+                "the list of atom {atom} is {places:?}, not ascending"
+            ));
         }
     }
     Ok(())
@@ -280,47 +337,47 @@ fn named(name: &str, what: String) -> CaseError {
 // All pairs
 // ---------------------------------------------------------------------------
 
-fn run_atomic(bench: &mut Bench<'_>) -> Result<(), CaseError> {
-    run_pairs_of::<neighbor_atomic>(bench, Layout::ByAtom, pair_config)
+fn run_atomic(trial: &mut Trial<'_>) -> Result<(), CaseError> {
+    run_pairs_of::<neighbor_atomic>(trial, Layout::ByAtom, pair_config)
 }
 
-fn run_no_atomic(bench: &mut Bench<'_>) -> Result<(), CaseError> {
-    run_pairs_of::<neighbor_no_atomic>(bench, Layout::ByPlace, pair_config)
+fn run_no_atomic(trial: &mut Trial<'_>) -> Result<(), CaseError> {
+    run_pairs_of::<neighbor_no_atomic>(trial, Layout::ByPlace, pair_config)
 }
 
-fn run_tiles(bench: &mut Bench<'_>) -> Result<(), CaseError> {
-    run_pairs_of::<neighbor_tiles>(bench, Layout::ByAtom, tile_config)
+fn run_tiles(trial: &mut Trial<'_>) -> Result<(), CaseError> {
+    run_pairs_of::<neighbor_tiles>(trial, Layout::ByAtom, tile_config)
 }
 
 /// Runs a case of a kernel that tests all pairs.
 pub fn run_pairs_of<K: PairsKernel>(
-    bench: &mut Bench<'_>,
+    trial: &mut Trial<'_>,
     layout: Layout,
     config: fn(u32) -> LaunchConfig,
 ) -> Result<(), CaseError> {
-    let n_atoms = bench.shape().dims()[0];
-    if bench.shape().is_sweep() {
+    let n_atoms = trial.shape().dims()[0];
+    if trial.shape().is_sweep() {
         for (name, input) in sweep_inputs(n_atoms) {
-            let problem = Problem::new(bench.engine(), &input.atoms, CUTOFF_SQUARED)?;
+            let problem = Problem::new(trial.engine(), &input.atoms, CUTOFF_SQUARED)?;
             let launch = problem.pairs::<K>(config(problem.n_atoms))?;
-            bench.launch_uncounted(&launch)?;
-            check_pairs(bench, &problem, &input, layout, &name)?;
+            trial.launch_uncounted(&launch)?;
+            check_pairs(trial, &problem, &input, layout, &name)?;
         }
         return Ok(());
     }
     let input = Input::sheet(n_atoms);
-    let problem = Problem::new(bench.engine(), &input.atoms, CUTOFF_SQUARED)?;
+    let problem = Problem::new(trial.engine(), &input.atoms, CUTOFF_SQUARED)?;
     let launch = problem.pairs::<K>(config(n_atoms))?;
-    bench.launch(&launch)?;
-    check_pairs(bench, &problem, &input, layout, "graphene")?;
-    bench.check_counts()?;
+    trial.launch(&launch)?;
+    check_pairs(trial, &problem, &input, layout, "graphene")?;
+    trial.check_counts()?;
     // Counts that went on rising would leave every further neighbour without a
     // place, so that each run is timed from a reset.
-    bench.time_from(&[launch], &[problem.reset()])
+    trial.time_from(&[launch], &[problem.reset()])
 }
 
 fn check_pairs(
-    bench: &mut Bench<'_>,
+    trial: &mut Trial<'_>,
     problem: &Problem<'_>,
     input: &Input,
     layout: Layout,
@@ -331,7 +388,7 @@ fn check_pairs(
     if layout == Layout::ByPlace {
         check_ascending(&answer).map_err(|what| named(name, what))?;
     }
-    bench.verdict(Ok(verified))
+    trial.verdict(Ok(verified))
 }
 
 // ---------------------------------------------------------------------------
@@ -450,14 +507,20 @@ impl Stage for neighbor_cells_scatter {
             for place in 0..n_atoms {
                 let atom = sorted_atoms[place] as usize;
                 if atom >= n_atoms || std::mem::replace(&mut seen[atom], true) {
-                    return Err(format!("place {place} holds atom {atom}, which is twice or not there"));
+                    return Err(format!(
+                        "place {place} holds atom {atom}, which is twice or not there"
+                    ));
                 }
                 let at = sorted[place];
                 if (at.x, at.y) != (atoms.x[atom], atoms.y[atom]) {
-                    return Err(format!("place {place} holds atom {atom} at {at:?}, which is elsewhere"));
+                    return Err(format!(
+                        "place {place} holds atom {atom} at {at:?}, which is elsewhere"
+                    ));
                 }
                 if cell_of[atom] < last_cell {
-                    return Err(format!("place {place} holds atom {atom} of an earlier cell"));
+                    return Err(format!(
+                        "place {place} holds atom {atom} of an earlier cell"
+                    ));
                 }
                 last_cell = cell_of[atom];
             }
@@ -489,46 +552,42 @@ impl Stage for neighbor_cells_build {
     }
 }
 
-fn run_cells<K: Stage>(bench: &mut Bench<'_>) -> Result<(), CaseError> {
-    let n_atoms = bench.shape().dims()[0];
-    if bench.shape().is_sweep() {
+fn run_cells<K: Stage>(trial: &mut Trial<'_>) -> Result<(), CaseError> {
+    let n_atoms = trial.shape().dims()[0];
+    if trial.shape().is_sweep() {
         for (name, input) in sweep_inputs(n_atoms) {
-            run_stage::<K>(bench, &input, &name)?;
+            run_stage::<K>(trial, &input, &name)?;
         }
         return Ok(());
     }
-    run_stage::<K>(bench, &Input::sheet(n_atoms), "graphene")
+    run_stage::<K>(trial, &Input::sheet(n_atoms), "graphene")
 }
 
-fn run_stage<K: Stage>(
-    bench: &mut Bench<'_>,
-    input: &Input,
-    name: &str,
-) -> Result<(), CaseError> {
-    let problem = Problem::new(bench.engine(), &input.atoms, CUTOFF_SQUARED)?;
-    let cells = Cells::new(bench.engine(), &input.atoms, CUTOFF)?;
+fn run_stage<K: Stage>(trial: &mut Trial<'_>, input: &Input, name: &str) -> Result<(), CaseError> {
+    let problem = Problem::new(trial.engine(), &input.atoms, CUTOFF_SQUARED)?;
+    let cells = Cells::new(trial.engine(), &input.atoms, CUTOFF)?;
     let launches = cells.launches(&problem)?;
     // Twice, because a launch must leave the counters as it found them; the
     // first time only where all four are run.
     let is_last = K::INDEX + 1 == launches.len();
     for _ in 0..1 + usize::from(is_last) {
         for (i, launch) in launches[..=K::INDEX].iter().enumerate() {
-            if i == K::INDEX && !bench.shape().is_sweep() {
-                bench.launch(launch)?;
+            if i == K::INDEX && !trial.shape().is_sweep() {
+                trial.launch(launch)?;
             } else {
-                bench.launch_uncounted(launch)?;
+                trial.launch_uncounted(launch)?;
             }
         }
     }
     let checked = K::check(&cells, &problem, input)?.map_err(|what| named(name, what))?;
-    bench.verdict(Ok(checked))?;
-    if bench.shape().is_sweep() {
+    trial.verdict(Ok(checked))?;
+    if trial.shape().is_sweep() {
         return Ok(());
     }
-    bench.check_counts()?;
+    trial.check_counts()?;
     if is_last {
-        bench.beside_clearing(problem.clearing());
-        bench.time_all(&launches)
+        trial.beside_clearing(problem.clearing());
+        trial.time_all(&launches)
     } else {
         Ok(())
     }
@@ -549,11 +608,17 @@ mod tests {
             .iter()
             .filter_map(|(name, input)| Some((name, first_overflow(&input.expected)?)))
             .collect();
-        assert!(overflows.iter().any(|(_, overflow)| overflow.atom == 4), "{overflows:?}");
+        assert!(
+            overflows.iter().any(|(_, overflow)| overflow.atom == 4),
+            "{overflows:?}"
+        );
         // And lists that are just full.
         assert!(inputs.iter().any(|(_, input)| {
             first_overflow(&input.expected).is_none()
-                && input.expected.iter().any(|list| list.len() == MAX_NEIGHBORS as usize)
+                && input
+                    .expected
+                    .iter()
+                    .any(|list| list.len() == MAX_NEIGHBORS as usize)
         }));
     }
 

@@ -6,7 +6,20 @@
 //! every length. And the catalogue's 1.23, whose sum is rounded at every step:
 //! there the check is the error bound of the kernel's own order of additions.
 
-use crate::bench::{Bench, CaseError};
+use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
+use gpu_kernels::reduction::{
+    self, MAX_FEW_WARPS, atomic_depth, error_bound, fast_block, fast_depth, fast_grid,
+    reduce_atomic, reduce_fast, reduce_global, reduce_shared, reduce_shared_dynamic,
+    reduce_shuffle, shared_bytes, tree_depth,
+};
+use lesson::inputs;
+use lesson::measure::Side;
+use lesson::target::least;
+use lesson::verify::Tolerance;
+use lesson::{
+    CaseError, Effort, Footprint, Found, KernelEntry, Lesson, Measurement, Shape, Target, Trial,
+    Work,
+};
 use lockstep::counts::Expectation;
 use lockstep::counts::Metric::{
     LocalSectors, SharedLoadConflictsPerRequest as LoadConflicts,
@@ -14,16 +27,6 @@ use lockstep::counts::Metric::{
 };
 use lockstep::engine::{
     Buffer, Engine, EngineError, EngineKind, Fill, LaunchConfig, LibraryCall, Prepared, Timed,
-};
-use crate::footprint::Footprint;
-use crate::inputs;
-use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
-use crate::verify::Tolerance;
-use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
-use gpu_kernels::reduction::{
-    self, MAX_FEW_WARPS, atomic_depth, error_bound, fast_block, fast_depth, fast_grid,
-    reduce_atomic, reduce_fast, reduce_global, reduce_shared, reduce_shared_dynamic,
-    reduce_shuffle, shared_bytes, tree_depth,
 };
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -40,7 +43,41 @@ pub static LESSON: Lesson = Lesson {
     work,
     memory: |shape| Footprint::of(shape.n_elements(), 4, 4),
     expects_at,
+    targets: &TARGETS,
 };
+
+static TARGETS: [Target; 3] = [
+    Target::at_least(
+        "reduce_fast, 2²⁸ to 2³⁰ f32",
+        "cub::DeviceReduce::Sum",
+        1.015,
+        |measured| beside_cub(measured, |n| n.is_power_of_two() && n >= 1 << 28),
+    ),
+    Target::at_least(
+        "reduce_fast, up to 2¹⁶ f32, one alone between events",
+        "cub::DeviceReduce::Sum",
+        1.5,
+        |measured| beside_cub(measured, |n| n <= 1 << 16),
+    ),
+    Target::at_least(
+        "reduce_fast, up to 2¹⁶ f32, one of many in a row, from a graph",
+        "cub::DeviceReduce::Sum",
+        1.5,
+        |measured| {
+            let in_rows = measured.iter().filter_map(Measurement::in_row);
+            beside_cub(&in_rows.collect::<Vec<_>>(), |n| n <= 1 << 16)
+        },
+    ),
+];
+
+/// The worst of the lengths that are meant.
+fn beside_cub(measured: &[Measurement], is_meant: impl Fn(u64) -> bool) -> Option<Found> {
+    let fast = measured
+        .iter()
+        .filter(|one| one.kernel == reduce_fast::NAME);
+    let meant = fast.filter(|one| one.dims().first().is_some_and(|&n| is_meant(n)));
+    least(meant.filter_map(|one| Found::speed(one, Side::Cub)))
+}
 
 /// The catalogue's size.
 const N_FULL: u32 = 100_000_000;
@@ -107,7 +144,11 @@ static KERNELS: [KernelEntry; 6] = [
         "16-byte loads, many elements a thread, the last block finishes",
         run::<reduce_fast>,
     )
-    .within(bound_of(fast_depth(N_FULL, fast_grid(N_FULL, 132)[0], fast_block(N_FULL)[0])))
+    .within(bound_of(fast_depth(
+        N_FULL,
+        fast_grid(N_FULL, 132)[0],
+        fast_block(N_FULL)[0],
+    )))
     .expecting(CONFLICT_FREE)
     .timed_at(&[
         &[1 << 10],
@@ -262,10 +303,10 @@ fn tree_plan<'e, K: Kernel>(
         sums,
         _partial_sums: levels,
         counter: None,
-            words: None,
+        words: None,
         depth: tree_depth(n),
         destroys_input: false,
-            adds_to_sums: false,
+        adds_to_sums: false,
     })
 }
 
@@ -426,58 +467,57 @@ impl Plan<'_> {
 // Cases
 // ---------------------------------------------------------------------------
 
-fn run<K: Sum>(bench: &mut Bench<'_>) -> Result<(), CaseError> {
-    run_planned(bench, K::plan)
+fn run<K: Sum>(trial: &mut Trial<'_>) -> Result<(), CaseError> {
+    run_planned(trial, K::plan)
 }
 
 /// Runs a case of a kernel that takes what [`reduce_shared`] takes.
-pub fn run_by_tree<K: ArrayToSums>(bench: &mut Bench<'_>) -> Result<(), CaseError> {
-    run_planned(bench, |engine, input, n| {
+pub fn run_by_tree<K: ArrayToSums>(trial: &mut Trial<'_>) -> Result<(), CaseError> {
+    run_planned(trial, |engine, input, n| {
         array_to_sums_plan::<K>(engine, input, n, 0)
     })
 }
 
 /// Makes the launches that add up the first `n` elements of an array.
-type Planner =
-    for<'e> fn(&'e dyn Engine, &Buffer<'e, f32>, u32) -> Result<Plan<'e>, EngineError>;
+type Planner = for<'e> fn(&'e dyn Engine, &Buffer<'e, f32>, u32) -> Result<Plan<'e>, EngineError>;
 
-fn run_planned(bench: &mut Bench<'_>, plan: Planner) -> Result<(), CaseError> {
-    if bench.shape().is_sweep() {
-        run_sweep(bench, plan)
+fn run_planned(trial: &mut Trial<'_>, plan: Planner) -> Result<(), CaseError> {
+    if trial.shape().is_sweep() {
+        run_sweep(trial, plan)
     } else {
-        run_one(bench, plan)
+        run_one(trial, plan)
     }
 }
 
-fn run_one(bench: &mut Bench<'_>, plan: Planner) -> Result<(), CaseError> {
-    let n = len(bench.shape());
-    let input = Buffer::of(bench.engine(), "input", &vec![VALUE; n as usize])?;
-    let plan = plan(bench.engine(), &input, n)?;
+fn run_one(trial: &mut Trial<'_>, plan: Planner) -> Result<(), CaseError> {
+    let n = len(trial.shape());
+    let input = Buffer::of(trial.engine(), "input", &vec![VALUE; n as usize])?;
+    let plan = plan(trial.engine(), &input, n)?;
 
     // The first launch reads the input; the others are short.
     for (i, launch) in plan.launches.iter().enumerate() {
         if i == 0 {
-            bench.launch(launch)?;
+            trial.launch(launch)?;
         } else {
-            bench.launch_uncounted(launch)?;
+            trial.launch_uncounted(launch)?;
         }
     }
     let sum = plan.sum()?;
     let truth = StraightSums::of(n);
     let bound = error_bound(plan.depth, truth.exact);
-    bench.note(describe(sum, bound, &truth));
-    bench.verdict_within(sum.into(), truth.exact, bound)?;
-    bench.check_counts()?;
-    if !bench.is_timed() {
+    trial.note(describe(sum, bound, &truth));
+    trial.verdict_within(sum.into(), truth.exact, bound)?;
+    trial.check_counts()?;
+    if !trial.is_timed() {
         return Ok(());
     }
-    time_on_random(bench, &input, &plan)
+    time_on_random(trial, &input, &plan)
 }
 
 /// Times the plan on random data, because equal numbers cost a memory less, beside
 /// CUB's sum. Both results are checked once more.
 fn time_on_random(
-    bench: &mut Bench<'_>,
+    trial: &mut Trial<'_>,
     input: &Buffer<'_, f32>,
     plan: &Plan<'_>,
 ) -> Result<(), CaseError> {
@@ -487,7 +527,7 @@ fn time_on_random(
     let exact: f64 = values.par_iter().copied().map(f64::from).sum();
     input.write(&values)?;
     let kept = match plan.destroys_input {
-        true => Some(Buffer::of(bench.engine(), "input, kept", &values)?),
+        true => Some(Buffer::of(trial.engine(), "input, kept", &values)?),
         false => None,
     };
     let before: Vec<Timed<'_>> = match &kept {
@@ -499,26 +539,26 @@ fn time_on_random(
         None if plan.adds_to_sums => vec![plan.clear_sums()],
         None => Vec::new(),
     };
-    bench.engine().perform(&plan.clear_sums())?;
+    trial.perform(&plan.clear_sums())?;
     for launch in &plan.launches {
-        bench.launch_uncounted(launch)?;
+        trial.launch_uncounted(launch)?;
     }
-    bench.verdict_within(plan.sum()?.into(), exact, error_bound(plan.depth, exact))?;
+    trial.verdict_within(plan.sum()?.into(), exact, error_bound(plan.depth, exact))?;
 
     /// More additions than CUB lets an element go through.
     const CUB_DEPTH: u32 = 1 << 14;
     let source = kept.as_ref().unwrap_or(input);
-    let output = Buffer::<f32>::poisoned(bench.engine(), "CUB's sum", 1)?;
+    let output = Buffer::<f32>::poisoned(trial.engine(), "CUB's sum", 1)?;
     let sum = LibraryCall::CubSum {
         input: source.address(),
         n: source.len() as u64,
         output: output.address(),
     };
-    if bench.beside_library(sum)? {
+    if trial.beside_library(sum)? {
         let sum = output.read()?[0].into();
-        bench.verdict_within(sum, exact, error_bound(CUB_DEPTH, exact))?;
+        trial.verdict_within(sum, exact, error_bound(CUB_DEPTH, exact))?;
     }
-    bench.time_from(&plan.launches, &before)
+    trial.time_from(&plan.launches, &before)
 }
 
 /// The result beside the truth and the straight sums.
@@ -540,11 +580,11 @@ fn whole_number(index: u32) -> f32 {
     ((index.wrapping_mul(7919) % 201) as f32) - 97.0
 }
 
-/// Every length up to the bench's and some more, each exact.
-fn run_sweep(bench: &mut Bench<'_>, plan: Planner) -> Result<(), CaseError> {
-    let lengths = (1..=len(bench.shape())).chain(EXTRA_LENGTHS);
+/// Every length up to the trial's and some more, each exact.
+fn run_sweep(trial: &mut Trial<'_>, plan: Planner) -> Result<(), CaseError> {
+    let lengths = (1..=len(trial.shape())).chain(EXTRA_LENGTHS);
     for n in lengths {
-        check_length(bench, plan, n).map_err(|error| match error {
+        check_length(trial, plan, n).map_err(|error| match error {
             CaseError::Wrong(what) => CaseError::Wrong(format!("{n} elements: {what}")),
             other => other,
         })?;
@@ -552,17 +592,21 @@ fn run_sweep(bench: &mut Bench<'_>, plan: Planner) -> Result<(), CaseError> {
     Ok(())
 }
 
-fn check_length(bench: &mut Bench<'_>, plan: Planner, n: u32) -> Result<(), CaseError> {
+fn check_length(trial: &mut Trial<'_>, plan: Planner, n: u32) -> Result<(), CaseError> {
     let values: Vec<f32> = (0..n).map(whole_number).collect();
     let expected: f64 = values.iter().copied().map(f64::from).sum();
     // An allocation is never empty; the element is not the kernel's to read.
-    let stored = if values.is_empty() { &[f32::NAN][..] } else { &values };
-    let input = Buffer::of(bench.engine(), "input", stored)?;
-    let plan = plan(bench.engine(), &input, n)?;
+    let stored = if values.is_empty() {
+        &[f32::NAN][..]
+    } else {
+        &values
+    };
+    let input = Buffer::of(trial.engine(), "input", stored)?;
+    let plan = plan(trial.engine(), &input, n)?;
     for launch in &plan.launches {
-        bench.launch_uncounted(launch)?;
+        trial.launch_uncounted(launch)?;
     }
-    bench.verdict_within(plan.sum()?.into(), expected, 0.0)
+    trial.verdict_within(plan.sum()?.into(), expected, 0.0)
 }
 
 #[cfg(test)]
@@ -573,7 +617,9 @@ mod tests {
     #[test]
     fn partial_sums_of_a_sweep_are_exact() {
         let n = EXTRA_LENGTHS.into_iter().max().expect("some");
-        let most: f64 = (0..n).map(|index| f64::from(whole_number(index)).abs()).sum();
+        let most: f64 = (0..n)
+            .map(|index| f64::from(whole_number(index)).abs())
+            .sum();
         assert!(most < f64::from(1 << 24));
         // And they are not all the same, so that a missing element shows.
         assert!((0..n).all(|index| whole_number(index) != 0.0 || index % 201 != 0));

@@ -1,18 +1,22 @@
 //! Running mean of any window, from a tile in shared memory.
 
-use crate::bench::{Bench, CaseError};
-use lockstep::counts::Expectation;
-use lockstep::counts::Metric::{LocalSectors, SharedLoadConflicts, SharedStoreConflicts};
-use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
-use crate::footprint::Footprint;
-use crate::guarded::Guarded;
-use crate::inputs;
-use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
-use crate::verify::{Tolerance, Verified};
+use cuda_std::launch::Kernel;
 use gpu_kernels::local_memory::{
     CHUNK, MAX_WINDOW, SHARED_BLOCK, running_mean_shared, shared_error_bound, shared_grid,
     tile_outputs,
 };
+use lesson::guarded::Guarded;
+use lesson::inputs;
+use lesson::measure::Side;
+use lesson::target::least;
+use lesson::verify::{Tolerance, Verified};
+use lesson::{
+    CaseError, Effort, Footprint, Found, KernelEntry, Lesson, Measurement, Shape, Target, Trial,
+    Work,
+};
+use lockstep::counts::Expectation;
+use lockstep::counts::Metric::{LocalSectors, SharedLoadConflicts, SharedStoreConflicts};
+use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
 
 /// The lesson.
 pub static LESSON: Lesson = Lesson {
@@ -28,7 +32,25 @@ pub static LESSON: Lesson = Lesson {
         let (n, window) = shape.matrix();
         !shape.is_sweep() && n >= tile_outputs(window)
     },
+    targets: &TARGETS,
 };
+
+static TARGETS: [Target; 1] = [Target::at_least(
+    "running mean, windows up to 1024",
+    "device-to-device copy",
+    0.97,
+    short_windows,
+)];
+
+fn short_windows(measured: &[Measurement]) -> Option<Found> {
+    // Elements × window; short inputs do not fill the memory's pipes.
+    let is_meant = |one: &&Measurement| {
+        one.kernel == running_mean_shared::NAME
+            && matches!(one.dims()[..], [n, window] if n >= 1 << 26 && window <= 1024)
+    };
+    let meant = measured.iter().filter(is_meant);
+    least(meant.filter_map(|one| Found::speed(one, Side::Copy)))
+}
 
 static KERNELS: [KernelEntry; 1] = [KernelEntry::of(
     running_mean_shared,
@@ -97,16 +119,16 @@ fn work(shape: &Shape) -> Work {
     }
 }
 
-fn run(bench: &mut Bench<'_>) -> Result<(), CaseError> {
-    let (max_n, max_window) = bench.shape().matrix();
-    if !bench.shape().is_sweep() {
-        let launch = run_one(bench, max_n, max_window)?;
-        bench.check_counts()?;
-        return bench.time(&launch.prepared);
+fn run(trial: &mut Trial<'_>) -> Result<(), CaseError> {
+    let (max_n, max_window) = trial.shape().matrix();
+    if !trial.shape().is_sweep() {
+        let launch = run_one(trial, max_n, max_window)?;
+        trial.check_counts()?;
+        return trial.time(&launch.prepared);
     }
     for n in 0..=max_n {
         for window in 1..=max_window {
-            run_one(bench, n, window).map_err(|error| error.at(format_args!("{n} × {window}")))?;
+            run_one(trial, n, window).map_err(|error| error.at(format_args!("{n} × {window}")))?;
         }
     }
     Ok(())
@@ -119,10 +141,10 @@ struct Launch<'e> {
     _output: Guarded<'e>,
 }
 
-fn run_one<'e>(bench: &mut Bench<'e>, n: u32, window: u32) -> Result<Launch<'e>, CaseError> {
+fn run_one<'e>(trial: &mut Trial<'e>, n: u32, window: u32) -> Result<Launch<'e>, CaseError> {
     let values = inputs::uniform(5, n as usize);
-    let input = Buffer::of(bench.engine(), "input", &values)?;
-    let output = Guarded::poisoned(bench.engine(), "output", n as usize)?;
+    let input = Buffer::of(trial.engine(), "input", &values)?;
+    let output = Guarded::poisoned(trial.engine(), "output", n as usize)?;
     // SAFETY: both hold n elements and outlive the launches, the window is in
     // the kernel's range, and the grid is its own.
     let prepared = unsafe {
@@ -131,9 +153,9 @@ fn run_one<'e>(bench: &mut Bench<'e>, n: u32, window: u32) -> Result<Launch<'e>,
             (input.as_ptr(), output.as_mut_ptr(), n, window),
         )
     }?;
-    bench.launch(&prepared)?;
+    trial.launch(&prepared)?;
     let verified = compare(&values, &output.read()?, window)?;
-    bench.verdict(Ok(verified))?;
+    trial.verdict(Ok(verified))?;
     Ok(Launch {
         prepared,
         _input: input,

@@ -19,19 +19,6 @@
 //!   Stability of Numerical Algorithms*, section 3.1). A product left out, or
 //!   taken twice, is beyond it.
 
-use crate::bench::{Bench, CaseError};
-use lockstep::counts::Expectation;
-use lockstep::counts::Metric::{
-    GlobalLoadSectorsPerRequest as LoadSectors, GlobalStoreSectorsPerRequest as StoreSectors,
-    LocalSectors, SharedLoadConflictsPerRequest as LoadConflicts,
-    AsyncCopyConflictsPerRequest as CopyConflicts, SharedStoreConflictsPerRequest as StoreConflicts,
-};
-use lockstep::engine::{
-    Buffer, Engine, EngineError, EngineKind, LaunchConfig, LibraryCall, Prepared, SgemmMath,
-};
-use crate::footprint::Footprint;
-use crate::inputs;
-use crate::registry::{Effort, KernelEntry, KnownAlarm, Lesson, Shape, Work};
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::reduction::error_bound;
 use gpu_kernels::sgemm::balanced::{self, sgemm_balanced};
@@ -42,6 +29,22 @@ use gpu_kernels::sgemm::registers::{self, sgemm_column, sgemm_square};
 use gpu_kernels::sgemm::specialized::{self, sgemm_specialized};
 use gpu_kernels::sgemm::tiled::{self, sgemm_tiled};
 use gpu_kernels::sgemm::vectors::{self, sgemm_vectorized};
+use lesson::inputs;
+use lesson::target::most;
+use lesson::{
+    CaseError, Effort, Footprint, Found, KernelEntry, KnownAlarm, Lesson, Measurement, Shape,
+    Trial, Work,
+};
+use lockstep::counts::Expectation;
+use lockstep::counts::Metric::{
+    AsyncCopyConflictsPerRequest as CopyConflicts, GlobalLoadSectorsPerRequest as LoadSectors,
+    GlobalStoreSectorsPerRequest as StoreSectors, LocalSectors,
+    SharedLoadConflictsPerRequest as LoadConflicts,
+    SharedStoreConflictsPerRequest as StoreConflicts,
+};
+use lockstep::engine::{
+    Buffer, Engine, EngineError, EngineKind, LaunchConfig, LibraryCall, Prepared, SgemmMath,
+};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
@@ -59,30 +62,55 @@ pub static LESSON: Lesson = Lesson {
         Footprint::of(m * k + k * n + m * n, 4, 8)
     },
     expects_at,
+    targets: &TARGETS,
 };
 
+static TARGETS: [lesson::Target; 1] = [lesson::Target::at_least(
+    "SGEMM f32, 4096×4096×4096",
+    "cuBLAS, TF32 off, the faster of its two math modes",
+    1.0,
+    beside_cublas,
+)];
+
+fn beside_cublas(measured: &[Measurement]) -> Option<Found> {
+    let meant = measured.iter().filter(|one| one.dims() == [4096; 3]);
+    most(meant.filter_map(|one| Some(Found::of(one, one.speed_of_cublas()?))))
+}
+
 static KERNELS: [KernelEntry; 9] = [
-    KernelEntry::of(sgemm_naive, "a thread an element, from global memory", |bench| {
-        run(bench, sgemm_naive, |m, n| LaunchConfig::new(naive::grid(m, n), naive::BLOCK))
-    })
+    KernelEntry::of(
+        sgemm_naive,
+        "a thread an element, from global memory",
+        |trial| {
+            run(trial, sgemm_naive, |m, n| {
+                LaunchConfig::new(naive::grid(m, n), naive::BLOCK)
+            })
+        },
+    )
     .expecting(&[
         // One sector of A for all lanes, four of B.
         Expectation::exactly(LoadSectors, 2.5),
         Expectation::exactly(StoreSectors, 4.0),
         NO_LOCAL,
     ]),
-    KernelEntry::of(sgemm_tiled, "32×32 tiles in shared memory", |bench| {
-        run(bench, sgemm_tiled, |m, n| LaunchConfig::new(tiled::grid(m, n), tiled::BLOCK))
-    })
-    .expecting(&through_tiles(4.0)),
-    KernelEntry::of(sgemm_column, "a column of 8 elements a thread, in registers", |bench| {
-        run(bench, sgemm_column, |m, n| {
-            LaunchConfig::new(registers::column_grid(m, n), registers::COLUMN_BLOCK)
+    KernelEntry::of(sgemm_tiled, "32×32 tiles in shared memory", |trial| {
+        run(trial, sgemm_tiled, |m, n| {
+            LaunchConfig::new(tiled::grid(m, n), tiled::BLOCK)
         })
     })
     .expecting(&through_tiles(4.0)),
-    KernelEntry::of(sgemm_square, "8×8 elements a thread", |bench| {
-        run(bench, sgemm_square, |m, n| {
+    KernelEntry::of(
+        sgemm_column,
+        "a column of 8 elements a thread, in registers",
+        |trial| {
+            run(trial, sgemm_column, |m, n| {
+                LaunchConfig::new(registers::column_grid(m, n), registers::COLUMN_BLOCK)
+            })
+        },
+    )
+    .expecting(&through_tiles(4.0)),
+    KernelEntry::of(sgemm_square, "8×8 elements a thread", |trial| {
+        run(trial, sgemm_square, |m, n| {
             LaunchConfig::new(registers::square_grid(m, n), registers::SQUARE_BLOCK)
         })
     })
@@ -90,20 +118,20 @@ static KERNELS: [KernelEntry; 9] = [
     KernelEntry::of(
         sgemm_vectorized,
         "16 bytes an access; A is transposed on its way into shared memory",
-        |bench| run(bench, sgemm_vectorized, by_squares),
+        |trial| run(trial, sgemm_vectorized, by_squares),
     )
     .expecting(&through_tiles(16.0)),
     KernelEntry::of(
         sgemm_pipelined,
         "asynchronous copies, two tiles ahead",
-        |bench| run(bench, sgemm_pipelined, by_squares),
+        |trial| run(trial, sgemm_pipelined, by_squares),
     )
     .expecting(&BY_COPIES),
     KernelEntry::of(
         sgemm_fast,
         "8×16 elements a thread, 64×64 a warp, fragments one step ahead",
-        |bench| {
-            run(bench, sgemm_fast, |m, n| {
+        |trial| {
+            run(trial, sgemm_fast, |m, n| {
                 LaunchConfig::new(fast::grid(m, n), fast::BLOCK).with_shared(fast::SHARED_BYTES)
             })
         },
@@ -113,8 +141,8 @@ static KERNELS: [KernelEntry; 9] = [
     KernelEntry::of(
         sgemm_specialized,
         "roles: four warps copy, eight multiply with the registers of all",
-        |bench| {
-            run(bench, sgemm_specialized, |m, n| {
+        |trial| {
+            run(trial, sgemm_specialized, |m, n| {
                 LaunchConfig::new(specialized::grid(m, n), specialized::BLOCK)
                     .with_shared(specialized::SHARED_BYTES)
             })
@@ -127,7 +155,7 @@ static KERNELS: [KernelEntry; 9] = [
     KernelEntry::of(
         sgemm_balanced,
         "one block a multiprocessor, the partial round of tiles in equal shares",
-        |bench| run_planned(bench, &|engine, matrices| Plan::balanced(engine, matrices)),
+        |trial| run_planned(trial, &|engine, matrices| Plan::balanced(engine, matrices)),
     )
     .expecting(&[
         Expectation::exactly(LoadConflicts, 0.0),
@@ -149,8 +177,12 @@ const RACECHECK_ON_ROLES: KnownAlarm = KnownAlarm {
 
 /// Sizes at which the fast ones are timed: also a wave of tiles, and many, and rows that
 /// do not start at multiples of 16 bytes.
-const BEYOND_4096: &[&[u32]] =
-    &[&[2048, 2048, 2048], &[4096, 4096, 4096], &[8192, 8192, 8192], &[4095, 4097, 4093]];
+const BEYOND_4096: &[&[u32]] = &[
+    &[2048, 2048, 2048],
+    &[4096, 4096, 4096],
+    &[8192, 8192, 8192],
+    &[4095, 4097, 4093],
+];
 
 const NO_LOCAL: Expectation = Expectation::exactly(LocalSectors, 0.0);
 
@@ -287,7 +319,10 @@ impl Factors {
     /// A row of C, with the bounds of sums in `f32`.
     fn row(&self, row: usize) -> Vec<Target> {
         let mut targets = vec![Target::default(); self.n];
-        for (&a, b) in self.a[row * self.k..][..self.k].iter().zip(self.b.chunks_exact(self.n)) {
+        for (&a, b) in self.a[row * self.k..][..self.k]
+            .iter()
+            .zip(self.b.chunks_exact(self.n))
+        {
             for (target, &b) in targets.iter_mut().zip(b) {
                 // 24 bits times 24 bits: exact.
                 let product = f64::from(a) * f64::from(b);
@@ -313,12 +348,12 @@ impl Factors {
     }
 
     /// Compares rows of C with sums in `f64`.
-    fn check_rows(&self, bench: &mut Bench<'_>, c: &[f32], exact: bool) -> Result<(), CaseError> {
+    fn check_rows(&self, trial: &mut Trial<'_>, c: &[f32], exact: bool) -> Result<(), CaseError> {
         for row in self.checked_rows() {
             let got = &c[row * self.n..][..self.n];
             for (column, (&got, target)) in got.iter().zip(self.row(row)).enumerate() {
                 let bound = if exact { 0.0 } else { target.bound };
-                bench
+                trial
                     .verdict_within(got.into(), target.value, bound)
                     .map_err(|error| at_element(error, row, column))?;
             }
@@ -337,7 +372,12 @@ impl Factors {
         let times = |matrix: &[f32], vector: &[f64]| -> Vec<f64> {
             matrix
                 .chunks_exact(vector.len())
-                .map(|row| row.iter().zip(vector).map(|(&e, &v)| f64::from(e) * v).sum())
+                .map(|row| {
+                    row.iter()
+                        .zip(vector)
+                        .map(|(&e, &v)| f64::from(e) * v)
+                        .sum()
+                })
                 .collect()
         };
         let expected = times(&self.a, &times(&self.b, &x));
@@ -362,7 +402,14 @@ fn at_element(error: CaseError, row: usize, column: usize) -> CaseError {
 }
 
 /// The parameters of all but one: A, B, C, m, n, k.
-type Args = (DevicePtr<f32>, DevicePtr<f32>, DevicePtrMut<f32>, u32, u32, u32);
+type Args = (
+    DevicePtr<f32>,
+    DevicePtr<f32>,
+    DevicePtrMut<f32>,
+    u32,
+    u32,
+    u32,
+);
 /// The geometry for m and n.
 type Config = fn(u32, u32) -> LaunchConfig;
 
@@ -391,24 +438,44 @@ struct Scratch<'e> {
 }
 
 /// Makes the launch of a kernel.
-type Planner<'p> = &'p dyn for<'e> Fn(&'e dyn Engine, &Matrices<'e>) -> Result<Plan<'e>, EngineError>;
+type Planner<'p> =
+    &'p dyn for<'e> Fn(&'e dyn Engine, &Matrices<'e>) -> Result<Plan<'e>, EngineError>;
 
 impl<'e> Plan<'e> {
     /// Of a kernel that needs nothing but the matrices.
-    fn of<K: Kernel<Args = Args>>(matrices: &Matrices<'e>, config: Config) -> Result<Self, EngineError> {
-        let Matrices { a, b, c, dims: [m, n, k] } = matrices;
+    fn of<K: Kernel<Args = Args>>(
+        matrices: &Matrices<'e>,
+        config: Config,
+    ) -> Result<Self, EngineError> {
+        let Matrices {
+            a,
+            b,
+            c,
+            dims: [m, n, k],
+        } = matrices;
         // SAFETY: the buffers hold m·k, k·n and at least m·n elements, start at
         // multiples of 256 bytes and outlive the launches; the geometry is the
         // kernel's own.
         let launch = unsafe {
-            Prepared::of::<K>(config(*m, *n), (a.as_ptr(), b.as_ptr(), c.as_mut_ptr(), *m, *n, *k))
+            Prepared::of::<K>(
+                config(*m, *n),
+                (a.as_ptr(), b.as_ptr(), c.as_mut_ptr(), *m, *n, *k),
+            )
         }?;
-        Ok(Self { launch, scratch: None })
+        Ok(Self {
+            launch,
+            scratch: None,
+        })
     }
 
     /// Of [`sgemm_balanced`].
     fn balanced(engine: &'e dyn Engine, matrices: &Matrices<'e>) -> Result<Self, EngineError> {
-        let Matrices { a, b, c, dims: [m, n, k] } = matrices;
+        let Matrices {
+            a,
+            b,
+            c,
+            dims: [m, n, k],
+        } = matrices;
         let grid = balanced::grid(*m, *n, *k, engine.device().n_multiprocessors);
         let config = LaunchConfig::new(grid, balanced::BLOCK).with_shared(balanced::SHARED_BYTES);
         let sums = Buffer::poisoned(engine, "sums left", balanced::n_sums(grid))?;
@@ -426,19 +493,26 @@ impl<'e> Plan<'e> {
         // SAFETY: as in `of`; `sums` is as large as the grid asks for, and there is a
         // flag a block, all 0.
         let launch = unsafe { Prepared::of::<sgemm_balanced>(config, args) }?;
-        Ok(Self { launch, scratch: Some(Scratch { _sums: sums, flags }) })
+        Ok(Self {
+            launch,
+            scratch: Some(Scratch { _sums: sums, flags }),
+        })
     }
 }
 
-fn run<K: Kernel<Args = Args>>(bench: &mut Bench<'_>, _kernel: K, config: Config) -> Result<(), CaseError> {
-    run_planned(bench, &|_, matrices| Plan::of::<K>(matrices, config))
+fn run<K: Kernel<Args = Args>>(
+    trial: &mut Trial<'_>,
+    _kernel: K,
+    config: Config,
+) -> Result<(), CaseError> {
+    run_planned(trial, &|_, matrices| Plan::of::<K>(matrices, config))
 }
 
-fn run_planned(bench: &mut Bench<'_>, planner: Planner<'_>) -> Result<(), CaseError> {
-    if bench.shape().is_sweep() {
-        run_sweep(bench, planner)
+fn run_planned(trial: &mut Trial<'_>, planner: Planner<'_>) -> Result<(), CaseError> {
+    if trial.shape().is_sweep() {
+        run_sweep(trial, planner)
     } else {
-        run_one(bench, planner)
+        run_one(trial, planner)
     }
 }
 
@@ -449,8 +523,8 @@ struct OnDevice<'e> {
 }
 
 impl<'e> OnDevice<'e> {
-    fn new(bench: &Bench<'e>, planner: Planner<'_>, factors: &Factors) -> Result<Self, CaseError> {
-        let engine = bench.engine();
+    fn new(trial: &Trial<'e>, planner: Planner<'_>, factors: &Factors) -> Result<Self, CaseError> {
+        let engine = trial.engine();
         let matrices = Matrices {
             a: Buffer::of(engine, "a", &factors.a)?,
             b: Buffer::of(engine, "b", &factors.b)?,
@@ -487,14 +561,14 @@ impl<'e> OnDevice<'e> {
     }
 }
 
-fn run_one(bench: &mut Bench<'_>, planner: Planner<'_>) -> Result<(), CaseError> {
-    let dims = dims(bench.shape());
+fn run_one(trial: &mut Trial<'_>, planner: Planner<'_>) -> Result<(), CaseError> {
+    let dims = dims(trial.shape());
     let exact = Factors::exact(dims, 0xE);
-    let on_device = OnDevice::new(bench, planner, &exact)?;
-    bench.launch_uncounted(on_device.launch())?;
+    let on_device = OnDevice::new(trial, planner, &exact)?;
+    trial.launch_uncounted(on_device.launch())?;
     let c = on_device.product()?;
     if exact.is_small() {
-        exact.check_rows(bench, &c, true)?;
+        exact.check_rows(trial, &c, true)?;
     } else {
         exact.check_by_vector(&c)?;
     }
@@ -502,10 +576,13 @@ fn run_one(bench: &mut Bench<'_>, planner: Planner<'_>) -> Result<(), CaseError>
     let factors = Factors::uniform(dims);
     on_device.matrices.a.write(&factors.a)?;
     on_device.matrices.b.write(&factors.b)?;
-    on_device.matrices.c.fill(lockstep::engine::buffer::POISON)?;
-    bench.launch(on_device.launch())?;
-    factors.check_rows(bench, &on_device.product()?, false)?;
-    bench.check_counts()?;
+    on_device
+        .matrices
+        .c
+        .fill(lockstep::engine::buffer::POISON)?;
+    trial.launch(on_device.launch())?;
+    factors.check_rows(trial, &on_device.product()?, false)?;
+    trial.check_counts()?;
 
     let [m, n, k] = dims;
     let call = LibraryCall::Sgemm {
@@ -517,19 +594,19 @@ fn run_one(bench: &mut Bench<'_>, planner: Planner<'_>) -> Result<(), CaseError>
         k,
         math: SgemmMath::Default,
     };
-    if bench.beside_library(call)? {
-        factors.check_rows(bench, &on_device.product()?, false)?;
+    if trial.beside_library(call)? {
+        factors.check_rows(trial, &on_device.product()?, false)?;
     }
-    bench.time(on_device.launch())
+    trial.time(on_device.launch())
 }
 
-/// Every size up to the bench's, each exact.
-fn run_sweep(bench: &mut Bench<'_>, planner: Planner<'_>) -> Result<(), CaseError> {
-    let [max_m, max_n, max_k] = dims(bench.shape());
+/// Every size up to the trial's, each exact.
+fn run_sweep(trial: &mut Trial<'_>, planner: Planner<'_>) -> Result<(), CaseError> {
+    let [max_m, max_n, max_k] = dims(trial.shape());
     for m in 1..=max_m {
         for n in 1..=max_n {
             for k in 1..=max_k {
-                check_size(bench, planner, [m, n, k])
+                check_size(trial, planner, [m, n, k])
                     .map_err(|error| error.at(format!("{m}×{n}×{k}")))?;
             }
         }
@@ -537,18 +614,22 @@ fn run_sweep(bench: &mut Bench<'_>, planner: Planner<'_>) -> Result<(), CaseErro
     Ok(())
 }
 
-fn check_size(bench: &mut Bench<'_>, planner: Planner<'_>, dims: [u32; 3]) -> Result<(), CaseError> {
+fn check_size(
+    trial: &mut Trial<'_>,
+    planner: Planner<'_>,
+    dims: [u32; 3],
+) -> Result<(), CaseError> {
     let factors = Factors::exact(dims, 0x5EED);
-    let on_device = OnDevice::new(bench, planner, &factors)?;
-    bench.launch_uncounted(on_device.launch())?;
-    factors.check_rows(bench, &on_device.product()?, true)
+    let on_device = OnDevice::new(trial, planner, &factors)?;
+    trial.launch_uncounted(on_device.launch())?;
+    factors.check_rows(trial, &on_device.product()?, true)
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Factors, LESSON, Target};
+    use lesson::{Effort, Shape};
     use lockstep::engine::EngineKind;
-    use crate::registry::{Effort, Shape};
 
     fn product(factors: &Factors) -> Vec<f32> {
         (0..factors.m)
@@ -560,7 +641,13 @@ mod tests {
     #[test]
     fn rows_are_those_of_the_product() {
         // (1 2) · (5 6; 7 8) = (19 22)
-        let factors = Factors { m: 1, n: 2, k: 2, a: vec![1.0, 2.0], b: vec![5.0, 6.0, 7.0, 8.0] };
+        let factors = Factors {
+            m: 1,
+            n: 2,
+            k: 2,
+            a: vec![1.0, 2.0],
+            b: vec![5.0, 6.0, 7.0, 8.0],
+        };
         let values: Vec<f64> = factors.row(0).iter().map(|target| target.value).collect();
         assert_eq!(values, [19.0, 22.0]);
     }
@@ -573,7 +660,10 @@ mod tests {
                 let largest = (0..factors.k)
                     .map(|i| factors.a[row * factors.k + i] * factors.b[i * factors.n + column])
                     .fold(0.0_f32, |largest, product| largest.max(product.abs()));
-                assert!(f64::from(largest) > 10.0 * bound, "{largest} against {bound}");
+                assert!(
+                    f64::from(largest) > 10.0 * bound,
+                    "{largest} against {bound}"
+                );
             }
         }
     }

@@ -1,20 +1,18 @@
 //! A column of a 32×16 tile: 16-way, 2-way, no conflict.
 
-use crate::bench::{Bench, CaseError};
-use lockstep::counts::Expectation;
-use lockstep::counts::Metric::{SharedLoadConflictsPerRequest, SharedStoreConflictsPerRequest};
-use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
-use crate::footprint::Footprint;
-use crate::guarded::Guarded;
-use crate::inputs;
 use crate::lessons::transpose::input_index;
-use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
-use crate::verify::compare;
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::swizzled_tile::{
     BLOCK, COLUMNS, ELEMENTS, GRID, ROWS, tile_column_plain, tile_column_swizzled_lines,
     tile_column_swizzled_rows,
 };
+use lesson::guarded::Guarded;
+use lesson::inputs;
+use lesson::verify::compare;
+use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Shape, Trial, Work};
+use lockstep::counts::Expectation;
+use lockstep::counts::Metric::{SharedLoadConflictsPerRequest, SharedStoreConflictsPerRequest};
+use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
 
 /// The lesson.
 pub static LESSON: Lesson = Lesson {
@@ -27,23 +25,24 @@ pub static LESSON: Lesson = Lesson {
     work,
     memory: |_| Footprint::SMALL,
     expects_at: |_| true,
+    targets: &[],
 };
 
 static KERNELS: [KernelEntry; 3] = [
-    KernelEntry::of(tile_column_plain, "column as it comes: 16-way", |bench| {
-        run(bench, tile_column_plain)
+    KernelEntry::of(tile_column_plain, "column as it comes: 16-way", |trial| {
+        run(trial, tile_column_plain)
     })
     .expecting(&conflicts(15.0)),
     KernelEntry::of(
         tile_column_swizzled_rows,
         "column XOR row: 2-way",
-        |bench| run(bench, tile_column_swizzled_rows),
+        |trial| run(trial, tile_column_swizzled_rows),
     )
     .expecting(&conflicts(1.0)),
     KernelEntry::of(
         tile_column_swizzled_lines,
         "column XOR line of 128 bytes: none",
-        |bench| run(bench, tile_column_swizzled_lines),
+        |trial| run(trial, tile_column_swizzled_lines),
     )
     .expecting(&conflicts(0.0)),
 ];
@@ -67,15 +66,15 @@ fn work(_: &Shape) -> Work {
 }
 
 fn run<K: Kernel<Args = (DevicePtr<f32>, DevicePtrMut<f32>)>>(
-    bench: &mut Bench<'_>,
+    trial: &mut Trial<'_>,
     _kernel: K,
 ) -> Result<(), CaseError> {
     let input = Buffer::of(
-        bench.engine(),
+        trial.engine(),
         "input",
         &inputs::distinct(ELEMENTS as usize),
     )?;
-    let output = Guarded::poisoned(bench.engine(), "output", ELEMENTS as usize)?;
+    let output = Guarded::poisoned(trial.engine(), "output", ELEMENTS as usize)?;
     // SAFETY: both hold the tile's elements and outlive the launches; one block,
     // as the kernels ask.
     let launch = unsafe {
@@ -84,12 +83,12 @@ fn run<K: Kernel<Args = (DevicePtr<f32>, DevicePtrMut<f32>)>>(
             (input.as_ptr(), output.as_mut_ptr()),
         )
     }?;
-    bench.launch(&launch)?;
+    trial.launch(&launch)?;
     let expected = |index| inputs::distinct_at(input_index(index, ROWS as usize, COLUMNS as usize));
-    bench.verdict(
-        compare(&output.read()?, expected, bench.kernel().tolerance)
+    trial.verdict(
+        compare(&output.read()?, expected, trial.tolerance())
             .map_err(|mismatch| mismatch.in_matrix(ROWS as usize)),
     )?;
-    bench.check_counts()?;
-    bench.time(&launch)
+    trial.check_counts()?;
+    trial.time(&launch)
 }

@@ -9,11 +9,6 @@
 //! the simulator computes with. On the simulator that shows that the whole way
 //! there and back is right; on a GPU it shows whether the model is.
 
-use crate::bench::{Bench, CaseError};
-use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
-use crate::footprint::Footprint;
-use crate::registry::{Effort, KernelEntry, Lesson, Shape, Work};
-use crate::verify::{Tolerance, Verified, compare};
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use cuda_std::mma::map::{self, LANES, Position};
 use gpu_kernels::tensor::probe::{
@@ -23,6 +18,9 @@ use gpu_kernels::tensor::probe::{
 };
 use gpu_kernels::tensor::{BLOCK, grid};
 use half::{bf16, f16};
+use lesson::verify::{Tolerance, Verified, compare};
+use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Shape, Trial, Work};
+use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
 use ptx_sim::numeric::mma::{Accumulator, Factor, Model, dot, unpack};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -38,6 +36,7 @@ pub static LESSON: Lesson = Lesson {
     work: |_| Work { bytes: 0, flops: 0 },
     memory: |shape| Footprint::of(shape.n_elements(), 13_000, 33_000),
     expects_at: |_| true,
+    targets: &[],
 };
 
 static KERNELS: [KernelEntry; 8] = [
@@ -52,31 +51,35 @@ static KERNELS: [KernelEntry; 8] = [
         run_stmatrix,
     )
     .since_sm(90),
-    KernelEntry::of(probe_mma_k8_f16_f16, "m16n8k8, f16 summed in f16", |bench| {
-        run_mma::<probe_mma_k8_f16_f16>(bench, 8, Factor::F16, Accumulator::F16)
-    }),
-    KernelEntry::of(probe_mma_k8_f16_f32, "m16n8k8, f16 summed in f32", |bench| {
-        run_mma::<probe_mma_k8_f16_f32>(bench, 8, Factor::F16, Accumulator::F32)
-    }),
+    KernelEntry::of(
+        probe_mma_k8_f16_f16,
+        "m16n8k8, f16 summed in f16",
+        |trial| run_mma::<probe_mma_k8_f16_f16>(trial, 8, Factor::F16, Accumulator::F16),
+    ),
+    KernelEntry::of(
+        probe_mma_k8_f16_f32,
+        "m16n8k8, f16 summed in f32",
+        |trial| run_mma::<probe_mma_k8_f16_f32>(trial, 8, Factor::F16, Accumulator::F32),
+    ),
     KernelEntry::of(
         probe_mma_k8_bf16_f32,
         "m16n8k8, bf16 summed in f32",
-        |bench| run_mma::<probe_mma_k8_bf16_f32>(bench, 8, Factor::Bf16, Accumulator::F32),
+        |trial| run_mma::<probe_mma_k8_bf16_f32>(trial, 8, Factor::Bf16, Accumulator::F32),
     ),
     KernelEntry::of(
         probe_mma_k16_f16_f16,
         "m16n8k16, f16 summed in f16",
-        |bench| run_mma::<probe_mma_k16_f16_f16>(bench, 16, Factor::F16, Accumulator::F16),
+        |trial| run_mma::<probe_mma_k16_f16_f16>(trial, 16, Factor::F16, Accumulator::F16),
     ),
     KernelEntry::of(
         probe_mma_k16_f16_f32,
         "m16n8k16, f16 summed in f32",
-        |bench| run_mma::<probe_mma_k16_f16_f32>(bench, 16, Factor::F16, Accumulator::F32),
+        |trial| run_mma::<probe_mma_k16_f16_f32>(trial, 16, Factor::F16, Accumulator::F32),
     ),
     KernelEntry::of(
         probe_mma_k16_bf16_f32,
         "m16n8k16, bf16 summed in f32",
-        |bench| run_mma::<probe_mma_k16_bf16_f32>(bench, 16, Factor::Bf16, Accumulator::F32),
+        |trial| run_mma::<probe_mma_k16_bf16_f32>(trial, 16, Factor::Bf16, Accumulator::F32),
     ),
 ];
 
@@ -110,10 +113,10 @@ fn held(matrix: u32, lane: u32, half: u32, transposed: bool) -> u32 {
     matrices_row(8 * matrix + row) * 8 + column
 }
 
-fn run_ldmatrix(bench: &mut Bench<'_>) -> Result<(), CaseError> {
+fn run_ldmatrix(trial: &mut Trial<'_>) -> Result<(), CaseError> {
     let lanes = LANES as usize;
-    let input = Buffer::of(bench.engine(), "input", &numbered())?;
-    let output = Buffer::<u32>::poisoned(bench.engine(), "output", LDMATRIX_REGISTERS * lanes)?;
+    let input = Buffer::of(trial.engine(), "input", &numbered())?;
+    let output = Buffer::<u32>::poisoned(trial.engine(), "output", LDMATRIX_REGISTERS * lanes)?;
     // SAFETY: as large as the kernel asks; one block.
     let launch = unsafe {
         Prepared::of::<probe_ldmatrix>(
@@ -121,7 +124,7 @@ fn run_ldmatrix(bench: &mut Bench<'_>) -> Result<(), CaseError> {
             (input.as_ptr(), output.as_mut_ptr()),
         )
     }?;
-    bench.launch(&launch)?;
+    trial.launch(&launch)?;
     // x1, x2, x4: registers 0, 1–2, 3–6; transposed: 7 more.
     const MATRIX_OF_REGISTER: [u32; LDMATRIX_REGISTERS / 2] = [0, 0, 1, 0, 1, 2, 3];
     let expected = |index: usize| {
@@ -130,10 +133,10 @@ fn run_ldmatrix(bench: &mut Bench<'_>) -> Result<(), CaseError> {
         let (matrix, transposed) = (MATRIX_OF_REGISTER[register % half], register >= half);
         held(matrix, lane, 0, transposed) | held(matrix, lane, 1, transposed) << 16
     };
-    bench.verdict(compare(&output.read()?, expected, Tolerance::Exact))
+    trial.verdict(compare(&output.read()?, expected, Tolerance::Exact))
 }
 
-fn run_stmatrix(bench: &mut Bench<'_>) -> Result<(), CaseError> {
+fn run_stmatrix(trial: &mut Trial<'_>) -> Result<(), CaseError> {
     // The registers that hold the numbered matrices, not transposed.
     let registers: Vec<u32> = (0..4 * LANES)
         .map(|index| {
@@ -149,8 +152,8 @@ fn run_stmatrix(bench: &mut Bench<'_>) -> Result<(), CaseError> {
         (2, true),
         (4, true),
     ];
-    let input = Buffer::of(bench.engine(), "input", &registers)?;
-    let output = Buffer::<f16>::poisoned(bench.engine(), "output", WAYS.len() * N_ELEMENTS)?;
+    let input = Buffer::of(trial.engine(), "input", &registers)?;
+    let output = Buffer::<f16>::poisoned(trial.engine(), "output", WAYS.len() * N_ELEMENTS)?;
     // SAFETY: as large as the kernel asks; one block.
     let launch = unsafe {
         Prepared::of::<probe_stmatrix>(
@@ -158,7 +161,7 @@ fn run_stmatrix(bench: &mut Bench<'_>) -> Result<(), CaseError> {
             (input.as_ptr(), output.as_mut_ptr()),
         )
     }?;
-    bench.launch(&launch)?;
+    trial.launch(&launch)?;
     let expected = |index: usize| {
         let (n_matrices, transposed) = WAYS[index / N_ELEMENTS];
         let element = index % N_ELEMENTS;
@@ -172,7 +175,7 @@ fn run_stmatrix(bench: &mut Bench<'_>) -> Result<(), CaseError> {
         };
         f16::from_bits(number as u16)
     };
-    bench.verdict(compare(&output.read()?, expected, Tolerance::Exact))
+    trial.verdict(compare(&output.read()?, expected, Tolerance::Exact))
 }
 
 // ---------------------------------------------------------------------------
@@ -272,7 +275,9 @@ impl Format {
             Family::Cancelling => random.random_range(bias - 3..=bias + 3),
             Family::Zeros if random.random::<bool>() => return sign,
             Family::Zeros => random.random_range(bias - 6..=bias + 6),
-            Family::Tiny => random.random_range(0..=if exponent_bits == 5 { 4 } else { bias / 2 + 4 }),
+            Family::Tiny => {
+                random.random_range(0..=if exponent_bits == 5 { 4 } else { bias / 2 + 4 })
+            }
             // C is zero, or the smallest of all.
             Family::Vanishing if fraction_bits == 23 => return sign | (fraction % 2),
             Family::Vanishing => random.random_range(0..=if exponent_bits == 5 { 2 } else { 52 }),
@@ -325,7 +330,9 @@ impl Kind {
         for one in 0..M * self.k {
             let mut a = vec![0; M * self.k];
             a[one] = format.bits(1.0);
-            let b = (0..self.k * N).map(|i| format.bits(1.0 + i as f32)).collect();
+            let b = (0..self.k * N)
+                .map(|i| format.bits(1.0 + i as f32))
+                .collect();
             cases.push(Case {
                 family: Family::OneHot,
                 a,
@@ -438,7 +445,7 @@ fn value(accumulator: Accumulator, bits: u32) -> f64 {
 }
 
 fn run_mma<K>(
-    bench: &mut Bench<'_>,
+    trial: &mut Trial<'_>,
     k: usize,
     factor: Factor,
     accumulator: Accumulator,
@@ -458,7 +465,7 @@ where
         factor,
         accumulator,
     };
-    let cases = kind.cases(bench.shape().dims()[0] as usize);
+    let cases = kind.cases(trial.shape().dims()[0] as usize);
     let (mut a, mut b, mut c) = (Vec::new(), Vec::new(), Vec::new());
     for case in &cases {
         a.extend(registers(&case.a, k, kind.a_registers(), 2, map::a));
@@ -472,10 +479,10 @@ where
             c_position,
         ));
     }
-    let a = Buffer::of(bench.engine(), "a", &a)?;
-    let b = Buffer::of(bench.engine(), "b", &b)?;
-    let c = Buffer::of(bench.engine(), "c", &c)?;
-    let d = Buffer::<u32>::poisoned(bench.engine(), "d", c.len())?;
+    let a = Buffer::of(trial.engine(), "a", &a)?;
+    let b = Buffer::of(trial.engine(), "b", &b)?;
+    let c = Buffer::of(trial.engine(), "c", &c)?;
+    let d = Buffer::<u32>::poisoned(trial.engine(), "d", c.len())?;
     // SAFETY: registers of a case a block, as the kernel asks.
     let launch = unsafe {
         Prepared::of::<K>(
@@ -483,15 +490,18 @@ where
             (a.as_ptr(), b.as_ptr(), c.as_ptr(), d.as_mut_ptr()),
         )
     }?;
-    bench.launch(&launch)?;
+    trial.launch(&launch)?;
 
-    let sm = bench.engine().device().sm;
+    let sm = trial.engine().device().sm;
     let model = claimed_model(sm).unwrap_or(Model::HOPPER);
     let d = d.read()?;
     let per_case = kind.c_registers() * LANES as usize;
     let mut families: Vec<(Family, Agreement)> = Vec::new();
     for (case, d) in cases.iter().zip(d.chunks(per_case)) {
-        if families.last().is_none_or(|(family, _)| *family != case.family) {
+        if families
+            .last()
+            .is_none_or(|(family, _)| *family != case.family)
+        {
             families.push((case.family, Agreement::default()));
         }
         let (_, agreement) = families.last_mut().expect("just pushed");
@@ -523,28 +533,33 @@ where
         }
         if agreement.n_equal != agreement.n {
             let share = 100.0 * agreement.n_equal as f64 / agreement.n as f64;
-            bench.note(format!(
+            trial.note(format!(
                 "{family:?}: {} of {} sums equal the model's bit for bit ({share:.3}%), largest difference {:e}",
                 agreement.n_equal, agreement.n, agreement.largest_difference
             ));
             for example in &agreement.examples {
-                bench.note(example.clone());
+                trial.note(example.clone());
             }
             verified.max_abs_error = verified.max_abs_error.max(agreement.largest_difference);
         }
     }
-    if families.iter().all(|(_, agreement)| agreement.n_equal == agreement.n) {
-        bench.note(format!(
+    if families
+        .iter()
+        .all(|(_, agreement)| agreement.n_equal == agreement.n)
+    {
+        trial.note(format!(
             "{} sums, each equal to the model's bit for bit",
             verified.n_checked
         ));
-    } else if n_wrong != 0 && claimed_model(sm).is_some() || families[0].1.n_equal != families[0].1.n {
+    } else if n_wrong != 0 && claimed_model(sm).is_some()
+        || families[0].1.n_equal != families[0].1.n
+    {
         return Err(CaseError::Wrong(format!(
             "{n_wrong} of {} sums differ from the model's",
             verified.n_checked
         )));
     }
-    bench.verdict(Ok(verified))
+    trial.verdict(Ok(verified))
 }
 
 /// The smallest positive `f32`. Sums of bf16 products that lie below it are the
@@ -565,8 +580,7 @@ impl Agreement {
             self.n_equal += 1;
             return;
         }
-        let difference =
-            (value(kind.accumulator, got) - value(kind.accumulator, expected)).abs();
+        let difference = (value(kind.accumulator, got) - value(kind.accumulator, expected)).abs();
         if difference.is_finite() {
             self.largest_difference = self.largest_difference.max(difference);
         } else {

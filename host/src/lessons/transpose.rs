@@ -1,7 +1,19 @@
 //! Transpose: seven kernels that move the same data, from strided accesses to
 //! 16-byte ones through a swizzled tile.
 
-use crate::bench::{Bench, CaseError};
+use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
+use gpu_kernels::transpose::{
+    self, transpose_coalesced_read, transpose_coalesced_write, transpose_coalesced_write_ldg,
+    transpose_padded, transpose_shared, transpose_swizzled, transpose_vectorized,
+};
+use lesson::inputs;
+use lesson::measure::Side;
+use lesson::target::{least, most};
+use lesson::verify::compare;
+use lesson::{
+    CaseError, Effort, Footprint, Found, KernelEntry, Lesson, Measurement, Published, Shape,
+    Target, Trial, Work,
+};
 use lockstep::counts::Expectation;
 use lockstep::counts::Metric::{
     GlobalLoadSectorsPerRequest as LoadSectors, GlobalStoreSectorsPerRequest as StoreSectors,
@@ -10,15 +22,6 @@ use lockstep::counts::Metric::{
 };
 use lockstep::engine::buffer::POISON;
 use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
-use crate::footprint::Footprint;
-use crate::inputs;
-use crate::registry::{Effort, KernelEntry, Lesson, Published, Shape, Work};
-use crate::verify::compare;
-use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
-use gpu_kernels::transpose::{
-    self, transpose_coalesced_read, transpose_coalesced_write, transpose_coalesced_write_ldg,
-    transpose_padded, transpose_shared, transpose_swizzled, transpose_vectorized,
-};
 
 /// The lesson.
 pub static LESSON: Lesson = Lesson {
@@ -31,54 +34,126 @@ pub static LESSON: Lesson = Lesson {
     work,
     memory: |shape| Footprint::of(shape.n_elements(), 8, 4),
     expects_at,
+    targets: &TARGETS,
 };
+
+static TARGETS: [Target; 3] = [
+    Target::at_least(
+        "best transpose, 8192×8192 f32",
+        "device-to-device copy",
+        1.0,
+        |measured| best_square(measured, 8192),
+    ),
+    Target::at_least(
+        "best transpose, 32768×32768 f32",
+        "device-to-device copy",
+        1.0,
+        |measured| best_square(measured, 32768),
+    ),
+    Target::at_least(
+        "best transpose, sides not multiples of 64",
+        "its rate at the nearest multiple of 64",
+        0.97,
+        odd_sizes,
+    ),
+];
+
+fn best_square(measured: &[Measurement], side: u64) -> Option<Found> {
+    let squares = measured.iter().filter(|one| one.dims() == [side; 2]);
+    most(squares.filter_map(|one| Found::speed(one, Side::Copy)))
+}
+
+/// The worst of the shapes with a side that is no multiple of 64: the rate of the
+/// fastest kernel there, of the fastest kernel's at the nearest shape whose sides
+/// are.
+fn odd_sizes(measured: &[Measurement]) -> Option<Found> {
+    let elements = |one: &Measurement| one.dims().iter().product::<u64>() as f64;
+    let is_whole = |one: &&Measurement| one.dims().iter().all(|side| side.is_multiple_of(64));
+    let rate = |one: &Measurement| Some(elements(one) / one.median_ms()?);
+    // The fastest at that shape.
+    let best = |shape: &str| {
+        let there = measured.iter().filter(|one| one.shape == shape);
+        let timed = there.filter_map(|one| Some((one, rate(one)?)));
+        timed.max_by(|a, b| a.1.total_cmp(&b.1))
+    };
+    let odd = measured.iter().filter(|one| !is_whole(one));
+    least(odd.filter_map(|odd| {
+        let (fastest, odd_rate) = best(&odd.shape)?;
+        let distance = |one: &Measurement| (elements(one) - elements(odd)).abs();
+        let whole = measured.iter().filter(is_whole);
+        let near = whole.min_by(|a, b| distance(a).total_cmp(&distance(b)))?;
+        let (whole, whole_rate) = best(&near.shape)?;
+        let spread = |one: &Measurement| one.times.get(&Side::Kernel).map(|times| times.spread());
+        Some(Found {
+            value: odd_rate / whole_rate,
+            spread: Some(spread(fastest)? + spread(whole)?),
+            at: format!(
+                "{}, beside {}",
+                fastest.place(),
+                whole.shape.replace('x', "×")
+            ),
+        })
+    }))
+}
 
 static KERNELS: [KernelEntry; 7] = [
     KernelEntry::of(
         transpose_coalesced_read,
         "no shared memory; reads coalesced, writes strided",
-        |bench| run(bench, transpose_coalesced_read, by_input),
+        |trial| run(trial, transpose_coalesced_read, by_input),
     )
-    .expecting(&[exactly(LoadSectors, 4.0), exactly(StoreSectors, 32.0), NO_LOCAL])
+    .expecting(&[
+        exactly(LoadSectors, 4.0),
+        exactly(StoreSectors, 32.0),
+        NO_LOCAL,
+    ])
     .published(&[on_h200(0.962)]),
     KernelEntry::of(
         transpose_coalesced_write,
         "no shared memory; reads strided, writes coalesced",
-        |bench| run(bench, transpose_coalesced_write, by_output),
+        |trial| run(trial, transpose_coalesced_write, by_output),
     )
-    .expecting(&[exactly(LoadSectors, 32.0), exactly(StoreSectors, 4.0), NO_LOCAL])
+    .expecting(&[
+        exactly(LoadSectors, 32.0),
+        exactly(StoreSectors, 4.0),
+        NO_LOCAL,
+    ])
     .published(&[on_h200(0.390)]),
     KernelEntry::of(
         transpose_coalesced_write_ldg,
         "the same, reads through the read-only path",
-        |bench| run(bench, transpose_coalesced_write_ldg, by_output),
+        |trial| run(trial, transpose_coalesced_write_ldg, by_output),
     )
-    .expecting(&[exactly(LoadSectors, 32.0), exactly(StoreSectors, 4.0), NO_LOCAL]),
+    .expecting(&[
+        exactly(LoadSectors, 32.0),
+        exactly(StoreSectors, 4.0),
+        NO_LOCAL,
+    ]),
     KernelEntry::of(
         transpose_shared,
         "tile in shared memory, column read: 32-way bank conflicts",
-        |bench| run(bench, transpose_shared, by_input),
+        |trial| run(trial, transpose_shared, by_input),
     )
     .expecting(&tiled(31.0, 4.0))
     .published(&[on_h200(0.510), on_rtx_3090(1.10)]),
     KernelEntry::of(
         transpose_padded,
         "tile row padded by one element",
-        |bench| run(bench, transpose_padded, by_input),
+        |trial| run(trial, transpose_padded, by_input),
     )
     .expecting(&tiled(0.0, 4.0))
     .published(&[on_h200(0.286), on_rtx_3090(0.92)]),
     KernelEntry::of(
         transpose_swizzled,
         "tile column XOR tile row: no padding",
-        |bench| run(bench, transpose_swizzled, by_input),
+        |trial| run(trial, transpose_swizzled, by_input),
     )
     .expecting(&tiled(0.0, 4.0))
     .published(&[on_h200(0.286), on_rtx_3090(0.92)]),
     KernelEntry::of(
         transpose_vectorized,
         "64×64 tile, 16-byte accesses, swizzled 16-byte chunks",
-        |bench| run(bench, transpose_vectorized, large),
+        |trial| run(trial, transpose_vectorized, large),
     )
     .expecting(&tiled(0.0, 16.0))
     .timed_at(TIMED),
@@ -115,11 +190,19 @@ const fn tiled(load_conflicts: f64, sectors: f64) -> [Expectation; 5] {
 }
 
 const fn on_h200(time_ms: f64) -> Published {
-    Published { machine: "H200, CUDA C++", shape: "8192x8192", time_ms }
+    Published {
+        machine: "H200, CUDA C++",
+        shape: "8192x8192",
+        time_ms,
+    }
 }
 
 const fn on_rtx_3090(time_ms: f64) -> Published {
-    Published { machine: "RTX 3090, CUDA C++", shape: "8192x8192", time_ms }
+    Published {
+        machine: "RTX 3090, CUDA C++",
+        shape: "8192x8192",
+        time_ms,
+    }
 }
 
 fn shapes(_: EngineKind, effort: Effort) -> Vec<Shape> {
@@ -134,7 +217,10 @@ fn shapes(_: EngineKind, effort: Effort) -> Vec<Shape> {
 
 fn work(shape: &Shape) -> Work {
     let (n_rows, n_columns) = shape.matrix();
-    Work { bytes: 2 * 4 * u64::from(n_rows) * u64::from(n_columns), flops: 0 }
+    Work {
+        bytes: 2 * 4 * u64::from(n_rows) * u64::from(n_columns),
+        flops: 0,
+    }
 }
 
 /// The counts are whole-warp figures: no tile may stick out.
@@ -154,12 +240,18 @@ pub fn by_input(n_rows: u32, n_columns: u32) -> LaunchConfig {
 
 /// Blocks of 32×32 threads along the output's rows.
 pub fn by_output(n_rows: u32, n_columns: u32) -> LaunchConfig {
-    LaunchConfig::new(transpose::grid_by_output(n_rows, n_columns), transpose::BLOCK)
+    LaunchConfig::new(
+        transpose::grid_by_output(n_rows, n_columns),
+        transpose::BLOCK,
+    )
 }
 
 /// Blocks for large tiles.
 pub fn large(n_rows: u32, n_columns: u32) -> LaunchConfig {
-    LaunchConfig::new(transpose::large_grid(n_rows, n_columns), transpose::LARGE_BLOCK)
+    LaunchConfig::new(
+        transpose::large_grid(n_rows, n_columns),
+        transpose::LARGE_BLOCK,
+    )
 }
 
 /// Where element `index` of the output, `n_columns` rows of `n_rows`, stands in
@@ -169,75 +261,77 @@ pub fn input_index(index: usize, n_rows: usize, n_columns: usize) -> usize {
     row * n_columns + column
 }
 
-/// Verifies a transpose on the bench's shape, and measures it if that is one
+/// Verifies a transpose on the trial's shape, and measures it if that is one
 /// shape and not a sweep. `config` is the kernel's geometry for rows and columns.
 pub fn run<K: Kernel<Args = Args>>(
-    bench: &mut Bench<'_>,
+    trial: &mut Trial<'_>,
     kernel: K,
     config: fn(u32, u32) -> LaunchConfig,
 ) -> Result<(), CaseError> {
-    if bench.shape().is_sweep() {
-        run_sweep(bench, kernel, config)
+    if trial.shape().is_sweep() {
+        run_sweep(trial, kernel, config)
     } else {
-        run_one(bench, kernel, config)
+        run_one(trial, kernel, config)
     }
 }
 
 fn run_one<K: Kernel<Args = Args>>(
-    bench: &mut Bench<'_>,
+    trial: &mut Trial<'_>,
     _kernel: K,
     config: fn(u32, u32) -> LaunchConfig,
 ) -> Result<(), CaseError> {
-    let (n_rows, n_columns) = bench.shape().matrix();
+    let (n_rows, n_columns) = trial.shape().matrix();
     let n_elements = n_rows as usize * n_columns as usize;
-    let input = Buffer::of(bench.engine(), "input", &inputs::distinct(n_elements))?;
-    let output = Buffer::poisoned(bench.engine(), "output", n_elements)?;
+    let input = Buffer::of(trial.engine(), "input", &inputs::distinct(n_elements))?;
+    let output = Buffer::poisoned(trial.engine(), "output", n_elements)?;
     // SAFETY: both buffers hold n_rows · n_columns elements, start at multiples
     // of 256 bytes and outlive the launches; the grid is the kernel's own.
     let launch = unsafe {
-        Prepared::of::<K>(config(n_rows, n_columns),
+        Prepared::of::<K>(
+            config(n_rows, n_columns),
             (input.as_ptr(), output.as_mut_ptr(), n_rows, n_columns),
         )
     }?;
 
-    bench.launch(&launch)?;
+    trial.launch(&launch)?;
     let expected =
         |index| inputs::distinct_at(input_index(index, n_rows as usize, n_columns as usize));
-    let compared = compare(&output.read()?, expected, bench.kernel().tolerance);
-    bench.verdict(compared.map_err(|mismatch| mismatch.in_matrix(n_rows as usize)))?;
-    bench.check_counts()?;
-    bench.time(&launch)
+    let compared = compare(&output.read()?, expected, trial.tolerance());
+    trial.verdict(compared.map_err(|mismatch| mismatch.in_matrix(n_rows as usize)))?;
+    trial.check_counts()?;
+    trial.time(&launch)
 }
 
 /// Elements between two outputs of a sweep, which nobody may write.
 const GUARD: usize = 64;
 
-/// Every shape up to the bench's, each exact.
+/// Every shape up to the trial's, each exact.
 ///
 /// All outputs lie in one allocation with guards between them, so that it is
 /// poisoned once and read once. The inputs are the ends of one array: a kernel
 /// that reads past its input reads past the allocation, which the simulator
 /// reports.
 fn run_sweep<K: Kernel<Args = Args>>(
-    bench: &mut Bench<'_>,
+    trial: &mut Trial<'_>,
     _kernel: K,
     config: fn(u32, u32) -> LaunchConfig,
 ) -> Result<(), CaseError> {
-    let (max_rows, max_columns) = bench.shape().matrix();
+    let (max_rows, max_columns) = trial.shape().matrix();
     // A multiple of 4, so that the end is aligned to 16 bytes.
     let max_elements = (max_rows as usize * max_columns as usize).next_multiple_of(4);
     let shapes = || {
-        (1..=max_rows).flat_map(move |n_rows| {
-            (1..=max_columns).map(move |n_columns| (n_rows, n_columns))
-        })
+        (1..=max_rows)
+            .flat_map(move |n_rows| (1..=max_columns).map(move |n_columns| (n_rows, n_columns)))
     };
     let room = |n_rows: u32, n_columns: u32| {
         (n_rows as usize * n_columns as usize).next_multiple_of(GUARD) + GUARD
     };
-    let total: usize = shapes().map(|(n_rows, n_columns)| room(n_rows, n_columns)).sum();
+    let total: usize = shapes()
+        .map(|(n_rows, n_columns)| room(n_rows, n_columns))
+        .sum();
 
-    let input = Buffer::of(bench.engine(), "input", &inputs::distinct(max_elements))?;
-    let output = Buffer::<f32>::poisoned(bench.engine(), "outputs", GUARD + total)?;
+    let input = Buffer::of(trial.engine(), "input", &inputs::distinct(max_elements))?;
+    let output = Buffer::<f32>::poisoned(trial.engine(), "outputs", GUARD + total)?;
 
     let mut start = GUARD;
     for (n_rows, n_columns) in shapes() {
@@ -247,11 +341,17 @@ fn run_sweep<K: Kernel<Args = Args>>(
         // aligned to 256 bytes, and where n_columns is a multiple of 4 inputs to
         // 16 (max_elements is one too), as the kernels ask.
         let launch = unsafe {
-            Prepared::of::<K>(config(n_rows, n_columns),
-                (input.ptr_at(first_input), output.ptr_mut_at(start), n_rows, n_columns),
+            Prepared::of::<K>(
+                config(n_rows, n_columns),
+                (
+                    input.ptr_at(first_input),
+                    output.ptr_mut_at(start),
+                    n_rows,
+                    n_columns,
+                ),
             )
         }?;
-        bench
+        trial
             .launch_uncounted(&launch)
             .map_err(|error| at_shape(error, n_rows, n_columns))?;
         start += room(n_rows, n_columns);
@@ -263,16 +363,18 @@ fn run_sweep<K: Kernel<Args = Args>>(
     for (n_rows, n_columns) in shapes() {
         let n_elements = n_rows as usize * n_columns as usize;
         let first_input = max_elements - n_elements;
-        let (got, rest) =
-            outputs[start..start + room(n_rows, n_columns)].split_at(n_elements);
+        let (got, rest) = outputs[start..start + room(n_rows, n_columns)].split_at(n_elements);
         let expected = |index| {
             let index = input_index(index, n_rows as usize, n_columns as usize);
             inputs::distinct_at(first_input + index)
         };
-        let compared = compare(got, expected, bench.kernel().tolerance)
+        let compared = compare(got, expected, trial.tolerance())
             .map_err(|mismatch| mismatch.in_matrix(n_rows as usize));
-        bench.verdict(compared).map_err(|error| at_shape(error, n_rows, n_columns))?;
-        check_guard(rest, "after the output").map_err(|error| at_shape(error, n_rows, n_columns))?;
+        trial
+            .verdict(compared)
+            .map_err(|error| at_shape(error, n_rows, n_columns))?;
+        check_guard(rest, "after the output")
+            .map_err(|error| at_shape(error, n_rows, n_columns))?;
         start += room(n_rows, n_columns);
     }
     Ok(())
@@ -300,8 +402,8 @@ fn check_guard(guard: &[f32], place: &str) -> Result<(), CaseError> {
 #[cfg(test)]
 mod tests {
     use super::{LESSON, input_index};
+    use lesson::{Effort, Shape};
     use lockstep::engine::EngineKind;
-    use crate::registry::{Effort, Shape};
 
     #[test]
     fn reference_turns_a_matrix() {

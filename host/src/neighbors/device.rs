@@ -2,7 +2,6 @@
 //! reading its answer back.
 
 use super::{Atoms, Lists, TooManyNeighbors};
-use crate::footprint::Footprint;
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use cuda_std::vector::Float2;
 use gpu_kernels::neighbor::{
@@ -10,6 +9,7 @@ use gpu_kernels::neighbor::{
     neighbor_cells_build, neighbor_cells_count, neighbor_cells_scan, neighbor_cells_scatter,
     place_by_atom, place_by_place,
 };
+use lesson::Footprint;
 use lockstep::engine::buffer::POISON;
 use lockstep::engine::{Buffer, Engine, EngineError, Fill, LaunchConfig, Prepared, Timed};
 

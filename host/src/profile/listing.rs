@@ -5,7 +5,7 @@
 //! around them are cut where the output ends.
 
 use super::{Place, Profile, sources};
-use crate::report::table::{BAD, FAINT, HEADING};
+use crate::report::style::{BAD, FAINT, HEADING};
 use crate::report::width::{Width, columns_of, cut, wrap, wrap_code};
 use anstyle::{AnsiColor, Style};
 use std::collections::BTreeMap;

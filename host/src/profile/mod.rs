@@ -9,8 +9,8 @@
 //! is when one looks.
 //!
 //! Reading order: this file (what a profile is), `lockstep::record` (how one is made),
-//! [`place`] (which line an instruction comes from), [`verdict`] (what its figures
-//! mean), [`mod@differences`] (what the catalogue says otherwise), [`sources`] (the text
+//! `lesson::place` (which line an instruction comes from), [`verdict`] (what its figures
+//! mean), `lesson::differences` (what the catalogue says otherwise), [`sources`] (the text
 //! of the lines), [`hardware`] (the same figures from a GPU), then the two ways to
 //! show it, [`text`] (with `listing`, the lines and their heat) and [`html`]. Of what
 //! could not be profiled, [`excerpt`] shows the lines at fault.
@@ -19,28 +19,23 @@
 //! on what else the GPU has to do. Also left out: launches that did not end. Which
 //! blocks had run when one of them failed depends on the host's threads.
 
-pub mod differences;
 pub mod excerpt;
 pub mod hardware;
 pub mod html;
 mod listing;
-pub mod place;
 pub mod sources;
 pub mod text;
 pub mod verdict;
 
-use crate::bench::{Bench, CaseError};
-use crate::registry::{Effort, Registered, Shape};
-use differences::{Difference, differences};
+use lesson::differences::{Difference, differences};
+use lesson::place::{Place, places};
+use lesson::{CaseError, Effort, Registered, Shape};
 use lockstep::counts::InstructionCounts;
 use lockstep::engine::sim::Sim;
-use lockstep::engine::{Engine, EngineKind, PtxModule};
-use place::places;
+use lockstep::engine::{EngineKind, PtxModule, Timing};
 use ptx_sim::ir;
 use serde::Serialize;
 use std::collections::BTreeMap;
-
-pub use place::Place;
 
 /// The memory work of one kernel.
 #[derive(Clone, Debug, Serialize)]
@@ -263,11 +258,10 @@ fn space(counted: &InstructionCounts) -> Option<Space> {
 pub fn run_case(
     registered: Registered,
     shape: &Shape,
-    engine: &dyn Engine,
+    engine: &dyn Timing,
 ) -> Result<(), CaseError> {
-    let Registered { lesson, kernel } = registered;
-    let mut bench = Bench::new(engine, lesson, kernel, shape, None);
-    (kernel.run)(&mut bench)
+    let mut trial = registered.trial(engine, shape, None);
+    (registered.kernel.run)(&mut trial)
 }
 
 /// The shape at which a kernel is profiled if nobody asks for another: one for which

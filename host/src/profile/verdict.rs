@@ -69,9 +69,10 @@ fn in_local_memory(profile: &Profile) -> Option<Verdict> {
 }
 
 fn place(row: &Row) -> String {
-    row.line
-        .as_ref()
-        .map_or_else(|| format!("PTX line {}", row.ptx_line), super::Place::short)
+    row.line.as_ref().map_or_else(
+        || format!("PTX line {}", row.ptx_line),
+        lesson::place::Place::short,
+    )
 }
 
 /// `ld.global`, `red.shared`, `ldmatrix`.

@@ -2,14 +2,13 @@
 //! is null or left out; fields are added, but never change their meaning without a
 //! new number.
 
-use crate::measure::{Side, Times, geometric_mean};
-use crate::run::{CaseResult, Status};
-use crate::scoreboard;
+use super::scoreboard;
+use super::twins::TwinSummary;
 use crate::{hints, input};
+use lesson::measure::Times;
+use lesson::{CaseResult, Measurement};
 use lockstep::engine::DeviceProperties;
-use lockstep::engine::timing::Sensors;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The only schema there is so far.
@@ -42,7 +41,7 @@ pub struct BenchReport {
     /// The targets, from the cases below.
     pub scoreboard: Vec<scoreboard::Row>,
     /// One a kernel and shape.
-    pub cases: Vec<Case>,
+    pub cases: Vec<Measurement>,
 }
 
 /// The machine, as far as it tells.
@@ -89,157 +88,6 @@ pub struct Peer {
     pub absent: Option<String>,
 }
 
-/// One kernel on one shape.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Case {
-    /// The lesson's id.
-    pub lesson: String,
-    /// The kernel's id.
-    pub kernel: String,
-    /// The shape's name: `8192x8192`.
-    pub shape: String,
-    /// `passed`, `failed` or `not_run`: the result was checked at this very shape.
-    pub status: Status,
-    /// Why it did not pass.
-    pub reason: Option<String>,
-    /// Bytes that a perfect kernel moves.
-    pub bytes: u64,
-    /// Operations that a perfect kernel makes.
-    pub flops: u64,
-    /// Sets of buffers that were used in turn.
-    pub n_sets: u32,
-    /// Bytes of one set.
-    pub set_bytes: u64,
-    /// Whether no run found its data in the second-level cache.
-    pub out_of_cache: bool,
-    /// Groups of runs that the host queued too late; should be none.
-    pub n_late: u32,
-    /// The board, right after the runs.
-    pub sensors: Option<Sensors>,
-    /// Times of the kernel and of all that took turns with it, in milliseconds.
-    pub times: BTreeMap<Side, Times>,
-    /// Where those are short, the times of one of many in a row, run from a graph.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub times_in_row: BTreeMap<Side, Times>,
-    /// How many there were in the row.
-    #[serde(default)]
-    pub n_in_row: u32,
-}
-
-impl Case {
-    /// Of a result that was timed or went wrong; a kernel that is never timed has none.
-    pub fn of(result: &CaseResult) -> Option<Self> {
-        let figures = &result.figures;
-        let timings = &figures.timings;
-        if timings.sides.is_empty() && result.status == Status::Passed {
-            return None;
-        }
-        Some(Self {
-            lesson: result.lesson.to_owned(),
-            kernel: result.kernel.to_owned(),
-            shape: result.shape.name(),
-            status: result.status,
-            reason: result.reason.clone(),
-            bytes: figures.work.map_or(0, |work| work.bytes),
-            flops: figures.work.map_or(0, |work| work.flops),
-            n_sets: timings.n_sets,
-            set_bytes: timings.set_bytes,
-            out_of_cache: timings.out_of_cache,
-            n_late: timings.n_late,
-            sensors: timings.sensors,
-            times: timings.sides.iter().copied().collect(),
-            times_in_row: timings.in_row.iter().copied().collect(),
-            n_in_row: timings.n_in_row,
-        })
-    }
-
-    /// Its extents.
-    pub fn dims(&self) -> Vec<u64> {
-        let extents = self.shape.split('x');
-        extents.filter_map(|extent| extent.parse().ok()).collect()
-    }
-
-    /// Median of the kernel, if it passed.
-    pub fn median_ms(&self) -> Option<f64> {
-        let times = self.times.get(&Side::Kernel)?;
-        (self.status == Status::Passed).then_some(times.median_ms)
-    }
-
-    /// The case with the times of one of many in a row in the place of those of one
-    /// alone, if it was timed so.
-    pub fn in_row(&self) -> Option<Self> {
-        (!self.times_in_row.is_empty()).then(|| Self {
-            times: self.times_in_row.clone(),
-            times_in_row: BTreeMap::new(),
-            ..self.clone()
-        })
-    }
-
-    /// How many times as fast as the other side the kernel is.
-    pub fn speed_of(&self, side: Side) -> Option<f64> {
-        Some(self.times.get(&side)?.median_ms / self.median_ms()?)
-    }
-
-    /// The same for the faster of cuBLAS's ways to compute.
-    pub fn speed_of_cublas(&self) -> Option<f64> {
-        let ways = [Side::Cublas, Side::CublasPedantic];
-        let speeds = ways.into_iter().filter_map(|side| self.speed_of(side));
-        speeds.min_by(f64::total_cmp)
-    }
-}
-
-/// The kernels beside their CUDA C++ twins.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct TwinSummary {
-    /// Kernels that have been timed beside a twin.
-    pub n_kernels: usize,
-    /// Geometric mean over the kernels of how many times as fast as its twin each
-    /// is; of a kernel with several shapes the mean over these counts.
-    pub geometric_mean: Option<f64>,
-    /// The slowest shape of each kernel, the worst kernel first.
-    pub slowest: Vec<TwinCase>,
-}
-
-/// A kernel beside its twin.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TwinCase {
-    /// The kernel's id.
-    pub kernel: String,
-    /// The shape's name.
-    pub shape: String,
-    /// How many times as fast as its twin it is.
-    pub speed: f64,
-}
-
-impl TwinSummary {
-    /// Of all cases that have a twin.
-    pub fn of(cases: &[Case]) -> Self {
-        let mut by_kernel: BTreeMap<&str, Vec<TwinCase>> = BTreeMap::new();
-        for case in cases {
-            if let Some(speed) = case.speed_of(Side::Twin) {
-                by_kernel.entry(&case.kernel).or_default().push(TwinCase {
-                    kernel: case.kernel.clone(),
-                    shape: case.shape.clone(),
-                    speed,
-                });
-            }
-        }
-        let mean_of = |cases: &Vec<TwinCase>| geometric_mean(cases.iter().map(|case| case.speed));
-        let geometric_mean = geometric_mean(by_kernel.values().filter_map(mean_of));
-        let slower = |a: &TwinCase, b: &TwinCase| a.speed.total_cmp(&b.speed);
-        let mut slowest: Vec<TwinCase> = by_kernel
-            .into_values()
-            .filter_map(|cases| cases.into_iter().min_by(slower))
-            .collect();
-        slowest.sort_by(slower);
-        Self {
-            n_kernels: slowest.len(),
-            geometric_mean,
-            slowest,
-        }
-    }
-}
-
 impl BenchReport {
     /// Of the results of a run.
     pub fn new(
@@ -249,7 +97,7 @@ impl BenchReport {
         [empty_launch, empty_launch_in_row]: [Option<Times>; 2],
         results: &[CaseResult],
     ) -> Self {
-        let cases: Vec<Case> = results.iter().filter_map(Case::of).collect();
+        let cases: Vec<Measurement> = results.iter().filter_map(CaseResult::measurement).collect();
         Self {
             schema: SCHEMA,
             kind: "bench".to_owned(),
@@ -307,10 +155,11 @@ impl BenchReport {
 pub mod tests {
     //! Also makes cases for the tests of other files.
 
-    use super::{BenchReport, Case, TwinSummary};
-    use crate::measure::{Side, Times};
+    use super::{BenchReport, TwinSummary, scoreboard};
     use crate::report::json;
-    use crate::run::Status;
+    use lesson::Measurement;
+    use lesson::Status;
+    use lesson::measure::{Side, Times};
     use std::collections::BTreeMap;
 
     /// Times around a median.
@@ -328,8 +177,8 @@ pub mod tests {
     }
 
     /// A case that passed, with these medians.
-    pub fn case(lesson: &str, kernel: &str, shape: &str, medians: &[(Side, f64)]) -> Case {
-        Case {
+    pub fn case(lesson: &str, kernel: &str, shape: &str, medians: &[(Side, f64)]) -> Measurement {
+        Measurement {
             lesson: lesson.to_owned(),
             kernel: kernel.to_owned(),
             shape: shape.to_owned(),
@@ -352,7 +201,7 @@ pub mod tests {
     }
 
     /// A report of these cases.
-    pub fn report(cases: Vec<Case>) -> BenchReport {
+    pub fn report(cases: Vec<Measurement>) -> BenchReport {
         BenchReport {
             schema: super::SCHEMA,
             kind: "bench".to_owned(),
@@ -364,7 +213,7 @@ pub mod tests {
             empty_launch: Some(times(0.003)),
             empty_launch_in_row: None,
             twins: TwinSummary::of(&cases),
-            scoreboard: crate::scoreboard::rows(&cases),
+            scoreboard: scoreboard::rows(&cases),
             cases,
         }
     }
@@ -395,37 +244,5 @@ pub mod tests {
         assert!(error.contains("lockstep bench"), "{error}");
         let error = BenchReport::parse(r#"{"schema": 2, "kind": "bench"}"#).expect_err("newer");
         assert!(error.contains("schema is 2"), "{error}");
-    }
-
-    #[test]
-    fn a_kernel_with_many_shapes_counts_once() {
-        let beside = |kernel: &str, shape: &str, speed: f64| {
-            case(
-                "l",
-                kernel,
-                shape,
-                &[(Side::Kernel, 1.0), (Side::Twin, speed)],
-            )
-        };
-        let twins = TwinSummary::of(&[
-            beside("a", "1", 2.0),
-            beside("a", "2", 0.5),
-            beside("b", "1", 1.21),
-            case("l", "c", "1", &[(Side::Kernel, 1.0)]),
-        ]);
-        assert_eq!(twins.n_kernels, 2);
-        let mean = twins.geometric_mean.expect("some");
-        assert!((mean - 1.1).abs() < 1e-9, "{mean}");
-        let slowest: Vec<_> = twins.slowest.iter().map(|twin| &*twin.kernel).collect();
-        assert_eq!(slowest, ["a", "b"]);
-        assert_eq!(twins.slowest[0].speed, 0.5);
-    }
-
-    #[test]
-    fn what_failed_has_no_speed() {
-        let mut wrong = case("l", "k", "1", &[(Side::Kernel, 1.0), (Side::Twin, 9.0)]);
-        wrong.status = Status::Failed;
-        assert_eq!(wrong.speed_of(Side::Twin), None);
-        assert_eq!(TwinSummary::of(&[wrong]).n_kernels, 0);
     }
 }

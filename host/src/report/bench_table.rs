@@ -1,14 +1,16 @@
 //! What a bench run measured, as people read it: a table on the terminal, and the
 //! same as Markdown.
 
-use crate::compare::{Comparison, Verdict};
-use crate::measure::{Side, gigabytes_per_second};
-use crate::report::bench::{BenchReport, Case};
+use super::scoreboard::Row;
+use crate::report::bench::BenchReport;
+use crate::report::compare::{Comparison, Verdict};
 use crate::report::grid::{Cell, Column, Grid};
-use crate::report::table::{self, BAD, FAINT, GOOD, HEADING, UNSURE};
+use crate::report::style::{BAD, FAINT, GOOD, HEADING, UNSURE};
+use crate::report::table;
 use crate::report::width::{Width, indented};
-use crate::run::Status;
-use crate::scoreboard::Row;
+use lesson::Measurement;
+use lesson::Status;
+use lesson::measure::{Side, gigabytes_per_second};
 use std::io::{self, Write};
 
 /// 0.123 ms, 45.6 µs.
@@ -25,7 +27,7 @@ fn speed(speed: Option<f64>) -> String {
 }
 
 /// The cases, each that was also timed in a row followed by itself in that row.
-fn with_rows(cases: &[Case]) -> Vec<Case> {
+fn with_rows(cases: &[Measurement]) -> Vec<Measurement> {
     let both = cases
         .iter()
         .flat_map(|case| [Some(case.clone()), case.in_row()]);
@@ -33,7 +35,7 @@ fn with_rows(cases: &[Case]) -> Vec<Case> {
 }
 
 /// The cases. Every `×` is how many times as fast the kernel is.
-pub fn cases(cases: &[Case]) -> Grid {
+pub fn cases(cases: &[Measurement]) -> Grid {
     let mut grid = Grid::new(&[
         Column::words("kernel"),
         Column::words("shape"),
@@ -78,7 +80,7 @@ pub fn cases(cases: &[Case]) -> Grid {
     grid
 }
 
-fn remarks(case: &Case) -> String {
+fn remarks(case: &Measurement) -> String {
     let mut remarks = Vec::new();
     match case.status {
         Status::Passed if !case.out_of_cache => remarks.push("in L2".to_owned()),
@@ -260,11 +262,11 @@ pub fn markdown(report: &BenchReport) -> String {
 #[cfg(test)]
 mod tests {
     use super::{cases, duration, markdown, number, with_rows, write, write_comparison};
-    use crate::compare::Comparison;
-    use crate::measure::Side;
     use crate::report::bench::tests::{case, report};
+    use crate::report::compare::Comparison;
     use crate::report::width::{Width, columns_of};
-    use crate::run::Status;
+    use lesson::Status;
+    use lesson::measure::Side;
 
     fn printed(print: impl Fn(&mut Vec<u8>)) -> String {
         let mut out = Vec::new();

@@ -5,7 +5,7 @@
 //! own above the others, and some below them; without columns that may be left out,
 //! and a line that says so; at last every row as a paragraph. No cell is ever cut.
 
-use super::table::{FAINT, HEADING};
+use super::style::{FAINT, HEADING};
 use super::width::{Width, columns_of, indented, wrap};
 use anstyle::Style;
 use std::io::{self, Write};

@@ -1,8 +1,8 @@
 //! Results as a JSON file, schema 1. A figure that was not measured is null.
 
-use crate::bench::LaunchRun;
-use crate::measure::{Times, gigabytes_per_second};
-use crate::run::{CaseResult, Status};
+use lesson::figures::LaunchRun;
+use lesson::measure::{Times, gigabytes_per_second};
+use lesson::{CaseResult, Status};
 use lockstep::counts::Counts;
 use lockstep::engine::Engine;
 use serde::Serialize;

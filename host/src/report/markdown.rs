@@ -2,10 +2,11 @@
 //! what a bench run measured, and the targets for speed. Nothing in them is typed
 //! by hand.
 
-use crate::measure::Side;
-use crate::registry::{KernelEntry, Lesson};
-use crate::report::bench::{BenchReport, Case};
+use crate::report::bench::BenchReport;
 use crate::report::bench_table;
+use lesson::Measurement;
+use lesson::measure::Side;
+use lesson::{KernelEntry, Lesson};
 use lockstep::counts::{Expectation, Metric};
 use std::fmt::Write;
 
@@ -113,7 +114,7 @@ fn device(report: &BenchReport) -> String {
 }
 
 /// The largest timed shape of the kernel.
-fn measured(kernel: &KernelEntry, cases: &[Case]) -> Option<String> {
+fn measured(kernel: &KernelEntry, cases: &[Measurement]) -> Option<String> {
     let case = cases
         .iter()
         .filter(|case| case.kernel == kernel.id && case.median_ms().is_some())
@@ -148,10 +149,10 @@ fn duration(time_ms: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::{lessons, speed};
-    use crate::measure::Side;
     use crate::registry::LESSONS;
     use crate::report::bench::tests::{case, report};
-    use crate::run::Status;
+    use lesson::Status;
+    use lesson::measure::Side;
 
     #[test]
     fn every_kernel_has_a_row() {

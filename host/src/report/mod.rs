@@ -1,14 +1,19 @@
 //! Results as people read them ([`table`], [`bench_table`], [`markdown`]) and as
-//! programs do ([`json`], [`bench`]). What people read fits their terminal
-//! ([`width`], [`grid`]).
+//! programs do ([`json`], [`bench`]). What times mean: beside twins ([`twins`]), beside
+//! targets ([`scoreboard`]), beside another run ([`compare`]). What people read fits their
+//! terminal ([`width`], [`grid`]).
 
 pub mod bench;
 pub mod bench_table;
+pub mod compare;
 pub mod counters;
 pub mod grid;
 pub mod json;
 pub mod markdown;
 pub mod metrics;
 pub mod ncu;
+pub mod scoreboard;
+pub mod style;
 pub mod table;
+pub mod twins;
 pub mod width;

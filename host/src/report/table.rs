@@ -1,35 +1,16 @@
 //! Results as a table. Columns in which nothing was measured are left out.
 
 use super::grid::{Cell, Column, Grid};
+use super::style::{FAINT, style_of};
 use super::width::{Width, indented, wrap};
-use crate::measure::gigabytes_per_second;
-use crate::run::{CaseResult, Status};
-use anstyle::{AnsiColor, Style};
+use anstyle::Style;
+use lesson::measure::gigabytes_per_second;
+use lesson::{CaseResult, Status};
 use std::fmt::Display;
 use std::io::{self, Write};
 
 /// Bytes of a sector, the unit in which memory is moved.
 const SECTOR_BYTES: u64 = 32;
-
-/// For what passed.
-pub const GOOD: Style = AnsiColor::Green.on_default();
-/// For what failed.
-pub const BAD: Style = AnsiColor::Red.on_default().bold();
-/// For what was not run.
-pub const UNSURE: Style = AnsiColor::Yellow.on_default();
-/// For headings.
-pub const HEADING: Style = Style::new().bold();
-/// For what is read second.
-pub const FAINT: Style = Style::new().dimmed();
-
-/// The style of a status.
-pub const fn style_of(status: Status) -> Style {
-    match status {
-        Status::Passed => GOOD,
-        Status::Failed => BAD,
-        Status::NotRun => UNSURE,
-    }
-}
 
 /// A paragraph that begins with a label in a style; what follows the first line is
 /// indented by two.
@@ -222,12 +203,12 @@ pub fn write(out: &mut dyn Write, results: &[CaseResult], width: Width) -> io::R
 
 #[cfg(test)]
 mod tests {
-    use super::{BAD, grouped, labelled, quotient};
-    use crate::bench::Figures;
-    use crate::measure::{Side, Times};
-    use crate::registry::{Shape, Work};
+    use super::{grouped, labelled, quotient};
+    use crate::report::style::BAD;
     use crate::report::width::{Width, columns_of};
-    use crate::run::{CaseResult, Status};
+    use lesson::figures::Figures;
+    use lesson::measure::{Side, Times};
+    use lesson::{CaseResult, Shape, Status, Work};
     use std::time::Duration;
 
     #[test]

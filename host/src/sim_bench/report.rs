@@ -1,10 +1,10 @@
 //! Figures of the simulator's speed as a file, and as tables made of it.
 
 use super::{Measured, Mode};
-use crate::measure::geometric_mean;
 use crate::report::grid::{Cell, Column, Grid};
-use crate::report::table::FAINT;
+use crate::report::style::FAINT;
 use crate::report::width::Width;
+use lesson::measure::geometric_mean;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write;

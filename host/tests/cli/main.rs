@@ -5,6 +5,8 @@
 //! [`schedules`], what does not fit in [`sizes`], hints and refusals in [`words`], atoms
 //! of the user's own in [`neighbors`].
 
+#[cfg(unix)]
+mod lost_gpu;
 mod neighbors;
 mod outputs;
 mod pipes;

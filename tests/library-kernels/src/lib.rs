@@ -18,5 +18,5 @@ pub mod ordinary;
 pub mod parameters;
 #[cfg(feature = "library")]
 pub mod printing;
-#[cfg(feature = "library")]
+#[cfg(feature = "raw")]
 pub mod raw;

@@ -297,7 +297,7 @@ fn complex_numbers(i: u32) -> u64 {
     let c = Complex32::new(-0.75 + i as f32 * 0.01, 0.1);
     let orbit = core::iter::successors(Some(Complex32::ZERO), |z| Some(z * z + c));
     let steps = orbit.take(50).take_while(|z| z.norm_sqr() < 4.0).count();
-    let turned = (c * Complex32::i()).exp().sqrt();
+    let turned = (c * Complex32::i()).powu(3) / (c + 2.0);
     (steps as u64) << 32 ^ single(turned.re) ^ single(turned.im).rotate_left(7)
 }
 

@@ -23,7 +23,7 @@ fn run<K: Kernel<Args = Args>>(
     n_elements: u32,
 ) -> (Report, Vec<f32>, Vec<f32>) {
     let mut simulator = Simulator::new();
-    let values = host::inputs::distinct(n_elements as usize);
+    let values = lesson::inputs::distinct(n_elements as usize);
     let input = simulator.input("input", &values);
     let output = simulator.output("output", values.len());
     let report = simulator.launch(kernel, grid, block, (input, output.as_mut_ptr()));
@@ -110,7 +110,7 @@ fn conflicts_follow_the_greatest_common_divisor_of_the_width_and_32() {
         let n_way = gcd(width, 32);
         let expected = u64::from(ROUNDS * COLUMNS * (n_way - 1));
         let n_words = strip_words(width) as usize;
-        let columns = host::inputs::distinct(ELEMENTS as usize);
+        let columns = lesson::inputs::distinct(ELEMENTS as usize);
         let columns = simulator.input("columns", &columns);
         let strips = simulator.output("strips", n_words);
         let args = (columns, strips.as_mut_ptr(), width, ROUNDS);
@@ -140,7 +140,7 @@ fn conflicts_follow_the_greatest_common_divisor_of_the_width_and_32() {
             "odd widths, and only they, are free"
         );
 
-        let sums = host::inputs::distinct(ELEMENTS as usize);
+        let sums = lesson::inputs::distinct(ELEMENTS as usize);
         let sums = sums
             .iter()
             .map(|&x| (0..ROUNDS).fold(0.0, |sum, _| sum + x));
@@ -152,7 +152,7 @@ fn conflicts_follow_the_greatest_common_divisor_of_the_width_and_32() {
 fn repeated_accesses_are_repeated() {
     let accesses = |kernel_rounds| {
         let mut simulator = Simulator::new();
-        let input = simulator.input("input", &host::inputs::distinct(ELEMENTS as usize));
+        let input = simulator.input("input", &lesson::inputs::distinct(ELEMENTS as usize));
         let output = simulator.output("output", ELEMENTS as usize);
         let args = (input, output.as_mut_ptr(), COLUMNS, kernel_rounds);
         let stores = simulator.launch(bank_store_width, GRID, BLOCK, args).counts;

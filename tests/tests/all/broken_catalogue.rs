@@ -5,11 +5,9 @@
 //! without atomics). The check that looks at the accesses finds them: `races.rs`.
 
 use broken_kernels::{neighbor, reduction};
-use host::bench::{Bench, CaseError};
 use host::lessons;
 use host::neighbors::device::Layout;
-use host::registry::{KernelEntry, Shape};
-use host::run::Status;
+use lesson::{CaseError, KernelEntry, Shape, Status, Trial};
 use lockstep_tests::{ptx, results, simulator};
 
 /// The reason why the kernel failed on a shape, which must hold all of `words`.
@@ -36,9 +34,9 @@ macro_rules! reduction {
     };
 }
 
-fn pairs<K: host::neighbors::device::PairsKernel>(bench: &mut Bench<'_>) -> Result<(), CaseError> {
+fn pairs<K: host::neighbors::device::PairsKernel>(trial: &mut Trial<'_>) -> Result<(), CaseError> {
     let config = host::neighbors::device::pair_config;
-    lessons::neighbor::run_pairs_of::<K>(bench, Layout::ByAtom, config)
+    lessons::neighbor::run_pairs_of::<K>(trial, Layout::ByAtom, config)
 }
 
 macro_rules! neighbor {

@@ -3,15 +3,14 @@
 
 use broken_kernels as broken;
 use host::lessons::transpose;
-use host::registry::{KernelEntry, Shape};
-use host::run::{CaseResult, Status};
+use lesson::{CaseResult, KernelEntry, Shape, Status};
 use lockstep::counts::{Expectation, Metric};
 use lockstep_tests::{ptx, results, simulator};
 
 macro_rules! entry {
     ($kernel:ident) => {
-        KernelEntry::of(broken::$kernel, "broken", |bench| {
-            transpose::run(bench, broken::$kernel, transpose::by_input)
+        KernelEntry::of(broken::$kernel, "broken", |trial| {
+            transpose::run(trial, broken::$kernel, transpose::by_input)
         })
     };
 }

@@ -23,8 +23,8 @@ fn figures(instruction: &InstructionCounts) -> (f64, f64) {
 /// Figures of the two loads, in rising order, and of the store, of 128 warps.
 fn counted<K: Kernel<Args = Args>>(kernel: K, n_elements: u32) -> [(f64, f64); 3] {
     let mut simulator = Simulator::new();
-    let x = simulator.input("x", &host::inputs::uniform(1, n_elements as usize));
-    let y = simulator.input("y", &host::inputs::uniform(2, n_elements as usize));
+    let x = simulator.input("x", &lesson::inputs::uniform(1, n_elements as usize));
+    let y = simulator.input("y", &lesson::inputs::uniform(2, n_elements as usize));
     let z = simulator.output("z", n_elements as usize);
     let report = simulator.launch(
         kernel,
@@ -76,8 +76,8 @@ fn one_word_for_all_takes_1_sector() {
 fn sixteen_bytes_a_lane_take_16_whole_sectors() {
     let n = 4 * coalescing::VECTORIZED_BLOCK_ELEMENTS;
     let mut simulator = Simulator::new();
-    let x = simulator.input("x", &host::inputs::uniform(1, n as usize));
-    let y = simulator.input("y", &host::inputs::uniform(2, n as usize));
+    let x = simulator.input("x", &lesson::inputs::uniform(1, n as usize));
+    let y = simulator.input("y", &lesson::inputs::uniform(2, n as usize));
     let z = simulator.output("z", n as usize);
     let report = simulator.launch(
         add_vectorized,

@@ -1,18 +1,19 @@
 //! Every lesson, on every engine that is there, at its quick sizes, and the
 //! catalogue's claims about its counts.
 
-use host::registry::{Effort, matching};
-use host::run::{Case, Status, cases, run};
+use host::registry::matching;
+use lesson::run::{cases, run};
+use lesson::{Case, Effort, Status};
 use lockstep::engine::gpu::Gpu;
 use lockstep::engine::sim::Sim;
-use lockstep::engine::{Engine, EngineKind};
+use lockstep::engine::{Engine, EngineKind, Timing};
 
-fn all_must_pass(engine: &dyn Engine, effort: Effort, filters: &[String]) {
+fn all_must_pass(engine: &dyn Timing, effort: Effort, filters: &[String]) {
     let selected = matching(filters).expect("names are right");
     cases_must_pass(engine, &cases(&selected, engine.kind(), effort));
 }
 
-fn cases_must_pass(engine: &dyn Engine, cases: &[Case]) {
+fn cases_must_pass(engine: &dyn Timing, cases: &[Case]) {
     assert!(!cases.is_empty());
     let not_passed: Vec<String> = run(engine, cases, None, |_| {}, |_| {})
         .into_iter()

@@ -80,7 +80,7 @@ fn run<K: Kernel<Args = (DevicePtr<f32>, DevicePtrMut<f32>, u32)>>(
     kernel: K,
     window: u32,
 ) -> Report {
-    let values = host::inputs::uniform(4, N as usize);
+    let values = lesson::inputs::uniform(4, N as usize);
     let mut simulator = Simulator::new();
     let input = simulator.input("input", &values);
     let output = simulator.output("output", values.len());
@@ -122,7 +122,7 @@ fn the_shared_tile_loads_each_element_about_once() {
         SHARED_BLOCK, TILE_ELEMENTS, running_mean_shared, shared_grid, tile_outputs,
     };
     let (window, n) = (1000, 10 * tile_outputs(1000));
-    let values = host::inputs::uniform(5, n as usize);
+    let values = lesson::inputs::uniform(5, n as usize);
     let mut simulator = Simulator::new();
     let input = simulator.input("input", &values);
     let output = simulator.output("output", values.len());

@@ -10,6 +10,7 @@ mod broken_kernels;
 mod catalogue_ptx;
 mod coalescing;
 mod commands;
+mod crates;
 mod lessons;
 mod line_tables;
 mod local_memory;

@@ -4,10 +4,10 @@
 
 use cuda_std::launch::{DevicePtr, DevicePtrMut};
 use gpu_kernels::transpose::transpose_swizzled;
-use host::bench::{Bench, CaseError};
 use host::lessons::transpose;
 use host::profile::{Profile, Row, Trouble, simulate, sources, verdict};
-use host::registry::{KernelEntry, Shape, kernel};
+use host::registry::kernel;
+use lesson::{CaseError, KernelEntry, Shape, Trial};
 use lockstep::engine::{Buffer, Prepared, PtxModule};
 use lockstep_tests::lesson_of;
 
@@ -163,10 +163,10 @@ fn bad_counts_are_profiled_and_named_with_their_line() {
     );
 }
 
-/// The kernel on the bench's shape, and a second time on no memory at all.
-fn run_and_fail(bench: &mut Bench<'_>) -> Result<(), CaseError> {
-    transpose::run(bench, transpose_swizzled, transpose::by_input)?;
-    let nothing = Buffer::<f32>::poisoned(bench.engine(), "nothing", 1)?;
+/// The kernel on the trial's shape, and a second time on no memory at all.
+fn run_and_fail(trial: &mut Trial<'_>) -> Result<(), CaseError> {
+    transpose::run(trial, transpose_swizzled, transpose::by_input)?;
+    let nothing = Buffer::<f32>::poisoned(trial.engine(), "nothing", 1)?;
     let pointers = (DevicePtr::new(nothing.address()), DevicePtrMut::new(0));
     // SAFETY: none is needed on the simulator, whose report of the fault is what is
     // wanted.
@@ -176,7 +176,7 @@ fn run_and_fail(bench: &mut Bench<'_>) -> Result<(), CaseError> {
             (pointers.0, pointers.1, 64, 64),
         )
     }?;
-    bench.launch(&launch)
+    trial.launch(&launch)
 }
 
 /// What ended before a fault was counted whole, and is shown.

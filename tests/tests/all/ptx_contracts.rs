@@ -11,7 +11,8 @@
 use std::path::Path;
 
 use host::kernels::ARCHES;
-use host::registry::{KernelEntry, LESSONS};
+use host::registry::LESSONS;
+use lesson::KernelEntry;
 use lockstep_tests::ptx;
 use ptx_sim::ir::{Function, Module};
 

@@ -4,8 +4,7 @@
 
 use broken_kernels::{reduction, unseen};
 use host::lessons::transpose;
-use host::registry::{KernelEntry, Shape};
-use host::run::Status;
+use lesson::{KernelEntry, Shape, Status};
 use lockstep::engine::{Buffer, Engine, EngineError, LaunchConfig, Observe, Prepared};
 use lockstep_tests::{ptx, results, simulator};
 
@@ -28,8 +27,8 @@ fn report_of(launched: Result<impl Sized, EngineError>) -> String {
 #[test]
 fn transpose_without_a_barrier() {
     let checked = simulator(ptx::broken()).with_check(true);
-    let entry = KernelEntry::of(broken_kernels::missing_barrier, "broken", |bench| {
-        transpose::run(bench, broken_kernels::missing_barrier, transpose::by_input)
+    let entry = KernelEntry::of(broken_kernels::missing_barrier, "broken", |trial| {
+        transpose::run(trial, broken_kernels::missing_barrier, transpose::by_input)
     });
     let results = results(&checked, entry, &[Shape::of(&[64, 64])]);
     assert_eq!(results[0].status, Status::Failed);

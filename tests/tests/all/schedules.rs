@@ -3,11 +3,10 @@
 
 use broken_kernels::orders;
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
-use host::bench::{Bench, CaseError};
-use host::registry::{Effort, KernelEntry, Shape, matching};
-use host::run::{CaseResult, Status};
-use host::schedules::{Orders, run};
-use host::verify::{Tolerance, compare};
+use host::registry::matching;
+use lesson::schedules::{Orders, run};
+use lesson::verify::{Tolerance, compare};
+use lesson::{CaseError, CaseResult, Effort, KernelEntry, Shape, Status, Trial};
 use lockstep::engine::sim::Sim;
 use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
 use lockstep_tests::{cases, ptx, simulator};
@@ -16,24 +15,24 @@ const N: usize = orders::BLOCK_THREADS as usize;
 
 /// Launches the kernel on one block, and compares its whole output.
 fn judge<K: Kernel<Args = (DevicePtr<u32>, DevicePtrMut<u32>)>>(
-    bench: &mut Bench<'_>,
+    trial: &mut Trial<'_>,
     expected: fn(usize) -> u32,
 ) -> Result<(), CaseError> {
     let values: Vec<u32> = (7..).take(N).collect();
-    let input = Buffer::of(bench.engine(), "input", &values)?;
-    let output = Buffer::of(bench.engine(), "output", &[0u32; N])?;
+    let input = Buffer::of(trial.engine(), "input", &values)?;
+    let output = Buffer::of(trial.engine(), "output", &[0u32; N])?;
     let config = LaunchConfig::new([1, 1, 1], [orders::BLOCK_THREADS, 1, 1]);
     // SAFETY: one block, an element of each buffer for each thread.
     let launch = unsafe { Prepared::of::<K>(config, (input.as_ptr(), output.as_mut_ptr())) }?;
-    bench.launch(&launch)?;
-    bench.verdict(compare(&output.read()?, expected, Tolerance::Exact))
+    trial.launch(&launch)?;
+    trial.verdict(compare(&output.read()?, expected, Tolerance::Exact))
 }
 
 /// The entry of a kernel that leaves this.
 macro_rules! entry {
     ($kernel:ident, $expected:expr) => {
-        KernelEntry::of(orders::$kernel, "broken", |bench| {
-            judge::<orders::$kernel>(bench, $expected)
+        KernelEntry::of(orders::$kernel, "broken", |trial| {
+            judge::<orders::$kernel>(trial, $expected)
         })
     };
 }
@@ -133,7 +132,7 @@ fn kernels_that_wait_for_each_other_pass_in_other_orders() {
     ];
     let selected = matching(&names.map(str::to_owned)).expect("they exist");
     let sim = Sim::new(ptx::modules());
-    let mut cases = host::run::cases(&selected, EngineKind::Sim, Effort::Quick);
+    let mut cases = lesson::run::cases(&selected, EngineKind::Sim, Effort::Quick);
     cases.retain(|case| !case.shape.is_sweep());
     let results = run(&sim, &cases, &Orders::Seeds(0..2), |_, _| {}, |_| {});
     for result in results {

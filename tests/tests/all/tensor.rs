@@ -6,9 +6,10 @@ use broken_kernels::tensor::{
 };
 use host::half_matrices::f32_sum_error;
 use host::lessons::blocks_of_tiles::{left_times_right, left_times_right_transposed, run};
-use host::registry::{Effort, KernelEntry, LESSONS, Shape, kernel};
-use host::run::{Status, cases, run as run_cases};
-use host::verify::Tolerance;
+use host::registry::{LESSONS, kernel};
+use lesson::run::{cases, run as run_cases};
+use lesson::verify::Tolerance;
+use lesson::{Effort, KernelEntry, Shape, Status};
 use lockstep::engine::EngineKind;
 use lockstep::engine::sim::Sim;
 use lockstep_tests::{ptx, results, simulator};
@@ -37,9 +38,9 @@ fn a_tile_stored_plain_and_loaded_swizzled_is_wrong() {
     must_fail(KernelEntry::of(
         stored_plain_loaded_swizzled,
         "broken",
-        |bench| {
+        |trial| {
             run(
-                bench,
+                trial,
                 stored_plain_loaded_swizzled,
                 32,
                 left_times_right_transposed,
@@ -50,22 +51,22 @@ fn a_tile_stored_plain_and_loaded_swizzled_is_wrong() {
 
 #[test]
 fn b_without_its_transpose_is_wrong() {
-    must_fail(KernelEntry::of(b_without_trans, "broken", |bench| {
-        run(bench, b_without_trans, 32, left_times_right)
+    must_fail(KernelEntry::of(b_without_trans, "broken", |trial| {
+        run(trial, b_without_trans, 32, left_times_right)
     }));
 }
 
 #[test]
 fn swapped_fragments_are_wrong() {
-    must_fail(KernelEntry::of(fragments_swapped, "broken", |bench| {
-        run(bench, fragments_swapped, 32, left_times_right)
+    must_fail(KernelEntry::of(fragments_swapped, "broken", |trial| {
+        run(trial, fragments_swapped, 32, left_times_right)
     }));
 }
 
 #[test]
 fn the_same_without_a_mistake_is_right() {
-    let (status, reason) = outcome(KernelEntry::of(right_product, "right", |bench| {
-        run(bench, right_product, 32, left_times_right)
+    let (status, reason) = outcome(KernelEntry::of(right_product, "right", |trial| {
+        run(trial, right_product, 32, left_times_right)
     }));
     assert_eq!(status, Status::Passed, "{reason}");
 }

@@ -34,11 +34,10 @@ pub use launch::{LaunchConfig, Prepared, launch};
 pub use library::{Library, LibraryCall, SgemmMath};
 pub use machine::Machine;
 pub use module::{ModuleId, PtxModule};
-pub use timing::{Clocked, Conditions, Contender, Fill, Timed};
+pub use timing::{Clocked, Conditions, Contender, Fill, Timed, Timing};
 
 use crate::counts::Report;
 use std::fmt;
-use std::path::Path;
 
 /// Which of the two engines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -143,48 +142,6 @@ pub trait Engine {
     /// Runs the launch to its end. The report, with its counts, is there if it was
     /// asked for and the engine counts.
     fn launch(&self, launch: &Prepared, observe: Observe) -> Result<Option<Report>, EngineError>;
-
-    /// Times the contenders in turn (A A B B A A …, the second of each pair) with a clock on the device, so
-    /// that what changes with time changes for all. They are warm when the clock
-    /// starts, and use several sets of copies of their buffers, as far as that
-    /// takes their data out of the cache. What the buffers hold afterwards is what
-    /// the last run left there. `None` from an engine whose time says nothing about
-    /// the kernels.
-    fn time(
-        &self,
-        contenders: &[Contender<'_>],
-        conditions: &Conditions,
-    ) -> Result<Option<Clocked>, EngineError> {
-        let _ = (contenders, conditions);
-        Ok(None)
-    }
-
-    /// Does it once and waits for its end.
-    fn perform(&self, work: &Timed<'_>) -> Result<(), EngineError>;
-
-    /// Takes CUDA C++ twins of the kernels, to be timed by [`Timed::Peers`].
-    fn load_peers(&self, peers: &[PeerModule]) -> Result<(), EngineError> {
-        let _ = peers;
-        Err(EngineError::PeersNeedGpu)
-    }
-
-    /// Whether a twin of that entry was loaded.
-    fn has_peer(&self, entry: &str) -> bool {
-        let _ = entry;
-        false
-    }
-
-    /// Takes a library from this file, for [`Timed::Library`].
-    fn load_library(&self, library: Library, file: &Path) -> Result<(), EngineError> {
-        let _ = (library, file);
-        Err(EngineError::PeersNeedGpu)
-    }
-
-    /// The version of the library, if it was loaded.
-    fn library_version(&self, library: Library) -> Option<String> {
-        let _ = library;
-        None
-    }
 
     /// Whether it can run anything at all now; a GPU may be lost to a kernel
     /// that never ends.

@@ -2,7 +2,7 @@
 //! lesson's own checks judge what the kernel does in that order.
 
 use super::sim::Sim;
-use super::{DeviceProperties, Engine, EngineError, EngineKind, Observe, Prepared, Timed};
+use super::{DeviceProperties, Engine, EngineError, EngineKind, Observe, Prepared, Timed, Timing};
 use crate::counts::Report;
 use ptx_sim::Schedule;
 
@@ -18,15 +18,6 @@ impl Engine for Scheduled<'_> {
     fn launch(&self, launch: &Prepared, _observe: Observe) -> Result<Option<Report>, EngineError> {
         self.sim.launch_under(launch, self.schedule)?;
         Ok(None)
-    }
-
-    fn perform(&self, work: &Timed<'_>) -> Result<(), EngineError> {
-        match work {
-            Timed::Launches(launches) => launches
-                .iter()
-                .try_for_each(|launch| self.sim.launch_under(launch, self.schedule)),
-            other => self.sim.perform(other),
-        }
     }
 
     fn kind(&self) -> EngineKind {
@@ -63,5 +54,16 @@ impl Engine for Scheduled<'_> {
 
     fn is_usable(&self) -> Result<(), EngineError> {
         self.sim.is_usable()
+    }
+}
+
+impl Timing for Scheduled<'_> {
+    fn perform(&self, work: &Timed<'_>) -> Result<(), EngineError> {
+        match work {
+            Timed::Launches(launches) => launches
+                .iter()
+                .try_for_each(|launch| self.sim.launch_under(launch, self.schedule)),
+            other => self.sim.perform(other),
+        }
     }
 }

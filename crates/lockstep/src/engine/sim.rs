@@ -4,6 +4,7 @@ use super::buffer::POISON;
 use super::panic::{self, PanicRecord, SINK_SYMBOL};
 use super::{
     DeviceProperties, Engine, EngineError, EngineKind, Observe, Place, Prepared, PtxModule, Timed,
+    Timing,
 };
 use crate::counts::Report;
 use crate::record::Recorded;
@@ -335,6 +336,12 @@ impl Engine for Sim {
         Ok(count.then_some(report))
     }
 
+    fn is_usable(&self) -> Result<(), EngineError> {
+        Ok(())
+    }
+}
+
+impl Timing for Sim {
     fn perform(&self, work: &Timed<'_>) -> Result<(), EngineError> {
         match work {
             Timed::Launches(launches) => launches
@@ -354,9 +361,5 @@ impl Engine for Sim {
             }
             Timed::Peers(_) | Timed::Library(_) => Err(EngineError::PeersNeedGpu),
         }
-    }
-
-    fn is_usable(&self) -> Result<(), EngineError> {
-        Ok(())
     }
 }

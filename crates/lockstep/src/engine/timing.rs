@@ -4,9 +4,10 @@
 //! same work on copies of the buffers ([`Timed::relocated`]): results out of a
 //! cache that a run before has filled are no results.
 
-use super::Prepared;
-use super::library::LibraryCall;
+use super::library::{Library, LibraryCall};
+use super::{Engine, EngineError, PeerModule, Prepared};
 use std::borrow::Cow;
+use std::path::Path;
 
 /// Bytes of device memory that are set to a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,6 +128,52 @@ impl Conditions {
         fitting
             .min(self.n_runs)
             .max(self.fewest_runs.min(self.n_runs))
+    }
+}
+
+/// An engine that kernels, their twins and libraries are timed on, and that does once
+/// what could be timed.
+pub trait Timing: Engine {
+    /// Times the contenders in turn (A A B B A A …, the second of each pair) with a clock on the device, so
+    /// that what changes with time changes for all. They are warm when the clock
+    /// starts, and use several sets of copies of their buffers, as far as that
+    /// takes their data out of the cache. What the buffers hold afterwards is what
+    /// the last run left there. `None` from an engine whose time says nothing about
+    /// the kernels.
+    fn time(
+        &self,
+        contenders: &[Contender<'_>],
+        conditions: &Conditions,
+    ) -> Result<Option<Clocked>, EngineError> {
+        let _ = (contenders, conditions);
+        Ok(None)
+    }
+
+    /// Does it once and waits for its end.
+    fn perform(&self, work: &Timed<'_>) -> Result<(), EngineError>;
+
+    /// Takes CUDA C++ twins of the kernels, to be timed by [`Timed::Peers`].
+    fn load_peers(&self, peers: &[PeerModule]) -> Result<(), EngineError> {
+        let _ = peers;
+        Err(EngineError::PeersNeedGpu)
+    }
+
+    /// Whether a twin of that entry was loaded.
+    fn has_peer(&self, entry: &str) -> bool {
+        let _ = entry;
+        false
+    }
+
+    /// Takes a library from this file, for [`Timed::Library`].
+    fn load_library(&self, library: Library, file: &Path) -> Result<(), EngineError> {
+        let _ = (library, file);
+        Err(EngineError::PeersNeedGpu)
+    }
+
+    /// The version of the library, if it was loaded.
+    fn library_version(&self, library: Library) -> Option<String> {
+        let _ = library;
+        None
     }
 }
 

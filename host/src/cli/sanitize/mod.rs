@@ -11,16 +11,19 @@ mod log;
 mod tool;
 
 use self::tool::{Sanitizer, Watched};
+use super::exit::{Exit, Stop};
 use super::progress::{Progress, say};
-use super::{Exit, Stop, ending, schedules};
+use super::{ending, schedules};
 use crate::hints;
-use crate::registry::{self, Effort, Registered};
+use crate::registry;
 use crate::report::grid::{self, Grid};
-use crate::report::table::{BAD, FAINT, GOOD, UNSURE, labelled};
+use crate::report::style::{BAD, FAINT, GOOD, UNSURE};
+use crate::report::table::labelled;
 use crate::report::width::{Width, indented};
-use crate::run::{self, CaseResult, Status};
-use crate::schedules::Orders;
 use clap::ValueEnum;
+use lesson::run;
+use lesson::schedules::Orders;
+use lesson::{CaseResult, Effort, Registered, Status};
 use lockstep::engine::{EngineKind, sim::Sim};
 use std::io::{self, Write};
 use std::time::Duration;
@@ -150,11 +153,11 @@ fn simulated(args: &Args, selected: &[Registered], orders: &Orders) -> Result<Co
         other => format!(", {other}"),
     };
     say(&format!("simulator: every check, small shapes{order}"));
-    let engine = Sim::new(crate::cli::modules_for(selected)?).with_check(true);
+    let engine = Sim::new(crate::cli::modules::modules_for(selected)?).with_check(true);
     let cases = run::cases(selected, EngineKind::Sim, Effort::Quick);
     let mut progress = Progress::new(cases.len());
     let ended = std::cell::RefCell::new(&mut progress);
-    let results = crate::schedules::run(
+    let results = lesson::schedules::run(
         &engine,
         &cases,
         orders,

@@ -4,18 +4,15 @@
 mod sequence;
 mod value;
 
-use crate::bench::{Bench, CaseError};
-use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
-use crate::footprint::Footprint;
-use crate::registry::{Effort, KernelEntry, KnownAlarm, Lesson, Shape, Work};
-use crate::verify::{Tolerance, Verified, compare};
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::atomics::messages::{self, message, pass_between_blocks, pass_between_warps};
 use gpu_kernels::atomics::table::{
     self, CELLS, Cell, N_BLOCKS, N_CELLS, N_THREADS, Operation, atomic_bf16x2, atomic_f16x2,
-    atomic_f32, atomic_f64, atomic_i32, atomic_i64, atomic_u32, atomic_u64, place,
-    returned_index,
+    atomic_f32, atomic_f64, atomic_i32, atomic_i64, atomic_u32, atomic_u64, place, returned_index,
 };
+use lesson::verify::{Tolerance, Verified, compare};
+use lesson::{CaseError, Effort, Footprint, KernelEntry, KnownAlarm, Lesson, Shape, Trial, Work};
+use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
 use sequence::{Step, check_sequence};
 use value::AtomicValue;
 
@@ -30,6 +27,7 @@ pub static LESSON: Lesson = Lesson {
     work,
     memory: |_| Footprint::SMALL,
     expects_at: |_| true,
+    targets: &[],
 };
 
 static KERNELS: [KernelEntry; 10] = [
@@ -37,8 +35,16 @@ static KERNELS: [KernelEntry; 10] = [
     KernelEntry::of(atomic_i32, "9 operations on i32", run_table::<atomic_i32>),
     KernelEntry::of(atomic_u64, "9 operations on u64", run_table::<atomic_u64>),
     KernelEntry::of(atomic_i64, "9 operations on i64", run_table::<atomic_i64>),
-    KernelEntry::of(atomic_f32, "add, sub, exch, cas on f32", run_table::<atomic_f32>),
-    KernelEntry::of(atomic_f64, "add, sub, exch, cas on f64", run_table::<atomic_f64>),
+    KernelEntry::of(
+        atomic_f32,
+        "add, sub, exch, cas on f32",
+        run_table::<atomic_f32>,
+    ),
+    KernelEntry::of(
+        atomic_f64,
+        "add, sub, exch, cas on f64",
+        run_table::<atomic_f64>,
+    ),
     KernelEntry::of(
         atomic_f16x2,
         "add, sub, exch, cas on two f16",
@@ -114,7 +120,7 @@ tables! {
     atomic_bf16x2: cuda_std::vector::Bf16x2, OPERATIONS_BF16X2;
 }
 
-fn run_table<K: Table>(bench: &mut Bench<'_>) -> Result<(), CaseError> {
+fn run_table<K: Table>(trial: &mut Trial<'_>) -> Result<(), CaseError> {
     let n_operations = K::OPERATIONS.len() as u32;
     let initial = |operation: Operation| K::Value::initial(operation);
 
@@ -126,7 +132,7 @@ fn run_table<K: Table>(bench: &mut Bench<'_>) -> Result<(), CaseError> {
     }
     let expected: Vec<_> = (0..N_THREADS).map(K::Value::cas_expected).collect();
 
-    let engine = bench.engine();
+    let engine = trial.engine();
     let places = Buffer::of(engine, "places", &places)?;
     let operands = Buffer::of(engine, "operands", &operands)?;
     let expected = Buffer::of(engine, "expected", &expected)?;
@@ -145,7 +151,7 @@ fn run_table<K: Table>(bench: &mut Bench<'_>) -> Result<(), CaseError> {
             ),
         )
     }?;
-    bench.launch(&launch)?;
+    trial.launch(&launch)?;
 
     let (places, returned) = (places.read()?, returned.read()?);
     for (i, &operation) in K::OPERATIONS.iter().enumerate() {
@@ -157,7 +163,7 @@ fn run_table<K: Table>(bench: &mut Bench<'_>) -> Result<(), CaseError> {
                 .map_err(|what| CaseError::Wrong(format!("{}: {what}", name(operation, cell))))?;
         }
     }
-    bench.verdict(Ok(Verified {
+    trial.verdict(Ok(Verified {
         n_checked: n_returned as usize,
         max_abs_error: 0.0,
     }))
@@ -189,13 +195,22 @@ fn check_cell<V: AtomicValue>(
     };
     let initial = V::initial(operation);
     for (place_of, threads) in &groups {
-        check_group(operation, initial, place(*place_of), threads.clone(), &returned)?;
+        check_group(
+            operation,
+            initial,
+            place(*place_of),
+            threads.clone(),
+            &returned,
+        )?;
     }
     // Places that belong to nobody must be as they were.
     for block in groups.len() as u32..N_BLOCKS {
         let found = place(block);
         if !found.same(initial) {
-            return Err(format!("block {block}'s unused place became {}", found.words()));
+            return Err(format!(
+                "block {block}'s unused place became {}",
+                found.words()
+            ));
         }
     }
     Ok(())
@@ -216,7 +231,11 @@ fn check_group<V: AtomicValue>(
                 let from = returned(thread);
                 let operand = V::operand(operation, thread);
                 let to = from.after(operation, operand, V::cas_expected(thread));
-                Step { thread, from: from.part(part), to: to.part(part) }
+                Step {
+                    thread,
+                    from: from.part(part),
+                    to: to.part(part),
+                }
             })
             .collect();
         check_sequence(initial.part(part), last.part(part), &steps)
@@ -242,8 +261,8 @@ fn check_group<V: AtomicValue>(
 // Messages
 // ---------------------------------------------------------------------------
 
-fn run_between_blocks(bench: &mut Bench<'_>) -> Result<(), CaseError> {
-    let engine = bench.engine();
+fn run_between_blocks(trial: &mut Trial<'_>) -> Result<(), CaseError> {
+    let engine = trial.engine();
     let n_links = messages::N_LINKS as usize;
     let n_threads = messages::BLOCK_THREADS as usize;
     let data = Buffer::of(engine, "message", &vec![0u32; n_threads])?;
@@ -256,17 +275,17 @@ fn run_between_blocks(bench: &mut Bench<'_>) -> Result<(), CaseError> {
             (data.as_mut_ptr(), flags.as_mut_ptr(), received.as_mut_ptr()),
         )
     }?;
-    bench.launch(&launch)?;
+    trial.launch(&launch)?;
     let expected = |index: usize| message((index % n_threads) as u32, (index / n_threads) as u32);
-    bench.verdict(compare(&received.read()?, expected, Tolerance::Exact))?;
+    trial.verdict(compare(&received.read()?, expected, Tolerance::Exact))?;
     let passed_on = |index: usize| message(index as u32, messages::N_LINKS);
-    bench.verdict(compare(&data.read()?, passed_on, Tolerance::Exact))
+    trial.verdict(compare(&data.read()?, passed_on, Tolerance::Exact))
 }
 
-fn run_between_warps(bench: &mut Bench<'_>) -> Result<(), CaseError> {
+fn run_between_warps(trial: &mut Trial<'_>) -> Result<(), CaseError> {
     const WARP_LANES: usize = 32;
     let n_threads = messages::BLOCK_THREADS as usize;
-    let received = Buffer::<u32>::poisoned(bench.engine(), "received", n_threads)?;
+    let received = Buffer::<u32>::poisoned(trial.engine(), "received", n_threads)?;
     // SAFETY: `received` holds an element for each thread of the block.
     let launch = unsafe {
         Prepared::of::<pass_between_warps>(
@@ -274,10 +293,9 @@ fn run_between_warps(bench: &mut Bench<'_>) -> Result<(), CaseError> {
             (received.as_mut_ptr(),),
         )
     }?;
-    bench.launch(&launch)?;
-    let expected =
-        |index: usize| message((index % WARP_LANES) as u32, (index / WARP_LANES) as u32);
-    bench.verdict(compare(&received.read()?, expected, Tolerance::Exact))
+    trial.launch(&launch)?;
+    let expected = |index: usize| message((index % WARP_LANES) as u32, (index / WARP_LANES) as u32);
+    trial.verdict(compare(&received.read()?, expected, Tolerance::Exact))
 }
 
 #[cfg(test)]
@@ -299,7 +317,11 @@ mod tests {
             let mut returned = vec![V::initial(operation); N_THREADS as usize];
             for i in 0..N_THREADS {
                 let thread = turn(i);
-                let block = if cell.spans_grid() { 0 } else { thread / table::BLOCK_THREADS };
+                let block = if cell.spans_grid() {
+                    0
+                } else {
+                    thread / table::BLOCK_THREADS
+                };
                 let place = &mut places[block as usize];
                 returned[thread as usize] = *place;
                 let operand = V::operand(operation, thread);
@@ -335,7 +357,10 @@ mod tests {
                 assert!(lost.check(operation, cell).is_err(), "{what}: lost result");
                 let mut stray = Outcome::<V>::of(operation, cell, |i| i);
                 stray.returned[5] = V::other_than(stray.returned[5]);
-                assert!(stray.check(operation, cell).is_err(), "{what}: stray return");
+                assert!(
+                    stray.check(operation, cell).is_err(),
+                    "{what}: stray return"
+                );
             }
         }
     }
@@ -366,7 +391,9 @@ mod tests {
         let cell = &CELLS[4];
         let mut outcome = Outcome::<u32>::of(Operation::Add, cell, |i| i);
         outcome.returned[1] = outcome.returned[0];
-        let error = outcome.check(Operation::Add, cell).expect_err("lost update");
+        let error = outcome
+            .check(Operation::Add, cell)
+            .expect_err("lost update");
         assert!(error.contains("threads 0 and 1"), "{error}");
     }
 
@@ -376,7 +403,9 @@ mod tests {
         assert!(cell.spans_grid());
         let mut outcome = Outcome::<u32>::of(Operation::Max, cell, |i| i);
         outcome.places[2] = 77;
-        let error = outcome.check(Operation::Max, cell).expect_err("stray write");
+        let error = outcome
+            .check(Operation::Max, cell)
+            .expect_err("stray write");
         assert!(error.contains("block 2's unused place"), "{error}");
     }
 }

@@ -46,7 +46,11 @@ impl Wrong {
                 threads,
             } => {
                 let threads: Vec<_> = threads.iter().map(u32::to_string).collect();
-                let times = if *n_there == 1 { "once" } else { &format!("{n_there} times") };
+                let times = if *n_there == 1 {
+                    "once"
+                } else {
+                    &format!("{n_there} times")
+                };
                 format!(
                     "{part}{} was there {times}, and threads {} found it: an update is lost",
                     words(*value),
@@ -112,7 +116,10 @@ pub fn check_sequence(first: u64, last: u64, steps: &[Step]) -> Result<(), Wrong
         return Err(Wrong::Lost { value, last });
     }
     match first_detached(first, steps) {
-        Some(step) => Err(Wrong::Detached { value: step.from, thread: step.thread }),
+        Some(step) => Err(Wrong::Detached {
+            value: step.from,
+            thread: step.thread,
+        }),
         None => Ok(()),
     }
 }
@@ -133,7 +140,10 @@ fn first_detached(first: u64, steps: &[Step]) -> Option<Step> {
             }
         }
     }
-    steps.iter().copied().find(|step| !reached.contains(&step.from))
+    steps
+        .iter()
+        .copied()
+        .find(|step| !reached.contains(&step.from))
 }
 
 #[cfg(test)]
@@ -150,14 +160,20 @@ mod tests {
 
     #[test]
     fn a_path_in_any_order_of_threads_passes() {
-        assert_eq!(check_sequence(0, 3, &steps(&[(1, 2), (0, 1), (2, 3)])), Ok(()));
+        assert_eq!(
+            check_sequence(0, 3, &steps(&[(1, 2), (0, 1), (2, 3)])),
+            Ok(())
+        );
         assert_eq!(check_sequence(0, 0, &steps(&[])), Ok(()));
     }
 
     #[test]
     fn circles_and_standing_still_pass() {
         // 0 → 1 → 0 → 2, with a step that changes nothing at 1.
-        assert_eq!(check_sequence(0, 2, &steps(&[(0, 1), (1, 1), (1, 0), (0, 2)])), Ok(()));
+        assert_eq!(
+            check_sequence(0, 2, &steps(&[(0, 1), (1, 1), (1, 0), (0, 2)])),
+            Ok(())
+        );
     }
 
     #[test]
@@ -165,7 +181,11 @@ mod tests {
         let wrong = check_sequence(0, 2, &steps(&[(0, 1), (0, 2)])).expect_err("lost");
         assert_eq!(
             wrong,
-            Wrong::FoundTooOften { value: 0, n_there: 1, threads: vec![0, 1] }
+            Wrong::FoundTooOften {
+                value: 0,
+                n_there: 1,
+                threads: vec![0, 1]
+            }
         );
         assert_eq!(
             wrong.describe("", |bits| bits.to_string()),
@@ -186,11 +206,17 @@ mod tests {
         // Balanced everywhere, but 5 ⇄ 6 has no way from 0.
         assert_eq!(
             check_sequence(0, 1, &steps(&[(0, 1), (5, 6), (6, 5)])),
-            Err(Wrong::Detached { value: 5, thread: 1 })
+            Err(Wrong::Detached {
+                value: 5,
+                thread: 1
+            })
         );
         assert_eq!(
             check_sequence(0, 0, &steps(&[(7, 7)])),
-            Err(Wrong::Detached { value: 7, thread: 0 })
+            Err(Wrong::Detached {
+                value: 7,
+                thread: 0
+            })
         );
     }
 }

@@ -39,7 +39,10 @@ pub trait AtomicValue: DeviceCopy {
     }
     /// The value in words.
     fn words(self) -> String {
-        (0..Self::N_PARTS).map(|part| Self::part_words(self.part(part))).collect::<Vec<_>>().join(", ")
+        (0..Self::N_PARTS)
+            .map(|part| Self::part_words(self.part(part)))
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 }
 

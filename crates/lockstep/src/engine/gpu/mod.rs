@@ -18,7 +18,7 @@ mod timing;
 use super::panic;
 use super::{
     Clocked, Conditions, Contender, DeviceProperties, Engine, EngineError, EngineKind, Fill,
-    Library, Observe, PeerModule, Place, Prepared, PtxModule, Timed,
+    Library, Observe, PeerModule, Place, Prepared, PtxModule, Timed, Timing,
 };
 use crate::counts::Report;
 use crate::driver;
@@ -271,6 +271,12 @@ impl Engine for Gpu {
         Ok(None)
     }
 
+    fn is_usable(&self) -> Result<(), EngineError> {
+        self.with_session(|_| Ok(()))
+    }
+}
+
+impl Timing for Gpu {
     fn time(
         &self,
         contenders: &[Contender<'_>],
@@ -300,9 +306,5 @@ impl Engine for Gpu {
         self.with_session(|session| Ok(session.libraries().version(library)))
             .ok()
             .flatten()
-    }
-
-    fn is_usable(&self) -> Result<(), EngineError> {
-        self.with_session(|_| Ok(()))
     }
 }

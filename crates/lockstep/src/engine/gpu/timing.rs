@@ -52,7 +52,7 @@ const ROWS_BEFORE: usize = 10;
 /// Memory that copies of the buffers may take, of the device's.
 const COPIES_SHARE: u64 = 3;
 
-/// See [`super::Engine::perform`].
+/// See [`super::Timing::perform`].
 pub(super) fn perform(gpu: &Gpu, work: &Timed<'_>) -> Result<(), EngineError> {
     check_ranges(gpu, std::slice::from_ref(work))?;
     gpu.run(&place_of(&[work]), |session| {
@@ -62,7 +62,7 @@ pub(super) fn perform(gpu: &Gpu, work: &Timed<'_>) -> Result<(), EngineError> {
     })
 }
 
-/// See [`super::Engine::time`].
+/// See [`super::Timing::time`].
 pub(super) fn time(
     gpu: &Gpu,
     contenders: &[Contender<'_>],

@@ -10,6 +10,7 @@ use crate::checks::access::{AccessClass, WarpAccess};
 use crate::checks::observer::Observer;
 use crate::diagnostics::AccessKind;
 use crate::ir::Space;
+#[cfg(target_arch = "x86_64")]
 use crate::lanes::has_wide_vectors;
 use crate::program::{Access, Order};
 use crate::stop::Stop;

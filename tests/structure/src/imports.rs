@@ -105,6 +105,23 @@ impl<'a> Names<'a> {
     }
 }
 
+/// The same for the modules at a crate's top, each with all the files below it. What
+/// `lib.rs` holds itself is a module of that name.
+pub fn of_modules(graph: &Graph) -> Graph {
+    let module = |file: &str| {
+        let top = file.split('/').next().unwrap_or(file);
+        top.trim_end_matches(".rs").to_owned()
+    };
+    let mut modules = Graph::new();
+    for (file, targets) in graph {
+        let own = module(file);
+        let others = targets.iter().map(|target| module(target));
+        let others: BTreeSet<String> = others.filter(|other| *other != own).collect();
+        modules.entry(own).or_default().extend(others);
+    }
+    modules
+}
+
 /// A sentence for each group of files that import each other, with the shortest
 /// way round from one of them.
 pub fn circles(graph: &Graph) -> Vec<String> {
@@ -126,7 +143,7 @@ pub fn circles(graph: &Graph) -> Vec<String> {
             })
             .collect();
         circles.push(format!(
-            "{} files import each other: {}\n  all of them: {group:?}",
+            "{} import each other: {}\n  all of them: {group:?}",
             group.len(),
             way.join(" -> "),
         ));
@@ -194,7 +211,7 @@ mod tests {
         ]);
         let circles = circles(&graph);
         assert_eq!(circles.len(), 1, "{circles:?}");
-        assert!(circles[0].contains("3 files import each other: a.rs -> b.rs -> c.rs -> a.rs"));
+        assert!(circles[0].contains("3 import each other: a.rs -> b.rs -> c.rs -> a.rs"));
     }
 
     #[test]
@@ -240,6 +257,21 @@ mod tests {
             ("p/a.rs", "pub struct A(super::P);"),
         ]);
         assert_eq!(circles(&graph).len(), 1);
+    }
+
+    #[test]
+    fn modules_that_no_file_closes_a_circle_of_are_found() {
+        let graph = graph(&[
+            ("lib.rs", "mod p; mod q;"),
+            ("p/mod.rs", "pub mod a; pub mod b;"),
+            ("p/a.rs", "use crate::q::Q; struct A(Q);"),
+            ("p/b.rs", "pub struct B;"),
+            ("q.rs", "use crate::p::b::B; pub struct Q(B);"),
+        ]);
+        assert!(circles(&graph).is_empty());
+        let circles = circles(&of_modules(&graph));
+        assert_eq!(circles.len(), 1, "{circles:?}");
+        assert!(circles[0].starts_with("2 import each other: p -> q -> p"));
     }
 
     #[test]

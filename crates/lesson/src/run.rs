@@ -1,34 +1,14 @@
 //! One walk over the registry: every selected kernel on every shape.
 
-use crate::bench::{Bench, Clocking, Figures};
-use crate::registry::{Effort, Registered, Shape};
-use lockstep::engine::{Engine, EngineKind};
+use crate::clocking::Clocking;
+use crate::figures::Figures;
+use crate::measurement::Measurement;
+use crate::registry::Registered;
+use crate::shape::{Effort, Shape};
+use crate::status::Status;
+use lockstep::engine::{Engine, EngineKind, Timing};
 use ptx_sim::Schedule;
-use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
-
-/// How a case ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Status {
-    /// It ran, and everything about it is right.
-    Passed,
-    /// It ran, and something is wrong; or it could not run to its end.
-    Failed,
-    /// It was given no chance to run; neither passed nor failed.
-    NotRun,
-}
-
-impl Status {
-    /// As people read it.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::Failed => "FAILED",
-            Self::NotRun => "not run",
-        }
-    }
-}
 
 /// The result of one kernel on one shape.
 #[derive(Clone, Debug)]
@@ -55,6 +35,35 @@ pub struct CaseResult {
     pub n_schedules_passed: Option<u64>,
 }
 
+impl CaseResult {
+    /// What a file has of it, if it was timed or went wrong; a kernel that is never timed
+    /// has none.
+    pub fn measurement(&self) -> Option<Measurement> {
+        let figures = &self.figures;
+        let timings = &figures.timings;
+        if timings.sides.is_empty() && self.status == Status::Passed {
+            return None;
+        }
+        Some(Measurement {
+            lesson: self.lesson.to_owned(),
+            kernel: self.kernel.to_owned(),
+            shape: self.shape.name(),
+            status: self.status,
+            reason: self.reason.clone(),
+            bytes: figures.work.map_or(0, |work| work.bytes),
+            flops: figures.work.map_or(0, |work| work.flops),
+            n_sets: timings.n_sets,
+            set_bytes: timings.set_bytes,
+            out_of_cache: timings.out_of_cache,
+            n_late: timings.n_late,
+            sensors: timings.sensors,
+            times: timings.sides.iter().copied().collect(),
+            times_in_row: timings.in_row.iter().copied().collect(),
+            n_in_row: timings.n_in_row,
+        })
+    }
+}
+
 /// One kernel on one shape, to be run.
 #[derive(Clone)]
 pub struct Case {
@@ -78,7 +87,7 @@ pub fn cases(selected: &[Registered], engine: EngineKind, effort: Effort) -> Vec
 /// Runs the cases one after the other, timed as `clocking` says. `starting` and
 /// `ended` are told about each.
 pub fn run(
-    engine: &dyn Engine,
+    engine: &dyn Timing,
     cases: &[Case],
     clocking: Option<Clocking>,
     mut starting: impl FnMut(&Case),
@@ -96,16 +105,16 @@ pub fn run(
 }
 
 /// Runs one case.
-pub(crate) fn run_case(engine: &dyn Engine, case: &Case, clocking: Option<Clocking>) -> CaseResult {
+pub(crate) fn run_case(engine: &dyn Timing, case: &Case, clocking: Option<Clocking>) -> CaseResult {
     let Registered { lesson, kernel } = case.registered;
     let started = Instant::now();
     let mut can_be_profiled = false;
     let (status, reason, figures) = match not_runnable(engine, case) {
         Some(reason) => (Status::NotRun, Some(reason), Figures::default()),
         None => {
-            let mut bench = Bench::new(engine, lesson, kernel, &case.shape, clocking);
-            let outcome = (kernel.run)(&mut bench);
-            let figures = bench.into_figures();
+            let mut trial = case.registered.trial(engine, &case.shape, clocking);
+            let outcome = (kernel.run)(&mut trial);
+            let figures = trial.into_figures();
             match outcome {
                 Ok(()) if figures.n_checked == 0 => (
                     Status::Failed,

@@ -26,7 +26,7 @@ pub enum Side {
 }
 
 /// Times of everything that took turns with a kernel.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Timings {
     /// In turn.
     pub sides: Vec<(Side, Times)>,

@@ -2,12 +2,11 @@
 //! is refused in words, and not by the system's killing the program.
 
 use crate::memory::{self, Free};
-use crate::run::Case;
 use indicatif::HumanBytes;
 use lockstep::engine::EngineKind;
 use std::fmt;
 
-/// Memory of a case at its peak, in bytes. Lessons state it; `tests/footprint.rs`
+/// Memory of a case at its peak, in bytes. Lessons state it; a test of theirs
 /// holds it against what is allocated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Footprint {
@@ -67,7 +66,7 @@ impl TooMuch {
 }
 
 /// For people; numbers beyond all measure become the largest there is.
-fn human(bytes: u128) -> HumanBytes {
+pub(crate) fn human(bytes: u128) -> HumanBytes {
     HumanBytes(u64::try_from(bytes).unwrap_or(u64::MAX))
 }
 
@@ -106,7 +105,12 @@ pub fn check(footprint: Footprint, engine: EngineKind, with_checks: bool) -> Res
     }
 }
 
-fn check_in(
+/// The same where so much is free.
+///
+/// # Errors
+///
+/// It does not suffice.
+pub fn check_in(
     footprint: Footprint,
     engine: EngineKind,
     with_checks: bool,
@@ -129,58 +133,10 @@ fn check_in(
     }
 }
 
-/// Whether each of the cases has room; they run one after the other.
-///
-/// # Errors
-///
-/// The largest that has not, in words.
-pub fn check_cases(cases: &[Case], engine: EngineKind, with_checks: bool) -> Result<(), String> {
-    let footprint = |case: &Case| (case.registered.lesson.memory)(&case.shape);
-    let size = |case: &Case| {
-        let Footprint {
-            device_bytes,
-            host_bytes,
-        } = footprint(case);
-        device_bytes.saturating_add(host_bytes)
-    };
-    let Some(largest) = cases.iter().max_by_key(|case| size(case)) else {
-        return Ok(());
-    };
-    check(footprint(largest), engine, with_checks).map_err(|too_much| {
-        format!(
-            "{} at {}: {too_much}",
-            largest.registered.kernel.id, largest.shape
-        )
-    })
-}
-
-/// Whether the buffers of each case fit the memory of a GPU.
-///
-/// # Errors
-///
-/// The first that do not, in words.
-pub fn check_device(cases: &[Case], memory_bytes: u64) -> Result<(), String> {
-    let needed = |case: &Case| (case.registered.lesson.memory)(&case.shape).device_bytes;
-    match cases
-        .iter()
-        .find(|case| needed(case) > u128::from(memory_bytes))
-    {
-        None => Ok(()),
-        Some(case) => Err(format!(
-            "{} at {} needs about {} of the GPU's memory, which has {}",
-            case.registered.kernel.id,
-            case.shape,
-            human(needed(case)),
-            HumanBytes(memory_bytes)
-        )),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::{Footprint, check_in};
     use crate::memory::{Free, Limit};
-    use crate::registry::{Shape, kernels};
     use lockstep::engine::EngineKind;
 
     const FREE: Free = Free {
@@ -206,22 +162,5 @@ mod tests {
         assert!(check_in(half, EngineKind::Sim, false, FREE).is_ok());
         let error = check_in(half, EngineKind::Sim, true, FREE).expect_err("more");
         assert!(error.to_string().contains("for the checks"), "{error}");
-    }
-
-    #[test]
-    fn no_shape_is_too_large_to_be_refused() {
-        for registered in kernels() {
-            let lesson = registered.lesson;
-            let shapes = (lesson.shapes)(EngineKind::Sim, crate::registry::Effort::Quick);
-            let n_axes = shapes[0].dims().len();
-            // Lessons without such sizes take little whatever they are told.
-            let largest = (lesson.memory)(&Shape::of(&vec![u32::MAX; n_axes]));
-            let refused = check_in(largest, EngineKind::Sim, true, FREE);
-            assert!(
-                refused.is_err() || largest == Footprint::SMALL,
-                "{}",
-                registered.kernel.id
-            );
-        }
     }
 }

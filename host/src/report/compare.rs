@@ -5,8 +5,9 @@
 //! [`LEAST_BAND`], because two runs of the program differ by more than two runs in
 //! one.
 
-use crate::measure::{Side, Times, geometric_mean};
-use crate::report::bench::{BenchReport, Case};
+use crate::report::bench::BenchReport;
+use lesson::Measurement;
+use lesson::measure::{Side, Times, geometric_mean};
 
 /// The band that no two runs of the program stay within for sure.
 pub const LEAST_BAND: f64 = 0.01;
@@ -68,7 +69,7 @@ impl Change {
 #[derive(Clone, Debug, Default)]
 pub struct Comparison<'r> {
     /// The new cases with what became of them.
-    pub changes: Vec<(&'r Case, Change)>,
+    pub changes: Vec<(&'r Measurement, Change)>,
     /// New cases that the old report does not have.
     pub n_new: usize,
     /// Old cases that the new report does not have.
@@ -81,7 +82,7 @@ pub struct Comparison<'r> {
 impl<'r> Comparison<'r> {
     /// From `old` to `new`.
     pub fn of(old: &BenchReport, new: &'r BenchReport) -> Self {
-        let same = |a: &Case, b: &Case| a.kernel == b.kernel && a.shape == b.shape;
+        let same = |a: &Measurement, b: &Measurement| a.kernel == b.kernel && a.shape == b.shape;
         let mut comparison = Self {
             n_gone: old
                 .cases
@@ -118,8 +119,8 @@ impl<'r> Comparison<'r> {
 #[cfg(test)]
 mod tests {
     use super::{Change, Comparison, LEAST_BAND, Verdict};
-    use crate::measure::{Side, Times};
     use crate::report::bench::tests::{case, report, times};
+    use lesson::measure::{Side, Times};
 
     #[test]
     fn a_small_difference_is_noise_and_a_large_one_is_not() {

@@ -8,7 +8,8 @@
 //!
 //! Left out: counts, which are those of the usual order.
 
-use crate::run::{Case, CaseResult, Status, run_case};
+use crate::run::{Case, CaseResult, run_case};
+use crate::status::Status;
 use lockstep::engine::scheduled::Scheduled;
 use lockstep::engine::sim::Sim;
 use ptx_sim::{Schedule, schedule};

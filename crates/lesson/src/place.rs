@@ -37,7 +37,7 @@ impl fmt::Display for Place {
 
 /// The line of the kernel's own source, and the one that the instruction was
 /// written on if it is another. `source` is the lesson's file.
-pub(super) fn places(counted: &InstructionCounts, source: &str) -> (Option<Place>, Option<Place>) {
+pub fn places(counted: &InstructionCounts, source: &str) -> (Option<Place>, Option<Place>) {
     let chain: Vec<Place> = counted
         .loc
         .iter()

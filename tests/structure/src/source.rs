@@ -22,12 +22,14 @@ pub struct Use {
 
 /// A function.
 pub struct Function {
+    /// Its name.
     pub name: String,
     /// The line of its `fn`, and that of its closing brace.
     pub lines: (usize, usize),
 }
 
 impl Function {
+    /// How many those are.
     pub fn n_lines(&self) -> usize {
         self.lines.1 - self.lines.0 + 1
     }
@@ -41,15 +43,21 @@ pub struct Source {
     pub module: Vec<String>,
     /// Modules that it declares: other files, and (true) those written out in it.
     pub children: BTreeMap<Vec<String>, bool>,
+    /// Names for others.
     pub uses: Vec<Use>,
     /// Paths outside `use`, of the modules that have them.
     pub paths: Vec<(Vec<String>, Vec<String>)>,
     /// Names outside `use`.
     pub names: BTreeSet<String>,
+    /// Functions, those in macros included.
     pub functions: Vec<Function>,
 }
 
 /// Reads a crate, from its `lib.rs` on.
+///
+/// # Panics
+///
+/// A module has no file, or one that is not Rust.
 pub fn read(src: &Path) -> Vec<Source> {
     let text = |file: &str| std::fs::read_to_string(src.join(file)).ok();
     let mut sources = Vec::new();
@@ -75,6 +83,10 @@ pub fn read(src: &Path) -> Vec<Source> {
 
 impl Source {
     /// A file's text, read as this module.
+    ///
+    /// # Panics
+    ///
+    /// It is not Rust.
     pub fn of(file: &str, module: Vec<String>, text: &str) -> Self {
         let mut source = Self {
             file: file.to_owned(),

@@ -6,7 +6,7 @@
 //! Left out: claims about totals of a launch that counted too little. No line is
 //! to blame for what did not happen.
 
-use super::place::{Place, places};
+use crate::place::{Place, places};
 use lockstep::counts::{Counts, Expectation, InstructionCounts};
 use serde::Serialize;
 use std::collections::BTreeMap;

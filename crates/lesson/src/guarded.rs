@@ -4,7 +4,7 @@
 //! notice one that lands in another. Guards are poisoned like the output and
 //! compared after the launch.
 
-use crate::bench::CaseError;
+use crate::error::CaseError;
 use cuda_std::launch::DevicePtrMut;
 use lockstep::engine::buffer::POISON;
 use lockstep::engine::{Buffer, Engine, EngineError};

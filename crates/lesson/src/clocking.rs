@@ -1,0 +1,55 @@
+//! How kernels are timed.
+
+use crate::copies::CopyKernel;
+use lockstep::engine::Conditions;
+
+/// How cases are timed.
+#[derive(Clone, Copy, Debug)]
+pub struct Clocking {
+    /// How often.
+    pub conditions: Conditions,
+    /// The kernel that copies best, if it, libraries, and clearing take turns too.
+    pub yardstick: Option<CopyKernel>,
+}
+
+impl Clocking {
+    /// For a run whose point is the results: a hundred runs, fewer if they are long.
+    pub const BRIEF: Self = Self {
+        conditions: Conditions {
+            n_runs: 100,
+            fewest_runs: 10,
+            longest_ms: 2000.0,
+            touched_bytes: None,
+            row_below_ms: 0.0,
+        },
+        yardstick: None,
+    };
+
+    /// For a run whose point is the times: at least thirty runs, or what is asked for,
+    /// beside all that there is to compare with.
+    pub const fn thorough(n_runs: u32, yardstick: CopyKernel) -> Self {
+        Self {
+            conditions: Conditions {
+                n_runs,
+                fewest_runs: 30,
+                longest_ms: 3000.0,
+                touched_bytes: None,
+                row_below_ms: 0.0,
+            },
+            yardstick: Some(yardstick),
+        }
+    }
+
+    /// The same, and what takes less than `ms` milliseconds is also timed many times
+    /// in a row.
+    #[must_use]
+    pub const fn with_rows_below(self, ms: f32) -> Self {
+        Self {
+            conditions: Conditions {
+                row_below_ms: ms,
+                ..self.conditions
+            },
+            ..self
+        }
+    }
+}

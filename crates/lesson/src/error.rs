@@ -1,0 +1,59 @@
+//! Why a kernel on a shape did not pass.
+
+use crate::differences::{self, Difference};
+use crate::verify::Mismatch;
+use lockstep::engine::EngineError;
+
+/// Why a case did not pass.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum CaseError {
+    /// It could not be run to its end.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// It ran, and its result is wrong.
+    #[error("{0}")]
+    Wrong(String),
+    /// Its result is right, but not what it cost.
+    #[error("{at}{}", differences::told(.differences))]
+    Counts {
+        /// The size of a sweep that it happened at, or nothing.
+        at: String,
+        /// What differs from the catalogue.
+        differences: Vec<Difference>,
+    },
+}
+
+impl CaseError {
+    /// Whether the kernel was never given a chance: neither passed nor failed.
+    pub fn is_not_run(&self) -> bool {
+        matches!(self, Self::Engine(error) if error.is_not_run())
+    }
+
+    /// Whether a profile of the same case shows more of it: what it cost, or the
+    /// lines that are at fault.
+    pub fn can_be_profiled(&self) -> bool {
+        matches!(
+            self,
+            Self::Wrong(_) | Self::Counts { .. } | Self::Engine(EngineError::Fault { .. })
+        )
+    }
+
+    /// The same error, with the size of a sweep that it happened at.
+    #[must_use]
+    pub fn at(self, size: impl std::fmt::Display) -> Self {
+        match self {
+            Self::Wrong(what) => Self::Wrong(format!("size {size}: {what}")),
+            Self::Counts { at, differences } => Self::Counts {
+                at: format!("size {size}: {at}"),
+                differences,
+            },
+            other => other,
+        }
+    }
+}
+
+impl From<Mismatch> for CaseError {
+    fn from(mismatch: Mismatch) -> Self {
+        Self::Wrong(mismatch.to_string())
+    }
+}

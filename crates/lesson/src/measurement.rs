@@ -1,0 +1,85 @@
+//! What was measured of a kernel on a shape, as a file has it.
+
+use crate::measure::{Side, Times};
+use crate::status::Status;
+use lockstep::engine::timing::Sensors;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// One kernel on one shape.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measurement {
+    /// The lesson's id.
+    pub lesson: String,
+    /// The kernel's id.
+    pub kernel: String,
+    /// The shape's name: `8192x8192`.
+    pub shape: String,
+    /// `passed`, `failed` or `not_run`: the result was checked at this very shape.
+    pub status: Status,
+    /// Why it did not pass.
+    pub reason: Option<String>,
+    /// Bytes that a perfect kernel moves.
+    pub bytes: u64,
+    /// Operations that a perfect kernel makes.
+    pub flops: u64,
+    /// Sets of buffers that were used in turn.
+    pub n_sets: u32,
+    /// Bytes of one set.
+    pub set_bytes: u64,
+    /// Whether no run found its data in the second-level cache.
+    pub out_of_cache: bool,
+    /// Groups of runs that the host queued too late; should be none.
+    pub n_late: u32,
+    /// The board, right after the runs.
+    pub sensors: Option<Sensors>,
+    /// Times of the kernel and of all that took turns with it, in milliseconds.
+    pub times: BTreeMap<Side, Times>,
+    /// Where those are short, the times of one of many in a row, run from a graph.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub times_in_row: BTreeMap<Side, Times>,
+    /// How many there were in the row.
+    #[serde(default)]
+    pub n_in_row: u32,
+}
+
+impl Measurement {
+    /// Its extents.
+    pub fn dims(&self) -> Vec<u64> {
+        let extents = self.shape.split('x');
+        extents.filter_map(|extent| extent.parse().ok()).collect()
+    }
+
+    /// Which kernel on which shape, for people.
+    pub fn place(&self) -> String {
+        format!("{} {}", self.kernel, self.shape.replace('x', "×"))
+    }
+
+    /// Median of the kernel, if it passed.
+    pub fn median_ms(&self) -> Option<f64> {
+        let times = self.times.get(&Side::Kernel)?;
+        (self.status == Status::Passed).then_some(times.median_ms)
+    }
+
+    /// The measurement with the times of one of many in a row in the place of those of one
+    /// alone, if it was timed so.
+    pub fn in_row(&self) -> Option<Self> {
+        (!self.times_in_row.is_empty()).then(|| Self {
+            times: self.times_in_row.clone(),
+            times_in_row: BTreeMap::new(),
+            ..self.clone()
+        })
+    }
+
+    /// How many times as fast as the other side the kernel is.
+    pub fn speed_of(&self, side: Side) -> Option<f64> {
+        Some(self.times.get(&side)?.median_ms / self.median_ms()?)
+    }
+
+    /// The same for the faster of cuBLAS's ways to compute.
+    pub fn speed_of_cublas(&self) -> Option<f64> {
+        let ways = [Side::Cublas, Side::CublasPedantic];
+        let speeds = ways.into_iter().filter_map(|side| self.speed_of(side));
+        speeds.min_by(f64::total_cmp)
+    }
+}

@@ -1,0 +1,211 @@
+//! What a registry holds: lessons and their kernels.
+//!
+//! A lesson is data with functions: which shapes to run, what they cost, and how to run
+//! one kernel on one shape.
+//!
+//! Left out: the list of lessons, which is for a program to make.
+
+use crate::clocking::Clocking;
+use crate::error::CaseError;
+use crate::footprint::Footprint;
+use crate::shape::{Effort, Shape, Work};
+use crate::target::Target;
+use crate::trial::{Subject, Trial};
+use crate::verify::Tolerance;
+use cuda_std::launch::{Kernel, KernelArgs, LaunchBounds};
+use lockstep::counts::Expectation;
+use lockstep::engine::launch::topic_of;
+use lockstep::engine::{EngineKind, Timing};
+
+/// The architecture that kernels run on from, unless they say otherwise: 80 for sm_80.
+pub const BASE_SM: u32 = 80;
+
+/// An idea of shared-memory programming and the kernels that show it.
+pub struct Lesson {
+    /// Short and unique: `transpose`.
+    pub id: &'static str,
+    /// As a heading.
+    pub title: &'static str,
+    /// What one learns, in one line.
+    pub idea: &'static str,
+    /// The file with the kernels, relative to the repository.
+    pub source: &'static str,
+    /// From the simplest kernel to the fastest.
+    pub kernels: &'static [KernelEntry],
+    /// What to run on which engine.
+    pub shapes: fn(EngineKind, Effort) -> Vec<Shape>,
+    /// What one launch on a shape moves and computes.
+    pub work: fn(&Shape) -> Work,
+    /// What a case on a shape takes of memory.
+    pub memory: fn(&Shape) -> Footprint,
+    /// Whether the kernels' [`KernelEntry::expected`] holds for a shape.
+    pub expects_at: fn(&Shape) -> bool,
+    /// How fast its kernels should be.
+    pub targets: &'static [Target],
+}
+
+/// A kernel as its lesson describes it.
+pub struct KernelEntry {
+    /// Entry name in the PTX; unique.
+    pub id: &'static str,
+    /// The topic of its crate that it belongs to, and with it the PTX module.
+    pub topic: Option<&'static str>,
+    /// What it does differently, in one line.
+    pub technique: &'static str,
+    /// Its parameters' names, as in the Rust source.
+    pub param_names: &'static [&'static str],
+    /// Sizes in bytes of its PTX parameters.
+    pub param_sizes: fn() -> Vec<u32>,
+    /// Its launch limits.
+    pub bounds: Option<LaunchBounds>,
+    /// Whether a launch may start before the one before it has ended; see
+    /// `cuda_std::grid`.
+    pub is_early: bool,
+    /// The oldest architecture it runs on: 80 for sm_80.
+    pub min_sm: u32,
+    /// How near its results must be to the reference.
+    pub tolerance: Tolerance,
+    /// What the catalogue claims about its counts.
+    pub expected: &'static [Expectation],
+    /// Times that others published for the same kernel.
+    pub published: &'static [Published],
+    /// Extents of the shapes that it is timed at when speed is the point. Without
+    /// any, the largest that its lesson runs on a GPU.
+    pub timed_at: &'static [&'static [u32]],
+    /// What NVIDIA's tools report of it although it is right.
+    pub known_alarms: &'static [KnownAlarm],
+    /// Runs it on one shape: uploads, launches, verifies, measures.
+    pub run: fn(&mut Trial<'_>) -> Result<(), CaseError>,
+}
+
+/// A tool's reports on a kernel that is right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KnownAlarm {
+    /// One of compute-sanitizer's tools.
+    pub tool: &'static str,
+    /// Why it is wrong.
+    pub reason: &'static str,
+}
+
+/// A time that others measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Published {
+    /// On what, and compiled how.
+    pub machine: &'static str,
+    /// The shape's name.
+    pub shape: &'static str,
+    /// Milliseconds a launch.
+    pub time_ms: f64,
+}
+
+impl KernelEntry {
+    /// The entry of `_kernel`, exact and without claims.
+    pub const fn of<K: Kernel>(
+        _kernel: K,
+        technique: &'static str,
+        run: fn(&mut Trial<'_>) -> Result<(), CaseError>,
+    ) -> Self {
+        Self {
+            id: K::NAME,
+            topic: topic_of(K::MODULE_PATH),
+            technique,
+            param_names: K::PARAM_NAMES,
+            param_sizes: param_sizes::<K>,
+            bounds: K::LAUNCH_BOUNDS,
+            is_early: K::IS_EARLY,
+            min_sm: BASE_SM,
+            tolerance: Tolerance::Exact,
+            expected: &[],
+            published: &[],
+            timed_at: &[],
+            known_alarms: &[],
+            run,
+        }
+    }
+
+    /// With claims about its counts.
+    pub const fn expecting(self, expected: &'static [Expectation]) -> Self {
+        Self { expected, ..self }
+    }
+
+    /// With times that others published.
+    pub const fn published(self, published: &'static [Published]) -> Self {
+        Self { published, ..self }
+    }
+
+    /// With shapes to time it at.
+    pub const fn timed_at(self, timed_at: &'static [&'static [u32]]) -> Self {
+        Self { timed_at, ..self }
+    }
+
+    /// With another tolerance than none.
+    pub const fn within(self, tolerance: Tolerance) -> Self {
+        Self { tolerance, ..self }
+    }
+
+    /// With what NVIDIA's tools report of it although it is right.
+    pub const fn alarming(self, known_alarms: &'static [KnownAlarm]) -> Self {
+        Self {
+            known_alarms,
+            ..self
+        }
+    }
+
+    /// Needing a newer architecture than the rest.
+    pub const fn since_sm(self, min_sm: u32) -> Self {
+        Self { min_sm, ..self }
+    }
+}
+
+fn param_sizes<K: Kernel>() -> Vec<u32> {
+    K::Args::param_sizes().collect()
+}
+
+/// A kernel of the registry with its lesson.
+#[derive(Clone, Copy)]
+pub struct Registered {
+    /// The lesson.
+    pub lesson: &'static Lesson,
+    /// One of its kernels.
+    pub kernel: &'static KernelEntry,
+}
+
+impl Registered {
+    /// The shapes that it is timed at when speed is the point.
+    pub fn timed_shapes(&self) -> Vec<Shape> {
+        if !self.kernel.timed_at.is_empty() {
+            return self
+                .kernel
+                .timed_at
+                .iter()
+                .map(|dims| Shape::of(dims))
+                .collect();
+        }
+        (self.lesson.shapes)(EngineKind::Gpu, Effort::Default)
+            .into_iter()
+            .filter(|shape| !shape.is_sweep())
+            .max_by_key(|shape| (self.lesson.work)(shape).bytes)
+            .into_iter()
+            .collect()
+    }
+
+    /// A trial of it on a shape, timed as `clocking` says.
+    pub fn trial<'e>(
+        &self,
+        engine: &'e dyn Timing,
+        shape: &'e Shape,
+        clocking: Option<Clocking>,
+    ) -> Trial<'e> {
+        let Self { lesson, kernel } = *self;
+        let subject = Subject {
+            source: lesson.source,
+            work: lesson.work,
+            tolerance: kernel.tolerance,
+            expected: match (lesson.expects_at)(shape) {
+                true => kernel.expected,
+                false => &[],
+            },
+        };
+        Trial::new(engine, subject, shape, clocking)
+    }
+}

@@ -1,0 +1,53 @@
+//! Whether cases have room: on the machine, and in the memory of a GPU.
+
+use crate::footprint::{Footprint, check, human};
+use crate::run::Case;
+use indicatif::HumanBytes;
+use lockstep::engine::EngineKind;
+
+/// Whether each of the cases has room; they run one after the other.
+///
+/// # Errors
+///
+/// The largest that has not, in words.
+pub fn check_cases(cases: &[Case], engine: EngineKind, with_checks: bool) -> Result<(), String> {
+    let footprint = |case: &Case| (case.registered.lesson.memory)(&case.shape);
+    let size = |case: &Case| {
+        let Footprint {
+            device_bytes,
+            host_bytes,
+        } = footprint(case);
+        device_bytes.saturating_add(host_bytes)
+    };
+    let Some(largest) = cases.iter().max_by_key(|case| size(case)) else {
+        return Ok(());
+    };
+    check(footprint(largest), engine, with_checks).map_err(|too_much| {
+        format!(
+            "{} at {}: {too_much}",
+            largest.registered.kernel.id, largest.shape
+        )
+    })
+}
+
+/// Whether the buffers of each case fit the memory of a GPU.
+///
+/// # Errors
+///
+/// The first that do not, in words.
+pub fn check_device(cases: &[Case], memory_bytes: u64) -> Result<(), String> {
+    let needed = |case: &Case| (case.registered.lesson.memory)(&case.shape).device_bytes;
+    match cases
+        .iter()
+        .find(|case| needed(case) > u128::from(memory_bytes))
+    {
+        None => Ok(()),
+        Some(case) => Err(format!(
+            "{} at {} needs about {} of the GPU's memory, which has {}",
+            case.registered.kernel.id,
+            case.shape,
+            human(needed(case)),
+            HumanBytes(memory_bytes)
+        )),
+    }
+}

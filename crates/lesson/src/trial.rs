@@ -1,0 +1,296 @@
+//! One kernel on one shape: launches, verdicts, figures.
+
+use crate::clocking::Clocking;
+use crate::copies::CopyBuffers;
+use crate::differences::differences;
+use crate::error::CaseError;
+use crate::figures::Figures;
+use crate::measure::{Side, Times, Timings};
+use crate::shape::{Shape, Work};
+use crate::verify::{Mismatch, Tolerance, Verified};
+use lockstep::counts::{Expectation, Report};
+use lockstep::engine::{
+    Conditions, Contender, Engine, EngineError, EngineKind, Fill, LibraryCall, Observe, Prepared,
+    SgemmMath, Timed, Timing,
+};
+
+/// What a trial knows of the kernel and its lesson.
+#[derive(Clone, Copy)]
+pub struct Subject {
+    /// The file with the kernel, relative to the repository.
+    pub source: &'static str,
+    /// What one launch on a shape moves and computes.
+    pub work: fn(&Shape) -> Work,
+    /// How near results must be to the reference.
+    pub tolerance: Tolerance,
+    /// What the catalogue claims about the counts at the shape.
+    pub expected: &'static [Expectation],
+}
+
+/// One kernel, one shape, one engine.
+pub struct Trial<'e> {
+    engine: &'e dyn Timing,
+    subject: Subject,
+    shape: &'e Shape,
+    clocking: Option<Clocking>,
+    beside: Vec<(Side, Timed<'static>)>,
+    figures: Figures,
+    /// Of the last launch that was counted.
+    report: Option<Report>,
+}
+
+impl<'e> Trial<'e> {
+    /// For one case of a run; without a `clocking`, [`Trial::time`] and its like
+    /// do nothing.
+    pub fn new(
+        engine: &'e dyn Timing,
+        subject: Subject,
+        shape: &'e Shape,
+        clocking: Option<Clocking>,
+    ) -> Self {
+        Self {
+            engine,
+            subject,
+            shape,
+            clocking,
+            beside: Vec::new(),
+            figures: Figures::default(),
+            report: None,
+        }
+    }
+
+    /// What runs the kernel.
+    pub fn engine(&self) -> &'e dyn Engine {
+        self.engine
+    }
+
+    /// The shape to run it on.
+    pub fn shape(&self) -> &'e Shape {
+        self.shape
+    }
+
+    /// How near results must be to the reference.
+    pub fn tolerance(&self) -> Tolerance {
+        self.subject.tolerance
+    }
+
+    /// What was measured so far.
+    pub fn figures(&self) -> &Figures {
+        &self.figures
+    }
+
+    /// Launches once and keeps the counts as the case's.
+    pub fn launch(&mut self, launch: &Prepared) -> Result<(), CaseError> {
+        let number = self.figures.note_launch(launch.entry());
+        self.report = self.engine.launch(launch, Observe::Counts)?;
+        let counts = self.report.as_ref().map(|report| report.counts);
+        self.figures.counted_launch = counts.is_some().then_some(number);
+        self.figures.counts = counts;
+        self.figures.work = Some((self.subject.work)(self.shape));
+        Ok(())
+    }
+
+    /// Launches once without counting: one of many shapes of a sweep.
+    pub fn launch_uncounted(&mut self, launch: &Prepared) -> Result<(), CaseError> {
+        self.figures.note_launch(launch.entry());
+        self.engine.launch(launch, Observe::Nothing)?;
+        Ok(())
+    }
+
+    /// Takes the verdict on (a part of) the output.
+    pub fn verdict(&mut self, compared: Result<Verified, Mismatch>) -> Result<(), CaseError> {
+        let verified = match compared {
+            Ok(verified) => verified,
+            Err(mismatch) => {
+                self.figures.max_abs_error = Some(mismatch.max_abs_error);
+                return Err(mismatch.into());
+            }
+        };
+        self.figures.n_checked += verified.n_checked;
+        let so_far = self.figures.max_abs_error.unwrap_or(0.0);
+        self.figures.max_abs_error = Some(so_far.max(verified.max_abs_error));
+        Ok(())
+    }
+
+    /// Checks the catalogue's claims about the counts of the last
+    /// [`Trial::launch`], where there are counts and claims.
+    pub fn check_counts(&self) -> Result<(), CaseError> {
+        self.check_claims(self.subject.expected)
+    }
+
+    /// Checks claims about the counts of the last [`Trial::launch`], where there
+    /// are counts.
+    pub fn check_claims(&self, claims: &[Expectation]) -> Result<(), CaseError> {
+        let Some(report) = &self.report else {
+            return Ok(());
+        };
+        // Almost always, and instructions are many.
+        if claims.iter().all(|claim| claim.holds(&report.counts)) {
+            return Ok(());
+        }
+        let instructions = report.instructions();
+        Err(CaseError::Counts {
+            at: String::new(),
+            differences: differences(claims, &report.counts, &instructions, self.subject.source),
+        })
+    }
+
+    /// Takes the verdict on one number: it must be within `bound` of `expected`.
+    pub fn verdict_within(&mut self, got: f64, expected: f64, bound: f64) -> Result<(), CaseError> {
+        let error = (got - expected).abs();
+        self.figures.n_checked += 1;
+        let so_far = self.figures.max_abs_error.unwrap_or(0.0);
+        if error.is_nan() || error > so_far || self.figures.max_abs_error.is_none() {
+            self.figures.max_abs_error = Some(error);
+        }
+        // So that a NaN is wrong.
+        if error <= bound {
+            return Ok(());
+        }
+        Err(CaseError::Wrong(format!(
+            "expected {expected} within {bound}, got {got}"
+        )))
+    }
+
+    /// A remark on the result, for people.
+    pub fn note(&mut self, note: String) {
+        self.figures.notes.push(note);
+    }
+
+    /// Whether the case is timed here.
+    pub fn is_timed(&self) -> bool {
+        self.clocking.is_some() && self.engine.kind() == EngineKind::Gpu
+    }
+
+    /// Whether the case is timed beside all that there is to compare it with.
+    fn has_references(&self) -> bool {
+        self.is_timed()
+            && self
+                .clocking
+                .is_some_and(|clocking| clocking.yardstick.is_some())
+    }
+
+    /// Does once what may be timed later.
+    pub fn perform(&self, work: &Timed<'_>) -> Result<(), EngineError> {
+        self.engine.perform(work)
+    }
+
+    /// Makes a library's call once, and times it in turn with the kernel later.
+    /// False where that is not wanted or the library was not loaded; else the
+    /// caller checks what the call left.
+    pub fn beside_library(&mut self, call: LibraryCall) -> Result<bool, CaseError> {
+        let is_there = self.engine.library_version(call.library()).is_some();
+        if !self.has_references() || !is_there {
+            return Ok(false);
+        }
+        let side = match call {
+            LibraryCall::CubSum { .. } => Side::Cub,
+            LibraryCall::Sgemm {
+                math: SgemmMath::Default,
+                ..
+            } => Side::Cublas,
+            LibraryCall::Sgemm {
+                math: SgemmMath::Pedantic,
+                ..
+            } => Side::CublasPedantic,
+        };
+        let call = Timed::Library(call);
+        self.engine.perform(&call)?;
+        self.beside.push((side, call));
+        Ok(true)
+    }
+
+    /// Times clearing these bytes in turn with the kernel later.
+    pub fn beside_clearing(&mut self, output: Vec<Fill>) {
+        if self.has_references() {
+            self.beside.push((Side::Clear, Timed::Fills(output.into())));
+        }
+    }
+
+    /// Times the launch in turn with a copy of as many bytes, with its CUDA C++
+    /// twin if there is one, and with whatever was put beside it, where the engine
+    /// has a clock that means something.
+    pub fn time(&mut self, launch: &Prepared) -> Result<(), CaseError> {
+        self.time_all(std::slice::from_ref(launch))
+    }
+
+    /// [`Trial::time`] of launches that do one thing together.
+    pub fn time_all(&mut self, launches: &[Prepared]) -> Result<(), CaseError> {
+        self.time_from(launches, &[])
+    }
+
+    /// [`Trial::time_all`] of launches that do something else the second time,
+    /// unless `before` is done first, which is not timed.
+    pub fn time_from(
+        &mut self,
+        launches: &[Prepared],
+        before: &[Timed<'_>],
+    ) -> Result<(), CaseError> {
+        let Some(clocking) = self.clocking.filter(|_| self.is_timed()) else {
+            return Ok(());
+        };
+        if launches.is_empty() {
+            return Ok(());
+        }
+        let bytes = (self.subject.work)(self.shape).bytes;
+        let copied = CopyBuffers::new(self.engine, bytes / 2)?;
+        let mut sides: Vec<(Side, Timed<'_>)> =
+            vec![(Side::Kernel, Timed::Launches(launches.into()))];
+        if let Some(copied) = &copied {
+            sides.push((Side::Copy, copied.by_driver()));
+        }
+        if launches
+            .iter()
+            .all(|launch| self.engine.has_peer(launch.entry()))
+        {
+            sides.push((Side::Twin, Timed::Peers(launches.into())));
+        }
+        if let (Some(copied), Some(yardstick)) = (&copied, clocking.yardstick) {
+            sides.push((Side::CopyKernel, copied.by_kernel(yardstick)?));
+        }
+        sides.extend(std::mem::take(&mut self.beside));
+        let (sides, contenders): (Vec<_>, Vec<_>) = sides
+            .into_iter()
+            .map(|(side, timed)| {
+                // The others do the same the second time, and more is not asked of them.
+                let needs_reset = matches!(side, Side::Kernel | Side::Twin);
+                let before = if needs_reset {
+                    before.to_vec()
+                } else {
+                    Vec::new()
+                };
+                (side, Contender { before, timed })
+            })
+            .unzip();
+        let conditions = Conditions {
+            touched_bytes: Some(bytes).filter(|&bytes| bytes != 0),
+            ..clocking.conditions
+        };
+        let Some(clocked) = self.engine.time(&contenders, &conditions)? else {
+            return Ok(());
+        };
+        let times_of = |runs_ms: &[Vec<f32>]| {
+            let times = runs_ms.iter().map(|runs| Times::of(runs));
+            let sides = sides.iter().copied().zip(times);
+            sides
+                .filter_map(|(side, times)| Some((side, times?)))
+                .collect()
+        };
+        self.figures.timings = Timings {
+            sides: times_of(&clocked.runs_ms),
+            in_row: times_of(&clocked.rows_ms),
+            n_in_row: clocked.n_in_row,
+            n_sets: clocked.n_sets,
+            set_bytes: clocked.set_bytes,
+            out_of_cache: clocked.out_of_cache,
+            n_late: clocked.n_late,
+            sensors: clocked.sensors,
+        };
+        Ok(())
+    }
+
+    /// What was measured, at the end.
+    pub fn into_figures(self) -> Figures {
+        self.figures
+    }
+}

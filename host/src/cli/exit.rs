@@ -1,0 +1,29 @@
+//! How a command ends: well, or early and for a reason.
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Exit {
+    Passed = 0,
+    Failed = 1,
+    Usage = 2,
+    NothingRan = 3,
+    NotAllRan = 4,
+}
+
+/// Why a command ended early.
+pub(super) enum Stop {
+    /// For this reason, which is told.
+    Because(Exit, String),
+}
+
+impl Stop {
+    /// The command was wrong.
+    pub fn usage(what: impl ToString) -> Self {
+        Self::Because(Exit::Usage, what.to_string())
+    }
+
+    /// Nothing could be run.
+    pub fn nothing_ran(what: impl ToString) -> Self {
+        Self::Because(Exit::NothingRan, what.to_string())
+    }
+}

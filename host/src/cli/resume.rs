@@ -1,0 +1,160 @@
+//! Going on after a GPU was lost: in a new process, with the results so far.
+//!
+//! A fault takes the GPU away from the process that made it, whatever the process does, and
+//! a kernel that never ends keeps it. A new process has it back. So this one writes down
+//! what it has found out, and becomes a new one, which takes that as its own and goes on
+//! with the next case: a fault costs one kernel.
+//!
+//! Left out: systems other than Unix, where no process becomes another. Cases after a
+//! fault are not run there.
+
+use super::progress::say;
+use lesson::figures::Figures;
+use lesson::{Case, CaseResult, Status};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The environment variable that names the file with the results so far.
+const VARIABLE: &str = "LOCKSTEP_RESULTS_SO_FAR";
+
+/// What a process leaves to the next.
+#[derive(Serialize, Deserialize)]
+struct SoFar {
+    elapsed_s: f64,
+    results: Vec<Saved>,
+}
+
+/// A result, without what its case says already.
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    kernel: String,
+    shape: String,
+    status: Status,
+    reason: Option<String>,
+    can_be_profiled: bool,
+    figures: Figures,
+    elapsed_s: f64,
+}
+
+impl Saved {
+    fn of(result: &CaseResult) -> Self {
+        Self {
+            kernel: result.kernel.to_owned(),
+            shape: result.shape.name(),
+            status: result.status,
+            reason: result.reason.clone(),
+            can_be_profiled: result.can_be_profiled,
+            figures: result.figures.clone(),
+            elapsed_s: result.elapsed.as_secs_f64(),
+        }
+    }
+
+    /// The result again, if it is the case's.
+    fn into_result(self, case: &Case) -> Option<CaseResult> {
+        let lesson::Registered { lesson, kernel } = case.registered;
+        if (self.kernel.as_str(), &self.shape) != (kernel.id, &case.shape.name()) {
+            return None;
+        }
+        Some(CaseResult {
+            lesson: lesson.id,
+            kernel: kernel.id,
+            shape: case.shape.clone(),
+            status: self.status,
+            reason: self.reason,
+            can_be_profiled: self.can_be_profiled,
+            figures: self.figures,
+            elapsed: Duration::try_from_secs_f64(self.elapsed_s).ok()?,
+            schedule: None,
+            n_schedules_passed: None,
+        })
+    }
+}
+
+/// What the process before this one found out, and in which time; nothing if there was
+/// none, or if it ran other cases.
+pub(super) fn results_so_far(cases: &[Case]) -> (Vec<CaseResult>, Duration) {
+    let nothing = || (Vec::new(), Duration::ZERO);
+    let Some(path) = std::env::var_os(VARIABLE).map(PathBuf::from) else {
+        return nothing();
+    };
+    let read = std::fs::read(&path)
+        .ok()
+        .and_then(|text| serde_json::from_slice::<SoFar>(&text).ok());
+    let Some(so_far) = read.filter(|so_far| so_far.results.len() <= cases.len()) else {
+        return nothing();
+    };
+    let results: Option<Vec<_>> = cases
+        .iter()
+        .zip(so_far.results)
+        .map(|(case, saved)| saved.into_result(case))
+        .collect();
+    let elapsed = Duration::try_from_secs_f64(so_far.elapsed_s).unwrap_or_default();
+    match results {
+        Some(results) => {
+            // Whoever starts programs from here on starts them anew.
+            let _ = std::fs::remove_file(&path);
+            (results, elapsed)
+        }
+        None => nothing(),
+    }
+}
+
+/// Becomes a new process that goes on after these results. Comes back only if that cannot
+/// be: then what follows is not run.
+pub(super) fn go_on_in_a_new_process(results: &[CaseResult], elapsed: Duration) {
+    let so_far = SoFar {
+        elapsed_s: elapsed.as_secs_f64(),
+        results: results.iter().map(Saved::of).collect(),
+    };
+    let lost_to = results.last().map_or("", |result| result.kernel);
+    say(&format!(
+        "the GPU was lost to this process by `{lost_to}`; a new process goes on with the next case"
+    ));
+    if let Err(error) = write(&so_far).and_then(|path| become_another(&path)) {
+        say(&format!("no new process could be started: {error}"));
+    }
+}
+
+fn write(so_far: &SoFar) -> std::io::Result<PathBuf> {
+    let file = tempfile::Builder::new()
+        .prefix("lockstep-results-")
+        .suffix(".json")
+        .tempfile()?;
+    serde_json::to_writer(&file, so_far)?;
+    Ok(file.into_temp_path().keep()?)
+}
+
+#[cfg(unix)]
+fn become_another(results: &Path) -> std::io::Result<()> {
+    use std::os::unix::process::CommandExt;
+    let mut arguments = std::env::args_os();
+    let name = arguments.next().unwrap_or_default();
+    let mut command = std::process::Command::new(std::env::current_exe()?);
+    command.arg0(name).args(arguments).env(VARIABLE, results);
+    leave_files_behind();
+    Err(command.exec())
+}
+
+#[cfg(not(unix))]
+fn become_another(_results: &Path) -> std::io::Result<()> {
+    Err(std::io::Error::other("this system has no such call"))
+}
+
+/// Has all files closed that the new process does not know: the driver's keep the device's
+/// memory, and a kernel that never ends, alive.
+#[cfg(unix)]
+fn leave_files_behind() {
+    use std::os::fd::BorrowedFd;
+    const LAST_STANDARD: i32 = 2;
+    let open = std::fs::read_dir("/proc/self/fd").into_iter().flatten();
+    let numbers = open.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok());
+    for number in numbers
+        .filter(|&number| number > LAST_STANDARD)
+        .collect::<Vec<_>>()
+    {
+        // SAFETY: a file that is closed meanwhile is an error of the call.
+        let file = unsafe { BorrowedFd::borrow_raw(number) };
+        let _ = rustix::io::fcntl_setfd(file, rustix::io::FdFlags::CLOEXEC);
+    }
+}

@@ -1,0 +1,98 @@
+//! The kernels beside their CUDA C++ twins.
+
+use lesson::Measurement;
+use lesson::measure::{Side, geometric_mean};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The kernels beside their CUDA C++ twins.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TwinSummary {
+    /// Kernels that have been timed beside a twin.
+    pub n_kernels: usize,
+    /// Geometric mean over the kernels of how many times as fast as its twin each
+    /// is; of a kernel with several shapes the mean over these counts.
+    pub geometric_mean: Option<f64>,
+    /// The slowest shape of each kernel, the worst kernel first.
+    pub slowest: Vec<TwinCase>,
+}
+
+/// A kernel beside its twin.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TwinCase {
+    /// The kernel's id.
+    pub kernel: String,
+    /// The shape's name.
+    pub shape: String,
+    /// How many times as fast as its twin it is.
+    pub speed: f64,
+}
+
+impl TwinSummary {
+    /// Of all cases that have a twin.
+    pub fn of(cases: &[Measurement]) -> Self {
+        let mut by_kernel: BTreeMap<&str, Vec<TwinCase>> = BTreeMap::new();
+        for case in cases {
+            if let Some(speed) = case.speed_of(Side::Twin) {
+                by_kernel.entry(&case.kernel).or_default().push(TwinCase {
+                    kernel: case.kernel.clone(),
+                    shape: case.shape.clone(),
+                    speed,
+                });
+            }
+        }
+        let mean_of = |cases: &Vec<TwinCase>| geometric_mean(cases.iter().map(|case| case.speed));
+        let geometric_mean = geometric_mean(by_kernel.values().filter_map(mean_of));
+        let slower = |a: &TwinCase, b: &TwinCase| a.speed.total_cmp(&b.speed);
+        let mut slowest: Vec<TwinCase> = by_kernel
+            .into_values()
+            .filter_map(|cases| cases.into_iter().min_by(slower))
+            .collect();
+        slowest.sort_by(slower);
+        Self {
+            n_kernels: slowest.len(),
+            geometric_mean,
+            slowest,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::TwinSummary;
+    use crate::report::bench::tests::case;
+    use lesson::Status;
+    use lesson::measure::Side;
+
+    #[test]
+    fn a_kernel_with_many_shapes_counts_once() {
+        let beside = |kernel: &str, shape: &str, speed: f64| {
+            case(
+                "l",
+                kernel,
+                shape,
+                &[(Side::Kernel, 1.0), (Side::Twin, speed)],
+            )
+        };
+        let twins = TwinSummary::of(&[
+            beside("a", "1", 2.0),
+            beside("a", "2", 0.5),
+            beside("b", "1", 1.21),
+            case("l", "c", "1", &[(Side::Kernel, 1.0)]),
+        ]);
+        assert_eq!(twins.n_kernels, 2);
+        let mean = twins.geometric_mean.expect("some");
+        assert!((mean - 1.1).abs() < 1e-9, "{mean}");
+        let slowest: Vec<_> = twins.slowest.iter().map(|twin| &*twin.kernel).collect();
+        assert_eq!(slowest, ["a", "b"]);
+        assert_eq!(twins.slowest[0].speed, 0.5);
+    }
+
+    #[test]
+    fn what_failed_has_no_speed() {
+        let mut wrong = case("l", "k", "1", &[(Side::Kernel, 1.0), (Side::Twin, 9.0)]);
+        wrong.status = Status::Failed;
+        assert_eq!(wrong.speed_of(Side::Twin), None);
+        assert_eq!(TwinSummary::of(&[wrong]).n_kernels, 0);
+    }
+}

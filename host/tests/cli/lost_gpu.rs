@@ -1,0 +1,60 @@
+//! A kernel that takes the GPU away costs that kernel only. The GPU is the simulator's
+//! driver: it answers as a GPU's does, a fault to all later calls of the process too.
+
+use super::{command, stderr, stdout};
+use std::path::Path;
+
+/// The simulator's driver, which is built with the workspace.
+fn driver() -> std::path::PathBuf {
+    let library = Path::new(env!("CARGO_BIN_EXE_lockstep")).with_file_name("libcuda.so");
+    assert!(
+        library.exists(),
+        "{} is not there; `cargo build --workspace` makes it",
+        library.display()
+    );
+    library
+}
+
+/// The module of `copy` with a trap at that kernel's end.
+fn with_a_trap() -> String {
+    let module = host::kernels::module_with("copy", Some("sm_80")).expect("it compiles");
+    let text = module.text().expect("it compiles");
+    let entry = text.find(".entry copy(").expect("it is there");
+    let end = entry + text[entry..].find("\tret;").expect("it ends");
+    format!("{}\ttrap;\n{}", &text[..end], &text[end..])
+}
+
+#[test]
+fn the_kernels_after_a_fault_run_in_a_new_process() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let ptx = folder.path().join("copy.ptx");
+    std::fs::write(&ptx, with_a_trap()).expect("a file");
+    let json = folder.path().join("results.json");
+    let (ptx, json_name) = (ptx.to_str().expect("UTF-8"), json.to_str().expect("UTF-8"));
+    let output = command(&["run-all", "--engine", "gpu", "--quick", "--filter", "copy"])
+        .args(["--ptx", ptx, "--json", json_name])
+        .env("LOCKSTEP_LIBCUDA", driver())
+        .env("TMPDIR", folder.path())
+        .output()
+        .expect("it runs");
+    let (out, err) = (stdout(&output), stderr(&output));
+    assert_eq!(output.status.code(), Some(1), "{out}{err}");
+    let lines = |kernel: &str, word: &str| {
+        let of =
+            |line: &&str| line.split_whitespace().next() == Some(kernel) && line.contains(word);
+        out.lines().filter(of).count()
+    };
+    assert!(lines("copy", "FAILED") > 1, "{out}");
+    assert!(lines("copy_vectorized", "passed") > 1, "{out}");
+    assert!(out.contains(" 0 not run"), "{out}");
+    let handed_over = "the GPU was lost to this process by `copy`; a new process goes on";
+    assert!(err.contains(handed_over), "{err}");
+    // The table and the file have all of it, and nothing is left lying about.
+    let text = std::fs::read_to_string(&json).expect("it is written");
+    let in_table = lines("copy", "FAILED") + lines("copy_vectorized", "passed");
+    assert_eq!(text.matches("\"kernel\": \"copy").count(), in_table);
+    let left = std::fs::read_dir(folder.path())
+        .expect("it is there")
+        .count();
+    assert_eq!(left, 2, "copy.ptx and results.json");
+}

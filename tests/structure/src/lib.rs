@@ -1,0 +1,42 @@
+//! The shape of a crate's source: what imports what, and how long functions are.
+//!
+//! - [`source`] reads files, by tokens, so that comments and strings do not count
+//!   and the inside of macros does;
+//! - [`imports`] makes a graph of them and looks for circles.
+//!
+//! What counts as an import is said there. Tests of several crates use it.
+
+pub mod imports;
+pub mod source;
+
+pub use imports::{Graph, circles, imports, of_modules};
+pub use source::{Source, read};
+
+use std::path::Path;
+
+/// The imports of the crate whose sources are in `src`. There must be more files and
+/// imports than `least`: a crate that is not read has no circles either.
+///
+/// # Panics
+///
+/// There are fewer.
+pub fn imports_of(src: &Path, least: (usize, usize)) -> Graph {
+    let graph = imports(&read(src));
+    let n_imports: usize = graph.values().map(|targets| targets.len()).sum();
+    assert!(
+        graph.len() > least.0 && n_imports > least.1,
+        "only {} files and {n_imports} imports were found",
+        graph.len()
+    );
+    graph
+}
+
+/// Asserts that nothing imports itself by way of others.
+///
+/// # Panics
+///
+/// Something does; all circles are named.
+pub fn assert_no_circles(graph: &Graph) {
+    let circles = circles(graph);
+    assert!(circles.is_empty(), "{}", circles.join("\n"));
+}
