@@ -2,7 +2,7 @@
 //!
 //! - [`source`] reads files, by tokens, so that comments and strings do not count
 //!   and the inside of macros does;
-//! - [`imports`] makes a graph of them and looks for circles.
+//! - [`mod@imports`] makes a graph of them and looks for circles.
 //!
 //! What counts as an import is said there. Tests of several crates use it.
 
