@@ -7,6 +7,7 @@
 use super::Run;
 use super::catalogue::Client;
 use super::fetch::Home;
+use super::kept::Kept;
 use super::process::{self, End};
 use super::runner::{self, Files, Ran, Test, Verdict};
 use anyhow::{Context, bail};
@@ -32,33 +33,33 @@ pub fn run(client: Client, home: &Home, run: &Run) -> anyhow::Result<Ran> {
     };
     let selections = selections(client.tests(run.is_quick), &folder)?;
     let begun = Instant::now();
-    for (n_done, selected) in selections.iter().enumerate() {
-        if run
-            .patience
-            .is_some_and(|patience| begun.elapsed() > patience)
-        {
-            let (n, left) = (selections.len(), selections.len() - n_done);
-            ran.lacking = Some(format!(
-                "{left} of its {n} files were left out to save time"
-            ));
-            break;
-        }
-        let before = ran.tests.len();
-        let started = Instant::now();
+    let is_late = || run.patience.is_some_and(|limit| begun.elapsed() > limit);
+    let mut n_left = 0;
+    for selected in &selections {
+        let name = selected.first().map_or("", |name| name);
+        let is_wanted = run.files.is_none_or(|files| files.matches(name));
+        let kept = Kept::new(client, home, run, name);
         let file = File {
             client,
             home,
             run,
             folder: &folder,
         };
-        file.run(selected.clone(), &mut ran)?;
-        let failed = ran.tests[before..].iter().filter_map(Test::complaint);
-        let n_failed = failed.count();
-        let seconds = started.elapsed().as_secs_f64();
-        let name = selected.first().map_or("", |name| name);
-        let n = ran.tests.len() - before;
-        eprintln!("  {name}: {n} tests, {n_failed} failed, {seconds:.1} s");
-        ran.seconds += seconds;
+        if is_wanted && !is_late() {
+            let one = file.timed(name, selected)?;
+            kept.keep(&one)?;
+            ran.add(one);
+        } else if let Some(one) = kept.read() {
+            ran.add(one);
+        } else {
+            n_left += 1;
+        }
+    }
+    if n_left > 0 {
+        let n = selections.len();
+        ran.lacking = Some(format!(
+            "{n_left} of its {n} files were left out to save time"
+        ));
     }
     if ran.tests.is_empty() {
         let reason = ran.lacking.take();
@@ -100,6 +101,21 @@ struct File<'f> {
 }
 
 impl File<'_> {
+    /// Runs what is selected, and says how it went.
+    fn timed(&self, name: &str, selected: &[String]) -> anyhow::Result<Ran> {
+        let started = Instant::now();
+        let mut ran = Ran::default();
+        self.run(selected.to_vec(), &mut ran)?;
+        ran.seconds = started.elapsed().as_secs_f64();
+        let n = ran.tests.len();
+        let n_failed = ran.tests.iter().filter_map(Test::complaint).count();
+        eprintln!(
+            "  {name}: {n} tests, {n_failed} failed, {:.1} s",
+            ran.seconds
+        );
+        Ok(ran)
+    }
+
     /// Runs what is selected, in as many processes as it takes.
     fn run(&self, mut selected: Vec<String>, ran: &mut Ran) -> anyhow::Result<()> {
         let file = selected.first().map_or("", |name| name).to_owned();
