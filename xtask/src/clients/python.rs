@@ -2,7 +2,8 @@
 //! leaves its process without a device, as on a GPU.
 //!
 //! What comes of each test pytest-reportlog writes down as it happens, so that a process that
-//! crashes or hangs takes only the test that it was at with it: the others go on in a new one.
+//! crashes or hangs takes only the test that it was at with it: the others go on in a new one. So do
+//! those that failed after a kernel had done wrong.
 
 use super::Run;
 use super::catalogue::Client;
@@ -124,11 +125,19 @@ impl File<'_> {
             let end = self.pytest(&selected, &files)?;
             let told = std::fs::read_to_string(&files.tests).unwrap_or_default();
             let mut told = Told::read(&told);
-            ran.add_report(&files.report)?;
+            let is_without_device = ran.add_report(&files.report)?;
             let bad_end = self.bad_end(&end, &files);
             let was_at = told.unfinished.take();
             let done: BTreeSet<String> = told.tests.iter().map(|t| t.name.clone()).collect();
+            let victims = match is_without_device && bad_end.is_none() {
+                true => told.take_victims(),
+                false => Vec::new(),
+            };
             ran.tests.append(&mut told.tests);
+            if !victims.is_empty() {
+                selected = victims;
+                continue;
+            }
             let Some(said) = bad_end else { return Ok(()) };
             let Some(was_at) = was_at else {
                 ran.tests.push(Test::failed(file, said));
@@ -251,6 +260,20 @@ impl Told {
     }
 }
 
+impl Told {
+    /// Takes out the tests that failed after another had: they may have had no device. Gives
+    /// their names.
+    fn take_victims(&mut self) -> Vec<String> {
+        let mut n_failed = 0;
+        let is_victim = |test: &mut Test| {
+            n_failed += usize::from(test.complaint().is_some());
+            test.complaint().is_some() && n_failed > 1
+        };
+        let victims = self.tests.extract_if(.., is_victim);
+        victims.map(|test| test.name).collect()
+    }
+}
+
 /// What a test that failed has said.
 fn said(told: &Value) -> String {
     let crash = told["reprcrash"]["message"].as_str();
@@ -304,6 +327,22 @@ mod tests {
             ]
         );
         assert_eq!(told.unfinished.as_deref(), Some("a.py::four"));
+    }
+
+    #[test]
+    fn who_fails_after_another_may_have_had_no_device() {
+        let passed = |name: &str| Test {
+            name: name.to_owned(),
+            verdict: Verdict::Passed,
+        };
+        let failed = |name: &str| Test::failed(name, "illegal address");
+        let mut told = Told {
+            tests: vec![passed("a"), failed("b"), failed("c"), passed("d")],
+            unfinished: None,
+        };
+        assert_eq!(told.take_victims(), ["c"]);
+        assert_eq!(told.tests, [passed("a"), failed("b"), passed("d")]);
+        assert!(told.take_victims().is_empty());
     }
 
     #[test]

@@ -87,6 +87,7 @@ struct Report {
 #[derive(Deserialize)]
 struct Kernel {
     n_launches: u64,
+    n_failed: u64,
     seconds: f64,
 }
 
@@ -101,10 +102,11 @@ impl Ran {
         self.findings.extend(file.findings);
     }
 
-    /// Adds what the driver tells of a process. One that was ended tells nothing.
-    pub fn add_report(&mut self, path: &Path) -> anyhow::Result<()> {
+    /// Adds what the driver tells of a process; gives whether a kernel did wrong, which leaves
+    /// the process without a device. One that was ended tells nothing.
+    pub fn add_report(&mut self, path: &Path) -> anyhow::Result<bool> {
         let Ok(text) = fs::read_to_string(path) else {
-            return Ok(());
+            return Ok(false);
         };
         let report: Report =
             serde_json::from_str(&text).context("the driver's report cannot be read")?;
@@ -114,7 +116,7 @@ impl Ran {
             self.kernel_seconds += kernel.seconds;
         }
         self.findings.extend(report.findings);
-        Ok(())
+        Ok(report.kernels.values().any(|kernel| kernel.n_failed > 0))
     }
 }
 
