@@ -1,6 +1,18 @@
-//! Linking: PTX texts that are given one by one.
+//! Linking: PTX texts that are given one by one, and what stands in for `libcudadevrt.a`.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// How an archive begins.
+const ARCHIVE: &[u8] = b"!<arch>\n";
+/// The one member of `libcudadevrt.a`.
+const DEVICE_RUNTIME: &[u8] = b"cuda_device_runtime.o";
+
+/// The PTX that stands in for a library, if that is `libcudadevrt.a`.
+pub fn stand_in(library: &[u8]) -> Option<&'static str> {
+    let mut names = library.strip_prefix(ARCHIVE)?.windows(DEVICE_RUNTIME.len());
+    let is_there = names.any(|name| name == DEVICE_RUNTIME);
+    is_there.then_some(include_str!("device_runtime.ptx"))
+}
 
 /// A link in the making.
 #[derive(Default)]

@@ -11,7 +11,8 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
-    /// The client's own: it fails on a GPU, or on its own CPU device, as well.
+    /// The client's own: it fails on a GPU, or on its own CPU device, as well; or a GPU lets
+    /// pass what it does wrong.
     Client,
     /// It asserts times, or that a GPU is busy at a certain moment.
     Time,

@@ -3,6 +3,7 @@
 //! Each client is fetched by its own package tools and runs its own tests, of which this
 //! repository holds none. In reading order: [`catalogue`] says what there is; [`fetch`] brings it
 //! to the cache; [`python`] and [`rust`] run its tests, under the time limit of [`process`];
+//! [`kept`] is what came of single files, so that a client can be run in parts;
 //! [`known`] says why a test is known to fail; [`outcome`] is what came of it, kept in
 //! `results/sim/clients.json`; [`document`] makes the table of docs/clients.md from that.
 //!
@@ -12,6 +13,7 @@
 mod catalogue;
 mod document;
 mod fetch;
+mod kept;
 mod known;
 mod outcome;
 mod process;
@@ -52,13 +54,18 @@ pub struct Options {
     #[arg(long, value_name = "N")]
     minutes: Option<u64>,
 
+    /// Run only the files of tests whose names fit, `*` for anything; what came of the others in
+    /// earlier runs is kept; with one name
+    #[arg(long, value_name = "PATTERN", conflicts_with = "quick")]
+    files: Option<glob::Pattern>,
+
     /// A checkout of the client's repository, which has its tests, where it cannot be cloned;
     /// with one name
     #[arg(long, value_name = "DIR")]
     source: Option<PathBuf>,
 
     /// Run nothing: renew the tables of docs/clients.md from the results in the repository
-    #[arg(long, conflicts_with_all = ["names", "list", "quick", "check", "source"])]
+    #[arg(long, conflicts_with_all = ["names", "list", "quick", "check", "files", "source"])]
     document: bool,
 }
 
@@ -70,6 +77,8 @@ struct Run<'r> {
     cache: &'r Path,
     /// A checkout that the user names.
     checkout: Option<&'r Path>,
+    /// The files of tests that are run, if not all.
+    files: Option<&'r glob::Pattern>,
     /// Only the small part.
     is_quick: bool,
     /// With the simulator's checks.
@@ -98,6 +107,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         driver: &driver,
         cache: &cache,
         checkout: options.source.as_deref(),
+        files: options.files.as_ref(),
         is_quick: options.quick,
         is_checked: options.check,
         patience: options.minutes.map(|n| Duration::from_secs(60 * n)),
@@ -124,6 +134,9 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
 fn chosen<'c>(catalogue: &'c Catalogue, options: &Options) -> anyhow::Result<Vec<Client<'c>>> {
     if options.source.is_some() && options.names.len() != 1 {
         bail!("--source is a checkout of one client: name that client, and no other");
+    }
+    if options.files.is_some() && options.names.len() != 1 {
+        bail!("--files are files of one client: name that client, and no other");
     }
     let find = |name: &String| {
         let mut clients = catalogue.clients();

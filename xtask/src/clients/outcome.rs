@@ -31,7 +31,7 @@ pub struct Outcome {
     pub version: String,
     /// What of it is run.
     pub about: String,
-    /// The commit of this repository that it ran on.
+    /// The commit of this repository that it ran on, or the last part of it.
     pub commit: String,
     /// The machine that it ran on.
     pub machine: Machine,

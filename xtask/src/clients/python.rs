@@ -2,11 +2,13 @@
 //! leaves its process without a device, as on a GPU.
 //!
 //! What comes of each test pytest-reportlog writes down as it happens, so that a process that
-//! crashes or hangs takes only the test that it was at with it: the others go on in a new one.
+//! crashes or hangs takes only the test that it was at with it: the others go on in a new one. So do
+//! those that failed after a kernel had done wrong.
 
 use super::Run;
 use super::catalogue::Client;
 use super::fetch::Home;
+use super::kept::Kept;
 use super::process::{self, End};
 use super::runner::{self, Files, Ran, Test, Verdict};
 use anyhow::{Context, bail};
@@ -32,33 +34,33 @@ pub fn run(client: Client, home: &Home, run: &Run) -> anyhow::Result<Ran> {
     };
     let selections = selections(client.tests(run.is_quick), &folder)?;
     let begun = Instant::now();
-    for (n_done, selected) in selections.iter().enumerate() {
-        if run
-            .patience
-            .is_some_and(|patience| begun.elapsed() > patience)
-        {
-            let (n, left) = (selections.len(), selections.len() - n_done);
-            ran.lacking = Some(format!(
-                "{left} of its {n} files were left out to save time"
-            ));
-            break;
-        }
-        let before = ran.tests.len();
-        let started = Instant::now();
+    let is_late = || run.patience.is_some_and(|limit| begun.elapsed() > limit);
+    let mut n_left = 0;
+    for selected in &selections {
+        let name = selected.first().map_or("", |name| name);
+        let is_wanted = run.files.is_none_or(|files| files.matches(name));
+        let kept = Kept::new(client, home, run, name);
         let file = File {
             client,
             home,
             run,
             folder: &folder,
         };
-        file.run(selected.clone(), &mut ran)?;
-        let failed = ran.tests[before..].iter().filter_map(Test::complaint);
-        let n_failed = failed.count();
-        let seconds = started.elapsed().as_secs_f64();
-        let name = selected.first().map_or("", |name| name);
-        let n = ran.tests.len() - before;
-        eprintln!("  {name}: {n} tests, {n_failed} failed, {seconds:.1} s");
-        ran.seconds += seconds;
+        if is_wanted && !is_late() {
+            let one = file.timed(name, selected)?;
+            kept.keep(&one)?;
+            ran.add(one);
+        } else if let Some(one) = kept.read() {
+            ran.add(one);
+        } else {
+            n_left += 1;
+        }
+    }
+    if n_left > 0 {
+        let n = selections.len();
+        ran.lacking = Some(format!(
+            "{n_left} of its {n} files were left out to save time"
+        ));
     }
     if ran.tests.is_empty() {
         let reason = ran.lacking.take();
@@ -100,6 +102,21 @@ struct File<'f> {
 }
 
 impl File<'_> {
+    /// Runs what is selected, and says how it went.
+    fn timed(&self, name: &str, selected: &[String]) -> anyhow::Result<Ran> {
+        let started = Instant::now();
+        let mut ran = Ran::default();
+        self.run(selected.to_vec(), &mut ran)?;
+        ran.seconds = started.elapsed().as_secs_f64();
+        let n = ran.tests.len();
+        let n_failed = ran.tests.iter().filter_map(Test::complaint).count();
+        eprintln!(
+            "  {name}: {n} tests, {n_failed} failed, {:.1} s",
+            ran.seconds
+        );
+        Ok(ran)
+    }
+
     /// Runs what is selected, in as many processes as it takes.
     fn run(&self, mut selected: Vec<String>, ran: &mut Ran) -> anyhow::Result<()> {
         let file = selected.first().map_or("", |name| name).to_owned();
@@ -108,11 +125,19 @@ impl File<'_> {
             let end = self.pytest(&selected, &files)?;
             let told = std::fs::read_to_string(&files.tests).unwrap_or_default();
             let mut told = Told::read(&told);
-            ran.add_report(&files.report)?;
+            let is_without_device = ran.add_report(&files.report)?;
             let bad_end = self.bad_end(&end, &files);
             let was_at = told.unfinished.take();
             let done: BTreeSet<String> = told.tests.iter().map(|t| t.name.clone()).collect();
+            let victims = match is_without_device && bad_end.is_none() {
+                true => told.take_victims(),
+                false => Vec::new(),
+            };
             ran.tests.append(&mut told.tests);
+            if !victims.is_empty() {
+                selected = victims;
+                continue;
+            }
             let Some(said) = bad_end else { return Ok(()) };
             let Some(was_at) = was_at else {
                 ran.tests.push(Test::failed(file, said));
@@ -235,6 +260,20 @@ impl Told {
     }
 }
 
+impl Told {
+    /// Takes out the tests that failed after another had: they may have had no device. Gives
+    /// their names.
+    fn take_victims(&mut self) -> Vec<String> {
+        let mut n_failed = 0;
+        let is_victim = |test: &mut Test| {
+            n_failed += usize::from(test.complaint().is_some());
+            test.complaint().is_some() && n_failed > 1
+        };
+        let victims = self.tests.extract_if(.., is_victim);
+        victims.map(|test| test.name).collect()
+    }
+}
+
 /// What a test that failed has said.
 fn said(told: &Value) -> String {
     let crash = told["reprcrash"]["message"].as_str();
@@ -288,6 +327,22 @@ mod tests {
             ]
         );
         assert_eq!(told.unfinished.as_deref(), Some("a.py::four"));
+    }
+
+    #[test]
+    fn who_fails_after_another_may_have_had_no_device() {
+        let passed = |name: &str| Test {
+            name: name.to_owned(),
+            verdict: Verdict::Passed,
+        };
+        let failed = |name: &str| Test::failed(name, "illegal address");
+        let mut told = Told {
+            tests: vec![passed("a"), failed("b"), failed("c"), passed("d")],
+            unfinished: None,
+        };
+        assert_eq!(told.take_victims(), ["c"]);
+        assert_eq!(told.tests, [passed("a"), failed("b"), passed("d")]);
+        assert!(told.take_victims().is_empty());
     }
 
     #[test]

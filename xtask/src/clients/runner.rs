@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What came of a test.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub enum Verdict {
     Passed,
     Skipped,
@@ -22,7 +22,7 @@ pub enum Verdict {
 }
 
 /// A test that was run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Test {
     /// Its name, with its file's.
     pub name: String,
@@ -49,7 +49,7 @@ impl Test {
 }
 
 /// A launch in which the simulator's checks found something.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Finding {
     /// The kernel.
     pub kernel: String,
@@ -57,8 +57,8 @@ pub struct Finding {
     pub text: String,
 }
 
-/// What came of all of a client's tests.
-#[derive(Debug, Default)]
+/// What came of a client's tests, or of those of one file.
+#[derive(Debug, Default, PartialEq, Deserialize, Serialize)]
 pub struct Ran {
     /// The tests.
     pub tests: Vec<Test>,
@@ -87,14 +87,26 @@ struct Report {
 #[derive(Deserialize)]
 struct Kernel {
     n_launches: u64,
+    n_failed: u64,
     seconds: f64,
 }
 
 impl Ran {
-    /// Adds what the driver tells of a process. One that was ended tells nothing.
-    pub fn add_report(&mut self, path: &Path) -> anyhow::Result<()> {
+    /// Adds what came of a file.
+    pub fn add(&mut self, file: Self) {
+        self.tests.extend(file.tests);
+        self.seconds += file.seconds;
+        self.kernel_seconds += file.kernel_seconds;
+        self.n_kernels += file.n_kernels;
+        self.n_launches += file.n_launches;
+        self.findings.extend(file.findings);
+    }
+
+    /// Adds what the driver tells of a process; gives whether a kernel did wrong, which leaves
+    /// the process without a device. One that was ended tells nothing.
+    pub fn add_report(&mut self, path: &Path) -> anyhow::Result<bool> {
         let Ok(text) = fs::read_to_string(path) else {
-            return Ok(());
+            return Ok(false);
         };
         let report: Report =
             serde_json::from_str(&text).context("the driver's report cannot be read")?;
@@ -104,7 +116,7 @@ impl Ran {
             self.kernel_seconds += kernel.seconds;
         }
         self.findings.extend(report.findings);
-        Ok(())
+        Ok(report.kernels.values().any(|kernel| kernel.n_failed > 0))
     }
 }
 
@@ -121,12 +133,9 @@ pub struct Files {
 impl Files {
     /// New ones for a process of that name.
     pub fn new(home: &Home, client: Client, process: &str) -> anyhow::Result<Self> {
-        let dir = home.dir.join("runs").join(&client.entry.name);
+        let dir = folder(home, client);
         fs::create_dir_all(&dir).with_context(|| format!("{} cannot be made", dir.display()))?;
-        let name: String = process
-            .chars()
-            .map(|c| if c.is_alphanumeric() { c } else { '-' })
-            .collect();
+        let name = plain(process);
         let file = |end: &str| dir.join(format!("{name}.{end}"));
         let files = Self {
             log: file("log"),
@@ -138,6 +147,17 @@ impl Files {
         }
         Ok(files)
     }
+}
+
+/// Where a client's runs leave what they write.
+pub fn folder(home: &Home, client: Client) -> PathBuf {
+    home.dir.join("runs").join(&client.entry.name)
+}
+
+/// A process's name as that of a file.
+pub fn plain(process: &str) -> String {
+    let plain = |c: char| if c.is_alphanumeric() { c } else { '-' };
+    process.chars().map(plain).collect()
 }
 
 /// Gives a program the simulator's driver, and the variables that the client wants.

@@ -5,7 +5,7 @@ use super::catalogue::Client;
 use super::fetch::{Home, cargo};
 use super::process::{self, End};
 use super::runner::{self, Files, Ran, Test, Verdict};
-use anyhow::Context;
+use anyhow::{Context, bail};
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -18,6 +18,9 @@ const PATIENCE: Duration = Duration::from_secs(1800);
 /// # Errors
 /// They cannot be built or started.
 pub fn run(client: Client, home: &Home, run: &Run) -> anyhow::Result<Ran> {
+    if run.files.is_some() {
+        bail!("its tests are one program: run it without --files");
+    }
     let files = Files::new(home, client, "tests")?;
     let program = build(client, home, &files)?;
     let mut ran = Ran::default();

@@ -7,12 +7,13 @@ use super::module::Logs;
 use super::{api, put, put_if, text};
 use crate::driver::driver;
 use crate::image::{Image, linked, linked_image};
-use crate::linker::Linking;
+use crate::linker::{Linking, stand_in};
 use crate::status::{Outcome, Status};
 
 /// `CU_JIT_INPUT_…`
 const PTX: u32 = 1;
 const FATBINARY: u32 = 2;
+const LIBRARY: u32 = 4;
 const LAST: u32 = 5;
 
 fn linking(handle: usize) -> Outcome<Arc<Linking>> {
@@ -39,6 +40,12 @@ unsafe fn add(handle: usize, kind: u32, image: &Image, name: *const c_char) -> O
         Ok(name) if !name.is_empty() => name.to_owned(),
         _ => format!("input {number}"),
     };
+    if let (LIBRARY, Image::Bytes(bytes)) = (kind, image)
+        && let Some(ptx) = stand_in(bytes)
+    {
+        linking.state().texts.push((name, ptx.to_owned()));
+        return Ok(());
+    }
     if kind != PTX && kind != FATBINARY {
         let message = format!("{name} is machine code or a library: the simulator links PTX only");
         unsafe { tell(&linking, &message) };

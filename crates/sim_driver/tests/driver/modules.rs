@@ -396,3 +396,96 @@ fn several_texts_are_linked() {
     assert_eq!(status, Status::INVALID_SOURCE.0);
     assert!(log.contains("twice"), "{log}");
 }
+
+/// Each block writes its number, and after the barrier reads its neighbour's.
+const GRID_BARRIER: &std::ffi::CStr = c".version 8.0
+.target sm_80
+.address_size 64
+.extern .func (.param .b64 group) cudaCGGetIntrinsicHandle(.param .b32 scope);
+.extern .func (.param .b32 status) cudaCGSynchronize(.param .b64 group, .param .b32 flags);
+.visible .entry neighbours(.param .u64 numbers, .param .u64 out)
+{
+	.reg .pred %p;
+	.reg .b32 %r<6>;
+	.reg .b64 %rd<8>;
+	ld.param.u64 %rd1, [numbers];
+	ld.param.u64 %rd2, [out];
+	mov.u32 %r1, %ctaid.x;
+	mov.u32 %r2, %nctaid.x;
+	mul.wide.u32 %rd3, %r1, 4;
+	add.u64 %rd4, %rd1, %rd3;
+	st.global.u32 [%rd4], %r1;
+	{
+	.param .b32 a;
+	mov.u32 %r3, 1;
+	st.param.b32 [a], %r3;
+	.param .b64 b;
+	call (b), cudaCGGetIntrinsicHandle, (a);
+	ld.param.b64 %rd5, [b];
+	}
+	{
+	.param .b64 a;
+	st.param.b64 [a], %rd5;
+	.param .b32 f;
+	mov.u32 %r3, 0;
+	st.param.b32 [f], %r3;
+	.param .b32 b;
+	call (b), cudaCGSynchronize, (a, f);
+	ld.param.b32 %r5, [b];
+	}
+	add.u32 %r4, %r1, 1;
+	rem.u32 %r4, %r4, %r2;
+	mul.wide.u32 %rd6, %r4, 4;
+	add.u64 %rd6, %rd1, %rd6;
+	ld.global.u32 %r4, [%rd6];
+	add.u32 %r4, %r4, %r5;
+	add.u64 %rd7, %rd2, %rd3;
+	st.global.u32 [%rd7], %r4;
+	ret;
+}";
+
+#[test]
+fn the_device_runtimes_library_has_the_barrier_of_a_grid() {
+    use sim_driver::api::copy::cuMemsetD8_v2;
+    use sim_driver::api::link::*;
+    let client = Client::new();
+    // The library itself is NVIDIA's; this is one of the same name only.
+    if is_real() {
+        return;
+    }
+    let library = |member: &str| format!("!<arch>\n{member:<58}`\n\u{1}").into_bytes();
+    let add = |state, kind, data: &[u8]| {
+        let (null, none) = (std::ptr::null(), std::ptr::null_mut());
+        let (bytes, n) = (data.as_ptr().cast(), data.len());
+        let name = std::ptr::null();
+        unsafe { call!(cuLinkAddData_v2(state, kind, bytes, n, name, 0, null, none)) }
+    };
+    let (mut state, mut image, mut n_bytes) = (0, std::ptr::null(), 0);
+    let (mut module, mut function) = (0, 0);
+    let (mut numbers, mut out) = (client.alloc(64), client.alloc(64));
+    unsafe {
+        let (null, none) = (std::ptr::null(), std::ptr::null_mut());
+        ok(call!(cuLinkCreate_v2(0, null, none, &mut state)));
+        let other = add(state, 4, &library("somebodys.o/"));
+        assert_eq!(other, Status::NO_BINARY_FOR_GPU.0);
+        ok(add(state, 4, &library("cuda_device_runtime.o/")));
+        ok(add(state, 1, GRID_BARRIER.to_bytes_with_nul()));
+        ok(call!(cuLinkComplete(state, &mut image, &mut n_bytes)));
+        ok(call!(cuModuleLoadData(&mut module, image)));
+        ok(call!(cuLinkDestroy(state)));
+        let name = c"neighbours".as_ptr();
+        ok(call!(cuModuleGetFunction(&mut function, module, name)));
+        let params = [(&raw mut numbers).cast::<c_void>(), (&raw mut out).cast()];
+        // Twice: the barrier is left as it was found.
+        for _ in 0..2 {
+            let params = params.as_ptr();
+            ok(cuLaunchCooperativeKernel(
+                function, 16, 1, 1, 64, 1, 1, 0, 0, params,
+            ));
+            let expected: Vec<u32> = (0..16).map(|block| (block + 1) % 16).collect();
+            assert_eq!(client.download(out, 16), expected);
+            ok(call!(cuMemsetD8_v2(out, 0xff, 64)));
+            ok(call!(cuMemsetD8_v2(numbers, 0xff, 64)));
+        }
+    }
+}
