@@ -4,7 +4,7 @@
 //! Here those rules meet the hardware: a [`Case`] is one instruction, 32 lane
 //! offsets and a mask, with what the counters of a GPU said of it.
 //!
-//! Reading order: `case`; [`file`], cases as CSV; [`rules`], what the rules
+//! Reading order: `case`; [`mod@file`], cases as CSV; [`rules`], what the rules
 //! say of a case; [`instructions`], the instructions and the PTX that carries one
 //! out; [`patterns`], fresh cases by a random number; [`measure`], running them.
 

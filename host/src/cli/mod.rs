@@ -3,7 +3,7 @@
 //! Results go to stdout, progress and reasons to stderr. The exit status says
 //! how it ended: 0, everything passed; 1, something failed; 2, the command was
 //! wrong; 3, nothing could be run at all; 4, nothing failed, but something was
-//! not run. It is the same whether or not somebody reads the results ([`ending`]).
+//! not run. It is the same whether or not somebody reads the results (`ending`).
 
 mod bench;
 mod check_counters;

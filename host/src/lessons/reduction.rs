@@ -196,7 +196,7 @@ fn expects_at(shape: &Shape) -> bool {
 // The truth, and two straight sums
 // ---------------------------------------------------------------------------
 
-/// What adding [`VALUE`] `n` times gives.
+/// What adding `VALUE` `n` times gives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StraightSums {
     /// One after the other in `f32`.

@@ -3,7 +3,7 @@
 //!
 //! The fragment maps are the device library's ([`cuda_std::mma::map`]). Matrices
 //! go into registers by them, and results come back by them; so a map that were
-//! wrong would show in [`Family::OneHot`], where A has a single one.
+//! wrong would show in `Family::OneHot`, where A has a single one.
 //!
 //! Sums are held against [`ptx_sim::numeric::mma`], the model of the hardware that
 //! the simulator computes with. On the simulator that shows that the whole way

@@ -1,7 +1,7 @@
 //! Neighbour lists on the host's side: atoms from a generator or a file, lists
 //! from the CPU or an engine, and a picture of them.
 //!
-//! Reading order: this file (atoms and lists), [`sheet`] (graphene), [`file`]
+//! Reading order: this file (atoms and lists), [`sheet`] (graphene), [`mod@file`]
 //! (atoms of the user's), [`reference`](mod@reference) (lists from the CPU),
 //! [`device`] (lists from an engine), [`svg`] (the picture).
 
