@@ -21,6 +21,8 @@
 
 mod safe;
 
+use alloc::boxed::Box;
+use alloc::vec;
 use core::fmt;
 use core::marker::PhantomData;
 
@@ -97,11 +99,46 @@ impl<T> DeviceSlice<T> {
 }
 
 /// One parameter of a PTX entry, as bytes in the device's order.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct ParamValue {
-    bytes: [u8; ParamValue::MAX_BYTES],
-    n_bytes: u16,
+    bytes: Bytes,
     is_address: bool,
+}
+
+/// Numbers and addresses are the value itself: launches make them by the million.
+#[derive(Clone)]
+enum Bytes {
+    Few { bytes: [u8; FEW], n: u8 },
+    Many(Box<[u8]>),
+}
+
+/// Bytes of the largest number.
+const FEW: usize = 16;
+
+impl Bytes {
+    fn zeros(n: usize) -> Self {
+        match n {
+            ..=FEW => Self::Few {
+                bytes: [0; FEW],
+                n: n as u8,
+            },
+            _ => Self::Many(vec![0; n].into()),
+        }
+    }
+
+    fn as_mut(&mut self) -> &mut [u8] {
+        match self {
+            Self::Few { bytes, n } => &mut bytes[..usize::from(*n)],
+            Self::Many(bytes) => bytes,
+        }
+    }
+
+    fn as_ref(&self) -> &[u8] {
+        match self {
+            Self::Few { bytes, n } => &bytes[..usize::from(*n)],
+            Self::Many(bytes) => bytes,
+        }
+    }
 }
 
 impl ParamValue {
@@ -112,11 +149,10 @@ impl ParamValue {
     /// A parameter of `N` bytes, from 1 to [`Self::MAX_BYTES`].
     pub fn new<const N: usize>(value: [u8; N]) -> Self {
         const { assert!(N != 0 && N <= Self::MAX_BYTES) };
-        let mut bytes = [0; Self::MAX_BYTES];
-        bytes[..N].copy_from_slice(&value);
+        let mut bytes = Bytes::zeros(N);
+        bytes.as_mut().copy_from_slice(&value);
         Self {
             bytes,
-            n_bytes: N as u16,
             is_address: false,
         }
     }
@@ -129,11 +165,10 @@ impl ParamValue {
                 "a kernel's parameter has 1 to 4096 bytes"
             );
         }
-        let mut bytes = [0; Self::MAX_BYTES];
-        value.write_bytes(&mut bytes[..size_of::<T>()]);
+        let mut bytes = Bytes::zeros(size_of::<T>());
+        value.write_bytes(bytes.as_mut());
         Self {
             bytes,
-            n_bytes: size_of::<T>() as u16,
             is_address: false,
         }
     }
@@ -154,7 +189,7 @@ impl ParamValue {
 
     /// The parameter's bytes, little-endian.
     pub fn as_bytes(&self) -> &[u8] {
-        &self.bytes[..usize::from(self.n_bytes)]
+        self.bytes.as_ref()
     }
 }
 

@@ -23,6 +23,10 @@
 // The macros name this crate `::cuda_std`, also when this crate uses them.
 extern crate self as cuda_std;
 
+// Launches are the host's.
+#[cfg(not(target_arch = "nvptx64"))]
+extern crate alloc;
+
 pub mod atomic;
 pub mod convert;
 pub mod cp_async;

@@ -92,22 +92,6 @@ numbers! {
         Standard "g" Signed "g" Precise "f" SignedPrecise "f" LowerExp "e" UpperExp "E";
 }
 
-impl Print<form::Standard> for bool {
-    const LETTERS: &'static str = "s";
-    const IS_TEXT: bool = true;
-    type Held = Self;
-    type Packed = *const u8;
-    #[inline(always)]
-    fn hold(self) -> Self {
-        self
-    }
-    #[inline(always)]
-    fn pack(held: &Self) -> *const u8 {
-        let text = if *held { c"true" } else { c"false" };
-        text.as_ptr().cast()
-    }
-}
-
 /// Longest text that is printed, in bytes.
 const MAX_TEXT_BYTES: usize = 255;
 
@@ -128,7 +112,7 @@ impl<const N: usize> Text<N> {
 
 /// Implements [`Print`] for text, for its forms.
 macro_rules! text {
-    ($($t:ty as $held:ty, by $text:expr => $($form:ident)*;)*) => { $($(
+    ($($t:ty as $held:ty, by $text:expr, at $at:expr => $($form:ident)*;)*) => { $($(
         impl Print<form::$form> for $t {
             const LETTERS: &'static str = "s";
             const IS_TEXT: bool = true;
@@ -141,29 +125,20 @@ macro_rules! text {
             }
             #[inline(always)]
             fn pack(held: &Self::Held) -> *const u8 {
-                held.0.as_ptr()
+                let at: fn(&Self::Held) -> *const u8 = $at;
+                at(held)
             }
         }
     )*)* };
 }
 text! {
-    &str as Text<{ MAX_TEXT_BYTES + 1 }>, by |text| Text::new(text) => Standard Precise;
-    char as Text<5>, by |c| Text::new(c.encode_utf8(&mut [0; 4])) => Standard;
-}
-
-impl Print<form::Standard> for &CStr {
-    const LETTERS: &'static str = "s";
-    const IS_TEXT: bool = true;
-    type Held = Self;
-    type Packed = *const u8;
-    #[inline(always)]
-    fn hold(self) -> Self {
-        self
-    }
-    #[inline(always)]
-    fn pack(held: &Self) -> *const u8 {
-        held.as_ptr().cast()
-    }
+    &str as Text<{ MAX_TEXT_BYTES + 1 }>, by |text| Text::new(text), at |text| text.0.as_ptr() => Standard Precise;
+    char as Text<5>, by |c| Text::new(c.encode_utf8(&mut [0; 4])), at |text| text.0.as_ptr() => Standard;
+    &CStr as Self, by |text| text, at |text| text.as_ptr().cast() => Standard;
+    bool as Self, by |value| value, at |&value| {
+        let text = if value { c"true" } else { c"false" };
+        text.as_ptr().cast()
+    } => Standard;
 }
 
 /// Implements [`Print`] for references to what has it.
