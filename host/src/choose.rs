@@ -4,8 +4,7 @@ use crate::hints;
 use clap::ValueEnum;
 use lockstep::engine::gpu::Gpu;
 use lockstep::engine::sim::Sim;
-use lockstep::engine::{Engine, EngineError, PtxModule};
-use std::ops::Deref;
+use lockstep::engine::{Engine, EngineError, Machine, PtxModule};
 
 /// What the user may ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, ValueEnum)]
@@ -31,25 +30,6 @@ pub struct SimOptions {
     pub asked_by: Option<&'static str>,
 }
 
-/// The engine that was chosen.
-pub enum Chosen {
-    /// The GPU.
-    Gpu(Box<Gpu>),
-    /// The simulator.
-    Sim(Box<Sim>),
-}
-
-impl Deref for Chosen {
-    type Target = dyn Engine;
-
-    fn deref(&self) -> &Self::Target {
-        match self {
-            Self::Gpu(gpu) => &**gpu,
-            Self::Sim(sim) => &**sim,
-        }
-    }
-}
-
 /// The engine, and a few words on which and why.
 ///
 /// # Errors
@@ -59,16 +39,16 @@ pub fn choose(
     choice: EngineChoice,
     modules: Vec<PtxModule>,
     options: SimOptions,
-) -> Result<(Chosen, String), EngineError> {
+) -> Result<(Machine, String), EngineError> {
     let simulator = |modules, why: &str| {
         let sim = Sim::new(modules)
             .with_fuel(options.fuel)
             .with_check(options.check);
-        (Chosen::Sim(Box::new(sim)), format!("simulator{why}"))
+        (Machine::Sim(sim), format!("simulator{why}"))
     };
     let on_gpu = |gpu: Gpu| {
         let why = format!("GPU, {}", gpu.device().name);
-        (Chosen::Gpu(Box::new(gpu)), why)
+        (Machine::Gpu(gpu), why)
     };
     Ok(match (choice, options.asked_by) {
         (EngineChoice::Gpu, _) => on_gpu(Gpu::new(modules)?),

@@ -22,7 +22,7 @@ pub mod query;
 pub use load::{
     DRIVER_LIBRARY, Driver, LIBRARY_OVERRIDE, LoadError, load, load_from, load_functions,
 };
-pub use query::{DeviceInfo, DriverError, DriverVersion};
+pub use query::{DeviceInfo, DriverError, DriverVersion, check};
 
 /// The README's examples, as tests.
 #[cfg(doctest)]

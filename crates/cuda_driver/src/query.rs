@@ -111,7 +111,12 @@ fn words(ask: Words, code: i32) -> Option<String> {
     )
 }
 
-fn check(call: &'static str, code: c_int) -> Result<(), DriverError> {
+/// The answer of the driver's function `call` as a result.
+///
+/// # Errors
+///
+/// It is another than 0.
+pub fn check(call: &'static str, code: c_int) -> Result<(), DriverError> {
     if code == 0 {
         Ok(())
     } else {

@@ -2,6 +2,7 @@
 //! the lines that it was inlined through.
 
 use lockstep::counts::InstructionCounts;
+use ptx_sim::diagnostics::Source;
 use serde::Serialize;
 use std::fmt;
 
@@ -38,22 +39,13 @@ impl fmt::Display for Place {
 /// The line of the kernel's own source, and the one that the instruction was
 /// written on if it is another. `source` is the lesson's file.
 pub fn places(counted: &InstructionCounts, source: &str) -> (Option<Place>, Option<Place>) {
-    let chain: Vec<Place> = counted
-        .loc
-        .iter()
-        .chain(&counted.inlined_at)
-        .map(|loc| Place {
-            file: loc.file.clone(),
-            line: loc.line,
-        })
-        .collect();
-    // The innermost line of the lesson's file, or of its neighbours.
-    let folder = &source[..source.find("/src/").map_or(0, |at| at + 1)];
-    let own = chain
-        .iter()
-        .find(|place| place.file == source)
-        .or_else(|| chain.iter().find(|place| place.file.starts_with(folder)))
-        .or(chain.first());
-    let written_at = chain.first().filter(|first| Some(*first) != own);
-    (own.cloned(), written_at.cloned())
+    let place = |source: &Source| Place {
+        file: source.file.clone(),
+        line: source.line,
+    };
+    let own = lockstep::own_place(counted, source);
+    let first = counted.loc.as_ref().or(counted.inlined_at.first());
+    let own = own.map(place);
+    let written_at = first.map(place).filter(|first| Some(first) != own.as_ref());
+    (own, written_at)
 }

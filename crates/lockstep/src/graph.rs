@@ -3,7 +3,8 @@
 
 use crate::Device;
 use crate::driver::GraphExec;
-use crate::engine::{Place, Prepared};
+use crate::engine::Place;
+use crate::step::Step;
 
 /// What [`Stream::record_graph`](crate::Stream::record_graph) recorded.
 pub struct Graph {
@@ -14,33 +15,6 @@ pub struct Graph {
 enum Kind {
     Gpu { exec: GraphExec, places: Vec<Place> },
     Sim(Vec<Step>),
-}
-
-/// One thing in a stream of the simulator. The pointers are to host memory that whoever put
-/// it in has promised to keep.
-#[derive(Clone, Debug)]
-pub(crate) enum Step {
-    Launch(Prepared),
-    Upload {
-        address: u64,
-        from: *const u8,
-        size_bytes: usize,
-    },
-    Download {
-        to: *mut u8,
-        address: u64,
-        size_bytes: usize,
-    },
-    Copy {
-        to: u64,
-        from: u64,
-        size_bytes: u64,
-    },
-    Fill {
-        address: u64,
-        size_bytes: u64,
-        value: u8,
-    },
 }
 
 impl Graph {

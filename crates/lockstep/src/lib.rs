@@ -48,6 +48,8 @@ mod lines;
 mod module;
 mod pinned;
 mod report;
+mod source;
+mod step;
 mod stream;
 
 pub use device::{Device, Simulator};
@@ -58,6 +60,7 @@ pub use lines::Line;
 pub use module::Module;
 pub use pinned::Pinned;
 pub use report::Report;
+pub use source::own_place;
 pub use stream::Stream;
 
 /// The kernels that the package's build script compiled by `cuda_builder`, as a module to

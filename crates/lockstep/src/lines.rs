@@ -1,7 +1,7 @@
 //! A launch's memory work by source line.
 
 use crate::counts::InstructionCounts;
-use ptx_sim::diagnostics::Source;
+use crate::source::{self, own_place};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
@@ -74,12 +74,12 @@ impl fmt::Display for Line {
 /// The lines that access memory, the most work first. `file` is the kernel's own.
 pub(crate) fn of(
     instructions: &[InstructionCounts],
-    file: Option<&str>,
+    file: &str,
     sources: Option<&Path>,
 ) -> Vec<Line> {
     let mut lines: BTreeMap<(&str, u32), Line> = BTreeMap::new();
     for counted in instructions {
-        let Some(place) = own_place(counted, file.unwrap_or_default()) else {
+        let Some(place) = own_place(counted, file) else {
             continue;
         };
         let line = lines.entry((&place.file, place.line)).or_default();
@@ -90,32 +90,11 @@ pub(crate) fn of(
         .map(|((file, number), line)| Line {
             file: file.to_owned(),
             line: number,
-            text: text(sources, file, number),
+            text: source::line([sources.unwrap_or(Path::new(""))], file, number),
             ..line
         })
         .filter(|line| line.work() != 0)
         .collect();
     lines.sort_by_key(|line| std::cmp::Reverse(line.work()));
     lines
-}
-
-/// Of the lines that an instruction was inlined through the innermost of the kernel's own
-/// file, else of its crate, else of all.
-fn own_place<'a>(counted: &'a InstructionCounts, file: &str) -> Option<&'a Source> {
-    let chain = || counted.loc.iter().chain(&counted.inlined_at);
-    let folder = match file.find("src/") {
-        Some(at) => &file[..at + "src/".len()],
-        None => file,
-    };
-    chain()
-        .find(|place| place.file == file)
-        .or_else(|| chain().find(|place| place.file.starts_with(folder)))
-        .or_else(|| chain().next())
-}
-
-fn text(sources: Option<&Path>, file: &str, line: u32) -> Option<String> {
-    let path = sources.unwrap_or(Path::new("")).join(file);
-    let text = std::fs::read_to_string(path).ok()?;
-    let line = text.lines().nth((line as usize).checked_sub(1)?)?;
-    Some(line.trim().to_owned())
 }

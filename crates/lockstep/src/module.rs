@@ -61,11 +61,7 @@ impl Module {
             block: config.block,
         };
         let args = K::admit(geometry, views).map_err(|unfit| EngineError::Refused {
-            place: Place {
-                kernel: K::NAME.to_owned(),
-                config,
-                schedule: None,
-            },
+            place: Place::of(K::NAME, config),
             reason: unfit.to_string(),
         })?;
         // SAFETY: the arguments are what `admit` gave for this geometry, and the views'
@@ -95,7 +91,7 @@ impl Module {
     ) -> Result<Report, Error> {
         // SAFETY: the caller's promise.
         let launch = unsafe { self.prepare(kernel, config, args) }?;
-        self.run_to_end(&launch, Some(K::FILE))
+        self.run_to_end(&launch, K::FILE)
     }
 
     /// A launch of a kernel, to be made later and as often as one likes.
@@ -118,7 +114,7 @@ impl Module {
         Ok(launch.in_module(&self.source))
     }
 
-    fn run_to_end(&self, launch: &Prepared, file: Option<&'static str>) -> Result<Report, Error> {
+    fn run_to_end(&self, launch: &Prepared, file: &'static str) -> Result<Report, Error> {
         let (counted, time_ms) = match self.device.machine() {
             Machine::Sim(sim) => {
                 let report = crate::engine::Engine::launch(sim, launch, Observe::Counts)?;

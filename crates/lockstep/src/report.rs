@@ -23,7 +23,7 @@ use std::path::PathBuf;
 #[derive(Clone, Debug)]
 pub struct Report {
     pub(crate) place: Place,
-    pub(crate) file: Option<&'static str>,
+    pub(crate) file: &'static str,
     pub(crate) sources: Option<PathBuf>,
     pub(crate) counted: Option<ptx_sim::Report>,
     pub(crate) time_ms: Option<f32>,

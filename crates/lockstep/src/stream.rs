@@ -1,8 +1,9 @@
 //! Streams: work that the device does in order while the host goes on.
 
 use crate::driver;
-use crate::engine::{EngineError, Machine, Observe, Place, Prepared};
-use crate::graph::{Graph, Step};
+use crate::engine::{EngineError, Machine, Place};
+use crate::graph::Graph;
+use crate::step::{Move, Step};
 use crate::{Buffer, Device, Error, Event, LaunchConfig, Module, Pinned};
 use cuda_std::launch::{DeviceCopy, Kernel};
 use std::cell::RefCell;
@@ -72,17 +73,28 @@ impl Stream {
         }
         // SAFETY: the caller's promise.
         let launch = unsafe { module.prepare(kernel, config, args) }?;
-        self.enqueue(&launch)
+        self.put(Step::Launch(launch))
     }
 
-    fn enqueue(&self, launch: &Prepared) -> Result<(), Error> {
+    /// Puts a thing into the stream, or into the graph that is recorded.
+    fn put(&self, step: Step) -> Result<(), Error> {
         match (&self.kind, self.device.machine()) {
-            (Kind::Gpu(stream), Machine::Gpu(gpu)) => {
-                gpu.enqueue(stream, launch)?;
-                self.in_flight.borrow_mut().push(launch.place());
-                Ok(())
+            (Kind::Gpu(stream), Machine::Gpu(gpu)) => match step {
+                Step::Launch(launch) => {
+                    gpu.enqueue(stream, &launch)?;
+                    self.in_flight.borrow_mut().push(launch.place());
+                    Ok(())
+                }
+                Step::Move(bytes) => gpu.with_stream(|| bytes.enqueue(stream)),
+            },
+            (Kind::Sim(recording), Machine::Sim(sim)) => {
+                if let Some(steps) = recording.borrow_mut().as_mut() {
+                    steps.push(step);
+                    return Ok(());
+                }
+                step.perform(sim)
             }
-            _ => self.step(Step::Launch(launch.clone())),
+            _ => unreachable!("a stream is of its device"),
         }
     }
 
@@ -102,18 +114,12 @@ impl Stream {
         from: &Pinned<T>,
     ) -> Result<(), Error> {
         same_length(to.len(), from.len())?;
-        let (address, bytes) = (to.address(), from.bytes());
-        match (&self.kind, self.device.machine()) {
-            (Kind::Gpu(stream), Machine::Gpu(gpu)) => gpu.with_stream(|| {
-                // SAFETY: the caller's promise.
-                unsafe { driver::memory::enqueue_write(stream, address, bytes.0, bytes.1) }
-            }),
-            _ => self.step(Step::Upload {
-                address,
-                from: bytes.0,
-                size_bytes: bytes.1,
-            }),
-        }
+        let (from, size_bytes) = from.bytes();
+        self.put(Step::Move(Move::Upload {
+            address: to.address(),
+            from,
+            size_bytes,
+        }))
     }
 
     /// Puts a copy from the device into it.
@@ -132,18 +138,12 @@ impl Stream {
         from: &Buffer<T>,
     ) -> Result<(), Error> {
         same_length(from.len(), to.len())?;
-        let (address, bytes) = (from.address(), to.bytes_mut());
-        match (&self.kind, self.device.machine()) {
-            (Kind::Gpu(stream), Machine::Gpu(gpu)) => gpu.with_stream(|| {
-                // SAFETY: the caller's promise.
-                unsafe { driver::memory::enqueue_read(stream, bytes.0, address, bytes.1) }
-            }),
-            _ => self.step(Step::Download {
-                to: bytes.0,
-                address,
-                size_bytes: bytes.1,
-            }),
-        }
+        let (to, size_bytes) = to.bytes_mut();
+        self.put(Step::Move(Move::Download {
+            to,
+            address: from.address(),
+            size_bytes,
+        }))
     }
 
     /// Puts a copy within the device into it.
@@ -161,17 +161,11 @@ impl Stream {
         from: &Buffer<T>,
     ) -> Result<(), Error> {
         same_length(to.len(), from.len())?;
-        let (to, from, size_bytes) = (to.address(), from.address(), from.size_bytes());
-        match (&self.kind, self.device.machine()) {
-            (Kind::Gpu(stream), Machine::Gpu(gpu)) => {
-                gpu.with_stream(|| driver::memory::enqueue_copy(stream, to, from, size_bytes))
-            }
-            _ => self.step(Step::Copy {
-                to,
-                from,
-                size_bytes,
-            }),
-        }
+        self.put(Step::Move(Move::Copy {
+            to: to.address(),
+            from: from.address(),
+            size_bytes: from.size_bytes(),
+        }))
     }
 
     /// Puts into it that every byte of the buffer becomes `value`.
@@ -184,17 +178,11 @@ impl Stream {
     ///
     /// The GPU is lost.
     pub unsafe fn fill<T: DeviceCopy>(&self, buffer: &Buffer<T>, value: u8) -> Result<(), Error> {
-        let (address, size_bytes) = (buffer.address(), buffer.size_bytes());
-        match (&self.kind, self.device.machine()) {
-            (Kind::Gpu(stream), Machine::Gpu(gpu)) => {
-                gpu.with_stream(|| driver::memory::enqueue_fill(stream, address, size_bytes, value))
-            }
-            _ => self.step(Step::Fill {
-                address,
-                size_bytes,
-                value,
-            }),
-        }
+        self.put(Step::Move(Move::Fill {
+            address: buffer.address(),
+            size_bytes: buffer.size_bytes(),
+            value,
+        }))
     }
 
     /// Puts one run of a graph into it.
@@ -220,10 +208,10 @@ impl Stream {
                     .extend_from_slice(graph.places());
                 Ok(())
             }
-            _ => graph
-                .steps()
-                .iter()
-                .try_for_each(|step| self.step(step.clone())),
+            _ => {
+                let mut steps = graph.steps().iter().cloned();
+                steps.try_for_each(|step| self.put(step))
+            }
         }
     }
 
@@ -333,54 +321,6 @@ impl Stream {
             _ => Ok(()),
         }
     }
-
-    /// Does a thing on the simulator, or notes it for a graph.
-    fn step(&self, step: Step) -> Result<(), Error> {
-        if let Kind::Sim(recording) = &self.kind
-            && let Some(steps) = recording.borrow_mut().as_mut()
-        {
-            steps.push(step);
-            return Ok(());
-        }
-        let engine = self.device.engine();
-        match step {
-            Step::Launch(launch) => engine.launch(&launch, Observe::Nothing).map(drop),
-            Step::Upload {
-                address,
-                from,
-                size_bytes,
-            } => {
-                // SAFETY: whoever put the copy in promised that the bytes are there.
-                engine.write(address, unsafe {
-                    std::slice::from_raw_parts(from, size_bytes)
-                })
-            }
-            Step::Download {
-                to,
-                address,
-                size_bytes,
-            } => {
-                // SAFETY: as above, and that nobody uses them.
-                engine.read(address, unsafe {
-                    std::slice::from_raw_parts_mut(to, size_bytes)
-                })
-            }
-            Step::Copy {
-                to,
-                from,
-                size_bytes,
-            } => {
-                let mut bytes = vec![0; size_bytes as usize];
-                engine.read(from, &mut bytes)?;
-                engine.write(to, &bytes)
-            }
-            Step::Fill {
-                address,
-                size_bytes,
-                value,
-            } => engine.fill(address, size_bytes, value),
-        }
-    }
 }
 
 fn same_length(a: usize, b: usize) -> Result<(), Error> {
@@ -400,13 +340,8 @@ fn any_of(places: &[Place]) -> Place {
         Some(last) => last.config,
         None => LaunchConfig::new([1; 3], [1; 3]),
     };
-    let kernel = match kernels.is_empty() {
-        true => "copy or fill".to_owned(),
-        false => kernels.join("` or `"),
-    };
-    Place {
-        kernel,
-        config,
-        schedule: None,
+    match kernels.is_empty() {
+        true => Place::of("copy or fill", config),
+        false => Place::of(kernels.join("` or `"), config),
     }
 }

@@ -268,7 +268,7 @@ fn measured(args: &Args, seed: u64) -> Result<Option<Measured>, Stop> {
         if !args.launch_only {
             say(&format!("engine: {why}"));
         }
-        (asked.device().sm, asked.kind())
+        (asked.engine().device().sm, asked.engine().kind())
     };
     let cases = cases(args, sm, seed)?;
     if kind == EngineKind::Gpu && !args.launch_only {
@@ -287,7 +287,7 @@ fn measured(args: &Args, seed: u64) -> Result<Option<Measured>, Stop> {
         EngineKind::Sim => EngineChoice::Sim,
     };
     let (engine, _) = choose(choice, vec![module], SimOptions::default()).map_err(stop)?;
-    let counted = measure::launch_all(&*engine, &cases).map_err(stop)?;
+    let counted = measure::launch_all(engine.engine(), &cases).map_err(stop)?;
     if args.launch_only {
         return Ok(None);
     }

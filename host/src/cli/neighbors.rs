@@ -74,7 +74,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     .map_err(Stop::nothing_ran)?;
     say(&format!("engine: {why}"));
 
-    let lists = device::lists(&*engine, &atoms, args.cutoff).map_err(stopped)?;
+    let lists = device::lists(engine.engine(), &atoms, args.cutoff).map_err(stopped)?;
     let mut ending = outputs.end(Exit::Passed);
     ending.file("--svg", || {
         Ok(svg::draw(&atoms, &lists, args.cutoff).into_bytes())

@@ -5,7 +5,7 @@ use super::exit::{Exit, Stop};
 use super::progress::{Progress, say};
 use super::tools::Tool;
 use super::{modules, peers, profile, resume, schedules};
-use crate::choose::{Chosen, EngineChoice, SimOptions, choose};
+use crate::choose::{EngineChoice, SimOptions, choose};
 use crate::hints;
 use crate::registry;
 use crate::report::json::Report;
@@ -16,7 +16,7 @@ use lesson::room;
 use lesson::run::{self, Tally};
 use lesson::schedules::Orders;
 use lesson::{Case, CaseResult, Clocking, Effort, Registered, Status};
-use lockstep::engine::{Engine, EngineKind, Timing};
+use lockstep::engine::{Engine, EngineKind, Machine, Timing};
 use ptx_sim::Schedule;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -153,14 +153,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     let (engine, why) = choose(args.engine, modules, options).map_err(Stop::nothing_ran)?;
     say(&format!("engine: {why}"));
     if let Some(folder) = &args.peers {
-        let timing: &dyn Timing = match &engine {
-            Chosen::Gpu(gpu) => &**gpu,
-            Chosen::Sim(sim) => &**sim,
-        };
-        load_peers(timing, folder)?;
+        load_peers(engine.timing(), folder)?;
     }
-    let cases = cases(args, &selected, engine.kind());
-    room::check_cases(&cases, engine.kind(), args.check)
+    let cases = cases(args, &selected, engine.engine().kind());
+    room::check_cases(&cases, engine.engine().kind(), args.check)
         .map_err(|what| Stop::usage(format!("{what}; --quick takes less, and --filter chooses")))?;
 
     let (mut results, before) = resume::results_so_far(&cases);
@@ -168,7 +164,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     run_cases(args, &engine, &cases, &orders, &mut results, before);
     let tally = Tally::of(&results);
     let mut ending = outputs.end(exit_of(tally));
-    ending.json("--json", &Report::new(&*engine, &results));
+    ending.json("--json", &Report::new(engine.engine(), &results));
     let seconds = (before + started.elapsed()).as_secs_f64();
     ending.print(|out| {
         write_results(out, args, &results)?;
@@ -209,7 +205,7 @@ fn cases(args: &Args, selected: &[Registered], engine: EngineKind) -> Vec<Case> 
 /// case takes away it goes on in a new process.
 fn run_cases(
     args: &Args,
-    engine: &Chosen,
+    engine: &Machine,
     cases: &[Case],
     orders: &Orders,
     results: &mut Vec<CaseResult>,
@@ -220,25 +216,23 @@ fn run_cases(
     let ended = |result: &CaseResult| shared.borrow_mut().ended(result);
     let started = Instant::now();
     match engine {
-        Chosen::Sim(sim) => {
+        Machine::Sim(sim) => {
             let starting = |case: &Case, schedule| shared.borrow().starting_under(case, schedule);
             results.extend(lesson::schedules::run(sim, cases, orders, starting, ended));
         }
-        Chosen::Gpu(gpu) => {
+        Machine::Gpu(gpu) => {
             let clocking = (!args.once).then_some(Clocking::BRIEF);
             results.iter().for_each(ended);
-            while results.len() < cases.len() {
-                let case = &cases[results.len()..][..1];
-                let starting = |case: &Case| shared.borrow().starting(case);
-                results.extend(run::run(&**gpu, case, clocking, starting, ended));
-                let is_last = results.len() == cases.len();
-                if gpu.is_usable().is_err() && !is_last {
+            let mut goes_on = true;
+            for case in &cases[results.len()..] {
+                if goes_on && gpu.is_usable().is_err() {
                     resume::go_on_in_a_new_process(results, before + started.elapsed());
                     // It could not be: the rest is reported as not run.
-                    let starting = |case: &Case| shared.borrow().starting(case);
-                    let rest = &cases[results.len()..];
-                    results.extend(run::run(&**gpu, rest, clocking, starting, ended));
+                    goes_on = false;
                 }
+                let case = std::slice::from_ref(case);
+                let starting = |case: &Case| shared.borrow().starting(case);
+                results.extend(run::run(gpu, case, clocking, starting, ended));
             }
         }
     }

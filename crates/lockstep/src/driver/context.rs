@@ -1,7 +1,7 @@
 //! A device's primary context, the one that all parts of a process share.
 
-use super::{check, sys};
-use cuda_driver::DriverError;
+use super::sys;
+use cuda_driver::{DriverError, check};
 use std::ffi::c_int;
 
 /// The primary context, retained, and current to the thread that made this.

@@ -1,8 +1,8 @@
 //! An event: a place in a stream that is passed at some time.
 
+use super::Stream;
 use super::sys::{self, Handle};
-use super::{Stream, check};
-use cuda_driver::DriverError;
+use cuda_driver::{DriverError, check};
 use std::ffi::{c_int, c_uint, c_void};
 
 /// `CU_EVENT_DISABLE_TIMING`.

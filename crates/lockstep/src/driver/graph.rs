@@ -1,8 +1,8 @@
 //! Work that was recorded from a stream, to be run by the device without the host.
 
+use super::Stream;
 use super::sys::{self, Handle};
-use super::{Stream, check};
-use cuda_driver::DriverError;
+use cuda_driver::{DriverError, check};
 
 /// What was recorded.
 pub(crate) struct Graph {

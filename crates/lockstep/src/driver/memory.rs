@@ -2,9 +2,9 @@
 //!
 //! Whoever calls has checked that device ranges lie within an allocation.
 
+use super::Stream;
 use super::sys;
-use super::{Stream, check};
-use cuda_driver::DriverError;
+use cuda_driver::{DriverError, check};
 use std::ffi::c_uint;
 use std::ptr::NonNull;
 

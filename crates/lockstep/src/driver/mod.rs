@@ -22,14 +22,3 @@ pub(crate) use event::Event;
 pub(crate) use graph::{Graph, GraphExec};
 pub(crate) use module::{Function, Module};
 pub(crate) use stream::Stream;
-
-use cuda_driver::DriverError;
-use std::ffi::c_int;
-
-/// The driver's answer as a result.
-pub(crate) fn check(call: &'static str, code: c_int) -> Result<(), DriverError> {
-    match code {
-        0 => Ok(()),
-        code => Err(DriverError::new(call, code)),
-    }
-}

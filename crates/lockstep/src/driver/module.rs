@@ -1,8 +1,7 @@
 //! A loaded module and its kernels.
 
-use super::check;
 use super::sys::{self, Handle};
-use cuda_driver::DriverError;
+use cuda_driver::{DriverError, check};
 use std::ffi::{CStr, CString, c_int, c_uint, c_void};
 
 // Numbers of `CUjit_option` and `CUfunction_attribute`, part of the driver's ABI.

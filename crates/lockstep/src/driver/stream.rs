@@ -1,8 +1,8 @@
 //! A stream, and what is put into it.
 
 use super::sys::{self, Handle};
-use super::{Event, Function, check};
-use cuda_driver::DriverError;
+use super::{Event, Function, GraphExec};
+use cuda_driver::{DriverError, check};
 use std::ffi::{c_int, c_uint, c_void};
 
 /// `CU_STREAM_NON_BLOCKING`: it neither waits for the default stream nor is waited for.
@@ -137,23 +137,26 @@ impl Stream {
         check("cuLaunchKernelEx", code)
     }
 
-    /// Begins to record what is put into it, which does not run then.
-    pub(crate) fn begin_capture(&self) -> Result<(), DriverError> {
+    /// What `work` puts into it, as a graph; it does not run now.
+    pub(crate) fn record<E: From<DriverError>>(
+        &self,
+        work: impl FnOnce() -> Result<(), E>,
+    ) -> Result<GraphExec, E> {
         // SAFETY: the stream is alive.
         check("cuStreamBeginCapture", unsafe {
             sys::cuStreamBeginCapture_v2(self.handle, CAPTURE_MODE_RELAXED)
-        })
-    }
-
-    /// Ends it, with what was recorded.
-    pub(crate) fn end_capture(&self) -> Result<super::Graph, DriverError> {
+        })?;
+        let worked = work();
+        // It ends here whatever went wrong.
         let mut graph = std::ptr::null_mut();
         // SAFETY: the stream is alive; writes one handle.
         let ended = check("cuStreamEndCapture", unsafe {
             sys::cuStreamEndCapture(self.handle, &mut graph)
         });
         let graph = super::Graph::of(graph);
-        ended.map(|()| graph)
+        worked?;
+        ended?;
+        Ok(graph.instantiate()?)
     }
 }
 

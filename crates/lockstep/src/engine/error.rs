@@ -18,6 +18,17 @@ pub struct Place {
     pub schedule: Option<Schedule>,
 }
 
+impl Place {
+    /// A launch in the usual order.
+    pub fn of(kernel: impl Into<String>, config: LaunchConfig) -> Self {
+        Self {
+            kernel: kernel.into(),
+            config,
+            schedule: None,
+        }
+    }
+}
+
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "kernel `{}`, launched with {}", self.kernel, self.config)?;

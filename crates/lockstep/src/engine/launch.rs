@@ -4,6 +4,7 @@ use super::module::ModuleId;
 use super::{Engine, EngineError, Observe, Place, PtxModule};
 use crate::counts::Counts;
 use cuda_std::launch::{Kernel, KernelArgs, LaunchBounds, ParamValue};
+use ptx_sim::{MAX_BLOCK, MAX_BLOCK_THREADS, MAX_GRID};
 use std::borrow::Cow;
 use std::fmt;
 
@@ -80,9 +81,6 @@ impl LaunchConfig {
 
     /// The rule of CUDA that it breaks, if it breaks one.
     fn broken_rule(&self, bounds: Option<LaunchBounds>) -> Option<String> {
-        const MAX_GRID: [u32; 3] = [i32::MAX as u32, 65_535, 65_535];
-        const MAX_BLOCK: [u32; 3] = [1024, 1024, 64];
-        const MAX_THREADS: u64 = 1024;
         for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
             let (grid, block) = (self.grid[axis], self.block[axis]);
             if grid == 0 || block == 0 {
@@ -105,9 +103,9 @@ impl LaunchConfig {
             return Some(rule);
         }
         let n_threads = self.threads_per_block();
-        if n_threads > MAX_THREADS {
+        if n_threads > u64::from(MAX_BLOCK_THREADS) {
             return Some(format!(
-                "{n_threads} threads a block, and a block has at most {MAX_THREADS}"
+                "{n_threads} threads a block, and a block has at most {MAX_BLOCK_THREADS}"
             ));
         }
         match bounds {
@@ -299,7 +297,7 @@ impl Prepared {
     pub fn relocated(&self, to: &dyn Fn(u64) -> u64) -> Self {
         let there = |param: &ParamValue| match param.address() {
             Some(address) => ParamValue::of_address(to(address)),
-            None => *param,
+            None => param.clone(),
         };
         Self {
             params: self.params.iter().map(there).collect(),
@@ -309,11 +307,7 @@ impl Prepared {
 
     /// What an error about it names.
     pub fn place(&self) -> Place {
-        Place {
-            kernel: self.entry.to_string(),
-            config: self.config,
-            schedule: None,
-        }
+        Place::of(self.entry.as_ref(), self.config)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::gpu::Gpu;
 use super::sim::Sim;
-use super::{Engine, EngineError, PtxModule};
+use super::{Engine, EngineError, PtxModule, Timing};
 
 /// A GPU or a simulated one.
 pub enum Machine {
@@ -15,6 +15,11 @@ pub enum Machine {
 impl Machine {
     /// What both can do.
     pub fn engine(&self) -> &(dyn Engine + 'static) {
+        self.timing()
+    }
+
+    /// The same, with clocks.
+    pub fn timing(&self) -> &(dyn Timing + 'static) {
         match self {
             Self::Gpu(gpu) => gpu,
             Self::Sim(sim) => sim,

@@ -4,8 +4,9 @@
 //! fault; each engine provides that memory for each module it loads.
 
 use super::{EngineError, PtxModule};
+use crate::source;
 pub use cuda_std::panic::{PanicRecord, SINK_SYMBOL};
-use std::path::PathBuf;
+use std::path::Path;
 
 /// Puts the panic in front of what the engine itself can say about the fault.
 pub(super) fn explain(
@@ -15,8 +16,11 @@ pub(super) fn explain(
 ) -> EngineError {
     match error {
         EngineError::Fault { place, report } => {
-            let line = source_line(record.file(), record.line(), modules)
-                .map(|line| format!("\n    {}", line.trim()))
+            // Below the current folder, or where a module's sources are.
+            let below = modules.iter().filter_map(PtxModule::sources);
+            let folders = std::iter::once(Path::new("")).chain(below);
+            let line = source::line(folders, record.file(), record.line())
+                .map(|line| format!("\n    {line}"))
                 .unwrap_or_default();
             EngineError::Fault {
                 place,
@@ -25,15 +29,4 @@ pub(super) fn explain(
         }
         other => other,
     }
-}
-
-/// The line, if the source is at hand: below the current folder, or where a module's
-/// sources are.
-fn source_line(file: &str, line: u32, modules: &[PtxModule]) -> Option<String> {
-    let below = modules.iter().filter_map(PtxModule::sources);
-    let text = std::iter::once(PathBuf::from(file))
-        .chain(below.map(|root| root.join(file)))
-        .find_map(|path| std::fs::read_to_string(path).ok())?;
-    let index = (line as usize).checked_sub(1)?;
-    text.lines().nth(index).map(str::to_owned)
 }

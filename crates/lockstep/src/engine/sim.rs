@@ -96,6 +96,13 @@ impl Sim {
         Ok(())
     }
 
+    /// Copies within the device.
+    pub(crate) fn copy(&self, to: u64, from: u64, size_bytes: u64) -> Result<(), EngineError> {
+        let mut bytes = vec![0; size_bytes as usize];
+        self.read(from, &mut bytes)?;
+        self.write(to, &bytes)
+    }
+
     /// Whether launches are checked for races and the like.
     pub fn is_checked(&self) -> bool {
         self.check
@@ -354,11 +361,7 @@ impl Timing for Sim {
                 to,
                 from,
                 size_bytes,
-            } => {
-                let mut bytes = vec![0; size_bytes as usize];
-                self.read(from, &mut bytes)?;
-                self.write(to, &bytes)
-            }
+            } => self.copy(to, from, size_bytes),
             Timed::Peers(_) | Timed::Library(_) => Err(EngineError::PeersNeedGpu),
         }
     }

@@ -263,9 +263,8 @@ impl Engine for Gpu {
 
     fn launch(&self, launch: &Prepared, _observe: Observe) -> Result<Option<Report>, EngineError> {
         self.run(&launch.place(), |session| {
-            let modules = self.modules.borrow();
-            session.load_for(&modules, launch)?;
-            session.enqueue(&session.resolve(&modules, launch, &self.properties)?)?;
+            let launch = session.prepare(&self.modules.borrow(), launch, &self.properties)?;
+            session.enqueue(&launch)?;
             session.wait()
         })?;
         Ok(None)

@@ -9,7 +9,7 @@ use super::libraries::Libraries;
 use super::panics::PanicMemory;
 use crate::driver::module::Attribute;
 use crate::driver::stream::Geometry;
-use crate::driver::{Context, Event, Function, GraphExec, Module, Stream};
+use crate::driver::{Context, Event, Function, Module, Stream};
 use cuda_driver::DriverError;
 use cuda_std::launch::ParamValue;
 use std::ffi::c_void;
@@ -128,6 +128,17 @@ impl Session {
         Err(EngineError::no_such_kernel(launch, modules))
     }
 
+    /// The launch, ready to be put into a stream, with what it needs loaded.
+    pub(super) fn prepare(
+        &mut self,
+        modules: &[PtxModule],
+        launch: &Prepared,
+        device: &DeviceProperties,
+    ) -> Result<Resolved, RunError> {
+        self.load_for(modules, launch)?;
+        self.resolve(modules, launch, device)
+    }
+
     /// The launch, ready to be put into the stream; [`Session::load_for`] comes before.
     pub(super) fn resolve(
         &self,
@@ -178,19 +189,6 @@ impl Session {
         // SAFETY: whoever prepared the launch promised what the kernel asks, and a kernel
         // that says it is early waits by itself.
         Ok(unsafe { stream.launch(&launch.function, &geometry, &param_addresses) }?)
-    }
-
-    /// What `enqueue` puts into the stream, as a graph; it does not run now.
-    pub(super) fn record(
-        &self,
-        enqueue: impl FnOnce() -> Result<(), RunError>,
-    ) -> Result<GraphExec, RunError> {
-        self.stream.begin_capture()?;
-        let enqueued = enqueue();
-        // It ends here whatever went wrong.
-        let graph = self.stream.end_capture();
-        enqueued?;
-        Ok(graph?.instantiate()?)
     }
 
     /// Waits until the session's stream is empty, or the time limit.

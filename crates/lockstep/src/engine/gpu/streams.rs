@@ -1,8 +1,8 @@
 //! Streams of the user's own, beside the engine's.
 
-use super::{Gpu, session};
+use super::Gpu;
 use crate::driver::{Event, GraphExec, Stream};
-use crate::engine::{EngineError, Place, Prepared};
+use crate::engine::{Engine, EngineError, Place, Prepared};
 use cuda_driver::DriverError;
 
 impl Gpu {
@@ -21,12 +21,8 @@ impl Gpu {
     /// Puts a launch into a stream and does not wait for it.
     pub(crate) fn enqueue(&self, stream: &Stream, launch: &Prepared) -> Result<(), EngineError> {
         self.run(&launch.place(), |session| {
-            let modules = self.modules.borrow();
-            session.load_for(&modules, launch)?;
-            session.enqueue_in(
-                stream,
-                &session.resolve(&modules, launch, &self.properties)?,
-            )
+            let launch = session.prepare(&self.modules.borrow(), launch, &self.properties)?;
+            session.enqueue_in(stream, &launch)
         })
     }
 
@@ -41,21 +37,15 @@ impl Gpu {
         stream: &Stream,
         work: impl FnOnce() -> Result<(), EngineError>,
     ) -> Result<GraphExec, EngineError> {
-        self.with_stream(|| stream.begin_capture())?;
-        let worked = work();
-        // It ends here whatever went wrong.
-        let graph = self.with_stream(|| stream.end_capture());
-        worked?;
-        let graph = graph?;
-        self.with_stream(|| graph.instantiate())
+        // The work is this GPU's too, so it is asked before and not during it.
+        self.is_usable()?;
+        stream.record(work)
     }
 
     /// Runs a launch to its end; gives its milliseconds between two events.
     pub(crate) fn launch_timed(&self, launch: &Prepared) -> Result<f32, EngineError> {
-        self.run(&launch.place(), |session: &mut session::Session| {
-            let modules = self.modules.borrow();
-            session.load_for(&modules, launch)?;
-            let resolved = session.resolve(&modules, launch, &self.properties)?;
+        self.run(&launch.place(), |session| {
+            let resolved = session.prepare(&self.modules.borrow(), launch, &self.properties)?;
             let (start, end) = (Event::timed()?, Event::timed()?);
             start.record(session.stream())?;
             session.enqueue(&resolved)?;

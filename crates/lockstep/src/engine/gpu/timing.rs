@@ -123,10 +123,9 @@ fn place_of(work: &[&Timed<'_>]) -> Place {
         _ => None,
     });
     last.map_or_else(
-        || Place {
-            kernel: "device-to-device copy".into(),
-            config: super::super::LaunchConfig::new([1; 3], [1; 3]),
-            schedule: None,
+        || {
+            let config = super::super::LaunchConfig::new([1; 3], [1; 3]);
+            Place::of("device-to-device copy", config)
         },
         |launch| launch.place(),
     )
@@ -405,7 +404,7 @@ impl Clock<'_> {
             if !self.sets[0][contender].before.is_empty() {
                 continue;
             }
-            let graph = self.session.record(|| {
+            let graph = self.session.stream().record(|| {
                 (0..n_in_row).try_for_each(|i| {
                     enqueue(self.session, &self.sets[i % n_sets][contender].timed)
                 })
