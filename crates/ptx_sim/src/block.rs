@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::barriers::BlockBarriers;
+use crate::bulk::BulkCopies;
 use crate::checks::observer::Observer;
 use crate::context::LaunchContext;
 use crate::diagnostics::{FaultKind, FuelLimit, LaunchError};
@@ -12,7 +13,7 @@ use crate::memory::shared::SharedMemory;
 use crate::registers::OutOfMemory;
 use crate::schedule::Dice;
 use crate::spare::SpareWarps;
-use crate::step::{Env, PathEnd, run_path, wake_complete};
+use crate::step::{Env, PathEnd, finish_block, run_path, wake_complete};
 use crate::stop::Stop;
 use crate::warp::{Path, PathState, Warp};
 
@@ -34,6 +35,7 @@ pub(crate) struct BlockRun {
     pub number: u64,
     warps: Vec<Warp>,
     shared: SharedMemory,
+    bulk: BulkCopies,
     barriers: BlockBarriers,
     /// Warp instructions executed.
     used: i64,
@@ -74,6 +76,7 @@ impl BlockRun {
             number: 0,
             warps,
             shared: SharedMemory::new(launch.shared_bytes),
+            bulk: BulkCopies::default(),
             barriers: BlockBarriers::new(),
             used: 0,
             last: 0,
@@ -88,6 +91,7 @@ impl BlockRun {
         self.number = number;
         self.used = 0;
         self.shared.reset();
+        self.bulk.reset();
         self.barriers.reset();
         for warp in &mut self.warps {
             let n_lanes = launch.n_threads() - 32 * warp.index;
@@ -135,6 +139,7 @@ impl BlockRun {
         let mut env = Env {
             launch,
             shared: &self.shared,
+            bulk: &self.bulk,
             barriers: &mut self.barriers,
             ctaid: self.ctaid,
             block: self.number,
@@ -167,6 +172,7 @@ impl BlockRun {
         let sat_out = n_turns < self.warps.len();
         let others_live = || sat_out && self.warps.iter().any(|warp| warp.live != 0);
         if !alive && !others_live() {
+            finish_block(launch, (&self.bulk, &self.shared), self.number, observer);
             return Ok(Round::Finished);
         }
         let freed = self.barriers.open(&mut self.warps, self.number, observer);

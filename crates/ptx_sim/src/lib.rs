@@ -8,8 +8,8 @@
 //! - `program`, `decode`: instructions to what the interpreter runs;
 //! - `lanes`, `registers`: one operation on 32 lanes;
 //! - `memory`: spaces, bounds, alignment;
-//! - `warp`, `spare`, `copies`: divergence and reconvergence, warps kept for the next
-//!   launch, asynchronous copies in flight;
+//! - `warp`, `spare`, `copies`, `bulk`: divergence and reconvergence, warps kept for the
+//!   next launch, asynchronous copies and bulk copies in flight;
 //! - [`tensor_map`]: tensors in global memory, as bulk copies know them;
 //! - `checks`: observers that count, and that look for what a GPU lets pass;
 //! - `context`: what is the same for all blocks of a launch;
@@ -27,6 +27,7 @@ mod attributes;
 mod barriers;
 mod block;
 mod buffer;
+mod bulk;
 mod call;
 mod checks;
 mod context;

@@ -1,5 +1,7 @@
 //! What observers are told of: accesses, lanes, arrivals at barriers.
 
+use std::ops::Range;
+
 use crate::ir::Space;
 use crate::program::{Order, Scope};
 
@@ -116,6 +118,24 @@ pub(crate) struct Lanes {
     pub warp: u32,
     /// The lanes.
     pub mask: u32,
+}
+
+/// Memory that a bulk copy reads or writes.
+pub(crate) struct BulkTouch {
+    /// Shared or global.
+    pub space: Space,
+    /// Addresses, in order.
+    pub ranges: Vec<Range<u64>>,
+}
+
+/// A bulk copy that a thread starts.
+pub(crate) struct BulkStart {
+    /// It will be told of by this number.
+    pub id: u64,
+    pub reads: BulkTouch,
+    pub writes: BulkTouch,
+    /// Whether it combines what it writes with what is there.
+    pub is_reduction: bool,
 }
 
 /// A warp, or a part of one, comes to a block barrier.

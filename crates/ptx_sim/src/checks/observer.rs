@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::access::{BarrierArrival, Lanes, WarpAccess};
+use super::access::{BarrierArrival, BulkStart, Lanes, WarpAccess};
 use super::finding::Finding;
 use crate::program::Scope;
 
@@ -54,6 +54,19 @@ pub(crate) trait Observer: Send {
     /// Lanes have waited for all of their groups but the youngest `n_left`, or
     /// for really all copies.
     fn copies_awaited(&mut self, _lanes: Lanes, _n_left: Option<u32>) {}
+    /// A thread starts a bulk copy.
+    fn bulk_started(&mut self, _instruction: u32, _thread: Lanes, _copy: BulkStart) {}
+    /// A bulk copy to a block's shared memory has moved its bytes, and its barrier has
+    /// counted them.
+    fn bulk_arrived(&mut self, _block: u64, _copy: u64) {}
+    /// The phase of a barrier in a block's shared memory is over.
+    fn phase_over(&mut self, _block: u64, _barrier: u32) {}
+    /// A thread has waited until a bulk copy to global memory has read its source…
+    fn bulk_has_read(&mut self, _thread: Lanes, _copy: u64) {}
+    /// …and until it was done.
+    fn bulk_done(&mut self, _thread: Lanes, _copy: u64) {}
+    /// The block ends while a bulk copy may still read or write its shared memory.
+    fn bulk_abandoned(&mut self, _block: u64, _copy: u64) {}
     /// A call gives lanes local memory at these addresses.
     fn local_begins(&mut self, _lanes: Lanes, _range: Range<u32>) {}
     /// A call writes arguments or results there.

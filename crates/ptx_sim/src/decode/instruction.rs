@@ -35,6 +35,7 @@ impl Decoder<'_> {
     fn dispatch(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
         match op.name {
             "mov" => self.mov(op, operands),
+            "st" if op.has("bulk") => self.bulk_store(op, operands),
             "st" => self.store(op, operands),
             "atom" | "red" => self.atomic(op, operands),
             "cvta" => self.cvta(op, operands),
@@ -73,6 +74,7 @@ impl Decoder<'_> {
                 self.emit(Op::Fence(scope));
                 Ok(())
             }
+            "prefetch" if op.has("tensormap") => self.prefetch_map(op, operands),
             "prefetch" | "prefetchu" | "applypriority" | "discard" | "pmevent"
             | "griddepcontrol" | "setmaxnreg" => {
                 self.hint(op);
@@ -85,6 +87,7 @@ impl Decoder<'_> {
             "mbarrier" => self.mbarrier(op, operands),
             "vabsdiff2" | "vabsdiff4" => self.absolute_differences(op, operands),
             name if is_video(name) => self.video(op, operands),
+            "cp" if op.has("bulk") => self.bulk_copy(op, operands),
             "cp" => self.async_copy(op, operands),
             "nanosleep" => {
                 op.ignore(&["u32"]);

@@ -8,7 +8,7 @@
 use super::frame::FrameBuilder;
 use crate::lanes::{LaneFn, LaneOp, PREDICATE, Width};
 use crate::program::{
-    Argument, Atomic, BarrierKind, CallTarget, Collective, CollectiveKind, Fragment, Guard,
+    Argument, Atomic, BarrierKind, BulkOp, CallTarget, Collective, CollectiveKind, Fragment, Guard,
     MatrixOp, Mbarrier, MbarrierKind, Op, Slot, TensorKind, Terminator, Transfer, WmmaMove,
 };
 
@@ -93,7 +93,41 @@ pub(super) fn operands(op: &Op, f: &mut impl FnMut(Slot, Width)) {
         Op::Clock(op) => f(op.d, op.bytes),
         Op::Matrix(op) => matrix(op, f),
         Op::Mbarrier(op) => mbarrier(op, f),
+        Op::Bulk(op) => bulk(op, f),
     }
+}
+
+fn bulk(op: &BulkOp, f: &mut impl FnMut(Slot, Width)) {
+    let mut addresses = Vec::new();
+    let signal = match op {
+        BulkOp::Copy(op) => {
+            addresses.extend([op.to, op.from]);
+            f(op.bytes, 4);
+            op.signal
+        }
+        BulkOp::Tile(op) => {
+            addresses.extend([op.shared, op.map]);
+            op.coordinates.iter().for_each(|&slot| f(slot, 4));
+            op.signal
+        }
+        BulkOp::Prefetch { map, .. } => {
+            addresses.push(*map);
+            None
+        }
+        BulkOp::Zero { address, bytes, .. } => {
+            addresses.push(*address);
+            f(*bytes, 4);
+            None
+        }
+        BulkOp::Commit | BulkOp::Wait { .. } => None,
+    };
+    if let Some(signal) = signal {
+        addresses.push(signal.barrier);
+        signal.multicast.into_iter().for_each(|slot| f(slot, 2));
+    }
+    addresses
+        .iter()
+        .for_each(|address| f(address.slot, address.width()));
 }
 
 fn transfer(op: &Transfer, f: &mut impl FnMut(Slot, Width)) {

@@ -68,6 +68,7 @@ impl Fault {
             FaultKind::DivergentBarrier { .. }
             | FaultKind::BarrierDeadlock { .. }
             | FaultKind::BadBarrier { .. }
+            | FaultKind::BadBulkCopy { .. }
             | FaultKind::DifferentBarriers { .. }
             | FaultKind::DifferentCounts { .. } => self.about_barrier(),
             FaultKind::MissingLanes { .. }
@@ -166,6 +167,12 @@ impl Fault {
             FaultKind::BarrierDeadlock { .. } => {
                 "let every thread that has not ended come to the same barrier, or give the barrier \
                  the number of threads that do"
+            }
+            // The message says what must be.
+            FaultKind::BadBulkCopy { .. } => return None,
+            FaultKind::BadBarrier { message } if message.contains("mbarrier") => {
+                "initialise it by mbarrier.init before anybody uses it, and see that each phase gets \
+                 the arrivals and the bytes that it expects, and no more"
             }
             FaultKind::BadBarrier { .. } => {
                 "use barriers 0 to 15, with counts of whole warps, and a count for arrivals"

@@ -257,6 +257,11 @@ pub enum FaultKind {
         /// What is wrong with it.
         message: String,
     },
+    /// A bulk copy of what cannot be copied so.
+    BadBulkCopy {
+        /// What is wrong with it.
+        message: String,
+    },
     /// A warp-wide instruction names lanes that never get there.
     MissingLanes {
         /// Lanes named by the mask.

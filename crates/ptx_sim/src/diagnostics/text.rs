@@ -262,6 +262,7 @@ impl fmt::Display for FaultKind {
             Self::UseAfterFree { .. } | Self::ReadOnly { .. } | Self::Unwritten { .. } => {
                 self.fmt_state(f)
             }
+            Self::BadBulkCopy { message } => write!(f, "bad bulk copy: {message}"),
             Self::Race { .. } | Self::CopyInFlight { .. } | Self::NotConstant { .. } => {
                 self.fmt_order(f)
             }

@@ -12,6 +12,7 @@
 //! them name their operands by ([`slot`], [`order`]), has its own.
 
 mod async_copy;
+mod bulk;
 mod collective;
 mod control;
 mod init;
@@ -26,12 +27,13 @@ mod video;
 mod wmma;
 
 pub(crate) use async_copy::AsyncCopy;
+pub(crate) use bulk::{BulkCopy, BulkOp, BulkReduction, Direction, Signal, TileCopy};
 pub(crate) use collective::{Collective, CollectiveKind, Reduction, Shuffle, ShuffleMode};
 pub(crate) use control::{Argument, Barrier, BarrierKind, Call, CallTarget, Terminator};
 pub(crate) use init::Init;
 pub(crate) use lanewise::{ClockRead, Convert, Divide, PredicateOp, Transfer};
 pub(crate) use matrix::{MatrixOp, Multiply, ROW_BYTES, Shape, TileMove};
-pub(crate) use mbarrier::{BarrierWord, MOST_ARRIVALS, Mbarrier, MbarrierKind};
+pub(crate) use mbarrier::{BarrierWord, MOST_ARRIVALS, MOST_BYTES, Mbarrier, MbarrierKind};
 pub(crate) use memory::{Access, Atomic, AtomicKind, AtomicType, PartialLoad};
 pub(crate) use order::{Order, Scope};
 pub(crate) use slot::{AddressOperand, BlockId, Guard, Slot};
@@ -158,6 +160,8 @@ pub(crate) enum Op {
     Matrix(Box<MatrixOp>),
     /// A barrier in shared memory.
     Mbarrier(Box<Mbarrier>),
+    /// A bulk copy.
+    Bulk(Box<BulkOp>),
     /// Not known: reported when executed.
     Unsupported(Box<Unsupported>),
 }

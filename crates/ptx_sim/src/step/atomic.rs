@@ -16,7 +16,7 @@ use crate::checks::observer::Observer;
 use crate::diagnostics::AccessKind;
 use crate::ir::Space;
 use crate::lanes::{Lane, WARP_SIZE, lanes};
-use crate::program::{Atomic, AtomicKind, AtomicType};
+use crate::program::{Atomic, AtomicKind, AtomicType, BulkReduction};
 use crate::stop::Stop;
 
 /// Carries out an atomic instruction.
@@ -319,6 +319,44 @@ unsafe fn wide_atomic(view: &PathView<'_>, op: &Atomic, host: *mut u8, lane: usi
         Outcome {
             changes: new != old,
             failed: u32::from(is_swap(op.kind) && old != value) << lane,
+        }
+    }
+}
+
+/// Combines an element in memory, of 2, 4 or 8 bytes, with a value: what a bulk reduction
+/// does.
+///
+/// # Safety
+/// There is memory for the element, aligned, and others access it atomically only.
+pub(super) unsafe fn update_element(host: *mut u8, op: BulkReduction, value: u64) {
+    let change = |old: u64| new_value(op.kind, op.ty, op.bytes, old, value, 0);
+    // SAFETY: The caller's promise.
+    unsafe {
+        match op.bytes {
+            2 => {
+                let word = AtomicU16::from_ptr(host.cast());
+                update(
+                    |old| change(u64::from(old)) as u16,
+                    |old, new| word.compare_exchange_weak(old, new, SeqCst, SeqCst),
+                    word.load(SeqCst),
+                );
+            }
+            4 => {
+                let word = AtomicU32::from_ptr(host.cast());
+                update(
+                    |old| change(u64::from(old)) as u32,
+                    |old, new| word.compare_exchange_weak(old, new, SeqCst, SeqCst),
+                    word.load(SeqCst),
+                );
+            }
+            _ => {
+                let word = AtomicU64::from_ptr(host.cast());
+                update(
+                    change,
+                    |old, new| word.compare_exchange_weak(old, new, SeqCst, SeqCst),
+                    word.load(SeqCst),
+                );
+            }
         }
     }
 }

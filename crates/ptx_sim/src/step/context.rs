@@ -1,6 +1,7 @@
 //! What an instruction works on.
 
 use crate::barriers::BlockBarriers;
+use crate::bulk::BulkCopies;
 use crate::checks::access::Lanes;
 use crate::checks::observer::Observer;
 use crate::context::LaunchContext;
@@ -16,6 +17,8 @@ pub(crate) struct Env<'a, O: Observer> {
     pub launch: &'a LaunchContext<'a>,
     /// The block's shared memory.
     pub shared: &'a SharedMemory,
+    /// The block's bulk copies.
+    pub bulk: &'a BulkCopies,
     /// The block's barriers.
     pub barriers: &'a mut BlockBarriers,
     /// `%ctaid`

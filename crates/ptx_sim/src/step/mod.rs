@@ -4,13 +4,14 @@
 //! interpreter's loop, which runs the lanes of one path, block after block, until
 //! they end, wait, meet others or use up their time slice; [`instruction`], which
 //! carries out one instruction. Each kind has its own file: [`lanewise`],
-//! [`access`], [`atomic`], [`collective`], [`matrix`], [`mbarrier`]. How a block ends
+//! [`access`], [`atomic`], [`collective`], [`matrix`], [`mbarrier`], [`bulk`]. How a block ends
 //! is in [`control`], [`call`], [`external`] and [`barrier`]; lanes that come to a
 //! warp-wide instruction one after the other meet in [`gather`].
 
 mod access;
 mod atomic;
 mod barrier;
+mod bulk;
 mod call;
 mod collective;
 mod context;
@@ -25,6 +26,7 @@ mod next;
 mod printf;
 mod run;
 
+pub(crate) use bulk::finish_block;
 pub(crate) use context::Env;
 pub(crate) use gather::wake_complete;
 pub(crate) use run::{PathEnd, run_path};
