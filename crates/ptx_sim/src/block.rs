@@ -1,9 +1,15 @@
 //! A block: its warps in turn.
 
+mod in_cluster;
+
+use std::rc::Rc;
 use std::sync::Arc;
+
+use in_cluster::Stuck;
 
 use crate::barriers::BlockBarriers;
 use crate::checks::observer::Observer;
+use crate::cluster::{Cluster, Member};
 use crate::context::LaunchContext;
 use crate::diagnostics::{FaultKind, FuelLimit, LaunchError};
 #[cfg(target_arch = "x86_64")]
@@ -33,8 +39,11 @@ pub(crate) struct BlockRun {
     /// Its number in the grid.
     pub number: u64,
     warps: Vec<Warp>,
-    shared: SharedMemory,
+    shared: Rc<SharedMemory>,
     barriers: BlockBarriers,
+    /// Its cluster, unless it is the only block of it; and its rank there.
+    cluster: Option<Rc<Cluster>>,
+    rank: u32,
     /// Warp instructions executed.
     used: i64,
     /// The warp that ran last.
@@ -73,8 +82,10 @@ impl BlockRun {
             ctaid: [0; 3],
             number: 0,
             warps,
-            shared: SharedMemory::new(launch.shared_bytes),
+            shared: Rc::new(SharedMemory::new(launch.shared_bytes)),
             barriers: BlockBarriers::new(),
+            cluster: None,
+            rank: 0,
             used: 0,
             last: 0,
             heir: launch.heir().cloned().map(|spare| (spare, launch.block)),
@@ -87,6 +98,8 @@ impl BlockRun {
         self.ctaid = ctaid;
         self.number = number;
         self.used = 0;
+        self.cluster = None;
+        self.rank = 0;
         self.shared.reset();
         self.barriers.reset();
         for warp in &mut self.warps {
@@ -95,6 +108,20 @@ impl BlockRun {
             warp.local.reset();
             launch.enter_block(warp, ctaid);
         }
+    }
+
+    /// As one of a cluster sees it.
+    pub fn member(&self) -> Member {
+        Member {
+            number: self.number,
+            shared: self.shared.clone(),
+        }
+    }
+
+    /// Makes it the block of this rank of a cluster, once it has been started.
+    pub fn join(&mut self, cluster: Rc<Cluster>, rank: u32) {
+        self.cluster = Some(cluster);
+        self.rank = rank;
     }
 
     /// Gives every warp that can run a slice of time.
@@ -132,9 +159,15 @@ impl BlockRun {
     ) -> Result<Round, Box<LaunchError>> {
         let mut waits = true;
         let mut alive = false;
+        if self.cluster.is_some() {
+            self.leave_cluster_barrier(observer);
+        }
         let mut env = Env {
             launch,
             shared: &self.shared,
+            owner: self.number,
+            cluster: self.cluster.as_deref(),
+            rank: self.rank,
             barriers: &mut self.barriers,
             ctaid: self.ctaid,
             block: self.number,
@@ -167,18 +200,31 @@ impl BlockRun {
         let sat_out = n_turns < self.warps.len();
         let others_live = || sat_out && self.warps.iter().any(|warp| warp.live != 0);
         if !alive && !others_live() {
+            if self.cluster.is_some() {
+                self.end_in_cluster(observer);
+            }
             return Ok(Round::Finished);
         }
-        let freed = self.barriers.open(&mut self.warps, self.number, observer);
+        let mut freed = self.barriers.open(&mut self.warps, self.number, observer);
+        let mut sat_out = sat_out;
+        if self.cluster.is_some() {
+            freed |= self.end_round_in_cluster(round > 0 || freed, observer);
+            sat_out &= self.has_ready_warp();
+        }
         let progress = Round::Progress { waits, used: round };
         if round > 0 || freed || sat_out {
+            return Ok(progress);
+        }
+        let stuck = self.when_stuck();
+        if matches!(stuck, Stuck::Wait) {
             return Ok(progress);
         }
         self.used += UNSTICKING;
         if let Some(limit) = launch.fuel.burn(UNSTICKING, self.used) {
             return Err(self.out_of_fuel(launch, limit));
         }
-        if self.unstick(launch) {
+        let gives_up = matches!(stuck, Stuck::GiveUp);
+        if !gives_up && (self.unstick(launch) || self.cluster.is_some()) {
             return Ok(progress);
         }
         Err(self.deadlock(launch))
@@ -228,6 +274,9 @@ impl BlockRun {
             // The path already stands at the block after the barrier.
             let waiting = self.barriers.waiting(&self.warps);
             return self.stuck(launch, warp, path, FaultKind::BarrierDeadlock { waiting });
+        }
+        if let Some(error) = self.cluster_deadlock(launch) {
+            return error;
         }
         let alive = self.warps.iter().find(|warp| warp.live != 0);
         let stop = Stop::internal("threads neither run, nor wait, nor have ended");

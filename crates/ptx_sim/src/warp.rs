@@ -58,6 +58,8 @@ pub(crate) enum PathState {
     Ready,
     /// It waits at a block barrier.
     AtBarrier,
+    /// It waits at the cluster's barrier.
+    AtCluster,
     /// It waits at a warp-wide instruction for lanes of other paths.
     AtCollective {
         /// The lanes that must come.
