@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
+use crate::cluster::depends_on_rank;
 use crate::decode::{
     self, apart::blocks_are_apart, layout::SharedLayout, layout::reachable, liveness::most_live,
 };
 use crate::ir;
 use crate::numbering::Numbering;
 use crate::program::{Init, Op, Program, Slot, Terminator};
-use crate::cluster::depends_on_rank;
 use crate::spare::SpareWarps;
 
 /// A PTX module. Cheap to clone.

@@ -108,7 +108,23 @@ fn blocks_know_where_in_their_cluster_they_are() {
         let seen = &out[32 * block..32 * block + 15];
         let (x, y) = (x as u64, y as u64);
         let rank = x % 3 + 3 * (y % 2);
-        let id = [x / 3, y / 2, 0, 2, 2, 1, x % 3, y % 2, 0, 3, 2, 1, rank, 6, 1];
+        let id = [
+            x / 3,
+            y / 2,
+            0,
+            2,
+            2,
+            1,
+            x % 3,
+            y % 2,
+            0,
+            3,
+            2,
+            1,
+            rank,
+            6,
+            1,
+        ];
         assert_eq!(seen, id, "block {block}");
     }
     let out = run(None);
@@ -212,8 +228,14 @@ fn addresses_say_whose_they_are() {
 	cvt.u64.u32 %rd4, %r10;
 	st.global.u64 [%slot], %rd4;";
     let out = run(&with_tile(body), [2, 1, 1], [2, 1, 1]);
-    assert_eq!(format!("{:x}", out[0]), format!("{:x}", 0b1101_u64 << 16 | 0x1010));
-    assert_eq!(format!("{:x}", out[32]), format!("{:x}", 0b1101_u64 << 16 | 0x0101));
+    assert_eq!(
+        format!("{:x}", out[0]),
+        format!("{:x}", 0b1101_u64 << 16 | 0x1010)
+    );
+    assert_eq!(
+        format!("{:x}", out[32]),
+        format!("{:x}", 0b1101_u64 << 16 | 0x0101)
+    );
 }
 
 #[test]
@@ -391,9 +413,8 @@ NEXT:
 
 #[test]
 fn a_block_alone_is_a_cluster_of_one() {
-    let text = exchange(
-        "mapa.shared::cluster.u32 %r5, %r2, %r3;\n	ld.shared::cluster.u64 %rd2, [%r5];",
-    );
+    let text =
+        exchange("mapa.shared::cluster.u32 %r5, %r2, %r3;\n	ld.shared::cluster.u64 %rd2, [%r5];");
     let options = LaunchOptions {
         check: true,
         ..LaunchOptions::default()
@@ -405,9 +426,8 @@ fn a_block_alone_is_a_cluster_of_one() {
 
 #[test]
 fn a_grid_has_more_clusters_than_run_at_once() {
-    let text = exchange(
-        "mapa.shared::cluster.u32 %r5, %r2, %r3;\n	ld.shared::cluster.u64 %rd2, [%r5];",
-    );
+    let text =
+        exchange("mapa.shared::cluster.u32 %r5, %r2, %r3;\n	ld.shared::cluster.u64 %rd2, [%r5];");
     for threads in [1, 3] {
         let options = LaunchOptions {
             threads: Some(threads),
@@ -459,9 +479,24 @@ fn launches_are_held_to_the_rules_of_clusters() {
         ("", [8, 1, 1], of(Some([8, 1, 1])), "nothing"),
         ("", [16, 1, 1], large([16, 1, 1]), "nothing"),
         (".reqnctapercluster 2, 2", [4, 4, 1], of(None), "nothing"),
-        (".reqnctapercluster 2", [4, 1, 1], of(Some([2, 1, 1])), "nothing"),
-        (".maxclusterrank 4", [4, 1, 1], of(Some([4, 1, 1])), "nothing"),
-        (".explicitcluster", [4, 1, 1], of(Some([1, 1, 1])), "nothing"),
+        (
+            ".reqnctapercluster 2",
+            [4, 1, 1],
+            of(Some([2, 1, 1])),
+            "nothing",
+        ),
+        (
+            ".maxclusterrank 4",
+            [4, 1, 1],
+            of(Some([4, 1, 1])),
+            "nothing",
+        ),
+        (
+            ".explicitcluster",
+            [4, 1, 1],
+            of(Some([1, 1, 1])),
+            "nothing",
+        ),
         (
             "",
             [16, 1, 1],
@@ -536,10 +571,12 @@ fn launches_are_held_to_the_rules_of_clusters() {
 
 #[test]
 fn a_kernels_own_clusters_need_not_be_named() {
-    let text = exchange(
-        "mapa.shared::cluster.u32 %r5, %r2, %r3;\n	ld.shared::cluster.u64 %rd2, [%r5];",
-    )
-    .replace("(.param .u64 buffer)", "(.param .u64 buffer) .reqnctapercluster 2");
+    let text =
+        exchange("mapa.shared::cluster.u32 %r5, %r2, %r3;\n	ld.shared::cluster.u64 %rd2, [%r5];")
+            .replace(
+                "(.param .u64 buffer)",
+                "(.param .u64 buffer) .reqnctapercluster 2",
+            );
     let options = LaunchOptions::default();
     let (out, _) = run_with(&text, [4, 1, 1], [32, 1, 1], 0, &[0; 128], options)
         .unwrap_or_else(|e| panic!("{e}"));

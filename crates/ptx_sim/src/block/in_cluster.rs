@@ -29,7 +29,7 @@ impl BlockRun {
         cluster
             .barrier()
             .wake(self.rank, &mut self.warps, |warp, mask| {
-                observer.cluster_left(Lanes { block, warp, mask });
+                observer.cluster_left(Lanes { block, warp, mask }, cluster.number());
             })
     }
 
@@ -115,11 +115,6 @@ impl BlockRun {
             format!("block ({x}, {y}, {z}): {text}")
         });
         let waiting = waiting.collect();
-        Some(self.stuck(
-            launch,
-            warp,
-            &path,
-            FaultKind::ClusterDeadlock { waiting },
-        ))
+        Some(self.stuck(launch, warp, &path, FaultKind::ClusterDeadlock { waiting }))
     }
 }

@@ -39,7 +39,7 @@ pub(crate) trait Observer: Send {
     /// All threads of a cluster have arrived at its barrier.
     fn cluster_opened(&mut self, _cluster: u64) {}
     /// Lanes go on behind the barrier of their cluster.
-    fn cluster_left(&mut self, _lanes: Lanes) {}
+    fn cluster_left(&mut self, _lanes: Lanes, _cluster: u64) {}
     /// Lanes carry out a fence.
     fn fence(&mut self, _lanes: Lanes, _scope: Scope) {}
     /// Lanes wait each for its members, and see what each wrote (`bar.warp.sync`).

@@ -280,7 +280,7 @@ impl Fault {
 /// An access to shared memory of the cluster that no block has.
 fn about_block(why: WrongBlock) -> &'static str {
     match why {
-        WrongBlock::Ended { .. } => {
+        WrongBlock::Ended { .. } | WrongBlock::MayHaveEnded { .. } => {
             "a block's shared memory is gone when its threads have ended: end the kernel with the \
              cluster's barrier (barrier.cluster.arrive and .wait), behind the last access to other \
              blocks"

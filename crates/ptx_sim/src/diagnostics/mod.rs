@@ -428,6 +428,11 @@ pub enum WrongBlock {
         /// Its rank in the cluster.
         rank: u32,
     },
+    /// Nothing orders the access before the end of the block of this rank.
+    MayHaveEnded {
+        /// Its rank in the cluster.
+        rank: u32,
+    },
     /// There is none of this rank.
     NoSuchRank {
         /// The rank.

@@ -256,6 +256,11 @@ fn wrong_block(
             "block that has ended: {access} at shared address {address:#x} of the block of rank \
              {rank} in the cluster, whose threads have all ended"
         ),
+        WrongBlock::MayHaveEnded { rank } => write!(
+            f,
+            "block that may have ended: {access} at shared address {address:#x} of the block of \
+             rank {rank} in the cluster, which nothing orders before the end of that block"
+        ),
         WrongBlock::NoSuchRank { rank, n_blocks } => write!(
             f,
             "no such block: {access} at shared address {address:#x} of the block of rank {rank}, in \

@@ -56,9 +56,13 @@ pub(super) fn n_workers(device: &Device, launch: &Launch<'_>) -> usize {
     // A schedule is an order of the blocks.
     let may_spread = is_worth_it && launch.options.schedule.is_none();
     let most = if may_spread { wanted } else { 1 };
-    let of_cluster = launch.options.cluster.map_or(1, |cluster| cluster.iter().product());
+    let of_cluster = launch
+        .options
+        .cluster
+        .map_or(1, |cluster| cluster.iter().product());
     let n_clusters = n_blocks / u64::from(of_cluster.max(1));
-    most.min(usize::try_from(n_clusters).unwrap_or(usize::MAX)).max(1)
+    most.min(usize::try_from(n_clusters).unwrap_or(usize::MAX))
+        .max(1)
 }
 
 impl Device {

@@ -9,9 +9,7 @@ use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
 
 use half::{bf16, f16};
 
-use super::access::{
-    Addresses, InCluster, Located, Request, by_block, lane_addresses, locate,
-};
+use super::access::{Addresses, InCluster, Located, Request, by_block, lane_addresses, locate};
 use super::context::{PathView, Step};
 use crate::checks::access::{AccessClass, WarpAccess};
 use crate::checks::observer::Observer;

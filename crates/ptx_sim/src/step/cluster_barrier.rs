@@ -65,7 +65,7 @@ fn pass<O: Observer>(
         return Ok(());
     }
     if state.wait(rank, lanes.warp, path.mask).map_err(misuse)? {
-        step.env.observer.cluster_left(lanes);
+        step.env.observer.cluster_left(lanes, cluster.number());
     } else {
         path.state = PathState::AtCluster;
     }

@@ -45,9 +45,12 @@ pub(in crate::step) fn by_block<'e, O: Observer>(
         left &= !part;
         match owner {
             Owner::Rank(rank) if rank == own => each(step, &there, part)?,
-            Owner::Rank(rank) => in_block(step, rank, |step| each(step, &there, part), |why| {
-                wrong_block(&access, part, why)
-            })?,
+            Owner::Rank(rank) => in_block(
+                step,
+                rank,
+                |step| each(step, &there, part),
+                |why| wrong_block(&access, part, why),
+            )?,
             Owner::Own | Owner::Nobody => {
                 return Err(wrong_block(&access, part, WrongBlock::Nobody));
             }
