@@ -1,11 +1,7 @@
 //! A block: its warps in turn.
 
-mod in_cluster;
-
 use std::rc::Rc;
 use std::sync::Arc;
-
-use in_cluster::Stuck;
 
 use crate::barriers::BlockBarriers;
 use crate::checks::observer::Observer;
@@ -14,6 +10,7 @@ use crate::context::LaunchContext;
 use crate::diagnostics::{FaultKind, FuelLimit, LaunchError};
 #[cfg(target_arch = "x86_64")]
 use crate::lanes::has_wide_vectors;
+use crate::membership::{Membership, Stuck};
 use crate::memory::shared::SharedMemory;
 use crate::registers::OutOfMemory;
 use crate::schedule::Dice;
@@ -41,9 +38,8 @@ pub(crate) struct BlockRun {
     warps: Vec<Warp>,
     shared: Rc<SharedMemory>,
     barriers: BlockBarriers,
-    /// Its cluster, unless it is the only block of it; and its rank there.
-    cluster: Option<Rc<Cluster>>,
-    rank: u32,
+    /// Its place in its cluster, unless it is alone there and never asks.
+    cluster: Option<Membership>,
     /// Warp instructions executed.
     used: i64,
     /// The warp that ran last.
@@ -85,7 +81,6 @@ impl BlockRun {
             shared: Rc::new(SharedMemory::new(launch.shared_bytes)),
             barriers: BlockBarriers::new(),
             cluster: None,
-            rank: 0,
             used: 0,
             last: 0,
             heir: launch.heir().cloned().map(|spare| (spare, launch.block)),
@@ -99,7 +94,6 @@ impl BlockRun {
         self.number = number;
         self.used = 0;
         self.cluster = None;
-        self.rank = 0;
         self.shared.reset();
         self.barriers.reset();
         for warp in &mut self.warps {
@@ -120,8 +114,11 @@ impl BlockRun {
 
     /// Makes it the block of this rank of a cluster, once it has been started.
     pub fn join(&mut self, cluster: Rc<Cluster>, rank: u32) {
-        self.cluster = Some(cluster);
-        self.rank = rank;
+        self.cluster = Some(Membership {
+            cluster,
+            rank,
+            block: self.number,
+        });
     }
 
     /// Gives every warp that can run a slice of time.
@@ -159,15 +156,15 @@ impl BlockRun {
     ) -> Result<Round, Box<LaunchError>> {
         let mut waits = true;
         let mut alive = false;
-        if self.cluster.is_some() {
-            self.leave_cluster_barrier(observer);
+        if let Some(membership) = &self.cluster {
+            membership.leave_barrier(&mut self.warps, observer);
         }
         let mut env = Env {
             launch,
             shared: &self.shared,
             owner: self.number,
-            cluster: self.cluster.as_deref(),
-            rank: self.rank,
+            cluster: self.cluster.as_ref().map(|membership| &*membership.cluster),
+            rank: self.cluster.as_ref().map_or(0, |membership| membership.rank),
             barriers: &mut self.barriers,
             ctaid: self.ctaid,
             block: self.number,
@@ -200,31 +197,31 @@ impl BlockRun {
         let sat_out = n_turns < self.warps.len();
         let others_live = || sat_out && self.warps.iter().any(|warp| warp.live != 0);
         if !alive && !others_live() {
-            if self.cluster.is_some() {
-                self.end_in_cluster(observer);
+            if let Some(membership) = &self.cluster {
+                membership.end(&mut self.warps, observer);
             }
             return Ok(Round::Finished);
         }
         let mut freed = self.barriers.open(&mut self.warps, self.number, observer);
         let mut sat_out = sat_out;
-        if self.cluster.is_some() {
-            freed |= self.end_round_in_cluster(round > 0 || freed, observer);
-            sat_out &= self.has_ready_warp();
+        if let Some(membership) = &self.cluster {
+            freed |= membership.end_round(&mut self.warps, round > 0 || freed, observer);
+            sat_out &= self.warps.iter().any(Warp::is_ready);
         }
         let progress = Round::Progress { waits, used: round };
         if round > 0 || freed || sat_out {
             return Ok(progress);
         }
-        let stuck = self.when_stuck();
-        if matches!(stuck, Stuck::Wait) {
+        let stuck = self.cluster.as_ref().map(|m| m.when_stuck(&self.warps));
+        if stuck == Some(Stuck::Wait) {
             return Ok(progress);
         }
         self.used += UNSTICKING;
         if let Some(limit) = launch.fuel.burn(UNSTICKING, self.used) {
             return Err(self.out_of_fuel(launch, limit));
         }
-        let gives_up = matches!(stuck, Stuck::GiveUp);
-        if !gives_up && (self.unstick(launch) || self.cluster.is_some()) {
+        let gives_up = stuck == Some(Stuck::GiveUp);
+        if !gives_up && (self.unstick(launch) || stuck.is_some()) {
             return Ok(progress);
         }
         Err(self.deadlock(launch))
@@ -275,8 +272,10 @@ impl BlockRun {
             let waiting = self.barriers.waiting(&self.warps);
             return self.stuck(launch, warp, path, FaultKind::BarrierDeadlock { waiting });
         }
-        if let Some(error) = self.cluster_deadlock(launch) {
-            return error;
+        let in_cluster = self.cluster.as_ref();
+        let in_cluster = in_cluster.and_then(|m| m.deadlock(launch, &self.warps));
+        if let Some((warp, path, kind)) = in_cluster {
+            return self.stuck(launch, warp, path, kind);
         }
         let alive = self.warps.iter().find(|warp| warp.live != 0);
         let stop = Stop::internal("threads neither run, nor wait, nor have ended");

@@ -14,7 +14,7 @@
 //! - `context`: what is the same for all blocks of a launch;
 //! - `step`, `stop`: one instruction after the other, and why one was not carried out;
 //! - [`schedule`]: other orders than the usual one;
-//! - `barriers`, `block`, `cluster`: scheduling;
+//! - `barriers`, `cluster`, `membership`, `block`: scheduling;
 //! - [`diagnostics`]: how a launch ends badly;
 //! - `link`: several texts made one module;
 //! - `device`, `launch`, `report`: what a host uses;
@@ -39,6 +39,7 @@ pub mod ir;
 mod lanes;
 mod launch;
 mod link;
+mod membership;
 mod memory;
 mod module;
 mod numbering;

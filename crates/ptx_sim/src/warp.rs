@@ -291,6 +291,11 @@ impl Warp {
         released
     }
 
+    /// Whether lanes can go on.
+    pub fn is_ready(&self) -> bool {
+        self.paths.iter().any(|path| path.state == PathState::Ready)
+    }
+
     /// Whether it looks as if it waits for another thread.
     pub fn looks_idle(&self) -> bool {
         self.idle_polls >= IDLE_POLLS

@@ -4,19 +4,19 @@ use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 
-use super::known::Known;
+use super::known::{Known, Place};
 use super::others::Others;
-use super::{BlockOrder, GridOrder};
-use crate::checks::access::Lanes;
+use super::warp::WarpOrder;
 use crate::checks::shadow::Mix;
 use crate::program::Scope;
 
 /// By cluster, its barrier.
-pub(super) type ClusterMeetings = HashMap<u64, Meeting, BuildHasherDefault<Mix>>;
+#[derive(Default)]
+pub(super) struct ClusterMeetings(HashMap<u64, Meeting, BuildHasherDefault<Mix>>);
 
 /// The barrier of a cluster.
 #[derive(Default)]
-pub(super) struct Meeting {
+struct Meeting {
     /// What has been brought to it since it opened last.
     brought: Brought,
     /// What was brought before that, for those that have yet to go on.
@@ -31,21 +31,19 @@ struct Brought {
     fenced: Others,
 }
 
-impl GridOrder {
-    /// Lanes arrive at the barrier of their cluster.
-    pub fn cluster_arrived(
+impl ClusterMeetings {
+    /// Lanes of a warp arrive at the barrier of their cluster.
+    pub fn arrived(
         &mut self,
-        block: &mut BlockOrder,
-        lanes: Lanes,
         cluster: u64,
+        (warp, place): (&mut WarpOrder, Place),
+        lanes: u32,
         releases: bool,
     ) {
-        let place = block.place;
-        let warp = &mut block.warps[lanes.warp as usize];
         if releases {
-            let mut brings = warp.brings(lanes.mask);
+            let mut brings = warp.brings(lanes);
             brings.count_pending(Scope::Device, place);
-            let brought = &mut self.meetings.entry(cluster).or_default().brought;
+            let brought = &mut self.0.entry(cluster).or_default().brought;
             brought.now.join(&brings.now.for_others(place));
             if let [_, Some(fenced)] = &brings.fenced {
                 brought.fenced.join(&fenced.for_others(place));
@@ -55,20 +53,19 @@ impl GridOrder {
     }
 
     /// All have arrived.
-    pub fn cluster_opened(&mut self, cluster: u64) {
-        if let Some(meeting) = self.meetings.get_mut(&cluster) {
+    pub fn opened(&mut self, cluster: u64) {
+        if let Some(meeting) = self.0.get_mut(&cluster) {
             meeting.opened = std::mem::take(&mut meeting.brought);
         }
     }
 
-    /// Lanes go on behind the barrier.
-    pub fn cluster_left(&mut self, block: &mut BlockOrder, lanes: Lanes, cluster: u64) {
-        let Some(meeting) = self.meetings.get(&cluster) else {
+    /// Lanes of a warp go on behind the barrier.
+    pub fn left(&self, cluster: u64, (warp, place): (&mut WarpOrder, Place), lanes: u32) {
+        let Some(meeting) = self.0.get(&cluster) else {
             return;
         };
         let Brought { now, fenced } = &meeting.opened;
-        let place = block.place;
-        for group in block.warps[lanes.warp as usize].split(lanes.mask) {
+        for group in warp.split(lanes) {
             group.carried.now.join_others(now, place);
             if fenced.is_nothing() {
                 continue;

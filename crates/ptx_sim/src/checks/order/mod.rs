@@ -226,6 +226,29 @@ impl GridOrder {
         }
     }
 
+    /// Lanes arrive at the barrier of their cluster.
+    pub fn cluster_arrived(
+        &mut self,
+        block: &mut BlockOrder,
+        lanes: Lanes,
+        cluster: u64,
+        releases: bool,
+    ) {
+        let warp = (&mut block.warps[lanes.warp as usize], block.place);
+        self.meetings.arrived(cluster, warp, lanes.mask, releases);
+    }
+
+    /// All threads of a cluster have arrived.
+    pub fn cluster_opened(&mut self, cluster: u64) {
+        self.meetings.opened(cluster);
+    }
+
+    /// Lanes go on behind the barrier of their cluster.
+    pub fn cluster_left(&mut self, block: &mut BlockOrder, lanes: Lanes, cluster: u64) {
+        let warp = (&mut block.warps[lanes.warp as usize], block.place);
+        self.meetings.left(cluster, warp, lanes.mask);
+    }
+
     /// What was released for other blocks in a space, if that can be.
     fn published_in(&self, space: Space) -> Option<&Addresses<Others>> {
         match space {
