@@ -1,14 +1,17 @@
 //! A block: its warps in turn.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::barriers::BlockBarriers;
 use crate::bulk::BulkCopies;
 use crate::checks::observer::Observer;
+use crate::cluster::{Cluster, Member};
 use crate::context::LaunchContext;
 use crate::diagnostics::{FaultKind, FuelLimit, LaunchError};
 #[cfg(target_arch = "x86_64")]
 use crate::lanes::has_wide_vectors;
+use crate::membership::{Membership, Stuck};
 use crate::memory::shared::SharedMemory;
 use crate::registers::OutOfMemory;
 use crate::schedule::Dice;
@@ -34,9 +37,11 @@ pub(crate) struct BlockRun {
     /// Its number in the grid.
     pub number: u64,
     warps: Vec<Warp>,
-    shared: SharedMemory,
-    bulk: BulkCopies,
+    shared: Rc<SharedMemory>,
+    bulk: Rc<BulkCopies>,
     barriers: BlockBarriers,
+    /// Its place in its cluster, unless it is alone there and never asks.
+    cluster: Option<Membership>,
     /// Warp instructions executed.
     used: i64,
     /// The warp that ran last.
@@ -75,9 +80,10 @@ impl BlockRun {
             ctaid: [0; 3],
             number: 0,
             warps,
-            shared: SharedMemory::new(launch.shared_bytes),
-            bulk: BulkCopies::default(),
+            shared: Rc::new(SharedMemory::new(launch.shared_bytes)),
+            bulk: Rc::default(),
             barriers: BlockBarriers::new(),
+            cluster: None,
             used: 0,
             last: 0,
             heir: launch.heir().cloned().map(|spare| (spare, launch.block)),
@@ -90,6 +96,7 @@ impl BlockRun {
         self.ctaid = ctaid;
         self.number = number;
         self.used = 0;
+        self.cluster = None;
         self.shared.reset();
         self.bulk.reset();
         self.barriers.reset();
@@ -99,6 +106,24 @@ impl BlockRun {
             warp.local.reset();
             launch.enter_block(warp, ctaid);
         }
+    }
+
+    /// As one of a cluster sees it.
+    pub fn member(&self) -> Member {
+        Member {
+            number: self.number,
+            shared: self.shared.clone(),
+            bulk: self.bulk.clone(),
+        }
+    }
+
+    /// Makes it the block of this rank of a cluster, once it has been started.
+    pub fn join(&mut self, cluster: Rc<Cluster>, rank: u32) {
+        self.cluster = Some(Membership {
+            cluster,
+            rank,
+            block: self.number,
+        });
     }
 
     /// Gives every warp that can run a slice of time.
@@ -136,10 +161,19 @@ impl BlockRun {
     ) -> Result<Round, Box<LaunchError>> {
         let mut waits = true;
         let mut alive = false;
+        if let Some(membership) = &self.cluster {
+            membership.leave_barrier(&mut self.warps, observer);
+        }
         let mut env = Env {
             launch,
             shared: &self.shared,
             bulk: &self.bulk,
+            owner: self.number,
+            cluster: self.cluster.as_ref().map(|membership| &*membership.cluster),
+            rank: self
+                .cluster
+                .as_ref()
+                .map_or(0, |membership| membership.rank),
             barriers: &mut self.barriers,
             ctaid: self.ctaid,
             block: self.number,
@@ -173,18 +207,31 @@ impl BlockRun {
         let others_live = || sat_out && self.warps.iter().any(|warp| warp.live != 0);
         if !alive && !others_live() {
             finish_block(launch, (&self.bulk, &self.shared), self.number, observer);
+            if let Some(membership) = &self.cluster {
+                membership.end(&mut self.warps, observer);
+            }
             return Ok(Round::Finished);
         }
-        let freed = self.barriers.open(&mut self.warps, self.number, observer);
+        let mut freed = self.barriers.open(&mut self.warps, self.number, observer);
+        let mut sat_out = sat_out;
+        if let Some(membership) = &self.cluster {
+            freed |= membership.end_round(&mut self.warps, round > 0 || freed, observer);
+            sat_out &= self.warps.iter().any(Warp::is_ready);
+        }
         let progress = Round::Progress { waits, used: round };
         if round > 0 || freed || sat_out {
+            return Ok(progress);
+        }
+        let stuck = self.cluster.as_ref().map(|m| m.when_stuck(&self.warps));
+        if stuck == Some(Stuck::Wait) {
             return Ok(progress);
         }
         self.used += UNSTICKING;
         if let Some(limit) = launch.fuel.burn(UNSTICKING, self.used) {
             return Err(self.out_of_fuel(launch, limit));
         }
-        if self.unstick(launch) {
+        let gives_up = stuck == Some(Stuck::GiveUp);
+        if !gives_up && (self.unstick(launch) || stuck.is_some()) {
             return Ok(progress);
         }
         Err(self.deadlock(launch))
@@ -234,6 +281,11 @@ impl BlockRun {
             // The path already stands at the block after the barrier.
             let waiting = self.barriers.waiting(&self.warps);
             return self.stuck(launch, warp, path, FaultKind::BarrierDeadlock { waiting });
+        }
+        let in_cluster = self.cluster.as_ref();
+        let in_cluster = in_cluster.and_then(|m| m.deadlock(launch, &self.warps));
+        if let Some((warp, path, kind)) = in_cluster {
+            return self.stuck(launch, warp, path, kind);
         }
         let alive = self.warps.iter().find(|warp| warp.live != 0);
         let stop = Stop::internal("threads neither run, nor wait, nor have ended");

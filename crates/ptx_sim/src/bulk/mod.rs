@@ -18,6 +18,10 @@ use std::cell::{Cell, RefCell};
 use crate::lanes::{WARP_SIZE, lanes};
 use crate::program::BulkReduction;
 
+/// What observers know a copy by: the block whose shared memory it is to or from, and a
+/// number.
+pub(crate) type CopyId = (u64, u64);
+
 /// Global memory that a copy reads or writes.
 #[derive(Clone)]
 pub(crate) enum Span {
@@ -37,7 +41,7 @@ pub(crate) enum Source {
 /// A copy to a block's shared memory.
 pub(crate) struct Incoming {
     /// What observers know it by.
-    pub id: u64,
+    pub id: CopyId,
     pub source: Source,
     /// Where in shared memory it goes.
     pub to: u32,
@@ -51,7 +55,7 @@ pub(crate) struct Incoming {
 /// A copy from a block's shared memory to global memory.
 pub(crate) struct Outgoing {
     /// What observers know it by.
-    pub id: u64,
+    pub id: CopyId,
     /// Where in shared memory it comes from.
     pub from: u32,
     pub target: Span,
@@ -99,10 +103,10 @@ impl BulkCopies {
         self.tallies.borrow_mut().clear();
     }
 
-    /// A number for a copy.
-    pub fn number(&self) -> u64 {
+    /// The next copy to or from the shared memory of a block, whose copies these are.
+    pub fn number(&self, block: u64) -> CopyId {
         self.n_started.set(self.n_started.get() + 1);
-        self.n_started.get()
+        (block, self.n_started.get())
     }
 
     /// Starts a copy to the block's shared memory.
@@ -126,7 +130,7 @@ impl BulkCopies {
     /// Starts a copy from the block's shared memory.
     pub fn go(
         &self,
-        (id, thread): (u64, (u32, u32)),
+        (id, thread): (CopyId, (u32, u32)),
         from: u32,
         target: Span,
         reduction: Option<BulkReduction>,

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::bulk::CopyId;
 use crate::ir::Space;
 use crate::program::{Order, Scope};
 
@@ -50,6 +51,8 @@ pub(crate) struct WarpAccess<'a> {
     pub stride: Option<u64>,
     /// The block's number in the grid.
     pub block: u64,
+    /// Of shared memory, the number of the block that has it: mostly the same.
+    pub owner: u64,
     /// The warp's number in the block.
     pub warp: u32,
     /// What it orders.
@@ -87,6 +90,7 @@ impl<'a> WarpAccess<'a> {
             addresses,
             stride: None,
             block: lanes.block,
+            owner: lanes.block,
             warp: lanes.warp,
             order: Order::Weak,
             scope: Scope::Device,
@@ -130,8 +134,11 @@ pub(crate) struct BulkTouch {
 
 /// A bulk copy that a thread starts.
 pub(crate) struct BulkStart {
-    /// It will be told of by this number.
-    pub id: u64,
+    /// It will be told of by this.
+    pub id: CopyId,
+    /// The block that has the shared memory that is written or, by a copy to global
+    /// memory, read.
+    pub owner: u64,
     pub reads: BulkTouch,
     pub writes: BulkTouch,
     /// Whether it combines what it writes with what is there.

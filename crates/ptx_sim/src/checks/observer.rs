@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::access::{BarrierArrival, BulkStart, Lanes, WarpAccess};
 use super::finding::Finding;
+use crate::bulk::CopyId;
 use crate::program::Scope;
 
 /// Watches a run.
@@ -33,6 +34,13 @@ pub(crate) trait Observer: Send {
     fn arrived(&mut self, _arrival: &BarrierArrival) {}
     /// A barrier lets its warps go.
     fn released(&mut self, _block: u64, _barrier: usize) {}
+    /// Lanes arrive at the barrier of their cluster, whose first block has this number; they
+    /// let others know what they did if they release.
+    fn cluster_arrived(&mut self, _lanes: Lanes, _cluster: u64, _releases: bool) {}
+    /// All threads of a cluster have arrived at its barrier.
+    fn cluster_opened(&mut self, _cluster: u64) {}
+    /// Lanes go on behind the barrier of their cluster.
+    fn cluster_left(&mut self, _lanes: Lanes, _cluster: u64) {}
     /// Lanes carry out a fence.
     fn fence(&mut self, _lanes: Lanes, _scope: Scope) {}
     /// Lanes wait each for its members, and see what each wrote (`bar.warp.sync`).
@@ -58,15 +66,15 @@ pub(crate) trait Observer: Send {
     fn bulk_started(&mut self, _instruction: u32, _thread: Lanes, _copy: BulkStart) {}
     /// A bulk copy to a block's shared memory has moved its bytes, and its barrier has
     /// counted them.
-    fn bulk_arrived(&mut self, _block: u64, _copy: u64) {}
+    fn bulk_arrived(&mut self, _copy: CopyId) {}
     /// The phase of a barrier in a block's shared memory is over.
     fn phase_over(&mut self, _block: u64, _barrier: u32) {}
     /// A thread has waited until a bulk copy to global memory has read its source…
-    fn bulk_has_read(&mut self, _thread: Lanes, _copy: u64) {}
+    fn bulk_has_read(&mut self, _thread: Lanes, _copy: CopyId) {}
     /// …and until it was done.
-    fn bulk_done(&mut self, _thread: Lanes, _copy: u64) {}
+    fn bulk_done(&mut self, _thread: Lanes, _copy: CopyId) {}
     /// The block ends while a bulk copy may still read or write its shared memory.
-    fn bulk_abandoned(&mut self, _block: u64, _copy: u64) {}
+    fn bulk_abandoned(&mut self, _copy: CopyId) {}
     /// A call gives lanes local memory at these addresses.
     fn local_begins(&mut self, _lanes: Lanes, _range: Range<u32>) {}
     /// A call writes arguments or results there.

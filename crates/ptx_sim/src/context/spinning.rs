@@ -78,6 +78,7 @@ impl LaunchContext<'_> {
             let what = match path.state {
                 PathState::Ready => self.runs(warp, path),
                 PathState::AtBarrier => Doing::WaitAtBarrier(waits_at()),
+                PathState::AtCluster => Doing::WaitAtCluster(waits_at()),
                 PathState::AtCollective { .. } => Doing::WaitAtWarpWide(waits_at()),
             };
             all.push((path.mask, what));
@@ -221,6 +222,7 @@ fn successors(block: &Block) -> Vec<BlockId> {
         Terminator::Switch { targets, .. } => targets.clone(),
         Terminator::Call(call) => call.next.into_iter().collect(),
         Terminator::Barrier(barrier) => vec![barrier.next],
+        Terminator::ClusterBarrier(barrier) => vec![barrier.next],
         Terminator::Return | Terminator::Exit | Terminator::Trap => Vec::new(),
     }
 }

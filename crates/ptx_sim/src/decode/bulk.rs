@@ -224,8 +224,7 @@ impl Decoder<'_> {
     /// `st.bulk`
     pub fn bulk_store(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
         op.ignore(&["weak", "bulk"]);
-        let in_cluster = op.take("shared::cluster");
-        let space = match in_cluster || op.take("shared::cta") || op.take("shared") {
+        let space = match op.take("shared::cta") || op.take("shared") {
             true => Space::Shared,
             false => Space::Generic,
         };
@@ -248,11 +247,7 @@ impl Decoder<'_> {
             }
             _ => self.source(bytes, Type::U32)?,
         };
-        self.bulk(BulkOp::Zero {
-            address,
-            bytes,
-            in_cluster,
-        });
+        self.bulk(BulkOp::Zero { address, bytes });
         Ok(())
     }
 }

@@ -5,8 +5,7 @@ use crate::lanes::unary;
 use crate::program::{BarrierWord, Mbarrier, MbarrierKind, Op, Order};
 
 use super::decoder::{Decoded, Decoder};
-use super::modifiers::take_order;
-use super::modifiers::take_space;
+use super::modifiers::{take_cluster, take_order, take_space};
 use super::opcode::Opcode;
 
 impl Decoder<'_> {
@@ -22,6 +21,7 @@ impl Decoder<'_> {
             return self.pending_count(operands);
         }
         let (kind, order) = take_kind(op)?;
+        let in_cluster = take_cluster(op);
         let space = take_space(op)?;
         let has_result = matches!(
             kind,
@@ -34,7 +34,13 @@ impl Decoder<'_> {
         let [address, rest @ ..] = operands else {
             return Err("an address is missing".to_owned());
         };
-        let (address, space) = self.address(address, space)?;
+        if in_cluster && !kind.may_be_remote() {
+            return Err("it takes a barrier of the own block: .shared::cta".to_owned());
+        }
+        if in_cluster && !matches!(result, None | Some(Operand::Sink)) {
+            return Err("in .shared::cluster it gives no state: write `_`".to_owned());
+        }
+        let (address, space) = self.address_in(address, space, in_cluster)?;
         let operand_type = match kind {
             MbarrierKind::Wait {
                 by_parity: false, ..

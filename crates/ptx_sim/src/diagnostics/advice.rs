@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use super::{AccessKind, Fault, FaultKind, Place, Relation, ThreadPlace};
+use super::{AccessKind, Fault, FaultKind, Place, Relation, ThreadPlace, WrongBlock};
 use crate::ir::Space;
 
 /// The barriers' names in a language.
@@ -60,6 +60,7 @@ impl Fault {
             | FaultKind::NullPointer { .. }
             | FaultKind::UseAfterFree { .. }
             | FaultKind::ReadOnly { .. }
+            | FaultKind::WrongBlock { .. }
             | FaultKind::WrongSpace { .. } => self.about_access(),
             FaultKind::Race { .. } => None,
             FaultKind::Unwritten { .. }
@@ -67,6 +68,7 @@ impl Fault {
             | FaultKind::CopyInFlight { .. } => self.about_order(),
             FaultKind::DivergentBarrier { .. }
             | FaultKind::BarrierDeadlock { .. }
+            | FaultKind::ClusterDeadlock { .. }
             | FaultKind::BadBarrier { .. }
             | FaultKind::BadBulkCopy { .. }
             | FaultKind::DifferentBarriers { .. }
@@ -123,6 +125,7 @@ impl Fault {
             FaultKind::WrongSpace { .. } => {
                 "use an instruction of the address's space, or a generic one"
             }
+            FaultKind::WrongBlock { why, .. } => return Some(about_block(*why)),
             _ => return None,
         })
     }
@@ -170,9 +173,17 @@ impl Fault {
             }
             // The message says what must be.
             FaultKind::BadBulkCopy { .. } => return None,
+            FaultKind::ClusterDeadlock { .. } => {
+                "let every thread of every block of the cluster that has not ended arrive \
+                 (barrier.cluster.arrive), as often as the others do"
+            }
+            FaultKind::BadBarrier { message } if message.contains("barrier.cluster") => {
+                "let each thread arrive (barrier.cluster.arrive) and then wait \
+                 (barrier.cluster.wait), in turn"
+            }
             FaultKind::BadBarrier { message } if message.contains("mbarrier") => {
-                "initialise it by mbarrier.init before anybody uses it, and see that each phase gets \
-                 the arrivals and the bytes that it expects, and no more"
+                "initialise an mbarrier (mbarrier.init) before its first use and by its own block, \
+                 with as many arrivals as come in each phase, and let it expect as many bytes as come"
             }
             FaultKind::BadBarrier { .. } => {
                 "use barriers 0 to 15, with counts of whole warps, and a count for arrivals"
@@ -265,6 +276,27 @@ impl Fault {
                  one size"
             );
             advice.into()
+        }
+    }
+}
+
+/// An access to shared memory of the cluster that no block has.
+fn about_block(why: WrongBlock) -> &'static str {
+    match why {
+        WrongBlock::Ended { .. } | WrongBlock::MayHaveEnded { .. } => {
+            "a block's shared memory is gone when its threads have ended: end the kernel with the \
+             cluster's barrier (barrier.cluster.arrive and .wait), behind the last access to other \
+             blocks"
+        }
+        WrongBlock::NoSuchRank { .. } => {
+            "give mapa a rank below %cluster_nctarank, and launch the kernel with clusters of as many \
+             blocks as it counts on"
+        }
+        WrongBlock::Nobody => {
+            "give mapa an address of shared memory, and a rank below %cluster_nctarank"
+        }
+        WrongBlock::NotOwn { .. } => {
+            "name the space .shared::cluster, or none: .shared is the own block's memory only"
         }
     }
 }

@@ -28,7 +28,6 @@ pub(crate) enum BulkOp {
     Zero {
         address: AddressOperand,
         bytes: Slot,
-        in_cluster: bool,
     },
 }
 

@@ -47,6 +47,13 @@ pub(crate) enum MbarrierKind {
     },
 }
 
+impl MbarrierKind {
+    /// Whether threads of other blocks of the cluster may do it.
+    pub fn may_be_remote(self) -> bool {
+        matches!(self, Self::Arrive { .. } | Self::Expect { .. })
+    }
+}
+
 /// A barrier's word taken apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BarrierWord {

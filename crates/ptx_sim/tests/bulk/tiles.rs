@@ -1,9 +1,7 @@
 //! Tiles of tensors, in both directions, against the model.
 
 use proptest::prelude::*;
-use ptx_sim::tensor_map::{
-    Element, Fill, Interleave, L2Promotion, Swizzle, TensorMap, TensorSpec,
-};
+use ptx_sim::tensor_map::{Element, Fill, Interleave, L2Promotion, Swizzle, TensorMap, TensorSpec};
 
 use crate::model::{loaded, stored};
 use crate::{Bench, INIT, kernel, noise, wait};

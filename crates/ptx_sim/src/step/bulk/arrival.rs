@@ -37,7 +37,7 @@ pub(in crate::step) fn arrive_for<O: Observer>(
         step.warp.idle_polls = 0;
         bring(step.launch, step.env.shared, &copy);
         if O::ON {
-            step.env.observer.bulk_arrived(step.env.block, copy.id);
+            step.env.observer.bulk_arrived(copy.id);
         }
         step.env.bulk.count(barrier, 0, i64::from(copy.bytes));
         let mut next = word;
@@ -71,7 +71,7 @@ fn too_many_bytes(tx: i64) -> String {
 pub(in crate::step) fn phase_over<O: Observer>(step: &mut Step<'_, '_, O>, barrier: u32) {
     step.env.bulk.phase_over(barrier);
     if O::ON {
-        step.env.observer.phase_over(step.env.block, barrier);
+        step.env.observer.phase_over(step.env.owner, barrier);
     }
 }
 
@@ -127,13 +127,13 @@ pub(crate) fn finish_block<O: Observer>(
     let (incoming, outgoing) = bulk.take_all();
     for copy in incoming {
         if O::ON {
-            observer.bulk_abandoned(block, copy.id);
+            observer.bulk_abandoned(copy.id);
         }
         bring(launch, shared, &copy);
     }
     for copy in outgoing {
         if O::ON && !copy.has_moved {
-            observer.bulk_abandoned(block, copy.id);
+            observer.bulk_abandoned(copy.id);
         }
         if !copy.has_moved {
             moving::take(

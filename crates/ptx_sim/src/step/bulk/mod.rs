@@ -52,7 +52,7 @@ pub(super) fn bulk<O: Observer>(
             BulkOp::Prefetch { map, rank } => {
                 tile::read_map(step, *map, *rank, lane)?;
             }
-            BulkOp::Zero { address, bytes, .. } => zero::store(step, *address, *bytes, lane)?,
+            BulkOp::Zero { address, bytes } => zero::store(step, *address, *bytes, lane)?,
             BulkOp::Commit | BulkOp::Wait { .. } => {}
         }
     }

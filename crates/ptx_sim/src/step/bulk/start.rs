@@ -2,17 +2,22 @@
 
 use std::ops::Range;
 
-use super::super::access::{Request, lane_addresses, locate, read64};
+use super::super::access::{
+    Addresses, InCluster, Request, by_block, lane_addresses, locate, read64,
+};
 use super::super::context::Step;
 use super::moving;
-use crate::bulk::{Incoming, Source, Span};
+use crate::bulk::{CopyId, Incoming, Source, Span};
 use crate::checks::access::{BulkStart, BulkTouch};
 use crate::checks::observer::Observer;
 use crate::diagnostics::{AccessKind, FaultKind};
 use crate::ir::Space;
 use crate::lanes::WARP_SIZE;
+use crate::memory::address::{Owner, map_rank, owner_of};
 use crate::memory::allocation::Purpose;
-use crate::program::{AddressOperand, BarrierWord, BulkCopy, Direction, Signal, Slot};
+use crate::program::{
+    AddressOperand, BarrierWord, BulkCopy, BulkReduction, Direction, Signal, Slot,
+};
 use crate::stop::Stop;
 
 /// Starts a lane's copy.
@@ -21,70 +26,170 @@ pub(super) fn start<O: Observer>(
     op: &BulkCopy,
     lane: usize,
 ) -> Result<(), Stop> {
-    let to = address_of(step, op.to, lane);
-    let from = address_of(step, op.from, lane);
     let bytes = word_of(step, op.bytes, lane);
     if !bytes.is_multiple_of(16) {
         let message = format!("it copies {bytes} bytes, but can only copy a multiple of 16");
         return Err(bad(lane, message));
     }
-    let is_to_global = op.direction == Direction::SharedToGlobal;
-    let spaces = match op.direction {
-        Direction::GlobalToShared => (Space::Shared, Space::Global),
-        Direction::SharedToGlobal => (Space::Global, Space::Shared),
-        Direction::SharedToShared => (Space::Shared, Space::Shared),
-    };
-    let places = [
-        (spaces.0, to, "the target", AccessKind::Store),
-        (spaces.1, from, "the source", AccessKind::Load),
-    ];
-    for (space, address, what, _) in places {
-        require_aligned(lane, what, space, address, 16)?;
-    }
-    // Shared memory first: it bounds the size.
-    let shared_first = if is_to_global { [1, 0] } else { [0, 1] };
-    for (space, address, _, kind) in shared_first.map(|i| places[i]) {
-        require_there(step, lane, (space, kind), address, bytes)?;
-    }
-    let target = BulkTouch::one(spaces.0, to, bytes);
-    let source = BulkTouch::one(spaces.1, from, bytes);
-    let id = step.env.bulk.number();
-    let Some(signal) = op.signal else {
-        let span = Span::Range { address: to, bytes };
-        let thread = (step.warp.index, lane as u32);
-        observe(step, lane, (id, target, source), op.reduction.is_some());
-        step.env
-            .bulk
-            .go((id, thread), from as u32, span, op.reduction);
-        return Ok(());
-    };
-    let barrier = barrier_of(step, &signal, lane)?;
-    observe(step, lane, (id, target, source), op.reduction.is_some());
-    let source = match op.direction {
-        Direction::SharedToShared => {
-            Source::Bytes(moving::read_shared(step.env.shared, from as u32, bytes))
+    let to = address_of(step, op.to, lane);
+    let from = address_of(step, op.from, lane);
+    match (op.direction, &op.signal) {
+        (Direction::GlobalToShared, Some(signal)) => {
+            require_aligned(lane, "the source", Space::Global, from, 16)?;
+            for_each_target(step, lane, (to, signal, bytes, 16), |step, to, barrier| {
+                // Shared memory first: it bounds the size.
+                require_there(step, lane, (Space::Global, AccessKind::Load), from, bytes)?;
+                let reads = BulkTouch::one(Space::Global, from, bytes);
+                let span = Span::Range {
+                    address: from,
+                    bytes,
+                };
+                come(
+                    step,
+                    lane,
+                    (to, bytes, barrier),
+                    (Source::Global(span), reads),
+                    None,
+                );
+                Ok(())
+            })
         }
-        _ => Source::Global(Span::Range {
-            address: from,
+        (Direction::SharedToShared, Some(signal)) => {
+            require_source(step, lane, from, bytes)?;
+            let data = moving::read_shared(step.env.shared, from as u32, bytes);
+            for_each_target(step, lane, (to, signal, bytes, 16), |step, to, barrier| {
+                let reads = BulkTouch::one(Space::Shared, from, bytes);
+                let source = (Source::Bytes(data.clone()), reads);
+                come(step, lane, (to, bytes, barrier), source, op.reduction);
+                Ok(())
+            })
+        }
+        _ => {
+            require_source(step, lane, from, bytes)?;
+            require_aligned(lane, "the target", Space::Global, to, 16)?;
+            require_there(step, lane, (Space::Global, AccessKind::Store), to, bytes)?;
+            let reads = BulkTouch::one(Space::Shared, from, bytes);
+            let writes = BulkTouch::one(Space::Global, to, bytes);
+            let span = Span::Range { address: to, bytes };
+            go(step, lane, (from, span, op.reduction), (reads, writes));
+            Ok(())
+        }
+    }
+}
+
+/// The source in the block's own shared memory, which has to be there.
+fn require_source<O: Observer>(
+    step: &Step<'_, '_, O>,
+    lane: usize,
+    from: u64,
+    bytes: u32,
+) -> Result<(), Stop> {
+    require_aligned(lane, "the source", Space::Shared, from, 16)?;
+    require_there(step, lane, (Space::Shared, AccessKind::Load), from, bytes)
+}
+
+/// Calls `f` for every block of the cluster to which a copy of so many bytes goes, with the
+/// addresses of target and barrier there, which have to be there, while `Env::shared` is
+/// that block's.
+pub(super) fn for_each_target<'e, O: Observer>(
+    step: &mut Step<'_, 'e, O>,
+    lane: usize,
+    (to, signal, bytes, align): (u64, &Signal, u32, u64),
+    mut f: impl FnMut(&mut Step<'_, 'e, O>, u64, u32) -> Result<(), Stop>,
+) -> Result<(), Stop> {
+    let barrier = address_of(step, signal.barrier, lane);
+    let ((to_owner, to_there), (barrier_owner, barrier_there)) = (owner_of(to), owner_of(barrier));
+    let mut in_block = |step: &mut Step<'_, 'e, O>| {
+        require_aligned(lane, "the target", Space::Shared, to_there, align)?;
+        require_there(
+            step,
+            lane,
+            (Space::Shared, AccessKind::Store),
+            to_there,
             bytes,
-        }),
+        )?;
+        let barrier = require_barrier(step, lane, barrier_there)?;
+        f(step, to_there, barrier)
     };
+    let ranks = match signal.multicast {
+        // SAFETY: The decoder made the slot for 16-bit lanes.
+        Some(slot) => Some(unsafe { step.view.regs.lanes::<u16>(slot)[lane] }),
+        None => None,
+    };
+    if ranks.is_none() && (to_owner, barrier_owner) == (Owner::Own, Owner::Own) {
+        return in_block(step);
+    }
+    let rank_of = |owner| match owner {
+        Owner::Own => Owner::Rank(step.env.rank),
+        other => other,
+    };
+    if ranks.is_none() && rank_of(to_owner) != rank_of(barrier_owner) {
+        let message = "the target and the mbarrier that is to count its bytes lie in the shared \
+                       memory of different blocks: both must be in one";
+        return Err(bad(lane, message.to_owned()));
+    }
+    let targets: Vec<u64> = match ranks {
+        None => vec![to],
+        Some(ranks) => (0..16)
+            .filter(|rank| ranks >> rank & 1 != 0)
+            .map(|rank| u64::from(map_rank(to_there as u32, rank)))
+            .collect(),
+    };
+    for target in targets {
+        let mut addresses = [0; WARP_SIZE];
+        addresses[lane] = target;
+        let access = InCluster {
+            addresses: &Addresses::of(addresses),
+            mask: 1 << lane,
+            kind: AccessKind::AsyncCopy,
+            bytes,
+        };
+        by_block(step, access, |step, _, _| in_block(step))?;
+    }
+    Ok(())
+}
+
+/// Puts a copy on its way to shared memory.
+pub(super) fn come<O: Observer>(
+    step: &mut Step<'_, '_, O>,
+    lane: usize,
+    (to, bytes, barrier): (u64, u32, u32),
+    (source, reads): (Source, BulkTouch),
+    reduction: Option<BulkReduction>,
+) {
+    let id = step.env.bulk.number(step.env.owner);
+    let writes = BulkTouch::one(Space::Shared, to, bytes);
+    observe(step, lane, (id, reads, writes), reduction.is_some());
     step.env.bulk.come(Incoming {
         id,
         source,
         to: to as u32,
         bytes,
         barrier,
-        reduction: op.reduction,
+        reduction,
     });
-    Ok(())
+}
+
+/// Puts a copy on its way to global memory.
+pub(super) fn go<O: Observer>(
+    step: &mut Step<'_, '_, O>,
+    lane: usize,
+    (from, target, reduction): (u64, Span, Option<BulkReduction>),
+    (reads, writes): (BulkTouch, BulkTouch),
+) {
+    let id = step.env.bulk.number(step.env.owner);
+    let thread = (step.warp.index, lane as u32);
+    observe(step, lane, (id, reads, writes), reduction.is_some());
+    step.env
+        .bulk
+        .go((id, thread), from as u32, target, reduction);
 }
 
 /// Tells observers of a copy that starts.
-pub(super) fn observe<O: Observer>(
+fn observe<O: Observer>(
     step: &mut Step<'_, '_, O>,
     lane: usize,
-    (id, writes, reads): (u64, BulkTouch, BulkTouch),
+    (id, reads, writes): (CopyId, BulkTouch, BulkTouch),
     is_reduction: bool,
 ) {
     if O::ON {
@@ -94,18 +199,18 @@ pub(super) fn observe<O: Observer>(
             reads,
             writes,
             is_reduction,
+            owner: step.env.owner,
         };
         step.env.observer.bulk_started(step.number, by, start);
     }
 }
 
 /// The barrier that counts a copy's bytes, which has to be one.
-pub(super) fn barrier_of<O: Observer>(
+fn require_barrier<O: Observer>(
     step: &Step<'_, '_, O>,
-    signal: &Signal,
     lane: usize,
+    address: u64,
 ) -> Result<u32, Stop> {
-    let address = address_of(step, signal.barrier, lane);
     let mut addresses = [0; WARP_SIZE];
     addresses[lane] = address;
     let request = Request {

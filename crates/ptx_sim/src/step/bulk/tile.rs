@@ -4,8 +4,10 @@ use std::ops::Range;
 
 use super::super::access::{Addresses, Request, locate, read8};
 use super::super::context::Step;
-use super::start::{address_of, bad, barrier_of, observe, require_aligned, require_there, word_of};
-use crate::bulk::{Incoming, Source, Span, Tile};
+use super::start::{
+    address_of, bad, come, for_each_target, go, require_aligned, require_there, word_of,
+};
+use crate::bulk::{Source, Span, Tile};
 use crate::checks::access::BulkTouch;
 use crate::checks::observer::Observer;
 use crate::diagnostics::AccessKind;
@@ -30,52 +32,58 @@ pub(super) fn start<O: Observer>(
     for (at, &slot) in origin.iter_mut().zip(&op.coordinates) {
         *at = word_of(step, slot, lane).cast_signed();
     }
-    let tile = Box::new(Tile { map, origin });
+    let tile = Tile { map, origin };
     let shared = address_of(step, op.shared, lane);
-    require_aligned(lane, "the tile", Space::Shared, shared, TILE_ALIGN)?;
     let bytes = u32::try_from(tile.bytes()).unwrap_or(u32::MAX);
-    let (in_shared, in_global) = if op.signal.is_some() {
-        (AccessKind::Store, AccessKind::Load)
-    } else {
-        (AccessKind::Load, AccessKind::Store)
-    };
-    require_there(step, lane, (Space::Shared, in_shared), shared, bytes)?;
-    let rows = rows_in_tensor(step, lane, &tile, in_global)?;
-    let global = BulkTouch {
-        space: Space::Global,
-        ranges: rows,
-    };
-    let id = step.env.bulk.number();
     let Some(signal) = &op.signal else {
-        let reduction = match op.reduction {
-            Some(kind) => Some(reduction_of(kind, map.element(), lane)?),
-            None => None,
-        };
-        let shared_touch = BulkTouch {
-            space: Space::Shared,
-            ranges: if O::ON {
-                stored_part(&tile, shared as u32)
-            } else {
-                Vec::new()
-            },
-        };
-        observe(step, lane, (id, global, shared_touch), reduction.is_some());
-        let thread = (step.warp.index, lane as u32);
-        let bulk = step.env.bulk;
-        bulk.go((id, thread), shared as u32, Span::Tile(tile), reduction);
-        return Ok(());
+        return store(step, (&tile, bytes), shared, op.reduction, lane);
     };
-    let barrier = barrier_of(step, signal, lane)?;
-    let shared_touch = BulkTouch::one(Space::Shared, shared, bytes);
-    observe(step, lane, (id, shared_touch, global), false);
-    step.env.bulk.come(Incoming {
-        id,
-        source: Source::Global(Span::Tile(tile)),
-        to: shared as u32,
-        bytes,
-        barrier,
-        reduction: None,
-    });
+    let target = (shared, signal, bytes, TILE_ALIGN);
+    let mut rows = None;
+    for_each_target(step, lane, target, |step, to, barrier| {
+        if rows.is_none() {
+            rows = Some(rows_in_tensor(step, lane, &tile, AccessKind::Load)?);
+        }
+        // Told of once, however many blocks it goes to.
+        let reads = BulkTouch {
+            space: Space::Global,
+            ranges: rows.as_mut().map(std::mem::take).unwrap_or_default(),
+        };
+        let span = Span::Tile(Box::new(tile.clone()));
+        let source = (Source::Global(span), reads);
+        come(step, lane, (to, bytes, barrier), source, None);
+        Ok(())
+    })
+}
+
+/// Starts a lane's copy to the tensor.
+fn store<O: Observer>(
+    step: &mut Step<'_, '_, O>,
+    (tile, bytes): (&Tile, u32),
+    from: u64,
+    reduction: Option<AtomicKind>,
+    lane: usize,
+) -> Result<(), Stop> {
+    let reduction = match reduction {
+        Some(kind) => Some(reduction_of(kind, tile.map.element(), lane)?),
+        None => None,
+    };
+    require_aligned(lane, "the tile", Space::Shared, from, TILE_ALIGN)?;
+    require_there(step, lane, (Space::Shared, AccessKind::Load), from, bytes)?;
+    let writes = BulkTouch {
+        space: Space::Global,
+        ranges: rows_in_tensor(step, lane, tile, AccessKind::Store)?,
+    };
+    let reads = BulkTouch {
+        space: Space::Shared,
+        ranges: if O::ON {
+            stored_part(tile, from as u32)
+        } else {
+            Vec::new()
+        },
+    };
+    let target = Span::Tile(Box::new(tile.clone()));
+    go(step, lane, (from, target, reduction), (reads, writes));
     Ok(())
 }
 
@@ -209,7 +217,8 @@ fn reduction_of(kind: AtomicKind, element: Element, lane: usize) -> Result<BulkR
         (Add, _) => true,
         (Min | Max, AtomicType::F32 | AtomicType::F64) => false,
         (Min | Max, AtomicType::F16 | AtomicType::Bf16) => true,
-        (_, AtomicType::Signed | AtomicType::Unsigned) => is_wide,
+        (Min | Max, AtomicType::Signed | AtomicType::Unsigned) => is_wide,
+        (_, AtomicType::Signed | AtomicType::Unsigned) => is_wide && element != Element::S64,
         _ => false,
     };
     if !fits {
