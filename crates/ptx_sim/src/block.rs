@@ -16,7 +16,7 @@ use crate::memory::shared::SharedMemory;
 use crate::registers::OutOfMemory;
 use crate::schedule::Dice;
 use crate::spare::SpareWarps;
-use crate::step::{Env, PathEnd, finish_block, run_path, wake_complete};
+use crate::step::{Env, PathEnd, bytes_awaited, finish_block, run_path, wake_complete};
 use crate::stop::Stop;
 use crate::warp::{Path, PathState, Warp};
 
@@ -240,7 +240,11 @@ impl BlockRun {
     /// The launch's error: there is no fuel left.
     #[cold]
     pub fn out_of_fuel(&self, launch: &LaunchContext<'_>, limit: FuelLimit) -> Box<LaunchError> {
-        launch.out_of_fuel(limit, self.ctaid, &self.warps, self.last)
+        let mut error = launch.out_of_fuel(limit, self.ctaid, &self.warps, self.last);
+        if let LaunchError::OutOfFuel(kernel) = &mut *error {
+            kernel.barriers = bytes_awaited(launch, (&self.bulk, &self.shared));
+        }
+        error
     }
 
     /// Tries what helps when no warp can go on.

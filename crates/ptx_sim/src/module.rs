@@ -221,10 +221,20 @@ impl Module {
                 maps_ranks: program.functions.iter().flatten().any(|f| f.maps_ranks),
                 spare: Arc::default(),
                 blocks_are_apart: blocks_are_apart(program, &reachable),
-                is_not_for_the_sieve: AtomicBool::new(false),
+                is_not_for_the_sieve: AtomicBool::new(copies_in_bulk(program, &reachable)),
             }
         })
     }
+}
+
+/// Whether a kernel that can come to these functions has bulk copies.
+fn copies_in_bulk(program: &Program, reachable: &BTreeSet<u32>) -> bool {
+    let functions = reachable.iter().filter_map(|&index| {
+        let function = program.functions.get(index as usize);
+        function?.as_ref()
+    });
+    let mut code = functions.flat_map(|function| &function.code);
+    code.any(|insn| matches!(insn.op, Op::Bulk(_)))
 }
 
 /// The values of a kernel that change from block to block.

@@ -328,7 +328,8 @@ impl Counts {
     /// Adds what an instruction's accesses cost.
     fn record(&mut self, record: &MemoryRecord) {
         match record.class {
-            None => {}
+            // Bulk copies have their bytes only, which are in no total.
+            None | Some(AccessClass::BulkCopy) => {}
             Some(AccessClass::Load) => self.record_load(record),
             Some(AccessClass::Store) => self.record_store(record),
             Some(AccessClass::Reduction) => {

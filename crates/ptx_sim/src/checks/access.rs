@@ -30,6 +30,8 @@ pub enum AccessClass {
     AsyncCopy,
     /// `cp.async` that bypasses it (`.cg`).
     AsyncCopyBypass,
+    /// `cp.async.bulk`, `cp.reduce.async.bulk`
+    BulkCopy,
 }
 
 /// One memory instruction of one warp.
@@ -141,8 +143,10 @@ pub(crate) struct BulkStart {
     pub owner: u64,
     pub reads: BulkTouch,
     pub writes: BulkTouch,
-    /// Whether it combines what it writes with what is there.
-    pub is_reduction: bool,
+    /// The barrier that counts its bytes, if one does.
+    pub barrier: Option<u32>,
+    /// Bytes of the elements that it combines with what is there, if it does.
+    pub reduces: Option<u32>,
 }
 
 /// A warp, or a part of one, comes to a block barrier.

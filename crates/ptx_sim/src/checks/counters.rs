@@ -4,7 +4,7 @@
 //! long they are; only guarded instructions and memory accesses are counted
 //! one by one.
 
-use super::access::{AccessClass, WarpAccess};
+use super::access::{AccessClass, BulkStart, WarpAccess};
 use super::count::{self, GlobalCost, SharedCost, SharedKind};
 use super::memo::Memo;
 use crate::ir::Space;
@@ -191,6 +191,22 @@ impl Counters {
         self.guarded_out[instruction as usize] += out;
     }
 
+    /// A thread starts a bulk copy. Only its bytes are counted: what it costs in sectors and
+    /// wavefronts no counter of the hardware was seen to tell.
+    #[cold]
+    pub fn bulk(&mut self, instruction: u32, start: &BulkStart) {
+        let record = self.record_mut(instruction as usize);
+        record.class = Some(AccessClass::BulkCopy);
+        let global = [&start.reads, &start.writes];
+        for touch in global {
+            record.spaces.add(touch.space);
+            if touch.space != Space::Shared {
+                let bytes = touch.ranges.iter().map(|range| range.end - range.start);
+                record.global.bytes += bytes.sum::<u64>();
+            }
+        }
+    }
+
     /// A warp accesses memory.
     #[inline]
     pub fn access(&mut self, instruction: u32, access: &WarpAccess<'_>) {
@@ -283,6 +299,8 @@ fn shared(access: &WarpAccess<'_>) -> SharedCost {
         AccessClass::Atomic | AccessClass::Reduction => SharedKind::Atomic,
         AccessClass::CompareAndSwap => SharedKind::CompareAndSwap,
         AccessClass::Increment => SharedKind::Increment,
+        // Told of by themselves.
+        AccessClass::BulkCopy => SharedKind::Store,
         AccessClass::LoadMatrix | AccessClass::StoreMatrix => SharedKind::Matrix {
             matrices: access.mask.count_ones().div_ceil(8),
         },

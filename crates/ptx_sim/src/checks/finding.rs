@@ -60,7 +60,15 @@ pub(crate) enum Finding {
     Unwritten { at: Spot, this: Side },
     /// An access to bytes that an asynchronous copy may still write or, where
     /// this one writes, may still read.
-    InFlight { at: Spot, this: Side, copy: Side },
+    InFlight {
+        at: Spot,
+        this: Side,
+        copy: Side,
+        /// Whether it may be reading, and not writing.
+        is_reading: bool,
+    },
+    /// A block ends while a bulk copy may still write, or read, its shared memory.
+    OutlivesBlock { this: Side, is_reading: bool },
     /// An access to another block's shared memory that nothing orders before the end of
     /// that block.
     MayHaveEnded { at: Spot, this: Side },
@@ -102,6 +110,7 @@ impl Finding {
             | Self::DivisionByZero { this }
             | Self::Unwritten { this, .. }
             | Self::InFlight { this, .. }
+            | Self::OutlivesBlock { this, .. }
             | Self::MayHaveEnded { this, .. }
             | Self::AbsentSource { this, .. }
             | Self::DifferentMasks { this, .. }

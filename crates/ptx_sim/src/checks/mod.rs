@@ -7,7 +7,7 @@
 //!
 //! Reading order: [`access`] and [`observer`], what observers are told; [`count`] and [`counters`], what an access costs; [`order`],
 //! what comes before what; [`shadow`] and [`races`], accesses in no order;
-//! [`copies`], asynchronous copies; [`written`], reads of what nobody wrote;
+//! [`copies`], asynchronous copies; [`bulk`], bulk copies; [`written`], reads of what nobody wrote;
 //! [`together`], barriers and warp-wide instructions; [`visits`], what others do in a block's
 //! shared memory, and its end. [`judge`] is the interface to what
 //! judges accesses to memory: [`exact`], which says what is wrong, and [`sieve`], which
@@ -18,6 +18,7 @@
 //! in `docs/checks.md`.
 
 pub(crate) mod access;
+pub(crate) mod bulk;
 pub(crate) mod copies;
 pub mod count;
 pub(crate) mod counters;

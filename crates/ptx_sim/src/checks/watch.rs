@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 use std::ops::Range;
 
-use super::access::{AccessClass, BarrierArrival, Lanes, WarpAccess};
+use super::access::{AccessClass, BarrierArrival, BulkStart, Lanes, WarpAccess};
+use super::bulk::{BulkAccess, BulkCopy, DoneBy};
 use super::counters::Counters;
 use super::exact::{Kind, unwritten};
 use super::finding::Finding;
@@ -17,6 +18,7 @@ use super::shadow::Mix;
 use super::together::{Meetings, thread_at, warp_wide};
 use super::visits::Visits;
 use super::written::LocalWritten;
+use crate::bulk::CopyId;
 use crate::context::LaunchContext;
 use crate::ir::Space;
 use crate::memory::journal::Journal;
@@ -54,6 +56,8 @@ pub(crate) struct Checks<'a, J: Judge> {
     order: GridOrder,
     depth: Depth,
     judge: J,
+    /// Bulk copies that are not known to be done.
+    copies: Vec<BulkCopy>,
     /// The first defect.
     finding: Option<Finding>,
 }
@@ -106,6 +110,7 @@ impl<'a, J: Judge> Checks<'a, J> {
             order: GridOrder::new(launch.cluster.n_blocks() > 1),
             depth: Depth::of(launch.n_blocks()),
             judge,
+            copies: Vec::new(),
             finding: None,
         }
     }
@@ -214,6 +219,105 @@ impl<'a, J: Judge> Checks<'a, J> {
         let found = judge.access(&mut self.order, &mut block.running, instruction, access);
         swap(block, owner);
         self.found(found);
+    }
+
+    /// Calls `f` with what is known of the thread's block, with the memory of the block
+    /// whose shared memory a copy accesses in the place of its own.
+    fn in_memory_of(
+        &mut self,
+        block: u64,
+        access: &mut BulkAccess,
+        f: impl FnOnce(&mut J, &mut Running<J::Block>, &mut BulkAccess),
+    ) {
+        let Some(place) = self.place(block) else {
+            return;
+        };
+        if access.touch.space != Space::Shared || access.owner == block {
+            return f(&mut self.judge, &mut self.blocks[place].running, access);
+        }
+        let Some(owner) = self.place(access.owner) else {
+            return;
+        };
+        if let Ok([block, owner]) = self.blocks.get_disjoint_mut([place, owner]) {
+            std::mem::swap(&mut block.running.memory, &mut owner.running.memory);
+            f(&mut self.judge, &mut block.running, access);
+            std::mem::swap(&mut block.running.memory, &mut owner.running.memory);
+        }
+    }
+
+    #[cold]
+    fn bulk_started(&mut self, instruction: u32, thread: Lanes, start: BulkStart) {
+        let lane = |block: &mut BlockState<J::Block>| {
+            start
+                .barrier
+                .map_or(0, |b| block.running.order.engine_lane(b))
+        };
+        let channel = self.block(start.owner).map_or(0, lane);
+        let mut copy = BulkCopy::new(instruction, thread, start, channel);
+        let mut found = None;
+        for access in [&mut copy.reads, &mut copy.writes] {
+            self.in_memory_of(thread.block, access, |judge, block, access| {
+                found = found.or(judge.bulk_begins(block, access));
+            });
+        }
+        self.found(found);
+        self.copies.push(copy);
+    }
+
+    /// The phase of a barrier is over: so are the copies that it has counted.
+    fn phase_over(&mut self, owner: u64, barrier: u32) {
+        let is_over = |copy: &mut BulkCopy| {
+            copy.id.0 == owner && copy.barrier == Some(barrier) && copy.has_arrived
+        };
+        let over: Vec<BulkCopy> = self.copies.extract_if(.., is_over).collect();
+        if over.is_empty() {
+            return;
+        }
+        let Some(block) = self.block(owner) else {
+            return;
+        };
+        let clock = block.running.order.phase_over(barrier);
+        for mut copy in over {
+            let by = DoneBy::Engine { clock };
+            for access in [&mut copy.reads, &mut copy.writes] {
+                self.in_memory_of(owner, access, |judge, block, access| {
+                    judge.bulk_ends(block, access, by);
+                });
+            }
+        }
+    }
+
+    /// A thread has waited for a copy to global memory, or for it to be read.
+    fn bulk_waited(&mut self, thread: Lanes, id: CopyId, is_done: bool) {
+        let Some(place) = self.copies.iter().position(|copy| copy.id == id) else {
+            return;
+        };
+        let mut copy = self.copies.swap_remove(place);
+        let by = DoneBy::Thread(thread);
+        if !std::mem::replace(&mut copy.has_read, true) {
+            self.in_memory_of(thread.block, &mut copy.reads, |judge, block, access| {
+                judge.bulk_ends(block, access, by);
+            });
+        }
+        if is_done {
+            self.in_memory_of(thread.block, &mut copy.writes, |judge, block, access| {
+                judge.bulk_ends(block, access, by);
+            });
+        } else {
+            self.copies.push(copy);
+        }
+    }
+
+    /// A block ends before a copy is known to be done with its shared memory.
+    fn bulk_abandoned(&mut self, id: CopyId) {
+        let copy = self.copies.iter().find(|copy| copy.id == id);
+        let found = copy.map(|copy| Finding::OutlivesBlock {
+            this: copy.writes.side(),
+            is_reading: copy.barrier.is_none(),
+        });
+        self.found(found);
+        self.copies
+            .retain(|copy| copy.id != id || copy.barrier.is_none());
     }
 
     fn awaited(&mut self, lanes: Lanes, n_left: Option<u32>) {
@@ -435,6 +539,52 @@ impl<J: Judge> Observer for Watch<'_, J> {
     fn copies_awaited(&mut self, lanes: Lanes, n_left: Option<u32>) {
         if let Some(checks) = &mut self.checks {
             checks.awaited(lanes, n_left);
+        }
+    }
+
+    fn bulk_started(&mut self, instruction: u32, thread: Lanes, start: BulkStart) {
+        self.counters.bulk(instruction, &start);
+        if let Some(journal) = &mut self.journal
+            && start.writes.space == Space::Global
+        {
+            for range in &start.writes.ranges {
+                journal.keep(range.start, (range.end - range.start) as u32);
+            }
+        }
+        if let Some(checks) = &mut self.checks {
+            checks.bulk_started(instruction, thread, start);
+        }
+    }
+
+    fn bulk_arrived(&mut self, copy: CopyId) {
+        if let Some(checks) = &mut self.checks
+            && let Some(copy) = checks.copies.iter_mut().find(|known| known.id == copy)
+        {
+            copy.has_arrived = true;
+        }
+    }
+
+    fn phase_over(&mut self, block: u64, barrier: u32) {
+        if let Some(checks) = &mut self.checks {
+            checks.phase_over(block, barrier);
+        }
+    }
+
+    fn bulk_has_read(&mut self, thread: Lanes, copy: CopyId) {
+        if let Some(checks) = &mut self.checks {
+            checks.bulk_waited(thread, copy, false);
+        }
+    }
+
+    fn bulk_done(&mut self, thread: Lanes, copy: CopyId) {
+        if let Some(checks) = &mut self.checks {
+            checks.bulk_waited(thread, copy, true);
+        }
+    }
+
+    fn bulk_abandoned(&mut self, copy: CopyId) {
+        if let Some(checks) = &mut self.checks {
+            checks.bulk_abandoned(copy);
         }
     }
 

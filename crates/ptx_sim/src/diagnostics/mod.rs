@@ -346,7 +346,7 @@ pub enum FaultKind {
     CopyInFlight {
         /// What it did.
         access: AccessKind,
-        /// Shared for the copy's target, global for its source.
+        /// The state space.
         space: Space,
         /// The address.
         address: u64,
@@ -356,6 +356,14 @@ pub enum FaultKind {
         relation: Relation,
         /// The copy.
         copy: Box<AccessSide>,
+        /// Whether that may still be reading there, and not writing.
+        is_reading: bool,
+    },
+    /// A block ends while a bulk copy may still be writing, or reading, its shared
+    /// memory.
+    CopyOutlivesBlock {
+        /// Whether it may be reading, and not writing.
+        is_reading: bool,
     },
     /// A shuffle that reads from a lane which does not take part.
     AbsentSource {
@@ -494,6 +502,8 @@ pub struct OutOfFuel {
     pub thread: ThreadPlace,
     /// What the threads of its block do.
     pub doing: Vec<LanesDo>,
+    /// The barriers in its shared memory that wait for bytes, or have got too many.
+    pub barriers: Vec<BytesAwaited>,
     /// Blocks of the grid that have not begun.
     pub n_not_begun: u64,
     /// Blocks that the device can hold at once.
@@ -511,6 +521,22 @@ pub struct LanesDo {
     pub is_whole_warp: bool,
     /// What they do.
     pub what: Doing,
+}
+
+/// A barrier in shared memory (`mbarrier`) whose phase is not over because of the bytes
+/// that it counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BytesAwaited {
+    /// Its address.
+    pub address: u64,
+    /// Where that is.
+    pub relation: Relation,
+    /// Bytes that it has been told to expect in this phase.
+    pub expected: i64,
+    /// Bytes that have arrived.
+    pub arrived: i64,
+    /// Arrivals that are still to come.
+    pub arrivals: u64,
 }
 
 /// What lanes do.

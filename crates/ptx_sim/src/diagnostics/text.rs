@@ -186,6 +186,9 @@ impl fmt::Display for OutOfFuel {
         for lanes in &self.doing {
             write!(f, "\n    {lanes}")?;
         }
+        for barrier in &self.barriers {
+            write!(f, "\n    {barrier}")?;
+        }
         if self.n_not_begun > 0 {
             let (n, most) = (self.n_not_begun, self.most_resident);
             write!(
@@ -331,6 +334,11 @@ impl fmt::Display for FaultKind {
                 self.fmt_state(f)
             }
             Self::BadBulkCopy { message } => write!(f, "bad bulk copy: {message}"),
+            Self::CopyOutlivesBlock { is_reading } => write!(
+                f,
+                "bulk copy not waited for: the block ends while the copy may still be {} its shared memory",
+                if *is_reading { "reading" } else { "writing" }
+            ),
             Self::Race { .. } | Self::CopyInFlight { .. } | Self::NotConstant { .. } => {
                 self.fmt_order(f)
             }
@@ -507,6 +515,7 @@ impl FaultKind {
                 bytes,
                 relation,
                 copy,
+                is_reading,
             } => write!(
                 f,
                 "asynchronous copy not waited for: {} at {} address {address:#x} ({}), which a copy \
@@ -514,10 +523,7 @@ impl FaultKind {
                 of_bytes(*access, *bytes),
                 space_name(*space),
                 relation.describe(*bytes),
-                match space {
-                    Space::Shared => "writing",
-                    _ => "reading",
-                },
+                if *is_reading { "reading" } else { "writing" },
                 copy.place,
                 copy.thread
             ),

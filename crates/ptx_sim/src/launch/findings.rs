@@ -41,7 +41,16 @@ impl LaunchContext<'_> {
                 bytes: at.bytes,
                 relation: self.relation(at),
             },
-            Finding::InFlight { at, this, copy } => FaultKind::CopyInFlight {
+            Finding::OutlivesBlock { is_reading, .. } => {
+                FaultKind::CopyOutlivesBlock { is_reading }
+            }
+            Finding::InFlight {
+                at,
+                this,
+                copy,
+                is_reading,
+            } => FaultKind::CopyInFlight {
+                is_reading,
                 access: this.kind,
                 space: at.space,
                 address: at.address,

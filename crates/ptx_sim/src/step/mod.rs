@@ -29,7 +29,7 @@ mod next;
 mod printf;
 mod run;
 
-pub(crate) use bulk::finish_block;
+pub(crate) use bulk::{bytes_awaited, finish_block};
 pub(crate) use context::Env;
 pub(crate) use gather::wake_complete;
 pub(crate) use run::{PathEnd, run_path};

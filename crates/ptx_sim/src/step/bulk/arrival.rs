@@ -9,7 +9,7 @@ use crate::bulk::{BulkCopies, Incoming, Source};
 use crate::checks::access::Lanes;
 use crate::checks::observer::Observer;
 use crate::context::LaunchContext;
-use crate::diagnostics::FaultKind;
+use crate::diagnostics::{BytesAwaited, FaultKind};
 use crate::memory::shared::SharedMemory;
 use crate::program::{BarrierWord, MOST_BYTES};
 use crate::stop::Stop;
@@ -150,4 +150,26 @@ pub(crate) fn finish_block<O: Observer>(
             observer.bulk_done(Lanes { block, warp, mask }, copy.id);
         }
     }
+}
+
+/// The barriers of a block that wait for bytes, or have got too many.
+#[cold]
+pub(crate) fn bytes_awaited(
+    launch: &LaunchContext<'_>,
+    (bulk, shared): (&BulkCopies, &SharedMemory),
+) -> Vec<BytesAwaited> {
+    let awaited = bulk.unbalanced().into_iter().map(|tally| {
+        let host = shared.host().wrapping_add(tally.barrier as usize);
+        // SAFETY: Who told of the barrier found eight aligned bytes of it in this memory.
+        let word = BarrierWord::unpack(unsafe { read64(host) });
+        let address = u64::from(tally.barrier);
+        BytesAwaited {
+            address,
+            relation: launch.shared_relation(address),
+            expected: tally.expected,
+            arrived: tally.arrived,
+            arrivals: word.to_come,
+        }
+    });
+    awaited.collect()
 }

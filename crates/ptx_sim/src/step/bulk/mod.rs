@@ -15,8 +15,8 @@ mod start;
 mod tile;
 mod zero;
 
-pub(crate) use arrival::finish_block;
 pub(super) use arrival::{arrive_for, phase_over};
+pub(crate) use arrival::{bytes_awaited, finish_block};
 
 use super::context::Step;
 use crate::checks::observer::Observer;

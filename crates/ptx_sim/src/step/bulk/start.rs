@@ -159,7 +159,7 @@ pub(super) fn come<O: Observer>(
 ) {
     let id = step.env.bulk.number(step.env.owner);
     let writes = BulkTouch::one(Space::Shared, to, bytes);
-    observe(step, lane, (id, reads, writes), reduction.is_some());
+    observe(step, lane, (id, reads, writes), (Some(barrier), reduction));
     step.env.bulk.come(Incoming {
         id,
         source,
@@ -179,7 +179,7 @@ pub(super) fn go<O: Observer>(
 ) {
     let id = step.env.bulk.number(step.env.owner);
     let thread = (step.warp.index, lane as u32);
-    observe(step, lane, (id, reads, writes), reduction.is_some());
+    observe(step, lane, (id, reads, writes), (None, reduction));
     step.env
         .bulk
         .go((id, thread), from as u32, target, reduction);
@@ -190,7 +190,7 @@ fn observe<O: Observer>(
     step: &mut Step<'_, '_, O>,
     lane: usize,
     (id, reads, writes): (CopyId, BulkTouch, BulkTouch),
-    is_reduction: bool,
+    (barrier, reduction): (Option<u32>, Option<BulkReduction>),
 ) {
     if O::ON {
         let by = step.lanes(1 << lane);
@@ -198,7 +198,8 @@ fn observe<O: Observer>(
             id,
             reads,
             writes,
-            is_reduction,
+            barrier,
+            reduces: reduction.map(|reduction| reduction.bytes),
             owner: step.env.owner,
         };
         step.env.observer.bulk_started(step.number, by, start);
