@@ -61,6 +61,7 @@ impl LaunchContext<'_> {
             place,
             thread: self.thread_place(ctaid, warp.index, lanes.trailing_zeros()),
             doing,
+            in_cluster: Vec::new(),
             n_not_begun: 0,
             most_resident: self.most_resident,
         })))

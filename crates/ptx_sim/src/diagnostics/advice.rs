@@ -68,7 +68,6 @@ impl Fault {
             | FaultKind::CopyInFlight { .. } => self.about_order(),
             FaultKind::DivergentBarrier { .. }
             | FaultKind::BarrierDeadlock { .. }
-            | FaultKind::ClusterDeadlock { .. }
             | FaultKind::BadBarrier { .. }
             | FaultKind::DifferentBarriers { .. }
             | FaultKind::DifferentCounts { .. } => self.about_barrier(),
@@ -170,10 +169,6 @@ impl Fault {
                 "let every thread that has not ended come to the same barrier, or give the barrier \
                  the number of threads that do"
             }
-            FaultKind::ClusterDeadlock { .. } => {
-                "let every thread of every block of the cluster that has not ended arrive \
-                 (barrier.cluster.arrive), as often as the others do"
-            }
             FaultKind::BadBarrier { message } if message.contains("barrier.cluster") => {
                 "let each thread arrive (barrier.cluster.arrive) and then wait \
                  (barrier.cluster.wait), in turn"
@@ -250,6 +245,10 @@ impl Fault {
                  there, before or after, put a block barrier ({block})"
             );
             advice.into()
+        } else if by.block != self.thread.block && space == Space::Shared {
+            "put a barrier of the cluster (barrier.cluster.arrive and .wait) between the two, or let \
+             the second wait for an mbarrier at which the first arrives (release, acquire, .cluster)"
+                .into()
         } else if by.block != self.thread.block {
             let advice = if is_atomic(access) || is_atomic(other) {
                 "make both accesses atomic, for the whole device (.gpu), or order them by a fence \

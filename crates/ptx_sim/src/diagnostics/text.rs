@@ -186,6 +186,9 @@ impl fmt::Display for OutOfFuel {
         for lanes in &self.doing {
             write!(f, "\n    {lanes}")?;
         }
+        for sentence in &self.in_cluster {
+            write!(f, "\n  {sentence}")?;
+        }
         if self.n_not_begun > 0 {
             let (n, most) = (self.n_not_begun, self.most_resident);
             write!(
@@ -335,7 +338,6 @@ impl fmt::Display for FaultKind {
             }
             Self::DivergentBarrier { .. }
             | Self::BarrierDeadlock { .. }
-            | Self::ClusterDeadlock { .. }
             | Self::BadBarrier { .. }
             | Self::DifferentBarriers { .. }
             | Self::DifferentCounts { .. } => self.fmt_barrier(f),
@@ -535,15 +537,6 @@ impl FaultKind {
             ),
             Self::BarrierDeadlock { waiting } => {
                 write!(f, "barrier deadlock: every thread that has not ended waits")?;
-                waiting
-                    .iter()
-                    .try_for_each(|line| write!(f, "\n    {line}"))
-            }
-            Self::ClusterDeadlock { waiting } => {
-                f.write_str(
-                    "barrier deadlock: every thread of the cluster that has not ended waits, at \
-                     its barrier (barrier.cluster)",
-                )?;
                 waiting
                     .iter()
                     .try_for_each(|line| write!(f, "\n    {line}"))
