@@ -216,7 +216,7 @@ impl BlockRun {
         let mut sat_out = sat_out;
         if let Some(membership) = &self.cluster {
             freed |= membership.end_round(&mut self.warps, round > 0 || freed, observer);
-            sat_out &= self.warps.iter().any(Warp::is_ready);
+            sat_out &= self.is_ready();
         }
         let progress = Round::Progress { waits, used: round };
         if round > 0 || freed || sat_out {
@@ -243,8 +243,16 @@ impl BlockRun {
         let mut error = launch.out_of_fuel(limit, self.ctaid, &self.warps, self.last);
         if let LaunchError::OutOfFuel(kernel) = &mut *error {
             kernel.barriers = bytes_awaited(launch, (&self.bulk, &self.shared));
+            if let Some(membership) = &self.cluster {
+                kernel.in_cluster = membership.attendance(launch);
+            }
         }
         error
+    }
+
+    /// Whether any of its lanes can go on.
+    pub fn is_ready(&self) -> bool {
+        self.warps.iter().any(Warp::is_ready)
     }
 
     /// Tries what helps when no warp can go on.
@@ -276,20 +284,18 @@ impl BlockRun {
             let kind = missing(launch, warp, path);
             return self.stuck(launch, warp, path, kind);
         }
-        let at_barrier = self.warps.iter().find_map(|warp| {
-            let mut paths = warp.paths.iter();
-            let path = paths.find(|path| path.state == PathState::AtBarrier)?;
-            Some((warp, path))
-        });
-        if let Some((warp, path)) = at_barrier {
+        let at = |state: PathState| {
+            self.warps.iter().find_map(|warp| {
+                let mut paths = warp.paths.iter();
+                Some((warp, paths.find(|path| path.state == state)?))
+            })
+        };
+        if let Some((warp, path)) = at(PathState::AtBarrier).or_else(|| at(PathState::AtCluster)) {
             // The path already stands at the block after the barrier.
-            let waiting = self.barriers.waiting(&self.warps);
+            let mut waiting = self.barriers.waiting(&self.warps);
+            let cluster = self.cluster.as_ref();
+            waiting.extend(cluster.into_iter().flat_map(|m| m.attendance(launch)));
             return self.stuck(launch, warp, path, FaultKind::BarrierDeadlock { waiting });
-        }
-        let in_cluster = self.cluster.as_ref();
-        let in_cluster = in_cluster.and_then(|m| m.deadlock(launch, &self.warps));
-        if let Some((warp, path, kind)) = in_cluster {
-            return self.stuck(launch, warp, path, kind);
         }
         let alive = self.warps.iter().find(|warp| warp.live != 0);
         let stop = Stop::internal("threads neither run, nor wait, nor have ended");

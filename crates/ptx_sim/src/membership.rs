@@ -5,9 +5,8 @@ use std::rc::Rc;
 
 use crate::checks::access::Lanes;
 use crate::checks::observer::Observer;
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, Come};
 use crate::context::LaunchContext;
-use crate::diagnostics::FaultKind;
 use crate::warp::{Path, PathState, Warp};
 
 /// A block's place in its cluster.
@@ -80,23 +79,28 @@ impl Membership {
         }
     }
 
-    /// Of lanes that wait at the barrier for ever the first: their warp and path, and what
-    /// to say.
+    /// If threads wait at the barrier, a sentence for each block: who has come.
     #[cold]
-    pub fn deadlock<'w>(
-        &self,
-        launch: &LaunchContext<'_>,
-        warps: &'w [Warp],
-    ) -> Option<(&'w Warp, &'w Path, FaultKind)> {
-        let first = |warp: &'w Warp| Some((warp, warp.paths.iter().find(|path| waits(path))?));
-        let (warp, path) = warps.iter().find_map(first)?;
-        let of_block = |(rank, text): (u32, String)| {
+    pub fn attendance(&self, launch: &LaunchContext<'_>) -> Vec<String> {
+        let of_block = |(rank, come): (u32, &Come)| {
             let [x, y, z] = launch.ctaid(self.cluster.number_of(rank));
-            format!("block ({x}, {y}, {z}): {text}")
+            let Come {
+                n_live, n_arrived, ..
+            } = come;
+            let who = match come.absent[..] {
+                [] if *n_live == 0 => "all threads".to_owned(),
+                [] => format!("all {n_live} threads"),
+                _ => format!("{n_arrived} of {n_live} threads"),
+            };
+            let what = if *n_live == 0 { "ended" } else { "arrived" };
+            let missing = match come.absent[..] {
+                [] => String::new(),
+                _ => format!(" (not all of warps {:?})", come.absent),
+            };
+            format!("barrier of the cluster: {who} of block ({x}, {y}, {z}) have {what}{missing}")
         };
-        let waiting = self.cluster.barrier().missing();
-        let waiting = waiting.into_iter().map(of_block).collect();
-        Some((warp, path, FaultKind::ClusterDeadlock { waiting }))
+        let attendance = self.cluster.barrier().attendance();
+        (0..).zip(&attendance).map(of_block).collect()
     }
 }
 

@@ -25,6 +25,14 @@ struct Attendance {
     passed: Lanes,
 }
 
+/// How many threads of a block have come.
+pub(crate) struct Come {
+    pub n_live: u32,
+    pub n_arrived: u32,
+    /// The warps of which threads have not.
+    pub absent: Vec<u32>,
+}
+
 /// What a thread must not do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Misuse {
@@ -67,12 +75,16 @@ impl ClusterBarrier {
         }
     }
 
-    /// Lanes of a warp wait; gives whether they need not, because all have arrived.
-    pub fn wait(&mut self, rank: u32, warp: u32, mask: u32) -> Result<bool, Misuse> {
+    /// Lanes of a warp wait; gives those that need not, because all have arrived.
+    pub fn wait(&mut self, rank: u32, warp: u32, mask: u32) -> Result<u32, Misuse> {
         let block = &mut self.blocks[rank as usize];
         let warp = warp as usize;
         match mask & !(block.arrived[warp] | block.passed[warp]) {
-            0 => Ok(block.take_passed(warp, mask)),
+            0 => {
+                let passed = mask & block.passed[warp];
+                block.passed[warp] &= !passed;
+                Ok(passed)
+            }
             missing => Err(Misuse::WaitsWithoutArriving(missing)),
         }
     }
@@ -109,7 +121,9 @@ impl ClusterBarrier {
         for warp in warps {
             let waits = |path: &&mut Path| path.state == PathState::AtCluster;
             for path in warp.paths.iter_mut().filter(waits) {
-                if block.take_passed(warp.index as usize, path.mask) {
+                let passed = &mut block.passed[warp.index as usize];
+                if path.mask & !*passed == 0 {
+                    *passed &= !path.mask;
                     path.state = PathState::Ready;
                     each(warp.index, path.mask);
                     woken = true;
@@ -119,36 +133,21 @@ impl ClusterBarrier {
         woken
     }
 
-    /// A sentence for each block of which threads are missing, or none.
-    pub fn missing(&self) -> Vec<(u32, String)> {
-        let mut missing = Vec::new();
-        for (rank, block) in (0..).zip(&self.blocks) {
-            let count = |lanes: &Lanes| lanes.iter().map(|lanes| lanes.count_ones()).sum::<u32>();
-            let (n_live, n_arrived) = (count(&block.live), count(&block.arrived));
-            let absent = block.live.iter().zip(&block.arrived);
-            let absent = (0..).zip(absent).filter(|(_, (l, a))| **l & !**a != 0);
-            let warps: Vec<usize> = absent.map(|(warp, _)| warp).collect();
-            let text = match warps[..] {
-                [] if n_live == 0 => "has ended".to_owned(),
-                [] => format!("all {n_live} threads have arrived"),
-                _ => format!(
-                    "{n_arrived} of {n_live} threads have arrived; missing are some of warps \
-                     {warps:?}"
-                ),
-            };
-            missing.push((rank, text));
+    /// If threads have arrived and wait, by rank how many of a block have come.
+    pub fn attendance(&self) -> Vec<Come> {
+        let count = |lanes: &Lanes| lanes.iter().map(|lanes| lanes.count_ones()).sum::<u32>();
+        if self.blocks.iter().all(|block| count(&block.arrived) == 0) {
+            return Vec::new();
         }
-        missing
-    }
-}
-
-impl Attendance {
-    /// Whether lanes may go on behind their wait; if so they have.
-    fn take_passed(&mut self, warp: usize, mask: u32) -> bool {
-        let may = mask & !self.passed[warp] == 0;
-        if may {
-            self.passed[warp] &= !mask;
-        }
-        may
+        let of_block = |block: &Attendance| {
+            let both = (0..).zip(block.live.iter().zip(&block.arrived));
+            let absent = both.filter(|(_, (live, arrived))| **live & !**arrived != 0);
+            Come {
+                n_live: count(&block.live),
+                n_arrived: count(&block.arrived),
+                absent: absent.map(|(warp, _)| warp).collect(),
+            }
+        };
+        self.blocks.iter().map(of_block).collect()
     }
 }

@@ -11,7 +11,7 @@ mod shape;
 use std::cell::{Cell, RefCell, RefMut};
 use std::rc::Rc;
 
-pub(crate) use barrier::{ClusterBarrier, Misuse};
+pub(crate) use barrier::{ClusterBarrier, Come, Misuse};
 pub(crate) use shape::{ClusterShape, depends_on_rank};
 pub use shape::{MAX_CLUSTER, MAX_NON_PORTABLE_CLUSTER};
 

@@ -62,6 +62,7 @@ impl LaunchContext<'_> {
             thread: self.thread_place(ctaid, warp.index, lanes.trailing_zeros()),
             doing,
             barriers: Vec::new(),
+            in_cluster: Vec::new(),
             n_not_begun: 0,
             most_resident: self.most_resident,
         })))

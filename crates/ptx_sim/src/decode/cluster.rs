@@ -118,6 +118,8 @@ impl Decoder<'_> {
             d: None,
             operand: Some(n_bytes),
             order: Order::Release,
+            scope: Scope::Device,
+            is_part: true,
         };
         self.emit(Op::AsyncStore(Box::new(AsyncStore { update, complete })));
         Ok(())

@@ -2,7 +2,7 @@
 
 use crate::ir::{Operand, Type};
 use crate::lanes::unary;
-use crate::program::{BarrierWord, Mbarrier, MbarrierKind, Op, Order};
+use crate::program::{BarrierWord, Mbarrier, MbarrierKind, Op, Order, Scope};
 
 use super::decoder::{Decoded, Decoder};
 use super::modifiers::{take_cluster, take_order, take_space};
@@ -11,10 +11,10 @@ use super::opcode::Opcode;
 impl Decoder<'_> {
     /// An instruction of the `mbarrier` family.
     pub fn mbarrier(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
-        // They lie in the block's own memory, so that every scope is the same.
-        let asked = match take_order(op) {
-            (Order::Weak, _) => None,
-            (order, _) => Some(order),
+        // Without a scope, other blocks of the cluster meet it too: compilers leave it out.
+        let (asked, scope) = match take_order(op) {
+            (Order::Weak, scope) => (None, scope),
+            (order, scope) => (Some(order), scope),
         };
         if op.has("pending_count") {
             op.ignore(&["pending_count", "noComplete", "b64"]);
@@ -71,6 +71,8 @@ impl Decoder<'_> {
             d,
             operand,
             order: asked.unwrap_or(order),
+            scope,
+            is_part: false,
         })));
         Ok(())
     }
@@ -95,6 +97,8 @@ impl Decoder<'_> {
             d: None,
             operand: None,
             order: Order::Release,
+            scope: Scope::Device,
+            is_part: false,
         })));
         Ok(())
     }

@@ -89,7 +89,6 @@ impl Fault {
             | FaultKind::CopyInFlight { .. } => self.about_order(),
             FaultKind::DivergentBarrier { .. }
             | FaultKind::BarrierDeadlock { .. }
-            | FaultKind::ClusterDeadlock { .. }
             | FaultKind::BadBarrier { .. }
             | FaultKind::BadBulkCopy { .. }
             | FaultKind::DifferentBarriers { .. }
@@ -208,10 +207,6 @@ impl Fault {
             }
             // The message says what must be.
             FaultKind::BadBulkCopy { .. } => return None,
-            FaultKind::ClusterDeadlock { .. } => {
-                "let every thread of every block of the cluster that has not ended arrive \
-                 (barrier.cluster.arrive), as often as the others do"
-            }
             FaultKind::BadBarrier { message } if message.contains("barrier.cluster") => {
                 "let each thread arrive (barrier.cluster.arrive) and then wait \
                  (barrier.cluster.wait), in turn"
@@ -288,6 +283,10 @@ impl Fault {
                  there, before or after, put a block barrier ({block})"
             );
             advice.into()
+        } else if by.block != self.thread.block && space == Space::Shared {
+            "put a barrier of the cluster (barrier.cluster.arrive and .wait) between the two, or let \
+             the second wait for an mbarrier at which the first arrives (release, acquire, .cluster)"
+                .into()
         } else if by.block != self.thread.block {
             let advice = if is_atomic(access) || is_atomic(other) {
                 "make both accesses atomic, for the whole device (.gpu), or order them by a fence \

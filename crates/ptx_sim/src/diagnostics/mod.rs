@@ -252,11 +252,6 @@ pub enum FaultKind {
         /// One sentence per group of waiting warps.
         waiting: Vec<String>,
     },
-    /// Threads wait at the barrier of their cluster, and nobody is left to free them.
-    ClusterDeadlock {
-        /// One sentence for each block of the cluster.
-        waiting: Vec<String>,
-    },
     /// An access to shared memory of the cluster that no block has, or that its block has
     /// no longer.
     WrongBlock {
@@ -504,6 +499,8 @@ pub struct OutOfFuel {
     pub doing: Vec<LanesDo>,
     /// The barriers in its shared memory that wait for bytes, or have got too many.
     pub barriers: Vec<BytesAwaited>,
+    /// If threads of its cluster wait at the cluster's barrier, a sentence for each block.
+    pub in_cluster: Vec<String>,
     /// Blocks of the grid that have not begun.
     pub n_not_begun: u64,
     /// Blocks that the device can hold at once.

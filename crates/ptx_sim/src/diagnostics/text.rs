@@ -189,6 +189,9 @@ impl fmt::Display for OutOfFuel {
         for barrier in &self.barriers {
             write!(f, "\n    {barrier}")?;
         }
+        for sentence in &self.in_cluster {
+            write!(f, "\n  {sentence}")?;
+        }
         if self.n_not_begun > 0 {
             let (n, most) = (self.n_not_begun, self.most_resident);
             write!(
@@ -344,7 +347,6 @@ impl fmt::Display for FaultKind {
             }
             Self::DivergentBarrier { .. }
             | Self::BarrierDeadlock { .. }
-            | Self::ClusterDeadlock { .. }
             | Self::BadBarrier { .. }
             | Self::DifferentBarriers { .. }
             | Self::DifferentCounts { .. } => self.fmt_barrier(f),
@@ -542,15 +544,6 @@ impl FaultKind {
             ),
             Self::BarrierDeadlock { waiting } => {
                 write!(f, "barrier deadlock: every thread that has not ended waits")?;
-                waiting
-                    .iter()
-                    .try_for_each(|line| write!(f, "\n    {line}"))
-            }
-            Self::ClusterDeadlock { waiting } => {
-                f.write_str(
-                    "barrier deadlock: every thread of the cluster that has not ended waits, at \
-                     its barrier (barrier.cluster)",
-                )?;
                 waiting
                     .iter()
                     .try_for_each(|line| write!(f, "\n    {line}"))

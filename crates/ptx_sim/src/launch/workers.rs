@@ -268,7 +268,14 @@ impl<O: Observer> Worker<'_, '_, O> {
         let Some(limit) = self.work.context.fuel.wait(self.waited) else {
             return Ok(());
         };
-        let Some((number, block)) = self.resident.first() else {
+        let mut resident = self.resident.iter();
+        let has_clusters = self.work.context.cluster.n_blocks() > 1;
+        // Of a cluster, the others may wait at its barrier for this one.
+        let found = match has_clusters {
+            true => resident.clone().find(|(_, block)| block.is_ready()),
+            false => None,
+        };
+        let Some((number, block)) = found.or_else(|| resident.next()) else {
             return Ok(());
         };
         let error = block.out_of_fuel(self.work.context, limit);

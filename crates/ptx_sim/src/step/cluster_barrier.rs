@@ -48,8 +48,6 @@ fn pass<O: Observer>(
     barrier: &ClusterBarrier,
 ) -> Result<(), Stop> {
     let lanes = step.lanes(path.mask);
-    (path.block, path.at) = (barrier.next, 0);
-    path.state = PathState::Ready;
     let Some(cluster) = step.env.cluster else {
         let message = "a barrier of the cluster, in a block that has none".to_owned();
         return Err(Stop::internal(message));
@@ -59,17 +57,43 @@ fn pass<O: Observer>(
     if barrier.arrives {
         let arrived = state.arrive(rank, lanes.warp, path.mask);
         arrived.map_err(misuse)?;
+        go_on(path, barrier);
         step.env
             .observer
             .cluster_arrived(lanes, cluster.number(), barrier.releases);
         return Ok(());
     }
-    if state.wait(rank, lanes.warp, path.mask).map_err(misuse)? {
+    let passed = state.wait(rank, lanes.warp, path.mask).map_err(misuse)?;
+    drop(state);
+    go_on(path, barrier);
+    if passed != 0 {
+        let lanes = step.lanes(passed);
         step.env.observer.cluster_left(lanes, cluster.number());
-    } else {
-        path.state = PathState::AtCluster;
+    }
+    match path.mask & !passed {
+        0 => {}
+        left if passed == 0 => {
+            debug_assert_eq!(left, path.mask);
+            path.state = PathState::AtCluster;
+        }
+        left => {
+            // Some have come a second time, the others not.
+            let waiting = Path {
+                mask: left,
+                state: PathState::AtCluster,
+                ..*path
+            };
+            step.warp.paths.push(waiting);
+            path.mask = passed;
+        }
     }
     Ok(())
+}
+
+/// The path stands behind the barrier.
+fn go_on(path: &mut Path, barrier: &ClusterBarrier) {
+    (path.block, path.at) = (barrier.next, 0);
+    path.state = PathState::Ready;
 }
 
 fn misuse(misuse: Misuse) -> Stop {

@@ -113,9 +113,13 @@ fn in_space<O: Observer>(
     if O::ON {
         let access = WarpAccess {
             order: op.order,
+            scope: op.scope,
             ..request.observed(step, class)
         };
-        step.env.observer.access(step.number, &access);
+        match op.is_part {
+            true => step.env.observer.part(step.number, &access),
+            false => step.env.observer.access(step.number, &access),
+        }
     }
     let mut waits = false;
     for lane in lanes(mask) {
