@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::barriers::BlockBarriers;
 use crate::checks::observer::Observer;
 use crate::context::LaunchContext;
-use crate::diagnostics::{FaultKind, FuelLimit, LaunchError};
+use crate::diagnostics::{AsyncFault, FaultKind, FuelLimit, LaunchError};
 #[cfg(target_arch = "x86_64")]
 use crate::lanes::has_wide_vectors;
 use crate::memory::shared::SharedMemory;
@@ -15,6 +15,7 @@ use crate::spare::SpareWarps;
 use crate::step::{Env, PathEnd, run_path, wake_complete};
 use crate::stop::Stop;
 use crate::warp::{Path, PathState, Warp};
+use crate::warpgroups::Warpgroups;
 
 /// Warp instructions that a warp runs before it is another's turn.
 const WARP_SLICE: i64 = 4096;
@@ -35,6 +36,7 @@ pub(crate) struct BlockRun {
     warps: Vec<Warp>,
     shared: SharedMemory,
     barriers: BlockBarriers,
+    warpgroups: Warpgroups,
     /// Warp instructions executed.
     used: i64,
     /// The warp that ran last.
@@ -75,6 +77,7 @@ impl BlockRun {
             warps,
             shared: SharedMemory::new(launch.shared_bytes),
             barriers: BlockBarriers::new(),
+            warpgroups: Warpgroups::default(),
             used: 0,
             last: 0,
             heir: launch.heir().cloned().map(|spare| (spare, launch.block)),
@@ -89,6 +92,7 @@ impl BlockRun {
         self.used = 0;
         self.shared.reset();
         self.barriers.reset();
+        self.warpgroups.reset();
         for warp in &mut self.warps {
             let n_lanes = launch.n_threads() - 32 * warp.index;
             warp.start(n_lanes);
@@ -136,6 +140,7 @@ impl BlockRun {
             launch,
             shared: &self.shared,
             barriers: &mut self.barriers,
+            warpgroups: &mut self.warpgroups,
             ctaid: self.ctaid,
             block: self.number,
             slice: 0,
@@ -169,7 +174,8 @@ impl BlockRun {
         if !alive && !others_live() {
             return Ok(Round::Finished);
         }
-        let freed = self.barriers.open(&mut self.warps, self.number, observer);
+        let freed = self.barriers.open(&mut self.warps, self.number, observer)
+            | self.warpgroups.wake(&mut self.warps);
         let progress = Round::Progress { waits, used: round };
         if round > 0 || freed || sat_out {
             return Ok(progress);
@@ -219,12 +225,19 @@ impl BlockRun {
             let kind = missing(launch, warp, path);
             return self.stuck(launch, warp, path, kind);
         }
-        let at_barrier = self.warps.iter().find_map(|warp| {
-            let mut paths = warp.paths.iter();
-            let path = paths.find(|path| path.state == PathState::AtBarrier)?;
-            Some((warp, path))
-        });
-        if let Some((warp, path)) = at_barrier {
+        let waiting_at = |state: PathState| {
+            self.warps.iter().find_map(|warp| {
+                let path = warp.paths.iter().find(|path| path.state == state)?;
+                Some((warp, path))
+            })
+        };
+        if let Some((warp, path)) = waiting_at(PathState::AtWarpgroup) {
+            let message = launch.waits_for_warps(warp, path, &self.warpgroups);
+            let fault = AsyncFault::BadWarpgroup { message };
+            let kind = FaultKind::Asynchronous(Box::new(fault));
+            return self.stuck(launch, warp, path, kind);
+        }
+        if let Some((warp, path)) = waiting_at(PathState::AtBarrier) {
             // The path already stands at the block after the barrier.
             let waiting = self.barriers.waiting(&self.warps);
             return self.stuck(launch, warp, path, FaultKind::BarrierDeadlock { waiting });

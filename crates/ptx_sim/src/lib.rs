@@ -8,13 +8,13 @@
 //! - `program`, `decode`: instructions to what the interpreter runs;
 //! - `lanes`, `registers`: one operation on 32 lanes;
 //! - `memory`: spaces, bounds, alignment;
-//! - `warp`, `spare`, `copies`: divergence and reconvergence, warps kept for the next
-//!   launch, asynchronous copies in flight;
+//! - `warp`, `spare`, `copies`, `in_flight`: divergence and reconvergence, warps kept for
+//!   the next launch, asynchronous copies and products in flight;
 //! - `checks`: observers that count, and that look for what a GPU lets pass;
 //! - `context`: what is the same for all blocks of a launch;
 //! - `step`, `stop`: one instruction after the other, and why one was not carried out;
 //! - [`schedule`]: other orders than the usual one;
-//! - `barriers`, `block`: scheduling;
+//! - `barriers`, `warpgroups`, `registers_of_block`, `block`: scheduling;
 //! - [`diagnostics`]: how a launch ends badly;
 //! - `link`: several texts made one module;
 //! - `device`, `launch`, `report`: what a host uses;
@@ -34,6 +34,7 @@ mod decode;
 mod device;
 pub mod diagnostics;
 mod excerpt;
+mod in_flight;
 pub mod ir;
 mod lanes;
 mod launch;
@@ -46,6 +47,7 @@ mod occupancy;
 pub mod parse;
 mod program;
 mod registers;
+mod registers_of_block;
 mod report;
 pub mod schedule;
 mod spare;
@@ -53,6 +55,7 @@ mod step;
 mod stop;
 mod suggest;
 mod warp;
+mod warpgroups;
 
 pub use attributes::KernelAttributes;
 pub use buffer::Buffer;

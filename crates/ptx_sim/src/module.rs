@@ -1,5 +1,6 @@
 //! A PTX module, parsed and decoded.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
@@ -8,7 +9,7 @@ use crate::decode::{
 };
 use crate::ir;
 use crate::numbering::Numbering;
-use crate::program::{Init, Op, Program, Slot};
+use crate::program::{Init, Op, Program, Slot, WarpgroupOp};
 use crate::spare::SpareWarps;
 
 /// A PTX module. Cheap to clone.
@@ -37,6 +38,8 @@ pub(crate) struct KernelPlan {
     pub block_values: Vec<(Slot, u32, usize)>,
     /// Warps that a launch has left.
     pub spare: Arc<SpareWarps>,
+    /// Whether anything works on shared memory beside its threads.
+    pub uses_async_proxy: bool,
     /// Whether its blocks cannot tell in which order they run.
     pub blocks_are_apart: bool,
     /// Whether the checks' quick pass was of no use to a launch that had no defect, as
@@ -208,11 +211,25 @@ impl Module {
                 numbering: Numbering::new(program, &reachable),
                 block_values: block_values(program, kernel),
                 spare: Arc::default(),
+                uses_async_proxy: uses_async_proxy(program, &reachable),
                 blocks_are_apart: blocks_are_apart(program, &reachable),
                 is_not_for_the_sieve: AtomicBool::new(false),
             }
         })
     }
+}
+
+/// Whether a kernel that can come to these functions uses the async proxy.
+fn uses_async_proxy(program: &Program, reachable: &BTreeSet<u32>) -> bool {
+    let functions = reachable.iter().filter_map(|&index| {
+        let function = program.functions.get(index as usize);
+        function?.as_ref()
+    });
+    let mut code = functions.flat_map(|function| &function.code);
+    code.any(|insn| match &insn.op {
+        Op::Warpgroup(op) => matches!(**op, WarpgroupOp::Multiply(_)),
+        _ => false,
+    })
 }
 
 /// The values of a kernel that change from block to block.

@@ -328,7 +328,8 @@ impl Counts {
     /// Adds what an instruction's accesses cost.
     fn record(&mut self, record: &MemoryRecord) {
         match record.class {
-            None => {}
+            // What products read is not counted.
+            None | Some(AccessClass::Product) => {}
             Some(AccessClass::Load) => self.record_load(record),
             Some(AccessClass::Store) => self.record_store(record),
             Some(AccessClass::Reduction) => {

@@ -27,6 +27,8 @@ pub enum AccessClass {
     AsyncCopy,
     /// `cp.async` that bypasses it (`.cg`).
     AsyncCopyBypass,
+    /// `wgmma` reads a matrix: 16 bytes per lane.
+    Product,
 }
 
 /// One memory instruction of one warp.

@@ -283,9 +283,11 @@ fn shared(access: &WarpAccess<'_>) -> SharedCost {
         AccessClass::Atomic | AccessClass::Reduction => SharedKind::Atomic,
         AccessClass::CompareAndSwap => SharedKind::CompareAndSwap,
         AccessClass::Increment => SharedKind::Increment,
-        AccessClass::LoadMatrix | AccessClass::StoreMatrix => SharedKind::Matrix {
-            matrices: access.mask.count_ones().div_ceil(8),
-        },
+        AccessClass::LoadMatrix | AccessClass::StoreMatrix | AccessClass::Product => {
+            SharedKind::Matrix {
+                matrices: access.mask.count_ones().div_ceil(8),
+            }
+        }
     };
     let offsets = access.addresses.map(|address| address as u32);
     count::shared_access(kind, access.bytes, access.mask, &offsets)

@@ -58,6 +58,30 @@ pub(crate) enum Finding {
     /// An access to bytes that an asynchronous copy may still write or, where
     /// this one writes, may still read.
     InFlight { at: Spot, this: Side, copy: Side },
+    /// A read or write through the async proxy of what a thread stored, with no proxy fence
+    /// between.
+    MissingProxyFence { at: Spot, this: Side, store: Side },
+    /// An access to what an operation of the async proxy may still write or, where this one
+    /// writes, may still read.
+    AsyncInFlight {
+        at: Spot,
+        this: Side,
+        operation: Side,
+        operation_writes: bool,
+    },
+    /// A register that a product in flight works on is read or written.
+    RegisterInFlight {
+        this: Side,
+        writes: bool,
+        product: Side,
+    },
+    /// A product works on a register that was written after the last fence, or there was
+    /// no fence at all.
+    MissingProductFence { this: Side, write: Option<Side> },
+    /// A product adds to sums in flight of another shape.
+    OtherShape { this: Side, product: Side },
+    /// Registers are given to warps of a kernel that does not say how many it has.
+    UnknownRegisters { this: Side },
     /// A shuffle from a lane that does not take part.
     AbsentSource {
         this: Side,
@@ -96,6 +120,12 @@ impl Finding {
             | Self::DivisionByZero { this }
             | Self::Unwritten { this, .. }
             | Self::InFlight { this, .. }
+            | Self::MissingProxyFence { this, .. }
+            | Self::AsyncInFlight { this, .. }
+            | Self::RegisterInFlight { this, .. }
+            | Self::MissingProductFence { this, .. }
+            | Self::OtherShape { this, .. }
+            | Self::UnknownRegisters { this }
             | Self::AbsentSource { this, .. }
             | Self::DifferentMasks { this, .. }
             | Self::DifferentBarriers { this, .. }

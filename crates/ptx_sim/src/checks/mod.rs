@@ -7,7 +7,8 @@
 //!
 //! Reading order: [`access`] and [`observer`], what observers are told; [`count`] and [`counters`], what an access costs; [`order`],
 //! what comes before what; [`shadow`] and [`races`], accesses in no order;
-//! [`copies`], asynchronous copies; [`written`], reads of what nobody wrote;
+//! [`copies`], asynchronous copies; [`proxies`], what else works on shared memory beside
+//! the threads, and [`fragments`] on their registers, both together [`beside`]; [`written`], reads of what nobody wrote;
 //! [`together`], barriers and warp-wide instructions. [`judge`] is the interface to what
 //! judges accesses to memory: [`exact`], which says what is wrong, and [`sieve`], which
 //! only says whether anything could be. [`watch`] hands each event to those whom it
@@ -17,16 +18,19 @@
 //! in `docs/checks.md`.
 
 pub(crate) mod access;
+mod beside;
 pub(crate) mod copies;
 pub mod count;
 pub(crate) mod counters;
 pub(crate) mod exact;
 pub(crate) mod finding;
+pub(crate) mod fragments;
 pub(crate) mod judge;
 mod memo;
 pub(crate) mod observer;
 pub(crate) mod order;
 mod passed_on;
+pub(crate) mod proxies;
 pub(crate) mod races;
 pub(crate) mod shadow;
 pub(crate) mod sieve;

@@ -5,11 +5,12 @@ use std::hash::BuildHasherDefault;
 use std::ops::Range;
 
 use super::access::{AccessClass, BarrierArrival, Lanes, WarpAccess};
+use super::beside::Beside;
 use super::counters::Counters;
 use super::exact::{Kind, unwritten};
 use super::finding::Finding;
 use super::judge::{Judge, Running};
-use super::observer::Observer;
+use super::observer::{Observer, ProductSeen};
 use super::order::{BlockOrder, Depth, GridOrder, Place};
 use super::passed_on::only_passed_on;
 use super::races::lanes;
@@ -19,7 +20,8 @@ use super::written::LocalWritten;
 use crate::context::LaunchContext;
 use crate::ir::Space;
 use crate::memory::journal::Journal;
-use crate::program::Scope;
+use crate::program::{Scope, Slot};
+use crate::warp::FrameId;
 
 /// Counts and, where asked to, checks, and keeps what is overwritten.
 pub(crate) struct Watch<'a, J: Judge> {
@@ -61,6 +63,9 @@ pub(crate) struct Checks<'a, J: Judge> {
 struct BlockState<B> {
     number: u64,
     running: Running<B>,
+    /// Where something works beside the threads: its shared memory, and by warp its
+    /// registers.
+    beside: Option<Box<Beside>>,
     /// By warp.
     local: Vec<LocalWritten>,
     meetings: Meetings,
@@ -71,6 +76,7 @@ impl<B: Default> BlockState<B> {
         Self {
             number: 0,
             running: Running::new(),
+            beside: None,
             local: Vec::new(),
             meetings: Meetings::default(),
         }
@@ -85,6 +91,9 @@ impl<B: Default> BlockState<B> {
             .resize_with(n_warps as usize, LocalWritten::default);
         self.local.iter_mut().for_each(LocalWritten::reset);
         self.meetings = Meetings::default();
+        if let Some(beside) = &mut self.beside {
+            beside.reset(n_warps, shared_bytes);
+        }
     }
 }
 
@@ -178,9 +187,14 @@ impl<'a, J: Judge> Checks<'a, J> {
 
     fn shared_or_global(&mut self, instruction: u32, access: &WarpAccess<'_>) {
         if let Some(place) = self.place(access.block) {
-            let block = &mut self.blocks[place].running;
+            let BlockState {
+                running, beside, ..
+            } = &mut self.blocks[place];
+            let beside = beside.as_mut().filter(|_| access.space == Space::Shared);
+            let found =
+                beside.and_then(|beside| beside.access(&running.order, instruction, access));
             let judge = &mut self.judge;
-            let found = judge.access(&mut self.order, block, instruction, access);
+            let found = found.or(judge.access(&mut self.order, running, instruction, access));
             self.found(found);
         }
     }
@@ -189,11 +203,14 @@ impl<'a, J: Judge> Checks<'a, J> {
         let Some(place) = self.place(lanes.block) else {
             return;
         };
+        let BlockState {
+            running, beside, ..
+        } = &mut self.blocks[place];
         let Running {
             order,
             copies,
             memory,
-        } = &mut self.blocks[place].running;
+        } = running;
         if copies.is_empty() {
             return;
         }
@@ -204,13 +221,42 @@ impl<'a, J: Judge> Checks<'a, J> {
             let class = AccessClass::AsyncCopy;
             let store = WarpAccess::new(lanes, class, Space::Shared, bytes, to);
             let race = judge.copied(memory, order, instruction, &store);
+            if let Some(beside) = beside {
+                beside.arrived(order, instruction, &store);
+            }
             found = found.or(race);
         });
         self.found(found);
     }
 
+    /// What works beside the threads of a block, with all that a check of it needs.
+    fn beside(
+        &mut self,
+        lanes: Lanes,
+        check: impl FnOnce(
+            &mut Beside,
+            &mut Running<J::Block>,
+            &mut J,
+            &mut GridOrder,
+        ) -> Option<Finding>,
+    ) {
+        let Some(place) = self.place(lanes.block) else {
+            return;
+        };
+        let BlockState {
+            running, beside, ..
+        } = &mut self.blocks[place];
+        if let Some(beside) = beside {
+            let found = check(beside, running, &mut self.judge, &mut self.order);
+            self.found(found);
+        }
+    }
+
     fn started(&mut self, number: u64, shared_bytes: u32) {
         let mut block = self.spare.pop().unwrap_or_else(BlockState::new);
+        if self.launch.plan.uses_async_proxy {
+            block.beside.get_or_insert_default();
+        }
         let place = Place {
             block: number,
             depth: self.depth,
@@ -378,6 +424,90 @@ impl<J: Judge> Observer for Watch<'_, J> {
     fn copies_awaited(&mut self, lanes: Lanes, n_left: Option<u32>) {
         if let Some(checks) = &mut self.checks {
             checks.awaited(lanes, n_left);
+        }
+    }
+
+    fn proxy_fence(&mut self, lanes: Lanes) {
+        if let Some(checks) = &mut self.checks {
+            checks.beside(lanes, |beside, running, _, _| {
+                beside.proxies.fenced(&running.order, lanes);
+                None
+            });
+        }
+    }
+
+    fn product_issued(&mut self, instruction: u32, lanes: Lanes, product: &ProductSeen<'_>) {
+        if let Some(checks) = &mut self.checks {
+            checks.beside(lanes, |beside, running, judge, grid| {
+                beside.issued(instruction, lanes, product, |instruction, access| {
+                    judge.access(grid, running, instruction, access)
+                })
+            });
+        }
+    }
+
+    fn products_committed(&mut self, lanes: Lanes) {
+        if let Some(checks) = &mut self.checks {
+            checks.beside(lanes, |beside, _, _, _| {
+                beside.fragments(lanes).committed();
+                None
+            });
+        }
+    }
+
+    fn products_awaited(&mut self, lanes: Lanes, n_left: u32) {
+        if let Some(checks) = &mut self.checks {
+            checks.beside(lanes, |beside, running, judge, grid| {
+                beside.awaited(lanes, n_left, |instruction, access| {
+                    judge.access(grid, running, instruction, access)
+                })
+            });
+        }
+    }
+
+    fn products_fenced(&mut self, lanes: Lanes) {
+        if let Some(checks) = &mut self.checks {
+            checks.beside(lanes, |beside, _, _, _| {
+                beside.fragments(lanes).fenced();
+                None
+            });
+        }
+    }
+
+    fn fragments_touched(
+        &mut self,
+        instruction: u32,
+        lanes: Lanes,
+        frame: FrameId,
+        registers: (&[Slot], &[Slot]),
+    ) {
+        if let Some(checks) = &mut self.checks {
+            checks.beside(lanes, |beside, _, _, _| {
+                let fragments = beside.fragments(lanes);
+                fragments.touched(instruction, lanes, frame, registers)
+            });
+        }
+    }
+
+    fn fragment_carried(
+        &mut self,
+        instruction: u32,
+        lanes: Lanes,
+        frame: FrameId,
+        registers: (Slot, Slot),
+    ) {
+        if let Some(checks) = &mut self.checks {
+            checks.beside(lanes, |beside, _, _, _| {
+                let fragments = beside.fragments(lanes);
+                fragments.carried(instruction, lanes, frame, registers)
+            });
+        }
+    }
+
+    fn registers_unknown(&mut self, instruction: u32, lanes: Lanes) {
+        if let Some(checks) = &mut self.checks {
+            let this = thread_at(instruction, lanes, 0);
+            checks.found(Some(Finding::UnknownRegisters { this }));
         }
     }
 

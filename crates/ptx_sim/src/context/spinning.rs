@@ -78,7 +78,9 @@ impl LaunchContext<'_> {
             let what = match path.state {
                 PathState::Ready => self.runs(warp, path),
                 PathState::AtBarrier => Doing::WaitAtBarrier(waits_at()),
-                PathState::AtCollective { .. } => Doing::WaitAtWarpWide(waits_at()),
+                PathState::AtCollective { .. } | PathState::AtWarpgroup => {
+                    Doing::WaitAtWarpWide(waits_at())
+                }
             };
             all.push((path.mask, what));
         }

@@ -9,7 +9,8 @@ use super::frame::FrameBuilder;
 use crate::lanes::{LaneFn, LaneOp, PREDICATE, Width};
 use crate::program::{
     Argument, Atomic, BarrierKind, CallTarget, Collective, CollectiveKind, Fragment, Guard,
-    MatrixOp, Mbarrier, MbarrierKind, Op, Slot, TensorKind, Terminator, Transfer, WmmaMove,
+    LeftOperand, MatrixOp, Mbarrier, MbarrierKind, Op, Slot, TensorKind, Terminator, Transfer,
+    WarpgroupOp, Wgmma, WmmaMove,
 };
 
 /// The operands of a lane-wise loop.
@@ -52,7 +53,12 @@ pub(super) fn check_all(
 /// Those of lane-wise loops are known to their loops only.
 pub(super) fn operands(op: &Op, f: &mut impl FnMut(Slot, Width)) {
     match op {
-        Op::Lanes(_) | Op::Fence(_) | Op::Nothing | Op::Yield | Op::Unsupported(_) => {}
+        Op::Lanes(_)
+        | Op::Fence(_)
+        | Op::ProxyFence
+        | Op::Nothing
+        | Op::Yield
+        | Op::Unsupported(_) => {}
         Op::Predicate(op) => [op.d, op.a, op.b]
             .into_iter()
             .for_each(|slot| f(slot, PREDICATE)),
@@ -93,6 +99,7 @@ pub(super) fn operands(op: &Op, f: &mut impl FnMut(Slot, Width)) {
         Op::Clock(op) => f(op.d, op.bytes),
         Op::Matrix(op) => matrix(op, f),
         Op::Mbarrier(op) => mbarrier(op, f),
+        Op::Warpgroup(op) => warpgroup(op, f),
     }
 }
 
@@ -148,6 +155,30 @@ fn collective(op: &Collective, f: &mut impl FnMut(Slot, Width)) {
     op.a.into_iter().for_each(|slot| f(slot, a));
     op.p.into_iter().for_each(|slot| f(slot, PREDICATE));
     op.members.into_iter().for_each(|slot| f(slot, 4));
+}
+
+fn warpgroup(op: &WarpgroupOp, f: &mut impl FnMut(Slot, Width)) {
+    match op {
+        WarpgroupOp::Multiply(op) => wgmma(op, f),
+        WarpgroupOp::Carry { d, a } => [*d, *a].into_iter().for_each(|slot| f(slot, 4)),
+        WarpgroupOp::Touch { reads, writes } => {
+            reads.iter().chain(writes).for_each(|&slot| f(slot, 4));
+        }
+        WarpgroupOp::Fence
+        | WarpgroupOp::Commit
+        | WarpgroupOp::Wait(_)
+        | WarpgroupOp::SetRegisters(_) => {}
+    }
+}
+
+fn wgmma(op: &Wgmma, f: &mut impl FnMut(Slot, Width)) {
+    op.d.iter().for_each(|&slot| f(slot, 4));
+    match &op.a {
+        LeftOperand::Memory(descriptor) => f(*descriptor, 8),
+        LeftOperand::Registers(slots) => slots.iter().for_each(|&slot| f(slot, 4)),
+    }
+    f(op.b, 8);
+    f(op.keeps.slot, PREDICATE);
 }
 
 fn matrix(op: &MatrixOp, f: &mut impl FnMut(Slot, Width)) {

@@ -4,7 +4,7 @@
 //! interpreter's loop, which runs the lanes of one path, block after block, until
 //! they end, wait, meet others or use up their time slice; [`instruction`], which
 //! carries out one instruction. Each kind has its own file: [`lanewise`],
-//! [`access`], [`atomic`], [`collective`], [`matrix`], [`mbarrier`]. How a block ends
+//! [`access`], [`atomic`], [`collective`], [`matrix`], [`mbarrier`], [`warpgroup`]. How a block ends
 //! is in [`control`], [`call`], [`external`] and [`barrier`]; lanes that come to a
 //! warp-wide instruction one after the other meet in [`gather`].
 
@@ -24,7 +24,9 @@ mod mbarrier;
 mod next;
 mod printf;
 mod run;
+mod warpgroup;
 
 pub(crate) use context::Env;
 pub(crate) use gather::wake_complete;
+use matrix::require_whole_warp;
 pub(crate) use run::{PathEnd, run_path};
