@@ -99,6 +99,7 @@ const KINDS: &[(&str, &str)] = &[
     ("unwritten", "Reads of what nobody wrote"),
     ("copy", "Asynchronous copies"),
     ("sync", "Barriers and warp-wide instructions"),
+    ("wgmma", "Products of warpgroups"),
     ("control", "Control flow"),
     ("launch", "Launches"),
     ("unsupported", "What the simulator does not know"),
