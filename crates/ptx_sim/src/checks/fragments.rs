@@ -13,12 +13,11 @@
 //! What it misses: registers that pass through memory or through other instructions than
 //! `mov` of one register to another; calls of functions with sums for arguments.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use super::access::Lanes;
 use super::finding::{Finding, Side};
 use super::observer::ProductSeen;
-use super::proxies::OperationId;
 use super::together::thread_at;
 use crate::diagnostics::AccessKind;
 use crate::program::Slot;
@@ -49,8 +48,10 @@ pub(crate) struct Fragments {
     has_fenced: bool,
     n_groups: u32,
     n_sums: u64,
-    /// Reads of shared memory, by group.
-    reads: Vec<(OperationId, Side, u32)>,
+    /// Products that have been issued, and how many had been when each group was closed
+    /// that has not been waited for.
+    n_issued: u32,
+    closed: VecDeque<u32>,
 }
 
 impl Fragments {
@@ -61,6 +62,7 @@ impl Fragments {
 
     /// The warp issues a product.
     pub fn issued(&mut self, this: Side, product: &ProductSeen<'_>) -> Option<Finding> {
+        self.n_issued += 1;
         let found = self.wrong_with(this, product);
         for &slot in product.sums {
             self.n_sums += 1;
@@ -100,9 +102,9 @@ impl Fragments {
         })
     }
 
-    /// A product of the open group reads shared memory by this operation.
-    pub fn reads(&mut self, operation: OperationId, side: Side) {
-        self.reads.push((operation, side, self.n_groups));
+    /// How many products the warp has issued.
+    pub fn n_issued(&self) -> u32 {
+        self.n_issued
     }
 
     /// `wgmma.fence`
@@ -114,22 +116,18 @@ impl Fragments {
     /// `wgmma.commit_group`
     pub fn committed(&mut self) {
         self.n_groups += 1;
+        self.closed.push_back(self.n_issued);
     }
 
-    /// `wgmma.wait_group`; gives the reads that are done, each by whom.
-    pub fn awaited(&mut self, n_left: u32) -> Vec<(OperationId, Side)> {
+    /// `wgmma.wait_group`; gives up to which product all are done, if any group was waited
+    /// for.
+    pub fn awaited(&mut self, n_left: u32) -> Option<u32> {
         let n_groups = self.n_groups;
         let is_left = |group: u32| group.saturating_add(n_left) >= n_groups;
         self.sums.retain(|_, sum| is_left(sum.group));
         self.parts_of_a.retain(|_, (_, group)| is_left(*group));
-        let mut done = Vec::new();
-        self.reads.retain(|&(operation, side, group)| {
-            if !is_left(group) {
-                done.push((operation, side));
-            }
-            is_left(group)
-        });
-        done
+        let n_done = self.closed.len().saturating_sub(n_left as usize);
+        self.closed.drain(..n_done).last()
     }
 
     /// An instruction reads and writes registers of a frame.

@@ -8,7 +8,8 @@
 //! Reading order: [`access`] and [`observer`], what observers are told; [`count`] and [`counters`], what an access costs; [`order`],
 //! what comes before what; [`shadow`] and [`races`], accesses in no order;
 //! [`copies`], asynchronous copies; [`proxies`], what else works on shared memory beside
-//! the threads, and [`fragments`] on their registers, both together [`beside`]; [`written`], reads of what nobody wrote;
+//! the threads, [`products`] of warpgroups among it, and [`fragments`] on their registers,
+//! all together [`beside`]; [`written`], reads of what nobody wrote;
 //! [`together`], barriers and warp-wide instructions. [`judge`] is the interface to what
 //! judges accesses to memory: [`exact`], which says what is wrong, and [`sieve`], which
 //! only says whether anything could be. [`watch`] hands each event to those whom it
@@ -30,6 +31,7 @@ mod memo;
 pub(crate) mod observer;
 pub(crate) mod order;
 mod passed_on;
+mod products;
 pub(crate) mod proxies;
 pub(crate) mod races;
 pub(crate) mod shadow;

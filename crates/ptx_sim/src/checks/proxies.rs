@@ -14,8 +14,10 @@
 //!
 //! Whether a thread comes *after* an operation that is complete is not asked here: who tells
 //! of the completion lets the operation count, from then on, as an access of the threads
-//! that waited for it, and the rules for races do the rest. So products count, where they
-//! begin and where they have been waited for, as loads of their warp.
+//! that waited for it, and the rules for races do the rest.
+//!
+//! Products of warpgroups are told of by [`products`](super::products), which also knows who
+//! comes after them.
 //!
 //! What it misses: readers that come before the fence although they come after the store
 //! (a barrier between both); stores by other blocks of a cluster; operations nobody waits
@@ -311,7 +313,8 @@ impl Proxies {
     }
 }
 
-fn spot(unit: u32) -> Spot {
+/// Where a unit is.
+pub(crate) fn spot(unit: u32) -> Spot {
     Spot {
         space: Space::Shared,
         address: u64::from(unit * UNIT),

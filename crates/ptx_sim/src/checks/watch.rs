@@ -5,7 +5,7 @@ use std::hash::BuildHasherDefault;
 use std::ops::Range;
 
 use super::access::{AccessClass, BarrierArrival, Lanes, WarpAccess};
-use super::beside::Beside;
+use super::beside::{Beside, reads};
 use super::counters::Counters;
 use super::exact::{Kind, unwritten};
 use super::finding::Finding;
@@ -439,9 +439,13 @@ impl<J: Judge> Observer for Watch<'_, J> {
     fn product_issued(&mut self, instruction: u32, lanes: Lanes, product: &ProductSeen<'_>) {
         if let Some(checks) = &mut self.checks {
             checks.beside(lanes, |beside, running, judge, grid| {
-                beside.issued(instruction, lanes, product, |instruction, access| {
-                    judge.access(grid, running, instruction, access)
-                })
+                let mut found = None;
+                reads(lanes, product.addresses, |access| {
+                    let race = judge.access(grid, running, instruction, access);
+                    found = found.or(race);
+                });
+                let wrong = beside.issued(&running.order, (instruction, lanes), product);
+                found.or(wrong)
             });
         }
     }
@@ -457,10 +461,9 @@ impl<J: Judge> Observer for Watch<'_, J> {
 
     fn products_awaited(&mut self, lanes: Lanes, n_left: u32) {
         if let Some(checks) = &mut self.checks {
-            checks.beside(lanes, |beside, running, judge, grid| {
-                beside.awaited(lanes, n_left, |instruction, access| {
-                    judge.access(grid, running, instruction, access)
-                })
+            checks.beside(lanes, |beside, running, _, _| {
+                beside.awaited(&running.order, lanes, n_left);
+                None
             });
         }
     }
