@@ -8,7 +8,7 @@ use crate::bulk::BulkCopies;
 use crate::checks::observer::Observer;
 use crate::cluster::{Cluster, Member};
 use crate::context::LaunchContext;
-use crate::diagnostics::{FaultKind, FuelLimit, LaunchError};
+use crate::diagnostics::{AsyncFault, FaultKind, FuelLimit, LaunchError};
 #[cfg(target_arch = "x86_64")]
 use crate::lanes::has_wide_vectors;
 use crate::membership::{Membership, Stuck};
@@ -19,6 +19,7 @@ use crate::spare::SpareWarps;
 use crate::step::{Env, PathEnd, bytes_awaited, finish_block, run_path, wake_complete};
 use crate::stop::Stop;
 use crate::warp::{Path, PathState, Warp};
+use crate::warpgroups::Warpgroups;
 
 /// Warp instructions that a warp runs before it is another's turn.
 const WARP_SLICE: i64 = 4096;
@@ -42,6 +43,7 @@ pub(crate) struct BlockRun {
     barriers: BlockBarriers,
     /// Its place in its cluster, unless it is alone there and never asks.
     cluster: Option<Membership>,
+    warpgroups: Warpgroups,
     /// Warp instructions executed.
     used: i64,
     /// The warp that ran last.
@@ -84,6 +86,7 @@ impl BlockRun {
             bulk: Rc::default(),
             barriers: BlockBarriers::new(),
             cluster: None,
+            warpgroups: Warpgroups::default(),
             used: 0,
             last: 0,
             heir: launch.heir().cloned().map(|spare| (spare, launch.block)),
@@ -100,6 +103,7 @@ impl BlockRun {
         self.shared.reset();
         self.bulk.reset();
         self.barriers.reset();
+        self.warpgroups.reset();
         for warp in &mut self.warps {
             let n_lanes = launch.n_threads() - 32 * warp.index;
             warp.start(n_lanes);
@@ -175,6 +179,7 @@ impl BlockRun {
                 .as_ref()
                 .map_or(0, |membership| membership.rank),
             barriers: &mut self.barriers,
+            warpgroups: &mut self.warpgroups,
             ctaid: self.ctaid,
             block: self.number,
             slice: 0,
@@ -212,7 +217,8 @@ impl BlockRun {
             }
             return Ok(Round::Finished);
         }
-        let mut freed = self.barriers.open(&mut self.warps, self.number, observer);
+        let mut freed = self.barriers.open(&mut self.warps, self.number, observer)
+            | self.warpgroups.wake(&mut self.warps);
         let mut sat_out = sat_out;
         if let Some(membership) = &self.cluster {
             freed |= membership.end_round(&mut self.warps, round > 0 || freed, observer);
@@ -284,13 +290,20 @@ impl BlockRun {
             let kind = missing(launch, warp, path);
             return self.stuck(launch, warp, path, kind);
         }
-        let at = |state: PathState| {
+        let waiting_at = |state: PathState| {
             self.warps.iter().find_map(|warp| {
                 let mut paths = warp.paths.iter();
                 Some((warp, paths.find(|path| path.state == state)?))
             })
         };
-        if let Some((warp, path)) = at(PathState::AtBarrier).or_else(|| at(PathState::AtCluster)) {
+        if let Some((warp, path)) = waiting_at(PathState::AtWarpgroup) {
+            let message = launch.waits_for_warps(warp, path, &self.warpgroups);
+            let fault = AsyncFault::BadWarpgroup { message };
+            let kind = FaultKind::Asynchronous(Box::new(fault));
+            return self.stuck(launch, warp, path, kind);
+        }
+        let at_barrier = waiting_at(PathState::AtBarrier);
+        if let Some((warp, path)) = at_barrier.or_else(|| waiting_at(PathState::AtCluster)) {
             // The path already stands at the block after the barrier.
             let mut waiting = self.barriers.waiting(&self.warps);
             let cluster = self.cluster.as_ref();

@@ -101,6 +101,7 @@ const KINDS: &[(&str, &str)] = &[
     ("copy", "Asynchronous copies"),
     ("sync", "Barriers and warp-wide instructions"),
     ("cluster", "Clusters of blocks"),
+    ("wgmma", "Products of warpgroups"),
     ("control", "Control flow"),
     ("launch", "Launches"),
     ("unsupported", "What the simulator does not know"),

@@ -32,6 +32,8 @@ pub enum AccessClass {
     AsyncCopyBypass,
     /// `cp.async.bulk`, `cp.reduce.async.bulk`
     BulkCopy,
+    /// `wgmma` reads a matrix: 16 bytes per lane.
+    Product,
 }
 
 /// One memory instruction of one warp.

@@ -25,6 +25,7 @@ use std::sync::Arc;
 use super::access::{BulkStart, BulkTouch, Lanes};
 use super::finding::{Finding, Side, Spot};
 use super::order::{BlockOrder, Known};
+use super::proxies::{OperationId, UNIT};
 use super::races::This;
 use super::shadow::{IN_FLIGHT, LINE_BYTES, Line, Lines, Mark, Pattern, Site, Sites, Whole};
 use crate::bulk::CopyId;
@@ -46,6 +47,8 @@ pub(crate) struct BulkAccess {
     pub channel: u32,
     /// How it is remembered while it is in flight.
     pub site: u32,
+    /// As what it is at work in shared memory.
+    pub operation: Option<OperationId>,
 }
 
 /// A copy that is not known to be done.
@@ -88,6 +91,7 @@ impl BulkCopy {
             writes,
             channel,
             site: 0,
+            operation: None,
         };
         Self {
             id: start.id,
@@ -131,6 +135,18 @@ impl BulkAccess {
             bytes: bytes.min(u64::from(u32::MAX)) as u32,
             owner: self.owner,
         }
+    }
+
+    /// The units of shared memory that it touches.
+    pub fn units(&self) -> Vec<u32> {
+        let unit = u64::from(UNIT);
+        let ranges = self.touch.ranges.iter();
+        let mut units: Vec<u32> = ranges
+            .flat_map(|range| range.start / unit..range.end.div_ceil(unit))
+            .map(|unit| unit as u32)
+            .collect();
+        units.dedup();
+        units
     }
 
     fn site(&self, block: u64, warp: u32, clock: u32) -> Site {

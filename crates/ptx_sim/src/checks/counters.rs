@@ -314,9 +314,11 @@ fn shared(access: &WarpAccess<'_>) -> SharedCost {
         AccessClass::Increment => SharedKind::Increment,
         // Told of by themselves.
         AccessClass::BulkCopy => SharedKind::Store,
-        AccessClass::LoadMatrix | AccessClass::StoreMatrix => SharedKind::Matrix {
-            matrices: access.mask.count_ones().div_ceil(8),
-        },
+        AccessClass::LoadMatrix | AccessClass::StoreMatrix | AccessClass::Product => {
+            SharedKind::Matrix {
+                matrices: access.mask.count_ones().div_ceil(8),
+            }
+        }
     };
     let offsets = access.addresses.map(|address| address as u32);
     count::shared_access(kind, access.bytes, access.mask, &offsets)

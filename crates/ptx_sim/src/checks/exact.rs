@@ -129,7 +129,9 @@ impl Judge for Exact<'_> {
         let site = site_of(instruction, access, flags, clock);
         // A copy's target is written when it has been waited for.
         let starts_copy = is_copy(access) && access.space == Space::Shared;
-        let found = self.races(block, site, access, !starts_copy);
+        // What a product reads is remembered by `proxies`.
+        let remember = !starts_copy && access.class != AccessClass::Product;
+        let found = self.races(block, site, access, remember);
         if found.is_some() {
             return found;
         }

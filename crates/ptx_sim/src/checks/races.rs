@@ -329,7 +329,9 @@ impl This<'_> {
 
 /// A site's access by one lane.
 pub(crate) fn side(site: &Site, lane: u32) -> Side {
-    let kind = if site.has(Site::COPIES) {
+    let kind = if site.has(Site::PRODUCT) {
+        AccessKind::Product
+    } else if site.has(Site::COPIES) {
         AccessKind::AsyncCopy
     } else if site.has(Site::ATOMIC) {
         AccessKind::Atomic
@@ -352,6 +354,7 @@ pub(crate) fn side(site: &Site, lane: u32) -> Side {
 pub(crate) fn flags(class: AccessClass) -> u8 {
     match class {
         AccessClass::Load | AccessClass::LoadMatrix => 0,
+        AccessClass::Product => Site::PRODUCT,
         AccessClass::Store | AccessClass::StoreMatrix => Site::WRITES,
         AccessClass::AsyncCopy | AccessClass::AsyncCopyBypass | AccessClass::BulkCopy => {
             Site::WRITES | Site::COPIES

@@ -62,6 +62,8 @@ impl Site {
     pub const COPIES: u8 = 16;
     /// It relies on nobody writing there while the kernel runs.
     pub const CONSTANT: u8 = 32;
+    /// It is by a product of a warpgroup.
+    pub const PRODUCT: u8 = 64;
 
     /// Whether all of these are set.
     pub fn has(&self, flags: u8) -> bool {

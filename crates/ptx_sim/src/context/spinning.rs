@@ -81,7 +81,9 @@ impl LaunchContext<'_> {
                 PathState::Ready => self.runs(warp, path),
                 PathState::AtBarrier => Doing::WaitAtBarrier(waits_at()),
                 PathState::AtCluster => Doing::WaitAtCluster(waits_at()),
-                PathState::AtCollective { .. } => Doing::WaitAtWarpWide(waits_at()),
+                PathState::AtCollective { .. } | PathState::AtWarpgroup => {
+                    Doing::WaitAtWarpWide(waits_at())
+                }
             };
             all.push((path.mask, what));
         }

@@ -9,8 +9,8 @@ use super::frame::FrameBuilder;
 use crate::lanes::{LaneFn, LaneOp, PREDICATE, Width};
 use crate::program::{
     Access, Argument, Atomic, BarrierKind, BulkOp, CallTarget, Collective, CollectiveKind,
-    Fragment, Guard, MatrixOp, Mbarrier, MbarrierKind, Op, Slot, TensorKind, Terminator, Transfer,
-    Update, WmmaMove,
+    Fragment, Guard, LeftOperand, MatrixOp, Mbarrier, MbarrierKind, Op, Slot, TensorKind,
+    Terminator, Transfer, Update, WarpgroupOp, Wgmma, WmmaMove,
 };
 
 /// The operands of a lane-wise loop.
@@ -53,7 +53,12 @@ pub(super) fn check_all(
 /// Those of lane-wise loops are known to their loops only.
 pub(super) fn operands(op: &Op, f: &mut impl FnMut(Slot, Width)) {
     match op {
-        Op::Lanes(_) | Op::Fence(_) | Op::Nothing | Op::Yield | Op::Unsupported(_) => {}
+        Op::Lanes(_)
+        | Op::Fence(_)
+        | Op::ProxyFence
+        | Op::Nothing
+        | Op::Yield
+        | Op::Unsupported(_) => {}
         Op::Predicate(op) => [op.d, op.a, op.b]
             .into_iter()
             .for_each(|slot| f(slot, PREDICATE)),
@@ -97,6 +102,7 @@ pub(super) fn operands(op: &Op, f: &mut impl FnMut(Slot, Width)) {
             }
             mbarrier(&op.complete, f);
         }
+        Op::Warpgroup(op) => warpgroup(op, f),
     }
 }
 
@@ -192,6 +198,30 @@ fn collective(op: &Collective, f: &mut impl FnMut(Slot, Width)) {
     op.a.into_iter().for_each(|slot| f(slot, a));
     op.p.into_iter().for_each(|slot| f(slot, PREDICATE));
     op.members.into_iter().for_each(|slot| f(slot, 4));
+}
+
+fn warpgroup(op: &WarpgroupOp, f: &mut impl FnMut(Slot, Width)) {
+    match op {
+        WarpgroupOp::Multiply(op) => wgmma(op, f),
+        WarpgroupOp::Carry { d, a } => [*d, *a].into_iter().for_each(|slot| f(slot, 4)),
+        WarpgroupOp::Touch { reads, writes } => {
+            reads.iter().chain(writes).for_each(|&slot| f(slot, 4));
+        }
+        WarpgroupOp::Fence
+        | WarpgroupOp::Commit
+        | WarpgroupOp::Wait(_)
+        | WarpgroupOp::SetRegisters(_) => {}
+    }
+}
+
+fn wgmma(op: &Wgmma, f: &mut impl FnMut(Slot, Width)) {
+    op.d.iter().for_each(|&slot| f(slot, 4));
+    match &op.a {
+        LeftOperand::Memory(descriptor) => f(*descriptor, 8),
+        LeftOperand::Registers(slots) => slots.iter().for_each(|&slot| f(slot, 4)),
+    }
+    f(op.b, 8);
+    f(op.keeps.slot, PREDICATE);
 }
 
 fn matrix(op: &MatrixOp, f: &mut impl FnMut(Slot, Width)) {

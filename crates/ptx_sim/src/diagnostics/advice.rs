@@ -98,6 +98,7 @@ impl Fault {
             | FaultKind::NotAMember { .. }
             | FaultKind::AbsentSource { .. }
             | FaultKind::DifferentMasks { .. } => self.about_lanes(),
+            FaultKind::Asynchronous(fault) => fault.advice(),
             FaultKind::BadBranchIndex { .. }
             | FaultKind::BadCallTarget { .. }
             | FaultKind::WrongCallee { .. }

@@ -11,8 +11,11 @@
 //! do about a fault in `advice`.
 
 mod advice;
+mod asynchronous;
 mod text;
 mod waiting;
+
+pub use asynchronous::AsyncFault;
 
 use crate::ir::Space;
 
@@ -152,6 +155,8 @@ pub enum AccessKind {
     Atomic,
     /// An asynchronous copy.
     AsyncCopy,
+    /// A product of a warpgroup (`wgmma`).
+    Product,
 }
 
 /// One of two accesses that race.
@@ -394,6 +399,8 @@ pub enum FaultKind {
         /// That one.
         other: Box<AccessSide>,
     },
+    /// Something about what works beside the threads.
+    Asynchronous(Box<AsyncFault>),
     /// `trap`, which panics and failed assertions end in.
     Trap {
         /// What was printed before, if anything.

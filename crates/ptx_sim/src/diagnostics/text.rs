@@ -211,11 +211,12 @@ impl fmt::Display for AccessKind {
             Self::Store => "store",
             Self::Atomic => "atomic access",
             Self::AsyncCopy => "asynchronous copy",
+            Self::Product => "product of a warpgroup",
         })
     }
 }
 
-fn space_name(space: Space) -> &'static str {
+pub(super) fn space_name(space: Space) -> &'static str {
     match space {
         Space::Generic => "generic",
         Space::Global => "global",
@@ -226,7 +227,7 @@ fn space_name(space: Space) -> &'static str {
     }
 }
 
-fn of_bytes(access: AccessKind, bytes: u32) -> String {
+pub(super) fn of_bytes(access: AccessKind, bytes: u32) -> String {
     format!("{access} of {}", count(i128::from(bytes)))
 }
 
@@ -355,6 +356,7 @@ impl fmt::Display for FaultKind {
             | Self::NotAMember { .. }
             | Self::AbsentSource { .. }
             | Self::DifferentMasks { .. } => self.fmt_lanes(f),
+            Self::Asynchronous(fault) => write!(f, "{fault}"),
             Self::Trap { .. }
             | Self::BadBranchIndex { .. }
             | Self::BadCallTarget { .. }

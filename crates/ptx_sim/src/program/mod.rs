@@ -25,6 +25,7 @@ mod order;
 mod slot;
 mod tensor;
 mod video;
+mod warpgroup;
 mod wmma;
 
 pub(crate) use async_copy::AsyncCopy;
@@ -43,6 +44,7 @@ pub(crate) use order::{Order, Scope};
 pub(crate) use slot::{AddressOperand, BlockId, Guard, Slot};
 pub(crate) use tensor::{Tensor, TensorKind};
 pub(crate) use video::VideoOp;
+pub(crate) use warpgroup::{LeftOperand, SetRegisters, WarpgroupOp, Wgmma};
 pub(crate) use wmma::{Fragment, WmmaKind, WmmaMatrix, WmmaMove, WmmaMultiply, WmmaShape};
 
 use crate::ir::{FuncId, VarId};
@@ -158,12 +160,16 @@ pub(crate) enum Op {
     /// `fence`, `membar`: nothing to do in a machine that carries out one
     /// access at a time, but observers want to know.
     Fence(Scope),
+    /// `fence.proxy.async` of shared memory: likewise.
+    ProxyFence,
     /// Prefetches and hints.
     Nothing,
     /// `nanosleep`: lets other warps go first.
     Yield,
     /// Tensor-core tiles and asynchronous copies.
     Matrix(Box<MatrixOp>),
+    /// An instruction of a warpgroup.
+    Warpgroup(Box<WarpgroupOp>),
     /// A barrier in shared memory.
     Mbarrier(Box<Mbarrier>),
     /// A bulk copy.

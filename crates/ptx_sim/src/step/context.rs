@@ -10,7 +10,8 @@ use crate::memory::shared::SharedMemory;
 use crate::program::Function;
 use crate::registers::FramePtr;
 use crate::schedule::Dice;
-use crate::warp::Warp;
+use crate::warp::{FrameId, Warp};
+use crate::warpgroups::Warpgroups;
 
 /// What the instructions of one block's warps work on, beside the warp.
 pub(crate) struct Env<'a, O: Observer> {
@@ -27,6 +28,8 @@ pub(crate) struct Env<'a, O: Observer> {
     pub rank: u32,
     /// The block's barriers.
     pub barriers: &'a mut BlockBarriers,
+    /// Its warpgroups.
+    pub warpgroups: &'a mut Warpgroups,
     /// `%ctaid`
     pub ctaid: [u32; 3],
     /// The block's number in the grid.
@@ -81,6 +84,9 @@ pub(super) struct Step<'s, 'e, O: Observer> {
     pub warp: &'s mut Warp,
     /// The call.
     pub view: PathView<'s>,
+    /// Its frame, and its function's number.
+    pub frame: FrameId,
+    pub function: usize,
     /// What observers call the instruction.
     pub number: u32,
 }

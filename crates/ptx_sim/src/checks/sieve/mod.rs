@@ -31,7 +31,7 @@ pub(crate) use undo::{Undo, discard, restore};
 
 use std::sync::Arc;
 
-use super::access::WarpAccess;
+use super::access::{AccessClass, WarpAccess};
 use super::bulk::{BulkAccess, DoneBy};
 use super::exact::{Kind, is_copy, site_of};
 use super::finding::Finding;
@@ -167,6 +167,8 @@ fn passes<'k, T: Target>(
     act: &Act,
     access: &WarpAccess<'_>,
 ) -> bool {
+    // What a product reads is remembered by `proxies`.
+    let remembers = access.class != AccessClass::Product;
     let needed = needed_shift(access);
     if needed < target.cell_shift() {
         target.refine(needed);
@@ -174,7 +176,7 @@ fn passes<'k, T: Target>(
     if let Some(known) = warp.known_by(access.mask) {
         let who = who(Some(known));
         return each::<T, false>(target, &who, act, access)
-            && each::<T, true>(target, &who, act, access);
+            && (!remembers || each::<T, true>(target, &who, act, access));
     }
     for (lanes, known) in warp.groups() {
         let part = WarpAccess {
@@ -186,7 +188,7 @@ fn passes<'k, T: Target>(
             return false;
         }
     }
-    each::<T, true>(target, &who(None), act, access)
+    !remembers || each::<T, true>(target, &who(None), act, access)
 }
 
 #[inline(always)]

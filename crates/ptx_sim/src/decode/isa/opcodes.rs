@@ -16,10 +16,8 @@ const OPCODES: &[(&str, Option<&str>)] = &{
         "taking over the work of clusters that have not begun is not simulated: launch as many as \
          there is work for, or let each draw its next piece by an atomic",
     );
-    const WARPGROUP: Option<&str> = Some(
-        "matrix instructions of warp groups and of tensor memory are not simulated: use \
-         mma.sync or wmma",
-    );
+    const TENSOR_MEMORY: Option<&str> =
+        Some("matrix instructions of tensor memory are not simulated: use wgmma, mma.sync or wmma");
     const TENSOR_MAP: Option<&str> = Some(
         "tensor maps and bulk copies are not simulated: copy by cp.async, or by loads and stores",
     );
@@ -135,7 +133,7 @@ const OPCODES: &[(&str, Option<&str>)] = &{
         ("sust", TEXTURE),
         ("szext", None),
         ("tanh", None),
-        ("tcgen05", WARPGROUP),
+        ("tcgen05", TENSOR_MEMORY),
         ("tensormap", TENSOR_MAP),
         ("testp", None),
         ("tex", TEXTURE),
@@ -166,7 +164,7 @@ const OPCODES: &[(&str, Option<&str>)] = &{
         ("vsub", VIDEO),
         ("vsub2", VIDEO),
         ("vsub4", VIDEO),
-        ("wgmma", WARPGROUP),
+        ("wgmma", None),
         ("wmma", None),
         ("xor", None),
     ]
@@ -187,6 +185,11 @@ const FORMS: &[(&str, &str, &str)] = &[
     ),
     (
         "mma",
+        "sp",
+        "sparse matrices are not simulated: use the dense form",
+    ),
+    (
+        "wgmma",
         "sp",
         "sparse matrices are not simulated: use the dense form",
     ),
