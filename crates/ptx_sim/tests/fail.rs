@@ -100,6 +100,7 @@ const KINDS: &[(&str, &str)] = &[
     ("unwritten", "Reads of what nobody wrote"),
     ("copy", "Asynchronous copies"),
     ("sync", "Barriers and warp-wide instructions"),
+    ("bulk", "Bulk copies and tensor maps"),
     ("cluster", "Clusters of blocks"),
     ("wgmma", "Products of warpgroups"),
     ("control", "Control flow"),

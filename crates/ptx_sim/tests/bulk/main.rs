@@ -2,10 +2,12 @@
 
 mod groups;
 mod model;
+mod multicast;
 mod plain;
 mod reductions;
 mod refusals;
 mod tiles;
+mod twins;
 mod waits;
 
 use ptx_sim::tensor_map::TensorMap;

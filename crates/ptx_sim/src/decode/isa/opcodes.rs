@@ -18,9 +18,8 @@ const OPCODES: &[(&str, Option<&str>)] = &{
     );
     const TENSOR_MEMORY: Option<&str> =
         Some("matrix instructions of tensor memory are not simulated: use wgmma, mma.sync or wmma");
-    const TENSOR_MAP: Option<&str> = Some(
-        "tensor maps and bulk copies are not simulated: copy by cp.async, or by loads and stores",
-    );
+    const TENSOR_MAP: Option<&str> =
+        Some("tensor maps are not changed by kernels here: have the host make one for each tensor");
     const VIDEO: Option<&str> =
         Some("this form of a video instruction is not simulated: use integer arithmetic and prmt");
     const STACK: Option<&str> =
@@ -174,16 +173,6 @@ const OPCODES: &[(&str, Option<&str>)] = &{
 /// them, and what to do instead.
 const FORMS: &[(&str, &str, &str)] = &[
     (
-        "cp",
-        "bulk",
-        "bulk copies are not simulated: copy by cp.async, or by loads and stores",
-    ),
-    (
-        "cp",
-        "reduce",
-        "bulk copies are not simulated: use red on the single elements",
-    ),
-    (
         "mma",
         "sp",
         "sparse matrices are not simulated: use the dense form",
@@ -192,11 +181,6 @@ const FORMS: &[(&str, &str, &str)] = &[
         "wgmma",
         "sp",
         "sparse matrices are not simulated: use the dense form",
-    ),
-    (
-        "st",
-        "bulk",
-        "bulk stores are not simulated: store in a loop",
     ),
 ];
 
