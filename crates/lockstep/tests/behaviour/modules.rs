@@ -56,7 +56,7 @@ fn blocks_of_a_cluster_reach_each_others_shared_memory() {
         let config = LaunchConfig::new([n_blocks, 1, 1], [1; 3]).with_cluster([n, 1, 1]);
         let n = u32::from(n);
         // SAFETY: a number for each block.
-        unsafe { module.launch(kernels::exchange, config, out.as_mut_ptr()) }.expect("it runs");
+        unsafe { module.launch(kernels::exchange, config, (out.as_mut_ptr(),)) }.expect("it runs");
         let before = |block: u32| block / n * n + (block % n + n - 1) % n;
         let expected: Vec<u32> = (0..n_blocks).map(before).collect();
         assert_eq!(out.read().expect("it is read"), expected, "clusters of {n}");
