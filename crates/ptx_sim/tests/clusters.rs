@@ -582,3 +582,143 @@ fn a_kernels_own_clusters_need_not_be_named() {
         .unwrap_or_else(|e| panic!("{e}"));
     assert!(out.iter().zip(0..).all(|(&word, i)| word == i ^ 32));
 }
+
+/// Runs a body of one of the seeded defects, put right, on two blocks of a warp.
+fn is_right(body: &str) {
+    let text = with_tile(&format!(
+        "
+	.reg .b32 %rank, %next, %own, %there, %bar_at, %bar_there;
+	mov.u32 %rank, %cluster_ctarank;
+	xor.b32 %next, %rank, 1;
+	mov.u32 %own, tile;
+	mad.lo.u32 %own, %me, 4, %own;
+	mapa.shared::cluster.u32 %there, %own, %next;
+	mov.u32 %bar_at, bar;
+	mapa.shared::cluster.u32 %bar_there, %bar_at, %next;
+	setp.eq.u32 %p1, %rank, 0;
+	setp.eq.u32 %p2, %me, 0;
+	{body}"
+    ));
+    run(&text, [2, 1, 1], [2, 1, 1]);
+}
+
+#[test]
+fn what_is_put_right_passes() {
+    // A second barrier before the second round.
+    is_right(&format!(
+        "st.shared.u32 [%own], %me;\n{BARRIER}ld.shared::cluster.u32 %r1, [%there];
+	{BARRIER}st.shared.u32 [%own], 7;\n{BARRIER}"
+    ));
+    // A flag for the cluster, and the barrier at the end.
+    is_right(&format!(
+        "st.shared.u32 [%own+128], 0;\n{BARRIER}@!%p2 bra END;\n@!%p1 bra READ;
+	st.shared::cluster.u32 [%there], 42;
+	st.release.cluster.shared::cluster.u32 [%there+128], 1;\n	bra END;
+READ:
+	ld.acquire.cluster.shared.u32 %r2, [%own+128];
+	setp.eq.u32 %p3, %r2, 0;\n	@%p3 bra READ;\n	ld.shared.u32 %r3, [%own];
+END:
+	{BARRIER}"
+    ));
+    // The same by a fence and relaxed accesses.
+    is_right(&format!(
+        "st.shared.u32 [%own+128], 0;\n{BARRIER}@!%p2 bra END;\n@!%p1 bra READ;
+	st.shared::cluster.u32 [%there], 42;\n	fence.acq_rel.cluster;
+	st.relaxed.cluster.shared::cluster.u32 [%there+128], 1;\n	bra END;
+READ:
+	ld.relaxed.cluster.shared.u32 %r2, [%own+128];
+	setp.eq.u32 %p3, %r2, 0;\n	@%p3 bra READ;\n	fence.acq_rel.cluster;
+	ld.shared.u32 %r3, [%own];
+END:
+	{BARRIER}"
+    ));
+    // An arrival that is waited for keeps its block from ending before it.
+    is_right(&format!(
+        "@%p2 mbarrier.init.shared.b64 [%bar_at], 32;\n	fence.mbarrier_init.release.cluster;
+	{BARRIER}@%p1 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%bar_there];
+	@%p1 bra END;
+WAIT:
+	mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p3, [%bar_at], 0;
+	@!%p3 bra WAIT;
+END:"
+    ));
+    // What is stored asynchronously is waited for.
+    is_right(&format!(
+        "@%p2 mbarrier.init.shared.b64 [%bar_at], 1;\n	fence.mbarrier_init.release.cluster;
+	{BARRIER}@%p2 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%bar_at], 128;
+	st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%there], %me, [%bar_there];
+WAIT:
+	mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p3, [%bar_at], 0;
+	@!%p3 bra WAIT;\n	ld.shared.u32 %r1, [%own];"
+    ));
+    // A relaxed arrival, where there is nothing to hand on.
+    is_right(
+        "barrier.cluster.arrive.relaxed.aligned;\n	barrier.cluster.wait.aligned;
+	st.shared.u32 [%own], %me;\n	ld.shared.u32 %r1, [%own];",
+    );
+    // What one block wrote before the barrier, another publishes behind it by a fence of the
+    // first and a relaxed store.
+    is_right(&format!(
+        "st.shared.u32 [%own+128], 0;\n	st.global.u64 [%slot], 5;\n	fence.sc.gpu;\n{BARRIER}@!%p2 bra END;
+	@!%p1 bra READ;\n	st.relaxed.cluster.shared::cluster.u32 [%there+128], 1;\n	bra END;
+READ:
+	ld.acquire.cluster.shared.u32 %r2, [%own+128];
+	setp.eq.u32 %p3, %r2, 0;\n	@%p3 bra READ;\n	ld.global.u64 %rd1, [%buf];
+END:
+	{BARRIER}"
+    ));
+}
+
+#[test]
+fn accesses_to_other_blocks_are_counted_apart() {
+    let load = "
+	mapa.shared::cluster.u32 %r5, %r2, %r3;
+	ld.shared::cluster.u64 %rd2, [%r5];
+	mapa.shared::cluster.u32 %r6, %r1, %r3;
+	st.shared::cluster.u32 [%r6+2048], %me;
+	red.shared::cluster.add.u32 [%r6+2052], 1;";
+    let options = LaunchOptions {
+        cluster: Some([2, 1, 1]),
+        ..LaunchOptions::default()
+    };
+    let text = exchange(load);
+    let (_, report) = run_with(&text, [4, 1, 1], [32, 1, 1], 0, &[0; 128], options)
+        .unwrap_or_else(|e| panic!("{e}"));
+    let counts = report.counts;
+    assert_eq!(counts.cluster_load_requests, 4);
+    assert_eq!(counts.cluster_load_bytes, 4 * 32 * 8);
+    assert_eq!(
+        (counts.cluster_store_requests, counts.cluster_store_bytes),
+        (4, 4 * 4)
+    );
+    assert_eq!(counts.cluster_atomic_requests, 4);
+    assert_eq!(
+        (counts.shared_load_requests, counts.shared_atomic_requests),
+        (0, 0)
+    );
+    assert_eq!(counts.shared_store_requests, 4);
+}
+
+#[test]
+fn shared_memory_of_more_than_48_kilobytes_is_reached_too() {
+    let text = format!(
+        "{HEADER}.extern .shared .align 8 .b8 all[];\n{}",
+        kernel(&format!(
+            "
+	mov.u32 %r1, all;
+	mad.lo.u32 %r2, %me, 7256, %r1;
+	st.shared.u32 [%r2], %global_id;
+	{BARRIER}
+	xor.b32 %r3, %blk, 1;
+	mapa.shared::cluster.u32 %r4, %r2, %r3;
+	ld.shared::cluster.u32 %r5, [%r4];
+	cvt.u64.u32 %rd1, %r5;
+	st.global.u64 [%slot], %rd1;
+	{BARRIER}"
+        ))
+    );
+    let options = in_clusters([2, 1, 1]);
+    let (out, _) = run_with(&text, [2, 1, 1], [32, 1, 1], 227 << 10, &[0; 64], options)
+        .unwrap_or_else(|e| panic!("{e}"));
+    assert!(out.iter().zip(0..).all(|(&word, i)| word == i ^ 32));
+}
