@@ -1,9 +1,10 @@
 //! What the warpgroups of a block share: four warps each, which issue the same products.
 //!
-//! Each warp computes its own rows. One that waits for a product waits until all four have
-//! issued it; then another may go on to free what all of them read, as kernels do by one
-//! thread of the four warps. Whether two warps' products are one and the same is told by
-//! their order: the n-th of each must be the same instruction, with the same operands.
+//! At a product each warp waits until all four have come to it (so does an H200), and then
+//! computes its own rows. At `wgmma.wait_group` it waits until all four have done that: one
+//! thread of the four warps may free what all of them read. Whether two warps' products are
+//! one and the same is told by their order: the n-th of each must be the same instruction,
+//! with the same operands.
 
 use std::collections::VecDeque;
 
@@ -29,7 +30,8 @@ pub(crate) struct Issued {
 /// One warpgroup.
 #[derive(Default)]
 struct Warpgroup {
-    /// By warp, how many products it has issued.
+    /// By warp, to how many products it has come, and how many it has issued.
+    n_come: [u64; N_WARPS as usize],
     n_issued: [u64; N_WARPS as usize],
     /// Those that not all have issued, oldest first.
     products: VecDeque<Issued>,
@@ -63,21 +65,33 @@ impl Warpgroups {
         (&mut self.groups[index], (warp % N_WARPS) as usize)
     }
 
-    /// A warp issues a product; an error is the one that another warp issued in its place.
-    pub fn issue(&mut self, warp: u32, product: Issued) -> Result<(), Issued> {
+    /// A warp comes to its next product, or is still there. Gives whether all warps of its
+    /// group are; an error is the product to which another one came in its place.
+    pub fn come(&mut self, warp: u32, product: Issued) -> Result<bool, Issued> {
+        let (group, index) = self.of(warp);
+        let number = group.n_issued[index];
+        let is_new = group.n_come[index] == number;
+        if is_new {
+            match group.products.get((number - group.n_common) as usize) {
+                Some(other) if *other != product => return Err(*other),
+                Some(_) => {}
+                None => group.products.push_back(product),
+            }
+            group.n_come[index] += 1;
+        }
+        let all_are_here = group.n_come.iter().all(|&come| come > number);
+        self.has_changed |= is_new;
+        Ok(all_are_here)
+    }
+
+    /// A warp issues the product that it has come to.
+    pub fn issue(&mut self, warp: u32) {
         self.has_changed = true;
         let (group, index) = self.of(warp);
-        let place = (group.n_issued[index] - group.n_common) as usize;
-        match group.products.get(place) {
-            Some(other) if *other != product => return Err(*other),
-            Some(_) => {}
-            None => group.products.push_back(product),
-        }
         group.n_issued[index] += 1;
         let least = group.n_issued.iter().copied().min().unwrap_or(0);
         group.products.drain(..(least - group.n_common) as usize);
         group.n_common = least;
-        Ok(())
     }
 
     /// How many products a warp has issued.
@@ -98,19 +112,21 @@ impl Warpgroups {
         std::mem::take(&mut self.has_changed) && wake_all(warps)
     }
 
-    /// Why a warp waits that needs so many products of each warp of its group.
+    /// Why a warp waits, at a product or for so many.
     #[cold]
-    pub fn missing(&self, warp: u32, n: u64) -> String {
+    pub fn missing(&self, warp: u32, n: Option<u64>) -> String {
         let first = warp / N_WARPS * N_WARPS;
+        let default = Warpgroup::default();
         let group = self.groups.get((warp / N_WARPS) as usize);
-        let n_issued = group.map_or([0; N_WARPS as usize], |group| group.n_issued);
-        let behind = (first..).zip(n_issued).filter(|&(_, issued)| issued < n);
+        let group = group.unwrap_or(&default);
+        let n = n.unwrap_or(group.n_come[(warp % N_WARPS) as usize]);
+        let behind = (first..).zip(group.n_come).filter(|&(_, come)| come < n);
         let behind: Vec<String> = behind
-            .map(|(warp, issued)| format!("warp {warp} has issued {issued}"))
+            .map(|(warp, come)| format!("warp {warp} has come to {come}"))
             .collect();
         format!(
-            "warp {warp} waits for {n} products of its warpgroup, and {}: all four warps must \
-             issue each wgmma",
+            "warp {warp} waits for product {n} of its warpgroup, and {}: all four warps must carry \
+             out each wgmma",
             behind.join(", ")
         )
     }

@@ -143,8 +143,13 @@ fn whole(
                 .all(|&read| this.is_after_whole(read, Some(pattern), sites));
         }
         if !is_clear {
+            // Also of an access that is not remembered, and so has no number.
+            let compared = Whole {
+                site: whole.site.max(1),
+                pattern,
+            };
             for index in 0..LINE_WORDS {
-                let mark = whole.mark(index);
+                let mark = compared.mark(index);
                 if let Some(other) = this.conflict(&line.word(index), mark, sites) {
                     let lane = mark.lanes.trailing_zeros() as usize;
                     return Some(this.race(access, lane, other, sites));

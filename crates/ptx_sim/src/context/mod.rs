@@ -118,8 +118,9 @@ impl<'a> LaunchContext<'a> {
         match next.map(|insn| &insn.op) {
             Some(Op::Warpgroup(op)) => match **op {
                 WarpgroupOp::Wait(n_left) => {
-                    groups.missing(warp.index, warp.in_flight.needed(n_left))
+                    groups.missing(warp.index, Some(warp.in_flight.needed(n_left)))
                 }
+                WarpgroupOp::Multiply(_) => groups.missing(warp.index, None),
                 WarpgroupOp::SetRegisters(SetRegisters { n, .. }) => {
                     let first = self.registers_declared.unwrap_or(0);
                     groups.registers.missing(warp.index, first, n)

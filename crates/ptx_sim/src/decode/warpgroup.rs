@@ -35,8 +35,6 @@ impl Decoder<'_> {
                 return Err("wait_group takes a number of groups".to_owned());
             };
             let n = immediate(n, Type::U32)? as u32;
-            // So that a path that waits here is not at a block's first operation, with
-            // which the block begins.
             self.emit(Op::Nothing);
             self.warpgroup(WarpgroupOp::Wait(n));
             return Ok(());
@@ -52,6 +50,8 @@ impl Decoder<'_> {
         Ok(())
     }
 
+    /// Adds an operation. One at which a warp may wait comes behind another: a path that
+    /// stands at the first operation of a block is one that begins it.
     pub(super) fn warpgroup(&mut self, op: WarpgroupOp) {
         self.emit(Op::Warpgroup(Box::new(op)));
     }
@@ -97,6 +97,7 @@ impl Decoder<'_> {
             negated,
             transposed,
         };
+        self.emit(Op::Nothing);
         self.warpgroup(WarpgroupOp::Multiply(op));
         Ok(())
     }

@@ -57,22 +57,75 @@ fn hashed(words: &[u32]) -> u64 {
     })
 }
 
-#[test]
-fn smoke() {
+/// Compares cases with what the GPU gave: their first tiles, or all.
+fn compare(first_only: bool, check: bool, is_wanted: impl Fn(usize, &Case) -> bool) {
+    let measured = include_str!("h200.txt").lines();
+    let measured = measured.filter(|line| !line.starts_with('#'));
+    let hash = |word: &str| u64::from_str_radix(word, 16).expect("a hash");
     let all = cases();
-    let start = std::time::Instant::now();
-    let only = std::env::var("CASE")
-        .ok()
-        .map(|n| n.parse::<usize>().unwrap());
-    for (index, case) in all.iter().enumerate() {
-        if only.is_some_and(|only| only != index) {
+    let mut wrong = Vec::new();
+    let mut n_compared = 0;
+    for ((index, case), line) in all.iter().enumerate().zip(measured) {
+        n_compared += 1;
+        let mut words = line.split(' ').map(hash);
+        let of_first = words.next();
+        if !is_wanted(index, case) {
             continue;
         }
-        let words = simulated(index, case, 1, only.is_some());
-        if index < 3 || only.is_some() {
-            println!("{index} {:08x?}", &words[..16.min(words.len())]);
+        let n_tiles = if first_only { 1 } else { case.n_tiles };
+        let found = simulated(index, case, n_tiles, check);
+        let tiles = found.chunks(found.len() / n_tiles).map(hashed);
+        let together = tiles.zip((1_u64..).step_by(2));
+        let together = together.fold(0_u64, |sum, (tile, place)| {
+            sum.wrapping_add(tile.wrapping_mul(place))
+        });
+        let expected = words.next().filter(|_| !first_only).or(of_first);
+        if Some(together) != expected {
+            wrong.push((index, case.clone()));
         }
-        println!("{index} {:016x}", hashed(&words));
     }
-    println!("{:?}", start.elapsed());
+    assert_eq!(n_compared, all.len(), "one line per case");
+    assert!(wrong.is_empty(), "{} differ: {wrong:#?}", wrong.len());
+}
+
+#[test]
+fn first_tiles_agree_with_the_h200() {
+    // Of the thousand layouts, some.
+    let is_layout = |case: &Case| case.classes.iter().any(|class| class == "places");
+    compare(true, false, |index, case| {
+        !is_layout(case) || index % 4 == 0
+    });
+}
+
+/// The checks find nothing in them, and change nothing.
+#[test]
+fn checked_tiles_agree_with_the_h200() {
+    compare(true, true, |index, _| index % 13 == 0);
+}
+
+#[test]
+#[ignore = "takes some seconds"]
+fn all_tiles_agree_with_the_h200() {
+    compare(false, false, |_, _| true);
+}
+
+/// The program that measured made operands of its own, which must be these.
+#[test]
+fn operands_are_those_that_were_measured() {
+    let mut sum = 0_u64;
+    for (index, case) in cases().iter().enumerate().filter(|(i, _)| i % 11 == 0) {
+        let operands = case.operands(index, 0);
+        for (place, part) in (1_u64..).zip([operands.image, operands.a, operands.c]) {
+            let words: Vec<u32> = part
+                .as_chunks()
+                .0
+                .iter()
+                .map(|w| u32::from_le_bytes(*w))
+                .collect();
+            sum = sum
+                .wrapping_mul(3)
+                .wrapping_add(hashed(&words).wrapping_mul(place));
+        }
+    }
+    assert_eq!(sum, 0x2655_7643_75c8_42ad, "{sum:#x}");
 }

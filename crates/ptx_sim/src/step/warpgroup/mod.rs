@@ -1,9 +1,8 @@
 //! Instructions of warpgroups: `wgmma`, `setmaxnreg`.
 //!
-//! Each warp of a warpgroup issues a product by itself, reads its operands then, and computes
-//! its 16 rows of the 64. [`multiply`] does that, [`operands`] finds a matrix in shared memory.
-//! Sums go to the registers at `wgmma.wait_group`, which waits until all four warps have
-//! issued what it waits for.
+//! When all four warps of a warpgroup have come to a product, each issues it: it reads its
+//! operands and computes its 16 rows of the 64. [`multiply`] does that, [`operands`] finds a
+//! matrix in shared memory. Sums go to the registers at `wgmma.wait_group`.
 //!
 //! Left out: hardware may read the operands at any time until the wait (the checks find
 //! kernels that could tell); `wgmma.fence` has nothing to do here.

@@ -25,8 +25,10 @@ pub(super) fn multiply<O: Observer>(step: &mut Step<'_, '_, O>, op: &Wgmma) -> R
         )));
     }
     let issued = issued(step, op)?;
-    if let Err(other) = step.env.warpgroups.issue(warp, issued) {
-        return Err(disagreement(step, &issued, &other));
+    match step.env.warpgroups.come(warp, issued) {
+        Ok(true) => step.env.warpgroups.issue(warp),
+        Ok(false) => return Err(Stop::WaitsForWarps),
+        Err(other) => return Err(disagreement(step, &issued, &other)),
     }
     let mut addresses = (O::ON && step.launch.checks).then(Vec::new);
     let mut b: Vec<[Register; 2]> = Vec::with_capacity(op.n as usize / 8);
