@@ -101,9 +101,9 @@ impl Rows for AlongK {
 
 impl Rows for AcrossK {
     const DESCRIPTOR: u64 =
-        SWIZZLE_128 | EIGHT_ROWS << STRIDE | (BOX_K * ROW_BYTES as u64 >> 4) << LEADING;
+        SWIZZLE_128 | EIGHT_ROWS << STRIDE | ((BOX_K * ROW_BYTES as u64) >> 4) << LEADING;
     /// 16 rows.
-    const STEP: u64 = 16 * ROW_BYTES as u64 >> 4;
+    const STEP: u64 = (16 * ROW_BYTES as u64) >> 4;
     const IS_TRANSPOSED: u32 = 1;
 }
 
