@@ -42,6 +42,7 @@ pub mod panic;
 pub mod print;
 pub mod shared;
 pub mod swizzle;
+pub mod tensor_map;
 pub mod thread;
 pub mod tile;
 pub mod vector;
@@ -52,6 +53,7 @@ pub mod warpgroup;
 
 pub use cuda_std_macros::{KernelArg, gpu_only, kernel, print, println, shared_array};
 pub use half;
+pub use tensor_map::TensorMap;
 
 /// What nearly every kernel file uses.
 pub mod prelude {

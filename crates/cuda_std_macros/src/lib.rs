@@ -6,10 +6,13 @@
 //! Whether a parameter's type may cross the border is a trait bound of the
 //! expansion (`cuda_std::launch::KernelArg`), checked by the compiler.
 
+mod entry;
 mod format_string;
 mod gpu_only;
 mod kernel;
 mod kernel_arg;
+mod options;
+mod parameter;
 mod print;
 mod shared_array;
 mod view;
@@ -54,6 +57,12 @@ use proc_macro::TokenStream;
 /// [`#[derive(KernelArg)]`](derive@KernelArg); or views, see below. There is no `&mut [T]`: all
 /// threads of the grid would hold the same exclusive reference, which Rust
 /// forbids; take a `*mut T`.
+///
+/// A tensor map is taken as `&TensorMap` (`cuda_std::tensor_map`). In PTX it is a parameter of
+/// 128 bytes, and the reference points to it there. rustc can pass by value nothing that is
+/// aligned to more than 16 bytes, so the macro leaves a comment,
+/// `// lockstep.tensor_map NAME PARAMETER` (from 0), and `cuda_builder` makes the parameter's
+/// alignment 64.
 ///
 /// # Safe kernels
 ///

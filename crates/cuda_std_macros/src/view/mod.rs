@@ -17,7 +17,7 @@ use syn::{
     spanned::Spanned,
 };
 
-use crate::kernel::{Kind, Parameter};
+use crate::parameter::{Kind, Parameter};
 
 pub use check::check;
 pub use expand::{body, inputs, lengths_used, safe_kernel};

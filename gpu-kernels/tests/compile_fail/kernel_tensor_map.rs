@@ -1,0 +1,25 @@
+use cuda_std::{KernelArg, TensorMap, kernel};
+
+#[kernel]
+pub unsafe fn by_value(map: TensorMap) {}
+
+#[kernel]
+pub unsafe fn changes_it(map: &mut TensorMap) {}
+
+#[kernel]
+pub fn safe(map: &TensorMap) {}
+
+#[derive(Clone, Copy, KernelArg)]
+#[repr(C)]
+pub struct Maps {
+    pub a: TensorMap,
+}
+
+mod another {
+    pub struct TensorMap(pub u32);
+
+    #[cuda_std::kernel]
+    pub unsafe fn takes(map: &TensorMap) {}
+}
+
+fn main() {}
