@@ -7,7 +7,7 @@ use syn::{Error, GenericParam, ItemFn, Result, ReturnType, Type, spanned::Spanne
 
 use crate::entry::device_entry;
 use crate::options::{LaunchBounds, Options};
-use crate::parameter::Parameter;
+use crate::parameter::{Kind, Parameter};
 use crate::view;
 
 pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> {
@@ -106,6 +106,12 @@ fn host_marker(function: &ItemFn, parameters: &[Parameter], options: &Options) -
         view::body(function, parameters),
         view::lengths_used(parameters),
     );
+    // Whatever else is called so is none.
+    let maps = parameters
+        .iter()
+        .filter(|parameter| matches!(parameter.kind, Kind::Map { .. }))
+        .map(|parameter| &parameter.name);
+    let maps = quote!(#(let _: &::cuda_std::TensorMap = #maps;)*);
     let (parameter_names, argument_types): (Vec<_>, Vec<_>) =
         parameters.iter().filter_map(Parameter::argument).unzip();
     let safe_kernel = match unsafety {
@@ -159,6 +165,7 @@ fn host_marker(function: &ItemFn, parameters: &[Parameter], options: &Options) -
             #[allow(dead_code, clippy::too_many_arguments)]
             #unsafety fn #name(#(#inputs),*) {
                 #lengths_used
+                #maps
                 #body
             }
         };

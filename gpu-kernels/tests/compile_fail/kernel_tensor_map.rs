@@ -1,4 +1,4 @@
-use cuda_std::{KernelArg, TensorMap, kernel};
+use cuda_std::{TensorMap, kernel};
 
 #[kernel]
 pub unsafe fn by_value(map: TensorMap) {}
@@ -8,12 +8,6 @@ pub unsafe fn changes_it(map: &mut TensorMap) {}
 
 #[kernel]
 pub fn safe(map: &TensorMap) {}
-
-#[derive(Clone, Copy, KernelArg)]
-#[repr(C)]
-pub struct Maps {
-    pub a: TensorMap,
-}
 
 mod another {
     pub struct TensorMap(pub u32);
