@@ -4,6 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{Ident, ItemFn};
 
+use crate::instance::Instance;
 use crate::options::LaunchBounds;
 use crate::parameter::{Kind, Parameter};
 use crate::view;
@@ -111,8 +112,39 @@ fn reference_to_map(kernel: &Ident, index: usize) -> TokenStream {
     }}
 }
 
-/// The PTX entry.
-pub fn device_entry(
+/// The comments of an entry; what they say is computed where the items of `scope` are
+/// known.
+fn markers(
+    name: &Ident,
+    mut of_parameters: Vec<TokenStream>,
+    bounds: Option<&LaunchBounds>,
+    scope: &TokenStream,
+) -> TokenStream {
+    of_parameters.extend(bounds.map(|bounds| {
+        let LaunchBounds {
+            max_threads,
+            min_blocks,
+        } = bounds;
+        let marker = format!("// lockstep.launch_bounds {name} {{threads}} {{blocks}}");
+        let min_blocks = min_blocks
+            .as_ref()
+            .map_or_else(|| quote!(0), |expr| quote!(#expr));
+        quote! {
+            #marker,
+            threads = const { #scope #max_threads as u32 },
+            blocks = const { #scope #min_blocks as u32 }
+        }
+    }));
+    quote! {
+        #(
+            #[cfg(target_arch = "nvptx64")]
+            ::core::arch::global_asm!(#of_parameters);
+        )*
+    }
+}
+
+/// The PTX entry of a function that is not generic.
+pub fn of_function(
     function: &ItemFn,
     parameters: &[Parameter],
     bounds: Option<&LaunchBounds>,
@@ -125,13 +157,9 @@ pub fn device_entry(
     let Entry {
         inputs,
         made,
-        mut markers,
+        markers: of_parameters,
     } = Entry::new(name, parameters);
-    markers.extend(bounds.map(|LaunchBounds { max_threads, min_blocks }| {
-        let marker = format!("// lockstep.launch_bounds {name} {{threads}} {{blocks}}");
-        let min_blocks = min_blocks.as_ref().map_or_else(|| quote!(0), |expr| quote!(#expr));
-        quote!(#marker, threads = const { #max_threads as u32 }, blocks = const { #min_blocks as u32 })
-    }));
+    let markers = markers(name, of_parameters, bounds, &TokenStream::new());
     quote! {
         #[cfg(target_arch = "nvptx64")]
         #(#attrs)*
@@ -140,9 +168,48 @@ pub fn device_entry(
             #(#made)*
             #body
         }
-        #(
-            #[cfg(target_arch = "nvptx64")]
-            ::core::arch::global_asm!(#markers);
-        )*
+        #markers
+    }
+}
+
+/// The PTX entry of an instance, in whose `scope` the generic parameters are items.
+pub fn of_instance(
+    instance: &Instance,
+    scope: &TokenStream,
+    function: &ItemFn,
+    parameters: &[Parameter],
+    bounds: Option<&LaunchBounds>,
+) -> TokenStream {
+    let Instance { name, of } = instance;
+    let unsafety = &function.sig.unsafety;
+    let Entry {
+        inputs,
+        made,
+        markers: of_parameters,
+    } = Entry::new(name, parameters);
+    let markers = markers(name, of_parameters, bounds, scope);
+    let arguments = parameters.iter().map(view::argument);
+    let configured = function
+        .attrs
+        .iter()
+        .filter(|attribute| attribute.path().is_ident("cfg"));
+    quote! {
+        #[cfg(target_arch = "nvptx64")]
+        #(#configured)*
+        #[allow(dead_code, non_camel_case_types, non_upper_case_globals)]
+        const _: () = {
+            #scope
+            #[unsafe(no_mangle)]
+            #[allow(unused_mut)]
+            #unsafety extern "ptx-kernel" fn #name(#(#inputs),*) {
+                #(#made)*
+                // SAFETY: the launch's promise is the function's.
+                #[allow(unused_unsafe)]
+                unsafe {
+                    #of(#(#arguments),*)
+                }
+            }
+        };
+        #markers
     }
 }

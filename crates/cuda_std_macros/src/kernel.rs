@@ -1,14 +1,15 @@
 //! `#[kernel]`: one Rust function, seen by the device as a PTX entry and by the
-//! host as a type. What is particular to a safe one is in `view`.
+//! host as a type; of a generic one there are several. What is particular to a safe one is
+//! in `view`.
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Error, GenericParam, ItemFn, Result, ReturnType, Type, spanned::Spanned};
+use syn::{Error, FnArg, ItemFn, Result, ReturnType, Type, parse_quote, spanned::Spanned};
 
-use crate::entry::device_entry;
-use crate::options::{LaunchBounds, Options};
-use crate::parameter::{Kind, Parameter};
-use crate::view;
+use crate::instance::{Instance, is_generic};
+use crate::options::Options;
+use crate::parameter::Parameter;
+use crate::{entry, host, view};
 
 pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> {
     let options: Options = syn::parse2(attribute)?;
@@ -18,7 +19,7 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> 
             format!("#[kernel] goes on a function with a body (`fn name(…) {{ … }}`): {error}"),
         )
     })?;
-    let mut errors = check_signature(&function);
+    let mut errors = check_signature(&function, &options.instances);
     let mut parameters = Vec::new();
     for input in &function.sig.inputs {
         match Parameter::new(input) {
@@ -35,13 +36,42 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> 
     }) {
         return Err(first);
     }
-    let device = device_entry(&function, &parameters, options.launch_bounds.as_ref());
-    let host = host_marker(&function, &parameters, &options);
+    if is_generic(&function.sig.generics) {
+        return generic(&function, &parameters, &options);
+    }
+    let device = entry::of_function(&function, &parameters, options.launch_bounds.as_ref());
+    let host = host::of_function(&function, &parameters, &options);
     Ok(quote! { #device #host })
 }
 
+/// A generic function, which stays one, and its instances.
+fn generic(function: &ItemFn, parameters: &[Parameter], options: &Options) -> Result<TokenStream> {
+    let mut own = function.clone();
+    own.attrs.push(parse_quote!(#[inline(always)]));
+    own.attrs
+        .push(parse_quote!(#[allow(dead_code, clippy::too_many_arguments)]));
+    own.sig.inputs = view::inputs(function, parameters)
+        .into_iter()
+        .map(|input| -> FnArg { parse_quote!(#input) })
+        .collect();
+    let body = host::checked_body(function, parameters);
+    own.block = parse_quote!({ #body });
+    let mut expanded = quote!(#own);
+    for instance in &options.instances {
+        let scope = instance.scope(function)?;
+        let bounds = options.launch_bounds.as_ref();
+        expanded.extend(entry::of_instance(
+            instance, &scope, function, parameters, bounds,
+        ));
+        expanded.extend(host::of_instance(
+            instance, &scope, function, parameters, options,
+        ));
+    }
+    Ok(expanded)
+}
+
 /// Everything a kernel's signature may not be.
-fn check_signature(function: &ItemFn) -> Vec<Error> {
+fn check_signature(function: &ItemFn, instances: &[Instance]) -> Vec<Error> {
     let signature = &function.sig;
     let mut errors = Vec::new();
     let mut refuse = |span, message: &str| errors.push(Error::new(span, message));
@@ -72,104 +102,34 @@ fn check_signature(function: &ItemFn) -> Vec<Error> {
             "a kernel returns nothing: write results through a `*mut T` parameter",
         );
     }
-    for parameter in &signature.generics.params {
-        let what = match parameter {
-            GenericParam::Lifetime(_) => "lifetime parameters: leave them out, `&[T]` needs none",
-            GenericParam::Type(_) | GenericParam::Const(_) => {
-                "type or const parameters, because the PTX entry needs one name and one code: write the body as a \
-                 generic `#[inline(always)]` device function and a kernel for every instance (a `macro_rules!` macro \
-                 can write them)"
-            }
-        };
-        refuse(parameter.span(), &format!("a kernel cannot have {what}"));
+    for lifetime in signature.generics.lifetimes() {
+        refuse(
+            lifetime.span(),
+            "a kernel cannot have lifetime parameters: leave them out, `&[T]` needs none",
+        );
     }
-    if let Some(clause) = &signature.generics.where_clause {
+    let is_generic = is_generic(&signature.generics);
+    if let (true, []) = (is_generic, instances) {
+        let name = &signature.ident;
+        refuse(
+            signature.generics.span(),
+            &format!(
+                "a generic kernel says which PTX entries are made of it, each with a name and all parameters: \
+                 `#[kernel(instances({name}_a = {name}::<…>, {name}_b = {name}::<…>))]`"
+            ),
+        );
+    }
+    if let (false, [first, ..]) = (is_generic, instances) {
+        refuse(
+            first.name.span(),
+            "this function has no type or const parameters, so there are no instances of it",
+        );
+    }
+    if let (false, Some(clause)) = (is_generic, &signature.generics.where_clause) {
         refuse(
             clause.where_token.span,
-            "a kernel cannot have a `where` clause",
+            "a kernel cannot have a `where` clause, unless it is generic",
         );
     }
     errors
-}
-
-/// The host's unit struct, and a copy of the function that is only
-/// type-checked.
-fn host_marker(function: &ItemFn, parameters: &[Parameter], options: &Options) -> TokenStream {
-    let is_early = options.is_early;
-    let ItemFn {
-        attrs, vis, sig, ..
-    } = function;
-    let (name, unsafety) = (&sig.ident, &sig.unsafety);
-    let name_text = name.to_string();
-    let inputs = view::inputs(function, parameters);
-    let (body, lengths_used) = (
-        view::body(function, parameters),
-        view::lengths_used(parameters),
-    );
-    // Whatever else is called so is none.
-    let maps = parameters
-        .iter()
-        .filter(|parameter| matches!(parameter.kind, Kind::Map { .. }))
-        .map(|parameter| &parameter.name);
-    let maps = quote!(#(let _: &::cuda_std::TensorMap = #maps;)*);
-    let (parameter_names, argument_types): (Vec<_>, Vec<_>) =
-        parameters.iter().filter_map(Parameter::argument).unzip();
-    let safe_kernel = match unsafety {
-        Some(_) => TokenStream::new(),
-        None => view::safe_kernel(name, parameters),
-    };
-    let bounds = match &options.launch_bounds {
-        None => quote!(::core::option::Option::None),
-        Some(LaunchBounds {
-            max_threads,
-            min_blocks,
-        }) => {
-            let min_blocks = match min_blocks {
-                None => quote!(::core::option::Option::None),
-                Some(blocks) => quote!(::core::option::Option::Some(#blocks as u32)),
-            };
-            quote! {
-                ::core::option::Option::Some(::cuda_std::launch::LaunchBounds {
-                    max_threads: #max_threads as u32,
-                    min_blocks: #min_blocks,
-                })
-            }
-        }
-    };
-    let (about_item, about_body): (Vec<_>, Vec<_>) = attrs.iter().partition(|attribute| {
-        ["doc", "deprecated", "cfg"]
-            .iter()
-            .any(|path| attribute.path().is_ident(path))
-    });
-    quote! {
-        #[cfg(not(target_arch = "nvptx64"))]
-        #(#about_item)*
-        #[allow(non_camel_case_types)]
-        #[derive(Clone, Copy, Debug)]
-        #vis struct #name;
-
-        #[cfg(not(target_arch = "nvptx64"))]
-        impl ::cuda_std::launch::Kernel for #name {
-            const NAME: &'static str = #name_text;
-            const MODULE_PATH: &'static str = ::core::module_path!();
-            const FILE: &'static str = ::core::file!();
-            const PARAM_NAMES: &'static [&'static str] = &[#(#parameter_names),*];
-            const LAUNCH_BOUNDS: ::core::option::Option<::cuda_std::launch::LaunchBounds> = #bounds;
-            const IS_EARLY: bool = #is_early;
-            type Args = (#(#argument_types,)*);
-        }
-
-        #[cfg(not(target_arch = "nvptx64"))]
-        const _: () = {
-            #(#about_body)*
-            #[allow(dead_code, clippy::too_many_arguments)]
-            #unsafety fn #name(#(#inputs),*) {
-                #lengths_used
-                #maps
-                #body
-            }
-        };
-
-        #safe_kernel
-    }
 }

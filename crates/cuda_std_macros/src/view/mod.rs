@@ -208,6 +208,14 @@ impl Extent {
     }
 }
 
+/// What the body's variable of a parameter is called.
+pub fn argument(parameter: &Parameter) -> Ident {
+    match view_of(parameter) {
+        Some(View::Barrier { .. }) => hidden("barrier"),
+        _ => parameter.name.clone(),
+    }
+}
+
 /// The view that a parameter is, if it is one.
 fn view_of<'p>(parameter: &'p Parameter) -> Option<&'p View> {
     match &parameter.kind {
