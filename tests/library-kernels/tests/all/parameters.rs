@@ -73,7 +73,7 @@ fn a_kernel_changes_only_its_own_copy() {
         .map(|i| MIXED.wide * 2.0 + f64::from(2 + i))
         .collect();
     assert_eq!(found, expected);
-    assert_eq!(report.printed, ["0.0\n"]);
+    assert_eq!(report.printed(), ["0.0\n"]);
 }
 
 #[test]
