@@ -33,7 +33,7 @@ pub use crate::device_copy::DeviceCopy;
 #[doc(hidden)]
 pub use safe::Wanted;
 pub use safe::{Input, Output, SafeKernel, Unfit};
-pub use tensor_map::{DeviceTensorMap, MAP_BYTES, MovedMap};
+pub use tensor_map::DeviceTensorMap;
 
 /// Address in device memory that a kernel reads `T`s from.
 #[repr(transparent)]
@@ -101,6 +101,13 @@ impl<T> DeviceSlice<T> {
         }
     }
 }
+
+/// Bytes of a tensor map.
+pub const MAP_BYTES: usize = crate::TensorMap::SIZE_BYTES;
+
+/// Gives a map of an array of the same shape at another address, or says why there is
+/// none: what `cuTensorMapReplaceAddress` does.
+pub type MovedMap = fn(&[u8; MAP_BYTES], u64) -> Result<[u8; MAP_BYTES], String>;
 
 /// One parameter of a PTX entry, as bytes in the device's order.
 #[derive(Clone)]

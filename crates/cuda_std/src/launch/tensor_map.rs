@@ -2,16 +2,8 @@
 //!
 //! Left out: making one, which takes a driver or a simulator (`lockstep::TensorMap`).
 
-use super::{Holds, KernelArg, ParamValue};
-use alloc::string::String;
+use super::{Holds, KernelArg, MAP_BYTES, MovedMap, ParamValue};
 use core::fmt;
-
-/// Bytes of a map.
-pub const MAP_BYTES: usize = crate::TensorMap::SIZE_BYTES;
-
-/// Gives a map of an array of the same shape at another address, or says why there is
-/// none: what `cuTensorMapReplaceAddress` does.
-pub type MovedMap = fn(&[u8; MAP_BYTES], u64) -> Result<[u8; MAP_BYTES], String>;
 
 /// The map of an array in device memory, as the copy engine reads it.
 ///
@@ -66,6 +58,7 @@ impl KernelArg for DeviceTensorMap {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::string::String;
 
     /// A map that begins with its address, if that is no odd one.
     fn moved(map: &[u8; MAP_BYTES], address: u64) -> Result<[u8; MAP_BYTES], String> {
