@@ -44,15 +44,17 @@ pub mod launch_bounds;
 mod messages;
 mod nested;
 mod nolink;
+mod output;
 mod packages;
 mod record;
 pub mod tensor_maps;
 pub mod toolchain;
 
 pub use arch::Arch;
-pub use builder::{BuildOutput, CudaBuilder, Ptx};
+pub use builder::CudaBuilder;
 pub use error::BuildError;
 pub use kernel_crate::{KernelCrate, target_dir_of};
+pub use output::{BuildOutput, Ptx};
 pub use record::{nanoseconds, state};
 
 /// The README's examples, as tests.
