@@ -28,6 +28,10 @@ extern crate self as cuda_std;
 extern crate alloc;
 
 pub mod atomic;
+#[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90"))]
+pub mod bulk;
+#[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90"))]
+pub mod cluster;
 pub mod convert;
 pub mod cp_async;
 mod device_copy;
@@ -50,6 +54,8 @@ pub mod view;
 pub mod warp;
 #[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90a"))]
 pub mod warpgroup;
+#[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90a"))]
+pub mod wgmma;
 
 pub use cuda_std_macros::{KernelArg, gpu_only, kernel, print, println, shared_array};
 pub use half;

@@ -20,7 +20,7 @@
 //! need no other memory. What is in a map only the driver knows. Kernels cannot make one
 //! or look into it.
 //!
-//! Left out: the copies, and maps that a kernel changes (`tensormap.replace`).
+//! Left out: the copies ([`bulk`](crate::bulk)), and maps that a kernel changes (`tensormap.replace`).
 
 /// The map of an array in device memory: 128 bytes that begin at a multiple of 64.
 ///
