@@ -10,6 +10,7 @@
 //! - `memory`: spaces, bounds, alignment;
 //! - `warp`, `spare`, `copies`: divergence and reconvergence, warps kept for the next
 //!   launch, asynchronous copies in flight;
+//! - [`tensor_map`]: tensors in global memory, as bulk copies know them;
 //! - `checks`: observers that count, and that look for what a GPU lets pass;
 //! - `context`: what is the same for all blocks of a launch;
 //! - `step`, `stop`: one instruction after the other, and why one was not carried out;
@@ -52,6 +53,7 @@ mod spare;
 mod step;
 mod stop;
 mod suggest;
+pub mod tensor_map;
 mod warp;
 
 pub use attributes::KernelAttributes;
