@@ -294,16 +294,21 @@ impl Prepared {
     }
 
     /// The same launch on other memory: `to` says where each address is there.
-    #[must_use]
-    pub fn relocated(&self, to: &dyn Fn(u64) -> u64) -> Self {
-        let there = |param: &ParamValue| match param.address() {
-            Some(address) => ParamValue::of_address(to(address)),
-            None => param.clone(),
-        };
-        Self {
-            params: self.params.iter().map(there).collect(),
+    ///
+    /// # Errors
+    ///
+    /// There cannot be a tensor map of memory there.
+    pub fn relocated(&self, to: &dyn Fn(u64) -> u64) -> Result<Self, EngineError> {
+        let there = |param: &ParamValue| param.relocated(to);
+        let params: Result<_, _> = self.params.iter().map(there).collect();
+        let params = params.map_err(|reason| EngineError::Refused {
+            place: self.place(),
+            reason: format!("a tensor map cannot be one of other memory: {reason}"),
+        })?;
+        Ok(Self {
+            params,
             ..self.clone()
-        }
+        })
     }
 
     /// What an error about it names.

@@ -1,6 +1,7 @@
 //! Kernels as a kernel crate has them, and the PTX that goes with them: by hand, so that
 //! these tests need no compiler for the device.
 
+use cuda_std::TensorMap;
 use cuda_std::prelude::*;
 
 /// `y[i] = a * x[i]`.
@@ -38,13 +39,21 @@ pub unsafe fn exchange(out: *mut u32) {
     let _ = out;
 }
 
+/// 32 threads copy the 16 words of each map to `out`, with dynamic shared memory between,
+/// of which the last thread uses the last word.
+#[kernel]
+pub unsafe fn read_maps(before: u32, a: &TensorMap, b: &TensorMap, out: *mut u64, last: u32) {
+    // As `strided`.
+    let _ = (before, a, b, out, last);
+}
+
 /// A kernel that no module has.
 #[kernel]
 pub unsafe fn missing() {}
 
 /// The module.
 pub const PTX: &str = r#"
-.version 7.0
+.version 7.8
 .target sm_70
 .address_size 64
 .extern .shared .align 16 .b8 dynamic[];
@@ -118,6 +127,41 @@ $done:
     mul.wide.u32 %rd2, %r1, 4;
     add.s64 %rd3, %rd1, %rd2;
     st.global.u32 [%rd3], %r6;
+    ret;
+}
+
+.visible .entry read_maps(
+    .param .u32 before,
+    .param .align 64 .b8 a[128],
+    .param .align 64 .b8 b[128],
+    .param .u64 out,
+    .param .u32 last
+)
+{
+    .reg .pred %p;
+    .reg .b32 %r<6>;
+    .reg .b64 %rd<8>;
+    mov.b64 %rd1, a;
+    cvta.param.u64 %rd1, %rd1;
+    mov.b64 %rd2, b;
+    cvta.param.u64 %rd2, %rd2;
+    mov.u32 %r1, %tid.x;
+    setp.ge.u32 %p, %r1, 16;
+    @%p mov.b64 %rd1, %rd2;
+    and.b32 %r2, %r1, 15;
+    mul.wide.u32 %rd3, %r2, 8;
+    add.s64 %rd3, %rd1, %rd3;
+    ld.u64 %rd4, [%rd3];
+    mov.u32 %r4, dynamic;
+    ld.param.u32 %r5, [last];
+    add.u32 %r4, %r4, %r5;
+    setp.ne.u32 %p, %r1, 31;
+    @!%p st.shared.u64 [%r4], %rd4;
+    @!%p ld.shared.u64 %rd4, [%r4];
+    ld.param.u64 %rd5, [out];
+    mul.wide.u32 %rd6, %r1, 8;
+    add.s64 %rd6, %rd5, %rd6;
+    st.global.u64 [%rd6], %rd4;
     ret;
 }
 

@@ -93,6 +93,25 @@ impl TensorMap {
         Ok(map)
     }
 
+    /// The map of a tensor of the same shape at another address.
+    ///
+    /// # Errors
+    /// The address is not as aligned as it must be.
+    pub fn at(&self, address: u64) -> Result<Self, TensorMapError> {
+        Self::new(&TensorSpec {
+            element: self.element,
+            address,
+            dims: self.dims(),
+            strides: self.strides(),
+            box_dims: self.box_dims(),
+            element_strides: self.element_strides(),
+            interleave: self.interleave,
+            swizzle: self.swizzle,
+            l2_promotion: self.l2_promotion,
+            fill: self.fill,
+        })
+    }
+
     /// Type of an element.
     pub fn element(&self) -> Element {
         self.element
