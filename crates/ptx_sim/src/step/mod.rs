@@ -6,7 +6,7 @@
 //! carries out one instruction. Each kind has its own file: [`lanewise`],
 //! [`access`], [`atomic`], [`collective`], [`matrix`], [`mbarrier`], [`warpgroup`]. How a block ends
 //! is in [`control`], [`call`], [`external`] and [`barrier`]; lanes that come to a
-//! warp-wide instruction one after the other meet in [`gather`].
+//! warp-wide instruction one after the other meet in [`gather`]; [`whole_warp`] says that all must.
 
 mod access;
 mod atomic;
@@ -25,8 +25,8 @@ mod next;
 mod printf;
 mod run;
 mod warpgroup;
+mod whole_warp;
 
 pub(crate) use context::Env;
 pub(crate) use gather::wake_complete;
-use matrix::require_whole_warp;
 pub(crate) use run::{PathEnd, run_path};
