@@ -28,6 +28,10 @@ extern crate self as cuda_std;
 extern crate alloc;
 
 pub mod atomic;
+#[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90"))]
+pub mod bulk;
+#[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90"))]
+pub mod cluster;
 pub mod convert;
 pub mod cp_async;
 mod device_copy;
@@ -42,6 +46,7 @@ pub mod panic;
 pub mod print;
 pub mod shared;
 pub mod swizzle;
+pub mod tensor_map;
 pub mod thread;
 pub mod tile;
 pub mod vector;
@@ -49,9 +54,12 @@ pub mod view;
 pub mod warp;
 #[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90a"))]
 pub mod warpgroup;
+#[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90a"))]
+pub mod wgmma;
 
 pub use cuda_std_macros::{KernelArg, gpu_only, kernel, print, println, shared_array};
 pub use half;
+pub use tensor_map::TensorMap;
 
 /// What nearly every kernel file uses.
 pub mod prelude {

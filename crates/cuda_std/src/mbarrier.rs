@@ -17,8 +17,12 @@
 //! All functions take the barrier's address in the shared space
 //! ([`address_in_space`](crate::shared::address_in_space)).
 //!
-//! Left out: counts of bytes (`expect_tx`), barriers of other blocks, and waiting
-//! for a phase by its state instead of its parity.
+//! From sm_90 on a phase also counts bytes: [`arrive_expecting`] says how many will come,
+//! a bulk copy ([`bulk`](crate::bulk)) takes off what it has brought, and the phase ends when
+//! nobody and nothing is missing. And a barrier may be another block's of the cluster
+//! ([`arrive_if`], [`arrive_at_if`]).
+//!
+//! Left out: waiting for a phase by its state instead of its parity.
 
 use crate::gpu_only;
 
@@ -137,3 +141,97 @@ unsafe fn may_have_ended(barrier: u32, parity: u32) -> bool {
 
 #[cfg(all(target_arch = "nvptx64", not(target_feature = "sm_90")))]
 use has_ended as may_have_ended;
+
+#[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90"))]
+pub use since_sm_90::*;
+
+#[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90"))]
+mod since_sm_90 {
+    use crate::gpu_only;
+
+    /// Makes barriers that this thread has made by [`init`](super::init) known to bulk copies and
+    /// to the other blocks of the cluster. These may use them after a barrier that follows.
+    #[gpu_only]
+    #[inline(always)]
+    pub fn publish() {
+        // SAFETY: it orders accesses, and does none.
+        unsafe {
+            core::arch::asm!(
+                "fence.mbarrier_init.release.cluster;",
+                "fence.proxy.async;",
+                options(nostack, preserves_flags)
+            );
+        }
+    }
+
+    /// Arrives, and says that so many bytes more will come in this phase. It ends only when
+    /// bulk copies have brought them.
+    ///
+    /// # Safety
+    ///
+    /// `barrier` is the address of a barrier of this block. Copies that complete at it bring just
+    /// as many bytes, at most 2²⁰ − 1 in a phase.
+    #[gpu_only]
+    #[inline(always)]
+    pub unsafe fn arrive_expecting(barrier: u32, n_bytes: u32) {
+        // SAFETY: by this function's own contract.
+        unsafe {
+            core::arch::asm!(
+                "mbarrier.arrive.expect_tx.shared::cta.b64 _, [{barrier}], {n_bytes};",
+                barrier = in(reg32) barrier,
+                n_bytes = in(reg32) n_bytes,
+                options(nostack, preserves_flags)
+            );
+        }
+    }
+
+    /// [`arrive`](super::arrive), or nothing, without a branch.
+    ///
+    /// # Safety
+    ///
+    /// As [`arrive`](super::arrive).
+    #[gpu_only]
+    #[inline(always)]
+    pub unsafe fn arrive_if(condition: bool, barrier: u32) {
+        // SAFETY: by this function's own contract.
+        unsafe {
+            core::arch::asm!(
+                "{{",
+                ".reg .pred p;",
+                "setp.ne.u32 p, {condition}, 0;",
+                "@p mbarrier.arrive.shared::cta.b64 _, [{barrier}];",
+                "}}",
+                condition = in(reg32) condition as u32,
+                barrier = in(reg32) barrier,
+                options(nostack, preserves_flags)
+            );
+        }
+    }
+
+    /// Arrives at the barrier that block `rank` of the cluster has at this address, or does
+    /// nothing, without a branch.
+    ///
+    /// # Safety
+    ///
+    /// The cluster has the block, which has not ended, and has a barrier there.
+    #[gpu_only]
+    #[inline(always)]
+    pub unsafe fn arrive_at_if(condition: bool, barrier: u32, rank: u32) {
+        // SAFETY: by this function's own contract.
+        unsafe {
+            core::arch::asm!(
+                "{{",
+                ".reg .pred p;",
+                ".reg .b32 theirs;",
+                "setp.ne.u32 p, {condition}, 0;",
+                "@p mapa.shared::cluster.u32 theirs, {barrier}, {rank};",
+                "@p mbarrier.arrive.shared::cluster.b64 _, [theirs];",
+                "}}",
+                condition = in(reg32) condition as u32,
+                barrier = in(reg32) barrier,
+                rank = in(reg32) rank,
+                options(nostack, preserves_flags)
+            );
+        }
+    }
+}

@@ -431,3 +431,42 @@ pub unsafe fn warp_reduce<T: WarpReduceValue>(mask: u32, value: T, op: WarpReduc
     // SAFETY: by this function's own contract.
     unsafe { value.reduce(mask, op) }
 }
+/// What lane 0 has, in all lanes; the assembler knows that it is the same in all of them.
+///
+/// # Safety
+///
+/// All 32 lanes call it together.
+#[inline(always)]
+pub unsafe fn broadcast(value: u32) -> u32 {
+    // SAFETY: by this function's own contract.
+    unsafe { warp_shuffle_idx(FULL_MASK, value, 0, 32).0 }
+}
+
+/// Whether this is the lane that the warp chose: one of the 32, always the same. For what one
+/// lane of a warp does; from sm_90 on.
+///
+/// A branch on it is better than one on a lane's number: the assembler knows that a single
+/// lane enters it.
+///
+/// # Safety
+///
+/// All 32 lanes call it together.
+#[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90"))]
+#[gpu_only]
+#[inline(always)]
+pub unsafe fn is_elected() -> bool {
+    let elected: u32;
+    // SAFETY: by this function's own contract. Not `pure`: all lanes take part.
+    unsafe {
+        core::arch::asm!(
+            "{{",
+            ".reg .pred p;",
+            "elect.sync _|p, 0xFFFFFFFF;",
+            "selp.u32 {elected}, 1, 0, p;",
+            "}}",
+            elected = out(reg32) elected,
+            options(nomem, nostack, preserves_flags)
+        );
+    }
+    elected != 0
+}

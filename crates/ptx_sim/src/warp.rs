@@ -59,6 +59,8 @@ pub(crate) enum PathState {
     Ready,
     /// It waits at a block barrier.
     AtBarrier,
+    /// It waits at the cluster's barrier.
+    AtCluster,
     /// It waits for other warps of its warpgroup, or for their registers.
     AtWarpgroup,
     /// It waits at a warp-wide instruction for lanes of other paths.
@@ -294,6 +296,11 @@ impl Warp {
             }
         }
         released
+    }
+
+    /// Whether lanes can go on.
+    pub fn is_ready(&self) -> bool {
+        self.paths.iter().any(|path| path.state == PathState::Ready)
     }
 
     /// Whether it looks as if it waits for another thread.

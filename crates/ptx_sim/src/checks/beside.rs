@@ -74,7 +74,8 @@ impl Beside {
             let start = access.addresses[lane];
             let end = start + u64::from(access.bytes);
             for unit in start / u64::from(UNIT)..end.div_ceil(u64::from(UNIT)) {
-                let comes_after = |part| comes_after(order, access.warp, lane, part);
+                let comes_after =
+                    |part| comes_after(order, access.owner, (access.warp, lane), part);
                 if let Some(product) = self.products.written(unit as u32, comes_after) {
                     found = found.or(Some(Finding::Race {
                         at: Spot::of(access, lane),
@@ -111,7 +112,7 @@ impl Beside {
         let found = self.fragments(of).issued(side, product);
         let number = self.fragments(of).n_issued();
         let units: Vec<u32> = product.addresses.iter().map(|at| at / UNIT).collect();
-        match self.begins(order, side, false, units.clone()) {
+        match self.begins(order, of.block, side, false, units.clone()) {
             Ok(operation) => {
                 self.products.issued(side, number, &units, operation);
                 found
@@ -120,22 +121,25 @@ impl Beside {
         }
     }
 
-    /// An operation of the async proxy, started by a thread of this block, begins to read or
-    /// write these units ([`UNIT`]) of the block's shared memory. An error is what is wrong
-    /// with that.
+    /// An operation of the async proxy, started by a thread of a block of this order, begins
+    /// to read or write these units ([`UNIT`]) of the shared memory of this block, `owner`.
+    /// An error is what is wrong with that.
     pub fn begins(
         &mut self,
         order: &BlockOrder,
+        owner: u64,
         side: Side,
         writes: bool,
         units: Vec<u32>,
     ) -> Result<OperationId, Finding> {
-        let operation = self.proxies.begins(side, writes, units.clone())?;
+        let begun = self.proxies.begins(side, writes, units.clone());
+        let operation = begun.map_err(|finding| finding.in_memory_of(owner))?;
         for unit in units.into_iter().filter(|_| writes) {
-            let comes_after = |part| comes_after(order, side.warp, side.lane as usize, part);
+            let comes_after =
+                |part| comes_after(order, owner, (side.warp, side.lane as usize), part);
             if let Some(product) = self.products.written(unit, comes_after) {
                 return Err(Finding::Race {
-                    at: spot(unit),
+                    at: spot(unit, owner),
                     this: side,
                     other: product,
                 });
@@ -155,13 +159,14 @@ impl Beside {
     }
 }
 
-/// Whether a lane of a warp comes after what lanes of its block did up to a clock.
-fn comes_after(order: &BlockOrder, warp: u32, lane: usize, part: Part) -> bool {
+/// Whether a lane of a warp of a block of this order comes after what lanes of block `owner`,
+/// mostly the same, did up to a clock.
+fn comes_after(order: &BlockOrder, owner: u64, (warp, lane): (u32, usize), part: Part) -> bool {
     let mut groups = order.warps[warp as usize].groups();
-    part.warp == warp
+    part.warp == warp && owner == order.place.block
         || groups
             .find(|(lanes, _)| lanes >> lane & 1 != 0)
-            .is_some_and(|(_, known)| missing(known, order.place, order.place.block, part) == 0)
+            .is_some_and(|(_, known)| missing(known, order.place, owner, part) == 0)
 }
 
 /// Calls `f` with the accesses of a warp that reads 16 bytes at each of these addresses.

@@ -31,6 +31,8 @@ pub(crate) struct Spot {
     pub address: u64,
     /// Bytes of the access.
     pub bytes: u32,
+    /// Of shared memory, the number of the block that has it.
+    pub owner: u64,
 }
 
 impl Spot {
@@ -40,6 +42,7 @@ impl Spot {
             space: access.space,
             address: access.addresses[lane],
             bytes: access.bytes,
+            owner: access.owner,
         }
     }
 }
@@ -57,7 +60,18 @@ pub(crate) enum Finding {
     Unwritten { at: Spot, this: Side },
     /// An access to bytes that an asynchronous copy may still write or, where
     /// this one writes, may still read.
-    InFlight { at: Spot, this: Side, copy: Side },
+    InFlight {
+        at: Spot,
+        this: Side,
+        copy: Side,
+        /// Whether it may be reading, and not writing.
+        is_reading: bool,
+    },
+    /// A block ends while a bulk copy may still write, or read, its shared memory.
+    OutlivesBlock { this: Side, is_reading: bool },
+    /// An access to another block's shared memory that nothing orders before the end of
+    /// that block.
+    MayHaveEnded { at: Spot, this: Side },
     /// A read or write through the async proxy of what a thread stored, with no proxy fence
     /// between.
     MissingProxyFence { at: Spot, this: Side, store: Side },
@@ -112,6 +126,17 @@ pub(crate) enum Finding {
 }
 
 impl Finding {
+    /// The same in another block's shared memory.
+    pub fn in_memory_of(mut self, owner: u64) -> Self {
+        if let Self::MissingProxyFence { at, .. }
+        | Self::AsyncInFlight { at, .. }
+        | Self::InFlight { at, .. } = &mut self
+        {
+            at.owner = owner;
+        }
+        self
+    }
+
     /// The thread that it is reported of.
     pub fn this(&self) -> &Side {
         match self {
@@ -120,6 +145,8 @@ impl Finding {
             | Self::DivisionByZero { this }
             | Self::Unwritten { this, .. }
             | Self::InFlight { this, .. }
+            | Self::OutlivesBlock { this, .. }
+            | Self::MayHaveEnded { this, .. }
             | Self::MissingProxyFence { this, .. }
             | Self::AsyncInFlight { this, .. }
             | Self::RegisterInFlight { this, .. }

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use super::access::{BarrierArrival, Lanes, WarpAccess};
+use super::access::{BarrierArrival, BulkStart, Lanes, WarpAccess};
 use super::finding::Finding;
+use crate::bulk::CopyId;
 use crate::program::{Scope, Slot};
 use crate::warp::FrameId;
 
@@ -34,6 +35,13 @@ pub(crate) trait Observer: Send {
     fn arrived(&mut self, _arrival: &BarrierArrival) {}
     /// A barrier lets its warps go.
     fn released(&mut self, _block: u64, _barrier: usize) {}
+    /// Lanes arrive at the barrier of their cluster, whose first block has this number; they
+    /// let others know what they did if they release.
+    fn cluster_arrived(&mut self, _lanes: Lanes, _cluster: u64, _releases: bool) {}
+    /// All threads of a cluster have arrived at its barrier.
+    fn cluster_opened(&mut self, _cluster: u64) {}
+    /// Lanes go on behind the barrier of their cluster.
+    fn cluster_left(&mut self, _lanes: Lanes, _cluster: u64) {}
     /// Lanes carry out a fence.
     fn fence(&mut self, _lanes: Lanes, _scope: Scope) {}
     /// Lanes put what they stored in shared memory before what the async proxy does there
@@ -58,6 +66,19 @@ pub(crate) trait Observer: Send {
     /// Lanes have waited for all of their groups but the youngest `n_left`, or
     /// for really all copies.
     fn copies_awaited(&mut self, _lanes: Lanes, _n_left: Option<u32>) {}
+    /// A thread starts a bulk copy.
+    fn bulk_started(&mut self, _instruction: u32, _thread: Lanes, _copy: BulkStart) {}
+    /// A bulk copy to a block's shared memory has moved its bytes, and its barrier has
+    /// counted them.
+    fn bulk_arrived(&mut self, _copy: CopyId) {}
+    /// The phase of a barrier in a block's shared memory is over.
+    fn phase_over(&mut self, _block: u64, _barrier: u32) {}
+    /// A thread has waited until a bulk copy to global memory has read its source…
+    fn bulk_has_read(&mut self, _thread: Lanes, _copy: CopyId) {}
+    /// …and until it was done.
+    fn bulk_done(&mut self, _thread: Lanes, _copy: CopyId) {}
+    /// The block ends while a bulk copy may still read or write its shared memory.
+    fn bulk_abandoned(&mut self, _copy: CopyId) {}
     /// A warp issues a product of its warpgroup.
     fn product_issued(&mut self, _instruction: u32, _lanes: Lanes, _product: &ProductSeen<'_>) {}
     /// A warp closes its group of products.

@@ -28,6 +28,7 @@ use super::access::{Lanes, WarpAccess};
 use super::finding::{Finding, Side, Spot};
 use super::order::{BlockOrder, Part, missing};
 use super::races::lanes;
+use crate::diagnostics::AccessKind;
 use crate::ir::Space;
 
 /// Bytes of the unit in which operations are known.
@@ -218,14 +219,14 @@ impl Proxies {
                 && let Some(store) = self.open_store(unit)
             {
                 return Err(Finding::MissingProxyFence {
-                    at: spot(unit),
+                    at: spot(unit, side.block),
                     this: side,
                     store,
                 });
             }
             let [n_reads, n_writes] = self.at_work.get(unit as usize).copied().unwrap_or([0; 2]);
             if n_writes > 0 || writes && n_reads > 0 {
-                return Err(self.in_flight(spot(unit), side, unit, writes));
+                return Err(self.in_flight(spot(unit, side.block), side, unit, writes));
             }
         }
         for &unit in &units {
@@ -304,6 +305,14 @@ impl Proxies {
             (writes || operation.writes) && operation.units.contains(&unit)
         };
         let operation = self.operations.iter().flatten().find(touches);
+        if let Some(copy) = operation.filter(|o| o.side.kind == AccessKind::AsyncCopy) {
+            return Finding::InFlight {
+                at,
+                this,
+                copy: copy.side,
+                is_reading: !copy.writes,
+            };
+        }
         Finding::AsyncInFlight {
             at,
             this,
@@ -313,11 +322,12 @@ impl Proxies {
     }
 }
 
-/// Where a unit is.
-pub(crate) fn spot(unit: u32) -> Spot {
+/// Where a unit of a block's memory is.
+pub(crate) fn spot(unit: u32, owner: u64) -> Spot {
     Spot {
         space: Space::Shared,
         address: u64::from(unit * UNIT),
         bytes: UNIT,
+        owner,
     }
 }

@@ -38,8 +38,13 @@ impl Decoder<'_> {
     fn dispatch(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
         match op.name {
             "mov" => self.mov(op, operands),
+            "st" if op.has("bulk") => self.bulk_store(op, operands),
+            "st" if op.has("async") => self.async_store(op, operands),
             "st" => self.store(op, operands),
+            "red" if op.has("async") => self.async_reduction(op, operands),
             "atom" | "red" => self.atomic(op, operands),
+            "mapa" => self.map_rank(op, operands),
+            "getctarank" => self.rank_of(op, operands),
             "cvta" => self.cvta(op, operands),
             "isspacep" => self.isspacep(op, operands),
             "cvt" => self.cvt(op, operands),
@@ -74,6 +79,7 @@ impl Decoder<'_> {
                 self.fence(op);
                 Ok(())
             }
+            "prefetch" if op.has("tensormap") => self.prefetch_map(op, operands),
             "prefetch" | "prefetchu" | "applypriority" | "discard" | "pmevent"
             | "griddepcontrol" => {
                 self.hint(op);
@@ -88,6 +94,7 @@ impl Decoder<'_> {
             "mbarrier" => self.mbarrier(op, operands),
             "vabsdiff2" | "vabsdiff4" => self.absolute_differences(op, operands),
             name if is_video(name) => self.video(op, operands),
+            "cp" if op.has("bulk") => self.bulk_copy(op, operands),
             "cp" => self.async_copy(op, operands),
             "nanosleep" => {
                 op.ignore(&["u32"]);

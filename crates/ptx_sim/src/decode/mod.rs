@@ -30,6 +30,8 @@ pub(crate) mod refusal;
 
 mod atomic;
 mod bits;
+mod bulk;
+mod cluster;
 mod collective;
 mod convert;
 mod float;

@@ -2,7 +2,9 @@
 
 use crate::checks::finding::{Finding, Side, Spot};
 use crate::context::LaunchContext;
-use crate::diagnostics::{AccessSide, AsyncFault, Fault, FaultKind, LaunchError, Relation};
+use crate::diagnostics::{
+    AccessSide, AsyncFault, Fault, FaultKind, LaunchError, Relation, WrongBlock,
+};
 use crate::ir::Space;
 
 impl LaunchContext<'_> {
@@ -41,13 +43,30 @@ impl LaunchContext<'_> {
                 bytes: at.bytes,
                 relation: self.relation(at),
             },
-            Finding::InFlight { at, this, copy } => FaultKind::CopyInFlight {
+            Finding::OutlivesBlock { is_reading, .. } => {
+                FaultKind::CopyOutlivesBlock { is_reading }
+            }
+            Finding::InFlight {
+                at,
+                this,
+                copy,
+                is_reading,
+            } => FaultKind::CopyInFlight {
+                is_reading,
                 access: this.kind,
                 space: at.space,
                 address: at.address,
                 bytes: at.bytes,
                 relation: self.relation(at),
                 copy: Box::new(self.side(&copy)),
+            },
+            Finding::MayHaveEnded { at, this } => FaultKind::WrongBlock {
+                access: this.kind,
+                address: at.address,
+                bytes: at.bytes,
+                why: WrongBlock::MayHaveEnded {
+                    rank: self.cluster.rank_of(self.ctaid(at.owner)),
+                },
             },
             finding @ (Finding::MissingProxyFence { .. }
             | Finding::AsyncInFlight { .. }
@@ -146,6 +165,10 @@ impl LaunchContext<'_> {
     /// Where an address is, relative to what is there.
     fn relation(&self, at: Spot) -> Relation {
         match at.space {
+            Space::Shared if self.cluster.n_blocks() > 1 => {
+                let relation = self.shared_relation(at.address);
+                relation.in_block(self.ctaid(at.owner))
+            }
             Space::Shared => self.shared_relation(at.address),
             Space::Local => self.local_relation(at.address, at.bytes),
             _ => self

@@ -32,6 +32,7 @@ pub(crate) use undo::{Undo, discard, restore};
 use std::sync::Arc;
 
 use super::access::{AccessClass, WarpAccess};
+use super::bulk::{BulkAccess, DoneBy};
 use super::exact::{Kind, is_copy, site_of};
 use super::finding::Finding;
 use super::judge::{Judge, Running};
@@ -43,7 +44,7 @@ use crate::ir::Space;
 #[cfg(target_arch = "x86_64")]
 use crate::lanes::has_wide_vectors;
 use crate::memory::written::Written;
-use cells::{Act, Cells, Run, Target};
+use cells::{Act, Cells, PAGE_BYTES, Run, Target};
 use global::{GlobalCells, MAX_PAGES};
 use runs::each;
 use stamp::{LATEST, Who};
@@ -331,6 +332,26 @@ impl Judge for Sieve<'_> {
         each::<SharedCells, true>(block, &who, &act, store);
         None
     }
+
+    fn bulk_begins(
+        &mut self,
+        _block: &mut Running<SharedCells>,
+        access: &mut BulkAccess,
+    ) -> Option<Finding> {
+        // What bulk copies do is beyond it.
+        self.gives_up = true;
+        if access.writes && access.touch.space == Space::Global {
+            for range in &access.touch.ranges {
+                for address in range.clone().step_by(PAGE_BYTES as usize) {
+                    self.global.keep(address);
+                }
+                self.global.keep(range.end - 1);
+            }
+        }
+        None
+    }
+
+    fn bulk_ends(&mut self, _block: &mut Running<SharedCells>, _: &BulkAccess, _: DoneBy) {}
 
     fn finished(&mut self) -> Option<Finding> {
         None

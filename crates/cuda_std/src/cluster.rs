@@ -1,0 +1,145 @@
+//! Blocks that run at the same time and see each other's shared memory: clusters. From
+//! sm_90 on.
+//!
+//! A launch says how many blocks are in a cluster (`LaunchConfig::with_cluster`). They run side
+//! by side, each on a multiprocessor of its own, and an address of shared memory means something
+//! in all of them: [`address_at`] gives the same place in another block. There it can be read and
+//! written, a barrier in memory can be arrived at
+//! ([`mbarrier::arrive_at_if`](crate::mbarrier::arrive_at_if)), and one bulk copy can bring the
+//! same bytes to several blocks ([`bulk`](crate::bulk)).
+//!
+//! A block's shared memory is gone when the block has ended. So whoever is still to be accessed by
+//! others waits for them at the end: [`sync`].
+//!
+//! Source: PTX ISA, `barrier.cluster`, `mapa`.
+
+use crate::gpu_only;
+
+/// LLVM's names.
+#[cfg(target_arch = "nvptx64")]
+mod llvm {
+    unsafe extern "C" {
+        #[link_name = "llvm.nvvm.barrier.cluster.arrive.aligned"]
+        pub fn arrive();
+        #[link_name = "llvm.nvvm.barrier.cluster.wait.aligned"]
+        pub fn wait();
+        #[link_name = "llvm.nvvm.read.ptx.sreg.cluster.ctarank"]
+        pub safe fn rank() -> u32;
+        #[link_name = "llvm.nvvm.read.ptx.sreg.cluster.nctarank"]
+        pub safe fn n_blocks() -> u32;
+    }
+}
+
+/// The block's number in its cluster, from 0. In a launch without clusters it is 0.
+#[gpu_only]
+#[inline(always)]
+pub fn rank() -> u32 {
+    llvm::rank()
+}
+
+/// Blocks in a cluster.
+#[gpu_only]
+#[inline(always)]
+pub fn n_blocks() -> u32 {
+    llvm::n_blocks()
+}
+
+/// Arrives at the cluster's barrier. What this thread has done before, all threads of the
+/// cluster see after their [`wait`].
+///
+/// # Safety
+///
+/// All threads of the warp call it together, and each calls [`wait`] before the next `arrive`.
+#[gpu_only]
+#[inline(always)]
+pub unsafe fn arrive() {
+    // SAFETY: by this function's own contract.
+    unsafe { llvm::arrive() }
+}
+
+/// Waits until every thread of the cluster that has not ended has arrived.
+///
+/// # Safety
+///
+/// All threads of the warp call it together, after [`arrive`].
+#[gpu_only]
+#[inline(always)]
+pub unsafe fn wait() {
+    // SAFETY: by this function's own contract.
+    unsafe { llvm::wait() }
+}
+
+/// Waits for all threads of the cluster: [`arrive`] and [`wait`].
+///
+/// # Safety
+///
+/// All threads of the warp call it together.
+#[inline(always)]
+pub unsafe fn sync() {
+    // SAFETY: by this function's own contract.
+    unsafe {
+        arrive();
+        wait();
+    }
+}
+
+/// Where block `rank` of the cluster has what this block has at `address`: an address in
+/// the space `shared::cluster`.
+#[gpu_only]
+#[inline(always)]
+pub fn address_at(address: u32, rank: u32) -> u32 {
+    let theirs: u32;
+    // SAFETY: arithmetic on an address; no memory is touched.
+    unsafe {
+        core::arch::asm!(
+            "mapa.shared::cluster.u32 {theirs}, {address}, {rank};",
+            theirs = out(reg32) theirs,
+            address = in(reg32) address,
+            rank = in(reg32) rank,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+    }
+    theirs
+}
+
+/// The `u32` at an address of another block's shared memory ([`address_at`]).
+///
+/// # Safety
+///
+/// The cluster has the block, which has not ended; four bytes are there, written before
+/// a [`sync`], and nobody writes them meanwhile.
+#[gpu_only]
+#[inline(always)]
+pub unsafe fn load_u32(theirs: u32) -> u32 {
+    let value: u32;
+    // SAFETY: by this function's own contract.
+    unsafe {
+        core::arch::asm!(
+            "ld.shared::cluster.u32 {value}, [{theirs}];",
+            value = out(reg32) value,
+            theirs = in(reg32) theirs,
+            options(readonly, nostack, preserves_flags)
+        );
+    }
+    value
+}
+
+/// Writes a `u32` to an address of another block's shared memory ([`address_at`]).
+///
+/// # Safety
+///
+/// The cluster has the block, which has not ended; four bytes are there, and nobody accesses
+/// them until a [`sync`].
+#[gpu_only]
+#[inline(always)]
+pub unsafe fn store_u32(theirs: u32, value: u32) {
+    // SAFETY: by this function's own contract.
+    unsafe {
+        core::arch::asm!(
+            "st.shared::cluster.u32 [{theirs}], {value};",
+            theirs = in(reg32) theirs,
+            value = in(reg32) value,
+            options(nostack, preserves_flags)
+        );
+    }
+}
