@@ -31,20 +31,20 @@ pub unsafe fn strided(out: *mut u32, stride: u32) {
     let _ = (out, stride);
 }
 
-/// Each block stores its number in shared memory of the next one of its cluster, and then
-/// what it finds there as number `i` of `out`. In [`CLUSTERS`].
-#[kernel]
-pub unsafe fn exchange(out: *mut u32) {
-    // As above.
-    let _ = out;
-}
-
 /// 32 threads copy the 16 words of each map to `out`, with dynamic shared memory between,
 /// of which the last thread uses the last word.
 #[kernel]
 pub unsafe fn read_maps(before: u32, a: &TensorMap, b: &TensorMap, out: *mut u64, last: u32) {
     // As `strided`.
     let _ = (before, a, b, out, last);
+}
+
+/// Each block stores its number in shared memory of the next one of its cluster, and then
+/// what it finds there as number `i` of `out`. In [`CLUSTERS`].
+#[kernel]
+pub unsafe fn exchange(out: *mut u32) {
+    // As above.
+    let _ = out;
 }
 
 /// A kernel that no module has.

@@ -243,14 +243,16 @@ impl Counters {
         // words, in shared and local memory, or by whole sectors, in global memory.
         match access.space {
             Space::Shared if access.class == AccessClass::AsyncCopyBypass => {}
-            Space::Shared if access.owner != access.block => record.cluster.others(access),
-            Space::Shared => {
-                let cost = quick_shared(access).unwrap_or_else(|| {
+            Space::Shared => match quick_shared(access) {
+                Some(cost) => record.shared.shared(cost),
+                // Of these no stride is known.
+                None if access.owner != access.block => record.cluster.others(access),
+                None => {
                     let memo = &mut record.in_shared;
-                    memo.of(access, WORD_BYTES, || shared(access))
-                });
-                record.shared.shared(cost);
-            }
+                    let cost = memo.of(access, WORD_BYTES, || shared(access));
+                    record.shared.shared(cost);
+                }
+            },
             Space::Global | Space::Const | Space::Generic => {
                 let cost = quick_global(access).unwrap_or_else(|| {
                     let memo = &mut record.elsewhere;

@@ -66,6 +66,16 @@ fn open_results() -> Vec<Rule> {
              `f16` and `bf16` were compared by the lesson `tensor_instructions`.",
         ),
         rule(
+            &["wgmma"],
+            false,
+            "Held against an H200 in every type, shape, layout and swizzle, bit for bit (`tests/wgmma`). \
+             The four warps wait for each other at each product, as there. Operands are read when it is issued, sums reach the registers at the wait; hardware may do \
+             both at any time between. A descriptor with reserved bits, or that leaves the block's memory, \
+             is a fault. What it reads of shared memory is not counted: neither requests nor \
+             wavefronts. (Conflicts there are none: operands come in cores of 128 bytes, each of which has \
+             every bank once, and no layout took an H200 longer than another.)",
+        ),
+        rule(
             &["wmma"],
             false,
             "Which lane holds which element of a fragment is the simulator's own choice, and so are the \
@@ -124,7 +134,6 @@ fn together() -> Vec<Rule> {
         ),
         rule(
             &[
-                "setmaxnreg",
                 "griddepcontrol",
                 "pmevent",
                 "prefetch",
@@ -133,6 +142,13 @@ fn together() -> Vec<Rule> {
             ],
             true,
             "No effect: nothing in the simulator would show one.",
+        ),
+        rule(
+            &["setmaxnreg"],
+            true,
+            "A warp that takes registers waits until others have given them back. A thread has all \
+             registers that its kernel names in any case; how many it begins with is what the kernel's \
+             limits leave it, as an assembler decides.",
         ),
         rule(
             &["discard"],

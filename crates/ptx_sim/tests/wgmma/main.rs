@@ -3,6 +3,7 @@
 
 mod cases;
 mod kernel;
+mod registers;
 
 use cases::{Case, cases, mix};
 use kernel::kernel;
