@@ -5,7 +5,7 @@
 //! everything; types come from the thin layer on top of it: [`Buffer<T>`] for
 //! memory and [`Prepared`] for launches.
 //!
-//! Reading order: this file, [`error`], [`buffer`], [`module`], [`mod@launch`], [`timing`] (with
+//! Reading order: this file, [`error`], [`buffer`], [`mod@tensor_map`], [`module`], [`mod@launch`], [`timing`] (with
 //! [`library`] and [`product`]), then the two engines [`sim`] and [`gpu`], either as a [`machine`], and engines around engines:
 //! [`scheduled`], [`twins`].
 
@@ -14,6 +14,7 @@ pub mod error;
 pub mod buffer;
 pub mod launch;
 pub mod module;
+pub mod tensor_map;
 
 pub mod library;
 pub mod product;
@@ -36,6 +37,7 @@ pub use library::{Library, LibraryCall, SgemmMath};
 pub use machine::Machine;
 pub use module::{ModuleId, PtxModule};
 pub use product::{Major, Matmul, MatrixType, Stored};
+pub use tensor_map::{TensorElement, TensorMap};
 pub use timing::{Clocked, Conditions, Contender, Fill, Timed, Timing};
 
 use crate::counts::Report;

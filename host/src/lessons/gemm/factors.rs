@@ -31,7 +31,7 @@ const ALL_ELEMENTS: u64 = 1 << 26;
 const SOME_ROWS: usize = 16;
 
 /// C = alpha·A·B + beta·C.
-pub use gpu_kernels::gemm::matrices::Scale;
+pub use gpu_kernels::gemm::mma::matrices::Scale;
 
 /// With a factor for each, powers of two.
 pub const SCALED: Scale = Scale {
@@ -41,10 +41,15 @@ pub const SCALED: Scale = Scale {
 
 /// A, m rows of k, and B, n rows of k; elements are numbers of the factors' type.
 pub struct Factors {
+    /// Rows of A and C.
     pub m: usize,
+    /// Columns of B and C.
     pub n: usize,
+    /// Length of the sums.
     pub k: usize,
+    /// A, row by row.
     pub a: Vec<f32>,
+    /// B, column by column.
     pub b: Vec<f32>,
     /// Whether sums are exact.
     is_exact: bool,
@@ -53,7 +58,9 @@ pub struct Factors {
 /// What an element of C is to be, before it is rounded, and how far the sum may be off.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sum {
+    /// The exact value.
     pub value: f64,
+    /// How far a tensor core's may be off.
     pub bound: f64,
 }
 

@@ -19,10 +19,10 @@ pub mod run;
 pub mod shapes;
 pub mod targets;
 
-use gpu_kernels::gemm::naive::{self, gemm_naive};
-use gpu_kernels::gemm::pipelined::{self, gemm_pipelined};
-use gpu_kernels::gemm::swizzled::gemm_swizzled;
-use gpu_kernels::gemm::tiled::{self, gemm_tiled};
+use gpu_kernels::gemm::mma::naive::{self, gemm_naive};
+use gpu_kernels::gemm::mma::pipelined::{self, gemm_pipelined};
+use gpu_kernels::gemm::mma::swizzled::gemm_swizzled;
+use gpu_kernels::gemm::mma::tiled::{self, gemm_tiled};
 use half::f16;
 use lesson::{KernelEntry, Lesson};
 use lockstep::counts::Expectation;
@@ -33,7 +33,7 @@ use lockstep::counts::Metric::{
     SharedStoreConflictsPerRequest as StoreConflicts,
 };
 use lockstep::engine::LaunchConfig;
-use run::{Majors, Plan};
+use run::{Contract, Plan};
 
 /// The lesson.
 pub static LESSON: Lesson = Lesson {
@@ -53,7 +53,7 @@ pub static LESSON: Lesson = Lesson {
 macro_rules! by_pointers {
     ($kernel:ident, $technique:literal, $config:expr) => {
         KernelEntry::of($kernel, $technique, |trial| {
-            run::run::<f16, f16>(trial, Majors::K, &|_, matrices, scale| {
+            run::run::<f16, f16>(trial, Contract::SCALED, &|_, matrices, scale| {
                 let config: fn(u32, u32) -> LaunchConfig = $config;
                 let config = config(matrices.sizes.m, matrices.sizes.n);
                 Plan::of::<$kernel, _, _>(matrices, scale, config)

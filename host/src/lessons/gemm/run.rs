@@ -3,7 +3,7 @@
 use super::elements::Number;
 use super::factors::{Factors, SCALED, Scale, old};
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
-use gpu_kernels::gemm::matrices::{PITCH_UNIT, Sizes};
+use gpu_kernels::gemm::mma::matrices::{PITCH_UNIT, Sizes};
 use lesson::{CaseError, Shape, Trial};
 use lockstep::engine::{
     Buffer, Engine, EngineError, LaunchConfig, LibraryCall, Major, Matmul, Prepared, Stored,
@@ -26,6 +26,28 @@ impl Majors {
     pub const K: Self = Self {
         a: Major::K,
         b: Major::K,
+    };
+}
+
+/// What a kernel takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Contract {
+    /// How factors lie.
+    pub majors: Majors,
+    /// Whether it knows alpha and beta; else it is only asked for the product.
+    pub is_scaled: bool,
+}
+
+impl Contract {
+    /// Factors along k, alpha and beta.
+    pub const SCALED: Self = Self {
+        majors: Majors::K,
+        is_scaled: true,
+    };
+    /// Factors along k, the product alone.
+    pub const PRODUCT: Self = Self {
+        is_scaled: false,
+        ..Self::SCALED
     };
 }
 
@@ -219,23 +241,23 @@ pub fn dims(shape: &Shape) -> [u32; 3] {
 /// Runs a kernel on the trial's shape, factors of `T` to a C of `O`.
 pub fn run<T: Number, O: Number>(
     trial: &mut Trial<'_>,
-    majors: Majors,
+    contract: Contract,
     planner: Planner<'_, T, O>,
 ) -> Result<(), CaseError> {
     if trial.shape().is_sweep() {
-        run_sweep(trial, majors, planner)
+        run_sweep(trial, contract, planner)
     } else {
-        run_one(trial, majors, planner)
+        run_one(trial, contract, planner)
     }
 }
 
 fn run_one<T: Number, O: Number>(
     trial: &mut Trial<'_>,
-    majors: Majors,
+    contract: Contract,
     planner: Planner<'_, T, O>,
 ) -> Result<(), CaseError> {
     let dims = dims(trial.shape());
-    let matrices = check_exactly(trial, majors, planner, dims)?;
+    let matrices = check_exactly(trial, contract, planner, dims)?;
 
     let factors = Factors::normal::<T>(dims);
     matrices.write_factors(&factors)?;
@@ -256,14 +278,14 @@ fn run_one<T: Number, O: Number>(
 /// Every size up to the trial's, each exact.
 fn run_sweep<T: Number, O: Number>(
     trial: &mut Trial<'_>,
-    majors: Majors,
+    contract: Contract,
     planner: Planner<'_, T, O>,
 ) -> Result<(), CaseError> {
     let [max_m, max_n, max_k] = dims(trial.shape());
     for m in 1..=max_m {
         for n in 1..=max_n {
             for k in 1..=max_k {
-                check_exactly(trial, majors, planner, [m, n, k])
+                check_exactly(trial, contract, planner, [m, n, k])
                     .map_err(|error| error.at(format!("{m}×{n}×{k}")))?;
             }
         }
@@ -271,17 +293,19 @@ fn run_sweep<T: Number, O: Number>(
     Ok(())
 }
 
-/// The product of exact factors, with alpha and beta and without. Returns the matrices.
+/// The product of exact factors, with alpha and beta where it knows them, and without. Returns
+/// the matrices.
 fn check_exactly<'e, T: Number, O: Number>(
     trial: &mut Trial<'e>,
-    majors: Majors,
+    contract: Contract,
     planner: Planner<'_, T, O>,
     dims: [u32; 3],
 ) -> Result<Matrices<'e, T, O>, CaseError> {
     let factors = Factors::exact(dims);
     let engine = trial.engine();
-    let matrices = Matrices::of(engine, &factors, majors)?;
-    for scale in [SCALED, Scale::PRODUCT] {
+    let matrices = Matrices::of(engine, &factors, contract.majors)?;
+    let scaled = contract.is_scaled.then_some(SCALED);
+    for scale in scaled.into_iter().chain([Scale::PRODUCT]) {
         matrices.prepare_c(scale)?;
         let plan = planner(engine, &matrices, scale)?;
         trial.launch_uncounted(&plan.launch)?;
