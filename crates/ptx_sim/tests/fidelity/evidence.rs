@@ -43,7 +43,13 @@ pub fn key(opcode: &str) -> Key {
     let mut parts = opcode.split('.');
     let mnemonic = parts.next().unwrap_or_default();
     // What these do has little to do with the other forms.
-    for (of, form) in [("st", "async"), ("red", "async"), ("barrier", "cluster")] {
+    for (of, form) in [
+        ("st", "async"),
+        ("st", "bulk"),
+        ("red", "async"),
+        ("barrier", "cluster"),
+        ("cp", "bulk"),
+    ] {
         if of == mnemonic && parts.clone().any(|part| part == form) {
             return (format!("{of}.{form}"), false);
         }

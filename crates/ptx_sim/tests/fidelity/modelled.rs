@@ -117,6 +117,17 @@ fn together() -> Vec<Rule> {
              ends the launch; PTX leaves it open.",
         ),
         rule(
+            &["cp.bulk"],
+            true,
+            "A copy to shared memory moves its bytes when its mbarrier is asked, one to global memory when \
+             its group is awaited or the block ends, one between shared memories reads its source at once. \
+             Which bytes go where is the manual's. As an H200 was seen to do: what tensor maps the driver \
+             takes; loads of `tf32` round to the nearest even and keep denormals, and \
+             so does `f32` with `FTZ`; reductions of halves and `f32` keep denormals and give one NaN; minima \
+             and maxima prefer numbers and take -0 for less than 0. A source or size that is not a multiple \
+             of 16 bytes, and a count of bytes out of range, end the launch; some of that a GPU lets pass.",
+        ),
+        rule(
             &["nanosleep"],
             true,
             "Lets other warps go first, once; no time passes.",
