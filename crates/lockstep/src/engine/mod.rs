@@ -6,7 +6,7 @@
 //! memory and [`Prepared`] for launches.
 //!
 //! Reading order: this file, [`error`], [`buffer`], [`mod@tensor_map`], [`module`], [`mod@launch`], [`timing`] (with
-//! [`library`]), then the two engines [`sim`] and [`gpu`], either as a [`machine`], and engines around engines:
+//! [`library`] and [`product`]), then the two engines [`sim`] and [`gpu`], either as a [`machine`], and engines around engines:
 //! [`scheduled`], [`twins`].
 
 pub mod error;
@@ -17,6 +17,7 @@ pub mod module;
 pub mod tensor_map;
 
 pub mod library;
+pub mod product;
 pub mod timing;
 
 pub mod gpu;
@@ -35,6 +36,7 @@ pub use launch::{LaunchConfig, Prepared, launch};
 pub use library::{Library, LibraryCall, SgemmMath};
 pub use machine::Machine;
 pub use module::{ModuleId, PtxModule};
+pub use product::{Major, Matmul, MatrixType, Stored};
 pub use tensor_map::{TensorElement, TensorMap};
 pub use timing::{Clocked, Conditions, Contender, Fill, Timed, Timing};
 

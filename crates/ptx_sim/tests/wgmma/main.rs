@@ -2,6 +2,7 @@
 //! memory, and numbers of all kinds.
 
 mod cases;
+mod gemm;
 mod kernel;
 mod registers;
 

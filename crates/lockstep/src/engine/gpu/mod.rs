@@ -18,7 +18,7 @@ mod timing;
 use super::panic;
 use super::{
     Clocked, Conditions, Contender, DeviceProperties, Engine, EngineError, EngineKind, Fill,
-    Library, Observe, PeerModule, Place, Prepared, PtxModule, Timed, Timing,
+    Library, LibraryCall, Observe, PeerModule, Place, Prepared, PtxModule, Timed, Timing,
 };
 use crate::counts::Report;
 use crate::driver;
@@ -303,6 +303,12 @@ impl Timing for Gpu {
 
     fn library_version(&self, library: Library) -> Option<String> {
         self.with_session(|session| Ok(session.libraries().version(library)))
+            .ok()
+            .flatten()
+    }
+
+    fn library_choice(&self, call: &LibraryCall) -> Option<String> {
+        self.with_session(|session| Ok(session.libraries().choice(call)))
             .ok()
             .flatten()
     }
