@@ -7,6 +7,8 @@
 //! block ends; so a source that is overwritten too early shows in what is stored. A copy
 //! between shared memories reads its source when it is started.
 //!
+//! In other orders than the usual one a copy may let those wait who ask for it.
+//!
 //! Left out: copies that arrive in another order than they were started in.
 
 mod tile;
@@ -118,6 +120,12 @@ impl BulkCopies {
     #[inline]
     pub fn has_none_coming(&self) -> bool {
         self.incoming.borrow().is_empty()
+    }
+
+    /// Whether copies are on their way that a barrier counts.
+    pub fn has_for(&self, barrier: u32) -> bool {
+        let incoming = self.incoming.borrow();
+        incoming.iter().any(|copy| copy.barrier == barrier)
     }
 
     /// Takes the first of the copies that a barrier counts.

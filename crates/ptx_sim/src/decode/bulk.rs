@@ -205,19 +205,18 @@ impl Decoder<'_> {
         };
         take_tile_mode(op)?;
         let (map, _) = self.tile_of_tensor(one(operands)?, rank)?;
-        let rank = Some(rank);
         self.bulk(BulkOp::Prefetch { map, rank });
         Ok(())
     }
 
-    /// `prefetch.tensormap`
+    /// `prefetch.tensormap`: a hint, also of a map that no copy will use.
     pub fn prefetch_map(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
         op.ignore(&["tensormap", "param", "const"]);
         let Operand::Address(map) = one(operands)? else {
             return Err("it takes the address of a tensor map".to_owned());
         };
-        let map = self.map_address(map)?;
-        self.bulk(BulkOp::Prefetch { map, rank: None });
+        self.map_address(map)?;
+        self.emit(Op::Nothing);
         Ok(())
     }
 

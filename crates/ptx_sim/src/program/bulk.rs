@@ -9,12 +9,9 @@ pub(crate) enum BulkOp {
     Copy(BulkCopy),
     /// A tile of a tensor.
     Tile(TileCopy),
-    /// `prefetch.tensormap`, `cp.async.bulk.prefetch.tensor`: nothing but a look at the map.
-    Prefetch {
-        map: AddressOperand,
-        /// Dimensions that it must have, if the instruction says.
-        rank: Option<usize>,
-    },
+    /// `cp.async.bulk.prefetch.tensor`: nothing but a look at the map, which must have so many
+    /// dimensions.
+    Prefetch { map: AddressOperand, rank: usize },
     /// `cp.async.bulk.commit_group`
     Commit,
     /// `cp.async.bulk.wait_group`

@@ -131,6 +131,12 @@ impl Dice {
         self.choose(u64::from(n)).map_or(n, |k| k as u32 + 1)
     }
 
+    /// Whether a bulk copy has not arrived yet, although somebody asks for it.
+    #[cold]
+    pub fn copy_tarries(&mut self) -> bool {
+        self.schedule.varies.warps && self.happens(2)
+    }
+
     /// Whether lanes that go different ways do not meet where their ways do.
     pub fn stay_apart(&mut self) -> bool {
         self.schedule.varies.lanes && self.n_left > 0 && self.happens(self.habits.apart)

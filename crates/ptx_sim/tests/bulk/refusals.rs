@@ -78,7 +78,6 @@ fn what_is_said_of_wrong_tiles() {
             plain,
             "cp.async.bulk.prefetch.tensor.1d.L2.global.tile [%map, {0}];",
         ),
-        refused(plain, "prefetch.tensormap [%buf];"),
     ];
     insta::assert_snapshot!(all.join("\n"), @r"
     bad bulk copy: the instruction gives 3 coordinates, but the tensor map has 2 dimensions
@@ -91,7 +90,6 @@ fn what_is_said_of_wrong_tiles() {
     unsupported instruction `cp.async.bulk.tensor` (tensor maps of interleaved layouts are not simulated)
     bad bulk copy: a reduction by Xor has no form for elements of F16
     bad bulk copy: the instruction gives 1 coordinate, but the tensor map has 2 dimensions
-    bad bulk copy: the 128 bytes are no tensor map that was made for the simulator: make it by cuTensorMapEncodeTiled of the simulated driver, or by ptx_sim::tensor_map::TensorMap, and pass it by value, or copy all 128 bytes of it
     ");
 }
 

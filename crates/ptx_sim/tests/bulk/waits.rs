@@ -1,5 +1,8 @@
 //! When bytes arrive, and what barriers count.
 
+use ptx_sim::schedule::Schedule;
+use ptx_sim::{Launch, LaunchOptions, Module};
+
 use crate::{Bench, INIT, kernel, noise, wait};
 
 /// Copies 16 bytes of the buffer, from byte `from` on, to byte `to` of the tile, and counts
@@ -135,4 +138,42 @@ fn a_barrier_cannot_count_more_than_twenty_bits() {
         message.starts_with("bad barrier: an mbarrier counts at most 1048575 bytes in a phase"),
         "{message}"
     );
+}
+
+/// A question may come before the bytes: the usual order hides what is wrong with a kernel
+/// that asks once.
+#[test]
+fn in_other_orders_a_copy_lets_those_wait_who_ask() {
+    let body = format!(
+        "{INIT}{}{}mbarrier.test_wait.parity.shared::cta.b64 %p3, [%bar], 0;
+	selp.b32 %r21, 1, 0, %p3;
+	st.global.b32 [%buf+128], %r21;
+	{}",
+        expect(16),
+        copy(0, 0, 0),
+        wait(0)
+    );
+    let module = Module::parse(&kernel(&body)).expect("PTX");
+    let mut seen = [0; 2];
+    for seed in 0..32 {
+        let bench = Bench::new(&noise(256, 7));
+        let loaded = bench.device.load(&module).expect("a module");
+        let launch = Launch {
+            grid: [1, 1, 1],
+            block: [1, 1, 1],
+            dynamic_shared_bytes: 0,
+            params: &[&[0; 128], &bench.buffer.to_le_bytes()],
+            options: LaunchOptions {
+                schedule: Some(Schedule::new(seed)),
+                check: true,
+                ..Default::default()
+            },
+        };
+        bench
+            .device
+            .launch(&loaded, "k", &launch)
+            .expect("it ends in every order");
+        seen[words(&bench, 32) as usize] += 1;
+    }
+    assert!(seen[0] > 4 && seen[1] > 4, "{seen:?}");
 }

@@ -31,6 +31,14 @@ pub(in crate::step) fn arrive_for<O: Observer>(
         if word.of_phase == 0 || word.phase != phase {
             return Ok(());
         }
+        if !step.env.bulk.has_for(barrier) {
+            return Ok(());
+        }
+        if let Some(dice) = &mut step.env.dice
+            && dice.copy_tarries()
+        {
+            return Ok(());
+        }
         let Some(copy) = step.env.bulk.take_for(barrier) else {
             return Ok(());
         };

@@ -50,7 +50,7 @@ pub(super) fn bulk<O: Observer>(
             BulkOp::Copy(op) => start::start(step, op, lane)?,
             BulkOp::Tile(op) => tile::start(step, op, lane)?,
             BulkOp::Prefetch { map, rank } => {
-                tile::read_map(step, *map, *rank, lane)?;
+                tile::read_map(step, *map, (*rank, lane))?;
             }
             BulkOp::Zero { address, bytes } => zero::store(step, *address, *bytes, lane)?,
             BulkOp::Commit | BulkOp::Wait { .. } => {}

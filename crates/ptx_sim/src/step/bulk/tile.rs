@@ -27,7 +27,7 @@ pub(super) fn start<O: Observer>(
     lane: usize,
 ) -> Result<(), Stop> {
     let rank = op.coordinates.len();
-    let map = read_map(step, op.map, Some(rank), lane)?;
+    let map = read_map(step, op.map, (rank, lane))?;
     let mut origin = [0; 5];
     for (at, &slot) in origin.iter_mut().zip(&op.coordinates) {
         *at = word_of(step, slot, lane).cast_signed();
@@ -92,8 +92,7 @@ fn store<O: Observer>(
 pub(super) fn read_map<O: Observer>(
     step: &Step<'_, '_, O>,
     operand: AddressOperand,
-    rank: Option<usize>,
-    lane: usize,
+    (rank, lane): (usize, usize),
 ) -> Result<TensorMap, Stop> {
     let mut lanes = [0; WARP_SIZE];
     lanes[lane] = address_of(step, operand, lane);
@@ -130,7 +129,7 @@ pub(super) fn read_map<O: Observer>(
         );
         return Err(bad(lane, message));
     }
-    if let Some(rank) = rank.filter(|&rank| rank != map.rank()) {
+    if rank != map.rank() {
         let message = format!(
             "the instruction gives {rank} coordinate{}, but the tensor map has {} dimensions",
             if rank == 1 { "" } else { "s" },
