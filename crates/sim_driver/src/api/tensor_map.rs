@@ -67,6 +67,11 @@ api! {
             fill: choice(fill)?,
         };
         let made = TensorMap::new(&spec).map_err(|error| refused("cuTensorMapEncodeTiled", &error))?;
+        // Blackwell's choices are not for the GPU that this one is like.
+        let needed = spec.element.least_capability();
+        if needed.max(spec.swizzle.least_capability()) > (9, 0) {
+            return Err(Status::INVALID_VALUE);
+        }
         put(map, made.to_bytes())
     }
     fn cuTensorMapReplaceAddress(map: *mut c_void, address: *mut c_void) {
