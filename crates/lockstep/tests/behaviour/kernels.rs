@@ -1,8 +1,7 @@
 //! Kernels as a kernel crate has them, and the PTX that goes with them: by hand, so that
 //! these tests need no compiler for the device.
 
-use cuda_std::TensorMap;
-use cuda_std::prelude::*;
+use cuda_std::{TensorMap, prelude::*};
 
 /// `y[i] = a * x[i]`.
 #[kernel]

@@ -5,11 +5,13 @@
 
 mod cub;
 mod cublas;
+mod failure;
 
 use super::super::{EngineError, Library, LibraryCall};
 use crate::driver::Stream;
 use cub::Cub;
 use cublas::Cublas;
+use failure::not_loaded;
 use std::path::Path;
 
 /// The libraries that were loaded.
@@ -17,18 +19,6 @@ use std::path::Path;
 pub(super) struct Libraries {
     cub: Option<Cub>,
     cublas: Option<Cublas>,
-}
-
-/// Something about a library went wrong.
-fn failed(library: Library, what: impl std::fmt::Display) -> EngineError {
-    EngineError::Library {
-        library: library.name(),
-        what: what.to_string(),
-    }
-}
-
-fn not_loaded(library: Library) -> EngineError {
-    failed(library, "it was not loaded")
 }
 
 impl Libraries {
