@@ -1,13 +1,16 @@
 //! A block: its warps in turn.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::barriers::BlockBarriers;
 use crate::checks::observer::Observer;
+use crate::cluster::{Cluster, Member};
 use crate::context::LaunchContext;
 use crate::diagnostics::{FaultKind, FuelLimit, LaunchError};
 #[cfg(target_arch = "x86_64")]
 use crate::lanes::has_wide_vectors;
+use crate::membership::{Membership, Stuck};
 use crate::memory::shared::SharedMemory;
 use crate::registers::OutOfMemory;
 use crate::schedule::Dice;
@@ -33,8 +36,10 @@ pub(crate) struct BlockRun {
     /// Its number in the grid.
     pub number: u64,
     warps: Vec<Warp>,
-    shared: SharedMemory,
+    shared: Rc<SharedMemory>,
     barriers: BlockBarriers,
+    /// Its place in its cluster, unless it is alone there and never asks.
+    cluster: Option<Membership>,
     /// Warp instructions executed.
     used: i64,
     /// The warp that ran last.
@@ -73,8 +78,9 @@ impl BlockRun {
             ctaid: [0; 3],
             number: 0,
             warps,
-            shared: SharedMemory::new(launch.shared_bytes),
+            shared: Rc::new(SharedMemory::new(launch.shared_bytes)),
             barriers: BlockBarriers::new(),
+            cluster: None,
             used: 0,
             last: 0,
             heir: launch.heir().cloned().map(|spare| (spare, launch.block)),
@@ -87,6 +93,7 @@ impl BlockRun {
         self.ctaid = ctaid;
         self.number = number;
         self.used = 0;
+        self.cluster = None;
         self.shared.reset();
         self.barriers.reset();
         for warp in &mut self.warps {
@@ -95,6 +102,23 @@ impl BlockRun {
             warp.local.reset();
             launch.enter_block(warp, ctaid);
         }
+    }
+
+    /// As one of a cluster sees it.
+    pub fn member(&self) -> Member {
+        Member {
+            number: self.number,
+            shared: self.shared.clone(),
+        }
+    }
+
+    /// Makes it the block of this rank of a cluster, once it has been started.
+    pub fn join(&mut self, cluster: Rc<Cluster>, rank: u32) {
+        self.cluster = Some(Membership {
+            cluster,
+            rank,
+            block: self.number,
+        });
     }
 
     /// Gives every warp that can run a slice of time.
@@ -132,9 +156,18 @@ impl BlockRun {
     ) -> Result<Round, Box<LaunchError>> {
         let mut waits = true;
         let mut alive = false;
+        if let Some(membership) = &self.cluster {
+            membership.leave_barrier(&mut self.warps, observer);
+        }
         let mut env = Env {
             launch,
             shared: &self.shared,
+            owner: self.number,
+            cluster: self.cluster.as_ref().map(|membership| &*membership.cluster),
+            rank: self
+                .cluster
+                .as_ref()
+                .map_or(0, |membership| membership.rank),
             barriers: &mut self.barriers,
             ctaid: self.ctaid,
             block: self.number,
@@ -167,18 +200,31 @@ impl BlockRun {
         let sat_out = n_turns < self.warps.len();
         let others_live = || sat_out && self.warps.iter().any(|warp| warp.live != 0);
         if !alive && !others_live() {
+            if let Some(membership) = &self.cluster {
+                membership.end(&mut self.warps, observer);
+            }
             return Ok(Round::Finished);
         }
-        let freed = self.barriers.open(&mut self.warps, self.number, observer);
+        let mut freed = self.barriers.open(&mut self.warps, self.number, observer);
+        let mut sat_out = sat_out;
+        if let Some(membership) = &self.cluster {
+            freed |= membership.end_round(&mut self.warps, round > 0 || freed, observer);
+            sat_out &= self.is_ready();
+        }
         let progress = Round::Progress { waits, used: round };
         if round > 0 || freed || sat_out {
+            return Ok(progress);
+        }
+        let stuck = self.cluster.as_ref().map(|m| m.when_stuck(&self.warps));
+        if stuck == Some(Stuck::Wait) {
             return Ok(progress);
         }
         self.used += UNSTICKING;
         if let Some(limit) = launch.fuel.burn(UNSTICKING, self.used) {
             return Err(self.out_of_fuel(launch, limit));
         }
-        if self.unstick(launch) {
+        let gives_up = stuck == Some(Stuck::GiveUp);
+        if !gives_up && (self.unstick(launch) || stuck.is_some()) {
             return Ok(progress);
         }
         Err(self.deadlock(launch))
@@ -187,7 +233,16 @@ impl BlockRun {
     /// The launch's error: there is no fuel left.
     #[cold]
     pub fn out_of_fuel(&self, launch: &LaunchContext<'_>, limit: FuelLimit) -> Box<LaunchError> {
-        launch.out_of_fuel(limit, self.ctaid, &self.warps, self.last)
+        let mut error = launch.out_of_fuel(limit, self.ctaid, &self.warps, self.last);
+        if let (LaunchError::OutOfFuel(kernel), Some(membership)) = (&mut *error, &self.cluster) {
+            kernel.in_cluster = membership.attendance(launch);
+        }
+        error
+    }
+
+    /// Whether any of its lanes can go on.
+    pub fn is_ready(&self) -> bool {
+        self.warps.iter().any(Warp::is_ready)
     }
 
     /// Tries what helps when no warp can go on.
@@ -219,14 +274,17 @@ impl BlockRun {
             let kind = missing(launch, warp, path);
             return self.stuck(launch, warp, path, kind);
         }
-        let at_barrier = self.warps.iter().find_map(|warp| {
-            let mut paths = warp.paths.iter();
-            let path = paths.find(|path| path.state == PathState::AtBarrier)?;
-            Some((warp, path))
-        });
-        if let Some((warp, path)) = at_barrier {
+        let at = |state: PathState| {
+            self.warps.iter().find_map(|warp| {
+                let mut paths = warp.paths.iter();
+                Some((warp, paths.find(|path| path.state == state)?))
+            })
+        };
+        if let Some((warp, path)) = at(PathState::AtBarrier).or_else(|| at(PathState::AtCluster)) {
             // The path already stands at the block after the barrier.
-            let waiting = self.barriers.waiting(&self.warps);
+            let mut waiting = self.barriers.waiting(&self.warps);
+            let cluster = self.cluster.as_ref();
+            waiting.extend(cluster.into_iter().flat_map(|m| m.attendance(launch)));
             return self.stuck(launch, warp, path, FaultKind::BarrierDeadlock { waiting });
         }
         let alive = self.warps.iter().find(|warp| warp.live != 0);

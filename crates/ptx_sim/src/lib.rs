@@ -15,7 +15,7 @@
 //! - `context`: what is the same for all blocks of a launch;
 //! - `step`, `stop`: one instruction after the other, and why one was not carried out;
 //! - [`schedule`]: other orders than the usual one;
-//! - `barriers`, `block`: scheduling;
+//! - `barriers`, `cluster`, `membership`, `block`: scheduling;
 //! - [`diagnostics`]: how a launch ends badly;
 //! - `link`: several texts made one module;
 //! - `device`, `launch`, `report`: what a host uses;
@@ -29,6 +29,7 @@ mod block;
 mod buffer;
 mod call;
 mod checks;
+mod cluster;
 mod context;
 mod copies;
 mod decode;
@@ -39,6 +40,7 @@ pub mod ir;
 mod lanes;
 mod launch;
 mod link;
+mod membership;
 mod memory;
 mod module;
 mod numbering;
@@ -62,6 +64,7 @@ pub use bytemuck::Pod;
 pub use call::{Argument, Call, Dim};
 pub use checks::access::AccessClass;
 pub use checks::count;
+pub use cluster::{MAX_CLUSTER, MAX_NON_PORTABLE_CLUSTER};
 pub use device::{
     AllocationInfo, Device, DeviceConfig, LoadedModule, Managed, MemoryError, PlaceManaged,
 };

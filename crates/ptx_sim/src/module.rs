@@ -1,14 +1,16 @@
 //! A PTX module, parsed and decoded.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
+use crate::cluster::depends_on_rank;
 use crate::decode::{
     self, apart::blocks_are_apart, layout::SharedLayout, layout::reachable, liveness::most_live,
 };
 use crate::ir;
 use crate::numbering::Numbering;
-use crate::program::{Init, Op, Program, Slot};
+use crate::program::{Init, Op, Program, Slot, Terminator};
 use crate::spare::SpareWarps;
 
 /// A PTX module. Cheap to clone.
@@ -35,6 +37,13 @@ pub(crate) struct KernelPlan {
     /// Its values that change from block to block: slot, bytes a lane, axis of
     /// `%ctaid`.
     pub block_values: Vec<(Slot, u32, usize)>,
+    /// The same that say where in its cluster a block is, and where the cluster is: slot,
+    /// bytes a lane, register.
+    pub cluster_values: Vec<(Slot, u32, ir::Special)>,
+    /// Whether it makes addresses of other blocks' shared memory.
+    pub maps_ranks: bool,
+    /// Whether it comes to the barrier of its cluster.
+    pub meets_in_cluster: bool,
     /// Warps that a launch has left.
     pub spare: Arc<SpareWarps>,
     /// Whether its blocks cannot tell in which order they run.
@@ -207,6 +216,9 @@ impl Module {
                 shared: SharedLayout::of(ir, program, kernel),
                 numbering: Numbering::new(program, &reachable),
                 block_values: block_values(program, kernel),
+                cluster_values: cluster_values(program, kernel),
+                meets_in_cluster: meets_in_cluster(program, &reachable),
+                maps_ranks: program.functions.iter().flatten().any(|f| f.maps_ranks),
                 spare: Arc::default(),
                 blocks_are_apart: blocks_are_apart(program, &reachable),
                 is_not_for_the_sieve: AtomicBool::new(false),
@@ -230,4 +242,25 @@ fn block_values(program: &Program, kernel: ir::FuncId) -> Vec<(Slot, u32, usize)
             _ => None,
         })
         .collect()
+}
+
+/// The values of a kernel that change from block to block as its cluster has it.
+fn cluster_values(program: &Program, kernel: ir::FuncId) -> Vec<(Slot, u32, ir::Special)> {
+    let function = program.functions[kernel.0 as usize].as_ref();
+    let inits = function.map_or(&[][..], |f| &f.inits);
+    let of_cluster = inits.iter().filter_map(|(slot, init)| match *init {
+        Init::Special { register, bytes } if depends_on_rank(register) => {
+            Some((*slot, bytes, register))
+        }
+        _ => None,
+    });
+    of_cluster.collect()
+}
+
+/// Whether one of the functions that a kernel can come to has a barrier of the cluster.
+fn meets_in_cluster(program: &Program, reachable: &BTreeSet<u32>) -> bool {
+    let functions = reachable.iter();
+    let functions = functions.filter_map(|&f| program.functions[f as usize].as_ref());
+    let mut blocks = functions.flat_map(|function| &function.blocks);
+    blocks.any(|block| matches!(block.terminator, Terminator::ClusterBarrier(_)))
 }

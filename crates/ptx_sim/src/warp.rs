@@ -58,6 +58,8 @@ pub(crate) enum PathState {
     Ready,
     /// It waits at a block barrier.
     AtBarrier,
+    /// It waits at the cluster's barrier.
+    AtCluster,
     /// It waits at a warp-wide instruction for lanes of other paths.
     AtCollective {
         /// The lanes that must come.
@@ -287,6 +289,11 @@ impl Warp {
             }
         }
         released
+    }
+
+    /// Whether lanes can go on.
+    pub fn is_ready(&self) -> bool {
+        self.paths.iter().any(|path| path.state == PathState::Ready)
     }
 
     /// Whether it looks as if it waits for another thread.

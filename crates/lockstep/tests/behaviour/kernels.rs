@@ -38,6 +38,14 @@ pub unsafe fn read_maps(before: u32, a: &TensorMap, b: &TensorMap, out: *mut u64
     let _ = (before, a, b, out, last);
 }
 
+/// Each block stores its number in shared memory of the next one of its cluster, and then
+/// what it finds there as number `i` of `out`. In [`CLUSTERS`].
+#[kernel]
+pub unsafe fn exchange(out: *mut u32) {
+    // As above.
+    let _ = out;
+}
+
 /// A kernel that no module has.
 #[kernel]
 pub unsafe fn missing() {}
@@ -157,4 +165,34 @@ $done:
 }
 
 .file 1 "crates/lockstep/tests/behaviour/kernels.rs"
+"#;
+
+/// A module for devices with clusters.
+pub const CLUSTERS: &str = r#"
+.version 8.0
+.target sm_90
+.address_size 64
+.shared .align 4 .u32 word;
+
+.visible .entry exchange(.param .u64 out)
+{
+    .reg .b32 %r<8>;
+    .reg .b64 %rd<4>;
+    mov.u32 %r1, %cluster_ctarank;
+    mov.u32 %r2, %cluster_nctarank;
+    mov.u32 %r3, %ctaid.x;
+    add.u32 %r1, %r1, 1;
+    rem.u32 %r1, %r1, %r2;
+    mov.u32 %r4, word;
+    mapa.shared::cluster.u32 %r5, %r4, %r1;
+    st.shared::cluster.u32 [%r5], %r3;
+    barrier.cluster.arrive.aligned;
+    barrier.cluster.wait.aligned;
+    ld.shared.u32 %r6, [word];
+    ld.param.u64 %rd1, [out];
+    mul.wide.u32 %rd2, %r3, 4;
+    add.u64 %rd1, %rd1, %rd2;
+    st.global.u32 [%rd1], %r6;
+    ret;
+}
 "#;

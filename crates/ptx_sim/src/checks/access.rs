@@ -48,6 +48,8 @@ pub(crate) struct WarpAccess<'a> {
     pub stride: Option<u64>,
     /// The block's number in the grid.
     pub block: u64,
+    /// Of shared memory, the number of the block that has it: mostly the same.
+    pub owner: u64,
     /// The warp's number in the block.
     pub warp: u32,
     /// What it orders.
@@ -85,6 +87,7 @@ impl<'a> WarpAccess<'a> {
             addresses,
             stride: None,
             block: lanes.block,
+            owner: lanes.block,
             warp: lanes.warp,
             order: Order::Weak,
             scope: Scope::Device,

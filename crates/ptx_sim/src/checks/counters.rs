@@ -59,6 +59,14 @@ impl SpaceCost {
         self.ways = self.ways.max(cost.ways);
     }
 
+    /// An access to another block's shared memory.
+    #[cold]
+    fn others(&mut self, access: &WarpAccess<'_>) {
+        self.requests += 1;
+        let cost = count::global_access(false, access.bytes, access.mask, access.addresses);
+        self.bytes += u64::from(cost.bytes);
+    }
+
     fn global(&mut self, cost: GlobalCost) {
         self.requests += u64::from(cost.requests);
         self.sectors += u64::from(cost.sectors);
@@ -91,6 +99,8 @@ pub(crate) struct MemoryRecord {
     /// The spaces that it accessed.
     pub spaces: Spaces,
     pub shared: SpaceCost,
+    /// Other blocks' shared memory.
+    pub cluster: SpaceCost,
     pub global: SpaceCost,
     pub local: SpaceCost,
     in_shared: Memo<SharedCost>,
@@ -102,6 +112,7 @@ impl MemoryRecord {
         class: None,
         spaces: Spaces(0),
         shared: SpaceCost::NONE,
+        cluster: SpaceCost::NONE,
         global: SpaceCost::NONE,
         local: SpaceCost::NONE,
         in_shared: Memo::NONE,
@@ -169,6 +180,7 @@ impl Counters {
             mine.class = mine.class.or(theirs.class);
             mine.spaces.0 |= theirs.spaces.0;
             mine.shared.add(&theirs.shared);
+            mine.cluster.add(&theirs.cluster);
             mine.global.add(&theirs.global);
             mine.local.add(&theirs.local);
         }
@@ -215,6 +227,7 @@ impl Counters {
         // words, in shared and local memory, or by whole sectors, in global memory.
         match access.space {
             Space::Shared if access.class == AccessClass::AsyncCopyBypass => {}
+            Space::Shared if access.owner != access.block => record.cluster.others(access),
             Space::Shared => {
                 let cost = quick_shared(access).unwrap_or_else(|| {
                     let memo = &mut record.in_shared;

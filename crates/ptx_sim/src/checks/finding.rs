@@ -31,6 +31,8 @@ pub(crate) struct Spot {
     pub address: u64,
     /// Bytes of the access.
     pub bytes: u32,
+    /// Of shared memory, the number of the block that has it.
+    pub owner: u64,
 }
 
 impl Spot {
@@ -40,6 +42,7 @@ impl Spot {
             space: access.space,
             address: access.addresses[lane],
             bytes: access.bytes,
+            owner: access.owner,
         }
     }
 }
@@ -58,6 +61,9 @@ pub(crate) enum Finding {
     /// An access to bytes that an asynchronous copy may still write or, where
     /// this one writes, may still read.
     InFlight { at: Spot, this: Side, copy: Side },
+    /// An access to another block's shared memory that nothing orders before the end of
+    /// that block.
+    MayHaveEnded { at: Spot, this: Side },
     /// A shuffle from a lane that does not take part.
     AbsentSource {
         this: Side,
@@ -96,6 +102,7 @@ impl Finding {
             | Self::DivisionByZero { this }
             | Self::Unwritten { this, .. }
             | Self::InFlight { this, .. }
+            | Self::MayHaveEnded { this, .. }
             | Self::AbsentSource { this, .. }
             | Self::DifferentMasks { this, .. }
             | Self::DifferentBarriers { this, .. }

@@ -8,7 +8,8 @@
 //! Reading order: [`access`] and [`observer`], what observers are told; [`count`] and [`counters`], what an access costs; [`order`],
 //! what comes before what; [`shadow`] and [`races`], accesses in no order;
 //! [`copies`], asynchronous copies; [`written`], reads of what nobody wrote;
-//! [`together`], barriers and warp-wide instructions. [`judge`] is the interface to what
+//! [`together`], barriers and warp-wide instructions; [`visits`], what others do in a block's
+//! shared memory, and its end. [`judge`] is the interface to what
 //! judges accesses to memory: [`exact`], which says what is wrong, and [`sieve`], which
 //! only says whether anything could be. [`watch`] hands each event to those whom it
 //! concerns, and [`finding`] is what they find.
@@ -31,5 +32,6 @@ pub(crate) mod races;
 pub(crate) mod shadow;
 pub(crate) mod sieve;
 pub(crate) mod together;
+mod visits;
 pub(crate) mod watch;
 pub(crate) mod written;

@@ -33,6 +33,13 @@ pub(crate) trait Observer: Send {
     fn arrived(&mut self, _arrival: &BarrierArrival) {}
     /// A barrier lets its warps go.
     fn released(&mut self, _block: u64, _barrier: usize) {}
+    /// Lanes arrive at the barrier of their cluster, whose first block has this number; they
+    /// let others know what they did if they release.
+    fn cluster_arrived(&mut self, _lanes: Lanes, _cluster: u64, _releases: bool) {}
+    /// All threads of a cluster have arrived at its barrier.
+    fn cluster_opened(&mut self, _cluster: u64) {}
+    /// Lanes go on behind the barrier of their cluster.
+    fn cluster_left(&mut self, _lanes: Lanes, _cluster: u64) {}
     /// Lanes carry out a fence.
     fn fence(&mut self, _lanes: Lanes, _scope: Scope) {}
     /// Lanes wait each for its members, and see what each wrote (`bar.warp.sync`).

@@ -15,6 +15,7 @@ use super::passed_on::only_passed_on;
 use super::races::lanes;
 use super::shadow::Mix;
 use super::together::{Meetings, thread_at, warp_wide};
+use super::visits::Visits;
 use super::written::LocalWritten;
 use crate::context::LaunchContext;
 use crate::ir::Space;
@@ -64,6 +65,8 @@ struct BlockState<B> {
     /// By warp.
     local: Vec<LocalWritten>,
     meetings: Meetings,
+    /// What other blocks did in its shared memory.
+    visits: Visits,
 }
 
 impl<B: Default> BlockState<B> {
@@ -73,6 +76,7 @@ impl<B: Default> BlockState<B> {
             running: Running::new(),
             local: Vec::new(),
             meetings: Meetings::default(),
+            visits: Visits::default(),
         }
     }
 
@@ -85,6 +89,7 @@ impl<B: Default> BlockState<B> {
             .resize_with(n_warps as usize, LocalWritten::default);
         self.local.iter_mut().for_each(LocalWritten::reset);
         self.meetings = Meetings::default();
+        self.visits.clear();
     }
 }
 
@@ -98,7 +103,7 @@ impl<'a, J: Judge> Checks<'a, J> {
             places: HashMap::default(),
             last: 0,
             spare: Vec::new(),
-            order: GridOrder::new(),
+            order: GridOrder::new(launch.cluster.n_blocks() > 1),
             depth: Depth::of(launch.n_blocks()),
             judge,
             finding: None,
@@ -177,12 +182,38 @@ impl<'a, J: Judge> Checks<'a, J> {
     }
 
     fn shared_or_global(&mut self, instruction: u32, access: &WarpAccess<'_>) {
+        if access.owner != access.block && access.space == Space::Shared {
+            return self.others_shared(instruction, access);
+        }
         if let Some(place) = self.place(access.block) {
             let block = &mut self.blocks[place].running;
             let judge = &mut self.judge;
             let found = judge.access(&mut self.order, block, instruction, access);
             self.found(found);
         }
+    }
+
+    /// An access to another block's shared memory: judged by what is remembered of that,
+    /// and by what the block that accesses it knows.
+    #[cold]
+    fn others_shared(&mut self, instruction: u32, access: &WarpAccess<'_>) {
+        let places = [access.block, access.owner].map(|block| self.place(block));
+        let [Some(block), Some(owner)] = places else {
+            return;
+        };
+        let Ok([block, owner]) = self.blocks.get_disjoint_mut([block, owner]) else {
+            return;
+        };
+        owner.visits.add(instruction, access, &block.running.order);
+        let swap = |block: &mut BlockState<J::Block>, owner: &mut BlockState<J::Block>| {
+            std::mem::swap(&mut block.running.memory, &mut owner.running.memory);
+            std::mem::swap(&mut block.running.copies, &mut owner.running.copies);
+        };
+        swap(block, owner);
+        let judge = &mut self.judge;
+        let found = judge.access(&mut self.order, &mut block.running, instruction, access);
+        swap(block, owner);
+        self.found(found);
     }
 
     fn awaited(&mut self, lanes: Lanes, n_left: Option<u32>) {
@@ -229,7 +260,7 @@ impl<'a, J: Judge> Checks<'a, J> {
                 self.places.insert(moved.number, place);
             }
             let found = self.judge.ended(&mut block.running);
-            self.found(found);
+            self.found(found.or_else(|| block.visits.too_late(&block.running.order)));
             self.spare.push(block);
         }
     }
@@ -325,6 +356,32 @@ impl<J: Judge> Observer for Watch<'_, J> {
         {
             block.meetings.released(barrier);
             block.running.order.released(barrier);
+        }
+    }
+
+    fn cluster_arrived(&mut self, lanes: Lanes, cluster: u64, releases: bool) {
+        if let Some(checks) = &mut self.checks
+            && let Some(place) = checks.place(lanes.block)
+        {
+            let order = &mut checks.blocks[place].running.order;
+            checks
+                .order
+                .cluster_arrived(order, lanes, cluster, releases);
+        }
+    }
+
+    fn cluster_opened(&mut self, cluster: u64) {
+        if let Some(checks) = &mut self.checks {
+            checks.order.cluster_opened(cluster);
+        }
+    }
+
+    fn cluster_left(&mut self, lanes: Lanes, cluster: u64) {
+        if let Some(checks) = &mut self.checks
+            && let Some(place) = checks.place(lanes.block)
+        {
+            let order = &mut checks.blocks[place].running.order;
+            checks.order.cluster_left(order, lanes, cluster);
         }
     }
 

@@ -20,6 +20,7 @@ pub(crate) use printed::Printed;
 
 use std::time::Instant;
 
+use crate::cluster::ClusterShape;
 use crate::ir;
 use crate::memory::global::GlobalMemory;
 use crate::module::KernelPlan;
@@ -53,6 +54,11 @@ pub(crate) struct LaunchContext<'a> {
     pub grid: [u32; 3],
     /// Threads of a block, by axis.
     pub block: [u32; 3],
+    /// Its clusters.
+    pub cluster: ClusterShape,
+    /// Whether generic addresses may be those of other blocks' shared memory, or of the
+    /// block's own by its rank.
+    pub has_ranks: bool,
     /// Dynamic shared memory of a block.
     pub dynamic_shared_bytes: u32,
     /// The parameters' bytes, in words.
@@ -117,6 +123,17 @@ impl<'a> LaunchContext<'a> {
             (number / x % y) as u32,
             (number / x / y) as u32,
         ]
+    }
+
+    /// The number of a block.
+    pub fn number_of(&self, [x, y, z]: [u32; 3]) -> u64 {
+        let [along_x, along_y, _] = self.grid.map(u64::from);
+        u64::from(x) + along_x * (u64::from(y) + along_y * u64::from(z))
+    }
+
+    /// Clusters of the grid.
+    pub fn n_clusters(&self) -> u64 {
+        self.n_blocks() / u64::from(self.cluster.n_blocks())
     }
 
     /// Blocks of the grid.

@@ -37,6 +37,8 @@ pub(crate) struct Decoder<'a> {
     /// Variables and functions that are named.
     pub variables: Vec<VarId>,
     pub callees: Vec<FuncId>,
+    /// Whether it makes addresses of other blocks' shared memory.
+    pub maps_ranks: bool,
     /// The registers that some instruction reads.
     pub read: RegisterSet,
     /// The carry flag of `add.cc` and its relatives, once it is needed.

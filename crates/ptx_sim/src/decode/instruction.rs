@@ -35,8 +35,12 @@ impl Decoder<'_> {
     fn dispatch(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
         match op.name {
             "mov" => self.mov(op, operands),
+            "st" if op.has("async") => self.async_store(op, operands),
             "st" => self.store(op, operands),
+            "red" if op.has("async") => self.async_reduction(op, operands),
             "atom" | "red" => self.atomic(op, operands),
+            "mapa" => self.map_rank(op, operands),
+            "getctarank" => self.rank_of(op, operands),
             "cvta" => self.cvta(op, operands),
             "isspacep" => self.isspacep(op, operands),
             "cvt" => self.cvt(op, operands),

@@ -29,6 +29,7 @@ pub(crate) mod refusal;
 
 mod atomic;
 mod bits;
+mod cluster;
 mod collective;
 mod convert;
 mod float;

@@ -8,8 +8,8 @@
 use super::frame::FrameBuilder;
 use crate::lanes::{LaneFn, LaneOp, PREDICATE, Width};
 use crate::program::{
-    Argument, Atomic, BarrierKind, CallTarget, Collective, CollectiveKind, Fragment, Guard,
-    MatrixOp, Mbarrier, MbarrierKind, Op, Slot, TensorKind, Terminator, Transfer, WmmaMove,
+    Access, Argument, Atomic, BarrierKind, CallTarget, Collective, CollectiveKind, Fragment, Guard,
+    MatrixOp, Mbarrier, MbarrierKind, Op, Slot, TensorKind, Terminator, Transfer, Update, WmmaMove,
 };
 
 /// The operands of a lane-wise loop.
@@ -70,12 +70,7 @@ pub(super) fn operands(op: &Op, f: &mut impl FnMut(Slot, Width)) {
             f(op.a, op.a_bytes);
         }
         Op::Transfer(op) => transfer(op, f),
-        Op::Load(op) | Op::Store(op) => {
-            f(op.address.slot, op.address.width());
-            for &slot in op.registers.iter().flatten() {
-                f(slot, op.register_bytes);
-            }
-        }
+        Op::Load(op) | Op::Store(op) => access(op, f),
         Op::LoadParts(op) => {
             f(op.whole.address.slot, op.whole.address.width());
             for (_, part) in &op.parts {
@@ -93,6 +88,20 @@ pub(super) fn operands(op: &Op, f: &mut impl FnMut(Slot, Width)) {
         Op::Clock(op) => f(op.d, op.bytes),
         Op::Matrix(op) => matrix(op, f),
         Op::Mbarrier(op) => mbarrier(op, f),
+        Op::AsyncStore(op) => {
+            match &op.update {
+                Update::Store(store) => access(store, f),
+                Update::Reduce(reduce) => atomic(reduce, f),
+            }
+            mbarrier(&op.complete, f);
+        }
+    }
+}
+
+fn access(op: &Access, f: &mut impl FnMut(Slot, Width)) {
+    f(op.address.slot, op.address.width());
+    for &slot in op.registers.iter().flatten() {
+        f(slot, op.register_bytes);
     }
 }
 
@@ -207,7 +216,11 @@ fn mbarrier(op: &Mbarrier, f: &mut impl FnMut(Slot, Width)) {
 /// As [`operands`], of how a block ends.
 pub(super) fn terminator_operands(terminator: &Terminator, f: &mut impl FnMut(Slot, Width)) {
     match terminator {
-        Terminator::Jump(_) | Terminator::Return | Terminator::Exit | Terminator::Trap => {}
+        Terminator::Jump(_)
+        | Terminator::Return
+        | Terminator::Exit
+        | Terminator::Trap
+        | Terminator::ClusterBarrier(_) => {}
         Terminator::Branch { guard, .. } => f(guard.slot, PREDICATE),
         Terminator::Switch { index, .. } => f(*index, 4),
         Terminator::Call(call) => {

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use super::{AccessKind, Fault, FaultKind, Place, Relation, ThreadPlace};
+use super::{AccessKind, Fault, FaultKind, Place, Relation, ThreadPlace, WrongBlock};
 use crate::ir::Space;
 
 /// The barriers' names in a language.
@@ -60,6 +60,7 @@ impl Fault {
             | FaultKind::NullPointer { .. }
             | FaultKind::UseAfterFree { .. }
             | FaultKind::ReadOnly { .. }
+            | FaultKind::WrongBlock { .. }
             | FaultKind::WrongSpace { .. } => self.about_access(),
             FaultKind::Race { .. } => None,
             FaultKind::Unwritten { .. }
@@ -122,6 +123,7 @@ impl Fault {
             FaultKind::WrongSpace { .. } => {
                 "use an instruction of the address's space, or a generic one"
             }
+            FaultKind::WrongBlock { why, .. } => return Some(about_block(*why)),
             _ => return None,
         })
     }
@@ -166,6 +168,14 @@ impl Fault {
             FaultKind::BarrierDeadlock { .. } => {
                 "let every thread that has not ended come to the same barrier, or give the barrier \
                  the number of threads that do"
+            }
+            FaultKind::BadBarrier { message } if message.contains("barrier.cluster") => {
+                "let each thread arrive (barrier.cluster.arrive) and then wait \
+                 (barrier.cluster.wait), in turn"
+            }
+            FaultKind::BadBarrier { message } if message.contains("mbarrier") => {
+                "initialise an mbarrier (mbarrier.init) before its first use and by its own block, \
+                 with as many arrivals as come in each phase"
             }
             FaultKind::BadBarrier { .. } => {
                 "use barriers 0 to 15, with counts of whole warps, and a count for arrivals"
@@ -235,6 +245,10 @@ impl Fault {
                  there, before or after, put a block barrier ({block})"
             );
             advice.into()
+        } else if by.block != self.thread.block && space == Space::Shared {
+            "put a barrier of the cluster (barrier.cluster.arrive and .wait) between the two, or let \
+             the second wait for an mbarrier at which the first arrives (release, acquire, .cluster)"
+                .into()
         } else if by.block != self.thread.block {
             let advice = if is_atomic(access) || is_atomic(other) {
                 "make both accesses atomic, for the whole device (.gpu), or order them by a fence \
@@ -258,6 +272,27 @@ impl Fault {
                  one size"
             );
             advice.into()
+        }
+    }
+}
+
+/// An access to shared memory of the cluster that no block has.
+fn about_block(why: WrongBlock) -> &'static str {
+    match why {
+        WrongBlock::Ended { .. } | WrongBlock::MayHaveEnded { .. } => {
+            "a block's shared memory is gone when its threads have ended: end the kernel with the \
+             cluster's barrier (barrier.cluster.arrive and .wait), behind the last access to other \
+             blocks"
+        }
+        WrongBlock::NoSuchRank { .. } => {
+            "give mapa a rank below %cluster_nctarank, and launch the kernel with clusters of as many \
+             blocks as it counts on"
+        }
+        WrongBlock::Nobody => {
+            "give mapa an address of shared memory, and a rank below %cluster_nctarank"
+        }
+        WrongBlock::NotOwn { .. } => {
+            "name the space .shared::cluster, or none: .shared is the own block's memory only"
         }
     }
 }

@@ -252,6 +252,18 @@ pub enum FaultKind {
         /// One sentence per group of waiting warps.
         waiting: Vec<String>,
     },
+    /// An access to shared memory of the cluster that no block has, or that its block has
+    /// no longer.
+    WrongBlock {
+        /// What it tried.
+        access: AccessKind,
+        /// The address.
+        address: u64,
+        /// Bytes of the access.
+        bytes: u32,
+        /// What is wrong with the block.
+        why: WrongBlock,
+    },
     /// A barrier number or thread count that the hardware does not have.
     BadBarrier {
         /// What is wrong with it.
@@ -402,6 +414,36 @@ pub enum FaultKind {
     },
 }
 
+/// Why the block is wrong whose shared memory an address is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WrongBlock {
+    /// The block of this rank has ended.
+    Ended {
+        /// Its rank in the cluster.
+        rank: u32,
+    },
+    /// Nothing orders the access before the end of the block of this rank.
+    MayHaveEnded {
+        /// Its rank in the cluster.
+        rank: u32,
+    },
+    /// There is none of this rank.
+    NoSuchRank {
+        /// The rank.
+        rank: u32,
+        /// Blocks of the cluster.
+        n_blocks: u32,
+    },
+    /// No block could have that address.
+    Nobody,
+    /// The instruction accesses the own block's memory only.
+    NotOwn {
+        /// The rank of the address's block in the cluster.
+        rank: u32,
+    },
+}
+
 /// An address relative to an allocation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Relation {
@@ -442,6 +484,8 @@ pub struct OutOfFuel {
     pub thread: ThreadPlace,
     /// What the threads of its block do.
     pub doing: Vec<LanesDo>,
+    /// If threads of its cluster wait at the cluster's barrier, a sentence for each block.
+    pub in_cluster: Vec<String>,
     /// Blocks of the grid that have not begun.
     pub n_not_begun: u64,
     /// Blocks that the device can hold at once.
@@ -473,6 +517,8 @@ pub enum Doing {
     },
     /// They wait at a block barrier.
     WaitAtBarrier(Lines),
+    /// They wait at the barrier of their cluster.
+    WaitAtCluster(Lines),
     /// They wait at a warp-wide instruction.
     WaitAtWarpWide(Lines),
     /// They have left a branch or a loop that other lanes of their warp are still in.

@@ -4,11 +4,33 @@ use std::fmt;
 
 use super::{
     AccessKind, AccessSide, Fault, FaultKind, FuelLimit, OutOfFuel, Place, Relation, Source,
-    ThreadPlace,
+    ThreadPlace, WrongBlock,
 };
 use crate::ir::Space;
 
 impl Relation {
+    /// As it is in the shared memory of another block.
+    pub(crate) fn in_block(self, [x, y, z]: [u32; 3]) -> Self {
+        match self {
+            Self::Nowhere => Self::Nowhere,
+            Self::Near {
+                label,
+                size_bytes,
+                offset,
+            } => {
+                let label = match label.contains(' ') {
+                    true => label,
+                    false => format!("`{label}`"),
+                };
+                Self::Near {
+                    label: format!("{label} of block ({x}, {y}, {z})"),
+                    size_bytes,
+                    offset,
+                }
+            }
+        }
+    }
+
     /// Where an access of so many bytes is.
     pub(crate) fn describe(&self, bytes: u32) -> String {
         let Self::Near {
@@ -164,6 +186,9 @@ impl fmt::Display for OutOfFuel {
         for lanes in &self.doing {
             write!(f, "\n    {lanes}")?;
         }
+        for sentence in &self.in_cluster {
+            write!(f, "\n  {sentence}")?;
+        }
         if self.n_not_begun > 0 {
             let (n, most) = (self.n_not_begun, self.most_resident);
             write!(
@@ -221,6 +246,46 @@ fn not_constant(
     )
 }
 
+/// An access to shared memory of the cluster that no block has.
+fn wrong_block(
+    f: &mut fmt::Formatter<'_>,
+    access: &str,
+    address: u64,
+    why: WrongBlock,
+) -> fmt::Result {
+    match why {
+        WrongBlock::Ended { rank } => write!(
+            f,
+            "block that has ended: {access} at shared address {address:#x} of the block of rank \
+             {rank} in the cluster, whose threads have all ended"
+        ),
+        WrongBlock::MayHaveEnded { rank } => write!(
+            f,
+            "block that may have ended: {access} at shared address {address:#x} of the block of \
+             rank {rank} in the cluster, which nothing orders before the end of that block"
+        ),
+        WrongBlock::NoSuchRank { rank, n_blocks } => write!(
+            f,
+            "no such block: {access} at shared address {address:#x} of the block of rank {rank}, in \
+             a cluster of {}",
+            match n_blocks {
+                1 => "one block".to_owned(),
+                n => format!("{n} blocks"),
+            }
+        ),
+        WrongBlock::Nobody => write!(
+            f,
+            "no such block: {access} at shared address {address:#x}, which no block of any cluster \
+             has"
+        ),
+        WrongBlock::NotOwn { rank } => write!(
+            f,
+            "wrong space: an address of the cluster's shared memory, that of the block of rank \
+             {rank}, used as one of the own block's: {access} at address {address:#x}"
+        ),
+    }
+}
+
 /// The threads that a barrier waits for.
 fn barrier_count(threads: Option<u32>) -> String {
     threads.map_or("the whole block".to_owned(), |n| format!("{n} threads"))
@@ -259,6 +324,12 @@ impl fmt::Display for FaultKind {
             | Self::Misaligned { .. }
             | Self::NullPointer { .. }
             | Self::WrongSpace { .. } => self.fmt_place(f),
+            Self::WrongBlock {
+                access,
+                address,
+                bytes,
+                why,
+            } => wrong_block(f, &of_bytes(*access, *bytes), *address, *why),
             Self::UseAfterFree { .. } | Self::ReadOnly { .. } | Self::Unwritten { .. } => {
                 self.fmt_state(f)
             }
@@ -282,6 +353,17 @@ impl fmt::Display for FaultKind {
             | Self::StackOverflow { .. }
             | Self::DivisionByZero => self.fmt_control(f),
         }
+    }
+}
+
+impl FaultKind {
+    /// The same of an access to the shared memory of another block.
+    pub(crate) fn in_block(mut self, block: [u32; 3]) -> Self {
+        if let Self::OutOfBounds { relation, .. } | Self::Misaligned { relation, .. } = &mut self {
+            let own = std::mem::replace(relation, Relation::Nowhere);
+            *relation = own.in_block(block);
+        }
+        self
     }
 }
 

@@ -45,6 +45,9 @@ impl fmt::Display for LanesDo {
             Doing::Run { at, .. } if at.ptx.0 == at.ptx.1 => write!(f, ": run{s} at {at}"),
             Doing::Run { at, .. } => write!(f, ": run{s} in the loop at {at}"),
             Doing::WaitAtBarrier(at) => write!(f, ": wait{s} at the barrier at {at}"),
+            Doing::WaitAtCluster(at) => {
+                write!(f, ": wait{s} at the barrier of the cluster at {at}")
+            }
             Doing::WaitAtWarpWide(at) => {
                 write!(f, ": wait{s} for other lanes at {at}")
             }
@@ -72,7 +75,9 @@ impl OutOfFuel {
             self.doing.iter().any(asks)
         };
         let waits_for_lanes = doing(|what| matches!(what, Doing::WaitForLanes));
-        let at_barrier = doing(|what| matches!(what, Doing::WaitAtBarrier(_)));
+        let is_at_barrier =
+            |what: &Doing| matches!(what, Doing::WaitAtBarrier(_) | Doing::WaitAtCluster(_));
+        let at_barrier = doing(is_at_barrier);
         let mut advice = if asks(Asks::Mbarrier) {
             "the barrier in memory (mbarrier) waits for as many arrivals, and bytes, as it was told \
              to: see that all of them come, in each phase, and that its parity is the right one"

@@ -2,7 +2,7 @@
 
 use crate::checks::finding::{Finding, Side, Spot};
 use crate::context::LaunchContext;
-use crate::diagnostics::{AccessSide, Fault, FaultKind, LaunchError, Relation};
+use crate::diagnostics::{AccessSide, Fault, FaultKind, LaunchError, Relation, WrongBlock};
 use crate::ir::Space;
 
 impl LaunchContext<'_> {
@@ -48,6 +48,14 @@ impl LaunchContext<'_> {
                 bytes: at.bytes,
                 relation: self.relation(at),
                 copy: Box::new(self.side(&copy)),
+            },
+            Finding::MayHaveEnded { at, this } => FaultKind::WrongBlock {
+                access: this.kind,
+                address: at.address,
+                bytes: at.bytes,
+                why: WrongBlock::MayHaveEnded {
+                    rank: self.cluster.rank_of(self.ctaid(at.owner)),
+                },
             },
             Finding::AbsentSource {
                 source, present, ..
@@ -96,6 +104,10 @@ impl LaunchContext<'_> {
     /// Where an address is, relative to what is there.
     fn relation(&self, at: Spot) -> Relation {
         match at.space {
+            Space::Shared if self.cluster.n_blocks() > 1 => {
+                let relation = self.shared_relation(at.address);
+                relation.in_block(self.ctaid(at.owner))
+            }
             Space::Shared => self.shared_relation(at.address),
             Space::Local => self.local_relation(at.address, at.bytes),
             _ => self

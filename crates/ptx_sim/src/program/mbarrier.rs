@@ -4,7 +4,7 @@
 //! (20 bits), arrivals of a phase (20), bytes to come (22, signed), a bit that is
 //! unused, and the number of the phase modulo 2.
 
-use super::order::Order;
+use super::order::{Order, Scope};
 use super::slot::{AddressOperand, Slot};
 use crate::ir::Space;
 
@@ -18,6 +18,9 @@ pub(crate) struct Mbarrier {
     /// A count; or what is waited for: a state of 64 bits, or a parity.
     pub operand: Option<Slot>,
     pub order: Order,
+    pub scope: Scope,
+    /// Whether it is a part of an instruction that is counted by what else it does.
+    pub is_part: bool,
 }
 
 /// What it does.
@@ -45,6 +48,13 @@ pub(crate) enum MbarrierKind {
         by_parity: bool,
         may_sleep: bool,
     },
+}
+
+impl MbarrierKind {
+    /// Whether threads of other blocks of the cluster may do it.
+    pub fn may_be_remote(self) -> bool {
+        matches!(self, Self::Arrive { .. } | Self::Expect { .. })
+    }
 }
 
 /// A barrier's word taken apart.

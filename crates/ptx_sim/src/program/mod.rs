@@ -12,6 +12,7 @@
 //! them name their operands by ([`slot`], [`order`]), has its own.
 
 mod async_copy;
+mod async_store;
 mod collective;
 mod control;
 mod init;
@@ -26,8 +27,11 @@ mod video;
 mod wmma;
 
 pub(crate) use async_copy::AsyncCopy;
+pub(crate) use async_store::{AsyncStore, Update};
 pub(crate) use collective::{Collective, CollectiveKind, Reduction, Shuffle, ShuffleMode};
-pub(crate) use control::{Argument, Barrier, BarrierKind, Call, CallTarget, Terminator};
+pub(crate) use control::{
+    Argument, Barrier, BarrierKind, Call, CallTarget, ClusterBarrier, Terminator,
+};
 pub(crate) use init::Init;
 pub(crate) use lanewise::{ClockRead, Convert, Divide, PredicateOp, Transfer};
 pub(crate) use matrix::{MatrixOp, Multiply, ROW_BYTES, Shape, TileMove};
@@ -82,6 +86,8 @@ pub(crate) struct Function {
     pub variables: Vec<VarId>,
     /// Functions that it calls or takes the address of.
     pub callees: Vec<FuncId>,
+    /// Whether it makes addresses of other blocks' shared memory (`mapa`).
+    pub maps_ranks: bool,
 }
 
 /// A run of instructions under one set of active lanes.
@@ -158,6 +164,8 @@ pub(crate) enum Op {
     Matrix(Box<MatrixOp>),
     /// A barrier in shared memory.
     Mbarrier(Box<Mbarrier>),
+    /// `st.async`, `red.async`
+    AsyncStore(Box<AsyncStore>),
     /// Not known: reported when executed.
     Unsupported(Box<Unsupported>),
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
 
 use half::{bf16, f16};
 
-use super::access::{Addresses, Located, Request, lane_addresses, locate};
+use super::access::{Addresses, InCluster, Located, Request, by_block, lane_addresses, locate};
 use super::context::{PathView, Step};
 use crate::checks::access::{AccessClass, WarpAccess};
 use crate::checks::observer::Observer;
@@ -29,7 +29,19 @@ pub(super) fn atomic<O: Observer>(
     let mut left = mask;
     while left != 0 {
         let (space, part) = addresses.resolve(op.space, left);
-        atomic_in(step, op, space, &addresses, part)?;
+        if op.space == Space::Generic && space == Space::Shared && step.launch.has_ranks {
+            let access = InCluster {
+                addresses: &addresses,
+                mask: part,
+                kind: AccessKind::Atomic,
+                bytes: op.bytes * op.value.len() as u32,
+            };
+            by_block(step, access, |step, addresses, mask| {
+                atomic_in(step, op, Space::Shared, addresses, mask)
+            })?;
+        } else {
+            atomic_in(step, op, space, &addresses, part)?;
+        }
         left &= !part;
     }
     Ok(())

@@ -3,6 +3,7 @@
 use crate::barriers::BlockBarriers;
 use crate::checks::access::Lanes;
 use crate::checks::observer::Observer;
+use crate::cluster::{Absent, Cluster};
 use crate::context::LaunchContext;
 use crate::memory::shared::SharedMemory;
 use crate::program::Function;
@@ -14,8 +15,13 @@ use crate::warp::Warp;
 pub(crate) struct Env<'a, O: Observer> {
     /// What is the same for the whole launch.
     pub launch: &'a LaunchContext<'a>,
-    /// The block's shared memory.
+    /// The block's shared memory; during an access to another block's, that one's.
     pub shared: &'a SharedMemory,
+    /// The number of the block whose shared memory that is.
+    pub owner: u64,
+    /// The block's cluster, unless it is the only one of it; and its rank there.
+    pub cluster: Option<&'a Cluster>,
+    pub rank: u32,
     /// The block's barriers.
     pub barriers: &'a mut BlockBarriers,
     /// `%ctaid`
@@ -30,6 +36,20 @@ pub(crate) struct Env<'a, O: Observer> {
     pub observer: &'a mut O,
     /// The choices of a schedule, if it is not the usual one.
     pub dice: Option<&'a mut Dice>,
+}
+
+impl<'a, O: Observer> Env<'a, O> {
+    /// The shared memory of the block of a rank of the cluster, and its number.
+    pub fn shared_of(&self, rank: u32) -> Result<(&'a SharedMemory, u64), Absent> {
+        match self.cluster {
+            Some(cluster) => {
+                let member = cluster.member(rank)?;
+                Ok((&*member.shared, member.number))
+            }
+            None if rank == 0 => Ok((self.shared, self.block)),
+            None => Err(Absent::NoSuchRank { n_blocks: 1 }),
+        }
+    }
 }
 
 /// The state that the instructions of a path see.

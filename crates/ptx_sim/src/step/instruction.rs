@@ -1,7 +1,7 @@
 //! One instruction, by its kind.
 
 use super::context::Step;
-use super::{access, atomic, collective, lanewise, matrix, mbarrier};
+use super::{access, async_store, atomic, collective, lanewise, matrix, mbarrier};
 use crate::checks::observer::Observer;
 use crate::program::Op;
 use crate::stop::Stop;
@@ -85,6 +85,7 @@ pub(super) fn carry_out<O: Observer>(
         }
         Op::Matrix(op) => matrix::matrix(step, op, mask),
         Op::Mbarrier(op) => mbarrier::mbarrier(step, op, mask),
+        Op::AsyncStore(op) => async_store::async_store(step, op, mask),
         Op::Unsupported(what) => Err(Stop::Unsupported(what.clone())),
     }
 }

@@ -7,9 +7,11 @@
 //! `cp.async.mbarrier.arrive` arrives when a thread's copies are done. Here they are
 //! done at once, which the hardware may also do.
 //!
-//! Left out: barriers of other blocks of a cluster, and arrival by bulk copies.
+//! Left out: arrival by bulk copies.
 
-use super::access::{Addresses, Request, lane_addresses, locate, read64, write64};
+use super::access::{
+    Addresses, InCluster, Request, by_block, lane_addresses, locate, read64, write64,
+};
 use super::context::{PathView, Step};
 use crate::checks::access::{AccessClass, WarpAccess};
 use crate::checks::observer::Observer;
@@ -30,10 +32,42 @@ pub(super) fn mbarrier<O: Observer>(
     let mut left = mask;
     while left != 0 {
         let (space, part) = addresses.resolve(op.space, left);
-        in_space(step, op, space, &addresses, part)?;
+        if op.space == Space::Generic && space == Space::Shared && step.launch.has_ranks {
+            let access = InCluster {
+                addresses: &addresses,
+                mask: part,
+                kind: AccessKind::Atomic,
+                bytes: 8,
+            };
+            by_block(step, access, |step, addresses, mask| {
+                of_block(step, op, addresses, mask)
+            })?;
+        } else {
+            in_space(step, op, space, &addresses, part)?;
+        }
         left &= !part;
     }
     Ok(())
+}
+
+/// On barriers of one block of the cluster, maybe another than the own.
+#[cold]
+fn of_block<O: Observer>(
+    step: &mut Step<'_, '_, O>,
+    op: &Mbarrier,
+    addresses: &Addresses,
+    mask: u32,
+) -> Result<(), Stop> {
+    let is_remote = step.env.owner != step.env.block;
+    let message = if is_remote && !op.kind.may_be_remote() {
+        "an mbarrier is initialised, invalidated and waited for by threads of its own block only"
+    } else if is_remote && op.d.is_some() {
+        "an arrival at an mbarrier of another block gives no state: its destination must be `_`"
+    } else {
+        return in_space(step, op, Space::Shared, addresses, mask);
+    };
+    let message = message.to_owned();
+    Err(Stop::fault(mask, FaultKind::BadBarrier { message }))
 }
 
 fn in_space<O: Observer>(
@@ -68,9 +102,13 @@ fn in_space<O: Observer>(
     if O::ON {
         let access = WarpAccess {
             order: op.order,
+            scope: op.scope,
             ..request.observed(step, class)
         };
-        step.env.observer.access(step.number, &access);
+        match op.is_part {
+            true => step.env.observer.part(step.number, &access),
+            false => step.env.observer.access(step.number, &access),
+        }
     }
     let mut waits = false;
     for lane in lanes(mask) {

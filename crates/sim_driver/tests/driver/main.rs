@@ -5,6 +5,7 @@
 )]
 
 mod client;
+mod clusters;
 mod contexts;
 mod copies;
 mod errors;

@@ -13,8 +13,8 @@ const OPCODES: &[(&str, Option<&str>)] = &{
          memory instead",
     );
     const CLUSTER: Option<&str> = Some(
-        "clusters of blocks are not simulated: let each block work on its own, through global \
-         memory",
+        "taking over the work of clusters that have not begun is not simulated: launch as many as \
+         there is work for, or let each draw its next piece by an atomic",
     );
     const WARPGROUP: Option<&str> = Some(
         "matrix instructions of warp groups and of tensor memory are not simulated: use \
@@ -69,7 +69,7 @@ const OPCODES: &[(&str, Option<&str>)] = &{
         ("fence", None),
         ("fma", None),
         ("fns", None),
-        ("getctarank", CLUSTER),
+        ("getctarank", None),
         ("griddepcontrol", None),
         ("isspacep", None),
         ("istypep", TEXTURE),
@@ -81,7 +81,7 @@ const OPCODES: &[(&str, Option<&str>)] = &{
         ("mad", None),
         ("mad24", None),
         ("madc", None),
-        ("mapa", CLUSTER),
+        ("mapa", None),
         ("match", None),
         ("max", None),
         ("mbarrier", None),
@@ -186,24 +186,9 @@ const FORMS: &[(&str, &str, &str)] = &[
         "bulk copies are not simulated: use red on the single elements",
     ),
     (
-        "barrier",
-        "cluster",
-        "clusters of blocks are not simulated: end the kernel where all blocks have to meet",
-    ),
-    (
         "mma",
         "sp",
         "sparse matrices are not simulated: use the dense form",
-    ),
-    (
-        "st",
-        "async",
-        "stores to other blocks of a cluster are not simulated",
-    ),
-    (
-        "red",
-        "async",
-        "reductions in other blocks of a cluster are not simulated",
     ),
     (
         "st",
