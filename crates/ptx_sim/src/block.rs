@@ -4,10 +4,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::barriers::BlockBarriers;
+use crate::bulk::BulkCopies;
 use crate::checks::observer::Observer;
 use crate::cluster::{Cluster, Member};
 use crate::context::LaunchContext;
-use crate::diagnostics::{FaultKind, FuelLimit, LaunchError};
+use crate::diagnostics::{AsyncFault, FaultKind, FuelLimit, LaunchError};
 #[cfg(target_arch = "x86_64")]
 use crate::lanes::has_wide_vectors;
 use crate::membership::{Membership, Stuck};
@@ -15,9 +16,10 @@ use crate::memory::shared::SharedMemory;
 use crate::registers::OutOfMemory;
 use crate::schedule::Dice;
 use crate::spare::SpareWarps;
-use crate::step::{Env, PathEnd, run_path, wake_complete};
+use crate::step::{Env, PathEnd, bytes_awaited, finish_block, run_path, wake_complete};
 use crate::stop::Stop;
 use crate::warp::{Path, PathState, Warp};
+use crate::warpgroups::Warpgroups;
 
 /// Warp instructions that a warp runs before it is another's turn.
 const WARP_SLICE: i64 = 4096;
@@ -37,9 +39,11 @@ pub(crate) struct BlockRun {
     pub number: u64,
     warps: Vec<Warp>,
     shared: Rc<SharedMemory>,
+    bulk: Rc<BulkCopies>,
     barriers: BlockBarriers,
     /// Its place in its cluster, unless it is alone there and never asks.
     cluster: Option<Membership>,
+    warpgroups: Warpgroups,
     /// Warp instructions executed.
     used: i64,
     /// The warp that ran last.
@@ -79,8 +83,10 @@ impl BlockRun {
             number: 0,
             warps,
             shared: Rc::new(SharedMemory::new(launch.shared_bytes)),
+            bulk: Rc::default(),
             barriers: BlockBarriers::new(),
             cluster: None,
+            warpgroups: Warpgroups::default(),
             used: 0,
             last: 0,
             heir: launch.heir().cloned().map(|spare| (spare, launch.block)),
@@ -95,7 +101,9 @@ impl BlockRun {
         self.used = 0;
         self.cluster = None;
         self.shared.reset();
+        self.bulk.reset();
         self.barriers.reset();
+        self.warpgroups.reset();
         for warp in &mut self.warps {
             let n_lanes = launch.n_threads() - 32 * warp.index;
             warp.start(n_lanes);
@@ -109,6 +117,7 @@ impl BlockRun {
         Member {
             number: self.number,
             shared: self.shared.clone(),
+            bulk: self.bulk.clone(),
         }
     }
 
@@ -162,6 +171,7 @@ impl BlockRun {
         let mut env = Env {
             launch,
             shared: &self.shared,
+            bulk: &self.bulk,
             owner: self.number,
             cluster: self.cluster.as_ref().map(|membership| &*membership.cluster),
             rank: self
@@ -169,6 +179,7 @@ impl BlockRun {
                 .as_ref()
                 .map_or(0, |membership| membership.rank),
             barriers: &mut self.barriers,
+            warpgroups: &mut self.warpgroups,
             ctaid: self.ctaid,
             block: self.number,
             slice: 0,
@@ -200,12 +211,14 @@ impl BlockRun {
         let sat_out = n_turns < self.warps.len();
         let others_live = || sat_out && self.warps.iter().any(|warp| warp.live != 0);
         if !alive && !others_live() {
+            finish_block(launch, (&self.bulk, &self.shared), self.number, observer);
             if let Some(membership) = &self.cluster {
                 membership.end(&mut self.warps, observer);
             }
             return Ok(Round::Finished);
         }
-        let mut freed = self.barriers.open(&mut self.warps, self.number, observer);
+        let mut freed = self.barriers.open(&mut self.warps, self.number, observer)
+            | self.warpgroups.wake(&mut self.warps);
         let mut sat_out = sat_out;
         if let Some(membership) = &self.cluster {
             freed |= membership.end_round(&mut self.warps, round > 0 || freed, observer);
@@ -234,8 +247,11 @@ impl BlockRun {
     #[cold]
     pub fn out_of_fuel(&self, launch: &LaunchContext<'_>, limit: FuelLimit) -> Box<LaunchError> {
         let mut error = launch.out_of_fuel(limit, self.ctaid, &self.warps, self.last);
-        if let (LaunchError::OutOfFuel(kernel), Some(membership)) = (&mut *error, &self.cluster) {
-            kernel.in_cluster = membership.attendance(launch);
+        if let LaunchError::OutOfFuel(kernel) = &mut *error {
+            kernel.barriers = bytes_awaited(launch, (&self.bulk, &self.shared));
+            if let Some(membership) = &self.cluster {
+                kernel.in_cluster = membership.attendance(launch);
+            }
         }
         error
     }
@@ -274,13 +290,20 @@ impl BlockRun {
             let kind = missing(launch, warp, path);
             return self.stuck(launch, warp, path, kind);
         }
-        let at = |state: PathState| {
+        let waiting_at = |state: PathState| {
             self.warps.iter().find_map(|warp| {
                 let mut paths = warp.paths.iter();
                 Some((warp, paths.find(|path| path.state == state)?))
             })
         };
-        if let Some((warp, path)) = at(PathState::AtBarrier).or_else(|| at(PathState::AtCluster)) {
+        if let Some((warp, path)) = waiting_at(PathState::AtWarpgroup) {
+            let message = launch.waits_for_warps(warp, path, &self.warpgroups);
+            let fault = AsyncFault::BadWarpgroup { message };
+            let kind = FaultKind::Asynchronous(Box::new(fault));
+            return self.stuck(launch, warp, path, kind);
+        }
+        let at_barrier = waiting_at(PathState::AtBarrier);
+        if let Some((warp, path)) = at_barrier.or_else(|| waiting_at(PathState::AtCluster)) {
             // The path already stands at the block after the barrier.
             let mut waiting = self.barriers.waiting(&self.warps);
             let cluster = self.cluster.as_ref();

@@ -8,14 +8,15 @@
 //! - `program`, `decode`: instructions to what the interpreter runs;
 //! - `lanes`, `registers`: one operation on 32 lanes;
 //! - `memory`: spaces, bounds, alignment;
-//! - `warp`, `spare`, `copies`: divergence and reconvergence, warps kept for the next
-//!   launch, asynchronous copies in flight;
+//! - `warp`, `spare`, `copies`, `bulk`, `in_flight`: divergence and reconvergence, warps
+//!   kept for the next launch, asynchronous copies, bulk copies and products in flight;
 //! - [`tensor_map`]: tensors in global memory, as bulk copies know them;
 //! - `checks`: observers that count, and that look for what a GPU lets pass;
 //! - `context`: what is the same for all blocks of a launch;
 //! - `step`, `stop`: one instruction after the other, and why one was not carried out;
 //! - [`schedule`]: other orders than the usual one;
-//! - `barriers`, `cluster`, `membership`, `block`: scheduling;
+//! - `barriers`, `cluster`, `membership`, `warpgroups`, `registers_of_block`, `block`:
+//!   scheduling;
 //! - [`diagnostics`]: how a launch ends badly;
 //! - `link`: several texts made one module;
 //! - `device`, `launch`, `report`: what a host uses;
@@ -27,6 +28,7 @@ mod attributes;
 mod barriers;
 mod block;
 mod buffer;
+mod bulk;
 mod call;
 mod checks;
 mod cluster;
@@ -36,6 +38,7 @@ mod decode;
 mod device;
 pub mod diagnostics;
 mod excerpt;
+mod in_flight;
 pub mod ir;
 mod lanes;
 mod launch;
@@ -49,6 +52,7 @@ mod occupancy;
 pub mod parse;
 mod program;
 mod registers;
+mod registers_of_block;
 mod report;
 pub mod schedule;
 mod spare;
@@ -57,6 +61,7 @@ mod stop;
 mod suggest;
 pub mod tensor_map;
 mod warp;
+mod warpgroups;
 
 pub use attributes::KernelAttributes;
 pub use buffer::Buffer;

@@ -10,7 +10,7 @@ use crate::decode::{
 };
 use crate::ir;
 use crate::numbering::Numbering;
-use crate::program::{Init, Op, Program, Slot, Terminator};
+use crate::program::{Init, Op, Program, Slot, Terminator, WarpgroupOp};
 use crate::spare::SpareWarps;
 
 /// A PTX module. Cheap to clone.
@@ -46,6 +46,8 @@ pub(crate) struct KernelPlan {
     pub meets_in_cluster: bool,
     /// Warps that a launch has left.
     pub spare: Arc<SpareWarps>,
+    /// Whether anything works on shared memory beside its threads.
+    pub uses_async_proxy: bool,
     /// Whether its blocks cannot tell in which order they run.
     pub blocks_are_apart: bool,
     /// Whether the checks' quick pass was of no use to a launch that had no defect, as
@@ -220,11 +222,37 @@ impl Module {
                 meets_in_cluster: meets_in_cluster(program, &reachable),
                 maps_ranks: program.functions.iter().flatten().any(|f| f.maps_ranks),
                 spare: Arc::default(),
+                uses_async_proxy: uses_async_proxy(program, &reachable),
                 blocks_are_apart: blocks_are_apart(program, &reachable),
-                is_not_for_the_sieve: AtomicBool::new(false),
+                is_not_for_the_sieve: AtomicBool::new(copies_in_bulk(program, &reachable)),
             }
         })
     }
+}
+
+/// Whether a kernel that can come to these functions has bulk copies.
+fn copies_in_bulk(program: &Program, reachable: &BTreeSet<u32>) -> bool {
+    let functions = reachable.iter().filter_map(|&index| {
+        let function = program.functions.get(index as usize);
+        function?.as_ref()
+    });
+    let mut code = functions.flat_map(|function| &function.code);
+    code.any(|insn| matches!(insn.op, Op::Bulk(_)))
+}
+
+/// Whether a kernel that can come to these functions uses the async proxy, by bulk copies
+/// or by products of warpgroups.
+fn uses_async_proxy(program: &Program, reachable: &BTreeSet<u32>) -> bool {
+    let functions = reachable.iter().filter_map(|&index| {
+        let function = program.functions.get(index as usize);
+        function?.as_ref()
+    });
+    let mut code = functions.flat_map(|function| &function.code);
+    code.any(|insn| match &insn.op {
+        Op::Warpgroup(op) => matches!(**op, WarpgroupOp::Multiply(_)),
+        Op::Bulk(_) => true,
+        _ => false,
+    })
 }
 
 /// The values of a kernel that change from block to block.

@@ -341,7 +341,9 @@ impl Counts {
     /// Adds what an instruction's accesses cost.
     fn record(&mut self, record: &MemoryRecord) {
         match record.class {
-            None => {}
+            // Bulk copies have their bytes only, which are in no total; what products read is
+            // not counted.
+            None | Some(AccessClass::BulkCopy | AccessClass::Product) => {}
             Some(AccessClass::Load) => self.record_load(record),
             Some(AccessClass::Store) => self.record_store(record),
             Some(AccessClass::Reduction) => {

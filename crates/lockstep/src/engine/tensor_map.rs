@@ -115,7 +115,7 @@ impl TensorMap<'_> {
 }
 
 /// A tensor map that is being described.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 #[must_use = "`build` makes the map"]
 pub struct Tiled<'b, const R: usize> {
     source: Source<'b>,
@@ -124,7 +124,7 @@ pub struct Tiled<'b, const R: usize> {
     offset: usize,
     dims: [u64; R],
     /// In values, of each dimension but the first.
-    strides: Option<&'b [usize]>,
+    strides: Option<Vec<usize>>,
     tile: [u32; R],
     element_strides: [u32; R],
     swizzle: Swizzle,
@@ -151,8 +151,8 @@ impl<'b, const R: usize> Tiled<'b, R> {
 
     /// From one index to the next are so many values, in each dimension but the first:
     /// for a matrix, one number, the values from row to row.
-    pub fn strides(self, strides: &'b [usize]) -> Self {
-        let strides = Some(strides);
+    pub fn strides(self, strides: &[usize]) -> Self {
+        let strides = Some(strides.to_vec());
         Self { strides, ..self }
     }
 
@@ -259,7 +259,7 @@ impl<'b, const R: usize> Tiled<'b, R> {
     /// Of each dimension but the first, in bytes.
     fn stride_bytes(&self) -> Vec<u64> {
         let bytes = |values: u64| values.saturating_mul(self.source.value_bytes);
-        match self.strides {
+        match &self.strides {
             Some(strides) => strides.iter().map(|&stride| bytes(stride as u64)).collect(),
             None => {
                 let inner = self.dims.iter().take(R.saturating_sub(1));

@@ -4,7 +4,7 @@
 //! long they are; only guarded instructions and memory accesses are counted
 //! one by one.
 
-use super::access::{AccessClass, WarpAccess};
+use super::access::{AccessClass, BulkStart, WarpAccess};
 use super::count::{self, GlobalCost, SharedCost, SharedKind};
 use super::memo::Memo;
 use crate::ir::Space;
@@ -203,6 +203,22 @@ impl Counters {
         self.guarded_out[instruction as usize] += out;
     }
 
+    /// A thread starts a bulk copy. Only its bytes are counted: what it costs in sectors and
+    /// wavefronts no counter of the hardware was seen to tell.
+    #[cold]
+    pub fn bulk(&mut self, instruction: u32, start: &BulkStart) {
+        let record = self.record_mut(instruction as usize);
+        record.class = Some(AccessClass::BulkCopy);
+        let global = [&start.reads, &start.writes];
+        for touch in global {
+            record.spaces.add(touch.space);
+            if touch.space != Space::Shared {
+                let bytes = touch.ranges.iter().map(|range| range.end - range.start);
+                record.global.bytes += bytes.sum::<u64>();
+            }
+        }
+    }
+
     /// A warp accesses memory.
     #[inline]
     pub fn access(&mut self, instruction: u32, access: &WarpAccess<'_>) {
@@ -227,14 +243,16 @@ impl Counters {
         // words, in shared and local memory, or by whole sectors, in global memory.
         match access.space {
             Space::Shared if access.class == AccessClass::AsyncCopyBypass => {}
-            Space::Shared if access.owner != access.block => record.cluster.others(access),
-            Space::Shared => {
-                let cost = quick_shared(access).unwrap_or_else(|| {
+            Space::Shared => match quick_shared(access) {
+                Some(cost) => record.shared.shared(cost),
+                // Of these no stride is known.
+                None if access.owner != access.block => record.cluster.others(access),
+                None => {
                     let memo = &mut record.in_shared;
-                    memo.of(access, WORD_BYTES, || shared(access))
-                });
-                record.shared.shared(cost);
-            }
+                    let cost = memo.of(access, WORD_BYTES, || shared(access));
+                    record.shared.shared(cost);
+                }
+            },
             Space::Global | Space::Const | Space::Generic => {
                 let cost = quick_global(access).unwrap_or_else(|| {
                     let memo = &mut record.elsewhere;
@@ -296,9 +314,13 @@ fn shared(access: &WarpAccess<'_>) -> SharedCost {
         AccessClass::Atomic | AccessClass::Reduction => SharedKind::Atomic,
         AccessClass::CompareAndSwap => SharedKind::CompareAndSwap,
         AccessClass::Increment => SharedKind::Increment,
-        AccessClass::LoadMatrix | AccessClass::StoreMatrix => SharedKind::Matrix {
-            matrices: access.mask.count_ones().div_ceil(8),
-        },
+        // Told of by themselves.
+        AccessClass::BulkCopy => SharedKind::Store,
+        AccessClass::LoadMatrix | AccessClass::StoreMatrix | AccessClass::Product => {
+            SharedKind::Matrix {
+                matrices: access.mask.count_ones().div_ceil(8),
+            }
+        }
     };
     let offsets = access.addresses.map(|address| address as u32);
     count::shared_access(kind, access.bytes, access.mask, &offsets)

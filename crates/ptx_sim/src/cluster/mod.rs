@@ -15,6 +15,7 @@ pub(crate) use barrier::{ClusterBarrier, Come, Misuse};
 pub(crate) use shape::{ClusterShape, depends_on_rank};
 pub use shape::{MAX_CLUSTER, MAX_NON_PORTABLE_CLUSTER};
 
+use crate::bulk::BulkCopies;
 use crate::memory::shared::SharedMemory;
 
 /// A cluster that runs.
@@ -35,6 +36,7 @@ pub(crate) struct Member {
     /// Its number in the grid.
     pub number: u64,
     pub shared: Rc<SharedMemory>,
+    pub bulk: Rc<BulkCopies>,
 }
 
 /// Why a block of the cluster has no shared memory that could be accessed.

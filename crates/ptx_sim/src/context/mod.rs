@@ -24,9 +24,10 @@ use crate::cluster::ClusterShape;
 use crate::ir;
 use crate::memory::global::GlobalMemory;
 use crate::module::KernelPlan;
-use crate::program::{Function, Insn, Op, Program};
+use crate::program::{Function, Insn, Op, Program, SetRegisters, WarpgroupOp};
 use crate::schedule::Schedule;
 use crate::warp::{Path, Warp};
+use crate::warpgroups::Warpgroups;
 
 /// What is the same for all blocks of a launch.
 pub(crate) struct LaunchContext<'a> {
@@ -59,6 +60,8 @@ pub(crate) struct LaunchContext<'a> {
     /// Whether generic addresses may be those of other blocks' shared memory, or of the
     /// block's own by its rank.
     pub has_ranks: bool,
+    /// Registers that threads begin with, where the kernel declares enough to tell.
+    pub registers_declared: Option<u32>,
     /// Dynamic shared memory of a block.
     pub dynamic_shared_bytes: u32,
     /// The parameters' bytes, in words.
@@ -107,6 +110,25 @@ impl<'a> LaunchContext<'a> {
     pub fn waits_by_mask(&self, warp: &Warp, path: &Path) -> bool {
         self.next_of(warp, path)
             .is_some_and(|insn| matches!(insn.op, Op::Shuffle(_) | Op::Collective(_)))
+    }
+
+    /// What a path waits for that waits for other warps, in words.
+    pub fn waits_for_warps(&self, warp: &Warp, path: &Path, groups: &Warpgroups) -> String {
+        let next = self.next_of(warp, path);
+        match next.map(|insn| &insn.op) {
+            Some(Op::Warpgroup(op)) => match **op {
+                WarpgroupOp::Wait(n_left) => {
+                    groups.missing(warp.index, Some(warp.in_flight.needed(n_left)))
+                }
+                WarpgroupOp::Multiply(_) => groups.missing(warp.index, None),
+                WarpgroupOp::SetRegisters(SetRegisters { n, .. }) => {
+                    let first = self.registers_declared.unwrap_or(0);
+                    groups.registers.missing(warp.index, first, n)
+                }
+                _ => String::new(),
+            },
+            _ => String::new(),
+        }
     }
 
     /// What observers call a function's first instruction and first block.

@@ -38,7 +38,7 @@ impl LaunchContext<'_> {
                 message: bug.message,
                 place: Box::new(place),
             },
-            Stop::NeedsLanes { .. } => LaunchError::Internal {
+            Stop::NeedsLanes { .. } | Stop::WaitsForWarps => LaunchError::Internal {
                 message: "lanes that could wait for others ended the launch".to_owned(),
                 place: Box::new(place),
             },

@@ -61,6 +61,7 @@ impl LaunchContext<'_> {
             place,
             thread: self.thread_place(ctaid, warp.index, lanes.trailing_zeros()),
             doing,
+            barriers: Vec::new(),
             in_cluster: Vec::new(),
             n_not_begun: 0,
             most_resident: self.most_resident,
@@ -80,7 +81,9 @@ impl LaunchContext<'_> {
                 PathState::Ready => self.runs(warp, path),
                 PathState::AtBarrier => Doing::WaitAtBarrier(waits_at()),
                 PathState::AtCluster => Doing::WaitAtCluster(waits_at()),
-                PathState::AtCollective { .. } => Doing::WaitAtWarpWide(waits_at()),
+                PathState::AtCollective { .. } | PathState::AtWarpgroup => {
+                    Doing::WaitAtWarpWide(waits_at())
+                }
             };
             all.push((path.mask, what));
         }

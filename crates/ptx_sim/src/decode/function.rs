@@ -13,6 +13,7 @@ use crate::program::{
 
 use super::cfg;
 use super::decoder::{Decoded, Decoder};
+use super::fragments;
 use super::frame::{FrameBuilder, lane_bytes};
 use super::kind::kind_of;
 use super::liveness::Liveness;
@@ -81,7 +82,11 @@ pub(crate) fn decode(
         .map(|l| place(l.size_bytes, l.align))
         .collect();
 
-    let liveness = Liveness::of(function, body);
+    let mut liveness = Liveness::of(function, body);
+    let fragments = fragments::of(function.registers.len(), body);
+    if let Some(fragments) = &fragments {
+        fragments::pin(fragments, &mut liveness, body.len());
+    }
     let frame = FrameBuilder::new(function, &liveness);
     let Liveness { read, at_entry, .. } = liveness;
     let mut decoder = Decoder {
@@ -99,6 +104,7 @@ pub(crate) fn decode(
         callees: Vec::new(),
         maps_ranks: false,
         read,
+        fragments,
         carry: None,
         mismatch: None,
         culprit: None,
@@ -243,6 +249,7 @@ impl Blocks {
                     decoder.guard = None;
                     continue;
                 }
+                decoder.touches(instruction);
                 terminator = self.ending(decoder, instruction, guard, &mut guarded);
             }
             blocks.push(Block {

@@ -36,6 +36,26 @@ impl Barriers {
     }
 }
 
+/// What to do about an access to what a bulk copy may still be reading or writing.
+fn about_bulk(space: Space, is_reading: bool) -> &'static str {
+    match (space, is_reading) {
+        (Space::Shared, false) => {
+            "let each thread that accesses the tile wait for the phase of its mbarrier first \
+             (mbarrier.try_wait in a loop), with the parity of that phase"
+        }
+        (Space::Shared, true) => {
+            "let the thread that started the copy commit it and wait until it has been read \
+             (cp.async.bulk.commit_group, cp.async.bulk.wait_group.read), then a barrier for the \
+             others"
+        }
+        (_, false) => {
+            "let the thread that started the copy wait until it is done (cp.async.bulk.wait_group, not \
+             .read), then a barrier or a flag for the others"
+        }
+        (_, true) => "write the source behind the wait for the phase of the copy's mbarrier",
+    }
+}
+
 impl Fault {
     /// What to do about it, if there is more to say than that it happened.
     pub fn advice(&self) -> Option<Cow<'static, str>> {
@@ -65,10 +85,12 @@ impl Fault {
             FaultKind::Race { .. } => None,
             FaultKind::Unwritten { .. }
             | FaultKind::NotConstant { .. }
+            | FaultKind::CopyOutlivesBlock { .. }
             | FaultKind::CopyInFlight { .. } => self.about_order(),
             FaultKind::DivergentBarrier { .. }
             | FaultKind::BarrierDeadlock { .. }
             | FaultKind::BadBarrier { .. }
+            | FaultKind::BadBulkCopy { .. }
             | FaultKind::DifferentBarriers { .. }
             | FaultKind::DifferentCounts { .. } => self.about_barrier(),
             FaultKind::MissingLanes { .. }
@@ -76,6 +98,7 @@ impl Fault {
             | FaultKind::NotAMember { .. }
             | FaultKind::AbsentSource { .. }
             | FaultKind::DifferentMasks { .. } => self.about_lanes(),
+            FaultKind::Asynchronous(fault) => fault.advice(),
             FaultKind::BadBranchIndex { .. }
             | FaultKind::BadCallTarget { .. }
             | FaultKind::WrongCallee { .. }
@@ -146,6 +169,20 @@ impl Fault {
                 }
             },
             FaultKind::CopyInFlight {
+                space,
+                copy,
+                is_reading,
+                ..
+            } if copy.place.opcode.contains(".bulk") => about_bulk(*space, *is_reading),
+            FaultKind::CopyOutlivesBlock { is_reading: false } => {
+                "wait for the phase of the copy's mbarrier before the block ends, or do not start the \
+                 copy: the block that comes next would find its bytes in its memory"
+            }
+            FaultKind::CopyOutlivesBlock { is_reading: true } => {
+                "let the thread that started the copy wait until it has been read \
+                 (cp.async.bulk.commit_group, cp.async.bulk.wait_group.read 0) before the block ends"
+            }
+            FaultKind::CopyInFlight {
                 space: Space::Shared,
                 ..
             } => {
@@ -169,13 +206,15 @@ impl Fault {
                 "let every thread that has not ended come to the same barrier, or give the barrier \
                  the number of threads that do"
             }
+            // The message says what must be.
+            FaultKind::BadBulkCopy { .. } => return None,
             FaultKind::BadBarrier { message } if message.contains("barrier.cluster") => {
                 "let each thread arrive (barrier.cluster.arrive) and then wait \
                  (barrier.cluster.wait), in turn"
             }
             FaultKind::BadBarrier { message } if message.contains("mbarrier") => {
                 "initialise an mbarrier (mbarrier.init) before its first use and by its own block, \
-                 with as many arrivals as come in each phase"
+                 with as many arrivals as come in each phase, and let it expect as many bytes as come"
             }
             FaultKind::BadBarrier { .. } => {
                 "use barriers 0 to 15, with counts of whole warps, and a count for arrivals"

@@ -11,8 +11,11 @@
 //! do about a fault in `advice`.
 
 mod advice;
+mod asynchronous;
 mod text;
 mod waiting;
+
+pub use asynchronous::AsyncFault;
 
 use crate::ir::Space;
 
@@ -152,6 +155,8 @@ pub enum AccessKind {
     Atomic,
     /// An asynchronous copy.
     AsyncCopy,
+    /// A product of a warpgroup (`wgmma`).
+    Product,
 }
 
 /// One of two accesses that race.
@@ -269,6 +274,11 @@ pub enum FaultKind {
         /// What is wrong with it.
         message: String,
     },
+    /// A bulk copy of what cannot be copied so.
+    BadBulkCopy {
+        /// What is wrong with it.
+        message: String,
+    },
     /// A warp-wide instruction names lanes that never get there.
     MissingLanes {
         /// Lanes named by the mask.
@@ -336,7 +346,7 @@ pub enum FaultKind {
     CopyInFlight {
         /// What it did.
         access: AccessKind,
-        /// Shared for the copy's target, global for its source.
+        /// The state space.
         space: Space,
         /// The address.
         address: u64,
@@ -346,6 +356,14 @@ pub enum FaultKind {
         relation: Relation,
         /// The copy.
         copy: Box<AccessSide>,
+        /// Whether that may still be reading there, and not writing.
+        is_reading: bool,
+    },
+    /// A block ends while a bulk copy may still be writing, or reading, its shared
+    /// memory.
+    CopyOutlivesBlock {
+        /// Whether it may be reading, and not writing.
+        is_reading: bool,
     },
     /// A shuffle that reads from a lane which does not take part.
     AbsentSource {
@@ -381,6 +399,8 @@ pub enum FaultKind {
         /// That one.
         other: Box<AccessSide>,
     },
+    /// Something about what works beside the threads.
+    Asynchronous(Box<AsyncFault>),
     /// `trap`, which panics and failed assertions end in.
     Trap {
         /// What was printed before, if anything.
@@ -484,6 +504,8 @@ pub struct OutOfFuel {
     pub thread: ThreadPlace,
     /// What the threads of its block do.
     pub doing: Vec<LanesDo>,
+    /// The barriers in its shared memory that wait for bytes, or have got too many.
+    pub barriers: Vec<BytesAwaited>,
     /// If threads of its cluster wait at the cluster's barrier, a sentence for each block.
     pub in_cluster: Vec<String>,
     /// Blocks of the grid that have not begun.
@@ -503,6 +525,22 @@ pub struct LanesDo {
     pub is_whole_warp: bool,
     /// What they do.
     pub what: Doing,
+}
+
+/// A barrier in shared memory (`mbarrier`) whose phase is not over because of the bytes
+/// that it counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BytesAwaited {
+    /// Its address.
+    pub address: u64,
+    /// Where that is.
+    pub relation: Relation,
+    /// Bytes that it has been told to expect in this phase.
+    pub expected: i64,
+    /// Bytes that have arrived.
+    pub arrived: i64,
+    /// Arrivals that are still to come.
+    pub arrivals: u64,
 }
 
 /// What lanes do.

@@ -186,6 +186,9 @@ impl fmt::Display for OutOfFuel {
         for lanes in &self.doing {
             write!(f, "\n    {lanes}")?;
         }
+        for barrier in &self.barriers {
+            write!(f, "\n    {barrier}")?;
+        }
         for sentence in &self.in_cluster {
             write!(f, "\n  {sentence}")?;
         }
@@ -208,11 +211,12 @@ impl fmt::Display for AccessKind {
             Self::Store => "store",
             Self::Atomic => "atomic access",
             Self::AsyncCopy => "asynchronous copy",
+            Self::Product => "product of a warpgroup",
         })
     }
 }
 
-fn space_name(space: Space) -> &'static str {
+pub(super) fn space_name(space: Space) -> &'static str {
     match space {
         Space::Generic => "generic",
         Space::Global => "global",
@@ -223,7 +227,7 @@ fn space_name(space: Space) -> &'static str {
     }
 }
 
-fn of_bytes(access: AccessKind, bytes: u32) -> String {
+pub(super) fn of_bytes(access: AccessKind, bytes: u32) -> String {
     format!("{access} of {}", count(i128::from(bytes)))
 }
 
@@ -333,6 +337,12 @@ impl fmt::Display for FaultKind {
             Self::UseAfterFree { .. } | Self::ReadOnly { .. } | Self::Unwritten { .. } => {
                 self.fmt_state(f)
             }
+            Self::BadBulkCopy { message } => write!(f, "bad bulk copy: {message}"),
+            Self::CopyOutlivesBlock { is_reading } => write!(
+                f,
+                "bulk copy not waited for: the block ends while the copy may still be {} its shared memory",
+                if *is_reading { "reading" } else { "writing" }
+            ),
             Self::Race { .. } | Self::CopyInFlight { .. } | Self::NotConstant { .. } => {
                 self.fmt_order(f)
             }
@@ -346,6 +356,7 @@ impl fmt::Display for FaultKind {
             | Self::NotAMember { .. }
             | Self::AbsentSource { .. }
             | Self::DifferentMasks { .. } => self.fmt_lanes(f),
+            Self::Asynchronous(fault) => write!(f, "{fault}"),
             Self::Trap { .. }
             | Self::BadBranchIndex { .. }
             | Self::BadCallTarget { .. }
@@ -508,6 +519,7 @@ impl FaultKind {
                 bytes,
                 relation,
                 copy,
+                is_reading,
             } => write!(
                 f,
                 "asynchronous copy not waited for: {} at {} address {address:#x} ({}), which a copy \
@@ -515,10 +527,7 @@ impl FaultKind {
                 of_bytes(*access, *bytes),
                 space_name(*space),
                 relation.describe(*bytes),
-                match space {
-                    Space::Shared => "writing",
-                    _ => "reading",
-                },
+                if *is_reading { "reading" } else { "writing" },
                 copy.place,
                 copy.thread
             ),

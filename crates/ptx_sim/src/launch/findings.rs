@@ -2,7 +2,9 @@
 
 use crate::checks::finding::{Finding, Side, Spot};
 use crate::context::LaunchContext;
-use crate::diagnostics::{AccessSide, Fault, FaultKind, LaunchError, Relation, WrongBlock};
+use crate::diagnostics::{
+    AccessSide, AsyncFault, Fault, FaultKind, LaunchError, Relation, WrongBlock,
+};
 use crate::ir::Space;
 
 impl LaunchContext<'_> {
@@ -41,7 +43,16 @@ impl LaunchContext<'_> {
                 bytes: at.bytes,
                 relation: self.relation(at),
             },
-            Finding::InFlight { at, this, copy } => FaultKind::CopyInFlight {
+            Finding::OutlivesBlock { is_reading, .. } => {
+                FaultKind::CopyOutlivesBlock { is_reading }
+            }
+            Finding::InFlight {
+                at,
+                this,
+                copy,
+                is_reading,
+            } => FaultKind::CopyInFlight {
+                is_reading,
                 access: this.kind,
                 space: at.space,
                 address: at.address,
@@ -57,6 +68,14 @@ impl LaunchContext<'_> {
                     rank: self.cluster.rank_of(self.ctaid(at.owner)),
                 },
             },
+            finding @ (Finding::MissingProxyFence { .. }
+            | Finding::AsyncInFlight { .. }
+            | Finding::RegisterInFlight { .. }
+            | Finding::MissingProductFence { .. }
+            | Finding::OtherShape { .. }
+            | Finding::UnknownRegisters { .. }) => {
+                FaultKind::Asynchronous(Box::new(self.asynchronous(finding)))
+            }
             Finding::AbsentSource {
                 source, present, ..
             } => FaultKind::AbsentSource {
@@ -89,6 +108,48 @@ impl LaunchContext<'_> {
                 other_threads,
                 other: Box::new(self.side(&other)),
             },
+        }
+    }
+
+    /// A finding about what works beside the threads.
+    fn asynchronous(&self, finding: Finding) -> AsyncFault {
+        let boxed = |side: &Side| Box::new(self.side(side));
+        match finding {
+            Finding::MissingProxyFence { at, this, store } => AsyncFault::MissingProxyFence {
+                access: this.kind,
+                space: at.space,
+                address: at.address,
+                bytes: at.bytes,
+                relation: self.relation(at),
+                store: boxed(&store),
+            },
+            Finding::AsyncInFlight {
+                at,
+                this,
+                operation,
+                operation_writes,
+            } => AsyncFault::InFlight {
+                access: this.kind,
+                space: at.space,
+                address: at.address,
+                bytes: at.bytes,
+                relation: self.relation(at),
+                operation: boxed(&operation),
+                operation_writes,
+            },
+            Finding::RegisterInFlight {
+                writes, product, ..
+            } => AsyncFault::RegisterInFlight {
+                writes,
+                product: boxed(&product),
+            },
+            Finding::MissingProductFence { write, .. } => AsyncFault::MissingProductFence {
+                write: write.as_ref().map(boxed),
+            },
+            Finding::OtherShape { product, .. } => AsyncFault::OtherShape {
+                product: boxed(&product),
+            },
+            _ => AsyncFault::UnknownRegisters,
         }
     }
 

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use super::clusters::shape;
 use super::options::Launch;
+use crate::attributes::registers_declared;
 use crate::checks::counters::Counters;
 use crate::context::{Fuel, LaunchContext, Printed};
 use crate::device::{Device, LoadedModule};
@@ -103,6 +104,7 @@ impl Device {
             kernel: id.0 as usize,
             grid: launch.grid,
             block: launch.block,
+            registers_declared: registers_declared(module.ir().functions[id.0 as usize].bounds),
             dynamic_shared_bytes: launch.dynamic_shared_bytes,
             params,
             params_bytes,

@@ -69,6 +69,9 @@ pub(crate) struct BarrierWord {
 /// The most arrivals that a barrier can count.
 pub(crate) const MOST_ARRIVALS: u64 = (1 << 20) - 1;
 
+/// The most bytes that a barrier can wait for, or be ahead.
+pub(crate) const MOST_BYTES: i64 = (1 << 20) - 1;
+
 impl BarrierWord {
     /// Takes a word apart.
     pub fn unpack(word: u64) -> Self {

@@ -56,6 +56,7 @@ use super::access::{AccessClass, BarrierArrival, Lanes, WarpAccess};
 use super::shadow::Mix;
 use crate::ir::Space;
 use crate::program::{Order, Scope};
+use crate::warp::MAX_WARPS;
 
 /// Barriers of a block.
 const N_BARRIERS: usize = 16;
@@ -86,6 +87,16 @@ pub(crate) struct BlockOrder {
     barriers: [Meeting; N_BARRIERS],
     /// What was released for the block, in shared and in global memory.
     published: [Addresses<Carried>; 2],
+    engine: Engine,
+}
+
+/// What brings bulk copies to a block's shared memory, as far as order is concerned: a warp
+/// behind the block's own, with a lane for each barrier that counts copies.
+#[derive(Default)]
+struct Engine {
+    clock: u32,
+    /// By lane, the barrier.
+    barriers: Vec<u32>,
 }
 
 impl BlockOrder {
@@ -101,7 +112,47 @@ impl BlockOrder {
             warps: (0..n_warps).map(warp).collect(),
             barriers: Default::default(),
             published: Default::default(),
+            engine: Engine::default(),
         }
+    }
+
+    /// The number of the engine's warp.
+    pub fn engine_warp(&self) -> u32 {
+        (self.warps.len() as u32).min(MAX_WARPS - 1)
+    }
+
+    /// The engine's lane for the copies that a barrier counts.
+    pub fn engine_lane(&mut self, barrier: u32) -> u32 {
+        let barriers = &mut self.engine.barriers;
+        let known = barriers.iter().position(|&known| known == barrier);
+        let place = known.unwrap_or_else(|| {
+            barriers.push(barrier);
+            barriers.len() - 1
+        });
+        place as u32 % 32
+    }
+
+    /// The phase of a barrier is over: those who ask it know of the copies that it counted.
+    /// Gives the engine's time of them.
+    pub fn phase_over(&mut self, barrier: u32) -> u32 {
+        self.engine.clock += 1;
+        let part = Part {
+            warp: self.engine_warp(),
+            lanes: 1 << self.engine_lane(barrier),
+            clock: self.engine.clock,
+        };
+        let mut now = Known::nothing();
+        now.cover(part, u32::MAX);
+        let what = Carried::new(now);
+        let by = (self.place.block, part.warp, part.lanes);
+        let published = &mut self.published[0];
+        match published.get_mut(&u64::from(barrier)) {
+            Some(before) => before.what.join(&what),
+            None => {
+                published.insert(u64::from(barrier), Published { what, by });
+            }
+        }
+        part.clock
     }
 
     /// Lanes come to a block barrier.

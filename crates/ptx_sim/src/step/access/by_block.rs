@@ -66,16 +66,18 @@ fn in_block<'e, O: Observer>(
     act: impl FnOnce(&mut Step<'_, 'e, O>) -> Result<(), Stop>,
     wrong: impl FnOnce(WrongBlock) -> Stop,
 ) -> Result<(), Stop> {
-    let (shared, owner) = step.env.shared_of(rank).map_err(|absent| {
+    let (shared, bulk, owner) = step.env.shared_of(rank).map_err(|absent| {
         wrong(match absent {
             Absent::Ended => WrongBlock::Ended { rank },
             Absent::NoSuchRank { n_blocks } => WrongBlock::NoSuchRank { rank, n_blocks },
         })
     })?;
     let own = std::mem::replace(&mut step.env.shared, shared);
+    let own_bulk = std::mem::replace(&mut step.env.bulk, bulk);
     step.env.owner = owner;
     let outcome = act(step);
     step.env.shared = own;
+    step.env.bulk = own_bulk;
     step.env.owner = step.env.block;
     outcome.map_err(|stop| match stop {
         Stop::Fault { lane, kind } => {
