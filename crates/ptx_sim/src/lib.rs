@@ -54,7 +54,7 @@ mod stop;
 mod suggest;
 mod warp;
 
-pub use attributes::KernelAttributes;
+pub use attributes::{KernelAttributes, RegisterLimits};
 pub use buffer::Buffer;
 pub use bytemuck::Pod;
 pub use call::{Argument, Call, Dim};
