@@ -70,6 +70,7 @@ pub use launch::{
     NotSearched, OrderError, Orders,
 };
 pub use link::{Definition, LinkError, Linker, UndefinedSymbol};
+pub use memory::kernel_heap::{KernelHeap, Taken};
 pub use module::{KernelInfo, Module, UnsupportedInstruction};
 pub use occupancy::{BestBlock, BlockNeeds};
 pub use report::{Counts, InstructionCounts, Report};

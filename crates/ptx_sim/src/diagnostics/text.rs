@@ -259,9 +259,10 @@ impl fmt::Display for FaultKind {
             | Self::Misaligned { .. }
             | Self::NullPointer { .. }
             | Self::WrongSpace { .. } => self.fmt_place(f),
-            Self::UseAfterFree { .. } | Self::ReadOnly { .. } | Self::Unwritten { .. } => {
-                self.fmt_state(f)
-            }
+            Self::UseAfterFree { .. }
+            | Self::InvalidFree { .. }
+            | Self::ReadOnly { .. }
+            | Self::Unwritten { .. } => self.fmt_state(f),
             Self::Race { .. } | Self::CopyInFlight { .. } | Self::NotConstant { .. } => {
                 self.fmt_order(f)
             }
@@ -357,6 +358,20 @@ impl FaultKind {
                 "use after free: {} at address {address:#x}: {}, which was freed",
                 of_bytes(*access, *bytes),
                 relation.describe(*bytes)
+            ),
+            Self::InvalidFree {
+                address,
+                is_freed,
+                relation,
+            } => write!(
+                f,
+                "{} of address {address:#x}: {}",
+                if *is_freed {
+                    "second free"
+                } else {
+                    "invalid free"
+                },
+                relation.describe(1)
             ),
             Self::ReadOnly {
                 access,

@@ -37,6 +37,8 @@ pub(super) fn run(
     let plan = launch.loaded.module().plan(launch.id);
     let is_for_the_sieve = launch.options.options.schedule.is_none()
         && !plan.is_not_for_the_sieve.load(Ordering::Relaxed)
+        // What it takes or frees is not put back.
+        && !plan.takes_memory
         // What the host writes while a kernel waits for it would be put back, too.
         && (plan.blocks_are_apart || !heap.has_memory_of_the_host());
     if is_for_the_sieve {

@@ -5,7 +5,7 @@
 //! they end, wait, meet others or use up their time slice; [`instruction`], which
 //! carries out one instruction. Each kind has its own file: [`lanewise`],
 //! [`access`], [`atomic`], [`collective`], [`matrix`], [`mbarrier`]. How a block ends
-//! is in [`control`], [`call`], [`external`] and [`barrier`]; lanes that come to a
+//! is in [`control`], [`call`], [`external`], [`heap`] and [`barrier`]; lanes that come to a
 //! warp-wide instruction one after the other meet in [`gather`].
 
 mod access;
@@ -17,6 +17,7 @@ mod context;
 mod control;
 mod external;
 mod gather;
+mod heap;
 mod instruction;
 mod lanewise;
 mod matrix;
