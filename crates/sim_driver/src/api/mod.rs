@@ -23,6 +23,7 @@ pub mod event;
 pub mod graph;
 pub mod graph_node;
 pub mod host;
+pub(crate) mod jit;
 pub mod kernel;
 pub mod launch;
 pub mod library;
