@@ -23,6 +23,8 @@ pub mod banks;
 pub mod coalescing;
 #[cfg(feature = "copy")]
 pub mod copy;
+#[cfg(feature = "gemm")]
+pub mod gemm;
 #[cfg(feature = "local_memory")]
 pub mod local_memory;
 #[cfg(feature = "neighbor")]

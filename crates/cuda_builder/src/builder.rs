@@ -3,6 +3,7 @@
 use crate::arch::Arch;
 use crate::error::BuildError;
 use crate::nested::{Compiled, Features, Nested};
+use crate::output::{BuildOutput, Ptx};
 use crate::packages::Packages;
 use crate::toolchain::{Locator, Pin, Progress, Terminal, Toolchain};
 use crate::{cargo, export, messages};
@@ -24,26 +25,6 @@ pub struct CudaBuilder {
     line_tables: bool,
     extra_args: Vec<String>,
     features: Features,
-}
-
-/// What a build made.
-#[derive(Debug, Clone)]
-pub struct BuildOutput {
-    /// The PTX of the architecture named by [`CudaBuilder::arch`].
-    pub ptx_path: PathBuf,
-    /// Every PTX file: that one first, then those of [`CudaBuilder::extra_arch`].
-    pub ptx: Vec<Ptx>,
-    /// The compiler that made them.
-    pub toolchain: Toolchain,
-}
-
-/// One PTX file.
-#[derive(Debug, Clone)]
-pub struct Ptx {
-    /// What it was compiled for.
-    pub arch: Arch,
-    /// Where it is.
-    pub path: PathBuf,
 }
 
 impl CudaBuilder {

@@ -1,6 +1,7 @@
 //! What can go wrong, said so that the reader knows what to do.
 
 use crate::launch_bounds::LaunchBoundsError;
+use crate::tensor_maps::TensorMapError;
 use crate::toolchain::ToolchainError;
 use std::path::PathBuf;
 
@@ -53,6 +54,10 @@ pub enum BuildError {
     /// The PTX bears launch bounds that cannot be applied.
     #[error(transparent)]
     LaunchBounds(#[from] LaunchBoundsError),
+
+    /// The PTX names parameters that are tensor maps, which cannot be found.
+    #[error(transparent)]
+    TensorMap(#[from] TensorMapError),
 
     /// A file could not be read or written.
     #[error("cannot {action} {}: {source}", .path.display())]

@@ -3,7 +3,7 @@
 //! A build script sets environment variables for the compiler, so that the application
 //! writes `include_str!(env!("KERNELS_PTX"))`.
 
-use crate::builder::Ptx;
+use crate::output::Ptx;
 use crate::packages::Packages;
 use std::collections::BTreeSet;
 use std::sync::Mutex;

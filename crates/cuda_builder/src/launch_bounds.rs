@@ -82,7 +82,7 @@ fn directives(bounds: &str) -> Option<(&str, String)> {
 }
 
 /// The entry that a line begins: `.visible .entry NAME(`.
-fn entry_name(line: &str) -> Option<&str> {
+pub(crate) fn entry_name(line: &str) -> Option<&str> {
     let (before, after) = line.split_once(".entry ")?;
     if before.contains("//") {
         return None;

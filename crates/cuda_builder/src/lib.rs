@@ -23,9 +23,10 @@
 //! 3. the PTX, which is the *assembly* of the crate after fat LTO, is copied
 //!    out, and cargo is told which sources it was made from.
 //!
-//! Two things are changed in what rustc wrote, neither of them an instruction: launch
-//! bounds become directives ([`launch_bounds`]), and the places of memory accesses name
-//! the calls that they were inlined at.
+//! Three things are changed in what rustc wrote, none of them an instruction: launch
+//! bounds become directives ([`launch_bounds`]), tensor maps get the alignment that they
+//! need as parameters ([`tensor_maps`]), and the places of memory accesses name the calls
+//! that they were inlined at.
 //!
 //! There is no link step: PTX text is what the driver and the simulator load.
 //!
@@ -43,14 +44,17 @@ pub mod launch_bounds;
 mod messages;
 mod nested;
 mod nolink;
+mod output;
 mod packages;
 mod record;
+pub mod tensor_maps;
 pub mod toolchain;
 
 pub use arch::Arch;
-pub use builder::{BuildOutput, CudaBuilder, Ptx};
+pub use builder::CudaBuilder;
 pub use error::BuildError;
 pub use kernel_crate::{KernelCrate, target_dir_of};
+pub use output::{BuildOutput, Ptx};
 pub use record::{nanoseconds, state};
 
 /// The README's examples, as tests.

@@ -5,7 +5,7 @@ use crate::error::BuildError;
 use crate::messages::{Messages, Warning};
 use crate::packages::Packages;
 use crate::toolchain::Toolchain;
-use crate::{cargo, dep_info, inlining, launch_bounds, nolink};
+use crate::{cargo, dep_info, inlining, launch_bounds, nolink, tensor_maps};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -107,8 +107,9 @@ impl Nested<'_> {
         }
         let sources = self.sources(&assembly).ok_or_else(no_ptx)?;
         let ptx = fs::read_to_string(&assembly).map_err(|e| BuildError::io("read", assembly, e))?;
+        let ptx = inlining::apply(&self.packages.own_paths_relative(&ptx));
         Ok(Compiled {
-            ptx: launch_bounds::apply(&inlining::apply(&self.packages.own_paths_relative(&ptx)))?,
+            ptx: tensor_maps::apply(&launch_bounds::apply(&ptx)?)?,
             warnings: ran.warnings,
             sources,
         })

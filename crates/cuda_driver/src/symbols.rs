@@ -143,7 +143,7 @@ driver_symbols! {
         cuStreamBeginCapture_v2 cuStreamEndCapture
         cuStreamGetFlags cuStreamGetPriority cuStreamWaitEvent
         cuSurfObjectCreate cuSurfObjectDestroy cuSurfObjectGetResourceDesc
-        cuTensorMapEncodeTiled
+        cuTensorMapEncodeTiled cuTensorMapReplaceAddress
         cuTexObjectCreate cuTexObjectDestroy cuTexObjectGetResourceDesc
         cuTexObjectGetResourceViewDesc;
 }

@@ -11,6 +11,7 @@
 //! | `&[T]` | [`DeviceSlice<T>`] | `u64` address, `u64` length in elements |
 //! | `*const T` | [`DevicePtr<T>`] | `u64` address |
 //! | `*mut T` | [`DevicePtrMut<T>`] | `u64` address |
+//! | [`&TensorMap`](crate::TensorMap) | [`DeviceTensorMap`] | one of 128 bytes, aligned to 64 |
 //! | number `T` | `T` | one of its size |
 //! | structure `T` with [`#[derive(KernelArg)]`](macro@crate::KernelArg) | `T` | one of its size and alignment |
 //!
@@ -20,8 +21,10 @@
 //! Nothing here launches anything: engines live in the `host` crate.
 
 mod safe;
+mod tensor_map;
 
 use alloc::boxed::Box;
+use alloc::string::String;
 use alloc::vec;
 use core::fmt;
 use core::marker::PhantomData;
@@ -30,6 +33,7 @@ pub use crate::device_copy::DeviceCopy;
 #[doc(hidden)]
 pub use safe::Wanted;
 pub use safe::{Input, Output, SafeKernel, Unfit};
+pub use tensor_map::DeviceTensorMap;
 
 /// Address in device memory that a kernel reads `T`s from.
 #[repr(transparent)]
@@ -98,11 +102,31 @@ impl<T> DeviceSlice<T> {
     }
 }
 
+/// Bytes of a tensor map.
+pub const MAP_BYTES: usize = crate::TensorMap::SIZE_BYTES;
+
+/// Gives a map of an array of the same shape at another address, or says why there is
+/// none: what `cuTensorMapReplaceAddress` does.
+pub type MovedMap = fn(&[u8; MAP_BYTES], u64) -> Result<[u8; MAP_BYTES], String>;
+
 /// One parameter of a PTX entry, as bytes in the device's order.
 #[derive(Clone)]
 pub struct ParamValue {
     bytes: Bytes,
-    is_address: bool,
+    holds: Holds,
+}
+
+/// What there is of device memory in a parameter.
+#[derive(Clone)]
+enum Holds {
+    Nothing,
+    /// Its address, which is all of the parameter.
+    Address,
+    /// A tensor map of it.
+    Map {
+        address: u64,
+        moved: MovedMap,
+    },
 }
 
 /// Numbers and addresses are the value itself: launches make them by the million.
@@ -153,7 +177,7 @@ impl ParamValue {
         bytes.as_mut().copy_from_slice(&value);
         Self {
             bytes,
-            is_address: false,
+            holds: Holds::Nothing,
         }
     }
 
@@ -169,22 +193,49 @@ impl ParamValue {
         value.write_bytes(bytes.as_mut());
         Self {
             bytes,
-            is_address: false,
+            holds: Holds::Nothing,
         }
     }
 
     /// A pointer into device memory.
     pub fn of_address(address: u64) -> Self {
         Self {
-            is_address: true,
+            holds: Holds::Address,
             ..Self::new(address.to_le_bytes())
         }
     }
 
-    /// The device address, if it is a pointer.
+    /// The device address, if it is a pointer or a tensor map.
     pub fn address(&self) -> Option<u64> {
-        let bytes = self.as_bytes().first_chunk()?;
-        self.is_address.then(|| u64::from_le_bytes(*bytes))
+        match self.holds {
+            Holds::Nothing => None,
+            Holds::Address => Some(u64::from_le_bytes(*self.as_bytes().first_chunk()?)),
+            Holds::Map { address, .. } => Some(address),
+        }
+    }
+
+    /// The same on other memory: `to` says where each address is there.
+    ///
+    /// # Errors
+    ///
+    /// A tensor map cannot be one of memory there: the reason.
+    pub fn relocated(&self, to: &dyn Fn(u64) -> u64) -> Result<Self, String> {
+        Ok(match self.holds {
+            Holds::Nothing => self.clone(),
+            Holds::Address => self
+                .address()
+                .map(to)
+                .map_or_else(|| self.clone(), Self::of_address),
+            Holds::Map { address, moved } => {
+                let (bytes, address) = (self.as_bytes(), to(address));
+                let mut there = [0; MAP_BYTES];
+                there.copy_from_slice(bytes);
+                Self {
+                    holds: Holds::Map { address, moved },
+                    ..Self::new(moved(&there, address)?)
+                }
+            }
+        })
     }
 
     /// The parameter's bytes, little-endian.
@@ -195,7 +246,7 @@ impl ParamValue {
 
 impl PartialEq for ParamValue {
     fn eq(&self, other: &Self) -> bool {
-        self.as_bytes() == other.as_bytes() && self.is_address == other.is_address
+        self.as_bytes() == other.as_bytes() && self.address() == other.address()
     }
 }
 
@@ -204,6 +255,9 @@ impl Eq for ParamValue {}
 impl fmt::Debug for ParamValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.address() {
+            Some(address) if matches!(self.holds, Holds::Map { .. }) => {
+                write!(f, "tensor map of {address:#x}")
+            }
             Some(address) => write!(f, "address {address:#x}"),
             None => write!(f, "bytes {:02x?}", self.as_bytes()),
         }
@@ -266,7 +320,7 @@ unsafe impl<T: ParamBytes, const N: usize> ParamBytes for [T; N] {
 #[diagnostic::on_unimplemented(
     message = "a kernel cannot take a `{Self}` by value",
     label = "in this kernel",
-    note = "it takes slices (`&[T]`), pointers (`*const T`, `*mut T`), numbers, and `#[repr(C)]` structures with \
+    note = "it takes slices (`&[T]`), pointers (`*const T`, `*mut T`), numbers, `&TensorMap`, and `#[repr(C)]` structures with \
             `#[derive(KernelArg)]`; pass anything else through a pointer"
 )]
 pub trait KernelArg {
@@ -405,5 +459,15 @@ mod tests {
             ParamValue::new(1u64.to_le_bytes())
         );
         assert_eq!(ParamValue::of(&[1u16, 2]).as_bytes(), [1, 0, 2, 0]);
+    }
+
+    #[test]
+    fn addresses_move_and_numbers_stay() {
+        let to = |address| address + 0x100;
+        let moved = |param: ParamValue| param.relocated(&to).expect("it can be there");
+        let number = ParamValue::new(7u64.to_le_bytes());
+        assert_eq!(moved(number.clone()), number);
+        let there = moved(ParamValue::of_address(0x1000));
+        assert_eq!(there, ParamValue::of_address(0x1100));
     }
 }

@@ -59,6 +59,7 @@ pub mod wgmma;
 
 pub use cuda_std_macros::{KernelArg, gpu_only, kernel, print, println, shared_array};
 pub use half;
+pub use tensor_map::TensorMap;
 
 /// What nearly every kernel file uses.
 pub mod prelude {

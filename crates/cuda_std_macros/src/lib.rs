@@ -6,10 +6,15 @@
 //! Whether a parameter's type may cross the border is a trait bound of the
 //! expansion (`cuda_std::launch::KernelArg`), checked by the compiler.
 
+mod entry;
 mod format_string;
 mod gpu_only;
+mod host;
+mod instance;
 mod kernel;
 mod kernel_arg;
+mod options;
+mod parameter;
 mod print;
 mod shared_array;
 mod view;
@@ -55,6 +60,12 @@ use proc_macro::TokenStream;
 /// threads of the grid would hold the same exclusive reference, which Rust
 /// forbids; take a `*mut T`.
 ///
+/// A tensor map is taken as `&TensorMap` (`cuda_std::tensor_map`). In PTX it is a parameter of
+/// 128 bytes, and the reference points to it there. rustc can pass by value nothing that is
+/// aligned to more than 16 bytes, so the macro leaves a comment,
+/// `// lockstep.tensor_map NAME PARAMETER` (from 0), and `cuda_builder` makes the parameter's
+/// alignment 64.
+///
 /// # Safe kernels
 ///
 /// A kernel with such parameters is an `unsafe fn`: nothing checks that the memory it is
@@ -79,30 +90,33 @@ use proc_macro::TokenStream;
 /// the token for its barrier, are not there at all. On the host the unit struct also
 /// implements `cuda_std::launch::SafeKernel`, which says whether buffers and geometry fit.
 ///
-/// # Families of kernels
+/// # Generic kernels
 ///
-/// A PTX entry has one name and one code, so a kernel has no generic
-/// parameters. Write the body once, generic, and a kernel for every instance:
+/// A PTX entry has one name and one code. A generic kernel says which entries are made of
+/// it, each with a name and all its parameters:
 ///
 /// ```ignore
 /// # use cuda_std::prelude::*;
-/// #[inline(always)]
-/// unsafe fn mean<const W: usize>(x: &[f32], z: *mut f32) {
+/// # use std::ops::Mul;
+/// #[kernel(
+///     launch_bounds(THREADS),
+///     instances(scale_f32 = scale::<f32, 256>, scale_f64 = scale::<f64, 128>)
+/// )]
+/// pub unsafe fn scale<T, const THREADS: u32>(x: &[T], y: *mut T, factor: T)
+/// where
+///     T: Copy + Mul<Output = T>,
+/// {
 ///     let i = thread::index_1d() as usize;
-///     if let Some(window) = x.get(i..i + W) {
-///         unsafe { *z.add(i) = window.iter().sum::<f32>() / W as f32 };
+///     if let Some(&x) = x.get(i) {
+///         unsafe { *y.add(i) = x * factor };
 ///     }
 /// }
-///
-/// macro_rules! means {
-///     ($($name:ident: $window:literal;)*) => { $(
-///         #[doc = concat!("The mean of ", $window, " neighbours.")]
-///         #[kernel]
-///         pub unsafe fn $name(x: &[f32], z: *mut f32) { unsafe { mean::<$window>(x, z) } }
-///     )* };
-/// }
-/// means! { mean_8: 8; mean_32: 32; }
 /// ```
+///
+/// The PTX then has the entries `scale_f32` and `scale_f64`, and the host the unit structs of
+/// these names, each with its own types for arguments. `scale` itself stays a generic function,
+/// which kernels can call. A type that depends on a parameter is written out: `<T as Number>::Wide`,
+/// and not `T::Wide`.
 ///
 /// # Launch bounds
 ///

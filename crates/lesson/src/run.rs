@@ -105,7 +105,7 @@ pub fn run(
 }
 
 /// Runs one case.
-pub(crate) fn run_case(engine: &dyn Timing, case: &Case, clocking: Option<Clocking>) -> CaseResult {
+pub fn run_case(engine: &dyn Timing, case: &Case, clocking: Option<Clocking>) -> CaseResult {
     let Registered { lesson, kernel } = case.registered;
     let started = Instant::now();
     let mut can_be_profiled = false;

@@ -28,7 +28,7 @@
 //! launch cost, and has functions for tests that claim it.
 //!
 //! In reading order: [`Device`], [`Buffer`], [`Module`], [`LaunchConfig`], [`Report`] with
-//! [`Line`]; [`Stream`], [`Event`], [`Graph`], [`Pinned`]; then what they are made of,
+//! [`Line`]; [`TensorMap`], [`Stream`], [`Event`], [`Graph`], [`Pinned`]; then what they are made of,
 //! [`engine`] (GPU and simulator behind one untyped trait, also used to time kernels against
 //! each other), [`counts`], [`record`], [`ptx`].
 //!
@@ -53,6 +53,7 @@ mod step;
 mod stream;
 
 pub use device::{Device, Simulator};
+pub use engine::tensor_map::{self, TensorMap};
 pub use engine::{EngineError as Error, LaunchConfig, PtxModule};
 pub use event::Event;
 pub use graph::Graph;

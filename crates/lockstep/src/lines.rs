@@ -1,7 +1,7 @@
 //! A launch's memory work by source line.
 
 use crate::counts::InstructionCounts;
-use crate::source::{self, own_place};
+use crate::source::{Texts, own_place};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
@@ -85,15 +85,19 @@ pub(crate) fn of(
         let line = lines.entry((&place.file, place.line)).or_default();
         line.add(counted);
     }
+    let mut texts = Texts::of([sources.unwrap_or(Path::new(""))]);
     let mut lines: Vec<Line> = lines
         .into_iter()
         .map(|((file, number), line)| Line {
             file: file.to_owned(),
             line: number,
-            text: source::line([sources.unwrap_or(Path::new(""))], file, number),
             ..line
         })
         .filter(|line| line.work() != 0)
+        .map(|line| Line {
+            text: texts.line(&line.file, line.line),
+            ..line
+        })
         .collect();
     lines.sort_by_key(|line| std::cmp::Reverse(line.work()));
     lines

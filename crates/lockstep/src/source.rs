@@ -2,20 +2,36 @@
 
 use ptx_sim::InstructionCounts;
 use ptx_sim::diagnostics::Source;
+use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A line, from 1, of the first of these files that is there; `file` is its path from each of
-/// the folders.
-pub(crate) fn line<'p>(
-    folders: impl IntoIterator<Item = &'p Path>,
-    file: &str,
-    line: u32,
-) -> Option<String> {
-    let text = folders
-        .into_iter()
-        .find_map(|folder| std::fs::read_to_string(folder.join(file)).ok())?;
-    let index = (line as usize).checked_sub(1)?;
-    text.lines().nth(index).map(|line| line.trim().to_owned())
+/// The texts of sources, each of which is read once.
+pub(crate) struct Texts<'p> {
+    folders: Vec<&'p Path>,
+    /// By path from the folders; none for a file that is in none.
+    read: BTreeMap<String, Option<String>>,
+}
+
+impl<'p> Texts<'p> {
+    /// Of files in these folders; the first that has a file counts.
+    pub(crate) fn of(folders: impl IntoIterator<Item = &'p Path>) -> Self {
+        Self {
+            folders: folders.into_iter().collect(),
+            read: BTreeMap::new(),
+        }
+    }
+
+    /// A line, from 1, of a file, by its path from the folders.
+    pub(crate) fn line(&mut self, file: &str, line: u32) -> Option<String> {
+        if !self.read.contains_key(file) {
+            let mut folders = self.folders.iter();
+            let text = folders.find_map(|folder| std::fs::read_to_string(folder.join(file)).ok());
+            self.read.insert(file.to_owned(), text);
+        }
+        let text = self.read.get(file)?.as_ref()?;
+        let index = (line as usize).checked_sub(1)?;
+        text.lines().nth(index).map(|line| line.trim().to_owned())
+    }
 }
 
 /// Where an instruction comes from: of the lines that it was inlined through the innermost of
@@ -30,4 +46,27 @@ pub fn own_place<'a>(counted: &'a InstructionCounts, file: &str) -> Option<&'a S
         .find(|place| place.file == file)
         .or_else(|| chain().find(|place| place.file.starts_with(folder)))
         .or_else(|| chain().next())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Texts;
+    use std::path::Path;
+
+    #[test]
+    fn a_file_is_read_once_from_the_first_folder_that_has_it() {
+        let own = std::env::temp_dir().join(format!("lockstep-texts-{}", std::process::id()));
+        std::fs::create_dir(&own).expect("a folder");
+        let file = own.join("kernel.rs");
+        std::fs::write(&file, "first\n    second\n").expect("a file");
+        let mut texts = Texts::of([Path::new("/nowhere"), &own]);
+        assert_eq!(texts.line("kernel.rs", 1).as_deref(), Some("first"));
+        assert_eq!(texts.line("missing.rs", 1), None);
+        std::fs::remove_dir_all(&own).expect("it is there");
+        assert_eq!(texts.line("kernel.rs", 2).as_deref(), Some("second"));
+        assert_eq!(
+            [0, 3].map(|line| texts.line("kernel.rs", line)),
+            [None, None]
+        );
+    }
 }

@@ -122,6 +122,13 @@ fn declared_threads(bounds: LaunchBounds) -> Option<u32> {
     declared.map(|n_threads| n_threads.clamp(1, MAX_BLOCK_THREADS))
 }
 
+/// Registers that an assembler gives threads of a kernel that moves registers from warp to
+/// warp: as many as its limits leave; none where it declares no limit.
+pub(crate) fn registers_declared(bounds: LaunchBounds) -> Option<u32> {
+    let by_threads = || declared_threads(bounds).map(|_| estimate(u32::MAX, bounds) / UNIT * UNIT);
+    bounds.max_registers.or_else(by_threads)
+}
+
 /// Registers for so many values at once, within what a kernel declares: as an assembler
 /// that keeps the others in memory.
 fn estimate(most_live: u32, bounds: LaunchBounds) -> u32 {

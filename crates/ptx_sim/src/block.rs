@@ -1,20 +1,25 @@
 //! A block: its warps in turn.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::barriers::BlockBarriers;
+use crate::bulk::BulkCopies;
 use crate::checks::observer::Observer;
+use crate::cluster::{Cluster, Member};
 use crate::context::LaunchContext;
-use crate::diagnostics::{FaultKind, FuelLimit, LaunchError};
+use crate::diagnostics::{AsyncFault, FaultKind, FuelLimit, LaunchError};
 #[cfg(target_arch = "x86_64")]
 use crate::lanes::has_wide_vectors;
+use crate::membership::{Membership, Stuck};
 use crate::memory::shared::SharedMemory;
 use crate::registers::OutOfMemory;
 use crate::schedule::Dice;
 use crate::spare::SpareWarps;
-use crate::step::{Env, PathEnd, run_path, wake_complete};
+use crate::step::{Env, PathEnd, bytes_awaited, finish_block, run_path, wake_complete};
 use crate::stop::Stop;
 use crate::warp::{Path, PathState, Warp};
+use crate::warpgroups::Warpgroups;
 
 /// Warp instructions that a warp runs before it is another's turn.
 const WARP_SLICE: i64 = 4096;
@@ -33,8 +38,12 @@ pub(crate) struct BlockRun {
     /// Its number in the grid.
     pub number: u64,
     warps: Vec<Warp>,
-    shared: SharedMemory,
+    shared: Rc<SharedMemory>,
+    bulk: Rc<BulkCopies>,
     barriers: BlockBarriers,
+    /// Its place in its cluster, unless it is alone there and never asks.
+    cluster: Option<Membership>,
+    warpgroups: Warpgroups,
     /// Warp instructions executed.
     used: i64,
     /// The warp that ran last.
@@ -73,8 +82,11 @@ impl BlockRun {
             ctaid: [0; 3],
             number: 0,
             warps,
-            shared: SharedMemory::new(launch.shared_bytes),
+            shared: Rc::new(SharedMemory::new(launch.shared_bytes)),
+            bulk: Rc::default(),
             barriers: BlockBarriers::new(),
+            cluster: None,
+            warpgroups: Warpgroups::default(),
             used: 0,
             last: 0,
             heir: launch.heir().cloned().map(|spare| (spare, launch.block)),
@@ -87,14 +99,35 @@ impl BlockRun {
         self.ctaid = ctaid;
         self.number = number;
         self.used = 0;
+        self.cluster = None;
         self.shared.reset();
+        self.bulk.reset();
         self.barriers.reset();
+        self.warpgroups.reset();
         for warp in &mut self.warps {
             let n_lanes = launch.n_threads() - 32 * warp.index;
             warp.start(n_lanes);
             warp.local.reset();
             launch.enter_block(warp, ctaid);
         }
+    }
+
+    /// As one of a cluster sees it.
+    pub fn member(&self) -> Member {
+        Member {
+            number: self.number,
+            shared: self.shared.clone(),
+            bulk: self.bulk.clone(),
+        }
+    }
+
+    /// Makes it the block of this rank of a cluster, once it has been started.
+    pub fn join(&mut self, cluster: Rc<Cluster>, rank: u32) {
+        self.cluster = Some(Membership {
+            cluster,
+            rank,
+            block: self.number,
+        });
     }
 
     /// Gives every warp that can run a slice of time.
@@ -132,10 +165,21 @@ impl BlockRun {
     ) -> Result<Round, Box<LaunchError>> {
         let mut waits = true;
         let mut alive = false;
+        if let Some(membership) = &self.cluster {
+            membership.leave_barrier(&mut self.warps, observer);
+        }
         let mut env = Env {
             launch,
             shared: &self.shared,
+            bulk: &self.bulk,
+            owner: self.number,
+            cluster: self.cluster.as_ref().map(|membership| &*membership.cluster),
+            rank: self
+                .cluster
+                .as_ref()
+                .map_or(0, |membership| membership.rank),
             barriers: &mut self.barriers,
+            warpgroups: &mut self.warpgroups,
             ctaid: self.ctaid,
             block: self.number,
             slice: 0,
@@ -167,18 +211,33 @@ impl BlockRun {
         let sat_out = n_turns < self.warps.len();
         let others_live = || sat_out && self.warps.iter().any(|warp| warp.live != 0);
         if !alive && !others_live() {
+            finish_block(launch, (&self.bulk, &self.shared), self.number, observer);
+            if let Some(membership) = &self.cluster {
+                membership.end(&mut self.warps, observer);
+            }
             return Ok(Round::Finished);
         }
-        let freed = self.barriers.open(&mut self.warps, self.number, observer);
+        let mut freed = self.barriers.open(&mut self.warps, self.number, observer)
+            | self.warpgroups.wake(&mut self.warps);
+        let mut sat_out = sat_out;
+        if let Some(membership) = &self.cluster {
+            freed |= membership.end_round(&mut self.warps, round > 0 || freed, observer);
+            sat_out &= self.is_ready();
+        }
         let progress = Round::Progress { waits, used: round };
         if round > 0 || freed || sat_out {
+            return Ok(progress);
+        }
+        let stuck = self.cluster.as_ref().map(|m| m.when_stuck(&self.warps));
+        if stuck == Some(Stuck::Wait) {
             return Ok(progress);
         }
         self.used += UNSTICKING;
         if let Some(limit) = launch.fuel.burn(UNSTICKING, self.used) {
             return Err(self.out_of_fuel(launch, limit));
         }
-        if self.unstick(launch) {
+        let gives_up = stuck == Some(Stuck::GiveUp);
+        if !gives_up && (self.unstick(launch) || stuck.is_some()) {
             return Ok(progress);
         }
         Err(self.deadlock(launch))
@@ -187,7 +246,19 @@ impl BlockRun {
     /// The launch's error: there is no fuel left.
     #[cold]
     pub fn out_of_fuel(&self, launch: &LaunchContext<'_>, limit: FuelLimit) -> Box<LaunchError> {
-        launch.out_of_fuel(limit, self.ctaid, &self.warps, self.last)
+        let mut error = launch.out_of_fuel(limit, self.ctaid, &self.warps, self.last);
+        if let LaunchError::OutOfFuel(kernel) = &mut *error {
+            kernel.barriers = bytes_awaited(launch, (&self.bulk, &self.shared));
+            if let Some(membership) = &self.cluster {
+                kernel.in_cluster = membership.attendance(launch);
+            }
+        }
+        error
+    }
+
+    /// Whether any of its lanes can go on.
+    pub fn is_ready(&self) -> bool {
+        self.warps.iter().any(Warp::is_ready)
     }
 
     /// Tries what helps when no warp can go on.
@@ -219,14 +290,24 @@ impl BlockRun {
             let kind = missing(launch, warp, path);
             return self.stuck(launch, warp, path, kind);
         }
-        let at_barrier = self.warps.iter().find_map(|warp| {
-            let mut paths = warp.paths.iter();
-            let path = paths.find(|path| path.state == PathState::AtBarrier)?;
-            Some((warp, path))
-        });
-        if let Some((warp, path)) = at_barrier {
+        let waiting_at = |state: PathState| {
+            self.warps.iter().find_map(|warp| {
+                let mut paths = warp.paths.iter();
+                Some((warp, paths.find(|path| path.state == state)?))
+            })
+        };
+        if let Some((warp, path)) = waiting_at(PathState::AtWarpgroup) {
+            let message = launch.waits_for_warps(warp, path, &self.warpgroups);
+            let fault = AsyncFault::BadWarpgroup { message };
+            let kind = FaultKind::Asynchronous(Box::new(fault));
+            return self.stuck(launch, warp, path, kind);
+        }
+        let at_barrier = waiting_at(PathState::AtBarrier);
+        if let Some((warp, path)) = at_barrier.or_else(|| waiting_at(PathState::AtCluster)) {
             // The path already stands at the block after the barrier.
-            let waiting = self.barriers.waiting(&self.warps);
+            let mut waiting = self.barriers.waiting(&self.warps);
+            let cluster = self.cluster.as_ref();
+            waiting.extend(cluster.into_iter().flat_map(|m| m.attendance(launch)));
             return self.stuck(launch, warp, path, FaultKind::BarrierDeadlock { waiting });
         }
         let alive = self.warps.iter().find(|warp| warp.live != 0);

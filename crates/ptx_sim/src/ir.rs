@@ -265,6 +265,12 @@ pub struct LaunchBounds {
     pub max_registers: Option<u32>,
     /// `.reqnctapercluster`: the only cluster shape allowed.
     pub required_cluster: Option<[u32; 3]>,
+    /// `.maxclusterrank`: blocks of the largest cluster.
+    pub max_cluster: Option<u32>,
+    /// `.explicitcluster`: only a launch that names a cluster's shape is allowed.
+    pub needs_cluster: bool,
+    /// `.blocksareclusters`: the launch counts the grid in clusters.
+    pub blocks_are_clusters: bool,
 }
 
 /// A virtual register.
@@ -470,6 +476,13 @@ pub enum Special {
     Ntid(u8),
     Ctaid(u8),
     Nctaid(u8),
+    ClusterId(u8),
+    NclusterId(u8),
+    ClusterCtaid(u8),
+    ClusterNctaid(u8),
+    ClusterCtarank,
+    ClusterNctarank,
+    IsExplicitCluster,
     LaneId,
     WarpId,
     NWarpId,
@@ -491,7 +504,7 @@ pub enum Special {
     TotalSmemSize,
     /// `WARP_SZ`
     WarpSize,
-    /// Cluster and other registers, kept by index into
+    /// Other registers, kept by index into
     /// [`parse::OTHER_SPECIALS`](crate::parse::OTHER_SPECIALS); the decoder
     /// says which it knows.
     Other(u16),

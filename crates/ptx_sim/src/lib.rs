@@ -8,13 +8,15 @@
 //! - `program`, `decode`: instructions to what the interpreter runs;
 //! - `lanes`, `registers`: one operation on 32 lanes;
 //! - `memory`: spaces, bounds, alignment;
-//! - `warp`, `spare`, `copies`: divergence and reconvergence, warps kept for the next
-//!   launch, asynchronous copies in flight;
+//! - `warp`, `spare`, `copies`, `bulk`, `in_flight`: divergence and reconvergence, warps
+//!   kept for the next launch, asynchronous copies, bulk copies and products in flight;
+//! - [`tensor_map`]: tensors in global memory, as bulk copies know them;
 //! - `checks`: observers that count, and that look for what a GPU lets pass;
 //! - `context`: what is the same for all blocks of a launch;
 //! - `step`, `stop`: one instruction after the other, and why one was not carried out;
 //! - [`schedule`]: other orders than the usual one;
-//! - `barriers`, `block`: scheduling;
+//! - `barriers`, `cluster`, `membership`, `warpgroups`, `registers_of_block`, `block`:
+//!   scheduling;
 //! - [`diagnostics`]: how a launch ends badly;
 //! - `link`: several texts made one module;
 //! - `device`, `launch`, `report`: what a host uses;
@@ -26,18 +28,22 @@ mod attributes;
 mod barriers;
 mod block;
 mod buffer;
+mod bulk;
 mod call;
 mod checks;
+mod cluster;
 mod context;
 mod copies;
 mod decode;
 mod device;
 pub mod diagnostics;
 mod excerpt;
+mod in_flight;
 pub mod ir;
 mod lanes;
 mod launch;
 mod link;
+mod membership;
 mod memory;
 mod module;
 mod numbering;
@@ -46,13 +52,16 @@ mod occupancy;
 pub mod parse;
 mod program;
 mod registers;
+mod registers_of_block;
 mod report;
 pub mod schedule;
 mod spare;
 mod step;
 mod stop;
 mod suggest;
+pub mod tensor_map;
 mod warp;
+mod warpgroups;
 
 pub use attributes::{KernelAttributes, RegisterLimits};
 pub use buffer::Buffer;
@@ -60,6 +69,7 @@ pub use bytemuck::Pod;
 pub use call::{Argument, Call, Dim};
 pub use checks::access::AccessClass;
 pub use checks::count;
+pub use cluster::{MAX_CLUSTER, MAX_NON_PORTABLE_CLUSTER};
 pub use device::{
     AllocationInfo, Device, DeviceConfig, LoadedModule, Managed, MemoryError, PlaceManaged,
 };

@@ -1,14 +1,16 @@
 //! A PTX module, parsed and decoded.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
+use crate::cluster::depends_on_rank;
 use crate::decode::{
     self, apart::blocks_are_apart, layout::SharedLayout, layout::reachable, liveness::most_live,
 };
 use crate::ir;
 use crate::numbering::Numbering;
-use crate::program::{Init, Op, Program, Slot};
+use crate::program::{Init, Op, Program, Slot, Terminator, WarpgroupOp};
 use crate::spare::SpareWarps;
 
 /// A PTX module. Cheap to clone.
@@ -35,8 +37,17 @@ pub(crate) struct KernelPlan {
     /// Its values that change from block to block: slot, bytes a lane, axis of
     /// `%ctaid`.
     pub block_values: Vec<(Slot, u32, usize)>,
+    /// The same that say where in its cluster a block is, and where the cluster is: slot,
+    /// bytes a lane, register.
+    pub cluster_values: Vec<(Slot, u32, ir::Special)>,
+    /// Whether it makes addresses of other blocks' shared memory.
+    pub maps_ranks: bool,
+    /// Whether it comes to the barrier of its cluster.
+    pub meets_in_cluster: bool,
     /// Warps that a launch has left.
     pub spare: Arc<SpareWarps>,
+    /// Whether anything works on shared memory beside its threads.
+    pub uses_async_proxy: bool,
     /// Whether its blocks cannot tell in which order they run.
     pub blocks_are_apart: bool,
     /// Whether it can come to a call of `malloc` or `free`.
@@ -214,12 +225,16 @@ impl Module {
                 shared: SharedLayout::of(ir, program, kernel),
                 numbering: Numbering::new(program, &reachable),
                 block_values: block_values(program, kernel),
+                cluster_values: cluster_values(program, kernel),
+                meets_in_cluster: meets_in_cluster(program, &reachable),
+                maps_ranks: program.functions.iter().flatten().any(|f| f.maps_ranks),
                 spare: Arc::default(),
+                uses_async_proxy: uses_async_proxy(program, &reachable),
                 blocks_are_apart: blocks_are_apart(program, &reachable),
                 takes_memory: ir.functions.iter().enumerate().any(|(index, function)| {
                     takes_memory(function) && reachable.contains(&(index as u32))
                 }),
-                is_not_for_the_sieve: AtomicBool::new(false),
+                is_not_for_the_sieve: AtomicBool::new(copies_in_bulk(program, &reachable)),
             }
         })
     }
@@ -228,6 +243,31 @@ impl Module {
 /// Whether a function is the device runtime's `malloc` or `free`.
 fn takes_memory(function: &ir::Function) -> bool {
     function.body.is_none() && matches!(function.name.as_str(), "malloc" | "free")
+}
+
+/// Whether a kernel that can come to these functions has bulk copies.
+fn copies_in_bulk(program: &Program, reachable: &BTreeSet<u32>) -> bool {
+    let functions = reachable.iter().filter_map(|&index| {
+        let function = program.functions.get(index as usize);
+        function?.as_ref()
+    });
+    let mut code = functions.flat_map(|function| &function.code);
+    code.any(|insn| matches!(insn.op, Op::Bulk(_)))
+}
+
+/// Whether a kernel that can come to these functions uses the async proxy, by bulk copies
+/// or by products of warpgroups.
+fn uses_async_proxy(program: &Program, reachable: &BTreeSet<u32>) -> bool {
+    let functions = reachable.iter().filter_map(|&index| {
+        let function = program.functions.get(index as usize);
+        function?.as_ref()
+    });
+    let mut code = functions.flat_map(|function| &function.code);
+    code.any(|insn| match &insn.op {
+        Op::Warpgroup(op) => matches!(**op, WarpgroupOp::Multiply(_)),
+        Op::Bulk(_) => true,
+        _ => false,
+    })
 }
 
 /// The values of a kernel that change from block to block.
@@ -245,4 +285,25 @@ fn block_values(program: &Program, kernel: ir::FuncId) -> Vec<(Slot, u32, usize)
             _ => None,
         })
         .collect()
+}
+
+/// The values of a kernel that change from block to block as its cluster has it.
+fn cluster_values(program: &Program, kernel: ir::FuncId) -> Vec<(Slot, u32, ir::Special)> {
+    let function = program.functions[kernel.0 as usize].as_ref();
+    let inits = function.map_or(&[][..], |f| &f.inits);
+    let of_cluster = inits.iter().filter_map(|(slot, init)| match *init {
+        Init::Special { register, bytes } if depends_on_rank(register) => {
+            Some((*slot, bytes, register))
+        }
+        _ => None,
+    });
+    of_cluster.collect()
+}
+
+/// Whether one of the functions that a kernel can come to has a barrier of the cluster.
+fn meets_in_cluster(program: &Program, reachable: &BTreeSet<u32>) -> bool {
+    let functions = reachable.iter();
+    let functions = functions.filter_map(|&f| program.functions[f as usize].as_ref());
+    let mut blocks = functions.flat_map(|function| &function.blocks);
+    blocks.any(|block| matches!(block.terminator, Terminator::ClusterBarrier(_)))
 }

@@ -3,9 +3,12 @@
 //! The rules are those of CUDA's occupancy calculator for sm_90: a multiprocessor has
 //! places for warps and for blocks; registers, which each warp gets from the quarter of
 //! the multiprocessor that it runs in; and shared memory, of which the system takes a
-//! KiB of each block's. Left out: that less shared memory may be set aside than there is,
-//! clusters, and named barriers, of which there are always enough.
+//! KiB of each block's. The blocks of a cluster run on the multiprocessors of one cluster of
+//! those (GPC), of which an H200 has eight; that they have 16 or 18 each is what its 132 make
+//! likely, and was not measured. Left out: that less shared memory may be set aside than there
+//! is, and named barriers, of which there are always enough.
 
+use crate::cluster::MAX_NON_PORTABLE_CLUSTER;
 use crate::device::DeviceConfig;
 use crate::launch::MAX_BLOCK_THREADS;
 
@@ -21,6 +24,9 @@ const REGISTER_UNIT: u32 = 256;
 const SHARED_UNIT: u64 = 128;
 /// Shared memory that the system takes of each block's.
 const SYSTEM_SHARED_BYTES: u64 = 1 << 10;
+
+/// Clusters of multiprocessors that share a launch's clusters of blocks.
+const N_GPCS: u32 = 8;
 
 /// What a block takes of a multiprocessor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +68,26 @@ impl DeviceConfig {
         let by_shared = by_shared as u32;
         let blocks = self.multiprocessor_blocks.min(by_warps).min(by_shared);
         blocks.min(blocks_by_registers(registers, warps))
+    }
+
+    /// How many clusters of so many such blocks the device holds at once; 0 if not even one
+    /// can be launched. What `cuOccupancyMaxActiveClusters` answers.
+    pub fn active_clusters(&self, needs: BlockNeeds, n_blocks: u32) -> u32 {
+        let blocks = self.active_blocks(needs);
+        if n_blocks == 0 || n_blocks > MAX_NON_PORTABLE_CLUSTER {
+            return 0;
+        }
+        // Multiprocessors come in pairs, dealt out evenly.
+        let pairs = self.n_multiprocessors / 2;
+        let of_gpc = |gpc: u32| 2 * (pairs / N_GPCS + u32::from(gpc < pairs % N_GPCS));
+        (0..N_GPCS).map(|gpc| of_gpc(gpc) * blocks / n_blocks).sum()
+    }
+
+    /// The largest cluster of such blocks that the device can hold, of at most so many; 0 if
+    /// not even one block fits. What `cuOccupancyMaxPotentialClusterSize` answers.
+    pub fn largest_cluster(&self, needs: BlockNeeds, most: u32) -> u32 {
+        let fits = |n_blocks: &u32| self.active_clusters(needs, *n_blocks) > 0;
+        (1..=most).rev().find(fits).unwrap_or(0)
     }
 
     /// How many blocks of one launch the device can hold at once, at most: others

@@ -138,6 +138,19 @@ counts! {
     local_store_requests,
     /// `st.local`: sectors.
     local_store_sectors,
+    /// Loads from shared memory of other blocks of the cluster: an instruction once for each
+    /// block that it loads from.
+    cluster_load_requests,
+    /// The same: distinct bytes asked for, request by request.
+    cluster_load_bytes,
+    /// Stores to shared memory of other blocks of the cluster, `st.async` too: an instruction
+    /// once for each block that it stores to.
+    cluster_store_requests,
+    /// The same: distinct bytes written, request by request.
+    cluster_store_bytes,
+    /// Atomics in shared memory of other blocks of the cluster, and what is done to mbarriers
+    /// there: an instruction once for each block.
+    cluster_atomic_requests,
 }
 
 /// What one PTX instruction did in a launch.
@@ -230,7 +243,7 @@ impl Report {
             };
             counts.record(record);
             let mut sum = record.shared;
-            for other in [&record.global, &record.local] {
+            for other in [&record.cluster, &record.global, &record.local] {
                 sum.requests += other.requests;
                 sum.sectors += other.sectors;
                 sum.ideal_sectors += other.ideal_sectors;
@@ -328,15 +341,19 @@ impl Counts {
     /// Adds what an instruction's accesses cost.
     fn record(&mut self, record: &MemoryRecord) {
         match record.class {
-            None => {}
+            // Bulk copies have their bytes only, which are in no total; what products read is
+            // not counted.
+            None | Some(AccessClass::BulkCopy | AccessClass::Product) => {}
             Some(AccessClass::Load) => self.record_load(record),
             Some(AccessClass::Store) => self.record_store(record),
             Some(AccessClass::Reduction) => {
+                self.cluster_atomic_requests += record.cluster.requests;
                 self.record_shared_atomic(record);
                 let requests = &mut self.global_red_requests;
                 add_sectors(requests, &mut self.global_red_sectors, &record.global);
             }
             Some(AccessClass::Atomic | AccessClass::CompareAndSwap | AccessClass::Increment) => {
+                self.cluster_atomic_requests += record.cluster.requests;
                 self.record_shared_atomic(record);
                 let requests = &mut self.global_atomic_requests;
                 add_sectors(requests, &mut self.global_atomic_sectors, &record.global);
@@ -372,6 +389,8 @@ impl Counts {
             &mut self.shared_load_conflicts,
             record,
         );
+        self.cluster_load_requests += record.cluster.requests;
+        self.cluster_load_bytes += record.cluster.bytes;
         self.record_global_load(record);
         let requests = &mut self.local_load_requests;
         add_sectors(requests, &mut self.local_load_sectors, &record.local);
@@ -390,6 +409,8 @@ impl Counts {
             &mut self.shared_store_conflicts,
             record,
         );
+        self.cluster_store_requests += record.cluster.requests;
+        self.cluster_store_bytes += record.cluster.bytes;
         let requests = &mut self.global_store_requests;
         add_sectors(requests, &mut self.global_store_sectors, &record.global);
         self.global_store_bytes += record.global.bytes;

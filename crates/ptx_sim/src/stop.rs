@@ -9,6 +9,8 @@ use crate::program::Unsupported;
 pub(crate) enum Stop {
     /// It waits for other lanes of the warp.
     NeedsLanes { members: u32 },
+    /// It waits for other warps of its warpgroup, or for registers that others have.
+    WaitsForWarps,
     /// The kernel's fault, by this lane.
     Fault { lane: u32, kind: Box<FaultKind> },
     /// The host has no memory for it.

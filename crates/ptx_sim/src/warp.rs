@@ -8,6 +8,7 @@
 //! let go early if the ones that they wait for seem to wait for them.
 
 use crate::copies::AsyncCopies;
+use crate::in_flight::InFlight;
 use crate::lanes::FULL_MASK;
 use crate::memory::local::LocalMemory;
 use crate::program::BlockId;
@@ -58,6 +59,10 @@ pub(crate) enum PathState {
     Ready,
     /// It waits at a block barrier.
     AtBarrier,
+    /// It waits at the cluster's barrier.
+    AtCluster,
+    /// It waits for other warps of its warpgroup, or for their registers.
+    AtWarpgroup,
     /// It waits at a warp-wide instruction for lanes of other paths.
     AtCollective {
         /// The lanes that must come.
@@ -112,6 +117,8 @@ pub(crate) struct Warp {
     pub local: LocalMemory,
     /// Asynchronous copies under way.
     pub copies: AsyncCopies,
+    /// Sums of `wgmma` that have not been waited for.
+    pub in_flight: InFlight,
     /// Instructions in a row that looked like waiting: loads that synchronise
     /// and atomics that change nothing, with no write between them.
     pub idle_polls: u32,
@@ -131,6 +138,7 @@ impl Warp {
             frame_bytes: 0,
             local: LocalMemory::default(),
             copies: AsyncCopies::default(),
+            in_flight: InFlight::default(),
             idle_polls: 0,
             stalled_slices: 0,
         }
@@ -152,6 +160,7 @@ impl Warp {
         self.stalled_slices = 0;
         self.idle_polls = 0;
         self.copies.reset();
+        self.in_flight.reset();
         self.paths.push(Path {
             mask: self.live,
             frame: 0,
@@ -287,6 +296,11 @@ impl Warp {
             }
         }
         released
+    }
+
+    /// Whether lanes can go on.
+    pub fn is_ready(&self) -> bool {
+        self.paths.iter().any(|path| path.state == PathState::Ready)
     }
 
     /// Whether it looks as if it waits for another thread.

@@ -69,6 +69,7 @@ fn report(text: &str) -> String {
             fuel: settings.get("fuel").map(|v| v[0]),
             threads: Some(1),
             check: settings.contains_key("check"),
+            cluster: settings.contains_key("cluster").then(|| triple("cluster")),
             ..Default::default()
         },
     };
@@ -99,6 +100,9 @@ const KINDS: &[(&str, &str)] = &[
     ("unwritten", "Reads of what nobody wrote"),
     ("copy", "Asynchronous copies"),
     ("sync", "Barriers and warp-wide instructions"),
+    ("bulk", "Bulk copies and tensor maps"),
+    ("cluster", "Clusters of blocks"),
+    ("wgmma", "Products of warpgroups"),
     ("control", "Control flow"),
     ("launch", "Launches"),
     ("unsupported", "What the simulator does not know"),

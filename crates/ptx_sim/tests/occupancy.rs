@@ -315,3 +315,24 @@ fn memory_and_target_are_told() {
     assert_eq!(module.attributes("callee"), None);
     assert_eq!(module.attributes("nothing"), None);
 }
+
+/// By what an H200's 132 multiprocessors make likely, not measured.
+#[test]
+fn clusters_are_held_by_the_multiprocessors_of_one_group() {
+    let device = DeviceConfig::default();
+    let needs = |shared_bytes| BlockNeeds {
+        threads: 384,
+        registers: 168,
+        shared_bytes,
+    };
+    // One block on each multiprocessor: six groups of 16 and two of 18.
+    let large = needs(200 << 10);
+    let clusters = [1, 2, 4, 8, 16].map(|n| device.active_clusters(large, n));
+    assert_eq!(clusters, [132, 66, 32, 16, 8]);
+    assert_eq!(device.active_clusters(large, 17), 0);
+    assert_eq!(device.active_clusters(large, 0), 0);
+    assert_eq!(device.active_clusters(needs(228 << 10), 1), 0);
+    assert_eq!(device.largest_cluster(large, 8), 8);
+    assert_eq!(device.largest_cluster(large, 16), 16);
+    assert_eq!(device.largest_cluster(needs(228 << 10), 8), 0);
+}

@@ -57,6 +57,18 @@ impl Work {
         }
     }
 
+    /// A launch keeps the attributes of the one in whose place it is put: its parameters say
+    /// nothing of them.
+    fn with_attributes_of(self, old: &Self) -> Outcome<Self> {
+        let (Self::Operation(Operation::Launch(new)), Self::Operation(Operation::Launch(old))) =
+            (&self, old)
+        else {
+            return Ok(self);
+        };
+        let launch = Arc::new(new.with_attributes_of(old)?);
+        Ok(Self::Operation(Operation::Launch(launch)))
+    }
+
     /// Why an executable graph's node that does this cannot do something else, if it cannot.
     fn refuses(&self, new: &Self) -> Option<Change> {
         if self.kind() != new.kind() {
@@ -203,7 +215,7 @@ impl Graph {
         if node.work.kind() != work.kind() {
             return Err(Status::INVALID_VALUE);
         }
-        node.work = work;
+        node.work = work.with_attributes_of(&node.work)?;
         Ok(())
     }
 
@@ -379,7 +391,7 @@ impl Executable {
                     let nodes = nodes.map_err(|_| Status::INVALID_VALUE)?;
                     Work::Graph(Arc::new(Graph::of(nodes)))
                 }
-                _ => work.clone(),
+                (own, new) => new.clone().with_attributes_of(own)?,
             };
             Ok(())
         })?

@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 use std::sync::{Arc, OnceLock};
 
+use ptx_sim::ir::LaunchBounds;
 use ptx_sim::{Launch, LaunchOptions, MAX_BLOCK, MAX_BLOCK_THREADS, MAX_GRID};
 
 use crate::context::Context;
@@ -27,6 +28,8 @@ pub struct Shape {
     pub shared_bytes: u32,
     /// Whether all blocks must run at the same time.
     pub cooperative: bool,
+    /// Blocks of a cluster, by axis, if the launch names it.
+    pub cluster: Option<[u32; 3]>,
 }
 
 /// A kernel with its parameters, ready to run.
@@ -75,6 +78,7 @@ impl KernelLaunch {
             block,
             shared_bytes,
             cooperative,
+            ..
         } = self.shape;
         let fits = |sizes: [u32; 3], most: [u32; 3]| {
             sizes
@@ -100,12 +104,58 @@ impl KernelLaunch {
         if bounds.max_threads.is_some_and(|most| n_threads > most) {
             return Err(Status::INVALID_VALUE);
         }
+        self.check_cluster(&bounds)?;
         let n_blocks: u64 = grid.iter().map(|&n| u64::from(n)).product();
         let config = driver()?.device(0)?.sim.config();
         if cooperative && n_blocks > config.resident_blocks(n_threads, own + shared_bytes) {
             return Err(Status::COOPERATIVE_LAUNCH_TOO_LARGE);
         }
         Ok(())
+    }
+
+    /// The same of its clusters.
+    fn check_cluster(&self, bounds: &LaunchBounds) -> Outcome {
+        let named = self.shape.cluster;
+        let required = self.function.required_cluster(bounds);
+        if bounds.needs_cluster && named.or(required).is_none() {
+            return Err(Status::INVALID_CLUSTER_SIZE);
+        }
+        let Some(cluster) = named.or(required) else {
+            return Ok(());
+        };
+        let axes = cluster.iter().map(|&n| u64::from(n));
+        let n_blocks = axes.fold(1, u64::saturating_mul);
+        let most = self.function.most_of_cluster();
+        let most = bounds
+            .max_cluster
+            .map_or(most, |declared| most.min(declared));
+        let is_multiple = |(n, of): (&u32, &u32)| n.is_multiple_of(*of);
+        let fits = (1..=u64::from(most)).contains(&n_blocks)
+            && required.is_none_or(|required| required == cluster)
+            && self.shape.grid.iter().zip(&cluster).all(is_multiple);
+        if fits {
+            Ok(())
+        } else {
+            Err(Status::INVALID_CLUSTER_SIZE)
+        }
+    }
+
+    /// The same with the attributes of another: a graph's node keeps them when it is given
+    /// other parameters, which say nothing of them.
+    pub fn with_attributes_of(&self, other: &Self) -> Outcome<Self> {
+        let launch = Self {
+            function: Arc::clone(&self.function),
+            handle: self.handle,
+            shape: Shape {
+                cooperative: other.shape.cooperative,
+                cluster: other.shape.cluster,
+                ..self.shape
+            },
+            params: self.params.clone(),
+            addresses: OnceLock::new(),
+        };
+        launch.check()?;
+        Ok(launch)
     }
 
     /// The kernel.
@@ -182,7 +232,12 @@ impl KernelLaunch {
             block: self.shape.block,
             dynamic_shared_bytes: self.shape.shared_bytes,
             params,
-            options,
+            options: LaunchOptions {
+                cluster: self.shape.cluster.or(self.function.set_cluster()),
+                // Whether that was allowed is known.
+                non_portable_cluster: true,
+                ..options
+            },
         }
     }
 }

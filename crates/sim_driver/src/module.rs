@@ -2,10 +2,14 @@
 
 use std::collections::HashMap;
 use std::ffi::CString;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use ptx_sim::{KernelAttributes, KernelInfo, LoadedModule, Managed, MemoryError, RegisterLimits};
+use ptx_sim::ir::LaunchBounds;
+use ptx_sim::{
+    KernelAttributes, KernelInfo, LoadedModule, MAX_CLUSTER, MAX_NON_PORTABLE_CLUSTER, Managed,
+    MemoryError, RegisterLimits,
+};
 
 use crate::context::Context;
 use crate::driver::{Driver, SimDevice, driver};
@@ -191,6 +195,8 @@ impl Module {
             name: CString::new(name).map_err(|_| Status::INVALID_VALUE)?,
             home: Home::Module(Arc::clone(self)),
             dynamic_shared_limit: AtomicU32::new(SHARED_LIMIT),
+            is_non_portable: AtomicBool::new(false),
+            set_cluster: Mutex::new([0; 3]),
         };
         let handle = functions.add(Arc::new(function));
         known.insert(name.to_owned(), handle);
@@ -237,6 +243,10 @@ pub struct Function {
     home: Home,
     /// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`
     pub dynamic_shared_limit: AtomicU32,
+    /// `CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED`
+    pub is_non_portable: AtomicBool,
+    /// `CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH` and so on, as they were set; 0 if not.
+    set_cluster: Mutex<[u32; 3]>,
 }
 
 impl Function {
@@ -305,6 +315,31 @@ impl Function {
             SHARED_LIMIT => SHARED_LIMIT.saturating_sub(static_bytes),
             limit => limit,
         }
+    }
+
+    /// Blocks of the largest cluster that it may be launched with.
+    pub fn most_of_cluster(&self) -> u32 {
+        match self.is_non_portable.load(Ordering::Relaxed) {
+            true => MAX_NON_PORTABLE_CLUSTER,
+            false => MAX_CLUSTER,
+        }
+    }
+
+    /// Blocks of a cluster, by axis, as a client has set them.
+    pub fn set_cluster(&self) -> Option<[u32; 3]> {
+        let set = *self.cluster_set();
+        set.iter().all(|&n| n > 0).then_some(set)
+    }
+
+    /// Blocks of a cluster, by axis, that it requires: by its PTX, or set.
+    pub fn required_cluster(&self, bounds: &LaunchBounds) -> Option<[u32; 3]> {
+        bounds.required_cluster.or_else(|| self.set_cluster())
+    }
+
+    /// What has been set, axis by axis.
+    pub fn cluster_set(&self) -> MutexGuard<'_, [u32; 3]> {
+        let set = self.set_cluster.lock();
+        set.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sets how much dynamic shared memory it may have.
@@ -396,6 +431,8 @@ impl Library {
             name: CString::new(name).map_err(|_| Status::INVALID_VALUE)?,
             home: Home::Library(Arc::clone(self)),
             dynamic_shared_limit: AtomicU32::new(SHARED_LIMIT),
+            is_non_portable: AtomicBool::new(false),
+            set_cluster: Mutex::new([0; 3]),
         };
         let handle = driver()?.functions.add(Arc::new(function));
         kernels.insert(name.to_owned(), handle);

@@ -3,7 +3,7 @@
 use std::ffi::CStr;
 
 use ptx_sim::LaunchError;
-use ptx_sim::diagnostics::FaultKind;
+use ptx_sim::diagnostics::{FaultKind, WrongBlock};
 
 /// A `CUresult` that is no success.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -97,6 +97,7 @@ statuses! {
     907 CAPTURED_EVENT "operation not permitted on an event last recorded in a capturing stream";
     908 STREAM_CAPTURE_WRONG_THREAD "attempt to terminate a thread-local capture sequence from another thread";
     910 GRAPH_EXEC_UPDATE_FAILURE "the graph update was not performed because it included changes which violated constraints specific to instantiated graph update";
+    912 INVALID_CLUSTER_SIZE "a kernel launch error has occurred due to cluster misconfiguration";
     999 UNKNOWN "unknown error";
 }
 
@@ -111,7 +112,11 @@ impl From<&LaunchError> for Status {
             LaunchError::Internal { .. } => Self::UNKNOWN,
             LaunchError::Fault(fault) => match &fault.kind {
                 FaultKind::Misaligned { .. } => Self::MISALIGNED_ADDRESS,
-                FaultKind::WrongSpace { .. } => Self::INVALID_ADDRESS_SPACE,
+                FaultKind::WrongSpace { .. }
+                | FaultKind::WrongBlock {
+                    why: WrongBlock::NotOwn { .. },
+                    ..
+                } => Self::INVALID_ADDRESS_SPACE,
                 FaultKind::BadCallTarget { .. } | FaultKind::BadBranchIndex { .. } => {
                     Self::INVALID_PC
                 }

@@ -1,5 +1,8 @@
 //! Arguments that match, and a kernel of every kind of parameter.
-use cuda_std::launch::{DevicePtr, DevicePtrMut, DeviceSlice, Kernel, KernelArgs, LaunchBounds};
+use cuda_std::TensorMap;
+use cuda_std::launch::{
+    DevicePtr, DevicePtrMut, DeviceSlice, DeviceTensorMap, Kernel, KernelArgs, LaunchBounds,
+};
 use cuda_std::prelude::*;
 use gpu_kernels::swizzle::ChunkSwizzle;
 use gpu_kernels::transpose::transpose_swizzled;
@@ -23,6 +26,11 @@ pub unsafe fn add(x: &[f32], y: *const f32, z: *mut f32, mut n: u32, _unused: f6
 }
 
 #[kernel]
+unsafe fn maps(a: &TensorMap, n: u32, #[allow(unused)] b: &cuda_std::TensorMap, z: *mut u64) {
+    unsafe { *z.add(n as usize) = a.address() };
+}
+
+#[kernel]
 unsafe fn nothing() {}
 
 #[kernel(early, launch_bounds(32))]
@@ -36,12 +44,16 @@ fn main() {
     launch(transpose_swizzled, (output.as_const(), output, 3, 4));
     launch(add, (DeviceSlice::new(256, 8), input, output, 8, 1.0));
     launch(nothing, ());
+    let map = DeviceTensorMap::new([0; 128], 256, |map, _| Ok(*map));
+    launch(maps, (map, 8, map, DevicePtrMut::new(512)));
 
     assert_eq!(add::NAME, "add");
     assert_eq!(add::PARAM_NAMES, ["x", "y", "z", "n", "_unused"]);
     assert_eq!(add::LAUNCH_BOUNDS, Some(LaunchBounds { max_threads: 128, min_blocks: Some(2) }));
     let sizes: Vec<u32> = <add as Kernel>::Args::param_sizes().collect();
     assert_eq!(sizes, [8, 8, 8, 8, 4, 8]);
+    let sizes: Vec<u32> = <maps as Kernel>::Args::param_sizes().collect();
+    assert_eq!(sizes, [128, 4, 128, 8]);
     assert_eq!(nothing::LAUNCH_BOUNDS, None);
     assert_eq!([add::IS_EARLY, nothing::IS_EARLY, waits::IS_EARLY], [false, false, true]);
     assert!(waits::LAUNCH_BOUNDS.is_some());

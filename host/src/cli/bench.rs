@@ -7,6 +7,7 @@ use super::ending::Outputs;
 use super::exit::{Exit, Stop};
 use super::peers;
 use super::progress::{Progress, say};
+use super::resume::Walk;
 use crate::hints;
 use crate::lessons::copy;
 use crate::registry;
@@ -16,14 +17,14 @@ use crate::report::compare::{Comparison, Verdict};
 use crate::report::width::Width;
 use lesson::measure::Times;
 use lesson::room;
-use lesson::run;
+use lesson::run::{self, Tally};
 use lesson::{Case, CaseResult, Clocking, Effort, Registered, Shape, Status};
 use lockstep::engine::gpu::Gpu;
 use lockstep::engine::twins::Twins;
 use lockstep::engine::{Buffer, Clocked, Contender, Engine, EngineKind, Timed, Timing};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::Duration;
 
 /// What takes less time than this many launches that do nothing is also timed many
 /// times in a row: alone, much of its time is the launch's.
@@ -126,7 +127,6 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     })?;
     say(&format!("engine: GPU, {}", gpu.device().name));
     room::check_device(&cases, gpu.device().memory_bytes).map_err(Stop::usage)?;
-    let started = Instant::now();
     let peers = if args.no_peers {
         Vec::new()
     } else {
@@ -138,10 +138,11 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     if let Some(alone) = &empty[0] {
         clocking = clocking.with_rows_below(SHORT * alone.median_ms as f32);
     }
-    let mut results = check_twins(&gpu, &selected);
-    results.retain(|result| result.status == Status::Failed);
-    let n_wrong_twins = results.len();
-    results.extend(run_all(&gpu, &cases, clocking));
+    let Found {
+        results,
+        n_wrong_twins,
+        elapsed,
+    } = run_all(&gpu, &selected, &cases, clocking);
     let (wrong_twins, timed) = results.split_at(n_wrong_twins);
     let report = BenchReport::new(gpu.device(), peers, args.samples, empty, timed);
 
@@ -157,7 +158,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     });
     ending.print(|out| {
         write(out, &report, comparison.as_ref(), wrong_twins)?;
-        let seconds = started.elapsed().as_secs_f64();
+        let seconds = elapsed.as_secs_f64();
         writeln!(out, "\n{} cases in {seconds:.0} s", cases.len())
     });
     Ok(ending.exit())
@@ -319,27 +320,64 @@ fn peers_folder() -> Option<PathBuf> {
         .find(|folder| folder.is_dir())
 }
 
-/// Has the lessons check the twins, at small shapes, all sizes of a sweep included.
-fn check_twins(gpu: &Gpu, selected: &[Registered]) -> Vec<CaseResult> {
+/// What came of the cases.
+struct Found {
+    /// Of the twins that are wrong, then of the cases.
+    results: Vec<CaseResult>,
+    n_wrong_twins: usize,
+    elapsed: Duration,
+}
+
+/// Has the lessons check the twins, at small shapes, all sizes of a sweep included; then
+/// runs the cases. Of what takes the GPU away only that one kernel has no result.
+fn run_all(gpu: &Gpu, selected: &[Registered], cases: &[Case], clocking: Clocking) -> Found {
     let with_twins: Vec<Registered> = selected
         .iter()
         .filter(|registered| gpu.has_peer(registered.kernel.id))
         .copied()
         .collect();
-    let cases = run::cases(&with_twins, EngineKind::Gpu, Effort::Quick);
-    let results = run::run(&Twins(gpu), &cases, None, |_| {}, |_| {});
-    if !results.is_empty() {
-        let n_passed = results
-            .iter()
-            .filter(|result| result.status == Status::Passed)
-            .count();
-        say(&format!(
-            "twins of {} kernels: {n_passed} of {} checks passed",
-            with_twins.len(),
-            results.len()
-        ));
+    let mut all = run::cases(&with_twins, EngineKind::Gpu, Effort::Quick);
+    let n_checks = all.len();
+    all.extend_from_slice(cases);
+
+    let mut walk = Walk::through(&all);
+    walk.go_through(gpu, &all[..n_checks], |case| {
+        run::run_case(&Twins(gpu), case, None)
+    });
+    if n_checks > 0 {
+        say_twins(with_twins.len(), &walk.results[..n_checks]);
     }
-    results
+    let mut progress = Progress::new(cases.len());
+    walk.results[n_checks..]
+        .iter()
+        .for_each(|result| progress.ended(result));
+    walk.go_through(gpu, &all, |case| {
+        progress.starting(case);
+        let result = run::run_case(gpu, case, Some(clocking));
+        progress.ended(&result);
+        result
+    });
+    progress.finish();
+
+    let elapsed = walk.elapsed();
+    let mut results = walk.results;
+    let timed = results.split_off(n_checks);
+    results.retain(|result| result.status == Status::Failed);
+    let n_wrong_twins = results.len();
+    results.extend(timed);
+    Found {
+        results,
+        n_wrong_twins,
+        elapsed,
+    }
+}
+
+fn say_twins(n_kernels: usize, results: &[CaseResult]) {
+    let n_passed = Tally::of(results).n_passed;
+    say(&format!(
+        "twins of {n_kernels} kernels: {n_passed} of {} checks passed",
+        results.len()
+    ));
 }
 
 /// Times a launch that does nothing, alone and as one of many in a row. Where it could
@@ -359,20 +397,6 @@ fn clock_empty_launch(gpu: &Gpu, n_runs: u32) -> Option<Clocked> {
     };
     let clocking = Clocking::thorough(n_runs, copy::best).with_rows_below(f32::INFINITY);
     gpu.time(&[contender], &clocking.conditions).ok()?
-}
-
-fn run_all(gpu: &Gpu, cases: &[Case], clocking: Clocking) -> Vec<CaseResult> {
-    let mut progress = Progress::new(cases.len());
-    let ended = std::cell::RefCell::new(&mut progress);
-    let results = run::run(
-        gpu,
-        cases,
-        Some(clocking),
-        |case| ended.borrow().starting(case),
-        |result| ended.borrow_mut().ended(result),
-    );
-    progress.finish();
-    results
 }
 
 // ---------------------------------------------------------------------------

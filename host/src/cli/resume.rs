@@ -11,9 +11,11 @@
 use super::progress::say;
 use lesson::figures::Figures;
 use lesson::{Case, CaseResult, Status};
+use lockstep::engine::Engine;
+use lockstep::engine::gpu::Gpu;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The environment variable that names the file with the results so far.
 const VARIABLE: &str = "LOCKSTEP_RESULTS_SO_FAR";
@@ -71,9 +73,77 @@ impl Saved {
     }
 }
 
+/// A way through cases, which may take several processes.
+pub(super) struct Walk {
+    /// Of the first cases.
+    pub results: Vec<CaseResult>,
+    /// How many of them the processes before this one have.
+    n_handed_over: usize,
+    /// How long those took.
+    before: Duration,
+    started: Instant,
+    /// Whether a process may follow.
+    goes_on: bool,
+}
+
+impl Walk {
+    /// Through these cases, from where the process before this one stopped.
+    pub(super) fn through(cases: &[Case]) -> Self {
+        let (results, before) = results_so_far(cases);
+        Self {
+            n_handed_over: results.len(),
+            results,
+            before,
+            started: Instant::now(),
+            goes_on: true,
+        }
+    }
+
+    /// The time that all processes took.
+    pub(super) fn elapsed(&self) -> Duration {
+        self.before + self.started.elapsed()
+    }
+
+    /// Runs those of the cases, the walk's first, that have no result yet. Where one has
+    /// taken the GPU away, a new process goes on with the next; if there can be none, the
+    /// rest is not run.
+    pub(super) fn go_through(
+        &mut self,
+        gpu: &Gpu,
+        cases: &[Case],
+        mut run: impl FnMut(&Case) -> CaseResult,
+    ) {
+        for case in cases.iter().skip(self.results.len()) {
+            // A process that got nowhere is followed by none, which would not either.
+            let got_on = self.results.len() > self.n_handed_over;
+            if self.goes_on && got_on && gpu.is_usable().is_err() {
+                self.go_on_in_a_new_process();
+                self.goes_on = false;
+            }
+            self.results.push(run(case));
+        }
+    }
+
+    /// Becomes a new process that goes on after these results. Comes back only if that
+    /// cannot be.
+    fn go_on_in_a_new_process(&self) {
+        let so_far = SoFar {
+            elapsed_s: self.elapsed().as_secs_f64(),
+            results: self.results.iter().map(Saved::of).collect(),
+        };
+        let lost_to = self.results.last().map_or("", |result| result.kernel);
+        say(&format!(
+            "the GPU was lost to this process by `{lost_to}`; a new process goes on with the next case"
+        ));
+        if let Err(error) = write(&so_far).and_then(|path| become_another(&path)) {
+            say(&format!("no new process could be started: {error}"));
+        }
+    }
+}
+
 /// What the process before this one found out, and in which time; nothing if there was
 /// none, or if it ran other cases.
-pub(super) fn results_so_far(cases: &[Case]) -> (Vec<CaseResult>, Duration) {
+fn results_so_far(cases: &[Case]) -> (Vec<CaseResult>, Duration) {
     let nothing = || (Vec::new(), Duration::ZERO);
     let Some(path) = std::env::var_os(VARIABLE).map(PathBuf::from) else {
         return nothing();
@@ -97,22 +167,6 @@ pub(super) fn results_so_far(cases: &[Case]) -> (Vec<CaseResult>, Duration) {
             (results, elapsed)
         }
         None => nothing(),
-    }
-}
-
-/// Becomes a new process that goes on after these results. Comes back only if that cannot
-/// be: then what follows is not run.
-pub(super) fn go_on_in_a_new_process(results: &[CaseResult], elapsed: Duration) {
-    let so_far = SoFar {
-        elapsed_s: elapsed.as_secs_f64(),
-        results: results.iter().map(Saved::of).collect(),
-    };
-    let lost_to = results.last().map_or("", |result| result.kernel);
-    say(&format!(
-        "the GPU was lost to this process by `{lost_to}`; a new process goes on with the next case"
-    ));
-    if let Err(error) = write(&so_far).and_then(|path| become_another(&path)) {
-        say(&format!("no new process could be started: {error}"));
     }
 }
 

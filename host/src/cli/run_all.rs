@@ -3,8 +3,9 @@
 use super::ending::Outputs;
 use super::exit::{Exit, Stop};
 use super::progress::{Progress, say};
+use super::resume::Walk;
 use super::tools::Tool;
-use super::{modules, peers, profile, resume, schedules};
+use super::{modules, peers, profile, schedules};
 use crate::choose::{EngineChoice, SimOptions, choose};
 use crate::hints;
 use crate::registry;
@@ -16,11 +17,10 @@ use lesson::room;
 use lesson::run::{self, Tally};
 use lesson::schedules::Orders;
 use lesson::{Case, CaseResult, Clocking, Effort, Registered, Status};
-use lockstep::engine::{Engine, EngineKind, Machine, Timing};
+use lockstep::engine::{EngineKind, Machine, Timing};
 use ptx_sim::Schedule;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 /// Options of `run-all`.
 #[derive(Debug, clap::Args)]
@@ -159,13 +159,13 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     room::check_cases(&cases, engine.engine().kind(), args.check)
         .map_err(|what| Stop::usage(format!("{what}; --quick takes less, and --filter chooses")))?;
 
-    let (mut results, before) = resume::results_so_far(&cases);
-    let started = Instant::now();
-    run_cases(args, &engine, &cases, &orders, &mut results, before);
+    let mut walk = Walk::through(&cases);
+    run_cases(args, &engine, &cases, &orders, &mut walk);
+    let seconds = walk.elapsed().as_secs_f64();
+    let results = walk.results;
     let tally = Tally::of(&results);
     let mut ending = outputs.end(exit_of(tally));
     ending.json("--json", &Report::new(engine.engine(), &results));
-    let seconds = (before + started.elapsed()).as_secs_f64();
     ending.print(|out| {
         write_results(out, args, &results)?;
         write_tally(out, tally, &orders, seconds)
@@ -201,39 +201,27 @@ fn cases(args: &Args, selected: &[Registered], engine: EngineKind) -> Vec<Case> 
     cases
 }
 
-/// Runs the cases that have no result yet, which took the time `before`. On a GPU that a
-/// case takes away it goes on in a new process.
-fn run_cases(
-    args: &Args,
-    engine: &Machine,
-    cases: &[Case],
-    orders: &Orders,
-    results: &mut Vec<CaseResult>,
-    before: Duration,
-) {
+/// Runs the cases that have no result yet. On a GPU that a case takes away it goes on in a
+/// new process.
+fn run_cases(args: &Args, engine: &Machine, cases: &[Case], orders: &Orders, walk: &mut Walk) {
     let mut progress = Progress::new(cases.len());
     let shared = std::cell::RefCell::new(&mut progress);
     let ended = |result: &CaseResult| shared.borrow_mut().ended(result);
-    let started = Instant::now();
     match engine {
         Machine::Sim(sim) => {
             let starting = |case: &Case, schedule| shared.borrow().starting_under(case, schedule);
-            results.extend(lesson::schedules::run(sim, cases, orders, starting, ended));
+            walk.results
+                .extend(lesson::schedules::run(sim, cases, orders, starting, ended));
         }
         Machine::Gpu(gpu) => {
             let clocking = (!args.once).then_some(Clocking::BRIEF);
-            results.iter().for_each(ended);
-            let mut goes_on = true;
-            for case in &cases[results.len()..] {
-                if goes_on && gpu.is_usable().is_err() {
-                    resume::go_on_in_a_new_process(results, before + started.elapsed());
-                    // It could not be: the rest is reported as not run.
-                    goes_on = false;
-                }
-                let case = std::slice::from_ref(case);
-                let starting = |case: &Case| shared.borrow().starting(case);
-                results.extend(run::run(gpu, case, clocking, starting, ended));
-            }
+            walk.results.iter().for_each(ended);
+            walk.go_through(gpu, cases, |case| {
+                shared.borrow().starting(case);
+                let result = run::run_case(gpu, case, clocking);
+                ended(&result);
+                result
+            });
         }
     }
     progress.finish();

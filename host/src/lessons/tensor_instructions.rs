@@ -235,6 +235,14 @@ impl Format {
                 fraction_bits: 10,
                 exponent_bits: 8,
             },
+            Factor::E4m3 => Self {
+                fraction_bits: 3,
+                exponent_bits: 4,
+            },
+            Factor::E5m2 => Self {
+                fraction_bits: 2,
+                exponent_bits: 5,
+            },
         }
     }
 

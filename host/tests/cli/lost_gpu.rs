@@ -59,3 +59,73 @@ fn the_kernels_after_a_fault_run_in_a_new_process() {
         .count();
     assert_eq!(left, 2, "copy.ptx and results.json");
 }
+
+/// A folder with the program and its kernels as a bundle has them: those of `copy`.
+fn bundle(folder: &Path) -> PathBuf {
+    let program = folder.join("lockstep");
+    let built = env!("CARGO_BIN_EXE_lockstep");
+    if std::fs::hard_link(built, &program).is_err() {
+        std::fs::copy(built, &program).expect("there is room");
+    }
+    let mark = host::home::BundleMark {
+        schema: host::home::BundleMark::SCHEMA,
+        lockstep: "as it is".to_owned(),
+        commit: "none".to_owned(),
+        topics: vec!["copy".to_owned()],
+    };
+    let mark = serde_json::to_vec(&mark).expect("it is JSON");
+    std::fs::write(folder.join(host::home::BUNDLE_MARK), mark).expect("a file");
+    let ptx = folder.join("ptx");
+    std::fs::create_dir(&ptx).expect("a folder");
+    for arch in host::kernels::ARCHES {
+        std::fs::write(ptx.join(format!("copy.{arch}.ptx")), with_a_trap()).expect("a file");
+    }
+    program
+}
+
+#[test]
+fn bench_goes_on_after_a_fault_too() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = bundle(folder.path());
+    let left_behind = tempfile::tempdir().expect("a folder");
+    let json = folder.path().join("bench.json");
+    let output = Command::new(program)
+        .args(["bench", "copy", "--sizes", "4096,8192", "--samples", "30"])
+        .args(["--no-peers", "--json"])
+        .arg(&json)
+        .env("LOCKSTEP_LIBCUDA", driver())
+        .env("TMPDIR", left_behind.path())
+        .output()
+        .expect("it runs");
+    let (out, err) = (stdout(&output), stderr(&output));
+    assert_eq!(output.status.code(), Some(1), "{out}{err}");
+    let handed_over = "the GPU was lost to this process by `copy`; a new process goes on";
+    // Once for each of its sizes.
+    assert_eq!(err.matches(handed_over).count(), 2, "{err}");
+    let text = std::fs::read_to_string(&json).expect("it is written");
+    let report: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+    let found: Vec<String> = report["cases"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|case| {
+            let times = case["times"]["kernel"]["n_runs"].as_u64().unwrap_or(0);
+            let text = |name: &str| case[name].as_str().expect("text").to_owned();
+            format!(
+                "{} {} {} {times}",
+                text("kernel"),
+                text("shape"),
+                text("status")
+            )
+        })
+        .collect();
+    let expected = [
+        "copy 4096 failed 0",
+        "copy 8192 failed 0",
+        "copy_vectorized 4096 passed 30",
+        "copy_vectorized 8192 passed 30",
+    ];
+    assert_eq!(found, expected, "{out}{err}");
+    let left = std::fs::read_dir(left_behind.path()).expect("it is there");
+    assert_eq!(left.count(), 0);
+}

@@ -1,10 +1,10 @@
-//! Kernels that take structures by value.
+//! Kernels that take structures by value, and tensor maps.
 // The fields are what their types say.
 #![allow(missing_docs)]
 
 use cuda_std::half::f16;
 use cuda_std::prelude::*;
-use cuda_std::{KernelArg, println};
+use cuda_std::{KernelArg, TensorMap, println};
 
 /// Two numbers, as a pair that the compiler might take apart.
 #[derive(Clone, Copy, Debug, PartialEq, KernelArg)]
@@ -25,7 +25,7 @@ pub struct Mixed {
     pub half: f16,
 }
 
-/// As large as a tensor map, and as aligned as can be.
+/// As large as a tensor map, and as aligned as a structure can be.
 #[derive(Clone, Copy, Debug, PartialEq, KernelArg)]
 #[repr(C, align(16))]
 pub struct Map(pub [u64; 16]);
@@ -94,5 +94,34 @@ pub unsafe fn changes_its_copy(mut mixed: Mixed, out: *mut f64) {
     *out.add(i) = sum(&mixed);
     if i == 0 {
         println!("{:.1}", mixed.wide);
+    }
+}
+
+/// 16 threads copy the words of two maps from where these are, and how far that is from a
+/// multiple of 64.
+#[kernel]
+pub unsafe fn reads_maps(
+    offsets: &[u32],
+    a: &TensorMap,
+    pair: Pair,
+    b: &TensorMap,
+    map: Map,
+    out: *mut u64,
+) {
+    #[inline(never)]
+    unsafe fn word(map: &TensorMap, i: usize) -> u64 {
+        *(map.address() as *const u64).add(i)
+    }
+    let i = thread::index_1d() as usize;
+    let Some(&offset) = offsets.get(i) else {
+        return;
+    };
+    *out.add(i) = word(a, i);
+    let b = if pair.a == offset { a } else { b };
+    *out.add(16 + i) = word(b, i);
+    if i == 0 {
+        *out.add(32) = a.address() % 64;
+        *out.add(33) = b.address() % 64;
+        *out.add(34) = map.0[15];
     }
 }

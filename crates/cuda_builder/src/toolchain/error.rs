@@ -1,7 +1,6 @@
 //! Why there is no compiler, and what to do.
 
 use super::Room;
-use super::rustup::NO_RUSTUP;
 use std::path::PathBuf;
 
 /// Why there is no compiler for the kernels.
@@ -92,6 +91,9 @@ pub enum ToolchainError {
         packages: String,
     },
 }
+
+/// Why rustup cannot be asked where it is missing.
+pub(super) const NO_RUSTUP: &str = "it is not on this system";
 
 /// Where rustup comes from, for those who lack it.
 fn where_to_get(rustup: &str) -> &'static str {

@@ -6,11 +6,12 @@
 use super::apt::Apt;
 use super::locator::is_on_path;
 use super::progress::Progress;
-use super::room::{self, Room};
+use super::room;
 use super::run::Run;
 use super::search::{architecture, search};
 use super::select::{Package, Selection};
 use super::sources;
+use super::space::{self, Room};
 use super::stamp::Stamp;
 use super::{Locator, Source, Toolchain, ToolchainError, cache, leftovers, unpack};
 use std::fs;
@@ -93,7 +94,7 @@ pub(super) fn fetch(locator: &Locator, progress: &dyn Progress) -> Result<Toolch
     fetch_in(locator, &run, progress).map_err(|failure| {
         run.leave_packages();
         match failure {
-            Failure::Words(said) if room::ran_out(&said) => Failure::Known(room::full(dir, said)),
+            Failure::Words(said) if space::ran_out(&said) => Failure::Known(room::full(dir, said)),
             other => other,
         }
     })

@@ -19,6 +19,7 @@
 mod apt;
 mod cache;
 mod control;
+mod ensure;
 mod error;
 mod fetch;
 mod leftovers;
@@ -32,6 +33,7 @@ mod rustup;
 mod search;
 mod select;
 mod sources;
+mod space;
 mod stamp;
 mod store;
 mod unpack;
@@ -41,7 +43,7 @@ pub use error::ToolchainError;
 pub use locator::Locator;
 pub use pin::Pin;
 pub use progress::{Lines, Progress, Quiet, Terminal};
-pub use room::Room;
+pub use space::Room;
 
 use std::fmt;
 use std::path::{Path, PathBuf};

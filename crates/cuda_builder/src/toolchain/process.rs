@@ -1,6 +1,6 @@
 //! Running a program with a limit on its time, keeping what it says.
 
-use super::room;
+use super::space;
 use std::io::Read;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc;
@@ -118,7 +118,7 @@ pub(super) fn essence(stderr: &str) -> String {
         .filter(|line| !line.is_empty() && !SAYS_NOTHING.iter().any(|s| line.contains(s)))
         .collect();
     // One such line for each file is common; it is the same cause.
-    if let Some(line) = lines.iter().find(|line| room::ran_out(line)) {
+    if let Some(line) = lines.iter().find(|line| space::ran_out(line)) {
         return (*line).into();
     }
     let marked: Vec<&str> = lines

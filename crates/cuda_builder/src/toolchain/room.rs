@@ -1,9 +1,9 @@
-//! Room on the disk for a compiler.
+//! Whether there is room on the disk for a compiler, and what is wrong if there is not.
 
+use super::space::{Room, nearest_folder, ran_out};
 use super::{ToolchainError, leftovers};
-use std::fmt;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// What a fetch takes at its peak, as far as is known before the archive is
 /// asked: the packages of 1.97.1 (153 MB) beside what is unpacked of them
@@ -13,21 +13,7 @@ const ESTIMATE: u64 = 800_000_000;
 /// The variable that names the cache folder.
 const CACHE: &str = "LOCKSTEP_CACHE";
 
-/// How much room there is, and how much a fetch takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Room {
-    /// Bytes that may be written.
-    pub free: u64,
-    /// Bytes that a fetch would write.
-    pub needed: u64,
-}
-
 impl Room {
-    /// Whether a fetch can go well.
-    pub fn is_enough(&self) -> bool {
-        self.free >= self.needed
-    }
-
     /// The room in `cache_dir`. What an interrupted fetch left there need not be
     /// fetched again.
     pub(super) fn before_fetch(cache_dir: &Path) -> Result<Self, ToolchainError> {
@@ -65,13 +51,6 @@ impl Room {
             said: None,
             variable: CACHE,
         })
-    }
-}
-
-impl fmt::Display for Room {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let needed = self.needed.div_ceil(1_000_000);
-        write!(f, "{} MB free, {needed} MB needed", self.free / 1_000_000)
     }
 }
 
@@ -118,41 +97,9 @@ pub(super) fn full_of_rustups(home: Option<&Path>, said: &str) -> Option<Toolcha
     })
 }
 
-/// `dir`, or the folder in which it would be created.
-pub(super) fn nearest_folder(dir: &Path) -> io::Result<PathBuf> {
-    for ancestor in dir.ancestors() {
-        match ancestor.metadata() {
-            Ok(data) if data.is_dir() => return Ok(ancestor.into()),
-            Ok(_) => return Err(io::ErrorKind::NotADirectory.into()),
-            Err(e) if e.kind() == io::ErrorKind::NotFound => {}
-            Err(e) => return Err(e),
-        }
-    }
-    Err(io::ErrorKind::NotFound.into())
-}
-
-/// Whether a program or the system says that the disk is full.
-pub(super) fn ran_out(said: &str) -> bool {
-    [
-        "No space left on device",
-        "Disk quota exceeded",
-        "enough free space",
-    ]
-    .iter()
-    .any(|words| said.contains(words))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_room_of_a_folder_to_come_is_that_of_its_parent() {
-        let dir = tempfile::tempdir().unwrap();
-        assert_eq!(nearest_folder(&dir.path().join("a/b")).unwrap(), dir.path());
-        std::fs::write(dir.path().join("file"), "").unwrap();
-        nearest_folder(&dir.path().join("file/b")).unwrap_err();
-    }
 
     #[test]
     fn what_an_interrupted_fetch_left_is_needed_no_more() {
@@ -164,15 +111,5 @@ mod tests {
         std::fs::write(left.join("rustc.deb"), [0; 1000]).unwrap();
         let room = Room::before_fetch(dir.path()).unwrap();
         assert_eq!(room.needed, ESTIMATE - 1000);
-    }
-
-    #[test]
-    fn free_is_never_flattered_and_needed_never_played_down() {
-        let room = Room {
-            free: 1_999_999,
-            needed: 1_000_001,
-        };
-        assert_eq!(room.to_string(), "1 MB free, 2 MB needed");
-        assert!(room.is_enough());
     }
 }

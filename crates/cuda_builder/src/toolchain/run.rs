@@ -13,7 +13,7 @@
 //! takes the packages.
 
 use super::leftovers;
-use super::room;
+use super::space;
 use super::store::Store;
 use std::fs;
 use std::io;
@@ -44,7 +44,7 @@ impl Run {
             Ok((dir, store))
         };
         let (dir, store) = begin().or_else(|e: io::Error| {
-            if left.is_empty() || !room::ran_out(&e.to_string()) {
+            if left.is_empty() || !space::ran_out(&e.to_string()) {
                 return Err(e);
             }
             // No room for a folder: what was left gives some.

@@ -1,5 +1,6 @@
 //! The pinned toolchain in rustup.
 
+use super::error::NO_RUSTUP;
 use super::locator::is_on_path;
 use super::process::{self, Patience};
 use super::progress::Progress;
@@ -13,9 +14,6 @@ const PATIENCE: Patience = Patience {
     total: Duration::from_secs(900),
     silence: Some((1, Duration::from_secs(40))),
 };
-
-/// Why rustup cannot be asked where it is missing.
-pub(super) const NO_RUSTUP: &str = "it is not on this system";
 
 /// The toolchain, if it is installed with `rust-src`.
 ///

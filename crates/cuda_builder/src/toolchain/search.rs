@@ -4,7 +4,7 @@ use super::apt::Apt;
 use super::process::{self, Patience};
 use super::run::Run;
 use super::select::Selection;
-use super::{Locator, room, sources};
+use super::{Locator, sources, space};
 use std::fmt;
 use std::process::Command;
 use std::time::Duration;
@@ -31,7 +31,7 @@ pub(super) fn search<'a>(
                     return Ok((apt, selection));
                 }
                 Ok(selection) => offers.push((apt, selection)),
-                Err(reason) if room::ran_out(&reason) => return Err(reason),
+                Err(reason) if space::ran_out(&reason) => return Err(reason),
                 Err(reason) => reasons.add(suite, reason),
             }
         }

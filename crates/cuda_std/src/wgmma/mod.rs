@@ -41,11 +41,13 @@
 mod operand;
 mod registers;
 mod sums;
+mod tall;
 
 pub use operand::{
     AcrossK, AlongK, E4m3, E5m2, Factor, Operand, ROW_BYTES, Rows, TILE_ALIGN_BYTES, Tf32,
 };
 pub use sums::{Multiply, Sums, position, wait_for_all_but};
+pub use tall::{MultiplyTall, TallSums};
 
 /// Threads that multiply together.
 pub const WARPGROUP: u32 = 128;

@@ -8,7 +8,7 @@ use quote::quote;
 use syn::{Block, Error, Expr, Ident, ItemFn, Local, Result, Stmt, spanned::Spanned};
 
 use super::{View, view_of};
-use crate::kernel::{Kind, Parameter};
+use crate::parameter::{Kind, Parameter};
 
 /// Checks what a kernel takes: addresses if it is `unsafe`, views if it is not; and how a
 /// safe one's body meets its barriers.

@@ -6,7 +6,7 @@ use syn::{Block, FnArg, Ident, ItemFn, Stmt, parse_quote};
 
 use super::check::sync_of;
 use super::{Extent, View, hidden, view_of};
-use crate::kernel::{Kind, Parameter};
+use crate::parameter::{Kind, Parameter};
 
 /// The body, in which `tile.sync(barrier)` is the library's function of that name, whatever
 /// else the tile may have become.

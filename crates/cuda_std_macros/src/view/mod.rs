@@ -17,7 +17,7 @@ use syn::{
     spanned::Spanned,
 };
 
-use crate::kernel::{Kind, Parameter};
+use crate::parameter::{Kind, Parameter};
 
 pub use check::check;
 pub use expand::{body, inputs, lengths_used, safe_kernel};
@@ -205,6 +205,14 @@ impl Extent {
             1 => quote!(::cuda_std::view::Length::new(#(#lengths),*)),
             _ => quote!(::cuda_std::view::Rows::new(#(#lengths),*)),
         }
+    }
+}
+
+/// What the body's variable of a parameter is called.
+pub fn argument(parameter: &Parameter) -> Ident {
+    match view_of(parameter) {
+        Some(View::Barrier { .. }) => hidden("barrier"),
+        _ => parameter.name.clone(),
     }
 }
 

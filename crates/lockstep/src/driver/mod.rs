@@ -1,7 +1,7 @@
 //! The driver's objects, each owned by a value that gives it back when dropped.
 //!
 //! Reading order: [`sys`] (the functions), [`context`], [`stream`], [`event`], [`module`],
-//! [`graph`], [`memory`]. An error is the driver's own, with its name and its words.
+//! [`graph`], [`memory`], [`tensor_map`]. An error is the driver's own, with its name and its words.
 //!
 //! `cust` has all of this too. It is not used here, because its build script gives up
 //! where no CUDA toolkit is installed unless an environment variable names a folder, and a
@@ -16,6 +16,7 @@ pub(crate) mod memory;
 pub(crate) mod module;
 pub(crate) mod stream;
 mod sys;
+pub(crate) mod tensor_map;
 
 pub(crate) use context::Context;
 pub(crate) use event::Event;

@@ -10,6 +10,7 @@ const JIT_INFO_LOG_BUFFER_SIZE_BYTES: c_int = 4;
 const JIT_ERROR_LOG_BUFFER: c_int = 5;
 const JIT_ERROR_LOG_BUFFER_SIZE_BYTES: c_int = 6;
 const MAX_DYNAMIC_SHARED_SIZE_BYTES: c_int = 8;
+const NON_PORTABLE_CLUSTER_SIZE_ALLOWED: c_int = 14;
 
 /// Room for each of the compiler's logs.
 const LOG_BYTES: usize = 16 * 1024;
@@ -146,9 +147,18 @@ impl Function {
 
     /// Lets it be launched with `bytes` of dynamic shared memory.
     pub(crate) fn allow_dynamic_shared(&self, bytes: u32) -> Result<(), DriverError> {
+        self.set(MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes as c_int)
+    }
+
+    /// Lets it be launched with clusters of more blocks than every GPU has room for.
+    pub(crate) fn allow_large_clusters(&self) -> Result<(), DriverError> {
+        self.set(NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)
+    }
+
+    fn set(&self, attribute: c_int, value: c_int) -> Result<(), DriverError> {
         // SAFETY: the module is alive.
         check("cuFuncSetAttribute", unsafe {
-            sys::cuFuncSetAttribute(self.handle, MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes as c_int)
+            sys::cuFuncSetAttribute(self.handle, attribute, value)
         })
     }
 }

@@ -132,4 +132,20 @@ unsafe extern "C" {
         stream: Handle,
     ) -> c_int;
     pub(super) fn cuMemsetD8Async(to: u64, value: u8, n: usize, stream: Handle) -> c_int;
+
+    pub(super) fn cuTensorMapEncodeTiled(
+        map: *mut c_void,
+        element: c_uint,
+        rank: c_uint,
+        address: u64,
+        dims: *const u64,
+        strides: *const u64,
+        box_dims: *const c_uint,
+        element_strides: *const c_uint,
+        interleave: c_uint,
+        swizzle: c_uint,
+        l2_promotion: c_uint,
+        fill: c_uint,
+    ) -> c_int;
+    pub(super) fn cuTensorMapReplaceAddress(map: *mut c_void, address: u64) -> c_int;
 }

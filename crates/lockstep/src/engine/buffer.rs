@@ -9,6 +9,7 @@ use std::rc::Rc;
 /// `len` values of type `T` in the memory of an engine's device.
 pub struct Buffer<'e, T> {
     engine: Handle<'e>,
+    label: Box<str>,
     address: u64,
     len: usize,
     element: PhantomData<T>,
@@ -86,10 +87,21 @@ impl<'e, T: DeviceCopy> Buffer<'e, T> {
         let address = engine.alloc(size_bytes as u64, label)?;
         Ok(Self {
             engine,
+            label: label.into(),
             address,
             len,
             element: PhantomData,
         })
+    }
+
+    /// The engine whose memory it is.
+    pub(crate) fn engine(&self) -> &dyn Engine {
+        &*self.engine
+    }
+
+    /// Its name in reports of bad accesses.
+    pub fn label(&self) -> &str {
+        &self.label
     }
 
     /// Number of values.

@@ -132,6 +132,15 @@ pub enum EngineError {
     #[error("stream: {0}")]
     Stream(String),
 
+    /// A tensor map would break a rule.
+    #[error("tensor map of `{buffer}`: {reason}")]
+    TensorMap {
+        /// The buffer's name.
+        buffer: String,
+        /// The rule, the value, and what to do.
+        reason: String,
+    },
+
     /// Memory could not be allocated, or an address was no allocation.
     #[error("device memory: {0}")]
     Memory(String),

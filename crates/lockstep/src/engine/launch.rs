@@ -4,7 +4,7 @@ use super::module::ModuleId;
 use super::{Engine, EngineError, Observe, Place, PtxModule};
 use crate::counts::Counts;
 use cuda_std::launch::{Kernel, KernelArgs, LaunchBounds, ParamValue};
-use ptx_sim::{MAX_BLOCK, MAX_BLOCK_THREADS, MAX_GRID};
+use ptx_sim::{MAX_BLOCK, MAX_BLOCK_THREADS, MAX_GRID, MAX_NON_PORTABLE_CLUSTER};
 use std::borrow::Cow;
 use std::fmt;
 
@@ -66,7 +66,9 @@ impl LaunchConfig {
         }
     }
 
-    /// With so many blocks in a cluster, by axis. The grid must be a multiple of it.
+    /// With so many blocks in a cluster, by axis. The grid must be a multiple of it. Clusters
+    /// of more than 8 blocks, up to 16, run on a H200 and on the simulator, not on every GPU
+    /// that has clusters.
     pub const fn with_cluster(self, cluster: [u8; 3]) -> Self {
         Self {
             cluster: Some(cluster),
@@ -121,12 +123,11 @@ impl LaunchConfig {
 impl LaunchConfig {
     /// The rule that a cluster breaks, if it breaks one.
     fn broken_by(&self, cluster: [u8; 3]) -> Option<String> {
-        const MAX_CLUSTER: u32 = 16;
         let cluster = cluster.map(u32::from);
         let n_blocks: u32 = cluster.iter().product();
-        if n_blocks == 0 || n_blocks > MAX_CLUSTER {
+        if n_blocks == 0 || n_blocks > MAX_NON_PORTABLE_CLUSTER {
             return Some(format!(
-                "{n_blocks} blocks in a cluster, and a cluster has 1 to {MAX_CLUSTER}"
+                "{n_blocks} blocks in a cluster, and a cluster has 1 to {MAX_NON_PORTABLE_CLUSTER}"
             ));
         }
         let axis = (0..3).find(|&axis| !self.grid[axis].is_multiple_of(cluster[axis]))?;
@@ -293,16 +294,21 @@ impl Prepared {
     }
 
     /// The same launch on other memory: `to` says where each address is there.
-    #[must_use]
-    pub fn relocated(&self, to: &dyn Fn(u64) -> u64) -> Self {
-        let there = |param: &ParamValue| match param.address() {
-            Some(address) => ParamValue::of_address(to(address)),
-            None => param.clone(),
-        };
-        Self {
-            params: self.params.iter().map(there).collect(),
+    ///
+    /// # Errors
+    ///
+    /// There cannot be a tensor map of memory there.
+    pub fn relocated(&self, to: &dyn Fn(u64) -> u64) -> Result<Self, EngineError> {
+        let there = |param: &ParamValue| param.relocated(to);
+        let params: Result<_, _> = self.params.iter().map(there).collect();
+        let params = params.map_err(|reason| EngineError::Refused {
+            place: self.place(),
+            reason: format!("a tensor map cannot be one of other memory: {reason}"),
+        })?;
+        Ok(Self {
+            params,
             ..self.clone()
-        }
+        })
     }
 
     /// What an error about it names.

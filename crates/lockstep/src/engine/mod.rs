@@ -5,7 +5,7 @@
 //! everything; types come from the thin layer on top of it: [`Buffer<T>`] for
 //! memory and [`Prepared`] for launches.
 //!
-//! Reading order: this file, [`error`], [`buffer`], [`module`], [`mod@launch`], [`timing`] (with
+//! Reading order: this file, [`error`], [`buffer`], [`mod@tensor_map`], [`module`], [`mod@launch`], [`timing`] (with
 //! [`library`]), then the two engines [`sim`] and [`gpu`], either as a [`machine`], and engines around engines:
 //! [`scheduled`], [`twins`].
 
@@ -14,6 +14,7 @@ pub mod error;
 pub mod buffer;
 pub mod launch;
 pub mod module;
+pub mod tensor_map;
 
 pub mod library;
 pub mod timing;
@@ -34,6 +35,7 @@ pub use launch::{LaunchConfig, Prepared, launch};
 pub use library::{Library, LibraryCall, SgemmMath};
 pub use machine::Machine;
 pub use module::{ModuleId, PtxModule};
+pub use tensor_map::{TensorElement, TensorMap};
 pub use timing::{Clocked, Conditions, Contender, Fill, Timed, Timing};
 
 use crate::counts::Report;

@@ -4,7 +4,7 @@
 //! fault; each engine provides that memory for each module it loads.
 
 use super::{EngineError, PtxModule};
-use crate::source;
+use crate::source::Texts;
 pub use cuda_std::panic::{PanicRecord, SINK_SYMBOL};
 use std::path::Path;
 
@@ -19,7 +19,8 @@ pub(super) fn explain(
             // Below the current folder, or where a module's sources are.
             let below = modules.iter().filter_map(PtxModule::sources);
             let folders = std::iter::once(Path::new("")).chain(below);
-            let line = source::line(folders, record.file(), record.line())
+            let line = Texts::of(folders)
+                .line(record.file(), record.line())
                 .map(|line| format!("\n    {line}"))
                 .unwrap_or_default();
             EngineError::Fault {

@@ -120,12 +120,7 @@ impl Sim {
     ) -> Result<Report, EngineError> {
         let loaded = self.module_with(launch)?;
         let config = launch.config();
-        if config.cluster.is_some_and(|cluster| cluster != [1; 3]) {
-            return Err(EngineError::Unsupported {
-                place: launch.place(),
-                report: "the simulator has no clusters; leave the cluster out, or use a GPU".into(),
-            });
-        }
+        let cluster = config.cluster.map(|cluster| cluster.map(u32::from));
         let params: Vec<&[u8]> = launch
             .params()
             .iter()
@@ -136,7 +131,12 @@ impl Sim {
             block: config.block,
             dynamic_shared_bytes: config.dynamic_shared_bytes,
             params: &params,
-            options,
+            options: LaunchOptions {
+                cluster: cluster.or(options.cluster),
+                // Here as on a GPU, a configuration may have them.
+                non_portable_cluster: true,
+                ..options
+            },
         };
         let device = &mut self.state.borrow_mut().device;
         let launched = device.launch(&loaded.on_device, launch.entry(), &simulated);

@@ -65,14 +65,18 @@ impl Timed<'_> {
     }
 
     /// The same on other memory: `to` says where each address is there.
-    #[must_use]
-    pub fn relocated(&self, to: &dyn Fn(u64) -> u64) -> Timed<'static> {
+    ///
+    /// # Errors
+    ///
+    /// As [`Prepared::relocated`].
+    pub fn relocated(&self, to: &dyn Fn(u64) -> u64) -> Result<Timed<'static>, EngineError> {
         let launches_there = |launches: &[Prepared]| {
-            Cow::Owned(launches.iter().map(|launch| launch.relocated(to)).collect())
+            let launches = launches.iter().map(|launch| launch.relocated(to));
+            launches.collect::<Result<Vec<_>, _>>().map(Cow::Owned)
         };
-        match self {
-            Self::Launches(launches) => Timed::Launches(launches_there(launches)),
-            Self::Peers(launches) => Timed::Peers(launches_there(launches)),
+        Ok(match self {
+            Self::Launches(launches) => Timed::Launches(launches_there(launches)?),
+            Self::Peers(launches) => Timed::Peers(launches_there(launches)?),
             &Self::Copy {
                 to: target,
                 from,
@@ -92,7 +96,7 @@ impl Timed<'_> {
                     .collect(),
             ),
             Self::Library(call) => Timed::Library(call.relocated(to)),
-        }
+        })
     }
 }
 
@@ -289,14 +293,15 @@ mod tests {
             size_bytes: 8,
             value: 3,
         };
-        let moved = Timed::Fills([fill].as_slice().into()).relocated(&there);
-        assert_eq!(moved.addresses(), [(1001, 8)]);
+        let moved = |work: Timed<'_>| work.relocated(&there).expect("it has no maps");
+        let fills = moved(Timed::Fills([fill].as_slice().into()));
+        assert_eq!(fills.addresses(), [(1001, 8)]);
         let copy = Timed::Copy {
             to: 5,
             from: 7,
             size_bytes: 4,
         };
         assert_eq!(copy.addresses(), [(5, 4), (7, 4)]);
-        assert_eq!(copy.relocated(&there).addresses(), [(1005, 4), (1007, 4)]);
+        assert_eq!(moved(copy).addresses(), [(1005, 4), (1007, 4)]);
     }
 }

@@ -1,6 +1,7 @@
 //! Kernels as a kernel crate has them, and the PTX that goes with them: by hand, so that
 //! these tests need no compiler for the device.
 
+use cuda_std::TensorMap;
 use cuda_std::prelude::*;
 
 /// `y[i] = a * x[i]`.
@@ -30,13 +31,29 @@ pub unsafe fn strided(out: *mut u32, stride: u32) {
     let _ = (out, stride);
 }
 
+/// 32 threads copy the 16 words of each map to `out`, with dynamic shared memory between,
+/// of which the last thread uses the last word.
+#[kernel]
+pub unsafe fn read_maps(before: u32, a: &TensorMap, b: &TensorMap, out: *mut u64, last: u32) {
+    // As `strided`.
+    let _ = (before, a, b, out, last);
+}
+
+/// Each block stores its number in shared memory of the next one of its cluster, and then
+/// what it finds there as number `i` of `out`. In [`CLUSTERS`].
+#[kernel]
+pub unsafe fn exchange(out: *mut u32) {
+    // As above.
+    let _ = out;
+}
+
 /// A kernel that no module has.
 #[kernel]
 pub unsafe fn missing() {}
 
 /// The module.
 pub const PTX: &str = r#"
-.version 7.0
+.version 7.8
 .target sm_70
 .address_size 64
 .extern .shared .align 16 .b8 dynamic[];
@@ -113,5 +130,70 @@ $done:
     ret;
 }
 
+.visible .entry read_maps(
+    .param .u32 before,
+    .param .align 64 .b8 a[128],
+    .param .align 64 .b8 b[128],
+    .param .u64 out,
+    .param .u32 last
+)
+{
+    .reg .pred %p;
+    .reg .b32 %r<6>;
+    .reg .b64 %rd<8>;
+    mov.b64 %rd1, a;
+    cvta.param.u64 %rd1, %rd1;
+    mov.b64 %rd2, b;
+    cvta.param.u64 %rd2, %rd2;
+    mov.u32 %r1, %tid.x;
+    setp.ge.u32 %p, %r1, 16;
+    @%p mov.b64 %rd1, %rd2;
+    and.b32 %r2, %r1, 15;
+    mul.wide.u32 %rd3, %r2, 8;
+    add.s64 %rd3, %rd1, %rd3;
+    ld.u64 %rd4, [%rd3];
+    mov.u32 %r4, dynamic;
+    ld.param.u32 %r5, [last];
+    add.u32 %r4, %r4, %r5;
+    setp.ne.u32 %p, %r1, 31;
+    @!%p st.shared.u64 [%r4], %rd4;
+    @!%p ld.shared.u64 %rd4, [%r4];
+    ld.param.u64 %rd5, [out];
+    mul.wide.u32 %rd6, %r1, 8;
+    add.s64 %rd6, %rd5, %rd6;
+    st.global.u64 [%rd6], %rd4;
+    ret;
+}
+
 .file 1 "crates/lockstep/tests/behaviour/kernels.rs"
+"#;
+
+/// A module for devices with clusters.
+pub const CLUSTERS: &str = r#"
+.version 8.0
+.target sm_90
+.address_size 64
+.shared .align 4 .u32 word;
+
+.visible .entry exchange(.param .u64 out)
+{
+    .reg .b32 %r<8>;
+    .reg .b64 %rd<4>;
+    mov.u32 %r1, %cluster_ctarank;
+    mov.u32 %r2, %cluster_nctarank;
+    mov.u32 %r3, %ctaid.x;
+    add.u32 %r1, %r1, 1;
+    rem.u32 %r1, %r1, %r2;
+    mov.u32 %r4, word;
+    mapa.shared::cluster.u32 %r5, %r4, %r1;
+    st.shared::cluster.u32 [%r5], %r3;
+    barrier.cluster.arrive.aligned;
+    barrier.cluster.wait.aligned;
+    ld.shared.u32 %r6, [word];
+    ld.param.u64 %rd1, [out];
+    mul.wide.u32 %rd2, %r3, 4;
+    add.u64 %rd1, %rd1, %rd2;
+    st.global.u32 [%rd1], %r6;
+    ret;
+}
 "#;

@@ -5,6 +5,7 @@ pub mod kernels;
 mod memory;
 mod modules;
 mod streams;
+mod tensor_maps;
 
 use kernels::PTX;
 use lockstep::{Device, Module, PtxModule};

@@ -1,7 +1,7 @@
 //! Modules and launches.
 
 use super::{kernels, loaded};
-use lockstep::{Error, LaunchConfig};
+use lockstep::{Buffer, Error, LaunchConfig, Module};
 
 #[test]
 fn a_launch_does_its_work() {
@@ -28,13 +28,39 @@ fn a_launch_does_its_work() {
 fn dynamic_shared_memory_is_there_above_48_kilobytes_too() {
     let (device, module) = loaded();
     let out = device.alloc::<u32>("out", 32).expect("there is room");
-    let stride = 600;
+    let all = device.properties().shared_per_block_bytes;
+    for stride in [600, all / (32 * 4)] {
+        strided_by(&module, &out, stride);
+    }
+}
+
+fn strided_by(module: &Module, out: &Buffer<u32>, stride: u32) {
     let config = LaunchConfig::new([1; 3], [32, 1, 1]).with_shared(32 * stride * 4);
     // SAFETY: 32 numbers, and as much shared memory as 32 strides.
     unsafe { module.launch(kernels::strided, config, (out.as_mut_ptr(), stride)) }
         .expect("it runs");
     let expected: Vec<u32> = (0..32).collect();
     assert_eq!(out.read().expect("it is read"), expected);
+}
+
+#[test]
+fn blocks_of_a_cluster_reach_each_others_shared_memory() {
+    let device = crate::device();
+    if device.properties().sm < 90 {
+        return;
+    }
+    let module = device.load(kernels::CLUSTERS).expect("it loads");
+    let n_blocks = 32;
+    for n in [1, 2, 8, 16] {
+        let out = device.alloc::<u32>("out", 32).expect("there is room");
+        let config = LaunchConfig::new([n_blocks, 1, 1], [1; 3]).with_cluster([n, 1, 1]);
+        let n = u32::from(n);
+        // SAFETY: a number for each block.
+        unsafe { module.launch(kernels::exchange, config, (out.as_mut_ptr(),)) }.expect("it runs");
+        let before = |block: u32| block / n * n + (block % n + n - 1) % n;
+        let expected: Vec<u32> = (0..n_blocks).map(before).collect();
+        assert_eq!(out.read().expect("it is read"), expected, "clusters of {n}");
+    }
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! What observers are told of: accesses, lanes, arrivals at barriers.
 
+use std::ops::Range;
+
+use crate::bulk::CopyId;
 use crate::ir::Space;
 use crate::program::{Order, Scope};
 
@@ -27,6 +30,10 @@ pub enum AccessClass {
     AsyncCopy,
     /// `cp.async` that bypasses it (`.cg`).
     AsyncCopyBypass,
+    /// `cp.async.bulk`, `cp.reduce.async.bulk`
+    BulkCopy,
+    /// `wgmma` reads a matrix: 16 bytes per lane.
+    Product,
 }
 
 /// One memory instruction of one warp.
@@ -48,6 +55,8 @@ pub(crate) struct WarpAccess<'a> {
     pub stride: Option<u64>,
     /// The block's number in the grid.
     pub block: u64,
+    /// Of shared memory, the number of the block that has it: mostly the same.
+    pub owner: u64,
     /// The warp's number in the block.
     pub warp: u32,
     /// What it orders.
@@ -85,6 +94,7 @@ impl<'a> WarpAccess<'a> {
             addresses,
             stride: None,
             block: lanes.block,
+            owner: lanes.block,
             warp: lanes.warp,
             order: Order::Weak,
             scope: Scope::Device,
@@ -116,6 +126,29 @@ pub(crate) struct Lanes {
     pub warp: u32,
     /// The lanes.
     pub mask: u32,
+}
+
+/// Memory that a bulk copy reads or writes.
+pub(crate) struct BulkTouch {
+    /// Shared or global.
+    pub space: Space,
+    /// Addresses, in order.
+    pub ranges: Vec<Range<u64>>,
+}
+
+/// A bulk copy that a thread starts.
+pub(crate) struct BulkStart {
+    /// It will be told of by this.
+    pub id: CopyId,
+    /// The block that has the shared memory that is written or, by a copy to global
+    /// memory, read.
+    pub owner: u64,
+    pub reads: BulkTouch,
+    pub writes: BulkTouch,
+    /// The barrier that counts its bytes, if one does.
+    pub barrier: Option<u32>,
+    /// Bytes of the elements that it combines with what is there, if it does.
+    pub reduces: Option<u32>,
 }
 
 /// A warp, or a part of one, comes to a block barrier.

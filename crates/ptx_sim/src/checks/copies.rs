@@ -160,6 +160,7 @@ impl Copies {
                 if let Some(by) = by {
                     let lane = lane as u32;
                     return Some(Finding::InFlight {
+                        is_reading: !is_shared,
                         at: Spot::of(access, lane as usize),
                         this: Side { lane, ..this },
                         copy: Side {

@@ -4,7 +4,7 @@
 //! long they are; only guarded instructions and memory accesses are counted
 //! one by one.
 
-use super::access::{AccessClass, WarpAccess};
+use super::access::{AccessClass, BulkStart, WarpAccess};
 use super::count::{self, GlobalCost, SharedCost, SharedKind};
 use super::memo::Memo;
 use crate::ir::Space;
@@ -59,6 +59,14 @@ impl SpaceCost {
         self.ways = self.ways.max(cost.ways);
     }
 
+    /// An access to another block's shared memory.
+    #[cold]
+    fn others(&mut self, access: &WarpAccess<'_>) {
+        self.requests += 1;
+        let cost = count::global_access(false, access.bytes, access.mask, access.addresses);
+        self.bytes += u64::from(cost.bytes);
+    }
+
     fn global(&mut self, cost: GlobalCost) {
         self.requests += u64::from(cost.requests);
         self.sectors += u64::from(cost.sectors);
@@ -91,6 +99,8 @@ pub(crate) struct MemoryRecord {
     /// The spaces that it accessed.
     pub spaces: Spaces,
     pub shared: SpaceCost,
+    /// Other blocks' shared memory.
+    pub cluster: SpaceCost,
     pub global: SpaceCost,
     pub local: SpaceCost,
     in_shared: Memo<SharedCost>,
@@ -102,6 +112,7 @@ impl MemoryRecord {
         class: None,
         spaces: Spaces(0),
         shared: SpaceCost::NONE,
+        cluster: SpaceCost::NONE,
         global: SpaceCost::NONE,
         local: SpaceCost::NONE,
         in_shared: Memo::NONE,
@@ -169,6 +180,7 @@ impl Counters {
             mine.class = mine.class.or(theirs.class);
             mine.spaces.0 |= theirs.spaces.0;
             mine.shared.add(&theirs.shared);
+            mine.cluster.add(&theirs.cluster);
             mine.global.add(&theirs.global);
             mine.local.add(&theirs.local);
         }
@@ -189,6 +201,22 @@ impl Counters {
     pub fn guarded(&mut self, instruction: u32, mask: u32, block_mask: u32) {
         let out = u64::from((block_mask & !mask).count_ones());
         self.guarded_out[instruction as usize] += out;
+    }
+
+    /// A thread starts a bulk copy. Only its bytes are counted: what it costs in sectors and
+    /// wavefronts no counter of the hardware was seen to tell.
+    #[cold]
+    pub fn bulk(&mut self, instruction: u32, start: &BulkStart) {
+        let record = self.record_mut(instruction as usize);
+        record.class = Some(AccessClass::BulkCopy);
+        let global = [&start.reads, &start.writes];
+        for touch in global {
+            record.spaces.add(touch.space);
+            if touch.space != Space::Shared {
+                let bytes = touch.ranges.iter().map(|range| range.end - range.start);
+                record.global.bytes += bytes.sum::<u64>();
+            }
+        }
     }
 
     /// A warp accesses memory.
@@ -215,13 +243,16 @@ impl Counters {
         // words, in shared and local memory, or by whole sectors, in global memory.
         match access.space {
             Space::Shared if access.class == AccessClass::AsyncCopyBypass => {}
-            Space::Shared => {
-                let cost = quick_shared(access).unwrap_or_else(|| {
+            Space::Shared => match quick_shared(access) {
+                Some(cost) => record.shared.shared(cost),
+                // Of these no stride is known.
+                None if access.owner != access.block => record.cluster.others(access),
+                None => {
                     let memo = &mut record.in_shared;
-                    memo.of(access, WORD_BYTES, || shared(access))
-                });
-                record.shared.shared(cost);
-            }
+                    let cost = memo.of(access, WORD_BYTES, || shared(access));
+                    record.shared.shared(cost);
+                }
+            },
             Space::Global | Space::Const | Space::Generic => {
                 let cost = quick_global(access).unwrap_or_else(|| {
                     let memo = &mut record.elsewhere;
@@ -283,9 +314,13 @@ fn shared(access: &WarpAccess<'_>) -> SharedCost {
         AccessClass::Atomic | AccessClass::Reduction => SharedKind::Atomic,
         AccessClass::CompareAndSwap => SharedKind::CompareAndSwap,
         AccessClass::Increment => SharedKind::Increment,
-        AccessClass::LoadMatrix | AccessClass::StoreMatrix => SharedKind::Matrix {
-            matrices: access.mask.count_ones().div_ceil(8),
-        },
+        // Told of by themselves.
+        AccessClass::BulkCopy => SharedKind::Store,
+        AccessClass::LoadMatrix | AccessClass::StoreMatrix | AccessClass::Product => {
+            SharedKind::Matrix {
+                matrices: access.mask.count_ones().div_ceil(8),
+            }
+        }
     };
     let offsets = access.addresses.map(|address| address as u32);
     count::shared_access(kind, access.bytes, access.mask, &offsets)

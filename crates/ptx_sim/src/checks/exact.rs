@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::access::{AccessClass, WarpAccess};
+use super::bulk::{self, BulkAccess, DoneBy};
 use super::finding::{Finding, Spot};
 use super::judge::{Judge, Running};
 use super::order::{BlockOrder, GridOrder, synchronises};
@@ -130,7 +131,9 @@ impl Judge for Exact<'_> {
         let site = site_of(instruction, access, flags, clock);
         // A copy's target is written when it has been waited for.
         let starts_copy = is_copy(access) && access.space == Space::Shared;
-        let found = self.races(block, site, access, !starts_copy);
+        // What a product reads is remembered by `proxies`.
+        let remember = !starts_copy && access.class != AccessClass::Product;
+        let found = self.races(block, site, access, remember);
         if found.is_some() {
             return found;
         }
@@ -166,6 +169,58 @@ impl Judge for Exact<'_> {
         let found = races::access(lines, sites, order, site, store, true);
         block.written.mark(store);
         found
+    }
+
+    fn bulk_begins(
+        &mut self,
+        block: &mut Running<ExactShared>,
+        access: &mut BulkAccess,
+    ) -> Option<Finding> {
+        let is_shared = access.touch.space == Space::Shared;
+        if !access.writes || access.reduces.is_some() {
+            let missing = access
+                .touch
+                .ranges
+                .iter()
+                .find_map(|range| match is_shared {
+                    true => block.memory.written.missing_in(range),
+                    false => self.written.missing_in(range),
+                });
+            let first = match is_shared {
+                true => &mut block.memory.unwritten,
+                false => &mut self.unwritten,
+            };
+            if let Some((address, bytes)) = missing {
+                let at = access.spot(address, bytes);
+                let this = access.side();
+                first.get_or_insert(Finding::Unwritten { at, this });
+            }
+        }
+        let order = &block.order;
+        if is_shared {
+            let (lines, sites) = (&mut block.memory.lines, &mut block.memory.sites);
+            bulk::begin(lines, sites, order, access)
+        } else {
+            bulk::begin(&mut self.lines, &mut self.sites, order, access)
+        }
+    }
+
+    fn bulk_ends(&mut self, block: &mut Running<ExactShared>, access: &BulkAccess, by: DoneBy) {
+        let order = &block.order;
+        if access.touch.space == Space::Shared {
+            let (lines, sites) = (&mut block.memory.lines, &mut block.memory.sites);
+            bulk::end(lines, sites, order, access, by);
+        } else {
+            bulk::end(&mut self.lines, &mut self.sites, order, access, by);
+        }
+        if access.writes {
+            for range in &access.touch.ranges {
+                match access.touch.space {
+                    Space::Shared => block.memory.written.mark_range(range),
+                    _ => self.written.mark_range(range),
+                }
+            }
+        }
     }
 
     fn finished(&mut self) -> Option<Finding> {

@@ -31,6 +31,8 @@ pub(crate) struct Spot {
     pub address: u64,
     /// Bytes of the access.
     pub bytes: u32,
+    /// Of shared memory, the number of the block that has it.
+    pub owner: u64,
 }
 
 impl Spot {
@@ -40,6 +42,7 @@ impl Spot {
             space: access.space,
             address: access.addresses[lane],
             bytes: access.bytes,
+            owner: access.owner,
         }
     }
 }
@@ -57,7 +60,42 @@ pub(crate) enum Finding {
     Unwritten { at: Spot, this: Side },
     /// An access to bytes that an asynchronous copy may still write or, where
     /// this one writes, may still read.
-    InFlight { at: Spot, this: Side, copy: Side },
+    InFlight {
+        at: Spot,
+        this: Side,
+        copy: Side,
+        /// Whether it may be reading, and not writing.
+        is_reading: bool,
+    },
+    /// A block ends while a bulk copy may still write, or read, its shared memory.
+    OutlivesBlock { this: Side, is_reading: bool },
+    /// An access to another block's shared memory that nothing orders before the end of
+    /// that block.
+    MayHaveEnded { at: Spot, this: Side },
+    /// A read or write through the async proxy of what a thread stored, with no proxy fence
+    /// between.
+    MissingProxyFence { at: Spot, this: Side, store: Side },
+    /// An access to what an operation of the async proxy may still write or, where this one
+    /// writes, may still read.
+    AsyncInFlight {
+        at: Spot,
+        this: Side,
+        operation: Side,
+        operation_writes: bool,
+    },
+    /// A register that a product in flight works on is read or written.
+    RegisterInFlight {
+        this: Side,
+        writes: bool,
+        product: Side,
+    },
+    /// A product works on a register that was written after the last fence, or there was
+    /// no fence at all.
+    MissingProductFence { this: Side, write: Option<Side> },
+    /// A product adds to sums in flight of another shape.
+    OtherShape { this: Side, product: Side },
+    /// Registers are given to warps of a kernel that does not say how many it has.
+    UnknownRegisters { this: Side },
     /// A shuffle from a lane that does not take part.
     AbsentSource {
         this: Side,
@@ -88,6 +126,17 @@ pub(crate) enum Finding {
 }
 
 impl Finding {
+    /// The same in another block's shared memory.
+    pub fn in_memory_of(mut self, owner: u64) -> Self {
+        if let Self::MissingProxyFence { at, .. }
+        | Self::AsyncInFlight { at, .. }
+        | Self::InFlight { at, .. } = &mut self
+        {
+            at.owner = owner;
+        }
+        self
+    }
+
     /// The thread that it is reported of.
     pub fn this(&self) -> &Side {
         match self {
@@ -96,6 +145,14 @@ impl Finding {
             | Self::DivisionByZero { this }
             | Self::Unwritten { this, .. }
             | Self::InFlight { this, .. }
+            | Self::OutlivesBlock { this, .. }
+            | Self::MayHaveEnded { this, .. }
+            | Self::MissingProxyFence { this, .. }
+            | Self::AsyncInFlight { this, .. }
+            | Self::RegisterInFlight { this, .. }
+            | Self::MissingProductFence { this, .. }
+            | Self::OtherShape { this, .. }
+            | Self::UnknownRegisters { this }
             | Self::AbsentSource { this, .. }
             | Self::DifferentMasks { this, .. }
             | Self::DifferentBarriers { this, .. }

@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use super::access::WarpAccess;
+use super::bulk::{BulkAccess, DoneBy};
 use super::copies::Copies;
 use super::finding::Finding;
 use super::order::{BlockOrder, Depth, GridOrder, Place};
@@ -57,6 +58,14 @@ pub(crate) trait Judge: Send {
         instruction: u32,
         store: &WarpAccess<'_>,
     ) -> Option<Finding>;
+    /// A bulk copy starts, as far as one of its two memories is concerned.
+    fn bulk_begins(
+        &mut self,
+        block: &mut Running<Self::Block>,
+        access: &mut BulkAccess,
+    ) -> Option<Finding>;
+    /// It is known to be done there.
+    fn bulk_ends(&mut self, block: &mut Running<Self::Block>, access: &BulkAccess, by: DoneBy);
     /// The launch has ended: as [`ended`](Self::ended), of global memory.
     fn finished(&mut self) -> Option<Finding>;
     /// Lanes may write there, before an access says so or without one that is judged.

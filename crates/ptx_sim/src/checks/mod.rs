@@ -7,8 +7,11 @@
 //!
 //! Reading order: [`access`] and [`observer`], what observers are told; [`count`] and [`counters`], what an access costs; [`order`],
 //! what comes before what; [`shadow`] and [`races`], accesses in no order;
-//! [`copies`], asynchronous copies; [`written`], reads of what nobody wrote;
-//! [`together`], barriers and warp-wide instructions. [`judge`] is the interface to what
+//! [`copies`], asynchronous copies; [`bulk`], bulk copies; [`proxies`], what else works on
+//! shared memory beside the threads, [`products`] of warpgroups among it, and [`fragments`]
+//! on their registers, all together [`beside`]; [`written`], reads of what nobody wrote;
+//! [`together`], barriers and warp-wide instructions; [`visits`], what others do in a block's
+//! shared memory, and its end. [`judge`] is the interface to what
 //! judges accesses to memory: [`exact`], which says what is wrong, and [`sieve`], which
 //! only says whether anything could be. [`watch`] hands each event to those whom it
 //! concerns, and [`finding`] is what they find.
@@ -17,19 +20,25 @@
 //! in `docs/checks.md`.
 
 pub(crate) mod access;
+mod beside;
+pub(crate) mod bulk;
 pub(crate) mod copies;
 pub mod count;
 pub(crate) mod counters;
 pub(crate) mod exact;
 pub(crate) mod finding;
+pub(crate) mod fragments;
 pub(crate) mod judge;
 mod memo;
 pub(crate) mod observer;
 pub(crate) mod order;
 mod passed_on;
+mod products;
+pub(crate) mod proxies;
 pub(crate) mod races;
 pub(crate) mod shadow;
 pub(crate) mod sieve;
 pub(crate) mod together;
+mod visits;
 pub(crate) mod watch;
 pub(crate) mod written;

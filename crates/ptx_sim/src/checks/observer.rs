@@ -2,9 +2,11 @@
 
 use std::ops::Range;
 
-use super::access::{BarrierArrival, Lanes, WarpAccess};
+use super::access::{BarrierArrival, BulkStart, Lanes, WarpAccess};
 use super::finding::Finding;
-use crate::program::Scope;
+use crate::bulk::CopyId;
+use crate::program::{Scope, Slot};
+use crate::warp::FrameId;
 
 /// Watches a run.
 pub(crate) trait Observer: Send {
@@ -33,8 +35,18 @@ pub(crate) trait Observer: Send {
     fn arrived(&mut self, _arrival: &BarrierArrival) {}
     /// A barrier lets its warps go.
     fn released(&mut self, _block: u64, _barrier: usize) {}
+    /// Lanes arrive at the barrier of their cluster, whose first block has this number; they
+    /// let others know what they did if they release.
+    fn cluster_arrived(&mut self, _lanes: Lanes, _cluster: u64, _releases: bool) {}
+    /// All threads of a cluster have arrived at its barrier.
+    fn cluster_opened(&mut self, _cluster: u64) {}
+    /// Lanes go on behind the barrier of their cluster.
+    fn cluster_left(&mut self, _lanes: Lanes, _cluster: u64) {}
     /// Lanes carry out a fence.
     fn fence(&mut self, _lanes: Lanes, _scope: Scope) {}
+    /// Lanes put what they stored in shared memory before what the async proxy does there
+    /// from now on.
+    fn proxy_fence(&mut self, _lanes: Lanes) {}
     /// Lanes wait each for its members, and see what each wrote (`bar.warp.sync`).
     fn converged(&mut self, _lanes: Lanes, _members: &[u32; 32]) {}
     /// Lanes carry out a warp-wide instruction, each with its mask of members;
@@ -54,6 +66,49 @@ pub(crate) trait Observer: Send {
     /// Lanes have waited for all of their groups but the youngest `n_left`, or
     /// for really all copies.
     fn copies_awaited(&mut self, _lanes: Lanes, _n_left: Option<u32>) {}
+    /// A thread starts a bulk copy.
+    fn bulk_started(&mut self, _instruction: u32, _thread: Lanes, _copy: BulkStart) {}
+    /// A bulk copy to a block's shared memory has moved its bytes, and its barrier has
+    /// counted them.
+    fn bulk_arrived(&mut self, _copy: CopyId) {}
+    /// The phase of a barrier in a block's shared memory is over.
+    fn phase_over(&mut self, _block: u64, _barrier: u32) {}
+    /// A thread has waited until a bulk copy to global memory has read its source…
+    fn bulk_has_read(&mut self, _thread: Lanes, _copy: CopyId) {}
+    /// …and until it was done.
+    fn bulk_done(&mut self, _thread: Lanes, _copy: CopyId) {}
+    /// The block ends while a bulk copy may still read or write its shared memory.
+    fn bulk_abandoned(&mut self, _copy: CopyId) {}
+    /// A warp issues a product of its warpgroup.
+    fn product_issued(&mut self, _instruction: u32, _lanes: Lanes, _product: &ProductSeen<'_>) {}
+    /// A warp closes its group of products.
+    fn products_committed(&mut self, _lanes: Lanes) {}
+    /// A warp has waited for all of its groups of products but the youngest `n_left`.
+    fn products_awaited(&mut self, _lanes: Lanes, _n_left: u32) {}
+    /// A warp orders its registers before the products that follow (`wgmma.fence`).
+    fn products_fenced(&mut self, _lanes: Lanes) {}
+    /// An instruction reads and writes registers that hold sums, or parts of A, in some
+    /// instructions.
+    fn fragments_touched(
+        &mut self,
+        _instruction: u32,
+        _lanes: Lanes,
+        _frame: FrameId,
+        _registers: (&[Slot], &[Slot]),
+    ) {
+    }
+    /// A register of a warp gets the value of another one that holds a sum, or a part of A,
+    /// in some instructions: to, from.
+    fn fragment_carried(
+        &mut self,
+        _instruction: u32,
+        _lanes: Lanes,
+        _frame: FrameId,
+        _registers: (Slot, Slot),
+    ) {
+    }
+    /// A warp is to take or give back registers, and nobody knows how many it has.
+    fn registers_unknown(&mut self, _instruction: u32, _lanes: Lanes) {}
     /// A call gives lanes local memory at these addresses.
     fn local_begins(&mut self, _lanes: Lanes, _range: Range<u32>) {}
     /// A call writes arguments or results there.
@@ -69,6 +124,20 @@ pub(crate) trait Observer: Send {
     fn gives_up(&self) -> bool {
         false
     }
+}
+
+/// A product of a warpgroup, as one warp issues it.
+pub(crate) struct ProductSeen<'a> {
+    /// The call.
+    pub frame: FrameId,
+    /// The registers of the sums, and those of A.
+    pub sums: &'a [Slot],
+    pub a: &'a [Slot],
+    /// Columns, and registers of the sums of eight of them: what must be the same for
+    /// products that add to the same registers.
+    pub shape: (u32, usize),
+    /// Where in shared memory it reads: 16 bytes each.
+    pub addresses: &'a [u32],
 }
 
 /// Watches nothing.

@@ -23,6 +23,7 @@ use std::sync::Arc;
 use super::access::{AccessClass, WarpAccess};
 use super::finding::{Finding, Side, Spot};
 use super::order::{BlockOrder, Known, Part, Place, missing};
+use super::shadow::IN_FLIGHT;
 use super::shadow::{LINE_BYTES, LINE_WORDS, Line, Lines, Mark, Pattern, Site, Sites, Whole, Word};
 use crate::diagnostics::AccessKind;
 use crate::lanes::FULL_MASK;
@@ -142,8 +143,13 @@ fn whole(
                 .all(|&read| this.is_after_whole(read, Some(pattern), sites));
         }
         if !is_clear {
+            // Also of an access that is not remembered, and so has no number.
+            let compared = Whole {
+                site: whole.site.max(1),
+                pattern,
+            };
             for index in 0..LINE_WORDS {
-                let mark = whole.mark(index);
+                let mark = compared.mark(index);
                 if let Some(other) = this.conflict(&line.word(index), mark, sites) {
                     let lane = mark.lanes.trailing_zeros() as usize;
                     return Some(this.race(access, lane, other, sites));
@@ -178,13 +184,13 @@ fn whole(
 }
 
 /// The access that is compared.
-struct This<'a> {
+pub(super) struct This<'a> {
     /// Its site's number; 0 if it cannot be remembered.
-    number: u32,
-    site: Site,
-    here: Place,
+    pub number: u32,
+    pub site: Site,
+    pub here: Place,
     /// What its lanes know.
-    known: &'a Arc<Known>,
+    pub known: &'a Arc<Known>,
 }
 
 impl This<'_> {
@@ -214,12 +220,12 @@ impl This<'_> {
             return false;
         }
         self.is_same_warp(site) && Some(other.pattern) == pattern
-            || self.missing(site, u32::MAX) == 0
+            || self.missing(site, other.pattern.lanes()) == 0
     }
 
     /// Whether all that was done to a line, by whole warps, surely comes before
     /// this access.
-    fn is_after_line(&self, line: &Line, sites: &Sites) -> bool {
+    pub fn is_after_line(&self, line: &Line, sites: &Sites) -> bool {
         let is_after = |&other: &Whole| self.is_after_whole(other, None, sites);
         line.words.is_none()
             && is_after(&line.write)
@@ -228,7 +234,7 @@ impl This<'_> {
 
     /// An access to the word that races with this one: its mark, and the lane
     /// of this one.
-    fn conflict(&self, word: &Word, this: Mark, sites: &Sites) -> Option<(Mark, u32)> {
+    pub fn conflict(&self, word: &Word, this: Mark, sites: &Sites) -> Option<(Mark, u32)> {
         let writes = self.site.has(Site::WRITES);
         let n_reads = if writes { 2 } else { 0 };
         word.writes
@@ -300,8 +306,25 @@ impl This<'_> {
             others if self.is_same_warp(other) => others,
             _ => mark.lanes,
         };
+        let mut mark = mark;
+        mark.lanes = others;
         let at = Spot::of(access, lane as usize);
-        let (this, other) = (side(&self.site, lane), side(other, others.trailing_zeros()));
+        self.found(at, side(&self.site, lane), mark, sites)
+    }
+
+    /// What is wrong with an access by `this` thread to what a mark says of another.
+    pub fn found(&self, at: Spot, this: Side, mark: Mark, sites: &Sites) -> Finding {
+        let site = sites.get(mark.site());
+        let by_copy = sites.starter_of(mark.site());
+        let other = by_copy.unwrap_or_else(|| side(site, mark.lanes.trailing_zeros() % 32));
+        if site.clock == IN_FLIGHT {
+            return Finding::InFlight {
+                at,
+                this,
+                copy: other,
+                is_reading: !site.has(Site::WRITES),
+            };
+        }
         match self.site.has(Site::CONSTANT) {
             true => Finding::NotConstant { at, this, other },
             false => Finding::Race { at, this, other },
@@ -311,7 +334,9 @@ impl This<'_> {
 
 /// A site's access by one lane.
 pub(crate) fn side(site: &Site, lane: u32) -> Side {
-    let kind = if site.has(Site::COPIES) {
+    let kind = if site.has(Site::PRODUCT) {
+        AccessKind::Product
+    } else if site.has(Site::COPIES) {
         AccessKind::AsyncCopy
     } else if site.has(Site::ATOMIC) {
         AccessKind::Atomic
@@ -334,8 +359,11 @@ pub(crate) fn side(site: &Site, lane: u32) -> Side {
 pub(crate) fn flags(class: AccessClass) -> u8 {
     match class {
         AccessClass::Load | AccessClass::LoadMatrix => 0,
+        AccessClass::Product => Site::PRODUCT,
         AccessClass::Store | AccessClass::StoreMatrix => Site::WRITES,
-        AccessClass::AsyncCopy | AccessClass::AsyncCopyBypass => Site::WRITES | Site::COPIES,
+        AccessClass::AsyncCopy | AccessClass::AsyncCopyBypass | AccessClass::BulkCopy => {
+            Site::WRITES | Site::COPIES
+        }
         AccessClass::Atomic
         | AccessClass::Reduction
         | AccessClass::CompareAndSwap

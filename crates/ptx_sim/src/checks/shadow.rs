@@ -17,6 +17,8 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::Range;
 
+use super::finding::Side;
+
 /// Words of a line.
 pub(crate) const LINE_WORDS: usize = 32;
 /// Bytes of a line.
@@ -26,6 +28,8 @@ pub(crate) const LINE_BYTES: u64 = 128;
 pub(crate) const MAX_SPLIT_LINES: usize = 1 << 18;
 /// Sites, at most (16 bytes each).
 pub(crate) const MAX_SITES: u32 = 1 << 24;
+/// The clock of what an engine does that is not done: nobody knows of it.
+pub(crate) const IN_FLIGHT: u32 = u32::MAX;
 /// Lines of a page of the table of global memory.
 const PAGE_LINES: u64 = 256;
 
@@ -59,6 +63,8 @@ impl Site {
     pub const COPIES: u8 = 16;
     /// It relies on nobody writing there while the kernel runs.
     pub const CONSTANT: u8 = 32;
+    /// It is by a product of a warpgroup.
+    pub const PRODUCT: u8 = 64;
 
     /// Whether all of these are set.
     pub fn has(&self, flags: u8) -> bool {
@@ -71,6 +77,8 @@ pub(crate) struct Sites {
     list: Vec<Site>,
     /// Sites that were asked for a moment ago.
     recent: [u32; 256],
+    /// By site of a bulk copy, the thread that started it.
+    starters: HashMap<u32, Side, BuildHasherDefault<Mix>>,
 }
 
 impl Default for Sites {
@@ -78,6 +86,7 @@ impl Default for Sites {
         Self {
             list: vec![Site::default()],
             recent: [0; 256],
+            starters: HashMap::default(),
         }
     }
 }
@@ -87,6 +96,21 @@ impl Sites {
     pub fn clear(&mut self) {
         self.list.truncate(1);
         self.recent = [0; 256];
+        self.starters.clear();
+    }
+
+    /// The number of a site of a bulk copy, which this thread started.
+    pub fn number_of_copy(&mut self, site: Site, starter: Side) -> u32 {
+        let number = self.number(site);
+        if number != 0 {
+            self.starters.insert(number, starter);
+        }
+        number
+    }
+
+    /// The thread that started the bulk copy of a site, if it is one's.
+    pub fn starter_of(&self, number: u32) -> Option<Side> {
+        self.starters.get(&number).copied()
     }
 
     /// The site's number.
@@ -236,6 +260,19 @@ pub(crate) struct Pattern {
     /// The bits in which the lanes' numbers, from the first on, differ from those of
     /// their places in the line.
     pub flips: u8,
+}
+
+impl Pattern {
+    /// As a shift: one lane accesses all words.
+    pub const ONE_LANE: u8 = 5;
+
+    /// The lanes that access the line, and maybe others.
+    pub fn lanes(self) -> u32 {
+        match self.shift {
+            Self::ONE_LANE => 1 << (self.first_lane & 31),
+            _ => u32::MAX,
+        }
+    }
 }
 
 impl Whole {

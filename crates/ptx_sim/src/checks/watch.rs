@@ -4,22 +4,27 @@ use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 use std::ops::Range;
 
-use super::access::{AccessClass, BarrierArrival, Lanes, WarpAccess};
+use super::access::{AccessClass, BarrierArrival, BulkStart, Lanes, WarpAccess};
+use super::beside::{Beside, reads};
+use super::bulk::{BulkAccess, BulkCopy, DoneBy};
 use super::counters::Counters;
 use super::exact::{Kind, unwritten};
 use super::finding::Finding;
 use super::judge::{Judge, Running};
-use super::observer::Observer;
+use super::observer::{Observer, ProductSeen};
 use super::order::{BlockOrder, Depth, GridOrder, Place};
 use super::passed_on::only_passed_on;
 use super::races::lanes;
 use super::shadow::Mix;
 use super::together::{Meetings, thread_at, warp_wide};
+use super::visits::Visits;
 use super::written::LocalWritten;
+use crate::bulk::CopyId;
 use crate::context::LaunchContext;
 use crate::ir::Space;
 use crate::memory::journal::Journal;
-use crate::program::Scope;
+use crate::program::{Scope, Slot};
+use crate::warp::FrameId;
 
 /// Counts and, where asked to, checks, and keeps what is overwritten.
 pub(crate) struct Watch<'a, J: Judge> {
@@ -53,6 +58,8 @@ pub(crate) struct Checks<'a, J: Judge> {
     order: GridOrder,
     depth: Depth,
     judge: J,
+    /// Bulk copies that are not known to be done.
+    copies: Vec<BulkCopy>,
     /// The first defect.
     finding: Option<Finding>,
 }
@@ -61,9 +68,14 @@ pub(crate) struct Checks<'a, J: Judge> {
 struct BlockState<B> {
     number: u64,
     running: Running<B>,
+    /// Where something works beside the threads: its shared memory, and by warp its
+    /// registers.
+    beside: Option<Box<Beside>>,
     /// By warp.
     local: Vec<LocalWritten>,
     meetings: Meetings,
+    /// What other blocks did in its shared memory.
+    visits: Visits,
 }
 
 impl<B: Default> BlockState<B> {
@@ -71,8 +83,10 @@ impl<B: Default> BlockState<B> {
         Self {
             number: 0,
             running: Running::new(),
+            beside: None,
             local: Vec::new(),
             meetings: Meetings::default(),
+            visits: Visits::default(),
         }
     }
 
@@ -85,6 +99,10 @@ impl<B: Default> BlockState<B> {
             .resize_with(n_warps as usize, LocalWritten::default);
         self.local.iter_mut().for_each(LocalWritten::reset);
         self.meetings = Meetings::default();
+        self.visits.clear();
+        if let Some(beside) = &mut self.beside {
+            beside.reset(n_warps, shared_bytes);
+        }
     }
 }
 
@@ -98,9 +116,10 @@ impl<'a, J: Judge> Checks<'a, J> {
             places: HashMap::default(),
             last: 0,
             spare: Vec::new(),
-            order: GridOrder::new(),
+            order: GridOrder::new(launch.cluster.n_blocks() > 1),
             depth: Depth::of(launch.n_blocks()),
             judge,
+            copies: Vec::new(),
             finding: None,
         }
     }
@@ -177,23 +196,193 @@ impl<'a, J: Judge> Checks<'a, J> {
     }
 
     fn shared_or_global(&mut self, instruction: u32, access: &WarpAccess<'_>) {
+        if access.owner != access.block && access.space == Space::Shared {
+            return self.others_shared(instruction, access);
+        }
         if let Some(place) = self.place(access.block) {
-            let block = &mut self.blocks[place].running;
+            let BlockState {
+                running, beside, ..
+            } = &mut self.blocks[place];
+            let beside = beside.as_mut().filter(|_| access.space == Space::Shared);
+            let found =
+                beside.and_then(|beside| beside.access(&running.order, instruction, access));
             let judge = &mut self.judge;
-            let found = judge.access(&mut self.order, block, instruction, access);
+            let found = found.or(judge.access(&mut self.order, running, instruction, access));
             self.found(found);
         }
+    }
+
+    /// An access to another block's shared memory: judged by what is remembered of that,
+    /// and by what the block that accesses it knows.
+    #[cold]
+    fn others_shared(&mut self, instruction: u32, access: &WarpAccess<'_>) {
+        let places = [access.block, access.owner].map(|block| self.place(block));
+        let [Some(block), Some(owner)] = places else {
+            return;
+        };
+        let Ok([block, owner]) = self.blocks.get_disjoint_mut([block, owner]) else {
+            return;
+        };
+        owner.visits.add(instruction, access, &block.running.order);
+        let swap = |block: &mut BlockState<J::Block>, owner: &mut BlockState<J::Block>| {
+            std::mem::swap(&mut block.running.memory, &mut owner.running.memory);
+            std::mem::swap(&mut block.running.copies, &mut owner.running.copies);
+        };
+        swap(block, owner);
+        let judge = &mut self.judge;
+        let found = judge.access(&mut self.order, &mut block.running, instruction, access);
+        swap(block, owner);
+        self.found(found);
+    }
+
+    /// Calls `f` with what is known of the thread's block, with the memory of the block
+    /// whose shared memory a copy accesses in the place of its own.
+    fn in_memory_of(
+        &mut self,
+        block: u64,
+        access: &mut BulkAccess,
+        f: impl FnOnce(&mut J, &mut Running<J::Block>, &mut BulkAccess),
+    ) {
+        let Some(place) = self.place(block) else {
+            return;
+        };
+        if access.touch.space != Space::Shared || access.owner == block {
+            return f(&mut self.judge, &mut self.blocks[place].running, access);
+        }
+        let Some(owner) = self.place(access.owner) else {
+            return;
+        };
+        if let Ok([block, owner]) = self.blocks.get_disjoint_mut([place, owner]) {
+            std::mem::swap(&mut block.running.memory, &mut owner.running.memory);
+            f(&mut self.judge, &mut block.running, access);
+            std::mem::swap(&mut block.running.memory, &mut owner.running.memory);
+        }
+    }
+
+    #[cold]
+    fn bulk_started(&mut self, instruction: u32, thread: Lanes, start: BulkStart) {
+        let lane = |block: &mut BlockState<J::Block>| {
+            start
+                .barrier
+                .map_or(0, |b| block.running.order.engine_lane(b))
+        };
+        let channel = self.block(start.owner).map_or(0, lane);
+        let mut copy = BulkCopy::new(instruction, thread, start, channel);
+        let mut found = None;
+        for access in [&mut copy.reads, &mut copy.writes] {
+            found = found.or(self.begins_beside(access));
+            self.in_memory_of(thread.block, access, |judge, block, access| {
+                found = found.or(judge.bulk_begins(block, access));
+            });
+        }
+        self.found(found);
+        self.copies.push(copy);
+    }
+
+    /// As [`Judge::bulk_begins`], of what else works on shared memory.
+    fn begins_beside(&mut self, access: &mut BulkAccess) -> Option<Finding> {
+        if access.touch.space != Space::Shared {
+            return None;
+        }
+        let places = [access.thread.block, access.owner].map(|block| self.place(block));
+        let [Some(block), Some(owner)] = places else {
+            return None;
+        };
+        let mut beside = self.blocks[owner].beside.take();
+        let order = &self.blocks[block].running.order;
+        let begun = beside.as_mut().map(|beside| {
+            let (side, units) = (access.side(), access.units());
+            beside.begins(order, access.owner, side, access.writes, units)
+        });
+        self.blocks[owner].beside = beside;
+        match begun? {
+            Ok(operation) => {
+                access.operation = Some(operation);
+                None
+            }
+            Err(finding) => Some(finding),
+        }
+    }
+
+    fn ends_beside(&mut self, access: &mut BulkAccess) {
+        if let Some(operation) = access.operation.take()
+            && let Some(block) = self.block(access.owner)
+            && let Some(beside) = &mut block.beside
+        {
+            beside.proxies.completes(operation);
+        }
+    }
+
+    /// The phase of a barrier is over: so are the copies that it has counted.
+    fn phase_over(&mut self, owner: u64, barrier: u32) {
+        let is_over = |copy: &mut BulkCopy| {
+            copy.id.0 == owner && copy.barrier == Some(barrier) && copy.has_arrived
+        };
+        let over: Vec<BulkCopy> = self.copies.extract_if(.., is_over).collect();
+        if over.is_empty() {
+            return;
+        }
+        let Some(block) = self.block(owner) else {
+            return;
+        };
+        let clock = block.running.order.phase_over(barrier);
+        for mut copy in over {
+            let by = DoneBy::Engine { clock };
+            for access in [&mut copy.reads, &mut copy.writes] {
+                self.ends_beside(access);
+                self.in_memory_of(owner, access, |judge, block, access| {
+                    judge.bulk_ends(block, access, by);
+                });
+            }
+        }
+    }
+
+    /// A thread has waited for a copy to global memory, or for it to be read.
+    fn bulk_waited(&mut self, thread: Lanes, id: CopyId, is_done: bool) {
+        let Some(place) = self.copies.iter().position(|copy| copy.id == id) else {
+            return;
+        };
+        let mut copy = self.copies.swap_remove(place);
+        let by = DoneBy::Thread(thread);
+        if !std::mem::replace(&mut copy.has_read, true) {
+            self.ends_beside(&mut copy.reads);
+            self.in_memory_of(thread.block, &mut copy.reads, |judge, block, access| {
+                judge.bulk_ends(block, access, by);
+            });
+        }
+        if is_done {
+            self.in_memory_of(thread.block, &mut copy.writes, |judge, block, access| {
+                judge.bulk_ends(block, access, by);
+            });
+        } else {
+            self.copies.push(copy);
+        }
+    }
+
+    /// A block ends before a copy is known to be done with its shared memory.
+    fn bulk_abandoned(&mut self, id: CopyId) {
+        let copy = self.copies.iter().find(|copy| copy.id == id);
+        let found = copy.map(|copy| Finding::OutlivesBlock {
+            this: copy.writes.side(),
+            is_reading: copy.barrier.is_none(),
+        });
+        self.found(found);
+        self.copies
+            .retain(|copy| copy.id != id || copy.barrier.is_none());
     }
 
     fn awaited(&mut self, lanes: Lanes, n_left: Option<u32>) {
         let Some(place) = self.place(lanes.block) else {
             return;
         };
+        let BlockState {
+            running, beside, ..
+        } = &mut self.blocks[place];
         let Running {
             order,
             copies,
             memory,
-        } = &mut self.blocks[place].running;
+        } = running;
         if copies.is_empty() {
             return;
         }
@@ -204,13 +393,42 @@ impl<'a, J: Judge> Checks<'a, J> {
             let class = AccessClass::AsyncCopy;
             let store = WarpAccess::new(lanes, class, Space::Shared, bytes, to);
             let race = judge.copied(memory, order, instruction, &store);
+            if let Some(beside) = beside {
+                beside.arrived(order, instruction, &store);
+            }
             found = found.or(race);
         });
         self.found(found);
     }
 
+    /// What works beside the threads of a block, with all that a check of it needs.
+    fn beside(
+        &mut self,
+        lanes: Lanes,
+        check: impl FnOnce(
+            &mut Beside,
+            &mut Running<J::Block>,
+            &mut J,
+            &mut GridOrder,
+        ) -> Option<Finding>,
+    ) {
+        let Some(place) = self.place(lanes.block) else {
+            return;
+        };
+        let BlockState {
+            running, beside, ..
+        } = &mut self.blocks[place];
+        if let Some(beside) = beside {
+            let found = check(beside, running, &mut self.judge, &mut self.order);
+            self.found(found);
+        }
+    }
+
     fn started(&mut self, number: u64, shared_bytes: u32) {
         let mut block = self.spare.pop().unwrap_or_else(BlockState::new);
+        if self.launch.plan.uses_async_proxy {
+            block.beside.get_or_insert_default();
+        }
         let place = Place {
             block: number,
             depth: self.depth,
@@ -229,7 +447,7 @@ impl<'a, J: Judge> Checks<'a, J> {
                 self.places.insert(moved.number, place);
             }
             let found = self.judge.ended(&mut block.running);
-            self.found(found);
+            self.found(found.or_else(|| block.visits.too_late(&block.running.order)));
             self.spare.push(block);
         }
     }
@@ -328,6 +546,32 @@ impl<J: Judge> Observer for Watch<'_, J> {
         }
     }
 
+    fn cluster_arrived(&mut self, lanes: Lanes, cluster: u64, releases: bool) {
+        if let Some(checks) = &mut self.checks
+            && let Some(place) = checks.place(lanes.block)
+        {
+            let order = &mut checks.blocks[place].running.order;
+            checks
+                .order
+                .cluster_arrived(order, lanes, cluster, releases);
+        }
+    }
+
+    fn cluster_opened(&mut self, cluster: u64) {
+        if let Some(checks) = &mut self.checks {
+            checks.order.cluster_opened(cluster);
+        }
+    }
+
+    fn cluster_left(&mut self, lanes: Lanes, cluster: u64) {
+        if let Some(checks) = &mut self.checks
+            && let Some(place) = checks.place(lanes.block)
+        {
+            let order = &mut checks.blocks[place].running.order;
+            checks.order.cluster_left(order, lanes, cluster);
+        }
+    }
+
     fn fence(&mut self, lanes: Lanes, scope: Scope) {
         if let Some(checks) = &mut self.checks
             && let Some(block) = checks.block(lanes.block)
@@ -378,6 +622,139 @@ impl<J: Judge> Observer for Watch<'_, J> {
     fn copies_awaited(&mut self, lanes: Lanes, n_left: Option<u32>) {
         if let Some(checks) = &mut self.checks {
             checks.awaited(lanes, n_left);
+        }
+    }
+
+    fn bulk_started(&mut self, instruction: u32, thread: Lanes, start: BulkStart) {
+        self.counters.bulk(instruction, &start);
+        if let Some(journal) = &mut self.journal
+            && start.writes.space == Space::Global
+        {
+            for range in &start.writes.ranges {
+                journal.keep(range.start, (range.end - range.start) as u32);
+            }
+        }
+        if let Some(checks) = &mut self.checks {
+            checks.bulk_started(instruction, thread, start);
+        }
+    }
+
+    fn bulk_arrived(&mut self, copy: CopyId) {
+        if let Some(checks) = &mut self.checks
+            && let Some(copy) = checks.copies.iter_mut().find(|known| known.id == copy)
+        {
+            copy.has_arrived = true;
+        }
+    }
+
+    fn phase_over(&mut self, block: u64, barrier: u32) {
+        if let Some(checks) = &mut self.checks {
+            checks.phase_over(block, barrier);
+        }
+    }
+
+    fn bulk_has_read(&mut self, thread: Lanes, copy: CopyId) {
+        if let Some(checks) = &mut self.checks {
+            checks.bulk_waited(thread, copy, false);
+        }
+    }
+
+    fn bulk_done(&mut self, thread: Lanes, copy: CopyId) {
+        if let Some(checks) = &mut self.checks {
+            checks.bulk_waited(thread, copy, true);
+        }
+    }
+
+    fn bulk_abandoned(&mut self, copy: CopyId) {
+        if let Some(checks) = &mut self.checks {
+            checks.bulk_abandoned(copy);
+        }
+    }
+
+    fn proxy_fence(&mut self, lanes: Lanes) {
+        if let Some(checks) = &mut self.checks {
+            checks.beside(lanes, |beside, running, _, _| {
+                beside.proxies.fenced(&running.order, lanes);
+                None
+            });
+        }
+    }
+
+    fn product_issued(&mut self, instruction: u32, lanes: Lanes, product: &ProductSeen<'_>) {
+        if let Some(checks) = &mut self.checks {
+            checks.beside(lanes, |beside, running, judge, grid| {
+                let mut found = None;
+                reads(lanes, product.addresses, |access| {
+                    let race = judge.access(grid, running, instruction, access);
+                    found = found.or(race);
+                });
+                let wrong = beside.issued(&running.order, (instruction, lanes), product);
+                found.or(wrong)
+            });
+        }
+    }
+
+    fn products_committed(&mut self, lanes: Lanes) {
+        if let Some(checks) = &mut self.checks {
+            checks.beside(lanes, |beside, _, _, _| {
+                beside.fragments(lanes).committed();
+                None
+            });
+        }
+    }
+
+    fn products_awaited(&mut self, lanes: Lanes, n_left: u32) {
+        if let Some(checks) = &mut self.checks {
+            checks.beside(lanes, |beside, running, _, _| {
+                beside.awaited(&running.order, lanes, n_left);
+                None
+            });
+        }
+    }
+
+    fn products_fenced(&mut self, lanes: Lanes) {
+        if let Some(checks) = &mut self.checks {
+            checks.beside(lanes, |beside, _, _, _| {
+                beside.fragments(lanes).fenced();
+                None
+            });
+        }
+    }
+
+    fn fragments_touched(
+        &mut self,
+        instruction: u32,
+        lanes: Lanes,
+        frame: FrameId,
+        registers: (&[Slot], &[Slot]),
+    ) {
+        if let Some(checks) = &mut self.checks {
+            checks.beside(lanes, |beside, _, _, _| {
+                let fragments = beside.fragments(lanes);
+                fragments.touched(instruction, lanes, frame, registers)
+            });
+        }
+    }
+
+    fn fragment_carried(
+        &mut self,
+        instruction: u32,
+        lanes: Lanes,
+        frame: FrameId,
+        registers: (Slot, Slot),
+    ) {
+        if let Some(checks) = &mut self.checks {
+            checks.beside(lanes, |beside, _, _, _| {
+                let fragments = beside.fragments(lanes);
+                fragments.carried(instruction, lanes, frame, registers)
+            });
+        }
+    }
+
+    fn registers_unknown(&mut self, instruction: u32, lanes: Lanes) {
+        if let Some(checks) = &mut self.checks {
+            let this = thread_at(instruction, lanes, 0);
+            checks.found(Some(Finding::UnknownRegisters { this }));
         }
     }
 

@@ -77,6 +77,31 @@ impl SharedWritten {
     pub fn mark(&mut self, access: &WarpAccess<'_>) {
         mark_all(access, |start, end| self.0.set(start, end));
     }
+
+    /// Bytes of a range that are not written: where, and how many there are at most.
+    pub fn missing_in(&self, range: &Range<u64>) -> Option<(u64, u64)> {
+        missing_in(range, |start, end| self.0.has(start, end))
+    }
+
+    pub fn mark_range(&mut self, range: &Range<u64>) {
+        self.0.set(range.start, range.end);
+    }
+}
+
+/// The first piece of a range that `has` not all been written.
+fn missing_in(range: &Range<u64>, mut has: impl FnMut(u64, u64) -> bool) -> Option<(u64, u64)> {
+    if has(range.start, range.end) {
+        return None;
+    }
+    let mut start = range.start;
+    while start < range.end {
+        let end = (start / 16 * 16 + 16).min(range.end);
+        if !has(start, end) {
+            return Some((start, end - start));
+        }
+        start = end;
+    }
+    None
 }
 
 /// By byte of a warp's local memory, the lanes that have written it.
@@ -181,6 +206,20 @@ impl<'a> GlobalWritten<'a> {
             let found = self.find(start);
             found.is_none_or(|(base, written)| written.has(start - base, end - base))
         })
+    }
+
+    /// As [`SharedWritten::missing_in`].
+    pub fn missing_in(&mut self, range: &Range<u64>) -> Option<(u64, u64)> {
+        missing_in(range, |start, end| {
+            let found = self.find(start);
+            found.is_none_or(|(base, written)| written.has(start - base, end - base))
+        })
+    }
+
+    pub fn mark_range(&mut self, range: &Range<u64>) {
+        if let Some((base, written)) = self.find(range.start) {
+            written.mark(range.start - base, range.end - base);
+        }
     }
 
     pub fn mark(&mut self, access: &WarpAccess<'_>) {

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::LaunchContext;
+use crate::cluster::depends_on_rank;
 use crate::ir::{self, Special};
 use crate::lanes::{WARP_SIZE, lanes};
 use crate::memory::address::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, function_address};
@@ -106,6 +107,11 @@ impl LaunchContext<'_> {
             // SAFETY: The decoder made the slot for this width.
             unsafe { regs.splat(slot, bytes, u64::from(ctaid[axis])) };
         }
+        for &(slot, bytes, register) in &self.plan.cluster_values {
+            let value = self.special(register, warp.index, 0, ctaid);
+            // SAFETY: As above.
+            unsafe { regs.splat(slot, bytes, value) };
+        }
         self.zero(warp, 0);
     }
 
@@ -156,6 +162,11 @@ impl LaunchContext<'_> {
                         regs.set_predicate(*slot, u32::MAX, if value { u32::MAX } else { 0 });
                     }
                     Init::Constant { bits, bytes } => regs.splat(*slot, bytes, bits),
+                    Init::Special { register, bytes: 0 } => {
+                        let value = self.special(register, warp.index, 0, ctaid);
+                        let all = if value != 0 { u32::MAX } else { 0 };
+                        regs.set_predicate(*slot, u32::MAX, all);
+                    }
                     Init::Special { register, bytes } if is_uniform(register) => {
                         let value = self.special(register, warp.index, 0, ctaid);
                         regs.splat(*slot, bytes, value);
@@ -245,6 +256,13 @@ impl LaunchContext<'_> {
             Special::Ntid(a) => axis(self.block, a),
             Special::Ctaid(a) => axis(ctaid, a),
             Special::Nctaid(a) => axis(self.grid, a),
+            Special::ClusterId(a) => axis(self.cluster.id_of(ctaid), a),
+            Special::NclusterId(a) => axis(self.cluster.id_of(self.grid), a),
+            Special::ClusterCtaid(a) => axis(self.cluster.place_of(ctaid), a),
+            Special::ClusterNctaid(a) => axis(self.cluster.blocks, a),
+            Special::ClusterCtarank => u64::from(self.cluster.rank_of(ctaid)),
+            Special::ClusterNctarank => u64::from(self.cluster.n_blocks()),
+            Special::IsExplicitCluster => u64::from(self.cluster.is_explicit),
             Special::LaneId => u64::from(lane),
             Special::WarpId => u64::from(warp),
             Special::NWarpId => u64::from(MAX_WARPS),
@@ -286,13 +304,12 @@ fn is_uniform(register: Special) -> bool {
 
 /// Whether a value changes from block to block.
 fn depends_on_block(init: &Init) -> bool {
-    matches!(
-        init,
-        Init::Special {
-            register: Special::Ctaid(_),
-            ..
+    match init {
+        Init::Special { register, .. } => {
+            matches!(register, Special::Ctaid(_)) || depends_on_rank(*register)
         }
-    )
+        _ => false,
+    }
 }
 
 /// Whether a value may change from launch to launch of one kernel with blocks of one

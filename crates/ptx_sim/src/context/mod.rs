@@ -20,13 +20,15 @@ pub(crate) use printed::Printed;
 
 use std::time::Instant;
 
+use crate::cluster::ClusterShape;
 use crate::ir;
 use crate::memory::global::GlobalMemory;
 use crate::memory::kernel_heap::KernelHeap;
 use crate::module::KernelPlan;
-use crate::program::{Function, Insn, Op, Program};
+use crate::program::{Function, Insn, Op, Program, SetRegisters, WarpgroupOp};
 use crate::schedule::Schedule;
 use crate::warp::{Path, Warp};
+use crate::warpgroups::Warpgroups;
 
 /// What is the same for all blocks of a launch.
 pub(crate) struct LaunchContext<'a> {
@@ -56,6 +58,13 @@ pub(crate) struct LaunchContext<'a> {
     pub grid: [u32; 3],
     /// Threads of a block, by axis.
     pub block: [u32; 3],
+    /// Its clusters.
+    pub cluster: ClusterShape,
+    /// Whether generic addresses may be those of other blocks' shared memory, or of the
+    /// block's own by its rank.
+    pub has_ranks: bool,
+    /// Registers that threads begin with, where the kernel declares enough to tell.
+    pub registers_declared: Option<u32>,
     /// Dynamic shared memory of a block.
     pub dynamic_shared_bytes: u32,
     /// The parameters' bytes, in words.
@@ -106,6 +115,25 @@ impl<'a> LaunchContext<'a> {
             .is_some_and(|insn| matches!(insn.op, Op::Shuffle(_) | Op::Collective(_)))
     }
 
+    /// What a path waits for that waits for other warps, in words.
+    pub fn waits_for_warps(&self, warp: &Warp, path: &Path, groups: &Warpgroups) -> String {
+        let next = self.next_of(warp, path);
+        match next.map(|insn| &insn.op) {
+            Some(Op::Warpgroup(op)) => match **op {
+                WarpgroupOp::Wait(n_left) => {
+                    groups.missing(warp.index, Some(warp.in_flight.needed(n_left)))
+                }
+                WarpgroupOp::Multiply(_) => groups.missing(warp.index, None),
+                WarpgroupOp::SetRegisters(SetRegisters { n, .. }) => {
+                    let first = self.registers_declared.unwrap_or(0);
+                    groups.registers.missing(warp.index, first, n)
+                }
+                _ => String::new(),
+            },
+            _ => String::new(),
+        }
+    }
+
     /// What observers call a function's first instruction and first block.
     #[inline]
     pub fn numbers(&self, index: usize) -> (u32, u32) {
@@ -120,6 +148,17 @@ impl<'a> LaunchContext<'a> {
             (number / x % y) as u32,
             (number / x / y) as u32,
         ]
+    }
+
+    /// The number of a block.
+    pub fn number_of(&self, [x, y, z]: [u32; 3]) -> u64 {
+        let [along_x, along_y, _] = self.grid.map(u64::from);
+        u64::from(x) + along_x * (u64::from(y) + along_y * u64::from(z))
+    }
+
+    /// Clusters of the grid.
+    pub fn n_clusters(&self) -> u64 {
+        self.n_blocks() / u64::from(self.cluster.n_blocks())
     }
 
     /// Blocks of the grid.

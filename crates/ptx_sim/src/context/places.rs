@@ -4,7 +4,7 @@
 use super::LaunchContext;
 use crate::diagnostics::{Caller, Fault, LaunchError, Place, Relation, Source, ThreadPlace};
 use crate::ir;
-use crate::program::{BlockId, Terminator};
+use crate::program::{Block, BlockId, Terminator};
 use crate::stop::Stop;
 use crate::warp::{FrameId, Warp};
 
@@ -38,7 +38,7 @@ impl LaunchContext<'_> {
                 message: bug.message,
                 place: Box::new(place),
             },
-            Stop::NeedsLanes { .. } => LaunchError::Internal {
+            Stop::NeedsLanes { .. } | Stop::WaitsForWarps => LaunchError::Internal {
                 message: "lanes that could wait for others ended the launch".to_owned(),
                 place: Box::new(place),
             },
@@ -149,9 +149,12 @@ impl LaunchContext<'_> {
     pub fn waiting_at(&self, function: usize, block: BlockId, at: u32) -> u32 {
         let function = self.function(function);
         let here = &function.blocks[block as usize];
-        let before = function.blocks.iter().find(
-            |b| matches!(&b.terminator, Terminator::Barrier(barrier) if barrier.next == block),
-        );
+        let leads_here = |b: &&Block| match &b.terminator {
+            Terminator::Barrier(barrier) => barrier.next == block,
+            Terminator::ClusterBarrier(barrier) => barrier.next == block,
+            _ => false,
+        };
+        let before = function.blocks.iter().find(leads_here);
         match before {
             Some(before) if at == 0 => before.ptx_end - 1,
             _ if at == here.end - here.first => here.ptx_end.saturating_sub(1),

@@ -61,6 +61,8 @@ impl LaunchContext<'_> {
             place,
             thread: self.thread_place(ctaid, warp.index, lanes.trailing_zeros()),
             doing,
+            barriers: Vec::new(),
+            in_cluster: Vec::new(),
             n_not_begun: 0,
             most_resident: self.most_resident,
         })))
@@ -78,7 +80,10 @@ impl LaunchContext<'_> {
             let what = match path.state {
                 PathState::Ready => self.runs(warp, path),
                 PathState::AtBarrier => Doing::WaitAtBarrier(waits_at()),
-                PathState::AtCollective { .. } => Doing::WaitAtWarpWide(waits_at()),
+                PathState::AtCluster => Doing::WaitAtCluster(waits_at()),
+                PathState::AtCollective { .. } | PathState::AtWarpgroup => {
+                    Doing::WaitAtWarpWide(waits_at())
+                }
             };
             all.push((path.mask, what));
         }
@@ -221,6 +226,7 @@ fn successors(block: &Block) -> Vec<BlockId> {
         Terminator::Switch { targets, .. } => targets.clone(),
         Terminator::Call(call) => call.next.into_iter().collect(),
         Terminator::Barrier(barrier) => vec![barrier.next],
+        Terminator::ClusterBarrier(barrier) => vec![barrier.next],
         Terminator::Return | Terminator::Exit | Terminator::Trap => Vec::new(),
     }
 }

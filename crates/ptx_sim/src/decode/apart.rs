@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::ir::Space;
-use crate::program::{Access, Atomic, AtomicKind, AtomicType, Op, Order, Program};
+use crate::program::{
+    Access, Atomic, AtomicKind, AtomicType, BulkOp, Direction, Op, Order, Program,
+};
 
 /// Whether no block can see what another one does, without a race, and memory holds the
 /// same in the end whatever order they run in: there are no accesses to global memory
@@ -19,6 +21,7 @@ pub(crate) fn blocks_are_apart(program: &Program, reachable: &BTreeSet<u32>) -> 
         .all(|insn| match &insn.op {
             Op::Load(access) | Op::Store(access) => is_apart(access),
             Op::Atomic(atomic) => atomic.space == Space::Shared || commutes(atomic),
+            Op::Bulk(op) => reduction_of(op).is_none_or(reduction_commutes),
             // Not the same in any two runs.
             Op::Clock(_) => false,
             _ => true,
@@ -28,6 +31,27 @@ pub(crate) fn blocks_are_apart(program: &Program, reachable: &BTreeSet<u32>) -> 
 fn is_apart(access: &Access) -> bool {
     let is_own = !matches!(access.space, Space::Global | Space::Generic);
     is_own || access.order == Order::Weak
+}
+
+/// What a bulk copy does with what is in global memory, if it combines the two: with the
+/// type of its elements, where the instruction says.
+pub(crate) fn reduction_of(op: &BulkOp) -> Option<(AtomicKind, Option<AtomicType>)> {
+    match op {
+        BulkOp::Copy(copy) if copy.direction == Direction::SharedToGlobal => {
+            let reduction = copy.reduction?;
+            Some((reduction.kind, Some(reduction.ty)))
+        }
+        BulkOp::Tile(copy) => Some((copy.reduction?, None)),
+        _ => None,
+    }
+}
+
+/// As [`commutes`]; of elements whose type only a tensor map knows it is not certain.
+fn reduction_commutes((kind, ty): (AtomicKind, Option<AtomicType>)) -> bool {
+    let is_integer = matches!(ty, Some(AtomicType::Unsigned | AtomicType::Signed));
+    let is_bitwise = matches!(kind, AtomicKind::And | AtomicKind::Or | AtomicKind::Xor);
+    let is_sum = matches!(kind, AtomicKind::Add | AtomicKind::Min | AtomicKind::Max);
+    is_bitwise || is_integer && is_sum
 }
 
 /// Whether it does not matter in which order several such are carried out.

@@ -4,22 +4,27 @@ use crate::ir::{Operand, Space, Type};
 use crate::program::{Atomic, AtomicKind, AtomicType, Op, Order, Slot};
 
 use super::decoder::{Decoded, Decoder};
-use super::modifiers::{take_order, take_space, take_vector};
+use super::modifiers::{take_cluster, take_order, take_space, take_vector};
 use super::opcode::Opcode;
 use super::operand::{elements, type_of_width};
 
 impl Decoder<'_> {
     /// `atom`, `red`
     pub fn atomic(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
+        let reduction = self.atomic_of(op, operands)?;
+        self.emit(Op::Atomic(Box::new(reduction)));
+        Ok(())
+    }
+
+    /// What an atomic instruction does; further operands are left out of account.
+    pub fn atomic_of(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<Atomic> {
         let is_reduction = op.name == "red";
-        if op.has("async") {
-            return Err("asynchronous reductions are not supported".to_owned());
-        }
         let (order, scope) = match take_order(op) {
             // Atomics are at least relaxed.
             (Order::Weak, scope) => (Order::Relaxed, scope),
             given => given,
         };
+        let in_cluster = take_cluster(op);
         let space = take_space(op)?;
         op.ignore(&["noftz", "L2::cache_hint"]);
         let n = take_vector(op);
@@ -43,7 +48,7 @@ impl Decoder<'_> {
         } else {
             None
         };
-        let (address, space) = self.address(address, space)?;
+        let (address, space) = self.address_in(address, space, in_cluster)?;
         if !matches!(space, Space::Generic | Space::Global | Space::Shared) {
             return Err("atomics work on global and shared memory".to_owned());
         }
@@ -67,7 +72,7 @@ impl Decoder<'_> {
             None => Vec::new(),
         };
         let swap = swap.map(|s| self.source(s, register)).transpose()?;
-        self.emit(Op::Atomic(Box::new(Atomic {
+        Ok(Atomic {
             space,
             address,
             kind,
@@ -80,8 +85,7 @@ impl Decoder<'_> {
             is_increment,
             order,
             scope,
-        })));
-        Ok(())
+        })
     }
 
     /// Where the `n` values that were in memory go.

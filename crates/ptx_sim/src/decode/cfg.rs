@@ -73,6 +73,7 @@ pub(crate) fn successors(block: &Block) -> Vec<usize> {
         Terminator::Switch { targets, .. } => targets.iter().map(|&b| b as usize).collect(),
         Terminator::Call(call) => call.next.map(|b| b as usize).into_iter().collect(),
         Terminator::Barrier(barrier) => vec![barrier.next as usize],
+        Terminator::ClusterBarrier(barrier) => vec![barrier.next as usize],
         Terminator::Return | Terminator::Exit | Terminator::Trap => Vec::new(),
     };
     next.sort_unstable();

@@ -37,8 +37,12 @@ pub(crate) struct Decoder<'a> {
     /// Variables and functions that are named.
     pub variables: Vec<VarId>,
     pub callees: Vec<FuncId>,
+    /// Whether it makes addresses of other blocks' shared memory.
+    pub maps_ranks: bool,
     /// The registers that some instruction reads.
     pub read: RegisterSet,
+    /// Those that `wgmma` works on, if there is one.
+    pub fragments: Option<RegisterSet>,
     /// The carry flag of `add.cc` and its relatives, once it is needed.
     pub carry: Option<Slot>,
     /// What is wrong with an operand of the instruction in hand, which a decoder

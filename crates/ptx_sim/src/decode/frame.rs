@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
 use super::liveness::{Interval, Liveness};
-use crate::ir::{Function, RegId, Type};
+use crate::ir::{Function, RegId, Special, Type};
 use crate::program::{Init, Slot};
 
 /// A cache line, in bytes.
@@ -171,7 +171,13 @@ impl<'a> FrameBuilder<'a> {
     /// The slot of a value that is there from the start: a constant predicate, or a
     /// value of 2, 4, 8 or 16 bytes. Others have none.
     pub fn value(&mut self, init: Init) -> Slot {
-        let is_predicate = matches!(init, Init::Predicate(_));
+        let is_predicate = match init {
+            Init::Predicate(_) => true,
+            Init::Special { register, bytes } => {
+                register == Special::IsExplicitCluster && bytes == 0
+            }
+            _ => false,
+        };
         if !is_predicate && !matches!(init.bytes(), 2 | 4 | 8 | 16) {
             return NOWHERE;
         }

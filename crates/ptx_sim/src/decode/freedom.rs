@@ -3,8 +3,9 @@
 
 use std::collections::BTreeSet;
 
+use super::apart::reduction_of;
 use crate::ir::Space;
-use crate::program::{Access, Atomic, AtomicKind, AtomicType, Op, Order, Program};
+use crate::program::{Access, Atomic, AtomicKind, AtomicType, BulkOp, Op, Order, Program};
 
 /// What lets a kernel's result depend on the order of its threads, and what it waits for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,11 +42,25 @@ impl Freedom {
             match &insn.op {
                 Op::Load(access) => freedom.polls |= polls(access),
                 Op::Atomic(atomic) => freedom.atomic(atomic),
+                Op::Bulk(op) => freedom.bulk(op),
                 Op::Clock(_) => freedom.reads_clock = true,
                 _ => {}
             }
         }
         freedom
+    }
+
+    fn bulk(&mut self, op: &BulkOp) {
+        let sums: &[Float] = match reduction_of(op) {
+            Some((AtomicKind::Add, Some(AtomicType::F16))) => &[Float::F16],
+            Some((AtomicKind::Add, Some(AtomicType::Bf16))) => &[Float::Bf16],
+            Some((AtomicKind::Add, Some(AtomicType::F32))) => &[Float::F32],
+            Some((AtomicKind::Add, Some(AtomicType::F64))) => &[Float::F64],
+            // Of what, the tensor map says.
+            Some((AtomicKind::Add, None)) => &[Float::F16, Float::Bf16, Float::F32, Float::F64],
+            _ => &[],
+        };
+        self.sums.extend(sums);
     }
 
     fn atomic(&mut self, atomic: &Atomic) {

@@ -7,12 +7,13 @@ use crate::ir::{
     FuncId, Function as IrFunction, Instruction, Module, Operand, Param, Symbol, Type,
 };
 use crate::program::{
-    Argument, Barrier, BarrierKind, Block, BlockId, Call, CallTarget, Function, Guard, Init, Slot,
-    Terminator,
+    Argument, Barrier, BarrierKind, Block, BlockId, Call, CallTarget, ClusterBarrier, Function,
+    Guard, Init, Slot, Terminator,
 };
 
 use super::cfg;
 use super::decoder::{Decoded, Decoder};
+use super::fragments;
 use super::frame::{FrameBuilder, lane_bytes};
 use super::kind::kind_of;
 use super::liveness::Liveness;
@@ -81,7 +82,11 @@ pub(crate) fn decode(
         .map(|l| place(l.size_bytes, l.align))
         .collect();
 
-    let liveness = Liveness::of(function, body);
+    let mut liveness = Liveness::of(function, body);
+    let fragments = fragments::of(function.registers.len(), body);
+    if let Some(fragments) = &fragments {
+        fragments::pin(fragments, &mut liveness, body.len());
+    }
     let frame = FrameBuilder::new(function, &liveness);
     let Liveness { read, at_entry, .. } = liveness;
     let mut decoder = Decoder {
@@ -97,7 +102,9 @@ pub(crate) fn decode(
         return_offsets: return_offsets.clone(),
         variables: Vec::new(),
         callees: Vec::new(),
+        maps_ranks: false,
         read,
+        fragments,
         carry: None,
         mismatch: None,
         culprit: None,
@@ -126,6 +133,7 @@ pub(crate) fn decode(
         n_instructions: body.len() as u32,
         variables: decoder.variables,
         callees: decoder.callees,
+        maps_ranks: decoder.maps_ranks,
     }
 }
 
@@ -165,7 +173,7 @@ pub(crate) fn is_control(instruction: &Instruction) -> bool {
     let mut parts = instruction.opcode.split('.');
     match parts.next().unwrap_or("") {
         "bra" | "brx" | "ret" | "exit" | "trap" | "brkpt" | "call" => true,
-        "bar" | "barrier" => !parts.any(|p| p == "warp" || p == "cluster"),
+        "bar" | "barrier" => !parts.any(|p| p == "warp"),
         _ => false,
     }
 }
@@ -241,6 +249,7 @@ impl Blocks {
                     decoder.guard = None;
                     continue;
                 }
+                decoder.touches(instruction);
                 terminator = self.ending(decoder, instruction, guard, &mut guarded);
             }
             blocks.push(Block {
@@ -353,6 +362,7 @@ impl Blocks {
             "exit" => Terminator::Exit,
             "trap" | "brkpt" => Terminator::Trap,
             "call" => call(decoder, &mut op, operands, next)?,
+            "barrier" if op.has("cluster") => cluster_barrier(&mut op, operands, next)?,
             _ => barrier(decoder, &mut op, operands, next)?,
         };
         op.finish()?;
@@ -550,6 +560,31 @@ fn barrier(
         threads,
         source,
         d,
+        next,
+    })))
+}
+
+/// `barrier.cluster`
+fn cluster_barrier(
+    op: &mut Opcode<'_>,
+    operands: &[Operand],
+    next: BlockId,
+) -> Decoded<Terminator> {
+    op.take("cluster");
+    let aligned = op.take("aligned");
+    let arrives = op.take("arrive");
+    if !arrives && !op.take("wait") {
+        return Err("barrier.cluster needs .arrive or .wait".to_owned());
+    }
+    let relaxed = arrives && op.take("relaxed");
+    op.take(if arrives { "release" } else { "acquire" });
+    if !operands.is_empty() {
+        return Err("barrier.cluster takes no operands".to_owned());
+    }
+    Ok(Terminator::ClusterBarrier(Box::new(ClusterBarrier {
+        arrives,
+        releases: !relaxed,
+        aligned,
         next,
     })))
 }

@@ -18,6 +18,9 @@ impl Decoder<'_> {
             return self.refuse(instruction, refusal);
         }
         let first = self.code.len();
+        if self.touches(instruction) {
+            return;
+        }
         let mut op = Opcode::new(&instruction.opcode);
         let result = match op.name {
             "ld" | "ldu" => self.load(&mut op, &instruction.operands, instruction.used_bytes),
@@ -35,8 +38,13 @@ impl Decoder<'_> {
     fn dispatch(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
         match op.name {
             "mov" => self.mov(op, operands),
+            "st" if op.has("bulk") => self.bulk_store(op, operands),
+            "st" if op.has("async") => self.async_store(op, operands),
             "st" => self.store(op, operands),
+            "red" if op.has("async") => self.async_reduction(op, operands),
             "atom" | "red" => self.atomic(op, operands),
+            "mapa" => self.map_rank(op, operands),
+            "getctarank" => self.rank_of(op, operands),
             "cvta" => self.cvta(op, operands),
             "isspacep" => self.isspacep(op, operands),
             "cvt" => self.cvt(op, operands),
@@ -68,13 +76,12 @@ impl Decoder<'_> {
             "vote" | "match" | "redux" | "activemask" | "elect" => self.collective(op, operands),
             "bar" | "barrier" if op.has("warp") => self.converge(op, operands),
             "membar" | "fence" => {
-                let scope = take_scope(op);
-                while op.take_if(|_| Some(())).is_some() {}
-                self.emit(Op::Fence(scope));
+                self.fence(op);
                 Ok(())
             }
+            "prefetch" if op.has("tensormap") => self.prefetch_map(op, operands),
             "prefetch" | "prefetchu" | "applypriority" | "discard" | "pmevent"
-            | "griddepcontrol" | "setmaxnreg" => {
+            | "griddepcontrol" => {
                 self.hint(op);
                 Ok(())
             }
@@ -82,9 +89,12 @@ impl Decoder<'_> {
             "ldmatrix" | "stmatrix" => self.tile_move(op, operands),
             "mma" => self.mma_of_any_kind(op, operands),
             "wmma" => self.wmma(op, operands),
+            "wgmma" => self.wgmma(op, operands),
+            "setmaxnreg" => self.set_registers(op, operands),
             "mbarrier" => self.mbarrier(op, operands),
             "vabsdiff2" | "vabsdiff4" => self.absolute_differences(op, operands),
             name if is_video(name) => self.video(op, operands),
+            "cp" if op.has("bulk") => self.bulk_copy(op, operands),
             "cp" => self.async_copy(op, operands),
             "nanosleep" => {
                 op.ignore(&["u32"]);
@@ -93,6 +103,20 @@ impl Decoder<'_> {
             }
             _ => Err("the instruction is not known".to_owned()),
         }
+    }
+
+    /// `fence`, `membar`. Every modifier is accepted.
+    fn fence(&mut self, op: &mut Opcode<'_>) {
+        let is_of_proxies = op.take("proxy");
+        let fences_async = is_of_proxies && op.take("async");
+        let is_of_global = op.take("global");
+        let scope = take_scope(op);
+        while op.take_if(|_| Some(())).is_some() {}
+        self.emit(match (is_of_proxies, fences_async && !is_of_global) {
+            (_, true) => Op::ProxyFence,
+            (true, false) => Op::Nothing,
+            (false, _) => Op::Fence(scope),
+        });
     }
 
     /// An instruction whose effect cannot be seen in this machine. Every

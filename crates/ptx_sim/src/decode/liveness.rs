@@ -20,7 +20,8 @@ use crate::ir::{Address, AddressBase, Function, Instruction, Operand, RegId, Typ
 pub(crate) struct RegisterSet(Vec<u64>);
 
 impl RegisterSet {
-    fn empty(n_registers: usize) -> Self {
+    /// Of so many registers, none.
+    pub fn empty(n_registers: usize) -> Self {
         Self(vec![0; n_registers.div_ceil(64)])
     }
 
@@ -29,7 +30,8 @@ impl RegisterSet {
         self.0[register.0 as usize / 64] >> (register.0 % 64) & 1 != 0
     }
 
-    fn insert(&mut self, register: RegId) {
+    /// Adds a register.
+    pub fn insert(&mut self, register: RegId) {
         self.0[register.0 as usize / 64] |= 1 << (register.0 % 64);
     }
 
@@ -421,7 +423,7 @@ fn name(instruction: &Instruction) -> &str {
 
 /// Calls `f` with each register of an instruction, and whether it is written.
 /// Where that is not clear, the register counts as read.
-fn visit(instruction: &Instruction, mut f: impl FnMut(RegId, bool)) {
+pub(crate) fn visit(instruction: &Instruction, mut f: impl FnMut(RegId, bool)) {
     if let Some(guard) = instruction.guard {
         f(guard.register, false);
     }

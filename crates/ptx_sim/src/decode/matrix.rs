@@ -38,7 +38,11 @@ impl Decoder<'_> {
     }
 
     /// An address in shared memory, from one there or from a generic one.
-    fn shared_address(&mut self, operand: &Operand, space: Space) -> Decoded<AddressOperand> {
+    pub(super) fn shared_address(
+        &mut self,
+        operand: &Operand,
+        space: Space,
+    ) -> Decoded<AddressOperand> {
         let (mut address, space) = self.address(operand, space)?;
         match space {
             Space::Shared => {}
@@ -143,7 +147,7 @@ impl Decoder<'_> {
 
     /// `cp.async` and its groups. (Bulk copies are other instructions.)
     pub fn async_copy(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
-        if op.has("bulk") || !op.take("async") {
+        if !op.take("async") {
             return Err("the instruction is not known".to_owned());
         }
         if op.take("mbarrier") {

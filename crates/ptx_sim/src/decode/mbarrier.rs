@@ -2,26 +2,26 @@
 
 use crate::ir::{Operand, Type};
 use crate::lanes::unary;
-use crate::program::{BarrierWord, Mbarrier, MbarrierKind, Op, Order};
+use crate::program::{BarrierWord, Mbarrier, MbarrierKind, Op, Order, Scope};
 
 use super::decoder::{Decoded, Decoder};
-use super::modifiers::take_order;
-use super::modifiers::take_space;
+use super::modifiers::{take_cluster, take_order, take_space};
 use super::opcode::Opcode;
 
 impl Decoder<'_> {
     /// An instruction of the `mbarrier` family.
     pub fn mbarrier(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
-        // They lie in the block's own memory, so that every scope is the same.
-        let asked = match take_order(op) {
-            (Order::Weak, _) => None,
-            (order, _) => Some(order),
+        // Without a scope, other blocks of the cluster meet it too: compilers leave it out.
+        let (asked, scope) = match take_order(op) {
+            (Order::Weak, scope) => (None, scope),
+            (order, scope) => (Some(order), scope),
         };
         if op.has("pending_count") {
             op.ignore(&["pending_count", "noComplete", "b64"]);
             return self.pending_count(operands);
         }
         let (kind, order) = take_kind(op)?;
+        let in_cluster = take_cluster(op);
         let space = take_space(op)?;
         let has_result = matches!(
             kind,
@@ -34,7 +34,13 @@ impl Decoder<'_> {
         let [address, rest @ ..] = operands else {
             return Err("an address is missing".to_owned());
         };
-        let (address, space) = self.address(address, space)?;
+        if in_cluster && !kind.may_be_remote() {
+            return Err("it takes a barrier of the own block: .shared::cta".to_owned());
+        }
+        if in_cluster && !matches!(result, None | Some(Operand::Sink)) {
+            return Err("in .shared::cluster it gives no state: write `_`".to_owned());
+        }
+        let (address, space) = self.address_in(address, space, in_cluster)?;
         let operand_type = match kind {
             MbarrierKind::Wait {
                 by_parity: false, ..
@@ -65,6 +71,8 @@ impl Decoder<'_> {
             d,
             operand,
             order: asked.unwrap_or(order),
+            scope,
+            is_part: false,
         })));
         Ok(())
     }
@@ -89,6 +97,8 @@ impl Decoder<'_> {
             d: None,
             operand: None,
             order: Order::Release,
+            scope: Scope::Device,
+            is_part: false,
         })));
         Ok(())
     }

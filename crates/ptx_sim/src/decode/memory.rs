@@ -1,11 +1,11 @@
 //! `ld` and `st`.
 
 use crate::ir::{Address, AddressBase, Operand, Space, Symbol, Type};
-use crate::program::{Access, Init, Op, PartialLoad};
+use crate::program::{Access, AddressOperand, Init, Op, Order, PartialLoad, Scope};
 
 use super::decoder::{Decoded, Decoder};
 use super::frame::lane_bytes;
-use super::modifiers::{ignore_hints, take_order, take_space, take_vector};
+use super::modifiers::{ignore_hints, take_cluster, take_order, take_space, take_vector};
 use super::opcode::Opcode;
 use super::operand::{elements, immediate, type_of_width};
 
@@ -18,6 +18,7 @@ impl Decoder<'_> {
         used: Option<u64>,
     ) -> Decoded<()> {
         let (order, scope) = take_order(op);
+        let in_cluster = take_cluster(op);
         let space = take_space(op)?;
         let is_constant = op.has("nc");
         ignore_hints(op);
@@ -29,7 +30,7 @@ impl Decoder<'_> {
         if let Some(()) = self.load_parameter(d, address, space, n, ty)? {
             return Ok(());
         }
-        let (address, space) = self.address(address, space)?;
+        let (address, space) = self.address_in(address, space, in_cluster)?;
         let mut register_bytes = 0;
         let mut registers = Vec::with_capacity(n);
         for element in elements(d, n)? {
@@ -149,6 +150,7 @@ impl Decoder<'_> {
     /// `st`
     pub fn store(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
         let (order, scope) = take_order(op);
+        let in_cluster = take_cluster(op);
         let space = take_space(op)?;
         ignore_hints(op);
         let n = take_vector(op);
@@ -156,7 +158,20 @@ impl Decoder<'_> {
         let [address, a, ..] = operands else {
             return Err("a store takes an address and a source".to_owned());
         };
-        let (address, space) = self.address(address, space)?;
+        let address = self.address_in(address, space, in_cluster)?;
+        let store = self.stored(address, a, (n, ty), (order, scope))?;
+        self.emit(Op::Store(Box::new(store)));
+        Ok(())
+    }
+
+    /// A store of `n` elements of a type.
+    pub fn stored(
+        &mut self,
+        (address, space): (AddressOperand, Space),
+        a: &Operand,
+        (n, ty): (usize, Type),
+        (order, scope): (Order, Scope),
+    ) -> Decoded<Access> {
         if space == Space::Const {
             return Err("constant memory cannot be written".to_owned());
         }
@@ -189,7 +204,7 @@ impl Decoder<'_> {
             };
             registers.push(Some(slot));
         }
-        self.emit(Op::Store(Box::new(Access {
+        Ok(Access {
             space,
             address,
             element_bytes: ty.size_bytes(),
@@ -199,8 +214,7 @@ impl Decoder<'_> {
             registers,
             order,
             scope,
-        })));
-        Ok(())
+        })
     }
 }
 

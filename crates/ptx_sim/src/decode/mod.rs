@@ -4,6 +4,7 @@
 //! `liveness` says which of them may share a place, `decoder` holds what has been
 //! decoded, `operand` and `modifiers` read what instructions have in common; one file
 //! for each kind of instruction gives it its meaning, and `instruction` picks the one.
+//! `fragments` knows the registers that `wgmma` works on meanwhile.
 //! `function` builds blocks, `cfg` finds where they meet. `layout` places shared
 //! variables, `apart` says whether a kernel's blocks have to do with each other, and
 //! `freedom` what lets its result depend on the order of its threads.
@@ -29,10 +30,13 @@ pub(crate) mod refusal;
 
 mod atomic;
 mod bits;
+mod bulk;
+mod cluster;
 mod collective;
 mod convert;
 mod float;
 mod fp8;
+mod fragments;
 mod integer;
 mod matrix;
 mod mbarrier;
@@ -44,6 +48,7 @@ mod signature;
 mod tensor;
 mod verify;
 mod video;
+mod warpgroup;
 mod wmma;
 
 use crate::excerpt::ParseError;

@@ -23,6 +23,12 @@ fn space_name(part: &str) -> Option<Space> {
     })
 }
 
+/// Takes the shared memory of the whole cluster; tells whether it was named. Its addresses
+/// become generic ones (`Decoder::address_in`).
+pub(crate) fn take_cluster(op: &mut Opcode<'_>) -> bool {
+    op.take("shared::cluster")
+}
+
 /// Takes the scope: the whole device where none is given.
 pub(crate) fn take_scope(op: &mut Opcode<'_>) -> Scope {
     if op.take("cta") {

@@ -1,13 +1,13 @@
 //! `mov`, `cvta`, `isspacep`.
 
 use crate::ir::{Operand, Space, Special, Type};
-use crate::lanes::{binary, binary_with, test, unary, unary_with};
-use crate::memory::address::{LOCAL_WINDOW, SHARED_WINDOW, space_of};
+use crate::lanes::{binary, binary_with, compare, test, unary, unary_with};
+use crate::memory::address::{LOCAL_WINDOW, SHARED_WINDOW, rank_of, space_of};
 use crate::program::{ClockRead, Init, Op, PredicateOp, Slot, Transfer};
 
 use super::decoder::{Decoded, Decoder};
 use super::frame::lane_bytes;
-use super::modifiers::{take_space, take_vector};
+use super::modifiers::{take_cluster, take_space, take_vector};
 use super::opcode::Opcode;
 use super::operand::elements;
 
@@ -177,7 +177,11 @@ impl Decoder<'_> {
     /// `cvta`, `cvta.to`
     pub fn cvta(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
         let to = op.take("to");
-        let space = take_space(op)?;
+        let in_cluster = take_cluster(op);
+        let space = match in_cluster {
+            true => Space::Shared,
+            false => take_space(op)?,
+        };
         let ty = op.ty()?;
         let [d, a] = operands else {
             return Err("cvta takes two operands".to_owned());
@@ -203,6 +207,7 @@ impl Decoder<'_> {
 
     /// `isspacep`
     pub fn isspacep(&mut self, op: &mut Opcode<'_>, operands: &[Operand]) -> Decoded<()> {
+        let in_cluster = take_cluster(op);
         let space = take_space(op)?;
         let [d, a] = operands else {
             return Err("isspacep takes two operands".to_owned());
@@ -210,7 +215,16 @@ impl Decoder<'_> {
         let a = self.source(a, Type::U64)?;
         let d = self.destination(d, Type::Pred)?;
         let run = match space {
-            Space::Shared => test(|a: u64| space_of(a) == Space::Shared),
+            Space::Shared => {
+                // The own block's, however it is written.
+                let own = self.own_rank();
+                let run = compare(|a: u64, own: u32| {
+                    space_of(a) == Space::Shared && rank_of(a - SHARED_WINDOW, own) == own
+                });
+                self.lanes(run, d, &[a, own]);
+                return Ok(());
+            }
+            _ if in_cluster => test(|a: u64| space_of(a) == Space::Shared),
             Space::Local => test(|a: u64| space_of(a) == Space::Local),
             Space::Param => test(|a: u64| space_of(a) == Space::Param),
             Space::Global => test(|a: u64| space_of(a) == Space::Global),

@@ -66,6 +66,12 @@ impl<'a> Opcode<'a> {
         })
     }
 
+    /// Which of some modifiers comes first.
+    pub fn first_of<'n>(&self, names: &[&'n str]) -> Option<&'n str> {
+        let mut parts = self.parts.iter().flatten();
+        parts.find_map(|part| names.iter().copied().find(|name| name == part))
+    }
+
     /// Whether a modifier is (still) there.
     pub fn has(&self, name: &str) -> bool {
         self.parts.iter().flatten().any(|p| *p == name)

@@ -1,6 +1,8 @@
 //! Operands to slots.
 
 use crate::ir::{Address, AddressBase, Operand, Space, Special, Symbol, Type};
+use crate::lanes::unary;
+use crate::memory::address::generic_of_cluster;
 use crate::program::{AddressOperand, Guard, Init, Op, PredicateOp, Slot};
 
 use super::decoder::{Decoded, Decoder};
@@ -117,6 +119,13 @@ impl Decoder<'_> {
                 slot: self.frame.value(Init::Predicate(*value != 0)),
                 flip: 0,
             }),
+            Operand::Special(register @ Special::IsExplicitCluster) => Ok(Guard {
+                slot: self.frame.value(Init::Special {
+                    register: *register,
+                    bytes: 0,
+                }),
+                flip: 0,
+            }),
             other => Err(format!(
                 "{} stands where a predicate is needed",
                 kind_of(other)
@@ -156,6 +165,9 @@ impl Decoder<'_> {
             Special::Other(index) => {
                 let name = crate::parse::OTHER_SPECIALS[index as usize];
                 Err(format!("the special register {name} is not known"))
+            }
+            Special::IsExplicitCluster => {
+                Err("%is_explicit_cluster is a predicate: read it by mov.pred".to_owned())
             }
             register => Ok(self.frame.value(Init::Special { register, bytes })),
         }
@@ -292,6 +304,32 @@ impl Decoder<'_> {
                 ))
             }
         }
+    }
+
+    /// [`address`](Self::address), or if it is one in the cluster's shared memory
+    /// (`.shared::cluster`), that as a generic address.
+    pub fn address_in(
+        &mut self,
+        operand: &Operand,
+        space: Space,
+        in_cluster: bool,
+    ) -> Decoded<(AddressOperand, Space)> {
+        if !in_cluster {
+            return self.address(operand, space);
+        }
+        let (address, _) = self.address(operand, Space::Shared)?;
+        let slot = self.frame.temporary(8);
+        let run = match address.wide {
+            true => unary(generic_of_cluster),
+            false => unary(|a: u32| generic_of_cluster(u64::from(a))),
+        };
+        self.lanes(run, slot, &[address.slot]);
+        let address = AddressOperand {
+            slot,
+            wide: true,
+            ..address
+        };
+        Ok((address, Space::Generic))
     }
 
     /// Where a symbol lies in the call's local memory.

@@ -8,8 +8,9 @@
 use super::frame::FrameBuilder;
 use crate::lanes::{LaneFn, LaneOp, PREDICATE, Width};
 use crate::program::{
-    Argument, Atomic, BarrierKind, CallTarget, Collective, CollectiveKind, Fragment, Guard,
-    MatrixOp, Mbarrier, MbarrierKind, Op, Slot, TensorKind, Terminator, Transfer, WmmaMove,
+    Access, Argument, Atomic, BarrierKind, BulkOp, CallTarget, Collective, CollectiveKind,
+    Fragment, Guard, LeftOperand, MatrixOp, Mbarrier, MbarrierKind, Op, Slot, TensorKind,
+    Terminator, Transfer, Update, WarpgroupOp, Wgmma, WmmaMove,
 };
 
 /// The operands of a lane-wise loop.
@@ -52,7 +53,12 @@ pub(super) fn check_all(
 /// Those of lane-wise loops are known to their loops only.
 pub(super) fn operands(op: &Op, f: &mut impl FnMut(Slot, Width)) {
     match op {
-        Op::Lanes(_) | Op::Fence(_) | Op::Nothing | Op::Yield | Op::Unsupported(_) => {}
+        Op::Lanes(_)
+        | Op::Fence(_)
+        | Op::ProxyFence
+        | Op::Nothing
+        | Op::Yield
+        | Op::Unsupported(_) => {}
         Op::Predicate(op) => [op.d, op.a, op.b]
             .into_iter()
             .for_each(|slot| f(slot, PREDICATE)),
@@ -70,12 +76,7 @@ pub(super) fn operands(op: &Op, f: &mut impl FnMut(Slot, Width)) {
             f(op.a, op.a_bytes);
         }
         Op::Transfer(op) => transfer(op, f),
-        Op::Load(op) | Op::Store(op) => {
-            f(op.address.slot, op.address.width());
-            for &slot in op.registers.iter().flatten() {
-                f(slot, op.register_bytes);
-            }
-        }
+        Op::Load(op) | Op::Store(op) => access(op, f),
         Op::LoadParts(op) => {
             f(op.whole.address.slot, op.whole.address.width());
             for (_, part) in &op.parts {
@@ -93,7 +94,56 @@ pub(super) fn operands(op: &Op, f: &mut impl FnMut(Slot, Width)) {
         Op::Clock(op) => f(op.d, op.bytes),
         Op::Matrix(op) => matrix(op, f),
         Op::Mbarrier(op) => mbarrier(op, f),
+        Op::Bulk(op) => bulk(op, f),
+        Op::AsyncStore(op) => {
+            match &op.update {
+                Update::Store(store) => access(store, f),
+                Update::Reduce(reduce) => atomic(reduce, f),
+            }
+            mbarrier(&op.complete, f);
+        }
+        Op::Warpgroup(op) => warpgroup(op, f),
     }
+}
+
+fn access(op: &Access, f: &mut impl FnMut(Slot, Width)) {
+    f(op.address.slot, op.address.width());
+    for &slot in op.registers.iter().flatten() {
+        f(slot, op.register_bytes);
+    }
+}
+
+fn bulk(op: &BulkOp, f: &mut impl FnMut(Slot, Width)) {
+    let mut addresses = Vec::new();
+    let signal = match op {
+        BulkOp::Copy(op) => {
+            addresses.extend([op.to, op.from]);
+            f(op.bytes, 4);
+            op.signal
+        }
+        BulkOp::Tile(op) => {
+            addresses.extend([op.shared, op.map]);
+            op.coordinates.iter().for_each(|&slot| f(slot, 4));
+            op.signal
+        }
+        BulkOp::Prefetch { map, .. } => {
+            addresses.push(*map);
+            None
+        }
+        BulkOp::Zero { address, bytes } => {
+            addresses.push(*address);
+            f(*bytes, 4);
+            None
+        }
+        BulkOp::Commit | BulkOp::Wait { .. } => None,
+    };
+    if let Some(signal) = signal {
+        addresses.push(signal.barrier);
+        signal.multicast.into_iter().for_each(|slot| f(slot, 2));
+    }
+    addresses
+        .iter()
+        .for_each(|address| f(address.slot, address.width()));
 }
 
 fn transfer(op: &Transfer, f: &mut impl FnMut(Slot, Width)) {
@@ -148,6 +198,30 @@ fn collective(op: &Collective, f: &mut impl FnMut(Slot, Width)) {
     op.a.into_iter().for_each(|slot| f(slot, a));
     op.p.into_iter().for_each(|slot| f(slot, PREDICATE));
     op.members.into_iter().for_each(|slot| f(slot, 4));
+}
+
+fn warpgroup(op: &WarpgroupOp, f: &mut impl FnMut(Slot, Width)) {
+    match op {
+        WarpgroupOp::Multiply(op) => wgmma(op, f),
+        WarpgroupOp::Carry { d, a } => [*d, *a].into_iter().for_each(|slot| f(slot, 4)),
+        WarpgroupOp::Touch { reads, writes } => {
+            reads.iter().chain(writes).for_each(|&slot| f(slot, 4));
+        }
+        WarpgroupOp::Fence
+        | WarpgroupOp::Commit
+        | WarpgroupOp::Wait(_)
+        | WarpgroupOp::SetRegisters(_) => {}
+    }
+}
+
+fn wgmma(op: &Wgmma, f: &mut impl FnMut(Slot, Width)) {
+    op.d.iter().for_each(|&slot| f(slot, 4));
+    match &op.a {
+        LeftOperand::Memory(descriptor) => f(*descriptor, 8),
+        LeftOperand::Registers(slots) => slots.iter().for_each(|&slot| f(slot, 4)),
+    }
+    f(op.b, 8);
+    f(op.keeps.slot, PREDICATE);
 }
 
 fn matrix(op: &MatrixOp, f: &mut impl FnMut(Slot, Width)) {
@@ -207,7 +281,11 @@ fn mbarrier(op: &Mbarrier, f: &mut impl FnMut(Slot, Width)) {
 /// As [`operands`], of how a block ends.
 pub(super) fn terminator_operands(terminator: &Terminator, f: &mut impl FnMut(Slot, Width)) {
     match terminator {
-        Terminator::Jump(_) | Terminator::Return | Terminator::Exit | Terminator::Trap => {}
+        Terminator::Jump(_)
+        | Terminator::Return
+        | Terminator::Exit
+        | Terminator::Trap
+        | Terminator::ClusterBarrier(_) => {}
         Terminator::Branch { guard, .. } => f(guard.slot, PREDICATE),
         Terminator::Switch { index, .. } => f(*index, 4),
         Terminator::Call(call) => {

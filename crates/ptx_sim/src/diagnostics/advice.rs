@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use super::{AccessKind, Fault, FaultKind, Place, Relation, ThreadPlace};
+use super::{AccessKind, Fault, FaultKind, Place, Relation, ThreadPlace, WrongBlock};
 use crate::ir::Space;
 
 /// The barriers' names in a language.
@@ -36,6 +36,26 @@ impl Barriers {
     }
 }
 
+/// What to do about an access to what a bulk copy may still be reading or writing.
+fn about_bulk(space: Space, is_reading: bool) -> &'static str {
+    match (space, is_reading) {
+        (Space::Shared, false) => {
+            "let each thread that accesses the tile wait for the phase of its mbarrier first \
+             (mbarrier.try_wait in a loop), with the parity of that phase"
+        }
+        (Space::Shared, true) => {
+            "let the thread that started the copy commit it and wait until it has been read \
+             (cp.async.bulk.commit_group, cp.async.bulk.wait_group.read), then a barrier for the \
+             others"
+        }
+        (_, false) => {
+            "let the thread that started the copy wait until it is done (cp.async.bulk.wait_group, not \
+             .read), then a barrier or a flag for the others"
+        }
+        (_, true) => "write the source behind the wait for the phase of the copy's mbarrier",
+    }
+}
+
 impl Fault {
     /// What to do about it, if there is more to say than that it happened.
     pub fn advice(&self) -> Option<Cow<'static, str>> {
@@ -61,14 +81,17 @@ impl Fault {
             | FaultKind::UseAfterFree { .. }
             | FaultKind::InvalidFree { .. }
             | FaultKind::ReadOnly { .. }
+            | FaultKind::WrongBlock { .. }
             | FaultKind::WrongSpace { .. } => self.about_access(),
             FaultKind::Race { .. } => None,
             FaultKind::Unwritten { .. }
             | FaultKind::NotConstant { .. }
+            | FaultKind::CopyOutlivesBlock { .. }
             | FaultKind::CopyInFlight { .. } => self.about_order(),
             FaultKind::DivergentBarrier { .. }
             | FaultKind::BarrierDeadlock { .. }
             | FaultKind::BadBarrier { .. }
+            | FaultKind::BadBulkCopy { .. }
             | FaultKind::DifferentBarriers { .. }
             | FaultKind::DifferentCounts { .. } => self.about_barrier(),
             FaultKind::MissingLanes { .. }
@@ -76,6 +99,7 @@ impl Fault {
             | FaultKind::NotAMember { .. }
             | FaultKind::AbsentSource { .. }
             | FaultKind::DifferentMasks { .. } => self.about_lanes(),
+            FaultKind::Asynchronous(fault) => fault.advice(),
             FaultKind::BadBranchIndex { .. }
             | FaultKind::BadCallTarget { .. }
             | FaultKind::WrongCallee { .. }
@@ -132,6 +156,7 @@ impl Fault {
             FaultKind::WrongSpace { .. } => {
                 "use an instruction of the address's space, or a generic one"
             }
+            FaultKind::WrongBlock { why, .. } => return Some(about_block(*why)),
             _ => return None,
         })
     }
@@ -153,6 +178,20 @@ impl Fault {
                     "let the host or a kernel write it first; allocated memory is not zero on a GPU"
                 }
             },
+            FaultKind::CopyInFlight {
+                space,
+                copy,
+                is_reading,
+                ..
+            } if copy.place.opcode.contains(".bulk") => about_bulk(*space, *is_reading),
+            FaultKind::CopyOutlivesBlock { is_reading: false } => {
+                "wait for the phase of the copy's mbarrier before the block ends, or do not start the \
+                 copy: the block that comes next would find its bytes in its memory"
+            }
+            FaultKind::CopyOutlivesBlock { is_reading: true } => {
+                "let the thread that started the copy wait until it has been read \
+                 (cp.async.bulk.commit_group, cp.async.bulk.wait_group.read 0) before the block ends"
+            }
             FaultKind::CopyInFlight {
                 space: Space::Shared,
                 ..
@@ -176,6 +215,16 @@ impl Fault {
             FaultKind::BarrierDeadlock { .. } => {
                 "let every thread that has not ended come to the same barrier, or give the barrier \
                  the number of threads that do"
+            }
+            // The message says what must be.
+            FaultKind::BadBulkCopy { .. } => return None,
+            FaultKind::BadBarrier { message } if message.contains("barrier.cluster") => {
+                "let each thread arrive (barrier.cluster.arrive) and then wait \
+                 (barrier.cluster.wait), in turn"
+            }
+            FaultKind::BadBarrier { message } if message.contains("mbarrier") => {
+                "initialise an mbarrier (mbarrier.init) before its first use and by its own block, \
+                 with as many arrivals as come in each phase, and let it expect as many bytes as come"
             }
             FaultKind::BadBarrier { .. } => {
                 "use barriers 0 to 15, with counts of whole warps, and a count for arrivals"
@@ -245,6 +294,10 @@ impl Fault {
                  there, before or after, put a block barrier ({block})"
             );
             advice.into()
+        } else if by.block != self.thread.block && space == Space::Shared {
+            "put a barrier of the cluster (barrier.cluster.arrive and .wait) between the two, or let \
+             the second wait for an mbarrier at which the first arrives (release, acquire, .cluster)"
+                .into()
         } else if by.block != self.thread.block {
             let advice = if is_atomic(access) || is_atomic(other) {
                 "make both accesses atomic, for the whole device (.gpu), or order them by a fence \
@@ -268,6 +321,27 @@ impl Fault {
                  one size"
             );
             advice.into()
+        }
+    }
+}
+
+/// An access to shared memory of the cluster that no block has.
+fn about_block(why: WrongBlock) -> &'static str {
+    match why {
+        WrongBlock::Ended { .. } | WrongBlock::MayHaveEnded { .. } => {
+            "a block's shared memory is gone when its threads have ended: end the kernel with the \
+             cluster's barrier (barrier.cluster.arrive and .wait), behind the last access to other \
+             blocks"
+        }
+        WrongBlock::NoSuchRank { .. } => {
+            "give mapa a rank below %cluster_nctarank, and launch the kernel with clusters of as many \
+             blocks as it counts on"
+        }
+        WrongBlock::Nobody => {
+            "give mapa an address of shared memory, and a rank below %cluster_nctarank"
+        }
+        WrongBlock::NotOwn { .. } => {
+            "name the space .shared::cluster, or none: .shared is the own block's memory only"
         }
     }
 }

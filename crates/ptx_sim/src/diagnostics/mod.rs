@@ -11,8 +11,11 @@
 //! do about a fault in `advice`.
 
 mod advice;
+mod asynchronous;
 mod text;
 mod waiting;
+
+pub use asynchronous::AsyncFault;
 
 use crate::ir::Space;
 
@@ -152,6 +155,8 @@ pub enum AccessKind {
     Atomic,
     /// An asynchronous copy.
     AsyncCopy,
+    /// A product of a warpgroup (`wgmma`).
+    Product,
 }
 
 /// One of two accesses that race.
@@ -261,8 +266,25 @@ pub enum FaultKind {
         /// One sentence per group of waiting warps.
         waiting: Vec<String>,
     },
+    /// An access to shared memory of the cluster that no block has, or that its block has
+    /// no longer.
+    WrongBlock {
+        /// What it tried.
+        access: AccessKind,
+        /// The address.
+        address: u64,
+        /// Bytes of the access.
+        bytes: u32,
+        /// What is wrong with the block.
+        why: WrongBlock,
+    },
     /// A barrier number or thread count that the hardware does not have.
     BadBarrier {
+        /// What is wrong with it.
+        message: String,
+    },
+    /// A bulk copy of what cannot be copied so.
+    BadBulkCopy {
         /// What is wrong with it.
         message: String,
     },
@@ -333,7 +355,7 @@ pub enum FaultKind {
     CopyInFlight {
         /// What it did.
         access: AccessKind,
-        /// Shared for the copy's target, global for its source.
+        /// The state space.
         space: Space,
         /// The address.
         address: u64,
@@ -343,6 +365,14 @@ pub enum FaultKind {
         relation: Relation,
         /// The copy.
         copy: Box<AccessSide>,
+        /// Whether that may still be reading there, and not writing.
+        is_reading: bool,
+    },
+    /// A block ends while a bulk copy may still be writing, or reading, its shared
+    /// memory.
+    CopyOutlivesBlock {
+        /// Whether it may be reading, and not writing.
+        is_reading: bool,
     },
     /// A shuffle that reads from a lane which does not take part.
     AbsentSource {
@@ -378,6 +408,8 @@ pub enum FaultKind {
         /// That one.
         other: Box<AccessSide>,
     },
+    /// Something about what works beside the threads.
+    Asynchronous(Box<AsyncFault>),
     /// `trap`, which panics and failed assertions end in.
     Trap {
         /// What was printed before, if anything.
@@ -408,6 +440,36 @@ pub enum FaultKind {
         needed_bytes: u32,
         /// Bytes that it can have.
         limit_bytes: u32,
+    },
+}
+
+/// Why the block is wrong whose shared memory an address is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WrongBlock {
+    /// The block of this rank has ended.
+    Ended {
+        /// Its rank in the cluster.
+        rank: u32,
+    },
+    /// Nothing orders the access before the end of the block of this rank.
+    MayHaveEnded {
+        /// Its rank in the cluster.
+        rank: u32,
+    },
+    /// There is none of this rank.
+    NoSuchRank {
+        /// The rank.
+        rank: u32,
+        /// Blocks of the cluster.
+        n_blocks: u32,
+    },
+    /// No block could have that address.
+    Nobody,
+    /// The instruction accesses the own block's memory only.
+    NotOwn {
+        /// The rank of the address's block in the cluster.
+        rank: u32,
     },
 }
 
@@ -451,6 +513,10 @@ pub struct OutOfFuel {
     pub thread: ThreadPlace,
     /// What the threads of its block do.
     pub doing: Vec<LanesDo>,
+    /// The barriers in its shared memory that wait for bytes, or have got too many.
+    pub barriers: Vec<BytesAwaited>,
+    /// If threads of its cluster wait at the cluster's barrier, a sentence for each block.
+    pub in_cluster: Vec<String>,
     /// Blocks of the grid that have not begun.
     pub n_not_begun: u64,
     /// Blocks that the device can hold at once.
@@ -470,6 +536,22 @@ pub struct LanesDo {
     pub what: Doing,
 }
 
+/// A barrier in shared memory (`mbarrier`) whose phase is not over because of the bytes
+/// that it counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BytesAwaited {
+    /// Its address.
+    pub address: u64,
+    /// Where that is.
+    pub relation: Relation,
+    /// Bytes that it has been told to expect in this phase.
+    pub expected: i64,
+    /// Bytes that have arrived.
+    pub arrived: i64,
+    /// Arrivals that are still to come.
+    pub arrivals: u64,
+}
+
 /// What lanes do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Doing {
@@ -482,6 +564,8 @@ pub enum Doing {
     },
     /// They wait at a block barrier.
     WaitAtBarrier(Lines),
+    /// They wait at the barrier of their cluster.
+    WaitAtCluster(Lines),
     /// They wait at a warp-wide instruction.
     WaitAtWarpWide(Lines),
     /// They have left a branch or a loop that other lanes of their warp are still in.

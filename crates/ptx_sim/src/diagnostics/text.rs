@@ -4,11 +4,33 @@ use std::fmt;
 
 use super::{
     AccessKind, AccessSide, Fault, FaultKind, FuelLimit, OutOfFuel, Place, Relation, Source,
-    ThreadPlace,
+    ThreadPlace, WrongBlock,
 };
 use crate::ir::Space;
 
 impl Relation {
+    /// As it is in the shared memory of another block.
+    pub(crate) fn in_block(self, [x, y, z]: [u32; 3]) -> Self {
+        match self {
+            Self::Nowhere => Self::Nowhere,
+            Self::Near {
+                label,
+                size_bytes,
+                offset,
+            } => {
+                let label = match label.contains(' ') {
+                    true => label,
+                    false => format!("`{label}`"),
+                };
+                Self::Near {
+                    label: format!("{label} of block ({x}, {y}, {z})"),
+                    size_bytes,
+                    offset,
+                }
+            }
+        }
+    }
+
     /// Where an access of so many bytes is.
     pub(crate) fn describe(&self, bytes: u32) -> String {
         let Self::Near {
@@ -164,6 +186,12 @@ impl fmt::Display for OutOfFuel {
         for lanes in &self.doing {
             write!(f, "\n    {lanes}")?;
         }
+        for barrier in &self.barriers {
+            write!(f, "\n    {barrier}")?;
+        }
+        for sentence in &self.in_cluster {
+            write!(f, "\n  {sentence}")?;
+        }
         if self.n_not_begun > 0 {
             let (n, most) = (self.n_not_begun, self.most_resident);
             write!(
@@ -183,11 +211,12 @@ impl fmt::Display for AccessKind {
             Self::Store => "store",
             Self::Atomic => "atomic access",
             Self::AsyncCopy => "asynchronous copy",
+            Self::Product => "product of a warpgroup",
         })
     }
 }
 
-fn space_name(space: Space) -> &'static str {
+pub(super) fn space_name(space: Space) -> &'static str {
     match space {
         Space::Generic => "generic",
         Space::Global => "global",
@@ -198,7 +227,7 @@ fn space_name(space: Space) -> &'static str {
     }
 }
 
-fn of_bytes(access: AccessKind, bytes: u32) -> String {
+pub(super) fn of_bytes(access: AccessKind, bytes: u32) -> String {
     format!("{access} of {}", count(i128::from(bytes)))
 }
 
@@ -219,6 +248,46 @@ fn not_constant(
         other.place,
         other.thread
     )
+}
+
+/// An access to shared memory of the cluster that no block has.
+fn wrong_block(
+    f: &mut fmt::Formatter<'_>,
+    access: &str,
+    address: u64,
+    why: WrongBlock,
+) -> fmt::Result {
+    match why {
+        WrongBlock::Ended { rank } => write!(
+            f,
+            "block that has ended: {access} at shared address {address:#x} of the block of rank \
+             {rank} in the cluster, whose threads have all ended"
+        ),
+        WrongBlock::MayHaveEnded { rank } => write!(
+            f,
+            "block that may have ended: {access} at shared address {address:#x} of the block of \
+             rank {rank} in the cluster, which nothing orders before the end of that block"
+        ),
+        WrongBlock::NoSuchRank { rank, n_blocks } => write!(
+            f,
+            "no such block: {access} at shared address {address:#x} of the block of rank {rank}, in \
+             a cluster of {}",
+            match n_blocks {
+                1 => "one block".to_owned(),
+                n => format!("{n} blocks"),
+            }
+        ),
+        WrongBlock::Nobody => write!(
+            f,
+            "no such block: {access} at shared address {address:#x}, which no block of any cluster \
+             has"
+        ),
+        WrongBlock::NotOwn { rank } => write!(
+            f,
+            "wrong space: an address of the cluster's shared memory, that of the block of rank \
+             {rank}, used as one of the own block's: {access} at address {address:#x}"
+        ),
+    }
 }
 
 /// The threads that a barrier waits for.
@@ -259,10 +328,22 @@ impl fmt::Display for FaultKind {
             | Self::Misaligned { .. }
             | Self::NullPointer { .. }
             | Self::WrongSpace { .. } => self.fmt_place(f),
+            Self::WrongBlock {
+                access,
+                address,
+                bytes,
+                why,
+            } => wrong_block(f, &of_bytes(*access, *bytes), *address, *why),
             Self::UseAfterFree { .. }
             | Self::InvalidFree { .. }
             | Self::ReadOnly { .. }
             | Self::Unwritten { .. } => self.fmt_state(f),
+            Self::BadBulkCopy { message } => write!(f, "bad bulk copy: {message}"),
+            Self::CopyOutlivesBlock { is_reading } => write!(
+                f,
+                "bulk copy not waited for: the block ends while the copy may still be {} its shared memory",
+                if *is_reading { "reading" } else { "writing" }
+            ),
             Self::Race { .. } | Self::CopyInFlight { .. } | Self::NotConstant { .. } => {
                 self.fmt_order(f)
             }
@@ -276,6 +357,7 @@ impl fmt::Display for FaultKind {
             | Self::NotAMember { .. }
             | Self::AbsentSource { .. }
             | Self::DifferentMasks { .. } => self.fmt_lanes(f),
+            Self::Asynchronous(fault) => write!(f, "{fault}"),
             Self::Trap { .. }
             | Self::BadBranchIndex { .. }
             | Self::BadCallTarget { .. }
@@ -283,6 +365,17 @@ impl fmt::Display for FaultKind {
             | Self::StackOverflow { .. }
             | Self::DivisionByZero => self.fmt_control(f),
         }
+    }
+}
+
+impl FaultKind {
+    /// The same of an access to the shared memory of another block.
+    pub(crate) fn in_block(mut self, block: [u32; 3]) -> Self {
+        if let Self::OutOfBounds { relation, .. } | Self::Misaligned { relation, .. } = &mut self {
+            let own = std::mem::replace(relation, Relation::Nowhere);
+            *relation = own.in_block(block);
+        }
+        self
     }
 }
 
@@ -441,6 +534,7 @@ impl FaultKind {
                 bytes,
                 relation,
                 copy,
+                is_reading,
             } => write!(
                 f,
                 "asynchronous copy not waited for: {} at {} address {address:#x} ({}), which a copy \
@@ -448,10 +542,7 @@ impl FaultKind {
                 of_bytes(*access, *bytes),
                 space_name(*space),
                 relation.describe(*bytes),
-                match space {
-                    Space::Shared => "writing",
-                    _ => "reading",
-                },
+                if *is_reading { "reading" } else { "writing" },
                 copy.place,
                 copy.thread
             ),

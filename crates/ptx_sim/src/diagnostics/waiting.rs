@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::text::lane_list;
-use super::{Asks, Doing, LanesDo, Lines, OutOfFuel};
+use super::{Asks, BytesAwaited, Doing, LanesDo, Lines, OutOfFuel};
 
 impl fmt::Display for Lines {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -27,6 +27,24 @@ impl fmt::Display for Lines {
     }
 }
 
+impl fmt::Display for BytesAwaited {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            address,
+            relation,
+            expected,
+            arrived,
+            arrivals,
+        } = self;
+        write!(
+            f,
+            "the mbarrier at shared address {address:#x} ({}) expects {expected} bytes in this \
+             phase, and {arrived} have arrived; {arrivals} arrivals are still to come",
+            relation.describe(8),
+        )
+    }
+}
+
 impl fmt::Display for LanesDo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.warps[..] {
@@ -45,6 +63,9 @@ impl fmt::Display for LanesDo {
             Doing::Run { at, .. } if at.ptx.0 == at.ptx.1 => write!(f, ": run{s} at {at}"),
             Doing::Run { at, .. } => write!(f, ": run{s} in the loop at {at}"),
             Doing::WaitAtBarrier(at) => write!(f, ": wait{s} at the barrier at {at}"),
+            Doing::WaitAtCluster(at) => {
+                write!(f, ": wait{s} at the barrier of the cluster at {at}")
+            }
             Doing::WaitAtWarpWide(at) => {
                 write!(f, ": wait{s} for other lanes at {at}")
             }
@@ -72,8 +93,13 @@ impl OutOfFuel {
             self.doing.iter().any(asks)
         };
         let waits_for_lanes = doing(|what| matches!(what, Doing::WaitForLanes));
-        let at_barrier = doing(|what| matches!(what, Doing::WaitAtBarrier(_)));
-        let mut advice = if asks(Asks::Mbarrier) {
+        let is_at_barrier =
+            |what: &Doing| matches!(what, Doing::WaitAtBarrier(_) | Doing::WaitAtCluster(_));
+        let at_barrier = doing(is_at_barrier);
+        let mut advice = if asks(Asks::Mbarrier) && !self.barriers.is_empty() {
+            "let the barrier in memory expect exactly the bytes that come (mbarrier.arrive.expect_tx), \
+             in each phase: of a tile those of the whole box, what is out of bounds included"
+        } else if asks(Asks::Mbarrier) {
             "the barrier in memory (mbarrier) waits for as many arrivals, and bytes, as it was told \
              to: see that all of them come, in each phase, and that its parity is the right one"
         } else if (asks(Asks::Atomic) || asks(Asks::Flag)) && waits_for_lanes {

@@ -4,6 +4,7 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
+use super::clusters::shape;
 use super::prepared::{Prepared, n_workers};
 use super::workers;
 use crate::checks::counters::Counters;
@@ -35,7 +36,11 @@ pub(super) fn run(
 ) -> Result<Report, Failed> {
     let mut written = heap.take_written();
     let plan = launch.loaded.module().plan(launch.id);
+    let bounds = &launch.loaded.module().ir().functions[launch.id.0 as usize].bounds;
+    let has_clusters = shape(bounds, &launch.options.options).n_blocks() > 1;
     let is_for_the_sieve = launch.options.options.schedule.is_none()
+        // Blocks that run at the same time are beyond it.
+        && !has_clusters
         && !plan.is_not_for_the_sieve.load(Ordering::Relaxed)
         // What it takes or frees is not put back.
         && !plan.takes_memory

@@ -2,7 +2,9 @@
 
 use crate::checks::finding::{Finding, Side, Spot};
 use crate::context::LaunchContext;
-use crate::diagnostics::{AccessSide, Fault, FaultKind, LaunchError, Relation};
+use crate::diagnostics::{
+    AccessSide, AsyncFault, Fault, FaultKind, LaunchError, Relation, WrongBlock,
+};
 use crate::ir::Space;
 
 impl LaunchContext<'_> {
@@ -41,7 +43,16 @@ impl LaunchContext<'_> {
                 bytes: at.bytes,
                 relation: self.relation(at),
             },
-            Finding::InFlight { at, this, copy } => FaultKind::CopyInFlight {
+            Finding::OutlivesBlock { is_reading, .. } => {
+                FaultKind::CopyOutlivesBlock { is_reading }
+            }
+            Finding::InFlight {
+                at,
+                this,
+                copy,
+                is_reading,
+            } => FaultKind::CopyInFlight {
+                is_reading,
                 access: this.kind,
                 space: at.space,
                 address: at.address,
@@ -49,6 +60,22 @@ impl LaunchContext<'_> {
                 relation: self.relation(at),
                 copy: Box::new(self.side(&copy)),
             },
+            Finding::MayHaveEnded { at, this } => FaultKind::WrongBlock {
+                access: this.kind,
+                address: at.address,
+                bytes: at.bytes,
+                why: WrongBlock::MayHaveEnded {
+                    rank: self.cluster.rank_of(self.ctaid(at.owner)),
+                },
+            },
+            finding @ (Finding::MissingProxyFence { .. }
+            | Finding::AsyncInFlight { .. }
+            | Finding::RegisterInFlight { .. }
+            | Finding::MissingProductFence { .. }
+            | Finding::OtherShape { .. }
+            | Finding::UnknownRegisters { .. }) => {
+                FaultKind::Asynchronous(Box::new(self.asynchronous(finding)))
+            }
             Finding::AbsentSource {
                 source, present, ..
             } => FaultKind::AbsentSource {
@@ -84,6 +111,48 @@ impl LaunchContext<'_> {
         }
     }
 
+    /// A finding about what works beside the threads.
+    fn asynchronous(&self, finding: Finding) -> AsyncFault {
+        let boxed = |side: &Side| Box::new(self.side(side));
+        match finding {
+            Finding::MissingProxyFence { at, this, store } => AsyncFault::MissingProxyFence {
+                access: this.kind,
+                space: at.space,
+                address: at.address,
+                bytes: at.bytes,
+                relation: self.relation(at),
+                store: boxed(&store),
+            },
+            Finding::AsyncInFlight {
+                at,
+                this,
+                operation,
+                operation_writes,
+            } => AsyncFault::InFlight {
+                access: this.kind,
+                space: at.space,
+                address: at.address,
+                bytes: at.bytes,
+                relation: self.relation(at),
+                operation: boxed(&operation),
+                operation_writes,
+            },
+            Finding::RegisterInFlight {
+                writes, product, ..
+            } => AsyncFault::RegisterInFlight {
+                writes,
+                product: boxed(&product),
+            },
+            Finding::MissingProductFence { write, .. } => AsyncFault::MissingProductFence {
+                write: write.as_ref().map(boxed),
+            },
+            Finding::OtherShape { product, .. } => AsyncFault::OtherShape {
+                product: boxed(&product),
+            },
+            _ => AsyncFault::UnknownRegisters,
+        }
+    }
+
     /// A thread and its instruction as they are reported.
     fn side(&self, side: &Side) -> AccessSide {
         AccessSide {
@@ -96,6 +165,10 @@ impl LaunchContext<'_> {
     /// Where an address is, relative to what is there.
     fn relation(&self, at: Spot) -> Relation {
         match at.space {
+            Space::Shared if self.cluster.n_blocks() > 1 => {
+                let relation = self.shared_relation(at.address);
+                relation.in_block(self.ctaid(at.owner))
+            }
             Space::Shared => self.shared_relation(at.address),
             Space::Local => self.local_relation(at.address, at.bytes),
             _ => self

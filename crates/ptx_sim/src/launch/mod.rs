@@ -1,11 +1,13 @@
 //! Launching a kernel.
 //!
-//! In reading order: `options`, what is asked for; `validate`, whether it is allowed;
+//! In reading order: `options`, what is asked for; `validate`, whether it is allowed, and `clusters`, the same of
+//! its clusters;
 //! `prepared`, ready to be run; `run`, a launch from beginning to end; `checked`, one with checks; `workers`, who runs
 //! its blocks; `findings`, what checks found, as the launch's error; `orders`, a launch in other
 //! orders than the usual one, and `difference`, what that changes.
 
 mod checked;
+mod clusters;
 mod difference;
 mod findings;
 mod options;

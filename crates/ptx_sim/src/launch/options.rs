@@ -53,6 +53,13 @@ pub struct LaunchOptions {
     /// The order in which blocks, warps and lanes run, if not the usual one. On one host
     /// thread.
     pub schedule: Option<Schedule>,
+    /// Blocks of a cluster, by axis, of which the grid must be a multiple. If not given,
+    /// those that the kernel requires (`.reqnctapercluster`), else each block is one.
+    pub cluster: Option<[u32; 3]>,
+    /// Whether a cluster may have up to
+    /// [`MAX_NON_PORTABLE_CLUSTER`](crate::MAX_NON_PORTABLE_CLUSTER) blocks, which not
+    /// every device has room for, and not only [`MAX_CLUSTER`](crate::MAX_CLUSTER).
+    pub non_portable_cluster: bool,
 }
 
 impl Default for LaunchOptions {
@@ -64,6 +71,8 @@ impl Default for LaunchOptions {
             check: false,
             go_on: false,
             schedule: None,
+            cluster: None,
+            non_portable_cluster: false,
         }
     }
 }

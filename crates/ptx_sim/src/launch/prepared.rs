@@ -2,7 +2,9 @@
 
 use std::time::Instant;
 
+use super::clusters::shape;
 use super::options::Launch;
+use crate::attributes::registers_declared;
 use crate::checks::counters::Counters;
 use crate::context::{Fuel, LaunchContext, Printed};
 use crate::device::{Device, LoadedModule};
@@ -55,7 +57,13 @@ pub(super) fn n_workers(device: &Device, launch: &Launch<'_>) -> usize {
     // A schedule is an order of the blocks.
     let may_spread = is_worth_it && launch.options.schedule.is_none();
     let most = if may_spread { wanted } else { 1 };
-    most.min(usize::try_from(n_blocks).unwrap_or(usize::MAX))
+    let of_cluster = launch
+        .options
+        .cluster
+        .map_or(1, |cluster| cluster.iter().product());
+    let n_clusters = n_blocks / u64::from(of_cluster.max(1));
+    most.min(usize::try_from(n_clusters).unwrap_or(usize::MAX))
+        .max(1)
 }
 
 impl Device {
@@ -77,6 +85,7 @@ impl Device {
         let plan = module.plan(id);
         let n_threads: u32 = launch.block.iter().product();
         let function = &module.ir().functions[id.0 as usize];
+        let cluster = shape(&function.bounds, &launch.options);
         let shared = &plan.shared;
         let shared_bytes = shared.static_bytes_with_padding(launch.dynamic_shared_bytes);
         let (params, params_bytes) = pack_params(function, launch.params);
@@ -91,9 +100,12 @@ impl Device {
             most_resident: self.config().resident_blocks(n_threads, shared_bytes),
             shared_bytes,
             fuel: Fuel::new(launch.options.fuel, n_threads.div_ceil(32)),
+            has_ranks: cluster.n_blocks() > 1 || plan.maps_ranks,
+            cluster,
             kernel: id.0 as usize,
             grid: launch.grid,
             block: launch.block,
+            registers_declared: registers_declared(module.ir().functions[id.0 as usize].bounds),
             dynamic_shared_bytes: launch.dynamic_shared_bytes,
             params,
             params_bytes,

@@ -1,5 +1,6 @@
 //! Whether a launch is one that its kernel and the device allow.
 
+use super::clusters::check_clusters;
 use super::options::{Launch, MAX_BLOCK, MAX_BLOCK_THREADS, MAX_GRID};
 use crate::decode::layout::SharedLayout;
 use crate::device::DeviceConfig;
@@ -17,6 +18,7 @@ pub(super) fn validate(
 ) -> Result<(), String> {
     check_sizes(launch)?;
     check_bounds(&function.bounds, launch.block)?;
+    check_clusters(&function.bounds, launch)?;
     check_shared_memory(limits, shared, launch.dynamic_shared_bytes)?;
     check_params(function, launch.params)
 }

@@ -1,11 +1,14 @@
-//! Who runs the blocks of a launch: workers, each with an observer of its own.
+//! Who runs the blocks of a launch: workers, each with an observer of its own. The blocks of
+//! a cluster are one worker's.
 
 use std::ops::Range;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::block::{BlockRun, Round};
 use crate::checks::observer::Observer;
+use crate::cluster::Cluster;
 use crate::context::LaunchContext;
 use crate::diagnostics::LaunchError;
 use crate::schedule::{Dice, WINDOW};
@@ -22,9 +25,9 @@ pub(super) fn run<O: Observer>(
 ) -> (Vec<O>, Result<(), LaunchError>) {
     let work = Work {
         context,
-        n_blocks: context.n_blocks(),
+        n_clusters: context.n_clusters(),
         at_once: if context.checks && n_workers > 1 {
-            at_once(context.n_blocks(), n_workers)
+            at_once(context.n_clusters(), n_workers)
         } else {
             1
         },
@@ -34,9 +37,10 @@ pub(super) fn run<O: Observer>(
         failure: Mutex::new(None),
     };
     let seen = Mutex::new(Vec::new());
-    // Each worker holds its part of the blocks that the device can hold at once.
+    // Each worker holds its part of the clusters that the device can hold at once.
     let part = |worker: usize| {
-        let all = usize::try_from(context.most_resident).unwrap_or(usize::MAX);
+        let all = context.most_resident / u64::from(context.cluster.n_blocks());
+        let all = usize::try_from(all).unwrap_or(usize::MAX);
         (all / n_workers + usize::from(worker < all % n_workers)).max(1)
     };
     let worker = |number: usize| {
@@ -65,19 +69,19 @@ pub(super) fn run<O: Observer>(
     (observers, failure.map_or(Ok(()), |(_, error)| Err(error)))
 }
 
-/// How many blocks each of several workers takes at once that remembers what they access:
+/// How many clusters each of several workers takes at once that remembers what they access:
 /// what neighbours access, too, is mostly near.
-fn at_once(n_blocks: u64, n_workers: usize) -> u64 {
+fn at_once(n_clusters: u64, n_workers: usize) -> u64 {
     const MOST: u64 = 16;
     const TURNS: u64 = 8;
-    (n_blocks / (n_workers as u64 * TURNS)).clamp(1, MOST)
+    (n_clusters / (n_workers as u64 * TURNS)).clamp(1, MOST)
 }
 
-/// The blocks of a launch, handed out to workers in order.
+/// The clusters of a launch, mostly of one block each, handed out to workers in order.
 struct Work<'a> {
     context: &'a LaunchContext<'a>,
-    n_blocks: u64,
-    /// Blocks that a worker takes at once.
+    n_clusters: u64,
+    /// Clusters that a worker takes at once.
     at_once: u64,
     next: AtomicU64,
     stop: AtomicBool,
@@ -88,18 +92,18 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Takes blocks to run.
+    /// Takes clusters to run.
     fn take(&self) -> Range<u64> {
         let first = self.next.fetch_add(self.at_once, Ordering::Relaxed);
         if self.stop.load(Ordering::Relaxed) {
             return 0..0;
         }
-        first.min(self.n_blocks)..(first + self.at_once).min(self.n_blocks)
+        first.min(self.n_clusters)..(first + self.at_once).min(self.n_clusters)
     }
 
-    /// Blocks that have not begun.
+    /// Clusters that have not begun.
     fn n_left(&self) -> u64 {
-        self.n_blocks
+        self.n_clusters
             .saturating_sub(self.next.load(Ordering::Relaxed))
     }
 
@@ -132,18 +136,18 @@ impl Work<'_> {
     }
 }
 
-/// A worker. Mostly it runs one block at a time; where blocks wait for others, several
-/// in turn.
+/// A worker. Mostly it runs one cluster at a time, its blocks in turn; where blocks wait for
+/// those of others, several.
 struct Worker<'w, 'o, O: Observer> {
     work: &'w Work<'w>,
     observer: &'o mut O,
-    /// Blocks that it may have in flight.
+    /// Clusters that it may have in flight.
     most_resident: usize,
-    /// Those that it has, by number.
+    /// Their blocks that it has, by number.
     resident: Vec<(u64, BlockRun)>,
     /// State of blocks that have ended, to be used again.
     spare: Vec<BlockRun>,
-    /// Blocks taken that have not begun.
+    /// Clusters taken that have not begun.
     taken: Range<u64>,
     /// The same, where they may begin in another order.
     ahead: Vec<u64>,
@@ -167,7 +171,7 @@ impl<O: Observer> Worker<'_, '_, O> {
                     return match self.observer.take_finding(true) {
                         Some(finding) => {
                             let error = self.work.context.finding(finding);
-                            Err((self.work.n_blocks, Box::new(error)))
+                            Err((self.work.context.n_blocks(), Box::new(error)))
                         }
                         None => Ok(()),
                     };
@@ -189,10 +193,12 @@ impl<O: Observer> Worker<'_, '_, O> {
         }
     }
 
-    /// How many blocks are to begin beside those in flight, after so many rounds.
+    /// How many clusters are to begin beside those in flight, after so many rounds.
     fn more(&mut self, turn: &Turn, rounds: u32) -> usize {
-        let n = self.resident.len();
-        let room = self.most_resident - n;
+        let of_cluster = self.work.context.cluster.n_blocks() as usize;
+        let n = self.resident.len().div_ceil(of_cluster);
+        // Of several clusters some blocks may have ended.
+        let room = self.most_resident.saturating_sub(n);
         if n == 0 {
             return 0;
         }
@@ -262,7 +268,14 @@ impl<O: Observer> Worker<'_, '_, O> {
         let Some(limit) = self.work.context.fuel.wait(self.waited) else {
             return Ok(());
         };
-        let Some((number, block)) = self.resident.first() else {
+        let mut resident = self.resident.iter();
+        let has_clusters = self.work.context.cluster.n_blocks() > 1;
+        // Of a cluster, the others may wait at its barrier for this one.
+        let found = match has_clusters {
+            true => resident.clone().find(|(_, block)| block.is_ready()),
+            false => None,
+        };
+        let Some((number, block)) = found.or_else(|| resident.next()) else {
             return Ok(());
         };
         let error = block.out_of_fuel(self.work.context, limit);
@@ -272,12 +285,13 @@ impl<O: Observer> Worker<'_, '_, O> {
     /// An error that knows how many blocks have not begun.
     fn with_rest(&self, mut error: Box<LaunchError>) -> Box<LaunchError> {
         if let LaunchError::OutOfFuel(kernel) = &mut *error {
-            kernel.n_not_begun = self.work.n_left() + self.ahead.len() as u64;
+            let n_clusters = self.work.n_left() + self.ahead.len() as u64;
+            kernel.n_not_begun = n_clusters * u64::from(self.work.context.cluster.n_blocks());
         }
         error
     }
 
-    /// Takes a block.
+    /// Takes a cluster.
     fn take(&mut self) -> Option<u64> {
         if self.taken.is_empty() {
             self.taken = self.work.take();
@@ -285,7 +299,7 @@ impl<O: Observer> Worker<'_, '_, O> {
         self.taken.next()
     }
 
-    /// The number of the block to begin next.
+    /// The number of the cluster to begin next.
     fn next(&mut self) -> Option<u64> {
         if self.dice.is_none() {
             return self.take();
@@ -303,11 +317,22 @@ impl<O: Observer> Worker<'_, '_, O> {
         Some(self.ahead.remove(dice.block(self.ahead.len())))
     }
 
-    /// Begins a block; gives whether there was one.
+    /// Begins the blocks of a cluster; gives whether there was one.
     fn begin_next(&mut self) -> Result<bool, Failure> {
         let Some(number) = self.next() else {
             return Ok(false);
         };
+        let context = self.work.context;
+        if context.cluster.n_blocks() > 1 || context.plan.meets_in_cluster {
+            self.begin_cluster(number)?;
+        } else {
+            self.begin(number)?;
+        }
+        Ok(true)
+    }
+
+    /// Begins a block.
+    fn begin(&mut self, number: u64) -> Result<(), Failure> {
         let context = self.work.context;
         let mut block = match self.spare.pop() {
             Some(block) => block,
@@ -316,7 +341,25 @@ impl<O: Observer> Worker<'_, '_, O> {
         block.start(context, number);
         self.observer.block_started(number, context.shared_bytes);
         self.resident.push((number, block));
-        Ok(true)
+        Ok(())
+    }
+
+    /// Begins all blocks of a cluster.
+    #[cold]
+    fn begin_cluster(&mut self, number: u64) -> Result<(), Failure> {
+        let context = self.work.context;
+        let first = self.resident.len();
+        for rank in 0..context.cluster.n_blocks() {
+            let ctaid = context.cluster.ctaid(context.grid, number, rank);
+            self.begin(context.number_of(ctaid))?;
+        }
+        let blocks = &mut self.resident[first..];
+        let members = blocks.iter().map(|(_, block)| block.member()).collect();
+        let cluster = Rc::new(Cluster::new(members, context.n_threads()));
+        for (rank, (_, block)) in (0..).zip(blocks) {
+            block.join(cluster.clone(), rank);
+        }
+        Ok(())
     }
 }
 

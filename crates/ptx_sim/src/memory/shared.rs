@@ -26,11 +26,13 @@ impl SharedMemory {
         }
     }
 
-    /// Makes it as new, for the next block.
-    pub fn reset(&mut self) {
-        self.words
-            .iter_mut()
-            .for_each(|word| *word.get_mut() = FILL);
+    /// Makes it as new, for the next block. The blocks of a cluster know of it too, but do
+    /// not touch it while nobody has it.
+    pub fn reset(&self) {
+        for word in &self.words {
+            // SAFETY: One host thread at a time works on it, through no references.
+            unsafe { *word.get() = FILL };
+        }
     }
 
     /// Size in bytes.

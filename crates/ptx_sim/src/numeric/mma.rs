@@ -12,13 +12,15 @@
 //! 2. The products of a group and the accumulator are brought to the largest
 //!    exponent among them, each cut off toward zero at `fraction_bits` below it.
 //! 3. These fixed-point numbers are added exactly.
-//! 4. The sum is rounded to the accumulator's type: toward zero to `f32`, to the
-//!    nearest, ties to even, to `f16`. The next group goes on from there.
+//! 4. The sum is rounded to the accumulator's type: toward zero to `f32`, of whose
+//!    fraction no more than `fraction_bits` are kept; to the nearest, ties to even, to
+//!    `f16`. The next group goes on from there.
 //!
 //! | architecture | `fraction_bits` | products in a group |
 //! |---|---|---|
 //! | Ampere, Ada | 24 | 8 |
 //! | Hopper, Blackwell | 25 | 16 |
+//! | Hopper, `wgmma` of 8-bit floats | 13 | 32 |
 //!
 //! Subnormal inputs and results are kept. A NaN anywhere, an infinity times zero
 //! and infinities of both signs give the canonical NaN, all bits but the sign
@@ -66,6 +68,11 @@ impl Model {
         fraction_bits: 25,
         group: 16,
     };
+    /// `wgmma` of 8-bit floats, compute capability 9.0.
+    pub const HOPPER_SMALL: Self = Self {
+        fraction_bits: 13,
+        group: 32,
+    };
 }
 
 /// Type of the factors.
@@ -77,6 +84,10 @@ pub enum Factor {
     Bf16,
     /// `.tf32`, the upper 19 bits of a word; the others do not count.
     Tf32,
+    /// `.e4m3`, which has NaN and no infinity.
+    E4m3,
+    /// `.e5m2`
+    E5m2,
 }
 
 /// Type of the accumulator.
@@ -93,31 +104,59 @@ pub enum Accumulator {
 struct Format {
     fraction_bits: u32,
     exponent_bits: u32,
+    /// Whether of the numbers with the largest exponent only one is none, a NaN.
+    has_no_infinity: bool,
 }
 
 const F16: Format = Format {
     fraction_bits: 10,
     exponent_bits: 5,
+    has_no_infinity: false,
 };
 const BF16: Format = Format {
     fraction_bits: 7,
     exponent_bits: 8,
+    has_no_infinity: false,
 };
 const TF32: Format = Format {
     fraction_bits: 10,
     exponent_bits: 8,
+    has_no_infinity: false,
 };
 const F32: Format = Format {
     fraction_bits: 23,
     exponent_bits: 8,
+    has_no_infinity: false,
+};
+
+const E4M3: Format = Format {
+    fraction_bits: 3,
+    exponent_bits: 4,
+    has_no_infinity: true,
+};
+const E5M2: Format = Format {
+    fraction_bits: 2,
+    exponent_bits: 5,
+    has_no_infinity: false,
 };
 
 impl Factor {
+    /// Bits that it takes in memory and in a register.
+    pub const fn n_bits(self) -> u32 {
+        match self {
+            Self::F16 | Self::Bf16 => 16,
+            Self::Tf32 => 32,
+            Self::E4m3 | Self::E5m2 => 8,
+        }
+    }
+
     const fn format(self) -> Format {
         match self {
             Self::F16 => F16,
             Self::Bf16 => BF16,
             Self::Tf32 => TF32,
+            Self::E4m3 => E4M3,
+            Self::E5m2 => E5M2,
         }
     }
 }
@@ -166,11 +205,15 @@ impl Format {
         let Self {
             fraction_bits,
             exponent_bits,
+            has_no_infinity,
         } = self;
-        let fraction = (bits & ((1 << fraction_bits) - 1)) as i64;
+        let fraction_mask = (1 << fraction_bits) - 1;
+        let fraction = (bits & fraction_mask) as i64;
         let field = (bits >> fraction_bits & ((1 << exponent_bits) - 1)) as i32;
         let negative = bits >> (fraction_bits + exponent_bits) & 1 != 0;
-        let (exponent, magnitude, class) = if field == (1 << exponent_bits) - 1 {
+        let is_special = field == (1 << exponent_bits) - 1
+            && (!has_no_infinity || fraction == fraction_mask as i64);
+        let (exponent, magnitude, class) = if is_special {
             let class = if fraction == 0 {
                 Class::Infinite
             } else {
@@ -252,6 +295,7 @@ pub const fn unpack_word(factor: Factor, bits: u32) -> Unpacked {
     match factor {
         Factor::F16 | Factor::Bf16 => factor.format().unpack(bits & 0xFFFF),
         Factor::Tf32 => factor.format().unpack(bits >> 13),
+        Factor::E4m3 | Factor::E5m2 => factor.format().unpack(bits & 0xFF),
     }
 }
 
@@ -266,9 +310,22 @@ pub fn dot(
     b: &[Unpacked],
     c: u32,
 ) -> u32 {
+    dot_of_two(model, (factor, factor), accumulator, a, b, c)
+}
+
+/// As [`dot`], with factors of a type each.
+pub fn dot_of_two(
+    model: Model,
+    factors: (Factor, Factor),
+    accumulator: Accumulator,
+    a: &[Unpacked],
+    b: &[Unpacked],
+    c: u32,
+) -> u32 {
+    let product_bits = factors.0.format().fraction_bits + factors.1.format().fraction_bits;
     let mut sum = c;
     for (a, b) in a.chunks(model.group).zip(b.chunks(model.group)) {
-        sum = fused_sum(model.fraction_bits, factor, accumulator, a, b, sum);
+        sum = fused_sum(model.fraction_bits, product_bits, accumulator, a, b, sum);
     }
     sum
 }
@@ -276,7 +333,7 @@ pub fn dot(
 /// One group.
 fn fused_sum(
     fraction_bits: u32,
-    factor: Factor,
+    product_bits: u32,
     accumulator: Accumulator,
     a: &[Unpacked],
     b: &[Unpacked],
@@ -308,7 +365,6 @@ fn fused_sum(
             magnitude
         }
     };
-    let product_bits = 2 * factor.format().fraction_bits;
     let mut sum = if c.significand != 0 {
         aligned(c.significand, c.exponent, format.fraction_bits)
     } else {
@@ -320,8 +376,18 @@ fn fused_sum(
             sum += aligned(significand, a.exponent + b.exponent, product_bits);
         }
     }
-    let to_nearest = accumulator == Accumulator::F16;
-    format.pack(sum, largest - fraction_bits as i32, to_nearest)
+    let scale = largest - fraction_bits as i32;
+    match accumulator {
+        Accumulator::F16 => format.pack(sum, scale, true),
+        Accumulator::F32 => {
+            let left_out = format.fraction_bits.saturating_sub(fraction_bits);
+            let kept = Format {
+                fraction_bits: format.fraction_bits - left_out,
+                ..format
+            };
+            kept.pack(sum, scale, false) << left_out
+        }
+    }
 }
 
 /// A group with an infinity or a NaN in it.

@@ -42,6 +42,7 @@ pub mod soft;
 pub mod tensor;
 pub(crate) mod tile;
 pub mod video;
+pub(crate) mod wgmma;
 
 #[cfg(test)]
 mod tests;

@@ -72,9 +72,81 @@ pub(crate) fn multiply(product: &Product<'_>, d: &mut [Register]) -> Missing {
 
 const ALL_MISSING: Missing = [u8::MAX; 16];
 
+/// As [`Product`], with blocks of eight columns beside each other.
+pub(crate) struct Blocks<'a> {
+    pub model: Model,
+    pub factor: Factor,
+    pub accumulator: Accumulator,
+    pub a: &'a [Register; 4],
+    pub b: &'a [[Register; 2]],
+}
+
+/// Adds the products to `sums`, a block after the other; what it cannot compute is left as
+/// it was, and `missing` told of, by block.
+pub(crate) fn add_blocks(
+    blocks: &Blocks<'_>,
+    sums: &mut [Register],
+    missing: impl FnMut(usize, Missing, &mut [Register]),
+) {
+    #[cfg(target_arch = "x86_64")]
+    if crate::lanes::has_wide_vectors() && blocks.model.group >= 16 {
+        // SAFETY: This machine has the vectors.
+        return unsafe {
+            match (blocks.factor, blocks.accumulator) {
+                (Factor::F16, Accumulator::F32) => {
+                    wide::add_blocks::<false, false>(blocks, sums, missing)
+                }
+                (Factor::F16, Accumulator::F16) => {
+                    wide::add_blocks::<false, true>(blocks, sums, missing)
+                }
+                (Factor::Bf16, Accumulator::F32) => {
+                    wide::add_blocks::<true, false>(blocks, sums, missing)
+                }
+                (Factor::Tf32, Accumulator::F32) => wide::add_blocks_tf32(blocks, sums, missing),
+                _ => all_missing(blocks, sums, missing),
+            }
+        };
+    }
+    all_missing(blocks, sums, missing)
+}
+
+fn all_missing(
+    blocks: &Blocks<'_>,
+    sums: &mut [Register],
+    mut missing: impl FnMut(usize, Missing, &mut [Register]),
+) {
+    for (block, sums) in sums.chunks_mut(blocks.n_registers()).enumerate() {
+        missing(block, ALL_MISSING, sums);
+    }
+}
+
+impl Blocks<'_> {
+    /// Registers of a block's sums.
+    fn n_registers(&self) -> usize {
+        match self.accumulator {
+            Accumulator::F32 => 4,
+            Accumulator::F16 => 2,
+        }
+    }
+
+    /// The product of one block.
+    #[cfg(target_arch = "x86_64")]
+    fn product<'p>(&'p self, block: usize, c: &'p [Register]) -> Product<'p> {
+        Product {
+            model: self.model,
+            factor: self.factor,
+            accumulator: self.accumulator,
+            a: self.a,
+            b: &self.b[block],
+            c,
+        }
+    }
+}
+
 #[cfg(target_arch = "x86_64")]
 mod wide {
-    use super::{ALL_MISSING, Missing, Product, Register};
+    use super::{ALL_MISSING, Blocks, Missing, Product, Register};
+    use crate::lanes::WARP_SIZE;
     use std::arch::x86_64::*;
 
     /// Stands for the exponent of zero: no sum with it is ever the largest.
@@ -232,6 +304,92 @@ mod wide {
             return ALL_MISSING;
         }
         all_rows::<false, K>(product, (&a, &b), missing, d)
+    }
+
+    /// [`super::add_blocks`] of 16-bit factors.
+    #[target_feature(enable = "avx2,fma")]
+    pub(super) fn add_blocks<const BF16: bool, const SUM_F16: bool>(
+        blocks: &Blocks<'_>,
+        sums: &mut [Register],
+        missing: impl FnMut(usize, Missing, &mut [Register]),
+    ) {
+        let mut a_missing = [0; ROWS];
+        let mut a_bounds = (_mm256_setzero_si256(), _mm256_setzero_si256());
+        let a = rows::<BF16, 16>(blocks.a, &mut a_missing, &mut a_bounds);
+        let of_block = |registers: &[Register], special: &mut _, bounds: &mut _| {
+            columns::<BF16, SUM_F16, 16>(registers, special, bounds)
+        };
+        let a = (&a, a_missing, BF16.then_some(a_bounds));
+        each_block::<SUM_F16, 16>(blocks, a, of_block, sums, missing);
+    }
+
+    /// [`super::add_blocks`] of `tf32`.
+    #[target_feature(enable = "avx2,fma")]
+    pub(super) fn add_blocks_tf32(
+        blocks: &Blocks<'_>,
+        sums: &mut [Register],
+        missing: impl FnMut(usize, Missing, &mut [Register]),
+    ) {
+        let mut a_missing = [0; ROWS];
+        let mut a_bounds = (_mm256_setzero_si256(), _mm256_setzero_si256());
+        let a = rows_tf32::<8>(blocks.a, &mut a_missing, &mut a_bounds);
+        let of_block = |registers: &[Register], special: &mut _, bounds: &mut _| {
+            columns_tf32::<8>(registers, special, bounds)
+        };
+        let a = (&a, a_missing, Some(a_bounds));
+        each_block::<false, 8>(blocks, a, of_block, sums, missing);
+    }
+
+    /// Adds A, which comes with its missing rows and, where they can be unsafe, its bounds,
+    /// times each block of B.
+    #[target_feature(enable = "avx2,fma")]
+    #[inline]
+    fn each_block<const SUM_F16: bool, const K: usize>(
+        blocks: &Blocks<'_>,
+        (a, a_missing, a_bounds): (&Rows<K>, Missing, Option<Bounds>),
+        of_block: impl Fn(&[Register], &mut __m256i, &mut Bounds) -> [Numbers; K],
+        sums: &mut [Register],
+        mut missing: impl FnMut(usize, Missing, &mut [Register]),
+    ) {
+        for (block, d) in sums.chunks_mut(blocks.n_registers()).enumerate() {
+            let mut c = [[0; WARP_SIZE]; 4];
+            let c = &mut c[..d.len()];
+            c.copy_from_slice(d);
+            let mut special = _mm256_setzero_si256();
+            let mut b_bounds = (special, special);
+            let b = of_block(&blocks.b[block], &mut special, &mut b_bounds);
+            let mut left = a_missing;
+            for row in &mut left {
+                *row |= bits(special);
+            }
+            if a_bounds.is_some_and(|a_bounds| !are_safe(a_bounds, b_bounds)) {
+                left = ALL_MISSING;
+            } else {
+                left = all_rows::<SUM_F16, K>(&blocks.product(block, c), (a, &b), left, d);
+            }
+            if left != [0; ROWS] {
+                // Rows that were computed in part keep what is right of them.
+                put_back::<SUM_F16>(c, &left, d);
+                missing(block, left, d);
+            }
+        }
+    }
+
+    /// Puts sums that are missing back to what they were.
+    fn put_back<const SUM_F16: bool>(c: &[Register], missing: &Missing, d: &mut [Register]) {
+        for (row, columns) in missing.iter().enumerate() {
+            for column in (0..8).filter(|column| columns >> column & 1 != 0) {
+                let lane = row % 8 * 4 + column / 2;
+                if SUM_F16 {
+                    let mask = 0xFFFF << (column % 2 * 16);
+                    let word = &mut d[row / 8][lane];
+                    *word = *word & !mask | c[row / 8][lane] & mask;
+                } else {
+                    let register = row / 8 * 2 + column % 2;
+                    d[register][lane] = c[register][lane];
+                }
+            }
+        }
     }
 
     /// Whether every step is exact for products of factors with these exponents.

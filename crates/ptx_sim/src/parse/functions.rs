@@ -175,12 +175,11 @@ impl<'a> Parser<'a> {
             }
             ".reqnctapercluster" => header.bounds.required_cluster = Some(self.extent()?),
             ".maxclusterrank" => {
-                self.expect_u32("a number of blocks")?;
+                header.bounds.max_cluster = Some(self.expect_u32("a number of blocks")?);
             }
-            ".explicitcluster"
-            | ".blocksareclusters"
-            | ".abi_preserve_control"
-            | ".abi_preserve" => {
+            ".explicitcluster" => header.bounds.needs_cluster = true,
+            ".blocksareclusters" => header.bounds.blocks_are_clusters = true,
+            ".abi_preserve_control" | ".abi_preserve" => {
                 if matches!(self.token.kind, Kind::Int { .. }) {
                     self.take()?;
                 }

@@ -5,21 +5,6 @@ use crate::ir::Special;
 /// Special registers that [`Special`] has no name of its own for; a
 /// [`Special::Other`] holds an index into this list.
 pub const OTHER_SPECIALS: &[&str] = &[
-    "%clusterid.x",
-    "%clusterid.y",
-    "%clusterid.z",
-    "%nclusterid.x",
-    "%nclusterid.y",
-    "%nclusterid.z",
-    "%cluster_ctaid.x",
-    "%cluster_ctaid.y",
-    "%cluster_ctaid.z",
-    "%cluster_nctaid.x",
-    "%cluster_nctaid.y",
-    "%cluster_nctaid.z",
-    "%cluster_ctarank",
-    "%cluster_nctarank",
-    "%is_explicit_cluster",
     "%aggr_smem_size",
     "%reserved_smem_offset_begin",
     "%reserved_smem_offset_end",
@@ -68,6 +53,13 @@ const OWN_NAMES: &[&str] = &[
     "%ntid",
     "%ctaid",
     "%nctaid",
+    "%clusterid",
+    "%nclusterid",
+    "%cluster_ctaid",
+    "%cluster_nctaid",
+    "%cluster_ctarank",
+    "%cluster_nctarank",
+    "%is_explicit_cluster",
     "%laneid",
     "%warpid",
     "%nwarpid",
@@ -118,6 +110,10 @@ pub(super) fn lookup(name: &str, component: &str) -> Option<Special> {
         ("%ntid", Some(axis)) => return Some(Special::Ntid(axis)),
         ("%ctaid", Some(axis)) => return Some(Special::Ctaid(axis)),
         ("%nctaid", Some(axis)) => return Some(Special::Nctaid(axis)),
+        ("%clusterid", Some(axis)) => return Some(Special::ClusterId(axis)),
+        ("%nclusterid", Some(axis)) => return Some(Special::NclusterId(axis)),
+        ("%cluster_ctaid", Some(axis)) => return Some(Special::ClusterCtaid(axis)),
+        ("%cluster_nctaid", Some(axis)) => return Some(Special::ClusterNctaid(axis)),
         _ => {}
     }
     if !component.is_empty() {
@@ -125,6 +121,9 @@ pub(super) fn lookup(name: &str, component: &str) -> Option<Special> {
         return other(&full);
     }
     Some(match name {
+        "%cluster_ctarank" => Special::ClusterCtarank,
+        "%cluster_nctarank" => Special::ClusterNctarank,
+        "%is_explicit_cluster" => Special::IsExplicitCluster,
         "%laneid" => Special::LaneId,
         "%warpid" => Special::WarpId,
         "%nwarpid" => Special::NWarpId,

@@ -32,6 +32,8 @@ pub(crate) enum Terminator {
     Call(Box<Call>),
     /// A block barrier.
     Barrier(Box<Barrier>),
+    /// The barrier of the cluster.
+    ClusterBarrier(Box<ClusterBarrier>),
 }
 
 /// A call.
@@ -86,5 +88,16 @@ pub(crate) struct Barrier {
     pub source: Option<Guard>,
     /// Its destination: a predicate, or a register for `popc`.
     pub d: Option<Slot>,
+    pub next: BlockId,
+}
+
+/// `barrier.cluster`
+pub(crate) struct ClusterBarrier {
+    /// `.arrive`; else it waits.
+    pub arrives: bool,
+    /// Whether an arrival lets others know what was done before.
+    pub releases: bool,
+    /// All lanes of the warp must be there (`.aligned`).
+    pub aligned: bool,
     pub next: BlockId,
 }

@@ -9,7 +9,7 @@ pub(crate) enum Init {
     Constant { bits: u64, bytes: u32 },
     /// A predicate that is the same in every lane.
     Predicate(bool),
-    /// A special register.
+    /// A special register; one that is a predicate has no bytes.
     Special { register: Special, bytes: u32 },
     /// The address of a variable.
     Variable {

@@ -4,7 +4,7 @@
 //! (20 bits), arrivals of a phase (20), bytes to come (22, signed), a bit that is
 //! unused, and the number of the phase modulo 2.
 
-use super::order::Order;
+use super::order::{Order, Scope};
 use super::slot::{AddressOperand, Slot};
 use crate::ir::Space;
 
@@ -18,6 +18,9 @@ pub(crate) struct Mbarrier {
     /// A count; or what is waited for: a state of 64 bits, or a parity.
     pub operand: Option<Slot>,
     pub order: Order,
+    pub scope: Scope,
+    /// Whether it is a part of an instruction that is counted by what else it does.
+    pub is_part: bool,
 }
 
 /// What it does.
@@ -47,6 +50,13 @@ pub(crate) enum MbarrierKind {
     },
 }
 
+impl MbarrierKind {
+    /// Whether threads of other blocks of the cluster may do it.
+    pub fn may_be_remote(self) -> bool {
+        matches!(self, Self::Arrive { .. } | Self::Expect { .. })
+    }
+}
+
 /// A barrier's word taken apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BarrierWord {
@@ -58,6 +68,9 @@ pub(crate) struct BarrierWord {
 
 /// The most arrivals that a barrier can count.
 pub(crate) const MOST_ARRIVALS: u64 = (1 << 20) - 1;
+
+/// The most bytes that a barrier can wait for, or be ahead.
+pub(crate) const MOST_BYTES: i64 = (1 << 20) - 1;
 
 impl BarrierWord {
     /// Takes a word apart.

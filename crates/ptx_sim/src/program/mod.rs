@@ -12,6 +12,8 @@
 //! them name their operands by ([`slot`], [`order`]), has its own.
 
 mod async_copy;
+mod async_store;
+mod bulk;
 mod collective;
 mod control;
 mod init;
@@ -23,20 +25,26 @@ mod order;
 mod slot;
 mod tensor;
 mod video;
+mod warpgroup;
 mod wmma;
 
 pub(crate) use async_copy::AsyncCopy;
+pub(crate) use async_store::{AsyncStore, Update};
+pub(crate) use bulk::{BulkCopy, BulkOp, BulkReduction, Direction, Signal, TileCopy};
 pub(crate) use collective::{Collective, CollectiveKind, Reduction, Shuffle, ShuffleMode};
-pub(crate) use control::{Argument, Barrier, BarrierKind, Call, CallTarget, Terminator};
+pub(crate) use control::{
+    Argument, Barrier, BarrierKind, Call, CallTarget, ClusterBarrier, Terminator,
+};
 pub(crate) use init::Init;
 pub(crate) use lanewise::{ClockRead, Convert, Divide, PredicateOp, Transfer};
 pub(crate) use matrix::{MatrixOp, Multiply, ROW_BYTES, Shape, TileMove};
-pub(crate) use mbarrier::{BarrierWord, MOST_ARRIVALS, Mbarrier, MbarrierKind};
+pub(crate) use mbarrier::{BarrierWord, MOST_ARRIVALS, MOST_BYTES, Mbarrier, MbarrierKind};
 pub(crate) use memory::{Access, Atomic, AtomicKind, AtomicType, PartialLoad};
 pub(crate) use order::{Order, Scope};
 pub(crate) use slot::{AddressOperand, BlockId, Guard, Slot};
 pub(crate) use tensor::{Tensor, TensorKind};
 pub(crate) use video::VideoOp;
+pub(crate) use warpgroup::{LeftOperand, SetRegisters, WarpgroupOp, Wgmma};
 pub(crate) use wmma::{Fragment, WmmaKind, WmmaMatrix, WmmaMove, WmmaMultiply, WmmaShape};
 
 use crate::ir::{FuncId, VarId};
@@ -82,6 +90,8 @@ pub(crate) struct Function {
     pub variables: Vec<VarId>,
     /// Functions that it calls or takes the address of.
     pub callees: Vec<FuncId>,
+    /// Whether it makes addresses of other blocks' shared memory (`mapa`).
+    pub maps_ranks: bool,
 }
 
 /// A run of instructions under one set of active lanes.
@@ -150,14 +160,22 @@ pub(crate) enum Op {
     /// `fence`, `membar`: nothing to do in a machine that carries out one
     /// access at a time, but observers want to know.
     Fence(Scope),
+    /// `fence.proxy.async` of shared memory: likewise.
+    ProxyFence,
     /// Prefetches and hints.
     Nothing,
     /// `nanosleep`: lets other warps go first.
     Yield,
     /// Tensor-core tiles and asynchronous copies.
     Matrix(Box<MatrixOp>),
+    /// An instruction of a warpgroup.
+    Warpgroup(Box<WarpgroupOp>),
     /// A barrier in shared memory.
     Mbarrier(Box<Mbarrier>),
+    /// A bulk copy.
+    Bulk(Box<BulkOp>),
+    /// `st.async`, `red.async`
+    AsyncStore(Box<AsyncStore>),
     /// Not known: reported when executed.
     Unsupported(Box<Unsupported>),
 }

@@ -79,7 +79,7 @@ impl Dice {
         n == 1 || (n != u64::MAX && self.choose(n) == Some(0))
     }
 
-    /// Which of `n` blocks begins next.
+    /// Which of `n` clusters of blocks begins next.
     pub fn block(&mut self, n: usize) -> usize {
         if !self.schedule.varies.blocks {
             return 0;
@@ -87,7 +87,7 @@ impl Dice {
         self.choose(n as u64).unwrap_or(0) as usize
     }
 
-    /// Whether, beside `n` blocks in flight, another one begins.
+    /// Whether, beside `n` clusters in flight, another one begins.
     pub fn begins_another(&mut self, n: usize) -> bool {
         self.schedule.varies.blocks
             && (n as u64) < self.habits.in_flight

@@ -9,14 +9,14 @@ use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
 
 use half::{bf16, f16};
 
-use super::access::{Addresses, Located, Request, lane_addresses, locate};
+use super::access::{Addresses, InCluster, Located, Request, by_block, lane_addresses, locate};
 use super::context::{PathView, Step};
 use crate::checks::access::{AccessClass, WarpAccess};
 use crate::checks::observer::Observer;
 use crate::diagnostics::AccessKind;
 use crate::ir::Space;
 use crate::lanes::{Lane, WARP_SIZE, lanes};
-use crate::program::{Atomic, AtomicKind, AtomicType};
+use crate::program::{Atomic, AtomicKind, AtomicType, BulkReduction};
 use crate::stop::Stop;
 
 /// Carries out an atomic instruction.
@@ -29,7 +29,19 @@ pub(super) fn atomic<O: Observer>(
     let mut left = mask;
     while left != 0 {
         let (space, part) = addresses.resolve(op.space, left);
-        atomic_in(step, op, space, &addresses, part)?;
+        if op.space == Space::Generic && space == Space::Shared && step.launch.has_ranks {
+            let access = InCluster {
+                addresses: &addresses,
+                mask: part,
+                kind: AccessKind::Atomic,
+                bytes: op.bytes * op.value.len() as u32,
+            };
+            by_block(step, access, |step, addresses, mask| {
+                atomic_in(step, op, Space::Shared, addresses, mask)
+            })?;
+        } else {
+            atomic_in(step, op, space, &addresses, part)?;
+        }
         left &= !part;
     }
     Ok(())
@@ -320,6 +332,78 @@ unsafe fn wide_atomic(view: &PathView<'_>, op: &Atomic, host: *mut u8, lane: usi
             changes: new != old,
             failed: u32::from(is_swap(op.kind) && old != value) << lane,
         }
+    }
+}
+
+/// Combines an element in memory, of 2, 4 or 8 bytes, with a value: what a bulk reduction
+/// does.
+///
+/// # Safety
+/// There is memory for the element, aligned, and others access it atomically only.
+pub(super) unsafe fn update_element(host: *mut u8, op: BulkReduction, value: u64) {
+    let change = |old: u64| reduced(op, old, value);
+    // SAFETY: The caller's promise.
+    unsafe {
+        match op.bytes {
+            2 => {
+                let word = AtomicU16::from_ptr(host.cast());
+                update(
+                    |old| change(u64::from(old)) as u16,
+                    |old, new| word.compare_exchange_weak(old, new, SeqCst, SeqCst),
+                    word.load(SeqCst),
+                );
+            }
+            4 => {
+                let word = AtomicU32::from_ptr(host.cast());
+                update(
+                    |old| change(u64::from(old)) as u32,
+                    |old, new| word.compare_exchange_weak(old, new, SeqCst, SeqCst),
+                    word.load(SeqCst),
+                );
+            }
+            _ => {
+                let word = AtomicU64::from_ptr(host.cast());
+                update(
+                    change,
+                    |old, new| word.compare_exchange_weak(old, new, SeqCst, SeqCst),
+                    word.load(SeqCst),
+                );
+            }
+        }
+    }
+}
+
+/// What a bulk reduction leaves in memory: as an H200 was seen to do, where an atomic leaves
+/// it open which NaN there is, or which zero.
+fn reduced(op: BulkReduction, old: u64, value: u64) -> u64 {
+    let is_half = matches!(op.ty, AtomicType::F16 | AtomicType::Bf16);
+    if is_half && matches!(op.kind, AtomicKind::Min | AtomicKind::Max) {
+        return half_extreme(op, old as u16, value as u16).into();
+    }
+    let new = new_value(op.kind, op.ty, op.bytes, old, value, 0);
+    match op.ty {
+        AtomicType::F16 if f16::from_bits(new as u16).is_nan() => 0x7FFF,
+        AtomicType::Bf16 if bf16::from_bits(new as u16).is_nan() => 0x7FFF,
+        AtomicType::F32 if f32::from_bits(new as u32).is_nan() => 0x7FFF_FFFF,
+        AtomicType::F64 if f64::from_bits(value).is_nan() => value,
+        AtomicType::F64 if f64::from_bits(old).is_nan() => old,
+        _ => new,
+    }
+}
+
+/// The lesser or the greater of two halves: a number before a NaN, and -0 below 0.
+fn half_extreme(op: BulkReduction, old: u16, value: u16) -> u16 {
+    let number = |bits: u16| match op.ty {
+        AtomicType::F16 => f16::from_bits(bits).to_f32(),
+        _ => bf16::from_bits(bits).to_f32(),
+    };
+    let (x, y) = (number(old), number(value));
+    match (x.is_nan(), y.is_nan()) {
+        (true, true) => 0x7FFF,
+        (true, false) => value,
+        (false, true) => old,
+        (false, false) if (x.total_cmp(&y).is_lt()) == (op.kind == AtomicKind::Min) => old,
+        (false, false) => value,
     }
 }
 

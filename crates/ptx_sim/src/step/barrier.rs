@@ -141,7 +141,7 @@ fn come<O: Observer>(
 /// have drifted apart by waiting for each other, so they wait for the rest;
 /// gives whether all are there now.
 #[cold]
-fn gather_at_barrier(warp: &Warp, view: &PathView<'_>, path: &mut Path) -> bool {
+pub(super) fn gather_at_barrier(warp: &Warp, view: &PathView<'_>, path: &mut Path) -> bool {
     let block = &view.function.blocks[path.block as usize];
     path.at = block.end - block.first;
     path.state = PathState::AtCollective { members: warp.live };

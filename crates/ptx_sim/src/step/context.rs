@@ -1,23 +1,35 @@
 //! What an instruction works on.
 
 use crate::barriers::BlockBarriers;
+use crate::bulk::BulkCopies;
 use crate::checks::access::Lanes;
 use crate::checks::observer::Observer;
+use crate::cluster::{Absent, Cluster};
 use crate::context::LaunchContext;
 use crate::memory::shared::SharedMemory;
 use crate::program::Function;
 use crate::registers::FramePtr;
 use crate::schedule::Dice;
-use crate::warp::Warp;
+use crate::warp::{FrameId, Warp};
+use crate::warpgroups::Warpgroups;
 
 /// What the instructions of one block's warps work on, beside the warp.
 pub(crate) struct Env<'a, O: Observer> {
     /// What is the same for the whole launch.
     pub launch: &'a LaunchContext<'a>,
-    /// The block's shared memory.
+    /// The block's shared memory; during an access to another block's, that one's.
     pub shared: &'a SharedMemory,
+    /// Bulk copies to that memory and from it.
+    pub bulk: &'a BulkCopies,
+    /// The number of the block whose shared memory that is.
+    pub owner: u64,
+    /// The block's cluster, unless it is the only one of it; and its rank there.
+    pub cluster: Option<&'a Cluster>,
+    pub rank: u32,
     /// The block's barriers.
     pub barriers: &'a mut BlockBarriers,
+    /// Its warpgroups.
+    pub warpgroups: &'a mut Warpgroups,
     /// `%ctaid`
     pub ctaid: [u32; 3],
     /// The block's number in the grid.
@@ -30,6 +42,21 @@ pub(crate) struct Env<'a, O: Observer> {
     pub observer: &'a mut O,
     /// The choices of a schedule, if it is not the usual one.
     pub dice: Option<&'a mut Dice>,
+}
+
+impl<'a, O: Observer> Env<'a, O> {
+    /// The shared memory of the block of a rank of the cluster, its bulk copies, and its
+    /// number.
+    pub fn shared_of(&self, rank: u32) -> Result<(&'a SharedMemory, &'a BulkCopies, u64), Absent> {
+        match self.cluster {
+            Some(cluster) => {
+                let member = cluster.member(rank)?;
+                Ok((&*member.shared, &*member.bulk, member.number))
+            }
+            None if rank == 0 => Ok((self.shared, self.bulk, self.block)),
+            None => Err(Absent::NoSuchRank { n_blocks: 1 }),
+        }
+    }
 }
 
 /// The state that the instructions of a path see.
@@ -57,6 +84,9 @@ pub(super) struct Step<'s, 'e, O: Observer> {
     pub warp: &'s mut Warp,
     /// The call.
     pub view: PathView<'s>,
+    /// Its frame, and its function's number.
+    pub frame: FrameId,
+    pub function: usize,
     /// What observers call the instruction.
     pub number: u32,
 }

@@ -2,7 +2,7 @@
 
 use super::context::Step;
 use super::next::Next;
-use super::{barrier, call};
+use super::{barrier, call, cluster_barrier};
 use crate::checks::observer::Observer;
 use crate::diagnostics::FaultKind;
 use crate::lanes::lanes;
@@ -69,6 +69,7 @@ pub(super) fn leave<O: Observer>(
             step.number = view.first_instruction + block.last();
             barrier::arrive(step, path, barrier)
         }
+        Terminator::ClusterBarrier(barrier) => cluster_barrier::come(step, path, barrier),
     }
 }
 

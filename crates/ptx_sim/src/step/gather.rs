@@ -32,6 +32,11 @@ pub(super) fn gather<O: Observer>(
             let message = "a complete group of lanes is told to wait";
             return Err(Stop::internal(message));
         }
+        Err(Stop::WaitsForWarps) => {
+            // It will be carried out again by this path, and gather the others.
+            path.state = PathState::AtWarpgroup;
+            return Ok(path);
+        }
         outcome => outcome?,
     }
     for other in &mut step.warp.paths {

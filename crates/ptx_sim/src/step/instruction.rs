@@ -1,7 +1,7 @@
 //! One instruction, by its kind.
 
 use super::context::Step;
-use super::{access, atomic, collective, lanewise, matrix, mbarrier};
+use super::{access, async_store, atomic, bulk, collective, lanewise, matrix, mbarrier, warpgroup};
 use crate::checks::observer::Observer;
 use crate::program::Op;
 use crate::stop::Stop;
@@ -78,6 +78,13 @@ pub(super) fn carry_out<O: Observer>(
             }
             Ok(())
         }
+        Op::ProxyFence => {
+            if O::ON {
+                let lanes = step.lanes(mask);
+                step.env.observer.proxy_fence(lanes);
+            }
+            Ok(())
+        }
         Op::Nothing => Ok(()),
         Op::Yield => {
             step.poll(IDLE_POLLS);
@@ -85,6 +92,9 @@ pub(super) fn carry_out<O: Observer>(
         }
         Op::Matrix(op) => matrix::matrix(step, op, mask),
         Op::Mbarrier(op) => mbarrier::mbarrier(step, op, mask),
+        Op::Bulk(op) => bulk::bulk(step, op, mask),
+        Op::AsyncStore(op) => async_store::async_store(step, op, mask),
+        Op::Warpgroup(op) => warpgroup::warpgroup(step, op, mask),
         Op::Unsupported(what) => Err(Stop::Unsupported(what.clone())),
     }
 }

@@ -7,16 +7,21 @@
 //! `cp.async.mbarrier.arrive` arrives when a thread's copies are done. Here they are
 //! done at once, which the hardware may also do.
 //!
-//! Left out: barriers of other blocks of a cluster, and arrival by bulk copies.
+//! A question also lets bulk copies arrive whose bytes the barrier counts ([`bulk`]).
+//!
+//! [`bulk`]: super::bulk
 
-use super::access::{Addresses, Request, lane_addresses, locate, read64, write64};
+use super::access::{
+    Addresses, InCluster, Request, by_block, lane_addresses, locate, read64, write64,
+};
+use super::bulk::{arrive_for, phase_over};
 use super::context::{PathView, Step};
 use crate::checks::access::{AccessClass, WarpAccess};
 use crate::checks::observer::Observer;
 use crate::diagnostics::{AccessKind, FaultKind};
 use crate::ir::Space;
 use crate::lanes::lanes;
-use crate::program::{BarrierWord, MOST_ARRIVALS, Mbarrier, MbarrierKind};
+use crate::program::{BarrierWord, MOST_ARRIVALS, MOST_BYTES, Mbarrier, MbarrierKind};
 use crate::stop::Stop;
 use crate::warp::IDLE_POLLS;
 
@@ -30,10 +35,42 @@ pub(super) fn mbarrier<O: Observer>(
     let mut left = mask;
     while left != 0 {
         let (space, part) = addresses.resolve(op.space, left);
-        in_space(step, op, space, &addresses, part)?;
+        if op.space == Space::Generic && space == Space::Shared && step.launch.has_ranks {
+            let access = InCluster {
+                addresses: &addresses,
+                mask: part,
+                kind: AccessKind::Atomic,
+                bytes: 8,
+            };
+            by_block(step, access, |step, addresses, mask| {
+                of_block(step, op, addresses, mask)
+            })?;
+        } else {
+            in_space(step, op, space, &addresses, part)?;
+        }
         left &= !part;
     }
     Ok(())
+}
+
+/// On barriers of one block of the cluster, maybe another than the own.
+#[cold]
+fn of_block<O: Observer>(
+    step: &mut Step<'_, '_, O>,
+    op: &Mbarrier,
+    addresses: &Addresses,
+    mask: u32,
+) -> Result<(), Stop> {
+    let is_remote = step.env.owner != step.env.block;
+    let message = if is_remote && !op.kind.may_be_remote() {
+        "an mbarrier is initialised, invalidated and waited for by threads of its own block only"
+    } else if is_remote && op.d.is_some() {
+        "an arrival at an mbarrier of another block gives no state: its destination must be `_`"
+    } else {
+        return in_space(step, op, Space::Shared, addresses, mask);
+    };
+    let message = message.to_owned();
+    Err(Stop::fault(mask, FaultKind::BadBarrier { message }))
 }
 
 fn in_space<O: Observer>(
@@ -65,23 +102,39 @@ fn in_space<O: Observer>(
     if let MbarrierKind::ArriveAfterCopies { .. } = op.kind {
         step.complete_copies(mask, None);
     }
+    if let MbarrierKind::Wait { by_parity, .. } = op.kind
+        && !step.env.bulk.has_none_coming()
+    {
+        for lane in lanes(mask) {
+            let phase = asked_phase(&step.view, op, by_parity, lane);
+            arrive_for(step, addresses.lanes[lane] as u32, phase, lane)?;
+        }
+    }
     if O::ON {
         let access = WarpAccess {
             order: op.order,
+            scope: op.scope,
             ..request.observed(step, class)
         };
-        step.env.observer.access(step.number, &access);
+        match op.is_part {
+            true => step.env.observer.part(step.number, &access),
+            false => step.env.observer.access(step.number, &access),
+        }
     }
     let mut waits = false;
     for lane in lanes(mask) {
         let host = located.host(&addresses.lanes, lane);
         // SAFETY: `locate` found eight aligned bytes.
         let old = unsafe { read64(host) };
-        let outcome = next(&step.view, op, lane, BarrierWord::unpack(old));
-        let outcome = outcome.map_err(|message| {
+        let before = BarrierWord::unpack(old);
+        let outcome = next(&step.view, op, lane, before).map_err(|message| {
             let message = message.to_owned();
             Stop::fault(1 << lane, FaultKind::BadBarrier { message })
         })?;
+        if outcome.expects != 0 || outcome.ends_phase || is_plain {
+            let barrier = addresses.lanes[lane] as u32;
+            count(step, op, barrier, &outcome);
+        }
         waits |= outcome.waits;
         answer(&step.view, op, lane, old, &outcome);
         if outcome.word.pack() != old {
@@ -103,12 +156,45 @@ fn in_space<O: Observer>(
     Ok(())
 }
 
+/// Tells of bytes that a barrier is to expect, of the end of its phase, or of its
+/// beginning.
+#[cold]
+#[inline(never)]
+fn count<O: Observer>(step: &mut Step<'_, '_, O>, op: &Mbarrier, barrier: u32, outcome: &Outcome) {
+    match op.kind {
+        MbarrierKind::Init | MbarrierKind::Invalidate => step.env.bulk.phase_over(barrier),
+        _ if outcome.ends_phase => phase_over(step, barrier),
+        MbarrierKind::Expect { completes: true } => {
+            step.env.bulk.count(barrier, 0, -outcome.expects);
+        }
+        _ => step.env.bulk.count(barrier, outcome.expects, 0),
+    }
+}
+
 /// What a lane's instruction does to a barrier.
 struct Outcome {
     /// The word afterwards.
     word: BarrierWord,
     /// Whether it asked for the end of a phase that is not over.
     waits: bool,
+    /// Bytes that are to come in addition.
+    expects: i64,
+    /// Whether the phase is over now.
+    ends_phase: bool,
+}
+
+/// The phase whose end a lane asks for, modulo 2.
+fn asked_phase(view: &PathView<'_>, op: &Mbarrier, by_parity: bool, lane: usize) -> u64 {
+    let operand = |bytes| {
+        // SAFETY: The decoder made the slot for `bytes` a lane.
+        op.operand
+            .map_or(1, |slot| unsafe { view.regs.get(slot, bytes, lane) })
+    };
+    if by_parity {
+        operand(4) & 1
+    } else {
+        operand(8) >> 63
+    }
 }
 
 /// Carries out one lane's instruction on a word; says what is wrong with it.
@@ -127,7 +213,9 @@ fn next(
     if !is_plain && word.of_phase == 0 {
         return Err("the mbarrier has not been initialised");
     }
+    let before = word;
     let mut waits = false;
+    let mut expects = 0;
     match op.kind {
         MbarrierKind::Init => {
             let n = operand(4);
@@ -142,10 +230,14 @@ fn next(
             };
         }
         MbarrierKind::Invalidate => word = BarrierWord::unpack(0),
-        MbarrierKind::Arrive { drops, expects } => {
-            let n = if expects { 1 } else { operand(4) };
-            if expects {
-                word.tx += operand(4) as i64;
+        MbarrierKind::Arrive {
+            drops,
+            expects: is_with_bytes,
+        } => {
+            let n = if is_with_bytes { 1 } else { operand(4) };
+            if is_with_bytes {
+                expects = operand(4) as i64;
+                word = expect(word, expects)?;
             }
             word = arrive(word, n, drops)?;
         }
@@ -153,19 +245,28 @@ fn next(
         MbarrierKind::ArriveAfterCopies { is_expected: true } => word = arrive(word, 1, false)?,
         MbarrierKind::Expect { completes } => {
             let n = operand(4) as i64;
-            word.tx += if completes { -n } else { n };
-            word = word.advance();
+            expects = if completes { -n } else { n };
+            word = expect(word, expects)?.advance();
         }
         MbarrierKind::Wait { by_parity, .. } => {
-            let phase = if by_parity {
-                operand(4) & 1
-            } else {
-                operand(8) >> 63
-            };
-            waits = word.phase == phase;
+            waits = word.phase == asked_phase(view, op, by_parity, lane);
         }
     }
-    Ok(Outcome { word, waits })
+    Ok(Outcome {
+        word,
+        waits,
+        expects,
+        ends_phase: !is_plain && word.phase != before.phase,
+    })
+}
+
+/// So many bytes more are to come, or have come.
+fn expect(mut word: BarrierWord, n_bytes: i64) -> Result<BarrierWord, &'static str> {
+    word.tx += n_bytes;
+    if word.tx.abs() > MOST_BYTES {
+        return Err("an mbarrier counts at most 1048575 bytes in a phase");
+    }
+    Ok(word)
 }
 
 /// `n` arrivals, of threads that will arrive in later phases or (`drops`) will not.

@@ -4,14 +4,18 @@
 //! interpreter's loop, which runs the lanes of one path, block after block, until
 //! they end, wait, meet others or use up their time slice; [`instruction`], which
 //! carries out one instruction. Each kind has its own file: [`lanewise`],
-//! [`access`], [`atomic`], [`collective`], [`matrix`], [`mbarrier`]. How a block ends
-//! is in [`control`], [`call`], [`external`], [`heap`] and [`barrier`]; lanes that come to a
+//! [`access`], [`atomic`], [`collective`], [`matrix`], [`mbarrier`], [`async_store`],
+//! [`bulk`], [`warpgroup`]. How a block ends is in [`control`], [`call`], [`external`],
+//! [`heap`], [`barrier`] and [`cluster_barrier`]; lanes that come to a
 //! warp-wide instruction one after the other meet in [`gather`].
 
 mod access;
+mod async_store;
 mod atomic;
 mod barrier;
+mod bulk;
 mod call;
+mod cluster_barrier;
 mod collective;
 mod context;
 mod control;
@@ -25,7 +29,10 @@ mod mbarrier;
 mod next;
 mod printf;
 mod run;
+mod warpgroup;
 
+pub(crate) use bulk::{bytes_awaited, finish_block};
 pub(crate) use context::Env;
 pub(crate) use gather::wake_complete;
+use matrix::require_whole_warp;
 pub(crate) use run::{PathEnd, run_path};

@@ -9,7 +9,7 @@ use crate::diagnostics::LaunchError;
 use crate::program::{Block, Insn};
 use crate::schedule::Dice;
 use crate::stop::Stop;
-use crate::warp::{Path, Warp};
+use crate::warp::{Path, PathState, Warp};
 
 /// Why a path stopped running.
 pub(crate) enum PathEnd {
@@ -41,6 +41,8 @@ pub(crate) fn run_path<O: Observer>(
         let step = &mut Step {
             launch,
             env: &mut *env,
+            frame: path.frame,
+            function: frame.function,
             warp: &mut *warp,
             view,
             number: first_instruction,
@@ -184,6 +186,10 @@ fn interrupted<O: Observer>(
             Ok(path) => return Ok(PathEnd::Paused(path)),
             Err(stop) => stop,
         },
+        Stop::WaitsForWarps => {
+            let state = PathState::AtWarpgroup;
+            return Ok(PathEnd::Paused(Path { state, ..path }));
+        }
         stop => stop,
     };
     Err(ended(step, &path, insn.ptx, stop))

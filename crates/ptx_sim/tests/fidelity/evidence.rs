@@ -42,6 +42,12 @@ const SHARED: &[&str] = &[
 pub fn key(opcode: &str) -> Key {
     let mut parts = opcode.split('.');
     let mnemonic = parts.next().unwrap_or_default();
+    // What these do has little to do with the other forms.
+    for (of, form) in [("st", "async"), ("red", "async"), ("barrier", "cluster")] {
+        if of == mnemonic && parts.clone().any(|part| part == form) {
+            return (format!("{of}.{form}"), false);
+        }
+    }
     let is_float = |part: &str| {
         part.starts_with('f') && part[1..].starts_with(char::is_numeric) || part.starts_with("bf16")
     };

@@ -101,6 +101,12 @@ fn together() -> Vec<Rule> {
              simulator's own. `try_wait` does not sleep: it lets other warps go first.",
         ),
         rule(
+            &["barrier.cluster.arrive"],
+            true,
+            "Threads that have ended count as arrived. To arrive twice, or to wait without having arrived, \
+             ends the launch; PTX leaves it open.",
+        ),
+        rule(
             &["nanosleep"],
             true,
             "Lets other warps go first, once; no time passes.",
@@ -151,6 +157,19 @@ fn memory() -> Vec<Rule> {
             false,
             "Orders, scopes and cache hints change no result: each access is carried out at once, in the \
              order that the launch took.",
+        ),
+        rule(
+            &["st.async", "red.async"],
+            true,
+            "Done at once, and the barrier told of it; on hardware some time later. The checks take what \
+             follows in the thread to come after it, also where the barrier is not waited for.",
+        ),
+        rule(
+            &["mapa", "getctarank"],
+            true,
+            "An address of another block's shared memory is its own address of it with the rank, plus one, \
+             in bits 24 to 31; on hardware these bits differ. An access by an address that no block of the \
+             cluster has, or whose block has ended, ends the launch.",
         ),
         rule(
             &["cp"],

@@ -121,6 +121,7 @@ fn compare_modes(programs: std::ops::Range<u64>) -> String {
                 go_on: false,
                 threads: Some(threads),
                 fuel: Some(FUEL),
+                ..LaunchOptions::default()
             };
             let mode = format!("program {number}, count {count}, check {check}, {threads} threads");
             match (WIDE.simulate(number, options), &expected) {

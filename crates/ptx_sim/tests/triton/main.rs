@@ -5,7 +5,7 @@
 //! memory that these kernels do not use.
 
 use half::f16;
-use ptx_sim::{Call, Device, LaunchError, LoadedModule, Module};
+use ptx_sim::{Call, Device, LaunchError, LoadedModule, Module, Report};
 
 /// Threads of a block: Triton's default of four warps.
 const THREADS: u32 = 128;
@@ -118,9 +118,8 @@ fn softmax() {
     }
 }
 
-#[test]
-fn matmul() {
-    // Tensor cores, asynchronous copies in three stages.
+/// Multiplies matrices of 128×128 in blocks of 64×64; gives what was counted.
+fn multiplied(ptx: &'static str, shared_bytes: u32) -> Report {
     let n = 128;
     let halves = |seed| -> Vec<f16> {
         numbers(n * n, seed)
@@ -129,7 +128,7 @@ fn matmul() {
             .collect()
     };
     let (a, b) = (halves(4), halves(5));
-    let mut bench = Bench::new(include_str!("matmul.sm_80.ptx"));
+    let mut bench = Bench::new(ptx);
     let on_device = (
         bench.device.upload(&a, "a").unwrap(),
         bench.device.upload(&b, "b").unwrap(),
@@ -138,9 +137,9 @@ fn matmul() {
     let call = bench
         .call("matmul")
         .grid([2, 2])
-        .dynamic_shared_bytes(32_768);
+        .dynamic_shared_bytes(shared_bytes);
     let call = call.arg(on_device.0).arg(on_device.1).arg(c).arg(n as i32);
-    let report = scratch(call).run().unwrap();
+    let report = scratch(call).run().unwrap_or_else(|e| panic!("{e}"));
     let found = bench.device.download(c).unwrap();
     for row in 0..n {
         for column in 0..n {
@@ -153,8 +152,42 @@ fn matmul() {
             );
         }
     }
+    report
+}
+
+/// Tensor cores, asynchronous copies in three stages.
+#[test]
+fn matmul() {
+    let report = multiplied(include_str!("matmul.sm_80.ptx"), 32_768);
     assert!(report.counts.ldmatrix_requests > 0);
     assert_eq!(report.counts.ldmatrix_conflicts, 0, "Triton swizzles");
+}
+
+/// By `wgmma`, of tiles that threads copy, so that they need a proxy fence.
+#[test]
+fn matmul_of_warpgroups() {
+    multiplied(include_str!("matmul.sm_90.ptx"), 49_152);
+}
+
+/// Without it, the checks say what is missing, and where in the source.
+#[test]
+fn matmul_without_its_proxy_fence() {
+    let ptx = include_str!("matmul.sm_90.ptx");
+    let without = ptx.replace("fence.proxy.async.shared::cta;", "");
+    assert_ne!(without, ptx);
+    let mut bench = Bench::new(&without);
+    let n = 64;
+    let data = bench.device.zeros::<f16>(n * n, "data").unwrap();
+    let c = bench.device.zeros::<f32>(n * n, "c").unwrap();
+    let call = bench.call("matmul").dynamic_shared_bytes(49_152);
+    let error = scratch(call.arg(data).arg(data).arg(c).arg(n as i32))
+        .run()
+        .unwrap_err()
+        .to_string();
+    assert!(error.starts_with("missing proxy fence"), "{error}");
+    for line in ["kernels.py:33", "kernels.py:35"] {
+        assert!(error.contains(line), "{line}: {error}");
+    }
 }
 
 #[test]
@@ -210,8 +243,9 @@ fn scan() {
 
 #[test]
 fn what_is_not_known_is_said_before_and_at_the_launch() {
-    // For sm_90 Triton multiplies by `wgmma`, which the simulator does not have.
-    let mut bench = Bench::new(include_str!("matmul.sm_90.ptx"));
+    // As if it had compiled for sparse matrices, which the simulator does not have.
+    let ptx = include_str!("matmul.sm_90.ptx");
+    let mut bench = Bench::new(&ptx.replace("mma_async.sync", "mma_async.sp.sync"));
     let names: Vec<_> = bench
         .loaded
         .module()

@@ -82,6 +82,7 @@ unsafe fn kernel(given: KernelParams) -> Outcome<Work> {
         block: given.block,
         shared_bytes: given.shared_bytes,
         cooperative: false,
+        cluster: None,
     };
     let launch = unsafe { KernelLaunch::gather(given.function, shape, given.params, given.extra)? };
     Ok(Work::Operation(Operation::Launch(Arc::new(launch))))

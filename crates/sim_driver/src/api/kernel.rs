@@ -1,6 +1,7 @@
 //! What is known of a kernel, and what it may be allowed.
 
 use std::ffi::{c_char, c_int, c_uint};
+use std::sync::atomic::Ordering;
 
 use super::{api, put, put_if};
 use crate::context::Context;
@@ -19,12 +20,17 @@ const BINARY_VERSION: u32 = 6;
 const CACHE_MODE: u32 = 7;
 const MAX_DYNAMIC_SHARED: u32 = 8;
 const CARVEOUT: u32 = 9;
-/// The last one: clusters and scheduling.
+const CLUSTER_MUST_BE_SET: u32 = 10;
+const REQUIRED_CLUSTER_WIDTH: u32 = 11;
+const REQUIRED_CLUSTER_DEPTH: u32 = 13;
+const NON_PORTABLE_CLUSTER: u32 = 14;
+/// The last one: which multiprocessors a cluster gets.
 const LAST: u32 = 16;
 
 fn attribute(function: &Function, number: u32) -> Outcome<i32> {
     let (major, minor) = driver()?.settings.compute;
     let known = function.attributes()?;
+    let bounds = function.with_info(|info| info.bounds)?;
     let answer = match number {
         MAX_THREADS => known.max_threads.into(),
         SHARED_BYTES => known.static_shared_bytes.into(),
@@ -35,7 +41,13 @@ fn attribute(function: &Function, number: u32) -> Outcome<i32> {
         BINARY_VERSION => (10 * major + minor).into(),
         MAX_DYNAMIC_SHARED => function.dynamic_limit(known.static_shared_bytes).into(),
         CARVEOUT => return Ok(-1),
-        CACHE_MODE | 10..=LAST => 0,
+        CLUSTER_MUST_BE_SET => bounds.needs_cluster.into(),
+        REQUIRED_CLUSTER_WIDTH..=REQUIRED_CLUSTER_DEPTH => {
+            let set = bounds.required_cluster.unwrap_or(*function.cluster_set());
+            set[(number - REQUIRED_CLUSTER_WIDTH) as usize].into()
+        }
+        NON_PORTABLE_CLUSTER => function.is_non_portable.load(Ordering::Relaxed).into(),
+        CACHE_MODE | 15..=LAST => 0,
         _ => return Err(Status::INVALID_VALUE),
     };
     Ok(i32::try_from(answer).unwrap_or(i32::MAX))
@@ -45,9 +57,32 @@ fn set_attribute(function: &Function, number: u32, value: i32) -> Outcome {
     match number {
         MAX_DYNAMIC_SHARED => function.set_dynamic_shared_limit(value),
         CARVEOUT if (-1..=100).contains(&value) => Ok(()),
-        11..=LAST => Ok(()),
+        REQUIRED_CLUSTER_WIDTH..=REQUIRED_CLUSTER_DEPTH => {
+            let axis = (number - REQUIRED_CLUSTER_WIDTH) as usize;
+            require_cluster(function, axis, value)
+        }
+        NON_PORTABLE_CLUSTER if (0..=1).contains(&value) => {
+            let is_allowed = value == 1;
+            function
+                .is_non_portable
+                .store(is_allowed, Ordering::Relaxed);
+            Ok(())
+        }
+        15..=LAST => Ok(()),
         _ => Err(Status::INVALID_VALUE),
     }
+}
+
+/// Sets how many blocks along an axis the kernel's clusters must have, if its PTX does not
+/// say it.
+fn require_cluster(function: &Function, axis: usize, value: i32) -> Outcome {
+    let declared = function.with_info(|info| info.bounds.required_cluster)?;
+    let n_blocks = u32::try_from(value).map_err(|_| Status::INVALID_VALUE)?;
+    if declared.is_some() {
+        return Err(Status::NOT_PERMITTED);
+    }
+    function.cluster_set()[axis] = n_blocks;
+    Ok(())
 }
 
 unsafe fn param_info(function: usize, i: usize, offset: *mut usize, size: *mut usize) -> Outcome {

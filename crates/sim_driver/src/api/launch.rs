@@ -26,6 +26,25 @@ pub struct Config {
     n_attributes: u32,
 }
 
+impl Config {
+    /// Of a launch with these attributes.
+    pub fn new(
+        (grid, block): ([u32; 3], [u32; 3]),
+        shared_bytes: u32,
+        stream: usize,
+        attributes: &[Attribute],
+    ) -> Self {
+        Self {
+            grid,
+            block,
+            shared_bytes,
+            stream,
+            attributes: attributes.as_ptr(),
+            n_attributes: attributes.len() as u32,
+        }
+    }
+}
+
 /// `CUlaunchAttribute`
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -33,6 +52,19 @@ pub struct Attribute {
     number: u32,
     pad: u32,
     value: [u32; 16],
+}
+
+impl Attribute {
+    /// The blocks of a cluster.
+    pub fn cluster([x, y, z]: [u32; 3]) -> Self {
+        let mut value = [0; 16];
+        value[..3].copy_from_slice(&[x, y, z]);
+        Self {
+            number: CLUSTER_DIMENSION,
+            pad: 0,
+            value,
+        }
+    }
 }
 
 unsafe fn launch(
@@ -54,15 +86,17 @@ unsafe fn launch(
 
 /// How a configuration says that a kernel is launched, and the stream; `default` if it names
 /// none.
-unsafe fn configured(config: *const Config, default: usize) -> Outcome<(Shape, usize)> {
+pub(super) unsafe fn configured(config: *const Config, default: usize) -> Outcome<(Shape, usize)> {
     let config = unsafe { get(config)? };
     let attributes = unsafe { list(config.attributes, config.n_attributes as usize)? };
     let mut cooperative = false;
+    let mut cluster = None;
     for attribute in attributes {
         match attribute.number {
             COOPERATIVE => cooperative = attribute.value[0] != 0,
-            CLUSTER_DIMENSION if attribute.value[..3].iter().any(|&n| n > 1) => {
-                return Err(Status::NOT_SUPPORTED);
+            CLUSTER_DIMENSION => {
+                let [x, y, z, ..] = attribute.value;
+                cluster = Some([x, y, z]);
             }
             ..=LAST => {}
             _ => return Err(Status::INVALID_VALUE),
@@ -73,6 +107,7 @@ unsafe fn configured(config: *const Config, default: usize) -> Outcome<(Shape, u
         block: config.block,
         shared_bytes: config.shared_bytes,
         cooperative,
+        cluster,
     };
     let stream = match config.stream {
         0 => default,
@@ -88,6 +123,7 @@ api! {
             block: [block_x, block_y, block_z],
             shared_bytes,
             cooperative: false,
+            cluster: None,
         };
         launch(function, shape, stream, params, extra)
     }
@@ -97,6 +133,7 @@ api! {
             block: [block_x, block_y, block_z],
             shared_bytes,
             cooperative: true,
+            cluster: None,
         };
         launch(function, shape, stream, params, std::ptr::null())
     }

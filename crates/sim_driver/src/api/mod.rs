@@ -33,6 +33,7 @@ pub mod misc;
 pub mod module;
 pub mod occupancy;
 pub mod stream;
+pub mod tensor_map;
 pub mod user_object;
 
 use std::ffi::{CStr, c_char};
@@ -116,6 +117,7 @@ const ALL: &[&[Entry]] = &[
     module::ENTRIES,
     occupancy::ENTRIES,
     stream::ENTRIES,
+    tensor_map::ENTRIES,
     user_object::ENTRIES,
 ];
 

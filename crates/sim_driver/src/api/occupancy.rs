@@ -1,11 +1,13 @@
 //! How many blocks fit on a multiprocessor.
 
-use std::ffi::{c_int, c_uint, c_void};
+use std::ffi::{c_int, c_uint};
 
 use ptx_sim::BlockNeeds;
 
+use super::launch::{Config, configured};
 use super::{api, put};
 use crate::context::Context;
+use crate::launch::Shape;
 use crate::module::Function;
 use crate::status::{Outcome, Status};
 
@@ -29,6 +31,46 @@ fn blocks(function: usize, threads: i32, shared_bytes: usize) -> Outcome<i32> {
         shared_bytes: together(known.static_shared_bytes, shared_bytes),
     };
     Ok(context.device.sim.config().active_blocks(needs) as i32)
+}
+
+/// What a block of a launch takes of a multiprocessor; none if the kernel cannot have it.
+fn needs_of(function: &Function, shape: &Shape) -> Outcome<Option<BlockNeeds>> {
+    let known = function.attributes()?;
+    let axes = shape.block.iter();
+    let threads = axes.fold(1, |all: u32, &n| all.saturating_mul(n));
+    let fits = (1..=known.max_threads).contains(&threads)
+        && shape.shared_bytes <= function.dynamic_limit(known.static_shared_bytes);
+    Ok(fits.then(|| BlockNeeds {
+        threads,
+        registers: known.registers,
+        shared_bytes: together(known.static_shared_bytes, shape.shared_bytes as usize),
+    }))
+}
+
+/// Clusters of a launch that the device holds at once.
+fn clusters(function: usize, shape: Shape) -> Outcome<i32> {
+    let context = Context::current()?;
+    let function = Function::of(function)?;
+    let bounds = function.with_info(|info| info.bounds)?;
+    let cluster = shape.cluster.or(function.required_cluster(&bounds));
+    let axes = cluster.unwrap_or([1; 3]).into_iter();
+    let n_blocks = axes.fold(1, u32::saturating_mul);
+    if n_blocks == 0 || n_blocks > function.most_of_cluster() {
+        return Err(Status::INVALID_CLUSTER_SIZE);
+    }
+    let config = context.device.sim.config();
+    let needs = needs_of(&function, &shape)?;
+    Ok(needs.map_or(0, |needs| config.active_clusters(needs, n_blocks) as i32))
+}
+
+/// Blocks of the largest cluster that a launch could have.
+fn largest_cluster(function: usize, shape: Shape) -> Outcome<i32> {
+    let context = Context::current()?;
+    let function = Function::of(function)?;
+    let config = context.device.sim.config();
+    let needs = needs_of(&function, &shape)?;
+    let most = function.most_of_cluster();
+    Ok(needs.map_or(0, |needs| config.largest_cluster(needs, most) as i32))
 }
 
 /// Static and dynamic shared memory.
@@ -98,10 +140,10 @@ api! {
         let each = (config.multiprocessor_shared_bytes / n / 128 * 128).saturating_sub(1 << 10);
         put(out, each.min(config.shared_limit).saturating_sub(own) as usize)
     }
-    fn cuOccupancyMaxPotentialClusterSize(_out: *mut c_int, _function: usize, _config: *const c_void) {
-        Err(Status::NOT_SUPPORTED)
+    fn cuOccupancyMaxPotentialClusterSize(out: *mut c_int, function: usize, config: *const Config) {
+        put(out, largest_cluster(function, configured(config, 0)?.0)?)
     }
-    fn cuOccupancyMaxActiveClusters(_out: *mut c_int, _function: usize, _config: *const c_void) {
-        Err(Status::NOT_SUPPORTED)
+    fn cuOccupancyMaxActiveClusters(out: *mut c_int, function: usize, config: *const Config) {
+        put(out, clusters(function, configured(config, 0)?.0)?)
     }
 }

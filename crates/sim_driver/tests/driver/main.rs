@@ -5,6 +5,7 @@
 )]
 
 mod client;
+mod clusters;
 mod contexts;
 mod copies;
 mod errors;
@@ -18,6 +19,7 @@ mod modules;
 mod order;
 mod per_thread;
 mod random;
+mod tensor_maps;
 mod under_test;
 mod user_objects;
 
@@ -109,6 +111,10 @@ fn functions_are_found_by_version() {
     assert_eq!(find(c"cuCtxCreate", 12090), (0, own("cuCtxCreate_v2"), 0));
     assert_eq!(find(c"cuCtxCreate", 13000), (0, own("cuCtxCreate_v4"), 0));
     assert_eq!(find(c"cuMemAdvise", 12000), (0, own("cuMemAdvise"), 0));
+    for name in [c"cuTensorMapEncodeTiled", c"cuTensorMapReplaceAddress"] {
+        let text = name.to_str().expect("ASCII");
+        assert_eq!(find(name, 12000), (0, own(text), 0));
+    }
     assert_eq!(
         find(c"cuLaunchKernel", 11000),
         (0, own("cuLaunchKernel"), 0)

@@ -46,6 +46,7 @@ arities! {
     instead_6(A, B, C, D, E, F);
     instead_8(A, B, C, D, E, F, G, H);
     instead_11(A, B, C, D, E, F, G, H, I, J, K);
+    instead_12(A, B, C, D, E, F, G, H, I, J, K, L);
 }
 
 /// Calls a function of the driver under test.
@@ -78,6 +79,11 @@ macro_rules! call {
     ($name:ident($a:expr, $b:expr, $c:expr, $d:expr, $e:expr, $f:expr, $g:expr, $h:expr, $i:expr, $j:expr, $k:expr $(,)?)) => {
         $crate::under_test::instead_11($name, stringify!($name))(
             $a, $b, $c, $d, $e, $f, $g, $h, $i, $j, $k,
+        )
+    };
+    ($name:ident($a:expr, $b:expr, $c:expr, $d:expr, $e:expr, $f:expr, $g:expr, $h:expr, $i:expr, $j:expr, $k:expr, $l:expr $(,)?)) => {
+        $crate::under_test::instead_12($name, stringify!($name))(
+            $a, $b, $c, $d, $e, $f, $g, $h, $i, $j, $k, $l,
         )
     };
 }

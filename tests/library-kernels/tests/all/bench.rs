@@ -2,18 +2,24 @@
 
 use cuda_builder::toolchain::Lines;
 use cuda_builder::{Arch, KernelCrate};
-use cuda_std::launch::{DevicePtrMut, DeviceSlice, Kernel, KernelArgs};
-use cuda_std::panic::{PanicRecord, SINK_SYMBOL};
-use ptx_sim::{Device, Launch, LaunchError, LaunchOptions, LoadedModule, Module, Report};
+use cuda_std::launch::{DevicePtrMut, DeviceSlice, Kernel};
+use lockstep::{Buffer, Device, Error, LaunchConfig, Module, PtxModule, Report};
 use std::path::PathBuf;
+
+/// This package's folder. Asked when a test runs: a checkout may have been moved.
+fn package() -> PathBuf {
+    let package = std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo runs the tests");
+    PathBuf::from(package)
+}
+
+/// The workspace's root.
+fn root() -> PathBuf {
+    package().join("../..")
+}
 
 /// The PTX of one of this crate's modules, compiled if it is not up to date.
 pub fn ptx(module: &str) -> String {
-    // Asked when a test runs: a checkout may have been moved.
-    let package = std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo runs the tests");
-    let package = PathBuf::from(package);
-    let root = package.ancestors().nth(2).expect("it is in a workspace");
-    let path = KernelCrate::open(&package, cuda_builder::target_dir_of(root))
+    let path = KernelCrate::open(package(), cuda_builder::target_dir_of(&root()))
         .and_then(|kernels| {
             let progress = Lines::new(std::io::stderr());
             kernels.ptx(Some(module), &Arch::new("sm_80"), &progress)
@@ -24,28 +30,35 @@ pub fn ptx(module: &str) -> String {
 
 /// A simulated device with the test kernels loaded.
 pub struct Bench {
-    pub device: Device,
-    pub module: LoadedModule,
+    device: Device,
+    module: Module,
+    /// What was uploaded, which stays.
+    buffers: Vec<Buffer<u8>>,
 }
 
 impl Bench {
     /// With the kernels of one of this crate's modules.
     pub fn of(module: &str) -> Self {
-        let device = Device::new();
-        let module = Module::parse(&ptx(module)).expect("rustc's PTX parses");
-        let module = device.load(&module).expect("the module fits");
-        Self { device, module }
+        Self::of_text(ptx(module))
+    }
+
+    /// With the kernels of this PTX.
+    pub fn of_text(text: String) -> Self {
+        let device = Device::simulator();
+        let module = PtxModule::of_text("kernels.ptx", text).with_sources(root());
+        let module = device.load(module).expect("rustc's PTX loads");
+        Self {
+            device,
+            module,
+            buffers: Vec::new(),
+        }
     }
 
     /// Device memory that holds `bytes`.
     pub fn upload(&mut self, bytes: &[u8]) -> u64 {
-        let address = self
-            .device
-            .alloc(bytes.len() as u64, "input")
-            .expect("memory");
-        self.device
-            .write(address, bytes)
-            .expect("it was just allocated");
+        let buffer = self.device.upload("input", bytes).expect("memory");
+        let address = buffer.address();
+        self.buffers.push(buffer);
         address
     }
 
@@ -70,6 +83,7 @@ impl Bench {
     pub fn read<const N: usize>(&self, address: u64, n_values: usize) -> Vec<[u8; N]> {
         let mut bytes = vec![0; n_values * N];
         self.device
+            .engine()
             .read(address, &mut bytes)
             .expect("it was allocated with that size");
         bytes.as_chunks::<N>().0.to_vec()
@@ -91,22 +105,14 @@ impl Bench {
 
     pub fn try_launch<K: Kernel>(
         &mut self,
-        _kernel: K,
+        kernel: K,
         grid: [u32; 3],
         block: [u32; 3],
         args: K::Args,
-    ) -> Result<Report, LaunchError> {
-        let mut values = Vec::new();
-        args.push_params(&mut |value| values.push(value));
-        let params: Vec<_> = values.iter().map(|value| value.as_bytes()).collect();
-        let launch = Launch {
-            grid,
-            block,
-            dynamic_shared_bytes: 128,
-            params: &params,
-            options: LaunchOptions::default(),
-        };
-        self.device.launch(&self.module, K::NAME, &launch)
+    ) -> Result<Report, Error> {
+        let config = LaunchConfig::new(grid, block).with_shared(128);
+        // SAFETY: the simulator checks every access.
+        unsafe { self.module.launch(kernel, config, args) }
     }
 
     pub fn launch<K: Kernel>(&mut self, kernel: K, grid: u32, block: u32, args: K::Args) -> Report {
@@ -115,27 +121,27 @@ impl Bench {
     }
 }
 
-/// Launches a kernel that panics: what the launch said, and the record it left.
+/// Launches a kernel that panics: the fault's report, which begins with who panicked, where,
+/// why, and the line.
 pub fn panicking<K: Kernel>(
     module: &str,
     kernel: K,
     x: &[u32],
     arguments: impl Fn(DeviceSlice<u32>, DevicePtrMut<u32>) -> K::Args,
-) -> (LaunchError, PanicRecord) {
+) -> String {
     let mut bench = Bench::of(module);
-    let sink = bench.upload(&[0; PanicRecord::SIZE_BYTES]);
-    let variable = bench
-        .module
-        .global_address(SINK_SYMBOL)
-        .expect("the module has a sink");
-    bench.device.write(variable, &sink.to_le_bytes()).unwrap();
     let (x, out) = (bench.words(x), DevicePtrMut::new(bench.output(4096)));
     let error = bench
         .try_launch(kernel, [4, 1, 1], [64, 1, 1], arguments(x, out))
         .expect_err("the kernel panics");
-    let bytes = bench.read::<{ PanicRecord::SIZE_BYTES }>(sink, 1)[0];
-    (
-        error,
-        PanicRecord::from_bytes(&bytes).expect("the panic left a record"),
-    )
+    match error {
+        Error::Fault { report, .. } => report,
+        other => panic!("{other}"),
+    }
+}
+
+/// The first line of a source that is `code`.
+pub fn line_of(source: &str, code: &str) -> usize {
+    let line = source.lines().position(|line| line.trim() == code);
+    1 + line.unwrap_or_else(|| panic!("no line `{code}`"))
 }

@@ -2,6 +2,7 @@
 //! kernels.
 
 mod bench;
+mod generic;
 mod library;
 mod math;
 mod messages;

@@ -1,7 +1,7 @@
-//! Structures arrive as the host has them.
+//! Structures and tensor maps arrive as the host has them.
 
 use crate::bench::{Bench, ptx};
-use cuda_std::launch::{DevicePtrMut, Kernel, KernelArgs};
+use cuda_std::launch::{DevicePtrMut, DeviceTensorMap, Kernel, KernelArgs};
 use half::f16;
 use library_kernels::parameters::{self as kernels, Map, Mixed, Pair, Table, Wrapped};
 use ptx_sim::Module;
@@ -73,7 +73,53 @@ fn a_kernel_changes_only_its_own_copy() {
         .map(|i| MIXED.wide * 2.0 + f64::from(2 + i))
         .collect();
     assert_eq!(found, expected);
-    assert_eq!(report.printed, ["0.0\n"]);
+    assert_eq!(report.printed(), ["0.0\n"]);
+}
+
+#[test]
+fn tensor_maps_are_read_where_the_launch_put_them() {
+    let mut bench = Bench::of("library");
+    let map = |first: u8| {
+        let bytes = std::array::from_fn(|i| first + i as u8);
+        DeviceTensorMap::new(bytes, 0x1000, |_, _| Err("it stays".into()))
+    };
+    let words = |map: &DeviceTensorMap| {
+        let (words, _) = map.as_bytes().as_chunks::<8>();
+        words
+            .iter()
+            .map(|word| u64::from_le_bytes(*word))
+            .collect::<Vec<_>>()
+    };
+    let (a, b) = (map(1), map(100));
+    let offsets = bench.words(&[8; 16]);
+    let out = bench.output(35 * 8);
+    let args = (offsets, a, PAIR, b, Map([9; 16]), DevicePtrMut::new(out));
+    bench.launch(kernels::reads_maps, 1, 32, args);
+    let found: Vec<u64> = bench
+        .read(out, 35)
+        .into_iter()
+        .map(u64::from_le_bytes)
+        .collect();
+    assert_eq!(found, [words(&a), words(&b), vec![0, 0, 9]].concat());
+}
+
+#[test]
+fn tensor_maps_are_not_copied_to_local_memory() {
+    let text = ptx("library");
+    let entry = text
+        .split(".visible .entry ")
+        .find(|entry| entry.starts_with("reads_maps("))
+        .expect("it is an entry");
+    let head = entry.split_once(')').expect("it has parameters").0;
+    for index in [2, 4] {
+        let map = format!(".param .align 64 .b8 reads_maps_param_{index}[128]");
+        assert!(head.contains(&map), "{head}");
+    }
+    assert!(
+        head.contains(".param .align 16 .b8 reads_maps_param_5[128]"),
+        "{head}"
+    );
+    assert!(!entry.contains("__local_depot"), "{entry}");
 }
 
 #[test]
@@ -100,6 +146,18 @@ fn the_ptx_declares_what_the_host_passes() {
         [(8, 4), (1, 1), (40, 8), (128, 16), (4, 4), (8, 8)]
     );
     assert_eq!(declared(&module, kernels::looks_up), [(2048, 4), (8, 8)]);
+    assert_eq!(
+        declared(&module, kernels::reads_maps),
+        [
+            (8, 8),
+            (8, 8),
+            (128, 64),
+            (8, 4),
+            (128, 64),
+            (128, 16),
+            (8, 8)
+        ]
+    );
     assert_eq!(
         declared(&module, kernels::changes_its_copy),
         [(40, 8), (8, 8)]

@@ -15,7 +15,7 @@ fn every_thread_prints_its_line() {
         .iter()
         .enumerate()
         .map(|(i, x)| format!("thread {i} has {x:.2}\n"));
-    let mut printed = report.printed;
+    let mut printed = report.printed().to_vec();
     // Blocks run in any order.
     printed.sort();
     let mut expected: Vec<String> = expected.collect();
@@ -41,7 +41,7 @@ fn numbers_print_as_in_rust() {
         format!("{} {}\n", usize::MAX, isize::MIN),
         format!("100% {{{}}}\n", n + 1),
     ];
-    assert_eq!(report.printed, expected);
+    assert_eq!(report.printed(), expected);
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn text_prints_as_in_rust() {
         "end".to_owned(),
         "\n".to_owned(),
     ];
-    assert_eq!(report.printed, expected);
+    assert_eq!(report.printed(), expected);
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn generic_functions_and_references_print() {
     let values = cuda_std::launch::DeviceSlice::new(values, 2);
     let report = bench.launch(kernels::prints_generic, 1, 1, (values,));
     assert_eq!(
-        report.printed,
+        report.printed(),
         ["<1.5>\n", "<text>\n", "7   7\n", "8   8\n"]
     );
 }

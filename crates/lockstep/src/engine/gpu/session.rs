@@ -12,6 +12,7 @@ use crate::driver::stream::Geometry;
 use crate::driver::{Context, Event, Function, Module, Stream};
 use cuda_driver::DriverError;
 use cuda_std::launch::ParamValue;
+use ptx_sim::MAX_CLUSTER;
 use std::ffi::c_void;
 use std::time::{Duration, Instant};
 
@@ -331,6 +332,11 @@ fn check_resources(
     }
     if dynamic > SHARED_WITHOUT_OPT_IN_BYTES.saturating_sub(fixed) {
         function.allow_dynamic_shared(dynamic)?;
+    }
+    let cluster = launch.config().cluster.unwrap_or([1; 3]);
+    let n_blocks: u32 = cluster.into_iter().map(u32::from).product();
+    if n_blocks > MAX_CLUSTER {
+        function.allow_large_clusters()?;
     }
     Ok(())
 }

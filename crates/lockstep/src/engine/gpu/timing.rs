@@ -301,7 +301,7 @@ impl Turn {
         contender: &Contender<'_>,
         there: &dyn Fn(u64) -> u64,
     ) -> Result<Self, RunError> {
-        let resolved = |work: &Timed<'_>| resolve(gpu, session, &work.relocated(there));
+        let resolved = |work: &Timed<'_>| resolve(gpu, session, &work.relocated(there)?);
         let before = contender.before.iter().map(resolved);
         Ok(Self {
             before: before

@@ -13,6 +13,8 @@
 //!   relaxed or volatile write; an acquire pattern is an acquire, or a relaxed or
 //!   volatile read and a later fence. Patterns of block scope order nothing between
 //!   blocks;
+//! - at the barrier of the cluster, what all that arrived there and released
+//!   (`barrier.cluster.arrive`, not `.relaxed`) knew and did when they did;
 //! - by reading from the writer itself or through atomics on the same word, which pass
 //!   on what was released before them. A store by somebody else ends that, and a
 //!   compare-and-swap that fails only reads;
@@ -29,8 +31,9 @@
 //!   warps, though not what they did;
 //! - lanes that access one word by one atomic instruction come after each other;
 //! - a weak store leaves what was released at its address;
-//! - clusters are not told from the device.
+//! - the scope of a cluster is not told from that of the device.
 
+mod cluster;
 mod in_block;
 mod known;
 mod others;
@@ -45,6 +48,7 @@ pub(crate) use known::{Known, Place};
 pub(crate) use others::Depth;
 pub(crate) use warp::WarpOrder;
 
+use cluster::ClusterMeetings;
 use known::{Carried, is_same, join_option};
 use others::Others;
 
@@ -52,6 +56,7 @@ use super::access::{AccessClass, BarrierArrival, Lanes, WarpAccess};
 use super::shadow::Mix;
 use crate::ir::Space;
 use crate::program::{Order, Scope};
+use crate::warp::MAX_WARPS;
 
 /// Barriers of a block.
 const N_BARRIERS: usize = 16;
@@ -82,6 +87,16 @@ pub(crate) struct BlockOrder {
     barriers: [Meeting; N_BARRIERS],
     /// What was released for the block, in shared and in global memory.
     published: [Addresses<Carried>; 2],
+    engine: Engine,
+}
+
+/// What brings bulk copies to a block's shared memory, as far as order is concerned: a warp
+/// behind the block's own, with a lane for each barrier that counts copies.
+#[derive(Default)]
+struct Engine {
+    clock: u32,
+    /// By lane, the barrier.
+    barriers: Vec<u32>,
 }
 
 impl BlockOrder {
@@ -97,7 +112,47 @@ impl BlockOrder {
             warps: (0..n_warps).map(warp).collect(),
             barriers: Default::default(),
             published: Default::default(),
+            engine: Engine::default(),
         }
+    }
+
+    /// The number of the engine's warp.
+    pub fn engine_warp(&self) -> u32 {
+        (self.warps.len() as u32).min(MAX_WARPS - 1)
+    }
+
+    /// The engine's lane for the copies that a barrier counts.
+    pub fn engine_lane(&mut self, barrier: u32) -> u32 {
+        let barriers = &mut self.engine.barriers;
+        let known = barriers.iter().position(|&known| known == barrier);
+        let place = known.unwrap_or_else(|| {
+            barriers.push(barrier);
+            barriers.len() - 1
+        });
+        place as u32 % 32
+    }
+
+    /// The phase of a barrier is over: those who ask it know of the copies that it counted.
+    /// Gives the engine's time of them.
+    pub fn phase_over(&mut self, barrier: u32) -> u32 {
+        self.engine.clock += 1;
+        let part = Part {
+            warp: self.engine_warp(),
+            lanes: 1 << self.engine_lane(barrier),
+            clock: self.engine.clock,
+        };
+        let mut now = Known::nothing();
+        now.cover(part, u32::MAX);
+        let what = Carried::new(now);
+        let by = (self.place.block, part.warp, part.lanes);
+        let published = &mut self.published[0];
+        match published.get_mut(&u64::from(barrier)) {
+            Some(before) => before.what.join(&what),
+            None => {
+                published.insert(u64::from(barrier), Published { what, by });
+            }
+        }
+        part.clock
     }
 
     /// Lanes come to a block barrier.
@@ -194,12 +249,62 @@ fn words(access: &WarpAccess<'_>) -> impl Iterator<Item = (u64, u32)> {
 pub(crate) struct GridOrder {
     /// What was released for the device.
     published: Addresses<Others>,
+    /// What was released in shared memory for the cluster, by [`key`].
+    in_shared: Addresses<Others>,
+    /// Whether other blocks reach a block's shared memory.
+    has_clusters: bool,
+    /// The barriers of clusters.
+    meetings: ClusterMeetings,
+}
+
+/// An access's word in what was released for other blocks: of shared memory, that of the
+/// block that has it.
+fn key(access: &WarpAccess<'_>, address: u64) -> u64 {
+    match access.space {
+        Space::Shared => access.owner << 24 | address,
+        _ => address,
+    }
 }
 
 impl GridOrder {
-    pub fn new() -> Self {
+    /// Of a grid whose blocks reach each other's shared memory, or not.
+    pub fn new(has_clusters: bool) -> Self {
         Self {
             published: Addresses::default(),
+            in_shared: Addresses::default(),
+            has_clusters,
+            meetings: ClusterMeetings::default(),
+        }
+    }
+
+    /// Lanes arrive at the barrier of their cluster.
+    pub fn cluster_arrived(
+        &mut self,
+        block: &mut BlockOrder,
+        lanes: Lanes,
+        cluster: u64,
+        releases: bool,
+    ) {
+        let warp = (&mut block.warps[lanes.warp as usize], block.place);
+        self.meetings.arrived(cluster, warp, lanes.mask, releases);
+    }
+
+    /// All threads of a cluster have arrived.
+    pub fn cluster_opened(&mut self, cluster: u64) {
+        self.meetings.opened(cluster);
+    }
+
+    /// Lanes go on behind the barrier of their cluster.
+    pub fn cluster_left(&mut self, block: &mut BlockOrder, lanes: Lanes, cluster: u64) {
+        let warp = (&mut block.warps[lanes.warp as usize], block.place);
+        self.meetings.left(cluster, warp, lanes.mask);
+    }
+
+    /// What was released for other blocks in a space, if that can be.
+    fn published_in(&self, space: Space) -> Option<&Addresses<Others>> {
+        match space {
+            Space::Shared => self.has_clusters.then_some(&self.in_shared),
+            _ => Some(&self.published),
         }
     }
 
@@ -207,17 +312,19 @@ impl GridOrder {
     /// addresses.
     pub fn reads(&self, block: &mut BlockOrder, access: &WarpAccess<'_>) {
         let is_shared = access.space == Space::Shared;
+        let is_own = access.owner == access.block;
         let published = &block.published[usize::from(!is_shared)];
-        if published.is_empty() && (is_shared || self.published.is_empty()) {
+        let for_others = self.published_in(access.space);
+        let for_others = for_others.filter(|published| !published.is_empty());
+        if published.is_empty() && for_others.is_none() {
             return;
         }
         let is_wide = access.scope == Scope::Device;
         for (address, lanes) in words(access) {
-            let in_block = published.get(&address);
-            let in_grid = self
-                .published
-                .get(&address)
-                .filter(|published| !is_shared && (is_wide || published.by.0 == block.place.block));
+            let in_block = published.get(&address).filter(|_| is_own);
+            let in_grid = for_others
+                .and_then(|published| published.get(&key(access, address)))
+                .filter(|published| is_wide || published.by.0 == block.place.block);
             if in_block.is_none() && in_grid.is_none() {
                 continue;
             }
@@ -262,28 +369,38 @@ impl GridOrder {
         let releases = access.order.releases();
         let has_fenced = block.warps[access.warp as usize].has_fenced();
         let is_shared = access.space == Space::Shared;
+        let is_own = access.owner == access.block;
         let n_known = block.published[usize::from(!is_shared)].len();
-        let is_known = n_known > 0 || !is_shared && !self.published.is_empty();
+        let for_others = self.published_in(access.space);
+        let is_known = n_known > 0 || for_others.is_some_and(|published| !published.is_empty());
+        let reaches_others = for_others.is_some();
         let updates = access.class != AccessClass::Store;
         if !releases && !has_fenced && (updates || !is_known) {
             return;
         }
         for (address, lanes) in words(access) {
-            let (for_block, for_grid) = published_by(block, access, lanes);
+            let (for_block, for_grid) = published_by(block, access, lanes, reaches_others);
             let by = (access.block, access.warp, lanes);
             let published = &mut block.published[usize::from(!is_shared)];
             let what = for_block;
-            publish(
-                published,
-                address,
-                Published { what, by },
-                updates,
-                Carried::join,
-            );
-            if !is_shared {
+            if is_own {
+                publish(
+                    published,
+                    address,
+                    Published { what, by },
+                    updates,
+                    Carried::join,
+                );
+            }
+            if reaches_others {
                 let what = for_grid;
                 let new = Published { what, by };
-                publish(&mut self.published, address, new, updates, Others::join);
+                let published = match is_shared {
+                    true => &mut self.in_shared,
+                    false => &mut self.published,
+                };
+                let address = key(access, address);
+                publish(published, address, new, updates, Others::join);
             }
         }
         if releases {
@@ -297,9 +414,10 @@ fn published_by(
     block: &BlockOrder,
     access: &WarpAccess<'_>,
     lanes: u32,
+    reaches_others: bool,
 ) -> (Option<Carried>, Option<Others>) {
     let warp = &block.warps[access.warp as usize];
-    let is_wide = access.space != Space::Shared && access.scope == Scope::Device;
+    let is_wide = reaches_others && access.scope == Scope::Device;
     if access.order.releases() {
         let brings = warp.brings(lanes);
         if is_wide {

@@ -31,7 +31,8 @@ pub(crate) use undo::{Undo, discard, restore};
 
 use std::sync::Arc;
 
-use super::access::WarpAccess;
+use super::access::{AccessClass, WarpAccess};
+use super::bulk::{BulkAccess, DoneBy};
 use super::exact::{Kind, is_copy, site_of};
 use super::finding::Finding;
 use super::judge::{Judge, Running};
@@ -43,7 +44,7 @@ use crate::ir::Space;
 #[cfg(target_arch = "x86_64")]
 use crate::lanes::has_wide_vectors;
 use crate::memory::written::Written;
-use cells::{Act, Cells, Run, Target};
+use cells::{Act, Cells, PAGE_BYTES, Run, Target};
 use global::{GlobalCells, MAX_PAGES};
 use runs::each;
 use stamp::{LATEST, Who};
@@ -166,6 +167,8 @@ fn passes<'k, T: Target>(
     act: &Act,
     access: &WarpAccess<'_>,
 ) -> bool {
+    // What a product reads is remembered by `proxies`.
+    let remembers = access.class != AccessClass::Product;
     let needed = needed_shift(access);
     if needed < target.cell_shift() {
         target.refine(needed);
@@ -173,7 +176,7 @@ fn passes<'k, T: Target>(
     if let Some(known) = warp.known_by(access.mask) {
         let who = who(Some(known));
         return each::<T, false>(target, &who, act, access)
-            && each::<T, true>(target, &who, act, access);
+            && (!remembers || each::<T, true>(target, &who, act, access));
     }
     for (lanes, known) in warp.groups() {
         let part = WarpAccess {
@@ -185,7 +188,7 @@ fn passes<'k, T: Target>(
             return false;
         }
     }
-    each::<T, true>(target, &who(None), act, access)
+    !remembers || each::<T, true>(target, &who(None), act, access)
 }
 
 #[inline(always)]
@@ -329,6 +332,26 @@ impl Judge for Sieve<'_> {
         each::<SharedCells, true>(block, &who, &act, store);
         None
     }
+
+    fn bulk_begins(
+        &mut self,
+        _block: &mut Running<SharedCells>,
+        access: &mut BulkAccess,
+    ) -> Option<Finding> {
+        // What bulk copies do is beyond it.
+        self.gives_up = true;
+        if access.writes && access.touch.space == Space::Global {
+            for range in &access.touch.ranges {
+                for address in range.clone().step_by(PAGE_BYTES as usize) {
+                    self.global.keep(address);
+                }
+                self.global.keep(range.end - 1);
+            }
+        }
+        None
+    }
+
+    fn bulk_ends(&mut self, _block: &mut Running<SharedCells>, _: &BulkAccess, _: DoneBy) {}
 
     fn finished(&mut self) -> Option<Finding> {
         None

@@ -13,16 +13,13 @@ const OPCODES: &[(&str, Option<&str>)] = &{
          memory instead",
     );
     const CLUSTER: Option<&str> = Some(
-        "clusters of blocks are not simulated: let each block work on its own, through global \
-         memory",
+        "taking over the work of clusters that have not begun is not simulated: launch as many as \
+         there is work for, or let each draw its next piece by an atomic",
     );
-    const WARPGROUP: Option<&str> = Some(
-        "matrix instructions of warp groups and of tensor memory are not simulated: use \
-         mma.sync or wmma",
-    );
-    const TENSOR_MAP: Option<&str> = Some(
-        "tensor maps and bulk copies are not simulated: copy by cp.async, or by loads and stores",
-    );
+    const TENSOR_MEMORY: Option<&str> =
+        Some("matrix instructions of tensor memory are not simulated: use wgmma, mma.sync or wmma");
+    const TENSOR_MAP: Option<&str> =
+        Some("tensor maps are not changed by kernels here: have the host make one for each tensor");
     const VIDEO: Option<&str> =
         Some("this form of a video instruction is not simulated: use integer arithmetic and prmt");
     const STACK: Option<&str> =
@@ -69,7 +66,7 @@ const OPCODES: &[(&str, Option<&str>)] = &{
         ("fence", None),
         ("fma", None),
         ("fns", None),
-        ("getctarank", CLUSTER),
+        ("getctarank", None),
         ("griddepcontrol", None),
         ("isspacep", None),
         ("istypep", TEXTURE),
@@ -81,7 +78,7 @@ const OPCODES: &[(&str, Option<&str>)] = &{
         ("mad", None),
         ("mad24", None),
         ("madc", None),
-        ("mapa", CLUSTER),
+        ("mapa", None),
         ("match", None),
         ("max", None),
         ("mbarrier", None),
@@ -135,7 +132,7 @@ const OPCODES: &[(&str, Option<&str>)] = &{
         ("sust", TEXTURE),
         ("szext", None),
         ("tanh", None),
-        ("tcgen05", WARPGROUP),
+        ("tcgen05", TENSOR_MEMORY),
         ("tensormap", TENSOR_MAP),
         ("testp", None),
         ("tex", TEXTURE),
@@ -166,7 +163,7 @@ const OPCODES: &[(&str, Option<&str>)] = &{
         ("vsub", VIDEO),
         ("vsub2", VIDEO),
         ("vsub4", VIDEO),
-        ("wgmma", WARPGROUP),
+        ("wgmma", None),
         ("wmma", None),
         ("xor", None),
     ]
@@ -176,39 +173,14 @@ const OPCODES: &[(&str, Option<&str>)] = &{
 /// them, and what to do instead.
 const FORMS: &[(&str, &str, &str)] = &[
     (
-        "cp",
-        "bulk",
-        "bulk copies are not simulated: copy by cp.async, or by loads and stores",
-    ),
-    (
-        "cp",
-        "reduce",
-        "bulk copies are not simulated: use red on the single elements",
-    ),
-    (
-        "barrier",
-        "cluster",
-        "clusters of blocks are not simulated: end the kernel where all blocks have to meet",
-    ),
-    (
         "mma",
         "sp",
         "sparse matrices are not simulated: use the dense form",
     ),
     (
-        "st",
-        "async",
-        "stores to other blocks of a cluster are not simulated",
-    ),
-    (
-        "red",
-        "async",
-        "reductions in other blocks of a cluster are not simulated",
-    ),
-    (
-        "st",
-        "bulk",
-        "bulk stores are not simulated: store in a loop",
+        "wgmma",
+        "sp",
+        "sparse matrices are not simulated: use the dense form",
     ),
 ];
 

@@ -81,6 +81,7 @@ const SPACES: &[&str] = &[
     "global",
     "shared",
     "shared::cta",
+    "shared::cluster",
     "local",
     "const",
     "param",

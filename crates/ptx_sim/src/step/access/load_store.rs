@@ -2,6 +2,7 @@
 
 use super::super::context::Step;
 use super::addresses::{Addresses, lane_addresses};
+use super::by_block::{InCluster, by_block};
 use super::elements::{from_memory, to_memory};
 use super::local;
 use super::locate::{Located, Request, locate};
@@ -76,10 +77,38 @@ fn access_plain<O: Observer, const LOAD: bool>(
     let mut left = mask;
     while left != 0 {
         let (space, part) = addresses.resolve(op.space, left);
-        access_in::<O, LOAD>(step, op, space, &addresses, part)?;
+        if space == Space::Shared && step.launch.has_ranks {
+            in_cluster::<O, LOAD>(step, op, &addresses, part)?;
+        } else {
+            access_in::<O, LOAD>(step, op, space, &addresses, part)?;
+        }
         left &= !part;
     }
     Ok(())
+}
+
+/// An access to shared memory, maybe other blocks'.
+#[cold]
+#[inline(never)]
+fn in_cluster<O: Observer, const LOAD: bool>(
+    step: &mut Step<'_, '_, O>,
+    op: &Access,
+    addresses: &Addresses,
+    mask: u32,
+) -> Result<(), Stop> {
+    let access = InCluster {
+        addresses,
+        mask,
+        kind: if LOAD {
+            AccessKind::Load
+        } else {
+            AccessKind::Store
+        },
+        bytes: op.element_bytes * op.registers.len() as u32,
+    };
+    by_block(step, access, |step, addresses, mask| {
+        access_in::<O, LOAD>(step, op, Space::Shared, addresses, mask)
+    })
 }
 
 /// An access in one space: found, shown to the observer, carried out.

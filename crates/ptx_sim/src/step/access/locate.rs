@@ -7,10 +7,10 @@
 use super::super::context::Step;
 use crate::checks::access::{AccessClass, WarpAccess};
 use crate::checks::observer::Observer;
-use crate::diagnostics::{AccessKind, FaultKind, Relation};
+use crate::diagnostics::{AccessKind, FaultKind, Relation, WrongBlock};
 use crate::ir::Space;
 use crate::lanes::{FULL_MASK, WARP_SIZE, lanes};
-use crate::memory::address::{NULL_PAGE, space_of};
+use crate::memory::address::{NULL_PAGE, Owner, owner_of, space_of};
 use crate::memory::allocation::{Allocation, Purpose};
 use crate::memory::mixups::other_space;
 use crate::stop::Stop;
@@ -100,6 +100,7 @@ impl<'a> Request<'a> {
         let lanes = step.lanes(self.mask);
         WarpAccess {
             stride: self.stride,
+            owner: step.env.owner,
             ..WarpAccess::new(lanes, class, self.space, self.bytes, self.addresses)
         }
     }
@@ -306,6 +307,16 @@ fn in_shared<O: Observer>(
     address: u64,
     request: &Request<'_>,
 ) -> Result<(bool, Relation), FaultKind> {
+    if step.launch.has_ranks
+        && let (Owner::Rank(rank), address) = owner_of(address)
+    {
+        return Err(FaultKind::WrongBlock {
+            access: request.kind,
+            address,
+            bytes: request.bytes,
+            why: WrongBlock::NotOwn { rank },
+        });
+    }
     let total = u64::from(step.env.shared.size_bytes());
     let past = address.checked_add(u64::from(request.bytes));
     let inside = past.is_some_and(|past| past <= total);

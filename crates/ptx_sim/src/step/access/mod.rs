@@ -4,9 +4,11 @@
 //! and finds the bytes, [`host`] moves them. [`load_store`] is `ld` and `st`: lanes
 //! that read or write neighbouring words are served by one copy ([`rows`]), those of
 //! local memory by [`local`], all others one by one ([`elements`]). Loads of which not all
-//! bytes matter are apart ([`parts`]).
+//! bytes matter are apart ([`parts`]), and so are accesses to other blocks' shared memory
+//! ([`mod@by_block`]).
 
 mod addresses;
+mod by_block;
 mod elements;
 mod host;
 mod load_store;
@@ -16,6 +18,7 @@ mod parts;
 mod rows;
 
 pub(super) use addresses::{Addresses, lane_addresses};
+pub(super) use by_block::{InCluster, by_block};
 pub(super) use host::{read8, read16, read32, read64, write8, write16, write32, write64};
 pub(super) use load_store::{load, store};
 pub(super) use locate::{Located, Request, locate};

@@ -3,6 +3,7 @@
 
 use super::super::context::Step;
 use super::addresses::lane_addresses;
+use super::by_block::{InCluster, by_block};
 use super::elements::from_memory;
 use super::local;
 use super::locate::{Located, Request, locate};
@@ -30,7 +31,19 @@ pub(in crate::step) fn load_parts<O: Observer>(
     let mut left = mask;
     while left != 0 {
         let (space, same) = addresses.resolve(op.whole.space, left);
-        load_in(step, op, space, &addresses.lanes, same)?;
+        if space == Space::Shared && step.launch.has_ranks {
+            let access = InCluster {
+                addresses: &addresses,
+                mask: same,
+                kind: AccessKind::Load,
+                bytes: op.whole.element_bytes * op.whole.registers.len() as u32,
+            };
+            by_block(step, access, |step, addresses, mask| {
+                load_in(step, op, Space::Shared, &addresses.lanes, mask)
+            })?;
+        } else {
+            load_in(step, op, space, &addresses.lanes, same)?;
+        }
         left &= !same;
     }
     Ok(())

@@ -104,7 +104,7 @@ fn matrix_plain<O: Observer>(
 }
 
 /// Makes sure that all 32 lanes are here.
-fn require_whole_warp(warp: &Warp, mask: u32) -> Result<(), Stop> {
+pub(super) fn require_whole_warp(warp: &Warp, mask: u32) -> Result<(), Stop> {
     if mask == FULL_MASK {
         return Ok(());
     }

@@ -313,7 +313,7 @@ pub(super) fn multiply(view: &PathView<'_>, op: &WmmaMultiply) {
             let model = match factor {
                 // ptxas makes two products of half the length of it.
                 Factor::Tf32 => Model { group: 4, ..MODEL },
-                Factor::F16 | Factor::Bf16 => MODEL,
+                _ => MODEL,
             };
             // Where C or D is of 32 bits, so is the sum.
             let sum_type = match (c_type, d_type) {

@@ -1,0 +1,184 @@
+//! Sums of 128 rows for one warpgroup.
+
+use crate::gpu_only;
+
+use super::operand::{Factor, Operand, Rows};
+#[cfg(target_arch = "nvptx64")]
+use super::registers::with_halves;
+
+/// 128 × `REGISTERS` sums, spread over the threads of one warpgroup: the upper 64 rows in the first
+/// half of the registers, the lower in the second, each half as [`Sums`](super::Sums) has them.
+///
+/// Every column of B that is read is used for twice as many rows. Columns are 64, 96 or 128.
+pub struct TallSums<T: Factor, const REGISTERS: usize> {
+    registers: [T::Sum; REGISTERS],
+}
+
+/// Factors that can be multiplied into tall sums of so many registers.
+pub trait MultiplyTall<const REGISTERS: usize>: Factor {
+    /// As a constant: an array that is filled in a loop is not kept in registers.
+    #[doc(hidden)]
+    const ZEROS: [Self::Sum; REGISTERS];
+    /// See [`TallSums::add_product`].
+    #[doc(hidden)]
+    unsafe fn add<A: Rows, B: Rows>(
+        sums: &mut [Self::Sum; REGISTERS],
+        upper: Operand<Self, A>,
+        lower: Operand<Self, A>,
+        b: Operand<Self, B>,
+        keep: bool,
+    );
+    /// See [`TallSums::finish`].
+    #[doc(hidden)]
+    unsafe fn finish(sums: &mut [Self::Sum; REGISTERS]);
+}
+
+impl<T: MultiplyTall<REGISTERS>, const REGISTERS: usize> TallSums<T, REGISTERS> {
+    /// All zero.
+    #[inline(always)]
+    pub const fn new() -> Self {
+        Self {
+            registers: T::ZEROS,
+        }
+    }
+
+    /// As [`Sums::add_product`](super::Sums::add_product), with 64 rows of A in each of two
+    /// operands: eight instructions in one group.
+    ///
+    /// # Safety
+    ///
+    /// As there.
+    #[inline(always)]
+    pub unsafe fn add_product<A: Rows, B: Rows>(
+        &mut self,
+        upper: Operand<T, A>,
+        lower: Operand<T, A>,
+        b: Operand<T, B>,
+        keep: bool,
+    ) {
+        // SAFETY: by this function's own contract.
+        unsafe { T::add(&mut self.registers, upper, lower, b, keep) }
+    }
+
+    /// Waits for all products, and lends this thread's sums, to be read or changed.
+    ///
+    /// # Safety
+    ///
+    /// All threads of the warpgroup call it together.
+    #[inline(always)]
+    pub unsafe fn finish(&mut self) -> &mut [T::Sum; REGISTERS] {
+        // SAFETY: by this function's own contract.
+        unsafe { T::finish(&mut self.registers) };
+        &mut self.registers
+    }
+}
+
+impl<T: MultiplyTall<REGISTERS>, const REGISTERS: usize> Default for TallSums<T, REGISTERS> {
+    #[inline(always)]
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(target_arch = "nvptx64")]
+macro_rules! products {
+    (
+        [$first:literal $($i:literal)*] [$second:literal $($j:literal)*] $shape:expr,
+        $sums:ident, $upper:ident, $lower:ident, $b:ident, $keep:ident
+    ) => {
+        core::arch::asm!(
+            "{{",
+            ".reg .pred keep;",
+            ".reg .b64 u, l, b;",
+            "setp.ne.u32 keep, {keep}, 0;",
+            "wgmma.fence.sync.aligned;",
+            concat!("wgmma.mma_async.sync.aligned.", $shape, " {{{", $first, "}", $(", {", $i, "}",)* "}}, {u}, {b}, keep, 1, 1, {trans_a}, {trans_b};"),
+            concat!("wgmma.mma_async.sync.aligned.", $shape, " {{{", $second, "}", $(", {", $j, "}",)* "}}, {l}, {b}, keep, 1, 1, {trans_a}, {trans_b};"),
+            "setp.eq.u32 keep, 0, 0;",
+            "add.s64 u, {u}, {step_a};",
+            "add.s64 l, {l}, {step_a};",
+            "add.s64 b, {b}, {step_b};",
+            concat!("wgmma.mma_async.sync.aligned.", $shape, " {{{", $first, "}", $(", {", $i, "}",)* "}}, u, b, keep, 1, 1, {trans_a}, {trans_b};"),
+            concat!("wgmma.mma_async.sync.aligned.", $shape, " {{{", $second, "}", $(", {", $j, "}",)* "}}, l, b, keep, 1, 1, {trans_a}, {trans_b};"),
+            "add.s64 u, {u}, 2 * {step_a};",
+            "add.s64 l, {l}, 2 * {step_a};",
+            "add.s64 b, {b}, 2 * {step_b};",
+            concat!("wgmma.mma_async.sync.aligned.", $shape, " {{{", $first, "}", $(", {", $i, "}",)* "}}, u, b, keep, 1, 1, {trans_a}, {trans_b};"),
+            concat!("wgmma.mma_async.sync.aligned.", $shape, " {{{", $second, "}", $(", {", $j, "}",)* "}}, l, b, keep, 1, 1, {trans_a}, {trans_b};"),
+            "add.s64 u, {u}, 3 * {step_a};",
+            "add.s64 l, {l}, 3 * {step_a};",
+            "add.s64 b, {b}, 3 * {step_b};",
+            concat!("wgmma.mma_async.sync.aligned.", $shape, " {{{", $first, "}", $(", {", $i, "}",)* "}}, u, b, keep, 1, 1, {trans_a}, {trans_b};"),
+            concat!("wgmma.mma_async.sync.aligned.", $shape, " {{{", $second, "}", $(", {", $j, "}",)* "}}, l, b, keep, 1, 1, {trans_a}, {trans_b};"),
+            "wgmma.commit_group.sync.aligned;",
+            "}}",
+            inout(reg32) $sums[$first],
+            $(inout(reg32) $sums[$i],)*
+            inout(reg32) $sums[$second],
+            $(inout(reg32) $sums[$j],)*
+            u = in(reg64) $upper.descriptor(),
+            l = in(reg64) $lower.descriptor(),
+            b = in(reg64) $b.descriptor(),
+            keep = in(reg32) $keep as u32,
+            step_a = const A::STEP,
+            step_b = const B::STEP,
+            trans_a = const A::IS_TRANSPOSED,
+            trans_b = const B::IS_TRANSPOSED,
+            options(nostack, preserves_flags)
+        )
+    };
+}
+
+#[cfg(target_arch = "nvptx64")]
+macro_rules! finish {
+    ([$($i:literal)*] [$($j:literal)*] $sums:ident) => {
+        core::arch::asm!(
+            "wgmma.wait_group.sync.aligned 0;",
+            concat!("//", $(" {", $i, "}",)* $(" {", $j, "}",)*),
+            $(inout(reg32) $sums[$i],)*
+            $(inout(reg32) $sums[$j],)*
+            options(nostack, preserves_flags)
+        )
+    };
+}
+
+macro_rules! instructions {
+    ($($t:ty: $types:literal, $n:tt $name:literal;)*) => { $(
+        impl MultiplyTall<$n> for $t {
+            const ZEROS: [f32; $n] = [0.0; $n];
+
+            #[gpu_only]
+            #[inline(always)]
+            unsafe fn add<A: Rows, B: Rows>(
+                sums: &mut [f32; $n],
+                upper: Operand<Self, A>,
+                lower: Operand<Self, A>,
+                b: Operand<Self, B>,
+                keep: bool,
+            ) {
+                // SAFETY: by the contract of `add_product`.
+                unsafe {
+                    with_halves!($n, products!(
+                        concat!("m64n", $name, "k16.f32.", $types, ".", $types), sums, upper, lower, b, keep
+                    ));
+                }
+            }
+
+            #[gpu_only]
+            #[inline(always)]
+            unsafe fn finish(sums: &mut [f32; $n]) {
+                // SAFETY: it waits.
+                unsafe { with_halves!($n, finish!(sums)) }
+            }
+        }
+    )* };
+}
+
+instructions! {
+    half::f16: "f16", 64 "64";
+    half::f16: "f16", 96 "96";
+    half::f16: "f16", 128 "128";
+    half::bf16: "bf16", 64 "64";
+    half::bf16: "bf16", 96 "96";
+    half::bf16: "bf16", 128 "128";
+}

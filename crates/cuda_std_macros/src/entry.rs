@@ -1,0 +1,215 @@
+//! The PTX entry: a kernel as the device has it.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::{Ident, ItemFn};
+
+use crate::instance::Instance;
+use crate::options::LaunchBounds;
+use crate::parameter::{Kind, Parameter};
+use crate::view;
+
+/// What the PTX entry is made of.
+#[derive(Default)]
+struct Entry {
+    /// Its parameters, one for each of the PTX's.
+    inputs: Vec<TokenStream>,
+    /// What the body needs that is made from them.
+    made: Vec<TokenStream>,
+    /// Comments for `cuda_builder`, with what they need to be formatted.
+    markers: Vec<TokenStream>,
+}
+
+impl Entry {
+    fn new(kernel: &Ident, parameters: &[Parameter]) -> Self {
+        let mut entry = Self::default();
+        for parameter in parameters {
+            entry.add(kernel, parameter);
+        }
+        entry
+    }
+
+    fn add(&mut self, kernel: &Ident, parameter: &Parameter) {
+        let Parameter {
+            attributes,
+            pattern,
+            name,
+            kind,
+        } = parameter;
+        match kind {
+            Kind::Slice { element } => {
+                let (address, length) = (
+                    format_ident!("{name}_address"),
+                    format_ident!("{name}_length"),
+                );
+                self.made.push(quote! {
+                    // SAFETY: the launch hands over a live slice's address and length.
+                    let #pattern: &[#element] = unsafe { ::core::slice::from_raw_parts(#address, #length) };
+                });
+                self.inputs
+                    .push(quote!(#(#attributes)* #address: *const #element));
+                self.inputs.push(quote!(#length: usize));
+            }
+            Kind::Const { element } => {
+                self.inputs
+                    .push(quote!(#(#attributes)* #pattern: *const #element));
+            }
+            Kind::Mut { element } => {
+                self.inputs
+                    .push(quote!(#(#attributes)* #pattern: *mut #element));
+            }
+            Kind::Map { written } => {
+                let index = self.inputs.len();
+                let reference = reference_to_map(kernel, index);
+                self.made
+                    .push(quote!(#(#attributes)* let #pattern: #written = #reference;));
+                let parameter = format_ident!("_{name}_in_parameters");
+                self.inputs
+                    .push(quote!(#parameter: ::cuda_std::tensor_map::InParameters));
+                let marker = format!("// lockstep.tensor_map {kernel} {index}");
+                self.markers.push(quote!(#marker));
+            }
+            Kind::Scalar { number } => self.inputs.push(quote!(#(#attributes)* #pattern: #number)),
+            Kind::View(view) => {
+                let address = view::address_of(name);
+                let (of, value) = (view.body_type(), view.value(&address));
+                let pattern = view.pattern(pattern);
+                self.made
+                    .push(quote!(#(#attributes)* let #pattern: #of = #value;));
+                let pointer = view.pointer();
+                self.inputs
+                    .extend(pointer.map(|pointer| quote!(#address: #pointer)));
+            }
+        }
+    }
+}
+
+/// The map that is the PTX parameter of a number: by the parameter's own address, because
+/// a reference to a Rust variable would be one to a copy in local memory.
+fn reference_to_map(kernel: &Ident, index: usize) -> TokenStream {
+    // rustc names PTX parameters after the entry and their place.
+    let move_address = format!("mov.b64 own, {kernel}_param_{index};");
+    let lines = [
+        "{{",
+        ".reg .b64 own;",
+        &move_address,
+        "cvta.param.u64 {address}, own;",
+        "}}",
+    ]
+    .join("\n");
+    quote! {{
+        let address: u64;
+        // SAFETY: takes an address, and the parameter there is a map.
+        #[allow(unused_unsafe)]
+        unsafe {
+            ::core::arch::asm!(
+                #lines,
+                address = out(reg64) address,
+                options(pure, nomem, nostack, preserves_flags)
+            );
+            ::cuda_std::tensor_map::in_parameters(address)
+        }
+    }}
+}
+
+/// The comments of an entry; what they say is computed where the items of `scope` are
+/// known.
+fn markers(
+    name: &Ident,
+    mut of_parameters: Vec<TokenStream>,
+    bounds: Option<&LaunchBounds>,
+    scope: &TokenStream,
+) -> TokenStream {
+    of_parameters.extend(bounds.map(|bounds| {
+        let LaunchBounds {
+            max_threads,
+            min_blocks,
+        } = bounds;
+        let marker = format!("// lockstep.launch_bounds {name} {{threads}} {{blocks}}");
+        let min_blocks = min_blocks
+            .as_ref()
+            .map_or_else(|| quote!(0), |expr| quote!(#expr));
+        quote! {
+            #marker,
+            threads = const { #scope #max_threads as u32 },
+            blocks = const { #scope #min_blocks as u32 }
+        }
+    }));
+    quote! {
+        #(
+            #[cfg(target_arch = "nvptx64")]
+            ::core::arch::global_asm!(#of_parameters);
+        )*
+    }
+}
+
+/// The PTX entry of a function that is not generic.
+pub fn of_function(
+    function: &ItemFn,
+    parameters: &[Parameter],
+    bounds: Option<&LaunchBounds>,
+) -> TokenStream {
+    let ItemFn {
+        attrs, vis, sig, ..
+    } = function;
+    let (name, unsafety) = (&sig.ident, &sig.unsafety);
+    let body = view::body(function, parameters);
+    let Entry {
+        inputs,
+        made,
+        markers: of_parameters,
+    } = Entry::new(name, parameters);
+    let markers = markers(name, of_parameters, bounds, &TokenStream::new());
+    quote! {
+        #[cfg(target_arch = "nvptx64")]
+        #(#attrs)*
+        #[unsafe(no_mangle)]
+        #vis #unsafety extern "ptx-kernel" fn #name(#(#inputs),*) {
+            #(#made)*
+            #body
+        }
+        #markers
+    }
+}
+
+/// The PTX entry of an instance, in whose `scope` the generic parameters are items.
+pub fn of_instance(
+    instance: &Instance,
+    scope: &TokenStream,
+    function: &ItemFn,
+    parameters: &[Parameter],
+    bounds: Option<&LaunchBounds>,
+) -> TokenStream {
+    let Instance { name, of } = instance;
+    let unsafety = &function.sig.unsafety;
+    let Entry {
+        inputs,
+        made,
+        markers: of_parameters,
+    } = Entry::new(name, parameters);
+    let markers = markers(name, of_parameters, bounds, scope);
+    let arguments = parameters.iter().map(view::argument);
+    let configured = function
+        .attrs
+        .iter()
+        .filter(|attribute| attribute.path().is_ident("cfg"));
+    quote! {
+        #[cfg(target_arch = "nvptx64")]
+        #(#configured)*
+        #[allow(dead_code, non_camel_case_types, non_upper_case_globals)]
+        const _: () = {
+            #scope
+            #[unsafe(no_mangle)]
+            #[allow(unused_mut)]
+            #unsafety extern "ptx-kernel" fn #name(#(#inputs),*) {
+                #(#made)*
+                // SAFETY: the launch's promise is the function's.
+                #[allow(unused_unsafe)]
+                unsafe {
+                    #of(#(#arguments),*)
+                }
+            }
+        };
+        #markers
+    }
+}

@@ -1,0 +1,79 @@
+//! What threads of a cluster let each other know at its barrier.
+
+use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
+use std::sync::Arc;
+
+use super::known::{Known, Place};
+use super::others::Others;
+use super::warp::WarpOrder;
+use crate::checks::shadow::Mix;
+use crate::program::Scope;
+
+/// By cluster, its barrier.
+#[derive(Default)]
+pub(super) struct ClusterMeetings(HashMap<u64, Meeting, BuildHasherDefault<Mix>>);
+
+/// The barrier of a cluster.
+#[derive(Default)]
+struct Meeting {
+    /// What has been brought to it since it opened last.
+    brought: Brought,
+    /// What was brought before that, for those that have yet to go on.
+    opened: Brought,
+}
+
+/// What comes before those who go on.
+#[derive(Clone, Default)]
+struct Brought {
+    now: Others,
+    /// What came before a fence: a relaxed write publishes it.
+    fenced: Others,
+}
+
+impl ClusterMeetings {
+    /// Lanes of a warp arrive at the barrier of their cluster.
+    pub fn arrived(
+        &mut self,
+        cluster: u64,
+        (warp, place): (&mut WarpOrder, Place),
+        lanes: u32,
+        releases: bool,
+    ) {
+        if releases {
+            let mut brings = warp.brings(lanes);
+            brings.count_pending(Scope::Device, place);
+            let brought = &mut self.0.entry(cluster).or_default().brought;
+            brought.now.join(&brings.now.for_others(place));
+            if let [_, Some(fenced)] = &brings.fenced {
+                brought.fenced.join(&fenced.for_others(place));
+            }
+        }
+        warp.tick();
+    }
+
+    /// All have arrived.
+    pub fn opened(&mut self, cluster: u64) {
+        if let Some(meeting) = self.0.get_mut(&cluster) {
+            meeting.opened = std::mem::take(&mut meeting.brought);
+        }
+    }
+
+    /// Lanes of a warp go on behind the barrier.
+    pub fn left(&self, cluster: u64, (warp, place): (&mut WarpOrder, Place), lanes: u32) {
+        let Some(meeting) = self.0.get(&cluster) else {
+            return;
+        };
+        let Brought { now, fenced } = &meeting.opened;
+        for group in warp.split(lanes) {
+            group.carried.now.join_others(now, place);
+            if fenced.is_nothing() {
+                continue;
+            }
+            for known in &mut group.carried.fenced {
+                let known: &mut Arc<Known> = known.get_or_insert_with(Known::nothing);
+                known.join_others(fenced, place);
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! What other blocks of a cluster do in a block's shared memory, and whether the block may
+//! have ended before.
+//!
+//! A block has ended when all its threads have. So an access of another block comes in time
+//! if it comes before the end of any of its threads: if, when it has ended, some thread of
+//! it knows of the access.
+//!
+//! What it misses: of one warp's accesses by the same lanes, all but the last, which come
+//! before it.
+
+use super::access::WarpAccess;
+use super::exact::{Kind, site_of};
+use super::finding::{Finding, Side, Spot};
+use super::order::{BlockOrder, Part, missing};
+use super::races;
+use super::races::lanes;
+
+/// What other blocks did in a block's shared memory last.
+#[derive(Default)]
+pub(crate) struct Visits(Vec<Visit>);
+
+/// An access of some lanes of a warp.
+struct Visit {
+    side: Side,
+    at: Spot,
+    addresses: [u64; 32],
+    lanes: u32,
+    /// The warp's clock then.
+    clock: u32,
+}
+
+impl Visits {
+    /// For the next block.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Lanes of a block of this order access it.
+    pub fn add(&mut self, instruction: u32, access: &WarpAccess<'_>, order: &BlockOrder) {
+        for visit in &mut self.0 {
+            if (visit.side.block, visit.side.warp) == (access.block, access.warp) {
+                visit.lanes &= !access.mask;
+            }
+        }
+        self.0.retain(|visit| visit.lanes != 0);
+        let clock = order.warps[access.warp as usize].clock;
+        let lane = access.mask.trailing_zeros() % 32;
+        let site = site_of(instruction, access, Kind::of(access).flags, clock);
+        self.0.push(Visit {
+            side: races::side(&site, lane),
+            at: Spot::of(access, lane as usize),
+            addresses: *access.addresses,
+            lanes: access.mask,
+            clock,
+        });
+    }
+
+    /// An access that no thread of the block knows of, now that it has ended.
+    pub fn too_late(&self, order: &BlockOrder) -> Option<Finding> {
+        self.0.iter().find_map(|visit| {
+            let mut unknown = visit.lanes;
+            for warp in &order.warps {
+                for (_, known) in warp.groups() {
+                    let part = Part {
+                        warp: visit.side.warp,
+                        lanes: unknown,
+                        clock: visit.clock,
+                    };
+                    unknown &= missing(known, order.place, visit.side.block, part);
+                }
+            }
+            let lane = lanes(unknown).next()?;
+            let at = Spot {
+                address: visit.addresses[lane],
+                ..visit.at
+            };
+            let this = Side {
+                lane: lane as u32,
+                ..visit.side
+            };
+            Some(Finding::MayHaveEnded { at, this })
+        })
+    }
+}

@@ -1,0 +1,210 @@
+//! Faults about what works beside the threads: products of warpgroups, and accesses that do
+//! not pass through the threads' own path to memory (the async proxy).
+
+use std::fmt;
+
+use super::text::{of_bytes, space_name};
+use super::{AccessKind, AccessSide, Relation};
+use crate::ir::Space;
+
+/// The kinds.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum AsyncFault {
+    /// Warps that do not do together what they must, or an operand that no product has.
+    BadWarpgroup {
+        /// What is wrong.
+        message: String,
+    },
+    /// A register that holds sums, or a part of A, of a product not waited for.
+    RegisterInFlight {
+        /// Whether it is written; else it is read.
+        writes: bool,
+        /// The product.
+        product: Box<AccessSide>,
+    },
+    /// A product on registers that were written after the last `wgmma.fence`.
+    MissingProductFence {
+        /// The write; none if the warp has not carried out a fence at all.
+        write: Option<Box<AccessSide>>,
+    },
+    /// A product that adds to sums of another shape, not waited for.
+    OtherShape {
+        /// The product that they are of.
+        product: Box<AccessSide>,
+    },
+    /// A read by the async proxy of what a thread stored, with no proxy fence between.
+    MissingProxyFence {
+        /// What reads.
+        access: AccessKind,
+        /// The state space.
+        space: Space,
+        /// The address.
+        address: u64,
+        /// Bytes of the access.
+        bytes: u32,
+        /// Where that is.
+        relation: Relation,
+        /// The store.
+        store: Box<AccessSide>,
+    },
+    /// An access to what an asynchronous operation may still be working on.
+    InFlight {
+        /// What it did.
+        access: AccessKind,
+        /// The state space.
+        space: Space,
+        /// The address.
+        address: u64,
+        /// Bytes of the access.
+        bytes: u32,
+        /// Where that is.
+        relation: Relation,
+        /// The operation.
+        operation: Box<AccessSide>,
+        /// Whether that writes there; else it reads.
+        operation_writes: bool,
+    },
+    /// `setmaxnreg` in a kernel that does not say how many registers it has.
+    UnknownRegisters,
+}
+
+impl fmt::Display for AsyncFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let side = |f: &mut fmt::Formatter<'_>, side: &AccessSide, name: &str, this: &str| {
+            write!(
+                f,
+                "\n  the {name}: {}\n    {}\n  the {this}:",
+                side.place, side.thread
+            )
+        };
+        match self {
+            Self::BadWarpgroup { message } => write!(f, "bad warpgroup instruction: {message}"),
+            Self::RegisterInFlight { writes, product } => {
+                let what = if *writes {
+                    "writes a register that a product of its warpgroup, not waited for, may still \
+                     read or write"
+                } else {
+                    "reads a sum of a product of its warpgroup that it has not waited for"
+                };
+                write!(f, "wgmma in flight: the instruction {what}")?;
+                side(f, product, "product", "instruction")
+            }
+            Self::MissingProductFence { write: Some(write) } => {
+                write!(
+                    f,
+                    "missing wgmma.fence: a product works on a register that was written after the \
+                     warp's last fence"
+                )?;
+                side(f, write, "write", "product")
+            }
+            Self::MissingProductFence { write: None } => write!(
+                f,
+                "missing wgmma.fence: the warp has carried out none before its first product"
+            ),
+            Self::OtherShape { product } => {
+                write!(
+                    f,
+                    "wgmma in flight: a product adds to sums of one of another shape, not waited for"
+                )?;
+                side(f, product, "first", "second")
+            }
+            Self::MissingProxyFence { store, .. } => {
+                write!(f, "missing proxy fence: {} ", self.place())?;
+                write!(
+                    f,
+                    "through the async proxy, which may not see what a thread stored there"
+                )?;
+                side(f, store, "store", "access")
+            }
+            Self::InFlight {
+                operation,
+                operation_writes,
+                ..
+            } => {
+                let verb = if *operation_writes {
+                    "writing"
+                } else {
+                    "reading"
+                };
+                let kind = operation.kind;
+                write!(
+                    f,
+                    "{kind} not waited for: {}, which it may still be {verb}",
+                    self.place()
+                )?;
+                side(f, operation, "operation", "access")
+            }
+            Self::UnknownRegisters => write!(
+                f,
+                "setmaxnreg without effect: the kernel does not declare how many registers its \
+                 threads begin with"
+            ),
+        }
+    }
+}
+
+impl AsyncFault {
+    /// What was accessed, and where.
+    fn place(&self) -> String {
+        match self {
+            Self::MissingProxyFence {
+                access,
+                space,
+                address,
+                bytes,
+                relation,
+                ..
+            }
+            | Self::InFlight {
+                access,
+                space,
+                address,
+                bytes,
+                relation,
+                ..
+            } => format!(
+                "{} at {} address {address:#x} ({})",
+                of_bytes(*access, *bytes),
+                space_name(*space),
+                relation.describe(*bytes)
+            ),
+            _ => String::new(),
+        }
+    }
+
+    /// What to do about it.
+    pub(super) fn advice(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::BadWarpgroup { .. } => return None,
+            Self::RegisterInFlight { writes: true, .. } => {
+                "write it behind the wait for the product (wgmma.wait_group), or use other registers"
+            }
+            Self::RegisterInFlight { writes: false, .. } => {
+                "commit the product (wgmma.commit_group) and wait for its group (wgmma.wait_group) \
+                 first"
+            }
+            Self::MissingProductFence { .. } => {
+                "carry out wgmma.fence between what writes the registers and the product"
+            }
+            Self::OtherShape { .. } => {
+                "wait for the first product's group (wgmma.wait_group) first"
+            }
+            Self::MissingProxyFence { .. } => {
+                "let the threads that store carry out fence.proxy.async behind their stores and \
+                 before the barrier that the reader comes from"
+            }
+            Self::InFlight { operation, .. } => match operation.kind {
+                AccessKind::Product => {
+                    "wait for the product's group (wgmma.wait_group), then a barrier for the other \
+                     threads"
+                }
+                _ => "wait for the operation to complete, then a barrier for the other threads",
+            },
+            Self::UnknownRegisters => {
+                "declare the block's size (launch bounds, `.maxntid`) or `.maxnreg`: without one an \
+                 assembler leaves setmaxnreg out"
+            }
+        })
+    }
+}

@@ -1,0 +1,115 @@
+//! Copies that cannot be made, and what is said of them.
+
+use ptx_sim::tensor_map::{Element, Fill, Interleave, L2Promotion, Swizzle, TensorMap, TensorSpec};
+
+use crate::{Bench, INIT, kernel, noise};
+
+const MATRIX: TensorSpec<'static> = TensorSpec {
+    element: Element::F16,
+    address: 0,
+    dims: &[64, 16],
+    strides: &[128],
+    box_dims: &[64, 8],
+    element_strides: &[1, 1],
+    interleave: Interleave::None,
+    swizzle: Swizzle::B128,
+    l2_promotion: L2Promotion::None,
+    fill: Fill::Zeros,
+};
+
+/// The first line of what is said of an instruction, with a map of a matrix.
+fn refused(change: impl FnOnce(&mut TensorSpec<'static>), instruction: &str) -> String {
+    let bench = Bench::new(&noise(4096, 31));
+    let mut spec = TensorSpec {
+        address: bench.buffer,
+        ..MATRIX
+    };
+    change(&mut spec);
+    let map = TensorMap::new(&spec).expect("a map");
+    let ptx = kernel(&format!("{INIT}{instruction}"));
+    let error = bench
+        .run(&ptx, &map.to_bytes(), 1, false)
+        .expect_err("it cannot be done");
+    let message = error.to_string();
+    let first = message.lines().next().unwrap_or_default();
+    let (start, end) = (bench.buffer, bench.buffer + 4096);
+    first
+        .replace(&format!("{start:#x}"), "BUFFER")
+        .replace(&format!("{end:#x}"), "END")
+}
+
+fn load(tile: &str, map: &str, coordinates: &str) -> String {
+    let rank = coordinates.split(',').count();
+    format!(
+        "cp.async.bulk.tensor.{rank}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes \
+         [{tile}], [{map}, {{{coordinates}}}], [%bar];"
+    )
+}
+
+#[test]
+fn what_is_said_of_wrong_tiles() {
+    let plain = |_: &mut TensorSpec<'static>| {};
+    let all = [
+        refused(plain, &load("%tile", "%map", "0, 0, 0")),
+        refused(plain, &load("%tile", "%map", "0")),
+        refused(plain, &load("%tile+64", "%map", "0, 0")),
+        refused(plain, &load("%tile+40832", "%map", "0, 0")),
+        refused(plain, &load("%tile", "%map+16", "0, 0")),
+        refused(plain, &load("%tile", "%buf", "0, 0")),
+        refused(
+            |spec| spec.dims = &[64, 40],
+            &load("%tile", "%map", "0, 30"),
+        ),
+        refused(
+            |spec| {
+                spec.interleave = Interleave::B16;
+                spec.dims = &[64, 4, 4];
+                spec.strides = &[128, 512];
+                spec.box_dims = &[64, 2, 2];
+                spec.element_strides = &[1, 1, 1];
+            },
+            &load("%tile", "%map", "0, 0, 0"),
+        ),
+        refused(
+            plain,
+            "cp.reduce.async.bulk.tensor.2d.global.shared::cta.xor.tile.bulk_group [%map, {0, 0}], [%tile];",
+        ),
+        refused(
+            plain,
+            "cp.async.bulk.prefetch.tensor.1d.L2.global.tile [%map, {0}];",
+        ),
+        refused(plain, "prefetch.tensormap [%buf];"),
+    ];
+    insta::assert_snapshot!(all.join("\n"), @"");
+}
+
+/// What ptxas would refuse, or the simulator does not know.
+#[test]
+fn what_is_said_of_wrong_instructions() {
+    let said = |instruction: &str| {
+        let module = ptx_sim::Module::parse(&kernel(instruction));
+        match module {
+            Ok(module) => module
+                .unsupported()
+                .first()
+                .map_or("nothing".to_owned(), |u| u.reason.to_string()),
+            Err(error) => error.message,
+        }
+    };
+    let all = [
+        said(
+            "cp.async.bulk.tensor.2d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%tile], [%map, {0, 0}], [%bar];",
+        ),
+        said(
+            "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%tile], [%map, {0, 0, 0}], [%bar];",
+        ),
+        said("cp.async.bulk.shared::cluster.global [%tile], [%buf], 16, [%bar];"),
+        said("cp.async.bulk.global.shared::cta [%buf], [%tile], 16;"),
+        said("cp.async.bulk.global.global.bulk_group [%buf], [%buf], 16;"),
+        said("cp.reduce.async.bulk.global.shared::cta.bulk_group.inc.s32 [%buf], [%tile], 16;"),
+        said("cp.reduce.async.bulk.global.shared::cta.bulk_group.max.f32 [%buf], [%tile], 16;"),
+        said("st.bulk.weak.shared::cta [%tile], 16, 1;"),
+        said("tensormap.replace.tile.global_address.global.b1024.b64 [%buf], %rd1;"),
+    ];
+    insta::assert_snapshot!(all.join("\n"), @"");
+}

@@ -1,0 +1,131 @@
+//! `wgmma` compared with an NVIDIA H200, bit for bit: all types, shapes, layouts in shared
+//! memory, and numbers of all kinds.
+
+mod cases;
+mod kernel;
+
+use cases::{Case, cases, mix};
+use kernel::kernel;
+use ptx_sim::{Device, Launch, LaunchOptions, Module};
+
+/// Shared memory of a block: more than any descriptor reaches.
+const SHARED_BYTES: u32 = 200 << 10;
+
+/// The words that the first tiles of a case give.
+fn simulated(index: usize, case: &Case, n_tiles: usize, check: bool) -> Vec<u32> {
+    let text = kernel(case);
+    let module = Module::parse(&text).unwrap_or_else(|e| panic!("{index}: {e}\n{text}"));
+    let device = Device::new();
+    let loaded = device.load(&module).unwrap_or_else(|e| panic!("{e}"));
+    let operands: Vec<_> = (0..n_tiles)
+        .map(|tile| case.operands(index, tile))
+        .collect();
+    let upload = |part: fn(&cases::Operands) -> &Vec<u8>, name| {
+        let bytes: Vec<u8> = operands.iter().flat_map(part).copied().collect();
+        let address = device.alloc(bytes.len() as u64, name).unwrap();
+        device.write(address, &bytes).unwrap();
+        (address, bytes.len())
+    };
+    let (image, _) = upload(|o| &o.image, "image");
+    let (a, _) = upload(|o| &o.a, "a");
+    let (c, n_bytes) = upload(|o| &o.c, "c");
+    let d = device.alloc(n_bytes as u64, "d").unwrap();
+    let params = [image, a, c, d].map(u64::to_le_bytes);
+    let launch = Launch {
+        grid: [n_tiles as u32, 1, 1],
+        block: [128, 1, 1],
+        dynamic_shared_bytes: SHARED_BYTES,
+        params: &[&params[0], &params[1], &params[2], &params[3]],
+        options: LaunchOptions {
+            check,
+            ..LaunchOptions::default()
+        },
+    };
+    let result = device.launch(&loaded, "k", &launch);
+    result.unwrap_or_else(|e| panic!("{index}: {case:?}: {e}"));
+    let mut found = vec![0; n_bytes];
+    device.read(d, &mut found).unwrap();
+    let words = found.as_chunks().0.iter();
+    words.map(|word| u32::from_le_bytes(*word)).collect()
+}
+
+fn hashed(words: &[u32]) -> u64 {
+    let words = words.iter().zip(1_u64..);
+    words.fold(0, |sum: u64, (&word, place)| {
+        let place = place.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        sum.wrapping_add(mix(u64::from(word) ^ place))
+    })
+}
+
+/// Compares cases with what the GPU gave: their first tiles, or all.
+fn compare(first_only: bool, check: bool, is_wanted: impl Fn(usize, &Case) -> bool) {
+    let measured = include_str!("h200.txt").lines();
+    let measured = measured.filter(|line| !line.starts_with('#'));
+    let hash = |word: &str| u64::from_str_radix(word, 16).expect("a hash");
+    let all = cases();
+    let mut wrong = Vec::new();
+    let mut n_compared = 0;
+    for ((index, case), line) in all.iter().enumerate().zip(measured) {
+        n_compared += 1;
+        let mut words = line.split(' ').map(hash);
+        let of_first = words.next();
+        if !is_wanted(index, case) {
+            continue;
+        }
+        let n_tiles = if first_only { 1 } else { case.n_tiles };
+        let found = simulated(index, case, n_tiles, check);
+        let tiles = found.chunks(found.len() / n_tiles).map(hashed);
+        let together = tiles.zip((1_u64..).step_by(2));
+        let together = together.fold(0_u64, |sum, (tile, place)| {
+            sum.wrapping_add(tile.wrapping_mul(place))
+        });
+        let expected = words.next().filter(|_| !first_only).or(of_first);
+        if Some(together) != expected {
+            wrong.push((index, case.clone()));
+        }
+    }
+    assert_eq!(n_compared, all.len(), "one line per case");
+    assert!(wrong.is_empty(), "{} differ: {wrong:#?}", wrong.len());
+}
+
+#[test]
+fn first_tiles_agree_with_the_h200() {
+    // Of the thousand layouts, some.
+    let is_layout = |case: &Case| case.classes.iter().any(|class| class == "places");
+    compare(true, false, |index, case| {
+        !is_layout(case) || index % 4 == 0
+    });
+}
+
+/// The checks find nothing in them, and change nothing.
+#[test]
+fn checked_tiles_agree_with_the_h200() {
+    compare(true, true, |index, _| index % 13 == 0);
+}
+
+#[test]
+#[ignore = "takes some seconds"]
+fn all_tiles_agree_with_the_h200() {
+    compare(false, false, |_, _| true);
+}
+
+/// The program that measured made operands of its own, which must be these.
+#[test]
+fn operands_are_those_that_were_measured() {
+    let mut sum = 0_u64;
+    for (index, case) in cases().iter().enumerate().filter(|(i, _)| i % 11 == 0) {
+        let operands = case.operands(index, 0);
+        for (place, part) in (1_u64..).zip([operands.image, operands.a, operands.c]) {
+            let words: Vec<u32> = part
+                .as_chunks()
+                .0
+                .iter()
+                .map(|w| u32::from_le_bytes(*w))
+                .collect();
+            sum = sum
+                .wrapping_mul(3)
+                .wrapping_add(hashed(&words).wrapping_mul(place));
+        }
+    }
+    assert_eq!(sum, 0x2655_7643_75c8_42ad, "{sum:#x}");
+}

@@ -1,0 +1,81 @@
+//! Tensor maps: `ptx_sim` makes them, after the rules that the driver has for its own.
+//!
+//! Left out: maps for `im2col`.
+
+use std::ffi::{c_uint, c_void};
+
+use ptx_sim::tensor_map::{TENSOR_MAP_BYTES, TensorMap, TensorSpec};
+
+use super::{api, list, put};
+use crate::driver::driver;
+use crate::status::{Outcome, Status};
+
+/// `CUtensorMap`, which begins at a multiple of this.
+const ALIGN_BYTES: usize = 64;
+
+/// What is wrong with the arguments of a function, for who reads the log.
+fn refused(function: &str, reason: &dyn std::fmt::Display) -> Status {
+    if let Ok(driver) = driver() {
+        driver.recorder.note(&format!("{function}: {reason}"));
+    }
+    Status::INVALID_VALUE
+}
+
+/// Where a map is to be, or is.
+fn checked(map: *mut c_void) -> Outcome<*mut [u8; TENSOR_MAP_BYTES]> {
+    if map.is_null() || !map.addr().is_multiple_of(ALIGN_BYTES) {
+        return Err(Status::INVALID_VALUE);
+    }
+    Ok(map.cast())
+}
+
+/// One of the driver's choices by its number.
+fn choice<T: TryFrom<u32>>(number: c_uint) -> Outcome<T> {
+    T::try_from(number).map_err(|_| Status::INVALID_VALUE)
+}
+
+api! {
+    fn cuTensorMapEncodeTiled(
+        map: *mut c_void,
+        element: c_uint,
+        rank: c_uint,
+        address: *mut c_void,
+        dims: *const u64,
+        strides: *const u64,
+        box_dims: *const c_uint,
+        element_strides: *const c_uint,
+        interleave: c_uint,
+        swizzle: c_uint,
+        l2_promotion: c_uint,
+        fill: c_uint,
+    ) {
+        let map = checked(map)?;
+        let rank = usize::try_from(rank).unwrap_or(usize::MAX);
+        if !(1..=ptx_sim::tensor_map::MAX_RANK).contains(&rank) {
+            return Err(Status::INVALID_VALUE);
+        }
+        let spec = TensorSpec {
+            element: choice(element)?,
+            address: address.addr() as u64,
+            dims: &list(dims, rank)?,
+            strides: &list(strides, rank - 1)?,
+            box_dims: &list(box_dims, rank)?,
+            element_strides: &list(element_strides, rank)?,
+            interleave: choice(interleave)?,
+            swizzle: choice(swizzle)?,
+            l2_promotion: choice(l2_promotion)?,
+            fill: choice(fill)?,
+        };
+        let made = TensorMap::new(&spec).map_err(|error| refused("cuTensorMapEncodeTiled", &error))?;
+        put(map, made.to_bytes())
+    }
+    fn cuTensorMapReplaceAddress(map: *mut c_void, address: *mut c_void) {
+        let map = checked(map)?;
+        let function = "cuTensorMapReplaceAddress";
+        let before = TensorMap::from_bytes(&*map).map_err(|error| refused(function, &error))?;
+        let after = before
+            .at(address.addr() as u64)
+            .map_err(|error| refused(function, &error))?;
+        put(map, after.to_bytes())
+    }
+}

@@ -1,0 +1,87 @@
+//! What comes after a product, while its sums are still in registers.
+//!
+//! A layer of a network adds a bias to each column and bends the result. As a kernel of its own that
+//! reads and writes all of C once more; here it costs a few instructions, which are hidden behind
+//! the other warpgroup's products ([`turns`](super::turns)).
+
+use cuda_std::TensorMap;
+use cuda_std::float::GpuFloat;
+use cuda_std::half::f16;
+use cuda_std::prelude::*;
+use cuda_std::wgmma::AlongK;
+
+use super::Sizes;
+use super::output::{Finish, Staged};
+use super::turns::{BLOCK_THREADS, Left, Plan, work};
+
+/// GELU of a sum and its column's bias.
+#[derive(Clone, Copy)]
+struct BiasAndGelu {
+    bias: *const f32,
+    n: u32,
+}
+
+/// The usual approximation: x/2 · (1 + tanh(√(2/π) · (x + 0.044715 x³))).
+#[inline(always)]
+pub fn gelu(x: f32) -> f32 {
+    const SQRT_2_OVER_PI: f32 = 0.797_884_6;
+    0.5 * x * (1.0 + tanh(SQRT_2_OVER_PI * (x + 0.044_715 * x * x * x)))
+}
+
+/// By the device's own approximation, of 2⁻¹¹ relative.
+#[cfg(target_arch = "nvptx64")]
+#[inline(always)]
+fn tanh(x: f32) -> f32 {
+    let y: f32;
+    // SAFETY: computes.
+    unsafe {
+        core::arch::asm!("tanh.approx.f32 {y}, {x};", y = out(reg32) y, x = in(reg32) x,
+            options(pure, nomem, nostack, preserves_flags));
+    }
+    y
+}
+
+#[cfg(not(target_arch = "nvptx64"))]
+fn tanh(x: f32) -> f32 {
+    GpuFloat::tanh(x)
+}
+
+impl Finish for BiasAndGelu {
+    #[inline(always)]
+    unsafe fn finish(&self, [low, high]: [f32; 2], _row: u32, column: u32) -> [f32; 2] {
+        let bias = |column: u32| {
+            if column < self.n {
+                *self.bias.add(column as usize)
+            } else {
+                0.0
+            }
+        };
+        [gelu(low + bias(column)), gelu(high + bias(column + 1))]
+    }
+}
+
+/// GELU(A·B + bias) with A stored by rows and B by columns.
+///
+/// # Safety
+///
+/// As [`gemm_turns`](struct@super::turns::gemm_turns); `bias` holds n elements.
+#[kernel(early, launch_bounds(BLOCK_THREADS, 1))]
+pub unsafe fn gemm_bias_gelu(
+    a: &TensorMap,
+    b: &TensorMap,
+    c: &TensorMap,
+    bias: *const f32,
+    m: u32,
+    n: u32,
+    k: u32,
+    group: u32,
+) {
+    let plan = Plan {
+        sizes: Sizes { m, n, k },
+        group,
+        is_cut: false,
+        left: Left::NOWHERE,
+    };
+    let store = Staged::<f16, _>::new(c, BiasAndGelu { bias, n });
+    work::<f16, AlongK, AlongK, 1, false, _>(a, b, plan, store);
+}

@@ -1,0 +1,109 @@
+//! How the tile of an operand is copied, by the way it lies in memory.
+//!
+//! | | A (m×k) | B (k×n) | box |
+//! |---|---|---|---|
+//! | [`AlongK`] | row by row | column by column | 128 bytes of k, all rows of the tile |
+//! | [`AcrossK`] | column by column | row by row | 64 of m or n, 64 of k; several for a tile |
+//!
+//! Either way a row of a box has 128 bytes, and the copy engine swizzles as `wgmma` expects it.
+
+use cuda_std::TensorMap;
+use cuda_std::bulk::{load_box, load_box_to_all};
+use cuda_std::wgmma::{AcrossK, AlongK, ROW_BYTES, Rows};
+
+/// Rows of m or n in a box across k, and its depth.
+pub const ACROSS: u32 = 64;
+/// Bytes of a box across k.
+const ACROSS_BYTES: u32 = ACROSS * ROW_BYTES;
+
+/// A way to lie in memory.
+pub trait Layout: Rows {
+    /// Whether a row of memory runs along k.
+    const IS_ALONG_K: bool;
+
+    /// The box of a tensor map for tiles of so many rows, which are copied in parts of one
+    /// `n_blocks`th, k or m and n first.
+    fn box_dims(depth: u32, rows: u32, n_blocks: u32) -> [u32; 2] {
+        if Self::IS_ALONG_K {
+            [depth, rows / n_blocks]
+        } else {
+            [ACROSS, ACROSS]
+        }
+    }
+
+    /// Starts the copies of a tile of `rows` rows from `row` on, at depth `k`.
+    ///
+    /// # Safety
+    ///
+    /// As [`load_box`].
+    unsafe fn load(to: u32, map: &TensorMap, rows: u32, row: u32, k: u32, barrier: u32);
+
+    /// [`load`](Self::load) into all `blocks` of the cluster.
+    ///
+    /// # Safety
+    ///
+    /// As [`load_box_to_all`].
+    unsafe fn load_to_all(
+        to: u32,
+        map: &TensorMap,
+        rows: u32,
+        row: u32,
+        k: u32,
+        barrier: u32,
+        blocks: u16,
+    );
+}
+
+impl Layout for AlongK {
+    const IS_ALONG_K: bool = true;
+
+    #[inline(always)]
+    unsafe fn load(to: u32, map: &TensorMap, _rows: u32, row: u32, k: u32, barrier: u32) {
+        load_box(to, map, [k as i32, row as i32], barrier);
+    }
+
+    #[inline(always)]
+    unsafe fn load_to_all(
+        to: u32,
+        map: &TensorMap,
+        _rows: u32,
+        row: u32,
+        k: u32,
+        barrier: u32,
+        blocks: u16,
+    ) {
+        load_box_to_all(to, map, [k as i32, row as i32], barrier, blocks);
+    }
+}
+
+impl Layout for AcrossK {
+    const IS_ALONG_K: bool = false;
+
+    #[inline(always)]
+    unsafe fn load(to: u32, map: &TensorMap, rows: u32, row: u32, k: u32, barrier: u32) {
+        let mut i = 0;
+        while i < rows / ACROSS {
+            let place = [(row + i * ACROSS) as i32, k as i32];
+            load_box(to + i * ACROSS_BYTES, map, place, barrier);
+            i += 1;
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load_to_all(
+        to: u32,
+        map: &TensorMap,
+        rows: u32,
+        row: u32,
+        k: u32,
+        barrier: u32,
+        blocks: u16,
+    ) {
+        let mut i = 0;
+        while i < rows / ACROSS {
+            let place = [(row + i * ACROSS) as i32, k as i32];
+            load_box_to_all(to + i * ACROSS_BYTES, map, place, barrier, blocks);
+            i += 1;
+        }
+    }
+}

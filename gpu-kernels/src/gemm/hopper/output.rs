@@ -1,0 +1,401 @@
+//! From the sums of a warpgroup to the result in memory.
+//!
+//! A thread's sums are spread over its tile in pairs of neighbours. Stored as they are, a warp writes
+//! eight rows of 16 bytes at once, half a sector each: [`Direct`]. Through shared memory, whole
+//! rows of 128 bytes, and the copy engine takes them from there while the threads go on:
+//! [`Staged`]. `stmatrix` writes sixteen rows of 16 bytes at once; that it does without bank
+//! conflicts is the swizzle's work, which the tensor map undoes.
+
+use core::marker::PhantomData;
+
+use cuda_std::TensorMap;
+use cuda_std::bulk;
+use cuda_std::half::{bf16, f16};
+use cuda_std::prelude::*;
+use cuda_std::wgmma::{M, ROW_BYTES, WARPGROUP, position};
+use cuda_std::{gpu_only, warpgroup};
+
+use super::Sizes;
+use crate::unrolled::unrolled;
+
+/// What a result may be.
+pub trait Element: Copy {
+    /// Stores two neighbours.
+    ///
+    /// # Safety
+    ///
+    /// `to` is aligned to both, and valid.
+    unsafe fn store_pair(to: *mut Self, pair: [f32; 2]);
+    /// The nearest one.
+    fn narrow(value: f32) -> Self;
+    /// As an `f32`; exact.
+    fn widen(self) -> f32;
+}
+
+/// Of 16 bits: two of them in a register.
+pub trait Half: Element {
+    /// Both, the first in the lower bits.
+    fn pack(pair: [f32; 2]) -> u32;
+}
+
+macro_rules! halves {
+    ($($t:ident = $cvt:literal;)*) => { $(
+        impl Half for $t {
+            #[gpu_only]
+            #[inline(always)]
+            fn pack([low, high]: [f32; 2]) -> u32 {
+                let both: u32;
+                // SAFETY: computes.
+                unsafe {
+                    core::arch::asm!(
+                        concat!($cvt, " {both}, {high}, {low};"),
+                        both = out(reg32) both,
+                        high = in(reg32) high,
+                        low = in(reg32) low,
+                        options(pure, nomem, nostack, preserves_flags)
+                    );
+                }
+                both
+            }
+        }
+
+        impl Element for $t {
+            #[inline(always)]
+            unsafe fn store_pair(to: *mut Self, pair: [f32; 2]) {
+                *to.cast::<u32>() = Self::pack(pair);
+            }
+            #[inline(always)]
+            fn narrow(value: f32) -> Self {
+                cuda_std::convert::GpuHalf::narrow(value)
+            }
+            #[inline(always)]
+            fn widen(self) -> f32 {
+                cuda_std::convert::GpuHalf::widen(self)
+            }
+        }
+    )* };
+}
+
+halves! {
+    f16 = "cvt.rn.f16x2.f32";
+    bf16 = "cvt.rn.bf16x2.f32";
+}
+
+impl Element for f32 {
+    #[inline(always)]
+    unsafe fn store_pair(to: *mut Self, pair: [f32; 2]) {
+        *to.cast::<cuda_std::vector::Float2>() = cuda_std::vector::Float2::new(pair[0], pair[1]);
+    }
+    #[inline(always)]
+    fn narrow(value: f32) -> Self {
+        value
+    }
+    #[inline(always)]
+    fn widen(self) -> f32 {
+        self
+    }
+}
+
+/// What is done with sums before they are stored.
+pub trait Finish: Copy {
+    /// Two neighbours of a row, from this column on.
+    ///
+    /// # Safety
+    ///
+    /// What the finish reads is there, within the sizes it knows.
+    unsafe fn finish(&self, pair: [f32; 2], row: u32, column: u32) -> [f32; 2];
+}
+
+/// Nothing.
+#[derive(Clone, Copy)]
+pub struct AsItIs;
+
+impl Finish for AsItIs {
+    #[inline(always)]
+    unsafe fn finish(&self, pair: [f32; 2], _row: u32, _column: u32) -> [f32; 2] {
+        pair
+    }
+}
+
+/// alpha · sum + beta · C, where C is not read if beta is 0.
+#[derive(Clone, Copy)]
+pub struct Scaled<O> {
+    /// Of the sums.
+    pub alpha: f32,
+    /// Of what is there.
+    pub beta: f32,
+    /// What is there, rows of `pitch` elements.
+    pub c: *const O,
+    /// Elements from one row to the next.
+    pub pitch: u32,
+    /// Of C.
+    pub sizes: Sizes,
+}
+
+impl<O: Element> Finish for Scaled<O> {
+    #[inline(always)]
+    unsafe fn finish(&self, [low, high]: [f32; 2], row: u32, column: u32) -> [f32; 2] {
+        let mut scaled = [low * self.alpha, high * self.alpha];
+        if self.beta != 0.0 && row < self.sizes.m {
+            let c = self
+                .c
+                .add(row as usize * self.pitch as usize + column as usize);
+            if column < self.sizes.n {
+                scaled[0] += self.beta * (*c).widen();
+            }
+            if column + 1 < self.sizes.n {
+                scaled[1] += self.beta * (*c.add(1)).widen();
+            }
+        }
+        scaled
+    }
+}
+
+/// A way for sums to get to memory.
+pub trait Store: Copy {
+    /// Bytes of shared memory for each warpgroup that stores.
+    const STAGING_BYTES: u32;
+
+    /// Stores the sums of a warpgroup: of 64 rows if `TALL` is false, else of 128, the lower
+    /// half of the registers being the upper 64 rows.
+    ///
+    /// # Safety
+    ///
+    /// All threads of the warpgroup, which has this number in its block, call it together.
+    /// `staging` is the address of its [`STAGING_BYTES`](Self::STAGING_BYTES).
+    unsafe fn store<const TALL: bool, const REGISTERS: usize>(
+        &self,
+        staging: u32,
+        warpgroup: u32,
+        sums: &[f32; REGISTERS],
+        row: u32,
+        column: u32,
+    );
+
+    /// Waits until everything that the thread has stored is on its way out of shared memory.
+    ///
+    /// # Safety
+    ///
+    /// As [`store`](Self::store).
+    unsafe fn end(&self);
+}
+
+/// From registers.
+#[derive(Clone, Copy)]
+pub struct Direct<O, F> {
+    /// Rows of `pitch` elements, an even number.
+    pub c: *mut O,
+    /// Elements from one row to the next.
+    pub pitch: u32,
+    /// Of C.
+    pub sizes: Sizes,
+    /// Before.
+    pub finish: F,
+}
+
+impl<O: Element, F: Finish> Store for Direct<O, F> {
+    const STAGING_BYTES: u32 = 0;
+
+    #[inline(always)]
+    unsafe fn store<const TALL: bool, const REGISTERS: usize>(
+        &self,
+        _staging: u32,
+        _warpgroup: u32,
+        sums: &[f32; REGISTERS],
+        row: u32,
+        column: u32,
+    ) {
+        let thread = thread::thread_idx_x() % WARPGROUP;
+        let n_registers = if TALL { REGISTERS / 2 } else { REGISTERS };
+        unrolled::<64>(|pair| {
+            if pair < REGISTERS / 2 {
+                let register = 2 * pair;
+                let lower = register / n_registers;
+                let at = position(thread, (register % n_registers) as u32);
+                let (row, column) = (row + lower as u32 * M + at.row, column + at.column);
+                if row < self.sizes.m && column < self.sizes.n {
+                    let pair = [sums[register], sums[register + 1]];
+                    let pair = self.finish.finish(pair, row, column);
+                    let to = self
+                        .c
+                        .add(row as usize * self.pitch as usize + column as usize);
+                    if column + 1 < self.sizes.n {
+                        O::store_pair(to, pair);
+                    } else {
+                        *to = O::narrow(pair[0]);
+                    }
+                }
+            }
+        });
+    }
+
+    #[inline(always)]
+    unsafe fn end(&self) {}
+}
+
+/// Columns of a box that is stored: 128 bytes.
+pub const BOX_N: u32 = 64;
+/// Bytes of a box of 64 rows.
+const BOX_BYTES: u32 = M * ROW_BYTES;
+
+/// Through shared memory and the copy engine, in boxes of 64 columns and the tile's rows. The map
+/// has a swizzle of 128 bytes. Two boxes of 64 rows, or one of 128, are under way at a time.
+#[derive(Clone, Copy)]
+pub struct Staged<'a, O, F> {
+    c: &'a TensorMap,
+    finish: F,
+    is: PhantomData<O>,
+}
+
+impl<'a, O: Half, F: Finish> Staged<'a, O, F> {
+    /// To the matrix of this map.
+    #[inline(always)]
+    pub const fn new(c: &'a TensorMap, finish: F) -> Self {
+        Self {
+            c,
+            finish,
+            is: PhantomData,
+        }
+    }
+
+    /// Whether this thread hands boxes to the copy engine: always the same one of a warpgroup.
+    #[inline(always)]
+    unsafe fn hands_over() -> bool {
+        warp::broadcast(thread::thread_idx_x() % WARPGROUP / 32) == 0 && warp::is_elected()
+    }
+
+    /// Two neighbours as they are stored.
+    #[inline(always)]
+    unsafe fn pair<const REGISTERS: usize>(
+        &self,
+        sums: &[f32; REGISTERS],
+        first: usize,
+        register: usize,
+        row: u32,
+        column: u32,
+    ) -> u32 {
+        let thread = thread::thread_idx_x() % WARPGROUP;
+        let at = position(thread, register as u32);
+        let pair = [sums[first + register], sums[first + register + 1]];
+        O::pack(self.finish.finish(pair, row + at.row, column + at.column))
+    }
+
+    /// Writes 64 rows and columns to shared memory.
+    #[inline(always)]
+    unsafe fn write_box<const REGISTERS: usize>(
+        &self,
+        to: u32,
+        sums: &[f32; REGISTERS],
+        first: usize,
+        row: u32,
+        column: u32,
+    ) {
+        let thread = thread::thread_idx_x() % WARPGROUP;
+        let (warp, lane) = (thread / 32, thread % 32);
+        // Whose row the lane addresses: 16 of the warp, and of these the left or the right half
+        // of 16 columns.
+        let to = to + (warp * 16 + lane % 16) * ROW_BYTES;
+        let chunk = (lane / 16) ^ (lane % 8);
+        macro_rules! quarters {
+            ($($quarter:literal)*) => { $( {
+                let pairs = [
+                    self.pair(sums, first, $quarter * 8, row, column),
+                    self.pair(sums, first, $quarter * 8 + 2, row, column),
+                    self.pair(sums, first, $quarter * 8 + 4, row, column),
+                    self.pair(sums, first, $quarter * 8 + 6, row, column),
+                ];
+                store_matrices(to + ((chunk ^ (2 * $quarter)) << 4), pairs);
+            } )* };
+        }
+        quarters!(0 1 2 3);
+    }
+}
+
+/// Four 8×8 matrices of 16-bit elements, to the rows that the lanes address.
+#[gpu_only]
+#[inline(always)]
+unsafe fn store_matrices(to: u32, [a, b, c, d]: [u32; 4]) {
+    core::arch::asm!(
+        "stmatrix.sync.aligned.m8n8.x4.shared.b16 [{to}], {{{a}, {b}, {c}, {d}}};",
+        to = in(reg32) to,
+        a = in(reg32) a,
+        b = in(reg32) b,
+        c = in(reg32) c,
+        d = in(reg32) d,
+        options(nostack, preserves_flags)
+    );
+}
+
+/// Registers of a box of 64 rows.
+const BOX_REGISTERS: usize = 32;
+
+impl<O: Half, F: Finish> Staged<'_, O, F> {
+    /// Stores box `i` of a row of boxes. (No closure, which LLVM might call, with all sums in local
+    /// memory.)
+    #[inline(always)]
+    unsafe fn store_box<const TALL: bool, const REGISTERS: usize>(
+        &self,
+        staging: u32,
+        warpgroup: u32,
+        sums: &[f32; REGISTERS],
+        i: usize,
+        row: u32,
+        column: u32,
+    ) {
+        if Self::hands_over() {
+            if TALL {
+                bulk::wait_group_read::<0>();
+            } else {
+                bulk::wait_group_read::<1>();
+            }
+        }
+        warpgroup::sync(warpgroup + 1);
+        let x = column + i as u32 * BOX_N;
+        let first = i * BOX_REGISTERS;
+        let to = if TALL {
+            staging
+        } else {
+            staging + (i % 2) as u32 * BOX_BYTES
+        };
+        self.write_box(to, sums, first, row, x);
+        if TALL {
+            self.write_box(to + BOX_BYTES, sums, REGISTERS / 2 + first, row + M, x);
+        }
+        bulk::fence();
+        warpgroup::sync(warpgroup + 1);
+        if Self::hands_over() {
+            bulk::store_box(self.c, [x as i32, row as i32], to);
+            bulk::commit_group();
+        }
+    }
+}
+
+impl<O: Half, F: Finish> Store for Staged<'_, O, F> {
+    const STAGING_BYTES: u32 = 2 * BOX_BYTES;
+
+    #[inline(always)]
+    unsafe fn store<const TALL: bool, const REGISTERS: usize>(
+        &self,
+        staging: u32,
+        warpgroup: u32,
+        sums: &[f32; REGISTERS],
+        row: u32,
+        column: u32,
+    ) {
+        macro_rules! boxes {
+            ($($i:literal)*) => { $(
+                if $i * BOX_REGISTERS < if TALL { REGISTERS / 2 } else { REGISTERS } {
+                    self.store_box::<TALL, REGISTERS>(staging, warpgroup, sums, $i, row, column);
+                }
+            )* };
+        }
+        boxes!(0 1 2 3);
+    }
+
+    #[inline(always)]
+    unsafe fn end(&self) {
+        if Self::hands_over() {
+            bulk::wait_group::<0>();
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! Steps 7 to 10: one warpgroup copies, two multiply.
+//!
+//! # 7: roles
+//!
+//! In [`copied`](super::copied) who multiplies also copies, and a warpgroup's sums of 64×256 leave
+//! a tile of 64 rows: for each of B's columns that is copied, little is computed. Here two
+//! warpgroups multiply, 64 rows each, with the same columns, and a third only copies: one thread
+//! of it. They tell each other by two barriers a stage ([`ring`](super::ring)).
+//!
+//! A thread that multiplies needs 128 registers for sums and more for the rest: 168 for each of
+//! 384 threads are all that there are. So the copiers give most of theirs up, and the multipliers
+//! take them ([`warpgroup`](cuda_std::warpgroup)).
+//!
+//! # 8: blocks that stay
+//!
+//! The same kernel, launched with a block a multiprocessor, which computes one tile after another:
+//! while the last results are stored, the next tiles are already copied. And tiles are taken in an
+//! [order](super::order) that finds operands in the cache.
+//!
+//! # 9: results as tiles
+//!
+//! [`Staged`](super::output::Staged) in place of [`Direct`](super::output::Direct).
+//!
+//! # 10: pairs of blocks
+//!
+//! Two tiles of the same columns want the same tile of B. Two blocks of a cluster each copy half of
+//! it into both their shared memories. A stage is free when the warpgroups of both blocks have
+//! read it, so they arrive at each other's barriers. On an H200 that saves a third of what the
+//! multiprocessors ask of L2, and time it does not: the pair waits for the slower one.
+
+use cuda_std::half::f16;
+use cuda_std::prelude::*;
+use cuda_std::warpgroup::{self, give_registers, take_registers};
+use cuda_std::wgmma::{AlongK, M, Multiply, Operand, ROW_BYTES, Sums, WARPGROUP, wait_for_all_but};
+use cuda_std::{TensorMap, bulk, cluster, mbarrier};
+
+use super::operand::Layout;
+use super::order::Tiles;
+use super::output::{AsItIs, BOX_N, Direct, Staged, Store};
+use super::ring::{Ring, Turn, shared_bytes};
+use super::{Sizes, TILE_M, depth};
+
+/// Columns of C that a block computes.
+pub const TILE_N: u32 = 256;
+const STAGES: u32 = 4;
+const A_BYTES: u32 = TILE_M * ROW_BYTES;
+const STAGE_BYTES: u32 = A_BYTES + TILE_N * ROW_BYTES;
+/// Warpgroups that multiply; the next one copies.
+pub(super) const N_MULTIPLIERS: u32 = 2;
+/// Block, in threads.
+pub const BLOCK_THREADS: u32 = (N_MULTIPLIERS + 1) * WARPGROUP;
+/// Block.
+pub const BLOCK: [u32; 3] = [BLOCK_THREADS, 1, 1];
+/// Registers of a thread that multiplies, and of one that copies.
+pub(super) const MULTIPLIER_REGISTERS: u32 = 232;
+pub(super) const COPIER_REGISTERS: u32 = 40;
+const _: () = assert!(
+    N_MULTIPLIERS * WARPGROUP * MULTIPLIER_REGISTERS + WARPGROUP * COPIER_REGISTERS <= 65536,
+    "a multiprocessor has so many registers"
+);
+
+/// Dynamic shared memory in bytes, with results from registers.
+pub const SHARED_BYTES: u32 = shared_bytes(STAGES, STAGE_BYTES, 0);
+/// The same with staged results.
+pub const STAGED_BYTES: u32 = shared_bytes(
+    STAGES,
+    STAGE_BYTES,
+    N_MULTIPLIERS * Staged::<f16, AsItIs>::STAGING_BYTES,
+);
+
+/// Boxes of the maps of A and B, in clusters of `n_blocks`.
+pub fn boxes(depth: u32, n_blocks: u32) -> [[u32; 2]; 2] {
+    [
+        AlongK::box_dims(depth, TILE_M, 1),
+        AlongK::box_dims(depth, TILE_N, n_blocks),
+    ]
+}
+
+/// Box of the map of a staged C.
+pub const C_BOX: [u32; 2] = [BOX_N, M];
+
+/// Tiles of C.
+pub const fn n_tiles(m: u32, n: u32) -> u32 {
+    m.div_ceil(TILE_M) * n.div_ceil(TILE_N)
+}
+
+/// A grid of no more than `most` blocks in clusters of `n_blocks`, as many as have something to do.
+pub const fn grid(m: u32, n: u32, n_blocks: u32, most: u32) -> [u32; 3] {
+    let pairs = m.div_ceil(TILE_M * n_blocks) * n.div_ceil(TILE_N);
+    let most = most / n_blocks;
+    [if pairs < most { pairs } else { most } * n_blocks, 1, 1]
+}
+
+/// A block of roles.
+#[inline(always)]
+pub(super) unsafe fn work<T, const BLOCKS: u32, S>(
+    a: &TensorMap,
+    b: &TensorMap,
+    sizes: Sizes,
+    group: u32,
+    store: S,
+) where
+    T: Multiply<128, Sum = f32>,
+    S: Store,
+{
+    let ring = Ring::<STAGES>::new(STAGE_BYTES, N_MULTIPLIERS * S::STAGING_BYTES);
+    let role = warpgroup::index();
+    let rank = if BLOCKS > 1 { cluster::rank() } else { 0 };
+    if thread::thread_idx_x() == 0 {
+        ring.make(N_MULTIPLIERS * BLOCKS);
+    }
+    if BLOCKS > 1 {
+        cluster::sync();
+    } else {
+        thread::sync_threads();
+    }
+    let walk = Walk {
+        tiles: Tiles::new(sizes, TILE_M * BLOCKS, TILE_N, group),
+        n_steps: sizes.k.div_ceil(depth::<T>()),
+        next: thread::block_idx_x() / BLOCKS,
+        stride: thread::grid_dim_x() / BLOCKS,
+        rank,
+    };
+    if role == N_MULTIPLIERS {
+        give_registers::<COPIER_REGISTERS>();
+        let is_first = warp::broadcast(thread::thread_idx_x() % WARPGROUP / 32) == 0;
+        if is_first && warp::is_elected() {
+            copy::<T, BLOCKS>(a, b, ring, walk);
+        }
+    } else {
+        take_registers::<MULTIPLIER_REGISTERS>();
+        multiply::<T, BLOCKS, S>(ring, role, walk, store);
+    }
+    if BLOCKS > 1 {
+        // Nobody ends whose barriers others still arrive at.
+        cluster::sync();
+    }
+}
+
+/// Which tiles a block computes.
+#[derive(Clone, Copy)]
+struct Walk {
+    tiles: Tiles,
+    n_steps: u32,
+    next: u32,
+    stride: u32,
+    /// Of the block in its cluster.
+    rank: u32,
+}
+
+impl Walk {
+    /// Row and column of C where the block's part of the next tile begins.
+    #[inline(always)]
+    fn next<const BLOCKS: u32>(&mut self) -> Option<[u32; 2]> {
+        if self.next >= self.tiles.count() {
+            return None;
+        }
+        let place = self.tiles.place(self.next);
+        self.next += self.stride;
+        Some([
+            (place.row * BLOCKS + self.rank) * TILE_M,
+            place.column * TILE_N,
+        ])
+    }
+}
+
+/// The thread that copies.
+#[inline(always)]
+unsafe fn copy<T: Multiply<128>, const BLOCKS: u32>(
+    a: &TensorMap,
+    b: &TensorMap,
+    ring: Ring<STAGES>,
+    mut walk: Walk,
+) {
+    bulk::prefetch_map(a);
+    bulk::prefetch_map(b);
+    let mut turn = Turn::FILL;
+    while let Some([row, column]) = walk.next::<BLOCKS>() {
+        let mut step = 0;
+        while step < walk.n_steps {
+            mbarrier::wait(ring.free(turn.stage), turn.parity);
+            let full = ring.full(turn.stage);
+            let to = ring.base + turn.stage * STAGE_BYTES;
+            let k = step * depth::<T>();
+            mbarrier::arrive_expecting(full, STAGE_BYTES);
+            AlongK::load(to, a, TILE_M, row, k, full);
+            if BLOCKS > 1 {
+                let rows = TILE_N / BLOCKS;
+                let first = walk.rank * rows;
+                let to = to + A_BYTES + first * ROW_BYTES;
+                let all = (1 << BLOCKS) - 1;
+                AlongK::load_to_all(to, b, rows, column + first, k, full, all);
+            } else {
+                AlongK::load(to + A_BYTES, b, TILE_N, column, k, full);
+            }
+            turn.advance::<STAGES>();
+            step += 1;
+        }
+    }
+}
+
+/// A warpgroup that multiplies.
+#[inline(always)]
+unsafe fn multiply<T: Multiply<128, Sum = f32>, const BLOCKS: u32, S: Store>(
+    ring: Ring<STAGES>,
+    role: u32,
+    mut walk: Walk,
+    store: S,
+) {
+    let tile_a = Operand::<T, AlongK>::at(ring.base).further(role * M * ROW_BYTES);
+    let tile_b = Operand::<T, AlongK>::at(ring.base + A_BYTES);
+    let thread = thread::thread_idx_x() % WARPGROUP;
+    // One thread for each block of the cluster says that a stage is free.
+    let free = |stage: u32, when: bool| {
+        let when = when & (thread < BLOCKS);
+        if BLOCKS > 1 {
+            mbarrier::arrive_at_if(when, ring.free(stage), thread);
+        } else {
+            mbarrier::arrive_if(when, ring.free(stage));
+        }
+    };
+    let staging = ring.behind() + role * S::STAGING_BYTES;
+    let mut turn = Turn::READ;
+    let mut sums = Sums::<T, 128>::new();
+    while let Some([row, column]) = walk.next::<BLOCKS>() {
+        let mut previous = 0;
+        let mut step = 0;
+        while step < walk.n_steps {
+            mbarrier::wait(ring.full(turn.stage), turn.parity);
+            let further = turn.stage * STAGE_BYTES;
+            sums.add_product(tile_a.further(further), tile_b.further(further), step != 0);
+            // The product before this one is done.
+            wait_for_all_but::<1>();
+            free(previous, step != 0);
+            previous = turn.stage;
+            turn.advance::<STAGES>();
+            step += 1;
+        }
+        let sums = sums.finish();
+        free(previous, true);
+        store.store::<false, 128>(staging, role, sums, row + role * M, column);
+    }
+    store.end();
+}
+
+macro_rules! from_registers {
+    ($($(#[$doc:meta])* $name:ident;)*) => { $(
+        $(#[$doc])*
+        ///
+        /// # Safety
+        ///
+        /// `a` and `b` are maps of m and n rows along k, with these [`boxes`] and a swizzle of 128
+        /// bytes; `c` has room for m rows, `pitch` elements apart, an even number. Launch with this
+        /// file's [`BLOCK`] and [`SHARED_BYTES`]; `group` is not 0.
+        #[kernel(launch_bounds(BLOCK_THREADS, 1))]
+        pub unsafe fn $name(
+            a: &TensorMap,
+            b: &TensorMap,
+            c: *mut f16,
+            m: u32,
+            n: u32,
+            k: u32,
+            pitch: u32,
+            group: u32,
+        ) {
+            let sizes = Sizes { m, n, k };
+            let store = Direct { c, pitch, sizes, finish: AsItIs };
+            work::<f16, 1, _>(a, b, sizes, group, store);
+        }
+    )* };
+}
+
+from_registers! {
+    /// Roles: launch with a block a tile ([`n_tiles`]).
+    gemm_roles;
+    /// Blocks that stay: launch with [`grid`], a block a multiprocessor.
+    gemm_persistent;
+}
+
+macro_rules! staged {
+    ($($(#[$doc:meta])* $name:ident, $blocks:literal;)*) => { $(
+        $(#[$doc])*
+        ///
+        /// # Safety
+        ///
+        /// As [`gemm_roles`], with [`STAGED_BYTES`] and [`grid`]; `c` is a map of m rows along n
+        /// with [`C_BOX`] and a swizzle of 128 bytes.
+        #[kernel(launch_bounds(BLOCK_THREADS, 1))]
+        pub unsafe fn $name(
+            a: &TensorMap,
+            b: &TensorMap,
+            c: &TensorMap,
+            m: u32,
+            n: u32,
+            k: u32,
+            group: u32,
+        ) {
+            let store = Staged::<f16, _>::new(c, AsItIs);
+            work::<f16, $blocks, _>(a, b, Sizes { m, n, k }, group, store);
+        }
+    )* };
+}
+
+staged! {
+    /// Results as tiles.
+    gemm_staged, 1;
+    /// Pairs of blocks; the grid is a multiple of 2, in clusters of 2.
+    gemm_cluster, 2;
+}

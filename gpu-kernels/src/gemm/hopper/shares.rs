@@ -1,0 +1,228 @@
+//! Who computes what, if every block is to have the same amount of work.
+//!
+//! 1,024 tiles on 132 multiprocessors are 7.76 for each: given out whole, some compute eight, and
+//! the others wait. Where tiles are few that is much: 2.2 become 3. So only some of them are given
+//! out whole; those of the last round that is not full, *and* a full round more, are laid end to
+//! end as one line of steps along k, which is cut into as many equal shares as there are blocks
+//! (*stream-K*; Osama et al., *Stream-K: Work-centric Parallel Decomposition for Dense Matrix-Matrix
+//! Multiplication on the GPU*, 2023, whose *two-tile* form it is):
+//!
+//! ```text
+//!   tile        0               1               2               3
+//!   steps       ├───────────────┼───────────────┼───────────────┼─────────────
+//!   block       ├───────── 0 ─────────┼───────── 1 ─────────┼───────── 2 ─────
+//! ```
+//!
+//! With the full round a share is at least a tile long, so a tile is cut once at most, and the
+//! sums that its second half needs are left by the block just before. (With shares shorter than
+//! a tile, as [`sgemm`](crate::sgemm::shares) has them, sixteen blocks may leave sums of one tile,
+//! and one block adds them all.) A block does the start of its last tile first and leaves the sums;
+//! by the time that the next block needs them, they have long been there. The order of the
+//! additions is fixed, and with it the result.
+//!
+//! All in 32 bits: division of 64 bits is a call, and after a call the assembler no longer knows
+//! that all lanes have the same.
+
+use super::quotient;
+
+/// Steps of one tile that a block does in a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Which tile.
+    pub tile: u32,
+    /// The first step.
+    pub first: u32,
+    /// One past the last step.
+    pub end: u32,
+}
+
+/// A product's tiles and steps, divided among blocks.
+#[derive(Clone, Copy, Debug)]
+pub struct Shares {
+    n_steps: u32,
+    n_tiles: u32,
+    n_blocks: u32,
+    /// Tiles that are cut up: 0 to `n_shared` − 1.
+    n_shared: u32,
+}
+
+impl Shares {
+    /// `n_tiles` tiles of `n_steps` steps for `n_blocks` blocks, which is not 0: cut up, if
+    /// `is_cut` and if they do not come out even.
+    #[inline(always)]
+    pub const fn new(n_tiles: u32, n_steps: u32, n_blocks: u32, is_cut: bool) -> Self {
+        let rounds = quotient(n_tiles, n_blocks);
+        let rest = n_tiles - rounds * n_blocks;
+        Self {
+            n_steps,
+            n_tiles,
+            n_blocks,
+            n_shared: if is_cut && rest > 0 && rounds > 0 {
+                rest + n_blocks
+            } else {
+                0
+            },
+        }
+    }
+
+    /// Whether places on the line, times blocks, stay below 2³².
+    pub const fn fits(n_tiles: u32, n_steps: u32, n_blocks: u32) -> bool {
+        let shares = Self::new(n_tiles, n_steps, n_blocks, true);
+        (shares.n_shared as u64 * n_steps as u64).saturating_mul(n_blocks as u64) < 1 << 32
+    }
+
+    /// Where the share of a block begins in the line of steps.
+    #[inline(always)]
+    const fn start(&self, block: u32) -> u32 {
+        quotient(self.n_shared * self.n_steps * block, self.n_blocks)
+    }
+
+    /// The block's parts, in the order in which it does them.
+    #[inline(always)]
+    pub const fn parts(&self, block: u32) -> Parts {
+        Parts {
+            shares: *self,
+            start: self.start(block),
+            end: self.start(block + 1),
+            next_tile: self.n_shared + block,
+        }
+    }
+
+    /// Whether the part lacks the tile's end: its sums are for the next block.
+    #[inline(always)]
+    pub const fn is_left(&self, part: Part) -> bool {
+        part.end < self.n_steps
+    }
+}
+
+/// What a block has yet to do.
+#[derive(Clone, Copy, Debug)]
+pub struct Parts {
+    shares: Shares,
+    /// Its share of the line of steps, as far as it is not done.
+    start: u32,
+    end: u32,
+    /// Its next whole tile.
+    next_tile: u32,
+}
+
+impl Parts {
+    /// The next part, if there is one. (No `Iterator`, whose `for` loops LLVM takes
+    /// apart less well.)
+    #[inline(always)]
+    pub const fn next(&mut self) -> Option<Part> {
+        let n_steps = self.shares.n_steps;
+        if self.start < self.end {
+            let tile = quotient(self.end - 1, n_steps);
+            let first_of_tile = tile * n_steps;
+            let first = if self.start > first_of_tile {
+                self.start
+            } else {
+                first_of_tile
+            };
+            let part = Part {
+                tile,
+                first: first - first_of_tile,
+                end: self.end - first_of_tile,
+            };
+            self.end = first;
+            return Some(part);
+        }
+        if self.next_tile < self.shares.n_tiles {
+            let part = Part {
+                tile: self.next_tile,
+                first: 0,
+                end: n_steps,
+            };
+            self.next_tile += self.shares.n_blocks;
+            return Some(part);
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(shares: &Shares, block: u32) -> Vec<Part> {
+        let mut parts = shares.parts(block);
+        core::iter::from_fn(|| parts.next()).collect()
+    }
+
+    /// Tiles, steps, blocks: fewer tiles than blocks, as many, more, and a single one of each.
+    const CASES: [(u32, u32, u32); 9] = [
+        (1, 1, 1),
+        (1, 2, 7),
+        (5, 7, 4),
+        (8, 3, 4),
+        (9, 1, 4),
+        (133, 100, 132),
+        (288, 48, 132),
+        (1024, 64, 132),
+        (31, 1, 8),
+    ];
+
+    #[test]
+    fn every_step_is_done_once() {
+        for (n_tiles, n_steps, n_blocks) in CASES {
+            let shares = Shares::new(n_tiles, n_steps, n_blocks, true);
+            let mut n_times = vec![0; (n_tiles * n_steps) as usize];
+            for part in (0..n_blocks).flat_map(|block| parts(&shares, block)) {
+                assert!(part.first < part.end && part.end <= n_steps);
+                for step in part.first..part.end {
+                    n_times[(part.tile * n_steps + step) as usize] += 1;
+                }
+            }
+            assert!(n_times.iter().all(|&n| n == 1), "{shares:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_left_is_for_the_next_block() {
+        for (n_tiles, n_steps, n_blocks) in CASES {
+            let shares = Shares::new(n_tiles, n_steps, n_blocks, true);
+            let left = |block: u32| {
+                let parts = parts(&shares, block);
+                let mut left = parts.into_iter().filter(|part| shares.is_left(*part));
+                let first = left.next();
+                assert_eq!(left.next(), None, "there is room for one: {shares:?}");
+                first
+            };
+            for block in 0..n_blocks {
+                let begun: Vec<_> = parts(&shares, block)
+                    .into_iter()
+                    .filter(|part| part.first > 0)
+                    .collect();
+                match (begun[..].first(), block.checked_sub(1).and_then(left)) {
+                    (None, None) => {}
+                    (Some(part), Some(left)) => {
+                        assert_eq!(
+                            (left.tile, left.first, left.end),
+                            (part.tile, 0, part.first)
+                        );
+                        assert_eq!(part.end, n_steps);
+                    }
+                    other => panic!("{other:?} at block {block} of {shares:?}"),
+                }
+                assert!(begun.len() < 2);
+            }
+            assert_eq!(left(n_blocks - 1), None);
+        }
+    }
+
+    #[test]
+    fn work_is_even_where_there_is_enough() {
+        for (n_tiles, n_steps, n_blocks) in CASES.into_iter().filter(|case| case.0 >= case.2) {
+            let shares = Shares::new(n_tiles, n_steps, n_blocks, true);
+            let steps = (0..n_blocks).map(|block| {
+                let steps = parts(&shares, block).into_iter();
+                steps.map(|part| part.end - part.first).sum::<u32>()
+            });
+            let (least, most) = steps.fold((u32::MAX, 0), |(least, most), n| {
+                (least.min(n), most.max(n))
+            });
+            assert!(most <= least + 1, "{shares:?}: {least} and {most}");
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! GEMM.
+
+#[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90a"))]
+pub mod hopper;

@@ -1,0 +1,106 @@
+//! Instances of generic kernels: entries of their own, with the work of what is written out.
+
+use crate::bench::{Bench, ptx};
+use cuda_std::launch::{DevicePtr, DevicePtrMut, DeviceTensorMap};
+use library_kernels::generic as kernels;
+
+#[test]
+fn every_instance_computes_with_its_types() {
+    let mut bench = Bench::of("library");
+    let floats: Vec<f32> = (0..40).map(|i| i as f32 * 0.25).collect();
+    let x = bench.floats(&floats);
+    let out = bench.output(40 * 8);
+    bench.launch(
+        kernels::sum_4_floats,
+        1,
+        64,
+        (x, DevicePtrMut::new(out), 0.5),
+    );
+    let found: Vec<f64> = bench
+        .read(out, 37)
+        .into_iter()
+        .map(f64::from_le_bytes)
+        .collect();
+    let expected: Vec<f64> = (0..37).map(|i| 0.5 * f64::from(i) + 0.75).collect();
+    assert_eq!(found, expected);
+
+    let words: Vec<u32> = (0..40).map(|i| u32::MAX - i).collect();
+    let x = bench.words(&words);
+    bench.launch(kernels::sum_2_words, 1, 64, (x, DevicePtrMut::new(out), 3));
+    let found: Vec<u64> = bench
+        .read(out, 39)
+        .into_iter()
+        .map(u64::from_le_bytes)
+        .collect();
+    let sum = |i: u64| 3 * (2 * u64::from(u32::MAX) - 2 * i - 1);
+    assert_eq!(found, (0..39).map(sum).collect::<Vec<u64>>());
+}
+
+#[test]
+fn safe_instances_compute_too() {
+    let mut bench = Bench::of("library");
+    let x = bench.upload(&[1.5f32.to_le_bytes(), 2.5f32.to_le_bytes()].concat());
+    let out = bench.output(8);
+    let args = (DevicePtr::new(x), DevicePtrMut::new(out), 2);
+    bench.launch(kernels::double_floats, 1, 32, args);
+    assert_eq!(bench.read_floats(out, 2), [3.0, 5.0]);
+    let args = (DevicePtr::new(x), DevicePtrMut::new(out), 2);
+    bench.launch(kernels::double_words, 1, 32, args);
+    let doubled = [1.5f32, 2.5].map(|x| x.to_bits() * 2);
+    assert_eq!(bench.read_words(out, 2), doubled);
+}
+
+#[test]
+fn an_instance_takes_a_tensor_map() {
+    let mut bench = Bench::of("library");
+    let bytes = std::array::from_fn(|i| i as u8);
+    let map = DeviceTensorMap::new(bytes, 0, |map, _| Ok(*map));
+    let before = cuda_std::launch::DeviceSlice::new(bench.output(8), 1);
+    let out = bench.output(8);
+    bench.launch(
+        kernels::last_word,
+        1,
+        1,
+        (before, map, DevicePtrMut::new(out)),
+    );
+    assert_eq!(bench.read::<8>(out, 1)[0], bytes[120..]);
+}
+
+#[test]
+fn entries_are_named_and_bounded_as_asked() {
+    let text = ptx("library");
+    let head = |name: &str| {
+        let start = text.find(&format!(".visible .entry {name}(")).expect(name);
+        let end = text[start..].find('{').expect("it has a body");
+        text[start..start + end].to_owned()
+    };
+    assert!(head("sum_4_floats").contains(".maxntid 128\n"), "{text}");
+    assert!(head("sum_2_words").contains(".maxntid 64\n"), "{text}");
+    assert!(head("last_word").contains(".align 64 .b8 last_word_param_2[128]"));
+    assert!(!text.contains(".entry sum_neighbours"));
+}
+
+#[test]
+fn an_instance_is_what_is_written_out() {
+    let text = ptx("library");
+    // Opcodes of an entry, without the places of lines.
+    let opcodes = |name: &str| {
+        let (_, rest) = text
+            .split_once(&format!(".visible .entry {name}("))
+            .expect(name);
+        let (body, _) = rest.split_once("\n}\n").expect("it ends");
+        body.lines()
+            .filter_map(|line| {
+                line.trim_start_matches(['\t', ' '])
+                    .split_ascii_whitespace()
+                    .next()
+            })
+            .filter(|word| word.ends_with(';') || word.contains('.') && !word.starts_with('.'))
+            .filter(|word| !word.contains("param"))
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    let instance = opcodes("sum_4_floats");
+    assert!(instance.len() > 20, "{instance:?}");
+    assert_eq!(instance, opcodes("sum_4_floats_by_hand"));
+}
