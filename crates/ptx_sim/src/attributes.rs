@@ -50,11 +50,10 @@ pub struct RegisterLimits {
 impl RegisterLimits {
     /// What counts for the registers of a kernel that declares this.
     fn of(self, declared: LaunchBounds) -> LaunchBounds {
-        let is_silent = declared
-            == LaunchBounds {
-                required_cluster: declared.required_cluster,
-                ..LaunchBounds::default()
-            };
+        let is_silent = declared.max_threads.is_none()
+            && declared.required_block.is_none()
+            && declared.min_blocks.is_none()
+            && declared.max_registers.is_none();
         if !is_silent && !self.overrides {
             return declared;
         }
