@@ -7,7 +7,7 @@
 //! In reading order: [`status`], [`handles`] and [`settings`]; [`tasks`], work that is done
 //! later; [`driver`], all that there is, with [`context`], [`stream`] and [`event`];
 //! [`operation`], what streams are made of: `copies` and [`launch`]; [`module`] with
-//! `image`, `logs` and [`linker`]; [`graph`], with
+//! `image`, `jit` and [`linker`]; [`graph`], with
 //! [`user_object`], and [`capture`]; [`host_memory`]; `client`, what its pointers lead to; [`records`], what is
 //! found out, [`recorder`], who notes it, and [`observe`](fn@observe), the same for tests in the
 //! process; `orders`, launches in other orders; [`api`], the functions themselves.
@@ -28,9 +28,9 @@ pub mod graph;
 pub mod handles;
 pub mod host_memory;
 mod image;
+mod jit;
 pub mod launch;
 pub mod linker;
-mod logs;
 pub mod module;
 mod observe;
 pub mod operation;

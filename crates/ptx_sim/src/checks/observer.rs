@@ -113,6 +113,8 @@ pub(crate) trait Observer: Send {
     fn local_begins(&mut self, _lanes: Lanes, _range: Range<u32>) {}
     /// A call writes arguments or results there.
     fn local_passed(&mut self, _lanes: Lanes, _range: Range<u32>) {}
+    /// A lane has taken memory of the kernels' heap.
+    fn taken(&mut self, _range: Range<u64>) {}
     /// A defect that was found, once. At the `end` of a launch, or when it
     /// fails, also one that something worse could still have explained.
     fn take_finding(&mut self, _end: bool) -> Option<Finding> {

@@ -774,6 +774,12 @@ impl<J: Judge> Observer for Watch<'_, J> {
         }
     }
 
+    fn taken(&mut self, range: Range<u64>) {
+        if let Some(checks) = &mut self.checks {
+            checks.judge.taken(range);
+        }
+    }
+
     fn take_finding(&mut self, end: bool) -> Option<Finding> {
         self.checks.as_mut().and_then(|checks| checks.take(end))
     }

@@ -3,16 +3,22 @@
 use std::ffi::{c_char, c_uint, c_void};
 
 use super::{api, put, put_if, put_list, text};
+use ptx_sim::RegisterLimits;
+
 use crate::context::Context;
 use crate::driver::driver;
 use crate::image::Image;
-use crate::logs::Logs;
+use crate::jit::Options;
 use crate::module::Module;
 use crate::status::{Outcome, Status};
 
-fn load(image: &Image, log: &mut String) -> Outcome<usize> {
+fn load(image: &Image, limits: RegisterLimits, log: &mut String) -> Outcome<usize> {
     let context = Context::current()?;
-    Ok(Module::load(&context, image, log)?.handle)
+    Ok(Module::load(&context, image, limits, log)?.handle)
+}
+
+fn load_plainly(image: &Image) -> Outcome<usize> {
+    load(image, RegisterLimits::default(), &mut String::new())
 }
 
 /// Reads an image from a file.
@@ -24,28 +30,28 @@ pub(super) unsafe fn read_file(path: *const c_char) -> Outcome<Image> {
 
 api! {
     fn cuModuleLoad(out: *mut usize, path: *const c_char) {
-        put(out, load(&read_file(path)?, &mut String::new())?)
+        put(out, load_plainly(&read_file(path)?)?)
     }
     fn cuModuleLoadData(out: *mut usize, image: *const c_void) {
         if out.is_null() {
             return Err(Status::INVALID_VALUE);
         }
-        put(out, load(&Image::at(image.cast())?, &mut String::new())?)
+        put(out, load_plainly(&Image::at(image.cast())?)?)
     }
     fn cuModuleLoadFatBinary(out: *mut usize, image: *const c_void) {
         if out.is_null() {
             return Err(Status::INVALID_VALUE);
         }
-        put(out, load(&Image::at(image.cast())?, &mut String::new())?)
+        put(out, load_plainly(&Image::at(image.cast())?)?)
     }
     fn cuModuleLoadDataEx(out: *mut usize, image: *const c_void, n: c_uint, options: *const c_uint, values: *mut *mut c_void) {
         if out.is_null() {
             return Err(Status::INVALID_VALUE);
         }
-        let logs = Logs::of(n, options, values)?;
+        let options = Options::of(n, options, values)?;
         let mut log = String::new();
-        let loaded = load(&Image::at(image.cast())?, &mut log);
-        logs.tell(&log);
+        let loaded = load(&Image::at(image.cast())?, options.limits, &mut log);
+        options.logs.tell(&log);
         put(out, loaded?)
     }
     fn cuModuleUnload(handle: usize) {

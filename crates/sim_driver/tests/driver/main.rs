@@ -12,6 +12,7 @@ mod errors;
 mod graph_nodes;
 mod graphs;
 mod handles;
+mod kernel_heap;
 mod load;
 mod managed;
 mod modules;
