@@ -2,6 +2,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::logs::Logs;
+
 /// How an archive begins.
 const ARCHIVE: &[u8] = b"!<arch>\n";
 /// The one member of `libcudadevrt.a`.
@@ -26,7 +28,7 @@ pub struct State {
     /// What was made of them; the client has its address.
     pub image: Option<Vec<u8>>,
     /// Where the client wants to read what went wrong.
-    pub logs: Option<crate::api::module::Logs>,
+    pub logs: Option<Logs>,
 }
 
 impl Linking {

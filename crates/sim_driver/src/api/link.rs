@@ -3,11 +3,11 @@
 use std::ffi::{c_char, c_uint, c_void};
 use std::sync::Arc;
 
-use super::module::Logs;
 use super::{api, put, put_if, text};
 use crate::driver::driver;
 use crate::image::{Image, linked, linked_image};
 use crate::linker::{Linking, stand_in};
+use crate::logs::Logs;
 use crate::status::{Outcome, Status};
 
 /// `CU_JIT_INPUT_…`

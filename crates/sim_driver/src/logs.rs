@@ -1,0 +1,82 @@
+//! Where a client wants to read what a compiler has to say.
+#![allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "every pointer is the client's"
+)]
+
+use std::ffi::{c_char, c_uint, c_void};
+
+use crate::client::{list, put_if, put_text};
+use crate::status::{Outcome, Status};
+
+/// `CU_JIT_…` options that texts are given by.
+const INFO_LOG: u32 = 3;
+const INFO_LOG_BYTES: u32 = 4;
+const ERROR_LOG: u32 = 5;
+const ERROR_LOG_BYTES: u32 = 6;
+
+/// Where a client wants to read what went wrong.
+#[derive(Clone, Copy)]
+pub struct Logs {
+    error: *mut c_char,
+    error_bytes: usize,
+    /// Where the number of bytes goes: the option's own value.
+    error_value: *mut *mut c_void,
+    info_value: *mut *mut c_void,
+}
+
+// SAFETY: The client's buffers are written to by the thread only that makes the call.
+unsafe impl Send for Logs {}
+
+impl Logs {
+    /// Of a list of options.
+    ///
+    /// # Safety
+    /// The two lists are as long.
+    pub(crate) unsafe fn of(
+        n: c_uint,
+        options: *const c_uint,
+        values: *mut *mut c_void,
+    ) -> Outcome<Self> {
+        let mut logs = Self {
+            error: std::ptr::null_mut(),
+            error_bytes: 0,
+            error_value: std::ptr::null_mut(),
+            info_value: std::ptr::null_mut(),
+        };
+        let options = unsafe { list(options, n as usize)? };
+        if !options.is_empty() && values.is_null() {
+            return Err(Status::INVALID_VALUE);
+        }
+        for (i, option) in options.into_iter().enumerate() {
+            let value = unsafe { values.add(i) };
+            match option {
+                ERROR_LOG => logs.error = unsafe { *value }.cast(),
+                ERROR_LOG_BYTES => {
+                    logs.error_bytes = unsafe { *value }.addr() & 0xffff_ffff;
+                    logs.error_value = value;
+                }
+                INFO_LOG_BYTES => logs.info_value = value,
+                INFO_LOG => unsafe { put_if((*value).cast::<u8>(), 0) },
+                _ => {}
+            }
+        }
+        Ok(logs)
+    }
+
+    /// Gives the text to the client.
+    ///
+    /// # Safety
+    /// The client's buffers are still there.
+    pub unsafe fn tell(self, log: &str) {
+        let mut given = 0;
+        if !self.error.is_null() && self.error_bytes > 0 {
+            given = log.len().min(self.error_bytes - 1);
+            let _ = unsafe { put_text(self.error, self.error_bytes, log) };
+        }
+        unsafe {
+            put_if(self.error_value, std::ptr::without_provenance_mut(given));
+            put_if(self.info_value, std::ptr::null_mut());
+        }
+    }
+}
