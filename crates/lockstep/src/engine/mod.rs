@@ -7,7 +7,7 @@
 //!
 //! Reading order: `config`, [`error`], [`module`], [`mod@launch`], `interface`, which has [`Engine`],
 //! [`buffer`], [`mod@tensor_map`], [`timing`] (with
-//! [`library`]), then the two engines [`sim`] and [`gpu`], either as a [`machine`], and engines around engines:
+//! [`library`] and [`product`]), then the two engines [`sim`] and [`gpu`], either as a [`machine`], and engines around engines:
 //! [`scheduled`], [`twins`].
 
 mod config;
@@ -21,6 +21,7 @@ pub mod buffer;
 pub mod tensor_map;
 
 pub mod library;
+pub mod product;
 pub mod timing;
 
 pub mod gpu;
@@ -42,5 +43,6 @@ pub use launch::Prepared;
 pub use library::{Library, LibraryCall, SgemmMath};
 pub use machine::Machine;
 pub use module::{ModuleId, PtxModule};
+pub use product::{Major, Matmul, MatrixType, Stored};
 pub use tensor_map::{TensorElement, TensorMap};
 pub use timing::{Clocked, Conditions, Contender, Fill, Timed, Timing};

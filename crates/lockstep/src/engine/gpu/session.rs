@@ -231,6 +231,11 @@ impl Session {
         &mut self.libraries
     }
 
+    /// Makes ready what a library's call needs beside its buffers.
+    pub(super) fn prepare_call(&mut self, call: &LibraryCall) -> Result<(), EngineError> {
+        self.libraries.prepare(call, &self.stream)
+    }
+
     /// Puts the call of a library into the stream, which must be prepared.
     pub(super) fn enqueue_call(&self, call: &LibraryCall) -> Result<(), EngineError> {
         self.libraries.enqueue(call, &self.stream)

@@ -87,6 +87,12 @@ impl Timing for Gpu {
             .ok()
             .flatten()
     }
+
+    fn library_choice(&self, call: &LibraryCall) -> Option<String> {
+        self.with_session(|session| Ok(session.libraries().choice(call)))
+            .ok()
+            .flatten()
+    }
 }
 
 /// See [`Timing::perform`].
@@ -275,7 +281,7 @@ fn load(gpu: &Gpu, session: &mut Session, work: &Timed<'_>) -> Result<(), Engine
         Timed::Launches(launches) => launches
             .iter()
             .try_for_each(|launch| session.load_for(&gpu.modules.borrow(), launch)),
-        Timed::Library(call) => session.libraries().prepare(call),
+        Timed::Library(call) => session.prepare_call(call),
         Timed::Peers(_) | Timed::Copy { .. } | Timed::Fills(_) => Ok(()),
     }
 }
