@@ -184,11 +184,7 @@ impl LaunchContext<'_> {
             _ => self
                 .memory
                 .find(at.address)
-                .map_or(Relation::Nowhere, |a| Relation::Near {
-                    label: a.label.clone(),
-                    size_bytes: a.size_bytes,
-                    offset: i128::from(at.address) - i128::from(a.base),
-                }),
+                .map_or(Relation::Nowhere, |a| a.relation(at.address)),
         }
     }
 }
