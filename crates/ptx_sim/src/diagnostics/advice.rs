@@ -86,6 +86,7 @@ impl Fault {
             | FaultKind::Misaligned { .. }
             | FaultKind::NullPointer { .. }
             | FaultKind::UseAfterFree { .. }
+            | FaultKind::InvalidFree { .. }
             | FaultKind::ReadOnly { .. }
             | FaultKind::WrongBlock { .. }
             | FaultKind::WrongSpace { .. } => self.about_access(),
@@ -148,7 +149,16 @@ impl Fault {
                 "give the kernel an address that was allocated; if this is an offset in shared \
                  memory, use an instruction for shared memory"
             }
-            FaultKind::UseAfterFree { .. } => "free the memory behind the last launch that uses it",
+            FaultKind::UseAfterFree { .. } => {
+                "free the memory behind its last use: the host behind the last launch that uses it"
+            }
+            FaultKind::InvalidFree { is_freed: true, .. } => {
+                "let one thread free it, once: every thread that comes to a `free` frees"
+            }
+            FaultKind::InvalidFree { .. } => {
+                "free in a kernel what `malloc` gave in a kernel, by the address that it gave; the \
+                 host frees what the host allocated"
+            }
             FaultKind::ReadOnly { .. } => "write to global memory, and leave constants as they are",
             FaultKind::WrongSpace { .. } => {
                 "use an instruction of the address's space, or a generic one"

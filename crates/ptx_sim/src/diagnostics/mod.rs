@@ -218,6 +218,15 @@ pub enum FaultKind {
         /// Where that was.
         relation: Relation,
     },
+    /// A `free` of what `malloc` has not given, or of what was freed before.
+    InvalidFree {
+        /// The address.
+        address: u64,
+        /// Whether it was freed before.
+        is_freed: bool,
+        /// Where that is.
+        relation: Relation,
+    },
     /// A store to constant memory or to a kernel parameter.
     ReadOnly {
         /// What it tried.

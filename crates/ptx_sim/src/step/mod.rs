@@ -6,7 +6,7 @@
 //! carries out one instruction. Each kind has its own file: [`lanewise`],
 //! [`access`], [`atomic`], [`collective`], [`matrix`], [`mbarrier`], [`async_store`],
 //! [`bulk`], [`warpgroup`]. How a block ends is in [`control`], [`call`], [`external`],
-//! [`barrier`] and [`cluster_barrier`]; lanes that come to a
+//! [`heap`], [`barrier`] and [`cluster_barrier`]; lanes that come to a
 //! warp-wide instruction one after the other meet in [`gather`]; [`whole_warp`] says that all must.
 
 mod access;
@@ -21,6 +21,7 @@ mod context;
 mod control;
 mod external;
 mod gather;
+mod heap;
 mod instruction;
 mod lanewise;
 mod matrix;

@@ -5,10 +5,9 @@
 //! dimensions are named in another order than they lie in memory), so it is not asked
 //! here either.
 
-use super::MAX_RANK;
-use super::TensorSpec;
 use super::error::TensorMapError;
 use super::kinds::{Element, Fill, Interleave, Swizzle};
+use super::spec::{MAX_RANK, TensorSpec};
 
 /// Strides are shorter than this.
 const STRIDE_END: u64 = 1 << 40;

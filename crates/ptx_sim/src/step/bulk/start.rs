@@ -295,7 +295,7 @@ pub(super) fn require_there<O: Observer>(
         let found = step.launch.memory.find(address);
         found.is_some_and(|allocation| {
             allocation.host().is_some()
-                && allocation.contains(address, n_bytes)
+                && allocation.is_open(address, n_bytes)
                 && (kind == AccessKind::Load || allocation.purpose != Purpose::Constant)
         })
     };
