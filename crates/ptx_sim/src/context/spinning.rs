@@ -81,9 +81,8 @@ impl LaunchContext<'_> {
                 PathState::Ready => self.runs(warp, path),
                 PathState::AtBarrier => Doing::WaitAtBarrier(waits_at()),
                 PathState::AtCluster => Doing::WaitAtCluster(waits_at()),
-                PathState::AtCollective { .. } | PathState::AtWarpgroup => {
-                    Doing::WaitAtWarpWide(waits_at())
-                }
+                PathState::AtCollective { .. } => Doing::WaitAtWarpWide(waits_at()),
+                PathState::AtWarpgroup => Doing::WaitForWarps(waits_at()),
             };
             all.push((path.mask, what));
         }

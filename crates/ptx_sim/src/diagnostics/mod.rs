@@ -629,6 +629,8 @@ pub enum Doing {
     WaitAtCluster(Lines),
     /// They wait at a warp-wide instruction.
     WaitAtWarpWide(Lines),
+    /// They wait for other warps of their warpgroup, or for registers that others have.
+    WaitForWarps(Lines),
     /// They have left a branch or a loop that other lanes of their warp are still in.
     WaitForLanes,
 }

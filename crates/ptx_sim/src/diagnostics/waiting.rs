@@ -69,6 +69,10 @@ impl fmt::Display for LanesDo {
             Doing::WaitAtWarpWide(at) => {
                 write!(f, ": wait{s} for other lanes at {at}")
             }
+            Doing::WaitForWarps(at) => write!(
+                f,
+                ": wait{s} for other warps (of the warpgroup, or their registers) at {at}"
+            ),
             Doing::WaitForLanes => write!(
                 f,
                 ": wait{s} behind a branch or loop for the other lanes of the warp"
@@ -96,7 +100,10 @@ impl OutOfFuel {
         let is_at_barrier =
             |what: &Doing| matches!(what, Doing::WaitAtBarrier(_) | Doing::WaitAtCluster(_));
         let at_barrier = doing(is_at_barrier);
-        let mut advice = if asks(Asks::Mbarrier) && !self.barriers.is_empty() {
+        let mut advice = if doing(|what| matches!(what, Doing::WaitForWarps(_))) {
+            "all four warps of a warpgroup carry out each wgmma, and what some give back by \
+             setmaxnreg.dec covers what others take by setmaxnreg.inc"
+        } else if asks(Asks::Mbarrier) && !self.barriers.is_empty() {
             "let the barrier in memory expect exactly the bytes that come (mbarrier.arrive.expect_tx), \
              in each phase: of a tile those of the whole box, what is out of bounds included"
         } else if asks(Asks::Mbarrier) {

@@ -25,7 +25,7 @@
 //! | `atom`, `red` | [`atomic`] |
 //! | `vabsdiff2`, `vabsdiff4` | [`video`] |
 //! | 8-bit floats | [`fp8::Small`] |
-//! | `mma`, `wmma` | [`mma::dot`], by a [`mma::Model`] of the hardware; integers, bits, `f64` [`tensor`] |
+//! | `mma`, `wmma`, `wgmma` | [`mma::dot`], by a [`mma::Model`] of the hardware; integers, bits, `f64` [`tensor`] |
 
 pub mod approx;
 pub mod atomic;

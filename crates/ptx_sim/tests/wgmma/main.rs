@@ -1,5 +1,10 @@
 //! `wgmma` compared with an NVIDIA H200, bit for bit: all types, shapes, layouts in shared
 //! memory, and numbers of all kinds.
+//!
+//! `cases.txt` has the cases, `h200.txt` what the GPU gave: hashes of results whose operands
+//! this test makes anew (`cases.rs`). `measure` has the program that asked the GPU; by
+//! `measure/together.cu` the four warps wait for each other at a product. Beside that:
+//! `registers.rs`, sums in flight, and `gemm.rs`, a product of matrices.
 
 mod cases;
 mod gemm;
