@@ -27,9 +27,8 @@ use half::f16;
 use lesson::{KernelEntry, Lesson};
 use lockstep::counts::Expectation;
 use lockstep::counts::Metric::{
-    AsyncCopyConflictsPerRequest as CopyConflicts, GlobalLoadSectorsPerRequest as LoadSectors,
-    GlobalStoreSectorsPerRequest as StoreSectors, LdmatrixConflicts, LocalSectors,
-    SharedLoadConflictsPerRequest as LoadConflicts,
+    GlobalLoadSectorsPerRequest as LoadSectors, GlobalStoreSectorsPerRequest as StoreSectors,
+    LdmatrixConflicts, LocalSectors, SharedLoadConflictsPerRequest as LoadConflicts,
     SharedStoreConflictsPerRequest as StoreConflicts,
 };
 use lockstep::engine::LaunchConfig;
@@ -83,7 +82,7 @@ static KERNELS: [KernelEntry; 4] = [
     .expecting(&[
         // Eight rows in the same four banks.
         Expectation::exactly(LoadConflicts, 7.0),
-        Expectation::exactly(CopyConflicts, 0.0),
+        WHOLE_LINES,
         Expectation::exactly(StoreSectors, 8.0),
         NO_LOCAL,
     ])
@@ -95,7 +94,7 @@ static KERNELS: [KernelEntry; 4] = [
     )
     .expecting(&[
         Expectation::exactly(LdmatrixConflicts, 0.0),
-        Expectation::exactly(CopyConflicts, 0.0),
+        WHOLE_LINES,
         Expectation::exactly(StoreSectors, 8.0),
         NO_LOCAL,
     ])
@@ -110,7 +109,7 @@ static KERNELS: [KernelEntry; 4] = [
     )
     .expecting(&[
         Expectation::exactly(LdmatrixConflicts, 0.0),
-        Expectation::exactly(CopyConflicts, 0.0),
+        WHOLE_LINES,
         Expectation::exactly(LoadConflicts, 0.0),
         Expectation::exactly(StoreConflicts, 0.0),
         Expectation::exactly(StoreSectors, 16.0),
@@ -119,6 +118,8 @@ static KERNELS: [KernelEntry; 4] = [
     .timed_at(shapes::OF_MMA),
 ];
 
+/// A warp's copies are four rows of 128 bytes.
+const WHOLE_LINES: Expectation = Expectation::exactly(LoadSectors, 16.0);
 const NO_LOCAL: Expectation = Expectation::exactly(LocalSectors, 0.0);
 
 #[cfg(test)]
