@@ -79,6 +79,8 @@ impl Project {
     fn run(&self) -> Result<String, String> {
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
         let output = Command::new(env!("CARGO"))
+            // What makes the packages of build scripts the same as this repository's.
+            .args(["--config", "profile.dev.package.\"*\".debug=false"])
             .args(["run", "--offline"])
             .current_dir(self.0.path())
             .env("CARGO_TARGET_DIR", target)

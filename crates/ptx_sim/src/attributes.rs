@@ -34,9 +34,50 @@ pub struct KernelAttributes {
     pub target: u32,
 }
 
+/// What a client asks of an assembler, as to registers, beside what kernels declare.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RegisterLimits {
+    /// Registers of a thread at most (`CU_JIT_MAX_REGISTERS`).
+    pub most: Option<u32>,
+    /// Threads of a block that is to be launched (`CU_JIT_THREADS_PER_BLOCK`).
+    pub block_threads: Option<u32>,
+    /// Blocks that a multiprocessor is to hold (`CU_JIT_MIN_CTA_PER_SM`).
+    pub min_blocks: Option<u32>,
+    /// Whether that counts before what kernels declare, which it does not otherwise.
+    pub overrides: bool,
+}
+
+impl RegisterLimits {
+    /// What counts for the registers of a kernel that declares this.
+    fn of(self, declared: LaunchBounds) -> LaunchBounds {
+        let is_silent = declared.max_threads.is_none()
+            && declared.required_block.is_none()
+            && declared.min_blocks.is_none()
+            && declared.max_registers.is_none();
+        if !is_silent && !self.overrides {
+            return declared;
+        }
+        LaunchBounds {
+            max_threads: self.block_threads.or(declared.max_threads),
+            min_blocks: self.min_blocks.or(declared.min_blocks),
+            max_registers: self.most.or(declared.max_registers),
+            ..declared
+        }
+    }
+}
+
 impl Module {
     /// What a driver tells of the kernel of that name.
     pub fn attributes(&self, kernel: &str) -> Option<KernelAttributes> {
+        self.attributes_within(kernel, RegisterLimits::default())
+    }
+
+    /// What a driver tells of the kernel of that name if it was assembled within these limits.
+    pub fn attributes_within(
+        &self,
+        kernel: &str,
+        limits: RegisterLimits,
+    ) -> Option<KernelAttributes> {
         let (id, function) = self.ir().function(kernel)?;
         if !function.is_entry || function.body.is_none() {
             return None;
@@ -44,7 +85,7 @@ impl Module {
         let reached = reachable(self.ir(), self.program(), id);
         let most_live = reached.iter().map(|&f| self.live_registers(f)).max();
         let bounds = function.bounds;
-        let registers = estimate(most_live.unwrap_or(0), bounds);
+        let registers = estimate(most_live.unwrap_or(0), limits.of(bounds));
         let declared = declared_threads(bounds).unwrap_or(MAX_BLOCK_THREADS);
         let callees = reached.iter().filter(|&&f| f != id.0);
         let of_callees = callees.map(|&f| self.own_local_bytes(f)).max();

@@ -6,7 +6,8 @@
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{
-    Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError,
+    Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
+    TryLockError,
 };
 use std::time::{Duration, Instant};
 
@@ -16,6 +17,7 @@ use crate::memory::address::{SHARED_WINDOW, function_address, space_of};
 use crate::memory::allocation::{Allocation, Purpose};
 use crate::memory::global::ADDRESS_END;
 use crate::memory::heap::Heap;
+use crate::memory::kernel_heap::KernelHeap;
 use crate::memory::transfer;
 use crate::module::Module;
 
@@ -37,6 +39,9 @@ pub struct DeviceConfig {
     /// Bytes of shared memory that the blocks on one of them have together, the one
     /// KiB of each block's that the system takes included.
     pub multiprocessor_shared_bytes: u32,
+    /// Bytes that kernels can take by `malloc`, unless a module is loaded with a heap of its
+    /// own.
+    pub kernel_heap_bytes: u64,
     /// Host threads for a launch that does not say; all cores if not given.
     pub threads: Option<usize>,
     /// Which device it is: of the first eight, no two have addresses in common.
@@ -58,6 +63,7 @@ impl Default for DeviceConfig {
             multiprocessor_threads: 2048,
             multiprocessor_blocks: 32,
             multiprocessor_shared_bytes: 228 << 10,
+            kernel_heap_bytes: 8 << 20,
             threads: None,
             ordinal: 0,
             concurrent: false,
@@ -128,6 +134,8 @@ pub struct Device {
     id: u64,
     config: DeviceConfig,
     heap: Mutex<Heap>,
+    /// What kernels take memory from, once there is one that does.
+    kernel_heap: OnceLock<KernelHeap>,
     /// Held for writing by a launch that must be alone with the memory's contents.
     contents: RwLock<()>,
     /// What launches with checks use again.
@@ -172,12 +180,19 @@ pub struct LoadedModule {
     module: Module,
     /// By `VarId`; 0 for shared variables.
     addresses: Arc<[u64]>,
+    /// What its kernels take memory from, if one does.
+    kernel_heap: Option<KernelHeap>,
 }
 
 impl LoadedModule {
     /// The module.
     pub fn module(&self) -> &Module {
         &self.module
+    }
+
+    /// What its kernels take memory from by `malloc`; none if they do not.
+    pub fn kernel_heap(&self) -> Option<&KernelHeap> {
+        self.kernel_heap.as_ref()
     }
 
     pub(crate) fn addresses(&self) -> &[u64] {
@@ -223,6 +238,7 @@ impl Device {
         Self {
             id,
             heap: Mutex::new(Heap::new(config.ordinal)),
+            kernel_heap: OnceLock::new(),
             config,
             contents: RwLock::new(()),
             pool: Pool::default(),
@@ -288,18 +304,58 @@ impl Device {
     /// # Errors
     /// If there is not enough memory, or a variable is only declared.
     pub fn load(&self, module: &Module) -> Result<LoadedModule, MemoryError> {
-        self.load_with_managed(module, &mut |name, size_bytes| {
+        let mut managed = |name: &str, size_bytes: u64| {
             let address = self.place(size_bytes, name, Purpose::Variable)?;
             Ok(Managed {
                 address,
                 is_new: true,
             })
+        };
+        let heap = match module.takes_memory() {
+            true => Some(self.own_kernel_heap()?),
+            false => None,
+        };
+        self.load_with_managed(module, &mut managed, heap)
+    }
+
+    /// The heap for modules that are loaded without one.
+    fn own_kernel_heap(&self) -> Result<KernelHeap, MemoryError> {
+        if let Some(heap) = self.kernel_heap.get() {
+            return Ok(heap.clone());
+        }
+        let made = self.new_kernel_heap(self.config.kernel_heap_bytes)?;
+        let heap = self.kernel_heap.get_or_init(|| made.clone());
+        // Somebody else was quicker.
+        if !heap.is(&made) {
+            self.free_kernel_heap(&made);
+        }
+        Ok(heap.clone())
+    }
+
+    /// Makes a heap from which kernels can take so much by `malloc`.
+    ///
+    /// # Errors
+    /// If there is not enough memory.
+    pub fn new_kernel_heap(&self, size_bytes: u64) -> Result<KernelHeap, MemoryError> {
+        let mut heap = self.heap();
+        let label = "the kernels' heap";
+        self.check_room(&heap, size_bytes, label)?;
+        let made = heap.allocate_kernel_heap(size_bytes);
+        made.ok_or_else(|| MemoryError::HostOutOfMemory {
+            requested: size_bytes,
+            label: label.to_owned(),
         })
+    }
+
+    /// Gives a heap back, with all that kernels have taken of it and not freed.
+    pub fn free_kernel_heap(&self, heap: &KernelHeap) {
+        self.heap().free_kernel_heap(heap);
     }
 
     /// [`Device::load`], with the memory of variables that are `.managed` given by a function
     /// of their name and size: the host has mapped it, and keeps it when the module is
-    /// unloaded.
+    /// unloaded; and with a heap, if its kernels [take memory](Module::takes_memory). Without
+    /// one, `malloc` has nothing to give.
     ///
     /// # Errors
     /// As of [`Device::load`], and those of the function.
@@ -307,6 +363,7 @@ impl Device {
         &self,
         module: &Module,
         managed: &mut PlaceManaged<'_>,
+        kernel_heap: Option<KernelHeap>,
     ) -> Result<LoadedModule, MemoryError> {
         let mut addresses = Vec::with_capacity(module.ir().variables.len());
         if let Err(error) = self.place_variables(module, managed, &mut addresses) {
@@ -317,6 +374,7 @@ impl Device {
             device: self.id,
             module: module.clone(),
             addresses: addresses.into(),
+            kernel_heap,
         })
     }
 
@@ -397,21 +455,26 @@ impl Device {
 
     fn place(&self, size_bytes: u64, label: &str, purpose: Purpose) -> Result<u64, MemoryError> {
         let mut heap = self.heap();
-        let total = self.config.memory_bytes;
-        let free = total - heap.live_bytes().min(total);
-        let label = || label.to_owned();
-        if size_bytes > free {
-            return Err(MemoryError::OutOfMemory {
-                requested: size_bytes,
-                label: label(),
-                free,
-                total,
-            });
-        }
-        let allocated = heap.allocate(size_bytes, &label(), purpose);
+        self.check_room(&heap, size_bytes, label)?;
+        let allocated = heap.allocate(size_bytes, label, purpose);
         allocated.ok_or_else(|| MemoryError::HostOutOfMemory {
             requested: size_bytes,
-            label: label(),
+            label: label.to_owned(),
+        })
+    }
+
+    /// Whether so much is free.
+    fn check_room(&self, heap: &Heap, size_bytes: u64, label: &str) -> Result<(), MemoryError> {
+        let total = self.config.memory_bytes;
+        let free = total - heap.live_bytes().min(total);
+        if size_bytes <= free {
+            return Ok(());
+        }
+        Err(MemoryError::OutOfMemory {
+            requested: size_bytes,
+            label: label.to_owned(),
+            free,
+            total,
         })
     }
 
@@ -458,7 +521,7 @@ impl Device {
     pub fn allocation_at(&self, address: u64) -> Option<AllocationInfo> {
         let heap = self.heap();
         let allocation = heap.memory().find(address)?;
-        let is_there = allocation.host().is_some() && allocation.contains(address, 1);
+        let is_there = allocation.host().is_some() && allocation.is_open(address, 1);
         is_there.then(|| AllocationInfo {
             address: allocation.base,
             size_bytes: allocation.size_bytes,
@@ -472,7 +535,8 @@ impl Device {
     /// # Errors
     /// If there is none, or it was freed already.
     pub fn free(&self, address: u64) -> Result<(), MemoryError> {
-        if self.heap().free(address) {
+        let mut heap = self.heap();
+        if !heap.is_kernel_heap(address) && heap.free(address) {
             Ok(())
         } else {
             Err(MemoryError::NotAllocated {

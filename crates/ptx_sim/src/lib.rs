@@ -63,7 +63,7 @@ pub mod tensor_map;
 mod warp;
 mod warpgroups;
 
-pub use attributes::KernelAttributes;
+pub use attributes::{KernelAttributes, RegisterLimits};
 pub use buffer::Buffer;
 pub use bytemuck::Pod;
 pub use call::{Argument, Call, Dim};
@@ -80,6 +80,7 @@ pub use launch::{
     NotSearched, OrderError, Orders,
 };
 pub use link::{Definition, LinkError, Linker, UndefinedSymbol};
+pub use memory::kernel_heap::{KernelHeap, Taken};
 pub use module::{KernelInfo, Module, UnsupportedInstruction};
 pub use occupancy::{BestBlock, BlockNeeds};
 pub use report::{Counts, InstructionCounts, Report};

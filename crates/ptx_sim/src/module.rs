@@ -50,6 +50,8 @@ pub(crate) struct KernelPlan {
     pub uses_async_proxy: bool,
     /// Whether its blocks cannot tell in which order they run.
     pub blocks_are_apart: bool,
+    /// Whether it can come to a call of `malloc` or `free`.
+    pub takes_memory: bool,
     /// Whether the checks' quick pass was of no use to a launch that had no defect, as
     /// it will be to others.
     pub is_not_for_the_sieve: AtomicBool,
@@ -189,6 +191,11 @@ impl Module {
             .collect()
     }
 
+    /// Whether it declares `malloc` or `free` for its kernels to call.
+    pub fn takes_memory(&self) -> bool {
+        self.ir().functions.iter().any(takes_memory)
+    }
+
     /// The parsed text.
     pub fn ir(&self) -> &ir::Module {
         &self.inner.ir
@@ -224,10 +231,18 @@ impl Module {
                 spare: Arc::default(),
                 uses_async_proxy: uses_async_proxy(program, &reachable),
                 blocks_are_apart: blocks_are_apart(program, &reachable),
+                takes_memory: ir.functions.iter().enumerate().any(|(index, function)| {
+                    takes_memory(function) && reachable.contains(&(index as u32))
+                }),
                 is_not_for_the_sieve: AtomicBool::new(copies_in_bulk(program, &reachable)),
             }
         })
     }
+}
+
+/// Whether a function is the device runtime's `malloc` or `free`.
+fn takes_memory(function: &ir::Function) -> bool {
+    function.body.is_none() && matches!(function.name.as_str(), "malloc" | "free")
 }
 
 /// Whether a kernel that can come to these functions has bulk copies.

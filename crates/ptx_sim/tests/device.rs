@@ -186,7 +186,7 @@ fn managed_variables_are_the_hosts() {
             assert_eq!((name, size_bytes), ("total", 4));
             Ok(Managed { address, is_new })
         };
-        let loaded = device.load_with_managed(&module, &mut place);
+        let loaded = device.load_with_managed(&module, &mut place, None);
         let loaded = loaded.expect("there is memory");
         assert_eq!(loaded.variable("total"), Some((address, 4)));
         let (pointer, _) = loaded.variable("pointer").expect("it is there");

@@ -1,6 +1,7 @@
 //! Loads and stores: widths, vectors, spaces, generic addresses.
 
 mod common;
+mod kernel_heap;
 
 use common::{HEADER, kernel, run_on, run_with};
 use ptx_sim::LaunchOptions;

@@ -3,7 +3,7 @@
 //! The tables are what CUDA's occupancy calculator (`cuda_occupancy.h` of CUDA 13.0) says
 //! of an H200.
 
-use ptx_sim::{BestBlock, BlockNeeds, DeviceConfig, KernelAttributes, Module};
+use ptx_sim::{BestBlock, BlockNeeds, DeviceConfig, KernelAttributes, Module, RegisterLimits};
 
 fn active(threads: u32, registers: u32, shared_bytes: u32) -> u32 {
     DeviceConfig::default().active_blocks(BlockNeeds {
@@ -175,9 +175,14 @@ fn the_best_block_is_the_calculators() {
 }
 
 fn attributes(text: &str) -> KernelAttributes {
+    within(text, RegisterLimits::default())
+}
+
+fn within(text: &str, limits: RegisterLimits) -> KernelAttributes {
     let header = ".version 8.3 .target sm_90a .address_size 64";
     let module = Module::parse(&format!("{header} {text}")).expect("PTX");
-    module.attributes("k").expect("a kernel")
+    let found = module.attributes_within("k", limits);
+    found.expect("a kernel")
 }
 
 /// A kernel that loads so many words, then stores them all.
@@ -258,6 +263,36 @@ fn what_a_kernel_declares_limits_registers_and_threads() {
     assert_eq!(of(".maxntid 1024 .minnctapersm 9"), (16, 1024));
     let few = attributes(&holding(70, ""));
     assert_eq!((few.registers, few.max_threads), (72, 896));
+}
+
+#[test]
+fn what_a_client_asks_for_limits_registers() {
+    let plain = RegisterLimits::default();
+    let forty = RegisterLimits {
+        most: Some(40),
+        ..plain
+    };
+    let of = |n_words: u32, directives: &str, limits: RegisterLimits| {
+        let found = within(&holding(n_words, directives), limits);
+        (found.registers, found.max_threads)
+    };
+    assert_eq!(of(400, "", forty), (40, 1024));
+    assert_eq!(of(6, "", forty), (16, 1024));
+    // What the kernel declares counts before it, unless a client wants it otherwise.
+    assert_eq!(of(400, ".maxnreg 64", forty), (64, 1024));
+    assert_eq!(of(400, ".maxntid 512", forty), (128, 512));
+    let overrides = RegisterLimits {
+        overrides: true,
+        ..forty
+    };
+    assert_eq!(of(400, ".maxnreg 64", overrides), (40, 1024));
+    assert_eq!(of(400, ".maxntid 512", overrides), (40, 512));
+    let two_blocks = RegisterLimits {
+        block_threads: Some(512),
+        min_blocks: Some(2),
+        ..plain
+    };
+    assert_eq!(of(400, "", two_blocks), (64, 1024));
 }
 
 #[test]

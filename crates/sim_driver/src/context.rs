@@ -6,9 +6,30 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use ptx_sim::{KernelHeap, Taken};
+
 use crate::driver::{SimDevice, driver};
 use crate::status::{Outcome, Status};
 use crate::stream::{Stream, StreamKind};
+
+/// `CU_LIMIT_MALLOC_HEAP_SIZE`
+const HEAP_BYTES: u32 = 2;
+
+/// A limit's answer if nobody has set it.
+fn usual_limit(limit: u32) -> Option<usize> {
+    Some(match limit {
+        0 => 1024,
+        1 => 1 << 20,
+        HEAP_BYTES => 8 << 20,
+        3 => 2,
+        4 => 2048,
+        5 => 128,
+        6 => 0,
+        7 => 0,
+        8 => 0,
+        _ => return None,
+    })
+}
 
 /// An allocation.
 pub struct Allocated {
@@ -31,7 +52,9 @@ pub struct Context {
     /// The legacy default stream.
     pub legacy: Arc<Stream>,
     /// `CU_LIMIT_…`, as set.
-    pub limits: Mutex<HashMap<u32, usize>>,
+    limits: Mutex<HashMap<u32, usize>>,
+    /// What kernels take memory from, once a module is loaded that does.
+    kernel_heap: Mutex<Option<KernelHeap>>,
     /// All other streams, also those that are destroyed and have work left.
     streams: Mutex<Vec<Arc<Stream>>>,
     /// Allocations made in it, by address.
@@ -58,6 +81,7 @@ impl Context {
             is_primary,
             legacy: Arc::new(Stream::new(0, StreamKind::Legacy, 0)),
             limits: Mutex::default(),
+            kernel_heap: Mutex::default(),
             streams: Mutex::default(),
             allocations: Mutex::default(),
             is_destroyed: AtomicBool::new(false),
@@ -161,6 +185,47 @@ impl Context {
         self.check()
     }
 
+    /// `CU_LIMIT_…`
+    pub fn limit(&self, limit: u32) -> Outcome<usize> {
+        let usual = usual_limit(limit).ok_or(Status::INVALID_VALUE)?;
+        let limits = self.limits.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(limits.get(&limit).copied().unwrap_or(usual))
+    }
+
+    /// Sets `CU_LIMIT_…`; that of the kernels' heap only as long as there is none.
+    pub fn set_limit(&self, limit: u32, value: usize) -> Outcome {
+        usual_limit(limit).ok_or(Status::INVALID_VALUE)?;
+        if limit == HEAP_BYTES && self.kernel_heap_now().is_some() {
+            return Err(Status::INVALID_VALUE);
+        }
+        let mut limits = self.limits.lock().unwrap_or_else(PoisonError::into_inner);
+        limits.insert(limit, value);
+        Ok(())
+    }
+
+    fn kernel_heap_now(&self) -> MutexGuard<'_, Option<KernelHeap>> {
+        let heap = self.kernel_heap.lock();
+        heap.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What kernels take memory from, made if need be.
+    pub fn kernel_heap(&self) -> Outcome<KernelHeap> {
+        let n_bytes = self.limit(HEAP_BYTES)? as u64;
+        let mut heap = self.kernel_heap_now();
+        if let Some(heap) = &*heap {
+            return Ok(heap.clone());
+        }
+        let made = self.device.sim.new_kernel_heap(n_bytes);
+        let made = made.map_err(|_| Status::OUT_OF_MEMORY)?;
+        Ok(heap.insert(made).clone())
+    }
+
+    /// What kernels have taken of it and not freed.
+    pub fn taken(&self) -> Vec<Taken> {
+        let heap = self.kernel_heap_now();
+        heap.as_ref().map(KernelHeap::taken).unwrap_or_default()
+    }
+
     /// What has been allocated in it, by address.
     pub fn allocations(&self) -> MutexGuard<'_, BTreeMap<u64, Allocated>> {
         self.allocations
@@ -193,6 +258,9 @@ impl Context {
         for module in modules.iter().filter(|m| m.context == self.handle) {
             // Who has unloaded it meanwhile has done the same.
             let _ = module.unload();
+        }
+        if let Some(heap) = self.kernel_heap_now().take() {
+            self.device.sim.free_kernel_heap(&heap);
         }
         driver
             .streams

@@ -4,6 +4,7 @@
 use std::ffi::CStr;
 
 use fatbin::{Extent, Wrapper};
+use ptx_sim::RegisterLimits;
 
 use crate::driver::Driver;
 use crate::status::{Outcome, Status};
@@ -11,15 +12,15 @@ use crate::status::{Outcome, Status};
 /// What `cuLinkComplete` gives begins so: a client may keep it, and load it in another
 /// process.
 const LINKED: &[u8; 16] = b"\x7fLOCKSTEP LINKED";
-/// Mark and size of such an image.
-const LINKED_HEADER: usize = 24;
+/// Mark and size of such an image, and what its registers are to be like: four numbers.
+const LINKED_HEADER: usize = 24 + 16;
 
 /// What a client gives as a module.
 pub enum Image {
     /// PTX, a fat binary or machine code.
     Bytes(Vec<u8>),
-    /// PTX texts that belong together, with their names.
-    Linked(Vec<(String, String)>),
+    /// PTX texts that belong together, with their names, and what registers are to be like.
+    Linked(Vec<(String, String)>, RegisterLimits),
 }
 
 /// Why an image cannot be loaded.
@@ -65,7 +66,7 @@ impl Image {
     pub fn from_bytes(bytes: &[u8]) -> Outcome<Self> {
         match bytes.strip_prefix(LINKED) {
             Some(_) => linked_texts(bytes)
-                .map(Self::Linked)
+                .map(|(texts, limits)| Self::Linked(texts, limits))
                 .ok_or(Status::INVALID_IMAGE),
             None => Ok(Self::Bytes(bytes.to_vec())),
         }
@@ -96,7 +97,16 @@ impl Image {
                 let text = self.ptx(driver.settings.compute)?;
                 driver.parsed.module(&text).map_err(invalid)
             }
-            Self::Linked(texts) => linked(texts).map_err(invalid),
+            Self::Linked(texts, _) => linked(texts).map_err(invalid),
+        }
+    }
+
+    /// What its registers are to be like where a client asks for this: what was linked is
+    /// compiled already.
+    pub fn limits(&self, asked: RegisterLimits) -> RegisterLimits {
+        match self {
+            Self::Bytes(_) => asked,
+            Self::Linked(_, limits) => *limits,
         }
     }
 }
@@ -166,7 +176,7 @@ pub fn linked(texts: &[(String, String)]) -> Result<ptx_sim::Module, String> {
 }
 
 /// An image of texts that belong together.
-pub fn linked_image(texts: &[(String, String)]) -> Vec<u8> {
+pub fn linked_image(texts: &[(String, String)], limits: RegisterLimits) -> Vec<u8> {
     let mut bytes = LINKED.to_vec();
     bytes.extend([0; LINKED_HEADER - LINKED.len()]);
     for part in texts.iter().flat_map(|(name, text)| [name, text]) {
@@ -174,13 +184,29 @@ pub fn linked_image(texts: &[(String, String)]) -> Vec<u8> {
         bytes.extend(part.as_bytes());
     }
     let size = bytes.len() as u64;
-    bytes[LINKED.len()..LINKED_HEADER].copy_from_slice(&size.to_le_bytes());
+    let numbers = [
+        limits.most.unwrap_or(0),
+        limits.block_threads.unwrap_or(0),
+        limits.min_blocks.unwrap_or(0),
+        limits.overrides.into(),
+    ];
+    let mut header = size.to_le_bytes().to_vec();
+    header.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+    bytes[LINKED.len()..LINKED_HEADER].copy_from_slice(&header);
     bytes
 }
 
-/// The texts of such an image; none if it is broken.
-fn linked_texts(bytes: &[u8]) -> Option<Vec<(String, String)>> {
-    let mut left = bytes.get(LINKED_HEADER..)?;
+/// The texts of such an image, and what its registers are to be like; none if it is broken.
+fn linked_texts(bytes: &[u8]) -> Option<(Vec<(String, String)>, RegisterLimits)> {
+    let (header, mut left) = bytes.split_at_checked(LINKED_HEADER)?;
+    let numbers = header[LINKED_HEADER - 16..].as_chunks().0;
+    let number = |i: usize| Some(u32::from_le_bytes(numbers[i])).filter(|&n| n > 0);
+    let limits = RegisterLimits {
+        most: number(0),
+        block_threads: number(1),
+        min_blocks: number(2),
+        overrides: number(3).is_some(),
+    };
     let mut part = || {
         let (size, rest) = left.split_first_chunk::<8>()?;
         let size = usize::try_from(u64::from_le_bytes(*size)).ok()?;
@@ -192,7 +218,7 @@ fn linked_texts(bytes: &[u8]) -> Option<Vec<(String, String)>> {
     while let Some(name) = part() {
         texts.push((name, part()?));
     }
-    left.is_empty().then_some(texts)
+    left.is_empty().then_some((texts, limits))
 }
 
 #[cfg(test)]
@@ -205,8 +231,13 @@ mod tests {
             ("a".to_owned(), "text".to_owned()),
             (String::new(), "é".to_owned()),
         ];
-        let bytes = linked_image(&texts);
-        assert_eq!(linked_texts(&bytes), Some(texts));
+        let limits = RegisterLimits {
+            most: Some(40),
+            overrides: true,
+            ..RegisterLimits::default()
+        };
+        let bytes = linked_image(&texts, limits);
+        assert_eq!(linked_texts(&bytes), Some((texts, limits)));
         for end in 0..bytes.len() {
             let whole_pairs = end == LINKED_HEADER || end == LINKED_HEADER + 8 + 1 + 8 + 4;
             assert_eq!(linked_texts(&bytes[..end]).is_some(), whole_pairs, "{end}");

@@ -2,6 +2,10 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use ptx_sim::RegisterLimits;
+
+use crate::jit::Logs;
+
 /// How an archive begins.
 const ARCHIVE: &[u8] = b"!<arch>\n";
 /// The one member of `libcudadevrt.a`.
@@ -26,12 +30,25 @@ pub struct State {
     /// What was made of them; the client has its address.
     pub image: Option<Vec<u8>>,
     /// Where the client wants to read what went wrong.
-    pub logs: Option<crate::api::module::Logs>,
+    pub logs: Option<Logs>,
+    /// What registers are to be like.
+    pub limits: RegisterLimits,
 }
 
 impl Linking {
     /// What has been given so far.
     pub fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Heeds what is asked for with an input, too: there is one number of registers for all.
+    pub fn limit(&self, limits: RegisterLimits) {
+        let known = &mut self.state().limits;
+        *known = RegisterLimits {
+            most: limits.most.or(known.most),
+            block_threads: limits.block_threads.or(known.block_threads),
+            min_blocks: limits.min_blocks.or(known.min_blocks),
+            overrides: limits.overrides || known.overrides,
+        };
     }
 }

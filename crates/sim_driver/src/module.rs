@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use ptx_sim::ir::LaunchBounds;
 use ptx_sim::{
     KernelAttributes, KernelInfo, LoadedModule, MAX_CLUSTER, MAX_NON_PORTABLE_CLUSTER, Managed,
-    MemoryError,
+    MemoryError, RegisterLimits,
 };
 
 use crate::context::Context;
@@ -113,6 +113,8 @@ pub struct Module {
     device: Arc<SimDevice>,
     /// The simulator's.
     pub loaded: LoadedModule,
+    /// What registers of its kernels are to be like.
+    limits: RegisterLimits,
     /// Handles of its functions, by name.
     functions: Mutex<HashMap<String, usize>>,
     /// Its managed variables; a library has those of its modules.
@@ -121,24 +123,34 @@ pub struct Module {
 
 impl Module {
     /// Loads an image into a context. What is wrong with it goes into the log.
-    pub fn load(context: &Context, image: &Image, log: &mut String) -> Outcome<Arc<Self>> {
+    pub fn load(
+        context: &Context,
+        image: &Image,
+        limits: RegisterLimits,
+        log: &mut String,
+    ) -> Outcome<Arc<Self>> {
         let driver = driver()?;
         let module = read(driver, image, log)?;
-        Self::place(context, &module, None)
+        Self::place(context, (&module, image.limits(limits)), None)
     }
 
     /// Gives a parsed module its place in a context, and its managed variables theirs among
     /// those of its library, if it is in one.
     fn place(
         context: &Context,
-        module: &ptx_sim::Module,
+        (module, limits): (&ptx_sim::Module, RegisterLimits),
         library: Option<&ManagedMemory>,
     ) -> Outcome<Arc<Self>> {
         let driver = driver()?;
         let own = ManagedMemory::default();
         let managed = library.unwrap_or(&own);
         let mut place = |name: &str, size_bytes| managed.place(name, size_bytes);
-        let loaded = context.device.sim.load_with_managed(module, &mut place);
+        let heap = match module.takes_memory() {
+            true => Some(context.kernel_heap()?),
+            false => None,
+        };
+        let sim = &context.device.sim;
+        let loaded = sim.load_with_managed(module, &mut place, heap);
         let loaded = loaded.map_err(|error| match error {
             MemoryError::UndefinedVariable { .. } => {
                 driver
@@ -154,6 +166,7 @@ impl Module {
             context: context.handle,
             device: Arc::clone(&context.device),
             loaded,
+            limits,
             functions: Mutex::default(),
             _managed: own,
         });
@@ -287,11 +300,12 @@ impl Function {
 
     /// What a driver tells of it.
     pub fn attributes(&self) -> Outcome<KernelAttributes> {
-        let parsed = match &self.home {
-            Home::Module(module) => module.loaded.module(),
-            Home::Library(library) => &library.parsed,
+        let (parsed, limits) = match &self.home {
+            Home::Module(module) => (module.loaded.module(), module.limits),
+            Home::Library(library) => (&library.parsed, library.limits),
         };
-        parsed.attributes(self.name()).ok_or(Status::INVALID_HANDLE)
+        let known = parsed.attributes_within(self.name(), limits);
+        known.ok_or(Status::INVALID_HANDLE)
     }
 
     /// Dynamic shared memory that it may have, beside so much static: the usual limit is
@@ -346,6 +360,8 @@ pub struct Library {
     /// Its handle.
     pub handle: usize,
     parsed: ptx_sim::Module,
+    /// What registers of its kernels are to be like.
+    limits: RegisterLimits,
     /// By context.
     modules: Mutex<HashMap<usize, Arc<Module>>>,
     managed: ManagedMemory,
@@ -355,13 +371,14 @@ pub struct Library {
 
 impl Library {
     /// Reads an image; what is wrong with it goes into the log.
-    pub fn load(image: &Image, log: &mut String) -> Outcome<Arc<Self>> {
+    pub fn load(image: &Image, limits: RegisterLimits, log: &mut String) -> Outcome<Arc<Self>> {
         let driver = driver()?;
         let parsed = read(driver, image, log)?;
         let handle = driver.libraries.reserve();
         let library = Arc::new(Self {
             handle,
             parsed,
+            limits: image.limits(limits),
             modules: Mutex::default(),
             managed: ManagedMemory::default(),
             kernels: Mutex::default(),
@@ -384,7 +401,7 @@ impl Library {
         if let Some(module) = modules.get(&context.handle) {
             return Ok(Arc::clone(module));
         }
-        let module = Module::place(context, &self.parsed, Some(&self.managed))?;
+        let module = Module::place(context, (&self.parsed, self.limits), Some(&self.managed))?;
         modules.insert(context.handle, Arc::clone(&module));
         Ok(module)
     }

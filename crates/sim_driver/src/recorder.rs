@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use ptx_sim::diagnostics::Place;
 use ptx_sim::{LaunchError, NotSearched, Orders, Report, Schedule};
 
 use crate::driver::{Driver, driver};
@@ -209,8 +210,22 @@ fn leaks(driver: &Driver) -> Vec<Leak> {
             });
         }
     }
+    let contexts = driver.contexts.all().into_iter();
+    for context in contexts.filter(|context| context.device.check().is_ok()) {
+        leaks.extend(context.taken().into_iter().map(|taken| Leak {
+            address: taken.address,
+            n_bytes: taken.n_bytes,
+            frames: by_malloc(&taken.place),
+        }));
+    }
     leaks.sort_by_key(|leak| leak.address);
     leaks
+}
+
+/// Where a kernel has called `malloc`, as frames.
+fn by_malloc(place: &Place) -> Vec<String> {
+    let text = format!("malloc {place}");
+    text.lines().map(|line| line.trim().to_owned()).collect()
 }
 
 /// The client's frames of a backtrace's text: one line each, innermost first.

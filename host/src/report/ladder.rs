@@ -18,7 +18,7 @@ pub fn table(report: Option<&BenchReport>) -> String {
             .iter()
             .find(|case| case.kernel == kernel.id && case.dims() == [SIDE; 3])
     };
-    let measured: Vec<_> = gemm::LESSON.kernels.iter().map(at_side).collect();
+    let measured: Vec<_> = gemm::steps().iter().map(at_side).collect();
     let mut text = steps(&measured).markdown();
     text.push('\n');
     let theirs = measured.iter().flatten().filter_map(|case| theirs(case));
@@ -43,7 +43,7 @@ fn steps(measured: &[Option<&Measurement>]) -> Grid {
         Column::numbers("× cuBLASLt"),
     ]);
     let mut before: Option<f64> = None;
-    for (number, (kernel, case)) in (1..).zip(gemm::LESSON.kernels.iter().zip(measured)) {
+    for (number, (kernel, case)) in (1..).zip(gemm::steps().iter().zip(measured)) {
         let speed = case.and_then(|case| case.teraflops(Side::Kernel));
         let gain = speed.zip(before).map(|(now, before)| now / before);
         let ratio = case.and_then(|case| case.ratio_to(Side::CublasLt));

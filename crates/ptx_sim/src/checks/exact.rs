@@ -1,5 +1,7 @@
 //! Judges accesses one by one and says what is wrong, with both sides.
 
+use std::ops::Range;
+
 use super::access::{AccessClass, WarpAccess};
 use super::bulk::{self, BulkAccess, DoneBy};
 use super::finding::{Finding, Spot};
@@ -146,6 +148,11 @@ impl Judge for Exact<'_> {
             }
         }
         None
+    }
+
+    fn taken(&mut self, range: Range<u64>) {
+        self.written.forget(range.clone());
+        self.lines.forget(range);
     }
 
     fn copied(

@@ -3,6 +3,8 @@
 //! There are two: [`Exact`](super::exact::Exact) says what is wrong, and the
 //! [`Sieve`](super::sieve::Sieve), which is quick, only whether anything could be.
 
+use std::ops::Range;
+
 use super::access::WarpAccess;
 use super::bulk::{BulkAccess, DoneBy};
 use super::copies::Copies;
@@ -68,6 +70,9 @@ pub(crate) trait Judge: Send {
     fn finished(&mut self) -> Option<Finding>;
     /// Lanes may write there, before an access says so or without one that is judged.
     fn may_write(&mut self, _access: &WarpAccess<'_>) {}
+    /// A lane has taken these bytes of the kernels' heap: who used them before is nothing
+    /// to it.
+    fn taken(&mut self, _range: Range<u64>) {}
     /// Whether it cannot tell.
     fn gives_up(&self) -> bool {
         false

@@ -40,6 +40,8 @@ pub(crate) trait Observer: Send {
     fn cluster_arrived(&mut self, _lanes: Lanes, _cluster: u64, _releases: bool) {}
     /// All threads of a cluster have arrived at its barrier.
     fn cluster_opened(&mut self, _cluster: u64) {}
+    /// All blocks of a cluster have ended.
+    fn cluster_ended(&mut self, _cluster: u64) {}
     /// Lanes go on behind the barrier of their cluster.
     fn cluster_left(&mut self, _lanes: Lanes, _cluster: u64) {}
     /// Lanes carry out a fence.
@@ -113,6 +115,8 @@ pub(crate) trait Observer: Send {
     fn local_begins(&mut self, _lanes: Lanes, _range: Range<u32>) {}
     /// A call writes arguments or results there.
     fn local_passed(&mut self, _lanes: Lanes, _range: Range<u32>) {}
+    /// A lane has taken memory of the kernels' heap.
+    fn taken(&mut self, _range: Range<u64>) {}
     /// A defect that was found, once. At the `end` of a launch, or when it
     /// fails, also one that something worse could still have explained.
     fn take_finding(&mut self, _end: bool) -> Option<Finding> {

@@ -15,6 +15,7 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
+use std::ops::Range;
 
 use super::finding::Side;
 
@@ -377,6 +378,25 @@ pub(crate) struct GlobalLines {
     /// The last page that was asked for, and where it is.
     last: Option<(u64, usize)>,
     n_split: usize,
+}
+
+impl GlobalLines {
+    /// Forgets what was done to these bytes, whole words of them.
+    pub fn forget(&mut self, range: Range<u64>) {
+        let mut at = range.start;
+        while at < range.end {
+            let (number, start) = (at / LINE_BYTES, at % LINE_BYTES / 4);
+            let past = range.end.min((number + 1) * LINE_BYTES);
+            let end = start + (past - at).div_ceil(4);
+            at = past;
+            if !self.numbers.contains_key(&(number / PAGE_LINES)) {
+                continue;
+            }
+            if let Some(words) = self.words(number) {
+                words[start as usize..end as usize].fill(Word::default());
+            }
+        }
+    }
 }
 
 impl Lines for GlobalLines {

@@ -192,6 +192,14 @@ impl<'a> GlobalWritten<'a> {
         Some((self.last.0.start, written))
     }
 
+    /// Bytes that count as not written.
+    pub fn forget(&mut self, range: Range<u64>) {
+        if let Some((base, written)) = self.find(range.start) {
+            written.forget(range.start - base, range.end - base);
+            written.watch();
+        }
+    }
+
     /// A lane that reads unwritten bytes.
     pub fn missing(&mut self, access: &WarpAccess<'_>) -> Option<usize> {
         find_missing(access, |start, end| {

@@ -23,6 +23,7 @@ use std::time::Instant;
 use crate::cluster::ClusterShape;
 use crate::ir;
 use crate::memory::global::GlobalMemory;
+use crate::memory::kernel_heap::KernelHeap;
 use crate::module::KernelPlan;
 use crate::program::{Function, Insn, Op, Program, SetRegisters, WarpgroupOp};
 use crate::schedule::Schedule;
@@ -37,6 +38,8 @@ pub(crate) struct LaunchContext<'a> {
     pub program: &'a Program,
     /// The device's memory.
     pub memory: &'a GlobalMemory,
+    /// What kernels take memory from.
+    pub heap: Option<&'a KernelHeap>,
     /// Whether one host thread does all the work, and nobody else uses the memory.
     pub exclusive: bool,
     /// The order that it runs in, if not the usual one.

@@ -36,6 +36,10 @@ impl Barriers {
     }
 }
 
+/// What to do about an access in no order with a bulk copy that is done.
+const AFTER_BULK: &str = "the copy is done for those who have waited for it: let each thread that \
+     accesses the tile wait for the phase of its mbarrier itself, or come to a barrier behind the wait";
+
 /// What to do about an access to what a bulk copy may still be reading or writing.
 fn about_bulk(space: Space, is_reading: bool) -> &'static str {
     match (space, is_reading) {
@@ -66,6 +70,9 @@ impl Fault {
             ..
         } = &self.kind
         {
+            if other.kind == AccessKind::AsyncCopy && other.place.opcode.contains(".bulk") {
+                return Some(AFTER_BULK.into());
+            }
             let advice = self.against_race(*space, *access, other.kind, &other.thread);
             return Some(advice);
         }
@@ -79,6 +86,7 @@ impl Fault {
             | FaultKind::Misaligned { .. }
             | FaultKind::NullPointer { .. }
             | FaultKind::UseAfterFree { .. }
+            | FaultKind::InvalidFree { .. }
             | FaultKind::ReadOnly { .. }
             | FaultKind::WrongBlock { .. }
             | FaultKind::WrongSpace { .. } => self.about_access(),
@@ -141,7 +149,16 @@ impl Fault {
                 "give the kernel an address that was allocated; if this is an offset in shared \
                  memory, use an instruction for shared memory"
             }
-            FaultKind::UseAfterFree { .. } => "free the memory behind the last launch that uses it",
+            FaultKind::UseAfterFree { .. } => {
+                "free the memory behind its last use: the host behind the last launch that uses it"
+            }
+            FaultKind::InvalidFree { is_freed: true, .. } => {
+                "let one thread free it, once: every thread that comes to a `free` frees"
+            }
+            FaultKind::InvalidFree { .. } => {
+                "free in a kernel what `malloc` gave in a kernel, by the address that it gave; the \
+                 host frees what the host allocated"
+            }
             FaultKind::ReadOnly { .. } => "write to global memory, and leave constants as they are",
             FaultKind::WrongSpace { .. } => {
                 "use an instruction of the address's space, or a generic one"

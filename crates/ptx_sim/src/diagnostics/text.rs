@@ -334,9 +334,10 @@ impl fmt::Display for FaultKind {
                 bytes,
                 why,
             } => wrong_block(f, &of_bytes(*access, *bytes), *address, *why),
-            Self::UseAfterFree { .. } | Self::ReadOnly { .. } | Self::Unwritten { .. } => {
-                self.fmt_state(f)
-            }
+            Self::UseAfterFree { .. }
+            | Self::InvalidFree { .. }
+            | Self::ReadOnly { .. }
+            | Self::Unwritten { .. } => self.fmt_state(f),
             Self::BadBulkCopy { message } => write!(f, "bad bulk copy: {message}"),
             Self::CopyOutlivesBlock { is_reading } => write!(
                 f,
@@ -450,6 +451,20 @@ impl FaultKind {
                 "use after free: {} at address {address:#x}: {}, which was freed",
                 of_bytes(*access, *bytes),
                 relation.describe(*bytes)
+            ),
+            Self::InvalidFree {
+                address,
+                is_freed,
+                relation,
+            } => write!(
+                f,
+                "{} of address {address:#x}: {}",
+                if *is_freed {
+                    "second free"
+                } else {
+                    "invalid free"
+                },
+                relation.describe(1)
             ),
             Self::ReadOnly {
                 access,

@@ -42,6 +42,8 @@ pub(super) fn run(
         // Blocks that run at the same time are beyond it.
         && !has_clusters
         && !plan.is_not_for_the_sieve.load(Ordering::Relaxed)
+        // What it takes or frees is not put back.
+        && !plan.takes_memory
         // What the host writes while a kernel waits for it would be put back, too.
         && (plan.blocks_are_apart || !heap.has_memory_of_the_host());
     if is_for_the_sieve {

@@ -58,14 +58,8 @@ impl Difference {
             before,
             changed: &changed,
         };
-        let relation = match memory.find(first) {
-            Some(allocation) => Relation::Near {
-                label: allocation.label.clone(),
-                size_bytes: allocation.size_bytes,
-                offset: i128::from(first) - i128::from(allocation.base),
-            },
-            None => Relation::Nowhere,
-        };
+        let allocation = memory.find(first);
+        let relation = allocation.map_or(Relation::Nowhere, |a| a.relation(first));
         Some(Self {
             n_bytes: changed.len() as u64,
             address: first,

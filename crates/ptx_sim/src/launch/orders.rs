@@ -21,6 +21,7 @@ use crate::diagnostics::LaunchError;
 use crate::ir::FuncId;
 use crate::memory::global::GlobalMemory;
 use crate::memory::journal::{Bytes, Journal};
+use crate::memory::kernel_heap::{KernelHeap, State};
 use crate::memory::written::Written;
 use crate::schedule::{Found, Schedule, search};
 
@@ -87,6 +88,8 @@ struct Trial<'a> {
     id: FuncId,
     launch: &'a Launch<'a>,
     memory: &'a GlobalMemory,
+    /// What is taken of the kernels' heap.
+    taken: Option<State>,
     /// What has been written of each allocation, for checks.
     written: Vec<Written>,
 }
@@ -118,7 +121,9 @@ impl Device {
         })?;
         let module = loaded.module();
         let (ir, program) = (module.ir(), module.program());
-        let freedom = Freedom::of(program, &reachable(ir, program, id));
+        let mut freedom = Freedom::of(program, &reachable(ir, program, id));
+        // Who gets which address.
+        freedom.takes_values |= module.plan(id).takes_memory;
         let turn = self.turn_alone_within(LONGEST_WAIT);
         let _turn = turn.ok_or(NotSearched::Busy)?;
         let (memory, written) = {
@@ -134,9 +139,12 @@ impl Device {
             id,
             launch,
             memory: &memory,
+            taken: loaded.kernel_heap().map(KernelHeap::save),
             written,
         };
-        trial.search(seeds, &freedom)
+        let orders = trial.search(seeds, &freedom);
+        trial.put_back_taken();
+        orders
     }
 }
 
@@ -211,8 +219,16 @@ impl Trial<'_> {
         run.result.err().map(Box::new)
     }
 
+    /// Lets what was taken of the kernels' heap before be what is taken.
+    fn put_back_taken(&self) {
+        if let (Some(heap), Some(taken)) = (self.loaded.kernel_heap(), &self.taken) {
+            heap.restore(taken);
+        }
+    }
+
     /// Runs it once. What it has overwritten is not put back.
     fn run(&self, options: &LaunchOptions) -> Run {
+        self.put_back_taken();
         let launch = Launch {
             options: options.clone(),
             ..*self.launch

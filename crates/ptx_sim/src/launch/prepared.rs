@@ -93,6 +93,7 @@ impl Device {
             module: module.ir(),
             program: module.program(),
             memory,
+            heap: loaded.kernel_heap(),
             exclusive: n_workers == 1 && alone,
             schedule: launch.options.schedule,
             checks: launch.options.check,

@@ -6,8 +6,8 @@ use super::error::{LinkError, UndefinedSymbol};
 use super::references::{Reference, visit};
 use super::symbols::{At, Symbols};
 use crate::ir::{
-    CallSiteId, Function, Linkage, MAX_CONST_BYTES, Module, RelocationTarget, SourceLoc, Space,
-    Variable,
+    CallSiteId, Function, Linkage, MAX_CONST_BYTES, Module, Operand, RelocationTarget, SourceLoc,
+    Space, Variable,
 };
 
 /// What the device's own runtime provides, and no text has to.
@@ -44,9 +44,11 @@ struct Merger {
 pub(super) fn merge(inputs: Vec<(String, Module)>, symbols: &Symbols) -> Result<Module, LinkError> {
     let mut numbers = number(&inputs, symbols);
     let clashes = Clashes::of(&inputs, symbols);
+    let without_result = without_result(&inputs, &numbers);
     let mut merger = Merger::default();
     for (input, (name, mut module)) in inputs.into_iter().enumerate() {
         clashes.rename(&mut module, &name);
+        drop_results(&mut module, &numbers[input], &without_result);
         merger.header(&module);
         merger.lines(&module, &mut numbers[input]);
         merger.module.inputs.push(name);
@@ -104,6 +106,42 @@ fn number(inputs: &[(String, Module)], symbols: &Symbols) -> Vec<Numbers> {
         }
     }
     numbers
+}
+
+/// The functions that stay and have no result.
+fn without_result(inputs: &[(String, Module)], numbers: &[Numbers]) -> HashSet<u32> {
+    let all = inputs
+        .iter()
+        .zip(numbers)
+        .flat_map(|((_, module), numbers)| {
+            let own = module.functions.iter().zip(&numbers.functions);
+            own.filter(|(function, _)| function.body.is_some() && function.returns.is_empty())
+        });
+    all.map(|(_, &number)| number).collect()
+}
+
+/// Lets calls of functions that an input declares with a result, but that have none, be calls
+/// without: nobody writes there.
+fn drop_results(module: &mut Module, numbers: &Numbers, without_result: &HashSet<u32>) {
+    let declared = module.functions.iter().zip(&numbers.functions);
+    let lacking: HashSet<u32> = (0..)
+        .zip(declared)
+        .filter(|(_, (function, number))| {
+            !function.returns.is_empty() && without_result.contains(number)
+        })
+        .map(|(index, _)| index)
+        .collect();
+    if lacking.is_empty() {
+        return;
+    }
+    let bodies = module.functions.iter_mut().filter_map(|f| f.body.as_mut());
+    for instruction in bodies.flatten() {
+        if let [Operand::List(_), Operand::Function(id), ..] = &instruction.operands[..]
+            && lacking.contains(&id.0)
+        {
+            instruction.operands.remove(0);
+        }
+    }
 }
 
 /// Whether a function stays: nothing else stands for it.

@@ -185,7 +185,9 @@ fn check_alike(
         (Meaning::Function(a), Meaning::Function(b)) => {
             a.is_entry == b.is_entry
                 && have_one_shape(&a.params, &b.params)
-                && have_one_shape(&a.returns, &b.returns)
+                && (have_one_shape(&a.returns, &b.returns)
+                    || drops_results((first.rank, a), (second.rank, b))
+                    || drops_results((second.rank, b), (first.rank, a)))
         }
         (Meaning::Variable(a), Meaning::Variable(b)) => {
             a.space == b.space && have_one_size((first, a), (second, b))
@@ -199,6 +201,13 @@ fn check_alike(
         symbol: first.name.to_owned(),
         places: Box::new([first.place(names), second.place(names)]),
     })
+}
+
+/// Whether the first is declared with a result, and the second, which may be its definition,
+/// has none: some compilers declare all functions with a result. The call has it from nobody
+/// then, which is of no matter to who does not use it.
+fn drops_results((rank, a): (Rank, &Function), (_, b): (Rank, &Function)) -> bool {
+    rank == Rank::Declared && b.returns.is_empty() && !a.is_entry
 }
 
 fn have_one_shape(a: &[Param], b: &[Param]) -> bool {

@@ -3,6 +3,9 @@
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 
+use super::kernel_heap::KernelHeap;
+use crate::diagnostics::Relation;
+
 /// Alignment of an allocation's storage on the host: enough for the widest
 /// access that must be one operation.
 const HOST_ALIGN: usize = 16;
@@ -24,6 +27,8 @@ pub struct Allocation {
     pub base: u64,
     /// Size in bytes.
     pub size_bytes: u64,
+    /// Of these, how many from the first on any kernel may access: none of a heap.
+    open_bytes: u64,
     /// The name it is called by in reports.
     pub label: String,
     /// What it is for.
@@ -34,6 +39,8 @@ pub struct Allocation {
     written: usize,
     /// Whether the host reaches it at the same address.
     pub is_the_hosts: bool,
+    /// What kernels have taken of it, if that is what it is for.
+    pub heap: Option<KernelHeap>,
 }
 
 /// Host memory that is only ever reached through raw pointers, because several workers
@@ -94,11 +101,22 @@ impl Allocation {
         Self {
             base,
             size_bytes,
+            open_bytes: size_bytes,
             label: label.to_owned(),
             purpose,
+            heap: None,
             is_the_hosts: matches!(storage, Storage::Host(_)),
             storage: Some(storage),
             written,
+        }
+    }
+
+    /// It as a heap: kernels may access what they have taken.
+    pub(super) fn with_heap(self, heap: KernelHeap) -> Self {
+        Self {
+            open_bytes: 0,
+            heap: Some(heap),
+            ..self
         }
     }
 
@@ -107,6 +125,8 @@ impl Allocation {
         Self {
             base: self.base,
             size_bytes: self.size_bytes,
+            open_bytes: 0,
+            heap: None,
             label: self.label.clone(),
             purpose: self.purpose,
             storage: None,
@@ -125,6 +145,31 @@ impl Allocation {
     #[inline]
     pub fn host(&self) -> Option<NonNull<u8>> {
         self.storage.as_ref().map(Storage::pointer)
+    }
+
+    /// Whether `bytes` at `address` lie wholly within it, and nothing more is to be asked.
+    #[inline]
+    pub fn is_open(&self, address: u64, bytes: u64) -> bool {
+        let offset = address.wrapping_sub(self.base);
+        offset <= self.open_bytes && bytes <= self.open_bytes - offset
+    }
+
+    /// Where an address is, relative to it or to what kernels have taken of it.
+    pub fn relation(&self, address: u64) -> Relation {
+        match &self.heap {
+            Some(heap) => heap.relation(address),
+            None => Relation::Near {
+                label: self.label.clone(),
+                size_bytes: self.size_bytes,
+                offset: i128::from(address) - i128::from(self.base),
+            },
+        }
+    }
+
+    /// How many of its bytes, from the first on, may hold anything.
+    pub fn reach_bytes(&self) -> u64 {
+        let heap = self.heap.as_ref();
+        heap.map_or(self.size_bytes, KernelHeap::reach_bytes)
     }
 
     /// Whether `bytes` at `address` lie wholly within it.

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use super::address::GLOBAL_BASE;
 use super::allocation::{Allocation, Purpose, Storage};
 use super::global::{GlobalMemory, PAGE_SHIFT};
+use super::kernel_heap::KernelHeap;
 use super::ranges::Ranges;
 use super::written::Written;
 
@@ -91,9 +92,35 @@ impl Heap {
         let storage = Storage::new(size_bytes)?;
         let page = self.take_pages(n_pages(size_bytes))?;
         let base = page << PAGE_SHIFT;
-        self.add((base, size_bytes), label, purpose, storage);
+        let allocation = self.new_allocation((base, size_bytes), label, purpose, storage);
+        self.memory.insert(&Arc::new(allocation));
         self.live_bytes += size_bytes;
         Some(base)
+    }
+
+    /// Makes a heap of which kernels can take so much; none if the host has not so much.
+    pub fn allocate_kernel_heap(&mut self, size_bytes: u64) -> Option<KernelHeap> {
+        let storage_bytes = KernelHeap::storage_bytes(size_bytes);
+        let storage = Storage::new(storage_bytes)?;
+        let page = self.take_pages(n_pages(storage_bytes))?;
+        let range = (page << PAGE_SHIFT, storage_bytes);
+        let allocation = self.new_allocation(range, "the kernels' heap", Purpose::Buffer, storage);
+        let heap = KernelHeap::new(range.0, size_bytes);
+        self.memory
+            .insert(&Arc::new(allocation.with_heap(heap.clone())));
+        self.live_bytes += storage_bytes;
+        Some(heap)
+    }
+
+    /// Gives a heap back, with all that kernels have taken of it.
+    pub fn free_kernel_heap(&mut self, heap: &KernelHeap) {
+        self.free(heap.base());
+    }
+
+    /// Whether an address is in a heap of kernels, which the host cannot reach.
+    pub fn is_kernel_heap(&self, address: u64) -> bool {
+        let allocation = self.memory.find(address);
+        allocation.is_some_and(|allocation| allocation.heap.is_some())
     }
 
     /// Lets kernels use memory of the host, at the host's address; `false` if some of it
@@ -104,7 +131,9 @@ impl Heap {
         if is_free {
             self.n_of_the_host += 1;
             let range = (base, size_bytes);
-            self.add(range, label, Purpose::Buffer, Storage::Host(host));
+            let storage = Storage::Host(host);
+            let allocation = self.new_allocation(range, label, Purpose::Buffer, storage);
+            self.memory.insert(&Arc::new(allocation));
             // The host may write there at any time.
             if let Some((_, written)) = self.written_mut(base) {
                 written.mark_all();
@@ -113,7 +142,13 @@ impl Heap {
         is_free
     }
 
-    fn add(&mut self, range: (u64, u64), label: &str, purpose: Purpose, storage: Storage) {
+    fn new_allocation(
+        &mut self,
+        range: (u64, u64),
+        label: &str,
+        purpose: Purpose,
+        storage: Storage,
+    ) -> Allocation {
         let known = Known {
             written: Written::none(range.1),
             at: self.n_unwatched,
@@ -124,8 +159,7 @@ impl Heap {
         } else {
             self.known[place] = known;
         }
-        let allocation = Allocation::new(range, label, purpose, storage, place);
-        self.memory.insert(&Arc::new(allocation));
+        Allocation::new(range, label, purpose, storage, place)
     }
 
     /// Pages for an allocation and the gap behind it.
@@ -225,7 +259,7 @@ impl Heap {
     /// The allocation that holds these bytes, which stays as long as it is held.
     pub fn holds(&self, address: u64, n_bytes: u64) -> Option<Arc<Allocation>> {
         let allocation = self.memory.find_shared(address)?;
-        let is_there = allocation.host().is_some() && allocation.contains(address, n_bytes);
+        let is_there = allocation.host().is_some() && allocation.is_open(address, n_bytes);
         is_there.then(|| Arc::clone(allocation))
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! - [`global`]: which [`allocation`] an address belongs to; global and constant
 //!   variables are allocations too. [`heap`] makes and frees them, in [`ranges`] of
-//!   address space with gaps between them; [`transfer`] copies to and from them,
+//!   address space with gaps between them; [`kernel_heap`] is what kernels take memory from
+//!   themselves; [`transfer`] copies to and from them,
 //!   [`snapshot`] keeps what they hold, [`journal`] what a launch overwrites.
 //! - [`shared`]: one block's shared memory.
 //! - [`local`]: one warp's local memory, interleaved by thread as the hardware
@@ -21,6 +22,7 @@ pub mod allocation;
 pub mod global;
 pub mod heap;
 pub mod journal;
+pub mod kernel_heap;
 pub mod local;
 pub mod mixups;
 mod ranges;

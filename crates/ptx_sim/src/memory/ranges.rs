@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Free pages, as ranges that do not touch.
+#[derive(Clone)]
 pub struct Ranges {
     /// Number of pages, by first page.
     by_start: BTreeMap<u64, u64>,

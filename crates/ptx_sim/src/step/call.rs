@@ -1,8 +1,8 @@
 //! Calls of functions, and returns.
 
 use super::context::Step;
-use super::external;
 use super::next::Next;
+use super::{external, heap};
 use crate::checks::observer::Observer;
 use crate::diagnostics::FaultKind;
 use crate::ir::{Function, Param};
@@ -63,7 +63,9 @@ pub(super) fn enter<O: Observer>(
     let index = match &call.target {
         CallTarget::Function(id) => id.0 as usize,
         CallTarget::External(name) => {
-            external::call(step, name, call, path.mask)?;
+            if !heap::call(step, name, call, path)? {
+                external::call(step, name, call, path.mask)?;
+            }
             return Ok(go_on(step, path, call.next));
         }
         CallTarget::Pointer(slot) => pointed_to(step, path, *slot, call.next)?,

@@ -1,4 +1,5 @@
-//! Functions that the device runtime provides: `vprintf`, `__assertfail`.
+//! Functions that the device runtime provides: `vprintf`, `__assertfail`. Those of the heap
+//! are in `heap`.
 
 use super::access::read8;
 use super::context::{Env, PathView, Step};
@@ -52,7 +53,8 @@ pub(super) fn call<O: Observer>(
     Ok(())
 }
 
-fn argument(warp: &Warp, view: &PathView<'_>, argument: Argument, lane: usize) -> u64 {
+/// What a lane hands over.
+pub(super) fn argument(warp: &Warp, view: &PathView<'_>, argument: Argument, lane: usize) -> u64 {
     match argument {
         Argument::Memory { offset, bytes } => {
             warp.local

@@ -305,3 +305,43 @@ fn one_text_is_linked_as_several_are() {
     linker.add("a", &text).expect("PTX");
     assert_eq!(run(&linker.link().expect("linked"), 1), [0]);
 }
+
+/// Numba declares every function with a result, also those that return nothing.
+#[test]
+fn a_function_without_result_may_be_declared_with_one() {
+    let caller = "
+.extern .func (.param .b64 r) put(.param .b64 to, .param .b32 value);
+.visible .entry k(.param .u64 out) {
+    .param .b64 to; .param .b32 value; .param .b64 r; .reg .b64 %d; .reg .b32 %v;
+    ld.param.u64 %d, [out];
+    mov.u32 %v, %tid.x;
+    mad.wide.u32 %d, %v, 4, %d;
+    add.u32 %v, %v, 7;
+    st.param.b64 [to], %d; st.param.b32 [value], %v;
+    call (r), put, (to, value);
+    ld.param.b64 %d, [r];
+    ret;
+}";
+    let callee = "
+.visible .func put(.param .b64 to, .param .b32 value) {
+    .reg .b64 %d; .reg .b32 %v;
+    ld.param.u64 %d, [to]; ld.param.u32 %v, [value];
+    st.u32 [%d], %v;
+    ret;
+}";
+    for texts in [
+        [("caller", caller), ("callee", callee)],
+        [("callee", callee), ("caller", caller)],
+    ] {
+        let module = link(&texts).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(run(&module, 3), [7, 8, 9]);
+    }
+    // What gives a result is not declared without.
+    let none = caller
+        .replace("(.param .b64 r) put", "put")
+        .replace("(r), put", "put");
+    let result = callee.replace("func put", "func (.param .b64 r) put");
+    let error = link(&[("caller", &none), ("callee", &result)]).map(drop);
+    let text = error.expect_err("not alike").to_string();
+    assert!(text.contains("that returns (8)"), "{text}");
+}

@@ -42,7 +42,7 @@ fn document() -> String {
         A module with an unknown instruction can be loaded and its other code run;\n\
         `Module::unsupported` lists what it has of these. Beside the forms below, `call` (direct,\n\
         and through a pointer with its `.callprototype`) and `brx.idx` with `.branchtargets` are\n\
-        known; of functions without a body, `vprintf` and `__assertfail` are.\n"
+        known; of functions without a body, `vprintf`, `__assertfail`, `malloc` and `free` are.\n"
         .to_owned();
     for kind in KINDS {
         write!(text, "\n## {}\n", kind.title).unwrap();

@@ -24,22 +24,6 @@ fn create(flags: u32, device: i32) -> Outcome<usize> {
     Ok(handle)
 }
 
-/// A limit's answer if nobody has set it.
-fn usual_limit(limit: u32) -> Option<usize> {
-    Some(match limit {
-        0 => 1024,
-        1 => 1 << 20,
-        2 => 8 << 20,
-        3 => 2,
-        4 => 2048,
-        5 => 128,
-        6 => 0,
-        7 => 0,
-        8 => 0,
-        _ => return None,
-    })
-}
-
 api! {
     fn cuDevicePrimaryCtxRetain(out: *mut usize, device: c_int) {
         let device = driver()?.device(device)?;
@@ -190,15 +174,10 @@ api! {
     }
     fn cuCtxGetLimit(out: *mut usize, limit: c_uint) {
         let context = Context::current()?;
-        let usual = usual_limit(limit).ok_or(Status::INVALID_VALUE)?;
-        let set = super::unpoisoned(context.limits.lock()).get(&limit).copied();
-        put(out, set.unwrap_or(usual))
+        put(out, context.limit(limit)?)
     }
     fn cuCtxSetLimit(limit: c_uint, value: usize) {
-        let context = Context::current()?;
-        usual_limit(limit).ok_or(Status::INVALID_VALUE)?;
-        super::unpoisoned(context.limits.lock()).insert(limit, value);
-        Ok(())
+        Context::current()?.set_limit(limit, value)
     }
     fn cuCtxResetPersistingL2Cache() {
         Context::current().map(drop)

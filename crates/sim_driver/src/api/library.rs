@@ -2,10 +2,11 @@
 
 use std::ffi::{c_char, c_uint, c_void};
 
-use super::module::{Logs, read_file};
+use super::module::read_file;
 use super::{api, put, put_if, put_list, text};
 use crate::context::Context;
 use crate::image::Image;
+use crate::jit::Options;
 use crate::module::{Function, Library};
 use crate::status::{Outcome, Status};
 
@@ -19,9 +20,9 @@ unsafe fn load(
     }
     let mut log = String::new();
     unsafe {
-        let logs = Logs::of(n, options, values)?;
-        let loaded = Library::load(image, &mut log);
-        logs.tell(&log);
+        let options = Options::of(n, options, values)?;
+        let loaded = Library::load(image, options.limits, &mut log);
+        options.logs.tell(&log);
         put(out, loaded?.handle)
     }
 }

@@ -3,10 +3,10 @@
 use std::ffi::{c_char, c_uint, c_void};
 use std::sync::Arc;
 
-use super::module::Logs;
 use super::{api, put, put_if, text};
 use crate::driver::driver;
 use crate::image::{Image, linked, linked_image};
+use crate::jit::Options;
 use crate::linker::{Linking, stand_in};
 use crate::status::{Outcome, Status};
 
@@ -77,30 +77,36 @@ api! {
             return Err(Status::INVALID_VALUE);
         }
         let linking = Linking::default();
-        linking.state().logs = Some(Logs::of(n, options, values)?);
+        let options = Options::of(n, options, values)?;
+        let mut state = linking.state();
+        (state.logs, state.limits) = (Some(options.logs), options.limits);
+        drop(state);
         put(out, driver()?.linkers.add(Arc::new(linking)))
     }
-    fn cuLinkAddData_v2(handle: usize, kind: c_uint, data: *const c_void, size: usize, name: *const c_char, _n: c_uint, _options: *const c_uint, _values: *mut *mut c_void) {
-        linking(handle)?;
+    fn cuLinkAddData_v2(handle: usize, kind: c_uint, data: *const c_void, size: usize, name: *const c_char, n: c_uint, options: *const c_uint, values: *mut *mut c_void) {
+        linking(handle)?.limit(Options::of(n, options, values)?.limits);
         if data.is_null() || size == 0 {
             return Err(Status::INVALID_VALUE);
         }
         let bytes = std::slice::from_raw_parts(data.cast::<u8>(), size);
         add(handle, kind, &Image::from_bytes(bytes)?, name)
     }
-    fn cuLinkAddFile_v2(handle: usize, kind: c_uint, path: *const c_char, _n: c_uint, _options: *const c_uint, _values: *mut *mut c_void) {
-        linking(handle)?;
+    fn cuLinkAddFile_v2(handle: usize, kind: c_uint, path: *const c_char, n: c_uint, options: *const c_uint, values: *mut *mut c_void) {
+        linking(handle)?.limit(Options::of(n, options, values)?.limits);
         add(handle, kind, &super::module::read_file(path)?, path)
     }
     fn cuLinkComplete(handle: usize, out: *mut *const c_void, size: *mut usize) {
         let linking = linking(handle)?;
-        let texts = linking.state().texts.clone();
+        let (texts, limits) = {
+            let state = linking.state();
+            (state.texts.clone(), state.limits)
+        };
         if let Err(message) = linked(&texts) {
             tell(&linking, &message);
             return Err(Status::INVALID_SOURCE);
         }
         let mut state = linking.state();
-        let image = state.image.insert(linked_image(&texts));
+        let image = state.image.insert(linked_image(&texts, limits));
         put_if(size, image.len());
         // Good until the state is destroyed.
         put(out, image.as_ptr().cast())

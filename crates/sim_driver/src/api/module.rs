@@ -3,84 +3,22 @@
 use std::ffi::{c_char, c_uint, c_void};
 
 use super::{api, put, put_if, put_list, text};
+use ptx_sim::RegisterLimits;
+
 use crate::context::Context;
 use crate::driver::driver;
 use crate::image::Image;
+use crate::jit::Options;
 use crate::module::Module;
 use crate::status::{Outcome, Status};
 
-/// `CU_JIT_…` options that texts are given by.
-const INFO_LOG: u32 = 3;
-const INFO_LOG_BYTES: u32 = 4;
-const ERROR_LOG: u32 = 5;
-const ERROR_LOG_BYTES: u32 = 6;
-
-/// Where a client wants to read what went wrong.
-#[derive(Clone, Copy)]
-pub struct Logs {
-    error: *mut c_char,
-    error_bytes: usize,
-    /// Where the number of bytes goes: the option's own value.
-    error_value: *mut *mut c_void,
-    info_value: *mut *mut c_void,
-}
-
-// SAFETY: The client's buffers are written to by the thread only that makes the call.
-unsafe impl Send for Logs {}
-
-impl Logs {
-    /// Of a list of options.
-    pub(super) unsafe fn of(
-        n: c_uint,
-        options: *const c_uint,
-        values: *mut *mut c_void,
-    ) -> Outcome<Self> {
-        let mut logs = Self {
-            error: std::ptr::null_mut(),
-            error_bytes: 0,
-            error_value: std::ptr::null_mut(),
-            info_value: std::ptr::null_mut(),
-        };
-        let options = unsafe { super::list(options, n as usize)? };
-        if !options.is_empty() && values.is_null() {
-            return Err(Status::INVALID_VALUE);
-        }
-        for (i, option) in options.into_iter().enumerate() {
-            let value = unsafe { values.add(i) };
-            match option {
-                ERROR_LOG => logs.error = unsafe { *value }.cast(),
-                ERROR_LOG_BYTES => {
-                    logs.error_bytes = unsafe { *value }.addr() & 0xffff_ffff;
-                    logs.error_value = value;
-                }
-                INFO_LOG_BYTES => logs.info_value = value,
-                INFO_LOG => unsafe { put_if((*value).cast::<u8>(), 0) },
-                _ => {}
-            }
-        }
-        Ok(logs)
-    }
-
-    /// Gives the text to the client.
-    ///
-    /// # Safety
-    /// The client's buffers are still there.
-    pub unsafe fn tell(self, log: &str) {
-        let mut given = 0;
-        if !self.error.is_null() && self.error_bytes > 0 {
-            given = log.len().min(self.error_bytes - 1);
-            let _ = unsafe { super::put_text(self.error, self.error_bytes, log) };
-        }
-        unsafe {
-            put_if(self.error_value, std::ptr::without_provenance_mut(given));
-            put_if(self.info_value, std::ptr::null_mut());
-        }
-    }
-}
-
-fn load(image: &Image, log: &mut String) -> Outcome<usize> {
+fn load(image: &Image, limits: RegisterLimits, log: &mut String) -> Outcome<usize> {
     let context = Context::current()?;
-    Ok(Module::load(&context, image, log)?.handle)
+    Ok(Module::load(&context, image, limits, log)?.handle)
+}
+
+fn load_plainly(image: &Image) -> Outcome<usize> {
+    load(image, RegisterLimits::default(), &mut String::new())
 }
 
 /// Reads an image from a file.
@@ -92,28 +30,28 @@ pub(super) unsafe fn read_file(path: *const c_char) -> Outcome<Image> {
 
 api! {
     fn cuModuleLoad(out: *mut usize, path: *const c_char) {
-        put(out, load(&read_file(path)?, &mut String::new())?)
+        put(out, load_plainly(&read_file(path)?)?)
     }
     fn cuModuleLoadData(out: *mut usize, image: *const c_void) {
         if out.is_null() {
             return Err(Status::INVALID_VALUE);
         }
-        put(out, load(&Image::at(image.cast())?, &mut String::new())?)
+        put(out, load_plainly(&Image::at(image.cast())?)?)
     }
     fn cuModuleLoadFatBinary(out: *mut usize, image: *const c_void) {
         if out.is_null() {
             return Err(Status::INVALID_VALUE);
         }
-        put(out, load(&Image::at(image.cast())?, &mut String::new())?)
+        put(out, load_plainly(&Image::at(image.cast())?)?)
     }
     fn cuModuleLoadDataEx(out: *mut usize, image: *const c_void, n: c_uint, options: *const c_uint, values: *mut *mut c_void) {
         if out.is_null() {
             return Err(Status::INVALID_VALUE);
         }
-        let logs = Logs::of(n, options, values)?;
+        let options = Options::of(n, options, values)?;
         let mut log = String::new();
-        let loaded = load(&Image::at(image.cast())?, &mut log);
-        logs.tell(&log);
+        let loaded = load(&Image::at(image.cast())?, options.limits, &mut log);
+        options.logs.tell(&log);
         put(out, loaded?)
     }
     fn cuModuleUnload(handle: usize) {

@@ -12,6 +12,7 @@ mod errors;
 mod graph_nodes;
 mod graphs;
 mod handles;
+mod kernel_heap;
 mod load;
 mod managed;
 mod modules;
@@ -25,6 +26,7 @@ mod user_objects;
 use client::{Client, ok};
 use sim_driver::api::device::*;
 use sim_driver::api::misc::*;
+use sim_driver::api::proc_address::*;
 use sim_driver::{Settings, Status};
 use under_test::call;
 

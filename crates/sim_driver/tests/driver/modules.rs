@@ -1,6 +1,6 @@
 //! Modules, libraries, kernels and what is known of them.
 
-use std::ffi::{CString, c_void};
+use std::ffi::{CStr, CString, c_void};
 
 use sim_driver::Status;
 use sim_driver::api::context::*;
@@ -488,4 +488,98 @@ fn the_device_runtimes_library_has_the_barrier_of_a_grid() {
             ok(call!(cuMemsetD8_v2(numbers, 0xff, 64)));
         }
     }
+}
+
+/// A kernel that needs many registers, and one that says how many it may have.
+fn hungry() -> CString {
+    let mut text = ".version 8.3\n.target sm_80\n.address_size 64\n".to_owned();
+    for (name, directive) in [("many", ""), ("declared", ".maxntid 512, 1, 1")] {
+        text += &format!(
+            ".visible .entry {name}(.param .u64 p) {directive} {{
+             .reg .b32 %r<200>; .reg .b64 %d; ld.param.u64 %d, [p];\n"
+        );
+        for i in 0..200 {
+            text += &format!("ld.volatile.global.u32 %r{i}, [%d+{}];\n", 4 * i);
+        }
+        for i in 0..200 {
+            text += &format!("st.volatile.global.u32 [%d+{}], %r{i};\n", 4 * i);
+        }
+        text += "ret; }\n";
+    }
+    CString::new(text).expect("no nul")
+}
+
+fn registers(module: usize, name: &CStr) -> i32 {
+    let (mut function, mut n) = (0, 0);
+    unsafe {
+        ok(call!(cuModuleGetFunction(
+            &mut function,
+            module,
+            name.as_ptr()
+        )));
+        ok(call!(cuFuncGetAttribute(&mut n, 4, function)));
+    }
+    n
+}
+
+/// `CU_JIT_MAX_REGISTERS` and `CU_JIT_THREADS_PER_BLOCK` count where the kernel says nothing,
+/// at loading and at linking.
+#[test]
+fn a_client_can_limit_registers() {
+    use sim_driver::api::link::*;
+    let _client = Client::new();
+    let text = hungry();
+    let of = |option: u32, value: usize| {
+        let mut values = [std::ptr::without_provenance_mut::<c_void>(value)];
+        let (options, mut module) = ([option], 0);
+        unsafe {
+            ok(call!(cuModuleLoadDataEx(
+                &mut module,
+                text.as_ptr().cast(),
+                1,
+                options.as_ptr(),
+                values.as_mut_ptr(),
+            )));
+        }
+        (registers(module, c"many"), registers(module, c"declared"))
+    };
+    // A level of optimisation.
+    let (most, declared) = of(7, 4);
+    assert!(most > 200, "{most}");
+    assert!((100..=128).contains(&declared), "{declared}");
+    let (n, same) = of(0, 64);
+    assert!((24..=64).contains(&n), "{n}");
+    assert_eq!(same, declared);
+    // A block of so many threads can be launched.
+    let (n, same) = of(1, 1024);
+    assert!((24..=64).contains(&n), "{n}");
+    assert_eq!(same, declared);
+
+    let (mut state, mut image, mut n_bytes, mut module) = (0, std::ptr::null(), 0, 0);
+    let mut values = [std::ptr::without_provenance_mut::<c_void>(80)];
+    let bytes = text.to_bytes_with_nul();
+    unsafe {
+        ok(call!(cuLinkCreate_v2(
+            1,
+            [0].as_ptr(),
+            values.as_mut_ptr(),
+            &mut state,
+        )));
+        ok(call!(cuLinkAddData_v2(
+            state,
+            1,
+            bytes.as_ptr().cast(),
+            bytes.len(),
+            c"part".as_ptr(),
+            0,
+            std::ptr::null(),
+            std::ptr::null_mut(),
+        )));
+        ok(call!(cuLinkComplete(state, &mut image, &mut n_bytes)));
+        ok(call!(cuModuleLoadData(&mut module, image)));
+        ok(call!(cuLinkDestroy(state)));
+    }
+    let n = registers(module, c"many");
+    assert!((24..=80).contains(&n), "{n}");
+    assert_eq!(registers(module, c"declared"), declared);
 }

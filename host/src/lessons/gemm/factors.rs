@@ -87,17 +87,20 @@ impl Factors {
     /// Those of which sums are exact.
     pub fn exact(dims: [u32; 3]) -> Self {
         let sixteenth = |bits: u32| (bits % 32) as f32 / 16.0 - 1.0;
-        // Of eight, one is 1 and one is −1.
+        if n_products(dims) > ALL_ELEMENTS {
+            return Self::sparse(dims);
+        }
+        Self::new(dims, true, |seed, len| inputs::random(seed, len, sixteenth))
+    }
+
+    /// The same of −1, 0 and 1: of eight, one is 1 and one is −1.
+    pub fn sparse(dims: [u32; 3]) -> Self {
         let sparse = |bits: u32| match bits % 8 {
             0 => -1.0,
             1 => 1.0,
             _ => 0.0,
         };
-        let is_small = n_products(dims) <= ALL_ELEMENTS;
-        Self::new(dims, true, |seed, len| match is_small {
-            true => inputs::random(seed, len, sixteenth),
-            false => inputs::random(seed, len, sparse),
-        })
+        Self::new(dims, true, |seed, len| inputs::random(seed, len, sparse))
     }
 
     /// Numbers of a normal distribution, rounded to `T`.
@@ -147,7 +150,7 @@ impl Factors {
     }
 
     /// The rows that are compared element by element.
-    fn checked_rows(&self) -> Vec<usize> {
+    pub fn checked_rows(&self) -> Vec<usize> {
         if self.is_small() {
             return (0..self.m).collect();
         }

@@ -8,6 +8,8 @@
 //! | [`elements`] | f16, bf16, f32 |
 //! | [`factors`] | inputs, references, bounds |
 //! | [`run`] | one kernel on one shape |
+//! | [`hopper`] | the steps by `wgmma`: maps and launches |
+//! | [`special`] | factors of 8 bits, and a product with what comes after |
 //!
 //! A kernel that takes other arguments than pointers and sizes (tensor maps, flags) is one
 //! entry here with a closure that makes its [`run::Plan`] of the [`run::Matrices`]; of which
@@ -15,8 +17,10 @@
 
 pub mod elements;
 pub mod factors;
+pub mod hopper;
 pub mod run;
 pub mod shapes;
+pub mod special;
 pub mod targets;
 
 use gpu_kernels::gemm::mma::naive::{self, gemm_naive};
@@ -61,7 +65,7 @@ macro_rules! by_pointers {
     };
 }
 
-static KERNELS: [KernelEntry; 4] = [
+const BY_MMA: [KernelEntry; 4] = [
     by_pointers!(
         gemm_naive,
         "mma.sync on fragments straight from global memory",
@@ -117,6 +121,80 @@ static KERNELS: [KernelEntry; 4] = [
     ])
     .timed_at(shapes::OF_MMA),
 ];
+
+static KERNELS: [KernelEntry; 32] = {
+    let [naive, tiled, swizzled, pipelined] = BY_MMA;
+    let [
+        alone,
+        copied,
+        roles,
+        persistent,
+        staged,
+        cluster,
+        turns,
+        turns_pairs,
+        balanced,
+        balanced_pairs,
+    ] = hopper::STEPS;
+    let [
+        h0,
+        h1,
+        h2,
+        h3,
+        b0,
+        b1,
+        b2,
+        b3,
+        hf0,
+        hf1,
+        hf2,
+        hf3,
+        bf0,
+        bf1,
+        bf2,
+        bf3,
+    ] = hopper::FAMILY;
+    [
+        naive,
+        tiled,
+        swizzled,
+        pipelined,
+        alone,
+        copied,
+        roles,
+        persistent,
+        staged,
+        cluster,
+        turns,
+        turns_pairs,
+        balanced,
+        balanced_pairs,
+        h0,
+        h1,
+        h2,
+        h3,
+        b0,
+        b1,
+        b2,
+        b3,
+        hf0,
+        hf1,
+        hf2,
+        hf3,
+        bf0,
+        bf1,
+        bf2,
+        bf3,
+        special::E4M3,
+        special::BIAS_GELU,
+    ]
+};
+
+/// The steps of the ladder, one idea each; what follows them are the last step's other types
+/// and layouts, and what is made of it.
+pub fn steps() -> &'static [KernelEntry] {
+    &KERNELS[..BY_MMA.len() + hopper::STEPS.len()]
+}
 
 /// A warp's copies are four rows of 128 bytes.
 const WHOLE_LINES: Expectation = Expectation::exactly(LoadSectors, 16.0);

@@ -71,6 +71,8 @@ pub struct Plan<'e> {
     pub launch: Prepared,
     /// What it keeps besides: zeros before each launch, and after it.
     pub flags: Option<Buffer<'e, u32>>,
+    /// Room that it needs meanwhile.
+    pub scratch: Option<Buffer<'e, f32>>,
 }
 
 /// Makes the launch of a kernel.
@@ -78,7 +80,7 @@ pub type Planner<'p, T, O> =
     &'p dyn for<'e> Fn(&'e dyn Engine, &Matrices<'e, T, O>, Scale) -> Result<Plan<'e>, EngineError>;
 
 /// Elements from one row to the next of a matrix with such rows: whole chunks of 16 bytes.
-fn pitch(columns: usize) -> usize {
+pub fn pitch(columns: usize) -> usize {
     columns.next_multiple_of(PITCH_UNIT as usize)
 }
 
@@ -105,7 +107,12 @@ fn stored<T: Number>(rows: &[f32], k: usize, major: Major) -> Vec<T> {
 }
 
 impl<'e, T: Number, O: Number> Matrices<'e, T, O> {
-    fn of(engine: &'e dyn Engine, factors: &Factors, majors: Majors) -> Result<Self, EngineError> {
+    /// Of factors; C is poison.
+    pub fn of(
+        engine: &'e dyn Engine,
+        factors: &Factors,
+        majors: Majors,
+    ) -> Result<Self, EngineError> {
         let &Factors { m, n, k, .. } = factors;
         let columns = |major: Major, edge: usize| match major {
             Major::K => k,
@@ -154,7 +161,7 @@ impl<'e, T: Number, O: Number> Matrices<'e, T, O> {
     }
 
     /// C, if nothing beyond its rows was written.
-    fn product(&self) -> Result<Vec<O>, CaseError> {
+    pub fn product(&self) -> Result<Vec<O>, CaseError> {
         let mut c = self.c.read()?;
         let (n, pitch) = (self.sizes.n as usize, self.sizes.c_pitch as usize);
         let guard = c.split_off(c.len() - GUARD);
@@ -213,6 +220,7 @@ impl<'e> Plan<'e> {
         Ok(Self {
             launch,
             flags: None,
+            scratch: None,
         })
     }
 

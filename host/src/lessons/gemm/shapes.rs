@@ -71,13 +71,29 @@ pub fn memory(shape: &Shape) -> Footprint {
 /// Where the steps by `mma.sync` are timed.
 pub const OF_MMA: &[&[u32]] = &[&[4096, 4096, 4096], &[8192, 8192, 8192]];
 
-/// The cubes on which the last steps are measured.
-pub const CUBES: [u32; 15] = [
-    2048, 3072, 4096, 5120, 6144, 7168, 8192, 9216, 10240, 11264, 12288, 13312, 14336, 15360, 16384,
-];
+/// Where kernels of all types and layouts are.
+pub const OF_FAMILY: &[&[u32]] = &[&[4096, 4096, 4096]];
 
-/// Products that people have: m is tokens, or rows of a batch; n and k are a model's.
-pub const OF_PEOPLE: [[u32; 3]; 24] = [
+/// Arrays of shapes, and the same as slices of slices.
+macro_rules! timed {
+    (cubes: $($side:literal)*; people: $($(#[$what:meta])* [$m:literal, $n:literal, $k:literal],)*) => {
+        /// The cubes on which the last steps are measured.
+        pub const CUBES: [u32; 15] = [$($side),*];
+
+        /// Products that people have: m is tokens, or rows of a batch; n and k are a model's.
+        pub const OF_PEOPLE: [[u32; 3]; 24] = [$([$m, $n, $k]),*];
+
+        /// Where bf16 is measured: the cubes.
+        pub const OF_BF16: &[&[u32]] = &[$(&[$side; 3]),*];
+
+        /// Where the last steps are: the cubes, and what people have.
+        pub const OF_WGMMA: &[&[u32]] = &[$(&[$side; 3],)* $(&[$m, $n, $k]),*];
+    };
+}
+
+timed! {
+    cubes: 2048 3072 4096 5120 6144 7168 8192 9216 10240 11264 12288 13312 14336 15360 16384;
+    people:
     // Few tokens: a layer of a model while it answers.
     [16, 4096, 4096],
     [32, 8192, 8192],
@@ -109,4 +125,4 @@ pub const OF_PEOPLE: [[u32; 3]; 24] = [
     [4096, 10240, 8192],
     [4096, 57344, 8192],
     [4096, 8192, 28672],
-];
+}

@@ -200,7 +200,7 @@ impl Session {
     /// Waits until a stream is empty, or the time limit.
     pub(super) fn wait_for(&self, stream: &Stream) -> Result<(), RunError> {
         let end = Event::untimed()?;
-        end.record(stream)?;
+        stream.mark(&end)?;
         let started = Instant::now();
         while !end.is_passed()? {
             let waited = started.elapsed();

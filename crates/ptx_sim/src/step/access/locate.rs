@@ -120,7 +120,7 @@ pub(in crate::step) fn locate<O: Observer>(
             Space::Global | Space::Const | Space::Generic => {
                 if let Some(allocation) = step.launch.memory.find(low)
                     && let Some(host) = allocation.host()
-                    && allocation.contains(low, high - low + bytes)
+                    && allocation.is_open(low, high - low + bytes)
                     && (request.kind == AccessKind::Load || allocation.purpose != Purpose::Constant)
                 {
                     let base = host.as_ptr().wrapping_sub(allocation.base as usize);
@@ -160,6 +160,10 @@ fn locate_each<O: Observer>(step: &Step<'_, '_, O>, request: Request<'_>) -> Res
             return Err(Stop::fault(1 << lane, kind));
         }
         if request.space == Space::Local {
+            continue;
+        }
+        if let Some(pointer) = in_a_heap(step, address, &request) {
+            pointers[lane] = pointer;
             continue;
         }
         let single = Request {
@@ -229,6 +233,19 @@ fn check_lane<O: Observer>(
     Ok(())
 }
 
+/// Where a lane's bytes are on the host, if kernels have taken them by `malloc`.
+fn in_a_heap<O: Observer>(
+    step: &Step<'_, '_, O>,
+    address: u64,
+    request: &Request<'_>,
+) -> Option<*mut u8> {
+    let is_global = matches!(request.space, Space::Global | Space::Const | Space::Generic);
+    let allocation = step.launch.memory.find(address).filter(|_| is_global)?;
+    allocation.heap.as_ref()?;
+    let offset = (address - allocation.base) as usize;
+    Some(allocation.host()?.as_ptr().wrapping_add(offset))
+}
+
 /// Whether a lane's bytes lie in one allocation, and where that is.
 fn in_global<O: Observer>(
     step: &Step<'_, '_, O>,
@@ -257,13 +274,15 @@ fn in_global<O: Observer>(
     let Some(allocation) = memory.find(address).or_else(nearest) else {
         return Ok((false, Relation::Nowhere));
     };
-    let relation = Relation::Near {
-        label: allocation.label.clone(),
-        size_bytes: allocation.size_bytes,
-        offset: i128::from(address) - i128::from(allocation.base),
+    let (inside, relation, is_freed) = match &allocation.heap {
+        Some(heap) => heap.find(address, u64::from(bytes)),
+        None => (
+            allocation.contains(address, u64::from(bytes)),
+            allocation.relation(address),
+            allocation.host().is_none(),
+        ),
     };
-    let inside = allocation.contains(address, u64::from(bytes));
-    if inside && allocation.host().is_none() {
+    if inside && is_freed {
         return Err(FaultKind::UseAfterFree {
             access,
             address,

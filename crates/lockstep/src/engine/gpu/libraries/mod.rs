@@ -6,12 +6,14 @@
 mod cub;
 mod cublas;
 mod cublaslt;
+mod failure;
 
 use super::super::{EngineError, Library, LibraryCall};
 use crate::driver::Stream;
 use cub::Cub;
 use cublas::Cublas;
 use cublaslt::CublasLt;
+use failure::not_loaded;
 use std::path::Path;
 
 /// The libraries that were loaded.
@@ -20,18 +22,6 @@ pub(super) struct Libraries {
     cub: Option<Cub>,
     cublas: Option<Cublas>,
     cublaslt: Option<CublasLt>,
-}
-
-/// Something about a library went wrong.
-fn failed(library: Library, what: impl std::fmt::Display) -> EngineError {
-    EngineError::Library {
-        library: library.name(),
-        what: what.to_string(),
-    }
-}
-
-fn not_loaded(library: Library) -> EngineError {
-    failed(library, "it was not loaded")
 }
 
 impl Libraries {

@@ -1,7 +1,7 @@
 //! The functions of cuBLASLt that are called, and their types.
 
 use super::super::super::super::{EngineError, Library};
-use super::super::failed;
+use super::super::failure::failed;
 use crate::driver::Stream;
 use std::ffi::{c_int, c_void};
 use std::path::Path;

@@ -8,7 +8,7 @@ mod api;
 
 use super::super::super::{EngineError, Library, Major, Matmul, MatrixType};
 use super::super::memory;
-use super::failed;
+use super::failure::failed;
 use crate::driver::{self, Event, Stream};
 use api::{Api, Heuristic};
 use std::ffi::c_int;
@@ -283,9 +283,9 @@ fn sample(
     stream: &Stream,
 ) -> Result<f32, EngineError> {
     let (start, end) = (Event::timed()?, Event::timed()?);
-    start.record(stream)?;
+    stream.mark(&start)?;
     (0..n_runs).try_for_each(|_| run())?;
-    end.record(stream)?;
+    stream.mark(&end)?;
     stream.synchronize()?;
     Ok(end.ms_since(&start)? / n_runs as f32)
 }

@@ -1,0 +1,310 @@
+//! The heap from which kernels take memory themselves, by `malloc`.
+//!
+//! It is one allocation of the device. What kernels take of it has at least 16 bytes that
+//! are nobody's behind it, and is not given out again before the rest is: an access past
+//! its end, or after it was freed, is recognised as such.
+//!
+//! Left out: what a GPU's own bookkeeping takes of its heap. There an allocation takes more
+//! than those 16 bytes, and fewer fit.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::ranges::Ranges;
+use crate::diagnostics::{Place, Relation};
+
+/// What addresses are multiples of, in bytes; and what is left free behind each.
+const UNIT: u64 = 16;
+
+/// A heap from which kernels take memory by `malloc`. Cheap to clone.
+#[derive(Clone)]
+pub struct KernelHeap(Arc<Inner>);
+
+struct Inner {
+    base: u64,
+    size_bytes: u64,
+    state: Mutex<State>,
+}
+
+/// What is taken of a heap.
+#[derive(Clone)]
+pub(crate) struct State {
+    free: Ranges,
+    chunks: BTreeMap<u64, Chunk>,
+    /// Those that were freed, oldest first.
+    freed: VecDeque<u64>,
+    used_bytes: u64,
+    /// Behind the last byte that was ever taken.
+    reach: u64,
+}
+
+/// What one thread has taken.
+#[derive(Clone)]
+struct Chunk {
+    n_bytes: u64,
+    is_freed: bool,
+    made: Arc<Place>,
+}
+
+/// Memory that a kernel has taken and none has freed.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Taken {
+    /// Its address.
+    pub address: u64,
+    /// Size in bytes.
+    pub n_bytes: u64,
+    /// The call of `malloc`.
+    pub place: Arc<Place>,
+}
+
+/// Why memory cannot be freed: it was freed before, or `malloc` has not given the address.
+pub(crate) struct NotTaken {
+    pub is_freed: bool,
+    pub relation: Relation,
+}
+
+impl KernelHeap {
+    pub(super) fn new(base: u64, size_bytes: u64) -> Self {
+        let n_units = Self::storage_bytes(size_bytes) / UNIT;
+        let state = Mutex::new(State {
+            free: Ranges::new(base / UNIT, n_units),
+            chunks: BTreeMap::new(),
+            freed: VecDeque::new(),
+            used_bytes: 0,
+            reach: base,
+        });
+        Self(Arc::new(Inner {
+            base,
+            size_bytes,
+            state,
+        }))
+    }
+
+    /// What it takes of the device's memory, so that all of it can be taken at once.
+    pub(super) fn storage_bytes(size_bytes: u64) -> u64 {
+        (size_bytes / UNIT + 2) * UNIT
+    }
+
+    /// What kernels can take of it.
+    pub fn size_bytes(&self) -> u64 {
+        self.0.size_bytes
+    }
+
+    /// What they have taken.
+    pub fn used_bytes(&self) -> u64 {
+        self.state().used_bytes
+    }
+
+    /// All that was taken and not freed, by address.
+    pub fn taken(&self) -> Vec<Taken> {
+        let state = self.state();
+        let live = state.chunks.iter().filter(|(_, chunk)| !chunk.is_freed);
+        live.map(|(&address, chunk)| Taken {
+            address,
+            n_bytes: chunk.n_bytes,
+            place: Arc::clone(&chunk.made),
+        })
+        .collect()
+    }
+
+    /// Whether both are the same.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    pub(super) fn base(&self) -> u64 {
+        self.0.base
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes memory; none if so much is not left in one piece.
+    pub(crate) fn take(&self, n_bytes: u64, made: &Arc<Place>) -> Option<u64> {
+        let mut state = self.state();
+        if n_bytes > self.0.size_bytes - state.used_bytes {
+            return None;
+        }
+        let n_units = n_units(n_bytes);
+        let unit = loop {
+            if let Some(unit) = state.free.take(n_units) {
+                break unit;
+            }
+            state.forget_oldest()?;
+        };
+        let address = unit * UNIT;
+        state.used_bytes += n_bytes;
+        state.reach = state.reach.max(address + n_bytes);
+        let chunk = Chunk {
+            n_bytes,
+            is_freed: false,
+            made: Arc::clone(made),
+        };
+        state.chunks.insert(address, chunk);
+        Some(address)
+    }
+
+    /// Whether an address is in it.
+    pub(crate) fn has(&self, address: u64) -> bool {
+        let Inner {
+            base, size_bytes, ..
+        } = *self.0;
+        (base..base + Self::storage_bytes(size_bytes)).contains(&address)
+    }
+
+    /// Frees what [`take`](Self::take) has given.
+    pub(crate) fn free(&self, address: u64) -> Result<(), NotTaken> {
+        let mut state = self.state();
+        match state.chunks.get_mut(&address) {
+            Some(chunk) if !chunk.is_freed => {
+                chunk.is_freed = true;
+                let n_bytes = chunk.n_bytes;
+                state.used_bytes -= n_bytes;
+                state.freed.push_back(address);
+                Ok(())
+            }
+            chunk => Err(NotTaken {
+                is_freed: chunk.is_some(),
+                relation: state.relation(address),
+            }),
+        }
+    }
+
+    /// Whether bytes are in what a kernel has taken, where that is, and whether it was
+    /// freed.
+    pub(crate) fn find(&self, address: u64, n_bytes: u64) -> (bool, Relation, bool) {
+        let state = self.state();
+        let Some((&start, chunk)) = state.near(address) else {
+            return (false, Relation::Nowhere, false);
+        };
+        let inside = address >= start && address - start + n_bytes <= chunk.n_bytes;
+        (inside, relation(address, start, chunk), chunk.is_freed)
+    }
+
+    /// Where an address is, relative to what kernels have taken.
+    pub(crate) fn relation(&self, address: u64) -> Relation {
+        self.state().relation(address)
+    }
+
+    /// Bytes from its start up to the last that was ever taken.
+    pub(super) fn reach_bytes(&self) -> u64 {
+        self.state().reach - self.0.base
+    }
+
+    /// What is taken now, to be put back.
+    pub(crate) fn save(&self) -> State {
+        self.state().clone()
+    }
+
+    /// Lets what was taken then be what is taken.
+    pub(crate) fn restore(&self, saved: &State) {
+        self.state().clone_from(saved);
+    }
+}
+
+impl State {
+    /// The chunk that an address is in or past, else the first one.
+    fn near(&self, address: u64) -> Option<(&u64, &Chunk)> {
+        let before = self.chunks.range(..=address).next_back();
+        before.or_else(|| self.chunks.first_key_value())
+    }
+
+    fn relation(&self, address: u64) -> Relation {
+        let near = self.near(address);
+        near.map_or(Relation::Nowhere, |(&start, chunk)| {
+            relation(address, start, chunk)
+        })
+    }
+
+    /// Lets the addresses of what was freed longest ago be used again.
+    fn forget_oldest(&mut self) -> Option<()> {
+        let address = self.freed.pop_front()?;
+        let chunk = self.chunks.remove(&address)?;
+        self.free.give(address / UNIT, n_units(chunk.n_bytes));
+        Some(())
+    }
+}
+
+/// What a chunk takes, with what is left free behind it.
+fn n_units(n_bytes: u64) -> u64 {
+    n_bytes.div_ceil(UNIT) + 1
+}
+
+fn relation(address: u64, start: u64, chunk: &Chunk) -> Relation {
+    let Place {
+        kernel,
+        source,
+        ptx_line,
+        ..
+    } = &*chunk.made;
+    let line = match source {
+        Some(source) => format!("{}:{}", source.file, source.line),
+        None => format!("PTX line {ptx_line}"),
+    };
+    Relation::Near {
+        label: format!("what `malloc` gave `{kernel}` at {line}"),
+        size_bytes: chunk.n_bytes,
+        offset: i128::from(address) - i128::from(start),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BASE: u64 = 0x7000_0000_0000;
+
+    fn heap(size_bytes: u64) -> (KernelHeap, Arc<Place>) {
+        (KernelHeap::new(BASE, size_bytes), Arc::default())
+    }
+
+    #[test]
+    fn all_of_it_can_be_taken_and_no_more() {
+        let (heap, place) = heap(1000);
+        assert_eq!(heap.take(1001, &place), None);
+        assert_eq!(heap.take(u64::MAX, &place), None);
+        for _ in 0..3 {
+            let all = heap.take(1000, &place).expect("it is empty");
+            assert_eq!(all % 16, 0);
+            assert_eq!(heap.take(1, &place), None);
+            assert!(heap.free(all).is_ok());
+            assert_eq!(heap.used_bytes(), 0);
+        }
+    }
+
+    #[test]
+    fn what_was_freed_is_used_again_last() {
+        let (heap, place) = heap(4096);
+        let take = |n| heap.take(n, &place).expect("room");
+        let [a, b] = [take(1), take(0)];
+        assert_eq!(b - a, 32);
+        assert_eq!(heap.taken().len(), 2);
+        assert!(heap.free(a).is_ok());
+        assert!(heap.free(a).is_err_and(|error| error.is_freed));
+        assert!(heap.free(b + 16).is_err_and(|error| !error.is_freed));
+        let (inside, _, is_freed) = heap.find(a, 1);
+        assert!(inside && is_freed);
+        assert!(!heap.find(a + 1, 1).0 && !heap.find(b, 1).0);
+        let mut n = 0;
+        while heap.take(16, &place).is_some_and(|address| address != a) {
+            n += 1;
+        }
+        assert!(n > 100, "{n}");
+        let (inside, _, is_freed) = heap.find(a, 16);
+        assert!(inside && !is_freed);
+    }
+
+    #[test]
+    fn it_can_be_as_it_was() {
+        let (heap, place) = heap(100);
+        let a = heap.take(40, &place).expect("room");
+        let saved = heap.save();
+        assert!(heap.free(a).is_ok());
+        assert!(heap.take(90, &place).is_some());
+        heap.restore(&saved);
+        assert_eq!((heap.used_bytes(), heap.taken().len()), (40, 1));
+        assert!(heap.free(a).is_ok());
+    }
+}
