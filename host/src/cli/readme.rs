@@ -8,7 +8,7 @@ use crate::input;
 use crate::output::{OutputError, OutputFile};
 use crate::registry::LESSONS;
 use crate::report::bench::BenchReport;
-use crate::report::markdown;
+use crate::report::{ladder, markdown};
 use std::path::PathBuf;
 
 /// A part of the README between two lines.
@@ -18,11 +18,16 @@ struct Part {
     generate: fn(Option<&BenchReport>) -> String,
 }
 
-const PARTS: [Part; 2] = [
+const PARTS: [Part; 3] = [
     Part {
         begin: "<!-- speed: written by `cargo xtask readme` -->\n",
         end: "<!-- end of speed -->",
         generate: markdown::speed,
+    },
+    Part {
+        begin: "<!-- ladder: written by `cargo xtask readme` -->\n",
+        end: "<!-- end of ladder -->",
+        generate: ladder::table,
     },
     Part {
         begin: "<!-- lessons: written by `cargo xtask readme` -->\n",

@@ -9,6 +9,7 @@ pub mod compare;
 pub mod counters;
 pub mod grid;
 pub mod json;
+pub mod ladder;
 pub mod markdown;
 pub mod metrics;
 pub mod ncu;

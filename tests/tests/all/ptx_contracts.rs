@@ -377,6 +377,31 @@ fn the_fast_product_reads_chunks_and_keeps_its_sums_in_registers() {
 }
 
 #[test]
+fn the_products_by_mma_are_fed_by_as_few_loads_as_their_tiles_allow() {
+    let module = base();
+    let counts = |name: &str| {
+        let entry = entry(&module, name);
+        for opcode in ["ld.local", "st.local", "call"] {
+            assert_eq!(count(entry, opcode), 0, "{name}: {opcode}");
+        }
+        let copies = count(entry, "cp.async.cg");
+        [count(entry, "mma.sync"), count(entry, "ldmatrix"), copies]
+    };
+    assert_eq!(counts("gemm_naive"), [1, 0, 0]);
+    // Four steps of 4×4 products; of tiles of 128 rows each thread copies four chunks.
+    assert_eq!(counts("gemm_tiled"), [4 * 16, 0, 2 * 4]);
+    // Two loads for B, four for A.
+    assert_eq!(counts("gemm_swizzled"), [4 * 16, 4 * 6, 2 * 4]);
+    // Two loops, for whole chunks along k and for others. A step is 4×8 products out of eight
+    // loads, and the first step's are also loaded before the loop; three tiles are copied
+    // before it.
+    assert_eq!(
+        counts("gemm_pipelined"),
+        [2 * 4 * 32, 2 * (4 + 1) * 8, 2 * (3 + 1) * 12]
+    );
+}
+
+#[test]
 fn early_kernels_wait_for_the_launch_before_before_they_write() {
     let hopper = &hopper();
     let is_write = |opcode: &str| {

@@ -31,9 +31,8 @@ use half::f16;
 use lesson::{KernelEntry, Lesson};
 use lockstep::counts::Expectation;
 use lockstep::counts::Metric::{
-    AsyncCopyConflictsPerRequest as CopyConflicts, GlobalLoadSectorsPerRequest as LoadSectors,
-    GlobalStoreSectorsPerRequest as StoreSectors, LdmatrixConflicts, LocalSectors,
-    SharedLoadConflictsPerRequest as LoadConflicts,
+    GlobalLoadSectorsPerRequest as LoadSectors, GlobalStoreSectorsPerRequest as StoreSectors,
+    LdmatrixConflicts, LocalSectors, SharedLoadConflictsPerRequest as LoadConflicts,
     SharedStoreConflictsPerRequest as StoreConflicts,
 };
 use lockstep::engine::LaunchConfig;
@@ -87,7 +86,7 @@ const BY_MMA: [KernelEntry; 4] = [
     .expecting(&[
         // Eight rows in the same four banks.
         Expectation::exactly(LoadConflicts, 7.0),
-        Expectation::exactly(CopyConflicts, 0.0),
+        WHOLE_LINES,
         Expectation::exactly(StoreSectors, 8.0),
         NO_LOCAL,
     ])
@@ -99,7 +98,7 @@ const BY_MMA: [KernelEntry; 4] = [
     )
     .expecting(&[
         Expectation::exactly(LdmatrixConflicts, 0.0),
-        Expectation::exactly(CopyConflicts, 0.0),
+        WHOLE_LINES,
         Expectation::exactly(StoreSectors, 8.0),
         NO_LOCAL,
     ])
@@ -114,7 +113,7 @@ const BY_MMA: [KernelEntry; 4] = [
     )
     .expecting(&[
         Expectation::exactly(LdmatrixConflicts, 0.0),
-        Expectation::exactly(CopyConflicts, 0.0),
+        WHOLE_LINES,
         Expectation::exactly(LoadConflicts, 0.0),
         Expectation::exactly(StoreConflicts, 0.0),
         Expectation::exactly(StoreSectors, 16.0),
@@ -191,6 +190,14 @@ static KERNELS: [KernelEntry; 32] = {
     ]
 };
 
+/// The steps of the ladder, one idea each; what follows them are the last step's other types
+/// and layouts, and what is made of it.
+pub fn steps() -> &'static [KernelEntry] {
+    &KERNELS[..BY_MMA.len() + hopper::STEPS.len()]
+}
+
+/// A warp's copies are four rows of 128 bytes.
+const WHOLE_LINES: Expectation = Expectation::exactly(LoadSectors, 16.0);
 const NO_LOCAL: Expectation = Expectation::exactly(LocalSectors, 0.0);
 
 #[cfg(test)]

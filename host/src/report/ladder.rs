@@ -1,0 +1,116 @@
+//! The GEMM ladder as a table of the README: what each step reached, and gained over the one
+//! before.
+
+use super::bench::BenchReport;
+use crate::lessons::gemm;
+use crate::report::grid::{Column, Grid};
+use lesson::measure::Side;
+use lesson::{KernelEntry, Measurement};
+
+/// The product that the steps are compared on.
+const SIDE: u64 = 8192;
+
+/// The table as Markdown; without a run's times, what will be in it.
+pub fn table(report: Option<&BenchReport>) -> String {
+    let cases = report.map_or(&[][..], |report| &report.cases);
+    let at_side = |kernel: &KernelEntry| {
+        cases
+            .iter()
+            .find(|case| case.kernel == kernel.id && case.dims() == [SIDE; 3])
+    };
+    let measured: Vec<_> = gemm::steps().iter().map(at_side).collect();
+    let mut text = steps(&measured).markdown();
+    text.push('\n');
+    let theirs = measured.iter().flatten().filter_map(|case| theirs(case));
+    text += &match theirs.last() {
+        Some(theirs) => {
+            format!("A product of {SIDE}×{SIDE} by {SIDE}×{SIDE}, beside cuBLASLt ({theirs}).\n\n")
+        }
+        None => format!(
+            "A product of {SIDE}×{SIDE} by {SIDE}×{SIDE}, beside cuBLASLt; not measured yet.\n\n"
+        ),
+    };
+    text
+}
+
+fn steps(measured: &[Option<&Measurement>]) -> Grid {
+    let mut grid = Grid::new(&[
+        Column::numbers("step"),
+        Column::words("kernel"),
+        Column::words("what is new"),
+        Column::numbers("TFLOP/s"),
+        Column::numbers("× the step before"),
+        Column::numbers("× cuBLASLt"),
+    ]);
+    let mut before: Option<f64> = None;
+    for (number, (kernel, case)) in (1..).zip(gemm::steps().iter().zip(measured)) {
+        let speed = case.and_then(|case| case.teraflops(Side::Kernel));
+        let gain = speed.zip(before).map(|(now, before)| now / before);
+        let ratio = case.and_then(|case| case.ratio_to(Side::CublasLt));
+        let words = |number: Option<f64>, digits: usize| {
+            number.map_or_else(String::new, |number| format!("{number:.digits$}"))
+        };
+        grid.row(vec![
+            number.to_string().into(),
+            format!("`{}`", kernel.id).into(),
+            kernel.technique.into(),
+            words(speed, 0).into(),
+            words(gain, 2).into(),
+            words(ratio.map(|ratio| ratio.median), 3).into(),
+        ]);
+        before = speed.or(before);
+    }
+    grid
+}
+
+/// cuBLASLt's speed, and the board's clock and power.
+fn theirs(case: &Measurement) -> Option<String> {
+    let mut text = format!("{:.0} TFLOP/s", case.teraflops(Side::CublasLt)?);
+    let sensors = case.sensors.unwrap_or_default();
+    if let Some(mhz) = sensors.sm_clock_mhz {
+        text += &format!(", {mhz} MHz");
+    }
+    if let Some(watts) = sensors.power_w {
+        text += &format!(", {watts:.0} W");
+    }
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::table;
+    use crate::report::bench::tests::{case, report};
+    use lesson::Measurement;
+    use lesson::measure::{Ratio, Side};
+
+    fn measured(kernel: &str, shape: &str, ms: f64) -> Measurement {
+        let sides = [(Side::Kernel, ms), (Side::CublasLt, 2.0)];
+        let mut one = case("gemm", kernel, shape, &sides);
+        one.flops = 2 * 8192 * 8192 * 8192;
+        let ratio = Ratio::of(&[ms as f32], &[2.0]).expect("a pair");
+        one.ratios.insert(Side::CublasLt, ratio);
+        one
+    }
+
+    #[test]
+    fn each_step_is_beside_the_one_before() {
+        let report = report(vec![
+            measured("gemm_naive", "8192x8192x8192", 40.0),
+            measured("gemm_tiled", "8192x8192x8192", 16.0),
+            measured("gemm_swizzled", "4096x4096x4096", 1.0),
+        ]);
+        let text = table(Some(&report));
+        let has = |row: &str| assert!(text.contains(row), "{row} is not in\n{text}");
+        has("| 27 |  | 0.050 |");
+        has("| 69 | 2.50 | 0.125 |");
+        // Measured elsewhere only.
+        has("| 3 | `gemm_swizzled` | tiles swizzled by XOR, fragments by ldmatrix |  |  |  |");
+        has("beside cuBLASLt (550 TFLOP/s).");
+    }
+
+    #[test]
+    fn without_times_the_steps_are_there() {
+        let text = table(None);
+        assert!(text.contains("`gemm_pipelined`") && text.contains("not measured yet"));
+    }
+}
