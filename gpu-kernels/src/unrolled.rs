@@ -23,6 +23,20 @@ pub(crate) fn unrolled<const N: usize>(mut body: impl FnMut(usize)) {
     calls!(0, [64 32 16 8 4 2 1]);
 }
 
+/// Writes a block of code out for every number listed, which is a constant in it:
+/// `unrolled!(I in [0 1 2 3] { … })`.
+///
+/// An array whose elements are only named by constants can live in registers. The
+/// compiler unrolls short loops by itself; of loops in loops around hundreds of
+/// instructions it does not, and then the array is in local memory.
+macro_rules! written_out {
+    ($i:ident in [$($number:literal)*] $body:block) => { $( {
+        const $i: usize = $number;
+        $body
+    } )* };
+}
+pub(crate) use written_out as unrolled;
+
 #[cfg(test)]
 mod tests {
     use super::{MAX_UNROLLED, unrolled};

@@ -25,10 +25,11 @@
 //! | [`cg`] | 16 | past it; the shared-memory write has no bank conflicts that counters show |
 //!
 //! [`ca_or_zeros`] and [`cg_or_zeros`] write zeros instead where there is nothing
-//! to copy: beyond a matrix's edge, for example. They take the target as an address
-//! in the shared space, which stays a 32-bit number.
+//! to copy: beyond a matrix's edge, for example. [`cg_first`] copies the first of 16
+//! bytes and writes zeros for the others, where a row ends within them. They take the
+//! target as an address in the shared space, which stays a 32-bit number.
 //!
-//! Left out: copies of part of the bytes, cache hints.
+//! Left out: cache hints.
 
 use crate::gpu_only;
 
@@ -142,6 +143,27 @@ pub unsafe fn cg_or_zeros<V: Copy>(shared: u32, global: *const V, exists: bool) 
             shared,
             global,
             source_bytes = in(reg32) if exists { 16_u32 } else { 0 },
+        );
+    }
+}
+
+/// Starts a copy of the first `n_bytes` of a `V` of 16 bytes, as [`cg`]; the others of
+/// the 16 become zeros.
+///
+/// # Safety
+///
+/// As [`ca_or_zeros`]; `n_bytes` is at most 16, and `global` need be valid for so many.
+#[gpu_only]
+#[inline(always)]
+pub unsafe fn cg_first<V: Copy>(shared: u32, global: *const V, n_bytes: u32) {
+    const { assert!(size_of::<V>() == 16, "cp.async.cg copies 16 bytes") }
+    // SAFETY: by this function's own contract.
+    unsafe {
+        start_copy!(
+            "cp.async.cg.shared.global [{shared}], [global], 16, {n_bytes};",
+            shared,
+            global,
+            n_bytes = in(reg32) n_bytes,
         );
     }
 }

@@ -47,6 +47,40 @@ pub fn uniform(seed: u64, len: usize) -> Vec<f32> {
     })
 }
 
+/// `len` numbers of a normal distribution around 0 with standard deviation 1, each as `of`
+/// makes it of an `f32`. Random bits, as networks have them, cost a multiplier more power than
+/// regular ones, and power is speed.
+pub fn normal<T: Copy + Default + Send + Sync>(
+    seed: u64,
+    len: usize,
+    of: impl Fn(f32) -> T + Sync,
+) -> Vec<T> {
+    in_parallel(len, |part, _, values| {
+        let mut random = random_of_part(seed, part);
+        // Two at a time (Box and Muller, 1958).
+        for pair in values.chunks_mut(2) {
+            let [u, v]: [f32; 2] = [random.random(), random.random()];
+            let distance = (-2.0 * (1.0 - u).ln()).sqrt();
+            let (sin, cos) = (v * std::f32::consts::TAU).sin_cos();
+            for (value, share) in pair.iter_mut().zip([cos, sin]) {
+                *value = of(distance * share);
+            }
+        }
+    })
+}
+
+/// `len` numbers, each as `of` makes it of 32 random bits.
+pub fn random<T: Copy + Default + Send + Sync>(
+    seed: u64,
+    len: usize,
+    of: impl Fn(u32) -> T + Sync,
+) -> Vec<T> {
+    in_parallel(len, |part, _, values| {
+        let mut random = random_of_part(seed, part);
+        values.fill_with(|| of(random.random()));
+    })
+}
+
 /// `len` random bytes.
 pub fn bytes(seed: u64, len: usize) -> Vec<u8> {
     in_parallel(len, |part, _, values: &mut [u8]| {
@@ -79,7 +113,7 @@ fn in_parallel<T: Copy + Default + Send + Sync>(
 
 #[cfg(test)]
 mod tests {
-    use super::{bytes, distinct, distinct_at, uniform};
+    use super::{bytes, distinct, distinct_at, normal, random, uniform};
 
     #[test]
     fn uniform_is_fixed_by_its_seed_and_fills_its_range() {
@@ -89,6 +123,28 @@ mod tests {
         assert!(values.iter().all(|value| (-1.0..1.0).contains(value)));
         let sum: f64 = values.iter().map(|&value| f64::from(value)).sum();
         assert!((sum / 10_000.0).abs() < 0.05, "mean {}", sum / 10_000.0);
+    }
+
+    #[test]
+    fn a_normal_distribution_has_its_moments_and_no_infinity() {
+        const N: usize = 200_001;
+        let values = normal(1, N, |x| x);
+        assert_eq!(values, normal(1, N, |x| x));
+        assert!(values.iter().all(|x| x.is_finite()));
+        let mean = |power: i32| {
+            let powers = values.iter().map(|&x| f64::from(x).powi(power));
+            powers.sum::<f64>() / N as f64
+        };
+        assert!(mean(1).abs() < 0.01, "mean {}", mean(1));
+        assert!((mean(2) - 1.0).abs() < 0.02, "variance {}", mean(2));
+        assert!((mean(4) - 3.0).abs() < 0.15, "fourth moment {}", mean(4));
+    }
+
+    #[test]
+    fn random_bits_are_fixed_by_their_seed() {
+        let bits = random(3, 1000, |bits| bits);
+        assert_eq!(bits, random(3, 1000, |bits| bits));
+        assert_ne!(bits, random(4, 1000, |bits| bits));
     }
 
     #[test]

@@ -23,6 +23,8 @@ pub enum Side {
     Cublas,
     /// cuBLAS with its pedantic math, on the same input.
     CublasPedantic,
+    /// cuBLASLt with the fastest of its heuristic's algorithms, on the same input.
+    CublasLt,
 }
 
 /// Times of everything that took turns with a kernel.
@@ -30,6 +32,10 @@ pub enum Side {
 pub struct Timings {
     /// In turn.
     pub sides: Vec<(Side, Times)>,
+    /// How many times as fast as another side the kernel was, by runs in one round.
+    pub ratios: Vec<(Side, Ratio)>,
+    /// What a library chose to do, where it had a choice.
+    pub choices: Vec<(Side, String)>,
     /// Times of one run of many in a row, where runs are short.
     pub in_row: Vec<(Side, Times)>,
     /// Runs in such a row.
@@ -48,6 +54,12 @@ pub struct Timings {
 }
 
 impl Timings {
+    /// How many times as fast as that side the kernel was, if it took part.
+    pub fn ratio_to(&self, side: Side) -> Option<Ratio> {
+        let mut ratios = self.ratios.iter();
+        ratios.find(|(to, _)| *to == side).map(|&(_, ratio)| ratio)
+    }
+
     /// The times of one side, if it took part.
     pub fn of(&self, side: Side) -> Option<Times> {
         let mut sides = self.sides.iter();
@@ -76,17 +88,62 @@ pub struct Times {
     pub n_runs: usize,
 }
 
+/// The value below which a share of at least one sorted value lies.
+fn quantile(sorted: &[f64], share: f64) -> f64 {
+    let position = share * (sorted.len() - 1) as f64;
+    let (below, above) = (position.floor() as usize, position.ceil() as usize);
+    sorted[below] + (sorted[above] - sorted[below]) * position.fract()
+}
+
+/// How many times as fast as another side the kernel was. Each pair of runs gives one
+/// number: what slowed both, such as a clock that the power limit lowers, cancels.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ratio {
+    /// Half of the pairs gave less.
+    pub median: f64,
+    /// A tenth of the pairs gave less.
+    pub p10: f64,
+    /// A quarter of the pairs gave less.
+    pub q1: f64,
+    /// A quarter of the pairs gave more.
+    pub q3: f64,
+    /// A tenth of the pairs gave more.
+    pub p90: f64,
+}
+
+impl Ratio {
+    /// Of the runs of the kernel and of the other side, round by round; at least one each.
+    pub fn of(kernel_ms: &[f32], other_ms: &[f32]) -> Option<Self> {
+        let pairs = kernel_ms.iter().zip(other_ms);
+        let mut sorted: Vec<f64> = pairs
+            .map(|(&kernel, &other)| f64::from(other) / f64::from(kernel))
+            .collect();
+        if sorted.is_empty() {
+            return None;
+        }
+        sorted.sort_by(f64::total_cmp);
+        Some(Self {
+            median: quantile(&sorted, 0.5),
+            p10: quantile(&sorted, 0.1),
+            q1: quantile(&sorted, 0.25),
+            q3: quantile(&sorted, 0.75),
+            p90: quantile(&sorted, 0.9),
+        })
+    }
+
+    /// Half of the distance between the quartiles, as a share of the median.
+    pub fn spread(&self) -> f64 {
+        (self.q3 - self.q1) / 2.0 / self.median
+    }
+}
+
 impl Times {
     /// Of at least one run.
     pub fn of(runs_ms: &[f32]) -> Option<Self> {
         let mut sorted: Vec<f64> = runs_ms.iter().map(|&ms| f64::from(ms)).collect();
         sorted.sort_by(f64::total_cmp);
         let last = sorted.len().checked_sub(1)?;
-        let at = |share: f64| {
-            let position = share * last as f64;
-            let (below, above) = (position.floor() as usize, position.ceil() as usize);
-            sorted[below] + (sorted[above] - sorted[below]) * position.fract()
-        };
+        let at = |share: f64| quantile(&sorted, share);
         Some(Self {
             median_ms: at(0.5),
             min_ms: sorted[0],
@@ -116,6 +173,11 @@ pub fn geometric_mean(factors: impl IntoIterator<Item = f64>) -> Option<f64> {
     (n > 0).then(|| f64::exp(sum / f64::from(n)))
 }
 
+/// 10¹² operations per second.
+pub fn teraflops(flops: u64, time_ms: f64) -> f64 {
+    flops as f64 / time_ms / 1e9
+}
+
 /// 10⁹ bytes a second.
 pub fn gigabytes_per_second(bytes: u64, time_ms: f64) -> f64 {
     bytes as f64 / (time_ms * 1e6)
@@ -123,7 +185,7 @@ pub fn gigabytes_per_second(bytes: u64, time_ms: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Times, geometric_mean, gigabytes_per_second};
+    use super::{Ratio, Times, geometric_mean, gigabytes_per_second, teraflops};
 
     #[test]
     fn median_of_odd_and_even_numbers() {
@@ -145,6 +207,21 @@ mod tests {
         );
         assert_eq!((times.q1_ms, times.q3_ms), (25.0, 75.0));
         assert_eq!(times.spread(), 0.5);
+    }
+
+    #[test]
+    fn what_slows_both_of_a_pair_cancels() {
+        // The other side takes 1.25 times as long, at whatever clock.
+        let ratio = Ratio::of(&[1.0, 2.0, 4.0], &[1.25, 2.5, 5.0]).expect("three pairs");
+        assert_eq!((ratio.p10, ratio.median, ratio.p90), (1.25, 1.25, 1.25));
+        assert_eq!(ratio.spread(), 0.0);
+        assert_eq!(Ratio::of(&[], &[1.0]), None);
+    }
+
+    #[test]
+    fn operations_per_second_of_a_product() {
+        // 2 · 8192³ operations in 1.5 ms.
+        assert!((teraflops(2 * 8192 * 8192 * 8192, 1.5) - 733.0).abs() < 0.1);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What was measured of a kernel on a shape, as a file has it.
 
-use crate::measure::{Side, Times};
+use crate::measure::{Ratio, Side, Times, teraflops};
 use crate::status::Status;
 use lockstep::engine::timing::Sensors;
 use serde::{Deserialize, Serialize};
@@ -35,6 +35,12 @@ pub struct Measurement {
     pub sensors: Option<Sensors>,
     /// Times of the kernel and of all that took turns with it, in milliseconds.
     pub times: BTreeMap<Side, Times>,
+    /// How many times as fast as each of them the kernel was, by runs in one round.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub ratios: BTreeMap<Side, Ratio>,
+    /// What a library chose to do, where it had a choice.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub choices: BTreeMap<Side, String>,
     /// Where those are short, the times of one of many in a row, run from a graph.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub times_in_row: BTreeMap<Side, Times>,
@@ -66,6 +72,7 @@ impl Measurement {
     pub fn in_row(&self) -> Option<Self> {
         (!self.times_in_row.is_empty()).then(|| Self {
             times: self.times_in_row.clone(),
+            ratios: BTreeMap::new(),
             times_in_row: BTreeMap::new(),
             ..self.clone()
         })
@@ -81,5 +88,17 @@ impl Measurement {
         let ways = [Side::Cublas, Side::CublasPedantic];
         let speeds = ways.into_iter().filter_map(|side| self.speed_of(side));
         speeds.min_by(f64::total_cmp)
+    }
+
+    /// How many times as fast as the other side the kernel is, by pairs of runs.
+    pub fn ratio_to(&self, side: Side) -> Option<Ratio> {
+        let ratio = self.ratios.get(&side).copied();
+        ratio.filter(|_| self.status == Status::Passed)
+    }
+
+    /// 10¹² operations per second, of one side.
+    pub fn teraflops(&self, side: Side) -> Option<f64> {
+        let times = self.times.get(&side)?;
+        (self.flops != 0).then(|| teraflops(self.flops, times.median_ms))
     }
 }

@@ -58,6 +58,8 @@ impl CaseResult {
             n_late: timings.n_late,
             sensors: timings.sensors,
             times: timings.sides.iter().copied().collect(),
+            ratios: timings.ratios.iter().copied().collect(),
+            choices: timings.choices.iter().cloned().collect(),
             times_in_row: timings.in_row.iter().copied().collect(),
             n_in_row: timings.n_in_row,
         })

@@ -75,6 +75,16 @@ impl Found {
         })
     }
 
+    /// How many times as fast as the side the measured kernel is, by pairs of runs.
+    pub fn ratio(measured: &Measurement, side: Side) -> Option<Self> {
+        let ratio = measured.ratio_to(side)?;
+        Some(Self {
+            value: ratio.median,
+            spread: Some(ratio.spread()),
+            at: measured.place(),
+        })
+    }
+
     /// Another number about a measured kernel.
     pub fn of(measured: &Measurement, value: f64) -> Self {
         let times = measured.times.get(&Side::Kernel);

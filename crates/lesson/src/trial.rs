@@ -5,7 +5,7 @@ use crate::copies::CopyBuffers;
 use crate::differences::differences;
 use crate::error::CaseError;
 use crate::figures::Figures;
-use crate::measure::{Side, Times, Timings};
+use crate::measure::{Ratio, Side, Times, Timings};
 use crate::shape::{Shape, Work};
 use crate::verify::{Mismatch, Tolerance, Verified};
 use lockstep::counts::{Expectation, Report};
@@ -34,6 +34,8 @@ pub struct Trial<'e> {
     shape: &'e Shape,
     clocking: Option<Clocking>,
     beside: Vec<(Side, Timed<'static>)>,
+    /// What the libraries among them chose to do.
+    choices: Vec<(Side, String)>,
     figures: Figures,
     /// Of the last launch that was counted.
     report: Option<Report>,
@@ -54,6 +56,7 @@ impl<'e> Trial<'e> {
             shape,
             clocking,
             beside: Vec::new(),
+            choices: Vec::new(),
             figures: Figures::default(),
             report: None,
         }
@@ -193,10 +196,14 @@ impl<'e> Trial<'e> {
                 math: SgemmMath::Pedantic,
                 ..
             } => Side::CublasPedantic,
+            LibraryCall::Matmul(_) => Side::CublasLt,
         };
-        let call = Timed::Library(call);
-        self.engine.perform(&call)?;
-        self.beside.push((side, call));
+        let work = Timed::Library(call);
+        self.engine.perform(&work)?;
+        if let Some(choice) = self.engine.library_choice(&call) {
+            self.choices.push((side, choice));
+        }
+        self.beside.push((side, work));
         Ok(true)
     }
 
@@ -276,7 +283,12 @@ impl<'e> Trial<'e> {
                 .filter_map(|(side, times)| Some((side, times?)))
                 .collect()
         };
+        let others = sides.iter().copied().zip(&clocked.runs_ms).skip(1);
+        let ratios = others
+            .filter_map(|(side, runs_ms)| Some((side, Ratio::of(&clocked.runs_ms[0], runs_ms)?)));
         self.figures.timings = Timings {
+            ratios: ratios.collect(),
+            choices: std::mem::take(&mut self.choices),
             sides: times_of(&clocked.runs_ms),
             in_row: times_of(&clocked.rows_ms),
             n_in_row: clocked.n_in_row,

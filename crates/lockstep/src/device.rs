@@ -1,10 +1,12 @@
 //! A device: a GPU, or the simulator where there is none.
+//!
+//! What it has beside memory, it makes where that is: modules, streams, pinned memory.
 
 use crate::engine::buffer::Handle;
 use crate::engine::gpu::Gpu;
 use crate::engine::sim::Sim;
-use crate::engine::{DeviceProperties, Engine, EngineError, EngineKind, Machine, PtxModule};
-use crate::{Buffer, Error, Module, Pinned, Stream};
+use crate::engine::{DeviceProperties, Engine, EngineError, EngineKind, Machine};
+use crate::{Buffer, Error};
 use cuda_std::launch::DeviceCopy;
 use std::rc::Rc;
 
@@ -102,19 +104,6 @@ impl Device {
         self.engine().device()
     }
 
-    /// Loads a module: PTX text, or a [`PtxModule`] that has a name and a folder of
-    /// sources.
-    ///
-    /// # Errors
-    ///
-    /// The text is no PTX, or not for this device. The error has the line, or the driver's
-    /// own log.
-    pub fn load(&self, module: impl Into<PtxModule>) -> Result<Module, Error> {
-        let module = module.into();
-        self.machine.add_module(module.clone())?;
-        Ok(Module::new(self.clone(), module))
-    }
-
     /// A copy of `values` in its memory. `name` names the buffer in reports of bad
     /// accesses.
     ///
@@ -146,25 +135,6 @@ impl Device {
         Ok(buffer)
     }
 
-    /// Host memory of `len` values, all bytes 0, that copies in a [`Stream`] can use while
-    /// the host goes on.
-    ///
-    /// # Errors
-    ///
-    /// The host's memory is full.
-    pub fn pinned<T: DeviceCopy>(&self, len: usize) -> Result<Pinned<T>, Error> {
-        Pinned::new(self, len)
-    }
-
-    /// A new stream.
-    ///
-    /// # Errors
-    ///
-    /// The GPU is lost.
-    pub fn stream(&self) -> Result<Stream, Error> {
-        Stream::new(self)
-    }
-
     /// The untyped device below.
     pub fn engine(&self) -> &dyn Engine {
         self.machine.engine()
@@ -180,7 +150,7 @@ impl Device {
     }
 
     fn handle(&self) -> Handle<'static> {
-        Handle::Shared(Rc::clone(&self.machine))
+        Handle::Shared(self.machine.clone())
     }
 }
 

@@ -38,7 +38,6 @@
 pub mod counts;
 pub mod engine;
 pub mod ptx;
-pub mod record;
 
 mod device;
 mod driver;
@@ -53,6 +52,7 @@ mod step;
 mod stream;
 
 pub use device::{Device, Simulator};
+pub use engine::record;
 pub use engine::tensor_map::{self, TensorMap};
 pub use engine::{EngineError as Error, LaunchConfig, PtxModule};
 pub use event::Event;

@@ -12,6 +12,21 @@ pub struct Module {
     source: PtxModule,
 }
 
+impl Device {
+    /// Loads a module: PTX text, or a [`PtxModule`] that has a name and a folder of
+    /// sources.
+    ///
+    /// # Errors
+    ///
+    /// The text is no PTX, or not for this device. The error has the line, or the driver's
+    /// own log.
+    pub fn load(&self, module: impl Into<PtxModule>) -> Result<Module, Error> {
+        let module = module.into();
+        self.machine().add_module(module.clone())?;
+        Ok(Module::new(self.clone(), module))
+    }
+}
+
 impl Module {
     pub(crate) fn new(device: Device, source: PtxModule) -> Self {
         Self { device, source }

@@ -21,6 +21,18 @@ enum Memory<T> {
     Sim(Vec<T>),
 }
 
+impl Device {
+    /// Host memory of `len` values, all bytes 0, that copies in a [`Stream`] can use while
+    /// the host goes on.
+    ///
+    /// # Errors
+    ///
+    /// The host's memory is full.
+    pub fn pinned<T: DeviceCopy>(&self, len: usize) -> Result<Pinned<T>, Error> {
+        Pinned::new(self, len)
+    }
+}
+
 impl<T: DeviceCopy> Pinned<T> {
     pub(crate) fn new(device: &Device, len: usize) -> Result<Self, Error> {
         let size_bytes = len.checked_mul(size_of::<T>());

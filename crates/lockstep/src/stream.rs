@@ -29,6 +29,17 @@ enum Kind {
     Sim(RefCell<Option<Vec<Step>>>),
 }
 
+impl Device {
+    /// A new stream.
+    ///
+    /// # Errors
+    ///
+    /// The GPU is lost.
+    pub fn stream(&self) -> Result<Stream, Error> {
+        Stream::new(self)
+    }
+}
+
 impl Stream {
     pub(crate) fn new(device: &Device) -> Result<Self, Error> {
         let kind = match device.machine() {
@@ -202,7 +213,7 @@ impl Stream {
         }
         match (&self.kind, self.device.machine(), graph.exec()) {
             (Kind::Gpu(stream), Machine::Gpu(gpu), Some(exec)) => {
-                gpu.with_stream(|| exec.enqueue(stream))?;
+                gpu.with_stream(|| stream.run(exec))?;
                 self.in_flight
                     .borrow_mut()
                     .extend_from_slice(graph.places());
@@ -266,7 +277,7 @@ impl Stream {
             (Kind::Gpu(stream), Machine::Gpu(gpu)) => {
                 let event = gpu.with_stream(|| {
                     let event = driver::Event::timed()?;
-                    event.record(stream)?;
+                    stream.mark(&event)?;
                     Ok(event)
                 })?;
                 Ok(Event::on_gpu(&self.device, event))

@@ -217,6 +217,18 @@ impl BlockRun {
             }
             return Ok(Round::Finished);
         }
+        self.end_round(launch, observer, (round, waits, sat_out))
+    }
+
+    /// What comes of a round in which warps have executed so much, look as if they wait or
+    /// not, and some have sat out or not.
+    #[inline(always)]
+    fn end_round<O: Observer>(
+        &mut self,
+        launch: &LaunchContext<'_>,
+        observer: &mut O,
+        (round, waits, sat_out): (i64, bool, bool),
+    ) -> Result<Round, Box<LaunchError>> {
         let mut freed = self.barriers.open(&mut self.warps, self.number, observer)
             | self.warpgroups.wake(&mut self.warps);
         let mut sat_out = sat_out;

@@ -9,8 +9,9 @@ use std::collections::VecDeque;
 
 use crate::numeric::tile::Register;
 use crate::program::Slot;
-use crate::warp::{Frame, FrameId};
 
+/// A frame of the warp, by its number.
+type FrameId = usize;
 /// A register of a call: its frame, and the slot there.
 type Place = (FrameId, Slot);
 
@@ -159,8 +160,13 @@ impl InFlight {
         last.copied().unwrap_or(0)
     }
 
-    /// Puts the sums of all groups but the `n_left` youngest into their registers.
-    pub fn complete(&mut self, n_left: u32, frames: &[Frame]) {
+    /// The sums of all groups but the `n_left` youngest are done: each is given to `arrive`,
+    /// with its frame, the number of its function, and the register.
+    pub fn complete(
+        &mut self,
+        n_left: u32,
+        mut arrive: impl FnMut((FrameId, usize), Slot, &Register),
+    ) {
         let n_done = self.issued.len().saturating_sub(n_left as usize);
         self.issued.drain(..n_done);
         let n_groups = self.n_groups;
@@ -169,7 +175,7 @@ impl InFlight {
             if tile.group.saturating_add(n_left) >= n_groups {
                 return true;
             }
-            tile.arrive(frames);
+            tile.arrive(&mut arrive);
             spare.push(std::mem::take(&mut tile.sums));
             false
         });
@@ -177,20 +183,12 @@ impl InFlight {
 }
 
 impl Tile {
-    fn arrive(&self, frames: &[Frame]) {
-        let frame = &frames[self.frame];
-        if frame.lanes == 0 || frame.function != self.function {
-            // The call has returned, its registers with it.
-            return;
-        }
-        let registers = frame.registers.frame();
+    fn arrive(&self, arrive: &mut impl FnMut((FrameId, usize), Slot, &Register)) {
         let own = self.slots.iter().copied().zip(&self.sums);
         let copies = self.copies.iter();
         let copies = copies.map(|&(slot, index)| (slot, &self.sums[index]));
         for (slot, sum) in own.chain(copies).filter(|(slot, _)| *slot != NOWHERE) {
-            // SAFETY: The frame is one of the function whose decoder made the slot for
-            // 32-bit lanes.
-            unsafe { *registers.lanes_mut::<u32>(slot) = *sum };
+            arrive((self.frame, self.function), slot, sum);
         }
     }
 }

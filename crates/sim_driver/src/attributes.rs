@@ -10,14 +10,14 @@ use crate::settings::Settings;
 const H200: &[(u32, i32)] = &include!("h200_attributes.in");
 
 /// Attributes that say what can be done and is not simulated: memory operations of streams,
-/// virtual memory, memory and events of other processes, tensor maps, multicast.
+/// virtual memory, memory and events of other processes, multicast.
 const NOT_SIMULATED: &[u32] = &[
-    92, 93, 94, 102, 103, 107, 110, 112, 114, 116, 119, 121, 122, 123, 124, 125, 127, 128, 129,
-    132, 141, 142, 144, 145,
+    92, 93, 94, 102, 103, 107, 110, 112, 114, 116, 119, 121, 122, 123, 124, 125, 128, 129, 132,
+    141, 142, 144, 145,
 ];
 
-/// `CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH`: from Hopper on.
-const CLUSTER_LAUNCH: u32 = 120;
+/// `CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH` and `…_TENSOR_MAP_ACCESS_SUPPORTED`: from Hopper on.
+const SINCE_HOPPER: [u32; 2] = [120, 127];
 
 /// The answer to an attribute; none if there is no such attribute.
 pub fn attribute(number: u32, settings: &Settings, config: &DeviceConfig) -> Option<i32> {
@@ -32,7 +32,7 @@ pub fn attribute(number: u32, settings: &Settings, config: &DeviceConfig) -> Opt
         81 => saturated(config.multiprocessor_shared_bytes.into()),
         97 => saturated(config.shared_limit.into()),
         106 => saturated(config.multiprocessor_blocks.into()),
-        CLUSTER_LAUNCH => (major >= 9).into(),
+        _ if SINCE_HOPPER.contains(&number) => (major >= 9).into(),
         _ if NOT_SIMULATED.contains(&number) => 0,
         _ => {
             let found = H200.binary_search_by_key(&number, |&(n, _)| n);
@@ -51,14 +51,13 @@ mod tests {
         let ask = |n| attribute(n, &Settings::default(), &DeviceConfig::default());
         assert_eq!((ask(1), ask(10), ask(75)), (Some(1024), Some(32), Some(9)));
         assert_eq!(ask(0), None);
-        assert_eq!(ask(CLUSTER_LAUNCH), Some(1));
         let older = Settings {
             compute: (8, 0),
             ..Settings::default()
         };
-        assert_eq!(
-            attribute(CLUSTER_LAUNCH, &older, &DeviceConfig::default()),
-            Some(0)
-        );
+        for number in SINCE_HOPPER {
+            assert_eq!(ask(number), Some(1));
+            assert_eq!(attribute(number, &older, &DeviceConfig::default()), Some(0));
+        }
     }
 }

@@ -7,8 +7,8 @@
 //! In reading order: [`status`], [`handles`] and [`settings`]; [`tasks`], work that is done
 //! later; [`driver`], all that there is, with [`context`], [`stream`] and [`event`];
 //! [`operation`], what streams are made of: `copies` and [`launch`]; [`module`] with
-//! `image` and [`linker`]; [`graph`], with
-//! [`user_object`], and [`capture`]; [`host_memory`]; [`records`], what is
+//! `image`, `jit` and [`linker`]; [`graph`], with
+//! [`user_object`], and [`capture`]; [`host_memory`]; `client`, what its pointers lead to; [`records`], what is
 //! found out, [`recorder`], who notes it, and [`observe`](fn@observe), the same for tests in the
 //! process; `orders`, launches in other orders; [`api`], the functions themselves.
 //!
@@ -19,6 +19,7 @@
 pub mod api;
 mod attributes;
 pub mod capture;
+mod client;
 pub mod context;
 mod copies;
 pub mod driver;
@@ -27,6 +28,7 @@ pub mod graph;
 pub mod handles;
 pub mod host_memory;
 mod image;
+mod jit;
 pub mod launch;
 pub mod linker;
 pub mod module;

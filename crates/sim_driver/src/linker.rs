@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ptx_sim::RegisterLimits;
 
-use crate::api::jit::Logs;
+use crate::jit::Logs;
 
 /// How an archive begins.
 const ARCHIVE: &[u8] = b"!<arch>\n";

@@ -9,8 +9,6 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use ptx_sim::{LaunchError, LaunchOptions, Report};
 
-use crate::operation::Operation;
-
 /// A launch that was watched.
 #[derive(Clone, Debug)]
 pub struct Observed {
@@ -86,11 +84,8 @@ impl Observer {
 pub(crate) struct InFlight(Arc<Observer>);
 
 impl InFlight {
-    /// For an operation that this thread submits, if it is a launch that somebody watches.
-    pub fn of(operation: &Operation) -> Option<Self> {
-        if !matches!(operation, Operation::Launch(_)) {
-            return None;
-        }
+    /// For a launch that this thread submits, if somebody watches.
+    pub fn new() -> Option<Self> {
         // A thread that ends has nobody who waits for its reports.
         let observer = CURRENT.try_with(|current| current.borrow().clone());
         let observer = observer.ok().flatten()?;

@@ -67,13 +67,21 @@ impl Operation {
     /// The operation as work for later, as this thread submits it: who watches the thread is
     /// told of its launches.
     pub fn into_work(self, context: Arc<Context>) -> impl FnOnce() + Send + 'static {
-        let watched = InFlight::of(&self);
+        let watched = self.watched();
         move || self.run(&context, watched.as_ref())
     }
 
     /// Does it now.
     pub fn run_here(&self, context: &Arc<Context>) {
-        self.run(context, InFlight::of(self).as_ref());
+        self.run(context, self.watched().as_ref());
+    }
+
+    /// For who watches this thread's launches, if it is one.
+    fn watched(&self) -> Option<InFlight> {
+        match self {
+            Self::Launch(_) => InFlight::new(),
+            _ => None,
+        }
     }
 
     /// Does it, unless the device has failed before. What goes wrong fails the device.

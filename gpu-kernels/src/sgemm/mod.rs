@@ -155,16 +155,4 @@ unsafe fn load_or_zero(
     }
 }
 
-/// Writes a block of code out for every number listed, which is a constant in it:
-/// `unrolled!(I in [0 1 2 3] { … })`.
-///
-/// An array whose elements are only named by constants can live in registers. The
-/// compiler unrolls short loops by itself; of loops in loops around hundreds of
-/// instructions it does not, and then the array is in local memory.
-macro_rules! unrolled {
-    ($i:ident in [$($number:literal)*] $body:block) => { $( {
-        const $i: usize = $number;
-        $body
-    } )* };
-}
-use unrolled;
+use crate::unrolled::unrolled;

@@ -68,7 +68,7 @@ pub struct Args {
     #[arg(long, value_name = "DIR")]
     peers: Option<PathBuf>,
 
-    /// Compare with copies only: no CUDA C++, no CUB, no cuBLAS.
+    /// Compare with copies only: no CUDA C++, no CUB, no cuBLAS, no cuBLASLt.
     #[arg(long, conflicts_with = "peers")]
     no_peers: bool,
 
@@ -303,6 +303,7 @@ fn load_peers(engine: &dyn Timing, folder: Option<&Path>) -> Result<Vec<Peer>, S
         peer("CUDA C++", twins),
         peer("CUB", cub),
         peer("cuBLAS", peers::load_cublas(engine)),
+        peer("cuBLASLt", peers::load_cublaslt(engine)),
     ])
 }
 

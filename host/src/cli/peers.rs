@@ -1,5 +1,5 @@
 //! What the kernels are compared with: CUDA C++ twins and CUB, compiled where
-//! `nvcc` is, and cuBLAS, wherever it is installed.
+//! `nvcc` is, and cuBLAS and cuBLASLt, wherever they are installed.
 
 use super::tools::{Tool, library_folders};
 use lockstep::engine::{EngineError, Library, PeerModule, Timing};
@@ -13,6 +13,8 @@ const LIBRARIES: &str = "libraries";
 const CUB_SOURCE: &str = "cub.cu";
 /// Names of cuBLAS, the newest first.
 const CUBLAS: [&str; 3] = ["libcublas.so.13", "libcublas.so.12", "libcublas.so"];
+/// Names of cuBLASLt, which comes with it.
+const CUBLASLT: [&str; 3] = ["libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"];
 
 /// Compiles every `.cu` file of `folder` for the architecture `sm`.
 pub(super) fn compile(folder: &Path, sm: u32) -> Result<Vec<PeerModule>, String> {
@@ -70,14 +72,27 @@ pub(super) fn load_cub(engine: &dyn Timing, library: &Compiled) -> Result<String
 
 /// Finds cuBLAS and loads it. The answer is its version.
 pub(super) fn load_cublas(engine: &dyn Timing) -> Result<String, String> {
+    load_named(engine, Library::Cublas, CUBLAS)
+}
+
+/// The same for cuBLASLt.
+pub(super) fn load_cublaslt(engine: &dyn Timing) -> Result<String, String> {
+    load_named(engine, Library::CublasLt, CUBLASLT)
+}
+
+fn load_named(
+    engine: &dyn Timing,
+    library: Library,
+    names: [&'static str; 3],
+) -> Result<String, String> {
     // By its name alone the system's loader looks for it, also in LD_LIBRARY_PATH.
-    let named = CUBLAS.map(PathBuf::from);
+    let named = names.map(PathBuf::from);
     let placed = library_folders()
-        .flat_map(|folder| CUBLAS.map(|name| folder.join(name)))
+        .flat_map(|folder| names.map(|name| folder.join(name)))
         .filter(|file| file.is_file());
     let mut why = None;
     for file in named.into_iter().chain(placed) {
-        match load(engine, Library::Cublas, &file) {
+        match load(engine, library, &file) {
             Ok(version) => return Ok(version),
             Err(error) => why = Some(error),
         }

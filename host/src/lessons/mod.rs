@@ -6,6 +6,7 @@ pub mod bank_widths;
 pub mod blocks_of_tiles;
 pub mod coalescing;
 pub mod copy;
+pub mod gemm;
 pub mod local_memory;
 pub mod matrix_power;
 pub mod mma_simple;
@@ -39,4 +40,5 @@ pub static LESSONS: &[&Lesson] = &[
     &multi_tiles::LESSON,
     &tensor_instructions::LESSON,
     &sgemm::LESSON,
+    &gemm::LESSON,
 ];

@@ -195,6 +195,8 @@ pub mod tests {
                 .iter()
                 .map(|&(side, ms)| (side, times(ms)))
                 .collect(),
+            ratios: BTreeMap::new(),
+            choices: BTreeMap::new(),
             times_in_row: BTreeMap::new(),
             n_in_row: 0,
         }

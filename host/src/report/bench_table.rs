@@ -42,11 +42,13 @@ pub fn cases(cases: &[Measurement]) -> Grid {
         Column::numbers("time"),
         Column::numbers("±").expendable(3),
         Column::numbers("GB/s").expendable(2),
+        Column::numbers("TFLOP/s"),
         Column::numbers("× copy"),
         Column::numbers("× copy kernel").expendable(1),
         Column::numbers("× CUDA C++"),
         Column::numbers("× CUB"),
         Column::numbers("× cuBLAS"),
+        Column::numbers("× cuBLASLt"),
         Column::numbers("× clearing"),
         Column::words("remarks").below(),
     ]);
@@ -68,16 +70,25 @@ pub fn cases(cases: &[Measurement]) -> Grid {
             median_ms.map_or_else(String::new, duration).into(),
             Cell::new(spread.unwrap_or_default(), FAINT),
             rate.unwrap_or_default().into(),
+            computed(case).into(),
             speed(case.speed_of(Side::Copy)).into(),
             speed(case.speed_of(Side::CopyKernel)).into(),
             speed(case.speed_of(Side::Twin)).into(),
             speed(case.speed_of(Side::Cub)).into(),
             speed(case.speed_of_cublas()).into(),
+            speed(case.ratio_to(Side::CublasLt).map(|ratio| ratio.median)).into(),
             speed(case.speed_of(Side::Clear)).into(),
             Cell::new(remarks(case), remarks_style),
         ]);
     }
     grid
+}
+
+/// 10¹² operations per second where they are the point: beside a library for products.
+fn computed(case: &Measurement) -> String {
+    let beside = case.times.contains_key(&Side::CublasLt);
+    let speed = case.teraflops(Side::Kernel).filter(|_| beside);
+    speed.map_or_else(String::new, |speed| format!("{speed:.1}"))
 }
 
 fn remarks(case: &Measurement) -> String {
@@ -92,7 +103,27 @@ fn remarks(case: &Measurement) -> String {
     } else if case.n_late > 0 {
         remarks.push(format!("host late {} times", case.n_late));
     }
+    if let Some(speed) = case.teraflops(Side::CublasLt) {
+        remarks.push(beside_cublaslt(case, speed));
+    }
     remarks.join(", ")
+}
+
+/// What cuBLASLt did, and the board meanwhile: where power is the limit, its clock is not the
+/// highest, and only ratios tell.
+fn beside_cublaslt(case: &Measurement, speed: f64) -> String {
+    let mut text = format!("cuBLASLt {speed:.1} TFLOP/s");
+    if let Some(choice) = case.choices.get(&Side::CublasLt) {
+        text += &format!(" ({choice})");
+    }
+    let sensors = case.sensors.unwrap_or_default();
+    if let Some(mhz) = sensors.sm_clock_mhz {
+        text += &format!(", {mhz} MHz");
+    }
+    if let Some(watts) = sensors.power_w {
+        text += &format!(", {watts:.0} W");
+    }
+    text
 }
 
 /// The targets.

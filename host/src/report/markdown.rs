@@ -130,6 +130,10 @@ fn measured(kernel: &KernelEntry, cases: &[Measurement]) -> Option<String> {
         (case.speed_of(Side::Twin), "CUDA C++"),
         (case.speed_of(Side::Cub), "CUB"),
         (case.speed_of_cublas(), "cuBLAS"),
+        (
+            case.ratio_to(Side::CublasLt).map(|ratio| ratio.median),
+            "cuBLASLt",
+        ),
     ] {
         if let Some(speed) = speed {
             let _ = write!(text, ", {speed:.2} × {than}");

@@ -56,3 +56,28 @@ macro_rules! ldmatrix {
 }
 
 for_each_count!(ldmatrix);
+
+/// [`x4`] of rows that begin at `address` in the shared space, this lane's. For loops
+/// in which a layout's arithmetic is done once, and addresses are moved on.
+///
+/// # Safety
+///
+/// As [`x4`]; `address` is a multiple of 16.
+#[gpu_only]
+#[inline(always)]
+pub unsafe fn x4_at(address: u32) -> [u32; 4] {
+    let (r0, r1, r2, r3): (u32, u32, u32, u32);
+    // SAFETY: as in `x4`.
+    unsafe {
+        core::arch::asm!(
+            "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {{{r0}, {r1}, {r2}, {r3}}}, [{address}];",
+            r0 = out(reg32) r0,
+            r1 = out(reg32) r1,
+            r2 = out(reg32) r2,
+            r3 = out(reg32) r3,
+            address = in(reg32) address,
+            options(readonly, nostack, preserves_flags)
+        );
+    }
+    [r0, r1, r2, r3]
+}

@@ -26,6 +26,15 @@ pub const fn quad_address(lane: u32) -> (u32, u32) {
     (row + matrix % 2 * 8, matrix / 2 * MATRIX_ROW)
 }
 
+/// The same for a block of Bᵀ, of which each right operand is half: its upper half comes in
+/// the first two registers, its lower half in the others. `mma` takes an operand from
+/// registers that follow each other; any other order costs moves.
+#[inline(always)]
+pub const fn pair_address(lane: u32) -> (u32, u32) {
+    let (matrix, row) = map::address_of(lane);
+    (row + matrix / 2 * 8, matrix % 2 * MATRIX_ROW)
+}
+
 /// This lane's index in its warp.
 #[inline(always)]
 fn lane() -> u32 {
@@ -85,8 +94,9 @@ pub unsafe fn load_b_transposed<T: Element, const ROWS: u32, const COLUMNS: u32,
     row: u32,
     column: u32,
 ) -> [FragmentB<T, M16N8K16>; 2] {
+    let (block_row, block_column) = pair_address(lane());
     // SAFETY: by this function's own contract.
-    load_b_transposed_pair(unsafe { load_a(tile, row, column) })
+    load_b_pair(unsafe { ldmatrix::x4(tile, row + block_row, column + block_column) })
 }
 
 /// A block of Bᵀ that is in registers as left operand, as the two right ones: its

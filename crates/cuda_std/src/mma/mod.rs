@@ -113,6 +113,6 @@ pub use fragment::{
 pub use load::store_matrices;
 pub use load::{
     MATRIX_ROW, load_a, load_b, load_b_pair, load_b_transposed, load_b_transposed_pair,
-    quad_address, store_c,
+    pair_address, quad_address, store_c,
 };
 pub use multiply::{Mma, mma};

@@ -1,6 +1,5 @@
 //! An event: a place in a stream that is passed at some time.
 
-use super::Stream;
 use super::sys::{self, Handle};
 use cuda_driver::{DriverError, check};
 use std::ffi::{c_int, c_uint, c_void};
@@ -38,14 +37,6 @@ impl Event {
 
     pub(super) fn raw(&self) -> *mut c_void {
         self.handle
-    }
-
-    /// Puts it into the stream.
-    pub(crate) fn record(&self, stream: &Stream) -> Result<(), DriverError> {
-        // SAFETY: both are alive.
-        check("cuEventRecord", unsafe {
-            sys::cuEventRecord(self.handle, stream.raw())
-        })
     }
 
     /// Whether it was passed.

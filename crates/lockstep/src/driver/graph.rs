@@ -1,6 +1,5 @@
 //! Work that was recorded from a stream, to be run by the device without the host.
 
-use super::Stream;
 use super::sys::{self, Handle};
 use cuda_driver::{DriverError, check};
 
@@ -41,12 +40,8 @@ impl Drop for Graph {
 }
 
 impl GraphExec {
-    /// Puts one run of it into the stream.
-    pub(crate) fn enqueue(&self, stream: &Stream) -> Result<(), DriverError> {
-        // SAFETY: both are alive.
-        check("cuGraphLaunch", unsafe {
-            sys::cuGraphLaunch(self.handle, stream.raw())
-        })
+    pub(super) fn raw(&self) -> Handle {
+        self.handle
     }
 }
 

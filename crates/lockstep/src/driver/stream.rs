@@ -79,6 +79,22 @@ impl Stream {
         })
     }
 
+    /// Puts an event into it, which is passed when what came before has ended.
+    pub(crate) fn mark(&self, event: &Event) -> Result<(), DriverError> {
+        // SAFETY: both are alive.
+        check("cuEventRecord", unsafe {
+            sys::cuEventRecord(event.raw(), self.handle)
+        })
+    }
+
+    /// Puts one run of a graph into it.
+    pub(crate) fn run(&self, graph: &GraphExec) -> Result<(), DriverError> {
+        // SAFETY: both are alive.
+        check("cuGraphLaunch", unsafe {
+            sys::cuGraphLaunch(graph.raw(), self.handle)
+        })
+    }
+
     /// What follows in it waits for the event.
     pub(crate) fn wait_for(&self, event: &Event) -> Result<(), DriverError> {
         // SAFETY: both are alive.

@@ -1,6 +1,8 @@
 //! Device memory with a type, freed when dropped.
 
-use super::{Engine, EngineError, Machine};
+pub use super::interface::POISON;
+
+use super::{Engine, EngineError};
 use cuda_std::launch::{DeviceCopy, DevicePtr, DevicePtrMut, DeviceSlice, Input, Output};
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -19,7 +21,13 @@ pub struct Buffer<'e, T> {
 #[derive(Clone)]
 pub(crate) enum Handle<'e> {
     Borrowed(&'e dyn Engine),
-    Shared(Rc<Machine>),
+    Shared(Rc<dyn HasEngine>),
+}
+
+/// What keeps an engine alive.
+pub(crate) trait HasEngine {
+    /// The engine.
+    fn engine(&self) -> &(dyn Engine + 'static);
 }
 
 impl<'e> Deref for Handle<'e> {
@@ -28,14 +36,10 @@ impl<'e> Deref for Handle<'e> {
     fn deref(&self) -> &Self::Target {
         match self {
             Self::Borrowed(engine) => *engine,
-            Self::Shared(machine) => machine.engine(),
+            Self::Shared(owner) => owner.engine(),
         }
     }
 }
-
-/// The byte that outputs are filled with before a kernel writes them: as `f16`,
-/// `f32` or `f64` it reads as NaN, as an integer as its largest unsigned value.
-pub const POISON: u8 = 0xFF;
 
 impl<'e, T: DeviceCopy> Buffer<'e, T> {
     /// Room for `len` values, every byte [`POISON`]. `label` names it in reports

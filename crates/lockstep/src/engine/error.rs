@@ -1,8 +1,7 @@
 //! What can go wrong between a kernel and its result. Every message names the
 //! kernel, the place and, where there is one, the cure.
 
-use super::launch::LaunchConfig;
-use super::{Prepared, PtxModule};
+use super::config::LaunchConfig;
 use cuda_driver::{DriverError, LoadError};
 use ptx_sim::Schedule;
 use std::fmt;
@@ -173,19 +172,6 @@ pub enum EngineError {
 }
 
 impl EngineError {
-    /// No module of `modules` has the entry.
-    pub(super) fn no_such_kernel(launch: &Prepared, modules: &[PtxModule]) -> Self {
-        let names: Vec<_> = modules
-            .iter()
-            .filter(|module| module.may_have(launch))
-            .map(|module| format!("`{}`", module.name))
-            .collect();
-        Self::NoSuchKernel {
-            kernel: launch.entry().to_owned(),
-            modules: names.join(", "),
-        }
-    }
-
     /// Whether the kernel was never given a chance: its result is "not run", and
     /// neither passed nor failed.
     pub fn is_not_run(&self) -> bool {

@@ -3,6 +3,7 @@
 //! A call is data, like a launch, so that it can be repeated on other buffers.
 //! Who loads the libraries and makes the calls is the GPU engine.
 
+use super::product::Matmul;
 use serde::Serialize;
 
 /// A library.
@@ -12,6 +13,8 @@ pub enum Library {
     Cub,
     /// cuBLAS.
     Cublas,
+    /// cuBLASLt, cuBLAS's library for products that are chosen among algorithms.
+    CublasLt,
 }
 
 impl Library {
@@ -20,6 +23,7 @@ impl Library {
         match self {
             Self::Cub => "CUB",
             Self::Cublas => "cuBLAS",
+            Self::CublasLt => "cuBLASLt",
         }
     }
 }
@@ -35,7 +39,7 @@ pub enum SgemmMath {
 }
 
 /// A call of a library, with device addresses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LibraryCall {
     /// `cub::DeviceReduce::Sum` of `n` values of `f32`.
     CubSum {
@@ -63,6 +67,9 @@ pub enum LibraryCall {
         /// How it may compute.
         math: SgemmMath,
     },
+    /// `cublasLtMatmul`, by the fastest algorithm of those that its heuristic names: they
+    /// are timed when the product is first prepared.
+    Matmul(Matmul),
 }
 
 impl LibraryCall {
@@ -71,6 +78,7 @@ impl LibraryCall {
         match self {
             Self::CubSum { .. } => Library::Cub,
             Self::Sgemm { .. } => Library::Cublas,
+            Self::Matmul(_) => Library::CublasLt,
         }
     }
 
@@ -86,6 +94,7 @@ impl LibraryCall {
                 math: SgemmMath::Pedantic,
                 ..
             } => "cuBLAS, pedantic",
+            Self::Matmul(_) => "cuBLASLt",
         }
     }
 
@@ -100,6 +109,7 @@ impl LibraryCall {
                 let bytes = |rows: u32, columns: u32| u64::from(rows) * u64::from(columns) * F32;
                 [(a, bytes(m, k)), (b, bytes(k, n)), (c, bytes(m, n))]
             }
+            Self::Matmul(product) => product.addresses(),
         }
     }
 
@@ -129,6 +139,7 @@ impl LibraryCall {
                 k,
                 math,
             },
+            Self::Matmul(product) => Self::Matmul(product.relocated(to)),
         }
     }
 }

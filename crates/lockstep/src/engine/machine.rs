@@ -1,5 +1,6 @@
 //! One of the two engines, by value.
 
+use super::buffer::HasEngine;
 use super::gpu::Gpu;
 use super::sim::Sim;
 use super::{Engine, EngineError, PtxModule, Timing};
@@ -36,5 +37,11 @@ impl Machine {
             Self::Gpu(gpu) => gpu.add_module(module),
             Self::Sim(sim) => sim.add_module(module),
         }
+    }
+}
+
+impl HasEngine for Machine {
+    fn engine(&self) -> &(dyn Engine + 'static) {
+        self.engine()
     }
 }

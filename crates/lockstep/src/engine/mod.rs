@@ -5,18 +5,23 @@
 //! everything; types come from the thin layer on top of it: [`Buffer<T>`] for
 //! memory and [`Prepared`] for launches.
 //!
-//! Reading order: this file, [`error`], [`buffer`], [`mod@tensor_map`], [`module`], [`mod@launch`], [`timing`] (with
-//! [`library`]), then the two engines [`sim`] and [`gpu`], either as a [`machine`], and engines around engines:
+//! Reading order: `config`, [`error`], [`module`], [`mod@launch`], `interface`, which has [`Engine`],
+//! [`buffer`], [`mod@tensor_map`], [`timing`] (with
+//! [`library`] and [`product`]), then the two engines [`sim`] and [`gpu`], either as a [`machine`], and engines around engines:
 //! [`scheduled`], [`twins`].
 
+mod config;
 pub mod error;
-
-pub mod buffer;
 pub mod launch;
 pub mod module;
+
+mod interface;
+
+pub mod buffer;
 pub mod tensor_map;
 
 pub mod library;
+pub mod product;
 pub mod timing;
 
 pub mod gpu;
@@ -24,128 +29,20 @@ pub mod sim;
 
 pub mod machine;
 
+pub mod record;
 pub mod scheduled;
 pub mod twins;
 
 mod panic;
 
 pub use buffer::Buffer;
+pub use config::LaunchConfig;
 pub use error::{EngineError, Place};
-pub use launch::{LaunchConfig, Prepared, launch};
+pub use interface::{DeviceProperties, Engine, EngineKind, Observe, PeerModule, launch};
+pub use launch::Prepared;
 pub use library::{Library, LibraryCall, SgemmMath};
 pub use machine::Machine;
 pub use module::{ModuleId, PtxModule};
+pub use product::{Major, Matmul, MatrixType, Stored};
 pub use tensor_map::{TensorElement, TensorMap};
 pub use timing::{Clocked, Conditions, Contender, Fill, Timed, Timing};
-
-use crate::counts::Report;
-use std::fmt;
-
-/// Which of the two engines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum EngineKind {
-    /// A GPU, through the CUDA driver.
-    Gpu,
-    /// The PTX simulator.
-    Sim,
-}
-
-impl EngineKind {
-    /// The word for it on the command line and in results.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Gpu => "gpu",
-            Self::Sim => "sim",
-        }
-    }
-}
-
-impl fmt::Display for EngineKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// The machine an engine runs kernels on.
-#[derive(Clone, Debug)]
-pub struct DeviceProperties {
-    /// Its name.
-    pub name: String,
-    /// The highest PTX architecture it runs: 90 for sm_90.
-    pub sm: u32,
-    /// Device memory, in bytes.
-    pub memory_bytes: u64,
-    /// Multiprocessors, for grids that fill the device once.
-    pub n_multiprocessors: u32,
-    /// Shared memory that a block may have when its kernel opts in, in bytes.
-    pub shared_per_block_bytes: u32,
-    /// CUDA version of the driver, if there is one.
-    pub driver: Option<String>,
-    /// Highest clock of the multiprocessors in MHz, if known.
-    pub sm_clock_mhz: Option<u32>,
-    /// Highest clock of the memory in MHz, if known.
-    pub memory_clock_mhz: Option<u32>,
-    /// Size of the second-level cache in bytes, if known.
-    pub l2_cache_bytes: Option<u32>,
-}
-
-/// Machine code of CUDA C++ twins: the same entries with the same parameters.
-#[derive(Clone, Debug)]
-pub struct PeerModule {
-    /// The file it was compiled from, for errors.
-    pub name: String,
-    /// A cubin.
-    pub image: Vec<u8>,
-}
-
-/// What to find out during a launch, beside running it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Observe {
-    /// Nothing: fastest.
-    Nothing,
-    /// Memory accesses, where the engine can (the simulator).
-    Counts,
-}
-
-/// Runs kernels and holds their memory.
-///
-/// Addresses are device addresses, sizes are bytes. Calls are synchronous: when
-/// one returns, its work is done or its error is known. Methods take `&self` so
-/// that buffers can free themselves.
-pub trait Engine {
-    /// Which engine this is.
-    fn kind(&self) -> EngineKind;
-
-    /// The machine underneath.
-    fn device(&self) -> &DeviceProperties;
-
-    /// `size_bytes` of device memory, aligned to 256 bytes. `label` names it in
-    /// reports of bad accesses.
-    fn alloc(&self, size_bytes: u64, label: &str) -> Result<u64, EngineError>;
-
-    /// Gives back what [`Engine::alloc`] returned.
-    fn free(&self, address: u64) -> Result<(), EngineError>;
-
-    /// Copies `bytes` to the device.
-    fn write(&self, address: u64, bytes: &[u8]) -> Result<(), EngineError>;
-
-    /// Copies from the device.
-    fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), EngineError>;
-
-    /// Sets every one of `size_bytes` bytes to `value`.
-    fn fill(&self, address: u64, size_bytes: u64, value: u8) -> Result<(), EngineError>;
-
-    /// Sets every byte to [`buffer::POISON`]. To an engine that checks, they count
-    /// as never written: a kernel that reads them first is at fault.
-    fn poison(&self, address: u64, size_bytes: u64) -> Result<(), EngineError> {
-        self.fill(address, size_bytes, buffer::POISON)
-    }
-
-    /// Runs the launch to its end. The report, with its counts, is there if it was
-    /// asked for and the engine counts.
-    fn launch(&self, launch: &Prepared, observe: Observe) -> Result<Option<Report>, EngineError>;
-
-    /// Whether it can run anything at all now; a GPU may be lost to a kernel
-    /// that never ends.
-    fn is_usable(&self) -> Result<(), EngineError>;
-}

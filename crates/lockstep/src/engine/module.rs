@@ -1,6 +1,6 @@
 //! A PTX module that an engine may load: its text, or the way to get it.
 
-use super::{EngineError, Prepared};
+use super::EngineError;
 use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -122,17 +122,6 @@ impl PtxModule {
     /// Which module it is.
     pub fn id(&self) -> ModuleId {
         self.id
-    }
-
-    /// Whether the kernel of a launch can be in it.
-    pub fn may_have(&self, launch: &Prepared) -> bool {
-        if let Some(module) = launch.module() {
-            return module == self.id;
-        }
-        match (&self.topic, launch.topic()) {
-            (Some(own), Some(wanted)) => own == wanted,
-            _ => true,
-        }
     }
 
     /// The name of the architecture that it is compiled for, if it names one.

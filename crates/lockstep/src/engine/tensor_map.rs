@@ -115,7 +115,7 @@ impl TensorMap<'_> {
 }
 
 /// A tensor map that is being described.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 #[must_use = "`build` makes the map"]
 pub struct Tiled<'b, const R: usize> {
     source: Source<'b>,
@@ -124,12 +124,35 @@ pub struct Tiled<'b, const R: usize> {
     offset: usize,
     dims: [u64; R],
     /// In values, of each dimension but the first.
-    strides: Option<Vec<usize>>,
+    strides: Option<Strides>,
     tile: [u32; R],
     element_strides: [u32; R],
     swizzle: Swizzle,
     l2_promotion: L2Promotion,
     fill: Fill,
+}
+
+/// Strides as they were given; of too many one more than there may be, which is refused.
+#[derive(Clone, Copy, Debug)]
+struct Strides {
+    values: [usize; Self::MOST + 1],
+    n: usize,
+}
+
+impl Strides {
+    /// Of the largest rank.
+    const MOST: usize = 4;
+
+    fn of(given: &[usize]) -> Self {
+        let n = given.len().min(Self::MOST + 1);
+        let mut values = [0; Self::MOST + 1];
+        values[..n].copy_from_slice(&given[..n]);
+        Self { values, n }
+    }
+
+    fn values(&self) -> &[usize] {
+        &self.values[..self.n]
+    }
 }
 
 /// The buffer that a map is of.
@@ -152,7 +175,7 @@ impl<'b, const R: usize> Tiled<'b, R> {
     /// From one index to the next are so many values, in each dimension but the first:
     /// for a matrix, one number, the values from row to row.
     pub fn strides(self, strides: &[usize]) -> Self {
-        let strides = Some(strides.to_vec());
+        let strides = Some(Strides::of(strides));
         Self { strides, ..self }
     }
 
@@ -260,7 +283,11 @@ impl<'b, const R: usize> Tiled<'b, R> {
     fn stride_bytes(&self) -> Vec<u64> {
         let bytes = |values: u64| values.saturating_mul(self.source.value_bytes);
         match &self.strides {
-            Some(strides) => strides.iter().map(|&stride| bytes(stride as u64)).collect(),
+            Some(strides) => strides
+                .values()
+                .iter()
+                .map(|&stride| bytes(stride as u64))
+                .collect(),
             None => {
                 let inner = self.dims.iter().take(R.saturating_sub(1));
                 let products = inner.scan(1, |product: &mut u64, &n| {

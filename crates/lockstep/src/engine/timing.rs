@@ -179,6 +179,12 @@ pub trait Timing: Engine {
         let _ = library;
         None
     }
+
+    /// How the library does the call, where it has a choice and the call was made.
+    fn library_choice(&self, call: &LibraryCall) -> Option<String> {
+        let _ = call;
+        None
+    }
 }
 
 /// How warm and how fast the device was, as it says itself.

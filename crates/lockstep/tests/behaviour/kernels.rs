@@ -1,8 +1,7 @@
 //! Kernels as a kernel crate has them, and the PTX that goes with them: by hand, so that
 //! these tests need no compiler for the device.
 
-use cuda_std::TensorMap;
-use cuda_std::prelude::*;
+use cuda_std::{TensorMap, prelude::*};
 
 /// `y[i] = a * x[i]`.
 #[kernel]
@@ -45,6 +44,14 @@ pub unsafe fn read_maps(before: u32, a: &TensorMap, b: &TensorMap, out: *mut u64
 pub unsafe fn exchange(out: *mut u32) {
     // As above.
     let _ = out;
+}
+
+/// 32 threads have a box of 4 rows of 8 numbers copied, from row `y` and column `x` on, and
+/// store it in `out`. In [`CLUSTERS`].
+#[kernel]
+pub unsafe fn copy_box(map: &TensorMap, x: i32, y: i32, out: *mut f32) {
+    // As above.
+    let _ = (map, x, y, out);
 }
 
 /// A kernel that no module has.
@@ -168,7 +175,7 @@ $done:
 .file 1 "crates/lockstep/tests/behaviour/kernels.rs"
 "#;
 
-/// A module for devices with clusters.
+/// A module for devices with clusters, which have a copy engine too.
 pub const CLUSTERS: &str = r#"
 .version 8.0
 .target sm_90
@@ -194,6 +201,45 @@ pub const CLUSTERS: &str = r#"
     mul.wide.u32 %rd2, %r3, 4;
     add.u64 %rd1, %rd1, %rd2;
     st.global.u32 [%rd1], %r6;
+    ret;
+}
+
+.shared .align 128 .b8 tile[128];
+.shared .align 8 .b64 barrier;
+
+.visible .entry copy_box(
+    .param .align 64 .b8 map[128],
+    .param .s32 x,
+    .param .s32 y,
+    .param .u64 out
+)
+{
+    .reg .pred %lead, %done;
+    .reg .b32 %r<8>;
+    .reg .b64 %rd<4>;
+    mov.u32 %r1, %tid.x;
+    setp.eq.u32 %lead, %r1, 0;
+    @%lead mbarrier.init.shared::cta.b64 [barrier], 1;
+    fence.proxy.async;
+    bar.sync 0;
+    mov.b64 %rd1, map;
+    cvta.param.u64 %rd1, %rd1;
+    ld.param.s32 %r2, [x];
+    ld.param.s32 %r3, [y];
+    mov.u32 %r4, tile;
+    mov.u32 %r5, barrier;
+    @%lead mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 128;
+    @%lead cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r4], [%rd1, {%r2, %r3}], [%r5];
+$again:
+    mbarrier.try_wait.parity.shared::cta.b64 %done, [%r5], 0;
+    @!%done bra $again;
+    shl.b32 %r6, %r1, 2;
+    add.u32 %r4, %r4, %r6;
+    ld.shared.u32 %r7, [%r4];
+    ld.param.u64 %rd2, [out];
+    cvt.u64.u32 %rd3, %r6;
+    add.u64 %rd2, %rd2, %rd3;
+    st.global.u32 [%rd2], %r7;
     ret;
 }
 "#;

@@ -60,6 +60,39 @@ fn maps_arrive_beside_other_arguments() {
 }
 
 #[test]
+fn a_box_is_copied_and_filled_up_at_the_edges() {
+    let Some(device) = device() else { return };
+    let module = device.load(kernels::CLUSTERS).expect("it loads");
+    // 10 rows of 20 numbers, 24 apart, from number 8 on.
+    let numbers: Vec<f32> = (0..250).map(|i| i as f32).collect();
+    let buffer = device.upload("numbers", &numbers).expect("there is room");
+    let map = TensorMap::tiled(&buffer, [20, 10], [8, 4])
+        .strides(&[24])
+        .offset(8)
+        .build()
+        .expect("it is a map");
+    assert_eq!(map.tile_bytes(), 128);
+    let out = device.alloc::<f32>("out", 32).expect("there is room");
+    for (x, y) in [(0, 0), (8, 3), (16, 8), (-4, -2), (20, 0)] {
+        let config = LaunchConfig::new([1; 3], [32, 1, 1]);
+        let args = (map.as_arg(), x, y, out.as_mut_ptr());
+        // SAFETY: `out` has a number for each thread.
+        unsafe { module.launch(kernels::copy_box, config, args) }.expect("it runs");
+        let number = |i: i32| {
+            let (row, column) = (y + i / 8, x + i % 8);
+            let is_inside = (0..10).contains(&row) && (0..20).contains(&column);
+            if is_inside {
+                (8 + row * 24 + column) as f32
+            } else {
+                0.0
+            }
+        };
+        let expected: Vec<f32> = (0..32).map(number).collect();
+        assert_eq!(out.read().expect("it is read"), expected, "from {x}, {y}");
+    }
+}
+
+#[test]
 fn a_map_follows_its_array() {
     let Some(device) = device() else { return };
     let rows = zeros(&device, 2 * 64 * 32);
@@ -103,16 +136,16 @@ fn elements_and_choices_are_as_asked() {
     of::<f64>(&device);
     let bits: Buffer<u16> = device.zeroed("bits", 1024).expect("there is room");
     let plain = TensorMap::tiled(&bits, [1024], [64]);
-    let of_bf16 = plain.element(Element::Bf16);
+    let of_bf16 = || plain.clone().element(Element::Bf16);
     let chosen = [
-        plain,
-        of_bf16,
-        of_bf16.fill(Fill::Nan),
-        of_bf16.l2_promotion(L2Promotion::B256),
-        of_bf16.swizzle(Swizzle::B128),
-        of_bf16.element_strides([2]),
+        plain.clone(),
+        of_bf16(),
+        of_bf16().fill(Fill::Nan),
+        of_bf16().l2_promotion(L2Promotion::B256),
+        of_bf16().swizzle(Swizzle::B128),
+        of_bf16().element_strides([2]),
     ];
-    for (i, one) in chosen.iter().enumerate() {
+    for (i, one) in chosen.into_iter().enumerate() {
         one.build()
             .unwrap_or_else(|error| panic!("choice {i}: {error}"));
     }
@@ -122,7 +155,7 @@ fn elements_and_choices_are_as_asked() {
 fn what_cannot_be_says_why() {
     let Some(device) = device() else { return };
     let rows = zeros(&device, 1000);
-    let all = TensorMap::tiled(&rows, [1000], [64]);
+    let all = || TensorMap::tiled(&rows, [1000], [64]);
     let wrong_sizes = [
         TensorMap::tiled(&rows, [100, 10], [64, 8]).build(),
         TensorMap::tiled(&rows, [8, 126], [8, 8]).build(),
@@ -136,10 +169,10 @@ fn what_cannot_be_says_why() {
         TensorMap::tiled(&rows, [usize::MAX, 2], [8, 2]).build(),
     ];
     let wrong_choices = [
-        all.offset(1).build(),
-        all.offset(8).build(),
-        all.element(Element::F32).build(),
-        all.element(Element::U16).fill(Fill::Nan).build(),
+        all().offset(1).build(),
+        all().offset(8).build(),
+        all().element(Element::F32).build(),
+        all().element(Element::U16).fill(Fill::Nan).build(),
         TensorMap::tiled(&rows, [1000], [128])
             .swizzle(Swizzle::B128)
             .build(),

@@ -34,6 +34,8 @@ struct Sum {
     shape: (u32, usize),
     /// Which sum: copies have the same.
     number: u64,
+    /// Whether it has been copied to another register.
+    is_copied: bool,
 }
 
 /// What is known of a warp's registers.
@@ -71,6 +73,7 @@ impl Fragments {
                 group: self.n_groups,
                 shape: product.shape,
                 number: self.n_sums,
+                is_copied: false,
             };
             self.sums.insert((product.frame, slot), sum);
         }
@@ -173,8 +176,9 @@ impl Fragments {
             return Some(*product);
         }
         let sum = self.sums.get(&place)?;
-        let n_same = self.sums.values().filter(|s| s.number == sum.number);
-        (n_same.count() < 2).then_some(sum.product)
+        let mut same = self.sums.iter().filter(|(_, s)| s.number == sum.number);
+        let is_elsewhere = sum.is_copied || same.any(|(other, _)| *other != place);
+        (!is_elsewhere).then_some(sum.product)
     }
 
     /// A register of a frame becomes a copy of another one.
@@ -199,6 +203,9 @@ impl Fragments {
         match sum {
             Some(sum) => {
                 self.sums.insert((frame, d), sum);
+                if let Some(from) = self.sums.get_mut(&(frame, a)) {
+                    from.is_copied = true;
+                }
             }
             None => {
                 self.sums.remove(&(frame, d));

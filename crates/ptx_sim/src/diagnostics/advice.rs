@@ -36,6 +36,10 @@ impl Barriers {
     }
 }
 
+/// What to do about an access in no order with a bulk copy that is done.
+const AFTER_BULK: &str = "the copy is done for those who have waited for it: let each thread that \
+     accesses the tile wait for the phase of its mbarrier itself, or come to a barrier behind the wait";
+
 /// What to do about an access to what a bulk copy may still be reading or writing.
 fn about_bulk(space: Space, is_reading: bool) -> &'static str {
     match (space, is_reading) {
@@ -66,6 +70,9 @@ impl Fault {
             ..
         } = &self.kind
         {
+            if other.kind == AccessKind::AsyncCopy && other.place.opcode.contains(".bulk") {
+                return Some(AFTER_BULK.into());
+            }
             let advice = self.against_race(*space, *access, other.kind, &other.thread);
             return Some(advice);
         }

@@ -1,73 +1,10 @@
-//! Faults about what works beside the threads: products of warpgroups, and accesses that do
-//! not pass through the threads' own path to memory (the async proxy).
+//! How faults read about what works beside the threads: products of warpgroups, and accesses
+//! that do not pass through the threads' own path to memory (the async proxy).
 
 use std::fmt;
 
 use super::text::{of_bytes, space_name};
-use super::{AccessKind, AccessSide, Relation};
-use crate::ir::Space;
-
-/// The kinds.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub enum AsyncFault {
-    /// Warps that do not do together what they must, or an operand that no product has.
-    BadWarpgroup {
-        /// What is wrong.
-        message: String,
-    },
-    /// A register that holds sums, or a part of A, of a product not waited for.
-    RegisterInFlight {
-        /// Whether it is written; else it is read.
-        writes: bool,
-        /// The product.
-        product: Box<AccessSide>,
-    },
-    /// A product on registers that were written after the last `wgmma.fence`.
-    MissingProductFence {
-        /// The write; none if the warp has not carried out a fence at all.
-        write: Option<Box<AccessSide>>,
-    },
-    /// A product that adds to sums of another shape, not waited for.
-    OtherShape {
-        /// The product that they are of.
-        product: Box<AccessSide>,
-    },
-    /// A read by the async proxy of what a thread stored, with no proxy fence between.
-    MissingProxyFence {
-        /// What reads.
-        access: AccessKind,
-        /// The state space.
-        space: Space,
-        /// The address.
-        address: u64,
-        /// Bytes of the access.
-        bytes: u32,
-        /// Where that is.
-        relation: Relation,
-        /// The store.
-        store: Box<AccessSide>,
-    },
-    /// An access to what an asynchronous operation may still be working on.
-    InFlight {
-        /// What it did.
-        access: AccessKind,
-        /// The state space.
-        space: Space,
-        /// The address.
-        address: u64,
-        /// Bytes of the access.
-        bytes: u32,
-        /// Where that is.
-        relation: Relation,
-        /// The operation.
-        operation: Box<AccessSide>,
-        /// Whether that writes there; else it reads.
-        operation_writes: bool,
-    },
-    /// `setmaxnreg` in a kernel that does not say how many registers it has.
-    UnknownRegisters,
-}
+use super::{AccessKind, AccessSide, AsyncFault};
 
 impl fmt::Display for AsyncFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

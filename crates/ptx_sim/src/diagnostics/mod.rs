@@ -15,8 +15,6 @@ mod asynchronous;
 mod text;
 mod waiting;
 
-pub use asynchronous::AsyncFault;
-
 use crate::ir::Space;
 
 /// Why a launch did not succeed. These outcomes are all there are: a `match` may rely
@@ -441,6 +439,69 @@ pub enum FaultKind {
         /// Bytes that it can have.
         limit_bytes: u32,
     },
+}
+
+/// The kinds of fault about what works beside the threads: products of warpgroups, and
+/// accesses that do not pass through the threads' own path to memory (the async proxy).
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum AsyncFault {
+    /// Warps that do not do together what they must, or an operand that no product has.
+    BadWarpgroup {
+        /// What is wrong.
+        message: String,
+    },
+    /// A register that holds sums, or a part of A, of a product not waited for.
+    RegisterInFlight {
+        /// Whether it is written; else it is read.
+        writes: bool,
+        /// The product.
+        product: Box<AccessSide>,
+    },
+    /// A product on registers that were written after the last `wgmma.fence`.
+    MissingProductFence {
+        /// The write; none if the warp has not carried out a fence at all.
+        write: Option<Box<AccessSide>>,
+    },
+    /// A product that adds to sums of another shape, not waited for.
+    OtherShape {
+        /// The product that they are of.
+        product: Box<AccessSide>,
+    },
+    /// A read by the async proxy of what a thread stored, with no proxy fence between.
+    MissingProxyFence {
+        /// What reads.
+        access: AccessKind,
+        /// The state space.
+        space: Space,
+        /// The address.
+        address: u64,
+        /// Bytes of the access.
+        bytes: u32,
+        /// Where that is.
+        relation: Relation,
+        /// The store.
+        store: Box<AccessSide>,
+    },
+    /// An access to what an asynchronous operation may still be working on.
+    InFlight {
+        /// What it did.
+        access: AccessKind,
+        /// The state space.
+        space: Space,
+        /// The address.
+        address: u64,
+        /// Bytes of the access.
+        bytes: u32,
+        /// Where that is.
+        relation: Relation,
+        /// The operation.
+        operation: Box<AccessSide>,
+        /// Whether that writes there; else it reads.
+        operation_writes: bool,
+    },
+    /// `setmaxnreg` in a kernel that does not say how many registers it has.
+    UnknownRegisters,
 }
 
 /// Why the block is wrong whose shared memory an address is in.

@@ -18,6 +18,31 @@ impl LaunchContext<'_> {
         }))
     }
 
+    /// An access to what a copy may still be working on.
+    fn in_flight(&self, at: Spot, this: &Side, copy: &Side, is_reading: bool) -> FaultKind {
+        FaultKind::CopyInFlight {
+            access: this.kind,
+            space: at.space,
+            address: at.address,
+            bytes: at.bytes,
+            relation: self.relation(at),
+            copy: Box::new(self.side(copy)),
+            is_reading,
+        }
+    }
+
+    /// An access to the memory of a block that may have ended.
+    fn may_have_ended(&self, at: Spot, this: &Side) -> FaultKind {
+        FaultKind::WrongBlock {
+            access: this.kind,
+            address: at.address,
+            bytes: at.bytes,
+            why: WrongBlock::MayHaveEnded {
+                rank: self.cluster.rank_of(self.ctaid(at.owner)),
+            },
+        }
+    }
+
     /// What a finding is.
     fn kind(&self, finding: Finding) -> FaultKind {
         match finding {
@@ -51,23 +76,8 @@ impl LaunchContext<'_> {
                 this,
                 copy,
                 is_reading,
-            } => FaultKind::CopyInFlight {
-                is_reading,
-                access: this.kind,
-                space: at.space,
-                address: at.address,
-                bytes: at.bytes,
-                relation: self.relation(at),
-                copy: Box::new(self.side(&copy)),
-            },
-            Finding::MayHaveEnded { at, this } => FaultKind::WrongBlock {
-                access: this.kind,
-                address: at.address,
-                bytes: at.bytes,
-                why: WrongBlock::MayHaveEnded {
-                    rank: self.cluster.rank_of(self.ctaid(at.owner)),
-                },
-            },
+            } => self.in_flight(at, &this, &copy, is_reading),
+            Finding::MayHaveEnded { at, this } => self.may_have_ended(at, &this),
             finding @ (Finding::MissingProxyFence { .. }
             | Finding::AsyncInFlight { .. }
             | Finding::RegisterInFlight { .. }

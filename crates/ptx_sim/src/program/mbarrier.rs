@@ -83,6 +83,12 @@ impl BarrierWord {
         }
     }
 
+    /// Whether it may be the word of a barrier that has been initialised. What shared memory
+    /// holds that nobody has written is none.
+    pub fn may_be(word: u64) -> bool {
+        word >> 20 & MOST_ARRIVALS != 0 && word >> 62 & 1 == 0
+    }
+
     /// The word as it is in memory.
     pub fn pack(self) -> u64 {
         let tx = self.tx as u64 & 0x3F_FFFF;

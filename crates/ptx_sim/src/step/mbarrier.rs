@@ -102,13 +102,8 @@ fn in_space<O: Observer>(
     if let MbarrierKind::ArriveAfterCopies { .. } = op.kind {
         step.complete_copies(mask, None);
     }
-    if let MbarrierKind::Wait { by_parity, .. } = op.kind
-        && !step.env.bulk.has_none_coming()
-    {
-        for lane in lanes(mask) {
-            let phase = asked_phase(&step.view, op, by_parity, lane);
-            arrive_for(step, addresses.lanes[lane] as u32, phase, lane)?;
-        }
+    if !step.env.bulk.has_none_coming() {
+        let_arrive(step, op, addresses, mask)?;
     }
     if O::ON {
         let access = WarpAccess {
@@ -152,6 +147,23 @@ fn in_space<O: Observer>(
             }
         );
         step.poll(if may_sleep { IDLE_POLLS } else { 1 });
+    }
+    Ok(())
+}
+
+/// Lanes that ask for the end of a phase let the copies arrive that it waits for.
+#[cold]
+fn let_arrive<O: Observer>(
+    step: &mut Step<'_, '_, O>,
+    op: &Mbarrier,
+    addresses: &Addresses,
+    mask: u32,
+) -> Result<(), Stop> {
+    if let MbarrierKind::Wait { by_parity, .. } = op.kind {
+        for lane in lanes(mask) {
+            let phase = asked_phase(&step.view, op, by_parity, lane);
+            arrive_for(step, addresses.lanes[lane] as u32, phase, lane)?;
+        }
     }
     Ok(())
 }

@@ -7,7 +7,7 @@
 //! [`access`], [`atomic`], [`collective`], [`matrix`], [`mbarrier`], [`async_store`],
 //! [`bulk`], [`warpgroup`]. How a block ends is in [`control`], [`call`], [`external`],
 //! [`heap`], [`barrier`] and [`cluster_barrier`]; lanes that come to a
-//! warp-wide instruction one after the other meet in [`gather`].
+//! warp-wide instruction one after the other meet in [`gather`]; [`whole_warp`] says that all must.
 
 mod access;
 mod async_store;
@@ -30,9 +30,9 @@ mod next;
 mod printf;
 mod run;
 mod warpgroup;
+mod whole_warp;
 
 pub(crate) use bulk::{bytes_awaited, finish_block};
 pub(crate) use context::Env;
 pub(crate) use gather::wake_complete;
-use matrix::require_whole_warp;
 pub(crate) use run::{PathEnd, run_path};

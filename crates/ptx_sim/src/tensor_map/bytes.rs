@@ -6,8 +6,9 @@
 //! five element strides (1 each); from 120 a checksum of all before it. Little-endian;
 //! what is unused is zero.
 
+use super::TensorMap;
 use super::kinds::{Element, Fill, Interleave, L2Promotion, Swizzle};
-use super::{MAX_RANK, TensorMap, TensorSpec};
+use super::spec::{MAX_RANK, TensorSpec};
 
 /// Bytes of a map.
 pub const TENSOR_MAP_BYTES: usize = 128;

@@ -95,6 +95,15 @@ pub enum TensorMapError {
         /// Elements of the box.
         value: u32,
     },
+    /// A tile that is too large altogether.
+    #[error(
+        "the box has {bytes} bytes, but must have less than 2^18: an H200's driver takes no more, \
+         and a block has no room for it"
+    )]
+    BoxSize {
+        /// Its bytes.
+        bytes: u64,
+    },
     /// Rows of a tile that are not whole pieces of 16 bytes.
     #[error(
         "a row of the box has {elements} elements of {} bytes, {bytes} bytes, but must be a \

@@ -53,11 +53,11 @@ numbered! {
         F64 = 8,
         /// `bfloat16`.
         Bf16 = 9,
-        /// Single precision, denormals read as zeros.
+        /// Single precision, for which denormals are to be flushed.
         F32Ftz = 10,
         /// Single precision, rounded to `tf32`.
         Tf32 = 11,
-        /// Single precision, rounded to `tf32`, denormals read as zeros.
+        /// Single precision, rounded to `tf32`, for which denormals are to be flushed.
         Tf32Ftz = 12,
         /// 16 packed elements of 4 bits in 8 bytes.
         U4x16Align8 = 13,
@@ -147,6 +147,11 @@ impl Element {
         }
     }
 
+    /// The lowest compute capability whose driver takes it; an H200's takes no others.
+    pub fn least_capability(self) -> (u32, u32) {
+        if self.is_packed() { (10, 0) } else { (9, 0) }
+    }
+
     /// Whether elements are parts of bytes.
     pub fn is_packed(self) -> bool {
         self.bits() < 8
@@ -176,6 +181,14 @@ impl Swizzle {
             Self::B32 => Some(32),
             Self::B64 => Some(64),
             Self::B128 | Self::B128Atom32 | Self::B128Atom32Flip8 | Self::B128Atom64 => Some(128),
+        }
+    }
+
+    /// The lowest compute capability whose driver takes it; an H200's takes no others.
+    pub fn least_capability(self) -> (u32, u32) {
+        match self {
+            Self::None | Self::B32 | Self::B64 | Self::B128 => (9, 0),
+            Self::B128Atom32 | Self::B128Atom32Flip8 | Self::B128Atom64 => (10, 0),
         }
     }
 

@@ -61,12 +61,15 @@ pub const INIT: &str = "@%lead mbarrier.init.shared::cta.b64 [%bar], 1;
 
 /// A device with a buffer.
 pub struct Bench {
+    /// The device.
     pub device: Device,
+    /// The buffer's address.
     pub buffer: u64,
     n_bytes: usize,
 }
 
 impl Bench {
+    /// With these bytes in the buffer.
     pub fn new(bytes: &[u8]) -> Self {
         let device = Device::new();
         let buffer = device.alloc(bytes.len() as u64, "buffer").expect("memory");

@@ -130,7 +130,7 @@ fn a_copy_to_a_block_that_is_not_there() {
     let bench = Bench::new(&noise(TENSOR + 4 * TILE, 42));
     let ptx = kernel(&body(BYTES, 0b1_0001, 0, false));
     let error = run(&bench, &ptx, &matrix(bench.buffer), false).expect_err("no rank 4");
-    insta::assert_snapshot!(error.to_string().lines().next().unwrap_or_default(), @"");
+    insta::assert_snapshot!(error.to_string().lines().next().unwrap_or_default(), @"no such block: asynchronous copy of 2048 bytes at shared address 0x0 of the block of rank 4, in a cluster of 4 blocks");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Copies of bytes that follow each other, in all directions, and `st.bulk`.
 
+use ptx_sim::AccessClass;
+
 use crate::{Bench, INIT, kernel, noise, wait};
 
 #[test]
@@ -74,4 +76,32 @@ fn zeros_in_bulk() {
 	st.global.b32 [%buf+4], %r3;";
     bench.run_both(&kernel(body), None, 1);
     assert_eq!(bench.bytes()[..8], [0, 0, 0, 0, 255, 255, 255, 255]);
+}
+
+#[test]
+fn bytes_are_told_line_by_line() {
+    let bench = Bench::new(&noise(2048, 14));
+    let body = format!(
+        "{INIT}
+	@!%lead bra DONE;
+	mbarrier.arrive.expect_tx.shared::cta.b64 _, [%bar], 768;
+	cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%tile], [%buf], 768, [%bar];
+	{}
+	add.u64 %rd2, %buf, 1024;
+	cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%tile], 256;
+	cp.async.bulk.commit_group;
+	cp.async.bulk.wait_group 0;
+	DONE:",
+        wait(0),
+    );
+    let report = bench
+        .run(&kernel(&body), &[0; 128], 32, false)
+        .expect("it runs");
+    let instructions = report.instructions();
+    let copies = instructions
+        .iter()
+        .filter(|i| i.class == Some(AccessClass::BulkCopy));
+    let told: Vec<(u64, u64)> = copies.map(|i| (i.bytes, i.sectors)).collect();
+    assert_eq!(told, [(768, 0), (256, 0)]);
+    assert_eq!(report.counts.global_load_bytes, 0, "no total has them");
 }

@@ -80,7 +80,19 @@ fn what_is_said_of_wrong_tiles() {
         ),
         refused(plain, "prefetch.tensormap [%buf];"),
     ];
-    insta::assert_snapshot!(all.join("\n"), @"");
+    insta::assert_snapshot!(all.join("\n"), @r"
+    bad bulk copy: the instruction gives 3 coordinates, but the tensor map has 2 dimensions
+    bad bulk copy: the instruction gives 1 coordinate, but the tensor map has 2 dimensions
+    bad bulk copy: the target starts at shared address 0x40, which is 64 past a multiple of 128: it must be a multiple of 128
+    out of bounds: store of 16 bytes at shared address 0xa040: just past the end of `bars` (64 bytes)
+    out of bounds: load of 1 byte at parameter address 0x88: just past the end of the kernel's parameters (136 bytes)
+    bad bulk copy: the 128 bytes are no tensor map that was made for the simulator: make it by cuTensorMapEncodeTiled of the simulated driver, or by ptx_sim::tensor_map::TensorMap, and pass it by value, or copy all 128 bytes of it
+    out of bounds: load of 16 bytes at global address END: just past the end of `buffer` (4096 bytes)
+    unsupported instruction `cp.async.bulk.tensor` (tensor maps of interleaved layouts are not simulated)
+    bad bulk copy: a reduction by Xor has no form for elements of F16
+    bad bulk copy: the instruction gives 1 coordinate, but the tensor map has 2 dimensions
+    bad bulk copy: the 128 bytes are no tensor map that was made for the simulator: make it by cuTensorMapEncodeTiled of the simulated driver, or by ptx_sim::tensor_map::TensorMap, and pass it by value, or copy all 128 bytes of it
+    ");
 }
 
 /// What ptxas would refuse, or the simulator does not know.
@@ -111,5 +123,15 @@ fn what_is_said_of_wrong_instructions() {
         said("st.bulk.weak.shared::cta [%tile], 16, 1;"),
         said("tensormap.replace.tile.global_address.global.b1024.b64 [%buf], %rd1;"),
     ];
-    insta::assert_snapshot!(all.join("\n"), @"");
+    insta::assert_snapshot!(all.join("\n"), @r"
+    of the ways to walk through a tensor only .tile is simulated, not .im2col
+    3 coordinates for 2 dimensions
+    to shared memory it needs .mbarrier::complete_tx::bytes
+    to .global it needs .bulk_group
+    to .global it copies from .shared::cta
+    this operation has no form for .s32
+    this operation has no form for .f32
+    it can only store 0
+    tensor maps are not changed by kernels here: have the host make one for each tensor
+    ");
 }

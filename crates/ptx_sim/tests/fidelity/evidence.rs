@@ -43,7 +43,13 @@ pub fn key(opcode: &str) -> Key {
     let mut parts = opcode.split('.');
     let mnemonic = parts.next().unwrap_or_default();
     // What these do has little to do with the other forms.
-    for (of, form) in [("st", "async"), ("red", "async"), ("barrier", "cluster")] {
+    for (of, form) in [
+        ("st", "async"),
+        ("st", "bulk"),
+        ("red", "async"),
+        ("barrier", "cluster"),
+        ("cp", "bulk"),
+    ] {
         if of == mnemonic && parts.clone().any(|part| part == form) {
             return (format!("{of}.{form}"), false);
         }
@@ -88,6 +94,7 @@ pub fn by_key(singles: &[Single]) -> BTreeMap<Key, Evidence> {
             }
         }
     }
+    all.insert(key("wgmma"), of_warpgroups());
     for (set, leaves_out) in [(&FIRST, &[][..]), (&WIDE, crate::unlike::UNLIKE)] {
         let unlike: Vec<u64> = leaves_out
             .iter()
@@ -99,6 +106,26 @@ pub fn by_key(singles: &[Single]) -> BTreeMap<Key, Evidence> {
         }
     }
     all
+}
+
+/// Of `tests/wgmma`: forms of the instruction, and sums.
+fn of_warpgroups() -> Evidence {
+    let lines = include_str!("../wgmma/cases.txt").lines();
+    let cases: Vec<Vec<&str>> = lines
+        .filter(|line| !line.starts_with('#'))
+        .map(|line| line.split(' ').collect())
+        .collect();
+    let forms: HashSet<&str> = cases.iter().map(|case| case[0]).collect();
+    let n_sums = |case: &Vec<&str>| {
+        let columns = case[0].split('.').nth(3).expect("a number of columns");
+        let [columns, tiles] = [&columns[1..], case[12]].map(|n| n.parse::<usize>());
+        64 * columns.expect("a number") * tiles.expect("a number")
+    };
+    Evidence {
+        n_forms: forms.len(),
+        n_operands: cases.iter().map(n_sums).sum(),
+        ..Evidence::default()
+    }
 }
 
 /// By mnemonic, how many of a set's first programs have it.

@@ -66,6 +66,16 @@ fn open_results() -> Vec<Rule> {
              `f16` and `bf16` were compared by the lesson `tensor_instructions`.",
         ),
         rule(
+            &["wgmma"],
+            false,
+            "Held against an H200 in every type, shape, layout and swizzle, bit for bit (`tests/wgmma`). \
+             The four warps wait for each other at each product, as there. Operands are read when it is issued, sums reach the registers at the wait; hardware may do \
+             both at any time between. A descriptor with reserved bits, or that leaves the block's memory, \
+             is a fault. What it reads of shared memory is not counted: neither requests nor \
+             wavefronts. (Conflicts there are none: operands come in cores of 128 bytes, each of which has \
+             every bank once, and no layout took an H200 longer than another.)",
+        ),
+        rule(
             &["wmma"],
             false,
             "Which lane holds which element of a fragment is the simulator's own choice, and so are the \
@@ -107,13 +117,23 @@ fn together() -> Vec<Rule> {
              ends the launch; PTX leaves it open.",
         ),
         rule(
+            &["cp.bulk"],
+            true,
+            "A copy to shared memory moves its bytes when its mbarrier is asked, one to global memory when \
+             its group is awaited or the block ends, one between shared memories reads its source at once. \
+             Which bytes go where is the manual's. As an H200 was seen to do: what tensor maps the driver \
+             takes; loads of `tf32` round to the nearest even and keep denormals, and \
+             so does `f32` with `FTZ`; reductions of halves and `f32` keep denormals and give one NaN; minima \
+             and maxima prefer numbers and take -0 for less than 0. A source or size that is not a multiple \
+             of 16 bytes, and a count of bytes out of range, end the launch; some of that a GPU lets pass.",
+        ),
+        rule(
             &["nanosleep"],
             true,
             "Lets other warps go first, once; no time passes.",
         ),
         rule(
             &[
-                "setmaxnreg",
                 "griddepcontrol",
                 "pmevent",
                 "prefetch",
@@ -122,6 +142,13 @@ fn together() -> Vec<Rule> {
             ],
             true,
             "No effect: nothing in the simulator would show one.",
+        ),
+        rule(
+            &["setmaxnreg"],
+            true,
+            "A warp that takes registers waits until others have given them back. A thread has all \
+             registers that its kernel names in any case; how many it begins with is what the kernel's \
+             limits leave it, as an assembler decides.",
         ),
         rule(
             &["discard"],

@@ -2,7 +2,9 @@
 //! memory, and numbers of all kinds.
 
 mod cases;
+mod gemm;
 mod kernel;
+mod registers;
 
 use cases::{Case, cases, mix};
 use kernel::kernel;

@@ -2,11 +2,11 @@
 
 use std::ffi::{c_char, c_uint, c_void};
 
-use super::jit::Options;
 use super::module::read_file;
 use super::{api, put, put_if, put_list, text};
 use crate::context::Context;
 use crate::image::Image;
+use crate::jit::Options;
 use crate::module::{Function, Library};
 use crate::status::{Outcome, Status};
 

@@ -3,10 +3,10 @@
 use std::ffi::{c_char, c_uint, c_void};
 use std::sync::Arc;
 
-use super::jit::Options;
 use super::{api, put, put_if, text};
 use crate::driver::driver;
 use crate::image::{Image, linked, linked_image};
+use crate::jit::Options;
 use crate::linker::{Linking, stand_in};
 use crate::status::{Outcome, Status};
 

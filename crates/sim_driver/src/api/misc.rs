@@ -1,72 +1,11 @@
 //! Errors' texts, functions by name, the profiler.
 
-use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::ffi::{c_char, c_uint, c_void};
 use std::sync::Once;
 
 use super::{api, get, put, put_if, text};
 use crate::driver::driver;
 use crate::status::Status;
-
-/// The name under which the library has a function, for a caller that was built for a
-/// version of CUDA: later versions of some functions take other arguments.
-fn versioned(name: &str, version: i32) -> String {
-    let since = |cuda: i32, later: &str, earlier: &str| {
-        let chosen = if version >= cuda { later } else { earlier };
-        chosen.to_owned()
-    };
-    match name {
-        "cuCtxCreate" => since(13000, "cuCtxCreate_v4", "cuCtxCreate_v2"),
-        "cuMemAdvise" => since(13000, "cuMemAdvise_v2", "cuMemAdvise"),
-        "cuMemPrefetchAsync" => since(13000, "cuMemPrefetchAsync_v2", "cuMemPrefetchAsync"),
-        "cuEventElapsedTime" => since(12080, "cuEventElapsedTime_v2", "cuEventElapsedTime"),
-        "cuDeviceGetUuid" => since(11040, "cuDeviceGetUuid_v2", "cuDeviceGetUuid"),
-        "cuStreamGetCaptureInfo" => since(
-            12030,
-            "cuStreamGetCaptureInfo_v3",
-            "cuStreamGetCaptureInfo_v2",
-        ),
-        "cuGraphInstantiate" => since(
-            12000,
-            "cuGraphInstantiateWithFlags",
-            "cuGraphInstantiate_v2",
-        ),
-        "cuGraphKernelNodeGetParams"
-        | "cuGraphKernelNodeSetParams"
-        | "cuGraphAddKernelNode"
-        | "cuGraphExecKernelNodeSetParams"
-        | "cuGraphExecUpdate" => since(12000, &format!("{name}_v2"), name),
-        "cuGraphAddDependencies"
-        | "cuGraphRemoveDependencies"
-        | "cuGraphGetEdges"
-        | "cuGraphNodeGetDependencies"
-        | "cuGraphNodeGetDependentNodes"
-        | "cuGraphAddNode" => since(13000, &format!("{name}_v2"), name),
-        "cuGetProcAddress" => since(12000, "cuGetProcAddress_v2", "cuGetProcAddress"),
-        // Their second versions have names of their own.
-        "cuCtxSynchronize" | "cuCtxGetDevice" => name.to_owned(),
-        _ => {
-            let second = format!("{name}_v2");
-            let exists = super::function(&second).is_some();
-            if exists { second } else { name.to_owned() }
-        }
-    }
-}
-
-/// `CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM`
-const PER_THREAD_DEFAULT_STREAM: u64 = 2;
-
-/// The function that a caller means; null if there is none.
-fn find(name: &str, version: i32, flags: u64) -> *const () {
-    let own = versioned(name, version);
-    let twin = |end| super::function(&format!("{own}{end}"));
-    let twin = match flags & PER_THREAD_DEFAULT_STREAM {
-        0 => None,
-        _ => twin("_ptsz").or_else(|| twin("_ptds")),
-    };
-    let found = twin.or_else(|| super::function(&own));
-    let found = found.or_else(|| super::function(name));
-    found.unwrap_or(std::ptr::null())
-}
 
 /// The table without which NVIDIA's runtime gives up. Others that are refused do no harm:
 /// NVRTC asks for one, too.
@@ -101,18 +40,6 @@ api! {
                 Err(Status::INVALID_VALUE)
             }
         }
-    }
-    fn cuGetProcAddress(name: *const c_char, out: *mut *const (), version: c_int, flags: u64) {
-        let found = find(text(name)?, version, flags);
-        put(out, found)?;
-        if found.is_null() { Err(Status::NOT_FOUND) } else { Ok(()) }
-    }
-    fn cuGetProcAddress_v2(name: *const c_char, out: *mut *const (), version: c_int, flags: u64, status: *mut c_uint) {
-        let found = find(text(name)?, version, flags);
-        // Found, or no such symbol.
-        put_if(status, if found.is_null() { 1 } else { 0 });
-        put(out, found)?;
-        if found.is_null() { Err(Status::NOT_FOUND) } else { Ok(()) }
     }
     fn cuGetExportTable(out: *mut *const c_void, id: *const [u8; 16]) {
         put_if(out, std::ptr::null());

@@ -5,20 +5,24 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::Task;
-
 /// Threads at most: as many as kernels that a GPU runs at once, and some for copies.
 const MOST_THREADS: usize = 160;
 /// How long a thread waits for work before it ends.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-struct Ready {
-    tasks: VecDeque<Arc<Task>>,
+/// Something that a thread can do now.
+pub(super) trait Ready: Send + Sync {
+    /// Does it, unless another thread does; gives what may begin now.
+    fn run(&self) -> Vec<Arc<dyn Ready>>;
+}
+
+struct Queue {
+    tasks: VecDeque<Arc<dyn Ready>>,
     n_threads: usize,
     n_idle: usize,
 }
 
-static READY: Mutex<Ready> = Mutex::new(Ready {
+static READY: Mutex<Queue> = Mutex::new(Queue {
     tasks: VecDeque::new(),
     n_threads: 0,
     n_idle: 0,
@@ -26,7 +30,7 @@ static READY: Mutex<Ready> = Mutex::new(Ready {
 static MORE: Condvar = Condvar::new();
 
 /// Has a task run by a thread.
-pub(super) fn push(task: Arc<Task>) {
+pub(super) fn push(task: Arc<dyn Ready>) {
     let mut ready = READY.lock().unwrap_or_else(PoisonError::into_inner);
     ready.tasks.push_back(task);
     if ready.n_idle >= ready.tasks.len() {
@@ -83,7 +87,7 @@ fn work_here() {
 }
 
 /// Runs a task, and then one of those that waited for it only.
-fn run(task: &Arc<Task>) {
+fn run(task: &Arc<dyn Ready>) {
     let mut next = Some(Arc::clone(task));
     while let Some(task) = next {
         let mut may_begin = task.run().into_iter();

@@ -8,6 +8,8 @@ mod executor;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
+use executor::Ready;
+
 type Work = Box<dyn FnOnce() + Send>;
 
 /// A piece of work.
@@ -47,7 +49,7 @@ impl Task {
             }
         }
         if task.is_next() {
-            executor::push(Arc::clone(&task));
+            executor::push(task.clone());
         }
         task
     }
@@ -78,9 +80,11 @@ impl Task {
     fn is_next(&self) -> bool {
         self.n_before.fetch_sub(1, Ordering::AcqRel) == 1
     }
+}
 
+impl Ready for Task {
     /// Does the work, unless another thread does; gives the tasks that may begin now.
-    fn run(&self) -> Vec<Arc<Self>> {
+    fn run(&self) -> Vec<Arc<dyn Ready>> {
         let work = self.state().work.take();
         let Some(work) = work else {
             return Vec::new();
@@ -95,6 +99,7 @@ impl Task {
         followers
             .into_iter()
             .filter(|task| task.is_next())
+            .map(|task| task as Arc<dyn Ready>)
             .collect()
     }
 }

@@ -26,6 +26,7 @@ mod user_objects;
 use client::{Client, ok};
 use sim_driver::api::device::*;
 use sim_driver::api::misc::*;
+use sim_driver::api::proc_address::*;
 use sim_driver::{Settings, Status};
 use under_test::call;
 

@@ -13,15 +13,16 @@
 //! subject.
 
 use cuda_std::bulk;
-use cuda_std::cp_async::{cg_or_zeros, wait_all};
+use cuda_std::cp_async::{cg_first, wait_all};
 use cuda_std::half::f16;
 use cuda_std::prelude::*;
 use cuda_std::vector::UInt4;
 use cuda_std::wgmma::{AlongK, M, Operand, ROW_BYTES, Sums, WARPGROUP, wait_for_all_but};
 
+use super::depth;
 use super::output::{AsItIs, Direct, Store};
 use super::ring::{Ring, shared_bytes};
-use super::{Sizes, depth};
+use crate::gemm::mma::matrices::Sizes;
 
 /// Columns of C that a block computes; it computes 64 rows.
 pub const TILE_N: u32 = 128;
@@ -41,30 +42,34 @@ pub const fn grid(m: u32, n: u32) -> [u32; 3] {
     [n.div_ceil(TILE_N), m.div_ceil(M), 1]
 }
 
-/// Copies a tile's rows from `row` on, 64 deep from `k` on, zeros where there is nothing.
-#[inline(always)]
-unsafe fn copy<const ROWS: u32>(
-    to: u32,
-    matrix: *const f16,
+/// A factor in memory: rows along k.
+#[derive(Clone, Copy)]
+struct Rows {
+    first: *const f16,
     n_rows: u32,
-    row: u32,
     k: u32,
-    n_k: u32,
     pitch: u32,
-) {
-    let mut i = thread::thread_idx_x();
-    while i < ROWS * CHUNKS {
-        let (own_row, chunk) = (i / CHUNKS, i % CHUNKS);
-        let column = k + chunk * CHUNK;
-        let exists = row + own_row < n_rows && column < n_k;
-        let from = if exists {
-            (row + own_row) as usize * pitch as usize + column as usize
-        } else {
-            0
-        };
-        let place = own_row * ROW_BYTES + ((chunk ^ (own_row % CHUNKS)) << 4);
-        cg_or_zeros(to + place, matrix.add(from).cast::<UInt4>(), exists);
-        i += WARPGROUP;
+}
+
+impl Rows {
+    /// Copies a tile's rows from `row` on, 64 deep from `at` on, zeros where there is nothing.
+    #[inline(always)]
+    unsafe fn copy<const ROWS: u32>(self, to: u32, row: u32, at: u32) {
+        let mut i = thread::thread_idx_x();
+        while i < ROWS * CHUNKS {
+            let (own_row, chunk) = (i / CHUNKS, i % CHUNKS);
+            let column = at + chunk * CHUNK;
+            let mut n_bytes = 0;
+            let mut from = self.first;
+            if row + own_row < self.n_rows && column < self.k {
+                from = from.add((row + own_row) as usize * self.pitch as usize + column as usize);
+                let left = self.k - column;
+                n_bytes = 2 * if left < CHUNK { left } else { CHUNK };
+            }
+            let place = own_row * ROW_BYTES + ((chunk ^ (own_row % CHUNKS)) << 4);
+            cg_first(to + place, from.cast::<UInt4>(), n_bytes);
+            i += WARPGROUP;
+        }
     }
 }
 
@@ -72,20 +77,18 @@ unsafe fn copy<const ROWS: u32>(
 ///
 /// # Safety
 ///
-/// `a` holds m rows, `b` n rows of `k`, rows `k` elements apart; `c` has room for m rows, `pitch`
-/// elements apart. `k` and `pitch` are multiples of 8, all pointers of 16 bytes. Launch with this
-/// file's [`grid`], [`BLOCK`] and [`SHARED_BYTES`].
+/// As [`gemm_naive`](struct@crate::gemm::mma::naive::gemm_naive), all pointers multiples of 16
+/// bytes. Launch with this file's [`grid`], [`BLOCK`] and [`SHARED_BYTES`].
 #[kernel(launch_bounds(WARPGROUP))]
-pub unsafe fn gemm_wgmma(
-    a: *const f16,
-    b: *const f16,
-    c: *mut f16,
-    m: u32,
-    n: u32,
-    k: u32,
-    pitch: u32,
-) {
-    let sizes = Sizes { m, n, k };
+pub unsafe fn gemm_wgmma(a: *const f16, b: *const f16, c: *mut f16, sizes: Sizes) {
+    let Sizes { m, n, k, .. } = sizes;
+    let rows = |first, n_rows, pitch| Rows {
+        first,
+        n_rows,
+        k,
+        pitch,
+    };
+    let (a, b) = (rows(a, m, sizes.a_pitch), rows(b, n, sizes.b_pitch));
     let tile_a = Ring::<1>::new(STAGE_BYTES, 0).base;
     let tile_b = tile_a + M * ROW_BYTES;
     let row = thread::block_idx_y() * M;
@@ -93,15 +96,13 @@ pub unsafe fn gemm_wgmma(
     let mut sums = Sums::<f16, 64>::new();
     let mut at = 0;
     while at < k {
-        copy::<M>(tile_a, a, m, row, at, k, k);
-        copy::<TILE_N>(tile_b, b, n, column, at, k, k);
+        a.copy::<M>(tile_a, row, at);
+        b.copy::<TILE_N>(tile_b, column, at);
         wait_all();
         bulk::fence();
         thread::sync_threads();
-        let (a, b) = (
-            Operand::<_, AlongK>::at(tile_a),
-            Operand::<_, AlongK>::at(tile_b),
-        );
+        let a = Operand::<_, AlongK>::at(tile_a);
+        let b = Operand::<_, AlongK>::at(tile_b);
         sums.add_product(a, b, at != 0);
         wait_for_all_but::<0>();
         thread::sync_threads();
@@ -109,8 +110,8 @@ pub unsafe fn gemm_wgmma(
     }
     let store = Direct {
         c,
-        pitch,
-        sizes,
+        pitch: sizes.c_pitch,
+        sizes: super::Sizes { m, n, k },
         finish: AsItIs,
     };
     store.store::<false, 64>(0, 0, sums.finish(), row, column);

@@ -47,6 +47,13 @@ fn tanh(x: f32) -> f32 {
 }
 
 impl Finish for BiasAndGelu {
+    type Less = Self;
+
+    #[inline(always)]
+    fn less(&self) -> Option<Self> {
+        Some(*self)
+    }
+
     #[inline(always)]
     unsafe fn finish(&self, [low, high]: [f32; 2], _row: u32, column: u32) -> [f32; 2] {
         let bias = |column: u32| {

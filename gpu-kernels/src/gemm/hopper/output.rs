@@ -98,6 +98,12 @@ impl Element for f32 {
 
 /// What is done with sums before they are stored.
 pub trait Finish: Copy {
+    /// The same, where less is to be done.
+    type Less: Finish;
+
+    /// Whether less is to be done, which is asked once a tile.
+    fn less(&self) -> Option<Self::Less>;
+
     /// Two neighbours of a row, from this column on.
     ///
     /// # Safety
@@ -111,6 +117,13 @@ pub trait Finish: Copy {
 pub struct AsItIs;
 
 impl Finish for AsItIs {
+    type Less = Self;
+
+    #[inline(always)]
+    fn less(&self) -> Option<Self> {
+        Some(*self)
+    }
+
     #[inline(always)]
     unsafe fn finish(&self, pair: [f32; 2], _row: u32, _column: u32) -> [f32; 2] {
         pair
@@ -132,11 +145,40 @@ pub struct Scaled<O> {
     pub sizes: Sizes,
 }
 
+/// alpha · sum.
+#[derive(Clone, Copy)]
+pub struct Times(pub f32);
+
+impl Finish for Times {
+    type Less = Self;
+
+    #[inline(always)]
+    fn less(&self) -> Option<Self> {
+        Some(*self)
+    }
+
+    #[inline(always)]
+    unsafe fn finish(&self, [low, high]: [f32; 2], _row: u32, _column: u32) -> [f32; 2] {
+        [low * self.0, high * self.0]
+    }
+}
+
 impl<O: Element> Finish for Scaled<O> {
+    type Less = Times;
+
+    #[inline(always)]
+    fn less(&self) -> Option<Times> {
+        if self.beta == 0.0 {
+            Some(Times(self.alpha))
+        } else {
+            None
+        }
+    }
+
     #[inline(always)]
     unsafe fn finish(&self, [low, high]: [f32; 2], row: u32, column: u32) -> [f32; 2] {
         let mut scaled = [low * self.alpha, high * self.alpha];
-        if self.beta != 0.0 && row < self.sizes.m {
+        if row < self.sizes.m {
             let c = self
                 .c
                 .add(row as usize * self.pitch as usize + column as usize);
@@ -193,14 +235,11 @@ pub struct Direct<O, F> {
     pub finish: F,
 }
 
-impl<O: Element, F: Finish> Store for Direct<O, F> {
-    const STAGING_BYTES: u32 = 0;
-
+impl<O: Element, F: Finish> Direct<O, F> {
     #[inline(always)]
-    unsafe fn store<const TALL: bool, const REGISTERS: usize>(
+    unsafe fn store_as<const TALL: bool, const REGISTERS: usize>(
         &self,
-        _staging: u32,
-        _warpgroup: u32,
+        finish: impl Finish,
         sums: &[f32; REGISTERS],
         row: u32,
         column: u32,
@@ -215,7 +254,7 @@ impl<O: Element, F: Finish> Store for Direct<O, F> {
                 let (row, column) = (row + lower as u32 * M + at.row, column + at.column);
                 if row < self.sizes.m && column < self.sizes.n {
                     let pair = [sums[register], sums[register + 1]];
-                    let pair = self.finish.finish(pair, row, column);
+                    let pair = finish.finish(pair, row, column);
                     let to = self
                         .c
                         .add(row as usize * self.pitch as usize + column as usize);
@@ -227,6 +266,25 @@ impl<O: Element, F: Finish> Store for Direct<O, F> {
                 }
             }
         });
+    }
+}
+
+impl<O: Element, F: Finish> Store for Direct<O, F> {
+    const STAGING_BYTES: u32 = 0;
+
+    #[inline(always)]
+    unsafe fn store<const TALL: bool, const REGISTERS: usize>(
+        &self,
+        _staging: u32,
+        _warpgroup: u32,
+        sums: &[f32; REGISTERS],
+        row: u32,
+        column: u32,
+    ) {
+        match self.finish.less() {
+            Some(less) => self.store_as::<TALL, REGISTERS>(less, sums, row, column),
+            None => self.store_as::<TALL, REGISTERS>(self.finish, sums, row, column),
+        }
     }
 
     #[inline(always)]
@@ -267,7 +325,7 @@ impl<'a, O: Half, F: Finish> Staged<'a, O, F> {
     /// Two neighbours as they are stored.
     #[inline(always)]
     unsafe fn pair<const REGISTERS: usize>(
-        &self,
+        finish: impl Finish,
         sums: &[f32; REGISTERS],
         first: usize,
         register: usize,
@@ -277,13 +335,13 @@ impl<'a, O: Half, F: Finish> Staged<'a, O, F> {
         let thread = thread::thread_idx_x() % WARPGROUP;
         let at = position(thread, register as u32);
         let pair = [sums[first + register], sums[first + register + 1]];
-        O::pack(self.finish.finish(pair, row + at.row, column + at.column))
+        O::pack(finish.finish(pair, row + at.row, column + at.column))
     }
 
     /// Writes 64 rows and columns to shared memory.
     #[inline(always)]
     unsafe fn write_box<const REGISTERS: usize>(
-        &self,
+        finish: impl Finish,
         to: u32,
         sums: &[f32; REGISTERS],
         first: usize,
@@ -299,10 +357,10 @@ impl<'a, O: Half, F: Finish> Staged<'a, O, F> {
         macro_rules! quarters {
             ($($quarter:literal)*) => { $( {
                 let pairs = [
-                    self.pair(sums, first, $quarter * 8, row, column),
-                    self.pair(sums, first, $quarter * 8 + 2, row, column),
-                    self.pair(sums, first, $quarter * 8 + 4, row, column),
-                    self.pair(sums, first, $quarter * 8 + 6, row, column),
+                    Self::pair(finish, sums, first, $quarter * 8, row, column),
+                    Self::pair(finish, sums, first, $quarter * 8 + 2, row, column),
+                    Self::pair(finish, sums, first, $quarter * 8 + 4, row, column),
+                    Self::pair(finish, sums, first, $quarter * 8 + 6, row, column),
                 ];
                 store_matrices(to + ((chunk ^ (2 * $quarter)) << 4), pairs);
             } )* };
@@ -335,6 +393,7 @@ impl<O: Half, F: Finish> Staged<'_, O, F> {
     #[inline(always)]
     unsafe fn store_box<const TALL: bool, const REGISTERS: usize>(
         &self,
+        finish: impl Finish,
         staging: u32,
         warpgroup: u32,
         sums: &[f32; REGISTERS],
@@ -357,9 +416,16 @@ impl<O: Half, F: Finish> Staged<'_, O, F> {
         } else {
             staging + (i % 2) as u32 * BOX_BYTES
         };
-        self.write_box(to, sums, first, row, x);
+        Self::write_box(finish, to, sums, first, row, x);
         if TALL {
-            self.write_box(to + BOX_BYTES, sums, REGISTERS / 2 + first, row + M, x);
+            Self::write_box(
+                finish,
+                to + BOX_BYTES,
+                sums,
+                REGISTERS / 2 + first,
+                row + M,
+                x,
+            );
         }
         bulk::fence();
         warpgroup::sync(warpgroup + 1);
@@ -385,7 +451,14 @@ impl<O: Half, F: Finish> Store for Staged<'_, O, F> {
         macro_rules! boxes {
             ($($i:literal)*) => { $(
                 if $i * BOX_REGISTERS < if TALL { REGISTERS / 2 } else { REGISTERS } {
-                    self.store_box::<TALL, REGISTERS>(staging, warpgroup, sums, $i, row, column);
+                    match self.finish.less() {
+                        Some(less) => self.store_box::<TALL, REGISTERS>(
+                            less, staging, warpgroup, sums, $i, row, column,
+                        ),
+                        None => self.store_box::<TALL, REGISTERS>(
+                            self.finish, staging, warpgroup, sums, $i, row, column,
+                        ),
+                    }
                 }
             )* };
         }

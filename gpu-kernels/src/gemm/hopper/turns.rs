@@ -429,6 +429,46 @@ ladder! {
     gemm_turns_pairs, 2;
 }
 
+macro_rules! balanced {
+    ($($(#[$doc:meta])* $name:ident, $blocks:literal;)*) => { $(
+        $(#[$doc])*
+        ///
+        /// # Safety
+        ///
+        /// As [`gemm_turns`]; `sums` has room for [`LEFT_SUMS`] for each block, aligned to 16 bytes,
+        /// and `flags` an element for each, all 0, which they are again when the kernel has ended.
+        /// Blocks with lower numbers start first, and [`Shares::fits`].
+        #[kernel(early, launch_bounds(BLOCK_THREADS, 1))]
+        pub unsafe fn $name(
+            a: &TensorMap,
+            b: &TensorMap,
+            c: &TensorMap,
+            m: u32,
+            n: u32,
+            k: u32,
+            group: u32,
+            sums: *mut f32,
+            flags: *mut u32,
+        ) {
+            let plan = Plan {
+                sizes: Sizes { m, n, k },
+                group,
+                is_cut: true,
+                left: Left { sums, flags },
+            };
+            let store = Staged::<f16, _>::new(c, AsItIs);
+            work::<f16, AlongK, AlongK, $blocks, true, _>(a, b, plan, store);
+        }
+    )* };
+}
+
+balanced! {
+    /// Equal shares.
+    gemm_balanced, 1;
+    /// Equal shares of pairs of blocks: the grid is in clusters of 2.
+    gemm_balanced_pairs, 2;
+}
+
 /// alpha·A·B + beta·C in the elements of A and B, by pairs of blocks, in equal shares if `is_cut`
 /// is not 0.
 ///

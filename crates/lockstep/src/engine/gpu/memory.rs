@@ -1,8 +1,7 @@
 //! Device memory of a GPU, by address and bytes.
 
 use super::super::{EngineError, Fill};
-use super::session::Session;
-use crate::driver::{context, memory};
+use crate::driver::{Stream, context, memory};
 use std::collections::BTreeMap;
 
 /// What is allocated: start address to size in bytes.
@@ -62,18 +61,17 @@ pub(super) fn write(address: u64, bytes: &[u8]) -> Result<(), EngineError> {
     Ok(context::synchronize()?)
 }
 
-pub(super) fn fill(session: &Session, fill: &Fill) -> Result<(), EngineError> {
-    enqueue_fill(session, fill)?;
-    Ok(session.stream().synchronize()?)
+pub(super) fn fill(stream: &Stream, fill: &Fill) -> Result<(), EngineError> {
+    enqueue_fill(stream, fill)?;
+    Ok(stream.synchronize()?)
 }
 
 /// Puts a fill into the stream.
-pub(super) fn enqueue_fill(session: &Session, fill: &Fill) -> Result<(), EngineError> {
+pub(super) fn enqueue_fill(stream: &Stream, fill: &Fill) -> Result<(), EngineError> {
     let &Fill {
         address,
         size_bytes,
         value,
     } = fill;
-    let stream = session.stream();
     Ok(memory::enqueue_fill(stream, address, size_bytes, value)?)
 }

@@ -200,7 +200,7 @@ impl Session {
     /// Waits until a stream is empty, or the time limit.
     pub(super) fn wait_for(&self, stream: &Stream) -> Result<(), RunError> {
         let end = Event::untimed()?;
-        end.record(stream)?;
+        stream.mark(&end)?;
         let started = Instant::now();
         while !end.is_passed()? {
             let waited = started.elapsed();
@@ -229,6 +229,11 @@ impl Session {
 
     pub(super) fn libraries(&mut self) -> &mut Libraries {
         &mut self.libraries
+    }
+
+    /// Makes ready what a library's call needs beside its buffers.
+    pub(super) fn prepare_call(&mut self, call: &LibraryCall) -> Result<(), EngineError> {
+        self.libraries.prepare(call, &self.stream)
     }
 
     /// Puts the call of a library into the stream, which must be prepared.

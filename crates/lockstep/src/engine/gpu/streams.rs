@@ -1,6 +1,6 @@
 //! Streams of the user's own, beside the engine's.
 
-use super::Gpu;
+use super::device::Gpu;
 use crate::driver::{Event, GraphExec, Stream};
 use crate::engine::{Engine, EngineError, Place, Prepared};
 use cuda_driver::DriverError;
@@ -47,9 +47,9 @@ impl Gpu {
         self.run(&launch.place(), |session| {
             let resolved = session.prepare(&self.modules.borrow(), launch, &self.properties)?;
             let (start, end) = (Event::timed()?, Event::timed()?);
-            start.record(session.stream())?;
+            session.stream().mark(&start)?;
             session.enqueue(&resolved)?;
-            end.record(session.stream())?;
+            session.stream().mark(&end)?;
             session.wait()?;
             Ok(end.ms_since(&start)?)
         })

@@ -19,12 +19,16 @@
 //! Left out: clocks are not fixed. They are read, and what is compared is timed
 //! in turn.
 
-use super::super::timing::{Clocked, Conditions, Contender, Fill, Timed, sets_out_of_cache};
-use super::super::{Buffer, EngineError, LibraryCall, Place};
+use super::super::timing::{
+    Clocked, Conditions, Contender, Fill, Timed, Timing, sets_out_of_cache,
+};
+use super::super::{Buffer, EngineError, Library, LibraryCall, PeerModule, Place};
+use super::device::Gpu;
+use super::memory;
 use super::session::{Resolved, RunError, Session};
-use super::{Gpu, memory};
 use crate::driver::{self, Event, GraphExec};
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// Sets of buffers, at most.
 const MOST_SETS: u32 = 64;
@@ -52,8 +56,47 @@ const ROWS_BEFORE: usize = 10;
 /// Memory that copies of the buffers may take, of the device's.
 const COPIES_SHARE: u64 = 3;
 
-/// See [`super::Timing::perform`].
-pub(super) fn perform(gpu: &Gpu, work: &Timed<'_>) -> Result<(), EngineError> {
+impl Timing for Gpu {
+    fn time(
+        &self,
+        contenders: &[Contender<'_>],
+        conditions: &Conditions,
+    ) -> Result<Option<Clocked>, EngineError> {
+        time(self, contenders, conditions).map(Some)
+    }
+
+    fn perform(&self, work: &Timed<'_>) -> Result<(), EngineError> {
+        perform(self, work)
+    }
+
+    fn load_peers(&self, peers: &[PeerModule]) -> Result<(), EngineError> {
+        self.with_session(|session| session.load_peers(peers))
+    }
+
+    fn has_peer(&self, entry: &str) -> bool {
+        self.with_session(|session| Ok(session.has_peer(entry)))
+            .unwrap_or(false)
+    }
+
+    fn load_library(&self, library: Library, file: &Path) -> Result<(), EngineError> {
+        self.with_session(|session| session.libraries().load(library, file))
+    }
+
+    fn library_version(&self, library: Library) -> Option<String> {
+        self.with_session(|session| Ok(session.libraries().version(library)))
+            .ok()
+            .flatten()
+    }
+
+    fn library_choice(&self, call: &LibraryCall) -> Option<String> {
+        self.with_session(|session| Ok(session.libraries().choice(call)))
+            .ok()
+            .flatten()
+    }
+}
+
+/// See [`Timing::perform`].
+fn perform(gpu: &Gpu, work: &Timed<'_>) -> Result<(), EngineError> {
     check_ranges(gpu, std::slice::from_ref(work))?;
     gpu.run(&place_of(&[work]), |session| {
         load(gpu, session, work)?;
@@ -62,8 +105,8 @@ pub(super) fn perform(gpu: &Gpu, work: &Timed<'_>) -> Result<(), EngineError> {
     })
 }
 
-/// See [`super::Timing::time`].
-pub(super) fn time(
+/// See [`Timing::time`].
+fn time(
     gpu: &Gpu,
     contenders: &[Contender<'_>],
     conditions: &Conditions,
@@ -238,7 +281,7 @@ fn load(gpu: &Gpu, session: &mut Session, work: &Timed<'_>) -> Result<(), Engine
         Timed::Launches(launches) => launches
             .iter()
             .try_for_each(|launch| session.load_for(&gpu.modules.borrow(), launch)),
-        Timed::Library(call) => session.libraries().prepare(call),
+        Timed::Library(call) => session.prepare_call(call),
         Timed::Peers(_) | Timed::Copy { .. } | Timed::Fills(_) => Ok(()),
     }
 }
@@ -281,7 +324,7 @@ fn enqueue(session: &Session, ops: &[Op]) -> Result<(), RunError> {
                 from,
                 size_bytes,
             } => driver::memory::enqueue_copy(session.stream(), to, from, size_bytes)?,
-            Op::Fill(fill) => memory::enqueue_fill(session, fill)?,
+            Op::Fill(fill) => memory::enqueue_fill(session.stream(), fill)?,
             Op::Call(call) => session.enqueue_call(call)?,
         }
     }
@@ -356,7 +399,7 @@ impl Clock<'_> {
             let n_rounds = rounds_a_group.min(n_left);
             n_left -= n_rounds;
             if round_ms <= LONG_ROUND_MS {
-                memory::enqueue_fill(self.session, &self.head_start)?;
+                memory::enqueue_fill(self.session.stream(), &self.head_start)?;
                 // The fill leaves a cache full of lines to be written back.
                 self.untimed_rounds(1, &mut n_turns)?;
             }
@@ -411,14 +454,14 @@ impl Clock<'_> {
             })?;
             rows.push((contender, graph));
         }
-        let enqueue_row = |graph: &GraphExec| graph.enqueue(self.session.stream());
+        let enqueue_row = |graph: &GraphExec| self.session.stream().run(graph);
         for _ in 0..ROWS_BEFORE {
             rows.iter().try_for_each(|(_, graph)| enqueue_row(graph))?;
         }
         self.session.wait()?;
         let mut spans = Vec::new();
         for _ in 0..conditions.n_runs {
-            memory::enqueue_fill(self.session, &self.head_start)?;
+            memory::enqueue_fill(self.session.stream(), &self.head_start)?;
             for (contender, graph) in &rows {
                 enqueue_row(graph)?;
                 spans.push(self.timed_span(*contender, || Ok(enqueue_row(graph)?))?);
@@ -473,9 +516,9 @@ impl Clock<'_> {
     ) -> Result<Span, RunError> {
         let stream = self.session.stream();
         let (start, end) = (Event::timed()?, Event::timed()?);
-        start.record(stream)?;
+        stream.mark(&start)?;
         enqueue()?;
-        end.record(stream)?;
+        stream.mark(&end)?;
         Ok((contender, start, end))
     }
 }

@@ -7,7 +7,7 @@ use crate::memory::global::GlobalMemory;
 use crate::memory::shared::SharedMemory;
 use crate::memory::transfer;
 use crate::program::BulkReduction;
-use crate::tensor_map::Swizzle;
+use crate::tensor_map::{Element, Swizzle};
 
 /// Bytes of the longest row of a tile.
 const MAX_ROW: usize = 2048;
@@ -149,13 +149,30 @@ fn bring_tile(memory: &GlobalMemory, shared: &SharedMemory, tile: &Tile, to: u32
             }
         }
         if !inside.is_empty() {
-            read_global(memory, place.address, &mut row[inside]);
+            read_global(memory, place.address, &mut row[inside.clone()]);
+        }
+        if matches!(tile.map.element(), Element::Tf32 | Element::Tf32Ftz) {
+            round_to_tf32(&mut row[inside]);
         }
         let n_bytes = row.len() as u32;
         each_piece(tile.map.swizzle(), to + place.at, n_bytes, |part, at| {
             write_shared(shared, at, &row[part]);
         });
     });
+}
+
+/// Rounds numbers to `tf32`, to the nearest and to even, as an H200 does when it loads a tile
+/// of that type, also where the type says that denormals are to be flushed: it keeps them.
+fn round_to_tf32(numbers: &mut [u8]) {
+    for bytes in numbers.as_chunks_mut().0 {
+        let bits = u32::from_le_bytes(*bytes);
+        let rounded = if f32::from_bits(bits).is_nan() {
+            0x7FFF_E000
+        } else {
+            (bits + 0xFFF + (bits >> 13 & 1)) & !0x1FFF
+        };
+        *bytes = rounded.to_le_bytes();
+    }
 }
 
 /// Takes shared memory to global memory.
@@ -200,4 +217,34 @@ fn take_tile(
         });
         write_global(memory, place.address, &row[inside], reduction);
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::round_to_tf32;
+
+    #[test]
+    fn numbers_are_rounded_as_an_h200_rounds_them() {
+        for (from, to) in [
+            (0x1, 0),
+            (0x8000_0001, 0x8000_0000),
+            (0x7F_FFFF, 0x80_0000),
+            (0x3F80_1000, 0x3F80_0000),
+            (0x3F80_1001, 0x3F80_2000),
+            (0x3F80_3000, 0x3F80_4000),
+            (0x7F7F_FFFF, 0x7F80_0000),
+            (0xFF7F_FFFF, 0xFF80_0000),
+            (0x7F80_0000, 0x7F80_0000),
+            (0x7FC0_0000, 0x7FFF_E000),
+            (0xFFBF_FFFF, 0x7FFF_E000),
+            (0x1000, 0),
+            (0x3000, 0x4000),
+            (0x8A51_2C38, 0x8A51_2000),
+            (0xC901_9754, 0xC901_A000),
+        ] {
+            let mut bytes = u32::to_le_bytes(from);
+            round_to_tf32(&mut bytes);
+            assert_eq!(u32::from_le_bytes(bytes), to, "{from:#x}");
+        }
+    }
 }

@@ -224,8 +224,8 @@ fn require_barrier<O: Observer>(
     };
     let host = locate(step, request)?.host(&addresses, lane);
     // SAFETY: `locate` found eight aligned bytes.
-    let word = BarrierWord::unpack(unsafe { read64(host) });
-    if word.of_phase == 0 {
+    let word = unsafe { read64(host) };
+    if !BarrierWord::may_be(word) {
         let message = "the mbarrier that is to count the copy's bytes has not been initialised";
         let message = message.to_owned();
         return Err(Stop::fault(1 << lane, FaultKind::BadBarrier { message }));

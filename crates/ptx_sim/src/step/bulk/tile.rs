@@ -132,7 +132,8 @@ pub(super) fn read_map<O: Observer>(
     }
     if let Some(rank) = rank.filter(|&rank| rank != map.rank()) {
         let message = format!(
-            "the instruction gives {rank} coordinates, but the tensor map has {} dimensions",
+            "the instruction gives {rank} coordinate{}, but the tensor map has {} dimensions",
+            if rank == 1 { "" } else { "s" },
             map.rank()
         );
         return Err(bad(lane, message));

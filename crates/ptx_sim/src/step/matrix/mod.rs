@@ -11,14 +11,12 @@ mod tiles;
 mod wmma;
 
 use super::context::Step;
+use super::whole_warp::require_whole_warp;
 use crate::checks::observer::Observer;
-use crate::diagnostics::FaultKind;
-use crate::lanes::FULL_MASK;
 #[cfg(target_arch = "x86_64")]
 use crate::lanes::has_wide_vectors;
 use crate::program::MatrixOp;
 use crate::stop::Stop;
-use crate::warp::Warp;
 
 /// Carries out an instruction on tiles, in the version that suits this machine.
 #[inline(always)]
@@ -101,15 +99,4 @@ fn matrix_plain<O: Observer>(
             Ok(())
         }
     }
-}
-
-/// Makes sure that all 32 lanes are here.
-pub(super) fn require_whole_warp(warp: &Warp, mask: u32) -> Result<(), Stop> {
-    if mask == FULL_MASK {
-        return Ok(());
-    }
-    if warp.live & !mask != 0 {
-        return Err(Stop::NeedsLanes { members: FULL_MASK });
-    }
-    Err(Stop::fault(mask, FaultKind::PartialWarp { arrived: mask }))
 }

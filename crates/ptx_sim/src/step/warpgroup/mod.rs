@@ -7,17 +7,18 @@
 //! Left out: hardware may read the operands at any time until the wait (the checks find
 //! kernels that could tell); `wgmma.fence` has nothing to do here.
 
+mod fault;
 mod multiply;
 mod operands;
 
 use super::context::Step;
-use super::require_whole_warp;
+use super::whole_warp::require_whole_warp;
 use crate::checks::observer::Observer;
-use crate::diagnostics::{AsyncFault, FaultKind};
 use crate::lanes::FULL_MASK;
 use crate::program::{SetRegisters, Slot, WarpgroupOp};
 use crate::registers_of_block::Refused;
 use crate::stop::Stop;
+use fault::bad;
 
 /// Carries out an instruction of a warpgroup.
 #[cold]
@@ -70,7 +71,16 @@ fn wait<O: Observer>(step: &mut Step<'_, '_, O>, n_left: u32) -> Result<(), Stop
         return Err(Stop::WaitsForWarps);
     }
     let warp = &mut *step.warp;
-    warp.in_flight.complete(n_left, &warp.frames);
+    let frames = &warp.frames;
+    warp.in_flight
+        .complete(n_left, |(frame, function), slot, sum| {
+            let frame = &frames[frame];
+            if frame.lanes != 0 && frame.function == function {
+                // SAFETY: The frame is one of the function whose decoder made the slot for 32-bit
+                // lanes, in a call that has not returned.
+                unsafe { *frame.registers.frame().lanes_mut::<u32>(slot) = *sum };
+            }
+        });
     if O::ON {
         let lanes = step.lanes(FULL_MASK);
         step.env.observer.products_awaited(lanes, n_left);
@@ -153,11 +163,4 @@ fn set_registers<O: Observer>(step: &mut Step<'_, '_, O>, op: SetRegisters) -> R
             )))
         }
     }
-}
-
-/// A fault of the whole warp.
-#[cold]
-fn bad(message: String) -> Stop {
-    let fault = AsyncFault::BadWarpgroup { message };
-    Stop::fault(FULL_MASK, FaultKind::Asynchronous(Box::new(fault)))
 }

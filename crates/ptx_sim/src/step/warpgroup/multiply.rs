@@ -1,7 +1,7 @@
 //! `wgmma.mma_async`
 
 use super::super::context::Step;
-use super::bad;
+use super::fault::bad;
 use super::operands::{Descriptor, Reader};
 use crate::checks::observer::{Observer, ProductSeen};
 use crate::lanes::{FULL_MASK, WARP_SIZE};

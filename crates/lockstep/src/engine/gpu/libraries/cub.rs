@@ -2,7 +2,7 @@
 
 use super::super::super::{EngineError, Library};
 use super::super::memory;
-use super::failed;
+use super::failure::failed;
 use crate::driver::{self, Stream};
 use std::ffi::{c_char, c_int, c_void};
 use std::path::Path;

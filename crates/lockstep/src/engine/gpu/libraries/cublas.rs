@@ -1,7 +1,7 @@
 //! cuBLAS, loaded at run time.
 
 use super::super::super::{EngineError, Library, LibraryCall, SgemmMath};
-use super::failed;
+use super::failure::failed;
 use crate::driver::Stream;
 use std::ffi::{c_int, c_void};
 use std::path::Path;

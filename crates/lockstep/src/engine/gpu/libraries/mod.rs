@@ -5,11 +5,15 @@
 
 mod cub;
 mod cublas;
+mod cublaslt;
+mod failure;
 
 use super::super::{EngineError, Library, LibraryCall};
 use crate::driver::Stream;
 use cub::Cub;
 use cublas::Cublas;
+use cublaslt::CublasLt;
+use failure::not_loaded;
 use std::path::Path;
 
 /// The libraries that were loaded.
@@ -17,18 +21,7 @@ use std::path::Path;
 pub(super) struct Libraries {
     cub: Option<Cub>,
     cublas: Option<Cublas>,
-}
-
-/// Something about a library went wrong.
-fn failed(library: Library, what: impl std::fmt::Display) -> EngineError {
-    EngineError::Library {
-        library: library.name(),
-        what: what.to_string(),
-    }
-}
-
-fn not_loaded(library: Library) -> EngineError {
-    failed(library, "it was not loaded")
+    cublaslt: Option<CublasLt>,
 }
 
 impl Libraries {
@@ -37,6 +30,7 @@ impl Libraries {
         match library {
             Library::Cub => self.cub = Some(Cub::load(file)?),
             Library::Cublas => self.cublas = Some(Cublas::load(file)?),
+            Library::CublasLt => self.cublaslt = Some(CublasLt::load(file)?),
         }
         Ok(())
     }
@@ -45,11 +39,25 @@ impl Libraries {
         match library {
             Library::Cub => self.cub.as_ref().map(Cub::version),
             Library::Cublas => self.cublas.as_ref().map(Cublas::version),
+            Library::CublasLt => self.cublaslt.as_ref().map(CublasLt::version),
         }
     }
 
-    /// Makes ready what the call needs beside its buffers.
-    pub(super) fn prepare(&mut self, call: &LibraryCall) -> Result<(), EngineError> {
+    /// How a call is done, where there was a choice and it was made.
+    pub(super) fn choice(&self, call: &LibraryCall) -> Option<String> {
+        match call {
+            LibraryCall::Matmul(product) => self.cublaslt.as_ref()?.choice(product),
+            LibraryCall::CubSum { .. } | LibraryCall::Sgemm { .. } => None,
+        }
+    }
+
+    /// Makes ready what the call needs beside its buffers; what is tried for that is put
+    /// into the stream and waited for.
+    pub(super) fn prepare(
+        &mut self,
+        call: &LibraryCall,
+        stream: &Stream,
+    ) -> Result<(), EngineError> {
         match call {
             LibraryCall::CubSum { n, .. } => {
                 let cub = self.cub.as_mut().ok_or_else(|| not_loaded(Library::Cub))?;
@@ -59,6 +67,11 @@ impl Libraries {
                 Some(_) => Ok(()),
                 None => Err(not_loaded(Library::Cublas)),
             },
+            LibraryCall::Matmul(product) => {
+                let cublaslt = self.cublaslt.as_mut();
+                let cublaslt = cublaslt.ok_or_else(|| not_loaded(Library::CublasLt))?;
+                cublaslt.prepare(product, stream)
+            }
         }
     }
 
@@ -76,6 +89,54 @@ impl Libraries {
                     .ok_or_else(|| not_loaded(Library::Cublas))?;
                 cublas.sgemm(call, stream)
             }
+            LibraryCall::Matmul(product) => {
+                let cublaslt = self.cublaslt.as_ref();
+                let cublaslt = cublaslt.ok_or_else(|| not_loaded(Library::CublasLt))?;
+                cublaslt.enqueue(product, stream)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::{Major, Matmul, MatrixType, Stored};
+    use super::{Libraries, Library, LibraryCall};
+    use std::path::Path;
+
+    #[test]
+    fn what_was_not_loaded_has_no_version_and_no_choice() {
+        let stored = Stored {
+            address: 0,
+            pitch: 8,
+        };
+        let product = Matmul {
+            m: 8,
+            n: 8,
+            k: 8,
+            a: (stored, Major::K),
+            b: (stored, Major::K),
+            c: stored,
+            factors: MatrixType::F16,
+            result: MatrixType::F16,
+            alpha: 1.0,
+            beta: 0.0,
+        };
+        let libraries = Libraries::default();
+        assert_eq!(libraries.version(Library::CublasLt), None);
+        assert_eq!(libraries.choice(&LibraryCall::Matmul(product)), None);
+    }
+
+    #[test]
+    fn a_file_that_is_no_library_is_refused_by_its_name() {
+        let mut libraries = Libraries::default();
+        for library in [Library::Cub, Library::Cublas, Library::CublasLt] {
+            let error = libraries
+                .load(library, Path::new("/nowhere/libnothing.so"))
+                .expect_err("there is none")
+                .to_string();
+            assert!(error.contains(library.name()), "{error}");
+            assert!(error.contains("libnothing.so"), "{error}");
         }
     }
 }

@@ -2,12 +2,16 @@
 //!
 //! Left out: what changes the code that a GPU would run (levels of optimisation, rounding,
 //! debugging), which is no matter here, and symbols with addresses.
+#![allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "every pointer is the client's"
+)]
 
 use std::ffi::{c_char, c_uint, c_void};
 
 use ptx_sim::RegisterLimits;
 
-use super::put_if;
+use crate::client::{list, put_if, put_text};
 use crate::status::{Outcome, Status};
 
 /// `CU_JIT_…` options that are heeded.
@@ -23,7 +27,7 @@ const MAX_THREADS: u32 = 32;
 const OVERRIDE_DIRECTIVES: u32 = 33;
 
 /// What a client asks of the compilation.
-pub(super) struct Options {
+pub struct Options {
     /// Where it wants to read what went wrong.
     pub logs: Logs,
     /// What registers are to be like.
@@ -45,7 +49,14 @@ unsafe impl Send for Logs {}
 
 impl Options {
     /// Of a list of options.
-    pub unsafe fn of(n: c_uint, options: *const c_uint, values: *mut *mut c_void) -> Outcome<Self> {
+    ///
+    /// # Safety
+    /// The two lists are as long.
+    pub(crate) unsafe fn of(
+        n: c_uint,
+        options: *const c_uint,
+        values: *mut *mut c_void,
+    ) -> Outcome<Self> {
         let mut logs = Logs {
             error: std::ptr::null_mut(),
             error_bytes: 0,
@@ -53,7 +64,7 @@ impl Options {
             info_value: std::ptr::null_mut(),
         };
         let mut limits = RegisterLimits::default();
-        let options = unsafe { super::list(options, n as usize)? };
+        let options = unsafe { list(options, n as usize)? };
         if !options.is_empty() && values.is_null() {
             return Err(Status::INVALID_VALUE);
         }
@@ -92,7 +103,7 @@ impl Logs {
         let mut given = 0;
         if !self.error.is_null() && self.error_bytes > 0 {
             given = log.len().min(self.error_bytes - 1);
-            let _ = unsafe { super::put_text(self.error, self.error_bytes, log) };
+            let _ = unsafe { put_text(self.error, self.error_bytes, log) };
         }
         unsafe {
             put_if(self.error_value, std::ptr::without_provenance_mut(given));

@@ -1,7 +1,7 @@
 //! Launches, recorded while a program runs.
 
+use super::{LaunchConfig, Prepared};
 use crate::counts::{Counts, InstructionCounts};
-use crate::engine::{LaunchConfig, Prepared};
 use ptx_sim::Report;
 
 /// What was launched, kernel by kernel, in the order of their first launches.

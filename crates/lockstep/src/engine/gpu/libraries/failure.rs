@@ -1,0 +1,15 @@
+//! What is told when a library does not do what it should.
+
+use super::super::super::{EngineError, Library};
+
+/// Something about a library went wrong.
+pub(super) fn failed(library: Library, what: impl std::fmt::Display) -> EngineError {
+    EngineError::Library {
+        library: library.name(),
+        what: what.to_string(),
+    }
+}
+
+pub(super) fn not_loaded(library: Library) -> EngineError {
+    failed(library, "it was not loaded")
+}

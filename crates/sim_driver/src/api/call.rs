@@ -1,0 +1,94 @@
+//! How functions are declared: their bodies give an [`Outcome`], and nothing but their
+//! answer leaves them.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::driver::driver;
+use crate::status::{Outcome, Status};
+
+/// A function of the driver.
+pub struct Entry {
+    /// Its name in the library.
+    pub name: &'static str,
+    /// Where it is.
+    pub function: *const (),
+}
+
+// SAFETY: A function's address may be used by any thread.
+unsafe impl Sync for Entry {}
+
+/// Declares driver functions: each body gives an [`Outcome`].
+///
+/// `name, twin(…) in stream` declares a pair: `stream` is one of the arguments, or several,
+/// and in the twin its zero is the thread's own default stream. `name, twin(…) with stream`
+/// declares a pair whose `stream` is the default stream, which is no argument.
+macro_rules! api {
+    ($(fn $name:ident $(, $twin:ident)? ($($arg:ident: $ty:ty),* $(,)?) $(in $($stream:ident),+)? $(with $default:ident)? $body:block)*) => {
+        $(
+            $crate::api::api! { @one $name $(, $twin)? ($($arg: $ty),*) $(in $($stream),+)? $(with $default)? $body }
+        )*
+        pub(super) const ENTRIES: &[$crate::api::Entry] = &[
+            $(
+                $crate::api::Entry { name: stringify!($name), function: $name as *const () },
+                $($crate::api::Entry { name: stringify!($twin), function: $twin as *const () },)?
+            )*
+        ];
+    };
+    (@one $name:ident ($($arg:ident: $ty:ty),*) $body:block) => {
+        pub unsafe extern "C" fn $name($($arg: $ty),*) -> u32 {
+            $crate::api::call::call(stringify!($name), move || -> $crate::status::Outcome {
+                #[allow(unused_unsafe)]
+                unsafe { $body }
+            })
+        }
+    };
+    (@one $name:ident, $twin:ident ($($arg:ident: $ty:ty),*) in $($stream:ident),+ $body:block) => {
+        $crate::api::api! { @one $name ($($arg: $ty),*) $body }
+        $crate::api::api! { @one $twin ($($arg: $ty),*) {
+            $(let $stream = if $stream == 0 { $crate::stream::PER_THREAD } else { $stream };)+
+            $body
+        } }
+    };
+    (@one $name:ident, $twin:ident ($($arg:ident: $ty:ty),*) with $stream:ident $body:block) => {
+        $crate::api::api! { @one $name ($($arg: $ty),*) {
+            let $stream = 0_usize;
+            $body
+        } }
+        $crate::api::api! { @one $twin ($($arg: $ty),*) {
+            let $stream = $crate::stream::PER_THREAD;
+            $body
+        } }
+    };
+}
+pub(super) use api;
+
+/// What a function answers that is not simulated.
+pub fn not_simulated(name: &'static str) -> u32 {
+    call(name, || {
+        if let Ok(driver) = driver() {
+            driver.recorder.note(&format!("{name} is not simulated"));
+        }
+        Err(Status::NOT_SUPPORTED)
+    })
+}
+
+/// Runs a function's body: nothing but its answer leaves it.
+pub(crate) fn call(name: &'static str, body: impl FnOnce() -> Outcome) -> u32 {
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(())) => 0,
+        Ok(Err(status)) => status.0,
+        Err(_) => {
+            if let Ok(driver) = driver() {
+                driver
+                    .recorder
+                    .note(&format!("a bug of the simulator's driver, in {name}"));
+            }
+            Status::UNKNOWN.0
+        }
+    }
+}
+
+/// What a lock holds, whoever held it before.
+pub(super) fn unpoisoned<T>(locked: Result<T, std::sync::PoisonError<T>>) -> T {
+    locked.unwrap_or_else(std::sync::PoisonError::into_inner)
+}

@@ -1,0 +1,86 @@
+//! What the client's pointers lead to: values, lists and texts that are taken from it and
+//! given to it.
+//!
+//! Every pointer is the client's, checked for null; where it leads is the client's to get
+//! right, as with a driver.
+#![allow(
+    clippy::undocumented_unsafe_blocks,
+    clippy::missing_safety_doc,
+    reason = "see above"
+)]
+
+use std::ffi::{CStr, c_char};
+
+use crate::status::{Outcome, Status};
+
+/// Gives a value to the client.
+pub(crate) unsafe fn put<T>(out: *mut T, value: T) -> Outcome {
+    if out.is_null() {
+        return Err(Status::INVALID_VALUE);
+    }
+    unsafe { out.write_unaligned(value) };
+    Ok(())
+}
+
+/// Gives a value to the client if it asks for it.
+pub(crate) unsafe fn put_if<T>(out: *mut T, value: T) {
+    if !out.is_null() {
+        unsafe { out.write_unaligned(value) };
+    }
+}
+
+/// Takes a value from the client.
+pub(crate) unsafe fn get<T: Copy>(from: *const T) -> Outcome<T> {
+    if from.is_null() {
+        return Err(Status::INVALID_VALUE);
+    }
+    Ok(unsafe { from.read_unaligned() })
+}
+
+/// Takes a list from the client.
+pub(crate) unsafe fn list<T: Copy>(from: *const T, n: usize) -> Outcome<Vec<T>> {
+    if n == 0 {
+        return Ok(Vec::new());
+    }
+    if from.is_null() {
+        return Err(Status::INVALID_VALUE);
+    }
+    Ok((0..n)
+        .map(|i| unsafe { from.add(i).read_unaligned() })
+        .collect())
+}
+
+/// Gives as many elements as there is room for, and tells how many there are; without a
+/// list, tells that only.
+pub(crate) unsafe fn put_list<T: Copy>(values: &[T], out: *mut T, n: *mut usize) -> Outcome {
+    let room = unsafe { get(n)? };
+    if !out.is_null() {
+        for (i, &value) in values.iter().take(room).enumerate() {
+            unsafe { out.add(i).write_unaligned(value) };
+        }
+        return unsafe { put(n, values.len().min(room)) };
+    }
+    unsafe { put(n, values.len()) }
+}
+
+/// Takes a name from the client.
+pub(crate) unsafe fn text<'a>(from: *const c_char) -> Outcome<&'a str> {
+    if from.is_null() {
+        return Err(Status::INVALID_VALUE);
+    }
+    let text = unsafe { CStr::from_ptr(from) };
+    text.to_str().map_err(|_| Status::INVALID_VALUE)
+}
+
+/// Gives a text to the client, cut to the room that there is.
+pub(crate) unsafe fn put_text(out: *mut c_char, room: usize, text: &str) -> Outcome {
+    if out.is_null() || room == 0 {
+        return Err(Status::INVALID_VALUE);
+    }
+    let n = text.len().min(room - 1);
+    unsafe {
+        std::ptr::copy_nonoverlapping(text.as_ptr(), out.cast::<u8>(), n);
+        out.add(n).write(0);
+    }
+    Ok(())
+}

@@ -1,0 +1,124 @@
+//! What a warp multiplies at a time: 64×64 sums in registers, and 16 of k.
+//!
+//! Four fragments of A, of 16 rows each, and eight of B, of 8 columns: 32 `mma`, fed by eight
+//! `ldmatrix.x4`, which bring four registers each. A tile of 64×32 takes six for 16. That
+//! ratio is what a warp's tile is chosen for: larger ones do not fit its registers.
+
+use cuda_std::half::f16;
+use cuda_std::mma::ldmatrix::x4_at;
+use cuda_std::mma::{FragmentA, FragmentB, FragmentC, M16N8K16, mma, pair_address, quad_address};
+
+use super::matrices::PITCH_UNIT;
+use super::ring::{ROW_BYTES, TILE_K, chunk_offset_bytes};
+use super::unrolled;
+
+/// Rows, and columns, of C that a warp computes.
+pub const WARP_SIDE: u32 = 64;
+/// Depth of one `mma`.
+pub const STEP: u32 = 16;
+/// Steps in a tile.
+pub const N_STEPS: usize = (TILE_K / STEP) as usize;
+
+/// Rows of an `ldmatrix.x4`.
+const BLOCK_ROWS: u32 = 16;
+
+const _: () = assert!(WARP_SIDE == 4 * BLOCK_ROWS && N_STEPS == 4);
+
+/// A warp's sums: 16×8 each.
+pub type Sums = [[FragmentC<f32>; 8]; 4];
+
+/// Where a lane's rows of a factor are in the first stage, for each step: with the swizzle, a
+/// step is an XOR. Added to a stage's distance they are addresses.
+#[derive(Clone, Copy)]
+pub struct Addresses([u32; N_STEPS]);
+
+impl Addresses {
+    /// Of A's rows, from `tile` on.
+    #[inline(always)]
+    pub fn of_a(tile: u32, lane: u32) -> Self {
+        Self::of(tile, quad_address(lane))
+    }
+
+    /// Of B's, in the order in which `mma` takes registers.
+    #[inline(always)]
+    pub fn of_b(tile: u32, lane: u32) -> Self {
+        Self::of(tile, pair_address(lane))
+    }
+
+    #[inline(always)]
+    fn of(tile: u32, (row, column): (u32, u32)) -> Self {
+        let mut addresses = [0; N_STEPS];
+        unrolled!(K in [0 1 2 3] {
+            let chunk = (K as u32 * STEP + column) / PITCH_UNIT;
+            addresses[K] = kept(tile + chunk_offset_bytes(row, chunk));
+        });
+        Self(addresses)
+    }
+}
+
+/// `x`, which the compiler does not compute anew from what it was made of.
+#[cuda_std::gpu_only]
+#[inline(always)]
+fn kept(x: u32) -> u32 {
+    let kept;
+    // SAFETY: no instruction at all.
+    unsafe {
+        core::arch::asm!(
+            "// {x}",
+            x = inlateout(reg32) x => kept,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+    }
+    kept
+}
+
+/// The factors of one step.
+#[derive(Clone, Copy)]
+pub struct Fragments {
+    a: [FragmentA<f16, M16N8K16>; 4],
+    b: [FragmentB<f16, M16N8K16>; 8],
+}
+
+impl Fragments {
+    /// Zeros.
+    pub const EMPTY: Self = Self {
+        a: [FragmentA::new([0; 4]); 4],
+        b: [FragmentB::new([0; 2]); 8],
+    };
+
+    /// Those of step `step` of the stage that begins `stage` bytes after the first.
+    ///
+    /// # Safety
+    ///
+    /// The whole warp is here, together; a barrier stands after what filled the stage.
+    #[inline(always)]
+    pub unsafe fn load(a: Addresses, b: Addresses, stage: u32, step: usize) -> Self {
+        let mut fragments = Self::EMPTY;
+        unrolled!(I in [0 1 2 3] {
+            let [p, q, r, s] = x4_at(b.0[step] + stage + I as u32 * BLOCK_ROWS * ROW_BYTES);
+            fragments.b[2 * I] = FragmentB::new([p, q]);
+            fragments.b[2 * I + 1] = FragmentB::new([r, s]);
+        });
+        unrolled!(I in [0 1 2 3] {
+            let rows = x4_at(a.0[step] + stage + I as u32 * BLOCK_ROWS * ROW_BYTES);
+            fragments.a[I] = FragmentA::new(rows);
+        });
+        fragments
+    }
+}
+
+/// Adds the products of one step. Along a row and back along the next one: a fragment of A
+/// stays where it is for eight `mma`, and one of B for two.
+///
+/// # Safety
+///
+/// The whole warp is here, together.
+#[inline(always)]
+pub unsafe fn multiply(sums: &mut Sums, fragments: &Fragments) {
+    unrolled!(I in [0 1 2 3] {
+        unrolled!(TURN in [0 1 2 3 4 5 6 7] {
+            const J: usize = if I.is_multiple_of(2) { TURN } else { 7 - TURN };
+            sums[I][J] = mma(fragments.a[I], fragments.b[J], sums[I][J]);
+        });
+    });
+}

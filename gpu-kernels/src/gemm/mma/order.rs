@@ -1,0 +1,64 @@
+//! Which tile of C a block computes.
+//!
+//! Blocks start in the order of their numbers, and as many run at a time as fit the device:
+//! a *wave*. What a wave reads of A and B should be little, so that it stays in the
+//! second-level cache. Row by row, a wave of 132 blocks would be few rows of tiles, each with
+//! the whole of B. So rows of tiles come in groups, and within a group blocks go down its
+//! rows first:
+//!
+//! ```text
+//!     groups of 3     0  3  6  9
+//!                     1  4  7 10
+//!                     2  5  8 11
+//!                    12 14 16 18       the last group has what is left
+//!                    13 15 17 19
+//! ```
+
+use super::matrices::min;
+
+/// Row and column of the tile of block `block`, where C has `rows` of tiles and `columns`, and
+/// `group` rows go together.
+#[inline(always)]
+pub const fn tile_of(block: u32, rows: u32, columns: u32, group: u32) -> (u32, u32) {
+    let first_row = quotient(block, group * columns) * group;
+    let within = block - first_row * columns;
+    let height = min(group, rows - first_row);
+    let column = quotient(within, height);
+    (first_row + within - column * height, column)
+}
+
+/// `x / y`, without a panic for the device's sake: `y` is not 0.
+#[inline(always)]
+const fn quotient(x: u32, y: u32) -> u32 {
+    match x.checked_div(y) {
+        Some(quotient) => quotient,
+        None => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::tile_of;
+
+    #[test]
+    fn groups_are_as_in_the_picture() {
+        let tiles: [(u32, u32); 20] = core::array::from_fn(|block| tile_of(block as u32, 5, 4, 3));
+        assert_eq!(tiles[..4], [(0, 0), (1, 0), (2, 0), (0, 1)]);
+        assert_eq!(tiles[11], (2, 3));
+        assert_eq!(tiles[12..15], [(3, 0), (4, 0), (3, 1)]);
+        assert_eq!(tiles[19], (4, 3));
+    }
+
+    #[test]
+    fn every_tile_has_one_block() {
+        for (rows, columns, group) in [(1, 1, 8), (5, 4, 3), (8, 3, 8), (17, 5, 8), (3, 7, 1)] {
+            let mut taken = [[false; 8]; 32];
+            for block in 0..rows * columns {
+                let (row, column) = tile_of(block, rows, columns, group);
+                assert!(row < rows && column < columns);
+                let taken = &mut taken[row as usize][column as usize];
+                assert!(!core::mem::replace(taken, true), "({row}, {column}) twice");
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! A warp's 64×64 of C from registers to global memory, in whole sectors.
+//!
+//! As `mma` leaves its sums, a lane has two neighbours: a store goes to eight rows and writes
+//! half a sector of each ([`store_pair`](super::matrices::store_pair)). So C goes through
+//! shared memory, which the tiles no longer need: pairs in, chunks of 16 bytes out, eight
+//! lanes a row of 128 bytes. The swizzle keeps both ways free of conflicts.
+
+use cuda_std::half::f16;
+use cuda_std::prelude::*;
+use cuda_std::swizzle::Swizzle;
+use cuda_std::tile::{Swizzled, Tile};
+use cuda_std::vector::UInt4;
+
+use super::fragments::{Sums, WARP_SIDE};
+use super::matrices::{PITCH_UNIT, Scale, Sizes, element, scaled_pair};
+use super::unrolled;
+
+/// A warp's part of C on its way.
+type Part = Tile<f16, WARP_SIDE, WARP_SIDE, Swizzled<Swizzle<3, 3, 3>>>;
+
+/// Shared memory that a warp needs for it.
+pub const WARP_BYTES: u32 = WARP_SIDE * WARP_SIDE * size_of::<f16>() as u32;
+
+/// Chunks in a row of the part.
+const ROW_CHUNKS: u32 = WARP_SIDE / PITCH_UNIT;
+/// Rows that a store of the warp has.
+const STORE_ROWS: u32 = 32 / ROW_CHUNKS;
+
+// The loop below is written out so often.
+const _: () = assert!(WARP_SIDE / STORE_ROWS == 16);
+
+/// Writes the warp's sums to C, the first at `(row, column)`, through the shared memory from
+/// `area` on.
+///
+/// # Safety
+///
+/// The whole warp is here, together; `area` is aligned to a line and has [`WARP_BYTES`] that
+/// nobody else uses; `c` is C, and no other warp writes there.
+#[inline(always)]
+pub unsafe fn store(
+    c: *mut f16,
+    sizes: &Sizes,
+    scale: Scale,
+    area: *mut f16,
+    (row, column): (u32, u32),
+    sums: &Sums,
+) {
+    let part = Part::new(area);
+    let lane = warp::lane_id();
+    unrolled!(I in [0 1 2 3] {
+        unrolled!(J in [0 1 2 3 4 5 6 7] {
+            let pairs = sums[I][J].registers;
+            unrolled!(HALF in [0 1] {
+                let part_row = I as u32 * 16 + HALF as u32 * 8 + lane / 4;
+                let part_column = J as u32 * 8 + lane % 4 * 2;
+                let at = (row + part_row, column + part_column);
+                let pair = [pairs[2 * HALF], pairs[2 * HALF + 1]];
+                let pair = scaled_pair(c, sizes, scale, at, pair);
+                *part.chunk::<u32>(part_row, part_column) = pair.to_bits();
+            });
+        });
+    });
+    warp::sync_warp(u32::MAX);
+    unrolled!(I in [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15] {
+        let part_row = I as u32 * STORE_ROWS + lane / ROW_CHUNKS;
+        let part_column = lane % ROW_CHUNKS * PITCH_UNIT;
+        let chunk = UInt4::load(part.chunk::<UInt4>(part_row, part_column));
+        store_chunk(c, sizes, (row + part_row, column + part_column), chunk);
+    });
+}
+
+/// Writes eight neighbours of a row of C, or as many as the row has.
+#[inline(always)]
+unsafe fn store_chunk(c: *mut f16, sizes: &Sizes, (row, column): (u32, u32), chunk: UInt4) {
+    if row >= sizes.m || column >= sizes.n {
+        return;
+    }
+    let to = c.add(element(row, column, sizes.c_pitch));
+    if column + PITCH_UNIT <= sizes.n {
+        chunk.store(to.cast());
+        return;
+    }
+    let pairs = [chunk.x, chunk.y, chunk.z, chunk.w];
+    unrolled!(I in [0 1 2 3 4 5 6] {
+        if column + (I as u32) < sizes.n {
+            *to.add(I) = f16::from_bits((pairs[I / 2] >> (I % 2 * 16)) as u16);
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::banks::cost;
+
+    #[test]
+    fn neither_way_has_conflicts() {
+        let offset = |row, column| Part::offset(row, column) * size_of::<f16>() as u32;
+        for j in 0..8 {
+            let pairs = cost(4, |lane| offset(lane / 4, j * 8 + lane % 4 * 2));
+            assert_eq!(pairs.conflicts, 0);
+        }
+        let chunks = cost(16, |lane| {
+            offset(lane / ROW_CHUNKS, lane % ROW_CHUNKS * PITCH_UNIT)
+        });
+        assert_eq!(chunks.conflicts, 0);
+    }
+}

@@ -1,0 +1,514 @@
+//! The steps by `wgmma`: maps of the matrices, geometry, launches.
+
+use super::elements::Number;
+use super::run::{Contract, Majors, Matrices, Plan, run};
+use super::shapes;
+use cuda_std::launch::{DevicePtr, DevicePtrMut, DeviceTensorMap, Kernel};
+use cuda_std::wgmma::{AcrossK, AlongK};
+use gpu_kernels::gemm::hopper::operand::Layout;
+use gpu_kernels::gemm::hopper::{alone, copied, roles, turns};
+use gpu_kernels::gemm::mma::matrices::{Scale, Sizes};
+use half::{bf16, f16};
+use lesson::KernelEntry;
+use lockstep::counts::Expectation;
+use lockstep::counts::Metric::{LocalSectors, StmatrixConflicts};
+use lockstep::engine::{
+    Buffer, Engine, EngineError, EngineKind, LaunchConfig, Major, Prepared, TensorElement,
+    TensorMap,
+};
+use lockstep::tensor_map::{L2Promotion, Swizzle};
+
+/// The architecture that has `wgmma`.
+pub const HOPPER: u32 = 90;
+/// Blocks at once on the simulator: so few that small products have several rounds of tiles.
+const SIM_BLOCKS: u32 = 4;
+/// Rows of tiles in a group, of blocks alone; of pairs half as many.
+const GROUP: u32 = 16;
+
+/// A made launch.
+type Made<'e> = Result<Plan<'e>, EngineError>;
+
+/// A map of `rows` rows of `columns` elements, `pitch` apart, in boxes as `wgmma` expects them.
+pub fn map<T: TensorElement>(
+    buffer: &Buffer<'_, T>,
+    [columns, rows]: [u32; 2],
+    pitch: u32,
+    tile: [u32; 2],
+) -> Result<DeviceTensorMap, EngineError> {
+    let map = TensorMap::tiled(buffer, [columns as usize, rows as usize], tile)
+        .strides(&[pitch as usize])
+        .swizzle(Swizzle::B128)
+        .l2_promotion(L2Promotion::B256)
+        .build()?;
+    Ok(map.as_arg())
+}
+
+/// Blocks that a launch may have at once.
+pub fn most_blocks(engine: &dyn Engine) -> u32 {
+    match engine.kind() {
+        EngineKind::Gpu => engine.device().n_multiprocessors,
+        EngineKind::Sim => SIM_BLOCKS,
+    }
+}
+
+/// The maps of A and B for such boxes.
+fn factor_maps<T: Number + TensorElement, O: Number>(
+    matrices: &Matrices<'_, T, O>,
+    boxes: [[u32; 2]; 2],
+) -> Result<[DeviceTensorMap; 2], EngineError> {
+    let Sizes {
+        m,
+        n,
+        k,
+        a_pitch,
+        b_pitch,
+        ..
+    } = matrices.sizes;
+    let extents = |major: Major, edge: u32| match major {
+        Major::K => [k, edge],
+        Major::Mn => [edge, k],
+    };
+    let majors = matrices.majors;
+    Ok([
+        map(&matrices.a, extents(majors.a, m), a_pitch, boxes[0])?,
+        map(&matrices.b, extents(majors.b, n), b_pitch, boxes[1])?,
+    ])
+}
+
+/// The map of C.
+pub fn c_map<T: Number, O: Number + TensorElement>(
+    matrices: &Matrices<'_, T, O>,
+    tile: [u32; 2],
+) -> Result<DeviceTensorMap, EngineError> {
+    let Sizes { m, n, c_pitch, .. } = matrices.sizes;
+    map(&matrices.c, [n, m], c_pitch, tile)
+}
+
+/// The launch of a kernel of which nothing else is to be kept.
+fn launch<'e, K: Kernel>(config: LaunchConfig, args: K::Args) -> Made<'e> {
+    // SAFETY: whoever calls it has made the arguments of the matrices, which outlive the
+    // launches, and the geometry is the kernel's own.
+    let launch = unsafe { Prepared::of::<K>(config, args) }?;
+    Ok(Plan {
+        launch,
+        flags: None,
+        scratch: None,
+    })
+}
+
+fn wgmma<'e>(matrices: &Matrices<'e, f16, f16>) -> Made<'e> {
+    let Matrices { a, b, c, sizes, .. } = matrices;
+    let config = LaunchConfig::new(alone::grid(sizes.m, sizes.n), alone::BLOCK)
+        .with_shared(alone::SHARED_BYTES);
+    let args = (a.as_ptr(), b.as_ptr(), c.as_mut_ptr(), *sizes);
+    launch::<alone::gemm_wgmma>(config, args)
+}
+
+fn copied<'e>(matrices: &Matrices<'e, f16, f16>) -> Made<'e> {
+    let Sizes {
+        m, n, k, c_pitch, ..
+    } = matrices.sizes;
+    let config =
+        LaunchConfig::new(copied::grid(m, n), copied::BLOCK).with_shared(copied::SHARED_BYTES);
+    let [a, b] = factor_maps(matrices, copied::BOXES)?;
+    launch::<copied::gemm_copied>(config, (a, b, matrices.c.as_mut_ptr(), m, n, k, c_pitch))
+}
+
+/// Arguments of roles with results from registers.
+type FromRegisters = (
+    DeviceTensorMap,
+    DeviceTensorMap,
+    DevicePtrMut<f16>,
+    u32,
+    u32,
+    u32,
+    u32,
+    u32,
+);
+
+fn from_registers<'e, K: Kernel<Args = FromRegisters>>(
+    matrices: &Matrices<'e, f16, f16>,
+    grid: [u32; 3],
+    group: u32,
+) -> Made<'e> {
+    let Sizes {
+        m, n, k, c_pitch, ..
+    } = matrices.sizes;
+    let config = LaunchConfig::new(grid, roles::BLOCK).with_shared(roles::SHARED_BYTES);
+    let [a, b] = factor_maps(matrices, roles::boxes(DEPTH, 1))?;
+    let c = matrices.c.as_mut_ptr();
+    launch::<K>(config, (a, b, c, m, n, k, c_pitch, group))
+}
+
+/// Depth of a step, in elements of 16 bits.
+const DEPTH: u32 = gpu_kernels::gemm::hopper::depth::<f16>();
+
+/// Arguments of kernels that store through the copy engine.
+type Staged = (
+    DeviceTensorMap,
+    DeviceTensorMap,
+    DeviceTensorMap,
+    u32,
+    u32,
+    u32,
+    u32,
+);
+
+/// With so many blocks in a cluster.
+fn clustered(config: LaunchConfig, n_blocks: u32) -> LaunchConfig {
+    match n_blocks {
+        1 => config,
+        _ => config.with_cluster([n_blocks as u8, 1, 1]),
+    }
+}
+
+fn staged<'e, K: Kernel<Args = Staged>>(
+    engine: &dyn Engine,
+    matrices: &Matrices<'e, f16, f16>,
+    n_blocks: u32,
+) -> Made<'e> {
+    let Sizes { m, n, k, .. } = matrices.sizes;
+    let grid = roles::grid(m, n, n_blocks, most_blocks(engine));
+    let config = LaunchConfig::new(grid, roles::BLOCK).with_shared(roles::STAGED_BYTES);
+    let [a, b] = factor_maps(matrices, roles::boxes(DEPTH, n_blocks))?;
+    let c = c_map(matrices, roles::C_BOX)?;
+    let args = (a, b, c, m, n, k, GROUP / n_blocks);
+    launch::<K>(clustered(config, n_blocks), args)
+}
+
+/// The launch of kernels that take turns.
+pub fn turns_config(engine: &dyn Engine, m: u32, n: u32, n_blocks: u32) -> LaunchConfig {
+    let grid = turns::grid(m, n, n_blocks, most_blocks(engine));
+    let config = LaunchConfig::new(grid, turns::BLOCK).with_shared(turns::SHARED_BYTES);
+    clustered(config, n_blocks)
+}
+
+fn in_turns<'e, K: Kernel<Args = Staged>>(
+    engine: &dyn Engine,
+    matrices: &Matrices<'e, f16, f16>,
+    n_blocks: u32,
+) -> Made<'e> {
+    let Sizes { m, n, k, .. } = matrices.sizes;
+    let [a, b] = factor_maps(matrices, turns::boxes::<AlongK, AlongK>(n_blocks))?;
+    let c = c_map(matrices, turns::C_BOX)?;
+    let args = (a, b, c, m, n, k, GROUP / n_blocks);
+    launch::<K>(turns_config(engine, m, n, n_blocks), args)
+}
+
+/// Room for what blocks leave each other.
+struct Left<'e> {
+    sums: Buffer<'e, f32>,
+    flags: Buffer<'e, u32>,
+}
+
+impl<'e> Left<'e> {
+    fn of(engine: &'e dyn Engine, config: LaunchConfig) -> Result<Self, EngineError> {
+        let n_blocks = config.grid[0] as usize;
+        let n_sums = n_blocks * turns::LEFT_SUMS as usize;
+        Ok(Self {
+            sums: Buffer::poisoned(engine, "sums left", n_sums)?,
+            flags: Buffer::of(engine, "flags", &vec![0; n_blocks])?,
+        })
+    }
+
+    fn keep(self, plan: Plan<'e>) -> Plan<'e> {
+        Plan {
+            flags: Some(self.flags),
+            scratch: Some(self.sums),
+            ..plan
+        }
+    }
+}
+
+/// Arguments of kernels with equal shares.
+type Balanced = (
+    DeviceTensorMap,
+    DeviceTensorMap,
+    DeviceTensorMap,
+    u32,
+    u32,
+    u32,
+    u32,
+    DevicePtrMut<f32>,
+    DevicePtrMut<u32>,
+);
+
+fn balanced<'e, K: Kernel<Args = Balanced>>(
+    engine: &'e dyn Engine,
+    matrices: &Matrices<'e, f16, f16>,
+    n_blocks: u32,
+) -> Made<'e> {
+    let Sizes { m, n, k, .. } = matrices.sizes;
+    let config = turns_config(engine, m, n, n_blocks);
+    let left = Left::of(engine, config)?;
+    let [a, b] = factor_maps(matrices, turns::boxes::<AlongK, AlongK>(n_blocks))?;
+    let c = c_map(matrices, turns::C_BOX)?;
+    let (sums, flags) = (left.sums.as_mut_ptr(), left.flags.as_mut_ptr());
+    let args = (a, b, c, m, n, k, GROUP / n_blocks, sums, flags);
+    Ok(left.keep(launch::<K>(config, args)?))
+}
+
+/// Blocks of a cluster in kernels of all types and layouts.
+const PAIR: u32 = 2;
+
+/// Arguments of kernels whose C has elements like A and B.
+type Halves<T> = (
+    DeviceTensorMap,
+    DeviceTensorMap,
+    DeviceTensorMap,
+    DevicePtr<T>,
+    u32,
+    u32,
+    u32,
+    u32,
+    f32,
+    f32,
+    u32,
+    u32,
+    DevicePtrMut<f32>,
+    DevicePtrMut<u32>,
+);
+
+fn halves<'e, K, T, A, B>(
+    engine: &'e dyn Engine,
+    matrices: &Matrices<'e, T, T>,
+    scale: Scale,
+) -> Made<'e>
+where
+    T: Number + TensorElement,
+    K: Kernel<Args = Halves<T>>,
+    A: Layout,
+    B: Layout,
+{
+    let Sizes {
+        m, n, k, c_pitch, ..
+    } = matrices.sizes;
+    let config = turns_config(engine, m, n, PAIR);
+    let left = Left::of(engine, config)?;
+    let [a, b] = factor_maps(matrices, turns::boxes::<A, B>(PAIR))?;
+    let c = c_map(matrices, turns::C_BOX)?;
+    let args = (
+        a,
+        b,
+        c,
+        matrices.c.as_ptr(),
+        m,
+        n,
+        k,
+        c_pitch,
+        scale.alpha,
+        scale.beta,
+        GROUP / PAIR,
+        1,
+        left.sums.as_mut_ptr(),
+        left.flags.as_mut_ptr(),
+    );
+    Ok(left.keep(launch::<K>(config, args)?))
+}
+
+/// Arguments of kernels whose C is of `f32`.
+type Floats = (
+    DeviceTensorMap,
+    DeviceTensorMap,
+    DevicePtrMut<f32>,
+    u32,
+    u32,
+    u32,
+    u32,
+    f32,
+    f32,
+    u32,
+    u32,
+    DevicePtrMut<f32>,
+    DevicePtrMut<u32>,
+);
+
+fn floats<'e, K, T, A, B>(
+    engine: &'e dyn Engine,
+    matrices: &Matrices<'e, T, f32>,
+    scale: Scale,
+) -> Made<'e>
+where
+    T: Number + TensorElement,
+    K: Kernel<Args = Floats>,
+    A: Layout,
+    B: Layout,
+{
+    let Sizes {
+        m, n, k, c_pitch, ..
+    } = matrices.sizes;
+    let config = turns_config(engine, m, n, PAIR);
+    let left = Left::of(engine, config)?;
+    let [a, b] = factor_maps(matrices, turns::boxes::<A, B>(PAIR))?;
+    let args = (
+        a,
+        b,
+        matrices.c.as_mut_ptr(),
+        m,
+        n,
+        k,
+        c_pitch,
+        scale.alpha,
+        scale.beta,
+        GROUP / PAIR,
+        1,
+        left.sums.as_mut_ptr(),
+        left.flags.as_mut_ptr(),
+    );
+    Ok(left.keep(launch::<K>(config, args)?))
+}
+
+const NO_LOCAL: Expectation = Expectation::exactly(LocalSectors, 0.0);
+const OF_STAGED: [Expectation; 2] = [NO_LOCAL, Expectation::exactly(StmatrixConflicts, 0.0)];
+
+/// The entry of a step of the ladder.
+macro_rules! step {
+    ($kernel:path, $technique:literal, $shapes:expr, $expected:expr, $made:expr) => {
+        KernelEntry::of($kernel, $technique, |trial| {
+            run::<f16, f16>(trial, Contract::PRODUCT, &|engine, matrices, _| {
+                let made: for<'e> fn(&'e dyn Engine, &Matrices<'e, f16, f16>) -> Made<'e> = $made;
+                made(engine, matrices)
+            })
+        })
+        .expecting($expected)
+        .timed_at($shapes)
+        .since_sm(HOPPER)
+    };
+}
+
+/// Steps 5 to 12.
+pub const STEPS: [KernelEntry; 10] = [
+    step!(
+        alone::gemm_wgmma,
+        "wgmma: a warpgroup multiplies out of shared memory",
+        shapes::OF_MMA,
+        &[NO_LOCAL],
+        |_, matrices| wgmma(matrices)
+    ),
+    step!(
+        copied::gemm_copied,
+        "tiles by tensor copies, four stages ahead",
+        shapes::OF_MMA,
+        &[NO_LOCAL],
+        |_, matrices| copied(matrices)
+    ),
+    step!(
+        roles::gemm_roles,
+        "one warpgroup copies, two multiply, with the registers of all",
+        shapes::OF_MMA,
+        &[NO_LOCAL],
+        |_, matrices| {
+            let tiles = roles::n_tiles(matrices.sizes.m, matrices.sizes.n);
+            from_registers::<roles::gemm_roles>(matrices, [tiles, 1, 1], 1)
+        }
+    ),
+    step!(
+        roles::gemm_persistent,
+        "blocks that stay, tiles in an order that suits the cache",
+        shapes::OF_MMA,
+        &[NO_LOCAL],
+        |engine, matrices| {
+            let Sizes { m, n, .. } = matrices.sizes;
+            let grid = roles::grid(m, n, 1, most_blocks(engine));
+            from_registers::<roles::gemm_persistent>(matrices, grid, GROUP)
+        }
+    ),
+    step!(
+        roles::gemm_staged,
+        "results through shared memory and the copy engine",
+        shapes::OF_MMA,
+        &OF_STAGED,
+        |engine, matrices| staged::<roles::gemm_staged>(engine, matrices, 1)
+    ),
+    step!(
+        roles::gemm_cluster,
+        "a pair of blocks shares what it copies",
+        shapes::OF_MMA,
+        &OF_STAGED,
+        |engine, matrices| staged::<roles::gemm_cluster>(engine, matrices, 2)
+    ),
+    step!(
+        turns::gemm_turns,
+        "while one warpgroup stores, the other multiplies",
+        shapes::OF_WGMMA,
+        &OF_STAGED,
+        |engine, matrices| in_turns::<turns::gemm_turns>(engine, matrices, 1)
+    ),
+    step!(
+        turns::gemm_turns_pairs,
+        "the same by pairs of blocks",
+        shapes::OF_WGMMA,
+        &OF_STAGED,
+        |engine, matrices| in_turns::<turns::gemm_turns_pairs>(engine, matrices, 2)
+    ),
+    step!(
+        turns::gemm_balanced,
+        "equal shares: tiles that do not come out even are cut",
+        shapes::OF_WGMMA,
+        &OF_STAGED,
+        |engine, matrices| balanced::<turns::gemm_balanced>(engine, matrices, 1)
+    ),
+    step!(
+        turns::gemm_balanced_pairs,
+        "the same by pairs of blocks",
+        shapes::OF_WGMMA,
+        &OF_STAGED,
+        |engine, matrices| balanced::<turns::gemm_balanced_pairs>(engine, matrices, 2)
+    ),
+];
+
+/// How rows lie, by the layout that kernels know.
+trait LiesAs: Layout {
+    const MAJOR: Major;
+}
+impl LiesAs for AlongK {
+    const MAJOR: Major = Major::K;
+}
+impl LiesAs for AcrossK {
+    const MAJOR: Major = Major::Mn;
+}
+
+const fn contract<A: LiesAs, B: LiesAs>() -> Contract {
+    Contract {
+        majors: Majors {
+            a: A::MAJOR,
+            b: B::MAJOR,
+        },
+        is_scaled: true,
+    }
+}
+
+macro_rules! family {
+    ($($kernel:ident = $make:ident::<$t:ident, $o:ident, $a:ident, $b:ident>, $technique:literal, $shapes:expr;)*) => {
+        [$(
+            KernelEntry::of(turns::$kernel, $technique, |trial| {
+                run::<$t, $o>(trial, contract::<$a, $b>(), &|engine, matrices, scale| {
+                    $make::<turns::$kernel, $t, $a, $b>(engine, matrices, scale)
+                })
+            })
+            .expecting(&OF_STAGED)
+            .timed_at($shapes)
+            .since_sm(HOPPER)
+        ),*]
+    };
+}
+
+/// Both types, all layouts, results of 16 and 32 bits, with alpha and beta.
+pub const FAMILY: [KernelEntry; 16] = family! {
+    gemm_f16_nn = halves::<f16, f16, AlongK, AcrossK>, "f16, A by rows, B by rows", shapes::OF_FAMILY;
+    gemm_f16_nt = halves::<f16, f16, AlongK, AlongK>, "f16, A by rows, B by columns", shapes::OF_FAMILY;
+    gemm_f16_tn = halves::<f16, f16, AcrossK, AcrossK>, "f16, A by columns, B by rows", shapes::OF_FAMILY;
+    gemm_f16_tt = halves::<f16, f16, AcrossK, AlongK>, "f16, A and B by columns", shapes::OF_FAMILY;
+    gemm_bf16_nn = halves::<bf16, bf16, AlongK, AcrossK>, "bf16, A by rows, B by rows", shapes::OF_FAMILY;
+    gemm_bf16_nt = halves::<bf16, bf16, AlongK, AlongK>, "bf16, A by rows, B by columns", shapes::OF_BF16;
+    gemm_bf16_tn = halves::<bf16, bf16, AcrossK, AcrossK>, "bf16, A by columns, B by rows", shapes::OF_FAMILY;
+    gemm_bf16_tt = halves::<bf16, bf16, AcrossK, AlongK>, "bf16, A and B by columns", shapes::OF_FAMILY;
+    gemm_f16_f32_nn = floats::<f16, f32, AlongK, AcrossK>, "f16 to f32, A by rows, B by rows", shapes::OF_FAMILY;
+    gemm_f16_f32_nt = floats::<f16, f32, AlongK, AlongK>, "f16 to f32, A by rows, B by columns", shapes::OF_FAMILY;
+    gemm_f16_f32_tn = floats::<f16, f32, AcrossK, AcrossK>, "f16 to f32, A by columns, B by rows", shapes::OF_FAMILY;
+    gemm_f16_f32_tt = floats::<f16, f32, AcrossK, AlongK>, "f16 to f32, A and B by columns", shapes::OF_FAMILY;
+    gemm_bf16_f32_nn = floats::<bf16, f32, AlongK, AcrossK>, "bf16 to f32, A by rows, B by rows", shapes::OF_FAMILY;
+    gemm_bf16_f32_nt = floats::<bf16, f32, AlongK, AlongK>, "bf16 to f32, A by rows, B by columns", shapes::OF_FAMILY;
+    gemm_bf16_f32_tn = floats::<bf16, f32, AcrossK, AcrossK>, "bf16 to f32, A by columns, B by rows", shapes::OF_FAMILY;
+    gemm_bf16_f32_tt = floats::<bf16, f32, AcrossK, AlongK>, "bf16 to f32, A and B by columns", shapes::OF_FAMILY;
+};

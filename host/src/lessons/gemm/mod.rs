@@ -1,0 +1,219 @@
+//! GEMM: products of matrices by tensor cores, from the first `mma` on, beside cuBLASLt.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `mod.rs` | the lesson: its kernels and what they are claimed to cost |
+//! | [`shapes`] | sizes to check and to time |
+//! | [`targets`] | how fast |
+//! | [`elements`] | f16, bf16, f32 |
+//! | [`factors`] | inputs, references, bounds |
+//! | [`run`] | one kernel on one shape |
+//! | [`hopper`] | the steps by `wgmma`: maps and launches |
+//! | [`special`] | factors of 8 bits, and a product with what comes after |
+//!
+//! A kernel that takes other arguments than pointers and sizes (tensor maps, flags) is one
+//! entry here with a closure that makes its [`run::Plan`] of the [`run::Matrices`]; of which
+//! types and in which layouts is in the call of [`run::run`].
+
+pub mod elements;
+pub mod factors;
+pub mod hopper;
+pub mod run;
+pub mod shapes;
+pub mod special;
+pub mod targets;
+
+use gpu_kernels::gemm::mma::naive::{self, gemm_naive};
+use gpu_kernels::gemm::mma::pipelined::{self, gemm_pipelined};
+use gpu_kernels::gemm::mma::swizzled::gemm_swizzled;
+use gpu_kernels::gemm::mma::tiled::{self, gemm_tiled};
+use half::f16;
+use lesson::{KernelEntry, Lesson};
+use lockstep::counts::Expectation;
+use lockstep::counts::Metric::{
+    AsyncCopyConflictsPerRequest as CopyConflicts, GlobalLoadSectorsPerRequest as LoadSectors,
+    GlobalStoreSectorsPerRequest as StoreSectors, LdmatrixConflicts, LocalSectors,
+    SharedLoadConflictsPerRequest as LoadConflicts,
+    SharedStoreConflictsPerRequest as StoreConflicts,
+};
+use lockstep::engine::LaunchConfig;
+use run::{Contract, Plan};
+
+/// The lesson.
+pub static LESSON: Lesson = Lesson {
+    id: "gemm",
+    title: "GEMM by tensor cores",
+    idea: "a tensor core is faster than anything that feeds it: each step brings the factors nearer, earlier, or with fewer instructions",
+    source: "gpu-kernels/src/gemm/mod.rs",
+    kernels: &KERNELS,
+    shapes: shapes::shapes,
+    work: shapes::work,
+    memory: shapes::memory,
+    expects_at: shapes::expects_at,
+    targets: &targets::TARGETS,
+};
+
+/// The entry of a kernel that takes f16 along k by pointers, with its geometry for m and n.
+macro_rules! by_pointers {
+    ($kernel:ident, $technique:literal, $config:expr) => {
+        KernelEntry::of($kernel, $technique, |trial| {
+            run::run::<f16, f16>(trial, Contract::SCALED, &|_, matrices, scale| {
+                let config: fn(u32, u32) -> LaunchConfig = $config;
+                let config = config(matrices.sizes.m, matrices.sizes.n);
+                Plan::of::<$kernel, _, _>(matrices, scale, config)
+            })
+        })
+    };
+}
+
+const BY_MMA: [KernelEntry; 4] = [
+    by_pointers!(
+        gemm_naive,
+        "mma.sync on fragments straight from global memory",
+        |m, n| LaunchConfig::new(naive::grid(m, n), naive::BLOCK)
+    )
+    .expecting(&[
+        // Eight rows, half a sector of each.
+        Expectation::exactly(LoadSectors, 8.0),
+        Expectation::exactly(StoreSectors, 8.0),
+        NO_LOCAL,
+    ])
+    .timed_at(shapes::OF_MMA),
+    by_pointers!(
+        gemm_tiled,
+        "tiles in shared memory by cp.async, rows as they come",
+        |m, n| LaunchConfig::new(tiled::grid(m, n), tiled::BLOCK)
+    )
+    .expecting(&[
+        // Eight rows in the same four banks.
+        Expectation::exactly(LoadConflicts, 7.0),
+        Expectation::exactly(CopyConflicts, 0.0),
+        Expectation::exactly(StoreSectors, 8.0),
+        NO_LOCAL,
+    ])
+    .timed_at(shapes::OF_MMA),
+    by_pointers!(
+        gemm_swizzled,
+        "tiles swizzled by XOR, fragments by ldmatrix",
+        |m, n| LaunchConfig::new(tiled::grid(m, n), tiled::BLOCK)
+    )
+    .expecting(&[
+        Expectation::exactly(LdmatrixConflicts, 0.0),
+        Expectation::exactly(CopyConflicts, 0.0),
+        Expectation::exactly(StoreSectors, 8.0),
+        NO_LOCAL,
+    ])
+    .timed_at(shapes::OF_MMA),
+    by_pointers!(
+        gemm_pipelined,
+        "64×64 a warp, tiles three stages ahead, fragments one step, C in whole sectors",
+        |m, n| {
+            LaunchConfig::new(pipelined::grid(m, n), pipelined::BLOCK)
+                .with_shared(pipelined::SHARED_BYTES)
+        }
+    )
+    .expecting(&[
+        Expectation::exactly(LdmatrixConflicts, 0.0),
+        Expectation::exactly(CopyConflicts, 0.0),
+        Expectation::exactly(LoadConflicts, 0.0),
+        Expectation::exactly(StoreConflicts, 0.0),
+        Expectation::exactly(StoreSectors, 16.0),
+        NO_LOCAL,
+    ])
+    .timed_at(shapes::OF_MMA),
+];
+
+static KERNELS: [KernelEntry; 32] = {
+    let [naive, tiled, swizzled, pipelined] = BY_MMA;
+    let [
+        alone,
+        copied,
+        roles,
+        persistent,
+        staged,
+        cluster,
+        turns,
+        turns_pairs,
+        balanced,
+        balanced_pairs,
+    ] = hopper::STEPS;
+    let [
+        h0,
+        h1,
+        h2,
+        h3,
+        b0,
+        b1,
+        b2,
+        b3,
+        hf0,
+        hf1,
+        hf2,
+        hf3,
+        bf0,
+        bf1,
+        bf2,
+        bf3,
+    ] = hopper::FAMILY;
+    [
+        naive,
+        tiled,
+        swizzled,
+        pipelined,
+        alone,
+        copied,
+        roles,
+        persistent,
+        staged,
+        cluster,
+        turns,
+        turns_pairs,
+        balanced,
+        balanced_pairs,
+        h0,
+        h1,
+        h2,
+        h3,
+        b0,
+        b1,
+        b2,
+        b3,
+        hf0,
+        hf1,
+        hf2,
+        hf3,
+        bf0,
+        bf1,
+        bf2,
+        bf3,
+        special::E4M3,
+        special::BIAS_GELU,
+    ]
+};
+
+const NO_LOCAL: Expectation = Expectation::exactly(LocalSectors, 0.0);
+
+#[cfg(test)]
+mod tests {
+    use super::{LESSON, targets};
+    use lesson::{Effort, Shape};
+    use lockstep::engine::EngineKind;
+
+    #[test]
+    fn every_run_sweeps_and_only_whole_tiles_have_claims() {
+        for engine in [EngineKind::Gpu, EngineKind::Sim] {
+            for effort in [Effort::Quick, Effort::Default, Effort::Full] {
+                let shapes = (LESSON.shapes)(engine, effort);
+                assert!(shapes.iter().any(Shape::is_sweep));
+                assert!(shapes.iter().any(|shape| (LESSON.expects_at)(shape)));
+            }
+        }
+        assert!(!(LESSON.expects_at)(&Shape::of(&[128, 256, 65])));
+    }
+
+    #[test]
+    fn the_steps_by_mma_are_the_first_ones() {
+        let first = LESSON.kernels.iter().take(targets::BY_MMA.len());
+        assert!(first.map(|kernel| kernel.id).eq(targets::BY_MMA));
+    }
+}

@@ -1,0 +1,128 @@
+//! The sizes at which products are checked and timed.
+
+use super::run::dims;
+use lesson::{Effort, Footprint, Shape, Work};
+use lockstep::engine::EngineKind;
+
+/// Shapes to check a kernel on: odd ones, and one of whole tiles for the claims about counts.
+pub fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
+    if effort == Effort::Sample {
+        return vec![Shape::of(&[256, 256, 128])];
+    }
+    let shapes: &[[u32; 3]] = match (effort, engine) {
+        (Effort::Quick | Effort::Sample, _) => &[[33, 31, 29], [128, 256, 64]],
+        (Effort::Default, EngineKind::Sim) => &[
+            [1, 1, 1],
+            [17, 260, 40],
+            [129, 257, 72],
+            [130, 5, 201],
+            [128, 256, 128],
+        ],
+        (Effort::Default, EngineKind::Gpu) | (Effort::Full, _) => &[
+            [1, 1, 1],
+            [129, 257, 72],
+            [257, 130, 4099],
+            [1000, 1003, 515],
+            [2048, 2048, 2048],
+        ],
+    };
+    let sweep = match (effort, engine) {
+        (Effort::Quick | Effort::Sample, _) => 2,
+        (Effort::Default, EngineKind::Sim) => 3,
+        (Effort::Default, EngineKind::Gpu) | (Effort::Full, _) => 10,
+    };
+    std::iter::once(Shape::every(&[sweep; 3]))
+        .chain(shapes.iter().map(|dims| Shape::of(dims)))
+        .collect()
+}
+
+/// The counts are whole-warp figures: no tile may stick out.
+pub fn expects_at(shape: &Shape) -> bool {
+    let [m, n, k] = dims(shape);
+    !shape.is_sweep() && m.is_multiple_of(128) && n.is_multiple_of(256) && k.is_multiple_of(64)
+}
+
+/// Each matrix once, 16 bits an element.
+pub fn work(shape: &Shape) -> Work {
+    let [m, n, k] = dims(shape).map(u64::from);
+    Work {
+        bytes: 2 * (m * k + k * n + m * n),
+        flops: 2 * m * n * k,
+    }
+}
+
+/// On the device 16 bits an element of A and B and up to 32 of C; on the host what lies
+/// there, and the numbers that it was made of.
+pub fn memory(shape: &Shape) -> Footprint {
+    let [m, n, k] = dims(shape).map(u128::from);
+    // Rows are whole chunks of 8 elements.
+    let padded = |rows: u128, columns: u128| rows.saturating_mul(columns.saturating_add(7));
+    let factors = padded(m, k)
+        .saturating_add(padded(n, k))
+        .saturating_add(padded(k, m.saturating_add(n)));
+    let of_factors = Footprint::of(factors, 2, 6);
+    let of_c = Footprint::of(padded(m, n), 4, 8);
+    Footprint {
+        device_bytes: of_factors.device_bytes.saturating_add(of_c.device_bytes),
+        host_bytes: of_factors.host_bytes.saturating_add(of_c.host_bytes),
+    }
+}
+
+/// Where the steps by `mma.sync` are timed.
+pub const OF_MMA: &[&[u32]] = &[&[4096, 4096, 4096], &[8192, 8192, 8192]];
+
+/// Where kernels of all types and layouts are.
+pub const OF_FAMILY: &[&[u32]] = &[&[4096, 4096, 4096]];
+
+/// Arrays of shapes, and the same as slices of slices.
+macro_rules! timed {
+    (cubes: $($side:literal)*; people: $($(#[$what:meta])* [$m:literal, $n:literal, $k:literal],)*) => {
+        /// The cubes on which the last steps are measured.
+        pub const CUBES: [u32; 15] = [$($side),*];
+
+        /// Products that people have: m is tokens, or rows of a batch; n and k are a model's.
+        pub const OF_PEOPLE: [[u32; 3]; 24] = [$([$m, $n, $k]),*];
+
+        /// Where bf16 is measured: the cubes.
+        pub const OF_BF16: &[&[u32]] = &[$(&[$side; 3]),*];
+
+        /// Where the last steps are: the cubes, and what people have.
+        pub const OF_WGMMA: &[&[u32]] = &[$(&[$side; 3],)* $(&[$m, $n, $k]),*];
+    };
+}
+
+timed! {
+    cubes: 2048 3072 4096 5120 6144 7168 8192 9216 10240 11264 12288 13312 14336 15360 16384;
+    people:
+    // Few tokens: a layer of a model while it answers.
+    [16, 4096, 4096],
+    [32, 8192, 8192],
+    [64, 14336, 4096],
+    [128, 4096, 14336],
+    [256, 12288, 4096],
+    // Few columns.
+    [4096, 16, 4096],
+    [8192, 64, 8192],
+    [16384, 128, 4096],
+    [8192, 256, 1024],
+    // Long sums: gradients of weights.
+    [512, 512, 65536],
+    [1024, 1024, 32768],
+    [2048, 1024, 16384],
+    // Odd sizes.
+    [4095, 4097, 4093],
+    [1000, 1000, 1000],
+    [3000, 5000, 7000],
+    [129, 8191, 2047],
+    // GPT-2 XL: attention and MLP, 4096 tokens.
+    [4096, 4800, 1600],
+    [4096, 6400, 1600],
+    // Llama 3 8B: queries, keys and values; MLP up and down.
+    [8192, 6144, 4096],
+    [8192, 28672, 4096],
+    [8192, 4096, 14336],
+    // Llama 3 70B: queries, keys and values; MLP up and down.
+    [4096, 10240, 8192],
+    [4096, 57344, 8192],
+    [4096, 8192, 28672],
+}
