@@ -7,9 +7,9 @@ use std::path::PathBuf;
 /// What a build made.
 #[derive(Debug, Clone)]
 pub struct BuildOutput {
-    /// The PTX of the architecture named by [`CudaBuilder::arch`].
+    /// The PTX of the architecture named by [`CudaBuilder::arch`](crate::CudaBuilder::arch).
     pub ptx_path: PathBuf,
-    /// Every PTX file: that one first, then those of [`CudaBuilder::extra_arch`].
+    /// Every PTX file: that one first, then those of [`CudaBuilder::extra_arch`](crate::CudaBuilder::extra_arch).
     pub ptx: Vec<Ptx>,
     /// The compiler that made them.
     pub toolchain: Toolchain,

@@ -2,7 +2,7 @@
 //!
 //! ```sh
 //! cargo run --release -p ptx_sim --example run_ptx -- FILE.ptx \
-//!     [KERNEL --grid 4 --block 256 --shared 0 --check --schedules 100 ARGUMENT…]
+//!     [KERNEL --grid 4 --block 256 --cluster 2 --shared 0 --check --schedules 100 ARGUMENT…]
 //! ```
 //!
 //! Without a kernel's name it lists the file's kernels. Arguments are given in the
@@ -49,6 +49,7 @@ struct Asked {
     kernel: String,
     grid: Dim,
     block: Dim,
+    cluster: Option<Dim>,
     shared: u32,
     check: bool,
     values: Vec<String>,
@@ -105,6 +106,7 @@ fn asked(kernel: String, mut arguments: impl Iterator<Item = String>) -> Outcome
         kernel,
         grid: Dim::from(1),
         block: Dim::from(32),
+        cluster: None,
         shared: 0,
         check: false,
         values: Vec::new(),
@@ -116,6 +118,7 @@ fn asked(kernel: String, mut arguments: impl Iterator<Item = String>) -> Outcome
         match argument.as_str() {
             "--grid" => asked.grid = dim(&next()?)?,
             "--block" => asked.block = dim(&next()?)?,
+            "--cluster" => asked.cluster = Some(dim(&next()?)?),
             "--shared" => asked.shared = next()?.parse()?,
             "--check" => asked.check = true,
             "--schedules" => asked.n_schedules = next()?.parse()?,
@@ -137,6 +140,7 @@ fn launch(module: &Module, asked: &Asked, schedule: Option<Schedule>) -> Outcome
         check: asked.check,
         count: schedule.is_none(),
         schedule,
+        cluster: asked.cluster.map(|cluster| cluster.0),
         ..LaunchOptions::default()
     };
     let call = device.call(&loaded, &asked.kernel).options(options);

@@ -112,6 +112,12 @@ impl Call<'_> {
         self
     }
 
+    /// Blocks of a cluster; see [`LaunchOptions::cluster`].
+    pub fn cluster(mut self, cluster: impl Into<Dim>) -> Self {
+        self.options.cluster = Some(cluster.into().0);
+        self
+    }
+
     /// Bytes of dynamic shared memory that each block gets.
     pub fn dynamic_shared_bytes(mut self, n_bytes: u32) -> Self {
         self.dynamic_shared_bytes = n_bytes;

@@ -64,7 +64,9 @@ impl Membership {
     #[cold]
     pub fn end<O: Observer>(&self, warps: &mut [Warp], observer: &mut O) {
         self.end_round(warps, true, observer);
-        self.cluster.end(self.rank);
+        if self.cluster.end(self.rank) {
+            observer.cluster_ended(self.cluster.number());
+        }
     }
 
     /// What to do when no warp of the block can go on.

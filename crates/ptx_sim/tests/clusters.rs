@@ -722,3 +722,19 @@ fn shared_memory_of_more_than_48_kilobytes_is_reached_too() {
         .unwrap_or_else(|e| panic!("{e}"));
     assert!(out.iter().zip(0..).all(|(&word, i)| word == i ^ 32));
 }
+
+#[test]
+fn a_call_can_name_its_cluster() {
+    let text = with_tile(
+        "mov.u32 %r1, %cluster_nctarank;\n	cvt.u64.u32 %rd1, %r1;\n	st.global.u64 [%slot], %rd1;",
+    );
+    let module = Module::parse(&text).unwrap_or_else(|e| panic!("{e}"));
+    let device = Device::new();
+    let loaded = device.load(&module).unwrap();
+    let out = device.alloc(4 * 8, "out").unwrap();
+    let call = device.call(&loaded, "k").grid([2, 2]).cluster([2, 2]);
+    call.arg(out).run().unwrap_or_else(|e| panic!("{e}"));
+    let mut bytes = [0; 8];
+    device.read(out, &mut bytes).unwrap();
+    assert_eq!(u64::from_le_bytes(bytes), 4);
+}

@@ -2,6 +2,7 @@
 //!
 //! Left out: what changes the code that a GPU would run (levels of optimisation, rounding,
 //! debugging), which is no matter here, and symbols with addresses.
+
 #![allow(
     clippy::undocumented_unsafe_blocks,
     reason = "every pointer is the client's"
@@ -52,11 +53,7 @@ impl Options {
     ///
     /// # Safety
     /// The two lists are as long.
-    pub(crate) unsafe fn of(
-        n: c_uint,
-        options: *const c_uint,
-        values: *mut *mut c_void,
-    ) -> Outcome<Self> {
+    pub unsafe fn of(n: c_uint, options: *const c_uint, values: *mut *mut c_void) -> Outcome<Self> {
         let mut logs = Logs {
             error: std::ptr::null_mut(),
             error_bytes: 0,

@@ -136,9 +136,9 @@ fn elements_and_choices_are_as_asked() {
     of::<f64>(&device);
     let bits: Buffer<u16> = device.zeroed("bits", 1024).expect("there is room");
     let plain = TensorMap::tiled(&bits, [1024], [64]);
-    let of_bf16 = || plain.clone().element(Element::Bf16);
+    let of_bf16 = || plain.element(Element::Bf16);
     let chosen = [
-        plain.clone(),
+        plain,
         of_bf16(),
         of_bf16().fill(Fill::Nan),
         of_bf16().l2_promotion(L2Promotion::B256),

@@ -89,14 +89,16 @@ impl Tile {
     fn row_address(&self, index: &[u32; 5], skipped: u32) -> Option<u64> {
         let first = i64::from(self.origin[0]) * i64::from(self.element_bytes());
         let mut offset = i128::from(first) + i128::from(skipped);
-        for dimension in 1..self.map.rank() {
-            let step = i64::from(self.map.element_strides()[dimension]);
-            let at = i64::from(self.origin[dimension]) + i64::from(index[dimension]) * step;
+        let outer = self.origin.iter().zip(index).skip(1);
+        let sizes = self.map.dims()[1..].iter().zip(self.map.strides());
+        let steps = &self.map.element_strides()[1..];
+        for (((&first, &index), (&dim, &stride)), &step) in outer.zip(sizes).zip(steps) {
+            let at = i64::from(first) + i64::from(index) * i64::from(step);
             let at = u64::try_from(at).ok()?;
-            if at >= self.map.dims()[dimension] {
+            if at >= dim {
                 return None;
             }
-            offset += i128::from(at) * i128::from(self.map.strides()[dimension - 1]);
+            offset += i128::from(at) * i128::from(stride);
         }
         let address = i128::from(self.map.address()) + offset;
         // What is past all addresses is found to be nowhere.

@@ -159,14 +159,14 @@ impl Beside {
     }
 }
 
-/// Whether a lane of a warp of a block of this order comes after what lanes of block `owner`,
-/// mostly the same, did up to a clock.
+/// Whether a lane of a warp of a block of this order comes after what some of these lanes of
+/// block `owner`, mostly the same, did up to a clock.
 fn comes_after(order: &BlockOrder, owner: u64, (warp, lane): (u32, usize), part: Part) -> bool {
     let mut groups = order.warps[warp as usize].groups();
     part.warp == warp && owner == order.place.block
         || groups
             .find(|(lanes, _)| lanes >> lane & 1 != 0)
-            .is_some_and(|(_, known)| missing(known, order.place, owner, part) == 0)
+            .is_some_and(|(_, known)| missing(known, order.place, owner, part) != part.lanes)
 }
 
 /// Calls `f` with the accesses of a warp that reads 16 bytes at each of these addresses.

@@ -130,7 +130,7 @@ impl Fragments {
         self.sums.retain(|_, sum| is_left(sum.group));
         self.parts_of_a.retain(|_, (_, group)| is_left(*group));
         let n_done = self.closed.len().saturating_sub(n_left as usize);
-        self.closed.drain(..n_done).last()
+        self.closed.drain(..n_done).next_back()
     }
 
     /// An instruction reads and writes registers of a frame.

@@ -40,6 +40,8 @@ pub(crate) trait Observer: Send {
     fn cluster_arrived(&mut self, _lanes: Lanes, _cluster: u64, _releases: bool) {}
     /// All threads of a cluster have arrived at its barrier.
     fn cluster_opened(&mut self, _cluster: u64) {}
+    /// All blocks of a cluster have ended.
+    fn cluster_ended(&mut self, _cluster: u64) {}
     /// Lanes go on behind the barrier of their cluster.
     fn cluster_left(&mut self, _lanes: Lanes, _cluster: u64) {}
     /// Lanes carry out a fence.

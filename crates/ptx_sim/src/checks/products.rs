@@ -2,8 +2,8 @@
 //!
 //! The n-th product of each warp of a warpgroup is one and the same. It is done as soon as
 //! one of them has waited for it; so whoever writes to what it read must come after the wait
-//! of one of the four warps. Kernels rely on that: one thread of the four warps frees a
-//! tile for all of them.
+//! of one of the four warps, of which any lane may have told it. Kernels rely on that: one
+//! thread of the four warps frees a tile for all of them.
 
 use std::collections::VecDeque;
 
@@ -88,8 +88,8 @@ impl Products {
         done
     }
 
-    /// Something writes to a unit; `comes_after` tells whether it comes after what lanes did
-    /// up to a clock. Gives a product that read there and that it does not come after.
+    /// Something writes to a unit; `comes_after` tells whether it comes after what some of
+    /// these lanes did up to a clock. Gives a product that read there and that it does not come after.
     pub fn written(&mut self, unit: u32, comes_after: impl Fn(Part) -> bool) -> Option<Side> {
         let n_groups = self.groups.len();
         let first = unit as usize * n_groups;

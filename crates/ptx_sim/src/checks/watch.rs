@@ -449,6 +449,7 @@ impl<'a, J: Judge> Checks<'a, J> {
             let found = self.judge.ended(&mut block.running);
             self.found(found.or_else(|| block.visits.too_late(&block.running.order)));
             self.spare.push(block);
+            self.order.block_ended(number);
         }
     }
 
@@ -560,6 +561,12 @@ impl<J: Judge> Observer for Watch<'_, J> {
     fn cluster_opened(&mut self, cluster: u64) {
         if let Some(checks) = &mut self.checks {
             checks.order.cluster_opened(cluster);
+        }
+    }
+
+    fn cluster_ended(&mut self, cluster: u64) {
+        if let Some(checks) = &mut self.checks {
+            checks.order.cluster_ended(cluster);
         }
     }
 

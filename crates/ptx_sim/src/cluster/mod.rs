@@ -94,10 +94,16 @@ impl Cluster {
         self.ended.get() >> rank & 1 != 0
     }
 
-    /// The block of a rank has ended.
-    pub fn end(&self, rank: u32) {
+    /// The block of a rank has ended; gives whether all have.
+    pub fn end(&self, rank: u32) -> bool {
         self.ended.set(self.ended.get() | 1 << rank);
         self.progress();
+        self.ended.get() == self.all()
+    }
+
+    /// All ranks, a bit each.
+    fn all(&self) -> u32 {
+        (1 << self.n_blocks()) - 1
     }
 
     /// Its barrier.
@@ -115,7 +121,7 @@ impl Cluster {
     /// anything since any could.
     pub fn stuck(&self, rank: u32) -> u32 {
         self.stuck.set(self.stuck.get() | 1 << rank);
-        let all = (1 << self.n_blocks()) - 1;
+        let all = self.all();
         if (self.stuck.get() | self.ended.get()) & all == all {
             self.stuck.set(0);
             self.times_stuck.set(self.times_stuck.get() + 1);

@@ -165,8 +165,11 @@ fn tiles() {
     }
 }
 
+/// What is there, what is added, what comes of it.
+type Sample = (u64, u64, u64);
+
 /// Pairs that an H200 was given (`old`, `new`), and what it left.
-const FLOATS: &[(&str, usize, &[(u64, u64, u64)])] = &[
+const FLOATS: &[(&str, usize, &[Sample])] = &[
     (
         "add.noftz.f16",
         2,

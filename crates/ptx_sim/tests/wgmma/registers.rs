@@ -143,20 +143,24 @@ fn only_what_is_waited_for_is_there() {
     assert!(error.starts_with("wgmma in flight"), "{error}");
 }
 
-/// One warp of the four tells another warp that the tile is free.
+/// One thread of the four warps tells another warp that the tile is free, by an mbarrier.
 #[test]
-fn one_warp_may_free_the_tile_for_all() {
+fn one_thread_may_free_the_tile_for_all() {
     let kernel = |order: [&str; 2]| {
         let [first, second] = order;
         format!(
-            "mov.u32 %t, %tid.x;\nsetp.gt.u32 %p, %t, 127;\n@%p bra WRITER;\n{}{}{first}{second}{}ret;\n\
-             WRITER:\nbar.sync 1, 64;\nmov.u32 %at, tile;\nst.shared.u32 [%at], %t;\n",
-            TILES.replace("bar.sync 0;", "bar.sync 0, 128;"),
+            "mov.u32 %t, %tid.x;\nmov.u32 %at, tile;\nsetp.eq.u32 %p, %t, 0;\n\
+             @%p mbarrier.init.shared.b64 [%at+4096], 1;\nbar.sync 0;\n\
+             setp.gt.u32 %p, %t, 127;\n@%p bra WRITER;\n{}{}{first}{second}{}ret;\n\
+             WRITER:\nmbarrier.try_wait.parity.shared.b64 %p, [%at+4096], 0;\n@!%p bra WRITER;\n\
+             st.shared.u32 [%at], %t;\n",
+            TILES.replace("bar.sync 0;", "bar.sync 1, 128;"),
             product(0, false),
             store(0)
         )
     };
-    let frees = "setp.lt.u32 %p, %t, 32;\n@%p bar.arrive 1, 64;\n";
+    let frees = "mov.u32 %at, tile;\nsetp.eq.u32 %p, %t, 77;\n\
+                 @%p mbarrier.arrive.shared.b64 _, [%at+4096];\n";
     let right = run("", 160, &kernel([WAIT, frees]), true).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(right[..512], [16.0; 512]);
     let error = run("", 160, &kernel([frees, WAIT]), true).unwrap_err();

@@ -2,9 +2,9 @@
 
 use std::ffi::{c_char, c_uint, c_void};
 
+use super::{api, put, put_if, put_list, text};
 use ptx_sim::RegisterLimits;
 
-use super::{api, put, put_if, put_list, text};
 use crate::context::Context;
 use crate::driver::driver;
 use crate::image::Image;

@@ -22,6 +22,10 @@ pub struct Gpu {
     pub(super) allocations: RefCell<Allocations>,
 }
 
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one for each GPU, and it is lost once"
+)]
 enum State {
     Up(Session),
     Lost(String),

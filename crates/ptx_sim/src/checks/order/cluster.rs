@@ -59,6 +59,11 @@ impl ClusterMeetings {
         }
     }
 
+    /// Nobody comes any more.
+    pub fn ended(&mut self, cluster: u64) {
+        self.0.remove(&cluster);
+    }
+
     /// Lanes of a warp go on behind the barrier.
     pub fn left(&self, cluster: u64, (warp, place): (&mut WarpOrder, Place), lanes: u32) {
         let Some(meeting) = self.0.get(&cluster) else {

@@ -249,21 +249,12 @@ fn words(access: &WarpAccess<'_>) -> impl Iterator<Item = (u64, u32)> {
 pub(crate) struct GridOrder {
     /// What was released for the device.
     published: Addresses<Others>,
-    /// What was released in shared memory for the cluster, by [`key`].
-    in_shared: Addresses<Others>,
+    /// What was released in shared memory for the cluster, by the block that has it.
+    in_shared: HashMap<u64, Addresses<Others>, BuildHasherDefault<Mix>>,
     /// Whether other blocks reach a block's shared memory.
     has_clusters: bool,
     /// The barriers of clusters.
     meetings: ClusterMeetings,
-}
-
-/// An access's word in what was released for other blocks: of shared memory, that of the
-/// block that has it.
-fn key(access: &WarpAccess<'_>, address: u64) -> u64 {
-    match access.space {
-        Space::Shared => access.owner << 24 | address,
-        _ => address,
-    }
 }
 
 impl GridOrder {
@@ -271,7 +262,7 @@ impl GridOrder {
     pub fn new(has_clusters: bool) -> Self {
         Self {
             published: Addresses::default(),
-            in_shared: Addresses::default(),
+            in_shared: HashMap::default(),
             has_clusters,
             meetings: ClusterMeetings::default(),
         }
@@ -300,12 +291,23 @@ impl GridOrder {
         self.meetings.left(cluster, warp, lanes.mask);
     }
 
-    /// What was released for other blocks in a space, if that can be.
-    fn published_in(&self, space: Space) -> Option<&Addresses<Others>> {
-        match space {
-            Space::Shared => self.has_clusters.then_some(&self.in_shared),
-            _ => Some(&self.published),
-        }
+    /// A cluster has ended.
+    pub fn cluster_ended(&mut self, cluster: u64) {
+        self.meetings.ended(cluster);
+    }
+
+    /// A block has ended: nobody reaches its shared memory any more.
+    pub fn block_ended(&mut self, block: u64) {
+        self.in_shared.remove(&block);
+    }
+
+    /// What was released for other blocks where an access goes.
+    fn published_at(&self, access: &WarpAccess<'_>) -> Option<&Addresses<Others>> {
+        let published = match access.space {
+            Space::Shared => self.in_shared.get(&access.owner)?,
+            _ => &self.published,
+        };
+        (!published.is_empty()).then_some(published)
     }
 
     /// Lanes read, as far as that orders: they meet what was released at their
@@ -314,8 +316,7 @@ impl GridOrder {
         let is_shared = access.space == Space::Shared;
         let is_own = access.owner == access.block;
         let published = &block.published[usize::from(!is_shared)];
-        let for_others = self.published_in(access.space);
-        let for_others = for_others.filter(|published| !published.is_empty());
+        let for_others = self.published_at(access);
         if published.is_empty() && for_others.is_none() {
             return;
         }
@@ -323,7 +324,7 @@ impl GridOrder {
         for (address, lanes) in words(access) {
             let in_block = published.get(&address).filter(|_| is_own);
             let in_grid = for_others
-                .and_then(|published| published.get(&key(access, address)))
+                .and_then(|published| published.get(&address))
                 .filter(|published| is_wide || published.by.0 == block.place.block);
             if in_block.is_none() && in_grid.is_none() {
                 continue;
@@ -371,9 +372,8 @@ impl GridOrder {
         let is_shared = access.space == Space::Shared;
         let is_own = access.owner == access.block;
         let n_known = block.published[usize::from(!is_shared)].len();
-        let for_others = self.published_in(access.space);
-        let is_known = n_known > 0 || for_others.is_some_and(|published| !published.is_empty());
-        let reaches_others = for_others.is_some();
+        let is_known = n_known > 0 || self.published_at(access).is_some();
+        let reaches_others = !is_shared || self.has_clusters;
         let updates = access.class != AccessClass::Store;
         if !releases && !has_fenced && (updates || !is_known) {
             return;
@@ -396,10 +396,9 @@ impl GridOrder {
                 let what = for_grid;
                 let new = Published { what, by };
                 let published = match is_shared {
-                    true => &mut self.in_shared,
+                    true => self.in_shared.entry(access.owner).or_default(),
                     false => &mut self.published,
                 };
-                let address = key(access, address);
                 publish(published, address, new, updates, Others::join);
             }
         }
