@@ -4,7 +4,8 @@
 //! A [`TensorMap`], made on the host and passed to the kernel, says how a tensor of one to five
 //! axes lies in memory, how large a box of it is, and how the box lies in shared memory (its
 //! *swizzle*). A copy then needs a place in the tensor and a place in shared memory. What
-//! of a box is outside the tensor is filled with zeros, and not written on the way back.
+//! of a box is outside the tensor is filled with zeros, and not written on the way back (but
+//! for whole chunks of 16 bytes).
 //!
 //! *Into shared memory* ([`load_box`]) a copy completes at a barrier in memory: one thread arrives
 //! and says how many bytes will come
@@ -32,7 +33,8 @@ use crate::gpu_only;
 use crate::tensor_map::TensorMap;
 
 /// A place in a tensor of one to five axes: that of the box's first element, the fastest
-/// axis first. It may be outside.
+/// axis first. It may be outside. Along the fastest axis it is a multiple of 16 bytes, and of a box
+/// that is stored not negative; an H200 stops at others with an illegal instruction.
 pub trait Place: sealed::Place {}
 
 mod sealed {
@@ -168,7 +170,8 @@ pub unsafe fn load_box_to_all(
     unsafe { place.load_to_all(shared, map, barrier, blocks) }
 }
 
-/// Puts the copy of a box from `shared` to memory into the thread's open group.
+/// Puts the copy of a box from `shared` to memory into the thread's open group. Of the 16 bytes
+/// in which a row of the tensor ends all are written: what follows there is to be room between rows.
 ///
 /// # Safety
 ///

@@ -21,8 +21,8 @@ pub fn table(report: Option<&BenchReport>) -> String {
     let measured: Vec<_> = gemm::steps().iter().map(at_side).collect();
     let mut text = steps(&measured).markdown();
     text.push('\n');
-    let theirs = measured.iter().flatten().filter_map(|case| theirs(case));
-    text += &match theirs.last() {
+    let mut theirs = measured.iter().flatten().filter_map(|case| theirs(case));
+    text += &match theirs.next_back() {
         Some(theirs) => {
             format!("A product of {SIDE}×{SIDE} by {SIDE}×{SIDE}, beside cuBLASLt ({theirs}).\n\n")
         }

@@ -13,7 +13,7 @@
 
 mod tile;
 
-pub(crate) use tile::Tile;
+pub(crate) use tile::{Row, Tile};
 
 use std::cell::{Cell, RefCell};
 

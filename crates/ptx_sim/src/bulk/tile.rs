@@ -4,6 +4,9 @@ use std::ops::Range;
 
 use crate::tensor_map::{Fill, TensorMap};
 
+/// What the copy engine moves at least, in bytes.
+const CHUNK_BYTES: u32 = 16;
+
 /// The tile of a tensor map at some coordinates.
 #[derive(Clone)]
 pub(crate) struct Tile {
@@ -40,10 +43,46 @@ impl Tile {
     }
 
     /// Calls `f` with every row, in the order in which they lie in shared memory.
-    pub fn each_row(&self, mut f: impl FnMut(Row)) {
+    pub fn each_row(&self, f: impl FnMut(Row)) {
+        self.rows(&self.inside_of_rows(), f);
+    }
+
+    /// The same of a tile that is stored: of the chunk of 16 bytes in which a row of the tensor
+    /// ends all is written, as an H200 does.
+    pub fn each_stored_row(&self, f: impl FnMut(Row)) {
+        let inside = self.inside_of_rows();
+        let end = match inside.is_empty() {
+            true => inside.end,
+            false => inside
+                .end
+                .next_multiple_of(CHUNK_BYTES)
+                .min(self.row_bytes()),
+        };
+        self.rows(&(inside.start..end), f);
+    }
+
+    /// What is wrong with the tile's place: the first coordinate, for a copy one way or
+    /// the other.
+    pub fn misplaced(&self, is_stored: bool) -> Option<String> {
+        let first = self.origin[0];
+        let bytes = i64::from(first) * i64::from(self.element_bytes());
+        if bytes % i64::from(CHUNK_BYTES) != 0 {
+            return Some(format!(
+                "the tile's first coordinate is {first}, {bytes} bytes from the start of a row: it \
+                 must be a multiple of {CHUNK_BYTES} bytes (an H200 stops with an illegal instruction)"
+            ));
+        }
+        (is_stored && first < 0).then(|| {
+            format!(
+                "the tile's first coordinate is {first}, and a tile that is stored must not begin \
+                 before the rows of the tensor (an H200 stops with an illegal instruction)"
+            )
+        })
+    }
+
+    fn rows(&self, inside: &Range<u32>, mut f: impl FnMut(Row)) {
         let rank = self.map.rank();
         let row_bytes = self.row_bytes();
-        let inside = self.inside_of_rows();
         let mut index = [0_u32; 5];
         let mut at = 0;
         loop {

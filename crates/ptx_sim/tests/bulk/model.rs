@@ -9,8 +9,12 @@ pub struct Element {
     pub global: Option<usize>,
 }
 
-/// All elements of the tile at `origin`, which begins at `shared`.
-pub fn elements(map: &TensorMap, origin: &[i32], shared: u32) -> Vec<Element> {
+/// Bytes of which all are written if one is, as an H200 does.
+const CHUNK: u64 = 16;
+
+/// All elements of the tile at `origin`, which begins at `shared`; those of a chunk in which a row
+/// ends count as in bounds, if whole chunks are asked for.
+pub fn elements(map: &TensorMap, origin: &[i32], shared: u32, in_chunks: bool) -> Vec<Element> {
     let bytes = map.element().bytes();
     let counts: Vec<u32> = (0..map.rank()).map(|d| map.tile_dim(d)).collect();
     let n: u32 = counts.iter().product();
@@ -27,7 +31,11 @@ pub fn elements(map: &TensorMap, origin: &[i32], shared: u32) -> Vec<Element> {
                     0 => u64::from(bytes),
                     _ => map.strides()[d - 1],
                 };
-                let is_inside = at >= 0 && at < map.dims()[d] as i64;
+                let mut end = map.dims()[d];
+                if in_chunks && d == 0 {
+                    end = (end * u64::from(bytes)).next_multiple_of(CHUNK) / u64::from(bytes);
+                }
+                let is_inside = at >= 0 && at < end as i64;
                 offset = offset
                     .filter(|_| is_inside)
                     .map(|offset| offset + at as usize * stride as usize);
@@ -52,7 +60,7 @@ pub fn loaded(
         Fill::Zeros => 0,
         Fill::Nan => u64::MAX >> (65 - 8 * n),
     };
-    for element in elements(map, origin, first) {
+    for element in elements(map, origin, first, false) {
         let at = element.shared as usize;
         let bytes = match element.global {
             Some(from) => tensor[from..from + n].to_vec(),
@@ -71,7 +79,7 @@ pub fn stored(
     first: u32,
 ) -> Vec<u8> {
     let n = map.element().bytes() as usize;
-    for element in elements(map, origin, first) {
+    for element in elements(map, origin, first, true) {
         if let Some(to) = element.global {
             let from = element.shared as usize;
             tensor[to..to + n].copy_from_slice(&shared[from..from + n]);

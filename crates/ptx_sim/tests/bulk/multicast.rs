@@ -85,7 +85,7 @@ fn matrix(address: u64) -> TensorMap {
     .expect("a map")
 }
 
-const TILES: &str = "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%tile], [%map, {60, 30}], [%bar], %h1;";
+const TILES: &str = "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%tile], [%map, {64, 30}], [%bar], %h1;";
 const BYTES: &str = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%tile], [%buf], 2048, [%bar], %h1;";
 
 #[test]
@@ -106,7 +106,7 @@ fn a_copy_goes_to_the_blocks_that_it_names() {
             }
             let before = vec![0xFF; TILE];
             let tile = match copy {
-                TILES => loaded(&map, &[60, 30], (&data, before.clone()), 0),
+                TILES => loaded(&map, &[64, 30], (&data, before.clone()), 0),
                 _ => data[..TILE].to_vec(),
             };
             for rank in 0..4 {

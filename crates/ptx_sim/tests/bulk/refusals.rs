@@ -133,3 +133,26 @@ fn what_is_said_of_wrong_instructions() {
     tensor maps are not changed by kernels here: have the host make one for each tensor
     ");
 }
+
+/// As an H200 refuses them, by an illegal instruction.
+#[test]
+fn tiles_begin_at_chunks_of_rows() {
+    let plain = |_: &mut TensorSpec<'static>| {};
+    let store = |first: &str| {
+        format!(
+            "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%map, {{{first}, 0}}], [%tile];"
+        )
+    };
+    for instruction in [load("%tile", "%map", "4, 0"), store("4"), store("-7")] {
+        let message = refused(plain, &instruction);
+        assert!(
+            message.contains("must be a multiple of 16 bytes"),
+            "{message}"
+        );
+    }
+    let message = refused(plain, &store("-8"));
+    assert!(
+        message.contains("must not begin before the rows"),
+        "{message}"
+    );
+}

@@ -174,6 +174,9 @@ prop_compose! {
         if far < rank {
             origin[far] = if far % 2 == 0 { i32::MAX } else { i32::MIN };
         }
+        // A row of a tile begins at a multiple of 16 bytes.
+        let chunk = (16 / bytes).cast_signed();
+        origin[0] = origin[0].saturating_mul(chunk) / chunk * chunk;
         Case {
             element,
             dims,
@@ -197,7 +200,9 @@ proptest! {
     }
 
     #[test]
-    fn any_tile_is_stored(case in cases().prop_filter("it fits", fits)) {
+    fn any_tile_is_stored(mut case in cases().prop_filter("it fits", fits)) {
+        // Nor before the tensor's, if it is stored.
+        case.origin[0] = case.origin[0].max(0);
         case.store();
     }
 }
@@ -222,7 +227,7 @@ fn a_tile_for_a_matrix_product() {
             element_strides: vec![1, 1],
             swizzle,
             fill: Fill::Zeros,
-            origin: vec![150, 60],
+            origin: vec![152, 60],
             first: 1024,
         };
         case.load();

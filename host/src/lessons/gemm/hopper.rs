@@ -365,7 +365,11 @@ const OF_STAGED: [Expectation; 2] = [NO_LOCAL, Expectation::exactly(StmatrixConf
 macro_rules! step {
     ($kernel:path, $technique:literal, $shapes:expr, $expected:expr, $made:expr) => {
         KernelEntry::of($kernel, $technique, |trial| {
-            run::<f16, f16>(trial, Contract::PRODUCT, &|engine, matrices, _| {
+            let contract = Contract {
+                fills_chunks: $expected.len() == OF_STAGED.len(),
+                ..Contract::PRODUCT
+            };
+            run::<f16, f16>(trial, contract, &|engine, matrices, _| {
                 let made: for<'e> fn(&'e dyn Engine, &Matrices<'e, f16, f16>) -> Made<'e> = $made;
                 made(engine, matrices)
             })
@@ -475,6 +479,7 @@ const fn contract<A: LiesAs, B: LiesAs>() -> Contract {
             b: B::MAJOR,
         },
         is_scaled: true,
+        fills_chunks: true,
     }
 }
 

@@ -36,6 +36,9 @@ pub struct Contract {
     pub majors: Majors,
     /// Whether it knows alpha and beta; else it is only asked for the product.
     pub is_scaled: bool,
+    /// Whether it may write zeros between the rows of C, up to the next multiple of 16 bytes: the
+    /// copy engine stores no less.
+    pub fills_chunks: bool,
 }
 
 impl Contract {
@@ -43,6 +46,7 @@ impl Contract {
     pub const SCALED: Self = Self {
         majors: Majors::K,
         is_scaled: true,
+        fills_chunks: false,
     };
     /// Factors along k, the product alone.
     pub const PRODUCT: Self = Self {
@@ -160,8 +164,9 @@ impl<'e, T: Number, O: Number> Matrices<'e, T, O> {
         self.c.write(&before)
     }
 
-    /// C, if nothing beyond its rows was written.
-    pub fn product(&self) -> Result<Vec<O>, CaseError> {
+    /// C, if nothing beyond its rows was written, but for zeros after them if the kernel
+    /// `fills_chunks`.
+    pub fn product(&self, fills_chunks: bool) -> Result<Vec<O>, CaseError> {
         let mut c = self.c.read()?;
         let (n, pitch) = (self.sizes.n as usize, self.sizes.c_pitch as usize);
         let guard = c.split_off(c.len() - GUARD);
@@ -172,7 +177,8 @@ impl<'e, T: Number, O: Number> Matrices<'e, T, O> {
             )));
         }
         for (row, elements) in c.chunks_exact(pitch).enumerate() {
-            if let Some(after) = elements[n..].iter().position(|value| !value.is_poison()) {
+            let is_kept = |value: &O| value.is_poison() || fills_chunks && value.value() == 0.0;
+            if let Some(after) = elements[n..].iter().position(|value| !is_kept(value)) {
                 return Err(CaseError::Wrong(format!(
                     "it wrote {:?} after row {row} of C, where no column is ({} beyond the last)",
                     elements[n + after],
@@ -274,11 +280,13 @@ fn run_one<T: Number, O: Number>(
     trial.launch(&plan.launch)?;
     plan.is_clean()?;
     let pitch = matrices.sizes.c_pitch as usize;
-    factors.check(trial, &matrices.product()?, pitch, Scale::PRODUCT)?;
+    let c = matrices.product(contract.fills_chunks)?;
+    factors.check(trial, &c, pitch, Scale::PRODUCT)?;
     trial.check_counts()?;
 
     if trial.beside_library(matrices.call(Scale::PRODUCT))? {
-        factors.check(trial, &matrices.product()?, pitch, Scale::PRODUCT)?;
+        let c = matrices.product(contract.fills_chunks)?;
+        factors.check(trial, &c, pitch, Scale::PRODUCT)?;
     }
     trial.time(&plan.launch)
 }
@@ -319,7 +327,8 @@ fn check_exactly<'e, T: Number, O: Number>(
         trial.launch_uncounted(&plan.launch)?;
         plan.is_clean()?;
         let pitch = matrices.sizes.c_pitch as usize;
-        factors.check(trial, &matrices.product()?, pitch, scale)?;
+        let c = matrices.product(contract.fills_chunks)?;
+        factors.check(trial, &c, pitch, scale)?;
     }
     Ok(matrices)
 }

@@ -160,7 +160,7 @@ fn check_bias_gelu(trial: &mut Trial<'_>, [m, n, k]: [u32; 3]) -> Result<(), Cas
     // SAFETY: as in `check_e4m3`; there is a bias for each column.
     let launch = unsafe { Prepared::of::<gemm_bias_gelu>(turns_config(engine, m, n, 1), args) }?;
     launch_one(trial, &launch)?;
-    let c = matrices.product()?;
+    let c = matrices.product(true)?;
     for row in factors.checked_rows() {
         let got = &c[row * sizes.c_pitch as usize..][..n as usize];
         for (column, (got, sum)) in got.iter().zip(factors.row(row, Scale::PRODUCT)).enumerate() {

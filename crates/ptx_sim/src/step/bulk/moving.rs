@@ -2,7 +2,7 @@
 //! has them change places.
 
 use super::super::atomic::update_element;
-use crate::bulk::{Span, Tile};
+use crate::bulk::{Row, Span, Tile};
 use crate::memory::global::GlobalMemory;
 use crate::memory::shared::SharedMemory;
 use crate::memory::transfer;
@@ -201,7 +201,7 @@ fn take_tile(
 ) {
     let mut buffer = [0; MAX_ROW];
     let row = &mut buffer[..tile.row_bytes() as usize];
-    tile.each_row(|place| {
+    let each = |place: Row| {
         let inside = place.inside.start as usize..place.inside.end as usize;
         if inside.is_empty() {
             return;
@@ -216,7 +216,11 @@ fn take_tile(
             }
         });
         write_global(memory, place.address, &row[inside], reduction);
-    });
+    };
+    match reduction {
+        None => tile.each_stored_row(each),
+        Some(_) => tile.each_row(each),
+    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::super::context::Step;
 use super::start::{
     address_of, bad, come, for_each_target, go, require_aligned, require_there, word_of,
 };
-use crate::bulk::{Source, Span, Tile};
+use crate::bulk::{Row, Source, Span, Tile};
 use crate::checks::access::BulkTouch;
 use crate::checks::observer::Observer;
 use crate::diagnostics::AccessKind;
@@ -33,6 +33,9 @@ pub(super) fn start<O: Observer>(
         *at = word_of(step, slot, lane).cast_signed();
     }
     let tile = Tile { map, origin };
+    if let Some(message) = tile.misplaced(op.signal.is_none()) {
+        return Err(bad(lane, message));
+    }
     let shared = address_of(step, op.shared, lane);
     let bytes = u32::try_from(tile.bytes()).unwrap_or(u32::MAX);
     let Some(signal) = &op.signal else {
@@ -42,7 +45,12 @@ pub(super) fn start<O: Observer>(
     let mut rows = None;
     for_each_target(step, lane, target, |step, to, barrier| {
         if rows.is_none() {
-            rows = Some(rows_in_tensor(step, lane, &tile, AccessKind::Load)?);
+            rows = Some(rows_in_tensor(
+                step,
+                lane,
+                &tile,
+                (AccessKind::Load, false),
+            )?);
         }
         // Told of once, however many blocks it goes to.
         let reads = BulkTouch {
@@ -72,12 +80,12 @@ fn store<O: Observer>(
     require_there(step, lane, (Space::Shared, AccessKind::Load), from, bytes)?;
     let writes = BulkTouch {
         space: Space::Global,
-        ranges: rows_in_tensor(step, lane, tile, AccessKind::Store)?,
+        ranges: rows_in_tensor(step, lane, tile, (AccessKind::Store, reduction.is_none()))?,
     };
     let reads = BulkTouch {
         space: Space::Shared,
         ranges: if O::ON {
-            stored_part(tile, from as u32)
+            stored_part(tile, from as u32, reduction.is_none())
         } else {
             Vec::new()
         },
@@ -148,16 +156,16 @@ pub(super) fn read_map<O: Observer>(
     Ok(map)
 }
 
-/// The bytes of a tile that are within the tensor, which have to be there.
+/// The bytes of a tile that are within the tensor, or in whole chunks, which have to be there.
 fn rows_in_tensor<O: Observer>(
     step: &Step<'_, '_, O>,
     lane: usize,
     tile: &Tile,
-    kind: AccessKind,
+    (kind, in_chunks): (AccessKind, bool),
 ) -> Result<Vec<Range<u64>>, Stop> {
     let mut ranges: Vec<Range<u64>> = Vec::new();
     let mut outcome = Ok(());
-    tile.each_row(|row| {
+    let each = |row: Row| {
         let bytes = row.inside.end - row.inside.start;
         if bytes == 0 || outcome.is_err() {
             return;
@@ -166,16 +174,20 @@ fn rows_in_tensor<O: Observer>(
         if O::ON && outcome.is_ok() {
             ranges.push(row.address..row.address + u64::from(bytes));
         }
-    });
+    };
+    match in_chunks {
+        true => tile.each_stored_row(each),
+        false => tile.each_row(each),
+    }
     outcome.map(|()| ranges)
 }
 
 /// The bytes of a tile in shared memory at `from` that a copy to the tensor stores: what
 /// is out of bounds it leaves out.
-fn stored_part(tile: &Tile, from: u32) -> Vec<Range<u64>> {
+fn stored_part(tile: &Tile, from: u32, in_chunks: bool) -> Vec<Range<u64>> {
     let swizzle = tile.map.swizzle();
     let mut ranges: Vec<Range<u64>> = Vec::new();
-    tile.each_row(|row| {
+    let each = |row: Row| {
         let mut at = row.inside.start;
         while at < row.inside.end {
             let end = (at / 8 * 8 + 8).min(row.inside.end);
@@ -187,7 +199,11 @@ fn stored_part(tile: &Tile, from: u32) -> Vec<Range<u64>> {
             }
             at = end;
         }
-    });
+    };
+    match in_chunks {
+        true => tile.each_stored_row(each),
+        false => tile.each_row(each),
+    }
     ranges.sort_unstable_by_key(|range| range.start);
     ranges.dedup_by(|next, last| {
         let touches = last.end == next.start;

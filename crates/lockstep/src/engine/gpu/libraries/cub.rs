@@ -2,7 +2,7 @@
 
 use super::super::super::{EngineError, Library};
 use super::super::memory;
-use super::failure::failed;
+use super::failure::{failed, unloadable};
 use crate::driver::{self, Stream};
 use std::ffi::{c_char, c_int, c_void};
 use std::path::Path;
@@ -26,7 +26,7 @@ pub(super) struct Cub {
 
 impl Cub {
     pub(super) fn load(file: &Path) -> Result<Self, EngineError> {
-        let missing = |error: libloading::Error| failed(Library::Cub, error);
+        let missing = |error: libloading::Error| failed(Library::Cub, unloadable(file, &error));
         // SAFETY: our own library; loading it registers its kernels with the runtime.
         let library = unsafe { libloading::Library::new(file) }.map_err(missing)?;
         // SAFETY: the names and signatures are those of `cub.cu`.

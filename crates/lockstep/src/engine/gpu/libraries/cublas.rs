@@ -1,7 +1,7 @@
 //! cuBLAS, loaded at run time.
 
 use super::super::super::{EngineError, Library, LibraryCall, SgemmMath};
-use super::failure::failed;
+use super::failure::{failed, unloadable};
 use crate::driver::Stream;
 use std::ffi::{c_int, c_void};
 use std::path::Path;
@@ -56,7 +56,7 @@ fn check(call: &str, code: c_int) -> Result<(), EngineError> {
 
 impl Cublas {
     pub(super) fn load(file: &Path) -> Result<Self, EngineError> {
-        let missing = |error: libloading::Error| failed(Library::Cublas, error);
+        let missing = |error: libloading::Error| failed(Library::Cublas, unloadable(file, &error));
         // SAFETY: NVIDIA's library; loading it registers its kernels with the runtime.
         let library = unsafe { libloading::Library::new(file) }.map_err(missing)?;
         // SAFETY: the names and signatures are those of `cublas_api.h`.

@@ -13,3 +13,12 @@ pub(super) fn failed(library: Library, what: impl std::fmt::Display) -> EngineEr
 pub(super) fn not_loaded(library: Library) -> EngineError {
     failed(library, "it was not loaded")
 }
+
+/// Why a file is no library that can be loaded.
+pub(super) fn unloadable(file: &std::path::Path, error: &libloading::Error) -> String {
+    use std::error::Error;
+    match error.source() {
+        Some(why) => format!("{}: {error}: {why}", file.display()),
+        None => format!("{}: {error}", file.display()),
+    }
+}

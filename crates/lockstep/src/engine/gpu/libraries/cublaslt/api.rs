@@ -1,7 +1,7 @@
 //! The functions of cuBLASLt that are called, and their types.
 
 use super::super::super::super::{EngineError, Library};
-use super::super::failure::failed;
+use super::super::failure::{failed, unloadable};
 use crate::driver::Stream;
 use std::ffi::{c_int, c_void};
 use std::path::Path;
@@ -140,7 +140,8 @@ pub(super) struct Api {
 
 impl Api {
     pub(super) fn load(file: &Path) -> Result<Self, EngineError> {
-        let missing = |error: libloading::Error| failed(Library::CublasLt, error);
+        let missing =
+            |error: libloading::Error| failed(Library::CublasLt, unloadable(file, &error));
         // SAFETY: NVIDIA's library; loading it registers its kernels with the runtime.
         let library = unsafe { libloading::Library::new(file) }.map_err(missing)?;
         macro_rules! function {
