@@ -9,29 +9,40 @@ use crate::output::{OutputError, OutputFile};
 use crate::registry::LESSONS;
 use crate::report::bench::BenchReport;
 use crate::report::{ladder, markdown};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A part of the README between two lines.
 struct Part {
     begin: &'static str,
     end: &'static str,
+    /// The file with the results, beside the one that was named, if it is another.
+    results: Option<&'static str>,
     generate: fn(Option<&BenchReport>) -> String,
 }
 
-const PARTS: [Part; 3] = [
+const PARTS: [Part; 4] = [
     Part {
         begin: "<!-- speed: written by `cargo xtask readme` -->\n",
         end: "<!-- end of speed -->",
+        results: None,
         generate: markdown::speed,
     },
     Part {
         begin: "<!-- ladder: written by `cargo xtask readme` -->\n",
         end: "<!-- end of ladder -->",
+        results: Some("gemm.json"),
         generate: ladder::table,
+    },
+    Part {
+        begin: "<!-- cubes: written by `cargo xtask readme` -->\n",
+        end: "<!-- end of cubes -->",
+        results: Some("gemm-cubes.json"),
+        generate: ladder::cubes,
     },
     Part {
         begin: "<!-- lessons: written by `cargo xtask readme` -->\n",
         end: "<!-- end of lessons -->",
+        results: None,
         generate: |report| markdown::lessons(LESSONS, report),
     },
 ];
@@ -55,14 +66,17 @@ pub struct Args {
 pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     let because = |text: String| Stop::Because(Exit::Usage, text);
     let old = input::text(&args.readme).map_err(Stop::usage)?;
-    let report = if args.results.exists() {
-        Some(BenchReport::read(&args.results).map_err(because)?)
-    } else {
-        None
+    let read = |path: &Path| match path.exists() {
+        true => BenchReport::read(path).map(Some).map_err(because),
+        false => Ok(None),
     };
+    let report = read(&args.results)?;
     let mut new = old.clone();
     for part in &PARTS {
-        let generated = (part.generate)(report.as_ref());
+        let generated = match part.results {
+            None => (part.generate)(report.as_ref()),
+            Some(name) => (part.generate)(read(&args.results.with_file_name(name))?.as_ref()),
+        };
         new = replace(&new, part, &generated).ok_or_else(|| {
             because(format!(
                 "{} has no place for a table: it lacks the lines `{}` and `{}`",

@@ -8,7 +8,7 @@ use lesson::measure::Side;
 use lesson::{KernelEntry, Measurement};
 
 /// The product that the steps are compared on.
-const SIDE: u64 = 8192;
+const SIDE: u64 = 4096;
 
 /// The table as Markdown; without a run's times, what will be in it.
 pub fn table(report: Option<&BenchReport>) -> String {
@@ -63,6 +63,43 @@ fn steps(measured: &[Option<&Measurement>]) -> Grid {
     grid
 }
 
+/// Cubes, with their titles.
+const CUBES: [(u64, &str); 3] = [(2048, "2048³"), (4096, "4096³"), (8192, "8192³")];
+
+/// What the last steps reached on other cubes, of cuBLASLt's speed, as Markdown; nothing without
+/// times.
+pub fn cubes(report: Option<&BenchReport>) -> String {
+    let Some(report) = report else {
+        return String::new();
+    };
+    let of_cube = |case: &Measurement| match case.dims()[..] {
+        [m, n, k] if m == n && n == k => case.ratio_to(Side::CublasLt).map(|ratio| (m, ratio)),
+        _ => None,
+    };
+    let mut kernels: Vec<&str> = Vec::new();
+    for case in &report.cases {
+        if of_cube(case).is_some() && !kernels.contains(&&*case.kernel) {
+            kernels.push(&case.kernel);
+        }
+    }
+    let mut columns = vec![Column::words("× cuBLASLt")];
+    columns.extend(CUBES.map(|(_, title)| Column::numbers(title)));
+    let mut grid = Grid::new(&columns);
+    for kernel in kernels {
+        let at = |(side, _): (u64, &str)| {
+            let mut of_kernel = report.cases.iter().filter(|case| case.kernel == kernel);
+            let found = of_kernel.find_map(|case| of_cube(case).filter(|(of, _)| *of == side));
+            found.map_or_else(String::new, |(_, ratio)| format!("{:.3}", ratio.median))
+        };
+        let mut row = vec![format!("`{kernel}`").into()];
+        row.extend(CUBES.map(|cube| at(cube).into()));
+        grid.row(row);
+    }
+    let mut text = grid.markdown();
+    text.push('\n');
+    text
+}
+
 /// cuBLASLt's speed, and the board's clock and power.
 fn theirs(case: &Measurement) -> Option<String> {
     let mut text = format!("{:.0} TFLOP/s", case.teraflops(Side::CublasLt)?);
@@ -95,9 +132,9 @@ mod tests {
     #[test]
     fn each_step_is_beside_the_one_before() {
         let report = report(vec![
-            measured("gemm_naive", "8192x8192x8192", 40.0),
-            measured("gemm_tiled", "8192x8192x8192", 16.0),
-            measured("gemm_swizzled", "4096x4096x4096", 1.0),
+            measured("gemm_naive", "4096x4096x4096", 40.0),
+            measured("gemm_tiled", "4096x4096x4096", 16.0),
+            measured("gemm_swizzled", "2048x2048x2048", 1.0),
         ]);
         let text = table(Some(&report));
         let has = |row: &str| assert!(text.contains(row), "{row} is not in\n{text}");

@@ -25,8 +25,9 @@
 //!
 //! Two tiles of the same columns want the same tile of B. Two blocks of a cluster each copy half of
 //! it into both their shared memories. A stage is free when the warpgroups of both blocks have
-//! read it, so they arrive at each other's barriers. On an H200 that saves a third of what the
-//! multiprocessors ask of L2, and time it does not: the pair waits for the slower one.
+//! read it, so they arrive at each other's barriers. By count that is a third less to be copied;
+//! time it does not save on an H200, where a pair waits for its slower block (the ladder's table in
+//! the README has the figures).
 
 use cuda_std::half::f16;
 use cuda_std::prelude::*;
