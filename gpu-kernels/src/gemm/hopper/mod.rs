@@ -9,8 +9,8 @@
 //! | 8 | [`roles`] | blocks stay, and take tiles in an order that suits the cache |
 //! | 9 | [`roles`] | results go out as tiles, too |
 //! | 10 | [`roles`] | a pair of blocks shares what it copies |
-//! | 11 | [`turns`] | while one warpgroup stores, the other multiplies |
-//! | 12 | [`turns`] | equal shares for all multiprocessors |
+//! | 11, 12 | [`turns`] | while one warpgroup stores, the other multiplies; alone and by pairs of blocks |
+//! | 13, 14 | [`turns`] | equal shares for all multiprocessors; alone and by pairs |
 //!
 //! [`turns`] has the last step for other layouts, elements and results too, [`fp8`] for elements
 //! of 8 bits, and [`fused`] what can be done with a result before it is stored.

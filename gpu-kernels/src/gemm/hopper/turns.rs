@@ -1,6 +1,6 @@
-//! Steps 11 and 12: who multiplies takes turns; and all multiprocessors work to the end.
+//! Steps 11 to 14: who multiplies takes turns; and all multiprocessors work to the end.
 //!
-//! # 11: turns
+//! # 11, 12: turns
 //!
 //! In [`roles`](super::roles) both warpgroups multiply one tile, and then both store it: some 5,000
 //! cycles in which the tensor cores have nothing to do, after each 65,000 at k = 4096. Here each has
@@ -16,7 +16,7 @@
 //! waited for a stage five rounds ahead would take an older round for its own. (So it was seen:
 //! right up to k = 1024, and then the copy engine wrote over tiles that were read.)
 //!
-//! # 12: equal shares
+//! # 13, 14: equal shares
 //!
 //! [`shares`](super::shares).
 

@@ -380,7 +380,7 @@ macro_rules! step {
     };
 }
 
-/// Steps 5 to 12.
+/// Steps 5 to 14.
 pub const STEPS: [KernelEntry; 10] = [
     step!(
         alone::gemm_wgmma,
