@@ -35,13 +35,13 @@ use crate::tensor_map::TensorMap;
 /// A place in a tensor of one to five axes: that of the box's first element, the fastest
 /// axis first. It may be outside. Along the fastest axis it is a multiple of 16 bytes, and of a box
 /// that is stored not negative; an H200 stops at others with an illegal instruction.
-pub trait Place: sealed::Place {}
+pub trait Coordinates: sealed::Coordinates {}
 
 mod sealed {
     use crate::tensor_map::TensorMap;
 
     #[doc(hidden)]
-    pub trait Place: Copy {
+    pub trait Coordinates: Copy {
         unsafe fn load(self, shared: u32, map: &TensorMap, barrier: u32);
         unsafe fn load_to_all(self, shared: u32, map: &TensorMap, barrier: u32, blocks: u16);
         unsafe fn store(self, map: &TensorMap, shared: u32);
@@ -50,9 +50,9 @@ mod sealed {
 
 macro_rules! places {
     ($($n:literal: $axes:literal, $($name:ident $i:literal)*;)*) => { $(
-        impl Place for [i32; $n] {}
+        impl Coordinates for [i32; $n] {}
 
-        impl sealed::Place for [i32; $n] {
+        impl sealed::Coordinates for [i32; $n] {
             #[gpu_only]
             #[inline(always)]
             unsafe fn load(self, shared: u32, map: &TensorMap, barrier: u32) {
@@ -147,7 +147,7 @@ pub fn prefetch_map(map: &TensorMap) {
 /// that has been [published](crate::mbarrier::publish). Until the barrier's phase has
 /// ended nobody accesses the room. One thread calls it, not each.
 #[inline(always)]
-pub unsafe fn load_box(shared: u32, map: &TensorMap, place: impl Place, barrier: u32) {
+pub unsafe fn load_box(shared: u32, map: &TensorMap, place: impl Coordinates, barrier: u32) {
     // SAFETY: by this function's own contract.
     unsafe { place.load(shared, map, barrier) }
 }
@@ -162,7 +162,7 @@ pub unsafe fn load_box(shared: u32, map: &TensorMap, place: impl Place, barrier:
 pub unsafe fn load_box_to_all(
     shared: u32,
     map: &TensorMap,
-    place: impl Place,
+    place: impl Coordinates,
     barrier: u32,
     blocks: u16,
 ) {
@@ -179,7 +179,7 @@ pub unsafe fn load_box_to_all(
 /// [`fence`] before a barrier. Until the group has been waited for nobody writes it. No other
 /// thread accesses the elements in memory meanwhile.
 #[inline(always)]
-pub unsafe fn store_box(map: &TensorMap, place: impl Place, shared: u32) {
+pub unsafe fn store_box(map: &TensorMap, place: impl Coordinates, shared: u32) {
     // SAFETY: by this function's own contract.
     unsafe { place.store(map, shared) }
 }

@@ -10,7 +10,7 @@ use super::{Sizes, quotient};
 
 /// A tile's place among the tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct TilePlace {
     /// Row of tiles.
     pub row: u32,
     /// Column of tiles.
@@ -45,7 +45,7 @@ impl Tiles {
 
     /// Where the tile of this number is.
     #[inline(always)]
-    pub const fn place(self, number: u32) -> Place {
+    pub const fn place(self, number: u32) -> TilePlace {
         let in_group = self.group * self.columns;
         let group = quotient(number, in_group);
         let first = group * self.group;
@@ -53,7 +53,7 @@ impl Tiles {
         let height = if left < self.group { left } else { self.group };
         let within = number - group * in_group;
         let column = quotient(within, height);
-        Place {
+        TilePlace {
             row: first + (within - column * height),
             column: if group & 1 == 1 {
                 self.columns - 1 - column
