@@ -159,7 +159,7 @@ mod tests {
     fn the_slowest_beside_its_twin_is_named_and_the_slow_are_counted() {
         let at = |kernel, speed| timed("l", kernel, "8", 1.0, Side::Twin, speed);
         let cases = [at("a", 1.2), at("b", 0.9), at("c", 0.96), at("d", 1.0)];
-        let row = row(&cases, "the worst");
+        let row = row(&cases, "the worst of all kernels");
         assert_eq!((row.measured, row.verdict()), (Some(0.9), "missed"));
         assert_eq!(row.at.as_deref(), Some("b 8; 2 of 4 below 0.97"));
     }
