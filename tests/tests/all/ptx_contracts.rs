@@ -405,9 +405,17 @@ fn the_products_by_mma_are_fed_by_as_few_loads_as_their_tiles_allow() {
 fn early_kernels_wait_for_the_launch_before_before_they_write() {
     let hopper = &hopper();
     let is_write = |opcode: &str| {
-        ["st.global", "st.relaxed", "st.release", "atom.", "red."]
-            .iter()
-            .any(|write| opcode.starts_with(write))
+        let copies = "cp.async.bulk.tensor.2d.global";
+        [
+            "st.global",
+            "st.relaxed",
+            "st.release",
+            "atom.",
+            "red.",
+            copies,
+        ]
+        .iter()
+        .any(|write| opcode.starts_with(write))
     };
     let mut n_early = 0;
     for kernel in registered() {
@@ -428,6 +436,27 @@ fn early_kernels_wait_for_the_launch_before_before_they_write() {
     for kernel in entries(&base()) {
         assert_eq!(count(kernel, "griddepcontrol"), 0, "{}", kernel.name);
     }
+}
+
+#[test]
+fn warpgroups_multiply_a_step_in_one_group() {
+    let module = hopper();
+    let mut n_kernels = 0;
+    for entry in entries(&module).filter(|entry| count(entry, "wgmma.mma_async") > 0) {
+        n_kernels += 1;
+        // 64 rows, or 128 in two halves, 128 bytes deep.
+        let is_tall = count(entry, "wgmma.mma_async.sync.aligned.m64n128k16") == 8;
+        let n = count(entry, "wgmma.mma_async");
+        assert_eq!(n, if is_tall { 8 } else { 4 }, "{}", entry.name);
+        assert_eq!(count(entry, "wgmma.commit_group"), 1, "{}", entry.name);
+        for opcode in ["ld.local", "st.local", "call"] {
+            assert_eq!(count(entry, opcode), 0, "{}: {opcode}", entry.name);
+        }
+    }
+    assert!(
+        n_kernels >= 28,
+        "{n_kernels} kernels multiply by warpgroups"
+    );
 }
 
 #[test]
