@@ -14,6 +14,7 @@
 //! Source: PTX ISA, `barrier.cluster`, `mapa`.
 
 use crate::gpu_only;
+use crate::vector::Float4;
 
 /// LLVM's names.
 #[cfg(target_arch = "nvptx64")]
@@ -21,6 +22,8 @@ mod llvm {
     unsafe extern "C" {
         #[link_name = "llvm.nvvm.barrier.cluster.arrive.aligned"]
         pub fn arrive();
+        #[link_name = "llvm.nvvm.barrier.cluster.arrive.relaxed.aligned"]
+        pub fn arrive_relaxed();
         #[link_name = "llvm.nvvm.barrier.cluster.wait.aligned"]
         pub fn wait();
         #[link_name = "llvm.nvvm.read.ptx.sreg.cluster.ctarank"]
@@ -55,6 +58,19 @@ pub fn n_blocks() -> u32 {
 pub unsafe fn arrive() {
     // SAFETY: by this function's own contract.
     unsafe { llvm::arrive() }
+}
+
+/// [`arrive`] of a thread that has written nothing that others are to see, and only tells them that
+/// it has come this far: it does not wait for its own stores to be seen.
+///
+/// # Safety
+///
+/// As [`arrive`].
+#[gpu_only]
+#[inline(always)]
+pub unsafe fn arrive_relaxed() {
+    // SAFETY: by this function's own contract.
+    unsafe { llvm::arrive_relaxed() }
 }
 
 /// Waits until every thread of the cluster that has not ended has arrived.
@@ -122,6 +138,30 @@ pub unsafe fn load_u32(theirs: u32) -> u32 {
         );
     }
     value
+}
+
+/// The four `f32` at an address of another block's shared memory ([`address_at`]), in one access.
+///
+/// # Safety
+///
+/// As [`load_u32`], with 16 bytes at a multiple of 16.
+#[gpu_only]
+#[inline(always)]
+pub unsafe fn load_float4(theirs: u32) -> Float4 {
+    let (x, y, z, w): (f32, f32, f32, f32);
+    // SAFETY: by this function's own contract.
+    unsafe {
+        core::arch::asm!(
+            "ld.shared::cluster.v4.f32 {{{x}, {y}, {z}, {w}}}, [{theirs}];",
+            x = out(reg32) x,
+            y = out(reg32) y,
+            z = out(reg32) z,
+            w = out(reg32) w,
+            theirs = in(reg32) theirs,
+            options(readonly, nostack, preserves_flags)
+        );
+    }
+    Float4::new(x, y, z, w)
 }
 
 /// Writes a `u32` to an address of another block's shared memory ([`address_at`]).

@@ -69,6 +69,29 @@ pub unsafe fn load_float4(address: u32) -> crate::vector::Float4 {
     crate::vector::Float4::new(x, y, z, w)
 }
 
+/// Writes four `f32` to an address in the shared space, in one access.
+///
+/// # Safety
+///
+/// As [`load_float4`], and no thread reads there meanwhile.
+#[crate::gpu_only]
+#[inline(always)]
+pub unsafe fn store_float4(address: u32, value: crate::vector::Float4) {
+    let crate::vector::Float4 { x, y, z, w } = value;
+    // SAFETY: by this function's own contract.
+    unsafe {
+        core::arch::asm!(
+            "st.shared.v4.f32 [{address}], {{{x}, {y}, {z}, {w}}};",
+            x = in(reg32) x,
+            y = in(reg32) y,
+            z = in(reg32) z,
+            w = in(reg32) w,
+            address = in(reg32) address,
+            options(nostack, preserves_flags)
+        );
+    }
+}
+
 /// The pointer that lies `distance_bytes` after the dynamic shared memory's
 /// first byte. For [`shared_array!`](crate::shared_array), which finds static
 /// arrays from there, because the dynamic memory's pointer is the only one that

@@ -20,7 +20,7 @@ struct Part {
     generate: fn(Option<&BenchReport>) -> String,
 }
 
-const PARTS: [Part; 4] = [
+const PARTS: [Part; 5] = [
     Part {
         begin: "<!-- speed: written by `cargo xtask readme` -->\n",
         end: "<!-- end of speed -->",
@@ -36,8 +36,14 @@ const PARTS: [Part; 4] = [
     Part {
         begin: "<!-- cubes: written by `cargo xtask readme` -->\n",
         end: "<!-- end of cubes -->",
-        results: Some("gemm-cubes.json"),
+        results: Some("gemm.json"),
         generate: ladder::cubes,
+    },
+    Part {
+        begin: "<!-- people: written by `cargo xtask readme` -->\n",
+        end: "<!-- end of people -->",
+        results: Some("gemm.json"),
+        generate: ladder::people,
     },
     Part {
         begin: "<!-- lessons: written by `cargo xtask readme` -->\n",

@@ -3,6 +3,7 @@
 
 use super::bench::BenchReport;
 use crate::lessons::gemm;
+use crate::lessons::gemm::shapes::{CUBES, OF_PEOPLE};
 use crate::report::grid::{Column, Grid};
 use lesson::measure::Side;
 use lesson::{KernelEntry, Measurement};
@@ -63,8 +64,8 @@ fn steps(measured: &[Option<&Measurement>]) -> Grid {
     grid
 }
 
-/// Cubes, with their titles.
-const CUBES: [(u64, &str); 3] = [(2048, "2048³"), (4096, "4096³"), (8192, "8192³")];
+/// Only the kernels that are measured beyond this cube are in the table of cubes.
+const LADDER_END: u64 = 8192;
 
 /// What the last steps reached on other cubes, of cuBLASLt's speed, as Markdown; nothing without
 /// times.
@@ -76,24 +77,65 @@ pub fn cubes(report: Option<&BenchReport>) -> String {
         [m, n, k] if m == n && n == k => case.ratio_to(Side::CublasLt).map(|ratio| (m, ratio)),
         _ => None,
     };
-    let mut kernels: Vec<&str> = Vec::new();
-    for case in &report.cases {
-        if of_cube(case).is_some() && !kernels.contains(&&*case.kernel) {
-            kernels.push(&case.kernel);
-        }
-    }
-    let mut columns = vec![Column::words("× cuBLASLt")];
-    columns.extend(CUBES.map(|(_, title)| Column::numbers(title)));
+    let is_large = |id: &str| {
+        let mut of_kernel = report.cases.iter().filter(|case| case.kernel == id);
+        of_kernel.any(|case| of_cube(case).is_some_and(|(side, _)| side > LADDER_END))
+    };
+    let ids = gemm::LESSON.kernels.iter().map(|kernel| kernel.id);
+    let kernels: Vec<&'static str> = ids.filter(|id| is_large(id)).collect();
+    let mut columns = vec![Column::words("side")];
+    columns.extend(kernels.iter().copied().map(Column::numbers));
     let mut grid = Grid::new(&columns);
-    for kernel in kernels {
-        let at = |(side, _): (u64, &str)| {
+    for side in CUBES.map(u64::from) {
+        let at = |kernel: &str| {
             let mut of_kernel = report.cases.iter().filter(|case| case.kernel == kernel);
             let found = of_kernel.find_map(|case| of_cube(case).filter(|(of, _)| *of == side));
             found.map_or_else(String::new, |(_, ratio)| format!("{:.3}", ratio.median))
         };
-        let mut row = vec![format!("`{kernel}`").into()];
-        row.extend(CUBES.map(|cube| at(cube).into()));
+        let mut row = vec![format!("{side}³").into()];
+        row.extend(kernels.iter().map(|&kernel| at(kernel).into()));
         grid.row(row);
+    }
+    let mut text = grid.markdown();
+    text.push('\n');
+    text
+}
+
+/// What the fastest kernel reached on each product that people have, as Markdown; nothing without
+/// times.
+pub fn people(report: Option<&BenchReport>) -> String {
+    let Some(report) = report else {
+        return String::new();
+    };
+    let mut grid = Grid::new(&[
+        Column::words("m × n × k"),
+        Column::words("fastest kernel"),
+        Column::numbers("µs"),
+        Column::numbers("TFLOP/s"),
+        Column::numbers("× cuBLASLt"),
+    ]);
+    for shape in OF_PEOPLE {
+        let dims = shape.map(u64::from);
+        let measured = report.cases.iter().filter(|case| case.dims() == dims);
+        let ratios = measured.filter_map(|case| Some((case, case.ratio_to(Side::CublasLt)?)));
+        let fastest = ratios.max_by(|(_, a), (_, b)| a.median.total_cmp(&b.median));
+        let Some((case, ratio)) = fastest else {
+            continue;
+        };
+        let number = |number: Option<f64>, digits: usize| {
+            number.map_or_else(String::new, |number| format!("{number:.digits$}"))
+        };
+        let microseconds = case
+            .times
+            .get(&Side::Kernel)
+            .map(|time| 1e3 * time.median_ms);
+        grid.row(vec![
+            shape.map(|extent| extent.to_string()).join(" × ").into(),
+            format!("`{}`", case.kernel).into(),
+            number(microseconds, 1).into(),
+            number(case.teraflops(Side::Kernel), 0).into(),
+            format!("{:.3}", ratio.median).into(),
+        ]);
     }
     let mut text = grid.markdown();
     text.push('\n');

@@ -11,6 +11,7 @@
 //! | 10 | [`roles`] | a pair of blocks shares what it copies |
 //! | 11, 12 | [`turns`] | while one warpgroup stores, the other multiplies; alone and by pairs of blocks |
 //! | 13, 14 | [`turns`] | equal shares for all multiprocessors; alone and by pairs |
+//! | 15 | [`split`] | few tiles: a cluster shares the steps of each |
 //!
 //! [`turns`] has the last step for other layouts, elements and results too, [`fp8`] for elements
 //! of 8 bits, and [`fused`] what can be done with a result before it is stored.
@@ -29,6 +30,7 @@ pub mod output;
 pub mod ring;
 pub mod roles;
 pub mod shares;
+pub mod split;
 pub mod turns;
 
 use cuda_std::wgmma::{Factor, ROW_BYTES};

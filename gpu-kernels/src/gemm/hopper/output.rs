@@ -252,20 +252,37 @@ impl<O: Element, F: Finish> Direct<O, F> {
                 let lower = register / n_registers;
                 let at = position(thread, (register % n_registers) as u32);
                 let (row, column) = (row + lower as u32 * M + at.row, column + at.column);
-                if row < self.sizes.m && column < self.sizes.n {
-                    let pair = [sums[register], sums[register + 1]];
-                    let pair = finish.finish(pair, row, column);
-                    let to = self
-                        .c
-                        .add(row as usize * self.pitch as usize + column as usize);
-                    if column + 1 < self.sizes.n {
-                        O::store_pair(to, pair);
-                    } else {
-                        *to = O::narrow(pair[0]);
-                    }
-                }
+                let pair = [sums[register], sums[register + 1]];
+                self.store_pair_as(finish, pair, row, column);
             }
         });
+    }
+
+    /// Stores two neighbours of a row, as far as C has them.
+    #[inline(always)]
+    unsafe fn store_pair_as(&self, finish: impl Finish, pair: [f32; 2], row: u32, column: u32) {
+        if row < self.sizes.m && column < self.sizes.n {
+            let pair = finish.finish(pair, row, column);
+            let to = self
+                .c
+                .add(row as usize * self.pitch as usize + column as usize);
+            if column + 1 < self.sizes.n {
+                O::store_pair(to, pair);
+            } else {
+                *to = O::narrow(pair[0]);
+            }
+        }
+    }
+
+    /// Finishes and stores two neighbours of a row, the first in an even column, as far as C has
+    /// them.
+    ///
+    /// # Safety
+    ///
+    /// C and what the finish reads are there.
+    #[inline(always)]
+    pub unsafe fn store_pair(&self, pair: [f32; 2], row: u32, column: u32) {
+        self.store_pair_as(self.finish, pair, row, column);
     }
 }
 

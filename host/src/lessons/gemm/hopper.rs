@@ -6,6 +6,8 @@ use super::shapes;
 use cuda_std::launch::{DevicePtr, DevicePtrMut, DeviceTensorMap, Kernel};
 use cuda_std::wgmma::{AcrossK, AlongK};
 use gpu_kernels::gemm::hopper::operand::Layout;
+use gpu_kernels::gemm::hopper::shares::Shares;
+use gpu_kernels::gemm::hopper::split::{self, Tile};
 use gpu_kernels::gemm::hopper::{alone, copied, roles, turns};
 use gpu_kernels::gemm::mma::matrices::{Scale, Sizes};
 use half::{bf16, f16};
@@ -48,6 +50,14 @@ pub fn most_blocks(engine: &dyn Engine) -> u32 {
     match engine.kind() {
         EngineKind::Gpu => engine.device().n_multiprocessors,
         EngineKind::Sim => SIM_BLOCKS,
+    }
+}
+
+/// Multiprocessors, of the simulator as many as an H200 has.
+fn n_multiprocessors(engine: &dyn Engine) -> u32 {
+    match engine.kind() {
+        EngineKind::Gpu => engine.device().n_multiprocessors,
+        EngineKind::Sim => 132,
     }
 }
 
@@ -248,8 +258,43 @@ fn balanced<'e, K: Kernel<Args = Balanced>>(
     Ok(left.keep(launch::<K>(config, args)?))
 }
 
+/// Arguments of kernels of which a cluster shares the steps.
+type Split = (
+    DeviceTensorMap,
+    DeviceTensorMap,
+    DevicePtrMut<f16>,
+    u32,
+    u32,
+    u32,
+    u32,
+);
+
+fn split<'e, K: Kernel<Args = Split>>(
+    engine: &dyn Engine,
+    matrices: &Matrices<'e, f16, f16>,
+    tile: Tile,
+) -> Made<'e> {
+    let Sizes {
+        m, n, k, c_pitch, ..
+    } = matrices.sizes;
+    let n_parts = tile.n_parts(m, n, k, n_multiprocessors(engine));
+    let config =
+        LaunchConfig::new(tile.grid(m, n, n_parts), split::BLOCK).with_shared(tile.shared_bytes());
+    let [a, b] = factor_maps(matrices, tile.boxes())?;
+    let c = matrices.c.as_mut_ptr();
+    launch::<K>(clustered(config, n_parts), (a, b, c, m, n, k, c_pitch))
+}
+
 /// Blocks of a cluster in kernels of all types and layouts.
 const PAIR: u32 = 2;
+
+/// Whether tiles are to be cut: where it pays, and always on the simulator, whose products are too
+/// small for that.
+fn is_cut(engine: &dyn Engine, sizes: &Sizes, config: LaunchConfig) -> bool {
+    let n_tiles = turns::n_tiles(sizes.m, sizes.n, PAIR);
+    let n_steps = sizes.k.div_ceil(DEPTH);
+    engine.kind() == EngineKind::Sim || Shares::is_worth_it(n_tiles, n_steps, config.grid[0] / PAIR)
+}
 
 /// Arguments of kernels whose C has elements like A and B.
 type Halves<T> = (
@@ -299,7 +344,7 @@ where
         scale.alpha,
         scale.beta,
         GROUP / PAIR,
-        1,
+        u32::from(is_cut(engine, &matrices.sizes, config)),
         left.sums.as_mut_ptr(),
         left.flags.as_mut_ptr(),
     );
@@ -351,7 +396,7 @@ where
         scale.alpha,
         scale.beta,
         GROUP / PAIR,
-        1,
+        u32::from(is_cut(engine, &matrices.sizes, config)),
         left.sums.as_mut_ptr(),
         left.flags.as_mut_ptr(),
     );
@@ -441,14 +486,14 @@ pub const STEPS: [KernelEntry; 10] = [
     step!(
         turns::gemm_turns_pairs,
         "the same by pairs of blocks",
-        shapes::OF_WGMMA,
+        shapes::OF_OTHERS,
         &OF_STAGED,
         |engine, matrices| in_turns::<turns::gemm_turns_pairs>(engine, matrices, 2)
     ),
     step!(
         turns::gemm_balanced,
         "equal shares: tiles that do not come out even are cut",
-        shapes::OF_WGMMA,
+        shapes::OF_OTHERS,
         &OF_STAGED,
         |engine, matrices| balanced::<turns::gemm_balanced>(engine, matrices, 1)
     ),
@@ -458,6 +503,45 @@ pub const STEPS: [KernelEntry; 10] = [
         shapes::OF_WGMMA,
         &OF_STAGED,
         |engine, matrices| balanced::<turns::gemm_balanced_pairs>(engine, matrices, 2)
+    ),
+];
+
+/// Few tiles.
+pub const SPLIT: [KernelEntry; 5] = [
+    step!(
+        split::gemm_split_64x128,
+        "few tiles: a cluster shares the steps of each, and adds up in shared memory; for few rows",
+        shapes::OF_SPLIT,
+        &[NO_LOCAL],
+        |engine, matrices| split::<split::gemm_split_64x128>(engine, matrices, Tile::FEW_ROWS)
+    ),
+    step!(
+        split::gemm_split_128x64,
+        "the same, for few columns",
+        shapes::OF_SPLIT,
+        &[NO_LOCAL],
+        |engine, matrices| split::<split::gemm_split_128x64>(engine, matrices, Tile::FEW_COLUMNS)
+    ),
+    step!(
+        split::gemm_split_128x128,
+        "the same, for small products",
+        shapes::OF_SPLIT,
+        &[NO_LOCAL],
+        |engine, matrices| split::<split::gemm_split_128x128>(engine, matrices, Tile::SMALL)
+    ),
+    step!(
+        split::gemm_split_128x192,
+        "the same, where larger tiles would leave multiprocessors without",
+        shapes::OF_SPLIT,
+        &[NO_LOCAL],
+        |engine, matrices| split::<split::gemm_split_128x192>(engine, matrices, Tile::MIDDLE)
+    ),
+    step!(
+        split::gemm_split_128x256,
+        "the same, for long sums",
+        shapes::OF_SPLIT,
+        &[NO_LOCAL],
+        |engine, matrices| split::<split::gemm_split_128x256>(engine, matrices, Tile::LARGE)
     ),
 ];
 

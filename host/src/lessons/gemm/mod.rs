@@ -122,7 +122,7 @@ const BY_MMA: [KernelEntry; 4] = [
     .timed_at(shapes::OF_MMA),
 ];
 
-static KERNELS: [KernelEntry; 32] = {
+static KERNELS: [KernelEntry; 37] = {
     let [naive, tiled, swizzled, pipelined] = BY_MMA;
     let [
         alone,
@@ -136,6 +136,13 @@ static KERNELS: [KernelEntry; 32] = {
         balanced,
         balanced_pairs,
     ] = hopper::STEPS;
+    let [
+        split_64x128,
+        split_128x64,
+        split_128x128,
+        split_128x192,
+        split_128x256,
+    ] = hopper::SPLIT;
     let [
         h0,
         h1,
@@ -169,6 +176,11 @@ static KERNELS: [KernelEntry; 32] = {
         turns_pairs,
         balanced,
         balanced_pairs,
+        split_64x128,
+        split_128x64,
+        split_128x128,
+        split_128x192,
+        split_128x256,
         h0,
         h1,
         h2,

@@ -74,26 +74,41 @@ pub const OF_MMA: &[&[u32]] = &[&[4096, 4096, 4096], &[8192, 8192, 8192]];
 /// Where kernels of all types and layouts are.
 pub const OF_FAMILY: &[&[u32]] = &[&[4096, 4096, 4096]];
 
+/// Where those of the last steps are that others beat: cubes of three sizes.
+pub const OF_OTHERS: &[&[u32]] = &[&[2048; 3], &[4096; 3], &[8192; 3]];
+
 /// Arrays of shapes, and the same as slices of slices.
 macro_rules! timed {
-    (cubes: $($side:literal)*; people: $($(#[$what:meta])* [$m:literal, $n:literal, $k:literal],)*) => {
+    (
+        cubes: $($side:literal)*;
+        few: $([$few_m:literal, $few_n:literal, $few_k:literal],)*;
+        many: $([$m:literal, $n:literal, $k:literal],)*
+    ) => {
         /// The cubes on which the last steps are measured.
         pub const CUBES: [u32; 15] = [$($side),*];
 
         /// Products that people have: m is tokens, or rows of a batch; n and k are a model's.
-        pub const OF_PEOPLE: [[u32; 3]; 24] = [$([$m, $n, $k]),*];
+        pub const OF_PEOPLE: [[u32; 3]; 24] =
+            [$([$few_m, $few_n, $few_k],)* $([$m, $n, $k]),*];
 
         /// Where bf16 is measured: the cubes.
         pub const OF_BF16: &[&[u32]] = &[$(&[$side; 3]),*];
 
+        /// What people have of few tiles.
+        pub const OF_SPLIT: &[&[u32]] = &[$(&[$few_m, $few_n, $few_k]),*];
+
         /// Where the last steps are: the cubes, and what people have.
-        pub const OF_WGMMA: &[&[u32]] = &[$(&[$side; 3],)* $(&[$m, $n, $k]),*];
+        pub const OF_WGMMA: &[&[u32]] = &[
+            $(&[$side; 3],)*
+            $(&[$few_m, $few_n, $few_k],)*
+            $(&[$m, $n, $k]),*
+        ];
     };
 }
 
 timed! {
     cubes: 2048 3072 4096 5120 6144 7168 8192 9216 10240 11264 12288 13312 14336 15360 16384;
-    people:
+    few:
     // Few tokens: a layer of a model while it answers.
     [16, 4096, 4096],
     [32, 8192, 8192],
@@ -110,10 +125,12 @@ timed! {
     [1024, 1024, 32768],
     [2048, 1024, 16384],
     // Odd sizes.
-    [4095, 4097, 4093],
     [1000, 1000, 1000],
-    [3000, 5000, 7000],
     [129, 8191, 2047],
+    ;
+    many:
+    [4095, 4097, 4093],
+    [3000, 5000, 7000],
     // GPT-2 XL: attention and MLP, 4096 tokens.
     [4096, 4800, 1600],
     [4096, 6400, 1600],

@@ -1,0 +1,400 @@
+//! Step 15: few tiles, each computed by a cluster, which shares its steps along k.
+//!
+//! 16 rows of 4,096 columns are 32 tiles of 128 columns: 100 of 132 multiprocessors have nothing to
+//! do, and what little is computed waits for B, which no 32 multiprocessors can take from memory
+//! at its full rate. So the blocks of a cluster compute one tile together: each does a part of the
+//! steps along k, all columns of the tile.
+//!
+//! ```text
+//!   k        ├──── block 0 ────┼──── block 1 ────┼──── block 2 ────┼──── block 3 ────┤
+//!                   ▼                 ▼                 ▼                 ▼
+//!   sums     128 × 128         128 × 128         128 × 128         128 × 128
+//!            └─ a quarter of them is added up by each block, from the shared memory of all ─┘
+//! ```
+//!
+//! Then there are as many sums of an element as there are blocks. Each block leaves its own in its
+//! shared memory, where nobody needs the tiles any more, and adds up its share of the elements from
+//! the shared memory of all: no sum goes through global memory, nobody waits for a flag, and the
+//! order of the additions is fixed. (*Split-k*; [`turns`](super::turns) leaves sums in global
+//! memory instead, which is better where tiles are many.)
+//!
+//! # Tiles
+//!
+//! Where m or n is small, a tile should be, too. What waits for memory, waits for as many bytes as
+//! are on their way: so all of shared memory is stages.
+//!
+//! | kernel | tile | stages |
+//! |---|---|---|
+//! | [`gemm_split_64x128`] | 64 × 128 | 7 |
+//! | [`gemm_split_128x64`] | 128 × 64 | 7 |
+//! | [`gemm_split_128x128`] | 128 × 128 | 6 |
+//! | [`gemm_split_128x192`] | 128 × 192 | 5 |
+//! | [`gemm_split_128x256`] | 128 × 256 | 4 |
+//!
+//! [`Tile::n_parts`] says into how many parts k is best cut.
+
+use cuda_std::half::f16;
+use cuda_std::prelude::*;
+use cuda_std::shared::store_float4;
+use cuda_std::vector::Float4;
+use cuda_std::wgmma::{
+    AlongK, M, Multiply, Operand, ROW_BYTES, Sums, WARPGROUP, position, wait_for_all_but,
+};
+use cuda_std::{TensorMap, bulk, cluster, grid as launches, mbarrier, warpgroup};
+
+use super::operand::Layout;
+use super::output::{AsItIs, Direct, Store};
+use super::ring::{Ring, Turn, shared_bytes};
+use super::{Sizes, depth};
+use crate::unrolled::unrolled;
+
+/// Warpgroups that multiply; a warp after them copies.
+const N_MULTIPLIERS: u32 = 2;
+const MULTIPLIER_THREADS: u32 = N_MULTIPLIERS * WARPGROUP;
+/// Block, in threads.
+pub const BLOCK_THREADS: u32 = MULTIPLIER_THREADS + 32;
+/// Block.
+pub const BLOCK: [u32; 3] = [BLOCK_THREADS, 1, 1];
+
+/// What a block computes, and with what.
+#[derive(Clone, Copy, Debug)]
+pub struct Tile {
+    /// Rows of C.
+    pub m: u32,
+    /// Columns of C.
+    pub n: u32,
+    /// Stages of the ring.
+    pub stages: u32,
+}
+
+impl Tile {
+    /// For few rows.
+    pub const FEW_ROWS: Self = Self::new(64, 128, 7);
+    /// For few columns.
+    pub const FEW_COLUMNS: Self = Self::new(128, 64, 7);
+    /// For small products.
+    pub const SMALL: Self = Self::new(128, 128, 6);
+    /// For those that 128×256 would leave a quarter of the multiprocessors without.
+    pub const MIDDLE: Self = Self::new(128, 192, 5);
+    /// For long sums.
+    pub const LARGE: Self = Self::new(128, 256, 4);
+
+    const fn new(m: u32, n: u32, stages: u32) -> Self {
+        Self { m, n, stages }
+    }
+
+    const fn stage_bytes(self) -> u32 {
+        (self.m + self.n) * ROW_BYTES
+    }
+
+    /// Dynamic shared memory, in bytes.
+    pub const fn shared_bytes(self) -> u32 {
+        let bytes = shared_bytes(self.stages, self.stage_bytes(), 0);
+        assert!(
+            self.m * self.n * 4 <= self.stages * self.stage_bytes(),
+            "sums find room where tiles were"
+        );
+        bytes
+    }
+
+    /// Boxes of the maps of A and B.
+    pub fn boxes(self) -> [[u32; 2]; 2] {
+        [
+            AlongK::box_dims(depth::<f16>(), self.m, 1),
+            AlongK::box_dims(depth::<f16>(), self.n, 1),
+        ]
+    }
+
+    /// The grid for clusters of `n_parts` blocks: parts, rows of tiles, columns of tiles.
+    pub const fn grid(self, m: u32, n: u32, n_parts: u32) -> [u32; 3] {
+        [n_parts, m.div_ceil(self.m), n.div_ceil(self.n)]
+    }
+
+    /// Into how many parts k should be cut on so many multiprocessors: as many as leave all blocks
+    /// running at once, and each with a step.
+    pub const fn n_parts(self, m: u32, n: u32, k: u32, n_multiprocessors: u32) -> u32 {
+        let n_steps = k.div_ceil(depth::<f16>());
+        let [_, rows, columns] = self.grid(m, n, 1);
+        let n_tiles = rows as u64 * columns as u64;
+        let mut n_parts = MAX_PARTS;
+        while n_parts > 1 {
+            let is_filled = (n_parts - 1) * n_steps.div_ceil(n_parts) < n_steps;
+            if is_filled && n_tiles <= n_clusters(n_parts, n_multiprocessors) as u64 {
+                break;
+            }
+            n_parts -= 1;
+        }
+        n_parts
+    }
+}
+
+/// Clusters of one block a multiprocessor that are surely there at once. A cluster's blocks are in
+/// one group of multiprocessors, and what is left over in each group is lost. How large groups are
+/// nobody tells; of an H200's 132 multiprocessors 32 clusters of 3 run at once, but neither 32 of 4
+/// nor 16 of 7.
+const fn n_clusters(n_blocks: u32, n_multiprocessors: u32) -> u32 {
+    const GROUPS: u32 = 7;
+    match n_blocks {
+        1 | 2 => n_multiprocessors / n_blocks,
+        _ => GROUPS * (n_multiprocessors / GROUPS / n_blocks),
+    }
+}
+
+/// Most blocks that compute a tile together: what every device takes for a cluster.
+pub const MAX_PARTS: u32 = 8;
+/// A block's part of the steps of its tile.
+#[derive(Clone, Copy)]
+struct Part {
+    row: u32,
+    column: u32,
+    first: u32,
+    end: u32,
+}
+
+/// A block of a cluster that computes a tile.
+#[inline(always)]
+unsafe fn work<T, const ROWS: u32, const REGISTERS: usize, const STAGES: u32>(
+    a: &TensorMap,
+    b: &TensorMap,
+    sizes: Sizes,
+    store: Direct<f16, AsItIs>,
+) where
+    T: Multiply<REGISTERS, Sum = f32>,
+{
+    let (tile_m, tile_n) = (ROWS * M, N_MULTIPLIERS / ROWS * 2 * REGISTERS as u32);
+    let ring = Ring::<STAGES>::new((tile_m + tile_n) * ROW_BYTES, 0);
+    let role = warpgroup::index();
+    if thread::thread_idx_x() == 0 {
+        ring.make(N_MULTIPLIERS);
+    }
+    thread::sync_threads();
+    let (rank, n_blocks) = (cluster::rank(), cluster::n_blocks());
+    let n_steps = sizes.k.div_ceil(depth::<T>());
+    let most = super::quotient(n_steps + n_blocks - 1, n_blocks);
+    let first = rank * most;
+    let part = Part {
+        row: thread::block_idx_y() * tile_m,
+        column: thread::block_idx_z() * tile_n,
+        first,
+        end: n_steps.min(first + most),
+    };
+    // Everything up to here, the launch before has not been waited for.
+    launches::let_next_start();
+    launches::wait_for_previous();
+
+    let mut sums = Sums::<T, REGISTERS>::new();
+    if role == N_MULTIPLIERS {
+        if warp::is_elected() {
+            copy::<T, STAGES>(a, b, ring, part, tile_m, tile_n);
+        }
+    } else {
+        multiply::<T, ROWS, REGISTERS, STAGES>(&mut sums, ring, role, part);
+    }
+    let row = part.row + role % ROWS * M;
+    let column = part.column + role / ROWS * 2 * REGISTERS as u32;
+    if n_blocks == 1 {
+        if role != N_MULTIPLIERS {
+            store.store::<false, REGISTERS>(0, role, sums.finish(), row, column);
+        }
+        return;
+    }
+    // Nobody reads tiles any more.
+    thread::sync_threads();
+    if role != N_MULTIPLIERS {
+        put(ring.base, sums.finish());
+    }
+    cluster::sync();
+    if role != N_MULTIPLIERS {
+        add_up::<REGISTERS>(ring.base, rank, n_blocks, store, row, column);
+    }
+    // Nobody ends whose sums others still read.
+    cluster::arrive_relaxed();
+    cluster::wait();
+}
+
+/// The thread that copies.
+#[inline(always)]
+unsafe fn copy<T: cuda_std::wgmma::Factor, const STAGES: u32>(
+    a: &TensorMap,
+    b: &TensorMap,
+    ring: Ring<STAGES>,
+    part: Part,
+    tile_m: u32,
+    tile_n: u32,
+) {
+    bulk::prefetch_map(a);
+    bulk::prefetch_map(b);
+    let mut turn = Turn::FILL;
+    let mut step = part.first;
+    while step < part.end {
+        mbarrier::wait(ring.free(turn.stage), turn.parity);
+        let full = ring.full(turn.stage);
+        let to = ring.base + turn.stage * ring.stage_bytes;
+        let k = step * depth::<T>();
+        mbarrier::arrive_expecting(full, ring.stage_bytes);
+        AlongK::load(to, a, tile_m, part.row, k, full);
+        AlongK::load(to + tile_m * ROW_BYTES, b, tile_n, part.column, k, full);
+        turn.advance::<STAGES>();
+        step += 1;
+    }
+}
+
+/// A warpgroup that multiplies: its rows of the tile, or its columns.
+#[inline(always)]
+unsafe fn multiply<
+    T: Multiply<REGISTERS, Sum = f32>,
+    const ROWS: u32,
+    const REGISTERS: usize,
+    const STAGES: u32,
+>(
+    sums: &mut Sums<T, REGISTERS>,
+    ring: Ring<STAGES>,
+    role: u32,
+    part: Part,
+) {
+    let further_a = role % ROWS * M;
+    let further_b = role / ROWS * Sums::<T, REGISTERS>::N;
+    let tile_a = Operand::<T, AlongK>::at(ring.base).further(further_a * ROW_BYTES);
+    let tile_b =
+        Operand::<T, AlongK>::at(ring.base + ROWS * M * ROW_BYTES).further(further_b * ROW_BYTES);
+    let is_first = thread::thread_idx_x().is_multiple_of(WARPGROUP);
+    let mut turn = Turn::READ;
+    let mut previous = 0;
+    let mut step = part.first;
+    while step < part.end {
+        mbarrier::wait(ring.full(turn.stage), turn.parity);
+        let further = turn.stage * ring.stage_bytes;
+        let is_further = step != part.first;
+        sums.add_product(tile_a.further(further), tile_b.further(further), is_further);
+        // The product before this one is done.
+        wait_for_all_but::<1>();
+        mbarrier::arrive_if(is_first & is_further, ring.free(previous));
+        previous = turn.stage;
+        turn.advance::<STAGES>();
+        step += 1;
+    }
+    sums.finish();
+}
+
+/// Address of the thread's chunk of four sums: those of neighbours are side by side.
+#[inline(always)]
+const fn chunk_at(base: u32, thread: u32, chunk: u32) -> u32 {
+    base + (chunk * MULTIPLIER_THREADS + thread) * size_of::<Float4>() as u32
+}
+
+/// Leaves the thread's sums where other blocks find them.
+#[inline(always)]
+unsafe fn put<const REGISTERS: usize>(base: u32, sums: &[f32; REGISTERS]) {
+    unrolled::<32>(|chunk| {
+        if chunk < REGISTERS / 4 {
+            let i = 4 * chunk;
+            let four = Float4::new(sums[i], sums[i + 1], sums[i + 2], sums[i + 3]);
+            store_float4(chunk_at(base, thread::thread_idx_x(), chunk as u32), four);
+        }
+    });
+}
+
+/// Adds up the block's share of the sums from all blocks, and stores it. A thread has the elements
+/// that it computed itself, but only every so many of them.
+#[inline(always)]
+unsafe fn add_up<const REGISTERS: usize>(
+    base: u32,
+    rank: u32,
+    n_blocks: u32,
+    store: Direct<f16, AsItIs>,
+    row: u32,
+    column: u32,
+) {
+    let thread = thread::thread_idx_x();
+    let mut chunk = rank;
+    while chunk < REGISTERS as u32 / 4 {
+        let mine = chunk_at(base, thread, chunk);
+        let mut sums = [0.0; 4];
+        let mut block = 0;
+        while block < n_blocks {
+            let theirs = cluster::load_float4(cluster::address_at(mine, block));
+            sums[0] += theirs.x;
+            sums[1] += theirs.y;
+            sums[2] += theirs.z;
+            sums[3] += theirs.w;
+            block += 1;
+        }
+        let at = position(thread % WARPGROUP, 4 * chunk);
+        let (row, column) = (row + at.row, column + at.column);
+        store.store_pair([sums[0], sums[1]], row, column);
+        // The third and the fourth are those of the row eight further.
+        store.store_pair([sums[2], sums[3]], row + 8, column);
+        chunk += n_blocks;
+    }
+}
+
+macro_rules! split {
+    ($($(#[$doc:meta])* $name:ident: $tile:ident, $rows:literal, $registers:literal;)*) => { $(
+        $(#[$doc])*
+        ///
+        /// # Safety
+        ///
+        /// `a` and `b` are maps of m and n rows along k, with the [`Tile::boxes`] and a swizzle of
+        /// 128 bytes; `c` has room for m rows, `pitch` elements apart, an even number. Launch with
+        /// the [`Tile::grid`] in clusters of as many blocks as k has parts, [`BLOCK`] and the
+        /// [`Tile::shared_bytes`].
+        #[kernel(early, launch_bounds(BLOCK_THREADS, 1))]
+        pub unsafe fn $name(
+            a: &TensorMap,
+            b: &TensorMap,
+            c: *mut f16,
+            m: u32,
+            n: u32,
+            k: u32,
+            pitch: u32,
+        ) {
+            const {
+                assert!(Tile::$tile.m == $rows * M);
+                assert!(Tile::$tile.n == N_MULTIPLIERS / $rows * 2 * $registers);
+            }
+            let sizes = Sizes { m, n, k };
+            let store = Direct { c, pitch, sizes, finish: AsItIs };
+            work::<f16, $rows, $registers, { Tile::$tile.stages }>(a, b, sizes, store);
+        }
+    )* };
+}
+
+split! {
+    /// For few rows.
+    gemm_split_64x128: FEW_ROWS, 1, 32;
+    /// For few columns.
+    gemm_split_128x64: FEW_COLUMNS, 2, 32;
+    /// For small products.
+    gemm_split_128x128: SMALL, 2, 64;
+    /// For those that 128×256 would leave a quarter of the multiprocessors without.
+    gemm_split_128x192: MIDDLE, 2, 96;
+    /// For long sums.
+    gemm_split_128x256: LARGE, 2, 128;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Tile;
+
+    const N_MULTIPROCESSORS: u32 = 132;
+
+    #[test]
+    fn few_tiles_are_cut_and_many_are_not() {
+        let n_parts = |tile: Tile, [m, n, k]: [u32; 3]| tile.n_parts(m, n, k, N_MULTIPROCESSORS);
+        assert_eq!(n_parts(Tile::FEW_ROWS, [16, 4096, 4096]), 3);
+        assert_eq!(n_parts(Tile::FEW_ROWS, [32, 8192, 8192]), 2);
+        assert_eq!(n_parts(Tile::FEW_ROWS, [64, 65536, 4096]), 1);
+        assert_eq!(n_parts(Tile::SMALL, [512, 512, 65536]), 6);
+        assert_eq!(n_parts(Tile::LARGE, [8192, 8192, 8192]), 1);
+    }
+
+    #[test]
+    fn no_part_is_empty() {
+        for k in [1, 64, 65, 200, 300, 512, 513, 640] {
+            let n_parts = Tile::SMALL.n_parts(1, 1, k, N_MULTIPROCESSORS);
+            let n_steps = k.div_ceil(64);
+            let most = n_steps.div_ceil(n_parts);
+            assert!((n_parts - 1) * most < n_steps, "{n_parts} parts of {k}");
+        }
+    }
+}
