@@ -40,7 +40,8 @@ pub fn map<T: TensorElement>(
     let map = TensorMap::tiled(buffer, [columns as usize, rows as usize], tile)
         .strides(&[pitch as usize])
         .swizzle(Swizzle::B128)
-        .l2_promotion(L2Promotion::B256)
+        // More would be fetched twice where rows do not begin at multiples of that.
+        .l2_promotion(L2Promotion::B128)
         .build()?;
     Ok(map.as_arg())
 }
@@ -472,7 +473,7 @@ pub const STEPS: [KernelEntry; 10] = [
     step!(
         roles::gemm_cluster,
         "a pair of blocks shares what it copies",
-        shapes::OF_MMA,
+        shapes::OF_PAIRS,
         &OF_STAGED,
         |engine, matrices| staged::<roles::gemm_cluster>(engine, matrices, 2)
     ),

@@ -71,6 +71,14 @@ pub fn memory(shape: &Shape) -> Footprint {
 /// Where the steps by `mma.sync` are timed.
 pub const OF_MMA: &[&[u32]] = &[&[4096, 4096, 4096], &[8192, 8192, 8192]];
 
+/// Where pairs of blocks with large tiles are: also where rows begin anywhere in a line, and bytes
+/// from the cache are short.
+pub const OF_PAIRS: &[&[u32]] = &[
+    &[4096, 4096, 4096],
+    &[8192, 8192, 8192],
+    &[3000, 5000, 7000],
+];
+
 /// Where kernels of all types and layouts are.
 pub const OF_FAMILY: &[&[u32]] = &[&[4096, 4096, 4096]];
 
