@@ -1,9 +1,7 @@
 //! Each instruction class as a whole PTX kernel, on random and on special
 //! operands, against Rust's own arithmetic.
 
-mod common;
-
-use common::lanewise::{Case, check};
+use crate::common::lanewise::{Case, check};
 
 /// Two 32-bit sources, one 32-bit result.
 macro_rules! words2 {

@@ -1,8 +1,6 @@
 //! Device functions: frames, parameters, return values, recursion, pointers.
 
-mod common;
-
-use common::{HEADER, kernel, run_on};
+use crate::common::{HEADER, kernel, run_on};
 
 /// A module with functions before the kernel.
 fn module(functions: &str, body: &str) -> String {

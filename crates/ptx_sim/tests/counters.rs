@@ -1,10 +1,6 @@
 //! The counting rules against an H200's hardware counters, case by case.
 
-#[path = "common/accesses.rs"]
-#[allow(dead_code, reason = "instructions are not named here")]
-mod accesses;
-
-use accesses::compared;
+use crate::common::accesses::compared;
 
 /// How many lines a data file has, and those that the rules do not reproduce.
 fn disagreeing(data: &str) -> (usize, Vec<usize>) {

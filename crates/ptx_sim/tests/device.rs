@@ -1,12 +1,10 @@
 //! What several host threads, and the host's own memory, have to do with a device.
 
-mod common;
-
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
-use common::HEADER;
+use crate::common::HEADER;
 use ptx_sim::{Device, DeviceConfig, LaunchError, LoadedModule, Managed, MemoryError, Module};
 
 const KERNELS: &str = "

@@ -1,7 +1,7 @@
 //! PTX that is wrong or not simulated, and what is said of it.
 //!
 //! Each file of `errors/` has one thing wrong with it; the message stands beside it.
-//! After a change of the wording, `BLESS=1 cargo test -p ptx_sim --test errors` writes
+//! After a change of the wording, `BLESS=1 cargo test -p ptx_sim --test checked errors` writes
 //! the messages anew: read the difference before committing it.
 
 use std::fs;

@@ -3,7 +3,7 @@
 //! `fail/<kind>/<defect>.ptx` says in its first comments what is wrong with it
 //! and how it is launched; the expected report stands beside it, and
 //! `fail/README.md` lists them all. After a change of the wording,
-//! `BLESS=1 cargo test -p ptx_sim --test fail` writes the reports and the list
+//! `BLESS=1 cargo test -p ptx_sim --test checked fail` writes the reports and the list
 //! anew: read the difference before committing it.
 
 use std::collections::HashMap;
@@ -116,7 +116,7 @@ fn list(defects: &[Defect]) -> String {
          beside each kernel, in the `.txt` file of its name: the instruction's PTX line, its source \
          line, the thread, for races both sides, and what to do. The test `fail.rs` holds the \
          reports and this list to what the simulator says, and writes both \
-         (`BLESS=1 cargo test -p ptx_sim --test fail`).\n\n\
+         (`BLESS=1 cargo test -p ptx_sim --test checked fail`).\n\n\
          Those marked ✓ are only looked for with `LaunchOptions::check`: a GPU, and the simulator \
          without it, may let them pass. What the checks can miss is in \
          [`docs/checks.md`](../../../../docs/checks.md).\n",

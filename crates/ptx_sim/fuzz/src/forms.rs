@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use crate::random::Random;
 
-/// As in `tests/supported/main.rs`.
+/// As in `tests/supported/mod.rs`.
 pub struct Kind {
     #[allow(dead_code)]
     pub title: &'static str,

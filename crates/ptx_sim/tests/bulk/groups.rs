@@ -1,6 +1,6 @@
 //! Copies to global memory, and the groups that they are waited for by.
 
-use crate::{Bench, kernel, noise};
+use super::{Bench, kernel, noise};
 
 /// Stores the word `value` at the beginning of the tile.
 fn fill(value: u32) -> String {

@@ -3,8 +3,8 @@
 use ptx_sim::tensor_map::{Element, Fill, Interleave, L2Promotion, Swizzle, TensorMap, TensorSpec};
 use ptx_sim::{Launch, LaunchError, LaunchOptions, Module};
 
-use crate::model::loaded;
-use crate::{Bench, kernel, noise, wait};
+use super::model::loaded;
+use super::{Bench, kernel, noise, wait};
 
 /// Bytes of each block's tile, and of the tensor.
 const TILE: usize = 2048;

@@ -2,7 +2,7 @@
 
 use ptx_sim::AccessClass;
 
-use crate::{Bench, INIT, kernel, noise, wait};
+use super::{Bench, INIT, kernel, noise, wait};
 
 #[test]
 fn there_between_and_back() {

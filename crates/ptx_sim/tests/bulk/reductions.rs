@@ -2,7 +2,7 @@
 
 use ptx_sim::tensor_map::{Element, Fill, Interleave, L2Promotion, Swizzle, TensorMap, TensorSpec};
 
-use crate::{Bench, INIT, kernel, noise, wait};
+use super::{Bench, INIT, kernel, noise, wait};
 
 const N_BYTES: usize = 512;
 

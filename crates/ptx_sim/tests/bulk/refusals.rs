@@ -2,7 +2,7 @@
 
 use ptx_sim::tensor_map::{Element, Fill, Interleave, L2Promotion, Swizzle, TensorMap, TensorSpec};
 
-use crate::{Bench, INIT, kernel, noise};
+use super::{Bench, INIT, kernel, noise};
 
 const MATRIX: TensorSpec<'static> = TensorSpec {
     element: Element::F16,

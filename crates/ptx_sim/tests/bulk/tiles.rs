@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use ptx_sim::tensor_map::{Element, Fill, Interleave, L2Promotion, Swizzle, TensorMap, TensorSpec};
 
-use crate::model::{loaded, stored};
-use crate::{Bench, INIT, kernel, noise, wait};
+use super::model::{loaded, stored};
+use super::{Bench, INIT, kernel, noise, wait};
 
 /// Bytes of shared memory that are looked at, and of the tensor.
 const SHARED: usize = 40_960;

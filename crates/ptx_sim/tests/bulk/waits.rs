@@ -3,7 +3,7 @@
 use ptx_sim::schedule::Schedule;
 use ptx_sim::{Launch, LaunchOptions, Module};
 
-use crate::{Bench, INIT, kernel, noise, wait};
+use super::{Bench, INIT, kernel, noise, wait};
 
 /// Copies 16 bytes of the buffer, from byte `from` on, to byte `to` of the tile, and counts
 /// them at barrier number `barrier`.

@@ -1,6 +1,7 @@
 //! What the integration tests share.
-#![allow(dead_code)] // Not every test uses all of it.
+#![allow(dead_code)] // Neither program uses all of it.
 
+pub mod accesses;
 pub mod lanewise;
 
 use ptx_sim::{Device, Launch, LaunchError, LaunchOptions, Module, Report};

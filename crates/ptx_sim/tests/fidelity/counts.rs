@@ -6,8 +6,8 @@ use std::path::Path;
 
 use ptx_sim::Counts;
 
-use crate::accesses::{Compared, compared};
-use crate::instructions::grouped;
+use super::instructions::grouped;
+use crate::common::accesses::{Compared, compared};
 
 /// The data files of single accesses.
 const FILES: [&str; 3] = [

@@ -2,15 +2,15 @@
 
 use std::fmt::Write as _;
 
-use crate::counts::{self, agreeing};
-use crate::evidence;
-use crate::instructions::{Sources, counted, grouped, section, table_of_approximations};
-use crate::lists::KINDS;
-use crate::measured;
-use crate::modelled;
-use crate::set::{FIRST, WIDE};
-use crate::single::{Single, singles};
-use crate::unlike::UNLIKE;
+use super::counts::{self, agreeing};
+use super::evidence;
+use super::instructions::{Sources, counted, grouped, section, table_of_approximations};
+use super::modelled;
+use super::single::{Single, singles};
+use crate::measured::cases as measured;
+use crate::random::set::{FIRST, WIDE};
+use crate::random::unlike::UNLIKE;
+use crate::supported::lists::KINDS;
 
 const BEGINNING: &str = "# How far the simulator can be trusted
 

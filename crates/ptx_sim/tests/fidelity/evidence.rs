@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use crate::measured;
-use crate::set::{FIRST, Set, WIDE};
-use crate::single::Single;
+use super::single::Single;
+use crate::measured::cases as measured;
+use crate::random::set::{FIRST, Set, WIDE};
 
 /// Lanes that have a hash together in `tests/measured`.
 const LANES_A_BLOCK: usize = 64 * 32;
@@ -95,7 +95,7 @@ pub fn by_key(singles: &[Single]) -> BTreeMap<Key, Evidence> {
         }
     }
     all.insert(key("wgmma"), of_warpgroups());
-    for (set, leaves_out) in [(&FIRST, &[][..]), (&WIDE, crate::unlike::UNLIKE)] {
+    for (set, leaves_out) in [(&FIRST, &[][..]), (&WIDE, crate::random::unlike::UNLIKE)] {
         let unlike: Vec<u64> = leaves_out
             .iter()
             .flat_map(|(numbers, _)| *numbers)

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::evidence::{Evidence, Key, key};
-use crate::forms::{Kind, expand, opcode, reason};
-use crate::modelled::Rule;
-use crate::single::Single;
+use super::evidence::{Evidence, Key, key};
+use super::modelled::Rule;
+use super::single::Single;
+use crate::supported::forms::{Kind, expand, opcode, reason};
 
 /// A number with its thousands apart.
 pub fn grouped(number: usize) -> String {

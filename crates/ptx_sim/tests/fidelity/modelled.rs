@@ -1,7 +1,7 @@
 //! Where the simulator follows a rule of its own: PTX or the hardware leaves open what
 //! happens, or nothing in the machine could show it.
 
-use crate::probe::{special, unwritten};
+use super::probe::{special, unwritten};
 
 /// A rule, and the instructions that it is about, each by one of its opcodes.
 pub struct Rule {

@@ -1,15 +1,7 @@
 //! Instructions that were measured alone, one operation a lane (`tests/hardware`).
 
-#[path = "../hardware/inputs.rs"]
-#[allow(dead_code, reason = "all operands are made by the table")]
-mod inputs;
-#[path = "../hardware/results.rs"]
-mod results;
-#[path = "../hardware/table.rs"]
-#[allow(dead_code, reason = "kernels are not made here")]
-mod table;
-
-use table::{Agreement, Case, operands};
+use crate::hardware::results;
+use crate::hardware::table::{self, Agreement, Case, operands};
 
 /// One form and how its results compare with the H200's.
 pub struct Single {

@@ -13,7 +13,7 @@
 
 use std::fmt::Write as _;
 
-use crate::template::*;
+use super::template::*;
 
 /// 64-bit words that each thread writes: all its registers.
 pub const OUTPUT_WORDS: usize = N_WORDS + N_LONGS + N_SINGLES + N_DOUBLES + N_HALVES + 1;

@@ -2,8 +2,8 @@
 
 use ptx_sim::{Device, LaunchOptions, Module};
 
-use crate::template::{THREADS, input, register_names};
-use crate::{generate, wide};
+use super::template::{THREADS, input, register_names};
+use super::{generate, wide};
 
 /// Different inputs; program `n` gets number `n % N_INPUTS`.
 pub const N_INPUTS: u64 = 8;

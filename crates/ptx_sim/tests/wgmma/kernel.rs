@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::cases::Case;
+use super::cases::Case;
 
 /// The PTX.
 pub fn kernel(case: &Case) -> String {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::flow::negated;
 use super::{Place, Together, Writer};
-use crate::template::*;
+use crate::random::template::*;
 
 /// What functions of a program take beside the inputs' and their memory's addresses, a
 /// mask, a depth and a structure; and what they give.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{Place, Together, Writer};
-use crate::template::N_WORDS;
+use crate::random::template::N_WORDS;
 
 impl Writer<'_> {
     /// Tells the lanes inside who takes a way: those of `among` for which a condition

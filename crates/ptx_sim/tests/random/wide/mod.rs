@@ -26,8 +26,8 @@ mod together;
 
 use std::fmt::Write as _;
 
-use crate::generate::{LANEWISE, TOGETHER};
-use crate::template::*;
+use crate::random::generate::{LANEWISE, TOGETHER};
+use crate::random::template::*;
 use call::Signature;
 use settled::settled;
 use templates::*;

@@ -6,7 +6,7 @@
 //! measure again, on a machine with a GPU and ptxas: `python3 measure.py FOLDER`. (When the
 //! file was made, 2,048 warps of each were compared, and agreed.)
 
-mod cases;
+pub mod cases;
 mod inputs;
 
 use std::fmt::Write as _;

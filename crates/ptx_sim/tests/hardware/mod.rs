@@ -7,8 +7,8 @@
 //! as the file has them.
 
 mod inputs;
-mod results;
-mod table;
+pub mod results;
+pub mod table;
 
 use std::cell::RefCell;
 use std::fmt::Write as _;

@@ -29,9 +29,9 @@
 //! What is left out of the programs for a reason stands in `generate.rs` and `wide/`.
 
 mod generate;
-mod set;
+pub mod set;
 mod template;
-mod unlike;
+pub mod unlike;
 mod wide;
 
 use std::fmt::Write as _;

@@ -2,7 +2,7 @@
 //!
 //! Each file of `errors/` has texts that cannot be linked, behind lines `//// NAME`, each
 //! without its header; the message stands beside it. After a change of the wording,
-//! `BLESS=1 cargo test -p ptx_sim --test linking` writes the messages anew: read the
+//! `BLESS=1 cargo test -p ptx_sim --test plain linking` writes the messages anew: read the
 //! difference before committing it.
 
 mod names;

@@ -1,10 +1,10 @@
 //! What the simulator knows of PTX: `SUPPORTED.md` is made from the lists here, and each
 //! form in them is decoded to see that it is known, or is not.
 //!
-//! `UPDATE_SUPPORTED=1 cargo test -p ptx_sim --test supported` writes the file anew.
+//! `UPDATE_SUPPORTED=1 cargo test -p ptx_sim --test plain supported` writes the file anew.
 
-mod forms;
-mod lists;
+pub mod forms;
+pub mod lists;
 
 use std::fmt::Write as _;
 
@@ -71,6 +71,6 @@ fn the_document_is_current() {
     let written = std::fs::read_to_string(path).unwrap_or_default();
     assert!(
         written == text,
-        "SUPPORTED.md is not current: UPDATE_SUPPORTED=1 cargo test -p ptx_sim --test supported"
+        "SUPPORTED.md is not current: UPDATE_SUPPORTED=1 cargo test -p ptx_sim --test plain supported"
     );
 }

@@ -1,0 +1,25 @@
+//! What compares numbers with a GPU's, and what else runs too long to be run a second time with
+//! the simulator's own checks, as the tests of `checked.rs` are.
+
+mod arithmetic;
+mod bulk;
+mod clusters;
+mod common;
+mod counters;
+mod device;
+mod dialects;
+mod fidelity;
+mod first_kernels;
+mod hardware;
+mod limits;
+mod linking;
+mod measured;
+mod nvcc;
+mod occupancy;
+mod order;
+mod random;
+mod sieve;
+mod structure;
+mod supported;
+mod triton;
+mod wgmma;
