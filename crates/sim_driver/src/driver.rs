@@ -8,6 +8,7 @@ use ptx_sim::{Device, DeviceConfig};
 
 use crate::context::Context;
 use crate::event::Event;
+use crate::fork;
 use crate::graph::{Executable, Graph};
 use crate::handles::{Kind, Table};
 use crate::host_memory::HostMemory;
@@ -165,6 +166,7 @@ impl SimDevice {
 
 /// Makes the driver, if nobody has done so; `cuInit`.
 pub fn initialize() -> Outcome {
+    fork::watch();
     let made = DRIVER.get_or_init(|| {
         let settings = Settings::from_environment()?;
         crate::recorder::write_at_exit();
@@ -185,6 +187,7 @@ pub fn initialize() -> Outcome {
 /// # Errors
 /// If there is one already.
 pub fn initialize_with(settings: Settings) -> Result<(), Box<Settings>> {
+    fork::watch();
     let mut settings = Some(settings);
     let made = DRIVER.get_or_init(|| {
         crate::recorder::write_at_exit();
@@ -199,8 +202,11 @@ pub fn initialize_with(settings: Settings) -> Result<(), Box<Settings>> {
     }
 }
 
-/// The driver, once it is initialized.
+/// The driver, once this process has initialized it.
 pub fn driver() -> Outcome<&'static Driver> {
+    if fork::is_lost() {
+        return Err(Status::NOT_INITIALIZED);
+    }
     match DRIVER.get() {
         Some(Ok(driver)) => Ok(driver),
         _ => Err(Status::NOT_INITIALIZED),

@@ -24,6 +24,7 @@ pub mod context;
 mod copies;
 pub mod driver;
 pub mod event;
+mod fork;
 pub mod graph;
 pub mod handles;
 pub mod host_memory;

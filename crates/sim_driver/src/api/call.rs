@@ -4,6 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::driver::driver;
+use crate::fork;
 use crate::status::{Outcome, Status};
 
 /// A function of the driver.
@@ -74,6 +75,9 @@ pub fn not_simulated(name: &'static str) -> u32 {
 
 /// Runs a function's body: nothing but its answer leaves it.
 pub(crate) fn call(name: &'static str, body: impl FnOnce() -> Outcome) -> u32 {
+    if fork::is_lost_to(name) {
+        return Status::NOT_INITIALIZED.0;
+    }
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => 0,
         Ok(Err(status)) => status.0,

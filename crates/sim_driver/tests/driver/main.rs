@@ -9,6 +9,7 @@ mod clusters;
 mod contexts;
 mod copies;
 mod errors;
+mod fork;
 mod graph_nodes;
 mod graphs;
 mod handles;
