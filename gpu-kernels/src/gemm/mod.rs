@@ -11,7 +11,7 @@
 //! | | |
 //! |---|---|
 //! | [`mma`] | steps 1 to 4: `mma.sync`, which multiplies out of registers |
-//! | [`hopper`] | steps 5 to 14: `wgmma`, which multiplies out of shared memory, and copies by the copy engine |
+//! | [`hopper`] | steps 5 to 15: `wgmma`, which multiplies out of shared memory, and copies by the copy engine |
 
 #[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90a"))]
 pub mod hopper;
