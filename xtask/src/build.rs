@@ -87,10 +87,14 @@ pub struct Libraries {
 
 /// Builds the libraries, all at once.
 pub fn libraries() -> anyhow::Result<Libraries> {
+    // This program has no library: it is named for the features of what both need, which then are
+    // those of the whole workspace, and the simulator is not compiled again.
     let packages = [
+        "--lib",
         "--package=sim_driver_library",
         "--package=sim_runtime_library_12",
         "--package=sim_runtime_library_13",
+        "--package=xtask",
     ];
     let built = cargo_build_all("the simulator's driver", &packages)?;
     Ok(Libraries {
