@@ -142,6 +142,7 @@ const fn n_clusters(n_blocks: u32, n_multiprocessors: u32) -> u32 {
 
 /// Most blocks that compute a tile together: what every device takes for a cluster.
 pub const MAX_PARTS: u32 = 8;
+
 /// A block's part of the steps of its tile.
 #[derive(Clone, Copy)]
 struct Part {
