@@ -22,6 +22,10 @@ pub const COMMANDS: &[(&str, &str)] = &[
         "neighbors",
         "List who is near whom among atoms in a file, by the cell list's kernels",
     ),
+    (
+        "learn",
+        "Solve exercises, judged on the simulator after every save",
+    ),
     ("ptx", "Print a kernel's PTX, or what a GPU makes of it"),
     (
         "counters",

@@ -11,6 +11,7 @@ mod counters;
 mod ending;
 mod exit;
 mod gather;
+mod learn;
 mod list;
 mod modules;
 mod ncu;
@@ -71,6 +72,8 @@ enum Command {
     List(list::Args),
     /// List who is near whom among atoms in a file, by the cell list's kernels.
     Neighbors(neighbors::Args),
+    /// Solve exercises, judged on the simulator after every save.
+    Learn(learn::Args),
     /// Print a kernel's PTX, or what a GPU makes of it.
     Ptx(ptx::Args),
     /// Compare the simulator's counts with a GPU's hardware counters.
@@ -108,6 +111,7 @@ pub fn main() -> ExitCode {
         Command::Sanitize(args) => sanitize::run(&args),
         Command::List(args) => list::run(&args),
         Command::Neighbors(args) => neighbors::run(&args),
+        Command::Learn(args) => learn::run(&args),
         Command::Ptx(args) => ptx::run(&args),
         Command::Counters(args) => counters::run(&args),
         Command::Profile(args) => profile::run(&args),
