@@ -244,9 +244,10 @@ impl Manifest {
                 return Err("a [[claim]] has a `count`, and `at_most` or `at_least`".to_owned());
             }
         }
-        let is_empty = |c: &&Contract| c.uses.is_empty() && c.never.is_empty();
+        let is_empty =
+            |c: &&Contract| c.uses.is_empty() && c.never.is_empty() && c.shared_bytes.is_none();
         match self.contract.iter().find(is_empty) {
-            Some(_) => Err("a [[contract]] has `uses` or `never`".to_owned()),
+            Some(_) => Err("a [[contract]] has `uses`, `never` or `shared_bytes`".to_owned()),
             None => Ok(()),
         }
     }

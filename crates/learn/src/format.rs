@@ -214,12 +214,16 @@ impl Bound {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Contract {
-    /// One instruction at least whose opcode begins with one of these, by whole words.
+    /// One instruction at least that begins with one of these, by whole words: an opcode, and
+    /// the number that is its first operand, if it is one (`cp.async.wait_group 1`).
     #[serde(default)]
     pub uses: Vec<String>,
-    /// No instruction whose opcode does.
+    /// No instruction that does.
     #[serde(default)]
     pub never: Vec<String>,
+    /// The kernel's static shared memory is no larger, in bytes.
+    #[serde(default)]
+    pub shared_bytes: Option<u32>,
     /// What it teaches if it is missed.
     pub why: String,
 }

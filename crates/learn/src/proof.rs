@@ -7,9 +7,9 @@ use crate::error::Error;
 use crate::exercise::{Exercise, Expected};
 use crate::judge::{Failure, Verdict, judge};
 use crate::workplace::{purpose, references};
-use crate::workshop::{Compiled, Source, Workshop};
+use crate::workshop::{Built, Compiled, Source, Workshop};
 use cuda_builder::toolchain::Progress;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A file that was judged for a proof.
 #[derive(Clone, Debug)]
@@ -59,28 +59,45 @@ pub fn prove(
         let is_compiled_alone = |task: &Task<'_>| task.expected.as_ref().is_some_and(|e| e.kind == "compile");
         let (alone, together): (Vec<_>, Vec<_>) = tasks.into_iter().partition(is_compiled_alone);
         let groups = std::iter::once(together).chain(alone.into_iter().map(|task| vec![task]));
-        for (number, group) in groups.filter(|group| !group.is_empty()).enumerate() {
-            let sources: Vec<Source<'_>> = group.iter().map(Task::source).collect();
-            let dir = &exercises[0].dir;
-            let name = purpose(&format!("{what}_{number}"), dir, exercises.len());
-            let verdicts: Vec<Verdict> = match workshop.batch(&name, &sources, progress)? {
-                Compiled::Built(built) => group
-                    .iter()
-                    .zip(&built)
-                    .map(|(task, built)| judge(task.exercise, built, &references[task.place]))
-                    .collect::<Result<_, _>>()?,
-                Compiled::Refused(text) => {
-                    let refused = |task: &Task<'_>| {
-                        Failure::compile(text.clone(), &task.exercise.manifest).into()
-                    };
-                    group.iter().map(refused).collect()
-                }
-            };
+        let groups = groups.filter(|group| !group.is_empty());
+        for (number, group) in groups.enumerate() {
+            let name = format!("{what}_{number}");
+            let verdicts = verdicts(workshop, &name, &group, &references, progress)?;
             tried.extend(group.into_iter().zip(verdicts).map(|(task, v)| task.tried(&v)));
         }
     }
     tried.sort_by(|a, b| a.exercise.cmp(&b.exercise));
     Ok(tried)
+}
+
+/// Compiles and judges files; one by one if some of them does not compile.
+fn verdicts(
+    workshop: &Workshop,
+    name: &str,
+    group: &[Task<'_>],
+    references: &[Built],
+    progress: &dyn Progress,
+) -> Result<Vec<Verdict>, Error> {
+    let sources: Vec<Source<'_>> = group.iter().map(Task::source).collect();
+    let dir = group.first().map(|task| task.exercise.dir.as_path());
+    let purpose = purpose(name, dir.unwrap_or(Path::new("")), group.len());
+    match workshop.batch(&purpose, &sources, progress)? {
+        Compiled::Built(built) => group
+            .iter()
+            .zip(&built)
+            .map(|(task, built)| judge(task.exercise, built, &references[task.place]))
+            .collect(),
+        Compiled::Refused(text) => match group {
+            [task] => Ok(vec![Failure::compile(text, &task.exercise.manifest).into()]),
+            _ => {
+                let mut all = Vec::new();
+                for one in group.chunks(1) {
+                    all.extend(verdicts(workshop, name, one, references, progress)?);
+                }
+                Ok(all)
+            }
+        },
+    }
 }
 
 /// Files and what they have to come to, of all exercises.

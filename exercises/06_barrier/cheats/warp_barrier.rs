@@ -1,6 +1,6 @@
 //! A barrier of the warp only: other warps' elements may not be there.
 //!
-//! fails: unwritten: the warps of a block run in any order
+//! fails: race: the warps of a block run in any order
 
 use cuda_std::prelude::*;
 

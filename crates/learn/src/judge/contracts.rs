@@ -3,14 +3,16 @@
 use super::verdict::Failure;
 use crate::format::Manifest;
 use crate::workshop::Built;
-use ptx_sim::ir::Instruction;
+use ptx_sim::ir::{Instruction, Operand};
 
 /// The first contract that the kernel does not keep.
 pub(super) fn missed(manifest: &Manifest, built: &Built) -> Option<Failure> {
     let entry = built.ir.functions.iter().find(|f| f.name == built.entry)?;
     let body: Vec<&Instruction> = entry.body.iter().flatten().collect();
+    let shared_bytes = built.module.kernel(&built.entry)?.static_shared_bytes;
     let is_one_of = |instruction: &&&Instruction, starts: &[String]| {
-        starts.iter().any(|start| begins_with(&instruction.opcode, start))
+        let text = text(instruction);
+        starts.iter().any(|start| begins_with(&text, start))
     };
     for contract in &manifest.contract {
         let is_used = body.iter().any(|i| is_one_of(&i, &contract.uses));
@@ -30,6 +32,12 @@ pub(super) fn missed(manifest: &Manifest, built: &Built) -> Option<Failure> {
                 1 + offending.count()
             ));
         }
+        let most = contract.shared_bytes.unwrap_or(u32::MAX);
+        if shared_bytes > most {
+            message = Some(format!(
+                "the kernel has {shared_bytes} bytes of shared memory, at most {most} wanted"
+            ));
+        }
         if let Some(message) = message {
             let mut failure = Failure::new("contract", message);
             failure.why = Some(contract.why.trim().to_owned());
@@ -39,8 +47,16 @@ pub(super) fn missed(manifest: &Manifest, built: &Built) -> Option<Failure> {
     None
 }
 
-/// Whether an opcode begins with these words: `ld.global` does with `ld`, not with `l`.
-fn begins_with(opcode: &str, start: &str) -> bool {
-    let rest = opcode.strip_prefix(start);
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', ':']))
+/// The opcode, and the first operand where that is a number: `cp.async.wait_group 1`.
+fn text(instruction: &Instruction) -> String {
+    match instruction.operands.first() {
+        Some(Operand::Int(number)) => format!("{} {number}", instruction.opcode),
+        _ => instruction.opcode.clone(),
+    }
+}
+
+/// Whether an instruction begins with these words: `ld.global` does with `ld`, not with `l`.
+fn begins_with(text: &str, start: &str) -> bool {
+    let rest = text.strip_prefix(start);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', ':', ' ']))
 }
