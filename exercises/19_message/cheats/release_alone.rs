@@ -1,6 +1,6 @@
 //! A release without an acquire.
 //!
-//! fails: race: an *acquire* that reads it
+//! fails: contract: does not acquire
 
 use cuda_std::atomic::{self, Device, Global, Relaxed, Release};
 use cuda_std::prelude::*;

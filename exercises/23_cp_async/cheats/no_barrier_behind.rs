@@ -1,6 +1,6 @@
 //! No barrier before the tile is copied to again.
 //!
-//! fails: race: follows the last reading
+//! fails: in-flight: or copied to again
 
 use cuda_std::cp_async;
 use cuda_std::prelude::*;

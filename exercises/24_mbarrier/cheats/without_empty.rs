@@ -1,6 +1,6 @@
 //! The filling warp does not wait for room.
 //!
-//! fails: race: which of `empty`
+//! fails: endless: does not wait in its turn
 
 use cuda_std::mbarrier;
 use cuda_std::prelude::*;

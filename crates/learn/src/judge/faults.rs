@@ -21,8 +21,13 @@ pub(super) fn failure(error: &NoRun, built: &Built) -> Failure {
         | LaunchError::Internal { place, .. } => ("fault", Some(&**place), None),
     };
     let mut failure = Failure::new(kind, built.in_own_names(&error.to_string()));
-    let earlier = other.and_then(|side| shown(built, &side.place, "the earlier access"));
-    let remark = if earlier.is_some() { "the later access" } else { "here" };
+    let names = match kind {
+        _ if other.is_none() => ["", "here"],
+        "in-flight" => ["what is in flight", "the access"],
+        _ => ["the earlier access", "the later access"],
+    };
+    let earlier = other.and_then(|side| shown(built, &side.place, names[0]));
+    let remark = names[1];
     let here = place.and_then(|place| shown(built, place, remark));
     let lines: Vec<String> = [earlier, here].into_iter().flatten().collect();
     failure.excerpt = (!lines.is_empty()).then(|| lines.join("\n"));

@@ -111,6 +111,7 @@ impl Workshop {
         let arch = Arch::new(&exercise.manifest.arch);
         let said = vec![
             (format!("{}/", self.root.display()), String::new()),
+            shared_arrays(&package::of_workplace(dir)),
             (file.clone(), shown.to_owned()),
         ];
         let ptx = match crate_.ptx(Some(&exercise.name), &arch, progress) {
@@ -175,7 +176,10 @@ impl Workshop {
         progress: &dyn Progress,
     ) -> Result<Compiled<Vec<Built>>, Error> {
         let dir = self.target.join("learn").join(name);
-        let mut said = vec![(format!("{}/", self.root.display()), String::new())];
+        let mut said = vec![
+            (format!("{}/", self.root.display()), String::new()),
+            shared_arrays(&package::of_batch(name)),
+        ];
         let mut texts = Vec::new();
         for &place in places {
             let source = &sources[place];
@@ -191,7 +195,7 @@ impl Workshop {
             texts.push(text);
         }
         // `v1` is the beginning of `v12`.
-        said[1..].sort_by_key(|(from, _)| std::cmp::Reverse(from.len()));
+        said[2..].sort_by_key(|(from, _)| std::cmp::Reverse(from.len()));
         Package::of_batch(&self.root, name, places).write(&dir, &self.root)?;
         let arch = Arch::new(arch);
         let ptx = match KernelCrate::open(&dir, &self.target)?.ptx(None, &arch, progress) {
@@ -220,6 +224,11 @@ fn parsed(ptx: &str, path: &Path) -> Result<(Module, std::sync::Arc<ir::Module>)
     let module = Module::parse(ptx).map_err(|e| Error::format(path, e))?;
     let ir = ptx_sim::parse::parse(ptx).map_err(|e| Error::format(path, e))?;
     Ok((module, ir.into()))
+}
+
+/// The names that `shared_array!` makes of a package's, and what to say instead.
+fn shared_arrays(package: &str) -> (String, String) {
+    (format!("{package}_shared_"), "shared_array_".to_owned())
 }
 
 /// The name of a kernel in a batch.

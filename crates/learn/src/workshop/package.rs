@@ -22,7 +22,7 @@ impl Package {
     /// A workplace: of its features, each with the name of a file, the device compiler takes one,
     /// and an editor all.
     pub fn of_workplace(root: &Path, dir: &Path, names: &[&str]) -> Self {
-        let mut manifest = head(root, &format!("exercises_{:08x}", hash(dir)));
+        let mut manifest = head(root, &of_workplace(dir));
         let quoted: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
         let _ = writeln!(manifest, "[features]\ndefault = [{}]", quoted.join(", "));
         let mut library = String::from(
@@ -41,7 +41,7 @@ impl Package {
 
     /// A batch: all files, whatever their exercise.
     pub fn of_batch(root: &Path, name: &str, places: &[usize]) -> Self {
-        let manifest = head(root, &format!("learn_{name}"));
+        let manifest = head(root, &of_batch(name));
         let module = |place: &usize| format!("#[path = \"src/v{place}.rs\"]\npub mod v{place};\n");
         Self {
             manifest,
@@ -64,6 +64,16 @@ impl Package {
         }
         write_if_different(&dir.join("lib.rs"), &self.library)
     }
+}
+
+/// The name of a workplace's package: PTX of several has one folder.
+pub(super) fn of_workplace(dir: &Path) -> String {
+    format!("exercises_{:08x}", hash(dir))
+}
+
+/// The name of a batch's package.
+pub(super) fn of_batch(name: &str) -> String {
+    format!("learn_{name}")
 }
 
 fn head(root: &Path, name: &str) -> String {
