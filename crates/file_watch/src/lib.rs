@@ -87,8 +87,8 @@ fn add(path: &Path, root: &Path, files: &mut States) {
 #[cfg(test)]
 mod tests {
     use super::Snapshot;
-    use std::path::{Path, PathBuf};
     use std::fs;
+    use std::path::{Path, PathBuf};
 
     fn snapshot(root: &Path) -> Snapshot {
         let folders = ["gpu-kernels", "crates", "host", "one.txt"];

@@ -67,8 +67,7 @@ pub(crate) fn read(path: &Path) -> Result<String, Error> {
 /// Writes a file; its folder is made if it is not there.
 pub(crate) fn write(path: &Path, text: &str) -> Result<(), Error> {
     if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)
-            .map_err(|e| Error::io("create the folder", folder, e))?;
+        std::fs::create_dir_all(folder).map_err(|e| Error::io("create the folder", folder, e))?;
     }
     std::fs::write(path, text).map_err(|e| Error::io("write", path, e))
 }

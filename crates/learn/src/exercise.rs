@@ -11,7 +11,7 @@
 use crate::error::{Error, read};
 use crate::expression::Variables;
 use crate::format::{Contract, Manifest, Role};
-use crate::judge::KINDS;
+use crate::kinds::KINDS;
 use ptx_sim::Counts;
 use std::path::{Path, PathBuf};
 
@@ -92,7 +92,10 @@ impl Exercise {
             dir: dir.clone(),
             manifest,
         };
-        exercise.manifest.check().map_err(|e| Error::format(&path, e))?;
+        exercise
+            .manifest
+            .check()
+            .map_err(|e| Error::format(&path, e))?;
         for file in [exercise.source(), exercise.solution(), exercise.reference()] {
             if !file.is_file() {
                 return Err(Error::format(&file, "the exercise lacks this file"));

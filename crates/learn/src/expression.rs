@@ -140,7 +140,9 @@ impl Parser<'_> {
         let mut left = self.single()?;
         loop {
             self.rest = self.rest.trim_start();
-            let next = OPERATORS.iter().find(|(token, ..)| self.rest.starts_with(token));
+            let next = OPERATORS
+                .iter()
+                .find(|(token, ..)| self.rest.starts_with(token));
             let Some(&(token, strength, operator)) = next.filter(|(_, s, _)| *s > least) else {
                 return Ok(left);
             };
@@ -179,7 +181,9 @@ impl Parser<'_> {
         self.rest = rest;
         if word.starts_with(|c: char| c.is_ascii_digit()) {
             let number = word.replace('_', "").parse();
-            return number.map(Node::Number).map_err(|_| format!("`{word}` is no number"));
+            return number
+                .map(Node::Number)
+                .map_err(|_| format!("`{word}` is no number"));
         }
         if !self.takes("(") {
             return Ok(Node::Variable(word.to_owned()));
@@ -188,7 +192,11 @@ impl Parser<'_> {
         let &(_, operator) = known.ok_or_else(|| format!("there is no function `{word}`"))?;
         let first = self.binary(0)?;
         let comma = self.takes(",");
-        let second = if comma { self.binary(0)? } else { Node::Number(0) };
+        let second = if comma {
+            self.binary(0)?
+        } else {
+            Node::Number(0)
+        };
         if !comma || !self.takes(")") {
             return Err(format!("`{word}` takes two numbers: `{word}(n, 256)`"));
         }
@@ -202,9 +210,8 @@ fn evaluate(node: &Node, variables: &Variables) -> Result<i64, String> {
         Node::Variable(name) => {
             let value = variables.get(name).copied();
             let names: Vec<&str> = variables.keys().map(String::as_str).collect();
-            return value.ok_or_else(|| {
-                format!("the case has no `{name}`; it has {}", names.join(", "))
-            });
+            return value
+                .ok_or_else(|| format!("the case has no `{name}`; it has {}", names.join(", ")));
         }
         Node::Binary(operator, operands) => (operator, operands),
     };

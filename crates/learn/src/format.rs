@@ -77,11 +77,7 @@ impl Geometry {
     /// # Errors
     ///
     /// One has no value, or is no size; there are more than three.
-    pub fn axes(
-        &self,
-        sizes: &[Expression],
-        case: &Variables,
-    ) -> Result<[u32; 3], String> {
+    pub fn axes(&self, sizes: &[Expression], case: &Variables) -> Result<[u32; 3], String> {
         let mut axes = [1; 3];
         if sizes.len() > axes.len() {
             return Err("a grid, a block or a cluster has three axes at most".to_owned());

@@ -7,7 +7,7 @@
 //!
 //! In reading order:
 //!
-//! - [`expression`], [`values`], [`format`](mod@format): what is written in `exercise.toml`;
+//! - [`expression`], [`values`], [`kinds`], [`format`](mod@format): what is written in `exercise.toml`;
 //! - [`exercise`], [`course`]: a folder with an exercise, and a folder of such folders;
 //! - [`workshop`]: from sources to PTX, one file of a learner or many files at once;
 //! - [`judge`]: from PTX to a verdict;
@@ -24,6 +24,7 @@ pub mod exercise;
 pub mod expression;
 pub mod format;
 pub mod judge;
+pub mod kinds;
 pub mod progress;
 pub mod proof;
 pub mod scaffold;

@@ -45,25 +45,40 @@ pub fn prove(
     let references = references(workshop, exercises, progress)?;
     let mut tried = Vec::new();
     for (what, tasks) in [
-        ("unsolved", tasks(exercises, |exercise| {
-            Ok(vec![(exercise.source(), Some(exercise.unsolved()?))])
-        })?),
-        ("cheats", tasks(exercises, |exercise| {
-            let cheats = exercise.cheats()?.into_iter();
-            Ok(cheats.map(|cheat| (cheat.path, Some(cheat.expected))).collect())
-        })?),
-        ("solutions", tasks(exercises, |exercise| {
-            Ok(vec![(exercise.solution(), None)])
-        })?),
+        (
+            "unsolved",
+            tasks(exercises, |exercise| {
+                Ok(vec![(exercise.source(), Some(exercise.unsolved()?))])
+            })?,
+        ),
+        (
+            "cheats",
+            tasks(exercises, |exercise| {
+                let cheats = exercise.cheats()?.into_iter();
+                Ok(cheats
+                    .map(|cheat| (cheat.path, Some(cheat.expected)))
+                    .collect())
+            })?,
+        ),
+        (
+            "solutions",
+            tasks(exercises, |exercise| Ok(vec![(exercise.solution(), None)]))?,
+        ),
     ] {
-        let is_compiled_alone = |task: &Task<'_>| task.expected.as_ref().is_some_and(|e| e.kind == "compile");
+        let is_compiled_alone =
+            |task: &Task<'_>| task.expected.as_ref().is_some_and(|e| e.kind == "compile");
         let (alone, together): (Vec<_>, Vec<_>) = tasks.into_iter().partition(is_compiled_alone);
         let groups = std::iter::once(together).chain(alone.into_iter().map(|task| vec![task]));
         let groups = groups.filter(|group| !group.is_empty());
         for (number, group) in groups.enumerate() {
             let name = format!("{what}_{number}");
             let verdicts = verdicts(workshop, &name, &group, &references, progress)?;
-            tried.extend(group.into_iter().zip(verdicts).map(|(task, v)| task.tried(&v)));
+            tried.extend(
+                group
+                    .into_iter()
+                    .zip(verdicts)
+                    .map(|(task, v)| task.tried(&v)),
+            );
         }
     }
     tried.sort_by(|a, b| a.exercise.cmp(&b.exercise));
@@ -131,9 +146,11 @@ impl Task<'_> {
         let wrong = match (verdict, &self.expected) {
             (Verdict::Passed(_), None) => None,
             (Verdict::Passed(_), Some(_)) => Some("it passes, and must not".to_owned()),
-            (Verdict::Failed(failure), None) => {
-                Some(format!("it must pass, and fails\n{}: {}", failure.kind, failure.text()))
-            }
+            (Verdict::Failed(failure), None) => Some(format!(
+                "it must pass, and fails\n{}: {}",
+                failure.kind,
+                failure.text()
+            )),
             (Verdict::Failed(failure), Some(expected)) => {
                 let holds = failure.kind == expected.kind
                     && squeezed(&failure.text()).contains(&squeezed(&expected.words));

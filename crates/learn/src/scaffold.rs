@@ -5,10 +5,16 @@ use std::path::Path;
 
 /// What is made, by path in the exercise's folder.
 pub const FILES: [(&str, &str); 5] = [
-    ("exercise.toml", "what is asked, the launch, what is right and what it may cost"),
+    (
+        "exercise.toml",
+        "what is asked, the launch, what is right and what it may cost",
+    ),
     ("exercise.rs", "the kernel with the gap"),
     ("solution.rs", "one that passes"),
-    ("reference.rs", "one that is plainly right, for the expected results"),
+    (
+        "reference.rs",
+        "one that is plainly right, for the expected results",
+    ),
     ("cheats/one_thread.rs", "one that must not pass"),
 ];
 

@@ -103,7 +103,10 @@ impl Fill {
             Some((name, rest)) => {
                 let inner = rest.trim_end().strip_suffix(')').ok_or_else(bad)?;
                 let numbers = inner.split(',').map(|word| word.trim().parse::<f64>());
-                (name.trim(), numbers.collect::<Result<_, _>>().map_err(|_| bad())?)
+                (
+                    name.trim(),
+                    numbers.collect::<Result<_, _>>().map_err(|_| bad())?,
+                )
             }
         };
         match (name, arguments.as_slice()) {
@@ -129,7 +132,9 @@ impl Fill {
             Self::Integers(from, to) => random.random_range(from..to) as f64,
             Self::Index | Self::Permutation => order[index] as f64,
         };
-        (0..length).flat_map(|index| number.bytes_of(value(index))).collect()
+        (0..length)
+            .flat_map(|index| number.bytes_of(value(index)))
+            .collect()
     }
 }
 
@@ -168,7 +173,15 @@ mod tests {
 
     #[test]
     fn what_is_no_fill_is_told_what_is() {
-        for text in ["", "random", "uniform(1)", "uniform(1, 1)", "index(3)", "constant(x)", "uniform(0, 1"] {
+        for text in [
+            "",
+            "random",
+            "uniform(1)",
+            "uniform(1, 1)",
+            "index(3)",
+            "constant(x)",
+            "uniform(0, 1",
+        ] {
             let error = Fill::parse(text).expect_err(text);
             assert!(error.contains("`permutation`"), "{error}");
         }

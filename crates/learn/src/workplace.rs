@@ -84,7 +84,9 @@ impl Workplace {
     pub fn shown(&self, place: usize) -> String {
         let file = self.file(place);
         let here = std::env::current_dir().ok();
-        let relative = here.as_deref().and_then(|here| file.strip_prefix(here).ok());
+        let relative = here
+            .as_deref()
+            .and_then(|here| file.strip_prefix(here).ok());
         relative.unwrap_or(&file).display().to_string()
     }
 
@@ -121,7 +123,9 @@ impl Workplace {
     ) -> Result<Verdict, Error> {
         let exercise = self.exercise(place).clone();
         let shown = self.shown(place);
-        let built = self.workshop.of_workplace(&self.dir, &exercise, &shown, progress)?;
+        let built = self
+            .workshop
+            .of_workplace(&self.dir, &exercise, &shown, progress)?;
         let verdict = match built {
             Compiled::Refused(rendered) => Failure::compile(rendered, &exercise.manifest).into(),
             Compiled::Built(built) => {

@@ -18,7 +18,11 @@ pub(super) fn missed(
     built: &Built,
 ) -> Option<Failure> {
     let variables = &manifest.case[case];
-    for claim in manifest.claim.iter().filter(|claim| is_about(claim, variables)) {
+    for claim in manifest
+        .claim
+        .iter()
+        .filter(|claim| is_about(claim, variables))
+    {
         let counted = counted(claim, &report.counts);
         let bound = |bound: &Option<Bound>| bound.as_ref()?.value(variables).ok();
         let most = bound(&claim.at_most);
@@ -46,11 +50,17 @@ pub(super) fn missed(
 /// What was counted of all that is claimed, a line each.
 pub(super) fn told(manifest: &Manifest, report: &Report) -> Vec<String> {
     let case = manifest.case.last().map(|case| (case, &manifest.claim));
-    let claims = case.into_iter().flat_map(|(case, claims)| {
-        claims.iter().filter(move |claim| is_about(claim, case))
-    });
+    let claims = case
+        .into_iter()
+        .flat_map(|(case, claims)| claims.iter().filter(move |claim| is_about(claim, case)));
     claims
-        .map(|claim| format!("{}: {}", name(claim), number(counted(claim, &report.counts))))
+        .map(|claim| {
+            format!(
+                "{}: {}",
+                name(claim),
+                number(counted(claim, &report.counts))
+            )
+        })
         .collect()
 }
 
@@ -62,7 +72,11 @@ fn is_about(claim: &Claim, case: &Variables) -> bool {
 fn sum(names: &[String], counts: &Counts) -> u64 {
     let entries = counts.entries();
     let is_meant = |entry: &&(&str, u64)| names.iter().any(|name| name == entry.0);
-    entries.iter().filter(is_meant).map(|(_, value)| value).sum()
+    entries
+        .iter()
+        .filter(is_meant)
+        .map(|(_, value)| value)
+        .sum()
 }
 
 /// A ratio to nothing is nothing: no request has no sectors.

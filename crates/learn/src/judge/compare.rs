@@ -15,7 +15,11 @@ pub(super) fn compare(
     expected: &Run,
 ) -> Option<Failure> {
     let columns = |argument: &Argument| {
-        let columns = argument.columns.as_ref()?.value(&manifest.case[case]).ok()?;
+        let columns = argument
+            .columns
+            .as_ref()?
+            .value(&manifest.case[case])
+            .ok()?;
         usize::try_from(columns).ok().filter(|columns| *columns > 0)
     };
     let buffers = run.buffers.iter().zip(&expected.buffers);
@@ -67,8 +71,7 @@ fn wrong(
         let (wanted, _) = got.number.read(expected_bytes);
         let error = (value - wanted).abs();
         // A comparison with NaN does not hold.
-        got_bytes != expected_bytes
-            && !(error <= argument.tolerance * wanted.abs().max(1.0))
+        got_bytes != expected_bytes && !(error <= argument.tolerance * wanted.abs().max(1.0))
     };
     let n_elements = pairs.len();
     let wrong: Vec<usize> = pairs

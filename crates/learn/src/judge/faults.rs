@@ -36,7 +36,11 @@ pub(super) fn failure(error: &NoRun, built: &Built) -> Failure {
 
 /// The learner's line of a place.
 fn shown(built: &Built, place: &Place, remark: &str) -> Option<String> {
-    let mut places = place.source.iter().chain(&place.inlined_at).chain(&place.inside);
+    let mut places = place
+        .source
+        .iter()
+        .chain(&place.inlined_at)
+        .chain(&place.inside);
     let own = places.find(|source| source.file == built.file)?;
     Some(excerpt::line(built, own.line, remark))
 }

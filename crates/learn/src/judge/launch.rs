@@ -52,7 +52,12 @@ pub(super) fn run(
     schedule: Option<Schedule>,
 ) -> Result<Run, NoRun> {
     let variables = &manifest.case[case];
-    if !built.ir.functions.iter().any(|f| f.is_entry && f.name == built.entry) {
+    if !built
+        .ir
+        .functions
+        .iter()
+        .any(|f| f.is_entry && f.name == built.entry)
+    {
         return Err(NoRun::NoKernel(manifest.kernel.clone()));
     }
     let device = Device::new();
@@ -69,7 +74,10 @@ pub(super) fn run(
             buffers.push(None);
             continue;
         }
-        let length = argument.length.as_ref().map_or(Ok(0), |n| n.value(variables));
+        let length = argument
+            .length
+            .as_ref()
+            .map_or(Ok(0), |n| n.value(variables));
         let length = usize::try_from(length.map_err(NoRun::Exercise)?).unwrap_or_default();
         let before = match argument.fill {
             Some(fill) => fill.bytes(number, length, seed(case, place)),
@@ -84,7 +92,10 @@ pub(super) fn run(
         buffers.push(Some((address, number, before)));
     }
     let axes = |sizes| geometry.axes(sizes, variables).map_err(NoRun::Exercise);
-    let shared = geometry.shared_bytes.as_ref().map_or(Ok(0), |n| n.value(variables));
+    let shared = geometry
+        .shared_bytes
+        .as_ref()
+        .map_or(Ok(0), |n| n.value(variables));
     let launch = Launch {
         grid: axes(&geometry.grid)?,
         block: axes(&geometry.block)?,

@@ -21,7 +21,7 @@ use crate::workshop::Built;
 use launch::Run;
 use ptx_sim::schedule;
 
-pub use verdict::{Failure, KINDS, Passed, Verdict};
+pub use verdict::{Failure, Passed, Verdict};
 
 /// Judges a kernel of an exercise; `reference` is the exercise's own, which says what is right.
 ///

@@ -1,27 +1,7 @@
 //! What is told in the end.
 
 use crate::format::Manifest;
-
-/// Kinds of failure, as exercises and cheats name them.
-pub const KINDS: [&str; 17] = [
-    "compile",
-    "launch",
-    "out-of-bounds",
-    "misaligned",
-    "race",
-    "unwritten",
-    "barrier",
-    "deadlock",
-    "endless",
-    "warp",
-    "in-flight",
-    "panic",
-    "fault",
-    "result",
-    "order",
-    "contract",
-    "count",
-];
+use crate::kinds::KINDS;
 
 /// What the judge says of a kernel.
 #[derive(Clone, Debug)]
@@ -96,13 +76,19 @@ impl Failure {
     pub(crate) fn taught(mut self, manifest: &Manifest) -> Self {
         let mut teach = manifest.teach.iter();
         let meant = teach.find(|teach| teach.on.iter().any(|kind| kind == self.kind));
-        self.why = self.why.or_else(|| meant.map(|teach| teach.say.trim().to_owned()));
+        self.why = self
+            .why
+            .or_else(|| meant.map(|teach| teach.say.trim().to_owned()));
         self
     }
 
     /// Everything that is told, in one text.
     pub fn text(&self) -> String {
-        let parts = [Some(&self.message), self.excerpt.as_ref(), self.why.as_ref()];
+        let parts = [
+            Some(&self.message),
+            self.excerpt.as_ref(),
+            self.why.as_ref(),
+        ];
         let parts: Vec<&str> = parts.into_iter().flatten().map(String::as_str).collect();
         parts.join("\n\n")
     }

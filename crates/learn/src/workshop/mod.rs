@@ -153,7 +153,10 @@ impl Workshop {
         }
         let mut built: Vec<Option<Built>> = vec![None; sources.len()];
         for (arch, places) in of_arch {
-            let name = format!("{purpose}_{}", arch.replace(|c: char| !c.is_alphanumeric(), "_"));
+            let name = format!(
+                "{purpose}_{}",
+                arch.replace(|c: char| !c.is_alphanumeric(), "_")
+            );
             match self.batch_of(&name, arch, &places, sources, progress)? {
                 Compiled::Built(of_arch) => {
                     for (place, one) in places.into_iter().zip(of_arch) {
@@ -175,7 +178,8 @@ impl Workshop {
         sources: &[Source<'_>],
         progress: &dyn Progress,
     ) -> Result<Compiled<Vec<Built>>, Error> {
-        let dir = self.target.join("learn").join(name);
+        // Not in the compiler's own folder: what lies there it takes for made, not for a source.
+        let dir = self.target.with_file_name("lockstep-learn").join(name);
         let mut said = vec![
             (format!("{}/", self.root.display()), String::new()),
             shared_arrays(&package::of_batch(name)),

@@ -55,7 +55,11 @@ impl Package {
         let lock = root.join("Cargo.lock");
         let lock = std::fs::read_to_string(&lock).map_err(|e| Error::io("read", &lock, e))?;
         // cargo takes out of the copy what is not needed, so that it cannot be compared itself.
-        let manifest = format!("# Made with versions {:08x}.\n{}", hash(&lock), self.manifest);
+        let manifest = format!(
+            "# Made with versions {:08x}.\n{}",
+            hash(&lock),
+            self.manifest
+        );
         let path = dir.join("Cargo.toml");
         let is_same = std::fs::read(&path).is_ok_and(|old| old == manifest.as_bytes());
         if !is_same || !dir.join("Cargo.lock").exists() {

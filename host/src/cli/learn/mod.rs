@@ -19,7 +19,6 @@ use std::path::{Path, PathBuf};
 
 /// Options of `learn`.
 #[derive(Debug, clap::Args)]
-#[command(args_conflicts_with_subcommands = true)]
 pub struct Args {
     #[command(subcommand)]
     what: Option<What>,
@@ -95,6 +94,11 @@ struct Session {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
+    if args.once && args.what.is_some() {
+        return Err(Stop::usage(
+            "--once judges the exercise at hand, and goes with no other command",
+        ));
+    }
     let root = root()?;
     match &args.what {
         Some(What::New { dir }) => return prove::new(dir, root),
@@ -132,7 +136,7 @@ fn root() -> Result<&'static Path, Stop> {
 
 /// Whether an argument of `check` means a folder, and no exercise's name.
 fn is_folder(name: &str) -> bool {
-    name.contains(['/', '\\']) || Path::new(name).join("exercise.toml").is_file()
+    name.contains(['/', '\\']) || Path::new(name).is_dir()
 }
 
 /// What the library could not do.
@@ -154,9 +158,15 @@ fn beside(exercises: &Path) -> PathBuf {
 
 impl Session {
     fn open(places: &Places, root: &Path) -> Result<Self, Stop> {
-        let exercises = places.exercises.clone().unwrap_or_else(|| root.join("exercises"));
+        let exercises = places
+            .exercises
+            .clone()
+            .unwrap_or_else(|| root.join("exercises"));
         let course = Course::open(&exercises).map_err(stopped)?;
-        let dir = places.workplace.clone().unwrap_or_else(|| beside(&course.dir));
+        let dir = places
+            .workplace
+            .clone()
+            .unwrap_or_else(|| beside(&course.dir));
         let workplace = Workplace::open(course, &dir, root).map_err(stopped)?;
         Ok(Self { workplace })
     }

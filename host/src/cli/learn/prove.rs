@@ -47,7 +47,9 @@ pub(super) fn folders(names: &[String], root: &Path) -> Result<Exit, Stop> {
         let progress = Lines::new(std::io::stderr());
         let tried = proof::prove(&workshop, &exercises, &progress).map_err(stopped)?;
         for tried in &tried {
-            let file = tried.path.strip_prefix(dir.canonicalize().unwrap_or_default());
+            let file = tried
+                .path
+                .strip_prefix(dir.canonicalize().unwrap_or_default());
             let file = file.unwrap_or(&tried.path).display();
             match (&tried.wrong, &tried.expected) {
                 (Some(wrong), _) => {

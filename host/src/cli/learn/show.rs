@@ -50,7 +50,9 @@ pub(super) fn verdict(workplace: &Workplace, place: usize, verdict: &Verdict) {
         }
         Verdict::Failed(failure) => {
             let case = failure.case.as_ref();
-            let case = case.map_or(String::new(), |case| format!(" {FAINT}with {case}{FAINT:#}"));
+            let case = case.map_or(String::new(), |case| {
+                format!(" {FAINT}with {case}{FAINT:#}")
+            });
             println!("{BAD}{}{BAD:#}{case}", failure.kind);
             println!();
             println!("{}", failure.message);
@@ -88,7 +90,10 @@ pub(super) fn line(workplace: &Workplace, place: usize, verdict: &Verdict) {
 pub(super) fn task(workplace: &Workplace, place: usize) {
     heading(workplace, place);
     prose(&workplace.exercise(place).manifest.goal);
-    println!("Open {}: it begins with a question.", workplace.shown(place));
+    println!(
+        "Open {}: it begins with a question.",
+        workplace.shown(place)
+    );
 }
 
 /// Everybody's state.
@@ -120,7 +125,10 @@ pub(super) fn hints(workplace: &Workplace, place: usize, given: &[String]) {
         prose(hint);
     }
     if given.len() == n {
-        println!("{FAINT}that was the last hint for {}{FAINT:#}", exercise.name);
+        println!(
+            "{FAINT}that was the last hint for {}{FAINT:#}",
+            exercise.name
+        );
     }
 }
 
