@@ -27,7 +27,10 @@ use cuda_std::prelude::*;
 /// `data` holds 64 elements, `flags` a zero for each block. Blocks have 64 threads.
 #[kernel]
 pub unsafe fn pass_on(data: *mut u32, flags: *mut u32, n_blocks: u32) {
-    let (block, t) = (thread::block_idx_x() as usize, thread::thread_idx_x() as usize);
+    let (block, t) = (
+        thread::block_idx_x() as usize,
+        thread::thread_idx_x() as usize,
+    );
     if block > 0 && t == 0 {
         while atomic::load(flags.add(block - 1), Global, Block, Relaxed) == 0 {}
     }

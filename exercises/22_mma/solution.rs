@@ -8,7 +8,10 @@ use cuda_std::warp::lane_id;
 
 /// Row and column of A's element in one half (0 is the low one) of a lane's register.
 const fn a_place(lane: u32, register: u32, half: u32) -> (u32, u32) {
-    (lane / 4 + register % 2 * 8, lane % 4 * 2 + half + register / 2 * 8)
+    (
+        lane / 4 + register % 2 * 8,
+        lane % 4 * 2 + half + register / 2 * 8,
+    )
 }
 
 /// Row and column of B's element in one half of a lane's register.

@@ -15,7 +15,9 @@ const BLOCK: u32 = 64;
 pub unsafe fn row_sums(x: *const f32, sums: *mut f32, n_tiles: u32) {
     let tiles = shared_array![Float4; 2 * BLOCK as usize];
     let t = thread::thread_idx_x();
-    let pieces = x.cast::<Float4>().add((thread::block_idx_x() * n_tiles * BLOCK) as usize);
+    let pieces = x
+        .cast::<Float4>()
+        .add((thread::block_idx_x() * n_tiles * BLOCK) as usize);
     let copy = |tile: u32| {
         if tile < n_tiles {
             let to = tiles.add((tile % 2 * BLOCK + t) as usize);

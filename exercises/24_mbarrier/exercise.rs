@@ -31,7 +31,10 @@ use cuda_std::warp::lane_id;
 pub unsafe fn relay(x: *const u32, y: *mut u32, n_rounds: u32) {
     let buffer = shared_array![u32; 32];
     let barriers = shared_array![u64; 2];
-    let (full, empty) = (address_in_space(barriers), address_in_space(barriers.add(1)));
+    let (full, empty) = (
+        address_in_space(barriers),
+        address_in_space(barriers.add(1)),
+    );
     let lane = lane_id() as usize;
     if thread::thread_idx_x() == 0 {
         mbarrier::init(full, 32);

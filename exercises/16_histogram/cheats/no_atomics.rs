@@ -23,6 +23,12 @@ pub unsafe fn histogram(x: *const u32, bins: *mut u32, n: u32) {
     }
     thread::sync_threads();
     if t < 64 {
-        atomic::add(bins.add(t as usize), *own.add(t as usize), Global, Device, Relaxed);
+        atomic::add(
+            bins.add(t as usize),
+            *own.add(t as usize),
+            Global,
+            Device,
+            Relaxed,
+        );
     }
 }

@@ -15,7 +15,10 @@ use cuda_std::warp::lane_id;
 pub unsafe fn product(a: *const f16, b: *const f16, c: *mut f32) {
     let lane = lane_id();
     let of_a = |register: u32, half: u32| {
-        let (row, column) = (lane / 4 + register % 2 * 8, lane % 4 * 2 + half + register / 2 * 8);
+        let (row, column) = (
+            lane / 4 + register % 2 * 8,
+            lane % 4 * 2 + half + register / 2 * 8,
+        );
         *a.add((16 * row + column) as usize)
     };
     let of_b = |register: u32, half: u32| {

@@ -14,7 +14,9 @@ use cuda_std::vector::Float4;
 pub unsafe fn row_sums(x: *const f32, sums: *mut f32, n_tiles: u32) {
     let tiles = shared_array![Float4; 128];
     let t = thread::thread_idx_x();
-    let pieces = x.cast::<Float4>().add((thread::block_idx_x() * n_tiles * 64) as usize);
+    let pieces = x
+        .cast::<Float4>()
+        .add((thread::block_idx_x() * n_tiles * 64) as usize);
     let copy = |tile: u32| {
         if tile < n_tiles {
             let to = tiles.add((tile % 2 * 64 + t) as usize);

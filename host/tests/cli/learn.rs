@@ -3,8 +3,9 @@
 
 use super::{command, fails, no_panic_trace, stderr, stdout};
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Output, Stdio};
 use tempfile::TempDir;
 
 /// A course of two exercises outside the repository, made by `learn new`.
@@ -262,4 +263,32 @@ fn what_cannot_be_is_told() {
         2,
         &["progress.toml", "your exercises stay"],
     );
+}
+
+#[test]
+fn a_save_is_judged_while_one_waits() {
+    let learner = Learner::new();
+    let course = learner.path("course");
+    let mut watching = command(&["learn", "--exercises", &course])
+        .env("LOCKSTEP_ROOT", root())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program runs");
+    let told = watching.stderr.take().expect("it is piped");
+    let mut waits = BufReader::new(told)
+        .lines()
+        .map_while(Result::ok)
+        .filter(|line| line.contains("waiting for a save of"));
+    let first = waits.next().expect("it waits");
+    assert!(
+        first.contains("01_first.rs") && first.contains("Ctrl-C"),
+        "{first}"
+    );
+    learner.solve("01_first");
+    waits.next().expect("it judges again, and waits");
+    watching.kill().expect("it runs");
+    watching.wait().expect("it ends");
+    assert!(learner.told(&["list"]).contains("1 of 2 solved"));
 }

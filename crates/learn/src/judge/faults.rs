@@ -20,29 +20,46 @@ pub(super) fn failure(error: &NoRun, built: &Built) -> Failure {
         | LaunchError::HostOutOfMemory { place }
         | LaunchError::Internal { place, .. } => ("fault", Some(&**place), None),
     };
-    let mut failure = Failure::new(kind, built.in_own_names(&error.to_string()));
-    let names = match kind {
-        _ if other.is_none() => ["", "here"],
-        "in-flight" => ["what is in flight", "the access"],
-        _ => ["the earlier access", "the later access"],
-    };
-    let earlier = other.and_then(|side| shown(built, &side.place, names[0]));
-    let remark = names[1];
-    let here = place.and_then(|place| shown(built, place, remark));
-    let lines: Vec<String> = [earlier, here].into_iter().flatten().collect();
-    failure.excerpt = (!lines.is_empty()).then(|| lines.join("\n"));
+    let message = built.in_own_names(&error.to_string());
+    // The verdict begins with the kind already.
+    let message = message
+        .strip_prefix(&format!("{kind}: "))
+        .unwrap_or(&message);
+    let mut failure = Failure::new(kind, message);
+    failure.excerpt = lines(kind, place, other, built);
     failure
 }
 
+/// The learner's lines of one access, or of two.
+fn lines(
+    kind: &str,
+    place: Option<&Place>,
+    other: Option<&AccessSide>,
+    built: &Built,
+) -> Option<String> {
+    let here = own_line(built, place?)?;
+    let Some(before) = other.and_then(|side| own_line(built, &side.place)) else {
+        return Some(excerpt::line(built, here, "here"));
+    };
+    let names = match kind {
+        "in-flight" => ["what is in flight", "the access"],
+        _ if before == here => return Some(excerpt::line(built, here, "both accesses")),
+        _ => ["the earlier access", "the later access"],
+    };
+    let lines = [(before, names[0]), (here, names[1])];
+    Some(
+        lines
+            .map(|(line, name)| excerpt::line(built, line, name))
+            .join("\n"),
+    )
+}
+
 /// The learner's line of a place.
-fn shown(built: &Built, place: &Place, remark: &str) -> Option<String> {
-    let mut places = place
-        .source
-        .iter()
-        .chain(&place.inlined_at)
-        .chain(&place.inside);
+fn own_line(built: &Built, place: &Place) -> Option<u32> {
+    let places = place.source.iter().chain(&place.inlined_at);
+    let mut places = places.chain(&place.inside);
     let own = places.find(|source| source.file == built.file)?;
-    Some(excerpt::line(built, own.line, remark))
+    Some(own.line)
 }
 
 /// The other one of two accesses.

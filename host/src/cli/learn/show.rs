@@ -23,6 +23,7 @@ pub(super) fn heading(workplace: &Workplace, place: usize) {
         "█".repeat(full),
         "░".repeat(BAR - full)
     );
+    println!("{FAINT}{}{FAINT:#}", exercise.manifest.goal);
     println!();
 }
 
@@ -59,8 +60,8 @@ pub(super) fn verdict(workplace: &Workplace, place: usize, verdict: &Verdict) {
             if let Some(excerpt) = &failure.excerpt {
                 println!("\n{excerpt}");
             }
+            println!();
             if let Some(why) = &failure.why {
-                println!();
                 prose(why);
             }
             read_on(&manifest.read);
