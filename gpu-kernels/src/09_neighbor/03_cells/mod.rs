@@ -79,10 +79,14 @@
 //! next: cells half as wide along the rows, with 10.5 tests an atom instead of 12.6; and
 //! a scan by more, smaller blocks, since it takes 8.5 µs for 6 MB.
 
-mod build;
-mod grid;
-mod scan;
+#[path = "01_sort.rs"]
 mod sort;
+#[path = "02_scan.rs"]
+mod scan;
+#[path = "03_build.rs"]
+mod build;
+#[path = "parts/grid.rs"]
+mod grid;
 
 pub use build::{BUILD_BLOCK, build_grid, neighbor_cells_build};
 pub use grid::{CellGrid, cell_index};

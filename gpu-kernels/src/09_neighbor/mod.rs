@@ -44,9 +44,12 @@
 #[cfg_attr(not(target_arch = "nvptx64"), allow(unused_imports))]
 use cuda_std::float::GpuFloat;
 
-pub mod cells;
+#[path = "01_pairs.rs"]
 mod pairs;
+#[path = "02_tiles.rs"]
 mod tiles;
+#[path = "03_cells/mod.rs"]
+pub mod cells;
 
 pub use cells::{
     BLOCK, BUILD_BLOCK, CellGrid, SCAN_BLOCK, SCAN_TILE, atom_grid, build_grid, cell_index,

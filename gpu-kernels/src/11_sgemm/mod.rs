@@ -118,20 +118,31 @@
 //! length is no multiple of 4 elements do not start at multiples of 16 bytes: they are
 //! loaded, and stored, 4 bytes at a time.
 
-#[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90a"))]
-pub mod balanced;
-mod copies;
-pub mod fast;
-mod fragments;
+#[path = "01_naive.rs"]
 pub mod naive;
-pub mod pipelined;
-pub mod registers;
-#[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90a"))]
-pub mod shares;
-#[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90a"))]
-pub mod specialized;
+#[path = "02_tiled.rs"]
 pub mod tiled;
+#[path = "03_registers.rs"]
+pub mod registers;
+#[path = "04_vectors.rs"]
 pub mod vectors;
+#[path = "05_pipelined.rs"]
+pub mod pipelined;
+#[path = "06_fast.rs"]
+pub mod fast;
+#[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90a"))]
+#[path = "07_specialized.rs"]
+pub mod specialized;
+#[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90a"))]
+#[path = "08_balanced.rs"]
+pub mod balanced;
+#[path = "parts/copies.rs"]
+mod copies;
+#[path = "parts/fragments.rs"]
+mod fragments;
+#[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90a"))]
+#[path = "parts/shares.rs"]
+pub mod shares;
 
 /// Element `(row, column)` of a matrix whose rows are `n_columns` long.
 #[inline(always)]

@@ -17,14 +17,23 @@
 //! below the last row, or right of the last column, is zeros or whatever is there; it does not
 //! reach what is stored.
 
-mod fragments;
-pub mod matrices;
+#[path = "01_naive.rs"]
 pub mod naive;
-mod order;
-pub mod pipelined;
-mod ring;
-pub mod swizzled;
+#[path = "02_tiled.rs"]
 pub mod tiled;
+#[path = "03_swizzled.rs"]
+pub mod swizzled;
+#[path = "04_pipelined.rs"]
+pub mod pipelined;
+#[path = "parts/matrices.rs"]
+pub mod matrices;
+#[path = "parts/order.rs"]
+mod order;
+#[path = "parts/ring.rs"]
+mod ring;
+#[path = "parts/fragments.rs"]
+mod fragments;
+#[path = "parts/write_back.rs"]
 mod write_back;
 
 use crate::unrolled::unrolled;

@@ -13,6 +13,8 @@
 //! | [`mma`] | steps 1 to 4: `mma.sync`, which multiplies out of registers |
 //! | [`hopper`] | steps 5 to 15: `wgmma`, which multiplies out of shared memory, and copies by the copy engine |
 
-#[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90a"))]
-pub mod hopper;
+#[path = "01_mma/mod.rs"]
 pub mod mma;
+#[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90a"))]
+#[path = "02_hopper/mod.rs"]
+pub mod hopper;

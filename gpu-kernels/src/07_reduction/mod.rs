@@ -67,8 +67,10 @@
 //! atomics' order changes from launch to launch: the sums of the other kernels
 //! are the same, bit for bit, every time.
 
-mod fast;
+#[path = "01_tree.rs"]
 mod tree;
+#[path = "02_fast.rs"]
+mod fast;
 
 pub use fast::{MAX_FAST_BLOCKS, MAX_FEW_WARPS, fast_block, fast_depth, fast_grid, reduce_fast};
 pub use tree::{

@@ -79,12 +79,18 @@
 //!
 //! Left out: large matrix products (these tiles are what those are made of).
 
-pub mod address_order;
-pub mod multi;
-pub mod power;
-pub mod probe;
+#[path = "01_simple.rs"]
 pub mod simple;
+#[path = "02_address_order.rs"]
+pub mod address_order;
+#[path = "03_wide.rs"]
 pub mod wide;
+#[path = "04_power.rs"]
+pub mod power;
+#[path = "05_multi.rs"]
+pub mod multi;
+#[path = "parts/probe.rs"]
+pub mod probe;
 
 use cuda_std::half::f16;
 use cuda_std::mma::{FragmentA, FragmentB, FragmentC, M16N8K16, map, mma};

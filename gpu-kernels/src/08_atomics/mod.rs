@@ -59,5 +59,7 @@
 //! order (integer add, sub, min, max, and, or, xor, inc, dec), it is compared
 //! with the sequential one as well, exactly.
 
-pub mod messages;
+#[path = "01_table.rs"]
 pub mod table;
+#[path = "02_messages.rs"]
+pub mod messages;

@@ -20,18 +20,30 @@
 //! copied; [`order`], which tile is next; [`shares`], the same with equal shares; [`output`], how
 //! sums become a result.
 
+#[path = "01_alone.rs"]
 pub mod alone;
+#[path = "02_copied.rs"]
 pub mod copied;
-pub mod fp8;
-pub mod fused;
-pub mod operand;
-pub mod order;
-pub mod output;
-pub mod ring;
+#[path = "03_roles.rs"]
 pub mod roles;
-pub mod shares;
-pub mod split;
+#[path = "04_turns.rs"]
 pub mod turns;
+#[path = "05_split.rs"]
+pub mod split;
+#[path = "06_fp8.rs"]
+pub mod fp8;
+#[path = "07_fused.rs"]
+pub mod fused;
+#[path = "parts/ring.rs"]
+pub mod ring;
+#[path = "parts/operand.rs"]
+pub mod operand;
+#[path = "parts/order.rs"]
+pub mod order;
+#[path = "parts/shares.rs"]
+pub mod shares;
+#[path = "parts/output.rs"]
+pub mod output;
 
 use cuda_std::wgmma::{Factor, ROW_BYTES};
 
