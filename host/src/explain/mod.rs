@@ -4,10 +4,11 @@
 //! is traced. The maps are those of the crate `maps`; here they meet the lines of the source.
 //!
 //! In reading order: this file, a kernel; [`text`], how it is shown; [`tile`], a tile and accesses
-//! to it without any kernel.
+//! to it without any kernel; [`pictures`], those of the README.
 //!
 //! Left out: counts of whole launches, which are the [`profile`](crate::profile)'s.
 
+pub mod pictures;
 pub mod text;
 pub mod tile;
 
