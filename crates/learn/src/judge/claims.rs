@@ -120,7 +120,11 @@ fn lines(claim: &Claim, report: &Report, built: &Built) -> Option<String> {
     }
     by_line.sort_by_key(|&(line, count)| (std::cmp::Reverse(count), line));
     let shown = by_line.iter().take(N_SHOWN).map(|&(line, count)| {
-        excerpt::line(built, line, &format!("{count} of them are from this line"))
+        excerpt::line(
+            built,
+            line,
+            &format!("{count} {} from this line", claim.count.join(" + ")),
+        )
     });
     let shown: Vec<String> = shown.collect();
     (!shown.is_empty() && claim.at_most.is_some()).then(|| shown.join("\n"))

@@ -143,7 +143,10 @@ pub(super) fn all_solved(workplace: &Workplace) {
 
 fn read_on(places: &[String]) {
     if !places.is_empty() {
-        println!("Read on: {}", places.join("; "));
+        println!("Read on:");
+        for place in places {
+            println!("  {place}");
+        }
         println!();
     }
 }
