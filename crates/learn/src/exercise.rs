@@ -218,7 +218,8 @@ impl Manifest {
                     false => format!("`{name}` cannot have a `fill`: nobody reads it first"),
                 });
             }
-            if !(argument.tolerance >= 0.0) {
+            let is_size = argument.tolerance >= 0.0;
+            if !is_size {
                 return Err(format!("the tolerance of `{name}` is no number from 0 on"));
             }
         }
@@ -261,12 +262,11 @@ impl Manifest {
             geometry.axes(&geometry.grid, case)?;
             geometry.axes(&geometry.block, case)?;
             geometry.axes(&geometry.cluster, case)?;
-            if let Some(bytes) = &geometry.shared_bytes {
-                bytes.value(case)?;
-            }
+            geometry.shared_bytes(case)?;
         }
         for argument in &self.argument {
-            let expressions = [&argument.length, &argument.value, &argument.columns];
+            argument.elements(case)?;
+            let expressions = [&argument.value, &argument.columns];
             for expression in expressions.into_iter().flatten() {
                 expression.value(case)?;
             }

@@ -89,6 +89,19 @@ impl Geometry {
         }
         Ok(axes)
     }
+
+    /// Dynamic shared memory of a block.
+    ///
+    /// # Errors
+    ///
+    /// It has no value, or is no size.
+    pub fn shared_bytes(&self, case: &Variables) -> Result<u32, String> {
+        let Some(bytes) = &self.shared_bytes else {
+            return Ok(0);
+        };
+        let value = u32::try_from(bytes.value(case)?);
+        value.map_err(|_| format!("`{}` is no number of bytes", bytes.text()))
+    }
 }
 
 /// A parameter of the kernel: a buffer, or a number.
@@ -130,6 +143,9 @@ pub struct Argument {
     pub columns: Option<Expression>,
 }
 
+/// Elements of a buffer, at most: what takes longer to simulate than a learner waits.
+const MAX_LENGTH: usize = 1 << 24;
+
 /// What an argument is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
@@ -157,6 +173,21 @@ impl Argument {
         ];
         let mut said = roles.into_iter().filter_map(|(role, ty)| Some((role, ty?)));
         said.next().filter(|_| said.next().is_none())
+    }
+
+    /// Elements of a buffer in a case.
+    ///
+    /// # Errors
+    ///
+    /// The length has no value, or is none.
+    pub fn elements(&self, case: &Variables) -> Result<usize, String> {
+        let Some(length) = &self.length else {
+            return Ok(0);
+        };
+        let value = usize::try_from(length.value(case)?).ok();
+        value
+            .filter(|value| *value <= MAX_LENGTH)
+            .ok_or_else(|| format!("`{}` is no length from 0 to {MAX_LENGTH}", length.text()))
     }
 }
 

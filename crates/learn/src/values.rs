@@ -37,6 +37,15 @@ impl Number {
         }
     }
 
+    /// What each byte of an output is before a launch. Floats are then NaN, which is near
+    /// nothing; whole numbers are ones that hardly are a result.
+    pub const fn poison(self) -> u8 {
+        match self {
+            Self::F32 | Self::F16 | Self::F64 => 0xFF,
+            Self::U32 | Self::I32 | Self::U64 | Self::U8 => 0xA5,
+        }
+    }
+
     /// The bytes of a value, rounded or wrapped to this type.
     pub fn bytes_of(self, value: f64) -> Vec<u8> {
         match self {

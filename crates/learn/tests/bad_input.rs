@@ -75,6 +75,11 @@ fn what_a_manifest_says_wrong_is_told_with_what_would_be_right() {
             &["no way to fill", "`permutation`"],
         ),
         (
+            "length = \"n\"",
+            "length = \"n - 2\"",
+            &["`n - 2` is no length from 0 to"],
+        ),
+        (
             "output = \"f32\"\nlength = \"n\"",
             "output = \"f32\"",
             &["`y` has a `length`"],

@@ -234,6 +234,10 @@ fn exercises_by_others_are_proved() {
         ],
     );
     let reference = learner.path("course/01_first/reference.rs");
+    let text = fs::read_to_string(&reference).expect("it was made");
+    fs::write(&reference, text.replace("0..n", "1..n")).expect("room");
+    let left_out = learner.learn(&["check", &first]);
+    fails(&left_out, 1, &["reference.rs", "it has not written y[0]"]);
     fs::write(&reference, "use cuda_std::prelude::*;\n").expect("room");
     fails(
         &learner.learn(&["check", &first]),

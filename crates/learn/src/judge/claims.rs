@@ -27,9 +27,9 @@ pub(super) fn missed(
         let bound = |bound: &Option<Bound>| bound.as_ref()?.value(variables).ok();
         let most = bound(&claim.at_most);
         let least = bound(&claim.at_least);
-        let wanted = if most.is_some_and(|most| !(counted <= most)) {
+        let wanted = if most.is_some_and(|most| !is_at_most(counted, most)) {
             format!("at most {}", number(most.unwrap_or_default()))
-        } else if least.is_some_and(|least| !(counted >= least)) {
+        } else if least.is_some_and(|least| !is_at_most(least, counted)) {
             format!("at least {}", number(least.unwrap_or_default()))
         } else {
             continue;
@@ -45,6 +45,11 @@ pub(super) fn missed(
         return Some(failure);
     }
     None
+}
+
+/// A comparison with NaN does not hold.
+fn is_at_most(small: f64, large: f64) -> bool {
+    small <= large
 }
 
 /// What was counted of all that is claimed, a line each.
@@ -128,4 +133,45 @@ fn lines(claim: &Claim, report: &Report, built: &Built) -> Option<String> {
     });
     let shown: Vec<String> = shown.collect();
     (!shown.is_empty() && claim.at_most.is_some()).then(|| shown.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{counted, is_about, name, number};
+    use crate::format::Claim;
+    use ptx_sim::Counts;
+
+    fn claim(text: &str) -> Claim {
+        toml::from_str(&format!("{text}\nwhy = \"it is so\"")).expect("a claim")
+    }
+
+    #[test]
+    fn counts_are_added_up_and_divided() {
+        let mut counts = Counts::default();
+        counts.global_load_sectors = 12;
+        counts.global_store_sectors = 6;
+        counts.global_load_requests = 4;
+        let sum = claim("count = [\"global_load_sectors\", \"global_store_sectors\"]");
+        assert_eq!(counted(&sum, &counts), 18.0);
+        assert_eq!(name(&sum), "global_load_sectors + global_store_sectors");
+        let ratio = claim("count = [\"global_load_sectors\"]\nper = [\"global_load_requests\"]");
+        assert_eq!(counted(&ratio, &counts), 3.0);
+        assert_eq!(
+            counted(&ratio, &Counts::default()),
+            0.0,
+            "no request has no sectors"
+        );
+        assert_eq!(
+            (number(3.0), number(3.254), number(100.0)),
+            ("3".into(), "3.25".into(), "100".into())
+        );
+    }
+
+    #[test]
+    fn a_claim_is_about_the_cases_that_it_names() {
+        let claim = claim("count = [\"warp_instructions\"]\nwhen = \"n > 5\"");
+        let case = |n| [("n".to_owned(), n)].into();
+        assert!(is_about(&claim, &case(6)));
+        assert!(!is_about(&claim, &case(5)));
+    }
 }

@@ -60,3 +60,28 @@ fn begins_with(text: &str, start: &str) -> bool {
     let rest = text.strip_prefix(start);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', ':', ' ']))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::begins_with;
+
+    #[test]
+    fn instructions_begin_with_whole_words() {
+        for start in ["ld", "ld.global", "ld.global.b32"] {
+            assert!(begins_with("ld.global.b32", start), "{start}");
+        }
+        assert!(begins_with(
+            "cp.async.wait_group 1",
+            "cp.async.wait_group 1"
+        ));
+        assert!(begins_with("cp.async.wait_group 1", "cp.async"));
+        assert!(begins_with("ld.shared::cta.b32", "ld.shared"));
+        for start in ["l", "ld.glob", "ld.global.b32.x", "st"] {
+            assert!(!begins_with("ld.global.b32", start), "{start}");
+        }
+        assert!(!begins_with(
+            "cp.async.wait_group 12",
+            "cp.async.wait_group 1"
+        ));
+    }
+}

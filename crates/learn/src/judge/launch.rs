@@ -1,6 +1,6 @@
 //! One launch: arguments made, the kernel run, its buffers read back.
 
-use crate::format::{Geometry, Manifest, Role};
+use crate::format::{Argument, Geometry, Manifest, Role};
 use crate::values::Number;
 use crate::workshop::Built;
 use ptx_sim::{Device, Launch, LaunchError, LaunchOptions, MemoryError, Report, Schedule};
@@ -40,9 +40,6 @@ pub(super) enum NoRun {
     NoKernel(String),
 }
 
-/// What an output holds before the launch, in each byte: as no result does.
-pub(super) const POISON: u8 = 0xFF;
-
 /// Runs a kernel on memory of its own, in the usual order or in another one.
 pub(super) fn run(
     manifest: &Manifest,
@@ -52,55 +49,21 @@ pub(super) fn run(
     schedule: Option<Schedule>,
 ) -> Result<Run, NoRun> {
     let variables = &manifest.case[case];
-    if !built
-        .ir
-        .functions
-        .iter()
-        .any(|f| f.is_entry && f.name == built.entry)
-    {
+    let mut functions = built.ir.functions.iter();
+    if !functions.any(|f| f.is_entry && f.name == built.entry) {
         return Err(NoRun::NoKernel(manifest.kernel.clone()));
     }
     let device = Device::new();
     let loaded = device.load(&built.module)?;
-    let mut params = Vec::new();
-    let mut buffers = Vec::new();
-    for (place, argument) in manifest.argument.iter().enumerate() {
-        let (role, number) = argument
-            .role()
-            .ok_or_else(|| NoRun::Exercise(argument.name.clone()))?;
-        if let Some(value) = &argument.value {
-            let value = value.value(variables).map_err(NoRun::Exercise)?;
-            params.push(number.bytes_of(value as f64));
-            buffers.push(None);
-            continue;
-        }
-        let length = argument
-            .length
-            .as_ref()
-            .map_or(Ok(0), |n| n.value(variables));
-        let length = usize::try_from(length.map_err(NoRun::Exercise)?).unwrap_or_default();
-        let before = match argument.fill {
-            Some(fill) => fill.bytes(number, length, seed(case, place)),
-            None => vec![POISON; length * number.size_bytes()],
-        };
-        let address = device.alloc(before.len() as u64, &argument.name)?;
-        device.write(address, &before)?;
-        if role == Role::Output {
-            device.mark_unwritten(address, before.len() as u64)?;
-        }
-        params.push(address.to_le_bytes().to_vec());
-        buffers.push(Some((address, number, before)));
-    }
+    let arguments = arguments(manifest, case, &device)?;
+    let params: Vec<&[u8]> = arguments.iter().map(|a| a.param.as_slice()).collect();
     let axes = |sizes| geometry.axes(sizes, variables).map_err(NoRun::Exercise);
-    let shared = geometry
-        .shared_bytes
-        .as_ref()
-        .map_or(Ok(0), |n| n.value(variables));
+    let shared_bytes = geometry.shared_bytes(variables).map_err(NoRun::Exercise)?;
     let launch = Launch {
         grid: axes(&geometry.grid)?,
         block: axes(&geometry.block)?,
-        dynamic_shared_bytes: u32::try_from(shared.map_err(NoRun::Exercise)?).unwrap_or_default(),
-        params: &params.iter().map(Vec::as_slice).collect::<Vec<_>>(),
+        dynamic_shared_bytes: shared_bytes,
+        params: &params,
         options: LaunchOptions {
             fuel: Some(manifest.checks.fuel.unwrap_or(FUEL)),
             check: true,
@@ -113,8 +76,8 @@ pub(super) fn run(
         },
     };
     let report = device.launch(&loaded, &built.entry, &launch)?;
-    let read = |buffer: Option<(u64, Number, Vec<u8>)>| -> Result<_, NoRun> {
-        let Some((address, number, before)) = buffer else {
+    let read = |argument: Placed| -> Result<Option<Contents>, NoRun> {
+        let Some((address, number, before)) = argument.buffer else {
             return Ok(None);
         };
         let mut after = vec![0; before.len()];
@@ -125,8 +88,47 @@ pub(super) fn run(
             after,
         }))
     };
-    let buffers = buffers.into_iter().map(read).collect::<Result<_, _>>()?;
+    let buffers = arguments.into_iter().map(read).collect::<Result<_, _>>()?;
     Ok(Run { report, buffers })
+}
+
+/// An argument, ready to be handed over.
+struct Placed {
+    /// The parameter's bytes.
+    param: Vec<u8>,
+    /// A buffer's address, the type of its elements, and what it was filled with.
+    buffer: Option<(u64, Number, Vec<u8>)>,
+}
+
+/// Makes the arguments of a case.
+fn arguments(manifest: &Manifest, case: usize, device: &Device) -> Result<Vec<Placed>, NoRun> {
+    let variables = &manifest.case[case];
+    let place = |(place, argument): (usize, &Argument)| {
+        let no_role = || NoRun::Exercise(format!("`{}` has no role", argument.name));
+        let (role, number) = argument.role().ok_or_else(no_role)?;
+        if let Some(value) = &argument.value {
+            let value = value.value(variables).map_err(NoRun::Exercise)?;
+            return Ok(Placed {
+                param: number.bytes_of(value as f64),
+                buffer: None,
+            });
+        }
+        let length = argument.elements(variables).map_err(NoRun::Exercise)?;
+        let before = match argument.fill {
+            Some(fill) => fill.bytes(number, length, seed(case, place)),
+            None => vec![number.poison(); length * number.size_bytes()],
+        };
+        let address = device.alloc(before.len() as u64, &argument.name)?;
+        device.write(address, &before)?;
+        if role == Role::Output {
+            device.mark_unwritten(address, before.len() as u64)?;
+        }
+        Ok(Placed {
+            param: address.to_le_bytes().to_vec(),
+            buffer: Some((address, number, before)),
+        })
+    };
+    manifest.argument.iter().enumerate().map(place).collect()
 }
 
 /// Random numbers differ from case to case and from buffer to buffer, and are the same in every

@@ -74,10 +74,16 @@ fn expected(exercise: &Exercise, case: usize, reference: &Built) -> Result<Run, 
     };
     let manifest = &exercise.manifest;
     let geometry = manifest.reference.as_ref().unwrap_or(&one_thread);
-    launch::run(manifest, geometry, case, reference, None).map_err(|error| Error::Reference {
+    let failed = |message: String| Error::Reference {
         path: exercise.reference(),
-        message: reference.in_own_names(&error.to_string()),
-    })
+        message: reference.in_own_names(&message),
+    };
+    let run = launch::run(manifest, geometry, case, reference, None)
+        .map_err(|error| failed(error.to_string()))?;
+    match compare::left_out(manifest, &run) {
+        Some(message) => Err(failed(message)),
+        None => Ok(run),
+    }
 }
 
 /// Tries the orders that the exercise asks for.
