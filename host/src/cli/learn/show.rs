@@ -90,7 +90,6 @@ pub(super) fn line(workplace: &Workplace, place: usize, verdict: &Verdict) {
 /// What there is to do.
 pub(super) fn task(workplace: &Workplace, place: usize) {
     heading(workplace, place);
-    prose(&workplace.exercise(place).manifest.goal);
     println!(
         "Open {}: it begins with a question.",
         workplace.shown(place)
