@@ -68,7 +68,8 @@ impl Failure {
         let words: Vec<String> = variables
             .map(|(name, value)| format!("{name} = {value}"))
             .collect();
-        self.case = Some(words.join(", "));
+        // A case without variables differs from others by its random numbers alone.
+        self.case = Some(words.join(", ")).filter(|words| !words.is_empty());
         self
     }
 
