@@ -1,6 +1,7 @@
 //! Exercises of one's own: made, and proved to be exercises.
 
-use super::{Exit, Stop, command, stopped};
+use super::words::{command, stopped};
+use crate::cli::exit::{Exit, Stop};
 use crate::report::style::{BAD, FAINT, GOOD};
 use anstream::println;
 use cuda_builder::toolchain::Lines;

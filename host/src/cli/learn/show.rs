@@ -1,6 +1,6 @@
 //! How exercises and verdicts look.
 
-use super::command;
+use super::words::command;
 use crate::report::style::{BAD, FAINT, GOOD, HEADING, UNSURE};
 use crate::report::width::{Width, wrap};
 use anstream::println;

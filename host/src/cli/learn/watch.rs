@@ -1,7 +1,11 @@
 //! The exercise at hand, judged again after every save.
 
 use super::keys::Keys;
-use super::{Exit, Session, Stop, exit_of, say, show};
+use super::session::Session;
+use super::show;
+use super::words::exit_of;
+use crate::cli::exit::{Exit, Stop};
+use crate::cli::progress::{say, say_error};
 use crate::report::style::FAINT;
 use console::Term;
 use file_watch::{INTERVAL, Snapshot};
@@ -28,7 +32,7 @@ pub(super) fn run(session: &mut Session) -> Result<Exit, Stop> {
             }
             // The exercise's own files may be what is being written.
             Err(Stop::Because(exit, reason)) => {
-                super::super::progress::say_error(&reason);
+                say_error(&reason);
                 exit
             }
         };
