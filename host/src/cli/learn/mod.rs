@@ -1,8 +1,8 @@
 //! `lockstep learn`: exercises that judge themselves.
 //!
-//! In reading order: what can be asked for, here; `words` and `show`, how it reads; `session`, the
-//! learner's folder; `keys` and `watch`, the exercise at hand again after every save; `prove`, exercises of one's own. What an exercise is,
-//! and how it is judged: crate `learn`.
+//! In reading order: what can be asked for, here; `words` and `show`, how it reads; `session`,
+//! the learner's folder; `keys` and `watch`, the exercise at hand again after every save;
+//! `prove`, exercises of one's own. What an exercise is, and how it is judged: crate `learn`.
 
 mod keys;
 mod prove;
