@@ -63,34 +63,11 @@
 //!
 //! Left out: even windows have no middle, and are centred half an element late.
 //!
-//! # Record of tuning: [`running_mean_shared`] on an H200
+//! # What limits it
 //!
-//! Fewest bytes: 8 an element, 537 MB for 2²⁶, which the driver's copy moves in
-//! 130 µs; fewest operations: three an output. Tiles of 256 threads with 23 elements
-//! each took 133.4, 133.1 and 134.5 µs for windows of 4, 32 and 1024 (0.975, 0.975 and
-//! 0.965 of the copy's speed; on another card 0.968, 0.968 and 0.960); loads through the
-//! read-only path brought 0.5%. Now it is 0.969 to 0.983 for windows from 128 on, and
-//! 0.966 to 0.969 for shorter ones. Most of the gap is the structure, load, barrier,
-//! store: a copy that is built like that, and computes nothing, has 0.98
-//! ([the transpose's record](crate::transpose)). To be tried next: 256 threads of 23 again,
-//! now that no loop is left as rustc leaves it, and 512 of 13 for windows that fit (0.977
-//! in CUDA C++).
-//!
-//! | step | predicted | measured, windows of 4, 32, 1024 |
-//! |---|---|---|
-//! | 384 threads of 17, sums of four chunks | +1% | −0.2%, −0.1%, +0.5% |
-//! | no sums of four chunks where no window has four | +0.5% | 0 |
-//! | loops that rustc leaves as they are: four loads under way | 0 | +2% at 1000, which has 14 elements beside its chunks |
-//! | sums of eight chunks, or four sums of chunks side by side | +0.5% | −0.5%, −0.5%, 0 |
-//! | 256 threads of 23, five or six blocks a multiprocessor | +1% | −0.5%, −0.5%, −0.7% |
-//! | 256 threads of 19, seven blocks | +1% | −0.5%, 0, +0.7% |
-//! | copies to shared memory that pass no register (`cp.async`) | +1% | −7%, −0.5%, −5% |
-//! | smaller tiles, as small blocks copy best: 15 elements a thread | +1% | +0.5%, +0.5%, −5%: the halo |
-//! | 128 threads of 23 | +1% | +1%, +1%, −1% |
-//! | 19 a thread, six blocks a multiprocessor | +1% | −0.5%, −0.5%, +1% |
-//! | 512 threads of 11 or 15 | 0 | +0.5%, +0.5%, −5 to −23% |
-//! | streaming stores, loads or stores evicted first | +1% | −1 to −6% |
-//! | stores evicted last | +1% | +1.5%, by what is left in the cache at the end: not used |
+//! [`running_mean_shared`] comes close to a copy. What is missing is the structure of
+//! load, barrier, store: a copy built like that, which computes nothing, is hardly
+//! faster. `docs/tuning/running_mean_shared.md` has the measurements.
 
 #[path = "01_own_array.rs"]
 mod own_array;

@@ -1,5 +1,5 @@
 //! All pairs at the speed of arithmetic: tiles in shared memory, several atoms
-//! a thread, one vote for many tests.
+//! per thread, one vote for many tests.
 //!
 //! A test is two subtractions, two multiplications, an addition and a
 //! comparison. In [`neighbor_no_atomic`] each test also loads two numbers,
@@ -30,28 +30,17 @@
 //!
 //! When there are near pairs, they belong to *centers*, and all lanes have the
 //! same centers: several lanes want a place in the same list. Instead of one
-//! atomic a lane at one address, the lanes with a near atom are counted by their
+//! atomic per lane at one address, the lanes with a near atom are counted by their
 //! ballot, and one atomic takes places for all of them. There are 32 centers
 //! between two votes, and 32 lanes: each lane does it for a center of its own, so
 //! the warp waits for the memory's answer once. The ballots also say which atoms
 //! the places are for, so that the same lane writes them.
 //!
-//! # Record of tuning, on an H200
+//! # What limits it
 //!
-//! Fewest bytes: 8 an atom in, its list out, nothing beside the tests. Fewest
-//! operations: five instructions a test; 132 multiprocessors at 1.98 GHz issue
-//! 3.3·10¹³ a second for single lanes, so the floor is 6.7·10¹² tests a second.
-//! A million atoms: 166 ms, 6.0·10¹² tests a second, 90% of it.
-//!
-//! | step | predicted | measured: 1000, 22,000, 10⁶ atoms |
-//! |---|---|---|
-//! | a vote, and four centers' lists, for 16 tests | | 119 µs, 190 µs, 187 ms |
-//! | a vote for 128 tests, 32 centers' lists at a time; comparisons that take each other's result along, where minima had been 2 instructions of 6 | 30 µs, 130 µs, −15% | 30 µs, 120 µs, 166 ms |
-//! | 32 registers instead of 39, so that all blocks for 22,000 atoms run at once: asked of ptxas by the launch bounds | 0, −5%, 0 | +26%, 0, +2% |
-//! | the same by not keeping what only the rare branch needs | 0, −5%, 0 | 0, −7%, 0: 112 µs |
-//!
-//! Not tried: a cheaper test first, such as of `dx` alone. It would no longer be a
-//! test a pair.
+//! Arithmetic: five instructions per test, close to what the schedulers can issue. A cheaper
+//! first test (of `dx` alone, say) would no longer be one test per pair.
+//! `docs/tuning/neighbor_tiles.md` has the measurements.
 
 use cuda_std::atomic::{self, Device, Global, Relaxed};
 use cuda_std::prelude::*;

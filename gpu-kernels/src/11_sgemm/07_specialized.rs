@@ -2,7 +2,7 @@
 //!
 //! In [`sgemm_fast`](super::fast::sgemm_fast) every thread does everything. That costs
 //! twice. Copies and their addresses stand among the multiply-adds, and where they do,
-//! the assembler finds no good registers for those (see [the record](super)). And all
+//! the assembler finds no good registers for those ([what limits each step](super)). And all
 //! warps meet at a barrier after each tile, however far each could have gone.
 //!
 //! Here eight warps only multiply. Four others copy, one on each of the

@@ -1,5 +1,5 @@
-//! `lockstep readme`: writes the generated parts of the README, or says that they
-//! are out of date.
+//! `lockstep readme`: writes the generated parts of the README and of the tuning logs
+//! beside it, or says that they are out of date.
 
 use super::exit::{Exit, Stop};
 use super::progress;
@@ -8,7 +8,7 @@ use crate::input;
 use crate::output::{OutputError, OutputFile};
 use crate::registry::LESSONS;
 use crate::report::bench::BenchReport;
-use crate::report::{ladder, markdown};
+use crate::report::{ladder, markdown, tuning};
 use std::path::{Path, PathBuf};
 
 /// A part of the README between two lines.
@@ -64,7 +64,7 @@ pub struct Args {
     #[arg(long, default_value = "results/h200/bench.json")]
     results: PathBuf,
 
-    /// Write nothing; fail if the README is out of date.
+    /// Write nothing; fail if something is out of date.
     #[arg(long)]
     check: bool,
 }
@@ -77,6 +77,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         false => Ok(None),
     };
     let report = read(&args.results)?;
+    let mut is_current = tuning_logs(args, report.as_ref())?;
     let mut new = old.clone();
     for part in &PARTS {
         let generated = match part.results {
@@ -92,23 +93,49 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
             ))
         })?;
     }
-    if new == old {
+    is_current &= renew(&args.readme, &old, &new, args.check)?;
+    if is_current {
         return Ok(Exit::Passed);
     }
-    if args.check {
-        return Err(Stop::Because(
-            Exit::Failed,
-            format!(
-                "{} is out of date; `{}` renews it",
-                args.readme.display(),
-                hints::command("readme")
-            ),
+    Ok(Exit::Failed)
+}
+
+/// Renews the tuning logs in `docs/tuning` beside the README, if there are any; gives
+/// whether they are as they should be now.
+fn tuning_logs(args: &Args, report: Option<&BenchReport>) -> Result<bool, Stop> {
+    let folder = args.readme.with_file_name("docs").join("tuning");
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return Ok(true);
+    };
+    let mut logs: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    logs.sort();
+    let mut are_current = true;
+    for log in logs {
+        let old = input::text(&log).map_err(Stop::usage)?;
+        let new = tuning::with_times(&old, report)
+            .map_err(|error| Stop::Because(Exit::Usage, format!("{}: {error}", log.display())))?;
+        are_current &= renew(&log, &old, &new, args.check)?;
+    }
+    Ok(are_current)
+}
+
+/// Writes a document that has changed, or says so; gives whether it is current now.
+fn renew(path: &Path, old: &str, new: &str, only_check: bool) -> Result<bool, Stop> {
+    if new == old {
+        return Ok(true);
+    }
+    if only_check {
+        let command = hints::command("readme");
+        progress::say_error(&format!(
+            "{} is out of date; `{command}` renews it",
+            path.display()
         ));
+        return Ok(false);
     }
     let failed = |error: OutputError| Stop::Because(Exit::Failed, error.to_string());
-    let file = OutputFile::open(&args.readme, progress::say).map_err(Stop::usage)?;
+    let file = OutputFile::open(path, progress::say).map_err(Stop::usage)?;
     file.write(new.as_bytes()).map_err(failed)?;
-    Ok(Exit::Passed)
+    Ok(true)
 }
 
 /// `text` with `generated` between the part's lines.

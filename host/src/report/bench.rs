@@ -89,6 +89,14 @@ pub struct Peer {
 }
 
 impl BenchReport {
+    /// What was measured on, in words.
+    pub fn device_and_driver(&self) -> String {
+        match &self.machine.driver {
+            Some(driver) => format!("{}, driver for CUDA {driver}", self.device),
+            None => self.device.clone(),
+        }
+    }
+
     /// Of the results of a run.
     pub fn new(
         device: &DeviceProperties,

@@ -27,7 +27,7 @@ fn speed(speed: Option<f64>) -> String {
 }
 
 /// The cases, each that was also timed in a row followed by itself in that row.
-fn with_rows(cases: &[Measurement]) -> Vec<Measurement> {
+pub(super) fn with_rows(cases: &[Measurement]) -> Vec<Measurement> {
     let both = cases
         .iter()
         .flat_map(|case| [Some(case.clone()), case.in_row()]);

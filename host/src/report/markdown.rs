@@ -17,7 +17,7 @@ pub fn lessons(lessons: &[&Lesson], report: Option<&BenchReport>) -> String {
         let _ = writeln!(
             text,
             "Times: {}, medians of one run of `cargo xtask bench`.\n",
-            device(report)
+            report.device_and_driver()
         );
     }
     for lesson in lessons {
@@ -63,7 +63,7 @@ pub fn speed(report: Option<&BenchReport>) -> String {
     });
     format!(
         "{}, everything in one run, medians of runs that took turns.{}\n\n{}\n",
-        device(report),
+        report.device_and_driver(),
         mean.unwrap_or_default(),
         bench_table::scoreboard(&report.scoreboard).markdown()
     )
@@ -103,13 +103,6 @@ fn whole(value: Option<f64>, metric: &str) -> String {
     match value {
         Some(value) => format!("{value} {metric}"),
         None => format!("no {metric}"),
-    }
-}
-
-fn device(report: &BenchReport) -> String {
-    match &report.machine.driver {
-        Some(driver) => format!("{}, driver for CUDA {driver}", report.device),
-        None => report.device.clone(),
     }
 }
 

@@ -20,13 +20,11 @@
 //! memory. So blocks come one per multiprocessor, in groups for the second-level cache
 //! (order.rs), and C leaves in whole sectors (write_back.rs).
 //!
-//! # What is known of its speed
+//! # What limits it
 //!
-//! A first form, which computed addresses among the products, had 0.572 of cuBLASLt's speed
-//! at 8192³ on an H200 and 0.574 at 4096³ (397 and 392 TFLOP/s; cuBLASLt 695 and 685). Shapes
-//! of the block (128×128 twice per multiprocessor, 256×128), three stages or four and groups
-//! of 8 or 16 rows made less than 2 % of difference, tiles 32 deep were 3 % slower, and
-//! whole sectors of C 1.5 % (3.5 % at 4096³) faster.
+//! That is not settled. Shapes of blocks and tiles, and the number of stages, make little
+//! difference; storing C in whole sectors makes some. `docs/tuning/gemm_pipelined.md` has the
+//! measurements.
 
 use cuda_std::cp_async::{wait_all, wait_group};
 use cuda_std::half::f16;
