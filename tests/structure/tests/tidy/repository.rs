@@ -38,3 +38,17 @@ pub fn files_below(folder: &str) -> Vec<String> {
     files.sort();
     files
 }
+
+/// All Rust files.
+pub fn rust_files() -> Vec<String> {
+    let mut files = files_below("");
+    files.retain(|file| file.ends_with(".rs"));
+    files
+}
+
+/// All documents.
+pub fn documents() -> Vec<String> {
+    let mut files = files_below("");
+    files.retain(|file| file.ends_with(".md"));
+    files
+}
