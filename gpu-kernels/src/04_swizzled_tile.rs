@@ -2,7 +2,7 @@
 //!
 //! The tile has 32 rows of 16 `f32`, 64 bytes each: half of the 128 bytes that
 //! the 32 banks of shared memory span. A block of 16 warps stores it row by row
-//! and loads it column by column, one column a warp, which turns it round.
+//! and loads it column by column, one column per warp, which turns it round.
 //!
 //! | kernel | column `c` of row `r` lies at column | column load |
 //! |---|---|---|

@@ -1,8 +1,8 @@
 //! Through a 64×64 tile, 16 bytes per access, where rows of both matrices start at lines.
 //!
 //!
-//! The 32×32 kernels have one 4-byte load under way a thread: too little to keep
-//! the memory busy. Here a thread has four 16-byte loads under way, and every
+//! The 32×32 kernels have one 4-byte load in flight per thread: too little to keep
+//! the memory busy. Here a thread has four 16-byte loads in flight, and every
 //! access, global or shared, moves 16 bytes, a *chunk*.
 //!
 //! The tile is 16×16 squares of 4×4 elements, and there are 16×16 threads. Thread
@@ -162,7 +162,7 @@ pub(super) unsafe fn transpose_squares(
     let at = |offset_bytes: u32| tile.add(offset_bytes as usize).cast::<Float4>();
     let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
 
-    // All loads before the first store: four accesses under way at once.
+    // All loads before the first store: four accesses in flight at once.
     let (row, column) = (first_row + y * CHUNK, first_column + x * CHUNK);
     let [a, b, c, d] = load_square(input, row, column, n_rows, n_columns);
     a.store(at(chunk_offset_bytes(y, x, 0)));

@@ -2,7 +2,7 @@
 //!
 //!
 //! Every kernel below stores to the array, waits, and loads from it. One of the
-//! two is what it is about; the other goes along rows, one wavefront a warp.
+//! two is what it is about; the other goes along rows, one wavefront per warp.
 //!
 //! No thread loads the element that it stored itself. If it did, the compiler
 //! could keep the value in a register and leave the load out: it *forwards* the
@@ -82,7 +82,7 @@ pub unsafe fn bank_load_rows(input: *const f32, output: *mut f32) {
     *output.add(own) = *at(data, ROWS - 1 - warp, lane);
 }
 
-/// Loads along columns: 31 conflicts a warp, 992 in all. Transposes the array.
+/// Loads along columns: 31 conflicts per warp, 992 in all. Transposes the array.
 ///
 /// # Safety
 ///

@@ -2,8 +2,8 @@
 //!
 //! # What the hardware does
 //!
-//! Shared memory is a multiprocessor's own scratch memory. It is built of 32
-//! *banks* that work side by side, and each serves one 32-bit word a cycle.
+//! Shared memory is an SM's own scratch memory. It is built of 32
+//! *banks* that work side by side, and each serves one 32-bit word per cycle.
 //! Word `i` lies in bank `i mod 32`:
 //!
 //! ```text
@@ -17,7 +17,7 @@
 //! 32 different banks, one pass over the banks, a *wavefront*, serves them all;
 //! so it does if several lanes want the same word. If `k` different words lie in
 //! one bank, the access takes `k` wavefronts: a *`k`-way conflict*, counted as
-//! `k − 1` bank conflicts. Nothing else of the multiprocessor can use shared
+//! `k − 1` bank conflicts. Nothing else of the SM can use shared
 //! memory meanwhile.
 //!
 //! # Rows and columns
@@ -47,7 +47,7 @@
 //!
 //! | kernel | what it measures | conflicts |
 //! |---|---|---|
-//! | [`bank_warm_up`] | nothing: it goes before the first that is timed | 0 |
+//! | [`bank_warm_up`] | nothing: it goes runs before the first kernel that is timed | 0 |
 //! | [`bank_store_rows`] | 32 warps store a row each | 0 |
 //! | [`bank_store_columns`] | 32 warps store a column each | 992 |
 //! | [`bank_load_rows`] | 32 warps load a row each | 0 |
@@ -59,7 +59,7 @@
 //! of a launch. The last two repeat the access, so that a GPU's clock shows the
 //! law too.
 //!
-//! Left out: accesses of 8 and 16 bytes a lane, which go to the banks in parts
+//! Left out: accesses of 8 and 16 bytes per lane, which go to the banks in parts
 //! of a warp ([`crate::transpose::transpose_vectorized`]), and atomics.
 
 #[path = "01_columns.rs"]

@@ -45,7 +45,7 @@ unsafe fn running_mean_registers<const W: usize>(
     }
 }
 
-/// Loads of `running_mean_local` that are under way together, at most. Nothing may
+/// Loads of `running_mean_local` that are in flight together, at most. Nothing may
 /// be moved across a store to the window by rustc, so that loads and stores by turns
 /// would stay that.
 const MAX_LOAD_BATCH: usize = 16;

@@ -35,7 +35,7 @@
 //! array of two words the compiler still finds a way round: it chooses between
 //! two registers. Three are too many.)
 //!
-//! | kernel | index | the window lives in | loads an output |
+//! | kernel | index | the window lives in | loads per output |
 //! |---|---|---|---|
 //! | `running_mean_registers_W` | `j`, unrolled | registers | `W` global |
 //! | `running_mean_local_W` | `(j + n) mod W`, `n` known at run time | local memory | `W` global, `W` local (and `W` local stores) |

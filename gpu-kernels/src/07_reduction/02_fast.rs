@@ -105,8 +105,8 @@ pub const MAX_FEW_WARPS: u32 = 128;
 const FEW_ITEMS: u32 = 2 * MAX_FEW_WARPS * WARP_LANES * THREAD_ITEMS;
 /// Elements from which on there are very many.
 const MANY_ITEMS: u32 = 1 << 27;
-/// Threads to each multiprocessor, at most, of a middling number of elements:
-/// twice as many as run at a time. A multiprocessor that is nearer to the memory
+/// Threads to each SM, at most, of a middling number of elements:
+/// twice as many as run at a time. An SM that is nearer to the memory
 /// then takes more of it.
 const MULTIPROCESSOR_THREADS: u32 = 4096;
 /// Rounds of a block where there are very many. Few: blocks start in order, so
@@ -194,7 +194,7 @@ unsafe fn thread_sum(
 }
 
 /// The sum of `value` over the block, in thread 0. `warp_sums` is shared
-/// memory, one element a warp, aligned to 16 bytes.
+/// memory, one element per warp, aligned to 16 bytes.
 #[inline(always)]
 unsafe fn block_sum(value: f32, warp_sums: *mut f32) -> f32 {
     let thread = thread::thread_idx_x();

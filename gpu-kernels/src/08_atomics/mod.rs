@@ -29,11 +29,11 @@
 //! | inc | `if old >= value { 0 } else { old + 1 }` | u32 |
 //! | dec | `if old == 0 or old > value { value } else { old − 1 }` | u32 |
 //!
-//! - *Space*: shared memory has its atomic units in the multiprocessor, global
+//! - *Space*: shared memory has its atomic units in the SM, global
 //!   memory in the L2 cache, a thousand cycles away and back. In both, operations
 //!   at one address are done one after the other.
 //! - *Scope*: among whom the step is one. A block's threads run on one
-//!   multiprocessor, so that the narrowest scope is the cheapest. A scope that is
+//!   SM, so that the narrowest scope is the cheapest. A scope that is
 //!   too narrow is a race like no atomic at all.
 //! - *Order*: what else becomes visible with it; see [`messages`].
 //!

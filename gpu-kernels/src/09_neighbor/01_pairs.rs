@@ -169,7 +169,7 @@ pub unsafe fn neighbor_no_atomic(
 /// Block of both kernels, in threads.
 pub const PAIR_BLOCK: [u32; 3] = [BLOCK_THREADS, 1, 1];
 
-/// Grid of both kernels: a thread an atom, and at least one block, since no
+/// Grid of both kernels: a thread per atom, and at least one block, since no
 /// launch may be empty.
 pub const fn pair_grid(n_atoms: u32) -> [u32; 3] {
     let n_blocks = n_atoms.div_ceil(BLOCK_THREADS);

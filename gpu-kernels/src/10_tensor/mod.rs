@@ -14,7 +14,7 @@
 //! bits 4 to 6 of its address, and that depends on the pitch:
 //!
 //! ```text
-//!   a 16×16 tile, pitch 32 bytes: four rows a line
+//!   a 16×16 tile, pitch 32 bytes: four rows per line
 //!
 //!     chunk column   0     1     2     3     4     5     6     7
 //!     line 0        r0 L  r0 R  r1 L  r1 R  r2 L  r2 R  r3 L  r3 R
@@ -23,7 +23,7 @@
 //!
 //! An 8×8 matrix is one column of that, say all the `L`. Rows 0 and 4 are in
 //! the same chunk column, so are 1 and 5, …: two wavefronts instead of one. At a
-//! pitch of 64 bytes, two rows a line, every other row collides: four
+//! pitch of 64 bytes, two rows per line, every other row collides: four
 //! wavefronts. From 128 bytes on all eight do.
 //!
 //! # How B, M and S are found
@@ -42,7 +42,7 @@
 //!   many chunk-column bits that do not number rows: the lowest, from bit M on.
 //!   So **S = max(6, c) − 3**.
 //!
-//! | columns | c | row bits | `Swizzle<B, M, S>` | plain: wavefronts a matrix |
+//! | columns | c | row bits | `Swizzle<B, M, S>` | plain: wavefronts per matrix |
 //! |---|---|---|---|---|
 //! | 16 | 4 | 4, 5, **6** | `<1, 3, 3>` | 2 |
 //! | 32 | 5 | 5, **6, 7** | `<2, 3, 3>` | 4 |
@@ -61,7 +61,7 @@
 //! where one tile is read under several strides that no single swizzle serves,
 //! and where address arithmetic is dearer than memory (the padded address is
 //! linear in the row, so that the compiler folds it into the instruction's
-//! offset). It costs 16 bytes a row, half of a 16-column tile, and it breaks up
+//! offset). It costs 16 bytes per row, half of a 16-column tile, and it breaks up
 //! the lines: a copy that goes through the tile chunk by chunk, free in both
 //! other layouts, straddles them and pays ([`simple`] has it for comparison). And
 //! tiles that hardware fills (TMA) come swizzled, never padded in this way.

@@ -19,7 +19,7 @@ use super::vectors::{BLOCK_THREADS, CHUNK, SIDE_THREADS, TILE, load_eight, multi
 
 /// Depth of the tiles along k.
 const TILE_K: u32 = 8;
-/// Stages: one is multiplied while the others' copies are under way.
+/// Stages: one is multiplied while the others' copies are in flight.
 const STAGES: u32 = 3;
 const STAGE_BYTES: u32 = stage_bytes(TILE_K, TILE);
 const RING_CHUNKS: usize = (STAGES * STAGE_BYTES / 16) as usize;

@@ -6,7 +6,7 @@
 //! warps meet at a barrier after each tile, however far each could have gone.
 //!
 //! Here eight warps only multiply. Four others copy, one on each of the
-//! multiprocessor's schedulers, into a ring of stages. Two barriers a stage
+//! SM's schedulers, into a ring of stages. Two barriers per stage
 //! ([`mbarrier`]) say when it is *full* and when it is *free*; a warp waits for
 //! another one only if the ring is empty or full:
 //!
@@ -56,7 +56,7 @@ const COPIER_REGISTERS: u32 = 72;
 
 const _: () = assert!(
     N_MULTIPLIERS * MULTIPLIER_REGISTERS + N_COPIERS * COPIER_REGISTERS <= 65536,
-    "a multiprocessor has so many registers"
+    "an SM has so many registers"
 );
 
 /// Block, in threads.
@@ -376,7 +376,7 @@ pub const fn n_tiles_of_c(m: u32, n: u32) -> u32 {
     m.div_ceil(TILE_ROWS) * n.div_ceil(TILE_COLUMNS)
 }
 
-/// Grid of [`sgemm_specialized`]: a block a tile.
+/// Grid of [`sgemm_specialized`]: a block per tile.
 pub const fn grid(m: u32, n: u32) -> [u32; 3] {
     [n_tiles_of_c(m, n), 1, 1]
 }

@@ -40,7 +40,7 @@ pub struct Cost {
 pub fn cost(lane_bytes: u32, offset_bytes: impl Fn(u32) -> u32) -> Cost {
     assert!(
         matches!(lane_bytes, 4 | 8 | 16),
-        "an access moves 4, 8 or 16 bytes a lane"
+        "an access moves 4, 8 or 16 bytes per lane"
     );
     let group_lanes = N_BANKS * BANK_BYTES / lane_bytes;
     let lane_words = lane_bytes / BANK_BYTES;

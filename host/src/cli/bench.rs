@@ -63,7 +63,7 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(30..))]
     samples: u32,
 
-    /// Folder of the CUDA C++ twins, for nvcc to compile; `peers` beside the
+    /// Folder of the CUDA C++ baselines, for nvcc to compile; `peers` beside the
     /// program or in the current folder is found by itself.
     #[arg(long, value_name = "DIR")]
     peers: Option<PathBuf>,
@@ -178,7 +178,7 @@ fn say_peers(peers: &[Peer]) {
     }
 }
 
-/// The tables, what became faster or slower, and twins that are wrong.
+/// The tables, what became faster or slower, and baselines that are wrong.
 fn write(
     out: &mut dyn Write,
     report: &BenchReport,
@@ -193,7 +193,7 @@ fn write(
     for wrong in wrong_twins {
         writeln!(
             out,
-            "\nthe CUDA C++ twin of {} is wrong at {}: {}",
+            "\nthe CUDA C++ baseline of {} is wrong at {}: {}",
             wrong.kernel,
             wrong.shape,
             wrong.reason.as_deref().unwrap_or("no reason given")
@@ -323,13 +323,13 @@ fn peers_folder() -> Option<PathBuf> {
 
 /// What came of the cases.
 struct Found {
-    /// Of the twins that are wrong, then of the cases.
+    /// Of the baselines that are wrong, then of the cases.
     results: Vec<CaseResult>,
     n_wrong_twins: usize,
     elapsed: Duration,
 }
 
-/// Has the lessons check the twins, at small shapes, all sizes of a sweep included; then
+/// Has the lessons check the baselines, at small shapes, all sizes of a sweep included; then
 /// runs the cases. Of what takes the GPU away only that one kernel has no result.
 fn run_all(gpu: &Gpu, selected: &[Registered], cases: &[Case], clocking: Clocking) -> Found {
     let with_twins: Vec<Registered> = selected
@@ -376,7 +376,7 @@ fn run_all(gpu: &Gpu, selected: &[Registered], cases: &[Case], clocking: Clockin
 fn say_twins(n_kernels: usize, results: &[CaseResult]) {
     let n_passed = Tally::of(results).n_passed;
     say(&format!(
-        "twins of {n_kernels} kernels: {n_passed} of {} checks passed",
+        "baselines of {n_kernels} kernels: {n_passed} of {} checks passed",
         results.len()
     ));
 }

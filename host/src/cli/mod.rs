@@ -69,7 +69,7 @@ enum Command {
     Sanitize(sanitize::Args),
     /// List lessons and kernels.
     List(list::Args),
-    /// List who is near whom among atoms in a file, by the cell list's kernels.
+    /// Build the neighbour list of atoms in a file, with the cell list's kernels.
     Neighbors(neighbors::Args),
     /// Print a kernel's PTX, or what a GPU makes of it.
     Ptx(ptx::Args),
@@ -77,7 +77,7 @@ enum Command {
     Counters(counters::Args),
     /// Show where a kernel's memory work is done, line by line.
     Profile(profile::Args),
-    /// Hold the counting rules against measured accesses.
+    /// Check the counting rules against measured accesses.
     CheckCounters(check_counters::Args),
     /// Measure how fast the simulator is.
     SimBench(sim_bench::Args),

@@ -17,7 +17,7 @@ pub fn say(text: &str) {
     let _ = writeln!(anstream::stderr(), "{text}");
 }
 
-/// Progress of a run: a bar on a terminal, a line a case elsewhere.
+/// Progress of a run: a bar on a terminal, a line per case elsewhere.
 pub struct Progress {
     bar: Option<ProgressBar>,
     n_cases: usize,

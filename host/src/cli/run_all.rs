@@ -43,7 +43,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     ptx: Option<PathBuf>,
 
-    /// GPU: also compile the CUDA C++ twins in this folder (`peers`) with nvcc,
+    /// GPU: also compile the CUDA C++ baselines in this folder (`peers`) with nvcc,
     /// and time them in turn with the kernels.
     #[arg(long, value_name = "DIR")]
     peers: Option<PathBuf>,

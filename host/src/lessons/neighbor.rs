@@ -33,7 +33,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub static LESSON: Lesson = Lesson {
     id: "neighbor",
     title: "Neighbour list",
-    idea: "who is near whom: all pairs with and without atomics, and a cell list that looks only next door",
+    idea: "which atoms are near each other: all pairs with and without atomics, and a cell list that searches only adjacent cells",
     source: "gpu-kernels/src/09_neighbor/mod.rs",
     kernels: &KERNELS,
     shapes,

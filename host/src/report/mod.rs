@@ -1,5 +1,5 @@
 //! Results as people read them ([`table`], [`bench_table`], [`markdown`], [`tuning`]) and as
-//! programs do ([`json`], [`mod@bench`]). What times mean: beside twins ([`twins`]), beside
+//! programs do ([`json`], [`mod@bench`]). What times mean: beside baselines ([`twins`]), beside
 //! targets ([`scoreboard`]), beside another run ([`compare`]). What people read fits their
 //! terminal ([`width`], [`grid`]).
 

@@ -6,7 +6,7 @@
 //! Parallel Prefix Scan with Decoupled Look-back*, 2016): each publishes its own
 //! sum as soon as it has it, and its sum with all before it once it knows that. A
 //! tile goes back, adding sums, until it meets one of the second kind; 32 at a
-//! time, one a lane. Tiles are numbered in the order in which the blocks come, so
+//! time, one per lane. Tiles are numbered in the order in which the blocks come, so
 //! that none waits for one that has not started.
 
 use cuda_std::atomic::{self, Device, Global, Relaxed};

@@ -120,7 +120,7 @@ const fn b_step_bytes(k: u32, chunk: u32) -> u32 {
 /// Adds the products of one step.
 ///
 /// Down a column and up the next one: a value of B stays where it is for eight
-/// multiply-adds. The register file delivers two operands a cycle, one from the even
+/// multiply-adds. The register file delivers two operands per cycle, one from the even
 /// registers and one from the odd; the third must be one that the instruction before
 /// had already.
 #[inline(always)]

@@ -1,7 +1,7 @@
 //! Who computes what, if every block is to have the same amount of work.
 //!
 //! A tile of C costs as many *steps* as k has tiles' depths. 512 tiles on 132
-//! multiprocessors are 3.88 for each; given out whole, some get 4 and the rest wait.
+//! SMs are 3.88 for each; given out whole, some get 4 and the rest wait.
 //! So whole tiles are given out only as long as there is one for every block. The
 //! rest, fewer tiles than blocks, are laid end to end as one line of steps, and cut
 //! into as many equal shares as there are blocks, wherever the cuts may fall

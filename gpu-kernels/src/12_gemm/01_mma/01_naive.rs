@@ -1,4 +1,4 @@
-//! A warp a tile of 16×8, its fragments straight from global memory.
+//! A warp per tile of 16×8, its fragments straight from global memory.
 //!
 //! `mma.sync` multiplies 16×16 by 16×8 elements. Each lane holds eight elements of A, as
 //! four pairs along k, and four of B, as two pairs. Here each lane fetches its pairs where

@@ -1,13 +1,13 @@
 //! A pipeline: tiles three stages ahead, fragments one step ahead.
 //!
 //! [`swizzled`](super::swizzled) still does one thing at a time: it waits for its tiles, and
-//! each `mma` waits for its `ldmatrix`; two blocks per multiprocessor fill some of the gaps.
+//! each `mma` waits for its `ldmatrix`; two blocks per SM fill some of the gaps.
 //! Here nothing that is needed now was asked for just now:
 //!
 //! ```text
 //!     tiles       global → shared    three tiles before they are multiplied   (ring.rs)
 //!     fragments   shared → registers one step of 16 before                    (fragments.rs)
-//!     products                       32 mma a step, from registers alone
+//!     products                       32 mma per step, from registers alone
 //! ```
 //!
 //! There is one barrier per tile, and it does for two purposes. It comes after the wait for
@@ -16,8 +16,8 @@
 //! a third of it in each of the next three steps, among the products.
 //!
 //! A warp has 64×64 sums in 128 registers, two sets of fragments in 64, and what is left for
-//! addresses: 8 warps take all registers of a multiprocessor, and the ring nearly all shared
-//! memory. So blocks come one per multiprocessor, in groups for the second-level cache
+//! addresses: 8 warps take all registers of an SM, and the ring nearly all shared
+//! memory. So blocks come one per SM, in groups for the second-level cache
 //! (order.rs), and C leaves in whole sectors (write_back.rs).
 //!
 //! # What limits it
@@ -41,7 +41,7 @@ use super::ring::{
 };
 use super::{unrolled, write_back};
 
-/// Stages: one is multiplied while the others' copies are under way.
+/// Stages: one is multiplied while the others' copies are in flight.
 const STAGES: u32 = 4;
 /// Rows of tiles whose blocks go together.
 const GROUP: u32 = 8;

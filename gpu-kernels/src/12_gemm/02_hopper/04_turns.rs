@@ -1,4 +1,4 @@
-//! Steps 11 to 14: who multiplies takes turns; and all multiprocessors work to the end.
+//! Steps 11 to 14: who multiplies takes turns; and all SMs work to the end.
 //!
 //! # 11, 12: turns
 //!

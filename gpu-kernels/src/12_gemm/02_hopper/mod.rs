@@ -10,7 +10,7 @@
 //! | 9 | [`roles`] | results go out as tiles, too |
 //! | 10 | [`roles`] | a pair of blocks shares what it copies |
 //! | 11, 12 | [`turns`] | while one warpgroup stores, the other multiplies; alone and by pairs of blocks |
-//! | 13, 14 | [`turns`] | equal shares for all multiprocessors; alone and by pairs |
+//! | 13, 14 | [`turns`] | equal shares for all SMs; alone and by pairs |
 //! | 15 | [`split`] | few tiles: a cluster shares the steps of each |
 //!
 //! [`turns`] has the last step for other layouts, elements and results too, [`fp8`] for elements

@@ -44,7 +44,7 @@ fn has_time(comment: &str) -> bool {
     let is_number = |word: &str| word.ends_with(|c: char| c.is_ascii_digit());
     let beside = |word: &str| {
         let number = |unit: &&str| word.strip_suffix(*unit).is_some_and(is_number);
-        UNITS.iter().any(|unit| number(unit))
+        UNITS.iter().any(number)
     };
     let before = |pair: &[&str]| is_number(pair[0]) && UNITS.contains(&pair[1]);
     let spelt_out = |word: &&str| word.len() > "TFLOP/s".len() && UNITS.contains(word);
