@@ -67,10 +67,10 @@ use cuda_std::view::{
     ANY, ChunkSlot, Chunked, Chunks, Disjoint, Exchanged, Global, Linear, Slot, Strided,
 };
 
-/// Threads in a warp.
-const WARP: u32 = 32;
+use crate::warp::WARP_LANES;
+
 /// Threads in a block when sectors are counted: one warp.
-pub const COUNTED_BLOCK_THREADS: u32 = WARP;
+pub const COUNTED_BLOCK_THREADS: u32 = WARP_LANES;
 /// Blocks in the grid when sectors are counted.
 pub const COUNTED_BLOCKS: u32 = 128;
 /// Threads in a block when time is measured.
@@ -84,7 +84,7 @@ pub const VECTORIZED_BLOCK_ELEMENTS: u32 = VECTORIZED_BLOCK_THREADS * CHUNK;
 
 const _: () = assert!(size_of::<Float4>() == CHUNK as usize * size_of::<f32>());
 // An offset of one element must cross into one more sector, not more.
-const _: () = assert!(COUNTED_BLOCK_THREADS == WARP);
+const _: () = assert!(COUNTED_BLOCK_THREADS == WARP_LANES);
 
 // ---------------------------------------------------------------------------
 // Which element a thread works on
@@ -267,8 +267,8 @@ mod tests {
 
     /// Sectors that one warp touches, and how many different elements in them.
     fn sectors_and_elements(element: impl Fn(u32) -> u32) -> (usize, usize) {
-        let mut elements = [0; WARP as usize];
-        for lane in 0..WARP {
+        let mut elements = [0; WARP_LANES as usize];
+        for lane in 0..WARP_LANES {
             elements[lane as usize] = element(lane);
         }
         let distinct = |key: fn(u32) -> u32| {

@@ -77,9 +77,3 @@ pub use tiles::{
     transpose_coalesced_write_ldg, transpose_padded, transpose_shared, transpose_swizzled,
 };
 pub use vectorized::{large_grid, transpose_vectorized};
-
-/// Element `(row, column)` of a matrix whose rows are `n_columns` long.
-#[inline(always)]
-const fn element(row: u32, column: u32, n_columns: u32) -> usize {
-    (row * n_columns + column) as usize
-}

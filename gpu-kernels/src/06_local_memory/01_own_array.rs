@@ -1,6 +1,5 @@
 //! A window of each thread's own, in registers or in local memory.
 //!
-//!
 //! A grid-stride loop: thread `t` of `T` computes outputs t, t + T, t + 2T, ….
 //! The array is filled before it is read, so it starts uninitialised; filling it
 //! with zeros first would be `W` more stores to local memory.

@@ -1,16 +1,17 @@
 //! One tile for the whole block: a running mean over windows of any size.
 //!
-//!
-//! The block's tile of the input is divided into *chunks* of 17 elements, one a
+//! The block's tile of the input is divided into *chunks* of 17 elements, one per
 //! thread. The last chunks are the *halo*: windows reach into them, but none
 //! starts there.
 //!
+//! ```text
 //!     thread     0          1          2         …        382       383
 //!     tile     [chunk 0 ][chunk 1 ][chunk 2 ]   …      [chunk 382][chunk 383]
 //!                outputs 0…16  17…33   34…50              halo      halo
 //!
 //!     window of the thread's first output, W = 90:
 //!              [ group 0: chunks 0 to 3     ][chunk 4 ][5 more]
+//! ```
 //!
 //! 1. The tile is loaded, 16 bytes per access, lanes side by side.
 //! 2. Each thread adds up its chunk.
@@ -21,7 +22,7 @@
 //! 6. The outputs go through the tile too, so that lanes store side by side.
 //!
 //! In 2 and 5 lanes are a chunk apart. A chunk is an odd number of elements, so
-//! 32 lanes meet 32 banks, without padding: see `bank_conflicts`.
+//! 32 lanes meet 32 banks, without padding: see [`crate::bank_conflicts`].
 //!
 //! A 16-byte access starts at a multiple of 4 elements. The window of the block's
 //! first output need not, so the tile starts up to 3 elements before it: the

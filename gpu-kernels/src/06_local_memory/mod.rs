@@ -1,5 +1,4 @@
-//! Local memory: where a thread's own array goes, by the example of a running
-//! mean.
+//! Local memory: where a thread's own array goes, with a running mean as the example.
 //!
 //! The mean over a window of `W` elements, centred, with zeros outside the
 //! array:
@@ -8,7 +7,8 @@
 //!     output[i] = (input[i − W/2] + … + input[i − W/2 + W − 1]) / W
 //! ```
 //!
-//! A thread first copies its window into an array of its own, then adds it up.
+//! In `01_own_array.rs` a thread first copies its window into an array of its own, then
+//! adds it up.
 //! In [`running_mean_registers`](running_mean_registers_32) and
 //! [`running_mean_local`](running_mean_local_32) that array is used in nearly
 //! the same way, and in two very different places.
@@ -21,14 +21,14 @@
 //! must be unrolled, until `window[j]` has become `window[0]`, `window[1]`, ….
 //!
 //! If one single index is not constant, the whole array goes to *local memory*.
-//! In spite of its name that is ordinary device memory, which each thread has a
-//! stretch of: an access goes through the L1 cache like any other, takes some
+//! In spite of its name that is ordinary device memory, of which each thread has a
+//! stretch: an access goes through the L1 cache like any other, takes some
 //! thirty cycles there and hundreds behind it, where a register takes none. The
 //! thread's stretch is laid out so that lanes that use the same index lie side
 //! by side: word `j` of the 32 lanes is one line of 128 bytes, four sectors. If
 //! every lane uses an index of its own, it is up to 32.
 //!
-//! Two places tell that it has happened. In the PTX there is a `.local` array
+//! Two places show that it has happened. In the PTX there is a `.local` array
 //! of `4·W` bytes, with `ld.local` and `st.local`; and ptxas reports a *stack
 //! frame* of that size. Registers can run out, too: then ptxas puts values in
 //! local memory as well, which it reports as *spills*. (For an
@@ -49,12 +49,12 @@
 //! # The cure
 //!
 //! Constant indices: window sizes as constants of the code, and loops written
-//! so that they must be unrolled (`unrolled`, below), not loops of which one
-//! hopes it (LLVM unrolls up to about 16 turns of this one and no more). What it
-//! costs: code grows with `W`, and a kernel is compiled for every `W` there is.
+//! so that they must be unrolled (`unrolled`), not loops for which one hopes so (LLVM
+//! unrolls up to about 16 iterations of this one and no more). What it costs: code grows
+//! with `W`, and a kernel is compiled for every `W`.
 //!
 //! Where an array must be indexed at run time, shared memory is the better
-//! place. [`running_mean_shared`] uses it for more: neighbouring windows have
+//! place. [`running_mean_shared`] (`02_running_mean.rs`) uses it for more: neighbouring windows have
 //! nearly all elements in common, so a block loads its stretch of the input
 //! once, and from one window to the next a thread adds the element that enters
 //! and subtracts the one that leaves. It loads an element once where the others

@@ -9,10 +9,11 @@ use cuda_std::prelude::*;
 use cuda_std::shared::dynamic_shared_mem;
 use cuda_std::warp::{FULL_MASK, warp_shuffle_down};
 
+use crate::warp::WARP_LANES;
+
 /// Threads in a block, and elements that a block adds.
 pub const BLOCK_THREADS: u32 = 128;
 
-const WARP_LANES: u32 = 32;
 const BLOCK_WARPS: u32 = BLOCK_THREADS / WARP_LANES;
 
 // The tree halves the block until one element is left.

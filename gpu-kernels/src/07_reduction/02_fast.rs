@@ -77,6 +77,7 @@ use cuda_std::vector::Float4;
 
 use super::tree::warp_sum;
 use crate::unrolled::unrolled;
+use crate::warp::WARP_LANES;
 
 /// Threads in a block of a middling number of elements.
 const FAST_THREADS: u32 = 512;
@@ -85,7 +86,6 @@ const FEW_THREADS: u32 = 256;
 /// Threads in a block of the fewest elements, at most, and of very many.
 const MAX_THREADS: u32 = 1024;
 
-const WARP_LANES: u32 = 32;
 const MAX_WARPS: u32 = MAX_THREADS / WARP_LANES;
 /// Elements in a chunk of 16 bytes.
 const CHUNK: u32 = 4;

@@ -1,6 +1,6 @@
 //! Sum of N values of `f32`: `sum = x[0] + x[1] + … + x[N − 1]`.
 //!
-//! One addition an element, and 4 bytes to read for it: a sum is limited by the
+//! One addition per element, and 4 bytes to read for it: a sum is limited by the
 //! memory, and the best a kernel can do is to read the input once, at the full
 //! bandwidth. What makes it a lesson is that all threads work towards one
 //! number. They must hand each other partial sums, and each way of doing that

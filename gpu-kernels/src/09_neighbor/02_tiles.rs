@@ -2,7 +2,7 @@
 //! per thread, one vote for many tests.
 //!
 //! A test is two subtractions, two multiplications, an addition and a
-//! comparison. In [`neighbor_no_atomic`] each test also loads two numbers,
+//! comparison. In [`neighbor_no_atomic`](super::neighbor_no_atomic) each test also loads two numbers,
 //! counts a loop, and branches: more instructions than the test itself. Here:
 //!
 //! - *Shared memory.* A block loads a tile of [`TILE_CENTERS`] atoms, the
@@ -48,6 +48,7 @@ use cuda_std::vector::{Float2, Float4};
 use cuda_std::warp::{FULL_MASK, WarpReductionOp, warp_reduce, warp_vote_ballot};
 
 use super::{MAX_NEIGHBORS, are_near, distance_squared, opaque, place_by_atom};
+use crate::warp::WARP_LANES;
 
 /// Threads in a block.
 const BLOCK_THREADS: u32 = 128;
@@ -63,8 +64,6 @@ const GROUP_CENTERS: u32 = 4;
 const GROUP_TESTS: u32 = GROUP_CENTERS * THREAD_ATOMS;
 /// Centers between two votes: one for each lane.
 const TURN_CENTERS: u32 = WARP_LANES;
-
-const WARP_LANES: u32 = 32;
 
 const _: () = assert!(TILE_CENTERS.is_multiple_of(TURN_CENTERS));
 const _: () = assert!(TILE_CENTERS.is_multiple_of(BLOCK_THREADS));

@@ -50,7 +50,7 @@
 //! | 128 | 7 | **7, 8, 9** | `<3, 3, 4>` | 8 |
 //! | 256 | 8 | **8, 9, 10** | `<3, 3, 5>` | 8 |
 //!
-//! ([`swizzle_for`] is that derivation as a function; a test holds it against
+//! ([`swizzle_for`] is that derivation as a function; a test checks it against
 //! the table and the rule for conflicts.)
 //!
 //! # When padding is the better choice
@@ -99,15 +99,16 @@ use cuda_std::tile::{Layout, Padded, Swizzled, Tile};
 use cuda_std::vector::Float2;
 
 use crate::swizzle::Swizzle;
+use crate::warp::WARP_LANES;
 
 /// Side of a block that one `ldmatrix.x4` fetches.
 pub const SIDE: u32 = 16;
 /// Elements in a 16×16 matrix.
 pub const MATRIX: u32 = SIDE * SIDE;
-/// Elements in a chunk of 16 bytes.
+/// Elements in a 16-byte vector.
 pub const CHUNK: u32 = 8;
 /// Threads of a block of most kernels: one warp, one problem.
-pub const WARP: u32 = 32;
+pub const WARP: u32 = WARP_LANES;
 
 /// Layout of a 16-column tile without conflicts.
 pub type Swizzled16 = Swizzled<Swizzle<1, 3, 3>>;
@@ -119,7 +120,7 @@ pub type Swizzled64 = Swizzled<Swizzle<3, 3, 3>>;
 pub type Swizzled128 = Swizzled<Swizzle<3, 3, 4>>;
 /// Layout of a 256-column tile without conflicts.
 pub type Swizzled256 = Swizzled<Swizzle<3, 3, 5>>;
-/// Rows one chunk longer: no conflicts either.
+/// Rows one 16-byte vector longer: no conflicts either.
 pub type PaddedByChunk = Padded<CHUNK>;
 
 /// A 16×16 tile.
@@ -144,9 +145,9 @@ pub const fn swizzle_for(n_columns: u32) -> (u32, u32, u32) {
 // Between global memory, tiles and fragments
 // ---------------------------------------------------------------------------
 //
-// Whole tiles move in chunks of 16 bytes, in row order: thread t has chunks t,
-// t + N_THREADS, … Eight lanes in a row access one line of the tile, so this has
-// no conflicts in any layout that permutes chunks within a line.
+// Whole tiles move in 16-byte vectors, in row order: thread t has vectors t,
+// t + N_THREADS, … Eight consecutive lanes access one line of the tile, so this has
+// no conflicts in any layout that permutes vectors within a line.
 
 /// Row and first column of chunk `chunk` of a tile of `n_columns`.
 #[inline(always)]

@@ -31,6 +31,7 @@ use super::copies::{TILE_ROWS, a_offset_bytes, b_offset_bytes, has_chunks, n_til
 use super::fragments::{Fragment, Place, Sums, multiply, store_sums};
 use super::shares::{Part, quotient};
 use super::unrolled;
+use crate::warp::WARP_LANES;
 
 /// Columns of C that a block computes.
 pub const TILE_COLUMNS: u32 = 256;
@@ -40,7 +41,6 @@ pub const TILE_K: u32 = 16;
 const STAGES: u32 = 4;
 const STAGE_BYTES: u32 = stage_bytes(TILE_K, TILE_COLUMNS);
 
-const WARP_LANES: u32 = 32;
 /// Elements in a chunk of 16 bytes.
 const CHUNK: u32 = 4;
 const F32_BYTES: u32 = 4;

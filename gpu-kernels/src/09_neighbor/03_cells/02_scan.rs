@@ -18,11 +18,11 @@ use cuda_std::warp::{
 };
 
 use super::CellGrid;
+use crate::warp::WARP_LANES;
 
 /// Threads in a block: as many as can be, so that tiles are few. A sum goes from
 /// tile to tile through the L2 cache, which takes longer than all else here.
 const BLOCK_THREADS: u32 = 1024;
-const WARP_LANES: u32 = 32;
 const BLOCK_WARPS: u32 = BLOCK_THREADS / WARP_LANES;
 
 /// Counts that a lane has, in chunks of four.

@@ -1,4 +1,4 @@
-//! Who computes what, if every block is to have the same amount of work.
+//! Which block computes what, if all are to have the same amount of work.
 //!
 //! A tile of C costs as many *steps* as k has tiles' depths. 512 tiles on 132
 //! SMs are 3.88 for each; given out whole, some get 4 and the rest wait.
@@ -21,7 +21,7 @@
 //! block with a higher number, so blocks may run in any number at once, as long as
 //! lower ones start first. The order of the additions is fixed, and with it the result.
 
-/// Steps of one tile that a block does in a row.
+/// Consecutive steps of one tile, done by one block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
     /// Which tile.

@@ -40,13 +40,13 @@ use super::ring::{
     TILE_ROWS,
 };
 use super::{unrolled, write_back};
+use crate::warp::WARP_LANES;
 
 /// Stages: one is multiplied while the others' copies are in flight.
 const STAGES: u32 = 4;
 /// Rows of tiles whose blocks go together.
 const GROUP: u32 = 8;
 
-const WARP_LANES: u32 = 32;
 /// Warps below each other.
 const WARP_ROWS: u32 = TILE_ROWS / WARP_SIDE;
 

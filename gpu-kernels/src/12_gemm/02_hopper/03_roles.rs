@@ -2,7 +2,7 @@
 //!
 //! # 7: roles
 //!
-//! In [`copied`](super::copied) who multiplies also copies, and a warpgroup's sums of 64×256 leave
+//! In [`copied`](super::copied) the warpgroup that multiplies also copies, and a warpgroup's sums of 64×256 leave
 //! a tile of 64 rows: for each of B's columns that is copied, little is computed. Here two
 //! warpgroups multiply, 64 rows each, with the same columns, and a third only copies: one thread
 //! of it. They tell each other by two barriers per stage ([`ring`](super::ring)).
@@ -25,9 +25,8 @@
 //!
 //! Two tiles of the same columns want the same tile of B. Two blocks of a cluster each copy half of
 //! it into both their shared memories. A stage is free when the warpgroups of both blocks have
-//! read it, so they arrive at each other's barriers. By count that is a third less to be copied;
-//! time it does not save on an H200, where a pair waits for its slower block (the ladder's table in
-//! the README has the figures).
+//! read it, so they arrive at each other's barriers. That is a third less to copy; on an H200 it saves
+//! no time, since a pair waits for its slower block (the ladder in the README has the figures).
 
 use cuda_std::half::f16;
 use cuda_std::prelude::*;

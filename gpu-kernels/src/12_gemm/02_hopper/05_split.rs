@@ -20,8 +20,8 @@
 //!
 //! # Tiles
 //!
-//! Where m or n is small, a tile should be, too. What waits for memory, waits for as many bytes as
-//! are on their way: so all of shared memory is stages.
+//! Where m or n is small, the tile should be small too. The time is that of the memory, so as many
+//! bytes as possible should be in flight: all of shared memory is stages.
 //!
 //! | kernel | tile | stages |
 //! |---|---|---|
@@ -129,8 +129,8 @@ impl Tile {
 }
 
 /// Clusters of one block per SM that are surely there at once. A cluster's blocks are in
-/// one group of SMs, and what is left over in each group is lost. How large groups are
-/// nobody tells; of an H200's 132 SMs 32 clusters of 3 run at once, but neither 32 of 4
+/// one group of SMs, and what is left over in each group is lost. The size of the groups is
+/// not documented; of an H200's 132 SMs 32 clusters of 3 run at once, but neither 32 of 4
 /// nor 16 of 7.
 const fn n_clusters(n_blocks: u32, n_multiprocessors: u32) -> u32 {
     const GROUPS: u32 = 7;
