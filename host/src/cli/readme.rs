@@ -1,8 +1,9 @@
-//! `lockstep readme`: writes the generated parts of the README and of the tuning logs
-//! beside it, or says that they are out of date.
+//! `lockstep readme`: writes the generated parts of the README and of the tuning logs, and
+//! the pictures, or says that they are out of date.
 
 use super::exit::{Exit, Stop};
 use super::progress;
+use crate::explain::pictures;
 use crate::hints;
 use crate::input;
 use crate::output::{OutputError, OutputFile};
@@ -77,7 +78,6 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         false => Ok(None),
     };
     let report = read(&args.results)?;
-    let mut is_current = tuning_logs(args, report.as_ref())?;
     let mut new = old.clone();
     for part in &PARTS {
         let generated = match part.results {
@@ -93,49 +93,55 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
             ))
         })?;
     }
-    is_current &= renew(&args.readme, &old, &new, args.check)?;
-    if is_current {
-        return Ok(Exit::Passed);
+    renew(args, &args.readme, Some(&old), &new)?;
+    let pictures = pictures::all().map_err(|error| because(error.to_string()))?;
+    for (path, svg) in &pictures {
+        let path = args.readme.with_file_name("").join(path);
+        let old = std::fs::read_to_string(&path).ok();
+        renew(args, &path, old.as_deref(), svg)?;
     }
-    Ok(Exit::Failed)
+    tuning_logs(args, report.as_ref())?;
+    Ok(Exit::Passed)
 }
 
-/// Renews the tuning logs in `docs/tuning` beside the README, if there are any; gives
-/// whether they are as they should be now.
-fn tuning_logs(args: &Args, report: Option<&BenchReport>) -> Result<bool, Stop> {
+/// Renews the tuning logs in `docs/tuning` beside the README, if there are any.
+fn tuning_logs(args: &Args, report: Option<&BenchReport>) -> Result<(), Stop> {
     let folder = args.readme.with_file_name("docs").join("tuning");
     let Ok(entries) = std::fs::read_dir(folder) else {
-        return Ok(true);
+        return Ok(());
     };
     let mut logs: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     logs.sort();
-    let mut are_current = true;
     for log in logs {
         let old = input::text(&log).map_err(Stop::usage)?;
         let new = tuning::with_times(&old, report)
             .map_err(|error| Stop::Because(Exit::Usage, format!("{}: {error}", log.display())))?;
-        are_current &= renew(&log, &old, &new, args.check)?;
+        renew(args, &log, Some(&old), &new)?;
     }
-    Ok(are_current)
+    Ok(())
 }
 
-/// Writes a document that has changed, or says so; gives whether it is current now.
-fn renew(path: &Path, old: &str, new: &str, only_check: bool) -> Result<bool, Stop> {
-    if new == old {
-        return Ok(true);
+/// Writes a file that is not as it should be, or says so.
+fn renew(args: &Args, path: &Path, old: Option<&str>, new: &str) -> Result<(), Stop> {
+    if old == Some(new) {
+        return Ok(());
     }
-    if only_check {
+    if args.check {
         let command = hints::command("readme");
-        progress::say_error(&format!(
-            "{} is out of date; `{command}` renews it",
-            path.display()
-        ));
-        return Ok(false);
+        let what = format!("{} is out of date; `{command}` renews it", path.display());
+        return Err(Stop::Because(Exit::Failed, what));
     }
     let failed = |error: OutputError| Stop::Because(Exit::Failed, error.to_string());
+    if let Some(folder) = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+    {
+        std::fs::create_dir_all(folder).map_err(|error| {
+            Stop::Because(Exit::Failed, format!("{}: {error}", folder.display()))
+        })?;
+    }
     let file = OutputFile::open(path, progress::say).map_err(Stop::usage)?;
-    file.write(new.as_bytes()).map_err(failed)?;
-    Ok(true)
+    file.write(new.as_bytes()).map_err(failed)
 }
 
 /// `text` with `generated` between the part's lines.
