@@ -1,6 +1,6 @@
 //! README shows code that is in the repository, and lines by their right numbers.
 
-use crate::repository::text;
+use crate::repository::{files_below, text};
 
 /// The source of README's first kernel.
 const SOURCE: &str = "gpu-kernels/src/03_transpose/01_tiles.rs";
@@ -74,6 +74,37 @@ fn is_listing(line: &&str) -> bool {
     is_free && start.chars().count() == 20 && line.trim().len() > 4
 }
 
+/// The places in `document`, `01_copy.rs:12 (…)` with the code below, where the source has
+/// other code; `read` gives a file's text by its name.
+fn misplaced<'d>(document: &'d str, read: &dyn Fn(&str) -> Option<String>) -> Vec<&'d str> {
+    let lines: Vec<&str> = document.lines().collect();
+    let is_wrong = |pair: &&[&str]| {
+        let (place, code) = (pair[0], pair[1]);
+        let Some((file, number)) = place.split(' ').next().and_then(|at| at.split_once(".rs:"))
+        else {
+            return false;
+        };
+        let is_code = code
+            .strip_prefix("    ")
+            .is_some_and(|code| !code.starts_with(' '));
+        let Ok(number) = number.parse::<usize>() else {
+            return false;
+        };
+        let actual = read(&format!("{file}.rs"))
+            .and_then(|text| Some(text.lines().nth(number.checked_sub(1)?)?.trim().to_owned()));
+        is_code && actual.as_deref() != Some(code.trim())
+    };
+    let pairs = lines.windows(2).filter(is_wrong);
+    pairs.map(|pair| pair[0]).collect()
+}
+
+/// The text of the kernels' file with that name.
+fn kernels_file(name: &str) -> Option<String> {
+    let files = files_below("gpu-kernels/src");
+    let with_name = |file: &&String| file.rsplit('/').next() == Some(name);
+    files.iter().find(with_name).map(|file| text(file))
+}
+
 #[test]
 fn the_kernel_at_the_top_is_the_one_that_runs() {
     let readme = text("README.md");
@@ -98,6 +129,13 @@ fn lines_of_the_profile_have_their_numbers() {
     let n_lines = readme.lines().filter(is_listing).count();
     assert!(n_lines > 10, "only {n_lines} lines");
     assert_eq!(misnumbered(&readme, &text(SOURCE)), [""; 0]);
+}
+
+#[test]
+fn places_have_the_code_that_is_shown_below() {
+    let readme = text("README.md");
+    assert!(readme.contains("02_coalescing.rs:"));
+    assert_eq!(misplaced(&readme, &kernels_file), [""; 0]);
 }
 
 #[test]
@@ -126,4 +164,20 @@ fn lines_with_other_numbers_are_found() {
         misnumbered("Text with 12 numbers in it.\n", source),
         [""; 0]
     );
+}
+
+#[test]
+fn a_place_with_other_code_is_found() {
+    let read = |name: &str| (name == "01_a.rs").then(|| "fn a() {\n    f(1);\n}\n".to_owned());
+    let right = "01_a.rs:2 (b.rs:7)  ld (PTX line 3)\n    f(1);\n";
+    assert_eq!(misplaced(right, &read), [""; 0]);
+    for wrong in [
+        right.replace("a.rs:2", "a.rs:1"),
+        right.replace("f(1)", "f(2)"),
+        right.replace("01_a", "01_c"),
+    ] {
+        assert_eq!(misplaced(&wrong, &read).len(), 1, "{wrong}");
+    }
+    let table = "01_a.rs:1 (b.rs:7)\n   564  ld.global.b32\n";
+    assert_eq!(misplaced(table, &read), [""; 0]);
 }
