@@ -84,6 +84,9 @@ fn misplaced<'d>(document: &'d str, read: &dyn Fn(&str) -> Option<String>) -> Ve
         else {
             return false;
         };
+        if file.contains('/') {
+            return false;
+        }
         let is_code = code
             .strip_prefix("    ")
             .is_some_and(|code| !code.starts_with(' '));
@@ -96,6 +99,22 @@ fn misplaced<'d>(document: &'d str, read: &dyn Fn(&str) -> Option<String>) -> Ve
     };
     let pairs = lines.windows(2).filter(is_wrong);
     pairs.map(|pair| pair[0]).collect()
+}
+
+/// The lines of `document`, `src/kernels.rs:12  code`, with another code than `source` has there.
+fn mistold<'d>(document: &'d str, source: &str) -> Vec<&'d str> {
+    let is_wrong = |line: &&str| {
+        let Some((number, code)) = line
+            .trim()
+            .strip_prefix("src/kernels.rs:")
+            .and_then(|rest| rest.split_once("  "))
+        else {
+            return false;
+        };
+        let number: usize = number.parse().expect("a line's number");
+        source.lines().nth(number - 1).map(str::trim) != Some(code)
+    };
+    document.lines().filter(is_wrong).collect()
 }
 
 /// The text of the kernels' file with that name.
@@ -136,6 +155,8 @@ fn places_have_the_code_that_is_shown_below() {
     let readme = text("README.md");
     assert!(readme.contains("02_coalescing.rs:"));
     assert_eq!(misplaced(&readme, &kernels_file), [""; 0]);
+    assert!(readme.contains("src/kernels.rs:"));
+    assert_eq!(mistold(&readme, &text("template/src/kernels.rs")), [""; 0]);
 }
 
 #[test]
@@ -178,6 +199,9 @@ fn a_place_with_other_code_is_found() {
     ] {
         assert_eq!(misplaced(&wrong, &read).len(), 1, "{wrong}");
     }
+    let told = "  src/kernels.rs:2  f(1);\n";
+    assert_eq!(mistold(told, "fn a() {\n    f(1);\n}\n"), [""; 0]);
+    assert_eq!(mistold(told, "fn a() {\n    f(2);\n}\n"), [told.trim_end()]);
     let table = "01_a.rs:1 (b.rs:7)\n   564  ld.global.b32\n";
     assert_eq!(misplaced(table, &read), [""; 0]);
 }
