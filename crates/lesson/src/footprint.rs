@@ -7,7 +7,7 @@ use lockstep::engine::EngineKind;
 use std::fmt;
 
 /// Memory of a case at its peak, in bytes. Lessons state it; a test of theirs
-/// holds it against what is allocated.
+/// checks it against what is allocated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Footprint {
     /// Buffers on the device.

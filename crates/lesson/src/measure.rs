@@ -3,7 +3,7 @@
 use lockstep::engine::timing::Sensors;
 use serde::{Deserialize, Serialize};
 
-/// What takes turns under the clock.
+/// What is timed alternately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Side {

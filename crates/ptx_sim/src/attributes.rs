@@ -1,4 +1,4 @@
-//! What a driver tells of a kernel.
+//! What a driver reports about a kernel.
 
 use crate::decode::layout::reachable;
 use crate::ir::{LaunchBounds, Space};

@@ -1,4 +1,4 @@
-//! What a driver tells of a kernel, and how many of its blocks fit an SM.
+//! What a driver reports about a kernel, and how many of its blocks fit an SM.
 //!
 //! The tables are what CUDA's occupancy calculator (`cuda_occupancy.h` of CUDA 13.0) says
 //! of an H200.

@@ -26,8 +26,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What takes less time than this many launches that do nothing is also timed many
-/// times in a row: alone, much of its time is the launch's.
+/// What takes less time than this many empty launches is also timed back to back: in a
+/// single launch, much of its time is the launch's.
 const SHORT: f32 = 4.0;
 
 /// Folder of the runs that `--save` keeps, in the current one.
@@ -35,7 +35,7 @@ const SAVED: &str = "lockstep-bench";
 
 const AFTER_HELP: &str = "\
 A `×` in the table says how many times as fast as something else the kernel is, by
-medians of runs that took turns. `in L2` marks data so small that it stays in the
+medians of runs that alternated. `in L2` marks data so small that it stays in the
 second-level cache whatever is done.
 
 Exit status: 0, everything was right (also where a target is missed); 1, a result was
@@ -54,7 +54,7 @@ pub struct Args {
     #[arg(long, value_name = "TEXT")]
     filter: Vec<String>,
 
-    /// Shapes in the place of the kernels' own: 8192x8192,4096x4096.
+    /// Shapes instead of the kernels' own: 8192x8192,4096x4096.
     #[arg(long, value_name = "SHAPES", value_delimiter = ',', value_parser = parse_shape)]
     sizes: Vec<Shape>,
 
@@ -381,8 +381,8 @@ fn say_twins(n_kernels: usize, results: &[CaseResult]) {
     ));
 }
 
-/// Times a launch that does nothing, alone and as one of many in a row. Where it could
-/// not be timed, nothing can, and that will be told.
+/// Times an empty launch, alone and back to back. If it cannot be timed, nothing can, and
+/// that will be reported.
 fn empty_launch(gpu: &Gpu, n_runs: u32) -> [Option<Times>; 2] {
     let clocked = clock_empty_launch(gpu, n_runs).unwrap_or_default();
     [&clocked.runs_ms, &clocked.rows_ms].map(|runs_ms| Times::of(runs_ms.first()?))

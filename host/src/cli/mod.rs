@@ -1,4 +1,4 @@
-//! The program `lockstep`: what it can be told, and what it answers.
+//! The program `lockstep`: its commands and their options.
 //!
 //! Results go to stdout, progress and reasons to stderr. The exit status says
 //! how it ended: 0, everything passed; 1, something failed; 2, the command was

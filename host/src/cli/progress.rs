@@ -1,4 +1,4 @@
-//! What is told on stderr while a command runs.
+//! Progress and remarks on stderr while a command runs.
 
 use crate::report::style::{BAD, FAINT, style_of};
 use indicatif::{ProgressBar, ProgressStyle};
