@@ -160,7 +160,7 @@ fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
         .collect()
 }
 
-/// Positions in, counts and three neighbours an atom out; a test a pair.
+/// Positions in, counts and three neighbours per atom out; one test per pair.
 fn work(shape: &Shape) -> Work {
     let n_atoms = u64::from(shape.dims()[0]);
     Work {

@@ -143,7 +143,7 @@ macro_rules! mma_probes {
         ///
         /// # Safety
         ///
-        /// Register files as the module says, a case a block. Launch with
+        /// Register files as the module says, a case per block. Launch with
         /// [`BLOCK`](super::BLOCK) threads.
         #[kernel(launch_bounds(WARP))]
         pub unsafe fn $name(a: *const u32, b: *const u32, c: *const u32, d: *mut u32) {
