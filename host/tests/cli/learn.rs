@@ -143,7 +143,11 @@ fn a_course_is_gone_through_from_question_to_end() {
     );
     let solution = learner.told(&["solution"]);
     assert!(solution.contains("thread::index_1d()"), "{solution}");
-    // On to the next one, which stays open, and back.
+    to_its_end(&learner);
+}
+
+/// From a first exercise that is solved: on to the next one, which stays open, back, and to the end.
+fn to_its_end(learner: &Learner) {
     let next = learner.told(&["next"]);
     assert!(
         next.contains("02_second") && next.contains("Open "),
