@@ -6,7 +6,7 @@ use super::modules::read_module;
 use super::ncu;
 use super::progress::say;
 use crate::profile::excerpt::excerpts;
-use crate::profile::{self, Profile, Trouble, hardware, html, text, verdict};
+use crate::profile::{self, Profile, Trouble, hardware, html, text};
 use crate::ptx;
 use crate::registry;
 use crate::report::metrics;
@@ -18,6 +18,7 @@ use lesson::{CaseError, CaseResult, Registered, Shape};
 use lockstep::engine::gpu::Gpu;
 use lockstep::engine::{Engine, EngineKind, PtxModule};
 use serde::Serialize;
+use lockstep_page::verdict;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -138,7 +139,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     );
     let file = File {
         profile: &profile,
-        verdicts: verdict::verdicts(&profile),
+        verdicts: verdict::verdicts(&profile.rows),
         hardware: &figures,
         command: &command,
     };

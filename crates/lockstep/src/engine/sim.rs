@@ -192,6 +192,11 @@ impl Sim {
         self.record.map(RefCell::into_inner).unwrap_or_default()
     }
 
+    /// What was launched since this was asked before, if it was recorded.
+    pub fn take_recorded(&self) -> Recorded {
+        self.record.as_ref().map(RefCell::take).unwrap_or_default()
+    }
+
     /// The module with the entry, loading modules until it is found.
     fn module_with(&self, launch: &Prepared) -> Result<Rc<Loaded>, EngineError> {
         let modules = self.modules.borrow();
