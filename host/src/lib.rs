@@ -4,7 +4,7 @@
 //! themselves, made of what `lesson` defines), [`choose`] (GPU or simulator), [`report`]
 //! (what times mean, and what people see of them) and [`cli`]. Beside them,
 //! [`neighbors`]: atoms of the user's own and their neighbour lists; [`profile`]: a
-//! kernel's memory work, line by line; [`accesses`]: single memory accesses, on which the
+//! kernel's memory work, line by line; [`explain`]: what its accesses touch, as maps; [`accesses`]: single memory accesses, on which the
 //! counting rules are tried; and [`sim_bench`]: how fast the simulator is. What a user
 //! names is read by [`input`] and written by [`output`].
 //!
@@ -15,6 +15,7 @@
 pub mod accesses;
 pub mod choose;
 pub mod cli;
+pub mod explain;
 pub mod half_matrices;
 pub mod hints;
 pub mod home;

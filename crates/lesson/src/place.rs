@@ -2,4 +2,4 @@
 //!
 //! Left out: how it is found, which is `lockstep::source`'s affair.
 
-pub use lockstep::source::{Place, places};
+pub use lockstep::source::{Place, places, places_of};

@@ -18,7 +18,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// `transpose.rs:178`.
+    /// `01_tiles.rs:178`.
     pub fn short(&self) -> String {
         let name = self.file.rsplit('/').next().unwrap_or(&self.file);
         // A file named `mod.rs` says nothing without its folder.
@@ -50,11 +50,19 @@ impl From<&Source> for Place {
 /// The line of the kernel's own source ([`own_place`]), and the one that the instruction was
 /// written on if it is another. `file` is the kernel's own.
 pub fn places(counted: &InstructionCounts, file: &str) -> (Option<Place>, Option<Place>) {
-    let own = own_place(counted, file);
-    let first = counted.loc.as_ref().or(counted.inlined_at.first());
-    let own = own.map(Place::from);
-    let written_at = first.map(Place::from);
-    let written_at = written_at.filter(|first| Some(first) != own.as_ref());
+    places_of(counted.loc.as_ref(), &counted.inlined_at, file)
+}
+
+/// The same of an instruction's line, and of the calls that it was inlined at, the innermost
+/// first.
+pub fn places_of(
+    loc: Option<&Source>,
+    inlined_at: &[Source],
+    file: &str,
+) -> (Option<Place>, Option<Place>) {
+    let own = own_source(loc, inlined_at, file).map(Place::from);
+    let first = loc.or(inlined_at.first()).map(Place::from);
+    let written_at = first.filter(|first| Some(first) != own.as_ref());
     (own, written_at)
 }
 
@@ -90,7 +98,17 @@ impl<'p> Texts<'p> {
 /// Where an instruction comes from: of the lines that it was inlined through the innermost of
 /// the kernel's own file, else of its crate, else of all.
 pub fn own_place<'a>(counted: &'a InstructionCounts, file: &str) -> Option<&'a Source> {
-    let chain = || counted.loc.iter().chain(&counted.inlined_at);
+    own_source(counted.loc.as_ref(), &counted.inlined_at, file)
+}
+
+/// The same of an instruction's line, and of the calls that it was inlined at, the innermost
+/// first.
+pub fn own_source<'a>(
+    loc: Option<&'a Source>,
+    inlined_at: &'a [Source],
+    file: &str,
+) -> Option<&'a Source> {
+    let chain = || loc.into_iter().chain(inlined_at);
     let folder = match file.find("src/") {
         Some(at) => &file[..at + "src/".len()],
         None => file,
