@@ -2,8 +2,10 @@
 //! instructions, its PTX.
 
 use crate::kernel::{Counted, Kernel, State};
+use crate::listing::Listing;
 use crate::numbers::{duration, short};
 use crate::page::Group;
+use crate::touched::Touched;
 use crate::verdict::verdicts;
 use crate::{heat, instructions};
 use maud::{Markup, html};
@@ -23,11 +25,12 @@ pub fn of(group: &Group, kernel: &Kernel) -> Markup {
                         p class="faint" { "Not in here: " (n) " × " code { (entry) } ", launched with it." }
                     }
                     (findings(counted))
-                    (heat::of(kernel, counted))
-                    (details(kernel, counted))
+                    (heat::of(group, kernel, counted))
                 }
                 Err(why) => p class="remark unsure" { (capital(why)) "." },
             }
+            (maps(group, kernel))
+            @if let Ok(counted) = &kernel.counted { (details(kernel, counted)) }
             (times(kernel))
             (ptx(kernel))
         }
@@ -103,6 +106,44 @@ fn details(kernel: &Kernel, counted: &Counted) -> Markup {
     }
 }
 
+/// What its lanes touch; the script shows one picture of the list.
+fn maps(group: &Group, kernel: &Kernel) -> Markup {
+    let Some(touched) = &kernel.touched else {
+        return html! {};
+    };
+    let named = touched.named();
+    let anchor = group.anchor_of(kernel);
+    let worst = Touched::worst(&named);
+    html! {
+        @if !named.is_empty() {
+            section class="maps" aria-label=(format!("What the lanes of {} touch", kernel.name)) {
+                h4 { "What the lanes touch" }
+                p class="faint geometry" {
+                    (touched.caption)
+                    @if touched.n_left_out > 0 {
+                        " Not shown here: " (touched.n_left_out) " accesses that waste no more."
+                    }
+                }
+                ul class="map-list" {
+                    @for (at, (name, map)) in named.iter().enumerate() {
+                        li {
+                            a id=(format!("{anchor}@{name}")) href=(format!("#{anchor}@{name}"))
+                                data-worst[at == worst] {
+                                @if let Some(line) = &map.line { code { (line.short()) } " " }
+                                code { (map.name) }
+                            }
+                            " " span class=(if map.waste > 0 { "wasteful" } else { "faint" }) { (map.summary) }
+                        }
+                    }
+                }
+                noscript { p class="faint" { "The pictures are packed; unfolding them needs JavaScript." } }
+                fieldset class="phases" hidden { legend { "Phase" } }
+                div class="map-shown" tabindex="0" role="region" aria-label="The map" aria-live="polite" {}
+            }
+        }
+    }
+}
+
 /// Its times, shape by shape.
 fn times(kernel: &Kernel) -> Markup {
     if kernel.times.is_empty() {
@@ -146,6 +187,13 @@ fn ptx(kernel: &Kernel) -> Markup {
         @if kernel.ptx.is_some() {
             details class="ptx" {
                 summary { "PTX" }
+                @if kernel.ptx.as_ref().is_some_and(Listing::is_shortened) {
+                    p class="faint" {
+                        "It is long: only what is near memory instructions, barriers and "
+                        "branches is shown."
+                        @if let Some(command) = &kernel.ptx_command { " All of it: " code { (command) } "." }
+                    }
+                }
                 noscript { p { "It is packed; unfolding it needs JavaScript." } }
                 pre tabindex="0" {}
             }

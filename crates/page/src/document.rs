@@ -23,7 +23,7 @@ pub fn of(page: &Page) -> Markup {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 title { (page.title) }
-                style { (PreEscaped(STYLE)) }
+                style { (PreEscaped(maps::svg::STYLE)) (PreEscaped(STYLE)) }
                 script { (PreEscaped(FIRST)) }
             }
             body {
@@ -98,7 +98,7 @@ fn group(group: &Group) -> Markup {
             }
             (table::of(group))
             @if !group.pictures.is_empty() {
-                div class="pictures" { @for picture in &group.pictures { (self::picture(picture)) } }
+                div class="pictures" { @for (at, picture) in group.pictures.iter().enumerate() { (self::picture(at, picture)) } }
             }
             div class="kernels" { @for kernel in &group.kernels { (article::of(group, kernel)) } }
             (packed::of(group))
@@ -106,14 +106,19 @@ fn group(group: &Group) -> Markup {
     }
 }
 
-fn picture(picture: &Picture) -> Markup {
+fn picture(at: usize, picture: &Picture) -> Markup {
     html! {
         figure class="picture" {
             figcaption {
                 h3 { (picture.title) }
                 p class="faint" { (picture.caption) }
             }
-            (PreEscaped(&picture.svg))
+            @if packed::is_packed(picture) {
+                noscript { p class="faint" { "It is packed; unfolding it needs JavaScript." } }
+                div class="unfolds" data-picture=(at) {}
+            } @else {
+                (PreEscaped(&picture.svg))
+            }
             @if let Some((headings, rows)) = &picture.table {
                 details {
                     summary { "As a table" }

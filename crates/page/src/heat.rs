@@ -3,12 +3,14 @@
 
 use crate::kernel::{Counted, Kernel};
 use crate::numbers::grouped;
+use crate::page::Group;
+use crate::touched::Touched;
 use crate::work::{Cost, files, lines, total};
 use maud::{Markup, html};
 use std::collections::BTreeMap;
 
 /// Lines shown before and after a line with memory work.
-const CONTEXT: u32 = 4;
+const CONTEXT: u32 = 3;
 
 /// How bars are scaled.
 struct Scale {
@@ -19,7 +21,7 @@ struct Scale {
 }
 
 /// The lines with memory work and those around them, file by file.
-pub fn of(kernel: &Kernel, counted: &Counted) -> Markup {
+pub fn of(group: &Group, kernel: &Kernel, counted: &Counted) -> Markup {
     let most = lines(&counted.rows).values().map(|cost| cost.work).max();
     let scale = Scale {
         total: total(&counted.rows).work.max(1),
@@ -35,7 +37,7 @@ pub fn of(kernel: &Kernel, counted: &Counted) -> Markup {
                             span class="needed" {} "needed" span class="wasted" {} "wasted, of "
                             (grouped(scale.total)) " wavefronts and sectors"
                         }
-                        (listing(text, &costs, &scale))
+                        (listing(text, &costs, &scale, &links(group, kernel, file)))
                     }
                     None => p class="faint" {
                         "Its text is not here. Lines with memory work: " (numbers(&costs)) "."
@@ -51,7 +53,8 @@ fn numbers(costs: &BTreeMap<u32, Cost>) -> String {
     lines.join(", ")
 }
 
-fn listing(text: &str, costs: &BTreeMap<u32, Cost>, scale: &Scale) -> Markup {
+/// The lines, each a number and code, behind a bar where there is work.
+fn listing(text: &str, costs: &BTreeMap<u32, Cost>, scale: &Scale, links: &Links) -> Markup {
     let is_near = |number: u32| {
         let near = number.saturating_sub(CONTEXT)..=number.saturating_add(CONTEXT);
         costs.range(near).next().is_some()
@@ -62,26 +65,43 @@ fn listing(text: &str, costs: &BTreeMap<u32, Cost>, scale: &Scale) -> Markup {
         div class="source" {
             @for (number, code) in shown {
                 @if number > std::mem::replace(&mut shown_to, number) + 1 {
-                    div class="cold gap" { span class="work" {} span class="number" {} span class="code" { "⋮" } }
+                    div { i { "⋮" } }
                 }
-                (line(number, code, costs.get(&number), scale))
+                (line(number, code, costs.get(&number), scale, links))
             }
         }
     }
 }
 
-fn line(number: u32, code: &str, cost: Option<&Cost>, scale: &Scale) -> Markup {
-    // By itself, since a narrow page makes less of it.
-    let (spaces, code) = code.split_at(code.len() - code.trim_start().len());
+fn line(number: u32, code: &str, cost: Option<&Cost>, scale: &Scale, links: &Links) -> Markup {
+    let indent = code.len() - code.trim_start().len();
+    let indent = (indent > 0).then(|| format!("--i:{indent}"));
     html! {
-        div class=(if cost.is_some() { "hot" } else { "cold" }) {
-            span class="work" { @if let Some(cost) = cost { (scale.bar(*cost)) } }
-            span class="number" { (number) }
-            span class="code" style=(format!("--indent:{}", spaces.len())) {
-                span class="indent" { (spaces) } (code)
+        div class=[cost.map(|_| "hot")] {
+            @if let Some(cost) = cost { span class="work" { (scale.bar(*cost)) } }
+            i {
+                @match links.get(&number) {
+                    Some(link) => a href=(link) title="what its lanes touch" { (number) },
+                    None => (number),
+                }
             }
+            code style=[indent] { (code.trim_start()) }
         }
     }
+}
+
+/// Links to maps, by line.
+type Links = BTreeMap<u32, String>;
+
+fn links(group: &Group, kernel: &Kernel, file: &str) -> Links {
+    let mut links = Links::new();
+    for (name, map) in kernel.touched.iter().flat_map(Touched::named) {
+        if let Some(place) = map.line.as_ref().filter(|place| place.file == file) {
+            let link = format!("#{}@{name}", group.anchor_of(kernel));
+            links.entry(place.line).or_insert(link);
+        }
+    }
+    links
 }
 
 impl Scale {
@@ -99,7 +119,7 @@ pub fn bar(cost: Cost, most: u64) -> Markup {
     let width = |n: u64| 100.0 * n as f64 / most.max(1) as f64;
     let (needed, wasted) = (cost.needed(), cost.wasted);
     html! {
-        span class="bar" role="img" title=(words(cost)) aria-label=(words(cost)) {
+        span class="bar" role="img" aria-label=(words(cost)) {
             span class="needed" style=(format!("width:{:.2}%", width(needed).max(0.5))) {}
             @if wasted > 0 {
                 span class="wasted" style=(format!("width:{:.2}%", width(wasted))) {}

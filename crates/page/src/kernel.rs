@@ -1,5 +1,7 @@
 //! All that a page knows of a kernel: how its runs ended, what they cost, how long they took.
 
+use crate::listing::Listing;
+use crate::touched::Touched;
 use crate::work::Row;
 use lockstep::counts::Counts;
 use std::collections::BTreeMap;
@@ -18,9 +20,13 @@ pub struct Kernel {
     /// How long it took, shape by shape; empty if that was not measured.
     pub times: Vec<Time>,
     /// Its PTX, if it is to be unfolded.
-    pub ptx: Option<String>,
-    /// What prints its PTX or profile, if a command does.
+    pub ptx: Option<Listing>,
+    /// What its lanes touch, if that was traced.
+    pub touched: Option<Touched>,
+    /// What prints its profile, if a command does.
     pub command: Option<String>,
+    /// What prints its PTX, if a command does.
+    pub ptx_command: Option<String>,
     /// Texts of the sources that its instructions come from, by file.
     pub sources: BTreeMap<String, String>,
 }
@@ -171,7 +177,9 @@ impl Kernel {
             counted: Err("not counted: it was not run".to_owned()),
             times: Vec::new(),
             ptx: None,
+            touched: None,
             command: None,
+            ptx_command: None,
             sources: BTreeMap::new(),
         }
     }

@@ -2,13 +2,15 @@
 
 use crate::kernel::{Counted, Kernel, Measure, Run, State, Time};
 use crate::listing;
+use crate::touched::Touched;
 use crate::work::rows;
 use lockstep::Report;
 use std::collections::BTreeMap;
 use std::path::Path;
 
 impl Kernel {
-    /// What a launch reports: counts, lines and PTX from the simulator; the time from a GPU.
+    /// What a launch reports: counts, lines and PTX from the simulator, maps of what lanes touch
+    /// if it was traced ([`Simulator::trace`](lockstep::Simulator::trace)); the time from a GPU.
     /// Texts of sources are read from the folder that the module names
     /// ([`PtxModule::with_sources`](lockstep::PtxModule::with_sources)).
     pub fn launched(report: &Report) -> Self {
@@ -29,6 +31,7 @@ impl Kernel {
             counted,
             times: time(report).into_iter().collect(),
             ptx: listing::of(ptx, &place.kernel),
+            touched: touched(report),
             sources,
             ..Self::new(place.kernel.clone())
         }
@@ -52,6 +55,13 @@ fn counted(report: &Report, ptx: &str) -> Result<Counted, String> {
         remarks: Vec::new(),
         hardware: None,
     })
+}
+
+/// Of the block that was traced, if one was.
+fn touched(report: &Report) -> Option<Touched> {
+    let trace = report.simulated()?.trace.as_ref()?;
+    let caption = format!("The first block of {}.", report.place().config);
+    Some(Touched::of(caption, trace, report.file()))
 }
 
 fn time(report: &Report) -> Option<Time> {

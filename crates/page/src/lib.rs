@@ -32,16 +32,20 @@
 //! screen readers. Without JavaScript all of it is there but PTX and maps, which are packed.
 //!
 //! In reading order: [`work`] (the memory work of instructions), [`verdict`] (what it means in
-//! words), [`kernel`] (all that is known of a kernel), [`mod@page`] and its groups; then how they
+//! words), [`touched`] (maps of what lanes touch), [`listing`] (PTX), [`kernel`] (all that is
+//! known of a kernel), [`mod@page`] and its groups; then how they
 //! are drawn: `document`, `table`, `article`, `heat`, `instructions`, and `packed` for what is
 //! unfolded when it is asked for; [`numbers`].
 //!
-//! Left out: running and measuring kernels (`lockstep`), charts of measurements. A page shows
+//! Left out: running and measuring kernels (`lockstep`), drawing maps (`maps`), charts of
+//! measurements. A page shows
 //! what it is given, and says of the rest that it was not measured.
 
 pub mod kernel;
+pub mod listing;
 pub mod numbers;
 pub mod page;
+pub mod touched;
 pub mod verdict;
 pub mod work;
 
@@ -50,10 +54,9 @@ mod document;
 mod heat;
 mod instructions;
 mod launched;
-mod listing;
 mod packed;
 mod table;
 
 pub use kernel::{Beside, Counted, Hardware, Kernel, Measure, Remark, Run, State, Time};
-pub use listing::of as listing_of;
 pub use page::{Group, Page, Picture};
+pub use touched::{Map, Touched};

@@ -1,7 +1,8 @@
 //! What a page unfolds when it is asked for, packed: JSON, deflated, in base64. Browsers
 //! inflate it themselves.
 
-use crate::page::Group;
+use crate::page::{Group, Picture};
+use crate::touched::Touched;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use maud::{Markup, PreEscaped, html};
@@ -10,25 +11,71 @@ use std::collections::BTreeMap;
 
 /// Of zlib, 0 to 10: beyond this, more time gives little.
 const LEVEL: u8 = 8;
+/// Larger pictures are packed.
+const LARGE_BYTES: usize = 20_000;
 
-/// What is packed of a kernel.
 #[derive(Serialize)]
 struct Contents<'g> {
-    ptx: Option<&'g str>,
+    /// Pictures of accesses.
+    maps: Vec<&'g str>,
+    /// By the anchors of kernels.
+    kernels: BTreeMap<String, OfKernel>,
+    /// Those that are packed, by their number in the group.
+    pictures: BTreeMap<usize, &'g str>,
 }
 
-/// An element with the group's packed contents, by the anchors of its kernels; nothing if
-/// there are none.
-pub fn of(group: &Group) -> Markup {
-    let kernels = group.kernels.iter();
-    let contents: BTreeMap<String, Contents<'_>> = kernels
-        .map(|kernel| {
-            let ptx = kernel.ptx.as_deref();
-            (group.anchor_of(kernel), Contents { ptx })
+#[derive(Serialize)]
+struct OfKernel {
+    /// The first line's number, and the lines; those that are empty are not shown.
+    ptx: Option<(usize, String)>,
+    /// By the names that links have: which of the group's.
+    maps: BTreeMap<String, usize>,
+}
+
+/// Texts, each of which is there once.
+#[derive(Default)]
+struct Texts<'g> {
+    all: Vec<&'g str>,
+    numbers: BTreeMap<&'g str, usize>,
+}
+
+impl<'g> Texts<'g> {
+    fn number(&mut self, text: &'g str) -> usize {
+        *self.numbers.entry(text).or_insert_with(|| {
+            self.all.push(text);
+            self.all.len() - 1
         })
-        .filter(|(_, contents)| contents.ptx.is_some())
+    }
+}
+
+/// Whether a picture is packed.
+pub fn is_packed(picture: &Picture) -> bool {
+    picture.svg.len() > LARGE_BYTES
+}
+
+/// An element with the group's packed contents; nothing if there are none.
+pub fn of(group: &Group) -> Markup {
+    let mut texts = Texts::default();
+    let kernels = group.kernels.iter().map(|kernel| {
+        let rows = kernel.counted().map_or(&[][..], |counted| &counted.rows);
+        let maps = kernel.touched.iter().flat_map(Touched::named);
+        let contents = OfKernel {
+            ptx: kernel.ptx.as_ref().map(|ptx| (ptx.first, ptx.with_costs(rows))),
+            maps: maps.map(|(name, map)| (name, texts.number(&map.svg))).collect(),
+        };
+        (group.anchor_of(kernel), contents)
+    });
+    let pictures = group.pictures.iter().enumerate();
+    let pictures = pictures.filter(|(_, picture)| is_packed(picture));
+    let kernels: BTreeMap<_, _> = kernels
+        .filter(|(_, kernel)| kernel.ptx.is_some() || !kernel.maps.is_empty())
         .collect();
-    if contents.is_empty() {
+    let contents = Contents {
+        maps: texts.all,
+        kernels,
+        pictures: pictures.map(|(at, picture)| (at, &*picture.svg)).collect(),
+    };
+    if contents.kernels.is_empty() && contents.pictures.is_empty() {
         return html! {};
     }
     // Texts and lists of them: there is nothing in it that JSON cannot say.

@@ -1,6 +1,6 @@
 // One group at a time, one kernel of it or two side by side, by what the address names:
-// #group, #group/kernel, #group/kernel+other. Without this script everything is shown, one after
-// the other, but what is packed.
+// #group, #group/kernel, #group/kernel+other, and #group/kernel@map for one of its maps. Without
+// this script everything is shown, one after the other, but what is packed.
 "use strict";
 (() => {
   const main = document.getElementById("main");
@@ -20,11 +20,12 @@
     const [id, rest] = text.split(/\/(.*)/s);
     const group = groups.find((group) => group.id === id) ?? only_group;
     if (!group) return null;
-    if (only_kernel) return { group, kernels: [only_kernel] };
-    const kernels = (rest ?? "").split("+").slice(0, 2)
+    const [names, map] = (rest ?? "").split("@");
+    if (only_kernel) return { group, kernels: [only_kernel], map };
+    const kernels = names.split("+").slice(0, 2)
       .map((name) => document.getElementById(`${id}/${name}`))
       .filter((kernel) => kernel?.classList.contains("kernel"));
-    return { group, kernels };
+    return { group, kernels, map };
   }
 
   function show() {
@@ -42,7 +43,8 @@
         if (picked) link.setAttribute("aria-current", "true");
         else link.removeAttribute("aria-current");
       }
-      for (const kernel of kernels) open(group, kernel, kernels);
+      for (const kernel of kernels) open(group, kernel, kernels, at.map);
+      if (group === at?.group) unfold_pictures(group);
       group.querySelector(".kernels").classList.toggle("beside-two", kernels.length === 2);
       group.querySelector(".pictures")?.classList.toggle("aside", kernels.length > 0);
     }
@@ -54,10 +56,65 @@
     return at;
   }
 
-  function open(group, kernel, kernels) {
+  function open(group, kernel, kernels, map) {
     kernel.classList.add("open");
     kernel.style.order = kernels.indexOf(kernel);
     tools(group, kernel, kernels);
+    show_map(kernel, map);
+  }
+
+  const name_of = (link) => link.id.split("@")[1];
+  // The map of that name, or the one that shows most of what is wrong.
+  async function show_map(kernel, name) {
+    const links = [...kernel.querySelectorAll(".map-list a")];
+    const link = links.find((link) => name_of(link) === name)
+      ?? links.find((link) => link.hasAttribute("aria-current"))
+      ?? links.find((link) => "worst" in link.dataset) ?? links[0];
+    if (!link) return;
+    for (const other of links) {
+      if (other === link) other.setAttribute("aria-current", "true");
+      else other.removeAttribute("aria-current");
+    }
+    const place = kernel.querySelector(".map-shown");
+    if (place.dataset.shown === name_of(link)) return;
+    place.dataset.shown = name_of(link);
+    const all = await contents(kernel.closest(".group"));
+    // Another may have been asked for meanwhile.
+    if (place.dataset.shown !== name_of(link)) return;
+    place.innerHTML = all.maps[all.kernels[kernel.id].maps[name_of(link)]];
+    show_phases(kernel, place);
+  }
+
+  // A wide access is served in phases; one is shown at a time, or all of them.
+  function show_phases(kernel, place) {
+    const phases = [...place.querySelectorAll("svg > .phase, svg > * > .phase")];
+    const choice = kernel.querySelector(".phases");
+    for (const label of choice.querySelectorAll("label")) label.remove();
+    choice.hidden = phases.length < 2;
+    if (choice.hidden) return;
+    const choose = (chosen) => {
+      for (const phase of phases) {
+        phase.style.display = chosen === "all" || phase.dataset.phase === chosen ? "" : "none";
+      }
+    };
+    for (const value of ["all", ...phases.map((phase) => phase.dataset.phase)]) {
+      const label = document.createElement("label");
+      const input = document.createElement("input");
+      input.type = "radio";
+      input.name = `phase of ${kernel.id}`;
+      input.value = value;
+      input.checked = value === "all";
+      input.addEventListener("change", () => choose(value));
+      label.append(input, value === "all" ? " all" : ` ${Number(value) + 1}`);
+      choice.append(label);
+    }
+  }
+
+  async function unfold_pictures(group) {
+    const places = [...group.querySelectorAll(".unfolds:empty")];
+    if (places.length === 0) return;
+    const all = await contents(group);
+    for (const place of places) place.innerHTML = all.pictures[place.dataset.picture];
   }
 
   // Which kernel stands beside this one.
@@ -106,7 +163,18 @@
       const kernel = details.closest(".kernel");
       pre.setAttribute("aria-label", `PTX of ${kernel.querySelector("h3").textContent}`);
       try {
-        pre.textContent = (await contents(kernel.closest(".group")))[kernel.id].ptx;
+        const all = await contents(kernel.closest(".group"));
+        const [first, text] = all.kernels[kernel.id].ptx;
+        const shown = [];
+        let before = first - 1;
+        text.split("\n").forEach((line, i) => {
+          if (!line) return;
+          // Short gaps are those of lines that say where code comes from.
+          if (first + i - before > 12) shown.push("     ⋮");
+          before = first + i;
+          shown.push(`${String(before).padStart(6)}  ${line}`);
+        });
+        pre.textContent = shown.join("\n");
       } catch (error) {
         pre.textContent = `It could not be unpacked: ${error}`;
       }
@@ -149,10 +217,12 @@
   function go() {
     const at = show();
     if (narrow.matches) contents_list.open = false;
-    const target = at?.kernels[0] ?? at?.group;
+    const maps = at?.map && at.kernels[0]?.querySelector(".maps");
+    const target = maps || (at?.kernels[0] ?? at?.group);
     if (target && location.hash.length > 1) {
       target.scrollIntoView();
-      target.focus({ preventScroll: true });
+      // Who chooses a map goes on from its link.
+      if (!maps) target.focus({ preventScroll: true });
     } else {
       scrollTo(0, 0);
     }

@@ -119,7 +119,7 @@ impl Group {
 }
 
 /// A text as a part of an `id`: without spaces, and without what separates parts.
-fn anchor(text: &str) -> String {
+pub(crate) fn anchor(text: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':');
     text.chars()
         .map(|c| if is_plain(c) { c } else { '-' })

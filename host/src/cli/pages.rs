@@ -81,6 +81,11 @@ impl<'m> Runs<'m> {
         if let Some(Err(reason)) = &graphene {
             say(&format!("no picture of the neighbour lists: {reason}"));
         }
+        say("looking at what lanes touch");
+        let touched = |registered: Registered| match engine {
+            Machine::Sim(_) => web::touched(registered, self.modules),
+            Machine::Gpu(_) => None,
+        };
         web::page(&Content {
             engine: why.to_owned(),
             kernels: selected,
@@ -88,6 +93,7 @@ impl<'m> Runs<'m> {
             uncounted,
             modules: self.modules,
             measured,
+            touched: &touched,
             graphene: graphene.and_then(Result::ok),
         })
     }

@@ -84,9 +84,7 @@ impl ExplainedLine {
 impl Explained {
     /// Whether there is more to see of its warps than barriers that all of them come to.
     pub fn has_timeline(&self) -> bool {
-        use maps::timeline::MarkKind;
-        let (marks, _) = self.timeline.kinds();
-        marks.iter().any(|kind| *kind != MarkKind::Barrier)
+        self.timeline.has_more_than_barriers()
     }
 }
 

@@ -12,6 +12,7 @@ pub mod graphene;
 pub mod measured;
 pub mod pictures;
 
+use crate::explain;
 use crate::hints;
 use crate::kernels;
 use crate::profile::{self, Profile, html};
@@ -19,8 +20,10 @@ use lesson::{CaseResult, Lesson, Registered, Status};
 use lockstep::engine::PtxModule;
 use lockstep::record::Recorded;
 use lockstep_page::kernel::{Kernel, Run, State};
+use lockstep_page::listing::Listing;
 use lockstep_page::page::{Group, Picture};
-use lockstep_page::{Page, listing_of};
+use lockstep_page::touched::{Map, Touched};
+use lockstep_page::{Page, listing};
 use measured::Measured;
 
 /// A run of a case, and what was counted in it.
@@ -49,6 +52,20 @@ impl Ran {
     }
 }
 
+/// What the lanes of a kernel touch at a small size: its lesson is run once more; none if the
+/// kernel does not come so far.
+pub fn touched(registered: Registered, modules: &[PtxModule]) -> Option<Touched> {
+    let shape = explain::default_shape(registered)?;
+    let explained = explain::of(registered, &shape, modules.to_vec(), 0).ok()??;
+    let maps = explained.lines.iter();
+    let maps = maps.map(|line| Map::of(line.line.clone(), &line.opcode, &line.access));
+    let caption = format!(
+        "Block {} of {}, at {}; of each instruction an access that wastes most.",
+        explained.block, explained.config, explained.shape
+    );
+    Some(Touched::with(caption, maps, &explained.timeline))
+}
+
 /// What a page is made of.
 pub struct Content<'c> {
     /// What ran the kernels, in words.
@@ -63,6 +80,8 @@ pub struct Content<'c> {
     pub modules: &'c [PtxModule],
     /// Times of a GPU.
     pub measured: &'c Measured,
+    /// What the lanes of a kernel touch, if that is known.
+    pub touched: &'c dyn Fn(Registered) -> Option<Touched>,
     /// The picture of the neighbour lists, if it could be computed.
     pub graphene: Option<Picture>,
 }
@@ -120,7 +139,9 @@ fn kernel(content: &Content<'_>, registered: Registered) -> Kernel {
         runs: own().map(|ran| run(&ran.result)).collect(),
         times: content.measured.times(id),
         ptx: ptx(content.modules, registered),
+        touched: (content.touched)(registered),
         command: Some(hints::command(&format!("profile {id}"))),
+        ptx_command: Some(hints::command(&format!("ptx {id}"))),
         ..base
     }
 }
@@ -176,7 +197,7 @@ fn run(result: &CaseResult) -> Run {
 }
 
 /// The listing of the kernel's PTX, out of the module that was run.
-fn ptx(modules: &[PtxModule], registered: Registered) -> Option<String> {
+fn ptx(modules: &[PtxModule], registered: Registered) -> Option<Listing> {
     let module = kernels::with_entry(modules, registered)?;
-    listing_of(module.text().ok()?, registered.kernel.id)
+    listing::of(module.text().ok()?, registered.kernel.id)
 }

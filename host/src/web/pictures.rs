@@ -8,6 +8,7 @@ use lesson::measure::{Ratio, Side, Times};
 use lesson::{KernelEntry, Lesson, Measurement, Registered};
 use lockstep_page::numbers::{duration, short};
 use lockstep_page::page::Picture;
+use maps::{Tile, TileMap};
 use std::collections::BTreeMap;
 
 /// Shapes of a lesson that get a chart of their own, at most.
@@ -63,7 +64,45 @@ pub fn of(lesson: &'static Lesson, own: &[Registered], measured: &Measured) -> V
         shapes.truncate(MOST_SHAPES);
         pictures.extend(shapes.iter().filter_map(|(shape, cases)| spreads(shape, cases, on)));
     }
+    pictures.extend(tiles(lesson.id));
     pictures
+}
+
+/// A tile of a lesson under a layout: rows, columns, bytes of an element, layout.
+type TileOf = (u32, u32, u32, &'static str);
+
+/// The tiles of lessons about layouts.
+const TILES: [(&str, &[TileOf]); 3] = [
+    (
+        "transpose",
+        &[(32, 32, 4, "plain"), (32, 32, 4, "pad:1"), (32, 32, 4, "xor")],
+    ),
+    (
+        "mma_simple",
+        &[(16, 16, 2, "plain"), (16, 16, 2, "pad:8"), (16, 16, 2, "swizzle:1,3,3")],
+    ),
+    (
+        "blocks_of_tiles",
+        &[(16, 32, 2, "plain"), (16, 32, 2, "swizzle:2,3,3"), (16, 64, 2, "swizzle:3,3,3")],
+    ),
+];
+
+/// Which element of a tile lies in which bank, layout by layout.
+fn tiles(lesson: &str) -> impl Iterator<Item = Picture> {
+    let of_lesson = TILES.iter().filter(move |(id, _)| *id == lesson);
+    of_lesson.flat_map(|(_, tiles)| tiles.iter().filter_map(tile))
+}
+
+fn tile(&(rows, columns, element_bytes, layout): &TileOf) -> Option<Picture> {
+    // The tests hold that all of them are tiles and layouts.
+    let tile = Tile::new(rows, columns, element_bytes).ok()?;
+    let map = TileMap::new(tile, layout.parse().ok()?).ok()?;
+    Some(Picture {
+        title: format!("A tile of {rows}×{columns}, {layout}"),
+        caption: map.summary(),
+        svg: map.svg(),
+        table: None,
+    })
 }
 
 /// Times at a shape, beside those of the CUDA C++ twins.
@@ -171,4 +210,20 @@ fn cubes(cases: &[Measurement], on: &str) -> Option<Picture> {
         table: Some((headings, sides.iter().map(row).collect())),
         title,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TILES, tile};
+    use crate::registry::LESSONS;
+
+    #[test]
+    fn every_tile_is_of_a_lesson_and_has_a_picture() {
+        for (id, tiles) in TILES {
+            assert!(LESSONS.iter().any(|lesson| lesson.id == id), "{id}");
+            for of in tiles {
+                assert!(tile(of).is_some(), "{of:?}");
+            }
+        }
+    }
 }

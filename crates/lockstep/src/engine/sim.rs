@@ -25,6 +25,8 @@ pub struct Sim {
     /// Which kernel's first launch is to be traced, if one's is.
     trace: Option<(String, TraceOptions)>,
     traced: RefCell<Option<Traced>>,
+    /// Whether a block of every launch is traced.
+    traces_all: bool,
     state: RefCell<State>,
 }
 
@@ -81,6 +83,7 @@ impl Sim {
             record: None,
             trace: None,
             traced: RefCell::new(None),
+            traces_all: false,
             state: RefCell::new(State { device, loaded }),
         }
     }
@@ -218,6 +221,11 @@ impl Sim {
             trace: Some((entry.to_owned(), options)),
             ..self
         }
+    }
+
+    /// The same, but the first block of every launch is traced: it is in the launch's report.
+    pub fn with_traces(self, traces_all: bool) -> Self {
+        Self { traces_all, ..self }
     }
 
     /// The events that were kept; none if the kernel was not launched.
@@ -370,14 +378,22 @@ impl Engine for Sim {
     }
 
     fn launch(&self, launch: &Prepared, observe: Observe) -> Result<Option<Report>, EngineError> {
+        const FIRST_BLOCK: TraceOptions = TraceOptions {
+            block: 0,
+            accesses: 4,
+            events: 100_000,
+        };
         let count = observe == Observe::Counts || self.record.is_some();
+        let asked = self.trace_of(launch);
         let options = LaunchOptions {
             count,
-            trace: self.trace_of(launch),
+            trace: asked.or(self.traces_all.then_some(FIRST_BLOCK)),
             ..self.options()
         };
         let mut report = self.launch_with(launch, options)?;
-        if let Some(trace) = report.trace.take() {
+        if asked.is_some()
+            && let Some(trace) = report.trace.take()
+        {
             let config = launch.config();
             let trace = *trace;
             *self.traced.borrow_mut() = Some(Traced { config, trace });
