@@ -3,7 +3,7 @@
 
 use crate::kernel::{Counted, Kernel, State};
 use crate::listing::Listing;
-use crate::numbers::{duration, short};
+use crate::numbers::duration;
 use crate::page::Group;
 use crate::touched::Touched;
 use crate::verdict::verdicts;
@@ -138,7 +138,7 @@ fn maps(group: &Group, kernel: &Kernel) -> Markup {
                 }
                 noscript { p class="faint" { "The pictures are packed; unfolding them needs JavaScript." } }
                 fieldset class="phases" hidden { legend { "Phase" } }
-                div class="map-shown" tabindex="0" role="region" aria-label="The map" aria-live="polite" {}
+                div class="map-shown" tabindex="0" role="group" aria-label=(format!("Map of {}", kernel.name)) aria-live="polite" {}
             }
         }
     }
@@ -170,7 +170,7 @@ fn times(kernel: &Kernel) -> Markup {
                         td data-label="beside" {
                             @for (i, beside) in time.beside.iter().enumerate() {
                                 @if i > 0 { ", " }
-                                (short(beside.speed.get(), 2)) " × " (beside.name)
+                                (beside.words())
                             }
                         }
                     }

@@ -115,7 +115,7 @@ fn picture(at: usize, picture: &Picture) -> Markup {
             }
             @if packed::is_packed(picture) {
                 noscript { p class="faint" { "It is packed; unfolding it needs JavaScript." } }
-                div class="unfolds" data-picture=(at) {}
+                div class="unfolds" data-picture=(at) tabindex="0" role="group" aria-label=(picture.title) {}
             } @else {
                 (PreEscaped(&picture.svg))
             }

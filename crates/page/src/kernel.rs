@@ -151,6 +151,13 @@ pub struct Beside {
     pub speed: Measure,
 }
 
+impl Beside {
+    /// `1.04 × CUDA C++`.
+    pub fn words(&self) -> String {
+        format!("{:.2} × {}", self.speed.get(), self.name)
+    }
+}
+
 /// A measured number: finite, and above 0.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Measure(f64);

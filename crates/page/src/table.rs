@@ -28,28 +28,53 @@ fn in_sectors(counted: &Counted) -> Cost {
     cost(counted, |row| (row.sectors, row.ideal_sectors))
 }
 
-/// The most of the group, by which its bars are scaled.
-struct Most {
+/// What the group's kernels are compared by.
+struct Scale<'g> {
+    /// The shape that most of them were timed at; of several, the largest.
+    shape: Option<&'g str>,
+    /// The most of the group, as long as bars are.
     wavefronts: u64,
     sectors: u64,
+    /// The longest time at the shape.
     time_ms: f64,
 }
 
-impl Most {
-    fn of(group: &Group) -> Self {
+/// The shape that most kernels were timed at; of several, the one that comes last.
+fn common_shape(group: &Group) -> Option<&str> {
+    let mut shapes: Vec<(&str, usize)> = Vec::new();
+    for time in group.kernels.iter().flat_map(|kernel| &kernel.times) {
+        match shapes.iter_mut().find(|(shape, _)| *shape == time.shape) {
+            Some((_, n)) => *n += 1,
+            None => shapes.push((&time.shape, 1)),
+        }
+    }
+    shapes.into_iter().max_by_key(|(_, n)| *n).map(|(shape, _)| shape)
+}
+
+impl<'g> Scale<'g> {
+    fn of(group: &'g Group) -> Self {
         let counted = || group.kernels.iter().filter_map(Kernel::counted);
-        let times = group.kernels.iter().filter_map(Kernel::time);
+        let shape = common_shape(group);
+        let times = group.kernels.iter().flat_map(|kernel| &kernel.times);
+        let times = times.filter(|time| Some(&*time.shape) == shape);
         Self {
+            shape,
             wavefronts: counted().map(|c| in_shared(c).work).max().unwrap_or(0),
             sectors: counted().map(|c| in_sectors(c).work).max().unwrap_or(0),
             time_ms: times.map(|time| time.median.get()).fold(0.0, f64::max),
         }
     }
+
+    /// The kernel's time at the common shape; else at its largest.
+    fn time<'k>(&self, kernel: &'k Kernel) -> Option<&'k Time> {
+        let common = kernel.times.iter().find(|time| Some(&*time.shape) == self.shape);
+        common.or(kernel.time())
+    }
 }
 
 /// The table, and what its figures are of.
 pub fn of(group: &Group) -> Markup {
-    let most = Most::of(group);
+    let scale = Scale::of(group);
     html! {
         table class="ladder many" {
             thead { tr {
@@ -59,13 +84,13 @@ pub fn of(group: &Group) -> Markup {
                     th scope="col" class=[is_words.then_some("left")] { (name) }
                 }
             } }
-            tbody { @for kernel in &group.kernels { (row(group, kernel, &most)) } }
+            tbody { @for kernel in &group.kernels { (row(group, kernel, &scale)) } }
         }
         (provenance(group))
     }
 }
 
-fn row(group: &Group, kernel: &Kernel, most: &Most) -> Markup {
+fn row(group: &Group, kernel: &Kernel, scale: &Scale<'_>) -> Markup {
     let anchor = group.anchor_of(kernel);
     html! {
         tr data-kernel=(anchor) {
@@ -77,11 +102,11 @@ fn row(group: &Group, kernel: &Kernel, most: &Most) -> Markup {
                 div class="technique" { (kernel.technique) }
             }
             @match kernel.counted() {
-                Some(counted) => (counts(counted, most)),
+                Some(counted) => (counts(counted, scale)),
                 None => td class="left faint wide" colspan="6" { (not_counted(kernel)) },
             }
-            @match kernel.time() {
-                Some(time) => (timed(time, most)),
+            @match scale.time(kernel) {
+                Some(time) => (timed(time, scale)),
                 None => td class="left faint" colspan="2" data-label="time" { "not measured" },
             }
         }
@@ -92,20 +117,20 @@ fn not_counted(kernel: &Kernel) -> &str {
     kernel.counted.as_ref().err().map_or("", String::as_str)
 }
 
-fn counts(counted: &Counted, most: &Most) -> Markup {
+fn counts(counted: &Counted, scale: &Scale<'_>) -> Markup {
     let (shared, sectors) = (in_shared(counted), in_sectors(counted));
     let conflicts: u64 = counted.rows.iter().map(|row| row.conflicts).sum();
     let local = counted.totals.local_load_sectors + counted.totals.local_store_sectors;
     let per = |metric: Metric| metric.of(&counted.totals);
     let has_shared = counted.rows.iter().any(Row::is_in_shared);
     html! {
-        (work("wavefronts", shared, most.wavefronts))
+        (work("wavefronts", shared, scale.wavefronts))
         @if has_shared {
             td class=[(conflicts > 0).then_some("bad")] data-label="bank conflicts" { (grouped(conflicts)) }
         } @else {
             td class="none" { (NONE) }
         }
-        (work("sectors", sectors, most.sectors))
+        (work("sectors", sectors, scale.sectors))
         (ratio("sectors per load", per(Metric::GlobalLoadSectorsPerRequest)))
         (ratio("sectors per store", per(Metric::GlobalStoreSectorsPerRequest)))
         @if local > 0 {
@@ -132,20 +157,24 @@ fn ratio(label: &str, value: Option<f64>) -> Markup {
     }
 }
 
-fn timed(time: &Time, most: &Most) -> Markup {
-    let share = 100.0 * time.median.get() / most.time_ms;
+fn timed(time: &Time, scale: &Scale<'_>) -> Markup {
+    // Times at another shape are not to be compared by their bars.
+    let is_common = Some(&*time.shape) == scale.shape;
+    let share = 100.0 * time.median.get() / scale.time_ms;
     html! {
         td class="amount left" data-label="time" {
             span class="figure" { (duration(time.median.get())) }
             " " span class="faint" { "at " (time.shape) }
-            span class="bar" aria-hidden="true" { span class="time" style=(format!("width:{share:.2}%")) {} }
+            @if is_common {
+                span class="bar" aria-hidden="true" { span class="time" style=(format!("width:{share:.2}%")) {} }
+            }
         }
         @if time.beside.is_empty() {
             td class="none left" { (NONE) }
         } @else {
             td class="left beside" data-label="beside" {
                 @for beside in &time.beside {
-                    div { (short(beside.speed.get(), 2)) " × " (beside.name) }
+                    div { (beside.words()) }
                 }
             }
         }

@@ -68,39 +68,33 @@ pub fn of(lesson: &'static Lesson, own: &[Registered], measured: &Measured) -> V
     pictures
 }
 
-/// A tile of a lesson under a layout: rows, columns, bytes of an element, layout.
-type TileOf = (u32, u32, u32, &'static str);
+/// A tile of a lesson: rows, columns, bytes of an element, elements that stay together.
+type TileOf = (u32, u32, u32, u32);
 
-/// The tiles of lessons about layouts.
-const TILES: [(&str, &[TileOf]); 3] = [
-    (
-        "transpose",
-        &[(32, 32, 4, "plain"), (32, 32, 4, "pad:1"), (32, 32, 4, "xor")],
-    ),
-    (
-        "mma_simple",
-        &[(16, 16, 2, "plain"), (16, 16, 2, "pad:8"), (16, 16, 2, "swizzle:1,3,3")],
-    ),
-    (
-        "blocks_of_tiles",
-        &[(16, 32, 2, "plain"), (16, 32, 2, "swizzle:2,3,3"), (16, 64, 2, "swizzle:3,3,3")],
-    ),
+/// The tiles of lessons about layouts, and the layouts.
+const TILES: [(&str, TileOf, &[&str]); 4] = [
+    ("transpose", (32, 32, 4, 1), &["plain", "pad:1", "xor"]),
+    ("mma_simple", (16, 16, 2, 8), &["plain", "pad:8", "swizzle:1,3,3"]),
+    ("blocks_of_tiles", (16, 32, 2, 8), &["plain", "swizzle:2,3,3"]),
+    ("blocks_of_tiles", (16, 64, 2, 8), &["plain", "swizzle:3,3,3"]),
 ];
 
-/// Which element of a tile lies in which bank, layout by layout.
+/// In which bank the elements of a tile lie, layout by layout.
 fn tiles(lesson: &str) -> impl Iterator<Item = Picture> {
-    let of_lesson = TILES.iter().filter(move |(id, _)| *id == lesson);
-    of_lesson.flat_map(|(_, tiles)| tiles.iter().filter_map(tile))
+    let of_lesson = TILES.iter().filter(move |(id, ..)| *id == lesson);
+    of_lesson.flat_map(|(_, of, layouts)| layouts.iter().filter_map(|layout| tile(*of, layout)))
 }
 
-fn tile(&(rows, columns, element_bytes, layout): &TileOf) -> Option<Picture> {
-    // The tests hold that all of them are tiles and layouts.
+/// With the first column marked.
+fn tile((rows, columns, element_bytes, vector): TileOf, layout: &str) -> Option<Picture> {
+    // A test holds that all of them are tiles and layouts.
     let tile = Tile::new(rows, columns, element_bytes).ok()?;
-    let map = TileMap::new(tile, layout.parse().ok()?).ok()?;
+    let map = TileMap::by_vectors(tile, layout.parse().ok()?, vector).ok()?;
+    let column: Vec<(u32, u32)> = (0..rows).map(|row| (row, 0)).collect();
     Some(Picture {
         title: format!("A tile of {rows}×{columns}, {layout}"),
-        caption: map.summary(),
-        svg: map.svg(),
+        caption: "The bank of each vector that stays together; the first column is marked.".to_owned(),
+        svg: map.marking(&column).svg(),
         table: None,
     })
 }
@@ -219,10 +213,10 @@ mod tests {
 
     #[test]
     fn every_tile_is_of_a_lesson_and_has_a_picture() {
-        for (id, tiles) in TILES {
+        for (id, of, layouts) in TILES {
             assert!(LESSONS.iter().any(|lesson| lesson.id == id), "{id}");
-            for of in tiles {
-                assert!(tile(of).is_some(), "{of:?}");
+            for layout in layouts {
+                assert!(tile(of, layout).is_some(), "{of:?}, {layout}");
             }
         }
     }
