@@ -146,10 +146,7 @@ pub fn with_entry(modules: &[PtxModule], registered: Registered) -> Option<&PtxM
     let kernel = registered.kernel;
     modules.iter().find(|module| {
         let is_candidate = module.topic().is_none() || module.topic() == kernel.topic;
-        is_candidate
-            && module
-                .text()
-                .is_ok_and(|text| crate::ptx::entries(text).any(|other| other == kernel.id))
+        is_candidate && module.names(kernel.id)
     })
 }
 
@@ -166,7 +163,12 @@ pub fn module_with(entry: &str, arch: Option<&str>) -> Result<PtxModule, Kernels
     for module in modules()? {
         let is_candidate = (topic.is_none() || module.topic() == topic)
             && arch.is_none_or(|arch| module.target_name() == Some(arch));
-        if is_candidate && crate::ptx::entries(module.text()?).any(|other| other == entry) {
+        if !is_candidate {
+            continue;
+        }
+        // What does not compile is told, not passed over.
+        module.text()?;
+        if module.names(entry) {
             return Ok(module);
         }
     }

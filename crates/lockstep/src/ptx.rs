@@ -22,6 +22,22 @@ pub fn target_number(name: &str) -> Option<(u32, bool)> {
     Some((digits.parse().ok()?, digits.len() != name.len()))
 }
 
+/// Names of the entries of `module`, in its order.
+pub fn entries(module: &str) -> impl Iterator<Item = &str> {
+    module.lines().filter_map(|line| {
+        let code = line.split("//").next().unwrap_or(line);
+        let (_, after) = code.split_once(".entry ")?;
+        let name = after.trim_start();
+        let end = name.find(|c| !is_word_character(c)).unwrap_or(name.len());
+        Some(&name[..end])
+    })
+}
+
+/// Whether a name of PTX may have this character.
+pub fn is_word_character(character: char) -> bool {
+    character.is_ascii_alphanumeric() || character == '_' || character == '$'
+}
+
 /// The module without what says where its instructions come from, of which the
 /// driver makes nothing. What is left keeps its line numbers, for the driver's log.
 pub fn without_line_tables(module: &str) -> String {
@@ -72,17 +88,6 @@ fn body_end(text: &str) -> Option<usize> {
     None
 }
 
-/// Names of the entries of `module`, in its order.
-pub fn entries(module: &str) -> impl Iterator<Item = &str> {
-    module.lines().filter_map(|line| {
-        let code = line.split("//").next().unwrap_or(line);
-        let (_, after) = code.split_once(".entry ")?;
-        let name = after.trim_start();
-        let end = name.find(|c| !is_word_character(c)).unwrap_or(name.len());
-        Some(&name[..end])
-    })
-}
-
 /// Where the line of the entry starts.
 fn entry_offset(module: &str, entry: &str) -> Option<usize> {
     let mut offset = 0;
@@ -93,11 +98,6 @@ fn entry_offset(module: &str, entry: &str) -> Option<usize> {
         offset += line.len();
     }
     None
-}
-
-/// Whether a name may hold the character.
-pub fn is_word_character(c: char) -> bool {
-    c.is_alphanumeric() || c == '_' || c == '$'
 }
 
 #[cfg(test)]

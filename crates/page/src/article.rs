@@ -69,7 +69,7 @@ fn findings(counted: &Counted) -> Markup {
     let verdicts = verdicts(&counted.rows);
     html! {
         @for remark in &counted.remarks {
-            p class="remark" { span class="bad" { (capital(&remark.label)) } ": " span class="lines" { (remark.text) } }
+            p class="remark" { span class="bad" { (remark.label) } ": " span class="lines" { (remark.text) } }
         }
         @if counted.rows.is_empty() {
             p class="remark good" { "It accesses no memory but its parameters." }

@@ -4,6 +4,8 @@ use crate::kernel::State;
 use crate::page::{Group, Page, Picture};
 use crate::{article, packed, table};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use std::io;
+use std::path::Path;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -12,8 +14,23 @@ const FIRST: &str = "document.documentElement.classList.add('js');";
 /// Nothing is loaded, whatever the page holds.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
 
-/// The whole page.
-pub fn of(page: &Page) -> Markup {
+impl Page {
+    /// The page as HTML.
+    pub fn html(&self) -> String {
+        document(self).into_string()
+    }
+
+    /// Writes the page to a file.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub fn write(&self, path: impl AsRef<Path>) -> io::Result<()> {
+        std::fs::write(path, self.html())
+    }
+}
+
+fn document(page: &Page) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {

@@ -35,7 +35,7 @@
 //! words), [`touched`] (maps of what lanes touch), [`listing`] (PTX), [`kernel`] (all that is
 //! known of a kernel), [`mod@page`] and its groups; then how they
 //! are drawn: `document`, `table`, `article`, `heat`, `instructions`, and `packed` for what is
-//! unfolded when it is asked for; [`numbers`].
+//! unfolded when it is asked for; [`numbers`], `anchor`.
 //!
 //! Left out: running and measuring kernels (`lockstep`), drawing maps (`maps`), charts of
 //! measurements. A page shows
@@ -49,6 +49,7 @@ pub mod touched;
 pub mod verdict;
 pub mod work;
 
+mod anchor;
 mod article;
 mod document;
 mod heat;
@@ -60,3 +61,8 @@ mod table;
 pub use kernel::{Beside, Counted, Hardware, Kernel, Measure, Remark, Run, State, Time};
 pub use page::{Group, Page, Picture};
 pub use touched::{Map, Touched};
+
+/// The README's example, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,9 +1,7 @@
 //! A page: groups of kernels, and what is said of all of them.
 
-use crate::document;
+use crate::anchor::anchor;
 use crate::kernel::Kernel;
-use std::io;
-use std::path::Path;
 
 /// A page.
 #[derive(Clone, Debug, Default)]
@@ -80,20 +78,6 @@ impl Page {
         &mut self.groups[last]
     }
 
-    /// The page as HTML.
-    pub fn html(&self) -> String {
-        document::of(self).into_string()
-    }
-
-    /// Writes the page to a file.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be written.
-    pub fn write(&self, path: impl AsRef<Path>) -> io::Result<()> {
-        std::fs::write(path, self.html())
-    }
-
     /// All kernels.
     pub fn kernels(&self) -> impl Iterator<Item = &Kernel> {
         self.groups.iter().flat_map(|group| &group.kernels)
@@ -115,24 +99,5 @@ impl Group {
     /// What links to a kernel of it name.
     pub(crate) fn anchor_of(&self, kernel: &Kernel) -> String {
         format!("{}/{}", self.anchor(), anchor(&kernel.name))
-    }
-}
-
-/// A text as a part of an `id`: without spaces, and without what separates parts.
-pub(crate) fn anchor(text: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':');
-    text.chars()
-        .map(|c| if is_plain(c) { c } else { '-' })
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::anchor;
-
-    #[test]
-    fn anchors_have_no_spaces_and_no_separators() {
-        assert_eq!(anchor("a b/c+d"), "a-b-c-d");
-        assert_eq!(anchor("transpose_shared"), "transpose_shared");
     }
 }

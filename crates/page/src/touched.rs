@@ -1,6 +1,7 @@
 //! What the lanes of a warp touch, instruction by instruction, as pictures: the banks and sectors
 //! of single accesses, and what the warps of a block wait for.
 
+use crate::anchor::anchor;
 use lockstep::source::{Place, places_of};
 use maps::{Access, AccessMap, Timeline};
 use ptx_sim::trace::Trace;
@@ -112,7 +113,7 @@ impl Touched {
         let mut named: Vec<(String, &Map)> = Vec::new();
         for map in &self.maps {
             let place = map.line.as_ref().map_or_else(|| "ptx".to_owned(), Place::short);
-            let place = crate::page::anchor(&place);
+            let place = anchor(&place);
             let same = |(name, _): &&(String, &Map)| name.split('~').next() == Some(&*place);
             let n = named.iter().filter(same).count();
             let name = if n == 0 { place } else { format!("{place}~{}", n + 1) };

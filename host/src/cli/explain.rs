@@ -246,8 +246,13 @@ fn of_fragment(args: &Args, name: &str) -> Result<Exit, Stop> {
 struct Pictures(Vec<(String, String)>);
 
 impl Pictures {
+    /// Adds one, if it is not there yet: loops that are unrolled access memory in many places
+    /// alike.
     fn add(&mut self, name: &str, svg: String) {
-        self.0.push((format!("{name}.svg"), svg::standalone(&svg)));
+        let svg = svg::standalone(&svg);
+        if self.0.iter().all(|(_, known)| *known != svg) {
+            self.0.push((format!("{name}.svg"), svg));
+        }
     }
 
     /// Writes them into the folder that was named, if one was.

@@ -6,6 +6,7 @@ use crate::home::home;
 use crate::web::measured::Measured;
 use crate::web::{self, Content, Ran, graphene};
 use lesson::{CaseResult, Registered};
+use lockstep::engine::sim::Sim;
 use lockstep::engine::{Machine, PtxModule};
 use lockstep::record::Recorded;
 use lockstep_page::Page;
@@ -82,8 +83,9 @@ impl<'m> Runs<'m> {
             say(&format!("no picture of the neighbour lists: {reason}"));
         }
         say("looking at what lanes touch");
+        let sim = Sim::new(self.modules.to_vec());
         let touched = |registered: Registered| match engine {
-            Machine::Sim(_) => web::touched(registered, self.modules),
+            Machine::Sim(_) => web::touched(&sim, registered),
             Machine::Gpu(_) => None,
         };
         web::page(&Content {

@@ -67,7 +67,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     ending.print(|out| {
         writeln!(
             out,
-            "{}: {} kernels, {} passed, {} failed, {} not run; {size}, in {:.1} s",
+            "{}: {} kernels, {size}; of its runs {} passed, {} failed, {} were not run; {:.1} s",
             file.display(),
             selected.len(),
             tally.n_passed,

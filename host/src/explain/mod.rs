@@ -4,10 +4,11 @@
 //! is traced. The maps are those of the crate `maps`; here they meet the lines of the source.
 //!
 //! In reading order: this file, a kernel; [`text`], how it is shown; [`tile`], a tile and accesses
-//! to it without any kernel.
+//! to it without any kernel; [`pictures`], those of the README.
 //!
 //! Left out: counts of whole launches, which are the [`profile`](crate::profile)'s.
 
+pub mod pictures;
 pub mod text;
 pub mod tile;
 
@@ -118,13 +119,27 @@ pub fn of(
     modules: Vec<PtxModule>,
     block: u64,
 ) -> Result<Option<Explained>, CaseError> {
+    on(&Sim::new(modules), registered, shape, block)
+}
+
+/// The same on a simulator that has the kernel's module, and perhaps those of others.
+///
+/// # Errors
+///
+/// As [`of`].
+pub fn on(
+    sim: &Sim,
+    registered: Registered,
+    shape: &Shape,
+    block: u64,
+) -> Result<Option<Explained>, CaseError> {
     let options = TraceOptions {
         block,
         accesses: 4,
         ..TraceOptions::default()
     };
-    let sim = Sim::new(modules).with_trace(registered.kernel.id, options);
-    let ended = run_case(registered, shape, &sim);
+    sim.trace_next(registered.kernel.id, options);
+    let ended = run_case(registered, shape, sim);
     let Some(traced) = sim.traced() else {
         return ended.map(|()| None);
     };

@@ -23,8 +23,14 @@ pub fn write(
     if line.is_none() {
         overview(out, explained, width)?;
     }
+    let mut seen = Vec::new();
     for line in &shown {
-        map(out, line, width)?;
+        let text = line.map().text(width.columns());
+        let what = (line.line.clone(), line.opcode.clone(), text);
+        if !seen.contains(&what) {
+            map(out, line, &what.2, width)?;
+            seen.push(what);
+        }
     }
     if line.is_none() {
         if explained.has_timeline() {
@@ -131,7 +137,7 @@ fn overview(out: &mut dyn Write, explained: &Explained, width: Width) -> io::Res
 }
 
 /// One instruction's map, with its line of source.
-fn map(out: &mut dyn Write, line: &ExplainedLine, width: Width) -> io::Result<()> {
+fn map(out: &mut dyn Write, line: &ExplainedLine, text: &str, width: Width) -> io::Result<()> {
     writeln!(out)?;
     let written_at = match &line.written_at {
         Some(place) => format!(" ({})", place.short()),
@@ -151,8 +157,7 @@ fn map(out: &mut dyn Write, line: &ExplainedLine, width: Width) -> io::Result<()
     {
         writeln!(out, "{FAINT}{}{FAINT:#}", cut(code, width.columns()))?;
     }
-    let text = line.map().text(width.columns());
-    let (summary, body) = text.split_once('\n').unwrap_or((&text, ""));
+    let (summary, body) = text.split_once('\n').unwrap_or((text, ""));
     for line in wrap(summary, width.prose()) {
         writeln!(out, "{line}")?;
     }

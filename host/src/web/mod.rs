@@ -18,6 +18,7 @@ use crate::kernels;
 use crate::profile::{self, Profile, html};
 use lesson::{CaseResult, Lesson, Registered, Status};
 use lockstep::engine::PtxModule;
+use lockstep::engine::sim::Sim;
 use lockstep::record::Recorded;
 use lockstep_page::kernel::{Kernel, Run, State};
 use lockstep_page::listing::Listing;
@@ -54,9 +55,9 @@ impl Ran {
 
 /// What the lanes of a kernel touch at a small size: its lesson is run once more; none if the
 /// kernel does not come so far.
-pub fn touched(registered: Registered, modules: &[PtxModule]) -> Option<Touched> {
+pub fn touched(sim: &Sim, registered: Registered) -> Option<Touched> {
     let shape = explain::default_shape(registered)?;
-    let explained = explain::of(registered, &shape, modules.to_vec(), 0).ok()??;
+    let explained = explain::on(sim, registered, &shape, 0).ok()??;
     let maps = explained.lines.iter();
     let maps = maps.map(|line| Map::of(line.line.clone(), &line.opcode, &line.access));
     let caption = format!(

@@ -11,6 +11,8 @@ mod catalogue_ptx;
 mod coalescing;
 mod commands;
 mod crates;
+mod explain;
+mod gemm_mutants;
 mod lessons;
 mod line_tables;
 mod local_memory;

@@ -23,7 +23,7 @@ pub struct Sim {
     /// What was launched, if it is wanted.
     record: Option<RefCell<Recorded>>,
     /// Which kernel's first launch is to be traced, if one's is.
-    trace: Option<(String, TraceOptions)>,
+    trace: RefCell<Option<(String, TraceOptions)>>,
     traced: RefCell<Option<Traced>>,
     /// Whether a block of every launch is traced.
     traces_all: bool,
@@ -81,7 +81,7 @@ impl Sim {
             fuel: None,
             check: false,
             record: None,
-            trace: None,
+            trace: RefCell::new(None),
             traced: RefCell::new(None),
             traces_all: false,
             state: RefCell::new(State { device, loaded }),
@@ -217,10 +217,14 @@ impl Sim {
     /// The same, but of the first launch of a kernel the events of a block are kept, for
     /// [`Sim::traced`].
     pub fn with_trace(self, entry: &str, options: TraceOptions) -> Self {
-        Self {
-            trace: Some((entry.to_owned(), options)),
-            ..self
-        }
+        self.trace_next(entry, options);
+        self
+    }
+
+    /// The same of the next launch of a kernel; what was kept before is forgotten.
+    pub fn trace_next(&self, entry: &str, options: TraceOptions) {
+        *self.trace.borrow_mut() = Some((entry.to_owned(), options));
+        *self.traced.borrow_mut() = None;
     }
 
     /// The same, but the first block of every launch is traced: it is in the launch's report.
@@ -235,7 +239,8 @@ impl Sim {
 
     /// What of a launch is to be traced.
     fn trace_of(&self, launch: &Prepared) -> Option<TraceOptions> {
-        let (entry, options) = self.trace.as_ref()?;
+        let trace = self.trace.borrow();
+        let (entry, options) = trace.as_ref()?;
         (entry == launch.entry() && self.traced.borrow().is_none()).then_some(*options)
     }
 
