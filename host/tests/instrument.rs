@@ -135,7 +135,11 @@ fn a_profile_names_the_line_and_the_counters() {
     assert!(html.starts_with("<!doctype html>") && html.contains("32-way bank conflict"));
     // Nothing is loaded, and links stay in the page.
     assert!(!html.contains("src=") && !html.contains("url("));
-    assert!(html.split("href=\"").skip(1).all(|link| link.starts_with('#')));
+    assert!(
+        html.split("href=\"")
+            .skip(1)
+            .all(|link| link.starts_with('#'))
+    );
 }
 
 #[test]

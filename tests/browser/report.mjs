@@ -40,6 +40,7 @@ for (const [size, viewport] of Object.entries(WIDTHS)) {
   }
 }
 await without_script();
+if (folder) await for_readers();
 await browser.close();
 for (const note of notes) console.log(`not run: ${note}`);
 console.log(n_failed === 0 ? "the page works in a browser" : `${n_failed} failed`);
@@ -231,5 +232,21 @@ async function without_script() {
   const visible = await page.locator("article.kernel:visible").count();
   hold(kernels > 0 && visible === kernels, `without JavaScript ${visible} of ${kernels} kernels are shown`);
   hold((await page.locator(".source:visible").count()) > 0, "without JavaScript no source is shown");
+  await context.close();
+}
+
+// The picture that the README has, where the page has the kernel that it shows.
+async function for_readers() {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 1000 } });
+  const page = await context.newPage();
+  await page.goto(url);
+  const kernel = "transpose/transpose_shared";
+  if (!(await page.evaluate((id) => document.getElementById(id) !== null, kernel))) {
+    return void notes.add(`a picture of ${kernel}`);
+  }
+  await page.goto(`${url}#${kernel}`);
+  await page.locator(".kernel.open .map-shown svg").waitFor();
+  await page.evaluate(() => document.getElementById("transpose").scrollIntoView());
+  await page.screenshot({ path: `${folder}/report.png` });
   await context.close();
 }

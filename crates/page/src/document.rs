@@ -61,7 +61,11 @@ fn document(page: &Page) -> Markup {
 
 fn header(page: &Page) -> Markup {
     let states = [State::Passed, State::Failed, State::NotRun, State::Ran];
-    let number = |state: State| page.kernels().filter(|kernel| kernel.state() == state).count();
+    let number = |state: State| {
+        page.kernels()
+            .filter(|kernel| kernel.state() == state)
+            .count()
+    };
     let tally = states.map(|state| (state, number(state)));
     html! {
         header {

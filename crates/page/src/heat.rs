@@ -59,7 +59,9 @@ fn listing(text: &str, costs: &BTreeMap<u32, Cost>, scale: &Scale, links: &Links
         let near = number.saturating_sub(CONTEXT)..=number.saturating_add(CONTEXT);
         costs.range(near).next().is_some()
     };
-    let shown = (1u32..).zip(text.lines()).filter(|(number, _)| is_near(*number));
+    let shown = (1u32..)
+        .zip(text.lines())
+        .filter(|(number, _)| is_near(*number));
     let mut shown_to = 0;
     html! {
         div class="source" {
@@ -129,5 +131,9 @@ pub fn bar(cost: Cost, most: u64) -> Markup {
 }
 
 fn words(cost: Cost) -> String {
-    format!("{} needed, {} wasted", grouped(cost.needed()), grouped(cost.wasted))
+    format!(
+        "{} needed, {} wasted",
+        grouped(cost.needed()),
+        grouped(cost.wasted)
+    )
 }

@@ -117,7 +117,10 @@ fn source(row: &Row) -> Markup {
 
 /// Figures of a GPU's counters, and what measures them.
 pub fn hardware(hardware: &Hardware) -> Markup {
-    let is_measured = hardware.figures.iter().any(|(_, _, measured)| measured.is_some());
+    let is_measured = hardware
+        .figures
+        .iter()
+        .any(|(_, _, measured)| measured.is_some());
     // Metrics are many, with commas between them.
     let command = html! { (hardware.command) }.into_string();
     let command = PreEscaped(command.replace(',', ",<wbr>"));

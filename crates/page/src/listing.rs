@@ -12,9 +12,7 @@ const MOST_LINES: usize = 1200;
 /// Lines that are kept before and after an instruction of interest.
 const CONTEXT: usize = 1;
 /// What is of interest beside memory instructions.
-const KEPT: [&str; 7] = [
-    "bar", "barrier", "mbarrier", "bra", "wgmma", "cp", "fence",
-];
+const KEPT: [&str; 7] = ["bar", "barrier", "mbarrier", "bra", "wgmma", "cp", "fence"];
 
 /// An entry's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,7 +73,10 @@ impl Listing {
     fn costed(&self, rows: &[Row]) -> Vec<String> {
         let mut rows = rows.iter().peekable();
         let lines = (self.first..).zip(self.text.lines()).map(|(number, line)| {
-            while rows.next_if(|row| (row.ptx_line as usize) < number).is_some() {}
+            while rows
+                .next_if(|row| (row.ptx_line as usize) < number)
+                .is_some()
+            {}
             match rows.next_if(|row| row.ptx_line as usize == number) {
                 Some(row) => format!("{line}  // {}", words(row)),
                 None => line.to_owned(),
@@ -133,7 +134,14 @@ mod tests {
         let lines: Vec<_> = listing.text.lines().collect();
         assert_eq!(
             lines,
-            [".visible .entry k()", "{", "", "  mov.u32  %r1, 0;", "  ret;", "}"]
+            [
+                ".visible .entry k()",
+                "{",
+                "",
+                "  mov.u32  %r1, 0;",
+                "  ret;",
+                "}"
+            ]
         );
         assert_eq!(of(module, "other"), None);
     }

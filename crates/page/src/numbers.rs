@@ -57,8 +57,14 @@ mod tests {
     #[test]
     fn what_is_no_number_is_not_shown_as_one() {
         assert_eq!([short(f64::NAN, 2), short(f64::INFINITY, 2)], ["–", "–"]);
-        assert_eq!([short(4.0, 2), short(2.5, 2), short(100.0, 0)], ["4", "2.5", "100"]);
-        assert_eq!([quotient(5, 2), quotient(5, 0), quotient(0, 0)], ["2.5", "–", "–"]);
+        assert_eq!(
+            [short(4.0, 2), short(2.5, 2), short(100.0, 0)],
+            ["4", "2.5", "100"]
+        );
+        assert_eq!(
+            [quotient(5, 2), quotient(5, 0), quotient(0, 0)],
+            ["2.5", "–", "–"]
+        );
         let times = [f64::NAN, 0.0, -1.0, 0.0123, 2.5].map(duration);
         assert_eq!(times, ["–", "–", "–", "12.3 µs", "2.500 ms"]);
     }

@@ -60,8 +60,13 @@ pub fn of(group: &Group) -> Markup {
         let rows = kernel.counted().map_or(&[][..], |counted| &counted.rows);
         let maps = kernel.touched.iter().flat_map(Touched::named);
         let contents = OfKernel {
-            ptx: kernel.ptx.as_ref().map(|ptx| (ptx.first, ptx.with_costs(rows))),
-            maps: maps.map(|(name, map)| (name, texts.number(&map.svg))).collect(),
+            ptx: kernel
+                .ptx
+                .as_ref()
+                .map(|ptx| (ptx.first, ptx.with_costs(rows))),
+            maps: maps
+                .map(|(name, map)| (name, texts.number(&map.svg)))
+                .collect(),
         };
         (group.anchor_of(kernel), contents)
     });

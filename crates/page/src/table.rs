@@ -48,7 +48,10 @@ fn common_shape(group: &Group) -> Option<&str> {
             None => shapes.push((&time.shape, 1)),
         }
     }
-    shapes.into_iter().max_by_key(|(_, n)| *n).map(|(shape, _)| shape)
+    shapes
+        .into_iter()
+        .max_by_key(|(_, n)| *n)
+        .map(|(shape, _)| shape)
 }
 
 impl<'g> Scale<'g> {
@@ -67,7 +70,10 @@ impl<'g> Scale<'g> {
 
     /// The kernel's time at the common shape; else at its largest.
     fn time<'k>(&self, kernel: &'k Kernel) -> Option<&'k Time> {
-        let common = kernel.times.iter().find(|time| Some(&*time.shape) == self.shape);
+        let common = kernel
+            .times
+            .iter()
+            .find(|time| Some(&*time.shape) == self.shape);
         common.or(kernel.time())
     }
 }
@@ -122,7 +128,7 @@ fn counts(counted: &Counted, scale: &Scale<'_>) -> Markup {
     let conflicts: u64 = counted.rows.iter().map(|row| row.conflicts).sum();
     let local = counted.totals.local_load_sectors + counted.totals.local_store_sectors;
     let per = |metric: Metric| metric.of(&counted.totals);
-    let has_shared = counted.rows.iter().any(Row::is_in_shared);
+    let has_shared = shared.work > 0;
     html! {
         (work("wavefronts", shared, scale.wavefronts))
         @if has_shared {
@@ -184,7 +190,10 @@ fn timed(time: &Time, scale: &Scale<'_>) -> Markup {
 /// What the figures are of: shapes, and what times were measured on.
 fn provenance(group: &Group) -> Markup {
     let counted = group.kernels.iter().filter_map(Kernel::counted);
-    let shapes: BTreeSet<&str> = counted.map(|c| c.shape.as_str()).filter(|s| !s.is_empty()).collect();
+    let shapes: BTreeSet<&str> = counted
+        .map(|c| c.shape.as_str())
+        .filter(|s| !s.is_empty())
+        .collect();
     let shapes: Vec<&str> = shapes.into_iter().collect();
     let times = group.kernels.iter().filter_map(Kernel::time);
     let on: BTreeSet<&str> = times.map(|time| time.on.as_str()).collect();

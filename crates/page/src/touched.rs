@@ -92,7 +92,12 @@ impl Touched {
         wastes.sort_unstable_by(|a, b| b.cmp(a));
         // Of those that waste as much as the last that is kept, the first ones.
         let least = wastes.get(MOST - 1).copied().unwrap_or(0);
-        let mut room = MOST - wastes.iter().take(MOST).filter(|waste| **waste > least).count();
+        let mut room = MOST
+            - wastes
+                .iter()
+                .take(MOST)
+                .filter(|waste| **waste > least)
+                .count();
         let n_all = kept.len();
         kept.retain(|map| {
             let is_last = map.waste == least;
@@ -112,11 +117,18 @@ impl Touched {
     pub(crate) fn named(&self) -> Vec<(String, &Map)> {
         let mut named: Vec<(String, &Map)> = Vec::new();
         for map in &self.maps {
-            let place = map.line.as_ref().map_or_else(|| "ptx".to_owned(), Place::short);
+            let place = map
+                .line
+                .as_ref()
+                .map_or_else(|| "ptx".to_owned(), Place::short);
             let place = anchor(&place);
             let same = |(name, _): &&(String, &Map)| name.split('~').next() == Some(&*place);
             let n = named.iter().filter(same).count();
-            let name = if n == 0 { place } else { format!("{place}~{}", n + 1) };
+            let name = if n == 0 {
+                place
+            } else {
+                format!("{place}~{}", n + 1)
+            };
             named.push((name, map));
         }
         named.extend(self.timeline.iter().map(|map| ("timeline".to_owned(), map)));
@@ -157,7 +169,10 @@ mod tests {
         let touched = Touched::with("", maps, &Timeline::of(&Trace::default()));
         let kept: Vec<_> = touched.maps.iter().map(|map| &*map.summary).collect();
         assert_eq!((kept.len(), touched.n_left_out), (MOST, 2 * MOST));
-        assert_eq!(kept[..6], ["map 0", "map 1", "map 2", "map 3", "map 4", "map 5"]);
+        assert_eq!(
+            kept[..6],
+            ["map 0", "map 1", "map 2", "map 3", "map 4", "map 5"]
+        );
         assert!(kept.contains(&"map 34"), "{kept:?}");
         let named = touched.named();
         assert_eq!(named[Touched::worst(&named)].1.summary, "map 4");

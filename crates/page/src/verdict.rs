@@ -70,10 +70,9 @@ fn in_local_memory(rows: &[Row]) -> Option<Verdict> {
 }
 
 fn place(row: &Row) -> String {
-    row.line.as_ref().map_or_else(
-        || format!("PTX line {}", row.ptx_line),
-        Place::short,
-    )
+    row.line
+        .as_ref()
+        .map_or_else(|| format!("PTX line {}", row.ptx_line), Place::short)
 }
 
 /// `ld.global`, `red.shared`, `ldmatrix`.

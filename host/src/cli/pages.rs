@@ -39,7 +39,9 @@ impl<'m> Runs<'m> {
         recorded: Vec<Recorded>,
         is_own: bool,
     ) -> Self {
-        let recorded = recorded.into_iter().chain(std::iter::repeat_with(Recorded::default));
+        let recorded = recorded
+            .into_iter()
+            .chain(std::iter::repeat_with(Recorded::default));
         let results = results.iter().cloned().zip(recorded);
         let runs = results.map(|(result, recorded)| Ran::of(modules, result, recorded));
         Self {
@@ -104,7 +106,9 @@ impl<'m> Runs<'m> {
 /// The times that the repository keeps; none where there are none, and why if they cannot be
 /// read.
 fn kept() -> Measured {
-    let kept = home().map_err(|error| error.to_string()).and_then(Measured::kept);
+    let kept = home()
+        .map_err(|error| error.to_string())
+        .and_then(Measured::kept);
     kept.unwrap_or_else(|reason| {
         say(&format!("times are left out: {reason}"));
         Measured::nothing()

@@ -42,6 +42,10 @@ pub struct Args {
     /// Afterwards, try the page in a browser: Chromium, driven by Node.js.
     #[arg(long)]
     test: bool,
+
+    /// With --test: write pictures of what the browser showed to this folder.
+    #[arg(long, value_name = "DIR", requires = "test")]
+    pictures: Option<PathBuf>,
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
@@ -85,7 +89,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     });
     let exit = ending.exit();
     if args.test && exit == Exit::Passed {
-        return browser::test(&file);
+        return browser::test(&file, args.pictures.as_deref());
     }
     Ok(exit)
 }
@@ -100,7 +104,8 @@ fn exit_of(tally: Tally) -> Exit {
 
 /// The folder for the page.
 fn dir(args: &Args) -> Result<PathBuf, Stop> {
-    let no_home = |error: &dyn std::fmt::Display| Stop::Because(Exit::NothingRan, error.to_string());
+    let no_home =
+        |error: &dyn std::fmt::Display| Stop::Because(Exit::NothingRan, error.to_string());
     match (&args.dir, home().map_err(|error| no_home(&error))?) {
         (Some(dir), _) => Ok(dir.clone()),
         (None, Home::Checkout { root }) => Ok(root.join("target/report")),
@@ -111,11 +116,14 @@ fn dir(args: &Args) -> Result<PathBuf, Stop> {
 fn measured(args: &Args) -> Result<Measured, Stop> {
     let read = |folder: &Path| Measured::read(folder, &folder.display().to_string());
     let measured = match &args.results {
-        Some(folder) if !folder.is_dir() => {
-            Err(format!("--results {}: there is no such folder", folder.display()))
-        }
+        Some(folder) if !folder.is_dir() => Err(format!(
+            "--results {}: there is no such folder",
+            folder.display()
+        )),
         Some(folder) => read(folder),
-        None => home().map_err(|error| error.to_string()).and_then(Measured::kept),
+        None => home()
+            .map_err(|error| error.to_string())
+            .and_then(Measured::kept),
     };
     measured.map_err(Stop::usage)
 }
@@ -124,7 +132,11 @@ fn measured(args: &Args) -> Result<Measured, Stop> {
 /// quick ones for a first look. Sweeps are not counted, so they are left out where there is
 /// another.
 fn cases(selected: &[Registered], is_quick: bool) -> Vec<Case> {
-    let effort = if is_quick { Effort::Quick } else { Effort::Sample };
+    let effort = if is_quick {
+        Effort::Quick
+    } else {
+        Effort::Sample
+    };
     let mut cases = run::cases(selected, EngineKind::Sim, effort);
     let id = |case: &Case| case.registered.kernel.id;
     let single = cases.iter().filter(|case| !case.shape.is_sweep());

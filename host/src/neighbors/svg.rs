@@ -63,7 +63,13 @@ impl Colours {
         paper: None,
         bonds: "var(--faint)",
         words: "var(--ink)",
-        kinds: ["var(--c6)", "var(--c2)", "var(--c5)", "var(--c1)", "var(--c4)"],
+        kinds: [
+            "var(--c6)",
+            "var(--c2)",
+            "var(--c5)",
+            "var(--c1)",
+            "var(--c4)",
+        ],
     };
 }
 
@@ -156,10 +162,7 @@ impl<'a> Picture<'a> {
             (height * scale).ceil(),
         )?;
         if let Some(paper) = self.colours.paper {
-            writeln!(
-                svg,
-                r#"<rect width="100%" height="100%" fill="{paper}"/>"#
-            )?;
+            writeln!(svg, r#"<rect width="100%" height="100%" fill="{paper}"/>"#)?;
         }
         self.write_bonds(svg)?;
         self.write_atoms(svg)?;

@@ -143,7 +143,8 @@ pub fn beside(case: &Measurement) -> impl Iterator<Item = (&'static str, f64)> {
         ("cuBLAS", case.speed_of_cublas()),
         ("cuBLASLt", lt),
     ];
-    all.into_iter().filter_map(|(than, speed)| Some((than, speed?)))
+    all.into_iter()
+        .filter_map(|(than, speed)| Some((than, speed?)))
 }
 
 #[cfg(test)]

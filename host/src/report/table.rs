@@ -183,12 +183,12 @@ pub fn write(out: &mut dyn Write, results: &[CaseResult], width: Width) -> io::R
 #[cfg(test)]
 mod tests {
     use super::labelled;
-    use lockstep_page::numbers::{grouped, quotient};
     use crate::report::style::BAD;
     use crate::report::width::{Width, columns_of};
     use lesson::figures::Figures;
     use lesson::measure::{Side, Times};
     use lesson::{CaseResult, Shape, Status, Work};
+    use lockstep_page::numbers::{grouped, quotient};
     use std::time::Duration;
 
     #[test]

@@ -91,10 +91,18 @@ pub struct Curve {
 /// none of them is a number.
 pub fn spreads(title: &str, rows: &[Row]) -> Option<String> {
     let rows: Vec<&Row> = rows.iter().filter(|row| row.value.is_finite()).collect();
-    let values = || rows.iter().flat_map(|row| [Some(row.value), row.other]).flatten();
+    let values = || {
+        rows.iter()
+            .flat_map(|row| [Some(row.value), row.other])
+            .flatten()
+    };
     let low = values().map(|v| v.p10).min_by(f64::total_cmp)?;
     let high = values().map(|v| v.p90).max_by(f64::total_cmp)?;
-    let unit = if high < 0.1 { (1e3, "µs") } else { (1.0, "ms") };
+    let unit = if high < 0.1 {
+        (1e3, "µs")
+    } else {
+        (1.0, "ms")
+    };
     let range = (low * 0.94 * unit.0)..(high * 1.06 * unit.0);
     let is_wide = high / low > 8.0;
     let describe = if is_wide { "logarithmic" } else { "not from 0" };
@@ -118,7 +126,11 @@ pub fn bars(title: &str, rows: &[(String, f64)], mark: Option<f64>, label: &str)
             let top = at as f64;
             let bar = [(0.0, top + 0.5), (*value, top + 0.85)];
             chart.draw_series([Rectangle::new(bar, FIRST.filled())])?;
-            chart.draw_series([Text::new(format!("{name}: {}", words(*value)), (0.0, top + 0.4), name_style())])?;
+            chart.draw_series([Text::new(
+                format!("{name}: {}", words(*value)),
+                (0.0, top + 0.4),
+                name_style(),
+            )])?;
         }
         if let Some(mark) = mark {
             let line = vec![(mark, 0.0), (mark, rows.len() as f64)];
@@ -130,7 +142,12 @@ pub fn bars(title: &str, rows: &[(String, f64)], mark: Option<f64>, label: &str)
 
 /// Curves over sizes, with tenths as bars; nothing without points.
 pub fn curves(title: &str, curves: &[Curve], x_label: &str, y_label: &str) -> Option<String> {
-    let points = || curves.iter().flat_map(|curve| &curve.points).filter(|(_, y)| y.is_finite());
+    let points = || {
+        curves
+            .iter()
+            .flat_map(|curve| &curve.points)
+            .filter(|(_, y)| y.is_finite())
+    };
     let xs = || points().map(|(x, _)| *x);
     let (left, right) = (xs().min_by(f64::total_cmp)?, xs().max_by(f64::total_cmp)?);
     let low = points().map(|(_, y)| y.p10).min_by(f64::total_cmp)?;
@@ -153,6 +170,13 @@ pub fn curves(title: &str, curves: &[Curve], x_label: &str, y_label: &str) -> Op
             .x_desc(x_label)
             .y_desc(y_label)
             .draw()?;
+        // Names in their curves' colours, in the corner where large sizes rarely come.
+        for (at, (curve, colour)) in curves.iter().zip(SERIES.iter().cycle()).enumerate() {
+            let height = low + (high - low) * 0.07 * (at as f64 + 0.3);
+            let place = (left + (right - left) * 0.4, height);
+            let style = name_style().color(colour);
+            chart.draw_series([Text::new(curve.name.clone(), place, style)])?;
+        }
         for (curve, colour) in curves.iter().zip(SERIES.iter().cycle()) {
             let shown = || curve.points.iter().filter(|(_, y)| y.is_finite());
             let line = shown().map(|(x, y)| (*x, y.median));
@@ -161,22 +185,17 @@ pub fn curves(title: &str, curves: &[Curve], x_label: &str, y_label: &str) -> Op
                 let whisker = vec![(*x, y.p10), (*x, y.p90)];
                 PathElement::new(whisker, colour.stroke_width(1))
             }))?;
-            chart.draw_series(shown().map(|(x, y)| Circle::new((*x, y.median), 3, colour.filled())))?;
+            chart.draw_series(
+                shown().map(|(x, y)| Circle::new((*x, y.median), 3, colour.filled())),
+            )?;
         }
         Ok(())
     })
 }
 
-/// The names of curves, as a line of text with their colours' custom properties.
-pub fn colour_of(curve: usize) -> &'static str {
-    let (_, name) = THEME[4 + curve % SERIES.len()];
-    name
-}
-
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
-type Chart<'a, 'b, X> =
-    ChartContext<'a, SVGBackend<'b>, Cartesian2d<X, RangedCoordf64>>;
+type Chart<'a, 'b, X> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<X, RangedCoordf64>>;
 
 fn draw(title: &str, n_rows: u32, body: impl FnOnce(&Area<'_>) -> Drawn) -> Option<String> {
     let mut svg = String::new();
@@ -250,7 +269,8 @@ fn one_box<X: Ranged<ValueType = f64>>(
     let half = 0.1;
     let [p10, q1, median, q3, p90] =
         [value.p10, value.q1, value.median, value.q3, value.p90].map(|value| value * unit);
-    let line = |points: Vec<(f64, f64)>, width| PathElement::new(points, colour.stroke_width(width));
+    let line =
+        |points: Vec<(f64, f64)>, width| PathElement::new(points, colour.stroke_width(width));
     chart.draw_series([line(vec![(p10, middle), (p90, middle)], 1)])?;
     let quartiles = [(q1, middle - half), (q3, middle + half)];
     chart.draw_series([Rectangle::new(quartiles, colour.filled())])?;
@@ -281,11 +301,21 @@ fn words(value: f64) -> String {
 
 /// With the page's colours and a name, and without what only a file of its own needs.
 fn themed(title: &str, svg: &str) -> String {
-    let title = title.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;");
-    let mut svg = svg.replacen("<svg ", &format!("<svg role=\"img\" aria-label=\"{title}\" "), 1);
+    let title = title
+        .replace('&', "&amp;")
+        .replace('"', "&quot;")
+        .replace('<', "&lt;");
+    let mut svg = svg.replacen(
+        "<svg ",
+        &format!("<svg role=\"img\" aria-label=\"{title}\" "),
+        1,
+    );
     svg = svg.replace(" xmlns=\"http://www.w3.org/2000/svg\"", "");
     for (RGBColor(r, g, b), name) in THEME {
-        svg = svg.replace(&format!("\"#{r:02X}{g:02X}{b:02X}\""), &format!("\"var({name})\""));
+        svg = svg.replace(
+            &format!("\"#{r:02X}{g:02X}{b:02X}\""),
+            &format!("\"var({name})\""),
+        );
     }
     svg
 }
@@ -313,8 +343,14 @@ mod tests {
     }
 
     fn is_themed(svg: &str) {
-        assert!(svg.starts_with("<svg role=\"img\" aria-label=\"a &amp; b\""), "{svg}");
-        assert!(svg.contains("var(--ink)") || svg.contains("var(--faint)"), "{svg}");
+        assert!(
+            svg.starts_with("<svg role=\"img\" aria-label=\"a &amp; b\""),
+            "{svg}"
+        );
+        assert!(
+            svg.contains("var(--ink)") || svg.contains("var(--faint)"),
+            "{svg}"
+        );
         assert!(!svg.contains("http") && !svg.contains("#0"), "{svg}");
         assert!(!svg.contains("NaN"), "{svg}");
     }
@@ -342,7 +378,10 @@ mod tests {
         assert_eq!(spreads("t", std::slice::from_ref(&wrong)), None);
         let svg = spreads("t", &[wrong, row("right", 1.0)]).expect("one");
         assert!(svg.contains("right") && !svg.contains("wrong"), "{svg}");
-        assert_eq!(bars("t", &[("a".to_owned(), f64::INFINITY)], None, "x"), None);
+        assert_eq!(
+            bars("t", &[("a".to_owned(), f64::INFINITY)], None, "x"),
+            None
+        );
         assert_eq!(curves("t", &[], "x", "y"), None);
     }
 }

@@ -6,7 +6,7 @@ use lockstep::engine::Engine;
 use lockstep_page::page::Picture;
 
 /// Of the sheet.
-const N_ATOMS: u32 = 168;
+const N_ATOMS: u32 = 96;
 
 /// The picture, or why there are no lists to draw.
 ///

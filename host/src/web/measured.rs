@@ -107,7 +107,9 @@ impl Measured {
         }
         cases.sort_by_key(|(_, case)| (case.bytes, case.dims()));
         let times = cases.into_iter();
-        times.filter_map(|(source, case)| time(source, case)).collect()
+        times
+            .filter_map(|(source, case)| time(source, case))
+            .collect()
     }
 }
 
@@ -164,7 +166,13 @@ mod tests {
         let mut failed = with("7", 1.0);
         failed.status = Status::Failed;
         let no_times = case("l", "k", "8", &[]);
-        let cases = vec![with("4", f64::NAN), with("5", 0.0), with("6", 2.0), failed, no_times];
+        let cases = vec![
+            with("4", f64::NAN),
+            with("5", 0.0),
+            with("6", 2.0),
+            failed,
+            no_times,
+        ];
         let times = measured(cases).times("k");
         assert_eq!(times.len(), 1);
         assert_eq!((&*times[0].shape, times[0].median.get()), ("6", 2.0));
@@ -173,7 +181,8 @@ mod tests {
 
     #[test]
     fn the_largest_shape_is_last() {
-        let cases = ["16x2", "3x2", "16x4"].map(|shape| case("l", "k", shape, &[(Side::Kernel, 1.0)]));
+        let cases =
+            ["16x2", "3x2", "16x4"].map(|shape| case("l", "k", shape, &[(Side::Kernel, 1.0)]));
         let times = measured(cases.to_vec()).times("k");
         let shapes: Vec<_> = times.iter().map(|time| &*time.shape).collect();
         assert_eq!(shapes, ["3×2", "16×2", "16×4"]);

@@ -59,10 +59,17 @@ pub fn of(lesson: &'static Lesson, own: &[Registered], measured: &Measured) -> V
             }
         }
         // Where most kernels can be compared.
-        let mut shapes: Vec<_> = by_shape.into_iter().filter(|(_, cases)| cases.len() > 1).collect();
+        let mut shapes: Vec<_> = by_shape
+            .into_iter()
+            .filter(|(_, cases)| cases.len() > 1)
+            .collect();
         shapes.sort_by_key(|(_, cases)| std::cmp::Reverse((cases.len(), cases[0].bytes)));
         shapes.truncate(MOST_SHAPES);
-        pictures.extend(shapes.iter().filter_map(|(shape, cases)| spreads(shape, cases, on)));
+        pictures.extend(
+            shapes
+                .iter()
+                .filter_map(|(shape, cases)| spreads(shape, cases, on)),
+        );
     }
     pictures.extend(tiles(lesson.id));
     pictures
@@ -74,9 +81,21 @@ type TileOf = (u32, u32, u32, u32);
 /// The tiles of lessons about layouts, and the layouts.
 const TILES: [(&str, TileOf, &[&str]); 4] = [
     ("transpose", (32, 32, 4, 1), &["plain", "pad:1", "xor"]),
-    ("mma_simple", (16, 16, 2, 8), &["plain", "pad:8", "swizzle:1,3,3"]),
-    ("blocks_of_tiles", (16, 32, 2, 8), &["plain", "swizzle:2,3,3"]),
-    ("blocks_of_tiles", (16, 64, 2, 8), &["plain", "swizzle:3,3,3"]),
+    (
+        "mma_simple",
+        (16, 16, 2, 8),
+        &["plain", "pad:8", "swizzle:1,3,3"],
+    ),
+    (
+        "blocks_of_tiles",
+        (16, 32, 2, 8),
+        &["plain", "swizzle:2,3,3"],
+    ),
+    (
+        "blocks_of_tiles",
+        (16, 64, 2, 8),
+        &["plain", "swizzle:3,3,3"],
+    ),
 ];
 
 /// In which bank the elements of a tile lie, layout by layout.
@@ -93,7 +112,8 @@ fn tile((rows, columns, element_bytes, vector): TileOf, layout: &str) -> Option<
     let column: Vec<(u32, u32)> = (0..rows).map(|row| (row, 0)).collect();
     Some(Picture {
         title: format!("A tile of {rows}×{columns}, {layout}"),
-        caption: "The bank of each vector that stays together; the first column is marked.".to_owned(),
+        caption: "The bank of each vector that stays together; the first column is marked."
+            .to_owned(),
         svg: map.marking(&column).svg(),
         table: None,
     })
@@ -148,9 +168,17 @@ fn steps(
     library: &str,
 ) -> Option<Picture> {
     let steps = ladder::steps(kernels, cases, &[ladder::SIDE; 3]);
-    let measured = || steps.iter().filter_map(|step| Some((step, step.teraflops?)));
-    let bars: Vec<_> = measured().map(|(step, speed)| (step.kernel.id.to_owned(), speed)).collect();
-    let theirs = measured().filter_map(|(step, _)| step.case?.teraflops(side)).last();
+    let measured = || {
+        steps
+            .iter()
+            .filter_map(|step| Some((step, step.teraflops?)))
+    };
+    let bars: Vec<_> = measured()
+        .map(|(step, speed)| (step.kernel.id.to_owned(), speed))
+        .collect();
+    let theirs = measured()
+        .filter_map(|(step, _)| step.case?.teraflops(side))
+        .next_back();
     let cube = format!("{0}×{0}×{0}", ladder::SIDE);
     let title = format!("The ladder at {cube}");
     let svg = charts::bars(&title, &bars, theirs, "TFLOP/s")?;
@@ -165,7 +193,10 @@ fn steps(
     let line = theirs.map(|theirs| format!(" The line: {library}, {theirs:.0} TFLOP/s."));
     let headings = ["kernel", "what is new", "TFLOP/s", "× the step before"];
     Some(Picture {
-        caption: format!("10¹² operations per second, medians. {on}.{}", line.unwrap_or_default()),
+        caption: format!(
+            "10¹² operations per second, medians. {on}.{}",
+            line.unwrap_or_default()
+        ),
         svg,
         table: Some((headings.map(str::to_owned).to_vec(), table.collect())),
         title,
@@ -177,12 +208,19 @@ fn cubes(cases: &[Measurement], on: &str) -> Option<Picture> {
     let kernels = ladder::on_cubes(cases);
     let curve = |kernel: &ladder::OnCubes| Curve {
         name: kernel.kernel.to_owned(),
-        points: kernel.ratios.iter().map(|(side, ratio)| (*side as f64, ratio.into())).collect(),
+        points: kernel
+            .ratios
+            .iter()
+            .map(|(side, ratio)| (*side as f64, ratio.into()))
+            .collect(),
     };
     let curves: Vec<Curve> = kernels.iter().map(curve).collect();
     let title = "Cubes beside cuBLASLt".to_owned();
     let svg = charts::curves(&title, &curves, "side", "× cuBLASLt")?;
-    let mut sides: Vec<u64> = kernels.iter().flat_map(|k| k.ratios.iter().map(|(s, _)| *s)).collect();
+    let mut sides: Vec<u64> = kernels
+        .iter()
+        .flat_map(|k| k.ratios.iter().map(|(s, _)| *s))
+        .collect();
     sides.sort_unstable();
     sides.dedup();
     let row = |side: &u64| {
