@@ -71,6 +71,7 @@ async function drive(page, name) {
   });
   await choose_group(page, name, group);
   await choose_kernel(page, name, group);
+  await resize(page, name);
   await choose_map(page, name);
   await choose_phase(page, name);
   await unfold(page, name);
@@ -79,8 +80,8 @@ async function drive(page, name) {
   hold(said.length === 0, `${name}: the console says ${said.join("; ")}`);
 }
 
-// Nothing clipped or empty, and no error of accessibility.
-async function look(page, name) {
+// Nothing is wider than the page.
+async function fits(page, name) {
   const wide = await page.evaluate(() => {
     const width = document.documentElement.clientWidth;
     const scrolls = (element) => {
@@ -98,6 +99,11 @@ async function look(page, name) {
     return found.map((element) => element.outerHTML.slice(0, 120));
   });
   hold(wide.length === 0, `${name}: wider than the page: ${wide.join(" and ")}`);
+}
+
+// Nothing clipped or empty, and no error of accessibility.
+async function look(page, name) {
+  await fits(page, name);
   await page.addScriptTag({ path: axe }).catch(() => {});
   const problems = await page.evaluate(async () => {
     if (!window.axe) return ["axe is not there"];
@@ -138,6 +144,16 @@ async function choose_kernel(page, name, group) {
     await page.locator(".kernel.open .map-shown svg").waitFor();
   }
   await look(page, `${name}, kernel`);
+}
+
+// Widths between a phone's and a desktop's.
+async function resize(page, name) {
+  const own = page.viewportSize();
+  for (const width of [1300, 1200, 1050, 900, 700, 520]) {
+    await page.setViewportSize({ ...own, width });
+    await fits(page, `${name}, ${width} wide`);
+  }
+  await page.setViewportSize(own);
 }
 
 function picture(page) {
@@ -237,7 +253,7 @@ async function without_script() {
 
 // The picture that the README has, where the page has the kernel that it shows.
 async function for_readers() {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 1000 } });
+  const context = await browser.newContext({ viewport: { width: 1400, height: 1000 } });
   const page = await context.newPage();
   await page.goto(url);
   const kernel = "transpose/transpose_shared";
