@@ -2,7 +2,7 @@
 
 use crate::home::Home;
 use crate::report::bench::BenchReport;
-use crate::report::markdown::{beside, device};
+use crate::report::markdown::beside;
 use lesson::measure::Side;
 use lesson::{CaseResult, Measurement};
 use lockstep_page::kernel::{Beside, Measure, Time};
@@ -117,7 +117,10 @@ impl Source {
     fn of(report: BenchReport, shown_as: &str) -> Self {
         let commit: String = report.commit.chars().take(8).collect();
         Self {
-            on: format!("GPU, {}, {shown_as} of commit {commit}", device(&report)),
+            on: format!(
+                "GPU, {}, {shown_as} of commit {commit}",
+                report.device_and_driver()
+            ),
             cases: report.cases,
         }
     }
