@@ -29,3 +29,4 @@ pub mod ptx;
 pub mod registry;
 pub mod report;
 pub mod sim_bench;
+pub mod web;

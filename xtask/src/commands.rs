@@ -44,5 +44,9 @@ pub const COMMANDS: &[(&str, &str)] = &[
         "Check the counting rules against measured accesses",
     ),
     ("sim-bench", "Measure how fast the simulator is"),
+    (
+        "report",
+        "Make a page of all lessons for a browser: counts, times, source with heat, PTX",
+    ),
     ("readme", "Renew the generated part of the README"),
 ];

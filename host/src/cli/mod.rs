@@ -6,6 +6,7 @@
 //! not run. It is the same whether or not somebody reads the results (`ending`).
 
 mod bench;
+mod browser;
 mod check_counters;
 mod counters;
 mod ending;
@@ -17,11 +18,13 @@ mod list;
 mod modules;
 mod ncu;
 mod neighbors;
+mod pages;
 mod peers;
 mod profile;
 mod progress;
 mod ptx;
 mod readme;
+mod report;
 mod resume;
 mod run_all;
 mod sanitize;
@@ -87,6 +90,8 @@ enum Command {
     CheckCounters(check_counters::Args),
     /// Measure how fast the simulator is.
     SimBench(sim_bench::Args),
+    /// Make a page of all lessons for a browser: counts, times, source with heat, PTX.
+    Report(report::Args),
     /// Renew the generated part of the README.
     Readme(readme::Args),
     /// Write what a bundle holds beside this program.
@@ -121,6 +126,7 @@ pub fn main() -> ExitCode {
         Command::Explain(args) => explain::run(&args),
         Command::CheckCounters(args) => check_counters::run(&args),
         Command::SimBench(args) => sim_bench::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Readme(args) => readme::run(&args),
         Command::Gather(args) => gather::run(&args),
     };
