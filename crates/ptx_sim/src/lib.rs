@@ -20,7 +20,7 @@
 //!   scheduling;
 //! - [`diagnostics`]: how a launch ends badly;
 //! - `link`: several texts made one module;
-//! - `device`, `launch`, `report`: what a host uses;
+//! - `device`, `launch`, `report`, [`trace`]: what a host uses;
 //! - `occupancy`, `attributes`: what a driver tells of kernels.
 //!
 //! No files import each other in a circle: `tests/structure` holds that.
@@ -62,6 +62,7 @@ mod step;
 mod stop;
 mod suggest;
 pub mod tensor_map;
+pub mod trace;
 mod warp;
 mod warpgroups;
 
@@ -87,3 +88,4 @@ pub use module::{KernelInfo, Module, UnsupportedInstruction};
 pub use occupancy::{BestBlock, BlockNeeds};
 pub use report::{Counts, InstructionCounts, Report};
 pub use schedule::Schedule;
+pub use trace::{Trace, TraceOptions};

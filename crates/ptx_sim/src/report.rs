@@ -10,6 +10,7 @@ use crate::context::source_of;
 use crate::diagnostics::{LaunchError, Source};
 use crate::ir::{self, Space};
 use crate::module::Module;
+use crate::trace::Trace;
 
 /// What a launch counted, and how long it took.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +25,9 @@ pub struct Report {
     /// What checks have found, if the launch was to go on after it
     /// ([`LaunchOptions::go_on`](crate::LaunchOptions::go_on)).
     pub finding: Option<Box<LaunchError>>,
+    /// The events of a block, if they were to be kept
+    /// ([`LaunchOptions::trace`](crate::LaunchOptions::trace)).
+    pub trace: Option<Box<Trace>>,
     details: Option<Arc<Details>>,
 }
 

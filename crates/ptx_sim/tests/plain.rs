@@ -21,5 +21,6 @@ mod random;
 mod sieve;
 mod structure;
 mod supported;
+mod trace;
 mod triton;
 mod wgmma;

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::count::SharedKind;
 use crate::bulk::CopyId;
 use crate::ir::Space;
 use crate::program::{Order, Scope};
@@ -34,6 +35,32 @@ pub enum AccessClass {
     BulkCopy,
     /// `wgmma` reads a matrix: 16 bytes per lane.
     Product,
+}
+
+impl AccessClass {
+    /// As what it is counted in shared memory, by the lanes of `mask`.
+    pub fn shared_kind(self, mask: u32) -> SharedKind {
+        match self {
+            // Bulk copies are told of by themselves.
+            Self::Store | Self::BulkCopy => SharedKind::Store,
+            Self::Load => SharedKind::Load,
+            Self::AsyncCopy | Self::AsyncCopyBypass => SharedKind::AsyncCopy,
+            Self::Atomic | Self::Reduction => SharedKind::Atomic,
+            Self::CompareAndSwap => SharedKind::CompareAndSwap,
+            Self::Increment => SharedKind::Increment,
+            Self::LoadMatrix | Self::StoreMatrix | Self::Product => SharedKind::Matrix {
+                matrices: mask.count_ones().div_ceil(8),
+            },
+        }
+    }
+
+    /// Whether lanes of one address are served one after the other.
+    pub fn is_atomic(self) -> bool {
+        matches!(
+            self,
+            Self::Atomic | Self::Reduction | Self::CompareAndSwap | Self::Increment
+        )
+    }
 }
 
 /// One memory instruction of one warp.

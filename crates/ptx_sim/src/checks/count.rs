@@ -127,20 +127,63 @@ fn shared_access_plain(
     offsets: &[u32; LANES],
 ) -> SharedCost {
     let mut cost = SharedCost::default();
+    each_phase(kind, bytes_per_lane, mask, offsets, |_, passes| {
+        cost.add(passes);
+    });
     match kind {
-        SharedKind::Atomic | SharedKind::AsyncCopy => {
+        SharedKind::CompareAndSwap => cost.twice(),
+        _ => cost,
+    }
+}
+
+/// Lanes of an access to shared memory that are served together, and the passes through the
+/// banks that this takes: one without conflicts. The hardware goes through the phases of
+/// [`SharedKind::CompareAndSwap`] twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Phase {
+    /// The lanes that are active.
+    pub lanes: u32,
+    /// Passes through the banks.
+    pub wavefronts: u32,
+}
+
+/// The phases of a shared-memory access, in order: those of which [`shared_access`] is the sum.
+pub fn phases(
+    kind: SharedKind,
+    bytes_per_lane: u32,
+    mask: u32,
+    offsets: &[u32; LANES],
+) -> Vec<Phase> {
+    let mut phases = Vec::new();
+    each_phase(kind, bytes_per_lane, mask, offsets, |lanes, wavefronts| {
+        if wavefronts > 0 {
+            phases.push(Phase { lanes, wavefronts });
+        }
+    });
+    phases
+}
+
+/// Calls `f` with the lanes of each phase, and its passes through the banks.
+#[inline(always)]
+fn each_phase(
+    kind: SharedKind,
+    bytes_per_lane: u32,
+    mask: u32,
+    offsets: &[u32; LANES],
+    mut f: impl FnMut(u32, u32),
+) {
+    match kind {
+        SharedKind::Atomic | SharedKind::AsyncCopy | SharedKind::CompareAndSwap => {
             for group in groups(group_lanes(bytes_per_lane)) {
-                cost.add(busiest_bank_lanes(bytes_per_lane, mask & group, offsets));
+                let lanes = mask & group;
+                f(lanes, busiest_bank_lanes(bytes_per_lane, lanes, offsets));
             }
         }
-        SharedKind::CompareAndSwap => {
-            return shared_access(SharedKind::Atomic, bytes_per_lane, mask, offsets).twice();
-        }
-        SharedKind::Increment => cost.add(busiest_bank(bytes_per_lane, mask, offsets)),
+        SharedKind::Increment => f(mask, busiest_bank(bytes_per_lane, mask, offsets)),
         SharedKind::Matrix { matrices } => {
             for matrix in 0..matrices.min(4) {
-                let phase = mask & (0xFF << (8 * matrix));
-                cost.add(busiest_bank(16, phase, offsets));
+                let lanes = mask & (0xFF << (8 * matrix));
+                f(lanes, busiest_bank(16, lanes, offsets));
             }
         }
         SharedKind::Load | SharedKind::Store => {
@@ -152,11 +195,11 @@ fn shared_access_plain(
                 group_lanes *= 2;
             }
             for group in groups(group_lanes) {
-                cost.add(busiest_bank(bytes_per_lane, mask & group, offsets));
+                let lanes = mask & group;
+                f(lanes, busiest_bank(bytes_per_lane, lanes, offsets));
             }
         }
     }
-    cost
 }
 
 /// Lanes that are served together.

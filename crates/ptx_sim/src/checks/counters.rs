@@ -5,7 +5,7 @@
 //! one by one.
 
 use super::access::{AccessClass, BulkStart, WarpAccess};
-use super::count::{self, GlobalCost, SharedCost, SharedKind};
+use super::count::{self, GlobalCost, SharedCost};
 use super::memo::Memo;
 use crate::ir::Space;
 use crate::numbering::Numbering;
@@ -307,21 +307,7 @@ fn quick_shared(access: &WarpAccess<'_>) -> Option<SharedCost> {
 
 /// The cost of a shared-memory access.
 fn shared(access: &WarpAccess<'_>) -> SharedCost {
-    let kind = match access.class {
-        AccessClass::Load => SharedKind::Load,
-        AccessClass::Store => SharedKind::Store,
-        AccessClass::AsyncCopy | AccessClass::AsyncCopyBypass => SharedKind::AsyncCopy,
-        AccessClass::Atomic | AccessClass::Reduction => SharedKind::Atomic,
-        AccessClass::CompareAndSwap => SharedKind::CompareAndSwap,
-        AccessClass::Increment => SharedKind::Increment,
-        // Told of by themselves.
-        AccessClass::BulkCopy => SharedKind::Store,
-        AccessClass::LoadMatrix | AccessClass::StoreMatrix | AccessClass::Product => {
-            SharedKind::Matrix {
-                matrices: access.mask.count_ones().div_ceil(8),
-            }
-        }
-    };
+    let kind = access.class.shared_kind(access.mask);
     let offsets = access.addresses.map(|address| address as u32);
     count::shared_access(kind, access.bytes, access.mask, &offsets)
 }
@@ -346,13 +332,7 @@ fn quick_global(access: &WarpAccess<'_>) -> Option<GlobalCost> {
 
 /// The cost of a global-memory access.
 fn global(access: &WarpAccess<'_>) -> GlobalCost {
-    let is_atomic = matches!(
-        access.class,
-        AccessClass::Atomic
-            | AccessClass::Reduction
-            | AccessClass::CompareAndSwap
-            | AccessClass::Increment
-    );
+    let is_atomic = access.class.is_atomic();
     count::global_access(is_atomic, access.bytes, access.mask, access.addresses)
 }
 

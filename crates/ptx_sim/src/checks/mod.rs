@@ -14,12 +14,14 @@
 //! shared memory, and its end. [`judge`] is the interface to what
 //! judges accesses to memory: [`exact`], which says what is wrong, and [`sieve`], which
 //! only says whether anything could be. [`watch`] hands each event to those whom it
-//! concerns, and [`finding`] is what they find.
+//! concerns, and [`finding`] is what they find. [`aside`] is what else is kept of a run: what it
+//! overwrites, or, by [`tracer`], its events.
 //!
 //! What each check can miss stands in its module's documentation, and for users
 //! in `docs/checks.md`.
 
 pub(crate) mod access;
+pub(crate) mod aside;
 mod beside;
 pub(crate) mod bulk;
 pub(crate) mod copies;
@@ -39,6 +41,7 @@ pub(crate) mod races;
 pub(crate) mod shadow;
 pub(crate) mod sieve;
 pub(crate) mod together;
+pub(crate) mod tracer;
 mod visits;
 pub(crate) mod watch;
 pub(crate) mod written;

@@ -5,39 +5,45 @@ use std::hash::BuildHasherDefault;
 use std::ops::Range;
 
 use super::access::{AccessClass, BarrierArrival, BulkStart, Lanes, WarpAccess};
+use super::aside::Aside;
 use super::beside::{Beside, reads};
 use super::bulk::{BulkAccess, BulkCopy, DoneBy};
 use super::counters::Counters;
-use super::exact::{Kind, unwritten};
+use super::exact::unwritten;
 use super::finding::Finding;
 use super::judge::{Judge, Running};
 use super::observer::{Observer, ProductSeen};
 use super::order::{BlockOrder, Depth, GridOrder, Place};
 use super::passed_on::only_passed_on;
-use super::races::lanes;
 use super::shadow::Mix;
 use super::together::{Meetings, thread_at, warp_wide};
+use super::tracer::Tracer;
 use super::visits::Visits;
 use super::written::LocalWritten;
 use crate::bulk::CopyId;
 use crate::context::LaunchContext;
 use crate::ir::Space;
-use crate::memory::journal::Journal;
 use crate::program::{Scope, Slot};
+use crate::trace::TraceKind;
 use crate::warp::FrameId;
 
-/// Counts and, where asked to, checks, and keeps what is overwritten.
+/// Counts and, where asked to, checks, and keeps what is overwritten or what happens.
 pub(crate) struct Watch<'a, J: Judge> {
     pub counters: Counters,
     pub checks: Option<Box<Checks<'a, J>>>,
-    pub journal: Option<Box<Journal<'a>>>,
+    pub aside: Option<Box<Aside<'a>>>,
 }
 
-/// Keeps what lanes may be about to write.
-fn keep(journal: &mut Journal<'_>, access: &WarpAccess<'_>) {
-    if access.space == Space::Global && Kind::of(access).writes {
-        for lane in lanes(access.mask) {
-            journal.keep(access.addresses[lane], access.bytes);
+impl<J: Judge> Watch<'_, J> {
+    /// Who keeps events, if they are kept.
+    fn tracer(&mut self) -> Option<&mut Tracer> {
+        self.aside.as_mut()?.tracer()
+    }
+
+    /// Keeps an event of a warp that is all in its kind.
+    fn trace(&mut self, lanes: Lanes, kind: TraceKind) {
+        if let Some(tracer) = self.tracer() {
+            tracer.warp(lanes, None, kind);
         }
     }
 }
@@ -480,8 +486,8 @@ impl<J: Judge> Observer for Watch<'_, J> {
     }
 
     fn access(&mut self, instruction: u32, access: &WarpAccess<'_>) {
-        if let Some(journal) = &mut self.journal {
-            keep(journal, access);
+        if let Some(aside) = &mut self.aside {
+            aside.access(instruction, access);
         }
         if let Some(checks) = &mut self.checks {
             checks.access(instruction, access);
@@ -490,6 +496,9 @@ impl<J: Judge> Observer for Watch<'_, J> {
     }
 
     fn request(&mut self, instruction: u32, access: &WarpAccess<'_>) {
+        if let Some(tracer) = self.tracer() {
+            tracer.access(instruction, access);
+        }
         self.counters.access(instruction, access);
     }
 
@@ -500,8 +509,8 @@ impl<J: Judge> Observer for Watch<'_, J> {
     }
 
     fn may_write(&mut self, access: &WarpAccess<'_>) {
-        if let Some(journal) = &mut self.journal {
-            keep(journal, access);
+        if let Some(aside) = &mut self.aside {
+            aside.may_write(access);
         }
         if let Some(checks) = &mut self.checks {
             checks.judge.may_write(access);
@@ -526,6 +535,9 @@ impl<J: Judge> Observer for Watch<'_, J> {
     }
 
     fn arrived(&mut self, arrival: &BarrierArrival) {
+        if let Some(tracer) = self.tracer() {
+            tracer.arrived(arrival);
+        }
         let lanes = arrival.lanes;
         if let Some(checks) = &mut self.checks {
             let n_threads = checks.launch.n_threads();
@@ -539,6 +551,9 @@ impl<J: Judge> Observer for Watch<'_, J> {
     }
 
     fn released(&mut self, block: u64, barrier: usize) {
+        if let Some(tracer) = self.tracer() {
+            tracer.released(block, barrier);
+        }
         if let Some(checks) = &mut self.checks
             && let Some(block) = checks.block(block)
         {
@@ -548,6 +563,7 @@ impl<J: Judge> Observer for Watch<'_, J> {
     }
 
     fn cluster_arrived(&mut self, lanes: Lanes, cluster: u64, releases: bool) {
+        self.trace(lanes, TraceKind::ClusterArrived);
         if let Some(checks) = &mut self.checks
             && let Some(place) = checks.place(lanes.block)
         {
@@ -571,6 +587,7 @@ impl<J: Judge> Observer for Watch<'_, J> {
     }
 
     fn cluster_left(&mut self, lanes: Lanes, cluster: u64) {
+        self.trace(lanes, TraceKind::ClusterLeft);
         if let Some(checks) = &mut self.checks
             && let Some(place) = checks.place(lanes.block)
         {
@@ -619,6 +636,7 @@ impl<J: Judge> Observer for Watch<'_, J> {
     }
 
     fn copies_committed(&mut self, lanes: Lanes) {
+        self.trace(lanes, TraceKind::CopiesCommitted);
         if let Some(checks) = &mut self.checks
             && let Some(block) = checks.block(lanes.block)
         {
@@ -627,6 +645,7 @@ impl<J: Judge> Observer for Watch<'_, J> {
     }
 
     fn copies_awaited(&mut self, lanes: Lanes, n_left: Option<u32>) {
+        self.trace(lanes, TraceKind::CopiesAwaited { n_left });
         if let Some(checks) = &mut self.checks {
             checks.awaited(lanes, n_left);
         }
@@ -634,11 +653,10 @@ impl<J: Judge> Observer for Watch<'_, J> {
 
     fn bulk_started(&mut self, instruction: u32, thread: Lanes, start: BulkStart) {
         self.counters.bulk(instruction, &start);
-        if let Some(journal) = &mut self.journal
-            && start.writes.space == Space::Global
-        {
-            for range in &start.writes.ranges {
-                journal.keep(range.start, (range.end - range.start) as u32);
+        if let Some(aside) = &mut self.aside {
+            aside.bulk_started(&start);
+            if let Some(tracer) = aside.tracer() {
+                tracer.bulk_started(instruction, thread, &start);
             }
         }
         if let Some(checks) = &mut self.checks {
@@ -647,6 +665,9 @@ impl<J: Judge> Observer for Watch<'_, J> {
     }
 
     fn bulk_arrived(&mut self, copy: CopyId) {
+        if let Some(tracer) = self.tracer() {
+            tracer.bulk_arrived(copy);
+        }
         if let Some(checks) = &mut self.checks
             && let Some(copy) = checks.copies.iter_mut().find(|known| known.id == copy)
         {
@@ -655,18 +676,27 @@ impl<J: Judge> Observer for Watch<'_, J> {
     }
 
     fn phase_over(&mut self, block: u64, barrier: u32) {
+        if let Some(tracer) = self.tracer() {
+            tracer.phase_over(block, barrier);
+        }
         if let Some(checks) = &mut self.checks {
             checks.phase_over(block, barrier);
         }
     }
 
     fn bulk_has_read(&mut self, thread: Lanes, copy: CopyId) {
+        if let Some(tracer) = self.tracer() {
+            tracer.bulk_done(thread, copy);
+        }
         if let Some(checks) = &mut self.checks {
             checks.bulk_waited(thread, copy, false);
         }
     }
 
     fn bulk_done(&mut self, thread: Lanes, copy: CopyId) {
+        if let Some(tracer) = self.tracer() {
+            tracer.bulk_done(thread, copy);
+        }
         if let Some(checks) = &mut self.checks {
             checks.bulk_waited(thread, copy, true);
         }
@@ -688,6 +718,9 @@ impl<J: Judge> Observer for Watch<'_, J> {
     }
 
     fn product_issued(&mut self, instruction: u32, lanes: Lanes, product: &ProductSeen<'_>) {
+        if let Some(tracer) = self.tracer() {
+            tracer.warp(lanes, Some(instruction), TraceKind::ProductIssued);
+        }
         if let Some(checks) = &mut self.checks {
             checks.beside(lanes, |beside, running, judge, grid| {
                 let mut found = None;
@@ -702,6 +735,7 @@ impl<J: Judge> Observer for Watch<'_, J> {
     }
 
     fn products_committed(&mut self, lanes: Lanes) {
+        self.trace(lanes, TraceKind::ProductsCommitted);
         if let Some(checks) = &mut self.checks {
             checks.beside(lanes, |beside, _, _, _| {
                 beside.fragments(lanes).committed();
@@ -711,6 +745,7 @@ impl<J: Judge> Observer for Watch<'_, J> {
     }
 
     fn products_awaited(&mut self, lanes: Lanes, n_left: u32) {
+        self.trace(lanes, TraceKind::ProductsAwaited { n_left });
         if let Some(checks) = &mut self.checks {
             checks.beside(lanes, |beside, running, _, _| {
                 beside.awaited(&running.order, lanes, n_left);

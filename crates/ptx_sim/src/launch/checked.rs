@@ -134,7 +134,7 @@ fn watched<'a, J: Judge>(
     let (watches, result) = workers::run(context, n_workers, || Watch {
         counters: Counters::new(numbering),
         checks: Some(Box::new(Checks::new(context, judge()))),
-        journal: None,
+        aside: None,
     });
     let (mut counters, mut judges) = (Vec::new(), Vec::new());
     for watch in watches {

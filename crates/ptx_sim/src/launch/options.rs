@@ -1,6 +1,7 @@
 //! A launch, and how to run it.
 
 use crate::schedule::Schedule;
+use crate::trace::TraceOptions;
 
 /// Largest block, in threads.
 pub const MAX_BLOCK_THREADS: u32 = 1024;
@@ -60,6 +61,9 @@ pub struct LaunchOptions {
     /// [`MAX_NON_PORTABLE_CLUSTER`](crate::MAX_NON_PORTABLE_CLUSTER) blocks, which not
     /// every device has room for, and not only [`MAX_CLUSTER`](crate::MAX_CLUSTER).
     pub non_portable_cluster: bool,
+    /// What to keep of a block's events, for [`Report::trace`](crate::Report::trace). Counts, too;
+    /// not with [`check`](Self::check).
+    pub trace: Option<TraceOptions>,
 }
 
 impl Default for LaunchOptions {
@@ -73,6 +77,7 @@ impl Default for LaunchOptions {
             schedule: None,
             cluster: None,
             non_portable_cluster: false,
+            trace: None,
         }
     }
 }

@@ -11,6 +11,7 @@ use super::difference::Difference;
 use super::options::{Launch, LaunchOptions};
 use super::prepared::Prepared;
 use super::workers;
+use crate::checks::aside::Aside;
 use crate::checks::counters::Counters;
 use crate::checks::exact::Exact;
 use crate::checks::watch::{Checks, Watch};
@@ -247,16 +248,17 @@ impl Trial<'_> {
         let (mut watches, result) = workers::run(&context, 1, || Watch {
             counters: Counters::new(&context.plan.numbering),
             checks: (options.check).then(|| Box::new(Checks::new(&context, judge()))),
-            journal: Some(Box::new(Journal::new(self.memory))),
+            aside: Some(Box::new(Aside::Journal(Journal::new(self.memory)))),
         });
         let watch = watches.pop();
-        let (counters, journal) = watch.map(|watch| (watch.counters, watch.journal)).unzip();
+        let (counters, aside) = watch.map(|watch| (watch.counters, watch.aside)).unzip();
         let report = prepared.report(counters.into_iter().collect());
         Run {
             result,
-            before: journal
+            before: aside
                 .flatten()
-                .map_or_else(Bytes::default, |journal| journal.into_bytes()),
+                .and_then(|aside| aside.into_journal())
+                .map_or_else(Bytes::default, Journal::into_bytes),
             warp_instructions: report.counts.warp_instructions,
         }
     }

@@ -5,9 +5,11 @@ use super::options::Launch;
 use super::prepared::{Prepared, n_workers};
 use super::validate::validate;
 use super::workers;
+use crate::checks::aside::Aside;
 use crate::checks::counters::Counters;
 use crate::checks::exact::Exact;
 use crate::checks::observer::Blind;
+use crate::checks::tracer::Tracer;
 use crate::checks::watch::Watch;
 use crate::clock::Started;
 use crate::device::{Device, LoadedModule, Turn};
@@ -115,15 +117,27 @@ fn go_on(
 fn unchecked(device: &Device, launch: &Prepared<'_>) -> Result<Report, LaunchError> {
     let n_workers = n_workers(device, launch.options);
     let context = device.context(launch, n_workers);
-    let mut report = if launch.options.options.count {
+    let trace = launch.options.options.trace;
+    let mut report = if launch.options.options.count || trace.is_some() {
         let numbering = &context.plan.numbering;
         let (watches, result) = workers::run(&context, n_workers, || Watch::<Exact<'_>> {
             counters: Counters::new(numbering),
             checks: None,
-            journal: None,
+            aside: trace.map(|trace| Box::new(Aside::Trace(Tracer::new(trace)))),
         });
-        let counters = watches.into_iter().map(|watch| watch.counters);
-        result.map(|()| launch.report(counters.collect()))?
+        let (counters, asides): (_, Vec<_>) = watches
+            .into_iter()
+            .map(|watch| (watch.counters, watch.aside))
+            .unzip();
+        let mut tracers = asides.into_iter().flatten().filter_map(|a| a.into_tracer());
+        // The block was one worker's.
+        let seen = tracers.find(|tracer| !tracer.is_empty());
+        let mut report = result.map(|()| launch.report(counters))?;
+        report.trace = trace.map(|options| {
+            let tracer = seen.unwrap_or_else(|| Tracer::new(options));
+            Box::new(tracer.finish(&context))
+        });
+        report
     } else {
         let (_, result) = workers::run(&context, n_workers, || Blind);
         result.map(|()| Report::default())?

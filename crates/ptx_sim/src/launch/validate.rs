@@ -17,6 +17,7 @@ pub(super) fn validate(
     launch: &Launch<'_>,
 ) -> Result<(), String> {
     check_sizes(launch)?;
+    check_trace(launch)?;
     check_bounds(&function.bounds, launch.block)?;
     check_clusters(&function.bounds, launch)?;
     check_shared_memory(limits, shared, launch.dynamic_shared_bytes)?;
@@ -58,9 +59,31 @@ fn check_sizes(launch: &Launch<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Threads of a block, however large.
+/// What is to be traced against what can be.
+fn check_trace(launch: &Launch<'_>) -> Result<(), String> {
+    let Some(trace) = launch.options.trace else {
+        return Ok(());
+    };
+    if launch.options.check {
+        return Err(
+            "a launch is either checked or traced: with checks it may run more than once; launch \
+             it twice"
+                .to_owned(),
+        );
+    }
+    let n_blocks = n_threads(launch.grid);
+    if trace.block >= n_blocks {
+        return Err(format!(
+            "block {} is to be traced, the grid has {n_blocks}, numbered from 0",
+            trace.block
+        ));
+    }
+    Ok(())
+}
+
+/// Threads of a block, or blocks of a grid, however large.
 fn n_threads(block: [u32; 3]) -> u64 {
-    block.iter().map(|&n| u64::from(n)).product()
+    block.iter().fold(1, |all, &n| all.saturating_mul(n.into()))
 }
 
 /// The block against what the kernel declares.

@@ -1,0 +1,78 @@
+//! What is kept of a run beside its counts: what it overwrites, or its events.
+
+use super::access::{BulkStart, WarpAccess};
+use super::exact::Kind;
+use super::races::lanes;
+use super::tracer::Tracer;
+use crate::ir::Space;
+use crate::memory::journal::Journal;
+
+/// One of two things that nobody wants of the same run.
+#[expect(clippy::large_enum_variant, reason = "one per worker, behind a box")]
+pub(crate) enum Aside<'a> {
+    /// Memory as it was before the launch wrote there.
+    Journal(Journal<'a>),
+    /// The events of a block.
+    Trace(Tracer),
+}
+
+impl<'a> Aside<'a> {
+    /// Lanes access memory.
+    pub fn access(&mut self, instruction: u32, access: &WarpAccess<'_>) {
+        match self {
+            Self::Journal(journal) => keep(journal, access),
+            Self::Trace(tracer) => tracer.access(instruction, access),
+        }
+    }
+
+    /// Lanes may be about to write.
+    pub fn may_write(&mut self, access: &WarpAccess<'_>) {
+        if let Self::Journal(journal) = self {
+            keep(journal, access);
+        }
+    }
+
+    /// A thread starts a bulk copy.
+    pub fn bulk_started(&mut self, start: &BulkStart) {
+        if let Self::Journal(journal) = self
+            && start.writes.space == Space::Global
+        {
+            for range in &start.writes.ranges {
+                journal.keep(range.start, (range.end - range.start) as u32);
+            }
+        }
+    }
+
+    /// The events, if those are kept.
+    pub fn tracer(&mut self) -> Option<&mut Tracer> {
+        match self {
+            Self::Trace(tracer) => Some(tracer),
+            Self::Journal(_) => None,
+        }
+    }
+
+    /// What was overwritten, if that was kept.
+    pub fn into_journal(self) -> Option<Journal<'a>> {
+        match self {
+            Self::Journal(journal) => Some(journal),
+            Self::Trace(_) => None,
+        }
+    }
+
+    /// The events, if those were kept.
+    pub fn into_tracer(self) -> Option<Tracer> {
+        match self {
+            Self::Trace(tracer) => Some(tracer),
+            Self::Journal(_) => None,
+        }
+    }
+}
+
+/// Keeps what lanes may be about to write.
+fn keep(journal: &mut Journal<'_>, access: &WarpAccess<'_>) {
+    if access.space == Space::Global && Kind::of(access).writes {
+        for lane in lanes(access.mask) {
+            journal.keep(access.addresses[lane], access.bytes);
+        }
+    }
+}
