@@ -13,6 +13,7 @@ mod commands;
 mod crates;
 mod lessons;
 mod line_tables;
+mod live;
 mod local_memory;
 mod profile;
 mod ptx_contracts;
