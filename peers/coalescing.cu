@@ -1,4 +1,4 @@
-// CUDA C++ twins of the kernels in gpu-kernels/src/coalescing.rs: the same
+// CUDA C++ baselines of the kernels in gpu-kernels/src/02_coalescing.rs: the same
 // entry names, parameters and launch geometry, so that one launch drives
 // either. They are what the Rust kernels' speed is compared with.
 #include <cstdint>

@@ -1,4 +1,4 @@
-// CUDA C++ twins of gpu-kernels/src/gemm/mma: the same entry names, the same
+// CUDA C++ baselines of gpu-kernels/src/12_gemm/01_mma: the same entry names, the same
 // parameters, the same geometry, so that one launch call drives either. They are
 // what the Rust kernels are timed against.
 

@@ -1,4 +1,4 @@
-// CUDA C++ twins of the kernels in gpu-kernels/src/local_memory.rs: the same
+// CUDA C++ baselines of the kernels in gpu-kernels/src/06_local_memory: the same
 // entry names, parameters and launch geometry, so that one launch drives
 // either.
 #include <cstdint>

@@ -1,4 +1,4 @@
-// CUDA C++ twins of the kernels in gpu-kernels/src/neighbor: the same entry
+// CUDA C++ baselines of the kernels in gpu-kernels/src/09_neighbor: the same entry
 // names, parameters and launch geometry, so that one launch drives either.
 // nvcc fuses dx * dx + dy * dy as the Rust kernels do by hand; here it is written
 // out too, so that the lists are the same to the last bit.

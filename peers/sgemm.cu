@@ -1,4 +1,4 @@
-// CUDA C++ twins of gpu-kernels/src/sgemm: the same entry names, the same
+// CUDA C++ baselines of gpu-kernels/src/11_sgemm: the same entry names, the same
 // parameters, the same geometry, so that one launch call drives either. They are
 // what the Rust kernels are timed against.
 

@@ -1,4 +1,4 @@
-// CUDA C++ twins of the kernels in gpu-kernels/src/tensor/: the same entry names,
+// CUDA C++ baselines of the kernels in gpu-kernels/src/10_tensor: the same entry names,
 // parameters and launch geometry, so that one launch drives either. The probes of
 // single instructions have none: they are the instructions.
 #include <cstdint>

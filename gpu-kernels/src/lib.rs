@@ -1,6 +1,9 @@
 //! Every kernel of the catalogue, in Rust, for the GPU and the simulator.
 //!
-//! One file per topic. For the device, each topic becomes a PTX module of its own,
+//! One file or folder per topic, numbered in reading order; in a folder, one file per idea,
+//! numbered as well. What is no lesson but shared by several is in `parts`.
+//!
+//! For the device, each topic becomes a PTX module of its own,
 //! with an entry for every `#[kernel]`: a changed line costs the compilation of one
 //! topic. Topics are cargo features for that (see `Cargo.toml`). For the host, this is
 //! an ordinary library with all of them: the kernels' launch markers, the launch
@@ -14,30 +17,50 @@
 // A kernel takes each array and each number as a parameter of its own.
 #![allow(clippy::too_many_arguments)]
 
-#[cfg(feature = "atomics")]
-pub mod atomics;
-#[cfg(feature = "bank_conflicts")]
-pub mod bank_conflicts;
-pub mod banks;
-#[cfg(feature = "coalescing")]
-pub mod coalescing;
+// The lessons, in reading order.
+
 #[cfg(feature = "copy")]
+#[path = "01_copy.rs"]
 pub mod copy;
-#[cfg(feature = "gemm")]
-pub mod gemm;
-#[cfg(feature = "local_memory")]
-pub mod local_memory;
-#[cfg(feature = "neighbor")]
-pub mod neighbor;
-#[cfg(feature = "reduction")]
-pub mod reduction;
-#[cfg(feature = "sgemm")]
-pub mod sgemm;
-pub mod swizzle;
-#[cfg(feature = "swizzled_tile")]
-pub mod swizzled_tile;
-#[cfg(feature = "tensor")]
-pub mod tensor;
+#[cfg(feature = "coalescing")]
+#[path = "02_coalescing.rs"]
+pub mod coalescing;
 #[cfg(feature = "transpose")]
+#[path = "03_transpose/mod.rs"]
 pub mod transpose;
+#[cfg(feature = "swizzled_tile")]
+#[path = "04_swizzled_tile.rs"]
+pub mod swizzled_tile;
+#[cfg(feature = "bank_conflicts")]
+#[path = "05_bank_conflicts/mod.rs"]
+pub mod bank_conflicts;
+#[cfg(feature = "local_memory")]
+#[path = "06_local_memory/mod.rs"]
+pub mod local_memory;
+#[cfg(feature = "reduction")]
+#[path = "07_reduction/mod.rs"]
+pub mod reduction;
+#[cfg(feature = "atomics")]
+#[path = "08_atomics/mod.rs"]
+pub mod atomics;
+#[cfg(feature = "neighbor")]
+#[path = "09_neighbor/mod.rs"]
+pub mod neighbor;
+#[cfg(feature = "tensor")]
+#[path = "10_tensor/mod.rs"]
+pub mod tensor;
+#[cfg(feature = "sgemm")]
+#[path = "11_sgemm/mod.rs"]
+pub mod sgemm;
+#[cfg(feature = "gemm")]
+#[path = "12_gemm/mod.rs"]
+pub mod gemm;
+
+// What several lessons share.
+
+#[path = "parts/banks.rs"]
+pub mod banks;
+#[path = "parts/swizzle.rs"]
+pub mod swizzle;
+#[path = "parts/unrolled.rs"]
 mod unrolled;

@@ -231,8 +231,8 @@ mod tests {
         let home = find(&program, Some("/nowhere".into()), None).expect("the bundle");
         assert_eq!(home.commit(), "c0ffee");
         assert_eq!(
-            home.source("gpu-kernels/src/copy.rs"),
-            dir.path().join("sources/gpu-kernels/src/copy.rs")
+            home.source("gpu-kernels/src/01_copy.rs"),
+            dir.path().join("sources/gpu-kernels/src/01_copy.rs")
         );
         write(&BundleMark { schema: 1, ..mark });
         let error = find(&program, None, None).expect_err("another version's");

@@ -111,7 +111,7 @@ fn a_profile_names_the_line_and_the_counters() {
     for words in [
         "transpose_shared at 64×64",
         "32-way bank conflict",
-        "gpu-kernels/src/transpose.rs",
+        "gpu-kernels/src/03_transpose/01_tiles.rs",
         "tile.get(tile.lane().turned())",
         "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
         "ncu --csv",
@@ -189,7 +189,7 @@ fn a_kernel_without_its_swizzle_is_profiled_and_the_difference_named() {
         profile_edited("transpose_swizzled", |text| without_xor(text, 2));
     assert_eq!(status, Some(1), "{out}{error}");
     let difference = "differs from the catalogue: bank conflicts per shared load request: \
-                      expected 0, counted 31, at transpose.rs:";
+                      expected 0, counted 31, at 01_tiles.rs:";
     for words in [
         "32-way bank conflict (load from shared memory), 31 of 32",
         "tile.get(tile.lane().turned())",
@@ -258,7 +258,11 @@ fn a_fault_is_told_with_its_lines() {
         profile_edited("transpose_coalesced_read", with_bad_load);
     assert_eq!((status, &*out), (Some(1), ""), "{error}");
     assert!(json.is_null() && html.is_empty());
-    for words in ["past the end of", "gpu-kernels/src/transpose.rs:", "\n>  "] {
+    for words in [
+        "past the end of",
+        "gpu-kernels/src/03_transpose/01_tiles.rs:",
+        "\n>  ",
+    ] {
         assert!(error.contains(words), "`{words}` is missing in: {error}");
     }
     let line = error.lines().find(|line| line.starts_with('>'));
@@ -290,7 +294,7 @@ fn a_run_names_the_line_and_the_command_to_look_at_it() {
     };
     let (out, ptx) = run("transpose_swizzled", &|text| without_xor(text, 2));
     assert!(
-        out.contains("expected 0, counted 31, at transpose.rs:"),
+        out.contains("expected 0, counted 31, at 01_tiles.rs:"),
         "{out}"
     );
     let look = format!(
@@ -304,7 +308,10 @@ fn a_run_names_the_line_and_the_command_to_look_at_it() {
     assert!(out.contains("32-way bank conflict"), "{out}");
 
     let (out, _) = run("transpose_coalesced_read", &with_bad_load);
-    assert!(out.contains("at gpu-kernels/src/transpose.rs:"), "{out}");
+    assert!(
+        out.contains("at gpu-kernels/src/03_transpose/01_tiles.rs:"),
+        "{out}"
+    );
     assert!(
         out.contains("to look at it: cargo xtask profile transpose_coalesced_read"),
         "{out}"

@@ -134,7 +134,7 @@ mod tests {
                 .iter()
                 .map(|&(line, counted)| Line {
                     place: Some(Place {
-                        file: "gpu-kernels/src/copy.rs".to_owned(),
+                        file: "gpu-kernels/src/01_copy.rs".to_owned(),
                         line,
                     }),
                     counted,
@@ -148,12 +148,12 @@ mod tests {
         let told = |lines: &[(u32, f64)]| difference(lines).to_string();
         let start = "sectors per global load request: expected 4, counted 10.5";
         assert_eq!(told(&[]), start);
-        assert_eq!(told(&[(7, 10.5)]), format!("{start}, at copy.rs:7"));
+        assert_eq!(told(&[(7, 10.5)]), format!("{start}, at 01_copy.rs:7"));
         assert_eq!(
             told(&[(9, 32.0), (7, 16.333_333)]),
-            format!("{start}, at copy.rs:9 (32), copy.rs:7 (16.33)")
+            format!("{start}, at 01_copy.rs:9 (32), 01_copy.rs:7 (16.33)")
         );
         let many: Vec<_> = (1..=6).map(|line| (line, 5.0)).collect();
-        assert!(told(&many).ends_with("copy.rs:4 (5) and 2 more lines"));
+        assert!(told(&many).ends_with("01_copy.rs:4 (5) and 2 more lines"));
     }
 }

@@ -16,7 +16,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// `transpose.rs:178`.
+    /// `01_tiles.rs:178`.
     pub fn short(&self) -> String {
         let name = self.file.rsplit('/').next().unwrap_or(&self.file);
         // A file named `mod.rs` says nothing without its folder.

@@ -132,7 +132,12 @@ fn write(out: &mut dyn Write, width: Width) -> io::Result<()> {
         let Lesson {
             id, source, idea, ..
         } = lesson;
-        writeln!(out, "{HEADING}{id}{HEADING:#} {FAINT}({source}){FAINT:#}")?;
+        let fits = id.len() + " ()".len() + source.len() <= width.columns();
+        let gap = if fits { " " } else { "\n  " };
+        writeln!(
+            out,
+            "{HEADING}{id}{HEADING:#}{gap}{FAINT}({source}){FAINT:#}"
+        )?;
         writeln!(out, "{}", indented(idea, 2, width.columns()))?;
         for kernel in lesson.kernels {
             let lines = wrap(kernel.technique, width.columns() - column);

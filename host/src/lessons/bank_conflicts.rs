@@ -18,7 +18,7 @@ pub static LESSON: Lesson = Lesson {
     id: "bank_conflicts",
     title: "Bank conflicts",
     idea: "a warp that goes down a column of 32 words a row finds them all in one bank",
-    source: "gpu-kernels/src/bank_conflicts.rs",
+    source: "gpu-kernels/src/05_bank_conflicts/01_columns.rs",
     kernels: &KERNELS,
     shapes,
     work,

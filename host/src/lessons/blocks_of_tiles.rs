@@ -23,7 +23,7 @@ pub static LESSON: Lesson = Lesson {
     id: "blocks_of_tiles",
     title: "Blocks of wider tiles",
     idea: "the wider the tile, the more rows of a block share a bank; one swizzle a width ends it",
-    source: "gpu-kernels/src/tensor/wide.rs",
+    source: "gpu-kernels/src/10_tensor/03_wide.rs",
     kernels: &KERNELS,
     shapes,
     work,

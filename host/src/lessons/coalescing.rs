@@ -26,7 +26,7 @@ pub static LESSON: Lesson = Lesson {
     id: "coalescing",
     title: "Coalescing",
     idea: "lanes side by side share sectors of memory; lanes far apart fetch eight times the bytes they use",
-    source: "gpu-kernels/src/coalescing.rs",
+    source: "gpu-kernels/src/02_coalescing.rs",
     kernels: &KERNELS,
     shapes,
     work,

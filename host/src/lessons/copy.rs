@@ -19,7 +19,7 @@ pub static LESSON: Lesson = Lesson {
     id: "copy",
     title: "Copy",
     idea: "the memory's own speed: enough bytes must be under way to keep it busy",
-    source: "gpu-kernels/src/copy.rs",
+    source: "gpu-kernels/src/01_copy.rs",
     kernels: &KERNELS,
     shapes,
     work,

@@ -16,7 +16,7 @@ pub static LESSON: Lesson = Lesson {
     id: "local_memory",
     title: "Local memory",
     idea: "a thread's array lives in registers only if every index is a constant; one that is not sends it to memory",
-    source: "gpu-kernels/src/local_memory.rs",
+    source: "gpu-kernels/src/06_local_memory/01_own_array.rs",
     kernels: &KERNELS,
     shapes,
     work,

@@ -21,7 +21,7 @@ pub static LESSON: Lesson = Lesson {
     id: "matrix_power",
     title: "Matrix power",
     idea: "a product's registers are the next product's left operand; only the right one goes through shared memory",
-    source: "gpu-kernels/src/tensor/power.rs",
+    source: "gpu-kernels/src/10_tensor/04_power.rs",
     kernels: &KERNELS,
     shapes,
     work,

@@ -24,7 +24,7 @@ pub static LESSON: Lesson = Lesson {
     id: "mma_simple",
     title: "A tensor-core product",
     idea: "ldmatrix reads eight rows of 16 bytes at a time; the tile's layout decides whether they collide",
-    source: "gpu-kernels/src/tensor/simple.rs",
+    source: "gpu-kernels/src/10_tensor/01_simple.rs",
     kernels: &KERNELS,
     shapes,
     work,

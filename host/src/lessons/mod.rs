@@ -1,23 +1,23 @@
-//! The lessons, one file each, and their list in the catalogue's order.
+//! The lessons, one file each, in reading order, and their list.
 
-pub mod atomics;
+pub mod copy;
+pub mod coalescing;
+pub mod transpose;
+pub mod swizzled_tile;
 pub mod bank_conflicts;
 pub mod bank_widths;
-pub mod blocks_of_tiles;
-pub mod coalescing;
-pub mod copy;
-pub mod gemm;
 pub mod local_memory;
-pub mod matrix_power;
-pub mod mma_simple;
-pub mod multi_tiles;
-pub mod neighbor;
-pub mod reduction;
 pub mod running_mean;
-pub mod sgemm;
-pub mod swizzled_tile;
+pub mod reduction;
+pub mod atomics;
+pub mod neighbor;
+pub mod mma_simple;
+pub mod blocks_of_tiles;
+pub mod matrix_power;
+pub mod multi_tiles;
 pub mod tensor_instructions;
-pub mod transpose;
+pub mod sgemm;
+pub mod gemm;
 
 use lesson::Lesson;
 

@@ -23,7 +23,7 @@ pub static LESSON: Lesson = Lesson {
     id: "multi_tiles",
     title: "One layout for two ways of reading",
     idea: "two swizzles, one after the other, serve blocks of columns and rows read as matrices; neither disturbs the other",
-    source: "gpu-kernels/src/tensor/multi.rs",
+    source: "gpu-kernels/src/10_tensor/05_multi.rs",
     kernels: &KERNELS,
     shapes,
     work,

@@ -34,7 +34,7 @@ pub static LESSON: Lesson = Lesson {
     id: "neighbor",
     title: "Neighbour list",
     idea: "who is near whom: all pairs with and without atomics, and a cell list that looks only next door",
-    source: "gpu-kernels/src/neighbor/mod.rs",
+    source: "gpu-kernels/src/09_neighbor/mod.rs",
     kernels: &KERNELS,
     shapes,
     work,

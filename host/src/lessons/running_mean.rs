@@ -23,7 +23,7 @@ pub static LESSON: Lesson = Lesson {
     id: "running_mean",
     title: "Running mean in shared memory",
     idea: "neighbouring windows share a tile: load it once, then add what enters and subtract what leaves",
-    source: "gpu-kernels/src/local_memory.rs",
+    source: "gpu-kernels/src/06_local_memory/02_running_mean.rs",
     kernels: &KERNELS,
     shapes,
     work,

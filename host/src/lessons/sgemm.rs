@@ -53,7 +53,7 @@ pub static LESSON: Lesson = Lesson {
     id: "sgemm",
     title: "SGEMM",
     idea: "every value that was fetched is used many times: by a block, by a thread, and while the next is on its way",
-    source: "gpu-kernels/src/sgemm/mod.rs",
+    source: "gpu-kernels/src/11_sgemm/mod.rs",
     kernels: &KERNELS,
     shapes,
     work,

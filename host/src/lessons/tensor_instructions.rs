@@ -30,7 +30,7 @@ pub static LESSON: Lesson = Lesson {
     id: "tensor_instructions",
     title: "Tensor-core instructions, bare",
     idea: "which lane holds which element, and how the hardware rounds its sums",
-    source: "gpu-kernels/src/tensor/probe.rs",
+    source: "gpu-kernels/src/10_tensor/parts/probe.rs",
     kernels: &KERNELS,
     shapes,
     work: |_| Work { bytes: 0, flops: 0 },

@@ -7,7 +7,7 @@ use std::fmt::Write;
 /// Lines shown before and after one that is named.
 const CONTEXT: usize = 2;
 
-/// The lines that `report` names, as `at gpu-kernels/src/copy.rs:12:5`, with those
+/// The lines that `report` names, as `at gpu-kernels/src/01_copy.rs:12:5`, with those
 /// around them; nothing if it names none that are known.
 pub fn excerpts(report: &str, columns: usize) -> String {
     let mut text = String::new();
@@ -24,8 +24,8 @@ pub fn excerpts(report: &str, columns: usize) -> String {
     text
 }
 
-/// The file and the line of `gpu-kernels/src/copy.rs:12:5` or of
-/// `gpu-kernels/src/copy.rs:12,`.
+/// The file and the line of `gpu-kernels/src/01_copy.rs:12:5` or of
+/// `gpu-kernels/src/01_copy.rs:12,`.
 fn named(word: &str) -> Option<(&str, usize)> {
     let (file, place) = word.split_once(".rs:")?;
     let file = &word[..file.len() + ".rs".len()];
@@ -69,14 +69,14 @@ mod tests {
 
     #[test]
     fn a_named_line_is_shown_once_with_its_neighbours() {
-        let place = "gpu-kernels/src/copy.rs:3:7";
+        let place = "gpu-kernels/src/01_copy.rs:3:7";
         let text = excerpts(&format!("at {place}, inlined at {place}"), 80);
         assert_eq!(text.matches("\n>    3 ").count(), 1, "{text}");
         assert!(
             text.contains("\n     1 ") && text.contains("\n     5"),
             "{text}"
         );
-        assert!(text.starts_with("\ngpu-kernels/src/copy.rs\n"), "{text}");
+        assert!(text.starts_with("\ngpu-kernels/src/01_copy.rs\n"), "{text}");
         assert_eq!(excerpts("at src/none.rs:3:7", 80), "");
     }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 /// What is wrong with one instruction's accesses, or with several of one line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Verdict {
-    /// `transpose.rs:178`, or the PTX line if no source is known.
+    /// `01_tiles.rs:178`, or the PTX line if no source is known.
     pub place: String,
     /// What is wrong.
     pub finding: String,

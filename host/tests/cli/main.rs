@@ -243,7 +243,7 @@ fn a_read_past_the_input_is_found() {
         &[
             "transpose_coalesced_read",
             "past the end of",
-            "transpose.rs:",
+            "01_tiles.rs:",
             "PTX line",
         ],
     );

@@ -32,7 +32,7 @@ fn the_kernel_at_the_top_is_the_one_that_runs() {
     let first = *blocks(&readme, "rust").first().expect("README shows code");
     assert!(first.contains("#[kernel"), "{first}");
     assert!(!first.contains("unsafe"), "{first}");
-    let source = read("gpu-kernels/src/transpose.rs");
+    let source = read("gpu-kernels/src/03_transpose/01_tiles.rs");
     assert_eq!(missing(first, &source), Vec::<&str>::new());
 }
 

@@ -21,7 +21,7 @@ pub static LESSON: Lesson = Lesson {
     id: "atomics",
     title: "Atomics",
     idea: "one step that nobody interrupts, among whom, and what else becomes visible with it",
-    source: "gpu-kernels/src/atomics/mod.rs",
+    source: "gpu-kernels/src/08_atomics/mod.rs",
     kernels: &KERNELS,
     shapes,
     work,

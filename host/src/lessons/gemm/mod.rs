@@ -43,7 +43,7 @@ pub static LESSON: Lesson = Lesson {
     id: "gemm",
     title: "GEMM by tensor cores",
     idea: "a tensor core is faster than anything that feeds it: each step brings the factors nearer, earlier, or with fewer instructions",
-    source: "gpu-kernels/src/gemm/mod.rs",
+    source: "gpu-kernels/src/12_gemm/mod.rs",
     kernels: &KERNELS,
     shapes: shapes::shapes,
     work: shapes::work,

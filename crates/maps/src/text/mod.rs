@@ -1,0 +1,7 @@
+//! The maps as text for a terminal, in lines of so many columns.
+
+mod banks;
+mod fragments;
+mod places;
+mod sectors;
+mod timeline;

@@ -1,0 +1,299 @@
+//! Transposes by 32×32 tiles: first without shared memory, then through a tile in it,
+//! whose layout decides the bank conflicts.
+//!
+//! A block has 32×32 threads, one per element of its tile. A warp is one row of the block.
+
+use cuda_std::prelude::*;
+use cuda_std::view::{
+    Barrier, Disjoint, Filled, Filling, Global, Rows, Swapped, TileLayout, Tiles, Turned,
+};
+
+/// Side of a square tile, in elements, and of a square block, in threads.
+pub const TILE: u32 = 32;
+/// Threads in a block of every kernel but the last.
+pub const BLOCK_THREADS: u32 = TILE * TILE;
+/// Length of a padded tile row, in elements.
+pub const PADDED_PITCH: u32 = TILE + 1;
+
+const TILE_ELEMENTS: usize = (TILE * TILE) as usize;
+const PADDED_ELEMENTS: usize = (TILE * PADDED_PITCH) as usize;
+
+// A warp is one row of the block: the swizzle spreads it over all the banks.
+const _: () = assert!(TILE == 32);
+
+// ---------------------------------------------------------------------------
+// Without shared memory
+// ---------------------------------------------------------------------------
+//
+//   thread (x, y) of block (X, Y)      reads                 writes
+//   coalesced_read            input [32·Y + y][32·X + x]     output[32·X + x][32·Y + y]
+//   coalesced_write           input [32·X + x][32·Y + y]     output[32·Y + y][32·X + x]
+
+/// The output's element `(column, row)` for the thread with the input's `(row, column)`:
+/// a block has a tile of the input.
+type ByInput = Swapped<Tiles<TILE>>;
+/// The same where a block has a tile of the output.
+type ByOutput = Tiles<TILE>;
+
+/// Lanes run along the input's row: loads are coalesced, stores are `n_rows`
+/// elements apart.
+///
+/// Launch with [`BLOCK`] threads and [`grid`] blocks.
+#[kernel(launch_bounds(BLOCK_THREADS))]
+pub fn transpose_coalesced_read(
+    input: Global<[[f32; n_columns]; n_rows]>,
+    mut output: Disjoint<[[f32; n_rows]; n_columns], ByInput>,
+    n_rows: u32,
+    n_columns: u32,
+) {
+    let place = output.place();
+    let (column, row) = place.index();
+    if let (Some(from), Some(to)) = (input.get((row, column)), output.at(place)) {
+        to.set(from);
+    }
+}
+
+/// Lanes run along the output's row: stores are coalesced, loads are
+/// `n_columns` elements apart. Faster than the other way round: a strided
+/// load's sectors stay in the L1 cache for the neighbouring warps, while a
+/// strided store sends every sector to the L2 cache partly filled.
+///
+/// Launch with [`BLOCK`] threads and [`grid_by_output`] blocks.
+#[kernel(launch_bounds(BLOCK_THREADS))]
+pub fn transpose_coalesced_write(
+    input: Global<[[f32; n_columns]; n_rows]>,
+    mut output: Disjoint<[[f32; n_rows]; n_columns], ByOutput>,
+    n_rows: u32,
+    n_columns: u32,
+) {
+    let place = output.place();
+    let (column, row) = place.index();
+    if let (Some(from), Some(to)) = (input.get((row, column)), output.at(place)) {
+        to.set(from);
+    }
+}
+
+/// [`transpose_coalesced_write`] with loads through the read-only path
+/// (`ld.global.nc`), for the case that the compiler does not see on its own
+/// that nobody writes `input`.
+#[kernel(launch_bounds(BLOCK_THREADS))]
+pub fn transpose_coalesced_write_ldg(
+    input: Global<[[f32; n_columns]; n_rows]>,
+    mut output: Disjoint<[[f32; n_rows]; n_columns], ByOutput>,
+    n_rows: u32,
+    n_columns: u32,
+) {
+    let place = output.place();
+    let (column, row) = place.index();
+    if let (Some(from), Some(to)) = (input.get_read_only((row, column)), output.at(place)) {
+        to.set(from);
+    }
+}
+
+// ---------------------------------------------------------------------------
+// Through a 32×32 tile in shared memory
+// ---------------------------------------------------------------------------
+//
+// Both global accesses run along rows now; the turn happens inside the block,
+// where a warp stores a row of the tile and loads a column. Shared memory has
+// 32 banks of 4 bytes, and element `i` lies in bank `i mod 32`. The bank of
+// element (row, column) decides what the column's load costs:
+//
+//                  plain               padded              swizzled
+//     column   0   1   2   3       0   1   2   3        0   1   2   3
+//     row 0    0   1   2   3       0   1   2   3        0   1   2   3
+//     row 1    0   1   2   3       1   2   3   4        1   0   3   2
+//     row 2    0   1   2   3       2   3   4   5        2   3   0   1
+//     row 3    0   1   2   3       3   4   5   6        3   2   1   0
+//
+// A column of the first table is one bank: 32 lanes wait for each other.
+
+/// The tile as it comes: element `(row, column)` of rows 32 long.
+#[inline(always)]
+pub const fn plain(row: u32, column: u32) -> u32 {
+    row * TILE + column
+}
+
+/// Rows 33 long: going down a row moves on by one bank.
+#[inline(always)]
+pub const fn padded(row: u32, column: u32) -> u32 {
+    row * PADDED_PITCH + column
+}
+
+/// Rows 32 long, each in an order of its own: `column ^ row`. XOR with a
+/// constant is one-to-one, so every row still fills its 32 places, and a
+/// column, which goes through all rows, meets all 32 banks.
+#[inline(always)]
+pub const fn swizzled(row: u32, column: u32) -> u32 {
+    row * TILE + (column ^ row)
+}
+
+cuda_std::tile_layout! {
+    /// The tile laid out [`plain`].
+    pub Plain = plain(TILE, TILE) in TILE_ELEMENTS;
+    /// The tile laid out [`padded`].
+    pub Padded = padded(TILE, TILE) in PADDED_ELEMENTS;
+    /// The tile laid out [`swizzled`].
+    pub Swizzled = swizzled(TILE, TILE) in TILE_ELEMENTS;
+}
+
+/// The output's element for a thread that has a column of the block's tile: the thread
+/// `(x, y)` writes what `(y, x)` has read.
+type ByTileColumn = Swapped<Turned<Tiles<TILE>>>;
+
+/// Puts the thread's element of the input into the tile.
+#[inline(always)]
+fn fill<L: TileLayout>(tile: &mut Filling<f32, L>, input: Global<f32, Rows>) {
+    let row = thread::block_idx_y() * TILE + thread::thread_idx_y();
+    let column = thread::block_idx_x() * TILE + thread::thread_idx_x();
+    if let Some(value) = input.get((row, column)) {
+        tile.put(value);
+    }
+}
+
+/// Writes the thread's element of the output, which another thread has put.
+#[inline(always)]
+fn drain<L: TileLayout>(tile: &Filled<f32, L>, output: &mut Disjoint<f32, Rows, ByTileColumn>) {
+    if let Some(element) = output.at(output.place()) {
+        element.set(tile.get(tile.lane().turned()));
+    }
+}
+
+/// Through a tile laid out [`plain`]: every load of a column is a 32-way bank
+/// conflict.
+#[kernel(launch_bounds(BLOCK_THREADS))]
+pub fn transpose_shared(
+    input: Global<[[f32; n_columns]; n_rows]>,
+    mut output: Disjoint<[[f32; n_rows]; n_columns], ByTileColumn>,
+    n_rows: u32,
+    n_columns: u32,
+    mut tile: Filling<f32, Plain>,
+    barrier: Barrier,
+) {
+    fill(&mut tile, input);
+    let tile = tile.sync(barrier);
+    drain(&tile, &mut output);
+}
+
+/// Through a tile laid out [`padded`]: no conflicts, for 3% more shared memory.
+#[kernel(launch_bounds(BLOCK_THREADS))]
+pub fn transpose_padded(
+    input: Global<[[f32; n_columns]; n_rows]>,
+    mut output: Disjoint<[[f32; n_rows]; n_columns], ByTileColumn>,
+    n_rows: u32,
+    n_columns: u32,
+    mut tile: Filling<f32, Padded>,
+    barrier: Barrier,
+) {
+    fill(&mut tile, input);
+    let tile = tile.sync(barrier);
+    drain(&tile, &mut output);
+}
+
+/// Through a tile laid out [`swizzled`]: no conflicts and no padding.
+#[kernel(launch_bounds(BLOCK_THREADS))]
+pub fn transpose_swizzled(
+    input: Global<[[f32; n_columns]; n_rows]>,
+    mut output: Disjoint<[[f32; n_rows]; n_columns], ByTileColumn>,
+    n_rows: u32,
+    n_columns: u32,
+    mut tile: Filling<f32, Swizzled>,
+    barrier: Barrier,
+) {
+    fill(&mut tile, input);
+    let tile = tile.sync(barrier);
+    drain(&tile, &mut output);
+}
+
+// ---------------------------------------------------------------------------
+// Launch geometry
+// ---------------------------------------------------------------------------
+
+/// Block of every kernel but [`transpose_vectorized`], in threads.
+pub const BLOCK: [u32; 3] = [TILE, TILE, 1];
+
+/// Grid of the kernels whose blocks run along the input's rows: x over columns,
+/// y over rows.
+pub const fn grid(n_rows: u32, n_columns: u32) -> [u32; 3] {
+    [n_columns.div_ceil(TILE), n_rows.div_ceil(TILE), 1]
+}
+
+/// Grid of the kernels whose blocks run along the output's rows: x over rows,
+/// y over columns.
+pub const fn grid_by_output(n_rows: u32, n_columns: u32) -> [u32; 3] {
+    [n_rows.div_ceil(TILE), n_columns.div_ceil(TILE), 1]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::banks::{Cost, cost};
+
+    extern crate std;
+    use std::collections::BTreeSet;
+
+    /// What a warp pays that accesses row `line` of the tile, or its column.
+    fn row_and_column(layout: fn(u32, u32) -> u32, line: u32) -> (Cost, Cost) {
+        (
+            cost(4, |lane| 4 * layout(line, lane)),
+            cost(4, |lane| 4 * layout(lane, line)),
+        )
+    }
+
+    const FREE: Cost = Cost {
+        wavefronts: 1,
+        conflicts: 0,
+        ways: 1,
+    };
+
+    #[test]
+    fn columns_of_the_plain_tile_are_32_way_conflicts() {
+        for line in 0..TILE {
+            let (row, column) = row_and_column(plain, line);
+            assert_eq!(row, FREE);
+            assert_eq!(
+                column,
+                Cost {
+                    wavefronts: 32,
+                    conflicts: 31,
+                    ways: 32
+                }
+            );
+        }
+    }
+
+    #[test]
+    fn padded_and_swizzled_tiles_have_no_conflicts() {
+        for line in 0..TILE {
+            assert_eq!(row_and_column(padded, line), (FREE, FREE));
+            assert_eq!(row_and_column(swizzled, line), (FREE, FREE));
+        }
+    }
+
+    #[test]
+    fn layouts_give_every_element_a_place_of_its_own() {
+        for (layout, n_elements) in [
+            (plain as fn(u32, u32) -> u32, TILE_ELEMENTS),
+            (padded, PADDED_ELEMENTS),
+            (swizzled, TILE_ELEMENTS),
+        ] {
+            let places: BTreeSet<_> = (0..TILE)
+                .flat_map(|row| (0..TILE).map(move |column| layout(row, column)))
+                .collect();
+            assert_eq!(places.len() as u32, TILE * TILE);
+            assert!(
+                places
+                    .into_iter()
+                    .all(|place| (place as usize) < n_elements)
+            );
+        }
+    }
+
+    #[test]
+    fn grids_cover_the_matrix() {
+        assert_eq!(grid(1, 1), [1, 1, 1]);
+        assert_eq!(grid(33, 64), [2, 2, 1]);
+        assert_eq!(grid(32, 65), [3, 1, 1]);
+        assert_eq!(grid_by_output(32, 65), [1, 3, 1]);
+    }
+}

@@ -1,0 +1,110 @@
+//! Rows and columns of an array of 32×32, each accessed once: for counting.
+//!
+//!
+//! Every kernel below stores to the array, waits, and loads from it. One of the
+//! two is what it is about; the other goes along rows, one wavefront a warp.
+//!
+//! No thread loads the element that it stored itself. If it did, the compiler
+//! could keep the value in a register and leave the load out: it *forwards* the
+//! store.
+
+use cuda_std::prelude::*;
+
+use super::{BLOCK_THREADS, ELEMENTS, ROWS, lane_and_warp, word};
+
+/// Element `(row, column)` of the array, in shared memory.
+#[inline(always)]
+unsafe fn at(data: *mut f32, row: u32, column: u32) -> *mut f32 {
+    data.add(word(row, column) as usize)
+}
+
+/// Does what the others do, along rows, and is not timed: the first launch
+/// after a module is loaded also pays for moving the code to the device and
+/// raising the clocks. Turns the array upside down.
+///
+/// # Safety
+///
+/// `input` and `output` hold [`ELEMENTS`] elements and do not overlap. Launch
+/// one block of [`BLOCK`](super::BLOCK) threads.
+#[kernel(launch_bounds(BLOCK_THREADS))]
+pub unsafe fn bank_warm_up(input: *const f32, output: *mut f32) {
+    let data = shared_array![f32; ELEMENTS as usize];
+    let (lane, warp) = lane_and_warp();
+    let own = word(warp, lane) as usize;
+    *at(data, warp, lane) = *input.add(own);
+    thread::sync_threads();
+    *output.add(own) = *at(data, ROWS - 1 - warp, lane);
+}
+
+/// Stores along rows: 0 store conflicts. Turns the array upside down.
+///
+/// # Safety
+///
+/// As [`bank_warm_up`].
+#[kernel(launch_bounds(BLOCK_THREADS))]
+pub unsafe fn bank_store_rows(input: *const f32, output: *mut f32) {
+    let data = shared_array![f32; ELEMENTS as usize];
+    let (lane, warp) = lane_and_warp();
+    let own = word(warp, lane) as usize;
+    *at(data, ROWS - 1 - warp, lane) = *input.add(own);
+    thread::sync_threads();
+    *output.add(own) = *at(data, warp, lane);
+}
+
+/// Stores along columns: every warp's 32 words lie in one bank, 31 conflicts a
+/// warp and 992 in all. Transposes the array.
+///
+/// # Safety
+///
+/// As [`bank_warm_up`].
+#[kernel(launch_bounds(BLOCK_THREADS))]
+pub unsafe fn bank_store_columns(input: *const f32, output: *mut f32) {
+    let data = shared_array![f32; ELEMENTS as usize];
+    let (lane, warp) = lane_and_warp();
+    let own = word(warp, lane) as usize;
+    *at(data, lane, warp) = *input.add(own);
+    thread::sync_threads();
+    *output.add(own) = *at(data, warp, lane);
+}
+
+/// Loads along rows: 0 load conflicts. Turns the array upside down.
+///
+/// # Safety
+///
+/// As [`bank_warm_up`].
+#[kernel(launch_bounds(BLOCK_THREADS))]
+pub unsafe fn bank_load_rows(input: *const f32, output: *mut f32) {
+    let data = shared_array![f32; ELEMENTS as usize];
+    let (lane, warp) = lane_and_warp();
+    let own = word(warp, lane) as usize;
+    *at(data, warp, lane) = *input.add(own);
+    thread::sync_threads();
+    *output.add(own) = *at(data, ROWS - 1 - warp, lane);
+}
+
+/// Loads along columns: 31 conflicts a warp, 992 in all. Transposes the array.
+///
+/// # Safety
+///
+/// As [`bank_warm_up`].
+#[kernel(launch_bounds(BLOCK_THREADS))]
+pub unsafe fn bank_load_columns(input: *const f32, output: *mut f32) {
+    let data = shared_array![f32; ELEMENTS as usize];
+    let (lane, warp) = lane_and_warp();
+    let own = word(warp, lane) as usize;
+    *at(data, warp, lane) = *input.add(own);
+    thread::sync_threads();
+    *output.add(own) = *at(data, lane, warp);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::conflicts_of_the_block;
+    use super::word;
+
+    #[test]
+    fn columns_conflict_992_times_and_rows_never() {
+        assert_eq!(conflicts_of_the_block(word), 992);
+        assert_eq!(conflicts_of_the_block(|lane, warp| word(warp, lane)), 0);
+    }
+}

@@ -1,0 +1,148 @@
+//! Local memory: where a thread's own array goes, by the example of a running
+//! mean.
+//!
+//! The mean over a window of `W` elements, centred, with zeros outside the
+//! array:
+//!
+//! ```text
+//!     output[i] = (input[i − W/2] + … + input[i − W/2 + W − 1]) / W
+//! ```
+//!
+//! A thread first copies its window into an array of its own, then adds it up.
+//! In [`running_mean_registers`](running_mean_registers_32) and
+//! [`running_mean_local`](running_mean_local_32) that array is used in nearly
+//! the same way, and in two very different places.
+//!
+//! # What the hardware does
+//!
+//! A thread has up to 255 registers, and an instruction names the register it
+//! uses: there is no "register number `j`". An array can live in registers only
+//! if every index is a constant when the code is compiled. So loops over it
+//! must be unrolled, until `window[j]` has become `window[0]`, `window[1]`, ….
+//!
+//! If one single index is not constant, the whole array goes to *local memory*.
+//! In spite of its name that is ordinary device memory, which each thread has a
+//! stretch of: an access goes through the L1 cache like any other, takes some
+//! thirty cycles there and hundreds behind it, where a register takes none. The
+//! thread's stretch is laid out so that lanes that use the same index lie side
+//! by side: word `j` of the 32 lanes is one line of 128 bytes, four sectors. If
+//! every lane uses an index of its own, it is up to 32.
+//!
+//! Two places tell that it has happened. In the PTX there is a `.local` array
+//! of `4·W` bytes, with `ld.local` and `st.local`; and ptxas reports a *stack
+//! frame* of that size. Registers can run out, too: then ptxas puts values in
+//! local memory as well, which it reports as *spills*. (For an
+//! array of two words the compiler still finds a way round: it chooses between
+//! two registers. Three are too many.)
+//!
+//! | kernel | index | the window lives in | loads an output |
+//! |---|---|---|---|
+//! | `running_mean_registers_W` | `j`, unrolled | registers | `W` global |
+//! | `running_mean_local_W` | `(j + n) mod W`, `n` known at run time | local memory | `W` global, `W` local (and `W` local stores) |
+//! | [`running_mean_shared`] | – | shared memory, for a whole block | about 1 global, 4 shared |
+//!
+//! `(j + n) mod W` goes through the window in a circle that starts somewhere
+//! else. Used for the stores and the loads alike, it changes nothing in the
+//! result, and the compiler cannot know where it starts. Both loops are unrolled
+//! as the others are: what differs is the index, and nothing else.
+//!
+//! # The cure
+//!
+//! Constant indices: window sizes as constants of the code, and loops written
+//! so that they must be unrolled (`unrolled`, below), not loops of which one
+//! hopes it (LLVM unrolls up to about 16 turns of this one and no more). What it
+//! costs: code grows with `W`, and a kernel is compiled for every `W` there is.
+//!
+//! Where an array must be indexed at run time, shared memory is the better
+//! place. [`running_mean_shared`] uses it for more: neighbouring windows have
+//! nearly all elements in common, so a block loads its stretch of the input
+//! once, and from one window to the next a thread adds the element that enters
+//! and subtracts the one that leaves. It loads an element once where the others
+//! load it `W` times, and takes windows of any size up to [`MAX_WINDOW`], given
+//! at run time.
+//!
+//! Left out: even windows have no middle, and are centred half an element late.
+//!
+//! # Record of tuning: [`running_mean_shared`] on an H200
+//!
+//! Fewest bytes: 8 an element, 537 MB for 2²⁶, which the driver's copy moves in
+//! 130 µs; fewest operations: three an output. Tiles of 256 threads with 23 elements
+//! each took 133.4, 133.1 and 134.5 µs for windows of 4, 32 and 1024 (0.975, 0.975 and
+//! 0.965 of the copy's speed; on another card 0.968, 0.968 and 0.960); loads through the
+//! read-only path brought 0.5%. Now it is 0.969 to 0.983 for windows from 128 on, and
+//! 0.966 to 0.969 for shorter ones. Most of the gap is the structure, load, barrier,
+//! store: a copy that is built like that, and computes nothing, has 0.98
+//! ([the transpose's record](crate::transpose)). To be tried next: 256 threads of 23 again,
+//! now that no loop is left as rustc leaves it, and 512 of 13 for windows that fit (0.977
+//! in CUDA C++).
+//!
+//! | step | predicted | measured, windows of 4, 32, 1024 |
+//! |---|---|---|
+//! | 384 threads of 17, sums of four chunks | +1% | −0.2%, −0.1%, +0.5% |
+//! | no sums of four chunks where no window has four | +0.5% | 0 |
+//! | loops that rustc leaves as they are: four loads under way | 0 | +2% at 1000, which has 14 elements beside its chunks |
+//! | sums of eight chunks, or four sums of chunks side by side | +0.5% | −0.5%, −0.5%, 0 |
+//! | 256 threads of 23, five or six blocks a multiprocessor | +1% | −0.5%, −0.5%, −0.7% |
+//! | 256 threads of 19, seven blocks | +1% | −0.5%, 0, +0.7% |
+//! | copies to shared memory that pass no register (`cp.async`) | +1% | −7%, −0.5%, −5% |
+//! | smaller tiles, as small blocks copy best: 15 elements a thread | +1% | +0.5%, +0.5%, −5%: the halo |
+//! | 128 threads of 23 | +1% | +1%, +1%, −1% |
+//! | 19 a thread, six blocks a multiprocessor | +1% | −0.5%, −0.5%, +1% |
+//! | 512 threads of 11 or 15 | 0 | +0.5%, +0.5%, −5 to −23% |
+//! | streaming stores, loads or stores evicted first | +1% | −1 to −6% |
+//! | stores evicted last | +1% | +1.5%, by what is left in the cache at the end: not used |
+
+#[path = "01_own_array.rs"]
+mod own_array;
+#[path = "02_running_mean.rs"]
+mod running_mean;
+
+pub use own_array::{
+    BLOCK, BLOCK_THREADS, MAX_BLOCKS, WINDOWS, grid, running_mean_local_3, running_mean_local_5,
+    running_mean_local_16, running_mean_local_32, running_mean_local_64, running_mean_local_128,
+    running_mean_registers_3, running_mean_registers_5, running_mean_registers_16,
+    running_mean_registers_32, running_mean_registers_64, running_mean_registers_128,
+};
+pub use running_mean::{
+    CHUNK, MAX_WINDOW, SHARED_BLOCK, TILE_ELEMENTS, TILE_THREADS, running_mean_shared,
+    shared_error_bound, shared_grid, tile_outputs,
+};
+
+/// Element `i`, or zero outside the array. What lies before element 0 has
+/// wrapped to large numbers, so that one comparison is enough.
+#[inline(always)]
+unsafe fn element_or_zero(input: *const f32, i: u32, n_elements: u32) -> f32 {
+    if i < n_elements {
+        *input.add(i as usize)
+    } else {
+        0.0
+    }
+}
+
+/// First element of the window of output `i`.
+#[inline(always)]
+const fn window_start(i: u32, window: u32) -> u32 {
+    i.wrapping_sub(window / 2)
+}
+
+/// A grid has at least one block, also when there is nothing to do.
+const fn blocks(n_elements: u32, block_elements: u32, max: u32) -> u32 {
+    match n_elements.div_ceil(block_elements) {
+        0 => 1,
+        n if n > max => max,
+        n => n,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::window_start;
+
+    #[test]
+    fn windows_are_centred() {
+        assert_eq!(window_start(10, 5), 8);
+        assert_eq!(window_start(10, 4), 8);
+        assert_eq!(window_start(0, 1), 0);
+        assert_eq!(window_start(0, 32), 0u32.wrapping_sub(16));
+    }
+}

@@ -1,0 +1,77 @@
+//! Hopper's own units: tensor cores that read shared memory themselves, and an engine that
+//! copies tiles.
+//!
+//! | step | kernel | what it adds |
+//! |---|---|---|
+//! | 5 | [`alone`] | `wgmma`: a warpgroup multiplies out of shared memory |
+//! | 6 | [`copied`] | tiles by tensor copies, as many stages ahead as there is room |
+//! | 7 | [`roles`] | one warpgroup copies, two multiply, with the registers of all |
+//! | 8 | [`roles`] | blocks stay, and take tiles in an order that suits the cache |
+//! | 9 | [`roles`] | results go out as tiles, too |
+//! | 10 | [`roles`] | a pair of blocks shares what it copies |
+//! | 11, 12 | [`turns`] | while one warpgroup stores, the other multiplies; alone and by pairs of blocks |
+//! | 13, 14 | [`turns`] | equal shares for all multiprocessors; alone and by pairs |
+//! | 15 | [`split`] | few tiles: a cluster shares the steps of each |
+//!
+//! [`turns`] has the last step for other layouts, elements and results too, [`fp8`] for elements
+//! of 8 bits, and [`fused`] what can be done with a result before it is stored.
+//!
+//! The parts that steps share: [`ring`], stages and their barriers; [`operand`], how a tile is
+//! copied; [`order`], which tile is next; [`shares`], the same with equal shares; [`output`], how
+//! sums become a result.
+
+#[path = "01_alone.rs"]
+pub mod alone;
+#[path = "02_copied.rs"]
+pub mod copied;
+#[path = "03_roles.rs"]
+pub mod roles;
+#[path = "04_turns.rs"]
+pub mod turns;
+#[path = "05_split.rs"]
+pub mod split;
+#[path = "06_fp8.rs"]
+pub mod fp8;
+#[path = "07_fused.rs"]
+pub mod fused;
+#[path = "parts/ring.rs"]
+pub mod ring;
+#[path = "parts/operand.rs"]
+pub mod operand;
+#[path = "parts/order.rs"]
+pub mod order;
+#[path = "parts/shares.rs"]
+pub mod shares;
+#[path = "parts/output.rs"]
+pub mod output;
+
+use cuda_std::wgmma::{Factor, ROW_BYTES};
+
+/// Rows of C that a block computes.
+pub const TILE_M: u32 = 128;
+
+/// Depth of the tiles along k: a row of 128 bytes.
+pub const fn depth<T: Factor>() -> u32 {
+    ROW_BYTES / T::BYTES
+}
+
+/// The sizes of a product.
+#[derive(Clone, Copy, Debug)]
+pub struct Sizes {
+    /// Rows of A and C.
+    pub m: u32,
+    /// Columns of B and C.
+    pub n: u32,
+    /// Columns of A, rows of B.
+    pub k: u32,
+}
+
+/// x / y for a y that is not 0, of which the compiler need not be convinced: a kernel
+/// that could panic here would have code for it.
+#[inline(always)]
+pub(crate) const fn quotient(x: u32, y: u32) -> u32 {
+    match x.checked_div(y) {
+        Some(quotient) => quotient,
+        None => 0,
+    }
+}
