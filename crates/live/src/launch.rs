@@ -2,6 +2,7 @@
 //!
 //! Left out: devices that outlive a question, schedules, clusters.
 
+use crate::told;
 use ptx_sim::{Device, Module};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -81,10 +82,9 @@ pub struct Instruction {
 /// The PTX is wrong, there is no such kernel, the launch is not allowed, or the kernel did
 /// something wrong: in the simulator's words.
 pub fn answer(question: &Question) -> Result<Answer, String> {
-    let told = |error: &dyn std::fmt::Display| error.to_string();
-    let module = Module::parse(&question.ptx).map_err(|error| told(&error))?;
+    let module = Module::parse(&question.ptx).map_err(told)?;
     let device = Device::new();
-    let loaded = device.load(&module).map_err(|error| told(&error))?;
+    let loaded = device.load(&module).map_err(told)?;
     let mut call = device.call(&loaded, &question.kernel);
     let mut buffers = Vec::new();
     for (number, given) in question.arguments.iter().enumerate() {
@@ -101,7 +101,7 @@ pub fn answer(question: &Question) -> Result<Answer, String> {
             Given::Words(words) => device.upload(words, &label),
             Given::Zeros(n) => device.zeros::<u32>(*n as usize, &label),
         };
-        let buffer = buffer.map_err(|error| told(&error))?;
+        let buffer = buffer.map_err(told)?;
         call = call.arg(buffer);
         buffers.push(buffer);
     }
@@ -112,7 +112,7 @@ pub fn answer(question: &Question) -> Result<Answer, String> {
         .check(question.check)
         .fuel(FUEL)
         .run()
-        .map_err(|error| told(&error))?;
+        .map_err(told)?;
     let read = buffers.into_iter().map(|buffer| device.download(buffer));
     let is_there = |(_, n): &(&str, u64)| *n > 0;
     Ok(Answer {
@@ -123,9 +123,7 @@ pub fn answer(question: &Question) -> Result<Answer, String> {
             .filter(is_there)
             .collect(),
         instructions: instructions(&report),
-        buffers: read
-            .collect::<Result<_, _>>()
-            .map_err(|error| told(&error))?,
+        buffers: read.collect::<Result<_, _>>().map_err(told)?,
         printed: report.printed,
     })
 }

@@ -99,7 +99,10 @@ fn collect(items: &[syn::Item], path: &Path, module: &str, found: &mut Vec<Item>
             syn::Item::Impl(block) => {
                 collect_methods(block, path, module, found);
                 let name = type_name(&block.self_ty);
-                found.push(of(name.map(|name| format!("impl {name}")).into_iter().collect()));
+                found.push(of(name
+                    .map(|name| format!("impl {name}"))
+                    .into_iter()
+                    .collect()));
             }
             other => found.push(of(name_of(other).into_iter().collect())),
         }

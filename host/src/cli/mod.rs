@@ -6,6 +6,7 @@
 //! not run. It is the same whether or not somebody reads the results (`ending`).
 
 mod bench;
+mod book;
 mod check_counters;
 mod counters;
 mod ending;
@@ -86,6 +87,9 @@ enum Command {
     /// Write what a bundle holds beside this program.
     #[command(hide = true)]
     Gather(gather::Args),
+    /// Write the book's chapters out.
+    #[command(hide = true)]
+    Book(book::Args),
 }
 
 /// The command line's description.
@@ -115,6 +119,7 @@ pub fn main() -> ExitCode {
         Command::SimBench(args) => sim_bench::run(&args),
         Command::Readme(args) => readme::run(&args),
         Command::Gather(args) => gather::run(&args),
+        Command::Book(args) => book::run(&args),
     };
     let exit = match ended {
         Ok(exit) => exit,
