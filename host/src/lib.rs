@@ -4,9 +4,14 @@
 //! themselves, made of what `lesson` defines), [`choose`] (GPU or simulator), [`report`]
 //! (what times mean, and what people see of them) and [`cli`]. Beside them,
 //! [`neighbors`]: atoms of the user's own and their neighbour lists; [`profile`]: a
+<<<<<<< HEAD
 //! kernel's memory work, line by line; [`accesses`]: single memory accesses, on which the
 //! counting rules are tried; [`book`]: the book's chapters; and [`sim_bench`]: how fast the
 //! simulator is. What a user
+=======
+//! kernel's memory work, line by line; [`explain`]: what its accesses touch, as maps; [`accesses`]: single memory accesses, on which the
+//! counting rules are tried; and [`sim_bench`]: how fast the simulator is. What a user
+>>>>>>> main
 //! names is read by [`input`] and written by [`output`].
 //!
 //! Left out: what a lesson is, and one walk over them (`lesson`); kernels
@@ -17,6 +22,7 @@ pub mod accesses;
 pub mod book;
 pub mod choose;
 pub mod cli;
+pub mod explain;
 pub mod half_matrices;
 pub mod hints;
 pub mod home;

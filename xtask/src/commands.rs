@@ -32,6 +32,10 @@ pub const COMMANDS: &[(&str, &str)] = &[
         "Show where a kernel's memory work is done, line by line",
     ),
     (
+        "explain",
+        "Show which banks and sectors memory accesses touch, and find layouts without conflicts",
+    ),
+    (
         "check-counters",
         "Hold the counting rules against measured accesses",
     ),

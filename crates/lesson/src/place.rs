@@ -39,13 +39,22 @@ impl fmt::Display for Place {
 /// The line of the kernel's own source, and the one that the instruction was
 /// written on if it is another. `source` is the lesson's file.
 pub fn places(counted: &InstructionCounts, source: &str) -> (Option<Place>, Option<Place>) {
+    places_of(counted.loc.as_ref(), &counted.inlined_at, source)
+}
+
+/// The same of an instruction's line, and of the calls that it was inlined at, the innermost
+/// first.
+pub fn places_of(
+    loc: Option<&Source>,
+    inlined_at: &[Source],
+    source: &str,
+) -> (Option<Place>, Option<Place>) {
     let place = |source: &Source| Place {
         file: source.file.clone(),
         line: source.line,
     };
-    let own = lockstep::own_place(counted, source);
-    let first = counted.loc.as_ref().or(counted.inlined_at.first());
-    let own = own.map(place);
-    let written_at = first.map(place).filter(|first| Some(first) != own.as_ref());
+    let own = lockstep::own_source(loc, inlined_at, source).map(place);
+    let first = loc.or(inlined_at.first()).map(place);
+    let written_at = first.filter(|first| Some(first) != own.as_ref());
     (own, written_at)
 }

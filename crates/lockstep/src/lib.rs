@@ -61,7 +61,7 @@ pub use lines::Line;
 pub use module::Module;
 pub use pinned::Pinned;
 pub use report::Report;
-pub use source::own_place;
+pub use source::{own_place, own_source};
 pub use stream::Stream;
 
 /// The kernels that the package's build script compiled by `cuda_builder`, as a module to

@@ -37,7 +37,17 @@ impl<'p> Texts<'p> {
 /// Where an instruction comes from: of the lines that it was inlined through the innermost of
 /// the kernel's own file, else of its crate, else of all.
 pub fn own_place<'a>(counted: &'a InstructionCounts, file: &str) -> Option<&'a Source> {
-    let chain = || counted.loc.iter().chain(&counted.inlined_at);
+    own_source(counted.loc.as_ref(), &counted.inlined_at, file)
+}
+
+/// The same of an instruction's line, and of the calls that it was inlined at, the innermost
+/// first.
+pub fn own_source<'a>(
+    loc: Option<&'a Source>,
+    inlined_at: &'a [Source],
+    file: &str,
+) -> Option<&'a Source> {
+    let chain = || loc.into_iter().chain(inlined_at);
     let folder = match file.find("src/") {
         Some(at) => &file[..at + "src/".len()],
         None => file,

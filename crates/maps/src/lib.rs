@@ -3,7 +3,8 @@
 //! ## The source
 //!
 //! In reading order: [`tile`] and [`layout`], where elements lie; [`pattern`], accesses to a tile;
-//! [`banks`], [`sectors`], [`places`], [`fragments`], [`timeline`], the maps; [`mod@search`]; `text`
+//! [`banks`], [`sectors`], [`places`], [`fragments`], [`timeline`], the maps; [`instructions`], what
+//! of a trace is mapped; [`mod@search`]; `text`
 //! and [`svg`], how maps are shown.
 //!
 //! Left out: running kernels, and finding the accesses of one; see
@@ -11,6 +12,7 @@
 
 pub mod banks;
 pub mod fragments;
+pub mod instructions;
 pub mod layout;
 pub mod pattern;
 pub mod places;
@@ -23,6 +25,7 @@ pub mod timeline;
 
 pub use banks::BankMap;
 pub use fragments::{Fragment, FragmentMap};
+pub use instructions::{AccessMap, by_instruction};
 pub use layout::Layout;
 pub use pattern::Pattern;
 pub use places::TileMap;

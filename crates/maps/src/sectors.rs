@@ -1,6 +1,6 @@
-//! Which sectors of global memory an access fetches, and which of their bytes it uses.
+//! Which sectors of global memory an access moves, and which of their bytes it uses.
 //!
-//! Memory comes in sectors of 32 bytes, four to a line of 128. Whoever asks for one byte of a
+//! Memory moves in sectors of 32 bytes, four to a line of 128. Whoever asks for one byte of a
 //! sector pays for all 32.
 
 use std::collections::BTreeMap;
@@ -33,8 +33,8 @@ pub struct Line {
 }
 
 impl Line {
-    /// Whether a sector is fetched, from 0 to 3.
-    pub fn is_fetched(&self, sector: u32) -> bool {
+    /// Whether a sector moves, from 0 to 3.
+    pub fn is_moved(&self, sector: u32) -> bool {
         let bytes = (1u128 << SECTOR_BYTES) - 1;
         self.used >> (sector * SECTOR_BYTES) & bytes != 0
     }
@@ -77,23 +77,23 @@ impl SectorMap {
         }
     }
 
-    /// Bytes that are fetched and not used.
+    /// Bytes that move and are not used.
     pub fn wasted_bytes(&self) -> u32 {
-        let sectors: u32 = self.fetched_sectors();
+        let sectors: u32 = self.moved_sectors();
         let used: u32 = self.lines.iter().map(|line| line.used.count_ones()).sum();
         sectors * SECTOR_BYTES - used
     }
 
     /// Distinct sectors.
-    pub fn fetched_sectors(&self) -> u32 {
-        let fetched = |line: &Line| (0..4).filter(|&sector| line.is_fetched(sector)).count();
+    pub fn moved_sectors(&self) -> u32 {
+        let fetched = |line: &Line| (0..4).filter(|&sector| line.is_moved(sector)).count();
         self.lines.iter().map(|line| fetched(line) as u32).sum()
     }
 
     /// What the map shows, in a sentence.
     pub fn summary(&self) -> String {
         if self.lines.is_empty() {
-            return format!("{}: it fetches no sectors", self.what);
+            return format!("{}: it moves no sectors", self.what);
         }
         let GlobalCost {
             sectors,
@@ -105,7 +105,7 @@ impl SectorMap {
         if sectors > ideal_sectors {
             text.push_str(&format!(" where {ideal_sectors} would do"));
         }
-        let again = sectors.saturating_sub(self.fetched_sectors());
+        let again = sectors.saturating_sub(self.moved_sectors());
         if again > 0 {
             text.push_str(&format!(
                 ", {again} of them again for lanes that share an address"
@@ -115,7 +115,7 @@ impl SectorMap {
             0 => text.push_str(", every byte used"),
             n => text.push_str(&format!(
                 ", {n} of {} bytes unused",
-                self.fetched_sectors() * SECTOR_BYTES
+                self.moved_sectors() * SECTOR_BYTES
             )),
         }
         text
@@ -155,8 +155,8 @@ mod tests {
     #[test]
     fn one_element_later_takes_a_fifth_sector() {
         let map = map(AccessClass::Load, 4, |lane| 4 * lane + 4);
-        assert_eq!((map.lines.len(), map.fetched_sectors()), (2, 5));
-        assert!(map.lines[1].is_fetched(0) && !map.lines[1].is_fetched(1));
+        assert_eq!((map.lines.len(), map.moved_sectors()), (2, 5));
+        assert!(map.lines[1].is_moved(0) && !map.lines[1].is_moved(1));
         let text = map.summary();
         assert!(
             text.ends_with("5 sectors where 4 would do, 32 of 160 bytes unused"),
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn atomics_of_one_address_come_again() {
         let map = map(AccessClass::Reduction, 4, |_| 0);
-        assert_eq!((map.cost.sectors, map.fetched_sectors()), (32, 1));
+        assert_eq!((map.cost.sectors, map.moved_sectors()), (32, 1));
         assert!(
             map.summary().contains("31 of them again"),
             "{}",

@@ -11,6 +11,7 @@ mod check_counters;
 mod counters;
 mod ending;
 mod exit;
+mod explain;
 mod gather;
 mod list;
 mod modules;
@@ -78,6 +79,8 @@ enum Command {
     Counters(counters::Args),
     /// Show where a kernel's memory work is done, line by line.
     Profile(profile::Args),
+    /// Show which banks and sectors memory accesses touch, and find layouts without conflicts.
+    Explain(explain::Args),
     /// Hold the counting rules against measured accesses.
     CheckCounters(check_counters::Args),
     /// Measure how fast the simulator is.
@@ -115,6 +118,7 @@ pub fn main() -> ExitCode {
         Command::Ptx(args) => ptx::run(&args),
         Command::Counters(args) => counters::run(&args),
         Command::Profile(args) => profile::run(&args),
+        Command::Explain(args) => explain::run(&args),
         Command::CheckCounters(args) => check_counters::run(&args),
         Command::SimBench(args) => sim_bench::run(&args),
         Command::Readme(args) => readme::run(&args),

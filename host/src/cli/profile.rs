@@ -70,7 +70,7 @@ pub struct Args {
 
 /// The architectures that kernels are compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Arch {
+pub(super) enum Arch {
     /// Everything since Ampere.
     #[value(name = "sm_80")]
     Sm80,
@@ -80,7 +80,7 @@ enum Arch {
 }
 
 impl Arch {
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::Sm80 => "sm_80",
             Self::Sm90a => "sm_90a",
@@ -197,8 +197,16 @@ struct File<'a> {
 
 /// The shape asked for; else one with claims about the counts, or the largest.
 fn shape_of(registered: Registered, asked: Option<&str>) -> Result<Shape, String> {
+    shape_among(registered, asked, profile::default_shape(registered))
+}
+
+/// The shape asked for, else a default.
+pub(super) fn shape_among(
+    registered: Registered,
+    asked: Option<&str>,
+    default: Option<Shape>,
+) -> Result<Shape, String> {
     let lesson = registered.lesson;
-    let default = profile::default_shape(registered);
     let Some(asked) = asked else {
         return default.ok_or_else(|| {
             format!(

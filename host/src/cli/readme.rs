@@ -1,8 +1,9 @@
-//! `lockstep readme`: writes the generated parts of the README, or says that they
-//! are out of date.
+//! `lockstep readme`: writes the generated parts of the README and its pictures, or says
+//! that they are out of date.
 
 use super::exit::{Exit, Stop};
 use super::progress;
+use crate::explain::pictures;
 use crate::hints;
 use crate::input;
 use crate::output::{OutputError, OutputFile};
@@ -92,23 +93,37 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
             ))
         })?;
     }
-    if new == old {
-        return Ok(Exit::Passed);
+    renew(args, &args.readme, Some(&old), &new)?;
+    let pictures = pictures::all().map_err(|error| because(error.to_string()))?;
+    for (path, svg) in &pictures {
+        let path = args.readme.with_file_name("").join(path);
+        let old = std::fs::read_to_string(&path).ok();
+        renew(args, &path, old.as_deref(), svg)?;
+    }
+    Ok(Exit::Passed)
+}
+
+/// Writes a file that is not as it should be, or says so.
+fn renew(args: &Args, path: &Path, old: Option<&str>, new: &str) -> Result<(), Stop> {
+    if old == Some(new) {
+        return Ok(());
     }
     if args.check {
-        return Err(Stop::Because(
-            Exit::Failed,
-            format!(
-                "{} is out of date; `{}` renews it",
-                args.readme.display(),
-                hints::command("readme")
-            ),
-        ));
+        let command = hints::command("readme");
+        let what = format!("{} is out of date; `{command}` renews it", path.display());
+        return Err(Stop::Because(Exit::Failed, what));
     }
     let failed = |error: OutputError| Stop::Because(Exit::Failed, error.to_string());
-    let file = OutputFile::open(&args.readme, progress::say).map_err(Stop::usage)?;
-    file.write(new.as_bytes()).map_err(failed)?;
-    Ok(Exit::Passed)
+    if let Some(folder) = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+    {
+        std::fs::create_dir_all(folder).map_err(|error| {
+            Stop::Because(Exit::Failed, format!("{}: {error}", folder.display()))
+        })?;
+    }
+    let file = OutputFile::open(path, progress::say).map_err(Stop::usage)?;
+    file.write(new.as_bytes()).map_err(failed)
 }
 
 /// `text` with `generated` between the part's lines.

@@ -313,7 +313,7 @@ pub fn simulate(
 
 /// The module, and after it those of other topics for the same architecture: a lesson
 /// may launch their kernels too.
-fn with_helpers(module: &PtxModule) -> Vec<PtxModule> {
+pub fn with_helpers(module: &PtxModule) -> Vec<PtxModule> {
     let mut modules = vec![module.clone()];
     if let Some(topic) = module.topic() {
         let is_helper = |other: &PtxModule| {

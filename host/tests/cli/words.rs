@@ -245,3 +245,66 @@ fn no_cases_do_not_agree() {
         assert!(output.stdout.is_empty());
     }
 }
+
+#[test]
+fn explain_says_what_is_wrong_with_a_question() {
+    let tile = ["explain", "--rows", "32", "--cols", "32"];
+    let with = |rest: &[&'static str]| lockstep(&[&tile[..], rest].concat());
+    for (output, words) in [
+        (
+            lockstep(&["explain"]),
+            "required arguments were not provided",
+        ),
+        (
+            lockstep(&["explain", "transpose_qqq"]),
+            "no lesson or kernel matches",
+        ),
+        (
+            lockstep(&["explain", "transpose_shared:x"]),
+            "`x` is no line: a number is expected, as in transpose_shared:120",
+        ),
+        (with(&[]), "as in --access column"),
+        (with(&["--access", "rows"]), "`rows` is no access"),
+        (
+            with(&["--access", "row", "--layout", "swirl"]),
+            "`swirl` is no layout",
+        ),
+        (
+            with(&["--access", "row", "--type", "float"]),
+            "`float` is no type of elements",
+        ),
+        (with(&["--access", "ldmatrix"]), "16-bit elements"),
+        (
+            lockstep(&["explain", "--fragment", "m8"]),
+            "`m8` is no fragment",
+        ),
+    ] {
+        fails(&output, 2, &[words]);
+    }
+}
+
+#[test]
+fn explain_finds_layouts_and_proves_them() {
+    let found = lockstep(&[
+        "explain",
+        "--rows",
+        "16",
+        "--cols",
+        "64",
+        "--type",
+        "f16",
+        "--access",
+        "ldmatrix.x4",
+        "--access",
+        "store:rowx8",
+        "--search",
+    ]);
+    assert_eq!(found.status.code(), Some(0), "{}", stderr(&found));
+    let text = stdout(&found);
+    assert!(
+        text.contains("make these accesses free of conflicts"),
+        "{text}"
+    );
+    assert!(text.contains("ldmatrix.x4 0, store:rowx8 0"), "{text}");
+    assert!(text.contains("ldmatrix.x4 112, store:rowx8 0"), "{text}");
+}

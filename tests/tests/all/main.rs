@@ -11,6 +11,7 @@ mod catalogue_ptx;
 mod coalescing;
 mod commands;
 mod crates;
+mod explain;
 mod lessons;
 mod line_tables;
 mod live;

@@ -3,12 +3,12 @@
 use super::buffer::POISON;
 use super::panic::{self, PanicRecord, SINK_SYMBOL};
 use super::{
-    DeviceProperties, Engine, EngineError, EngineKind, Observe, Place, Prepared, PtxModule, Timed,
-    Timing,
+    DeviceProperties, Engine, EngineError, EngineKind, LaunchConfig, Observe, Place, Prepared,
+    PtxModule, Timed, Timing,
 };
 use crate::counts::Report;
 use crate::record::Recorded;
-use ptx_sim::{Launch, LaunchError, LaunchOptions, Schedule};
+use ptx_sim::{Launch, LaunchError, LaunchOptions, Schedule, Trace, TraceOptions};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -22,6 +22,9 @@ pub struct Sim {
     check: bool,
     /// What was launched, if it is wanted.
     record: Option<RefCell<Recorded>>,
+    /// Which kernel's first launch is to be traced, if one's is.
+    trace: Option<(String, TraceOptions)>,
+    traced: RefCell<Option<Traced>>,
     state: RefCell<State>,
 }
 
@@ -29,6 +32,15 @@ struct State {
     device: ptx_sim::Device,
     /// The modules as far as they were needed, in the engine's order.
     loaded: Vec<Option<Rc<Loaded>>>,
+}
+
+/// What a launch did, event by event.
+#[derive(Clone, Debug)]
+pub struct Traced {
+    /// Its geometry.
+    pub config: LaunchConfig,
+    /// The events of one block.
+    pub trace: Trace,
 }
 
 /// A module on the device.
@@ -67,6 +79,8 @@ impl Sim {
             fuel: None,
             check: false,
             record: None,
+            trace: None,
+            traced: RefCell::new(None),
             state: RefCell::new(State { device, loaded }),
         }
     }
@@ -190,6 +204,26 @@ impl Sim {
     /// What was launched, if it was recorded.
     pub fn recorded(self) -> Recorded {
         self.record.map(RefCell::into_inner).unwrap_or_default()
+    }
+
+    /// The same, but of the first launch of a kernel the events of a block are kept, for
+    /// [`Sim::traced`].
+    pub fn with_trace(self, entry: &str, options: TraceOptions) -> Self {
+        Self {
+            trace: Some((entry.to_owned(), options)),
+            ..self
+        }
+    }
+
+    /// The events that were kept; none if the kernel was not launched.
+    pub fn traced(&self) -> Option<Traced> {
+        self.traced.borrow().clone()
+    }
+
+    /// What of a launch is to be traced.
+    fn trace_of(&self, launch: &Prepared) -> Option<TraceOptions> {
+        let (entry, options) = self.trace.as_ref()?;
+        (entry == launch.entry() && self.traced.borrow().is_none()).then_some(*options)
     }
 
     /// The module with the entry, loading modules until it is found.
@@ -334,9 +368,15 @@ impl Engine for Sim {
         let count = observe == Observe::Counts || self.record.is_some();
         let options = LaunchOptions {
             count,
+            trace: self.trace_of(launch),
             ..self.options()
         };
-        let report = self.launch_with(launch, options)?;
+        let mut report = self.launch_with(launch, options)?;
+        if let Some(trace) = report.trace.take() {
+            let config = launch.config();
+            let trace = *trace;
+            *self.traced.borrow_mut() = Some(Traced { config, trace });
+        }
         if let Some(record) = &self.record {
             record.borrow_mut().add(launch, &report);
         }

@@ -9,7 +9,7 @@
 //! | `--map-paper` | the ground |
 //! | `--map-lane`, `--map-on-lane` | a word that a lane is served, and text on it |
 //! | `--map-conflict`, `--map-on-conflict` | one that waits for another wavefront |
-//! | `--map-used`, `--map-waste` | bytes that are used; that are fetched and not used |
+//! | `--map-used`, `--map-waste` | bytes that are used; that move and are not used |
 //! | `--map-mark` | what a lane accesses, in a tile |
 
 mod banks;

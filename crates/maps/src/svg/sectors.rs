@@ -11,7 +11,7 @@ const GAP: u32 = 8;
 const MOST_LINES: usize = 32;
 
 impl SectorMap {
-    /// The picture: what is used, what is fetched and not used, what is not fetched.
+    /// The picture: what is used, what moves and is not used, what does not move.
     pub fn svg(&self) -> String {
         let mut drawing = Drawing::new();
         drawing.heading("map-head", (4, 16), &self.summary());
@@ -41,12 +41,12 @@ fn word_x(word: u32) -> u32 {
 fn draw_line(drawing: &mut Drawing, line: &Line, y: u32) {
     for word in 0..32 {
         let (x, used) = (word_x(word), line.used_of_word(word));
-        let is_fetched = line.is_fetched(word / 8);
+        let is_moved = line.is_moved(word / 8);
         let lanes = line.words.get(&word).map_or(&[][..], Vec::as_slice);
-        if is_fetched {
+        if is_moved {
             let title = match used {
                 0 => format!(
-                    "bytes +{}: fetched, not used",
+                    "bytes +{}: moved, not used",
                     line.offset + u64::from(4 * word)
                 ),
                 _ => format!(

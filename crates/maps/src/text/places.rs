@@ -32,6 +32,9 @@ impl TileMap {
         if self.tile.rows() > MOST_ROWS {
             text.push_str(&format!("… {} more rows\n", self.tile.rows() - MOST_ROWS));
         }
+        if self.marked.iter().any(Option::is_some) {
+            text.push_str("* what the lanes access\n");
+        }
         text
     }
 }

@@ -15,7 +15,7 @@ impl SectorMap {
             for sector in 0..4 {
                 text.push(' ');
                 for word in 8 * sector..8 * sector + 8 {
-                    text.push(match (line.used_of_word(word), line.is_fetched(sector)) {
+                    text.push(match (line.used_of_word(word), line.is_moved(sector)) {
                         (4, _) => '█',
                         (0, true) => '░',
                         (0, false) => '·',
@@ -30,7 +30,7 @@ impl SectorMap {
             text.push_str(&format!("         … {more} more lines of 128 bytes\n"));
         }
         if !self.lines.is_empty() {
-            text.push_str("           █ used  ▒ in part  ░ fetched, not used  · not fetched\n");
+            text.push_str("           █ used  ▒ in part  ░ moved, not used  · not moved\n");
         }
         text
     }

@@ -138,7 +138,7 @@ pub(crate) struct ProductSeen<'a> {
     /// Columns, and registers of the sums of eight of them: what must be the same for
     /// products that add to the same registers.
     pub shape: (u32, usize),
-    /// Where in shared memory it reads: 16 bytes each.
+    /// Where in shared memory it reads: 16 bytes each. Only where the launch is checked.
     pub addresses: &'a [u32],
 }
 

@@ -50,14 +50,14 @@ pub(super) fn multiply<O: Observer>(step: &mut Step<'_, '_, O>, op: &Wgmma) -> R
     let frame = (step.frame, step.function);
     let sums = step.warp.in_flight.open(frame, &op.d, issued.keeps, read);
     add(op, &a, &b, sums);
-    if let Some(addresses) = addresses {
+    if O::ON {
         let (lanes, number) = (step.lanes(FULL_MASK), step.number);
         let seen = ProductSeen {
             frame: step.frame,
             sums: &op.d,
             a: op.a.registers(),
             shape: (op.n, op.kind.registers_of_block()),
-            addresses: &addresses,
+            addresses: addresses.as_deref().unwrap_or_default(),
         };
         step.env.observer.product_issued(number, lanes, &seen);
     }

@@ -1,0 +1,160 @@
+//! What the memory accesses of a kernel touch: banks, sectors, and what its warps wait for.
+//!
+//! A kernel's lesson is run on the simulator at a small size, and one block of its first launch
+//! is traced. The maps are those of the crate `maps`; here they meet the lines of the source.
+//!
+//! In reading order: this file, a kernel; [`text`], how it is shown; [`tile`], a tile and accesses
+//! to it without any kernel; [`pictures`], those of the README.
+//!
+//! Left out: counts of whole launches, which are the [`profile`](crate::profile)'s.
+
+pub mod pictures;
+pub mod text;
+pub mod tile;
+
+use crate::profile::run_case;
+use lesson::place::{Place, places_of};
+use lesson::{CaseError, Effort, Registered, Shape};
+use lockstep::engine::sim::Sim;
+use lockstep::engine::{EngineKind, LaunchConfig, PtxModule};
+use maps::{Access, AccessMap, Timeline};
+use ptx_sim::TraceOptions;
+
+/// What one block of a kernel does to memory.
+#[derive(Clone, Debug)]
+pub struct Explained {
+    /// The kernel's entry.
+    pub kernel: &'static str,
+    /// What its lesson says of it.
+    pub technique: &'static str,
+    /// The file of its lesson, relative to the repository.
+    pub source: &'static str,
+    /// The shape's name.
+    pub shape: String,
+    /// Geometry of the launch.
+    pub config: LaunchConfig,
+    /// The block, by its number in the grid.
+    pub block: u64,
+    /// Its memory instructions, in the PTX's order.
+    pub lines: Vec<ExplainedLine>,
+    /// What its warps wait for.
+    pub timeline: Timeline,
+    /// What was wrong with the run, if its result or its counts were not right.
+    pub trouble: Option<String>,
+}
+
+/// One memory instruction.
+#[derive(Clone, Debug)]
+pub struct ExplainedLine {
+    /// The line of the kernel's own source that it comes from.
+    pub line: Option<Place>,
+    /// The line that it was written on, if that is another.
+    pub written_at: Option<Place>,
+    /// Line of the PTX module, from 1.
+    pub ptx_line: u32,
+    /// The opcode.
+    pub opcode: String,
+    /// Accesses that were traced: the first of each warp.
+    pub n_accesses: u32,
+    /// The first of those that waste most.
+    pub access: Access,
+    /// The warp that made it.
+    pub warp: u32,
+}
+
+impl ExplainedLine {
+    /// The map of its access.
+    pub fn map(&self) -> AccessMap {
+        AccessMap::of(&self.access)
+    }
+
+    /// Wavefronts and sectors that its access wastes.
+    pub fn waste(&self) -> u32 {
+        maps::instructions::waste(&self.access)
+    }
+
+    /// `01_tiles.rs:178`, or the PTX line if no source is known.
+    pub fn place(&self) -> String {
+        match &self.line {
+            Some(line) => line.short(),
+            None => format!("PTX line {}", self.ptx_line),
+        }
+    }
+}
+
+impl Explained {
+    /// Whether there is more to see of its warps than barriers that all of them come to.
+    pub fn has_timeline(&self) -> bool {
+        use maps::timeline::MarkKind;
+        let (marks, _) = self.timeline.kinds();
+        marks.iter().any(|kind| *kind != MarkKind::Barrier)
+    }
+}
+
+/// The shape at which a kernel is explained if nobody asks for another: the smallest for which
+/// the catalogue states its counts, else the smallest that its lesson runs.
+pub fn default_shape(registered: Registered) -> Option<Shape> {
+    let lesson = registered.lesson;
+    let efforts = [Effort::Quick, Effort::Sample, Effort::Default];
+    let shapes = efforts
+        .iter()
+        .flat_map(|&effort| (lesson.shapes)(EngineKind::Sim, effort))
+        .filter(|shape| !shape.is_sweep());
+    let shapes: Vec<Shape> = shapes.collect();
+    let work = |shape: &&Shape| (lesson.work)(shape).bytes;
+    let claimed = shapes.iter().filter(|shape| (lesson.expects_at)(shape));
+    claimed
+        .min_by_key(work)
+        .or_else(|| shapes.iter().min_by_key(work))
+        .cloned()
+}
+
+/// What block `block` of the kernel's first launch on a shape does; none if the lesson never
+/// launched it.
+///
+/// # Errors
+///
+/// The case stopped before the launch had ended, or the launch has no such block.
+pub fn of(
+    registered: Registered,
+    shape: &Shape,
+    modules: Vec<PtxModule>,
+    block: u64,
+) -> Result<Option<Explained>, CaseError> {
+    let options = TraceOptions {
+        block,
+        accesses: 4,
+        ..TraceOptions::default()
+    };
+    let sim = Sim::new(modules).with_trace(registered.kernel.id, options);
+    let ended = run_case(registered, shape, &sim);
+    let Some(traced) = sim.traced() else {
+        return ended.map(|()| None);
+    };
+    let source = registered.lesson.source;
+    let lines = maps::by_instruction(&traced.trace).into_iter().map(|one| {
+        let instruction = one.instruction;
+        let loc = instruction.loc.as_ref();
+        let (line, written_at) = places_of(loc, &instruction.inlined_at, source);
+        ExplainedLine {
+            line,
+            written_at,
+            ptx_line: instruction.ptx_line,
+            opcode: instruction.opcode.clone(),
+            n_accesses: one.n_accesses,
+            access: one.worst.clone(),
+            warp: one.warp,
+        }
+    });
+    Ok(Some(Explained {
+        kernel: registered.kernel.id,
+        technique: registered.kernel.technique,
+        source,
+        shape: shape.to_string(),
+        config: traced.config,
+        block,
+        lines: lines.collect(),
+        timeline: Timeline::of(&traced.trace),
+        trouble: ended.err().map(|error| error.to_string()),
+    }))
+}

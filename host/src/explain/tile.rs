@@ -1,0 +1,138 @@
+//! A tile in shared memory, a layout, and accesses to it: no kernel is needed for that.
+
+use crate::report::style::{BAD, FAINT, GOOD, HEADING};
+use crate::report::width::{Width, wrap};
+use maps::search::Candidate;
+use maps::{BankMap, Invalid, Layout, Pattern, Tile, TileMap};
+use std::io::{self, Write};
+
+/// A tile, its layout, and accesses.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// The tile.
+    pub tile: Tile,
+    /// Its layout.
+    pub layout: Layout,
+    /// What is done to it.
+    pub patterns: Vec<Pattern>,
+}
+
+/// A pattern under a layout.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The pattern.
+    pub pattern: Pattern,
+    /// Accesses that were counted.
+    pub n_accesses: usize,
+    /// Bank conflicts of all of them.
+    pub conflicts: u32,
+    /// The first of those with most.
+    pub worst: BankMap,
+    /// Where in the tile its lanes are.
+    pub tile: TileMap,
+}
+
+impl Question {
+    /// What each pattern costs.
+    ///
+    /// # Errors
+    ///
+    /// The layout or a pattern is not for this tile.
+    pub fn answers(&self) -> Result<Vec<Answer>, Invalid> {
+        self.patterns.iter().map(|one| self.answer(one)).collect()
+    }
+
+    fn answer(&self, pattern: &Pattern) -> Result<Answer, Invalid> {
+        let accesses = pattern.accesses(&self.tile, &self.layout)?;
+        let conflicts = |access: &maps::Access| access.shared_cost().conflicts;
+        let most = accesses.iter().map(conflicts).max().unwrap_or(0);
+        let worst = accesses.iter().find(|access| conflicts(access) == most);
+        let worst = worst.ok_or_else(|| Invalid(format!("`{pattern}` accesses nothing")))?;
+        let vector = pattern.vector(&self.tile);
+        let map = TileMap::by_vectors(self.tile, self.layout.clone(), vector)?;
+        Ok(Answer {
+            pattern: pattern.clone(),
+            n_accesses: accesses.len(),
+            conflicts: accesses.iter().map(conflicts).sum(),
+            worst: BankMap::of(worst),
+            tile: map.marking(&pattern.elements(&self.tile)?),
+        })
+    }
+}
+
+/// Writes the tile and the bank map of each access.
+pub fn write(out: &mut dyn Write, answers: &[Answer], width: Width) -> io::Result<()> {
+    for (i, answer) in answers.iter().enumerate() {
+        if i > 0 {
+            writeln!(out)?;
+        }
+        let style = if answer.conflicts == 0 { GOOD } else { BAD };
+        let n = answer.n_accesses;
+        let accesses = if n == 1 { "access" } else { "accesses" };
+        writeln!(
+            out,
+            "{HEADING}{}{HEADING:#}: {n} {accesses} counted, {style}{} bank conflicts{style:#}",
+            answer.pattern, answer.conflicts
+        )?;
+        write!(out, "{}", answer.tile.text(width.columns()))?;
+        if answer.n_accesses > 1 {
+            writeln!(out, "{FAINT}the access with most conflicts:{FAINT:#}")?;
+        }
+        write!(out, "{}", answer.worst.text(width.columns()))?;
+    }
+    Ok(())
+}
+
+/// Layouts that are shown.
+const MOST_LAYOUTS: usize = 10;
+
+/// Writes what was found by a search.
+pub fn write_found(
+    out: &mut dyn Write,
+    question: &Question,
+    found: &[Candidate],
+    width: Width,
+) -> io::Result<()> {
+    let n_free = found.iter().filter(|one| one.total() == 0).count();
+    let patterns: Vec<String> = question.patterns.iter().map(Pattern::to_string).collect();
+    let what = match n_free {
+        0 => format!(
+            "none of {} layouts makes these accesses free of conflicts: {}; the best ones",
+            found.len(),
+            patterns.join(", ")
+        ),
+        n => format!(
+            "{n} of {} layouts make these accesses free of conflicts: {}",
+            found.len(),
+            patterns.join(", ")
+        ),
+    };
+    for line in wrap(&what, width.prose()) {
+        writeln!(out, "{HEADING}{line}{HEADING:#}")?;
+    }
+    let shown = if n_free == 0 { found.len() } else { n_free };
+    let shown: Vec<&Candidate> = found.iter().take(shown.min(MOST_LAYOUTS)).collect();
+    let plain = found.iter().find(|one| one.layout == Layout::Plain);
+    let plain = plain.filter(|plain| !shown.contains(plain));
+    for candidate in shown.into_iter().chain(plain) {
+        let conflicts = candidate.conflicts.iter().zip(&patterns);
+        let conflicts: Vec<String> = conflicts.map(|(n, name)| format!("{name} {n}")).collect();
+        let name = candidate.layout.to_string();
+        let extra = match candidate.extra_bytes {
+            0 => String::new(),
+            n => format!(", {n} bytes more"),
+        };
+        writeln!(out, "  {name:<20}  {}{extra}", conflicts.join(", "))?;
+    }
+    if n_free > MOST_LAYOUTS {
+        writeln!(out, "  … {} more", n_free - MOST_LAYOUTS)?;
+    }
+    for line in wrap(
+        "Conflicts were counted, by the rules that reproduce an H200's counters, for every access \
+         that goes over the tile.",
+        width.prose(),
+    ) {
+        writeln!(out, "{FAINT}{line}{FAINT:#}")?;
+    }
+    Ok(())
+}
