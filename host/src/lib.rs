@@ -4,14 +4,9 @@
 //! themselves, made of what `lesson` defines), [`choose`] (GPU or simulator), [`report`]
 //! (what times mean, and what people see of them) and [`cli`]. Beside them,
 //! [`neighbors`]: atoms of the user's own and their neighbour lists; [`profile`]: a
-<<<<<<< HEAD
-//! kernel's memory work, line by line; [`accesses`]: single memory accesses, on which the
-//! counting rules are tried; [`book`]: the book's chapters; and [`sim_bench`]: how fast the
-//! simulator is. What a user
-=======
-//! kernel's memory work, line by line; [`explain`]: what its accesses touch, as maps; [`accesses`]: single memory accesses, on which the
-//! counting rules are tried; and [`sim_bench`]: how fast the simulator is. What a user
->>>>>>> main
+//! kernel's memory work, line by line; [`explain`]: what its accesses touch, as maps; [`accesses`]:
+//! single memory accesses, on which the counting rules are tried; [`book`]: the book's chapters;
+//! and [`sim_bench`]: how fast the simulator is. What a user
 //! names is read by [`input`] and written by [`output`].
 //!
 //! Left out: what a lesson is, and one walk over them (`lesson`); kernels

@@ -47,9 +47,9 @@ fn command() -> Command {
         .subcommand(doctor::Options::augment_args(Command::new("doctor").about(
             "Check this machine, and say what to do about what is missing",
         )))
-        .subcommand(book::Options::augment_args(
-            Command::new("book").about("Make the book's pages: the lessons, with parts to change and run"),
-        ))
+        .subcommand(book::Options::augment_args(Command::new("book").about(
+            "Make the book's pages: the lessons, with parts to change and run",
+        )))
         .subcommand(bundle::Options::augment_args(
             Command::new("bundle").about("Make a folder that runs on a GPU machine without Rust"),
         ))

@@ -37,8 +37,8 @@ pub fn exercises(facts: &Facts, arguments: &Arguments) -> Result<String, String>
 
 fn all(facts: &Facts) -> Result<Vec<Exercise>, String> {
     let entries = std::fs::read_dir(facts.root().join(FOLDER));
+    let entries = entries.map_err(|error| format!("{FOLDER}: {error}"))?;
     let mut names: Vec<String> = entries
-        .map_err(|error| format!("{FOLDER}: {error}"))?
         .flatten()
         .filter(|entry| entry.path().join("exercise.toml").is_file())
         .map(|entry| entry.file_name().to_string_lossy().into_owned())

@@ -1,10 +1,10 @@
 //! What directives are answered from: the sources, the results, the kernels.
 
 use super::items::{self, Item};
+use crate::explain::default_shape;
 use crate::registry;
 use crate::report::bench::BenchReport;
-use lesson::{Effort, Registered, Shape};
-use lockstep::engine::EngineKind;
+use lesson::Registered;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
@@ -82,7 +82,7 @@ impl Facts {
         let id = kernel.kernel.id;
         let mut profiles = self.profiles.lock().map_err(|error| error.to_string())?;
         if !profiles.contains_key(id) {
-            let shape = small_shape(kernel).ok_or("its lesson has no single size")?;
+            let shape = default_shape(kernel).ok_or("its lesson has no single size")?;
             let module =
                 crate::kernels::module_with(id, None).map_err(|error| error.to_string())?;
             let profile = crate::profile::simulate(kernel, &shape, &module)
@@ -144,21 +144,4 @@ pub fn kernels(words: &[String]) -> Result<Vec<Registered>, String> {
 /// It names none, or several.
 pub fn kernel(word: &str) -> Result<Registered, String> {
     registry::kernel(word).map_err(|error| error.to_string())
-}
-
-/// The smallest of a lesson's sizes for which the catalogue states counts, or the smallest at
-/// all: what counts per request are the same at.
-pub fn small_shape(registered: Registered) -> Option<Shape> {
-    let lesson = registered.lesson;
-    let efforts = [Effort::Quick, Effort::Sample, Effort::Default];
-    let of = |effort| (lesson.shapes)(EngineKind::Sim, effort);
-    let mut shapes: Vec<Shape> = efforts.into_iter().flat_map(of).collect();
-    shapes.retain(|shape| !shape.is_sweep());
-    let is_claimed = |shape: &&Shape| (lesson.expects_at)(shape);
-    let claimed = shapes
-        .iter()
-        .filter(is_claimed)
-        .min_by_key(|shape| shape.n_elements());
-    let any = || shapes.iter().min_by_key(|shape| shape.n_elements());
-    claimed.or_else(any).cloned()
 }

@@ -1,7 +1,8 @@
 //! Figures: what the simulator counts, and what was measured, with the machine's name.
 
 use super::directive::Arguments;
-use super::facts::{Facts, kernel, kernels, small_shape};
+use super::facts::{Facts, kernel, kernels};
+use crate::explain::default_shape;
 use crate::profile::Profile;
 use crate::report::bench::BenchReport;
 use lesson::measure::Side;
@@ -79,7 +80,7 @@ fn ratio(profile: &Profile, of: &str, per: &str) -> Option<f64> {
 pub fn check_kernels(_: &Facts, arguments: &Arguments) -> Result<(), String> {
     arguments.keys(&[])?;
     let all = kernels(&arguments.words)?;
-    match all.iter().find(|one| small_shape(**one).is_none()) {
+    match all.iter().find(|one| default_shape(**one).is_none()) {
         Some(one) => Err(format!("{} has no single size", one.kernel.id)),
         None => Ok(()),
     }

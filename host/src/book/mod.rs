@@ -61,7 +61,7 @@ const fn costly(name: &'static str, expand: Expand, check: Check) -> Kind {
     }
 }
 
-static KINDS: [Kind; 20] = [
+static KINDS: [Kind; 22] = [
     cheap("kernel", excerpts::kernel),
     cheap("item", excerpts::item),
     cheap("file", excerpts::file),
@@ -80,6 +80,8 @@ static KINDS: [Kind; 20] = [
     cheap("sectors", pictures::sectors),
     cheap("fragment", pictures::fragment),
     cheap("lessons", lessons),
+    costly("explain", pictures::explain_access, pictures::check_kernel),
+    costly("timeline", pictures::timeline, pictures::check_kernel),
     costly("terminal", terminal::terminal, terminal::check),
     costly("live", live::live, live::check),
 ];

@@ -1,7 +1,9 @@
 //! Maps of accesses, from the crate `maps`.
 
 use super::directive::Arguments;
-use super::facts::Facts;
+use super::facts::{self, Facts};
+use crate::explain::{self, Explained};
+use crate::kernels;
 use maps::{Access, BankMap, Fragment, FragmentMap, Layout, Pattern, SectorMap, Tile, TileMap};
 use ptx_sim::AccessClass;
 use ptx_sim::ir::Space;
@@ -144,6 +146,56 @@ pub fn fragment(_: &Facts, arguments: &Arguments) -> Result<String, String> {
     let map = FragmentMap::of(fragment);
     let words = format!("Fragment map: {}", fragment.name());
     Ok(figure(arguments, &words, &map.svg()))
+}
+
+/// Whether `{{#explain KERNEL}}` and `{{#timeline KERNEL}}` name a kernel.
+pub fn check_kernel(_: &Facts, arguments: &Arguments) -> Result<(), String> {
+    arguments.keys(&["caption", "opcode"])?;
+    let kernel = facts::kernel(arguments.only()?)?;
+    explain::default_shape(kernel)
+        .map(drop)
+        .ok_or_else(|| "its lesson has no single size".to_owned())
+}
+
+fn explained(arguments: &Arguments) -> Result<Explained, String> {
+    let kernel = facts::kernel(arguments.only()?)?;
+    let shape = explain::default_shape(kernel).ok_or("its lesson has no single size")?;
+    let modules = kernels::modules_for(&[kernel]).map_err(|error| error.to_string())?;
+    let explained = explain::of(kernel, &shape, modules, 0).map_err(|error| error.to_string())?;
+    explained.ok_or_else(|| "it was not launched".to_owned())
+}
+
+/// `{{#explain KERNEL opcode=ld.shared}}`: what the first of the kernel's most wasteful accesses
+/// of a kind touches.
+pub fn explain_access(_: &Facts, arguments: &Arguments) -> Result<String, String> {
+    let explained = explained(arguments)?;
+    let opcode = arguments.need("opcode")?;
+    let lines = explained
+        .lines
+        .iter()
+        .filter(|line| line.opcode.starts_with(opcode));
+    // The first of the worst.
+    let line = lines.min_by_key(|line| std::cmp::Reverse(line.waste()));
+    let line = line.ok_or_else(|| format!("it has no `{opcode}`"))?;
+    let words = format!(
+        "`{}` of warp {}, block {}, at {}: `{}`",
+        explained.kernel,
+        line.warp,
+        explained.block,
+        line.place(),
+        line.opcode
+    );
+    Ok(figure(arguments, &words, &line.map().svg()))
+}
+
+/// `{{#timeline KERNEL}}`: what the warps of its first block wait for.
+pub fn timeline(_: &Facts, arguments: &Arguments) -> Result<String, String> {
+    let explained = explained(arguments)?;
+    let words = format!(
+        "`{}` at {}, block {}: what its warps wait for, in the simulator's order",
+        explained.kernel, explained.shape, explained.block
+    );
+    Ok(figure(arguments, &words, &explained.timeline.svg()))
 }
 
 /// A picture in a box that scrolls, with what it shows below.

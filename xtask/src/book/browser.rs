@@ -43,9 +43,15 @@ pub fn test(out: &Path, has_simulator: bool) -> anyhow::Result<Outcome> {
             .with_context(|| format!("{} is missing", from.display()))?;
     }
     let mut npm = Command::new("npm");
-    npm.args(["install", "--no-audit", "--no-fund", "--prefer-offline", "--silent"])
-        .env("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1")
-        .current_dir(&dir);
+    npm.args([
+        "install",
+        "--no-audit",
+        "--no-fund",
+        "--prefer-offline",
+        "--silent",
+    ])
+    .env("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1")
+    .current_dir(&dir);
     if !npm.status().context("cannot run npm")?.success() {
         return Ok(Outcome::NotRun(
             "npm could not install playwright-core and axe-core".to_owned(),

@@ -135,7 +135,7 @@ fn open(file: &Path) -> anyhow::Result<()> {
         _ => "xdg-open",
     };
     let opened = Command::new(program).arg(file).spawn();
-    opened.map(drop).with_context(|| {
-        format!("{program} cannot be run; the book is {}", file.display())
-    })
+    opened
+        .map(drop)
+        .with_context(|| format!("{program} cannot be run; the book is {}", file.display()))
 }

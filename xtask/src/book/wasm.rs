@@ -48,7 +48,9 @@ pub fn build() -> anyhow::Result<PathBuf> {
          toolchains) nor wasm-ld (Debian's package lld)",
     )?;
     let toolchain = Locator::from_env()?.ensure(&*progress::on_stderr())?;
-    let status = cargo(&toolchain, &linker).status().context("cannot run cargo")?;
+    let status = cargo(&toolchain, &linker)
+        .status()
+        .context("cannot run cargo")?;
     if !status.success() {
         bail!("the simulator could not be compiled for WebAssembly (see above)");
     }
@@ -79,7 +81,9 @@ fn cargo(toolchain: &Toolchain, linker: &Path) -> Command {
         .arg(target_dir())
         .current_dir(workspace::root());
     for setting in PROFILE {
-        command.arg("--config").arg(format!("profile.live.{setting}"));
+        command
+            .arg("--config")
+            .arg(format!("profile.live.{setting}"));
     }
     for variable in NOT_FOR_IT {
         command.env_remove(variable);
@@ -117,10 +121,15 @@ fn on_path(folders: &[PathBuf]) -> Option<PathBuf> {
     let is_it = |name: &str| {
         let version = name.strip_prefix("wasm-ld");
         version.is_some_and(|rest| {
-            rest.is_empty() || rest.strip_prefix('-').is_some_and(|n| n.parse::<u32>().is_ok())
+            rest.is_empty()
+                || rest
+                    .strip_prefix('-')
+                    .is_some_and(|n| n.parse::<u32>().is_ok())
         })
     };
-    let entries = folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok());
+    let entries = folders
+        .iter()
+        .filter_map(|folder| std::fs::read_dir(folder).ok());
     let mut files = entries.flatten().flatten();
     files.find_map(|file| is_it(&file.file_name().to_string_lossy()).then(|| file.path()))
 }
