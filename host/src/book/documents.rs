@@ -5,9 +5,10 @@ use super::facts::Facts;
 use std::path::Path;
 
 /// `{{#document PATH ["Heading"]}}`: a document without its title, or one section of it
-/// without its heading; headings a level deeper with `deeper=1`. Links that lead out of it become text.
+/// without its heading, up to the heading `until=`; headings a level deeper with `deeper=1`.
+/// Links that lead out of it become text.
 pub fn document(facts: &Facts, arguments: &Arguments) -> Result<String, String> {
-    arguments.keys(&["deeper"])?;
+    arguments.keys(&["deeper", "until"])?;
     let (path, heading) = match arguments.words.as_slice() {
         [path] => (path, None),
         [path, heading] => (path, Some(heading.as_str())),
@@ -19,6 +20,10 @@ pub fn document(facts: &Facts, arguments: &Arguments) -> Result<String, String> 
         Some(heading) => {
             section(&text, heading).ok_or_else(|| format!("{path} has no heading `{heading}`"))?
         }
+    };
+    let part = match arguments.get("until") {
+        None => part,
+        Some(end) => before(&part, end).ok_or_else(|| format!("{path} has no heading `{end}`"))?,
     };
     let deeper = match arguments.get("deeper") {
         None => 0,
@@ -63,6 +68,17 @@ fn section(text: &str, heading: &str) -> Option<String> {
     let ends = |line: &str, is_code: bool| !is_code && level(line).is_some_and(|n| n <= own);
     let lines = lines.take_while(|(line, is_code)| !ends(line, *is_code));
     Some(lines.map(|(line, _)| line).collect::<Vec<_>>().join("\n"))
+}
+
+/// What comes before a heading.
+fn before(text: &str, heading: &str) -> Option<String> {
+    let is_it = |line: &str| level(line).is_some_and(|n| line[n..].trim() == heading);
+    let lines: Vec<(&str, bool)> = with_code(text).collect();
+    let end = lines
+        .iter()
+        .position(|(line, is_code)| !is_code && is_it(line))?;
+    let lines = lines[..end].iter().map(|(line, _)| *line);
+    Some(lines.collect::<Vec<_>>().join("\n"))
 }
 
 fn moved_down(text: &str, by: usize) -> String {

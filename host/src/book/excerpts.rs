@@ -3,6 +3,7 @@
 use super::directive::Arguments;
 use super::facts::{self, Facts};
 use super::items::{self, Item};
+use lesson::Registered;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -11,9 +12,27 @@ pub fn kernel(facts: &Facts, arguments: &Arguments) -> Result<String, String> {
     let mut found = Vec::new();
     for word in &arguments.words {
         let registered = facts::kernel(word)?;
-        found.push(items::find(facts.kernel_items(), registered.kernel.id)?.clone());
+        let item = of_kernel(facts, registered)?;
+        // Of one macro's call there may be several.
+        if !found
+            .iter()
+            .any(|other: &Item| other.lines == item.lines && other.path == item.path)
+        {
+            found.push(item);
+        }
     }
     code(facts, &found)
+}
+
+/// The function of a kernel, or the macro's call that makes it, in its topic.
+fn of_kernel(facts: &Facts, registered: Registered) -> Result<Item, String> {
+    let (id, topic) = (
+        registered.kernel.id,
+        registered.kernel.topic.unwrap_or_default(),
+    );
+    let is_in_topic = |item: &&Item| item.module.split("::").next() == Some(topic);
+    let items = facts.kernel_items().iter().filter(is_in_topic).cloned();
+    items::find(&items.collect::<Vec<_>>(), id).cloned()
 }
 
 /// `{{#item NAME…}}`: other items of the kernels' crate.

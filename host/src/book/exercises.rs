@@ -14,9 +14,13 @@ struct Exercise {
     goal: String,
 }
 
-/// `{{#exercises NAME…}}`: a list of exercises, by their names without numbers.
+/// `{{#exercises NAME…}}`: a list of exercises, by their names without numbers; empty where
+/// there are no exercises at all.
 pub fn exercises(facts: &Facts, arguments: &Arguments) -> Result<String, String> {
     arguments.keys(&[])?;
+    if !facts.root().join(FOLDER).is_dir() {
+        return Ok(String::new());
+    }
     let all = all(facts)?;
     let mut text = String::new();
     for word in &arguments.words {
@@ -36,8 +40,8 @@ pub fn exercises(facts: &Facts, arguments: &Arguments) -> Result<String, String>
 }
 
 fn all(facts: &Facts) -> Result<Vec<Exercise>, String> {
-    let entries = std::fs::read_dir(facts.root().join(FOLDER));
-    let entries = entries.map_err(|error| format!("{FOLDER}: {error}"))?;
+    let folder = facts.root().join(FOLDER);
+    let entries = std::fs::read_dir(folder).map_err(|error| format!("{FOLDER}: {error}"))?;
     let mut names: Vec<String> = entries
         .flatten()
         .filter(|entry| entry.path().join("exercise.toml").is_file())

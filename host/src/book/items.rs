@@ -3,7 +3,7 @@
 //!
 //! Left out: what macros make, other than by the macro's whole call if the name stands in it.
 
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use std::fs;
 use std::path::{Path, PathBuf};
 use syn::spanned::Spanned;
@@ -15,6 +15,8 @@ pub struct Item {
     pub module: String,
     /// The names that it defines: one, or those in a macro's call.
     pub names: Vec<String>,
+    /// Whether it is a macro's call.
+    pub is_call: bool,
     /// The file, relative to the repository.
     pub path: PathBuf,
     /// Its first and last line, from 1.
@@ -85,6 +87,7 @@ fn collect(items: &[syn::Item], path: &Path, module: &str, found: &mut Vec<Item>
         let of = |names: Vec<String>| Item {
             module: module.to_owned(),
             names,
+            is_call: matches!(item, syn::Item::Macro(_)),
             path: path.to_owned(),
             lines: (item.span().start().line, item.span().end().line),
         };
@@ -119,6 +122,7 @@ fn collect_methods(block: &syn::ItemImpl, path: &Path, module: &str, found: &mut
             found.push(Item {
                 module: module.to_owned(),
                 names: vec![format!("{of_type}::{}", method.sig.ident)],
+                is_call: false,
                 path: path.to_owned(),
                 lines: (method.span().start().line, method.span().end().line),
             });
@@ -147,28 +151,39 @@ fn name_of(item: &syn::Item) -> Option<String> {
     })
 }
 
-/// All identifiers in a macro's call that come after `fn`, `struct`, `pub` and the like.
+/// All identifiers in a macro's call that come after `fn`, `struct`, `pub` and the like, or
+/// before a colon or an equals sign.
 fn names_in(tokens: TokenStream) -> Vec<String> {
-    const BEFORE: [&str; 7] = ["pub", "fn", "struct", "type", "const", "static", "enum"];
+    const BEFORE: [&str; 8] = [
+        "pub", "fn", "struct", "type", "const", "static", "enum", "unsafe",
+    ];
     let mut names = Vec::new();
-    let mut is_next = false;
+    let (mut is_next, mut last) = (false, None);
     for token in tokens {
         match token {
             TokenTree::Ident(ident) => {
                 let name = ident.to_string();
                 let is_keyword = BEFORE.contains(&name.as_str());
-                if is_next && !is_keyword && name != "unsafe" {
-                    names.push(name);
+                if is_next && !is_keyword {
+                    names.push(name.clone());
                 }
-                is_next = is_keyword;
+                (is_next, last) = (is_keyword, Some(name).filter(|_| !is_keyword));
+            }
+            TokenTree::Punct(punct) => {
+                names.extend(last.take().filter(|_| matches!(punct.as_char(), ':' | '=')));
+                is_next = false;
             }
             TokenTree::Group(group) => {
                 names.extend(names_in(group.stream()));
+                // `name(…): …` is a name, too.
+                last = last.filter(|_| group.delimiter() == Delimiter::Parenthesis);
                 is_next = false;
             }
-            _ => is_next = false,
+            TokenTree::Literal(_) => (is_next, last) = (false, None),
         }
     }
+    names.sort();
+    names.dedup();
     names
 }
 
@@ -185,7 +200,11 @@ pub fn find<'i>(items: &'i [Item], wanted: &str) -> Result<&'i Item, String> {
             full == wanted || name == wanted || full.ends_with(&format!("::{wanted}"))
         })
     };
-    let found: Vec<&Item> = items.iter().filter(is_it).collect();
+    let mut found: Vec<&Item> = items.iter().filter(is_it).collect();
+    // A macro's call may only use what has the name.
+    if found.iter().any(|item| !item.is_call) {
+        found.retain(|item| !item.is_call);
+    }
     match found.as_slice() {
         [item] => Ok(item),
         [] => Err(format!("there is no item `{wanted}`")),
@@ -212,18 +231,19 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let src = dir.path().join("src/03_turn");
         fs::create_dir_all(&src).expect("it is made");
-        let text = "/// One.\n#[inline]\npub fn one() {\n}\n\nlayouts! {\n    pub Plain = plain;\n}\n\
+        let text = "made! {\n    /// A.\n    a_kernel: Plain, |x| {}\n}\n/// One.\n#[inline]\npub fn one() {\n}\n\nlayouts! {\n    pub Plain = plain;\n}\n\
                     impl Tile {\n    /// Puts.\n    fn put(&self) {}\n}\n\
                     #[cfg(test)]\nmod tests {\n    fn hidden() {}\n}\n";
         fs::write(src.join("a.rs"), text).expect("it is written");
         fs::write(src.join("b.rs"), "pub const one: u32 = 1;\n").expect("it is written");
         let items = of_folder(dir.path(), "src").expect("it is Rust");
         let lines = |name: &str| find(&items, name).map(|item| item.lines);
-        assert_eq!(lines("turn::a::one"), Ok((1, 4)));
+        assert_eq!(lines("turn::a::one"), Ok((5, 8)));
         assert_eq!(lines("b::one"), Ok((1, 1)));
         assert!(lines("one").expect_err("two").contains("ambiguous"));
-        assert_eq!(lines("Plain"), Ok((6, 8)));
-        assert_eq!(lines("Tile::put"), Ok((10, 11)));
+        assert_eq!(lines("Plain"), Ok((10, 12)));
+        assert_eq!(lines("Tile::put"), Ok((14, 15)));
+        assert_eq!(lines("a_kernel"), Ok((1, 4)));
         assert!(lines("hidden").is_err());
     }
 }
