@@ -17,6 +17,7 @@ const BENCHES: [&str; 2] = ["results/h200/bench.json", "results/h200/gemm.json"]
 /// What the book is made from.
 pub struct Facts {
     root: PathBuf,
+    has_simulator: bool,
     /// The items of the kernels' crate.
     kernels: Vec<Item>,
     /// Files of bench results.
@@ -26,15 +27,16 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Of the repository with this root.
+    /// Of the repository with this root; whether pages will have the simulator.
     ///
     /// # Errors
     ///
     /// A file of it cannot be read.
-    pub fn open(root: &Path) -> Result<Self, String> {
+    pub fn open(root: &Path, has_simulator: bool) -> Result<Self, String> {
         let read = |path: &'static str| Ok((path, BenchReport::read(&root.join(path))?));
         Ok(Self {
             root: root.to_owned(),
+            has_simulator,
             kernels: items::of_folder(root, KERNELS)?,
             benches: BENCHES
                 .into_iter()
@@ -48,6 +50,11 @@ impl Facts {
     /// The repository.
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// Whether pages will have the simulator.
+    pub fn has_simulator(&self) -> bool {
+        self.has_simulator
     }
 
     /// Items of the kernels' crate.

@@ -1,6 +1,6 @@
 //! What a reader changes in the page: controls, and the answer to what they are set to at
-//! first, computed when the book is made. Where the page has no WebAssembly, or no JavaScript,
-//! that answer stays, and a few others can be chosen.
+//! first, computed when the book is made. Where that is all there is (no JavaScript), it stays;
+//! books that are made without the simulator have a few others to choose.
 
 use super::directive::Arguments;
 use super::facts::Facts;
@@ -121,7 +121,12 @@ pub fn live(facts: &Facts, arguments: &Arguments) -> Result<String, String> {
     let ptx = facts.playground()?;
     let html = live.answer(ptx, &live.settings)?;
     let mut cases = Vec::new();
-    for case in &live.cases {
+    let wanted = if facts.has_simulator() {
+        &[][..]
+    } else {
+        &live.cases
+    };
+    for case in wanted {
         let settings = live.with(case);
         cases.push(json!({
             "settings": of_pairs(&settings),

@@ -100,16 +100,16 @@ pub struct Book {
 }
 
 impl Book {
-    /// Of the repository with this root.
+    /// Of the repository with this root; whether its pages will have the simulator.
     ///
     /// # Errors
     ///
     /// A file cannot be read.
-    pub fn open(root: &Path) -> Result<Self, String> {
+    pub fn open(root: &Path, has_simulator: bool) -> Result<Self, String> {
         let mut chapters = BTreeMap::new();
         read(&root.join(CHAPTERS), "", &mut chapters)?;
         Ok(Self {
-            facts: Facts::open(root)?,
+            facts: Facts::open(root, has_simulator)?,
             chapters,
         })
     }

@@ -11,6 +11,10 @@ use std::path::PathBuf;
 pub struct Args {
     /// The folder to write to.
     out: PathBuf,
+
+    /// The pages will have the simulator: no cases are computed for pages without.
+    #[arg(long)]
+    simulator: bool,
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
@@ -22,7 +26,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
             return Err(Stop::Because(Exit::Usage, what.to_owned()));
         }
     };
-    let book = Book::open(root).map_err(failed)?;
+    let book = Book::open(root, args.simulator).map_err(failed)?;
     let written = book.write(&args.out, |chapter| {
         progress::say(&format!("chapter {chapter}"))
     });

@@ -47,7 +47,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         false => library(),
     };
     let chapters = own_folder("book-chapters");
-    write_chapters(&chapters)?;
+    write_chapters(&chapters, library.is_some())?;
     make_pages(&root, &chapters, &out, library.as_deref())?;
     let index = out.join("index.html");
     println!("{}", index.display());
@@ -83,13 +83,16 @@ fn library() -> Option<PathBuf> {
     }
 }
 
-fn write_chapters(chapters: &Path) -> anyhow::Result<()> {
+fn write_chapters(chapters: &Path, has_simulator: bool) -> anyhow::Result<()> {
     if chapters.exists() {
         std::fs::remove_dir_all(chapters)?;
     }
     let program = build::lockstep()?;
     let mut command = hand_over::command(&program);
     command.arg("book").arg(chapters);
+    if has_simulator {
+        command.arg("--simulator");
+    }
     run_to_end(command, "the chapters could not be written")
 }
 
