@@ -1,15 +1,20 @@
-//! The simulator in WebAssembly answers what it answers on the host, byte for byte: results,
-//! counts and errors. Where there is no node, or the library was not built
-//! (`cargo xtask book` builds it), the test says so and does nothing.
+//! The live parts of the book: the playground's kernels do what the maps say, and the simulator
+//! in WebAssembly answers what it answers on the host, byte for byte: results, counts, pictures
+//! and errors. Where there is no node, or the library was not built (`cargo xtask book` builds
+//! it), the latter test says so and does nothing.
 
 use cuda_builder::dep_info;
 use gpu_kernels::{bank_conflicts, transpose};
+use host::book::facts::Facts;
 use live::Question;
 use live::launch::{self, Given};
+use live::{stride, tile};
 use lockstep_tests::ptx;
+use maps::{Layout, Pattern, Tile};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 use std::time::SystemTime;
 
 fn module_of(kernel: &str) -> String {
@@ -85,6 +90,105 @@ fn banks() -> Vec<Question> {
     questions
 }
 
+/// The playground's PTX.
+fn playground() -> &'static str {
+    static TEXT: OnceLock<String> = OnceLock::new();
+    TEXT.get_or_init(|| {
+        let facts = Facts::open(&ptx::root(), true).unwrap_or_else(|error| panic!("{error}"));
+        let text = facts.playground().unwrap_or_else(|error| panic!("{error}"));
+        text.to_owned()
+    })
+}
+
+fn tile_of(rows: u32, columns: u32, element: &str, access: &str, layout: &str) -> tile::Question {
+    tile::Question {
+        ptx: playground().to_owned(),
+        rows,
+        columns,
+        element: element.to_owned(),
+        layout: layout.to_owned(),
+        access: access.to_owned(),
+    }
+}
+
+fn stride_of(element: &str, stride: u32, first: u32) -> stride::Question {
+    stride::Question {
+        ptx: playground().to_owned(),
+        element: element.to_owned(),
+        stride,
+        first,
+    }
+}
+
+/// Tiles, types, accesses and layouts that a reader may choose.
+fn tiles() -> Vec<tile::Question> {
+    let sizes = [(32, 32), (32, 16), (16, 64), (48, 16), (7, 32), (33, 17)];
+    let layouts = [
+        "plain",
+        "pad:1",
+        "pad:8",
+        "xor",
+        "xor:16,128",
+        "shift",
+        "swizzle:5,0,5",
+        "swizzle:3,3,3",
+        "swizzle:2,3,3",
+    ];
+    let mut all = Vec::new();
+    for (rows, columns) in sizes {
+        for element in ["f16", "f32", "f64", "f32x4"] {
+            for access in ["row", "column", "ldmatrix"] {
+                let of = |layout| tile_of(rows, columns, element, access, layout);
+                all.extend(layouts.map(of));
+            }
+        }
+    }
+    all
+}
+
+/// Wavefronts of all accesses that it takes to read the tile, by the maps.
+fn wavefronts(question: &tile::Question) -> u64 {
+    let bytes = maps::tile::element_bytes(&question.element).expect("a type");
+    let tile = Tile::new(question.rows, question.columns, bytes).expect("a tile");
+    let layout: Layout = question.layout.parse().expect("a layout");
+    let name = match question.access.as_str() {
+        "ldmatrix" => "ldmatrix.x4",
+        other => other,
+    };
+    let pattern: Pattern = name.parse().expect("an access");
+    let accesses = pattern.accesses(&tile, &layout).expect("they fit");
+    let costs = accesses
+        .iter()
+        .map(|access| access.shared_cost().wavefronts);
+    costs.map(u64::from).sum()
+}
+
+#[test]
+fn the_playground_does_what_the_maps_say() {
+    let mut n_answered = 0;
+    for question in tiles() {
+        let what = format!(
+            "{}×{} {} by {}, {}",
+            question.rows, question.columns, question.element, question.access, question.layout
+        );
+        // What is refused, with a reason, depends on tile and layout.
+        let Ok(answer) = tile::answer(&question) else {
+            continue;
+        };
+        n_answered += 1;
+        assert!(answer.is_right, "{what}");
+        assert_eq!(answer.wavefronts, wavefronts(&question), "{what}");
+        assert!(answer.html.contains("<svg"), "{what}");
+    }
+    assert!(n_answered > 200, "only {n_answered} were answered");
+    for (element, stride, sectors) in [("f32", 1, 4), ("f32", 8, 32), ("u8", 1, 1), ("f64", 2, 16)]
+    {
+        let answer = stride::answer(&stride_of(element, stride, 0)).expect("it runs");
+        assert!(answer.is_right);
+        assert_eq!(answer.sectors, sectors, "{element} by {stride}");
+    }
+}
+
 /// The library and node, or why the test cannot be made.
 fn wasm() -> Result<PathBuf, String> {
     let wasm = ptx::root().join("target/live/wasm32-unknown-unknown/live/live.wasm");
@@ -122,7 +226,9 @@ fn webassembly_answers_as_the_host_does() {
         Ok(child) => child,
         Err(error) => return eprintln!("not run: there is no node: {error}"),
     };
-    let questions = [transposes(), banks()].concat();
+    let mut questions = [transposes(), banks()].concat();
+    questions.extend(tiles().into_iter().step_by(13).map(Question::Tile));
+    questions.push(Question::Stride(stride_of("f16", 3, 1)));
     let lines: Vec<String> = questions
         .iter()
         .map(|question| serde_json::to_string(question).expect("it is plain data"))

@@ -5,6 +5,7 @@
 
 mod accesses;
 mod bank_conflicts;
+mod book;
 mod broken_catalogue;
 mod broken_kernels;
 mod catalogue_ptx;
