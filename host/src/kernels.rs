@@ -153,7 +153,12 @@ pub fn module_with(entry: &str, arch: Option<&str>) -> Result<PtxModule, Kernels
     for module in modules()? {
         let is_candidate = (topic.is_none() || module.topic() == topic)
             && arch.is_none_or(|arch| module.target_name() == Some(arch));
-        if is_candidate && crate::ptx::entries(module.text()?).any(|other| other == entry) {
+        if !is_candidate {
+            continue;
+        }
+        // What does not compile is told, not passed over.
+        module.text()?;
+        if module.names(entry) {
             return Ok(module);
         }
     }

@@ -1,6 +1,9 @@
-//! Reading PTX text: one kernel of it, its entries.
+//! Reading PTX text: one kernel of it.
 
+use lockstep::ptx::is_word_character;
 use std::collections::BTreeSet;
+
+pub use lockstep::ptx::entries;
 
 /// The text of one kernel in `module`, from its entry's comments to its closing brace.
 pub fn kernel_text<'m>(module: &'m str, entry: &str) -> Option<&'m str> {
@@ -106,27 +109,12 @@ fn variable_name(line: &str) -> Option<&str> {
     declaration.split_whitespace().last()
 }
 
-fn is_word_character(c: char) -> bool {
-    c.is_alphanumeric() || c == '_' || c == '$'
-}
-
 /// Whether `word` stands in `text`, not as a part of a longer one.
 fn has_word(text: &str, word: &str) -> bool {
     text.match_indices(word).any(|(start, _)| {
         let before = text[..start].chars().next_back();
         let after = text[start + word.len()..].chars().next();
         !before.is_some_and(is_word_character) && !after.is_some_and(is_word_character)
-    })
-}
-
-/// Names of the entries of `module`, in its order.
-pub fn entries(module: &str) -> impl Iterator<Item = &str> {
-    module.lines().filter_map(|line| {
-        let code = line.split("//").next().unwrap_or(line);
-        let (_, after) = code.split_once(".entry ")?;
-        let name = after.trim_start();
-        let end = name.find(|c| !is_word_character(c)).unwrap_or(name.len());
-        Some(&name[..end])
     })
 }
 

@@ -1,4 +1,4 @@
-//! Reading PTX text: what it was compiled for, and what of it the driver needs.
+//! Reading PTX text: what it was compiled for, its entries, and what of it the driver needs.
 
 /// The architecture that a module's `.target` names: `sm_90a`.
 pub fn target_name(module: &str) -> Option<&str> {
@@ -19,6 +19,22 @@ pub fn target_number(name: &str) -> Option<(u32, bool)> {
     let name = name.strip_prefix("sm_")?;
     let digits = name.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     Some((digits.parse().ok()?, digits.len() != name.len()))
+}
+
+/// Names of the entries of `module`, in its order.
+pub fn entries(module: &str) -> impl Iterator<Item = &str> {
+    module.lines().filter_map(|line| {
+        let code = line.split("//").next().unwrap_or(line);
+        let (_, after) = code.split_once(".entry ")?;
+        let name = after.trim_start();
+        let end = name.find(|c| !is_word_character(c)).unwrap_or(name.len());
+        Some(&name[..end])
+    })
+}
+
+/// Whether a name of PTX may have this character.
+pub fn is_word_character(character: char) -> bool {
+    character.is_ascii_alphanumeric() || character == '_' || character == '$'
 }
 
 /// The module without what says where its instructions come from, of which the

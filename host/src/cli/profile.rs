@@ -7,7 +7,6 @@ use super::ncu;
 use super::progress::say;
 use crate::profile::excerpt::excerpts;
 use crate::profile::{self, Profile, Trouble, hardware, html, text, verdict};
-use crate::ptx;
 use crate::registry;
 use crate::report::metrics;
 use crate::report::width::{self, Width};
@@ -236,8 +235,8 @@ pub(super) fn shape_among(
 
 /// The module, if it has the kernel.
 fn with_entry(module: PtxModule, entry: &str) -> Result<PtxModule, String> {
-    let text = module.text().map_err(|error| error.to_string())?;
-    if ptx::entries(text).any(|other| other == entry) {
+    module.text().map_err(|error| error.to_string())?;
+    if module.names(entry) {
         return Ok(module);
     }
     Err(format!("{} has no entry `{entry}`", module.name))

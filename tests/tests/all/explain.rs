@@ -71,22 +71,36 @@ fn counted(trace: &Trace) -> Counts {
     counts
 }
 
-/// The trace of the middle block of the kernel's launch at its default shape, if the catalogue
-/// claims anything there.
-fn traced(registered: Registered) -> Option<Trace> {
+/// Launches of at most so many blocks are traced whole: claims about totals are of such.
+const FEW_BLOCKS: u32 = 8;
+
+/// What the maps of the kernel's launch at its default shape show, of all blocks or of the first;
+/// none if the catalogue claims nothing there.
+fn shown(registered: Registered) -> Option<Counts> {
     let shape = default_shape(registered)?;
     if registered.kernel.expected.is_empty() || !(registered.lesson.expects_at)(&shape) {
         return None;
     }
-    let options = TraceOptions {
-        accesses: u32::MAX,
-        events: usize::MAX,
-        block: 0,
-    };
     let module = kernels::module_with(registered.kernel.id, None).expect("the kernels compile");
-    let sim = Sim::new(with_helpers(&module)).with_trace(registered.kernel.id, options);
-    run_case(registered, &shape, &sim).expect("it is right");
-    Some(sim.traced().expect("it was launched").trace)
+    let traced = |block: u64| {
+        let options = TraceOptions {
+            accesses: u32::MAX,
+            events: usize::MAX,
+            block,
+        };
+        let sim = Sim::new(with_helpers(&module)).with_trace(registered.kernel.id, options);
+        run_case(registered, &shape, &sim).expect("it is right");
+        sim.traced().expect("it was launched")
+    };
+    let first = traced(0);
+    let mut counts = counted(&first.trace);
+    let n_blocks: u32 = first.config.grid.iter().product();
+    if n_blocks <= FEW_BLOCKS {
+        for block in 1..n_blocks {
+            counts.add(&counted(&traced(block.into()).trace));
+        }
+    }
+    Some(counts)
 }
 
 #[test]
@@ -94,10 +108,9 @@ fn maps_show_what_the_catalogue_claims() {
     let mut n_claims = 0;
     for id in LESSONS {
         for registered in registry::kernels().filter(|kernel| kernel.lesson.id == id) {
-            let Some(trace) = traced(registered) else {
+            let Some(counts) = shown(registered) else {
                 continue;
             };
-            let counts = counted(&trace);
             for claim in registered.kernel.expected {
                 n_claims += 1;
                 let found = claim.metric.of(&counts);

@@ -2,6 +2,7 @@
 
 use super::EngineError;
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,6 +21,8 @@ pub struct PtxModule {
     /// The folder that paths of its line tables start at, if that is known.
     sources: Option<PathBuf>,
     text: Text,
+    /// The entries that its text names, once somebody has asked.
+    entries: Arc<OnceLock<BTreeSet<String>>>,
 }
 
 /// Which module: the same for a module and its copies.
@@ -58,6 +61,7 @@ impl PtxModule {
             target: None,
             sources: None,
             text: Text::Ready(text.into()),
+            entries: Arc::default(),
         }
     }
 
@@ -78,6 +82,7 @@ impl PtxModule {
                 get: Box::new(get),
                 got: OnceLock::new(),
             })),
+            entries: Arc::default(),
         }
     }
 
@@ -112,6 +117,15 @@ impl PtxModule {
                 }),
             },
         }
+    }
+
+    /// Whether its text names this entry, as compilers write it. It is got for that.
+    pub fn names(&self, entry: &str) -> bool {
+        let Ok(text) = self.text() else {
+            return false;
+        };
+        let read = || crate::ptx::entries(text).map(str::to_owned).collect();
+        self.entries.get_or_init(read).contains(entry)
     }
 
     /// The topic whose kernels it has; none if it may have any.
@@ -187,5 +201,15 @@ mod tests {
         let module = PtxModule::deferred("copy", "sm_80", || Err("it does not compile".to_owned()));
         let error = module.text().expect_err("there is none").to_string();
         assert!(error.contains("it does not compile"), "{error}");
+    }
+
+    #[test]
+    fn a_module_names_its_entries_and_nothing_else() {
+        let module = PtxModule::of_text(
+            "m",
+            "// .entry old(\n.func inner(\n.visible .entry copy(\n.entry add_2(.param .u64 a)",
+        );
+        let named = ["copy", "add_2", "inner", "old", "add"].map(|name| module.names(name));
+        assert_eq!(named, [true, true, false, false, false]);
     }
 }

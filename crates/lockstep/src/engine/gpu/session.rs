@@ -112,7 +112,7 @@ impl Session {
         launch: &Prepared,
     ) -> Result<(), EngineError> {
         let entry = launch.entry();
-        for index in in_order(modules, launch) {
+        for index in candidates(modules, launch) {
             let loaded = &mut self.loaded[index];
             if loaded.is_none() {
                 let module = jit::load(&modules[index])?;
@@ -148,7 +148,7 @@ impl Session {
         device: &DeviceProperties,
     ) -> Result<Resolved, RunError> {
         let entry = launch.entry();
-        let found = in_order(modules, launch).into_iter().find_map(|index| {
+        let found = candidates(modules, launch).find_map(|index| {
             let module = self.loaded[index].as_ref()?;
             Some((index, module.function(entry).ok()?))
         });
@@ -257,6 +257,15 @@ fn knows_early_launches(module: &PtxModule) -> bool {
     module
         .target()
         .is_some_and(|(sm, _)| sm >= FIRST_SM_WITH_EARLY_LAUNCHES)
+}
+
+/// Indices of the modules to look for the launch's entry in: those that name it first, since to
+/// ask the driver in vain is an error that debuggers and sanitizers report.
+fn candidates(modules: &[PtxModule], launch: &Prepared) -> impl Iterator<Item = usize> {
+    let names = |&index: &usize| modules[index].names(launch.entry());
+    let named = in_order(modules, launch).into_iter().filter(names);
+    let others = in_order(modules, launch).into_iter();
+    named.chain(others.filter(move |index| !names(index)))
 }
 
 /// Indices of the modules that may have the launch's entry, in the order in which to

@@ -1,0 +1,124 @@
+//! The kernels of GEMM with one line of their PTX changed each, as a slip of the pen would: the
+//! simulator's checks must find every one, and name a line of source.
+//!
+//! Left out: changes that are no defects, such as a wait for more than is needed. What the checks
+//! do not find is at the end, and in `docs/checks.md`.
+
+use host::profile::run_case;
+use host::{kernels, ptx, registry};
+use lesson::Shape;
+use lockstep::engine::PtxModule;
+use lockstep::engine::sim::Sim;
+
+/// One tile of 128×256, eight steps of 64 along k: each stage of a ring is used again.
+const LONG: [u32; 3] = [128, 256, 512];
+
+/// The module of a kernel alone, each line that has `what` in it changed.
+fn mutant(kernel: &str, what: &str, change: fn(&str) -> String) -> PtxModule {
+    let module = kernels::module_with(kernel, None).expect("the kernels compile");
+    let text = module.text().expect("the kernels compile");
+    let listing = ptx::kernel_listing(text, kernel).expect("the kernel exists");
+    let lines = listing.lines().map(|line| match line.contains(what) {
+        true => change(line),
+        false => line.to_owned(),
+    });
+    let changed: Vec<String> = lines.collect();
+    let changed = changed.join("\n");
+    assert_ne!(changed, listing.trim_end(), "{kernel} has no `{what}`");
+    PtxModule::of_text("mutant.ptx", changed).with_sources(lockstep_tests::ptx::root())
+}
+
+/// What the checks say of it at a size; nothing if they find nothing.
+fn found(kernel: &str, dims: [u32; 3], what: &str, change: fn(&str) -> String) -> String {
+    let registered = registry::kernel(kernel).expect("it exists");
+    let sim = Sim::new(vec![mutant(kernel, what, change)]).with_check(true);
+    let ended = run_case(registered, &Shape::of(&dims), &sim);
+    ended.err().map_or(String::new(), |error| error.to_string())
+}
+
+/// It is found, in these words, with a line of the kernels' source.
+fn must_find(kernel: &str, dims: [u32; 3], what: &str, change: fn(&str) -> String, words: &str) {
+    let found = found(kernel, dims, what, change);
+    assert!(
+        found.contains(words),
+        "{kernel}: `{words}` is missing in: {found}"
+    );
+    let has_line = found.contains("gpu-kernels/src/") || found.contains("cuda_std/src/");
+    assert!(has_line, "{kernel}: no line of source in: {found}");
+}
+
+fn without(_: &str) -> String {
+    String::new()
+}
+
+macro_rules! mutants {
+    ($($name:ident: $kernel:literal at $dims:expr, $what:literal => $change:expr, $words:literal;)*) => {
+        $(
+            #[test]
+            fn $name() {
+                must_find($kernel, $dims, $what, $change, $words);
+            }
+        )*
+    };
+}
+
+mutants! {
+    pipelined_waits_for_a_group_less:
+        "gemm_pipelined" at LONG, "cp.async.wait_group 2;" => |line| line.replace('2', "3"),
+        "asynchronous copy not waited for";
+    tiled_has_no_barrier_behind_its_copies:
+        "gemm_tiled" at [64, 64, 64], "bar.sync" => without,
+        "race";
+    wgmma_sees_stores_without_a_proxy_fence:
+        "gemm_wgmma" at LONG, "fence.proxy.async.shared::cta" => without,
+        "missing proxy fence";
+    wgmma_has_no_fence_of_its_registers:
+        "gemm_wgmma" at LONG, "wgmma.fence.sync" => without,
+        "missing wgmma.fence";
+    wgmma_tiles_are_overwritten_while_they_are_read:
+        "gemm_wgmma" at LONG, "wgmma.wait_group.sync.aligned 0;" => without,
+        "product of a warpgroup not waited for";
+    a_stage_is_given_back_too_early:
+        "gemm_roles" at LONG, "wgmma.wait_group.sync.aligned 1;" => |line| line.replace("1;", "2;"),
+        "product of a warpgroup not waited for";
+    sums_are_read_in_flight:
+        "gemm_roles" at LONG, "wgmma.wait_group.sync.aligned 0;" => without,
+        "wgmma in flight";
+    a_tile_is_read_before_its_phase_is_over:
+        "gemm_copied" at LONG, "mbarrier.try_wait" => |_| "setp.eq.u32 ended, 0, 0;".to_owned(),
+        "asynchronous copy not waited for";
+    more_bytes_are_expected_than_come:
+        "gemm_copied" at LONG, "mbarrier.arrive.expect_tx" => |line| {
+            let (head, _) = line.rsplit_once(',').expect("it names the bytes");
+            format!("{head}, 999424;")
+        },
+        "it may never end";
+    results_are_sent_without_a_proxy_fence:
+        "gemm_turns" at LONG, "fence.proxy.async.shared::cta" => without,
+        "missing proxy fence";
+    results_are_overwritten_while_they_are_sent:
+        "gemm_turns" at [128, 512, 64], "cp.async.bulk.wait_group.read 0;" => without,
+        "asynchronous copy not waited for";
+    a_block_ends_while_its_results_are_sent:
+        "gemm_turns" at LONG, "cp.async.bulk.wait_group 0;" => without,
+        "bulk copy not waited for";
+    sums_of_other_blocks_are_read_before_they_are_there:
+        "gemm_split_64x128" at [64, 128, 512], "barrier.cluster.wait" => without,
+        "race";
+    another_blocks_barrier_is_used_before_it_is_ready:
+        "gemm_cluster" at [256, 256, 512], "barrier.cluster.wait" => without,
+        "race";
+}
+
+/// What a GPU may punish and the checks do not look for: barriers in memory that the copy engine
+/// uses without a fence after they were made.
+#[test]
+fn fences_of_new_barriers_are_not_missed() {
+    for what in ["fence.mbarrier_init", "fence.proxy.async;"] {
+        let found = found("gemm_roles", LONG, what, without);
+        assert_eq!(
+            found, "",
+            "{what}: found now, so docs/checks.md must say so"
+        );
+    }
+}
