@@ -86,7 +86,7 @@
     }
     put(part, answer[kind].html);
     const time = Math.max(1, Math.round(performance.now() - begun));
-    tell(part, `The kernel ran in this page, in ${time} ms. ${figures(answer[kind])}`, false);
+    tell(part, `Run and drawn in this page, in ${time} ms. ${figures(answer[kind])}`, false);
   }
 
   function figures({ wavefronts, conflicts, sectors }) {

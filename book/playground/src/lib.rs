@@ -6,6 +6,8 @@
 //!   ([`tile_ldmatrix`]);
 //! - `strided_…`: lanes read global memory some elements apart.
 //!
+//! Elements are integers: they are only moved, and a whole one in one access.
+//!
 //! Left out: speed. A layout that is a parameter costs arithmetic that a constant does not.
 #![allow(unsafe_op_in_unsafe_fn)]
 // A kernel takes each array and each number as a parameter of its own.
@@ -14,7 +16,6 @@
 use cuda_std::mma::ldmatrix::x4_at;
 use cuda_std::prelude::*;
 use cuda_std::shared::{address_in_space, dynamic_shared_mem};
-use cuda_std::vector::{Float2, Float4};
 
 /// Threads of the block that works on a tile.
 pub const BLOCK_THREADS: u32 = 256;
@@ -125,11 +126,11 @@ tiles! {
     /// A tile of elements of 2 bytes.
     tile_2 of u16;
     /// A tile of elements of 4 bytes.
-    tile_4 of f32;
+    tile_4 of u32;
     /// A tile of elements of 8 bytes.
-    tile_8 of Float2;
+    tile_8 of u64;
     /// A tile of elements of 16 bytes.
-    tile_16 of Float4;
+    tile_16 of u128;
 }
 
 /// A tile of elements of 2 bytes that comes back by `ldmatrix`, four matrices of 8×8 at once:
@@ -214,9 +215,9 @@ strides! {
     /// Elements of 2 bytes.
     strided_2 of u16;
     /// Elements of 4 bytes.
-    strided_4 of f32;
+    strided_4 of u32;
     /// Elements of 8 bytes.
-    strided_8 of Float2;
+    strided_8 of u64;
     /// Elements of 16 bytes.
-    strided_16 of Float4;
+    strided_16 of u128;
 }

@@ -32,7 +32,7 @@ pub fn exercises(facts: &Facts, arguments: &Arguments) -> Result<String, String>
         let exercise = exercise.ok_or_else(|| format!("there is no exercise `{word}`"))?;
         let _ = writeln!(
             text,
-            "- **{}** (`cargo xtask learn {}`): {}",
+            "- **{}** (`cargo xtask learn go {}`): {}",
             exercise.title, exercise.name, exercise.goal
         );
     }

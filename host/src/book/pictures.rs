@@ -4,6 +4,7 @@ use super::directive::Arguments;
 use super::facts::{self, Facts};
 use crate::explain::{self, Explained};
 use crate::kernels;
+use lesson::{Registered, Shape};
 use maps::{Access, BankMap, Fragment, FragmentMap, Layout, Pattern, SectorMap, Tile, TileMap};
 use ptx_sim::AccessClass;
 use ptx_sim::ir::Space;
@@ -148,18 +149,31 @@ pub fn fragment(_: &Facts, arguments: &Arguments) -> Result<String, String> {
     Ok(figure(arguments, &words, &map.svg()))
 }
 
-/// Whether `{{#explain KERNEL}}` and `{{#timeline KERNEL}}` name a kernel.
+/// Whether `{{#explain KERNEL}}` and `{{#timeline KERNEL}}` name a kernel and a size of it.
 pub fn check_kernel(_: &Facts, arguments: &Arguments) -> Result<(), String> {
-    arguments.keys(&["caption", "opcode"])?;
+    arguments.keys(&["caption", "opcode", "shape"])?;
+    shape_of(arguments).map(drop)
+}
+
+/// The kernel, and the size that is named, or its small one.
+fn shape_of(arguments: &Arguments) -> Result<(Registered, Shape), String> {
     let kernel = facts::kernel(arguments.only()?)?;
-    explain::default_shape(kernel)
-        .map(drop)
-        .ok_or_else(|| "its lesson has no single size".to_owned())
+    let usual = explain::default_shape(kernel).ok_or("its lesson has no single size")?;
+    let Some(asked) = arguments.get("shape") else {
+        return Ok((kernel, usual));
+    };
+    let dims: Option<Vec<u32>> = asked.split('x').map(|side| side.parse().ok()).collect();
+    match dims.filter(|dims| dims.len() == usual.dims().len()) {
+        Some(dims) => Ok((kernel, Shape::of(&dims))),
+        None => Err(format!(
+            "`shape={asked}`: sizes are such as {}",
+            usual.name()
+        )),
+    }
 }
 
 fn explained(arguments: &Arguments) -> Result<Explained, String> {
-    let kernel = facts::kernel(arguments.only()?)?;
-    let shape = explain::default_shape(kernel).ok_or("its lesson has no single size")?;
+    let (kernel, shape) = shape_of(arguments)?;
     let modules = kernels::modules_for(&[kernel]).map_err(|error| error.to_string())?;
     let explained = explain::of(kernel, &shape, modules, 0).map_err(|error| error.to_string())?;
     explained.ok_or_else(|| "it was not launched".to_owned())
@@ -188,7 +202,7 @@ pub fn explain_access(_: &Facts, arguments: &Arguments) -> Result<String, String
     Ok(figure(arguments, &words, &line.map().svg()))
 }
 
-/// `{{#timeline KERNEL}}`: what the warps of its first block wait for.
+/// `{{#timeline KERNEL [shape=64x64]}}`: what the warps of its first block wait for.
 pub fn timeline(_: &Facts, arguments: &Arguments) -> Result<String, String> {
     let explained = explained(arguments)?;
     let words = format!(
