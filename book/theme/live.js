@@ -123,7 +123,15 @@
     load().then(
       (simulator) => {
         const again = () => run(part, simulator);
-        part.querySelector("form").addEventListener("change", again);
+        const form = part.querySelector("form");
+        form.addEventListener("change", again);
+        // What is chosen from a list of suggestions counts at once.
+        form.addEventListener("input", ({ target }) => {
+          const words = target.list ? [...target.list.options].map((option) => option.value) : [];
+          if (words.includes(target.value)) {
+            again();
+          }
+        });
         part.dataset.ready = "true";
         again();
       },

@@ -186,38 +186,11 @@ pub fn check_times(facts: &Facts, arguments: &Arguments) -> Result<(), String> {
 /// `{{#times NAME… [size=8192x8192]}}`: a table of measured times. Kernels of a lesson that
 /// were not timed are left out; one that is named must have been.
 pub fn times(facts: &Facts, arguments: &Arguments) -> Result<String, String> {
-    let size = arguments.get("size");
-    let mut rows: Vec<Measured<'_>> = Vec::new();
-    for word in &arguments.words {
-        let all = kernels(std::slice::from_ref(word))?;
-        let is_lesson = all.len() > 1;
-        for registered in all {
-            match measured(facts, registered.kernel.id, size) {
-                Some(case) => rows.push(case),
-                None if is_lesson => {}
-                None => return Err(format!("no time of {} was measured", registered.kernel.id)),
-            }
-        }
-    }
+    let rows = timed(facts, arguments)?;
     let Some((file, report, _)) = rows.first().copied() else {
         return Err("none of them was timed".to_owned());
     };
-    let has = |side| {
-        rows.iter()
-            .any(|(_, _, case)| case.speed_of(side).is_some())
-    };
-    let sides = [
-        (Side::Copy, "of a copy's speed"),
-        (Side::Twin, "× CUDA C++"),
-        (Side::Cub, "× CUB"),
-        (Side::Cublas, "× cuBLAS"),
-        (Side::CublasLt, "× cuBLASLt"),
-    ];
-    let is_meant = |side: Side| side != Side::Copy || rows.iter().any(|(_, _, c)| is_moving(c));
-    let sides: Vec<_> = sides
-        .into_iter()
-        .filter(|(side, _)| has(*side) && is_meant(*side))
-        .collect();
+    let sides = sides_of(&rows);
     let computes = rows
         .iter()
         .any(|(_, _, case)| case.flops > 0 && !is_moving(case));
@@ -229,36 +202,82 @@ pub fn times(facts: &Facts, arguments: &Arguments) -> Result<String, String> {
     text.push_str("\n|---|---|--:|--:|--:|");
     text.push_str(&"--:|".repeat(sides.len()));
     for (_, _, case) in &rows {
-        let times = case.times.get(&Side::Kernel).ok_or("it has no time")?;
-        let rate = match computes {
-            true => case
-                .teraflops(Side::Kernel)
-                .map(|rate| format!("{rate:.1}")),
-            false => Some(format!("{:.0}", case.bytes as f64 / times.median_ms / 1e6)),
-        };
-        let _ = write!(
-            text,
-            "\n| `{}` | {} | {} | {} to {} | {} |",
-            case.kernel,
-            case.shape.replace('x', "×"),
-            duration(times.median_ms),
-            duration(times.p10_ms),
-            duration(times.p90_ms),
-            rate.unwrap_or_default()
-        );
-        for &(side, _) in &sides {
-            let ratio = case.ratio_to(side).map(|ratio| ratio.median);
-            let speed = ratio.or_else(|| case.speed_of(side));
-            let cell = match (speed, side) {
-                (None, _) => "–".to_owned(),
-                (Some(speed), Side::Copy) => format!("{:.0}%", 100.0 * speed),
-                (Some(speed), _) => format!("{speed:.2}"),
-            };
-            let _ = write!(text, " {cell} |");
-        }
+        text.push_str(&timed_row(case, computes, &sides)?);
     }
     let _ = writeln!(text, "\n\nMeasured on an {} (`{file}`).", machine(report));
     Ok(text)
+}
+
+/// The cases of a table of times.
+fn timed<'f>(facts: &'f Facts, arguments: &Arguments) -> Result<Vec<Measured<'f>>, String> {
+    let size = arguments.get("size");
+    let mut rows = Vec::new();
+    for word in &arguments.words {
+        let all = kernels(std::slice::from_ref(word))?;
+        let is_lesson = all.len() > 1;
+        for registered in all {
+            match measured(facts, registered.kernel.id, size) {
+                Some(case) => rows.push(case),
+                None if is_lesson => {}
+                None => return Err(format!("no time of {} was measured", registered.kernel.id)),
+            }
+        }
+    }
+    Ok(rows)
+}
+
+/// What the cases were timed beside, with the column's heading.
+fn sides_of(rows: &[Measured<'_>]) -> Vec<(Side, &'static str)> {
+    let has = |side| {
+        rows.iter()
+            .any(|(_, _, case)| case.speed_of(side).is_some())
+    };
+    // Of what computes more than it moves, a copy's speed says nothing.
+    let is_meant = |side: Side| side != Side::Copy || rows.iter().any(|(_, _, c)| is_moving(c));
+    let sides = [
+        (Side::Copy, "of a copy's speed"),
+        (Side::Twin, "× CUDA C++"),
+        (Side::Cub, "× CUB"),
+        (Side::Cublas, "× cuBLAS"),
+        (Side::CublasLt, "× cuBLASLt"),
+    ];
+    sides
+        .into_iter()
+        .filter(|(side, _)| has(*side) && is_meant(*side))
+        .collect()
+}
+
+fn timed_row(
+    case: &Measurement,
+    computes: bool,
+    sides: &[(Side, &'static str)],
+) -> Result<String, String> {
+    let times = case.times.get(&Side::Kernel).ok_or("it has no time")?;
+    let rate = match computes {
+        true => case
+            .teraflops(Side::Kernel)
+            .map(|rate| format!("{rate:.1}")),
+        false => Some(format!("{:.0}", case.bytes as f64 / times.median_ms / 1e6)),
+    };
+    let mut row = format!(
+        "\n| `{}` | {} | {} | {} to {} | {} |",
+        case.kernel,
+        case.shape.replace('x', "×"),
+        duration(times.median_ms),
+        duration(times.p10_ms),
+        duration(times.p90_ms),
+        rate.unwrap_or_default()
+    );
+    for &(side, _) in sides {
+        let ratio = case.ratio_to(side).map(|ratio| ratio.median);
+        let cell = match (ratio.or_else(|| case.speed_of(side)), side) {
+            (None, _) => "–".to_owned(),
+            (Some(speed), Side::Copy) => format!("{:.0}%", 100.0 * speed),
+            (Some(speed), _) => format!("{speed:.2}"),
+        };
+        let _ = write!(row, " {cell} |");
+    }
+    Ok(row)
 }
 
 /// Whether a kernel moves more than it computes.

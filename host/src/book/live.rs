@@ -139,7 +139,7 @@ pub fn live(facts: &Facts, arguments: &Arguments) -> Result<String, String> {
         live.kind
     );
     for control in live.controls {
-        page.push_str(&control.html(live.setting(control.name)));
+        page.push_str(&control.html(live.setting(control.name), &live.id()));
     }
     let _ = write!(
         page,
@@ -209,6 +209,14 @@ impl Live {
         setting.map_or("", |(_, value)| value)
     }
 
+    /// A name that no other part of the page has: it says what it is set to at first.
+    fn id(&self) -> String {
+        let values = self.settings.iter().map(|(_, value)| value.as_str());
+        let words: Vec<&str> = std::iter::once(self.kind).chain(values).collect();
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
+        words.join("-").replace(|c| !is_plain(c), "-")
+    }
+
     /// The settings, but for what a case has otherwise.
     fn with(&self, case: &[(&'static str, String)]) -> Vec<(&'static str, String)> {
         let other = |name: &str| case.iter().find(|(other, _)| *other == name);
@@ -269,7 +277,7 @@ impl Control {
         }
     }
 
-    fn html(&self, value: &str) -> String {
+    fn html(&self, value: &str, id: &str) -> String {
         let Self { name, label, .. } = self;
         let control = match self.kind {
             Kind::Number(least, most) => format!(
@@ -287,9 +295,9 @@ impl Control {
                 let option = |word: &&str| format!("<option value=\"{word}\"></option>");
                 let options: String = words.iter().map(option).collect();
                 format!(
-                    "<input type=\"text\" name=\"{name}\" value=\"{value}\" list=\"live-{name}\" \
+                    "<input type=\"text\" name=\"{name}\" value=\"{value}\" list=\"{id}-{name}\" \
                      spellcheck=\"false\" autocomplete=\"off\" required>\
-                     <datalist id=\"live-{name}\">{options}</datalist>"
+                     <datalist id=\"{id}-{name}\">{options}</datalist>"
                 )
             }
         };
