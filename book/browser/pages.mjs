@@ -118,7 +118,7 @@ async function use(browser) {
   const state = () => part.locator(".live-state").innerText();
   check((await state()).includes("1024 wavefronts"), `plain columns: ${await state()}`);
   const begun = Date.now();
-  const layout = part.getByLabel("Layout");
+  const layout = part.locator("form").getByLabel("Layout");
   await layout.fill("pad:1");
   await layout.press("Tab");
   await page.waitForFunction(
@@ -132,8 +132,8 @@ async function use(browser) {
   await layout.press("Tab");
   check((await state()).includes("is no layout"), `a wrong layout: ${await state()}`);
   await layout.fill("plain");
-  await part.getByLabel("Element").selectOption("f64");
-  const phase = part.getByLabel("Phase");
+  await part.locator("form").getByLabel("Element").selectOption("f64");
+  const phase = part.getByRole("combobox", { name: "Phase" }).first();
   const groups = part.locator("figure").first().locator("g.phase");
   const n_groups = await groups.count();
   check(n_groups === 2, `8 bytes per lane in ${n_groups} phases`);
