@@ -49,8 +49,8 @@ use super::{Sizes, depth};
 use crate::unrolled::unrolled;
 
 /// Warpgroups that multiply; a warp after them copies.
-const N_MULTIPLIERS: u32 = 2;
-const MULTIPLIER_THREADS: u32 = N_MULTIPLIERS * WARPGROUP;
+pub(super) const N_MULTIPLIERS: u32 = 2;
+pub(super) const MULTIPLIER_THREADS: u32 = N_MULTIPLIERS * WARPGROUP;
 /// Block, in threads.
 pub const BLOCK_THREADS: u32 = MULTIPLIER_THREADS + 32;
 /// Block.
@@ -83,7 +83,8 @@ impl Tile {
         Self { m, n, stages }
     }
 
-    const fn stage_bytes(self) -> u32 {
+    /// Bytes of a stage of the ring.
+    pub const fn stage_bytes(self) -> u32 {
         (self.m + self.n) * ROW_BYTES
     }
 
@@ -145,11 +146,27 @@ pub const MAX_PARTS: u32 = 8;
 
 /// A block's part of the steps of its tile.
 #[derive(Clone, Copy)]
-struct Part {
-    row: u32,
-    column: u32,
-    first: u32,
-    end: u32,
+pub(super) struct Part {
+    pub row: u32,
+    pub column: u32,
+    pub first: u32,
+    pub end: u32,
+}
+
+impl Part {
+    /// Part `number` of `n_parts` of the block's tile.
+    #[inline(always)]
+    pub fn of(k: u32, tile_m: u32, tile_n: u32, number: u32, n_parts: u32) -> Self {
+        let n_steps = k.div_ceil(depth::<f16>());
+        let most = super::quotient(n_steps + n_parts - 1, n_parts);
+        let first = number * most;
+        Self {
+            row: thread::block_idx_y() * tile_m,
+            column: thread::block_idx_z() * tile_n,
+            first,
+            end: n_steps.min(first + most),
+        }
+    }
 }
 
 /// A block of a cluster that computes a tile.
@@ -170,15 +187,7 @@ unsafe fn work<T, const ROWS: u32, const REGISTERS: usize, const STAGES: u32>(
     }
     thread::sync_threads();
     let (rank, n_blocks) = (cluster::rank(), cluster::n_blocks());
-    let n_steps = sizes.k.div_ceil(depth::<T>());
-    let most = super::quotient(n_steps + n_blocks - 1, n_blocks);
-    let first = rank * most;
-    let part = Part {
-        row: thread::block_idx_y() * tile_m,
-        column: thread::block_idx_z() * tile_n,
-        first,
-        end: n_steps.min(first + most),
-    };
+    let part = Part::of(sizes.k, tile_m, tile_n, rank, n_blocks);
     // Everything up to here, the launch before has not been waited for.
     launches::let_next_start();
     launches::wait_for_previous();
@@ -215,7 +224,7 @@ unsafe fn work<T, const ROWS: u32, const REGISTERS: usize, const STAGES: u32>(
 
 /// The thread that copies.
 #[inline(always)]
-unsafe fn copy<T: cuda_std::wgmma::Factor, const STAGES: u32>(
+pub(super) unsafe fn copy<T: cuda_std::wgmma::Factor, const STAGES: u32>(
     a: &TensorMap,
     b: &TensorMap,
     ring: Ring<STAGES>,
@@ -242,7 +251,7 @@ unsafe fn copy<T: cuda_std::wgmma::Factor, const STAGES: u32>(
 
 /// A warpgroup that multiplies: its rows of the tile, or its columns.
 #[inline(always)]
-unsafe fn multiply<
+pub(super) unsafe fn multiply<
     T: Multiply<REGISTERS, Sum = f32>,
     const ROWS: u32,
     const REGISTERS: usize,

@@ -12,6 +12,7 @@
 //! | 11, 12 | [`turns`] | while one warpgroup stores, the other multiplies; alone and by pairs of blocks |
 //! | 13, 14 | [`turns`] | equal shares for all multiprocessors; alone and by pairs |
 //! | 15 | [`split`] | few tiles: a cluster shares the steps of each |
+//! | 16 | [`spread`] | few tiles with long sums: blocks anywhere share the steps of each |
 //!
 //! [`turns`] has the last step for other layouts, elements and results too, [`fp8`] for elements
 //! of 8 bits, and [`fused`] what can be done with a result before it is stored.
@@ -30,9 +31,11 @@ pub mod roles;
 pub mod turns;
 #[path = "05_split.rs"]
 pub mod split;
-#[path = "06_fp8.rs"]
+#[path = "06_spread.rs"]
+pub mod spread;
+#[path = "07_fp8.rs"]
 pub mod fp8;
-#[path = "07_fused.rs"]
+#[path = "08_fused.rs"]
 pub mod fused;
 #[path = "parts/ring.rs"]
 pub mod ring;

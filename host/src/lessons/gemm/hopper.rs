@@ -8,6 +8,7 @@ use cuda_std::wgmma::{AcrossK, AlongK};
 use gpu_kernels::gemm::hopper::operand::Layout;
 use gpu_kernels::gemm::hopper::shares::Shares;
 use gpu_kernels::gemm::hopper::split::{self, Tile};
+use gpu_kernels::gemm::hopper::spread;
 use gpu_kernels::gemm::hopper::{alone, copied, roles, turns};
 use gpu_kernels::gemm::mma::matrices::{Scale, Sizes};
 use half::{bf16, f16};
@@ -286,6 +287,53 @@ fn split<'e, K: Kernel<Args = Split>>(
     launch::<K>(clustered(config, n_parts), (a, b, c, m, n, k, c_pitch))
 }
 
+/// Arguments of the kernel whose blocks meet in global memory.
+type Spread = (
+    DeviceTensorMap,
+    DeviceTensorMap,
+    DevicePtrMut<f16>,
+    u32,
+    u32,
+    u32,
+    u32,
+    DevicePtrMut<f32>,
+    DevicePtrMut<u32>,
+);
+
+fn spread<'e, K: Kernel<Args = Spread>>(
+    engine: &'e dyn Engine,
+    matrices: &Matrices<'e, f16, f16>,
+) -> Made<'e> {
+    let Sizes {
+        m, n, k, c_pitch, ..
+    } = matrices.sizes;
+    let tile = spread::TILE;
+    let n_parts = spread::n_parts(m, n, k, n_multiprocessors(engine));
+    let grid = tile.grid(m, n, n_parts);
+    let config = LaunchConfig::new(grid, split::BLOCK)
+        .with_shared(tile.shared_bytes())
+        .with_cluster(spread::cluster(grid));
+    let n_tiles = (grid[1] * grid[2]) as usize;
+    let n_left = match n_parts {
+        // Nothing is left.
+        1 => 1,
+        _ => n_tiles * n_parts as usize * spread::LEFT_SUMS as usize,
+    };
+    let left = Left {
+        sums: Buffer::poisoned(engine, "sums left", n_left)?,
+        flags: Buffer::of(
+            engine,
+            "counters",
+            &vec![0; n_tiles * spread::COUNTERS as usize],
+        )?,
+    };
+    let [a, b] = factor_maps(matrices, tile.boxes())?;
+    let c = matrices.c.as_mut_ptr();
+    let (sums, counters) = (left.sums.as_mut_ptr(), left.flags.as_mut_ptr());
+    let args = (a, b, c, m, n, k, c_pitch, sums, counters);
+    Ok(left.keep(launch::<K>(config, args)?))
+}
+
 /// Blocks of a cluster in kernels of all types and layouts.
 const PAIR: u32 = 2;
 
@@ -508,7 +556,7 @@ pub const STEPS: [KernelEntry; 10] = [
 ];
 
 /// Few tiles.
-pub const SPLIT: [KernelEntry; 5] = [
+pub const SPLIT: [KernelEntry; 6] = [
     step!(
         split::gemm_split_64x128,
         "few tiles: a cluster shares the steps of each, and adds up in shared memory; for few rows",
@@ -543,6 +591,13 @@ pub const SPLIT: [KernelEntry; 5] = [
         shapes::OF_SPLIT,
         &[NO_LOCAL],
         |engine, matrices| split::<split::gemm_split_128x256>(engine, matrices, Tile::LARGE)
+    ),
+    step!(
+        spread::gemm_spread,
+        "few tiles with long sums: blocks anywhere share the steps of each, and add up in global memory",
+        shapes::OF_SPLIT,
+        &[NO_LOCAL],
+        |engine, matrices| spread::<spread::gemm_spread>(engine, matrices)
     ),
 ];
 

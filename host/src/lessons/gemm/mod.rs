@@ -122,7 +122,7 @@ const BY_MMA: [KernelEntry; 4] = [
     .timed_at(shapes::OF_MMA),
 ];
 
-static KERNELS: [KernelEntry; 37] = {
+static KERNELS: [KernelEntry; 38] = {
     let [naive, tiled, swizzled, pipelined] = BY_MMA;
     let [
         alone,
@@ -142,6 +142,7 @@ static KERNELS: [KernelEntry; 37] = {
         split_128x128,
         split_128x192,
         split_128x256,
+        spread,
     ] = hopper::SPLIT;
     let [
         h0,
@@ -181,6 +182,7 @@ static KERNELS: [KernelEntry; 37] = {
         split_128x128,
         split_128x192,
         split_128x256,
+        spread,
         h0,
         h1,
         h2,

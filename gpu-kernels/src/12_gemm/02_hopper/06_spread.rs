@@ -1,0 +1,270 @@
+//! Step 16: few tiles with long sums, each computed by blocks anywhere on the device.
+//!
+//! 512 rows and columns are eight tiles of 128×256. In [`split`](super::split) a cluster of at most
+//! eight blocks computes a tile: 64 of 132 SMs have work. Smaller tiles give work to more, but each
+//! of those takes more bytes per product out of the cache. So k is cut into as many parts as there
+//! are SMs for the tile, wherever they are, and sums meet in global memory:
+//!
+//! ```text
+//!   every block     multiplies its steps, leaves its 128 × 256 sums, and counts itself
+//!                   waits until all blocks of the tile have done so
+//!                   adds up its share of the elements from what all have left
+//! ```
+//!
+//! The shares are disjoint, the order of the additions is fixed, and what all blocks read together is
+//! what they wrote. The wait is why all of them must run at once: a tile has no more parts than
+//! [`n_parts`] allows.
+//!
+//! Two blocks with the same steps are a [`cluster`]: half of what they read is the same.
+//!
+//! What limits it: the sums that are left and read again, 128 KB per block each way.
+
+use cuda_std::atomic::{self, Acquire, Device, Global, Relaxed, Release};
+use cuda_std::half::f16;
+use cuda_std::prelude::*;
+use cuda_std::vector::Float4;
+use cuda_std::warp::FULL_MASK;
+use cuda_std::wgmma::{M, Sums, WARPGROUP, position};
+use cuda_std::{TensorMap, grid as launches, warpgroup};
+
+use super::output::{AsItIs, Direct, Store};
+use super::ring::Ring;
+use super::split::{BLOCK_THREADS, MULTIPLIER_THREADS, N_MULTIPLIERS, Part, Tile, copy, multiply};
+use super::{Sizes, depth};
+use crate::unrolled::unrolled;
+
+/// What a block computes.
+pub const TILE: Tile = Tile::LARGE;
+/// Rows of a tile in warpgroups.
+const ROWS: u32 = 2;
+/// Sums per thread.
+const REGISTERS: usize = 128;
+/// Groups of four of them.
+const CHUNKS: u32 = REGISTERS as u32 / 4;
+/// Sums that a block leaves.
+pub const LEFT_SUMS: u32 = TILE.m * TILE.n;
+/// Counters of a tile: one for each warpgroup that multiplies.
+pub const COUNTERS: u32 = N_MULTIPLIERS;
+
+const _: () = assert!(TILE.m == ROWS * M && TILE.n == 2 * REGISTERS as u32);
+
+/// Into how many parts k is cut on so many SMs: as many as leave all blocks running at once, each
+/// with a step and with sums to add up.
+pub const fn n_parts(m: u32, n: u32, k: u32, n_multiprocessors: u32) -> u32 {
+    let n_steps = k.div_ceil(depth::<f16>());
+    let [_, rows, columns] = TILE.grid(m, n, 1);
+    let n_tiles = rows as u64 * columns as u64;
+    let mut n_parts = CHUNKS;
+    while n_parts > 1 {
+        let is_filled = (n_parts - 1) * n_steps.div_ceil(n_parts) < n_steps;
+        if is_filled && n_tiles * n_parts as u64 <= n_multiprocessors as u64 {
+            break;
+        }
+        n_parts -= 1;
+    }
+    n_parts
+}
+
+/// The clusters of a grid: two blocks with the same steps of tiles side by side. They share nothing
+/// but what they read, at about the same time; a cluster's blocks are near each other, and what
+/// they ask for together comes once.
+pub const fn cluster([_, rows, columns]: [u32; 3]) -> [u8; 3] {
+    if rows.is_multiple_of(2) {
+        [1, 2, 1]
+    } else if columns.is_multiple_of(2) {
+        [1, 1, 2]
+    } else {
+        [1, 1, 1]
+    }
+}
+
+/// Where the blocks of all tiles leave their sums, [`LEFT_SUMS`] for each block, and count
+/// themselves, [`COUNTERS`] for each tile, which are 0 before the launch and after it.
+#[derive(Clone, Copy)]
+struct Left {
+    sums: *mut f32,
+    counters: *mut u32,
+}
+
+impl Left {
+    /// What part `part` of the block's tile leaves of a chunk of the thread's sums. Those of
+    /// neighbouring threads are side by side.
+    #[inline(always)]
+    unsafe fn chunk(self, part: u32, chunk: u32) -> *mut Float4 {
+        let block = tile() * thread::grid_dim_x() + part;
+        let in_block = chunk * MULTIPLIER_THREADS + thread::thread_idx_x();
+        self.sums
+            .add(block as usize * LEFT_SUMS as usize)
+            .cast::<Float4>()
+            .add(in_block as usize)
+    }
+
+    /// Leaves the thread's sums.
+    #[inline(always)]
+    unsafe fn put(self, sums: &[f32; REGISTERS]) {
+        unrolled::<{ REGISTERS / 4 }>(|chunk| {
+            let i = 4 * chunk;
+            let four = Float4::new(sums[i], sums[i + 1], sums[i + 2], sums[i + 3]);
+            four.store(self.chunk(thread::block_idx_x(), chunk as u32));
+        });
+    }
+
+    /// Waits until the warpgroup's sums of all parts are there.
+    #[inline(always)]
+    unsafe fn wait_for_all(self, role: u32) {
+        let counter = self.counter(role);
+        warpgroup::sync(role + 1);
+        if is_first() {
+            atomic::add(counter, 1u32, Global, Device, Release);
+        }
+        loop {
+            // Those that are done already count on.
+            let n_there = atomic::load(counter, Global, Device, Acquire);
+            if warp::warp_vote_all(FULL_MASK, n_there >= thread::grid_dim_x()) {
+                break;
+            }
+        }
+    }
+
+    /// Says that the warpgroup has read what it needs; the last one clears the counter.
+    #[inline(always)]
+    unsafe fn done(self, role: u32) {
+        let counter = self.counter(role);
+        warpgroup::sync(role + 1);
+        if is_first() {
+            let before = atomic::add(counter, 1u32, Global, Device, Relaxed);
+            if before + 1 == 2 * thread::grid_dim_x() {
+                atomic::store(counter, 0, Global, Device, Relaxed);
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn counter(self, role: u32) -> *mut u32 {
+        self.counters.add((tile() * COUNTERS + role) as usize)
+    }
+}
+
+/// The first thread of its warpgroup.
+#[inline(always)]
+fn is_first() -> bool {
+    thread::thread_idx_x().is_multiple_of(WARPGROUP)
+}
+
+/// The number of the block's tile.
+#[inline(always)]
+fn tile() -> u32 {
+    thread::block_idx_z() * thread::grid_dim_y() + thread::block_idx_y()
+}
+
+/// Adds up the block's share of the sums of all parts, and stores it: of each thread's own
+/// elements every so many.
+#[inline(always)]
+unsafe fn add_up(left: Left, store: Direct<f16, AsItIs>, row: u32, column: u32) {
+    let n_parts = thread::grid_dim_x();
+    let mut chunk = thread::block_idx_x();
+    while chunk < CHUNKS {
+        let mut sums = [0.0; 4];
+        let mut part = 0;
+        while part < n_parts {
+            let theirs = Float4::load(left.chunk(part, chunk));
+            sums[0] += theirs.x;
+            sums[1] += theirs.y;
+            sums[2] += theirs.z;
+            sums[3] += theirs.w;
+            part += 1;
+        }
+        let at = position(thread::thread_idx_x() % WARPGROUP, 4 * chunk);
+        let (row, column) = (row + at.row, column + at.column);
+        store.store_pair([sums[0], sums[1]], row, column);
+        // The third and the fourth are those of the row eight further.
+        store.store_pair([sums[2], sums[3]], row + 8, column);
+        chunk += n_parts;
+    }
+}
+
+/// Few tiles with long sums: each by blocks that meet in global memory.
+///
+/// # Safety
+///
+/// `a` and `b` are maps of m and n rows along k, with the [`Tile::boxes`] and a swizzle of 128
+/// bytes; `c` has room for m rows, `pitch` elements apart, an even number. `sums` has room for
+/// [`LEFT_SUMS`] per block, `counters` are [`COUNTERS`] zeros per tile. Launch with the
+/// [`Tile::grid`] for at most [`n_parts`] parts, its [`cluster`], [`BLOCK`](super::split::BLOCK) and
+/// the [`Tile::shared_bytes`]; all blocks must be able to run at once.
+#[kernel(early, launch_bounds(BLOCK_THREADS, 1))]
+pub unsafe fn gemm_spread(
+    a: &TensorMap,
+    b: &TensorMap,
+    c: *mut f16,
+    m: u32,
+    n: u32,
+    k: u32,
+    pitch: u32,
+    sums: *mut f32,
+    counters: *mut u32,
+) {
+    let sizes = Sizes { m, n, k };
+    let left = Left { sums, counters };
+    let store = Direct {
+        c,
+        pitch,
+        sizes,
+        finish: AsItIs,
+    };
+    let ring = Ring::<{ TILE.stages }>::new(TILE.stage_bytes(), 0);
+    let role = warpgroup::index();
+    if thread::thread_idx_x() == 0 {
+        ring.make(N_MULTIPLIERS);
+    }
+    thread::sync_threads();
+    let part = Part::of(
+        sizes.k,
+        TILE.m,
+        TILE.n,
+        thread::block_idx_x(),
+        thread::grid_dim_x(),
+    );
+    // Everything up to here, the launch before has not been waited for.
+    launches::let_next_start();
+    launches::wait_for_previous();
+
+    if role == N_MULTIPLIERS {
+        if warp::is_elected() {
+            copy::<f16, { TILE.stages }>(a, b, ring, part, TILE.m, TILE.n);
+        }
+        return;
+    }
+    let mut product = Sums::<f16, REGISTERS>::new();
+    multiply::<f16, ROWS, REGISTERS, { TILE.stages }>(&mut product, ring, role, part);
+    let (row, column) = (part.row + role * M, part.column);
+    if thread::grid_dim_x() == 1 {
+        store.store::<false, REGISTERS>(0, role, product.finish(), row, column);
+        return;
+    }
+    left.put(product.finish());
+    left.wait_for_all(role);
+    add_up(left, store, row, column);
+    left.done(role);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::n_parts;
+
+    const N_MULTIPROCESSORS: u32 = 132;
+
+    #[test]
+    fn all_blocks_run_at_once_and_none_is_empty() {
+        let parts = |m, n, k| n_parts(m, n, k, N_MULTIPROCESSORS);
+        assert_eq!(parts(512, 512, 65536), 16);
+        assert_eq!(parts(1024, 1024, 32768), 4);
+        assert_eq!(parts(8192, 8192, 8192), 1);
+        assert_eq!(parts(128, 256, 512), 8);
+        for k in [1, 64, 65, 300, 640, 4096, 65536] {
+            let n = parts(1, 1, k);
+            let n_steps = k.div_ceil(64);
+            assert!((n - 1) * n_steps.div_ceil(n) < n_steps, "{n} parts of {k}");
+        }
+    }
+}
