@@ -1,4 +1,4 @@
-// What twins in several files call.
+// What baselines in several files call.
 #pragma once
 
 #include <cstdint>

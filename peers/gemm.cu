@@ -115,7 +115,7 @@ __device__ __forceinline__ void copy_tile(u32 tile, const __half* from, u32 rows
     }
 }
 
-// A 16×16 block of a tile: by registers of 4 bytes a lane, or by ldmatrix.
+// A 16×16 block of a tile: by registers of 4 bytes per lane, or by ldmatrix.
 template <bool SWIZZLED> __device__ __forceinline__ A load_a(const unsigned char* tile, u32 row, u32 column) {
     const u32 lane = threadIdx.x % 32;
     A a;

@@ -26,7 +26,7 @@ __device__ size_t place_by_place(uint32_t atom, uint32_t k, uint32_t n_atoms) {
 
 }  // namespace
 
-// --- All pairs, a thread an atom ---------------------------------------------
+// --- All pairs, a thread per atom ---------------------------------------------
 
 namespace {
 

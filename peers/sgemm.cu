@@ -61,7 +61,7 @@ __device__ __forceinline__ void read_chunk(const float* from, float* to) {
 }  // namespace
 
 // ---------------------------------------------------------------------------
-// A thread an element
+// A thread per element
 // ---------------------------------------------------------------------------
 
 extern "C" __global__ void __launch_bounds__(32 * 8)
@@ -91,7 +91,7 @@ extern "C" __global__ void __launch_bounds__(32 * 32)
 }
 
 // ---------------------------------------------------------------------------
-// Many elements a thread
+// Many elements per thread
 // ---------------------------------------------------------------------------
 
 extern "C" __global__ void __launch_bounds__(512)
@@ -162,7 +162,7 @@ extern "C" __global__ void __launch_bounds__(256, 2)
 }
 
 // ---------------------------------------------------------------------------
-// 16 bytes an access
+// 16 bytes per access
 // ---------------------------------------------------------------------------
 
 namespace {
@@ -330,7 +330,7 @@ extern "C" __global__ void __launch_bounds__(256, 2)
 }
 
 // ---------------------------------------------------------------------------
-// 8×16 elements a thread, 64×64 a warp
+// 8×16 elements per thread, 64×64 per warp
 // ---------------------------------------------------------------------------
 
 namespace {

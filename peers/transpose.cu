@@ -90,7 +90,7 @@ extern "C" __global__ void __launch_bounds__(TILE* TILE)
     transpose_tile<Swizzled>(input, output, n_rows, n_columns);
 }
 
-// 64x64 tile, 16 bytes an access: thread (x, y) loads square (y, x) of 4x4
+// 64x64 tile, 16 bytes per access: thread (x, y) loads square (y, x) of 4x4
 // elements, stores its four rows to shared memory, loads square (x, y), turns
 // it in registers. Chunks of a 128-byte line are in the order chunk ^ line % 8.
 namespace {

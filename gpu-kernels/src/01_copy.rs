@@ -3,31 +3,30 @@
 //! `output[n] = input[n]` for `n_elements` values of `f32`. There is nothing to
 //! compute and nothing to reuse: a copy of `n` elements moves `8 n` bytes and
 //! cannot take less time than the memory needs for them. The driver has a copy of
-//! its own (`cuMemcpyDtoD`); a kernel that does as well shows how much has to be
-//! under way for that.
+//! its own (`cuMemcpyDtoD`); a kernel that does as well shows how many bytes must be
+//! in flight for that.
 //!
-//! | kernel | bytes an access | lanes of a warp together |
+//! | kernel | bytes per access | bytes per access of a warp |
 //! |---|---|---|
-//! | [`copy`] | 4 | 128 bytes |
-//! | [`copy_vectorized`] | 16 | 512 bytes |
+//! | [`copy`] | 4 | 128 |
+//! | [`copy_vectorized`] | 16 | 512 |
 //!
 //! # Why 16 bytes
 //!
-//! Memory answers after some hundred nanoseconds, and what it delivers a second is
-//! what is under way divided by that time (Little's law). A GPU that moves 4 TB/s
-//! with 700 ns of latency needs 2.8 MB under way, more than 20 KB a
-//! multiprocessor. 2048 threads with 4 bytes each are 8 KB; with 16 bytes each,
-//! 32 KB.
+//! Memory answers after more than a thousand cycles, and what it delivers per cycle is
+//! the number of bytes in flight divided by that latency (Little's law). A GPU whose
+//! memory moves 2 KB per cycle with a latency of 1,400 cycles needs 2.8 MB in flight,
+//! more than 20 KB per SM. 2048 threads with 4 bytes each are 8 KB; with 16 bytes
+//! each, 32 KB.
 //!
 //! # Why not more
 //!
-//! One would think that four such loads before the first store, or blocks that stay
-//! and loop, keep more under way and are faster yet. On an H200 they are slower:
-//! beside the driver's copy, 8192² `f32`, one access a thread in blocks of 256
-//! reached 1.00 of its speed, four accesses 0.97, blocks of 1024 threads 0.965, and
-//! blocks that stay 0.93 to 0.95. Blocks start in the order of their numbers, so
-//! with little work in each, all that is under way at any time lies in one narrow
-//! window that moves through memory, and the memory opens each of its pages once.
+//! One would expect four such loads before the first store, or persistent blocks that
+//! loop, to keep more bytes in flight and to be faster still. On an H200 they are
+//! slower. Blocks start in the order of their numbers, so with little work in each,
+//! everything in flight lies in one narrow window that moves through memory, and the
+//! memory opens each of its pages once. `docs/tuning/copy_vectorized.md` has the
+//! measurements.
 //!
 //! Left out: copies through shared memory by the asynchronous copy engines, which
 //! move the same bytes.
@@ -45,7 +44,7 @@ pub const VECTORIZED_BLOCK_ELEMENTS: u32 = BLOCK_THREADS * CHUNK;
 
 const _: () = assert!(size_of::<Float4>() == CHUNK as usize * size_of::<f32>());
 
-/// One element a thread.
+/// One element per thread.
 ///
 /// Launch with [`BLOCK_THREADS`] threads and [`grid`] blocks.
 #[kernel(launch_bounds(BLOCK_THREADS))]
@@ -60,7 +59,7 @@ pub fn copy(
     }
 }
 
-/// Four elements a thread, in one access.
+/// Four elements per thread, in one access.
 ///
 /// Launch with [`BLOCK_THREADS`] threads and [`vectorized_grid`] blocks.
 #[kernel(launch_bounds(BLOCK_THREADS))]

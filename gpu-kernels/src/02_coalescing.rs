@@ -22,7 +22,7 @@
 //!
 //! Lanes that read the same word ask for it once.
 //!
-//! | kernel | lane `t` of block `b` works on | sectors a request | degree |
+//! | kernel | lane `t` of block `b` works on | sectors per request | degree |
 //! |---|---|---|---|
 //! | [`add`] | its own index | 4 | 100% |
 //! | [`add_permuted`] | its neighbour's index | 4 | 100% |
@@ -47,27 +47,16 @@
 //!
 //! [`add_vectorized`] goes one step further. Its requests are as well coalesced
 //! as [`add`]'s, but each moves four times the bytes. To keep the memory of a
-//! large GPU busy, tens of kilobytes a multiprocessor must be under way at any
-//! time, and there is room for so many threads only: each has to ask for more.
-//! What it costs is alignment: the vectors must start at multiples of 16 bytes.
+//! large GPU busy, tens of kilobytes per SM must be in flight at any time, and an SM
+//! holds only so many threads: each has to ask for more. What it costs is alignment:
+//! the vectors must start at multiples of 16 bytes.
 //!
-//! # Record of tuning: [`add_vectorized`] on an H200
+//! # What limits it
 //!
-//! Fewest bytes: 12 an element; fewest operations: one addition. A copy of as many
-//! bytes is the yardstick: 755 to 759 µs for 2²⁸ elements. The kernel takes 731 to 735 µs,
-//! 1.028 times its rate in one run and 1.038 in another, since memory likes reads better
-//! than writes; at 2²⁶ it is 1.026, because what the run before left in the cache has to be
-//! written in its time.
-//!
-//! | step | measured |
-//! |---|---|
-//! | blocks of 64 to 512 threads | −0.5 to −1% |
-//! | two accesses a thread, which is twice as many bytes under way | −0.5% |
-//! | fewer bytes under way: one to six blocks a multiprocessor | −2 to −70% |
-//! | streaming stores (`st.cs`) | +0.1 to +0.5%: used |
-//! | stores evicted first, stores that do not allocate in L1 | the same |
-//! | loads by the read-only path; the other vector first | nothing |
-//! | loads that do not allocate in L1 | −7% |
+//! Memory bandwidth. [`add_vectorized`] moves its bytes faster than a copy does, since
+//! two of its three accesses are reads, which memory serves better than writes. More
+//! bytes in flight do not help, fewer hurt; streaming stores help a little. The log is
+//! `docs/tuning/add_vectorized.md`.
 //!
 //! Left out: atomics, which coalesce by rules of their own, and the caches,
 //! which change what a sector costs but not how many are asked for.
@@ -78,10 +67,10 @@ use cuda_std::view::{
     ANY, ChunkSlot, Chunked, Chunks, Disjoint, Exchanged, Global, Linear, Slot, Strided,
 };
 
-/// Threads in a warp.
-const WARP: u32 = 32;
+use crate::warp::WARP_LANES;
+
 /// Threads in a block when sectors are counted: one warp.
-pub const COUNTED_BLOCK_THREADS: u32 = WARP;
+pub const COUNTED_BLOCK_THREADS: u32 = WARP_LANES;
 /// Blocks in the grid when sectors are counted.
 pub const COUNTED_BLOCKS: u32 = 128;
 /// Threads in a block when time is measured.
@@ -95,7 +84,7 @@ pub const VECTORIZED_BLOCK_ELEMENTS: u32 = VECTORIZED_BLOCK_THREADS * CHUNK;
 
 const _: () = assert!(size_of::<Float4>() == CHUNK as usize * size_of::<f32>());
 // An offset of one element must cross into one more sector, not more.
-const _: () = assert!(COUNTED_BLOCK_THREADS == WARP);
+const _: () = assert!(COUNTED_BLOCK_THREADS == WARP_LANES);
 
 // ---------------------------------------------------------------------------
 // Which element a thread works on
@@ -120,10 +109,10 @@ pub type Permuted = Exchanged<Own>;
 pub type Offset = Linear<ANY, 1>;
 
 // ---------------------------------------------------------------------------
-// One element a thread
+// One element per thread
 // ---------------------------------------------------------------------------
 
-/// Lanes side by side: four whole sectors a request.
+/// Lanes side by side: four whole sectors per request.
 ///
 /// Launch with blocks of one dimension and [`grid`] blocks.
 #[kernel]
@@ -178,7 +167,7 @@ pub fn add_offset(
 /// Neighbouring lanes as many elements apart as there are blocks: every lane
 /// has a sector to itself and uses an eighth of it.
 ///
-/// 32 sectors a request take 8 blocks or more.
+/// There are 32 sectors per request if the grid has 8 blocks or more.
 #[kernel]
 pub fn add_stride(
     x: Global<[f32; n_elements]>,
@@ -194,7 +183,7 @@ pub fn add_stride(
 }
 
 /// `z[n] = x[0] + y[n]`: all lanes read the same word of `x`, which is one
-/// sector a request.
+/// sector per request.
 #[kernel]
 pub fn add_broadcast(
     x: Global<[f32; 1]>,
@@ -210,16 +199,16 @@ pub fn add_broadcast(
 }
 
 // ---------------------------------------------------------------------------
-// 16 bytes an access
+// 16 bytes per access
 // ---------------------------------------------------------------------------
 
-/// The sum of two chunks, element by element.
+/// The sum of two 16-byte vectors, element by element.
 #[inline(always)]
 const fn add_chunks(x: Float4, y: Float4) -> Float4 {
     Float4::new(x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w)
 }
 
-/// Four elements a thread, in one access a vector.
+/// Four elements per thread, in one access to each array.
 ///
 /// Launch with [`VECTORIZED_BLOCK_THREADS`] threads and [`vectorized_grid`] blocks.
 #[kernel(launch_bounds(VECTORIZED_BLOCK_THREADS))]
@@ -278,8 +267,8 @@ mod tests {
 
     /// Sectors that one warp touches, and how many different elements in them.
     fn sectors_and_elements(element: impl Fn(u32) -> u32) -> (usize, usize) {
-        let mut elements = [0; WARP as usize];
-        for lane in 0..WARP {
+        let mut elements = [0; WARP_LANES as usize];
+        for lane in 0..WARP_LANES {
             elements[lane as usize] = element(lane);
         }
         let distinct = |key: fn(u32) -> u32| {

@@ -2,7 +2,7 @@
 //!
 //! The tile has 32 rows of 16 `f32`, 64 bytes each: half of the 128 bytes that
 //! the 32 banks of shared memory span. A block of 16 warps stores it row by row
-//! and loads it column by column, one column a warp, which turns it round.
+//! and loads it column by column, one column per warp, which transposes it.
 //!
 //! | kernel | column `c` of row `r` lies at column | column load |
 //! |---|---|---|
@@ -42,7 +42,7 @@
 //!     by lines   8   7   6   5       ──XOR──→
 //! ```
 //!
-//! Either costs a shift, an AND and an XOR an address, which the compiler moves
+//! Either costs a shift, an AND and an XOR per address, which the compiler moves
 //! out of loops, and leaves the row's store without conflicts.
 //!
 //! Left out: chunks larger than an element, for 16-byte accesses

@@ -58,6 +58,10 @@ pub mod gemm;
 
 // What several lessons share.
 
+#[path = "parts/warp.rs"]
+pub mod warp;
+#[path = "parts/matrix.rs"]
+mod matrix;
 #[path = "parts/banks.rs"]
 pub mod banks;
 #[path = "parts/swizzle.rs"]

@@ -122,7 +122,7 @@ The exit status says whether everything passed.
 lockstep     the program
 ptx/         the kernels' PTX, one file for each topic and architecture
 sources/     the kernels' sources, which reports show
-peers/       CUDA C++ twins of the kernels, compiled by nvcc where it is
+peers/       CUDA C++ baselines of the kernels, compiled by nvcc where it is
 ";
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ pub const COMMANDS: &[(&str, &str)] = &[
     ("list", "List lessons and kernels"),
     (
         "neighbors",
-        "List who is near whom among atoms in a file, by the cell list's kernels",
+        "Build the neighbour list of atoms in a file, with the cell list's kernels",
     ),
     ("ptx", "Print a kernel's PTX, or what a GPU makes of it"),
     (
@@ -37,7 +37,7 @@ pub const COMMANDS: &[(&str, &str)] = &[
     ),
     (
         "check-counters",
-        "Hold the counting rules against measured accesses",
+        "Check the counting rules against measured accesses",
     ),
     ("sim-bench", "Measure how fast the simulator is"),
     ("readme", "Renew the generated part of the README"),

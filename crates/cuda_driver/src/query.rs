@@ -150,11 +150,11 @@ pub struct DeviceInfo {
     pub compute_capability: (u32, u32),
     /// Device memory.
     pub memory_bytes: u64,
-    /// Streaming multiprocessors.
+    /// Streaming multiprocessors (SMs).
     pub n_multiprocessors: u32,
     /// Shared memory a block may have when its kernel opts in.
     pub shared_per_block_optin_bytes: u32,
-    /// Highest clock of the multiprocessors, if the driver tells.
+    /// Highest clock of the SMs, if the driver tells.
     pub clock_khz: Option<u32>,
     /// Highest clock of the memory, if the driver tells.
     pub memory_clock_khz: Option<u32>,

@@ -2,7 +2,7 @@
 //! sm_90 on.
 //!
 //! A launch says how many blocks are in a cluster (`LaunchConfig::with_cluster`). They run side
-//! by side, each on a multiprocessor of its own, and an address of shared memory means something
+//! by side, each on an SM of its own, and an address of shared memory means something
 //! in all of them: [`address_at`] gives the same place in another block. There it can be read and
 //! written, a barrier in memory can be arrived at
 //! ([`mbarrier::arrive_at_if`](crate::mbarrier::arrive_at_if)), and one bulk copy can bring the

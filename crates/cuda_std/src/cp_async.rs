@@ -3,7 +3,7 @@
 //! The bytes do not pass through registers, and the thread goes on at once.
 //! They are in shared memory only after a wait: copies are gathered into a
 //! group by [`commit_group`], groups complete in order, and [`wait_group`]
-//! waits until no more than `N` of them are under way. A wait is for the
+//! waits until no more than `N` of them are in flight. A wait is for the
 //! copies of *this thread*; other threads see the bytes after a barrier that
 //! follows it.
 //!
@@ -177,7 +177,7 @@ pub fn commit_group() {
     unsafe { core::arch::asm!("cp.async.commit_group;", options(nostack, preserves_flags)) }
 }
 
-/// Waits until at most the `N` youngest of this thread's groups are under way.
+/// Waits until at most the `N` youngest of this thread's groups are in flight.
 #[gpu_only]
 #[inline(always)]
 pub fn wait_group<const N: u32>() {

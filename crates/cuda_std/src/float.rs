@@ -1,4 +1,4 @@
-//! Float functions that `core` has not, by the device's instructions or in portable
+//! Float functions that `core` lacks, by the device's instructions or in portable
 //! code.
 //!
 //! Three kinds. The exact ones round correctly, as IEEE 754 says (`sqrt`,

@@ -416,7 +416,7 @@ tuple_args!(A B C D E F G H I J K L M N);
 pub struct LaunchBounds {
     /// Largest block, in threads.
     pub max_threads: u32,
-    /// Blocks per multiprocessor to aim for.
+    /// Blocks per SM to aim for.
     pub min_blocks: Option<u32>,
 }
 

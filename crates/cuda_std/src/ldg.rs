@@ -48,7 +48,7 @@ pub unsafe fn ldg<T: ReadOnly>(address: *const T) -> T {
     unsafe { T::load(address) }
 }
 
-/// [`ldg`] of what no thread of the multiprocessor reads again: the L1 cache
+/// [`ldg`] of what no thread of the SM reads again: the L1 cache
 /// does not make room for it (`L1::no_allocate`).
 ///
 /// # Safety
@@ -61,7 +61,7 @@ pub unsafe fn ldg_once<T: ReadOnly>(address: *const T) -> T {
 }
 
 /// An ordinary load, not through the read-only path, of what no thread of the
-/// multiprocessor reads again (`L1::no_allocate`): for an early kernel
+/// SM reads again (`L1::no_allocate`): for an early kernel
 /// ([`crate::grid`]), whose input another launch may have written after this one
 /// started.
 ///

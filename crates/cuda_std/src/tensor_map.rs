@@ -1,4 +1,4 @@
-//! Tensor maps: what the copy engine (TMA, sm_90 and later) has to know of an array in
+//! Tensor maps: what the copy engine (TMA, sm_90 and later) must know about an array in
 //! device memory.
 //!
 //! The host makes a map of a buffer: element type, sizes, strides, the box that one copy

@@ -1,4 +1,4 @@
-//! Short vectors that move in one access: 4, 8 or 16 bytes a thread.
+//! Short vectors that move in one access: 4, 8 or 16 bytes per thread.
 //!
 //! They are aligned to their size. A pointer that is cast to one must have that
 //! alignment too: a misaligned vector access is a fault.

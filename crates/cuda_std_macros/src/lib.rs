@@ -123,7 +123,7 @@ use proc_macro::TokenStream;
 /// `#[kernel(launch_bounds(MAX_THREADS))]` and
 /// `#[kernel(launch_bounds(MAX_THREADS, MIN_BLOCKS))]` promise that a block
 /// has at most `MAX_THREADS` threads, and ask for so few registers that
-/// `MIN_BLOCKS` blocks fit on a multiprocessor. Both are constant expressions.
+/// `MIN_BLOCKS` blocks fit on an SM. Both are constant expressions.
 /// rustc has no attribute that LLVM would turn into `.maxntid` and
 /// `.minnctapersm`, so the macro leaves a comment in the PTX,
 /// `// lockstep.launch_bounds NAME THREADS BLOCKS` (blocks 0: not given), and

@@ -64,7 +64,7 @@ fn launch_bounds(name: &Ident, input: ParseStream) -> Result<LaunchBounds> {
         _ => Err(Error::new(
             name.span(),
             "launch_bounds takes the largest number of threads in a block, and optionally the number of blocks to fit \
-             on a multiprocessor",
+             on an SM",
         )),
     }
 }

@@ -60,7 +60,7 @@ impl Figures {
         self.timings.of(Side::Copy)
     }
 
-    /// Times of the kernel's CUDA C++ twin.
+    /// Times of the kernel's CUDA C++ baseline.
     pub fn peer_times(&self) -> Option<Times> {
         self.timings.of(Side::Twin)
     }

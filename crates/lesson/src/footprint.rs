@@ -7,7 +7,7 @@ use lockstep::engine::EngineKind;
 use std::fmt;
 
 /// Memory of a case at its peak, in bytes. Lessons state it; a test of theirs
-/// holds it against what is allocated.
+/// checks it against what is allocated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Footprint {
     /// Buffers on the device.
@@ -34,7 +34,7 @@ impl Footprint {
 
     /// What is remembered of so much simulated memory when every access is checked:
     /// a line of 128 bytes takes 32, and up to 1280 more if lanes access its words
-    /// irregularly, but of so many lines only; and each byte a bit.
+    /// irregularly, but of so many lines only; and each byte needs a bit.
     pub fn checks_bytes(self) -> u128 {
         const MOST_SPLIT_LINES: u128 = 1 << 18;
         let n_lines = self.device_bytes.div_ceil(128);

@@ -3,7 +3,7 @@
 use lockstep::engine::timing::Sensors;
 use serde::{Deserialize, Serialize};
 
-/// What takes turns under the clock.
+/// What is timed alternately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Side {
@@ -178,7 +178,7 @@ pub fn teraflops(flops: u64, time_ms: f64) -> f64 {
     flops as f64 / time_ms / 1e9
 }
 
-/// 10⁹ bytes a second.
+/// 10⁹ bytes per second.
 pub fn gigabytes_per_second(bytes: u64, time_ms: f64) -> f64 {
     bytes as f64 / (time_ms * 1e6)
 }

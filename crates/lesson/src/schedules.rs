@@ -3,7 +3,7 @@
 //! A launch on the simulator runs in one order of its blocks, warps and lanes, always
 //! the same. A kernel that is right in that order may be wrong in another, and a GPU
 //! promises none. So a case runs again, from its inputs to its verdict, under one
-//! schedule after the other, until one fails; that one is made as simple as it can be
+//! schedule after the other, until one fails; that one is reduced to the simplest that fails
 //! (`ptx_sim::schedule`).
 //!
 //! Left out: counts, which are those of the usual order.

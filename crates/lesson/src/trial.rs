@@ -215,7 +215,7 @@ impl<'e> Trial<'e> {
     }
 
     /// Times the launch in turn with a copy of as many bytes, with its CUDA C++
-    /// twin if there is one, and with whatever was put beside it, where the engine
+    /// baseline if there is one, and with whatever was put beside it, where the engine
     /// has a clock that means something.
     pub fn time(&mut self, launch: &Prepared) -> Result<(), CaseError> {
         self.time_all(std::slice::from_ref(launch))

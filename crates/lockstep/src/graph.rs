@@ -1,4 +1,4 @@
-//! Graphs: work that was recorded from a stream, to be run again and again at the cost of
+//! Graphs: work that was recorded from a stream, to be run repeatedly at the cost of
 //! one launch.
 
 use crate::Device;

@@ -1,4 +1,4 @@
-//! What a launch tells: counts and lines on the simulator, its time on a GPU.
+//! What a launch reports: counts and lines on the simulator, its time on a GPU.
 
 use crate::counts::{Counts, InstructionCounts, Metric};
 use crate::engine::Place;

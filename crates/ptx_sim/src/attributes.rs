@@ -1,4 +1,4 @@
-//! What a driver tells of a kernel.
+//! What a driver reports about a kernel.
 
 use crate::decode::layout::reachable;
 use crate::ir::{LaunchBounds, Space};
@@ -41,7 +41,7 @@ pub struct RegisterLimits {
     pub most: Option<u32>,
     /// Threads of a block that is to be launched (`CU_JIT_THREADS_PER_BLOCK`).
     pub block_threads: Option<u32>,
-    /// Blocks that a multiprocessor is to hold (`CU_JIT_MIN_CTA_PER_SM`).
+    /// Blocks that an SM is to hold (`CU_JIT_MIN_CTA_PER_SM`).
     pub min_blocks: Option<u32>,
     /// Whether that counts before what kernels declare, which it does not otherwise.
     pub overrides: bool,

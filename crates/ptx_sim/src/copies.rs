@@ -6,7 +6,7 @@
 use crate::lanes::{WARP_SIZE, lanes};
 use crate::memory::shared::SharedMemory;
 
-/// What one instruction copies, as far as it is under way.
+/// What one instruction copies, as far as it is in flight.
 #[derive(Clone)]
 pub(crate) struct Copying {
     /// The lanes whose bytes have not arrived.

@@ -259,7 +259,7 @@ pub struct LaunchBounds {
     pub max_threads: Option<u32>,
     /// `.reqntid`: the only block shape allowed.
     pub required_block: Option<[u32; 3]>,
-    /// `.minnctapersm`: blocks per multiprocessor to aim for.
+    /// `.minnctapersm`: blocks per SM to aim for.
     pub min_blocks: Option<u32>,
     /// `.maxnreg`
     pub max_registers: Option<u32>,

@@ -34,11 +34,11 @@ pub(crate) struct KernelPlan {
     pub shared: SharedLayout,
     /// What observers call the instructions that it can come to.
     pub numbering: Numbering,
-    /// Its values that change from block to block: slot, bytes a lane, axis of
+    /// Its values that change from block to block: slot, bytes per lane, axis of
     /// `%ctaid`.
     pub block_values: Vec<(Slot, u32, usize)>,
     /// The same that say where in its cluster a block is, and where the cluster is: slot,
-    /// bytes a lane, register.
+    /// bytes per lane, register.
     pub cluster_values: Vec<(Slot, u32, ir::Special)>,
     /// Whether it makes addresses of other blocks' shared memory.
     pub maps_ranks: bool,

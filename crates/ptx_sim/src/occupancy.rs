@@ -1,9 +1,9 @@
-//! How many blocks a multiprocessor holds at once.
+//! How many blocks an SM holds at once.
 //!
-//! The rules are those of CUDA's occupancy calculator for sm_90: a multiprocessor has
+//! The rules are those of CUDA's occupancy calculator for sm_90: an SM has
 //! places for warps and for blocks; registers, which each warp gets from the quarter of
-//! the multiprocessor that it runs in; and shared memory, of which the system takes a
-//! KiB of each block's. The blocks of a cluster run on the multiprocessors of one cluster of
+//! the SM that it runs in; and shared memory, of which the system takes a
+//! KiB of each block's. The blocks of a cluster run on the SMs of one cluster of
 //! those (GPC), of which an H200 has eight; that they have 16 or 18 each is what its 132 make
 //! likely, and was not measured. Left out: that less shared memory may be set aside than there
 //! is, and named barriers, of which there are always enough.
@@ -12,11 +12,11 @@ use crate::cluster::MAX_NON_PORTABLE_CLUSTER;
 use crate::device::DeviceConfig;
 use crate::launch::MAX_BLOCK_THREADS;
 
-/// Registers of a multiprocessor, and of a block at most.
+/// Registers of an SM, and of a block at most.
 pub(crate) const REGISTERS: u32 = 64 << 10;
 /// Registers of a thread at most.
 pub(crate) const MOST_REGISTERS: u32 = 255;
-/// Quarters of a multiprocessor, each with its own registers.
+/// Quarters of an SM, each with its own registers.
 const N_QUARTERS: u32 = 4;
 /// A warp's registers come in units of so many.
 const REGISTER_UNIT: u32 = 256;
@@ -25,10 +25,10 @@ const SHARED_UNIT: u64 = 128;
 /// Shared memory that the system takes of each block's.
 const SYSTEM_SHARED_BYTES: u64 = 1 << 10;
 
-/// Clusters of multiprocessors that share a launch's clusters of blocks.
+/// Clusters of SMs that share a launch's clusters of blocks.
 const N_GPCS: u32 = 8;
 
-/// What a block takes of a multiprocessor.
+/// What a block takes of an SM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockNeeds {
     /// Threads.
@@ -39,17 +39,17 @@ pub struct BlockNeeds {
     pub shared_bytes: u32,
 }
 
-/// The block size that keeps most threads on a multiprocessor.
+/// The block size that keeps most threads on an SM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BestBlock {
     /// Threads of a block; 0 if no block fits.
     pub threads: u32,
-    /// Blocks that a multiprocessor holds at once.
+    /// Blocks that an SM holds at once.
     pub blocks: u32,
 }
 
 impl DeviceConfig {
-    /// How many blocks of a kernel one multiprocessor holds at once; 0 if not even one
+    /// How many blocks of a kernel one SM holds at once; 0 if not even one
     /// can be launched. What `cuOccupancyMaxActiveBlocksPerMultiprocessor` answers.
     pub fn active_blocks(&self, needs: BlockNeeds) -> u32 {
         let BlockNeeds {
@@ -77,7 +77,7 @@ impl DeviceConfig {
         if n_blocks == 0 || n_blocks > MAX_NON_PORTABLE_CLUSTER {
             return 0;
         }
-        // Multiprocessors come in pairs, dealt out evenly.
+        // SMs come in pairs, dealt out evenly.
         let pairs = self.n_multiprocessors / 2;
         let of_gpc = |gpc: u32| 2 * (pairs / N_GPCS + u32::from(gpc < pairs % N_GPCS));
         (0..N_GPCS).map(|gpc| of_gpc(gpc) * blocks / n_blocks).sum()
@@ -103,7 +103,7 @@ impl DeviceConfig {
     }
 
     /// The block size of at most `most_threads` that keeps most threads on a
-    /// multiprocessor, and the largest of these; `shared_bytes` gives a block's shared
+    /// SM, and the largest of these; `shared_bytes` gives a block's shared
     /// memory by its size. What `cuOccupancyMaxPotentialBlockSize` answers.
     pub fn best_block(
         &self,
@@ -131,7 +131,7 @@ impl DeviceConfig {
     }
 }
 
-/// Blocks of so many warps that a multiprocessor has registers for.
+/// Blocks of so many warps that an SM has registers for.
 pub(crate) fn blocks_by_registers(registers: u32, warps: u32) -> u32 {
     if registers == 0 {
         return u32::MAX;

@@ -115,7 +115,7 @@ pub(crate) struct Warp {
     pub frame_bytes: u64,
     /// Local memory.
     pub local: LocalMemory,
-    /// Asynchronous copies under way.
+    /// Asynchronous copies in flight.
     pub copies: AsyncCopies,
     /// Sums of `wgmma` that have not been waited for.
     pub in_flight: InFlight,

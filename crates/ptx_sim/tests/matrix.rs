@@ -4,7 +4,7 @@ use ptx_sim::{Device, Launch, LaunchError, LaunchOptions, Module, Report};
 
 /// A kernel over one warp: `body` has `%lane`, `%in`, `%out` (global), and
 /// `%tile`, the address of 4096 bytes of shared memory in its space. Shared
-/// memory is filled from `in`, 64 bytes a lane, before it.
+/// memory is filled from `in`, 64 bytes per lane, before it.
 fn kernel(body: &str) -> String {
     format!(
         ".version 8.6
@@ -282,8 +282,8 @@ fn groups_arrive_in_order() {
     let out = run(&body).expect("it runs").out;
     // Lane 3: elements 6 and 7 of each row of 64; of the last copy, 2 bytes.
     assert_eq!(out[3], 6 | 7 << 16);
-    assert_eq!(out[32 + 3], 7, "the younger group is under way");
-    assert_eq!(out[64 + 3], 7, "the open group is under way");
+    assert_eq!(out[32 + 3], 7, "the younger group is in flight");
+    assert_eq!(out[64 + 3], 7, "the open group is in flight");
     assert_eq!(out[96 + 3], 128 + 6, "half of it, the rest zero");
 }
 

@@ -299,7 +299,7 @@ FILL:
     for (tid, got) in out.into_iter().enumerate() {
         assert_eq!(got, tid as u64 * 100 + (tid as u64 & 15));
     }
-    // A uniform index: four sectors a store. Sixteen different rows: two
+    // A uniform index: four sectors per store. Sixteen different rows: two
     // lanes each, 16 words apart, so that every lane has its own sector.
     assert_eq!(report.counts.local_store_sectors, 16 * 4);
     assert_eq!(report.counts.local_load_sectors, 32);

@@ -1,4 +1,4 @@
-//! What a driver tells of a kernel, and how many of its blocks fit a multiprocessor.
+//! What a driver reports about a kernel, and how many of its blocks fit an SM.
 //!
 //! The tables are what CUDA's occupancy calculator (`cuda_occupancy.h` of CUDA 13.0) says
 //! of an H200.
@@ -316,7 +316,7 @@ fn memory_and_target_are_told() {
     assert_eq!(module.attributes("nothing"), None);
 }
 
-/// By what an H200's 132 multiprocessors make likely, not measured.
+/// By what an H200's 132 SMs make likely, not measured.
 #[test]
 fn clusters_are_held_by_the_multiprocessors_of_one_group() {
     let device = DeviceConfig::default();
@@ -325,7 +325,7 @@ fn clusters_are_held_by_the_multiprocessors_of_one_group() {
         registers: 168,
         shared_bytes,
     };
-    // One block on each multiprocessor: six groups of 16 and two of 18.
+    // One block on each SM: six groups of 16 and two of 18.
     let large = needs(200 << 10);
     let clusters = [1, 2, 4, 8, 16].map(|n| device.active_clusters(large, n));
     assert_eq!(clusters, [132, 66, 32, 16, 8]);

@@ -380,7 +380,7 @@ fn bytes_are_waited_for_too() {
     assert_eq!(out, [4]);
 }
 
-/// Warp 0 copies a word a thread into shared memory, warp 1 reads them.
+/// Warp 0 copies a word per thread into shared memory, warp 1 reads them.
 fn copies_that_arrive(arrival: &str, wait: &str) -> String {
     kernel(&format!(
         "

@@ -209,7 +209,7 @@ pub fn transpose_swizzled(
 // Launch geometry
 // ---------------------------------------------------------------------------
 
-/// Block of every kernel but [`transpose_vectorized`], in threads.
+/// Block of every kernel but [`transpose_vectorized`](super::transpose_vectorized), in threads.
 pub const BLOCK: [u32; 3] = [TILE, TILE, 1];
 
 /// Grid of the kernels whose blocks run along the input's rows: x over columns,

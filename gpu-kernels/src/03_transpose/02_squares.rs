@@ -1,32 +1,30 @@
-//! Through a 64×64 tile, 16 bytes per access, where rows of both matrices start at lines.
+//! Through a 64×64 tile, 16 bytes per access, where rows of both matrices are whole lines.
 //!
-//!
-//! The 32×32 kernels have one 4-byte load under way a thread: too little to keep
-//! the memory busy. Here a thread has four 16-byte loads under way, and every
-//! access, global or shared, moves 16 bytes, a *chunk*.
+//! The 32×32 kernels have one 4-byte load in flight per thread: too little to keep
+//! the memory busy. Here a thread has four 16-byte loads in flight, and every
+//! access, global or shared, moves a 16-byte vector (`CHUNK` elements).
 //!
 //! The tile is 16×16 squares of 4×4 elements, and there are 16×16 threads. Thread
-//! (x, y) loads the four rows of square (y, x) and stores them, chunk by chunk,
-//! to shared memory; then it loads the four rows of square (x, y), turns the
-//! square in its registers, and stores four rows of the output. Both times, lanes
-//! that follow each other have chunks that follow each other in global memory.
+//! (x, y) loads the four rows of square (y, x) and stores them to shared memory, one
+//! vector each; then it loads the four rows of square (x, y), transposes the square in
+//! its registers, and stores four rows of the output. Both times, consecutive lanes
+//! have consecutive vectors in global memory.
 
 use cuda_std::prelude::*;
 use cuda_std::vector::Float4;
 
-use super::element;
+use crate::matrix::element;
 use crate::swizzle::Swizzle;
 
 /// Side of the large tile, in elements.
 pub const LARGE_TILE: u32 = 64;
-/// Elements in a chunk of 16 bytes.
+/// Elements in a 16-byte vector.
 pub const CHUNK: u32 = 4;
 /// Side of the large tile, in squares of 4×4, and of its block, in threads.
 pub const LARGE_TILE_SQUARES: u32 = LARGE_TILE / CHUNK;
-/// Threads in a block of [`transpose_vectorized`].
+/// Threads in a block of [`transpose_vectorized`](super::transpose_vectorized).
 pub const LARGE_BLOCK_THREADS: u32 = LARGE_TILE_SQUARES * LARGE_TILE_SQUARES;
 
-pub(super) const WARP_LANES: u32 = 32;
 const CHUNK_BYTES: u32 = 16;
 /// A line is 32 banks of 4 bytes: the half of a tile row.
 pub(super) const LINE_BYTES: u32 = 128;
@@ -39,23 +37,23 @@ const LARGE_TILE_CHUNKS: usize = (LARGE_TILE_BYTES / CHUNK_BYTES) as usize;
 
 const _: () = assert!(CHUNK * ROW_SLICE_BYTES == LARGE_TILE_BYTES);
 
-/// Offset in bytes of the chunk that is row `row_in_square` of the square
+/// Offset in bytes of the 16-byte vector that is row `row_in_square` of the square
 /// `(square_row, square_column)`.
 ///
-/// A 16-byte access of a warp goes to the banks in four rounds of 8 lanes, each
-/// of 128 bytes. The 8 lanes of a round have
+/// A 16-byte access of a warp goes to the banks in four phases of 8 lanes, each
+/// of 128 bytes. The 8 lanes of a phase have
 ///
-/// - when they store, the same `square_row` and 8 `square_column`s in a row;
-/// - when they load, the same `square_column` and 8 `square_row`s in a row.
+/// - when they store, the same `square_row` and 8 consecutive `square_column`s;
+/// - when they load, the same `square_column` and 8 consecutive `square_row`s.
 ///
-/// So the lines of neighbouring square rows follow each other, and the chunks
-/// of line `l` are in the order `chunk ^ (l mod 8)`: bits 4 to 6 of the offset
+/// So the lines of neighbouring square rows follow each other, and the vectors
+/// of line `l` are in the order `vector ^ (l mod 8)`: bits 4 to 6 of the offset
 /// XOR bits 7 to 9. That is the 128-byte pattern that the hardware's own tile
 /// copies use.
 ///
 /// ```text
 ///   bits  13 12            11              10 … 7        6 … 4          3 … 0
-///         row_in_square    right half      square_row    chunk in line  byte
+///         row_in_square    right half      square_row    vector in line byte
 ///                                             └──── XOR ────┘
 /// ```
 #[inline(always)]
@@ -67,7 +65,7 @@ pub const fn chunk_offset_bytes(square_row: u32, square_column: u32, row_in_squa
 }
 
 /// Loads the square of a matrix whose first element is `(row, column)`; elements
-/// outside the matrix are 0. Rows are a multiple of 4 long, so that each chunk
+/// outside the matrix are 0. Rows are a multiple of 4 long, so that each vector
 /// is aligned, and lies wholly inside or outside.
 #[inline(always)]
 unsafe fn load_square(
@@ -109,9 +107,9 @@ unsafe fn store_square(
     store(3, d);
 }
 
-/// Loads a chunk of the tile. A plain load would be split where each of its
-/// elements goes a way of its own, as here, and lanes that load single elements
-/// of chunks meet conflicts.
+/// Loads a 16-byte vector of the tile. A plain load would be split, because its
+/// elements are used apart here, and lanes that load single elements of vectors
+/// have bank conflicts.
 #[cuda_std::gpu_only]
 #[inline(always)]
 unsafe fn load_chunk(address: *const Float4) -> Float4 {
@@ -147,7 +145,7 @@ pub const fn transpose_square([a, b, c, d]: [Float4; 4]) -> [Float4; 4] {
     ]
 }
 
-/// Turns the tile that starts at `(first_row, first_column)`, where rows of both
+/// Transposes the tile that starts at `(first_row, first_column)`, where rows of both
 /// matrices are aligned.
 #[inline(always)]
 pub(super) unsafe fn transpose_squares(
@@ -162,7 +160,7 @@ pub(super) unsafe fn transpose_squares(
     let at = |offset_bytes: u32| tile.add(offset_bytes as usize).cast::<Float4>();
     let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
 
-    // All loads before the first store: four accesses under way at once.
+    // All loads before the first store: four accesses in flight at once.
     let (row, column) = (first_row + y * CHUNK, first_column + x * CHUNK);
     let [a, b, c, d] = load_square(input, row, column, n_rows, n_columns);
     a.store(at(chunk_offset_bytes(y, x, 0)));
@@ -185,7 +183,7 @@ pub(super) unsafe fn transpose_squares(
 // Launch geometry
 // ---------------------------------------------------------------------------
 
-/// Block of [`transpose_vectorized`], in threads.
+/// Block of [`transpose_vectorized`](super::transpose_vectorized), in threads.
 pub const LARGE_BLOCK: [u32; 3] = [LARGE_TILE_SQUARES, LARGE_TILE_SQUARES, 1];
 
 #[cfg(test)]

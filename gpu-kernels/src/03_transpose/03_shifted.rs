@@ -1,50 +1,57 @@
 //! Through a tile of 40×96, 16 bytes per access, where rows start anywhere.
 //!
+//! If rows are not a multiple of a line long, most of them start inside a line.
 //!
-//! Where rows are not a multiple of a line long, most of them start inside one.
+//! # Stores
 //!
-//! Stores: a block that stores 32 elements of such a row fills the sectors at both
-//! ends only in part, and partly filled sectors are what memory is worst at: the
-//! cache must put the parts together. So each output row is cut not at multiples of
-//! 32 but at the borders of sectors before them: it moves by a *shift* of 0 to 7
-//! elements, its own in each row.
+//! A block that stores 32 elements of such a row fills the sectors at both ends only in
+//! part, and partly filled sectors are what memory is worst at: the cache must put the
+//! parts together. So each output row is cut not at multiples of 32 but at the sector
+//! boundaries before them: it moves by a *shift* of 0 to 7 elements, its own in each row.
 //!
+//! ```text
 //!     borders            │       │       │       │       │       │
 //!     output row 5     ──┬───────────────────┬───────────────────┬──
 //!     output row 6       ──┬───────────────────┬───────────────────┬   length 8k + 2
 //!     moved: row 5     ┬───────────────────┬───────────────────┬────
 //!            row 6     ──┬───────────────────┬───────────────────┬──
+//! ```
 //!
-//! What a block stores of the rows moved most begins 7 elements before its tile.
+//! Of the rows that are moved most, a block's piece begins 7 elements before its tile.
 //! It loads those rows of the input too, the *halo*.
 //!
-//! Loads: a warp loads a row of the tile, lane by lane the chunks of four lines, from
-//! the line on that holds the row's first element. Lanes whose chunks come before
-//! that element have nothing to load. So a request never has a fifth line, and four
-//! lines hold 97 elements, wherever the first is: a tile is 96 columns wide. What the
-//! last line has beyond them is loaded, too: whole lines are the cheapest.
+//! # Loads
 //!
-//! The row's first chunk goes to the first place of the tile's row, as it is. Its
-//! first element may come up to 3 places later then, by the row's *lead*:
+//! A warp loads a row of the tile: one 16-byte vector per lane, four lines in all, starting
+//! with the line that holds the row's first element. Lanes whose vectors come before that
+//! element have nothing to load. So a request never has a fifth line, and four lines hold
+//! 97 elements wherever the first one is: a tile is 96 columns wide. What the last line
+//! has beyond them is loaded as well: whole lines are the cheapest.
 //!
+//! The row's first vector goes to the first place of the tile's row, unchanged. Its
+//! first element may then come up to 3 places later, by the row's *lead*:
+//!
+//! ```text
 //!     input row 4        · · a b │ c d e f │ g h i j │      lead 2
 //!     input row 5        · a b c │ d e f g │ h i j k │      lead 1: rows 4k + 3 long
+//! ```
 //!
-//! A chunk of the output is four rows of a column, and those have four leads; rows
-//! four apart have the same. Lanes whose chunks begin at different ones would meet
-//! conflicts, went each from its first row to its last. So all lanes load rows 4k
-//! first, then 4k + 1, 4k + 2, 4k + 3, and each turns its four values round into its
-//! own order.
+//! A vector of the output is four rows of a column, and those have four leads; rows
+//! four apart have the same. If each lane went from its vector's first row to its last,
+//! lanes whose vectors begin at different leads would have bank conflicts. So all lanes
+//! load rows 4k first, then 4k + 1, 4k + 2, 4k + 3, and each rotates its four values into
+//! its own order.
 
 use cuda_std::prelude::*;
 use cuda_std::vector::Float4;
 
-use super::element;
 use super::squares::{
-    CHUNK, LARGE_BLOCK_THREADS, LARGE_TILE_BYTES, LARGE_TILE_SQUARES, LINE_BYTES, WARP_LANES,
+    CHUNK, LARGE_BLOCK_THREADS, LARGE_TILE_BYTES, LARGE_TILE_SQUARES, LINE_BYTES,
 };
+use crate::matrix::element;
 use crate::swizzle::Swizzle;
 use crate::unrolled::unrolled;
+use crate::warp::WARP_LANES;
 
 /// Elements in a sector.
 pub const SECTOR: u32 = 8;

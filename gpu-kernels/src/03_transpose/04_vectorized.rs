@@ -12,7 +12,7 @@ const fn rows_are_lines(n_rows: u32, n_columns: u32) -> bool {
     n_columns.is_multiple_of(LINE) && n_rows.is_multiple_of(LINE)
 }
 
-/// 16 bytes an access, also where rows start anywhere, and no bank conflicts:
+/// 16 bytes per access, also where rows start anywhere, and no bank conflicts:
 /// where rows are whole lines, through a 64×64 tile laid out by
 /// [`chunk_offset_bytes`](super::squares::chunk_offset_bytes), elsewhere through one of 40×96 laid out by
 /// [`shifted_place`](super::shifted::shifted_place).

@@ -1,11 +1,20 @@
 //! Rows and columns of an array of 32×32, each accessed once: for counting.
 //!
+//! # Rows and columns
 //!
-//! Every kernel below stores to the array, waits, and loads from it. One of the
-//! two is what it is about; the other goes along rows, one wavefront a warp.
+//! In an array `data[32][32]` of `f32`, row `r` starts at word `32 · r`: all its
+//! elements lie in different banks, and all elements of a column lie in one. A
+//! warp that accesses a row takes one wavefront, a warp that accesses a column
+//! takes 32. A block of 32 warps has 32 · 31 = 992 conflicts when it goes by
+//! columns and none when it goes by rows, for stores and for loads alike.
+//!
+//! # The kernels
+//!
+//! Every kernel below stores to the array, waits, and loads from it. One of the two
+//! accesses is its subject; the other goes along rows, one wavefront per warp.
 //!
 //! No thread loads the element that it stored itself. If it did, the compiler
-//! could keep the value in a register and leave the load out: it *forwards* the
+//! could keep the value in a register and omit the load: it *forwards* the
 //! store.
 
 use cuda_std::prelude::*;
@@ -82,7 +91,7 @@ pub unsafe fn bank_load_rows(input: *const f32, output: *mut f32) {
     *output.add(own) = *at(data, ROWS - 1 - warp, lane);
 }
 
-/// Loads along columns: 31 conflicts a warp, 992 in all. Transposes the array.
+/// Loads along columns: 31 conflicts per warp, 992 in all. Transposes the array.
 ///
 /// # Safety
 ///

@@ -1,5 +1,23 @@
-//! Columns of rows of any width, accessed again and again: for the clock.
+//! Columns of rows of any width, accessed repeatedly: for the clock.
 //!
+//! # The law
+//!
+//! Going down a column of an array with rows of `width` words, the lanes are
+//! `width` words apart. Lane `l` lies in bank `l · width mod 32`, which takes
+//! `32 / gcd(width, 32)` different values: the conflict is
+//! `gcd(width, 32)`-way.
+//!
+//! | width | 1 | 2 | 4 | 7 | 8 | 12 | 16 | 31 | 32 | 33 |
+//! |---|---|---|---|---|---|---|---|---|---|---|
+//! | way | 1 | 2 | 4 | 1 | 8 | 4 | 16 | 1 | 32 | 1 |
+//!
+//! Odd widths have none. Hence the usual cure: an array of 32 columns gets a
+//! 33rd that nobody uses. It costs 3% more shared memory, and rows no longer
+//! start at multiples of 16 bytes, which forbids vector accesses. The other
+//! cure, swizzling, costs neither ([`crate::swizzled_tile`],
+//! [`crate::transpose`]).
+//!
+//! # Accesses that stay
 //!
 //! A compiler moves a load out of the loop if nothing changes what it loads, and
 //! leaves out all stores but the last. `read_volatile` and `write_volatile` say

@@ -2,8 +2,8 @@
 //!
 //! # What the hardware does
 //!
-//! Shared memory is a multiprocessor's own scratch memory. It is built of 32
-//! *banks* that work side by side, and each serves one 32-bit word a cycle.
+//! Shared memory is the scratch memory of a streaming multiprocessor (SM). It has 32
+//! *banks* that work in parallel, and each serves one 32-bit word per cycle.
 //! Word `i` lies in bank `i mod 32`:
 //!
 //! ```text
@@ -17,49 +17,24 @@
 //! 32 different banks, one pass over the banks, a *wavefront*, serves them all;
 //! so it does if several lanes want the same word. If `k` different words lie in
 //! one bank, the access takes `k` wavefronts: a *`k`-way conflict*, counted as
-//! `k − 1` bank conflicts. Nothing else of the multiprocessor can use shared
+//! `k − 1` bank conflicts. Nothing else of the SM can use shared
 //! memory meanwhile.
-//!
-//! # Rows and columns
-//!
-//! In an array `data[32][32]` of `f32`, row `r` starts at word `32 · r`: all its
-//! elements lie in different banks, and all elements of a column lie in one. A
-//! warp that accesses a row takes one wavefront, a warp that accesses a column
-//! takes 32. A block of 32 warps has 32 · 31 = 992 conflicts when it goes by
-//! columns and none when it goes by rows, for stores and for loads alike.
-//!
-//! # The law
-//!
-//! Going down a column of an array with rows of `width` words, the lanes are
-//! `width` words apart. Lane `l` lies in bank `l · width mod 32`, which takes
-//! `32 / gcd(width, 32)` different values: the conflict is
-//! `gcd(width, 32)`-way.
-//!
-//! | width | 1 | 2 | 4 | 7 | 8 | 12 | 16 | 31 | 32 | 33 |
-//! |---|---|---|---|---|---|---|---|---|---|---|
-//! | way | 1 | 2 | 4 | 1 | 8 | 4 | 16 | 1 | 32 | 1 |
-//!
-//! Odd widths have none. Hence the usual cure: an array of 32 columns gets a
-//! 33rd that nobody uses. It costs 3% more shared memory, and rows no longer
-//! start at multiples of 16 bytes, which forbids vector accesses. The other
-//! cure, swizzling, costs neither ([`crate::swizzled_tile`],
-//! [`crate::transpose`]).
 //!
 //! | kernel | what it measures | conflicts |
 //! |---|---|---|
-//! | [`bank_warm_up`] | nothing: it goes before the first that is timed | 0 |
+//! | [`bank_warm_up`] | nothing: it runs before the first kernel that is timed | 0 |
 //! | [`bank_store_rows`] | 32 warps store a row each | 0 |
 //! | [`bank_store_columns`] | 32 warps store a column each | 992 |
 //! | [`bank_load_rows`] | 32 warps load a row each | 0 |
 //! | [`bank_load_columns`] | 32 warps load a column each | 992 |
-//! | [`bank_store_width`] | columns of rows of any width, again and again | 32 · (gcd − 1) a round |
-//! | [`bank_load_width`] | the same for loads | 32 · (gcd − 1) a round |
+//! | [`bank_store_width`] | columns of rows of any width, repeatedly | 32 · (gcd − 1) per round |
+//! | [`bank_load_width`] | the same for loads | 32 · (gcd − 1) per round |
 //!
-//! The first four access shared memory once: for counting. Their time is that
-//! of a launch. The last two repeat the access, so that a GPU's clock shows the
-//! law too.
+//! The first five access shared memory once, for counting: their time is that
+//! of a launch (`01_columns.rs`). The last two repeat the access, so that a GPU's clock
+//! shows the conflicts too (`02_widths.rs`).
 //!
-//! Left out: accesses of 8 and 16 bytes a lane, which go to the banks in parts
+//! Left out: accesses of 8 and 16 bytes per lane, which go to the banks in parts
 //! of a warp ([`crate::transpose::transpose_vectorized`]), and atomics.
 
 #[path = "01_columns.rs"]

@@ -1,6 +1,5 @@
 //! A window of each thread's own, in registers or in local memory.
 //!
-//!
 //! A grid-stride loop: thread `t` of `T` computes outputs t, t + T, t + 2T, ….
 //! The array is filled before it is read, so it starts uninitialised; filling it
 //! with zeros first would be `W` more stores to local memory.
@@ -45,7 +44,7 @@ unsafe fn running_mean_registers<const W: usize>(
     }
 }
 
-/// Loads of `running_mean_local` that are under way together, at most. Nothing may
+/// Loads of `running_mean_local` that are in flight together, at most. Nothing may
 /// be moved across a store to the window by rustc, so that loads and stores by turns
 /// would stay that.
 const MAX_LOAD_BATCH: usize = 16;

@@ -1,18 +1,19 @@
 //! One tile for the whole block: a running mean over windows of any size.
 //!
-//!
-//! The block's tile of the input is divided into *chunks* of 17 elements, one a
+//! The block's tile of the input is divided into *chunks* of 17 elements, one per
 //! thread. The last chunks are the *halo*: windows reach into them, but none
 //! starts there.
 //!
+//! ```text
 //!     thread     0          1          2         …        382       383
 //!     tile     [chunk 0 ][chunk 1 ][chunk 2 ]   …      [chunk 382][chunk 383]
 //!                outputs 0…16  17…33   34…50              halo      halo
 //!
 //!     window of the thread's first output, W = 90:
 //!              [ group 0: chunks 0 to 3     ][chunk 4 ][5 more]
+//! ```
 //!
-//! 1. The tile is loaded, 16 bytes an access, lanes side by side.
+//! 1. The tile is loaded, 16 bytes per access, lanes side by side.
 //! 2. Each thread adds up its chunk.
 //! 3. Each thread adds up the sums of four chunks, its *group*: its own and the next.
 //! 4. Each thread adds up its first window: whole groups, whole chunks, then single
@@ -21,7 +22,7 @@
 //! 6. The outputs go through the tile too, so that lanes store side by side.
 //!
 //! In 2 and 5 lanes are a chunk apart. A chunk is an odd number of elements, so
-//! 32 lanes meet 32 banks, without padding: see `bank_conflicts`.
+//! 32 lanes meet 32 banks, without padding: see [`crate::bank_conflicts`].
 //!
 //! A 16-byte access starts at a multiple of 4 elements. The window of the block's
 //! first output need not, so the tile starts up to 3 elements before it: the
@@ -73,7 +74,7 @@ pub const fn tile_outputs(window: u32) -> u32 {
 /// ```
 ///
 /// An element of the first window goes through 16 additions in its chunk, 3 in its
-/// group, one a group, up to 3 of chunks without a group, and 16 more, and two when
+/// group, one per group, up to 3 of chunks without a group, and 16 more, and two when
 /// these are added up; each of 16 steps rounds the sum, and all together the
 /// differences; the mean takes two roundings. One costs at most 2⁻²⁴ of the
 /// magnitudes.
@@ -84,7 +85,7 @@ pub const fn shared_error_bound(window: u32) -> f64 {
     1.001 * n_roundings as f64 / (1 << 24) as f64
 }
 
-/// `at(0) + … + at(n − 1)`, four loads under way.
+/// `at(0) + … + at(n − 1)`, four loads in flight.
 #[inline(always)]
 fn sum_of(n: u32, at: impl Fn(u32) -> f32) -> f32 {
     let mut sum = 0.0;
@@ -134,7 +135,7 @@ pub unsafe fn running_mean_shared(
     let chunk = tile.add((thread * CHUNK) as usize);
     let quad = |k: usize| k as u32 * TILE_THREADS + thread;
 
-    // 1. All loads before the first store: 5 accesses under way at once.
+    // 1. All loads before the first store: 5 accesses in flight at once.
     let mut quads = [Float4::default(); THREAD_QUADS];
     if tile_start < n_elements && n_elements - tile_start >= TILE_ELEMENTS {
         let first = input.add(tile_start as usize).cast::<Float4>();

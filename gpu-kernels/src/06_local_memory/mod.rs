@@ -1,5 +1,4 @@
-//! Local memory: where a thread's own array goes, by the example of a running
-//! mean.
+//! Local memory: where a thread's own array goes, with a running mean as the example.
 //!
 //! The mean over a window of `W` elements, centred, with zeros outside the
 //! array:
@@ -8,7 +7,8 @@
 //!     output[i] = (input[i − W/2] + … + input[i − W/2 + W − 1]) / W
 //! ```
 //!
-//! A thread first copies its window into an array of its own, then adds it up.
+//! In `01_own_array.rs` a thread first copies its window into an array of its own, then
+//! adds it up.
 //! In [`running_mean_registers`](running_mean_registers_32) and
 //! [`running_mean_local`](running_mean_local_32) that array is used in nearly
 //! the same way, and in two very different places.
@@ -21,21 +21,21 @@
 //! must be unrolled, until `window[j]` has become `window[0]`, `window[1]`, ….
 //!
 //! If one single index is not constant, the whole array goes to *local memory*.
-//! In spite of its name that is ordinary device memory, which each thread has a
-//! stretch of: an access goes through the L1 cache like any other, takes some
+//! In spite of its name that is ordinary device memory, of which each thread has a
+//! stretch: an access goes through the L1 cache like any other, takes some
 //! thirty cycles there and hundreds behind it, where a register takes none. The
 //! thread's stretch is laid out so that lanes that use the same index lie side
 //! by side: word `j` of the 32 lanes is one line of 128 bytes, four sectors. If
 //! every lane uses an index of its own, it is up to 32.
 //!
-//! Two places tell that it has happened. In the PTX there is a `.local` array
+//! Two places show that it has happened. In the PTX there is a `.local` array
 //! of `4·W` bytes, with `ld.local` and `st.local`; and ptxas reports a *stack
 //! frame* of that size. Registers can run out, too: then ptxas puts values in
 //! local memory as well, which it reports as *spills*. (For an
 //! array of two words the compiler still finds a way round: it chooses between
 //! two registers. Three are too many.)
 //!
-//! | kernel | index | the window lives in | loads an output |
+//! | kernel | index | the window lives in | loads per output |
 //! |---|---|---|---|
 //! | `running_mean_registers_W` | `j`, unrolled | registers | `W` global |
 //! | `running_mean_local_W` | `(j + n) mod W`, `n` known at run time | local memory | `W` global, `W` local (and `W` local stores) |
@@ -49,12 +49,12 @@
 //! # The cure
 //!
 //! Constant indices: window sizes as constants of the code, and loops written
-//! so that they must be unrolled (`unrolled`, below), not loops of which one
-//! hopes it (LLVM unrolls up to about 16 turns of this one and no more). What it
-//! costs: code grows with `W`, and a kernel is compiled for every `W` there is.
+//! so that they must be unrolled (`unrolled`), not loops for which one hopes so (LLVM
+//! unrolls up to about 16 iterations of this one and no more). What it costs: code grows
+//! with `W`, and a kernel is compiled for every `W`.
 //!
 //! Where an array must be indexed at run time, shared memory is the better
-//! place. [`running_mean_shared`] uses it for more: neighbouring windows have
+//! place. [`running_mean_shared`] (`02_running_mean.rs`) uses it for more: neighbouring windows have
 //! nearly all elements in common, so a block loads its stretch of the input
 //! once, and from one window to the next a thread adds the element that enters
 //! and subtracts the one that leaves. It loads an element once where the others
@@ -63,34 +63,11 @@
 //!
 //! Left out: even windows have no middle, and are centred half an element late.
 //!
-//! # Record of tuning: [`running_mean_shared`] on an H200
+//! # What limits it
 //!
-//! Fewest bytes: 8 an element, 537 MB for 2²⁶, which the driver's copy moves in
-//! 130 µs; fewest operations: three an output. Tiles of 256 threads with 23 elements
-//! each took 133.4, 133.1 and 134.5 µs for windows of 4, 32 and 1024 (0.975, 0.975 and
-//! 0.965 of the copy's speed; on another card 0.968, 0.968 and 0.960); loads through the
-//! read-only path brought 0.5%. Now it is 0.969 to 0.983 for windows from 128 on, and
-//! 0.966 to 0.969 for shorter ones. Most of the gap is the structure, load, barrier,
-//! store: a copy that is built like that, and computes nothing, has 0.98
-//! ([the transpose's record](crate::transpose)). To be tried next: 256 threads of 23 again,
-//! now that no loop is left as rustc leaves it, and 512 of 13 for windows that fit (0.977
-//! in CUDA C++).
-//!
-//! | step | predicted | measured, windows of 4, 32, 1024 |
-//! |---|---|---|
-//! | 384 threads of 17, sums of four chunks | +1% | −0.2%, −0.1%, +0.5% |
-//! | no sums of four chunks where no window has four | +0.5% | 0 |
-//! | loops that rustc leaves as they are: four loads under way | 0 | +2% at 1000, which has 14 elements beside its chunks |
-//! | sums of eight chunks, or four sums of chunks side by side | +0.5% | −0.5%, −0.5%, 0 |
-//! | 256 threads of 23, five or six blocks a multiprocessor | +1% | −0.5%, −0.5%, −0.7% |
-//! | 256 threads of 19, seven blocks | +1% | −0.5%, 0, +0.7% |
-//! | copies to shared memory that pass no register (`cp.async`) | +1% | −7%, −0.5%, −5% |
-//! | smaller tiles, as small blocks copy best: 15 elements a thread | +1% | +0.5%, +0.5%, −5%: the halo |
-//! | 128 threads of 23 | +1% | +1%, +1%, −1% |
-//! | 19 a thread, six blocks a multiprocessor | +1% | −0.5%, −0.5%, +1% |
-//! | 512 threads of 11 or 15 | 0 | +0.5%, +0.5%, −5 to −23% |
-//! | streaming stores, loads or stores evicted first | +1% | −1 to −6% |
-//! | stores evicted last | +1% | +1.5%, by what is left in the cache at the end: not used |
+//! [`running_mean_shared`] comes close to a copy. What is missing is the structure of
+//! load, barrier, store: a copy built like that, which computes nothing, is hardly
+//! faster. `docs/tuning/running_mean_shared.md` has the measurements.
 
 #[path = "01_own_array.rs"]
 mod own_array;

@@ -1,7 +1,7 @@
-//! One element a thread: the tree in global memory, in shared memory, and in
+//! One element per thread: the tree in global memory, in shared memory, and in
 //! registers.
 //!
-//! Each kernel leaves one sum a block. All but [`reduce_atomic`] need further
+//! Each kernel leaves one sum per block. All but [`reduce_atomic`] need further
 //! launches over these sums.
 
 use cuda_std::atomic::{self, Device, Global, Relaxed};
@@ -9,10 +9,11 @@ use cuda_std::prelude::*;
 use cuda_std::shared::dynamic_shared_mem;
 use cuda_std::warp::{FULL_MASK, warp_shuffle_down};
 
+use crate::warp::WARP_LANES;
+
 /// Threads in a block, and elements that a block adds.
 pub const BLOCK_THREADS: u32 = 128;
 
-const WARP_LANES: u32 = 32;
 const BLOCK_WARPS: u32 = BLOCK_THREADS / WARP_LANES;
 
 // The tree halves the block until one element is left.
@@ -221,7 +222,7 @@ pub const fn tree_depth(n: u32) -> u32 {
 }
 
 /// Additions an element goes through in [`reduce_atomic`]: those of its block,
-/// then at worst one a block.
+/// then at worst one per block.
 pub const fn atomic_depth(n: u32) -> u32 {
     BLOCK_THREADS.ilog2() + grid(n)[0]
 }

@@ -1,32 +1,32 @@
-//! Many elements a thread, one launch: as fast as the memory, and quick for few
+//! Many elements per thread, one launch: as fast as the memory, and quick for few
 //! elements.
 //!
 //! # What it does about each cost
 //!
-//! - *Loads under way.* Memory answers after most of a microsecond. To be busy
-//!   all the time it needs about 30 KB of requests a multiprocessor under way. A
-//!   thread that loads 4 bytes and then waits at barriers asks for too little;
-//!   here it asks for 4 × 16 bytes before it adds the first.
-//! - *Barriers.* A thread adds all its elements in registers first. The block
-//!   meets once, not once a halving, however many elements it adds.
-//! - *Launches.* A second launch to add the blocks' sums costs two to three
-//!   microseconds: more than all else, up to some hundred thousand elements. One of
-//!   the blocks adds them instead.
-//! - *The gap between launches.* The kernel is marked `early`: its blocks take their
-//!   places while the launch before it ends, and wait there ([`grid`]).
+//! - *Loads in flight.* Memory answers after more than a thousand cycles. To keep it
+//!   busy, about 30 KB of requests per SM must be in flight. A thread that loads 4 bytes
+//!   and then waits at barriers asks for too little; here it asks for 4 × 16 bytes
+//!   before it adds the first.
+//! - *Barriers.* A thread first adds all its elements in registers. The block
+//!   meets once, not once per halving, however many elements it adds.
+//! - *Launches.* Up to some hundred thousand elements, a second launch to add the
+//!   blocks' sums costs more than everything else. One of the blocks adds them instead.
+//! - *The gap between launches.* The kernel is marked `early` (programmatic dependent
+//!   launch): its blocks take their places while the previous launch ends, and wait
+//!   there ([`grid`]).
 //!
 //! | elements | launch | how the sums come together |
 //! |---|---|---|
-//! | up to 2¹⁴ | one block, 16 elements a thread | in shared memory, over one barrier |
+//! | up to 2¹⁴ | one block, 16 elements per thread | in shared memory, over one barrier |
 //! | up to 2¹⁷ | up to 128 warps, in blocks of eight | each warp puts its sum into a word; the last warp waits for all words |
 //! | more | blocks of 512 or 1024 threads | in the block; then the last block to finish adds the blocks' |
 //!
 //! # A word that says that it is there
 //!
 //! Between the warps of different blocks nothing can be handed over but through
-//! memory, and the reader must know when it is there. Few warps use a word of 64 bits
-//! each: the sum, and a 1 above it. Who reads the 1 has read the sum too, because a
-//! word is stored and loaded as a whole. No order of two accesses matters, so neither
+//! memory, and the reader must know when it is there. If there are few warps, each uses
+//! a word of 64 bits: the sum, and a 1 above it. Whoever reads the 1 has read the sum
+//! too, because a word is stored and loaded as a whole. No order of two accesses matters, so neither
 //! side pays for one: a ticket, below, is three trips to the second-level cache one
 //! after the other (store, draw, read), this is one and a half. The last warp makes the
 //! words 0 again, for the next launch.
@@ -60,55 +60,14 @@
 //! The operation is `inc`, which counts to the number of blocks and round to 0:
 //! the counter is ready for the next launch.
 //!
-//! # Record of tuning, on two H200
+//! # What limits it
 //!
-//! Fewest bytes: 4 an element; fewest operations: one addition. At the card's
-//! 4.8 TB/s, 2³⁰ elements take 895 µs, and that is the floor. This kernel takes 914 to
-//! 931 µs, 96 to 98% of it, and is 1.012 to 1.016 times as fast as CUB's
-//! `DeviceReduce::Sum`; at 2²⁹ 1.016 to 1.019, at 2²⁸ 1.03. (With a fixed order of sides it seemed
-//! to be 1.022 and more at 2³⁰: CUB always came after a copy, and had its last writes
-//! to wait for.)
+//! - *Many elements*: memory bandwidth, of which it uses nearly all.
+//! - *Few elements*: what must happen one after the other. Of a single sum most is the
+//!   launch; back to back, with programmatic dependent launch, the barrier and the trips
+//!   to the second-level cache are left.
 //!
-//! | step | predicted | measured at 2²⁸, 2²⁹, 2³⁰ |
-//! |---|---|---|
-//! | 16 blocks of 1024 threads a multiprocessor, as it was | | 1.014, 1.006, 1.002 × CUB |
-//! | four rounds a block, so twice to eight times as many blocks | +0.5% | +0.3%, +0.2%, +0.6% |
-//! | loads that the L1 cache does not keep | 0 | +0.3% |
-//! | eight loads a thread, or two | +0.5% | ±0.2%; two once 235.6 µs at 2²⁸, not on the other card |
-//! | blocks of 256 and 512 threads | 0 | −0.5% |
-//! | loads evicted first, streaming, 256-byte prefetch | +0.5% | 0 |
-//! | a range of its own for each block | −1% | −1% and more |
-//! | blocks of 512 or 1024 threads, three to sixteen rounds, whole waves of blocks | ±0.3% | ±0.1% |
-//! | the words and the last block instead of the ticket, at 2²⁰ in a row | −0.3 µs | −0.25 µs of 3.5; not used, since it keeps a block waiting |
-//!
-//! Few elements: what counts is how many things follow each other. Of one sum alone,
-//! 3.5 µs are the launch's, and CUB's `DeviceReduce::Sum` launches once up to 2¹²
-//! elements, as this does: 1.5 times as fast would be less than an empty launch there.
-//! In a row (a graph of 50 sums) an empty launch takes 0.57 µs, an empty early one 0.45.
-//! CUDA C++, time of one sum in a row, in µs; CUB takes 1.57, 1.26, 2.6 and 2.84:
-//!
-//! | step | predicted | 2¹⁰ | 2¹² | 2¹⁴ | 2¹⁶ |
-//! |---|---|---|---|---|---|
-//! | as it was: one block up to 2¹⁵, then the ticket | | 1.33 | 1.39 | 1.71 | 2.62 |
-//! | an early launch that only waits | −0.2 | 1.12 | 1.17 | 1.47 | 2.56 |
-//! | and lets the next one start, before or after it waits | −0.2 | 1.02 | 1.08 | 1.4 | 2.5 |
-//! | no loop where there is one round; four warps or more | −0.1 | 0.90 | 1.02 | 1.30 | |
-//! | four or eight warps' sums read by one thread, not by shuffles | −0.05 | 0.83 | 0.95 | | |
-//! | the words, a block each | −0.5 | | | | 2.0 |
-//! | the words, a warp each, no barrier | −0.1 | | | 1.6 | 1.8 |
-//! | the next one may start before this one has waited, not after | −0.05 | −0.1 | −0.08 | 0 | 0 |
-//! | the lines of input and result prefetched before the wait | −0.05 | −0.06 | −0.08 | −0.08 | 0 |
-//! | all threads' sums in shared memory, no shuffles before the barrier | −0.05 | 0 | +0.01 | +0.1 | +0.2 |
-//! | 8 or 16 loads under way a thread, half or twice the threads | ±0.05 | 0 | +0.02 to +0.05 | 0 | 0 to +0.05 |
-//! | a cluster of two to eight blocks, sums in the first one's shared memory | −0.1 | +0.3 | +0.25 | +0.1 | |
-//!
-//! In `bench` this kernel takes 0.84, 0.92, 1.26 and 1.47 µs in a row, 1.82, 1.34, 1.90
-//! and 1.74 times as fast as CUB (1.81, 1.30, 1.86 and 1.72 in another run); alone 4.0,
-//! 4.2, 4.6 and 4.7 µs, 1.08, 0.99, 1.33 and 1.34 times. At 2¹² 16 KB come into one
-//! multiprocessor, at 64 bytes a cycle 0.13 µs,
-//! and more multiprocessors would have to talk to each other, which takes 0.25. To be
-//! tried next: a kernel of its own for one block, a third as long, since instructions
-//! are fetched, too.
+//! `docs/tuning/reduce_fast.md` has the measurements.
 
 use cuda_std::atomic::{self, AcqRel, Device, Global, Relaxed};
 use cuda_std::grid;
@@ -118,6 +77,7 @@ use cuda_std::vector::Float4;
 
 use super::tree::warp_sum;
 use crate::unrolled::unrolled;
+use crate::warp::WARP_LANES;
 
 /// Threads in a block of a middling number of elements.
 const FAST_THREADS: u32 = 512;
@@ -126,7 +86,6 @@ const FEW_THREADS: u32 = 256;
 /// Threads in a block of the fewest elements, at most, and of very many.
 const MAX_THREADS: u32 = 1024;
 
-const WARP_LANES: u32 = 32;
 const MAX_WARPS: u32 = MAX_THREADS / WARP_LANES;
 /// Elements in a chunk of 16 bytes.
 const CHUNK: u32 = 4;
@@ -146,8 +105,8 @@ pub const MAX_FEW_WARPS: u32 = 128;
 const FEW_ITEMS: u32 = 2 * MAX_FEW_WARPS * WARP_LANES * THREAD_ITEMS;
 /// Elements from which on there are very many.
 const MANY_ITEMS: u32 = 1 << 27;
-/// Threads to each multiprocessor, at most, of a middling number of elements:
-/// twice as many as run at a time. A multiprocessor that is nearer to the memory
+/// Threads to each SM, at most, of a middling number of elements:
+/// twice as many as run at a time. An SM that is nearer to the memory
 /// then takes more of it.
 const MULTIPROCESSOR_THREADS: u32 = 4096;
 /// Rounds of a block where there are very many. Few: blocks start in order, so
@@ -235,7 +194,7 @@ unsafe fn thread_sum(
 }
 
 /// The sum of `value` over the block, in thread 0. `warp_sums` is shared
-/// memory, one element a warp, aligned to 16 bytes.
+/// memory, one element per warp, aligned to 16 bytes.
 #[inline(always)]
 unsafe fn block_sum(value: f32, warp_sums: *mut f32) -> f32 {
     let thread = thread::thread_idx_x();

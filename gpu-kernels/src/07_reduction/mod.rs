@@ -1,6 +1,6 @@
 //! Sum of N values of `f32`: `sum = x[0] + x[1] + … + x[N − 1]`.
 //!
-//! One addition an element, and 4 bytes to read for it: a sum is limited by the
+//! One addition per element, and 4 bytes to read for it: a sum is limited by the
 //! memory, and the best a kernel can do is to read the input once, at the full
 //! bandwidth. What makes it a lesson is that all threads work towards one
 //! number. They must hand each other partial sums, and each way of doing that
@@ -29,8 +29,8 @@
 //! | [`reduce_shared`] | the tree, in shared memory | 7 barriers for 128 elements |
 //! | [`reduce_shared_dynamic`] | the launch chooses the size of shared memory | the same |
 //! | [`reduce_atomic`] | blocks add to the result themselves | a queue at one address; the order varies |
-//! | [`reduce_shuffle`] | lanes hand values over in registers | one element a thread: the blocks are too short |
-//! | [`reduce_fast`] | many elements a thread, 16 bytes a load, one launch | |
+//! | [`reduce_shuffle`] | lanes hand values over in registers | one element per thread: the blocks are too short |
+//! | [`reduce_fast`] | many elements per thread, 16 bytes per load, one launch | |
 //!
 //! # Several blocks, one result
 //!
@@ -59,7 +59,7 @@
 //! - The tree: `depth = ⌈log₂ N⌉` = 27. Both operands are about equally large,
 //!   and the sum is right to a few units in its last place. The parallel way is
 //!   the more exact one.
-//! - Atomics: 7 steps in the block, then up to one a block: 781,250 at one
+//! - Atomics: 7 steps in the block, then up to one per block: 781,250 at one
 //!   address, and the small operand is being swallowed again.
 //!
 //! [`tree_depth`], [`atomic_depth`] and [`fast_depth`] say how deep each kernel

@@ -9,7 +9,7 @@
 //!   address of its own, since across blocks the scope promises nothing;
 //! - shared memory: the threads of a block, whatever the scope.
 //!
-//! So each cell has one *place* a block, and a cell of the first kind uses only
+//! So each cell has one *place* per block, and a cell of the first kind uses only
 //! the first block's.
 
 use cuda_std::atomic::{

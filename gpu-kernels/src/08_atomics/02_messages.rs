@@ -36,12 +36,13 @@ use cuda_std::atomic::{self, Acquire, Block, Device, Global, Release, Shared};
 use cuda_std::prelude::*;
 use cuda_std::warp::{FULL_MASK, sync_warp};
 
+use crate::warp::WARP_LANES;
+
 /// Threads in a block.
 pub const BLOCK_THREADS: u32 = 256;
 /// Blocks in the chain of [`pass_between_blocks`].
 pub const N_LINKS: u32 = 16;
 
-const WARP_LANES: u32 = 32;
 /// Warps in the chain of [`pass_between_warps`].
 pub const BLOCK_WARPS: u32 = BLOCK_THREADS / WARP_LANES;
 

@@ -1,10 +1,10 @@
-//! Atomic operations: read, change and write back, with nobody in between.
+//! Atomic operations: read, change and write back, indivisibly.
 //!
 //! Two threads that both do `counter = counter + 1` may both read 7 and both
 //! write 8: one addition is lost. An *atomic* operation is one step for all
-//! others, and it returns the value from before, so that its thread knows which
-//! step was its own: of a thousand threads that add 1, each gets a number of its
-//! own from 0 to 999.
+//! others, and it returns the previous value, so that its thread knows which
+//! step was its own: of a thousand threads that add 1, each gets a different number
+//! from 0 to 999.
 //!
 //! # The table
 //!
@@ -29,11 +29,11 @@
 //! | inc | `if old >= value { 0 } else { old + 1 }` | u32 |
 //! | dec | `if old == 0 or old > value { value } else { old − 1 }` | u32 |
 //!
-//! - *Space*: shared memory has its atomic units in the multiprocessor, global
+//! - *Space*: shared memory has its atomic units in the SM, global
 //!   memory in the L2 cache, a thousand cycles away and back. In both, operations
 //!   at one address are done one after the other.
-//! - *Scope*: among whom the step is one. A block's threads run on one
-//!   multiprocessor, so that the narrowest scope is the cheapest. A scope that is
+//! - *Scope*: among which threads the operation is indivisible. A block's threads run on
+//!   one SM, so the narrowest scope is the cheapest. A scope that is
 //!   too narrow is a race like no atomic at all.
 //! - *Order*: what else becomes visible with it; see [`messages`].
 //!

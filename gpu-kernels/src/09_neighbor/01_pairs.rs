@@ -1,4 +1,4 @@
-//! All pairs, a thread an atom: with atomics, and without.
+//! All pairs, one thread per atom: with atomics, and without.
 
 use core::ops::Range;
 
@@ -9,7 +9,7 @@ use cuda_std::vector::Float2;
 
 use super::{MAX_NEIGHBORS, are_near, opaque, opaque_address, place_by_atom, place_by_place};
 
-/// Threads in a block, an atom each.
+/// Threads in a block, one per atom.
 const BLOCK_THREADS: u32 = 128;
 
 /// Adds `neighbor` to the list by atom of `atom`.
@@ -36,12 +36,12 @@ pub(super) unsafe fn append(
 /// Calls `found` for each atom of `others` that is near the one at `own`, in
 /// ascending order.
 ///
-/// Four at a time: their eight loads are under way together, and one branch asks
+/// Four at a time: their eight loads are in flight together, and one branch asks
 /// whether any is near, which is rare. The loop keeps two addresses and a number,
 /// and the loads are at distances from the addresses that the compiler knows.
-/// With an index of 32 bits, of which `other + 1` could wrap round, each load
-/// would need an address computed for itself: that took 7% longer for 22,000
-/// atoms on an H200, and half as long again for a million.
+/// With a 32-bit index, of which `other + 1` could wrap around, each load would need an
+/// address computed for itself, and the loop would be noticeably slower
+/// (`docs/tuning/neighbor_tiles.md`).
 #[inline(always)]
 unsafe fn for_each_near(
     own: Float2,
@@ -169,7 +169,7 @@ pub unsafe fn neighbor_no_atomic(
 /// Block of both kernels, in threads.
 pub const PAIR_BLOCK: [u32; 3] = [BLOCK_THREADS, 1, 1];
 
-/// Grid of both kernels: a thread an atom, and at least one block, since no
+/// Grid of both kernels: a thread per atom, and at least one block, since no
 /// launch may be empty.
 pub const fn pair_grid(n_atoms: u32) -> [u32; 3] {
     let n_blocks = n_atoms.div_ceil(BLOCK_THREADS);

@@ -1,8 +1,8 @@
 //! All pairs at the speed of arithmetic: tiles in shared memory, several atoms
-//! a thread, one vote for many tests.
+//! per thread, one vote for many tests.
 //!
 //! A test is two subtractions, two multiplications, an addition and a
-//! comparison. In [`neighbor_no_atomic`] each test also loads two numbers,
+//! comparison. In [`neighbor_no_atomic`](super::neighbor_no_atomic) each test also loads two numbers,
 //! counts a loop, and branches: more instructions than the test itself. Here:
 //!
 //! - *Shared memory.* A block loads a tile of [`TILE_CENTERS`] atoms, the
@@ -30,28 +30,17 @@
 //!
 //! When there are near pairs, they belong to *centers*, and all lanes have the
 //! same centers: several lanes want a place in the same list. Instead of one
-//! atomic a lane at one address, the lanes with a near atom are counted by their
+//! atomic per lane at one address, the lanes with a near atom are counted by their
 //! ballot, and one atomic takes places for all of them. There are 32 centers
 //! between two votes, and 32 lanes: each lane does it for a center of its own, so
 //! the warp waits for the memory's answer once. The ballots also say which atoms
 //! the places are for, so that the same lane writes them.
 //!
-//! # Record of tuning, on an H200
+//! # What limits it
 //!
-//! Fewest bytes: 8 an atom in, its list out, nothing beside the tests. Fewest
-//! operations: five instructions a test; 132 multiprocessors at 1.98 GHz issue
-//! 3.3·10¹³ a second for single lanes, so the floor is 6.7·10¹² tests a second.
-//! A million atoms: 166 ms, 6.0·10¹² tests a second, 90% of it.
-//!
-//! | step | predicted | measured: 1000, 22,000, 10⁶ atoms |
-//! |---|---|---|
-//! | a vote, and four centers' lists, for 16 tests | | 119 µs, 190 µs, 187 ms |
-//! | a vote for 128 tests, 32 centers' lists at a time; comparisons that take each other's result along, where minima had been 2 instructions of 6 | 30 µs, 130 µs, −15% | 30 µs, 120 µs, 166 ms |
-//! | 32 registers instead of 39, so that all blocks for 22,000 atoms run at once: asked of ptxas by the launch bounds | 0, −5%, 0 | +26%, 0, +2% |
-//! | the same by not keeping what only the rare branch needs | 0, −5%, 0 | 0, −7%, 0: 112 µs |
-//!
-//! Not tried: a cheaper test first, such as of `dx` alone. It would no longer be a
-//! test a pair.
+//! Arithmetic: five instructions per test, close to what the schedulers can issue. A cheaper
+//! first test (of `dx` alone, say) would no longer be one test per pair.
+//! `docs/tuning/neighbor_tiles.md` has the measurements.
 
 use cuda_std::atomic::{self, Device, Global, Relaxed};
 use cuda_std::prelude::*;
@@ -59,6 +48,7 @@ use cuda_std::vector::{Float2, Float4};
 use cuda_std::warp::{FULL_MASK, WarpReductionOp, warp_reduce, warp_vote_ballot};
 
 use super::{MAX_NEIGHBORS, are_near, distance_squared, opaque, place_by_atom};
+use crate::warp::WARP_LANES;
 
 /// Threads in a block.
 const BLOCK_THREADS: u32 = 128;
@@ -74,8 +64,6 @@ const GROUP_CENTERS: u32 = 4;
 const GROUP_TESTS: u32 = GROUP_CENTERS * THREAD_ATOMS;
 /// Centers between two votes: one for each lane.
 const TURN_CENTERS: u32 = WARP_LANES;
-
-const WARP_LANES: u32 = 32;
 
 const _: () = assert!(TILE_CENTERS.is_multiple_of(TURN_CENTERS));
 const _: () = assert!(TILE_CENTERS.is_multiple_of(BLOCK_THREADS));

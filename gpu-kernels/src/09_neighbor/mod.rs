@@ -8,13 +8,13 @@
 //! # The answer
 //!
 //! `n_neighbors[n]` says how many neighbours atom `n` has. A list has
-//! [`MAX_NEIGHBORS`] places an atom, in one of two layouts:
+//! [`MAX_NEIGHBORS`] places per atom, in one of two layouts:
 //!
 //! - *by atom*: [`place_by_atom`], `list[n · 10 + k]`. An atom's neighbours lie
 //!   together, which suits who works on one atom at a time.
 //! - *by place*: [`place_by_place`], `list[k · N + n]`. The `k`-th neighbours of
-//!   atoms that follow each other lie together, which suits a warp that has an
-//!   atom a lane: its stores are coalesced.
+//!   atoms that follow each other lie together, which suits a warp with one
+//!   atom per lane: its stores are coalesced.
 //!
 //! An atom with more neighbours than places is an error, not a reason to write
 //! into the next atom's places: its index goes to `overflow` (the lowest, if
@@ -31,7 +31,7 @@
 //! | [`cells`]: [`neighbor_cells_build`] and three before it | only near ones | sorting the atoms |
 //!
 //! The first three test N²/2 or N² pairs: a million atoms make 10¹² tests for
-//! three million neighbours. The cells make it about 12 tests an atom, however
+//! three million neighbours. The cells make it about 12 tests per atom, however
 //! many atoms there are.
 //!
 //! # Exactness

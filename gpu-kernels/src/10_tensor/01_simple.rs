@@ -12,7 +12,7 @@
 //!
 //! | kernel | tiles | `ldmatrix` | result's stores | copies |
 //! |---|---|---|---|---|
-//! | [`mma_simple_plain`] | plain | 8 conflicts, 4 a tile | 4 | 0 |
+//! | [`mma_simple_plain`] | plain | 8 conflicts, 4 per tile | 4 | 0 |
 //! | [`mma_simple_padded`] | rows of 48 bytes | 0 | 0 | 4 a copy |
 //! | [`mma_simple_swizzled`] | `Swizzle<1, 3, 3>` | 0 | 0 | 0 |
 //! | [`mma_simple_stmatrix_plain`] | plain | 8 | 4, in one `stmatrix` | 0 |
@@ -77,7 +77,7 @@ macro_rules! kernels {
         ///
         /// `a`, `b` and `c` are aligned to 16 bytes and hold a 16×16 matrix a
         /// block; `c` overlaps neither. Launch with [`BLOCK`](super::BLOCK)
-        /// threads and a block a product.
+        /// threads and a block per product.
         #[kernel(launch_bounds(WARP))]
         pub unsafe fn $name(a: *const f16, b: *const f16, c: *mut f16) {
             let $tiles = Tiles {

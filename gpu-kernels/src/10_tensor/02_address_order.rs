@@ -87,8 +87,8 @@ macro_rules! gram {
 ///
 /// # Safety
 ///
-/// `a` and `g` are aligned to 16 bytes, hold a 16×16 matrix a block, and do not
-/// overlap. Launch with [`BLOCK`](super::BLOCK) threads and a block a product.
+/// `a` and `g` are aligned to 16 bytes, hold a 16×16 matrix per block, and do not
+/// overlap. Launch with [`BLOCK`](super::BLOCK) threads and a block per product.
 #[kernel(launch_bounds(WARP))]
 pub unsafe fn address_order_plain(a: *const f16, g: *mut f32) {
     gram!(a, g, |tile, lane| {

@@ -98,8 +98,8 @@ macro_rules! kernels {
         /// # Safety
         ///
         /// `input` and `output` are aligned to 16 bytes and do not overlap;
-        /// `input` holds a tile a block, `output` a 16×16 matrix a block. Launch
-        /// with [`BLOCK`](super::BLOCK) threads and a block a tile.
+        /// `input` holds a tile per block, `output` a 16×16 matrix per block. Launch
+        /// with [`BLOCK`](super::BLOCK) threads and a block per tile.
         #[kernel(launch_bounds(WARP))]
         pub unsafe fn $name(input: *const f16, output: *mut f32) {
             $body$(::<$n, _>)?(shared_tile!($tile<$layout>), input, output);

@@ -16,7 +16,7 @@
 //!
 //! | kernel | tile | `ldmatrix` conflicts for n = 31 |
 //! |---|---|---|
-//! | [`matrix_power_plain`] | plain | 40: 5 steps, 4 a load |
+//! | [`matrix_power_plain`] | plain | 40: 5 steps, 4 per load |
 //! | [`matrix_power_swizzled`] | `Swizzle<1, 3, 3>` | 0 |
 
 use cuda_std::half::f16;
@@ -97,7 +97,7 @@ unsafe fn power<L: Layout>(tile: Tile16<L>, input: *const f16, output: *mut f16,
 ///
 /// # Safety
 ///
-/// `input` and `output` are aligned to 16 bytes, hold a 16×16 matrix a block, and
+/// `input` and `output` are aligned to 16 bytes, hold a 16×16 matrix per block, and
 /// do not overlap. Launch with [`BLOCK`](super::BLOCK) threads and a block a
 /// matrix.
 #[kernel(launch_bounds(WARP))]

@@ -30,8 +30,8 @@
 //! The interleaved kernels go the other way: they have the layout that is right
 //! for the product at hand, and change it in between. The results go back to
 //! shared memory in f16; C1 with the layout for columns. After a barrier
-//! everything is re-laid for rows, in place, through registers; both results
-//! leave for global memory through that layout, in whole chunks. That costs a
+//! everything is laid out anew for rows, in place, through registers; both results
+//! leave for global memory through that layout, in 16-byte vectors. That costs a
 //! pass over the tiles and buys simpler address arithmetic; the two-layer swizzle
 //! is the better deal here, and not always possible.
 //!

@@ -14,7 +14,7 @@
 //! bits 4 to 6 of its address, and that depends on the pitch:
 //!
 //! ```text
-//!   a 16×16 tile, pitch 32 bytes: four rows a line
+//!   a 16×16 tile, pitch 32 bytes: four rows per line
 //!
 //!     chunk column   0     1     2     3     4     5     6     7
 //!     line 0        r0 L  r0 R  r1 L  r1 R  r2 L  r2 R  r3 L  r3 R
@@ -23,7 +23,7 @@
 //!
 //! An 8×8 matrix is one column of that, say all the `L`. Rows 0 and 4 are in
 //! the same chunk column, so are 1 and 5, …: two wavefronts instead of one. At a
-//! pitch of 64 bytes, two rows a line, every other row collides: four
+//! pitch of 64 bytes, two rows per line, every other row collides: four
 //! wavefronts. From 128 bytes on all eight do.
 //!
 //! # How B, M and S are found
@@ -42,7 +42,7 @@
 //!   many chunk-column bits that do not number rows: the lowest, from bit M on.
 //!   So **S = max(6, c) − 3**.
 //!
-//! | columns | c | row bits | `Swizzle<B, M, S>` | plain: wavefronts a matrix |
+//! | columns | c | row bits | `Swizzle<B, M, S>` | plain: wavefronts per matrix |
 //! |---|---|---|---|---|
 //! | 16 | 4 | 4, 5, **6** | `<1, 3, 3>` | 2 |
 //! | 32 | 5 | 5, **6, 7** | `<2, 3, 3>` | 4 |
@@ -50,7 +50,7 @@
 //! | 128 | 7 | **7, 8, 9** | `<3, 3, 4>` | 8 |
 //! | 256 | 8 | **8, 9, 10** | `<3, 3, 5>` | 8 |
 //!
-//! ([`swizzle_for`] is that derivation as a function; a test holds it against
+//! ([`swizzle_for`] is that derivation as a function; a test checks it against
 //! the table and the rule for conflicts.)
 //!
 //! # When padding is the better choice
@@ -61,7 +61,7 @@
 //! where one tile is read under several strides that no single swizzle serves,
 //! and where address arithmetic is dearer than memory (the padded address is
 //! linear in the row, so that the compiler folds it into the instruction's
-//! offset). It costs 16 bytes a row, half of a 16-column tile, and it breaks up
+//! offset). It costs 16 bytes per row, half of a 16-column tile, and it breaks up
 //! the lines: a copy that goes through the tile chunk by chunk, free in both
 //! other layouts, straddles them and pays ([`simple`] has it for comparison). And
 //! tiles that hardware fills (TMA) come swizzled, never padded in this way.
@@ -99,15 +99,16 @@ use cuda_std::tile::{Layout, Padded, Swizzled, Tile};
 use cuda_std::vector::Float2;
 
 use crate::swizzle::Swizzle;
+use crate::warp::WARP_LANES;
 
 /// Side of a block that one `ldmatrix.x4` fetches.
 pub const SIDE: u32 = 16;
 /// Elements in a 16×16 matrix.
 pub const MATRIX: u32 = SIDE * SIDE;
-/// Elements in a chunk of 16 bytes.
+/// Elements in a 16-byte vector.
 pub const CHUNK: u32 = 8;
 /// Threads of a block of most kernels: one warp, one problem.
-pub const WARP: u32 = 32;
+pub const WARP: u32 = WARP_LANES;
 
 /// Layout of a 16-column tile without conflicts.
 pub type Swizzled16 = Swizzled<Swizzle<1, 3, 3>>;
@@ -119,7 +120,7 @@ pub type Swizzled64 = Swizzled<Swizzle<3, 3, 3>>;
 pub type Swizzled128 = Swizzled<Swizzle<3, 3, 4>>;
 /// Layout of a 256-column tile without conflicts.
 pub type Swizzled256 = Swizzled<Swizzle<3, 3, 5>>;
-/// Rows one chunk longer: no conflicts either.
+/// Rows one 16-byte vector longer: no conflicts either.
 pub type PaddedByChunk = Padded<CHUNK>;
 
 /// A 16×16 tile.
@@ -144,9 +145,9 @@ pub const fn swizzle_for(n_columns: u32) -> (u32, u32, u32) {
 // Between global memory, tiles and fragments
 // ---------------------------------------------------------------------------
 //
-// Whole tiles move in chunks of 16 bytes, in row order: thread t has chunks t,
-// t + N_THREADS, … Eight lanes in a row access one line of the tile, so this has
-// no conflicts in any layout that permutes chunks within a line.
+// Whole tiles move in 16-byte vectors, in row order: thread t has vectors t,
+// t + N_THREADS, … Eight consecutive lanes access one line of the tile, so this has
+// no conflicts in any layout that permutes vectors within a line.
 
 /// Row and first column of chunk `chunk` of a tile of `n_columns`.
 #[inline(always)]

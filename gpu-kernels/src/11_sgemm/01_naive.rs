@@ -1,4 +1,4 @@
-//! A thread an element, straight from global memory.
+//! One thread per element, straight from global memory.
 
 use cuda_std::float::GpuFloat;
 use cuda_std::prelude::*;

@@ -1,4 +1,4 @@
-//! A thread an element, through tiles in shared memory.
+//! One thread per element, through tiles in shared memory.
 
 use cuda_std::float::GpuFloat;
 use cuda_std::prelude::*;

@@ -1,17 +1,17 @@
-//! Many elements a thread: sums in registers, so that a value that was loaded from
+//! Many elements per thread: sums in registers, so that a value that was loaded from
 //! shared memory is used more than once.
 //!
 //! A thread that computes R×S elements of C takes R values of A and S of B for
 //! R·S multiply-adds. Of A four values along k come by one load, where they lie together:
 //!
-//! | elements a thread | values a multiply-add | loads |
+//! | elements per thread | values per multiply-add | loads |
 //! |---|---|---|
 //! | 1×1 ([`tiled`](super::tiled)) | 2 | 5/4 |
 //! | 8×1 ([`sgemm_column`]) | 9/8 | 3/8 |
 //! | 8×8 ([`sgemm_square`]) | 1/4 | 1/4 |
 //!
-//! A multiprocessor does 4 multiply-adds of a warp a cycle and serves one request to
-//! shared memory: with more than 1/4 load a multiply-add it waits for shared memory.
+//! An SM does 4 multiply-adds of a warp per cycle and serves one request to
+//! shared memory: with more than 1/4 load per multiply-add it waits for shared memory.
 //!
 //! The sums must stay in registers, which have no addresses: every index into
 //! them is a number known to the compiler. `unrolled!` writes
@@ -42,7 +42,7 @@ pub const COLUMN_THREADS: u32 = COLUMN_TILE * COLUMN_TILE / COLUMN_ROWS;
 // Every thread loads one element of each tile.
 const _: () = assert!(COLUMN_THREADS == COLUMN_TILE * TILE_K);
 
-/// Eight elements of a column a thread: one value of B in a register meets eight of
+/// Eight elements of a column per thread: one value of B in a register meets eight of
 /// A.
 ///
 /// # Safety
@@ -64,7 +64,7 @@ pub unsafe fn sgemm_column(a: *const f32, b: *const f32, c: *mut f32, m: u32, n:
     let (row, column) = (thread / COLUMN_TILE * COLUMN_ROWS, thread % COLUMN_TILE);
 
     // Where along k its row of A ends: at once, if there is no such row. (Two numbers
-    // in place of four: 40 registers are to do, for three blocks a multiprocessor.)
+    // in place of four: 40 registers are to do, for three blocks per SM.)
     let a_end = if first_row + a_row < m && a_k < k {
         k - a_k
     } else {
@@ -125,7 +125,7 @@ const SQUARE_STEP: u32 = 16;
 /// Threads in a block of [`sgemm_square`].
 pub const SQUARE_THREADS: u32 = SQUARE_STEP * SQUARE_STEP;
 
-/// 8×8 elements a thread: 16 loads from shared memory for 64 multiply-adds.
+/// 8×8 elements per thread: 16 loads from shared memory for 64 multiply-adds.
 ///
 /// A thread's columns are 16 apart, so that lanes that follow each other read words
 /// that follow each other; so are its rows.

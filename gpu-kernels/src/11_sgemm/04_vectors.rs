@@ -1,4 +1,4 @@
-//! 8×8 elements a thread, 16 bytes an access.
+//! 8×8 elements per thread, 16 bytes per access.
 //!
 //! The values that a thread needs for one step along k should lie together: then
 //! four of them come by one instruction. B's do, since its rows run along C's
@@ -144,7 +144,7 @@ pub(super) unsafe fn store_sums(
     });
 }
 
-/// 8×8 elements a thread out of a transposed tile of A: four loads from shared
+/// 8×8 elements per thread out of a transposed tile of A: four loads from shared
 /// memory for 64 multiply-adds.
 ///
 /// # Safety

@@ -1,11 +1,11 @@
 //! Tiles that are copied while others are multiplied.
 //!
-//! The kernels before this one do two things in turn: load a tile, which takes most
-//! of a microsecond, then multiply it. Only other blocks on the same multiprocessor
-//! keep it busy meanwhile. Here the copies run by themselves (`copies.rs`),
-//! two tiles ahead: nobody waits for memory, and no values pass through registers.
+//! The kernels before this one do two things in turn: load a tile, which takes more than a
+//! thousand cycles, then multiply it. Only other blocks on the same SM keep it busy
+//! meanwhile. Here the copies run by themselves (`parts/copies.rs`), two tiles ahead:
+//! nobody waits for memory, and no values pass through registers.
 //!
-//! One barrier a tile does for two purposes. It comes after the wait for the next
+//! One barrier per tile serves two purposes. It comes after the wait for the next
 //! tile's copies: past it, all threads' copies of that tile are there. And past it
 //! nobody reads the stage of the tile before: it can be filled again.
 
@@ -19,7 +19,7 @@ use super::vectors::{BLOCK_THREADS, CHUNK, SIDE_THREADS, TILE, load_eight, multi
 
 /// Depth of the tiles along k.
 const TILE_K: u32 = 8;
-/// Stages: one is multiplied while the others' copies are under way.
+/// Stages: one is multiplied while the others' copies are in flight.
 const STAGES: u32 = 3;
 const STAGE_BYTES: u32 = stage_bytes(TILE_K, TILE);
 const RING_CHUNKS: usize = (STAGES * STAGE_BYTES / 16) as usize;

@@ -1,4 +1,4 @@
-//! 8×16 elements a thread, tiles for warps, fragments one step ahead.
+//! 8×16 elements per thread, tiles for warps, fragments one step ahead.
 
 use cuda_std::cp_async::{wait_all, wait_group};
 use cuda_std::prelude::*;
@@ -14,7 +14,7 @@ use super::unrolled;
 
 /// Depth of the tiles along k.
 const TILE_K: u32 = 8;
-/// Stages: one is multiplied while the others' copies are under way.
+/// Stages: one is multiplied while the others' copies are in flight.
 const STAGES: u32 = 4;
 const STAGE_BYTES: u32 = stage_bytes(TILE_K, TILE_COLUMNS);
 

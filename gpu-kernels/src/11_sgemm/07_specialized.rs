@@ -2,11 +2,11 @@
 //!
 //! In [`sgemm_fast`](super::fast::sgemm_fast) every thread does everything. That costs
 //! twice. Copies and their addresses stand among the multiply-adds, and where they do,
-//! the assembler finds no good registers for those (see [the record](super)). And all
+//! the assembler finds no good registers for those ([what limits each step](super)). And all
 //! warps meet at a barrier after each tile, however far each could have gone.
 //!
 //! Here eight warps only multiply. Four others copy, one on each of the
-//! multiprocessor's schedulers, into a ring of stages. Two barriers a stage
+//! SM's schedulers, into a ring of stages. Two barriers per stage
 //! ([`mbarrier`]) say when it is *full* and when it is *free*; a warp waits for
 //! another one only if the ring is empty or full:
 //!
@@ -31,6 +31,7 @@ use super::copies::{TILE_ROWS, a_offset_bytes, b_offset_bytes, has_chunks, n_til
 use super::fragments::{Fragment, Place, Sums, multiply, store_sums};
 use super::shares::{Part, quotient};
 use super::unrolled;
+use crate::warp::WARP_LANES;
 
 /// Columns of C that a block computes.
 pub const TILE_COLUMNS: u32 = 256;
@@ -40,7 +41,6 @@ pub const TILE_K: u32 = 16;
 const STAGES: u32 = 4;
 const STAGE_BYTES: u32 = stage_bytes(TILE_K, TILE_COLUMNS);
 
-const WARP_LANES: u32 = 32;
 /// Elements in a chunk of 16 bytes.
 const CHUNK: u32 = 4;
 const F32_BYTES: u32 = 4;
@@ -56,7 +56,7 @@ const COPIER_REGISTERS: u32 = 72;
 
 const _: () = assert!(
     N_MULTIPLIERS * MULTIPLIER_REGISTERS + N_COPIERS * COPIER_REGISTERS <= 65536,
-    "a multiprocessor has so many registers"
+    "an SM has so many registers"
 );
 
 /// Block, in threads.
@@ -376,7 +376,7 @@ pub const fn n_tiles_of_c(m: u32, n: u32) -> u32 {
     m.div_ceil(TILE_ROWS) * n.div_ceil(TILE_COLUMNS)
 }
 
-/// Grid of [`sgemm_specialized`]: a block a tile.
+/// Grid of [`sgemm_specialized`]: a block per tile.
 pub const fn grid(m: u32, n: u32) -> [u32; 3] {
     [n_tiles_of_c(m, n), 1, 1]
 }

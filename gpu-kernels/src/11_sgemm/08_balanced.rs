@@ -1,11 +1,11 @@
-//! Every multiprocessor works to the end.
+//! Every SM works to the end.
 //!
 //! [`sgemm_specialized`](super::specialized::sgemm_specialized) gives a block a tile.
-//! At 4096³ that is 512 tiles on 132 multiprocessors: three rounds and 0.88 of a
+//! At 4096³ that is 512 tiles on 132 SMs: three rounds and 0.88 of a
 //! fourth, in which some have nothing to do. And at the start of every tile nobody
 //! multiplies before the first copies are there.
 //!
-//! Here there is one block a multiprocessor, and it stays. Its copiers go on with the
+//! Here there is one block per SM, and it stays. Its copiers go on with the
 //! next tile while its multipliers store the last one. What would be the partial round
 //! is cut into equal shares ([`super::shares`]).
 
@@ -90,7 +90,7 @@ impl Left {
 ///
 /// As [`sgemm_vectorized`](super::vectors::sgemm_vectorized), with this file's
 /// [`BLOCK`] and [`SHARED_BYTES`] and a grid that [`grid`] returns. `sums` has room
-/// for [`n_sums`] elements and is aligned to 16 bytes; `flags` has an element a block,
+/// for [`n_sums`] elements and is aligned to 16 bytes; `flags` has an element per block,
 /// all 0, which they are again when the kernel has ended. Blocks with lower numbers
 /// start first.
 #[kernel(launch_bounds(specialized::BLOCK_THREADS, 1))]
@@ -159,7 +159,7 @@ pub const BLOCK: [u32; 3] = specialized::BLOCK;
 /// Dynamic shared memory of [`sgemm_balanced`], in bytes.
 pub const SHARED_BYTES: u32 = specialized::SHARED_BYTES;
 
-/// Grid of [`sgemm_balanced`] for so many multiprocessors: a block each, as long as
+/// Grid of [`sgemm_balanced`] for so many SMs: a block each, as long as
 /// each has a step.
 pub const fn grid(m: u32, n: u32, k: u32, n_multiprocessors: u32) -> [u32; 3] {
     let n_steps = n_tiles_of_c(m, n) as u64 * n_tiles(k, TILE_K) as u64;

@@ -12,12 +12,12 @@
 //! and leaves out that loads of 8 and 16 bytes merge groups whose neighbouring
 //! lanes have the same address; the simulator counts that too.
 
+use crate::warp::WARP_LANES;
+
 /// Banks of shared memory.
 pub const N_BANKS: u32 = 32;
 /// Bytes that a bank delivers at a time.
 pub const BANK_BYTES: u32 = 4;
-/// Lanes of a warp.
-pub const N_LANES: u32 = 32;
 
 /// The bank that a byte of shared memory lies in.
 pub const fn bank(offset_bytes: u32) -> u32 {
@@ -40,12 +40,12 @@ pub struct Cost {
 pub fn cost(lane_bytes: u32, offset_bytes: impl Fn(u32) -> u32) -> Cost {
     assert!(
         matches!(lane_bytes, 4 | 8 | 16),
-        "an access moves 4, 8 or 16 bytes a lane"
+        "an access moves 4, 8 or 16 bytes per lane"
     );
     let group_lanes = N_BANKS * BANK_BYTES / lane_bytes;
     let lane_words = lane_bytes / BANK_BYTES;
     let mut cost = Cost::default();
-    for group in 0..N_LANES / group_lanes {
+    for group in 0..WARP_LANES / group_lanes {
         // The distinct words of the group, at most one for every bank and lane.
         let mut words = [0; N_BANKS as usize];
         let mut n_words = 0;

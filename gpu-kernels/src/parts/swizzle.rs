@@ -1,7 +1,7 @@
 //! Swizzles: orders of the elements in shared memory that spread a column over
 //! the banks.
 //!
-//! An array of `ROW` elements a row, stored as it comes, has the elements of a
+//! An array of `ROW` elements per row, stored as it comes, has the elements of a
 //! column `ROW` elements apart: with a power of two, in few banks. Padding the
 //! rows cures that and costs memory, and it moves rows off the alignment that
 //! 16-byte accesses and `ldmatrix` want. A swizzle costs neither: each row keeps
@@ -377,7 +377,7 @@ mod tests {
     /// Rows longer than a segment, which the type refuses: two columns meet.
     #[test]
     fn the_formula_fails_for_rows_longer_than_a_segment() {
-        // 64 floats a row, 4-byte chunks, 128-byte segments.
+        // 64 floats per row, 4-byte chunks, 128-byte segments.
         let formula = |row: u32, column: u32| {
             let chunk = row * 64 + column;
             ((chunk % 32) ^ (chunk / 32)) % 64
@@ -389,7 +389,7 @@ mod tests {
     fn the_bit_form_is_the_general_formula_on_byte_offsets() {
         for row in 0..64u32 {
             for chunk in 0..8u32 {
-                // Rows of 128 bytes as f16: 64 a row, chunks of 8.
+                // Rows of 128 bytes as f16: 64 per row, chunks of 8.
                 let general = ChunkSwizzle::<2, 64, 16, 128>::xor(row, chunk * 8) * 2;
                 assert_eq!(Tma128::apply(row * 128 + chunk * 16), row * 128 + general);
             }

@@ -1,3 +1,4 @@
+//! Atomic operations, orders and scopes that an element type does not have.
 use cuda_std::atomic::{self, Acquire, Device, Global, Relaxed, Release, SeqCst};
 
 unsafe fn cells(f: *mut f32, i: *mut i32, b: *mut u8) {

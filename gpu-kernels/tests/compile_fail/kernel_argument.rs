@@ -1,3 +1,4 @@
+//! Structures that cannot be kernel arguments: their layout is not the device's.
 use cuda_std::KernelArg;
 
 #[derive(Clone, Copy, KernelArg)]

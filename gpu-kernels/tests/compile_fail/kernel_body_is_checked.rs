@@ -1,3 +1,4 @@
+//! The host type-checks a kernel's body, though it never runs it.
 use cuda_std::prelude::*;
 
 #[kernel]

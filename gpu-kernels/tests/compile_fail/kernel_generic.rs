@@ -1,3 +1,4 @@
+//! Generic kernels without instances, and instances that do not fit.
 use cuda_std::kernel;
 
 #[kernel]

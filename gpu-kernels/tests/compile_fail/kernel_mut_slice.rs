@@ -1,3 +1,4 @@
+//! A mutable slice as a parameter: all threads would hold it at once.
 use cuda_std::kernel;
 
 #[kernel]

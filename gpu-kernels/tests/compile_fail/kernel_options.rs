@@ -1,3 +1,4 @@
+//! Options that `#[kernel]` does not have, and what it cannot stand on.
 use cuda_std::kernel;
 
 #[kernel(launch_bounds())]

@@ -1,3 +1,4 @@
+//! Parameters of types that no launch can pass.
 use cuda_std::kernel;
 
 #[kernel]

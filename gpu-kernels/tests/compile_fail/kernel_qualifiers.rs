@@ -1,3 +1,4 @@
+//! Qualifiers that a kernel cannot have.
 use cuda_std::kernel;
 
 #[kernel]

@@ -1,3 +1,4 @@
+//! A reference as a parameter.
 use cuda_std::kernel;
 
 #[kernel]

@@ -1,3 +1,4 @@
+//! A kernel that returns a value.
 use cuda_std::kernel;
 
 #[kernel]

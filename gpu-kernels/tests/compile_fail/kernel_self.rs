@@ -1,3 +1,4 @@
+//! A method as a kernel.
 use cuda_std::kernel;
 
 struct Matrix;

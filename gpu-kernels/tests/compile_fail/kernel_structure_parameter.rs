@@ -1,3 +1,4 @@
+//! A structure by value that is no `KernelArg`.
 use cuda_std::kernel;
 
 #[derive(Clone, Copy)]

@@ -1,3 +1,4 @@
+//! Tensor maps that are passed in another way than by reference.
 use cuda_std::{TensorMap, kernel};
 
 #[kernel]

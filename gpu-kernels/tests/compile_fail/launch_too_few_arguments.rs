@@ -1,3 +1,4 @@
+//! A launch with too few arguments.
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::transpose::transpose_swizzled;
 

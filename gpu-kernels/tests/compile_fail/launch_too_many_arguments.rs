@@ -1,3 +1,4 @@
+//! A launch with too many arguments.
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::transpose::transpose_swizzled;
 

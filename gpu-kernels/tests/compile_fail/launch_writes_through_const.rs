@@ -1,3 +1,4 @@
+//! A launch that gives a read-only buffer to a kernel that writes to it.
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::transpose::transpose_swizzled;
 

@@ -1,3 +1,4 @@
+//! A launch with its arguments in the wrong order.
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::transpose::transpose_swizzled;
 

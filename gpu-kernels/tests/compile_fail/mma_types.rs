@@ -1,3 +1,4 @@
+//! Products of fragments whose shapes or element types do not fit.
 use cuda_std::half::{bf16, f16};
 use cuda_std::mma::{FragmentA, FragmentB, FragmentC, M16N8K8, M16N8K16, mma};
 

@@ -1,3 +1,4 @@
+//! Formats and arguments that the device's `println!` does not take.
 use cuda_std::{print, println};
 
 struct Atom;

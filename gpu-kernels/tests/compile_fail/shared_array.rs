@@ -1,3 +1,4 @@
+//! Shared arrays that are empty or misaligned, and options that do not exist.
 use cuda_std::shared_array;
 
 fn empty() {

@@ -1,3 +1,4 @@
+//! Swizzles that would not be one-to-one, or would leave the array.
 use gpu_kernels::swizzle::{ChunkSwizzle, Swizzle};
 
 fn main() {

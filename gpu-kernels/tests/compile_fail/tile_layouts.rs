@@ -1,3 +1,4 @@
+//! Tile layouts that would leave the tile.
 use cuda_std::half::f16;
 use cuda_std::swizzle::Swizzle;
 use cuda_std::tile::{Padded, Plain, Swizzled, Tile};

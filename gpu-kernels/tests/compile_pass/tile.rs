@@ -1,3 +1,4 @@
+//! Tiles and fragments whose types fit.
 use cuda_std::half::f16;
 use cuda_std::mma::{FragmentA, FragmentB, FragmentC, M16N8K16, mma};
 use cuda_std::swizzle::Swizzle;

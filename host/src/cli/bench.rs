@@ -26,8 +26,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What takes less time than this many launches that do nothing is also timed many
-/// times in a row: alone, much of its time is the launch's.
+/// What takes less time than this many empty launches is also timed back to back: in a
+/// single launch, much of its time is the launch's.
 const SHORT: f32 = 4.0;
 
 /// Folder of the runs that `--save` keeps, in the current one.
@@ -35,7 +35,7 @@ const SAVED: &str = "lockstep-bench";
 
 const AFTER_HELP: &str = "\
 A `×` in the table says how many times as fast as something else the kernel is, by
-medians of runs that took turns. `in L2` marks data so small that it stays in the
+medians of runs that alternated. `in L2` marks data so small that it stays in the
 second-level cache whatever is done.
 
 Exit status: 0, everything was right (also where a target is missed); 1, a result was
@@ -54,7 +54,7 @@ pub struct Args {
     #[arg(long, value_name = "TEXT")]
     filter: Vec<String>,
 
-    /// Shapes in the place of the kernels' own: 8192x8192,4096x4096.
+    /// Shapes instead of the kernels' own: 8192x8192,4096x4096.
     #[arg(long, value_name = "SHAPES", value_delimiter = ',', value_parser = parse_shape)]
     sizes: Vec<Shape>,
 
@@ -63,7 +63,7 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(30..))]
     samples: u32,
 
-    /// Folder of the CUDA C++ twins, for nvcc to compile; `peers` beside the
+    /// Folder of the CUDA C++ baselines, for nvcc to compile; `peers` beside the
     /// program or in the current folder is found by itself.
     #[arg(long, value_name = "DIR")]
     peers: Option<PathBuf>,
@@ -178,7 +178,7 @@ fn say_peers(peers: &[Peer]) {
     }
 }
 
-/// The tables, what became faster or slower, and twins that are wrong.
+/// The tables, what became faster or slower, and baselines that are wrong.
 fn write(
     out: &mut dyn Write,
     report: &BenchReport,
@@ -193,7 +193,7 @@ fn write(
     for wrong in wrong_twins {
         writeln!(
             out,
-            "\nthe CUDA C++ twin of {} is wrong at {}: {}",
+            "\nthe CUDA C++ baseline of {} is wrong at {}: {}",
             wrong.kernel,
             wrong.shape,
             wrong.reason.as_deref().unwrap_or("no reason given")
@@ -323,13 +323,13 @@ fn peers_folder() -> Option<PathBuf> {
 
 /// What came of the cases.
 struct Found {
-    /// Of the twins that are wrong, then of the cases.
+    /// Of the baselines that are wrong, then of the cases.
     results: Vec<CaseResult>,
     n_wrong_twins: usize,
     elapsed: Duration,
 }
 
-/// Has the lessons check the twins, at small shapes, all sizes of a sweep included; then
+/// Has the lessons check the baselines, at small shapes, all sizes of a sweep included; then
 /// runs the cases. Of what takes the GPU away only that one kernel has no result.
 fn run_all(gpu: &Gpu, selected: &[Registered], cases: &[Case], clocking: Clocking) -> Found {
     let with_twins: Vec<Registered> = selected
@@ -376,13 +376,13 @@ fn run_all(gpu: &Gpu, selected: &[Registered], cases: &[Case], clocking: Clockin
 fn say_twins(n_kernels: usize, results: &[CaseResult]) {
     let n_passed = Tally::of(results).n_passed;
     say(&format!(
-        "twins of {n_kernels} kernels: {n_passed} of {} checks passed",
+        "baselines of {n_kernels} kernels: {n_passed} of {} checks passed",
         results.len()
     ));
 }
 
-/// Times a launch that does nothing, alone and as one of many in a row. Where it could
-/// not be timed, nothing can, and that will be told.
+/// Times an empty launch, alone and back to back. If it cannot be timed, nothing can, and
+/// that will be reported.
 fn empty_launch(gpu: &Gpu, n_runs: u32) -> [Option<Times>; 2] {
     let clocked = clock_empty_launch(gpu, n_runs).unwrap_or_default();
     [&clocked.runs_ms, &clocked.rows_ms].map(|runs_ms| Times::of(runs_ms.first()?))

@@ -155,7 +155,7 @@ fn read(path: &Path) -> Result<Vec<Numbered>, Stop> {
     Ok(cases)
 }
 
-/// Holds every case against the rules; tells those that differ.
+/// Checks every case against the rules; names those that differ.
 fn differing(cases: &[Numbered]) -> Result<Vec<String>, Stop> {
     let columns = Width::of_stdout().prose();
     let mut told = Vec::new();

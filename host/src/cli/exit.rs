@@ -12,7 +12,7 @@ pub(super) enum Exit {
 
 /// Why a command ended early.
 pub(super) enum Stop {
-    /// For this reason, which is told.
+    /// For this reason, which is printed.
     Because(Exit, String),
 }
 

@@ -1,4 +1,4 @@
-//! The program `lockstep`: what it can be told, and what it answers.
+//! The program `lockstep`: its commands and their options.
 //!
 //! Results go to stdout, progress and reasons to stderr. The exit status says
 //! how it ended: 0, everything passed; 1, something failed; 2, the command was
@@ -71,7 +71,7 @@ enum Command {
     Sanitize(sanitize::Args),
     /// List lessons and kernels.
     List(list::Args),
-    /// List who is near whom among atoms in a file, by the cell list's kernels.
+    /// Build the neighbour list of atoms in a file, with the cell list's kernels.
     Neighbors(neighbors::Args),
     /// Print a kernel's PTX, or what a GPU makes of it.
     Ptx(ptx::Args),
@@ -81,7 +81,7 @@ enum Command {
     Profile(profile::Args),
     /// Show which banks and sectors memory accesses touch, and find layouts without conflicts.
     Explain(explain::Args),
-    /// Hold the counting rules against measured accesses.
+    /// Check the counting rules against measured accesses.
     CheckCounters(check_counters::Args),
     /// Measure how fast the simulator is.
     SimBench(sim_bench::Args),

@@ -1,4 +1,4 @@
-//! `lockstep neighbors FILE`: who is near whom among atoms of the user's own.
+//! `lockstep neighbors FILE`: the neighbour list of the user's own atoms.
 
 use super::ending::Outputs;
 use super::exit::{Exit, Stop};
@@ -91,7 +91,7 @@ fn stopped(error: NeighborError) -> Stop {
     Stop::Because(exit, error.to_string())
 }
 
-/// A line an atom: its index, its number of neighbours, and who they are.
+/// A line per atom: its index, its number of neighbours, and who they are.
 fn write(out: &mut dyn Write, lists: &neighbors::Lists) -> io::Result<()> {
     let mut out = BufWriter::new(out);
     for (atom, list) in lists.iter().enumerate() {

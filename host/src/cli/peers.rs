@@ -1,4 +1,4 @@
-//! What the kernels are compared with: CUDA C++ twins and CUB, compiled where
+//! What the kernels are compared with: CUDA C++ baselines and CUB, compiled where
 //! `nvcc` is, and cuBLAS and cuBLASLt, wherever they are installed.
 
 use super::tools::{Tool, library_folders};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
-/// Folder of the twins with the sources of libraries.
+/// Folder of the baselines with the sources of libraries.
 const LIBRARIES: &str = "libraries";
 /// Source of the library that calls CUB.
 const CUB_SOURCE: &str = "cub.cu";
@@ -165,7 +165,7 @@ fn run_nvcc(
     ))
 }
 
-/// The version of the compiler of the twins, as it tells.
+/// The version of the compiler of the baselines, as it tells.
 pub(super) fn nvcc_version() -> Result<String, String> {
     let nvcc = Tool::Nvcc.find()?;
     let output = Command::new(&nvcc)

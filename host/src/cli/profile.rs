@@ -45,7 +45,7 @@ pub struct Args {
     #[arg(long, value_enum)]
     arch: Option<Arch>,
 
-    /// Run the kernel of this PTX file in the place of our own: its entry must bear
+    /// Run the kernel of this PTX file instead of our own: its entry must have
     /// the same name and parameters.
     #[arg(long, value_name = "FILE", conflicts_with = "arch")]
     ptx: Option<PathBuf>,
@@ -242,7 +242,7 @@ fn with_entry(module: PtxModule, entry: &str) -> Result<PtxModule, String> {
     Err(format!("{} has no entry `{entry}`", module.name))
 }
 
-/// How a case of which there is no profile is told: with the source lines that are
+/// The report of a case that has no profile: with the source lines that are
 /// at fault.
 fn stopped(registered: Registered, shape: &Shape, error: &CaseError) -> Stop {
     let exit = if error.is_not_run() {

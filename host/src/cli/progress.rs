@@ -1,4 +1,4 @@
-//! What is told on stderr while a command runs.
+//! Progress and remarks on stderr while a command runs.
 
 use crate::report::style::{BAD, FAINT, style_of};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -17,7 +17,7 @@ pub fn say(text: &str) {
     let _ = writeln!(anstream::stderr(), "{text}");
 }
 
-/// Progress of a run: a bar on a terminal, a line a case elsewhere.
+/// Progress of a run: a bar on a terminal, a line per case elsewhere.
 pub struct Progress {
     bar: Option<ProgressBar>,
     n_cases: usize,

@@ -1,5 +1,5 @@
-//! `lockstep readme`: writes the generated parts of the README and its pictures, or says
-//! that they are out of date.
+//! `lockstep readme`: writes the generated parts of the README and of the tuning logs, and
+//! the pictures, or says that they are out of date.
 
 use super::exit::{Exit, Stop};
 use super::progress;
@@ -9,7 +9,7 @@ use crate::input;
 use crate::output::{OutputError, OutputFile};
 use crate::registry::LESSONS;
 use crate::report::bench::BenchReport;
-use crate::report::{ladder, markdown};
+use crate::report::{ladder, markdown, tuning};
 use std::path::{Path, PathBuf};
 
 /// A part of the README between two lines.
@@ -65,7 +65,7 @@ pub struct Args {
     #[arg(long, default_value = "results/h200/bench.json")]
     results: PathBuf,
 
-    /// Write nothing; fail if the README is out of date.
+    /// Write nothing; fail if something is out of date.
     #[arg(long)]
     check: bool,
 }
@@ -100,7 +100,25 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         let old = std::fs::read_to_string(&path).ok();
         renew(args, &path, old.as_deref(), svg)?;
     }
+    tuning_logs(args, report.as_ref())?;
     Ok(Exit::Passed)
+}
+
+/// Renews the tuning logs in `docs/tuning` beside the README, if there are any.
+fn tuning_logs(args: &Args, report: Option<&BenchReport>) -> Result<(), Stop> {
+    let folder = args.readme.with_file_name("docs").join("tuning");
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return Ok(());
+    };
+    let mut logs: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    logs.sort();
+    for log in logs {
+        let old = input::text(&log).map_err(Stop::usage)?;
+        let new = tuning::with_times(&old, report)
+            .map_err(|error| Stop::Because(Exit::Usage, format!("{}: {error}", log.display())))?;
+        renew(args, &log, Some(&old), &new)?;
+    }
+    Ok(())
 }
 
 /// Writes a file that is not as it should be, or says so.

@@ -38,18 +38,18 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
-    /// Run the kernels of this PTX file in the place of our own: their entries
-    /// must bear the same names and parameters.
+    /// Run the kernels of this PTX file instead of our own: their entries must have
+    /// the same names and parameters.
     #[arg(long, value_name = "FILE")]
     ptx: Option<PathBuf>,
 
-    /// GPU: also compile the CUDA C++ twins in this folder (`peers`) with nvcc,
-    /// and time them in turn with the kernels.
+    /// GPU: also compile the CUDA C++ baselines in this folder (`peers`) with nvcc,
+    /// and time them alternately with the kernels.
     #[arg(long, value_name = "DIR")]
     peers: Option<PathBuf>,
 
     /// Simulator: warp instructions that a launch may execute, all its blocks
-    /// together. A kernel that needs more has failed: it is taken to never end. By
+    /// together. A kernel that needs more fails: it is assumed never to end. By
     /// default a launch as a whole has no limit, but each of its blocks has, of
     /// 134,217,728 and 4,194,304 more for each of its warps, and blocks that only
     /// wait for each other have a smaller one.

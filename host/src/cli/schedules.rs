@@ -1,4 +1,4 @@
-//! `--schedules N`, `--schedule S`: other orders than the usual one, and what is told of
+//! `--schedules N`, `--schedule S`: other orders than the usual one, and what is reported of
 //! a case that failed in one.
 
 use super::exit::Stop;
@@ -10,10 +10,10 @@ use ptx_sim::schedule::Varies;
 /// Options of the commands that can run in other orders.
 #[derive(Debug, clap::Args)]
 pub(super) struct Options {
-    /// Simulator: run each kernel in its usual order, then in N others, each by a seed
-    /// (0, 1, 2, …) that says which blocks, warps and lanes run when. A kernel's search
-    /// ends with the first that fails, which is made as simple as it can be, and told
-    /// with the command that repeats it. At the quick shapes, unless --full is given
+    /// Simulator: run each kernel in its usual order, then in N others, each from a seed
+    /// (0, 1, 2, …) that determines which blocks, warps and lanes run when. A kernel's
+    /// search ends with the first order that fails. That one is reduced to the simplest
+    /// that still fails, and reported with the command that repeats it. At the quick shapes, unless --full is given
     /// (run-all): each order costs as much as a whole run.
     #[arg(long, value_name = "N", value_parser = n_schedules)]
     schedules: Option<u64>,
@@ -27,7 +27,7 @@ pub(super) struct Options {
     )]
     seed: u64,
 
-    /// Simulator: run in this order alone, as --schedules has told it: 7, 7/warps or
+    /// Simulator: run in this order alone, as --schedules has named it: 7, 7/warps or
     /// 7/warps+lanes/12. At the same shapes.
     #[arg(long, value_name = "SCHEDULE", conflicts_with = "schedules")]
     schedule: Option<Schedule>,
@@ -72,7 +72,7 @@ impl Options {
     }
 }
 
-/// What is told of the order in which a case did not pass, if it was not the usual one.
+/// What is reported of the order in which a case did not pass, if it was not the usual one.
 pub(super) fn told(result: &CaseResult) -> Option<String> {
     let schedule = result.schedule?;
     let order = format!("under schedule {schedule}: {}", described(schedule));

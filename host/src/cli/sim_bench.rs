@@ -1,4 +1,4 @@
-//! `lockstep sim-bench`: thread-instructions a second, kernel by kernel.
+//! `lockstep sim-bench`: thread-instructions per second, kernel by kernel.
 
 use super::ending::Outputs;
 use super::exit::{Exit, Stop};

@@ -17,7 +17,7 @@ use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
 pub static LESSON: Lesson = Lesson {
     id: "bank_conflicts",
     title: "Bank conflicts",
-    idea: "a warp that goes down a column of 32 words a row finds them all in one bank",
+    idea: "a warp that reads down a column of rows of 32 words finds all of it in one bank",
     source: "gpu-kernels/src/05_bank_conflicts/01_columns.rs",
     kernels: &KERNELS,
     shapes,
@@ -28,9 +28,11 @@ pub static LESSON: Lesson = Lesson {
 };
 
 static KERNELS: [KernelEntry; 5] = [
-    KernelEntry::of(bank_warm_up, "before the first that is timed", |trial| {
-        run(trial, bank_warm_up, upside_down)
-    })
+    KernelEntry::of(
+        bank_warm_up,
+        "runs before the first kernel that is timed",
+        |trial| run(trial, bank_warm_up, upside_down),
+    )
     .expecting(&conflicts(0.0, 0.0)),
     KernelEntry::of(bank_store_rows, "stores along rows", |trial| {
         run(trial, bank_store_rows, upside_down)
@@ -38,7 +40,7 @@ static KERNELS: [KernelEntry; 5] = [
     .expecting(&conflicts(0.0, 0.0)),
     KernelEntry::of(
         bank_store_columns,
-        "stores along columns: 31 conflicts a warp",
+        "stores along columns: 31 conflicts per warp",
         |trial| run(trial, bank_store_columns, transposed),
     )
     .expecting(&conflicts(992.0, 0.0)),
@@ -48,7 +50,7 @@ static KERNELS: [KernelEntry; 5] = [
     .expecting(&conflicts(0.0, 0.0)),
     KernelEntry::of(
         bank_load_columns,
-        "loads along columns: 31 conflicts a warp",
+        "loads along columns: 31 conflicts per warp",
         |trial| run(trial, bank_load_columns, transposed),
     )
     .expecting(&conflicts(0.0, 992.0)),

@@ -31,14 +31,12 @@ pub static LESSON: Lesson = Lesson {
 static KERNELS: [KernelEntry; 2] = [
     KernelEntry::of(
         bank_store_width,
-        "stores each column, again and again",
+        "stores each column, repeatedly",
         |trial| run(trial, bank_store_width, &STORE),
     ),
-    KernelEntry::of(
-        bank_load_width,
-        "loads each column, again and again",
-        |trial| run(trial, bank_load_width, &LOAD),
-    ),
+    KernelEntry::of(bank_load_width, "loads each column, repeatedly", |trial| {
+        run(trial, bank_load_width, &LOAD)
+    }),
 ];
 
 /// Accesses a thread, where the clock counts.

@@ -22,7 +22,7 @@ use lockstep::engine::{Buffer, EngineKind, LaunchConfig, Prepared};
 pub static LESSON: Lesson = Lesson {
     id: "blocks_of_tiles",
     title: "Blocks of wider tiles",
-    idea: "the wider the tile, the more rows of a block share a bank; one swizzle a width ends it",
+    idea: "the wider the tile, the more rows of a block share a bank; one swizzle per width ends it",
     source: "gpu-kernels/src/10_tensor/03_wide.rs",
     kernels: &KERNELS,
     shapes,

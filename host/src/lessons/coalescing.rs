@@ -37,7 +37,7 @@ pub static LESSON: Lesson = Lesson {
 
 static TARGETS: [Target; 1] = [Target::at_least(
     "vector add, 2²⁶ f32 and more",
-    "device-to-device copy's bytes a second",
+    "device-to-device copy's bytes per second",
     1.03,
     vector_add,
 )];
@@ -52,7 +52,7 @@ fn vector_add(measured: &[Measurement]) -> Option<Found> {
 }
 
 static KERNELS: [KernelEntry; 6] = [
-    KernelEntry::of(add, "one element a thread, lanes side by side", |trial| {
+    KernelEntry::of(add, "one element per thread, lanes side by side", |trial| {
         run(trial, add, &IN_PLACE)
     })
     .expecting(&claims([4.0, 100.0], [4.0, 100.0])),
@@ -66,9 +66,11 @@ static KERNELS: [KernelEntry; 6] = [
         run(trial, add_offset, &ONE_LATER)
     })
     .expecting(&claims([5.0, 80.0], [5.0, 80.0])),
-    KernelEntry::of(add_stride, "lanes a grid apart: a sector a lane", |trial| {
-        run(trial, add_stride, &IN_PLACE)
-    })
+    KernelEntry::of(
+        add_stride,
+        "lanes a grid apart: one sector per lane",
+        |trial| run(trial, add_stride, &IN_PLACE),
+    )
     .expecting(&claims([32.0, 12.5], [32.0, 12.5])),
     // Half of the loads are of x, one sector for one word, half of y, four.
     KernelEntry::of(
@@ -79,7 +81,7 @@ static KERNELS: [KernelEntry; 6] = [
     .expecting(&claims([2.5, 82.5], [4.0, 100.0])),
     KernelEntry::of(
         add_vectorized,
-        "16 bytes an access, four elements a thread",
+        "16 bytes per access, four elements per thread",
         |trial| run(trial, add_vectorized, &VECTORIZED),
     )
     .expecting(&claims([16.0, 100.0], [16.0, 100.0]))

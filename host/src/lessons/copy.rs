@@ -18,7 +18,7 @@ use lockstep::engine::{Buffer, EngineError, EngineKind, LaunchConfig, Prepared};
 pub static LESSON: Lesson = Lesson {
     id: "copy",
     title: "Copy",
-    idea: "the memory's own speed: enough bytes must be under way to keep it busy",
+    idea: "the memory's own speed: enough bytes must be in flight to keep it busy",
     source: "gpu-kernels/src/01_copy.rs",
     kernels: &KERNELS,
     shapes,
@@ -31,13 +31,13 @@ pub static LESSON: Lesson = Lesson {
 };
 
 static KERNELS: [KernelEntry; 2] = [
-    KernelEntry::of(copy, "one element a thread", |trial| {
+    KernelEntry::of(copy, "one element per thread", |trial| {
         run(trial, copy, one_a_thread)
     })
     .expecting(&claims(4.0)),
     KernelEntry::of(
         copy_vectorized,
-        "16 bytes an access, four elements a thread",
+        "16 bytes per access, four elements per thread",
         |trial| run(trial, copy_vectorized, vectorized),
     )
     .expecting(&claims(16.0))

@@ -38,7 +38,7 @@ const CLAIMED_EXPONENT: u32 = 31;
 static KERNELS: [KernelEntry; 2] = [
     KernelEntry::of(
         matrix_power_plain,
-        "plain tile: 4 conflicts a load",
+        "plain tile: 4 conflicts per load",
         run::<matrix_power_plain>,
     )
     .expecting(&[Expectation::exactly(

@@ -33,7 +33,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub static LESSON: Lesson = Lesson {
     id: "neighbor",
     title: "Neighbour list",
-    idea: "who is near whom: all pairs with and without atomics, and a cell list that looks only next door",
+    idea: "which atoms are near each other: all pairs with and without atomics, and a cell list that searches only adjacent cells",
     source: "gpu-kernels/src/09_neighbor/mod.rs",
     kernels: &KERNELS,
     shapes,
@@ -160,7 +160,7 @@ fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
         .collect()
 }
 
-/// Positions in, counts and three neighbours an atom out; a test a pair.
+/// Positions in, counts and three neighbours per atom out; one test per pair.
 fn work(shape: &Shape) -> Work {
     let n_atoms = u64::from(shape.dims()[0]);
     Work {

@@ -54,13 +54,13 @@ static TARGETS: [Target; 3] = [
         |measured| beside_cub(measured, |n| n.is_power_of_two() && n >= 1 << 28),
     ),
     Target::at_least(
-        "reduce_fast, up to 2¹⁶ f32, one alone between events",
+        "reduce_fast, up to 2¹⁶ f32, a single launch between events",
         "cub::DeviceReduce::Sum",
         1.5,
         |measured| beside_cub(measured, |n| n <= 1 << 16),
     ),
     Target::at_least(
-        "reduce_fast, up to 2¹⁶ f32, one of many in a row, from a graph",
+        "reduce_fast, up to 2¹⁶ f32, per launch, back to back in a CUDA graph",
         "cub::DeviceReduce::Sum",
         1.5,
         |measured| {
@@ -127,7 +127,7 @@ static KERNELS: [KernelEntry; 6] = [
     .expecting(CONFLICT_FREE),
     KernelEntry::of(
         reduce_atomic,
-        "one atomic addition a block: one launch",
+        "one atomic addition per block, one launch",
         run::<reduce_atomic>,
     )
     .within(bound_of(atomic_depth(N_FULL)))
@@ -141,7 +141,7 @@ static KERNELS: [KernelEntry; 6] = [
     .expecting(CONFLICT_FREE),
     KernelEntry::of(
         reduce_fast,
-        "16-byte loads, many elements a thread, the last block finishes",
+        "16-byte loads, many elements per thread, the last block finishes",
         run::<reduce_fast>,
     )
     .within(bound_of(fast_depth(
@@ -267,7 +267,7 @@ trait Sum: Kernel {
     ) -> Result<Plan<'e>, EngineError>;
 }
 
-/// Launches of a kernel that leaves one sum a block, over its own sums again
+/// Launches of a kernel that leaves one sum per block, over its own sums again
 /// until one is left.
 fn tree_plan<'e, K: Kernel>(
     engine: &'e dyn Engine,
@@ -284,7 +284,7 @@ fn tree_plan<'e, K: Kernel>(
         let n_blocks = config.grid[0];
         let sums = Buffer::poisoned(engine, "block sums", n_blocks as usize)?;
         let from = levels.last().unwrap_or(input);
-        // SAFETY: `from` holds n_left elements, `sums` one a block; both outlive
+        // SAFETY: `from` holds n_left elements, `sums` one per block; both outlive
         // the plan's launches, because the plan keeps them (the caller keeps the
         // input). The geometry is the kernel's own.
         launches.push(unsafe { Prepared::of::<K>(config, args(from, &sums, n_left)) }?);
@@ -334,7 +334,7 @@ impl Sum for reduce_global {
 pub trait ArrayToSums: Kernel<Args = (DevicePtr<f32>, DevicePtrMut<f32>, u32)> {}
 impl<K: Kernel<Args = (DevicePtr<f32>, DevicePtrMut<f32>, u32)>> ArrayToSums for K {}
 
-/// Launches of a kernel that reads one array and leaves one sum a block.
+/// Launches of a kernel that reads one array and leaves one sum per block.
 fn array_to_sums_plan<'e, K: ArrayToSums>(
     engine: &'e dyn Engine,
     input: &Buffer<'e, f32>,
@@ -414,7 +414,7 @@ impl Sum for reduce_fast {
             warp_words.as_mut_ptr(),
         );
         // SAFETY: buffers are aligned to 256 bytes; `input` holds n elements,
-        // `sums` one, `block_sums` one a block; the counter and the words are 0.
+        // `sums` one, `block_sums` one per block; the counter and the words are 0.
         let launch = unsafe { Prepared::of::<Self>(LaunchConfig::new(grid, block), args) }?;
         Ok(Plan {
             launches: vec![launch],

@@ -54,7 +54,7 @@ fn short_windows(measured: &[Measurement]) -> Option<Found> {
 
 static KERNELS: [KernelEntry; 1] = [KernelEntry::of(
     running_mean_shared,
-    "tile and halo in shared memory, sliding sums, 16-byte accesses, 17 outputs a thread",
+    "tile and halo in shared memory, sliding sums, 16-byte accesses, 17 outputs per thread",
     run,
 )
 .within(Tolerance::Absolute(largest_error()))

@@ -1,4 +1,4 @@
-//! SGEMM: nine kernels from a thread an element to most of what the multiply-add
+//! SGEMM: nine kernels from a thread per element to most of what the multiply-add
 //! units can do.
 //!
 //! # How a product is checked
@@ -52,7 +52,7 @@ use rand::{RngExt, SeedableRng};
 pub static LESSON: Lesson = Lesson {
     id: "sgemm",
     title: "SGEMM",
-    idea: "every value that was fetched is used many times: by a block, by a thread, and while the next is on its way",
+    idea: "every value that was fetched is used many times: by a block, by a thread, and while the next one is being fetched",
     source: "gpu-kernels/src/11_sgemm/mod.rs",
     kernels: &KERNELS,
     shapes,
@@ -80,7 +80,7 @@ fn beside_cublas(measured: &[Measurement]) -> Option<Found> {
 static KERNELS: [KernelEntry; 9] = [
     KernelEntry::of(
         sgemm_naive,
-        "a thread an element, from global memory",
+        "one thread per element, from global memory",
         |trial| {
             run(trial, sgemm_naive, |m, n| {
                 LaunchConfig::new(naive::grid(m, n), naive::BLOCK)
@@ -101,7 +101,7 @@ static KERNELS: [KernelEntry; 9] = [
     .expecting(&through_tiles(4.0)),
     KernelEntry::of(
         sgemm_column,
-        "a column of 8 elements a thread, in registers",
+        "a column of 8 elements per thread, in registers",
         |trial| {
             run(trial, sgemm_column, |m, n| {
                 LaunchConfig::new(registers::column_grid(m, n), registers::COLUMN_BLOCK)
@@ -109,7 +109,7 @@ static KERNELS: [KernelEntry; 9] = [
         },
     )
     .expecting(&through_tiles(4.0)),
-    KernelEntry::of(sgemm_square, "8×8 elements a thread", |trial| {
+    KernelEntry::of(sgemm_square, "8×8 elements per thread", |trial| {
         run(trial, sgemm_square, |m, n| {
             LaunchConfig::new(registers::square_grid(m, n), registers::SQUARE_BLOCK)
         })
@@ -117,7 +117,7 @@ static KERNELS: [KernelEntry; 9] = [
     .expecting(&through_tiles(4.0)),
     KernelEntry::of(
         sgemm_vectorized,
-        "16 bytes an access; A is transposed on its way into shared memory",
+        "16 bytes per access; A is transposed on its way into shared memory",
         |trial| run(trial, sgemm_vectorized, by_squares),
     )
     .expecting(&through_tiles(16.0)),
@@ -129,7 +129,7 @@ static KERNELS: [KernelEntry; 9] = [
     .expecting(&BY_COPIES),
     KernelEntry::of(
         sgemm_fast,
-        "8×16 elements a thread, 64×64 a warp, fragments one step ahead",
+        "8×16 elements per thread, 64×64 per warp, fragments one step ahead",
         |trial| {
             run(trial, sgemm_fast, |m, n| {
                 LaunchConfig::new(fast::grid(m, n), fast::BLOCK).with_shared(fast::SHARED_BYTES)
@@ -154,7 +154,7 @@ static KERNELS: [KernelEntry; 9] = [
     .alarming(&[RACECHECK_ON_ROLES]),
     KernelEntry::of(
         sgemm_balanced,
-        "one block a multiprocessor, the partial round of tiles in equal shares",
+        "one block per SM, the partial round of tiles in equal shares",
         |trial| run_planned(trial, &|engine, matrices| Plan::balanced(engine, matrices)),
     )
     .expecting(&[

@@ -29,7 +29,7 @@ pub static LESSON: Lesson = Lesson {
 };
 
 static KERNELS: [KernelEntry; 3] = [
-    KernelEntry::of(tile_column_plain, "column as it comes: 16-way", |trial| {
+    KernelEntry::of(tile_column_plain, "plain column: 16-way", |trial| {
         run(trial, tile_column_plain)
     })
     .expecting(&conflicts(15.0)),

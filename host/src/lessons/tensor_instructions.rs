@@ -491,7 +491,7 @@ where
     let b = Buffer::of(trial.engine(), "b", &b)?;
     let c = Buffer::of(trial.engine(), "c", &c)?;
     let d = Buffer::<u32>::poisoned(trial.engine(), "d", c.len())?;
-    // SAFETY: registers of a case a block, as the kernel asks.
+    // SAFETY: registers of one case per block, as the kernel asks.
     let launch = unsafe {
         Prepared::of::<K>(
             LaunchConfig::new(grid(cases.len() as u32), BLOCK),

@@ -152,7 +152,7 @@ static KERNELS: [KernelEntry; 7] = [
     .published(&[on_h200(0.286), on_rtx_3090(0.92)]),
     KernelEntry::of(
         transpose_vectorized,
-        "64×64 tile, 16-byte accesses, swizzled 16-byte chunks",
+        "64×64 tile, 16-byte accesses, swizzled 16-byte vectors",
         |trial| run(trial, transpose_vectorized, large),
     )
     .expecting(&tiled(0.0, 16.0))

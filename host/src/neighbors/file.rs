@@ -1,4 +1,4 @@
-//! Atoms from a text file: a line an atom, its two coordinates in Å, with blanks
+//! Atoms from a text file: a line per atom, its two coordinates in Å, with blanks
 //! or a comma between them. Empty lines and what follows a `#` are left out, and a
 //! byte-order mark.
 

@@ -152,7 +152,7 @@ fn sectors(place: &str, kind: &'static str, row: &Row) -> Verdict {
             "lanes of a warp meet on one address, or are far apart: combine them by shuffles \
              first, then one lane adds"
         }
-        // Less than a sector a request too much: it begins within one.
+        // Less than a sector per request too much: it begins within one.
         _ if wasted <= row.requests => {
             "the warp's first byte lies within a sector: begin at a multiple of 32 bytes"
         }
@@ -168,7 +168,7 @@ fn sectors(place: &str, kind: &'static str, row: &Row) -> Verdict {
     Verdict {
         place: place.to_owned(),
         finding: format!(
-            "{kind} of {} sectors a request where {} would do, {} wasted",
+            "{kind} of {} sectors per request where {} would do, {} wasted",
             number(row.sectors as f64 / requests),
             number(row.ideal_sectors as f64 / requests),
             share(wasted, row.sectors)

@@ -36,7 +36,7 @@ pub struct BenchReport {
     /// The same, one of many in a row.
     #[serde(default)]
     pub empty_launch_in_row: Option<Times>,
-    /// Of each kernel and its CUDA C++ twin.
+    /// Of each kernel and its CUDA C++ baseline.
     pub twins: TwinSummary,
     /// The targets, from the cases below.
     pub scoreboard: Vec<scoreboard::Row>,
@@ -53,11 +53,11 @@ pub struct Machine {
     pub memory_bytes: u64,
     /// Second-level cache.
     pub l2_cache_bytes: Option<u32>,
-    /// Multiprocessors.
+    /// SMs.
     pub n_multiprocessors: u32,
     /// CUDA version of the driver.
     pub driver: Option<String>,
-    /// Highest clock of the multiprocessors.
+    /// Highest clock of the SMs.
     pub sm_clock_mhz: Option<u32>,
     /// Highest clock of the memory.
     pub memory_clock_mhz: Option<u32>,
@@ -89,6 +89,14 @@ pub struct Peer {
 }
 
 impl BenchReport {
+    /// What was measured on, in words.
+    pub fn device_and_driver(&self) -> String {
+        match &self.machine.driver {
+            Some(driver) => format!("{}, driver for CUDA {driver}", self.device),
+            None => self.device.clone(),
+        }
+    }
+
     /// Of the results of a run.
     pub fn new(
         device: &DeviceProperties,

@@ -27,7 +27,7 @@ fn speed(speed: Option<f64>) -> String {
 }
 
 /// The cases, each that was also timed in a row followed by itself in that row.
-fn with_rows(cases: &[Measurement]) -> Vec<Measurement> {
+pub(super) fn with_rows(cases: &[Measurement]) -> Vec<Measurement> {
     let both = cases
         .iter()
         .flat_map(|case| [Some(case.clone()), case.in_row()]);
@@ -99,7 +99,7 @@ fn remarks(case: &Measurement) -> String {
         status => remarks.push(status.words().to_owned()),
     }
     if case.times_in_row.is_empty() && case.n_in_row > 0 {
-        remarks.push(format!("one of {} in a row", case.n_in_row));
+        remarks.push(format!("back to back, {} in a graph", case.n_in_row));
     } else if case.n_late > 0 {
         remarks.push(format!("host late {} times", case.n_late));
     }
@@ -186,7 +186,7 @@ pub fn write(out: &mut dyn Write, report: &BenchReport, width: Width) -> io::Res
     if let Some(times) = report.empty_launch {
         let in_row = report.empty_launch_in_row.map(|times| {
             let time = duration(times.median_ms);
-            format!("; one of many in a row, {time}")
+            format!("; back to back in a graph, {time}")
         });
         let text = format!(
             "\n{} of each time are the launch itself: that is what one that does nothing takes{}",
@@ -203,7 +203,7 @@ pub fn write(out: &mut dyn Write, report: &BenchReport, width: Width) -> io::Res
     scoreboard(&report.scoreboard).write(out, width)
 }
 
-/// The kernels that are slower than their twins, the worst first, and the mean.
+/// The kernels that are slower than their baselines, the worst first, and the mean.
 fn write_twins(out: &mut dyn Write, report: &BenchReport) -> io::Result<()> {
     /// Enough to see where to look.
     const N_SHOWN: usize = 10;
@@ -356,11 +356,11 @@ mod tests {
         let text = cases(&with_rows(&[short])).markdown();
         let lines: Vec<_> = text.lines().skip(2).collect();
         assert!(
-            lines[0].contains("1.000") && !lines[0].contains("in a row"),
+            lines[0].contains("1.000") && !lines[0].contains("back to back"),
             "{text}"
         );
         assert!(
-            lines[1].contains("2.000") && lines[1].contains("one of 50 in a row"),
+            lines[1].contains("2.000") && lines[1].contains("back to back, 50 in a graph"),
             "{text}"
         );
     }

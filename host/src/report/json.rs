@@ -33,7 +33,7 @@ pub struct Machine {
     pub memory_bytes: u64,
     /// CUDA version of the driver.
     pub driver: Option<String>,
-    /// Highest clock of the multiprocessors.
+    /// Highest clock of the SMs.
     pub sm_clock_mhz: Option<u32>,
     /// Highest clock of the memory.
     pub memory_clock_mhz: Option<u32>,
@@ -70,7 +70,7 @@ pub struct Entry {
     pub gigabytes_per_second: Option<f64>,
     /// Median of a device-to-device copy of as many bytes, in the same run.
     pub copy_time_ms_median: Option<f64>,
-    /// Median of the kernel's CUDA C++ twin, in turn with it.
+    /// Median of the kernel's CUDA C++ baseline, in turn with it.
     pub peer_time_ms_median: Option<f64>,
     /// Counts of one launch.
     pub counts: EntryCounts,

@@ -3,7 +3,7 @@
 //! by hand.
 
 use crate::report::bench::BenchReport;
-use crate::report::bench_table;
+use crate::report::{bench_table, scoreboard};
 use lesson::Measurement;
 use lesson::measure::Side;
 use lesson::{KernelEntry, Lesson};
@@ -17,7 +17,7 @@ pub fn lessons(lessons: &[&Lesson], report: Option<&BenchReport>) -> String {
         let _ = writeln!(
             text,
             "Times: {}, medians of one run of `cargo xtask bench`.\n",
-            device(report)
+            report.device_and_driver()
         );
     }
     for lesson in lessons {
@@ -57,15 +57,19 @@ pub fn speed(report: Option<&BenchReport>) -> String {
     };
     let mean = report.twins.geometric_mean.map(|mean| {
         format!(
-            " Beside their CUDA C++ twins {} kernels were timed: geometric mean {mean:.3}.",
+            " Beside their CUDA C++ baselines {} kernels were timed: geometric mean {mean:.3}.",
             report.twins.n_kernels
         )
     });
+    // By the names that targets have now; those that the run knew nothing of are left out.
+    let mut rows = scoreboard::rows(&report.cases);
+    let was_known = |item: &str| report.scoreboard.iter().any(|old| old.item == item);
+    rows.retain(|row| row.measured.is_some() || was_known(&row.item));
     format!(
-        "{}, everything in one run, medians of runs that took turns.{}\n\n{}\n",
-        device(report),
+        "{}, everything in one run, medians of runs that alternated.{}\n\n{}\n",
+        report.device_and_driver(),
         mean.unwrap_or_default(),
-        bench_table::scoreboard(&report.scoreboard).markdown()
+        bench_table::scoreboard(&rows).markdown()
     )
 }
 
@@ -103,13 +107,6 @@ fn whole(value: Option<f64>, metric: &str) -> String {
     match value {
         Some(value) => format!("{value} {metric}"),
         None => format!("no {metric}"),
-    }
-}
-
-fn device(report: &BenchReport) -> String {
-    match &report.machine.driver {
-        Some(driver) => format!("{}, driver for CUDA {driver}", report.device),
-        None => report.device.clone(),
     }
 }
 

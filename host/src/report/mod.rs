@@ -1,5 +1,5 @@
-//! Results as people read them ([`table`], [`bench_table`], [`markdown`]) and as
-//! programs do ([`json`], [`mod@bench`]). What times mean: beside twins ([`twins`]), beside
+//! Results as people read them ([`table`], [`bench_table`], [`markdown`], [`tuning`]) and as
+//! programs do ([`json`], [`mod@bench`]). What times mean: beside baselines ([`twins`]), beside
 //! targets ([`scoreboard`]), beside another run ([`compare`]). What people read fits their
 //! terminal ([`width`], [`grid`]).
 
@@ -16,5 +16,6 @@ pub mod ncu;
 pub mod scoreboard;
 pub mod style;
 pub mod table;
+pub mod tuning;
 pub mod twins;
 pub mod width;

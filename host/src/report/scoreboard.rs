@@ -49,7 +49,7 @@ impl Row {
     }
 }
 
-/// No kernel should be slower than its twin by more than this.
+/// No kernel should be slower than its baseline by more than this.
 const WORST: f64 = 0.97;
 
 /// The targets of all lessons together.
@@ -102,7 +102,7 @@ fn mean_beside_twins(measured: &[Measurement]) -> Option<Found> {
     })
 }
 
-/// The slowest beside its twin, and how many are too slow.
+/// The slowest beside its baseline, and how many are too slow.
 fn worst_beside_its_twin(measured: &[Measurement]) -> Option<Found> {
     let speeds = measured.iter();
     let speeds: Vec<Found> = speeds
@@ -218,12 +218,12 @@ mod tests {
                 ..at(n, 1.0)
             })
             .into();
-        assert_eq!(row(&cases, "alone").measured, Some(1.4));
-        assert_eq!(row(&cases, "alone").verdict(), "missed");
-        assert_eq!(row(&cases, "in a row").verdict(), "not measured");
-        assert_eq!(row(&in_row, "alone").measured, Some(1.0));
-        assert_eq!(row(&in_row, "in a row").measured, Some(1.7));
-        assert_eq!(row(&in_row, "in a row").verdict(), "reached");
+        assert_eq!(row(&cases, "single launch").measured, Some(1.4));
+        assert_eq!(row(&cases, "single launch").verdict(), "missed");
+        assert_eq!(row(&cases, "back to back").verdict(), "not measured");
+        assert_eq!(row(&in_row, "single launch").measured, Some(1.0));
+        assert_eq!(row(&in_row, "back to back").measured, Some(1.7));
+        assert_eq!(row(&in_row, "back to back").verdict(), "reached");
         assert_eq!(row(&cases, "2³⁰").measured, Some(1.016));
         assert_eq!(row(&cases, "2³⁰").verdict(), "reached");
     }

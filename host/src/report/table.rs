@@ -97,7 +97,7 @@ fn share_of_copy(result: &CaseResult) -> Option<String> {
     ))
 }
 
-/// Above 1, the kernel is faster than its twin.
+/// Above 1, the kernel is faster than its baseline.
 fn speed_of_peer(result: &CaseResult) -> Option<String> {
     let peer = result.figures.peer_times()?.median_ms;
     Some(format!("{:.3}", peer / result.figures.times()?.median_ms))

@@ -1,35 +1,35 @@
-//! The kernels beside their CUDA C++ twins.
+//! The kernels beside their CUDA C++ baselines.
 
 use lesson::Measurement;
 use lesson::measure::{Side, geometric_mean};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The kernels beside their CUDA C++ twins.
+/// The kernels beside their CUDA C++ baselines.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TwinSummary {
-    /// Kernels that have been timed beside a twin.
+    /// Kernels that have been timed beside a baseline.
     pub n_kernels: usize,
-    /// Geometric mean over the kernels of how many times as fast as its twin each
+    /// Geometric mean over the kernels of how many times as fast as its baseline each
     /// is; of a kernel with several shapes the mean over these counts.
     pub geometric_mean: Option<f64>,
     /// The slowest shape of each kernel, the worst kernel first.
     pub slowest: Vec<TwinCase>,
 }
 
-/// A kernel beside its twin.
+/// A kernel beside its baseline.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TwinCase {
     /// The kernel's id.
     pub kernel: String,
     /// The shape's name.
     pub shape: String,
-    /// How many times as fast as its twin it is.
+    /// How many times as fast as its baseline it is.
     pub speed: f64,
 }
 
 impl TwinSummary {
-    /// Of all cases that have a twin.
+    /// Of all cases that have a baseline.
     pub fn of(cases: &[Measurement]) -> Self {
         let mut by_kernel: BTreeMap<&str, Vec<TwinCase>> = BTreeMap::new();
         for case in cases {

@@ -44,7 +44,7 @@ pub const ALL: &[Micro] = &[
         "a branch on which lanes disagree a round",
         1000,
     ),
-    micro("shuffle", "a warp shuffle a round", 2000),
+    micro("shuffle", "a warp shuffle per round", 2000),
     micro("tensor_core", "a 16×8×16 product of f16 a round", 200),
 ];
 

@@ -1,4 +1,4 @@
-//! How fast the simulator is: thread-instructions a second, kernel by kernel.
+//! How fast the simulator is: thread-instructions per second, kernel by kernel.
 //!
 //! Every kernel of the catalogue runs its own lesson on [`Stopwatch`], an engine
 //! that repeats each launch in several [`Mode`]s, in turn, so that what changes

@@ -23,7 +23,7 @@ pub struct Report {
     pub micro: Vec<Row>,
     /// The catalogue's kernels.
     pub catalogue: Vec<Row>,
-    /// Geometric means over the catalogue, in 10⁹ thread-instructions a second,
+    /// Geometric means over the catalogue, in 10⁹ thread-instructions per second,
     /// by mode.
     pub catalogue_geomean: BTreeMap<String, f64>,
 }
@@ -64,11 +64,11 @@ pub struct Row {
     pub shape: String,
     /// Instructions, counted for each lane that carries them out.
     pub thread_instructions: u64,
-    /// 10⁹ thread-instructions a second, by mode.
+    /// 10⁹ thread-instructions per second, by mode.
     pub modes: BTreeMap<String, Rate>,
 }
 
-/// 10⁹ thread-instructions a second.
+/// 10⁹ thread-instructions per second.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Rate {
     /// Of the fastest run.
@@ -206,7 +206,7 @@ impl Report {
             processor, n_cores, ..
         } = &self.machine;
         let mut text = format!(
-            "10⁹ thread-instructions a second, the best of the runs, on {n_cores} cores of an {processor}. \
+            "10⁹ thread-instructions per second, the best of the runs, on {n_cores} cores of an {processor}. \
              \"Before\" is with counters, on one core.\n\n| kernel | shape | before |"
         );
         for mode in Mode::ALL {

@@ -9,7 +9,7 @@ use cuda_std::shared::dynamic_shared_mem;
 use cuda_std::vector::{Double2, F16x2, Float2, Float4, UInt4};
 use cuda_std::warp::{FULL_MASK, WarpReductionOp};
 
-/// Each thread's indices, in the order of `thread::index()`: 8 words a thread.
+/// Each thread's indices, in the order of `thread::index()`: 8 words per thread.
 #[kernel]
 pub unsafe fn indices(out: *mut u32) {
     let place = out.add(thread::index() as usize * 8);
@@ -46,7 +46,7 @@ pub unsafe fn shuffle_types(wide: *mut f64, narrow: *mut f16, signed: *mut i64) 
     *signed.add(lane) = warp::warp_shuffle_xor(FULL_MASK, *signed.add(lane), 31, 32).0;
 }
 
-/// Votes, matches, reductions and masks: 16 words a lane.
+/// Votes, matches, reductions and masks: 16 words per lane.
 #[kernel]
 pub unsafe fn votes(x: &[u32], out: *mut u32) {
     let lane = warp::lane_id();
@@ -75,7 +75,7 @@ pub unsafe fn votes(x: &[u32], out: *mut u32) {
     put(warp::lanemask_eq());
 }
 
-/// The barriers that count: three words a thread.
+/// The barriers that count: three words per thread.
 #[kernel]
 pub unsafe fn barriers(x: &[u32], out: *mut u32) {
     let i = thread::index_1d() as usize;

@@ -1,4 +1,4 @@
-//! The catalogue's figures of coalescing: sectors a request and degree, of each
+//! The catalogue's figures of coalescing: sectors per request and degree, of each
 //! load and store apart, and 16-byte accesses where they were promised.
 
 use crate::support::{Simulator, count, entry, instructions};

@@ -21,7 +21,6 @@ mod local_memory;
 mod profile;
 mod ptx_contracts;
 mod races;
-mod readme;
 mod registry;
 mod reports;
 mod schedules;

@@ -106,7 +106,7 @@ fn strided_stores_are_named() {
     assert!(
         verdicts[0]
             .finding
-            .contains("32 sectors a request where 4 would do, 7 of 8 wasted"),
+            .contains("32 sectors per request where 4 would do, 7 of 8 wasted"),
         "{}",
         verdicts[0].finding
     );

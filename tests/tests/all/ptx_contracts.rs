@@ -68,7 +68,7 @@ fn count(function: &Function, prefix: &str) -> usize {
         .count()
 }
 
-/// Whether a load or store moves 16 bytes a thread.
+/// Whether a load or store moves 16 bytes per thread.
 fn moves_16_bytes(opcode: &str) -> bool {
     let words: Vec<_> = opcode.split('.').collect();
     matches!(words[0], "ld" | "st")
@@ -326,7 +326,7 @@ fn the_vectorized_transpose_moves_16_bytes_an_access() {
         assert_eq!(wide.count(), n_wide, "{access}");
         assert_eq!(count(entry, access), n_wide + n_narrow, "{access}");
     }
-    // All loads of the aligned path are under way before the first store to the
+    // All loads of the aligned path are in flight before the first store to the
     // tile.
     let order: Vec<_> = opcodes(entry)
         .filter(|opcode| moves_16_bytes(opcode) && !opcode.starts_with("st.global"))

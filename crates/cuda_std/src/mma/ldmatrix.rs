@@ -5,7 +5,7 @@
 //! is 16 bytes. After the load, register `m` of every lane holds its two
 //! elements of matrix `m` ([`map::matrix`](super::map::matrix)): each row has
 //! been dealt out to four lanes. That exchange between lanes is what a plain
-//! load cannot do: with `ld.shared` a fragment takes a load a register.
+//! load cannot do: with `ld.shared` a fragment takes a load per register.
 //!
 //! `…_trans` deals out columns instead of rows
 //! ([`map::matrix_transposed`](super::map::matrix_transposed)).

@@ -110,7 +110,7 @@ pub const fn load_b_transposed_pair<T: Element>(
     [FragmentB::new([r0, r2]), FragmentB::new([r1, r3])]
 }
 
-/// Stores a 16×8 result at `(row, column)`: two stores of 4 bytes a lane.
+/// Stores a 16×8 result at `(row, column)`: two stores of 4 bytes per lane.
 ///
 /// # Safety
 ///

@@ -39,7 +39,7 @@
 //! holds Bᵀ (N×K, row by row); if it holds B, `ldmatrix.trans` turns each 8×8
 //! matrix on the way.
 //!
-//! With f32, C and D have a register an element: R0, R1 are the two neighbours
+//! With f32, C and D have a register per element: R0, R1 are the two neighbours
 //! in rows 0–7, R2, R3 those in rows 8–15.
 //!
 //! Note what follows for chains of products: D in f16 has the same map as the
@@ -53,7 +53,7 @@
 //! goes in one wavefront if the 8 rows lie in 8 different sixteen-byte columns
 //! of that line, that is, if their addresses differ in bits 4 to 6. Rows that
 //! follow each other at a pitch of 128 bytes or a multiple have all the same:
-//! 8 wavefronts, 7 conflicts a matrix. Layouts that put this right are
+//! 8 wavefronts, 7 conflicts per matrix. Layouts that put this right are
 //! [`tile`](crate::tile)'s matter.
 //!
 //! # Rounding

@@ -2,7 +2,7 @@
 //! to 8×8 matrices in shared memory. From sm_90 on.
 //!
 //! Device code compiled for an older architecture does not have these
-//! functions; [`store_c`](super::store_c) does the same with a store a register.
+//! functions; [`store_c`](super::store_c) does the same with a store per register.
 
 #[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90"))]
 pub use instructions::*;

@@ -5,7 +5,7 @@
 //! follow one another, multiply 64 rows of A by N columns of B, which both stay in shared memory,
 //! and the sums are spread over their registers. And it runs by itself: the threads go on at once.
 //!
-//! [`Sums`] is what they hold; a number of registers a thread says how many columns:
+//! [`Sums`] is what they hold; a number of registers per thread says how many columns:
 //!
 //! | `Sums<T, REGISTERS>` | 4 | 8 | 16 | 32 | 48 | 64 | 96 | 128 |
 //! |---|---|---|---|---|---|---|---|---|

@@ -103,12 +103,12 @@ impl LaunchConfig {
         let n_threads = self.threads_per_block();
         if n_threads > u64::from(MAX_BLOCK_THREADS) {
             return Some(format!(
-                "{n_threads} threads a block, and a block has at most {MAX_BLOCK_THREADS}"
+                "{n_threads} threads per block, and a block has at most {MAX_BLOCK_THREADS}"
             ));
         }
         match bounds {
             Some(bounds) if n_threads > u64::from(bounds.max_threads) => Some(format!(
-                "{n_threads} threads a block, and the kernel's launch_bounds allow {}",
+                "{n_threads} threads per block, and the kernel's launch_bounds allow {}",
                 bounds.max_threads
             )),
             _ => None,

@@ -157,8 +157,8 @@ pub enum EngineError {
         what: String,
     },
 
-    /// CUDA C++ twins without a GPU.
-    #[error("CUDA C++ twins are only timed on a GPU; leave out --peers, or use --engine gpu")]
+    /// CUDA C++ baselines without a GPU.
+    #[error("CUDA C++ baselines are only timed on a GPU; leave out --peers, or use --engine gpu")]
     PeersNeedGpu,
 
     /// Our own mistake, not the kernel's.

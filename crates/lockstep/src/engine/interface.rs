@@ -40,13 +40,13 @@ pub struct DeviceProperties {
     pub sm: u32,
     /// Device memory, in bytes.
     pub memory_bytes: u64,
-    /// Multiprocessors, for grids that fill the device once.
+    /// SMs, for grids that fill the device once.
     pub n_multiprocessors: u32,
     /// Shared memory that a block may have when its kernel opts in, in bytes.
     pub shared_per_block_bytes: u32,
     /// CUDA version of the driver, if there is one.
     pub driver: Option<String>,
-    /// Highest clock of the multiprocessors in MHz, if known.
+    /// Highest clock of the SMs in MHz, if known.
     pub sm_clock_mhz: Option<u32>,
     /// Highest clock of the memory in MHz, if known.
     pub memory_clock_mhz: Option<u32>,

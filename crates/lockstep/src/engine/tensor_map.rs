@@ -1,4 +1,4 @@
-//! Tensor maps of buffers: what the copy engine of sm_90 has to know of an array.
+//! Tensor maps of buffers: what the copy engine of sm_90 must know about an array.
 //!
 //! ```
 //! use cuda_std::half::f16;

@@ -25,7 +25,7 @@ pub struct Fill {
 pub enum Timed<'a> {
     /// These launches, one after the other.
     Launches(Cow<'a, [Prepared]>),
-    /// The same launches, but of the entries' CUDA C++ twins.
+    /// The same launches, but of the entries' CUDA C++ baselines.
     Peers(Cow<'a, [Prepared]>),
     /// A device-to-device copy.
     Copy {
@@ -135,7 +135,7 @@ impl Conditions {
     }
 }
 
-/// An engine that kernels, their twins and libraries are timed on, and that does once
+/// An engine that kernels, their baselines and libraries are timed on, and that does once
 /// what could be timed.
 pub trait Timing: Engine {
     /// Times the contenders in turn (A A B B A A …, the second of each pair) with a clock on the device, so
@@ -156,13 +156,13 @@ pub trait Timing: Engine {
     /// Does it once and waits for its end.
     fn perform(&self, work: &Timed<'_>) -> Result<(), EngineError>;
 
-    /// Takes CUDA C++ twins of the kernels, to be timed by [`Timed::Peers`].
+    /// Takes CUDA C++ baselines of the kernels, to be timed by [`Timed::Peers`].
     fn load_peers(&self, peers: &[PeerModule]) -> Result<(), EngineError> {
         let _ = peers;
         Err(EngineError::PeersNeedGpu)
     }
 
-    /// Whether a twin of that entry was loaded.
+    /// Whether a baseline of that entry was loaded.
     fn has_peer(&self, entry: &str) -> bool {
         let _ = entry;
         false
@@ -190,7 +190,7 @@ pub trait Timing: Engine {
 /// How warm and how fast the device was, as it says itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Sensors {
-    /// Clock of the multiprocessors.
+    /// Clock of the SMs.
     pub sm_clock_mhz: Option<u32>,
     /// Clock of the memory.
     pub memory_clock_mhz: Option<u32>,

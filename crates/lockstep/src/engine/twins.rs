@@ -1,10 +1,10 @@
-//! An engine whose launches run the kernels' CUDA C++ twins, so that every lesson
-//! checks the twins as it checks the kernels. A wrong twin is no yardstick.
+//! An engine whose launches run the kernels' CUDA C++ baselines, so that every lesson
+//! checks the baselines as it checks the kernels. A wrong baseline is no yardstick.
 
 use super::{DeviceProperties, Engine, EngineError, EngineKind, Observe, Prepared, Timed, Timing};
 use crate::counts::Report;
 
-/// Runs the twin wherever the kernel was asked for. It has no clock: twins are
+/// Runs the baseline wherever the kernel was asked for. It has no clock: baselines are
 /// timed beside the kernels.
 pub struct Twins<'e>(pub &'e dyn Timing);
 

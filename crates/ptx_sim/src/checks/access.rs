@@ -1,4 +1,4 @@
-//! What observers are told of: accesses, lanes, arrivals at barriers.
+//! What observers see: accesses, lanes, arrivals at barriers.
 
 use std::ops::Range;
 

@@ -21,7 +21,7 @@ use crate::ir::Space;
 /// The copies of one instruction of a warp.
 struct Copies32 {
     instruction: u32,
-    /// Whose copies are still under way.
+    /// Whose copies are still in flight.
     lanes: Lanes,
     /// By lane, the group that it belongs to.
     groups: [u32; 32],
@@ -39,7 +39,7 @@ pub(crate) struct Copies {
     /// By warp and lane, the group that the next copy belongs to.
     groups: Vec<[u32; 32]>,
     list: Vec<Copies32>,
-    /// The words of shared memory that copies under way write, one bit each.
+    /// The words of shared memory that copies in flight write, one bit each.
     targets: Vec<u64>,
     /// Where their sources lie: first address, and the one past the last.
     sources: Option<(u64, u64)>,
@@ -60,7 +60,7 @@ impl Copies {
         self.starting = None;
     }
 
-    /// Whether none is under way.
+    /// Whether none is in flight.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
@@ -128,7 +128,7 @@ impl Copies {
         })
     }
 
-    /// An access to what copies under way write, or a write to what they read.
+    /// An access to what copies in flight write, or a write to what they read.
     pub fn conflict(&self, this: Side, writes: bool, access: &WarpAccess<'_>) -> Option<Finding> {
         if self.list.is_empty() {
             return None;

@@ -2,7 +2,7 @@
 //!
 //! The rules reproduce an H200's hardware counters case by case (the data is
 //! in this crate's `tests/data`). Shared memory has 32 banks of 4 bytes. Lanes
-//! are served in groups, in lane order: all 32 at once up to 4 bytes a lane,
+//! are served in groups, in lane order: all 32 at once up to 4 bytes per lane,
 //! two groups at 8 bytes, four at 16. Each group takes as many *wavefronts* as
 //! the busiest bank has distinct words; every wavefront but the first is a
 //! *bank conflict*. A load of 8 or 16 bytes merges neighbouring groups when
@@ -33,7 +33,7 @@ pub enum SharedKind {
     /// The addition of a constant 1 to a `u32` without a result, which the
     /// hardware does by counting lanes.
     Increment,
-    /// `ldmatrix`, `stmatrix`: eight row addresses a matrix.
+    /// `ldmatrix`, `stmatrix`: eight row addresses per matrix.
     Matrix {
         /// 1, 2 or 4.
         matrices: u32,
@@ -391,7 +391,7 @@ pub(crate) fn ways_of_stride(stride: u32) -> u32 {
 /// `mask`.
 ///
 /// Atomics serve the lanes of one address one after the other: a sector counts
-/// as often as the address in it that most lanes share. (With 8 bytes a lane the
+/// as often as the address in it that most lanes share. (With 8 bytes per lane the
 /// hardware now and then counts one or two more, where lanes of both halves of
 /// the warp share a sector and an address in it; by what rule is not known.)
 pub fn global_access(

@@ -283,7 +283,7 @@ fn quick_shared(access: &WarpAccess<'_>) -> Option<SharedCost> {
         return None;
     }
     if is_contiguous(access) {
-        // Neighbouring lanes, neighbouring banks: one pass a group.
+        // Neighbouring lanes, neighbouring banks: one pass per group.
         let groups = (access.bytes / 4).max(1);
         return Some(SharedCost {
             wavefronts: groups,

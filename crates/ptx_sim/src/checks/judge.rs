@@ -1,4 +1,4 @@
-//! Who judges accesses to shared and global memory.
+//! Which check judges accesses to shared and global memory.
 //!
 //! There are two: [`Exact`](super::exact::Exact) says what is wrong, and the
 //! [`Sieve`](super::sieve::Sieve), which is quick, only whether anything could be.

@@ -1,4 +1,4 @@
-//! The interface between the semantics and whoever watches them.
+//! The interface between the semantics and the checks that watch them.
 
 use std::ops::Range;
 

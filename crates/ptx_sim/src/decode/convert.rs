@@ -312,7 +312,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// A source of at least a type's width, with its bytes a lane.
+    /// A source of at least a type's width, with its bytes per lane.
     fn convertible(&mut self, operand: &Operand, ty: Type) -> Decoded<(u32, u32)> {
         match operand {
             Operand::Reg(_) => self.any_register(operand),

@@ -77,7 +77,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// A register of any width, with its bytes a lane.
+    /// A register of any width, with its bytes per lane.
     pub fn any_register(&mut self, operand: &Operand) -> Decoded<(Slot, u32)> {
         let found = self.any_register_of(operand);
         found.inspect_err(|_| self.blame(operand))

@@ -1,4 +1,4 @@
-//! Who runs the blocks of a launch: workers, each with an observer of its own. The blocks of
+//! The workers that run the blocks of a launch, each with an observer of its own. The blocks of
 //! a cluster are one worker's.
 
 use std::ops::Range;

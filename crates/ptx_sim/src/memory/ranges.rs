@@ -1,4 +1,4 @@
-//! Address space: which pages are nobody's.
+//! Address space: which pages are free.
 
 use std::collections::{BTreeMap, BTreeSet};
 

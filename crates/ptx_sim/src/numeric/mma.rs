@@ -35,10 +35,10 @@
 //! random matrices, of `f16` and `bf16` with any bits, in both shapes, were
 //! compared bit for bit by the lesson `tensor_instructions` of this repository.
 //! All agree but for `f32` sums of `bf16` products below the smallest normal
-//! number: of 640,000 such sums a shape, 1 (k = 8) and 35 (k = 16) came out as the
+//! number: of 640,000 such sums per shape, 1 (k = 8) and 35 (k = 16) came out as the
 //! neighbouring number, 2^-149 away. [`Model::AMPERE`] is from the literature alone.
 //!
-//! `tf32` follows the same rules (`tests/measured`: 65,536 sums a shape, and none differs): a
+//! `tf32` follows the same rules (`tests/measured`: 65,536 sums per shape, and none differs): a
 //! factor's lowest 13 bits do not count, so that a NaN with no others is an
 //! infinity; `wmma` sums its eight products in two groups of four.
 //!

@@ -198,7 +198,7 @@ mod wide {
         Numbers { values, exponents }
     }
 
-    /// Eight halves of a register from lane `lane` on, one a word.
+    /// Eight halves of a register from lane `lane` on, one per word.
     #[target_feature(enable = "avx2,fma")]
     #[inline]
     fn eight_halves(register: &Register, lane: usize) -> __m256i {

@@ -37,7 +37,7 @@ pub(crate) enum MatrixOp {
 pub(crate) struct TileMove {
     /// Where the lanes' row addresses are, in the shared space.
     pub address: AddressOperand,
-    /// One register a matrix: 1, 2 or 4.
+    /// One register per matrix: 1, 2 or 4.
     pub registers: Vec<Slot>,
     /// `.trans`
     pub transposed: bool,

@@ -215,7 +215,7 @@ impl Words<'_> {
     }
 
     /// The same where no other host thread may access the words, of 4 or 8 bytes
-    /// and one a lane.
+    /// and one per lane.
     fn one_after_the_other(&self) -> Outcome {
         use AtomicKind::{
             Add, And, CompareAndSwap, Decrement, Exchange, Increment, Max, Min, Or, Xor,

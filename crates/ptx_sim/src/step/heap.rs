@@ -65,7 +65,7 @@ fn give<O: Observer>(
             let at = step.view.local_base + offset;
             step.warp.local.write(lane, at, 8, u128::from(address));
         }
-        // SAFETY: The decoder made the slot for 8 bytes a lane.
+        // SAFETY: The decoder made the slot for 8 bytes per lane.
         Argument::Register { slot, bytes: 8 } => unsafe {
             step.view.regs.set(slot, 8, lane, address);
         },

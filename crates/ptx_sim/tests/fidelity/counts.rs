@@ -189,7 +189,7 @@ fn of_single(family: &Family, what: &str) -> String {
         return "distinct bytes, by definition".to_owned();
     };
     if is_shared && what == "requests" {
-        return "one an instruction, by definition".to_owned();
+        return "one per instruction, by definition".to_owned();
     }
     let is_ours = |access: &Compared<'_>| {
         family

@@ -59,7 +59,7 @@ conflicts), and where loops spin or retry, whose trips vary from run to run (`ca
 between blocks), and in some of the SGEMM kernels' `cp.async` that fill with zeros
 (`tests/data/README.md`). Not counted at all: hits and misses of L1 and L2, memory beyond them, bulk and tensor
 copies (TMA), of which only the bytes are told, line by line, and no sectors or wavefronts, what accesses to other blocks' shared memory (`cluster_…`) take of
-the network between multiprocessors and of the banks there, registers that the GPU's assembler spills, arbitration
+the network between SMs and of the banks there, registers that the GPU's assembler spills, arbitration
 between warps, and what that assembler makes of an atomic of which it knows that all lanes have one address.
 ";
 

@@ -1,4 +1,4 @@
-// Tensor cores through nvcuda::wmma: one warp a tile of 16 by 16, half to float.
+// Tensor cores through nvcuda::wmma: one warp per tile of 16 by 16, half to float.
 #include <cuda_fp16.h>
 #include <mma.h>
 using namespace nvcuda;

@@ -24,7 +24,7 @@ const CLUSTER_MUST_BE_SET: u32 = 10;
 const REQUIRED_CLUSTER_WIDTH: u32 = 11;
 const REQUIRED_CLUSTER_DEPTH: u32 = 13;
 const NON_PORTABLE_CLUSTER: u32 = 14;
-/// The last one: which multiprocessors a cluster gets.
+/// The last one: which SMs a cluster gets.
 const LAST: u32 = 16;
 
 fn attribute(function: &Function, number: u32) -> Outcome<i32> {

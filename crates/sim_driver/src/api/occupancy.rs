@@ -1,4 +1,4 @@
-//! How many blocks fit on a multiprocessor.
+//! How many blocks fit on an SM.
 
 use std::ffi::{c_int, c_uint};
 
@@ -14,7 +14,7 @@ use crate::status::{Outcome, Status};
 /// A client's function: dynamic shared memory of a block of some size.
 type SharedOfBlock = Option<unsafe extern "C" fn(c_int) -> usize>;
 
-/// Blocks of a kernel that one multiprocessor holds.
+/// Blocks of a kernel that one SM holds.
 fn blocks(function: usize, threads: i32, shared_bytes: usize) -> Outcome<i32> {
     let context = Context::current()?;
     let function = Function::of(function)?;
@@ -33,7 +33,7 @@ fn blocks(function: usize, threads: i32, shared_bytes: usize) -> Outcome<i32> {
     Ok(context.device.sim.config().active_blocks(needs) as i32)
 }
 
-/// What a block of a launch takes of a multiprocessor; none if the kernel cannot have it.
+/// What a block of a launch takes of an SM; none if the kernel cannot have it.
 fn needs_of(function: &Function, shape: &Shape) -> Outcome<Option<BlockNeeds>> {
     let known = function.attributes()?;
     let axes = shape.block.iter();

@@ -222,7 +222,7 @@ fn clusters_that_fit_are_counted() {
     assert_eq!(is_there, 1);
     let count = |cluster: u32| {
         let attributes = [Attribute::cluster([cluster, 1, 1])];
-        // Half of a multiprocessor's threads, so that two blocks fit there.
+        // Half of an SM's threads, so that two blocks fit there.
         let config = Config::new(([64, 1, 1], [1024, 1, 1]), 0, 0, &attributes);
         let mut n = -1;
         let status = unsafe { call!(cuOccupancyMaxActiveClusters(&mut n, exchange, &config)) };

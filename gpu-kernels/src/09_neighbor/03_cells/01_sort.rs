@@ -10,7 +10,7 @@ use super::scan::{UNKNOWN, state};
 use super::{BLOCK_THREADS, CellGrid, SCAN_TILE, cell_index};
 
 /// Atoms of a thread of [`neighbor_cells_count`], a block's width apart: two
-/// atomics under way.
+/// atomics in flight.
 const COUNT_ATOMS: u32 = 2;
 const COUNT_BLOCK_ATOMS: u32 = COUNT_ATOMS * BLOCK_THREADS;
 
@@ -106,7 +106,7 @@ pub unsafe fn neighbor_cells_scatter(
     let is_atom = atom < n_atoms;
 
     // Two launches ago the atoms were counted: where they are is read while the scan
-    // is under way.
+    // is in flight.
     let (mut at, mut cell) = (Float2::default(), 0);
     if is_atom {
         at = Float2::new(*x.add(atom as usize), *y.add(atom as usize));

@@ -6,7 +6,7 @@
 //! Parallel Prefix Scan with Decoupled Look-back*, 2016): each publishes its own
 //! sum as soon as it has it, and its sum with all before it once it knows that. A
 //! tile goes back, adding sums, until it meets one of the second kind; 32 at a
-//! time, one a lane. Tiles are numbered in the order in which the blocks come, so
+//! time, one per lane. Tiles are numbered in the order in which the blocks come, so
 //! that none waits for one that has not started.
 
 use cuda_std::atomic::{self, Device, Global, Relaxed};
@@ -18,11 +18,11 @@ use cuda_std::warp::{
 };
 
 use super::CellGrid;
+use crate::warp::WARP_LANES;
 
 /// Threads in a block: as many as can be, so that tiles are few. A sum goes from
 /// tile to tile through the L2 cache, which takes longer than all else here.
 const BLOCK_THREADS: u32 = 1024;
-const WARP_LANES: u32 = 32;
 const BLOCK_WARPS: u32 = BLOCK_THREADS / WARP_LANES;
 
 /// Counts that a lane has, in chunks of four.

@@ -112,7 +112,7 @@ const MASK_ATOMS: u32 = u32::BITS;
 ///
 /// A lane in four finds a near atom at any one step of the search, and the warp
 /// waits for what such lanes do. So they do as little as can be: they set a bit,
-/// which takes no branch. Without one, the loads of four steps are under way
+/// which takes no branch. Without one, the loads of four steps are in flight
 /// together. All else is done after the search, by all lanes together.
 ///
 /// # Safety
@@ -260,7 +260,7 @@ const BUILD_THREADS: u32 = 128;
 /// Block of [`neighbor_cells_build`], in threads.
 pub const BUILD_BLOCK: [u32; 3] = [BUILD_THREADS, 1, 1];
 
-/// Grid of [`neighbor_cells_build`]: a thread an atom, and at least one block,
+/// Grid of [`neighbor_cells_build`]: a thread per atom, and at least one block,
 /// since no launch may be empty.
 pub const fn build_grid(n_atoms: u32) -> [u32; 3] {
     let n_blocks = n_atoms.div_ceil(BUILD_THREADS);

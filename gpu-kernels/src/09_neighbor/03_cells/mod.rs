@@ -1,4 +1,4 @@
-//! Cell list: sort the atoms by place, then look only next door.
+//! Cell list: sort the atoms by place, then search only adjacent cells.
 //!
 //! The plane is divided into square cells, no narrower than the cut-off. An
 //! atom's neighbours are then in its own cell or in one of the eight around it,
@@ -32,12 +32,12 @@
 //!    rank. No atomics: the rank is known.
 //! 4. [`neighbor_cells_build`] tests the three runs around each sorted atom.
 //!
-//! Each is marked `early`, waits for the launch before it (`grid::wait_for_previous`)
-//! and then lets the next one start. So the next one's blocks take their places while
-//! the last blocks of this one still work, and nobody waits for a launch. Between the
-//! first three it is the scan, a small grid, that leaves most of the device to those
-//! who come: the scatter reads its atoms meanwhile, which nobody has written since
-//! before the count.
+//! Each is marked `early`: by programmatic dependent launch it waits for the previous
+//! launch (`grid::wait_for_previous`) and then lets the next one start. So the next
+//! launch's blocks take their places while the last blocks of this one still work, and
+//! nobody waits for a launch. Among the first three it is the scan, a small grid, that
+//! leaves most of the device to its successor: the scatter meanwhile reads its atoms,
+//! which nobody has written since before the count.
 //!
 //! # The same result every time
 //!
@@ -51,33 +51,12 @@
 //! the scan takes the counts away as it reads them, and the scatter resets the
 //! tiles' states.
 //!
-//! # Record of tuning, on an H200: a million atoms of graphene
+//! # What limits it
 //!
-//! Fewest bytes: 8 an atom in, its count and three neighbours out, 24 MB, which is
-//! 6 µs. Fewest operations: 12.6 tests an atom, less than a microsecond. The yardstick
-//! is the time to clear the output's 44 MB, 15.5 to 17 µs. All four launches took 52.4 µs,
-//! then 48.6, and take 45.2: 2.7 times that. One after the other, count, scan and scatter
-//! take 9.4, 8.5 and 10 µs, and the search 22.
-//!
-//! | step | predicted | measured |
-//! |---|---|---|
-//! | early launches: wait, then let the next start, in all four | −5 µs | −5 µs (−4.4 by the wait alone) |
-//! | the scatter reads its atoms, or their ranks too, before it waits | −1 µs | 0 to −0.5 µs |
-//! | the place as a `u32` in one instruction, not five (`whole_part`) | −0.5 µs | within noise |
-//! | no sort: each cell has places for four atoms, filled by atomics; 3 launches | −15 µs | +15 µs: 29 for filling, half sectors all over 34 MB, and 35 for the search |
-//! | near atoms as bits of a mask, four loads under way (was: noted in shared memory) | −10 µs | −3 µs |
-//! | two atoms a thread in the count | −3 µs | −0.7 µs |
-//! | four neighbouring atoms a thread in count and scatter, 16-byte loads | −6 µs | +50 µs: a warp's atomics meet more sectors |
-//! | the scan without look-back: the count adds up tiles too | −3 µs | −4 µs alone, 0 to +4 in all: the count becomes slower |
-//! | the search in the order of atoms, so that stores are coalesced | −6 µs | 0 |
-//! | the block's atoms in shared memory | −5 µs | +7 µs |
-//! | position and index of an atom in one record of 16 bytes | −2 µs | +2 µs |
-//! | 64, 256 or 512 threads, 2, 3, 6 or 8 loads under way | ±1 µs | ±0.5 µs |
-//!
-//! The hardware's counters say of count and scatter that the second-level cache is
-//! busy to 70%, by atomics and by sectors that are written in parts. To be tried
-//! next: cells half as wide along the rows, with 10.5 tests an atom instead of 12.6; and
-//! a scan by more, smaller blocks, since it takes 8.5 µs for 6 MB.
+//! Neither bytes nor tests: both would take a fraction of the time. Count and scatter keep
+//! the second-level cache busy with atomics and with sectors that are written in parts;
+//! the search takes about half of the whole. `docs/tuning/neighbor_cells.md` has the
+//! measurements.
 
 #[path = "01_sort.rs"]
 mod sort;
@@ -99,7 +78,7 @@ const BLOCK_THREADS: u32 = 256;
 /// Block of [`neighbor_cells_count`] and [`neighbor_cells_scatter`], in threads.
 pub const BLOCK: [u32; 3] = [BLOCK_THREADS, 1, 1];
 
-/// Grid of [`neighbor_cells_scatter`]: a thread an atom, and at least one block,
+/// Grid of [`neighbor_cells_scatter`]: one thread per atom, and at least one block,
 /// since no launch may be empty.
 pub const fn atom_grid(n_atoms: u32) -> [u32; 3] {
     let n_blocks = n_atoms.div_ceil(BLOCK_THREADS);

@@ -79,7 +79,7 @@ pub unsafe fn probe_ldmatrix(input: *const f16, output: *mut u32) {
     put(output, 10, ldmatrix::x4_trans(tile, row, 0));
 }
 
-/// Stores four registers a lane in all six ways, and writes the tile after each:
+/// Stores four registers per lane in all six ways, and writes the tile after each:
 /// `output[way][32][8]`. What a way does not store is zero.
 ///
 /// # Safety
@@ -143,7 +143,7 @@ macro_rules! mma_probes {
         ///
         /// # Safety
         ///
-        /// Register files as the module says, a case a block. Launch with
+        /// Register files as the module says, a case per block. Launch with
         /// [`BLOCK`](super::BLOCK) threads.
         #[kernel(launch_bounds(WARP))]
         pub unsafe fn $name(a: *const u32, b: *const u32, c: *const u32, d: *mut u32) {

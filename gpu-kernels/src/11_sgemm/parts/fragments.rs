@@ -9,13 +9,13 @@ use cuda_std::vector::Float4;
 use super::copies::{TILE_ROWS, a_offset_bytes, b_offset_bytes};
 use super::unrolled;
 use super::vectors::store_chunk;
+use crate::warp::WARP_LANES;
 
 /// Columns of C that a block computes.
 pub const TILE_COLUMNS: u32 = 256;
 /// Threads of a block that multiply.
 pub const N_THREADS: u32 = 256;
 
-const WARP_LANES: u32 = 32;
 /// Elements in a chunk of 16 bytes.
 const CHUNK: u32 = 4;
 /// Side of the part of C that a warp computes.
@@ -120,7 +120,7 @@ const fn b_step_bytes(k: u32, chunk: u32) -> u32 {
 /// Adds the products of one step.
 ///
 /// Down a column and up the next one: a value of B stays where it is for eight
-/// multiply-adds. The register file delivers two operands a cycle, one from the even
+/// multiply-adds. The register file delivers two operands per cycle, one from the even
 /// registers and one from the odd; the third must be one that the instruction before
 /// had already.
 #[inline(always)]

@@ -1,7 +1,7 @@
-//! Who computes what, if every block is to have the same amount of work.
+//! Which block computes what, if all are to have the same amount of work.
 //!
 //! A tile of C costs as many *steps* as k has tiles' depths. 512 tiles on 132
-//! multiprocessors are 3.88 for each; given out whole, some get 4 and the rest wait.
+//! SMs are 3.88 for each; given out whole, some get 4 and the rest wait.
 //! So whole tiles are given out only as long as there is one for every block. The
 //! rest, fewer tiles than blocks, are laid end to end as one line of steps, and cut
 //! into as many equal shares as there are blocks, wherever the cuts may fall
@@ -21,7 +21,7 @@
 //! block with a higher number, so blocks may run in any number at once, as long as
 //! lower ones start first. The order of the additions is fixed, and with it the result.
 
-/// Steps of one tile that a block does in a row.
+/// Consecutive steps of one tile, done by one block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
     /// Which tile.

@@ -1,4 +1,4 @@
-//! A warp a tile of 16×8, its fragments straight from global memory.
+//! One warp per tile of 16×8, its fragments straight from global memory.
 //!
 //! `mma.sync` multiplies 16×16 by 16×8 elements. Each lane holds eight elements of A, as
 //! four pairs along k, and four of B, as two pairs. Here each lane fetches its pairs where
@@ -14,6 +14,7 @@ use cuda_std::prelude::*;
 
 use super::matrices::{Scale, Sizes, element, store_pair};
 use super::unrolled;
+use crate::warp::WARP_LANES;
 
 /// Rows of C that a warp computes: those of one `mma`.
 pub const WARP_ROWS: u32 = 16;
@@ -29,7 +30,6 @@ pub const ROWS: u32 = WARPS[0] * WARP_ROWS;
 /// Columns of C that a block computes.
 pub const COLUMNS: u32 = WARPS[1] * WARP_COLUMNS;
 
-const WARP_LANES: u32 = 32;
 const BLOCK_THREADS: u32 = WARPS[0] * WARPS[1] * WARP_LANES;
 
 /// The first rung: what a tensor core does when nobody feeds it.

@@ -2,9 +2,9 @@
 //!
 //! A block computes 128×128 elements of C. For every 64 along k it copies 128 rows of A and
 //! of B, waits, and multiplies: an element of A serves 128 columns, one of B 128 rows. The
-//! copies move 16 bytes a thread, a whole line of 128 bytes for every row of a tile.
+//! copies move 16 bytes per thread, a whole line of 128 bytes for every row of a tile.
 //!
-//! What is new and bad is the way back. A row of the tile is 64 elements, 128 bytes: as
+//! The problem is the way back. A row of the tile is 64 elements, 128 bytes: as
 //! wide as the 32 banks. A load of a fragment's register takes 16 bytes of each of eight rows, which
 //! lie in the same four banks:
 //!
@@ -28,6 +28,7 @@ use cuda_std::vector::UInt4;
 
 use super::matrices::{PITCH_UNIT, Scale, Sizes, element, min, store_pair};
 use super::unrolled;
+use crate::warp::WARP_LANES;
 
 /// Rows, and columns, of C that a block computes.
 pub const SIDE: u32 = 128;
@@ -40,7 +41,6 @@ const STEP: u32 = 16;
 const WARP_ROWS: u32 = 64;
 /// Columns of C that a warp computes.
 const WARP_COLUMNS: u32 = 32;
-const WARP_LANES: u32 = 32;
 /// Threads of a block.
 pub const BLOCK_THREADS: u32 = SIDE / WARP_ROWS * (SIDE / WARP_COLUMNS) * WARP_LANES;
 
@@ -76,7 +76,7 @@ pub trait Feed<L: Layout> {
     unsafe fn b(tile: Operand<L>, row: u32, column: u32) -> [FragmentB<f16, M16N8K16>; 2];
 }
 
-/// A register at a time: 4 bytes a lane.
+/// A register at a time: 4 bytes per lane.
 pub struct ByWords;
 
 impl<L: Layout> Feed<L> for ByWords {

@@ -3,7 +3,7 @@
 //! `ldmatrix.x4` brings four registers of a fragment in one instruction, where
 //! [`tiled`](super::tiled) takes four; and the XOR swizzle puts chunk `j` of row `i` at
 //! `j ^ (i mod 8)`, so that the eight rows of one of its matrices lie in eight different
-//! columns of banks: one wavefront a matrix, as few as there can be. Copies of 16 bytes are
+//! columns of banks: one wavefront per matrix, as few as there can be. Copies of 16 bytes are
 //! no worse for it: a row's chunks change places among themselves.
 //!
 //! ```text

@@ -1,13 +1,13 @@
 //! A pipeline: tiles three stages ahead, fragments one step ahead.
 //!
 //! [`swizzled`](super::swizzled) still does one thing at a time: it waits for its tiles, and
-//! each `mma` waits for its `ldmatrix`; two blocks per multiprocessor fill some of the gaps.
+//! each `mma` waits for its `ldmatrix`; two blocks per SM fill some of the gaps.
 //! Here nothing that is needed now was asked for just now:
 //!
 //! ```text
 //!     tiles       global → shared    three tiles before they are multiplied   (ring.rs)
 //!     fragments   shared → registers one step of 16 before                    (fragments.rs)
-//!     products                       32 mma a step, from registers alone
+//!     products                       32 mma per step, from registers alone
 //! ```
 //!
 //! There is one barrier per tile, and it does for two purposes. It comes after the wait for
@@ -16,17 +16,15 @@
 //! a third of it in each of the next three steps, among the products.
 //!
 //! A warp has 64×64 sums in 128 registers, two sets of fragments in 64, and what is left for
-//! addresses: 8 warps take all registers of a multiprocessor, and the ring nearly all shared
-//! memory. So blocks come one per multiprocessor, in groups for the second-level cache
+//! addresses: 8 warps take all registers of an SM, and the ring nearly all shared
+//! memory. So blocks come one per SM, in groups for the second-level cache
 //! (order.rs), and C leaves in whole sectors (write_back.rs).
 //!
-//! # What is known of its speed
+//! # What limits it
 //!
-//! A first form, which computed addresses among the products, had 0.572 of cuBLASLt's speed
-//! at 8192³ on an H200 and 0.574 at 4096³ (397 and 392 TFLOP/s; cuBLASLt 695 and 685). Shapes
-//! of the block (128×128 twice per multiprocessor, 256×128), three stages or four and groups
-//! of 8 or 16 rows made less than 2 % of difference, tiles 32 deep were 3 % slower, and
-//! whole sectors of C 1.5 % (3.5 % at 4096³) faster.
+//! That is not settled. Shapes of blocks and tiles, and the number of stages, make little
+//! difference; storing C in whole sectors makes some. `docs/tuning/gemm_pipelined.md` has the
+//! measurements.
 
 use cuda_std::cp_async::{wait_all, wait_group};
 use cuda_std::half::f16;
@@ -42,13 +40,13 @@ use super::ring::{
     TILE_ROWS,
 };
 use super::{unrolled, write_back};
+use crate::warp::WARP_LANES;
 
-/// Stages: one is multiplied while the others' copies are under way.
+/// Stages: one is multiplied while the others' copies are in flight.
 const STAGES: u32 = 4;
 /// Rows of tiles whose blocks go together.
 const GROUP: u32 = 8;
 
-const WARP_LANES: u32 = 32;
 /// Warps below each other.
 const WARP_ROWS: u32 = TILE_ROWS / WARP_SIDE;
 

@@ -2,14 +2,14 @@
 //!
 //! | step | kernel | what is new | what limits it |
 //! |---|---|---|---|
-//! | 1 | [`naive`] | `mma.sync`: a warp a tile of 16×8 | six loads for one `mma`, of half sectors |
+//! | 1 | [`naive`] | `mma.sync`: one warp per tile of 16×8 | six loads for one `mma`, of half sectors |
 //! | 2 | [`tiled`] | tiles that a block shares, by `cp.async` | eight-way bank conflicts of fragment loads |
 //! | 3 | [`swizzled`] | XOR swizzle, `ldmatrix` | waits: tiles, then fragments, then products |
-//! | 4 | [`pipelined`] | tiles three stages ahead, fragments one step, 64×64 a warp | not settled; its file says what is known |
+//! | 4 | [`pipelined`] | tiles three stages ahead, fragments one step, 64×64 per warp | not settled; its file says what is known |
 //!
 //! All know alpha and beta, and take f16, both factors along k ([`matrices`]). [`pipelined`] is
-//! made of `ring.rs` (tiles on their way), `fragments.rs` (what a warp multiplies), `order.rs`
-//! (which block has which tile) and `write_back.rs` (C).
+//! made of the files in `parts`: `ring.rs` (tiles being copied), `fragments.rs` (what a warp
+//! multiplies), `order.rs` (which block has which tile) and `write_back.rs` (C).
 //!
 //! # Edges
 //!

@@ -9,8 +9,7 @@
 //! tensor cores look at shared memory from elsewhere than threads do (another *proxy*): what a thread
 //! has written they see after its `fence.proxy.async`, and then a barrier.
 //!
-//! Nothing is copied while something is multiplied, and the other way round: the next step's
-//! subject.
+//! Copies and products do not overlap yet: that is the next step's subject.
 
 use cuda_std::bulk;
 use cuda_std::cp_async::{cg_first, wait_all};
@@ -33,7 +32,7 @@ const STAGE_BYTES: u32 = (M + TILE_N) * ROW_BYTES;
 /// Dynamic shared memory, in bytes.
 pub const SHARED_BYTES: u32 = shared_bytes(1, STAGE_BYTES, 0);
 
-/// Chunks of 16 bytes in a row, and elements in a chunk.
+/// 16-byte vectors in a row, and elements in a vector.
 const CHUNKS: u32 = ROW_BYTES / 16;
 const CHUNK: u32 = 8;
 

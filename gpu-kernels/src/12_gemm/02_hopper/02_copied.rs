@@ -1,12 +1,12 @@
 //! Step 6: tiles by tensor copies, ahead of the products.
 //!
 //! One thread starts the copy of a whole tile: no addresses for each thread, no registers, no loop,
-//! and the swizzle is the copy engine's work. When the bytes have come, a barrier in memory knows.
+//! and the swizzle is the copy engine's work. A barrier in memory counts the bytes that have arrived.
 //! So the copies of the next steps can run while this one is multiplied: stages, as many as fit.
 //!
-//! The thread that starts copies multiplies, too. It fills a stage again when the product that
-//! read it is done, which it learns one step later; between, the tensor cores wait for it. The
-//! next step parts the roles.
+//! The thread that starts copies also multiplies. It refills a stage when the product that
+//! read it is done, which it learns one step later; meanwhile the tensor cores wait. The
+//! next step separates the roles.
 
 use cuda_std::TensorMap;
 use cuda_std::bulk;

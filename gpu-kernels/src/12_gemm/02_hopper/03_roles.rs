@@ -2,18 +2,18 @@
 //!
 //! # 7: roles
 //!
-//! In [`copied`](super::copied) who multiplies also copies, and a warpgroup's sums of 64×256 leave
+//! In [`copied`](super::copied) the warpgroup that multiplies also copies, and a warpgroup's sums of 64×256 leave
 //! a tile of 64 rows: for each of B's columns that is copied, little is computed. Here two
 //! warpgroups multiply, 64 rows each, with the same columns, and a third only copies: one thread
-//! of it. They tell each other by two barriers a stage ([`ring`](super::ring)).
+//! of it. They tell each other by two barriers per stage ([`ring`](super::ring)).
 //!
 //! A thread that multiplies needs 128 registers for sums and more for the rest: 168 for each of
 //! 384 threads are all that there are. So the copiers give most of theirs up, and the multipliers
 //! take them ([`warpgroup`](cuda_std::warpgroup)).
 //!
-//! # 8: blocks that stay
+//! # 8: persistent blocks
 //!
-//! The same kernel, launched with a block a multiprocessor, which computes one tile after another:
+//! The same kernel, launched with one block per SM, which computes one tile after another:
 //! while the last results are stored, the next tiles are already copied. And tiles are taken in an
 //! [order](super::order) that finds operands in the cache.
 //!
@@ -25,9 +25,8 @@
 //!
 //! Two tiles of the same columns want the same tile of B. Two blocks of a cluster each copy half of
 //! it into both their shared memories. A stage is free when the warpgroups of both blocks have
-//! read it, so they arrive at each other's barriers. By count that is a third less to be copied;
-//! time it does not save on an H200, where a pair waits for its slower block (the ladder's table in
-//! the README has the figures).
+//! read it, so they arrive at each other's barriers. That is a third less to copy; on an H200 it saves
+//! no time, since a pair waits for its slower block (the ladder in the README has the figures).
 
 use cuda_std::half::f16;
 use cuda_std::prelude::*;
@@ -57,7 +56,7 @@ pub(super) const MULTIPLIER_REGISTERS: u32 = 232;
 pub(super) const COPIER_REGISTERS: u32 = 40;
 const _: () = assert!(
     N_MULTIPLIERS * WARPGROUP * MULTIPLIER_REGISTERS + WARPGROUP * COPIER_REGISTERS <= 65536,
-    "a multiprocessor has so many registers"
+    "an SM has so many registers"
 );
 
 /// Dynamic shared memory in bytes, with results from registers.
@@ -272,9 +271,9 @@ macro_rules! from_registers {
 }
 
 from_registers! {
-    /// Roles: launch with a block a tile ([`n_tiles`]).
+    /// Roles: launch with one block per tile ([`n_tiles`]).
     gemm_roles;
-    /// Blocks that stay: launch with [`grid`], a block a multiprocessor.
+    /// Persistent blocks: launch with [`grid`], one per SM.
     gemm_persistent;
 }
 

@@ -1,4 +1,4 @@
-//! Steps 11 to 14: who multiplies takes turns; and all multiprocessors work to the end.
+//! Steps 11 to 14: the multiplying warpgroups take turns; and all SMs work to the end.
 //!
 //! # 11, 12: turns
 //!
@@ -13,8 +13,8 @@
 //! ```
 //!
 //! They *must* take turns. A barrier in memory tells two phases apart, not more: a warpgroup that
-//! waited for a stage five rounds ahead would take an older round for its own. (So it was seen:
-//! right up to k = 1024, and then the copy engine wrote over tiles that were read.)
+//! waited for a stage five rounds ahead would take an older round for its own. (Without turns,
+//! results were right up to k = 1024; then the copy engine overwrote tiles that were being read.)
 //!
 //! # 13, 14: equal shares
 //!

@@ -1,7 +1,7 @@
 //! Step 15: few tiles, each computed by a cluster, which shares its steps along k.
 //!
-//! 16 rows of 4,096 columns are 32 tiles of 128 columns: 100 of 132 multiprocessors have nothing to
-//! do, and what little is computed waits for B, which no 32 multiprocessors can take from memory
+//! 16 rows of 4,096 columns are 32 tiles of 128 columns: 100 of 132 SMs have nothing to
+//! do, and what little is computed waits for B, which no 32 SMs can take from memory
 //! at its full rate. So the blocks of a cluster compute one tile together: each does a part of the
 //! steps along k, all columns of the tile.
 //!
@@ -20,8 +20,8 @@
 //!
 //! # Tiles
 //!
-//! Where m or n is small, a tile should be, too. What waits for memory, waits for as many bytes as
-//! are on their way: so all of shared memory is stages.
+//! Where m or n is small, the tile should be small too. The time is that of the memory, so as many
+//! bytes as possible should be in flight: all of shared memory is stages.
 //!
 //! | kernel | tile | stages |
 //! |---|---|---|
@@ -74,7 +74,7 @@ impl Tile {
     pub const FEW_COLUMNS: Self = Self::new(128, 64, 7);
     /// For small products.
     pub const SMALL: Self = Self::new(128, 128, 6);
-    /// For those that 128×256 would leave a quarter of the multiprocessors without.
+    /// For those that 128×256 would leave a quarter of the SMs without.
     pub const MIDDLE: Self = Self::new(128, 192, 5);
     /// For long sums.
     pub const LARGE: Self = Self::new(128, 256, 4);
@@ -111,7 +111,7 @@ impl Tile {
         [n_parts, m.div_ceil(self.m), n.div_ceil(self.n)]
     }
 
-    /// Into how many parts k should be cut on so many multiprocessors: as many as leave all blocks
+    /// Into how many parts k should be cut on so many SMs: as many as leave all blocks
     /// running at once, and each with a step.
     pub const fn n_parts(self, m: u32, n: u32, k: u32, n_multiprocessors: u32) -> u32 {
         let n_steps = k.div_ceil(depth::<f16>());
@@ -129,9 +129,9 @@ impl Tile {
     }
 }
 
-/// Clusters of one block a multiprocessor that are surely there at once. A cluster's blocks are in
-/// one group of multiprocessors, and what is left over in each group is lost. How large groups are
-/// nobody tells; of an H200's 132 multiprocessors 32 clusters of 3 run at once, but neither 32 of 4
+/// Clusters of one block per SM that are surely there at once. A cluster's blocks are in
+/// one group of SMs, and what is left over in each group is lost. The size of the groups is
+/// not documented; of an H200's 132 SMs 32 clusters of 3 run at once, but neither 32 of 4
 /// nor 16 of 7.
 const fn n_clusters(n_blocks: u32, n_multiprocessors: u32) -> u32 {
     const GROUPS: u32 = 7;
@@ -376,7 +376,7 @@ split! {
     gemm_split_128x64: FEW_COLUMNS, 2, 32;
     /// For small products.
     gemm_split_128x128: SMALL, 2, 64;
-    /// For those that 128×256 would leave a quarter of the multiprocessors without.
+    /// For those that 128×256 would leave a quarter of the SMs without.
     gemm_split_128x192: MIDDLE, 2, 96;
     /// For long sums.
     gemm_split_128x256: LARGE, 2, 128;

@@ -1,7 +1,7 @@
 //! What comes after a product, while its sums are still in registers.
 //!
-//! A layer of a network adds a bias to each column and bends the result. As a kernel of its own that
-//! reads and writes all of C once more; here it costs a few instructions, which are hidden behind
+//! A layer of a network adds a bias to each column and applies a nonlinearity. As a kernel of its own
+//! that reads and writes all of C once more; here it costs a few instructions, which are hidden behind
 //! the other warpgroup's products ([`turns`](super::turns)).
 
 use cuda_std::TensorMap;

@@ -4,20 +4,20 @@
 //! | step | kernel | what it adds |
 //! |---|---|---|
 //! | 5 | [`alone`] | `wgmma`: a warpgroup multiplies out of shared memory |
-//! | 6 | [`copied`] | tiles by tensor copies, as many stages ahead as there is room |
+//! | 6 | [`copied`] | tiles by tensor copies, as many stages ahead as fit |
 //! | 7 | [`roles`] | one warpgroup copies, two multiply, with the registers of all |
-//! | 8 | [`roles`] | blocks stay, and take tiles in an order that suits the cache |
+//! | 8 | [`roles`] | persistent blocks, and tiles in an order that suits the cache |
 //! | 9 | [`roles`] | results go out as tiles, too |
 //! | 10 | [`roles`] | a pair of blocks shares what it copies |
 //! | 11, 12 | [`turns`] | while one warpgroup stores, the other multiplies; alone and by pairs of blocks |
-//! | 13, 14 | [`turns`] | equal shares for all multiprocessors; alone and by pairs |
+//! | 13, 14 | [`turns`] | equal shares for all SMs; alone and by pairs |
 //! | 15 | [`split`] | few tiles: a cluster shares the steps of each |
 //! | 16 | [`spread`] | few tiles with long sums: blocks anywhere share the steps of each |
 //!
 //! [`turns`] has the last step for other layouts, elements and results too, [`fp8`] for elements
 //! of 8 bits, and [`fused`] what can be done with a result before it is stored.
 //!
-//! The parts that steps share: [`ring`], stages and their barriers; [`operand`], how a tile is
+//! What the steps share is in `parts`: [`ring`], stages and their barriers; [`operand`], how a tile is
 //! copied; [`order`], which tile is next; [`shares`], the same with equal shares; [`output`], how
 //! sums become a result.
 

@@ -4,7 +4,7 @@
 //! The tools watch this very program: it starts itself under each of them, as
 //! `run-all --engine gpu --once --quick`, and reads what they wrote ([`log`]).
 //! compute-sanitizer prolongs a kernel's time a hundredfold, so sizes are small,
-//! and every tool has a time limit ([`tool`]). What does not run is told as such,
+//! and every tool has a time limit ([`tool`]). What does not run is reported as such,
 //! never as clean.
 
 mod log;
@@ -51,7 +51,7 @@ pub struct Args {
     schedules: schedules::Options,
 }
 
-/// Seconds that a tool has if nobody says otherwise.
+/// Seconds that a tool has by default.
 const TIME_LIMIT_S: u64 = 600;
 
 /// What to look with.
@@ -73,7 +73,7 @@ enum Cell {
     Clean,
     /// So many reports.
     Findings(usize),
-    /// So many reports, which are known to be false.
+    /// So many reports, which are known false positives.
     Known(usize),
     /// The kernel itself failed, or its results were wrong.
     Failed,

@@ -20,7 +20,7 @@ use value::AtomicValue;
 pub static LESSON: Lesson = Lesson {
     id: "atomics",
     title: "Atomics",
-    idea: "one step that nobody interrupts, among whom, and what else becomes visible with it",
+    idea: "an indivisible step: among which threads, and what else becomes visible with it",
     source: "gpu-kernels/src/08_atomics/mod.rs",
     kernels: &KERNELS,
     shapes,

@@ -55,7 +55,7 @@ pub fn most_blocks(engine: &dyn Engine) -> u32 {
     }
 }
 
-/// Multiprocessors, of the simulator as many as an H200 has.
+/// SMs, of the simulator as many as an H200 has.
 fn n_multiprocessors(engine: &dyn Engine) -> u32 {
     match engine.kind() {
         EngineKind::Gpu => engine.device().n_multiprocessors,
@@ -502,7 +502,7 @@ pub const STEPS: [KernelEntry; 10] = [
     ),
     step!(
         roles::gemm_persistent,
-        "blocks that stay, tiles in an order that suits the cache",
+        "persistent blocks, tiles in an order that suits the cache",
         shapes::OF_MMA,
         &[NO_LOCAL],
         |engine, matrices| {
@@ -541,7 +541,7 @@ pub const STEPS: [KernelEntry; 10] = [
     ),
     step!(
         turns::gemm_balanced,
-        "equal shares: tiles that do not come out even are cut",
+        "equal shares: tiles of the partial last round are cut",
         shapes::OF_OTHERS,
         &OF_STAGED,
         |engine, matrices| balanced::<turns::gemm_balanced>(engine, matrices, 1)
@@ -580,7 +580,7 @@ pub const SPLIT: [KernelEntry; 6] = [
     ),
     step!(
         split::gemm_split_128x192,
-        "the same, where larger tiles would leave multiprocessors without",
+        "the same, where larger tiles would leave SMs idle",
         shapes::OF_SPLIT,
         &[NO_LOCAL],
         |engine, matrices| split::<split::gemm_split_128x192>(engine, matrices, Tile::MIDDLE)

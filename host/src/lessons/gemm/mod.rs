@@ -80,7 +80,7 @@ const BY_MMA: [KernelEntry; 4] = [
     .timed_at(shapes::OF_MMA),
     by_pointers!(
         gemm_tiled,
-        "tiles in shared memory by cp.async, rows as they come",
+        "tiles in shared memory by cp.async, rows in order",
         |m, n| LaunchConfig::new(tiled::grid(m, n), tiled::BLOCK)
     )
     .expecting(&[
@@ -105,7 +105,7 @@ const BY_MMA: [KernelEntry; 4] = [
     .timed_at(shapes::OF_MMA),
     by_pointers!(
         gemm_pipelined,
-        "64×64 a warp, tiles three stages ahead, fragments one step, C in whole sectors",
+        "64×64 per warp, tiles three stages ahead, fragments one step, C in whole sectors",
         |m, n| {
             LaunchConfig::new(pipelined::grid(m, n), pipelined::BLOCK)
                 .with_shared(pipelined::SHARED_BYTES)

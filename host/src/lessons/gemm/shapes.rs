@@ -42,7 +42,7 @@ pub fn expects_at(shape: &Shape) -> bool {
     !shape.is_sweep() && m.is_multiple_of(128) && n.is_multiple_of(256) && k.is_multiple_of(64)
 }
 
-/// Each matrix once, 16 bits an element.
+/// Each matrix once, 16 bits per element.
 pub fn work(shape: &Shape) -> Work {
     let [m, n, k] = dims(shape).map(u64::from);
     Work {
@@ -51,7 +51,7 @@ pub fn work(shape: &Shape) -> Work {
     }
 }
 
-/// On the device 16 bits an element of A and B and up to 32 of C; on the host what lies
+/// On the device 16 bits per element of A and B and up to 32 of C; on the host what lies
 /// there, and the numbers that it was made of.
 pub fn memory(shape: &Shape) -> Footprint {
     let [m, n, k] = dims(shape).map(u128::from);

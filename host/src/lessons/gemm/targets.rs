@@ -35,19 +35,19 @@ pub static TARGETS: [Target; 7] = [
         every_cube,
     ),
     Target::at_least(
-        "wgmma, the worst of 24 products that people have",
+        "wgmma, the worst of 24 shapes from practice",
         CUBLASLT,
         0.9,
         |measured| least(of_people(measured)?.into_iter()),
     ),
     Target::at_least(
-        "wgmma, 24 products that people have, geometric mean",
+        "wgmma, 24 shapes from practice, geometric mean",
         CUBLASLT,
         1.0,
         mean_of_people,
     ),
     Target::at_least(
-        "GEMM, the worst kernel beside its twin",
+        "GEMM, the worst kernel beside its CUDA C++ baseline",
         "CUDA C++ by nvcc -O3",
         0.99,
         |measured| {

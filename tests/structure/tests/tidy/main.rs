@@ -1,7 +1,13 @@
 //! What holds of the repository's files as files: their order, their heads, what they name.
 //!
-//! Each check is a function of texts and gives what is wrong; beside the test of the
-//! repository stands one that proves, on a made-up input, that the check finds it.
+//! Each check is a function of texts that gives what is wrong. Beside the test of the
+//! repository stands one that proves, on a made-up input, that the check can fail.
 
+mod documents;
+mod functions;
+mod heads;
 mod order;
+mod paths;
 mod repository;
+mod results;
+mod times;

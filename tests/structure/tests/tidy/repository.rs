@@ -12,6 +12,16 @@ pub fn text(path: &str) -> String {
     std::fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
+/// The folders at the root that git ignores, and those that builds leave anywhere.
+fn is_made(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let ignored = text(".gitignore");
+    let is_ignored = ignored
+        .lines()
+        .any(|line| line.strip_prefix('/') == Some(path));
+    is_ignored || ["target", "node_modules"].contains(&name) || path == "shared"
+}
+
 /// All files of a folder, as paths from the root, in order; without what git ignores and
 /// without the insides of hidden folders.
 pub fn files_below(folder: &str) -> Vec<String> {
@@ -27,8 +37,7 @@ pub fn files_below(folder: &str) -> Vec<String> {
                 false => format!("{folder}/{name}"),
             };
             let kind = entry.file_type().expect("it is of a kind");
-            let is_made = ["target", "bundle", "lockstep-bench", "shared"].contains(&&*name);
-            if kind.is_dir() && !is_made && !name.starts_with('.') {
+            if kind.is_dir() && !name.starts_with('.') && !is_made(&path) {
                 waiting.push(path);
             } else if kind.is_file() {
                 files.push(path);
@@ -36,5 +45,19 @@ pub fn files_below(folder: &str) -> Vec<String> {
         }
     }
     files.sort();
+    files
+}
+
+/// All Rust files.
+pub fn rust_files() -> Vec<String> {
+    let mut files = files_below("");
+    files.retain(|file| file.ends_with(".rs"));
+    files
+}
+
+/// All documents.
+pub fn documents() -> Vec<String> {
+    let mut files = files_below("");
+    files.retain(|file| file.ends_with(".md"));
     files
 }

@@ -62,7 +62,7 @@ impl From<DriverError> for RunError {
 pub(super) struct Session {
     /// The engine's modules as far as they were needed, in its order.
     loaded: Vec<Option<Module>>,
-    /// CUDA C++ twins, to be timed beside the kernels.
+    /// CUDA C++ baselines, to be timed beside the kernels.
     peers: Vec<Module>,
     /// NVIDIA's libraries, likewise.
     libraries: Libraries,
@@ -158,7 +158,7 @@ impl Session {
         Resolved::new(function, launch, device, is_early)
     }
 
-    /// The same for the entry's CUDA C++ twin.
+    /// The same for the entry's CUDA C++ baseline.
     pub(super) fn resolve_peer(
         &self,
         launch: &Prepared,
@@ -169,7 +169,7 @@ impl Session {
             .peer_of(entry)
             .ok_or_else(|| EngineError::no_such_kernel(launch, &[]))?;
         let function = module.function(entry)?;
-        // Twins are compiled for the device that is there.
+        // Baselines are compiled for the device that is there.
         let is_early = launch.is_early() && device.sm >= FIRST_SM_WITH_EARLY_LAUNCHES;
         Resolved::new(function, launch, device, is_early)
     }
@@ -215,7 +215,7 @@ impl Session {
         Ok(())
     }
 
-    /// Loads CUDA C++ twins beside the kernels.
+    /// Loads CUDA C++ baselines beside the kernels.
     pub(super) fn load_peers(&mut self, peers: &[PeerModule]) -> Result<(), EngineError> {
         for peer in peers {
             let module = Module::of_cubin(&peer.image).map_err(|error| EngineError::Module {
@@ -333,7 +333,7 @@ fn check_resources(
     if n_threads > u64::from(max_threads) {
         let n_registers = function.attribute(Attribute::Registers)?;
         return Err(refused(format!(
-            "{n_threads} threads a block, and with its {n_registers} registers a thread and its launch bounds the kernel can have {max_threads}"
+            "{n_threads} threads per block, and with its {n_registers} registers per thread and its launch bounds the kernel can have {max_threads}"
         )));
     }
     let dynamic = launch.config().dynamic_shared_bytes;

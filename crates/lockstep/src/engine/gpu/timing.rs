@@ -1,4 +1,4 @@
-//! Timing on the device: events around every run, in turn, out of the cache.
+//! Timing on the device: events around every run, sides alternating, out of the cache.
 //!
 //! A run's time is what two events in the stream say, one before its work and
 //! one after it. Four things would spoil that, and each is seen to:

@@ -1,4 +1,4 @@
-//! What of one block's accesses comes before something: a clock for each warp.
+//! Happens-before within a block: a clock for each warp.
 
 /// Warps of the largest block.
 pub(crate) const MAX_WARPS: usize = 32;

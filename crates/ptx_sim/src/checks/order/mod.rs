@@ -1,4 +1,4 @@
-//! What comes before what: vector clocks.
+//! Happens-before: vector clocks.
 //!
 //! Order is PTX's causality order (FastTrack, Flanagan and Freund 2009, with lanes
 //! for threads; the lanes of a warp share their clocks as long as they know the same).

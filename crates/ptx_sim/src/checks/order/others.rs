@@ -1,4 +1,4 @@
-//! What of other blocks' accesses comes before something.
+//! Happens-before across blocks.
 //!
 //! A grid can have a hundred thousand blocks, each of which learns of all before it,
 //! as where each draws a ticket. So what is known is a tree by block number whose

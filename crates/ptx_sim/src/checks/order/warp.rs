@@ -1,4 +1,4 @@
-//! A warp's lanes in the order of things.
+//! Happens-before within a warp: what its lanes know.
 //!
 //! Lanes that know the same form a [`Group`]; mostly that is the whole warp. Where
 //! some lanes synchronise and others do not, the warp has several, until its lanes

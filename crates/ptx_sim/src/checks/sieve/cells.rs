@@ -69,7 +69,7 @@ pub(super) struct Act {
     pub is_constant: bool,
     /// What it reads must have been written.
     pub needs_written: bool,
-    /// It reserves them for a copy under way.
+    /// It reserves them for a copy in flight.
     pub starts_copy: bool,
     /// Bytes.
     pub size: u8,

@@ -71,7 +71,7 @@ unsafe fn move_bytes<const LOAD: bool, const N: usize>(
     }
 }
 
-/// Moves `N` words a lane between as many registers and memory.
+/// Moves `N` words per lane between as many registers and memory.
 ///
 /// # Safety
 /// As [`move_rows`].

@@ -2,8 +2,8 @@
 //!
 //! As `mma` leaves its sums, a lane has two neighbours: a store goes to eight rows and writes
 //! half a sector of each ([`store_pair`](super::matrices::store_pair)). So C goes through
-//! shared memory, which the tiles no longer need: pairs in, chunks of 16 bytes out, eight
-//! lanes a row of 128 bytes. The swizzle keeps both ways free of conflicts.
+//! shared memory, which the tiles no longer need: pairs in, 16-byte vectors out, eight
+//! lanes for each row of 128 bytes. The swizzle keeps both ways free of conflicts.
 
 use cuda_std::half::f16;
 use cuda_std::prelude::*;

@@ -101,7 +101,7 @@ pub trait Finish: Copy {
     /// The same, where less is to be done.
     type Less: Finish;
 
-    /// Whether less is to be done, which is asked once a tile.
+    /// Whether less is to be done, which is asked once per tile.
     fn less(&self) -> Option<Self::Less>;
 
     /// Two neighbours of a row, from this column on.
@@ -314,7 +314,7 @@ pub const BOX_N: u32 = 64;
 const BOX_BYTES: u32 = M * ROW_BYTES;
 
 /// Through shared memory and the copy engine, in boxes of 64 columns and the tile's rows. The map
-/// has a swizzle of 128 bytes. Two boxes of 64 rows, or one of 128, are under way at a time.
+/// has a swizzle of 128 bytes. Two boxes of 64 rows, or one of 128, are in flight at a time.
 #[derive(Clone, Copy)]
 pub struct Staged<'a, O, F> {
     c: &'a TensorMap,

@@ -1,6 +1,6 @@
-//! Who computes what, if every block is to have the same amount of work.
+//! Which block computes what, if all are to have the same amount of work.
 //!
-//! 1,024 tiles on 132 multiprocessors are 7.76 for each: given out whole, some compute eight, and
+//! 1,024 tiles on 132 SMs are 7.76 for each: given out whole, some compute eight, and
 //! the others wait. Where tiles are few that is much: 2.2 become 3. So only some of them are given
 //! out whole; those of the last round that is not full, *and* a full round more, are laid end to
 //! end as one line of steps along k, which is cut into as many equal shares as there are blocks
@@ -25,7 +25,7 @@
 
 use super::quotient;
 
-/// Steps of one tile that a block does in a row.
+/// Consecutive steps of one tile, done by one block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
     /// Which tile.

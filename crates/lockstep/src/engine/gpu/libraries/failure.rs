@@ -1,4 +1,4 @@
-//! What is told when a library does not do what it should.
+//! The error of a library that does not do what it should.
 
 use super::super::super::{EngineError, Library};
 

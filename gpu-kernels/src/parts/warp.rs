@@ -1,0 +1,4 @@
+//! The size of a warp.
+
+/// Lanes of a warp.
+pub const WARP_LANES: u32 = 32;
