@@ -50,7 +50,11 @@ pub fn file(facts: &Facts, arguments: &Arguments) -> Result<String, String> {
     if names.is_empty() {
         let language = Path::new(path).extension().unwrap_or_default();
         let text = facts.text(path)?;
-        return Ok(block(&language.to_string_lossy(), &text, std::slice::from_ref(path)));
+        return Ok(block(
+            &language.to_string_lossy(),
+            &text,
+            std::slice::from_ref(path),
+        ));
     }
     let all = items::of_file(&facts.root().join(path), Path::new(path), "")?;
     let found = names.iter().map(|name| items::find(&all, name).cloned());

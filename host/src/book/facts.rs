@@ -14,10 +14,14 @@ const KERNELS: &str = "gpu-kernels/src";
 /// Bench results, the first that has a kernel counts.
 const BENCHES: [&str; 2] = ["results/h200/bench.json", "results/h200/gemm.json"];
 
+/// Whether our program understands a command line; if not, why.
+pub type Understands = fn(&[String]) -> Result<(), String>;
+
 /// What the book is made from.
 pub struct Facts {
     root: PathBuf,
     has_simulator: bool,
+    understands: Understands,
     /// The items of the kernels' crate.
     kernels: Vec<Item>,
     /// Files of bench results.
@@ -27,16 +31,22 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Of the repository with this root; whether pages will have the simulator.
+    /// Of the repository with this root; whether pages will have the simulator; and who knows
+    /// our commands.
     ///
     /// # Errors
     ///
     /// A file of it cannot be read.
-    pub fn open(root: &Path, has_simulator: bool) -> Result<Self, String> {
+    pub fn open(
+        root: &Path,
+        has_simulator: bool,
+        understands: Understands,
+    ) -> Result<Self, String> {
         let read = |path: &'static str| Ok((path, BenchReport::read(&root.join(path))?));
         Ok(Self {
             root: root.to_owned(),
             has_simulator,
+            understands,
             kernels: items::of_folder(root, KERNELS)?,
             benches: BENCHES
                 .into_iter()
@@ -55,6 +65,15 @@ impl Facts {
     /// Whether pages will have the simulator.
     pub fn has_simulator(&self) -> bool {
         self.has_simulator
+    }
+
+    /// Whether there is such a command of our program.
+    ///
+    /// # Errors
+    ///
+    /// There is none: in the program's words.
+    pub fn understands(&self, arguments: &[String]) -> Result<(), String> {
+        (self.understands)(arguments)
     }
 
     /// Items of the kernels' crate.

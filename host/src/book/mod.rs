@@ -24,7 +24,7 @@ pub mod pictures;
 pub mod terminal;
 
 use directive::{Arguments, Directive, directives};
-use facts::Facts;
+use facts::{Facts, Understands};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
@@ -100,16 +100,21 @@ pub struct Book {
 }
 
 impl Book {
-    /// Of the repository with this root; whether its pages will have the simulator.
+    /// Of the repository with this root; whether its pages will have the simulator; and who
+    /// knows our commands.
     ///
     /// # Errors
     ///
     /// A file cannot be read.
-    pub fn open(root: &Path, has_simulator: bool) -> Result<Self, String> {
+    pub fn open(
+        root: &Path,
+        has_simulator: bool,
+        understands: Understands,
+    ) -> Result<Self, String> {
         let mut chapters = BTreeMap::new();
         read(&root.join(CHAPTERS), "", &mut chapters)?;
         Ok(Self {
-            facts: Facts::open(root, has_simulator)?,
+            facts: Facts::open(root, has_simulator, understands)?,
             chapters,
         })
     }

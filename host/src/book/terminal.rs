@@ -9,11 +9,9 @@ use std::process::Command;
 const COLUMNS: &str = "88";
 
 /// Whether `{{#terminal ARGUMENTS}}` is a command that there is.
-pub fn check(_: &Facts, arguments: &Arguments) -> Result<(), String> {
+pub fn check(facts: &Facts, arguments: &Arguments) -> Result<(), String> {
     arguments.keys(&["lines", "status"])?;
-    let words = std::iter::once("lockstep").chain(arguments.words.iter().map(String::as_str));
-    let parsed = crate::cli::command().try_get_matches_from(words);
-    parsed.map(drop).map_err(|error| error.to_string())
+    facts.understands(&arguments.words)
 }
 
 /// `{{#terminal ARGUMENTS [lines=20] [status=1]}}`: what our program prints, run now, on the

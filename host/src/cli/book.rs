@@ -26,7 +26,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
             return Err(Stop::Because(Exit::Usage, what.to_owned()));
         }
     };
-    let book = Book::open(root, args.simulator).map_err(failed)?;
+    let book = Book::open(root, args.simulator, super::understood).map_err(failed)?;
     let written = book.write(&args.out, |chapter| {
         progress::say(&format!("chapter {chapter}"))
     });

@@ -100,6 +100,17 @@ pub fn command() -> clap::Command {
     <Cli as clap::CommandFactory>::command()
 }
 
+/// Whether there is such a command line, without the program's name.
+///
+/// # Errors
+///
+/// There is none: in words.
+pub fn understood(arguments: &[String]) -> Result<(), String> {
+    let words = std::iter::once("lockstep").chain(arguments.iter().map(String::as_str));
+    let parsed = command().try_get_matches_from(words);
+    parsed.map(drop).map_err(|error| error.to_string())
+}
+
 /// The command line of this process; its help says the words that were typed.
 fn parsed() -> Cli {
     let mut command = command().bin_name(hints::command_words());

@@ -9,7 +9,8 @@ use std::fs;
 use std::path::Path;
 
 fn problems(root: &Path) -> Vec<String> {
-    let book = Book::open(root, true).unwrap_or_else(|error| panic!("{error}"));
+    let book =
+        Book::open(root, true, host::cli::understood).unwrap_or_else(|error| panic!("{error}"));
     book.check()
 }
 

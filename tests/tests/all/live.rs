@@ -94,7 +94,8 @@ fn banks() -> Vec<Question> {
 fn playground() -> &'static str {
     static TEXT: OnceLock<String> = OnceLock::new();
     TEXT.get_or_init(|| {
-        let facts = Facts::open(&ptx::root(), true).unwrap_or_else(|error| panic!("{error}"));
+        let facts = Facts::open(&ptx::root(), true, host::cli::understood);
+        let facts = facts.unwrap_or_else(|error| panic!("{error}"));
         let text = facts.playground().unwrap_or_else(|error| panic!("{error}"));
         text.to_owned()
     })
