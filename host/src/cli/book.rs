@@ -3,6 +3,7 @@
 use super::exit::{Exit, Stop};
 use super::progress;
 use crate::book::Book;
+use crate::book::facts::Understands;
 use crate::home::{Home, home};
 use std::path::PathBuf;
 
@@ -17,7 +18,7 @@ pub struct Args {
     simulator: bool,
 }
 
-pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
+pub(super) fn run(args: &Args, understands: Understands) -> Result<Exit, Stop> {
     let failed = |what: String| Stop::Because(Exit::Failed, what);
     let root = match home().map_err(|error| failed(error.to_string()))? {
         Home::Checkout { root } => root,
@@ -26,7 +27,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
             return Err(Stop::Because(Exit::Usage, what.to_owned()));
         }
     };
-    let book = Book::open(root, args.simulator, super::understood).map_err(failed)?;
+    let book = Book::open(root, args.simulator, understands).map_err(failed)?;
     let written = book.write(&args.out, |chapter| {
         progress::say(&format!("chapter {chapter}"))
     });

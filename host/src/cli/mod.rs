@@ -134,7 +134,7 @@ pub fn main() -> ExitCode {
         Command::SimBench(args) => sim_bench::run(&args),
         Command::Readme(args) => readme::run(&args),
         Command::Gather(args) => gather::run(&args),
-        Command::Book(args) => book::run(&args),
+        Command::Book(args) => book::run(&args, understood),
     };
     let exit = match ended {
         Ok(exit) => exit,
