@@ -25,6 +25,8 @@ pub struct SimOptions {
     pub fuel: Option<u64>,
     /// Whether it looks for races and the like.
     pub check: bool,
+    /// Whether launches are counted and kept ([`Sim::with_record`]).
+    pub record: bool,
     /// An option that was given and that the simulator alone has: it asks for the
     /// simulator where the choice is free.
     pub asked_by: Option<&'static str>,
@@ -44,6 +46,10 @@ pub fn choose(
         let sim = Sim::new(modules)
             .with_fuel(options.fuel)
             .with_check(options.check);
+        let sim = match options.record {
+            true => sim.with_record(),
+            false => sim,
+        };
         (Machine::Sim(sim), format!("simulator{why}"))
     };
     let on_gpu = |gpu: Gpu| {

@@ -140,6 +140,16 @@ pub fn modules_for(selected: &[Registered]) -> Result<Vec<PtxModule>, KernelsErr
     Ok(modules)
 }
 
+/// The first of the modules that has the kernel, as an engine looks for it; one whose text
+/// cannot be got has none.
+pub fn with_entry(modules: &[PtxModule], registered: Registered) -> Option<&PtxModule> {
+    let kernel = registered.kernel;
+    modules.iter().find(|module| {
+        let is_candidate = module.topic().is_none() || module.topic() == kernel.topic;
+        is_candidate && module.names(kernel.id)
+    })
+}
+
 /// The module that has the kernel of this name, for an architecture or the first that
 /// has it.
 ///

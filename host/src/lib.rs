@@ -31,3 +31,4 @@ pub mod ptx;
 pub mod registry;
 pub mod report;
 pub mod sim_bench;
+pub mod web;

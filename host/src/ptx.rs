@@ -1,40 +1,9 @@
-//! Reading PTX text: one kernel of it.
+//! Reading PTX text: one kernel with all that it needs of its module.
+
+pub use lockstep::ptx::{entries, kernel_text};
 
 use lockstep::ptx::is_word_character;
 use std::collections::BTreeSet;
-
-pub use lockstep::ptx::entries;
-
-/// The text of one kernel in `module`, from its entry's comments to its closing brace.
-pub fn kernel_text<'m>(module: &'m str, entry: &str) -> Option<&'m str> {
-    let start = entry_offset(module, entry)?;
-    let end = start + body_end(&module[start..])?;
-    Some(&module[start..end])
-}
-
-/// Offset after the brace that closes the first one. Inline assembly and vector
-/// operands bring braces of their own.
-fn body_end(text: &str) -> Option<usize> {
-    let mut depth = 0usize;
-    let mut offset = 0;
-    for line in text.split_inclusive('\n') {
-        let code = line.split("//").next().unwrap_or(line);
-        for (index, character) in code.char_indices() {
-            match character {
-                '{' => depth += 1,
-                '}' => {
-                    depth = depth.checked_sub(1)?;
-                    if depth == 0 {
-                        return Some(offset + index + 1);
-                    }
-                }
-                _ => {}
-            }
-        }
-        offset += line.len();
-    }
-    None
-}
 
 /// One kernel with what it needs of its module around it: version and target,
 /// the variables it names, the source files that its `.loc` lines count, and the names of
@@ -118,21 +87,9 @@ fn has_word(text: &str, word: &str) -> bool {
     })
 }
 
-/// Where the line of the entry starts.
-fn entry_offset(module: &str, entry: &str) -> Option<usize> {
-    let mut offset = 0;
-    for line in module.split_inclusive('\n') {
-        if entries(line).next() == Some(entry) {
-            return Some(offset);
-        }
-        offset += line.len();
-    }
-    None
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{entries, kernel_listing, kernel_text};
+    use super::kernel_listing;
 
     const MODULE: &str = "\
 .version 8.6
@@ -160,22 +117,6 @@ mov.b64 {%r1, %r2}, %rd1;
 \t.file\t1 \"a.rs\"
 \t.file\t2 \"b.rs\"
 ";
-
-    #[test]
-    fn finds_entries() {
-        assert_eq!(entries(MODULE).collect::<Vec<_>>(), ["first", "second"]);
-    }
-
-    #[test]
-    fn cuts_out_one_kernel() {
-        let second = kernel_text(MODULE, "second").expect("it is there");
-        assert!(
-            second.starts_with(".visible .entry second()\n.maxntid 256\n{"),
-            "{second}"
-        );
-        assert!(second.ends_with("\tret;\n}"), "{second}");
-        assert_eq!(kernel_text(MODULE, "secon"), None);
-    }
 
     #[test]
     fn a_listing_has_what_the_kernel_names() {

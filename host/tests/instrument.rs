@@ -132,8 +132,14 @@ fn a_profile_names_the_line_and_the_counters() {
         .collect();
     assert_eq!(ways, [0, 1, 32, 0]);
     let html = std::fs::read_to_string(html).expect("it was written");
-    assert!(html.starts_with("<!doctype html>") && html.contains("32-way bank conflict"));
-    assert!(!html.contains("src=") && !html.contains("href="));
+    assert!(html.starts_with("<!DOCTYPE html>") && html.contains("32-way bank conflict"));
+    // Nothing is loaded, and links stay in the page.
+    assert!(!html.contains("src=") && !html.contains("url("));
+    assert!(
+        html.split("href=\"")
+            .skip(1)
+            .all(|link| link.starts_with('#'))
+    );
 }
 
 #[test]

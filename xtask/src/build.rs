@@ -26,6 +26,14 @@ pub fn lockstep() -> anyhow::Result<PathBuf> {
         Record::remove(&program);
         !program.exists()
     });
+    if is_first {
+        // Else somebody new looks at a list of crates, and does not know what for.
+        let style = anstyle::Style::new().dimmed();
+        anstream::eprintln!(
+            "{style}building the program, once; this takes minutes (to read meanwhile: \
+             gpu-kernels/src/lib.rs, or exercises/01_index/exercise.rs){style:#}"
+        );
+    }
     let started = SystemTime::now();
     // The first time there is everything to compile, and two cores to do it.
     let warm_up = is_first.then(kernels::warm_up);

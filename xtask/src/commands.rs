@@ -22,6 +22,10 @@ pub const COMMANDS: &[(&str, &str)] = &[
         "neighbors",
         "Build the neighbour list of atoms in a file, with the cell list's kernels",
     ),
+    (
+        "learn",
+        "Solve exercises, judged on the simulator after every save",
+    ),
     ("ptx", "Print a kernel's PTX, or what a GPU makes of it"),
     (
         "counters",
@@ -40,5 +44,9 @@ pub const COMMANDS: &[(&str, &str)] = &[
         "Check the counting rules against measured accesses",
     ),
     ("sim-bench", "Measure how fast the simulator is"),
+    (
+        "report",
+        "Make a page of all lessons for a browser: counts, times, source with heat, PTX",
+    ),
     ("readme", "Renew the generated part of the README"),
 ];

@@ -1,17 +1,13 @@
 //! `cargo xtask watch KERNEL`: the same look at a kernel again, after every save.
 //!
-//! Sources are looked at a few times per second, by their times and sizes: that works
-//! for every editor and file system, and for a few hundred files costs nothing that
-//! could be measured.
+//! How a change is seen: `crates/file_watch`.
 
 use crate::{build, hand_over, workspace};
 use anyhow::Context;
-use std::collections::BTreeMap;
+use file_watch::{INTERVAL, Snapshot};
 use std::ffi::OsString;
 use std::io::Write;
-use std::path::{Path, PathBuf};
 use std::process::{Child, ExitCode};
-use std::time::{Duration, SystemTime};
 
 /// Look at a kernel again after every save.
 #[derive(Debug, clap::Args)]
@@ -44,9 +40,6 @@ enum Look {
     Sanitize,
 }
 
-/// How often the sources are looked at.
-const INTERVAL: Duration = Duration::from_millis(150);
-
 /// Folders whose sources and manifests count.
 const FOLDERS: [&str; 3] = ["gpu-kernels", "crates", "host"];
 
@@ -55,7 +48,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let arguments = options.arguments();
     let mut n_runs = 0;
     loop {
-        let seen = Snapshot::of(workspace::root());
+        let seen = Snapshot::of(workspace::root(), FOLDERS.map(Into::into).into());
         let ended = watch_once(&arguments, &seen)?;
         n_runs += 1;
         if options.runs.is_some_and(|limit| n_runs >= limit) {
@@ -125,97 +118,9 @@ fn say(text: &str) {
     let _ = writeln!(anstream::stderr(), "{style}── {text}{style:#}");
 }
 
-/// The sources of a checkout, as they were.
-struct Snapshot {
-    root: PathBuf,
-    files: States,
-}
-
-/// By path from the root: the time of the last change, and the size.
-type States = BTreeMap<PathBuf, Option<(SystemTime, u64)>>;
-
-impl Snapshot {
-    fn of(root: PathBuf) -> Self {
-        let mut files = States::new();
-        for folder in FOLDERS {
-            add_sources(&root.join(folder), &root, &mut files);
-        }
-        Self { root, files }
-    }
-
-    /// The first file that is not as it was.
-    fn changed(&self) -> Option<PathBuf> {
-        let now = Self::of(self.root.clone()).files;
-        let is_other = |file: &&PathBuf| self.files.get(*file) != now.get(*file);
-        self.files.keys().chain(now.keys()).find(is_other).cloned()
-    }
-
-    /// Waits until a file changes, and until it has stopped changing: editors write in
-    /// several steps.
-    fn wait_for_change(&self) -> PathBuf {
-        loop {
-            std::thread::sleep(INTERVAL);
-            if let Some(file) = self.changed() {
-                std::thread::sleep(INTERVAL / 3);
-                return file;
-            }
-        }
-    }
-}
-
-/// The sources and manifests below `dir`, by their paths from `root`.
-fn add_sources(dir: &Path, root: &Path, files: &mut BTreeMap<PathBuf, Option<(SystemTime, u64)>>) {
-    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            if entry.file_name() != "target" {
-                add_sources(&path, root, files);
-            }
-            continue;
-        }
-        if path.extension().is_some_and(|e| e == "rs" || e == "toml") {
-            let state = entry
-                .metadata()
-                .ok()
-                .and_then(|data| Some((data.modified().ok()?, data.len())));
-            files.insert(path.strip_prefix(root).unwrap_or(&path).into(), state);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Look, Options, Snapshot};
-    use std::fs;
-
-    #[test]
-    fn a_changed_a_new_and_a_removed_source_are_seen_and_nothing_else() {
-        let dir = tempfile::tempdir().unwrap();
-        let root = dir.path().to_path_buf();
-        let write = |path: &str, text: &str| {
-            let path = root.join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        };
-        write("gpu-kernels/src/lib.rs", "one");
-        write("crates/std/target/debug/lib.rs", "one");
-        let seen = Snapshot::of(root.clone());
-        assert_eq!(seen.changed(), None);
-        write("crates/std/target/debug/lib.rs", "another");
-        write("gpu-kernels/notes.txt", "not a source");
-        write("elsewhere/lib.rs", "not watched");
-        assert_eq!(seen.changed(), None);
-
-        write("gpu-kernels/src/lib.rs", "another");
-        let changed = seen.changed().unwrap();
-        assert_eq!(changed, std::path::Path::new("gpu-kernels/src/lib.rs"));
-        let seen = Snapshot::of(root.clone());
-        write("host/src/new.rs", "");
-        assert!(seen.changed().is_some());
-        let seen = Snapshot::of(root.clone());
-        fs::remove_file(root.join("host/src/new.rs")).unwrap();
-        assert!(seen.changed().is_some());
-    }
+    use super::{Look, Options};
 
     #[test]
     fn the_look_decides_the_command() {

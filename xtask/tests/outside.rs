@@ -118,6 +118,7 @@ fn the_example_outside_passes_and_its_tests_see_defects() {
         "app/build.rs",
         "app/src/lib.rs",
         "app/src/main.rs",
+        "app/tests/page.rs",
         "app/tests/sums.rs",
     ] {
         let to = outside.path().join(file);
@@ -135,6 +136,10 @@ fn the_example_outside_passes_and_its_tests_see_defects() {
 
     let (passed, text) = cargo(outside.path(), &["test"]);
     assert!(passed && text.contains("2 passed"), "{text}");
+    assert!(
+        text.contains("the_page_has_both_kernels_with_their_lines_and_maps ... ok"),
+        "{text}"
+    );
 
     // No barrier between the stores and the loads of others.
     let kernels = || outside.path().join("kernels/src/lib.rs");

@@ -64,6 +64,7 @@ impl Device {
     pub fn simulator_with(settings: Simulator) -> Self {
         let sim = Sim::new(Vec::new())
             .with_check(settings.check)
+            .with_traces(settings.trace)
             .with_fuel(settings.fuel);
         Self::of(Machine::Sim(sim), "simulator: asked for".to_owned())
     }
@@ -175,4 +176,8 @@ pub struct Simulator {
     /// Warp instructions after which a launch is taken to never end; the simulator's own
     /// limits if none.
     pub fuel: Option<u64>,
+    /// Whether reports have the events of a launch's first block, in
+    /// [`Report::simulated`](crate::Report::simulated): each access with its addresses, and what
+    /// warps wait for.
+    pub trace: bool,
 }

@@ -30,7 +30,7 @@
 //! In reading order: [`Device`], [`Buffer`], [`Module`], [`LaunchConfig`], [`Report`] with
 //! [`Line`]; [`TensorMap`], [`Stream`], [`Event`], [`Graph`], [`Pinned`]; then what they are made of,
 //! [`engine`] (GPU and simulator behind one untyped trait, also used to time kernels against
-//! each other), [`counts`], [`record`], [`ptx`].
+//! each other), [`counts`], [`record`], [`ptx`], [`source`].
 //!
 //! Left out: kernels (`cuda_std`), their compilation (`cuda_builder`), programs that others
 //! wrote (`sim_driver`).
@@ -38,6 +38,7 @@
 pub mod counts;
 pub mod engine;
 pub mod ptx;
+pub mod source;
 
 mod device;
 mod driver;
@@ -47,7 +48,6 @@ mod lines;
 mod module;
 mod pinned;
 mod report;
-mod source;
 mod step;
 mod stream;
 

@@ -141,7 +141,7 @@ impl Module {
         Ok(Report {
             place: launch.place(),
             file,
-            sources: self.source.sources().map(Into::into),
+            module: self.source.clone(),
             counted,
             time_ms,
             is_checked,

@@ -1,4 +1,5 @@
-//! Reading PTX text: what it was compiled for, its entries, and what of it the driver needs.
+//! Reading PTX text: what it was compiled for, its entries and the text of one, and what of it
+//! the driver needs.
 
 /// The architecture that a module's `.target` names: `sm_90a`.
 pub fn target_name(module: &str) -> Option<&str> {
@@ -56,9 +57,52 @@ pub fn without_line_tables(module: &str) -> String {
     text
 }
 
+/// The text of one kernel in `module`, from its entry's comments to its closing brace.
+pub fn kernel_text<'m>(module: &'m str, entry: &str) -> Option<&'m str> {
+    let start = entry_offset(module, entry)?;
+    let end = start + body_end(&module[start..])?;
+    Some(&module[start..end])
+}
+
+/// Offset after the brace that closes the first one. Inline assembly and vector
+/// operands bring braces of their own.
+fn body_end(text: &str) -> Option<usize> {
+    let mut depth = 0usize;
+    let mut offset = 0;
+    for line in text.split_inclusive('\n') {
+        let code = line.split("//").next().unwrap_or(line);
+        for (index, character) in code.char_indices() {
+            match character {
+                '{' => depth += 1,
+                '}' => {
+                    depth = depth.checked_sub(1)?;
+                    if depth == 0 {
+                        return Some(offset + index + 1);
+                    }
+                }
+                _ => {}
+            }
+        }
+        offset += line.len();
+    }
+    None
+}
+
+/// Where the line of the entry starts.
+fn entry_offset(module: &str, entry: &str) -> Option<usize> {
+    let mut offset = 0;
+    for line in module.split_inclusive('\n') {
+        if entries(line).next() == Some(entry) {
+            return Some(offset);
+        }
+        offset += line.len();
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{target, without_line_tables};
+    use super::{entries, kernel_text, target, without_line_tables};
 
     #[test]
     fn reads_the_target() {
@@ -96,5 +140,48 @@ $L__info_string0:
 // end
 ";
         assert_eq!(without_line_tables(module), expected);
+    }
+
+    const MODULE: &str = "\
+.version 8.6
+.target sm_80
+.address_size 64
+.shared .align 4 .b8 tile[64];
+.shared .align 4 .b8 tile_of_second[64];
+// .entry not_this(
+.visible .entry first(
+\t.param .u64 first_param_0
+)
+{
+\t.loc\t1 10 0
+\tmov.u32 %r1, tile;
+\tret;
+}
+.visible .entry second()
+.maxntid 256
+{
+\t{ // inline assembly, with a brace } in a comment
+mov.b64 {%r1, %r2}, %rd1;
+}
+\tret;
+}
+\t.file\t1 \"a.rs\"
+\t.file\t2 \"b.rs\"
+";
+
+    #[test]
+    fn finds_entries() {
+        assert_eq!(entries(MODULE).collect::<Vec<_>>(), ["first", "second"]);
+    }
+
+    #[test]
+    fn cuts_out_one_kernel() {
+        let second = kernel_text(MODULE, "second").expect("it is there");
+        assert!(
+            second.starts_with(".visible .entry second()\n.maxntid 256\n{"),
+            "{second}"
+        );
+        assert!(second.ends_with("\tret;\n}"), "{second}");
+        assert_eq!(kernel_text(MODULE, "secon"), None);
     }
 }

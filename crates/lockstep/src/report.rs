@@ -1,10 +1,9 @@
 //! What a launch reports: counts and lines on the simulator, its time on a GPU.
 
 use crate::counts::{Counts, InstructionCounts, Metric};
-use crate::engine::Place;
+use crate::engine::{Place, PtxModule};
 use crate::lines::{self, Line};
 use std::fmt::Write;
-use std::path::PathBuf;
 
 /// What a launch cost.
 ///
@@ -24,7 +23,7 @@ use std::path::PathBuf;
 pub struct Report {
     pub(crate) place: Place,
     pub(crate) file: &'static str,
-    pub(crate) sources: Option<PathBuf>,
+    pub(crate) module: PtxModule,
     pub(crate) counted: Option<ptx_sim::Report>,
     pub(crate) time_ms: Option<f32>,
     pub(crate) is_checked: bool,
@@ -45,6 +44,16 @@ impl Report {
         &self.place
     }
 
+    /// The file with the kernel, by its path from the workspace's root.
+    pub fn file(&self) -> &'static str {
+        self.file
+    }
+
+    /// The module that has the kernel.
+    pub fn module(&self) -> &PtxModule {
+        &self.module
+    }
+
     /// Totals of its memory work; none from a GPU, where only a profiler can count.
     pub fn counts(&self) -> Option<&Counts> {
         self.counted.as_ref().map(|report| &report.counts)
@@ -61,7 +70,7 @@ impl Report {
     /// The same for each source line that accesses memory, the most work first; empty from
     /// a GPU and without line tables.
     pub fn lines(&self) -> Vec<Line> {
-        lines::of(&self.instructions(), self.file, self.sources.as_deref())
+        lines::of(&self.instructions(), self.file, self.module.sources())
     }
 
     /// The simulator's own report; none from a GPU.

@@ -1,9 +1,70 @@
-//! Lines of kernels' sources, where they are at hand.
+//! Lines of kernels' sources: which one an instruction comes from, found among the lines that
+//! it was inlined through, and their texts, where they are at hand.
 
 use ptx_sim::InstructionCounts;
 use ptx_sim::diagnostics::Source;
+use serde::Serialize;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::Path;
+
+/// A line of a source file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct Place {
+    /// Path, relative to the workspace's root.
+    pub file: String,
+    /// Line, from 1.
+    pub line: u32,
+}
+
+impl Place {
+    /// `01_tiles.rs:178`.
+    pub fn short(&self) -> String {
+        let name = self.file.rsplit('/').next().unwrap_or(&self.file);
+        // A file named `mod.rs` says nothing without its folder.
+        let from = if name == "mod.rs" {
+            let folder = self.file[..self.file.len() - name.len()].trim_end_matches('/');
+            folder.rfind('/').map_or(0, |at| at + 1)
+        } else {
+            self.file.len() - name.len()
+        };
+        format!("{}:{}", &self.file[from..], self.line)
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
+}
+
+impl From<&Source> for Place {
+    fn from(source: &Source) -> Self {
+        Self {
+            file: source.file.clone(),
+            line: source.line,
+        }
+    }
+}
+
+/// The line of the kernel's own source ([`own_place`]), and the one that the instruction was
+/// written on if it is another. `file` is the kernel's own.
+pub fn places(counted: &InstructionCounts, file: &str) -> (Option<Place>, Option<Place>) {
+    places_of(counted.loc.as_ref(), &counted.inlined_at, file)
+}
+
+/// The same of an instruction's line, and of the calls that it was inlined at, the innermost
+/// first.
+pub fn places_of(
+    loc: Option<&Source>,
+    inlined_at: &[Source],
+    file: &str,
+) -> (Option<Place>, Option<Place>) {
+    let own = own_source(loc, inlined_at, file).map(Place::from);
+    let first = loc.or(inlined_at.first()).map(Place::from);
+    let written_at = first.filter(|first| Some(first) != own.as_ref());
+    (own, written_at)
+}
 
 /// The texts of sources, each of which is read once.
 pub(crate) struct Texts<'p> {

@@ -219,6 +219,12 @@ impl Timeline {
         )
     }
 
+    /// Whether there is more to see than barriers that all warps come to.
+    pub fn has_more_than_barriers(&self) -> bool {
+        let (marks, _) = self.kinds();
+        marks.iter().any(|kind| *kind != MarkKind::Barrier)
+    }
+
     /// What it shows, in a sentence.
     pub fn summary(&self) -> String {
         let cut = if self.is_cut {

@@ -7,21 +7,25 @@
 
 mod bench;
 mod book;
+mod browser;
 mod check_counters;
 mod counters;
 mod ending;
 mod exit;
 mod explain;
 mod gather;
+mod learn;
 mod list;
 mod modules;
 mod ncu;
 mod neighbors;
+mod pages;
 mod peers;
 mod profile;
 mod progress;
 mod ptx;
 mod readme;
+mod report;
 mod resume;
 mod run_all;
 mod sanitize;
@@ -73,6 +77,8 @@ enum Command {
     List(list::Args),
     /// Build the neighbour list of atoms in a file, with the cell list's kernels.
     Neighbors(neighbors::Args),
+    /// Solve exercises, judged on the simulator after every save.
+    Learn(learn::Args),
     /// Print a kernel's PTX, or what a GPU makes of it.
     Ptx(ptx::Args),
     /// Compare the simulator's counts with a GPU's hardware counters.
@@ -85,6 +91,8 @@ enum Command {
     CheckCounters(check_counters::Args),
     /// Measure how fast the simulator is.
     SimBench(sim_bench::Args),
+    /// Make a page of all lessons for a browser: counts, times, source with heat, PTX.
+    Report(report::Args),
     /// Renew the generated part of the README.
     Readme(readme::Args),
     /// Write what a bundle holds beside this program.
@@ -126,12 +134,14 @@ pub fn main() -> ExitCode {
         Command::Sanitize(args) => sanitize::run(&args),
         Command::List(args) => list::run(&args),
         Command::Neighbors(args) => neighbors::run(&args),
+        Command::Learn(args) => learn::run(&args),
         Command::Ptx(args) => ptx::run(&args),
         Command::Counters(args) => counters::run(&args),
         Command::Profile(args) => profile::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::CheckCounters(args) => check_counters::run(&args),
         Command::SimBench(args) => sim_bench::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Readme(args) => readme::run(&args),
         Command::Gather(args) => gather::run(&args),
         Command::Book(args) => book::run(&args, understood),

@@ -6,7 +6,7 @@ use super::modules::read_module;
 use super::ncu;
 use super::progress::say;
 use crate::profile::excerpt::excerpts;
-use crate::profile::{self, Profile, Trouble, hardware, html, text, verdict};
+use crate::profile::{self, Profile, Trouble, hardware, html, text};
 use crate::registry;
 use crate::report::metrics;
 use crate::report::width::{self, Width};
@@ -16,6 +16,7 @@ use lesson::footprint;
 use lesson::{CaseError, CaseResult, Registered, Shape};
 use lockstep::engine::gpu::Gpu;
 use lockstep::engine::{Engine, EngineKind, PtxModule};
+use lockstep_page::verdict;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -137,7 +138,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     );
     let file = File {
         profile: &profile,
-        verdicts: verdict::verdicts(&profile),
+        verdicts: verdict::verdicts(&profile.rows),
         hardware: &figures,
         command: &command,
     };

@@ -5,7 +5,7 @@ use super::exit::{Exit, Stop};
 use super::progress::{Progress, say};
 use super::resume::Walk;
 use super::tools::Tool;
-use super::{modules, peers, profile, schedules};
+use super::{modules, pages, peers, profile, schedules};
 use crate::choose::{EngineChoice, SimOptions, choose};
 use crate::hints;
 use crate::registry;
@@ -18,6 +18,7 @@ use lesson::run::{self, Tally};
 use lesson::schedules::Orders;
 use lesson::{Case, CaseResult, Clocking, Effort, Registered, Status};
 use lockstep::engine::{EngineKind, Machine, Timing};
+use lockstep::record::Recorded;
 use ptx_sim::Schedule;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -37,6 +38,11 @@ pub struct Args {
     /// Also write the results to this file, as JSON.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+
+    /// Also write a page of what ran to this folder, as `index.html`: for a browser,
+    /// without a network.
+    #[arg(long, value_name = "DIR")]
+    report: Option<PathBuf>,
 
     /// Run the kernels of this PTX file instead of our own: their entries must have
     /// the same names and parameters.
@@ -140,7 +146,14 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     refuse_on_gpu(args)?;
     let orders = args.schedules.orders()?;
     let selected = registry::matching(&args.filter).map_err(Stop::usage)?;
-    let outputs = Outputs::open(&[("--json", args.json.as_deref())], &[args.ptx.as_deref()])?;
+    let report = args.report.as_deref().map(pages::file_in).transpose()?;
+    let outputs = Outputs::open(
+        &[
+            ("--json", args.json.as_deref()),
+            ("--report", report.as_deref()),
+        ],
+        &[args.ptx.as_deref()],
+    )?;
     let modules = match &args.ptx {
         Some(path) => vec![modules::read_module(path)?],
         None => modules::modules_for(&selected)?,
@@ -148,9 +161,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     let options = SimOptions {
         fuel: args.fuel,
         check: args.check,
+        record: report.is_some(),
         asked_by: args.for_the_simulator(),
     };
-    let (engine, why) = choose(args.engine, modules, options).map_err(Stop::nothing_ran)?;
+    let (engine, why) = choose(args.engine, modules.clone(), options).map_err(Stop::nothing_ran)?;
     say(&format!("engine: {why}"));
     if let Some(folder) = &args.peers {
         load_peers(engine.timing(), folder)?;
@@ -160,12 +174,17 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         .map_err(|what| Stop::usage(format!("{what}; --quick takes less, and --filter chooses")))?;
 
     let mut walk = Walk::through(&cases);
-    run_cases(args, &engine, &cases, &orders, &mut walk);
+    let recorded = run_cases(args, &engine, &cases, &orders, &mut walk);
     let seconds = walk.elapsed().as_secs_f64();
     let results = walk.results;
     let tally = Tally::of(&results);
     let mut ending = outputs.end(exit_of(tally));
     ending.json("--json", &Report::new(engine.engine(), &results));
+    ending.file("--report", || {
+        let is_own = args.ptx.is_none();
+        let runs = pages::Runs::of(&modules, &results, recorded, is_own);
+        Ok(runs.page(&engine, &why, &selected).html().into_bytes())
+    });
     ending.print(|out| {
         write_results(out, args, &results)?;
         write_tally(out, tally, &orders, seconds)
@@ -201,15 +220,26 @@ fn cases(args: &Args, selected: &[Registered], engine: EngineKind) -> Vec<Case> 
     cases
 }
 
-/// Runs the cases that have no result yet. On a GPU that a case takes away it goes on in a
-/// new process.
-fn run_cases(args: &Args, engine: &Machine, cases: &[Case], orders: &Orders, walk: &mut Walk) {
+/// Runs the cases that have no result yet, and gives what was recorded of each, if that is
+/// wanted. On a GPU that a case takes away it goes on in a new process.
+fn run_cases(
+    args: &Args,
+    engine: &Machine,
+    cases: &[Case],
+    orders: &Orders,
+    walk: &mut Walk,
+) -> Vec<Recorded> {
     let mut progress = Progress::new(cases.len());
+    let mut recorded = Vec::new();
     let shared = std::cell::RefCell::new(&mut progress);
     let ended = |result: &CaseResult| shared.borrow_mut().ended(result);
     match engine {
         Machine::Sim(sim) => {
             let starting = |case: &Case, schedule| shared.borrow().starting_under(case, schedule);
+            let ended = |result: &CaseResult| {
+                ended(result);
+                recorded.push(sim.take_recorded());
+            };
             walk.results
                 .extend(lesson::schedules::run(sim, cases, orders, starting, ended));
         }
@@ -225,6 +255,7 @@ fn run_cases(args: &Args, engine: &Machine, cases: &[Case], orders: &Orders, wal
         }
     }
     progress.finish();
+    recorded
 }
 
 fn load_peers(engine: &dyn Timing, folder: &Path) -> Result<(), Stop> {

@@ -85,9 +85,7 @@ impl ExplainedLine {
 impl Explained {
     /// Whether there is more to see of its warps than barriers that all of them come to.
     pub fn has_timeline(&self) -> bool {
-        use maps::timeline::MarkKind;
-        let (marks, _) = self.timeline.kinds();
-        marks.iter().any(|kind| *kind != MarkKind::Barrier)
+        self.timeline.has_more_than_barriers()
     }
 }
 
@@ -121,13 +119,27 @@ pub fn of(
     modules: Vec<PtxModule>,
     block: u64,
 ) -> Result<Option<Explained>, CaseError> {
+    on(&Sim::new(modules), registered, shape, block)
+}
+
+/// The same on a simulator that has the kernel's module, and perhaps those of others.
+///
+/// # Errors
+///
+/// As [`of`].
+pub fn on(
+    sim: &Sim,
+    registered: Registered,
+    shape: &Shape,
+    block: u64,
+) -> Result<Option<Explained>, CaseError> {
     let options = TraceOptions {
         block,
         accesses: 4,
         ..TraceOptions::default()
     };
-    let sim = Sim::new(modules).with_trace(registered.kernel.id, options);
-    let ended = run_case(registered, shape, &sim);
+    sim.trace_next(registered.kernel.id, options);
+    let ended = run_case(registered, shape, sim);
     let Some(traced) = sim.traced() else {
         return ended.map(|()| None);
     };

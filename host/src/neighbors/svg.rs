@@ -30,14 +30,48 @@ const BOND_WIDTH: f64 = 0.57;
 const LEGEND_LINE: f64 = 0.03;
 /// Width of the legend, of the longer side.
 const LEGEND_WIDTH: f64 = 0.4;
-/// An atom with 0, 1, 2, 3 neighbours, and with more: colour and words.
-const KINDS: [(&str, &str); 5] = [
-    ("#9aa0a6", "no neighbours"),
-    ("#d9730d", "1 neighbour"),
-    ("#e3b341", "2 neighbours"),
-    ("#2f6fb3", "3 neighbours"),
-    ("#8250df", "4 neighbours and more"),
+/// An atom with 0, 1, 2, 3 neighbours, and with more.
+const KINDS: [&str; 5] = [
+    "no neighbours",
+    "1 neighbour",
+    "2 neighbours",
+    "3 neighbours",
+    "4 neighbours and more",
 ];
+
+/// The colours of a picture.
+#[derive(Clone, Copy, Debug)]
+pub struct Colours {
+    /// Behind everything; none for what is there anyway.
+    paper: Option<&'static str>,
+    bonds: &'static str,
+    words: &'static str,
+    /// Of atoms, by [`KINDS`].
+    kinds: [&'static str; KINDS.len()],
+}
+
+impl Colours {
+    /// On white, for a file of its own.
+    pub const FILE: Self = Self {
+        paper: Some("#ffffff"),
+        bonds: "#5c6470",
+        words: "#1f2328",
+        kinds: ["#9aa0a6", "#d9730d", "#e3b341", "#2f6fb3", "#8250df"],
+    };
+    /// The custom properties of a page that it is a part of.
+    pub const PAGE: Self = Self {
+        paper: None,
+        bonds: "var(--faint)",
+        words: "var(--ink)",
+        kinds: [
+            "var(--c6)",
+            "var(--c2)",
+            "var(--c5)",
+            "var(--c1)",
+            "var(--c4)",
+        ],
+    };
+}
 
 /// About the length of the picture's text, in bytes: three bonds for two atoms.
 pub fn about_bytes(n_atoms: u32) -> u64 {
@@ -48,13 +82,19 @@ pub fn about_bytes(n_atoms: u32) -> u64 {
 
 /// The picture of atoms that are neighbours within `cutoff`.
 pub fn draw(atoms: &Atoms, lists: &Lists, cutoff: f32) -> String {
+    draw_in(Colours::FILE, atoms, lists, cutoff)
+}
+
+/// The same in other colours.
+pub fn draw_in(colours: Colours, atoms: &Atoms, lists: &Lists, cutoff: f32) -> String {
     let mut svg = String::new();
     // Writing to a string does not fail.
-    let _ = Picture::of(atoms, lists, cutoff).write(&mut svg);
+    let _ = Picture::of(colours, atoms, lists, cutoff).write(&mut svg);
     svg
 }
 
 struct Picture<'a> {
+    colours: Colours,
     atoms: &'a Atoms,
     lists: &'a Lists,
     cutoff: f32,
@@ -73,7 +113,7 @@ struct Picture<'a> {
 }
 
 impl<'a> Picture<'a> {
-    fn of(atoms: &'a Atoms, lists: &'a Lists, cutoff: f32) -> Self {
+    fn of(colours: Colours, atoms: &'a Atoms, lists: &'a Lists, cutoff: f32) -> Self {
         let (low, high) = atoms.bounds();
         let [left, bottom] = low.map(f64::from);
         let [right, top] = high.map(f64::from);
@@ -86,6 +126,7 @@ impl<'a> Picture<'a> {
         let [width, height] = [right - left, top - bottom].map(|side| side / unit + 2.0 * margin);
         let longer = width.max(height);
         Self {
+            colours,
             atoms,
             lists,
             cutoff,
@@ -120,10 +161,9 @@ impl<'a> Picture<'a> {
             (width * scale).ceil(),
             (height * scale).ceil(),
         )?;
-        writeln!(
-            svg,
-            r##"<rect width="100%" height="100%" fill="#ffffff"/>"##
-        )?;
+        if let Some(paper) = self.colours.paper {
+            writeln!(svg, r#"<rect width="100%" height="100%" fill="{paper}"/>"#)?;
+        }
         self.write_bonds(svg)?;
         self.write_atoms(svg)?;
         self.write_legend(svg, &legend)?;
@@ -134,7 +174,8 @@ impl<'a> Picture<'a> {
         let bond_width = BOND_WIDTH * self.radius;
         writeln!(
             svg,
-            r##"<g stroke="#5c6470" stroke-width="{bond_width:.3}" stroke-linecap="round">"##
+            r#"<g stroke="{}" stroke-width="{bond_width:.3}" stroke-linecap="round">"#,
+            self.colours.bonds
         )?;
         for (a, b) in self.lists.pairs() {
             writeln!(
@@ -151,7 +192,7 @@ impl<'a> Picture<'a> {
 
     fn write_atoms(&self, svg: &mut String) -> fmt::Result {
         let radius = self.radius;
-        for (kind, (colour, _)) in KINDS.iter().enumerate() {
+        for (kind, colour) in self.colours.kinds.iter().enumerate() {
             writeln!(svg, r#"<g fill="{colour}">"#)?;
             for (atom, list) in (0..).zip(self.lists.iter()) {
                 if kind_of(list) == kind {
@@ -176,11 +217,12 @@ impl<'a> Picture<'a> {
         }
         KINDS
             .iter()
+            .zip(self.colours.kinds)
             .zip(numbers)
             .filter(|(_, n_atoms)| *n_atoms > 0)
-            .map(|((colour, words), n_atoms)| {
+            .map(|((words, colour), n_atoms)| {
                 let atoms = if n_atoms == 1 { "atom" } else { "atoms" };
-                (*colour, format!("{words}: {n_atoms} {atoms}"))
+                (colour, format!("{words}: {n_atoms} {atoms}"))
             })
             .collect()
     }
@@ -189,8 +231,9 @@ impl<'a> Picture<'a> {
         let (line, swatch) = (self.line, self.line / 2.0);
         writeln!(
             svg,
-            r##"<g font-family="sans-serif" font-size="{:.3}" fill="#1f2328">"##,
-            line * 0.7
+            r#"<g font-family="sans-serif" font-size="{:.3}" fill="{}">"#,
+            line * 0.7,
+            self.colours.words
         )?;
         let mut y = self.height;
         for (colour, words) in legend {

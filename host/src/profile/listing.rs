@@ -4,10 +4,11 @@
 //! Lines with memory work are shown whole, on several lines if they must be; those
 //! around them are cut where the output ends.
 
-use super::{Place, Profile, sources};
+use super::{Profile, sources};
 use crate::report::style::{BAD, FAINT, HEADING};
 use crate::report::width::{Width, columns_of, cut, wrap, wrap_code};
 use anstyle::{AnsiColor, Style};
+use lockstep_page::work::{self, Cost};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -15,9 +16,6 @@ use std::io::{self, Write};
 const NEEDED: Style = AnsiColor::Cyan.on_default();
 /// Lines shown before and after a line with memory work.
 const CONTEXT: u32 = 2;
-
-/// Work, and wasted work.
-type Cost = (u64, u64);
 
 /// How everything is scaled.
 struct Scale {
@@ -32,25 +30,18 @@ struct Scale {
 
 /// Writes the lines with memory work and those around them, file by file.
 pub(super) fn write(out: &mut dyn Write, profile: &Profile, width: Width) -> io::Result<()> {
-    let total = profile.work();
+    let total = work::total(&profile.rows).work;
     if total == 0 {
         return Ok(());
     }
-    let lines = profile.lines();
+    let lines = work::lines(&profile.rows);
     let scale = Scale {
         total,
-        most: lines.values().map(|&(work, _)| work).max().unwrap_or(1),
+        most: lines.values().map(|cost| cost.work).max().unwrap_or(1),
         bar: if width.columns() < 100 { 8 } else { 16 },
         width,
     };
-    let mut files: BTreeMap<&str, BTreeMap<u32, Cost>> = BTreeMap::new();
-    for (Place { file, line }, cost) in lines {
-        files.entry(file).or_default().insert(*line, cost);
-    }
-    // The lesson's own file first.
-    let mut files: Vec<_> = files.into_iter().collect();
-    files.sort_by_key(|(file, _)| *file != profile.source);
-    for (file, hot) in files {
+    for (file, hot) in work::files(&profile.rows, profile.source) {
         writeln!(out)?;
         match sources::text(file) {
             Some(text) => scale.write_file(out, file, &text, &hot)?,
@@ -136,7 +127,7 @@ impl Scale {
     }
 
     /// A share in percent, and its bar: needed work, then wasted.
-    fn heat(&self, (work, wasted): Cost) -> String {
+    fn heat(&self, Cost { work, wasted }: Cost) -> String {
         let scale = |n: u64| (n as f64 * self.bar as f64 / self.most.max(1) as f64).round();
         let length = (scale(work) as usize).clamp(1, self.bar);
         let wasted_length = (scale(wasted) as usize).min(length);

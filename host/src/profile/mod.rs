@@ -9,11 +9,12 @@
 //! is when one looks.
 //!
 //! Reading order: this file (what a profile is), `lockstep::record` (how one is made),
-//! `lesson::place` (which line an instruction comes from), [`verdict`] (what its figures
-//! mean), `lesson::differences` (what the catalogue says otherwise), [`sources`] (the text
-//! of the lines), [`hardware`] (the same figures from a GPU), then the two ways to
-//! show it, [`text`] (with `listing`, the lines and their heat) and [`html`]. Of what
-//! could not be profiled, [`excerpt`] shows the lines at fault.
+//! `lockstep::source` (which line an instruction comes from), `lockstep_page::work` (what its
+//! figures are) and `lockstep_page::verdict` (what they mean), `lesson::differences` (what the
+//! catalogue says otherwise), [`sources`] (the text of the lines), [`hardware`] (the same
+//! figures from a GPU), then the two ways to show it, [`text`] (with `listing`, the lines and
+//! their heat) and [`html`], by `lockstep_page`. Of what could not be profiled, [`excerpt`]
+//! shows the lines at fault.
 //!
 //! Left out: time. A wavefront and a sector are work, and what they cost depends
 //! on what else the GPU has to do. Also left out: launches that did not end. Which
@@ -25,23 +26,32 @@ pub mod html;
 mod listing;
 pub mod sources;
 pub mod text;
-pub mod verdict;
+
+pub use lockstep_page::work::{Row, Space};
 
 use lesson::differences::{Difference, differences};
-use lesson::place::{Place, places};
 use lesson::{CaseError, Effort, Registered, Shape};
-use lockstep::counts::InstructionCounts;
+use lockstep::counts::Counts;
 use lockstep::engine::sim::Sim;
 use lockstep::engine::{EngineKind, PtxModule, Timing};
-use ptx_sim::ir;
+use lockstep::record::Recorded;
+use lockstep_page::work::rows;
 use serde::Serialize;
-use std::collections::BTreeMap;
 
 /// The memory work of one kernel.
 #[derive(Clone, Debug, Serialize)]
 pub struct Profile {
     /// The kernel's entry.
     pub kernel: String,
+    /// Its lesson.
+    #[serde(skip)]
+    pub lesson: &'static str,
+    /// Its lesson's title.
+    #[serde(skip)]
+    pub title: &'static str,
+    /// What its lesson shows.
+    #[serde(skip)]
+    pub idea: &'static str,
     /// What its lesson says of it.
     pub technique: &'static str,
     /// The file of its lesson, relative to the repository.
@@ -62,6 +72,9 @@ pub struct Profile {
     pub rows: Vec<Row>,
     /// All that was counted, by name.
     pub totals: Vec<(&'static str, u64)>,
+    /// The same, as what it is.
+    #[serde(skip)]
+    pub counts: Counts,
     /// What else happened than a right result.
     pub trouble: Option<Trouble>,
     /// What differs from the catalogue.
@@ -78,55 +91,6 @@ pub enum Trouble {
     Stopped(String),
     /// A launch could not be simulated. The launches before it were counted.
     NotRun(String),
-}
-
-/// One memory instruction.
-#[derive(Clone, Debug, Serialize)]
-pub struct Row {
-    /// The line of the kernel's own source that it comes from; of whatever source
-    /// the PTX names, if none is the kernel's; none without line tables.
-    pub line: Option<Place>,
-    /// The line that it was written on, if that is another: in a function that was
-    /// inlined.
-    pub written_at: Option<Place>,
-    /// Line of the PTX module, from 1.
-    pub ptx_line: u32,
-    /// The instruction as the PTX has it.
-    pub ptx: String,
-    /// The opcode.
-    pub opcode: String,
-    /// Where it accesses memory.
-    pub space: Space,
-    /// Times that a warp executed it.
-    pub executions: u64,
-    /// Those in which a lane accessed memory.
-    pub requests: u64,
-    /// Passes through the banks of shared memory.
-    pub wavefronts: u64,
-    /// Passes without bank conflicts.
-    pub ideal_wavefronts: u64,
-    /// Passes that bank conflicts add.
-    pub conflicts: u64,
-    /// The most lanes of a group that met in one bank.
-    pub ways: u32,
-    /// Sectors of global or local memory.
-    pub sectors: u64,
-    /// Sectors that the bytes asked for would fill.
-    pub ideal_sectors: u64,
-}
-
-/// Where an instruction accesses memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Space {
-    /// Shared memory.
-    Shared,
-    /// Global memory.
-    Global,
-    /// The thread's own memory.
-    Local,
-    /// From global to shared memory.
-    GlobalToShared,
 }
 
 impl Trouble {
@@ -146,20 +110,6 @@ impl Trouble {
     }
 }
 
-impl Row {
-    /// Work: wavefronts and sectors. One of either keeps the memory system busy
-    /// for about as long.
-    pub fn work(&self) -> u64 {
-        self.wavefronts + self.sectors
-    }
-
-    /// Work that a better access pattern would save.
-    pub fn wasted(&self) -> u64 {
-        self.wavefronts.saturating_sub(self.ideal_wavefronts)
-            + self.sectors.saturating_sub(self.ideal_sectors)
-    }
-}
-
 impl Profile {
     /// Whether the run ended with the right result, at the cost that the catalogue
     /// claims.
@@ -175,78 +125,12 @@ impl Profile {
         }
     }
 
-    /// Wavefronts and sectors of all instructions.
-    pub fn work(&self) -> u64 {
-        self.rows.iter().map(Row::work).sum()
-    }
-
     /// A total by its name.
     pub fn total(&self, name: &str) -> u64 {
         self.totals
             .iter()
             .find(|(other, _)| *other == name)
             .map_or(0, |&(_, value)| value)
-    }
-
-    /// Lines with memory instructions: work, and wasted work, of each.
-    pub fn lines(&self) -> BTreeMap<&Place, (u64, u64)> {
-        let mut lines = BTreeMap::new();
-        for row in &self.rows {
-            if let Some(place) = &row.line {
-                let entry: &mut (u64, u64) = lines.entry(place).or_default();
-                entry.0 += row.work();
-                entry.1 += row.wasted();
-            }
-        }
-        lines
-    }
-}
-
-/// The memory instructions among what was counted. `ptx` is the module's text,
-/// `source` the lesson's file.
-fn rows(instructions: &[InstructionCounts], ptx: &str, source: &str) -> Vec<Row> {
-    let lines: Vec<&str> = ptx.lines().collect();
-    instructions
-        .iter()
-        .filter_map(|counted| {
-            let space = space(counted)?;
-            let (line, written_at) = places(counted, source);
-            let text = lines.get(counted.ptx_line as usize - 1);
-            Some(Row {
-                line,
-                written_at,
-                ptx_line: counted.ptx_line,
-                ptx: text.map_or_else(String::new, |text| text.trim().replace('\t', " ")),
-                opcode: counted.opcode.clone(),
-                space,
-                executions: counted.executions,
-                requests: counted.requests,
-                wavefronts: counted.wavefronts,
-                ideal_wavefronts: counted.ideal_wavefronts,
-                conflicts: counted.conflicts,
-                ways: counted.max_way,
-                sectors: counted.sectors,
-                ideal_sectors: counted.ideal_sectors,
-            })
-        })
-        .collect()
-}
-
-/// Where an instruction accessed memory, if it did.
-fn space(counted: &InstructionCounts) -> Option<Space> {
-    use ptx_sim::AccessClass::{AsyncCopy, AsyncCopyBypass};
-    // Barriers in memory are there to wait at: no pattern of accesses saves that.
-    if counted.opcode.split('.').any(|part| part == "mbarrier") {
-        return None;
-    }
-    if let Some(AsyncCopy | AsyncCopyBypass) = counted.class {
-        return Some(Space::GlobalToShared);
-    }
-    match counted.space? {
-        ir::Space::Shared => Some(Space::Shared),
-        ir::Space::Local => Some(Space::Local),
-        ir::Space::Global | ir::Space::Const | ir::Space::Generic => Some(Space::Global),
-        ir::Space::Param => None,
     }
 }
 
@@ -311,6 +195,22 @@ pub fn simulate(
     Ok(Some(profile))
 }
 
+/// The profile of what a run of a case launched, whose end is told elsewhere; none if it
+/// never launched the kernel.
+///
+/// # Errors
+///
+/// The module's text could not be got.
+pub fn recorded(
+    registered: Registered,
+    shape: &Shape,
+    module: &PtxModule,
+    recorded: Recorded,
+) -> Result<Option<Profile>, CaseError> {
+    let of = of(registered, shape, module, module.text()?, recorded);
+    Ok(of.map(|(profile, _)| profile))
+}
+
 /// The module, and after it those of other topics for the same architecture: a lesson
 /// may launch their kernels too.
 pub fn with_helpers(module: &PtxModule) -> Vec<PtxModule> {
@@ -332,7 +232,7 @@ fn of(
     shape: &Shape,
     module: &PtxModule,
     text: &str,
-    recorded: lockstep::record::Recorded,
+    recorded: Recorded,
 ) -> Option<(Profile, Vec<Difference>)> {
     let Registered { lesson, kernel } = registered;
     let mut others = Vec::new();
@@ -357,6 +257,9 @@ fn of(
     };
     let profile = Profile {
         kernel: kernel.id.to_owned(),
+        lesson: lesson.id,
+        title: lesson.title,
+        idea: lesson.idea,
         technique: kernel.technique,
         source: lesson.source,
         shape: shape.to_string(),
@@ -367,6 +270,7 @@ fn of(
         others,
         rows: rows(&own.instructions, text, lesson.source),
         totals: own.total.entries(),
+        counts: own.total,
         trouble: None,
         differences: Vec::new(),
     };

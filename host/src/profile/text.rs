@@ -2,13 +2,14 @@
 //! figures to measure, and at the end what is wrong with it all.
 
 use super::hardware::Figure;
-use super::verdict::verdicts;
 use super::{Profile, Row, Space, listing};
 use crate::report::grid::{Cell, Column, Grid};
 use crate::report::style::{BAD, FAINT, GOOD, HEADING};
-use crate::report::table::{grouped, labelled};
+use crate::report::table::labelled;
 use crate::report::width::{Width, indented, shell, wrap};
 use anstyle::Style;
+use lockstep_page::numbers::{grouped, quotient};
+use lockstep_page::verdict::verdicts;
 use std::io::{self, Write};
 
 /// Writes the whole profile.
@@ -98,7 +99,7 @@ fn cells(row: &Row) -> Vec<Cell> {
     let has_conflicts = row.wavefronts > row.ideal_wavefronts;
     let is_scattered = row.sectors > row.ideal_sectors;
     let [sectors, ideal_sectors] =
-        [row.sectors, row.ideal_sectors].map(|sectors| per_request(sectors, row));
+        [row.sectors, row.ideal_sectors].map(|sectors| quotient(sectors, row.requests));
     vec![
         source(row).into(),
         Cell::new(row.ptx_line.to_string(), FAINT),
@@ -131,17 +132,9 @@ fn short(opcode: &str) -> String {
         .replace(".shared.global", "")
 }
 
-fn per_request(sectors: u64, row: &Row) -> String {
-    if row.requests == 0 {
-        return "–".to_owned();
-    }
-    let text = format!("{:.2}", sectors as f64 / row.requests as f64);
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
 fn say_verdicts(out: &mut dyn Write, profile: &Profile, width: Width) -> io::Result<()> {
     let columns = width.columns();
-    let verdicts = verdicts(profile);
+    let verdicts = verdicts(&profile.rows);
     if profile.rows.is_empty() {
         writeln!(out, "It accesses no memory but its parameters.")?;
     } else if verdicts.is_empty() {

@@ -1,28 +1,59 @@
-//! The GEMM ladder as a table of the README: what each step reached, and gained over the one
-//! before.
+//! Ladders: what each step reached, and gained over the one before; that of GEMM as tables of
+//! the README.
 
 use super::bench::BenchReport;
 use crate::lessons::gemm;
 use crate::lessons::gemm::shapes::{CUBES, OF_PEOPLE};
 use crate::report::grid::{Column, Grid};
-use lesson::measure::Side;
+use lesson::measure::{Ratio, Side};
 use lesson::{KernelEntry, Measurement};
 
 /// The product that the steps are compared on.
-const SIDE: u64 = 4096;
+pub const SIDE: u64 = 4096;
+
+/// A step of a ladder: a kernel on the shape that all are compared on.
+#[derive(Clone, Copy)]
+pub struct Step<'r> {
+    /// The kernel.
+    pub kernel: &'static KernelEntry,
+    /// What was measured of it, if that was.
+    pub case: Option<&'r Measurement>,
+    /// 10¹² operations per second.
+    pub teraflops: Option<f64>,
+    /// How many times as fast as the step before that was measured.
+    pub gain: Option<f64>,
+}
+
+/// The steps of a ladder, from the first on, on a shape of these extents.
+pub fn steps<'r>(
+    kernels: &'static [KernelEntry],
+    cases: &'r [Measurement],
+    dims: &[u64],
+) -> Vec<Step<'r>> {
+    let mut before: Option<f64> = None;
+    let step = |kernel: &'static KernelEntry| {
+        let is_it = |case: &&Measurement| case.kernel == kernel.id && case.dims() == dims;
+        let case = cases.iter().find(is_it);
+        let teraflops = case.and_then(|case| case.teraflops(Side::Kernel));
+        let gain = teraflops.zip(before).map(|(now, before)| now / before);
+        before = teraflops.or(before);
+        Step {
+            kernel,
+            case,
+            teraflops,
+            gain,
+        }
+    };
+    kernels.iter().map(step).collect()
+}
 
 /// The table as Markdown; without a run's times, what will be in it.
 pub fn table(report: Option<&BenchReport>) -> String {
     let cases = report.map_or(&[][..], |report| &report.cases);
-    let at_side = |kernel: &KernelEntry| {
-        cases
-            .iter()
-            .find(|case| case.kernel == kernel.id && case.dims() == [SIDE; 3])
-    };
-    let measured: Vec<_> = gemm::steps().iter().map(at_side).collect();
-    let mut text = steps(&measured).markdown();
+    let steps = steps(gemm::steps(), cases, &[SIDE; 3]);
+    let mut text = grid(&steps).markdown();
     text.push('\n');
-    let mut theirs = measured.iter().flatten().filter_map(|case| theirs(case));
+    let mut theirs = steps.iter().filter_map(|step| theirs(step.case?));
     text += &match theirs.next_back() {
         Some(theirs) => {
             format!("A product of {SIDE}×{SIDE} by {SIDE}×{SIDE}, beside cuBLASLt ({theirs}).\n\n")
@@ -34,7 +65,7 @@ pub fn table(report: Option<&BenchReport>) -> String {
     text
 }
 
-fn steps(measured: &[Option<&Measurement>]) -> Grid {
+fn grid(steps: &[Step<'_>]) -> Grid {
     let mut grid = Grid::new(&[
         Column::numbers("step"),
         Column::words("kernel"),
@@ -43,23 +74,19 @@ fn steps(measured: &[Option<&Measurement>]) -> Grid {
         Column::numbers("× the step before"),
         Column::numbers("× cuBLASLt"),
     ]);
-    let mut before: Option<f64> = None;
-    for (number, (kernel, case)) in (1..).zip(gemm::steps().iter().zip(measured)) {
-        let speed = case.and_then(|case| case.teraflops(Side::Kernel));
-        let gain = speed.zip(before).map(|(now, before)| now / before);
-        let ratio = case.and_then(|case| case.ratio_to(Side::CublasLt));
+    for (number, step) in (1..).zip(steps) {
+        let ratio = step.case.and_then(|case| case.ratio_to(Side::CublasLt));
         let words = |number: Option<f64>, digits: usize| {
             number.map_or_else(String::new, |number| format!("{number:.digits$}"))
         };
         grid.row(vec![
             number.to_string().into(),
-            format!("`{}`", kernel.id).into(),
-            kernel.technique.into(),
-            words(speed, 0).into(),
-            words(gain, 2).into(),
+            format!("`{}`", step.kernel.id).into(),
+            step.kernel.technique.into(),
+            words(step.teraflops, 0).into(),
+            words(step.gain, 2).into(),
             words(ratio.map(|ratio| ratio.median), 3).into(),
         ]);
-        before = speed.or(before);
     }
     grid
 }
@@ -67,33 +94,50 @@ fn steps(measured: &[Option<&Measurement>]) -> Grid {
 /// Only the kernels that are measured beyond this cube are in the table of cubes.
 const LADDER_END: u64 = 8192;
 
+/// What a kernel reached on cubes, of cuBLASLt's speed.
+#[derive(Clone, Debug)]
+pub struct OnCubes {
+    /// The kernel.
+    pub kernel: &'static str,
+    /// Side and ratio of each cube that was measured, the smallest first.
+    pub ratios: Vec<(u64, Ratio)>,
+}
+
+/// The kernels that are measured on large cubes.
+pub fn on_cubes(cases: &[Measurement]) -> Vec<OnCubes> {
+    let of_cube = |case: &Measurement| match case.dims()[..] {
+        [m, n, k] if m == n && n == k => case.ratio_to(Side::CublasLt).map(|ratio| (m, ratio)),
+        _ => None,
+    };
+    let ids = gemm::LESSON.kernels.iter().map(|kernel| kernel.id);
+    let kernels = ids.map(|kernel| {
+        let own = cases.iter().filter(|case| case.kernel == kernel);
+        let mut ratios: Vec<_> = own.filter_map(of_cube).collect();
+        ratios.sort_by_key(|(side, _)| *side);
+        OnCubes { kernel, ratios }
+    });
+    let is_large = |kernel: &OnCubes| kernel.ratios.iter().any(|(side, _)| *side > LADDER_END);
+    kernels.filter(is_large).collect()
+}
+
 /// What the last steps reached on other cubes, of cuBLASLt's speed, as Markdown; nothing without
 /// times.
 pub fn cubes(report: Option<&BenchReport>) -> String {
     let Some(report) = report else {
         return String::new();
     };
-    let of_cube = |case: &Measurement| match case.dims()[..] {
-        [m, n, k] if m == n && n == k => case.ratio_to(Side::CublasLt).map(|ratio| (m, ratio)),
-        _ => None,
-    };
-    let is_large = |id: &str| {
-        let mut of_kernel = report.cases.iter().filter(|case| case.kernel == id);
-        of_kernel.any(|case| of_cube(case).is_some_and(|(side, _)| side > LADDER_END))
-    };
-    let ids = gemm::LESSON.kernels.iter().map(|kernel| kernel.id);
-    let kernels: Vec<&'static str> = ids.filter(|id| is_large(id)).collect();
+    let kernels = on_cubes(&report.cases);
     let mut columns = vec![Column::words("side")];
-    columns.extend(kernels.iter().copied().map(Column::numbers));
+    columns.extend(kernels.iter().map(|kernel| Column::numbers(kernel.kernel)));
     let mut grid = Grid::new(&columns);
     for side in CUBES.map(u64::from) {
-        let at = |kernel: &str| {
-            let mut of_kernel = report.cases.iter().filter(|case| case.kernel == kernel);
-            let found = of_kernel.find_map(|case| of_cube(case).filter(|(of, _)| *of == side));
+        let at = |kernel: &OnCubes| {
+            let mut ratios = kernel.ratios.iter();
+            let found = ratios.find(|(of, _)| *of == side);
             found.map_or_else(String::new, |(_, ratio)| format!("{:.3}", ratio.median))
         };
         let mut row = vec![format!("{side}³").into()];
-        row.extend(kernels.iter().map(|&kernel| at(kernel).into()));
+        row.extend(kernels.iter().map(|kernel| at(kernel).into()));
         grid.row(row);
     }
     let mut text = grid.markdown();

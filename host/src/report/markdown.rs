@@ -8,6 +8,7 @@ use lesson::Measurement;
 use lesson::measure::Side;
 use lesson::{KernelEntry, Lesson};
 use lockstep::counts::{Expectation, Metric};
+use lockstep_page::numbers::duration;
 use std::fmt::Write;
 
 /// The lessons as Markdown, with the times of a run if there is one.
@@ -74,7 +75,7 @@ pub fn speed(report: Option<&BenchReport>) -> String {
 }
 
 /// With a capital and a full stop.
-fn sentence(idea: &str) -> String {
+pub fn sentence(idea: &str) -> String {
     let mut characters = idea.chars();
     let first = characters.next().map(|first| first.to_uppercase());
     let mut text: String = first.into_iter().flatten().chain(characters).collect();
@@ -123,28 +124,23 @@ fn measured(kernel: &KernelEntry, cases: &[Measurement]) -> Option<String> {
     if let Some(speed) = copy {
         let _ = write!(text, ", {:.0}% of a copy's speed", 100.0 * speed);
     }
-    for (speed, than) in [
-        (case.speed_of(Side::Twin), "CUDA C++"),
-        (case.speed_of(Side::Cub), "CUB"),
-        (case.speed_of_cublas(), "cuBLAS"),
-        (
-            case.ratio_to(Side::CublasLt).map(|ratio| ratio.median),
-            "cuBLASLt",
-        ),
-    ] {
-        if let Some(speed) = speed {
-            let _ = write!(text, ", {speed:.2} × {than}");
-        }
+    for (than, speed) in beside(case) {
+        let _ = write!(text, ", {speed:.2} × {than}");
     }
     Some(text)
 }
 
-fn duration(time_ms: f64) -> String {
-    if time_ms < 0.1 {
-        format!("{:.1} µs", time_ms * 1e3)
-    } else {
-        format!("{time_ms:.3} ms")
-    }
+/// How many times as fast as others the kernel is, as far as they took part.
+pub fn beside(case: &Measurement) -> impl Iterator<Item = (&'static str, f64)> {
+    let lt = case.ratio_to(Side::CublasLt).map(|ratio| ratio.median);
+    let all = [
+        ("CUDA C++", case.speed_of(Side::Twin)),
+        ("CUB", case.speed_of(Side::Cub)),
+        ("cuBLAS", case.speed_of_cublas()),
+        ("cuBLASLt", lt),
+    ];
+    all.into_iter()
+        .filter_map(|(than, speed)| Some((than, speed?)))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use super::width::{Width, indented, wrap};
 use anstyle::Style;
 use lesson::measure::gigabytes_per_second;
 use lesson::{CaseResult, Status};
+use lockstep_page::numbers::{grouped, quotient};
 use std::fmt::Display;
 use std::io::{self, Write};
 
@@ -156,28 +157,6 @@ fn local_bytes(result: &CaseResult) -> Option<String> {
     ))
 }
 
-/// Two digits after the point, fewer if they are zeros.
-fn quotient(part: u64, whole: u64) -> String {
-    if whole == 0 {
-        return "–".to_owned();
-    }
-    let text = format!("{:.2}", part as f64 / whole as f64);
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
-/// 1,015,808.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index != 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 /// Writes the table, a heading above the cases of each lesson.
 pub fn write(out: &mut dyn Write, results: &[CaseResult], width: Width) -> io::Result<()> {
     let columns: Vec<Column> = FIGURES.iter().map(|(column, _)| *column).collect();
@@ -203,12 +182,13 @@ pub fn write(out: &mut dyn Write, results: &[CaseResult], width: Width) -> io::R
 
 #[cfg(test)]
 mod tests {
-    use super::{grouped, labelled, quotient};
+    use super::labelled;
     use crate::report::style::BAD;
     use crate::report::width::{Width, columns_of};
     use lesson::figures::Figures;
     use lesson::measure::{Side, Times};
     use lesson::{CaseResult, Shape, Status, Work};
+    use lockstep_page::numbers::{grouped, quotient};
     use std::time::Duration;
 
     #[test]

@@ -2,9 +2,10 @@
 //!
 //! Here is what all commands share; files that are written are in [`outputs`],
 //! verdicts that nobody reads in [`pipes`], other orders than the usual one in
-//! [`schedules`], what does not fit in [`sizes`], hints and refusals in [`words`], atoms
-//! of the user's own in [`neighbors`].
+//! [`schedules`], exercises in [`learn`], what does not fit in [`sizes`], hints and refusals
+//! in [`words`], atoms of the user's own in [`neighbors`].
 
+mod learn;
 #[cfg(unix)]
 mod lost_gpu;
 mod neighbors;

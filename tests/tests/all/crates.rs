@@ -41,6 +41,21 @@ fn no_crates_need_each_other() {
 }
 
 #[test]
+fn exercises_are_judged_without_lessons_and_command_lines() {
+    let needs = needs();
+    for upper in [
+        "clap",
+        "console",
+        "gpu-kernels",
+        "host",
+        "lesson",
+        "lockstep",
+    ] {
+        assert!(!needs["learn"].contains(upper), "learn needs {upper}");
+    }
+}
+
+#[test]
 fn lessons_are_defined_without_lessons_compilers_and_command_lines() {
     let needs = needs();
     for lower in ["lesson", "lockstep", "ptx_sim"] {

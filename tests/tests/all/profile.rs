@@ -5,10 +5,11 @@
 use cuda_std::launch::{DevicePtr, DevicePtrMut};
 use gpu_kernels::transpose::transpose_swizzled;
 use host::lessons::transpose;
-use host::profile::{Profile, Row, Trouble, simulate, sources, verdict};
+use host::profile::{Profile, Row, Trouble, simulate, sources};
 use host::registry::kernel;
 use lesson::{CaseError, KernelEntry, Shape, Trial};
 use lockstep::engine::{Buffer, Prepared, PtxModule};
+use lockstep_page::verdict;
 use lockstep_tests::lesson_of;
 
 fn profile(name: &str, shape: &[u32]) -> Profile {
@@ -51,7 +52,7 @@ fn transpose_shared_shows_the_32_way_line() {
     assert_eq!(good.len(), 3);
 
     let place = bad.line.as_ref().expect("seen above").short();
-    let verdicts = verdict::verdicts(&profile);
+    let verdicts = verdict::verdicts(&profile.rows);
     assert_eq!(verdicts.len(), 1);
     assert_eq!(verdicts[0].place, place);
     assert!(
@@ -76,7 +77,7 @@ fn transpose_swizzled_shows_none() {
     };
     assert_eq!((column.ways, column.conflicts), (1, 0));
     assert!(profile.rows.iter().all(|row| row.wasted() == 0));
-    assert_eq!(verdict::verdicts(&profile), []);
+    assert_eq!(verdict::verdicts(&profile.rows), []);
 }
 
 /// What is inlined from the device library is told by the kernel's own line, with
@@ -101,7 +102,7 @@ fn inlined_accesses_have_the_kernels_line() {
 #[test]
 fn strided_stores_are_named() {
     let profile = profile("transpose_coalesced_read", &[64, 64]);
-    let verdicts = verdict::verdicts(&profile);
+    let verdicts = verdict::verdicts(&profile.rows);
     assert_eq!(verdicts.len(), 1);
     assert!(
         verdicts[0]

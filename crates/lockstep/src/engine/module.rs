@@ -38,7 +38,7 @@ impl ModuleId {
 
 #[derive(Clone)]
 enum Text {
-    Ready(Cow<'static, str>),
+    Ready(Arc<Cow<'static, str>>),
     Deferred(Arc<Deferred>),
 }
 
@@ -60,7 +60,7 @@ impl PtxModule {
             topic: None,
             target: None,
             sources: None,
-            text: Text::Ready(text.into()),
+            text: Text::Ready(Arc::new(text.into())),
             entries: Arc::default(),
         }
     }

@@ -23,8 +23,10 @@ pub struct Sim {
     /// What was launched, if it is wanted.
     record: Option<RefCell<Recorded>>,
     /// Which kernel's first launch is to be traced, if one's is.
-    trace: Option<(String, TraceOptions)>,
+    trace: RefCell<Option<(String, TraceOptions)>>,
     traced: RefCell<Option<Traced>>,
+    /// Whether a block of every launch is traced.
+    traces_all: bool,
     state: RefCell<State>,
 }
 
@@ -79,8 +81,9 @@ impl Sim {
             fuel: None,
             check: false,
             record: None,
-            trace: None,
+            trace: RefCell::new(None),
             traced: RefCell::new(None),
+            traces_all: false,
             state: RefCell::new(State { device, loaded }),
         }
     }
@@ -206,13 +209,27 @@ impl Sim {
         self.record.map(RefCell::into_inner).unwrap_or_default()
     }
 
+    /// What was launched since this was asked before, if it was recorded.
+    pub fn take_recorded(&self) -> Recorded {
+        self.record.as_ref().map(RefCell::take).unwrap_or_default()
+    }
+
     /// The same, but of the first launch of a kernel the events of a block are kept, for
     /// [`Sim::traced`].
     pub fn with_trace(self, entry: &str, options: TraceOptions) -> Self {
-        Self {
-            trace: Some((entry.to_owned(), options)),
-            ..self
-        }
+        self.trace_next(entry, options);
+        self
+    }
+
+    /// The same of the next launch of a kernel; what was kept before is forgotten.
+    pub fn trace_next(&self, entry: &str, options: TraceOptions) {
+        *self.trace.borrow_mut() = Some((entry.to_owned(), options));
+        *self.traced.borrow_mut() = None;
+    }
+
+    /// The same, but the first block of every launch is traced: it is in the launch's report.
+    pub fn with_traces(self, traces_all: bool) -> Self {
+        Self { traces_all, ..self }
     }
 
     /// The events that were kept; none if the kernel was not launched.
@@ -222,7 +239,8 @@ impl Sim {
 
     /// What of a launch is to be traced.
     fn trace_of(&self, launch: &Prepared) -> Option<TraceOptions> {
-        let (entry, options) = self.trace.as_ref()?;
+        let trace = self.trace.borrow();
+        let (entry, options) = trace.as_ref()?;
         (entry == launch.entry() && self.traced.borrow().is_none()).then_some(*options)
     }
 
@@ -365,14 +383,22 @@ impl Engine for Sim {
     }
 
     fn launch(&self, launch: &Prepared, observe: Observe) -> Result<Option<Report>, EngineError> {
+        const FIRST_BLOCK: TraceOptions = TraceOptions {
+            block: 0,
+            accesses: 4,
+            events: 100_000,
+        };
         let count = observe == Observe::Counts || self.record.is_some();
+        let asked = self.trace_of(launch);
         let options = LaunchOptions {
             count,
-            trace: self.trace_of(launch),
+            trace: asked.or(self.traces_all.then_some(FIRST_BLOCK)),
             ..self.options()
         };
         let mut report = self.launch_with(launch, options)?;
-        if let Some(trace) = report.trace.take() {
+        if asked.is_some()
+            && let Some(trace) = report.trace.take()
+        {
             let config = launch.config();
             let trace = *trace;
             *self.traced.borrow_mut() = Some(Traced { config, trace });

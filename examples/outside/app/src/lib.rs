@@ -1,6 +1,7 @@
 //! Sums of a matrix's rows, on a device.
 
-use lockstep::{Device, Error, LaunchConfig, Report};
+use lockstep::{Device, Error, LaunchConfig, Report, Simulator};
+use lockstep_page::{Kernel, Page};
 use outside_kernels::{LANES, ROWS, row_sums, row_sums_shared};
 
 /// The way to sum.
@@ -33,4 +34,26 @@ pub fn sums(
         }
     }?;
     Ok((output.read()?, report))
+}
+
+/// What both ways cost, as a page for a browser. It is counted on the simulator, and traced, so
+/// that the page has maps of what lanes touch.
+pub fn page() -> Result<Page, Error> {
+    let device = Device::simulator_with(Simulator {
+        trace: true,
+        ..Simulator::default()
+    });
+    let (n_rows, n_columns) = (64, 256);
+    let matrix = vec![1.0; (n_rows * n_columns) as usize];
+    let mut page = Page::new("Sums of rows");
+    page.fact(device.why());
+    let group = page.group("sums", "Sums of a matrix's rows", "A warp sums a row.");
+    for (way, technique) in [
+        (Way::Shuffles, "by shuffles"),
+        (Way::Shared, "through shared memory"),
+    ] {
+        let (_, report) = sums(&device, way, &matrix, n_columns)?;
+        group.add(Kernel::launched(&report).saying(technique));
+    }
+    Ok(page)
 }

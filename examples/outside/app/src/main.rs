@@ -1,9 +1,11 @@
-//! Sums the rows of a matrix on the GPU, or on the simulator where there is none.
+//! Sums the rows of a matrix on the GPU, or on the simulator where there is none. With the name
+//! of a file it also writes a page there of what that costs.
 
-use lockstep::{Device, Error};
-use outside_app::{Way, sums};
+use lockstep::Device;
+use outside_app::{Way, page, sums};
+use std::error::Error;
 
-fn main() -> Result<(), Error> {
+fn main() -> Result<(), Box<dyn Error>> {
     let device = Device::open()?;
     println!("{}", device.why());
     let (n_rows, n_columns) = (1000, 500);
@@ -17,6 +19,10 @@ fn main() -> Result<(), Error> {
         if let Some(ms) = report.time_ms() {
             println!("  {ms:.4} ms");
         }
+    }
+    if let Some(file) = std::env::args_os().nth(1) {
+        page()?.write(&file)?;
+        println!("{} shows what it costs", file.display());
     }
     Ok(())
 }

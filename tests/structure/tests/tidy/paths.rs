@@ -89,7 +89,10 @@ fn read(path: &str) -> Option<String> {
     let path = root().join(path);
     match path.is_dir() {
         true => Some(String::new()),
-        false => std::fs::read_to_string(path).ok(),
+        // Pictures are linked to as well.
+        false => std::fs::read(path)
+            .ok()
+            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
     }
 }
 

@@ -1,7 +1,8 @@
 //! What the figures mean, in a sentence each, the costliest first.
 
-use super::{Profile, Row, Space};
-use crate::report::table::grouped;
+use crate::numbers::{grouped, short};
+use crate::work::{Row, Space};
+use lockstep::source::Place;
 use serde::Serialize;
 
 /// What is wrong with one instruction's accesses, or with several of one line.
@@ -18,10 +19,10 @@ pub struct Verdict {
 }
 
 /// One for every line and kind of waste, the costliest first.
-pub fn verdicts(profile: &Profile) -> Vec<Verdict> {
+pub fn verdicts(rows: &[Row]) -> Vec<Verdict> {
     let mut verdicts: Vec<Verdict> = Vec::new();
     let mut alike: Vec<(String, &'static str, Row)> = Vec::new();
-    for row in profile.rows.iter().filter(|row| row.wasted() > 0) {
+    for row in rows.iter().filter(|row| row.wasted() > 0) {
         let place = place(row);
         let kind = operation(row);
         match alike
@@ -47,14 +48,14 @@ pub fn verdicts(profile: &Profile) -> Vec<Verdict> {
             verdicts.push(sectors(&place, kind, &row));
         }
     }
-    verdicts.extend(in_local_memory(profile));
+    verdicts.extend(in_local_memory(rows));
     verdicts.sort_by_key(|verdict| std::cmp::Reverse(verdict.wasted));
     verdicts
 }
 
 /// That there is local memory at all, if there is.
-fn in_local_memory(profile: &Profile) -> Option<Verdict> {
-    let rows = || profile.rows.iter().filter(|row| row.space == Space::Local);
+fn in_local_memory(rows: &[Row]) -> Option<Verdict> {
+    let rows = || rows.iter().filter(|row| row.space == Space::Local);
     let first = rows().next()?;
     let sectors: u64 = rows().map(|row| row.sectors).sum();
     Some(Verdict {
@@ -69,10 +70,9 @@ fn in_local_memory(profile: &Profile) -> Option<Verdict> {
 }
 
 fn place(row: &Row) -> String {
-    row.line.as_ref().map_or_else(
-        || format!("PTX line {}", row.ptx_line),
-        lesson::place::Place::short,
-    )
+    row.line
+        .as_ref()
+        .map_or_else(|| format!("PTX line {}", row.ptx_line), Place::short)
 }
 
 /// `ld.global`, `red.shared`, `ldmatrix`.
@@ -161,16 +161,12 @@ fn sectors(place: &str, kind: &'static str, row: &Row) -> Verdict {
              through a tile in shared memory if they cannot"
         }
     };
-    let number = |n: f64| {
-        let text = format!("{n:.2}");
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    };
     Verdict {
         place: place.to_owned(),
         finding: format!(
             "{kind} of {} sectors per request where {} would do, {} wasted",
-            number(row.sectors as f64 / requests),
-            number(row.ideal_sectors as f64 / requests),
+            short(row.sectors as f64 / requests, 2),
+            short(row.ideal_sectors as f64 / requests, 2),
             share(wasted, row.sectors)
         ),
         advice,

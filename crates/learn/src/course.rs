@@ -1,0 +1,82 @@
+//! A course: a folder of exercises, in the order of their names.
+
+use crate::error::Error;
+use crate::exercise::Exercise;
+use std::path::{Path, PathBuf};
+
+/// Exercises in teaching order.
+#[derive(Clone, Debug)]
+pub struct Course {
+    /// Their folder.
+    pub dir: PathBuf,
+    /// At least one.
+    pub exercises: Vec<Exercise>,
+}
+
+impl Course {
+    /// All exercises in a folder: of its own folders those with an `exercise.toml`.
+    ///
+    /// # Errors
+    ///
+    /// There is none, or one is not in order.
+    pub fn open(dir: &Path) -> Result<Self, Error> {
+        let entries = std::fs::read_dir(dir).map_err(|e| Error::io("read the folder", dir, e))?;
+        let mut dirs: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        dirs.retain(|dir| dir.join("exercise.toml").is_file());
+        dirs.sort();
+        let exercises: Vec<Exercise> = dirs
+            .iter()
+            .map(|dir| Exercise::open(dir))
+            .collect::<Result<_, _>>()?;
+        if exercises.is_empty() {
+            return Err(Error::format(
+                dir,
+                "no folder in here has an exercise.toml, so there is no exercise",
+            ));
+        }
+        let dir = dir.canonicalize().map_err(|e| Error::io("find", dir, e))?;
+        Ok(Self { dir, exercises })
+    }
+
+    /// The place of the exercise that a learner means: by its name, its number, or a part of
+    /// its name that no other has.
+    ///
+    /// # Errors
+    ///
+    /// There is none, or there are several.
+    pub fn find(&self, words: &str) -> Result<usize, Error> {
+        let words = words.trim().trim_end_matches(".rs").to_lowercase();
+        let place = |is_meant: &dyn Fn(&str) -> bool| -> Vec<usize> {
+            let all = self.exercises.iter().enumerate();
+            all.filter(|(_, exercise)| is_meant(&exercise.name))
+                .map(|(place, _)| place)
+                .collect()
+        };
+        let number = words.parse::<u32>().ok();
+        let number_of = |name: &str| name.split('_').next().and_then(|n| n.parse::<u32>().ok());
+        let attempts: [&dyn Fn(&str) -> bool; 3] = [
+            &|name| name == words,
+            &|name| number.is_some() && number_of(name) == number,
+            &|name| number.is_none() && !words.is_empty() && name.contains(&words),
+        ];
+        for attempt in attempts {
+            match place(attempt).as_slice() {
+                [] => {}
+                [one] => return Ok(*one),
+                several => {
+                    let names: Vec<&str> = several
+                        .iter()
+                        .map(|&place| self.exercises[place].name.as_str())
+                        .collect();
+                    return Err(Error::NoExercise(format!(
+                        "`{words}` is part of several names: {}",
+                        names.join(", ")
+                    )));
+                }
+            }
+        }
+        Err(Error::NoExercise(format!(
+            "there is no exercise `{words}`; `cargo xtask learn list` shows them all"
+        )))
+    }
+}

@@ -1,0 +1,96 @@
+//! What is told in the end.
+
+use crate::format::Manifest;
+use crate::kinds::KINDS;
+
+/// What the judge says of a kernel.
+#[derive(Clone, Debug)]
+pub enum Verdict {
+    /// All is as it should be.
+    Passed(Passed),
+    /// Something is not.
+    Failed(Failure),
+}
+
+/// A kernel that passed.
+#[derive(Clone, Debug)]
+pub struct Passed {
+    /// Cases that it was run with.
+    pub n_cases: usize,
+    /// Other orders that each of them was run in.
+    pub n_orders: u64,
+    /// What was claimed, and counted, in the last case.
+    pub counts: Vec<String>,
+}
+
+/// The first thing that is not as it should be.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// One of [`KINDS`].
+    pub kind: &'static str,
+    /// The inputs that it shows with, by their variables.
+    pub case: Option<String>,
+    /// What was seen, and what was expected.
+    pub message: String,
+    /// The learner's lines that it is about.
+    pub excerpt: Option<String>,
+    /// What there is to learn from it.
+    pub why: Option<String>,
+}
+
+impl From<Failure> for Verdict {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+impl Failure {
+    /// Of a kind, with what was seen.
+    pub(crate) fn new(kind: &'static str, message: impl Into<String>) -> Self {
+        debug_assert!(KINDS.contains(&kind), "{kind}");
+        Self {
+            kind,
+            case: None,
+            message: message.into(),
+            excerpt: None,
+            why: None,
+        }
+    }
+
+    /// Of sources that do not compile.
+    pub fn compile(rendered: String, manifest: &Manifest) -> Self {
+        Self::new("compile", rendered.trim_end()).taught(manifest)
+    }
+
+    /// It shows with these inputs.
+    pub(crate) fn in_case(mut self, manifest: &Manifest, case: usize) -> Self {
+        let variables = manifest.case[case].iter();
+        let words: Vec<String> = variables
+            .map(|(name, value)| format!("{name} = {value}"))
+            .collect();
+        // A case without variables differs from others by its random numbers alone.
+        self.case = Some(words.join(", ")).filter(|words| !words.is_empty());
+        self
+    }
+
+    /// With what the exercise has to say of such failures, if it has not said it yet.
+    pub(crate) fn taught(mut self, manifest: &Manifest) -> Self {
+        let mut teach = manifest.teach.iter();
+        let meant = teach.find(|teach| teach.on.iter().any(|kind| kind == self.kind));
+        self.why = self
+            .why
+            .or_else(|| meant.map(|teach| teach.say.trim().to_owned()));
+        self
+    }
+
+    /// Everything that is told, in one text.
+    pub fn text(&self) -> String {
+        let parts = [
+            Some(&self.message),
+            self.excerpt.as_ref(),
+            self.why.as_ref(),
+        ];
+        let parts: Vec<&str> = parts.into_iter().flatten().map(String::as_str).collect();
+        parts.join("\n\n")
+    }
+}

@@ -1,0 +1,40 @@
+//! Kinds of failure, as exercises and cheats name them, and verdicts begin with them.
+//!
+//! | kind | what was seen |
+//! |---|---|
+//! | `compile` | the compiler refuses it |
+//! | `launch` | there is no such kernel, or it takes other arguments |
+//! | `out-of-bounds`, `misaligned` | an access where nothing is, or at a wrong address |
+//! | `race` | two accesses in no order |
+//! | `unwritten` | a read of what nobody has written |
+//! | `barrier`, `deadlock` | a barrier that not all reach |
+//! | `endless` | a kernel that does not end |
+//! | `warp` | a warp-wide instruction whose lanes are not there |
+//! | `in-flight` | a touch of what a copy may still be working on |
+//! | `panic` | a panic, or a trap |
+//! | `fault` | anything else that stops a kernel |
+//! | `result` | wrong results |
+//! | `order` | wrong results in another order than the usual one |
+//! | `contract` | other instructions than the exercise is about |
+//! | `count` | a claim about counts that is missed |
+
+/// All of them.
+pub const KINDS: [&str; 17] = [
+    "compile",
+    "launch",
+    "out-of-bounds",
+    "misaligned",
+    "race",
+    "unwritten",
+    "barrier",
+    "deadlock",
+    "endless",
+    "warp",
+    "in-flight",
+    "panic",
+    "fault",
+    "result",
+    "order",
+    "contract",
+    "count",
+];

@@ -1,0 +1,180 @@
+//! Whether exercises are exercises.
+//!
+//! For each: the file with the gap fails as its manifest says, every cheat fails as its file
+//! says, and the solution passes. All files of a kind are compiled at once.
+
+use crate::error::Error;
+use crate::exercise::{Exercise, Expected};
+use crate::judge::{Failure, Verdict, judge};
+use crate::workplace::{purpose, references};
+use crate::workshop::{Built, Compiled, Source, Workshop};
+use cuda_builder::toolchain::Progress;
+use std::path::{Path, PathBuf};
+
+/// A file that was judged for a proof.
+#[derive(Clone, Debug)]
+pub struct Tried {
+    /// The exercise's name.
+    pub exercise: String,
+    /// The file.
+    pub path: PathBuf,
+    /// What it had to come to; none for a solution, which has to pass.
+    pub expected: Option<Expected>,
+    /// What is wrong, if it came to something else.
+    pub wrong: Option<String>,
+}
+
+/// A file to judge.
+struct Task<'a> {
+    exercise: &'a Exercise,
+    place: usize,
+    path: PathBuf,
+    expected: Option<Expected>,
+}
+
+/// Tries all files of exercises.
+///
+/// # Errors
+///
+/// There is no compiler; an exercise is not in order; a reference fails.
+pub fn prove(
+    workshop: &Workshop,
+    exercises: &[Exercise],
+    progress: &dyn Progress,
+) -> Result<Vec<Tried>, Error> {
+    let references = references(workshop, exercises, progress)?;
+    let mut tried = Vec::new();
+    for (what, tasks) in [
+        (
+            "unsolved",
+            tasks(exercises, |exercise| {
+                Ok(vec![(exercise.source(), Some(exercise.unsolved()?))])
+            })?,
+        ),
+        (
+            "cheats",
+            tasks(exercises, |exercise| {
+                let cheats = exercise.cheats()?.into_iter();
+                Ok(cheats
+                    .map(|cheat| (cheat.path, Some(cheat.expected)))
+                    .collect())
+            })?,
+        ),
+        (
+            "solutions",
+            tasks(exercises, |exercise| Ok(vec![(exercise.solution(), None)]))?,
+        ),
+    ] {
+        let is_compiled_alone =
+            |task: &Task<'_>| task.expected.as_ref().is_some_and(|e| e.kind == "compile");
+        let (alone, together): (Vec<_>, Vec<_>) = tasks.into_iter().partition(is_compiled_alone);
+        let groups = std::iter::once(together).chain(alone.into_iter().map(|task| vec![task]));
+        let groups = groups.filter(|group| !group.is_empty());
+        for (number, group) in groups.enumerate() {
+            let name = format!("{what}_{number}");
+            let verdicts = verdicts(workshop, &name, &group, &references, progress)?;
+            tried.extend(
+                group
+                    .into_iter()
+                    .zip(verdicts)
+                    .map(|(task, v)| task.tried(&v)),
+            );
+        }
+    }
+    tried.sort_by(|a, b| a.exercise.cmp(&b.exercise));
+    Ok(tried)
+}
+
+/// Compiles and judges files; one by one if some of them does not compile.
+fn verdicts(
+    workshop: &Workshop,
+    name: &str,
+    group: &[Task<'_>],
+    references: &[Built],
+    progress: &dyn Progress,
+) -> Result<Vec<Verdict>, Error> {
+    let sources: Vec<Source<'_>> = group.iter().map(Task::source).collect();
+    let dir = group.first().map(|task| task.exercise.dir.as_path());
+    let purpose = purpose(name, dir.unwrap_or(Path::new("")), group.len());
+    match workshop.batch(&purpose, &sources, progress)? {
+        Compiled::Built(built) => group
+            .iter()
+            .zip(&built)
+            .map(|(task, built)| judge(task.exercise, built, &references[task.place]))
+            .collect(),
+        Compiled::Refused(text) => match group {
+            [task] => Ok(vec![Failure::compile(text, &task.exercise.manifest).into()]),
+            _ => {
+                let mut all = Vec::new();
+                for one in group.chunks(1) {
+                    all.extend(verdicts(workshop, name, one, references, progress)?);
+                }
+                Ok(all)
+            }
+        },
+    }
+}
+
+/// Files and what they have to come to, of all exercises.
+fn tasks<'a>(
+    exercises: &'a [Exercise],
+    files: impl Fn(&Exercise) -> Result<Vec<(PathBuf, Option<Expected>)>, Error>,
+) -> Result<Vec<Task<'a>>, Error> {
+    let mut tasks = Vec::new();
+    for (place, exercise) in exercises.iter().enumerate() {
+        for (path, expected) in files(exercise)? {
+            tasks.push(Task {
+                exercise,
+                place,
+                path,
+                expected,
+            });
+        }
+    }
+    Ok(tasks)
+}
+
+impl Task<'_> {
+    fn source(&self) -> Source<'_> {
+        Source {
+            exercise: self.exercise,
+            path: self.path.clone(),
+        }
+    }
+
+    fn tried(self, verdict: &Verdict) -> Tried {
+        let wrong = match (verdict, &self.expected) {
+            (Verdict::Passed(_), None) => None,
+            (Verdict::Passed(_), Some(_)) => Some("it passes, and must not".to_owned()),
+            (Verdict::Failed(failure), None) => Some(format!(
+                "it must pass, and fails\n{}: {}",
+                failure.kind,
+                failure.text()
+            )),
+            (Verdict::Failed(failure), Some(expected)) => {
+                let holds = failure.kind == expected.kind
+                    && squeezed(&failure.text()).contains(&squeezed(&expected.words));
+                (!holds).then(|| {
+                    format!(
+                        "it must fail by `{}: {}`, and fails\n{}: {}",
+                        expected.kind,
+                        expected.words,
+                        failure.kind,
+                        failure.text()
+                    )
+                })
+            }
+        };
+        Tried {
+            exercise: self.exercise.name.clone(),
+            path: self.path,
+            expected: self.expected,
+            wrong,
+        }
+    }
+}
+
+/// A text whose words are one space apart: where its lines break does not matter.
+fn squeezed(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

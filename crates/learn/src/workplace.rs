@@ -1,0 +1,240 @@
+//! The learner's folder: a copy of each exercise's file, and the progress.
+//!
+//! It is a crate, so that an editor knows the device library in it. The course's own files are
+//! never written: a copy can be made anew at any time.
+
+use crate::course::Course;
+use crate::error::{Error, read, write};
+use crate::exercise::Exercise;
+use crate::judge::{Failure, Verdict, judge};
+use crate::progress::Progress;
+use crate::workshop::{Built, Compiled, Source, Workshop};
+use cuda_builder::toolchain;
+use std::path::{Path, PathBuf};
+
+/// A learner's folder for a course.
+pub struct Workplace {
+    /// The course.
+    pub course: Course,
+    /// How far it has come.
+    pub progress: Progress,
+    dir: PathBuf,
+    workshop: Workshop,
+    /// By place, once they are compiled.
+    references: Option<Vec<Built>>,
+}
+
+impl Workplace {
+    /// Opens the folder `dir` for a course; what is not there yet is made. `root` is the
+    /// repository's.
+    ///
+    /// # Errors
+    ///
+    /// Files that cannot be read or written.
+    pub fn open(course: Course, dir: &Path, root: &Path) -> Result<Self, Error> {
+        std::fs::create_dir_all(dir).map_err(|e| Error::io("create the folder", dir, e))?;
+        let dir = dir.canonicalize().map_err(|e| Error::io("find", dir, e))?;
+        if dir == course.dir {
+            return Err(Error::NotNow(format!(
+                "{} holds the exercises themselves; their copies need a folder of their own",
+                dir.display()
+            )));
+        }
+        let workshop = Workshop::of_repository(root);
+        for exercise in &course.exercises {
+            let copy = dir.join(format!("{}.rs", exercise.name));
+            if !copy.exists() {
+                write(&copy, &read(&exercise.source())?)?;
+            }
+        }
+        let names: Vec<&str> = course.exercises.iter().map(|e| e.name.as_str()).collect();
+        workshop.furnish(&dir, &names)?;
+        Ok(Self {
+            progress: Progress::read(&dir)?,
+            course,
+            dir,
+            workshop,
+            references: None,
+        })
+    }
+
+    /// Its folder.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The place of the exercise at hand.
+    pub fn current(&self) -> usize {
+        let named = self.progress.current.as_deref();
+        let mut names = self.course.exercises.iter().map(|e| Some(e.name.as_str()));
+        names.position(|name| name == named).unwrap_or(0)
+    }
+
+    /// The exercise at a place.
+    pub fn exercise(&self, place: usize) -> &Exercise {
+        &self.course.exercises[place]
+    }
+
+    /// The learner's file.
+    pub fn file(&self, place: usize) -> PathBuf {
+        self.dir.join(format!("{}.rs", self.exercise(place).name))
+    }
+
+    /// The learner's file as people are told of it: from the current folder, where it is below.
+    pub fn shown(&self, place: usize) -> String {
+        let file = self.file(place);
+        let here = std::env::current_dir().ok();
+        let relative = here
+            .as_deref()
+            .and_then(|here| file.strip_prefix(here).ok());
+        relative.unwrap_or(&file).display().to_string()
+    }
+
+    /// Whether it has passed once.
+    pub fn is_solved(&self, place: usize) -> bool {
+        self.progress.solved.contains(&self.exercise(place).name)
+    }
+
+    /// Exercises that have passed once.
+    pub fn n_solved(&self) -> usize {
+        let places = 0..self.course.exercises.len();
+        places.filter(|&place| self.is_solved(place)).count()
+    }
+
+    /// Makes an exercise the one at hand.
+    ///
+    /// # Errors
+    ///
+    /// The progress cannot be kept.
+    pub fn go_to(&mut self, place: usize) -> Result<(), Error> {
+        self.progress.current = Some(self.exercise(place).name.clone());
+        self.progress.write(&self.dir)
+    }
+
+    /// Judges the learner's file, and keeps what it has come to.
+    ///
+    /// # Errors
+    ///
+    /// There is no compiler, or the exercise itself is not in order.
+    pub fn check(
+        &mut self,
+        place: usize,
+        progress: &dyn toolchain::Progress,
+    ) -> Result<Verdict, Error> {
+        let exercise = self.exercise(place).clone();
+        let shown = self.shown(place);
+        let built = self
+            .workshop
+            .of_workplace(&self.dir, &exercise, &shown, progress)?;
+        let verdict = match built {
+            Compiled::Refused(rendered) => Failure::compile(rendered, &exercise.manifest).into(),
+            Compiled::Built(built) => {
+                let reference = self.reference(place, progress)?;
+                judge(&exercise, &built, &reference)?
+            }
+        };
+        let is_new = match verdict {
+            Verdict::Passed(_) => self.progress.solved.insert(exercise.name),
+            Verdict::Failed(_) => false,
+        };
+        if is_new {
+            self.progress.write(&self.dir)?;
+        }
+        Ok(verdict)
+    }
+
+    /// The kernel that says what is right; all of the course are compiled at once.
+    fn reference(
+        &mut self,
+        place: usize,
+        progress: &dyn toolchain::Progress,
+    ) -> Result<Built, Error> {
+        if self.references.is_none() {
+            let references = references(&self.workshop, &self.course.exercises, progress)?;
+            self.references = Some(references);
+        }
+        let references = self.references.as_deref().unwrap_or_default();
+        Ok(references[place].clone())
+    }
+
+    /// The next hint, with its number and how many there are.
+    ///
+    /// # Errors
+    ///
+    /// The progress cannot be kept.
+    pub fn hint(&mut self, place: usize) -> Result<Vec<String>, Error> {
+        let exercise = self.exercise(place).clone();
+        let hints = &exercise.manifest.hints;
+        let given = self.progress.hints.entry(exercise.name).or_default();
+        *given = (*given + 1).min(hints.len());
+        let given = *given;
+        self.progress.write(&self.dir)?;
+        Ok(hints[..given].to_vec())
+    }
+
+    /// Makes the learner's copy anew, and keeps the old one beside it.
+    ///
+    /// # Errors
+    ///
+    /// Files that cannot be read or written.
+    pub fn reset(&mut self, place: usize) -> Result<PathBuf, Error> {
+        let file = self.file(place);
+        let kept = file.with_extension("rs.old");
+        if file.exists() {
+            std::fs::rename(&file, &kept).map_err(|e| Error::io("rename", &file, e))?;
+        }
+        write(&file, &read(&self.exercise(place).source())?)?;
+        let name = self.exercise(place).name.clone();
+        self.progress.solved.remove(&name);
+        self.progress.hints.remove(&name);
+        self.progress.write(&self.dir)?;
+        Ok(kept)
+    }
+
+    /// A solution, for those who have one.
+    ///
+    /// # Errors
+    ///
+    /// The exercise is not solved.
+    pub fn solution(&self, place: usize) -> Result<String, Error> {
+        if !self.is_solved(place) {
+            return Err(Error::NotNow(format!(
+                "{} is not solved yet; `hint` helps, and the solution is shown afterwards",
+                self.exercise(place).name
+            )));
+        }
+        read(&self.exercise(place).solution())
+    }
+}
+
+/// Compiles the references of exercises.
+pub(crate) fn references(
+    workshop: &Workshop,
+    exercises: &[Exercise],
+    progress: &dyn toolchain::Progress,
+) -> Result<Vec<Built>, Error> {
+    let sources: Vec<Source<'_>> = exercises
+        .iter()
+        .map(|exercise| Source {
+            exercise,
+            path: exercise.reference(),
+        })
+        .collect();
+    let dir = exercises.first().and_then(|exercise| exercise.dir.parent());
+    let purpose = purpose("references", dir.unwrap_or(Path::new("")), exercises.len());
+    match workshop.batch(&purpose, &sources, progress)? {
+        Compiled::Built(built) => Ok(built),
+        Compiled::Refused(rendered) => Err(Error::Reference {
+            path: dir.unwrap_or(Path::new("")).into(),
+            message: format!("it does not compile\n{rendered}"),
+        }),
+    }
+}
+
+/// The name of a batch, so that those of several courses are kept apart.
+pub(crate) fn purpose(what: &str, dir: &Path, n: usize) -> String {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+    let mut hasher = DefaultHasher::new();
+    (dir, n).hash(&mut hasher);
+    format!("{what}_{:08x}", hasher.finish() as u32)
+}

@@ -1,0 +1,273 @@
+//! From sources to PTX.
+//!
+//! Two ways, both through [`KernelCrate`], which compiles only what has changed:
+//!
+//! - a workplace is a crate with a module for each exercise, of which the one at hand is
+//!   compiled alone: what a learner waits for is one file;
+//! - a batch is a crate of many files at once, whose kernels are renamed so that several of one
+//!   name have room in it: references, and everything that a proof compares.
+//!
+//! Both share the folder in which the lessons' kernels are compiled, and with it `core`.
+
+mod package;
+
+use crate::error::{Error, read, write_if_different};
+use crate::exercise::Exercise;
+use cuda_builder::toolchain::Progress;
+use cuda_builder::{Arch, BuildError, KernelCrate};
+use package::Package;
+use ptx_sim::{Module, ir};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Where exercises are compiled.
+#[derive(Debug)]
+pub struct Workshop {
+    /// The repository, whose device library they use.
+    root: PathBuf,
+    /// Where everything goes that is made.
+    target: PathBuf,
+}
+
+/// A source to compile in a batch.
+#[derive(Clone, Debug)]
+pub struct Source<'a> {
+    /// What exercise it belongs to.
+    pub exercise: &'a Exercise,
+    /// Its file.
+    pub path: PathBuf,
+}
+
+/// A kernel, compiled.
+#[derive(Clone)]
+pub struct Built {
+    /// Its module on the simulator.
+    pub module: Module,
+    /// The same, to look at its instructions.
+    pub ir: std::sync::Arc<ir::Module>,
+    /// The kernel's name in the PTX.
+    pub entry: String,
+    /// How the PTX names its file.
+    pub file: String,
+    /// Its text.
+    pub text: String,
+    /// What stands in messages, and what is said instead, in this order.
+    pub said: Vec<(String, String)>,
+    /// Its file, for people.
+    pub shown: String,
+}
+
+impl Built {
+    /// A message of compiler or simulator in the learner's own names.
+    pub fn in_own_names(&self, message: &str) -> String {
+        let replace = |text: String, (from, to): &(String, String)| text.replace(from, to);
+        self.said.iter().fold(message.to_owned(), replace)
+    }
+}
+
+/// What compiling led to.
+pub enum Compiled<T> {
+    /// Something to run.
+    Built(T),
+    /// What the compiler has to say against it.
+    Refused(String),
+}
+
+impl Workshop {
+    /// The workshop of a checkout, by its root.
+    pub fn of_repository(root: &Path) -> Self {
+        Self {
+            root: root.into(),
+            target: cuda_builder::target_dir_of(root),
+        }
+    }
+
+    /// Writes the manifest and the library of a workplace, a crate in `dir` with a module for
+    /// each of the files `NAME.rs`.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be written.
+    pub fn furnish(&self, dir: &Path, names: &[&str]) -> Result<(), Error> {
+        let package = Package::of_workplace(&self.root, dir, names);
+        package.write(dir, &self.root)
+    }
+
+    /// Compiles one module of a workplace.
+    ///
+    /// # Errors
+    ///
+    /// There is no compiler, or a file cannot be read.
+    pub fn of_workplace(
+        &self,
+        dir: &Path,
+        exercise: &Exercise,
+        shown: &str,
+        progress: &dyn Progress,
+    ) -> Result<Compiled<Built>, Error> {
+        let file = format!("{}.rs", exercise.name);
+        let text = read(&dir.join(&file))?;
+        let crate_ = KernelCrate::open(dir, &self.target)?;
+        let arch = Arch::new(&exercise.manifest.arch);
+        let said = vec![
+            (format!("{}/", self.root.display()), String::new()),
+            shared_arrays(&package::of_workplace(dir)),
+            (file.clone(), shown.to_owned()),
+        ];
+        let ptx = match crate_.ptx(Some(&exercise.name), &arch, progress) {
+            Ok(path) => read(&path)?,
+            Err(BuildError::Compile { rendered }) => {
+                let replace = |text: String, (from, to): &(String, String)| text.replace(from, to);
+                return Ok(Compiled::Refused(said.iter().fold(rendered, replace)));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let (module, ir) = parsed(&ptx, &dir.join(&file))?;
+        Ok(Compiled::Built(Built {
+            module,
+            ir,
+            entry: exercise.manifest.kernel.clone(),
+            file,
+            text,
+            said,
+            shown: shown.to_owned(),
+        }))
+    }
+
+    /// Compiles many sources in one run for each architecture; `purpose` tells apart what is
+    /// kept of different batches.
+    ///
+    /// # Errors
+    ///
+    /// There is no compiler; a file cannot be read, or lacks its kernel.
+    pub fn batch(
+        &self,
+        purpose: &str,
+        sources: &[Source<'_>],
+        progress: &dyn Progress,
+    ) -> Result<Compiled<Vec<Built>>, Error> {
+        let mut of_arch: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (place, source) in sources.iter().enumerate() {
+            let arch = source.exercise.manifest.arch.as_str();
+            of_arch.entry(arch).or_default().push(place);
+        }
+        let mut built: Vec<Option<Built>> = vec![None; sources.len()];
+        for (arch, places) in of_arch {
+            let name = format!(
+                "{purpose}_{}",
+                arch.replace(|c: char| !c.is_alphanumeric(), "_")
+            );
+            match self.batch_of(&name, arch, &places, sources, progress)? {
+                Compiled::Built(of_arch) => {
+                    for (place, one) in places.into_iter().zip(of_arch) {
+                        built[place] = Some(one);
+                    }
+                }
+                Compiled::Refused(message) => return Ok(Compiled::Refused(message)),
+            }
+        }
+        Ok(Compiled::Built(built.into_iter().flatten().collect()))
+    }
+
+    /// The sources at `places`, which are of one architecture.
+    fn batch_of(
+        &self,
+        name: &str,
+        arch: &str,
+        places: &[usize],
+        sources: &[Source<'_>],
+        progress: &dyn Progress,
+    ) -> Result<Compiled<Vec<Built>>, Error> {
+        // Not in the compiler's own folder: what lies there it takes for made, not for a source.
+        let dir = self.target.with_file_name("lockstep-learn").join(name);
+        let mut said = vec![
+            (format!("{}/", self.root.display()), String::new()),
+            shared_arrays(&package::of_batch(name)),
+        ];
+        let mut texts = Vec::new();
+        for &place in places {
+            let source = &sources[place];
+            let text = read(&source.path)?;
+            let kernel = &source.exercise.manifest.kernel;
+            let renamed = renamed(&text, kernel, place).ok_or_else(|| {
+                Error::format(&source.path, format!("it has no kernel `{kernel}`"))
+            })?;
+            let file = format!("src/v{place}.rs");
+            write_if_different(&dir.join(&file), &renamed)?;
+            said.push((file, source.path.display().to_string()));
+            said.push((entry(kernel, place), kernel.clone()));
+            texts.push(text);
+        }
+        // `v1` is the beginning of `v12`.
+        said[2..].sort_by_key(|(from, _)| std::cmp::Reverse(from.len()));
+        Package::of_batch(&self.root, name, places).write(&dir, &self.root)?;
+        let arch = Arch::new(arch);
+        let ptx = match KernelCrate::open(&dir, &self.target)?.ptx(None, &arch, progress) {
+            Ok(path) => read(&path)?,
+            Err(BuildError::Compile { rendered }) => {
+                let replace = |text: String, (from, to): &(String, String)| text.replace(from, to);
+                return Ok(Compiled::Refused(said.iter().fold(rendered, replace)));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let (module, ir) = parsed(&ptx, &dir)?;
+        let built = places.iter().zip(texts).map(|(&place, text)| Built {
+            module: module.clone(),
+            ir: ir.clone(),
+            entry: entry(&sources[place].exercise.manifest.kernel, place),
+            file: format!("src/v{place}.rs"),
+            text,
+            said: said.clone(),
+            shown: sources[place].path.display().to_string(),
+        });
+        Ok(Compiled::Built(built.collect()))
+    }
+}
+
+fn parsed(ptx: &str, path: &Path) -> Result<(Module, std::sync::Arc<ir::Module>), Error> {
+    let module = Module::parse(ptx).map_err(|e| Error::format(path, e))?;
+    let ir = ptx_sim::parse::parse(ptx).map_err(|e| Error::format(path, e))?;
+    Ok((module, ir.into()))
+}
+
+/// The names that `shared_array!` makes of a package's, and what to say instead.
+fn shared_arrays(package: &str) -> (String, String) {
+    (format!("{package}_shared_"), "shared_array_".to_owned())
+}
+
+/// The name of a kernel in a batch.
+fn entry(kernel: &str, place: usize) -> String {
+    format!("{kernel}__{place}")
+}
+
+/// A source in which the kernel's function has its name in a batch; none if there is no such
+/// function.
+fn renamed(text: &str, kernel: &str, place: usize) -> Option<String> {
+    let head = format!("fn {kernel}");
+    let mut parts = text.split(&head);
+    let mut out = parts.next()?.to_owned();
+    let mut is_found = false;
+    for part in parts {
+        let is_whole = part.starts_with(['(', '<', ' ']);
+        is_found |= is_whole;
+        out += &match is_whole {
+            true => format!("fn {}", entry(kernel, place)),
+            false => head.clone(),
+        };
+        out += part;
+    }
+    is_found.then_some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::renamed;
+
+    #[test]
+    fn only_the_kernel_gets_another_name() {
+        let text = "fn sum_all() {}\n#[kernel]\npub unsafe fn sum(x: u32) { sum_all(x) }\n";
+        let other = renamed(text, "sum", 3).expect("it is there");
+        assert_eq!(other, text.replace("fn sum(", "fn sum__3("));
+        assert_eq!(renamed(text, "total", 3), None);
+    }
+}

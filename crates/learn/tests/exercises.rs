@@ -1,0 +1,75 @@
+//! Every exercise is one: unsolved it fails as it says, its cheats fail as they say, and its
+//! solution passes. So is the one that `learn new` makes.
+
+use cuda_builder::toolchain::Quiet;
+use learn::{Course, Exercise, Workshop, proof, scaffold};
+use std::path::Path;
+
+fn root() -> &'static Path {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
+    crates.and_then(Path::parent).expect("it is in crates/")
+}
+
+/// Tries all files; nothing is wrong. Gives the number of cheats.
+fn proved(exercises: &[Exercise]) -> usize {
+    let workshop = Workshop::of_repository(root());
+    let tried = proof::prove(&workshop, exercises, &Quiet).expect("they can be compiled");
+    let wrong: Vec<String> = tried
+        .iter()
+        .filter_map(|tried| {
+            Some(format!(
+                "{}: {}",
+                tried.path.display(),
+                tried.wrong.as_ref()?
+            ))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    let n_solutions = tried
+        .iter()
+        .filter(|tried| tried.expected.is_none())
+        .count();
+    assert_eq!(n_solutions, exercises.len(), "each has a solution");
+    tried.len() - 2 * exercises.len()
+}
+
+#[test]
+fn each_fails_unsolved_and_cheated_and_passes_solved() {
+    let course = Course::open(&root().join("exercises")).expect("they are in order");
+    assert_eq!(course.exercises.len(), 24);
+    for (place, exercise) in course.exercises.iter().enumerate() {
+        let number = format!("{:02}_", place + 1);
+        assert!(exercise.name.starts_with(&number), "{}", exercise.name);
+        let cheats = exercise.cheats().expect("each says how it fails");
+        assert!(
+            cheats.len() >= 2,
+            "{} has two cheats or more",
+            exercise.name
+        );
+        // What a learner meets first: a question, a prediction, and what to do.
+        let text = std::fs::read_to_string(exercise.source()).expect("it is there");
+        for part in ["//! # ", "**Predict:**", "**Change**"] {
+            assert!(
+                text.contains(part),
+                "{}: `{part}` is missing",
+                exercise.name
+            );
+        }
+        assert!(exercise.manifest.hints.len() >= 3, "{}", exercise.name);
+    }
+    let n_cheats = proved(&course.exercises);
+    assert!(n_cheats >= 48, "only {n_cheats} cheats were tried");
+}
+
+#[test]
+fn a_new_one_works_at_once_and_outside_of_the_repository() {
+    let outside = tempfile::tempdir().expect("there is room");
+    let dir = outside.path().join("my_first");
+    scaffold::make(&dir).expect("the folder is new");
+    let exercise = Exercise::open(&dir).expect("it is in order");
+    assert_eq!(proved(&[exercise]), 1);
+    let again = scaffold::make(&dir)
+        .expect_err("it is there already")
+        .to_string();
+    assert!(again.contains("is there already"), "{again}");
+}

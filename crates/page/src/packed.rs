@@ -1,0 +1,92 @@
+//! What a page unfolds when it is asked for, packed: JSON, deflated, in base64. Browsers
+//! inflate it themselves.
+
+use crate::page::{Group, Picture};
+use crate::touched::Touched;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use maud::{Markup, PreEscaped, html};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Of zlib, 0 to 10: beyond this, more time gives little.
+const LEVEL: u8 = 8;
+/// Larger pictures are packed.
+const LARGE_BYTES: usize = 20_000;
+
+#[derive(Serialize)]
+struct Contents<'g> {
+    /// Pictures of accesses.
+    maps: Vec<&'g str>,
+    /// By the anchors of kernels.
+    kernels: BTreeMap<String, OfKernel>,
+    /// Those that are packed, by their number in the group.
+    pictures: BTreeMap<usize, &'g str>,
+}
+
+#[derive(Serialize)]
+struct OfKernel {
+    /// The first line's number, and the lines; those that are empty are not shown.
+    ptx: Option<(usize, String)>,
+    /// By the names that links have: which of the group's.
+    maps: BTreeMap<String, usize>,
+}
+
+/// Texts, each of which is there once.
+#[derive(Default)]
+struct Texts<'g> {
+    all: Vec<&'g str>,
+    numbers: BTreeMap<&'g str, usize>,
+}
+
+impl<'g> Texts<'g> {
+    fn number(&mut self, text: &'g str) -> usize {
+        *self.numbers.entry(text).or_insert_with(|| {
+            self.all.push(text);
+            self.all.len() - 1
+        })
+    }
+}
+
+/// Whether a picture is packed.
+pub fn is_packed(picture: &Picture) -> bool {
+    picture.svg.len() > LARGE_BYTES
+}
+
+/// An element with the group's packed contents; nothing if there are none.
+pub fn of(group: &Group) -> Markup {
+    let mut texts = Texts::default();
+    let kernels = group.kernels.iter().map(|kernel| {
+        let rows = kernel.counted().map_or(&[][..], |counted| &counted.rows);
+        let maps = kernel.touched.iter().flat_map(Touched::named);
+        let contents = OfKernel {
+            ptx: kernel
+                .ptx
+                .as_ref()
+                .map(|ptx| (ptx.first, ptx.with_costs(rows))),
+            maps: maps
+                .map(|(name, map)| (name, texts.number(&map.svg)))
+                .collect(),
+        };
+        (group.anchor_of(kernel), contents)
+    });
+    let pictures = group.pictures.iter().enumerate();
+    let pictures = pictures.filter(|(_, picture)| is_packed(picture));
+    let kernels: BTreeMap<_, _> = kernels
+        .filter(|(_, kernel)| kernel.ptx.is_some() || !kernel.maps.is_empty())
+        .collect();
+    let contents = Contents {
+        maps: texts.all,
+        kernels,
+        pictures: pictures.map(|(at, picture)| (at, &*picture.svg)).collect(),
+    };
+    if contents.kernels.is_empty() && contents.pictures.is_empty() {
+        return html! {};
+    }
+    // Texts and lists of them: there is nothing in it that JSON cannot say.
+    let json = serde_json::to_vec(&contents).unwrap_or_default();
+    let packed = STANDARD.encode(miniz_oxide::deflate::compress_to_vec_zlib(&json, LEVEL));
+    html! {
+        script type="application/octet-stream" class="packed" { (PreEscaped(packed)) }
+    }
+}

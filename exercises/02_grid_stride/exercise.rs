@@ -1,0 +1,26 @@
+//! # More elements than threads
+//!
+//! `x[i] *= factor` for all `i < n`. The launch has 4 blocks of 64 threads, whatever `n` is:
+//!
+//! ```text
+//!   n = 1000     elements 0 … 255 | 256 … 511 | 512 … 767 | 768 … 999
+//!                round    first     second      third       fourth
+//! ```
+//!
+//! **Predict:** how many rounds does thread 231 make, and how many thread 232?
+//!
+//! **Change** the kernel so that it goes on until all elements are done. The kernel must be right
+//! for any `n`, also for one that is smaller than the grid.
+
+use cuda_std::prelude::*;
+
+/// # Safety
+///
+/// `x` holds `n` elements.
+#[kernel]
+pub unsafe fn scale(x: *mut f32, factor: f32, n: u32) {
+    let i = thread::index_1d();
+    if i < n {
+        *x.add(i as usize) *= factor;
+    }
+}

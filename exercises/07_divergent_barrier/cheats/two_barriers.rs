@@ -1,0 +1,27 @@
+//! A barrier in either branch: as many arrive, at different ones.
+//!
+//! fails: barrier: Some lanes of a warp
+
+use cuda_std::prelude::*;
+
+/// # Safety
+///
+/// `x` and `y` hold `n` elements. Blocks have 256 threads.
+#[kernel]
+pub unsafe fn neighbour_sums(x: *const i32, y: *mut i32, n: u32) {
+    let line = shared_array![i32; 256];
+    let (i, t) = (thread::index_1d(), thread::thread_idx_x());
+    if i < n {
+        let mut value = *x.add(i as usize);
+        *line.add(t as usize) = value;
+        thread::sync_threads();
+        if t + 1 < 256 && i + 1 < n {
+            value += *line.add(t as usize + 1);
+        }
+        *y.add(i as usize) = value;
+    } else {
+        *line.add(t as usize) = 0;
+        thread::sync_threads();
+        *line.add(t as usize) = 1;
+    }
+}

@@ -1,0 +1,24 @@
+//! A ballot, and the bits below the lane's own.
+
+use cuda_std::prelude::*;
+use cuda_std::warp::{FULL_MASK, lane_id, lanemask_lt, warp_vote_ballot};
+
+/// # Safety
+///
+/// `x` holds `n` elements, `out` as many, rounded up to whole warps, `counts` one for each warp.
+#[kernel]
+pub unsafe fn keep_positive(x: *const i32, out: *mut i32, counts: *mut u32, n: u32) {
+    let i = thread::index_1d();
+    let value = if i < n { *x.add(i as usize) } else { 0 };
+    let keep = value > 0;
+    let kept = warp_vote_ballot(FULL_MASK, keep);
+    let place = (kept & lanemask_lt()).count_ones();
+    let count = kept.count_ones();
+    let first = i / 32 * 32;
+    if keep {
+        *out.add((first + place) as usize) = value;
+    }
+    if lane_id() == 0 && i < n {
+        *counts.add((i / 32) as usize) = count;
+    }
+}

@@ -1,0 +1,29 @@
+//! Adds up before all have counted.
+//!
+//! fails: race: between two phases
+
+use cuda_std::atomic::{self, Block, Device, Global, Relaxed, Shared};
+use cuda_std::prelude::*;
+
+/// # Safety
+///
+/// `x` holds `n` elements, `bins` holds 64 zeros. Blocks have 256 threads.
+#[kernel]
+pub unsafe fn histogram(x: *const u32, bins: *mut u32, n: u32) {
+    let own = shared_array![u32; 64];
+    let t = thread::thread_idx_x();
+    if t < 64 {
+        *own.add(t as usize) = 0;
+    }
+    thread::sync_threads();
+    let mut i = thread::index_1d();
+    while i < n {
+        let bin = *x.add(i as usize) % 64;
+        atomic::add(own.add(bin as usize), 1, Shared, Block, Relaxed);
+        i += 1024;
+    }
+    if t >= 192 {
+        let bin = (t - 192) as usize;
+        atomic::add(bins.add(bin), *own.add(bin), Global, Device, Relaxed);
+    }
+}

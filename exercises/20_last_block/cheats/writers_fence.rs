@@ -1,0 +1,43 @@
+//! A fence of the writers alone.
+//!
+//! fails: race: on the reader's side
+
+use cuda_std::atomic::{self, AcqRel, Device, Global, Relaxed};
+use cuda_std::prelude::*;
+use cuda_std::warp::{FULL_MASK, warp_shuffle_down};
+
+/// # Safety
+///
+/// `x` holds 64 elements for each block, `partial` one, `ticket` a zero. Blocks have 64 threads.
+#[kernel]
+pub unsafe fn grid_sum(
+    x: *const i32,
+    partial: *mut i32,
+    ticket: *mut u32,
+    sum: *mut i32,
+    n_blocks: u32,
+) {
+    let sums = shared_array![i32; 2];
+    let t = thread::thread_idx_x() as usize;
+    let mut own = *x.add(thread::index_1d() as usize);
+    for delta in [16, 8, 4, 2, 1] {
+        own += warp_shuffle_down(FULL_MASK, own, delta, 32).0;
+    }
+    if t % 32 == 0 {
+        *sums.add(t / 32) = own;
+    }
+    thread::sync_threads();
+    if t != 0 {
+        return;
+    }
+    *partial.add(thread::block_idx_x() as usize) = *sums + *sums.add(1);
+    atomic::fence(Device, AcqRel);
+    let drawn = atomic::add(ticket, 1, Global, Device, Relaxed);
+    if drawn == n_blocks - 1 {
+        let mut all = 0;
+        for block in 0..n_blocks {
+            all += *partial.add(block as usize);
+        }
+        *sum = all;
+    }
+}

@@ -1,0 +1,37 @@
+//! Waits for its own copies, and reads another thread's.
+//!
+//! fails: race: behind a barrier that follows the wait
+
+use cuda_std::cp_async;
+use cuda_std::prelude::*;
+use cuda_std::vector::Float4;
+
+/// # Safety
+///
+/// `x` holds `n_tiles` tiles of 256 elements for each block, `sums` one element for each thread.
+/// Blocks have 64 threads.
+#[kernel]
+pub unsafe fn row_sums(x: *const f32, sums: *mut f32, n_tiles: u32) {
+    let tiles = shared_array![Float4; 128];
+    let t = thread::thread_idx_x();
+    let pieces = x
+        .cast::<Float4>()
+        .add((thread::block_idx_x() * n_tiles * 64) as usize);
+    let copy = |tile: u32| {
+        if tile < n_tiles {
+            let to = tiles.add((tile % 2 * 64 + t) as usize);
+            cp_async::cg(to, pieces.add((tile * 64 + t) as usize));
+        }
+        cp_async::commit_group();
+    };
+    copy(0);
+    let mut sum = 0.0;
+    for tile in 0..n_tiles {
+        copy(tile + 1);
+        cp_async::wait_group::<1>();
+        let piece = Float4::load(tiles.add((tile % 2 * 64 + 63 - t) as usize));
+        sum += piece.x + piece.y + piece.z + piece.w;
+        thread::sync_threads();
+    }
+    *sums.add(thread::index_1d() as usize) = sum;
+}

@@ -1,0 +1,56 @@
+//! Single keys, where there is a terminal.
+
+use console::{Key, Term};
+use std::io::IsTerminal;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+/// Keys that are typed while somebody waits for one.
+///
+/// The terminal is in its usual mode but while a key is waited for: then Ctrl-C works as
+/// always, and the mode is put back before a key is handed on.
+pub(super) struct Keys {
+    /// Has the next key read.
+    ask: Sender<()>,
+    typed: Receiver<char>,
+    is_asked: bool,
+}
+
+impl Keys {
+    /// Those of this process's terminal; none if nobody types at one.
+    pub fn of_terminal() -> Option<Self> {
+        let term = Term::stdout();
+        if !std::io::stdin().is_terminal() || !term.is_term() {
+            return None;
+        }
+        let (ask, asked) = channel();
+        let (hand_on, typed) = channel();
+        std::thread::spawn(move || {
+            while asked.recv().is_ok() {
+                let key = match term.read_key() {
+                    Ok(Key::Char(key)) => key,
+                    Ok(Key::Enter) => '\n',
+                    Ok(_) => ' ',
+                    Err(_) => return,
+                };
+                if hand_on.send(key).is_err() {
+                    return;
+                }
+            }
+        });
+        Some(Self {
+            ask,
+            typed,
+            is_asked: false,
+        })
+    }
+
+    /// A key, if one has been typed since the last look.
+    pub fn typed(&mut self) -> Option<char> {
+        if !self.is_asked {
+            self.is_asked = self.ask.send(()).is_ok();
+        }
+        let key = self.typed.try_recv().ok()?;
+        self.is_asked = false;
+        Some(key)
+    }
+}

@@ -1,0 +1,185 @@
+//! The page of all lessons, and of a run: what is on it, and that nothing is loaded from
+//! elsewhere.
+
+mod support;
+
+use host::registry::{LESSONS, kernels};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+use support::{command, edited, told, with_bad_load, without_xor};
+
+const MOST_BYTES: usize = 3_000_000;
+
+fn lockstep(arguments: &[&str]) -> Output {
+    command(arguments).output().expect("it runs")
+}
+
+/// The page in a folder.
+fn page(folder: &Path) -> String {
+    fs::read_to_string(folder.join("index.html")).expect("it was written")
+}
+
+/// What stands between `before` and the next quotation mark, wherever that is.
+fn attributes<'p>(page: &'p str, before: &str) -> Vec<&'p str> {
+    let values = page.split(before).skip(1);
+    values.filter_map(|rest| rest.split('"').next()).collect()
+}
+
+/// Nothing is loaded, links lead to places of the page, and places have one name each.
+fn holds_together(page: &str) {
+    for loading in [
+        " src=",
+        "url(",
+        "@import",
+        "http-equiv=\"refresh",
+        "<link",
+        "<iframe",
+        "<object",
+        "fetch(",
+        "XMLHttpRequest",
+        "WebSocket",
+        "import(",
+    ] {
+        assert!(!page.contains(loading), "the page has `{loading}`");
+    }
+    assert!(page.contains("default-src 'none'"));
+    for address in ["http://", "https://", "//cdn"] {
+        assert!(!page.contains(address), "the page names {address}");
+    }
+    let ids = attributes(page, " id=\"");
+    let unique: BTreeSet<_> = ids.iter().collect();
+    assert_eq!(ids.len(), unique.len(), "an id is there twice");
+    assert!(ids.iter().all(|id| !id.contains(char::is_whitespace)));
+    for link in attributes(page, " href=\"") {
+        let target = link.strip_prefix('#');
+        let is_known = target.is_some_and(|id| id.is_empty() || unique.contains(&id));
+        assert!(is_known, "{link} leads nowhere");
+    }
+}
+
+#[test]
+fn the_page_of_all_lessons_is_small_and_complete() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dir = folder.path().to_str().expect("UTF-8");
+    let (status, out, error) = told(&lockstep(&["report", "--quick", dir]));
+    assert_eq!(status, Some(0), "{out}{error}");
+    let page = page(folder.path());
+    assert!(page.len() < MOST_BYTES, "{} bytes", page.len());
+    holds_together(&page);
+    for lesson in LESSONS {
+        assert!(page.contains(&format!("<section class=\"group\" id=\"{}\"", lesson.id)));
+    }
+    for registered in kernels() {
+        let anchor = format!("{}/{}", registered.lesson.id, registered.kernel.id);
+        assert!(
+            page.contains(&format!("<article class=\"kernel\" id=\"{anchor}\"")),
+            "{anchor}"
+        );
+        assert!(
+            page.contains(&format!("<tr data-kernel=\"{anchor}\"")),
+            "{anchor}"
+        );
+    }
+    // Of Rust's generics and references.
+    assert!(page.contains("Filling&lt;") && page.contains("&amp;mut"));
+    // Times have engine and device, and what has none says so.
+    assert!(page.contains("Times: GPU, NVIDIA H200, driver for CUDA"));
+    assert!(page.contains("not measured"));
+    for wrong in ["NaN", "inf ms", "undefined", "null ms"] {
+        assert!(!shown(&page).contains(wrong), "{wrong}");
+    }
+    assert!(page.contains("32-way bank conflict") && page.contains("Graphene, "));
+}
+
+/// The page without its style, its script and what is packed.
+fn shown(page: &str) -> String {
+    let mut text = page.to_owned();
+    for tag in ["script", "style"] {
+        let (open, close) = (format!("<{tag}"), format!("</{tag}>"));
+        while let Some(start) = text.find(&open) {
+            let end = text[start..].find(&close).expect("it ends") + start + close.len();
+            text.replace_range(start..end, "");
+        }
+    }
+    text
+}
+
+/// Runs a kernel of an edited module, and gives the page.
+fn page_of_edited(kernel: &str, edit: impl Fn(&str) -> String) -> String {
+    let folder = tempfile::tempdir().expect("a folder");
+    let ptx = edited(folder.path(), kernel, edit);
+    let dir = folder.path().join("report/of");
+    let output = lockstep(&[
+        "run-all",
+        "--quick",
+        "--filter",
+        kernel,
+        "--ptx",
+        ptx.to_str().expect("UTF-8"),
+        "--report",
+        dir.to_str().expect("UTF-8"),
+    ]);
+    let (status, out, error) = told(&output);
+    assert_eq!(status, Some(1), "{out}{error}");
+    page(&dir)
+}
+
+#[test]
+fn a_run_that_failed_is_shown_as_failed() {
+    let page = page_of_edited("transpose_swizzled", |text| without_xor(text, 1));
+    holds_together(&page);
+    let shown = shown(&page);
+    assert!(
+        shown.contains("<span class=\"bad\">1 failed</span>"),
+        "{shown}"
+    );
+    assert!(shown.contains("<span class=\"badge bad\">failed</span>"));
+    assert!(shown.contains("elements are wrong; first at row 0, column 1"));
+    // Others did not run, and what was measured is not of this module.
+    assert_eq!(page.matches("<article class=\"kernel\"").count(), 1);
+    assert!(shown.contains("Times: not measured") && !shown.contains("H200"));
+}
+
+#[test]
+fn a_kernel_with_bad_counts_is_shown_as_failed_with_its_line() {
+    let shown = shown(&page_of_edited("transpose_swizzled", |text| {
+        without_xor(text, 2)
+    }));
+    assert!(
+        shown.contains("<span class=\"badge bad\">failed</span>"),
+        "{shown}"
+    );
+    assert!(shown.contains("bank conflicts per shared load request: expected 0, counted 31"));
+    assert!(shown.contains("32-way bank conflict"));
+}
+
+/// Nothing was counted then, and the page says so.
+#[test]
+fn a_fault_is_shown_with_its_reason() {
+    let shown = shown(&page_of_edited("transpose_coalesced_read", with_bad_load));
+    assert!(
+        shown.contains("<span class=\"badge bad\">failed</span>"),
+        "{shown}"
+    );
+    assert!(shown.contains("past the end of"));
+    assert!(shown.contains("Not counted: a run failed."));
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_a_usage_error() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("file");
+    fs::write(&file, "").expect("written");
+    let inside = file.join("report");
+    let inside = inside.to_str().expect("UTF-8");
+    for arguments in [
+        &["report", "--filter=copy", inside][..],
+        &["run-all", "--filter=copy", "--quick", "--report", inside],
+    ] {
+        let (status, _, error) = told(&lockstep(arguments));
+        assert_eq!(status, Some(2), "{error}");
+        assert!(error.contains("cannot be made"), "{error}");
+    }
+}
