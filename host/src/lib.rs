@@ -4,8 +4,9 @@
 //! themselves, made of what `lesson` defines), [`choose`] (GPU or simulator), [`report`]
 //! (what times mean, and what people see of them) and [`cli`]. Beside them,
 //! [`neighbors`]: atoms of the user's own and their neighbour lists; [`profile`]: a
-//! kernel's memory work, line by line; [`explain`]: what its accesses touch, as maps; [`accesses`]: single memory accesses, on which the
-//! counting rules are tried; and [`sim_bench`]: how fast the simulator is. What a user
+//! kernel's memory work, line by line; [`explain`]: what its accesses touch, as maps; [`accesses`]:
+//! single memory accesses, on which the counting rules are tried; [`book`]: the book's chapters;
+//! and [`sim_bench`]: how fast the simulator is. What a user
 //! names is read by [`input`] and written by [`output`].
 //!
 //! Left out: what a lesson is, and one walk over them (`lesson`); kernels
@@ -13,6 +14,7 @@
 //! simulation of PTX (`ptx_sim`).
 
 pub mod accesses;
+pub mod book;
 pub mod choose;
 pub mod cli;
 pub mod explain;

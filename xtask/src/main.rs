@@ -1,11 +1,12 @@
 //! `cargo xtask …`: the commands people type.
 //!
 //! Some are done here, because they are about the repository and the machine: [`doctor`],
-//! [`bundle`], [`watch`], [`new`](mod@new), and [`sim_driver`], [`sim_run`] and [`clients`], which put the
+//! [`book`], [`bundle`], [`watch`], [`new`](mod@new), and [`sim_driver`], [`sim_run`] and [`clients`], which put the
 //! simulator under other programs. All others need kernels; for them [`hand_over`]
 //! makes sure of the kernels' compiler, builds the binary `lockstep` of package
 //! `host`, and becomes it. What is *not* here: any fact about a kernel.
 
+mod book;
 mod build;
 mod bundle;
 mod clients;
@@ -46,6 +47,9 @@ fn command() -> Command {
         .subcommand(doctor::Options::augment_args(Command::new("doctor").about(
             "Check this machine, and say what to do about what is missing",
         )))
+        .subcommand(book::Options::augment_args(Command::new("book").about(
+            "Make the book's pages: the lessons, with parts to change and run",
+        )))
         .subcommand(bundle::Options::augment_args(
             Command::new("bundle").about("Make a folder that runs on a GPU machine without Rust"),
         ))
@@ -71,6 +75,7 @@ fn command() -> Command {
 fn run(matches: &ArgMatches) -> anyhow::Result<ExitCode> {
     match matches.subcommand() {
         Some(("doctor", options)) => doctor::run(&doctor::Options::from_arg_matches(options)?),
+        Some(("book", options)) => book::run(&book::Options::from_arg_matches(options)?),
         Some(("bundle", options)) => bundle::run(&bundle::Options::from_arg_matches(options)?),
         Some(("new", options)) => new::run(&new::Options::from_arg_matches(options)?),
         Some(("watch", options)) => watch::run(&watch::Options::from_arg_matches(options)?),

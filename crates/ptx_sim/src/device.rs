@@ -9,9 +9,10 @@ use std::sync::{
     Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
     TryLockError,
 };
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::checks::sieve::Pool;
+use crate::clock::Started;
 use crate::ir::{self, RelocationTarget, Space};
 use crate::memory::address::{SHARED_WINDOW, function_address, space_of};
 use crate::memory::allocation::{Allocation, Purpose};
@@ -267,7 +268,7 @@ impl Device {
     /// Waits until nobody else is there, for so long at most. Others may begin meanwhile:
     /// what runs may wait for them.
     pub(crate) fn turn_alone_within(&self, limit: Duration) -> Option<Turn<'_>> {
-        let started = Instant::now();
+        let started = Started::now();
         loop {
             match self.contents.try_write() {
                 Ok(guard) => return Some(Turn::Alone(guard)),

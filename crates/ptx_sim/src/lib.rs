@@ -12,6 +12,7 @@
 //!   kept for the next launch, asynchronous copies, bulk copies and products in flight;
 //! - [`tensor_map`]: tensors in global memory, as bulk copies know them;
 //! - `checks`: observers that count, and that look for what a GPU lets pass;
+//! - `clock`: durations, also where the host has no clock;
 //! - `context`: what is the same for all blocks of a launch;
 //! - `step`, `stop`: one instruction after the other, and why one was not carried out;
 //! - [`schedule`]: other orders than the usual one;
@@ -31,6 +32,7 @@ mod buffer;
 mod bulk;
 mod call;
 mod checks;
+mod clock;
 mod cluster;
 mod context;
 mod copies;

@@ -6,6 +6,7 @@
 //! not run. It is the same whether or not somebody reads the results (`ending`).
 
 mod bench;
+mod book;
 mod browser;
 mod check_counters;
 mod counters;
@@ -97,11 +98,25 @@ enum Command {
     /// Write what a bundle holds beside this program.
     #[command(hide = true)]
     Gather(gather::Args),
+    /// Write the book's chapters out.
+    #[command(hide = true)]
+    Book(book::Args),
 }
 
 /// The command line's description.
 pub fn command() -> clap::Command {
     <Cli as clap::CommandFactory>::command()
+}
+
+/// Whether there is such a command line, without the program's name.
+///
+/// # Errors
+///
+/// There is none: in words.
+pub fn understood(arguments: &[String]) -> Result<(), String> {
+    let words = std::iter::once("lockstep").chain(arguments.iter().map(String::as_str));
+    let parsed = command().try_get_matches_from(words);
+    parsed.map(drop).map_err(|error| error.to_string())
 }
 
 /// The command line of this process; its help says the words that were typed.
@@ -129,6 +144,7 @@ pub fn main() -> ExitCode {
         Command::Report(args) => report::run(&args),
         Command::Readme(args) => readme::run(&args),
         Command::Gather(args) => gather::run(&args),
+        Command::Book(args) => book::run(&args, understood),
     };
     let exit = match ended {
         Ok(exit) => exit,

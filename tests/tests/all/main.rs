@@ -5,6 +5,7 @@
 
 mod accesses;
 mod bank_conflicts;
+mod book;
 mod broken_catalogue;
 mod broken_kernels;
 mod catalogue_ptx;
@@ -15,6 +16,7 @@ mod explain;
 mod gemm_mutants;
 mod lessons;
 mod line_tables;
+mod live;
 mod local_memory;
 mod profile;
 mod ptx_contracts;

@@ -18,8 +18,7 @@ pub(crate) use fuel::Fuel;
 pub(crate) use places::source_of;
 pub(crate) use printed::Printed;
 
-use std::time::Instant;
-
+use crate::clock::Started;
 use crate::cluster::ClusterShape;
 use crate::ir;
 use crate::memory::global::GlobalMemory;
@@ -76,7 +75,7 @@ pub(crate) struct LaunchContext<'a> {
     /// Addresses of the variables, by number.
     pub variables: &'a [u64],
     /// When it began.
-    pub started: Instant,
+    pub started: Started,
     /// What threads have printed.
     pub printed: Printed,
 }

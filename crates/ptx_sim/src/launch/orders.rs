@@ -5,7 +5,7 @@
 //! [`difference`](super::difference) for what that is taken to mean.
 
 use std::ops::Range;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::difference::Difference;
 use super::options::{Launch, LaunchOptions};
@@ -15,6 +15,7 @@ use crate::checks::aside::Aside;
 use crate::checks::counters::Counters;
 use crate::checks::exact::Exact;
 use crate::checks::watch::{Checks, Watch};
+use crate::clock::Started;
 use crate::decode::freedom::Freedom;
 use crate::decode::layout::reachable;
 use crate::device::{Device, LoadedModule};
@@ -240,7 +241,7 @@ impl Trial<'_> {
             options: &launch,
             memory: self.memory,
             alone: true,
-            started: Instant::now(),
+            started: Started::now(),
         };
         let context = self.device.context(&prepared, 1);
         let judge = || Exact::new(self.memory, self.written.clone());

@@ -1,11 +1,10 @@
 //! A launch that is allowed, ready to be run: under checks maybe more than once.
 
-use std::time::Instant;
-
 use super::clusters::shape;
 use super::options::Launch;
 use crate::attributes::registers_declared;
 use crate::checks::counters::Counters;
+use crate::clock::Started;
 use crate::context::{Fuel, LaunchContext, Printed};
 use crate::device::{Device, LoadedModule};
 use crate::ir::{self, FuncId};
@@ -24,7 +23,7 @@ pub(super) struct Prepared<'a> {
     pub memory: &'a GlobalMemory,
     /// Whether nobody else uses it meanwhile.
     pub alone: bool,
-    pub started: Instant,
+    pub started: Started,
 }
 
 impl Prepared<'_> {

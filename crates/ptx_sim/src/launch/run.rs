@@ -1,7 +1,5 @@
 //! A launch from beginning to end: checked, run, reported.
 
-use std::time::Instant;
-
 use super::checked::{self, Failed};
 use super::options::Launch;
 use super::prepared::{Prepared, n_workers};
@@ -13,6 +11,7 @@ use crate::checks::exact::Exact;
 use crate::checks::observer::Blind;
 use crate::checks::tracer::Tracer;
 use crate::checks::watch::Watch;
+use crate::clock::Started;
 use crate::device::{Device, LoadedModule, Turn};
 use crate::diagnostics::LaunchError;
 use crate::ir::FuncId;
@@ -31,7 +30,7 @@ impl Device {
         kernel: &str,
         options: &Launch<'_>,
     ) -> Result<Report, LaunchError> {
-        let started = Instant::now();
+        let started = Started::now();
         let id = self.find(loaded, kernel, options).map_err(|message| {
             let kernel = kernel.to_owned();
             LaunchError::InvalidLaunch { kernel, message }

@@ -73,6 +73,10 @@ pub(crate) fn multiply(product: &Product<'_>, d: &mut [Register]) -> Missing {
 const ALL_MISSING: Missing = [u8::MAX; 16];
 
 /// As [`Product`], with blocks of eight columns beside each other.
+#[cfg_attr(
+    not(target_arch = "x86_64"),
+    expect(dead_code, reason = "wide vectors read them")
+)]
 pub(crate) struct Blocks<'a> {
     pub model: Model,
     pub factor: Factor,

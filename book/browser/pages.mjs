@@ -1,0 +1,164 @@
+// Looks at the book's pages in a browser:
+//
+//   node pages.mjs PAGES BROWSER live|computed SCREENSHOTS
+//
+// Every page, light and dark, on a phone and on a desk: nothing sticks out, nothing is empty,
+// and axe finds nothing. Then live parts are used as a reader would, with the keyboard too.
+import { mkdirSync, readFileSync, readdirSync } from "node:fs";
+import { createRequire } from "node:module";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+
+const [pages, browserPath, kind, screenshots] = process.argv.slice(2);
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const names = readdirSync(pages).filter((name) => name.endsWith(".html"));
+// Not chapters: what mdBook shows in a frame, where nothing is, and the first one once more.
+const others = ["toc.html", "404.html", "introduction.html"];
+const chapters = names.filter((name) => !others.includes(name));
+const address = (name) => pathToFileURL(path.join(pages, name)).href;
+
+const problems = [];
+let n_checks = 0;
+
+function check(holds, what) {
+  n_checks += 1;
+  if (!holds) {
+    problems.push(what);
+    console.error(`  ${what}`);
+  }
+}
+
+async function open(browser, name, theme, width) {
+  const context = await browser.newContext({ viewport: { width, height: 900 } });
+  await context.addInitScript((theme) => {
+    localStorage.setItem("mdbook-theme", theme);
+    localStorage.setItem("mdbook-sidebar", "hidden");
+  }, theme);
+  const page = await context.newPage();
+  page.on("pageerror", (error) => check(false, `${name}: ${error.message}`));
+  await page.goto(address(name), { waitUntil: "load" });
+  return page;
+}
+
+// What is wider than the page and is in no box that scrolls.
+async function sticksOut(page) {
+  return page.evaluate(() => {
+    const edge = document.documentElement.clientWidth + 1;
+    const scrolls = (element) => {
+      for (let at = element; at && at !== document.body; at = at.parentElement) {
+        if (["auto", "scroll", "hidden"].includes(getComputedStyle(at).overflowX)) {
+          return true;
+        }
+      }
+      return false;
+    };
+    const all = [...document.querySelectorAll(".content main *")];
+    const out = all.filter((e) => e.getBoundingClientRect().right > edge && !scrolls(e));
+    return out.slice(0, 3).map((e) => `${e.tagName} ${e.textContent.trim().slice(0, 40)}`);
+  });
+}
+
+async function violations(page) {
+  await page.evaluate(axe);
+  const result = await page.evaluate(() =>
+    window.axe.run(document.querySelector(".content main"), {
+      runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"],
+    })
+  );
+  return result.violations.map(
+    ({ id, nodes }) => `${id}: ${nodes.length}, first ${nodes[0].html.slice(0, 160)}`
+  );
+}
+
+async function look(browser, name, theme, width) {
+  const page = await open(browser, name, theme, width);
+  const place = `${name}, ${theme}, ${width} pixels`;
+  const parts = await page.locator("section.live").count();
+  for (let part = 0; part < parts; part += 1) {
+    const section = page.locator("section.live").nth(part);
+    await section.scrollIntoViewIfNeeded();
+    await section.and(page.locator("[data-ready]")).waitFor({ timeout: 10_000 });
+  }
+  const text = await page.locator(".content main").innerText();
+  check(text.length > 500, `${place}: there is hardly any text`);
+  check(!text.includes("{{#"), `${place}: something was not filled in`);
+  for (const what of await sticksOut(page)) {
+    check(false, `${place}: sticks out: ${what}`);
+  }
+  // Colours are the theme's, whatever the width.
+  for (const what of width > 1000 ? await violations(page) : []) {
+    check(false, `${place}: ${what}`);
+  }
+  check(true, place);
+  await page.evaluate(() => window.scrollTo(0, 0));
+  const file = `${name.replace(".html", "")}-${theme}-${width}.png`;
+  await page.screenshot({ path: path.join(screenshots, file) });
+  await page.context().close();
+}
+
+// A reader changes things.
+async function use(browser) {
+  const page = await open(browser, "transpose.html", "light", 1400);
+  const part = page.locator("section.live").first();
+  await part.scrollIntoViewIfNeeded();
+  await part.and(page.locator("[data-ready]")).waitFor({ timeout: 10_000 });
+  const first = part.locator(".live-answer");
+  const before = await first.innerHTML();
+  if (kind === "computed") {
+    check((await part.getAttribute("data-ready")) === "false", "a simulator is in the page");
+    await part.locator("select").first().selectOption({ index: 1 });
+    check((await first.innerHTML()) !== before, "another case shows the same picture");
+    const state = await part.locator(".live-state").innerText();
+    check(state.includes("computed before"), `the page does not say so: ${state}`);
+    await page.context().close();
+    return;
+  }
+  check((await part.getAttribute("data-ready")) === "true", "no simulator is in the page");
+  const state = () => part.locator(".live-state").innerText();
+  check((await state()).includes("1024 wavefronts"), `plain columns: ${await state()}`);
+  const begun = Date.now();
+  const layout = part.locator("form").getByLabel("Layout");
+  await layout.fill("pad:1");
+  await layout.press("Tab");
+  await page.waitForFunction(
+    () => document.querySelector(".live-state").textContent.includes("32 wavefronts, 0"),
+    null,
+    { timeout: 5_000 }
+  );
+  check(Date.now() - begun < 2_000, "a change takes more than two seconds");
+  check((await first.innerHTML()) !== before, "another layout shows the same picture");
+  await layout.fill("nonsense");
+  await layout.press("Tab");
+  check((await state()).includes("is no layout"), `a wrong layout: ${await state()}`);
+  await layout.fill("plain");
+  await part.locator("form").getByLabel("Element").selectOption("f64");
+  const phase = part.getByRole("combobox", { name: "Phase" }).first();
+  const groups = part.locator("figure").first().locator("g.phase");
+  const n_groups = await groups.count();
+  check(n_groups === 2, `8 bytes per lane in ${n_groups} phases`);
+  await phase.selectOption({ index: 2 });
+  check(!(await groups.first().isVisible()), "the first phase is still shown");
+  check(await groups.nth(1).isVisible(), "the second phase is not shown");
+  await page.context().close();
+}
+
+mkdirSync(screenshots, { recursive: true });
+const browser = await chromium.launch({
+  executablePath: browserPath,
+  args: ["--no-sandbox", "--disable-gpu"],
+});
+try {
+  for (const name of chapters) {
+    for (const theme of ["light", "navy"]) {
+      for (const width of [390, 1400]) {
+        await look(browser, name, theme, width);
+      }
+    }
+  }
+  await use(browser);
+} finally {
+  await browser.close();
+}
+console.log(`${chapters.length} pages, ${n_checks} checks, ${problems.length} problems`);
+process.exitCode = problems.length === 0 ? 0 : 1;

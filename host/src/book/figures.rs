@@ -1,0 +1,370 @@
+//! Figures: what the simulator counts, and what was measured, with the machine's name.
+
+use super::directive::Arguments;
+use super::facts::{Facts, kernel, kernels};
+use crate::explain::default_shape;
+use crate::profile::Profile;
+use crate::report::bench::BenchReport;
+use lesson::measure::Side;
+use lesson::{Measurement, Registered};
+use std::fmt::Write;
+
+/// A figure of a kernel's counts: its heading, and how it is made of totals.
+struct Count {
+    name: &'static str,
+    heading: &'static str,
+    of: fn(&Profile) -> Option<f64>,
+}
+
+/// All that tables have, in their order.
+const COUNTS: [Count; 9] = [
+    Count {
+        name: "load-conflicts",
+        heading: "bank conflicts per shared load",
+        of: |p| ratio(p, "shared_load_conflicts", "shared_load_requests"),
+    },
+    Count {
+        name: "store-conflicts",
+        heading: "per shared store",
+        of: |p| ratio(p, "shared_store_conflicts", "shared_store_requests"),
+    },
+    Count {
+        name: "ldmatrix-conflicts",
+        heading: "per `ldmatrix`",
+        of: |p| ratio(p, "ldmatrix_conflicts", "ldmatrix_requests"),
+    },
+    Count {
+        name: "atomic-conflicts",
+        heading: "per shared atomic",
+        of: |p| ratio(p, "shared_atomic_conflicts", "shared_atomic_requests"),
+    },
+    Count {
+        name: "load-sectors",
+        heading: "sectors per global load",
+        of: |p| ratio(p, "global_load_sectors", "global_load_requests"),
+    },
+    Count {
+        name: "store-sectors",
+        heading: "per global store",
+        of: |p| ratio(p, "global_store_sectors", "global_store_requests"),
+    },
+    Count {
+        name: "red-requests",
+        heading: "global atomics",
+        of: |p| {
+            let n = p.total("global_atomic_requests") + p.total("global_red_requests");
+            (n > 0).then_some(n as f64)
+        },
+    },
+    Count {
+        name: "local-sectors",
+        heading: "local sectors",
+        of: |p| {
+            let n = p.total("local_load_sectors") + p.total("local_store_sectors");
+            (n > 0).then_some(n as f64)
+        },
+    },
+    Count {
+        name: "instructions",
+        heading: "warp instructions",
+        of: |p| Some(p.total("warp_instructions") as f64),
+    },
+];
+
+fn ratio(profile: &Profile, of: &str, per: &str) -> Option<f64> {
+    let requests = profile.total(per);
+    (requests > 0).then(|| profile.total(of) as f64 / requests as f64)
+}
+
+/// Whether a directive only names what exists; cheap.
+pub fn check_kernels(_: &Facts, arguments: &Arguments) -> Result<(), String> {
+    arguments.keys(&[])?;
+    let all = kernels(&arguments.words)?;
+    match all.iter().find(|one| default_shape(**one).is_none()) {
+        Some(one) => Err(format!("{} has no single size", one.kernel.id)),
+        None => Ok(()),
+    }
+}
+
+/// `{{#counts NAME…}}`: a table of what kernels, or those of a lesson, cost.
+pub fn counts(facts: &Facts, arguments: &Arguments) -> Result<String, String> {
+    let all = kernels(&arguments.words)?;
+    let mut rows: Vec<(Registered, String, Vec<Option<f64>>)> = Vec::new();
+    for registered in all {
+        let row = facts.with_profile(registered, |profile| {
+            let figures = COUNTS.iter().map(|count| (count.of)(profile)).collect();
+            (registered, profile.shape.clone(), figures)
+        })?;
+        rows.push(row);
+    }
+    let is_used = |column: usize| rows.iter().any(|(_, _, figures)| figures[column].is_some());
+    let used: Vec<usize> = (0..COUNTS.len())
+        .filter(|&column| is_used(column))
+        .collect();
+    let mut text = String::from("| kernel | size |");
+    for &column in &used {
+        let _ = write!(text, " {} |", COUNTS[column].heading);
+    }
+    text.push_str("\n|---|---|");
+    text.push_str(&"--:|".repeat(used.len()));
+    for (registered, shape, figures) in &rows {
+        let _ = write!(text, "\n| `{}` | {shape} |", registered.kernel.id);
+        for &column in &used {
+            let _ = write!(
+                text,
+                " {} |",
+                figures[column].map_or("–".to_owned(), number)
+            );
+        }
+    }
+    text.push_str("\n\nCounted by the simulator.\n");
+    Ok(text)
+}
+
+/// Whether `{{#count KERNEL FIGURE}}` names what exists.
+pub fn check_count(_: &Facts, arguments: &Arguments) -> Result<(), String> {
+    count_of(arguments).map(drop)
+}
+
+fn count_of(arguments: &Arguments) -> Result<(Registered, &'static Count), String> {
+    let [id, figure] = arguments.words.as_slice() else {
+        return Err("a kernel and a figure are expected".to_owned());
+    };
+    let names: Vec<&str> = COUNTS.iter().map(|count| count.name).collect();
+    let count = COUNTS.iter().find(|count| count.name == figure);
+    let count = count.ok_or_else(|| format!("`{figure}` is none of {}", names.join(", ")))?;
+    Ok((kernel(id)?, count))
+}
+
+/// `{{#count KERNEL FIGURE}}`: one figure, within a sentence.
+pub fn count(facts: &Facts, arguments: &Arguments) -> Result<String, String> {
+    let (registered, count) = count_of(arguments)?;
+    let figure = facts.with_profile(registered, count.of)?;
+    figure
+        .map(number)
+        .ok_or_else(|| format!("{} makes no such accesses", registered.kernel.id))
+}
+
+/// `31`, `31.5`, `1,048,576`.
+fn number(value: f64) -> String {
+    if value.fract() != 0.0 {
+        return format!("{value:.2}").trim_end_matches('0').to_owned();
+    }
+    let digits = format!("{value:.0}");
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A measured case with the report that has it.
+type Measured<'f> = (&'static str, &'f BenchReport, &'f Measurement);
+
+/// The largest measured size of a kernel, or that of a shape.
+fn measured<'f>(facts: &'f Facts, id: &str, shape: Option<&str>) -> Option<Measured<'f>> {
+    facts.benches().iter().find_map(|(file, report)| {
+        let cases = report.cases.iter();
+        let mut cases = cases.filter(|case| case.kernel == id && case.median_ms().is_some());
+        let case = match shape {
+            Some(shape) => cases.find(|case| case.shape == shape),
+            None => cases.max_by_key(|case| case.bytes),
+        };
+        case.map(|case| (*file, report, case))
+    })
+}
+
+/// Whether there is a time of each kernel that a table is to have.
+pub fn check_times(facts: &Facts, arguments: &Arguments) -> Result<(), String> {
+    arguments.keys(&["size"])?;
+    times(facts, arguments).map(drop)
+}
+
+/// `{{#times NAME… [size=8192x8192]}}`: a table of measured times. Kernels of a lesson that
+/// were not timed are left out; one that is named must have been.
+pub fn times(facts: &Facts, arguments: &Arguments) -> Result<String, String> {
+    let rows = timed(facts, arguments)?;
+    let Some((file, report, _)) = rows.first().copied() else {
+        return Err("none of them was timed".to_owned());
+    };
+    let sides = sides_of(&rows);
+    let computes = rows
+        .iter()
+        .any(|(_, _, case)| case.flops > 0 && !is_moving(case));
+    let mut text = String::from("| kernel | size | median | p10 to p90 |");
+    text.push_str(if computes { " TFLOP/s |" } else { " GB/s |" });
+    for (_, heading) in &sides {
+        let _ = write!(text, " {heading} |");
+    }
+    text.push_str("\n|---|---|--:|--:|--:|");
+    text.push_str(&"--:|".repeat(sides.len()));
+    for (_, _, case) in &rows {
+        text.push_str(&timed_row(case, computes, &sides)?);
+    }
+    let _ = writeln!(text, "\n\nMeasured on an {} (`{file}`).", machine(report));
+    Ok(text)
+}
+
+/// The cases of a table of times.
+fn timed<'f>(facts: &'f Facts, arguments: &Arguments) -> Result<Vec<Measured<'f>>, String> {
+    let size = arguments.get("size");
+    let mut rows = Vec::new();
+    for word in &arguments.words {
+        let all = kernels(std::slice::from_ref(word))?;
+        let is_lesson = all.len() > 1;
+        for registered in all {
+            match measured(facts, registered.kernel.id, size) {
+                Some(case) => rows.push(case),
+                None if is_lesson => {}
+                None => return Err(format!("no time of {} was measured", registered.kernel.id)),
+            }
+        }
+    }
+    Ok(rows)
+}
+
+/// What the cases were timed beside, with the column's heading.
+fn sides_of(rows: &[Measured<'_>]) -> Vec<(Side, &'static str)> {
+    let has = |side| {
+        rows.iter()
+            .any(|(_, _, case)| case.speed_of(side).is_some())
+    };
+    // Of what computes more than it moves, a copy's speed says nothing.
+    let is_meant = |side: Side| side != Side::Copy || rows.iter().any(|(_, _, c)| is_moving(c));
+    let sides = [
+        (Side::Copy, "of a copy's speed"),
+        (Side::Twin, "× CUDA C++"),
+        (Side::Cub, "× CUB"),
+        (Side::Cublas, "× cuBLAS"),
+        (Side::CublasLt, "× cuBLASLt"),
+    ];
+    sides
+        .into_iter()
+        .filter(|(side, _)| has(*side) && is_meant(*side))
+        .collect()
+}
+
+fn timed_row(
+    case: &Measurement,
+    computes: bool,
+    sides: &[(Side, &'static str)],
+) -> Result<String, String> {
+    let times = case.times.get(&Side::Kernel).ok_or("it has no time")?;
+    let rate = match computes {
+        true => case
+            .teraflops(Side::Kernel)
+            .map(|rate| format!("{rate:.1}")),
+        false => Some(format!("{:.0}", case.bytes as f64 / times.median_ms / 1e6)),
+    };
+    let mut row = format!(
+        "\n| `{}` | {} | {} | {} to {} | {} |",
+        case.kernel,
+        case.shape.replace('x', "×"),
+        duration(times.median_ms),
+        duration(times.p10_ms),
+        duration(times.p90_ms),
+        rate.unwrap_or_default()
+    );
+    for &(side, _) in sides {
+        let ratio = case.ratio_to(side).map(|ratio| ratio.median);
+        let cell = match (ratio.or_else(|| case.speed_of(side)), side) {
+            (None, _) => "–".to_owned(),
+            (Some(speed), Side::Copy) => format!("{:.0}%", 100.0 * speed),
+            (Some(speed), _) => format!("{speed:.2}"),
+        };
+        let _ = write!(row, " {cell} |");
+    }
+    Ok(row)
+}
+
+/// Whether a kernel moves more than it computes.
+fn is_moving(case: &Measurement) -> bool {
+    case.flops < 64 * case.bytes
+}
+
+fn machine(report: &BenchReport) -> String {
+    let driver = report.machine.driver.as_ref();
+    let driver = driver.map(|driver| format!(", driver for CUDA {driver}"));
+    format!(
+        "{}{}, medians of {} runs",
+        report.device,
+        driver.unwrap_or_default(),
+        report.n_runs
+    )
+}
+
+fn duration(time_ms: f64) -> String {
+    match time_ms {
+        ..0.1 => format!("{:.1} µs", time_ms * 1e3),
+        ..10.0 => format!("{time_ms:.3} ms"),
+        _ => format!("{time_ms:.1} ms"),
+    }
+}
+
+/// `{{#time KERNEL [size=…]}}`: a median, within a sentence.
+pub fn time(facts: &Facts, arguments: &Arguments) -> Result<String, String> {
+    arguments.keys(&["size"])?;
+    let id = kernel(arguments.only()?)?.kernel.id;
+    let (_, _, case) = measured(facts, id, arguments.get("size"))
+        .ok_or_else(|| format!("no such time of {id} was measured"))?;
+    case.median_ms()
+        .map(duration)
+        .ok_or_else(|| "it did not pass".to_owned())
+}
+
+/// `{{#gain SLOW FAST [size=…]}}`: how many times as fast the second is, within a sentence.
+pub fn gain(facts: &Facts, arguments: &Arguments) -> Result<String, String> {
+    arguments.keys(&["size"])?;
+    let [slow, fast] = arguments.words.as_slice() else {
+        return Err("two kernels are expected".to_owned());
+    };
+    let of = |word: &str| {
+        let id = kernel(word)?.kernel.id;
+        let found = measured(facts, id, arguments.get("size"));
+        let (_, _, case) = found.ok_or_else(|| format!("no such time of {id} was measured"))?;
+        Ok::<_, String>((
+            case.median_ms().ok_or("it did not pass")?,
+            case.shape.clone(),
+        ))
+    };
+    let ((slow_ms, one), (fast_ms, other)) = (of(slow)?, of(fast)?);
+    if one != other {
+        return Err(format!(
+            "they were measured at {one} and {other}: name a size"
+        ));
+    }
+    Ok(format!("{:.1}", slow_ms / fast_ms))
+}
+
+/// `{{#machine}}`: what the times were measured on.
+pub fn machine_of(facts: &Facts, _: &Arguments) -> Result<String, String> {
+    let (_, report) = facts.benches().first().ok_or("there are no results")?;
+    Ok(report.device.clone())
+}
+
+/// `{{#share KERNEL [size=…]}}`: a copy's speed in per cent, within a sentence.
+pub fn share(facts: &Facts, arguments: &Arguments) -> Result<String, String> {
+    let id = kernel(arguments.only()?)?.kernel.id;
+    let found = measured(facts, id, arguments.get("size"));
+    let (_, _, case) = found.ok_or_else(|| format!("no such time of {id} was measured"))?;
+    let speed = case
+        .speed_of(Side::Copy)
+        .ok_or("no copy was timed beside it")?;
+    Ok(format!("{:.0}%", 100.0 * speed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number;
+
+    #[test]
+    fn numbers_are_told_without_noise() {
+        assert_eq!(number(31.0), "31");
+        assert_eq!(number(65_011_712.0), "65,011,712");
+        assert_eq!(number(1.5), "1.5");
+        assert_eq!(number(2.0 / 3.0), "0.67");
+    }
+}

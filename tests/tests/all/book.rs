@@ -1,0 +1,76 @@
+//! The book's chapters name what exists, and their links lead somewhere.
+//!
+//! Nothing generated is committed: numbers, excerpts and pictures are inserted when the book is
+//! built. So what can be wrong before that is a name; all of them are looked up here.
+
+use host::book::Book;
+use lockstep_tests::ptx;
+use std::fs;
+use std::path::Path;
+
+fn problems(root: &Path) -> Vec<String> {
+    let book =
+        Book::open(root, true, host::cli::understood).unwrap_or_else(|error| panic!("{error}"));
+    book.check()
+}
+
+#[test]
+fn chapters_name_what_exists() {
+    assert_eq!(problems(&ptx::root()), Vec::<String>::new());
+}
+
+/// A copy of the repository, as links, with one more chapter.
+#[cfg(unix)]
+fn with_chapter(text: &str) -> Vec<String> {
+    let dir = tempfile::tempdir().expect("a folder");
+    for entry in fs::read_dir(ptx::root()).expect("a repository").flatten() {
+        if entry.file_name() != "book" {
+            let link = dir.path().join(entry.file_name());
+            std::os::unix::fs::symlink(entry.path(), link).expect("it is linked");
+        }
+    }
+    let chapters = dir.path().join("book/src");
+    fs::create_dir_all(&chapters).expect("it is made");
+    fs::write(
+        chapters.join("SUMMARY.md"),
+        "# Summary\n\n- [One](one.md)\n",
+    )
+    .expect("written");
+    fs::write(chapters.join("one.md"), text).expect("written");
+    problems(dir.path())
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_wrong_in_a_chapter_is_told() {
+    let wrong = [
+        ("{{#kernel transpose_paded}}", "transpose_padded"),
+        ("{{#counts no_such_lesson}}", "no lesson or kernel"),
+        ("{{#count copy load-conflict}}", "is none of"),
+        ("{{#time copy size=8x8}}", "no such time"),
+        ("{{#gain copy transpose_shared}}", "name a size"),
+        ("{{#item no_such_item}}", "there is no item"),
+        ("{{#file no/such/file.rs}}", "No such file"),
+        ("{{#banks rows=32 cols=32 access=sideways}}", "is no access"),
+        ("{{#banks rows=32 cols=24 layout=xor}}", "power of two"),
+        ("{{#live tile rows=32}}", "`columns=` is missing"),
+        ("{{#terminal profil copy}}", "unrecognized subcommand"),
+        (
+            "{{#document docs/checks.md \"No such heading\"}}",
+            "has no heading",
+        ),
+        ("{{#fragment m1n1}}", "is no fragment"),
+        ("{{#numbers copy}}", "there is no such directive"),
+        ("[x](two.md)", "there is no chapter `two.md`"),
+        ("# One\n\n[x](#two)", "has no heading `#two`"),
+    ];
+    for (text, expected) in wrong {
+        let problems = with_chapter(text);
+        let is_told = problems.len() == 1 && problems[0].contains(expected);
+        assert!(is_told, "{text}: {problems:?}");
+    }
+    assert_eq!(
+        with_chapter("# One\n\n{{#kernel copy}} [x](#one)"),
+        Vec::<String>::new()
+    );
+}

@@ -1,0 +1,144 @@
+//! `cargo xtask book`: the book as pages, and the tests that look at them in a browser.
+//!
+//! Three programs work on it: cargo compiles the simulator for WebAssembly ([`wasm`]), `lockstep
+//! book` writes the chapters out, and `book/builder`, a workspace of its own, has mdBook make
+//! pages. Without the first the book is made all the same.
+
+mod browser;
+mod wasm;
+
+use crate::{build, hand_over, workspace};
+use anyhow::{Context, bail};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+/// Make the book's pages.
+#[derive(Debug, clap::Args)]
+pub struct Options {
+    /// The folder for the pages [default: target/book]
+    dir: Option<PathBuf>,
+
+    /// Open it in a browser
+    #[arg(long)]
+    open: bool,
+
+    /// Also look at the pages in a browser without a window: whether live parts answer, whether
+    /// anything is cut off, and whether they are accessible
+    #[arg(long)]
+    test: bool,
+
+    /// Leave the simulator out: live parts show cases that were computed before
+    #[arg(long)]
+    no_simulator: bool,
+}
+
+/// What was not run is no success.
+const NOT_ALL_RAN: u8 = 4;
+
+/// Makes the pages, and does with them what is asked.
+pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
+    let root = workspace::root();
+    let out = match &options.dir {
+        Some(dir) => std::path::absolute(dir).context("the folder has no path")?,
+        None => own_folder("book"),
+    };
+    let library = match options.no_simulator {
+        true => None,
+        false => library(),
+    };
+    let chapters = own_folder("book-chapters");
+    write_chapters(&chapters, library.is_some())?;
+    make_pages(&root, &chapters, &out, library.as_deref())?;
+    let index = out.join("index.html");
+    println!("{}", index.display());
+    if options.open {
+        open(&index)?;
+    }
+    if !options.test {
+        return Ok(ExitCode::SUCCESS);
+    }
+    match browser::test(&out, library.is_some())? {
+        browser::Outcome::Passed => Ok(ExitCode::SUCCESS),
+        browser::Outcome::Failed => Ok(ExitCode::FAILURE),
+        browser::Outcome::NotRun(reason) => {
+            println!("not run: {reason}");
+            Ok(ExitCode::from(NOT_ALL_RAN))
+        }
+    }
+}
+
+/// A folder of ours beside what cargo builds.
+fn own_folder(name: &str) -> PathBuf {
+    cuda_builder::target_dir_of(&workspace::root()).with_file_name(name)
+}
+
+/// The simulator for the pages; where it cannot be made, that is said.
+fn library() -> Option<PathBuf> {
+    match wasm::build() {
+        Ok(library) => Some(library),
+        Err(error) => {
+            eprintln!("live pages will show cases computed before: {error:#}");
+            None
+        }
+    }
+}
+
+fn write_chapters(chapters: &Path, has_simulator: bool) -> anyhow::Result<()> {
+    if chapters.exists() {
+        std::fs::remove_dir_all(chapters)?;
+    }
+    let program = build::lockstep()?;
+    let mut command = hand_over::command(&program);
+    command.arg("book").arg(chapters);
+    if has_simulator {
+        command.arg("--simulator");
+    }
+    run_to_end(command, "the chapters could not be written")
+}
+
+fn make_pages(
+    root: &Path,
+    chapters: &Path,
+    out: &Path,
+    library: Option<&Path>,
+) -> anyhow::Result<()> {
+    let book = root.join("book");
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command
+        .args(["run", "--quiet", "--locked", "--manifest-path"])
+        .arg(book.join("builder/Cargo.toml"))
+        .arg("--target-dir")
+        .arg(own_folder("book-builder"))
+        .arg("--")
+        .arg(&book)
+        .arg(chapters)
+        .arg(root.join("crates/maps/src/svg/style.css"))
+        .arg(out)
+        .args(library)
+        .current_dir(&book);
+    run_to_end(command, "the pages could not be made")
+}
+
+fn run_to_end(mut command: Command, failed: &str) -> anyhow::Result<()> {
+    let program = command.get_program().to_owned();
+    let status = command
+        .status()
+        .with_context(|| format!("cannot run {}", program.display()))?;
+    if !status.success() {
+        bail!("{failed} (see above)");
+    }
+    Ok(())
+}
+
+/// Has the system open a file.
+fn open(file: &Path) -> anyhow::Result<()> {
+    let program = match std::env::consts::OS {
+        "macos" => "open",
+        "windows" => "explorer",
+        _ => "xdg-open",
+    };
+    let opened = Command::new(program).arg(file).spawn();
+    opened
+        .map(drop)
+        .with_context(|| format!("{program} cannot be run; the book is {}", file.display()))
+}
