@@ -1,6 +1,6 @@
 //! Where the elements of a tile lie in shared memory, before and after a layout.
 
-use crate::{BANKS, Invalid, LINE_BYTES, Layout, Tile, WORD_BYTES};
+use crate::{BANKS, Invalid, LINE_BYTES, Layout, Pattern, Tile, WORD_BYTES};
 
 /// A tile by place. Its unit is the vector that the layout keeps together, of at most 16 bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +45,17 @@ impl TileMap {
             marked: vec![None; places.len()],
             places,
         })
+    }
+
+    /// Of a tile that is accessed, by what a lane accesses at once, with the lanes of the access
+    /// marked.
+    ///
+    /// # Errors
+    ///
+    /// The layout or the pattern is not for this tile.
+    pub fn accessed(tile: Tile, layout: Layout, pattern: &Pattern) -> Result<Self, Invalid> {
+        let map = Self::by_vectors(tile, layout, pattern.vector(&tile))?;
+        Ok(map.marking(&pattern.elements(&tile)?))
     }
 
     /// The same with the vectors marked that hold these elements, which lanes access in order.

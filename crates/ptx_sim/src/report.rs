@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::checks::access::AccessClass;
 use crate::checks::counters::{Counters, MemoryRecord, SpaceCost};
-use crate::context::source_of;
+use crate::context::{source_of, sources_around};
 use crate::diagnostics::{LaunchError, Source};
 use crate::ir::{self, Space};
 use crate::module::Module;
@@ -258,12 +258,7 @@ impl Report {
                 input: module.input(function).map(str::to_owned),
                 ptx_line: instruction.line,
                 loc: source_of(module, instruction.loc),
-                inlined_at: instruction
-                    .loc
-                    .into_iter()
-                    .flat_map(|loc| module.calls_around(loc))
-                    .filter_map(|call| source_of(module, Some(call)))
-                    .collect(),
+                inlined_at: sources_around(module, instruction.loc),
                 opcode: instruction.opcode.clone(),
                 executions: executed.warps,
                 thread_executions: executed.threads,

@@ -195,8 +195,8 @@ impl TracedAccess {
         if !self.uses_banks() {
             return SharedCost::default();
         }
-        let kind = self.class.shared_kind(self.mask);
-        count::shared_access(kind, self.bytes, self.mask, &self.offsets())
+        self.class
+            .cost_in_shared(self.bytes, self.mask, &self.addresses)
     }
 
     /// The phases in which its lanes are served by the banks of shared memory; none where they
@@ -206,7 +206,8 @@ impl TracedAccess {
             return Vec::new();
         }
         let kind = self.class.shared_kind(self.mask);
-        count::phases(kind, self.bytes, self.mask, &self.offsets())
+        let offsets = self.addresses.map(|address| address as u32);
+        count::phases(kind, self.bytes, self.mask, &offsets)
     }
 
     /// What it costs in global or local memory, as it is counted; nothing in shared memory.
@@ -215,8 +216,8 @@ impl TracedAccess {
             Space::Shared | Space::Param => GlobalCost::default(),
             Space::Local => count::local_access(self.bytes, self.mask, &self.addresses),
             Space::Global | Space::Const | Space::Generic => {
-                let is_atomic = self.class.is_atomic();
-                count::global_access(is_atomic, self.bytes, self.mask, &self.addresses)
+                self.class
+                    .cost_in_global(self.bytes, self.mask, &self.addresses)
             }
         }
     }
@@ -225,9 +226,5 @@ impl TracedAccess {
         self.space == Space::Shared
             && !self.is_of_other_block
             && self.class != AccessClass::AsyncCopyBypass
-    }
-
-    fn offsets(&self) -> [u32; 32] {
-        self.addresses.map(|address| address as u32)
     }
 }

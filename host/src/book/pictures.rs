@@ -56,10 +56,8 @@ impl Drawn {
     }
 
     fn map(&self) -> Result<TileMap, String> {
-        let told = |error: maps::Invalid| error.to_string();
-        let vector = self.pattern.vector(&self.tile);
-        let map = TileMap::by_vectors(self.tile, self.layout.clone(), vector).map_err(told)?;
-        Ok(map.marking(&self.pattern.elements(&self.tile).map_err(told)?))
+        TileMap::accessed(self.tile, self.layout.clone(), &self.pattern)
+            .map_err(|error| error.to_string())
     }
 
     fn words(&self) -> String {

@@ -48,14 +48,12 @@ impl Question {
         let most = accesses.iter().map(conflicts).max().unwrap_or(0);
         let worst = accesses.iter().find(|access| conflicts(access) == most);
         let worst = worst.ok_or_else(|| Invalid(format!("`{pattern}` accesses nothing")))?;
-        let vector = pattern.vector(&self.tile);
-        let map = TileMap::by_vectors(self.tile, self.layout.clone(), vector)?;
         Ok(Answer {
             pattern: pattern.clone(),
             n_accesses: accesses.len(),
             conflicts: accesses.iter().map(conflicts).sum(),
             worst: BankMap::of(worst),
-            tile: map.marking(&pattern.elements(&self.tile)?),
+            tile: TileMap::accessed(self.tile, self.layout.clone(), pattern)?,
         })
     }
 }

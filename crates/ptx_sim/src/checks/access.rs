@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::count::SharedKind;
+use super::count::{self, GlobalCost, SharedCost, SharedKind};
 use crate::bulk::CopyId;
 use crate::ir::Space;
 use crate::program::{Order, Scope};
@@ -52,6 +52,17 @@ impl AccessClass {
                 matrices: mask.count_ones().div_ceil(8),
             },
         }
+    }
+
+    /// What it costs in shared memory.
+    pub(crate) fn cost_in_shared(self, bytes: u32, mask: u32, addresses: &[u64; 32]) -> SharedCost {
+        let offsets = addresses.map(|address| address as u32);
+        count::shared_access(self.shared_kind(mask), bytes, mask, &offsets)
+    }
+
+    /// What it costs in global memory.
+    pub(crate) fn cost_in_global(self, bytes: u32, mask: u32, addresses: &[u64; 32]) -> GlobalCost {
+        count::global_access(self.is_atomic(), bytes, mask, addresses)
     }
 
     /// Whether lanes of one address are served one after the other.
@@ -130,6 +141,17 @@ impl<'a> WarpAccess<'a> {
             is_constant: false,
             lane_bytes: None,
         }
+    }
+
+    /// The lanes that access anything: those of an asynchronous copy that only fill with zeros
+    /// fetch nothing.
+    #[inline(always)]
+    pub fn fetching(&self) -> u32 {
+        let Some(lane_bytes) = self.lane_bytes else {
+            return self.mask;
+        };
+        let lanes = (0..32).filter(|&lane| lane_bytes[lane] != 0);
+        self.mask & lanes.fold(0, |mask, lane| mask | 1 << lane)
     }
 
     /// A load of a word by every lane.

@@ -228,9 +228,8 @@ impl Counters {
         // Lanes of an asynchronous copy that only fill with zeros fetch nothing.
         let fetching;
         let access = match access.lane_bytes {
-            Some(lane_bytes) => {
-                let lanes = (0..32).filter(|&lane| lane_bytes[lane] != 0);
-                let mask = access.mask & lanes.fold(0, |mask, lane| mask | 1 << lane);
+            Some(_) => {
+                let mask = access.fetching();
                 if mask == 0 {
                     return;
                 }
@@ -307,9 +306,8 @@ fn quick_shared(access: &WarpAccess<'_>) -> Option<SharedCost> {
 
 /// The cost of a shared-memory access.
 fn shared(access: &WarpAccess<'_>) -> SharedCost {
-    let kind = access.class.shared_kind(access.mask);
-    let offsets = access.addresses.map(|address| address as u32);
-    count::shared_access(kind, access.bytes, access.mask, &offsets)
+    let class = access.class;
+    class.cost_in_shared(access.bytes, access.mask, access.addresses)
 }
 
 /// The cost of a global-memory access where that is plain to see.
@@ -332,8 +330,8 @@ fn quick_global(access: &WarpAccess<'_>) -> Option<GlobalCost> {
 
 /// The cost of a global-memory access.
 fn global(access: &WarpAccess<'_>) -> GlobalCost {
-    let is_atomic = access.class.is_atomic();
-    count::global_access(is_atomic, access.bytes, access.mask, access.addresses)
+    let class = access.class;
+    class.cost_in_global(access.bytes, access.mask, access.addresses)
 }
 
 #[cfg(test)]

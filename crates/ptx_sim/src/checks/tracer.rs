@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::access::{BarrierArrival, BulkStart, Lanes, WarpAccess};
 use crate::bulk::CopyId;
-use crate::context::{LaunchContext, source_of};
+use crate::context::{LaunchContext, source_of, sources_around};
 use crate::ir::Space;
 use crate::trace::{Trace, TraceEvent, TraceKind, TraceOptions, TracedAccess, TracedInstruction};
 
@@ -97,10 +97,7 @@ impl Tracer {
         if !self.is_wanted(access.block) {
             return;
         }
-        let mut mask = access.mask;
-        if let Some(bytes) = access.lane_bytes {
-            mask &= (0..32).fold(0, |all, lane| all | u32::from(bytes[lane] != 0) << lane);
-        }
+        let mask = access.fetching();
         let is_active = |lane: usize| mask >> lane & 1 != 0;
         let kind = TraceKind::Access(Box::new(TracedAccess {
             class: access.class,
@@ -208,15 +205,11 @@ fn named(launch: &LaunchContext<'_>, number: u32) -> TracedInstruction {
     let function = &module.functions[function];
     let body = function.body.as_ref().expect("it was run");
     let instruction = &body[place as usize];
-    let calls = instruction.loc.into_iter();
     TracedInstruction {
         function: function.name.clone(),
         ptx_line: instruction.line,
         opcode: instruction.opcode.clone(),
         loc: source_of(module, instruction.loc),
-        inlined_at: calls
-            .flat_map(|loc| module.calls_around(loc))
-            .filter_map(|call| source_of(module, Some(call)))
-            .collect(),
+        inlined_at: sources_around(module, instruction.loc),
     }
 }

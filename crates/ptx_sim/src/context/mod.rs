@@ -15,7 +15,7 @@ mod printed;
 mod spinning;
 
 pub(crate) use fuel::Fuel;
-pub(crate) use places::source_of;
+pub(crate) use places::{source_of, sources_around};
 pub(crate) use printed::Printed;
 
 use crate::clock::Started;

@@ -231,6 +231,14 @@ fn package_of(file: &str) -> &str {
     &file[..end]
 }
 
+/// The source places of the calls that an instruction was inlined at, the innermost first.
+pub(crate) fn sources_around(module: &ir::Module, loc: Option<ir::SourceLoc>) -> Vec<Source> {
+    let calls = loc.into_iter().flat_map(|loc| module.calls_around(loc));
+    calls
+        .filter_map(|call| source_of(module, Some(call)))
+        .collect()
+}
+
 /// A source place, its file's name looked up.
 pub(crate) fn source_of(module: &ir::Module, loc: Option<ir::SourceLoc>) -> Option<Source> {
     let loc = loc?;

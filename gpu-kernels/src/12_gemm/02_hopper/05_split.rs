@@ -119,14 +119,20 @@ impl Tile {
         let n_tiles = rows as u64 * columns as u64;
         let mut n_parts = MAX_PARTS;
         while n_parts > 1 {
-            let is_filled = (n_parts - 1) * n_steps.div_ceil(n_parts) < n_steps;
-            if is_filled && n_tiles <= n_clusters(n_parts, n_multiprocessors) as u64 {
+            if is_filled(n_steps, n_parts)
+                && n_tiles <= n_clusters(n_parts, n_multiprocessors) as u64
+            {
                 break;
             }
             n_parts -= 1;
         }
         n_parts
     }
+}
+
+/// Whether none of so many equal parts is without a step.
+pub(super) const fn is_filled(n_steps: u32, n_parts: u32) -> bool {
+    (n_parts - 1) * n_steps.div_ceil(n_parts) < n_steps
 }
 
 /// Clusters of one block per SM that are surely there at once. A cluster's blocks are in

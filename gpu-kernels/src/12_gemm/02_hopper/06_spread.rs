@@ -29,7 +29,9 @@ use cuda_std::{TensorMap, grid as launches, warpgroup};
 
 use super::output::{AsItIs, Direct, Store};
 use super::ring::Ring;
-use super::split::{BLOCK_THREADS, MULTIPLIER_THREADS, N_MULTIPLIERS, Part, Tile, copy, multiply};
+use super::split::{
+    BLOCK_THREADS, MULTIPLIER_THREADS, N_MULTIPLIERS, Part, Tile, copy, is_filled, multiply,
+};
 use super::{Sizes, depth};
 use crate::unrolled::unrolled;
 
@@ -56,8 +58,8 @@ pub const fn n_parts(m: u32, n: u32, k: u32, n_multiprocessors: u32) -> u32 {
     let n_tiles = rows as u64 * columns as u64;
     let mut n_parts = CHUNKS;
     while n_parts > 1 {
-        let is_filled = (n_parts - 1) * n_steps.div_ceil(n_parts) < n_steps;
-        if is_filled && n_tiles * n_parts as u64 <= n_multiprocessors as u64 {
+        let run_at_once = n_tiles * n_parts as u64 <= n_multiprocessors as u64;
+        if is_filled(n_steps, n_parts) && run_at_once {
             break;
         }
         n_parts -= 1;

@@ -214,13 +214,17 @@ struct Left<'e> {
 }
 
 impl<'e> Left<'e> {
-    fn of(engine: &'e dyn Engine, config: LaunchConfig) -> Result<Self, EngineError> {
-        let n_blocks = config.grid[0] as usize;
-        let n_sums = n_blocks * turns::LEFT_SUMS as usize;
+    fn of(engine: &'e dyn Engine, n_sums: usize, n_flags: usize) -> Result<Self, EngineError> {
         Ok(Self {
             sums: Buffer::poisoned(engine, "sums left", n_sums)?,
-            flags: Buffer::of(engine, "flags", &vec![0; n_blocks])?,
+            flags: Buffer::of(engine, "flags", &vec![0; n_flags])?,
         })
+    }
+
+    /// For kernels that take turns: of every block.
+    fn of_turns(engine: &'e dyn Engine, config: LaunchConfig) -> Result<Self, EngineError> {
+        let n_blocks = config.grid[0] as usize;
+        Self::of(engine, n_blocks * turns::LEFT_SUMS as usize, n_blocks)
     }
 
     fn keep(self, plan: Plan<'e>) -> Plan<'e> {
@@ -252,7 +256,7 @@ fn balanced<'e, K: Kernel<Args = Balanced>>(
 ) -> Made<'e> {
     let Sizes { m, n, k, .. } = matrices.sizes;
     let config = turns_config(engine, m, n, n_blocks);
-    let left = Left::of(engine, config)?;
+    let left = Left::of_turns(engine, config)?;
     let [a, b] = factor_maps(matrices, turns::boxes::<AlongK, AlongK>(n_blocks))?;
     let c = c_map(matrices, turns::C_BOX)?;
     let (sums, flags) = (left.sums.as_mut_ptr(), left.flags.as_mut_ptr());
@@ -319,14 +323,8 @@ fn spread<'e, K: Kernel<Args = Spread>>(
         1 => 1,
         _ => n_tiles * n_parts as usize * spread::LEFT_SUMS as usize,
     };
-    let left = Left {
-        sums: Buffer::poisoned(engine, "sums left", n_left)?,
-        flags: Buffer::of(
-            engine,
-            "counters",
-            &vec![0; n_tiles * spread::COUNTERS as usize],
-        )?,
-    };
+    let n_counters = n_tiles * spread::COUNTERS as usize;
+    let left = Left::of(engine, n_left, n_counters)?;
     let [a, b] = factor_maps(matrices, tile.boxes())?;
     let c = matrices.c.as_mut_ptr();
     let (sums, counters) = (left.sums.as_mut_ptr(), left.flags.as_mut_ptr());
@@ -378,7 +376,7 @@ where
         m, n, k, c_pitch, ..
     } = matrices.sizes;
     let config = turns_config(engine, m, n, PAIR);
-    let left = Left::of(engine, config)?;
+    let left = Left::of_turns(engine, config)?;
     let [a, b] = factor_maps(matrices, turns::boxes::<A, B>(PAIR))?;
     let c = c_map(matrices, turns::C_BOX)?;
     let args = (
@@ -432,7 +430,7 @@ where
         m, n, k, c_pitch, ..
     } = matrices.sizes;
     let config = turns_config(engine, m, n, PAIR);
-    let left = Left::of(engine, config)?;
+    let left = Left::of_turns(engine, config)?;
     let [a, b] = factor_maps(matrices, turns::boxes::<A, B>(PAIR))?;
     let args = (
         a,
