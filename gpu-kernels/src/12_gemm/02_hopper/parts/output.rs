@@ -485,7 +485,7 @@ impl<O: Half, F: Finish> Store for Staged<'_, O, F> {
     #[inline(always)]
     unsafe fn end(&self) {
         if Self::hands_over() {
-            bulk::wait_group::<0>();
+            bulk::wait_group_read::<0>();
         }
     }
 }
