@@ -41,10 +41,12 @@ use super::ring::{Ring, Turn, shared_bytes};
 use super::{Sizes, TILE_M, depth};
 
 /// Columns of C that a block computes.
-pub const TILE_N: u32 = 256;
-const STAGES: u32 = 4;
+pub const TILE_N: u32 = tile_n(REGISTERS);
+/// Registers with sums.
+pub(super) const REGISTERS: usize = 128;
+pub(super) const STAGES: u32 = 4;
 const A_BYTES: u32 = TILE_M * ROW_BYTES;
-const STAGE_BYTES: u32 = A_BYTES + TILE_N * ROW_BYTES;
+const STAGE_BYTES: u32 = stage_bytes(REGISTERS);
 /// Warpgroups that multiply; the next one copies.
 pub(super) const N_MULTIPLIERS: u32 = 2;
 /// Block, in threads.
@@ -70,14 +72,29 @@ pub const STAGED_BYTES: u32 = shared_bytes(
 
 /// Boxes of the maps of A and B, in clusters of `n_blocks`.
 pub fn boxes(depth: u32, n_blocks: u32) -> [[u32; 2]; 2] {
+    boxes_of(TILE_N, depth, n_blocks)
+}
+
+/// [`boxes`] for tiles of so many columns.
+pub(super) fn boxes_of(tile_n: u32, depth: u32, n_blocks: u32) -> [[u32; 2]; 2] {
     [
         AlongK::box_dims(depth, TILE_M, 1),
-        AlongK::box_dims(depth, TILE_N, n_blocks),
+        AlongK::box_dims(depth, tile_n, n_blocks),
     ]
 }
 
 /// Box of the map of a staged C.
 pub const C_BOX: [u32; 2] = [BOX_N, M];
+
+/// Columns of a tile whose sums of 64 rows take so many registers of a warpgroup.
+pub(super) const fn tile_n(registers: usize) -> u32 {
+    2 * registers as u32
+}
+
+/// Bytes of a stage for such a tile.
+pub(super) const fn stage_bytes(registers: usize) -> u32 {
+    A_BYTES + tile_n(registers) * ROW_BYTES
+}
 
 /// Tiles of C.
 pub const fn n_tiles(m: u32, n: u32) -> u32 {
@@ -86,24 +103,31 @@ pub const fn n_tiles(m: u32, n: u32) -> u32 {
 
 /// A grid of no more than `most` blocks in clusters of `n_blocks`, as many as have something to do.
 pub const fn grid(m: u32, n: u32, n_blocks: u32, most: u32) -> [u32; 3] {
-    let pairs = m.div_ceil(TILE_M * n_blocks) * n.div_ceil(TILE_N);
+    grid_of(TILE_N, m, n, n_blocks, most)
+}
+
+/// [`grid`] for tiles of so many columns.
+pub(super) const fn grid_of(tile_n: u32, m: u32, n: u32, n_blocks: u32, most: u32) -> [u32; 3] {
+    let pairs = m.div_ceil(TILE_M * n_blocks) * n.div_ceil(tile_n);
     let most = most / n_blocks;
     [if pairs < most { pairs } else { most } * n_blocks, 1, 1]
 }
 
-/// A block of roles.
+/// A block of roles. Where `EXCHANGES`, a warpgroup copies and gives its registers to those that
+/// multiply; else a single warp does.
 #[inline(always)]
-pub(super) unsafe fn work<T, const BLOCKS: u32, S>(
+pub(super) unsafe fn work<T, const BLOCKS: u32, const REGISTERS: usize, const EXCHANGES: bool, S>(
     a: &TensorMap,
     b: &TensorMap,
     sizes: Sizes,
     group: u32,
     store: S,
 ) where
-    T: Multiply<128, Sum = f32>,
+    T: Multiply<REGISTERS, Sum = f32>,
     S: Store,
 {
-    let ring = Ring::<STAGES>::new(STAGE_BYTES, N_MULTIPLIERS * S::STAGING_BYTES);
+    let more_bytes = N_MULTIPLIERS * S::STAGING_BYTES;
+    let ring = Ring::<STAGES>::new(stage_bytes(REGISTERS), more_bytes);
     let role = warpgroup::index();
     let rank = if BLOCKS > 1 { cluster::rank() } else { 0 };
     if thread::thread_idx_x() == 0 {
@@ -115,21 +139,25 @@ pub(super) unsafe fn work<T, const BLOCKS: u32, S>(
         thread::sync_threads();
     }
     let walk = Walk {
-        tiles: Tiles::new(sizes, TILE_M * BLOCKS, TILE_N, group),
+        tiles: Tiles::new(sizes, TILE_M * BLOCKS, tile_n(REGISTERS), group),
         n_steps: sizes.k.div_ceil(depth::<T>()),
         next: thread::block_idx_x() / BLOCKS,
         stride: thread::grid_dim_x() / BLOCKS,
         rank,
     };
     if role == N_MULTIPLIERS {
-        give_registers::<COPIER_REGISTERS>();
+        if EXCHANGES {
+            give_registers::<COPIER_REGISTERS>();
+        }
         let is_first = warp::broadcast(thread::thread_idx_x() % WARPGROUP / 32) == 0;
         if is_first && warp::is_elected() {
-            copy::<T, BLOCKS>(a, b, ring, walk);
+            copy::<T, BLOCKS, REGISTERS>(a, b, ring, walk);
         }
     } else {
-        take_registers::<MULTIPLIER_REGISTERS>();
-        multiply::<T, BLOCKS, S>(ring, role, walk, store);
+        if EXCHANGES {
+            take_registers::<MULTIPLIER_REGISTERS>();
+        }
+        multiply::<T, BLOCKS, REGISTERS, S>(ring, role, walk, store);
     }
     if BLOCKS > 1 {
         // Nobody ends whose barriers others still arrive at.
@@ -151,7 +179,7 @@ struct Walk {
 impl Walk {
     /// Row and column of C where the block's part of the next tile begins.
     #[inline(always)]
-    fn next<const BLOCKS: u32>(&mut self) -> Option<[u32; 2]> {
+    fn next<const BLOCKS: u32, const REGISTERS: usize>(&mut self) -> Option<[u32; 2]> {
         if self.next >= self.tiles.count() {
             return None;
         }
@@ -159,14 +187,14 @@ impl Walk {
         self.next += self.stride;
         Some([
             (place.row * BLOCKS + self.rank) * TILE_M,
-            place.column * TILE_N,
+            place.column * tile_n(REGISTERS),
         ])
     }
 }
 
 /// The thread that copies.
 #[inline(always)]
-unsafe fn copy<T: Multiply<128>, const BLOCKS: u32>(
+unsafe fn copy<T: Multiply<REGISTERS>, const BLOCKS: u32, const REGISTERS: usize>(
     a: &TensorMap,
     b: &TensorMap,
     ring: Ring<STAGES>,
@@ -175,23 +203,23 @@ unsafe fn copy<T: Multiply<128>, const BLOCKS: u32>(
     bulk::prefetch_map(a);
     bulk::prefetch_map(b);
     let mut turn = Turn::FILL;
-    while let Some([row, column]) = walk.next::<BLOCKS>() {
+    while let Some([row, column]) = walk.next::<BLOCKS, REGISTERS>() {
         let mut step = 0;
         while step < walk.n_steps {
             mbarrier::wait(ring.free(turn.stage), turn.parity);
             let full = ring.full(turn.stage);
-            let to = ring.base + turn.stage * STAGE_BYTES;
+            let to = ring.base + turn.stage * ring.stage_bytes;
             let k = step * depth::<T>();
-            mbarrier::arrive_expecting(full, STAGE_BYTES);
+            mbarrier::arrive_expecting(full, ring.stage_bytes);
             AlongK::load(to, a, TILE_M, row, k, full);
             if BLOCKS > 1 {
-                let rows = TILE_N / BLOCKS;
+                let rows = tile_n(REGISTERS) / BLOCKS;
                 let first = walk.rank * rows;
                 let to = to + A_BYTES + first * ROW_BYTES;
                 let all = (1 << BLOCKS) - 1;
                 AlongK::load_to_all(to, b, rows, column + first, k, full, all);
             } else {
-                AlongK::load(to + A_BYTES, b, TILE_N, column, k, full);
+                AlongK::load(to + A_BYTES, b, tile_n(REGISTERS), column, k, full);
             }
             turn.advance::<STAGES>();
             step += 1;
@@ -201,12 +229,15 @@ unsafe fn copy<T: Multiply<128>, const BLOCKS: u32>(
 
 /// A warpgroup that multiplies.
 #[inline(always)]
-unsafe fn multiply<T: Multiply<128, Sum = f32>, const BLOCKS: u32, S: Store>(
+unsafe fn multiply<T, const BLOCKS: u32, const REGISTERS: usize, S>(
     ring: Ring<STAGES>,
     role: u32,
     mut walk: Walk,
     store: S,
-) {
+) where
+    T: Multiply<REGISTERS, Sum = f32>,
+    S: Store,
+{
     let tile_a = Operand::<T, AlongK>::at(ring.base).further(role * M * ROW_BYTES);
     let tile_b = Operand::<T, AlongK>::at(ring.base + A_BYTES);
     let thread = thread::thread_idx_x() % WARPGROUP;
@@ -221,13 +252,13 @@ unsafe fn multiply<T: Multiply<128, Sum = f32>, const BLOCKS: u32, S: Store>(
     };
     let staging = ring.behind() + role * S::STAGING_BYTES;
     let mut turn = Turn::READ;
-    let mut sums = Sums::<T, 128>::new();
-    while let Some([row, column]) = walk.next::<BLOCKS>() {
+    let mut sums = Sums::<T, REGISTERS>::new();
+    while let Some([row, column]) = walk.next::<BLOCKS, REGISTERS>() {
         let mut previous = 0;
         let mut step = 0;
         while step < walk.n_steps {
             mbarrier::wait(ring.full(turn.stage), turn.parity);
-            let further = turn.stage * STAGE_BYTES;
+            let further = turn.stage * ring.stage_bytes;
             sums.add_product(tile_a.further(further), tile_b.further(further), step != 0);
             // The product before this one is done.
             wait_for_all_but::<1>();
@@ -238,7 +269,7 @@ unsafe fn multiply<T: Multiply<128, Sum = f32>, const BLOCKS: u32, S: Store>(
         }
         let sums = sums.finish();
         free(previous, true);
-        store.store::<false, 128>(staging, role, sums, row + role * M, column);
+        store.store::<false, REGISTERS>(staging, role, sums, row + role * M, column);
     }
     store.end();
 }
@@ -265,7 +296,7 @@ macro_rules! from_registers {
         ) {
             let sizes = Sizes { m, n, k };
             let store = Direct { c, pitch, sizes, finish: AsItIs };
-            work::<f16, 1, _>(a, b, sizes, group, store);
+            work::<f16, 1, REGISTERS, true, _>(a, b, sizes, group, store);
         }
     )* };
 }
@@ -296,7 +327,7 @@ macro_rules! staged {
             group: u32,
         ) {
             let store = Staged::<f16, _>::new(c, AsItIs);
-            work::<f16, $blocks, _>(a, b, Sizes { m, n, k }, group, store);
+            work::<f16, $blocks, REGISTERS, true, _>(a, b, Sizes { m, n, k }, group, store);
         }
     )* };
 }

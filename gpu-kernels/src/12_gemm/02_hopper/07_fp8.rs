@@ -34,5 +34,5 @@ pub unsafe fn gemm_e4m3(
     group: u32,
 ) {
     let store = Staged::<f16, _>::new(c, AsItIs);
-    roles::work::<E4m3, 1, _>(a, b, Sizes { m, n, k }, group, store);
+    roles::work::<E4m3, 1, { roles::REGISTERS }, true, _>(a, b, Sizes { m, n, k }, group, store);
 }

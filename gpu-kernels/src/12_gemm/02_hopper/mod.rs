@@ -14,6 +14,7 @@
 //! | 15 | [`split`] | few tiles: a cluster shares the steps of each |
 //! | 16 | [`spread`] | few tiles with long sums: blocks anywhere share the steps of each |
 //!
+//! [`widths`] has tiles of the width that fits the number of SMs.
 //! [`turns`] has the last step for other layouts, elements and results too, [`fp8`] for elements
 //! of 8 bits, and [`fused`] what can be done with a result before it is stored.
 //!
@@ -37,6 +38,8 @@ pub mod spread;
 pub mod fp8;
 #[path = "08_fused.rs"]
 pub mod fused;
+#[path = "09_widths.rs"]
+pub mod widths;
 #[path = "parts/ring.rs"]
 pub mod ring;
 #[path = "parts/operand.rs"]

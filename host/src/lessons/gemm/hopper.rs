@@ -26,10 +26,10 @@ pub const HOPPER: u32 = 90;
 /// Blocks at once on the simulator: so few that small products have several rounds of tiles.
 const SIM_BLOCKS: u32 = 4;
 /// Rows of tiles in a group, of blocks alone; of pairs half as many.
-const GROUP: u32 = 16;
+pub const GROUP: u32 = 16;
 
 /// A made launch.
-type Made<'e> = Result<Plan<'e>, EngineError>;
+pub type Made<'e> = Result<Plan<'e>, EngineError>;
 
 /// A map of `rows` rows of `columns` elements, `pitch` apart, in boxes as `wgmma` expects them.
 pub fn map<T: TensorElement>(
@@ -64,7 +64,7 @@ fn n_multiprocessors(engine: &dyn Engine) -> u32 {
 }
 
 /// The maps of A and B for such boxes.
-fn factor_maps<T: Number + TensorElement, O: Number>(
+pub fn factor_maps<T: Number + TensorElement, O: Number>(
     matrices: &Matrices<'_, T, O>,
     boxes: [[u32; 2]; 2],
 ) -> Result<[DeviceTensorMap; 2], EngineError> {
@@ -97,7 +97,7 @@ pub fn c_map<T: Number, O: Number + TensorElement>(
 }
 
 /// The launch of a kernel of which nothing else is to be kept.
-fn launch<'e, K: Kernel>(config: LaunchConfig, args: K::Args) -> Made<'e> {
+pub fn launch<'e, K: Kernel>(config: LaunchConfig, args: K::Args) -> Made<'e> {
     // SAFETY: whoever calls it has made the arguments of the matrices, which outlive the
     // launches, and the geometry is the kernel's own.
     let launch = unsafe { Prepared::of::<K>(config, args) }?;
@@ -156,7 +156,7 @@ fn from_registers<'e, K: Kernel<Args = FromRegisters>>(
 const DEPTH: u32 = gpu_kernels::gemm::hopper::depth::<f16>();
 
 /// Arguments of kernels that store through the copy engine.
-type Staged = (
+pub type Staged = (
     DeviceTensorMap,
     DeviceTensorMap,
     DeviceTensorMap,
@@ -167,7 +167,7 @@ type Staged = (
 );
 
 /// With so many blocks in a cluster.
-fn clustered(config: LaunchConfig, n_blocks: u32) -> LaunchConfig {
+pub fn clustered(config: LaunchConfig, n_blocks: u32) -> LaunchConfig {
     match n_blocks {
         1 => config,
         _ => config.with_cluster([n_blocks as u8, 1, 1]),
@@ -289,6 +289,18 @@ fn split<'e, K: Kernel<Args = Split>>(
     let [a, b] = factor_maps(matrices, tile.boxes())?;
     let c = matrices.c.as_mut_ptr();
     launch::<K>(clustered(config, n_parts), (a, b, c, m, n, k, c_pitch))
+}
+
+fn split_pairs<'e>(matrices: &Matrices<'e, f16, f16>) -> Made<'e> {
+    let Sizes {
+        m, n, k, c_pitch, ..
+    } = matrices.sizes;
+    let config = LaunchConfig::new(split::pairs_grid(m, n), split::BLOCK)
+        .with_shared(split::PAIRS_TILE.shared_bytes())
+        .with_cluster(split::PAIRS_CLUSTER);
+    let [a, b] = factor_maps(matrices, split::pairs_boxes())?;
+    let c = matrices.c.as_mut_ptr();
+    launch::<split::gemm_split_pairs>(config, (a, b, c, m, n, k, c_pitch))
 }
 
 /// Arguments of the kernel whose blocks meet in global memory.
@@ -451,7 +463,7 @@ where
 }
 
 const NO_LOCAL: Expectation = Expectation::exactly(LocalSectors, 0.0);
-const OF_STAGED: [Expectation; 2] = [NO_LOCAL, Expectation::exactly(StmatrixConflicts, 0.0)];
+pub const OF_STAGED: [Expectation; 2] = [NO_LOCAL, Expectation::exactly(StmatrixConflicts, 0.0)];
 
 /// The entry of a step of the ladder.
 macro_rules! step {
@@ -554,7 +566,7 @@ pub const STEPS: [KernelEntry; 10] = [
 ];
 
 /// Few tiles.
-pub const SPLIT: [KernelEntry; 6] = [
+pub const SPLIT: [KernelEntry; 7] = [
     step!(
         split::gemm_split_64x128,
         "few tiles: a cluster shares the steps of each, and adds up in shared memory; for few rows",
@@ -589,6 +601,13 @@ pub const SPLIT: [KernelEntry; 6] = [
         shapes::OF_SPLIT,
         &[NO_LOCAL],
         |engine, matrices| split::<split::gemm_split_128x256>(engine, matrices, Tile::LARGE)
+    ),
+    step!(
+        split::gemm_split_pairs,
+        "small tiles in pairs, which share what they copy; for rows that begin anywhere in a line",
+        shapes::OF_SPLIT,
+        &[NO_LOCAL],
+        |_, matrices| split_pairs(matrices)
     ),
     step!(
         spread::gemm_spread,

@@ -9,6 +9,7 @@
 //! | [`factors`] | inputs, references, bounds |
 //! | [`run`] | one kernel on one shape |
 //! | [`hopper`] | the steps by `wgmma`: maps and launches |
+//! | [`widths`] | tiles of the width that fits |
 //! | [`special`] | factors of 8 bits, and a product with what comes after |
 //!
 //! A kernel that takes other arguments than pointers and sizes (tensor maps, flags) is one
@@ -22,6 +23,7 @@ pub mod run;
 pub mod shapes;
 pub mod special;
 pub mod targets;
+pub mod widths;
 
 use gpu_kernels::gemm::mma::naive::{self, gemm_naive};
 use gpu_kernels::gemm::mma::pipelined::{self, gemm_pipelined};
@@ -122,7 +124,7 @@ const BY_MMA: [KernelEntry; 4] = [
     .timed_at(shapes::OF_MMA),
 ];
 
-static KERNELS: [KernelEntry; 38] = {
+static KERNELS: [KernelEntry; 44] = {
     let [naive, tiled, swizzled, pipelined] = BY_MMA;
     let [
         alone,
@@ -142,8 +144,16 @@ static KERNELS: [KernelEntry; 38] = {
         split_128x128,
         split_128x192,
         split_128x256,
+        split_pairs,
         spread,
     ] = hopper::SPLIT;
+    let [
+        width_256,
+        width_192,
+        width_192_pairs,
+        bf16_width_256,
+        bf16_width_192,
+    ] = widths::WIDTHS;
     let [
         h0,
         h1,
@@ -182,7 +192,13 @@ static KERNELS: [KernelEntry; 38] = {
         split_128x128,
         split_128x192,
         split_128x256,
+        split_pairs,
         spread,
+        width_256,
+        width_192,
+        width_192_pairs,
+        bf16_width_256,
+        bf16_width_192,
         h0,
         h1,
         h2,

@@ -82,6 +82,20 @@ pub const OF_PAIRS: &[&[u32]] = &[
 /// Where kernels of all types and layouts are.
 pub const OF_FAMILY: &[&[u32]] = &[&[4096, 4096, 4096]];
 
+/// Where tiles of other widths are: where those of 128×128 and 128×256 do not come out even, and
+/// where rows begin anywhere in a line.
+pub const OF_WIDTHS: &[&[u32]] = &[
+    &[2048; 3],
+    &[3072; 3],
+    &[4096; 3],
+    &[3000, 5000, 7000],
+    &[4096, 4800, 1600],
+    &[4096, 6400, 1600],
+];
+
+/// The same for bf16.
+pub const OF_BF16_WIDTHS: &[&[u32]] = &[&[2048; 3], &[3072; 3], &[4096; 3]];
+
 /// Where those of the last steps are that others beat: cubes of three sizes.
 pub const OF_OTHERS: &[&[u32]] = &[&[2048; 3], &[4096; 3], &[8192; 3]];
 

@@ -1,0 +1,143 @@
+//! Tiles of the width that fits.
+//!
+//! The SMs work in rounds of one tile each, and the last round is seldom full. 3072 rows and
+//! columns are 288 tiles of 128×256: 2.18 rounds of 132, so three are computed, and for most of the
+//! last one most SMs wait. Of 128×192 they are 384 tiles, 2.91 rounds. Cutting tiles
+//! ([`shares`](super::shares)) evens out any number of them, but costs time for the sums that are left
+//! and added; a width that fits costs nothing.
+//!
+//! | m = n | tiles of 128×256 | rounds | tiles of 128×192 | rounds |
+//! |---:|---:|---:|---:|---:|
+//! | 2048 | 128 | 0.97 | 176 | 1.33 |
+//! | 3072 | 288 | 2.18 | 384 | 2.91 |
+//! | 4096 | 512 | 3.88 | 704 | 5.33 |
+//!
+//! The blocks are those of [`roles`], but that a single warp copies: what it would give up would be
+//! too little to matter, and without the exchange of registers the first product starts up to 1,000
+//! cycles earlier. In pairs they take fewer bytes out of the cache, which matters where rows do
+//! not begin at multiples of 128 bytes, and each row of a tile lies in two lines.
+
+use cuda_std::TensorMap;
+use cuda_std::grid as launches;
+use cuda_std::half::{bf16, f16};
+use cuda_std::prelude::*;
+use cuda_std::wgmma::{Multiply, WARPGROUP};
+
+use super::output::{AsItIs, Half, Staged, Store};
+use super::ring::shared_bytes;
+use super::roles::{self, N_MULTIPLIERS, STAGES, stage_bytes, tile_n};
+use super::{Sizes, depth};
+
+/// Block, in threads: warpgroups that multiply, and a warp that copies.
+const BLOCK_THREADS: u32 = N_MULTIPLIERS * WARPGROUP + 32;
+/// Block.
+pub const BLOCK: [u32; 3] = [BLOCK_THREADS, 1, 1];
+
+/// A width.
+#[derive(Clone, Copy, Debug)]
+pub struct Width {
+    /// Registers of a thread with sums.
+    registers: usize,
+}
+
+impl Width {
+    /// 256 columns.
+    pub const N256: Self = Self { registers: 128 };
+    /// 192 columns.
+    pub const N192: Self = Self { registers: 96 };
+
+    /// Columns of a tile.
+    pub const fn columns(self) -> u32 {
+        tile_n(self.registers)
+    }
+
+    /// Dynamic shared memory, in bytes.
+    pub const fn shared_bytes(self) -> u32 {
+        let staging = N_MULTIPLIERS * Staged::<f16, AsItIs>::STAGING_BYTES;
+        shared_bytes(STAGES, stage_bytes(self.registers), staging)
+    }
+
+    /// Boxes of the maps of A and B, in clusters of `n_blocks`.
+    pub fn boxes(self, n_blocks: u32) -> [[u32; 2]; 2] {
+        roles::boxes_of(self.columns(), depth::<f16>(), n_blocks)
+    }
+
+    /// A grid of no more than `most` blocks in clusters of `n_blocks`, as many as have something to
+    /// do.
+    pub const fn grid(self, m: u32, n: u32, n_blocks: u32, most: u32) -> [u32; 3] {
+        roles::grid_of(self.columns(), m, n, n_blocks, most)
+    }
+}
+
+/// A block of `BLOCKS` that share what they copy.
+#[inline(always)]
+unsafe fn work<T, const BLOCKS: u32, const REGISTERS: usize>(
+    a: &TensorMap,
+    b: &TensorMap,
+    c: &TensorMap,
+    sizes: Sizes,
+    group: u32,
+) where
+    T: Half + Multiply<REGISTERS, Sum = f32>,
+{
+    launches::let_next_start();
+    launches::wait_for_previous();
+    let store = Staged::<T, _>::new(c, AsItIs);
+    roles::work::<T, BLOCKS, REGISTERS, false, _>(a, b, sizes, group, store);
+}
+
+macro_rules! widths {
+    ($($(#[$doc:meta])* $name:ident: $t:ident, $blocks:literal, $width:ident;)*) => { $(
+        $(#[$doc])*
+        ///
+        /// # Safety
+        ///
+        /// `a`, `b` and `c` are maps of m and n rows along k, and of m rows along n, with the
+        /// [`Width`]'s boxes, [`roles::C_BOX`] and a swizzle of 128 bytes. Launch with the width's
+        /// grid and shared memory, in clusters of as many blocks, and [`BLOCK`]; `group` is not 0.
+        #[kernel(early, launch_bounds(BLOCK_THREADS, 1))]
+        pub unsafe fn $name(
+            a: &TensorMap,
+            b: &TensorMap,
+            c: &TensorMap,
+            m: u32,
+            n: u32,
+            k: u32,
+            group: u32,
+        ) {
+            let sizes = Sizes { m, n, k };
+            work::<$t, $blocks, { Width::$width.registers }>(a, b, c, sizes, group);
+        }
+    )* };
+}
+
+widths! {
+    /// Tiles of 256 columns.
+    gemm_width_256: f16, 1, N256;
+    /// Tiles of 192 columns.
+    gemm_width_192: f16, 1, N192;
+    /// The same by pairs of blocks; the grid is a multiple of 2, in clusters of 2.
+    gemm_width_192_pairs: f16, 2, N192;
+    /// Tiles of 256 columns, of bf16.
+    gemm_bf16_width_256: bf16, 1, N256;
+    /// Tiles of 192 columns, of bf16.
+    gemm_bf16_width_192: bf16, 1, N192;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Width;
+
+    const N_MULTIPROCESSORS: u32 = 132;
+
+    #[test]
+    fn rounds_are_as_in_the_table() {
+        let n_tiles = |width: Width, side| width.grid(side, side, 1, u32::MAX)[0];
+        let tiles =
+            [2048, 3072, 4096].map(|side| (n_tiles(Width::N256, side), n_tiles(Width::N192, side)));
+        assert_eq!(tiles, [(128, 176), (288, 384), (512, 704)]);
+        let rounds =
+            tiles.map(|(_, n)| format!("{:.2}", f64::from(n) / f64::from(N_MULTIPROCESSORS)));
+        assert_eq!(rounds, ["1.33", "2.91", "5.33"]);
+    }
+}
