@@ -30,10 +30,10 @@ pub mod matrices;
 #[path = "parts/order.rs"]
 mod order;
 #[path = "parts/ring.rs"]
-mod ring;
+pub(in crate::gemm) mod ring;
 #[path = "parts/fragments.rs"]
-mod fragments;
+pub(in crate::gemm) mod fragments;
 #[path = "parts/write_back.rs"]
-mod write_back;
+pub(in crate::gemm) mod write_back;
 
 use crate::unrolled::unrolled;

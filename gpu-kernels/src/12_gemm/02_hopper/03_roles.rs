@@ -31,7 +31,9 @@
 use cuda_std::half::f16;
 use cuda_std::prelude::*;
 use cuda_std::warpgroup::{self, give_registers, take_registers};
-use cuda_std::wgmma::{AlongK, M, Multiply, Operand, ROW_BYTES, Sums, WARPGROUP, wait_for_all_but};
+use cuda_std::wgmma::{
+    AlongK, Factor, M, Multiply, Operand, ROW_BYTES, Sums, WARPGROUP, wait_for_all_but,
+};
 use cuda_std::{TensorMap, bulk, cluster, mbarrier};
 
 use super::operand::Layout;
@@ -42,9 +44,9 @@ use super::{Sizes, TILE_M, depth};
 
 /// Columns of C that a block computes.
 pub const TILE_N: u32 = 256;
-const STAGES: u32 = 4;
-const A_BYTES: u32 = TILE_M * ROW_BYTES;
-const STAGE_BYTES: u32 = A_BYTES + TILE_N * ROW_BYTES;
+pub(super) const STAGES: u32 = 4;
+pub(super) const A_BYTES: u32 = TILE_M * ROW_BYTES;
+pub(super) const STAGE_BYTES: u32 = A_BYTES + TILE_N * ROW_BYTES;
 /// Warpgroups that multiply; the next one copies.
 pub(super) const N_MULTIPLIERS: u32 = 2;
 /// Block, in threads.
@@ -114,13 +116,7 @@ pub(super) unsafe fn work<T, const BLOCKS: u32, S>(
     } else {
         thread::sync_threads();
     }
-    let walk = Walk {
-        tiles: Tiles::new(sizes, TILE_M * BLOCKS, TILE_N, group),
-        n_steps: sizes.k.div_ceil(depth::<T>()),
-        next: thread::block_idx_x() / BLOCKS,
-        stride: thread::grid_dim_x() / BLOCKS,
-        rank,
-    };
+    let walk = Walk::new::<T, BLOCKS>(sizes, group, rank);
     if role == N_MULTIPLIERS {
         give_registers::<COPIER_REGISTERS>();
         let is_first = warp::broadcast(thread::thread_idx_x() % WARPGROUP / 32) == 0;
@@ -139,9 +135,10 @@ pub(super) unsafe fn work<T, const BLOCKS: u32, S>(
 
 /// Which tiles a block computes.
 #[derive(Clone, Copy)]
-struct Walk {
+pub(super) struct Walk {
     tiles: Tiles,
-    n_steps: u32,
+    /// Of each tile along k.
+    pub(super) n_steps: u32,
     next: u32,
     stride: u32,
     /// Of the block in its cluster.
@@ -149,10 +146,28 @@ struct Walk {
 }
 
 impl Walk {
+    /// That of this block, the `rank`th of a cluster of `BLOCKS`.
+    #[inline(always)]
+    pub(super) fn new<T: Factor, const BLOCKS: u32>(sizes: Sizes, group: u32, rank: u32) -> Self {
+        Self {
+            tiles: Tiles::new(sizes, TILE_M * BLOCKS, TILE_N, group),
+            n_steps: sizes.k.div_ceil(depth::<T>()),
+            next: thread::block_idx_x() / BLOCKS,
+            stride: thread::grid_dim_x() / BLOCKS,
+            rank,
+        }
+    }
+
+    /// Whether there is a next tile.
+    #[inline(always)]
+    pub(super) fn goes_on(&self) -> bool {
+        self.next < self.tiles.count()
+    }
+
     /// Row and column of C where the block's part of the next tile begins.
     #[inline(always)]
-    fn next<const BLOCKS: u32>(&mut self) -> Option<[u32; 2]> {
-        if self.next >= self.tiles.count() {
+    pub(super) fn next<const BLOCKS: u32>(&mut self) -> Option<[u32; 2]> {
+        if !self.goes_on() {
             return None;
         }
         let place = self.tiles.place(self.next);
@@ -166,7 +181,7 @@ impl Walk {
 
 /// The thread that copies.
 #[inline(always)]
-unsafe fn copy<T: Multiply<128>, const BLOCKS: u32>(
+pub(super) unsafe fn copy<T: Multiply<128>, const BLOCKS: u32>(
     a: &TensorMap,
     b: &TensorMap,
     ring: Ring<STAGES>,

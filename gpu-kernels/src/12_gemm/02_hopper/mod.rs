@@ -37,6 +37,8 @@ pub mod spread;
 pub mod fp8;
 #[path = "08_fused.rs"]
 pub mod fused;
+#[path = "09_by_mma.rs"]
+pub mod by_mma;
 #[path = "parts/ring.rs"]
 pub mod ring;
 #[path = "parts/operand.rs"]

@@ -8,7 +8,7 @@
 //! | [`elements`] | f16, bf16, f32 |
 //! | [`factors`] | inputs, references, bounds |
 //! | [`run`] | one kernel on one shape |
-//! | [`hopper`] | the steps by `wgmma`: maps and launches |
+//! | [`hopper`] | the steps by `wgmma`, and what else needs maps: maps and launches |
 //! | [`special`] | factors of 8 bits, and a product with what comes after |
 //!
 //! A kernel that takes other arguments than pointers and sizes (tensor maps, flags) is one
@@ -122,7 +122,7 @@ const BY_MMA: [KernelEntry; 4] = [
     .timed_at(shapes::OF_MMA),
 ];
 
-static KERNELS: [KernelEntry; 38] = {
+static KERNELS: [KernelEntry; 39] = {
     let [naive, tiled, swizzled, pipelined] = BY_MMA;
     let [
         alone,
@@ -177,6 +177,7 @@ static KERNELS: [KernelEntry; 38] = {
         turns_pairs,
         balanced,
         balanced_pairs,
+        hopper::BY_MMA,
         split_64x128,
         split_128x64,
         split_128x128,
@@ -204,8 +205,8 @@ static KERNELS: [KernelEntry; 38] = {
     ]
 };
 
-/// The steps of the ladder, one idea each; what follows them are the last step's other types
-/// and layouts, and what is made of it.
+/// The steps of the ladder, one idea each; what follows them is a look back at `mma.sync`, the last
+/// step's other types and layouts, and what is made of it.
 pub fn steps() -> &'static [KernelEntry] {
     &KERNELS[..BY_MMA.len() + hopper::STEPS.len()]
 }
@@ -216,8 +217,8 @@ const NO_LOCAL: Expectation = Expectation::exactly(LocalSectors, 0.0);
 
 #[cfg(test)]
 mod tests {
-    use super::{LESSON, targets};
-    use lesson::{Effort, Shape};
+    use super::{LESSON, steps, targets};
+    use lesson::{Effort, KernelEntry, Shape};
     use lockstep::engine::EngineKind;
 
     #[test]
@@ -233,8 +234,11 @@ mod tests {
     }
 
     #[test]
-    fn the_steps_by_mma_are_the_first_ones() {
-        let first = LESSON.kernels.iter().take(targets::BY_MMA.len());
-        assert!(first.map(|kernel| kernel.id).eq(targets::BY_MMA));
+    fn kernels_by_mma_are_the_first_steps_and_one_that_looks_back() {
+        let ids = |kernels: &[KernelEntry]| kernels.iter().map(|one| one.id).collect::<Vec<_>>();
+        let (after, first) = targets::BY_MMA.split_last().expect("there are some");
+        assert_eq!(ids(&steps()[..first.len()]), first);
+        assert!(!ids(steps()).contains(after));
+        assert!(ids(LESSON.kernels).contains(after));
     }
 }
