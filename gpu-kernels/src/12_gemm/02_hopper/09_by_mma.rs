@@ -124,23 +124,23 @@ unsafe fn multiply(
         let mut step = 0;
         while step < walk.n_steps {
             step += 1;
-            let previous = turn.stage;
             unrolled!(K in [0 1 2 3] {
                 const NEXT: usize = (K + 1) % N_STEPS;
-                // After the last tile the stage's first fragments come again, and are not used.
-                if NEXT == 0 && (step < walk.n_steps || walk.goes_on()) {
-                    turn.advance::<STAGES>();
-                    mbarrier::wait(ring.full(turn.stage), turn.parity);
+                if NEXT == 0 {
+                    // The whole warp has read the stage.
+                    warp::sync_warp(u32::MAX);
+                    mbarrier::arrive_if(lane == 0, ring.free(turn.stage));
+                    // After the last tile its first fragments are read again, and not used.
+                    if step < walk.n_steps || walk.goes_on() {
+                        turn.advance::<STAGES>();
+                        mbarrier::wait(ring.full(turn.stage), turn.parity);
+                    }
                 }
                 let stage = turn.stage * STAGE_BYTES;
                 unrolled!(I in [0 1 2 3] {
                     fragments[(K + 1) % 2].load_b::<I>(b_rows, stage, NEXT);
                     multiply_rows::<I>(&mut sums, &fragments[K % 2]);
                     fragments[(K + 1) % 2].load_a::<I>(a_rows, stage, NEXT);
-                    if NEXT == 0 && I == 0 {
-                        // The last step's fragments are in registers.
-                        mbarrier::arrive_if(lane == 0, ring.free(previous));
-                    }
                 });
             });
         }
