@@ -86,6 +86,7 @@ pub unsafe fn gemm_by_mma(
     }
     thread::sync_threads();
     let matrices::Sizes { m, n, k, .. } = sizes;
+    // Each role makes its own: one counter for both would be kept in local memory.
     let walk = || Walk::new::<f16, 1>(Sizes { m, n, k }, group, 0);
     if role == N_MULTIPLIERS {
         give_registers::<COPIER_REGISTERS>();

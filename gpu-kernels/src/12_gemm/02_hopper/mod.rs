@@ -15,7 +15,8 @@
 //! | 16 | [`spread`] | few tiles with long sums: blocks anywhere share the steps of each |
 //!
 //! [`turns`] has the last step for other layouts, elements and results too, [`fp8`] for elements
-//! of 8 bits, and [`fused`] what can be done with a result before it is stored.
+//! of 8 bits, and [`fused`] what can be done with a result before it is stored. [`by_mma`] looks
+//! back: `mma.sync` with all of this but `wgmma`.
 //!
 //! What the steps share is in `parts`: [`ring`], stages and their barriers; [`operand`], how a tile is
 //! copied; [`order`], which tile is next; [`shares`], the same with equal shares; [`output`], how

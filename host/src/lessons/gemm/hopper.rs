@@ -339,11 +339,7 @@ fn spread<'e, K: Kernel<Args = Spread>>(
 /// Rows of tiles in a group, where a block's eight warps load their own fragments.
 const GROUP_BY_MMA: u32 = 8;
 
-fn by_mma<'e>(
-    engine: &dyn Engine,
-    matrices: &Matrices<'e, f16, f16>,
-    scale: Scale,
-) -> Made<'e> {
+fn by_mma<'e>(engine: &dyn Engine, matrices: &Matrices<'e, f16, f16>, scale: Scale) -> Made<'e> {
     let Sizes { m, n, .. } = matrices.sizes;
     let grid = roles::grid(m, n, 1, most_blocks(engine));
     let config = LaunchConfig::new(grid, roles::BLOCK).with_shared(by_mma::SHARED_BYTES);
