@@ -177,7 +177,6 @@ static KERNELS: [KernelEntry; 39] = {
         turns_pairs,
         balanced,
         balanced_pairs,
-        hopper::BY_MMA,
         split_64x128,
         split_128x64,
         split_128x128,
@@ -202,11 +201,12 @@ static KERNELS: [KernelEntry; 39] = {
         bf3,
         special::E4M3,
         special::BIAS_GELU,
+        hopper::BY_MMA,
     ]
 };
 
-/// The steps of the ladder, one idea each; what follows them is a look back at `mma.sync`, the last
-/// step's other types and layouts, and what is made of it.
+/// The steps of the ladder, one idea each; what follows them are the last step's other types
+/// and layouts, what is made of it, and a look back at `mma.sync`.
 pub fn steps() -> &'static [KernelEntry] {
     &KERNELS[..BY_MMA.len() + hopper::STEPS.len()]
 }
