@@ -66,6 +66,9 @@ mutants! {
     pipelined_waits_for_a_group_less:
         "gemm_pipelined" at LONG, "cp.async.wait_group 2;" => |line| line.replace('2', "3"),
         "asynchronous copy not waited for";
+    rows_of_the_result_take_the_place_of_others_in_the_same_warp:
+        "gemm_pipelined" at [128, 256, 64], "bar.warp.sync" => without,
+        "race";
     tiled_has_no_barrier_behind_its_copies:
         "gemm_tiled" at [64, 64, 64], "bar.sync" => without,
         "race";
@@ -105,6 +108,12 @@ mutants! {
     sums_of_other_blocks_are_read_before_they_are_there:
         "gemm_split_64x128" at [64, 128, 512], "barrier.cluster.wait" => without,
         "race";
+    by_mma_says_for_its_warp_what_one_lane_knows:
+        "gemm_by_mma" at LONG, "bar.warp.sync" => without,
+        "race: asynchronous copy";
+    by_mma_reads_a_tile_before_its_phase_is_over:
+        "gemm_by_mma" at [128, 256, 64], "mbarrier.try_wait" => |_| "setp.eq.u32 ended, 0, 0;".to_owned(),
+        "asynchronous copy not waited for";
     another_blocks_barrier_is_used_before_it_is_ready:
         "gemm_cluster" at [256, 256, 512], "barrier.cluster.wait" => without,
         "race";

@@ -402,6 +402,30 @@ fn the_products_by_mma_are_fed_by_as_few_loads_as_their_tiles_allow() {
 }
 
 #[test]
+fn products_fed_by_the_copy_engine_only_load_fragments_and_multiply() {
+    let module = hopper();
+    let entry = entry(&module, "gemm_by_mma");
+    // One loop of four steps, each of 4×8 products and of eight loads for the next one; the very
+    // first step's are loaded before it.
+    assert_eq!(count(entry, "mma.sync"), 4 * 32);
+    assert_eq!(count(entry, "ldmatrix"), (4 + 1) * 8);
+    assert_eq!(count(entry, "setmaxnreg"), 2, "roles");
+    for opcode in ["ld.local", "st.local", "call", "cp.async.cg"] {
+        assert_eq!(count(entry, opcode), 0, "{opcode}");
+    }
+    // Loads stand among the products: a quarter of B's before each quarter of them, and the
+    // fragment of A that takes their place after it.
+    let order: String = opcodes(entry)
+        .filter_map(|opcode| match opcode.split('.').next() {
+            Some("mma") => Some('m'),
+            Some("ldmatrix") => Some('l'),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(order, "l".repeat(8) + &"lmmmmmmmml".repeat(4 * 4));
+}
+
+#[test]
 fn early_kernels_wait_for_the_launch_before_before_they_write() {
     let hopper = &hopper();
     let is_write = |opcode: &str| {

@@ -22,9 +22,10 @@
 //!
 //! # What limits it
 //!
-//! That is not settled. Shapes of blocks and tiles, and the number of stages, make little
-//! difference; storing C in whole sectors makes some. `docs/tuning/gemm_pipelined.md` has the
-//! measurements.
+//! Its copies: twelve instructions per thread and tile, and the arithmetic of their addresses,
+//! which are issued among the products. Barriers and fragments cost next to nothing; what remains
+//! is `mma.sync` itself. `docs/tuning/gemm_pipelined.md` has the measurements, and `gemm_by_mma`
+//! (`02_hopper/10_by_mma.rs`) is fed by Hopper's copy engine.
 
 use cuda_std::cp_async::{wait_all, wait_group};
 use cuda_std::half::f16;

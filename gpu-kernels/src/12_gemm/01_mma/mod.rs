@@ -5,7 +5,10 @@
 //! | 1 | [`naive`] | `mma.sync`: one warp per tile of 16×8 | six loads for one `mma`, of half sectors |
 //! | 2 | [`tiled`] | tiles that a block shares, by `cp.async` | eight-way bank conflicts of fragment loads |
 //! | 3 | [`swizzled`] | XOR swizzle, `ldmatrix` | waits: tiles, then fragments, then products |
-//! | 4 | [`pipelined`] | tiles three stages ahead, fragments one step, 64×64 per warp | not settled; its file says what is known |
+//! | 4 | [`pipelined`] | tiles three stages ahead, fragments one step, 64×64 per warp | its copies and their addresses, among the products |
+//!
+//! On Hopper the copy engine can take these copies over: `gemm_by_mma` is this last step, fed by it
+//! (`02_hopper/10_by_mma.rs`). Further `mma.sync` does not go there.
 //!
 //! All know alpha and beta, and take f16, both factors along k ([`matrices`]). [`pipelined`] is
 //! made of the files in `parts`: `ring.rs` (tiles being copied), `fragments.rs` (what a warp
@@ -30,10 +33,10 @@ pub mod matrices;
 #[path = "parts/order.rs"]
 mod order;
 #[path = "parts/ring.rs"]
-mod ring;
+pub(in crate::gemm) mod ring;
 #[path = "parts/fragments.rs"]
-mod fragments;
+pub(in crate::gemm) mod fragments;
 #[path = "parts/write_back.rs"]
-mod write_back;
+pub(in crate::gemm) mod write_back;
 
 use crate::unrolled::unrolled;

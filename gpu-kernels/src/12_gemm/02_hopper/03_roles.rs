@@ -31,7 +31,9 @@
 use cuda_std::half::f16;
 use cuda_std::prelude::*;
 use cuda_std::warpgroup::{self, give_registers, take_registers};
-use cuda_std::wgmma::{AlongK, M, Multiply, Operand, ROW_BYTES, Sums, WARPGROUP, wait_for_all_but};
+use cuda_std::wgmma::{
+    AlongK, Factor, M, Multiply, Operand, ROW_BYTES, Sums, WARPGROUP, wait_for_all_but,
+};
 use cuda_std::{TensorMap, bulk, cluster, mbarrier};
 
 use super::operand::Layout;
@@ -45,8 +47,8 @@ pub const TILE_N: u32 = tile_n(REGISTERS);
 /// Registers with sums.
 pub(super) const REGISTERS: usize = 128;
 pub(super) const STAGES: u32 = 4;
-const A_BYTES: u32 = TILE_M * ROW_BYTES;
-const STAGE_BYTES: u32 = stage_bytes(REGISTERS);
+pub(super) const A_BYTES: u32 = TILE_M * ROW_BYTES;
+pub(super) const STAGE_BYTES: u32 = stage_bytes(REGISTERS);
 /// Warpgroups that multiply; the next one copies.
 pub(super) const N_MULTIPLIERS: u32 = 2;
 /// Block, in threads.
@@ -138,20 +140,14 @@ pub(super) unsafe fn work<T, const BLOCKS: u32, const REGISTERS: usize, const EX
     } else {
         thread::sync_threads();
     }
-    let walk = Walk {
-        tiles: Tiles::new(sizes, TILE_M * BLOCKS, tile_n(REGISTERS), group),
-        n_steps: sizes.k.div_ceil(depth::<T>()),
-        next: thread::block_idx_x() / BLOCKS,
-        stride: thread::grid_dim_x() / BLOCKS,
-        rank,
-    };
+    let walk = Walk::new::<T, BLOCKS>(sizes, tile_n(REGISTERS), group, rank);
     if role == N_MULTIPLIERS {
         if EXCHANGES {
             give_registers::<COPIER_REGISTERS>();
         }
         let is_first = warp::broadcast(thread::thread_idx_x() % WARPGROUP / 32) == 0;
         if is_first && warp::is_elected() {
-            copy::<T, BLOCKS, REGISTERS>(a, b, ring, walk);
+            copy::<T, BLOCKS>(a, b, ring, walk);
         }
     } else {
         if EXCHANGES {
@@ -167,9 +163,12 @@ pub(super) unsafe fn work<T, const BLOCKS: u32, const REGISTERS: usize, const EX
 
 /// Which tiles a block computes.
 #[derive(Clone, Copy)]
-struct Walk {
+pub(super) struct Walk {
     tiles: Tiles,
-    n_steps: u32,
+    /// Columns of each.
+    tile_n: u32,
+    /// Of each tile along k.
+    pub(super) n_steps: u32,
     next: u32,
     stride: u32,
     /// Of the block in its cluster.
@@ -177,24 +176,48 @@ struct Walk {
 }
 
 impl Walk {
+    /// That of this block, the `rank`th of a cluster of `BLOCKS`, in tiles of `tile_n` columns.
+    #[inline(always)]
+    pub(super) fn new<T: Factor, const BLOCKS: u32>(
+        sizes: Sizes,
+        tile_n: u32,
+        group: u32,
+        rank: u32,
+    ) -> Self {
+        Self {
+            tiles: Tiles::new(sizes, TILE_M * BLOCKS, tile_n, group),
+            tile_n,
+            n_steps: sizes.k.div_ceil(depth::<T>()),
+            next: thread::block_idx_x() / BLOCKS,
+            stride: thread::grid_dim_x() / BLOCKS,
+            rank,
+        }
+    }
+
+    /// Whether there is a next tile.
+    #[inline(always)]
+    pub(super) fn goes_on(&self) -> bool {
+        self.next < self.tiles.count()
+    }
+
     /// Row and column of C where the block's part of the next tile begins.
     #[inline(always)]
-    fn next<const BLOCKS: u32, const REGISTERS: usize>(&mut self) -> Option<[u32; 2]> {
-        if self.next >= self.tiles.count() {
+    pub(super) fn next<const BLOCKS: u32>(&mut self) -> Option<[u32; 2]> {
+        if !self.goes_on() {
             return None;
         }
         let place = self.tiles.place(self.next);
         self.next += self.stride;
         Some([
             (place.row * BLOCKS + self.rank) * TILE_M,
-            place.column * tile_n(REGISTERS),
+            place.column * self.tile_n,
         ])
     }
 }
 
 /// The thread that copies.
 #[inline(always)]
-unsafe fn copy<T: Multiply<REGISTERS>, const BLOCKS: u32, const REGISTERS: usize>(
+pub(super) unsafe fn copy<T: Factor, const BLOCKS: u32>(
     a: &TensorMap,
     b: &TensorMap,
     ring: Ring<STAGES>,
@@ -203,7 +226,7 @@ unsafe fn copy<T: Multiply<REGISTERS>, const BLOCKS: u32, const REGISTERS: usize
     bulk::prefetch_map(a);
     bulk::prefetch_map(b);
     let mut turn = Turn::FILL;
-    while let Some([row, column]) = walk.next::<BLOCKS, REGISTERS>() {
+    while let Some([row, column]) = walk.next::<BLOCKS>() {
         let mut step = 0;
         while step < walk.n_steps {
             mbarrier::wait(ring.free(turn.stage), turn.parity);
@@ -213,13 +236,13 @@ unsafe fn copy<T: Multiply<REGISTERS>, const BLOCKS: u32, const REGISTERS: usize
             mbarrier::arrive_expecting(full, ring.stage_bytes);
             AlongK::load(to, a, TILE_M, row, k, full);
             if BLOCKS > 1 {
-                let rows = tile_n(REGISTERS) / BLOCKS;
+                let rows = walk.tile_n / BLOCKS;
                 let first = walk.rank * rows;
                 let to = to + A_BYTES + first * ROW_BYTES;
                 let all = (1 << BLOCKS) - 1;
                 AlongK::load_to_all(to, b, rows, column + first, k, full, all);
             } else {
-                AlongK::load(to + A_BYTES, b, tile_n(REGISTERS), column, k, full);
+                AlongK::load(to + A_BYTES, b, walk.tile_n, column, k, full);
             }
             turn.advance::<STAGES>();
             step += 1;
@@ -253,7 +276,7 @@ unsafe fn multiply<T, const BLOCKS: u32, const REGISTERS: usize, S>(
     let staging = ring.behind() + role * S::STAGING_BYTES;
     let mut turn = Turn::READ;
     let mut sums = Sums::<T, REGISTERS>::new();
-    while let Some([row, column]) = walk.next::<BLOCKS, REGISTERS>() {
+    while let Some([row, column]) = walk.next::<BLOCKS>() {
         let mut previous = 0;
         let mut step = 0;
         while step < walk.n_steps {

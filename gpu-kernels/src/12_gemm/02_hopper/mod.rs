@@ -16,7 +16,8 @@
 //!
 //! [`widths`] has tiles of the width that fits the number of SMs.
 //! [`turns`] has the last step for other layouts, elements and results too, [`fp8`] for elements
-//! of 8 bits, and [`fused`] what can be done with a result before it is stored.
+//! of 8 bits, and [`fused`] what can be done with a result before it is stored. [`by_mma`] looks
+//! back: `mma.sync` with all of this but `wgmma`.
 //!
 //! What the steps share is in `parts`: [`ring`], stages and their barriers; [`operand`], how a tile is
 //! copied; [`order`], which tile is next; [`shares`], the same with equal shares; [`output`], how
@@ -40,6 +41,8 @@ pub mod fp8;
 pub mod fused;
 #[path = "09_widths.rs"]
 pub mod widths;
+#[path = "10_by_mma.rs"]
+pub mod by_mma;
 #[path = "parts/ring.rs"]
 pub mod ring;
 #[path = "parts/operand.rs"]

@@ -9,12 +9,16 @@ use gpu_kernels::gemm::hopper::operand::Layout;
 use gpu_kernels::gemm::hopper::shares::Shares;
 use gpu_kernels::gemm::hopper::split::{self, Tile};
 use gpu_kernels::gemm::hopper::spread;
-use gpu_kernels::gemm::hopper::{alone, copied, roles, turns};
+use gpu_kernels::gemm::hopper::{alone, by_mma, copied, roles, turns};
 use gpu_kernels::gemm::mma::matrices::{Scale, Sizes};
 use half::{bf16, f16};
 use lesson::KernelEntry;
 use lockstep::counts::Expectation;
-use lockstep::counts::Metric::{LocalSectors, StmatrixConflicts};
+use lockstep::counts::Metric::{
+    GlobalStoreSectorsPerRequest as StoreSectors, LdmatrixConflicts, LocalSectors,
+    SharedLoadConflictsPerRequest as LoadConflicts,
+    SharedStoreConflictsPerRequest as StoreConflicts, StmatrixConflicts,
+};
 use lockstep::engine::{
     Buffer, Engine, EngineError, EngineKind, LaunchConfig, Major, Prepared, TensorElement,
     TensorMap,
@@ -344,6 +348,18 @@ fn spread<'e, K: Kernel<Args = Spread>>(
     Ok(left.keep(launch::<K>(config, args)?))
 }
 
+/// Rows of tiles in a group, where a block's eight warps load their own fragments.
+const GROUP_BY_MMA: u32 = 8;
+
+fn by_mma<'e>(engine: &dyn Engine, matrices: &Matrices<'e, f16, f16>, scale: Scale) -> Made<'e> {
+    let Sizes { m, n, .. } = matrices.sizes;
+    let grid = roles::grid(m, n, 1, most_blocks(engine));
+    let config = LaunchConfig::new(grid, roles::BLOCK).with_shared(by_mma::SHARED_BYTES);
+    let [a, b] = factor_maps(matrices, roles::boxes(DEPTH, 1))?;
+    let c = matrices.c.as_mut_ptr();
+    launch::<by_mma::gemm_by_mma>(config, (a, b, c, matrices.sizes, scale, GROUP_BY_MMA))
+}
+
 /// Blocks of a cluster in kernels of all types and layouts.
 const PAIR: u32 = 2;
 
@@ -564,6 +580,22 @@ pub const STEPS: [KernelEntry; 10] = [
         |engine, matrices| balanced::<turns::gemm_balanced_pairs>(engine, matrices, 2)
     ),
 ];
+
+/// What `mma.sync` reaches with the same means.
+pub const BY_MMA: KernelEntry = KernelEntry::of(
+    by_mma::gemm_by_mma,
+    "mma.sync again, fed by the copy engine: roles, persistent blocks, C in whole sectors",
+    |trial| run::<f16, f16>(trial, Contract::SCALED, &by_mma),
+)
+.expecting(&[
+    Expectation::exactly(LdmatrixConflicts, 0.0),
+    Expectation::exactly(LoadConflicts, 0.0),
+    Expectation::exactly(StoreConflicts, 0.0),
+    Expectation::exactly(StoreSectors, 16.0),
+    NO_LOCAL,
+])
+.timed_at(shapes::OF_MMA)
+.since_sm(HOPPER);
 
 /// Few tiles.
 pub const SPLIT: [KernelEntry; 7] = [

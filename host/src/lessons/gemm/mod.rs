@@ -8,7 +8,7 @@
 //! | [`elements`] | f16, bf16, f32 |
 //! | [`factors`] | inputs, references, bounds |
 //! | [`run`] | one kernel on one shape |
-//! | [`hopper`] | the steps by `wgmma`: maps and launches |
+//! | [`hopper`] | the steps by `wgmma`, and what else needs maps: maps and launches |
 //! | [`widths`] | tiles of the width that fits |
 //! | [`special`] | factors of 8 bits, and a product with what comes after |
 //!
@@ -124,7 +124,7 @@ const BY_MMA: [KernelEntry; 4] = [
     .timed_at(shapes::OF_MMA),
 ];
 
-static KERNELS: [KernelEntry; 44] = {
+static KERNELS: [KernelEntry; 45] = {
     let [naive, tiled, swizzled, pipelined] = BY_MMA;
     let [
         alone,
@@ -217,11 +217,12 @@ static KERNELS: [KernelEntry; 44] = {
         bf3,
         special::E4M3,
         special::BIAS_GELU,
+        hopper::BY_MMA,
     ]
 };
 
 /// The steps of the ladder, one idea each; what follows them are the last step's other types
-/// and layouts, and what is made of it.
+/// and layouts, what is made of it, and a look back at `mma.sync`.
 pub fn steps() -> &'static [KernelEntry] {
     &KERNELS[..BY_MMA.len() + hopper::STEPS.len()]
 }
@@ -232,8 +233,8 @@ const NO_LOCAL: Expectation = Expectation::exactly(LocalSectors, 0.0);
 
 #[cfg(test)]
 mod tests {
-    use super::{LESSON, targets};
-    use lesson::{Effort, Shape};
+    use super::{LESSON, steps, targets};
+    use lesson::{Effort, KernelEntry, Shape};
     use lockstep::engine::EngineKind;
 
     #[test]
@@ -249,8 +250,11 @@ mod tests {
     }
 
     #[test]
-    fn the_steps_by_mma_are_the_first_ones() {
-        let first = LESSON.kernels.iter().take(targets::BY_MMA.len());
-        assert!(first.map(|kernel| kernel.id).eq(targets::BY_MMA));
+    fn kernels_by_mma_are_the_first_steps_and_one_that_looks_back() {
+        let ids = |kernels: &[KernelEntry]| kernels.iter().map(|one| one.id).collect::<Vec<_>>();
+        let (after, first) = targets::BY_MMA.split_last().expect("there are some");
+        assert_eq!(ids(&steps()[..first.len()]), first);
+        assert!(!ids(steps()).contains(after));
+        assert!(ids(LESSON.kernels).contains(after));
     }
 }

@@ -6,11 +6,12 @@ use lesson::target::{least, most};
 use lesson::{Found, Measurement, Target};
 
 /// The kernels by `mma.sync`; all others use `wgmma`.
-pub const BY_MMA: [&str; 4] = [
+pub const BY_MMA: [&str; 5] = [
     "gemm_naive",
     "gemm_tiled",
     "gemm_swizzled",
     "gemm_pipelined",
+    "gemm_by_mma",
 ];
 /// In the names of kernels whose factors are bf16.
 const BF16: &str = "_bf16_";
@@ -125,18 +126,23 @@ mod tests {
     }
 
     #[test]
-    fn the_fastest_step_by_mma_counts() {
+    fn the_fastest_kernel_by_mma_counts() {
         let all = [
             measured("gemm_swizzled", [8192; 3], 0.4),
-            measured("gemm_pipelined", [8192; 3], 0.75),
-            measured("gemm_pipelined", [4096; 3], 0.8),
+            measured("gemm_pipelined", [8192; 3], 0.7),
+            measured("gemm_by_mma", [8192; 3], 0.75),
+            measured("gemm_by_mma", [4096; 3], 1.1),
             measured("gemm_wgmma", [8192; 3], 0.9),
+            measured("gemm_wgmma", [4096; 3], 0.8),
         ];
         let found = (TARGETS[0].find)(&all).expect("measured");
         assert_eq!(
             (found.value, &*found.at),
-            (0.75, "gemm_pipelined 8192×8192×8192")
+            (0.75, "gemm_by_mma 8192×8192×8192")
         );
+        // It is none of those by `wgmma`.
+        let found = (TARGETS[1].find)(&all).expect("measured");
+        assert_eq!(&*found.at, "gemm_wgmma 4096×4096×4096");
         let found = (TARGETS[2].find)(&all).expect("measured");
         assert!((found.value - 0.9).abs() < 1e-6);
         assert_eq!(fastest(&all, [2048; 3], |_| true), None);

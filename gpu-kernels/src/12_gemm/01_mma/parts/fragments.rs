@@ -54,6 +54,13 @@ impl Addresses {
         });
         Self(addresses)
     }
+
+    /// That of block `block` of 16 rows, in step `step` of the stage that begins `stage` bytes
+    /// after the first.
+    #[inline(always)]
+    const fn of_block(self, block: usize, stage: u32, step: usize) -> u32 {
+        self.0[step] + stage + block as u32 * BLOCK_ROWS * ROW_BYTES
+    }
 }
 
 /// `x`, which the compiler does not compute anew from what it was made of.
@@ -90,35 +97,58 @@ impl Fragments {
     ///
     /// # Safety
     ///
-    /// The whole warp is here, together; a barrier stands after what filled the stage.
+    /// The whole warp is here, together; what filled the stage has been waited for.
     #[inline(always)]
     pub unsafe fn load(a: Addresses, b: Addresses, stage: u32, step: usize) -> Self {
         let mut fragments = Self::EMPTY;
-        unrolled!(I in [0 1 2 3] {
-            let [p, q, r, s] = x4_at(b.0[step] + stage + I as u32 * BLOCK_ROWS * ROW_BYTES);
-            fragments.b[2 * I] = FragmentB::new([p, q]);
-            fragments.b[2 * I + 1] = FragmentB::new([r, s]);
-        });
-        unrolled!(I in [0 1 2 3] {
-            let rows = x4_at(a.0[step] + stage + I as u32 * BLOCK_ROWS * ROW_BYTES);
-            fragments.a[I] = FragmentA::new(rows);
-        });
+        unrolled!(I in [0 1 2 3] { fragments.load_b::<I>(b, stage, step); });
+        unrolled!(I in [0 1 2 3] { fragments.load_a::<I>(a, stage, step); });
         fragments
+    }
+
+    /// Of A's, those of rows `16·I` to `16·I + 15`.
+    ///
+    /// # Safety
+    ///
+    /// As [`load`](Self::load).
+    #[inline(always)]
+    pub unsafe fn load_a<const I: usize>(&mut self, a: Addresses, stage: u32, step: usize) {
+        self.a[I] = FragmentA::new(x4_at(a.of_block(I, stage, step)));
+    }
+
+    /// Of B's, those of columns `16·I` to `16·I + 15`.
+    ///
+    /// # Safety
+    ///
+    /// As [`load`](Self::load).
+    #[inline(always)]
+    pub unsafe fn load_b<const I: usize>(&mut self, b: Addresses, stage: u32, step: usize) {
+        let [p, q, r, s] = x4_at(b.of_block(I, stage, step));
+        self.b[2 * I] = FragmentB::new([p, q]);
+        self.b[2 * I + 1] = FragmentB::new([r, s]);
     }
 }
 
-/// Adds the products of one step. Along a row and back along the next one: a fragment of A
-/// stays where it is for eight `mma`, and one of B for two.
+/// Adds the products of one step.
 ///
 /// # Safety
 ///
 /// The whole warp is here, together.
 #[inline(always)]
 pub unsafe fn multiply(sums: &mut Sums, fragments: &Fragments) {
-    unrolled!(I in [0 1 2 3] {
-        unrolled!(TURN in [0 1 2 3 4 5 6 7] {
-            const J: usize = if I.is_multiple_of(2) { TURN } else { 7 - TURN };
-            sums[I][J] = mma(fragments.a[I], fragments.b[J], sums[I][J]);
-        });
+    unrolled!(I in [0 1 2 3] { multiply_rows::<I>(sums, fragments); });
+}
+
+/// Those of rows `16·I` to `16·I + 15`. Along these rows and back along the next ones: a fragment
+/// of A stays where it is for eight `mma`, and one of B for two.
+///
+/// # Safety
+///
+/// As [`multiply`].
+#[inline(always)]
+pub unsafe fn multiply_rows<const I: usize>(sums: &mut Sums, fragments: &Fragments) {
+    unrolled!(TURN in [0 1 2 3 4 5 6 7] {
+        let j = const { if I.is_multiple_of(2) { TURN } else { 7 - TURN } };
+        sums[I][j] = mma(fragments.a[I], fragments.b[j], sums[I][j]);
     });
 }

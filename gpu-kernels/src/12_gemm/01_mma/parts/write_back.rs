@@ -2,8 +2,9 @@
 //!
 //! As `mma` leaves its sums, a lane has two neighbours: a store goes to eight rows and writes
 //! half a sector of each ([`store_pair`](super::matrices::store_pair)). So C goes through
-//! shared memory, which the tiles no longer need: pairs in, 16-byte vectors out, eight
-//! lanes for each row of 128 bytes. The swizzle keeps both ways free of conflicts.
+//! shared memory: pairs in, 16-byte vectors out, eight lanes for each row of 128 bytes. The
+//! swizzle keeps both ways free of conflicts. 16 rows, those of one `mma`, go at a time: that is
+//! little enough to have a place beside the tiles.
 
 use cuda_std::half::f16;
 use cuda_std::prelude::*;
@@ -15,19 +16,22 @@ use super::fragments::{Sums, WARP_SIDE};
 use super::matrices::{PITCH_UNIT, Scale, Sizes, element, scaled_pair};
 use super::unrolled;
 
-/// A warp's part of C on its way.
-type Part = Tile<f16, WARP_SIDE, WARP_SIDE, Swizzled<Swizzle<3, 3, 3>>>;
+/// Rows that go at a time: those of one `mma`.
+const PART_ROWS: u32 = 16;
+
+/// What of a warp's C is on its way.
+type Part = Tile<f16, PART_ROWS, WARP_SIDE, Swizzled<Swizzle<3, 3, 3>>>;
 
 /// Shared memory that a warp needs for it.
-pub const WARP_BYTES: u32 = WARP_SIDE * WARP_SIDE * size_of::<f16>() as u32;
+pub const WARP_BYTES: u32 = PART_ROWS * WARP_SIDE * size_of::<f16>() as u32;
 
 /// Chunks in a row of the part.
 const ROW_CHUNKS: u32 = WARP_SIDE / PITCH_UNIT;
 /// Rows that a store of the warp has.
 const STORE_ROWS: u32 = 32 / ROW_CHUNKS;
 
-// The loop below is written out so often.
-const _: () = assert!(WARP_SIDE / STORE_ROWS == 16);
+// The loops below are written out so often.
+const _: () = assert!(WARP_SIDE / PART_ROWS == 4 && PART_ROWS / STORE_ROWS == 4);
 
 /// Writes the warp's sums to C, the first at `(row, column)`, through the shared memory from
 /// `area` on.
@@ -48,10 +52,11 @@ pub unsafe fn store(
     let part = Part::new(area);
     let lane = warp::lane_id();
     unrolled!(I in [0 1 2 3] {
+        let row = row + I as u32 * PART_ROWS;
         unrolled!(J in [0 1 2 3 4 5 6 7] {
             let pairs = sums[I][J].registers;
             unrolled!(HALF in [0 1] {
-                let part_row = I as u32 * 16 + HALF as u32 * 8 + lane / 4;
+                let part_row = HALF as u32 * 8 + lane / 4;
                 let part_column = J as u32 * 8 + lane % 4 * 2;
                 let at = (row + part_row, column + part_column);
                 let pair = [pairs[2 * HALF], pairs[2 * HALF + 1]];
@@ -59,13 +64,15 @@ pub unsafe fn store(
                 *part.chunk::<u32>(part_row, part_column) = pair.to_bits();
             });
         });
-    });
-    warp::sync_warp(u32::MAX);
-    unrolled!(I in [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15] {
-        let part_row = I as u32 * STORE_ROWS + lane / ROW_CHUNKS;
-        let part_column = lane % ROW_CHUNKS * PITCH_UNIT;
-        let chunk = UInt4::load(part.chunk::<UInt4>(part_row, part_column));
-        store_chunk(c, sizes, (row + part_row, column + part_column), chunk);
+        warp::sync_warp(u32::MAX);
+        unrolled!(J in [0 1 2 3] {
+            let part_row = J as u32 * STORE_ROWS + lane / ROW_CHUNKS;
+            let part_column = lane % ROW_CHUNKS * PITCH_UNIT;
+            let chunk = UInt4::load(part.chunk::<UInt4>(part_row, part_column));
+            store_chunk(c, sizes, (row + part_row, column + part_column), chunk);
+        });
+        // The next rows go the same way.
+        warp::sync_warp(u32::MAX);
     });
 }
 
