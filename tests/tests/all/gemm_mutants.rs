@@ -103,10 +103,13 @@ mutants! {
         "gemm_turns" at [128, 512, 64], "cp.async.bulk.wait_group.read 0;" => without,
         "asynchronous copy not waited for";
     a_block_ends_while_its_results_are_sent:
-        "gemm_turns" at LONG, "cp.async.bulk.wait_group 0;" => without,
+        "gemm_staged" at LONG, "cp.async.bulk.wait_group.read 0;" => without,
         "bulk copy not waited for";
     sums_of_other_blocks_are_read_before_they_are_there:
         "gemm_split_64x128" at [64, 128, 512], "barrier.cluster.wait" => without,
+        "race";
+    a_pair_copies_to_a_block_whose_barriers_are_not_ready:
+        "gemm_split_pairs" at LONG, "barrier.cluster.wait" => without,
         "race";
     by_mma_says_for_its_warp_what_one_lane_knows:
         "gemm_by_mma" at LONG, "bar.warp.sync" => without,
