@@ -47,25 +47,51 @@ pub unsafe fn store(
 ) {
     let part = Part::new(area);
     let lane = warp::lane_id();
-    unrolled!(I in [0 1 2 3] {
-        unrolled!(J in [0 1 2 3 4 5 6 7] {
-            let pairs = sums[I][J].registers;
-            unrolled!(HALF in [0 1] {
-                let part_row = I as u32 * 16 + HALF as u32 * 8 + lane / 4;
-                let part_column = J as u32 * 8 + lane % 4 * 2;
-                let at = (row + part_row, column + part_column);
-                let pair = [pairs[2 * HALF], pairs[2 * HALF + 1]];
-                let pair = scaled_pair(c, sizes, scale, at, pair);
-                *part.chunk::<u32>(part_row, part_column) = pair.to_bits();
-            });
-        });
-    });
+    // Asked once, not for each of 64 pairs.
+    if scale.beta == 0.0 {
+        write(
+            part,
+            c,
+            sizes,
+            Scale { beta: 0.0, ..scale },
+            (row, column),
+            sums,
+        );
+    } else {
+        write(part, c, sizes, scale, (row, column), sums);
+    }
     warp::sync_warp(u32::MAX);
     unrolled!(I in [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15] {
         let part_row = I as u32 * STORE_ROWS + lane / ROW_CHUNKS;
         let part_column = lane % ROW_CHUNKS * PITCH_UNIT;
         let chunk = UInt4::load(part.chunk::<UInt4>(part_row, part_column));
         store_chunk(c, sizes, (row + part_row, column + part_column), chunk);
+    });
+}
+
+/// Writes the warp's part as C has it to shared memory.
+#[inline(always)]
+unsafe fn write(
+    part: Part,
+    c: *const f16,
+    sizes: &Sizes,
+    scale: Scale,
+    (row, column): (u32, u32),
+    sums: &Sums,
+) {
+    let lane = warp::lane_id();
+    unrolled!(I in [0 1 2 3] {
+        unrolled!(J in [0 1 2 3 4 5 6 7] {
+            let pairs = sums[I][J].registers;
+            unrolled!(HALF in [0 1] {
+                const BELOW: u32 = I as u32 * 16 + HALF as u32 * 8;
+                let (part_row, part_column) = (lane / 4, J as u32 * 8 + lane % 4 * 2);
+                let at = (row + part_row + BELOW, column + part_column);
+                let pair = [pairs[2 * HALF], pairs[2 * HALF + 1]];
+                let pair = scaled_pair(c, sizes, scale, at, pair);
+                *part.chunk_below::<u32, BELOW>(part_row, part_column) = pair.to_bits();
+            });
+        });
     });
 }
 
