@@ -37,9 +37,15 @@ struct Shares {
 struct Parts {
     u32 n_steps, n_tiles, n_blocks, start, end, next_tile;
 
+    // Each role computes it for itself: what nvcc takes out to before the roles part, ptxas has no registers for in
+    // the one that copies.
     __device__ __forceinline__ Parts(const Shares& s, u32 block)
-        : n_steps(s.n_steps), n_tiles(s.n_tiles), n_blocks(s.n_blocks), start(s.start(block)),
-          end(s.start(block + 1)), next_tile(s.n_shared + block) {}
+        : n_steps(s.n_steps), n_tiles(s.n_tiles), n_blocks(s.n_blocks) {
+        asm volatile("" : "+r"(block));
+        start = s.start(block);
+        end = s.start(block + 1);
+        next_tile = s.n_shared + block;
+    }
     __device__ __forceinline__ bool next(Part& part) {
         if (start < end) {
             const u32 tile = (end - 1) / n_steps, first_of_tile = tile * n_steps;
