@@ -22,19 +22,17 @@ __device__ __forceinline__ void copy_first(u32 to, const __half* from, u32 n_byt
                  : "memory");
 }
 
-// Rows of a factor from `row` on, 64 deep from `at` on, zeros where there is nothing.
+// Rows of a factor, 64 deep, zeros beyond the n_rows and n_columns that are left.
 template <u32 ROWS>
-__device__ __forceinline__ void copy_rows(u32 to, const __half* factor, u32 n_rows, u32 k, u32 pitch, u32 row,
-                                          u32 at) {
-    for (u32 i = threadIdx.x; i < ROWS * 8; i += WARPGROUP) {
-        const u32 own_row = i / 8, chunk = i % 8, column = at + chunk * 8;
-        u32 n_bytes = 0;
-        const __half* from = factor;
-        if (row + own_row < n_rows && column < k) {
-            from += static_cast<size_t>(row + own_row) * pitch + column;
-            n_bytes = 2 * min(k - column, 8);
-        }
-        copy_first(to + own_row * ROW_BYTES + ((chunk ^ own_row % 8) << 4), from, n_bytes);
+__device__ __forceinline__ void copy_rows(u32 to, const __half* from, u32 n_rows, u32 n_columns, u32 pitch) {
+    const u32 first = threadIdx.x / 8, chunk = threadIdx.x % 8;
+    const u32 n_bytes = 2 * min(n_columns > chunk * 8 ? n_columns - chunk * 8 : 0, 8);
+    // The thread's rows are whole periods of the swizzle apart.
+    to += first * ROW_BYTES + ((chunk ^ first % 8) << 4);
+#pragma unroll
+    for (u32 below = 0; below < ROWS; below += WARPGROUP / 8) {
+        const u32 row = first + below;
+        copy_first(to + below * ROW_BYTES, from + (row * pitch + chunk * 8), row < n_rows ? n_bytes : 0);
     }
 }
 
@@ -43,10 +41,12 @@ constexpr u32 ALONE_N = 128;
 __device__ __forceinline__ void alone(const __half* a, const __half* b, __half* c, const Sizes& s) {
     const u32 tile_a = Ring<1, (M + ALONE_N) * ROW_BYTES, 0>().base, tile_b = tile_a + M * ROW_BYTES;
     const u32 row = blockIdx.y * M, column = blockIdx.x * ALONE_N;
+    a += static_cast<size_t>(row) * s.a_pitch;
+    b += static_cast<size_t>(column) * s.b_pitch;
     float sums[64] = {};
     for (u32 at = 0; at < s.k; at += TILE_K) {
-        copy_rows<M>(tile_a, a, s.m, s.k, s.a_pitch, row, at);
-        copy_rows<ALONE_N>(tile_b, b, s.n, s.k, s.b_pitch, column, at);
+        copy_rows<M>(tile_a, a + at, s.m - row, s.k - at, s.a_pitch);
+        copy_rows<ALONE_N>(tile_b, b + at, s.n - column, s.k - at, s.b_pitch);
         asm volatile("cp.async.wait_all;" ::: "memory");
         fence_proxy();
         __syncthreads();
