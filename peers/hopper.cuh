@@ -58,9 +58,21 @@ __device__ __forceinline__ u32 cluster_rank() {
     return rank;
 }
 
+__device__ __forceinline__ u32 cluster_size() {
+    u32 size;
+    asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(size));
+    return size;
+}
+
+__device__ __forceinline__ void arrive_at_cluster() { asm volatile("barrier.cluster.arrive.aligned;" ::: "memory"); }
+// Of who has written nothing that others are to see.
+__device__ __forceinline__ void arrive_at_cluster_relaxed() {
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+}
+__device__ __forceinline__ void wait_for_cluster() { asm volatile("barrier.cluster.wait.aligned;" ::: "memory"); }
 __device__ __forceinline__ void sync_cluster() {
-    asm volatile("barrier.cluster.arrive.aligned;" ::: "memory");
-    asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
+    arrive_at_cluster();
+    wait_for_cluster();
 }
 
 template <u32 BLOCKS> __device__ __forceinline__ void sync_blocks() {
@@ -171,18 +183,24 @@ __device__ __forceinline__ u64 descriptor(u32 address) {
 }
 __device__ __forceinline__ u64 further(u64 descriptor, u32 n_bytes) { return descriptor + (n_bytes >> 4); }
 
-#define FIRST_64 \
+#define R0_31 \
     "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, " \
-    "%23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, " \
-    "%44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
-#define SECOND_64 \
+    "%23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define R32_63 \
+    "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, " \
+    "%53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define R64_95 \
     "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83, %84, " \
-    "%85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, %96, %97, %98, %99, %100, %101, %102, %103, %104, " \
-    "%105, %106, %107, %108, %109, %110, %111, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, " \
-    "%122, %123, %124, %125, %126, %127"
+    "%85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
+#define R96_127 \
+    "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, %112, %113, " \
+    "%114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+#define FIRST_64 R0_31 ", " R32_63
+#define SECOND_64 R64_95 ", " R96_127
 #define IN_4(x, i) "+f"(x[i]), "+f"(x[i + 1]), "+f"(x[i + 2]), "+f"(x[i + 3])
 #define IN_16(x, i) IN_4(x, i), IN_4(x, i + 4), IN_4(x, i + 8), IN_4(x, i + 12)
-#define IN_64(x, i) IN_16(x, i), IN_16(x, i + 16), IN_16(x, i + 32), IN_16(x, i + 48)
+#define IN_32(x, i) IN_16(x, i), IN_16(x, i + 16)
+#define IN_64(x, i) IN_32(x, i), IN_32(x, i + 32)
 #define IN_128(x) IN_64(x, 0), IN_64(x, 64)
 
 #define WGMMA(n, sums, a, b) \
@@ -197,28 +215,31 @@ __device__ __forceinline__ u64 further(u64 descriptor, u32 n_bytes) { return des
     "add.s64 a, " a ", 6; add.s64 b, " b ", 6; " WGMMA(n, sums, "a", "b") \
     "wgmma.commit_group.sync.aligned; }"
 
-// Adds a step's product to 64x128 sums; with `keep` false what was there does not count.
-__device__ __forceinline__ void add_product(float (&sums)[64], u64 a, u64 b, bool keep) {
-    asm volatile(ALONG_K("128", FIRST_64, "%64", "%65", "%66")
-                 : IN_64(sums, 0)
-                 : "l"(a), "l"(b), "r"(static_cast<u32>(keep))
-                 : "memory");
-}
-
-// The same for 64x256 sums.
-__device__ __forceinline__ void add_product(float (&sums)[128], u64 a, u64 b, bool keep) {
-    asm volatile(ALONG_K("256", FIRST_64 ", " SECOND_64, "%128", "%129", "%130")
-                 : IN_128(sums)
-                 : "l"(a), "l"(b), "r"(static_cast<u32>(keep))
-                 : "memory");
-}
+// Adds a step's product to 64 rows of sums, twice as many columns as registers; with `keep` false what was there does
+// not count.
+#define ADD_PRODUCT(registers, n, sums, inputs, a_at, b_at, keep_at) \
+    __device__ __forceinline__ void add_product(float (&x)[registers], u64 a, u64 b, bool keep) { \
+        asm volatile(ALONG_K(n, sums, a_at, b_at, keep_at) \
+                     : inputs \
+                     : "l"(a), "l"(b), "r"(static_cast<u32>(keep)) \
+                     : "memory"); \
+    } \
+    /* The wait names every register, so that nothing reads one before it. */ \
+    __device__ __forceinline__ void finish(float (&x)[registers]) { \
+        asm volatile("wgmma.wait_group.sync.aligned 0;" : inputs::"memory"); \
+    }
+#define IN_96(x) IN_64(x, 0), IN_32(x, 64)
+ADD_PRODUCT(32, "64", R0_31, IN_32(x, 0), "%32", "%33", "%34")
+ADD_PRODUCT(64, "128", FIRST_64, IN_64(x, 0), "%64", "%65", "%66")
+ADD_PRODUCT(96, "192", FIRST_64 ", " R64_95, IN_96(x), "%96", "%97", "%98")
+ADD_PRODUCT(128, "256", FIRST_64 ", " SECOND_64, IN_128(x), "%128", "%129", "%130")
 
 #define BOTH(u, l, b) WGMMA("128", FIRST_64, u, b) WGMMA("128", SECOND_64, l, b)
 #define NEXT_OF_BOTH(distance) \
     "add.s64 u, %128, " distance "; add.s64 l, %129, " distance "; add.s64 b, %130, " distance "; " \
     BOTH("u", "l", "b")
 
-// The same for 128x128 sums, the upper 64 rows in the first half of the registers.
+// For 128x128 sums, the upper 64 rows in the first half of the registers.
 __device__ __forceinline__ void add_tall_product(float (&sums)[128], u64 upper, u64 lower, u64 b, bool keep) {
     asm volatile("{ .reg .pred keep; .reg .b64 u, l, b; setp.ne.u32 keep, %131, 0; wgmma.fence.sync.aligned; "
                  BOTH("%128", "%129", "%130") "setp.eq.u32 keep, 0, 0; "
@@ -231,14 +252,6 @@ __device__ __forceinline__ void add_tall_product(float (&sums)[128], u64 upper, 
 
 template <u32 N> __device__ __forceinline__ void wait_for_all_but() {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(N) : "memory");
-}
-
-// The wait names every register, so that nothing reads one before it.
-__device__ __forceinline__ void finish(float (&sums)[64]) {
-    asm volatile("wgmma.wait_group.sync.aligned 0;" : IN_64(sums, 0)::"memory");
-}
-__device__ __forceinline__ void finish(float (&sums)[128]) {
-    asm volatile("wgmma.wait_group.sync.aligned 0;" : IN_128(sums)::"memory");
 }
 
 }  // namespace

@@ -99,14 +99,17 @@ struct Direct {
 #pragma unroll
         for (u32 i = 0; i < REGISTERS; i += 2) {
             const Place at = position(thread, i);
-            const u32 r = row + at.row, l = column + at.column;
-            if (r >= sizes.m || l >= sizes.n) continue;
-            __half* to = c + (static_cast<size_t>(r) * pitch + l);
-            if (l + 1 < sizes.n) {
-                *reinterpret_cast<__half2*>(to) = __floats2half2_rn(sums[i], sums[i + 1]);
-            } else {
-                *to = __float2half_rn(sums[i]);
-            }
+            store_pair(sums[i], sums[i + 1], row + at.row, column + at.column);
+        }
+    }
+    // Two neighbours of a row, as far as C has them.
+    __device__ __forceinline__ void store_pair(float x, float y, u32 row, u32 column) const {
+        if (row >= sizes.m || column >= sizes.n) return;
+        __half* to = c + (static_cast<size_t>(row) * pitch + column);
+        if (column + 1 < sizes.n) {
+            *reinterpret_cast<__half2*>(to) = __floats2half2_rn(x, y);
+        } else {
+            *to = __float2half_rn(x);
         }
     }
     __device__ __forceinline__ void end() const {}
