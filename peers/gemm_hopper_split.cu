@@ -49,9 +49,9 @@ __device__ __forceinline__ void copy_steps(const CUtensorMap& a, const CUtensorM
 template <class S>
 __device__ __forceinline__ void multiply_steps(float (&sums)[S::REGISTERS], typename S::Stages ring, u32 role,
                                                const Part& part) {
-    const u64 tile_a = further(descriptor(ring.base), role % S::ROWS * M * ROW_BYTES);
+    const u64 tile_a = descriptor(ring.base + role % S::ROWS * M * ROW_BYTES);
     const u64 tile_b =
-        further(descriptor(ring.base + S::TILE_M * ROW_BYTES), role / S::ROWS * 2 * S::REGISTERS * ROW_BYTES);
+        descriptor(ring.base + (S::TILE_M + role / S::ROWS * 2 * S::REGISTERS) * ROW_BYTES);
     const bool is_first = threadIdx.x % WARPGROUP == 0;
     Turn<S::STAGES> turn = {0, 0};
     u32 previous = 0;

@@ -37,11 +37,8 @@ struct Shares {
 struct Parts {
     u32 n_steps, n_tiles, n_blocks, start, end, next_tile;
 
-    // Each role computes it for itself: what nvcc takes out to before the roles part, ptxas has no registers for in
-    // the one that copies.
     __device__ __forceinline__ Parts(const Shares& s, u32 block)
         : n_steps(s.n_steps), n_tiles(s.n_tiles), n_blocks(s.n_blocks) {
-        asm volatile("" : "+r"(block));
         start = s.start(block);
         end = s.start(block + 1);
         next_tile = s.n_shared + block;
@@ -171,7 +168,7 @@ template <u32 BLOCKS, bool CUT>
 __device__ __forceinline__ void add_products(float (&sums)[SUMS], const Work<BLOCKS>& work, Turn<STAGES> turn,
                                              const Part& part) {
     const Stages ring = work.ring;
-    const u64 upper = descriptor(ring.base), lower = further(upper, M * ROW_BYTES);
+    const u64 upper = descriptor(ring.base), lower = descriptor(ring.base + M * ROW_BYTES);
     const u64 tile_b = descriptor(ring.base + A_BYTES);
     u32 previous = 0;
     for (u32 step = part.first; step < part.end; step++) {

@@ -174,8 +174,8 @@ __device__ __forceinline__ void fence_proxy() { asm volatile("fence.proxy.async.
 
 // ---- wgmma ----------------------------------------------------------------------------
 
-// Of a tile with rows along k and a swizzle of 128 bytes. The assembly of no instruction keeps nvcc from computing it
-// anew in every step.
+// Of a tile with rows along k and a swizzle of 128 bytes. The assembly without an instruction keeps nvcc from
+// computing it anew in every step.
 __device__ __forceinline__ u64 descriptor(u32 address) {
     u64 made = 1ull << 62 | static_cast<u64>(TILE_ALIGN >> 4) << 32 | 1ull << 16 | (address & 0x3ffff) >> 4;
     asm volatile("" : "+l"(made));

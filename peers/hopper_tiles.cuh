@@ -18,6 +18,8 @@ template <u32 STAGES, u32 STAGE_BYTES, u32 MORE> struct Ring {
     __device__ __forceinline__ Ring() {
         const u32 shared = static_cast<u32>(__cvta_generic_to_shared(dynamic_memory));
         base = (shared + (TILE_ALIGN - 1)) & ~(TILE_ALIGN - 1);
+        // Kept, as descriptors are.
+        asm volatile("" : "+r"(base));
     }
     __device__ __forceinline__ u32 stage(u32 number) const { return base + number * STAGE_BYTES; }
     __device__ __forceinline__ u32 behind() const { return base + STAGES * STAGE_BYTES; }
