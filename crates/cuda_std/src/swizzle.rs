@@ -29,6 +29,8 @@ pub trait Permutation: Copy + 'static {
     /// Offsets below this one stay in place. A memory that is no larger is not
     /// permuted at all.
     const REACH: u32;
+    /// So many offsets further on, places are so many further on, too. A power of two.
+    const PERIOD: u32;
     /// Where `offset` goes.
     fn apply(offset: u32) -> u32;
 }
@@ -68,6 +70,7 @@ impl<const B: u32, const M: u32, const S: u32> Permutation for Swizzle<B, M, S> 
     };
     const SPAN: u32 = 1 << (M + B);
     const REACH: u32 = 1 << (M + S);
+    const PERIOD: u32 = 1 << (M + S + B);
 
     #[inline(always)]
     fn apply(offset: u32) -> u32 {
@@ -85,6 +88,7 @@ impl<First: Permutation, Second: Permutation> Permutation for Composed<First, Se
     const GRANULE: u32 = min(First::GRANULE, Second::GRANULE);
     const SPAN: u32 = max(First::SPAN, Second::SPAN);
     const REACH: u32 = min(First::REACH, Second::REACH);
+    const PERIOD: u32 = max(First::PERIOD, Second::PERIOD);
 
     #[inline(always)]
     fn apply(offset: u32) -> u32 {
@@ -122,6 +126,7 @@ mod tests {
                 "the granule of {offset} is torn"
             );
             assert!(offset >= P::REACH || to == offset);
+            assert_eq!(P::apply(offset + P::PERIOD), to + P::PERIOD);
             assert!(!core::mem::replace(&mut taken[to as usize], true));
         }
     }

@@ -15,6 +15,8 @@ pub trait Layout: Copy + 'static {
     const SPAN: u32;
     /// Offsets below this one stay in place; 0 for layouts that do not permute.
     const REACH: u32;
+    /// So many elements further on, places are so many further on, too.
+    const PERIOD: u32;
     /// Where the element that row-by-row counting puts at `offset` lies.
     fn place(offset: u32) -> u32;
 }
@@ -28,6 +30,7 @@ impl Layout for Plain {
     const GRANULE: u32 = 1 << 31;
     const SPAN: u32 = 1;
     const REACH: u32 = 0;
+    const PERIOD: u32 = 1;
 
     #[inline(always)]
     fn place(offset: u32) -> u32 {
@@ -49,6 +52,7 @@ impl<const P: u32> Layout for Padded<P> {
     const GRANULE: u32 = 1 << 31;
     const SPAN: u32 = 1;
     const REACH: u32 = 0;
+    const PERIOD: u32 = 1;
 
     #[inline(always)]
     fn place(offset: u32) -> u32 {
@@ -65,6 +69,7 @@ impl<Z: Permutation> Layout for Swizzled<Z> {
     const GRANULE: u32 = Z::GRANULE;
     const SPAN: u32 = Z::SPAN;
     const REACH: u32 = Z::REACH;
+    const PERIOD: u32 = Z::PERIOD;
 
     #[inline(always)]
     fn place(offset: u32) -> u32 {

@@ -176,6 +176,43 @@ impl<T: Copy, const ROWS: u32, const COLUMNS: u32, L: Layout> Tile<T, ROWS, COLU
         self.shared_address + Self::offset(row, column) * size_of::<T>() as u32
     }
 
+    /// [`row_address`](Self::row_address) of the row `N` below `row`, as that of `row` and a
+    /// constant, which the instruction adds: one register serves for several rows.
+    ///
+    /// (Computed anew, it takes a register of its own: that the swizzle does the same to both
+    /// rows is lost when LLVM turns additions into ORs.)
+    ///
+    /// Compiles only if the layout repeats after `N` rows.
+    #[inline(always)]
+    pub fn row_address_below<const N: u32>(self, row: u32, column: u32) -> u32 {
+        self.row_address(row, column) + Self::elements_below::<N>() * size_of::<T>() as u32
+    }
+
+    /// [`chunk`](Self::chunk) of the row `N` below `row`, as
+    /// [`row_address_below`](Self::row_address_below).
+    ///
+    /// # Safety
+    ///
+    /// As [`chunk`](Self::chunk), for the row below.
+    #[inline(always)]
+    pub unsafe fn chunk_below<V: Copy, const N: u32>(self, row: u32, column: u32) -> *mut V {
+        let below = Self::elements_below::<N>() as usize * size_of::<T>();
+        // SAFETY: by this function's own contract.
+        unsafe { self.chunk::<V>(row, column).byte_add(below) }
+    }
+
+    /// From a place to the one `N` rows below.
+    const fn elements_below<const N: u32>() -> u32 {
+        const {
+            let below = N * Self::PITCH;
+            assert!(
+                below.is_multiple_of(L::PERIOD),
+                "the layout does not repeat after so many rows"
+            );
+            below
+        }
+    }
+
     /// Address in the shared space of the first byte.
     #[inline(always)]
     pub fn shared_address(self) -> u32 {
@@ -238,6 +275,21 @@ mod tests {
         is_one_to_one::<16, 32, Swizzled<Swizzle<2, 3, 3>>>();
         is_one_to_one::<16, 64, Swizzled<Swizzle<3, 3, 3>>>();
         is_one_to_one::<16, 256, Swizzled<Composed<Swizzle<3, 3, 5>, Swizzle<1, 3, 3>>>>();
+    }
+
+    #[test]
+    fn rows_below_are_a_constant_away() {
+        let tile = Tile::<u16, 64, 64, Swizzled<Swizzle<3, 3, 3>>> {
+            base: core::ptr::null_mut(),
+            shared_address: 0,
+            layout: PhantomData,
+        };
+        for (row, column) in (0..16).flat_map(|row| (0..64).step_by(8).map(move |c| (row, c))) {
+            assert_eq!(
+                tile.row_address_below::<16>(row, column),
+                tile.row_address(row + 16, column)
+            );
+        }
     }
 
     #[test]

@@ -19,7 +19,7 @@
 //! Everything but the tiles' layout and the way fragments are loaded is shared with
 //! [`swizzled`](super::swizzled), which changes those two.
 
-use cuda_std::cp_async::{cg_first, commit_group, wait_all};
+use cuda_std::cp_async::{cg_first, commit_group, wait_group};
 use cuda_std::half::f16;
 use cuda_std::mma::{FragmentA, FragmentB, FragmentC, M16N8K16, map, mma};
 use cuda_std::prelude::*;
@@ -60,20 +60,28 @@ pub type Operand<L> = Tile<f16, SIDE, TILE_K, L>;
 
 /// How fragments are loaded from a tile.
 pub trait Feed<L: Layout> {
-    /// The 16×16 block at `(row, column)` of a tile of A.
+    /// The 16×16 block `BELOW` rows below `(row, column)` in a tile of A.
     ///
     /// # Safety
     ///
     /// The whole warp is here, together; a barrier stands after what filled the tile.
-    unsafe fn a(tile: Operand<L>, row: u32, column: u32) -> FragmentA<f16, M16N8K16>;
+    unsafe fn a<const BELOW: u32>(
+        tile: Operand<L>,
+        row: u32,
+        column: u32,
+    ) -> FragmentA<f16, M16N8K16>;
 
-    /// The two operands in the 16×16 block at `(row, column)` of a tile of B, whose rows are
-    /// columns of the product.
+    /// The two operands in the 16×16 block `BELOW` rows below `(row, column)` in a tile of B, whose
+    /// rows are columns of the product.
     ///
     /// # Safety
     ///
     /// As [`a`](Self::a).
-    unsafe fn b(tile: Operand<L>, row: u32, column: u32) -> [FragmentB<f16, M16N8K16>; 2];
+    unsafe fn b<const BELOW: u32>(
+        tile: Operand<L>,
+        row: u32,
+        column: u32,
+    ) -> [FragmentB<f16, M16N8K16>; 2];
 }
 
 /// A register at a time: 4 bytes per lane.
@@ -81,25 +89,34 @@ pub struct ByWords;
 
 impl<L: Layout> Feed<L> for ByWords {
     #[inline(always)]
-    unsafe fn a(tile: Operand<L>, row: u32, column: u32) -> FragmentA<f16, M16N8K16> {
+    unsafe fn a<const BELOW: u32>(
+        tile: Operand<L>,
+        row: u32,
+        column: u32,
+    ) -> FragmentA<f16, M16N8K16> {
         let lane = warp::lane_id();
         let mut registers = [0; 4];
         unrolled!(R in [0 1 2 3] {
             let at = map::a(lane, R as u32, 0);
-            registers[R] = *tile.chunk::<u32>(row + at.row, column + at.column);
+            registers[R] = *tile.chunk::<u32>(row + BELOW + at.row, column + at.column);
         });
         FragmentA::new(registers)
     }
 
     #[inline(always)]
-    unsafe fn b(tile: Operand<L>, row: u32, column: u32) -> [FragmentB<f16, M16N8K16>; 2] {
+    unsafe fn b<const BELOW: u32>(
+        tile: Operand<L>,
+        row: u32,
+        column: u32,
+    ) -> [FragmentB<f16, M16N8K16>; 2] {
         let lane = warp::lane_id();
         let mut registers = [[0; 2]; 2];
         unrolled!(HALF in [0 1] {
             unrolled!(R in [0 1] {
                 // As the tile has it, columns of the operand are rows.
                 let at = map::b(lane, R as u32, 0);
-                let (row, column) = (row + HALF as u32 * 8 + at.column, column + at.row);
+                let row = row + BELOW + HALF as u32 * 8 + at.column;
+                let column = column + at.row;
                 registers[HALF][R] = *tile.chunk::<u32>(row, column);
             });
         });
@@ -147,18 +164,18 @@ pub(super) unsafe fn product<L: Layout, F: Feed<L>>(
         copy(a_tile, a, (sizes.m - first_row, depth), sizes.a_pitch);
         copy(b_tile, b, (sizes.n - first_column, depth), sizes.b_pitch);
         commit_group();
-        wait_all();
+        wait_group::<0>();
         thread::sync_threads();
         unrolled!(K in [0 1 2 3] {
             const DEPTH: u32 = K as u32 * STEP;
             let mut right = [FragmentB::new([0; 2]); 4];
             unrolled!(J in [0 1] {
-                let pair = F::b(b_tile, column + J as u32 * 16, DEPTH);
+                let pair = F::b::<{ J as u32 * 16 }>(b_tile, column, DEPTH);
                 right[2 * J] = pair[0];
                 right[2 * J + 1] = pair[1];
             });
             unrolled!(I in [0 1 2 3] {
-                let left = F::a(a_tile, row + I as u32 * 16, DEPTH);
+                let left = F::a::<{ I as u32 * 16 }>(a_tile, row, DEPTH);
                 unrolled!(J in [0 1 2 3] {
                     sums[I][J] = mma(left, right[J], sums[I][J]);
                 });

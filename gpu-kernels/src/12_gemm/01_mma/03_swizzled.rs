@@ -15,7 +15,8 @@
 //! ```
 
 use cuda_std::half::f16;
-use cuda_std::mma::{FragmentA, FragmentB, M16N8K16, load_a, load_b_transposed};
+use cuda_std::mma::ldmatrix::x4_at;
+use cuda_std::mma::{FragmentA, FragmentB, M16N8K16, load_b_pair, pair_address, quad_address};
 use cuda_std::prelude::*;
 use cuda_std::swizzle::Swizzle;
 use cuda_std::tile::{Layout, Swizzled};
@@ -31,13 +32,27 @@ pub struct ByMatrices;
 
 impl<L: Layout> Feed<L> for ByMatrices {
     #[inline(always)]
-    unsafe fn a(tile: Operand<L>, row: u32, column: u32) -> FragmentA<f16, M16N8K16> {
-        load_a(tile, row, column)
+    unsafe fn a<const BELOW: u32>(
+        tile: Operand<L>,
+        row: u32,
+        column: u32,
+    ) -> FragmentA<f16, M16N8K16> {
+        let at = quad_address(warp::lane_id());
+        FragmentA::new(x4_at(
+            tile.row_address_below::<BELOW>(row + at.0, column + at.1),
+        ))
     }
 
     #[inline(always)]
-    unsafe fn b(tile: Operand<L>, row: u32, column: u32) -> [FragmentB<f16, M16N8K16>; 2] {
-        load_b_transposed(tile, row, column)
+    unsafe fn b<const BELOW: u32>(
+        tile: Operand<L>,
+        row: u32,
+        column: u32,
+    ) -> [FragmentB<f16, M16N8K16>; 2] {
+        let at = pair_address(warp::lane_id());
+        load_b_pair(x4_at(
+            tile.row_address_below::<BELOW>(row + at.0, column + at.1),
+        ))
     }
 }
 

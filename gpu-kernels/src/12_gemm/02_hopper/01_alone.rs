@@ -22,6 +22,7 @@ use super::depth;
 use super::output::{AsItIs, Direct, Store};
 use super::ring::{Ring, shared_bytes};
 use crate::gemm::mma::matrices::Sizes;
+use crate::unrolled::unrolled;
 
 /// Columns of C that a block computes; it computes 64 rows.
 pub const TILE_N: u32 = 128;
@@ -35,40 +36,54 @@ pub const SHARED_BYTES: u32 = shared_bytes(1, STAGE_BYTES, 0);
 /// 16-byte vectors in a row, and elements in a vector.
 const CHUNKS: u32 = ROW_BYTES / 16;
 const CHUNK: u32 = 8;
+/// Rows that one copy of the block has.
+const COPY_ROWS: u32 = WARPGROUP / CHUNKS;
 
 /// Grid.
 pub const fn grid(m: u32, n: u32) -> [u32; 3] {
     [n.div_ceil(TILE_N), m.div_ceil(M), 1]
 }
 
-/// A factor in memory: rows along k.
+/// Rows of a factor along k: where the block's begin, and how many are left from there on.
 #[derive(Clone, Copy)]
 struct Rows {
     first: *const f16,
-    n_rows: u32,
+    n_left: u32,
     k: u32,
     pitch: u32,
 }
 
 impl Rows {
-    /// Copies a tile's rows from `row` on, 64 deep from `at` on, zeros where there is nothing.
+    /// Those from `row` on.
     #[inline(always)]
-    unsafe fn copy<const ROWS: u32>(self, to: u32, row: u32, at: u32) {
-        let mut i = thread::thread_idx_x();
-        while i < ROWS * CHUNKS {
-            let (own_row, chunk) = (i / CHUNKS, i % CHUNKS);
-            let column = at + chunk * CHUNK;
-            let mut n_bytes = 0;
-            let mut from = self.first;
-            if row + own_row < self.n_rows && column < self.k {
-                from = from.add((row + own_row) as usize * self.pitch as usize + column as usize);
-                let left = self.k - column;
-                n_bytes = 2 * if left < CHUNK { left } else { CHUNK };
-            }
-            let place = own_row * ROW_BYTES + ((chunk ^ (own_row % CHUNKS)) << 4);
-            cg_first(to + place, from.cast::<UInt4>(), n_bytes);
-            i += WARPGROUP;
+    unsafe fn of(factor: *const f16, row: u32, n_rows: u32, k: u32, pitch: u32) -> Self {
+        Self {
+            first: factor.add(row as usize * pitch as usize),
+            n_left: n_rows - row,
+            k,
+            pitch,
         }
+    }
+
+    /// Copies a tile's rows, 64 deep from `at` on, zeros where there is nothing.
+    #[inline(always)]
+    unsafe fn copy<const ROWS: u32>(self, to: u32, at: u32) {
+        let thread = thread::thread_idx_x();
+        let (first, chunk) = (thread / CHUNKS, thread % CHUNKS);
+        let n_left = self.k.saturating_sub(at + chunk * CHUNK);
+        let n_bytes = 2 * if n_left < CHUNK { n_left } else { CHUNK };
+        let from = self.first.wrapping_add(at as usize);
+        // The thread's rows are whole periods of the swizzle apart.
+        let to = to + first * ROW_BYTES + ((chunk ^ (first % CHUNKS)) << 4);
+        unrolled::<{ (TILE_N / COPY_ROWS) as usize }>(|i| {
+            let below = i as u32 * COPY_ROWS;
+            if below < ROWS {
+                let row = first + below;
+                let from = from.wrapping_add((row * self.pitch + chunk * CHUNK) as usize);
+                let n_bytes = if row < self.n_left { n_bytes } else { 0 };
+                cg_first(to + below * ROW_BYTES, from.cast::<UInt4>(), n_bytes);
+            }
+        });
     }
 }
 
@@ -81,22 +96,17 @@ impl Rows {
 #[kernel(launch_bounds(WARPGROUP))]
 pub unsafe fn gemm_wgmma(a: *const f16, b: *const f16, c: *mut f16, sizes: Sizes) {
     let Sizes { m, n, k, .. } = sizes;
-    let rows = |first, n_rows, pitch| Rows {
-        first,
-        n_rows,
-        k,
-        pitch,
-    };
-    let (a, b) = (rows(a, m, sizes.a_pitch), rows(b, n, sizes.b_pitch));
     let tile_a = Ring::<1>::new(STAGE_BYTES, 0).base;
     let tile_b = tile_a + M * ROW_BYTES;
     let row = thread::block_idx_y() * M;
     let column = thread::block_idx_x() * TILE_N;
+    let a = Rows::of(a, row, m, k, sizes.a_pitch);
+    let b = Rows::of(b, column, n, k, sizes.b_pitch);
     let mut sums = Sums::<f16, 64>::new();
     let mut at = 0;
     while at < k {
-        a.copy::<M>(tile_a, row, at);
-        b.copy::<TILE_N>(tile_b, column, at);
+        a.copy::<M>(tile_a, at);
+        b.copy::<TILE_N>(tile_b, at);
         wait_all();
         bulk::fence();
         thread::sync_threads();

@@ -25,7 +25,9 @@ const BLOCK_ROWS: u32 = 16;
 const _: () = assert!(WARP_SIDE == 4 * BLOCK_ROWS && N_STEPS == 4);
 
 /// A warp's sums: 16×8 each.
-pub type Sums = [[FragmentC<f32>; 8]; 4];
+pub type Sums = [SumRows; 4];
+/// Those of 16 rows.
+pub type SumRows = [FragmentC<f32>; 8];
 
 /// Where a lane's rows of a factor are in the first stage, for each step: with the swizzle, a
 /// step is an XOR. Added to a stage's distance they are addresses.

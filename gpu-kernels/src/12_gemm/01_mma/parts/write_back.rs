@@ -12,7 +12,7 @@ use cuda_std::swizzle::Swizzle;
 use cuda_std::tile::{Swizzled, Tile};
 use cuda_std::vector::UInt4;
 
-use super::fragments::{Sums, WARP_SIDE};
+use super::fragments::{SumRows, Sums, WARP_SIDE};
 use super::matrices::{PITCH_UNIT, Scale, Sizes, element, scaled_pair};
 use super::unrolled;
 
@@ -52,27 +52,47 @@ pub unsafe fn store(
     let part = Part::new(area);
     let lane = warp::lane_id();
     unrolled!(I in [0 1 2 3] {
-        let row = row + I as u32 * PART_ROWS;
-        unrolled!(J in [0 1 2 3 4 5 6 7] {
-            let pairs = sums[I][J].registers;
-            unrolled!(HALF in [0 1] {
-                let part_row = HALF as u32 * 8 + lane / 4;
-                let part_column = J as u32 * 8 + lane % 4 * 2;
-                let at = (row + part_row, column + part_column);
-                let pair = [pairs[2 * HALF], pairs[2 * HALF + 1]];
-                let pair = scaled_pair(c, sizes, scale, at, pair);
-                *part.chunk::<u32>(part_row, part_column) = pair.to_bits();
-            });
-        });
+        let at = (row + I as u32 * PART_ROWS, column);
+        // Asked once, not for each of 16 pairs.
+        if scale.beta == 0.0 {
+            let scale = Scale { beta: 0.0, ..scale };
+            write(part, c, sizes, scale, at, &sums[I]);
+        } else {
+            write(part, c, sizes, scale, at, &sums[I]);
+        }
         warp::sync_warp(u32::MAX);
         unrolled!(J in [0 1 2 3] {
             let part_row = J as u32 * STORE_ROWS + lane / ROW_CHUNKS;
             let part_column = lane % ROW_CHUNKS * PITCH_UNIT;
             let chunk = UInt4::load(part.chunk::<UInt4>(part_row, part_column));
-            store_chunk(c, sizes, (row + part_row, column + part_column), chunk);
+            store_chunk(c, sizes, (at.0 + part_row, at.1 + part_column), chunk);
         });
         // The next rows go the same way.
         warp::sync_warp(u32::MAX);
+    });
+}
+
+/// Writes 16 rows of the warp's sums as C has them to shared memory.
+#[inline(always)]
+unsafe fn write(
+    part: Part,
+    c: *const f16,
+    sizes: &Sizes,
+    scale: Scale,
+    (row, column): (u32, u32),
+    sums: &SumRows,
+) {
+    let lane = warp::lane_id();
+    unrolled!(J in [0 1 2 3 4 5 6 7] {
+        let pairs = sums[J].registers;
+        unrolled!(HALF in [0 1] {
+            const BELOW: u32 = HALF as u32 * 8;
+            let (part_row, part_column) = (lane / 4, J as u32 * 8 + lane % 4 * 2);
+            let at = (row + part_row + BELOW, column + part_column);
+            let pair = [pairs[2 * HALF], pairs[2 * HALF + 1]];
+            let pair = scaled_pair(c, sizes, scale, at, pair);
+            *part.chunk_below::<u32, BELOW>(part_row, part_column) = pair.to_bits();
+        });
     });
 }
 
