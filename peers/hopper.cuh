@@ -165,9 +165,6 @@ __device__ __forceinline__ void commit_stores() { asm volatile("cp.async.bulk.co
 template <u32 N> __device__ __forceinline__ void wait_stores_read() {
     asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(N) : "memory");
 }
-template <u32 N> __device__ __forceinline__ void wait_stores() {
-    asm volatile("cp.async.bulk.wait_group %0;" ::"n"(N) : "memory");
-}
 
 // What this thread has written, copies and wgmma see after the next barrier.
 __device__ __forceinline__ void fence_proxy() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }

@@ -167,7 +167,7 @@ template <bool TALL> struct Staged {
         }
     }
     __device__ __forceinline__ void end() const {
-        if (is_first_of_group()) wait_stores<0>();
+        if (is_first_of_group()) wait_stores_read<0>();
     }
 };
 
