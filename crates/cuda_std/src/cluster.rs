@@ -61,7 +61,8 @@ pub unsafe fn arrive() {
 }
 
 /// [`arrive`] of a thread that has written nothing that others are to see, and only tells them that
-/// it has come this far: it does not wait for its own stores to be seen.
+/// it has come this far: it does not wait for its own stores to be seen. What it has asked of another
+/// block's shared memory may still be on its way there, so no block may end on its word.
 ///
 /// # Safety
 ///

@@ -28,10 +28,15 @@ fn mutant(kernel: &str, what: &str, change: fn(&str) -> String) -> PtxModule {
     PtxModule::of_text("mutant.ptx", changed).with_sources(lockstep_tests::ptx::root())
 }
 
-/// What the checks say of it at a size; nothing if they find nothing.
+/// What the checks say of a mutant at a size; nothing if they find nothing.
 fn found(kernel: &str, dims: [u32; 3], what: &str, change: fn(&str) -> String) -> String {
+    checked(kernel, dims, mutant(kernel, what, change))
+}
+
+/// The same of the kernel that a module has.
+fn checked(kernel: &str, dims: [u32; 3], module: PtxModule) -> String {
     let registered = registry::kernel(kernel).expect("it exists");
-    let sim = Sim::new(vec![mutant(kernel, what, change)]).with_check(true);
+    let sim = Sim::new(vec![module]).with_check(true);
     let ended = run_case(registered, &Shape::of(&dims), &sim);
     ended.err().map_or(String::new(), |error| error.to_string())
 }
@@ -120,6 +125,26 @@ mutants! {
     another_blocks_barrier_is_used_before_it_is_ready:
         "gemm_cluster" at [256, 256, 512], "barrier.cluster.wait" => without,
         "race";
+}
+
+/// Where a cluster cuts k, too: what is found above is the mutants' own.
+#[test]
+fn kernels_as_they_are_have_nothing_to_find() {
+    for (kernel, dims) in [
+        ("gemm_pipelined", LONG),
+        ("gemm_roles", LONG),
+        ("gemm_cluster", [256, 256, 512]),
+        ("gemm_turns", [128, 512, 64]),
+        ("gemm_split_64x128", [64, 128, 512]),
+        ("gemm_split_128x256", LONG),
+        ("gemm_split_pairs", LONG),
+        ("gemm_spread", LONG),
+        ("gemm_by_mma", LONG),
+    ] {
+        let module = kernels::module_with(kernel, None).expect("the kernels compile");
+        let found = checked(kernel, dims, module);
+        assert_eq!(found, "", "{kernel} at {dims:?}");
+    }
 }
 
 /// What a GPU may punish and the checks do not look for: barriers in memory that the copy engine

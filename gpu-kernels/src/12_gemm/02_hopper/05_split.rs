@@ -240,7 +240,7 @@ unsafe fn work<
     let column = part.column + role / ROWS * 2 * REGISTERS as u32;
     if n_blocks == 1 {
         if IN_PAIRS {
-            cluster::arrive_relaxed();
+            cluster::arrive();
         }
         if role != N_MULTIPLIERS {
             store.store::<false, REGISTERS>(0, role, sums.finish(), row, column);
@@ -261,8 +261,7 @@ unsafe fn work<
         add_up::<REGISTERS>(ring.base, rank, n_blocks, store, row, column);
     }
     // Nobody ends whose sums others still read.
-    cluster::arrive_relaxed();
-    cluster::wait();
+    cluster::sync();
 }
 
 /// The thread that copies.
