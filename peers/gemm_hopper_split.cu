@@ -157,8 +157,7 @@ __device__ __forceinline__ void split(const CUtensorMap& a, const CUtensorMap& b
         });
     }
     // Nobody ends whose sums others still read.
-    arrive_at_cluster_relaxed();
-    wait_for_cluster();
+    sync_cluster();
 }
 
 // ---- 16: blocks anywhere share the steps ----------------------------------------------

@@ -65,10 +65,6 @@ __device__ __forceinline__ u32 cluster_size() {
 }
 
 __device__ __forceinline__ void arrive_at_cluster() { asm volatile("barrier.cluster.arrive.aligned;" ::: "memory"); }
-// Of who has written nothing that others are to see.
-__device__ __forceinline__ void arrive_at_cluster_relaxed() {
-    asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
-}
 __device__ __forceinline__ void wait_for_cluster() { asm volatile("barrier.cluster.wait.aligned;" ::: "memory"); }
 __device__ __forceinline__ void sync_cluster() {
     arrive_at_cluster();
