@@ -259,9 +259,9 @@ __device__ __forceinline__ void spread(const CUtensorMap& a, const CUtensorMap& 
              u32 k, u32 pitch) { \
         split<Shape<rows, registers, stages>>(a, b, Direct{c, pitch, {m, n, k}}); \
     }
-SPLIT(gemm_split_64x128, 1, 32, 7)
-SPLIT(gemm_split_128x64, 2, 32, 7)
-SPLIT(gemm_split_128x128, 2, 64, 6)
+SPLIT(gemm_split_64x128, 1, 32, 9)
+SPLIT(gemm_split_128x64, 2, 32, 9)
+SPLIT(gemm_split_128x128, 2, 64, 7)
 SPLIT(gemm_split_128x192, 2, 96, 5)
 SPLIT(gemm_split_128x256, 2, 128, 4)
 

@@ -114,7 +114,7 @@ mutants! {
         "gemm_split_64x128" at [64, 128, 512], "barrier.cluster.wait" => without,
         "race";
     a_pair_copies_to_a_block_whose_barriers_are_not_ready:
-        "gemm_split_pairs" at LONG, "barrier.cluster.wait" => without,
+        "gemm_small" at LONG, "barrier.cluster.wait" => without,
         "race";
     by_mma_says_for_its_warp_what_one_lane_knows:
         "gemm_by_mma" at LONG, "bar.warp.sync" => without,
@@ -137,7 +137,7 @@ fn kernels_as_they_are_have_nothing_to_find() {
         ("gemm_turns", [128, 512, 64]),
         ("gemm_split_64x128", [64, 128, 512]),
         ("gemm_split_128x256", LONG),
-        ("gemm_split_pairs", LONG),
+        ("gemm_small", LONG),
         ("gemm_spread", LONG),
         ("gemm_by_mma", LONG),
     ] {

@@ -100,7 +100,12 @@ pub(super) const fn stage_bytes(registers: usize) -> u32 {
 
 /// Tiles of C.
 pub const fn n_tiles(m: u32, n: u32) -> u32 {
-    m.div_ceil(TILE_M) * n.div_ceil(TILE_N)
+    n_tiles_of(TILE_N, m, n, 1)
+}
+
+/// Tiles of so many columns, in rows of `n_blocks`.
+pub(super) const fn n_tiles_of(tile_n: u32, m: u32, n: u32, n_blocks: u32) -> u32 {
+    m.div_ceil(TILE_M * n_blocks) * n.div_ceil(tile_n)
 }
 
 /// A grid of no more than `most` blocks in clusters of `n_blocks`, as many as have something to do.
@@ -110,7 +115,7 @@ pub const fn grid(m: u32, n: u32, n_blocks: u32, most: u32) -> [u32; 3] {
 
 /// [`grid`] for tiles of so many columns.
 pub(super) const fn grid_of(tile_n: u32, m: u32, n: u32, n_blocks: u32, most: u32) -> [u32; 3] {
-    let pairs = m.div_ceil(TILE_M * n_blocks) * n.div_ceil(tile_n);
+    let pairs = n_tiles_of(tile_n, m, n, n_blocks);
     let most = most / n_blocks;
     [if pairs < most { pairs } else { most } * n_blocks, 1, 1]
 }

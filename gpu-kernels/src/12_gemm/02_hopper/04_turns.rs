@@ -392,7 +392,7 @@ unsafe fn add_products<T, A, B, const BLOCKS: u32, const CUT: bool>(
 }
 
 macro_rules! ladder {
-    ($($(#[$doc:meta])* $name:ident, $blocks:literal;)*) => { $(
+    ($($(#[$doc:meta])* $name:ident: $t:ident, $blocks:literal;)*) => { $(
         $(#[$doc])*
         ///
         /// # Safety
@@ -416,17 +416,19 @@ macro_rules! ladder {
                 is_cut: false,
                 left: Left::NOWHERE,
             };
-            let store = Staged::<f16, _>::new(c, AsItIs);
-            work::<f16, AlongK, AlongK, $blocks, false, _>(a, b, plan, store);
+            let store = Staged::<$t, _>::new(c, AsItIs);
+            work::<$t, AlongK, AlongK, $blocks, false, _>(a, b, plan, store);
         }
     )* };
 }
 
 ladder! {
     /// Turns.
-    gemm_turns, 1;
+    gemm_turns: f16, 1;
     /// Turns of pairs of blocks: the grid is in clusters of 2.
-    gemm_turns_pairs, 2;
+    gemm_turns_pairs: f16, 2;
+    /// Turns, of bf16.
+    gemm_bf16_turns: bf16, 1;
 }
 
 macro_rules! balanced {

@@ -25,21 +25,13 @@
 //!
 //! | kernel | tile | stages |
 //! |---|---|---|
-//! | [`gemm_split_64x128`] | 64 × 128 | 7 |
-//! | [`gemm_split_128x64`] | 128 × 64 | 7 |
-//! | [`gemm_split_128x128`] | 128 × 128 | 6 |
+//! | [`gemm_split_64x128`] | 64 × 128 | 9 |
+//! | [`gemm_split_128x64`] | 128 × 64 | 9 |
+//! | [`gemm_split_128x128`] | 128 × 128 | 7 |
 //! | [`gemm_split_128x192`] | 128 × 192 | 5 |
 //! | [`gemm_split_128x256`] | 128 × 256 | 4 |
 //!
 //! [`Tile::n_parts`] says into how many parts k is best cut.
-//!
-//! # Pairs
-//!
-//! 1,000 rows and columns are 128 tiles of 128 × 64, one for each SM; there is nothing to cut, and
-//! small tiles take many bytes per product out of the cache. Where rows do not begin at
-//! multiples of 128 bytes, each row of a tile lies in two lines, and the cache is what all wait for.
-//! So in [`gemm_split_pairs`] the cluster is two tiles side by side, which want the same rows of A:
-//! each block copies half of them to both.
 
 use cuda_std::half::f16;
 use cuda_std::prelude::*;
@@ -77,11 +69,11 @@ pub struct Tile {
 
 impl Tile {
     /// For few rows.
-    pub const FEW_ROWS: Self = Self::new(64, 128, 7);
+    pub const FEW_ROWS: Self = Self::new(64, 128, 9);
     /// For few columns.
-    pub const FEW_COLUMNS: Self = Self::new(128, 64, 7);
+    pub const FEW_COLUMNS: Self = Self::new(128, 64, 9);
     /// For small products.
-    pub const SMALL: Self = Self::new(128, 128, 6);
+    pub const SMALL: Self = Self::new(128, 128, 7);
     /// For those that 128×256 would leave a quarter of the SMs without.
     pub const MIDDLE: Self = Self::new(128, 192, 5);
     /// For long sums.
@@ -183,23 +175,9 @@ impl Part {
     }
 }
 
-/// Blocks that share their rows of A, where they come in pairs.
-const PAIR: u32 = 2;
-
-/// How many blocks read what a block copies.
-const fn n_readers(in_pairs: bool) -> u32 {
-    if in_pairs { PAIR } else { 1 }
-}
-
-/// A block of a cluster that computes a tile, or of a pair that computes two.
+/// A block of a cluster that computes a tile.
 #[inline(always)]
-unsafe fn work<
-    T,
-    const ROWS: u32,
-    const REGISTERS: usize,
-    const STAGES: u32,
-    const IN_PAIRS: bool,
->(
+unsafe fn work<T, const ROWS: u32, const REGISTERS: usize, const STAGES: u32>(
     a: &TensorMap,
     b: &TensorMap,
     sizes: Sizes,
@@ -211,18 +189,10 @@ unsafe fn work<
     let ring = Ring::<STAGES>::new((tile_m + tile_n) * ROW_BYTES, 0);
     let role = warpgroup::index();
     if thread::thread_idx_x() == 0 {
-        ring.make(N_MULTIPLIERS * n_readers(IN_PAIRS));
+        ring.make(N_MULTIPLIERS);
     }
-    if IN_PAIRS {
-        cluster::sync();
-    } else {
-        thread::sync_threads();
-    }
-    let (rank, n_blocks) = if IN_PAIRS {
-        (0, 1)
-    } else {
-        (cluster::rank(), cluster::n_blocks())
-    };
+    thread::sync_threads();
+    let (rank, n_blocks) = (cluster::rank(), cluster::n_blocks());
     let part = Part::of(sizes.k, tile_m, tile_n, rank, n_blocks);
     // Everything up to here, the launch before has not been waited for.
     launches::let_next_start();
@@ -231,23 +201,16 @@ unsafe fn work<
     let mut sums = Sums::<T, REGISTERS>::new();
     if role == N_MULTIPLIERS {
         if warp::is_elected() {
-            copy::<T, STAGES, IN_PAIRS>(a, b, ring, part, tile_m, tile_n);
+            copy::<T, STAGES>(a, b, ring, part, tile_m, tile_n);
         }
     } else {
-        multiply::<T, ROWS, REGISTERS, STAGES, IN_PAIRS>(&mut sums, ring, role, part);
+        multiply::<T, ROWS, REGISTERS, STAGES>(&mut sums, ring, role, part);
     }
     let row = part.row + role % ROWS * M;
     let column = part.column + role / ROWS * 2 * REGISTERS as u32;
     if n_blocks == 1 {
-        if IN_PAIRS {
-            cluster::arrive();
-        }
         if role != N_MULTIPLIERS {
             store.store::<false, REGISTERS>(0, role, sums.finish(), row, column);
-        }
-        if IN_PAIRS {
-            // Nobody ends at whose barriers the other still arrives.
-            cluster::wait();
         }
         return;
     }
@@ -266,7 +229,7 @@ unsafe fn work<
 
 /// The thread that copies.
 #[inline(always)]
-pub(super) unsafe fn copy<T: Factor, const STAGES: u32, const IN_PAIRS: bool>(
+pub(super) unsafe fn copy<T: Factor, const STAGES: u32>(
     a: &TensorMap,
     b: &TensorMap,
     ring: Ring<STAGES>,
@@ -284,14 +247,7 @@ pub(super) unsafe fn copy<T: Factor, const STAGES: u32, const IN_PAIRS: bool>(
         let to = ring.base + turn.stage * ring.stage_bytes;
         let k = step * depth::<T>();
         mbarrier::arrive_expecting(full, ring.stage_bytes);
-        if IN_PAIRS {
-            let rows = tile_m / PAIR;
-            let first = cluster::rank() * rows;
-            let (to, row) = (to + first * ROW_BYTES, part.row + first);
-            AlongK::load_to_all(to, a, rows, row, k, full, (1 << PAIR) - 1);
-        } else {
-            AlongK::load(to, a, tile_m, part.row, k, full);
-        }
+        AlongK::load(to, a, tile_m, part.row, k, full);
         AlongK::load(to + tile_m * ROW_BYTES, b, tile_n, part.column, k, full);
         turn.advance::<STAGES>();
         step += 1;
@@ -305,7 +261,6 @@ pub(super) unsafe fn multiply<
     const ROWS: u32,
     const REGISTERS: usize,
     const STAGES: u32,
-    const IN_PAIRS: bool,
 >(
     sums: &mut Sums<T, REGISTERS>,
     ring: Ring<STAGES>,
@@ -317,7 +272,7 @@ pub(super) unsafe fn multiply<
     let tile_a = Operand::<T, AlongK>::at(ring.base).further(further_a * ROW_BYTES);
     let tile_b =
         Operand::<T, AlongK>::at(ring.base + ROWS * M * ROW_BYTES).further(further_b * ROW_BYTES);
-    let thread = thread::thread_idx_x() % WARPGROUP;
+    let is_first = thread::thread_idx_x().is_multiple_of(WARPGROUP);
     let mut turn = Turn::READ;
     let mut previous = 0;
     let mut step = part.first;
@@ -328,13 +283,7 @@ pub(super) unsafe fn multiply<
         sums.add_product(tile_a.further(further), tile_b.further(further), is_further);
         // The product before this one is done.
         wait_for_all_but::<1>();
-        // One thread for each block that reads it says that a stage is free.
-        let says_so = is_further & (thread < n_readers(IN_PAIRS));
-        if IN_PAIRS {
-            mbarrier::arrive_at_if(says_so, ring.free(previous), thread);
-        } else {
-            mbarrier::arrive_if(says_so, ring.free(previous));
-        }
+        mbarrier::arrive_if(is_first & is_further, ring.free(previous));
         previous = turn.stage;
         turn.advance::<STAGES>();
         step += 1;
@@ -420,7 +369,7 @@ macro_rules! split {
             }
             let sizes = Sizes { m, n, k };
             let store = Direct { c, pitch, sizes, finish: AsItIs };
-            work::<f16, $rows, $registers, { Tile::$tile.stages }, false>(a, b, sizes, store);
+            work::<f16, $rows, $registers, { Tile::$tile.stages }>(a, b, sizes, store);
         }
     )* };
 }
@@ -436,50 +385,6 @@ split! {
     gemm_split_128x192: MIDDLE, 2, 96;
     /// For long sums.
     gemm_split_128x256: LARGE, 2, 128;
-}
-
-/// What a block of [`gemm_split_pairs`] computes.
-pub const PAIRS_TILE: Tile = Tile::FEW_COLUMNS;
-/// The cluster of [`gemm_split_pairs`]: two columns of tiles.
-pub const PAIRS_CLUSTER: [u8; 3] = [1, 1, PAIR as u8];
-
-/// Boxes of the maps of [`gemm_split_pairs`].
-pub fn pairs_boxes() -> [[u32; 2]; 2] {
-    let [_, b_box] = PAIRS_TILE.boxes();
-    [AlongK::box_dims(depth::<f16>(), PAIRS_TILE.m, PAIR), b_box]
-}
-
-/// Grid of [`gemm_split_pairs`].
-pub const fn pairs_grid(m: u32, n: u32) -> [u32; 3] {
-    let [_, rows, columns] = PAIRS_TILE.grid(m, n, 1);
-    [1, rows, columns.next_multiple_of(PAIR)]
-}
-
-/// Tiles side by side, which share what they copy of A.
-///
-/// # Safety
-///
-/// `a` and `b` are maps of m and n rows along k, with [`pairs_boxes`] and a swizzle of 128 bytes; `c`
-/// has room for m rows, `pitch` elements apart, an even number. Launch with [`pairs_grid`] in clusters
-/// of [`PAIRS_CLUSTER`], [`BLOCK`] and the [`Tile::shared_bytes`] of [`PAIRS_TILE`].
-#[kernel(early, launch_bounds(BLOCK_THREADS, 1))]
-pub unsafe fn gemm_split_pairs(
-    a: &TensorMap,
-    b: &TensorMap,
-    c: *mut f16,
-    m: u32,
-    n: u32,
-    k: u32,
-    pitch: u32,
-) {
-    let sizes = Sizes { m, n, k };
-    let store = Direct {
-        c,
-        pitch,
-        sizes,
-        finish: AsItIs,
-    };
-    work::<f16, 2, 32, { PAIRS_TILE.stages }, true>(a, b, sizes, store);
 }
 
 #[cfg(test)]

@@ -233,12 +233,12 @@ pub unsafe fn gemm_spread(
 
     if role == N_MULTIPLIERS {
         if warp::is_elected() {
-            copy::<f16, { TILE.stages }, false>(a, b, ring, part, TILE.m, TILE.n);
+            copy::<f16, { TILE.stages }>(a, b, ring, part, TILE.m, TILE.n);
         }
         return;
     }
     let mut product = Sums::<f16, REGISTERS>::new();
-    multiply::<f16, ROWS, REGISTERS, { TILE.stages }, false>(&mut product, ring, role, part);
+    multiply::<f16, ROWS, REGISTERS, { TILE.stages }>(&mut product, ring, role, part);
     let (row, column) = (part.row + role * M, part.column);
     if thread::grid_dim_x() == 1 {
         store.store::<false, REGISTERS>(0, role, product.finish(), row, column);

@@ -62,6 +62,11 @@ impl Width {
         roles::boxes_of(self.columns(), depth::<f16>(), n_blocks)
     }
 
+    /// Tiles of C, in rows of `n_blocks`.
+    pub const fn n_tiles(self, m: u32, n: u32, n_blocks: u32) -> u32 {
+        roles::n_tiles_of(self.columns(), m, n, n_blocks)
+    }
+
     /// A grid of no more than `most` blocks in clusters of `n_blocks`, as many as have something to
     /// do.
     pub const fn grid(self, m: u32, n: u32, n_blocks: u32, most: u32) -> [u32; 3] {

@@ -14,7 +14,7 @@
 //! | 15 | [`split`] | few tiles: a cluster shares the steps of each |
 //! | 16 | [`spread`] | few tiles with long sums: blocks anywhere share the steps of each |
 //!
-//! [`widths`] has tiles of the width that fits the number of SMs.
+//! [`widths`] has tiles of the width that fits the number of SMs, and [`small`] those for small products.
 //! [`turns`] has the last step for other layouts, elements and results too, [`fp8`] for elements
 //! of 8 bits, and [`fused`] what can be done with a result before it is stored. [`by_mma`] looks
 //! back: `mma.sync` with all of this but `wgmma`.
@@ -43,6 +43,8 @@ pub mod fused;
 pub mod widths;
 #[path = "10_by_mma.rs"]
 pub mod by_mma;
+#[path = "11_small.rs"]
+pub mod small;
 #[path = "parts/ring.rs"]
 pub mod ring;
 #[path = "parts/operand.rs"]

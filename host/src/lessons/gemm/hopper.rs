@@ -8,8 +8,7 @@ use cuda_std::wgmma::{AcrossK, AlongK};
 use gpu_kernels::gemm::hopper::operand::Layout;
 use gpu_kernels::gemm::hopper::shares::Shares;
 use gpu_kernels::gemm::hopper::split::{self, Tile};
-use gpu_kernels::gemm::hopper::spread;
-use gpu_kernels::gemm::hopper::{alone, by_mma, copied, roles, turns};
+use gpu_kernels::gemm::hopper::{alone, by_mma, copied, roles, small, spread, turns};
 use gpu_kernels::gemm::mma::matrices::{Scale, Sizes};
 use half::{bf16, f16};
 use lesson::KernelEntry;
@@ -170,6 +169,16 @@ pub type Staged = (
     u32,
 );
 
+/// Rows of tiles in a group: fewer where all tiles are computed in two rounds, and what each row of
+/// tiles wants of B is in the cache anyway.
+pub fn group(engine: &dyn Engine, n_tiles: u32, n_blocks: u32) -> u32 {
+    if n_tiles * n_blocks <= 2 * most_blocks(engine) {
+        GROUP / 2 / n_blocks
+    } else {
+        GROUP / n_blocks
+    }
+}
+
 /// With so many blocks in a cluster.
 pub fn clustered(config: LaunchConfig, n_blocks: u32) -> LaunchConfig {
     match n_blocks {
@@ -199,16 +208,20 @@ pub fn turns_config(engine: &dyn Engine, m: u32, n: u32, n_blocks: u32) -> Launc
     clustered(config, n_blocks)
 }
 
-fn in_turns<'e, K: Kernel<Args = Staged>>(
+fn in_turns<'e, K: Kernel<Args = Staged>, T: Number + TensorElement>(
     engine: &dyn Engine,
-    matrices: &Matrices<'e, f16, f16>,
+    matrices: &Matrices<'e, T, T>,
     n_blocks: u32,
 ) -> Made<'e> {
     let Sizes { m, n, k, .. } = matrices.sizes;
     let [a, b] = factor_maps(matrices, turns::boxes::<AlongK, AlongK>(n_blocks))?;
     let c = c_map(matrices, turns::C_BOX)?;
-    let args = (a, b, c, m, n, k, GROUP / n_blocks);
-    launch::<K>(turns_config(engine, m, n, n_blocks), args)
+    let n_tiles = turns::n_tiles(m, n, n_blocks);
+    let group = group(engine, n_tiles, n_blocks);
+    launch::<K>(
+        turns_config(engine, m, n, n_blocks),
+        (a, b, c, m, n, k, group),
+    )
 }
 
 /// Room for what blocks leave each other.
@@ -295,16 +308,14 @@ fn split<'e, K: Kernel<Args = Split>>(
     launch::<K>(clustered(config, n_parts), (a, b, c, m, n, k, c_pitch))
 }
 
-fn split_pairs<'e>(matrices: &Matrices<'e, f16, f16>) -> Made<'e> {
-    let Sizes {
-        m, n, k, c_pitch, ..
-    } = matrices.sizes;
-    let config = LaunchConfig::new(split::pairs_grid(m, n), split::BLOCK)
-        .with_shared(split::PAIRS_TILE.shared_bytes())
-        .with_cluster(split::PAIRS_CLUSTER);
-    let [a, b] = factor_maps(matrices, split::pairs_boxes())?;
-    let c = matrices.c.as_mut_ptr();
-    launch::<split::gemm_split_pairs>(config, (a, b, c, m, n, k, c_pitch))
+fn small<'e>(matrices: &Matrices<'e, f16, f16>) -> Made<'e> {
+    let Sizes { m, n, k, .. } = matrices.sizes;
+    let config = LaunchConfig::new(small::grid(m, n), split::BLOCK)
+        .with_shared(small::SHARED_BYTES)
+        .with_cluster(small::CLUSTER);
+    let [a, b] = factor_maps(matrices, small::boxes())?;
+    let c = c_map(matrices, roles::C_BOX)?;
+    launch::<small::gemm_small>(config, (a, b, c, k))
 }
 
 /// Arguments of the kernel whose blocks meet in global memory.
@@ -479,6 +490,7 @@ where
 }
 
 const NO_LOCAL: Expectation = Expectation::exactly(LocalSectors, 0.0);
+/// Of kernels whose results go through shared memory.
 pub const OF_STAGED: [Expectation; 2] = [NO_LOCAL, Expectation::exactly(StmatrixConflicts, 0.0)];
 
 /// The entry of a step of the ladder.
@@ -556,14 +568,14 @@ pub const STEPS: [KernelEntry; 10] = [
         "while one warpgroup stores, the other multiplies",
         shapes::OF_WGMMA,
         &OF_STAGED,
-        |engine, matrices| in_turns::<turns::gemm_turns>(engine, matrices, 1)
+        |engine, matrices| in_turns::<turns::gemm_turns, f16>(engine, matrices, 1)
     ),
     step!(
         turns::gemm_turns_pairs,
         "the same by pairs of blocks",
         shapes::OF_OTHERS,
         &OF_STAGED,
-        |engine, matrices| in_turns::<turns::gemm_turns_pairs>(engine, matrices, 2)
+        |engine, matrices| in_turns::<turns::gemm_turns_pairs, f16>(engine, matrices, 2)
     ),
     step!(
         turns::gemm_balanced,
@@ -580,6 +592,21 @@ pub const STEPS: [KernelEntry; 10] = [
         |engine, matrices| balanced::<turns::gemm_balanced_pairs>(engine, matrices, 2)
     ),
 ];
+
+/// Turns, of bf16.
+pub const BF16_TURNS: KernelEntry =
+    KernelEntry::of(turns::gemm_bf16_turns, "bf16, in turns", |trial| {
+        let contract = Contract {
+            fills_chunks: true,
+            ..Contract::PRODUCT
+        };
+        run::<bf16, bf16>(trial, contract, &|engine, matrices, _| {
+            in_turns::<turns::gemm_bf16_turns, bf16>(engine, matrices, 1)
+        })
+    })
+    .expecting(&OF_STAGED)
+    .timed_at(shapes::OF_BF16_WIDTHS)
+    .since_sm(HOPPER);
 
 /// What `mma.sync` reaches with the same means.
 pub const BY_MMA: KernelEntry = KernelEntry::of(
@@ -635,11 +662,11 @@ pub const SPLIT: [KernelEntry; 7] = [
         |engine, matrices| split::<split::gemm_split_128x256>(engine, matrices, Tile::LARGE)
     ),
     step!(
-        split::gemm_split_pairs,
-        "small tiles in pairs, which share what they copy; for rows that begin anywhere in a line",
+        small::gemm_small,
+        "small products: a warpgroup multiplies every other step, pairs share what they copy",
         shapes::OF_SPLIT,
-        &[NO_LOCAL],
-        |_, matrices| split_pairs(matrices)
+        &OF_STAGED,
+        |_, matrices| small(matrices)
     ),
     step!(
         spread::gemm_spread,

@@ -124,7 +124,7 @@ const BY_MMA: [KernelEntry; 4] = [
     .timed_at(shapes::OF_MMA),
 ];
 
-static KERNELS: [KernelEntry; 45] = {
+static KERNELS: [KernelEntry; 46] = {
     let [naive, tiled, swizzled, pipelined] = BY_MMA;
     let [
         alone,
@@ -144,7 +144,7 @@ static KERNELS: [KernelEntry; 45] = {
         split_128x128,
         split_128x192,
         split_128x256,
-        split_pairs,
+        small,
         spread,
     ] = hopper::SPLIT;
     let [
@@ -192,13 +192,14 @@ static KERNELS: [KernelEntry; 45] = {
         split_128x128,
         split_128x192,
         split_128x256,
-        split_pairs,
+        small,
         spread,
         width_256,
         width_192,
         width_192_pairs,
         bf16_width_256,
         bf16_width_192,
+        hopper::BF16_TURNS,
         h0,
         h1,
         h2,

@@ -2,7 +2,7 @@
 
 use super::elements::Number;
 use super::hopper::{
-    GROUP, HOPPER, Made, OF_STAGED, Staged, c_map, clustered, factor_maps, launch, most_blocks,
+    HOPPER, Made, OF_STAGED, Staged, c_map, clustered, factor_maps, group, launch, most_blocks,
 };
 use super::run::{Contract, Matrices, run};
 use super::shapes;
@@ -25,7 +25,9 @@ fn made<'e, K: Kernel<Args = Staged>, T: Number + TensorElement>(
     let config = LaunchConfig::new(grid, widths::BLOCK).with_shared(width.shared_bytes());
     let [a, b] = factor_maps(matrices, width.boxes(n_blocks))?;
     let c = c_map(matrices, C_BOX)?;
-    let args = (a, b, c, m, n, k, GROUP / n_blocks);
+    let n_tiles = width.n_tiles(m, n, n_blocks);
+    let group = group(engine, n_tiles, n_blocks);
+    let args = (a, b, c, m, n, k, group);
     launch::<K>(clustered(config, n_blocks), args)
 }
 

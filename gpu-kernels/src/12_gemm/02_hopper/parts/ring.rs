@@ -14,8 +14,8 @@ use cuda_std::shared::{address_in_space, dynamic_shared_mem};
 use cuda_std::wgmma::TILE_ALIGN_BYTES;
 
 const BARRIER_BYTES: u32 = 8;
-/// Room for all barriers of a block.
-const BARRIERS_BYTES: u32 = 128;
+/// Room for all barriers of a block: of up to nine stages, and two more.
+const BARRIERS_BYTES: u32 = 160;
 
 /// Dynamic shared memory for so many stages and whatever stands behind them, in bytes: the
 /// first begins at a multiple of [`TILE_ALIGN_BYTES`].
