@@ -4,6 +4,7 @@
 use super::bench::BenchReport;
 use crate::lessons::gemm;
 use crate::lessons::gemm::shapes::{CUBES, OF_PEOPLE};
+use crate::lessons::gemm::targets;
 use crate::report::grid::{Column, Grid};
 use lesson::measure::{Ratio, Side};
 use lesson::{KernelEntry, Measurement};
@@ -91,7 +92,7 @@ fn grid(steps: &[Step<'_>]) -> Grid {
     grid
 }
 
-/// Only the kernels that are measured beyond this cube are in the table of cubes.
+/// Only the kernels that are measured beyond this cube are in the chart of cubes.
 const LADDER_END: u64 = 8192;
 
 /// What a kernel reached on cubes, of cuBLASLt's speed.
@@ -120,29 +121,51 @@ pub fn on_cubes(cases: &[Measurement]) -> Vec<OnCubes> {
     kernels.filter(is_large).collect()
 }
 
-/// What the last steps reached on other cubes, of cuBLASLt's speed, as Markdown; nothing without
-/// times.
+/// What the fastest kernels by `wgmma` reached on cubes, of cuBLASLt's speed, as Markdown; nothing
+/// without times.
 pub fn cubes(report: Option<&BenchReport>) -> String {
     let Some(report) = report else {
         return String::new();
     };
-    let kernels = on_cubes(&report.cases);
-    let mut columns = vec![Column::words("side")];
-    columns.extend(kernels.iter().map(|kernel| Column::numbers(kernel.kernel)));
-    let mut grid = Grid::new(&columns);
-    for side in CUBES.map(u64::from) {
-        let at = |kernel: &OnCubes| {
-            let mut ratios = kernel.ratios.iter();
-            let found = ratios.find(|(of, _)| *of == side);
-            found.map_or_else(String::new, |(_, ratio)| format!("{:.3}", ratio.median))
-        };
+    let mut grid = Grid::new(&[
+        Column::words("side"),
+        Column::words("fastest, f16"),
+        Column::numbers("× cuBLASLt"),
+        Column::words("fastest, bf16"),
+        Column::numbers("× cuBLASLt"),
+    ]);
+    for side in CUBES {
         let mut row = vec![format!("{side}³").into()];
-        row.extend(kernels.iter().map(|kernel| at(kernel).into()));
+        for wants_bf16 in [false, true] {
+            let is_meant =
+                |one: &Measurement| targets::is_wgmma(one) && targets::is_bf16(one) == wants_bf16;
+            let [kernel, ratio] = match fastest(&report.cases, [side; 3], is_meant) {
+                Some((case, ratio)) => {
+                    [format!("`{}`", case.kernel), format!("{:.3}", ratio.median)]
+                }
+                None => [String::new(), String::new()],
+            };
+            row.extend([kernel.into(), ratio.into()]);
+        }
         grid.row(row);
     }
     let mut text = grid.markdown();
     text.push('\n');
     text
+}
+
+/// The fastest of some kernels on a shape, and its ratio to cuBLASLt.
+fn fastest(
+    cases: &[Measurement],
+    shape: [u32; 3],
+    is_meant: impl Fn(&Measurement) -> bool,
+) -> Option<(&Measurement, Ratio)> {
+    let dims = shape.map(u64::from);
+    let meant = cases
+        .iter()
+        .filter(|case| case.dims() == dims && is_meant(case));
+    let ratios = meant.filter_map(|case| Some((case, case.ratio_to(Side::CublasLt)?)));
+    ratios.max_by(|(_, a), (_, b)| a.median.total_cmp(&b.median))
 }
 
 /// What the fastest kernel reached on each product that people have, as Markdown; nothing without
@@ -159,11 +182,7 @@ pub fn people(report: Option<&BenchReport>) -> String {
         Column::numbers("× cuBLASLt"),
     ]);
     for shape in OF_PEOPLE {
-        let dims = shape.map(u64::from);
-        let measured = report.cases.iter().filter(|case| case.dims() == dims);
-        let ratios = measured.filter_map(|case| Some((case, case.ratio_to(Side::CublasLt)?)));
-        let fastest = ratios.max_by(|(_, a), (_, b)| a.median.total_cmp(&b.median));
-        let Some((case, ratio)) = fastest else {
+        let Some((case, ratio)) = fastest(&report.cases, shape, |_| true) else {
             continue;
         };
         let number = |number: Option<f64>, digits: usize| {

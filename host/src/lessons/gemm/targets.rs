@@ -58,11 +58,13 @@ pub static TARGETS: [Target; 7] = [
     ),
 ];
 
-fn is_wgmma(one: &Measurement) -> bool {
+/// Whether a kernel multiplies by `wgmma`.
+pub fn is_wgmma(one: &Measurement) -> bool {
     !BY_MMA.contains(&&*one.kernel)
 }
 
-fn is_bf16(one: &Measurement) -> bool {
+/// Whether its factors are bf16.
+pub fn is_bf16(one: &Measurement) -> bool {
     one.kernel.contains(BF16)
 }
 
