@@ -21,6 +21,9 @@ struct Part {
     generate: fn(Option<&BenchReport>) -> String,
 }
 
+/// What `bench` wrote of GEMM, beside the other results.
+const GEMM_RESULTS: &str = "gemm.json";
+
 const PARTS: [Part; 5] = [
     Part {
         begin: "<!-- speed: written by `cargo xtask readme` -->\n",
@@ -31,19 +34,19 @@ const PARTS: [Part; 5] = [
     Part {
         begin: "<!-- ladder: written by `cargo xtask readme` -->\n",
         end: "<!-- end of ladder -->",
-        results: Some("gemm.json"),
+        results: Some(GEMM_RESULTS),
         generate: ladder::table,
     },
     Part {
         begin: "<!-- cubes: written by `cargo xtask readme` -->\n",
         end: "<!-- end of cubes -->",
-        results: Some("gemm.json"),
+        results: Some(GEMM_RESULTS),
         generate: ladder::cubes,
     },
     Part {
         begin: "<!-- people: written by `cargo xtask readme` -->\n",
         end: "<!-- end of people -->",
-        results: Some("gemm.json"),
+        results: Some(GEMM_RESULTS),
         generate: ladder::people,
     },
     Part {
@@ -100,12 +103,14 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         let old = std::fs::read_to_string(&path).ok();
         renew(args, &path, old.as_deref(), svg)?;
     }
-    tuning_logs(args, report.as_ref())?;
+    let of_gemm = read(&args.results.with_file_name(GEMM_RESULTS))?;
+    let reports: Vec<BenchReport> = report.into_iter().chain(of_gemm).collect();
+    tuning_logs(args, &reports)?;
     Ok(Exit::Passed)
 }
 
 /// Renews the tuning logs in `docs/tuning` beside the README, if there are any.
-fn tuning_logs(args: &Args, report: Option<&BenchReport>) -> Result<(), Stop> {
+fn tuning_logs(args: &Args, reports: &[BenchReport]) -> Result<(), Stop> {
     let folder = args.readme.with_file_name("docs").join("tuning");
     let Ok(entries) = std::fs::read_dir(folder) else {
         return Ok(());
@@ -114,7 +119,7 @@ fn tuning_logs(args: &Args, report: Option<&BenchReport>) -> Result<(), Stop> {
     logs.sort();
     for log in logs {
         let old = input::text(&log).map_err(Stop::usage)?;
-        let new = tuning::with_times(&old, report)
+        let new = tuning::with_times(&old, reports)
             .map_err(|error| Stop::Because(Exit::Usage, format!("{}: {error}", log.display())))?;
         renew(args, &log, Some(&old), &new)?;
     }
