@@ -153,7 +153,15 @@ template <bool TALL> struct Staged {
                                           u32 column) const {
 #pragma unroll
         for (u32 i = 0; i * BOX_REGISTERS < (TALL ? REGISTERS / 2 : REGISTERS); i++) {
-            if (is_first_of_group()) wait_stores_read<TALL ? 0 : 1>();
+            // Of an odd number of boxes the last and the next tile's first take the same place.
+            const bool is_same_as_last = i == 0 && REGISTERS / BOX_REGISTERS % 2 == 1;
+            if (is_first_of_group()) {
+                if (TALL || is_same_as_last) {
+                    wait_stores_read<0>();
+                } else {
+                    wait_stores_read<1>();
+                }
+            }
             sync_warpgroup(warpgroup + 1);
             const u32 to = TALL ? staging : staging + i % 2 * BOX_BYTES;
             write_box(to, sums, i * BOX_REGISTERS);

@@ -66,5 +66,8 @@ mod matrix;
 pub mod banks;
 #[path = "parts/swizzle.rs"]
 pub mod swizzle;
+#[cfg(feature = "gemm")]
+#[path = "parts/quotient.rs"]
+mod quotient;
 #[path = "parts/unrolled.rs"]
 mod unrolled;

@@ -48,4 +48,27 @@ mod instructions {
     }
 
     for_each_count!(stmatrix);
+
+    /// [`x4`] to rows that begin at `address` in the shared space, this lane's. For layouts that are
+    /// not a tile's, as the copy engine has them.
+    ///
+    /// # Safety
+    ///
+    /// As [`x4`]; `address` is a multiple of 16.
+    #[gpu_only]
+    #[inline(always)]
+    pub unsafe fn x4_at(address: u32, [r0, r1, r2, r3]: [u32; 4]) {
+        // SAFETY: as in `x4`.
+        unsafe {
+            core::arch::asm!(
+                "stmatrix.sync.aligned.m8n8.x4.shared.b16 [{address}], {{{r0}, {r1}, {r2}, {r3}}};",
+                r0 = in(reg32) r0,
+                r1 = in(reg32) r1,
+                r2 = in(reg32) r2,
+                r3 = in(reg32) r3,
+                address = in(reg32) address,
+                options(nostack, preserves_flags)
+            );
+        }
+    }
 }

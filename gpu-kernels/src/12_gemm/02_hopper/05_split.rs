@@ -46,6 +46,7 @@ use super::operand::Layout;
 use super::output::{AsItIs, Direct, Store};
 use super::ring::{Ring, Turn, shared_bytes};
 use super::{Sizes, depth};
+use crate::quotient::quotient;
 use crate::unrolled::unrolled;
 
 /// Warpgroups that multiply; a warp after them copies.
@@ -164,7 +165,7 @@ impl Part {
     #[inline(always)]
     pub fn of(k: u32, tile_m: u32, tile_n: u32, number: u32, n_parts: u32) -> Self {
         let n_steps = k.div_ceil(depth::<f16>());
-        let most = super::quotient(n_steps + n_parts - 1, n_parts);
+        let most = quotient(n_steps + n_parts - 1, n_parts);
         let first = number * most;
         Self {
             row: thread::block_idx_y() * tile_m,

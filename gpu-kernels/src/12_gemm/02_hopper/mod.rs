@@ -76,13 +76,3 @@ pub struct Sizes {
     /// Columns of A, rows of B.
     pub k: u32,
 }
-
-/// x / y for a y that is not 0, of which the compiler need not be convinced: a kernel
-/// that could panic here would have code for it.
-#[inline(always)]
-pub(crate) const fn quotient(x: u32, y: u32) -> u32 {
-    match x.checked_div(y) {
-        Some(quotient) => quotient,
-        None => 0,
-    }
-}

@@ -2,7 +2,7 @@
 
 use super::elements::rounding;
 use super::factors::{Factors, Scale};
-use super::hopper::{HOPPER, c_map, map, most_blocks, turns_config};
+use super::hopper::{GROUP, HOPPER, c_map, map, most_blocks, turns_config};
 use super::run::{Majors, Matrices, dims, pitch};
 use super::shapes;
 use cuda_std::wgmma::AlongK;
@@ -12,9 +12,6 @@ use gpu_kernels::gemm::hopper::{roles, turns};
 use half::f16;
 use lesson::{CaseError, KernelEntry, Trial};
 use lockstep::engine::{Buffer, LaunchConfig, Prepared};
-
-/// Rows of tiles in a group.
-const GROUP: u32 = 16;
 
 /// Factors of 8 bits.
 pub const E4M3: KernelEntry = KernelEntry::of(

@@ -15,6 +15,7 @@
 //! ```
 
 use super::matrices::min;
+use crate::quotient::quotient;
 
 /// Row and column of the tile of block `block`, where C has `rows` of tiles and `columns`, and
 /// `group` rows go together.
@@ -25,15 +26,6 @@ pub const fn tile_of(block: u32, rows: u32, columns: u32, group: u32) -> (u32, u
     let height = min(group, rows - first_row);
     let column = quotient(within, height);
     (first_row + within - column * height, column)
-}
-
-/// `x / y`, without a panic for the device's sake: `y` is not 0.
-#[inline(always)]
-const fn quotient(x: u32, y: u32) -> u32 {
-    match x.checked_div(y) {
-        Some(quotient) => quotient,
-        None => 0,
-    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,8 @@
 //! of a group at a time; every other group from the right, since the last columns of B are still
 //! there.
 
-use super::{Sizes, quotient};
+use super::Sizes;
+use crate::quotient::quotient;
 
 /// A tile's place among the tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

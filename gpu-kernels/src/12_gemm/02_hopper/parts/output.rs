@@ -11,6 +11,7 @@ use core::marker::PhantomData;
 use cuda_std::TensorMap;
 use cuda_std::bulk;
 use cuda_std::half::{bf16, f16};
+use cuda_std::mma::stmatrix::x4_at;
 use cuda_std::prelude::*;
 use cuda_std::wgmma::{M, ROW_BYTES, WARPGROUP, position};
 use cuda_std::{gpu_only, warpgroup};
@@ -314,7 +315,7 @@ pub const BOX_N: u32 = 64;
 const BOX_BYTES: u32 = M * ROW_BYTES;
 
 /// Through shared memory and the copy engine, in boxes of 64 columns and the tile's rows. The map
-/// has a swizzle of 128 bytes. Two boxes of 64 rows, or one of 128, are in flight at a time.
+/// has a swizzle of 128 bytes. Up to two boxes of 64 rows, or one of 128, are in flight at a time.
 #[derive(Clone, Copy)]
 pub struct Staged<'a, O, F> {
     c: &'a TensorMap,
@@ -379,26 +380,11 @@ impl<'a, O: Half, F: Finish> Staged<'a, O, F> {
                     Self::pair(finish, sums, first, $quarter * 8 + 4, row, column),
                     Self::pair(finish, sums, first, $quarter * 8 + 6, row, column),
                 ];
-                store_matrices(to + ((chunk ^ (2 * $quarter)) << 4), pairs);
+                x4_at(to + ((chunk ^ (2 * $quarter)) << 4), pairs);
             } )* };
         }
         quarters!(0 1 2 3);
     }
-}
-
-/// Four 8×8 matrices of 16-bit elements, to the rows that the lanes address.
-#[gpu_only]
-#[inline(always)]
-unsafe fn store_matrices(to: u32, [a, b, c, d]: [u32; 4]) {
-    core::arch::asm!(
-        "stmatrix.sync.aligned.m8n8.x4.shared.b16 [{to}], {{{a}, {b}, {c}, {d}}};",
-        to = in(reg32) to,
-        a = in(reg32) a,
-        b = in(reg32) b,
-        c = in(reg32) c,
-        d = in(reg32) d,
-        options(nostack, preserves_flags)
-    );
 }
 
 /// Registers of a box of 64 rows.
@@ -418,8 +404,10 @@ impl<O: Half, F: Finish> Staged<'_, O, F> {
         row: u32,
         column: u32,
     ) {
+        // Of an odd number of boxes the last and the next tile's first take the same place.
+        let is_same_as_last = i == 0 && !(REGISTERS / BOX_REGISTERS).is_multiple_of(2);
         if Self::hands_over() {
-            if TALL {
+            if TALL || is_same_as_last {
                 bulk::wait_group_read::<0>();
             } else {
                 bulk::wait_group_read::<1>();

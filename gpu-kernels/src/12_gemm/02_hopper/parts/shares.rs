@@ -23,7 +23,7 @@
 //! All in 32 bits: division of 64 bits is a call, and after a call the assembler no longer knows
 //! that all lanes have the same.
 
-use super::quotient;
+use crate::quotient::quotient;
 
 /// Consecutive steps of one tile, done by one block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
