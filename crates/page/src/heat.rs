@@ -83,7 +83,7 @@ fn line(number: u32, code: &str, cost: Option<&Cost>, scale: &Scale, links: &Lin
             @if let Some(cost) = cost { span class="work" { (scale.bar(*cost)) } }
             i {
                 @match links.get(&number) {
-                    Some(link) => a href=(link) title="what its lanes touch" { (number) },
+                    Some(link) => a href=(link) { (number) },
                     None => (number),
                 }
             }

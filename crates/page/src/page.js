@@ -8,6 +8,9 @@
   const menu = document.querySelector("nav.groups");
   const links = [...menu.querySelectorAll("li a")];
 
+  // There are hundreds of these.
+  for (const link of main.querySelectorAll(".source i a")) link.title = "what its lanes touch";
+
   // Where there is but one, there is nothing to choose.
   const only_group = groups.length === 1 ? groups[0] : null;
   const every_kernel = [...main.querySelectorAll(".kernel")];
