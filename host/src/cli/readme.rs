@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 struct Part {
     begin: &'static str,
     end: &'static str,
-    /// The file with the results, beside the one that was named, if it is another.
-    results: Option<&'static str>,
+    /// Whether it is made from [`GEMM_RESULTS`], not from the other results.
+    is_of_gemm: bool,
     generate: fn(Option<&BenchReport>) -> String,
 }
 
@@ -28,31 +28,31 @@ const PARTS: [Part; 5] = [
     Part {
         begin: "<!-- speed: written by `cargo xtask readme` -->\n",
         end: "<!-- end of speed -->",
-        results: None,
+        is_of_gemm: false,
         generate: markdown::speed,
     },
     Part {
         begin: "<!-- ladder: written by `cargo xtask readme` -->\n",
         end: "<!-- end of ladder -->",
-        results: Some(GEMM_RESULTS),
+        is_of_gemm: true,
         generate: ladder::table,
     },
     Part {
         begin: "<!-- cubes: written by `cargo xtask readme` -->\n",
         end: "<!-- end of cubes -->",
-        results: Some(GEMM_RESULTS),
+        is_of_gemm: true,
         generate: ladder::cubes,
     },
     Part {
         begin: "<!-- people: written by `cargo xtask readme` -->\n",
         end: "<!-- end of people -->",
-        results: Some(GEMM_RESULTS),
+        is_of_gemm: true,
         generate: ladder::people,
     },
     Part {
         begin: "<!-- lessons: written by `cargo xtask readme` -->\n",
         end: "<!-- end of lessons -->",
-        results: None,
+        is_of_gemm: false,
         generate: |report| markdown::lessons(LESSONS, report),
     },
 ];
@@ -81,12 +81,11 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         false => Ok(None),
     };
     let report = read(&args.results)?;
+    let of_gemm = read(&args.results.with_file_name(GEMM_RESULTS))?;
     let mut new = old.clone();
     for part in &PARTS {
-        let generated = match part.results {
-            None => (part.generate)(report.as_ref()),
-            Some(name) => (part.generate)(read(&args.results.with_file_name(name))?.as_ref()),
-        };
+        let results = if part.is_of_gemm { &of_gemm } else { &report };
+        let generated = (part.generate)(results.as_ref());
         new = replace(&new, part, &generated).ok_or_else(|| {
             because(format!(
                 "{} has no place for a table: it lacks the lines `{}` and `{}`",
@@ -103,7 +102,6 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         let old = std::fs::read_to_string(&path).ok();
         renew(args, &path, old.as_deref(), svg)?;
     }
-    let of_gemm = read(&args.results.with_file_name(GEMM_RESULTS))?;
     let reports: Vec<BenchReport> = report.into_iter().chain(of_gemm).collect();
     tuning_logs(args, &reports)?;
     Ok(Exit::Passed)
