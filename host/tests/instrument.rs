@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Output;
 use support::{command, edited, told, with_bad_load, without_xor};
 
-const DATA: &str = "../crates/ptx_sim/tests/data/h200-access-counters.csv";
+const DATA: &str = "../simulator/ptx_sim/tests/data/h200-access-counters.csv";
 
 fn lockstep(arguments: &[&str]) -> Output {
     command(arguments).output().expect("the program runs")

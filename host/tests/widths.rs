@@ -217,7 +217,7 @@ fn cases_and_counters_that_differ() {
         std::fs::write(&path, text).expect("a file");
         path.to_string_lossy().into_owned()
     };
-    let data = "../crates/ptx_sim/tests/data/h200-access-counters.csv";
+    let data = "../simulator/ptx_sim/tests/data/h200-access-counters.csv";
     let data = std::fs::read_to_string(data).expect("the data");
     let lines: Vec<&str> = data.lines().collect();
     let wrong = lines[4].replace(",2,1,,", ",3,1,,");

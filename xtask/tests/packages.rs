@@ -33,8 +33,11 @@ struct Library {
 
 /// All of them: the packages that name the registry they are for.
 static LIBRARIES: LazyLock<Vec<Library>> = LazyLock::new(|| {
-    let crates = root().join("crates").read_dir().expect("it is there");
-    let dirs = crates.map(|entry| entry.expect("it can be read").path());
+    let workspace = workspace();
+    let members = workspace["members"].as_array().expect("a list");
+    let dirs = members
+        .iter()
+        .map(|member| root().join(member.as_str().expect("a folder")));
     dirs.filter_map(Library::of).collect()
 });
 
@@ -79,15 +82,12 @@ fn packed(name: &str) -> BTreeSet<String> {
     list.lines().map(str::to_owned).collect()
 }
 
-/// The workspace's dependencies by their keys.
-fn workspace_dependencies() -> Table {
+/// What the workspace's manifest says of it.
+fn workspace() -> Table {
     let manifest: Table = text(&root().join("Cargo.toml"))
         .parse()
         .expect("it is TOML");
-    manifest["workspace"]["dependencies"]
-        .as_table()
-        .expect("a table")
-        .clone()
+    manifest["workspace"].as_table().expect("a table").clone()
 }
 
 #[test]
@@ -126,7 +126,8 @@ fn packages_have_licences_and_a_readme() {
 #[test]
 fn what_libraries_depend_on_has_a_version_and_is_published_too() {
     let names: BTreeSet<_> = LIBRARIES.iter().map(Library::name).collect();
-    let workspace = workspace_dependencies();
+    let workspace = workspace();
+    let workspace = workspace["dependencies"].as_table().expect("a table");
     for library in &*LIBRARIES {
         let dependencies = ["dependencies", "build-dependencies"]
             .iter()

@@ -110,7 +110,7 @@ fn read(path: &Path) -> Result<Report, Stop> {
 }
 
 /// The file with the table, relative to the repository.
-const DOCUMENT: &str = "crates/ptx_sim/SPEED.md";
+const DOCUMENT: &str = "simulator/ptx_sim/SPEED.md";
 /// The figures in it, and those before the work that it describes.
 const RESULTS: [&str; 2] = [
     "results/sim/sim-bench.json",

@@ -8,15 +8,15 @@ use lockstep_tests::simulator;
 /// What the hardware said, and the lines that no rule explains.
 const MEASURED: &[(&str, &[u64])] = &[
     (
-        include_str!("../../../crates/ptx_sim/tests/data/h200-access-counters.csv"),
+        include_str!("../../../simulator/ptx_sim/tests/data/h200-access-counters.csv"),
         &[],
     ),
     (
-        include_str!("../../../crates/ptx_sim/tests/data/h200-access-counters-2.csv"),
+        include_str!("../../../simulator/ptx_sim/tests/data/h200-access-counters-2.csv"),
         &[564, 613],
     ),
     (
-        include_str!("../../../crates/ptx_sim/tests/data/h200-access-counters-3.csv"),
+        include_str!("../../../simulator/ptx_sim/tests/data/h200-access-counters-3.csv"),
         &[569, 603, 607, 1221, 1253, 1901, 1907, 2001],
     ),
 ];

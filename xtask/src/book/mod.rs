@@ -112,7 +112,7 @@ fn make_pages(
         .arg("--")
         .arg(&book)
         .arg(chapters)
-        .arg(root.join("crates/maps/src/svg/style.css"))
+        .arg(root.join("simulator/maps/src/svg/style.css"))
         .arg(out)
         .args(library)
         .current_dir(&book);

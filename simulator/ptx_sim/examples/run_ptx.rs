@@ -14,7 +14,7 @@
 //! atomics depend on the order and may differ). `--schedule 7/warps/12` does so in one
 //! order, as the search has told it.
 //!
-//! Try `crates/ptx_sim/tests/nvcc/saxpy.ptx saxpy --grid 2 --block 128 i32=200 f32=0.5
+//! Try `simulator/ptx_sim/tests/nvcc/saxpy.ptx saxpy --grid 2 --block 128 i32=200 f32=0.5
 //! f32[200]=count f32[200]=count`.
 
 use std::error::Error;

@@ -1,7 +1,7 @@
 //! What the simulator does right and what it refuses, in programs of their own here: first as it
 //! always is, then with its own checks, which cost too much for the tests of `plain.rs`:
 //!
-//!     cargo --config crates/ptx_sim/checked.toml test -p ptx_sim --lib --test checked
+//!     cargo --config simulator/ptx_sim/checked.toml test -p ptx_sim --lib --test checked
 //!
 //! One program of many files, because linking is what many programs take their time for.
 
