@@ -40,7 +40,7 @@ const EXCEPTIONS: [Exception; 16] = [
     exception("simulator/ptx_sim/tests/hardware/table.rs", "single", 104),
     exception("simulator/ptx_sim/tests/hardware/table.rs", "halves", 110),
     exception("simulator/ptx_sim/tests/hardware/table.rs", "conversions", 87),
-    exception("crates/sim_driver/tests/driver/random.rs", "make", 156),
+    exception("compat/sim_driver/tests/driver/random.rs", "make", 156),
     exception(
         "gpu-kernels/src/03_transpose/03_shifted.rs",
         "transpose_shifted",
