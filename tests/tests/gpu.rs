@@ -282,9 +282,12 @@ fn a_twin_that_is_none_is_named() {
         return;
     };
     let peer = PeerModule {
-        name: "peers/nonsense.cu".to_owned(),
+        name: "baselines/nonsense.cu".to_owned(),
         image: b"no machine code".repeat(100),
     };
     let error = gpu.load_peers(&[peer]).expect_err("no cubin");
-    assert!(error.to_string().contains("peers/nonsense.cu"), "{error}");
+    assert!(
+        error.to_string().contains("baselines/nonsense.cu"),
+        "{error}"
+    );
 }

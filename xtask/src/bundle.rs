@@ -24,7 +24,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let dir = &options.dir;
     refuse_to_overwrite(dir)?;
     let program = build::release()?;
-    gather(&program, &workspace::root().join("peers"), dir)
+    gather(&program, &workspace::root().join("bench/baselines"), dir)
         .with_context(|| format!("cannot write the bundle {}", dir.display()))?;
     // The program itself writes what it will read there. Its mark comes last.
     let status = Command::new(&program)
@@ -72,7 +72,7 @@ fn gather(program: &Path, peers: &Path, dir: &Path) -> std::io::Result<()> {
         fs::remove_file(&binary)?;
     }
     fs::copy(program, binary)?;
-    copy_files(peers, &dir.join("peers"))?;
+    copy_files(peers, &dir.join("baselines"))?;
     fs::write(dir.join("README.txt"), README)
 }
 
@@ -122,7 +122,7 @@ The exit status says whether everything passed.
 lockstep     the program
 ptx/         the kernels' PTX, one file for each topic and architecture
 sources/     the kernels' sources, which reports show
-peers/       CUDA C++ baselines of the kernels, compiled by nvcc where it is
+baselines/   CUDA C++ baselines of the kernels, compiled by nvcc where it is
 ";
 
 #[cfg(test)]
@@ -162,9 +162,12 @@ mod tests {
             names.sort();
             names
         };
-        assert_eq!(names(&bundle), ["README.txt", "lockstep", MARK, "peers"]);
-        assert_eq!(names(&bundle.join("peers")), ["add.cu", "libraries"]);
-        assert_eq!(names(&bundle.join("peers/libraries")), ["cub.cu"]);
+        assert_eq!(
+            names(&bundle),
+            ["README.txt", "baselines", "lockstep", MARK]
+        );
+        assert_eq!(names(&bundle.join("baselines")), ["add.cu", "libraries"]);
+        assert_eq!(names(&bundle.join("baselines/libraries")), ["cub.cu"]);
         assert!(size_of(&bundle) > 0);
     }
 }

@@ -12,7 +12,10 @@ use std::sync::{Mutex, OnceLock};
 /// Where the kernels are.
 const KERNELS: &str = "gpu-kernels/src";
 /// Bench results, the first that has a kernel counts.
-const BENCHES: [&str; 2] = ["results/h200/bench.json", "results/h200/gemm.json"];
+const BENCHES: [&str; 2] = [
+    "bench/results/h200/bench.json",
+    "bench/results/h200/gemm.json",
+];
 
 /// Whether our program understands a command line; if not, why.
 pub type Understands = fn(&[String]) -> Result<(), String>;

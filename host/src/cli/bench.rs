@@ -63,8 +63,8 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(30..))]
     samples: u32,
 
-    /// Folder of the CUDA C++ baselines, for nvcc to compile; `peers` beside the
-    /// program or in the current folder is found by itself.
+    /// Folder of the CUDA C++ baselines, for nvcc to compile; `baselines` beside the
+    /// program and `bench/baselines` in the current folder are found by themselves.
     #[arg(long, value_name = "DIR")]
     peers: Option<PathBuf>,
 
@@ -259,7 +259,8 @@ fn load_peers(engine: &dyn Timing, folder: Option<&Path>) -> Result<Vec<Peer>, S
         }
         Some(folder) => Ok(folder.to_path_buf()),
         None => peers_folder().ok_or_else(|| {
-            "there is no folder `peers` beside the program or here; --peers DIR names one"
+            "there is no folder `baselines` beside the program and no `bench/baselines` here; \
+             --peers DIR names one"
                 .to_owned()
         }),
     };
@@ -307,14 +308,14 @@ fn load_peers(engine: &dyn Timing, folder: Option<&Path>) -> Result<Vec<Peer>, S
     ])
 }
 
-/// `peers` beside the program, as in a bundle, or in the current folder.
+/// `baselines` beside the program, as in a bundle, or `bench/baselines` in the current folder.
 fn peers_folder() -> Option<PathBuf> {
     let program = std::env::current_exe().ok();
     let beside = program
         .as_deref()
         .and_then(Path::parent)
-        .map(|folder| folder.join("peers"));
-    let here = PathBuf::from("peers");
+        .map(|folder| folder.join("baselines"));
+    let here = PathBuf::from("bench/baselines");
     beside
         .into_iter()
         .chain([here])

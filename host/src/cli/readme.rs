@@ -65,7 +65,7 @@ pub struct Args {
     readme: PathBuf,
 
     /// What `bench --json` wrote on a GPU.
-    #[arg(long, default_value = "results/h200/bench.json")]
+    #[arg(long, default_value = "bench/results/h200/bench.json")]
     results: PathBuf,
 
     /// Write nothing; fail if something is out of date.

@@ -34,7 +34,7 @@ pub struct Args {
     #[arg(long)]
     quick: bool,
 
-    /// The folder with times that `bench --json` wrote; `results/h200` of the repository
+    /// The folder with times that `bench --json` wrote; `bench/results/h200` of the repository
     /// if none is named.
     #[arg(long, value_name = "DIR")]
     results: Option<PathBuf>,

@@ -49,7 +49,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     ptx: Option<PathBuf>,
 
-    /// GPU: also compile the CUDA C++ baselines in this folder (`peers`) with nvcc,
+    /// GPU: also compile the CUDA C++ baselines in this folder (`bench/baselines`) with nvcc,
     /// and time them alternately with the kernels.
     #[arg(long, value_name = "DIR")]
     peers: Option<PathBuf>,

@@ -113,8 +113,8 @@ fn read(path: &Path) -> Result<Report, Stop> {
 const DOCUMENT: &str = "simulator/ptx_sim/SPEED.md";
 /// The figures in it, and those before the work that it describes.
 const RESULTS: [&str; 2] = [
-    "results/sim/sim-bench.json",
-    "results/sim/sim-bench-before.json",
+    "bench/results/sim/sim-bench.json",
+    "bench/results/sim/sim-bench-before.json",
 ];
 const BEGIN: &str = "<!-- figures: written by `cargo xtask sim-bench --document` -->\n";
 const END: &str = "<!-- end of figures -->";

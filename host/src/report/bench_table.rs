@@ -382,7 +382,7 @@ mod tests {
     /// kernels and targets are there, and nothing is left out of a file.
     #[test]
     fn a_whole_run_fits_every_width() {
-        let path = "../results/h200/bench.json";
+        let path = "../bench/results/h200/bench.json";
         let report = crate::report::bench::BenchReport::read(path.as_ref()).expect("a report");
         for width in [Width::of(60), Width::of(80), Width::of(120), Width::PIPE] {
             let text = printed(|out| write(out, &report, width).expect("memory"));

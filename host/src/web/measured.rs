@@ -55,7 +55,7 @@ impl Measured {
     ///
     /// As [`Measured::read`].
     pub fn kept(home: &Home) -> Result<Self, String> {
-        const FOLDER: &str = "results/h200";
+        const FOLDER: &str = "bench/results/h200";
         Self::read(&home.source(FOLDER), FOLDER)
     }
 

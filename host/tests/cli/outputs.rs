@@ -440,7 +440,7 @@ fn the_readme_is_replaced_whole() {
     let real = folder.path().join("real");
     fs::write(&real, &stale).expect("a file");
     symlink("real", &readme).expect("a link");
-    let results = root.join("results/h200/bench.json");
+    let results = root.join("bench/results/h200/bench.json");
     let output = lockstep(&[
         "readme",
         "--readme",

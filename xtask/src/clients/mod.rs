@@ -5,7 +5,7 @@
 //! to the cache; [`python`] and [`rust`] run its tests, under the time limit of [`process`];
 //! [`kept`] is what came of single files, so that a client can be run in parts;
 //! [`known`] says why a test is known to fail; [`outcome`] is what came of it, kept in
-//! `results/sim/clients.json`; [`document`] makes the table of docs/clients.md from that.
+//! `bench/results/sim/clients.json`; [`document`] makes the table of docs/clients.md from that.
 //!
 //! What is left out: whether a client's tests are good ones. A test that a GPU fails as well is
 //! in the list of known failures, with the reason.

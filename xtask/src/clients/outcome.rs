@@ -256,7 +256,7 @@ impl Results {
 
     /// The file, in the repository.
     fn path() -> PathBuf {
-        workspace::root().join("results/sim/clients.json")
+        workspace::root().join("bench/results/sim/clients.json")
     }
 
     /// Those in the repository.

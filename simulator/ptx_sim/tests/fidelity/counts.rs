@@ -100,7 +100,7 @@ const fn family(
     }
 }
 
-/// One figure of a whole kernel: `results/h200/counters.json`.
+/// One figure of a whole kernel: `bench/results/h200/counters.json`.
 pub struct Whole {
     pub kernel: String,
     pub metric: String,
@@ -111,7 +111,7 @@ pub struct Whole {
 /// A file of the repository's results.
 pub fn results(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../results/h200")
+        .join("../../bench/results/h200")
         .join(name);
     std::fs::read_to_string(path).expect("the repository's results")
 }

@@ -47,7 +47,7 @@ const COUNTERS: &str = "
 
 The rules are those of `src/checks/count.rs`; an access is one instruction of one warp, alone on the
 GPU, and its counters read by Nsight Compute. Whole kernels are the lessons of this repository
-(`results/h200/counters.json`). Where a column is empty, nothing was compared. Instructions are those
+(`bench/results/h200/counters.json`). Where a column is empty, nothing was compared. Instructions are those
 of PTX, of which the GPU's assembler makes others. What `InstructionCounts` has beside these (`ideal_…`,
 `max_way`) follows from them by definition.
 
@@ -173,7 +173,7 @@ fn compared(singles: &[Single], lessons: &str) -> String {
     row("others, of three more random seeds", String::new(), later);
     let whole = counts::whole_kernels();
     row(
-        "counters of whole kernels (`results/h200/counters.json`)",
+        "counters of whole kernels (`bench/results/h200/counters.json`)",
         String::new(),
         agreeing(
             whole
@@ -187,7 +187,7 @@ fn compared(singles: &[Single], lessons: &str) -> String {
             .map(|s| s.contains("passed"))
     };
     row(
-        "lessons against a reference on the host (`results/h200/run-all.json`)",
+        "lessons against a reference on the host (`bench/results/h200/run-all.json`)",
         String::new(),
         agreeing(lessons.lines().filter_map(status)),
     );

@@ -33,13 +33,29 @@ const EXCEPTIONS: [Exception; 16] = [
         "launches_are_held_to_the_rules_of_clusters",
         102,
     ),
-    exception("simulator/ptx_sim/tests/fidelity/document.rs", "compared", 100),
-    exception("simulator/ptx_sim/tests/fidelity/modelled.rs", "together", 83),
-    exception("simulator/ptx_sim/tests/hardware/table.rs", "bit_fields", 98),
+    exception(
+        "simulator/ptx_sim/tests/fidelity/document.rs",
+        "compared",
+        100,
+    ),
+    exception(
+        "simulator/ptx_sim/tests/fidelity/modelled.rs",
+        "together",
+        83,
+    ),
+    exception(
+        "simulator/ptx_sim/tests/hardware/table.rs",
+        "bit_fields",
+        98,
+    ),
     exception("simulator/ptx_sim/tests/hardware/table.rs", "floats", 101),
     exception("simulator/ptx_sim/tests/hardware/table.rs", "single", 104),
     exception("simulator/ptx_sim/tests/hardware/table.rs", "halves", 110),
-    exception("simulator/ptx_sim/tests/hardware/table.rs", "conversions", 87),
+    exception(
+        "simulator/ptx_sim/tests/hardware/table.rs",
+        "conversions",
+        87,
+    ),
     exception("compat/sim_driver/tests/driver/random.rs", "make", 156),
     exception(
         "gpu-kernels/src/03_transpose/03_shifted.rs",

@@ -1,4 +1,4 @@
-//! No file of `results` that nothing reads.
+//! No file of `bench/results` that nothing reads.
 
 use crate::repository::{files_below, rust_files, text};
 
@@ -18,7 +18,7 @@ fn unused<'f>(files: &'f [String], sources: &[String]) -> Vec<&'f String> {
 
 #[test]
 fn every_result_is_used() {
-    let files = files_below("results");
+    let files = files_below("bench/results");
     assert!(files.len() > 4, "only {files:?}");
     let own = |file: &String| file.starts_with("tests/structure/tests/tidy/");
     let sources: Vec<String> = rust_files()

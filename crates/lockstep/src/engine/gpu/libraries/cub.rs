@@ -1,4 +1,4 @@
-//! CUB, through the shared library that nvcc makes of `peers/libraries/cub.cu`.
+//! CUB, through the shared library that nvcc makes of `bench/baselines/libraries/cub.cu`.
 
 use super::super::super::{EngineError, Library};
 use super::super::memory;
