@@ -4,7 +4,7 @@
 //! [`book`], [`bundle`], [`watch`], [`new`](mod@new), and [`sim_driver`], [`sim_run`] and [`clients`], which put the
 //! simulator under other programs. All others need kernels; for them [`hand_over`]
 //! makes sure of the kernels' compiler, builds the binary `lockstep` of package
-//! `host`, and becomes it. What is *not* here: any fact about a kernel.
+//! `cli`, and becomes it. What is *not* here: any fact about a kernel.
 
 mod book;
 mod build;

@@ -41,7 +41,7 @@ enum Look {
 }
 
 /// Folders whose sources and manifests count.
-const FOLDERS: [&str; 4] = ["gpu-kernels", "crates", "simulator", "host"];
+const FOLDERS: [&str; 5] = ["gpu-kernels", "crates", "simulator", "host", "cli"];
 
 /// Runs, waits for a change, and runs again.
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {

@@ -1,8 +1,8 @@
 //! Single memory accesses, carried out by the simulator: each must cost what an
 //! H200's counters said, and what the rules say of its addresses alone.
 
-use host::accesses::file::{self, Numbered};
-use host::accesses::{instructions, measure, patterns, rules};
+use cli::accesses::file::{self, Numbered};
+use cli::accesses::{instructions, measure, patterns, rules};
 use lockstep_tests::simulator;
 
 /// What the hardware said, and the lines that no rule explains.

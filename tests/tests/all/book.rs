@@ -3,14 +3,14 @@
 //! Nothing generated is committed: numbers, excerpts and pictures are inserted when the book is
 //! built. So what can be wrong before that is a name; all of them are looked up here.
 
-use host::book::Book;
+use cli::book::Book;
 use lockstep_tests::ptx;
 use std::fs;
 use std::path::Path;
 
 fn problems(root: &Path) -> Vec<String> {
     let book =
-        Book::open(root, true, host::cli::understood).unwrap_or_else(|error| panic!("{error}"));
+        Book::open(root, true, cli::commands::understood).unwrap_or_else(|error| panic!("{error}"));
     book.check()
 }
 

@@ -6,7 +6,7 @@
 
 use broken_kernels::{neighbor, reduction};
 use host::lessons;
-use host::neighbors::device::Layout;
+use host::lessons::neighbor::device::Layout;
 use lesson::{CaseError, KernelEntry, Shape, Status, Trial};
 use lockstep_tests::{ptx, results, simulator};
 
@@ -34,8 +34,10 @@ macro_rules! reduction {
     };
 }
 
-fn pairs<K: host::neighbors::device::PairsKernel>(trial: &mut Trial<'_>) -> Result<(), CaseError> {
-    let config = host::neighbors::device::pair_config;
+fn pairs<K: host::lessons::neighbor::device::PairsKernel>(
+    trial: &mut Trial<'_>,
+) -> Result<(), CaseError> {
+    let config = host::lessons::neighbor::device::pair_config;
     lessons::neighbor::run_pairs_of::<K>(trial, Layout::ByAtom, config)
 }
 

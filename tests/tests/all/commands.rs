@@ -5,7 +5,7 @@ mod typed;
 
 #[test]
 fn xtask_lists_the_commands_that_lockstep_has() {
-    let program = host::cli::command();
+    let program = cli::commands::command();
     let own: Vec<_> = program
         .get_subcommands()
         .filter(|command| !command.is_hide_set())
@@ -20,6 +20,6 @@ fn xtask_lists_the_commands_that_lockstep_has() {
         .collect();
     assert_eq!(
         listed, own,
-        "xtask/src/commands.rs and host/src/cli/mod.rs differ"
+        "xtask/src/commands.rs and cli/src/commands/mod.rs differ"
     );
 }

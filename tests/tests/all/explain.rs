@@ -1,7 +1,7 @@
 //! The maps of kernels: what is traced of them is what the catalogue claims of their counts.
 
-use host::explain::default_shape;
-use host::profile::{run_case, with_helpers};
+use cli::explain::default_shape;
+use cli::profile::{run_case, with_helpers};
 use host::{kernels, registry};
 use lesson::Registered;
 use lockstep::engine::sim::Sim;

@@ -4,7 +4,7 @@
 //! Left out: changes that are no defects, such as a wait for more than is needed. What the checks
 //! do not find is at the end, and in `docs/checks.md`.
 
-use host::profile::run_case;
+use cli::profile::run_case;
 use host::{kernels, ptx, registry};
 use lesson::Shape;
 use lockstep::engine::PtxModule;

@@ -3,9 +3,9 @@
 //! and errors. Where there is no node, or the library was not built (`cargo xtask book` builds
 //! it), the latter test says so and does nothing.
 
+use cli::book::facts::Facts;
 use cuda_builder::dep_info;
 use gpu_kernels::{bank_conflicts, transpose};
-use host::book::facts::Facts;
 use live::Question;
 use live::launch::{self, Given};
 use live::{stride, tile};
@@ -94,7 +94,7 @@ fn banks() -> Vec<Question> {
 fn playground() -> &'static str {
     static TEXT: OnceLock<String> = OnceLock::new();
     TEXT.get_or_init(|| {
-        let facts = Facts::open(&ptx::root(), true, host::cli::understood);
+        let facts = Facts::open(&ptx::root(), true, cli::commands::understood);
         let facts = facts.unwrap_or_else(|error| panic!("{error}"));
         let text = facts.playground().unwrap_or_else(|error| panic!("{error}"));
         text.to_owned()

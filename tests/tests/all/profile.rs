@@ -2,10 +2,10 @@
 //! conflict, on its line; the swizzled tile has none, on the same line. Kernels that
 //! are wrong have profiles too.
 
+use cli::profile::{Profile, Row, Trouble, simulate, sources};
 use cuda_std::launch::{DevicePtr, DevicePtrMut};
 use gpu_kernels::transpose::transpose_swizzled;
 use host::lessons::transpose;
-use host::profile::{Profile, Row, Trouble, simulate, sources};
 use host::registry::kernel;
 use lesson::{CaseError, KernelEntry, Shape, Trial};
 use lockstep::engine::{Buffer, Prepared, PtxModule};

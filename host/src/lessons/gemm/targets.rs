@@ -115,8 +115,8 @@ fn mean_of_people(measured: &[Measurement]) -> Option<Found> {
 #[cfg(test)]
 mod tests {
     use super::{CUBES, TARGETS, every_cube, fastest, mean_of_people};
-    use crate::report::bench::tests::case;
     use lesson::Measurement;
+    use lesson::made_up::case;
     use lesson::measure::{Ratio, Side};
 
     fn measured(kernel: &str, shape: [u32; 3], ratio: f32) -> Measurement {

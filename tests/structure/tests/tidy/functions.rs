@@ -72,9 +72,9 @@ const EXCEPTIONS: [Exception; 16] = [
         "neighbor_cells_build",
         130,
     ),
-    exception("host/src/accesses/instructions.rs", "entry", 102),
+    exception("cli/src/accesses/instructions.rs", "entry", 102),
     exception("host/src/lessons/tensor_instructions.rs", "run_mma", 117),
-    exception("host/src/neighbors/device.rs", "launches", 82),
+    exception("host/src/lessons/neighbor/device.rs", "launches", 82),
 ];
 
 /// A function of the repository.

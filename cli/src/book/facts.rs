@@ -1,0 +1,175 @@
+//! What directives are answered from: the sources, the results, the kernels.
+
+use super::items::{self, Item};
+use crate::explain::default_shape;
+use crate::report::bench::BenchReport;
+use host::registry;
+use lesson::Registered;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock};
+
+/// Where the kernels are.
+const KERNELS: &str = "gpu-kernels/src";
+/// Bench results, the first that has a kernel counts.
+const BENCHES: [&str; 2] = [
+    "bench/results/h200/bench.json",
+    "bench/results/h200/gemm.json",
+];
+
+/// Whether our program understands a command line; if not, why.
+pub type Understands = fn(&[String]) -> Result<(), String>;
+
+/// What the book is made from.
+pub struct Facts {
+    root: PathBuf,
+    has_simulator: bool,
+    understands: Understands,
+    /// The items of the kernels' crate.
+    kernels: Vec<Item>,
+    /// Files of bench results.
+    benches: Vec<(&'static str, BenchReport)>,
+    profiles: Mutex<BTreeMap<&'static str, crate::profile::Profile>>,
+    playground: OnceLock<Result<String, String>>,
+}
+
+impl Facts {
+    /// Of the repository with this root; whether pages will have the simulator; and who knows
+    /// our commands.
+    ///
+    /// # Errors
+    ///
+    /// A file of it cannot be read.
+    pub fn open(
+        root: &Path,
+        has_simulator: bool,
+        understands: Understands,
+    ) -> Result<Self, String> {
+        let read = |path: &'static str| Ok((path, BenchReport::read(&root.join(path))?));
+        Ok(Self {
+            root: root.to_owned(),
+            has_simulator,
+            understands,
+            kernels: items::of_folder(root, KERNELS)?,
+            benches: BENCHES
+                .into_iter()
+                .map(read)
+                .collect::<Result<_, String>>()?,
+            profiles: Mutex::default(),
+            playground: OnceLock::new(),
+        })
+    }
+
+    /// The repository.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Whether pages will have the simulator.
+    pub fn has_simulator(&self) -> bool {
+        self.has_simulator
+    }
+
+    /// Whether there is such a command of our program.
+    ///
+    /// # Errors
+    ///
+    /// There is none: in the program's words.
+    pub fn understands(&self, arguments: &[String]) -> Result<(), String> {
+        (self.understands)(arguments)
+    }
+
+    /// Items of the kernels' crate.
+    pub fn kernel_items(&self) -> &[Item] {
+        &self.kernels
+    }
+
+    /// A file's text, by its path in the repository.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read.
+    pub fn text(&self, path: &str) -> Result<String, String> {
+        std::fs::read_to_string(self.root.join(path)).map_err(|error| format!("{path}: {error}"))
+    }
+
+    /// The reports that have times, with their files.
+    pub fn benches(&self) -> &[(&'static str, BenchReport)] {
+        &self.benches
+    }
+
+    /// The profile of a kernel at its small shape, by the simulator.
+    ///
+    /// # Errors
+    ///
+    /// It does not compile, or does not run.
+    pub fn with_profile<T>(
+        &self,
+        kernel: Registered,
+        read: impl FnOnce(&crate::profile::Profile) -> T,
+    ) -> Result<T, String> {
+        let id = kernel.kernel.id;
+        let mut profiles = self.profiles.lock().map_err(|error| error.to_string())?;
+        if !profiles.contains_key(id) {
+            let shape = default_shape(kernel).ok_or("its lesson has no single size")?;
+            let module = host::kernels::module_with(id, None).map_err(|error| error.to_string())?;
+            let profile = crate::profile::simulate(kernel, &shape, &module)
+                .map_err(|error| format!("{id}: {error}"))?
+                .ok_or_else(|| format!("{id} was not launched"))?;
+            if let Some(trouble) = &profile.trouble {
+                return Err(format!("{id}: {}: {}", trouble.label(), trouble.reason()));
+            }
+            profiles.insert(id, profile);
+        }
+        let profile = profiles.get(id).ok_or("it was just made")?;
+        Ok(read(profile))
+    }
+
+    /// The PTX of the live pages' kernels.
+    ///
+    /// # Errors
+    ///
+    /// They do not compile.
+    pub fn playground(&self) -> Result<&str, String> {
+        let made = self.playground.get_or_init(|| {
+            let target = cuda_builder::target_dir_of(&self.root);
+            let progress = cuda_builder::toolchain::Lines::new(std::io::stderr());
+            let path = cuda_builder::KernelCrate::open(self.root.join("book/playground"), target)
+                .and_then(|kernels| kernels.ptx(None, &cuda_builder::Arch::new("sm_80"), &progress))
+                .map_err(|error| error.to_string())?;
+            std::fs::read_to_string(path).map_err(|error| error.to_string())
+        });
+        made.as_deref().map_err(Clone::clone)
+    }
+}
+
+/// The kernels that a word names: one, or all of a lesson.
+///
+/// # Errors
+///
+/// It names nothing.
+pub fn kernels(words: &[String]) -> Result<Vec<Registered>, String> {
+    if words.is_empty() {
+        return Err("name kernels, or a lesson".to_owned());
+    }
+    let mut found = Vec::new();
+    for word in words {
+        match registry::kernel(word) {
+            Ok(registered) => found.push(registered),
+            Err(registry::NotOne::Lesson { .. }) => {
+                found.extend(registry::kernels().filter(|one| one.lesson.id == word));
+            }
+            Err(error) => return Err(error.to_string()),
+        }
+    }
+    Ok(found)
+}
+
+/// One kernel.
+///
+/// # Errors
+///
+/// It names none, or several.
+pub fn kernel(word: &str) -> Result<Registered, String> {
+    registry::kernel(word).map_err(|error| error.to_string())
+}

@@ -1,0 +1,236 @@
+//! Maps of accesses, from the crate `maps`.
+
+use super::directive::Arguments;
+use super::facts::{self, Facts};
+use crate::explain::{self, Explained};
+use host::kernels;
+use lesson::{Registered, Shape};
+use maps::{Access, BankMap, Fragment, FragmentMap, Layout, Pattern, SectorMap, Tile, TileMap};
+use ptx_sim::AccessClass;
+use ptx_sim::ir::Space;
+
+/// What a map of a tile is told.
+struct Drawn {
+    tile: Tile,
+    layout: Layout,
+    pattern: Pattern,
+}
+
+const KEYS: [&str; 7] = [
+    "rows", "cols", "type", "layout", "access", "phase", "caption",
+];
+
+impl Drawn {
+    fn of(arguments: &Arguments) -> Result<Self, String> {
+        arguments.keys(&KEYS)?;
+        let told = |error: maps::Invalid| error.to_string();
+        let number = |key: &str| -> Result<u32, String> {
+            let text = arguments.need(key)?;
+            text.parse()
+                .map_err(|_| format!("`{key}={text}` is no number"))
+        };
+        let bytes =
+            maps::tile::element_bytes(arguments.get("type").unwrap_or("f32")).map_err(told)?;
+        Ok(Self {
+            tile: Tile::new(number("rows")?, number("cols")?, bytes).map_err(told)?,
+            layout: arguments
+                .get("layout")
+                .unwrap_or("plain")
+                .parse()
+                .map_err(told)?,
+            pattern: arguments
+                .get("access")
+                .unwrap_or("column:0")
+                .parse()
+                .map_err(told)?,
+        })
+    }
+
+    fn first(&self) -> Result<Access, String> {
+        let accesses = self.pattern.accesses(&self.tile, &self.layout);
+        let accesses = accesses.map_err(|error| error.to_string())?;
+        accesses
+            .into_iter()
+            .next()
+            .ok_or_else(|| "it accesses nothing".to_owned())
+    }
+
+    fn map(&self) -> Result<TileMap, String> {
+        TileMap::accessed(self.tile, self.layout.clone(), &self.pattern)
+            .map_err(|error| error.to_string())
+    }
+
+    fn words(&self) -> String {
+        format!(
+            "`{}` of {}×{} elements of {} bytes, {}",
+            self.pattern,
+            self.tile.rows(),
+            self.tile.columns(),
+            self.tile.element_bytes(),
+            self.layout
+        )
+    }
+}
+
+/// `{{#banks rows= cols= type= layout= access=}}`: which lanes meet in which bank.
+pub fn banks(_: &Facts, arguments: &Arguments) -> Result<String, String> {
+    let drawn = Drawn::of(arguments)?;
+    let map = BankMap::of(&drawn.first()?);
+    let svg = match arguments.get("phase") {
+        None => map.svg(),
+        Some(phase) => {
+            let number: usize = phase
+                .parse()
+                .map_err(|_| format!("`{phase}` is no phase"))?;
+            if number >= map.phases.len() {
+                return Err(format!("there are {} phases", map.phases.len()));
+            }
+            map.svg_of_phase(number)
+        }
+    };
+    Ok(figure(
+        arguments,
+        &format!("Bank map: {}", drawn.words()),
+        &svg,
+    ))
+}
+
+/// `{{#places …}}`: the bank of each element of a tile, what lanes access framed.
+pub fn places(_: &Facts, arguments: &Arguments) -> Result<String, String> {
+    let drawn = Drawn::of(arguments)?;
+    let svg = drawn.map()?.svg();
+    Ok(figure(
+        arguments,
+        &format!("Tile map: {}", drawn.words()),
+        &svg,
+    ))
+}
+
+/// `{{#memory …}}`: which element of a tile lies where.
+pub fn memory(_: &Facts, arguments: &Arguments) -> Result<String, String> {
+    let drawn = Drawn::of(arguments)?;
+    let svg = drawn.map()?.svg_of_memory();
+    Ok(figure(
+        arguments,
+        &format!("Memory: {}", drawn.words()),
+        &svg,
+    ))
+}
+
+/// `{{#sectors type= stride= first=}}`: what a load by lanes so many elements apart fetches.
+pub fn sectors(_: &Facts, arguments: &Arguments) -> Result<String, String> {
+    arguments.keys(&["type", "stride", "first", "caption"])?;
+    let number = |key: &str, usual: u64| match arguments.get(key) {
+        None => Ok(usual),
+        Some(text) => text
+            .parse::<u64>()
+            .map_err(|_| format!("`{key}={text}` is no number")),
+    };
+    let element = arguments.get("type").unwrap_or("f32");
+    let bytes = maps::tile::element_bytes(element).map_err(|error| error.to_string())?;
+    let (stride, first) = (number("stride", 1)?, number("first", 0)?);
+    let address = |lane: usize| (first + lane as u64 * stride) * u64::from(bytes);
+    let addresses = std::array::from_fn(address);
+    let load = Access::new(AccessClass::Load, Space::Global, bytes, u32::MAX, addresses);
+    let words =
+        format!("Sector map: lanes load `{element}` {stride} elements apart, from element {first}");
+    Ok(figure(arguments, &words, &SectorMap::of(&load).svg()))
+}
+
+/// `{{#fragment NAME}}`: which lane holds which element of a matrix.
+pub fn fragment(_: &Facts, arguments: &Arguments) -> Result<String, String> {
+    arguments.keys(&["caption"])?;
+    let name = arguments.only()?;
+    let fragment = Fragment::named(name).map_err(|error| error.to_string())?;
+    let map = FragmentMap::of(fragment);
+    let words = format!("Fragment map: {}", fragment.name());
+    Ok(figure(arguments, &words, &map.svg()))
+}
+
+/// Whether `{{#explain KERNEL}}` and `{{#timeline KERNEL}}` name a kernel and a size of it.
+pub fn check_kernel(_: &Facts, arguments: &Arguments) -> Result<(), String> {
+    arguments.keys(&["caption", "opcode", "shape"])?;
+    shape_of(arguments).map(drop)
+}
+
+/// The kernel, and the size that is named, or its small one.
+fn shape_of(arguments: &Arguments) -> Result<(Registered, Shape), String> {
+    let kernel = facts::kernel(arguments.only()?)?;
+    let usual = explain::default_shape(kernel).ok_or("its lesson has no single size")?;
+    let Some(asked) = arguments.get("shape") else {
+        return Ok((kernel, usual));
+    };
+    let dims: Option<Vec<u32>> = asked.split('x').map(|side| side.parse().ok()).collect();
+    match dims.filter(|dims| dims.len() == usual.dims().len()) {
+        Some(dims) => Ok((kernel, Shape::of(&dims))),
+        None => Err(format!(
+            "`shape={asked}`: sizes are such as {}",
+            usual.name()
+        )),
+    }
+}
+
+fn explained(arguments: &Arguments) -> Result<Explained, String> {
+    let (kernel, shape) = shape_of(arguments)?;
+    let modules = kernels::modules_for(&[kernel]).map_err(|error| error.to_string())?;
+    let explained = explain::of(kernel, &shape, modules, 0).map_err(|error| error.to_string())?;
+    explained.ok_or_else(|| "it was not launched".to_owned())
+}
+
+/// `{{#explain KERNEL opcode=ld.shared}}`: what the first of the kernel's most wasteful accesses
+/// of a kind touches.
+pub fn explain_access(_: &Facts, arguments: &Arguments) -> Result<String, String> {
+    let explained = explained(arguments)?;
+    let opcode = arguments.need("opcode")?;
+    let lines = explained
+        .lines
+        .iter()
+        .filter(|line| line.opcode.starts_with(opcode));
+    // The first of the worst.
+    let line = lines.min_by_key(|line| std::cmp::Reverse(line.waste()));
+    let line = line.ok_or_else(|| format!("it has no `{opcode}`"))?;
+    let words = format!(
+        "`{}` of warp {}, block {}, at {}: `{}`",
+        explained.kernel,
+        line.warp,
+        explained.block,
+        line.place(),
+        line.opcode
+    );
+    Ok(figure(arguments, &words, &line.map().svg()))
+}
+
+/// `{{#timeline KERNEL [shape=64x64]}}`: what the warps of its first block wait for.
+pub fn timeline(_: &Facts, arguments: &Arguments) -> Result<String, String> {
+    let explained = explained(arguments)?;
+    let words = format!(
+        "`{}` at {}, block {}: what its warps wait for, in the simulator's order",
+        explained.kernel, explained.shape, explained.block
+    );
+    Ok(figure(arguments, &words, &explained.timeline.svg()))
+}
+
+/// A picture in a box that scrolls, with what it shows below.
+pub fn figure(arguments: &Arguments, words: &str, svg: &str) -> String {
+    let caption = match arguments.get("caption") {
+        Some(caption) => caption.to_owned(),
+        None => format!("{words}."),
+    };
+    let label = words.replace('`', "");
+    let mut code = false;
+    let mut html = String::new();
+    for part in caption.split('`') {
+        match code {
+            true => html.push_str(&format!("<code>{part}</code>")),
+            false => html.push_str(part),
+        }
+        code = !code;
+    }
+    // No blank line: it would end the HTML.
+    let svg: Vec<&str> = svg.lines().filter(|line| !line.trim().is_empty()).collect();
+    format!(
+        "<figure class=\"map-figure\">\n<div class=\"map-box\" tabindex=\"0\" role=\"region\" \
+         aria-label=\"{label}\">\n{}\n</div>\n<figcaption>{html}</figcaption>\n</figure>\n",
+        svg.join("\n")
+    )
+}

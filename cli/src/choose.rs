@@ -1,0 +1,93 @@
+//! Which engine: as asked, or the GPU if one answers.
+
+use clap::ValueEnum;
+use host::hints;
+use lockstep::engine::gpu::Gpu;
+use lockstep::engine::sim::Sim;
+use lockstep::engine::{Engine, EngineError, Machine, PtxModule};
+
+/// What the user may ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, ValueEnum)]
+pub enum EngineChoice {
+    /// The GPU if a driver and a device answer, else the simulator.
+    #[default]
+    Auto,
+    /// The GPU; without one it is an error.
+    Gpu,
+    /// The PTX simulator.
+    Sim,
+}
+
+/// What is asked of the simulator, if it is the simulator.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SimOptions {
+    /// Warp instructions after which a launch is taken to never end.
+    pub fuel: Option<u64>,
+    /// Whether it looks for races and the like.
+    pub check: bool,
+    /// Whether launches are counted and kept ([`Sim::with_record`]).
+    pub record: bool,
+    /// An option that was given and that the simulator alone has: it asks for the
+    /// simulator where the choice is free.
+    pub asked_by: Option<&'static str>,
+}
+
+/// The engine, and a few words on which and why.
+///
+/// # Errors
+///
+/// [`EngineChoice::Gpu`] without a driver or a device.
+pub fn choose(
+    choice: EngineChoice,
+    modules: Vec<PtxModule>,
+    options: SimOptions,
+) -> Result<(Machine, String), EngineError> {
+    let simulator = |modules, why: &str| {
+        let sim = Sim::new(modules)
+            .with_fuel(options.fuel)
+            .with_check(options.check);
+        let sim = match options.record {
+            true => sim.with_record(),
+            false => sim,
+        };
+        (Machine::Sim(sim), format!("simulator{why}"))
+    };
+    let on_gpu = |gpu: Gpu| {
+        let why = format!("GPU, {}", gpu.device().name);
+        (Machine::Gpu(gpu), why)
+    };
+    Ok(match (choice, options.asked_by) {
+        (EngineChoice::Gpu, _) => on_gpu(Gpu::new(modules)?),
+        (EngineChoice::Sim, _) => simulator(modules, ""),
+        (EngineChoice::Auto, Some(option)) => {
+            simulator(modules, &format!(" (which alone has {option})"))
+        }
+        (EngineChoice::Auto, None) => match Gpu::new(modules.clone()) {
+            Ok(gpu) => on_gpu(gpu),
+            Err(error) => simulator(modules, &format!(" ({})", without_gpu(&error))),
+        },
+    })
+}
+
+/// In one short line, why there is no GPU; the whole reason is elsewhere.
+fn without_gpu(error: &EngineError) -> String {
+    let what = match error {
+        EngineError::NoDriver(_) | EngineError::NoGpu => "no GPU here",
+        _ => "the GPU does not answer",
+    };
+    format!("{what}; {}", hints::why_no_gpu())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_gpu;
+    use lockstep::engine::EngineError;
+
+    #[test]
+    fn the_line_fits_a_terminal() {
+        for error in [EngineError::NoGpu, EngineError::PeersNeedGpu] {
+            let line = format!("engine: simulator ({})", without_gpu(&error));
+            assert!(line.len() < 80, "{line}");
+        }
+    }
+}

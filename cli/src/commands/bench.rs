@@ -1,0 +1,520 @@
+//! `lockstep bench`: how fast the kernels are on a GPU, and beside what.
+//!
+//! Every kernel is checked at the very shape it is timed at, then timed in turn with
+//! everything it can be compared with. docs/measuring.md says how and why.
+
+use super::ending::Outputs;
+use super::exit::{Exit, Stop};
+use super::peers;
+use super::progress::{Progress, say};
+use super::resume::Walk;
+use crate::report::bench::{BenchReport, Peer};
+use crate::report::bench_table;
+use crate::report::compare::{Comparison, Verdict};
+use crate::report::width::Width;
+use host::hints;
+use host::lessons::copy;
+use host::registry;
+use lesson::measure::Times;
+use lesson::room;
+use lesson::run::{self, Tally};
+use lesson::{Case, CaseResult, Clocking, Effort, Registered, Shape, Status};
+use lockstep::engine::gpu::Gpu;
+use lockstep::engine::twins::Twins;
+use lockstep::engine::{Buffer, Clocked, Contender, Engine, EngineKind, Timed, Timing};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What takes less time than this many empty launches is also timed back to back: in a
+/// single launch, much of its time is the launch's.
+const SHORT: f32 = 4.0;
+
+/// Folder of the runs that `--save` keeps, in the current one.
+const SAVED: &str = "lockstep-bench";
+
+const AFTER_HELP: &str = "\
+A `×` in the table says how many times as fast as something else the kernel is, by
+medians of runs that alternated. `in L2` marks data so small that it stays in the
+second-level cache whatever is done.
+
+Exit status: 0, everything was right (also where a target is missed); 1, a result was
+wrong, or --compare found something slower; 3, there is no GPU, and nothing was
+measured; 4, something was not run.";
+
+/// Options of `bench`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    /// Only kernels whose own or whose lesson's name contains one of these.
+    #[arg(value_name = "KERNEL")]
+    kernels: Vec<String>,
+
+    /// The same as KERNEL; may be repeated.
+    #[arg(long, value_name = "TEXT")]
+    filter: Vec<String>,
+
+    /// Shapes instead of the kernels' own: 8192x8192,4096x4096.
+    #[arg(long, value_name = "SHAPES", value_delimiter = ',', value_parser = parse_shape)]
+    sizes: Vec<Shape>,
+
+    /// Timed runs of everything; at least 30, fewer than asked for only where they
+    /// take long.
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(30..))]
+    samples: u32,
+
+    /// Folder of the CUDA C++ baselines, for nvcc to compile; `baselines` beside the
+    /// program and `bench/baselines` in the current folder are found by themselves.
+    #[arg(long, value_name = "DIR")]
+    peers: Option<PathBuf>,
+
+    /// Compare with copies only: no CUDA C++, no CUB, no cuBLAS, no cuBLASLt.
+    #[arg(long, conflicts_with = "peers")]
+    no_peers: bool,
+
+    /// Also write the results to this file, as JSON.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
+    /// Also write the tables to this file, as Markdown.
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<PathBuf>,
+
+    /// Keep the results under this name, for --compare.
+    #[arg(long, value_name = "NAME")]
+    save: Option<String>,
+
+    /// Say what became faster or slower since the run of this name, or of this JSON
+    /// file.
+    #[arg(long, value_name = "NAME")]
+    compare: Option<String>,
+}
+
+fn parse_shape(text: &str) -> Result<Shape, String> {
+    let extents: Result<Vec<u32>, _> = text.split(['x', '×']).map(str::parse).collect();
+    match extents {
+        Ok(extents) => Ok(Shape::of(&extents)),
+        Err(_) => Err("a shape is numbers with x between them, such as 8192x8192".to_owned()),
+    }
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
+    let filters: Vec<String> = args.kernels.iter().chain(&args.filter).cloned().collect();
+    let selected = registry::matching(&filters).map_err(Stop::usage)?;
+    let cases = cases(&selected, &args.sizes).map_err(Stop::usage)?;
+    room::check_cases(&cases, EngineKind::Gpu, false)
+        .map_err(|what| Stop::usage(format!("{what}; --sizes chooses smaller ones")))?;
+    let before = match &args.compare {
+        Some(name) => Some((name, read_saved(name).map_err(Stop::usage)?)),
+        None => None,
+    };
+    let saved = args.save.as_deref().map(saved_file).transpose();
+    let saved = saved.map_err(Stop::usage)?;
+    let outputs = Outputs::open(
+        &[
+            ("--json", args.json.as_deref()),
+            ("--save", saved.as_deref()),
+            ("--markdown", args.markdown.as_deref()),
+        ],
+        &[],
+    )?;
+
+    let gpu = Gpu::new(super::modules::modules()?).map_err(|error| {
+        let checks = hints::command("run-all");
+        Stop::nothing_ran(format!(
+            "bench needs a GPU: {error}. Nothing was run or measured; `{checks}` checks the kernels without one"
+        ))
+    })?;
+    say(&format!("engine: GPU, {}", gpu.device().name));
+    room::check_device(&cases, gpu.device().memory_bytes).map_err(Stop::usage)?;
+    let peers = if args.no_peers {
+        Vec::new()
+    } else {
+        load_peers(&gpu, args.peers.as_deref())?
+    };
+    say_peers(&peers);
+    let empty = empty_launch(&gpu, args.samples);
+    let mut clocking = Clocking::thorough(args.samples, copy::best);
+    if let Some(alone) = &empty[0] {
+        clocking = clocking.with_rows_below(SHORT * alone.median_ms as f32);
+    }
+    let Found {
+        results,
+        n_wrong_twins,
+        elapsed,
+    } = run_all(&gpu, &selected, &cases, clocking);
+    let (wrong_twins, timed) = results.split_at(n_wrong_twins);
+    let report = BenchReport::new(gpu.device(), peers, args.samples, empty, timed);
+
+    let comparison = before
+        .as_ref()
+        .map(|(name, old)| (name.as_str(), Comparison::of(old, &report)));
+    let found = comparison.as_ref().map(|(_, found)| found);
+    let mut ending = outputs.end(exit_of(&results, found));
+    ending.json("--json", &report);
+    ending.json("--save", &report);
+    ending.file("--markdown", || {
+        Ok(bench_table::markdown(&report).into_bytes())
+    });
+    ending.print(|out| {
+        write(out, &report, comparison.as_ref(), wrong_twins)?;
+        let seconds = elapsed.as_secs_f64();
+        writeln!(out, "\n{} cases in {seconds:.0} s", cases.len())
+    });
+    Ok(ending.exit())
+}
+
+/// What there is to compare with, and why not what there is not.
+fn say_peers(peers: &[Peer]) {
+    for peer in peers {
+        match (&peer.version, &peer.absent) {
+            (Some(version), _) => say(&format!("{} {version}", peer.name)),
+            (None, why) => say(&format!(
+                "{} is absent: {}",
+                peer.name,
+                why.as_deref().unwrap_or("no reason given")
+            )),
+        }
+    }
+}
+
+/// The tables, what became faster or slower, and baselines that are wrong.
+fn write(
+    out: &mut dyn Write,
+    report: &BenchReport,
+    comparison: Option<&(&str, Comparison<'_>)>,
+    wrong_twins: &[CaseResult],
+) -> io::Result<()> {
+    let width = Width::of_stdout();
+    bench_table::write(out, report, width)?;
+    if let Some((name, comparison)) = comparison {
+        bench_table::write_comparison(out, name, comparison, width)?;
+    }
+    for wrong in wrong_twins {
+        writeln!(
+            out,
+            "\nthe CUDA C++ baseline of {} is wrong at {}: {}",
+            wrong.kernel,
+            wrong.shape,
+            wrong.reason.as_deref().unwrap_or("no reason given")
+        )?;
+    }
+    Ok(())
+}
+
+fn exit_of(results: &[CaseResult], comparison: Option<&Comparison<'_>>) -> Exit {
+    let n_of = |status| {
+        results
+            .iter()
+            .filter(|result| result.status == status)
+            .count()
+    };
+    let n_slower = comparison.map_or(0, |comparison| comparison.n_of(Verdict::Slower));
+    if n_of(Status::Failed) > 0 || n_slower > 0 {
+        Exit::Failed
+    } else if n_of(Status::Passed) == 0 {
+        Exit::NothingRan
+    } else if n_of(Status::NotRun) > 0 {
+        Exit::NotAllRan
+    } else {
+        Exit::Passed
+    }
+}
+
+/// The cases: the kernels' own shapes, or those that were asked for.
+fn cases(selected: &[Registered], sizes: &[Shape]) -> Result<Vec<Case>, String> {
+    let mut cases = Vec::new();
+    for &registered in selected {
+        let own = registered.timed_shapes();
+        let n_axes = own.first().map(|shape| shape.dims().len());
+        if !sizes.is_empty()
+            && let Some(wrong) = sizes
+                .iter()
+                .find(|size| n_axes.is_some_and(|n| n != size.dims().len()))
+        {
+            let example = own
+                .first()
+                .map_or_else(String::new, |shape| format!(" such as {}", shape.name()));
+            return Err(format!(
+                "{wrong} is no shape for {}, which takes shapes{example}; name the kernels that --sizes is for",
+                registered.kernel.id
+            ));
+        }
+        let shapes = if sizes.is_empty() {
+            own
+        } else {
+            sizes.to_vec()
+        };
+        cases.extend(shapes.into_iter().map(|shape| Case { registered, shape }));
+    }
+    Ok(cases)
+}
+
+/// Compiles and loads what there is to compare with, and says what there is not.
+fn load_peers(engine: &dyn Timing, folder: Option<&Path>) -> Result<Vec<Peer>, Stop> {
+    let folder = match folder {
+        Some(folder) if !folder.is_dir() => {
+            let text = format!("--peers {} is no folder", folder.display());
+            return Err(Stop::Because(Exit::Usage, text));
+        }
+        Some(folder) => Ok(folder.to_path_buf()),
+        None => peers_folder().ok_or_else(|| {
+            "there is no folder `baselines` beside the program and no `bench/baselines` here; \
+             --peers DIR names one"
+                .to_owned()
+        }),
+    };
+    let sm = engine.device().sm;
+    let (twins, cub) = match &folder {
+        Ok(folder) => std::thread::scope(|scope| {
+            // CUB takes longest to compile.
+            let cub = scope.spawn(move || peers::compile_cub(folder, sm));
+            let twins = peers::compile(folder, sm);
+            let cub = cub.join();
+            (
+                twins,
+                cub.unwrap_or_else(|_| Err("a thread that ran nvcc panicked".to_owned())),
+            )
+        }),
+        Err(why) => (Err(why.clone()), Err(why.clone())),
+    };
+    let twins = twins.and_then(|twins| {
+        engine
+            .load_peers(&twins)
+            .map_err(|error| error.to_string())?;
+        Ok(format!(
+            "by nvcc {}, {} files",
+            peers::nvcc_version()?,
+            twins.len()
+        ))
+    });
+    let cub = cub.and_then(|library| peers::load_cub(engine, &library));
+    let peer = |name: &str, loaded: Result<String, String>| {
+        let (version, absent) = match loaded {
+            Ok(version) => (Some(version), None),
+            Err(why) => (None, Some(why)),
+        };
+        Peer {
+            name: name.to_owned(),
+            version,
+            absent,
+        }
+    };
+    Ok(vec![
+        peer("CUDA C++", twins),
+        peer("CUB", cub),
+        peer("cuBLAS", peers::load_cublas(engine)),
+        peer("cuBLASLt", peers::load_cublaslt(engine)),
+    ])
+}
+
+/// `baselines` beside the program, as in a bundle, or `bench/baselines` in the current folder.
+fn peers_folder() -> Option<PathBuf> {
+    let program = std::env::current_exe().ok();
+    let beside = program
+        .as_deref()
+        .and_then(Path::parent)
+        .map(|folder| folder.join("baselines"));
+    let here = PathBuf::from("bench/baselines");
+    beside
+        .into_iter()
+        .chain([here])
+        .find(|folder| folder.is_dir())
+}
+
+/// What came of the cases.
+struct Found {
+    /// Of the baselines that are wrong, then of the cases.
+    results: Vec<CaseResult>,
+    n_wrong_twins: usize,
+    elapsed: Duration,
+}
+
+/// Has the lessons check the baselines, at small shapes, all sizes of a sweep included; then
+/// runs the cases. Of what takes the GPU away only that one kernel has no result.
+fn run_all(gpu: &Gpu, selected: &[Registered], cases: &[Case], clocking: Clocking) -> Found {
+    let with_twins: Vec<Registered> = selected
+        .iter()
+        .filter(|registered| gpu.has_peer(registered.kernel.id))
+        .copied()
+        .collect();
+    let mut all = run::cases(&with_twins, EngineKind::Gpu, Effort::Quick);
+    let n_checks = all.len();
+    all.extend_from_slice(cases);
+
+    let mut walk = Walk::through(&all);
+    walk.go_through(gpu, &all[..n_checks], |case| {
+        run::run_case(&Twins(gpu), case, None)
+    });
+    if n_checks > 0 {
+        say_twins(with_twins.len(), &walk.results[..n_checks]);
+    }
+    let mut progress = Progress::new(cases.len());
+    walk.results[n_checks..]
+        .iter()
+        .for_each(|result| progress.ended(result));
+    walk.go_through(gpu, &all, |case| {
+        progress.starting(case);
+        let result = run::run_case(gpu, case, Some(clocking));
+        progress.ended(&result);
+        result
+    });
+    progress.finish();
+
+    let elapsed = walk.elapsed();
+    let mut results = walk.results;
+    let timed = results.split_off(n_checks);
+    results.retain(|result| result.status == Status::Failed);
+    let n_wrong_twins = results.len();
+    results.extend(timed);
+    Found {
+        results,
+        n_wrong_twins,
+        elapsed,
+    }
+}
+
+fn say_twins(n_kernels: usize, results: &[CaseResult]) {
+    let n_passed = Tally::of(results).n_passed;
+    say(&format!(
+        "baselines of {n_kernels} kernels: {n_passed} of {} checks passed",
+        results.len()
+    ));
+}
+
+/// Times an empty launch, alone and back to back. If it cannot be timed, nothing can, and
+/// that will be reported.
+fn empty_launch(gpu: &Gpu, n_runs: u32) -> [Option<Times>; 2] {
+    let clocked = clock_empty_launch(gpu, n_runs).unwrap_or_default();
+    [&clocked.runs_ms, &clocked.rows_ms].map(|runs_ms| Times::of(runs_ms.first()?))
+}
+
+fn clock_empty_launch(gpu: &Gpu, n_runs: u32) -> Option<Clocked> {
+    let nothing = Buffer::<f32>::poisoned(gpu, "nothing", 1).ok()?;
+    // SAFETY: of no elements the kernel touches none.
+    let launch = unsafe { copy::best(nothing.as_ptr(), nothing.as_mut_ptr(), 0) }.ok()?;
+    let contender = Contender {
+        before: Vec::new(),
+        timed: Timed::Launches(vec![launch].into()),
+    };
+    let clocking = Clocking::thorough(n_runs, copy::best).with_rows_below(f32::INFINITY);
+    gpu.time(&[contender], &clocking.conditions).ok()?
+}
+
+// ---------------------------------------------------------------------------
+// Saved runs
+// ---------------------------------------------------------------------------
+
+/// The file of a run of that name; its folder is made.
+fn saved_file(name: &str) -> Result<PathBuf, String> {
+    if name.is_empty() || name.contains(['/', '\\']) || name.starts_with('.') {
+        return Err(format!(
+            "--save {name}: a name has no slashes and no dot in front"
+        ));
+    }
+    std::fs::create_dir_all(SAVED)
+        .map_err(|error| format!("the folder {SAVED} cannot be made: {error}"))?;
+    Ok(Path::new(SAVED).join(name).with_extension("json"))
+}
+
+/// The run of that name, or of that file.
+fn read_saved(name: &str) -> Result<BenchReport, String> {
+    let saved = Path::new(SAVED).join(name).with_extension("json");
+    let path = if saved.is_file() {
+        saved
+    } else {
+        PathBuf::from(name)
+    };
+    if !path.exists() && name != "-" {
+        return Err(format!(
+            "--compare {name}: there is no run of that name in {SAVED} and no such file; `--save {name}` keeps one"
+        ));
+    }
+    BenchReport::read(&path).map_err(|error| format!("--compare: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{cases, exit_of, parse_shape, saved_file};
+    use crate::commands::exit::Exit;
+    use crate::report::bench::tests::{case, report};
+    use crate::report::compare::Comparison;
+    use host::registry::matching;
+    use lesson::figures::Figures;
+    use lesson::measure::Side;
+    use lesson::{CaseResult, Shape, Status};
+    use std::time::Duration;
+
+    #[test]
+    fn shapes_are_numbers_with_x_between() {
+        assert_eq!(parse_shape("8192x41"), Ok(Shape::of(&[8192, 41])));
+        assert_eq!(parse_shape("1000"), Ok(Shape::of(&[1000])));
+        assert!(parse_shape("8192x").is_err());
+        assert!(parse_shape("big").is_err());
+    }
+
+    #[test]
+    fn sizes_must_suit_the_kernels() {
+        let selected = matching(&["transpose_padded".to_owned()]).expect("it is there");
+        let own = cases(&selected, &[]).expect("its own");
+        assert!(own.iter().all(|case| !case.shape.is_sweep()));
+        let asked = cases(&selected, &[Shape::of(&[64, 65])]).expect("a matrix");
+        assert_eq!(asked.len(), 1);
+        let error = cases(&selected, &[Shape::of(&[64])])
+            .err()
+            .expect("no matrix");
+        assert!(error.contains("transpose_padded"), "{error}");
+    }
+
+    #[test]
+    fn every_kernel_with_a_size_has_a_timed_one() {
+        let selected = matching(&[]).expect("all");
+        for case in cases(&selected, &[]).expect("their own") {
+            assert!(!case.shape.is_sweep(), "{}", case.registered.kernel.id);
+        }
+    }
+
+    #[test]
+    fn names_of_saved_runs_stay_in_their_folder() {
+        for name in ["", "../a", "a/b", ".hidden"] {
+            assert!(saved_file(name).is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn something_slower_is_a_failure_and_a_missed_target_is_none() {
+        let result = |status| CaseResult {
+            lesson: "l",
+            kernel: "k",
+            shape: Shape::of(&[8]),
+            status,
+            reason: None,
+            can_be_profiled: false,
+            figures: Figures::default(),
+            elapsed: Duration::ZERO,
+            schedule: None,
+            n_schedules_passed: None,
+        };
+        let passed = [result(Status::Passed)];
+        assert_eq!(exit_of(&passed, None), Exit::Passed);
+        assert_eq!(exit_of(&[], None), Exit::NothingRan);
+        assert_eq!(
+            exit_of(&[result(Status::Passed), result(Status::NotRun)], None),
+            Exit::NotAllRan
+        );
+        assert_eq!(
+            exit_of(&[result(Status::Passed), result(Status::Failed)], None),
+            Exit::Failed
+        );
+        let with = |ms| report(vec![case("l", "k", "8", &[(Side::Kernel, ms)])]);
+        let (old, new) = (with(1.0), with(1.5));
+        assert_eq!(
+            exit_of(&passed, Some(&Comparison::of(&old, &new))),
+            Exit::Failed
+        );
+        assert_eq!(
+            exit_of(&passed, Some(&Comparison::of(&new, &old))),
+            Exit::Passed
+        );
+    }
+}

@@ -1,0 +1,173 @@
+//! A learner's folder, and what can be done with it.
+
+use super::show;
+use super::words::{exit_of, stopped};
+use crate::commands::exit::{Exit, Stop};
+use crate::commands::progress::say;
+use cuda_builder::toolchain::Lines;
+use learn::{Course, Verdict, Workplace};
+use std::path::{Path, PathBuf};
+
+/// Where exercises are.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Places {
+    /// A folder of other exercises than this repository's.
+    #[arg(long, global = true, value_name = "DIR")]
+    exercises: Option<PathBuf>,
+
+    /// Where your copies are; beside the exercises if nothing is said, in NAME-work.
+    #[arg(long, global = true, value_name = "DIR")]
+    workplace: Option<PathBuf>,
+}
+
+/// What a command needs.
+pub(super) struct Session {
+    pub workplace: Workplace,
+}
+
+impl Session {
+    pub(super) fn open(places: &Places, root: &Path) -> Result<Self, Stop> {
+        let exercises = places
+            .exercises
+            .clone()
+            .unwrap_or_else(|| root.join("exercises"));
+        let course = Course::open(&exercises).map_err(stopped)?;
+        let dir = places
+            .workplace
+            .clone()
+            .unwrap_or_else(|| beside(&course.dir));
+        let workplace = Workplace::open(course, &dir, root).map_err(stopped)?;
+        Ok(Self { workplace })
+    }
+
+    /// The exercise that is named, or the one at hand.
+    fn place(&self, name: Option<&str>) -> Result<usize, Stop> {
+        match name {
+            None => Ok(self.workplace.current()),
+            Some(name) => self.workplace.course.find(name).map_err(stopped),
+        }
+    }
+
+    pub(super) fn check(&mut self, place: usize) -> Result<Verdict, Stop> {
+        let progress = Lines::new(std::io::stderr());
+        self.workplace.check(place, &progress).map_err(stopped)
+    }
+
+    /// Judges one exercise and tells all of it.
+    pub(super) fn judge(&mut self, place: usize) -> Result<Exit, Stop> {
+        let verdict = self.check(place)?;
+        show::heading(&self.workplace, place);
+        show::verdict(&self.workplace, place, &verdict);
+        Ok(exit_of(&verdict))
+    }
+
+    pub(super) fn judge_named(&mut self, names: &[String]) -> Result<Exit, Stop> {
+        let mut places = Vec::new();
+        for name in names {
+            places.push(self.place(Some(name))?);
+        }
+        if places.is_empty() {
+            places.push(self.workplace.current());
+        }
+        let mut exit = Exit::Passed;
+        for place in places {
+            if self.judge(place)? != Exit::Passed {
+                exit = Exit::Failed;
+            }
+        }
+        Ok(exit)
+    }
+
+    pub(super) fn judge_all(&mut self) -> Result<Exit, Stop> {
+        let n = self.workplace.course.exercises.len();
+        let mut n_passed = 0;
+        for place in 0..n {
+            let verdict = self.check(place)?;
+            n_passed += usize::from(exit_of(&verdict) == Exit::Passed);
+            show::line(&self.workplace, place, &verdict);
+        }
+        anstream::println!("\n{n_passed} of {n} pass");
+        Ok(match n_passed == n {
+            true => Exit::Passed,
+            false => Exit::Failed,
+        })
+    }
+
+    pub(super) fn list(&self) -> Result<Exit, Stop> {
+        show::list(&self.workplace);
+        Ok(Exit::Passed)
+    }
+
+    /// Goes on to the next one that is open, after this one or from the beginning.
+    pub(super) fn next(&mut self) -> Result<Exit, Stop> {
+        let current = self.workplace.current();
+        let n = self.workplace.course.exercises.len();
+        let mut places = (1..n).map(|distance| (current + distance) % n);
+        let open = places.find(|&place| !self.workplace.is_solved(place));
+        match open {
+            Some(place) => {
+                if !self.workplace.is_solved(current) {
+                    let name = &self.workplace.exercise(current).name;
+                    say(&format!("{name} stays open"));
+                }
+                self.workplace.go_to(place).map_err(stopped)?;
+                show::task(&self.workplace, place);
+            }
+            None if self.workplace.is_solved(current) => show::all_solved(&self.workplace),
+            None => {
+                show::task(&self.workplace, current);
+                say("all others are solved");
+            }
+        }
+        Ok(Exit::Passed)
+    }
+
+    pub(super) fn back(&mut self) -> Result<Exit, Stop> {
+        let current = self.workplace.current();
+        let before = current
+            .checked_sub(1)
+            .ok_or_else(|| Stop::usage("this is the first exercise"))?;
+        self.workplace.go_to(before).map_err(stopped)?;
+        show::task(&self.workplace, before);
+        Ok(Exit::Passed)
+    }
+
+    pub(super) fn go(&mut self, name: &str) -> Result<Exit, Stop> {
+        let place = self.place(Some(name))?;
+        self.workplace.go_to(place).map_err(stopped)?;
+        show::task(&self.workplace, place);
+        Ok(Exit::Passed)
+    }
+
+    pub(super) fn hint(&mut self, name: Option<&str>) -> Result<Exit, Stop> {
+        let place = self.place(name)?;
+        let given = self.workplace.hint(place).map_err(stopped)?;
+        show::hints(&self.workplace, place, &given);
+        Ok(Exit::Passed)
+    }
+
+    pub(super) fn reset(&mut self, name: Option<&str>) -> Result<Exit, Stop> {
+        let place = self.place(name)?;
+        let kept = self.workplace.reset(place).map_err(stopped)?;
+        say(&format!(
+            "{} is as it was at first; what it held is in {}",
+            self.workplace.shown(place),
+            kept.display()
+        ));
+        Ok(Exit::Passed)
+    }
+
+    pub(super) fn solution(&self, name: Option<&str>) -> Result<Exit, Stop> {
+        let place = self.place(name)?;
+        let text = self.workplace.solution(place).map_err(stopped)?;
+        anstream::print!("{text}");
+        Ok(Exit::Passed)
+    }
+}
+
+/// `NAME-work` beside the folder `NAME`.
+fn beside(exercises: &Path) -> PathBuf {
+    let mut name = exercises.file_name().unwrap_or_default().to_owned();
+    name.push("-work");
+    exercises.with_file_name(name)
+}

@@ -1,0 +1,363 @@
+//! `lockstep profile KERNEL`: where its memory work is done, and what is wasted.
+
+use super::ending::Outputs;
+use super::exit::{Exit, Stop};
+use super::modules::read_module;
+use super::ncu;
+use super::progress::say;
+use crate::profile::excerpt::excerpts;
+use crate::profile::{self, Profile, Trouble, hardware, html, text};
+use crate::report::metrics;
+use crate::report::width::{self, Width};
+use clap::ValueEnum;
+use host::registry;
+use host::{hints, kernels};
+use lesson::footprint;
+use lesson::{CaseError, CaseResult, Registered, Shape};
+use lockstep::engine::gpu::Gpu;
+use lockstep::engine::{Engine, EngineKind, PtxModule};
+use lockstep_page::verdict;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+const AFTER_HELP: &str = "\
+The profile is also shown of a kernel whose result is wrong, or whose counts are not
+those of the catalogue; what differs is said below it.
+
+Exit status: 0, everything is as the catalogue says; 1, the result or the counts are
+wrong, or the kernel failed; 2, the command was wrong; 3, the kernel could not be run,
+or with --measure not be measured; 4, not all of its launches could be run.";
+
+/// Options of `profile`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    /// The kernel's name, as `list` shows it, or that of a lesson with one kernel.
+    kernel: String,
+
+    /// The problem's size, such as 1024x1024; by default one for which the
+    /// catalogue states the kernel's counts.
+    #[arg(long, value_name = "SIZE")]
+    shape: Option<String>,
+
+    /// The PTX to run: that for this architecture.
+    #[arg(long, value_enum)]
+    arch: Option<Arch>,
+
+    /// Run the kernel of this PTX file instead of our own: its entry must have
+    /// the same name and parameters.
+    #[arg(long, value_name = "FILE", conflicts_with = "arch")]
+    ptx: Option<PathBuf>,
+
+    /// Also measure the kernel by Nsight Compute on this machine's GPU.
+    #[arg(long)]
+    measure: bool,
+
+    /// Also write the profile to this file, as JSON.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
+    /// Also write the profile to this file, as a page for a browser.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+
+    /// Only launch the kernel, once, on the GPU; what runs under Nsight Compute.
+    #[arg(long, hide = true)]
+    launch_only: bool,
+}
+
+/// The architectures that kernels are compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Arch {
+    /// Everything since Ampere.
+    #[value(name = "sm_80")]
+    Sm80,
+    /// Hopper alone.
+    #[value(name = "sm_90a")]
+    Sm90a,
+}
+
+impl Arch {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Sm80 => "sm_80",
+            Self::Sm90a => "sm_90a",
+        }
+    }
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
+    let usage = |what: String| Stop::Because(Exit::Usage, what);
+    let registered = registry::kernel(&args.kernel).map_err(|error| usage(error.to_string()))?;
+    let shape = shape_of(registered, args.shape.as_deref()).map_err(usage)?;
+    let module = match &args.ptx {
+        Some(path) => with_entry(read_module(path)?, registered.kernel.id).map_err(usage)?,
+        None => {
+            let arch = args.arch.map(Arch::name);
+            kernels::module_with(registered.kernel.id, arch).map_err(super::modules::no_kernels)?
+        }
+    };
+    if args.launch_only {
+        return launch(registered, &shape, module);
+    }
+    let outputs = Outputs::open(
+        &[
+            ("--json", args.json.as_deref()),
+            ("--html", args.html.as_deref()),
+        ],
+        &[],
+    )?;
+    footprint::check((registered.lesson.memory)(&shape), EngineKind::Sim, false)
+        .map_err(|what| usage(format!("{} at {shape}: {what}", registered.kernel.id)))?;
+
+    let profile = profiled(registered, &shape, &module)?;
+    let mut exit = exit_of(&profile);
+    let arguments = launch_arguments(&profile, &shape, args);
+    let mut launches = None;
+    if args.measure {
+        let metrics: Vec<_> = metrics::ALL.iter().map(|metric| metric.ncu).collect();
+        match measured(&profile, &metrics, &arguments) {
+            Ok(measured) => launches = Some(measured),
+            // What was predicted is worth printing all the same.
+            Err(Stop::Because(why, what)) => {
+                say(&format!("not measured: {what}"));
+                if exit == Exit::Passed {
+                    exit = why;
+                }
+            }
+        }
+    }
+    let figures = hardware::figures(&profile, launches.as_deref());
+    let shown: Vec<_> = figures.iter().map(|figure| figure.metric).collect();
+    let command = ncu::command_line(
+        Some(&profile.kernel),
+        &shown,
+        &hints::shell_words(&arguments),
+    );
+    let file = File {
+        profile: &profile,
+        verdicts: verdict::verdicts(&profile.rows),
+        hardware: &figures,
+        command: &command,
+    };
+    let mut ending = outputs.end(exit);
+    ending.json("--json", &file);
+    ending.file("--html", || {
+        Ok(html::page(&profile, &figures, &command).into_bytes())
+    });
+    ending.print(|out| text::write(out, &profile, &figures, &command, Width::of_stdout()));
+    Ok(ending.exit())
+}
+
+fn exit_of(profile: &Profile) -> Exit {
+    match profile.trouble {
+        Some(Trouble::NotRun(_)) => Exit::NotAllRan,
+        _ if profile.is_right() => Exit::Passed,
+        _ => Exit::Failed,
+    }
+}
+
+/// What to type to look at a case that failed, if a profile shows more of it; with
+/// the file whose PTX was run, if it was not our own.
+pub(super) fn hint(result: &CaseResult, ptx: Option<&Path>, width: Width) -> Option<String> {
+    // A profile is of the usual order.
+    if !result.can_be_profiled || result.schedule.is_some() {
+        return None;
+    }
+    let command = command(result.kernel, &result.shape, ptx);
+    Some(width::hint("to look at it", &command, width))
+}
+
+/// What to type to see the profile of a kernel.
+fn command(kernel: &str, shape: &Shape, ptx: Option<&Path>) -> String {
+    let mut words = vec!["profile".to_owned(), kernel.to_owned()];
+    let registered = registry::kernel(kernel).ok();
+    let default = registered.and_then(profile::default_shape);
+    // Of a sweep there is no profile.
+    if !shape.is_sweep() && default.as_ref() != Some(shape) {
+        words.push(format!("--shape={}", shape.name()));
+    }
+    if let Some(path) = ptx {
+        words.extend(["--ptx".to_owned(), path.display().to_string()]);
+    }
+    hints::command(&hints::shell_words(&words))
+}
+
+/// What `--json` writes.
+#[derive(Serialize)]
+struct File<'a> {
+    #[serde(flatten)]
+    profile: &'a Profile,
+    verdicts: Vec<verdict::Verdict>,
+    hardware: &'a [hardware::Figure],
+    command: &'a str,
+}
+
+/// The shape asked for; else one with claims about the counts, or the largest.
+fn shape_of(registered: Registered, asked: Option<&str>) -> Result<Shape, String> {
+    shape_among(registered, asked, profile::default_shape(registered))
+}
+
+/// The shape asked for, else a default.
+pub(super) fn shape_among(
+    registered: Registered,
+    asked: Option<&str>,
+    default: Option<Shape>,
+) -> Result<Shape, String> {
+    let lesson = registered.lesson;
+    let Some(asked) = asked else {
+        return default.ok_or_else(|| {
+            format!(
+                "the lesson {} has no single size; name one by --shape",
+                lesson.id
+            )
+        });
+    };
+    let dims: Option<Vec<u32>> = asked
+        .split(['x', '×'])
+        .map(|side| side.parse().ok().filter(|&side| side > 0))
+        .collect();
+    let dims = dims.ok_or_else(|| {
+        format!("--shape {asked}: numbers above 0 are expected, with x between: 1024x1024")
+    })?;
+    if let Some(example) = default
+        && example.dims().len() != dims.len()
+    {
+        return Err(format!(
+            "--shape {asked}: the lesson {} has sizes such as {}",
+            lesson.id,
+            example.name()
+        ));
+    }
+    Ok(Shape::of(&dims))
+}
+
+/// The module, if it has the kernel.
+fn with_entry(module: PtxModule, entry: &str) -> Result<PtxModule, String> {
+    module.text().map_err(|error| error.to_string())?;
+    if module.names(entry) {
+        return Ok(module);
+    }
+    Err(format!("{} has no entry `{entry}`", module.name))
+}
+
+/// The report of a case that has no profile: with the source lines that are
+/// at fault.
+fn stopped(registered: Registered, shape: &Shape, error: &CaseError) -> Stop {
+    let exit = if error.is_not_run() {
+        Exit::NothingRan
+    } else {
+        Exit::Failed
+    };
+    let told = format!("{} at {shape}: {error}", registered.kernel.id);
+    let lines = excerpts(&told, Width::of_stdout().columns());
+    Stop::Because(exit, format!("{told}\n{lines}").trim_end().to_owned())
+}
+
+/// The profile by the simulator.
+fn profiled(registered: Registered, shape: &Shape, module: &PtxModule) -> Result<Profile, Stop> {
+    say(&format!(
+        "{} at {shape} on the simulator",
+        registered.kernel.id
+    ));
+    profile::simulate(registered, shape, module)
+        .map_err(|error| stopped(registered, shape, &error))?
+        .ok_or_else(|| {
+            let what = format!(
+                "the lesson launched no `{}` at {shape}",
+                registered.kernel.id
+            );
+            Stop::Because(Exit::NothingRan, what)
+        })
+}
+
+/// The case on the GPU, once.
+fn launch(registered: Registered, shape: &Shape, module: PtxModule) -> Result<Exit, Stop> {
+    let gpu = Gpu::new(vec![module])
+        .map_err(|error| Stop::Because(Exit::NothingRan, error.to_string()))?;
+    profile::run_case(registered, shape, &gpu)
+        .map_err(|error| stopped(registered, shape, &error))?;
+    Ok(Exit::Passed)
+}
+
+/// The arguments with which this program launches the profiled case on the GPU.
+fn launch_arguments(profile: &Profile, shape: &Shape, args: &Args) -> Vec<String> {
+    let mut arguments = vec![
+        "profile".to_owned(),
+        profile.kernel.clone(),
+        "--launch-only".to_owned(),
+        format!("--shape={}", shape.name()),
+    ];
+    arguments.extend(args.arch.map(|arch| format!("--arch={}", arch.name())));
+    if let Some(path) = &args.ptx {
+        arguments.extend(["--ptx".to_owned(), path.display().to_string()]);
+    }
+    arguments
+}
+
+/// What Nsight Compute says of the same launches.
+fn measured(
+    profile: &Profile,
+    metrics: &[&str],
+    arguments: &[String],
+) -> Result<Vec<BTreeMap<String, u64>>, Stop> {
+    // Asked first, so that ncu does not have to say that there is no GPU.
+    let gpu =
+        Gpu::new(Vec::new()).map_err(|error| Stop::Because(Exit::NothingRan, error.to_string()))?;
+    say(&format!("measuring on {}", gpu.device().name));
+    drop(gpu);
+    let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
+    let mut launches = ncu::run_self(Some(&profile.kernel), metrics, &arguments)?;
+    let launches = launches.remove(&profile.kernel).unwrap_or_default();
+    if launches.len() != profile.n_launches {
+        let what = format!(
+            "{} launches on the simulator, {} on the GPU",
+            profile.n_launches,
+            launches.len()
+        );
+        return Err(Stop::Because(Exit::Failed, what));
+    }
+    Ok(launches)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{command, shape_of};
+    use host::registry::kernel;
+    use lesson::Shape;
+    use std::path::Path;
+
+    #[test]
+    fn the_command_names_what_is_not_the_default() {
+        let transpose = kernel("transpose_shared").expect("it exists");
+        let default = shape_of(transpose, None).expect("there is one");
+        let typed = |shape: &Shape, ptx: Option<&str>| {
+            let command = command("transpose_shared", shape, ptx.map(Path::new));
+            let (_, arguments) = command.split_once(" profile ").expect("a profile");
+            arguments.to_owned()
+        };
+        assert_eq!(typed(&default, None), "transpose_shared");
+        assert_eq!(typed(&Shape::every(&[3, 3]), None), "transpose_shared");
+        assert_eq!(
+            typed(&Shape::of(&[3, 5]), Some("a b.ptx")),
+            "transpose_shared --shape=3x5 --ptx 'a b.ptx'"
+        );
+    }
+
+    #[test]
+    fn shapes_are_asked_for_or_claimed() {
+        let transpose = kernel("transpose_shared").expect("it exists");
+        let name = |asked| shape_of(transpose, asked).map(|shape| shape.name());
+        let claimed = shape_of(transpose, None).expect("there is one");
+        assert!((transpose.lesson.expects_at)(&claimed) && !claimed.is_sweep());
+        assert_eq!(name(Some("64x32")), Ok("64x32".to_owned()));
+        for wrong in ["64", "64x0", "64x", "a", "1x2x3", "99999999999x1"] {
+            assert!(name(Some(wrong)).is_err(), "{wrong}");
+        }
+        for registered in host::registry::kernels() {
+            assert!(shape_of(registered, None).is_ok());
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! `lockstep readme`: writes the generated parts of the README and of the tuning logs, and
+//! the pictures, or says that they are out of date.
+
+use super::exit::{Exit, Stop};
+use super::progress;
+use crate::explain::pictures;
+use crate::input;
+use crate::output::{OutputError, OutputFile};
+use crate::report::bench::BenchReport;
+use crate::report::{ladder, markdown, tuning};
+use host::hints;
+use host::registry::LESSONS;
+use std::path::{Path, PathBuf};
+
+/// A part of the README between two lines.
+struct Part {
+    begin: &'static str,
+    end: &'static str,
+    /// Whether it is made from [`GEMM_RESULTS`], not from the other results.
+    is_of_gemm: bool,
+    generate: fn(Option<&BenchReport>) -> String,
+}
+
+/// What `bench` wrote of GEMM, beside the other results.
+const GEMM_RESULTS: &str = "gemm.json";
+
+const PARTS: [Part; 5] = [
+    Part {
+        begin: "<!-- speed: written by `cargo xtask readme` -->\n",
+        end: "<!-- end of speed -->",
+        is_of_gemm: false,
+        generate: markdown::speed,
+    },
+    Part {
+        begin: "<!-- ladder: written by `cargo xtask readme` -->\n",
+        end: "<!-- end of ladder -->",
+        is_of_gemm: true,
+        generate: ladder::table,
+    },
+    Part {
+        begin: "<!-- cubes: written by `cargo xtask readme` -->\n",
+        end: "<!-- end of cubes -->",
+        is_of_gemm: true,
+        generate: ladder::cubes,
+    },
+    Part {
+        begin: "<!-- people: written by `cargo xtask readme` -->\n",
+        end: "<!-- end of people -->",
+        is_of_gemm: true,
+        generate: ladder::people,
+    },
+    Part {
+        begin: "<!-- lessons: written by `cargo xtask readme` -->\n",
+        end: "<!-- end of lessons -->",
+        is_of_gemm: false,
+        generate: |report| markdown::lessons(LESSONS, report),
+    },
+];
+
+/// Options of `readme`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The file with the markers.
+    #[arg(long, default_value = "README.md")]
+    readme: PathBuf,
+
+    /// What `bench --json` wrote on a GPU.
+    #[arg(long, default_value = "bench/results/h200/bench.json")]
+    results: PathBuf,
+
+    /// Write nothing; fail if something is out of date.
+    #[arg(long)]
+    check: bool,
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
+    let because = |text: String| Stop::Because(Exit::Usage, text);
+    let old = input::text(&args.readme).map_err(Stop::usage)?;
+    let read = |path: &Path| match path.exists() {
+        true => BenchReport::read(path).map(Some).map_err(because),
+        false => Ok(None),
+    };
+    let report = read(&args.results)?;
+    let of_gemm = read(&args.results.with_file_name(GEMM_RESULTS))?;
+    let mut new = old.clone();
+    for part in &PARTS {
+        let results = if part.is_of_gemm { &of_gemm } else { &report };
+        let generated = (part.generate)(results.as_ref());
+        new = replace(&new, part, &generated).ok_or_else(|| {
+            because(format!(
+                "{} has no place for a table: it lacks the lines `{}` and `{}`",
+                args.readme.display(),
+                part.begin.trim_end(),
+                part.end
+            ))
+        })?;
+    }
+    renew(args, &args.readme, Some(&old), &new)?;
+    let pictures = pictures::all().map_err(|error| because(error.to_string()))?;
+    for (path, svg) in &pictures {
+        let path = args.readme.with_file_name("").join(path);
+        let old = std::fs::read_to_string(&path).ok();
+        renew(args, &path, old.as_deref(), svg)?;
+    }
+    let reports: Vec<BenchReport> = report.into_iter().chain(of_gemm).collect();
+    tuning_logs(args, &reports)?;
+    Ok(Exit::Passed)
+}
+
+/// Renews the tuning logs in `docs/tuning` beside the README, if there are any.
+fn tuning_logs(args: &Args, reports: &[BenchReport]) -> Result<(), Stop> {
+    let folder = args.readme.with_file_name("docs").join("tuning");
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return Ok(());
+    };
+    let mut logs: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    logs.sort();
+    for log in logs {
+        let old = input::text(&log).map_err(Stop::usage)?;
+        let new = tuning::with_times(&old, reports)
+            .map_err(|error| Stop::Because(Exit::Usage, format!("{}: {error}", log.display())))?;
+        renew(args, &log, Some(&old), &new)?;
+    }
+    Ok(())
+}
+
+/// Writes a file that is not as it should be, or says so.
+fn renew(args: &Args, path: &Path, old: Option<&str>, new: &str) -> Result<(), Stop> {
+    if old == Some(new) {
+        return Ok(());
+    }
+    if args.check {
+        let command = hints::command("readme");
+        let what = format!("{} is out of date; `{command}` renews it", path.display());
+        return Err(Stop::Because(Exit::Failed, what));
+    }
+    let failed = |error: OutputError| Stop::Because(Exit::Failed, error.to_string());
+    if let Some(folder) = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+    {
+        std::fs::create_dir_all(folder).map_err(|error| {
+            Stop::Because(Exit::Failed, format!("{}: {error}", folder.display()))
+        })?;
+    }
+    let file = OutputFile::open(path, progress::say).map_err(Stop::usage)?;
+    file.write(new.as_bytes()).map_err(failed)
+}
+
+/// `text` with `generated` between the part's lines.
+fn replace(text: &str, part: &Part, generated: &str) -> Option<String> {
+    let begin = text.find(part.begin)? + part.begin.len();
+    let end = begin + text[begin..].find(part.end)?;
+    Some(format!("{}\n{}{}", &text[..begin], generated, &text[end..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PARTS, replace};
+
+    #[test]
+    fn only_what_is_between_the_markers_changes() {
+        for part in &PARTS {
+            let text = format!("before\n{}old\n{}\nafter\n", part.begin, part.end);
+            let once = replace(&text, part, "new\n").expect("it has markers");
+            assert_eq!(
+                once,
+                format!("before\n{}\nnew\n{}\nafter\n", part.begin, part.end)
+            );
+            assert_eq!(
+                replace(&once, part, "new\n").as_deref(),
+                Some(once.as_str())
+            );
+            assert_eq!(replace("no markers", part, "new"), None);
+        }
+    }
+}

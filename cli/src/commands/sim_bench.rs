@@ -1,0 +1,162 @@
+//! `lockstep sim-bench`: thread-instructions per second, kernel by kernel.
+
+use super::ending::Outputs;
+use super::exit::{Exit, Stop};
+use super::progress::say;
+use crate::input;
+use crate::output::{OutputError, OutputFile};
+use crate::report::width::Width;
+use crate::sim_bench::report::{Report, Row};
+use crate::sim_bench::{Mode, Patience, Stopwatch, measure, micro};
+use host::registry;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Options of `sim-bench`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Only kernels whose own or whose lesson's name contains this, and small
+    /// loops whose name does; may be repeated.
+    #[arg(long, value_name = "TEXT")]
+    filter: Vec<String>,
+
+    /// Also write the figures to this file, as JSON.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
+    /// Show the figures beside those of this file.
+    #[arg(long, value_name = "JSON")]
+    compare: Option<PathBuf>,
+
+    /// Measure nothing: renew the table in the simulator's documentation from
+    /// the results in the repository.
+    #[arg(long, conflicts_with_all = ["filter", "json", "compare"])]
+    document: bool,
+
+    /// Only this mode; may be repeated. Not `bare` alone, which counts nothing to
+    /// divide by.
+    #[arg(long, value_enum, value_name = "MODE")]
+    mode: Vec<Mode>,
+
+    /// Milliseconds to spend on each launch, at least three rounds.
+    #[arg(long, value_name = "MS", default_value_t = 300)]
+    patience: u64,
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
+    if args.document {
+        return document();
+    }
+    if !args.mode.is_empty() && args.mode.iter().all(|&mode| mode == Mode::Bare) {
+        return Err(Stop::usage(
+            "--mode bare alone counts no instructions to divide by; add --mode counted",
+        ));
+    }
+    let outputs = Outputs::open(&[("--json", args.json.as_deref())], &[])?;
+    let older = args.compare.as_deref().map(read).transpose()?;
+    let patience = Patience {
+        time: Duration::from_millis(args.patience),
+        fewest: 3,
+        most: 1000,
+        modes: Mode::ALL.map(|mode| args.mode.is_empty() || args.mode.contains(&mode)),
+    };
+    let wanted =
+        |name: &str| args.filter.is_empty() || args.filter.iter().any(|f| name.contains(f));
+    let failed = |name: &str, what: String| Stop::Because(Exit::Failed, format!("{name}: {what}"));
+
+    let loops: Vec<_> = micro::ALL
+        .iter()
+        .filter(|micro| wanted(micro.name))
+        .collect();
+    let kernels = match registry::matching(&args.filter) {
+        Ok(kernels) => kernels,
+        Err(_) if !loops.is_empty() => Vec::new(),
+        Err(error) => return Err(Stop::usage(error)),
+    };
+    let modules = super::modules::modules_for(&kernels)?;
+    let mut rows = Vec::new();
+    let mut rig = micro::Rig::new().map_err(|error| failed("small loops", error))?;
+    for micro in loops {
+        say(&format!("{}: {}", micro.name, micro.what));
+        let measured = rig
+            .measure(micro, patience)
+            .map_err(|error| failed(micro.name, error))?;
+        rows.push(Row::new(micro.name, "loop".to_owned(), &measured));
+    }
+    let engine = Stopwatch::new(modules);
+    let mut catalogue = Vec::new();
+    for registered in kernels {
+        let name = registered.kernel.id;
+        say(name);
+        let (shape, measured) =
+            measure(&engine, registered, patience).map_err(|error| failed(name, error))?;
+        catalogue.push(Row::new(name, shape, &measured));
+    }
+    let report = Report::new(rows, catalogue);
+    let mut ending = outputs.end(Exit::Passed);
+    ending.json("--json", &report);
+    ending.print(|out| report.write(out, older.as_ref(), Width::of_stdout()));
+    Ok(ending.exit())
+}
+
+fn usage(path: &Path, error: &dyn std::fmt::Display) -> Stop {
+    Stop::usage(format!("{}: {error}", input::name(path)))
+}
+
+fn read(path: &Path) -> Result<Report, Stop> {
+    let text = input::text(path).map_err(Stop::usage)?;
+    serde_json::from_str(&text)
+        .map_err(|error| usage(path, &format!("no figures of sim-bench: {error}")))
+}
+
+/// The file with the table, relative to the repository.
+const DOCUMENT: &str = "simulator/ptx_sim/SPEED.md";
+/// The figures in it, and those before the work that it describes.
+const RESULTS: [&str; 2] = [
+    "bench/results/sim/sim-bench.json",
+    "bench/results/sim/sim-bench-before.json",
+];
+const BEGIN: &str = "<!-- figures: written by `cargo xtask sim-bench --document` -->\n";
+const END: &str = "<!-- end of figures -->";
+
+/// `text` with the table between the markers.
+fn renewed(text: &str, now: &Report, before: &Report) -> Option<String> {
+    let begin = text.find(BEGIN)? + BEGIN.len();
+    let end = begin + text[begin..].find(END)?;
+    let table = now.markdown(before);
+    Some(format!("{}\n{table}\n{}", &text[..begin], &text[end..]))
+}
+
+fn document() -> Result<Exit, Stop> {
+    let [now, before] = RESULTS.map(|path| read(Path::new(path)));
+    let file = Path::new(DOCUMENT);
+    let text = input::text(file).map_err(Stop::usage)?;
+    let new = renewed(&text, &now?, &before?).ok_or_else(|| {
+        let missing = format!("it lacks the lines `{}` and `{END}`", BEGIN.trim_end());
+        usage(file, &missing)
+    })?;
+    let failed = |error: OutputError| Stop::Because(Exit::Failed, error.to_string());
+    let output = OutputFile::open(file, say).map_err(Stop::usage)?;
+    output.write(new.as_bytes()).map_err(failed)?;
+    Ok(Exit::Passed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_documented_figures_are_the_committed_ones() {
+        let root = host::home::home()
+            .expect("tests run in the repository")
+            .source("");
+        let text_of = |path: &str| std::fs::read_to_string(root.join(path)).expect("it is there");
+        let [now, before]: [Report; 2] =
+            RESULTS.map(|path| serde_json::from_str(&text_of(path)).expect("it is a report"));
+        let text = text_of(DOCUMENT);
+        assert_eq!(
+            renewed(&text, &now, &before).as_deref(),
+            Some(text.as_str())
+        );
+    }
+}

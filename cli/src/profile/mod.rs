@@ -1,0 +1,278 @@
+//! Where a kernel's memory work is done: instruction by instruction, and line by
+//! line of its source.
+//!
+//! The simulator counts every access of every instruction, exactly and by the
+//! hardware's rules. Here those counts meet the source: which line of which file,
+//! how much of its work is needed, how much is wasted, and why.
+//!
+//! A kernel whose result or whose counts are wrong is profiled like any other: that
+//! is when one looks.
+//!
+//! Reading order: this file (what a profile is), `lockstep::record` (how one is made),
+//! `lockstep::source` (which line an instruction comes from), `lockstep_page::work` (what its
+//! figures are) and `lockstep_page::verdict` (what they mean), `lesson::differences` (what the
+//! catalogue says otherwise), [`sources`] (the text of the lines), [`hardware`] (the same
+//! figures from a GPU), then the two ways to show it, [`text`] (with `listing`, the lines and
+//! their heat) and [`html`], by `lockstep_page`. Of what could not be profiled, [`excerpt`]
+//! shows the lines at fault.
+//!
+//! Left out: time. A wavefront and a sector are work, and what they cost depends
+//! on what else the GPU has to do. Also left out: launches that did not end. Which
+//! blocks had run when one of them failed depends on the host's threads.
+
+pub mod excerpt;
+pub mod hardware;
+pub mod html;
+mod listing;
+pub mod sources;
+pub mod text;
+
+pub use lockstep_page::work::{Row, Space};
+
+use lesson::differences::{Difference, differences};
+use lesson::{CaseError, Effort, Registered, Shape};
+use lockstep::counts::Counts;
+use lockstep::engine::sim::Sim;
+use lockstep::engine::{EngineKind, PtxModule, Timing};
+use lockstep::record::Recorded;
+use lockstep_page::work::rows;
+use serde::Serialize;
+
+/// The memory work of one kernel.
+#[derive(Clone, Debug, Serialize)]
+pub struct Profile {
+    /// The kernel's entry.
+    pub kernel: String,
+    /// Its lesson.
+    #[serde(skip)]
+    pub lesson: &'static str,
+    /// Its lesson's title.
+    #[serde(skip)]
+    pub title: &'static str,
+    /// What its lesson shows.
+    #[serde(skip)]
+    pub idea: &'static str,
+    /// What its lesson says of it.
+    pub technique: &'static str,
+    /// The file of its lesson, relative to the repository.
+    pub source: &'static str,
+    /// The shape's name.
+    pub shape: String,
+    /// The module that was run: `kernels.ptx`.
+    pub module: String,
+    /// What it was compiled for: `sm_80`.
+    pub target: String,
+    /// Launches of the kernel.
+    pub n_launches: usize,
+    /// Geometry of the first launch.
+    pub geometry: String,
+    /// Other kernels that were launched with it, and how often.
+    pub others: Vec<(String, usize)>,
+    /// Its memory instructions, in the PTX's order.
+    pub rows: Vec<Row>,
+    /// All that was counted, by name.
+    pub totals: Vec<(&'static str, u64)>,
+    /// The same, as what it is.
+    #[serde(skip)]
+    pub counts: Counts,
+    /// What else happened than a right result.
+    pub trouble: Option<Trouble>,
+    /// What differs from the catalogue.
+    pub differences: Vec<Difference>,
+}
+
+/// Why a profiled run is not right.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trouble {
+    /// All launches ended, and the result is wrong.
+    WrongResult(String),
+    /// A launch failed. The launches before it were counted.
+    Stopped(String),
+    /// A launch could not be simulated. The launches before it were counted.
+    NotRun(String),
+}
+
+impl Trouble {
+    /// What happened, in a few words.
+    pub const fn label(&self) -> &'static str {
+        match self {
+            Self::WrongResult(_) => "the result is wrong",
+            Self::Stopped(_) => "only the launches before this are counted",
+            Self::NotRun(_) => "not all of it could be run",
+        }
+    }
+
+    /// What exactly.
+    pub fn reason(&self) -> &str {
+        let (Self::WrongResult(what) | Self::Stopped(what) | Self::NotRun(what)) = self;
+        what
+    }
+}
+
+impl Profile {
+    /// Whether the run ended with the right result, at the cost that the catalogue
+    /// claims.
+    pub fn is_right(&self) -> bool {
+        self.trouble.is_none() && self.differences.is_empty()
+    }
+
+    /// How many launches the geometry is the first of, if there are several.
+    fn launches(&self) -> String {
+        match self.n_launches {
+            1 => String::new(),
+            n => format!("{n} launches, the first of "),
+        }
+    }
+
+    /// A total by its name.
+    pub fn total(&self, name: &str) -> u64 {
+        self.totals
+            .iter()
+            .find(|(other, _)| *other == name)
+            .map_or(0, |&(_, value)| value)
+    }
+}
+
+/// Runs a lesson's case for one kernel, its checks included.
+///
+/// # Errors
+///
+/// The case does not run to its end, or its result is wrong.
+pub fn run_case(
+    registered: Registered,
+    shape: &Shape,
+    engine: &dyn Timing,
+) -> Result<(), CaseError> {
+    let mut trial = registered.trial(engine, shape, None);
+    (registered.kernel.run)(&mut trial)
+}
+
+/// The shape at which a kernel is profiled if nobody asks for another: one for which
+/// the catalogue states its counts, or the largest. None if its lesson has no single
+/// shape.
+pub fn default_shape(registered: Registered) -> Option<Shape> {
+    let lesson = registered.lesson;
+    let mut shapes = (lesson.shapes)(EngineKind::Sim, Effort::Default);
+    shapes.retain(|shape| !shape.is_sweep());
+    let claimed = shapes.iter().rposition(|shape| (lesson.expects_at)(shape));
+    match claimed {
+        Some(index) => Some(shapes.swap_remove(index)),
+        None => shapes.pop(),
+    }
+}
+
+/// The profile of a kernel of `module` on a shape, by the simulator, also if its
+/// result or its counts are wrong; none if the lesson never launched it.
+///
+/// # Errors
+///
+/// The case stopped before a launch of the kernel had ended.
+pub fn simulate(
+    registered: Registered,
+    shape: &Shape,
+    module: &PtxModule,
+) -> Result<Option<Profile>, CaseError> {
+    let sim = Sim::new(with_helpers(module)).with_record();
+    let ended = run_case(registered, shape, &sim);
+    let text = module.text()?;
+    let Some((mut profile, claimed)) = of(registered, shape, module, text, sim.recorded()) else {
+        return ended.map(|()| None);
+    };
+    match ended {
+        Ok(()) => {}
+        Err(CaseError::Counts { differences, .. }) => profile.differences = differences,
+        Err(error) => {
+            profile.trouble = Some(match &error {
+                CaseError::Wrong(what) => Trouble::WrongResult(what.clone()),
+                other if other.is_not_run() => Trouble::NotRun(other.to_string()),
+                other => Trouble::Stopped(other.to_string()),
+            });
+            // The lesson had no chance to say it.
+            profile.differences = claimed;
+        }
+    }
+    Ok(Some(profile))
+}
+
+/// The profile of what a run of a case launched, whose end is told elsewhere; none if it
+/// never launched the kernel.
+///
+/// # Errors
+///
+/// The module's text could not be got.
+pub fn recorded(
+    registered: Registered,
+    shape: &Shape,
+    module: &PtxModule,
+    recorded: Recorded,
+) -> Result<Option<Profile>, CaseError> {
+    let of = of(registered, shape, module, module.text()?, recorded);
+    Ok(of.map(|(profile, _)| profile))
+}
+
+/// The module, and after it those of other topics for the same architecture: a lesson
+/// may launch their kernels too.
+pub fn with_helpers(module: &PtxModule) -> Vec<PtxModule> {
+    let mut modules = vec![module.clone()];
+    if let Some(topic) = module.topic() {
+        let is_helper = |other: &PtxModule| {
+            other.topic() != Some(topic) && other.target_name() == module.target_name()
+        };
+        let all = host::kernels::modules().unwrap_or_default();
+        modules.extend(all.into_iter().filter(is_helper));
+    }
+    modules
+}
+
+/// A profile of what was recorded, and what in it differs from the catalogue, which
+/// speaks of single launches.
+fn of(
+    registered: Registered,
+    shape: &Shape,
+    module: &PtxModule,
+    text: &str,
+    recorded: Recorded,
+) -> Option<(Profile, Vec<Difference>)> {
+    let Registered { lesson, kernel } = registered;
+    let mut others = Vec::new();
+    let mut own = None;
+    for (entry, launches) in recorded.kernels {
+        if entry == kernel.id {
+            own = Some(launches);
+        } else {
+            others.push((entry, launches.n_launches));
+        }
+    }
+    let own = own?;
+    let claimed = if own.n_launches == 1 && (lesson.expects_at)(shape) {
+        differences(
+            kernel.expected,
+            &own.total,
+            &own.instructions,
+            lesson.source,
+        )
+    } else {
+        Vec::new()
+    };
+    let profile = Profile {
+        kernel: kernel.id.to_owned(),
+        lesson: lesson.id,
+        title: lesson.title,
+        idea: lesson.idea,
+        technique: kernel.technique,
+        source: lesson.source,
+        shape: shape.to_string(),
+        module: module.name.clone(),
+        target: module.target_name().unwrap_or_default().to_owned(),
+        n_launches: own.n_launches,
+        geometry: own.config.to_string(),
+        others,
+        rows: rows(&own.instructions, text, lesson.source),
+        totals: own.total.entries(),
+        counts: own.total,
+        trouble: None,
+        differences: Vec::new(),
+    };
+    Some((profile, claimed))
+}

@@ -1,0 +1,213 @@
+//! Results as a JSON file, schema 1. A figure that was not measured is null.
+
+use lesson::figures::LaunchRun;
+use lesson::measure::{Times, gigabytes_per_second};
+use lesson::{CaseResult, Status};
+use lockstep::counts::Counts;
+use lockstep::engine::Engine;
+use serde::Serialize;
+
+/// The file.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// Raised when a field changes its meaning.
+    pub schema: u32,
+    /// `gpu` or `sim`.
+    pub engine: &'static str,
+    /// What ran the kernels.
+    pub device: String,
+    /// What it was built from.
+    pub commit: String,
+    /// More about the machine.
+    pub machine: Machine,
+    /// One entry a kernel and shape.
+    pub results: Vec<Entry>,
+}
+
+/// The machine, as far as it tells.
+#[derive(Clone, Debug, Serialize)]
+pub struct Machine {
+    /// 90 for sm_90.
+    pub sm: u32,
+    /// Device memory.
+    pub memory_bytes: u64,
+    /// CUDA version of the driver.
+    pub driver: Option<String>,
+    /// Highest clock of the SMs.
+    pub sm_clock_mhz: Option<u32>,
+    /// Highest clock of the memory.
+    pub memory_clock_mhz: Option<u32>,
+}
+
+/// One kernel on one shape.
+#[derive(Clone, Debug, Serialize)]
+pub struct Entry {
+    /// The lesson's id.
+    pub lesson: &'static str,
+    /// The kernel's id.
+    pub kernel: &'static str,
+    /// The shape's name: `8192x8192`.
+    pub shape: String,
+    /// `passed`, `failed` or `not_run`.
+    pub status: Status,
+    /// Why it did not pass.
+    pub reason: Option<String>,
+    /// The order in which it ended so: `7/warps/12`. Null for the usual one.
+    pub schedule: Option<String>,
+    /// Schedules that it passed under, beside the usual order. Null if none was tried.
+    pub n_schedules_passed: Option<u64>,
+    /// Largest difference from the reference. Null also if it is no number.
+    pub max_abs_error: Option<f64>,
+    /// Remarks on the result, for people.
+    pub notes: Vec<String>,
+    /// Median of the timed runs.
+    pub time_ms_median: Option<f64>,
+    /// Spread of the timed runs.
+    pub time_ms: Option<Spread>,
+    /// Bytes a perfect kernel moves.
+    pub bytes: Option<u64>,
+    /// Those bytes by the median time.
+    pub gigabytes_per_second: Option<f64>,
+    /// Median of a device-to-device copy of as many bytes, in the same run.
+    pub copy_time_ms_median: Option<f64>,
+    /// Median of the kernel's CUDA C++ baseline, in turn with it.
+    pub peer_time_ms_median: Option<f64>,
+    /// Counts of one launch.
+    pub counts: EntryCounts,
+    /// What was launched, in order; no timed launches.
+    pub launches: Vec<LaunchRun>,
+    /// Which of these launches the counts are of, from 0.
+    pub counted_launch: Option<usize>,
+}
+
+/// Times of the runs beside their median.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Spread {
+    /// The fastest.
+    pub min: f64,
+    /// A tenth was faster.
+    pub p10: f64,
+    /// A tenth was slower.
+    pub p90: f64,
+    /// The slowest.
+    pub max: f64,
+    /// How many.
+    pub n_runs: usize,
+}
+
+/// Counts, or nulls from an engine that does not count.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[allow(missing_docs)]
+pub struct EntryCounts {
+    pub shared_load_conflicts: Option<u64>,
+    pub shared_store_conflicts: Option<u64>,
+    pub shared_load_wavefronts: Option<u64>,
+    pub shared_store_wavefronts: Option<u64>,
+    pub ldmatrix_conflicts: Option<u64>,
+    pub stmatrix_conflicts: Option<u64>,
+    pub async_copy_conflicts: Option<u64>,
+    pub global_load_requests: Option<u64>,
+    pub global_load_sectors: Option<u64>,
+    pub global_store_requests: Option<u64>,
+    pub global_store_sectors: Option<u64>,
+    pub local_load_sectors: Option<u64>,
+    pub local_store_sectors: Option<u64>,
+    pub thread_instructions: Option<u64>,
+}
+
+impl From<&Counts> for EntryCounts {
+    fn from(counts: &Counts) -> Self {
+        Self {
+            shared_load_conflicts: Some(counts.shared_load_conflicts),
+            shared_store_conflicts: Some(counts.shared_store_conflicts),
+            shared_load_wavefronts: Some(counts.shared_load_wavefronts),
+            shared_store_wavefronts: Some(counts.shared_store_wavefronts),
+            ldmatrix_conflicts: Some(counts.ldmatrix_conflicts),
+            stmatrix_conflicts: Some(counts.stmatrix_conflicts),
+            async_copy_conflicts: Some(counts.async_copy_conflicts),
+            global_load_requests: Some(counts.global_load_requests),
+            global_load_sectors: Some(counts.global_load_sectors),
+            global_store_requests: Some(counts.global_store_requests),
+            global_store_sectors: Some(counts.global_store_sectors),
+            local_load_sectors: Some(counts.local_load_sectors),
+            local_store_sectors: Some(counts.local_store_sectors),
+            thread_instructions: Some(counts.thread_instructions),
+        }
+    }
+}
+
+impl From<&Times> for Spread {
+    fn from(times: &Times) -> Self {
+        Self {
+            min: times.min_ms,
+            p10: times.p10_ms,
+            p90: times.p90_ms,
+            max: times.max_ms,
+            n_runs: times.n_runs,
+        }
+    }
+}
+
+impl From<&CaseResult> for Entry {
+    fn from(result: &CaseResult) -> Self {
+        let figures = &result.figures;
+        let median = figures.times().map(|times| times.median_ms);
+        let bytes = figures.work.map(|work| work.bytes);
+        Self {
+            lesson: result.lesson,
+            kernel: result.kernel,
+            shape: result.shape.name(),
+            status: result.status,
+            reason: result.reason.clone(),
+            schedule: result.schedule.map(|schedule| schedule.to_string()),
+            n_schedules_passed: result.n_schedules_passed,
+            max_abs_error: figures.max_abs_error.filter(|error| error.is_finite()),
+            notes: figures.notes.clone(),
+            time_ms_median: median,
+            time_ms: figures.times().as_ref().map(Spread::from),
+            bytes,
+            gigabytes_per_second: median
+                .zip(bytes)
+                .map(|(median, bytes)| gigabytes_per_second(bytes, median)),
+            copy_time_ms_median: figures.copy_times().map(|times| times.median_ms),
+            peer_time_ms_median: figures.peer_times().map(|times| times.median_ms),
+            counts: figures
+                .counts
+                .as_ref()
+                .map(EntryCounts::from)
+                .unwrap_or_default(),
+            launches: figures.launches.clone(),
+            counted_launch: figures.counted_launch,
+        }
+    }
+}
+
+impl Report {
+    /// Of a run on `engine`.
+    pub fn new(engine: &dyn Engine, results: &[CaseResult]) -> Self {
+        let device = engine.device();
+        Self {
+            schema: 1,
+            engine: engine.kind().name(),
+            device: device.name.clone(),
+            commit: host::home::commit(),
+            machine: Machine {
+                sm: device.sm,
+                memory_bytes: device.memory_bytes,
+                driver: device.driver.clone(),
+                sm_clock_mhz: device.sm_clock_mhz,
+                memory_clock_mhz: device.memory_clock_mhz,
+            },
+            results: results.iter().map(Entry::from).collect(),
+        }
+    }
+}
+
+/// A value as the text of a JSON file.
+///
+/// # Errors
+///
+/// The value has a map whose keys are no text: a mistake of ours.
+pub fn text(value: &impl Serialize) -> serde_json::Result<String> {
+    Ok(serde_json::to_string_pretty(value)? + "\n")
+}

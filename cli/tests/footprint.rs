@@ -1,0 +1,169 @@
+//! What lessons say they take of memory, held against what they allocate: never
+//! less, so that nothing is killed for memory, and not much more, so that nothing is
+//! refused without need.
+
+use host::lessons::neighbor::{self, atoms::CUTOFF, sheet::sheet_of};
+use host::registry::LESSONS;
+use lesson::{Effort, Footprint, Registered, Shape};
+use lockstep::engine::EngineKind;
+use lockstep::engine::sim::Sim;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The system's allocator, which is asked how much is in use.
+struct Counting;
+
+static IN_USE: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+fn more(n_bytes: usize) {
+    let in_use = IN_USE.fetch_add(n_bytes, Ordering::Relaxed) + n_bytes;
+    PEAK.fetch_max(in_use, Ordering::Relaxed);
+}
+
+fn less(n_bytes: usize) {
+    IN_USE.fetch_sub(n_bytes, Ordering::Relaxed);
+}
+
+// SAFETY: every call is the system allocator's, unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        more(layout.size());
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        more(layout.size());
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        less(layout.size());
+        // SAFETY: the caller's promise.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // Both are there while the content is copied.
+        more(size);
+        less(layout.size());
+        // SAFETY: the caller's promise.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// There is one allocator for all tests.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// What a run adds to what is in use, at its peak.
+fn peak_of(run: impl FnOnce()) -> u128 {
+    let before = IN_USE.load(Ordering::Relaxed);
+    PEAK.store(before, Ordering::Relaxed);
+    run();
+    (PEAK.load(Ordering::Relaxed) - before) as u128
+}
+
+/// Blocks in flight, counters, results: for each of the simulator's threads.
+fn slack() -> u128 {
+    let n_threads = std::thread::available_parallelism().map_or(1, usize::from);
+    (2 << 20) + (1 << 20) * n_threads as u128
+}
+
+/// The lesson's shape for timing the simulator, and one whose memory is more than
+/// the slack, if it has such.
+fn shapes(registered: Registered) -> [Shape; 2] {
+    const ENOUGH: u128 = 16 << 20;
+    let lesson = registered.lesson;
+    let shapes = (lesson.shapes)(EngineKind::Sim, Effort::Sample);
+    let single = shapes.into_iter().find(|shape| !shape.is_sweep());
+    let sample = single.expect("every lesson has one");
+    let factor = ENOUGH / total((lesson.memory)(&sample), false).max(1);
+    let mut dims = sample.dims().to_vec();
+    // Some of its kernels test all pairs.
+    let most = if lesson.id == "neighbor" { 2 } else { 16 };
+    dims[0] *= factor.clamp(1, most) as u32;
+    let large = Shape::of(&dims);
+    // Some lessons run whatever they are told; that of widths only widths.
+    let has_sizes = (lesson.memory)(&large) != Footprint::SMALL && lesson.id != "bank_widths";
+    let large = if has_sizes { large } else { sample.clone() };
+    [sample, large]
+}
+
+/// The peak of a case, after a small one that loads what all share.
+fn peak_of_case(sim: &Sim, registered: Registered, small: &Shape, shape: &Shape) -> u128 {
+    cli::profile::run_case(registered, small, sim).expect("it passes");
+    peak_of(|| cli::profile::run_case(registered, shape, sim).expect("it passes"))
+}
+
+fn total(footprint: Footprint, check: bool) -> u128 {
+    let checks = if check { footprint.checks_bytes() } else { 0 };
+    footprint.device_bytes + footprint.host_bytes + checks
+}
+
+#[test]
+fn lessons_take_what_they_say() {
+    let _alone = ALONE.lock();
+    let sim = Sim::new(host::kernels::modules().expect("the kernels are here"));
+    for lesson in LESSONS {
+        let mut most = 0;
+        let mut stated = 0;
+        for kernel in lesson.kernels {
+            let registered = Registered { lesson, kernel };
+            let [small, shape] = shapes(registered);
+            stated = total((lesson.memory)(&shape), false);
+            let peak = peak_of_case(&sim, registered, &small, &shape);
+            assert!(
+                peak <= stated + slack(),
+                "{} at {shape}: {peak} of {stated}",
+                kernel.id
+            );
+            most = most.max(peak);
+        }
+        // Kernels of one lesson differ a little; the largest counts.
+        assert!(
+            stated <= most * 5 / 4 + slack(),
+            "{}: {most} of {stated}",
+            lesson.id
+        );
+    }
+}
+
+#[test]
+fn checks_take_what_is_said_of_them() {
+    let _alone = ALONE.lock();
+    let sim = Sim::new(host::kernels::modules().expect("the kernels are here")).with_check(true);
+    for id in [
+        "transpose_vectorized",
+        "transpose_shared",
+        "copy",
+        "add_stride",
+    ] {
+        let registered = host::registry::kernel(id).expect("it is there");
+        let [shape, _] = shapes(registered);
+        let stated = total((registered.lesson.memory)(&shape), true);
+        let peak = peak_of_case(&sim, registered, &shape, &shape);
+        assert!(peak <= stated + slack(), "{id}: {peak} of {stated}");
+    }
+}
+
+#[test]
+fn neighbor_lists_take_what_is_said_of_them() {
+    let _alone = ALONE.lock();
+    let n_atoms = 100_000;
+    let sim = Sim::new(host::kernels::modules().expect("the kernels are here"));
+    let lists = |n_atoms: u32| {
+        let atoms = sheet_of(n_atoms);
+        neighbor::device::lists(&sim, &atoms, CUTOFF).expect("it passes");
+    };
+    lists(100);
+    let stated = total(neighbor::device::footprint(n_atoms), false);
+    let peak = peak_of(|| lists(n_atoms));
+    assert!(peak <= stated + slack(), "{peak} of {stated}");
+    assert!(stated <= peak * 5 / 4 + slack(), "{peak} of {stated}");
+}

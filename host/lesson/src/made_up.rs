@@ -1,0 +1,45 @@
+//! Made-up measurements, for tests of what reads them.
+
+use crate::measure::{Side, Times};
+use crate::{Measurement, Status};
+use std::collections::BTreeMap;
+
+/// Times around a median.
+pub fn times(median_ms: f64) -> Times {
+    Times {
+        median_ms,
+        min_ms: median_ms * 0.98,
+        max_ms: median_ms * 1.2,
+        p10_ms: median_ms * 0.99,
+        p90_ms: median_ms * 1.05,
+        q1_ms: median_ms * 0.995,
+        q3_ms: median_ms * 1.005,
+        n_runs: 100,
+    }
+}
+
+/// A case that passed, with these medians.
+pub fn case(lesson: &str, kernel: &str, shape: &str, medians: &[(Side, f64)]) -> Measurement {
+    Measurement {
+        lesson: lesson.to_owned(),
+        kernel: kernel.to_owned(),
+        shape: shape.to_owned(),
+        status: Status::Passed,
+        reason: None,
+        bytes: 1000,
+        flops: 0,
+        n_sets: 1,
+        set_bytes: 1000,
+        out_of_cache: true,
+        n_late: 0,
+        sensors: None,
+        times: medians
+            .iter()
+            .map(|&(side, ms)| (side, times(ms)))
+            .collect(),
+        ratios: BTreeMap::new(),
+        choices: BTreeMap::new(),
+        times_in_row: BTreeMap::new(),
+        n_in_row: 0,
+    }
+}

@@ -1,5 +1,0 @@
-//! The program `lockstep`. Everything is in the library.
-
-fn main() -> std::process::ExitCode {
-    host::cli::main()
-}
