@@ -1,10 +1,12 @@
 //! What a kernel takes, parameter by parameter.
 
+pub mod view;
+
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Attribute, Error, FnArg, Ident, Pat, Result, Type, spanned::Spanned};
 
-use crate::view::View;
+use view::View;
 
 /// How a parameter travels from the host into the entry.
 pub enum Kind {

@@ -7,7 +7,8 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
 use syn::{Block, Error, Expr, Ident, ItemFn, Local, Result, Stmt, spanned::Spanned};
 
-use super::{View, view_of};
+use super::view_of;
+use crate::parameter::view::View;
 use crate::parameter::{Kind, Parameter};
 
 /// Checks what a kernel takes: addresses if it is `unsafe`, views if it is not; and how a

@@ -5,7 +5,8 @@ use quote::quote;
 use syn::{Block, FnArg, Ident, ItemFn, Stmt, parse_quote};
 
 use super::check::sync_of;
-use super::{Extent, View, hidden, view_of};
+use super::view_of;
+use crate::parameter::view::{Extent, View, hidden};
 use crate::parameter::{Kind, Parameter};
 
 /// The body, in which `tile.sync(barrier)` is the library's function of that name, whatever

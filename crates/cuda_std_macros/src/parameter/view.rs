@@ -1,0 +1,200 @@
+//! The views that a safe kernel takes, as they are written.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote};
+use syn::{
+    Error, Expr, GenericArgument, Ident, Pat, PathArguments, Result, Type, TypePath, parse_quote,
+    spanned::Spanned,
+};
+
+/// What a safe kernel's body may use of the outside.
+pub enum View {
+    /// `Global<[T; n]>`, and `Global<[T; n], A>` with the way it is accessed.
+    Global(Extent),
+    /// `Disjoint<[T; n], M>`.
+    Disjoint(Extent),
+    /// `Filling<T, L>`: a tile in shared memory, for which the host passes nothing.
+    Filling {
+        written: TypePath,
+        element: Type,
+        layout: Type,
+    },
+    /// `Barrier`: a token, for which the host passes nothing.
+    Barrier { written: TypePath },
+}
+
+/// A view's type, and the array that it was written with.
+pub struct Extent {
+    /// `Global<T, Length, A>`.
+    view: TypePath,
+    pub element: Type,
+    /// `[n]`, or `[n_rows, n_columns]`.
+    pub lengths: Vec<Expr>,
+    /// `M` or `A`.
+    pub manner: Option<Type>,
+}
+
+impl View {
+    /// The view that a type is by its name.
+    pub fn of(written: &TypePath) -> Result<Option<Self>> {
+        let Some(last) = written.path.segments.last() else {
+            return Ok(None);
+        };
+        let arguments: Vec<Type> = match &last.arguments {
+            PathArguments::AngleBracketed(arguments) => arguments
+                .args
+                .iter()
+                .filter_map(|argument| match argument {
+                    GenericArgument::Type(argument) => Some(argument.clone()),
+                    _ => None,
+                })
+                .collect(),
+            _ => Vec::new(),
+        };
+        Ok(Some(match (last.ident.to_string().as_str(), &*arguments) {
+            ("Global", [shape]) => Self::Global(Extent::new(written, shape, None)?),
+            ("Global", [shape, access]) => Self::Global(Extent::new(written, shape, Some(access))?),
+            ("Disjoint", [shape, map]) => Self::Disjoint(Extent::new(written, shape, Some(map))?),
+            ("Filling", [element, layout]) => Self::Filling {
+                written: written.clone(),
+                element: element.clone(),
+                layout: layout.clone(),
+            },
+            ("Barrier", []) => Self::Barrier {
+                written: written.clone(),
+            },
+            ("Global" | "Disjoint" | "Filling", _) => {
+                return Err(Error::new(
+                    written.span(),
+                    "write `Global<[T; n]>`, `Disjoint<[T; n], Map>` or `Filling<T, Layout>`",
+                ));
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    /// The type as the body sees it.
+    pub fn body_type(&self) -> &TypePath {
+        match self {
+            Self::Global(extent) | Self::Disjoint(extent) => &extent.view,
+            Self::Filling { written, .. } | Self::Barrier { written } => written,
+        }
+    }
+
+    /// What the body's variable is bound by. A barrier's is hidden: the one statement that may
+    /// use it is written anew ([`crate::view::body`]), and no other macro can name it.
+    pub fn pattern(&self, written: &Pat) -> TokenStream {
+        match self {
+            Self::Barrier { .. } => hidden("barrier").to_token_stream(),
+            _ => quote!(#written),
+        }
+    }
+
+    /// The type of the PTX parameter, if there is one.
+    pub fn pointer(&self) -> Option<TokenStream> {
+        match self {
+            Self::Global(Extent { element, .. }) => Some(quote!(*const #element)),
+            Self::Disjoint(Extent { element, .. }) => Some(quote!(*mut #element)),
+            Self::Filling { .. } | Self::Barrier { .. } => None,
+        }
+    }
+
+    /// The type of the host's argument, if there is one.
+    pub fn argument(&self) -> Option<TokenStream> {
+        match self {
+            Self::Global(Extent { element, .. }) => {
+                Some(quote!(::cuda_std::launch::DevicePtr<#element>))
+            }
+            Self::Disjoint(Extent { element, .. }) => {
+                Some(quote!(::cuda_std::launch::DevicePtrMut<#element>))
+            }
+            Self::Filling { .. } | Self::Barrier { .. } => None,
+        }
+    }
+
+    /// The view itself, on the device; `address` is the PTX parameter.
+    pub fn value(&self, address: &Ident) -> TokenStream {
+        match self {
+            Self::Global(extent) => {
+                let (shape, element) = (extent.shape(), &extent.element);
+                quote! {
+                    // SAFETY: the launch was admitted with this memory and shape.
+                    unsafe { ::cuda_std::view::Global::<#element, _, _>::new(#address, #shape) }
+                }
+            }
+            Self::Disjoint(extent) => {
+                let (shape, element) = (extent.shape(), &extent.element);
+                quote! {
+                    // SAFETY: the launch was admitted with this memory, shape and geometry.
+                    unsafe { ::cuda_std::view::Disjoint::<#element, _, _>::new(#address, #shape) }
+                }
+            }
+            Self::Filling {
+                element, layout, ..
+            } => quote! {{
+                let base = ::cuda_std::shared_array![
+                    #element;
+                    <#layout as ::cuda_std::view::TileLayout>::N_ELEMENTS,
+                    align = ::cuda_std::tile::TILE_ALIGN_BYTES
+                ];
+                // SAFETY: an array of its own, and the launch was admitted with this geometry.
+                unsafe { ::cuda_std::view::Filling::<#element, #layout>::new(base) }
+            }},
+            Self::Barrier { .. } => quote! {
+                // SAFETY: it is spent at the outermost level of the body, which was checked.
+                unsafe { ::cuda_std::view::Barrier::new() }
+            },
+        }
+    }
+}
+
+impl Extent {
+    /// Of a view's type as written, and the array in it.
+    fn new(written: &TypePath, shape: &Type, manner: Option<&Type>) -> Result<Self> {
+        let Type::Array(outer) = shape else {
+            return Err(Error::new(
+                shape.span(),
+                "say how many elements there are: `[T; n]`, or `[[T; n_columns]; n_rows]`, with parameters of the kernel \
+                 or constants",
+            ));
+        };
+        let (element, lengths, shape): (_, _, Type) = match &*outer.elem {
+            Type::Array(inner) => (
+                (*inner.elem).clone(),
+                vec![outer.len.clone(), inner.len.clone()],
+                parse_quote!(::cuda_std::view::Rows),
+            ),
+            element => (
+                element.clone(),
+                vec![outer.len.clone()],
+                parse_quote!(::cuda_std::view::Length),
+            ),
+        };
+        let mut view = written.clone();
+        if let Some(last) = view.path.segments.last_mut() {
+            let manner = manner.iter();
+            last.arguments =
+                PathArguments::AngleBracketed(parse_quote!(<#element, #shape #(, #manner)*>));
+        }
+        Ok(Self {
+            view,
+            element,
+            lengths,
+            manner: manner.cloned(),
+        })
+    }
+
+    /// The value of the shape's type.
+    pub fn shape(&self) -> TokenStream {
+        let lengths = &self.lengths;
+        match lengths.len() {
+            1 => quote!(::cuda_std::view::Length::new(#(#lengths),*)),
+            _ => quote!(::cuda_std::view::Rows::new(#(#lengths),*)),
+        }
+    }
+}
+
+/// A name that nobody else's code can have.
+pub fn hidden(name: &str) -> Ident {
+    Ident::new(name, Span::mixed_site())
+}
