@@ -105,55 +105,68 @@ impl<'a> Names<'a> {
     }
 }
 
+/// The module at a crate's top that a file belongs to.
+pub fn module_of(file: &str) -> String {
+    let top = file.split('/').next().unwrap_or(file);
+    top.trim_end_matches(".rs").to_owned()
+}
+
 /// The same for the modules at a crate's top, each with all the files below it. What
 /// `lib.rs` holds itself is a module of that name.
 pub fn of_modules(graph: &Graph) -> Graph {
-    let module = |file: &str| {
-        let top = file.split('/').next().unwrap_or(file);
-        top.trim_end_matches(".rs").to_owned()
-    };
     let mut modules = Graph::new();
     for (file, targets) in graph {
-        let own = module(file);
-        let others = targets.iter().map(|target| module(target));
+        let own = module_of(file);
+        let others = targets.iter().map(|target| module_of(target));
         let others: BTreeSet<String> = others.filter(|other| *other != own).collect();
         modules.entry(own).or_default().extend(others);
     }
     modules
 }
 
+/// The groups of files that import each other, each in order.
+pub fn groups(graph: &Graph) -> Vec<Vec<&str>> {
+    let reached: BTreeMap<&str, BTreeSet<&str>> = graph
+        .keys()
+        .map(|file| (file.as_str(), reached_from(graph, file)))
+        .collect();
+    let mut groups = Vec::new();
+    let mut known: BTreeSet<&str> = BTreeSet::new();
+    for (file, others) in &reached {
+        if known.contains(file) || !others.contains(file) {
+            continue;
+        }
+        let is_of_it = |other: &&str| reached.get(other).is_some_and(|back| back.contains(file));
+        let group: Vec<&str> = others.iter().copied().filter(is_of_it).collect();
+        known.extend(&group);
+        groups.push(group);
+    }
+    groups
+}
+
+/// What a file imports, and what that imports, and so on.
+fn reached_from<'g>(graph: &'g Graph, file: &str) -> BTreeSet<&'g str> {
+    let mut reached = BTreeSet::new();
+    let mut waiting = vec![file];
+    while let Some(file) = waiting.pop() {
+        for target in graph.get(file).into_iter().flatten() {
+            if reached.insert(target.as_str()) {
+                waiting.push(target);
+            }
+        }
+    }
+    reached
+}
+
 /// A sentence for each group of files that import each other, with the shortest
 /// way round from one of them.
 pub fn circles(graph: &Graph) -> Vec<String> {
-    let mut told = BTreeSet::new();
-    let mut circles = Vec::new();
-    for file in graph.keys() {
-        if told.contains(file) {
-            continue;
-        }
-        let Some(way) = way_back(graph, file) else {
-            continue;
-        };
-        let group: Vec<&String> = graph
-            .keys()
-            .filter(|other| {
-                *other == file
-                    || way_between(graph, file, other).is_some()
-                        && way_between(graph, other, file).is_some()
-            })
-            .collect();
-        circles.push(format!(
-            "{} import each other: {}\n  all of them: {group:?}",
-            group.len(),
-            way.join(" -> "),
-        ));
-        told.extend(group.into_iter().cloned());
-    }
-    circles
-}
-
-fn way_back(graph: &Graph, file: &str) -> Option<Vec<String>> {
-    way_between(graph, file, file)
+    let sentence = |group: Vec<&str>| {
+        let way = way_between(graph, group[0], group[0]).unwrap_or_default();
+        let (n_files, way) = (group.len(), way.join(" -> "));
+        format!("{n_files} import each other: {way}\n  all of them: {group:?}")
+    };
+    groups(graph).into_iter().map(sentence).collect()
 }
 
 /// The shortest way of at least one import.

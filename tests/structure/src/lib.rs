@@ -4,12 +4,13 @@
 //!   and the inside of macros does;
 //! - [`mod@imports`] makes a graph of them and looks for circles.
 //!
-//! What counts as an import is said there. Tests of several crates use it.
+//! What counts as an import is said there. Tests of several crates use it; that no crate's files
+//! import each other in a circle is a test of the whole repository (`tests/tidy`).
 
 pub mod imports;
 pub mod source;
 
-pub use imports::{Graph, circles, imports, of_modules};
+pub use imports::{Graph, circles, groups, imports, module_of, of_modules};
 pub use source::{Source, read};
 
 use std::path::Path;

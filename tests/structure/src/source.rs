@@ -43,6 +43,8 @@ pub struct Source {
     pub module: Vec<String>,
     /// Modules that it declares: other files, and (true) those written out in it.
     pub children: BTreeMap<Vec<String>, bool>,
+    /// The files of those that say theirs: `#[path = "01_copy.rs"]`.
+    pub named_files: BTreeMap<Vec<String>, String>,
     /// Names for others.
     pub uses: Vec<Use>,
     /// Paths outside `use`, of the modules that have them.
@@ -53,7 +55,10 @@ pub struct Source {
     pub functions: Vec<Function>,
 }
 
-/// Reads a crate, from its `lib.rs` on.
+/// A module, the files that it may be in, and whether its own modules' files lie beside it.
+type Waiting = (Vec<String>, Vec<String>, bool);
+
+/// Reads a crate, from its `lib.rs` on, or from `main.rs` if it has no library.
 ///
 /// # Panics
 ///
@@ -61,24 +66,42 @@ pub struct Source {
 pub fn read(src: &Path) -> Vec<Source> {
     let text = |file: &str| std::fs::read_to_string(src.join(file)).ok();
     let mut sources = Vec::new();
-    let mut waiting = vec![Vec::new()];
-    while let Some(module) = waiting.pop() {
-        let stem: String = module.join("/");
-        let files = if module.is_empty() {
-            vec!["lib.rs".to_owned()]
-        } else {
-            vec![format!("{stem}.rs"), format!("{stem}/mod.rs")]
-        };
+    let roots = ["lib.rs", "main.rs"].map(str::to_owned).to_vec();
+    let mut waiting: Vec<Waiting> = vec![(Vec::new(), roots, true)];
+    while let Some((module, files, is_folders)) = waiting.pop() {
         let (file, text) = files
             .iter()
             .find_map(|file| Some((file, text(file)?)))
             .unwrap_or_else(|| panic!("no file for the module {module:?}"));
+        let depth = module.len();
         let source = Source::of(file, module, &text);
+        let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let has_folder = is_folders || file.ends_with("/mod.rs");
+        let below = match has_folder {
+            true => folder,
+            false => file.trim_end_matches(".rs"),
+        };
         let in_files = source.children.iter().filter(|(_, is_inline)| !**is_inline);
-        waiting.extend(in_files.map(|(child, _)| child.clone()));
+        waiting.extend(in_files.map(|(child, _)| {
+            let files = match source.named_files.get(child) {
+                Some(name) => vec![join(folder, name)],
+                None => {
+                    let stem = join(below, &child[depth..].join("/"));
+                    vec![format!("{stem}.rs"), format!("{stem}/mod.rs")]
+                }
+            };
+            (child.clone(), files, source.named_files.contains_key(child))
+        }));
         sources.push(source);
     }
     sources
+}
+
+fn join(folder: &str, name: &str) -> String {
+    match folder {
+        "" => name.to_owned(),
+        folder => format!("{folder}/{name}"),
+    }
 }
 
 impl Source {
@@ -92,6 +115,7 @@ impl Source {
             file: file.to_owned(),
             module: module.clone(),
             children: BTreeMap::new(),
+            named_files: BTreeMap::new(),
             uses: Vec::new(),
             paths: Vec::new(),
             names: BTreeSet::new(),
@@ -199,6 +223,9 @@ impl Source {
             }
             _ => false,
         };
+        if let Some(file) = named_file(&tokens[..at]) {
+            self.named_files.insert(child.clone(), file);
+        }
         self.children.insert(child, is_inline);
         at + 3
     }
@@ -255,6 +282,25 @@ fn after_attribute(tokens: &[TokenTree], at: usize) -> usize {
     };
     let item = tokens[at + 2..].iter().position(ends);
     item.map_or(tokens.len(), |n| at + 2 + n + 1)
+}
+
+/// The file that an attribute of a module names, `#[path = "…"]`, of all that stands before `mod`.
+fn named_file(before: &[TokenTree]) -> Option<String> {
+    let is_visibility = |token: &&TokenTree| match token {
+        TokenTree::Ident(word) => *word == "pub",
+        TokenTree::Group(group) => group.delimiter() == Delimiter::Parenthesis,
+        _ => false,
+    };
+    let mut before = before.iter().rev().skip_while(is_visibility);
+    while let Some(TokenTree::Group(attribute)) = before.next() {
+        let text: String = attribute.stream().to_string().split_whitespace().collect();
+        let name = text.strip_prefix("path=\"");
+        if let Some(name) = name.and_then(|name| name.strip_suffix('"')) {
+            return Some(name.to_owned());
+        }
+        is_punct(before.next(), '#').then_some(())?;
+    }
+    None
 }
 
 /// `impl Trait + use<'a>`

@@ -12,25 +12,103 @@ fn manifest(folder: &Path) -> Table {
     text.parse().expect("a manifest is TOML")
 }
 
-/// By crate, all that its manifest names.
-fn needs() -> Graph {
+/// A crate of the workspace.
+struct Member {
+    /// Its folder, from the root.
+    folder: String,
+    /// Its library's name, by which others depend on it.
+    name: String,
+    manifest: Table,
+}
+
+fn members() -> Vec<Member> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let members = manifest(&root)["workspace"]["members"].clone();
-    let members = members.as_array().expect("a list").clone();
-    let of = |member: toml::Value| {
-        let manifest = manifest(&root.join(member.as_str().expect("a folder")));
+    let of = |folder: &toml::Value| {
+        let folder = folder.as_str().expect("a folder").to_owned();
+        let manifest = manifest(&root.join(&folder));
         // Dependencies have the library's name, which the package may not have.
         let library = manifest.get("lib").and_then(|library| library.get("name"));
         let name = library.unwrap_or(&manifest["package"]["name"]);
-        let name = name.as_str().expect("a name");
-        let kinds = ["dependencies", "dev-dependencies", "build-dependencies"];
+        Member {
+            folder,
+            name: name.as_str().expect("a name").to_owned(),
+            manifest,
+        }
+    };
+    members.as_array().expect("a list").iter().map(of).collect()
+}
+
+impl Member {
+    /// What it names in these tables of its manifest.
+    fn needs(&self, kinds: &[&str]) -> BTreeSet<String> {
         let tables = kinds
             .iter()
-            .filter_map(|kind| manifest.get(*kind)?.as_table());
-        let needs: BTreeSet<String> = tables.flat_map(|table| table.keys().cloned()).collect();
-        (name.to_owned(), needs)
+            .filter_map(|kind| self.manifest.get(*kind)?.as_table());
+        tables.flat_map(|table| table.keys().cloned()).collect()
+    }
+}
+
+/// By crate, all that its manifest names.
+fn needs() -> Graph {
+    let kinds = ["dependencies", "dev-dependencies", "build-dependencies"];
+    let of = |member: Member| (member.name.clone(), member.needs(&kinds));
+    members().into_iter().map(of).collect()
+}
+
+/// What the libraries and programs of a product may need of others; tests may need more.
+const PRODUCTS: [(&str, &[&str]); 6] = [
+    ("simulator", &[]),
+    ("crates", &["simulator"]),
+    ("compat", &["simulator"]),
+    ("gpu-kernels", &["crates"]),
+    ("host", &["gpu-kernels", "crates", "simulator"]),
+    ("cli", &["host", "crates", "simulator"]),
+];
+
+/// The edges between products that [`PRODUCTS`] does not have.
+fn wrong_edges(members: &[Member]) -> Vec<String> {
+    let product = |folder: &str| folder.split('/').next().unwrap_or(folder).to_owned();
+    let mut wrong = Vec::new();
+    for member in members {
+        let own = product(&member.folder);
+        let Some((_, allowed)) = PRODUCTS.iter().find(|(name, _)| *name == own) else {
+            continue;
+        };
+        let needs = member.needs(&["dependencies", "build-dependencies"]);
+        let needed = members.iter().filter(|other| needs.contains(&other.name));
+        wrong.extend(needed.filter_map(|other| {
+            let theirs = product(&other.folder);
+            let is_right = theirs == own || allowed.contains(&theirs.as_str());
+            (!is_right).then(|| format!("{} needs {}", member.folder, other.folder))
+        }));
+    }
+    wrong
+}
+
+#[test]
+fn products_need_each_other_in_one_direction() {
+    let members = members();
+    for (product, _) in PRODUCTS {
+        let is_of_it = |member: &Member| member.folder.starts_with(product);
+        assert!(members.iter().any(is_of_it), "{product} has no crate");
+    }
+    assert_eq!(wrong_edges(&members), [""; 0]);
+}
+
+#[test]
+fn an_edge_in_the_other_direction_is_found() {
+    let member = |folder: &str, name: &str, manifest: &str| Member {
+        folder: folder.to_owned(),
+        name: name.to_owned(),
+        manifest: manifest.parse().expect("it is TOML"),
     };
-    members.into_iter().map(of).collect()
+    let members = [
+        member("cli", "cli", "[dependencies]\nhost.workspace = true"),
+        member("host", "host", "[dev-dependencies]\ncli.workspace = true"),
+        member("crates/a", "a", "[dependencies]\nhost.workspace = true"),
+    ];
+    assert_eq!(wrong_edges(&members), ["crates/a needs host"]);
 }
 
 #[test]
