@@ -3,6 +3,7 @@
 //! Each check is a function of texts that gives what is wrong. Beside the test of the
 //! repository stands one that proves, on a made-up input, that the check can fail.
 
+mod cust;
 mod documents;
 mod functions;
 mod heads;
