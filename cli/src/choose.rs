@@ -90,4 +90,9 @@ mod tests {
             assert!(line.len() < 80, "{line}");
         }
     }
+
+    #[test]
+    fn launches_on_a_gpu_are_those_of_cust() {
+        assert_eq!(lockstep::engine::gpu::BINDING, "cust");
+    }
 }

@@ -150,7 +150,7 @@ impl Device {
         &self.machine
     }
 
-    fn handle(&self) -> Handle<'static> {
+    pub(crate) fn handle(&self) -> Handle<'static> {
         Handle::Shared(self.machine.clone())
     }
 }

@@ -28,7 +28,8 @@
 //! launch cost, and has functions for tests that claim it.
 //!
 //! In reading order: [`Device`], [`Buffer`], [`Module`], [`LaunchConfig`], [`Report`] with
-//! [`Line`]; [`TensorMap`], [`Stream`], [`Event`], [`Graph`], [`Pinned`]; then what they are made of,
+//! [`Line`]; [`TensorMap`], [`Stream`], [`Event`], [`Graph`], [`Pinned`]; `foreign` (memory and streams of `cust`
+//! and others); then what they are made of,
 //! [`engine`] (GPU and simulator behind one untyped trait, also used to time kernels against
 //! each other), [`counts`], [`record`], [`ptx`], [`source`].
 //!
@@ -43,6 +44,7 @@ pub mod source;
 mod device;
 mod driver;
 mod event;
+mod foreign;
 mod graph;
 mod lines;
 mod module;

@@ -1,6 +1,6 @@
 //! Host memory that copies in a stream can use while the host goes on.
 
-use crate::driver::memory::HostMemory;
+use crate::driver::host_memory::HostMemory;
 use crate::engine::{EngineError, Machine};
 use crate::{Device, Error};
 use cuda_std::launch::DeviceCopy;

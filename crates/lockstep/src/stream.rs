@@ -42,15 +42,30 @@ impl Device {
 
 impl Stream {
     pub(crate) fn new(device: &Device) -> Result<Self, Error> {
-        let kind = match device.machine() {
-            Machine::Gpu(gpu) => Kind::Gpu(gpu.new_stream()?),
-            Machine::Sim(_) => Kind::Sim(RefCell::default()),
-        };
-        Ok(Self {
+        Ok(match device.machine() {
+            Machine::Gpu(gpu) => Self::on_gpu(device, gpu.new_stream()?),
+            Machine::Sim(_) => Self::of(device, Kind::Sim(RefCell::default())),
+        })
+    }
+
+    pub(crate) fn on_gpu(device: &Device, stream: driver::Stream) -> Self {
+        Self::of(device, Kind::Gpu(stream))
+    }
+
+    fn of(device: &Device, kind: Kind) -> Self {
+        Self {
             device: device.clone(),
             kind,
             in_flight: RefCell::default(),
-        })
+        }
+    }
+
+    /// The driver's stream, on a GPU.
+    pub(crate) fn on_device(&self) -> Option<&driver::Stream> {
+        match &self.kind {
+            Kind::Gpu(stream) => Some(stream),
+            Kind::Sim(_) => None,
+        }
     }
 
     /// The device that it is on.

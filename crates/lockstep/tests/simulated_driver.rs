@@ -2,6 +2,7 @@
 //! GPU.
 
 mod behaviour;
+mod foreign;
 
 use lockstep::Device;
 

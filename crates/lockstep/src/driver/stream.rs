@@ -1,12 +1,10 @@
-//! A stream, and what is put into it.
+//! What the objects of a stream lack: launches with clusters or before their time, graphs, and
+//! waiting for an event that is still needed.
 
-use super::sys::{self, Handle};
-use super::{Event, Function, GraphExec};
+use super::objects::{Event, Function, Stream};
+use super::{GraphExec, sys};
 use cuda_driver::{DriverError, check};
 use std::ffi::{c_int, c_uint, c_void};
-
-/// `CU_STREAM_NON_BLOCKING`: it neither waits for the default stream nor is waited for.
-const NON_BLOCKING: c_uint = 1;
 
 /// `CU_STREAM_CAPTURE_MODE_RELAXED`: a library may make other calls while it is recorded.
 const CAPTURE_MODE_RELAXED: c_int = 2;
@@ -15,11 +13,6 @@ const CAPTURE_MODE_RELAXED: c_int = 2;
 const CLUSTER_DIMENSION: c_int = 4;
 /// `CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION`.
 const PROGRAMMATIC_STREAM_SERIALIZATION: c_int = 6;
-
-/// A stream of the current context.
-pub(crate) struct Stream {
-    handle: Handle,
-}
 
 /// The shape of a launch, and what it may do.
 #[derive(Clone, Copy, Debug)]
@@ -57,41 +50,11 @@ impl Geometry {
 }
 
 impl Stream {
-    /// A new one, which does not wait for the default stream.
-    pub(crate) fn new() -> Result<Self, DriverError> {
-        let mut handle = std::ptr::null_mut();
-        // SAFETY: writes one handle.
-        check("cuStreamCreateWithPriority", unsafe {
-            sys::cuStreamCreateWithPriority(&mut handle, NON_BLOCKING, 0)
-        })?;
-        Ok(Self { handle })
-    }
-
-    pub(crate) fn raw(&self) -> *mut c_void {
-        self.handle
-    }
-
-    /// Waits until all that is in it has ended.
-    pub(crate) fn synchronize(&self) -> Result<(), DriverError> {
-        // SAFETY: the stream is alive.
-        check("cuStreamSynchronize", unsafe {
-            sys::cuStreamSynchronize(self.handle)
-        })
-    }
-
-    /// Puts an event into it, which is passed when what came before has ended.
-    pub(crate) fn mark(&self, event: &Event) -> Result<(), DriverError> {
-        // SAFETY: both are alive.
-        check("cuEventRecord", unsafe {
-            sys::cuEventRecord(event.raw(), self.handle)
-        })
-    }
-
     /// Puts one run of a graph into it.
     pub(crate) fn run(&self, graph: &GraphExec) -> Result<(), DriverError> {
         // SAFETY: both are alive.
         check("cuGraphLaunch", unsafe {
-            sys::cuGraphLaunch(graph.raw(), self.handle)
+            sys::cuGraphLaunch(graph.raw(), self.raw())
         })
     }
 
@@ -99,7 +62,7 @@ impl Stream {
     pub(crate) fn wait_for(&self, event: &Event) -> Result<(), DriverError> {
         // SAFETY: both are alive.
         check("cuStreamWaitEvent", unsafe {
-            sys::cuStreamWaitEvent(self.handle, event.raw(), 0)
+            sys::cuStreamWaitEvent(self.raw(), event.raw(), 0)
         })
     }
 
@@ -117,39 +80,29 @@ impl Stream {
         params: &[*mut c_void],
     ) -> Result<(), DriverError> {
         let attributes = geometry.attributes();
-        let Geometry { grid, block, .. } = geometry;
-        let params = params.as_ptr().cast_mut();
-        let none = std::ptr::null_mut();
+        let &Geometry {
+            grid,
+            block,
+            shared_bytes,
+            ..
+        } = geometry;
         if attributes.is_empty() {
-            // SAFETY: the driver copies the parameters before it returns and does not
-            // write them; the rest is the caller's promise.
-            let code = unsafe {
-                sys::cuLaunchKernel(
-                    function.raw(),
-                    grid[0],
-                    grid[1],
-                    grid[2],
-                    block[0],
-                    block[1],
-                    block[2],
-                    geometry.shared_bytes,
-                    self.handle,
-                    params,
-                    none,
-                )
-            };
-            return check("cuLaunchKernel", code);
+            // SAFETY: the caller's promise.
+            return unsafe { self.launch_plainly(function, grid, block, shared_bytes, params) };
         }
         let config = sys::LaunchConfig {
-            grid: *grid,
-            block: *block,
-            shared_bytes: geometry.shared_bytes,
-            stream: self.handle,
+            grid,
+            block,
+            shared_bytes,
+            stream: self.raw(),
             attributes: attributes.as_ptr(),
             n_attributes: attributes.len() as c_uint,
         };
-        // SAFETY: as above; the configuration is read before the call returns.
-        let code = unsafe { sys::cuLaunchKernelEx(&config, function.raw(), params, none) };
+        let params = params.as_ptr().cast_mut();
+        // SAFETY: the driver copies the parameters and reads the configuration before it returns;
+        // the rest is the caller's promise.
+        let code =
+            unsafe { sys::cuLaunchKernelEx(&config, function.raw(), params, std::ptr::null_mut()) };
         check("cuLaunchKernelEx", code)
     }
 
@@ -160,25 +113,18 @@ impl Stream {
     ) -> Result<GraphExec, E> {
         // SAFETY: the stream is alive.
         check("cuStreamBeginCapture", unsafe {
-            sys::cuStreamBeginCapture_v2(self.handle, CAPTURE_MODE_RELAXED)
+            sys::cuStreamBeginCapture_v2(self.raw(), CAPTURE_MODE_RELAXED)
         })?;
         let worked = work();
         // It ends here whatever went wrong.
         let mut graph = std::ptr::null_mut();
         // SAFETY: the stream is alive; writes one handle.
         let ended = check("cuStreamEndCapture", unsafe {
-            sys::cuStreamEndCapture(self.handle, &mut graph)
+            sys::cuStreamEndCapture(self.raw(), &mut graph)
         });
         let graph = super::Graph::of(graph);
         worked?;
         ended?;
         Ok(graph.instantiate()?)
-    }
-}
-
-impl Drop for Stream {
-    fn drop(&mut self) {
-        // SAFETY: it is ours; the driver lets what is in it end.
-        let _ = unsafe { sys::cuStreamDestroy_v2(self.handle) };
     }
 }

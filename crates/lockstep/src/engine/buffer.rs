@@ -89,13 +89,18 @@ impl<'e, T: DeviceCopy> Buffer<'e, T> {
             ))
         })?;
         let address = engine.alloc(size_bytes as u64, label)?;
-        Ok(Self {
+        Ok(Self::of_address(engine, label, address, len))
+    }
+
+    /// `len` values at an address, which becomes the buffer's to give back.
+    pub(crate) fn of_address(engine: Handle<'e>, label: &str, address: u64, len: usize) -> Self {
+        Self {
             engine,
             label: label.into(),
             address,
             len,
             element: PhantomData,
-        })
+        }
     }
 
     /// The engine whose memory it is.

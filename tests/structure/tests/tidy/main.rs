@@ -4,6 +4,7 @@
 //! repository stands one that proves, on a made-up input, that the check can fail.
 
 mod circles;
+mod cust;
 mod documents;
 mod functions;
 mod heads;

@@ -101,6 +101,25 @@ impl Gpu {
         })
     }
 
+    /// Takes memory for its own that somebody else has allocated.
+    pub(crate) fn adopt(&self, address: u64, size_bytes: u64) {
+        self.allocations.borrow_mut().add(address, size_bytes);
+    }
+
+    /// Leaves memory to somebody else.
+    ///
+    /// # Errors
+    ///
+    /// It is not this GPU's.
+    pub(crate) fn disown(&self, address: u64) -> Result<(), EngineError> {
+        match self.allocations.borrow_mut().remove(address) {
+            true => Ok(()),
+            false => Err(EngineError::Memory(format!(
+                "no memory of this device starts at {address:#x}: the buffer is another's"
+            ))),
+        }
+    }
+
     /// Takes one more module, and loads it.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! Device memory of a GPU, by address and bytes.
 
 use super::super::{EngineError, Fill};
-use crate::driver::{Stream, context, memory};
+use crate::driver::{self, Stream, memory};
 use std::collections::BTreeMap;
 
 /// What is allocated: start address to size in bytes.
@@ -58,7 +58,7 @@ pub(super) fn write(address: u64, bytes: &[u8]) -> Result<(), EngineError> {
     memory::write(address, bytes)?;
     // A copy from pageable memory may return before it has arrived, and the
     // engine's stream does not wait for it by itself.
-    Ok(context::synchronize()?)
+    Ok(driver::synchronize()?)
 }
 
 pub(super) fn fill(stream: &Stream, fill: &Fill) -> Result<(), EngineError> {

@@ -18,4 +18,5 @@ mod session;
 mod streams;
 mod timing;
 
+pub use crate::driver::objects::BINDING;
 pub use device::Gpu;

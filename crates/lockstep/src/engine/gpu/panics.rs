@@ -3,8 +3,8 @@
 
 use super::super::EngineError;
 use super::super::panic::{PanicRecord, SINK_SYMBOL};
-use crate::driver::memory::{self, HostMemory};
-use crate::driver::module::Module;
+use crate::driver::Module;
+use crate::driver::host_memory::HostMemory;
 use std::ffi::CString;
 
 /// One record, for all modules of a context.
@@ -26,11 +26,8 @@ impl PanicMemory {
         let Ok(symbol) = CString::new(SINK_SYMBOL) else {
             return Ok(());
         };
-        match module.variable(&symbol) {
-            Some((sink, _)) => Ok(memory::write(sink, &self.on_device.to_le_bytes())?),
-            // A module of kernels that cannot panic has no such variable.
-            None => Ok(()),
-        }
+        // A module of kernels that cannot panic has no such variable.
+        Ok(module.set_variable(&symbol, self.on_device)?)
     }
 
     /// What a thread that panicked has written.

@@ -7,7 +7,7 @@ use super::super::{
 use super::jit;
 use super::libraries::Libraries;
 use super::panics::PanicMemory;
-use crate::driver::module::Attribute;
+use crate::driver::objects::Attribute;
 use crate::driver::stream::Geometry;
 use crate::driver::{Context, Event, Function, Module, Stream};
 use cuda_driver::DriverError;

@@ -1,0 +1,333 @@
+//! `cust`'s objects.
+
+use super::super::sys::Handle;
+use super::Attribute;
+use cuda_driver::DriverError;
+use cust::error::CudaError;
+use cust::event::{EventFlags, EventStatus};
+use cust::function::FunctionAttribute;
+use cust::memory::{CopyDestination, DevicePointer, DeviceSlice};
+use cust::stream::StreamFlags;
+use std::ffi::{CStr, c_void};
+use std::mem::ManuallyDrop;
+
+/// In place of a number that `cust` does not pass on.
+const UNKNOWN_TO_CUST: i32 = -1;
+
+/// The driver's own words on an error that `cust` has met in the driver's function `call`.
+fn said(call: &'static str) -> impl FnOnce(CudaError) -> DriverError {
+    move |error| match error {
+        // What `cust` calls so is each error that is newer than it, too. A device that is lost
+        // answers every call with an error.
+        CudaError::UnknownError if cust::memory::mem_get_info().is_ok() => DriverError {
+            call,
+            code: UNKNOWN_TO_CUST,
+            name: "an error that cust has no name for".to_owned(),
+            text: "such as of work that a stream cannot do while a graph is recorded from it"
+                .to_owned(),
+        },
+        error => DriverError::new(call, error as i32),
+    }
+}
+
+/// A device's primary context, retained, and current to the thread that made this.
+pub(crate) struct Context {
+    _context: cust::context::Context,
+}
+
+impl Context {
+    /// The context of a device, by its number.
+    pub(crate) fn of(ordinal: u32) -> Result<Self, DriverError> {
+        let device = cust::device::Device::get_device(ordinal).map_err(said("cuDeviceGet"))?;
+        let context =
+            cust::context::Context::new(device).map_err(said("cuDevicePrimaryCtxRetain"))?;
+        Ok(Self { _context: context })
+    }
+}
+
+/// Waits for all work of the current context.
+pub(crate) fn synchronize() -> Result<(), DriverError> {
+    cust::context::CurrentContext::synchronize().map_err(said("cuCtxSynchronize"))
+}
+
+/// A stream of the current context. Dropped by hand: a borrowed one is somebody else's to destroy.
+pub(crate) struct Stream {
+    stream: ManuallyDrop<cust::stream::Stream>,
+    is_borrowed: bool,
+}
+
+impl Stream {
+    /// A new one. `cust` has it wait for the default stream, whatever the flags; nothing here
+    /// uses that.
+    pub(crate) fn new() -> Result<Self, DriverError> {
+        let stream = cust::stream::Stream::new(StreamFlags::NON_BLOCKING, None);
+        let stream = stream.map_err(said("cuStreamCreateWithPriority"))?;
+        Ok(Self {
+            stream: ManuallyDrop::new(stream),
+            is_borrowed: false,
+        })
+    }
+
+    /// Somebody else's, who destroys it.
+    ///
+    /// # Safety
+    ///
+    /// It lives longer than the value.
+    pub(crate) unsafe fn borrowed(handle: Handle) -> Self {
+        const { assert!(size_of::<cust::stream::Stream>() == size_of::<Handle>()) };
+        // SAFETY: it is a structure with one field, the handle, which fills it.
+        let stream = unsafe { std::mem::transmute::<Handle, cust::stream::Stream>(handle) };
+        Self {
+            stream: ManuallyDrop::new(stream),
+            is_borrowed: true,
+        }
+    }
+
+    pub(crate) fn raw(&self) -> Handle {
+        self.stream.as_inner().cast()
+    }
+
+    /// Waits until all that is in it has ended.
+    pub(crate) fn synchronize(&self) -> Result<(), DriverError> {
+        self.stream
+            .synchronize()
+            .map_err(said("cuStreamSynchronize"))
+    }
+
+    /// Puts an event into it, which is passed when what came before has ended.
+    pub(crate) fn mark(&self, event: &Event) -> Result<(), DriverError> {
+        event.0.record(&self.stream).map_err(said("cuEventRecord"))
+    }
+
+    /// Puts a launch without attributes into it.
+    ///
+    /// # Safety
+    ///
+    /// As [`Stream::launch`](super::super::Stream::launch).
+    pub(in super::super) unsafe fn launch_plainly(
+        &self,
+        function: &Function,
+        grid: [u32; 3],
+        block: [u32; 3],
+        shared_bytes: u32,
+        params: &[*mut c_void],
+    ) -> Result<(), DriverError> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let (grid, block) = (
+                <(u32, u32, u32)>::from(grid),
+                <(u32, u32, u32)>::from(block),
+            );
+            self.stream
+                .launch(&function.0, grid, block, shared_bytes, params)
+        }
+        .map_err(said("cuLaunchKernel"))
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        if !self.is_borrowed {
+            // SAFETY: it is ours, and nobody uses it any more.
+            unsafe { ManuallyDrop::drop(&mut self.stream) };
+        }
+    }
+}
+
+/// An event of the current context.
+pub(crate) struct Event(cust::event::Event);
+
+impl Event {
+    pub(super) fn new(is_timed: bool) -> Result<Self, DriverError> {
+        let flags = match is_timed {
+            true => EventFlags::DEFAULT,
+            false => EventFlags::DISABLE_TIMING,
+        };
+        let event = cust::event::Event::new(flags);
+        event.map(Self).map_err(said("cuEventCreate"))
+    }
+
+    /// `cust` does not give it away, and lets a stream wait only for an event that is not needed
+    /// any more.
+    pub(in super::super) fn raw(&self) -> Handle {
+        const { assert!(size_of::<cust::event::Event>() == size_of::<Handle>()) };
+        // SAFETY: it is a structure with one field, the handle, which fills it.
+        unsafe { std::mem::transmute_copy(&self.0) }
+    }
+
+    /// Whether it was passed.
+    pub(crate) fn is_passed(&self) -> Result<bool, DriverError> {
+        let status = self.0.query().map_err(said("cuEventQuery"))?;
+        Ok(status == EventStatus::Ready)
+    }
+
+    /// Milliseconds from `start` to this one, both timed and passed.
+    pub(crate) fn ms_since(&self, start: &Self) -> Result<f32, DriverError> {
+        let ms = self.0.elapsed_time_f32(&start.0);
+        ms.map_err(said("cuEventElapsedTime"))
+    }
+}
+
+/// A module in the current context.
+pub(crate) struct Module(cust::module::Module);
+
+/// A kernel of a module, which must outlive it.
+pub(crate) struct Function(cust::function::Function<'static>);
+
+impl Module {
+    /// Compiles and loads PTX text.
+    pub(in super::super) fn of_text(text: &CStr) -> Result<Self, DriverError> {
+        let module = cust::module::Module::from_ptx_cstr(text, &[]);
+        module.map(Self).map_err(said("cuModuleLoadDataEx"))
+    }
+
+    /// Loads machine code.
+    pub(crate) fn of_cubin(image: &[u8]) -> Result<Self, DriverError> {
+        let module = cust::module::Module::from_cubin(image, &[]);
+        module.map(Self).map_err(said("cuModuleLoadDataEx"))
+    }
+
+    /// The kernel of a name.
+    pub(crate) fn function(&self, name: &str) -> Result<Function, DriverError> {
+        let function = self.0.get_function(name);
+        let function = function.map_err(said("cuModuleGetFunction"))?;
+        // SAFETY: the lifetime alone is changed, and callers keep the module.
+        Ok(Function(unsafe {
+            std::mem::transmute::<cust::function::Function<'_>, cust::function::Function<'static>>(
+                function,
+            )
+        }))
+    }
+
+    /// Writes the variable of a name, if there is one, which is as large as a `u64`.
+    pub(crate) fn set_variable(&self, name: &CStr, value: u64) -> Result<(), DriverError> {
+        match self.0.get_global::<u64>(name) {
+            Ok(mut variable) => variable.copy_from(&value).map_err(said("cuMemcpyHtoD")),
+            Err(_) => Ok(()),
+        }
+    }
+}
+
+impl Function {
+    pub(in super::super) fn raw(&self) -> Handle {
+        self.0.to_raw().cast()
+    }
+
+    /// What the driver tells of it.
+    pub(crate) fn attribute(&self, which: Attribute) -> Result<u32, DriverError> {
+        let value = self.0.get_attribute(match which {
+            Attribute::MaxThreadsPerBlock => FunctionAttribute::MaxThreadsPerBlock,
+            Attribute::SharedSizeBytes => FunctionAttribute::SharedMemorySizeBytes,
+            Attribute::Registers => FunctionAttribute::NumRegisters,
+        });
+        value
+            .map(i32::unsigned_abs)
+            .map_err(said("cuFuncGetAttribute"))
+    }
+}
+
+/// Device memory, by address and bytes. Whoever calls has checked that ranges lie within an
+/// allocation.
+pub(crate) mod memory {
+    use super::{DevicePointer, DeviceSlice, DriverError, Stream, said};
+    use cust::memory::{AsyncCopyDestination, CopyDestination, cuda_free, cuda_malloc};
+
+    /// The range as `cust` has it.
+    fn range(address: u64, size_bytes: usize) -> DeviceSlice<u8> {
+        // SAFETY: it is only handed to the driver, in ranges that callers have checked.
+        unsafe { DeviceSlice::from_raw_parts(DevicePointer::from_raw(address), size_bytes) }
+    }
+
+    /// Device memory. No bytes are one for the driver.
+    pub(crate) fn alloc(size_bytes: usize) -> Result<u64, DriverError> {
+        // SAFETY: nobody takes it for initialised.
+        let pointer = unsafe { cuda_malloc::<u8>(size_bytes.max(1)) };
+        pointer
+            .map(|pointer| pointer.as_raw())
+            .map_err(said("cuMemAlloc"))
+    }
+
+    /// Gives back what [`alloc`] gave.
+    pub(crate) fn free(address: u64) -> Result<(), DriverError> {
+        // SAFETY: the driver refuses what is no allocation.
+        unsafe { cuda_free(DevicePointer::<u8>::from_raw(address)) }.map_err(said("cuMemFree"))
+    }
+
+    /// Copies to the device.
+    pub(crate) fn write(address: u64, bytes: &[u8]) -> Result<(), DriverError> {
+        let copied = range(address, bytes.len()).copy_from(bytes);
+        copied.map_err(said("cuMemcpyHtoD"))
+    }
+
+    /// Copies from the device.
+    pub(crate) fn read(address: u64, bytes: &mut [u8]) -> Result<(), DriverError> {
+        let copied = range(address, bytes.len()).copy_to(bytes);
+        copied.map_err(said("cuMemcpyDtoH"))
+    }
+
+    /// Puts a copy to the device into the stream.
+    ///
+    /// # Safety
+    ///
+    /// The host's bytes stay as they are until the copy has ended.
+    pub(crate) unsafe fn enqueue_write(
+        stream: &Stream,
+        address: u64,
+        from: *const u8,
+        size_bytes: usize,
+    ) -> Result<(), DriverError> {
+        // SAFETY: by this function's contract.
+        let copied = unsafe {
+            let from = std::slice::from_raw_parts(from, size_bytes);
+            range(address, size_bytes).async_copy_from(from, &stream.stream)
+        };
+        copied.map_err(said("cuMemcpyHtoDAsync"))
+    }
+
+    /// Puts a copy from the device into the stream.
+    ///
+    /// # Safety
+    ///
+    /// Nobody uses the host's bytes until the copy has ended.
+    pub(crate) unsafe fn enqueue_read(
+        stream: &Stream,
+        to: *mut u8,
+        address: u64,
+        size_bytes: usize,
+    ) -> Result<(), DriverError> {
+        // SAFETY: by this function's contract.
+        let copied = unsafe {
+            let to = std::slice::from_raw_parts_mut(to, size_bytes);
+            range(address, size_bytes).async_copy_to(to, &stream.stream)
+        };
+        copied.map_err(said("cuMemcpyDtoHAsync"))
+    }
+
+    /// Puts a copy within the device into the stream.
+    pub(crate) fn enqueue_copy(
+        stream: &Stream,
+        to: u64,
+        from: u64,
+        size_bytes: u64,
+    ) -> Result<(), DriverError> {
+        let size_bytes = size_bytes as usize;
+        // SAFETY: the ranges are on the device, and the caller has checked both.
+        let copied = unsafe {
+            range(to, size_bytes).async_copy_from(&range(from, size_bytes), &stream.stream)
+        };
+        copied.map_err(said("cuMemcpyDtoDAsync"))
+    }
+
+    /// Puts a fill into the stream.
+    pub(crate) fn enqueue_fill(
+        stream: &Stream,
+        address: u64,
+        size_bytes: u64,
+        value: u8,
+    ) -> Result<(), DriverError> {
+        // SAFETY: the range is on the device, and the caller has checked it.
+        let filled =
+            unsafe { range(address, size_bytes as usize).set_8_async(value, &stream.stream) };
+        filled.map_err(said("cuMemsetD8Async"))
+    }
+}
