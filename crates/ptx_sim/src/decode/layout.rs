@@ -100,7 +100,7 @@ impl SharedLayout {
                 continue;
             }
             let align = variable.align.max(1);
-            if variable.is_extern {
+            if variable.is_open() {
                 dynamic.push(VarId(index));
                 dynamic_align = dynamic_align.max(align);
             } else {
