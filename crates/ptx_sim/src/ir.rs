@@ -513,6 +513,8 @@ pub enum Special {
     TotalSmemSize,
     /// `WARP_SZ`
     WarpSize,
+    /// `%envreg0` to `%envreg31`, by number: what the driver leaves for the kernel.
+    Environment(u8),
     /// Other registers, kept by index into
     /// [`parse::OTHER_SPECIALS`](crate::parse::OTHER_SPECIALS); the decoder
     /// says which it knows.
