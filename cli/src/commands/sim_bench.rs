@@ -6,9 +6,11 @@ use super::progress::say;
 use crate::input;
 use crate::output::{OutputError, OutputFile};
 use crate::report::width::Width;
+use crate::sim_bench::micro::{self, Micro};
 use crate::sim_bench::report::{Report, Row};
-use crate::sim_bench::{Mode, Patience, Stopwatch, measure, micro};
-use host::registry;
+use crate::sim_bench::{Mode, Patience, Stopwatch, measure};
+use host::registry::{self, NoMatch};
+use lesson::Registered;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -60,19 +62,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         most: 1000,
         modes: Mode::ALL.map(|mode| args.mode.is_empty() || args.mode.contains(&mode)),
     };
-    let wanted =
-        |name: &str| args.filter.is_empty() || args.filter.iter().any(|f| name.contains(f));
     let failed = |name: &str, what: String| Stop::Because(Exit::Failed, format!("{name}: {what}"));
-
-    let loops: Vec<_> = micro::ALL
-        .iter()
-        .filter(|micro| wanted(micro.name))
-        .collect();
-    let kernels = match registry::matching(&args.filter) {
-        Ok(kernels) => kernels,
-        Err(_) if !loops.is_empty() => Vec::new(),
-        Err(error) => return Err(Stop::usage(error)),
-    };
+    let (loops, kernels) = chosen(&args.filter).map_err(Stop::usage)?;
     let modules = super::modules::modules_for(&kernels)?;
     let mut rows = Vec::new();
     let mut rig = micro::Rig::new().map_err(|error| failed("small loops", error))?;
@@ -97,6 +88,30 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     ending.json("--json", &report);
     ending.print(|out| report.write(out, older.as_ref(), Width::of_stdout()));
     Ok(ending.exit())
+}
+
+/// The small loops and the kernels that some filters choose: all of them if there is none.
+fn chosen(filters: &[String]) -> Result<(Vec<&'static Micro>, Vec<Registered>), NoMatch> {
+    let names = |filter: &String, micro: &Micro| micro.name.contains(filter.as_str());
+    let mut of_kernels = Vec::new();
+    for filter in filters {
+        match registry::matching(std::slice::from_ref(filter)) {
+            Ok(_) => of_kernels.push(filter.clone()),
+            Err(_) if micro::ALL.iter().any(|micro| names(filter, micro)) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let all = filters.is_empty();
+    let loops = micro::ALL
+        .iter()
+        .filter(|micro| all || filters.iter().any(|filter| names(filter, micro)))
+        .collect();
+    let kernels = if all || !of_kernels.is_empty() {
+        registry::matching(&of_kernels)?
+    } else {
+        Vec::new()
+    };
+    Ok((loops, kernels))
 }
 
 fn usage(path: &Path, error: &dyn std::fmt::Display) -> Stop {
@@ -144,6 +159,32 @@ fn document() -> Result<Exit, Stop> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_filter_chooses_loops_and_kernels() {
+        let names = |filters: &[&str]| {
+            let filters: Vec<String> = filters.iter().map(ToString::to_string).collect();
+            chosen(&filters).ok().map(|(loops, kernels)| {
+                let loops: Vec<_> = loops.iter().map(|micro| micro.name).collect();
+                let kernels: Vec<_> = kernels.iter().map(|k| k.kernel.id).collect();
+                (loops, kernels)
+            })
+        };
+        let (all_loops, all_kernels) = names(&[]).expect("all");
+        assert_eq!(all_loops.len(), micro::ALL.len());
+        assert_eq!(all_kernels.len(), registry::kernels().count());
+        let (loops, sgemm) = names(&["sgemm"]).expect("kernels");
+        assert!(loops.is_empty() && !sgemm.is_empty() && sgemm.len() < all_kernels.len());
+        let both = (vec!["arithmetic"], sgemm);
+        assert_eq!(names(&["sgemm", "arithmetic"]), Some(both.clone()));
+        assert_eq!(names(&["arithmetic", "sgemm"]), Some(both));
+        assert_eq!(
+            names(&["arithmetic"]),
+            Some((vec!["arithmetic"], Vec::new()))
+        );
+        // A filter that chooses nothing is an error, whatever others choose.
+        assert_eq!(names(&["arithmetic", "no_such_kernel"]), None);
+    }
 
     #[test]
     fn the_documented_figures_are_the_committed_ones() {

@@ -236,6 +236,7 @@ impl KernelLaunch {
                 cluster: self.shape.cluster.or(self.function.set_cluster()),
                 // Whether that was allowed is known.
                 non_portable_cluster: true,
+                cooperative: self.shape.cooperative,
                 ..options
             },
         }

@@ -187,6 +187,15 @@ pub struct Variable {
     pub array_element: Option<Type>,
 }
 
+impl Variable {
+    /// Whether it is a declaration that leaves its size open: in shared memory, the block's
+    /// dynamic memory. (One with a size has storage of its own if nobody defines it: ptxas takes
+    /// it for a definition.)
+    pub(crate) fn is_open(&self) -> bool {
+        self.is_extern && self.size_bytes == 0
+    }
+}
+
 /// The `n_bytes` bytes at `offset` of an initialiser hold the address of
 /// `target` plus `addend`, shifted right by `shift` bits; a generic address
 /// where `generic` is set. Whole addresses have 8 bytes and no shift; packed
@@ -504,6 +513,8 @@ pub enum Special {
     TotalSmemSize,
     /// `WARP_SZ`
     WarpSize,
+    /// `%envreg0` to `%envreg31`, by number: what the driver leaves for the kernel.
+    Environment(u8),
     /// Other registers, kept by index into
     /// [`parse::OTHER_SPECIALS`](crate::parse::OTHER_SPECIALS); the decoder
     /// says which it knows.

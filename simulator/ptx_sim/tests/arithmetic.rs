@@ -63,6 +63,39 @@ fn sums_and_products_of_32_bits() {
 }
 
 #[test]
+fn forms_that_limit_their_results() {
+    fn each<const N: usize>(a: u32, b: u32, f: fn(i32, i32) -> i32) -> u32 {
+        let bits = 32 / N;
+        let part = |word: u32, i: usize| (word << (32 - bits - bits * i)) as i32 >> (32 - bits);
+        let keep = u32::MAX >> (32 - bits);
+        (0..N).fold(0, |all, i| {
+            all | (f(part(a, i), part(b, i)) as u32 & keep) << (bits * i)
+        })
+    }
+    words2!("min.relu.s16x2", |a, b| each::<2>(a, b, |a, b| a
+        .min(b)
+        .max(0)));
+    words2!("max.relu.s16x2", |a, b| each::<2>(a, b, |a, b| a
+        .max(b)
+        .max(0)));
+    check(Case::new("mad24.hi.sat.s32", &[32, 32, 32], 32), |a| {
+        let factor = |bits: u64| i64::from((bits as u32) << 8) << 32 >> 40;
+        let sum = ((factor(a[0]) * factor(a[1])) >> 16) + i64::from(a[2] as i32);
+        let limited = sum.clamp(i32::MIN.into(), i32::MAX.into());
+        u64::from(limited as u32)
+    });
+    let with_a_third = |opcode: &str| Case::new(opcode, &[32, 32], 32).with_tail(", 0");
+    check(with_a_third("vabsdiff4.s32.s32.s32.sat"), |a| {
+        let limited = each::<4>(a[0] as u32, a[1] as u32, |a, b| (a - b).abs().min(127));
+        u64::from(limited)
+    });
+    check(with_a_third("vabsdiff2.s32.s32.s32.sat"), |a| {
+        let limited = each::<2>(a[0] as u32, a[1] as u32, |a, b| (a - b).abs().min(32_767));
+        u64::from(limited)
+    });
+}
+
+#[test]
 fn sums_and_products_of_64_bits() {
     longs2!("add.s64", |a, b| a.wrapping_add(b));
     longs2!("sub.u64", |a, b| a.wrapping_sub(b));

@@ -1,6 +1,7 @@
 //! Device functions: frames, parameters, return values, recursion, pointers.
 
 use crate::common::{HEADER, kernel, run_on};
+use ptx_sim::{Device, Module};
 
 /// A module with functions before the kernel.
 fn module(functions: &str, body: &str) -> String {
@@ -179,6 +180,69 @@ fn calls_through_pointers_that_differ_by_lane() {
         .map(|i| i.executions)
         .collect();
     assert_eq!(sums, [1, 1], "the lanes met again");
+}
+
+/// Objects with a table of functions are often made by one kernel and used by others.
+#[test]
+fn a_pointer_that_another_kernel_made_is_called() {
+    let function = |name: &str, factor: u32| {
+        format!(
+            ".func (.param .b32 out) {name}(.param .b32 a)
+{{
+	.reg .b32 %r<2>;
+	ld.param.u32 %r0, [a];
+	mul.lo.u32 %r1, %r0, {factor};
+	st.param.b32 [out], %r1;
+	ret;
+}}
+"
+        )
+    };
+    let text = format!(
+        "{HEADER}{}{}
+.global .align 8 .u64 table[1] = {{thrice}};
+.visible .entry make(.param .u64 at)
+{{
+	.reg .b64 %rd<3>;
+	ld.param.u64 %rd0, [at];
+	mov.u64 %rd1, twice;
+	st.global.u64 [%rd0], %rd1;
+	ld.global.u64 %rd2, [table];
+	st.global.u64 [%rd0+8], %rd2;
+	ret;
+}}
+.visible .entry use(.param .u64 at)
+{{
+	.reg .b32 %r<4>;
+	.reg .b64 %rd<4>;
+	ld.param.u64 %rd0, [at];
+	mov.u32 %r0, %tid.x;
+	mul.wide.u32 %rd1, %r0, 8;
+	add.u64 %rd0, %rd0, %rd1;
+	ld.global.u64 %rd2, [%rd0];
+	{{
+	.param .b32 p; .param .b32 r;
+	st.param.b32 [p], 100;
+	proto: .callprototype (.param .b32 _) _ (.param .b32 _);
+	call (r), %rd2, (p), proto;
+	ld.param.b32 %r1, [r];
+	}}
+	cvt.u64.u32 %rd3, %r1;
+	st.global.u64 [%rd0], %rd3;
+	ret;
+}}
+",
+        function("twice", 2),
+        function("thrice", 3)
+    );
+    let module = Module::parse(&text).unwrap_or_else(|e| panic!("{e}"));
+    let device = Device::new();
+    let loaded = device.load(&module).expect("enough memory");
+    let objects = device.zeros::<u64>(2, "objects").expect("enough memory");
+    let call = |kernel| device.call(&loaded, kernel).arg(objects).check(true);
+    call("make").run().expect("no fault");
+    call("use").block(2).run().expect("no fault");
+    assert_eq!(device.download(objects).expect("the buffer"), [200, 300]);
 }
 
 #[test]

@@ -264,6 +264,29 @@ fn lanes_that_fill_with_zeros_fetch_nothing() {
 }
 
 #[test]
+fn a_copy_that_ignores_its_source_fills_with_zeros() {
+    let filled = |ignores: &str| {
+        let body = format!(
+            "shl.b32 %a, %lane, 2; add.u32 %a, %a, %tile; add.u32 %a, %a, 2048;
+             shl.b32 %r2, %lane, 2; cvt.u64.u32 %rd2, %r2; add.s64 %rd3, %in, %rd2;
+             setp.lt.u32 %p1, %lane, 8; @!%p1 mov.b64 %rd3, 0;
+             st.shared.b32 [%a], 7;
+             cp.async.ca.shared.global [%a], [%rd3], 4, {ignores};
+             cp.async.wait_all;
+             ld.shared.b32 %x0, [%a];
+             mov.u32 %x1, 0; mov.u32 %x2, 0; mov.u32 %x3, 0;{WRITE_FOUR}"
+        );
+        run(&body).map(|run| run.out)
+    };
+    // The lanes that copy are the first eight; what the others point to is not touched.
+    let out = filled("!%p1").expect("it runs");
+    assert_eq!(out[1..3], [2 | 3 << 16, 4 | 5 << 16]);
+    assert_eq!(out[7], 14 | 15 << 16);
+    assert_eq!(out[8..32], [0; 24]);
+    assert!(filled("%p1").is_err(), "the others read at address 0");
+}
+
+#[test]
 fn groups_arrive_in_order() {
     let body = format!(
         "shl.b32 %a, %lane, 2; add.u32 %a, %a, %tile; add.u32 %a, %a, 1024;

@@ -250,6 +250,42 @@ fn dynamic_shared_memory_follows_static() {
     assert_eq!(out, vec![32 + 128; 16]);
 }
 
+/// A declaration with a size that nobody defines is a variable like others.
+#[test]
+fn an_external_shared_array_with_a_size_is_static() {
+    let ptx = format!(
+        "{HEADER}
+.extern .shared .align 16 .b8 sized[256];
+.extern .shared .align 16 .b8 dynamic[];
+.shared .align 16 .b8 fixed[32];
+{}",
+        kernel(
+            "
+	st.shared.u64 [fixed], 1;
+	st.shared.u64 [sized], 20;
+	st.shared.u64 [dynamic], 300;
+	ld.shared.u64 %rd1, [fixed];
+	ld.shared.u64 %rd2, [sized];
+	ld.shared.u64 %rd3, [dynamic];
+	add.u64 %rd1, %rd1, %rd2;
+	add.u64 %rd1, %rd1, %rd3;
+	st.global.u64 [%slot], %rd1;"
+        )
+    );
+    let module = ptx_sim::Module::parse(&ptx).unwrap();
+    let info = module.kernel("k").unwrap();
+    assert_eq!(
+        (info.static_shared_bytes, info.uses_dynamic_shared),
+        (288, true)
+    );
+    let options = LaunchOptions::default();
+    let (out, _) = run_with(&ptx, [1; 3], [1; 3], 16, &[0], options).unwrap();
+    assert_eq!(out, [321]);
+    let alone = ptx.replace("[dynamic]", "[fixed]");
+    let options = LaunchOptions::default();
+    assert!(run_with(&alone, [1; 3], [1; 3], 0, &[0], options).is_ok());
+}
+
 /// The empty dynamic array begins where the static one ends, and has no fault.
 #[test]
 fn past_a_static_shared_array_is_that_arrays_fault() {

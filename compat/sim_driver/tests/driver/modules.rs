@@ -490,6 +490,51 @@ fn the_device_runtimes_library_has_the_barrier_of_a_grid() {
     }
 }
 
+/// Says whether the launch has memory for a barrier of all blocks where CUDA's headers look for
+/// it, and reads the barrier's word, behind that of the size.
+const WORKSPACE: &CStr = c"
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry workspace(.param .u64 out)
+{
+	.reg .pred %is_there;
+	.reg .b32 %upper, %lower, %found;
+	.reg .b64 %out, %at;
+	ld.param.u64 %out, [out];
+	mov.u32 %upper, %envreg1;
+	mov.u32 %lower, %envreg2;
+	mov.b64 %at, {%lower, %upper};
+	setp.ne.u64 %is_there, %at, 0;
+	@%is_there ld.u32 %found, [%at+4];
+	selp.u32 %found, 1, 0, %is_there;
+	st.global.u32 [%out], %found;
+	ret;
+}";
+
+#[test]
+fn a_cooperative_launch_has_memory_for_a_barrier_and_others_have_none() {
+    let client = Client::new();
+    let (mut module, mut function) = (0, 0);
+    let mut out = client.alloc(4);
+    unsafe {
+        let text = WORKSPACE.as_ptr().cast();
+        ok(call!(cuModuleLoadData(&mut module, text)));
+        let name = c"workspace".as_ptr();
+        ok(call!(cuModuleGetFunction(&mut function, module, name)));
+        let params = [(&raw mut out).cast::<c_void>()];
+        let (params, none) = (params.as_ptr(), std::ptr::null());
+        ok(call!(cuLaunchCooperativeKernel(
+            function, 2, 1, 1, 32, 1, 1, 0, 0, params
+        )));
+        assert_eq!(client.download(out, 1), [1]);
+        ok(call!(cuLaunchKernel(
+            function, 2, 1, 1, 32, 1, 1, 0, 0, params, none
+        )));
+        assert_eq!(client.download(out, 1), [0]);
+    }
+}
+
 /// A kernel that needs many registers, and one that says how many it may have.
 fn hungry() -> CString {
     let mut text = ".version 8.3\n.target sm_80\n.address_size 64\n".to_owned();

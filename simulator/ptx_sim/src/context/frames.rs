@@ -277,6 +277,10 @@ impl LaunchContext<'_> {
             Special::DynamicSmemSize => u64::from(self.dynamic_shared_bytes),
             Special::TotalSmemSize => u64::from(self.shared_bytes),
             Special::WarpSize => 32,
+            // The halves of an address, the upper one first; of the others CUDA sets none.
+            Special::Environment(1) => self.grid_workspace >> 32,
+            Special::Environment(2) => self.grid_workspace & u64::from(u32::MAX),
+            Special::Environment(_) => 0,
             Special::Clock
             | Special::ClockHi
             | Special::Clock64

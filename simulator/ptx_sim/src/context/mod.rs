@@ -72,6 +72,8 @@ pub(crate) struct LaunchContext<'a> {
     pub params_bytes: u64,
     /// What is the same for all launches of the kernel.
     pub plan: &'a KernelPlan,
+    /// Where the barrier of all blocks is, if the launch is cooperative; else 0.
+    pub grid_workspace: u64,
     /// Addresses of the variables, by number.
     pub variables: &'a [u64],
     /// When it began.

@@ -171,14 +171,14 @@ impl LaunchContext<'_> {
         // What is past a static array's end is where the dynamic one begins, also if
         // that has no memory: then it is the static one's fault.
         let nearest = before.max_by_key(|(id, offset)| {
-            let is_dynamic = self.module.variables[id.0 as usize].is_extern;
+            let is_dynamic = self.module.variables[id.0 as usize].is_open();
             (!is_dynamic || self.dynamic_shared_bytes > 0, *offset)
         });
         let total = i128::from(self.shared_bytes);
         match nearest {
             Some((id, offset)) => {
                 let variable = &self.module.variables[id.0 as usize];
-                let is_dynamic = variable.is_extern;
+                let is_dynamic = variable.is_open();
                 Relation::Near {
                     label: variable.name.clone(),
                     size_bytes: if is_dynamic {

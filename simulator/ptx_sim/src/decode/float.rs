@@ -5,9 +5,12 @@
 //! operation and type, which reads rounding and modifiers from a constant.
 
 use crate::ir::{Operand, Type};
-use crate::lanes::{LaneFn, binary, binary_with, ternary, ternary_with, test, unary, unary_with};
+use crate::lanes::{
+    Lane, LaneFn, binary, binary_with, has_wide_vectors, ternary, ternary_with, test, unary,
+    unary_with,
+};
 use crate::numeric::compare::{self, Extremum, Property};
-use crate::numeric::float::{self, Float};
+use crate::numeric::float::{self, Float, FusedF32};
 use crate::numeric::half::{Bf16, F16, packed1, packed2, packed3};
 use crate::numeric::{Rounding, approx};
 
@@ -161,13 +164,22 @@ fn fma_with<F: Float>(m: u32, a: F, b: F, c: F) -> F {
     m.limited(fma(a, b, c, m.rounding()))
 }
 
+/// The loop of `fma.f32`.
+fn fma_single<F: Float + Lane>(m: Modifiers) -> LaneFn {
+    match m.0 {
+        0 => ternary(|a: F, b: F, c: F| float::fma(a, b, c, RN)),
+        FTZ => ternary(|a: F, b: F, c: F| float::fma_ftz(a, b, c, RN)),
+        _ => ternary_with(|a: F, b: F, c: F, m| fma_with(m, a, b, c)),
+    }
+}
+
 /// The loop of `fma`.
 fn fma(ty: Type, m: Modifiers) -> Decoded<LaneFn> {
     Ok(match (ty, m.0) {
-        (Type::F32, 0) => ternary(|a: f32, b: f32, c: f32| float::fma(a, b, c, RN)),
+        // The wide loops are compiled with the host's own fma.
+        (Type::F32, _) if has_wide_vectors() => fma_single::<FusedF32>(m),
+        (Type::F32, _) => fma_single::<f32>(m),
         (Type::F64, 0) => ternary(|a: f64, b: f64, c: f64| float::fma(a, b, c, RN)),
-        (Type::F32, FTZ) => ternary(|a: f32, b: f32, c: f32| float::fma_ftz(a, b, c, RN)),
-        (Type::F32, _) => ternary_with(|a: f32, b: f32, c: f32, m| fma_with(m, a, b, c)),
         (Type::F64, _) => ternary_with(|a: f64, b: f64, c: f64, m| fma_with(m, a, b, c)),
         (Type::F16, _) => ternary_with(|a: F16, b: F16, c: F16, m| fma_with(m, a, b, c)),
         (Type::Bf16, _) => ternary_with(|a: Bf16, b: Bf16, c: Bf16, m| fma_with(m, a, b, c)),
@@ -428,5 +440,112 @@ impl Decoder<'_> {
             (name, ty, _) => return Err(format!("there is no such {name} on {ty}")),
         };
         self.with_constant(run, 1, ty, m.0, operands)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lanes::{FULL_MASK, LaneOp, WARP_SIZE};
+
+    /// A frame of four registers: three sources and a destination.
+    #[repr(align(16))]
+    struct Frame([[u32; WARP_SIZE]; 4]);
+
+    const ROW: u32 = size_of::<[u32; WARP_SIZE]>() as u32;
+
+    /// What a loop makes of 32 lanes each.
+    fn run(run: LaneFn, m: u32, [a, b, c]: [[u32; WARP_SIZE]; 3]) -> [u32; WARP_SIZE] {
+        let mut frame = Frame([a, b, c, [0; WARP_SIZE]]);
+        let op = LaneOp {
+            run: run.run,
+            d: 3 * ROW,
+            a: 0,
+            b: ROW,
+            c: 2 * ROW,
+            e: m,
+        };
+        // SAFETY: The frame has four registers of 32-bit lanes, and that is what the loop takes.
+        unsafe { (run.run)((&raw mut frame).cast(), &op, FULL_MASK) };
+        frame.0[3]
+    }
+
+    /// Numbers at which an `fma` that rounds twice, flushes, or keeps a NaN's bits goes wrong:
+    /// near every power of two that is an edge of the format or of its half, and no numbers.
+    fn hard() -> Vec<u32> {
+        let powers = [
+            1, 2, 23, 24, 64, 103, 115, 126, 127, 128, 139, 150, 151, 253, 254,
+        ];
+        let near = powers.into_iter().flat_map(|exponent: u32| {
+            [0, 1, 2, 0x40_0000, 0x7F_FFFF].map(|fraction| exponent << 23 | fraction)
+        });
+        let subnormal = [0, 1, 2, 3, 0x40_0000, 0x7F_FFFF];
+        let no_numbers = [0x7F80_0000, 0x7F80_0001, 0x7FC0_1234, 0x7FFF_FFFF];
+        let positive = near.chain(subnormal).chain(no_numbers);
+        positive.flat_map(|bits| [bits, bits | 1 << 31]).collect()
+    }
+
+    /// `a * b + c` and `a * b - (a * b rounded)`, which only one rounding gets right.
+    fn cases() -> Vec<[u32; 3]> {
+        let hard = hard();
+        let mut cases = Vec::new();
+        for (i, &a) in hard.iter().enumerate() {
+            for &b in &hard {
+                let product = f32::from_bits(a) * f32::from_bits(b);
+                cases.push([a, b, product.to_bits() ^ 1 << 31]);
+                cases.push([a, b, (product.to_bits() ^ 1 << 31).wrapping_add(1)]);
+                // A different dozen of addends for each factor.
+                cases.extend(hard.iter().skip(i % 13).step_by(13).map(|&c| [a, b, c]));
+            }
+        }
+        cases
+    }
+
+    #[test]
+    fn both_versions_of_fma_give_the_same_bits() {
+        let cases = cases();
+        for m in [0, FTZ, SAT, RELU, FTZ | SAT, FTZ | RELU, 1, 2, 3, FTZ | 2] {
+            let (plain, fused) = (
+                fma_single::<f32>(Modifiers(m)),
+                fma_single::<FusedF32>(Modifiers(m)),
+            );
+            assert_eq!(plain.widths, fused.widths);
+            for cases in cases.as_chunks::<WARP_SIZE>().0 {
+                let sources = [0, 1, 2].map(|i| cases.map(|case| case[i]));
+                let (plain, fused) = (run(plain, m, sources), run(fused, m, sources));
+                for (case, (plain, fused)) in cases.iter().zip(plain.into_iter().zip(fused)) {
+                    assert_eq!(
+                        plain, fused,
+                        "{m:#x} {case:x?}: {fused:08x}, not {plain:08x}"
+                    );
+                }
+            }
+        }
+    }
+
+    /// An `fma` is a vector instruction, as a product is.
+    #[test]
+    #[cfg_attr(debug_assertions, ignore = "slow where it is not optimised")]
+    fn fma_takes_no_longer_than_two_products() {
+        if !has_wide_vectors() {
+            return;
+        }
+        let one = [1.0_f32.to_bits(); WARP_SIZE];
+        // The shortest of many short times: other programs cannot make that longer.
+        let shortest = |ty, m: u32, run_of: fn(Type, Modifiers) -> Decoded<LaneFn>| {
+            let loop_of_type = run_of(ty, Modifiers(m)).expect("there is one");
+            let time = || {
+                let start = std::time::Instant::now();
+                for _ in 0..50 {
+                    std::hint::black_box(run(loop_of_type, m, std::hint::black_box([one; 3])));
+                }
+                start.elapsed()
+            };
+            (0..400).map(|_| time()).min()
+        };
+        let product = |_, _| Ok(binary(|a: f32, b: f32| float::mul(a, b, RN)));
+        let product = shortest(Type::F32, 0, product).expect("it ran");
+        let sum = shortest(Type::F32, 0, fma).expect("it ran");
+        assert!(sum < 2 * product, "fma {sum:?}, mul {product:?}");
     }
 }

@@ -285,6 +285,11 @@ impl Decoder<'_> {
     }
 }
 
+/// `.relu` of a half.
+fn half_relu(a: i16) -> u16 {
+    a.max(0) as u16
+}
+
 impl Decoder<'_> {
     /// `add.u16x2` and its kin.
     fn integer_halves(
@@ -293,7 +298,15 @@ impl Decoder<'_> {
         operands: &[Operand],
         is_signed: bool,
     ) -> Decoded<()> {
+        let relu = op.take("relu");
         let run = match (op.name, is_signed) {
+            ("min", true) if relu => {
+                binary(|a: u32, b: u32| each_half(a, b, |a, b| half_relu((a as i16).min(b as i16))))
+            }
+            ("max", true) if relu => {
+                binary(|a: u32, b: u32| each_half(a, b, |a, b| half_relu((a as i16).max(b as i16))))
+            }
+            _ if relu => return Err(".relu works on min and max of .s16x2".to_owned()),
             ("add", _) => binary(|a: u32, b: u32| each_half(a, b, u16::wrapping_add)),
             ("sub", _) => binary(|a: u32, b: u32| each_half(a, b, u16::wrapping_sub)),
             ("min", false) => binary(|a: u32, b: u32| each_half(a, b, u16::min)),
@@ -315,8 +328,13 @@ impl Decoder<'_> {
         if !high && !op.take("lo") {
             return Err("a 24-bit product needs .lo or .hi".to_owned());
         }
+        let saturate = op.take("sat");
         let ty = op.ty()?;
         let run = match (ty, high, adds) {
+            (Type::S32, true, true) if saturate => {
+                ternary(|a: i32, b: i32, c: i32| mul24_hi_s32(a, b).saturating_add(c))
+            }
+            _ if saturate => return Err("saturation works on mad24.hi of .s32 only".to_owned()),
             (Type::U32, false, false) => binary(mul24_lo_u32),
             (Type::U32, true, false) => binary(mul24_hi_u32),
             (Type::S32, false, false) => binary(mul24_lo_s32),
@@ -361,7 +379,7 @@ impl Decoder<'_> {
         self.straight(run, 3, Type::B32, Type::B32, operands)
     }
 
-    /// `vabsdiff2`, `vabsdiff4`: on the parts of words, or their sum.
+    /// `vabsdiff2`, `vabsdiff4` without `.sat`: on the parts of words, or their sum.
     pub fn absolute_differences(
         &mut self,
         op: &mut Opcode<'_>,

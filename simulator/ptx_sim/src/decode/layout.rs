@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::ir::{FuncId, Module, RelocationTarget, Space, VarId};
-use crate::program::Program;
+use crate::ir::{FuncId, Module, Relocation, RelocationTarget, Space, VarId};
+use crate::program::{CallTarget, Function, Init, Program, Terminator};
 
 /// The functions that a kernel can come to, itself included.
 pub(crate) fn reachable(module: &Module, program: &Program, kernel: FuncId) -> BTreeSet<u32> {
@@ -13,22 +13,53 @@ pub(crate) fn reachable(module: &Module, program: &Program, kernel: FuncId) -> B
         let Some(function) = &program.functions[index as usize] else {
             continue;
         };
-        // Functions can also be reached through tables of their addresses.
-        let through_tables = function
+        // Functions can also be reached through tables of their addresses, and through a
+        // pointer that another kernel of the module has left.
+        let tables = function
             .variables
             .iter()
-            .flat_map(|v| &module.variables[v.0 as usize].relocations)
-            .filter_map(|r| match r.target {
-                RelocationTarget::Function(id) => Some(id),
-                RelocationTarget::Variable(_) => None,
-            });
-        for callee in function.callees.iter().copied().chain(through_tables) {
+            .map(|v| &module.variables[v.0 as usize]);
+        let through_tables = tables.flat_map(|variable| addressed(&variable.relocations));
+        let mut callees: Vec<FuncId> = function.callees.clone();
+        callees.extend(through_tables);
+        if calls_by_pointer(function) {
+            callees.extend(all_addressed(module, program));
+        }
+        for callee in callees {
             if reached.insert(callee.0) {
                 to_visit.push(callee.0);
             }
         }
     }
     reached
+}
+
+/// The functions whose addresses stand in an initialiser.
+fn addressed(relocations: &[Relocation]) -> impl Iterator<Item = FuncId> {
+    relocations.iter().filter_map(|r| match r.target {
+        RelocationTarget::Function(id) => Some(id),
+        RelocationTarget::Variable(_) => None,
+    })
+}
+
+/// The functions whose addresses the module has anywhere.
+fn all_addressed(module: &Module, program: &Program) -> impl Iterator<Item = FuncId> {
+    let variables = module.variables.iter();
+    let in_tables = variables.flat_map(|variable| addressed(&variable.relocations));
+    let inits = program.functions.iter().flatten().flat_map(|f| &f.inits);
+    let in_code = inits.filter_map(|(_, init)| match *init {
+        Init::Function { id, .. } => Some(id),
+        _ => None,
+    });
+    in_tables.chain(in_code)
+}
+
+/// Whether a function has a call through a pointer.
+fn calls_by_pointer(function: &Function) -> bool {
+    function.blocks.iter().any(|block| match &block.terminator {
+        Terminator::Call(call) => matches!(call.target, CallTarget::Pointer(_)),
+        _ => false,
+    })
 }
 
 /// A block's shared memory: the static variables that the kernel and what it
@@ -69,7 +100,7 @@ impl SharedLayout {
                 continue;
             }
             let align = variable.align.max(1);
-            if variable.is_extern {
+            if variable.is_open() {
                 dynamic.push(VarId(index));
                 dynamic_align = dynamic_align.max(align);
             } else {

@@ -1,10 +1,12 @@
 //! `ldmatrix`, `stmatrix`, `mma`, `cp.async`.
 
 use crate::ir::{Operand, Space, Type};
-use crate::lanes::unary;
+use crate::lanes::{select, unary};
 use crate::memory::address::SHARED_WINDOW;
 use crate::numeric::mma::{Accumulator, Factor};
-use crate::program::{AddressOperand, AsyncCopy, MatrixOp, Multiply, Op, Shape, Slot, TileMove};
+use crate::program::{
+    AddressOperand, AsyncCopy, Init, MatrixOp, Multiply, Op, Shape, Slot, TileMove,
+};
 
 use super::decoder::{Decoded, Decoder};
 use super::modifiers::take_space;
@@ -190,7 +192,7 @@ impl Decoder<'_> {
         let (to, _) = self.address(to, Space::Shared)?;
         let (from, _) = self.address(from, Space::Global)?;
         let source_bytes = source_bytes
-            .map(|s| self.source(s, Type::U32))
+            .map(|operand| self.source_bytes(operand, bytes))
             .transpose()?;
         self.matrix(MatrixOp::Copy(AsyncCopy {
             to,
@@ -200,6 +202,30 @@ impl Decoder<'_> {
             bypasses,
         }));
         Ok(())
+    }
+}
+
+impl Decoder<'_> {
+    /// How many bytes of its source `cp.async` copies: a number, or none of `bytes` where a
+    /// predicate says that the source is ignored.
+    fn source_bytes(&mut self, operand: &Operand, bytes: u32) -> Decoded<Slot> {
+        let is_predicate = match operand {
+            Operand::Reg(register) | Operand::NotReg(register) => {
+                self.frame.type_of(*register) == Type::Pred
+            }
+            _ => false,
+        };
+        if !is_predicate {
+            return self.source(operand, Type::U32);
+        }
+        let ignores = self.predicate_slot(operand)?;
+        let [none, all] = [0, bytes].map(|bytes| {
+            let bits = u64::from(bytes);
+            self.frame.value(Init::Constant { bits, bytes: 4 })
+        });
+        let copied = self.frame.temporary(4);
+        self.lanes(select::<u32>(), copied, &[none, all, ignores]);
+        Ok(copied)
     }
 }
 

@@ -158,10 +158,6 @@ impl Decoder<'_> {
             | Special::GlobalTimer
             | Special::GlobalTimerLo
             | Special::GlobalTimerHi => Err("a clock can only be read by mov".to_owned()),
-            // What a driver leaves there; CUDA's leaves nothing.
-            Special::Other(index) if crate::parse::OTHER_SPECIALS[index as usize] == "%envreg" => {
-                Ok(self.frame.value(Init::Constant { bits: 0, bytes }))
-            }
             Special::Other(index) => {
                 let name = crate::parse::OTHER_SPECIALS[index as usize];
                 Err(format!("the special register {name} is not known"))

@@ -1,7 +1,7 @@
 //! Launching a kernel.
 //!
 //! In reading order: `options`, what is asked for; `validate`, whether it is allowed, and `clusters`, the same of
-//! its clusters;
+//! its clusters; `grid_workspace`, memory for a barrier of all its blocks;
 //! `prepared`, ready to be run; `run`, a launch from beginning to end; `checked`, one with checks; `workers`, who runs
 //! its blocks; `findings`, what checks found, as the launch's error; `orders`, a launch in other
 //! orders than the usual one, and `difference`, what that changes.
@@ -10,6 +10,7 @@ mod checked;
 mod clusters;
 mod difference;
 mod findings;
+mod grid_workspace;
 mod options;
 mod orders;
 mod prepared;

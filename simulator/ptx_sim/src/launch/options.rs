@@ -61,6 +61,10 @@ pub struct LaunchOptions {
     /// [`MAX_NON_PORTABLE_CLUSTER`](crate::MAX_NON_PORTABLE_CLUSTER) blocks, which not
     /// every device has room for, and not only [`MAX_CLUSTER`](crate::MAX_CLUSTER).
     pub non_portable_cluster: bool,
+    /// Whether it is a cooperative launch, whose blocks may wait for each other: they get a barrier
+    /// for all of them, as CUDA's `this_grid().sync()` wants it. Whether there is room for all
+    /// blocks at once is for who launches to see.
+    pub cooperative: bool,
     /// What to keep of a block's events, for [`Report::trace`](crate::Report::trace). Counts, too;
     /// not with [`check`](Self::check).
     pub trace: Option<TraceOptions>,
@@ -77,6 +81,7 @@ impl Default for LaunchOptions {
             schedule: None,
             cluster: None,
             non_portable_cluster: false,
+            cooperative: false,
             trace: None,
         }
     }

@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use super::difference::Difference;
+use super::grid_workspace::GridWorkspace;
 use super::options::{Launch, LaunchOptions};
 use super::prepared::Prepared;
 use super::workers;
@@ -89,6 +90,7 @@ struct Trial<'a> {
     loaded: &'a LoadedModule,
     id: FuncId,
     launch: &'a Launch<'a>,
+    grid_workspace: u64,
     memory: &'a GlobalMemory,
     /// What is taken of the kernels' heap.
     taken: Option<State>,
@@ -117,10 +119,13 @@ impl Device {
         launch: &Launch<'_>,
         seeds: Range<u64>,
     ) -> Result<Orders, NotSearched> {
-        let id = self.find(loaded, kernel, launch).map_err(|message| {
+        let invalid = |message| {
             let kernel = kernel.to_owned();
             NotSearched::Failed(LaunchError::InvalidLaunch { kernel, message })
-        })?;
+        };
+        let id = self.find(loaded, kernel, launch).map_err(invalid)?;
+        let workspace = GridWorkspace::new(self, &launch.options);
+        let workspace = workspace.map_err(|error| invalid(error.to_string()))?;
         let module = loaded.module();
         let (ir, program) = (module.ir(), module.program());
         let mut freedom = Freedom::of(program, &reachable(ir, program, id));
@@ -140,6 +145,7 @@ impl Device {
             loaded,
             id,
             launch,
+            grid_workspace: workspace.address(),
             memory: &memory,
             taken: loaded.kernel_heap().map(KernelHeap::save),
             written,
@@ -242,6 +248,7 @@ impl Trial<'_> {
             memory: self.memory,
             alone: true,
             started: Started::now(),
+            grid_workspace: self.grid_workspace,
         };
         let context = self.device.context(&prepared, 1);
         let judge = || Exact::new(self.memory, self.written.clone());

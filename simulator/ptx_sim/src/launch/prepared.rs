@@ -24,6 +24,8 @@ pub(super) struct Prepared<'a> {
     /// Whether nobody else uses it meanwhile.
     pub alone: bool,
     pub started: Started,
+    /// The address of its [`GridWorkspace`](super::grid_workspace::GridWorkspace), or 0.
+    pub grid_workspace: u64,
 }
 
 impl Prepared<'_> {
@@ -79,6 +81,7 @@ impl Device {
             memory,
             alone,
             started,
+            grid_workspace,
         } = prepared;
         let module = loaded.module();
         let plan = module.plan(id);
@@ -109,6 +112,7 @@ impl Device {
             params,
             params_bytes,
             plan,
+            grid_workspace,
             variables: loaded.addresses(),
             started,
             printed: Printed::default(),

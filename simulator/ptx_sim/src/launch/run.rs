@@ -1,6 +1,7 @@
 //! A launch from beginning to end: checked, run, reported.
 
 use super::checked::{self, Failed};
+use super::grid_workspace::GridWorkspace;
 use super::options::Launch;
 use super::prepared::{Prepared, n_workers};
 use super::validate::validate;
@@ -35,6 +36,10 @@ impl Device {
             let kernel = kernel.to_owned();
             LaunchError::InvalidLaunch { kernel, message }
         })?;
+        let workspace = GridWorkspace::new(self, &options.options).map_err(|error| {
+            let (kernel, message) = (kernel.to_owned(), error.to_string());
+            LaunchError::InvalidLaunch { kernel, message }
+        })?;
         let turn = self.turn(options.options.check);
         let mut heap = self.heap();
         let memory = heap.memory().clone();
@@ -45,6 +50,7 @@ impl Device {
             memory: &memory,
             alone: matches!(turn, Turn::Alone(_)),
             started,
+            grid_workspace: workspace.address(),
         };
         let mut report = if options.options.check {
             // Nobody else has the heap while its knowledge is with the launch.

@@ -218,11 +218,10 @@ fn have_one_shape(a: &[Param], b: &[Param]) -> bool {
 /// open, and of `.common` ones the largest counts, unless a definition does.
 fn have_one_size(first: (&Candidate<'_>, &Variable), second: (&Candidate<'_>, &Variable)) -> bool {
     let ((a, first), (b, second)) = (first, second);
-    let is_open = |variable: &Variable| variable.is_extern && variable.size_bytes == 0;
     let covers = |defined: &Variable, common: &Variable| defined.size_bytes >= common.size_bytes;
     first.size_bytes == second.size_bytes
-        || is_open(first)
-        || is_open(second)
+        || first.is_open()
+        || second.is_open()
         || match (a.is_common(), b.is_common()) {
             (true, true) => true,
             (true, false) => covers(second, first),

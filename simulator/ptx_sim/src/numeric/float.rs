@@ -125,6 +125,41 @@ impl Float for f32 {
     }
 }
 
+/// An `f32` on a machine that multiplies and adds in one instruction: `fma` is that instruction
+/// in code that is compiled for it, and slow, as it calls the C library, in other code.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(transparent)]
+pub struct FusedF32(pub f32);
+
+impl Float for FusedF32 {
+    const FORMAT: Format = soft::F32;
+
+    #[inline]
+    fn bits(self) -> u64 {
+        self.0.bits()
+    }
+
+    #[inline]
+    fn of_bits(bits: u64) -> Self {
+        Self(f32::of_bits(bits))
+    }
+
+    #[inline]
+    fn add_nearest(self, other: Self) -> Self {
+        Self(self.0.add_nearest(other.0))
+    }
+
+    #[inline]
+    fn mul_nearest(self, other: Self) -> Self {
+        Self(self.0.mul_nearest(other.0))
+    }
+
+    #[inline]
+    fn fma_nearest(self, factor: Self, addend: Self) -> Self {
+        Self(canonical_f32(self.0.mul_add(factor.0, addend.0)))
+    }
+}
+
 impl Float for f64 {
     const FORMAT: Format = soft::F64;
 

@@ -79,7 +79,8 @@ const ALL_MISSING: Missing = [u8::MAX; 16];
 )]
 pub(crate) struct Blocks<'a> {
     pub model: Model,
-    pub factor: Factor,
+    /// The types of the factors in A and in B, which are of one width.
+    pub factors: (Factor, Factor),
     pub accumulator: Accumulator,
     pub a: &'a [Register; 4],
     pub b: &'a [[Register; 2]],
@@ -96,7 +97,7 @@ pub(crate) fn add_blocks(
     if crate::lanes::has_wide_vectors() && blocks.model.group >= 16 {
         // SAFETY: This machine has the vectors.
         return unsafe {
-            match (blocks.factor, blocks.accumulator) {
+            match (blocks.factors.0, blocks.accumulator) {
                 (Factor::F16, Accumulator::F32) => {
                     wide::add_blocks::<false, false>(blocks, sums, missing)
                 }
@@ -107,6 +108,12 @@ pub(crate) fn add_blocks(
                     wide::add_blocks::<true, false>(blocks, sums, missing)
                 }
                 (Factor::Tf32, Accumulator::F32) => wide::add_blocks_tf32(blocks, sums, missing),
+                (Factor::E4m3 | Factor::E5m2, Accumulator::F32) => {
+                    wide::add_blocks_small::<false>(blocks, sums, missing)
+                }
+                (Factor::E4m3 | Factor::E5m2, Accumulator::F16) => {
+                    wide::add_blocks_small::<true>(blocks, sums, missing)
+                }
                 _ => all_missing(blocks, sums, missing),
             }
         };
@@ -138,7 +145,7 @@ impl Blocks<'_> {
     fn product<'p>(&'p self, block: usize, c: &'p [Register]) -> Product<'p> {
         Product {
             model: self.model,
-            factor: self.factor,
+            factor: self.factors.0,
             accumulator: self.accumulator,
             a: self.a,
             b: &self.b[block],
@@ -149,7 +156,7 @@ impl Blocks<'_> {
 
 #[cfg(target_arch = "x86_64")]
 mod wide {
-    use super::{ALL_MISSING, Blocks, Missing, Product, Register};
+    use super::{ALL_MISSING, Blocks, Factor, Missing, Product, Register};
     use crate::lanes::WARP_SIZE;
     use std::arch::x86_64::*;
 
@@ -344,6 +351,22 @@ mod wide {
         each_block::<false, 8>(blocks, a, of_block, sums, missing);
     }
 
+    /// [`super::add_blocks`] of 8-bit factors.
+    #[target_feature(enable = "avx2,fma")]
+    pub(super) fn add_blocks_small<const SUM_F16: bool>(
+        blocks: &Blocks<'_>,
+        sums: &mut [Register],
+        missing: impl FnMut(usize, Missing, &mut [Register]),
+    ) {
+        let mut a_missing = [0; ROWS];
+        let a = rows_small(Small::new(blocks.factors.0), blocks.a, &mut a_missing);
+        let b_format = Small::new(blocks.factors.1);
+        let of_block = |registers: &[Register], special: &mut _, _: &mut _| {
+            columns_small::<SUM_F16>(b_format, registers, special)
+        };
+        each_block::<SUM_F16, 32>(blocks, (&a, a_missing, None), of_block, sums, missing);
+    }
+
     /// Adds A, which comes with its missing rows and, where they can be unsafe, its bounds,
     /// times each block of B.
     #[target_feature(enable = "avx2,fma")]
@@ -422,7 +445,7 @@ mod wide {
             let (c, special) = addends::<SUM_F16>(product.c, row);
             *missing |= bits(special);
             let (low, high) = sums(a, row, b, c, fraction_bits);
-            store::<SUM_F16>(d, row, low, high);
+            store::<SUM_F16>(d, row, low, high, fraction_bits);
         }
         if !SUM_F16 {
             missing = missing.map(in_order);
@@ -503,12 +526,125 @@ mod wide {
         for (part, register) in registers.iter().take(K / 4).enumerate() {
             for row in 0..4 {
                 let eight: [u32; 8] =
-                    std::array::from_fn(|place| register[4 * (place % 4 * 2 + place / 4) + row]);
+                    std::array::from_fn(|place| register[4 * column_at::<false>(place) + row]);
                 // SAFETY: Eight words are 32 bytes.
                 let eight = unsafe { _mm256_loadu_si256(eight.as_ptr().cast()) };
                 let numbers = factors_tf32(eight, special);
                 widen(bounds, numbers.exponents);
                 b[4 * part + row] = numbers;
+            }
+        }
+        b
+    }
+
+    /// A format of 8 bits.
+    #[derive(Clone, Copy)]
+    struct Small {
+        fraction_bits: i32,
+        bias: i32,
+        /// The largest magnitude that is a number.
+        largest: i32,
+    }
+
+    impl Small {
+        /// Of a factor of 8 bits.
+        fn new(factor: Factor) -> Self {
+            let (fraction_bits, bias, largest) = match factor {
+                Factor::E4m3 => (3, 7, 0x7E),
+                _ => (2, 15, 0x7B),
+            };
+            Self {
+                fraction_bits,
+                bias,
+                largest,
+            }
+        }
+    }
+
+    /// 8-bit factors from a lane's two words, as numbers; ORs into `special` which are none.
+    #[target_feature(enable = "avx2,fma")]
+    #[inline]
+    fn factors_small(format: Small, bits: __m256i, special: &mut __m256i) -> Numbers {
+        let magnitude = _mm256_and_si256(bits, _mm256_set1_epi32(0x7F));
+        let sign = _mm256_slli_epi32::<24>(_mm256_xor_si256(bits, magnitude));
+        // Subnormal numbers become subnormal ones of f32, and right by scaling.
+        let by = _mm_cvtsi32_si128(23 - format.fraction_bits);
+        let shifted = _mm256_castsi256_ps(_mm256_sll_epi32(magnitude, by));
+        let scale = _mm256_set1_ps(f32::from_bits(((254 - format.bias) as u32) << 23));
+        let values = _mm256_or_ps(_mm256_mul_ps(shifted, scale), _mm256_castsi256_ps(sign));
+        let is_special = _mm256_cmpgt_epi32(magnitude, _mm256_set1_epi32(format.largest));
+        *special = _mm256_or_si256(*special, is_special);
+        let field = _mm256_srl_epi32(magnitude, _mm_cvtsi32_si128(format.fraction_bits));
+        let field = _mm256_max_epi32(field, _mm256_set1_epi32(1));
+        let exponents = _mm256_sub_epi32(field, _mm256_set1_epi32(format.bias));
+        let is_zero = _mm256_cmpeq_epi32(magnitude, _mm256_setzero_si256());
+        Numbers {
+            values,
+            exponents: _mm256_blendv_epi8(exponents, _mm256_set1_epi32(NO_EXPONENT), is_zero),
+        }
+    }
+
+    /// Eight bytes of a register from lane `lane` on, one per word.
+    #[target_feature(enable = "avx2,fma")]
+    #[inline]
+    fn eight_bytes(register: &Register, lane: usize) -> __m256i {
+        let words: &[u32] = &register[lane..lane + 2];
+        // SAFETY: Two words are 8 bytes.
+        _mm256_cvtepu8_epi32(unsafe { _mm_loadl_epi64(words.as_ptr().cast()) })
+    }
+
+    /// [`rows`] of 8-bit factors: a register has 16 of each of its rows.
+    #[target_feature(enable = "avx2,fma")]
+    #[inline]
+    fn rows_small(format: Small, a: &[Register; 4], missing: &mut Missing) -> Rows<32> {
+        let mut rows = Rows {
+            values: [[0.0; 32]; ROWS],
+            exponents: [[0; 32]; ROWS],
+        };
+        for (quarter, register) in a.iter().enumerate() {
+            let (first_row, first_column) = (quarter % 2 * 8, quarter / 2 * 16);
+            for eight in 0..16 {
+                let (row, column) = (first_row + eight / 2, first_column + eight % 2 * 8);
+                let mut special = _mm256_setzero_si256();
+                let bytes = eight_bytes(register, 2 * eight);
+                let numbers = factors_small(format, bytes, &mut special);
+                if bits(special) != 0 {
+                    missing[row] = u8::MAX;
+                }
+                let values: &mut [f32] = &mut rows.values[row][column..column + 8];
+                let exponents: &mut [i32] = &mut rows.exponents[row][column..column + 8];
+                // SAFETY: Eight words are 32 bytes.
+                unsafe {
+                    _mm256_storeu_ps(values.as_mut_ptr(), numbers.values);
+                    _mm256_storeu_si256(exponents.as_mut_ptr().cast(), numbers.exponents);
+                }
+            }
+        }
+        rows
+    }
+
+    /// [`columns`] of 8-bit factors.
+    #[target_feature(enable = "avx2,fma")]
+    #[inline]
+    fn columns_small<const SUM_F16: bool>(
+        format: Small,
+        registers: &[Register],
+        special: &mut __m256i,
+    ) -> [Numbers; 32] {
+        let zero = Numbers {
+            values: _mm256_setzero_ps(),
+            exponents: _mm256_setzero_si256(),
+        };
+        let mut b = [zero; 32];
+        for (part, rows) in b.as_chunks_mut::<8>().0.iter_mut().enumerate() {
+            let register = &registers[part / 2];
+            let mut columns = [_mm256_setzero_si256(); 8];
+            for (place, column) in columns.iter_mut().enumerate() {
+                let from = column_at::<SUM_F16>(place);
+                *column = eight_bytes(register, 4 * from + part % 2 * 2);
+            }
+            for (row, bits) in rows.iter_mut().zip(transposed(columns)) {
+                *row = factors_small(format, bits, special);
             }
         }
         b
@@ -550,8 +686,17 @@ mod wide {
         rows
     }
 
-    /// B: a vector is a row, its columns in the order in which sums stand in
-    /// registers: f32 has the even columns in one and the odd ones in another.
+    /// The column of a place in a vector: the order in which sums stand in registers, of which
+    /// f32 has the even columns in one and the odd ones in another.
+    fn column_at<const SUM_F16: bool>(place: usize) -> usize {
+        if SUM_F16 {
+            place
+        } else {
+            place % 4 * 2 + place / 4
+        }
+    }
+
+    /// B: a vector is a row, its columns as [`column_at`] has them.
     #[target_feature(enable = "avx2,fma")]
     #[inline]
     fn columns<const BF16: bool, const SUM_F16: bool, const K: usize>(
@@ -567,12 +712,7 @@ mod wide {
         for (part, register) in registers.iter().take(K / 8).enumerate() {
             let mut columns = [_mm256_setzero_si256(); 8];
             for (place, column) in columns.iter_mut().enumerate() {
-                let from = if SUM_F16 {
-                    place
-                } else {
-                    place % 4 * 2 + place / 4
-                };
-                *column = eight_halves(register, 4 * from);
+                *column = eight_halves(register, 4 * column_at::<SUM_F16>(place));
             }
             for (row, bits) in transposed(columns).into_iter().enumerate() {
                 let numbers = factors::<BF16>(bits, special);
@@ -635,7 +775,7 @@ mod wide {
     /// Bits of columns, from the order of places.
     fn in_order(places: u8) -> u8 {
         (0..8).fold(0, |columns, place| {
-            let column = place % 4 * 2 + place / 4;
+            let column = column_at::<false>(place);
             columns | (places >> place & 1) << column
         })
     }
@@ -681,7 +821,13 @@ mod wide {
     /// Rounds a row's sums and puts them in place.
     #[target_feature(enable = "avx2,fma")]
     #[inline]
-    fn store<const SUM_F16: bool>(d: &mut [Register], row: usize, low: __m256d, high: __m256d) {
+    fn store<const SUM_F16: bool>(
+        d: &mut [Register],
+        row: usize,
+        low: __m256d,
+        high: __m256d,
+        fraction_bits: i32,
+    ) {
         let (half, lane) = (row / 8, row % 8 * 4);
         let mut put = |register: usize, words: __m128i| {
             let to: &mut [u32] = &mut d[register][lane..lane + 4];
@@ -697,8 +843,9 @@ mod wide {
             );
             put(half, _mm_packus_epi32(low, high));
         } else {
-            // 24 bits of 53 are kept.
-            let kept = _mm256_castsi256_pd(_mm256_set1_epi64x(!((1 << 29) - 1)));
+            // Of the 52 bits of the fraction as many are kept as f32 has, or the model.
+            let n_kept = fraction_bits.min(23);
+            let kept = _mm256_castsi256_pd(_mm256_set1_epi64x(!0 << (52 - n_kept)));
             let cut = |x| _mm_castps_si128(_mm256_cvtpd_ps(_mm256_and_pd(x, kept)));
             put(2 * half, cut(low));
             put(2 * half + 1, cut(high));

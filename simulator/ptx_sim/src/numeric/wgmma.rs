@@ -78,7 +78,7 @@ pub(crate) fn multiply(kind: Kind, a: &[Register; 4], b: &[[Register; 2]], sums:
             };
             let blocks = Blocks {
                 model: Kind::model(factor),
-                factor,
+                factors: (factor, b_factor),
                 accumulator,
                 a,
                 b,

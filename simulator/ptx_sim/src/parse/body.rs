@@ -442,11 +442,11 @@ impl<'a> Parser<'a> {
 
     /// `.loc FILE LINE COLUMN [, function_name NAME, inlined_at FILE LINE COLUMN]`
     ///
-    /// Line 0 means no line. A call that was inlined itself has been named by a
+    /// Line 0 means no line. A file without its `.file` is no error: the place is not told then, as
+    /// by ptxas, which warns of it. A call that was inlined itself has been named by a
     /// `.loc` of its own before, which says where.
     pub fn loc(&mut self, body: Option<&mut Body<'a>>) -> Result<()> {
         self.take()?;
-        let at = self.token.at;
         let file = self.expect_u32("a file index")?;
         let line = self.expect_u32("a line")?;
         let column = self.expect_u32("a column")?;
@@ -464,7 +464,6 @@ impl<'a> Parser<'a> {
                 }
             }
         }
-        self.pending.used_files.entry(file).or_insert(at);
         let Some(body) = body else { return Ok(()) };
         let place = (file, line, column);
         let inlined_at = call.map(|(file, line, column)| {

@@ -42,8 +42,7 @@ impl<'a> Parser<'a> {
         self.check_bodies()?;
         self.settle_operands()?;
         self.settle_relocations()?;
-        self.check_functions_defined()?;
-        self.check_files_named()
+        self.check_functions_defined()
     }
 
     /// `.version`, which must come first, and `.target`.
@@ -308,26 +307,6 @@ impl<'a> Parser<'a> {
                     ),
                 ))
             }
-        }
-    }
-
-    /// Every file that a `.loc` refers to must have its `.file`.
-    fn check_files_named(&self) -> Result<()> {
-        let missing = self
-            .pending
-            .used_files
-            .iter()
-            .filter(|(index, _)| self.module.file(**index).is_none())
-            .min_by_key(|(_, at)| at.offset);
-        match missing {
-            None => Ok(()),
-            Some((index, at)) => Err(self.error_at(
-                *at,
-                format!(
-                    "this `.loc` refers to file {index}, but no `.file {index}` is in the text: \
-                     is it truncated?"
-                ),
-            )),
         }
     }
 }

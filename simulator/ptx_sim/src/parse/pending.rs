@@ -19,8 +19,6 @@ pub(super) struct Pending<'a> {
     pub extern_functions: HashSet<FuncId>,
     /// Where the constants declared so far end.
     pub const_bytes: u64,
-    /// First `.loc` of each `.file` index.
-    pub used_files: HashMap<u32, Position>,
     /// Numbers of the calls that places were inlined at.
     pub call_sites: HashMap<SourceLoc, CallSiteId>,
 }

@@ -36,7 +36,6 @@ pub const OTHER_SPECIALS: &[&str] = &[
     "%nclusterid.w",
     "%cluster_ctaid.w",
     "%cluster_nctaid.w",
-    "%envreg",
 ];
 
 /// All names, those with components without them.
@@ -79,6 +78,8 @@ const OWN_NAMES: &[&str] = &[
     "%globaltimer_hi",
     "%dynamic_smem_size",
     "%total_smem_size",
+    "%envreg1",
+    "%envreg2",
     "WARP_SZ",
 ];
 
@@ -144,16 +145,14 @@ pub(super) fn lookup(name: &str, component: &str) -> Option<Special> {
         "%dynamic_smem_size" => Special::DynamicSmemSize,
         "%total_smem_size" => Special::TotalSmemSize,
         "WARP_SZ" => Special::WarpSize,
-        _ if is_envreg(name) => return other("%envreg"),
-        _ => return other(name),
+        _ => return environment(name).or_else(|| other(name)),
     })
 }
 
-/// `%envreg0` to `%envreg31`, which a driver sets; all stand under one name.
-fn is_envreg(name: &str) -> bool {
-    name.strip_prefix("%envreg")
-        .and_then(|n| n.parse::<u8>().ok())
-        .is_some_and(|n| n < 32)
+/// `%envreg0` to `%envreg31`, which a driver sets.
+fn environment(name: &str) -> Option<Special> {
+    let number = name.strip_prefix("%envreg")?.parse::<u8>().ok()?;
+    (number < 32).then_some(Special::Environment(number))
 }
 
 fn other(name: &str) -> Option<Special> {
@@ -172,7 +171,7 @@ mod tests {
         assert_eq!(lookup("%tid", ""), None);
         assert_eq!(lookup("%tid", ".q"), None);
         assert_eq!(lookup("%r1", ""), None);
-        assert!(matches!(lookup("%envreg31", ""), Some(Special::Other(_))));
+        assert_eq!(lookup("%envreg31", ""), Some(Special::Environment(31)));
         assert_eq!(lookup("%envreg32", ""), None);
     }
 

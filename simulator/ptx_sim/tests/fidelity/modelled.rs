@@ -216,8 +216,9 @@ fn time_and_place() -> Vec<Rule> {
         false,
         format!(
             "`%clock`, `%clock64` and `%globaltimer` count warp instructions, not time; `%smid` is {sm}, \
-             `%nsmid` {n_sm}, `%nwarpid` {n_warps}, `%gridid` {grid}, `%envreg` {env}; `%warpid` numbers \
-             warps in the order of their threads."
+             `%nsmid` {n_sm}, `%nwarpid` {n_warps}, `%gridid` {grid}, `%envreg` {env} (but 1 and 2 of a \
+             cooperative launch, the address of its barrier); `%warpid` numbers warps in the order of \
+             their threads."
         ),
     )]
 }

@@ -2,6 +2,7 @@
 
 use super::{Bench, random, singles};
 use half::f16;
+use ptx_sim::{LaunchError, LaunchOptions, Schedule};
 
 #[test]
 fn scan() {
@@ -24,6 +25,44 @@ fn scan() {
         call.arg(input).arg(out).arg(n as i32).run().unwrap();
         assert_eq!(bench.device.download(out).unwrap(), expected);
     }
+}
+
+#[test]
+fn a_barrier_of_all_blocks() {
+    const N: usize = 5 * 64;
+    const ROUNDS: u32 = 3;
+    let mut expected: Vec<u32> = (0..N as u32).collect();
+    for _ in 0..ROUNDS {
+        expected = (0..N)
+            .map(|i| expected[i] + expected[(i + 64) % N])
+            .collect();
+    }
+    let bench = Bench::new(include_str!("grid_barrier.ptx"));
+    let first: Vec<u32> = (0..N as u32).collect();
+    let run = |cooperative, check, schedule| {
+        let values = bench.device.upload(&first, "values").unwrap();
+        let call = bench.device.call(&bench.loaded, "add_around");
+        let options = LaunchOptions {
+            cooperative,
+            check,
+            schedule,
+            ..LaunchOptions::default()
+        };
+        let call = call.grid(5).block(64).arg(values).arg(ROUNDS);
+        call.options(options).run()?;
+        Ok::<_, LaunchError>(bench.device.download(values).unwrap())
+    };
+    let before = bench.device.used_bytes();
+    for check in [false, true] {
+        assert_eq!(run(true, check, None).unwrap(), expected);
+    }
+    let schedule = Some(Schedule::new(7));
+    assert_eq!(run(true, true, schedule).unwrap(), expected);
+    // What the launches were given for their barrier is taken back.
+    assert_eq!(bench.device.used_bytes() - before, 3 * 4 * N as u64);
+    // Other launches have no barrier, and CUDA's header traps.
+    let error = run(false, false, None).unwrap_err().to_string();
+    assert!(error.contains("trap"), "{error}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Products of tiles against the same sums taken one by one.
 
-use crate::numeric::mma::{Accumulator, Factor, Model, dot, unpack};
-use crate::numeric::tile::{Product, Register, multiply};
+use crate::numeric::mma::{Accumulator, Factor, Model, dot, dot_of_two, unpack, unpack_word};
+use crate::numeric::tile::{Blocks, Product, Register, add_blocks, multiply};
 
 /// Where random bits are kept and which are set, so that numbers are of a kind.
 struct Kind {
@@ -46,16 +46,20 @@ fn element(accumulator: Accumulator, registers: &[Register], row: usize, column:
     }
 }
 
-fn compare(factor: Factor, accumulator: Accumulator, kinds: &[Kind]) {
-    // SplitMix64.
+/// Random words: SplitMix64.
+fn words() -> impl FnMut() -> u32 {
     let mut state = 7u64;
-    let mut random = move || {
+    move || {
         state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut x = state;
         x = (x ^ x >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         x = (x ^ x >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
         (x ^ x >> 31) as u32
-    };
+    }
+}
+
+fn compare(factor: Factor, accumulator: Accumulator, kinds: &[Kind]) {
+    let mut random = words();
     let n_sums = if accumulator == Accumulator::F32 {
         4
     } else {
@@ -204,4 +208,100 @@ fn bf16_in_f32() {
             kind("any bits", (0xFFFF, 0), (0xFFFF_FFFF, 0), false),
         ],
     );
+}
+
+/// Products of 8-bit factors: what is kept of each byte's random bits and of the addends'
+/// tells the kind, and whether all of them must go the fast way.
+fn compare_small(
+    factors: (Factor, Factor),
+    accumulator: Accumulator,
+    kinds: &[(&str, u32, u32, bool)],
+) {
+    let n_sums = if accumulator == Accumulator::F32 {
+        4
+    } else {
+        2
+    };
+    let mut random = words();
+    for &(name, keep, keep_addend, is_fast) in kinds {
+        for round in 0..200 {
+            // A mask of bytes each, so that some exponents are far apart.
+            let keep = if round % 2 == 0 {
+                keep
+            } else {
+                keep & 0xFFFF_9F9F
+            };
+            let mut register = |keep: u32| -> Register { std::array::from_fn(|_| random() & keep) };
+            let a = [0; 4].map(|_| register(keep));
+            let b = [0; 2].map(|_| [0; 2].map(|_| register(keep)));
+            let c: Vec<Register> = (0..2 * n_sums).map(|_| register(keep_addend)).collect();
+            let blocks = Blocks {
+                model: Model::HOPPER_SMALL,
+                factors,
+                accumulator,
+                a: &a,
+                b: &b,
+            };
+            let mut d = c.clone();
+            let mut left = [[0; 16]; 2];
+            add_blocks(&blocks, &mut d, |block, missing, _| left[block] = missing);
+            assert!(
+                !is_fast || !crate::has_wide_vectors() || left == [[0; 16]; 2],
+                "{name}: {left:?}"
+            );
+            for (i, (row, column)) in (0..256).map(|i| (i, (i / 8 % 16, i % 8))) {
+                let block = i / 128;
+                let [c, d] = [&c, &d].map(|all| &all[block * n_sums..][..n_sums]);
+                let [c, got] = [c, d].map(|sums| element(accumulator, sums, row, column));
+                let byte = |register: &Register, i: usize| register[i / 4] >> (i % 4 * 8);
+                let a: Vec<_> = (0..32)
+                    .map(|k| byte(&a[row / 8 + k / 16 * 2], row % 8 * 16 + k % 16))
+                    .map(|bits| unpack_word(factors.0, bits))
+                    .collect();
+                let b: Vec<_> = (0..32)
+                    .map(|k| byte(&b[block][k / 16], column * 16 + k % 16))
+                    .map(|bits| unpack_word(factors.1, bits))
+                    .collect();
+                let expected = if left[block][row] >> column & 1 != 0 {
+                    c
+                } else {
+                    dot_of_two(Model::HOPPER_SMALL, factors, accumulator, &a, &b, c)
+                };
+                assert_eq!(
+                    got, expected,
+                    "{factors:?} {name}, row {row}, column {column}: {got:08x} for {expected:08x}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn small_factors() {
+    use Factor::{E4m3, E5m2};
+    for factors in [(E4m3, E4m3), (E4m3, E5m2), (E5m2, E4m3), (E5m2, E5m2)] {
+        // Without this bit there is neither infinity nor NaN.
+        let finite = 0xFBFB_FBFB;
+        compare_small(
+            factors,
+            Accumulator::F32,
+            &[
+                ("any finite numbers", finite, 0xBFFF_FFFF, false),
+                ("no addend", finite, 0, true),
+                ("subnormal", 0x8787_8787, 0, true),
+                ("zeros", 0x8080_8080, 0x8000_0000, true),
+                ("any bits", !0, !0, false),
+            ],
+        );
+        compare_small(
+            factors,
+            Accumulator::F16,
+            &[
+                ("any finite numbers", finite, 0xBBFF_BBFF, true),
+                ("subnormal", 0x8787_8787, 0x83FF_83FF, true),
+                ("zeros", 0x8080_8080, 0x8000_8000, true),
+                ("any bits", !0, !0, false),
+            ],
+        );
+    }
 }
