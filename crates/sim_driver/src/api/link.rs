@@ -40,7 +40,7 @@ unsafe fn add(handle: usize, kind: u32, image: &Image, name: *const c_char) -> O
         Ok(name) if !name.is_empty() => name.to_owned(),
         _ => format!("input {number}"),
     };
-    if let (LIBRARY, Image::Bytes(bytes)) = (kind, image)
+    if let (FATBINARY | LIBRARY, Image::Bytes(bytes)) = (kind, image)
         && let Some(ptx) = stand_in(bytes)
     {
         linking.state().texts.push((name, ptx.to_owned()));

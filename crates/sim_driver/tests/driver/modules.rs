@@ -444,31 +444,44 @@ const GRID_BARRIER: &std::ffi::CStr = c".version 8.0
 	ret;
 }";
 
-#[test]
-fn the_device_runtimes_library_has_the_barrier_of_a_grid() {
+/// A fat binary with one PTX text.
+fn fat_binary(architecture: u32, ptx: &str) -> Vec<u8> {
+    let n_bytes = ptx.len().next_multiple_of(8);
+    let mut bytes = 0xba55_ed50_u32.to_le_bytes().to_vec();
+    bytes.extend([1, 0, 16, 0]);
+    bytes.extend((64 + n_bytes as u64).to_le_bytes());
+    // PTX, and the sizes of this header and of the text.
+    bytes.extend([1, 0, 1, 1, 64, 0, 0, 0]);
+    bytes.extend((n_bytes as u64).to_le_bytes());
+    bytes.extend([0; 8]);
+    bytes.extend([0, 0, 9, 0]);
+    bytes.extend(architecture.to_le_bytes());
+    bytes.extend([0; 32]);
+    bytes.extend(ptx.as_bytes());
+    bytes.resize(16 + 64 + n_bytes, 0);
+    bytes
+}
+
+/// Adds an input to a link.
+fn add(state: usize, kind: u32, data: &[u8]) -> u32 {
+    use sim_driver::api::link::*;
+    let (null, none) = (std::ptr::null(), std::ptr::null_mut());
+    let (bytes, n) = (data.as_ptr().cast(), data.len());
+    let name = std::ptr::null();
+    unsafe { call!(cuLinkAddData_v2(state, kind, bytes, n, name, 0, null, none)) }
+}
+
+/// That [`GRID_BARRIER`] works with an input of that kind in place of `libcudadevrt.a`.
+fn barrier_works_with(client: &Client, kind: u32, device_runtime: &[u8]) {
     use sim_driver::api::copy::cuMemsetD8_v2;
     use sim_driver::api::link::*;
-    let client = Client::new();
-    // The library itself is NVIDIA's; this is one of the same name only.
-    if is_real() {
-        return;
-    }
-    let library = |member: &str| format!("!<arch>\n{member:<58}`\n\u{1}").into_bytes();
-    let add = |state, kind, data: &[u8]| {
-        let (null, none) = (std::ptr::null(), std::ptr::null_mut());
-        let (bytes, n) = (data.as_ptr().cast(), data.len());
-        let name = std::ptr::null();
-        unsafe { call!(cuLinkAddData_v2(state, kind, bytes, n, name, 0, null, none)) }
-    };
     let (mut state, mut image, mut n_bytes) = (0, std::ptr::null(), 0);
     let (mut module, mut function) = (0, 0);
     let (mut numbers, mut out) = (client.alloc(64), client.alloc(64));
     unsafe {
         let (null, none) = (std::ptr::null(), std::ptr::null_mut());
         ok(call!(cuLinkCreate_v2(0, null, none, &mut state)));
-        let other = add(state, 4, &library("somebodys.o/"));
-        assert_eq!(other, Status::NO_BINARY_FOR_GPU.0);
-        ok(add(state, 4, &library("cuda_device_runtime.o/")));
+        ok(add(state, kind, device_runtime));
         ok(add(state, 1, GRID_BARRIER.to_bytes_with_nul()));
         ok(call!(cuLinkComplete(state, &mut image, &mut n_bytes)));
         ok(call!(cuModuleLoadData(&mut module, image)));
@@ -487,6 +500,40 @@ fn the_device_runtimes_library_has_the_barrier_of_a_grid() {
             ok(call!(cuMemsetD8_v2(out, 0xff, 64)));
             ok(call!(cuMemsetD8_v2(numbers, 0xff, 64)));
         }
+    }
+}
+
+#[test]
+fn the_device_runtimes_library_has_the_barrier_of_a_grid() {
+    use sim_driver::api::link::*;
+    let client = Client::new();
+    // The library itself is NVIDIA's; these only look like it.
+    if is_real() {
+        return;
+    }
+    let library = |member: &str| format!("!<arch>\n{member:<58}`\n\u{1}").into_bytes();
+    barrier_works_with(&client, 4, &library("cuda_device_runtime.o/"));
+    // As nvcc links it: with PTX for the newest devices only, which asks for what NVIDIA's
+    // driver brings.
+    let ptx = |declared: &str| {
+        let head = ".version 9.5\n.target sm_121\n.address_size 64";
+        format!("{head}\n.extern .func (.param .b32 status) {declared};\n")
+    };
+    let member = ptx("__cuda_syscall_CGS_sync(.param .b64 group, .param .b32 flags)");
+    barrier_works_with(&client, 2, &fat_binary(121, &member));
+    barrier_works_with(&client, 2, &fat_binary(90, &member));
+    let mut state = 0;
+    unsafe {
+        let (null, none) = (std::ptr::null(), std::ptr::null_mut());
+        ok(call!(cuLinkCreate_v2(0, null, none, &mut state)));
+        let others = [
+            (4, library("somebodys.o/")),
+            (2, fat_binary(121, &ptx("somebodys()"))),
+        ];
+        for (kind, other) in others {
+            assert_eq!(add(state, kind, &other), Status::NO_BINARY_FOR_GPU.0);
+        }
+        ok(call!(cuLinkDestroy(state)));
     }
 }
 
