@@ -101,12 +101,6 @@ api! {
     fn cuIpcCloseMemHandle(_address: u64) {
         Err(Status::NOT_SUPPORTED)
     }
-    fn cuMemHostGetDevicePointer(out: *mut u64, pointer: *mut c_void, flags: c_uint) {
-        match cuMemHostGetDevicePointer_v2(out, pointer, flags) {
-            0 => Ok(()),
-            error => Err(Status(error)),
-        }
-    }
     fn cuDeviceRegisterAsyncNotification(_device: c_int, _f: *mut c_void, _data: *mut c_void, _out: *mut c_void) {
         Err(Status::NOT_SUPPORTED)
     }
