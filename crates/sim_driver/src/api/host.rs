@@ -18,7 +18,10 @@ fn pinned(out: *mut *mut c_void, n_bytes: usize, flags: u32) -> Outcome {
     if out.is_null() || flags & !ALLOC_FLAGS != 0 {
         return Err(Status::INVALID_VALUE);
     }
-    let base = driver()?.allocate_host(HostKind::Pinned, n_bytes, flags, context.handle)?;
+    let base = match n_bytes {
+        0 => 0,
+        _ => driver()?.allocate_host(HostKind::Pinned, n_bytes, flags, context.handle)?,
+    };
     // SAFETY: It is the client's, checked for null.
     unsafe { put(out, base as *mut c_void) }
 }
