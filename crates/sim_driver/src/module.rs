@@ -53,7 +53,7 @@ fn read(driver: &Driver, image: &Image, log: &mut String) -> Outcome<ptx_sim::Mo
         let message = &refusal.message;
         driver
             .recorder
-            .note(&format!("a module cannot be loaded: {message}"));
+            .not_loaded(format!("a module cannot be loaded: {message}"));
         log.push_str(message);
         refusal.status
     })
@@ -156,7 +156,7 @@ impl Module {
             MemoryError::UndefinedVariable { .. } => {
                 driver
                     .recorder
-                    .note(&format!("a module cannot be loaded: {error}"));
+                    .not_loaded(format!("a module cannot be loaded: {error}"));
                 Status::SHARED_OBJECT_SYMBOL_NOT_FOUND
             }
             _ => Status::OUT_OF_MEMORY,

@@ -23,7 +23,8 @@ fn linking(handle: usize) -> Outcome<Arc<Linking>> {
 /// Tells what went wrong to who reads logs.
 unsafe fn tell(linking: &Linking, message: &str) {
     if let Ok(driver) = driver() {
-        driver.recorder.note(&format!("a link failed: {message}"));
+        let text = format!("a link failed: {message}");
+        driver.recorder.not_loaded(text);
     }
     if let Some(logs) = linking.state().logs {
         unsafe { logs.tell(message) };
