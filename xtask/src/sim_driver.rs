@@ -13,12 +13,13 @@ pub struct Options {
     dir: PathBuf,
 }
 
-/// The driver's name, and the one that linkers look for.
+/// The driver's name.
 const DRIVER: &str = "libcuda.so.1";
-const LINK: &str = "libcuda.so";
 /// The runtime's, which stands in for that of a toolkit of the same version.
 const RUNTIME_12: &str = "libcudart.so.12";
 const RUNTIME_13: &str = "libcudart.so.13";
+/// Names that linkers look for, and what has them: packages of CUDA lack the runtime's.
+const LINKS: [(&str, &str); 2] = [("libcuda.so", DRIVER), ("libcudart.so", RUNTIME_13)];
 
 /// Builds the libraries, and says how to use them.
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
@@ -41,17 +42,25 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Puts the libraries into a folder, the driver also under the name that linkers look for.
+/// Puts the libraries into a folder, also under the names that linkers look for.
 fn install(dir: &Path) -> anyhow::Result<()> {
     let built = build::libraries()?;
     std::fs::create_dir_all(dir).with_context(|| format!("{} cannot be made", dir.display()))?;
     place(&built.driver, dir, DRIVER)?;
     place(&built.runtime_12, dir, RUNTIME_12)?;
     place(&built.runtime_13, dir, RUNTIME_13)?;
-    let link = dir.join(LINK);
-    let _ = std::fs::remove_file(&link);
-    std::os::unix::fs::symlink(DRIVER, &link)
-        .with_context(|| format!("{} cannot be written", link.display()))
+    link(dir)
+}
+
+/// Gives the libraries of a folder the names that linkers look for.
+fn link(dir: &Path) -> anyhow::Result<()> {
+    for (name, library) in LINKS {
+        let link = dir.join(name);
+        let _ = std::fs::remove_file(&link);
+        std::os::unix::fs::symlink(library, &link)
+            .with_context(|| format!("{} cannot be written", link.display()))?;
+    }
+    Ok(())
 }
 
 /// Puts a library into a folder.
@@ -71,4 +80,26 @@ pub fn own_folder() -> anyhow::Result<PathBuf> {
     let dir = workspace::root().join("target/sim-driver");
     install(&dir)?;
     Ok(dir)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DRIVER, RUNTIME_13, link};
+
+    #[test]
+    fn linkers_find_driver_and_runtime() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in [DRIVER, RUNTIME_13] {
+            std::fs::write(folder.path().join(name), name).unwrap();
+        }
+        // Again as after an earlier run.
+        for _ in 0..2 {
+            link(folder.path()).unwrap();
+        }
+        let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+        assert_eq!(
+            [read("libcuda.so"), read("libcudart.so")],
+            [DRIVER, RUNTIME_13]
+        );
+    }
 }

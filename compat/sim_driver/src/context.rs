@@ -233,6 +233,15 @@ impl Context {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The one that an allocation was made in.
+    pub fn owner_of(address: u64) -> Option<Arc<Self>> {
+        let has = |context: &Arc<Self>| context.allocations().contains_key(&address);
+        if let Some(context) = Self::top().filter(has) {
+            return Some(context);
+        }
+        driver().ok()?.contexts.all().into_iter().find(has)
+    }
+
     /// Ends it: waits for its work, and frees what was allocated in it and the variables of
     /// its modules.
     pub fn destroy(&self) -> Outcome {

@@ -74,6 +74,12 @@ impl Work {
         if self.kind() != new.kind() {
             return Some(Change::Kind);
         }
+        if let (Self::Operation(Operation::Launch(old)), Self::Operation(Operation::Launch(new))) =
+            (self, new)
+        {
+            let stays = old.module().context == new.module().context;
+            return (!stays).then_some(Change::Function);
+        }
         let alike = match (self, new) {
             (Self::Operation(Operation::Copy(old)), Self::Operation(Operation::Copy(new))) => {
                 old.is_like(new)
@@ -98,6 +104,8 @@ pub enum Change {
     Kind = 3,
     /// What a node works on.
     Parameters = 5,
+    /// The context that a kernel runs in.
+    Function = 7,
 }
 
 /// Where a graph is not like an executable one.

@@ -82,7 +82,14 @@ impl Image {
         };
         let device = 10 * compute.0 + compute.1;
         let image = fatbin::Image::read(bytes).map_err(refusal)?;
-        let text = image.ptx_for(device).map_err(refusal)?;
+        let text = image
+            .ptx_for(device)
+            .map_err(|error| match (&image, &error) {
+                (fatbin::Image::Cubin(_), fatbin::Error::NoPtx { .. }) => {
+                    machine_code(&error, device)
+                }
+                _ => refusal(error),
+            })?;
         Ok(text.into_owned())
     }
 
@@ -111,13 +118,27 @@ impl Image {
     }
 }
 
+/// Why machine code alone cannot be loaded. Programs have it from a compiler that they call.
+fn machine_code(error: &fatbin::Error, device: u32) -> Refusal {
+    Refusal {
+        status: Status::NO_BINARY_FOR_GPU,
+        message: format!(
+            "{error}: the simulator runs PTX only; what calls NVRTC has PTX from it with \
+             --gpu-architecture=compute_{device} and nvrtcGetPTX (CuPy with \
+             CUPY_COMPILE_WITH_PTX=1 in its environment), what calls nvcc with --ptx in place of \
+             --cubin; libraries such as cuFFT load machine code only"
+        ),
+    }
+}
+
 /// What the reader of images says, as a driver says it.
 fn refusal(error: fatbin::Error) -> Refusal {
     let (status, cure) = match error {
         fatbin::Error::NoPtx { .. } => (
             Status::NO_BINARY_FOR_GPU,
             ": the simulator runs PTX only; compile it in with nvcc's \
-             -gencode arch=compute_90,code=compute_90",
+             -gencode arch=compute_90,code=compute_90 (NVIDIA's libraries, such as cuBLAS, cuFFT \
+             and cuRAND, have none for most of their kernels)",
         ),
         fatbin::Error::PtxForOthers { .. } => (
             Status::NO_BINARY_FOR_GPU,

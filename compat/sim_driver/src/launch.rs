@@ -6,7 +6,6 @@ use std::sync::{Arc, OnceLock};
 use ptx_sim::ir::LaunchBounds;
 use ptx_sim::{Launch, LaunchOptions, MAX_BLOCK, MAX_BLOCK_THREADS, MAX_GRID};
 
-use crate::context::Context;
 use crate::driver::driver;
 use crate::module::{Function, Module};
 use crate::observe::InFlight;
@@ -37,6 +36,8 @@ pub struct KernelLaunch {
     function: Arc<Function>,
     /// The function's handle.
     pub handle: usize,
+    /// The function's module in the context that it runs in.
+    module: Arc<Module>,
     shape: Shape,
     /// The parameters' bytes, in order.
     params: Vec<Vec<u8>>,
@@ -45,24 +46,25 @@ pub struct KernelLaunch {
 }
 
 impl KernelLaunch {
-    /// Takes the parameters from where the client has them.
+    /// Takes the parameters from where the client has them. The function runs in the context
+    /// of the module, which is its own there.
     ///
     /// # Safety
     /// `params` is null or has a pointer for every parameter of the kernel, to as many bytes
     /// as it has; `extra` is null or a list as `cuLaunchKernel` takes it.
     pub unsafe fn gather(
-        function: usize,
+        (handle, module): (usize, Arc<Module>),
         shape: Shape,
         params: *const *mut c_void,
         extra: *const *mut c_void,
     ) -> Outcome<Self> {
-        let handle = function;
         let function = Function::of(handle)?;
         // SAFETY: The caller's promise.
         let params = unsafe { gather(&function, params, extra)? };
         let launch = Self {
             function,
             handle,
+            module,
             shape,
             params,
             addresses: OnceLock::new(),
@@ -146,6 +148,7 @@ impl KernelLaunch {
         let launch = Self {
             function: Arc::clone(&self.function),
             handle: self.handle,
+            module: Arc::clone(&self.module),
             shape: Shape {
                 cooperative: other.shape.cooperative,
                 cluster: other.shape.cluster,
@@ -176,17 +179,17 @@ impl KernelLaunch {
         all.as_ptr().cast()
     }
 
-    /// Its module in a context; an error if it has none there.
-    pub fn module(&self, context: &Arc<Context>) -> Outcome<Arc<Module>> {
-        self.function.module(context)
+    /// Its module, in the context that it runs in.
+    pub fn module(&self) -> &Arc<Module> {
+        &self.module
     }
 
     /// Runs it. What was found out goes to who watches it, or is noted for the process's
     /// report.
-    pub(crate) fn run(&self, context: &Arc<Context>, watched: Option<&InFlight>) -> Outcome {
+    pub(crate) fn run(&self, watched: Option<&InFlight>) -> Outcome {
         let driver = driver()?;
-        let module = self.module(context)?;
-        let (sim, name) = (&context.device.sim, self.function.name());
+        let module = &self.module;
+        let (sim, name) = (&module.device.sim, self.function.name());
         let params: Vec<&[u8]> = self.params.iter().map(Vec::as_slice).collect();
         let settings = &driver.settings;
         if let Some(watched) = watched {

@@ -10,12 +10,31 @@ use crate::jit::Logs;
 const ARCHIVE: &[u8] = b"!<arch>\n";
 /// The one member of `libcudadevrt.a`.
 const DEVICE_RUNTIME: &[u8] = b"cuda_device_runtime.o";
+/// What that member's PTX declares, and no other does: what the driver itself brings.
+const SYSTEM_CALL: &str = "__cuda_syscall_CGS_sync";
 
-/// The PTX that stands in for a library, if that is `libcudadevrt.a`.
-pub fn stand_in(library: &[u8]) -> Option<&'static str> {
-    let mut names = library.strip_prefix(ARCHIVE)?.windows(DEVICE_RUNTIME.len());
-    let is_there = names.any(|name| name == DEVICE_RUNTIME);
-    is_there.then_some(include_str!("device_runtime.ptx"))
+/// The PTX that stands in for an input of a link, if that is `libcudadevrt.a`: the archive,
+/// or the fat binary of its member, which nvcc hands over with a program's own.
+pub fn stand_in(input: &[u8]) -> Option<&'static str> {
+    let is_one = is_archive(input) || is_member(input);
+    is_one.then_some(include_str!("device_runtime.ptx"))
+}
+
+fn is_archive(input: &[u8]) -> bool {
+    let members = input.strip_prefix(ARCHIVE).unwrap_or_default();
+    members
+        .windows(DEVICE_RUNTIME.len())
+        .any(|name| name == DEVICE_RUNTIME)
+}
+
+/// Its PTX may be for other devices: it is machine code for those that CUDA knows.
+fn is_member(input: &[u8]) -> bool {
+    let Ok(fatbin::Image::Fat(binaries)) = fatbin::Image::read(input) else {
+        return false;
+    };
+    let entries = binaries.iter().flat_map(|binary| &binary.entries);
+    let mut ptx = entries.filter(|entry| entry.kind == fatbin::Kind::Ptx);
+    ptx.any(|entry| entry.ptx().is_ok_and(|text| text.contains(SYSTEM_CALL)))
 }
 
 /// A link in the making.

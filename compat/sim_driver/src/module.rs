@@ -53,7 +53,7 @@ fn read(driver: &Driver, image: &Image, log: &mut String) -> Outcome<ptx_sim::Mo
         let message = &refusal.message;
         driver
             .recorder
-            .note(&format!("a module cannot be loaded: {message}"));
+            .not_loaded(format!("a module cannot be loaded: {message}"));
         log.push_str(message);
         refusal.status
     })
@@ -110,7 +110,8 @@ pub struct Module {
     pub handle: usize,
     /// The handle of its context.
     pub context: usize,
-    device: Arc<SimDevice>,
+    /// The device that it is on.
+    pub device: Arc<SimDevice>,
     /// The simulator's.
     pub loaded: LoadedModule,
     /// What registers of its kernels are to be like.
@@ -155,7 +156,7 @@ impl Module {
             MemoryError::UndefinedVariable { .. } => {
                 driver
                     .recorder
-                    .note(&format!("a module cannot be loaded: {error}"));
+                    .not_loaded(format!("a module cannot be loaded: {error}"));
                 Status::SHARED_OBJECT_SYMBOL_NOT_FOUND
             }
             _ => Status::OUT_OF_MEMORY,
@@ -269,6 +270,16 @@ impl Function {
             Home::Module(module) if module.context == context.handle => Ok(Arc::clone(module)),
             Home::Module(_) => Err(Status::INVALID_HANDLE),
             Home::Library(library) => library.module(context),
+        }
+    }
+
+    /// Its module for a node of a graph: its own, whatever context the graph is launched in;
+    /// for a library's kernel that of the context of a handle, or of the current one for 0.
+    pub fn module_of_node(&self, context: usize) -> Outcome<Arc<Module>> {
+        match (&self.home, context) {
+            (Home::Module(module), _) => Ok(Arc::clone(module)),
+            (Home::Library(library), 0) => library.module(&Context::current()?),
+            (Home::Library(library), handle) => library.module(&Context::of(handle)?),
         }
     }
 

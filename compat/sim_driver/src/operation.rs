@@ -95,22 +95,29 @@ impl Operation {
             call.call();
             return;
         }
-        if matches!(context.check(), Err(status) if status != Status::CONTEXT_IS_DESTROYED) {
+        // A graph that is launched in one context may have kernels of others.
+        let device = match self {
+            Self::Launch(launch) => &launch.module().device,
+            _ => &context.device,
+        };
+        if device.check().is_err() {
             return;
         }
         if let Err(status) = self.attempt(context, watched) {
-            context.device.fail(status);
+            device.fail(status);
         }
     }
 
     fn attempt(&self, context: &Arc<Context>, watched: Option<&InFlight>) -> Outcome {
         match self {
-            Self::Launch(launch) => launch.run(context, watched),
+            Self::Launch(launch) => launch.run(watched),
             Self::Copy(copy) => copy.run(),
             Self::Fill(fill) => fill.run(),
             Self::Free(address) => {
-                context.allocations().remove(address);
-                let freed = context.device.sim.free(*address);
+                let owner = Context::owner_of(*address);
+                let owner = owner.unwrap_or_else(|| Arc::clone(context));
+                owner.allocations().remove(address);
+                let freed = owner.device.sim.free(*address);
                 freed.map_err(|_| Status::ILLEGAL_ADDRESS)
             }
             Self::Nothing | Self::Call(_) | Self::Note(_) => Ok(()),

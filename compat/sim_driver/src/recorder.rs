@@ -76,6 +76,15 @@ impl Recorder {
         }
     }
 
+    /// A module could not be loaded or linked: it has been said how.
+    pub fn not_loaded(&self, text: String) {
+        self.note(&text);
+        let not_loaded = &mut self.lock().not_loaded;
+        if not_loaded.len() < MOST_FINDINGS && !not_loaded.contains(&text) {
+            not_loaded.push(text);
+        }
+    }
+
     /// A kernel has run.
     pub fn launched(&self, kernel: &str, elapsed: Duration, result: &Result<Report, LaunchError>) {
         let mut records = self.lock();

@@ -18,6 +18,8 @@ pub struct Records {
     pub findings: Vec<Finding>,
     /// Findings that are not among those.
     pub n_more_findings: u64,
+    /// Modules that could not be loaded or linked, and why; each text once.
+    pub not_loaded: Vec<String>,
     /// Results that depend on the order of threads in a way that need not be a defect: one
     /// of each kernel.
     pub notes: Vec<Finding>,

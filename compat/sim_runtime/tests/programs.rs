@@ -77,7 +77,7 @@ fn programs_of_nvcc_run_and_their_defects_are_found() {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     let compile = |source: &str, program: &str, runtime: &str, further: &[&str]| {
         let status = Command::new(&nvcc.program)
-            .args(["-cudart", runtime, "-cudadevrt", "none"])
+            .args(["-cudart", runtime])
             .args(further)
             .args(["-lineinfo", "-arch=compute_90", "-L"])
             .arg(&folder.0)

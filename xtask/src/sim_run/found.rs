@@ -1,5 +1,6 @@
 //! What the driver reports of a program, as its JSON has it, and how the program was run.
 
+use cpp_demangle::Symbol;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -12,6 +13,7 @@ pub struct Found {
     pub kernels: BTreeMap<String, Kernel>,
     pub findings: Vec<Finding>,
     pub n_more_findings: u64,
+    pub not_loaded: Vec<String>,
     pub notes: Vec<Finding>,
     pub leaks: Vec<Leak>,
 }
@@ -91,17 +93,45 @@ impl Found {
         self.findings.len() as u64 + self.n_more_findings
     }
 
-    /// That number, and that of leaks, in words.
+    /// Whether something is wrong with the program, or could not be tried.
+    pub fn is_bad(&self) -> bool {
+        self.n_findings() > 0 || !self.not_loaded.is_empty()
+    }
+
+    /// How many findings, notes, modules that were not loaded, and leaks there are, in words.
     pub fn in_short(&self) -> String {
-        let leaks = plural(self.leaks.len() as u64, "allocation", "allocations");
-        let findings = plural(self.n_findings(), "finding", "findings");
-        match self.notes.len() as u64 {
-            0 => format!("{findings}; {leaks} never freed"),
-            n => format!(
-                "{findings}, {}; {leaks} never freed",
-                plural(n, "note", "notes")
-            ),
+        let mut text = plural(self.n_findings(), "finding", "findings");
+        if !self.notes.is_empty() {
+            text += ", ";
+            text += &plural(self.notes.len() as u64, "note", "notes");
         }
+        if !self.not_loaded.is_empty() {
+            text += "; ";
+            text += &plural(self.not_loaded.len() as u64, "module", "modules");
+            text += " not loaded";
+        }
+        let leaks = plural(self.leaks.len() as u64, "allocation", "allocations");
+        format!("{text}; {leaks} never freed")
+    }
+
+    /// The same with names as C++ has them.
+    pub fn demangled(mut self) -> Self {
+        for (name, kernel) in std::mem::take(&mut self.kernels) {
+            let demangled = demangled(&name);
+            // Two that C++ calls the same stay apart.
+            let is_new = !self.kernels.contains_key(&demangled);
+            self.kernels
+                .insert(if is_new { demangled } else { name }, kernel);
+        }
+        for finding in self.findings.iter_mut().chain(&mut self.notes) {
+            finding.kernel = demangled(&finding.kernel);
+            finding.text = demangled(&finding.text);
+        }
+        let frames = self.leaks.iter_mut().flat_map(|leak| &mut leak.frames);
+        for text in frames.chain(&mut self.not_loaded) {
+            *text = demangled(text);
+        }
+        self
     }
 }
 
@@ -122,7 +152,52 @@ impl Finding {
     }
 }
 
+/// A text with its mangled names as C++ has them.
+fn demangled(text: &str) -> String {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
+    let mut rest = text;
+    let mut out = String::with_capacity(text.len());
+    while let Some(start) = rest.find(is_word) {
+        let (before, word) = rest.split_at(start);
+        let end = word.find(|c| !is_word(c)).unwrap_or(word.len());
+        let (word, behind) = word.split_at(end);
+        out.push_str(before);
+        let symbol = word
+            .starts_with("_Z")
+            .then(|| Symbol::new(word))
+            .transpose();
+        let name = symbol.ok().flatten().and_then(|s| s.demangle().ok());
+        out.push_str(name.as_deref().unwrap_or(word));
+        rest = behind;
+    }
+    out + rest
+}
+
 /// `1 launch`, `2 launches`.
 pub fn plural(n: u64, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Found;
+
+    #[test]
+    fn names_are_as_cpp_has_them() {
+        let found: Found = serde_json::from_value(serde_json::json!({
+            "kernels": {"_Z3addIfEvPT_i": {"n_launches": 3}, "plain": {}, "_Z": {}},
+            "findings": [{"kernel": "_Z3sumPi", "launch": 1,
+                "text": "store in kernel `_Z3sumPi` (PTX line 7)\n  at _Zebra.cu:3, ü_Z3sumPi"}],
+            "leaks": [{"address": 16, "n_bytes": 4, "frames": ["_ZN4grid4makeEv at a.cu:7"]}],
+        }))
+        .unwrap();
+        let found = found.demangled();
+        let names: Vec<&String> = found.kernels.keys().collect();
+        assert_eq!(names, ["_Z", "plain", "void add<float>(float*, int)"]);
+        let finding = &found.findings[0];
+        assert_eq!(finding.kernel, "sum(int*)");
+        let text = "store in kernel `sum(int*)` (PTX line 7)\n  at _Zebra.cu:3, ü_Z3sumPi";
+        assert_eq!(finding.text, text);
+        assert_eq!(found.leaks[0].frames, ["grid::make() at a.cu:7"]);
+    }
 }

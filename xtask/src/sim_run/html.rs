@@ -58,11 +58,7 @@ fn heading(page: &mut String, found: &Found) -> Result {
          <h1>{program} <span class=\"faint\">on the simulator</span></h1>",
         escaped(&found.in_short())
     )?;
-    let class = if found.n_findings() > 0 {
-        "bad"
-    } else {
-        "good"
-    };
+    let class = if found.is_bad() { "bad" } else { "good" };
     writeln!(page, "<div class=\"{class}\">{}</div>", found.in_short())?;
     writeln!(page, "<nav aria-label=\"Sections\"><ul>")?;
     for (id, name, n) in [
@@ -148,8 +144,11 @@ fn summary(page: &mut String, found: &Found) -> Result {
 
 fn findings(page: &mut String, found: &Found, sources: &mut Sources) -> Result {
     section(page, "findings", "Findings")?;
-    if found.findings.is_empty() {
+    if !found.is_bad() {
         none(page, "Nothing was found.")?;
+    }
+    for text in &found.not_loaded {
+        writeln!(page, "<article><pre>{}</pre></article>", escaped(text))?;
     }
     if found.findings.len() >= WORTH_FILTERING {
         writeln!(
@@ -490,6 +489,7 @@ mod tests {
             "machine": {"name": bad, "compute": bad, "schedule": bad},
             "kernels": {bad: {"not_tried": bad, "counts": {bad: 1}, "lines": lines}},
             "findings": [finding],
+            "not_loaded": [bad],
             "notes": [finding],
             "leaks": [{"address": 16, "n_bytes": 1, "frames": [bad]}],
         }));
@@ -497,7 +497,7 @@ mod tests {
         assert_eq!(page.matches("<script").count(), own_script);
         assert!(!page.contains("alert('"));
         let times = page.matches("&lt;script&gt;alert(&#39;&quot;&amp;&#39;)&lt;/script&gt;");
-        assert!(times.count() >= 16);
+        assert!(times.count() >= 17);
     }
 
     #[test]
@@ -510,6 +510,7 @@ mod tests {
             }}},
             "findings": [{"kernel": "k", "launch": 2, "schedule": "3/warps", "text": "it differs"}],
             "n_more_findings": 4,
+            "not_loaded": ["a module cannot be loaded: only machine code"],
             "leaks": [
                 {"address": 4096, "n_bytes": 16, "frames": ["main at a.cu:3"]},
                 {"address": 8192, "n_bytes": 16, "frames": ["main at a.cu:3"]},
@@ -520,7 +521,8 @@ mod tests {
             "<dt>exit status</dt><dd>3</dd>",
             "2 devices",
             "9 other orders",
-            "5 findings; 2 allocations never freed",
+            "5 findings; 1 module not loaded; 2 allocations never freed",
+            "<pre>a module cannot be loaded: only machine code</pre>",
             "12\u{202f}345",
             "warp instructions",
             "a.cu:7",

@@ -95,9 +95,10 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         report.write(&all)?;
     }
     let found = Found::deserialize(&all).context("the report cannot be read")?;
+    let found = found.demangled();
     text::tell(&found, &mut std::io::stderr().lock())?;
-    Ok(match found.n_findings() {
-        n if n > 0 && code == 0 => ExitCode::FAILURE,
+    Ok(match code {
+        0 if found.is_bad() => ExitCode::FAILURE,
         _ => code.into(),
     })
 }
@@ -126,7 +127,7 @@ impl Report {
     fn write(&self, all: &Value) -> anyhow::Result<()> {
         let (path, text) = match self {
             Self::Json(path) => (path, serde_json::to_string_pretty(all)? + "\n"),
-            Self::Html(path) => (path, html::page(&Found::deserialize(all)?)),
+            Self::Html(path) => (path, html::page(&Found::deserialize(all)?.demangled())),
         };
         std::fs::write(path, text).with_context(|| format!("{} cannot be written", path.display()))
     }

@@ -31,6 +31,11 @@ pub fn tell(found: &Found, out: &mut impl Write) -> Result<()> {
         and_more(kernel.lines.len(), out)?;
     }
     tell_leaks(&found.leaks, out)?;
+    for text in found.not_loaded.iter().take(MOST_SHOWN) {
+        writeln!(out)?;
+        writeln!(out, "{text}")?;
+    }
+    and_more(found.not_loaded.len(), out)?;
     tell_findings("note: ", &found.notes, out)?;
     tell_findings("", &found.findings, out)?;
     writeln!(out)?;
@@ -102,6 +107,7 @@ mod tests {
             ],
             "notes": [{"kernel": "k", "launch": 3, "schedule": "4", "text": "it may"}],
             "n_more_findings": 2,
+            "not_loaded": ["a module cannot be loaded: only machine code"],
             "leaks": [{"address": 4096, "n_bytes": 16, "frames": ["main at a.cu:3"]}],
         });
         let found = serde_json::from_value(found).unwrap();
@@ -117,9 +123,10 @@ mod tests {
             "launch 2 of `k`, under schedule 3/warps: it differs",
             "sim-run --schedule 3/warps --",
             "note: launch 3 of `k`, under schedule 4: it may",
+            "\na module cannot be loaded: only machine code\n",
             "never freed: 16 bytes at 0x1000",
             "main at a.cu:3",
-            "4 findings, 1 note; 1 allocation never freed",
+            "4 findings, 1 note; 1 module not loaded; 1 allocation never freed",
         ] {
             assert!(text.contains(part), "{part} is not in:\n{text}");
         }

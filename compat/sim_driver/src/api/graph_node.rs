@@ -11,6 +11,7 @@ use crate::copies::Fill;
 use crate::event::Event;
 use crate::graph::Work;
 use crate::launch::{KernelLaunch, Shape};
+use crate::module::Function;
 use crate::operation::{HostCall, Operation};
 use crate::status::{Outcome, Status};
 
@@ -76,7 +77,7 @@ pub struct NodeParams {
     reserved_2: u64,
 }
 
-unsafe fn kernel(given: KernelParams) -> Outcome<Work> {
+unsafe fn kernel(given: KernelParams, context: usize) -> Outcome<Work> {
     let shape = Shape {
         grid: given.grid,
         block: given.block,
@@ -84,7 +85,9 @@ unsafe fn kernel(given: KernelParams) -> Outcome<Work> {
         cooperative: false,
         cluster: None,
     };
-    let launch = unsafe { KernelLaunch::gather(given.function, shape, given.params, given.extra)? };
+    let module = Function::of(given.function)?.module_of_node(context)?;
+    let function = (given.function, module);
+    let launch = unsafe { KernelLaunch::gather(function, shape, given.params, given.extra)? };
     Ok(Work::Operation(Operation::Launch(Arc::new(launch))))
 }
 
@@ -93,12 +96,11 @@ unsafe fn kernel_2(given: KernelParams2) -> Outcome<Work> {
         0 => given.kernel,
         function => function,
     };
-    unsafe {
-        kernel(KernelParams {
-            function,
-            ..given.first
-        })
-    }
+    let first = KernelParams {
+        function,
+        ..given.first
+    };
+    unsafe { kernel(first, given.context) }
 }
 
 fn copy(given: Memcpy3D) -> Outcome<Work> {
@@ -179,9 +181,9 @@ fn kernel_params(node: usize) -> Outcome<KernelParams2> {
     };
     let shape = launch.shape();
     let is_function = launch.function().own_module().is_some();
-    let (function, kernel) = match is_function {
-        true => (launch.handle, 0),
-        false => (0, launch.handle),
+    let (function, kernel, context) = match is_function {
+        true => (launch.handle, 0, 0),
+        false => (0, launch.handle, launch.module().context),
     };
     Ok(KernelParams2 {
         first: KernelParams {
@@ -194,7 +196,7 @@ fn kernel_params(node: usize) -> Outcome<KernelParams2> {
             extra: std::ptr::null(),
         },
         kernel,
-        context: 0,
+        context,
     })
 }
 
@@ -221,7 +223,7 @@ fn awaited(work: &Work) -> Option<&Arc<Event>> {
 
 api! {
     fn cuGraphAddKernelNode(out: *mut usize, graph: usize, after: *const usize, n: usize, params: *const KernelParams) {
-        add(out, graph, (after, n), kernel(get(params)?)?)
+        add(out, graph, (after, n), kernel(get(params)?, 0)?)
     }
     fn cuGraphAddKernelNode_v2(out: *mut usize, graph: usize, after: *const usize, n: usize, params: *const KernelParams2) {
         add(out, graph, (after, n), kernel_2(get(params)?)?)
@@ -304,7 +306,7 @@ api! {
     }
 
     fn cuGraphKernelNodeSetParams(node: usize, params: *const KernelParams) {
-        home(node)?.replace(node, kernel(get(params)?)?)
+        home(node)?.replace(node, kernel(get(params)?, 0)?)
     }
     fn cuGraphKernelNodeSetParams_v2(node: usize, params: *const KernelParams2) {
         home(node)?.replace(node, kernel_2(get(params)?)?)
@@ -329,7 +331,7 @@ api! {
     }
 
     fn cuGraphExecKernelNodeSetParams(handle: usize, node: usize, params: *const KernelParams) {
-        executable(handle)?.replace(node, &kernel(get(params)?)?)
+        executable(handle)?.replace(node, &kernel(get(params)?, 0)?)
     }
     fn cuGraphExecKernelNodeSetParams_v2(handle: usize, node: usize, params: *const KernelParams2) {
         executable(handle)?.replace(node, &kernel_2(get(params)?)?)

@@ -18,7 +18,10 @@ fn pinned(out: *mut *mut c_void, n_bytes: usize, flags: u32) -> Outcome {
     if out.is_null() || flags & !ALLOC_FLAGS != 0 {
         return Err(Status::INVALID_VALUE);
     }
-    let base = driver()?.allocate_host(HostKind::Pinned, n_bytes, flags, context.handle)?;
+    let base = match n_bytes {
+        0 => 0,
+        _ => driver()?.allocate_host(HostKind::Pinned, n_bytes, flags, context.handle)?,
+    };
     // SAFETY: It is the client's, checked for null.
     unsafe { put(out, base as *mut c_void) }
 }
@@ -100,12 +103,6 @@ api! {
     }
     fn cuIpcCloseMemHandle(_address: u64) {
         Err(Status::NOT_SUPPORTED)
-    }
-    fn cuMemHostGetDevicePointer(out: *mut u64, pointer: *mut c_void, flags: c_uint) {
-        match cuMemHostGetDevicePointer_v2(out, pointer, flags) {
-            0 => Ok(()),
-            error => Err(Status(error)),
-        }
     }
     fn cuDeviceRegisterAsyncNotification(_device: c_int, _f: *mut c_void, _data: *mut c_void, _out: *mut c_void) {
         Err(Status::NOT_SUPPORTED)

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::{api, get, list};
 use crate::launch::{KernelLaunch, Shape};
+use crate::module::Function;
 use crate::operation::Operation;
 use crate::status::{Outcome, Status};
 use crate::stream::Stream;
@@ -78,9 +79,9 @@ unsafe fn launch(
     if !params.is_null() && !extra.is_null() {
         return Err(Status::INVALID_VALUE);
     }
-    let launch = unsafe { KernelLaunch::gather(function, shape, params, extra)? };
     // A module of another context is told at once.
-    launch.module(&context)?;
+    let module = Function::of(function)?.module(&context)?;
+    let launch = unsafe { KernelLaunch::gather((function, module), shape, params, extra)? };
     super::submit(stream, Operation::Launch(Arc::new(launch)))
 }
 

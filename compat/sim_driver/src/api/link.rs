@@ -23,7 +23,8 @@ fn linking(handle: usize) -> Outcome<Arc<Linking>> {
 /// Tells what went wrong to who reads logs.
 unsafe fn tell(linking: &Linking, message: &str) {
     if let Ok(driver) = driver() {
-        driver.recorder.note(&format!("a link failed: {message}"));
+        let text = format!("a link failed: {message}");
+        driver.recorder.not_loaded(text);
     }
     if let Some(logs) = linking.state().logs {
         unsafe { logs.tell(message) };
@@ -40,7 +41,7 @@ unsafe fn add(handle: usize, kind: u32, image: &Image, name: *const c_char) -> O
         Ok(name) if !name.is_empty() => name.to_owned(),
         _ => format!("input {number}"),
     };
-    if let (LIBRARY, Image::Bytes(bytes)) = (kind, image)
+    if let (FATBINARY | LIBRARY, Image::Bytes(bytes)) = (kind, image)
         && let Some(ptx) = stand_in(bytes)
     {
         linking.state().texts.push((name, ptx.to_owned()));

@@ -54,7 +54,7 @@ fn free(address: u64) -> Outcome {
             false => Err(Status::INVALID_VALUE),
         };
     };
-    let owner = owner(address).ok_or(Status::INVALID_VALUE)?;
+    let owner = Context::owner_of(address).ok_or(Status::INVALID_VALUE)?;
     owner.synchronize()?;
     owner
         .allocations()
@@ -63,26 +63,18 @@ fn free(address: u64) -> Outcome {
     device.sim.free(address).map_err(|_| Status::INVALID_VALUE)
 }
 
-/// The context that an allocation was made in.
-fn owner(address: u64) -> Option<std::sync::Arc<Context>> {
-    if let Some(context) = Context::top()
-        && context.allocations().contains_key(&address)
-    {
-        return Some(context);
-    }
-    let all = driver().ok()?.contexts.all();
-    all.into_iter()
-        .find(|context| context.allocations().contains_key(&address))
-}
-
 /// An allocation that a stream makes: it is there at once, and used later.
 fn allocate_async(out: *mut u64, n_bytes: usize, stream: usize) -> Outcome {
     let (context, stream) = Stream::of(stream)?;
     if stream.capture().is_some() {
         return Err(Status::NOT_SUPPORTED);
     }
+    let address = match n_bytes {
+        0 => 0,
+        _ => allocate(&context, n_bytes)?,
+    };
     // SAFETY: It is the client's, checked for null.
-    unsafe { put(out, allocate(&context, n_bytes)?) }
+    unsafe { put(out, address) }
 }
 
 /// What is known of an address.
@@ -115,7 +107,7 @@ fn known(address: u64) -> Outcome<Known> {
         .sim
         .allocation_at(address)
         .ok_or(Status::INVALID_VALUE)?;
-    let context = owner(allocation.address).or_else(Context::top);
+    let context = Context::owner_of(allocation.address).or_else(Context::top);
     Ok(Known {
         base: allocation.address,
         size_bytes: allocation.size_bytes,
@@ -195,7 +187,7 @@ api! {
         if address == 0 {
             return Ok(());
         }
-        owner(address).ok_or(Status::INVALID_VALUE)?;
+        Context::owner_of(address).ok_or(Status::INVALID_VALUE)?;
         super::submit(stream, Operation::Free(address))
     }
     fn cuMemGetAddressRange_v2(base: *mut u64, n_bytes: *mut usize, address: u64) {

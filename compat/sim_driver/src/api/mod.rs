@@ -25,6 +25,7 @@ pub mod graph_node;
 pub mod host;
 pub mod kernel;
 pub mod launch;
+pub mod legacy;
 pub mod library;
 pub mod link;
 pub mod memory;

@@ -205,6 +205,9 @@ api! {
         let captured = stream.capture().is_some();
         put(out, c_uint::from(captured))
     }
+    fn cuStreamGetCaptureInfo, cuStreamGetCaptureInfo_ptsz(handle: usize, status: *mut c_uint, id: *mut u64) in handle {
+        capture_info(handle, status, id, std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut())
+    }
     fn cuStreamGetCaptureInfo_v2, cuStreamGetCaptureInfo_v2_ptsz(handle: usize, status: *mut c_uint, id: *mut u64, graph: *mut usize, nodes: *mut *const usize, n: *mut usize) in handle {
         capture_info(handle, status, id, graph, nodes, n)
     }

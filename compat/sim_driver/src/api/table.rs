@@ -2,8 +2,8 @@
 
 use super::call::Entry;
 use super::{
-    context, copy, device, event, graph, graph_node, host, kernel, launch, library, link, memory,
-    misc, module, occupancy, stream, tensor_map, user_object,
+    context, copy, device, event, graph, graph_node, host, kernel, launch, legacy, library, link,
+    memory, misc, module, occupancy, stream, tensor_map, user_object,
 };
 
 pub(super) const ALL: &[&[Entry]] = &[
@@ -16,6 +16,7 @@ pub(super) const ALL: &[&[Entry]] = &[
     host::ENTRIES,
     kernel::ENTRIES,
     launch::ENTRIES,
+    legacy::ENTRIES,
     library::ENTRIES,
     link::ENTRIES,
     memory::ENTRIES,

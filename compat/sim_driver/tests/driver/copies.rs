@@ -238,6 +238,27 @@ fn streams_allocate_and_free() {
     }
 }
 
+/// Answers of an H200's driver.
+#[test]
+fn some_functions_allocate_nothing() {
+    let client = Client::new();
+    let stream = client.stream(1);
+    let (mut address, mut pointer) = (7, std::ptr::dangling_mut());
+    unsafe {
+        ok(call!(cuMemAllocAsync(&mut address, 0, stream)));
+        assert_eq!(address, 0);
+        ok(call!(cuMemFreeAsync(address, stream)));
+        ok(call!(cuMemHostAlloc(&mut pointer, 0, 0)));
+        assert!(pointer.is_null());
+        ok(call!(cuMemFreeHost(pointer)));
+        pointer = std::ptr::dangling_mut();
+        ok(call!(cuMemAllocHost_v2(&mut pointer, 0)));
+        assert!(pointer.is_null());
+        assert_eq!(call!(cuMemAlloc_v2(&mut address, 0)), VALUE);
+        assert_eq!(call!(cuMemAllocManaged(&mut address, 0, 1)), VALUE);
+    }
+}
+
 #[test]
 fn devices_copy_to_each_other() {
     let first = Client::new();

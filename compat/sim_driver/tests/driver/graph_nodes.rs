@@ -5,6 +5,7 @@ use std::ptr::null;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use sim_driver::Status;
+use sim_driver::api::context::*;
 use sim_driver::api::event::*;
 use sim_driver::api::graph::*;
 use sim_driver::api::graph_node::*;
@@ -13,7 +14,7 @@ use sim_driver::api::stream::*;
 use crate::client::{Client, ok};
 use crate::graphs::{Kernel, add_node, instantiated};
 use crate::order::Flag;
-use crate::under_test::call;
+use crate::under_test::{call, is_real};
 
 const VALUE: u32 = Status::INVALID_VALUE.0;
 
@@ -492,6 +493,52 @@ fn nodes_of_any_kind_are_added_by_one_function() {
         launch(executable);
         assert_eq!(client.download(buffer, 4), [8; 4]);
     }
+}
+
+/// Each kernel runs in the context of its module, whichever launches the graph: of several
+/// devices here, of one GPU where that is tested.
+#[test]
+fn a_graph_has_kernels_of_several_contexts() {
+    let first = Client::new();
+    let a = first.upload(&[5; 32]);
+    let second = Client::on(i32::from(!is_real()));
+    let b = second.upload(&[0; 32]);
+    let graph = new_graph();
+    let (status, added) = add_node(&first, graph, &[], a, 32);
+    ok(status);
+    let (mut copied, copy, context) = (0, copy(b, a, 128), first.context);
+    let copy = (&raw const copy).cast();
+    ok(unsafe {
+        call!(cuGraphAddMemcpyNode(
+            &mut copied,
+            graph,
+            &added,
+            1,
+            copy,
+            context
+        ))
+    });
+    ok(add_node(&second, graph, &[copied], b, 32).0);
+    let executable = instantiated(graph);
+    for (n, context) in [(1, first.context), (2, second.context)] {
+        ok(unsafe { call!(cuCtxSetCurrent(context)) });
+        launch(executable);
+        assert_eq!(second.download(a, 32), [5 + n; 32]);
+        assert_eq!(second.download(b, 32), [6 + n; 32]);
+    }
+    // A kernel stays in its context.
+    let params = [
+        (&raw const b).cast_mut().cast(),
+        (&raw const a).cast_mut().cast(),
+    ];
+    let foreign = Kernel::of(second.function("add_one"), 32, &params);
+    let foreign = (&raw const foreign).cast();
+    let status = unsafe {
+        call!(cuGraphExecKernelNodeSetParams_v2(
+            executable, added, foreign
+        ))
+    };
+    assert_eq!(status, VALUE);
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod graph_nodes;
 mod graphs;
 mod handles;
 mod kernel_heap;
+mod legacy;
 mod load;
 mod managed;
 mod modules;

@@ -45,40 +45,62 @@ fn variables_have_addresses_and_values() {
     }
 }
 
-#[test]
-fn what_is_no_ptx_is_explained() {
-    let _client = Client::new();
-    let text = c".version 8.0\n.target sm_80\n.address_size 64\n.entry k() { mov.u32 %r1; }";
+/// Loads an image; gives the status, and what the log says.
+fn loaded(image: &[u8]) -> (u32, String) {
     let mut module = 0;
-    let mut log = [0_u8; 400];
+    let mut log = [0_u8; 600];
     // The error log and its size.
     let options = [5_u32, 6];
     let size = std::ptr::without_provenance_mut(log.len());
     let mut values: [*mut c_void; 2] = [log.as_mut_ptr().cast(), size];
-    let image = text.as_ptr().cast();
     let status = unsafe {
         call!(cuModuleLoadDataEx(
             &mut module,
-            image,
+            image.as_ptr().cast(),
             2,
             options.as_ptr(),
             values.as_mut_ptr()
         ))
     };
-    assert_eq!(status, Status::INVALID_PTX.0);
     let end = log.iter().position(|&b| b == 0).expect("it ends");
-    let log = String::from_utf8_lossy(&log[..end]);
+    assert!(status == 0 || values[1].addr() == end);
+    (status, String::from_utf8_lossy(&log[..end]).into_owned())
+}
+
+#[test]
+fn what_is_no_ptx_is_explained() {
+    let _client = Client::new();
+    let text = b".version 8.0\n.target sm_80\n.address_size 64\n.entry k() { mov.u32 %r1; }\0";
+    let (status, log) = loaded(text);
+    assert_eq!(status, Status::INVALID_PTX.0);
     assert!(log.contains("line 4") && log.contains("%r1"), "{log}");
-    assert_eq!(values[1].addr(), end);
-    let mut load =
-        |image: &[u8]| unsafe { call!(cuModuleLoadData(&mut module, image.as_ptr().cast())) };
     if is_real() {
         return;
     }
-    let machine_code = include_bytes!("../../../fatbin/tests/samples/cuda_13.cubin");
-    assert_eq!(load(machine_code), Status::NO_BINARY_FOR_GPU.0);
-    let machine_code = include_bytes!("../../../fatbin/tests/samples/machine.fatbin");
-    assert_eq!(load(machine_code), Status::NO_BINARY_FOR_GPU.0);
+    // What the compilers that programs call make, and what nvcc puts into a program.
+    let cubin = include_bytes!("../../../fatbin/tests/samples/cuda_13.cubin");
+    let fat = include_bytes!("../../../fatbin/tests/samples/machine.fatbin");
+    for (machine_code, cures) in [
+        (&cubin[..], ["nvrtcGetPTX", "CUPY_COMPILE_WITH_PTX=1"]),
+        (fat, ["-gencode", "cuFFT"]),
+    ] {
+        // The same again is not reported again.
+        let (status, log) = loaded(machine_code);
+        assert_eq!(
+            (status, &log),
+            (Status::NO_BINARY_FOR_GPU.0, &loaded(machine_code).1)
+        );
+        for part in cures {
+            assert!(log.contains(part), "{log}");
+        }
+        let driver = sim_driver::driver::driver().expect("there is one");
+        let reported = driver.recorder.records().not_loaded;
+        let one = format!("a module cannot be loaded: {log}");
+        assert_eq!(reported.iter().filter(|text| **text == one).count(), 1);
+    }
+    let mut module = 0;
+    let mut load =
+        |image: &[u8]| unsafe { call!(cuModuleLoadData(&mut module, image.as_ptr().cast())) };
     assert_eq!(load(b"\x7fELF\x02\x01\x01\0"), Status::INVALID_IMAGE.0);
     for sample in [
         &include_bytes!("../../../fatbin/tests/samples/size.fatbin")[..],
@@ -444,31 +466,44 @@ const GRID_BARRIER: &std::ffi::CStr = c".version 8.0
 	ret;
 }";
 
-#[test]
-fn the_device_runtimes_library_has_the_barrier_of_a_grid() {
+/// A fat binary with one PTX text.
+fn fat_binary(architecture: u32, ptx: &str) -> Vec<u8> {
+    let n_bytes = ptx.len().next_multiple_of(8);
+    let mut bytes = 0xba55_ed50_u32.to_le_bytes().to_vec();
+    bytes.extend([1, 0, 16, 0]);
+    bytes.extend((64 + n_bytes as u64).to_le_bytes());
+    // PTX, and the sizes of this header and of the text.
+    bytes.extend([1, 0, 1, 1, 64, 0, 0, 0]);
+    bytes.extend((n_bytes as u64).to_le_bytes());
+    bytes.extend([0; 8]);
+    bytes.extend([0, 0, 9, 0]);
+    bytes.extend(architecture.to_le_bytes());
+    bytes.extend([0; 32]);
+    bytes.extend(ptx.as_bytes());
+    bytes.resize(16 + 64 + n_bytes, 0);
+    bytes
+}
+
+/// Adds an input to a link.
+fn add(state: usize, kind: u32, data: &[u8]) -> u32 {
+    use sim_driver::api::link::*;
+    let (null, none) = (std::ptr::null(), std::ptr::null_mut());
+    let (bytes, n) = (data.as_ptr().cast(), data.len());
+    let name = std::ptr::null();
+    unsafe { call!(cuLinkAddData_v2(state, kind, bytes, n, name, 0, null, none)) }
+}
+
+/// That [`GRID_BARRIER`] works with an input of that kind in place of `libcudadevrt.a`.
+fn barrier_works_with(client: &Client, kind: u32, device_runtime: &[u8]) {
     use sim_driver::api::copy::cuMemsetD8_v2;
     use sim_driver::api::link::*;
-    let client = Client::new();
-    // The library itself is NVIDIA's; this is one of the same name only.
-    if is_real() {
-        return;
-    }
-    let library = |member: &str| format!("!<arch>\n{member:<58}`\n\u{1}").into_bytes();
-    let add = |state, kind, data: &[u8]| {
-        let (null, none) = (std::ptr::null(), std::ptr::null_mut());
-        let (bytes, n) = (data.as_ptr().cast(), data.len());
-        let name = std::ptr::null();
-        unsafe { call!(cuLinkAddData_v2(state, kind, bytes, n, name, 0, null, none)) }
-    };
     let (mut state, mut image, mut n_bytes) = (0, std::ptr::null(), 0);
     let (mut module, mut function) = (0, 0);
     let (mut numbers, mut out) = (client.alloc(64), client.alloc(64));
     unsafe {
         let (null, none) = (std::ptr::null(), std::ptr::null_mut());
         ok(call!(cuLinkCreate_v2(0, null, none, &mut state)));
-        let other = add(state, 4, &library("somebodys.o/"));
-        assert_eq!(other, Status::NO_BINARY_FOR_GPU.0);
-        ok(add(state, 4, &library("cuda_device_runtime.o/")));
+        ok(add(state, kind, device_runtime));
         ok(add(state, 1, GRID_BARRIER.to_bytes_with_nul()));
         ok(call!(cuLinkComplete(state, &mut image, &mut n_bytes)));
         ok(call!(cuModuleLoadData(&mut module, image)));
@@ -532,6 +567,40 @@ fn a_cooperative_launch_has_memory_for_a_barrier_and_others_have_none() {
             function, 2, 1, 1, 32, 1, 1, 0, 0, params, none
         )));
         assert_eq!(client.download(out, 1), [0]);
+    }
+}
+
+#[test]
+fn the_device_runtimes_library_has_the_barrier_of_a_grid() {
+    use sim_driver::api::link::*;
+    let client = Client::new();
+    // The library itself is NVIDIA's; these only look like it.
+    if is_real() {
+        return;
+    }
+    let library = |member: &str| format!("!<arch>\n{member:<58}`\n\u{1}").into_bytes();
+    barrier_works_with(&client, 4, &library("cuda_device_runtime.o/"));
+    // As nvcc links it: with PTX for the newest devices only, which asks for what NVIDIA's
+    // driver brings.
+    let ptx = |declared: &str| {
+        let head = ".version 9.5\n.target sm_121\n.address_size 64";
+        format!("{head}\n.extern .func (.param .b32 status) {declared};\n")
+    };
+    let member = ptx("__cuda_syscall_CGS_sync(.param .b64 group, .param .b32 flags)");
+    barrier_works_with(&client, 2, &fat_binary(121, &member));
+    barrier_works_with(&client, 2, &fat_binary(90, &member));
+    let mut state = 0;
+    unsafe {
+        let (null, none) = (std::ptr::null(), std::ptr::null_mut());
+        ok(call!(cuLinkCreate_v2(0, null, none, &mut state)));
+        let others = [
+            (4, library("somebodys.o/")),
+            (2, fat_binary(121, &ptx("somebodys()"))),
+        ];
+        for (kind, other) in others {
+            assert_eq!(add(state, kind, &other), Status::NO_BINARY_FOR_GPU.0);
+        }
+        ok(call!(cuLinkDestroy(state)));
     }
 }
 
