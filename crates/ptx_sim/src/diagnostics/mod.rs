@@ -483,6 +483,12 @@ pub enum AsyncFault {
         /// The store.
         store: Box<AccessSide>,
     },
+    /// A bulk copy counted by a barrier in memory that its own thread has initialised, with no
+    /// fence between.
+    UnpublishedBarrier {
+        /// The initialisation.
+        init: Box<AccessSide>,
+    },
     /// An access to what an asynchronous operation may still be working on.
     InFlight {
         /// What it did.
