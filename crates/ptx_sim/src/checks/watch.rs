@@ -268,7 +268,7 @@ impl<'a, J: Judge> Checks<'a, J> {
     #[cold]
     fn bulk_started(&mut self, instruction: u32, thread: Lanes, start: BulkStart) {
         if let Some(barrier) = start.barrier.filter(|_| start.owner == thread.block) {
-            self.beside(thread, |beside, ..| {
+            self.beside(thread, |beside, _, _, _| {
                 beside.counted_by(instruction, thread, barrier)
             });
         }
@@ -437,7 +437,7 @@ impl<'a, J: Judge> Checks<'a, J> {
 
     /// Lanes let others know what they initialised.
     fn published(&mut self, lanes: Lanes) {
-        self.beside(lanes, |beside, ..| {
+        self.beside(lanes, |beside, _, _, _| {
             beside.published(lanes);
             None
         });
@@ -622,7 +622,7 @@ impl<J: Judge> Observer for Watch<'_, J> {
 
     fn barrier_initialised(&mut self, instruction: u32, lanes: Lanes, addresses: &[u64; 32]) {
         if let Some(checks) = &mut self.checks {
-            checks.beside(lanes, |beside, ..| {
+            checks.beside(lanes, |beside, _, _, _| {
                 beside.initialised(instruction, lanes, addresses);
                 None
             });

@@ -564,8 +564,8 @@ pub enum FuelLimit {
     Launch(u64),
     /// Of one block, where the launch asked for none.
     Block(u64),
-    /// Of all blocks that run, where the launch asked for none, they do nothing but
-    /// wait, and no others can begin.
+    /// Of all blocks that run, where the launch asked for none, they only wait or repeat
+    /// themselves, and no others can begin.
     Waiting(u64),
 }
 

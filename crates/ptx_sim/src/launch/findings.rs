@@ -134,9 +134,9 @@ impl LaunchContext<'_> {
                 relation: self.relation(at),
                 store: boxed(&store),
             },
-            Finding::UnpublishedBarrier { init, .. } => AsyncFault::UnpublishedBarrier {
-                init: boxed(&init),
-            },
+            Finding::UnpublishedBarrier { init, .. } => {
+                AsyncFault::UnpublishedBarrier { init: boxed(&init) }
+            }
             Finding::AsyncInFlight {
                 at,
                 this,

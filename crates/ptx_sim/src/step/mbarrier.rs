@@ -138,7 +138,7 @@ fn in_space<O: Observer>(
         waits |= outcome.waits;
         answer(&step.view, op, lane, old, &outcome);
         if outcome.word.pack() != old {
-            step.warp.idle_polls = 0;
+            step.warp.has_effect();
             // SAFETY: As above.
             unsafe { write64(host, outcome.word.pack()) };
         }
