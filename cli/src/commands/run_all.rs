@@ -56,9 +56,8 @@ pub struct Args {
 
     /// Simulator: warp instructions that a launch may execute, all its blocks
     /// together. A kernel that needs more fails: it is assumed never to end. By
-    /// default a launch as a whole has no limit, but each of its blocks has, of
-    /// 134,217,728 and 4,194,304 more for each of its warps, and blocks that only
-    /// wait for each other have a smaller one.
+    /// default a launch fails when its blocks make no progress, and a block after
+    /// 1,073,741,824 and 33,554,432 more for each of its warps.
     #[arg(long, value_name = "N", value_parser = fuel)]
     fuel: Option<u64>,
 

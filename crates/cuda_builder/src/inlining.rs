@@ -3,20 +3,26 @@
 //! LLVM writes into PTX the line that each instruction was written on (`.loc`).
 //! Where that is in a function that was inlined, PTX can also say into what
 //! (`function_name …, inlined_at …`), which profilers show and the simulator
-//! reports; but LLVM does not write it. It writes DWARF instead, a tree of
-//! inlined calls between labels. [`apply`] reads that tree, adds `inlined_at` to
-//! the places of instructions, and removes the DWARF, which nothing else needs. No
-//! instruction is touched.
+//! reports; but LLVM 22 does not write it. It has it in two other forms, neither of which
+//! is enough. With `-Zverbose-asm` a comment behind each `.loc` names the calls around it,
+//! by line and column. DWARF describes all calls, with files and functions, but tells
+//! only which instructions are the first and the last of each, and others may be in
+//! between. [`apply`] looks up the calls of each comment in DWARF, adds `inlined_at` to
+//! the places of instructions, and removes comments and DWARF, which nothing else needs.
+//! No instruction is touched.
 //!
-//! What it leaves out: the tree gives a call one range from its first to its last
-//! instruction, and where others were moved in between it is a guess which of the
-//! covering calls a place belongs to (the narrowest whose function is in the
-//! place's file). DWARF that is not as expected is removed all the same, and the
-//! places stay as LLVM wrote them.
+//! What it leaves out: of two functions that are called at one line and column, as a `for`
+//! loop does, a place may get the other one's name. Where comment and DWARF do not agree,
+//! or are not as expected, they are removed all the same, and the places stay as LLVM
+//! wrote them.
 
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::ops::Range;
+
+use gimli::{
+    AttributeValue, DebugAbbrev, DebugInfo, DwAt, EndianSlice, LittleEndian, constants as dwarf,
+};
 
 /// `ptx` with the inlined calls around instructions, and without DWARF.
 pub fn apply(ptx: &str) -> String {
@@ -24,12 +30,27 @@ pub fn apply(ptx: &str) -> String {
     let calls = Calls::read(&code, &sections).unwrap_or_default();
     let mut names = Names::default();
     let mut out = String::with_capacity(ptx.len());
+    let mut in_asm = false;
     for (number, line) in code.iter().enumerate() {
-        match place(line) {
+        in_asm = match line.trim() {
+            "// begin inline asm" => true,
+            "// end inline asm" => false,
+            _ => in_asm,
+        };
+        let (bare, comment) = match in_asm {
+            true => (*line, ""),
+            false => without_comment(line),
+        };
+        match place(bare) {
             Some(place) if has_instruction(&code[number + 1..]) => {
-                calls.write_place(&mut out, &mut names, number, place, line);
+                let around = calls.find(number, &calls_in(comment));
+                calls.write_place(&mut out, &mut names, place, around);
             }
-            _ => out.push_str(line),
+            _ => out.push_str(bare),
+        }
+        // What was in the line with it ended with the comment.
+        if !bare.is_empty() && !out.ends_with('\n') {
+            out.push('\n');
         }
         if line.contains(".entry") || line.contains(".func") {
             names.around.clear();
@@ -42,12 +63,44 @@ pub fn apply(ptx: &str) -> String {
 /// File, line, column: the numbers of a `.loc`.
 type Place = (u32, u32, u32);
 
+/// Where calls are, the innermost first.
+type LinesAndColumns = Vec<(u32, u32)>;
+
 /// The place that a line names, if it is a `.loc` without more.
 fn place(line: &str) -> Option<Place> {
     let mut words = line.trim().strip_prefix(".loc")?.split_whitespace();
     let mut number = || words.next()?.parse().ok();
     let place = (number()?, number()?, number()?);
     words.next().is_none().then_some(place)
+}
+
+/// A line, and the comment that LLVM has put behind it. Comments alone in a line stay, but
+/// for what LLVM says of labels.
+fn without_comment(line: &str) -> (&str, &str) {
+    match line.split_once("//") {
+        Some((code, comment))
+            if !line.contains('"')
+                && (!code.trim().is_empty()
+                    || code.starts_with(' ')
+                    || comment.starts_with(" %bb.")) =>
+        {
+            (code.trim_end(), comment)
+        }
+        _ => (line, ""),
+    }
+}
+
+/// Lines and columns of the calls that the comment on a place names, the innermost first:
+/// of `a.rs:3:1 @[ b.rs:7:9 @[ c.rs:2:5 ] ]` those in `b.rs` and `c.rs`. LLVM leaves out
+/// columns that are 0.
+fn calls_in(comment: &str) -> LinesAndColumns {
+    let calls = comment.split(" @[ ").skip(1).filter_map(|call| {
+        let call = call.trim_end_matches([' ', ']', '\n']);
+        let mut numbers = call.rsplit(':').map_while(|word| word.parse().ok());
+        let last = numbers.next()?;
+        Some(numbers.next().map_or((last, 0), |line| (line, last)))
+    });
+    calls.collect()
 }
 
 /// Whether there is an instruction before the next place.
@@ -89,7 +142,6 @@ fn split(ptx: &str) -> (Vec<&str>, HashMap<&str, Vec<&str>>) {
                 None => match text.strip_suffix(", debug") {
                     Some(target) if text.starts_with(".target") => {
                         code.push(target);
-                        code.push("\n");
                     }
                     _ => code.push(line),
                 },
@@ -145,197 +197,133 @@ impl Names {
     }
 }
 
-/// A function, or a call that was inlined.
+/// A call that was inlined.
 struct Call {
-    parent: Option<usize>,
-    /// Where the function is described.
-    function: u64,
-    /// Lines of the PTX: the first, and the one after the last.
-    range: (usize, usize),
-    /// Where it is called; nowhere for a function that was not inlined.
-    at: Option<Place>,
+    /// Lines of the PTX: from its first instruction to its last.
+    lines: Range<usize>,
+    /// It and the calls around it, the innermost first: where the function is described, and
+    /// where it is called.
+    around: Vec<(usize, Place)>,
 }
 
-/// All calls of a module.
+/// All inlined calls of a module.
 #[derive(Default)]
 struct Calls {
-    calls: Vec<Call>,
-    /// The functions that were not inlined, by their first lines: their lines, and
-    /// where in `calls` they and the calls in them stand.
-    functions: Vec<(Range<usize>, Range<usize>)>,
+    /// By the lines and columns of a call and of those around it.
+    calls: HashMap<LinesAndColumns, Vec<Call>>,
     /// Names of the functions.
-    names: HashMap<u64, String>,
-    /// The file that most says each function is in.
-    files: HashMap<u64, u32>,
+    names: HashMap<usize, String>,
 }
 
+type Bytes<'a> = EndianSlice<'a, LittleEndian>;
+type Unit<'a> = gimli::UnitHeader<Bytes<'a>>;
+type Entry<'a> = gimli::DebuggingInformationEntry<'a, 'a, Bytes<'a>>;
+
 impl Calls {
+    /// Reads DWARF in which addresses are lines of the PTX.
     fn read(code: &[&str], sections: &HashMap<&str, Vec<&str>>) -> Option<Self> {
         let labels: HashMap<&str, usize> = code
             .iter()
             .enumerate()
-            .filter_map(|(number, line)| Some((line.trim().strip_suffix(':')?, number)))
+            .filter_map(|(n, line)| Some((without_comment(line).0.trim().strip_suffix(':')?, n)))
             .collect();
-        let abbreviations = abbreviations(&Bytes::read(sections.get(".debug_abbrev")?)?)?;
-        let info = Bytes::read(sections.get(".debug_info")?)?;
+        let abbreviations = assembled(sections.get(".debug_abbrev")?, &labels)?;
+        let info = assembled(sections.get(".debug_info")?, &labels)?;
+        let abbreviations = DebugAbbrev::new(&abbreviations, LittleEndian);
         let mut calls = Self::default();
-        calls.read_units(&info, &abbreviations, &labels)?;
-        calls.find_functions();
-        calls.find_files(code);
+        let mut units = DebugInfo::new(&info, LittleEndian).units();
+        while let Some(unit) = units.next().ok()? {
+            let abbreviations = unit.abbreviations(&abbreviations).ok()?;
+            let mut entries = unit.entries(&abbreviations);
+            // The calls and functions around an entry, and how deep each is.
+            let mut outside: Vec<(isize, Vec<(usize, Place)>)> = Vec::new();
+            let mut depth = 0;
+            while let Some((deeper, entry)) = entries.next_dfs().ok()? {
+                depth += deeper;
+                while outside.last().is_some_and(|&(of, _)| of >= depth) {
+                    outside.pop();
+                }
+                let around = outside.last().map_or(&[][..], |(_, around)| around);
+                if let Some(inside) = calls.read_entry(&unit, entry, around) {
+                    outside.push((depth, inside));
+                }
+            }
+        }
         Some(calls)
     }
 
-    fn read_units(
+    /// Takes what an entry says. The calls around what is in it, if it is a function or call.
+    fn read_entry(
         &mut self,
-        info: &Bytes<'_>,
-        abbreviations: &HashMap<u64, Abbreviation>,
-        labels: &HashMap<&str, usize>,
-    ) -> Option<()> {
-        let mut unit = 0;
-        while unit < info.bytes.len() {
-            let mut reader = Reader { info, at: unit };
-            let end = unit + 4 + reader.number(4)? as usize;
-            let version = reader.number(2)?;
-            let _abbreviations = reader.number(4)?;
-            if version != 2 || reader.number(1)? != 8 {
-                return None;
-            }
-            // The call or function around each level, if there is one.
-            let mut around: Vec<Option<usize>> = Vec::new();
-            while reader.at < end {
-                let offset = reader.at as u64;
-                let code = reader.leb128()?;
-                if code == 0 {
-                    around.pop();
-                    continue;
-                }
-                let abbreviation = abbreviations.get(&code)?;
-                let entry = reader.entry(abbreviation, unit as u64)?;
-                if let Some(name) = entry.name {
-                    self.names.insert(offset, name);
-                }
-                let mut inside = around.last().copied().flatten();
-                let lines = entry
-                    .low
-                    .zip(entry.high)
-                    .and_then(|(low, high)| Some((*labels.get(low)?, *labels.get(high)?)));
-                if let (Tag::Function | Tag::InlinedCall, Some(range)) = (abbreviation.tag, lines) {
-                    self.calls.push(Call {
-                        parent: inside,
-                        function: entry.origin.unwrap_or(offset),
-                        range,
-                        at: (abbreviation.tag == Tag::InlinedCall).then_some(entry.call),
-                    });
-                    inside = Some(self.calls.len() - 1);
-                }
-                if abbreviation.has_children {
-                    around.push(inside);
-                }
-            }
-            unit = end;
+        unit: &Unit<'_>,
+        entry: &Entry<'_>,
+        around: &[(usize, Place)],
+    ) -> Option<Vec<(usize, Place)>> {
+        let value = |of: DwAt| entry.attr_value(of).ok().flatten();
+        if let Some(AttributeValue::String(name)) = value(dwarf::DW_AT_name) {
+            let offset = entry.offset().to_debug_info_offset(unit)?;
+            self.names.insert(offset.0, name.to_string_lossy().into());
         }
-        Some(())
-    }
-
-    /// Functions are in the file that they call from; those that call nothing, in
-    /// the file that most of their places name.
-    /// Calls follow the function they are in, up to the next function.
-    fn find_functions(&mut self) {
-        let is_function = |&index: &usize| self.calls[index].parent.is_none();
-        let starts: Vec<usize> = (0..self.calls.len()).filter(is_function).collect();
-        let ends = starts.iter().copied().skip(1).chain([self.calls.len()]);
-        self.functions = starts
-            .iter()
-            .zip(ends)
-            .map(|(&start, end)| {
-                let (first, past) = self.calls[start].range;
-                (first..past, start..end)
-            })
-            .collect();
-        self.functions.sort_by_key(|(lines, _)| lines.start);
-    }
-
-    fn find_files(&mut self, code: &[&str]) {
-        const CERTAIN: u64 = 1 << 20;
-        let mut votes: HashMap<u64, HashMap<u32, u64>> = HashMap::new();
-        for call in &self.calls {
-            if let (Some(parent), Some((file, ..))) = (call.parent, call.at) {
-                let function = self.calls[parent].function;
-                *votes.entry(function).or_default().entry(file).or_default() += CERTAIN;
-            }
+        match entry.tag() {
+            dwarf::DW_TAG_subprogram => return Some(Vec::new()),
+            dwarf::DW_TAG_inlined_subroutine => {}
+            _ => return None,
         }
-        for (number, line) in code.iter().enumerate() {
-            if let Some((file, ..)) = place(line)
-                && let Some(call) = self.narrowest(number, |_| true)
-            {
-                let function = self.calls[call].function;
-                *votes.entry(function).or_default().entry(file).or_default() += 1;
-            }
-        }
-        self.files = votes
-            .into_iter()
-            .filter_map(|(function, files)| {
-                let most = files.into_iter().max_by_key(|&(file, n)| (n, file))?;
-                Some((function, most.0))
-            })
-            .collect();
+        let function = match value(dwarf::DW_AT_abstract_origin)? {
+            AttributeValue::UnitRef(offset) => offset.to_debug_info_offset(unit)?,
+            AttributeValue::DebugInfoRef(offset) => offset,
+            _ => return None,
+        };
+        let line = |of: DwAt| match value(of)? {
+            AttributeValue::Addr(line) => Some(line as usize),
+            _ => None,
+        };
+        let lines = line(dwarf::DW_AT_low_pc)?..line(dwarf::DW_AT_high_pc)?;
+        let number = |of: DwAt| Some(entry.attr(of).ok()??.udata_value()? as u32);
+        let at = (
+            number(dwarf::DW_AT_call_file)?,
+            number(dwarf::DW_AT_call_line)?,
+            number(dwarf::DW_AT_call_column).unwrap_or(0),
+        );
+        let around = [&[(function.0, at)], around].concat();
+        let key = around.iter().map(|&(_, (_, line, column))| (line, column));
+        let call = Call {
+            lines,
+            around: around.clone(),
+        };
+        self.calls.entry(key.collect()).or_default().push(call);
+        Some(around)
     }
 
-    /// The narrowest call around a line of the PTX that `is_wanted`.
-    fn narrowest(&self, number: usize, is_wanted: impl Fn(&Call) -> bool) -> Option<usize> {
-        // Functions do not overlap: only the last that begins before the line can hold it.
-        let after = self
-            .functions
-            .partition_point(|(lines, _)| lines.start <= number);
-        let (_, inside) = self.functions[..after].last()?;
-        let around = inside.clone().filter(|&index| {
-            let call = &self.calls[index];
-            call.range.0 <= number && number < call.range.1 && is_wanted(call)
-        });
-        // Calls follow the ones they are in, so of equal ranges the last is the
-        // innermost.
-        around.min_by_key(|&index| {
-            let (first, past) = self.calls[index].range;
-            (past - first, usize::MAX - index)
-        })
+    /// The calls around a line of the PTX that are at these lines and columns.
+    fn find(&self, number: usize, at: &LinesAndColumns) -> &[(usize, Place)] {
+        let calls = self.calls.get(at).into_iter().flatten();
+        let found = calls
+            .filter(|call| call.lines.contains(&number))
+            .min_by_key(|call| call.lines.len());
+        found.map_or(&[], |call| &call.around)
     }
 
-    /// Writes the place on a line of the PTX with the calls around it.
+    /// Writes a place with the calls around it.
     fn write_place(
         &self,
         out: &mut String,
         names: &mut Names,
-        number: usize,
         place: Place,
-        line: &str,
+        around: &[(usize, Place)],
     ) {
-        let in_file = |call: &Call| self.files.get(&call.function) == Some(&place.0);
-        let mut call = self
-            .narrowest(number, in_file)
-            .or_else(|| self.narrowest(number, |_| true));
-        // The calls from the inside out, up to a function that was not inlined.
-        let mut chain = Vec::new();
-        while let Some(index) = call {
-            let Some(at) = self.calls[index].at else {
-                break;
-            };
-            chain.push((self.calls[index].function, at));
-            call = self.calls[index].parent;
-        }
-        if chain.is_empty() {
-            names.around.insert(place, Vec::new());
-            out.push_str(line);
-            return;
-        }
-        let places = chain.iter().map(|&(_, at)| at);
-        let places: Vec<Place> = std::iter::once(place).chain(places).collect();
+        let calls = around.iter().map(|&(_, at)| at);
+        let places: Vec<Place> = std::iter::once(place).chain(calls).collect();
         // A place that something is inlined at must have been named before.
-        let outermost = places[chain.len()];
-        if names.is_news(outermost, &[]) {
+        let outermost = places[around.len()];
+        if around.is_empty() {
+            names.around.insert(place, Vec::new());
+        }
+        if around.is_empty() || names.is_news(outermost, &[]) {
             let (file, row, column) = outermost;
             let _ = writeln!(out, "\t.loc\t{file} {row} {column}");
         }
-        for (index, &(function, (file, row, column))) in chain.iter().enumerate().rev() {
+        for (index, &(function, (file, row, column))) in around.iter().enumerate().rev() {
             if !names.is_news(places[index], &places[index + 1..]) && index > 0 {
                 continue;
             }
@@ -351,177 +339,34 @@ impl Calls {
     }
 }
 
-/// What an entry is, as far as it matters here.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Tag {
-    Function,
-    InlinedCall,
-    Other,
-}
-
-/// The form of an entry.
-struct Abbreviation {
-    tag: Tag,
-    has_children: bool,
-    /// Attribute and form.
-    attributes: Vec<(u64, u64)>,
-}
-
-fn abbreviations(bytes: &Bytes<'_>) -> Option<HashMap<u64, Abbreviation>> {
-    const SUBPROGRAM: u64 = 0x2e;
-    const INLINED_SUBROUTINE: u64 = 0x1d;
-    let mut reader = Reader { info: bytes, at: 0 };
-    let mut abbreviations = HashMap::new();
-    loop {
-        let code = reader.leb128()?;
-        if code == 0 {
-            return Some(abbreviations);
+/// The bytes of a section, of lines such as `.b8 1,2`, `.b32 7` and `.b64 $L__tmp3`. Labels of
+/// the code are their lines, those of sections 0.
+fn assembled(lines: &[&str], labels: &HashMap<&str, usize>) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    for line in lines {
+        let line = line.split("//").next()?.trim();
+        if line.is_empty() || line == "{" || line.ends_with(':') {
+            continue;
         }
-        let tag = match reader.leb128()? {
-            SUBPROGRAM => Tag::Function,
-            INLINED_SUBROUTINE => Tag::InlinedCall,
-            _ => Tag::Other,
+        let (width, values) = line.split_once(char::is_whitespace)?;
+        let width = match width {
+            ".b8" => 1,
+            ".b16" => 2,
+            ".b32" => 4,
+            ".b64" => 8,
+            _ => return None,
         };
-        let has_children = reader.number(1)? != 0;
-        let mut attributes = Vec::new();
-        loop {
-            match (reader.leb128()?, reader.leb128()?) {
-                (0, 0) => break,
-                pair => attributes.push(pair),
-            }
-        }
-        let abbreviation = Abbreviation {
-            tag,
-            has_children,
-            attributes,
-        };
-        abbreviations.insert(code, abbreviation);
-    }
-}
-
-/// The bytes of a section, with the symbols that stand for some of them.
-struct Bytes<'a> {
-    bytes: Vec<u8>,
-    symbols: HashMap<usize, &'a str>,
-}
-
-impl<'a> Bytes<'a> {
-    /// Of lines such as `.b8 1,2`, `.b32 7` and `.b64 $L__tmp3`.
-    fn read(lines: &[&'a str]) -> Option<Self> {
-        let mut bytes = Vec::new();
-        let mut symbols = HashMap::new();
-        for line in lines {
-            let line = line.split("//").next()?.trim();
-            if line.is_empty() || line == "{" || line.ends_with(':') {
-                continue;
-            }
-            let (width, values) = line.split_once(char::is_whitespace)?;
-            let width = match width {
-                ".b8" => 1,
-                ".b16" => 2,
-                ".b32" => 4,
-                ".b64" => 8,
-                _ => return None,
+        for value in values.split(',').map(str::trim) {
+            let number = match (labels.get(value), value.split_once('+')) {
+                (Some(&line), _) => line as i64,
+                (None, Some((_, offset))) => offset.parse().ok()?,
+                (None, None) if value.starts_with('.') => 0,
+                (None, None) => value.parse().ok()?,
             };
-            for value in values.split(',').map(str::trim) {
-                let number = match value.parse::<i64>() {
-                    Ok(number) => number as u64,
-                    Err(_) => {
-                        symbols.insert(bytes.len(), value);
-                        0
-                    }
-                };
-                bytes.extend(&number.to_le_bytes()[..width]);
-            }
-        }
-        Some(Self { bytes, symbols })
-    }
-}
-
-/// Reads a section from some byte on.
-struct Reader<'b, 'a> {
-    info: &'b Bytes<'a>,
-    at: usize,
-}
-
-/// What is wanted of an entry.
-#[derive(Default)]
-struct Entry<'a> {
-    name: Option<String>,
-    origin: Option<u64>,
-    low: Option<&'a str>,
-    high: Option<&'a str>,
-    call: Place,
-}
-
-impl<'a> Reader<'_, 'a> {
-    /// A number of so many bytes; 0 for a symbol.
-    fn number(&mut self, n_bytes: usize) -> Option<u64> {
-        let bytes = self.info.bytes.get(self.at..self.at + n_bytes)?;
-        self.at += n_bytes;
-        Some(
-            bytes
-                .iter()
-                .rev()
-                .fold(0, |n, &byte| n << 8 | u64::from(byte)),
-        )
-    }
-
-    fn leb128(&mut self) -> Option<u64> {
-        let (mut value, mut shift) = (0u64, 0);
-        loop {
-            let byte = self.number(1)?;
-            value |= (byte & 0x7F).checked_shl(shift)?;
-            shift += 7;
-            if byte & 0x80 == 0 {
-                return Some(value);
-            }
+            bytes.extend(&number.to_le_bytes()[..width]);
         }
     }
-
-    fn text(&mut self) -> Option<String> {
-        let rest = self.info.bytes.get(self.at..)?;
-        let length = rest.iter().position(|&byte| byte == 0)?;
-        self.at += length + 1;
-        Some(String::from_utf8_lossy(&rest[..length]).into_owned())
-    }
-
-    /// An entry's attributes; `unit` is where its unit starts.
-    fn entry(&mut self, abbreviation: &Abbreviation, unit: u64) -> Option<Entry<'a>> {
-        let mut entry = Entry::default();
-        for &(attribute, form) in &abbreviation.attributes {
-            let symbol = self.info.symbols.get(&self.at).copied();
-            let mut text = None;
-            let mut number = 0;
-            match form {
-                0x08 => text = Some(self.text()?),
-                // Sizes of addr, data2, data4, data8, data1, flag, ref_addr, ref4.
-                0x01 | 0x07 | 0x10 => number = self.number(8)?,
-                0x05 => number = self.number(2)?,
-                0x06 | 0x0e => number = self.number(4)?,
-                0x0b | 0x0c => number = self.number(1)?,
-                0x13 => number = unit + self.number(4)?,
-                0x0d | 0x0f => number = self.leb128()?,
-                _ => return None,
-            }
-            match attribute {
-                0x03 => entry.name = text,
-                0x11 => entry.low = symbol,
-                0x12 => entry.high = symbol,
-                0x31 => {
-                    entry.origin = Some(match symbol.and_then(|symbol| symbol.split_once('+')) {
-                        Some((_, offset)) => offset.parse().ok()?,
-                        None => number,
-                    });
-                }
-                0x57 => entry.call.2 = number as u32,
-                0x58 => entry.call.0 = number as u32,
-                0x59 => entry.call.1 = number as u32,
-                _ => {}
-            }
-        }
-        Some(entry)
-    }
+    Some(bytes)
 }
 
 #[cfg(test)]
@@ -534,24 +379,10 @@ mod tests {
         assert_eq!(apply(ptx), ptx);
     }
 
-    #[test]
-    fn dwarf_goes_and_calls_come() {
-        // Unit: entry 1 (unit), entry 2 (function that is inlined: name), entry 3
-        // (function from $L__a to $L__d), entry 4 in it (inlined call from $L__b to
-        // $L__c at 1 7 9).
-        let ptx = "\
-.target sm_80, debug
-$L__a:
-\t.loc\t1 5 1
-\tld.param.b64 \t%rd1, [p];
-$L__b:
-\t.loc\t2 30 4
-\t@%p1 ld.global.b32 \t%r1, [%rd1];
-$L__c:
-\t.loc\t1 8 1
-\tst.global.b32 \t[%rd1], %r1;
-$L__d:
-}
+    /// Entry 1 is the unit, 2 a function that is inlined (by the name `l`), 3 a function
+    /// from `$L__a` to `$L__f`, and in it two calls: from `$L__b` to `$L__d` at 1 7 9, from
+    /// `$L__c` to `$L__e` at 1 8 9.
+    const DWARF: &str = "\
 \t.section\t.debug_abbrev
 \t{
 .b8 1,17,1,0,0
@@ -562,7 +393,7 @@ $L__d:
 \t}
 \t.section\t.debug_info
 \t{
-.b32 54
+.b32 78                                 // Length of Unit
 .b8 2,0
 .b32 .debug_abbrev
 .b8 8
@@ -570,39 +401,83 @@ $L__d:
 .b8 2,108,0
 .b8 3
 .b64 $L__a
-.b64 $L__d
+.b64 $L__f
 .b8 4
 .b32 12
 .b64 $L__b
-.b64 $L__c
+.b64 $L__d
 .b8 1,7,9
+.b8 4
+.b32 12
+.b64 $L__c
+.b64 $L__e
+.b8 1,8,9
 .b8 0
 .b8 0
 \t}
 \t.section\t.debug_macinfo\t{\t}
 ";
-        let expected = "\
+
+    /// A loop that was unrolled, so that each call's instructions have others' between them.
+    #[test]
+    fn dwarf_and_comments_go_and_calls_come() {
+        let first = "\t.loc\t2 30 4               // b.rs:30:4 @[ src/a.rs:7:9 ]\n";
+        let second = "\t.loc\t2 30 4               // b.rs:30:4 @[ src/a.rs:8:9 ]\n";
+        let ptx = format!(
+            "\
+.target sm_80, debug
+$L__a:
+\t// begin inline asm
+\tmov.u32 \t%r7, %laneid; // the lane
+\t// end inline asm
+// %bb.1:                               //   in Loop: Header=BB0_5 Depth=1
+$L__b:                                  // =>This Loop Header: Depth=1
+                                        //     Child Loop BB0_6 Depth 2
+{first}\t@%p1 ld.global.b32 \t%r1, [%rd1];
+$L__c:
+{second}\tst.global.b32 \t[%rd1], %r1;
+{first}\tst.global.b32 \t[%rd1], %r2;
+$L__d:
+{second}\tst.global.b32 \t[%rd1], %r3;
+$L__e:
+\t.loc\t1 9 1                          // src/a.rs:9:1
+\tret;
+$L__f:
+}}
+{DWARF}"
+        );
+        let first = "\t.loc\t2 30 4, function_name $L__info_string0, inlined_at 1 7 9\n";
+        let second = "\t.loc\t2 30 4, function_name $L__info_string0, inlined_at 1 8 9\n";
+        let expected = format!(
+            "\
 .target sm_80
 $L__a:
-\t.loc\t1 5 1
-\tld.param.b64 \t%rd1, [p];
+\t// begin inline asm
+\tmov.u32 \t%r7, %laneid; // the lane
+\t// end inline asm
 $L__b:
 \t.loc\t1 7 9
-\t.loc\t2 30 4, function_name $L__info_string0, inlined_at 1 7 9
-\t@%p1 ld.global.b32 \t%r1, [%rd1];
+{first}\t@%p1 ld.global.b32 \t%r1, [%rd1];
 $L__c:
-\t.loc\t1 8 1
-\tst.global.b32 \t[%rd1], %r1;
+\t.loc\t1 8 9
+{second}\tst.global.b32 \t[%rd1], %r1;
+{first}\tst.global.b32 \t[%rd1], %r2;
 $L__d:
-}
+{second}\tst.global.b32 \t[%rd1], %r3;
+$L__e:
+\t.loc\t1 9 1
+\tret;
+$L__f:
+}}
 \t.section\t.debug_str
-\t{
+\t{{
 $L__info_string0:
 .b8 108
 .b8 0
-\t}
-";
-        assert_eq!(apply(ptx), expected);
+\t}}
+"
+        );
+        assert_eq!(apply(&ptx), expected);
     }
 
     #[test]

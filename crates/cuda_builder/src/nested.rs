@@ -251,7 +251,7 @@ impl Nested<'_> {
         }
         if self.line_tables {
             // Of the kernel crate also which calls were inlined; see `inlining`.
-            command.arg("-Cdebuginfo=line-tables-only");
+            command.args(["-Cdebuginfo=line-tables-only", "-Zverbose-asm"]);
             // What a macro of the crate expands to is at the line that uses the macro.
             command.arg("-Ccollapse-macro-debuginfo=yes");
         }

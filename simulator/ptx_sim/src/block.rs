@@ -188,7 +188,10 @@ impl BlockRun {
             dice,
         };
         let turns = env.dice.as_mut();
-        let turns = turns.map(|dice| dice.turns(self.warps.len(), WARP_SLICE));
+        let turns = turns.map(|dice| {
+            let is_idle = |warp: usize| self.warps[warp].looks_idle();
+            dice.turns(self.warps.len(), WARP_SLICE, is_idle)
+        });
         let n_turns = turns.as_ref().map_or(self.warps.len(), Vec::len);
         let mut round = 0;
         for turn in 0..n_turns {
@@ -389,6 +392,7 @@ fn run_warp<O: Observer>(
                 // First in line is last in turn.
                 warp.paths.insert(0, path);
                 if env.slice <= 0 {
+                    warp.slice_ended(slice - env.slice - env.given_up);
                     stalled(warp);
                 }
             }
@@ -410,6 +414,6 @@ fn stalled(warp: &mut Warp) {
     if warp.looks_idle() || warp.stalled_slices >= STALLED_SLICES {
         warp.release_joins();
         warp.stalled_slices = 0;
-        warp.idle_polls = 0;
+        warp.has_effect();
     }
 }

@@ -55,6 +55,7 @@ pub mod parse;
 mod program;
 mod registers;
 mod registers_of_block;
+mod repetition;
 mod report;
 pub mod schedule;
 mod spare;

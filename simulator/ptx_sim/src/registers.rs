@@ -44,6 +44,13 @@ impl Registers {
         })
     }
 
+    /// What they hold.
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: They are initialised, and nothing writes them while they are borrowed: their
+        // frame's pointer is used by the warp that they belong to, and not meanwhile.
+        unsafe { std::slice::from_raw_parts(self.lines.as_ptr().cast(), size_of_val(&*self.lines)) }
+    }
+
     /// Where the frame is.
     pub fn frame(&self) -> FramePtr {
         FramePtr(

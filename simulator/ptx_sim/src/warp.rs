@@ -13,6 +13,7 @@ use crate::lanes::FULL_MASK;
 use crate::memory::local::LocalMemory;
 use crate::program::BlockId;
 use crate::registers::Registers;
+use crate::repetition::Repetition;
 use crate::schedule::Dice;
 
 /// Warps of the largest block.
@@ -26,7 +27,7 @@ pub(crate) type FrameId = usize;
 pub(crate) type JoinId = usize;
 
 /// Lanes that run together.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Path {
     /// The lanes.
     pub mask: u32,
@@ -71,7 +72,7 @@ pub(crate) enum PathState {
 }
 
 /// A place where paths meet.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Join {
     /// The call that it belongs to.
     pub frame: FrameId,
@@ -122,6 +123,8 @@ pub(crate) struct Warp {
     /// Instructions in a row that looked like waiting: loads that synchronise
     /// and atomics that change nothing, with no write between them.
     pub idle_polls: u32,
+    /// What it has executed without effect, and whether it has begun to repeat itself.
+    pub repetition: Repetition,
     /// Slices in a row that ended with the same lanes still waiting at joins.
     pub stalled_slices: u32,
 }
@@ -140,6 +143,7 @@ impl Warp {
             copies: AsyncCopies::default(),
             in_flight: InFlight::default(),
             idle_polls: 0,
+            repetition: Repetition::default(),
             stalled_slices: 0,
         }
     }
@@ -158,7 +162,7 @@ impl Warp {
         }
         self.frames[0].lanes = self.live;
         self.stalled_slices = 0;
-        self.idle_polls = 0;
+        self.has_effect();
         self.copies.reset();
         self.in_flight.reset();
         self.paths.push(Path {
@@ -303,9 +307,23 @@ impl Warp {
         self.paths.iter().any(|path| path.state == PathState::Ready)
     }
 
+    /// It does something that others may see.
+    #[inline(always)]
+    pub fn has_effect(&mut self) {
+        self.idle_polls = 0;
+        self.repetition.end();
+    }
+
+    /// A slice has ended in which it has executed so much.
+    pub fn slice_ended(&mut self, used: i64) {
+        if self.repetition.is_due(used) {
+            self.repetition.look(&self.paths, &self.joins, &self.frames);
+        }
+    }
+
     /// Whether it looks as if it waits for another thread.
     pub fn looks_idle(&self) -> bool {
-        self.idle_polls >= IDLE_POLLS
+        self.idle_polls >= IDLE_POLLS || self.repetition.is_found()
     }
 
     /// Whether lanes wait at joins.

@@ -148,39 +148,89 @@ fn as_many_blocks_are_in_flight_as_the_device_can_hold() {
     }
 }
 
-/// Without a limit of its own, a launch that only waits is told of after some seconds,
-/// also one of a thousand blocks; and so is a loop without end.
+/// Without a limit of its own, a launch that makes no progress is ended: one that waits for a
+/// flag, one that goes round an empty loop, and one whose loop computes the same values in
+/// turn; also one of a thousand blocks.
 #[test]
-fn a_launch_that_never_ends_is_told_of_without_a_limit_of_its_own() {
+fn a_launch_without_progress_is_ended_without_a_limit_of_its_own() {
     let spin = "
 WAIT:
 	ld.acquire.gpu.global.u32 %r1, [%buf];
 	setp.eq.u32 %p1, %r1, 0;
 	@%p1 bra WAIT;";
-    let turn = "
+    let plain = "
+WAIT:
+	ld.global.u32 %r1, [%buf];
+	setp.eq.u32 %p1, %r1, 0;
+	@%p1 bra WAIT;";
+    let empty = "
+TURN:
+	bra TURN;";
+    let in_turn = "
 TURN:
 	add.u32 %r1, %r1, 1;
-	setp.ne.u32 %p1, %r1, -1;
+	and.b32 %r1, %r1, 1023;
 	bra TURN;";
-    for (body, grid, expected) in [
-        (spin, 1000, "nothing but wait"),
-        (turn, 1000, "a block did not end"),
-    ] {
+    for (body, n_blocks) in [(spin, 1000), (plain, 20), (empty, 20), (in_turn, 20)] {
         let options = LaunchOptions {
             count: false,
             ..LaunchOptions::default()
         };
         let outcome = run_with(
             &kernel(body),
-            [grid, 1, 1],
+            [n_blocks, 1, 1],
             [32, 1, 1],
             0,
             &[0; 32_000],
             options,
         );
         let error = outcome.unwrap_err().to_string();
-        assert!(error.contains(expected), "{error}");
+        assert!(error.contains("has made progress"), "{error}");
         assert!(error.contains("PTX line"), "{error}");
+        assert!(!error.contains("LOCKSTEP_SIM_FUEL"), "{error}");
+    }
+}
+
+/// Forty million turns of a loop, without a store between: long, but not without end. It
+/// took more than the limit that there once was, which nobody could have told from a loop
+/// without end.
+#[test]
+fn a_long_loop_is_carried_out_without_a_limit_of_its_own() {
+    let body = "
+	mov.u32 %r1, 0;
+	mov.u32 %r2, 1;
+TURN:
+	mad.lo.u32 %r2, %r2, 1664525, 1013904223;
+	add.u32 %r1, %r1, 1;
+	setp.ne.u32 %p1, %r1, 40000000;
+	@%p1 bra TURN;
+	st.global.u32 [%buf], %r2;";
+    let options = LaunchOptions {
+        count: false,
+        ..LaunchOptions::default()
+    };
+    let words = run_with(&kernel(body), [1, 1, 1], [1, 1, 1], 0, &[0], options);
+    let expected = (0..40_000_000).fold(1_u32, |value, _| {
+        value.wrapping_mul(1_664_525).wrapping_add(1_013_904_223)
+    });
+    assert_eq!(words.expect("it ends").0[0] as u32, expected);
+}
+
+/// A loop that counts may only take long: the report says how to let it.
+#[test]
+fn the_setting_is_named_where_a_launch_may_only_take_long() {
+    let body = "
+TURN:
+	add.u32 %r1, %r1, 1;
+	bra TURN;";
+    let options = LaunchOptions {
+        fuel: Some(100_000),
+        ..LaunchOptions::default()
+    };
+    let outcome = run_with(&kernel(body), [1, 1, 1], [32, 1, 1], 0, &[0], options);
+    let error = outcome.unwrap_err().to_string();
+    for setting in ["`LaunchOptions::fuel`", "`--fuel`", "`LOCKSTEP_SIM_FUEL`"] {
+        assert!(error.contains(setting), "{error}");
     }
 }
 

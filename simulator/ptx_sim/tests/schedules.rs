@@ -549,3 +549,32 @@ fn a_search_does_not_wait_long_for_others() {
     });
     assert!(search().is_ok());
 }
+
+/// A lock that the lanes of many warps take one after the other. In other orders most of
+/// what is executed is waiting; those who wait have fewer turns, so that it stays bounded.
+#[test]
+fn a_lock_that_many_want_is_passed_on_in_other_orders() {
+    let body = "
+TAKE:
+	atom.acquire.gpu.global.cas.b64 %rd1, [%buf], 0, 1;
+	setp.ne.u64 %p1, %rd1, 0;
+	@%p1 bra TAKE;
+	ld.relaxed.gpu.global.u64 %rd2, [%buf+8];
+	add.u64 %rd2, %rd2, 1;
+	st.relaxed.gpu.global.u64 [%buf+8], %rd2;
+	st.release.gpu.global.u64 [%buf], 0;";
+    let module = Module::parse(&format!("{HEADER}{}", kernel(body))).expect("it is PTX");
+    for seed in 0..8 {
+        let device = Device::new();
+        let loaded = device.load(&module).expect("there is memory");
+        let buffer = device.zeros::<u64>(2, "buffer").expect("there is memory");
+        let options = LaunchOptions {
+            schedule: Some(Schedule::new(seed)),
+            ..LaunchOptions::default()
+        };
+        let call = device.call(&loaded, "k").grid(12).block(128);
+        let report = call.options(options).arg(buffer).run().expect("it ends");
+        eprintln!("{seed}: {}", report.counts.warp_instructions);
+        assert_eq!(device.download(buffer).expect("room"), [0, 12 * 128]);
+    }
+}

@@ -296,3 +296,56 @@ pub unsafe fn atomic_in_a_function(input: *const f32, output: *mut f32) {
         count(output.add(N + thread)); // <- here
     }
 }
+
+/// One warp waits for room and fills, the other waits for elements and drains: by parities
+/// that never change, so that the second waits for ever.
+///
+/// # Safety
+///
+/// As [`atomic_past_the_end`].
+#[kernel(launch_bounds(BLOCK_THREADS))]
+pub unsafe fn waits_in_two_halves(input: *const f32, output: *mut f32, n_rounds: u32) {
+    let buffer = shared_array![f32; 32];
+    let barriers = shared_array![u64; 2];
+    let (full, empty) = (
+        address_in_space(barriers),
+        address_in_space(barriers.add(1)),
+    );
+    let lane = warp::lane_id() as usize;
+    if thread::thread_idx_x() == 0 {
+        mbarrier::init(full, 32);
+        mbarrier::init(empty, 32);
+    }
+    thread::sync_threads();
+    let is_filling = thread::thread_idx_x() < 32;
+    for _ in 0..n_rounds {
+        if is_filling {
+            mbarrier::wait(empty, 1);
+            *buffer.add(lane) = *input.add(lane);
+            mbarrier::arrive(full);
+        } else {
+            mbarrier::wait(full, 0); // <- here
+            *output.add(lane) = *buffer.add(31 - lane);
+            mbarrier::arrive(empty);
+        }
+    }
+}
+
+/// Copies, round after round and in a loop that is unrolled, until one is past the end of
+/// the tile.
+///
+/// # Safety
+///
+/// As [`atomic_past_the_end`].
+#[kernel(launch_bounds(BLOCK_THREADS))]
+pub unsafe fn copies_in_a_loop(input: *const f32, output: *mut f32) {
+    let tile = shared_array![f32; 3 * N];
+    let thread = thread::thread_idx_x() as usize;
+    for round in 0..4 {
+        cp_async::wait_all();
+        cp_async::ca(tile.add(round * N + thread), input.add(thread)); // <- here
+        cp_async::commit();
+    }
+    cp_async::wait_all();
+    *output.add(thread) = *tile.add(thread);
+}

@@ -24,13 +24,13 @@ fn marked(kernel: &str, mark: &str) -> usize {
 
 /// Runs a kernel; its report must begin with these words and name its marked line.
 macro_rules! reported {
-    ($kernel:ident, $words:expr) => {{
+    ($kernel:ident, $words:expr $(, $argument:expr)?) => {{
         let engine = simulator(ptx::broken()).with_check(true);
         let n = reports::BLOCK_THREADS;
         let input = Buffer::of(&engine, "input", &vec![1.0f32; n as usize]).expect("room");
         let output = Buffer::of(&engine, "output", &vec![0.0f32; n as usize]).expect("room");
         let config = LaunchConfig::new([1, 1, 1], [n, 1, 1]);
-        let args = (input.as_ptr(), output.as_mut_ptr());
+        let args = (input.as_ptr(), output.as_mut_ptr() $(, $argument)?);
         // SAFETY: one block, an element of each buffer for each thread.
         let launch = unsafe { Prepared::of::<reports::$kernel>(config, args) };
         let report = match engine.launch(&launch.expect("it fits"), Observe::Nothing) {
@@ -167,4 +167,17 @@ fn macros_are_named_where_they_are_used() {
     // The first warp goes first.
     let (report, _) = reported!(race_in_macros, "race: store");
     names_line(&report, "race_in_macros", "also");
+}
+
+/// Calls of one loop that the compiler has unrolled: the instructions of each have those of
+/// others between them.
+#[test]
+fn calls_of_one_loop_are_told_apart() {
+    let (report, _) = reported!(waits_in_two_halves, "it may never end", 6u32);
+    names_library(&report, "mbarrier.rs");
+    let (report, _) = reported!(
+        copies_in_a_loop,
+        "out of bounds: store of 4 bytes at shared"
+    );
+    names_library(&report, "cp_async.rs");
 }

@@ -24,6 +24,9 @@ pub(crate) struct Beside {
     products: Products,
     /// By warp.
     fragments: Vec<Fragments>,
+    /// Barriers in memory that a thread has initialised, with no fence and no barrier of the
+    /// block behind that yet: their addresses.
+    unpublished: Vec<(u64, Side)>,
 }
 
 impl Beside {
@@ -34,6 +37,36 @@ impl Beside {
         self.fragments
             .resize_with(n_warps as usize, Fragments::default);
         self.fragments.iter_mut().for_each(Fragments::reset);
+        self.unpublished.clear();
+    }
+
+    /// Threads initialise barriers in memory.
+    pub fn initialised(&mut self, instruction: u32, of: Lanes, addresses: &[u64; 32]) {
+        for lane in lanes(of.mask) {
+            let side = Side {
+                kind: AccessKind::Store,
+                ..thread_at(instruction, of, lane as u32)
+            };
+            self.unpublished.push((addresses[lane], side));
+        }
+    }
+
+    /// Threads carry out a fence, or come to a barrier of the block: what they initialised
+    /// counts as published. (A barrier alone does not publish it, but many kernels have no
+    /// more than that.)
+    pub fn published(&mut self, of: Lanes) {
+        self.unpublished
+            .retain(|(_, side)| side.warp != of.warp || of.mask >> side.lane & 1 == 0);
+    }
+
+    /// A thread starts a bulk copy that a barrier counts.
+    pub fn counted_by(&self, instruction: u32, thread: Lanes, barrier: u32) -> Option<Finding> {
+        let this = thread_at(instruction, thread, thread.mask.trailing_zeros());
+        let mut own = self.unpublished.iter().rev();
+        let &(_, init) = own.find(|(address, side)| {
+            *address == u64::from(barrier) && (side.warp, side.lane) == (this.warp, this.lane)
+        })?;
+        Some(Finding::UnpublishedBarrier { this, init })
     }
 
     /// A warp's registers.

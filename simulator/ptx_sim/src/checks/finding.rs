@@ -75,6 +75,8 @@ pub(crate) enum Finding {
     /// A read or write through the async proxy of what a thread stored, with no proxy fence
     /// between.
     MissingProxyFence { at: Spot, this: Side, store: Side },
+    /// A bulk copy counted by a barrier that its thread has initialised and not published.
+    UnpublishedBarrier { this: Side, init: Side },
     /// An access to what an operation of the async proxy may still write or, where this one
     /// writes, may still read.
     AsyncInFlight {
@@ -148,6 +150,7 @@ impl Finding {
             | Self::OutlivesBlock { this, .. }
             | Self::MayHaveEnded { this, .. }
             | Self::MissingProxyFence { this, .. }
+            | Self::UnpublishedBarrier { this, .. }
             | Self::AsyncInFlight { this, .. }
             | Self::RegisterInFlight { this, .. }
             | Self::MissingProductFence { this, .. }

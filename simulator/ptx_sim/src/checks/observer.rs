@@ -46,6 +46,8 @@ pub(crate) trait Observer: Send {
     fn cluster_left(&mut self, _lanes: Lanes, _cluster: u64) {}
     /// Lanes carry out a fence.
     fn fence(&mut self, _lanes: Lanes, _scope: Scope) {}
+    /// Lanes initialise mbarriers of their block, each at its address.
+    fn barrier_initialised(&mut self, _instruction: u32, _lanes: Lanes, _addresses: &[u64; 32]) {}
     /// Lanes put what they stored in shared memory before what the async proxy does there
     /// from now on.
     fn proxy_fence(&mut self, _lanes: Lanes) {}

@@ -267,6 +267,11 @@ impl<'a, J: Judge> Checks<'a, J> {
 
     #[cold]
     fn bulk_started(&mut self, instruction: u32, thread: Lanes, start: BulkStart) {
+        if let Some(barrier) = start.barrier.filter(|_| start.owner == thread.block) {
+            self.beside(thread, |beside, _, _, _| {
+                beside.counted_by(instruction, thread, barrier)
+            });
+        }
         let lane = |block: &mut BlockState<J::Block>| {
             start
                 .barrier
@@ -430,6 +435,14 @@ impl<'a, J: Judge> Checks<'a, J> {
         }
     }
 
+    /// Lanes let others know what they initialised.
+    fn published(&mut self, lanes: Lanes) {
+        self.beside(lanes, |beside, _, _, _| {
+            beside.published(lanes);
+            None
+        });
+    }
+
     fn started(&mut self, number: u64, shared_bytes: u32) {
         let mut block = self.spare.pop().unwrap_or_else(BlockState::new);
         if self.launch.plan.uses_async_proxy {
@@ -546,6 +559,7 @@ impl<J: Judge> Observer for Watch<'_, J> {
             };
             let found = block.meetings.arrived(arrival, n_threads);
             block.running.order.arrived(arrival);
+            checks.published(lanes);
             checks.found(found);
         }
     }
@@ -567,6 +581,7 @@ impl<J: Judge> Observer for Watch<'_, J> {
         if let Some(checks) = &mut self.checks
             && let Some(place) = checks.place(lanes.block)
         {
+            checks.published(lanes);
             let order = &mut checks.blocks[place].running.order;
             checks
                 .order
@@ -601,6 +616,16 @@ impl<J: Judge> Observer for Watch<'_, J> {
             && let Some(block) = checks.block(lanes.block)
         {
             block.running.order.fence(lanes, scope);
+            checks.published(lanes);
+        }
+    }
+
+    fn barrier_initialised(&mut self, instruction: u32, lanes: Lanes, addresses: &[u64; 32]) {
+        if let Some(checks) = &mut self.checks {
+            checks.beside(lanes, |beside, _, _, _| {
+                beside.initialised(instruction, lanes, addresses);
+                None
+            });
         }
     }
 
@@ -712,6 +737,7 @@ impl<J: Judge> Observer for Watch<'_, J> {
         if let Some(checks) = &mut self.checks {
             checks.beside(lanes, |beside, running, _, _| {
                 beside.proxies.fenced(&running.order, lanes);
+                beside.published(lanes);
                 None
             });
         }

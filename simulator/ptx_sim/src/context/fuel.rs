@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use crate::diagnostics::FuelLimit;
 
 /// What a block may execute where the launch names no limit: this, and so much for each
-/// of its warps.
-const OF_A_BLOCK: (i64, i64) = (128 << 20, 4 << 20);
-/// How long all blocks in flight may only wait, if no others can begin: nothing that
-/// they wait for changes any more, unless one of them counts its turns.
+/// of its warps. What never ends mostly makes no progress, and is found by that; this is
+/// for loops that count, or store, without end.
+const OF_A_BLOCK: (i64, i64) = (1 << 30, 32 << 20);
+/// How long all blocks in flight may wait or repeat themselves, if no others can begin:
+/// nothing that they wait for changes any more, unless one of them counts its turns.
 const OF_WAITING: i64 = 16 << 20;
 
 /// What a launch may execute, in warp instructions.

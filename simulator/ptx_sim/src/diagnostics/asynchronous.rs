@@ -54,6 +54,14 @@ impl fmt::Display for AsyncFault {
                 )?;
                 side(f, store, "store", "access")
             }
+            Self::UnpublishedBarrier { init } => {
+                write!(
+                    f,
+                    "missing fence: a bulk copy is counted by an mbarrier whose initialisation the \
+                     async proxy may not see"
+                )?;
+                side(f, init, "initialisation", "copy")
+            }
             Self::InFlight {
                 operation,
                 operation_writes,
@@ -130,6 +138,10 @@ impl AsyncFault {
             Self::MissingProxyFence { .. } => {
                 "let the threads that store carry out fence.proxy.async behind their stores and \
                  before the barrier that the reader comes from"
+            }
+            Self::UnpublishedBarrier { .. } => {
+                "let the thread carry out fence.mbarrier_init (or fence.proxy.async) behind the \
+                 initialisation, and before the barrier that other threads come from"
             }
             Self::InFlight { operation, .. } => match operation.kind {
                 AccessKind::Product => {

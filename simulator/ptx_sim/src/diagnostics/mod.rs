@@ -483,6 +483,12 @@ pub enum AsyncFault {
         /// The store.
         store: Box<AccessSide>,
     },
+    /// A bulk copy counted by a barrier in memory that its own thread has initialised, with no
+    /// fence between.
+    UnpublishedBarrier {
+        /// The initialisation.
+        init: Box<AccessSide>,
+    },
     /// An access to what an asynchronous operation may still be working on.
     InFlight {
         /// What it did.
@@ -558,8 +564,8 @@ pub enum FuelLimit {
     Launch(u64),
     /// Of one block, where the launch asked for none.
     Block(u64),
-    /// Of all blocks that run, where the launch asked for none, they do nothing but
-    /// wait, and no others can begin.
+    /// Of all blocks that run, where the launch asked for none, they only wait or repeat
+    /// themselves, and no others can begin.
     Waiting(u64),
 }
 

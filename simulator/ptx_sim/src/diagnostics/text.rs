@@ -167,7 +167,7 @@ impl fmt::Display for FuelLimit {
             Self::Block(n) => write!(f, "a block did not end within {n} warp instructions"),
             Self::Waiting(n) => write!(
                 f,
-                "all blocks that run have done nothing but wait for {n} warp instructions"
+                "no block that runs has made progress for {n} warp instructions"
             ),
         }
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::text::lane_list;
-use super::{Asks, BytesAwaited, Doing, LanesDo, Lines, OutOfFuel};
+use super::{Asks, BytesAwaited, Doing, FuelLimit, LanesDo, Lines, OutOfFuel};
 
 impl fmt::Display for Lines {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -122,10 +122,14 @@ impl OutOfFuel {
             "the loop reads memory by ordinary loads, which need not see what others write: use \
              atomic or volatile ones; or its condition never becomes true"
         } else {
-            "the loop's condition never becomes true: see how what it compares changes; or give the \
-             launch more fuel"
+            "the loop's condition never becomes true: see how what it compares changes"
         }
         .to_owned();
+        let may_only_be_long = asks(Asks::Nothing) || asks(Asks::Loads) || asks(Asks::Atomic);
+        if may_only_be_long && !matches!(self.limit, FuelLimit::Waiting(_)) {
+            advice += "; if it only takes long, allow the launch more (`LaunchOptions::fuel`, \
+                       `--fuel`, `LOCKSTEP_SIM_FUEL`)";
+        }
         if at_barrier {
             advice += "; others wait at a barrier, which waits for these";
         }

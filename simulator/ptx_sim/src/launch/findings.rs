@@ -79,6 +79,7 @@ impl LaunchContext<'_> {
             } => self.in_flight(at, &this, &copy, is_reading),
             Finding::MayHaveEnded { at, this } => self.may_have_ended(at, &this),
             finding @ (Finding::MissingProxyFence { .. }
+            | Finding::UnpublishedBarrier { .. }
             | Finding::AsyncInFlight { .. }
             | Finding::RegisterInFlight { .. }
             | Finding::MissingProductFence { .. }
@@ -133,6 +134,9 @@ impl LaunchContext<'_> {
                 relation: self.relation(at),
                 store: boxed(&store),
             },
+            Finding::UnpublishedBarrier { init, .. } => {
+                AsyncFault::UnpublishedBarrier { init: boxed(&init) }
+            }
             Finding::AsyncInFlight {
                 at,
                 this,

@@ -32,10 +32,11 @@ pub struct LaunchOptions {
     /// executes more it ends with [`LaunchError::OutOfFuel`](crate::LaunchError), by the
     /// end of a warp's time slice at the latest.
     ///
-    /// If not given, each block has a limit of its own, of about a hundred million, and
-    /// blocks that do nothing but wait for each other have a smaller one together: a
-    /// kernel that never ends is told after some seconds, however large its grid, and
-    /// one that takes long may take as long as it needs.
+    /// If not given, blocks that make no progress have a limit together: all their warps
+    /// wait for others, or go round a loop with the same values in their registers and
+    /// store nothing. So a kernel that never ends is mostly found within a second, however
+    /// large its grid. Each block also has a limit of its own, of about a thousand million,
+    /// for loops that count or store without end.
     pub fuel: Option<u64>,
     /// Whether to count. Without, [`Report::counts`](crate::Report::counts) is zero.
     pub count: bool,

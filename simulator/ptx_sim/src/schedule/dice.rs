@@ -4,6 +4,9 @@ use super::Schedule;
 
 /// Most blocks in flight at once that do not wait for each other.
 const MOST_IN_FLIGHT: u64 = 8;
+/// A warp that only waits for others, as far as one can see, has one turn in so many: what
+/// it waits for is done the sooner.
+const IDLE_TURNS: u64 = 8;
 /// How far ahead of its turn a block may begin.
 pub const WINDOW: usize = 64;
 
@@ -100,7 +103,12 @@ impl Dice {
     }
 
     /// The warps of `n` whose turn it is, each for how many instructions.
-    pub fn turns(&mut self, n: usize, usual: i64) -> Vec<(usize, i64)> {
+    pub fn turns(
+        &mut self,
+        n: usize,
+        usual: i64,
+        is_idle: impl Fn(usize) -> bool,
+    ) -> Vec<(usize, i64)> {
         let mut turns: Vec<(usize, i64)> = (0..n).map(|warp| (warp, usual)).collect();
         if !self.schedule.varies.warps {
             return turns;
@@ -116,7 +124,9 @@ impl Dice {
         for turn in &mut turns {
             turn.1 = self.habits.slice;
         }
-        turns.retain(|_| !self.happens(self.habits.sits_out));
+        turns.retain(|&(warp, _)| {
+            !self.happens(self.habits.sits_out) && (!is_idle(warp) || self.happens(IDLE_TURNS))
+        });
         turns
     }
 
@@ -166,7 +176,9 @@ mod tests {
     fn a_seed_gives_the_same_choices_every_time_and_another_one_others() {
         let turns = |seed| {
             let mut dice = Dice::new(Schedule::new(seed));
-            (0..20).map(|_| dice.turns(8, 4096)).collect::<Vec<_>>()
+            (0..20)
+                .map(|_| dice.turns(8, 4096, |_| false))
+                .collect::<Vec<_>>()
         };
         assert_eq!(turns(1), turns(1));
         assert_ne!(turns(1), turns(2));
@@ -179,7 +191,10 @@ mod tests {
                 n_choices: Some(0),
                 ..Schedule::new(seed)
             });
-            assert_eq!(dice.turns(3, 4096), [(0, 4096), (1, 4096), (2, 4096)]);
+            assert_eq!(
+                dice.turns(3, 4096, |_| false),
+                [(0, 4096), (1, 4096), (2, 4096)]
+            );
             assert_eq!(dice.instructions(9), 9);
             assert_eq!((dice.block(9), dice.path(9)), (0, None));
             assert!(!dice.stay_apart() && !dice.begins_another(1) && !dice.block_sits_out(5));

@@ -98,7 +98,7 @@ fn atomic_in<O: Observer>(
     }
     // Nobody waits for what nobody reads.
     if changes || op.is_reduction && space == Space::Global {
-        step.warp.idle_polls = 0;
+        step.warp.has_effect();
     } else {
         step.poll(1);
     }

@@ -116,6 +116,11 @@ fn in_space<O: Observer>(
             false => step.env.observer.access(step.number, &access),
         }
     }
+    if O::ON && op.kind == MbarrierKind::Init {
+        let lanes = step.lanes(mask);
+        let observer = &mut step.env.observer;
+        observer.barrier_initialised(step.number, lanes, &addresses.lanes);
+    }
     let mut waits = false;
     for lane in lanes(mask) {
         let host = located.host(&addresses.lanes, lane);
@@ -133,7 +138,7 @@ fn in_space<O: Observer>(
         waits |= outcome.waits;
         answer(&step.view, op, lane, old, &outcome);
         if outcome.word.pack() != old {
-            step.warp.idle_polls = 0;
+            step.warp.has_effect();
             // SAFETY: As above.
             unsafe { write64(host, outcome.word.pack()) };
         }

@@ -34,7 +34,7 @@ pub(in crate::step) fn store<O: Observer>(
     op: &Access,
     mask: u32,
 ) -> Result<(), Stop> {
-    step.warp.idle_polls = 0;
+    step.warp.has_effect();
     access::<O, false>(step, op, mask)
 }
 

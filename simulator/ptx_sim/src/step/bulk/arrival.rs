@@ -42,7 +42,7 @@ pub(in crate::step) fn arrive_for<O: Observer>(
         let Some(copy) = step.env.bulk.take_for(barrier) else {
             return Ok(());
         };
-        step.warp.idle_polls = 0;
+        step.warp.has_effect();
         bring(step.launch, step.env.shared, &copy);
         if O::ON {
             step.env.observer.bulk_arrived(copy.id);

@@ -33,7 +33,7 @@ pub(super) fn bulk<O: Observer>(
     mask: u32,
 ) -> Result<(), Stop> {
     // Whoever starts or awaits a copy does not idle.
-    step.warp.idle_polls = 0;
+    step.warp.has_effect();
     match op {
         BulkOp::Commit => {
             step.env.bulk.commit(step.warp.index, mask);

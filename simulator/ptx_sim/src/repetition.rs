@@ -1,0 +1,105 @@
+//! Whether a warp repeats itself: whether its registers, and where its lanes are, become
+//! what they were before, with no effect between.
+//!
+//! Such a warp goes on like that until somebody else changes what it loads. It waits, or it
+//! never ends.
+//!
+//! At the ends of time slices the state is compared with a copy of an earlier one, which is
+//! made anew each time the warp has executed twice as much (Brent's algorithm): a loop is
+//! found however long it is, and a warp that does not repeat itself costs some copies.
+//! Since a slice begins where the last has ended, those of a warp that repeats itself come
+//! to the same places again.
+//!
+//! Left out: loops that store what is there already, and those that count their turns.
+
+use crate::warp::{Frame, Join, Path};
+
+/// Warp instructions without effect before a copy is made.
+const FIRST: i64 = 1 << 14;
+
+/// What a warp has executed without effect.
+#[derive(Default)]
+pub(crate) struct Repetition {
+    /// How much, in warp instructions.
+    quiet: i64,
+    /// Whether the state was that of the copy since.
+    is_found: bool,
+    copy: Option<Box<Copy>>,
+}
+
+/// A warp's state at some time.
+struct Copy {
+    /// What it had executed then without effect.
+    quiet: i64,
+    /// The same when its state was last this one, and how much it had executed since the
+    /// time before.
+    last: i64,
+    period: i64,
+    paths: Vec<Path>,
+    joins: Vec<Join>,
+    /// By frame.
+    registers: Vec<Vec<u8>>,
+}
+
+impl Copy {
+    fn is_of(&self, paths: &[Path], joins: &[Join], frames: &[Frame]) -> bool {
+        let mut registers = self.registers.iter().zip(frames);
+        self.paths == paths
+            && self.joins == joins
+            && self.registers.len() == frames.len()
+            && registers.all(|(copy, frame)| copy == frame.registers.bytes())
+    }
+}
+
+impl Repetition {
+    /// The warp has had an effect.
+    #[inline(always)]
+    pub fn end(&mut self) {
+        self.quiet = 0;
+        self.is_found = false;
+    }
+
+    /// Whether the warp repeats itself.
+    pub fn is_found(&self) -> bool {
+        self.is_found
+    }
+
+    /// A slice has ended in which the warp has executed so much; whether it is time to look.
+    #[inline]
+    pub fn is_due(&mut self, used: i64) -> bool {
+        if self.quiet == 0 {
+            // There has been an effect in this slice.
+            self.copy = None;
+        }
+        self.quiet = self.quiet.saturating_add(used);
+        self.quiet >= FIRST
+    }
+
+    /// Compares the warp with the copy, or makes one.
+    #[cold]
+    pub fn look(&mut self, paths: &[Path], joins: &[Join], frames: &[Frame]) {
+        let quiet = self.quiet;
+        if let Some(copy) = &mut self.copy {
+            if copy.is_of(paths, joins, frames) {
+                copy.period = quiet - copy.last;
+                copy.last = quiet;
+                self.is_found = true;
+            } else if quiet - copy.last > copy.period {
+                self.is_found = false;
+            }
+            if self.is_found || quiet / 2 < copy.quiet {
+                return;
+            }
+        }
+        self.copy = Some(Box::new(Copy {
+            quiet,
+            last: quiet,
+            period: 0,
+            paths: paths.to_vec(),
+            joins: joins.to_vec(),
+            registers: (frames.iter())
+                .map(|frame| frame.registers.bytes().to_vec())
+                .collect(),
+        }));
+    }
+}
