@@ -73,3 +73,29 @@ fn a_new_one_works_at_once_and_outside_of_the_repository() {
         .to_string();
     assert!(again.contains("is there already"), "{again}");
 }
+
+#[test]
+fn a_permutation_solves_the_padding_too_and_what_is_then_said_holds() {
+    let outside = tempfile::tempdir().expect("there is room");
+    let dir = outside.path().join("09_padding");
+    std::fs::create_dir(&dir).expect("the folder is new");
+    for (file, from) in [
+        ("exercise.toml", "09_padding"),
+        ("exercise.rs", "09_padding"),
+        ("reference.rs", "09_padding"),
+        ("solution.rs", "10_swizzle"),
+    ] {
+        let from = root().join("exercises").join(from).join(file);
+        std::fs::copy(from, dir.join(file)).expect("it is there");
+    }
+    let exercise = Exercise::open(&dir).expect("it is in order");
+    let solved = exercise.manifest.solved.replace('\n', " ");
+    assert_eq!(proved(&[exercise]), 0);
+    // Rows of 33 words are in one solution, not in all.
+    let of_padding = solved
+        .split(". ")
+        .filter(|words| words.contains("33") || words.contains("unused"));
+    for sentence in of_padding {
+        assert!(sentence.contains("padding"), "{sentence}");
+    }
+}
