@@ -92,6 +92,8 @@ async function look(browser, name, theme, width) {
     await section.scrollIntoViewIfNeeded();
     await section.and(page.locator("[data-ready]")).waitFor({ timeout: 10_000 });
   }
+  // Answers are looked at, too.
+  await page.evaluate(() => document.querySelectorAll("details").forEach((e) => (e.open = true)));
   const text = await page.locator(".content main").innerText();
   check(text.length > 500, `${place}: there is hardly any text`);
   check(!text.includes("{{#"), `${place}: something was not filled in`);
