@@ -71,6 +71,18 @@ async function violations(page) {
   );
 }
 
+// Boxes in which something is cut off, and nothing says so; or the other way round.
+async function silentBoxes(page) {
+  return page.evaluate(() => {
+    const all = [...document.querySelectorAll(".table-wrapper, pre > code, .map-box, .table-box")];
+    const wrong = all.filter((box) => {
+      const isCut = box.scrollWidth - box.clientWidth - Math.round(box.scrollLeft) > 1;
+      return isCut !== (box.dataset.cut ?? "").includes("right");
+    });
+    return wrong.map((box) => box.getAttribute("aria-label") ?? box.tagName);
+  });
+}
+
 async function look(browser, name, theme, width) {
   const page = await open(browser, name, theme, width);
   const place = `${name}, ${theme}, ${width} pixels`;
@@ -80,11 +92,16 @@ async function look(browser, name, theme, width) {
     await section.scrollIntoViewIfNeeded();
     await section.and(page.locator("[data-ready]")).waitFor({ timeout: 10_000 });
   }
+  // Answers are looked at, too.
+  await page.evaluate(() => document.querySelectorAll("details").forEach((e) => (e.open = true)));
   const text = await page.locator(".content main").innerText();
   check(text.length > 500, `${place}: there is hardly any text`);
   check(!text.includes("{{#"), `${place}: something was not filled in`);
   for (const what of await sticksOut(page)) {
     check(false, `${place}: sticks out: ${what}`);
+  }
+  for (const what of await silentBoxes(page)) {
+    check(false, `${place}: more is behind an edge, and nothing says so: ${what}`);
   }
   // Colours are the theme's, whatever the width.
   for (const what of width > 1000 ? await violations(page) : []) {
@@ -105,6 +122,8 @@ async function use(browser) {
   await part.and(page.locator("[data-ready]")).waitFor({ timeout: 10_000 });
   const first = part.locator(".live-answer");
   const before = await first.innerHTML();
+  const tops = part.locator("label > span").evaluateAll((all) => all.map((e) => e.offsetTop));
+  check(new Set(await tops).size <= 1, `labels of one row are not level: ${await tops}`);
   if (kind === "computed") {
     check((await part.getAttribute("data-ready")) === "false", "a simulator is in the page");
     await part.locator("select").first().selectOption({ index: 1 });
@@ -131,8 +150,12 @@ async function use(browser) {
   await layout.fill("nonsense");
   await layout.press("Tab");
   check((await state()).includes("is no layout"), `a wrong layout: ${await state()}`);
+  const isDimmed = () =>
+    first.evaluate((e) => e.inert && Number(getComputedStyle(e).opacity) < 0.5);
+  check(await isDimmed(), "the answer to another layout stands as if it were this one's");
   await layout.fill("plain");
   await part.locator("form").getByLabel("Element").selectOption("f64");
+  check(!(await isDimmed()), "a new answer is dimmed");
   const phase = part.getByRole("combobox", { name: "Phase" }).first();
   const groups = part.locator("figure").first().locator("g.phase");
   const n_groups = await groups.count();
@@ -140,6 +163,21 @@ async function use(browser) {
   await phase.selectOption({ index: 2 });
   check(!(await groups.first().isVisible()), "the first phase is still shown");
   check(await groups.nth(1).isVisible(), "the second phase is not shown");
+  await page.context().close();
+}
+
+// A map that is wider than a phone: it fades where there is more, and no longer at its end.
+async function push(browser) {
+  const page = await open(browser, "transpose.html", "light", 390);
+  const box = page.locator(".map-box").first();
+  const isFaded = () => box.evaluate((e) => getComputedStyle(e).maskImage.includes("gradient"));
+  check((await box.getAttribute("data-cut")) === "right", "a map is cut off on the right");
+  check(await isFaded(), "nothing shows that a map can be pushed");
+  await box.evaluate((e) => e.scrollTo(e.scrollWidth, 0));
+  await box.and(page.locator('[data-cut="left"]')).waitFor({ timeout: 2_000 });
+  await page.setViewportSize({ width: 1400, height: 900 });
+  await page.waitForFunction(() => !("cut" in document.querySelector(".map-box").dataset));
+  check(!(await isFaded()), "a whole map is faded");
   await page.context().close();
 }
 
@@ -157,6 +195,7 @@ try {
     }
   }
   await use(browser);
+  await push(browser);
 } finally {
   await browser.close();
 }

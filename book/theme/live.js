@@ -53,15 +53,18 @@
     return settings;
   }
 
+  // Where there is an error, the answer on the page is that of other settings: it is dimmed.
   function tell(part, text, isError) {
     const state = part.querySelector(".live-state");
     state.textContent = text;
     state.toggleAttribute("data-error", isError);
+    part.querySelector(".live-answer").inert = isError;
   }
 
   function put(part, html) {
     part.querySelector(".live-answer").innerHTML = html;
     window.lockstepPhases(part);
+    window.lockstepBoxes(part);
   }
 
   function run(part, simulator) {
@@ -119,7 +122,7 @@
   }
 
   function begin(part) {
-    tell(part, "Loading the simulator…", false);
+    tell(part, "Computed when this book was made. Loading the simulator…", false);
     load().then(
       (simulator) => {
         const again = () => run(part, simulator);

@@ -1,6 +1,7 @@
 //! # More elements than threads
 //!
-//! `x[i] *= factor` for all `i < n`. The launch has 4 blocks of 64 threads, whatever `n` is:
+//! `x[i] *= factor` for all `i < n`. A launch has as many threads as suit the machine, whatever `n`
+//! is; here 4 blocks of 64:
 //!
 //! ```text
 //!   n = 1000     elements 0 … 255 | 256 … 511 | 512 … 767 | 768 … 999
@@ -10,7 +11,7 @@
 //! **Predict:** how many rounds does thread 231 make, and how many thread 232?
 //!
 //! **Change** the kernel so that it goes on until all elements are done. The kernel must be right
-//! for any `n`, also for one that is smaller than the grid.
+//! for any `n`, also for one that is smaller than the grid, and for any grid.
 
 use cuda_std::prelude::*;
 

@@ -1,4 +1,4 @@
-//! # An array that is nowhere near
+//! # An array that is not in registers
 //!
 //! Each thread reads 16 values, and counts how often their last base-4 digit (`value % 4`) is 0, 1,
 //! 2 and 3. The values of a thread are `n_threads` apart, so that the loads are side by side.

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! The author knows that a thread must not read before another has written, and has put a barrier
-//! behind the filling.
+//! after the filling.
 //!
 //! **Predict:** in which rounds do two warps exchange values, and in which two lanes of a warp? Which
 //! rounds are safe as they are?

@@ -1,7 +1,7 @@
 //! # Who else?
 //!
-//! Each warp keeps the positive ones of its 32 elements, side by side and in their order, from
-//! `out[32 * warp]` on, and says in `counts[warp]` how many they are:
+//! Each warp keeps those of its 32 elements that are positive, side by side and in their order, from
+//! `out[32 * warp]` on, and writes to `counts[warp]` how many there are:
 //!
 //! ```text
 //!   lane        0    1    2    3    4    5    6   …

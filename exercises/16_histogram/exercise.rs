@@ -1,6 +1,6 @@
 //! # A histogram for each block
 //!
-//! `bins[b]` is to say how many elements have `x % 64 == b`. Four blocks go through all elements in
+//! `bins[b]` is to be the number of elements with `x % 64 == b`. Four blocks go through all elements in
 //! a grid-stride loop, and count each one in global memory:
 //!
 //! ```text

@@ -1,7 +1,7 @@
 //! # Running sums
 //!
-//! Within each block of 256 elements, `y[i]` is the sum of all elements of the block up to and with
-//! `x[i]`. The warps do their part by shuffles: after five rounds each lane has the sum of its
+//! Within each block of 256 elements, `y[i]` is the sum of all elements of the block up to and
+//! including `x[i]`. The warps do their part by shuffles: after five rounds each lane has the sum of its
 //! warp's elements up to its own.
 //!
 //! ```text

@@ -16,8 +16,8 @@
 //!
 //! **Predict:** block 1 sees flag 1. Which of the data of block 0 must it see?
 //!
-//! **Change** the orders of the two atomic accesses. Which are there: `Relaxed`, `Acquire`,
-//! `Release`. Which scopes: `Block`, `Device`, `System`.
+//! **Change** the orders of the two atomic accesses. There are the orders `Relaxed`,
+//! `Acquire` and `Release`, and the scopes `Block`, `Device` and `System`.
 
 use cuda_std::atomic::{self, Acquire, Block, Device, Global, Relaxed, Release};
 use cuda_std::prelude::*;

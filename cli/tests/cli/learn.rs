@@ -264,6 +264,28 @@ fn what_cannot_be_is_told() {
         2,
         &["is there already"],
     );
+    // Nothing is made among this repository's own exercises.
+    let inside = root().join("exercises/99_mine");
+    fails(
+        &learner.learn(&["new", &inside.display().to_string()]),
+        2,
+        &["is inside this repository", "my-course/01_mine"],
+    );
+    assert!(!inside.exists());
+    let second = learner.path("course/02_second/exercise.toml");
+    let manifest = fs::read_to_string(&second).expect("it was made");
+    fs::write(&second, "title = 7").expect("room");
+    let list = learner.told(&["list"]);
+    assert!(
+        list.contains("left out: ") && list.contains("0 of 1 solved"),
+        "{list}"
+    );
+    fails(
+        &learner.learn(&["check", &learner.path("course")]),
+        1,
+        &["02_second/exercise.toml", "01_first/solution.rs passes"],
+    );
+    fs::write(&second, manifest).expect("room");
     learner.told(&["list"]);
     fs::write(learner.path("course-work/progress.toml"), "solved = 7").expect("room");
     fails(

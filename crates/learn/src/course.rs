@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::exercise::Exercise;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Exercises in teaching order.
@@ -11,6 +12,8 @@ pub struct Course {
     pub dir: PathBuf,
     /// At least one.
     pub exercises: Vec<Exercise>,
+    /// Folders whose exercises are not in order, by their names, and why: they stop no other.
+    pub broken: BTreeMap<String, String>,
 }
 
 impl Course {
@@ -18,24 +21,33 @@ impl Course {
     ///
     /// # Errors
     ///
-    /// There is none, or one is not in order.
+    /// There is none that is in order.
     pub fn open(dir: &Path) -> Result<Self, Error> {
         let entries = std::fs::read_dir(dir).map_err(|e| Error::io("read the folder", dir, e))?;
         let mut dirs: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
         dirs.retain(|dir| dir.join("exercise.toml").is_file());
         dirs.sort();
-        let exercises: Vec<Exercise> = dirs
-            .iter()
-            .map(|dir| Exercise::open(dir))
-            .collect::<Result<_, _>>()?;
+        let (mut exercises, mut broken) = (Vec::new(), BTreeMap::new());
+        for dir in &dirs {
+            match Exercise::open(dir) {
+                Ok(exercise) => exercises.push(exercise),
+                Err(error) => {
+                    let name = dir.file_name().unwrap_or_default().to_string_lossy();
+                    broken.insert(name.into_owned(), error.to_string());
+                }
+            }
+        }
         if exercises.is_empty() {
-            return Err(Error::format(
-                dir,
-                "no folder in here has an exercise.toml, so there is no exercise",
-            ));
+            let none = "no folder in here has an exercise.toml, so there is no exercise";
+            let why = broken.into_values().next();
+            return Err(why.map_or_else(|| Error::format(dir, none), Error::NoExercise));
         }
         let dir = dir.canonicalize().map_err(|e| Error::io("find", dir, e))?;
-        Ok(Self { dir, exercises })
+        Ok(Self {
+            dir,
+            exercises,
+            broken,
+        })
     }
 
     /// The place of the exercise that a learner means: by its name, its number, or a part of
@@ -43,7 +55,7 @@ impl Course {
     ///
     /// # Errors
     ///
-    /// There is none, or there are several.
+    /// There is none, there are several, or it is not in order.
     pub fn find(&self, words: &str) -> Result<usize, Error> {
         let words = words.trim().trim_end_matches(".rs").to_lowercase();
         let place = |is_meant: &dyn Fn(&str) -> bool| -> Vec<usize> {
@@ -75,8 +87,11 @@ impl Course {
                 }
             }
         }
-        Err(Error::NoExercise(format!(
-            "there is no exercise `{words}`; `cargo xtask learn list` shows them all"
-        )))
+        let is_meant = |name: &str| attempts.iter().any(|attempt| attempt(name));
+        let mut broken = self.broken.iter().filter(|(name, _)| is_meant(name));
+        let why = broken.next().map(|(_, why)| why.clone());
+        Err(Error::NoExercise(why.unwrap_or_else(|| {
+            format!("there is no exercise `{words}`; `cargo xtask learn list` shows them all")
+        })))
     }
 }

@@ -9,7 +9,7 @@ use crate::exercise::Exercise;
 use crate::judge::{Failure, Verdict, judge};
 use crate::progress::Progress;
 use crate::workshop::{Built, Compiled, Source, Workshop};
-use cuda_builder::toolchain;
+use cuda_builder::{BuildError, toolchain};
 use std::path::{Path, PathBuf};
 
 /// A learner's folder for a course.
@@ -21,7 +21,7 @@ pub struct Workplace {
     dir: PathBuf,
     workshop: Workshop,
     /// By place, once they are compiled.
-    references: Option<Vec<Built>>,
+    references: Vec<Option<Built>>,
 }
 
 impl Workplace {
@@ -54,7 +54,7 @@ impl Workplace {
             course,
             dir,
             workshop,
-            references: None,
+            references: Vec::new(),
         })
     }
 
@@ -143,18 +143,28 @@ impl Workplace {
         Ok(verdict)
     }
 
-    /// The kernel that says what is right; all of the course are compiled at once.
+    /// The kernel that says what is right. All of the course are compiled at once; where that
+    /// fails, this one alone: an exercise that is broken stops only itself.
     fn reference(
         &mut self,
         place: usize,
         progress: &dyn toolchain::Progress,
     ) -> Result<Built, Error> {
-        if self.references.is_none() {
-            let references = references(&self.workshop, &self.course.exercises, progress)?;
-            self.references = Some(references);
+        if self.references.is_empty() {
+            let exercises = &self.course.exercises;
+            self.references = match references(&self.workshop, exercises, progress) {
+                Ok(built) => built.into_iter().map(Some).collect(),
+                Err(error @ Error::Compiler(BuildError::Toolchain(_))) => return Err(error),
+                Err(_) => vec![None; exercises.len()],
+            };
         }
-        let references = self.references.as_deref().unwrap_or_default();
-        Ok(references[place].clone())
+        if let Some(built) = &self.references[place] {
+            return Ok(built.clone());
+        }
+        let one = &self.course.exercises[place..=place];
+        let built = references(&self.workshop, one, progress)?.swap_remove(0);
+        self.references[place] = Some(built.clone());
+        Ok(built)
     }
 
     /// The next hint, with its number and how many there are.

@@ -2,7 +2,7 @@
 //! solution passes. So is the one that `learn new` makes.
 
 use cuda_builder::toolchain::Quiet;
-use learn::{Course, Exercise, Workshop, proof, scaffold};
+use learn::{Course, Error, Exercise, Verdict, Workplace, Workshop, proof, scaffold};
 use std::path::Path;
 
 fn root() -> &'static Path {
@@ -72,4 +72,62 @@ fn a_new_one_works_at_once_and_outside_of_the_repository() {
         .expect_err("it is there already")
         .to_string();
     assert!(again.contains("is there already"), "{again}");
+}
+
+#[test]
+fn a_permutation_solves_the_padding_too_and_what_is_then_said_holds() {
+    let outside = tempfile::tempdir().expect("there is room");
+    let dir = outside.path().join("09_padding");
+    std::fs::create_dir(&dir).expect("the folder is new");
+    for (file, from) in [
+        ("exercise.toml", "09_padding"),
+        ("exercise.rs", "09_padding"),
+        ("reference.rs", "09_padding"),
+        ("solution.rs", "10_swizzle"),
+    ] {
+        let from = root().join("exercises").join(from).join(file);
+        std::fs::copy(from, dir.join(file)).expect("it is there");
+    }
+    let exercise = Exercise::open(&dir).expect("it is in order");
+    let solved = exercise.manifest.solved.replace('\n', " ");
+    assert_eq!(proved(&[exercise]), 0);
+    // Rows of 33 words are in one solution, not in all.
+    let of_padding = solved
+        .split(". ")
+        .filter(|words| words.contains("33") || words.contains("unused"));
+    for sentence in of_padding {
+        assert!(sentence.contains("padding"), "{sentence}");
+    }
+}
+
+#[test]
+fn one_that_is_broken_stops_only_itself() {
+    let outside = tempfile::tempdir().expect("there is room");
+    let course = outside.path().join("course");
+    for name in ["01_sound", "02_no_manifest", "03_no_reference"] {
+        scaffold::make(&course.join(name)).expect("the folder is new");
+    }
+    let write = |path: &str, text: &str| std::fs::write(course.join(path), text).expect("room");
+    write("02_no_manifest/exercise.toml", "title = 7");
+    write(
+        "03_no_reference/reference.rs",
+        "pub fn double() { not rust }",
+    );
+    let opened = Course::open(&course).expect("one is in order");
+    let names: Vec<&str> = opened.exercises.iter().map(|e| e.name.as_str()).collect();
+    assert_eq!(names, ["01_sound", "03_no_reference"]);
+    let error = opened.find("2").expect_err("it is broken").to_string();
+    assert!(error.contains("02_no_manifest/exercise.toml"), "{error}");
+    let work = outside.path().join("work");
+    let mut workplace = Workplace::open(opened, &work, root()).expect("the folder is new");
+    let solution = course.join("01_sound/solution.rs");
+    std::fs::copy(solution, workplace.file(0)).expect("there is room");
+    let verdict = workplace
+        .check(0, &Quiet)
+        .expect("the other's reference does not matter");
+    assert!(matches!(verdict, Verdict::Passed(_)), "{verdict:?}");
+    let error = workplace
+        .check(1, &Quiet)
+        .expect_err("nothing says what is right");
+    assert!(matches!(error, Error::Reference { .. }), "{error}");
 }

@@ -154,7 +154,7 @@ fn times(kernel: &Kernel) -> Markup {
             summary { "Times, " (kernel.times.len()) @if kernel.times.len() == 1 { " shape" } @else { " shapes" } }
             table class="many times" {
                 thead { tr {
-                    @for name in ["shape", "median", "10%", "90%", "runs", "beside"] { th scope="col" { (name) } }
+                    @for name in ["shape", "median", "10%", "90%", "runs", "compared with"] { th scope="col" { (name) } }
                 } }
                 tbody { @for time in &kernel.times {
                     tr {

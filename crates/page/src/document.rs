@@ -88,7 +88,7 @@ fn navigation(page: &Page) -> Markup {
             details open {
                 summary { "Contents" }
                 div class="filter" hidden {
-                    label for="filter" { "Show those with" }
+                    label for="filter" { "Filter" }
                     input id="filter" type="search" autocomplete="off" spellcheck="false";
                 }
                 ul {

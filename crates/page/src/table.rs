@@ -86,7 +86,7 @@ pub fn of(group: &Group) -> Markup {
             thead { tr {
                 @for (name, is_words) in [("kernel", true), ("wavefronts", true), ("conflicts", false),
                     ("sectors", true), ("per load", false), ("per store", false), ("local", false),
-                    ("time", true), ("beside", true)] {
+                    ("time", true), ("compared with", true)] {
                     th scope="col" class=[is_words.then_some("left")] { (name) }
                 }
             } }
@@ -178,7 +178,7 @@ fn timed(time: &Time, scale: &Scale<'_>) -> Markup {
         @if time.beside.is_empty() {
             td class="none left" { (NONE) }
         } @else {
-            td class="left beside" data-label="beside" {
+            td class="left beside" data-label="compared with" {
                 @for beside in &time.beside {
                     div { (beside.words()) }
                 }

@@ -1,6 +1,6 @@
 //! Reads the neighbour's element from global memory.
 //!
-//! fails: contract: behind a barrier
+//! fails: contract: after a barrier
 
 use cuda_std::prelude::*;
 

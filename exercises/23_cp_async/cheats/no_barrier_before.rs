@@ -1,6 +1,6 @@
 //! Waits for its own copies, and reads another thread's.
 //!
-//! fails: race: behind a barrier that follows the wait
+//! fails: race: after a barrier that follows the wait
 
 use cuda_std::cp_async;
 use cuda_std::prelude::*;

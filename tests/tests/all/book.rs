@@ -74,3 +74,63 @@ fn what_is_wrong_in_a_chapter_is_told() {
         Vec::<String>::new()
     );
 }
+
+fn chapter(name: &str) -> String {
+    let path = ptx::root().join("book/src").join(name);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The chapters in reading order.
+fn chapters() -> Vec<String> {
+    let links = chapter("SUMMARY.md");
+    let names = links.split("](").skip(1);
+    names
+        .filter_map(|rest| rest.split_once(')').map(|(name, _)| name.to_owned()))
+        .collect()
+}
+
+#[test]
+fn questions_at_the_end_have_answers_to_unfold() {
+    let mut n_answers = 0;
+    for name in chapters() {
+        let text = chapter(&name);
+        let Some((_, exercise)) = text.split_once("\n## Exercise\n") else {
+            continue;
+        };
+        if !exercise.contains('?') {
+            continue;
+        }
+        let (question, answer) = exercise
+            .split_once("<details>\n<summary>Answer</summary>\n\n")
+            .unwrap_or_else(|| panic!("{name}: the question has no answer"));
+        let (answer, _) = answer.split_once("\n</details>").expect("it is closed");
+        assert!(question.contains('?') && answer.len() > 100, "{name}");
+        n_answers += 1;
+    }
+    assert!(n_answers >= 19, "only {n_answers} questions were found");
+}
+
+#[test]
+fn the_words_are_defined_before_the_first_kernel_and_lead_to_their_chapters() {
+    let order = chapters();
+    let place = |name: &str| order.iter().position(|other| other == name);
+    let (words, first) = (place("words.md"), place("first-kernel.md"));
+    assert!(words.is_some() && words < first, "{order:?}");
+    let text = chapter("words.md");
+    for word in [
+        "thread",
+        "warp",
+        "lane",
+        "block",
+        "grid",
+        "sector",
+        "bank",
+        "wavefront",
+    ] {
+        let row = text
+            .lines()
+            .find(|line| line.starts_with(&format!("| **{word}** | ")));
+        let row = row.unwrap_or_else(|| panic!("`{word}` is not defined"));
+        assert!(row.contains(".md)"), "`{word}` leads nowhere");
+    }
+}

@@ -11,6 +11,13 @@ use std::path::Path;
 /// Makes an exercise to begin with.
 pub(super) fn new(dir: &Path, root: &Path) -> Result<Exit, Stop> {
     let dir = std::path::absolute(dir).map_err(Stop::usage)?;
+    if is_inside(&dir, root) {
+        return Err(Stop::usage(format!(
+            "{} is inside this repository; an exercise of your own is outside, such as {}",
+            dir.display(),
+            root.with_file_name("my-course/01_mine").display()
+        )));
+    }
     scaffold::make(&dir).map_err(stopped)?;
     let shown = dir.display();
     println!("{shown} is an exercise:");
@@ -35,6 +42,13 @@ pub(super) fn new(dir: &Path, root: &Path) -> Result<Exit, Stop> {
     Ok(Exit::Passed)
 }
 
+/// Whether a folder, which need not be there yet, is in the repository.
+fn is_inside(dir: &Path, root: &Path) -> bool {
+    let there = dir.ancestors().find_map(|dir| dir.canonicalize().ok());
+    let root = root.canonicalize();
+    there.is_some_and(|there| root.is_ok_and(|root| there.starts_with(root)))
+}
+
 /// Proves that folders are exercises, or hold some.
 pub(super) fn folders(names: &[String], root: &Path) -> Result<Exit, Stop> {
     let workshop = Workshop::of_repository(root);
@@ -43,7 +57,14 @@ pub(super) fn folders(names: &[String], root: &Path) -> Result<Exit, Stop> {
         let dir = Path::new(name);
         let exercises = match dir.join("exercise.toml").is_file() {
             true => vec![Exercise::open(dir).map_err(stopped)?],
-            false => Course::open(dir).map_err(stopped)?.exercises,
+            false => {
+                let course = Course::open(dir).map_err(stopped)?;
+                for why in course.broken.values() {
+                    println!("{BAD}wrong{BAD:#}  {why}");
+                    exit = Exit::Failed;
+                }
+                course.exercises
+            }
         };
         let progress = Lines::new(std::io::stderr());
         let tried = proof::prove(&workshop, &exercises, &progress).map_err(stopped)?;

@@ -32,6 +32,9 @@ impl Session {
             .clone()
             .unwrap_or_else(|| root.join("exercises"));
         let course = Course::open(&exercises).map_err(stopped)?;
+        for why in course.broken.values() {
+            say(&format!("left out: {why}"));
+        }
         let dir = places
             .workplace
             .clone()
@@ -82,9 +85,15 @@ impl Session {
         let n = self.workplace.course.exercises.len();
         let mut n_passed = 0;
         for place in 0..n {
-            let verdict = self.check(place)?;
-            n_passed += usize::from(exit_of(&verdict) == Exit::Passed);
-            show::line(&self.workplace, place, &verdict);
+            match self.check(place) {
+                Ok(verdict) => {
+                    n_passed += usize::from(exit_of(&verdict) == Exit::Passed);
+                    show::line(&self.workplace, place, &verdict);
+                }
+                Err(stop @ Stop::Because(Exit::NothingRan, _)) => return Err(stop),
+                // The exercise is at fault, and stops only itself.
+                Err(Stop::Because(_, why)) => say(&why),
+            }
         }
         anstream::println!("\n{n_passed} of {n} pass");
         Ok(match n_passed == n {

@@ -179,13 +179,16 @@ impl LaunchContext<'_> {
             Some((id, offset)) => {
                 let variable = &self.module.variables[id.0 as usize];
                 let is_dynamic = variable.is_open();
+                let (label, size_bytes) = match is_dynamic {
+                    true => (
+                        format!("the launch's dynamic shared memory `{}`", variable.name),
+                        u64::from(self.dynamic_shared_bytes),
+                    ),
+                    false => (variable.name.clone(), variable.size_bytes),
+                };
                 Relation::Near {
-                    label: variable.name.clone(),
-                    size_bytes: if is_dynamic {
-                        u64::from(self.dynamic_shared_bytes)
-                    } else {
-                        variable.size_bytes
-                    },
+                    label,
+                    size_bytes,
                     offset: i128::from(address) - i128::from(*offset),
                 }
             }

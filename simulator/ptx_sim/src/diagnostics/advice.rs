@@ -129,11 +129,7 @@ impl Fault {
                  none, nor is one that was never set"
             }
             FaultKind::OutOfBounds { space, .. } => match space {
-                Space::Shared => {
-                    "hold the index against the array's size; dynamic shared memory has the size \
-                     that the launch gives"
-                }
-                Space::Local => "hold the index against the array's size",
+                Space::Shared | Space::Local => "hold the index against the array's size",
                 _ => {
                     "hold the index against the buffer's length: the grid may have more threads \
                      than there are elements"

@@ -64,17 +64,17 @@ between warps, and what that assembler makes of an atomic of which it knows that
 ";
 
 const NO_RUN: &str = "
-## What no run can tell
+## What the simulator cannot show
 
 - **Time.** Work is counted, not timed: there are no clocks, latencies and caches. Clocks count warp
   instructions, so that code which waits by the clock ends.
 - **Weak memory.** Accesses are carried out one after the other and are visible to all at once. A kernel
   that lacks a fence may work here and fail on a GPU; `check` finds it where two accesses are in no order
-  (a race), not where ordered or atomic accesses are seen in another order than they were made.
-- **Other orders.** A launch takes one order of blocks, warps and parted lanes, the same every time when
+  (a race), not where ordered or atomic accesses become visible in another order than they were made.
+- **Other orders.** A launch runs blocks, warps and diverged lanes in one order, the same every time when
   it runs on one thread of the host. `LaunchOptions::schedule` and `schedule::search` try others: as many as are
   asked for, not all.
-- **Layouts that PTX leaves open**, as of `wmma` fragments and of `mbarrier` words: a kernel that builds on
+- **Layouts that PTX leaves open**, such as those of `wmma` fragments and `mbarrier` words: a kernel that relies on
   what it sees here is wrong.
 - **ptxas.** PTX is carried out as it stands. The GPU runs what the assembler makes of it, which may fuse, fold
   and reorder as far as PTX allows, and has bugs of its own.

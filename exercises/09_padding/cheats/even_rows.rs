@@ -1,0 +1,41 @@
+//! Rows of 34 words: longer than 32, but even.
+//!
+//! fails: count: a factor in common with 32
+
+use cuda_std::prelude::*;
+
+/// Rows and columns of a tile.
+const TILE: u32 = 32;
+/// Elements from a row of the tile to the next: two are unused.
+const PITCH: u32 = TILE + 2;
+/// Elements of memory that the tile takes up.
+const N_ELEMENTS: usize = (TILE * PITCH) as usize;
+
+/// Where the tile's element lies.
+const fn place(row: u32, column: u32) -> usize {
+    (row * PITCH + column) as usize
+}
+
+/// # Safety
+///
+/// `input` and `output` hold `n` rows of `n` elements.
+#[kernel]
+pub unsafe fn transpose(input: *const f32, output: *mut f32, n: u32) {
+    let tile = shared_array![f32; N_ELEMENTS];
+    let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
+    let (row, column) = (
+        thread::block_idx_y() * TILE + y,
+        thread::block_idx_x() * TILE + x,
+    );
+    if row < n && column < n {
+        *tile.add(place(y, x)) = *input.add((row * n + column) as usize);
+    }
+    thread::sync_threads();
+    let (row, column) = (
+        thread::block_idx_x() * TILE + y,
+        thread::block_idx_y() * TILE + x,
+    );
+    if row < n && column < n {
+        *output.add((row * n + column) as usize) = *tile.add(place(x, y));
+    }
+}
