@@ -187,6 +187,35 @@ fn profiles_of_kernels_with_inlined_code() {
 }
 
 #[test]
+fn banks_of_a_tile() {
+    let tile = [
+        "explain",
+        "--rows=32",
+        "--cols=32",
+        "--type=f32",
+        "--access=column",
+    ];
+    for (columns, out) in fitting(&tile) {
+        has(
+            &joined(&out),
+            &["32×32 elements of 4 bytes", "31 bank conflicts"],
+        );
+        let words = out
+            .split_whitespace()
+            .map(|word| word.trim_end_matches('*'));
+        // The last bank of each row, and the heads and the only lane of two bank maps.
+        let n_last = words.filter(|word| *word == "31").count();
+        assert!(n_last >= 32, "{columns}: {n_last} in {out}");
+        assert_eq!(columns >= 100, out.contains("14 15 16 17"), "{out}");
+        assert_eq!(columns < 100, out.contains("columns 16 to 31:"), "{out}");
+        assert!(
+            !out.contains('…') || out.contains("more wavefronts"),
+            "{out}"
+        );
+    }
+}
+
+#[test]
 fn findings_of_the_checks() {
     for (_, out) in fitting(&["sanitize", "--with=sim", "transpose"]) {
         has(

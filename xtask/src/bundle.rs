@@ -1,7 +1,7 @@
 //! `cargo xtask bundle`: a folder that runs on a machine with a GPU and no Rust.
 
-use crate::build;
-use crate::workspace;
+use crate::ending::{print, usage};
+use crate::{build, folder, workspace};
 use anyhow::{Context, bail};
 use indicatif::HumanBytes;
 use std::fs;
@@ -23,6 +23,7 @@ pub struct Options {
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let dir = &options.dir;
     refuse_to_overwrite(dir)?;
+    folder::check(dir)?;
     let program = build::release()?;
     gather(&program, &workspace::root().join("bench/baselines"), dir)
         .with_context(|| format!("cannot write the bundle {}", dir.display()))?;
@@ -37,12 +38,15 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         bail!("the kernels could not be gathered (see above)");
     }
     let size = size_of(dir);
-    println!(
-        "{} ({}) is complete. Copy it to a machine with an NVIDIA driver and run there:\n\n    ./{}/lockstep run-all --json results.json\n",
-        dir.display(),
-        HumanBytes(size),
-        dir.file_name().unwrap_or(dir.as_os_str()).display(),
-    );
+    print(|out| {
+        writeln!(
+            out,
+            "{} ({}) is complete. Copy it to a machine with an NVIDIA driver and run there:\n\n    ./{}/lockstep run-all --json results.json\n",
+            dir.display(),
+            HumanBytes(size),
+            dir.file_name().unwrap_or(dir.as_os_str()).display(),
+        )
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -53,12 +57,12 @@ fn refuse_to_overwrite(dir: &Path) -> anyhow::Result<()> {
     }
     match fs::read_dir(dir).map(|mut entries| entries.next().is_none()) {
         Ok(true) => Ok(()),
-        Ok(false) => bail!(
-            "{} holds other files and is no bundle; name another folder: cargo xtask bundle DIR",
+        Ok(false) => Err(usage(format!(
+            "{} holds other files and is not a bundle; name another folder: cargo xtask bundle DIR",
             dir.display()
-        ),
+        ))),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(()),
-        Err(e) => Err(e).with_context(|| format!("cannot look into {}", dir.display())),
+        Err(e) => Err(usage(format!("cannot look into {}: {e}", dir.display()))),
     }
 }
 

@@ -12,6 +12,8 @@ mod bundle;
 mod clients;
 mod commands;
 mod doctor;
+mod ending;
+mod folder;
 mod fresh;
 mod hand_over;
 mod host_view;
@@ -32,7 +34,7 @@ fn main() -> ExitCode {
         Err(error) => {
             let style = anstyle::AnsiColor::Red.on_default().bold();
             anstream::eprintln!("{style}error{style:#}: {error:#}");
-            ExitCode::FAILURE
+            ending::status(&error)
         }
     }
 }

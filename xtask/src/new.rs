@@ -3,8 +3,9 @@
 //! It is made of the folder `template`, which is such a project itself: its name and the
 //! way to this repository's crates are put into place.
 
-use crate::workspace;
-use anyhow::{Context, bail, ensure};
+use crate::ending::{print, usage};
+use crate::{folder, workspace};
+use anyhow::{Context, ensure};
 use std::path::{Component, Path, PathBuf};
 use std::process::ExitCode;
 
@@ -25,41 +26,44 @@ const CRATES: &str = "../crates/";
 /// Makes it, and says what to do next.
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let root = &workspace::root();
-    let dir = folder(&options.path, root)?;
+    let dir = place(&options.path, root)?;
     let name = dir
         .file_name()
         .and_then(|name| name.to_str())
-        .context("the folder's name is no text")?
+        .ok_or_else(|| usage("the folder's name is not text"))?
         .to_owned();
     check_name(&name)?;
     let is_empty = |dir: &Path| dir.read_dir().is_ok_and(|mut files| files.next().is_none());
-    ensure!(
-        !dir.exists() || is_empty(&dir),
-        "{} is there already; name another folder",
-        dir.display()
-    );
+    if dir.exists() && !is_empty(&dir) {
+        return Err(usage(format!(
+            "{} is there already; name another folder",
+            dir.display()
+        )));
+    }
+    folder::check(&dir)?;
     let template = root.join("template");
     for file in files(&template)? {
         fill_in(&template.join(&file), &dir.join(&file), &name, root)?;
     }
-    println!(
-        "{} is a project with a kernel, a program and a test:",
-        dir.display()
-    );
-    println!();
-    println!("    cd {}", dir.display());
-    println!("    cargo run     on the GPU, or on the simulator where there is none");
-    println!("    cargo test    without a GPU");
-    println!();
-    println!(
-        "Its Cargo.toml names this repository by its path: {}.",
-        root.display()
-    );
+    print(|out| {
+        writeln!(
+            out,
+            "{0} is a project with a kernel, a program and a test:
+
+    cd {0}
+    cargo run     on the GPU, or on the simulator where there is none
+    cargo test    without a GPU
+
+Its Cargo.toml names this repository by its path: {1}.",
+            dir.display(),
+            root.display()
+        )
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// The folder to make: a bare name is beside the repository.
-fn folder(path: &Path, root: &Path) -> anyhow::Result<PathBuf> {
+fn place(path: &Path, root: &Path) -> anyhow::Result<PathBuf> {
     let is_name = path.components().count() == 1
         && matches!(path.components().next(), Some(Component::Normal(_)));
     let dir = match (is_name, root.parent()) {
@@ -74,12 +78,13 @@ fn folder(path: &Path, root: &Path) -> anyhow::Result<PathBuf> {
             part => clean.push(part),
         }
     }
-    ensure!(
-        !clean.starts_with(root),
-        "{} is inside this repository; a project of your own is outside, such as {}",
-        clean.display(),
-        root.with_file_name("my-kernels").display()
-    );
+    if clean.starts_with(root) {
+        return Err(usage(format!(
+            "{} is inside this repository; a project of your own is outside, such as {}",
+            clean.display(),
+            root.with_file_name("my-kernels").display()
+        )));
+    }
     Ok(clean)
 }
 
@@ -87,10 +92,17 @@ fn folder(path: &Path, root: &Path) -> anyhow::Result<PathBuf> {
 fn check_name(name: &str) -> anyhow::Result<()> {
     let is_known = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if !name.chars().all(is_known) || !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
-        bail!("`{name}` is no name for a package: letters, digits, `-` and `_`, a letter first");
+        return Err(usage(format!(
+            "`{name}` is not a name for a package: letters, digits, `-` and `_`, a letter first"
+        )));
     }
-    // Names that the language, cargo or the project's own dependencies have.
-    const TAKEN: [&str; 17] = [
+    if KEYWORDS.contains(&name) {
+        return Err(usage(format!(
+            "`{name}` is a word of the language; choose another name"
+        )));
+    }
+    // Names that the standard library, cargo or the project's own dependencies have.
+    const TAKEN: [&str; 14] = [
         "core",
         "std",
         "alloc",
@@ -105,16 +117,22 @@ fn check_name(name: &str) -> anyhow::Result<()> {
         "lockstep_cuda",
         "lockstep_cuda_std",
         "lockstep_cuda_builder",
-        "crate",
-        "self",
-        "super",
     ];
-    ensure!(
-        !TAKEN.contains(&name.replace('-', "_").as_str()),
-        "`{name}` is taken; choose another name"
-    );
+    if TAKEN.contains(&name.replace('-', "_").as_str()) {
+        return Err(usage(format!("`{name}` is taken; choose another name")));
+    }
     Ok(())
 }
+
+/// Words that cannot name a crate, those kept for later included.
+#[rustfmt::skip]
+const KEYWORDS: [&str; 52] = [
+    "Self", "abstract", "as", "async", "await", "become", "box", "break", "const", "continue",
+    "crate", "do", "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if",
+    "impl", "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub",
+    "ref", "return", "self", "static", "struct", "super", "trait", "true", "try", "type", "typeof",
+    "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
+];
 
 /// The template's files, by their paths in it; what was built there is not of it.
 fn files(template: &Path) -> anyhow::Result<Vec<PathBuf>> {
@@ -161,13 +179,13 @@ fn fill_in(from: &Path, to: &Path, name: &str, root: &Path) -> anyhow::Result<()
 
 #[cfg(test)]
 mod tests {
-    use super::{check_name, folder};
+    use super::{KEYWORDS, check_name, place};
     use std::path::Path;
 
     #[test]
     fn a_name_is_beside_the_repository_and_a_path_is_a_path() {
         let root = Path::new("/home/me/lockstep");
-        let of = |path: &str| folder(Path::new(path), root);
+        let of = |path: &str| place(Path::new(path), root);
         assert_eq!(
             of("fast").expect("it is outside"),
             Path::new("/home/me/fast")
@@ -201,6 +219,9 @@ mod tests {
             "lockstep-cuda",
         ] {
             check_name(name).expect_err("cargo does not");
+        }
+        for name in KEYWORDS {
+            check_name(name).expect_err("the language does not");
         }
     }
 }

@@ -1,7 +1,8 @@
 //! `cargo xtask sim-driver DIR`: a CUDA driver that needs no GPU, for programs in any
 //! language.
 
-use crate::{build, workspace};
+use crate::ending::print;
+use crate::{build, folder, workspace};
 use anyhow::Context;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -24,21 +25,23 @@ const LINKS: [(&str, &str); 2] = [("libcuda.so", DRIVER), ("libcudart.so", RUNTI
 /// Builds the libraries, and says how to use them.
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let dir = std::path::absolute(&options.dir).context("the folder has no path")?;
+    folder::check(&dir)?;
     install(&dir)?;
-    println!(
-        "{} is a CUDA driver on the simulator, with {RUNTIME_12} and {RUNTIME_13}. To use it:",
-        dir.join(DRIVER).display()
-    );
-    println!();
-    println!(
-        "    export LD_LIBRARY_PATH={}:$LD_LIBRARY_PATH",
-        dir.display()
-    );
-    println!("    YOUR PROGRAM");
-    println!();
-    println!("What does not work there: kernels without PTX (machine code only, as in cuBLAS,");
-    println!("cuDNN and PyTorch's own), programs with static libcudart (link with nvcc's");
-    println!("`-cudart shared`), textures, and sharing memory with other processes.");
+    print(|out| {
+        writeln!(
+            out,
+            "{} is a CUDA driver on the simulator, with {RUNTIME_12} and {RUNTIME_13}. To use it:
+
+    export LD_LIBRARY_PATH={}:$LD_LIBRARY_PATH
+    YOUR PROGRAM
+
+What does not work there: kernels without PTX (machine code only, as in cuBLAS,
+cuDNN and PyTorch's own), programs with static libcudart (link with nvcc's
+`-cudart shared`), textures, and sharing memory with other processes.",
+            dir.join(DRIVER).display(),
+            dir.display()
+        )
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -2,6 +2,7 @@
 //!
 //! How a change is seen: `crates/file_watch`.
 
+use crate::ending::USAGE;
 use crate::{build, hand_over, workspace};
 use anyhow::Context;
 use file_watch::{INTERVAL, Snapshot};
@@ -51,8 +52,10 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         let seen = Snapshot::of(workspace::root(), FOLDERS.map(Into::into).into());
         let ended = watch_once(&arguments, &seen)?;
         n_runs += 1;
-        if options.runs.is_some_and(|limit| n_runs >= limit) {
-            return Ok(ended);
+        // No change of the sources cures what was typed.
+        let is_wrong = n_runs == 1 && ended == Some(USAGE);
+        if is_wrong || options.runs.is_some_and(|limit| n_runs >= limit) {
+            return Ok(ended.map_or(ExitCode::FAILURE, ExitCode::from));
         }
         say(&format!(
             "waiting for a change in {} (Ctrl-C ends it)",
@@ -79,13 +82,14 @@ impl Options {
 }
 
 /// Builds and runs; a change of the sources ends it early. What does not compile has
-/// been told when this returns, and is no reason to stop watching.
-fn watch_once(arguments: &[OsString], seen: &Snapshot) -> anyhow::Result<ExitCode> {
+/// been told when this returns, and is no reason to stop watching. Gives the exit status, if the
+/// program came to its end.
+fn watch_once(arguments: &[OsString], seen: &Snapshot) -> anyhow::Result<Option<u8>> {
     let program = match build::lockstep() {
         Ok(program) => program,
         Err(error) => {
             say(&format!("{error:#}"));
-            return Ok(ExitCode::FAILURE);
+            return Ok(None);
         }
     };
     let mut command = hand_over::command(&program);
@@ -93,8 +97,7 @@ fn watch_once(arguments: &[OsString], seen: &Snapshot) -> anyhow::Result<ExitCod
     let mut child = command
         .spawn()
         .with_context(|| format!("cannot run {}", program.display()))?;
-    let code = wait(&mut child, seen)?;
-    Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
+    wait(&mut child, seen)
 }
 
 /// The exit status; none if a signal or a change of the sources ended it.

@@ -191,3 +191,42 @@ fn a_machine_without_a_gpu_is_no_sick_machine() {
     });
     assert_eq!(check(&report, "CUDA driver")["status"], "absent");
 }
+
+#[test]
+#[cfg(unix)]
+fn a_machine_is_ready_once_it_has_the_compiler() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = tempfile::tempdir().unwrap();
+    let cache = home.path().join("cache");
+    let rustup = home.path().join("rustup");
+    fs::create_dir(&rustup).unwrap();
+    // A rustup that could install it, and is not asked to; and the host's compiler, which rustup
+    // would install.
+    for name in ["rustup", "rustc"] {
+        let program = rustup.join(name);
+        fs::write(&program, "#!/bin/sh\n").unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let told = || {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let folders = std::iter::once(rustup.clone()).chain(std::env::split_paths(&path));
+        let output = Command::new(env!("CARGO_BIN_EXE_xtask"))
+            .arg("doctor")
+            .env_remove("LOCKSTEP_RUSTC")
+            .env_remove("RUSTUP_AUTO_INSTALL")
+            .env_remove("RUSTC")
+            .env("LOCKSTEP_LIBCUDA", "/no/such/driver.so")
+            .env("LOCKSTEP_CACHE", &cache)
+            .env("RUSTUP_HOME", home.path().join("no-toolchains"))
+            .env("PATH", std::env::join_paths(folders).unwrap())
+            .output()
+            .unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let before = told();
+    let not_yet = "\nThe first run fetches the device compiler (see above); then kernels compile";
+    assert!(before.contains(not_yet), "{before}");
+    stand_in_compiler(&cache);
+    let after = told();
+    assert!(after.contains("\nReady: kernels compile"), "{after}");
+}

@@ -98,8 +98,7 @@ impl Ending {
             write_to(anstream::stdout().lock(), write)
         };
         if let Err(error) = printed {
-            let what = format!("the results could not be printed: {error}");
-            self.failures.push(what);
+            self.failures.push(unprinted(&error));
         }
     }
 
@@ -135,4 +134,14 @@ pub(super) fn print(
     let mut ending = Outputs::default().end(verdict);
     ending.print(write);
     Ok(ending.exit())
+}
+
+/// Prints a part of a command's results; the command ends if that cannot be done.
+pub(super) fn tell(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Stop> {
+    write_to(anstream::stdout().lock(), write)
+        .map_err(|error| Stop::Because(Exit::Failed, unprinted(&error)))
+}
+
+fn unprinted(error: &io::Error) -> String {
+    format!("the results could not be printed: {error}")
 }

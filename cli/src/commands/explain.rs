@@ -33,12 +33,18 @@ Of a tile in shared memory, without a kernel:
 Of a matrix in the registers of a warp:
   explain --fragment m16n8k16.a";
 
+const NOTHING_NAMED: &str = "\
+name what to explain, in one of three ways:
+  a kernel                        explain transpose_shared
+  a tile in shared memory         explain --rows 32 --cols 32 --access column
+  a matrix in a warp's registers  explain --fragment m16n8k16.a";
+
 /// Options of `explain`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
     /// A kernel's name, as `list` shows it; a line of its source behind a colon.
-    #[arg(value_name = "KERNEL[:LINE]", required_unless_present_any = ["rows", "fragment"])]
+    #[arg(value_name = "KERNEL[:LINE]")]
     kernel: Option<String>,
 
     /// The problem's size, such as 256x256; by default a small one.
@@ -91,6 +97,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     match (&args.kernel, &args.fragment) {
         (Some(kernel), _) => of_kernel(args, kernel),
         (None, Some(name)) => of_fragment(args, name),
+        (None, None) if args.rows.is_none() => Err(usage(NOTHING_NAMED)),
         (None, None) if args.search => search(args),
         (None, None) => of_tile(args),
     }

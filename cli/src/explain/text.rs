@@ -157,6 +157,11 @@ fn map(out: &mut dyn Write, line: &ExplainedLine, text: &str, width: Width) -> i
     {
         writeln!(out, "{FAINT}{}{FAINT:#}", cut(code, width.columns()))?;
     }
+    with_summary(out, text, width)
+}
+
+/// A map's text, whose first line is prose.
+pub(super) fn with_summary(out: &mut dyn Write, text: &str, width: Width) -> io::Result<()> {
     let (summary, body) = text.split_once('\n').unwrap_or((text, ""));
     for line in wrap(summary, width.prose()) {
         writeln!(out, "{line}")?;

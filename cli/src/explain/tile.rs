@@ -1,5 +1,6 @@
 //! A tile in shared memory, a layout, and accesses to it: no kernel is needed for that.
 
+use super::text::with_summary;
 use crate::report::style::{BAD, FAINT, GOOD, HEADING};
 use crate::report::width::{Width, wrap};
 use maps::search::Candidate;
@@ -72,11 +73,11 @@ pub fn write(out: &mut dyn Write, answers: &[Answer], width: Width) -> io::Resul
             "{HEADING}{}{HEADING:#}: {n} {accesses} counted, {style}{} bank conflicts{style:#}",
             answer.pattern, answer.conflicts
         )?;
-        write!(out, "{}", answer.tile.text(width.columns()))?;
+        with_summary(out, &answer.tile.text(width.columns()), width)?;
         if answer.n_accesses > 1 {
             writeln!(out, "{FAINT}the access with most conflicts:{FAINT:#}")?;
         }
-        write!(out, "{}", answer.worst.text(width.columns()))?;
+        with_summary(out, &answer.worst.text(width.columns()), width)?;
     }
     Ok(())
 }

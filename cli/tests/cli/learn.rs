@@ -248,7 +248,7 @@ fn exercises_by_others_are_proved() {
         2,
         &["reference.rs", "it has no kernel `double`"],
     );
-    fails(&learner.learn(&["check", "./nowhere"]), 3, &["nowhere"]);
+    fails(&learner.learn(&["check", "./nowhere"]), 2, &["nowhere"]);
 }
 
 #[test]
@@ -293,6 +293,51 @@ fn what_cannot_be_is_told() {
         2,
         &["progress.toml", "your exercises stay"],
     );
+}
+
+#[test]
+fn folders_that_cannot_be_are_wrong_commands() {
+    let learner = Learner::new();
+    let file = learner.path("a file");
+    fs::write(&file, "").expect("room");
+    let below = format!("{file}/01_first");
+    for arguments in [
+        &["new", &below][..],
+        &["--exercises", &below, "list"],
+        &["check", &below],
+    ] {
+        fails(&learner.learn(arguments), 2, &["a file"]);
+    }
+    fails(
+        &learner.course(&["--workplace", &below, "list"]),
+        2,
+        &["a file"],
+    );
+}
+
+#[test]
+fn what_cannot_be_printed_is_told() {
+    let learner = Learner::new();
+    let course = learner.path("course");
+    let new = learner.path("course/03_third");
+    learner.solve_after_list();
+    learner.told(&["check", "first"]);
+    for what in [
+        &["list"][..],
+        &["hint"],
+        &["solution"],
+        &["next"],
+        &["check", "--all"],
+        &["new", &new],
+    ] {
+        let full = fs::File::options().write(true).open("/dev/full");
+        let output = command(&[&["learn", "--exercises", &course], what].concat())
+            .env("LOCKSTEP_ROOT", root())
+            .stdout(full.expect("it can be opened"))
+            .output()
+            .expect("the program runs");
+        fails(&output, 1, &["the results could not be printed"]);
+    }
 }
 
 #[test]

@@ -253,7 +253,12 @@ fn explain_says_what_is_wrong_with_a_question() {
     for (output, words) in [
         (
             lockstep(&["explain"]),
-            "required arguments were not provided",
+            "explain --rows 32 --cols 32 --access column",
+        ),
+        (lockstep(&["explain"]), "explain --fragment m16n8k16.a"),
+        (
+            with(&["--access", "row", "--layout", "swizzle:9,9,9"]),
+            "none of them is in this tile",
         ),
         (
             lockstep(&["explain", "transpose_qqq"]),

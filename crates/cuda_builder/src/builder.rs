@@ -166,12 +166,13 @@ impl CudaBuilder {
     ///
     /// No compiler, kernels that do not compile, files that cannot be written.
     pub fn build(self) -> Result<BuildOutput, BuildError> {
-        let setup = self.set_up(&Terminal::default())?;
+        let progress = Terminal::default();
+        let setup = self.set_up(&progress)?;
         let is_second = cargo::is_second();
         let compiled = if is_second {
             Vec::new()
         } else {
-            self.compile(&setup)?
+            self.compile(&setup, &progress)?
         };
         let mut ptx = Vec::new();
         for (index, arch) in self.arches().enumerate() {
@@ -201,7 +202,11 @@ impl CudaBuilder {
         std::iter::once(&self.arch).chain(&self.extra_arches)
     }
 
-    fn compile(&self, setup: &Setup) -> Result<Vec<Compiled>, BuildError> {
+    fn compile(
+        &self,
+        setup: &Setup,
+        progress: &(dyn Progress + Sync),
+    ) -> Result<Vec<Compiled>, BuildError> {
         let nested = setup.nested(self, &self.features);
         // Most of a cold build is `core`, which keeps one processor busy for
         // each architecture: side by side they take as long as one.
@@ -209,7 +214,7 @@ impl CudaBuilder {
             let nested = &nested;
             let threads: Vec<_> = self
                 .arches()
-                .map(|arch| scope.spawn(move || nested.compile(arch)))
+                .map(|arch| scope.spawn(move || nested.compile(arch, progress)))
                 .collect();
             let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
                 thread

@@ -100,7 +100,7 @@ impl KernelCrate {
         if files.are_current(&settings, &self.dir) {
             return Ok(files.ptx);
         }
-        let lock = nested::lock(&files.lock)?;
+        let lock = nested::lock(&files.lock, progress)?;
         // Another process may have made it meanwhile.
         if files.are_current(&settings, &self.dir) {
             return Ok(files.ptx);
@@ -129,7 +129,7 @@ impl KernelCrate {
         };
         let started = SystemTime::now();
         let builder = self.builder();
-        let compiled = setup.nested(&builder, &features).compile(arch)?;
+        let compiled = setup.nested(&builder, &features).compile(arch, progress)?;
         messages::show(&compiled.warnings);
         let inputs = setup.packages.inputs().into_iter().chain(compiled.sources);
         let record = Record::of(settings.into(), &self.dir, inputs, started);

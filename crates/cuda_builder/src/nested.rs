@@ -4,14 +4,14 @@ use crate::arch::Arch;
 use crate::error::BuildError;
 use crate::messages::{Messages, Warning};
 use crate::packages::Packages;
-use crate::toolchain::Toolchain;
+use crate::toolchain::{Progress, Toolchain};
 use crate::{cargo, dep_info, inlining, launch_bounds, nolink, tensor_maps};
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{BufRead, BufReader, IsTerminal, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 /// The target that rustc compiles kernels for.
 const TARGET: &str = "nvptx64-nvidia-cuda";
@@ -79,23 +79,23 @@ struct Ran {
 
 impl Nested<'_> {
     /// Compiles for `arch`.
-    pub fn compile(&self, arch: &Arch) -> Result<Compiled, BuildError> {
+    pub fn compile(&self, arch: &Arch, progress: &dyn Progress) -> Result<Compiled, BuildError> {
         let profile = self.profile_name(arch);
         // cargo's own lock ends before the PTX is kept.
-        let _lock = lock(&self.target_dir.join(format!("{profile}.lock")))?;
+        let _lock = lock(&self.target_dir.join(format!("{profile}.lock")), progress)?;
         let assembly = self.assembly(&profile);
         // What an earlier run kept is out of the way while cargo runs: if this run ends
         // before it keeps its own, nobody takes the old for the new.
         let aside = assembly.with_extension("aside");
         let _ = fs::remove_file(&aside);
         let is_kept = fs::rename(&assembly, &aside).is_ok();
-        let mut ran = self.run(arch, &profile)?;
+        let mut ran = self.run(arch, &profile, progress)?;
         if ran.is_fresh {
             let is_back = is_kept && fs::rename(&aside, &assembly).is_ok();
             if !is_back || self.sources(&assembly).is_none() {
                 // cargo compiled it once, for a run that did not keep it.
                 self.forget(&profile);
-                ran = self.run(arch, &profile)?;
+                ran = self.run(arch, &profile, progress)?;
             }
         }
         let no_ptx = || BuildError::NoPtx {
@@ -163,8 +163,8 @@ impl Nested<'_> {
         Some(sources.filter(|path| !is_made(path)).collect())
     }
 
-    /// Runs cargo to its end.
-    fn run(&self, arch: &Arch, profile: &str) -> Result<Ran, BuildError> {
+    /// Runs cargo to its end, telling what it waits for.
+    fn run(&self, arch: &Arch, profile: &str, progress: &dyn Progress) -> Result<Ran, BuildError> {
         let mut command = self.command(arch, profile)?;
         let failed = |output: String| BuildError::Cargo {
             command: "cargo rustc".into(),
@@ -181,15 +181,13 @@ impl Nested<'_> {
                     command.get_program().display()
                 ))
             })?;
-        let stderr = read_in_background(&mut child);
         let mut messages = Messages::of(self.manifest);
-        if let Some(stdout) = child.stdout.take() {
-            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-                messages.take(&line);
-            }
-        }
+        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+        let complaint = std::thread::scope(|scope| {
+            scope.spawn(|| lines(stdout).for_each(|line| messages.take(&line)));
+            complaint(lines(stderr), progress)
+        });
         let status = child.wait().map_err(|e| failed(e.to_string()))?;
-        let stderr = stderr.join().unwrap_or_default();
         if status.success() {
             return Ok(Ran {
                 warnings: messages.warnings,
@@ -197,10 +195,10 @@ impl Nested<'_> {
             });
         }
         if messages.errors.is_empty() {
-            return Err(failed(stderr));
+            return Err(failed(complaint));
         }
         let (errors, help) = (messages.errors.concat(), messages.help());
-        let rendered = format!("{errors}{help}{}", stderr.trim_end());
+        let rendered = format!("{errors}{help}{}", complaint.trim_end());
         Err(BuildError::Compile { rendered })
     }
 
@@ -214,13 +212,7 @@ impl Nested<'_> {
         };
         let mut command = cargo::command(self.manifest);
         command
-            .args([
-                "rustc",
-                "--quiet",
-                "--lib",
-                "--crate-type=cdylib",
-                "-Zbuild-std=core",
-            ])
+            .args(["rustc", "--lib", "--crate-type=cdylib", "-Zbuild-std=core"])
             .arg(format!("--target={TARGET}"))
             .arg(format!("--profile={profile}"))
             .arg(format!("--message-format={format}"))
@@ -230,6 +222,9 @@ impl Nested<'_> {
             .arg("--target-dir")
             .arg(self.target_dir)
             .env("RUSTC", &self.toolchain.rustc)
+            // Its own words are read here; the compiler's have their colours by the format.
+            .env("CARGO_TERM_COLOR", "never")
+            .env("CARGO_TERM_QUIET", "false")
             // The compiler is a stable one; `-Zbuild-std`, the `ptx-kernel` ABI
             // and `asm!` for this target are not stable yet.
             .env("RUSTC_BOOTSTRAP", "1")
@@ -298,24 +293,48 @@ impl Nested<'_> {
     }
 }
 
-/// Waits until no other process holds the lock in this file.
-pub(crate) fn lock(path: &Path) -> Result<File, BuildError> {
+/// Waits until no other process holds the lock in this file, and says so if one does.
+pub(crate) fn lock(path: &Path, progress: &dyn Progress) -> Result<File, BuildError> {
+    let failed = |e| BuildError::io("lock", path, e);
     let dir = path.parent().unwrap_or(path);
     fs::create_dir_all(dir).map_err(|e| BuildError::io("create the folder", dir, e))?;
-    File::create(path)
-        .and_then(|file| file.lock().map(|()| file))
-        .map_err(|e| BuildError::io("lock", path, e))
+    let file = File::create(path).map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            progress.note("another process is compiling kernels here; waiting for it");
+            file.lock().map_err(failed)?;
+        }
+        Err(TryLockError::Error(e)) => return Err(failed(e)),
+    }
+    Ok(file)
 }
 
-fn read_in_background(child: &mut Child) -> std::thread::JoinHandle<String> {
-    let stderr = child.stderr.take();
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        if let Some(mut stderr) = stderr {
-            let _ = stderr.read_to_end(&mut bytes);
+/// The lines of a pipe, whatever they are made of.
+fn lines(pipe: Option<impl Read>) -> impl Iterator<Item = String> {
+    let lines = pipe.into_iter().flat_map(|pipe| {
+        let lines = BufReader::new(pipe).split(b'\n');
+        lines.map_while(Result::ok)
+    });
+    lines.map(|line| String::from_utf8_lossy(&line).into_owned())
+}
+
+/// What cargo has against the build: what it says from the first error on. What it waits for
+/// before is told at once.
+fn complaint(lines: impl Iterator<Item = String>, progress: &dyn Progress) -> String {
+    let mut all = String::new();
+    let mut error = None;
+    for line in lines {
+        if let Some(what) = line.trim_start().strip_prefix("Blocking waiting for ") {
+            progress.note(&format!("another cargo is at work; waiting for its {what}"));
         }
-        String::from_utf8_lossy(&bytes).into_owned()
-    })
+        if line.starts_with("error") {
+            error.get_or_insert(all.len());
+        }
+        all += &line;
+        all.push('\n');
+    }
+    all.split_off(error.unwrap_or(0))
 }
 
 /// A build script's stderr is never a terminal, so there only a spoken wish counts.
@@ -323,4 +342,57 @@ fn wants_colour() -> bool {
     let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let always = std::env::var_os("CARGO_TERM_COLOR").is_some_and(|value| value == "always");
     (always || std::io::stderr().is_terminal()) && !is_set("NO_COLOR")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{complaint, lock};
+    use crate::toolchain::Progress;
+    use std::sync::mpsc::{Sender, channel};
+
+    /// Hands on what is told.
+    struct Told(Sender<String>);
+
+    impl Progress for Told {
+        fn step(&self, text: &str) {
+            self.0.send(text.to_owned()).unwrap();
+        }
+
+        fn bytes(&self, _: u64, _: u64) {}
+    }
+
+    #[test]
+    fn who_waits_for_a_lock_says_so() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("new/sm_90.lock");
+        let (sender, told) = channel();
+        let held = lock(&path, &Told(sender.clone())).unwrap();
+        assert!(told.try_recv().is_err(), "nothing was waited for");
+        std::thread::scope(|scope| {
+            let second = scope.spawn(|| lock(&path, &Told(sender)).map(drop));
+            assert!(told.recv().unwrap().contains("waiting for it"));
+            drop(held);
+            second.join().unwrap().unwrap();
+        });
+    }
+
+    #[test]
+    fn what_cargo_waits_for_is_told_and_no_complaint() {
+        let (sender, told) = channel();
+        let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+        let said = lines(
+            "    Blocking waiting for file lock on package cache\n   Compiling core v0.0.0\n\
+             error: could not compile `kernels`\n  caused by\n",
+        );
+        let complaint = complaint(said.into_iter(), &Told(sender));
+        assert_eq!(
+            complaint,
+            "error: could not compile `kernels`\n  caused by\n"
+        );
+        let told: Vec<String> = told.iter().collect();
+        assert_eq!(
+            told,
+            ["another cargo is at work; waiting for its file lock on package cache"]
+        );
+    }
 }

@@ -58,6 +58,20 @@ impl Bits {
         offset ^ (offset >> self.distance & mask)
     }
 
+    /// Where an offset in a tile goes.
+    fn apply_in(self, tile: &Tile, offset: u32) -> Result<u32, Invalid> {
+        let last = tile.n_elements() - 1;
+        let lowest = self.base + self.distance;
+        if self.bits > 0 && last >> lowest == 0 {
+            return Err(Invalid::because(format!(
+                "{self} changes nothing here: it XORs bits of an offset from bit {lowest} on, and \
+                 none of them is in this tile of {} elements",
+                tile.n_elements()
+            )));
+        }
+        Ok(self.apply(offset))
+    }
+
     fn check(self) -> Result<(), Invalid> {
         let Self {
             bits,
@@ -66,7 +80,7 @@ impl Bits {
         } = self;
         if distance < bits {
             return Err(Invalid::because(format!(
-                "swizzle:{bits},{base},{distance}: S must be at least B, or bits are XORed with \
+                "{self}: S must be at least B, or bits are XORed with \
                  themselves"
             )));
         }
@@ -76,7 +90,7 @@ impl Bits {
             .sum::<u64>();
         if sum >= 32 {
             return Err(Invalid::because(format!(
-                "swizzle:{bits},{base},{distance}: B + M + S must be less than 32, the bits of an \
+                "{self}: B + M + S must be less than 32, the bits of an \
                  offset"
             )));
         }
@@ -126,7 +140,9 @@ impl Layout {
         Ok(match self {
             Self::Plain => plain,
             Self::Padded(n) => row * (tile.columns() + n) + column,
-            Self::Swizzled(steps) => steps.iter().fold(plain, |offset, step| step.apply(offset)),
+            Self::Swizzled(steps) => steps
+                .iter()
+                .try_fold(plain, |offset, step| step.apply_in(tile, offset))?,
             Self::Xor(chunks) => {
                 let (chunk, line) = chunks.in_elements(tile)?;
                 in_line(tile, plain, (chunk, line), |c, l| c ^ l)
@@ -195,6 +211,17 @@ fn in_line(
     row_start + at(in_line, of_line) * chunk % tile.columns() + plain % chunk
 }
 
+impl fmt::Display for Bits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            bits,
+            base,
+            distance,
+        } = self;
+        write!(f, "swizzle:{bits},{base},{distance}")
+    }
+}
+
 impl fmt::Display for Layout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let chunks = |f: &mut fmt::Formatter<'_>, name: &str, chunks: &Chunks| match chunks {
@@ -210,11 +237,7 @@ impl fmt::Display for Layout {
             Self::Swizzled(steps) => {
                 for (i, step) in steps.iter().enumerate() {
                     let plus = if i == 0 { "" } else { "+" };
-                    write!(
-                        f,
-                        "{plus}swizzle:{},{},{}",
-                        step.bits, step.base, step.distance
-                    )?;
+                    write!(f, "{plus}{step}")?;
                 }
                 Ok(())
             }
@@ -330,7 +353,7 @@ mod tests {
             (32, 16, 4),
             (16, 16, 2),
             (16, 64, 2),
-            (8, 8, 8),
+            (8, 16, 8),
         ] {
             let tile = Tile::new(rows, columns, bytes).unwrap();
             for name in [
@@ -371,6 +394,27 @@ mod tests {
         let long = Tile::new(8, 64, 4).unwrap();
         assert!(layout("xor").place(&long, 0, 0).is_err());
         assert!(layout("xor:4,256").place(&long, 0, 0).is_ok());
+    }
+
+    #[test]
+    fn swizzles_that_change_nothing_are_refused() {
+        let tile = Tile::new(32, 32, 4).unwrap();
+        let place = |name: &str| layout(name).place(&tile, 3, 7);
+        for name in [
+            "swizzle:9,9,9",
+            "swizzle:1,5,5",
+            "swizzle:5,0,5+swizzle:5,5,5",
+        ] {
+            let error = place(name).expect_err(name).to_string();
+            assert!(
+                error.contains("none of them is in this tile of 1024"),
+                "{error}"
+            );
+        }
+        // The highest bit of an offset is XORed.
+        assert!(place("swizzle:1,4,5").is_ok());
+        // CuTe's name for no swizzle.
+        assert_eq!(place("swizzle:0,4,9"), Ok(3 * 32 + 7));
     }
 
     #[test]

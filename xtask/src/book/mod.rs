@@ -2,12 +2,14 @@
 //!
 //! Three programs work on it: cargo compiles the simulator for WebAssembly ([`wasm`]), `lockstep
 //! book` writes the chapters out, and `book/builder`, a workspace of its own, has mdBook make
-//! pages. Without the first the book is made all the same.
+//! pages. Without the first the book is made all the same; the first time it is made so before the
+//! first is begun, so that there is something to read.
 
 mod browser;
 mod wasm;
 
-use crate::{build, hand_over, workspace};
+use crate::ending::print;
+use crate::{build, folder, hand_over, workspace};
 use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -37,22 +39,32 @@ const NOT_ALL_RAN: u8 = 4;
 
 /// Makes the pages, and does with them what is asked.
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
-    let root = workspace::root();
     let out = match &options.dir {
         Some(dir) => std::path::absolute(dir).context("the folder has no path")?,
         None => own_folder("book"),
     };
+    folder::check(&out)?;
+    let is_first = !options.no_simulator && !wasm::file().is_file();
+    if is_first {
+        say("the first time this takes minutes; --no-simulator leaves most of it out");
+    }
+    let is_read_meanwhile = is_first && options.open;
+    if is_read_meanwhile {
+        make_pages(&out, None)?;
+        open(&out)?;
+    }
     let library = match options.no_simulator {
         true => None,
         false => library(),
     };
-    let chapters = own_folder("book-chapters");
-    write_chapters(&chapters, library.is_some())?;
-    make_pages(&root, &chapters, &out, library.as_deref())?;
-    let index = out.join("index.html");
-    println!("{}", index.display());
-    if options.open {
-        open(&index)?;
+    if !is_read_meanwhile || library.is_some() {
+        make_pages(&out, library.as_deref())?;
+    }
+    print(|to| writeln!(to, "{}", index(&out).display()))?;
+    match options.open {
+        true if !is_read_meanwhile => open(&out)?,
+        true if library.is_some() => say("the live parts are there: reload the page"),
+        _ => {}
     }
     if !options.test {
         return Ok(ExitCode::SUCCESS);
@@ -61,10 +73,20 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         browser::Outcome::Passed => Ok(ExitCode::SUCCESS),
         browser::Outcome::Failed => Ok(ExitCode::FAILURE),
         browser::Outcome::NotRun(reason) => {
-            println!("not run: {reason}");
+            print(|to| writeln!(to, "not run: {reason}"))?;
             Ok(ExitCode::from(NOT_ALL_RAN))
         }
     }
+}
+
+/// The book's first page.
+fn index(out: &Path) -> PathBuf {
+    out.join("index.html")
+}
+
+fn say(text: &str) {
+    let style = anstyle::Style::new().dimmed();
+    anstream::eprintln!("{style}{text}{style:#}");
 }
 
 /// A folder of ours beside what cargo builds.
@@ -83,6 +105,13 @@ fn library() -> Option<PathBuf> {
     }
 }
 
+/// Has the chapters written and made into pages, with the simulator in them if there is one.
+fn make_pages(out: &Path, library: Option<&Path>) -> anyhow::Result<()> {
+    let chapters = own_folder("book-chapters");
+    write_chapters(&chapters, library.is_some())?;
+    run_builder(&chapters, out, library)
+}
+
 fn write_chapters(chapters: &Path, has_simulator: bool) -> anyhow::Result<()> {
     if chapters.exists() {
         std::fs::remove_dir_all(chapters)?;
@@ -96,19 +125,23 @@ fn write_chapters(chapters: &Path, has_simulator: bool) -> anyhow::Result<()> {
     run_to_end(command, "the chapters could not be written")
 }
 
-fn make_pages(
-    root: &Path,
-    chapters: &Path,
-    out: &Path,
-    library: Option<&Path>,
-) -> anyhow::Result<()> {
+fn run_builder(chapters: &Path, out: &Path, library: Option<&Path>) -> anyhow::Result<()> {
+    let root = workspace::root();
     let book = root.join("book");
+    let target = own_folder("book-builder");
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.arg("run");
+    // The first time there are minutes of compiling to look at.
+    if target.exists() {
+        command.arg("--quiet");
+    } else {
+        say("building mdBook, once");
+    }
     command
-        .args(["run", "--quiet", "--locked", "--manifest-path"])
+        .args(["--locked", "--manifest-path"])
         .arg(book.join("builder/Cargo.toml"))
         .arg("--target-dir")
-        .arg(own_folder("book-builder"))
+        .arg(target)
         .arg("--")
         .arg(&book)
         .arg(chapters)
@@ -130,14 +163,15 @@ fn run_to_end(mut command: Command, failed: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Has the system open a file.
-fn open(file: &Path) -> anyhow::Result<()> {
+/// Has the system open the book.
+fn open(out: &Path) -> anyhow::Result<()> {
+    let file = index(out);
     let program = match std::env::consts::OS {
         "macos" => "open",
         "windows" => "explorer",
         _ => "xdg-open",
     };
-    let opened = Command::new(program).arg(file).spawn();
+    let opened = Command::new(program).arg(&file).spawn();
     opened
         .map(drop)
         .with_context(|| format!("{program} cannot be run; the book is {}", file.display()))

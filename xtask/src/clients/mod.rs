@@ -21,8 +21,8 @@ mod python;
 mod runner;
 mod rust;
 
+use crate::ending::{print, usage};
 use crate::{sim_driver, workspace};
-use anyhow::{Context, bail};
 use catalogue::{Catalogue, Client};
 use cuda_builder::toolchain::Locator;
 use known::Known;
@@ -95,9 +95,12 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let catalogue = Catalogue::read()?;
     let clients = chosen(&catalogue, options)?;
     if options.list {
-        for Client { entry, packages } in clients {
-            println!("{:12} {:8} {}", entry.name, packages.version, entry.about);
-        }
+        print(|out| {
+            clients.iter().try_for_each(|Client { entry, packages }| {
+                let (name, version) = (&entry.name, &packages.version);
+                writeln!(out, "{name:12} {version:8} {}", entry.about)
+            })
+        })?;
         return Ok(ExitCode::SUCCESS);
     }
     let known = Known::read()?;
@@ -113,16 +116,19 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         patience: options.minutes.map(|n| Duration::from_secs(60 * n)),
     };
     let mut outcomes = Vec::new();
+    let mut printed = Ok(());
     for client in clients {
         eprintln!("{} {}", client.entry.name, client.packages.version);
         let outcome = one(client, &run);
-        print!("{}", outcome.summary(&known));
+        // What was run for hours is kept even if it cannot be shown.
+        printed = printed.and(print(|out| write!(out, "{}", outcome.summary(&known))));
         outcomes.push(outcome);
     }
     let is_well = outcomes.iter().all(|o| o.is_explained(&known));
     if !options.quick {
         Results::renew(outcomes, options.check)?;
     }
+    printed?;
     Ok(if is_well {
         ExitCode::SUCCESS
     } else {
@@ -133,16 +139,22 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
 /// The clients that the user names.
 fn chosen<'c>(catalogue: &'c Catalogue, options: &Options) -> anyhow::Result<Vec<Client<'c>>> {
     if options.source.is_some() && options.names.len() != 1 {
-        bail!("--source is a checkout of one client: name that client, and no other");
+        return Err(usage(
+            "--source is a checkout of one client: name that client, and no other",
+        ));
     }
     if options.files.is_some() && options.names.len() != 1 {
-        bail!("--files are files of one client: name that client, and no other");
+        return Err(usage(
+            "--files are files of one client: name that client, and no other",
+        ));
     }
     let find = |name: &String| {
         let mut clients = catalogue.clients();
         let found = clients.find(|client| client.entry.name == *name);
-        found.with_context(|| {
-            format!("there is no client `{name}`; `cargo xtask clients --list` shows all")
+        found.ok_or_else(|| {
+            usage(format!(
+                "there is no client `{name}`; `cargo xtask clients --list` shows all"
+            ))
         })
     };
     if !options.names.is_empty() {

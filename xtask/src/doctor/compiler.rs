@@ -30,7 +30,7 @@ pub(super) fn checks(deep: bool) -> Vec<Check> {
         Err(error) => {
             let detail = error.to_string();
             checks.push(Check::missing(
-                "device compiler",
+                DEVICE,
                 detail.lines().next().unwrap_or_default(),
                 "unset LOCKSTEP_RUSTC, or let it name a rustc 1.97 or newer with rust-src",
             ));
@@ -56,6 +56,9 @@ pub(super) fn checks(deep: bool) -> Vec<Check> {
     checks
 }
 
+/// The name of the check of the kernels' compiler.
+pub(super) const DEVICE: &str = "device compiler";
+
 const CURE_CACHE: &str = "export LOCKSTEP_CACHE=/some/folder/that/may/be/written/to";
 
 /// Where to look is not known.
@@ -67,11 +70,7 @@ fn unknown(error: &ToolchainError) -> Check {
         }
         _ => CURE_CACHE.into(),
     };
-    Check::missing(
-        "device compiler",
-        detail.lines().next().unwrap_or_default(),
-        cure,
-    )
+    Check::missing(DEVICE, detail.lines().next().unwrap_or_default(), cure)
 }
 
 fn host() -> Check {
@@ -103,7 +102,7 @@ fn device(locator: &Locator, toolchain: &Toolchain) -> Vec<Check> {
             "cargo xtask run-all    # fetches it again"
         };
         return vec![Check::missing(
-            "device compiler",
+            DEVICE,
             format!("the one in the cache is damaged: {damage}"),
             cure,
         )];
@@ -113,7 +112,7 @@ fn device(locator: &Locator, toolchain: &Toolchain) -> Vec<Check> {
     } = toolchain;
     vec![
         Check::ok(
-            "device compiler",
+            DEVICE,
             format!("rustc {release}, {source}: {}", toolchain.rustc.display()),
         ),
         Check::ok("rust-src", toolchain.library().display().to_string()),
@@ -121,15 +120,14 @@ fn device(locator: &Locator, toolchain: &Toolchain) -> Vec<Check> {
 }
 
 fn to_be_fetched(locator: &Locator) -> Check {
-    let name = "device compiler";
     match locator.prospect() {
         Ok(way) => Check::absent(
-            name,
+            DEVICE,
             format!("not here yet; {way}"),
             "cargo xtask run-all    # the first run fetches it",
         ),
         Err(reasons) => Check::missing(
-            name,
+            DEVICE,
             format!("not here, and no way to fetch it:\n{reasons}"),
             format!(
                 "rustup toolchain install {} --profile minimal --component rust-src\n\

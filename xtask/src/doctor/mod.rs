@@ -4,8 +4,10 @@ mod compiler;
 mod gpu;
 mod tools;
 
+use crate::ending;
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// Check this machine.
@@ -78,12 +80,14 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     checks.extend(gpu::checks());
     checks.extend(tools::checks());
     let all_well = checks.iter().all(|check| check.status != Status::Missing);
-    if options.json {
-        let report = serde_json::json!({"schema": 1, "ok": all_well, "checks": checks});
-        anstream::println!("{report:#}");
-    } else {
-        print(&checks, all_well);
-    }
+    ending::print(|out| {
+        if options.json {
+            let report = serde_json::json!({"schema": 1, "ok": all_well, "checks": checks});
+            return writeln!(out, "{report:#}");
+        }
+        print(out, &checks)?;
+        writeln!(out, "\n{}", verdict(&checks))
+    })?;
     Ok(if all_well {
         ExitCode::SUCCESS
     } else {
@@ -91,7 +95,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     })
 }
 
-fn print(checks: &[Check], all_well: bool) {
+fn print(out: &mut dyn Write, checks: &[Check]) -> io::Result<()> {
     let width = checks
         .iter()
         .map(|check| check.name.len())
@@ -112,23 +116,31 @@ fn print(checks: &[Check], all_well: bool) {
         let style = Style::new().fg_color(Some(colour.into())).bold();
         let indent = " ".repeat(width + 4);
         let detail = detail.replace('\n', &format!("\n{indent}"));
-        anstream::println!("{style}{mark}{style:#} {name:width$}  {detail}");
+        writeln!(out, "{style}{mark}{style:#} {name:width$}  {detail}")?;
         if let Some(cure) = cure {
             let cure = cure.replace('\n', &format!("\n{indent}  "));
-            anstream::println!("{indent}→ {cure}");
+            writeln!(out, "{indent}→ {cure}")?;
         }
     }
-    let has_gpu = checks
-        .iter()
-        .any(|check| check.name == "GPU" && check.status == Status::Ok);
-    anstream::println!(
-        "\n{}",
-        match (all_well, has_gpu) {
-            (false, _) =>
-                "Something is missing (✗): kernels cannot be compiled on this machine yet.",
-            (true, false) =>
-                "Ready: kernels compile, and run on the simulator (there is no GPU to use).",
-            (true, true) => "Ready: kernels compile, and run on the GPU and on the simulator.",
-        }
-    );
+    Ok(())
+}
+
+/// What can be done on this machine.
+fn verdict(checks: &[Check]) -> String {
+    let has = |name, status| {
+        let mut checks = checks.iter();
+        checks.any(|check| check.name == name && check.status == status)
+    };
+    if checks.iter().any(|check| check.status == Status::Missing) {
+        return "Something is missing (✗): kernels cannot be compiled on this machine yet.".into();
+    }
+    let ready = match has(compiler::DEVICE, Status::Absent) {
+        true => "The first run fetches the device compiler (see above); then",
+        false => "Ready:",
+    };
+    let place = match has("GPU", Status::Ok) {
+        true => "on the GPU and on the simulator.",
+        false => "on the simulator (there is no GPU to use).",
+    };
+    format!("{ready} kernels compile, and run {place}")
 }

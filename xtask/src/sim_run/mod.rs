@@ -9,12 +9,14 @@ mod html;
 mod sources;
 mod text;
 
+use crate::ending::usage;
 use crate::sim_driver;
-use anyhow::{Context, bail};
+use anyhow::Context;
 use found::{Found, Run};
 use serde::Deserialize;
 use serde_json::Value;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
@@ -68,6 +70,7 @@ enum Report {
 
 /// Runs the program and tells; fails if it does, or if something was found.
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
+    check_program(&options.program[0])?;
     let report = options.report.as_deref().map(Report::new).transpose()?;
     let library = sim_driver::own_folder()?;
     let temporary = tempfile::tempdir().context("there is no place for a report")?;
@@ -103,6 +106,32 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     })
 }
 
+/// Whether there is such a program, before the driver is built for it.
+fn check_program(program: &OsStr) -> anyhow::Result<()> {
+    let can_be_run = |path: &Path| {
+        let file = path.metadata();
+        file.is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
+    };
+    let path = Path::new(program);
+    let is_named_by_path = path.components().count() > 1;
+    let (is_there, place) = match std::env::var_os("PATH") {
+        Some(folders) if !is_named_by_path => (
+            std::env::split_paths(&folders).any(|folder| can_be_run(&folder.join(path))),
+            " on the PATH",
+        ),
+        // Without a PATH, the system has folders of its own.
+        None if !is_named_by_path => (true, ""),
+        _ => (can_be_run(path), ""),
+    };
+    match is_there {
+        true => Ok(()),
+        false => Err(usage(format!(
+            "cannot run {}: there is no such program{place}",
+            program.display()
+        ))),
+    }
+}
+
 impl Report {
     /// By the file's ending; an error if it has another one or no place.
     fn new(file: &Path) -> anyhow::Result<Self> {
@@ -110,14 +139,19 @@ impl Report {
         let report = match file.extension().and_then(|ending| ending.to_str()) {
             Some("html" | "htm") => Self::Html(path),
             Some("json") => Self::Json(path),
-            _ => bail!(
-                "--report {}: the file's name must end in .html, for a page, or in .json",
-                file.display()
-            ),
+            _ => {
+                return Err(usage(format!(
+                    "--report {}: the file's name must end in .html, for a page, or in .json",
+                    file.display()
+                )));
+            }
         };
         let (Self::Html(path) | Self::Json(path)) = &report;
         if !path.parent().is_some_and(Path::is_dir) {
-            bail!("--report {}: there is no such folder", file.display());
+            return Err(usage(format!(
+                "--report {}: there is no such folder",
+                file.display()
+            )));
         }
         // That of an earlier run says nothing of this one.
         let _ = std::fs::remove_file(path);

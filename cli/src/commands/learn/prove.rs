@@ -1,11 +1,12 @@
 //! Exercises of one's own: made, and proved to be exercises.
 
-use super::words::{command, stopped};
+use super::words::{command, stopped, wrong_folder};
+use crate::commands::ending::tell;
 use crate::commands::exit::{Exit, Stop};
 use crate::report::style::{BAD, FAINT, GOOD};
-use anstream::println;
 use cuda_builder::toolchain::Lines;
 use learn::{Course, Exercise, Workshop, proof, scaffold};
+use std::io::{self, Write};
 use std::path::Path;
 
 /// Makes an exercise to begin with.
@@ -18,28 +19,34 @@ pub(super) fn new(dir: &Path, root: &Path) -> Result<Exit, Stop> {
             root.with_file_name("my-course/01_mine").display()
         )));
     }
-    scaffold::make(&dir).map_err(stopped)?;
+    scaffold::make(&dir).map_err(wrong_folder)?;
+    tell(|out| tell_made(out, &dir, root))?;
+    Ok(Exit::Passed)
+}
+
+fn tell_made(out: &mut dyn Write, dir: &Path, root: &Path) -> io::Result<()> {
     let shown = dir.display();
-    println!("{shown} is an exercise:");
-    println!();
+    writeln!(out, "{shown} is an exercise:")?;
+    writeln!(out)?;
     for (file, what) in scaffold::FILES {
-        println!("    {file:<24} {what}");
+        writeln!(out, "    {file:<24} {what}")?;
     }
-    println!();
-    println!(
+    writeln!(out)?;
+    writeln!(
+        out,
         "    {}    proves that it is one",
         command(&format!("check {shown}"))
-    );
+    )?;
     if let Some(parent) = dir.parent() {
         let go = command(&format!("--exercises {}", parent.display()));
-        println!("    {go}    learns from all that are in that folder");
+        writeln!(out, "    {go}    learns from all that are in that folder")?;
     }
-    println!();
-    println!(
+    writeln!(out)?;
+    writeln!(
+        out,
         "What can be written in exercise.toml: {}",
         root.join("exercises/README.md").display()
-    );
-    Ok(Exit::Passed)
+    )
 }
 
 /// Whether a folder, which need not be there yet, is in the repository.
@@ -56,11 +63,11 @@ pub(super) fn folders(names: &[String], root: &Path) -> Result<Exit, Stop> {
     for name in names {
         let dir = Path::new(name);
         let exercises = match dir.join("exercise.toml").is_file() {
-            true => vec![Exercise::open(dir).map_err(stopped)?],
+            true => vec![Exercise::open(dir).map_err(wrong_folder)?],
             false => {
-                let course = Course::open(dir).map_err(stopped)?;
+                let course = Course::open(dir).map_err(wrong_folder)?;
                 for why in course.broken.values() {
-                    println!("{BAD}wrong{BAD:#}  {why}");
+                    tell(|out| writeln!(out, "{BAD}wrong{BAD:#}  {why}"))?;
                     exit = Exit::Failed;
                 }
                 course.exercises
@@ -69,26 +76,30 @@ pub(super) fn folders(names: &[String], root: &Path) -> Result<Exit, Stop> {
         let progress = Lines::new(std::io::stderr());
         let tried = proof::prove(&workshop, &exercises, &progress).map_err(stopped)?;
         for tried in &tried {
-            let file = tried
-                .path
-                .strip_prefix(dir.canonicalize().unwrap_or_default());
-            let file = file.unwrap_or(&tried.path).display();
-            match (&tried.wrong, &tried.expected) {
-                (Some(wrong), _) => {
-                    println!("{BAD}wrong{BAD:#}  {file}: {wrong}");
-                    exit = Exit::Failed;
-                }
-                (None, None) => println!("{GOOD}ok{GOOD:#}     {file} passes"),
-                (None, Some(expected)) => println!(
-                    "{GOOD}ok{GOOD:#}     {file} fails by {}{FAINT}{}{FAINT:#}",
-                    expected.kind,
-                    match expected.words.as_str() {
-                        "" => String::new(),
-                        words => format!(": {words}"),
-                    }
-                ),
+            if tried.wrong.is_some() {
+                exit = Exit::Failed;
             }
+            tell(|out| tell_tried(out, tried, dir))?;
         }
     }
     Ok(exit)
+}
+
+fn tell_tried(out: &mut dyn Write, tried: &proof::Tried, dir: &Path) -> io::Result<()> {
+    let dir = dir.canonicalize().unwrap_or_default();
+    let file = tried.path.strip_prefix(dir).unwrap_or(&tried.path);
+    let file = file.display();
+    match (&tried.wrong, &tried.expected) {
+        (Some(wrong), _) => writeln!(out, "{BAD}wrong{BAD:#}  {file}: {wrong}"),
+        (None, None) => writeln!(out, "{GOOD}ok{GOOD:#}     {file} passes"),
+        (None, Some(expected)) => writeln!(
+            out,
+            "{GOOD}ok{GOOD:#}     {file} fails by {}{FAINT}{}{FAINT:#}",
+            expected.kind,
+            match expected.words.as_str() {
+                "" => String::new(),
+                words => format!(": {words}"),
+            }
+        ),
+    }
 }

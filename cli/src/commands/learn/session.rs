@@ -1,7 +1,8 @@
 //! A learner's folder, and what can be done with it.
 
 use super::show;
-use super::words::{exit_of, stopped};
+use super::words::{exit_of, stopped, wrong_folder};
+use crate::commands::ending::tell;
 use crate::commands::exit::{Exit, Stop};
 use crate::commands::progress::say;
 use cuda_builder::toolchain::Lines;
@@ -31,7 +32,7 @@ impl Session {
             .exercises
             .clone()
             .unwrap_or_else(|| root.join("exercises"));
-        let course = Course::open(&exercises).map_err(stopped)?;
+        let course = Course::open(&exercises).map_err(wrong_folder)?;
         for why in course.broken.values() {
             say(&format!("left out: {why}"));
         }
@@ -39,7 +40,7 @@ impl Session {
             .workplace
             .clone()
             .unwrap_or_else(|| beside(&course.dir));
-        let workplace = Workplace::open(course, &dir, root).map_err(stopped)?;
+        let workplace = Workplace::open(course, &dir, root).map_err(wrong_folder)?;
         Ok(Self { workplace })
     }
 
@@ -59,9 +60,15 @@ impl Session {
     /// Judges one exercise and tells all of it.
     pub(super) fn judge(&mut self, place: usize) -> Result<Exit, Stop> {
         let verdict = self.check(place)?;
-        show::heading(&self.workplace, place);
-        show::verdict(&self.workplace, place, &verdict);
+        self.tell_verdict(place, &verdict)?;
         Ok(exit_of(&verdict))
+    }
+
+    pub(super) fn tell_verdict(&self, place: usize, verdict: &Verdict) -> Result<(), Stop> {
+        tell(|out| {
+            show::heading(out, &self.workplace, place)?;
+            show::verdict(out, &self.workplace, place, verdict)
+        })
     }
 
     pub(super) fn judge_named(&mut self, names: &[String]) -> Result<Exit, Stop> {
@@ -88,14 +95,14 @@ impl Session {
             match self.check(place) {
                 Ok(verdict) => {
                     n_passed += usize::from(exit_of(&verdict) == Exit::Passed);
-                    show::line(&self.workplace, place, &verdict);
+                    tell(|out| show::line(out, &self.workplace, place, &verdict))?;
                 }
                 Err(stop @ Stop::Because(Exit::NothingRan, _)) => return Err(stop),
                 // The exercise is at fault, and stops only itself.
                 Err(Stop::Because(_, why)) => say(&why),
             }
         }
-        anstream::println!("\n{n_passed} of {n} pass");
+        tell(|out| writeln!(out, "\n{n_passed} of {n} pass"))?;
         Ok(match n_passed == n {
             true => Exit::Passed,
             false => Exit::Failed,
@@ -103,7 +110,7 @@ impl Session {
     }
 
     pub(super) fn list(&self) -> Result<Exit, Stop> {
-        show::list(&self.workplace);
+        tell(|out| show::list(out, &self.workplace))?;
         Ok(Exit::Passed)
     }
 
@@ -120,15 +127,21 @@ impl Session {
                     say(&format!("{name} stays open"));
                 }
                 self.workplace.go_to(place).map_err(stopped)?;
-                show::task(&self.workplace, place);
+                self.tell_task(place)?;
             }
-            None if self.workplace.is_solved(current) => show::all_solved(&self.workplace),
+            None if self.workplace.is_solved(current) => {
+                tell(|out| show::all_solved(out, &self.workplace))?;
+            }
             None => {
-                show::task(&self.workplace, current);
+                self.tell_task(current)?;
                 say("all others are solved");
             }
         }
         Ok(Exit::Passed)
+    }
+
+    fn tell_task(&self, place: usize) -> Result<(), Stop> {
+        tell(|out| show::task(out, &self.workplace, place))
     }
 
     pub(super) fn back(&mut self) -> Result<Exit, Stop> {
@@ -137,21 +150,21 @@ impl Session {
             .checked_sub(1)
             .ok_or_else(|| Stop::usage("this is the first exercise"))?;
         self.workplace.go_to(before).map_err(stopped)?;
-        show::task(&self.workplace, before);
+        self.tell_task(before)?;
         Ok(Exit::Passed)
     }
 
     pub(super) fn go(&mut self, name: &str) -> Result<Exit, Stop> {
         let place = self.place(Some(name))?;
         self.workplace.go_to(place).map_err(stopped)?;
-        show::task(&self.workplace, place);
+        self.tell_task(place)?;
         Ok(Exit::Passed)
     }
 
     pub(super) fn hint(&mut self, name: Option<&str>) -> Result<Exit, Stop> {
         let place = self.place(name)?;
         let given = self.workplace.hint(place).map_err(stopped)?;
-        show::hints(&self.workplace, place, &given);
+        tell(|out| show::hints(out, &self.workplace, place, &given))?;
         Ok(Exit::Passed)
     }
 
@@ -169,7 +182,7 @@ impl Session {
     pub(super) fn solution(&self, name: Option<&str>) -> Result<Exit, Stop> {
         let place = self.place(name)?;
         let text = self.workplace.solution(place).map_err(stopped)?;
-        anstream::print!("{text}");
+        tell(|out| write!(out, "{text}"))?;
         Ok(Exit::Passed)
     }
 }

@@ -3,8 +3,8 @@
 use super::words::command;
 use crate::report::style::{BAD, FAINT, GOOD, HEADING, UNSURE};
 use crate::report::width::{Width, wrap};
-use anstream::println;
 use learn::{Verdict, Workplace};
+use std::io::{self, Write};
 
 /// Columns of prose: longer lines are hard to read.
 const PROSE: usize = 88;
@@ -12,23 +12,29 @@ const PROSE: usize = 88;
 const BAR: usize = 24;
 
 /// The exercise's name, and how far the course has come.
-pub(super) fn heading(workplace: &Workplace, place: usize) {
+pub(super) fn heading(out: &mut dyn Write, workplace: &Workplace, place: usize) -> io::Result<()> {
     let exercise = workplace.exercise(place);
     let (solved, n) = (workplace.n_solved(), workplace.course.exercises.len());
     let full = solved * BAR / n;
-    println!(
+    writeln!(
+        out,
         "{HEADING}{}  {}{HEADING:#}   {GOOD}{}{GOOD:#}{FAINT}{}{FAINT:#} {solved} of {n} solved",
         exercise.name,
         exercise.manifest.title,
         "█".repeat(full),
         "░".repeat(BAR - full)
-    );
-    println!("{FAINT}{}{FAINT:#}", exercise.manifest.goal);
-    println!();
+    )?;
+    writeln!(out, "{FAINT}{}{FAINT:#}", exercise.manifest.goal)?;
+    writeln!(out)
 }
 
 /// What the judge says.
-pub(super) fn verdict(workplace: &Workplace, place: usize, verdict: &Verdict) {
+pub(super) fn verdict(
+    out: &mut dyn Write,
+    workplace: &Workplace,
+    place: usize,
+    verdict: &Verdict,
+) -> io::Result<()> {
     let manifest = &workplace.exercise(place).manifest;
     match verdict {
         Verdict::Passed(passed) => {
@@ -36,68 +42,85 @@ pub(super) fn verdict(workplace: &Workplace, place: usize, verdict: &Verdict) {
                 0 => String::new(),
                 n => format!(", each in {n} other orders too"),
             };
-            println!("{GOOD}solved{GOOD:#}: {} cases{orders}", passed.n_cases);
+            writeln!(
+                out,
+                "{GOOD}solved{GOOD:#}: {} cases{orders}",
+                passed.n_cases
+            )?;
             for count in &passed.counts {
-                println!("  {count}");
+                writeln!(out, "  {count}")?;
             }
-            println!();
-            prose(&manifest.solved);
-            read_on(&manifest.read);
-            println!(
+            writeln!(out)?;
+            prose(out, &manifest.solved)?;
+            read_on(out, &manifest.read)?;
+            writeln!(
+                out,
                 "{FAINT}{}: a solution to compare with · {}: the next exercise{FAINT:#}",
                 command("solution"),
                 command("next")
-            );
+            )?;
         }
         Verdict::Failed(failure) => {
             let case = failure.case.as_ref();
             let case = case.map_or(String::new(), |case| {
                 format!(" {FAINT}with {case}{FAINT:#}")
             });
-            println!("{BAD}{}{BAD:#}{case}", failure.kind);
-            println!();
-            println!("{}", failure.message);
+            writeln!(out, "{BAD}{}{BAD:#}{case}", failure.kind)?;
+            writeln!(out)?;
+            writeln!(out, "{}", failure.message)?;
             if let Some(excerpt) = &failure.excerpt {
-                println!("\n{excerpt}");
+                writeln!(out, "\n{excerpt}")?;
             }
-            println!();
+            writeln!(out)?;
             if let Some(why) = &failure.why {
-                prose(why);
+                prose(out, why)?;
             }
-            read_on(&manifest.read);
-            println!(
+            read_on(out, &manifest.read)?;
+            writeln!(
+                out,
                 "{FAINT}your file: {} · {}: a hint{FAINT:#}",
                 workplace.shown(place),
                 command("hint")
-            );
+            )?;
         }
     }
+    Ok(())
 }
 
 /// The verdict in a line.
-pub(super) fn line(workplace: &Workplace, place: usize, verdict: &Verdict) {
+pub(super) fn line(
+    out: &mut dyn Write,
+    workplace: &Workplace,
+    place: usize,
+    verdict: &Verdict,
+) -> io::Result<()> {
     let name = &workplace.exercise(place).name;
     match verdict {
-        Verdict::Passed(_) => println!("{GOOD}solved{GOOD:#}  {name}"),
+        Verdict::Passed(_) => writeln!(out, "{GOOD}solved{GOOD:#}  {name}"),
         Verdict::Failed(failure) => {
             let case = failure.case.as_ref();
             let case = case.map_or(String::new(), |case| format!(" with {case}"));
-            println!("{UNSURE}open{UNSURE:#}    {name}: {}{case}", failure.kind);
+            writeln!(
+                out,
+                "{UNSURE}open{UNSURE:#}    {name}: {}{case}",
+                failure.kind
+            )
         }
     }
 }
 
 /// What there is to do.
-pub(super) fn task(workplace: &Workplace, place: usize) {
-    heading(workplace, place);
-    println!(
+pub(super) fn task(out: &mut dyn Write, workplace: &Workplace, place: usize) -> io::Result<()> {
+    heading(out, workplace, place)?;
+    writeln!(
+        out,
         "Open {}: it begins with a question.",
         workplace.shown(place)
-    );
+    )
 }
 
 /// Everybody's state.
-pub(super) fn list(workplace: &Workplace) {
+pub(super) fn list(out: &mut dyn Write, workplace: &Workplace) -> io::Result<()> {
     let current = workplace.current();
     let exercises = &workplace.course.exercises;
     let longest = exercises.iter().map(|e| e.name.len()).max().unwrap_or(0);
@@ -107,61 +130,79 @@ pub(super) fn list(workplace: &Workplace) {
             true => (GOOD, "solved"),
             false => (FAINT, "open  "),
         };
-        println!(
+        writeln!(
+            out,
             "{mark} {:longest$}  {style}{state}{style:#}  {}",
             exercise.name, exercise.manifest.title
-        );
+        )?;
     }
-    println!();
-    println!("{} of {} solved", workplace.n_solved(), exercises.len());
+    writeln!(out)?;
+    writeln!(
+        out,
+        "{} of {} solved",
+        workplace.n_solved(),
+        exercises.len()
+    )
 }
 
 /// The hints that were given so far, the newest last.
-pub(super) fn hints(workplace: &Workplace, place: usize, given: &[String]) {
+pub(super) fn hints(
+    out: &mut dyn Write,
+    workplace: &Workplace,
+    place: usize,
+    given: &[String],
+) -> io::Result<()> {
     let exercise = workplace.exercise(place);
     let n = exercise.manifest.hints.len();
     for (number, hint) in given.iter().enumerate() {
-        println!("{HEADING}hint {} of {n}{HEADING:#}", number + 1);
-        prose(hint);
+        writeln!(out, "{HEADING}hint {} of {n}{HEADING:#}", number + 1)?;
+        prose(out, hint)?;
     }
     if given.len() == n {
-        println!(
+        writeln!(
+            out,
             "{FAINT}that was the last hint for {}{FAINT:#}",
             exercise.name
-        );
+        )?;
     }
+    Ok(())
 }
 
 /// The end.
-pub(super) fn all_solved(workplace: &Workplace) {
+pub(super) fn all_solved(out: &mut dyn Write, workplace: &Workplace) -> io::Result<()> {
     let n = workplace.course.exercises.len();
-    println!("{GOOD}all {n} exercises are solved{GOOD:#}");
-    println!("What next: the lessons in gpu-kernels/src, or an exercise of your own:");
-    println!("  {}", command("new DIR"));
+    writeln!(out, "{GOOD}all {n} exercises are solved{GOOD:#}")?;
+    writeln!(
+        out,
+        "What next: the lessons in gpu-kernels/src, or an exercise of your own:"
+    )?;
+    writeln!(out, "  {}", command("new DIR"))
 }
 
-fn read_on(places: &[String]) {
+fn read_on(out: &mut dyn Write, places: &[String]) -> io::Result<()> {
     if !places.is_empty() {
-        println!("Read on:");
+        writeln!(out, "Read on:")?;
         for place in places {
-            println!("  {place}");
+            writeln!(out, "  {place}")?;
         }
-        println!();
+        writeln!(out)?;
     }
+    Ok(())
 }
 
 /// Paragraphs, broken at spaces; lines that begin with a space are pictures, and stay.
-fn prose(text: &str) {
+fn prose(out: &mut dyn Write, text: &str) -> io::Result<()> {
     let columns = Width::of_stdout().columns().min(PROSE);
     for paragraph in text.trim_end().split("\n\n") {
         if paragraph.lines().any(|line| line.starts_with(' ')) {
-            println!("{}", paragraph.trim_end());
+            writeln!(out, "{}", paragraph.trim_end())?;
         } else {
             let joined = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
             for line in wrap(&joined, columns) {
-                println!("{line}");
+                writeln!(out, "{line}")?;
             }
         }
-        println!();
+        writeln!(out)?;
     }
+    Ok(())
 }

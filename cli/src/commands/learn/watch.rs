@@ -2,7 +2,6 @@
 
 use super::keys::Keys;
 use super::session::Session;
-use super::show;
 use super::words::exit_of;
 use crate::commands::exit::{Exit, Stop};
 use crate::commands::progress::{say, say_error};
@@ -26,8 +25,7 @@ pub(super) fn run(session: &mut Session) -> Result<Exit, Stop> {
         let started = Instant::now();
         let exit = match session.check(place) {
             Ok(verdict) => {
-                show::heading(&session.workplace, place);
-                show::verdict(&session.workplace, place, &verdict);
+                session.tell_verdict(place, &verdict)?;
                 exit_of(&verdict)
             }
             // The exercise's own files may be what is being written.

@@ -14,6 +14,14 @@ pub(super) fn stopped(error: Error) -> Stop {
     Stop::Because(exit, error.to_string())
 }
 
+/// The same while a folder is opened or made that the user names.
+pub(super) fn wrong_folder(error: Error) -> Stop {
+    match error {
+        Error::Io { .. } => Stop::usage(error),
+        error => stopped(error),
+    }
+}
+
 /// How a command ends that judges.
 pub(super) fn exit_of(verdict: &Verdict) -> Exit {
     match verdict {

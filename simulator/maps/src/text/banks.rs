@@ -29,8 +29,9 @@ impl BankMap {
             if columns >= MARGIN + 32 * 3 {
                 band(&mut text, phase, 0..32, 3);
             } else {
-                band(&mut text, phase, 0..16, 4);
-                band(&mut text, phase, 16..32, 4);
+                let width = if columns >= MARGIN + 16 * 4 { 4 } else { 3 };
+                band(&mut text, phase, 0..16, width);
+                band(&mut text, phase, 16..32, width);
             }
         }
         if self.is_twice {
