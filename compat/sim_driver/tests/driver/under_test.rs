@@ -45,6 +45,7 @@ arities! {
     instead_5(A, B, C, D, E);
     instead_6(A, B, C, D, E, F);
     instead_8(A, B, C, D, E, F, G, H);
+    instead_10(A, B, C, D, E, F, G, H, I, J);
     instead_11(A, B, C, D, E, F, G, H, I, J, K);
     instead_12(A, B, C, D, E, F, G, H, I, J, K, L);
 }
@@ -75,6 +76,11 @@ macro_rules! call {
     ($name:ident($a:expr, $b:expr, $c:expr, $d:expr, $e:expr, $f:expr, $g:expr $(,)?)) => {};
     ($name:ident($a:expr, $b:expr, $c:expr, $d:expr, $e:expr, $f:expr, $g:expr, $h:expr $(,)?)) => {
         $crate::under_test::instead_8($name, stringify!($name))($a, $b, $c, $d, $e, $f, $g, $h)
+    };
+    ($name:ident($a:expr, $b:expr, $c:expr, $d:expr, $e:expr, $f:expr, $g:expr, $h:expr, $i:expr, $j:expr $(,)?)) => {
+        $crate::under_test::instead_10($name, stringify!($name))(
+            $a, $b, $c, $d, $e, $f, $g, $h, $i, $j,
+        )
     };
     ($name:ident($a:expr, $b:expr, $c:expr, $d:expr, $e:expr, $f:expr, $g:expr, $h:expr, $i:expr, $j:expr, $k:expr $(,)?)) => {
         $crate::under_test::instead_11($name, stringify!($name))(
