@@ -48,6 +48,8 @@ pub(crate) struct KernelPlan {
     pub spare: Arc<SpareWarps>,
     /// Whether anything works on shared memory beside its threads.
     pub uses_async_proxy: bool,
+    /// Whether lanes shuffle.
+    pub shuffles: bool,
     /// Whether its blocks cannot tell in which order they run.
     pub blocks_are_apart: bool,
     /// Whether it can come to a call of `malloc` or `free`.
@@ -229,12 +231,18 @@ impl Module {
                 meets_in_cluster: meets_in_cluster(program, &reachable),
                 maps_ranks: program.functions.iter().flatten().any(|f| f.maps_ranks),
                 spare: Arc::default(),
-                uses_async_proxy: uses_async_proxy(program, &reachable),
+                uses_async_proxy: any_insn(program, &reachable, |op| match op {
+                    Op::Warpgroup(op) => matches!(**op, WarpgroupOp::Multiply(_)),
+                    op => matches!(op, Op::Bulk(_)),
+                }),
+                shuffles: any_insn(program, &reachable, |op| matches!(op, Op::Shuffle(_))),
                 blocks_are_apart: blocks_are_apart(program, &reachable),
                 takes_memory: ir.functions.iter().enumerate().any(|(index, function)| {
                     takes_memory(function) && reachable.contains(&(index as u32))
                 }),
-                is_not_for_the_sieve: AtomicBool::new(copies_in_bulk(program, &reachable)),
+                is_not_for_the_sieve: AtomicBool::new(any_insn(program, &reachable, |op| {
+                    matches!(op, Op::Bulk(_))
+                })),
             }
         })
     }
@@ -245,29 +253,14 @@ fn takes_memory(function: &ir::Function) -> bool {
     function.body.is_none() && matches!(function.name.as_str(), "malloc" | "free")
 }
 
-/// Whether a kernel that can come to these functions has bulk copies.
-fn copies_in_bulk(program: &Program, reachable: &BTreeSet<u32>) -> bool {
+/// Whether a kernel that can come to these functions has such an instruction.
+fn any_insn(program: &Program, reachable: &BTreeSet<u32>, is_it: impl Fn(&Op) -> bool) -> bool {
     let functions = reachable.iter().filter_map(|&index| {
         let function = program.functions.get(index as usize);
         function?.as_ref()
     });
     let mut code = functions.flat_map(|function| &function.code);
-    code.any(|insn| matches!(insn.op, Op::Bulk(_)))
-}
-
-/// Whether a kernel that can come to these functions uses the async proxy, by bulk copies
-/// or by products of warpgroups.
-fn uses_async_proxy(program: &Program, reachable: &BTreeSet<u32>) -> bool {
-    let functions = reachable.iter().filter_map(|&index| {
-        let function = program.functions.get(index as usize);
-        function?.as_ref()
-    });
-    let mut code = functions.flat_map(|function| &function.code);
-    code.any(|insn| match &insn.op {
-        Op::Warpgroup(op) => matches!(**op, WarpgroupOp::Multiply(_)),
-        Op::Bulk(_) => true,
-        _ => false,
-    })
+    code.any(|insn| is_it(&insn.op))
 }
 
 /// The values of a kernel that change from block to block.

@@ -449,3 +449,66 @@ fn misuse_of_a_barrier_in_memory_is_a_fault() {
         assert!(error.to_string().contains(expected), "{error}");
     }
 }
+
+/// What a shuffle gives from lanes that are not there is undefined, and no defect while
+/// nobody uses it: eight lanes sum by `shfl.down`, and add only what exists, by a guard, by a
+/// choice, or by branching; or all add, and the first one's sum alone is right and stored.
+#[test]
+fn undefined_values_that_nobody_uses_are_no_defect() {
+    let add = [
+        "@%p1 add.u32 %r1, %r1, %r2;",
+        "add.u32 %r4, %r1, %r2;\n\tselp.u32 %r1, %r4, %r1, %p1;",
+        "not.pred %p2, %p1;\n\tadd.u32 %r4, %r1, %r2;\n\tselp.u32 %r1, %r1, %r4, %p2;",
+        "@!%p1 bra SKIP;\n\tadd.u32 %r1, %r1, %r2;\nSKIP:",
+        "add.u32 %r1, %r1, %r2;",
+    ];
+    for add in add {
+        let steps: String = [4, 2, 1]
+            .iter()
+            .map(|distance| {
+                let add = add.replace("SKIP", &format!("SKIP{distance}"));
+                format!(
+                    "\tshfl.sync.down.b32 %r2, %r1, {distance}, 0x1f, 0xff;\n\
+                     \tadd.u32 %r3, %me, {distance};\n\tsetp.lt.u32 %p1, %r3, 8;\n\t{add}\n"
+                )
+            })
+            .collect();
+        let body = format!(
+            "\tadd.u32 %r1, %me, 1;\n{steps}\tsetp.ne.u32 %p3, %me, 0;\n\t@%p3 bra END;\n\
+             \tcvt.u64.u32 %rd1, %r1;\n\tst.global.u64 [%buf], %rd1;\nEND:"
+        );
+        let options = LaunchOptions {
+            check: true,
+            ..LaunchOptions::default()
+        };
+        let (words, _) = run_with(&kernel(&body), [1; 3], [8, 1, 1], 0, &[0], options)
+            .unwrap_or_else(|error| panic!("{add}: {error}"));
+        assert_eq!(words[0], 36, "{add}");
+    }
+}
+
+/// The same value is a defect where it is stored, decides a branch, is an address, or is
+/// voted on; also behind other shuffles and arithmetic.
+#[test]
+fn undefined_values_that_are_used_are_found() {
+    for use_it in [
+        "st.global.u32 [%slot], %r2;",
+        "shfl.sync.idx.b32 %r3, %r2, 7, 0x1f, 0xff;\n\tst.global.u32 [%slot], %r3;",
+        "mad.lo.u32 %r3, %me, 2, %r2;\n\tst.global.u32 [%slot], %r3;",
+        "add.u32 %r3, %r2, 1;\n\tst.global.u32 [%slot], %r3;",
+        "setp.eq.u32 %p1, %r2, 7;\n\t@%p1 bra END;\n\tst.global.u32 [%slot], %me;",
+        "and.b32 %r3, %r2, 7;\n\tmul.wide.u32 %rd1, %r3, 4;\n\tadd.u64 %rd1, %rd1, %buf;\n\
+         \tld.global.u32 %r4, [%rd1];",
+        "setp.eq.u32 %p1, %r2, 7;\n\tvote.sync.ballot.b32 %r3, %p1, 0xff;",
+    ] {
+        let body = format!("\tshfl.sync.down.b32 %r2, %me, 4, 0x1f, 0xff;\n\t{use_it}\nEND:");
+        let options = LaunchOptions {
+            check: true,
+            ..LaunchOptions::default()
+        };
+        let outcome = run_with(&kernel(&body), [1; 3], [8, 1, 1], 0, &[0; 8], options);
+        let error = outcome.expect_err(use_it).to_string();
+        let expected = "it reads from lane 8, and only lanes 0-7 take part\n  the value is used: ";
+        assert!(error.contains(expected), "{use_it}: {error}");
+    }
+}

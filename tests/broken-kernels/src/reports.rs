@@ -344,7 +344,7 @@ pub unsafe fn copies_in_a_loop(input: *const f32, output: *mut f32) {
     for round in 0..4 {
         cp_async::wait_all();
         cp_async::ca(tile.add(round * N + thread), input.add(thread)); // <- here
-        cp_async::commit();
+        cp_async::commit_group();
     }
     cp_async::wait_all();
     *output.add(thread) = *tile.add(thread);

@@ -98,11 +98,12 @@ pub(crate) enum Finding {
     OtherShape { this: Side, product: Side },
     /// Registers are given to warps of a kernel that does not say how many it has.
     UnknownRegisters { this: Side },
-    /// A shuffle from a lane that does not take part.
+    /// A shuffle from a lane that does not take part, whose value is used.
     AbsentSource {
         this: Side,
         source: u32,
         present: u32,
+        user: Side,
     },
     /// Lanes that name each other give different masks.
     DifferentMasks {

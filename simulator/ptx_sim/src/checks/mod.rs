@@ -10,7 +10,8 @@
 //! [`copies`], asynchronous copies; [`bulk`], bulk copies; [`proxies`], what else works on
 //! shared memory beside the threads, [`products`] of warpgroups among it, and [`fragments`]
 //! on their registers, all together [`beside`]; [`written`], reads of what nobody wrote;
-//! [`together`], barriers and warp-wide instructions; [`visits`], what others do in a block's
+//! [`together`], barriers and warp-wide instructions, and [`undefined`], what shuffles give that
+//! read from nobody; [`visits`], what others do in a block's
 //! shared memory, and its end. [`judge`] is the interface to what
 //! judges accesses to memory: [`exact`], which says what is wrong, and [`sieve`], which
 //! only says whether anything could be. [`watch`] hands each event to those whom it
@@ -42,6 +43,7 @@ pub(crate) mod shadow;
 pub(crate) mod sieve;
 pub(crate) mod together;
 pub(crate) mod tracer;
+mod undefined;
 mod visits;
 pub(crate) mod watch;
 pub(crate) mod written;

@@ -63,6 +63,17 @@ pub(crate) trait Observer: Send {
         _sources: Option<&[u8; 32]>,
     ) {
     }
+    /// Lanes carry out instruction `ptx` of a call's function, or branch by it; a `selp` takes
+    /// its first value where `chosen` says so. Only where
+    /// [`KernelPlan::shuffles`](crate::module::KernelPlan::shuffles) and the launch is checked.
+    fn carried_out(
+        &mut self,
+        _instruction: u32,
+        _lanes: Lanes,
+        _of: (FrameId, usize, u32),
+        _chosen: Option<u32>,
+    ) {
+    }
     /// Lanes divide an integer by zero.
     fn divided_by_zero(&mut self, _instruction: u32, _lanes: Lanes) {}
     /// Lanes close their group of asynchronous copies.

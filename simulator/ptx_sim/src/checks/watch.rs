@@ -18,6 +18,7 @@ use super::passed_on::only_passed_on;
 use super::shadow::Mix;
 use super::together::{Meetings, thread_at, warp_wide};
 use super::tracer::Tracer;
+use super::undefined::Undefined;
 use super::visits::Visits;
 use super::written::LocalWritten;
 use crate::bulk::CopyId;
@@ -79,6 +80,8 @@ struct BlockState<B> {
     beside: Option<Box<Beside>>,
     /// By warp.
     local: Vec<LocalWritten>,
+    /// By warp.
+    undefined: Vec<Undefined>,
     meetings: Meetings,
     /// What other blocks did in its shared memory.
     visits: Visits,
@@ -91,6 +94,7 @@ impl<B: Default> BlockState<B> {
             running: Running::new(),
             beside: None,
             local: Vec::new(),
+            undefined: Vec::new(),
             meetings: Meetings::default(),
             visits: Visits::default(),
         }
@@ -104,6 +108,9 @@ impl<B: Default> BlockState<B> {
         self.local
             .resize_with(n_warps as usize, LocalWritten::default);
         self.local.iter_mut().for_each(LocalWritten::reset);
+        self.undefined
+            .resize_with(n_warps as usize, Undefined::default);
+        self.undefined.iter_mut().for_each(Undefined::reset);
         self.meetings = Meetings::default();
         self.visits.clear();
         if let Some(beside) = &mut self.beside {
@@ -645,9 +652,31 @@ impl<J: Judge> Observer for Watch<'_, J> {
         sources: Option<&[u8; 32]>,
     ) {
         if let Some(checks) = &mut self.checks {
-            checks.found(warp_wide(instruction, lanes, members, sources));
+            checks.found(warp_wide(instruction, lanes, members));
             if let Some(block) = checks.block(lanes.block) {
                 block.running.order.shared(lanes, members);
+                if let Some(sources) = sources {
+                    block.undefined[lanes.warp as usize].shuffled(sources);
+                }
+            }
+        }
+    }
+
+    fn carried_out(
+        &mut self,
+        instruction: u32,
+        lanes: Lanes,
+        (frame, function, ptx): (FrameId, usize, u32),
+        chosen: Option<u32>,
+    ) {
+        if let Some(checks) = &mut self.checks {
+            let body = checks.launch.module.functions[function].body.as_ref();
+            let carried_out = body.and_then(|body| body.get(ptx as usize));
+            let block = checks.block(lanes.block);
+            if let (Some(carried_out), Some(block)) = (carried_out, block) {
+                let undefined = &mut block.undefined[lanes.warp as usize];
+                let found = undefined.carried_out(instruction, lanes, (frame, carried_out), chosen);
+                checks.found(found);
             }
         }
     }

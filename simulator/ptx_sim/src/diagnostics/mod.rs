@@ -378,6 +378,8 @@ pub enum FaultKind {
         source_lane: u32,
         /// The lanes that take part.
         present: u32,
+        /// Who uses the value.
+        user: Box<AccessSide>,
     },
     /// Lanes that name each other in masks that differ.
     DifferentMasks {

@@ -618,11 +618,14 @@ impl FaultKind {
             Self::AbsentSource {
                 source_lane,
                 present,
+                user,
             } => write!(
                 f,
                 "shuffle from a lane that is not there: it reads from lane {source_lane}, and only {} \
-                 take part",
-                lane_list(*present)
+                 take part\n  the value is used: {}\n    {}\n  the shuffle:",
+                lane_list(*present),
+                user.place,
+                user.thread
             ),
             Self::DifferentMasks {
                 members,

@@ -88,10 +88,14 @@ impl LaunchContext<'_> {
                 FaultKind::Asynchronous(Box::new(self.asynchronous(finding)))
             }
             Finding::AbsentSource {
-                source, present, ..
+                source,
+                present,
+                user,
+                ..
             } => FaultKind::AbsentSource {
                 source_lane: source,
                 present,
+                user: Box::new(self.side(&user)),
             },
             Finding::DifferentMasks {
                 members,

@@ -71,6 +71,8 @@ pub(super) struct PathView<'a> {
     /// What observers call its first instruction and its first block.
     pub first_instruction: u32,
     pub first_block: u32,
+    /// Whether observers follow what registers hold.
+    pub is_followed: bool,
 }
 
 /// One instruction's context. Which lanes carry it out is not part of it: an access

@@ -6,6 +6,7 @@
 
 use super::context::Step;
 use super::instruction::carry_out;
+use super::run::followed;
 use crate::checks::observer::Observer;
 use crate::context::LaunchContext;
 use crate::program::Insn;
@@ -38,6 +39,9 @@ pub(super) fn gather<O: Observer>(
             return Ok(path);
         }
         outcome => outcome?,
+    }
+    if step.view.is_followed {
+        followed(step, insn, group.here, true);
     }
     for other in &mut step.warp.paths {
         if other.mask & group.here != 0 {
