@@ -166,6 +166,20 @@ async function use(browser) {
   await page.context().close();
 }
 
+// The simulator is on its way: the answer on the page is not its own yet.
+async function wait(browser) {
+  const page = await browser.newPage();
+  await page.route("**/live/simulator.js", () => {});
+  await page.goto(address("transpose.html"));
+  const part = page.locator("section.live").first();
+  await part.scrollIntoViewIfNeeded();
+  const state = part.locator(".live-state").filter({ hasText: "Loading" });
+  await state.waitFor({ timeout: 5_000 });
+  const text = await state.innerText();
+  check(text.includes("Computed when this book was made"), `while it is loaded: ${text}`);
+  await page.close();
+}
+
 // A map that is wider than a phone: it fades where there is more, and no longer at its end.
 async function push(browser) {
   const page = await open(browser, "transpose.html", "light", 390);
@@ -195,6 +209,7 @@ try {
     }
   }
   await use(browser);
+  await wait(browser);
   await push(browser);
 } finally {
   await browser.close();
