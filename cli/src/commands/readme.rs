@@ -2,7 +2,7 @@
 //! the pictures, or says that they are out of date.
 
 use super::exit::{Exit, Stop};
-use super::progress;
+use super::{progress, report as page};
 use crate::explain::pictures;
 use crate::input;
 use crate::output::{OutputError, OutputFile};
@@ -24,7 +24,7 @@ struct Part {
 /// What `bench` wrote of GEMM, beside the other results.
 const GEMM_RESULTS: &str = "gemm.json";
 
-const PARTS: [Part; 5] = [
+const PARTS: [Part; 6] = [
     Part {
         begin: "<!-- speed: written by `cargo xtask readme` -->\n",
         end: "<!-- end of speed -->",
@@ -48,6 +48,12 @@ const PARTS: [Part; 5] = [
         end: "<!-- end of people -->",
         is_of_gemm: true,
         generate: ladder::people,
+    },
+    Part {
+        begin: "<!-- report: written by `cargo xtask readme` -->\n",
+        end: "<!-- end of report -->",
+        is_of_gemm: false,
+        generate: |_| page::example(),
     },
     Part {
         begin: "<!-- lessons: written by `cargo xtask readme` -->\n",

@@ -94,6 +94,16 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     Ok(exit)
 }
 
+/// What it prints, as the README shows it: with what every machine prints.
+pub(super) fn example() -> String {
+    let selected: Vec<Registered> = registry::kernels().collect();
+    let (n_kernels, n_runs) = (selected.len(), cases(&selected, false).len());
+    format!(
+        "```console\n$ cargo xtask report\n…/target/report/index.html: {n_kernels} kernels, … MiB; \
+         of its runs {n_runs} passed, 0 failed, 0 were not run; … s\n```\n"
+    )
+}
+
 fn exit_of(tally: Tally) -> Exit {
     match tally {
         Tally { n_failed: 1.., .. } => Exit::Failed,

@@ -234,7 +234,7 @@ impl CudaBuilder {
         locator.pin = self.pin.clone();
         let toolchain = locator.ensure(progress)?;
         let mut metadata = cargo::command(&manifest);
-        let packages = Packages::of(metadata.env("RUSTC", &toolchain.rustc), &manifest)?;
+        let packages = Packages::of(metadata.env("RUSTC", &toolchain.rustc), &manifest, progress)?;
         if packages.crate_name.is_empty() {
             return Err(BuildError::NoLibrary { manifest });
         }

@@ -1,9 +1,10 @@
 //! The second cargo: how it is called so that the first one does not disturb it.
 
+use crate::toolchain::Progress;
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitStatus, Stdio};
 
 /// Variables by which the outer build, or the user's habits for host code,
 /// would change how kernels are compiled.
@@ -62,6 +63,62 @@ pub(crate) fn command(manifest: &Path) -> Command {
         .env("RUSTC_WRAPPER", "")
         .env("RUSTC_WORKSPACE_WRAPPER", "");
     command
+}
+
+/// Runs a command of cargo's to its end, handing on the lines of its stdout; tells what it waits
+/// for, and gives what it has against the build.
+///
+/// # Errors
+///
+/// It cannot be run: in words.
+pub(crate) fn run(
+    command: &mut Command,
+    progress: &dyn Progress,
+    mut take: impl FnMut(&str) + Send,
+) -> Result<(ExitStatus, String), String> {
+    let mut child = command
+        // Its own words are read here; the compiler's have their colours by the format.
+        .env("CARGO_TERM_COLOR", "never")
+        .env("CARGO_TERM_QUIET", "false")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|e| format!("cannot run {}: {e}", command.get_program().display()))?;
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    let complaint = std::thread::scope(|scope| {
+        scope.spawn(|| lines(stdout).for_each(|line| take(&line)));
+        complaint(lines(stderr), progress)
+    });
+    let status = child.wait().map_err(|e| e.to_string())?;
+    Ok((status, complaint))
+}
+
+/// The lines of a pipe, whatever they are made of.
+fn lines(pipe: Option<impl Read>) -> impl Iterator<Item = String> {
+    let lines = pipe.into_iter().flat_map(|pipe| {
+        let lines = BufReader::new(pipe).split(b'\n');
+        lines.map_while(Result::ok)
+    });
+    lines.map(|line| String::from_utf8_lossy(&line).into_owned())
+}
+
+/// What cargo has against the build: what it says from the first error on. What it waits for
+/// before is told at once.
+fn complaint(lines: impl Iterator<Item = String>, progress: &dyn Progress) -> String {
+    let mut all = String::new();
+    let mut error = None;
+    for line in lines {
+        if let Some(what) = line.trim_start().strip_prefix("Blocking waiting for ") {
+            progress.note(&format!("another cargo is at work; waiting for its {what}"));
+        }
+        if line.starts_with("error") {
+            error.get_or_insert(all.len());
+        }
+        all += &line;
+        all.push('\n');
+    }
+    all.split_off(error.unwrap_or(0))
 }
 
 /// `--config` arguments for the profile that kernels are compiled with.
@@ -148,8 +205,34 @@ pub(crate) fn is_second() -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::target_dir_above;
+    use super::{run, target_dir_above};
+    use crate::toolchain::Lines;
     use std::fs;
+    use std::process::Command;
+
+    #[test]
+    #[cfg(unix)]
+    fn what_cargo_waits_for_is_told_and_is_no_complaint() {
+        let says = "\
+            echo '    Blocking waiting for file lock on package cache' >&2
+            echo '   Compiling core v0.0.0' >&2
+            echo message; echo another
+            printf 'error: could not compile\\n  caused by\\n' >&2
+            exit 101";
+        let (mut told, mut taken) = (Vec::new(), Vec::new());
+        let progress = Lines::new(&mut told);
+        let take = |line: &str| taken.push(line.to_owned());
+        let ran = run(Command::new("sh").args(["-c", says]), &progress, take);
+        let (status, complaint) = ran.unwrap();
+        assert_eq!(status.code(), Some(101));
+        assert_eq!(taken, ["message", "another"]);
+        assert_eq!(complaint, "error: could not compile\n  caused by\n");
+        let waits = "another cargo is at work; waiting for its file lock on package cache\n";
+        assert_eq!(
+            String::from_utf8(told).unwrap(),
+            format!("lockstep: {waits}")
+        );
+    }
 
     #[test]
     fn the_target_folder_is_known_by_its_mark_or_its_place() {

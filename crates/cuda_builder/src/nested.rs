@@ -9,9 +9,9 @@ use crate::{cargo, dep_info, inlining, launch_bounds, nolink, tensor_maps};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::{BufRead, BufReader, IsTerminal, Read};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// The target that rustc compiles kernels for.
 const TARGET: &str = "nvptx64-nvidia-cuda";
@@ -170,24 +170,9 @@ impl Nested<'_> {
             command: "cargo rustc".into(),
             output,
         };
-        let mut child = command
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(|e| {
-                failed(format!(
-                    "cannot run {}: {e}",
-                    command.get_program().display()
-                ))
-            })?;
         let mut messages = Messages::of(self.manifest);
-        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-        let complaint = std::thread::scope(|scope| {
-            scope.spawn(|| lines(stdout).for_each(|line| messages.take(&line)));
-            complaint(lines(stderr), progress)
-        });
-        let status = child.wait().map_err(|e| failed(e.to_string()))?;
+        let (status, complaint) =
+            cargo::run(&mut command, progress, |line| messages.take(line)).map_err(failed)?;
         if status.success() {
             return Ok(Ran {
                 warnings: messages.warnings,
@@ -222,9 +207,6 @@ impl Nested<'_> {
             .arg("--target-dir")
             .arg(self.target_dir)
             .env("RUSTC", &self.toolchain.rustc)
-            // Its own words are read here; the compiler's have their colours by the format.
-            .env("CARGO_TERM_COLOR", "never")
-            .env("CARGO_TERM_QUIET", "false")
             // The compiler is a stable one; `-Zbuild-std`, the `ptx-kernel` ABI
             // and `asm!` for this target are not stable yet.
             .env("RUSTC_BOOTSTRAP", "1")
@@ -310,33 +292,6 @@ pub(crate) fn lock(path: &Path, progress: &dyn Progress) -> Result<File, BuildEr
     Ok(file)
 }
 
-/// The lines of a pipe, whatever they are made of.
-fn lines(pipe: Option<impl Read>) -> impl Iterator<Item = String> {
-    let lines = pipe.into_iter().flat_map(|pipe| {
-        let lines = BufReader::new(pipe).split(b'\n');
-        lines.map_while(Result::ok)
-    });
-    lines.map(|line| String::from_utf8_lossy(&line).into_owned())
-}
-
-/// What cargo has against the build: what it says from the first error on. What it waits for
-/// before is told at once.
-fn complaint(lines: impl Iterator<Item = String>, progress: &dyn Progress) -> String {
-    let mut all = String::new();
-    let mut error = None;
-    for line in lines {
-        if let Some(what) = line.trim_start().strip_prefix("Blocking waiting for ") {
-            progress.note(&format!("another cargo is at work; waiting for its {what}"));
-        }
-        if line.starts_with("error") {
-            error.get_or_insert(all.len());
-        }
-        all += &line;
-        all.push('\n');
-    }
-    all.split_off(error.unwrap_or(0))
-}
-
 /// A build script's stderr is never a terminal, so there only a spoken wish counts.
 fn wants_colour() -> bool {
     let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
@@ -346,7 +301,7 @@ fn wants_colour() -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{complaint, lock};
+    use super::lock;
     use crate::toolchain::Progress;
     use std::sync::mpsc::{Sender, channel};
 
@@ -374,25 +329,5 @@ mod tests {
             drop(held);
             second.join().unwrap().unwrap();
         });
-    }
-
-    #[test]
-    fn what_cargo_waits_for_is_told_and_no_complaint() {
-        let (sender, told) = channel();
-        let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
-        let said = lines(
-            "    Blocking waiting for file lock on package cache\n   Compiling core v0.0.0\n\
-             error: could not compile `kernels`\n  caused by\n",
-        );
-        let complaint = complaint(said.into_iter(), &Told(sender));
-        assert_eq!(
-            complaint,
-            "error: could not compile `kernels`\n  caused by\n"
-        );
-        let told: Vec<String> = told.iter().collect();
-        assert_eq!(
-            told,
-            ["another cargo is at work; waiting for its file lock on package cache"]
-        );
     }
 }

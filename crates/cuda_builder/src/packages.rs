@@ -2,6 +2,7 @@
 //! paths must not show in the PTX.
 
 use crate::error::BuildError;
+use crate::toolchain::Progress;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -25,8 +26,12 @@ pub(crate) struct Packages {
 }
 
 impl Packages {
-    /// Asks cargo.
-    pub fn of(cargo: &mut Command, manifest: &Path) -> Result<Self, BuildError> {
+    /// Asks cargo, telling what that waits for.
+    pub fn of(
+        cargo: &mut Command,
+        manifest: &Path,
+        progress: &dyn Progress,
+    ) -> Result<Self, BuildError> {
         cargo
             .args([
                 "metadata",
@@ -39,12 +44,13 @@ impl Packages {
             command: "cargo metadata".into(),
             output,
         };
-        let output = cargo.output().map_err(|e| failed(e.to_string()))?;
-        if !output.status.success() {
-            return Err(failed(String::from_utf8_lossy(&output.stderr).into_owned()));
+        let mut text = String::new();
+        let (status, complaint) =
+            crate::cargo::run(cargo, progress, |line| text += line).map_err(failed)?;
+        if !status.success() {
+            return Err(failed(complaint));
         }
-        let metadata: Value =
-            serde_json::from_slice(&output.stdout).map_err(|e| failed(e.to_string()))?;
+        let metadata: Value = serde_json::from_str(&text).map_err(|e| failed(e.to_string()))?;
         Self::from_metadata(&metadata, manifest)
             .ok_or_else(|| failed(format!("{} is not among its packages", manifest.display())))
     }

@@ -20,7 +20,7 @@ pub struct Options {
     /// The folder for the pages [default: target/book]
     dir: Option<PathBuf>,
 
-    /// Open it in a browser
+    /// Open it in a browser; the first time before its live parts are compiled
     #[arg(long)]
     open: bool,
 
