@@ -38,7 +38,8 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     println!();
     println!("What does not work there: kernels without PTX (machine code only, as in cuBLAS,");
     println!("cuDNN and PyTorch's own), programs with static libcudart (link with nvcc's");
-    println!("`-cudart shared`), textures, and sharing memory with other processes.");
+    println!("`-cudart shared`, and `-L` with this folder where the toolkit has no libcudart.so),");
+    println!("textures, and sharing memory with other processes.");
     Ok(ExitCode::SUCCESS)
 }
 
