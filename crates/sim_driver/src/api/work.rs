@@ -24,12 +24,11 @@ pub(super) fn submit(stream: usize, operation: Operation) -> Outcome {
 fn submit_to(context: &Arc<Context>, stream: &Stream, operation: Operation) -> Arc<Task> {
     let others = others(context, stream, &operation);
     for other in &others {
-        stream.wait_for(other.legacy.submit(other, Operation::Nothing));
+        stream.wait_for(other.fence());
     }
     let task = stream.submit(context, operation);
     for other in &others {
-        other.legacy.wait_for(Arc::clone(&task));
-        other.legacy.submit(other, Operation::Nothing);
+        other.wait_for(&task);
     }
     task
 }
