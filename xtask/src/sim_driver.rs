@@ -37,7 +37,8 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
 
 What does not work there: kernels without PTX (machine code only, as in cuBLAS,
 cuDNN and PyTorch's own), programs with static libcudart (link with nvcc's
-`-cudart shared`), textures, and sharing memory with other processes.",
+`-cudart shared`, and `-L` with this folder where the toolkit has no libcudart.so),
+textures, and sharing memory with other processes.",
             dir.join(DRIVER).display(),
             dir.display()
         )

@@ -9,8 +9,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use ptx_sim::{KernelHeap, Taken};
 
 use crate::driver::{SimDevice, driver};
+use crate::operation::Operation;
 use crate::status::{Outcome, Status};
 use crate::stream::{Stream, StreamKind};
+use crate::tasks::Task;
 
 /// `CU_LIMIT_MALLOC_HEAP_SIZE`
 const HEAP_BYTES: u32 = 2;
@@ -174,6 +176,17 @@ impl Context {
             Arc::clone(stream)
         });
         own.unwrap_or_else(|_| Arc::clone(&self.legacy))
+    }
+
+    /// Done once all is that its legacy stream would wait for now.
+    pub fn fence(self: &Arc<Self>) -> Arc<Task> {
+        self.legacy.submit(self, Operation::Nothing)
+    }
+
+    /// Has its legacy stream, and with that all blocking ones, wait for a task.
+    pub fn wait_for(self: &Arc<Self>, task: &Arc<Task>) {
+        self.legacy.wait_for(Arc::clone(task));
+        self.fence();
     }
 
     /// Waits for all that has been submitted, and tells whether it went well.

@@ -1,6 +1,6 @@
 //! Graphs: operations, and which come after which.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -9,7 +9,7 @@ use crate::driver::driver;
 use crate::event::{Event, State};
 use crate::operation::Operation;
 use crate::status::{Outcome, Status};
-use crate::stream::Stream;
+use crate::stream::{Stream, StreamKind};
 use crate::tasks::Task;
 use crate::user_object::Kept;
 
@@ -74,22 +74,19 @@ impl Work {
         if self.kind() != new.kind() {
             return Some(Change::Kind);
         }
-        if let (Self::Operation(Operation::Launch(old)), Self::Operation(Operation::Launch(new))) =
-            (self, new)
-        {
-            let stays = old.module().context == new.module().context;
-            return (!stays).then_some(Change::Function);
-        }
-        let alike = match (self, new) {
-            (Self::Operation(Operation::Copy(old)), Self::Operation(Operation::Copy(new))) => {
-                old.is_like(new)
-            }
-            (Self::Operation(Operation::Fill(old)), Self::Operation(Operation::Fill(new))) => {
-                old.is_like(new)
-            }
-            _ => true,
+        let (Self::Operation(old), Self::Operation(new)) = (self, new) else {
+            return None;
         };
-        (!alike).then_some(Change::Parameters)
+        let (alike, change) = match (old, new) {
+            (Operation::Launch(old), Operation::Launch(new)) => {
+                let stays = old.module().context == new.module().context;
+                (stays, Change::Function)
+            }
+            (Operation::Copy(old), Operation::Copy(new)) => (old.is_like(new), Change::Parameters),
+            (Operation::Fill(old), Operation::Fill(new)) => (old.is_like(new), Change::Parameters),
+            _ => return None,
+        };
+        (!alike).then_some(change)
     }
 }
 
@@ -417,15 +414,29 @@ impl Executable {
         Ok(())
     }
 
-    /// Submits all of it to a stream.
+    /// Submits all of it to a stream. In a legacy one it comes after what other contexts have
+    /// in theirs, if they have kernels in it, and before what comes there later: CUDA promises
+    /// no order, but clients rely on one, which a GPU's speed gives them.
     pub fn launch(&self, context: &Arc<Context>, stream: &Stream) {
+        let mut others = match stream.kind {
+            StreamKind::Legacy => contexts(&self.nodes()),
+            _ => BTreeMap::new(),
+        };
+        others.remove(&context.handle);
+        for other in others.values() {
+            stream.wait_for(other.fence());
+        }
         let begin = stream.submit(context, Operation::Nothing);
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let mut before = vec![begin];
         before.extend(last.take());
         let ends = submit_nodes(&self.nodes(), context, &before);
         ends.into_iter().for_each(|task| stream.wait_for(task));
-        *last = Some(stream.submit(context, Operation::Nothing));
+        let end = stream.submit(context, Operation::Nothing);
+        for other in others.values() {
+            other.wait_for(&end);
+        }
+        *last = Some(end);
     }
 }
 
@@ -434,6 +445,22 @@ impl Drop for Executable {
         let last = self.last.get_mut().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut self.kept).forget_after(last.take());
     }
+}
+
+/// The contexts that kernels of these nodes run in, by handle.
+fn contexts(nodes: &[Node]) -> BTreeMap<usize, Arc<Context>> {
+    let mut found = BTreeMap::new();
+    for node in nodes {
+        match &node.work {
+            Work::Operation(Operation::Launch(launch)) => {
+                let handle = launch.module().context;
+                found.extend(Context::of(handle).map(|context| (handle, context)));
+            }
+            Work::Graph(graph) => found.extend(contexts(&graph.nodes())),
+            _ => {}
+        }
+    }
+    found
 }
 
 /// Submits nodes after some tasks; gives those that nothing comes after.

@@ -96,7 +96,7 @@ fn programs_of_nvcc_run_and_their_defects_are_found() {
         ("features", &[], "all as it must be", none),
         ("features", &["-rdc=true"], "all as it must be", none),
         ("features", &streams, "all as it must be", none),
-        ("race", &[], "unspecified launch failure", "race.cu:13"),
+        ("race", &[], "no error: 128", "race.cu:13"),
         ("leak", &[], "no error: 2 126", "\"n_bytes\": 256"),
         ("conflict", &[], "no error: 32 1", "\"conflicts\": 992"),
         (

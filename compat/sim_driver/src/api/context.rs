@@ -82,6 +82,7 @@ api! {
         put_if(active, c_int::from(primary.context.is_some()));
         Ok(())
     }
+    // On a GPU its context is for addresses of 32 bits; here it is as any other.
     fn cuCtxCreate(out: *mut usize, flags: c_uint, device: c_int) {
         if out.is_null() {
             return Err(Status::INVALID_VALUE);

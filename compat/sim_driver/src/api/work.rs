@@ -1,8 +1,13 @@
 //! Operations that functions put into streams.
 
+use std::sync::Arc;
+
+use crate::context::Context;
+use crate::driver::driver;
 use crate::operation::Operation;
 use crate::status::{Outcome, Status};
 use crate::stream::{Stream, StreamKind};
+use crate::tasks::Task;
 
 /// Has an operation done by a stream, or captured.
 pub(super) fn submit(stream: usize, operation: Operation) -> Outcome {
@@ -11,8 +16,46 @@ pub(super) fn submit(stream: usize, operation: Operation) -> Outcome {
         capture.add(operation);
         return Ok(());
     }
-    stream.submit(&context, operation);
+    submit_to(&context, &stream, operation);
     Ok(())
+}
+
+/// Has an operation done by a stream that is not captured.
+fn submit_to(context: &Arc<Context>, stream: &Stream, operation: Operation) -> Arc<Task> {
+    let others = others(context, stream, &operation);
+    for other in &others {
+        stream.wait_for(other.fence());
+    }
+    let task = stream.submit(context, operation);
+    for other in &others {
+        other.wait_for(&task);
+    }
+    task
+}
+
+/// The contexts of other devices that an operation of the legacy stream waits for, and that
+/// wait for it: what copies between devices there runs beside nothing on either.
+fn others(context: &Context, stream: &Stream, operation: &Operation) -> Vec<Arc<Context>> {
+    let (Operation::Copy(copy), StreamKind::Legacy, Ok(driver)) =
+        (operation, stream.kind, driver())
+    else {
+        return Vec::new();
+    };
+    let [Some(to), Some(from)] =
+        [copy.to, copy.from].map(|side| driver.device_of_address(side.address))
+    else {
+        return Vec::new();
+    };
+    let (own, ends) = (context.device.ordinal, [to.ordinal, from.ordinal]);
+    if ends == [own, own] {
+        return Vec::new();
+    }
+    let mut all = driver.contexts.all();
+    all.retain(|other| {
+        let ordinal = other.device.ordinal;
+        ordinal != own && ends.contains(&ordinal)
+    });
+    all
 }
 
 /// Has an operation done by a default stream, and waits for it.
@@ -22,7 +65,10 @@ pub(super) fn run(stream: usize, operation: Operation) -> Outcome {
         StreamKind::Legacy => not_captured(&context)?,
         _ => not_capturing(&stream)?,
     }
-    stream.run(&context, operation);
+    match others(&context, &stream, &operation).is_empty() {
+        true => stream.run(&context, operation),
+        false => submit_to(&context, &stream, operation).wait(),
+    }
     context.check()
 }
 
@@ -38,10 +84,9 @@ pub(super) fn not_capturing(stream: &Stream) -> Outcome {
 }
 
 /// An error if a stream is captured that the legacy stream would have to wait for.
-pub(super) fn not_captured(context: &crate::context::Context) -> Outcome {
+pub(super) fn not_captured(context: &Context) -> Outcome {
     let streams = context.all_streams();
-    let waits =
-        |s: &std::sync::Arc<Stream>| s.kind == StreamKind::Blocking && s.capture().is_some();
+    let waits = |s: &Arc<Stream>| s.kind == StreamKind::Blocking && s.capture().is_some();
     if streams.iter().any(waits) {
         return Err(Status::STREAM_CAPTURE_IMPLICIT);
     }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use sim_driver::Status;
 use sim_driver::api::context::*;
+use sim_driver::api::copy::*;
 use sim_driver::api::event::*;
 use sim_driver::api::graph::*;
 use sim_driver::api::graph_node::*;
@@ -539,6 +540,34 @@ fn a_graph_has_kernels_of_several_contexts() {
         ))
     };
     assert_eq!(status, VALUE);
+}
+
+/// In legacy streams a graph's kernels come after what their own contexts have begun before, and
+/// before what comes later.
+#[test]
+fn a_graph_in_a_legacy_stream_is_ordered_in_all_its_contexts() {
+    // Nothing says that on GPUs.
+    if is_real() {
+        return;
+    }
+    let first = Client::new();
+    let second = Client::on(1);
+    let (b, out, flag) = (second.upload(&[0]), second.upload(&[0]), Flag::new());
+    let params: [&dyn crate::client::Parameter; 3] = [&flag.address, &b, &9_u32];
+    let (graph, inner) = (new_graph(), new_graph());
+    ok(add_node(&second, inner, &[], b, 1).0);
+    let mut node = 0;
+    ok(unsafe { call!(cuGraphAddChildGraphNode(&mut node, graph, null(), 0, inner)) });
+    let executable = instantiated(graph);
+    ok(second.try_launch("wait_then_store", (1, 1, 0), &params));
+    unsafe {
+        ok(call!(cuCtxSetCurrent(first.context)));
+        launch(executable);
+        ok(call!(cuCtxSetCurrent(second.context)));
+        ok(call!(cuMemcpyDtoDAsync_v2(out, b, 4, second.stream(0))));
+    }
+    flag.raise();
+    assert_eq!(second.download(out, 1), [10]);
 }
 
 #[test]

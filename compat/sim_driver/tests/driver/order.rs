@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use sim_driver::Status;
 use sim_driver::api::context::*;
+use sim_driver::api::copy::*;
 use sim_driver::api::event::*;
 use sim_driver::api::host::*;
 use sim_driver::api::stream::*;
 
 use crate::client::{Client, ok};
-use crate::under_test::call;
+use crate::under_test::{call, is_real};
 
 const NOT_READY: u32 = Status::NOT_READY.0;
 
@@ -90,6 +91,38 @@ fn done_beside(client: &Client, waiting: usize, streams: &[usize]) -> Vec<bool> 
     flag.raise();
     ok(unsafe { call!(cuCtxSynchronize()) });
     done
+}
+
+/// A copy between two devices in the legacy stream of one runs beside nothing on the other,
+/// as CUDA's programming guide says.
+#[test]
+fn a_copy_between_devices_is_ordered_on_both() {
+    // One GPU has no other.
+    if is_real() {
+        return;
+    }
+    let first = Client::new();
+    let (a, done) = (first.upload(&[1]), first.event());
+    let second = Client::on(1);
+    let (b, out, flag) = (second.upload(&[0]), second.upload(&[0]), Flag::new());
+    let params: [&dyn crate::client::Parameter; 3] = [&flag.address, &b, &9_u32];
+    unsafe {
+        // Its kernel writes what the copy overwrites; what comes later sees the copy.
+        ok(second.try_launch("wait_then_store", (1, 1, 0), &params));
+        ok(call!(cuCtxSetCurrent(first.context)));
+        ok(call!(cuMemcpyDtoDAsync_v2(b, a, 4, 0)));
+        ok(call!(cuEventRecord(done, 0)));
+        ok(call!(cuCtxSetCurrent(second.context)));
+        ok(second.try_launch("add_one", (1, 1, second.stream(0)), &[&b, &1_u32]));
+        ok(call!(cuMemcpyDtoDAsync_v2(out, b, 4, 0)));
+        std::thread::sleep(Duration::from_millis(30));
+        assert_eq!(call!(cuEventQuery(done)), NOT_READY);
+        flag.raise();
+        ok(call!(cuCtxSynchronize()));
+        ok(call!(cuEventQuery(done)));
+    }
+    assert_eq!(second.download(b, 1), [2]);
+    assert_eq!(second.download(out, 1), [2]);
 }
 
 const LEGACY: usize = 1;
