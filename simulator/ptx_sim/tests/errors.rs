@@ -1,12 +1,13 @@
 //! PTX that is wrong or not simulated, and what is said of it.
 //!
-//! Each file of `errors/` has one thing wrong with it; the message stands beside it.
+//! Each file of `errors/` has one thing wrong with it; the message stands at its end.
 //! After a change of the wording, `BLESS=1 cargo test -p ptx_sim --test checked errors` writes
 //! the messages anew: read the difference before committing it.
 
 use std::fs;
 use std::path::Path;
 
+use crate::common::expected;
 use ptx_sim::{Device, Launch, LaunchOptions, Module};
 
 /// Everything that is said of a text.
@@ -43,13 +44,12 @@ fn every_error_is_told() {
     assert!(files.len() > 60, "only {} files", files.len());
     let mut wrong = String::new();
     for file in files {
-        let text = fs::read_to_string(&file).expect("a readable file");
+        let (text, mut expected) = expected::read(&file);
         let said = messages(&text);
-        let beside = file.with_extension("txt");
         if bless {
-            fs::write(&beside, &said).expect("a writable folder");
+            expected::write(&file, &text, &said);
+            expected.clone_from(&said);
         }
-        let expected = fs::read_to_string(&beside).unwrap_or_default();
         // Those that PTX allows and this simulator accepts say so in their names.
         let is_accepted = Path::new(&file)
             .file_stem()
@@ -79,7 +79,7 @@ fn what_is_accepted_can_be_launched() {
         if !name.starts_with("accepted_") || !name.ends_with(".ptx") || name.contains("gib.") {
             continue;
         }
-        let text = fs::read_to_string(&path).expect("a readable file");
+        let (text, _) = expected::read(&path);
         let module = Module::parse(&text).expect("it is accepted");
         let device = Device::new();
         let loaded = device.load(&module).expect("enough memory");

@@ -1,7 +1,7 @@
 //! Kernels with one defect each, and the report that it must give.
 //!
 //! `fail/<kind>/<defect>.ptx` says in its first comments what is wrong with it
-//! and how it is launched; the expected report stands beside it, and
+//! and how it is launched, and in its last ones what must be reported;
 //! `fail/README.md` lists them all. After a change of the wording,
 //! `BLESS=1 cargo test -p ptx_sim --test checked fail` writes the reports and the list
 //! anew: read the difference before committing it.
@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::common::expected;
 use ptx_sim::{Device, Launch, LaunchOptions, Module};
 
 /// `// launch: grid 1 1 1, block 32 1 1, shared 0, words 32, fuel 1000, check`;
@@ -113,7 +114,7 @@ fn list(defects: &[Defect]) -> String {
     let mut text = String::from(
         "# Seeded defects\n\n\
          Kernels with one defect each, and how the report on it begins. The whole report stands \
-         beside each kernel, in the `.txt` file of its name: the instruction's PTX line, its source \
+         at the end of each kernel's file: the instruction's PTX line, its source \
          line, the thread, for races both sides, and what to do. The test `fail.rs` holds the \
          reports and this list to what the simulator says, and writes both \
          (`BLESS=1 cargo test -p ptx_sim --test checked fail`).\n\n\
@@ -179,14 +180,11 @@ fn every_defect_is_reported() {
     let mut wrong = Vec::new();
     let mut defects = Vec::new();
     for file in files {
-        let text = fs::read_to_string(&file).expect("a readable file");
+        let (text, expected) = expected::read(&file);
         let got = report(&text) + "\n";
-        let beside = file.with_extension("txt");
         if bless {
-            fs::write(&beside, &got).expect("a writable folder");
-        }
-        let expected = fs::read_to_string(&beside).unwrap_or_default();
-        if got != expected {
+            expected::write(&file, &text, &got);
+        } else if got != expected {
             let name = file
                 .strip_prefix(&folder)
                 .expect("below the folder")

@@ -2,6 +2,7 @@
 #![allow(dead_code)] // Neither program uses all of it.
 
 pub mod accesses;
+pub mod expected;
 pub mod lanewise;
 
 use ptx_sim::{Device, Launch, LaunchError, LaunchOptions, Module, Report};

@@ -1,7 +1,7 @@
 //! Several PTX texts linked into one module.
 //!
 //! Each file of `errors/` has texts that cannot be linked, behind lines `//// NAME`, each
-//! without its header; the message stands beside it. After a change of the wording,
+//! without its header; the message stands at its end. After a change of the wording,
 //! `BLESS=1 cargo test -p ptx_sim --test plain linking` writes the messages anew: read the
 //! difference before committing it.
 
@@ -10,6 +10,7 @@ mod reports;
 
 use std::fs;
 
+use crate::common::expected;
 use ptx_sim::{Device, LinkError, Linker, Module};
 
 /// A text with its header, in one line, so that lines stay as they are.
@@ -58,14 +59,13 @@ fn every_error_is_told() {
     assert!(files.len() > 12, "only {} files", files.len());
     let mut wrong = String::new();
     for file in files {
-        let text = fs::read_to_string(&file).expect("a readable file");
+        let (text, mut expected) = expected::read(&file);
         let error = link(&texts(&text)).err();
         let said = error.map_or("no error\n".to_owned(), |error| format!("{error}\n"));
-        let beside = file.with_extension("txt");
         if bless {
-            fs::write(&beside, &said).expect("a writable folder");
+            expected::write(&file, &text, &said);
+            expected.clone_from(&said);
         }
-        let expected = fs::read_to_string(&beside).unwrap_or_default();
         if said != expected || said == "no error\n" {
             let name = file.display();
             wrong += &format!("{name}\n--- expected\n{expected}--- said\n{said}");
