@@ -162,11 +162,9 @@ fn demangled(text: &str) -> String {
         let end = word.find(|c| !is_word(c)).unwrap_or(word.len());
         let (word, behind) = word.split_at(end);
         out.push_str(before);
-        let symbol = word
-            .starts_with("_Z")
-            .then(|| Symbol::new(word))
-            .transpose();
-        let name = symbol.ok().flatten().and_then(|s| s.demangle().ok());
+        let mangled = Some(word).filter(|word| word.starts_with("_Z"));
+        let symbol = mangled.and_then(|word| Symbol::new(word).ok());
+        let name = symbol.and_then(|symbol| symbol.demangle().ok());
         out.push_str(name.as_deref().unwrap_or(word));
         rest = behind;
     }

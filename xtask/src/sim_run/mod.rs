@@ -68,7 +68,8 @@ enum Report {
     Json(PathBuf),
 }
 
-/// Runs the program and tells; fails if it does, or if something was found.
+/// Runs the program and tells; fails if it does, if something was found, or if a module was not
+/// loaded.
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     check_program(&options.program[0])?;
     let report = options.report.as_deref().map(Report::new).transpose()?;
