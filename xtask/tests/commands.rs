@@ -24,7 +24,9 @@ case "$*" in
     *--package=live*)
         mkdir -p ROOT/target/live/wasm32-unknown-unknown/live
         touch ROOT/target/live/wasm32-unknown-unknown/live/live.wasm ;;
-    *book/builder*) mkdir -p ROOT/target/book-builder ROOT/target/book ;;
+    *book/builder*)
+        mkdir -p ROOT/target/book-builder/debug ROOT/target/book
+        touch ROOT/target/book-builder/debug/book-builder ;;
     *) exit 9 ;;
 esac
 "#;
