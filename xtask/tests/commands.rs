@@ -7,6 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// Held while programs are written or started: one that is written while another test starts one
@@ -185,7 +186,13 @@ fn wrong_commands_end_with_two_before_anything_is_built() {
 #[test]
 fn a_watch_of_what_there_is_not_ends() {
     let machine = Machine::new();
-    let watched = machine.run(&["watch", "nosuch"]);
+    // As if a source were saved later, so that a watch that goes on ends with its second run.
+    let kernels = machine.path("gpu-kernels/Cargo.toml");
+    std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_secs(5));
+        let _ = fs::write(kernels, "changed");
+    });
+    let watched = machine.run(&["watch", "nosuch", "--runs", "2"]);
     fails(&watched, 2, "no lesson or kernel matches");
     let told = String::from_utf8_lossy(&watched.stderr);
     assert!(!told.contains("waiting for a change"), "{told}");
