@@ -6,7 +6,13 @@ use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 use tempfile::TempDir;
+
+/// Held while programs are written or started: one that is written while another test starts one
+/// is open in that one's child for a moment, and cannot be run.
+static PROGRAMS: Mutex<()> = Mutex::new(());
 
 /// A repository and programs that stand in for those that take minutes.
 struct Machine(TempDir);
@@ -19,7 +25,9 @@ case "$*" in
     *--package=live*)
         mkdir -p ROOT/target/live/wasm32-unknown-unknown/live
         touch ROOT/target/live/wasm32-unknown-unknown/live/live.wasm ;;
-    *book/builder*) mkdir -p ROOT/target/book-builder ROOT/target/book ;;
+    *book/builder*)
+        mkdir -p ROOT/target/book-builder/debug ROOT/target/book
+        touch ROOT/target/book-builder/debug/book-builder ;;
     *) exit 9 ;;
 esac
 "#;
@@ -35,6 +43,7 @@ case $1 in -vV) echo 'release: 1.97.1' ;; *) echo ROOT/sysroot ;; esac
 
 impl Machine {
     fn new() -> Self {
+        let _alone = PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner);
         let machine = Self(tempfile::tempdir().expect("there is room"));
         machine.write("gpu-kernels/Cargo.toml", "");
         machine.write("book/builder/Cargo.toml", "");
@@ -100,7 +109,7 @@ impl Machine {
     }
 
     fn run(&self, arguments: &[&str]) -> Output {
-        self.xtask(arguments).output().expect("xtask runs")
+        output(self.xtask(arguments).stdout(Stdio::piped()))
     }
 
     /// How programs were called, the compiler apart; each call by these of its words.
@@ -114,6 +123,13 @@ impl Machine {
             })
             .collect()
     }
+}
+
+fn output(command: &mut Command) -> Output {
+    let alone = PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner);
+    let child = command.stderr(Stdio::piped()).spawn().expect("xtask runs");
+    drop(alone);
+    child.wait_with_output().expect("it ends")
 }
 
 /// Ends with this status and says this.
@@ -170,7 +186,13 @@ fn wrong_commands_end_with_two_before_anything_is_built() {
 #[test]
 fn a_watch_of_what_there_is_not_ends() {
     let machine = Machine::new();
-    let watched = machine.run(&["watch", "nosuch"]);
+    // As if a source were saved later, so that a watch that goes on ends with its second run.
+    let kernels = machine.path("gpu-kernels/Cargo.toml");
+    std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_secs(5));
+        let _ = fs::write(kernels, "changed");
+    });
+    let watched = machine.run(&["watch", "nosuch", "--runs", "2"]);
     fails(&watched, 2, "no lesson or kernel matches");
     let told = String::from_utf8_lossy(&watched.stderr);
     assert!(!told.contains("waiting for a change"), "{told}");
@@ -189,14 +211,11 @@ fn what_cannot_be_printed_is_told() {
         &["clients", "--list"],
     ] {
         let full = File::options().write(true).open("/dev/full");
-        let output = machine
-            .xtask(arguments)
+        let mut command = machine.xtask(arguments);
+        command
             .env("CARGO_MANIFEST_DIR", env!("CARGO_MANIFEST_DIR"))
-            .stdout(full.expect("it can be opened"))
-            .stderr(Stdio::piped())
-            .output()
-            .expect("xtask runs");
-        fails(&output, 1, "the results could not be printed");
+            .stdout(full.expect("it can be opened"));
+        fails(&output(&mut command), 1, "the results could not be printed");
     }
     assert!(Path::new(&new).join("Cargo.toml").is_file());
 }

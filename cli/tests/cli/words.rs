@@ -1,6 +1,6 @@
 //! Hints that can be typed, and refusals of what would be silently left out.
 
-use super::{command, fails, lockstep, stderr, stdout};
+use super::{command, fails, first_line, lockstep, stderr, stdout};
 use std::process::Output;
 
 fn lockstep_as(words: &str, arguments: &[&str]) -> Output {
@@ -39,7 +39,7 @@ fn the_engine_is_told_in_one_short_line() {
     let told = |arguments: &[&str]| {
         let output = lockstep_as("cargo xtask", arguments);
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-        stderr(&output).lines().next().expect("a line").to_owned()
+        first_line(&output)
     };
     assert_eq!(
         told(&quick),

@@ -109,7 +109,7 @@ fn tile_maps_show_the_tile_and_the_memory() {
         assert_eq!(count(&svg, "map-lane"), 32);
     }
     let text = map.text(110);
-    assert!(text.contains("row  1: 1  0  3  2*"), "{text}");
+    assert!(text.contains("\n 1:  1  0  3  2*"), "{text}");
 }
 
 #[test]

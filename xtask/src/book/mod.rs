@@ -132,7 +132,8 @@ fn run_builder(chapters: &Path, out: &Path, library: Option<&Path>) -> anyhow::R
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.arg("run");
     // The first time there are minutes of compiling to look at.
-    if target.exists() {
+    let program = format!("debug/book-builder{}", std::env::consts::EXE_SUFFIX);
+    if target.join(program).is_file() {
         command.arg("--quiet");
     } else {
         say("building mdBook, once");
