@@ -108,6 +108,9 @@ pub(crate) fn add_blocks(
                     wide::add_blocks::<true, false>(blocks, sums, missing)
                 }
                 (Factor::Tf32, Accumulator::F32) => wide::add_blocks_tf32(blocks, sums, missing),
+                (Factor::E4m3 | Factor::E5m2, _) if blocks.model != Model::HOPPER_SMALL => {
+                    all_missing(blocks, sums, missing)
+                }
                 (Factor::E4m3 | Factor::E5m2, Accumulator::F32) => {
                     wide::add_blocks_small::<false>(blocks, sums, missing)
                 }
@@ -156,7 +159,7 @@ impl Blocks<'_> {
 
 #[cfg(target_arch = "x86_64")]
 mod wide {
-    use super::{ALL_MISSING, Blocks, Factor, Missing, Product, Register};
+    use super::{ALL_MISSING, Blocks, Factor, Missing, Model, Product, Register};
     use crate::lanes::WARP_SIZE;
     use std::arch::x86_64::*;
 
@@ -170,6 +173,9 @@ mod wide {
     /// The largest exponent of a finite `f16`.
     const F16_LARGEST: i32 = 15;
     const ROWS: usize = 16;
+    /// Bits of the fraction of an `f32` sum: as many as it has, or as the model gives.
+    const ALL_KEPT: i32 = 23;
+    const SMALL_KEPT: i32 = Model::HOPPER_SMALL.fraction_bits as i32;
 
     /// Numbers, and the exponents of their significands' unit bits.
     #[derive(Clone, Copy)]
@@ -293,7 +299,7 @@ mod wide {
         if BF16 && !are_safe(a_bounds, b_bounds) {
             return ALL_MISSING;
         }
-        all_rows::<SUM_F16, K>(product, (&a, &b), missing, d)
+        all_rows::<SUM_F16, K, ALL_KEPT>(product, (&a, &b), missing, d)
     }
 
     /// [`super::multiply`] of `tf32` for a K.
@@ -314,7 +320,7 @@ mod wide {
         if !are_safe(a_bounds, b_bounds) {
             return ALL_MISSING;
         }
-        all_rows::<false, K>(product, (&a, &b), missing, d)
+        all_rows::<false, K, ALL_KEPT>(product, (&a, &b), missing, d)
     }
 
     /// [`super::add_blocks`] of 16-bit factors.
@@ -331,7 +337,7 @@ mod wide {
             columns::<BF16, SUM_F16, 16>(registers, special, bounds)
         };
         let a = (&a, a_missing, BF16.then_some(a_bounds));
-        each_block::<SUM_F16, 16>(blocks, a, of_block, sums, missing);
+        each_block::<SUM_F16, 16, ALL_KEPT>(blocks, a, of_block, sums, missing);
     }
 
     /// [`super::add_blocks`] of `tf32`.
@@ -348,7 +354,7 @@ mod wide {
             columns_tf32::<8>(registers, special, bounds)
         };
         let a = (&a, a_missing, Some(a_bounds));
-        each_block::<false, 8>(blocks, a, of_block, sums, missing);
+        each_block::<false, 8, ALL_KEPT>(blocks, a, of_block, sums, missing);
     }
 
     /// [`super::add_blocks`] of 8-bit factors.
@@ -364,14 +370,20 @@ mod wide {
         let of_block = |registers: &[Register], special: &mut _, _: &mut _| {
             columns_small::<SUM_F16>(b_format, registers, special)
         };
-        each_block::<SUM_F16, 32>(blocks, (&a, a_missing, None), of_block, sums, missing);
+        each_block::<SUM_F16, 32, SMALL_KEPT>(
+            blocks,
+            (&a, a_missing, None),
+            of_block,
+            sums,
+            missing,
+        );
     }
 
     /// Adds A, which comes with its missing rows and, where they can be unsafe, its bounds,
     /// times each block of B.
     #[target_feature(enable = "avx2,fma")]
     #[inline]
-    fn each_block<const SUM_F16: bool, const K: usize>(
+    fn each_block<const SUM_F16: bool, const K: usize, const KEPT: i32>(
         blocks: &Blocks<'_>,
         (a, a_missing, a_bounds): (&Rows<K>, Missing, Option<Bounds>),
         of_block: impl Fn(&[Register], &mut __m256i, &mut Bounds) -> [Numbers; K],
@@ -392,7 +404,7 @@ mod wide {
             if a_bounds.is_some_and(|a_bounds| !are_safe(a_bounds, b_bounds)) {
                 left = ALL_MISSING;
             } else {
-                left = all_rows::<SUM_F16, K>(&blocks.product(block, c), (a, &b), left, d);
+                left = all_rows::<SUM_F16, K, KEPT>(&blocks.product(block, c), (a, &b), left, d);
             }
             if left != [0; ROWS] {
                 // Rows that were computed in part keep what is right of them.
@@ -431,7 +443,7 @@ mod wide {
     /// Computes the rows that are not missing; gives what is.
     #[target_feature(enable = "avx2,fma")]
     #[inline]
-    fn all_rows<const SUM_F16: bool, const K: usize>(
+    fn all_rows<const SUM_F16: bool, const K: usize, const KEPT: i32>(
         product: &Product<'_>,
         (a, b): (&Rows<K>, &[Numbers; K]),
         mut missing: Missing,
@@ -445,7 +457,7 @@ mod wide {
             let (c, special) = addends::<SUM_F16>(product.c, row);
             *missing |= bits(special);
             let (low, high) = sums(a, row, b, c, fraction_bits);
-            store::<SUM_F16>(d, row, low, high, fraction_bits);
+            store::<SUM_F16, KEPT>(d, row, low, high);
         }
         if !SUM_F16 {
             missing = missing.map(in_order);
@@ -688,6 +700,7 @@ mod wide {
 
     /// The column of a place in a vector: the order in which sums stand in registers, of which
     /// f32 has the even columns in one and the odd ones in another.
+    #[inline]
     fn column_at<const SUM_F16: bool>(place: usize) -> usize {
         if SUM_F16 {
             place
@@ -821,12 +834,11 @@ mod wide {
     /// Rounds a row's sums and puts them in place.
     #[target_feature(enable = "avx2,fma")]
     #[inline]
-    fn store<const SUM_F16: bool>(
+    fn store<const SUM_F16: bool, const KEPT: i32>(
         d: &mut [Register],
         row: usize,
         low: __m256d,
         high: __m256d,
-        fraction_bits: i32,
     ) {
         let (half, lane) = (row / 8, row % 8 * 4);
         let mut put = |register: usize, words: __m128i| {
@@ -843,9 +855,7 @@ mod wide {
             );
             put(half, _mm_packus_epi32(low, high));
         } else {
-            // Of the 52 bits of the fraction as many are kept as f32 has, or the model.
-            let n_kept = fraction_bits.min(23);
-            let kept = _mm256_castsi256_pd(_mm256_set1_epi64x(!0 << (52 - n_kept)));
+            let kept = _mm256_castsi256_pd(_mm256_set1_epi64x(!0 << (52 - KEPT)));
             let cut = |x| _mm_castps_si128(_mm256_cvtpd_ps(_mm256_and_pd(x, kept)));
             put(2 * half, cut(low));
             put(2 * half + 1, cut(high));
