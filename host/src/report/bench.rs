@@ -207,6 +207,7 @@ pub mod tests {
             choices: BTreeMap::new(),
             times_in_row: BTreeMap::new(),
             n_in_row: 0,
+            alone: BTreeMap::new(),
         }
     }
 
