@@ -3,6 +3,7 @@
 //! targets ([`scoreboard`]), beside another run ([`compare`]). What people read fits their
 //! terminal ([`width`], [`grid`]).
 
+pub mod alone;
 pub mod bench;
 pub mod bench_table;
 pub mod compare;

@@ -10,10 +10,11 @@ use super::instructions::grouped;
 use crate::common::accesses::{Compared, compared};
 
 /// The data files of single accesses.
-const FILES: [&str; 3] = [
+const FILES: [&str; 4] = [
     include_str!("../data/h200-access-counters.csv"),
     include_str!("../data/h200-access-counters-2.csv"),
     include_str!("../data/h200-access-counters-3.csv"),
+    include_str!("../data/h200-access-counters-4.csv"),
 ];
 
 /// Counters of one kind of access: what their names begin with, the instructions that they

@@ -11,10 +11,12 @@ use super::shapes::OF_PEOPLE;
 use lesson::Shape;
 
 /// The cubes.
-pub const CUBES: [u32; 6] = [2048, 3072, 4096, 6144, 8192, 16384];
+pub const CUBES: [u32; 5] = [2048, 3072, 4096, 8192, LARGEST];
 /// That on which every step of the ladder runs.
 pub const LADDER: u32 = 4096;
-/// On larger cubes fewer kernels contend.
+/// Where the fewest kernels contend.
+const LARGEST: u32 = 12288;
+/// On larger cubes than this, fewer kernels contend.
 const LARGE: u32 = 8192;
 
 /// Products that nobody tuned for, and from which no number of [`super::choice`] comes.
@@ -35,13 +37,13 @@ pub const UNTUNED: [[u32; 3]; 12] = [
 
 /// The kernels on cubes, and the largest for each.
 const ON_CUBES: [(&str, u32); 9] = [
-    ("gemm_width_256", 16384),
-    ("gemm_balanced_pairs", 16384),
+    ("gemm_width_256", LARGEST),
+    ("gemm_balanced_pairs", LARGEST),
     ("gemm_turns", LARGE),
     ("gemm_width_192", LARGE),
     ("gemm_turns_pairs", 4096),
     ("gemm_width_192_pairs", 4096),
-    ("gemm_bf16_width_256", 16384),
+    ("gemm_bf16_width_256", LARGEST),
     ("gemm_bf16_turns", LARGE),
     ("gemm_bf16_width_192", 4096),
 ];

@@ -28,9 +28,9 @@ const REST: Duration = Duration::from_millis(400);
 const RESTS: usize = 2;
 const RESTED_RUNS: usize = 12;
 /// Until power and clock have settled.
-const SETTLING: Duration = Duration::from_millis(350);
+const SETTLING: Duration = Duration::from_millis(300);
 /// Timed after that.
-const STEADY: Duration = Duration::from_millis(700);
+const STEADY: Duration = Duration::from_millis(500);
 /// Runs that are timed together take so long.
 const GROUP_MS: f32 = 5.0;
 /// Runs in a group, at most.
