@@ -127,8 +127,12 @@ impl Cut {
             is_shared: false,
             rows,
         };
+        // For few tiles: a second round would wait for the end of the first.
         let parts = |n_tiles: u64, n_parts: u32, rows: u32| Account {
-            rounds: (n_tiles * u64::from(n_parts)).div_ceil(u64::from(n_multiprocessors)) as f64,
+            rounds: match n_tiles * u64::from(n_parts) <= u64::from(n_multiprocessors) {
+                true => 1.0,
+                false => f64::INFINITY,
+            },
             steps: steps.div_ceil(n_parts),
             is_shared: n_parts > 1,
             rows,
@@ -169,7 +173,7 @@ impl Cut {
             Self::Small => {
                 let [columns, rows, _] = small::grid(m, n);
                 let [[_, a_rows], [_, b_rows]] = small::boxes();
-                whole(columns * rows, n_multiprocessors, a_rows + b_rows)
+                parts(u64::from(columns) * u64::from(rows), 1, a_rows + b_rows)
             }
             Self::Spread => {
                 let tile = spread::TILE;
@@ -263,6 +267,16 @@ mod tests {
         assert_eq!(fastest_for(4096, 16, 4096, H200), "gemm_split_128x64");
         assert_eq!(fastest_for(512, 512, 65536, H200), "gemm_spread");
         assert_eq!(fastest_for(1000, 1000, 1000, H200), "gemm_small");
+    }
+
+    #[test]
+    fn kernels_for_few_tiles_get_one_round_at_most() {
+        for dims in [[8192, 6144, 4096], [4096, 22016, 4096], [2048, 4096, 11008]] {
+            let [m, n, k] = dims;
+            let kernel = fastest_for(m, n, k, H200);
+            let is_for_few = ["split", "small", "spread"].map(|part| kernel.contains(part));
+            assert_eq!(is_for_few, [false; 3], "{kernel} at {m}×{n}×{k}");
+        }
     }
 
     /// Whatever the product and the device, the choice is a kernel of the lesson; that it runs

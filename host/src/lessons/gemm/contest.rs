@@ -11,11 +11,11 @@ use super::shapes::OF_PEOPLE;
 use lesson::Shape;
 
 /// The cubes.
-pub const CUBES: [u32; 5] = [2048, 3072, 4096, 8192, LARGEST];
+pub const CUBES: [u32; 6] = [2048, 3072, 4096, 6144, 8192, LARGEST];
 /// That on which every step of the ladder runs.
 pub const LADDER: u32 = 4096;
 /// Where the fewest kernels contend.
-const LARGEST: u32 = 12288;
+const LARGEST: u32 = 16384;
 /// On larger cubes than this, fewer kernels contend.
 const LARGE: u32 = 8192;
 

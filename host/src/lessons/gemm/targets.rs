@@ -24,19 +24,19 @@ const CUBLASLT: &str = "cuBLASLt, the fastest of its heuristic's algorithms";
 pub static TARGETS: [Target; 8] = [
     Target::at_least("mma.sync, f16, 8192³, in turn", CUBLASLT, 0.66, by_mma),
     Target::at_least(
-        "wgmma, f16 and bf16, every cube from 2048 to 12288, without a pause",
+        "wgmma, f16 and bf16, every cube from 2048 to 16384, without a pause",
         CUBLASLT,
         1.0,
         |measured| least(every_cube(measured, |beside| Some(beside.steady))?.into_iter()),
     ),
     Target::at_least(
-        "wgmma, f16 and bf16, every cube from 2048 to 12288, after a rest",
+        "wgmma, f16 and bf16, every cube from 2048 to 16384, after a rest",
         CUBLASLT,
         1.0,
         |measured| least(every_cube(measured, |beside| Some(beside.rested))?.into_iter()),
     ),
     Target::at_most(
-        "wgmma, f16 and bf16, every cube from 2048 to 12288, energy of a product",
+        "wgmma, f16 and bf16, every cube from 2048 to 16384, energy of a product",
         CUBLASLT,
         1.0,
         |measured| most(every_cube(measured, |beside| beside.energy)?.into_iter()),

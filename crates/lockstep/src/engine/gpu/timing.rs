@@ -496,6 +496,21 @@ impl Clock<'_> {
         Ok((n_in_row as u32, rows_ms))
     }
 
+    /// At least so many runs of the first contender one after the other, through all sets of
+    /// buffers equally often, as a graph, and how many they are; none if something is to be done
+    /// before each.
+    pub(super) fn row(&self, n_runs: usize) -> Result<(Option<GraphExec>, usize), RunError> {
+        let n_sets = self.sets.len();
+        if !self.sets[0][0].before.is_empty() {
+            return Ok((None, n_runs));
+        }
+        let n_runs = n_runs.next_multiple_of(n_sets);
+        let row = self.session.stream().record(|| {
+            (0..n_runs).try_for_each(|i| enqueue(self.session, &self.sets[i % n_sets][0].timed))
+        })?;
+        Ok((Some(row), n_runs))
+    }
+
     /// The sets take turns from run to run, not from round to round: two
     /// contenders that share buffers do not follow each other on the same ones.
     fn turn(&self, contender: usize, n_turns: &mut usize) -> &Turn {
