@@ -12,7 +12,7 @@ pub struct Case {
     pub bytes: u32,
     /// Lane `l` takes part if bit `l` is set.
     pub mask: u32,
-    /// Where each lane accesses, in bytes from a base that is a multiple of 128.
+    /// Where each lane accesses, in bytes from a base that is a multiple of 64 KiB.
     pub offsets: [u32; LANES],
     /// What was counted.
     pub counted: Counted,

@@ -178,6 +178,8 @@ instructions! {
     LocalStore 4 st_local_u32 "st.local.u32" "st.local.u32 [%l], %v0;"
     LocalStore 8 st_local_v2_u32 "st.local.v2.u32" "st.local.v2.u32 [%l], {%v0, %v1};"
     LocalStore 16 st_local_v4_u32 "st.local.v4.u32" "st.local.v4.u32 [%l], {%v0, %v1, %v2, %v3};"
+    GlobalAtomic 8 atom_global_exch_b64 "atom.global.exch.b64" "atom.global.exch.b64 %d0, [%g], %w0;"
+    GlobalAtomic 8 atom_global_cas_b64 "atom.global.cas.b64" "atom.global.cas.b64 %d0, [%g], %w0, %w1;"
 }
 
 /// The instruction of that name.

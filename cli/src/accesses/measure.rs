@@ -102,7 +102,9 @@ pub fn launch_all(
     engine: &dyn Engine,
     cases: &[Case],
 ) -> Result<Vec<Option<Counted>>, EngineError> {
-    let memory = Buffer::<u8>::of(engine, "memory", &vec![0; GLOBAL_BYTES as usize])?;
+    // What atomics cost depends on bits of the address: offsets are to be its low ones.
+    let memory = Buffer::<u8>::of(engine, "memory", &vec![0; 2 * GLOBAL_BYTES as usize])?;
+    let base = memory.address().next_multiple_of(GLOBAL_BYTES.into());
     cases
         .iter()
         .map(|case| {
@@ -118,7 +120,7 @@ pub fn launch_all(
                 .chain([&case.mask])
                 .map(|value| ParamValue::new(value.to_le_bytes()))
                 .collect();
-            params.push(ParamValue::new(memory.address().to_le_bytes()));
+            params.push(ParamValue::new(base.to_le_bytes()));
             let config = LaunchConfig::new([1; 3], [super::LANES as u32, 1, 1]);
             // SAFETY: the parameters are those that `instructions::ptx` gives the
             // entry, and `memory` has the bytes that offsets may reach.

@@ -1,7 +1,7 @@
 //! What the counting rules say of a case.
 
 use super::{Case, Counted, Global, Shared};
-use ptx_sim::count::{SharedKind, global_access, local_access, shared_access};
+use ptx_sim::count::{GlobalKind, SharedKind, global_access, local_access, shared_access};
 
 /// An instruction of which the rules say nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -26,9 +26,9 @@ pub fn predict(case: &Case) -> Result<Counted, NotCounted> {
         shared: Some(shared(case, kind)),
         global: None,
     };
-    let global = |is_atomic| Counted {
+    let global = |kind| Counted {
         shared: None,
-        global: Some(global(case, is_atomic)),
+        global: Some(global(case, kind)),
     };
     Ok(match operation {
         "ld" if has("shared") => shared(SharedKind::Load),
@@ -46,13 +46,14 @@ pub fn predict(case: &Case) -> Result<Counted, NotCounted> {
                 .1;
             shared(SharedKind::Matrix { matrices })
         }
-        "cp" if has("async") && has("cg") => global(false),
+        "cp" if has("async") && has("cg") => global(GlobalKind::Plain),
         "cp" if has("async") && has("ca") => Counted {
-            global: Some(self::global(case, false)),
+            global: Some(self::global(case, GlobalKind::Plain)),
             ..shared(SharedKind::AsyncCopy)
         },
-        "ld" | "st" if has("global") => global(false),
-        "atom" | "red" if has("global") => global(true),
+        "ld" | "st" if has("global") => global(GlobalKind::Plain),
+        "atom" if has("global") && has("cas") => global(GlobalKind::CompareAndSwap),
+        "atom" | "red" if has("global") => global(GlobalKind::Atomic),
         "ld" | "st" if has("local") => Counted {
             shared: None,
             global: Some(local(case)),
@@ -69,9 +70,9 @@ fn shared(case: &Case, kind: SharedKind) -> Shared {
     }
 }
 
-fn global(case: &Case, is_atomic: bool) -> Global {
+fn global(case: &Case, kind: GlobalKind) -> Global {
     let addresses = case.offsets.map(u64::from);
-    let cost = global_access(is_atomic, case.bytes, case.mask, &addresses);
+    let cost = global_access(kind, case.bytes, case.mask, &addresses);
     Global {
         requests: cost.requests.into(),
         sectors: cost.sectors.into(),

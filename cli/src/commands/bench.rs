@@ -14,6 +14,7 @@ use crate::report::compare::{Comparison, Verdict};
 use crate::report::width::Width;
 use host::hints;
 use host::lessons::copy;
+use host::lessons::gemm::contest;
 use host::registry;
 use lesson::measure::Times;
 use lesson::room;
@@ -63,6 +64,18 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(30..))]
     samples: u32,
 
+    /// Time the kernels and the libraries also each with the device to itself: after a rest,
+    /// and without a pause, with the energy of a run. What draws as much power as the board may
+    /// is only comparable so. Of matrix products without --sizes: those kernels that contend on
+    /// cubes, and the steps of the ladder on one.
+    #[arg(long)]
+    alone: bool,
+
+    /// Of GEMM only the kernel that is chosen for each product by the account of its tiles: of
+    /// --sizes, or products from practice and such that nobody tuned for.
+    #[arg(long, requires = "alone")]
+    fastest: bool,
+
     /// Folder of the CUDA C++ baselines, for nvcc to compile; `baselines` beside the
     /// program and `bench/baselines` in the current folder are found by themselves.
     #[arg(long, value_name = "DIR")]
@@ -101,7 +114,10 @@ fn parse_shape(text: &str) -> Result<Shape, String> {
 pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     let filters: Vec<String> = args.kernels.iter().chain(&args.filter).cloned().collect();
     let selected = registry::matching(&filters).map_err(Stop::usage)?;
-    let cases = cases(&selected, &args.sizes).map_err(Stop::usage)?;
+    let mut cases = cases(&selected, &args.sizes).map_err(Stop::usage)?;
+    if args.alone && args.sizes.is_empty() {
+        cases = on_cubes(cases);
+    }
     room::check_cases(&cases, EngineKind::Gpu, false)
         .map_err(|what| Stop::usage(format!("{what}; --sizes chooses smaller ones")))?;
     let before = match &args.compare {
@@ -126,6 +142,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         ))
     })?;
     say(&format!("engine: GPU, {}", gpu.device().name));
+    if args.fastest {
+        let n_multiprocessors = gpu.device().n_multiprocessors;
+        cases = chosen(&selected, &args.sizes, n_multiprocessors);
+    }
     room::check_device(&cases, gpu.device().memory_bytes).map_err(Stop::usage)?;
     let peers = if args.no_peers {
         Vec::new()
@@ -135,8 +155,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     say_peers(&peers);
     let empty = empty_launch(&gpu, args.samples);
     let mut clocking = Clocking::thorough(args.samples, copy::best);
-    if let Some(alone) = &empty[0] {
-        clocking = clocking.with_rows_below(SHORT * alone.median_ms as f32);
+    clocking.is_alone = args.alone;
+    if let Some(single) = &empty[0] {
+        clocking = clocking.with_rows_below(SHORT * single.median_ms as f32);
     }
     let Found {
         results,
@@ -248,6 +269,38 @@ fn cases(selected: &[Registered], sizes: &[Shape]) -> Result<Vec<Case>, String> 
         cases.extend(shapes.into_iter().map(|shape| Case { registered, shape }));
     }
     Ok(cases)
+}
+
+/// The same, but that matrix products are timed where they contend.
+fn on_cubes(cases: Vec<Case>) -> Vec<Case> {
+    let mut contending: Vec<Case> = Vec::new();
+    for case in cases {
+        let Registered { lesson, kernel } = case.registered;
+        match contest::on_cubes(lesson.id, kernel.id) {
+            None => contending.push(case),
+            // All its shapes in the place of the first.
+            Some(shapes) => {
+                let last = contending.last();
+                if last.is_none_or(|last| last.registered.kernel.id != kernel.id) {
+                    let registered = case.registered;
+                    let of_shape = |shape| Case { registered, shape };
+                    contending.extend(shapes.into_iter().map(of_shape));
+                }
+            }
+        }
+    }
+    contending
+}
+
+/// For each product the kernel of GEMM that is chosen for it, if it is selected.
+fn chosen(selected: &[Registered], sizes: &[Shape], n_multiprocessors: u32) -> Vec<Case> {
+    let chosen = contest::chosen(sizes, n_multiprocessors).into_iter();
+    let case = |(kernel, shape)| {
+        let mut gemm = selected.iter().filter(|one| contest::is_of(one.lesson.id));
+        let registered = *gemm.find(|one| one.kernel.id == kernel)?;
+        Some(Case { registered, shape })
+    };
+    chosen.filter_map(case).collect()
 }
 
 /// Compiles and loads what there is to compare with, and says what there is not.

@@ -16,49 +16,59 @@ use std::path::{Path, PathBuf};
 struct Part {
     begin: &'static str,
     end: &'static str,
-    /// Whether it is made from [`GEMM_RESULTS`], not from the other results.
-    is_of_gemm: bool,
+    /// The file of results that it is made from, if not that of `--results`, beside which it is.
+    results: Option<&'static str>,
     generate: fn(Option<&BenchReport>) -> String,
 }
 
-/// What `bench` wrote of GEMM, beside the other results.
+/// What `bench gemm` wrote: GEMM in turn with everything.
 const GEMM_RESULTS: &str = "gemm.json";
+/// What `bench gemm --alone` wrote: the ladder and cubes.
+const CUBES: Option<&str> = Some("gemm-cubes.json");
+/// What `bench gemm --alone --fastest` wrote: the chosen kernels on other products.
+const PRODUCTS: Option<&str> = Some("gemm-products.json");
 
-const PARTS: [Part; 6] = [
+const PARTS: [Part; 7] = [
     Part {
         begin: "<!-- speed: written by `cargo xtask readme` -->\n",
         end: "<!-- end of speed -->",
-        is_of_gemm: false,
+        results: None,
         generate: markdown::speed,
     },
     Part {
         begin: "<!-- ladder: written by `cargo xtask readme` -->\n",
         end: "<!-- end of ladder -->",
-        is_of_gemm: true,
+        results: CUBES,
         generate: ladder::table,
     },
     Part {
         begin: "<!-- cubes: written by `cargo xtask readme` -->\n",
         end: "<!-- end of cubes -->",
-        is_of_gemm: true,
+        results: CUBES,
         generate: ladder::cubes,
     },
     Part {
         begin: "<!-- people: written by `cargo xtask readme` -->\n",
         end: "<!-- end of people -->",
-        is_of_gemm: true,
+        results: PRODUCTS,
         generate: ladder::people,
     },
     Part {
         begin: "<!-- report: written by `cargo xtask readme` -->\n",
         end: "<!-- end of report -->",
-        is_of_gemm: false,
+        results: None,
         generate: |_| page::example(),
+    },
+    Part {
+        begin: "<!-- untuned: written by `cargo xtask readme` -->\n",
+        end: "<!-- end of untuned -->",
+        results: PRODUCTS,
+        generate: ladder::untuned,
     },
     Part {
         begin: "<!-- lessons: written by `cargo xtask readme` -->\n",
         end: "<!-- end of lessons -->",
-        is_of_gemm: false,
+        results: None,
         generate: |report| markdown::lessons(LESSONS, report),
     },
 ];
@@ -87,11 +97,15 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         false => Ok(None),
     };
     let report = read(&args.results)?;
-    let of_gemm = read(&args.results.with_file_name(GEMM_RESULTS))?;
+    let beside = |name: &str| read(&args.results.with_file_name(name));
+    let of_gemm = beside(GEMM_RESULTS)?;
     let mut new = old.clone();
     for part in &PARTS {
-        let results = if part.is_of_gemm { &of_gemm } else { &report };
-        let generated = (part.generate)(results.as_ref());
+        let own = part.results.map(beside).transpose()?;
+        let generated = match own {
+            Some(own) => (part.generate)(own.as_ref()),
+            None => (part.generate)(report.as_ref()),
+        };
         new = replace(&new, part, &generated).ok_or_else(|| {
             because(format!(
                 "{} has no place for a table: it lacks the lines `{}` and `{}`",

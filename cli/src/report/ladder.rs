@@ -1,16 +1,18 @@
 //! Ladders: what each step reached, and gained over the one before; that of GEMM as tables of
-//! the README.
+//! the README, with what the kernels reach on other products.
 
 use super::bench::BenchReport;
 use crate::report::grid::{Column, Grid};
 use host::lessons::gemm;
-use host::lessons::gemm::shapes::{CUBES, OF_PEOPLE};
+use host::lessons::gemm::baseline::{self, Beside, is_bf16};
+use host::lessons::gemm::contest::{CUBES, LADDER, UNTUNED};
+use host::lessons::gemm::shapes::OF_PEOPLE;
 use host::lessons::gemm::targets;
-use lesson::measure::{Ratio, Side};
+use lesson::measure::{Ratio, Side, State, teraflops};
 use lesson::{KernelEntry, Measurement};
 
 /// The product that the steps are compared on.
-pub const SIDE: u64 = 4096;
+pub const SIDE: u64 = LADDER as u64;
 
 /// A step of a ladder: a kernel on the shape that all are compared on.
 #[derive(Clone, Copy)]
@@ -19,7 +21,7 @@ pub struct Step<'r> {
     pub kernel: &'static KernelEntry,
     /// What was measured of it, if that was.
     pub case: Option<&'r Measurement>,
-    /// 10¹² operations per second.
+    /// 10¹² operations per second: without a pause, where that was timed, else in turn.
     pub teraflops: Option<f64>,
     /// How many times as fast as the step before that was measured.
     pub gain: Option<f64>,
@@ -35,7 +37,7 @@ pub fn steps<'r>(
     let step = |kernel: &'static KernelEntry| {
         let is_it = |case: &&Measurement| case.kernel == kernel.id && case.dims() == dims;
         let case = cases.iter().find(is_it);
-        let teraflops = case.and_then(|case| case.teraflops(Side::Kernel));
+        let teraflops = case.and_then(rate);
         let gain = teraflops.zip(before).map(|(now, before)| now / before);
         before = teraflops.or(before);
         Step {
@@ -48,48 +50,74 @@ pub fn steps<'r>(
     kernels.iter().map(step).collect()
 }
 
+/// 10¹² operations per second of a side: without a pause, where that was timed, else in turn.
+pub fn rate_of(case: &Measurement, side: Side) -> Option<f64> {
+    match case.alone.get(&side) {
+        Some(alone) => (case.flops != 0).then(|| teraflops(case.flops, alone.steady.median_ms)),
+        None => case.teraflops(side),
+    }
+}
+
+fn rate(case: &Measurement) -> Option<f64> {
+    rate_of(case, Side::Kernel).filter(|_| case.median_ms().is_some())
+}
+
+fn number(number: Option<f64>, digits: usize) -> String {
+    number.map_or_else(String::new, |number| format!("{number:.digits$}"))
+}
+
+/// What stands beside the baseline, in the order of the columns.
+const BESIDE: [&str; 4] = [
+    "× cuBLASLt, no pause",
+    "after a rest",
+    "in turn",
+    "energy, × cuBLASLt's",
+];
+
+fn beside_cells(beside: Option<Beside>) -> [String; 4] {
+    [
+        number(beside.map(|beside| beside.steady), 3),
+        number(beside.map(|beside| beside.rested), 3),
+        number(beside.and_then(|beside| beside.in_turn), 3),
+        number(beside.and_then(|beside| beside.energy), 2),
+    ]
+}
+
 /// The table as Markdown; without a run's times, what will be in it.
 pub fn table(report: Option<&BenchReport>) -> String {
     let cases = report.map_or(&[][..], |report| &report.cases);
     let steps = steps(gemm::steps(), cases, &[SIDE; 3]);
-    let mut text = grid(&steps).markdown();
-    text.push('\n');
-    let mut theirs = steps.iter().filter_map(|step| theirs(step.case?));
-    text += &match theirs.next_back() {
-        Some(theirs) => {
-            format!("A product of {SIDE}×{SIDE} by {SIDE}×{SIDE}, beside cuBLASLt ({theirs}).\n\n")
-        }
-        None => format!(
-            "A product of {SIDE}×{SIDE} by {SIDE}×{SIDE}, beside cuBLASLt; not measured yet.\n\n"
-        ),
-    };
-    text
-}
-
-fn grid(steps: &[Step<'_>]) -> Grid {
-    let mut grid = Grid::new(&[
+    let mut columns = vec![
         Column::numbers("step"),
         Column::words("kernel"),
         Column::words("what is new"),
         Column::numbers("TFLOP/s"),
         Column::numbers("× the step before"),
-        Column::numbers("× cuBLASLt"),
-    ]);
-    for (number, step) in (1..).zip(steps) {
-        let ratio = step.case.and_then(|case| case.ratio_to(Side::CublasLt));
-        let words = |number: Option<f64>, digits: usize| {
-            number.map_or_else(String::new, |number| format!("{number:.digits$}"))
-        };
-        grid.row(vec![
-            number.to_string().into(),
+    ];
+    columns.extend(BESIDE.map(Column::numbers));
+    let mut grid = Grid::new(&columns);
+    for (number_of, step) in (1..).zip(&steps) {
+        let mut row = vec![
+            number_of.to_string().into(),
             format!("`{}`", step.kernel.id).into(),
             step.kernel.technique.into(),
-            words(step.teraflops, 0).into(),
-            words(step.gain, 2).into(),
-            words(ratio.map(|ratio| ratio.median), 3).into(),
-        ]);
+            number(step.teraflops, 0).into(),
+            number(step.gain, 2).into(),
+        ];
+        let beside = step.case.and_then(|case| Beside::of(cases, case));
+        row.extend(beside_cells(beside).map(Into::into));
+        grid.row(row);
     }
-    grid
+    let product = format!("A product of {SIDE}×{SIDE} by {SIDE}×{SIDE}");
+    let theirs = steps
+        .iter()
+        .rev()
+        .find_map(|step| theirs(cases, step.case?));
+    let under = match theirs {
+        Some(theirs) => format!("{product}, without a pause; cuBLASLt: {theirs}."),
+        None => format!("{product}, beside cuBLASLt; not measured yet."),
+    };
+    format!("{}\n{under}\n\n", grid.markdown())
 }
 
 /// Only the kernels that are measured beyond this cube are in the chart of cubes.
@@ -104,10 +132,12 @@ pub struct OnCubes {
     pub ratios: Vec<(u64, Ratio)>,
 }
 
-/// The kernels that are measured on large cubes.
+/// The kernels that are measured on large cubes, without a pause.
 pub fn on_cubes(cases: &[Measurement]) -> Vec<OnCubes> {
     let of_cube = |case: &Measurement| match case.dims()[..] {
-        [m, n, k] if m == n && n == k => case.ratio_to(Side::CublasLt).map(|ratio| (m, ratio)),
+        [m, n, k] if m == n && n == k => {
+            baseline::steady_ratio(cases, case).map(|ratio| (m, ratio))
+        }
         _ => None,
     };
     let ids = gemm::LESSON.kernels.iter().map(|kernel| kernel.id);
@@ -121,98 +151,130 @@ pub fn on_cubes(cases: &[Measurement]) -> Vec<OnCubes> {
     kernels.filter(is_large).collect()
 }
 
-/// What the fastest kernels by `wgmma` reached on cubes, of cuBLASLt's speed, as Markdown; nothing
-/// without times.
+/// What the fastest kernels by `wgmma` reached on cubes, as Markdown; nothing without times.
 pub fn cubes(report: Option<&BenchReport>) -> String {
-    let Some(report) = report else {
-        return String::new();
-    };
-    let mut grid = Grid::new(&[
-        Column::words("side"),
-        Column::words("fastest, f16"),
-        Column::numbers("× cuBLASLt"),
-        Column::words("fastest, bf16"),
-        Column::numbers("× cuBLASLt"),
-    ]);
-    for side in CUBES {
-        let mut row = vec![format!("{side}³").into()];
-        for wants_bf16 in [false, true] {
-            let is_meant =
-                |one: &Measurement| targets::is_wgmma(one) && targets::is_bf16(one) == wants_bf16;
-            let [kernel, ratio] = match fastest(&report.cases, [side; 3], is_meant) {
-                Some((case, ratio)) => {
-                    [format!("`{}`", case.kernel), format!("{:.3}", ratio.median)]
-                }
-                None => [String::new(), String::new()],
-            };
-            row.extend([kernel.into(), ratio.into()]);
-        }
-        grid.row(row);
-    }
-    let mut text = grid.markdown();
-    text.push('\n');
-    text
+    let products = CUBES.into_iter().flat_map(|side| {
+        [false, true].map(|wants_bf16| Product {
+            name: format!("{side}³, {}", if wants_bf16 { "bf16" } else { "f16" }),
+            dims: [side; 3],
+            wants_bf16,
+        })
+    });
+    products_table("cube", "fastest kernel", report, products.collect())
 }
 
-/// The fastest of some kernels on a shape, and its ratio to cuBLASLt.
-fn fastest(
-    cases: &[Measurement],
-    shape: [u32; 3],
-    is_meant: impl Fn(&Measurement) -> bool,
-) -> Option<(&Measurement, Ratio)> {
-    let dims = shape.map(u64::from);
-    let meant = cases
-        .iter()
-        .filter(|case| case.dims() == dims && is_meant(case));
-    let ratios = meant.filter_map(|case| Some((case, case.ratio_to(Side::CublasLt)?)));
-    ratios.max_by(|(_, a), (_, b)| a.median.total_cmp(&b.median))
-}
-
-/// What the fastest kernel reached on each product that people have, as Markdown; nothing without
+/// What the chosen kernel reached on each product that people have, as Markdown; nothing without
 /// times.
 pub fn people(report: Option<&BenchReport>) -> String {
+    products_table("m × n × k", "chosen kernel", report, of_f16(&OF_PEOPLE))
+}
+
+/// The same on products that nobody tuned for.
+pub fn untuned(report: Option<&BenchReport>) -> String {
+    products_table("m × n × k", "chosen kernel", report, of_f16(&UNTUNED))
+}
+
+/// A row of a table.
+struct Product {
+    name: String,
+    dims: [u32; 3],
+    wants_bf16: bool,
+}
+
+fn of_f16(shapes: &[[u32; 3]]) -> Vec<Product> {
+    let product = |&dims: &[u32; 3]| Product {
+        name: dims.map(|extent| extent.to_string()).join(" × "),
+        dims,
+        wants_bf16: false,
+    };
+    shapes.iter().map(product).collect()
+}
+
+/// The fastest kernel by time for each product, the baseline beside it, and what that makes on the
+/// whole.
+fn products_table(
+    product: &'static str,
+    kernel: &'static str,
+    report: Option<&BenchReport>,
+    products: Vec<Product>,
+) -> String {
     let Some(report) = report else {
         return String::new();
     };
-    let mut grid = Grid::new(&[
-        Column::words("m × n × k"),
-        Column::words("fastest kernel"),
+    let cases = &report.cases;
+    let mut columns = vec![
+        Column::words(product),
+        Column::words(kernel),
         Column::numbers("µs"),
         Column::numbers("TFLOP/s"),
-        Column::numbers("× cuBLASLt"),
-    ]);
-    for shape in OF_PEOPLE {
-        let Some((case, ratio)) = fastest(&report.cases, shape, |_| true) else {
+    ];
+    columns.extend(BESIDE.map(Column::numbers));
+    let mut grid = Grid::new(&columns);
+    let mut all = Vec::new();
+    for Product {
+        name,
+        dims,
+        wants_bf16,
+    } in products
+    {
+        let is_meant = |one: &Measurement| targets::is_wgmma(one) && is_bf16(one) == wants_bf16;
+        let Some(case) = baseline::fastest(cases, dims, is_meant) else {
             continue;
         };
-        let number = |number: Option<f64>, digits: usize| {
-            number.map_or_else(String::new, |number| format!("{number:.digits$}"))
-        };
-        let microseconds = case
-            .times
-            .get(&Side::Kernel)
-            .map(|time| 1e3 * time.median_ms);
-        grid.row(vec![
-            shape.map(|extent| extent.to_string()).join(" × ").into(),
+        let beside = Beside::of(cases, case);
+        let microseconds = case.alone_ms(State::Steady).map(|ms| 1e3 * ms);
+        let mut row = vec![
+            name.into(),
             format!("`{}`", case.kernel).into(),
             number(microseconds, 1).into(),
-            number(case.teraflops(Side::Kernel), 0).into(),
-            format!("{:.3}", ratio.median).into(),
-        ]);
+            number(rate(case), 0).into(),
+        ];
+        row.extend(beside_cells(beside).map(Into::into));
+        grid.row(row);
+        all.extend(beside.map(|beside| (case, beside)));
     }
-    let mut text = grid.markdown();
-    text.push('\n');
-    text
+    format!("{}\n{}", grid.markdown(), on_the_whole(&all))
 }
 
-/// cuBLASLt's speed, and the board's clock and power.
-fn theirs(case: &Measurement) -> Option<String> {
-    let mut text = format!("{:.0} TFLOP/s", case.teraflops(Side::CublasLt)?);
-    let sensors = case.sensors.unwrap_or_default();
-    if let Some(mhz) = sensors.sm_clock_mhz {
+/// The mean and the worst in both states, of products whose rows of C the library takes.
+fn on_the_whole(all: &[(&Measurement, Beside)]) -> String {
+    // An odd row of C is one that its fast algorithms refuse.
+    let is_even = |case: &Measurement| case.dims().get(1).is_some_and(|n| n.is_multiple_of(8));
+    let even: Vec<_> = all
+        .iter()
+        .filter(|(case, _)| is_even(case))
+        .copied()
+        .collect();
+    let states = [
+        (State::Steady, "Without a pause"),
+        (State::Rested, "After a rest"),
+    ];
+    let mut text = String::new();
+    for (state, name) in states {
+        if let Some((mean, (worst, at))) = baseline::summary(&even, state) {
+            let at = at.shape.replace('x', "×");
+            text += &format!("{name}: geometric mean {mean:.3}, the worst {worst:.3} ({at}). ");
+        }
+    }
+    let n_odd = all.len() - even.len();
+    if n_odd > 0 && !text.is_empty() {
+        text += &format!("Without the {n_odd} whose n is not a multiple of 8. ");
+    }
+    match text.trim_end() {
+        "" => String::new(),
+        text => format!("{text}\n\n"),
+    }
+}
+
+/// cuBLASLt's speed without a pause, and the board's clock and power meanwhile.
+fn theirs(cases: &[Measurement], case: &Measurement) -> Option<String> {
+    let beside = Beside::of(cases, case)?;
+    let mut text = format!("{:.0} TFLOP/s", rate(case)? / beside.steady);
+    let alone = case.alone.get(&Side::CublasLt)?;
+    if let Some(mhz) = alone.sm_clock_mhz {
         text += &format!(", {mhz} MHz");
     }
-    if let Some(watts) = sensors.power_w {
+    if let Some(watts) = alone.power_w {
         text += &format!(", {watts:.0} W");
     }
     Some(text)
@@ -220,39 +282,95 @@ fn theirs(case: &Measurement) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::table;
-    use crate::report::bench::tests::{case, report};
-    use lesson::Measurement;
-    use lesson::measure::{Ratio, Side};
-
-    fn measured(kernel: &str, shape: &str, ms: f64) -> Measurement {
-        let sides = [(Side::Kernel, ms), (Side::CublasLt, 2.0)];
-        let mut one = case("gemm", kernel, shape, &sides);
-        one.flops = 2 * 8192 * 8192 * 8192;
-        let ratio = Ratio::of(&[ms as f32], &[2.0]).expect("a pair");
-        one.ratios.insert(Side::CublasLt, ratio);
-        one
-    }
+    use super::{cubes, people, table};
+    use crate::report::bench::tests::report;
+    use lesson::made_up::timed;
 
     #[test]
-    fn each_step_is_beside_the_one_before() {
+    fn each_step_is_beside_the_one_before_and_all_beside_one_baseline() {
         let report = report(vec![
-            measured("gemm_naive", "4096x4096x4096", 40.0),
-            measured("gemm_tiled", "4096x4096x4096", 16.0),
-            measured("gemm_swizzled", "2048x2048x2048", 1.0),
+            timed(
+                "gemm_naive",
+                [4096; 3],
+                (4.0, 5.0, 1.0),
+                (0.2, 0.25, 0.1),
+                0.05,
+            ),
+            timed(
+                "gemm_tiled",
+                [4096; 3],
+                (1.0, 2.0, 0.5),
+                (0.2, 0.20, 0.1),
+                0.11,
+            ),
+            timed(
+                "gemm_swizzled",
+                [2048; 3],
+                (1.0, 1.0, 0.5),
+                (1.0, 1.0, 0.1),
+                1.0,
+            ),
         ]);
         let text = table(Some(&report));
         let has = |row: &str| assert!(text.contains(row), "{row} is not in\n{text}");
-        has("| 27 |  | 0.050 |");
-        has("| 69 | 2.50 | 0.125 |");
+        has("| 27 |  | 0.040 | 0.050 | 0.050 | 10.00 |");
+        has("| 69 | 2.50 | 0.100 | 0.200 | 0.110 | 5.00 |");
         // Measured elsewhere only.
-        has("| 3 | `gemm_swizzled` | tiles swizzled by XOR, fragments by ldmatrix |  |  |  |");
-        has("beside cuBLASLt (550 TFLOP/s).");
+        has("| 3 | `gemm_swizzled` | tiles swizzled by XOR, fragments by ldmatrix |  |  |");
+        has("cuBLASLt: 687 TFLOP/s, 1500 MHz, 500 W.");
     }
 
     #[test]
     fn without_times_the_steps_are_there() {
         let text = table(None);
         assert!(text.contains("`gemm_pipelined`") && text.contains("not measured yet"));
+        assert_eq!((cubes(None), people(None)), (String::new(), String::new()));
+    }
+
+    #[test]
+    fn tables_name_the_fastest_by_time_and_say_what_all_make() {
+        let report = report(vec![
+            timed(
+                "gemm_turns",
+                [4096; 3],
+                (0.2, 0.2, 0.1),
+                (0.2, 0.25, 0.1),
+                1.25,
+            ),
+            timed(
+                "gemm_width_256",
+                [4096; 3],
+                (0.19, 0.19, 0.1),
+                (0.19, 0.19, 0.1),
+                0.98,
+            ),
+            // C has odd rows.
+            timed(
+                "gemm_turns",
+                [4095, 4097, 4093],
+                (0.2, 0.2, 0.1),
+                (1.4, 1.4, 0.4),
+                7.0,
+            ),
+            timed(
+                "gemm_turns",
+                [4096, 4800, 1600],
+                (0.1, 0.1, 0.1),
+                (0.09, 0.095, 0.1),
+                1.0,
+            ),
+        ]);
+        let text = cubes(Some(&report));
+        assert!(
+            text.contains("| 4096³, f16 | `gemm_width_256` | 190.0 |"),
+            "{text}"
+        );
+        assert!(!text.contains("gemm_turns"), "{text}");
+        let text = people(Some(&report));
+        assert!(text.contains("4095 × 4097 × 4093"), "{text}");
+        let whole = "Without a pause: geometric mean 0.950, the worst 0.950 (4096×4800×1600). \
+                     After a rest: geometric mean 0.900, the worst 0.900 (4096×4800×1600). \
+                     Without the 1 whose n is not a multiple of 8.";
+        assert!(text.contains(whole), "{text}");
     }
 }

@@ -4,13 +4,13 @@ use crate::report::bench::BenchReport;
 use crate::report::markdown::beside;
 use host::home::Home;
 use lesson::measure::Side;
-use lesson::{CaseResult, Measurement};
+use lesson::{CaseResult, Lesson, Measurement};
 use lockstep_page::kernel::{Beside, Measure, Time};
 use std::path::Path;
 
 /// The files with results, in a folder of results. The first that has a kernel on a shape
 /// counts.
-const FILES: [&str; 2] = ["gemm.json", "bench.json"];
+const FILES: [&str; 3] = ["gemm-cubes.json", "gemm.json", "bench.json"];
 
 /// What was measured, and on what.
 #[derive(Clone, Debug, Default)]
@@ -88,9 +88,11 @@ impl Measured {
         })
     }
 
-    /// All measurements of the file that has a lesson's first, and what they were made on.
-    pub fn with_lesson(&self, lesson: &str) -> Option<(&str, &[Measurement])> {
-        let has = |source: &&Source| source.cases.iter().any(|case| case.lesson == lesson);
+    /// All measurements of the file that has a lesson's first kernel, from which a ladder starts,
+    /// and what they were made on.
+    pub fn with_lesson(&self, lesson: &Lesson) -> Option<(&str, &[Measurement])> {
+        let first = lesson.kernels.first()?.id;
+        let has = |source: &&Source| source.cases.iter().any(|case| case.kernel == first);
         let source = self.sources.iter().find(has)?;
         Some((&source.on, &source.cases))
     }

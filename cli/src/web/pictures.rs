@@ -42,7 +42,7 @@ impl From<&Ratio> for Spread {
 pub fn of(lesson: &'static Lesson, own: &[Registered], measured: &Measured) -> Vec<Picture> {
     let mut pictures = Vec::new();
     let kernels: Vec<&str> = own.iter().map(|one| one.kernel.id).collect();
-    if let Some((on, cases)) = measured.with_lesson(lesson.id) {
+    if let Some((on, cases)) = measured.with_lesson(lesson) {
         if lesson.id == gemm::LESSON.id {
             pictures.extend(steps(gemm::steps(), cases, on, Side::CublasLt, "cuBLASLt"));
             pictures.extend(cubes(cases, on));
@@ -177,7 +177,7 @@ fn steps(
         .map(|(step, speed)| (step.kernel.id.to_owned(), speed))
         .collect();
     let theirs = measured()
-        .filter_map(|(step, _)| step.case?.teraflops(side))
+        .filter_map(|(step, _)| ladder::rate_of(step.case?, side))
         .next_back();
     let cube = format!("{0}×{0}×{0}", ladder::SIDE);
     let title = format!("The ladder at {cube}");
@@ -236,7 +236,7 @@ fn cubes(cases: &[Measurement], on: &str) -> Option<Picture> {
     headings.extend(kernels.iter().map(|kernel| kernel.kernel.to_owned()));
     Some(Picture {
         caption: format!(
-            "How many times as fast as cuBLASLt, by pairs of runs; lines across: tenths. {on}."
+            "How many times as fast as cuBLASLt's best, each with the device to itself, without a pause; lines across: tenths. {on}."
         ),
         svg,
         table: Some((headings, sides.iter().map(row).collect())),

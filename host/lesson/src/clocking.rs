@@ -10,6 +10,9 @@ pub struct Clocking {
     pub conditions: Conditions,
     /// The kernel that copies best, if it, libraries, and clearing take turns too.
     pub yardstick: Option<CopyKernel>,
+    /// Whether the kernel and the libraries beside it are also timed each with the device to
+    /// itself.
+    pub is_alone: bool,
 }
 
 impl Clocking {
@@ -23,6 +26,7 @@ impl Clocking {
             row_below_ms: 0.0,
         },
         yardstick: None,
+        is_alone: false,
     };
 
     /// For a run whose point is the times: at least thirty runs, or what is asked for,
@@ -37,6 +41,7 @@ impl Clocking {
                 row_below_ms: 0.0,
             },
             yardstick: Some(yardstick),
+            is_alone: false,
         }
     }
 

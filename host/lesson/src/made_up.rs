@@ -1,6 +1,6 @@
 //! Made-up measurements, for tests of what reads them.
 
-use crate::measure::{Side, Times};
+use crate::measure::{Alone, Ratio, Side, Times};
 use crate::{Measurement, Status};
 use std::collections::BTreeMap;
 
@@ -41,5 +41,36 @@ pub fn case(lesson: &str, kernel: &str, shape: &str, medians: &[(Side, f64)]) ->
         choices: BTreeMap::new(),
         times_in_row: BTreeMap::new(),
         n_in_row: 0,
+        alone: BTreeMap::new(),
     }
+}
+
+fn alone((rested_ms, steady_ms, joules): (f64, f64, f64)) -> Alone {
+    Alone {
+        rested: times(rested_ms),
+        steady: times(steady_ms),
+        joules: Some(joules),
+        power_w: Some(joules / steady_ms * 1000.0),
+        sm_clock_mhz: Some(1500),
+    }
+}
+
+/// A matrix product by a kernel and by cuBLASLt, each alone (rested, steady, joules), and their
+/// ratio in turn.
+pub fn timed(
+    kernel: &str,
+    shape: [u32; 3],
+    own: (f64, f64, f64),
+    theirs: (f64, f64, f64),
+    in_turn: f32,
+) -> Measurement {
+    let name = shape.map(|extent| extent.to_string()).join("x");
+    let mut one = case("gemm", kernel, &name, &[(Side::Kernel, own.1)]);
+    let [m, n, k] = shape.map(u64::from);
+    one.flops = 2 * m * n * k;
+    one.alone.insert(Side::Kernel, alone(own));
+    one.alone.insert(Side::CublasLt, alone(theirs));
+    one.ratios
+        .extend(Ratio::of(&[1.0], &[in_turn]).map(|ratio| (Side::CublasLt, ratio)));
+    one
 }

@@ -1,6 +1,6 @@
 //! From single times to a figure: median and spread, bandwidth.
 
-use lockstep::engine::timing::Sensors;
+use lockstep::engine::timing::{self, Sensors};
 use serde::{Deserialize, Serialize};
 
 /// What is timed alternately.
@@ -27,6 +27,16 @@ pub enum Side {
     CublasLt,
 }
 
+impl Side {
+    /// Whether it is a library of NVIDIA's.
+    pub const fn is_library(self) -> bool {
+        matches!(
+            self,
+            Self::Cub | Self::Cublas | Self::CublasPedantic | Self::CublasLt
+        )
+    }
+}
+
 /// Times of everything that took turns with a kernel.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Timings {
@@ -51,6 +61,8 @@ pub struct Timings {
     pub n_late: u32,
     /// The board, right afterwards.
     pub sensors: Option<Sensors>,
+    /// The kernel and the libraries, each with the device to itself.
+    pub alone: Vec<(Side, Alone)>,
 }
 
 impl Timings {
@@ -65,6 +77,52 @@ impl Timings {
         let mut sides = self.sides.iter();
         sides.find(|(of, _)| *of == side).map(|&(_, times)| times)
     }
+}
+
+/// What one side reaches with the device to itself; see `lockstep::engine::timing::Alone`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Alone {
+    /// Runs shortly after a rest.
+    pub rested: Times,
+    /// Runs without a pause.
+    pub steady: Times,
+    /// Energy of one of those without a pause.
+    pub joules: Option<f64>,
+    /// Power that the board drew meanwhile.
+    pub power_w: Option<f64>,
+    /// Clock of the SMs meanwhile.
+    pub sm_clock_mhz: Option<u32>,
+}
+
+impl Alone {
+    /// Of what the clock showed; none if a state was not timed.
+    pub fn of(alone: &timing::Alone) -> Option<Self> {
+        let steady = Times::of(&alone.steady_ms)?;
+        Some(Self {
+            rested: Times::of(&alone.rested_ms)?,
+            steady,
+            joules: alone.power_w.map(|watts| watts * steady.median_ms / 1000.0),
+            power_w: alone.power_w,
+            sm_clock_mhz: alone.sm_clock_mhz,
+        })
+    }
+
+    /// The median in a state.
+    pub fn median_ms(&self, state: State) -> f64 {
+        match state {
+            State::Rested => self.rested.median_ms,
+            State::Steady => self.steady.median_ms,
+        }
+    }
+}
+
+/// In what state something had the device to itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// After a rest.
+    Rested,
+    /// Without a pause.
+    Steady,
 }
 
 /// Times of the same launch, in milliseconds.
@@ -185,7 +243,28 @@ pub fn gigabytes_per_second(bytes: u64, time_ms: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Ratio, Times, geometric_mean, gigabytes_per_second, teraflops};
+    use super::{
+        Alone, Ratio, State, Times, geometric_mean, gigabytes_per_second, teraflops, timing,
+    };
+
+    #[test]
+    fn energy_is_that_of_a_run_without_a_pause() {
+        let clocked = timing::Alone {
+            rested_ms: vec![1.0, 1.5, 9.0],
+            steady_ms: vec![2.0, 2.0, 3.0],
+            power_w: Some(700.0),
+            sm_clock_mhz: Some(1500),
+        };
+        let alone = Alone::of(&clocked).expect("both states");
+        assert_eq!(alone.median_ms(State::Rested), 1.5);
+        assert_eq!(alone.median_ms(State::Steady), 2.0);
+        assert_eq!(alone.joules, Some(1.4));
+        let only_rested = timing::Alone {
+            steady_ms: Vec::new(),
+            ..clocked
+        };
+        assert_eq!(Alone::of(&only_rested), None);
+    }
 
     #[test]
     fn median_of_odd_and_even_numbers() {

@@ -1,6 +1,6 @@
 //! What was measured of a kernel on a shape, as a file has it.
 
-use crate::measure::{Ratio, Side, Times, teraflops};
+use crate::measure::{Alone, Ratio, Side, State, Times, teraflops};
 use crate::status::Status;
 use lockstep::engine::timing::Sensors;
 use serde::{Deserialize, Serialize};
@@ -47,6 +47,9 @@ pub struct Measurement {
     /// How many there were in the row.
     #[serde(default)]
     pub n_in_row: u32,
+    /// The kernel and the libraries, each with the device to itself, where that was asked for.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub alone: BTreeMap<Side, Alone>,
 }
 
 impl Measurement {
@@ -76,6 +79,12 @@ impl Measurement {
             times_in_row: BTreeMap::new(),
             ..self.clone()
         })
+    }
+
+    /// Median of the kernel with the device to itself, if it passed.
+    pub fn alone_ms(&self, state: State) -> Option<f64> {
+        let alone = self.alone.get(&Side::Kernel)?;
+        (self.status == Status::Passed).then(|| alone.median_ms(state))
     }
 
     /// How many times as fast as the other side the kernel is.

@@ -62,6 +62,7 @@ impl CaseResult {
             choices: timings.choices.iter().cloned().collect(),
             times_in_row: timings.in_row.iter().copied().collect(),
             n_in_row: timings.n_in_row,
+            alone: timings.alone.iter().copied().collect(),
         })
     }
 }

@@ -5,7 +5,7 @@ use crate::copies::CopyBuffers;
 use crate::differences::differences;
 use crate::error::CaseError;
 use crate::figures::Figures;
-use crate::measure::{Ratio, Side, Times, Timings};
+use crate::measure::{Alone, Ratio, Side, Times, Timings};
 use crate::shape::{Shape, Work};
 use crate::verify::{Mismatch, Tolerance, Verified};
 use lockstep::counts::{Expectation, Report};
@@ -273,6 +273,10 @@ impl<'e> Trial<'e> {
             touched_bytes: Some(bytes).filter(|&bytes| bytes != 0),
             ..clocking.conditions
         };
+        let alone = match clocking.is_alone {
+            true => self.time_alone(&sides, &contenders, &conditions)?,
+            false => Vec::new(),
+        };
         let Some(clocked) = self.engine.time(&contenders, &conditions)? else {
             return Ok(());
         };
@@ -297,8 +301,27 @@ impl<'e> Trial<'e> {
             out_of_cache: clocked.out_of_cache,
             n_late: clocked.n_late,
             sensors: clocked.sensors,
+            alone,
         };
         Ok(())
+    }
+
+    /// Times the kernel and the libraries, each with the device to itself.
+    fn time_alone(
+        &self,
+        sides: &[Side],
+        contenders: &[Contender<'_>],
+        conditions: &Conditions,
+    ) -> Result<Vec<(Side, Alone)>, CaseError> {
+        let mut found = Vec::new();
+        for (&side, contender) in sides.iter().zip(contenders) {
+            if side != Side::Kernel && !side.is_library() {
+                continue;
+            }
+            let alone = self.engine.time_alone(contender, conditions)?;
+            found.extend(alone.and_then(|alone| Some((side, Alone::of(&alone)?))));
+        }
+        Ok(found)
     }
 
     /// What was measured, at the end.

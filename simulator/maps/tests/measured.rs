@@ -5,10 +5,11 @@ use maps::{Access, BankMap, SectorMap};
 use ptx_sim::AccessClass;
 use ptx_sim::ir::Space;
 
-const DATA: [&str; 3] = [
+const DATA: [&str; 4] = [
     include_str!("../../ptx_sim/tests/data/h200-access-counters.csv"),
     include_str!("../../ptx_sim/tests/data/h200-access-counters-2.csv"),
     include_str!("../../ptx_sim/tests/data/h200-access-counters-3.csv"),
+    include_str!("../../ptx_sim/tests/data/h200-access-counters-4.csv"),
 ];
 
 /// What an instruction of the data does, by its name.
@@ -91,15 +92,8 @@ fn maps_show_what_was_measured() {
             }
         }
     }
-    assert_eq!(n, 230 + 690 + 2070);
-    // One in forty atomics in global memory counts one or two sectors more than any rule that
-    // is known: the same as in ptx_sim's own test.
-    let known: Vec<usize> = wrong.iter().map(|(_, line, _)| *line).collect();
-    let expected = [564, 613, 569, 603, 607, 1221, 1253, 1901, 1907, 2001];
+    assert_eq!(n, 230 + 690 + 2070 + 1370);
+    let n_wrong = wrong.len();
     wrong.truncate(20);
-    assert!(
-        known == expected,
-        "{} disagree, {wrong:?} first",
-        known.len()
-    );
+    assert!(wrong.is_empty(), "{n_wrong} disagree, {wrong:?} first");
 }

@@ -13,6 +13,7 @@ mod coalescing;
 mod commands;
 mod crates;
 mod explain;
+mod gemm_choice;
 mod gemm_mutants;
 mod lessons;
 mod line_tables;

@@ -153,6 +153,17 @@ pub trait Timing: Engine {
         Ok(None)
     }
 
+    /// Times one contender with the device to itself: after rests, and without a pause.
+    /// `None` as in [`Timing::time`].
+    fn time_alone(
+        &self,
+        contender: &Contender<'_>,
+        conditions: &Conditions,
+    ) -> Result<Option<Alone>, EngineError> {
+        let _ = (contender, conditions);
+        Ok(None)
+    }
+
     /// Does it once and waits for its end.
     fn perform(&self, work: &Timed<'_>) -> Result<(), EngineError>;
 
@@ -224,6 +235,50 @@ pub struct Clocked {
     pub sensors: Option<Sensors>,
 }
 
+/// What the clock showed of one contender that had the device to itself.
+#[derive(Clone, Debug, Default)]
+pub struct Alone {
+    /// The time of each run shortly after a rest, in milliseconds.
+    pub rested_ms: Vec<f32>,
+    /// Runs without a pause, once power and clock had settled: the time of one of those that
+    /// were timed together, in milliseconds.
+    pub steady_ms: Vec<f32>,
+    /// Power that the board drew meanwhile, by its energy counter.
+    pub power_w: Option<f64>,
+    /// Clock of the SMs meanwhile, in the middle.
+    pub sm_clock_mhz: Option<u32>,
+}
+
+impl Alone {
+    /// The better of two ways to do the same, in each state on its own: power and clock are
+    /// those of the one that is faster without a pause.
+    #[must_use]
+    pub fn better(mut self, mut other: Self) -> Self {
+        if median(&other.rested_ms) < median(&self.rested_ms) {
+            std::mem::swap(&mut self.rested_ms, &mut other.rested_ms);
+        }
+        if other.median_steady() < self.median_steady() {
+            other.rested_ms = self.rested_ms;
+            return other;
+        }
+        self
+    }
+
+    /// The median of the runs without a pause; infinite without any.
+    pub fn median_steady(&self) -> f32 {
+        median(&self.steady_ms)
+    }
+}
+
+fn median(runs_ms: &[f32]) -> f32 {
+    let mut sorted = runs_ms.to_vec();
+    sorted.sort_by(f32::total_cmp);
+    sorted
+        .get(sorted.len() / 2)
+        .copied()
+        .unwrap_or(f32::INFINITY)
+}
+
 /// Sets of buffers that make one set of `set_bytes` leave a cache of
 /// `cache_bytes` before it is used again, for this many contenders in turn; two at
 /// least, so that no run follows itself on the same one. `None` if that takes more
@@ -250,7 +305,20 @@ fn gcd(a: u64, b: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Conditions, Fill, Timed, sets_out_of_cache};
+    use super::{Alone, Conditions, Fill, Timed, sets_out_of_cache};
+
+    #[test]
+    fn the_better_of_two_ways_is_found_in_each_state() {
+        let alone = |rested, steady, watts| Alone {
+            rested_ms: vec![rested],
+            steady_ms: vec![steady],
+            power_w: Some(watts),
+            sm_clock_mhz: None,
+        };
+        let best = alone(1.0, 3.0, 700.0).better(alone(2.0, 2.5, 650.0));
+        assert_eq!((best.rested_ms, best.steady_ms), (vec![1.0], vec![2.5]));
+        assert_eq!(best.power_w, Some(650.0), "of the one without a pause");
+    }
 
     #[test]
     fn sets_add_up_to_four_caches_and_every_contender_meets_each() {

@@ -4,18 +4,24 @@
 //! |---|---|
 //! | `mod.rs` | the lesson: its kernels and what they are claimed to cost |
 //! | [`shapes`] | sizes to check and to time |
-//! | [`targets`] | how fast |
+//! | [`baseline`] | how fast beside the library, each with the device to itself |
+//! | [`targets`] | how fast it should be |
 //! | [`elements`] | f16, bf16, f32 |
 //! | [`factors`] | inputs, references, bounds |
 //! | [`run`] | one kernel on one shape |
 //! | [`hopper`] | the steps by `wgmma`, and what else needs maps: maps and launches |
 //! | [`widths`] | tiles of the width that fits |
+//! | [`choice`] | which kernel for which product |
+//! | [`contest`] | what is timed with the device to itself |
 //! | [`special`] | factors of 8 bits, and a product with what comes after |
 //!
 //! A kernel that takes other arguments than pointers and sizes (tensor maps, flags) is one
 //! entry here with a closure that makes its [`run::Plan`] of the [`run::Matrices`]; of which
 //! types and in which layouts is in the call of [`run::run`].
 
+pub mod baseline;
+pub mod choice;
+pub mod contest;
 pub mod elements;
 pub mod factors;
 pub mod hopper;

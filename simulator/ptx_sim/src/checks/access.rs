@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::count::{self, GlobalCost, SharedCost, SharedKind};
+use super::count::{self, GlobalCost, GlobalKind, SharedCost, SharedKind};
 use crate::bulk::CopyId;
 use crate::ir::Space;
 use crate::program::{Order, Scope};
@@ -62,7 +62,16 @@ impl AccessClass {
 
     /// What it costs in global memory.
     pub(crate) fn cost_in_global(self, bytes: u32, mask: u32, addresses: &[u64; 32]) -> GlobalCost {
-        count::global_access(self.is_atomic(), bytes, mask, addresses)
+        count::global_access(self.global_kind(), bytes, mask, addresses)
+    }
+
+    /// As what it is counted in global memory.
+    fn global_kind(self) -> GlobalKind {
+        match self {
+            Self::CompareAndSwap => GlobalKind::CompareAndSwap,
+            _ if self.is_atomic() => GlobalKind::Atomic,
+            _ => GlobalKind::Plain,
+        }
     }
 
     /// Whether lanes of one address are served one after the other.

@@ -8,7 +8,8 @@
 //! *bank conflict*. A load of 8 or 16 bytes merges neighbouring groups when
 //! the lanes of every pair (by `lane ^ 1`, or by `lane ^ 2`) read the same
 //! address. Atomics and asynchronous copies serve lanes of one address one after
-//! the other, and so do atomics in global memory.
+//! the other. Atomics in global memory go through the cache's tags in passes
+//! ([`GlobalKind::Atomic`]), and a sector counts in every pass that touches it.
 //!
 //! Left out: what a whole kernel's counters show on top by arbitration between
 //! warps, and caches; and what the GPU's assembler makes of an atomic addition
@@ -71,6 +72,21 @@ impl SharedCost {
             ..self
         }
     }
+}
+
+/// The kinds of global-memory access that are counted apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum GlobalKind {
+    /// Loads, stores, asynchronous copies: each sector once.
+    Plain,
+    /// `atom`, `red`. Lines of 128 bytes fall into four sets. A pass takes one line of each set:
+    /// that of the set's first lane that still waits. Of the lanes that wait, in lane order, the
+    /// first at each of a set's 32 banks is ready, and those of them that are in the set's line
+    /// are done. So lanes of one address come one after the other, and a lane whose bank was taken
+    /// by another line's comes later, when the rest of its line is gone.
+    Atomic,
+    /// `atom.cas`: the same with lines of 64 bytes, since it brings two values per lane.
+    CompareAndSwap,
 }
 
 /// What a global-memory access costs.
@@ -389,13 +405,8 @@ pub(crate) fn ways_of_stride(stride: u32) -> u32 {
 
 /// The cost of a global-memory access of `bytes_per_lane` by the lanes of
 /// `mask`.
-///
-/// Atomics serve the lanes of one address one after the other: a sector counts
-/// as often as the address in it that most lanes share. (With 8 bytes per lane the
-/// hardware now and then counts one or two more, where lanes of both halves of
-/// the warp share a sector and an address in it; by what rule is not known.)
 pub fn global_access(
-    is_atomic: bool,
+    kind: GlobalKind,
     bytes_per_lane: u32,
     mask: u32,
     addresses: &[u64; LANES],
@@ -403,26 +414,26 @@ pub fn global_access(
     #[cfg(target_arch = "x86_64")]
     if has_wide_vectors() {
         // SAFETY: This machine has the vectors.
-        return unsafe { global_access_wide(is_atomic, bytes_per_lane, mask, addresses) };
+        return unsafe { global_access_wide(kind, bytes_per_lane, mask, addresses) };
     }
-    global_access_plain(is_atomic, bytes_per_lane, mask, addresses)
+    global_access_plain(kind, bytes_per_lane, mask, addresses)
 }
 
 /// [`global_access_plain`] with wide vectors.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
 unsafe fn global_access_wide(
-    is_atomic: bool,
+    kind: GlobalKind,
     bytes_per_lane: u32,
     mask: u32,
     addresses: &[u64; LANES],
 ) -> GlobalCost {
-    global_access_plain(is_atomic, bytes_per_lane, mask, addresses)
+    global_access_plain(kind, bytes_per_lane, mask, addresses)
 }
 
 #[inline(always)]
 fn global_access_plain(
-    is_atomic: bool,
+    kind: GlobalKind,
     bytes_per_lane: u32,
     mask: u32,
     addresses: &[u64; LANES],
@@ -436,43 +447,76 @@ fn global_access_plain(
         None
     };
     let distinct = distinct.unwrap_or_else(|| distinct_sorted(bytes_per_lane, mask, addresses));
-    let repeats = if is_atomic && distinct.addresses < mask.count_ones() {
-        repeats(mask, addresses)
-    } else {
-        0
+    let sectors = match kind {
+        // Each lane in a sector of its own.
+        _ if distinct.sectors == mask.count_ones() => distinct.sectors,
+        // One after the other.
+        GlobalKind::Atomic | GlobalKind::CompareAndSwap if distinct.addresses == 1 => {
+            mask.count_ones()
+        }
+        GlobalKind::Plain => distinct.sectors,
+        GlobalKind::Atomic => sectors_of_passes(128, bytes_per_lane, mask, addresses),
+        GlobalKind::CompareAndSwap => sectors_of_passes(64, bytes_per_lane, mask, addresses),
     };
     GlobalCost {
         requests: 1,
-        sectors: distinct.sectors + repeats,
+        sectors,
         bytes: distinct.bytes,
         ideal_sectors: distinct.bytes.div_ceil(SECTOR_BYTES),
     }
 }
 
-/// How often sectors are visited again for lanes that share an address: each as
-/// often as most lanes do at one of its addresses.
-fn repeats(mask: u32, addresses: &[u64; LANES]) -> u32 {
-    // Lanes by address, each named by its first lane; how many share it.
-    let mut n_lanes = [0u32; LANES];
-    let mut shared = 0u32;
-    let mut table = Table::new();
-    for lane in active(mask) {
-        let first = table.first_with(addresses, lane);
-        n_lanes[first] += 1;
-        shared |= u32::from(first != lane) << first;
+/// Sets of lines of which a pass of atomics takes one each.
+const SETS: usize = 4;
+/// Of an address the bits whose parities number its set. Measured for bits 7 to 33; by those
+/// above, which no access of one warp has been seen to differ in, lines are not told apart.
+const SET_BITS: [u64; 2] = [0x3_5D6A_ED00, 0x1_AAD7_B780];
+
+/// Addresses so far apart are in one set.
+pub(crate) const SETS_REPEAT_BYTES: u64 = 1 << 34;
+
+/// The set of an address.
+fn set_of(address: u64) -> usize {
+    let parity = |bits: u64| (address & bits).count_ones() as usize % 2;
+    parity(SET_BITS[0]) + 2 * parity(SET_BITS[1])
+}
+
+/// Sectors of an atomic, summed over its passes; see [`GlobalKind::Atomic`].
+fn sectors_of_passes(
+    line_bytes: u64,
+    bytes_per_lane: u32,
+    mask: u32,
+    addresses: &[u64; LANES],
+) -> u32 {
+    let words = bytes_per_lane.div_ceil(4).clamp(1, 31);
+    let mut waiting = mask;
+    let mut sectors = 0;
+    while waiting != 0 {
+        let mut taken_banks = [0u32; SETS];
+        let mut lines = [None; SETS];
+        let mut touched = [0u32; SETS];
+        let mut done = 0;
+        for lane in active(waiting) {
+            let address = addresses[lane];
+            let set = set_of(address);
+            let first_bank = (address / 4 % BANKS as u64) as u32;
+            let banks = ((1u32 << words) - 1).rotate_left(first_bank);
+            let is_ready = taken_banks[set] & banks == 0;
+            taken_banks[set] |= banks;
+            // The set's first lane is ready in any case.
+            let line = *lines[set].get_or_insert(address / line_bytes);
+            if is_ready && line == address / line_bytes {
+                done |= 1 << lane;
+                touched[set] |= 1 << (address / u64::from(SECTOR_BYTES) % 4);
+            }
+        }
+        sectors += touched
+            .iter()
+            .map(|sectors| sectors.count_ones())
+            .sum::<u32>();
+        waiting &= !done;
     }
-    // The most shared address of each sector.
-    let sector = |lane: usize| addresses[lane] / u64::from(SECTOR_BYTES);
-    let is_beaten = |lane: usize| {
-        active(shared).any(|other| {
-            let beats = (n_lanes[other], lane) > (n_lanes[lane], other);
-            other != lane && beats && sector(other) == sector(lane)
-        })
-    };
-    active(shared)
-        .filter(|&lane| !is_beaten(lane))
-        .map(|lane| n_lanes[lane] - 1)
-        .sum()
+    sectors
 }
 
 /// How many different ones there are among what the lanes access.
@@ -631,7 +675,7 @@ pub fn local_access(bytes_per_lane: u32, mask: u32, offsets: &[u64; LANES]) -> G
                 .wrapping_mul(4 * LANES as u64)
                 .wrapping_add(4 * lane as u64);
         }
-        let cost = global_access(false, bytes_per_lane.min(4), mask, &addresses);
+        let cost = global_access(GlobalKind::Plain, bytes_per_lane.min(4), mask, &addresses);
         total.requests += cost.requests;
         total.sectors += cost.sectors;
         total.bytes += cost.bytes;
@@ -678,13 +722,48 @@ mod tests {
     #[test]
     fn sectors_of_the_usual_patterns() {
         let at = |f: fn(u64) -> u64| -> [u64; 32] { std::array::from_fn(|l| f(l as u64)) };
-        let sectors = |a: &[u64; 32]| global_access(false, 4, u32::MAX, a).sectors;
+        let sectors = |a: &[u64; 32]| global_access(GlobalKind::Plain, 4, u32::MAX, a).sectors;
         assert_eq!(sectors(&at(|l| 4 * l)), 4);
         assert_eq!(sectors(&at(|l| 4 * (l ^ 1))), 4);
         assert_eq!(sectors(&at(|l| 4 * l + 4)), 5);
         assert_eq!(sectors(&at(|l| 512 * l)), 32);
         assert_eq!(sectors(&at(|_| 0)), 1);
-        assert_eq!(global_access(true, 4, u32::MAX, &[0; 32]).sectors, 32);
+        let atomic = global_access(GlobalKind::Atomic, 4, u32::MAX, &[0; 32]);
+        assert_eq!(atomic.sectors, 32);
+    }
+
+    /// An H200 was asked for each bit with which of four lines of known sets it shares a set.
+    #[test]
+    fn lines_fall_into_sets_by_the_bits_of_their_addresses() {
+        const OF_BITS: [usize; 27] = [
+            2, 3, 2, 3, 1, 2, 3, 1, 3, 2, 3, 2, 1, 2, 1, 3, 2, 1, 2, 1, 3, 1, 2, 1, 2, 3, 1,
+        ];
+        for (bit, set) in (7..).zip(OF_BITS) {
+            assert_eq!(set_of(1 << bit), set, "bit {bit}");
+        }
+        assert_eq!(set_of(0x7F), 0);
+    }
+
+    /// Lanes 0 and 2 have one sector of line 0, lane 1 the bank of lane 2 in another line of the
+    /// same set: line 0 comes twice. In another set it is in nobody's way.
+    #[test]
+    fn a_bank_taken_by_another_line_parts_the_lanes_of_an_atomic() {
+        let other = (1..)
+            .find(|line| set_of(line * 128) == 0)
+            .expect("one in four");
+        let apart = (1..)
+            .find(|line| set_of(line * 128) == 1)
+            .expect("one in four");
+        let sectors = |kind, line: u64| {
+            let mut addresses = [0; 32];
+            addresses[1] = 128 * line + 4;
+            addresses[2] = 4;
+            global_access(kind, 4, 0b111, &addresses).sectors
+        };
+        assert_eq!(sectors(GlobalKind::Atomic, other), 3);
+        assert_eq!(sectors(GlobalKind::CompareAndSwap, other), 3);
+        assert_eq!(sectors(GlobalKind::Atomic, apart), 2);
+        assert_eq!(sectors(GlobalKind::Plain, other), 2);
     }
 
     #[test]
@@ -738,7 +817,7 @@ mod tests {
     #[test]
     fn accesses_that_are_not_aligned_are_counted_by_the_definition() {
         let addresses = std::array::from_fn(|lane| 30 + 4 * lane as u64);
-        let cost = global_access(false, 4, u32::MAX, &addresses);
+        let cost = global_access(GlobalKind::Plain, 4, u32::MAX, &addresses);
         assert_eq!((cost.sectors, cost.bytes), (5, 128));
         assert_eq!(
             shared_access(SharedKind::Load, 4, 1, &[2; 32]).wavefronts,

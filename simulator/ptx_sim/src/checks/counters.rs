@@ -5,7 +5,7 @@
 //! one by one.
 
 use super::access::{AccessClass, BulkStart, WarpAccess};
-use super::count::{self, GlobalCost, SharedCost};
+use super::count::{self, GlobalCost, GlobalKind, SharedCost};
 use super::memo::Memo;
 use crate::ir::Space;
 use crate::numbering::Numbering;
@@ -63,7 +63,12 @@ impl SpaceCost {
     #[cold]
     fn others(&mut self, access: &WarpAccess<'_>) {
         self.requests += 1;
-        let cost = count::global_access(false, access.bytes, access.mask, access.addresses);
+        let cost = count::global_access(
+            GlobalKind::Plain,
+            access.bytes,
+            access.mask,
+            access.addresses,
+        );
         self.bytes += u64::from(cost.bytes);
     }
 
@@ -255,7 +260,11 @@ impl Counters {
             Space::Global | Space::Const | Space::Generic => {
                 let cost = quick_global(access).unwrap_or_else(|| {
                     let memo = &mut record.elsewhere;
-                    memo.of(access, u64::from(count::SECTOR_BYTES), || global(access))
+                    let unit = match access.class.is_atomic() {
+                        true => count::SETS_REPEAT_BYTES,
+                        false => count::SECTOR_BYTES.into(),
+                    };
+                    memo.of(access, unit, || global(access))
                 });
                 record.global.global(cost);
             }

@@ -1,6 +1,8 @@
 //! Single accesses that an H200's counters measured, and what the rules say of them.
 
-use ptx_sim::count::{GlobalCost, SharedKind, global_access, local_access, shared_access};
+use ptx_sim::count::{
+    GlobalCost, GlobalKind, SharedKind, global_access, local_access, shared_access,
+};
 
 /// One row of the data: what was run, and what the counters said.
 struct Case<'a> {
@@ -101,8 +103,11 @@ fn elsewhere(case: &Case<'_>) -> GlobalCost {
     if case.instruction.contains(".local.") {
         return local_access(case.bytes, case.mask, &addresses);
     }
-    let is_atomic = ["red.", "atom."]
-        .iter()
-        .any(|name| case.instruction.starts_with(name));
-    global_access(is_atomic, case.bytes, case.mask, &addresses)
+    let operation = case.instruction.split('.').next().unwrap_or_default();
+    let kind = match operation {
+        "atom" if case.instruction.contains(".cas.") => GlobalKind::CompareAndSwap,
+        "atom" | "red" => GlobalKind::Atomic,
+        _ => GlobalKind::Plain,
+    };
+    global_access(kind, case.bytes, case.mask, &addresses)
 }

@@ -100,8 +100,6 @@ pub fn document() -> String {
     text += &table_of_approximations(&singles);
     text += COUNTERS;
     text += &counts::table();
-    text +=
-        "\nSingle accesses that no rule explains; `tests/data/README.md` says what was tried:\n\n";
     text += &counts::not_reproduced();
     text + NOT_COUNTED + NO_RUN
 }

@@ -6,8 +6,10 @@
 //! resetting the primary context nor retaining it anew gets it back). What
 //! follows is then "not run", never failed and never passed.
 //!
-//! In reading order: `session`, a context; `device`, which has [`Gpu`]; `timing`, `streams`.
+//! In reading order: `session`, a context; `device`, which has [`Gpu`]; `timing`,
+//! `alone`, `streams`.
 
+mod alone;
 mod device;
 mod jit;
 mod libraries;

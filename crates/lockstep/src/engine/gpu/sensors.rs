@@ -19,6 +19,7 @@ type ByBusId = unsafe extern "C" fn(*const c_char, *mut Device) -> c_int;
 /// `nvmlDeviceGetClockInfo` and `nvmlDeviceGetTemperature`.
 type ReadOne = unsafe extern "C" fn(Device, c_int, *mut c_uint) -> c_int;
 type ReadPower = unsafe extern "C" fn(Device, *mut c_uint) -> c_int;
+type ReadEnergy = unsafe extern "C" fn(Device, *mut u64) -> c_int;
 
 /// A board, and the functions that read its sensors.
 pub(super) struct Board {
@@ -26,6 +27,8 @@ pub(super) struct Board {
     clock: ReadOne,
     temperature: ReadOne,
     power: ReadPower,
+    /// Boards before Volta have none.
+    energy: Option<ReadEnergy>,
     /// Keeps the functions loaded.
     _library: Library,
 }
@@ -50,6 +53,10 @@ impl Board {
                     .ok()?,
             )
         };
+        // SAFETY: as above.
+        let energy = unsafe { library.get::<ReadEnergy>(b"nvmlDeviceGetTotalEnergyConsumption\0") }
+            .ok()
+            .map(|function| *function);
         let mut device = std::ptr::null_mut();
         // SAFETY: takes nothing, and writes one handle.
         let code = unsafe {
@@ -63,6 +70,7 @@ impl Board {
             clock,
             temperature,
             power,
+            energy,
             _library: library,
         })
     }
@@ -85,5 +93,14 @@ impl Board {
             power_w: told(code, milliwatts).map(|milliwatts| f64::from(milliwatts) / 1000.0),
             temperature_c: one(self.temperature, TEMPERATURE_GPU),
         }
+    }
+
+    /// What the board has used since its driver was loaded, in joules. The counter moves in
+    /// steps, some tens of them per second.
+    pub(super) fn joules(&self) -> Option<f64> {
+        let mut millijoules = 0;
+        // SAFETY: the handle is valid as long as the library; writes one number.
+        let code = unsafe { (self.energy?)(self.device, &mut millijoules) };
+        (code == 0).then(|| millijoules as f64 / 1000.0)
     }
 }

@@ -20,9 +20,10 @@
 //! in turn.
 
 use super::super::timing::{
-    Clocked, Conditions, Contender, Fill, Timed, Timing, sets_out_of_cache,
+    Alone, Clocked, Conditions, Contender, Fill, Timed, Timing, sets_out_of_cache,
 };
 use super::super::{Buffer, EngineError, Library, LibraryCall, PeerModule, Place};
+use super::alone;
 use super::device::Gpu;
 use super::memory;
 use super::session::{Resolved, RunError, Session};
@@ -63,6 +64,14 @@ impl Timing for Gpu {
         conditions: &Conditions,
     ) -> Result<Option<Clocked>, EngineError> {
         time(self, contenders, conditions).map(Some)
+    }
+
+    fn time_alone(
+        &self,
+        contender: &Contender<'_>,
+        conditions: &Conditions,
+    ) -> Result<Option<Alone>, EngineError> {
+        alone::time(self, contender, conditions).map(Some)
     }
 
     fn perform(&self, work: &Timed<'_>) -> Result<(), EngineError> {
@@ -111,6 +120,28 @@ fn time(
     contenders: &[Contender<'_>],
     conditions: &Conditions,
 ) -> Result<Clocked, EngineError> {
+    with_clock(gpu, contenders, conditions, |clock| {
+        let mut clocked = clock.run(gpu, conditions)?;
+        if clock.is_short(&clocked, conditions) {
+            (clocked.n_in_row, clocked.rows_ms) = clock.run_rows(conditions)?;
+        }
+        Ok(clocked)
+    })
+    .map(|(clocked, sets)| Clocked {
+        n_sets: sets.n_sets,
+        set_bytes: sets.set_bytes,
+        out_of_cache: sets.out_of_cache,
+        ..clocked
+    })
+}
+
+/// Has the contenders ready on several sets of their buffers.
+pub(super) fn with_clock<'g, R>(
+    gpu: &'g Gpu,
+    contenders: &[Contender<'_>],
+    conditions: &Conditions,
+    work: impl FnOnce(&Clock<'_>) -> Result<R, RunError>,
+) -> Result<(R, Sets<'g>), EngineError> {
     let all: Vec<&Timed<'_>> = contenders
         .iter()
         .flat_map(|contender| contender.before.iter().chain([&contender.timed]))
@@ -121,7 +152,7 @@ fn time(
         "head start",
         HEAD_START_BYTES.min(gpu.properties.memory_bytes / 16) as usize,
     )?;
-    let clocked = gpu.run(&place_of(&all), |session| {
+    let done = gpu.run(&place_of(&all), |session| {
         for work in &all {
             load(gpu, session, work)?;
         }
@@ -135,7 +166,7 @@ fn time(
                 .collect::<Result<Vec<_>, _>>()?;
             rounds.push(resolved);
         }
-        let clock = Clock {
+        work(&Clock {
             session,
             sets: rounds,
             n_contenders: contenders.len(),
@@ -144,19 +175,9 @@ fn time(
                 size_bytes: head_start.size_bytes(),
                 value: 0xA5,
             },
-        };
-        let mut clocked = clock.run(gpu, conditions)?;
-        if clock.is_short(&clocked, conditions) {
-            (clocked.n_in_row, clocked.rows_ms) = clock.run_rows(conditions)?;
-        }
-        Ok(clocked)
+        })
     })?;
-    Ok(Clocked {
-        n_sets: sets.n_sets,
-        set_bytes: sets.set_bytes,
-        out_of_cache: sets.out_of_cache,
-        ..clocked
-    })
+    Ok((done, sets))
 }
 
 /// What an error names.
@@ -189,7 +210,7 @@ fn check_ranges(gpu: &Gpu, work: &[Timed<'_>]) -> Result<(), EngineError> {
 // ---------------------------------------------------------------------------
 
 /// The contenders' buffers and copies of them.
-struct Sets<'g> {
+pub(super) struct Sets<'g> {
     n_sets: u32,
     set_bytes: u64,
     out_of_cache: bool,
@@ -361,16 +382,16 @@ impl Turn {
 // The clock
 // ---------------------------------------------------------------------------
 
-struct Clock<'s> {
-    session: &'s Session,
+pub(super) struct Clock<'s> {
+    pub(super) session: &'s Session,
     /// For each set of buffers the contenders.
     sets: Vec<Vec<Turn>>,
     n_contenders: usize,
-    head_start: Fill,
+    pub(super) head_start: Fill,
 }
 
 /// An event before and an event after the run of a contender.
-type Span = (usize, Event, Event);
+pub(super) type Span = (usize, Event, Event);
 
 impl Clock<'_> {
     fn run(&self, gpu: &Gpu, conditions: &Conditions) -> Result<Clocked, RunError> {
@@ -475,6 +496,21 @@ impl Clock<'_> {
         Ok((n_in_row as u32, rows_ms))
     }
 
+    /// At least so many runs of the first contender one after the other, through all sets of
+    /// buffers equally often, as a graph, and how many they are; none if something is to be done
+    /// before each.
+    pub(super) fn row(&self, n_runs: usize) -> Result<(Option<GraphExec>, usize), RunError> {
+        let n_sets = self.sets.len();
+        if !self.sets[0][0].before.is_empty() {
+            return Ok((None, n_runs));
+        }
+        let n_runs = n_runs.next_multiple_of(n_sets);
+        let row = self.session.stream().record(|| {
+            (0..n_runs).try_for_each(|i| enqueue(self.session, &self.sets[i % n_sets][0].timed))
+        })?;
+        Ok((Some(row), n_runs))
+    }
+
     /// The sets take turns from run to run, not from round to round: two
     /// contenders that share buffers do not follow each other on the same ones.
     fn turn(&self, contender: usize, n_turns: &mut usize) -> &Turn {
@@ -483,7 +519,11 @@ impl Clock<'_> {
         &self.sets[set][contender]
     }
 
-    fn untimed_rounds(&self, n_rounds: usize, n_turns: &mut usize) -> Result<(), RunError> {
+    pub(super) fn untimed_rounds(
+        &self,
+        n_rounds: usize,
+        n_turns: &mut usize,
+    ) -> Result<(), RunError> {
         for _ in 0..n_rounds {
             for contender in 0..self.n_contenders {
                 let turn = self.turn(contender, n_turns);
@@ -494,7 +534,11 @@ impl Clock<'_> {
         Ok(())
     }
 
-    fn timed_round(&self, n_turns: &mut usize, spans: &mut Vec<Span>) -> Result<(), RunError> {
+    pub(super) fn timed_round(
+        &self,
+        n_turns: &mut usize,
+        spans: &mut Vec<Span>,
+    ) -> Result<(), RunError> {
         for contender in 0..self.n_contenders {
             // What another has left in the caches is nobody's: lines still to be
             // written, and its code. So each comes after an untimed run of itself.
@@ -524,7 +568,7 @@ impl Clock<'_> {
 }
 
 /// Contender and time of each span, when all have passed.
-fn spans_ms(spans: &[Span]) -> Result<Vec<(usize, f32)>, RunError> {
+pub(super) fn spans_ms(spans: &[Span]) -> Result<Vec<(usize, f32)>, RunError> {
     spans
         .iter()
         .map(|(contender, start, end)| Ok((*contender, end.ms_since(start)?)))

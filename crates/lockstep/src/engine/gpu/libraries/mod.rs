@@ -8,6 +8,7 @@ mod cublas;
 mod cublaslt;
 mod failure;
 
+use super::super::timing::Alone;
 use super::super::{EngineError, Library, LibraryCall};
 use crate::driver::Stream;
 use cub::Cub;
@@ -22,6 +23,8 @@ pub(super) struct Libraries {
     cub: Option<Cub>,
     cublas: Option<Cublas>,
     cublaslt: Option<CublasLt>,
+    /// What was measured of calls that had the device to themselves; they have no addresses.
+    alone: Vec<(LibraryCall, Alone)>,
 }
 
 impl Libraries {
@@ -49,6 +52,35 @@ impl Libraries {
             LibraryCall::Matmul(product) => self.cublaslt.as_ref()?.choice(product),
             LibraryCall::CubSum { .. } | LibraryCall::Sgemm { .. } => None,
         }
+    }
+
+    /// In how many ways a call that was prepared can be done, the most promising first.
+    pub(super) fn n_ways(&self, call: &LibraryCall) -> usize {
+        match (call, &self.cublaslt) {
+            (LibraryCall::Matmul(product), Some(cublaslt)) => cublaslt.n_ways(product),
+            _ => 1,
+        }
+    }
+
+    /// Has the call done in that way from now on.
+    pub(super) fn take_way(&mut self, call: &LibraryCall, way: usize) {
+        if let (LibraryCall::Matmul(product), Some(cublaslt)) = (call, &mut self.cublaslt) {
+            cublaslt.take_way(product, way);
+        }
+    }
+
+    /// What was measured of such a call, wherever its matrices were.
+    pub(super) fn alone(&self, call: &LibraryCall) -> Option<Alone> {
+        let kind = call.relocated(&|_| 0);
+        let mut known = self.alone.iter();
+        known
+            .find(|(of, _)| *of == kind)
+            .map(|(_, alone)| alone.clone())
+    }
+
+    /// Keeps what was measured of a call.
+    pub(super) fn note_alone(&mut self, call: &LibraryCall, alone: Alone) {
+        self.alone.push((call.relocated(&|_| 0), alone));
     }
 
     /// Makes ready what the call needs beside its buffers; what is tried for that is put
@@ -100,8 +132,8 @@ impl Libraries {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::{Major, Matmul, MatrixType, Stored};
-    use super::{Libraries, Library, LibraryCall};
+    use super::super::super::{Major, Matmul, MatrixType, SgemmMath, Stored};
+    use super::{Alone, Libraries, Library, LibraryCall};
     use std::path::Path;
 
     #[test]
@@ -125,6 +157,29 @@ mod tests {
         let libraries = Libraries::default();
         assert_eq!(libraries.version(Library::CublasLt), None);
         assert_eq!(libraries.choice(&LibraryCall::Matmul(product)), None);
+    }
+
+    #[test]
+    fn a_shape_has_one_baseline_wherever_its_matrices_are() {
+        let call = |address, m| LibraryCall::Sgemm {
+            a: address,
+            b: address + 1,
+            c: address + 2,
+            m,
+            n: 8,
+            k: 8,
+            math: SgemmMath::Default,
+        };
+        let mut libraries = Libraries::default();
+        assert!(libraries.alone(&call(100, 8)).is_none());
+        let alone = Alone {
+            steady_ms: vec![1.5],
+            ..Alone::default()
+        };
+        libraries.note_alone(&call(100, 8), alone);
+        let found = libraries.alone(&call(900, 8)).expect("measured");
+        assert_eq!(found.steady_ms, [1.5]);
+        assert!(libraries.alone(&call(100, 16)).is_none());
     }
 
     #[test]

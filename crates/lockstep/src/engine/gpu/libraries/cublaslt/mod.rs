@@ -36,9 +36,12 @@ pub(super) struct CublasLt {
 struct Chosen {
     kind: Kind,
     operation: Operation,
-    algorithm: Heuristic,
-    /// Which of the heuristic's it is, and of how many.
-    place: (usize, usize),
+    /// The heuristic's algorithms.
+    found: Vec<Heuristic>,
+    /// Which of them can be used, the fastest first.
+    ranked: Vec<usize>,
+    /// Which of these is used.
+    way: usize,
 }
 
 /// What an algorithm is chosen for: everything of a product but its addresses.
@@ -134,8 +137,8 @@ impl CublasLt {
     /// Which algorithm was chosen.
     pub(super) fn choice(&self, product: &Matmul) -> Option<String> {
         let chosen = self.chosen(product)?;
-        let (place, n_found) = chosen.place;
-        let id = match self.api.algorithm_id(&chosen.algorithm) {
+        let (place, n_found) = (chosen.ranked[chosen.way], chosen.found.len());
+        let id = match self.api.algorithm_id(&chosen.found[place]) {
             Some(id) => format!(" (id {id})"),
             None => String::new(),
         };
@@ -163,29 +166,47 @@ impl CublasLt {
         )?;
         let (_, c_bytes) = product.addresses()[2];
         let trial = memory::alloc(c_bytes.max(1), "results of cuBLASLt's algorithms")?;
-        let fastest = self.fastest(product, &operation, &found, trial, stream);
+        let ranked = self.ranked(product, &operation, &found, trial, stream);
         let freed = driver::memory::free(trial);
-        let place = fastest?;
+        let ranked = ranked?;
         freed?;
         self.chosen.push(Chosen {
             kind: Kind::of(product),
             operation,
-            algorithm: found[place],
-            place: (place, found.len()),
+            found,
+            ranked,
+            way: 0,
         });
         Ok(())
     }
 
-    /// Which of the algorithms takes least time.
-    fn fastest(
+    /// How many algorithms can be used for the product; none before it was prepared.
+    pub(super) fn n_ways(&self, product: &Matmul) -> usize {
+        self.chosen(product).map_or(0, |chosen| chosen.ranked.len())
+    }
+
+    /// Uses that one of them from now on, counted from the one that took least time when all
+    /// were tried.
+    pub(super) fn take_way(&mut self, product: &Matmul, way: usize) {
+        let kind = Kind::of(product);
+        let mut chosen = self.chosen.iter_mut();
+        if let Some(chosen) = chosen.find(|chosen| chosen.kind == kind)
+            && way < chosen.ranked.len()
+        {
+            chosen.way = way;
+        }
+    }
+
+    /// Which of the algorithms can be used; that which takes least time is the first.
+    fn ranked(
         &self,
         product: &Matmul,
         operation: &Operation,
         found: &[Heuristic],
         trial: u64,
         stream: &Stream,
-    ) -> Result<usize, EngineError> {
-        let mut best: Option<(f32, usize)> = None;
+    ) -> Result<Vec<usize>, EngineError> {
+        let mut timed = Vec::new();
         let mut refusal = None;
         for (place, algorithm) in found.iter().enumerate() {
             let run = || self.run(product, operation, algorithm, trial, stream);
@@ -199,15 +220,13 @@ impl CublasLt {
             let samples = (0..N_SAMPLES).map(|_| sample(&run, n_runs, stream));
             let mut samples = samples.collect::<Result<Vec<_>, _>>()?;
             samples.sort_by(f32::total_cmp);
-            let median = samples[N_SAMPLES / 2];
-            if best.is_none_or(|(least, _)| median < least) {
-                best = Some((median, place));
-            }
+            timed.push((samples[N_SAMPLES / 2], place));
         }
-        match (best, refusal) {
-            (Some((_, place)), _) => Ok(place),
-            (None, Some(error)) => Err(error),
-            (None, None) => Err(failed(
+        timed.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        match (timed.is_empty(), refusal) {
+            (false, _) => Ok(timed.into_iter().map(|(_, place)| place).collect()),
+            (true, Some(error)) => Err(error),
+            (true, None) => Err(failed(
                 Library::CublasLt,
                 "its heuristic names no algorithm for this product",
             )),
@@ -269,7 +288,7 @@ impl CublasLt {
         self.run(
             product,
             &chosen.operation,
-            &chosen.algorithm,
+            &chosen.found[chosen.ranked[chosen.way]],
             output,
             stream,
         )
