@@ -91,7 +91,7 @@ pub(crate) fn run_path<O: Observer>(
                 block.terminator,
                 Terminator::Branch { .. } | Terminator::Switch { .. }
             );
-            if view.is_followed && branches {
+            if O::ON && view.is_followed && branches {
                 tell(step, block.last(), path.mask, None);
             }
             match control::leave(step, &mut path, block) {
@@ -146,13 +146,13 @@ fn straight<O: Observer>(
             }
         }
         step.number = view.first_instruction + insn.ptx;
-        if view.is_followed {
+        if O::ON && view.is_followed {
             followed(step, insn, mask, false);
         }
         if let Err(stop) = carry_out_in_loop(step, &insn.op, mask) {
             return Err((done, mask, stop));
         }
-        if view.is_followed {
+        if O::ON && view.is_followed {
             followed(step, insn, mask, true);
         }
     }
