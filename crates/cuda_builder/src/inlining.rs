@@ -3,11 +3,11 @@
 //! LLVM writes into PTX the line that each instruction was written on (`.loc`).
 //! Where that is in a function that was inlined, PTX can also say into what
 //! (`function_name …, inlined_at …`), which profilers show and the simulator
-//! reports; but LLVM 22 does not write it. It has it in two other forms, neither of which
-//! is enough. With `-Zverbose-asm` a comment behind each `.loc` names the calls around it,
-//! by line and column. DWARF describes all calls, with files and functions, but tells
-//! only which instructions are the first and the last of each, and others may be in
-//! between. [`apply`] looks up the calls of each comment in DWARF, adds `inlined_at` to
+//! reports. LLVM 22 does not write that. (Later ones may; what is there stays.) It has it
+//! in two other forms, neither of which is enough. With `-Zverbose-asm` a comment behind
+//! each `.loc` names the calls around it, by line and column. DWARF describes all calls,
+//! with files and functions, but tells only which instructions are the first and the last
+//! of each, and others may be in between. [`apply`] looks up the calls of each comment in DWARF, adds `inlined_at` to
 //! the places of instructions, and removes comments and DWARF, which nothing else needs.
 //! No instruction is touched.
 //!
@@ -131,6 +131,8 @@ fn split(ptx: &str) -> (Vec<&str>, HashMap<&str, Vec<&str>>) {
                 }
             }
             None => match text.strip_prefix(".section") {
+                // The names that places refer to.
+                Some(rest) if rest.trim_start().starts_with(".debug_str") => code.push(line),
                 Some(rest) => {
                     section = rest.split_whitespace().next();
                     if text.ends_with('}') {
@@ -376,6 +378,13 @@ mod tests {
     #[test]
     fn ptx_without_dwarf_stays_as_it_is() {
         let ptx = ".version 7.8\n.target sm_80\n\t.loc\t1 2 3\n\tld.global.b32 \t%r1, [%rd1];\n";
+        assert_eq!(apply(ptx), ptx);
+    }
+
+    #[test]
+    fn calls_that_are_there_stay() {
+        let ptx = "\t.loc\t2 30 4, function_name $L__info_string0, inlined_at 1 7 9\n\tret;\n\
+                   \t.section\t.debug_str\n\t{\n$L__info_string0:\n.b8 108\n.b8 0\n\t}\n";
         assert_eq!(apply(ptx), ptx);
     }
 

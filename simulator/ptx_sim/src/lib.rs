@@ -8,8 +8,9 @@
 //! - `program`, `decode`: instructions to what the interpreter runs;
 //! - `lanes`, `registers`: one operation on 32 lanes;
 //! - `memory`: spaces, bounds, alignment;
-//! - `warp`, `spare`, `copies`, `bulk`, `in_flight`: divergence and reconvergence, warps
-//!   kept for the next launch, asynchronous copies, bulk copies and products in flight;
+//! - `warp`, `repetition`, `spare`, `copies`, `bulk`, `in_flight`: divergence and
+//!   reconvergence, warps that repeat themselves or are kept for the next launch,
+//!   asynchronous copies, bulk copies and products in flight;
 //! - [`tensor_map`]: tensors in global memory, as bulk copies know them;
 //! - `checks`: observers that count, and that look for what a GPU lets pass;
 //! - `clock`: durations, also where the host has no clock;

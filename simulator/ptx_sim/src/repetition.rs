@@ -1,4 +1,4 @@
-//! Whether a warp repeats itself: whether its registers, and where its lanes are, become
+//! Warps that repeat themselves: their registers, and the places of their lanes, become
 //! what they were before, with no effect between.
 //!
 //! Such a warp goes on like that until somebody else changes what it loads. It waits, or it

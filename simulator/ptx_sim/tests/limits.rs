@@ -191,9 +191,7 @@ TURN:
     }
 }
 
-/// Forty million turns of a loop, without a store between: long, but not without end. It
-/// took more than the limit that there once was, which nobody could have told from a loop
-/// without end.
+/// Forty million turns of a loop without a store between: long, but not without end.
 #[test]
 fn a_long_loop_is_carried_out_without_a_limit_of_its_own() {
     let body = "

@@ -97,7 +97,9 @@ fn kind(kind: &FaultKind) -> &'static str {
         | FaultKind::DifferentMasks { .. } => "warp",
         FaultKind::CopyInFlight { .. } | FaultKind::CopyOutlivesBlock { .. } => "in-flight",
         FaultKind::Asynchronous(fault) => match **fault {
-            AsyncFault::InFlight { .. } | AsyncFault::MissingProxyFence { .. } => "in-flight",
+            AsyncFault::InFlight { .. }
+            | AsyncFault::MissingProxyFence { .. }
+            | AsyncFault::UnpublishedBarrier { .. } => "in-flight",
             _ => "fault",
         },
         FaultKind::Trap { .. } => "panic",

@@ -81,20 +81,20 @@ impl Undefined {
         let fate = fate(name, instruction);
         let mut undefined = 0;
         let mut origin = None;
-        let mut depends = |register: RegId, where_: u32| {
+        let mut depends = |register: RegId, at: u32| {
             if let Some((lanes, why)) = self.registers.get(&(frame, register))
-                && lanes & where_ & of.mask != 0
+                && lanes & at & of.mask != 0
             {
-                undefined |= lanes & where_ & of.mask;
+                undefined |= lanes & at & of.mask;
                 origin = Some(*why);
             }
         };
         match (&fate, &instruction.operands[..], chosen) {
             (Fate::Lost, ..) | (Fate::Selected, _, None) => {}
             (Fate::Selected, [_, a, b, by], Some(chosen)) => {
-                for (operand, where_) in [(a, chosen), (b, !chosen), (by, u32::MAX)] {
+                for (operand, at) in [(a, chosen), (b, !chosen), (by, u32::MAX)] {
                     if let Operand::Reg(register) | Operand::NotReg(register) = operand {
-                        depends(*register, where_);
+                        depends(*register, at);
                     }
                 }
             }

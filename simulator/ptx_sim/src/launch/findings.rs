@@ -92,11 +92,7 @@ impl LaunchContext<'_> {
                 present,
                 user,
                 ..
-            } => FaultKind::AbsentSource {
-                source_lane: source,
-                present,
-                user: Box::new(self.side(&user)),
-            },
+            } => self.absent_source(source, present, &user),
             Finding::DifferentMasks {
                 members,
                 other_lane,
@@ -123,6 +119,15 @@ impl LaunchContext<'_> {
                 other_threads,
                 other: Box::new(self.side(&other)),
             },
+        }
+    }
+
+    /// A shuffle from a lane that does not take part, and who uses the value.
+    fn absent_source(&self, source_lane: u32, present: u32, user: &Side) -> FaultKind {
+        FaultKind::AbsentSource {
+            source_lane,
+            present,
+            user: Box::new(self.side(user)),
         }
     }
 

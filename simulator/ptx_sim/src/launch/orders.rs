@@ -35,7 +35,7 @@ const LONGEST_WAIT: Duration = Duration::from_millis(100);
 const PATIENCE: u64 = 64 * 4096;
 /// How many times as much as in the usual order a launch may execute.
 const SLOWER: u64 = 1000;
-/// Beyond that, the simulator's own limits end a launch sooner.
+/// Beyond that, the simulator's own limits hold.
 const MOST_FUEL: u64 = 1 << 28;
 
 /// What a launch did in other orders.

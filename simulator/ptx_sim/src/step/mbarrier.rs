@@ -117,9 +117,7 @@ fn in_space<O: Observer>(
         }
     }
     if O::ON && op.kind == MbarrierKind::Init {
-        let lanes = step.lanes(mask);
-        let observer = &mut step.env.observer;
-        observer.barrier_initialised(step.number, lanes, &addresses.lanes);
+        initialised(step, addresses, mask);
     }
     let mut waits = false;
     for lane in lanes(mask) {
@@ -154,6 +152,14 @@ fn in_space<O: Observer>(
         step.poll(if may_sleep { IDLE_POLLS } else { 1 });
     }
     Ok(())
+}
+
+/// Tells observers which barriers are initialised.
+#[cold]
+fn initialised<O: Observer>(step: &mut Step<'_, '_, O>, addresses: &Addresses, mask: u32) {
+    let lanes = step.lanes(mask);
+    let observer = &mut step.env.observer;
+    observer.barrier_initialised(step.number, lanes, &addresses.lanes);
 }
 
 /// Lanes that ask for the end of a phase let the copies arrive that it waits for.

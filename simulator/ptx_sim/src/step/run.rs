@@ -87,13 +87,7 @@ pub(crate) fn run_path<O: Observer>(
                 return Ok(interleaved(step, path));
             }
             path.at = 0;
-            let branches = matches!(
-                block.terminator,
-                Terminator::Branch { .. } | Terminator::Switch { .. }
-            );
-            if view.is_followed && branches {
-                tell(step, block.last(), path.mask, None);
-            }
+            branching(step, block, path.mask);
             match control::leave(step, &mut path, block) {
                 Ok(Next::Block) => {}
                 Ok(Next::Frame) => continue 'frame,
@@ -146,13 +140,13 @@ fn straight<O: Observer>(
             }
         }
         step.number = view.first_instruction + insn.ptx;
-        if view.is_followed {
+        if O::ON && view.is_followed {
             followed(step, insn, mask, false);
         }
         if let Err(stop) = carry_out_in_loop(step, &insn.op, mask) {
             return Err((done, mask, stop));
         }
-        if view.is_followed {
+        if O::ON && view.is_followed {
             followed(step, insn, mask, true);
         }
     }
@@ -186,6 +180,18 @@ pub(super) fn followed<O: Observer>(
         _ => None,
     };
     tell(step, insn.ptx, mask, chosen);
+}
+
+/// Tells observers, before a block ends, of the branch by which it does.
+#[inline(always)]
+fn branching<O: Observer>(step: &mut Step<'_, '_, O>, block: &Block, mask: u32) {
+    let branches = matches!(
+        block.terminator,
+        Terminator::Branch { .. } | Terminator::Switch { .. }
+    );
+    if O::ON && step.view.is_followed && branches {
+        tell(step, block.last(), mask, None);
+    }
 }
 
 /// Tells observers of the lanes of an instruction.
