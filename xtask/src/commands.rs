@@ -48,5 +48,5 @@ pub const COMMANDS: &[(&str, &str)] = &[
         "report",
         "Make a page of all lessons for a browser: counts, times, source with heat, PTX",
     ),
-    ("readme", "Renew the generated part of the README"),
+    ("readme", "Renew the generated parts of the documents"),
 ];

@@ -93,7 +93,7 @@ enum Command {
     SimBench(sim_bench::Args),
     /// Make a page of all lessons for a browser: counts, times, source with heat, PTX.
     Report(report::Args),
-    /// Renew the generated part of the README.
+    /// Renew the generated parts of the documents.
     Readme(readme::Args),
     /// Write what a bundle holds beside this program.
     #[command(hide = true)]

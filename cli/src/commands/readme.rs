@@ -1,5 +1,5 @@
-//! `lockstep readme`: writes the generated parts of the README and of the tuning logs, and
-//! the pictures, or says that they are out of date.
+//! `lockstep readme`: writes the generated parts of the README, of docs/results.md and of the
+//! tuning logs, and the pictures, or says that they are out of date.
 
 use super::exit::{Exit, Stop};
 use super::{progress, report as page};
@@ -12,7 +12,7 @@ use host::hints;
 use host::registry::LESSONS;
 use std::path::{Path, PathBuf};
 
-/// A part of the README between two lines.
+/// A part of a document between two lines.
 struct Part {
     begin: &'static str,
     end: &'static str,
@@ -28,7 +28,16 @@ const CUBES: Option<&str> = Some("gemm-cubes.json");
 /// What `bench gemm --alone --fastest` wrote: the chosen kernels on other products.
 const PRODUCTS: Option<&str> = Some("gemm-products.json");
 
-const PARTS: [Part; 7] = [
+/// Of the README.
+const README: [Part; 1] = [Part {
+    begin: "<!-- report: written by `cargo xtask readme` -->\n",
+    end: "<!-- end of report -->",
+    results: None,
+    generate: |_| page::example(),
+}];
+
+/// Of docs/results.md.
+const RESULTS: [Part; 6] = [
     Part {
         begin: "<!-- speed: written by `cargo xtask readme` -->\n",
         end: "<!-- end of speed -->",
@@ -54,12 +63,6 @@ const PARTS: [Part; 7] = [
         generate: ladder::people,
     },
     Part {
-        begin: "<!-- report: written by `cargo xtask readme` -->\n",
-        end: "<!-- end of report -->",
-        results: None,
-        generate: |_| page::example(),
-    },
-    Part {
         begin: "<!-- untuned: written by `cargo xtask readme` -->\n",
         end: "<!-- end of untuned -->",
         results: PRODUCTS,
@@ -76,7 +79,7 @@ const PARTS: [Part; 7] = [
 /// Options of `readme`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The file with the markers.
+    /// The README; `docs/results.md` is beside it.
     #[arg(long, default_value = "README.md")]
     readme: PathBuf,
 
@@ -91,7 +94,6 @@ pub struct Args {
 
 pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     let because = |text: String| Stop::Because(Exit::Usage, text);
-    let old = input::text(&args.readme).map_err(Stop::usage)?;
     let read = |path: &Path| match path.exists() {
         true => BenchReport::read(path).map(Some).map_err(because),
         false => Ok(None),
@@ -99,23 +101,27 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     let report = read(&args.results)?;
     let beside = |name: &str| read(&args.results.with_file_name(name));
     let of_gemm = beside(GEMM_RESULTS)?;
-    let mut new = old.clone();
-    for part in &PARTS {
-        let own = part.results.map(beside).transpose()?;
-        let generated = match own {
-            Some(own) => (part.generate)(own.as_ref()),
-            None => (part.generate)(report.as_ref()),
-        };
-        new = replace(&new, part, &generated).ok_or_else(|| {
-            because(format!(
-                "{} has no place for a table: it lacks the lines `{}` and `{}`",
-                args.readme.display(),
-                part.begin.trim_end(),
-                part.end
-            ))
-        })?;
+    let results = args.readme.with_file_name("docs").join("results.md");
+    for (path, parts) in [(&args.readme, &README[..]), (&results, &RESULTS)] {
+        let old = input::text(path).map_err(Stop::usage)?;
+        let mut new = old.clone();
+        for part in parts {
+            let own = part.results.map(beside).transpose()?;
+            let generated = match own {
+                Some(own) => (part.generate)(own.as_ref()),
+                None => (part.generate)(report.as_ref()),
+            };
+            new = replace(&new, part, &generated).ok_or_else(|| {
+                because(format!(
+                    "{} has no place for a table: it lacks the lines `{}` and `{}`",
+                    path.display(),
+                    part.begin.trim_end(),
+                    part.end
+                ))
+            })?;
+        }
+        renew(args, path, Some(&old), &new)?;
     }
-    renew(args, &args.readme, Some(&old), &new)?;
     let pictures = pictures::all().map_err(|error| because(error.to_string()))?;
     for (path, svg) in &pictures {
         let path = args.readme.with_file_name("").join(path);
@@ -176,11 +182,11 @@ fn replace(text: &str, part: &Part, generated: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{PARTS, replace};
+    use super::{README, RESULTS, replace};
 
     #[test]
     fn only_what_is_between_the_markers_changes() {
-        for part in &PARTS {
+        for part in README.iter().chain(&RESULTS) {
             let text = format!("before\n{}old\n{}\nafter\n", part.begin, part.end);
             let once = replace(&text, part, "new\n").expect("it has markers");
             assert_eq!(

@@ -1,5 +1,5 @@
 //! Ladders: what each step reached, and gained over the one before; that of GEMM as tables of
-//! the README, with what the kernels reach on other products.
+//! docs/results.md, with what the kernels reach on other products.
 
 use super::bench::BenchReport;
 use crate::report::grid::{Column, Grid};

@@ -1,4 +1,4 @@
-//! The README's generated parts: the lessons, with what the registry claims beside
+//! The generated parts of docs/results.md: the lessons, with what the registry claims beside
 //! what a bench run measured, and the targets for speed. Nothing in them is typed
 //! by hand.
 
@@ -24,7 +24,7 @@ pub fn lessons(lessons: &[&Lesson], report: Option<&BenchReport>) -> String {
     for lesson in lessons {
         let _ = write!(
             text,
-            "### {}\n\n{} ([`{}`]({}))\n\n",
+            "### {}\n\n{} ([`{}`](../{}))\n\n",
             lesson.title,
             sentence(lesson.idea),
             lesson.source,

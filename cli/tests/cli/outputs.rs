@@ -434,12 +434,16 @@ fn the_readme_is_replaced_whole() {
     let folder = tempfile::tempdir().expect("a folder");
     let readme = folder.path().join("README.md");
     let root = PathBuf::from("..");
-    let text_of = fs::read_to_string(root.join("README.md")).expect("it");
-    let stale = text_of.replace("### Copy", "### Stale");
-    assert_ne!(text_of, stale);
-    let real = folder.path().join("real");
+    let text_of = |path: &str| fs::read_to_string(root.join(path)).expect("it");
+    fs::write(&readme, text_of("README.md")).expect("a file");
+    let tables = text_of("docs/results.md");
+    let stale = tables.replace("### Copy", "### Stale");
+    assert_ne!(tables, stale);
+    fs::create_dir(folder.path().join("docs")).expect("a folder");
+    let real = folder.path().join("docs/real");
     fs::write(&real, &stale).expect("a file");
-    symlink("real", &readme).expect("a link");
+    let written = folder.path().join("docs/results.md");
+    symlink("real", &written).expect("a link");
     let results = root.join("bench/results/h200/bench.json");
     let output = lockstep(&[
         "readme",
@@ -449,6 +453,6 @@ fn the_readme_is_replaced_whole() {
         text(&results),
     ]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    assert!(fs::symlink_metadata(&readme).expect("it").is_symlink());
-    assert_eq!(fs::read_to_string(&real).expect("it"), text_of);
+    assert!(fs::symlink_metadata(&written).expect("it").is_symlink());
+    assert_eq!(fs::read_to_string(&real).expect("it"), tables);
 }
