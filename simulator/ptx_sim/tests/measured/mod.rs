@@ -8,6 +8,7 @@
 
 pub mod cases;
 mod inputs;
+mod shifts;
 
 use std::fmt::Write as _;
 
