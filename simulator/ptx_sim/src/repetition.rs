@@ -12,46 +12,40 @@
 //!
 //! Left out: loops that store what is there already, and those that count their turns.
 
-use crate::warp::{Frame, Join, Path};
-
 /// Warp instructions without effect before a copy is made.
 const FIRST: i64 = 1 << 14;
 
-/// What a warp has executed without effect.
-#[derive(Default)]
-pub(crate) struct Repetition {
+/// What a warp has executed without effect; `S` is a copy of its state.
+pub(crate) struct Repetition<S> {
     /// How much, in warp instructions.
     quiet: i64,
     /// Whether the state was that of the copy since.
     is_found: bool,
-    copy: Option<Box<Copy>>,
+    copy: Option<Box<Copy<S>>>,
 }
 
 /// A warp's state at some time.
-struct Copy {
+struct Copy<S> {
     /// What it had executed then without effect.
     quiet: i64,
     /// The same when its state was last this one, and how much it had executed since the
     /// time before.
     last: i64,
     period: i64,
-    paths: Vec<Path>,
-    joins: Vec<Join>,
-    /// By frame.
-    registers: Vec<Vec<u8>>,
+    state: S,
 }
 
-impl Copy {
-    fn is_of(&self, paths: &[Path], joins: &[Join], frames: &[Frame]) -> bool {
-        let mut registers = self.registers.iter().zip(frames);
-        self.paths == paths
-            && self.joins == joins
-            && self.registers.len() == frames.len()
-            && registers.all(|(copy, frame)| copy == frame.registers.bytes())
+impl<S> Default for Repetition<S> {
+    fn default() -> Self {
+        Self {
+            quiet: 0,
+            is_found: false,
+            copy: None,
+        }
     }
 }
 
-impl Repetition {
+impl<S> Repetition<S> {
     /// The warp has had an effect.
     #[inline(always)]
     pub fn end(&mut self) {
@@ -77,10 +71,10 @@ impl Repetition {
 
     /// Compares the warp with the copy, or makes one.
     #[cold]
-    pub fn look(&mut self, paths: &[Path], joins: &[Join], frames: &[Frame]) {
+    pub fn look(&mut self, is_same: impl Fn(&S) -> bool, state: impl FnOnce() -> S) {
         let quiet = self.quiet;
         if let Some(copy) = &mut self.copy {
-            if copy.is_of(paths, joins, frames) {
+            if is_same(&copy.state) {
                 copy.period = quiet - copy.last;
                 copy.last = quiet;
                 self.is_found = true;
@@ -95,11 +89,7 @@ impl Repetition {
             quiet,
             last: quiet,
             period: 0,
-            paths: paths.to_vec(),
-            joins: joins.to_vec(),
-            registers: (frames.iter())
-                .map(|frame| frame.registers.bytes().to_vec())
-                .collect(),
+            state: state(),
         }));
     }
 }

@@ -100,6 +100,24 @@ pub(crate) struct Frame {
     pub caller: Option<(FrameId, BlockId)>,
 }
 
+/// Where a warp's lanes are, and what its registers hold.
+pub(crate) struct State {
+    paths: Vec<Path>,
+    joins: Vec<Join>,
+    /// By frame.
+    registers: Vec<Vec<u8>>,
+}
+
+impl State {
+    fn is_of(&self, paths: &[Path], joins: &[Join], frames: &[Frame]) -> bool {
+        let mut registers = self.registers.iter().zip(frames);
+        self.paths == paths
+            && self.joins == joins
+            && self.registers.len() == frames.len()
+            && registers.all(|(copy, frame)| copy == frame.registers.bytes())
+    }
+}
+
 /// A warp.
 pub(crate) struct Warp {
     /// Its number in the block.
@@ -124,7 +142,7 @@ pub(crate) struct Warp {
     /// and atomics that change nothing, with no write between them.
     pub idle_polls: u32,
     /// What it has executed without effect, and whether it has begun to repeat itself.
-    pub repetition: Repetition,
+    pub repetition: Repetition<State>,
     /// Slices in a row that ended with the same lanes still waiting at joins.
     pub stalled_slices: u32,
 }
@@ -317,7 +335,17 @@ impl Warp {
     /// A slice has ended in which it has executed so much.
     pub fn slice_ended(&mut self, used: i64) {
         if self.repetition.is_due(used) {
-            self.repetition.look(&self.paths, &self.joins, &self.frames);
+            let (paths, joins, frames) = (&self.paths, &self.joins, &self.frames);
+            self.repetition.look(
+                |copy| copy.is_of(paths, joins, frames),
+                || State {
+                    paths: paths.clone(),
+                    joins: joins.clone(),
+                    registers: (frames.iter())
+                        .map(|frame| frame.registers.bytes().to_vec())
+                        .collect(),
+                },
+            );
         }
     }
 

@@ -5,8 +5,8 @@
 //! every lane that one of them names is there or has ended.
 
 use super::context::Step;
+use super::followed::followed;
 use super::instruction::carry_out;
-use super::run::followed;
 use crate::checks::observer::Observer;
 use crate::context::LaunchContext;
 use crate::program::Insn;

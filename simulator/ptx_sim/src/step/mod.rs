@@ -2,8 +2,8 @@
 //!
 //! In reading order: [`context`], what an instruction works on; [`run`], the
 //! interpreter's loop, which runs the lanes of one path, block after block, until
-//! they end, wait, meet others or use up their time slice; [`instruction`], which
-//! carries out one instruction. Each kind has its own file: [`lanewise`],
+//! they end, wait, meet others or use up their time slice; [`followed`], what it tells of
+//! registers; [`instruction`], which carries out one instruction. Each kind has its own file: [`lanewise`],
 //! [`access`], [`atomic`], [`collective`], [`matrix`], [`mbarrier`], [`async_store`],
 //! [`bulk`], [`warpgroup`]. How a block ends is in [`control`], [`call`], [`external`],
 //! [`heap`], [`barrier`] and [`cluster_barrier`]; lanes that come to a
@@ -20,6 +20,7 @@ mod collective;
 mod context;
 mod control;
 mod external;
+mod followed;
 mod gather;
 mod heap;
 mod instruction;

@@ -1,0 +1,56 @@
+//! Tells observers what becomes of registers, where they follow it: of each instruction and
+//! each branch.
+
+use super::context::Step;
+use crate::checks::observer::Observer;
+use crate::ir::Operand;
+use crate::program::{Block, Insn, Op, Terminator};
+
+/// Tells observers of an instruction before it is carried out, while the registers are what
+/// it reads; of a shuffle behind it, when they know where it has read.
+#[cold]
+#[inline(never)]
+pub(super) fn followed<O: Observer>(
+    step: &mut Step<'_, '_, O>,
+    insn: &Insn,
+    mask: u32,
+    is_done: bool,
+) {
+    if matches!(insn.op, Op::Shuffle(_)) != is_done {
+        return;
+    }
+    let instruction = &step.launch.module.functions[step.function].body;
+    let instruction = instruction.as_ref().map(|body| &body[insn.ptx as usize]);
+    let chosen = match (&insn.op, instruction) {
+        (Op::Lanes(op), Some(instruction)) if instruction.opcode.starts_with("selp") => {
+            // SAFETY: The decoder gives a `selp` a predicate for its third source.
+            let chosen = unsafe { step.view.regs.predicate(op.c) };
+            match instruction.operands.last() {
+                Some(Operand::NotReg(_)) => Some(!chosen),
+                _ => Some(chosen),
+            }
+        }
+        _ => None,
+    };
+    tell(step, insn.ptx, mask, chosen);
+}
+
+/// Tells observers, before a block ends, of the branch by which it does.
+#[inline(always)]
+pub(super) fn branching<O: Observer>(step: &mut Step<'_, '_, O>, block: &Block, mask: u32) {
+    let branches = matches!(
+        block.terminator,
+        Terminator::Branch { .. } | Terminator::Switch { .. }
+    );
+    if O::ON && step.view.is_followed && branches {
+        tell(step, block.last(), mask, None);
+    }
+}
+
+/// Tells observers of the lanes of an instruction.
+fn tell<O: Observer>(step: &mut Step<'_, '_, O>, ptx: u32, mask: u32, chosen: Option<u32>) {
+    let lanes = step.lanes(mask);
+    let number = step.view.first_instruction + ptx;
+    let of = (step.frame, step.function, ptx);
+    step.env.observer.carried_out(number, lanes, of, chosen);
+}
