@@ -155,7 +155,7 @@ pub fn agreeing(agree: impl IntoIterator<Item = bool>) -> String {
 }
 
 /// How many accesses agree, by file and together.
-pub fn single_accesses() -> [String; 3] {
+pub fn single_accesses() -> [String; 4] {
     FILES.map(|file| agreeing(compared(file).map(|access| access.agrees())))
 }
 

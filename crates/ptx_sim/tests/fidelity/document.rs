@@ -161,7 +161,7 @@ fn compared(singles: &[Single], lessons: &str) -> String {
             grouped(n - unlike),
         );
     }
-    let [rules, fresh, later] = counts::single_accesses();
+    let [rules, fresh, later, atomics] = counts::single_accesses();
     row(
         "memory accesses that the counting rules were made from (`tests/data`)",
         String::new(),
@@ -169,6 +169,11 @@ fn compared(singles: &[Single], lessons: &str) -> String {
     );
     row("fresh random memory accesses", String::new(), fresh);
     row("others, of three more random seeds", String::new(), later);
+    row(
+        "atomics in global memory that their rule was found by",
+        String::new(),
+        atomics,
+    );
     let whole = counts::whole_kernels();
     row(
         "counters of whole kernels (`results/h200/counters.json`)",

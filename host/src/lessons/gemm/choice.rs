@@ -7,14 +7,16 @@
 //!   starts · start + rounds · (steps · step + end of a round) + what sharing a tile costs
 //! ```
 //!
-//! (blocks that stay for all rounds start once, the others in each round), or, if that is longer, a start and the time in which A, B and C pass through memory. A step
-//! takes the time of its multiplications, or that of the lines of the cache in which its rows of
-//! A and B lie: two for each row where rows do not begin at multiples of 128 bytes, and for pairs
-//! of blocks only half of what both copy.
+//! (blocks that stay for all rounds start once, the others in each round) or, if that is longer, a
+//! start and the time in which A, B and C pass through memory. A step takes the time of its
+//! multiplications, or that of the lines of the cache in which its rows of A and B lie: two for each
+//! row where rows do not begin at multiples of 128 bytes, and for pairs of blocks only half of what
+//! both copy.
 //!
 //! The numbers per kernel ([`Cost`]) were fitted to times of all of them on 29 products on an H200,
-//! without a pause; tiles of one size take one time per step. They are five for each kernel; nothing here knows a product. What comes out is
-//! held against others: those that nobody tuned for are in [`super::contest`].
+//! without a pause; tiles of one size take one time per step. They are five for each kernel, and
+//! nothing here knows a product. What comes out is held against products that nobody tuned for
+//! ([`super::contest`]).
 
 use gpu_kernels::gemm::hopper::shares::Shares;
 use gpu_kernels::gemm::hopper::split::Tile;
