@@ -233,6 +233,9 @@ fn products_table(
         grid.row(row);
         all.extend(beside.map(|beside| (case, beside)));
     }
+    if all.is_empty() {
+        return String::new();
+    }
     format!("{}\n{}", grid.markdown(), on_the_whole(&all))
 }
 

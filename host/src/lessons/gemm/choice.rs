@@ -4,17 +4,19 @@
 //! of a tile's steps) each. So a product takes
 //!
 //! ```text
-//!   start + rounds · (steps · step + end of a round) + what sharing a tile costs
+//!   starts · start + rounds · (steps · step + end of a round) + what sharing a tile costs
 //! ```
 //!
-//! or, if that is longer, the start and the time in which A, B and C pass through memory. A step
-//! takes the time of its multiplications, or that of the lines of the cache in which its rows of
-//! A and B lie: two for each row where rows do not begin at multiples of 128 bytes, and for pairs
-//! of blocks only half of what both copy.
+//! (blocks that stay for all rounds start once, the others in each round) or, if that is longer, a
+//! start and the time in which A, B and C pass through memory. A step takes the time of its
+//! multiplications, or that of the lines of the cache in which its rows of A and B lie: two for each
+//! row where rows do not begin at multiples of 128 bytes, and for pairs of blocks only half of what
+//! both copy.
 //!
 //! The numbers per kernel ([`Cost`]) were fitted to times of all of them on 29 products on an H200,
-//! without a pause. They are five for each kernel; nothing here knows a product. What comes out is
-//! held against others: those that nobody tuned for are in [`super::contest`].
+//! without a pause; tiles of one size take one time per step. They are five for each kernel, and
+//! nothing here knows a product. What comes out is held against products that nobody tuned for
+//! ([`super::contest`]).
 
 use gpu_kernels::gemm::hopper::shares::Shares;
 use gpu_kernels::gemm::hopper::split::Tile;
@@ -50,6 +52,8 @@ struct Cost {
 struct Account {
     /// Rounds of tiles, a fraction where tiles are cut to equal shares.
     rounds: f64,
+    /// How often blocks start: once where they stay for all rounds.
+    starts: f64,
     /// Steps of each.
     steps: u32,
     /// Whether blocks share tiles.
@@ -111,8 +115,8 @@ static CANDIDATES: [Candidate; 13] = [
     candidate("gemm_split_64x128", Cut::Split(Tile::FEW_ROWS), [4.7, 0.26, 0.276, 4.15, 3.55e6]),
     candidate("gemm_split_128x64", Cut::Split(Tile::FEW_COLUMNS), [2.0, 0.32, 1.57, 3.62, 3.93e6]),
     candidate("gemm_split_128x128", Cut::Split(Tile::SMALL), [7.46, 0.422, 0.05, 0.0, 3.39e6]),
-    candidate("gemm_split_128x192", Cut::Split(Tile::MIDDLE), [7.89, 0.571, 0.87, 1.04, 3.29e6]),
-    candidate("gemm_split_128x256", Cut::Split(Tile::LARGE), [10.7, 0.739, 0.0566, 0.253, 3.59e6]),
+    candidate("gemm_split_128x192", Cut::Split(Tile::MIDDLE), [7.89, 0.595, 0.87, 1.04, 3.29e6]),
+    candidate("gemm_split_128x256", Cut::Split(Tile::LARGE), [10.7, 0.785, 0.0566, 0.253, 3.59e6]),
     candidate("gemm_small", Cut::Small, [2.0, 0.258, 1.32, 0.0, 2.86e6]),
     candidate("gemm_spread", Cut::Spread, [6.81, 0.792, 0.05, 8.55, 2.97e6]),
 ];
@@ -123,19 +127,22 @@ impl Cut {
         let steps = k.div_ceil(DEPTH);
         let whole = |n_tiles: u32, n_at_once: u32, rows: u32| Account {
             rounds: f64::from(n_tiles.div_ceil(n_at_once.max(1))),
+            starts: 1.0,
             steps,
             is_shared: false,
             rows,
         };
-        // For few tiles: a second round would wait for the end of the first.
-        let parts = |n_tiles: u64, n_parts: u32, rows: u32| Account {
-            rounds: match n_tiles * u64::from(n_parts) <= u64::from(n_multiprocessors) {
-                true => 1.0,
-                false => f64::INFINITY,
-            },
-            steps: steps.div_ceil(n_parts),
-            is_shared: n_parts > 1,
-            rows,
+        let parts = |n_tiles: u64, n_parts: u32, rows: u32| {
+            let n_blocks = n_tiles * u64::from(n_parts);
+            let rounds = n_blocks.div_ceil(u64::from(n_multiprocessors)) as f64;
+            Account {
+                rounds,
+                // Blocks of one tile: each round is a start.
+                starts: rounds,
+                steps: steps.div_ceil(n_parts),
+                is_shared: n_parts > 1,
+                rows,
+            }
         };
         let tiles = |[_, rows, columns]: [u32; 3]| u64::from(rows) * u64::from(columns);
         match self {
@@ -189,6 +196,7 @@ impl Candidate {
     fn microseconds(&self, [m, n, k]: [u32; 3], n_multiprocessors: u32) -> f64 {
         let Account {
             rounds,
+            starts,
             steps,
             is_shared,
             rows,
@@ -209,10 +217,10 @@ impl Candidate {
         } = self.cost;
         let step = step.max(f64::from(rows * lines_a_row) / LINES_A_US);
         let sharing = if is_shared { sharing } else { 0.0 };
-        let computed = rounds * (f64::from(steps) * step + round) + sharing;
+        let computed = starts * start + rounds * (f64::from(steps) * step + round) + sharing;
         let [m, n, k] = [m, n, k].map(f64::from);
         let moved = f64::from(ELEMENT_BYTES) * (m * k + k * n + m * n) / bytes_a_us;
-        start + computed.max(moved)
+        computed.max(start + moved)
     }
 }
 
@@ -270,7 +278,8 @@ mod tests {
     }
 
     #[test]
-    fn kernels_for_few_tiles_get_one_round_at_most() {
+    fn kernels_for_few_tiles_get_many_only_where_memory_is_the_limit() {
+        assert_eq!(fastest_for(8, 151_936, 3584, H200), "gemm_split_64x128");
         for dims in [[8192, 6144, 4096], [4096, 22016, 4096], [2048, 4096, 11008]] {
             let [m, n, k] = dims;
             let kernel = fastest_for(m, n, k, H200);
