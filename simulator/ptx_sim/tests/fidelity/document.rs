@@ -104,6 +104,14 @@ pub fn document() -> String {
     text + NOT_COUNTED + NO_RUN
 }
 
+/// What the files of single accesses hold.
+const ACCESSES: [&str; 4] = [
+    "memory accesses that the counting rules were made from (`tests/data`)",
+    "fresh random memory accesses",
+    "others, of three more random seeds",
+    "atomics in global memory from which their rule was found",
+];
+
 /// What was compared, a row each.
 fn compared(singles: &[Single], lessons: &str) -> String {
     let mut text =
@@ -161,19 +169,9 @@ fn compared(singles: &[Single], lessons: &str) -> String {
             grouped(n - unlike),
         );
     }
-    let [rules, fresh, later, atomics] = counts::single_accesses();
-    row(
-        "memory accesses that the counting rules were made from (`tests/data`)",
-        String::new(),
-        rules,
-    );
-    row("fresh random memory accesses", String::new(), fresh);
-    row("others, of three more random seeds", String::new(), later);
-    row(
-        "atomics in global memory, from which their rule was found",
-        String::new(),
-        atomics,
-    );
+    for (what, agree) in ACCESSES.into_iter().zip(counts::single_accesses()) {
+        row(what, String::new(), agree);
+    }
     let whole = counts::whole_kernels();
     row(
         "counters of whole kernels (`bench/results/h200/counters.json`)",
