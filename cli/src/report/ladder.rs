@@ -5,7 +5,7 @@ use super::bench::BenchReport;
 use crate::report::grid::{Column, Grid};
 use host::lessons::gemm;
 use host::lessons::gemm::baseline::{self, Beside, is_bf16};
-use host::lessons::gemm::contest::{CUBES, LADDER, UNTUNED};
+use host::lessons::gemm::products::{CUBES, LADDER, UNTUNED};
 use host::lessons::gemm::shapes::OF_PEOPLE;
 use host::lessons::gemm::targets;
 use lesson::measure::{Ratio, Side, State, teraflops};

@@ -95,11 +95,11 @@ pub fn steady_ratio(cases: &[Measurement], one: &Measurement) -> Option<Ratio> {
 }
 
 /// The kernel that takes least time on a shape without a pause, of those that are meant.
-pub fn fastest<'c>(
-    cases: &'c [Measurement],
+pub fn fastest(
+    cases: &[Measurement],
     dims: [u32; 3],
     is_meant: impl Fn(&Measurement) -> bool,
-) -> Option<&'c Measurement> {
+) -> Option<&Measurement> {
     let dims = dims.map(u64::from);
     let meant = cases
         .iter()

@@ -7,33 +7,12 @@
 
 use super::LESSON;
 use super::choice::fastest_for;
+use super::products::{CUBES, LADDER, LARGEST, UNTUNED};
 use super::shapes::OF_PEOPLE;
 use lesson::Shape;
 
-/// The cubes.
-pub const CUBES: [u32; 6] = [2048, 3072, 4096, 6144, 8192, LARGEST];
-/// That on which every step of the ladder runs.
-pub const LADDER: u32 = 4096;
-/// Where the fewest kernels contend.
-const LARGEST: u32 = 16384;
 /// On larger cubes than this, fewer kernels contend.
 const LARGE: u32 = 8192;
-
-/// Products that nobody tuned for, and from which no number of [`super::choice`] comes.
-pub const UNTUNED: [[u32; 3]; 12] = [
-    [777, 3333, 1111],
-    [2047, 2049, 2051],
-    [4096, 22016, 4096],
-    [2048, 4096, 11008],
-    [512, 18944, 3584],
-    [8, 151_936, 3584],
-    [1024, 5120, 5120],
-    [6144, 6144, 512],
-    [100, 100, 100_000],
-    [5000, 5000, 5000],
-    [384, 1152, 6912],
-    [16384, 3072, 768],
-];
 
 /// The kernels on cubes, and the largest for each.
 const ON_CUBES: [(&str, u32); 9] = [

@@ -12,7 +12,7 @@
 //! | [`hopper`] | the steps by `wgmma`, and what else needs maps: maps and launches |
 //! | [`widths`] | tiles of the width that fits |
 //! | [`choice`] | which kernel for which product |
-//! | [`contest`] | what is timed with the device to itself |
+//! | [`products`], [`contest`] | what is timed with the device to itself, and which kernel on what |
 //! | [`special`] | factors of 8 bits, and a product with what comes after |
 //!
 //! A kernel that takes other arguments than pointers and sizes (tensor maps, flags) is one
@@ -25,6 +25,7 @@ pub mod contest;
 pub mod elements;
 pub mod factors;
 pub mod hopper;
+pub mod products;
 pub mod run;
 pub mod shapes;
 pub mod special;

@@ -1,7 +1,7 @@
 //! How fast the ladder should be beside cuBLASLt, each with the device to itself.
 
 use super::baseline::{self, Beside, is_bf16};
-use super::contest::{CUBES, UNTUNED};
+use super::products::{CUBES, UNTUNED};
 use super::shapes::OF_PEOPLE;
 use lesson::measure::{Side, State, geometric_mean};
 use lesson::target::{least, most};

@@ -322,7 +322,9 @@ fn shared(access: &WarpAccess<'_>) -> SharedCost {
 /// The cost of a global-memory access where that is plain to see.
 #[inline(always)]
 fn quick_global(access: &WarpAccess<'_>) -> Option<GlobalCost> {
-    if !is_contiguous(access) {
+    // Atomics on parts of a word wait for each other's bank.
+    let waits = access.class.is_atomic() && u64::from(access.bytes) < WORD_BYTES;
+    if !is_contiguous(access) || waits {
         return None;
     }
     let first = access.addresses[0];
@@ -377,7 +379,8 @@ mod tests {
                 AccessClass::Load,
                 AccessClass::Store,
                 AccessClass::Reduction,
-            ][numbers.below(3) as usize];
+                AccessClass::CompareAndSwap,
+            ][numbers.below(4) as usize];
             let (step, turn) = (numbers.below(4), numbers.below(3));
             let place = 16 * numbers.below(40);
             let mask = [u32::MAX, 0x0F0F_FFF0][numbers.below(2) as usize];

@@ -169,7 +169,8 @@ fn dynamic_shared() {
     // Two bytes short.
     let error = run(10 * n as u32 - 2).unwrap_err().to_string();
     assert!(
-        error.contains("just past the end of `pool` (998 bytes)"),
+        error
+            .contains("just past the end of the launch's dynamic shared memory `pool` (998 bytes)"),
         "{error}"
     );
 }

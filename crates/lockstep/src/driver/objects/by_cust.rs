@@ -1,7 +1,7 @@
 //! `cust`'s objects.
 
 use super::super::sys::Handle;
-use super::Attribute;
+use super::attribute::Attribute;
 use cuda_driver::DriverError;
 use cust::error::CudaError;
 use cust::event::{EventFlags, EventStatus};

@@ -8,11 +8,13 @@
 //!
 //! Left out: what `cust` has not. It stands in [`driver`](super), and takes its handles from here.
 
+mod attribute;
 #[cfg(feature = "cust")]
 mod by_cust;
 #[cfg(not(feature = "cust"))]
 mod own;
 
+pub(crate) use attribute::Attribute;
 #[cfg(feature = "cust")]
 pub(crate) use by_cust::{Context, Event, Function, Module, Stream, memory, synchronize};
 #[cfg(not(feature = "cust"))]
@@ -24,17 +26,6 @@ pub const BINDING: &str = if cfg!(feature = "cust") {
 } else {
     "lockstep"
 };
-
-/// What the driver tells of a kernel, by the numbers of `CUfunction_attribute`.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Attribute {
-    /// Threads that a block may have at most.
-    MaxThreadsPerBlock,
-    /// Static shared memory, in bytes.
-    SharedSizeBytes,
-    /// Registers per thread.
-    Registers,
-}
 
 impl Event {
     /// One that notes the time when it is passed.

@@ -1,7 +1,7 @@
 //! Our own objects, by the driver's functions as `cuda_driver` defines them.
 
 use super::super::sys::Handle;
-use super::Attribute;
+use super::attribute::Attribute;
 use cuda_driver::{DriverError, check};
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 

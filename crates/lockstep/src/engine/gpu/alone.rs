@@ -70,7 +70,12 @@ fn of_library(
     })?;
     let mut best: Option<(usize, Alone)> = None;
     for way in 0..n_ways.min(MOST_WAYS) {
-        let take = |way| gpu.with_session(|session| Ok(session.libraries().take_way(call, way)));
+        let take = |way| {
+            gpu.with_session(|session| {
+                session.libraries().take_way(call, way);
+                Ok(())
+            })
+        };
         take(way)?;
         let this = clock(gpu, contender, conditions)?;
         best = Some(match best {

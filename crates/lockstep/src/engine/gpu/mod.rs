@@ -7,7 +7,7 @@
 //! follows is then "not run", never failed and never passed.
 //!
 //! In reading order: `session`, a context; `device`, which has [`Gpu`]; `timing`,
-//! `alone`, `streams`.
+//! `alone`, `timed`, `streams`.
 
 mod alone;
 mod device;
@@ -18,6 +18,7 @@ mod panics;
 mod sensors;
 mod session;
 mod streams;
+mod timed;
 mod timing;
 
 pub use crate::driver::objects::BINDING;

@@ -19,17 +19,13 @@
 //! Left out: clocks are not fixed. They are read, and what is compared is timed
 //! in turn.
 
-use super::super::timing::{
-    Alone, Clocked, Conditions, Contender, Fill, Timed, Timing, sets_out_of_cache,
-};
-use super::super::{Buffer, EngineError, Library, LibraryCall, PeerModule, Place};
-use super::alone;
+use super::super::timing::{Clocked, Conditions, Contender, Fill, Timed, sets_out_of_cache};
+use super::super::{Buffer, EngineError, LibraryCall, Place};
 use super::device::Gpu;
 use super::memory;
 use super::session::{Resolved, RunError, Session};
 use crate::driver::{self, Event, GraphExec};
 use std::collections::BTreeMap;
-use std::path::Path;
 
 /// Sets of buffers, at most.
 const MOST_SETS: u32 = 64;
@@ -57,55 +53,8 @@ const ROWS_BEFORE: usize = 10;
 /// Memory that copies of the buffers may take, of the device's.
 const COPIES_SHARE: u64 = 3;
 
-impl Timing for Gpu {
-    fn time(
-        &self,
-        contenders: &[Contender<'_>],
-        conditions: &Conditions,
-    ) -> Result<Option<Clocked>, EngineError> {
-        time(self, contenders, conditions).map(Some)
-    }
-
-    fn time_alone(
-        &self,
-        contender: &Contender<'_>,
-        conditions: &Conditions,
-    ) -> Result<Option<Alone>, EngineError> {
-        alone::time(self, contender, conditions).map(Some)
-    }
-
-    fn perform(&self, work: &Timed<'_>) -> Result<(), EngineError> {
-        perform(self, work)
-    }
-
-    fn load_peers(&self, peers: &[PeerModule]) -> Result<(), EngineError> {
-        self.with_session(|session| session.load_peers(peers))
-    }
-
-    fn has_peer(&self, entry: &str) -> bool {
-        self.with_session(|session| Ok(session.has_peer(entry)))
-            .unwrap_or(false)
-    }
-
-    fn load_library(&self, library: Library, file: &Path) -> Result<(), EngineError> {
-        self.with_session(|session| session.libraries().load(library, file))
-    }
-
-    fn library_version(&self, library: Library) -> Option<String> {
-        self.with_session(|session| Ok(session.libraries().version(library)))
-            .ok()
-            .flatten()
-    }
-
-    fn library_choice(&self, call: &LibraryCall) -> Option<String> {
-        self.with_session(|session| Ok(session.libraries().choice(call)))
-            .ok()
-            .flatten()
-    }
-}
-
 /// See [`Timing::perform`].
-fn perform(gpu: &Gpu, work: &Timed<'_>) -> Result<(), EngineError> {
+pub(super) fn perform(gpu: &Gpu, work: &Timed<'_>) -> Result<(), EngineError> {
     check_ranges(gpu, std::slice::from_ref(work))?;
     gpu.run(&place_of(&[work]), |session| {
         load(gpu, session, work)?;
@@ -115,7 +64,7 @@ fn perform(gpu: &Gpu, work: &Timed<'_>) -> Result<(), EngineError> {
 }
 
 /// See [`Timing::time`].
-fn time(
+pub(super) fn time(
     gpu: &Gpu,
     contenders: &[Contender<'_>],
     conditions: &Conditions,
