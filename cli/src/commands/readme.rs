@@ -10,6 +10,7 @@ use crate::report::bench::BenchReport;
 use crate::report::{ladder, markdown, tuning};
 use host::hints;
 use host::registry::LESSONS;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// A part of a document between two lines.
@@ -101,16 +102,23 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     let report = read(&args.results)?;
     let beside = |name: &str| read(&args.results.with_file_name(name));
     let of_gemm = beside(GEMM_RESULTS)?;
+    // Several parts are made from one file.
+    let mut kept: BTreeMap<&str, Option<BenchReport>> = BTreeMap::new();
     let results = args.readme.with_file_name("docs").join("results.md");
     for (path, parts) in [(&args.readme, &README[..]), (&results, &RESULTS)] {
         let old = input::text(path).map_err(Stop::usage)?;
         let mut new = old.clone();
         for part in parts {
-            let own = part.results.map(beside).transpose()?;
-            let generated = match own {
-                Some(own) => (part.generate)(own.as_ref()),
-                None => (part.generate)(report.as_ref()),
+            let made_from = match part.results {
+                Some(name) => {
+                    if !kept.contains_key(name) {
+                        kept.insert(name, beside(name)?);
+                    }
+                    kept[name].as_ref()
+                }
+                None => report.as_ref(),
             };
+            let generated = (part.generate)(made_from);
             new = replace(&new, part, &generated).ok_or_else(|| {
                 because(format!(
                     "{} has no place for a table: it lacks the lines `{}` and `{}`",

@@ -53,7 +53,7 @@ const ROWS_BEFORE: usize = 10;
 /// Memory that copies of the buffers may take, of the device's.
 const COPIES_SHARE: u64 = 3;
 
-/// See [`Timing::perform`].
+/// See [`Timing::perform`](super::super::timing::Timing::perform).
 pub(super) fn perform(gpu: &Gpu, work: &Timed<'_>) -> Result<(), EngineError> {
     check_ranges(gpu, std::slice::from_ref(work))?;
     gpu.run(&place_of(&[work]), |session| {
@@ -63,7 +63,7 @@ pub(super) fn perform(gpu: &Gpu, work: &Timed<'_>) -> Result<(), EngineError> {
     })
 }
 
-/// See [`Timing::time`].
+/// See [`Timing::time`](super::super::timing::Timing::time).
 pub(super) fn time(
     gpu: &Gpu,
     contenders: &[Contender<'_>],
