@@ -1,10 +1,10 @@
 //! What a driver reports about a kernel.
 
 use crate::decode::layout::reachable;
-use crate::ir::{LaunchBounds, Space};
 use crate::launch::MAX_BLOCK_THREADS;
 use crate::module::Module;
 use crate::occupancy::{MOST_REGISTERS, blocks_by_registers, most_threads_by_registers};
+use ptx::ir::{LaunchBounds, Space};
 
 /// Registers that every thread has.
 const LEAST_REGISTERS: u32 = 16;

@@ -13,7 +13,6 @@ use std::time::Duration;
 
 use crate::checks::sieve::Pool;
 use crate::clock::Started;
-use crate::ir::{self, RelocationTarget, Space};
 use crate::memory::address::{SHARED_WINDOW, function_address, space_of};
 use crate::memory::allocation::{Allocation, Purpose};
 use crate::memory::global::ADDRESS_END;
@@ -21,6 +20,7 @@ use crate::memory::heap::Heap;
 use crate::memory::kernel_heap::KernelHeap;
 use crate::memory::transfer;
 use crate::module::Module;
+use ptx::ir::{self, RelocationTarget, Space};
 
 /// What a device has; by default what an H200 has.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@
 //!
 //! In reading order:
 //!
-//! - `suggest`, `excerpt`, [`parse`] and [`ir`]: text to instructions, and errors that quote it;
+//! - [`parse`] and [`ir`]: text to instructions, by the crate `ptx`;
 //! - `program`, `decode`: instructions to what the interpreter runs;
 //! - `lanes`, `registers`: one operation on 32 lanes;
 //! - `memory`: spaces, bounds, alignment;
@@ -40,9 +40,7 @@ mod copies;
 mod decode;
 mod device;
 pub mod diagnostics;
-mod excerpt;
 mod in_flight;
-pub mod ir;
 mod lanes;
 mod launch;
 mod link;
@@ -52,7 +50,6 @@ mod module;
 mod numbering;
 pub mod numeric;
 mod occupancy;
-pub mod parse;
 mod program;
 mod registers;
 mod registers_of_block;
@@ -62,7 +59,6 @@ pub mod schedule;
 mod spare;
 mod step;
 mod stop;
-mod suggest;
 pub mod tensor_map;
 pub mod trace;
 mod warp;
@@ -88,6 +84,7 @@ pub use link::{Definition, LinkError, Linker, UndefinedSymbol};
 pub use memory::kernel_heap::{KernelHeap, Taken};
 pub use module::{KernelInfo, Module, UnsupportedInstruction};
 pub use occupancy::{BestBlock, BlockNeeds};
+pub use ptx::{ir, parse};
 pub use report::{Counts, InstructionCounts, Report};
 pub use schedule::Schedule;
 pub use trace::{Trace, TraceOptions};

@@ -8,10 +8,10 @@ use crate::cluster::depends_on_rank;
 use crate::decode::{
     self, apart::blocks_are_apart, layout::SharedLayout, layout::reachable, liveness::most_live,
 };
-use crate::ir;
 use crate::numbering::Numbering;
 use crate::program::{Init, Op, Program, Slot, Terminator, WarpgroupOp};
 use crate::spare::SpareWarps;
+use ptx::ir;
 
 /// A PTX module. Cheap to clone.
 #[derive(Clone)]
@@ -109,7 +109,7 @@ impl Module {
     /// What is not PTX: where the text cannot be read, the first such place; where it
     /// can, up to 20 instructions and declarations that ptxas would refuse as well.
     pub fn parse(source: &str) -> Result<Self, ir::ParseError> {
-        let ir = crate::parse::parse(source)?;
+        let ir = ptx::parse::parse(source)?;
         let program = decode::decode(&ir, &[source]).map_err(|decoding| decoding.error)?;
         Ok(Self::new(ir, program))
     }

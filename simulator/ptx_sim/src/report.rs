@@ -8,9 +8,9 @@ use crate::checks::access::AccessClass;
 use crate::checks::counters::{Counters, MemoryRecord, SpaceCost};
 use crate::context::{source_of, sources_around};
 use crate::diagnostics::{LaunchError, Source};
-use crate::ir::{self, Space};
 use crate::module::Module;
 use crate::trace::Trace;
+use ptx::ir::{self, Space};
 
 /// What a launch counted, and how long it took.
 #[derive(Clone, Debug, Default)]

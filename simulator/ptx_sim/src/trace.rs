@@ -15,7 +15,7 @@
 use crate::checks::access::AccessClass;
 use crate::checks::count::{self, GlobalCost, Phase, SharedCost};
 use crate::diagnostics::Source;
-use crate::ir::Space;
+use ptx::ir::Space;
 
 /// What of a launch is traced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,7 +14,6 @@ mod fail;
 mod kernel_heap;
 mod matrix;
 mod memory;
-mod parse;
 mod races;
 mod schedules;
 mod sync;

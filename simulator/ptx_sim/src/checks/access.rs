@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::count::{self, GlobalCost, GlobalKind, SharedCost, SharedKind};
 use crate::bulk::CopyId;
-use crate::ir::Space;
 use crate::program::{Order, Scope};
+use ptx::ir::Space;
 
 /// What a warp's memory instruction does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -4,8 +4,8 @@ use super::access::{BulkStart, WarpAccess};
 use super::exact::Kind;
 use super::races::lanes;
 use super::tracer::Tracer;
-use crate::ir::Space;
 use crate::memory::journal::Journal;
+use ptx::ir::Space;
 
 /// One of two things that nobody wants of the same run.
 #[expect(clippy::large_enum_variant, reason = "one per worker, behind a box")]

@@ -15,7 +15,7 @@ use super::proxies::{OperationId, Proxies, UNIT, spot};
 use super::races::{self, lanes};
 use super::together::thread_at;
 use crate::diagnostics::AccessKind;
-use crate::ir::Space;
+use ptx::ir::Space;
 
 /// Of one block.
 #[derive(Default)]

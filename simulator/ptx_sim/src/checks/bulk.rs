@@ -30,7 +30,7 @@ use super::races::This;
 use super::shadow::{IN_FLIGHT, LINE_BYTES, Line, Lines, Mark, Pattern, Site, Sites, Whole};
 use crate::bulk::CopyId;
 use crate::diagnostics::AccessKind;
-use crate::ir::Space;
+use ptx::ir::Space;
 
 /// What a copy does to one of its two memories.
 pub(crate) struct BulkAccess {

@@ -16,7 +16,7 @@ use super::access::{Lanes, WarpAccess};
 use super::finding::{Finding, Side, Spot};
 use super::races::lanes;
 use crate::diagnostics::AccessKind;
-use crate::ir::Space;
+use ptx::ir::Space;
 
 /// The copies of one instruction of a warp.
 struct Copies32 {

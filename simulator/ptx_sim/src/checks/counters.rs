@@ -7,8 +7,8 @@
 use super::access::{AccessClass, BulkStart, WarpAccess};
 use super::count::{self, GlobalCost, GlobalKind, SharedCost};
 use super::memo::Memo;
-use crate::ir::Space;
 use crate::numbering::Numbering;
+use ptx::ir::Space;
 
 const WORD_BYTES: u64 = 4;
 /// Records that there is room for from the beginning: they are large, and moved when
@@ -350,7 +350,7 @@ mod tests {
     use super::{MemoryRecord, global, quick_global, quick_shared, shared};
     use crate::checks::access::{AccessClass, WarpAccess};
     use crate::checks::count;
-    use crate::ir::Space;
+    use ptx::ir::Space;
 
     /// Numbers that look random.
     struct Numbers(u64);

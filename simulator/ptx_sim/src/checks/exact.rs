@@ -10,10 +10,10 @@ use super::order::{BlockOrder, GridOrder, synchronises};
 use super::races;
 use super::shadow::{GlobalLines, SharedLines, Site, Sites};
 use super::written::{GlobalWritten, SharedWritten};
-use crate::ir::Space;
 use crate::memory::global::GlobalMemory;
 use crate::memory::written::Written;
 use crate::program::Scope;
+use ptx::ir::Space;
 
 /// What is remembered of global memory, word by word.
 pub(crate) struct Exact<'a> {

@@ -5,7 +5,7 @@
 
 use super::access::WarpAccess;
 use crate::diagnostics::AccessKind;
-use crate::ir::Space;
+use ptx::ir::Space;
 
 /// One thread at one instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

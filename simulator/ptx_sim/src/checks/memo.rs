@@ -5,10 +5,10 @@
 //! less time than to count its sectors or conflicts.
 
 use super::access::{AccessClass, WarpAccess};
-use crate::ir::Space;
 use crate::lanes::WARP_SIZE;
 #[cfg(target_arch = "x86_64")]
 use crate::lanes::has_wide_vectors;
+use ptx::ir::Space;
 
 /// An access and its cost.
 #[derive(Clone, Debug)]

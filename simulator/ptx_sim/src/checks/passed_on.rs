@@ -1,7 +1,7 @@
 //! Loads whose value is only passed on: reading what nobody wrote is no defect there.
 
-use crate::ir::{AddressBase, Module, Operand, RegId};
 use crate::numbering::Numbering;
+use ptx::ir::{AddressBase, Module, Operand, RegId};
 
 /// Whether what a load gives is only stored again, as a parameter or in local
 /// memory, or by a generic address. Compilers copy structures so, their

@@ -29,7 +29,7 @@ use super::finding::{Finding, Side, Spot};
 use super::order::{BlockOrder, Part, missing};
 use super::races::lanes;
 use crate::diagnostics::AccessKind;
-use crate::ir::Space;
+use ptx::ir::Space;
 
 /// Bytes of the unit in which operations are known.
 pub(crate) const UNIT: u32 = 16;

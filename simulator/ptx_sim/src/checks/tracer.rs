@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use super::access::{BarrierArrival, BulkStart, Lanes, WarpAccess};
 use crate::bulk::CopyId;
 use crate::context::{LaunchContext, source_of, sources_around};
-use crate::ir::Space;
 use crate::trace::{Trace, TraceEvent, TraceKind, TraceOptions, TracedAccess, TracedInstruction};
+use ptx::ir::Space;
 
 /// Keeps the events of one block.
 pub(crate) struct Tracer {

@@ -16,8 +16,8 @@ use super::finding::{Finding, Side};
 use super::races::lanes;
 use super::together::thread_at;
 use crate::decode::liveness::visit;
-use crate::ir::{Instruction, Operand, RegId};
 use crate::warp::FrameId;
+use ptx::ir::{Instruction, Operand, RegId};
 
 /// A shuffle that gave a lane an undefined value.
 #[derive(Clone, Copy)]

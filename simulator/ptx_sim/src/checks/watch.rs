@@ -23,10 +23,10 @@ use super::visits::Visits;
 use super::written::LocalWritten;
 use crate::bulk::CopyId;
 use crate::context::LaunchContext;
-use crate::ir::Space;
 use crate::program::{Scope, Slot};
 use crate::trace::TraceKind;
 use crate::warp::FrameId;
+use ptx::ir::Space;
 
 /// Counts and, where asked to, checks, and keeps what is overwritten or what happens.
 pub(crate) struct Watch<'a, J: Judge> {

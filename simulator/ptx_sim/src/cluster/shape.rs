@@ -1,6 +1,6 @@
 //! The shape of a launch's clusters: which blocks are one, and where in it each is.
 
-use crate::ir::Special;
+use ptx::ir::Special;
 
 /// Blocks of the largest cluster that every device has room for.
 pub const MAX_CLUSTER: u32 = 8;

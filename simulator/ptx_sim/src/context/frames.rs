@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use super::LaunchContext;
 use crate::cluster::depends_on_rank;
-use crate::ir::{self, Special};
 use crate::lanes::{WARP_SIZE, lanes};
 use crate::memory::address::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, function_address};
 use crate::program::Init;
 use crate::registers::{OutOfMemory, Registers};
 use crate::spare::SpareWarps;
 use crate::warp::{Frame, FrameId, MAX_WARPS, Warp};
+use ptx::ir::{self, Special};
 
 /// Bytes of registers that the calls of a warp may take together: recursion ends at the
 /// stack's limit before, unless its functions have thousands of registers.

@@ -20,7 +20,6 @@ pub(crate) use printed::Printed;
 
 use crate::clock::Started;
 use crate::cluster::ClusterShape;
-use crate::ir;
 use crate::memory::global::GlobalMemory;
 use crate::memory::kernel_heap::KernelHeap;
 use crate::module::KernelPlan;
@@ -28,6 +27,7 @@ use crate::program::{Function, Insn, Op, Program, SetRegisters, WarpgroupOp};
 use crate::schedule::Schedule;
 use crate::warp::{Path, Warp};
 use crate::warpgroups::Warpgroups;
+use ptx::ir;
 
 /// What is the same for all blocks of a launch.
 pub(crate) struct LaunchContext<'a> {

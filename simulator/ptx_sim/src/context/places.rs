@@ -3,10 +3,10 @@
 
 use super::LaunchContext;
 use crate::diagnostics::{Caller, Fault, LaunchError, Place, Relation, Source, ThreadPlace};
-use crate::ir;
 use crate::program::{Block, BlockId, Terminator};
 use crate::stop::Stop;
 use crate::warp::{FrameId, Warp};
+use ptx::ir;
 
 impl LaunchContext<'_> {
     /// The launch's error: a warp's instruction could not be carried out.

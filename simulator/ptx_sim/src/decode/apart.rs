@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::ir::Space;
 use crate::program::{
     Access, Atomic, AtomicKind, AtomicType, BulkOp, Direction, Op, Order, Program,
 };
+use ptx::ir::Space;
 
 /// Whether no block can see what another one does, without a race, and memory holds the
 /// same in the end whatever order they run in: there are no accesses to global memory

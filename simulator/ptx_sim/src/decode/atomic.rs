@@ -1,7 +1,7 @@
 //! `atom` and `red`.
 
-use crate::ir::{Operand, Space, Type};
 use crate::program::{Atomic, AtomicKind, AtomicType, Op, Order, Slot};
+use ptx::ir::{Operand, Space, Type};
 
 use super::decoder::{Decoded, Decoder};
 use super::modifiers::{take_cluster, take_order, take_space, take_vector};

@@ -1,10 +1,10 @@
 //! Bits: logic, shifts, fields.
 
-use crate::ir::{Operand, Type};
 use crate::lanes::{LaneFn, binary, quaternary, ternary, ternary_with, test, unary};
 use crate::numeric::bits::{self, Permute};
 use crate::numeric::integer::Integer;
 use crate::program::{Op, PredicateOp};
+use ptx::ir::{Operand, Type};
 
 use super::decoder::{Decoded, Decoder};
 use super::frame::lane_bytes;

@@ -1,10 +1,10 @@
 //! Bulk copies: `cp.async.bulk`, `cp.reduce.async.bulk`, `prefetch.tensormap`, `st.bulk`.
 
-use crate::ir::{Address, Operand, Space, Type};
 use crate::program::{
     AddressOperand, AtomicKind, AtomicType, BulkCopy, BulkOp, BulkReduction, Direction, Op, Signal,
     Slot, TileCopy,
 };
+use ptx::ir::{Address, Operand, Space, Type};
 
 use super::decoder::{Decoded, Decoder};
 use super::opcode::Opcode;

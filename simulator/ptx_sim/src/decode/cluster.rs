@@ -1,9 +1,9 @@
 //! The cluster's shared memory: `mapa`, `getctarank`, `st.async`, `red.async`.
 
-use crate::ir::{Operand, Space, Special, Type};
 use crate::lanes::binary;
 use crate::memory::address::{SHARED_WINDOW, map_generic_rank, map_rank, rank_of};
 use crate::program::{AsyncStore, Init, Mbarrier, MbarrierKind, Op, Order, Scope, Slot, Update};
+use ptx::ir::{Operand, Space, Special, Type};
 
 use super::decoder::{Decoded, Decoder};
 use super::modifiers::{take_cluster, take_vector};

@@ -1,7 +1,7 @@
 //! Shuffles, votes, matches, reductions.
 
-use crate::ir::{Operand, Type};
 use crate::program::{Collective, CollectiveKind, Op, Reduction, Shuffle, ShuffleMode, Slot};
+use ptx::ir::{Operand, Type};
 
 use super::decoder::{Decoded, Decoder};
 use super::opcode::Opcode;

@@ -1,10 +1,10 @@
 //! `cvt`
 
-use crate::ir::{Operand, Type};
 use crate::lanes::{LaneFn, binary, ternary, unary};
 use crate::numeric::convert::{Conversion, Int, Number, narrow_f64, pack_saturated, widen_f32};
 use crate::numeric::{Rounding, half};
 use crate::program::{Convert, Init, Op};
+use ptx::ir::{Operand, Type};
 
 use super::decoder::{Decoded, Decoder};
 use super::fp8::is_small;

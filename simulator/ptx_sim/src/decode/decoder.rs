@@ -2,10 +2,10 @@
 //!
 //! What an instruction means is in the files of its kind; each adds methods.
 
-use crate::excerpt::{Excerpt, ParseError};
-use crate::ir::{FuncId, Function, Instruction, Module, Operand, VarId};
 use crate::lanes::{LaneFn, LaneOp, PREDICATE, Width, unary};
 use crate::program::{Guard, Insn, Op, Slot, Unsupported};
+use ptx::excerpt::{Excerpt, ParseError};
+use ptx::ir::{FuncId, Function, Instruction, Module, Operand, VarId};
 
 use super::frame::FrameBuilder;
 use super::isa::{modifiers, opcodes};
@@ -13,7 +13,7 @@ use super::liveness::RegisterSet;
 use super::refusal::{Class, Refusal};
 use super::signature;
 use super::verify;
-use crate::parse::part;
+use ptx::part;
 
 /// What cannot be decoded, and why.
 pub(crate) type Decoded<T> = Result<T, String>;

@@ -4,7 +4,6 @@
 //! alone) each have a loop of their own. All others share one loop for each
 //! operation and type, which reads rounding and modifiers from a constant.
 
-use crate::ir::{Operand, Type};
 use crate::lanes::{
     Lane, LaneFn, binary, binary_with, has_wide_vectors, ternary, ternary_with, test, unary,
     unary_with,
@@ -13,6 +12,7 @@ use crate::numeric::compare::{self, Extremum, Property};
 use crate::numeric::float::{self, Float, FusedF32};
 use crate::numeric::half::{Bf16, F16, packed1, packed2, packed3};
 use crate::numeric::{Rounding, approx};
+use ptx::ir::{Operand, Type};
 
 use super::decoder::{Decoded, Decoder};
 use super::opcode::Opcode;

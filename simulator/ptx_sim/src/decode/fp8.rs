@@ -1,11 +1,11 @@
 //! `cvt` between pairs of 8-bit floats (and of 6 and 4 bits) and other floats.
 
-use crate::ir::{Operand, Type};
 use crate::lanes::{binary_with, unary_with};
 use crate::numeric::float::relu;
 use crate::numeric::fp8::Small;
 use crate::numeric::half::{F16, pack, unpack};
 use crate::program::Slot;
+use ptx::ir::{Operand, Type};
 
 use super::decoder::{Decoded, Decoder};
 use super::opcode::Opcode;

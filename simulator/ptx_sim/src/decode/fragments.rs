@@ -8,8 +8,8 @@
 //! with that one: the assembler makes one register of both. So what a `mov` copies from such
 //! a register is such a register too.
 
-use crate::ir::{Instruction, Operand, RegId};
 use crate::program::{Slot, WarpgroupOp};
+use ptx::ir::{Instruction, Operand, RegId};
 
 use super::decoder::Decoder;
 use super::frame::lane_bytes;

@@ -9,8 +9,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
 use super::liveness::{Interval, Liveness};
-use crate::ir::{Function, RegId, Special, Type};
 use crate::program::{Init, Slot};
+use ptx::ir::{Function, RegId, Special, Type};
 
 /// A cache line, in bytes.
 const LINE: u32 = 64;

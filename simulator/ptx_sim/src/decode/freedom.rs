@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use super::apart::reduction_of;
-use crate::ir::Space;
 use crate::program::{Access, Atomic, AtomicKind, AtomicType, BulkOp, Op, Order, Program};
+use ptx::ir::Space;
 
 /// What lets a kernel's result depend on the order of its threads, and what it waits for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

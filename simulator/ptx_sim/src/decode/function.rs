@@ -2,14 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::excerpt::ParseError;
-use crate::ir::{
-    FuncId, Function as IrFunction, Instruction, Module, Operand, Param, Symbol, Type,
-};
 use crate::program::{
     Argument, Barrier, BarrierKind, Block, BlockId, Call, CallTarget, ClusterBarrier, Function,
     Guard, Init, Slot, Terminator,
 };
+use ptx::excerpt::ParseError;
+use ptx::ir::{FuncId, Function as IrFunction, Instruction, Module, Operand, Param, Symbol, Type};
 
 use super::cfg;
 use super::decoder::{Decoded, Decoder};

@@ -1,7 +1,7 @@
 //! Picks the decoder of an instruction.
 
-use crate::ir::{Instruction, Operand, Type};
 use crate::program::{Init, Op};
+use ptx::ir::{Instruction, Operand, Type};
 
 use super::decoder::{Decoded, Decoder};
 use super::modifiers::take_scope;

@@ -1,11 +1,11 @@
 //! Integer arithmetic.
 
-use crate::ir::{Operand, Type};
 use crate::lanes::{LaneFn, LaneOp, binary, ternary, unary};
 use crate::numeric::integer::{
     Integer, add_carry_u32, add_carry_u64, dp2a, dp4a, each_half, mul24_hi_s32, mul24_hi_u32,
     mul24_lo_s32, mul24_lo_u32, sub_carry_u32, sub_carry_u64,
 };
+use ptx::ir::{Operand, Type};
 
 use crate::program::{Divide, Op};
 

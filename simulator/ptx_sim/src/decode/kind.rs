@@ -1,6 +1,6 @@
 //! Operands in words.
 
-use crate::ir::Operand;
+use ptx::ir::Operand;
 
 /// What an operand is, for messages.
 pub(crate) fn kind_of(operand: &Operand) -> &'static str {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::ir::{FuncId, Module, Relocation, RelocationTarget, Space, VarId};
 use crate::program::{CallTarget, Function, Init, Program, Terminator};
+use ptx::ir::{FuncId, Module, Relocation, RelocationTarget, Space, VarId};
 
 /// The functions that a kernel can come to, itself included.
 pub(crate) fn reachable(module: &Module, program: &Program, kernel: FuncId) -> BTreeSet<u32> {

@@ -13,7 +13,7 @@
 //! leave paths on which a value does not matter; so that a run never depends on
 //! the one before, such registers start as zero.
 
-use crate::ir::{Address, AddressBase, Function, Instruction, Operand, RegId, Type};
+use ptx::ir::{Address, AddressBase, Function, Instruction, Operand, RegId, Type};
 
 /// A set of a function's registers.
 #[derive(Clone, PartialEq)]
@@ -397,7 +397,7 @@ impl Live<'_> {
 
 /// The instructions that an instruction may jump to.
 fn targets(function: &Function, instruction: &Instruction) -> Vec<u32> {
-    let target = |label: &crate::ir::LabelId| function.labels[label.0 as usize].target;
+    let target = |label: &ptx::ir::LabelId| function.labels[label.0 as usize].target;
     let mut targets = Vec::new();
     for operand in &instruction.operands {
         match operand {
@@ -471,7 +471,7 @@ fn base(address: &Address, f: &mut impl FnMut(RegId, bool)) {
 mod tests {
     use super::{Interval, Liveness};
     use crate::decode::frame::FrameBuilder;
-    use crate::ir::{Function, RegId};
+    use ptx::ir::{Function, RegId};
 
     /// Interval, and whether it is live at entry, of each register of a body.
     struct Known(Function, Liveness);
@@ -482,7 +482,7 @@ mod tests {
                 ".version 7.0\n.target sm_70\n.address_size 64\n.entry k(.param .u64 p) {{\n\
                  .reg .b32 %r<8>; .reg .b64 %d<3>; .reg .pred %p<3>;\n{body}\n}}"
             );
-            let mut module = crate::parse::parse(&text).expect("well-formed");
+            let mut module = ptx::parse::parse(&text).expect("well-formed");
             let function = module.functions.remove(0);
             let liveness = Liveness::of(&function, function.body.as_deref().expect("a body"));
             Self(function, liveness)

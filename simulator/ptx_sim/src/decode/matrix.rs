@@ -1,12 +1,12 @@
 //! `ldmatrix`, `stmatrix`, `mma`, `cp.async`.
 
-use crate::ir::{Operand, Space, Type};
 use crate::lanes::{select, unary};
 use crate::memory::address::SHARED_WINDOW;
 use crate::numeric::mma::{Accumulator, Factor};
 use crate::program::{
     AddressOperand, AsyncCopy, Init, MatrixOp, Multiply, Op, Shape, Slot, TileMove,
 };
+use ptx::ir::{Operand, Space, Type};
 
 use super::decoder::{Decoded, Decoder};
 use super::modifiers::take_space;

@@ -1,8 +1,8 @@
 //! `mbarrier`, also `cp.async.mbarrier`.
 
-use crate::ir::{Operand, Type};
 use crate::lanes::unary;
 use crate::program::{BarrierWord, Mbarrier, MbarrierKind, Op, Order, Scope};
+use ptx::ir::{Operand, Type};
 
 use super::decoder::{Decoded, Decoder};
 use super::modifiers::{take_cluster, take_order, take_space};

@@ -1,7 +1,7 @@
 //! `ld` and `st`.
 
-use crate::ir::{Address, AddressBase, Operand, Space, Symbol, Type};
 use crate::program::{Access, AddressOperand, Init, Op, Order, PartialLoad, Scope};
+use ptx::ir::{Address, AddressBase, Operand, Space, Symbol, Type};
 
 use super::decoder::{Decoded, Decoder};
 use super::frame::lane_bytes;

@@ -51,9 +51,9 @@ mod video;
 mod warpgroup;
 mod wmma;
 
-use crate::excerpt::ParseError;
-use crate::ir::{FuncId, Module};
 use crate::program::Program;
+use ptx::excerpt::ParseError;
+use ptx::ir::{FuncId, Module};
 
 /// What is not PTX, in one of the texts that a module is made of.
 pub(crate) struct DecodeError {

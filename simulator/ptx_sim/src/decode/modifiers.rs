@@ -1,8 +1,8 @@
 //! Modifiers that many instructions have: state space, scope, order, vector length,
 //! hints.
 
-use crate::ir::Space;
 use crate::program::{Order, Scope};
+use ptx::ir::Space;
 
 use super::decoder::Decoded;
 use super::opcode::Opcode;

@@ -1,9 +1,9 @@
 //! `mov`, `cvta`, `isspacep`.
 
-use crate::ir::{Operand, Space, Special, Type};
 use crate::lanes::{binary, binary_with, compare, test, unary, unary_with};
 use crate::memory::address::{LOCAL_WINDOW, SHARED_WINDOW, rank_of, space_of};
 use crate::program::{ClockRead, Init, Op, PredicateOp, Slot, Transfer};
+use ptx::ir::{Operand, Space, Special, Type};
 
 use super::decoder::{Decoded, Decoder};
 use super::frame::lane_bytes;

@@ -5,7 +5,7 @@
 //! is never silently ignored.
 
 use super::isa::modifiers::first_type;
-use crate::ir::Type;
+use ptx::ir::Type;
 
 /// An opcode's mnemonic and modifiers.
 pub(crate) struct Opcode<'a> {

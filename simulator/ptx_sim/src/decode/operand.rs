@@ -1,9 +1,9 @@
 //! Operands to slots.
 
-use crate::ir::{Address, AddressBase, Operand, Space, Special, Symbol, Type};
 use crate::lanes::unary;
 use crate::memory::address::generic_of_cluster;
 use crate::program::{AddressOperand, Guard, Init, Op, PredicateOp, Slot};
+use ptx::ir::{Address, AddressBase, Operand, Space, Special, Symbol, Type};
 
 use super::decoder::{Decoded, Decoder};
 use super::frame::lane_bytes;
@@ -159,7 +159,7 @@ impl Decoder<'_> {
             | Special::GlobalTimerLo
             | Special::GlobalTimerHi => Err("a clock can only be read by mov".to_owned()),
             Special::Other(index) => {
-                let name = crate::parse::OTHER_SPECIALS[index as usize];
+                let name = ptx::parse::OTHER_SPECIALS[index as usize];
                 Err(format!("the special register {name} is not known"))
             }
             Special::IsExplicitCluster => {

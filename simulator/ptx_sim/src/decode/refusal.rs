@@ -4,8 +4,8 @@
 //! the instruction is not simulated. What makes an instruction invalid is decided
 //! apart from the decoders.
 
-use crate::ir::Operand;
-use crate::parse::part::Part;
+use ptx::ir::Operand;
+use ptx::part::Part;
 
 /// Who has to change something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

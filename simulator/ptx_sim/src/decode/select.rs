@@ -1,10 +1,10 @@
 //! Comparisons and what is chosen by them: `setp`, `set`, `selp`, `slct`.
 
-use crate::ir::{Operand, Type};
 use crate::lanes::{LaneFn, binary_with, compare, ternary, unary};
 use crate::numeric::float::flush;
 use crate::numeric::half::{Bf16, F16};
 use crate::program::{Guard, Op, PredicateOp, Slot, Transfer};
+use ptx::ir::{Operand, Type};
 
 use super::decoder::{Decoded, Decoder};
 use super::frame::lane_bytes;

@@ -1,10 +1,10 @@
 //! `mma` of other shapes and types than 16-bit floats in tiles of 16×8.
 
-use crate::ir::{Operand, Type};
 use crate::numeric::fp8::Small;
 use crate::numeric::mma::Accumulator;
 use crate::numeric::tensor::{BitProduct, Integers};
 use crate::program::{MatrixOp, Slot, Tensor, TensorKind};
+use ptx::ir::{Operand, Type};
 
 use super::decoder::{Decoded, Decoder};
 use super::matrix::take_sync_aligned;

@@ -318,7 +318,6 @@ pub(super) fn terminator_operands(terminator: &Terminator, f: &mut impl FnMut(Sl
 mod tests {
     use super::*;
     use crate::decode::liveness::Liveness;
-    use crate::ir::{self, FuncId};
     use crate::lanes::binary;
     use crate::numeric::convert::{Conversion, Number};
     use crate::numeric::{Rounding, soft};
@@ -326,6 +325,7 @@ mod tests {
         AddressOperand, Barrier, Call, ClockRead, Convert, Divide, PredicateOp, Shuffle,
         ShuffleMode,
     };
+    use ptx::ir::{self, FuncId};
 
     const TEXT: &str = ".version 8.0\n.target sm_80\n.address_size 64\n.entry k() { ret; }";
 
@@ -372,7 +372,7 @@ mod tests {
     }
 
     fn with_slots(test: impl Fn(Slots<'_>)) {
-        let module = crate::parse::parse(TEXT).expect("well-formed");
+        let module = ptx::parse::parse(TEXT).expect("well-formed");
         test(Slots::new(&module.functions[0]));
     }
 

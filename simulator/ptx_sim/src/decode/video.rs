@@ -4,9 +4,9 @@
 //! Left out: negated sources of `vmad`, and halves and bytes in another order than they
 //! stand in (`vadd2 d, a.h32, b.h10`).
 
-use crate::ir::{Operand, RegId, Type};
 use crate::numeric::video::{Comparison, Operation, Part, Second, Video, WHOLE};
 use crate::program::{Init, Op, Slot, VideoOp};
+use ptx::ir::{Operand, RegId, Type};
 
 use super::decoder::{Decoded, Decoder};
 use super::opcode::Opcode;

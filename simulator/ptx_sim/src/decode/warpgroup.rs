@@ -1,10 +1,10 @@
 //! `wgmma` and `setmaxnreg`.
 
-use crate::ir::{Operand, Type};
 use crate::numeric::mma::{Accumulator, Factor};
 use crate::numeric::tensor::{BitProduct, Integers};
 use crate::numeric::wgmma::Kind;
 use crate::program::{LeftOperand, Op, SetRegisters, Slot, WarpgroupOp, Wgmma};
+use ptx::ir::{Operand, Type};
 
 use super::decoder::{Decoded, Decoder};
 use super::matrix::take_sync_aligned;

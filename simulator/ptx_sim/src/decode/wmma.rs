@@ -1,10 +1,10 @@
 //! `wmma.load`, `wmma.store`, `wmma.mma`.
 
-use crate::ir::{Operand, Space, Type};
 use crate::numeric::Rounding;
 use crate::numeric::mma::{Accumulator, Factor};
 use crate::numeric::tensor::{BitProduct, Integers};
 use crate::program::{Fragment, MatrixOp, WmmaKind, WmmaMatrix, WmmaMove, WmmaMultiply, WmmaShape};
+use ptx::ir::{Operand, Space, Type};
 
 use super::decoder::{Decoded, Decoder};
 use super::matrix::take_sync_aligned;

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use super::{AccessKind, Fault, FaultKind, Place, Relation, ThreadPlace, WrongBlock};
-use crate::ir::Space;
+use ptx::ir::Space;
 
 /// The barriers' names in a language.
 struct Barriers {

@@ -15,7 +15,7 @@ mod asynchronous;
 mod text;
 mod waiting;
 
-use crate::ir::Space;
+use ptx::ir::Space;
 
 /// Why a launch did not succeed. These outcomes are all there are: a `match` may rely
 /// on it.

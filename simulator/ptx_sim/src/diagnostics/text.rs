@@ -6,7 +6,7 @@ use super::{
     AccessKind, AccessSide, Fault, FaultKind, FuelLimit, OutOfFuel, Place, Relation, Source,
     ThreadPlace, WrongBlock,
 };
-use crate::ir::Space;
+use ptx::ir::Space;
 
 impl Relation {
     /// As it is in the shared memory of another block.

@@ -2,7 +2,7 @@
 
 use super::options::{Launch, LaunchOptions};
 use crate::cluster::{ClusterShape, MAX_CLUSTER, MAX_NON_PORTABLE_CLUSTER};
-use crate::ir::LaunchBounds;
+use ptx::ir::LaunchBounds;
 
 /// The clusters of a launch that is allowed.
 pub(super) fn shape(bounds: &LaunchBounds, options: &LaunchOptions) -> ClusterShape {

@@ -5,7 +5,7 @@ use crate::context::LaunchContext;
 use crate::diagnostics::{
     AccessSide, AsyncFault, Fault, FaultKind, LaunchError, Relation, WrongBlock,
 };
-use crate::ir::Space;
+use ptx::ir::Space;
 
 impl LaunchContext<'_> {
     /// A finding as the launch's error.

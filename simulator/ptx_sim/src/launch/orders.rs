@@ -21,12 +21,12 @@ use crate::decode::freedom::Freedom;
 use crate::decode::layout::reachable;
 use crate::device::{Device, LoadedModule};
 use crate::diagnostics::LaunchError;
-use crate::ir::FuncId;
 use crate::memory::global::GlobalMemory;
 use crate::memory::journal::{Bytes, Journal};
 use crate::memory::kernel_heap::{KernelHeap, State};
 use crate::memory::written::Written;
 use crate::schedule::{Found, Schedule, search};
+use ptx::ir::FuncId;
 
 /// How long a search waits to be alone with the device: what runs may wait for what the
 /// host does after this launch.

@@ -7,9 +7,9 @@ use crate::checks::counters::Counters;
 use crate::clock::Started;
 use crate::context::{Fuel, LaunchContext, Printed};
 use crate::device::{Device, LoadedModule};
-use crate::ir::{self, FuncId};
 use crate::memory::global::GlobalMemory;
 use crate::report::Report;
+use ptx::ir::{self, FuncId};
 
 /// Threads of a launch below which it is not worth waking other cores.
 const WORTH_SPREADING: u64 = 16 << 10;

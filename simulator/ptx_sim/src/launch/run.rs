@@ -15,9 +15,9 @@ use crate::checks::watch::Watch;
 use crate::clock::Started;
 use crate::device::{Device, LoadedModule, Turn};
 use crate::diagnostics::LaunchError;
-use crate::ir::FuncId;
 use crate::memory::heap::Heap;
 use crate::report::Report;
+use ptx::ir::FuncId;
 
 impl Device {
     /// Runs a kernel and waits for its end.

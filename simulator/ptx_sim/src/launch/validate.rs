@@ -4,8 +4,8 @@ use super::clusters::check_clusters;
 use super::options::{Launch, MAX_BLOCK, MAX_BLOCK_THREADS, MAX_GRID};
 use crate::decode::layout::SharedLayout;
 use crate::device::DeviceConfig;
-use crate::ir;
 use crate::warp::MAX_WARPS;
+use ptx::ir;
 
 const _: () = assert!(MAX_BLOCK_THREADS == 32 * MAX_WARPS);
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::excerpt::ParseError;
+use ptx::excerpt::ParseError;
 
 /// Why texts cannot be linked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::error::{LinkError, UndefinedSymbol};
 use super::references::{Reference, visit};
 use super::symbols::{At, Symbols};
-use crate::ir::{
+use ptx::ir::{
     CallSiteId, Function, Linkage, MAX_CONST_BYTES, Module, Operand, RelocationTarget, SourceLoc,
     Space, Variable,
 };

@@ -16,8 +16,8 @@ mod symbols;
 pub use error::{Definition, LinkError, UndefinedSymbol};
 
 use crate::decode;
-use crate::ir;
 use crate::module::Module;
+use ptx::ir;
 use symbols::Symbols;
 
 /// Puts PTX texts together. Each is parsed as it is added.
@@ -58,7 +58,7 @@ impl Linker {
     /// # Errors
     /// If it cannot be read.
     pub fn add(&mut self, name: &str, ptx: &str) -> Result<&mut Self, LinkError> {
-        let module = crate::parse::parse(ptx).map_err(|error| LinkError::Ptx {
+        let module = ptx::parse::parse(ptx).map_err(|error| LinkError::Ptx {
             input: name.to_owned(),
             error,
         })?;

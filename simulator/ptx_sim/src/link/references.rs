@@ -1,6 +1,6 @@
 //! What an instruction names of its module.
 
-use crate::ir::{Address, AddressBase, FuncId, Operand, Symbol, VarId};
+use ptx::ir::{Address, AddressBase, FuncId, Operand, Symbol, VarId};
 
 /// A function or variable that is named.
 pub(super) enum Reference<'a> {

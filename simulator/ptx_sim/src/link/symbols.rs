@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::error::{Definition, LinkError};
-use crate::ir::{Function, Linkage, Module, Param, Space, Variable};
+use ptx::ir::{Function, Linkage, Module, Param, Space, Variable};
 
 /// A function or variable of an input: the input's number, and its number there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -9,7 +9,7 @@
 //! of the block that has it. So an address of the block's own memory is one of the
 //! cluster's, too.
 
-use crate::ir::{FuncId, Space};
+use ptx::ir::{FuncId, Space};
 
 /// Where the window number starts.
 const WINDOW_SHIFT: u32 = 44;

@@ -2,7 +2,7 @@
 
 use super::address::{space_of, window_base};
 use super::global::GlobalMemory;
-use crate::ir::Space;
+use ptx::ir::Space;
 
 /// More than any block has of shared memory.
 const SMALL: u64 = 1 << 20;

@@ -4,7 +4,7 @@ use super::Rounding;
 use super::float::{Float, canonical_f32, flush, relu, saturate};
 use super::half::{Bf16, F16};
 use super::soft::{self, Exact, Format};
-use crate::ir::Type;
+use ptx::ir::Type;
 
 /// A number type that `cvt` reads or writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

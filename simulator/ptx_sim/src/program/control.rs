@@ -1,7 +1,7 @@
 //! Where the lanes of a block go: branches, calls, barriers.
 
 use super::slot::{BlockId, Guard, Slot};
-use crate::ir::FuncId;
+use ptx::ir::FuncId;
 
 /// Where the lanes of a block go.
 pub(crate) enum Terminator {

@@ -1,6 +1,6 @@
 //! The values that slots have before the first instruction.
 
-use crate::ir::{FuncId, Special, VarId};
+use ptx::ir::{FuncId, Special, VarId};
 
 /// A value that a slot has before the first instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -6,7 +6,7 @@
 
 use super::order::{Order, Scope};
 use super::slot::{AddressOperand, Slot};
-use crate::ir::Space;
+use ptx::ir::Space;
 
 /// An instruction on a barrier in memory.
 pub(crate) struct Mbarrier {

@@ -2,7 +2,7 @@
 
 use super::order::{Order, Scope};
 use super::slot::{AddressOperand, Slot};
-use crate::ir::Space;
+use ptx::ir::Space;
 
 /// `ld` or `st`.
 #[derive(Clone)]

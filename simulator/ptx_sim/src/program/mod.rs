@@ -47,8 +47,8 @@ pub(crate) use video::VideoOp;
 pub(crate) use warpgroup::{LeftOperand, SetRegisters, WarpgroupOp, Wgmma};
 pub(crate) use wmma::{Fragment, WmmaKind, WmmaMatrix, WmmaMove, WmmaMultiply, WmmaShape};
 
-use crate::ir::{FuncId, VarId};
 use crate::lanes::LaneOp;
+use ptx::ir::{FuncId, VarId};
 
 /// A decoded module.
 pub(crate) struct Program {

@@ -1,10 +1,10 @@
 //! `wmma.load`, `wmma.store` and `wmma.mma`.
 
 use super::slot::{AddressOperand, Slot};
-use crate::ir::Space;
 use crate::numeric::Rounding;
 use crate::numeric::mma::{Accumulator, Factor};
 use crate::numeric::tensor::{BitProduct, Integers};
+use ptx::ir::Space;
 
 /// Rows of A and D, columns of B and D, columns of A and rows of B.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

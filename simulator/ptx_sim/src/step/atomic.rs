@@ -14,10 +14,10 @@ use super::context::{PathView, Step};
 use crate::checks::access::{AccessClass, WarpAccess};
 use crate::checks::observer::Observer;
 use crate::diagnostics::AccessKind;
-use crate::ir::Space;
 use crate::lanes::{Lane, WARP_SIZE, lanes};
 use crate::program::{Atomic, AtomicKind, AtomicType, BulkReduction};
 use crate::stop::Stop;
+use ptx::ir::Space;
 
 /// Carries out an atomic instruction.
 pub(super) fn atomic<O: Observer>(

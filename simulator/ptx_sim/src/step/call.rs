@@ -5,7 +5,6 @@ use super::next::Next;
 use super::{external, heap};
 use crate::checks::observer::Observer;
 use crate::diagnostics::FaultKind;
-use crate::ir::{Function, Param};
 use crate::lanes::lanes;
 use crate::memory::address::FUNCTION_BASE;
 use crate::memory::local::LOCAL_LIMIT;
@@ -13,6 +12,7 @@ use crate::program::{Argument, BlockId, Call, CallTarget, Slot, Terminator};
 use crate::registers::OutOfMemory;
 use crate::stop::Stop;
 use crate::warp::{Frame, FrameId, Path, Warp};
+use ptx::ir::{Function, Param};
 
 /// Local memory that a call takes, if its function needs none: so recursion without end
 /// has one.

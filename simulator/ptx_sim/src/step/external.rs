@@ -6,12 +6,12 @@ use super::context::{Env, PathView, Step};
 use super::printf;
 use crate::checks::observer::Observer;
 use crate::diagnostics::FaultKind;
-use crate::ir::Space;
 use crate::lanes::lanes;
 use crate::memory::address::{space_of, window_base};
 use crate::program::{Argument, Call};
 use crate::stop::Stop;
 use crate::warp::Warp;
+use ptx::ir::Space;
 
 /// Calls an external function.
 pub(super) fn call<O: Observer>(

@@ -3,8 +3,8 @@
 
 use super::context::Step;
 use crate::checks::observer::Observer;
-use crate::ir::Operand;
 use crate::program::{Block, Insn, Op, Terminator};
+use ptx::ir::Operand;
 
 /// Tells observers of an instruction before it is carried out, while the registers are what
 /// it reads; of a shuffle behind it, when they know where it has read.

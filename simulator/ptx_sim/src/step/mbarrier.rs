@@ -19,11 +19,11 @@ use super::context::{PathView, Step};
 use crate::checks::access::{AccessClass, WarpAccess};
 use crate::checks::observer::Observer;
 use crate::diagnostics::{AccessKind, FaultKind};
-use crate::ir::Space;
 use crate::lanes::lanes;
 use crate::program::{BarrierWord, MOST_ARRIVALS, MOST_BYTES, Mbarrier, MbarrierKind};
 use crate::stop::Stop;
 use crate::warp::IDLE_POLLS;
+use ptx::ir::Space;
 
 /// Carries out an instruction on barriers in memory.
 pub(super) fn mbarrier<O: Observer>(

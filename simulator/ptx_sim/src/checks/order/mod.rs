@@ -54,9 +54,9 @@ use others::Others;
 
 use super::access::{AccessClass, BarrierArrival, Lanes, WarpAccess};
 use super::shadow::Mix;
-use crate::ir::Space;
 use crate::program::{Order, Scope};
 use crate::warp::MAX_WARPS;
+use ptx::ir::Space;
 
 /// Barriers of a block.
 const N_BARRIERS: usize = 16;

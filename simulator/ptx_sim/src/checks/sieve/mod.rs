@@ -40,12 +40,12 @@ use super::order::{BlockOrder, GridOrder, Known, WarpOrder, synchronises};
 use super::races::{self, lanes};
 use super::shadow::Site;
 use crate::context::LaunchContext;
-use crate::ir::Space;
 #[cfg(target_arch = "x86_64")]
 use crate::lanes::has_wide_vectors;
 use crate::memory::written::Written;
 use cells::{Act, Cells, PAGE_BYTES, Run, Target};
 use global::{GlobalCells, MAX_PAGES};
+use ptx::ir::Space;
 use runs::each;
 use stamp::{LATEST, Who};
 

@@ -5,7 +5,7 @@ use super::super::races::{is_contiguous, lanes};
 use super::cells::PAGE_BYTES;
 use super::cells::{Act, Run, Target};
 use super::stamp::Who;
-use crate::ir::Space;
+use ptx::ir::Space;
 
 /// An access, whose cells are to be asked or, if `REMEMBER`, to be told of it.
 struct Visit<'v, T, const REMEMBER: bool> {

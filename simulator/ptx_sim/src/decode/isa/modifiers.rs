@@ -2,8 +2,8 @@
 
 use super::is_newer;
 use crate::decode::refusal::Refusal;
-use crate::parse::part::Part;
-use crate::suggest::{distance, nearest, question};
+use ptx::part::Part;
+use ptx::suggest::{distance, nearest, question};
 
 /// Modifiers by what they are about.
 const MODIFIERS: &[&[&str]] = &[

@@ -2,8 +2,8 @@
 
 use crate::decode::frame::lane_bytes;
 use crate::decode::refusal::Refusal;
-use crate::ir::{Function, Instruction, Module, Operand, Param, Symbol};
-use crate::parse::part::Part;
+use ptx::ir::{Function, Instruction, Module, Operand, Param, Symbol};
+use ptx::part::Part;
 
 /// What is wrong with a call by name.
 pub(super) fn check(

@@ -3,7 +3,7 @@
 use super::form::{any_of, type_part};
 use super::operands::{Judge, Place, count_between};
 use crate::decode::refusal::Refusal;
-use crate::ir::{Function, Instruction, Operand, Type};
+use ptx::ir::{Function, Instruction, Operand, Type};
 
 const ROUNDINGS: [&str; 4] = ["rn", "rz", "rm", "rp"];
 const TO_INTEGERS: [&str; 4] = ["rni", "rzi", "rmi", "rpi"];

@@ -2,8 +2,8 @@
 
 use super::table::{self, Form};
 use crate::decode::refusal::Refusal;
-use crate::ir::Type;
-use crate::parse::part::Part;
+use ptx::ir::Type;
+use ptx::part::Part;
 
 /// The types and the vector length of an opcode.
 pub(super) struct Parts {

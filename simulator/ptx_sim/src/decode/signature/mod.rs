@@ -11,9 +11,9 @@ mod operands;
 mod table;
 
 use super::refusal::Refusal;
-use crate::ir::{Function, Instruction, Module};
-use crate::parse::part::Part;
 use form::{Parts, any_of};
+use ptx::ir::{Function, Instruction, Module};
+use ptx::part::Part;
 
 /// What is wrong with an instruction of a function.
 pub(super) fn check(

@@ -4,8 +4,8 @@ use super::form::Parts;
 use super::table::{Form, Want};
 use crate::decode::kind::kind_of;
 use crate::decode::refusal::Refusal;
-use crate::ir::{Function, Instruction, Operand, Type};
-use crate::parse::part::Part;
+use ptx::ir::{Function, Instruction, Operand, Type};
+use ptx::part::Part;
 
 /// What is wrong with the operands of an instruction.
 pub(super) fn check(

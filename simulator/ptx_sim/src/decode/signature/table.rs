@@ -4,7 +4,7 @@
 //! here, and those with a modifier that their row does not list, are left to the
 //! decoders.
 
-use crate::ir::Type::{
+use ptx::ir::Type::{
     self, B8, B16, B32, B64, B128, Bf16, Bf16x2, F16, F16x2, F32, F64, Pred, S8, S16, S32, S64, U8,
     U16, U32, U64,
 };

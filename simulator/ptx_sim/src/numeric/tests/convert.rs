@@ -6,7 +6,7 @@ use super::super::Rounding;
 use super::super::convert::{Conversion, Int, Number, float_to_int, pack_pair, pack_saturated};
 use super::super::soft::{self, F16, F32, F64, Format, TF32, Unpacked};
 use super::{doubles, patterns, singles};
-use crate::ir::Type;
+use ptx::ir::Type;
 
 const MODES: [Rounding; 5] = [
     Rounding::NearestEven,

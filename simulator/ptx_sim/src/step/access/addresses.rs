@@ -1,10 +1,10 @@
 //! The addresses of a warp's access.
 
 use super::super::context::PathView;
-use crate::ir::Space;
 use crate::lanes::{FULL_MASK, WARP_SIZE, lanes};
 use crate::memory::address::{space_of, window_base};
 use crate::program::AddressOperand;
+use ptx::ir::Space;
 
 /// The lanes' addresses, and what can be said of all of them. Aligned, so that no
 /// vector of them crosses a cache line, let alone a page.

@@ -10,11 +10,11 @@ use super::rows::{move_rows, moves_rows};
 use crate::checks::access::{AccessClass, WarpAccess};
 use crate::checks::observer::Observer;
 use crate::diagnostics::AccessKind;
-use crate::ir::Space;
 #[cfg(target_arch = "x86_64")]
 use crate::lanes::has_wide_vectors;
 use crate::program::{Access, Order};
 use crate::stop::Stop;
+use ptx::ir::Space;
 
 /// `ld`
 pub(in crate::step) fn load<O: Observer>(

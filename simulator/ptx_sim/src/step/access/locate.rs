@@ -8,12 +8,12 @@ use super::super::context::Step;
 use crate::checks::access::{AccessClass, WarpAccess};
 use crate::checks::observer::Observer;
 use crate::diagnostics::{AccessKind, FaultKind, Relation, WrongBlock};
-use crate::ir::Space;
 use crate::lanes::{FULL_MASK, WARP_SIZE, lanes};
 use crate::memory::address::{NULL_PAGE, Owner, owner_of, space_of};
 use crate::memory::allocation::{Allocation, Purpose};
 use crate::memory::mixups::other_space;
 use crate::stop::Stop;
+use ptx::ir::Space;
 
 /// An address so far from every allocation has nothing to do with them.
 const FAR: u64 = 1 << 40;

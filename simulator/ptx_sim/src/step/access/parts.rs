@@ -10,10 +10,10 @@ use super::locate::{Located, Request, locate};
 use crate::checks::access::{AccessClass, WarpAccess};
 use crate::checks::observer::Observer;
 use crate::diagnostics::AccessKind;
-use crate::ir::Space;
 use crate::lanes::{WARP_SIZE, lanes};
 use crate::program::{Access, Order, PartialLoad};
 use crate::stop::Stop;
+use ptx::ir::Space;
 
 /// `ld` behind `.pragma "used_bytes_mask"`. Kept out of its caller, which every
 /// instruction passes through.

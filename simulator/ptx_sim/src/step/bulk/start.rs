@@ -11,7 +11,6 @@ use crate::bulk::{CopyId, Incoming, Source, Span};
 use crate::checks::access::{BulkStart, BulkTouch};
 use crate::checks::observer::Observer;
 use crate::diagnostics::{AccessKind, FaultKind};
-use crate::ir::Space;
 use crate::lanes::WARP_SIZE;
 use crate::memory::address::{Owner, map_rank, owner_of};
 use crate::memory::allocation::Purpose;
@@ -19,6 +18,7 @@ use crate::program::{
     AddressOperand, BarrierWord, BulkCopy, BulkReduction, Direction, Signal, Slot,
 };
 use crate::stop::Stop;
+use ptx::ir::Space;
 
 /// Starts a lane's copy.
 pub(super) fn start<O: Observer>(

@@ -11,11 +11,11 @@ use crate::bulk::{Row, Source, Span, Tile};
 use crate::checks::access::BulkTouch;
 use crate::checks::observer::Observer;
 use crate::diagnostics::AccessKind;
-use crate::ir::Space;
 use crate::lanes::WARP_SIZE;
 use crate::program::{AddressOperand, AtomicKind, AtomicType, BulkReduction, TileCopy};
 use crate::stop::Stop;
 use crate::tensor_map::{Element, Interleave, TENSOR_MAP_BYTES, TensorMap};
+use ptx::ir::Space;
 
 /// What a tile's first byte in shared memory is aligned to.
 const TILE_ALIGN: u64 = 128;

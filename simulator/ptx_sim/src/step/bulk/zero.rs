@@ -5,10 +5,10 @@ use super::start::{address_of, bad, require_aligned, require_there, word_of};
 use crate::checks::access::{AccessClass, WarpAccess};
 use crate::checks::observer::Observer;
 use crate::diagnostics::AccessKind;
-use crate::ir::Space;
 use crate::lanes::WARP_SIZE;
 use crate::program::{AddressOperand, Slot};
 use crate::stop::Stop;
+use ptx::ir::Space;
 
 /// Stores a lane's zeros.
 pub(super) fn store<O: Observer>(

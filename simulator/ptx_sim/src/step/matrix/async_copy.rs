@@ -14,10 +14,10 @@ use crate::checks::access::{AccessClass, WarpAccess};
 use crate::checks::observer::Observer;
 use crate::copies::Copying;
 use crate::diagnostics::AccessKind;
-use crate::ir::Space;
 use crate::lanes::{WARP_SIZE, lanes};
 use crate::program::AsyncCopy;
 use crate::stop::Stop;
+use ptx::ir::Space;
 
 /// Starts a copy by the lanes of `mask`.
 #[inline(always)]

@@ -13,10 +13,10 @@ use super::super::context::Step;
 use crate::checks::access::AccessClass;
 use crate::checks::observer::Observer;
 use crate::diagnostics::AccessKind;
-use crate::ir::Space;
 use crate::lanes::WARP_SIZE;
 use crate::program::{ROW_BYTES, TileMove};
 use crate::stop::Stop;
+use ptx::ir::Space;
 
 /// Checks the rows, and gives a pointer to each.
 #[inline(always)]

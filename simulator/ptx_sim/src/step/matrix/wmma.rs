@@ -19,7 +19,6 @@ use super::multiply::MODEL;
 use crate::checks::access::AccessClass;
 use crate::checks::observer::Observer;
 use crate::diagnostics::AccessKind;
-use crate::ir::Space;
 use crate::lanes::{FULL_MASK, WARP_SIZE, lanes};
 use crate::numeric::Rounding;
 use crate::numeric::half::F16;
@@ -27,6 +26,7 @@ use crate::numeric::mma::{Accumulator, Factor, Model, Unpacked, dot, unpack_word
 use crate::numeric::tensor::dot_f64;
 use crate::program::{Fragment, WmmaKind, WmmaMove, WmmaMultiply, WmmaShape};
 use crate::stop::Stop;
+use ptx::ir::Space;
 
 /// Longest access of one lane.
 const MAX_BYTES: usize = 16;

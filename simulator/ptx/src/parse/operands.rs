@@ -3,10 +3,10 @@
 use super::body::Body;
 use super::constants::Number;
 use super::cursor::{Parser, Result};
-use super::lexer::{Kind, Token};
 use super::names::{Entity, component_index};
 use super::special;
 use crate::ir::{Address, AddressBase, Operand, RegId, Symbol};
+use crate::lexer::{Kind, Token};
 
 /// Components of a scalar register that video instructions select.
 const SELECTORS: [&str; 6] = [".b0", ".b1", ".b2", ".b3", ".h0", ".h1"];

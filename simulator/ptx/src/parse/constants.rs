@@ -5,7 +5,7 @@
 //! operator.
 
 use super::cursor::{Parser, Result};
-use super::lexer::{Kind, Position};
+use crate::lexer::{Kind, Position};
 
 /// The value of a constant expression.
 #[derive(Clone, Copy, Debug, PartialEq)]

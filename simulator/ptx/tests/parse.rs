@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
-use ptx_sim::ir::{Module, Operand, RelocationTarget, Space};
-use ptx_sim::parse::parse;
+use ptx::ir::{Module, Operand, RelocationTarget, Space};
+use ptx::parse::parse;
 
 const RUSTC: &str = include_str!("samples/rustc.ptx");
 const NVCC: &str = include_str!("samples/nvcc.ptx");

@@ -11,7 +11,7 @@ const MOST_ERRORS: usize = 20;
 
 /// Why PTX text was refused: the first error, and the others that were found
 /// with it.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
     /// Line, from 1.
     pub line: u32,
@@ -29,7 +29,7 @@ pub struct ParseError {
 
 impl ParseError {
     /// An error at bytes of a text.
-    pub(crate) fn new(source: &str, place: Range<usize>, message: impl Into<String>) -> Self {
+    pub fn new(source: &str, place: Range<usize>, message: impl Into<String>) -> Self {
         let place = Excerpt::new(source, place);
         Self {
             line: place.line,
@@ -42,7 +42,7 @@ impl ParseError {
 
     /// Several errors as one, in order of the text; `None` if there are none. Beyond
     /// a number that can be read, they are left out.
-    pub(crate) fn together(mut errors: Vec<Self>) -> Option<Self> {
+    pub fn together(mut errors: Vec<Self>) -> Option<Self> {
         errors.sort_by_key(|error| (error.line, error.column));
         errors.truncate(MOST_ERRORS);
         let mut errors = errors.into_iter();
@@ -51,6 +51,8 @@ impl ParseError {
         Some(first)
     }
 }
+
+impl std::error::Error for ParseError {}
 
 impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -70,7 +72,7 @@ impl fmt::Display for ParseError {
 
 /// A place in a text, quoted.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Excerpt {
+pub struct Excerpt {
     /// From 1.
     pub line: u32,
     /// From 1, in characters.

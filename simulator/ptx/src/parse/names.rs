@@ -58,7 +58,7 @@ pub(super) struct Scope<'a> {
 /// A name used before it is known.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Unresolved<'a> {
-    pub name: super::lexer::Token<'a>,
+    pub name: crate::lexer::Token<'a>,
     pub place: Place,
 }
 

@@ -4,11 +4,11 @@
 //! `.L2::cache_hint` is one token, dot included; `%tid.x` is a word and a
 //! modifier. Comments and `#` lines are skipped here.
 
-use super::ParseError;
+use crate::excerpt::ParseError;
 
 /// A place in the text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Position {
+pub struct Position {
     /// In bytes from the start.
     pub offset: usize,
     /// From 1.
@@ -17,7 +17,7 @@ pub(super) struct Position {
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Kind {
+pub enum Kind {
     /// An identifier: a name, a register, an opcode's first part.
     Word,
     /// `.name`, with `::` parts where it has them.
@@ -44,9 +44,12 @@ pub(super) enum Kind {
 
 /// One token.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Token<'a> {
+pub struct Token<'a> {
+    /// What it is.
     pub kind: Kind,
+    /// As written.
     pub text: &'a str,
+    /// Where it starts.
     pub at: Position,
 }
 
@@ -76,7 +79,7 @@ impl Token<'_> {
 }
 
 /// Reads tokens one after the other.
-pub(super) struct Lexer<'a> {
+pub struct Lexer<'a> {
     source: &'a str,
     offset: usize,
     line: u32,
@@ -195,7 +198,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// The next token; at the end of the text, `End` for ever.
-    pub fn next(&mut self) -> Result<Token<'a>, ParseError> {
+    pub fn next_token(&mut self) -> Result<Token<'a>, ParseError> {
         self.skip_blank()?;
         let at = self.position();
         let Some(first) = self.byte(0) else {

@@ -5,11 +5,11 @@
 
 use std::ops::Range;
 
-use super::lexer::{Kind, Lexer, Token};
+use crate::lexer::{Kind, Lexer, Token};
 
 /// A part of an instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub enum Part {
     /// Mnemonic and modifiers.
     Opcode,
     /// The mnemonic alone.
@@ -24,7 +24,7 @@ pub(crate) enum Part {
 
 /// The bytes of a part of the instruction at `offset`; of the whole opcode where
 /// there is no such part.
-pub(crate) fn place(source: &str, offset: usize, part: &Part) -> Range<usize> {
+pub fn place(source: &str, offset: usize, part: &Part) -> Range<usize> {
     let tokens = instruction(source, offset);
     let n_opcode = 1 + tokens
         .iter()
@@ -49,7 +49,7 @@ pub(crate) fn place(source: &str, offset: usize, part: &Part) -> Range<usize> {
 fn instruction(source: &str, offset: usize) -> Vec<Token<'_>> {
     let mut lexer = Lexer::from_offset(source, offset);
     let mut tokens = Vec::new();
-    while let Ok(token) = lexer.next() {
+    while let Ok(token) = lexer.next_token() {
         if token.kind == Kind::End {
             break;
         }

@@ -2,9 +2,9 @@
 
 use super::cursor::{Parser, Result};
 use super::directives::Directives;
-use super::lexer::{Kind, Token};
 use super::names::Entity;
 use crate::ir::{FuncId, Function, LaunchBounds, Linkage, Param, Type};
+use crate::lexer::{Kind, Token};
 use crate::suggest::{nearest, question};
 
 /// Most bytes of parameters: what a kernel may have is 32,764.

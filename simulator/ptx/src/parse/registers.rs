@@ -7,9 +7,9 @@
 
 use super::body::{Body, RegisterReturn};
 use super::cursor::{Parser, Result};
-use super::lexer::Token;
 use super::names::Entity;
 use crate::ir::{Address, AddressBase, Guard, Instruction, Operand, Param, RegId, Symbol, Type};
+use crate::lexer::Token;
 
 impl<'a> Parser<'a> {
     /// Declares a function's register parameter, and reads it.

@@ -1,10 +1,10 @@
 //! The file's level: what stands outside every function.
 
 use super::cursor::{Parser, Result};
-use super::lexer::Kind;
 use super::names::Entity;
 use super::pending::{PendingOperand, PendingRelocation};
 use crate::ir::{FuncId, Linkage, Operand, Relocation, RelocationTarget};
+use crate::lexer::Kind;
 
 /// Linkage directives before a declaration.
 #[derive(Clone, Copy, Debug, Default)]

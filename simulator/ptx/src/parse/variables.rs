@@ -3,9 +3,9 @@
 
 use super::cursor::{Parser, Result};
 use super::directives::Directives;
-use super::lexer::{Kind, Token};
 use super::names::Entity;
 use crate::ir::{FuncId, MAX_CONST_BYTES, Space, Type, VarId, Variable};
+use crate::lexer::{Kind, Token};
 use crate::suggest::{nearest, question};
 
 /// Largest alignment accepted, in bytes. No memory is aligned to more than a

@@ -1,10 +1,10 @@
 //! The parser's state and its small steps: look at a token, take it, or say
 //! what was expected in its place.
 
-use super::lexer::{Kind, Lexer, Position, Token};
 use super::names::Names;
 use super::pending::Pending;
 use crate::ir::{Module, ParseError};
+use crate::lexer::{Kind, Lexer, Position, Token};
 use crate::suggest::{nearest, question};
 
 /// Nested parentheses, braces and brackets beyond this many are refused, so
@@ -32,7 +32,7 @@ pub(super) type Result<T> = std::result::Result<T, ParseError>;
 impl<'a> Parser<'a> {
     pub fn new(source: &'a str) -> Result<Self> {
         let mut lexer = Lexer::new(source);
-        let token = lexer.next()?;
+        let token = lexer.next_token()?;
         Ok(Self {
             lexer,
             token,
@@ -46,7 +46,7 @@ impl<'a> Parser<'a> {
 
     /// Takes the current token.
     pub fn take(&mut self) -> Result<Token<'a>> {
-        let next = self.lexer.next()?;
+        let next = self.lexer.next_token()?;
         Ok(std::mem::replace(&mut self.token, next))
     }
 

@@ -1,10 +1,7 @@
 //! "Did you mean …?"
 
 /// The candidate that a mistyped name most likely stands for.
-pub(crate) fn nearest<'a>(
-    name: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // One letter in three may be wrong, and no name is worth comparing at length.
     const LONGEST: usize = 64;
     if name.len() > LONGEST {
@@ -23,13 +20,13 @@ pub(crate) fn nearest<'a>(
 
 /// Letters to insert, delete, replace or swap with their neighbour. Case is a
 /// mistake, but none that makes another name nearer.
-pub(crate) fn distance(a: &str, b: &str) -> usize {
+pub fn distance(a: &str, b: &str) -> usize {
     let (low_a, low_b) = (a.to_lowercase(), b.to_lowercase());
     strsim::osa_distance(&low_a, &low_b).max(usize::from(a != b))
 }
 
 /// `: did you mean …?`, or nothing.
-pub(crate) fn question(suggestion: Option<&str>) -> String {
+pub fn question(suggestion: Option<&str>) -> String {
     suggestion.map_or_else(String::new, |name| format!(": did you mean `{name}`?"))
 }
 

@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::lexer::{Position, Token};
 use crate::ir::{CallSiteId, FuncId, SourceLoc, VarId};
+use crate::lexer::{Position, Token};
 
 /// What can only be settled at the end of the file.
 #[derive(Debug, Default)]

@@ -2,7 +2,6 @@
 
 use super::cursor::{Parser, Result};
 use super::directives::Directives;
-use super::lexer::{Kind, Token};
 use super::names::{Entity, LabelEntity, Place, Scope, Scopes, Unresolved};
 use super::pending::PendingOperand;
 use super::variables::Element;
@@ -10,6 +9,7 @@ use crate::ir::{
     CallSiteId, FuncId, Guard, Instruction, Label, LabelId, Local, LocalId, Operand, Param, RegId,
     SourceLoc, Space, Type,
 };
+use crate::lexer::{Kind, Token};
 
 use std::collections::HashMap;
 

@@ -4,7 +4,6 @@
 //! they are met, labels and function addresses once their scope or the file
 //! has ended. In reading order:
 //!
-//! - `lexer`: text to tokens;
 //! - `pending`: what waits for the end of the file;
 //! - `cursor`: the parser's state and its smallest steps;
 //! - `names`: scopes, registers and labels;
@@ -16,8 +15,7 @@
 //! - `body`: statements;
 //! - `registers`: parameters in registers, and sums as operands;
 //! - `operands`: what stands behind an opcode;
-//! - `unknown`: names that nothing declares;
-//! - `part`: where a part of an instruction stands, for messages.
+//! - `unknown`: names that nothing declares.
 //!
 //! Left out, each with an error that names it: 32-bit addresses, texture and
 //! surface variables, and arrays indexed by a register. Debug sections are skipped.
@@ -34,10 +32,8 @@ mod cursor;
 mod directives;
 mod functions;
 mod initialisers;
-mod lexer;
 mod names;
 mod operands;
-pub(crate) mod part;
 mod pending;
 mod registers;
 mod special;

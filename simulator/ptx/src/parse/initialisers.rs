@@ -2,10 +2,10 @@
 
 use super::constants::Number;
 use super::cursor::{Parser, Result};
-use super::lexer::{Kind, Position};
 use super::pending::PendingRelocation;
 use super::variables::Declared;
 use crate::ir::{Type, VarId};
+use crate::lexer::{Kind, Position};
 
 /// Most bytes that one initialiser may reach: a few bytes of text can ask for
 /// much more (`x[2][1000000000] = {{0}, {1}}`).

@@ -155,7 +155,7 @@ impl Type {
 }
 
 /// Most constants of a module, in bytes.
-pub(crate) const MAX_CONST_BYTES: u64 = 64 << 10;
+pub const MAX_CONST_BYTES: u64 = 64 << 10;
 
 /// A variable with storage: global, constant or shared memory.
 #[derive(Clone, Debug)]
@@ -191,7 +191,7 @@ impl Variable {
     /// Whether it is a declaration that leaves its size open: in shared memory, the block's
     /// dynamic memory. (One with a size has storage of its own if nobody defines it: ptxas takes
     /// it for a definition.)
-    pub(crate) fn is_open(&self) -> bool {
+    pub fn is_open(&self) -> bool {
         self.is_extern && self.size_bytes == 0
     }
 }
@@ -240,7 +240,7 @@ pub struct Param {
 
 impl Param {
     /// Whether it lies where another does, and takes the same bytes.
-    pub(crate) fn has_shape_of(&self, other: &Self) -> bool {
+    pub fn has_shape_of(&self, other: &Self) -> bool {
         (self.size_bytes, self.offset) == (other.size_bytes, other.offset)
     }
 }

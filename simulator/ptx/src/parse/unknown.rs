@@ -3,8 +3,8 @@
 use super::ParseError;
 use super::body::Body;
 use super::cursor::Parser;
-use super::lexer::Token;
 use super::special;
+use crate::lexer::Token;
 use crate::suggest::{nearest, question};
 
 impl<'a> Parser<'a> {
