@@ -1,52 +1,53 @@
 //! Reading PTX text: one kernel with all that it needs of its module.
 
-pub use lockstep::ptx::{entries, kernel_text};
+pub use ptx::outline::{entries, kernel_text};
 
-use lockstep::ptx::is_word_character;
-use std::collections::BTreeSet;
+use ptx::outline::{Item, items, tokens};
+use std::collections::HashSet;
 
 /// One kernel with what it needs of its module around it: version and target,
 /// the variables it names, the source files that its `.loc` lines count, and the names of
 /// the functions that were inlined.
 pub fn kernel_listing(module: &str, entry: &str) -> Option<String> {
     let kernel = kernel_text(module, entry)?;
-    let mut listing = String::new();
-    for line in module.lines() {
-        let needed = match line.split_whitespace().next() {
-            Some(".version" | ".target" | ".address_size") => true,
-            Some(".file") => file_index(line).is_some_and(|index| {
-                [".loc\t", ".loc ", "inlined_at "]
-                    .iter()
-                    .any(|before| kernel.contains(&format!("{before}{index} ")))
-            }),
-            Some(".shared" | ".global" | ".const" | ".extern" | ".visible" | ".weak") => {
-                variable_name(line).is_some_and(|name| has_word(kernel, name))
-            }
-            _ => false,
-        };
-        if needed {
-            listing.push_str(line.trim());
-            listing.push('\n');
+    let mut named = HashSet::new();
+    let mut files = HashSet::new();
+    let mut before = "";
+    for token in tokens(kernel) {
+        if [".loc", "inlined_at"].contains(&before) {
+            files.insert(token.text);
         }
+        named.insert(token.text);
+        before = token.text;
     }
+    let is_needed = |item: &Item<'_>| match item.directive() {
+        ".version" | ".target" | ".address_size" => true,
+        ".file" => item.name().is_some_and(|index| files.contains(index)),
+        ".section" => false,
+        _ => !item.is_function() && item.name().is_some_and(|name| named.contains(name)),
+    };
+    let mut listing: String = items(module)
+        .filter(is_needed)
+        .map(|item| item.text.to_owned() + "\n")
+        .collect();
     listing.push('\n');
     listing.push_str(kernel);
-    listing.push_str(&inlined_names(module, kernel));
+    listing.push_str(&inlined_names(module, &named));
     Some(listing)
 }
 
-/// The section with the names of functions that the kernel's `.loc` lines refer to, each on
-/// a line; empty if there are none.
-fn inlined_names(module: &str, kernel: &str) -> String {
-    let wanted: BTreeSet<&str> = kernel
-        .lines()
-        .filter_map(|line| line.split_once("function_name ")?.1.split(',').next())
-        .collect();
+/// The section with those of the names of functions that a kernel refers to, each on a line;
+/// empty if there are none.
+fn inlined_names(module: &str, named: &HashSet<&str>) -> String {
+    let section = items(module).find(|item| item.name() == Some(".debug_str"));
     let mut names = String::new();
     let mut is_wanted = false;
-    for line in module.lines().map(str::trim) {
+    for line in section
+        .iter()
+        .flat_map(|item| item.text.lines().map(str::trim))
+    {
         if let Some(label) = line.strip_suffix(':') {
-            is_wanted = wanted.contains(label);
+            is_wanted = named.contains(label);
             if is_wanted {
                 names.push_str(&format!("\n{line}\n.b8 "));
             }
@@ -54,37 +55,12 @@ fn inlined_names(module: &str, kernel: &str) -> String {
             let is_first = names.ends_with(".b8 ");
             names.push_str(if is_first { "" } else { ", " });
             names.push_str(byte);
-        } else {
-            is_wanted = false;
         }
     }
     match names.is_empty() {
         true => names,
         false => format!("\n\t.section\t.debug_str\n\t{{{names}\n\t}}\n"),
     }
-}
-
-/// The number of a `.file` line.
-fn file_index(line: &str) -> Option<u32> {
-    line.split_whitespace().nth(1)?.parse().ok()
-}
-
-/// The name that a line declares, if it declares a variable.
-fn variable_name(line: &str) -> Option<&str> {
-    if line.contains(".entry") || line.contains(".func") {
-        return None;
-    }
-    let declaration = line.split(['[', '=', ';']).next()?;
-    declaration.split_whitespace().last()
-}
-
-/// Whether `word` stands in `text`, not as a part of a longer one.
-fn has_word(text: &str, word: &str) -> bool {
-    text.match_indices(word).any(|(start, _)| {
-        let before = text[..start].chars().next_back();
-        let after = text[start + word.len()..].chars().next();
-        !before.is_some_and(is_word_character) && !after.is_some_and(is_word_character)
-    })
 }
 
 #[cfg(test)]
@@ -97,21 +73,10 @@ mod tests {
 .address_size 64
 .shared .align 4 .b8 tile[64];
 .shared .align 4 .b8 tile_of_second[64];
-// .entry not_this(
-.visible .entry first(
-\t.param .u64 first_param_0
-)
+.visible .entry first()
 {
 \t.loc\t1 10 0
 \tmov.u32 %r1, tile;
-\tret;
-}
-.visible .entry second()
-.maxntid 256
-{
-\t{ // inline assembly, with a brace } in a comment
-mov.b64 {%r1, %r2}, %rd1;
-}
 \tret;
 }
 \t.file\t1 \"a.rs\"

@@ -28,15 +28,15 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         .map_err(|error| Stop::Because(Exit::Usage, error.to_string()))?;
     let entry = registered.kernel.id;
     let module = kernels::module_with(entry, None).map_err(super::modules::no_kernels)?;
-    let module = module
+    let whole = module
         .text()
         .map_err(|error| super::modules::no_kernels(error.into()))?;
     let text = if args.sass {
-        let arch = args.arch.as_deref().or(lockstep::ptx::target_name(module));
-        sass(module, entry, arch.unwrap_or("sm_80"))?
+        let arch = args.arch.as_deref().or(module.target_name());
+        sass(whole, entry, arch.unwrap_or("sm_80"))?
     } else {
         let no_listing = || format!("the PTX of `{entry}` could not be cut out of its module");
-        ptx::kernel_listing(module, entry)
+        ptx::kernel_listing(whole, entry)
             .ok_or_else(|| Stop::Because(Exit::Failed, no_listing()))?
     };
     ending::print(Exit::Passed, |out| writeln!(out, "{text}"))

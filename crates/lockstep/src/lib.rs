@@ -31,14 +31,13 @@
 //! [`Line`]; [`TensorMap`], [`Stream`], [`Event`], [`Graph`], [`Pinned`]; `foreign` (memory and streams of `cust`
 //! and others); then what they are made of,
 //! [`engine`] (GPU and simulator behind one untyped trait, also used to time kernels against
-//! each other), [`counts`], [`record`], [`ptx`], [`source`].
+//! each other), [`counts`], [`record`], [`source`].
 //!
 //! Left out: kernels (`cuda_std`), their compilation (`cuda_builder`), programs that others
 //! wrote (`sim_driver`).
 
 pub mod counts;
 pub mod engine;
-pub mod ptx;
 pub mod source;
 
 mod device;

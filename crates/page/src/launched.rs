@@ -48,9 +48,7 @@ fn counted(report: &Report, ptx: &str) -> Result<Counted, String> {
         n_launches: 1,
         others: Vec::new(),
         module: report.module().name.clone(),
-        target: lockstep::ptx::target_name(ptx)
-            .unwrap_or_default()
-            .to_owned(),
+        target: report.module().target_name().unwrap_or_default().to_owned(),
         file: report.file().to_owned(),
         rows: rows(&report.instructions(), ptx, report.file()),
         totals: *totals,

@@ -5,7 +5,7 @@
 
 use crate::numbers::grouped;
 use crate::work::Row;
-use lockstep::ptx::kernel_text;
+use ptx::outline::kernel_text;
 
 /// Kernels of more lines are shortened.
 const MOST_LINES: usize = 1200;

@@ -6,6 +6,7 @@
 //!
 //! - [`suggest`], [`excerpt`]: "did you mean …?", and errors that quote the text;
 //! - [`lexer`]: text to tokens;
+//! - [`outline`]: what stands at the top of a file, for who cuts something out;
 //! - [`part`]: where a part of an instruction stands, for messages;
 //! - [`ir`]: a module as it is read;
 //! - [`parse`]: tokens to a module.
@@ -14,5 +15,6 @@ pub mod excerpt;
 pub mod ir;
 pub mod lexer;
 pub mod parse;
+pub mod outline;
 pub mod part;
 pub mod suggest;

@@ -1,6 +1,7 @@
 //! A PTX module that an engine may load: its text, or the way to get it.
 
 use super::EngineError;
+use ptx::outline;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -124,7 +125,7 @@ impl PtxModule {
         let Ok(text) = self.text() else {
             return false;
         };
-        let read = || crate::ptx::entries(text).map(str::to_owned).collect();
+        let read = || outline::entries(text).map(str::to_owned).collect();
         self.entries.get_or_init(read).contains(entry)
     }
 
@@ -142,14 +143,16 @@ impl PtxModule {
     pub fn target_name(&self) -> Option<&str> {
         match &self.target {
             Some(target) => Some(target),
-            None => crate::ptx::target_name(self.text().ok()?),
+            None => outline::target(self.text().ok()?),
         }
     }
 
     /// That architecture's number, and whether the module runs on that one alone
     /// (`sm_90a`) or on all later ones too (`sm_90`).
     pub fn target(&self) -> Option<(u32, bool)> {
-        crate::ptx::target_number(self.target_name()?)
+        let name = self.target_name()?.strip_prefix("sm_")?;
+        let digits = name.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        Some((digits.parse().ok()?, digits.len() != name.len()))
     }
 }
 
@@ -197,6 +200,14 @@ mod tests {
     }
 
     #[test]
+    fn a_text_names_its_target() {
+        let target = |text: &'static str| PtxModule::of_text("m", text).target();
+        assert_eq!(target(".version 8.6\n.target sm_80\n"), Some((80, false)));
+        assert_eq!(target(".target sm_90a, debug"), Some((90, true)));
+        assert_eq!(target("nothing"), None);
+    }
+
+    #[test]
     fn a_text_that_cannot_be_got_is_an_error_that_says_why() {
         let module = PtxModule::deferred("copy", "sm_80", || Err("it does not compile".to_owned()));
         let error = module.text().expect_err("there is none").to_string();
@@ -207,7 +218,8 @@ mod tests {
     fn a_module_names_its_entries_and_nothing_else() {
         let module = PtxModule::of_text(
             "m",
-            "// .entry old(\n.func inner(\n.visible .entry copy(\n.entry add_2(.param .u64 a)",
+            "// .entry old(\n.func inner() { ret; }\n.visible .entry copy() { ret; }\n\
+             .entry add_2(.param .u64 a) { ret; }",
         );
         let named = ["copy", "add_2", "inner", "old", "add"].map(|name| module.names(name));
         assert_eq!(named, [true, true, false, false, false]);
