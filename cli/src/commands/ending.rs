@@ -2,7 +2,7 @@
 //! kept, whatever becomes of the two.
 
 use super::exit::{Exit, Stop};
-use super::progress::{say, say_error};
+use super::progress::say_error;
 use crate::output::OutputFile;
 use crate::report::json;
 use serde::Serialize;
@@ -27,7 +27,7 @@ impl Outputs {
         for &(option, path) in options {
             let Some(path) = path else { continue };
             let file =
-                OutputFile::open(path, say).map_err(|error| usage(format!("{option}: {error}")))?;
+                OutputFile::open(path).map_err(|error| usage(format!("{option}: {error}")))?;
             if let Some((other, _)) = files.iter().find(|(_, other)| other.collides_with(&file)) {
                 let what = format!("{other} and {option} name one file; both cannot be in it");
                 return Err(usage(what));

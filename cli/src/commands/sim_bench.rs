@@ -151,7 +151,7 @@ fn document() -> Result<Exit, Stop> {
         usage(file, &missing)
     })?;
     let failed = |error: OutputError| Stop::Because(Exit::Failed, error.to_string());
-    let output = OutputFile::open(file, say).map_err(Stop::usage)?;
+    let output = OutputFile::open(file).map_err(Stop::usage)?;
     output.write(new.as_bytes()).map_err(failed)?;
     Ok(Exit::Passed)
 }
