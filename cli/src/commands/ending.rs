@@ -86,7 +86,7 @@ impl Ending {
 
     /// Writes the file of an option as JSON, if that was given.
     pub fn json(&mut self, option: &'static str, value: &impl Serialize) {
-        self.file(option, || Ok(json::text(value)?.into_bytes()));
+        self.file(option, || json::text(value));
     }
 
     /// Prints results to stdout; to stderr, if one of the files goes to stdout. That
