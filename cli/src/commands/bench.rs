@@ -21,7 +21,6 @@ use lesson::room;
 use lesson::run::{self, Tally};
 use lesson::{Case, CaseResult, Clocking, Effort, Registered, Shape, Status};
 use lockstep::engine::gpu::Gpu;
-use lockstep::engine::twins::Twins;
 use lockstep::engine::{Buffer, Clocked, Contender, Engine, EngineKind, Timed, Timing};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -396,9 +395,9 @@ fn run_all(gpu: &Gpu, selected: &[Registered], cases: &[Case], clocking: Clockin
     all.extend_from_slice(cases);
 
     let mut walk = Walk::through(&all);
-    walk.go_through(gpu, &all[..n_checks], |case| {
-        run::run_case(&Twins(gpu), case, None)
-    });
+    gpu.run_peers(true);
+    walk.go_through(gpu, &all[..n_checks], |case| run::run_case(gpu, case, None));
+    gpu.run_peers(false);
     if n_checks > 0 {
         say_twins(with_twins.len(), &walk.results[..n_checks]);
     }

@@ -2,7 +2,7 @@
 //! kept, whatever becomes of the two.
 
 use super::exit::{Exit, Stop};
-use super::progress::{say, say_error};
+use super::progress::say_error;
 use crate::output::OutputFile;
 use crate::report::json;
 use serde::Serialize;
@@ -27,7 +27,7 @@ impl Outputs {
         for &(option, path) in options {
             let Some(path) = path else { continue };
             let file =
-                OutputFile::open(path, say).map_err(|error| usage(format!("{option}: {error}")))?;
+                OutputFile::open(path).map_err(|error| usage(format!("{option}: {error}")))?;
             if let Some((other, _)) = files.iter().find(|(_, other)| other.collides_with(&file)) {
                 let what = format!("{other} and {option} name one file; both cannot be in it");
                 return Err(usage(what));
@@ -86,7 +86,7 @@ impl Ending {
 
     /// Writes the file of an option as JSON, if that was given.
     pub fn json(&mut self, option: &'static str, value: &impl Serialize) {
-        self.file(option, || Ok(json::text(value)?.into_bytes()));
+        self.file(option, || json::text(value));
     }
 
     /// Prints results to stdout; to stderr, if one of the files goes to stdout. That

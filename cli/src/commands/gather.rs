@@ -38,7 +38,6 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     };
     // Last, so that a bundle that is not whole is known as such.
     json::text(&mark)
-        .map_err(io::Error::from)
         .and_then(|text| fs::write(args.dir.join(BUNDLE_MARK), text))
         .map_err(|error| cannot_write(&args.dir, &error))?;
     Ok(Exit::Passed)

@@ -109,7 +109,7 @@ fn write_json(out: &mut dyn Write) -> io::Result<()> {
         .iter()
         .map(|&lesson| ListedLesson::from(lesson))
         .collect();
-    out.write_all(json::text(&lessons)?.as_bytes())
+    out.write_all(&json::text(&lessons)?)
 }
 
 /// For people.

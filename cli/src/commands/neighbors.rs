@@ -4,10 +4,10 @@ use super::ending::Outputs;
 use super::exit::{Exit, Stop};
 use super::progress::say;
 use crate::choose::{EngineChoice, SimOptions, choose};
-use crate::neighbors::{file, svg};
+use crate::input;
+use crate::neighbors::{Colours, draw, parse};
 use host::lessons::neighbor::atoms::{CUTOFF, Lists};
 use host::lessons::neighbor::device::{self, NeighborError};
-use indicatif::{HumanBytes, HumanCount};
 use lesson::footprint;
 use lockstep::engine::EngineKind;
 use std::io::{self, BufWriter, Write};
@@ -28,10 +28,6 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
 
-    /// Draw also more than 100,000 atoms, which few viewers open.
-    #[arg(long, requires = "svg")]
-    force: bool,
-
     /// What to run the kernels on.
     #[arg(long, value_enum, default_value_t)]
     engine: EngineChoice,
@@ -51,22 +47,12 @@ fn cutoff(text: &str) -> Result<f32, String> {
 
 pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     let outputs = Outputs::open(&[("--svg", args.svg.as_deref())], &[Some(&args.atoms)])?;
-    let room = |n_atoms: u32| {
-        let mut footprint = device::footprint(n_atoms);
-        if args.svg.is_some() {
-            // The text grows by doubling.
-            footprint.host_bytes += 2 * u128::from(svg::about_bytes(n_atoms));
-        }
-        footprint::check(footprint, EngineKind::Sim, false).map_err(|what| what.to_string())
-    };
-    let atoms = file::read(&args.atoms, room).map_err(Stop::usage)?;
-    if args.svg.is_some() && !args.force && atoms.len() > svg::MOST_ATOMS {
-        return Err(Stop::usage(format!(
-            "--svg: a picture of {} atoms has about {}, and few viewers open it; --force draws it all the same",
-            HumanCount(atoms.len().into()),
-            HumanBytes(svg::about_bytes(atoms.len()))
-        )));
-    }
+    let name = input::name(&args.atoms);
+    let text = input::text(&args.atoms).map_err(Stop::usage)?;
+    let atoms = parse(&text).map_err(|what| Stop::usage(format!("{name}, {what}")))?;
+    let n_atoms = atoms.len();
+    footprint::check(device::footprint(n_atoms), EngineKind::Sim, false)
+        .map_err(|what| Stop::usage(format!("{name} has too many atoms, {n_atoms}: {what}")))?;
     let (engine, why) = choose(
         args.engine,
         super::modules::modules()?,
@@ -78,7 +64,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     let lists = device::lists(engine.engine(), &atoms, args.cutoff).map_err(stopped)?;
     let mut ending = outputs.end(Exit::Passed);
     ending.file("--svg", || {
-        Ok(svg::draw(&atoms, &lists, args.cutoff).into_bytes())
+        Ok(draw(Colours::FILE, &atoms, &lists, args.cutoff).into_bytes())
     });
     ending.print(|out| write(out, &lists));
     Ok(ending.exit())

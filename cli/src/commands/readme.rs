@@ -2,7 +2,7 @@
 //! tuning logs, and the pictures, or says that they are out of date.
 
 use super::exit::{Exit, Stop};
-use super::{progress, report as page};
+use super::report as page;
 use crate::explain::pictures;
 use crate::input;
 use crate::output::{OutputError, OutputFile};
@@ -177,7 +177,7 @@ fn renew(args: &Args, path: &Path, old: Option<&str>, new: &str) -> Result<(), S
             Stop::Because(Exit::Failed, format!("{}: {error}", folder.display()))
         })?;
     }
-    let file = OutputFile::open(path, progress::say).map_err(Stop::usage)?;
+    let file = OutputFile::open(path).map_err(Stop::usage)?;
     file.write(new.as_bytes()).map_err(failed)
 }
 

@@ -4,13 +4,13 @@ use super::ending::Outputs;
 use super::exit::{Exit, Stop};
 use super::progress::say;
 use crate::input;
-use crate::output::{OutputError, OutputFile};
+use crate::output::OutputFile;
 use crate::report::width::Width;
-use crate::sim_bench::micro::{self, Micro};
-use crate::sim_bench::report::{Report, Row};
-use crate::sim_bench::{Mode, Patience, Stopwatch, measure};
+use crate::sim_bench::report::{Report, Row, UNIT};
+use crate::sim_bench::{LOOPS, Loop, Mode, Patience, measure, measure_loop};
 use host::registry::{self, NoMatch};
 use lesson::Registered;
+use lockstep::engine::sim::Sim;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -55,63 +55,61 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         ));
     }
     let outputs = Outputs::open(&[("--json", args.json.as_deref())], &[])?;
-    let older = args.compare.as_deref().map(read).transpose()?;
+    let before = args.compare.as_deref().map(read).transpose()?;
+    let is_wanted = |mode: &Mode| args.mode.is_empty() || args.mode.contains(mode);
     let patience = Patience {
-        time: Duration::from_millis(args.patience),
+        modes: Mode::ALL.into_iter().filter(is_wanted).collect(),
         fewest: 3,
-        most: 1000,
-        modes: Mode::ALL.map(|mode| args.mode.is_empty() || args.mode.contains(&mode)),
+        time: Duration::from_millis(args.patience),
     };
     let failed = |name: &str, what: String| Stop::Because(Exit::Failed, format!("{name}: {what}"));
     let (loops, kernels) = chosen(&args.filter).map_err(Stop::usage)?;
-    let modules = super::modules::modules_for(&kernels)?;
+    let sim = Sim::new(super::modules::modules_for(&kernels)?);
     let mut rows = Vec::new();
-    let mut rig = micro::Rig::new().map_err(|error| failed("small loops", error))?;
-    for micro in loops {
-        say(&format!("{}: {}", micro.name, micro.what));
-        let measured = rig
-            .measure(micro, patience)
-            .map_err(|error| failed(micro.name, error))?;
-        rows.push(Row::new(micro.name, "loop".to_owned(), &measured));
+    for one in loops {
+        say(&format!("{}: {} per round", one.0, one.1));
+        let measured = measure_loop(one, &patience);
+        let measured = measured.map_err(|error| failed(one.0, error.to_string()))?;
+        rows.push(Row::new(one.0, "loop".to_owned(), &measured));
     }
-    let engine = Stopwatch::new(modules);
-    let mut catalogue = Vec::new();
     for registered in kernels {
         let name = registered.kernel.id;
         say(name);
         let (shape, measured) =
-            measure(&engine, registered, patience).map_err(|error| failed(name, error))?;
-        catalogue.push(Row::new(name, shape, &measured));
+            measure(&sim, registered, &patience).map_err(|error| failed(name, error))?;
+        rows.push(Row::new(name, shape, &measured));
     }
-    let report = Report::new(rows, catalogue);
+    let report = Report::new(rows);
     let mut ending = outputs.end(Exit::Passed);
     ending.json("--json", &report);
-    ending.print(|out| report.write(out, older.as_ref(), Width::of_stdout()));
+    ending.print(|out| {
+        writeln!(out, "{UNIT}")?;
+        report.table(before.as_ref()).write(out, Width::of_stdout())
+    });
     Ok(ending.exit())
 }
 
 /// The small loops and the kernels that some filters choose: all of them if there is none.
-fn chosen(filters: &[String]) -> Result<(Vec<&'static Micro>, Vec<Registered>), NoMatch> {
-    let names = |filter: &String, micro: &Micro| micro.name.contains(filter.as_str());
-    let mut of_kernels = Vec::new();
-    for filter in filters {
-        match registry::matching(std::slice::from_ref(filter)) {
-            Ok(_) => of_kernels.push(filter.clone()),
-            Err(_) if micro::ALL.iter().any(|micro| names(filter, micro)) => {}
-            Err(error) => return Err(error),
-        }
-    }
-    let all = filters.is_empty();
-    let loops = micro::ALL
+fn chosen(filters: &[String]) -> Result<(Vec<Loop>, Vec<Registered>), NoMatch> {
+    let chooses = |filter: &String, one: &Loop| one.0.contains(filter.as_str());
+    let loops = LOOPS
         .iter()
-        .filter(|micro| all || filters.iter().any(|filter| names(filter, micro)))
-        .collect();
-    let kernels = if all || !of_kernels.is_empty() {
-        registry::matching(&of_kernels)?
-    } else {
-        Vec::new()
+        .copied()
+        .filter(|one| filters.is_empty() || filters.iter().any(|filter| chooses(filter, one)));
+    let is_for_loops = |filter: &&String| {
+        let only = registry::matching(std::slice::from_ref(*filter)).is_err();
+        only && LOOPS.iter().any(|one| chooses(filter, one))
     };
-    Ok((loops, kernels))
+    let of_kernels: Vec<String> = filters
+        .iter()
+        .filter(|filter| !is_for_loops(filter))
+        .cloned()
+        .collect();
+    let kernels = match of_kernels.is_empty() && !filters.is_empty() {
+        true => Vec::new(),
+        false => registry::matching(&of_kernels)?,
+    };
+    Ok((loops.collect(), kernels))
 }
 
 fn usage(path: &Path, error: &dyn std::fmt::Display) -> Stop {
@@ -138,8 +136,13 @@ const END: &str = "<!-- end of figures -->";
 fn renewed(text: &str, now: &Report, before: &Report) -> Option<String> {
     let begin = text.find(BEGIN)? + BEGIN.len();
     let end = begin + text[begin..].find(END)?;
-    let table = now.markdown(before);
-    Some(format!("{}\n{table}\n{}", &text[..begin], &text[end..]))
+    let (cores, processor) = (now.machine.n_cores, &now.machine.processor);
+    Some(format!(
+        "{}\n{UNIT}, on {cores} cores of an {processor}. \"Before\" is with counters, on one core.\n\n{}\n{}",
+        &text[..begin],
+        now.table(Some(before)).markdown(),
+        &text[end..]
+    ))
 }
 
 fn document() -> Result<Exit, Stop> {
@@ -150,9 +153,10 @@ fn document() -> Result<Exit, Stop> {
         let missing = format!("it lacks the lines `{}` and `{END}`", BEGIN.trim_end());
         usage(file, &missing)
     })?;
-    let failed = |error: OutputError| Stop::Because(Exit::Failed, error.to_string());
-    let output = OutputFile::open(file, say).map_err(Stop::usage)?;
-    output.write(new.as_bytes()).map_err(failed)?;
+    OutputFile::open(file)
+        .map_err(Stop::usage)?
+        .write(new.as_bytes())
+        .map_err(|error| Stop::Because(Exit::Failed, error.to_string()))?;
     Ok(Exit::Passed)
 }
 
@@ -165,13 +169,13 @@ mod tests {
         let names = |filters: &[&str]| {
             let filters: Vec<String> = filters.iter().map(ToString::to_string).collect();
             chosen(&filters).ok().map(|(loops, kernels)| {
-                let loops: Vec<_> = loops.iter().map(|micro| micro.name).collect();
+                let loops: Vec<_> = loops.iter().map(|one| one.0).collect();
                 let kernels: Vec<_> = kernels.iter().map(|k| k.kernel.id).collect();
                 (loops, kernels)
             })
         };
         let (all_loops, all_kernels) = names(&[]).expect("all");
-        assert_eq!(all_loops.len(), micro::ALL.len());
+        assert_eq!(all_loops.len(), LOOPS.len());
         assert_eq!(all_kernels.len(), registry::kernels().count());
         let (loops, sgemm) = names(&["sgemm"]).expect("kernels");
         assert!(loops.is_empty() && !sgemm.is_empty() && sgemm.len() < all_kernels.len());

@@ -13,10 +13,10 @@ pub mod text;
 pub mod tile;
 
 use crate::profile::run_case;
-use lesson::place::{Place, places_of};
 use lesson::{CaseError, Effort, Registered, Shape};
 use lockstep::engine::sim::Sim;
 use lockstep::engine::{EngineKind, LaunchConfig, PtxModule};
+use lockstep::source::{Place, places_of};
 use maps::{Access, AccessMap, Timeline};
 use ptx_sim::TraceOptions;
 

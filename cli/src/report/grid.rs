@@ -2,8 +2,8 @@
 //!
 //! Columns in which every cell is empty are left out. What is still too wide is made
 //! narrower step by step: headings of two lines; the first column on a line of its
-//! own above the others, and some below them; without columns that may be left out,
-//! and a line that says so; at last every row as a paragraph. No cell is ever cut.
+//! own above the others, and some below them; at last every row as a paragraph. No cell
+//! is ever cut.
 
 use super::style::{FAINT, HEADING};
 use super::width::{Width, columns_of, indented, wrap};
@@ -14,14 +14,8 @@ use std::io::{self, Write};
 #[derive(Clone, Copy, Debug)]
 pub struct Column {
     heading: &'static str,
-    /// What it is called where it is left out.
-    name: &'static str,
-    /// The heading without the column before it.
-    alone: Option<&'static str>,
     /// Words start on the left, numbers end on the right.
     is_words: bool,
-    /// If it may be left out: the lowest goes first.
-    rank: Option<u8>,
     /// Whether a stacked table has it on a line below the row.
     is_below: bool,
 }
@@ -31,10 +25,7 @@ impl Column {
     pub const fn words(heading: &'static str) -> Self {
         Self {
             heading,
-            name: heading,
-            alone: None,
             is_words: true,
-            rank: None,
             is_below: false,
         }
     }
@@ -47,31 +38,10 @@ impl Column {
         }
     }
 
-    /// Left out where there is no room for it, the lowest rank first.
-    pub const fn expendable(self, rank: u8) -> Self {
-        Self {
-            rank: Some(rank),
-            ..self
-        }
-    }
-
     /// On a line below the row, behind its heading, where lines are short.
     pub const fn below(self) -> Self {
         Self {
             is_below: true,
-            ..self
-        }
-    }
-
-    /// Called otherwise than its heading where it is left out.
-    pub const fn called(self, name: &'static str) -> Self {
-        Self { name, ..self }
-    }
-
-    /// With another heading where the column before it is left out.
-    pub const fn alone(self, heading: &'static str) -> Self {
-        Self {
-            alone: Some(heading),
             ..self
         }
     }
@@ -176,80 +146,53 @@ impl Grid {
 
     /// Writes it for so wide an output.
     pub fn write(&self, out: &mut dyn Write, width: Width) -> io::Result<()> {
-        let used: Vec<bool> = (0..self.columns.len()).map(|c| self.is_used(c)).collect();
-        let Some(layout) = self.layout(&used, width) else {
-            return self.write_paragraphs(out, width);
-        };
-        self.write_headings(out, &layout, width)?;
+        let mut layouts = [(false, false), (false, true), (true, true)]
+            .into_iter()
+            .map(|(is_stacked, is_tall)| self.laid_out(is_stacked, is_tall));
+        let layout = layouts.find(|layout| self.width_of(layout) <= width.columns());
+        if let Some(layout) = &layout {
+            self.write_headings(out, layout, width)?;
+        }
         // The cell that the rows stand below.
         let mut above: Option<&Cell> = None;
         for line in &self.lines {
-            match line {
+            let cells = match line {
                 Line::Across { indent, cell } => {
                     write_across(out, *indent, cell, width)?;
                     above = None;
+                    continue;
                 }
-                Line::Cells(cells) if layout.is_stacked => {
-                    if above != Some(&cells[0]) {
-                        write_across(out, self.indent, &cells[0], width)?;
-                        above = Some(&cells[0]);
-                    }
-                    self.write_row(out, &layout, cells)?;
-                    self.write_labelled(out, cells, |column| column.is_below, width)?;
-                }
-                Line::Cells(cells) => self.write_row(out, &layout, cells)?,
+                Line::Cells(cells) => cells,
+            };
+            let is_stacked = layout.as_ref().is_none_or(|layout| layout.is_stacked);
+            if is_stacked && above != Some(&cells[0]) {
+                write_across(out, self.indent, &cells[0], width)?;
+                above = Some(&cells[0]);
+            }
+            match &layout {
+                Some(layout) => self.write_row(out, layout, cells)?,
+                None => self.write_labelled(out, cells, |_| true, width)?,
+            }
+            if layout.is_some() && is_stacked {
+                self.write_labelled(out, cells, |column| column.is_below, width)?;
             }
         }
-        self.write_left_out(out, &used, &layout, width)
+        Ok(())
     }
 
-    /// The first that fits; none if none does.
-    fn layout(&self, used: &[bool], width: Width) -> Option<Layout> {
-        let fits = |layout: &Layout| self.width_of(layout) <= width.columns();
-        for (is_stacked, is_tall) in [(false, false), (false, true), (true, true)] {
-            let layout = self.laid_out(used, is_stacked, is_tall);
-            if fits(&layout) {
-                return Some(layout);
-            }
-        }
-        let mut shown = used.to_vec();
-        loop {
-            let candidates = (0..shown.len()).filter(|&column| shown[column]);
-            let expendable = candidates.filter_map(|c| Some((self.columns[c].rank?, c)));
-            let (_, next) = expendable.min()?;
-            shown[next] = false;
-            let layout = self.laid_out(&shown, true, true);
-            if fits(&layout) {
-                return Some(layout);
-            }
-        }
-    }
-
-    fn laid_out(&self, shown: &[bool], is_stacked: bool, is_tall: bool) -> Layout {
-        let width = |column: usize| {
-            if !shown[column] || (is_stacked && self.columns[column].is_below) {
+    fn laid_out(&self, is_stacked: bool, is_tall: bool) -> Layout {
+        let width = |(index, column): (usize, &Column)| {
+            if !self.is_used(index) || (is_stacked && column.is_below) {
                 return None;
             }
-            let cells = self.rows().map(|row| columns_of(&row[column].text));
-            let heading = self.heading(column, shown);
-            let heading = match is_tall {
-                true => halves(heading).map(columns_of).into_iter().max(),
-                false => Some(columns_of(heading)),
-            };
+            let cells = self.rows().map(|row| columns_of(&row[index].text));
+            let heading = lines_of(column.heading, is_tall).map(columns_of);
             cells.chain(heading).max()
         };
         Layout {
-            widths: (0..shown.len()).map(width).collect(),
+            widths: self.columns.iter().enumerate().map(width).collect(),
             is_tall,
             is_stacked,
-        }
-    }
-
-    fn heading(&self, column: usize, shown: &[bool]) -> &'static str {
-        let Column { heading, alone, .. } = self.columns[column];
-        match alone {
-            Some(alone) if column > 0 && !shown[column - 1] => alone,
-            _ => heading,
         }
     }
 
@@ -267,35 +210,27 @@ impl Grid {
     }
 
     fn write_headings(&self, out: &mut dyn Write, layout: &Layout, width: Width) -> io::Result<()> {
-        let shown: Vec<bool> = layout.widths.iter().map(Option::is_some).collect();
-        let headings = (0..self.columns.len()).map(|column| self.heading(column, &shown));
-        let line = |part: fn([&'static str; 2]) -> &'static str| -> Vec<Cell> {
-            let parts = headings.clone().map(|heading| {
-                if layout.is_tall {
-                    part(halves(heading))
-                } else {
-                    heading
-                }
-            });
-            parts.map(|text| Cell::new(text, HEADING)).collect()
-        };
         if layout.is_stacked {
-            write_across(
-                out,
-                self.indent,
-                &Cell::new(self.columns[0].heading, HEADING),
-                width,
-            )?;
+            let first = Cell::new(self.columns[0].heading, HEADING);
+            write_across(out, self.indent, &first, width)?;
         }
-        // One without a second line stands on the lower one.
-        let upper = line(|[first, second]| if second.is_empty() { "" } else { first });
-        let lower = line(|[first, second]| if second.is_empty() { first } else { second });
-        let first = usize::from(layout.is_stacked);
-        let shown_above = (first..upper.len()).any(|c| shown[c] && !upper[c].text.is_empty());
-        if layout.is_tall && shown_above {
-            self.write_row(out, layout, &upper)?;
+        for line in 0..2 {
+            let headings = self.columns.iter().zip(&layout.widths);
+            let headings = headings.map(|(column, width)| match width {
+                Some(_) => lines_of(column.heading, layout.is_tall)[line],
+                None => "",
+            });
+            let cells: Vec<Cell> = headings.map(|text| Cell::new(text, HEADING)).collect();
+            let is_needed = |cell: &Cell| !cell.text.is_empty();
+            if line == 1
+                || cells[usize::from(layout.is_stacked)..]
+                    .iter()
+                    .any(is_needed)
+            {
+                self.write_row(out, layout, &cells)?;
+            }
         }
-        self.write_row(out, layout, &lower)
+        Ok(())
     }
 
     fn write_row(&self, out: &mut dyn Write, layout: &Layout, cells: &[Cell]) -> io::Result<()> {
@@ -320,41 +255,6 @@ impl Grid {
         writeln!(out, "{line}")
     }
 
-    fn write_left_out(
-        &self,
-        out: &mut dyn Write,
-        used: &[bool],
-        layout: &Layout,
-        width: Width,
-    ) -> io::Result<()> {
-        let is_below = |column: usize| layout.is_stacked && self.columns[column].is_below;
-        let left_out = (0..used.len()).filter(|&c| used[c] && layout.widths[c].is_none());
-        let left_out = left_out.filter(|&column| !is_below(column));
-        let names: Vec<_> = left_out.map(|c| self.columns[c].name).collect();
-        if names.is_empty() {
-            return Ok(());
-        }
-        let what = format!("no room for: {}", names.join(", "));
-        write_across(out, self.indent, &Cell::new(what, FAINT), width)
-    }
-
-    /// Every row as a paragraph: its first cell, and below it the others behind their
-    /// headings.
-    fn write_paragraphs(&self, out: &mut dyn Write, width: Width) -> io::Result<()> {
-        for line in &self.lines {
-            let cells = match line {
-                Line::Across { indent, cell } => {
-                    write_across(out, *indent, cell, width)?;
-                    continue;
-                }
-                Line::Cells(cells) => cells,
-            };
-            write_across(out, self.indent, &cells[0], width)?;
-            self.write_labelled(out, cells, |_| true, width)?;
-        }
-        Ok(())
-    }
-
     /// Some cells behind their headings, but never the first.
     fn write_labelled(
         &self,
@@ -363,11 +263,21 @@ impl Grid {
         wanted: impl Fn(&Column) -> bool,
         width: Width,
     ) -> io::Result<()> {
+        // A heading stays whole, and on one line with what follows.
+        let no_break = "\u{a0}";
         let items = self.columns.iter().zip(cells).skip(1);
         let items = items
             .filter(|(column, cell)| wanted(column) && !cell.text.is_empty())
-            .map(|(column, cell)| (format!("{} ", column.heading), cell));
-        write_items(out, self.indent + 2 * BELOW, items, width)
+            .map(|(Column { heading, .. }, Cell { text, style })| {
+                let heading = heading.replace(' ', no_break);
+                format!("{FAINT}{heading}{FAINT:#}{no_break}{style}{text}{style:#}")
+            });
+        let items = items.collect::<Vec<_>>().join("  ");
+        if items.is_empty() {
+            return Ok(());
+        }
+        let text = indented(&items, self.indent + 2 * BELOW, width.columns());
+        writeln!(out, "{}", text.replace(no_break, " "))
     }
 
     /// As Markdown, with a line end after each row.
@@ -390,12 +300,12 @@ impl Grid {
     }
 }
 
-/// A heading in two lines; the second is empty if it has no place to break.
-fn halves(heading: &'static str) -> [&'static str; 2] {
+/// A heading in two lines; one that is not broken stands on the lower.
+fn lines_of(heading: &'static str, is_tall: bool) -> [&'static str; 2] {
     match (heading.rfind(' '), heading.rfind('/')) {
-        (Some(at), _) => [&heading[..at], &heading[at + 1..]],
-        (None, Some(at)) if at > 0 => [&heading[..at], &heading[at..]],
-        _ => [heading, ""],
+        (Some(at), _) if is_tall => [&heading[..at], &heading[at + 1..]],
+        (None, Some(at)) if is_tall && at > 0 => [&heading[..at], &heading[at..]],
+        _ => ["", heading],
     }
 }
 
@@ -403,39 +313,6 @@ fn write_across(out: &mut dyn Write, indent: usize, cell: &Cell, width: Width) -
     let Cell { text, style } = cell;
     for line in wrap(text, width.columns().saturating_sub(indent)) {
         writeln!(out, "{:indent$}{style}{line}{style:#}", "")?;
-    }
-    Ok(())
-}
-
-/// Labels and cells, as many on a line as fit.
-fn write_items<'c>(
-    out: &mut dyn Write,
-    indent: usize,
-    items: impl Iterator<Item = (String, &'c Cell)>,
-    width: Width,
-) -> io::Result<()> {
-    let room = width.columns().saturating_sub(indent);
-    let (mut line, mut used) = (String::new(), 0);
-    for (label, Cell { text, style }) in items {
-        let plain = format!("{label}{text}");
-        let item_columns = columns_of(&plain);
-        if used > 0 && used + GAP + item_columns > room {
-            writeln!(out, "{:indent$}{line}", "")?;
-            (line, used) = (String::new(), 0);
-        }
-        if item_columns > room {
-            writeln!(out, "{}", indented(&plain, indent, width.columns()))?;
-            continue;
-        }
-        if used > 0 {
-            line.push_str(&" ".repeat(GAP));
-            used += GAP;
-        }
-        line.push_str(&format!("{FAINT}{label}{FAINT:#}{style}{text}{style:#}"));
-        used += item_columns;
-    }
-    if used > 0 {
-        writeln!(out, "{:indent$}{line}", "")?;
     }
     Ok(())
 }
@@ -452,8 +329,8 @@ mod tests {
             Column::words("kernel"),
             Column::words("shape"),
             Column::numbers("nothing"),
-            Column::numbers("bank conflicts").expendable(1),
-            Column::numbers("per load").alone("conflicts/load"),
+            Column::numbers("bank conflicts"),
+            Column::numbers("per load"),
             Column::words("remarks").below(),
         ]);
         grid.across(0, Cell::new("lesson", AnsiColor::Red.on_default()));
@@ -504,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn still_narrower_ones_are_stacked_and_leave_columns_out() {
+    fn still_narrower_ones_are_stacked() {
         assert_eq!(
             written(40).lines().collect::<Vec<_>>(),
             [
@@ -525,17 +402,6 @@ mod tests {
                 "     a note",
             ]
         );
-        let mut narrow = grid();
-        narrow.indent = 20;
-        let mut out = Vec::new();
-        narrow.write(&mut out, Width::of(45)).expect("memory");
-        let text = String::from_utf8(out).expect("UTF-8");
-        assert!(
-            text.contains("conflicts") && text.contains("/load"),
-            "{text}"
-        );
-        assert!(!text.contains("65,011,712"), "{text}");
-        assert!(text.contains("no room for: bank"), "{text}");
     }
 
     #[test]

@@ -6,6 +6,8 @@ use lesson::{CaseResult, Status};
 use lockstep::counts::Counts;
 use lockstep::engine::Engine;
 use serde::Serialize;
+use serde_json::ser::Formatter;
+use std::io::{self, Write};
 
 /// The file.
 #[derive(Clone, Debug, Serialize)]
@@ -203,11 +205,87 @@ impl Report {
     }
 }
 
-/// A value as the text of a JSON file.
+/// A value as the text of a JSON file: a line for each of its fields, and for each row of
+/// a list.
 ///
 /// # Errors
 ///
 /// The value has a map whose keys are no text: a mistake of ours.
-pub fn text(value: &impl Serialize) -> serde_json::Result<String> {
-    Ok(serde_json::to_string_pretty(value)? + "\n")
+pub fn text(value: &impl Serialize) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    let mut serializer = serde_json::Serializer::with_formatter(&mut text, Lines::default());
+    value.serialize(&mut serializer)?;
+    text.push(b'\n');
+    Ok(text)
+}
+
+#[derive(Default)]
+struct Lines {
+    /// Lists and objects that are open.
+    depth: usize,
+    /// Whether the innermost list that is open has no row yet.
+    is_empty: bool,
+}
+
+impl Lines {
+    fn separate<W: ?Sized + Write>(out: &mut W, is_first: bool, is_line: bool) -> io::Result<()> {
+        out.write_all(if is_first { b"" } else { b"," })?;
+        out.write_all(if is_line { b"\n" } else { b"" })
+    }
+}
+
+impl Formatter for Lines {
+    fn begin_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.depth += 1;
+        self.is_empty = true;
+        out.write_all(b"[")
+    }
+
+    fn begin_array_value<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
+        self.is_empty = false;
+        Self::separate(out, first, self.depth <= 2)
+    }
+
+    fn end_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        Self::separate(out, true, self.depth <= 2 && !self.is_empty)?;
+        self.depth -= 1;
+        self.is_empty = false;
+        out.write_all(b"]")
+    }
+
+    fn begin_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.depth += 1;
+        out.write_all(b"{")
+    }
+
+    fn begin_object_key<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
+        Self::separate(out, first, self.depth == 1)
+    }
+
+    fn end_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        Self::separate(out, true, self.depth == 1)?;
+        self.depth -= 1;
+        out.write_all(b"}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::text;
+    use serde_json::json;
+
+    #[test]
+    fn a_row_is_a_line() {
+        let rows = json!([{ "a": [1, []], "b": {} }, 2]);
+        let value = json!({ "1": { "x": [1, 2] }, "2": rows, "3": [] });
+        let text = String::from_utf8(text(&value).expect("memory")).expect("UTF-8");
+        assert_eq!(
+            text,
+            "{\n\"1\":{\"x\":[1,2]},\n\"2\":[\n{\"a\":[1,[]],\"b\":{}},\n2\n],\n\"3\":[]\n}\n"
+        );
+        assert_eq!(
+            serde_json::from_str::<serde_json::Value>(&text).ok(),
+            Some(value)
+        );
+    }
 }

@@ -59,20 +59,14 @@ const FIGURES: &[Figure] = &[
         Some(result.status.words().to_owned())
     }),
     (Column::numbers("time"), time),
-    (Column::numbers("GB/s").expendable(3), bandwidth),
+    (Column::numbers("GB/s"), bandwidth),
     (Column::numbers("of copy"), share_of_copy),
     (Column::numbers("× CUDA C++"), speed_of_peer),
-    (
-        Column::numbers("bank conflicts").expendable(2),
-        bank_conflicts,
-    ),
-    (
-        Column::numbers("per load").alone("conflicts/load"),
-        conflicts_per_load,
-    ),
+    (Column::numbers("bank conflicts"), bank_conflicts),
+    (Column::numbers("per load"), conflicts_per_load),
     (Column::numbers("sectors/load"), sectors_per_load),
     (Column::numbers("sectors/store"), sectors_per_store),
-    (Column::numbers("local bytes").expendable(1), local_bytes),
+    (Column::numbers("local bytes"), local_bytes),
 ];
 
 /// The column whose cells are coloured.

@@ -91,113 +91,47 @@ fn head(text: &str, columns: usize) -> &str {
 }
 
 /// The text in lines of at most so many columns, broken between words; within a word
-/// only if it is longer than a line. Its own line breaks stay.
+/// only if it is longer than a line. Its own line breaks stay, and what is indented.
 pub fn wrap(text: &str, columns: usize) -> Vec<String> {
-    text.split('\n')
-        .flat_map(|line| wrap_line(line, columns.max(1)))
-        .collect()
+    let wrap_line = |line: &str| {
+        let indent = indent_of(line);
+        wrap_behind(line.trim(), indent, indent, columns)
+    };
+    text.split('\n').flat_map(wrap_line).collect()
 }
 
-fn wrap_line(line: &str, columns: usize) -> Vec<String> {
-    if columns_of(line) <= columns {
-        return vec![line.trim_end().to_owned()];
-    }
-    // What is indented stays so.
-    let indent = &line[..line.len() - line.trim_start().len()];
-    let indent = head(indent, columns / 2);
-    let mut lines = vec![indent.to_owned()];
-    let mut is_empty = true;
-    for word in line.split_whitespace() {
-        let mut word = word;
-        let used = lines.last().map_or(0, |line| columns_of(line));
-        if !is_empty && used + 1 + columns_of(word) > columns {
-            lines.push(indent.to_owned());
-            is_empty = true;
-        }
-        while columns_of(indent) + columns_of(word) > columns {
-            // At least one character, so that this ends.
-            let part = head(word, columns - columns_of(indent));
-            let first = word.chars().next().map_or(0, char::len_utf8);
-            let part = &word[..part.len().max(first)];
-            word = &word[part.len()..];
-            push(&mut lines, part, is_empty);
-            lines.push(indent.to_owned());
-            is_empty = true;
-        }
-        if !word.is_empty() {
-            push(&mut lines, word, is_empty);
-            is_empty = false;
-        }
-    }
-    if is_empty {
-        lines.pop();
-    }
-    lines
+fn indent_of(line: &str) -> &str {
+    &line[..line.len() - line.trim_start().len()]
 }
 
-fn push(lines: &mut [String], word: &str, is_empty: bool) {
-    if let Some(line) = lines.last_mut() {
-        if !is_empty {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
+/// Behind what stands before the first line and before the others.
+fn wrap_behind(text: &str, first: &str, others: &str, columns: usize) -> Vec<String> {
+    let options = textwrap::Options::new(columns.max(1))
+        .initial_indent(first)
+        .subsequent_indent(others)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation);
+    let lines = textwrap::wrap(text, options).into_iter();
+    lines.map(|line| line.trim_end().to_owned()).collect()
 }
 
 /// The text in lines of at most so many columns, each behind the indent.
 pub fn indented(text: &str, indent: usize, columns: usize) -> String {
-    let lines = wrap(text, columns.saturating_sub(indent));
-    let lines = lines.iter().map(|line| format!("{:indent$}{line}", ""));
-    lines
-        .map(|line| line.trim_end().to_owned())
-        .collect::<Vec<_>>()
-        .join("\n")
+    let indent = " ".repeat(indent);
+    let lines = text.split('\n').flat_map(|line| {
+        let indent = format!("{indent}{}", indent_of(line));
+        wrap_behind(line.trim(), &indent, &indent, columns)
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// A line of code in lines of at most so many columns, all but the first further to
-/// the right: broken where the fewest brackets are open.
+/// the right.
 pub fn wrap_code(code: &str, columns: usize) -> Vec<String> {
-    const FURTHER: usize = 4;
     if columns_of(code) <= columns {
         return vec![code.to_owned()];
     }
-    let mut rest = code.trim();
-    let mut indent = columns_of(code) - columns_of(code.trim_start());
-    indent = indent.min(columns / 2);
-    let mut lines = Vec::new();
-    while columns_of(rest) + indent > columns {
-        let room = columns.saturating_sub(indent).max(1);
-        let fitting = head(rest, room + 1);
-        let end = best_break(fitting, room / 3).unwrap_or_else(|| {
-            let first = rest.chars().next().map_or(1, char::len_utf8);
-            head(rest, room).len().max(first)
-        });
-        lines.push(format!("{:indent$}{}", "", rest[..end].trim_end()));
-        rest = rest[end..].trim_start();
-        if lines.len() == 1 {
-            indent = (indent + FURTHER).min(columns / 2);
-        }
-    }
-    lines.push(format!("{:indent$}{rest}", ""));
-    lines
-}
-
-/// Where to break so that few brackets are open and much stands before it, but at
-/// least so much.
-fn best_break(code: &str, least: usize) -> Option<usize> {
-    let mut depth = 0i32;
-    let mut best: Option<(i32, usize)> = None;
-    for (index, character) in code.char_indices() {
-        match character {
-            '(' | '[' | '{' => depth += 1,
-            ')' | ']' | '}' => depth -= 1,
-            ' ' if index >= least.max(1) && best.is_none_or(|(open, _)| depth <= open) => {
-                best = Some((depth, index));
-            }
-            _ => {}
-        }
-    }
-    best.map(|(_, index)| index)
+    let indent = indent_of(code);
+    wrap_behind(code.trim(), indent, &format!("{indent}    "), columns)
 }
 
 /// A command to type, in a line behind what it is for, or in lines of its own below
@@ -219,51 +153,31 @@ pub fn shell(command: &str, columns: usize) -> String {
     }
     // A space and a backslash may follow.
     let room = columns.saturating_sub(2).max(1);
-    let mut lines = vec![String::new()];
-    let mut words = command.split(' ').peekable();
-    while let Some(word) = words.next() {
-        // An option stays with its value, or with the first of several.
-        let value = words.peek().filter(|_| word.starts_with("--"));
-        let value = value.filter(|next| !next.starts_with('-'));
-        let mut ahead = value
-            .and_then(|value| value.split_inclusive(',').next())
-            .map_or(0, |value| 1 + columns_of(value));
-        // A space before the first part, unless it begins a line: "  word" after
+    let (mut text, mut used) = (String::new(), 0);
+    for word in command.split(' ') {
+        // A space before the first part, unless it begins the command: "  word" after
         // " \" is a new word, "part" after "\" is not.
-        let mut separator = " ";
+        let mut separator = if text.is_empty() { "" } else { " " };
         for part in word.split_inclusive(',') {
-            let Some(line) = lines.last_mut() else { break };
-            let needed = columns_of(separator) + columns_of(part) + std::mem::take(&mut ahead);
-            let fits = columns_of(line) + needed <= room;
-            if line.is_empty() {
-                line.push_str(part);
-            } else if fits {
-                line.push_str(separator);
-                line.push_str(part);
-            } else if separator.is_empty() {
-                line.push('\\');
-                lines.push(part.to_owned());
-            } else {
-                line.push_str(" \\");
-                lines.push(format!("  {part}"));
+            if used > 0 && used + columns_of(separator) + columns_of(part) > room {
+                text.push_str(&format!("{separator}\\\n{separator}"));
+                used = columns_of(separator);
+            }
+            text.push_str(separator);
+            used += columns_of(separator);
+            for character in part.chars() {
+                let width = character.width().unwrap_or(0);
+                if used + width > room {
+                    text.push_str("\\\n");
+                    used = 0;
+                }
+                text.push(character);
+                used += width;
             }
             separator = "";
-            split_last(&mut lines, room);
         }
     }
-    lines.join("\n")
-}
-
-/// Breaks the last line within its word until it fits.
-fn split_last(lines: &mut Vec<String>, room: usize) {
-    while let Some(line) = lines.last_mut()
-        && columns_of(line) > room
-    {
-        let kept = head(line, room).len().max(1);
-        let rest = line.split_off(kept);
-        line.push('\\');
-        lines.push(rest);
-    }
+    text
 }
 
 #[cfg(test)]
@@ -293,16 +207,16 @@ mod tests {
     }
 
     #[test]
-    fn code_breaks_outside_of_brackets() {
+    fn code_is_continued_further_to_the_right() {
         let code = "    *tile.add(layout(y, x)) = *input.add(element(row, column, n_columns));";
         assert_eq!(
             wrap_code(code, 60),
             [
-                "    *tile.add(layout(y, x)) =",
-                "        *input.add(element(row, column, n_columns));"
+                "    *tile.add(layout(y, x)) = *input.add(element(row,",
+                "        column, n_columns));"
             ]
         );
-        for columns in 8..=80 {
+        for columns in 16..=80 {
             let lines = wrap_code(code, columns);
             assert!(
                 lines.iter().all(|line| columns_of(line) <= columns),

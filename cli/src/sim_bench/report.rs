@@ -1,14 +1,13 @@
-//! Figures of the simulator's speed as a file, and as tables made of it.
+//! Figures of the simulator's speed as a file, and as a table made of it.
 
-use super::{Measured, Mode};
+use super::{LOOPS, Measured, Mode};
 use crate::report::grid::{Cell, Column, Grid};
-use crate::report::style::FAINT;
-use crate::report::width::Width;
 use lesson::measure::geometric_mean;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fmt::Write;
-use std::io;
+
+/// What the figures are.
+pub const UNIT: &str = "10⁹ thread-instructions per second, the best of the runs";
 
 /// The file, schema 1.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -23,9 +22,6 @@ pub struct Report {
     pub micro: Vec<Row>,
     /// The catalogue's kernels.
     pub catalogue: Vec<Row>,
-    /// Geometric means over the catalogue, in 10⁹ thread-instructions per second,
-    /// by mode.
-    pub catalogue_geomean: BTreeMap<String, f64>,
 }
 
 /// The processor, as it names itself.
@@ -64,8 +60,8 @@ pub struct Row {
     pub shape: String,
     /// Instructions, counted for each lane that carries them out.
     pub thread_instructions: u64,
-    /// 10⁹ thread-instructions per second, by mode.
-    pub modes: BTreeMap<String, Rate>,
+    /// What it reached.
+    pub modes: BTreeMap<Mode, Rate>,
 }
 
 /// 10⁹ thread-instructions per second.
@@ -75,26 +71,18 @@ pub struct Rate {
     pub best: f64,
     /// Of the median run.
     pub median: f64,
-    /// A tenth of the runs were slower.
-    pub p10: f64,
-    /// How many runs.
-    pub n_runs: usize,
 }
 
 impl Row {
     /// Of what was measured.
     pub fn new(name: &str, shape: String, measured: &Measured) -> Self {
-        let rate = |ms: f64| rounded(measured.thread_instructions as f64 / (ms * 1e6));
-        let modes = Mode::ALL.into_iter().zip(measured.times);
-        let modes = modes.filter_map(|(mode, times)| {
-            let times = times?;
-            let rate = Rate {
-                best: rate(times.min_ms),
-                median: rate(times.median_ms),
-                p10: rate(times.p90_ms),
-                n_runs: times.n_runs,
-            };
-            Some((mode.name().to_owned(), rate))
+        // To four digits, which is more than repeats.
+        let rate = |seconds: f64| {
+            (measured.thread_instructions as f64 / (seconds * 1e9) * 1e4).round() / 1e4
+        };
+        let modes = measured.seconds.iter().map(|(&mode, seconds)| {
+            let [best, median] = seconds.map(rate);
+            (mode, Rate { best, median })
         });
         Self {
             name: name.to_owned(),
@@ -105,125 +93,98 @@ impl Row {
     }
 
     fn best(&self, mode: Mode) -> Option<f64> {
-        self.modes.get(mode.name()).map(|rate| rate.best)
-    }
-}
-
-/// To four digits, which is more than repeats.
-fn rounded(rate: f64) -> f64 {
-    (rate * 1e4).round() / 1e4
-}
-
-/// What else there is to say of a row, beside an older one if there is one.
-fn remark(row: &Row, old: Option<&Row>) -> String {
-    let counted = |row: &Row| row.best(Mode::Counted);
-    if let (Some(new), Some(old)) = (counted(row), old.and_then(counted)) {
-        return format!("{:.2} × the older {old:.2}", new / old);
-    }
-    match row.modes.get(Mode::Counted.name()) {
-        Some(rate) if rate.n_runs > 0 => format!(
-            "median {:.2}, a tenth below {:.2} ({} runs)",
-            rate.median, rate.p10, rate.n_runs
-        ),
-        _ => String::new(),
+        self.modes.get(&mode).map(|rate| rate.best)
     }
 }
 
 impl Report {
-    /// Of these rows.
-    pub fn new(micro: Vec<Row>, catalogue: Vec<Row>) -> Self {
-        let mean = |mode: Mode| {
-            let rates = catalogue.iter().filter_map(|row| row.best(mode));
-            Some((mode.name().to_owned(), rounded(geometric_mean(rates)?)))
-        };
+    /// Of these rows, the small loops among them.
+    pub fn new(rows: Vec<Row>) -> Self {
+        let is_loop = |row: &Row| LOOPS.iter().any(|(entry, ..)| *entry == row.name);
+        let (micro, catalogue) = rows.into_iter().partition(is_loop);
         Self {
             schema: 1,
             commit: host::home::commit(),
             machine: Machine::here(),
-            catalogue_geomean: Mode::ALL.into_iter().filter_map(mean).collect(),
             micro,
             catalogue,
         }
     }
 
-    /// The rows with a heading for each part, the geometric mean last.
-    fn lines(&self) -> Vec<Row> {
-        let mean = self.catalogue_geomean.iter().map(|(mode, &best)| {
-            let (median, p10) = (best, best);
-            (
-                mode.clone(),
-                Rate {
-                    best,
-                    median,
-                    p10,
-                    n_runs: 0,
-                },
-            )
-        });
-        let mut rows = self.micro.clone();
-        rows.extend(self.catalogue.iter().cloned());
-        if !self.catalogue.is_empty() {
-            rows.push(Row {
-                name: "geometric mean of the catalogue".to_owned(),
-                shape: format!("{} kernels", self.catalogue.len()),
-                thread_instructions: 0,
-                modes: mean.collect(),
-            });
-        }
-        rows
-    }
-
-    /// As a table for people, beside an older one if there is one.
-    pub fn write(
-        &self,
-        out: &mut dyn io::Write,
-        older: Option<&Self>,
-        width: Width,
-    ) -> io::Result<()> {
-        writeln!(
-            out,
-            "best of the runs, in 10⁹ thread-instructions per second"
-        )?;
-        let mut columns = vec![Column::words("kernel"), Column::numbers("shape")];
+    /// As a table, beside an older one if there is one: what was reached before, with counters
+    /// on one core, and how many times as fast it is now. The catalogue's means are of the
+    /// kernels that have the figure.
+    pub fn table(&self, before: Option<&Self>) -> Grid {
+        let mut columns = vec![
+            Column::words("kernel"),
+            Column::words("shape"),
+            Column::numbers("before"),
+        ];
         columns.extend(Mode::ALL.map(|mode| Column::numbers(mode.heading())));
-        columns.push(Column::words("with counters").below());
+        columns.push(Column::numbers("× before"));
         let mut grid = Grid::new(&columns).with_indent(0);
-        let old_rows = older.map(Self::lines).unwrap_or_default();
-        for row in self.lines() {
-            let mut cells: Vec<Cell> = vec![row.name.clone().into(), row.shape.clone().into()];
-            let rate = |mode| row.best(mode).map(|rate| format!("{rate:.2}"));
-            cells.extend(Mode::ALL.map(|mode| Cell::from(rate(mode).unwrap_or_default())));
-            let old = old_rows.iter().find(|old| old.name == row.name);
-            cells.push(Cell::new(remark(&row, old), FAINT));
+        let figures = |row: &Row| {
+            let old = before
+                .into_iter()
+                .flat_map(|old| old.micro.iter().chain(&old.catalogue));
+            let old = old.filter(|old| old.name == row.name);
+            let old = old.filter_map(|old| old.best(Mode::Counted)).next();
+            let now = Mode::ALL.map(|mode| row.best(mode));
+            let ratio = now[0].zip(old).map(|(now, old)| now / old);
+            [old, now[0], now[1], now[2], now[3], ratio]
+        };
+        let mut add = |name: &str, shape: &str, figures: [Option<f64>; 6]| {
+            let text = |figure: Option<f64>| figure.map(|figure| format!("{figure:.2}"));
+            let mut cells: Vec<Cell> = vec![name.into(), shape.into()];
+            cells.extend(figures.map(|figure| Cell::from(text(figure).unwrap_or_default())));
             grid.row(cells);
+        };
+        for row in self.micro.iter().chain(&self.catalogue) {
+            add(&row.name, &row.shape, figures(row));
         }
-        grid.write(out, width)
+        if !self.catalogue.is_empty() {
+            let all: Vec<_> = self.catalogue.iter().map(figures).collect();
+            let means = std::array::from_fn(|column| {
+                geometric_mean(all.iter().filter_map(|figures| figures[column]))
+            });
+            let n_kernels = format!("{} kernels", all.len());
+            add("geometric mean of the catalogue", &n_kernels, means);
+        }
+        grid
     }
+}
 
-    /// As Markdown, beside an older one.
-    pub fn markdown(&self, before: &Self) -> String {
-        let Machine {
-            processor, n_cores, ..
-        } = &self.machine;
-        let mut text = format!(
-            "10⁹ thread-instructions per second, the best of the runs, on {n_cores} cores of an {processor}. \
-             \"Before\" is with counters, on one core.\n\n| kernel | shape | before |"
-        );
-        for mode in Mode::ALL {
-            let _ = write!(text, " {} |", mode.heading());
-        }
-        let _ = writeln!(text, "\n|---|---|--:|{}", "--:|".repeat(Mode::ALL.len()));
-        let cell = |rate: Option<f64>| rate.map_or_else(String::new, |rate| format!(" {rate:.2}"));
-        let old_rows = before.lines();
-        for row in self.lines() {
-            let old = old_rows.iter().find(|old| old.name == row.name);
-            let old = old.and_then(|old| old.best(Mode::Counted));
-            let _ = write!(text, "| {} | {} |{} |", row.name, row.shape, cell(old));
-            for mode in Mode::ALL {
-                let _ = write!(text, "{} |", cell(row.best(mode)));
+#[cfg(test)]
+mod tests {
+    use super::{Machine, Rate, Report, Row};
+    use crate::sim_bench::Mode;
+
+    #[test]
+    fn two_builds_are_compared_by_the_kernels_that_both_have() {
+        let report = |kernels: &[(&str, f64)]| {
+            let row = |&(name, best): &(&str, f64)| Row {
+                name: name.to_owned(),
+                shape: "8".to_owned(),
+                thread_instructions: 1,
+                modes: [(Mode::Counted, Rate { best, median: best })].into(),
+            };
+            Report {
+                schema: 1,
+                commit: String::new(),
+                machine: Machine::here(),
+                micro: Vec::new(),
+                catalogue: kernels.iter().map(row).collect(),
             }
-            text.push('\n');
-        }
-        text
+        };
+        let before = report(&[("a", 1.0), ("gone", 100.0)]);
+        let now = report(&[("a", 1.5), ("new", 6.0)]);
+        assert_eq!(
+            now.table(Some(&before)).markdown(),
+            "| kernel | shape | before | counters | × before |\n\
+             | --- | --- | ---: | ---: | ---: |\n\
+             | a | 8 | 1.00 | 1.50 | 1.50 |\n\
+             | new | 8 |  | 6.00 |  |\n\
+             | geometric mean of the catalogue | 2 kernels | 1.00 | 3.00 | 1.50 |\n"
+        );
     }
 }

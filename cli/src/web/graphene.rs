@@ -1,7 +1,7 @@
 //! A picture of a small sheet of graphene: its bonds are the neighbour lists that the cell
 //! list's kernels computed.
 
-use crate::neighbors::svg;
+use crate::neighbors::{Colours, draw};
 use host::lessons::neighbor::atoms::CUTOFF;
 use host::lessons::neighbor::{device, sheet};
 use lockstep::engine::Engine;
@@ -19,7 +19,7 @@ pub fn picture(engine: &dyn Engine) -> Result<Picture, String> {
     let atoms = sheet::sheet_of(N_ATOMS);
     let lists = device::lists(engine, &atoms, CUTOFF).map_err(|error| error.to_string())?;
     let title = format!("Graphene, {N_ATOMS} atoms");
-    let svg = svg::draw_in(svg::Colours::PAGE, &atoms, &lists, CUTOFF);
+    let svg = draw(Colours::PAGE, &atoms, &lists, CUTOFF);
     let svg = svg.replacen(" xmlns=\"http://www.w3.org/2000/svg\"", "", 1);
     let named = format!("<svg role=\"img\" aria-label=\"{title}, with their bonds\" ");
     Ok(Picture {

@@ -80,41 +80,6 @@ fn atoms_come_from_standard_input_too() {
 }
 
 #[test]
-fn atoms_as_far_apart_as_can_be_are_drawn() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let picture = folder.path().join("far.svg");
-    let path = picture.to_str().expect("UTF-8");
-    let output = neighbors("3e38 3e38\n-3e38 -3e38\n", &["--svg", path]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    let svg = std::fs::read_to_string(&picture).expect("the picture");
-    assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
-    assert!(svg.contains("no neighbours: 2 atoms"), "{svg}");
-}
-
-/// A square lattice, so far apart that there is no bond.
-fn lattice(n_atoms: u32) -> String {
-    (0..n_atoms)
-        .map(|atom| format!("{} {}\n", 3 * (atom % 512), 3 * (atom / 512)))
-        .collect()
-}
-
-#[test]
-fn a_picture_that_no_viewer_opens_must_be_forced() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let picture = folder.path().join("large.svg");
-    let path = picture.to_str().expect("UTF-8");
-    let atoms = lattice(100_001);
-    let refused = neighbors(&atoms, &["--svg", path]);
-    fails(&refused, 2, &["100,001 atoms", "14.", "--force"]);
-    assert!(!picture.exists() && refused.stdout.is_empty());
-    let forced = neighbors(&atoms, &["--svg", path, "--force"]);
-    assert_eq!(forced.status.code(), Some(0), "{}", stderr(&forced));
-    assert!(picture.metadata().expect("a picture").len() > 4_000_000);
-    // Without a picture there is nothing to force.
-    fails(&neighbors("0 0\n", &["--force"]), 2, &["--svg"]);
-}
-
-#[test]
 fn the_picture_does_not_replace_the_atoms() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("atoms.txt");

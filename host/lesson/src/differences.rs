@@ -6,8 +6,8 @@
 //! Left out: claims about totals of a launch that counted too little. No line is
 //! to blame for what did not happen.
 
-use crate::place::{Place, places};
 use lockstep::counts::{Counts, Expectation, InstructionCounts};
+use lockstep::source::{Place, places};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;

@@ -5,7 +5,7 @@
 //!
 //! - [`shape`], [`footprint`] (with [`memory`]): the size of a problem, and what it takes;
 //! - [`inputs`], [`guarded`], [`verify`]: inputs and outputs that make mistakes visible;
-//! - [`place`], [`mod@differences`], [`error`]: what did not come out as claimed, and where;
+//! - [`mod@differences`], [`error`]: what did not come out as claimed, and where;
 //! - [`measure`], [`clocking`], [`copies`]: times, and what they are compared with;
 //! - [`figures`] and [`trial`]: one kernel on one shape;
 //! - [`measurement`], [`target`]: what a file has of that, and what it should be;
@@ -29,7 +29,6 @@ pub mod made_up;
 pub mod measure;
 pub mod measurement;
 pub mod memory;
-pub mod place;
 pub mod registry;
 pub mod room;
 pub mod run;

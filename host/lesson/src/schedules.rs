@@ -10,11 +10,11 @@
 
 use crate::run::{Case, CaseResult, run_case};
 use crate::status::Status;
-use lockstep::engine::scheduled::Scheduled;
 use lockstep::engine::sim::Sim;
 use ptx_sim::{Schedule, schedule};
 use std::fmt;
 use std::ops::Range;
+use std::rc::Rc;
 use std::time::Instant;
 
 /// The orders that a case runs in.
@@ -75,10 +75,14 @@ pub fn run(
 }
 
 fn under(sim: &Sim, case: &Case, schedule: Schedule) -> CaseResult {
-    let engine = Scheduled { sim, schedule };
+    sim.launch_by(Some(Rc::new(move |sim, launch| {
+        sim.launch_under(launch, schedule)
+    })));
+    let result = run_case(sim, case, None);
+    sim.launch_by(None);
     CaseResult {
         schedule: Some(schedule),
-        ..run_case(&engine, case, None)
+        ..result
     }
 }
 

@@ -7,8 +7,7 @@
 //!
 //! Reading order: `config`, [`error`], [`module`], [`mod@launch`], `interface`, which has [`Engine`],
 //! [`buffer`], [`mod@tensor_map`], [`timing`] (with
-//! [`library`] and [`product`]), then the two engines [`sim`] and [`gpu`], either as a [`machine`], and engines around engines:
-//! [`scheduled`], [`twins`].
+//! [`library`] and [`product`]), then the two engines [`sim`] and [`gpu`], either as a [`machine`].
 
 mod config;
 pub mod error;
@@ -30,8 +29,6 @@ pub mod sim;
 pub mod machine;
 
 pub mod record;
-pub mod scheduled;
-pub mod twins;
 
 mod panic;
 

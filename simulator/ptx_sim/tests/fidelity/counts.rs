@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use ptx_sim::Counts;
+use serde_json::Value;
 
 use super::instructions::grouped;
 use crate::common::accesses::{Compared, compared};
@@ -109,35 +110,31 @@ pub struct Whole {
     pub hardware: u64,
 }
 
-/// A file of the repository's results.
-pub fn results(name: &str) -> String {
+/// The rows of a list in a file of the repository's results.
+pub fn rows(name: &str, list: &str) -> Vec<Value> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../bench/results/h200")
         .join(name);
-    std::fs::read_to_string(path).expect("the repository's results")
+    let text = std::fs::read_to_string(path).expect("the repository's results");
+    let mut file: Value = serde_json::from_str(&text).expect("JSON");
+    match file[list].take() {
+        Value::Array(rows) => rows,
+        other => panic!("{name}: {list} is {other}"),
+    }
 }
 
 /// All figures of whole kernels.
 pub fn whole_kernels() -> Vec<Whole> {
-    let text = results("counters.json");
-    let compared = text.split("\"left_out\"").next().unwrap_or_default();
-    let value = |object: &str, name: &str| {
-        let (_, rest) = object
-            .split_once(&format!("\"{name}\": "))
-            .expect("a value");
-        let line = rest.lines().next().unwrap_or_default();
-        line.trim_end_matches(',').trim_matches('"').to_owned()
+    let figure = |row: &Value| Whole {
+        kernel: row["kernel"].as_str().expect("a name").to_owned(),
+        metric: row["metric"].as_str().expect("a name").to_owned(),
+        simulator: row["simulator"].as_u64().expect("a number"),
+        hardware: row["hardware"].as_u64().expect("a number"),
     };
-    let objects = compared
-        .split('{')
-        .filter(|object| object.contains("\"metric\""));
-    let figure = |object| Whole {
-        kernel: value(object, "kernel"),
-        metric: value(object, "metric"),
-        simulator: value(object, "simulator").parse().expect("a number"),
-        hardware: value(object, "hardware").parse().expect("a number"),
-    };
-    objects.map(figure).collect()
+    rows("counters.json", "compared")
+        .iter()
+        .map(figure)
+        .collect()
 }
 
 /// How many of some comparisons agree: `12 of 12`.

@@ -11,6 +11,7 @@ use crate::measured::cases as measured;
 use crate::random::set::{FIRST, WIDE};
 use crate::random::unlike::UNLIKE;
 use crate::supported::lists::KINDS;
+use serde_json::Value;
 
 const BEGINNING: &str = "# How far the simulator can be trusted
 
@@ -84,7 +85,7 @@ pub fn document() -> String {
     let singles = singles();
     let evidence = evidence::by_key(&singles);
     let rules = modelled::rules();
-    let lessons = counts::results("run-all.json");
+    let lessons = counts::rows("run-all.json", "results");
     let probed = probed(&lessons);
     let sources = Sources {
         evidence: &evidence,
@@ -113,7 +114,7 @@ const ACCESSES: [&str; 4] = [
 ];
 
 /// What was compared, a row each.
-fn compared(singles: &[Single], lessons: &str) -> String {
+fn compared(singles: &[Single], lessons: &[Value]) -> String {
     let mut text =
         "\n## What was compared\n\n| on an H200 | how many | agree |\n|---|---|---|\n".to_owned();
     let mut row = |what: &str, many: String, agree: String| {
@@ -182,15 +183,10 @@ fn compared(singles: &[Single], lessons: &str) -> String {
                 .map(|figure| figure.simulator == figure.hardware),
         ),
     );
-    let status = |line: &str| {
-        line.trim()
-            .strip_prefix("\"status\": ")
-            .map(|s| s.contains("passed"))
-    };
     row(
         "lessons against a reference on the host (`bench/results/h200/run-all.json`)",
         String::new(),
-        agreeing(lessons.lines().filter_map(status)),
+        agreeing(lessons.iter().map(|case| case["status"] == "passed")),
     );
     let (n, n_same) = sums(lessons);
     row(
@@ -210,10 +206,11 @@ fn compared(singles: &[Single], lessons: &str) -> String {
 }
 
 /// What the notes of the tensor lesson tell: sums, and those that are the model's.
-fn sums(lessons: &str) -> (usize, usize) {
+fn sums(lessons: &[Value]) -> (usize, usize) {
     let (mut n, mut n_same) = (0, 0);
-    for line in lessons.lines() {
-        let words: Vec<&str> = line.trim().trim_matches(['"', ',']).split(' ').collect();
+    let notes = lessons.iter().filter_map(|case| case["notes"].as_array());
+    for note in notes.flatten().filter_map(Value::as_str) {
+        let words: Vec<&str> = note.split(' ').collect();
         let numbers = |i: usize| words.get(i).and_then(|word| word.parse::<usize>().ok());
         match words[..] {
             [_, "sums,", "each", "equal", ..] => {
@@ -231,12 +228,11 @@ fn sums(lessons: &str) -> (usize, usize) {
 }
 
 /// Mnemonics that `probe_…` kernels carry out and compare bit for bit.
-fn probed(lessons: &str) -> Vec<String> {
-    let kernels = lessons
-        .lines()
-        .filter_map(|line| line.trim().strip_prefix("\"kernel\": \"probe_"));
+fn probed(lessons: &[Value]) -> Vec<String> {
+    let kernels = lessons.iter().filter_map(|case| case["kernel"].as_str());
     let mut all: Vec<String> = kernels
-        .map(|name| name.split(['_', '"']).next().unwrap_or_default().to_owned())
+        .filter_map(|name| name.strip_prefix("probe_"))
+        .map(|name| name.split('_').next().unwrap_or_default().to_owned())
         .collect();
     all.dedup();
     all

@@ -3,6 +3,7 @@
 use super::super::panic;
 use super::super::{
     DeviceProperties, Engine, EngineError, EngineKind, Fill, Observe, Place, Prepared, PtxModule,
+    Timed, Timing,
 };
 use super::memory::{self, Allocations};
 use super::sensors::Board;
@@ -10,7 +11,7 @@ use super::session::{RunError, Session};
 use crate::counts::Report;
 use crate::driver;
 use cuda_driver::DriverError;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 /// A CUDA device with the modules it may run.
 pub struct Gpu {
@@ -18,6 +19,8 @@ pub struct Gpu {
     pub(super) modules: RefCell<Vec<PtxModule>>,
     /// Clocks and temperature, where the driver's management library tells them.
     pub(super) board: Option<Board>,
+    /// Whether launches run the kernels' baselines.
+    runs_peers: Cell<bool>,
     state: RefCell<State>,
     pub(super) allocations: RefCell<Allocations>,
 }
@@ -96,9 +99,16 @@ impl Gpu {
             properties,
             modules: RefCell::new(modules),
             board: info.pci_bus_id.as_deref().and_then(Board::find),
+            runs_peers: Cell::new(false),
             state: RefCell::new(State::Up(session)),
             allocations: RefCell::default(),
         })
+    }
+
+    /// From now on launches run the kernels' CUDA C++ baselines, or kernels again. So every
+    /// lesson checks the baselines as it checks the kernels: a wrong one is no yardstick.
+    pub fn run_peers(&self, runs_peers: bool) {
+        self.runs_peers.set(runs_peers);
     }
 
     /// Takes memory for its own that somebody else has allocated.
@@ -268,6 +278,10 @@ impl Engine for Gpu {
     }
 
     fn launch(&self, launch: &Prepared, _observe: Observe) -> Result<Option<Report>, EngineError> {
+        if self.runs_peers.get() {
+            let launches = std::slice::from_ref(launch);
+            return self.perform(&Timed::Peers(launches.into())).map(|()| None);
+        }
         self.run(&launch.place(), |session| {
             let launch = session.prepare(&self.modules.borrow(), launch, &self.properties)?;
             session.enqueue(&launch)?;
