@@ -55,7 +55,6 @@ pub use device_toolchain as toolchain;
 pub use error::BuildError;
 pub use kernel_crate::{KernelCrate, target_dir_of};
 pub use output::{BuildOutput, Ptx};
-pub use record::{nanoseconds, state};
 
 /// The README's examples, as tests.
 #[cfg(doctest)]
