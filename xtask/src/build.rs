@@ -1,31 +1,26 @@
 //! Building the binary `lockstep`, with cargo's own progress on stderr.
 
-use crate::fresh::Record;
-use crate::{kernels, progress, workspace};
+use crate::{fresh, kernels, progress, workspace};
 use anyhow::{Context, bail};
 use cuda_builder::toolchain::Locator;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, IsTerminal};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::time::SystemTime;
 
-/// The program, built if something that it is made of has changed.
+/// The program, built by cargo if something that it is made of has changed.
 ///
 /// The kernels' compiler is fetched here and not by the program, because here
 /// progress can be shown.
 pub fn lockstep() -> anyhow::Result<PathBuf> {
     let program = beside_this_program();
     if let Some(program) = &program
-        && Record::read(program).is_some_and(|mut record| record.holds(program))
+        && fresh::only_bodies_changed(program)
     {
         return Ok(program.clone());
     }
     fetch_compiler()?;
-    let is_first = program.is_none_or(|program| {
-        Record::remove(&program);
-        !program.exists()
-    });
+    let is_first = program.is_none_or(|program| !program.exists());
     if is_first {
         // Else somebody new looks at a list of crates, and does not know what for.
         let style = anstyle::Style::new().dimmed();
@@ -34,7 +29,7 @@ pub fn lockstep() -> anyhow::Result<PathBuf> {
              gpu-kernels/src/lib.rs, or exercises/01_index/exercise.rs){style:#}"
         );
     }
-    let started = SystemTime::now();
+    let view = fresh::view();
     // The first time there is everything to compile, and two cores to do it.
     let warm_up = is_first.then(kernels::warm_up);
     let built = cargo_build(LOCKSTEP, &[]);
@@ -42,9 +37,7 @@ pub fn lockstep() -> anyhow::Result<PathBuf> {
         warm_up.end();
     }
     let built = built?;
-    if let Some(record) = Record::of(&built, started) {
-        record.write(&built);
-    }
+    fresh::record(&built, view.as_deref());
     Ok(built)
 }
 

@@ -5,7 +5,7 @@ use crate::error::BuildError;
 use crate::nested::{Compiled, Features, Nested};
 use crate::output::{BuildOutput, Ptx};
 use crate::packages::Packages;
-use crate::toolchain::{Locator, Pin, Progress, Terminal, Toolchain};
+use crate::toolchain::{Locator, PINNED, Progress, Terminal, Toolchain};
 use crate::{cargo, export, messages};
 use std::collections::BTreeSet;
 use std::fs;
@@ -20,7 +20,7 @@ pub struct CudaBuilder {
     copy_to: Option<PathBuf>,
     target_dir: Option<PathBuf>,
     exported_as: String,
-    pin: Pin,
+    channel: String,
     release: bool,
     line_tables: bool,
     extra_args: Vec<String>,
@@ -41,7 +41,7 @@ impl CudaBuilder {
             copy_to: None,
             target_dir: None,
             exported_as: export::VARIABLE.into(),
-            pin: Pin::default(),
+            channel: PINNED.into(),
             release: true,
             line_tables: true,
             extra_args: Vec::new(),
@@ -85,12 +85,12 @@ impl CudaBuilder {
         self
     }
 
-    /// Another release of Rust than [`Pin`] has, as rustup names it: `"1.98.0"`.
+    /// Another release of Rust than [`PINNED`], as rustup names it: `"1.98.0"`.
     ///
     /// It is a wish: `LOCKSTEP_RUSTC` overrules it, and where rustup cannot install it,
     /// the distribution's packages serve in whichever release they have.
     pub fn toolchain(mut self, channel: &str) -> Self {
-        self.pin.channel = channel.into();
+        self.channel = channel.into();
         self
     }
 
@@ -231,7 +231,7 @@ impl CudaBuilder {
         let manifest = cargo::canonical(&manifest)
             .map_err(|e| BuildError::io("find the kernel crate's", manifest, e))?;
         let mut locator = Locator::from_env()?;
-        locator.pin = self.pin.clone();
+        locator.channel.clone_from(&self.channel);
         let toolchain = locator.ensure(progress)?;
         let mut metadata = cargo::command(&manifest);
         let packages = Packages::of(metadata.env("RUSTC", &toolchain.rustc), &manifest, progress)?;

@@ -15,7 +15,7 @@
 //!
 //! What happens inside, in order:
 //!
-//! 1. [`toolchain`] finds a compiler that can do it (1.97 or newer, with the
+//! 1. [`toolchain`] (the crate `device_toolchain`) finds a compiler that can do it (1.97 or newer, with the
 //!    sources of `core`), or fetches one;
 //! 2. [`CudaBuilder`] runs a second cargo beside the one that is running, with a target
 //!    folder of its own, once for each architecture; the compiler is told what a kernel
@@ -48,14 +48,13 @@ mod output;
 mod packages;
 mod record;
 pub mod tensor_maps;
-pub mod toolchain;
 
 pub use arch::Arch;
 pub use builder::CudaBuilder;
+pub use device_toolchain as toolchain;
 pub use error::BuildError;
 pub use kernel_crate::{KernelCrate, target_dir_of};
 pub use output::{BuildOutput, Ptx};
-pub use record::{nanoseconds, state};
 
 /// The README's examples, as tests.
 #[cfg(doctest)]

@@ -91,13 +91,13 @@ impl Record {
 }
 
 /// A file's size in bytes and the time of its last change in nanoseconds.
-pub fn state(path: &Path) -> Option<(u64, u128)> {
+fn state(path: &Path) -> Option<(u64, u128)> {
     let data = fs::metadata(path).ok()?;
     Some((data.len(), nanoseconds(data.modified().ok()?)))
 }
 
 /// A time, as [`state`] has it.
-pub fn nanoseconds(time: SystemTime) -> u128 {
+fn nanoseconds(time: SystemTime) -> u128 {
     time.duration_since(UNIX_EPOCH)
         .map_or(0, |since| since.as_nanos())
 }

@@ -3,7 +3,7 @@
 use super::Check;
 use crate::workspace;
 use cuda_builder::CudaBuilder;
-use cuda_builder::toolchain::{Locator, Source, Toolchain, ToolchainError};
+use cuda_builder::toolchain::{Locator, Toolchain, ToolchainError};
 use indicatif::HumanBytes;
 use std::path::PathBuf;
 use std::process::Command;
@@ -20,7 +20,7 @@ pub(super) fn checks(deep: bool) -> Vec<Check> {
     let found = locator.locate();
     let toolchain = match found {
         Ok(Some(toolchain)) => {
-            checks.extend(device(&locator, &toolchain));
+            checks.extend(device(&toolchain));
             Some(toolchain)
         }
         Ok(None) => {
@@ -92,25 +92,11 @@ fn host() -> Check {
     }
 }
 
-fn device(locator: &Locator, toolchain: &Toolchain) -> Vec<Check> {
-    if toolchain.source == Source::Packages
-        && let Err(damage) = locator.verify(toolchain)
-    {
-        let cure = if toolchain.rustc.exists() {
-            CURE_CACHE
-        } else {
-            "cargo xtask run-all    # fetches it again"
-        };
-        return vec![Check::missing(
-            DEVICE,
-            format!("the one in the cache is damaged: {damage}"),
-            cure,
-        )];
-    }
+fn device(toolchain: &Toolchain) -> [Check; 2] {
     let Toolchain {
         release, source, ..
     } = toolchain;
-    vec![
+    [
         Check::ok(
             DEVICE,
             format!("rustc {release}, {source}: {}", toolchain.rustc.display()),
@@ -132,7 +118,7 @@ fn to_be_fetched(locator: &Locator) -> Check {
             format!(
                 "rustup toolchain install {} --profile minimal --component rust-src\n\
                  export LOCKSTEP_RUSTC=/path/to/rustc    # or: 1.97 or newer, with rust-src",
-                locator.pin.channel
+                locator.channel
             ),
         ),
     }

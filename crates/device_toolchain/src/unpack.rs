@@ -1,43 +1,44 @@
 //! From package files to a compiler that runs where it lies.
 
-use super::Locator;
-use super::process::{Patience, run_well};
-use super::progress::Progress;
-use super::select::SOURCES;
+use crate::{Locator, Progress, process};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-const PATIENCE: Patience = Patience {
-    total: Duration::from_secs(600),
-    silence: None,
-};
+/// How long unpacking a package may take.
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// What the packages hold and a compiler does not need.
 const NOT_NEEDED: &[&str] = &["etc", "usr/share", "usr/libexec", "usr/bin/rustdoc", "var"];
 
-/// Unpacks `files`, packages with their names, into `dir` and makes `dir/bin/rustc`.
-pub(super) fn unpack(
+/// Unpacks `files`, which are packages, into `dir` and makes `dir/bin/rustc`.
+pub(crate) fn unpack(
     locator: &Locator,
-    files: &[(&str, PathBuf)],
+    files: &[PathBuf],
     dir: &Path,
     progress: &dyn Progress,
 ) -> Result<PathBuf, String> {
-    let total = files.iter().map(|(_, file)| size(file)).sum();
+    let size = |file: &PathBuf| file.metadata().map_or(0, |data| data.len());
+    let total = files.iter().map(size).sum();
     let mut done = 0;
-    for (name, file) in files {
-        if *name == SOURCES {
-            unpack_library(locator, file, dir)?;
+    for file in files {
+        // Of the sources (450 MB) only the standard library (80 MB) is wanted.
+        let is_sources = file
+            .file_name()
+            .is_some_and(|name| name.to_string_lossy().starts_with("rust-src_"));
+        let script = if is_sources {
+            "dpkg-deb --fsys-tarfile \"$1\" | tar -x -C \"$2\" --wildcards './usr/src/rustc-*/library/*'"
         } else {
-            let mut dpkg = Command::new("dpkg");
-            dpkg.arg("-x")
-                .arg(file)
-                .arg(dir)
-                .env("PATH", &locator.path)
-                .env("LC_ALL", "C");
-            run_well(&mut dpkg, &PATIENCE, || {})?;
-        }
+            "exec dpkg -x \"$1\" \"$2\""
+        };
+        let mut shell = Command::new("sh");
+        shell
+            .args(["-c", script, "sh"])
+            .args([file, dir])
+            .env("PATH", &locator.path)
+            .env("LC_ALL", "C");
+        process::run(&mut shell, PATIENCE, || {})?;
         done += size(file);
         progress.bytes(done, total);
     }
@@ -47,23 +48,6 @@ pub(super) fn unpack(
     }
     link_library(dir)?;
     write_launcher(dir)
-}
-
-fn size(file: &Path) -> u64 {
-    file.metadata().map_or(0, |data| data.len())
-}
-
-/// Of the sources (450 MB) only the standard library (80 MB) is wanted.
-fn unpack_library(locator: &Locator, file: &Path, dir: &Path) -> Result<(), String> {
-    let script = "dpkg-deb --fsys-tarfile \"$1\" | tar -x -C \"$2\" --wildcards './usr/src/rustc-*/library/*'";
-    let mut shell = Command::new("sh");
-    shell
-        .args(["-c", script, "sh"])
-        .arg(file)
-        .arg(dir)
-        .env("PATH", &locator.path)
-        .env("LC_ALL", "C");
-    run_well(&mut shell, &PATIENCE, || {}).map(drop)
 }
 
 /// Puts the library where rustc and cargo look for it.

@@ -1,8 +1,6 @@
 //! In which order a compiler is looked for, and fetched.
 
-use super::fetch::Failure;
-use super::{Locator, Progress, Room, Source, Toolchain, ToolchainError};
-use super::{cache, fetch, room, rustup};
+use crate::{Locator, Progress, Room, Source, Toolchain, ToolchainError, cache, room, rustup};
 
 impl Locator {
     /// The compiler, if it is there already. Fetches nothing.
@@ -22,26 +20,22 @@ impl Locator {
                 reason,
             });
         }
-        if let Ok(toolchain) = rustup::installed(self) {
-            return Ok(Some(toolchain));
-        }
-        Ok(cache::find(self, cache::Verification::Quick))
+        Ok(rustup::installed(self).ok().or_else(|| cache::find(self)))
     }
 
     /// The compiler, fetched if need be.
     ///
-    /// One process fetches at a time; others wait for it and take the result. A
-    /// fetch may be cut at any point: the next one continues it.
+    /// One process fetches at a time; others wait for it and take the result.
     ///
     /// # Errors
     ///
     /// None of the ways led to a compiler: why each did not, and what helps.
     pub fn ensure(&self, progress: &dyn Progress) -> Result<Toolchain, ToolchainError> {
         if let Some(found) = self.locate()? {
-            cache::tidy(self);
+            cache::tidy(&self.cache_dir);
             return Ok(found);
         }
-        let lock = cache::lock(self, progress);
+        let lock = cache::lock(&self.cache_dir, progress);
         if let Ok((_, has_waited)) = lock {
             if let Some(found) = self.locate()? {
                 return Ok(found);
@@ -54,26 +48,27 @@ impl Locator {
             Ok(toolchain) => return Ok(toolchain),
             Err(reason) => reason,
         };
-        let packages = match fetch::is_usable(self) {
-            Err(reason) => match room::full_of_rustups(self.rustup_home.as_deref(), &rustup) {
-                Some(error) => return Err(error),
-                None => reason,
-            },
-            Ok(()) => {
+        let packages = match cache::archives(self) {
+            Err(reason) => reason,
+            Ok(archives) => {
                 let _lock = lock?;
                 progress.step(&rustup::and_so(
                     self,
                     "looking for the kernels' compiler in the distribution's packages",
                 ));
-                match fetch::fetch(self, progress) {
+                cache::remove_damaged(self, progress);
+                Room::of(&self.cache_dir)?.demand(&self.cache_dir)?;
+                match cache::fetch(self, &archives, progress) {
                     Ok(toolchain) => return Ok(toolchain),
-                    Err(Failure::Known(error)) => return Err(error),
-                    Err(Failure::Words(reason)) => reason,
+                    Err(said) if room::ran_out(&said) => {
+                        return Err(room::full(&self.cache_dir, &said));
+                    }
+                    Err(reason) => reason,
                 }
             }
         };
         Err(ToolchainError::NoRoute {
-            pin: self.pin.channel.clone(),
+            channel: self.channel.clone(),
             rustup,
             packages,
         })
@@ -85,11 +80,9 @@ impl Locator {
     ///
     /// Why there is no way.
     pub fn prospect(&self) -> Result<&'static str, String> {
-        let rustup = rustup::is_usable(self);
-        let packages = fetch::is_usable(self);
-        match (rustup, packages) {
+        match (rustup::is_usable(self), cache::archives(self)) {
             (Ok(()), _) => Ok("rustup will install it"),
-            (_, Ok(())) => Ok("it will be fetched from the distribution's packages (150 MB)"),
+            (_, Ok(_)) => Ok("it will be fetched from the distribution's packages (150 MB)"),
             (Err(rustup), Err(packages)) => Err(format!("rustup: {rustup}\npackages: {packages}")),
         }
     }
@@ -106,16 +99,6 @@ impl Locator {
     /// The folder cannot be written to, or could not be created.
     pub fn room(&self) -> Result<Room, ToolchainError> {
         room::try_to_write(&self.cache_dir)?;
-        Room::before_fetch(&self.cache_dir)
-    }
-
-    /// Checks every byte of the compiler in the cache against its record, and
-    /// throws a damaged one away.
-    ///
-    /// # Errors
-    ///
-    /// What is damaged, and whether it is gone.
-    pub fn verify(&self, toolchain: &Toolchain) -> Result<(), String> {
-        cache::verify(self, toolchain)
+        Room::of(&self.cache_dir)
     }
 }

@@ -1,6 +1,5 @@
 //! Why there is no compiler, and what to do.
 
-use super::Room;
 use std::path::PathBuf;
 
 /// Why there is no compiler for the kernels.
@@ -40,20 +39,16 @@ pub enum ToolchainError {
 
     /// There is no room for a compiler.
     #[error(
-        "no room for the kernels' compiler in {}: {room}{}\n\
-         Free some space there, or let {variable} name a folder on another disk; \
+        "no room for the kernels' compiler in {}: {room}\n\
+         Free some space there, or let LOCKSTEP_CACHE name a folder on another disk; \
          then run the same command again.",
-        .path.display(), also_said(*.room, .said.as_deref())
+        .path.display()
     )]
     Full {
         /// The folder.
         path: PathBuf,
-        /// What is free there and what is needed.
-        room: Room,
-        /// What a program or the system said, if it was tried.
-        said: Option<String>,
-        /// The environment variable that names the folder.
-        variable: &'static str,
+        /// What is free there and what is needed; then what a program said, if it was tried.
+        room: String,
     },
 
     /// The cache folder cannot be used.
@@ -77,14 +72,14 @@ pub enum ToolchainError {
          - packages: {packages}\n\
          \n\
          Either of these helps; then run the same command again:\n\
-         \n    rustup toolchain install {pin} --profile minimal --component rust-src{}\
+         \n    rustup toolchain install {channel} --profile minimal --component rust-src{}\
          \n    {}    # 1.97 or newer, with rust-src",
         where_to_get(rustup),
         set_variable("LOCKSTEP_RUSTC", "/path/to/rustc")
     )]
     NoRoute {
         /// The release wanted.
-        pin: String,
+        channel: String,
         /// Why rustup has none.
         rustup: String,
         /// Why the packages give none.
@@ -93,7 +88,7 @@ pub enum ToolchainError {
 }
 
 /// Why rustup cannot be asked where it is missing.
-pub(super) const NO_RUSTUP: &str = "it is not on this system";
+pub(crate) const NO_RUSTUP: &str = "it is not on this system";
 
 /// Where rustup comes from, for those who lack it.
 fn where_to_get(rustup: &str) -> &'static str {
@@ -110,16 +105,5 @@ fn set_variable(name: &str, value: &str) -> String {
         format!("$env:{name} = '{value}'")
     } else {
         format!("export {name}='{value}'")
-    }
-}
-
-/// Bytes are not all that can run out.
-fn also_said(room: Room, said: Option<&str>) -> String {
-    match said {
-        None => String::new(),
-        Some(said) if room.is_enough() => {
-            format!(", but perhaps a quota or the inodes are used up\n{said}")
-        }
-        Some(said) => format!("\n{said}"),
     }
 }

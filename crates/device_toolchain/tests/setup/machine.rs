@@ -1,23 +1,19 @@
 //! A machine to set up: a search path with stand-ins, an archive, an apt
 //! configuration, an empty cache.
 
-use crate::standins::{APT_CACHE, APT_GET, COMPILER, DPKG, DPKG_DEB, PROLOGUE, SETTINGS};
-use cuda_builder::toolchain::{Locator, Pin, Progress, Toolchain, ToolchainError};
+use crate::standins::{APT_GET, COMPILER, DPKG, DPKG_DEB, PROLOGUE};
+use device_toolchain::{Locator, Progress, Toolchain, ToolchainError};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 
-/// The packages of the archive, the file in each, and their dependencies.
-pub const PACKAGES: [(&str, &str, &str); 3] = [
-    ("rustc", "usr/bin/rustc", "libc6, gcc"),
-    (
-        "rust-src",
-        "usr/src/rustc-1.97.1/library/core/src/lib.rs",
-        "",
-    ),
-    ("libc6", "usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2", ""),
+/// The packages of the archive, and the file in each.
+const PACKAGES: [(&str, &str); 3] = [
+    ("rustc", "usr/bin/rustc"),
+    ("rust-src", "usr/src/rustc-1.97.1/library/core/src/lib.rs"),
+    ("libc6", "usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2"),
 ];
 
 /// The machine; nothing of it stays.
@@ -30,21 +26,17 @@ impl Machine {
     pub fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path();
-        for folder in ["bin", "etc-apt/sources.list.d", "archive"] {
+        for folder in ["bin", "archive"] {
             fs::create_dir_all(root.join(folder)).unwrap();
         }
-        fs::write(
-            root.join("etc-apt/sources.list"),
-            "deb http://archive.invalid/debian bookworm main\n",
-        )
-        .unwrap();
         let machine = Self {
             locator: locator(root, &root.join("cache")),
             dir,
         };
-        for (package, file, depends) in PACKAGES {
-            machine.package(package, file, depends);
+        for (package, file) in PACKAGES {
+            machine.package(package, file);
         }
+        machine.archives(&["http://archive.invalid/debian/dists/bookworm"]);
         machine.hooks("");
         machine.standins();
         machine
@@ -52,36 +44,33 @@ impl Machine {
 
     /// apt and dpkg, as they should be.
     pub fn standins(&self) {
-        self.program("apt-get", &format!("{SETTINGS}{APT_GET}"));
-        self.program("apt-cache", &format!("{SETTINGS}{APT_CACHE}"));
+        self.program("apt-get", APT_GET);
         self.program("dpkg", DPKG);
         self.program("dpkg-deb", DPKG_DEB);
     }
 
-    /// Puts a package into the archive, and its record into the list.
-    fn package(&self, name: &str, file: &str, depends: &str) {
+    /// Puts a package into the archive.
+    fn package(&self, name: &str, file: &str) {
         let archive = self.root().join("archive");
         let tree = archive.join(name);
         let path = tree.join(file);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, COMPILER).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-        let deb = archive.join(format!("{name}.deb"));
         let mut tar = Command::new("tar");
         tar.args(["--owner=0", "--group=0", "-cf"])
-            .arg(&deb)
+            .arg(archive.join(format!("{name}.deb")))
             .arg("-C")
             .arg(&tree)
             .arg(".");
         assert!(tar.status().unwrap().success());
-        let bytes = fs::read(&deb).unwrap();
-        let record = format!(
-            "Package: {name}\nVersion: 1.97.1+dfsg1-1\nInstalled-Size: 20\nDepends: {depends}\n\
-             Size: {}\nSHA256: {}\n\n",
-            bytes.len(),
-            sha256(&bytes),
-        );
-        fs::write(archive.join(format!("{name}.record")), record).unwrap();
+    }
+
+    /// Lets the system's settings name these suites of archives.
+    pub fn archives(&self, suites: &[&str]) {
+        let line = |suite: &&str| format!("'{suite}/InRelease' a_file 0\n");
+        let lines: String = suites.iter().map(line).collect();
+        fs::write(self.root().join("uris"), lines).unwrap();
     }
 
     pub fn root(&self) -> &Path {
@@ -95,11 +84,6 @@ impl Machine {
     /// Where the compiler will be.
     pub fn entry(&self) -> PathBuf {
         self.cache().join("rustc-1.97.1-amd64")
-    }
-
-    /// The whole file of a package.
-    pub fn deb(&self, name: &str) -> Vec<u8> {
-        fs::read(self.root().join(format!("archive/{name}.deb"))).unwrap()
     }
 
     /// Puts a program on the search path.
@@ -169,22 +153,13 @@ impl Machine {
 /// What to look for on the machine in `root`, with a cache in `cache`.
 pub fn locator(root: &Path, cache: &Path) -> Locator {
     Locator {
-        pin: Pin {
-            channel: "1.97.1".into(),
-        },
+        channel: "1.97.1".into(),
         rustc_override: None,
         cache_dir: cache.into(),
         rustup_home: Some(root.join("rustup")),
         may_install: true,
-        apt_dir: root.join("etc-apt"),
         path: format!("{}:/usr/bin:/bin", root.join("bin").display()).into(),
     }
-}
-
-fn sha256(bytes: &[u8]) -> String {
-    use sha2::Digest;
-    let sum = sha2::Sha256::digest(bytes);
-    sum.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Remembers what it was told.

@@ -29,7 +29,7 @@ fn one_fetches_and_the_other_takes_the_result() {
         "lockstep: another build is fetching the kernels' compiler; waiting for it\n"
     );
     assert_eq!(
-        machine.log().matches("download").count(),
+        machine.log().matches("download rustc").count(),
         1,
         "{}",
         machine.log()
@@ -46,7 +46,7 @@ fn many_start_at_the_same_moment() {
         assert!(ended.status.success(), "{}", ended.said);
     }
     assert_eq!(
-        machine.log().matches("download").count(),
+        machine.log().matches("download rustc").count(),
         1,
         "{}",
         machine.log()

@@ -3,8 +3,7 @@
 //! The process is this test program again, asked to run one test only.
 
 use crate::machine::{Machine, locator};
-use cuda_builder::toolchain::{Lines, Locator};
-use rustix::process::{Pid, Signal, kill_process_group};
+use device_toolchain::{Lines, Locator};
 use std::os::unix::fs::chown;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
@@ -113,13 +112,6 @@ impl Fetching<'_> {
     /// Kills it, but none of the programs that it started.
     pub fn kill(mut self) -> Ended {
         self.child.kill().unwrap();
-        self.end()
-    }
-
-    /// Kills it with all programs that it started.
-    pub fn kill_all(self) -> Ended {
-        let group = Pid::from_child(&self.child);
-        kill_process_group(group, Signal::KILL).unwrap();
         self.end()
     }
 

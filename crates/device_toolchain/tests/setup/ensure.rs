@@ -2,7 +2,7 @@
 
 use crate::machine::{Machine, Told};
 use crate::standins::COMPILER;
-use cuda_builder::toolchain::Source;
+use device_toolchain::Source;
 use std::fs;
 
 #[test]
@@ -27,78 +27,52 @@ fn packages_are_fetched_once_and_found_from_then_on() {
 #[test]
 fn apt_is_given_the_systems_archive_with_another_suite() {
     let machine = Machine::new();
+    machine.archives(&[
+        "http://vendor.invalid/apt/dists/stable",
+        "cdrom:[Debian]/debian/dists/bookworm",
+        "http://archive.invalid/debian-security/dists/bookworm-security",
+        "http://archive.invalid/debian/dists/bookworm",
+        "http://archive.invalid/debian/dists/bookworm-updates",
+    ]);
     machine.hooks(
-        r#"fails() { case "$*" in *update*) cp archive.sources apt.conf "$root" ;; esac; }"#,
+        r#"fails() { case "$*" in *conf\ update*) cat archive.sources apt.conf >> "$root/given"; exit 100 ;; esac; }"#,
     );
-    machine.ensure().unwrap();
-    let sources = fs::read_to_string(machine.root().join("archive.sources")).unwrap();
+    machine.ensure().unwrap_err();
+    let given = fs::read_to_string(machine.root().join("given")).unwrap();
+    let with = |start| {
+        given
+            .lines()
+            .filter(move |line: &&str| line.starts_with(start))
+    };
+    let sources: Vec<&str> = with("URIs: ")
+        .zip(with("Suites: "))
+        .flat_map(|(a, b)| [a, b])
+        .collect();
+    assert_eq!(
+        sources,
+        [
+            "URIs: http://archive.invalid/debian",
+            "Suites: sid",
+            "URIs: http://archive.invalid/debian",
+            "Suites: testing",
+            "URIs: http://vendor.invalid/apt",
+            "Suites: sid",
+            "URIs: http://vendor.invalid/apt",
+            "Suites: testing",
+        ]
+    );
     assert!(
-        sources.contains("URIs: http://archive.invalid/debian\nSuites: sid\n"),
-        "{sources}"
+        given.contains("Dir::State::Lists \"/proc/self/cwd/lists\""),
+        "{given}"
     );
-    let settings = fs::read_to_string(machine.root().join("apt.conf")).unwrap();
-    assert!(
-        settings.contains("Dir::State::Lists \"/proc/self/cwd/lists\""),
-        "{settings}"
-    );
-    assert!(
-        settings.contains("APT::Architecture \"amd64\""),
-        "{settings}"
-    );
-}
+    assert!(given.contains("APT::Architecture \"amd64\""), "{given}");
 
-#[test]
-fn a_damaged_entry_is_noticed_and_fetched_again() {
-    let machine = Machine::new();
-    let toolchain = machine.ensure().unwrap();
-    let source = toolchain.library().join("core/src/lib.rs");
-
-    // Cut: every use notices.
-    fs::write(&source, "").unwrap();
-    assert!(machine.locator.locate().unwrap().is_none());
-    let toolchain = machine.ensure().unwrap();
-    assert_eq!(fs::read_to_string(&source).unwrap(), COMPILER);
-    machine.locator.verify(&toolchain).unwrap();
-
-    // The same size, other bytes: the thorough check notices, and removes it.
-    fs::write(&source, COMPILER.replace("1.97.1", "1.97.2")).unwrap();
-    assert!(machine.locator.locate().unwrap().is_some());
-    let damage = machine.locator.verify(&toolchain).unwrap_err();
-    assert!(damage.contains("lib.rs is damaged"), "{damage}");
-    assert!(machine.locator.locate().unwrap().is_none());
-    machine.ensure().unwrap();
-    assert_eq!(fs::read_to_string(&source).unwrap(), COMPILER);
-}
-
-#[test]
-fn what_an_interrupted_run_left_is_no_compiler() {
-    let machine = Machine::new();
-    let partial = machine.locator.cache_dir.join("rustc-1.97.1-amd64.partial");
-    fs::create_dir_all(partial.join("bin")).unwrap();
-    fs::create_dir_all(machine.entry().join("bin")).unwrap();
-    fs::write(machine.entry().join("bin/rustc"), COMPILER).unwrap();
-    assert!(
-        machine.locator.locate().unwrap().is_none(),
-        "there is no record of its files"
-    );
-    machine.ensure().unwrap();
-    assert!(!partial.exists());
-}
-
-#[test]
-fn packages_that_are_whole_are_not_fetched_again_after_a_failure() {
-    let machine = Machine::new();
-    machine.program(
-        "dpkg-deb",
-        "echo 'dpkg-deb: error: it is broken' >&2; exit 2",
-    );
+    machine.archives(&[]);
     let error = machine.ensure().unwrap_err().to_string();
-    assert!(error.contains("it is broken"), "{error}");
-    assert_eq!(crate::leftovers::trees(machine.cache()), 0);
-    machine.standins();
-    machine.forget_log();
-    machine.ensure().unwrap();
-    assert!(!machine.log().contains("download"), "{}", machine.log());
+    assert!(
+        error.contains("packages: apt's settings name no archive"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -115,25 +89,6 @@ fn apts_own_words_are_shown() {
     );
     assert!(error.contains("rustup toolchain install 1.97.1"), "{error}");
     assert!(error.contains("LOCKSTEP_RUSTC="), "{error}");
-}
-
-#[test]
-fn one_process_fetches_and_the_others_wait() {
-    let machine = Machine::new();
-    let told = Told::default();
-    fs::create_dir_all(&machine.locator.cache_dir).unwrap();
-    let lock = fs::File::create(machine.locator.cache_dir.join("lock")).unwrap();
-    lock.lock().unwrap();
-    std::thread::scope(|scope| {
-        let waiting = scope.spawn(|| machine.locator.ensure(&told));
-        while told.0.lock().unwrap().is_empty() {
-            std::thread::yield_now();
-        }
-        assert!(told.0.lock().unwrap()[0].contains("another build is fetching"));
-        assert_eq!(machine.log(), "", "nothing is fetched meanwhile");
-        lock.unlock().unwrap();
-        waiting.join().unwrap().unwrap();
-    });
 }
 
 /// A rustup that installs by copying the stand-in compiler.

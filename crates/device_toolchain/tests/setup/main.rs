@@ -9,10 +9,9 @@ mod machine;
 mod process;
 mod standins;
 
+mod cut;
+mod damage;
 mod disk;
 mod ensure;
-mod killed;
-mod leftovers;
 mod places;
-mod source;
 mod together;

@@ -1,19 +1,9 @@
 //! The pinned toolchain in rustup.
 
-use super::error::NO_RUSTUP;
-use super::locator::is_on_path;
-use super::process::{self, Patience};
-use super::progress::Progress;
-use super::{Locator, Source, Toolchain};
+use crate::error::NO_RUSTUP;
+use crate::{Locator, Progress, Source, Toolchain, process};
 use std::process::Command;
 use std::time::Duration;
-
-/// A server that cannot be reached shows by rustup saying nothing after its
-/// first line; once it downloads, it may take its time.
-const PATIENCE: Patience = Patience {
-    total: Duration::from_secs(900),
-    silence: Some((1, Duration::from_secs(40))),
-};
 
 /// The toolchain, if it is installed with `rust-src`.
 ///
@@ -22,16 +12,14 @@ const PATIENCE: Patience = Patience {
 /// # Errors
 ///
 /// What is missing.
-pub(super) fn installed(locator: &Locator) -> Result<Toolchain, String> {
-    let channel = &locator.pin.channel;
-    let home = locator
-        .rustup_home
-        .as_ref()
-        .ok_or("there is no home folder")?;
+pub(crate) fn installed(locator: &Locator) -> Result<Toolchain, String> {
+    let channel = &locator.channel;
+    let home = locator.rustup_home.as_ref();
+    let toolchains = home.ok_or("there is no home folder")?.join("toolchains");
     let start = format!("{channel}-");
     let rustc = format!("bin/rustc{}", std::env::consts::EXE_SUFFIX);
     let mut reason = format!("toolchain {channel} is not installed");
-    for entry in std::fs::read_dir(home.join("toolchains"))
+    for entry in std::fs::read_dir(toolchains)
         .into_iter()
         .flatten()
         .flatten()
@@ -47,8 +35,8 @@ pub(super) fn installed(locator: &Locator) -> Result<Toolchain, String> {
 }
 
 /// Whether rustup could be asked.
-pub(super) fn is_usable(locator: &Locator) -> Result<(), String> {
-    if !is_on_path(locator, "rustup") {
+pub(crate) fn is_usable(locator: &Locator) -> Result<(), String> {
+    if !locator.has("rustup") {
         Err(NO_RUSTUP.into())
     } else if !locator.may_install {
         Err("it is told not to install (RUSTUP_AUTO_INSTALL=0)".into())
@@ -62,31 +50,23 @@ pub(super) fn is_usable(locator: &Locator) -> Result<(), String> {
 /// # Errors
 ///
 /// Why it is not there afterwards.
-pub(super) fn install(locator: &Locator, progress: &dyn Progress) -> Result<Toolchain, String> {
+pub(crate) fn install(locator: &Locator, progress: &dyn Progress) -> Result<Toolchain, String> {
     let missing = match installed(locator) {
         Ok(toolchain) => return Ok(toolchain),
         Err(reason) => reason,
     };
-    if !is_on_path(locator, "rustup") {
-        return Err(NO_RUSTUP.into());
-    }
-    if !locator.may_install {
-        return Err(format!(
-            "{missing}, and rustup is told not to install (RUSTUP_AUTO_INSTALL=0)"
-        ));
-    }
-    let channel = &locator.pin.channel;
+    is_usable(locator).map_err(|reason| match &*reason {
+        NO_RUSTUP => reason,
+        _ => format!("{missing}, and {}", reason.replacen("it", "rustup", 1)),
+    })?;
+    let channel = &locator.channel;
     let mut rustup = Command::new("rustup");
     rustup
-        .args(["toolchain", "install", channel])
-        .args([
-            "--profile",
-            "minimal",
-            "--component",
-            "rust-src",
-            "--no-self-update",
-        ])
+        .args(["toolchain", "install", channel, "--profile", "minimal"])
+        .args(["--component", "rust-src", "--no-self-update"])
         .env("PATH", &locator.path)
+        // Where no server answers there are packages, which shall not have to wait for long.
+        .env("RUSTUP_MAX_RETRIES", "1")
         .env_remove("RUSTUP_TOOLCHAIN");
     if let Some(home) = &locator.rustup_home {
         rustup.env("RUSTUP_HOME", home);
@@ -94,19 +74,17 @@ pub(super) fn install(locator: &Locator, progress: &dyn Progress) -> Result<Tool
     progress.step(&format!(
         "asking rustup for the kernels' compiler, Rust {channel}"
     ));
-    process::run_well(&mut rustup, &PATIENCE, || {})?;
+    process::run(&mut rustup, Duration::from_secs(900), || {})?;
     installed(locator).map_err(|reason| {
         format!("{reason} (`rustup toolchain uninstall {channel}` first, then install it again)")
     })
 }
 
 /// What is done instead, with why rustup did not do it.
-pub(super) fn and_so(locator: &Locator, instead: &str) -> String {
-    if !is_on_path(locator, "rustup") {
-        instead.into()
-    } else if !locator.may_install {
-        format!("rustup is told not to install (RUSTUP_AUTO_INSTALL=0); {instead}")
-    } else {
-        format!("rustup could not install it; {instead}")
+pub(crate) fn and_so(locator: &Locator, instead: &str) -> String {
+    match is_usable(locator) {
+        Ok(()) => format!("rustup could not install it; {instead}"),
+        Err(reason) if reason == NO_RUSTUP => instead.into(),
+        Err(reason) => format!("{}; {instead}", reason.replacen("it", "rustup", 1)),
     }
 }

@@ -77,27 +77,6 @@ fn rustup_is_asked_all_the_same_where_the_cache_cannot_be_used() {
     machine.ensure().unwrap();
 }
 
-#[test]
-fn what_was_left_write_protected_is_removed() {
-    let machine = Machine::new();
-    let deep = machine.cache().join("unfinished-x/unpacked/usr/lib");
-    fs::create_dir_all(&deep).unwrap();
-    fs::write(deep.join("a.so"), "a").unwrap();
-    // A compiler that was cut while it was removed.
-    fs::create_dir_all(machine.entry().join("usr/lib")).unwrap();
-    for dir in [
-        &deep,
-        deep.parent().unwrap(),
-        &machine.entry().join("usr"),
-        &machine.entry(),
-    ] {
-        protect(dir, 0o555);
-    }
-    let ended = machine.run_unprivileged();
-    assert!(ended.status.success(), "{}", ended.said);
-    machine.assert_ready(&ended.said);
-}
-
 /// Asks as a user does, with variables set; `None` unsets one.
 fn ask(machine: &Machine, variables: &[(&str, Option<&str>)]) -> Ended {
     let mut command = this_program("process::asks_the_environment");

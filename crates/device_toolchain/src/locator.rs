@@ -1,14 +1,19 @@
 //! Where a compiler is looked for, and with what.
 
-use super::{Pin, ToolchainError};
+use crate::ToolchainError;
 use std::ffi::OsString;
 use std::path::PathBuf;
+
+/// The release that everything here was tried with, and the only place where it is
+/// named. It is newer than the host's may be: the nvptx backend and the intrinsics
+/// for shared memory want it.
+pub const PINNED: &str = "1.97.1";
 
 /// Where to look, and with what.
 #[derive(Debug, Clone)]
 pub struct Locator {
-    /// The release wanted.
-    pub pin: Pin,
+    /// The release wanted, as rustup names toolchains: [`PINNED`] or another.
+    pub channel: String,
     /// A compiler named by the user.
     pub rustc_override: Option<PathBuf>,
     /// The folder that holds compilers made of packages. Shared by all clones.
@@ -17,8 +22,6 @@ pub struct Locator {
     pub rustup_home: Option<PathBuf>,
     /// Whether rustup may be asked to install.
     pub may_install: bool,
-    /// The folder of apt's own settings: `/etc/apt`.
-    pub apt_dir: PathBuf,
     /// Where programs (`apt-get`, `dpkg`, `rustup`) are looked for.
     pub path: OsString,
 }
@@ -45,20 +48,19 @@ impl Locator {
             });
         }
         Ok(Self {
-            pin: Pin::default(),
+            channel: PINNED.into(),
             rustc_override: path_of("LOCKSTEP_RUSTC"),
             cache_dir,
             rustup_home: path_of("RUSTUP_HOME")
                 .or_else(|| dirs::home_dir().map(|home| home.join(".rustup"))),
             may_install: std::env::var_os("RUSTUP_AUTO_INSTALL").is_none_or(|value| value != "0"),
-            apt_dir: "/etc/apt".into(),
             path: std::env::var_os("PATH").unwrap_or_default(),
         })
     }
-}
 
-/// Whether a program is on the search path.
-pub(super) fn is_on_path(locator: &Locator, program: &str) -> bool {
-    let file = format!("{program}{}", std::env::consts::EXE_SUFFIX);
-    std::env::split_paths(&locator.path).any(|dir| dir.join(&file).is_file())
+    /// Whether a program is on the search path.
+    pub(crate) fn has(&self, program: &str) -> bool {
+        let file = format!("{program}{}", std::env::consts::EXE_SUFFIX);
+        std::env::split_paths(&self.path).any(|dir| dir.join(&file).is_file())
+    }
 }
