@@ -30,28 +30,6 @@ const KNOWN: &[Circle] = &[
             "image.rs",
         ],
     ),
-    // The objects that a program has handles of, and the one place that has them all.
-    circle(
-        "compat/sim_driver",
-        &[
-            "capture.rs",
-            "context.rs",
-            "copies.rs",
-            "driver.rs",
-            "event.rs",
-            "graph.rs",
-            "host_memory.rs",
-            "image.rs",
-            "launch.rs",
-            "module.rs",
-            "operation.rs",
-            "orders.rs",
-            "pool.rs",
-            "recorder.rs",
-            "stream.rs",
-            "user_object.rs",
-        ],
-    ),
     circle(
         "compat/sim_runtime",
         &[
