@@ -19,17 +19,6 @@ const fn circle(krate: &'static str, members: &'static [&'static str]) -> Circle
 
 /// Nothing is added here: who needs something from both sides finds it a third place.
 const KNOWN: &[Circle] = &[
-    circle("compat/fatbin", &["compression.rs", "error.rs"]),
-    circle(
-        "compat/fatbin",
-        &[
-            "container.rs",
-            "elf.rs",
-            "entry.rs",
-            "extent.rs",
-            "image.rs",
-        ],
-    ),
     circle(
         "compat/sim_runtime",
         &[
