@@ -20,16 +20,6 @@ const fn circle(krate: &'static str, members: &'static [&'static str]) -> Circle
 /// Nothing is added here: who needs something from both sides finds it a third place.
 const KNOWN: &[Circle] = &[
     circle(
-        "compat/sim_runtime",
-        &[
-            "current.rs",
-            "driver.rs",
-            "layouts.rs",
-            "linking.rs",
-            "registry.rs",
-        ],
-    ),
-    circle(
         "gpu-kernels",
         &[
             "09_neighbor/03_cells/02_scan.rs",
