@@ -26,10 +26,6 @@ const KNOWN: &[Circle] = &[
             "09_neighbor/03_cells/parts/grid.rs",
         ],
     ),
-    circle(
-        "simulator/live",
-        &["launch.rs", "lib.rs", "stride.rs", "tile.rs"],
-    ),
     circle("simulator/ptx_sim", &["attributes", "launch", "occupancy"]),
     circle("simulator/ptx_sim", &["checks", "trace"]),
     circle("simulator/ptx_sim", &["lanes", "numeric"]),
