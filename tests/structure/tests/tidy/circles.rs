@@ -19,13 +19,6 @@ const fn circle(krate: &'static str, members: &'static [&'static str]) -> Circle
 
 /// Nothing is added here: who needs something from both sides finds it a third place.
 const KNOWN: &[Circle] = &[
-    circle(
-        "gpu-kernels",
-        &[
-            "09_neighbor/03_cells/02_scan.rs",
-            "09_neighbor/03_cells/parts/grid.rs",
-        ],
-    ),
     circle("simulator/ptx_sim", &["attributes", "launch", "occupancy"]),
     circle("simulator/ptx_sim", &["checks", "trace"]),
     circle("simulator/ptx_sim", &["lanes", "numeric"]),
