@@ -2,9 +2,10 @@
 
 use crate::decode::layout::reachable;
 use crate::ir::{LaunchBounds, Space};
-use crate::launch::MAX_BLOCK_THREADS;
 use crate::module::Module;
-use crate::occupancy::{MOST_REGISTERS, blocks_by_registers, most_threads_by_registers};
+use crate::occupancy::{
+    MAX_BLOCK_THREADS, MOST_REGISTERS, blocks_by_registers, most_threads_by_registers,
+};
 
 /// Registers that every thread has.
 const LEAST_REGISTERS: u32 = 16;

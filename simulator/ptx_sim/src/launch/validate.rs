@@ -1,10 +1,11 @@
 //! Whether a launch is one that its kernel and the device allow.
 
 use super::clusters::check_clusters;
-use super::options::{Launch, MAX_BLOCK, MAX_BLOCK_THREADS, MAX_GRID};
+use super::options::{Launch, MAX_BLOCK, MAX_GRID};
 use crate::decode::layout::SharedLayout;
 use crate::device::DeviceConfig;
 use crate::ir;
+use crate::occupancy::MAX_BLOCK_THREADS;
 use crate::warp::MAX_WARPS;
 
 const _: () = assert!(MAX_BLOCK_THREADS == 32 * MAX_WARPS);

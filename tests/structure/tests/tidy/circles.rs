@@ -19,9 +19,6 @@ const fn circle(krate: &'static str, members: &'static [&'static str]) -> Circle
 
 /// Nothing is added here: who needs something from both sides finds it a third place.
 const KNOWN: &[Circle] = &[
-    circle("simulator/ptx_sim", &["attributes", "launch", "occupancy"]),
-    circle("simulator/ptx_sim", &["checks", "trace"]),
-    circle("simulator/ptx_sim", &["lanes", "numeric"]),
     // The list of the simulator's tests, which takes its type from the one that includes it.
     circle(
         "simulator/ptx_sim/fuzz",
