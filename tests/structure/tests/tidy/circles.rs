@@ -19,11 +19,6 @@ const fn circle(krate: &'static str, members: &'static [&'static str]) -> Circle
 
 /// Nothing is added here: who needs something from both sides finds it a third place.
 const KNOWN: &[Circle] = &[
-    // The list of the simulator's tests, which takes its type from the one that includes it.
-    circle(
-        "simulator/ptx_sim/fuzz",
-        &["../../tests/supported/lists.rs", "forms.rs"],
-    ),
     circle("xtask", &["book/browser.rs", "book/mod.rs"]),
     circle(
         "xtask",
