@@ -36,3 +36,11 @@ pub(crate) fn slice(bytes: &[u8], offset: u64, length: u64) -> Result<&[u8], Err
             given: bytes.len() as u64,
         })
 }
+
+/// Text up to its nul.
+pub(crate) fn text(bytes: &[u8]) -> Result<&str, Error> {
+    let bytes = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
+    std::str::from_utf8(bytes).map_err(|error| Error::NotText {
+        at: error.valid_up_to(),
+    })
+}

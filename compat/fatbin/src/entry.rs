@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::bytes::{slice, u16_at, u32_at, u64_at};
-use crate::image::text;
+use crate::bytes::{slice, text, u16_at, u32_at, u64_at};
 use crate::{Architecture, Compression, Error, Variant};
 
 /// What kind of code an entry is.

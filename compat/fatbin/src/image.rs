@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::bytes::u32_at;
+use crate::bytes::{text, u32_at};
 use crate::elf::ELF_MAGIC;
 use crate::{Cubin, Error, FAT_BINARY_MAGIC, FatBinary, WRAPPER_MAGIC};
 
@@ -63,12 +63,4 @@ fn is_text(bytes: &[u8]) -> bool {
         Some(first) => first.is_ascii_whitespace() || matches!(first, b'.' | b'/'),
         None => false,
     }
-}
-
-/// Text up to its nul.
-pub(crate) fn text(bytes: &[u8]) -> Result<&str, Error> {
-    let bytes = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
-    std::str::from_utf8(bytes).map_err(|error| Error::NotText {
-        at: error.valid_up_to(),
-    })
 }

@@ -20,8 +20,8 @@
 //! 13.0 write, held by the samples under `tests`. Machine code is told apart, not read;
 //! options of the compiler and hashes that entries carry are passed over.
 //!
-//! In reading order: `bytes`, `architecture`, `error`; `elf`, `compression`; `entry`,
-//! `container`; `extent`, `image`, `wrapper`.
+//! In reading order: `architecture`, `compression`, `error`, `bytes`; `elf`, `restore`; `entry`,
+//! `container`; `wrapper`, `extent`, `image`.
 
 #![forbid(unsafe_code)]
 
@@ -34,6 +34,7 @@ mod entry;
 mod error;
 mod extent;
 mod image;
+mod restore;
 mod wrapper;
 
 pub use architecture::{Architecture, Variant};

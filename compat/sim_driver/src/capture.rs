@@ -1,76 +1,53 @@
 //! Streams that are captured: what is submitted becomes a graph.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use crate::event::Captured;
 use crate::graph::{Graph, Work};
 use crate::operation::Operation;
-use crate::status::Status;
+use crate::session::Session;
+use crate::status::Outcome;
 
 /// A stream's part in a capture.
-#[derive(Clone)]
 pub struct Capture {
-    /// The capture's number.
-    pub id: u64,
+    /// The capture.
+    pub session: Arc<Session>,
     /// What it makes.
     pub graph: Arc<Graph>,
     /// Handles of the nodes that the next one comes after.
     pub last: Vec<usize>,
     /// Whether it began in this stream.
     pub is_origin: bool,
-    /// Whether something was asked for that a capture does not survive.
-    invalid: Arc<AtomicBool>,
-    /// Whether it is over.
-    ended: Arc<AtomicBool>,
 }
 
 impl Capture {
     /// That begins in a stream.
-    pub fn begin(graph: Arc<Graph>) -> Self {
-        static NEXT: AtomicU64 = AtomicU64::new(1);
+    pub fn begin() -> Self {
         Self {
-            id: NEXT.fetch_add(1, Ordering::Relaxed),
-            graph,
+            session: Arc::new(Session::begin()),
+            graph: Arc::default(),
             last: Vec::new(),
             is_origin: true,
-            invalid: Arc::default(),
-            ended: Arc::default(),
         }
     }
 
-    /// The part of another stream, which goes on after some nodes of this one's.
-    pub fn forked(&self, last: Vec<usize>) -> Self {
-        Self {
-            last,
+    /// The part of another stream, which goes on after an event.
+    pub fn forked(from: Captured) -> Outcome<Self> {
+        Ok(Self {
+            graph: Graph::of(from.graph)?,
+            session: from.session,
+            last: from.nodes,
             is_origin: false,
-            ..self.clone()
-        }
+        })
     }
 
-    /// Ends it without a graph, in all its streams.
-    pub fn invalidate(&self) {
-        self.invalid.store(true, Ordering::Relaxed);
-    }
-
-    /// It is over.
-    pub fn end(&self) {
-        self.ended.store(true, Ordering::Relaxed);
-    }
-
-    /// What an event that was recorded in it answers to who asks whether it is complete; a
-    /// capture does not survive that.
-    pub fn asked_of_event(&self) -> Status {
-        let is_over = self.is_invalid() || self.ended.load(Ordering::Relaxed);
-        self.invalidate();
-        match is_over {
-            true => Status::INVALID_VALUE,
-            false => Status::CAPTURED_EVENT,
-        }
-    }
-
-    /// Whether it will not give a graph.
-    pub fn is_invalid(&self) -> bool {
-        self.invalid.load(Ordering::Relaxed)
+    /// What an event knows that is recorded now.
+    pub fn so_far(&self) -> Outcome<Captured> {
+        Ok(Captured {
+            session: Arc::clone(&self.session),
+            graph: self.graph.handle()?,
+            nodes: self.last.clone(),
+        })
     }
 
     /// Adds an operation in place of submitting it.

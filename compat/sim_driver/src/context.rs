@@ -9,10 +9,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use ptx_sim::{KernelHeap, Taken};
 
 use crate::driver::{SimDevice, driver};
-use crate::operation::Operation;
+use crate::each::Each;
+use crate::handles::{Kind, Table};
 use crate::status::{Outcome, Status};
-use crate::stream::{Stream, StreamKind};
-use crate::tasks::Task;
 
 /// `CU_LIMIT_MALLOC_HEAP_SIZE`
 const HEAP_BYTES: u32 = 2;
@@ -51,56 +50,75 @@ pub struct Context {
     pub flags: AtomicU32,
     /// Whether it is its device's primary one.
     pub is_primary: bool,
-    /// The legacy default stream.
-    pub legacy: Arc<Stream>,
     /// `CU_LIMIT_…`, as set.
     limits: Mutex<HashMap<u32, usize>>,
     /// What kernels take memory from, once a module is loaded that does.
     kernel_heap: Mutex<Option<KernelHeap>>,
-    /// All other streams, also those that are destroyed and have work left.
-    streams: Mutex<Vec<Arc<Stream>>>,
     /// Allocations made in it, by address.
     allocations: Mutex<BTreeMap<u64, Allocated>>,
     is_destroyed: AtomicBool,
 }
 
+/// A device's primary context, if anybody has retained it.
+#[derive(Default)]
+pub struct Primary {
+    /// The context.
+    pub context: Option<Arc<Context>>,
+    /// How often it was retained and not released.
+    pub n_retained: u32,
+    /// `CU_CTX_…`
+    pub flags: u32,
+}
+
+impl Primary {
+    /// That of a device.
+    pub fn of(device: &SimDevice) -> Arc<Mutex<Self>> {
+        PRIMARY.of(device.ordinal as usize)
+    }
+}
+
+/// `CUcontext`
+static CONTEXTS: Table<Context> = Table::new(Kind::Context);
+/// By device.
+static PRIMARY: Each<Mutex<Primary>> = Each::new();
+
 thread_local! {
     /// The contexts that a thread has made current, the one in use last.
     static STACK: RefCell<Vec<Arc<Context>>> = const { RefCell::new(Vec::new()) };
-    /// The thread's own default streams, by context.
-    static PER_THREAD: RefCell<HashMap<usize, Arc<Stream>>> = RefCell::default();
 }
 
 impl Context {
     /// On a device; not current anywhere.
     pub fn new(device: &Arc<SimDevice>, flags: u32, is_primary: bool) -> Outcome<Arc<Self>> {
-        let contexts = &driver()?.contexts;
+        driver()?;
         device.check()?;
         let context = Arc::new(Self {
-            handle: contexts.reserve(),
+            handle: CONTEXTS.reserve(),
             device: Arc::clone(device),
             flags: AtomicU32::new(flags),
             is_primary,
-            legacy: Arc::new(Stream::new(0, StreamKind::Legacy, 0)),
             limits: Mutex::default(),
             kernel_heap: Mutex::default(),
-            streams: Mutex::default(),
             allocations: Mutex::default(),
             is_destroyed: AtomicBool::new(false),
         });
-        contexts.insert(context.handle, Arc::clone(&context));
+        CONTEXTS.insert(context.handle, Arc::clone(&context));
         Ok(context)
     }
 
     /// The context of a handle.
     pub fn of(handle: usize) -> Outcome<Arc<Self>> {
-        let contexts = &driver()?.contexts;
-        contexts
-            .get(handle)
-            .ok_or_else(|| match contexts.was(handle) {
-                true => Status::CONTEXT_IS_DESTROYED,
-                false => Status::INVALID_CONTEXT,
-            })
+        match CONTEXTS.get(handle) {
+            Err(Status::INVALID_CONTEXT) if CONTEXTS.was(handle) => {
+                Err(Status::CONTEXT_IS_DESTROYED)
+            }
+            found => found,
+        }
+    }
+
+    /// All of all devices.
+    pub fn all() -> Vec<Arc<Self>> {
+        CONTEXTS.all()
     }
 
     /// The one that this thread uses, if it can be used.
@@ -144,58 +162,6 @@ impl Context {
             return Err(Status::CONTEXT_IS_DESTROYED);
         }
         self.device.check()
-    }
-
-    fn streams(&self) -> MutexGuard<'_, Vec<Arc<Stream>>> {
-        self.streams.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Adds a stream; forgets those that are destroyed and have no work left.
-    pub fn add_stream(&self, stream: &Arc<Stream>) {
-        let mut streams = self.streams();
-        if streams.len() == streams.capacity() {
-            streams.retain(|stream| Arc::strong_count(stream) > 1 || !stream.is_idle());
-        }
-        streams.push(Arc::clone(stream));
-    }
-
-    /// All streams but the legacy one.
-    pub fn all_streams(&self) -> Vec<Arc<Stream>> {
-        self.streams().clone()
-    }
-
-    /// The default stream of this thread; that of all threads for one that has ended.
-    pub fn per_thread(&self) -> Arc<Stream> {
-        let own = PER_THREAD.try_with(|streams| {
-            let mut streams = streams.borrow_mut();
-            let stream = streams.entry(self.handle).or_insert_with(|| {
-                let stream = Arc::new(Stream::new(self.handle, StreamKind::Blocking, 0));
-                self.add_stream(&stream);
-                stream
-            });
-            Arc::clone(stream)
-        });
-        own.unwrap_or_else(|_| Arc::clone(&self.legacy))
-    }
-
-    /// Done once all is that its legacy stream would wait for now.
-    pub fn fence(self: &Arc<Self>) -> Arc<Task> {
-        self.legacy.submit(self, Operation::Nothing)
-    }
-
-    /// Has its legacy stream, and with that all blocking ones, wait for a task.
-    pub fn wait_for(self: &Arc<Self>, task: &Arc<Task>) {
-        self.legacy.wait_for(Arc::clone(task));
-        self.fence();
-    }
-
-    /// Waits for all that has been submitted, and tells whether it went well.
-    pub fn synchronize(&self) -> Outcome {
-        for stream in self.all_streams() {
-            stream.wait();
-        }
-        self.legacy.wait();
-        self.check()
     }
 
     /// `CU_LIMIT_…`
@@ -252,43 +218,30 @@ impl Context {
         if let Some(context) = Self::top().filter(has) {
             return Some(context);
         }
-        driver().ok()?.contexts.all().into_iter().find(has)
+        Self::all().into_iter().find(has)
     }
 
-    /// Ends it: waits for its work, and frees what was allocated in it and the variables of
-    /// its modules.
-    pub fn destroy(&self) -> Outcome {
-        let driver = driver()?;
+    /// Takes its handle, as whoever ends it must first; an error if somebody has done so.
+    pub(crate) fn begin_end(&self) -> Outcome {
+        driver()?;
         if self.is_destroyed.swap(true, Ordering::AcqRel) {
             return Err(Status::CONTEXT_IS_DESTROYED);
         }
-        driver.contexts.remove(self.handle);
-        for stream in self.all_streams() {
-            stream.wait();
-        }
-        self.legacy.wait();
+        CONTEXTS.remove(self.handle).map(drop)
+    }
+
+    /// Gives its device back what was allocated in it.
+    pub(crate) fn free_allocations(&self) {
         for (address, _) in std::mem::take(&mut *self.allocations()) {
             let _ = self.device.sim.free(address);
         }
-        for base in driver.host.of_context(self.handle) {
-            driver.free_host(base, |_| true);
-        }
-        for library in driver.libraries.all() {
-            library.leave(self.handle);
-        }
-        let modules = driver.modules.all();
-        for module in modules.iter().filter(|m| m.context == self.handle) {
-            // Who has unloaded it meanwhile has done the same.
-            let _ = module.unload();
-        }
+    }
+
+    /// Gives its device back what its kernels took memory from.
+    pub(crate) fn free_kernel_heap(&self) {
         if let Some(heap) = self.kernel_heap_now().take() {
             self.device.sim.free_kernel_heap(&heap);
         }
-        driver
-            .streams
-            .retain(|stream| stream.context != self.handle);
-        driver.events.retain(|event| event.context != self.handle);
-        Ok(())
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::driver::{SimDevice, driver};
+use crate::host_memory::HostRange;
 use crate::status::{Outcome, Status};
 
 /// One side of a copy.
@@ -66,7 +67,7 @@ fn place(address: u64, n_bytes: u64) -> Outcome<Place> {
         }
         return Ok(Place::Device(Arc::clone(device)));
     }
-    if let Some(range) = driver.host.find(address)
+    if let Some(range) = HostRange::find(address)
         && n_bytes > range.size_bytes - (address - range.base)
     {
         return Err(Status::INVALID_VALUE);
@@ -84,7 +85,7 @@ fn home(address: u64) -> Option<u32> {
 pub fn is_known_to_devices(address: u64) -> Outcome<bool> {
     let driver = driver()?;
     let on_device = driver.device_of_address(address).is_some();
-    Ok(on_device || driver.host.find(address).is_some())
+    Ok(on_device || HostRange::find(address).is_some())
 }
 
 /// An error unless some bytes are a device's to use.

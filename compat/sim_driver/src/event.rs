@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
-use crate::capture::Capture;
-use crate::driver::driver;
+use crate::handles::{Kind, Table};
+use crate::session::Session;
 use crate::status::{Outcome, Status};
 use crate::tasks::Task;
 
@@ -35,29 +35,51 @@ pub enum State {
         /// When it was.
         at: Arc<OnceLock<Instant>>,
     },
-    /// In a stream that is captured: nodes that come before it, and of which capture.
-    Captured {
-        /// The stream's part in the capture.
-        capture: Capture,
-        /// Handles of the nodes.
-        nodes: Vec<usize>,
-    },
+    /// In a stream that is captured.
+    Captured(Captured),
 }
 
+/// A point in a capture.
+#[derive(Clone)]
+pub struct Captured {
+    /// The capture.
+    pub session: Arc<Session>,
+    /// The handle of the graph that it makes.
+    pub graph: usize,
+    /// Handles of the nodes that come before.
+    pub nodes: Vec<usize>,
+}
+
+/// `CUevent`
+static EVENTS: Table<Event> = Table::new(Kind::Event);
+
 impl Event {
-    /// Of a context, never recorded.
-    pub fn new(handle: usize, context: usize, flags: u32) -> Self {
-        Self {
+    /// A new one of a context, never recorded: its handle.
+    pub fn create(context: usize, flags: u32) -> usize {
+        let handle = EVENTS.reserve();
+        let event = Self {
             handle,
             flags,
             context,
             state: Mutex::default(),
-        }
+        };
+        EVENTS.insert(handle, Arc::new(event));
+        handle
+    }
+
+    /// Takes the handle back.
+    pub fn destroy(handle: usize) -> Outcome {
+        EVENTS.remove(handle).map(drop)
+    }
+
+    /// Takes back those of a context that ends.
+    pub(crate) fn forget_all(context: usize) {
+        EVENTS.retain(|event| event.context != context);
     }
 
     /// The event of a handle.
     pub fn of(handle: usize) -> Outcome<Arc<Self>> {
-        driver()?.events.get(handle).ok_or(Status::INVALID_HANDLE)
+        EVENTS.get(handle)
     }
 
     /// Where it was last recorded.
@@ -70,7 +92,7 @@ impl Event {
         match &*self.state() {
             State::Never => Ok(true),
             State::Recorded { task, .. } => Ok(task.is_done()),
-            State::Captured { capture, .. } => Err(capture.asked_of_event()),
+            State::Captured(captured) => Err(captured.session.asked_of_event()),
         }
     }
 
@@ -83,7 +105,7 @@ impl Event {
                 task.wait();
                 Ok(())
             }
-            State::Captured { capture, .. } => Err(capture.asked_of_event()),
+            State::Captured(captured) => Err(captured.session.asked_of_event()),
         }
     }
 
@@ -95,7 +117,7 @@ impl Event {
         match &*self.state() {
             State::Never => Err(Status::INVALID_HANDLE),
             State::Recorded { at, .. } => at.get().copied().ok_or(Status::NOT_READY),
-            State::Captured { capture, .. } => Err(capture.asked_of_event()),
+            State::Captured(captured) => Err(captured.session.asked_of_event()),
         }
     }
 }

@@ -1,16 +1,14 @@
 //! Graphs: operations, and which come after which.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use crate::context::Context;
 use crate::driver::driver;
-use crate::event::{Event, State};
+use crate::event::Event;
+use crate::handles::{Kind, Table};
 use crate::operation::Operation;
 use crate::status::{Outcome, Status};
-use crate::stream::{Stream, StreamKind};
-use crate::tasks::Task;
 use crate::user_object::Kept;
 
 /// A node.
@@ -59,7 +57,7 @@ impl Work {
 
     /// A launch keeps the attributes of the one in whose place it is put: its parameters say
     /// nothing of them.
-    fn with_attributes_of(self, old: &Self) -> Outcome<Self> {
+    pub(crate) fn with_attributes_of(self, old: &Self) -> Outcome<Self> {
         let (Self::Operation(Operation::Launch(new)), Self::Operation(Operation::Launch(old))) =
             (&self, old)
         else {
@@ -70,7 +68,7 @@ impl Work {
     }
 
     /// Why an executable graph's node that does this cannot do something else, if it cannot.
-    fn refuses(&self, new: &Self) -> Option<Change> {
+    pub(crate) fn refuses(&self, new: &Self) -> Option<Change> {
         if self.kind() != new.kind() {
             return Some(Change::Kind);
         }
@@ -105,17 +103,6 @@ pub enum Change {
     Function = 7,
 }
 
-/// Where a graph is not like an executable one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mismatch {
-    /// What has changed.
-    pub change: Change,
-    /// The graph's node, if it is one's.
-    pub node: usize,
-    /// The node that it comes after, if that is what has changed.
-    pub from: usize,
-}
-
 /// A graph.
 #[derive(Default)]
 pub struct Graph {
@@ -129,15 +116,30 @@ pub struct Graph {
     kept: Mutex<Kept>,
 }
 
+/// `CUgraph`
+static GRAPHS: Table<Graph> = Table::new(Kind::Graph);
+
 /// A handle that no node has had.
 fn node_handle() -> usize {
     static NEXT: AtomicU64 = AtomicU64::new(1);
-    ((crate::handles::Kind::Node as u64) << 40 | NEXT.fetch_add(1, Ordering::Relaxed) << 4) as usize
+    ((Kind::Node as u64) << 40 | NEXT.fetch_add(1, Ordering::Relaxed) << 4) as usize
 }
 
 impl Graph {
+    /// The graph of a handle.
+    pub fn of(handle: usize) -> Outcome<Arc<Self>> {
+        GRAPHS.get(handle)
+    }
+
+    /// The graph that has a node.
+    pub fn home(node: usize) -> Outcome<Arc<Self>> {
+        driver()?;
+        let found = GRAPHS.all().into_iter().find(|graph| graph.has(&[node]));
+        found.ok_or(Status::INVALID_VALUE)
+    }
+
     /// Of nodes, which keep their handles.
-    pub fn of(nodes: Vec<Node>) -> Self {
+    pub fn with(nodes: Vec<Node>) -> Self {
         Self {
             nodes: Mutex::new(nodes),
             ..Self::default()
@@ -155,7 +157,7 @@ impl Graph {
     }
 
     /// What it and the graphs in it keep.
-    fn all_kept(&self) -> Kept {
+    pub(crate) fn all_kept(&self) -> Kept {
         let mut all = self.kept().clone();
         for node in &*self.nodes() {
             if let Work::Graph(graph) = &node.work {
@@ -167,14 +169,20 @@ impl Graph {
 
     /// Its handle, which it is given if it has none.
     pub fn handle(self: &Arc<Self>) -> Outcome<usize> {
-        let graphs = &driver()?.graphs;
-        Ok(*self.handle.get_or_init(|| graphs.add(Arc::clone(self))))
+        driver()?;
+        let new = || {
+            let handle = GRAPHS.reserve();
+            GRAPHS.insert(handle, Arc::clone(self));
+            handle
+        };
+        Ok(*self.handle.get_or_init(new))
     }
 
     /// Takes its handle back, and those of the graphs in it.
     pub fn forget(&self) -> Outcome {
         if let Some(&handle) = self.handle.get() {
-            driver()?.graphs.remove(handle);
+            driver()?;
+            let _ = GRAPHS.remove(handle);
         }
         self.nodes().iter().try_for_each(Node::forget)
     }
@@ -229,7 +237,7 @@ impl Graph {
         let nodes = self.nodes();
         let copy = |node: &Node| match &node.work {
             Work::Graph(graph) => Node {
-                work: Work::Graph(Arc::new(Self::of(graph.snapshot()))),
+                work: Work::Graph(Arc::new(Self::with(graph.snapshot()))),
                 ..node.clone()
             },
             _ => node.clone(),
@@ -272,248 +280,6 @@ impl Node {
         match &self.work {
             Work::Graph(graph) => graph.forget(),
             _ => Ok(()),
-        }
-    }
-}
-
-/// A graph that can be launched.
-pub struct Executable {
-    /// `CUDA_GRAPH_INSTANTIATE_FLAG_…`
-    pub flags: u64,
-    /// Each after those that it comes after; they have the handles of the graph's.
-    nodes: Mutex<Vec<Node>>,
-    /// The last launch: the next waits for it.
-    last: Mutex<Option<Arc<Task>>>,
-    /// What the graph kept of the client's, and those in it.
-    kept: Kept,
-}
-
-/// Nodes in an order in which they may run; none if they go round in a circle.
-fn sorted(nodes: &[Node]) -> Option<Vec<Node>> {
-    let mut left: Vec<&Node> = nodes.iter().collect();
-    let mut done = HashSet::new();
-    let mut order = Vec::with_capacity(nodes.len());
-    while !left.is_empty() {
-        let before = left.len();
-        left.retain(|node| {
-            let ready = node.after.iter().all(|n| done.contains(n));
-            if ready {
-                done.insert(node.handle);
-                order.push((*node).clone());
-            }
-            !ready
-        });
-        if left.len() == before {
-            return None;
-        }
-    }
-    Some(order)
-}
-
-/// The nodes of an executable graph with the work of another one's, paired in the order in
-/// which they were made.
-fn updated(own: &[Node], new: &[Node]) -> Result<Vec<Node>, Mismatch> {
-    let mismatch = |change, node, from| Mismatch { change, node, from };
-    if own.len() != new.len() {
-        return Err(mismatch(Change::Topology, 0, 0));
-    }
-    let mut own = own.to_vec();
-    own.sort_by_key(|node| node.handle);
-    let pairs = new
-        .iter()
-        .zip(&own)
-        .map(|(new, own)| (new.handle, own.handle));
-    let pairs: HashMap<usize, usize> = pairs.collect();
-    for (own, new) in own.iter_mut().zip(new) {
-        if own.after.len() != new.after.len() {
-            return Err(mismatch(Change::Topology, new.handle, 0));
-        }
-        let is_other = |&&from: &&usize| !own.after.contains(&pairs[&from]);
-        if let Some(&from) = new.after.iter().find(is_other) {
-            return Err(mismatch(Change::Topology, new.handle, from));
-        }
-        if let Some(change) = own.work.refuses(&new.work) {
-            return Err(mismatch(change, new.handle, 0));
-        }
-        own.work = match (&own.work, &new.work) {
-            (Work::Graph(own), Work::Graph(new)) => {
-                let nodes = updated(&own.nodes(), &new.nodes())?;
-                Work::Graph(Arc::new(Graph::of(nodes)))
-            }
-            (_, work) => work.clone(),
-        };
-    }
-    Ok(own)
-}
-
-/// Calls a function with a node of these, or of a graph in one of them.
-fn with_node<T>(nodes: &mut [Node], handle: usize, f: &mut dyn FnMut(&mut Node) -> T) -> Option<T> {
-    for node in nodes {
-        if node.handle == handle {
-            return Some(f(node));
-        }
-        if let Work::Graph(graph) = &node.work
-            && let Some(done) = with_node(&mut graph.nodes(), handle, f)
-        {
-            return Some(done);
-        }
-    }
-    None
-}
-
-impl Executable {
-    /// Of a graph as it is now.
-    pub fn new(graph: &Graph, flags: u64) -> Outcome<Self> {
-        let nodes = sorted(&graph.snapshot()).ok_or(Status::INVALID_VALUE)?;
-        Ok(Self {
-            flags,
-            nodes: Mutex::new(nodes),
-            last: Mutex::default(),
-            kept: graph.all_kept(),
-        })
-    }
-
-    /// Its nodes, each after those that it comes after.
-    pub fn nodes(&self) -> MutexGuard<'_, Vec<Node>> {
-        self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Calls a function with a node.
-    pub fn with_node<T>(&self, handle: usize, mut f: impl FnMut(&mut Node) -> T) -> Outcome<T> {
-        let done = with_node(&mut self.nodes(), handle, &mut f);
-        done.ok_or(Status::INVALID_VALUE)
-    }
-
-    /// Has a node do something else of the same kind.
-    pub fn replace(&self, node: usize, work: &Work) -> Outcome {
-        self.with_node(node, |node| {
-            if node.work.refuses(work).is_some() {
-                return Err(Status::INVALID_VALUE);
-            }
-            node.work = match (&node.work, work) {
-                (Work::Graph(own), Work::Graph(new)) => {
-                    let nodes = updated(&own.nodes(), &new.nodes());
-                    let nodes = nodes.map_err(|_| Status::INVALID_VALUE)?;
-                    Work::Graph(Arc::new(Graph::of(nodes)))
-                }
-                (own, new) => new.clone().with_attributes_of(own)?,
-            };
-            Ok(())
-        })?
-    }
-
-    /// Has all nodes do what a graph of the same shape does now.
-    pub fn update(&self, graph: &Graph) -> Result<(), Mismatch> {
-        let mut nodes = self.nodes();
-        let changed = updated(&nodes, &graph.snapshot())?;
-        // Their order stays good: what comes after what is the same.
-        for node in nodes.iter_mut() {
-            let same = changed.iter().find(|new| new.handle == node.handle);
-            node.work = same.map_or_else(|| node.work.clone(), |new| new.work.clone());
-        }
-        Ok(())
-    }
-
-    /// Submits all of it to a stream. In a legacy one it comes after what other contexts have
-    /// in theirs, if they have kernels in it, and before what comes there later: CUDA promises
-    /// no order, but clients rely on one, which a GPU's speed gives them.
-    pub fn launch(&self, context: &Arc<Context>, stream: &Stream) {
-        let mut others = match stream.kind {
-            StreamKind::Legacy => contexts(&self.nodes()),
-            _ => BTreeMap::new(),
-        };
-        others.remove(&context.handle);
-        for other in others.values() {
-            stream.wait_for(other.fence());
-        }
-        let begin = stream.submit(context, Operation::Nothing);
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut before = vec![begin];
-        before.extend(last.take());
-        let ends = submit_nodes(&self.nodes(), context, &before);
-        ends.into_iter().for_each(|task| stream.wait_for(task));
-        let end = stream.submit(context, Operation::Nothing);
-        for other in others.values() {
-            other.wait_for(&end);
-        }
-        *last = Some(end);
-    }
-}
-
-impl Drop for Executable {
-    fn drop(&mut self) {
-        let last = self.last.get_mut().unwrap_or_else(PoisonError::into_inner);
-        std::mem::take(&mut self.kept).forget_after(last.take());
-    }
-}
-
-/// The contexts that kernels of these nodes run in, by handle.
-fn contexts(nodes: &[Node]) -> BTreeMap<usize, Arc<Context>> {
-    let mut found = BTreeMap::new();
-    for node in nodes {
-        match &node.work {
-            Work::Operation(Operation::Launch(launch)) => {
-                let handle = launch.module().context;
-                found.extend(Context::of(handle).map(|context| (handle, context)));
-            }
-            Work::Graph(graph) => found.extend(contexts(&graph.nodes())),
-            _ => {}
-        }
-    }
-    found
-}
-
-/// Submits nodes after some tasks; gives those that nothing comes after.
-fn submit_nodes(nodes: &[Node], context: &Arc<Context>, before: &[Arc<Task>]) -> Vec<Arc<Task>> {
-    let mut tasks: HashMap<usize, Vec<Arc<Task>>> = HashMap::new();
-    let mut has_followers = HashSet::new();
-    for node in nodes {
-        let mut after: Vec<Arc<Task>> = Vec::new();
-        for n in &node.after {
-            has_followers.insert(*n);
-            after.extend(tasks.get(n).into_iter().flatten().map(Arc::clone));
-        }
-        if node.after.is_empty() {
-            after = before.to_vec();
-        }
-        let ends = match node.is_enabled {
-            true => submit_work(&node.work, context, after),
-            false => after,
-        };
-        tasks.insert(node.handle, ends);
-    }
-    let is_end = |node: &&Node| !has_followers.contains(&node.handle);
-    let ends = nodes.iter().filter(is_end);
-    ends.flat_map(|node| tasks.remove(&node.handle).unwrap_or_default())
-        .collect()
-}
-
-/// Submits what a node does after some tasks; gives the tasks that are its end.
-fn submit_work(work: &Work, context: &Arc<Context>, mut after: Vec<Arc<Task>>) -> Vec<Arc<Task>> {
-    let submit = |operation: Operation, after: &[Arc<Task>]| {
-        Task::submit(operation.into_work(Arc::clone(context)), after)
-    };
-    match work {
-        Work::Operation(operation) => vec![submit(operation.clone(), &after)],
-        Work::Graph(graph) => {
-            let order = sorted(&graph.nodes()).unwrap_or_default();
-            let ends = submit_nodes(&order, context, &after);
-            if ends.is_empty() { after } else { ends }
-        }
-        Work::Record(event) => {
-            let at = Arc::new(OnceLock::new());
-            let task = submit(Operation::Note(Arc::clone(&at)), &after);
-            *event.state() = State::Recorded {
-                task: Arc::clone(&task),
-                at,
-            };
-            vec![task]
-        }
-        Work::Wait(event) => {
-            if let State::Recorded { task, .. } = &*event.state() {
-                after.push(Arc::clone(task));
-            }
-            after
         }
     }
 }

@@ -1,11 +1,14 @@
 //! Handles: what a client holds of an object, and cannot get wrong without being told.
 //!
 //! A handle is a number that was never given out before, not an address. A wrong, freed or
-//! foreign one is found in no table.
+//! foreign one is found in no table. Each kind's table is with its objects.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
+
+use crate::driver::driver;
+use crate::status::{Outcome, Status};
 
 /// The kinds of objects. The number is part of the handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,20 +40,38 @@ pub enum Kind {
     UserObject = 0x5c,
 }
 
-/// All objects of a kind.
+impl Kind {
+    /// What a driver answers to a handle that is nobody's.
+    fn unknown(self) -> Status {
+        match self {
+            Self::Context => Status::INVALID_CONTEXT,
+            Self::Pool | Self::Graph | Self::Node | Self::Executable | Self::UserObject => {
+                Status::INVALID_VALUE
+            }
+            Self::Module
+            | Self::Function
+            | Self::Stream
+            | Self::Event
+            | Self::Library
+            | Self::Linker => Status::INVALID_HANDLE,
+        }
+    }
+}
+
+/// All objects of a kind. Nobody finds, adds or removes one in a process that has no driver.
 pub struct Table<T> {
     kind: Kind,
     next: AtomicU64,
-    objects: RwLock<HashMap<usize, Arc<T>>>,
+    objects: RwLock<BTreeMap<usize, Arc<T>>>,
 }
 
 impl<T> Table<T> {
     /// Of none.
-    pub fn new(kind: Kind) -> Self {
+    pub const fn new(kind: Kind) -> Self {
         Self {
             kind,
             next: AtomicU64::new(1),
-            objects: RwLock::default(),
+            objects: RwLock::new(BTreeMap::new()),
         }
     }
 
@@ -68,16 +89,19 @@ impl<T> Table<T> {
     }
 
     /// Adds an object; gives its handle.
-    pub fn add(&self, object: Arc<T>) -> usize {
+    pub fn add(&self, object: Arc<T>) -> Outcome<usize> {
+        driver()?;
         let handle = self.reserve();
         self.insert(handle, object);
-        handle
+        Ok(handle)
     }
 
     /// The object of a handle.
-    pub fn get(&self, handle: usize) -> Option<Arc<T>> {
+    pub fn get(&self, handle: usize) -> Outcome<Arc<T>> {
+        driver()?;
         let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
-        objects.get(&handle).map(Arc::clone)
+        let found = objects.get(&handle).map(Arc::clone);
+        found.ok_or(self.kind.unknown())
     }
 
     /// Whether a handle was given out, be its object still there or not.
@@ -89,9 +113,10 @@ impl<T> Table<T> {
     }
 
     /// Takes an object out: its handle is nobody's any more.
-    pub fn remove(&self, handle: usize) -> Option<Arc<T>> {
+    pub fn remove(&self, handle: usize) -> Outcome<Arc<T>> {
+        driver()?;
         let mut objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);
-        objects.remove(&handle)
+        objects.remove(&handle).ok_or(self.kind.unknown())
     }
 
     /// All objects.
@@ -114,15 +139,18 @@ mod tests {
     #[test]
     fn a_handle_is_good_once() {
         let table = Table::new(Kind::Event);
-        let other = Table::<u32>::new(Kind::Stream);
-        let handle = table.add(Arc::new(7));
-        assert_eq!(table.get(handle).as_deref(), Some(&7));
-        assert_eq!(other.get(handle), None);
-        assert_eq!(table.get(handle + 1), None);
-        assert_eq!(table.remove(handle).as_deref(), Some(&7));
-        assert_eq!(table.remove(handle), None);
-        let next = table.add(Arc::new(8));
-        assert!(next != handle && table.get(handle).is_none());
+        assert_eq!(table.add(Arc::new(6)), Err(Status::NOT_INITIALIZED));
+        assert_eq!(table.get(1), Err(Status::NOT_INITIALIZED));
+        crate::driver::make(|| Ok(crate::Settings::default())).expect("made");
+        let other = Table::<u32>::new(Kind::Pool);
+        let handle = table.add(Arc::new(7)).expect("added");
+        assert_eq!(table.get(handle).as_deref(), Ok(&7));
+        assert_eq!(other.get(handle), Err(Status::INVALID_VALUE));
+        assert_eq!(table.get(handle + 1), Err(Status::INVALID_HANDLE));
+        assert_eq!(table.remove(handle).as_deref(), Ok(&7));
+        assert_eq!(table.remove(handle), Err(Status::INVALID_HANDLE));
+        let next = table.add(Arc::new(8)).expect("added");
+        assert!(next != handle && table.get(handle).is_err());
         assert_eq!(table.all().len(), 1);
     }
 }

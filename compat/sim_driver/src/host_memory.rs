@@ -37,8 +37,7 @@ struct HostBlock {
 }
 
 /// All such ranges, by first address.
-#[derive(Default)]
-pub struct HostMemory(Mutex<BTreeMap<u64, HostBlock>>);
+static RANGES: Mutex<BTreeMap<u64, HostBlock>> = Mutex::new(BTreeMap::new());
 
 /// What is known of a range.
 #[derive(Clone, Copy, Debug)]
@@ -55,24 +54,16 @@ pub struct HostRange {
     pub context: usize,
 }
 
-impl HostMemory {
-    fn blocks(&self) -> MutexGuard<'_, BTreeMap<u64, HostBlock>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn ranges() -> MutexGuard<'static, BTreeMap<u64, HostBlock>> {
+    RANGES.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
+impl HostRange {
     /// The range that an address is in.
-    pub fn find(&self, address: u64) -> Option<HostRange> {
-        let blocks = self.blocks();
-        let (_, HostBlock { range, .. }) = blocks.range(..=address).next_back()?;
+    pub fn find(address: u64) -> Option<Self> {
+        let ranges = ranges();
+        let (_, HostBlock { range, .. }) = ranges.range(..=address).next_back()?;
         (address - range.base < range.size_bytes.max(1)).then_some(*range)
-    }
-
-    /// The first addresses of a context's ranges.
-    pub fn of_context(&self, context: usize) -> Vec<u64> {
-        let blocks = self.blocks();
-        let ranges = blocks.values().map(|block| &block.range);
-        let own = ranges.filter(|range| range.context == context);
-        own.map(|range| range.base).collect()
     }
 }
 
@@ -140,7 +131,7 @@ impl Driver {
                 return Err(Status::HOST_MEMORY_ALREADY_REGISTERED);
             }
         }
-        self.host.blocks().insert(base, HostBlock { range, pages });
+        ranges().insert(base, HostBlock { range, pages });
         Ok(())
     }
 
@@ -148,9 +139,9 @@ impl Driver {
     /// is true for. No launch uses it any more.
     pub fn free_host(&self, base: u64, is_meant: impl Fn(HostKind) -> bool) -> bool {
         let block = {
-            let mut blocks = self.host.blocks();
-            match blocks.get(&base) {
-                Some(block) if is_meant(block.range.kind) => blocks.remove(&base),
+            let mut ranges = ranges();
+            match ranges.get(&base) {
+                Some(block) if is_meant(block.range.kind) => ranges.remove(&base),
                 _ => None,
             }
         };
@@ -160,5 +151,18 @@ impl Driver {
         }
         drop(block.pages);
         true
+    }
+
+    /// Takes back all of a context that ends.
+    pub(crate) fn free_host_of_context(&self, context: usize) {
+        let bases: Vec<u64> = {
+            let ranges = ranges();
+            let own = ranges.values().map(|block| &block.range);
+            let own = own.filter(|range| range.context == context);
+            own.map(|range| range.base).collect()
+        };
+        for base in bases {
+            self.free_host(base, |_| true);
+        }
     }
 }

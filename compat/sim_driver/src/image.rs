@@ -1,12 +1,13 @@
 //! What a client gives as a module: PTX text, a file that has some inside, or what was linked
 //! here before.
 
+use std::collections::BTreeMap;
 use std::ffi::CStr;
+use std::sync::{Mutex, PoisonError};
 
 use fatbin::{Extent, Wrapper};
 use ptx_sim::RegisterLimits;
 
-use crate::driver::Driver;
 use crate::status::{Outcome, Status};
 
 /// What `cuLinkComplete` gives begins so: a client may keep it, and load it in another
@@ -14,6 +15,28 @@ use crate::status::{Outcome, Status};
 const LINKED: &[u8; 16] = b"\x7fLOCKSTEP LINKED";
 /// Mark and size of such an image, and what its registers are to be like: four numbers.
 const LINKED_HEADER: usize = 24 + 16;
+
+/// Parsed modules that are kept for when a client loads the same text again.
+const MOST_PARSED: usize = 256;
+
+/// PTX that has been parsed, by its text.
+static PARSED: Mutex<BTreeMap<Box<str>, ptx_sim::Module>> = Mutex::new(BTreeMap::new());
+
+/// The module of a text; else what is wrong with it.
+fn parsed(text: &str) -> Result<ptx_sim::Module, String> {
+    let known = PARSED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(module) = known.get(text) {
+        return Ok(module.clone());
+    }
+    drop(known);
+    let module = ptx_sim::Module::parse(text).map_err(|error| error.to_string())?;
+    let mut known = PARSED.lock().unwrap_or_else(PoisonError::into_inner);
+    if known.len() >= MOST_PARSED {
+        known.clear();
+    }
+    known.insert(text.into(), module.clone());
+    Ok(module)
+}
 
 /// What a client gives as a module.
 pub enum Image {
@@ -93,16 +116,16 @@ impl Image {
         Ok(text.into_owned())
     }
 
-    /// The module that it is, for the devices that there are.
-    pub fn module(&self, driver: &Driver) -> Result<ptx_sim::Module, Refusal> {
+    /// The module that it is, for devices of this compute capability.
+    pub fn module(&self, compute: (u32, u32)) -> Result<ptx_sim::Module, Refusal> {
         let invalid = |message| Refusal {
             status: Status::INVALID_PTX,
             message,
         };
         match self {
             Self::Bytes(_) => {
-                let text = self.ptx(driver.settings.compute)?;
-                driver.parsed.module(&text).map_err(invalid)
+                let text = self.ptx(compute)?;
+                parsed(&text).map_err(invalid)
             }
             Self::Linked(texts, _) => linked(texts).map_err(invalid),
         }

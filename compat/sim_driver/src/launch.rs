@@ -9,6 +9,8 @@ use ptx_sim::{Launch, LaunchOptions, MAX_BLOCK, MAX_BLOCK_THREADS, MAX_GRID};
 use crate::driver::driver;
 use crate::module::{Function, Module};
 use crate::observe::InFlight;
+use crate::orders;
+use crate::recorder::recorder;
 use crate::status::{Outcome, Status};
 
 /// `CU_LAUNCH_PARAM_END`, `…_BUFFER_POINTER` and `…_BUFFER_SIZE`
@@ -187,11 +189,10 @@ impl KernelLaunch {
     /// Runs it. What was found out goes to who watches it, or is noted for the process's
     /// report.
     pub(crate) fn run(&self, watched: Option<&InFlight>) -> Outcome {
-        let driver = driver()?;
+        let settings = &driver()?.settings;
         let module = &self.module;
         let (sim, name) = (&module.device.sim, self.function.name());
         let params: Vec<&[u8]> = self.params.iter().map(Vec::as_slice).collect();
-        let settings = &driver.settings;
         if let Some(watched) = watched {
             let options = watched.options();
             let fuel = options.fuel.or(settings.fuel);
@@ -213,12 +214,10 @@ impl KernelLaunch {
             ..LaunchOptions::default()
         };
         let launch = self.launch(&params, options);
-        driver
-            .orders
-            .search(driver, sim, &module.loaded, name, &launch);
+        orders::search(settings, sim, &module.loaded, name, &launch)?;
         let started = std::time::Instant::now();
         let result = sim.launch(&module.loaded, name, &launch);
-        driver.recorder.launched(name, started.elapsed(), &result);
+        recorder()?.launched(name, started.elapsed(), &result);
         match result {
             Ok(report) => {
                 print(&report.printed);

@@ -4,13 +4,14 @@
 //! functions, `sim_driver_library` makes of them a `libcuda.so.1`. In a Rust program of its
 //! own, [`function`] gives a function by name, to fill a table with.
 //!
-//! In reading order: [`status`], [`handles`] and [`settings`]; [`tasks`], work that is done
-//! later; [`driver`], all that there is, with [`context`], [`stream`] and [`event`];
-//! [`operation`], what streams are made of: `copies` and [`launch`]; [`module`] with
-//! `image`, `jit` and [`linker`]; [`graph`], with
-//! [`user_object`], and [`capture`]; [`host_memory`]; `client`, what its pointers lead to; [`records`], what is
-//! found out, [`recorder`], who notes it, and [`observe`](fn@observe), the same for tests in the
-//! process; `orders`, launches in other orders; [`api`], the functions themselves.
+//! In reading order, each on what comes before it: [`status`] and [`settings`]; [`driver`], the
+//! devices, and [`handles`], of which each kind of object has its own table; `each`; [`tasks`],
+//! work that is done later; [`context`], [`host_memory`] and [`pool`]; [`records`], what is found
+//! out, [`recorder`], who notes it, and [`observe`](fn@observe), the same for tests in the process;
+//! `image`, `jit`, [`linker`] and [`module`]; [`launch`], with `orders`, other orders, and `copies`:
+//! [`operation`], what streams are made of; [`user_object`], `session` and [`event`]; [`graph`],
+//! [`capture`], [`stream`] and [`executable`]; `ending`, which ends contexts, and `start`; `client`,
+//! what its pointers lead to; [`api`], the functions themselves.
 //!
 //! Left out: textures, arrays, sharing with other processes and other interfaces, virtual
 //! memory management: those functions answer that they are not supported. Tables of the
@@ -23,7 +24,10 @@ mod client;
 pub mod context;
 mod copies;
 pub mod driver;
+mod each;
+mod ending;
 pub mod event;
+pub mod executable;
 mod fork;
 pub mod graph;
 pub mod handles;
@@ -39,16 +43,18 @@ mod orders;
 pub mod pool;
 pub mod recorder;
 pub mod records;
+mod session;
 pub mod settings;
+mod start;
 pub mod status;
 pub mod stream;
 pub mod tasks;
 pub mod user_object;
 
 pub use api::function;
-pub use driver::initialize_with;
 pub use observe::{Observed, observe};
 pub use settings::Settings;
+pub use start::initialize_with;
 pub use status::Status;
 
 /// The README's examples, as tests.

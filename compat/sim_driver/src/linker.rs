@@ -1,10 +1,12 @@
 //! Linking: PTX texts that are given one by one, and what stands in for `libcudadevrt.a`.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ptx_sim::RegisterLimits;
 
-use crate::jit::Logs;
+use crate::handles::{Kind, Table};
+use crate::jit::{Logs, Options};
+use crate::status::Outcome;
 
 /// How an archive begins.
 const ARCHIVE: &[u8] = b"!<arch>\n";
@@ -38,7 +40,6 @@ fn is_member(input: &[u8]) -> bool {
 }
 
 /// A link in the making.
-#[derive(Default)]
 pub struct Linking(Mutex<State>);
 
 /// What has been given so far.
@@ -54,7 +55,29 @@ pub struct State {
     pub limits: RegisterLimits,
 }
 
+/// `CUlinkState`
+static LINKERS: Table<Linking> = Table::new(Kind::Linker);
+
 impl Linking {
+    /// Begins one; gives its handle.
+    pub fn begin(options: Options) -> Outcome<usize> {
+        LINKERS.add(Arc::new(Self(Mutex::new(State {
+            logs: Some(options.logs),
+            limits: options.limits,
+            ..State::default()
+        }))))
+    }
+
+    /// The link of a handle.
+    pub fn of(handle: usize) -> Outcome<Arc<Self>> {
+        LINKERS.get(handle)
+    }
+
+    /// Forgets it, and what was made of it.
+    pub fn destroy(handle: usize) -> Outcome {
+        LINKERS.remove(handle).map(drop)
+    }
+
     /// What has been given so far.
     pub fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)

@@ -12,52 +12,36 @@ use ptx_sim::{
 };
 
 use crate::context::Context;
-use crate::driver::{Driver, SimDevice, driver};
+use crate::driver::{SimDevice, driver};
+use crate::handles::{Kind, Table};
 use crate::host_memory::HostKind;
 use crate::image::Image;
+use crate::recorder::recorder;
 use crate::status::{Outcome, Status};
 
-/// Parsed modules that are kept for when a client loads the same text again.
-const MOST_PARSED: usize = 256;
 /// Dynamic shared memory that a kernel may have if nothing was said, with the static part.
 const SHARED_LIMIT: u32 = 48 << 10;
 
 /// `CU_MEM_ATTACH_GLOBAL`
 const ATTACH_GLOBAL: u32 = 1;
 
-/// PTX that has been parsed, by its text.
-#[derive(Default)]
-pub struct Parsed(Mutex<HashMap<Box<str>, ptx_sim::Module>>);
-
-impl Parsed {
-    /// The module of a text; else what is wrong with it.
-    pub fn module(&self, text: &str) -> Result<ptx_sim::Module, String> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(module) = known.get(text) {
-            return Ok(module.clone());
-        }
-        drop(known);
-        let module = ptx_sim::Module::parse(text).map_err(|error| error.to_string())?;
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= MOST_PARSED {
-            known.clear();
-        }
-        known.insert(text.into(), module.clone());
-        Ok(module)
-    }
-}
-
 /// The module that an image is. What is wrong with it goes into the log.
-fn read(driver: &Driver, image: &Image, log: &mut String) -> Outcome<ptx_sim::Module> {
-    image.module(driver).map_err(|refusal| {
+fn read(image: &Image, log: &mut String) -> Outcome<ptx_sim::Module> {
+    let (recorder, compute) = (recorder()?, driver()?.settings.compute);
+    image.module(compute).map_err(|refusal| {
         let message = &refusal.message;
-        driver
-            .recorder
-            .not_loaded(format!("a module cannot be loaded: {message}"));
+        recorder.not_loaded(format!("a module cannot be loaded: {message}"));
         log.push_str(message);
         refusal.status
     })
 }
+
+/// `CUmodule`
+static MODULES: Table<Module> = Table::new(Kind::Module);
+/// `CUfunction` and `CUkernel`
+static FUNCTIONS: Table<Function> = Table::new(Kind::Function);
+/// `CUlibrary`
+static LIBRARIES: Table<Library> = Table::new(Kind::Library);
 
 /// Memory of a module's managed variables, by name: every device has it at one address.
 #[derive(Default)]
@@ -130,8 +114,7 @@ impl Module {
         limits: RegisterLimits,
         log: &mut String,
     ) -> Outcome<Arc<Self>> {
-        let driver = driver()?;
-        let module = read(driver, image, log)?;
+        let module = read(image, log)?;
         Self::place(context, (&module, image.limits(limits)), None)
     }
 
@@ -142,7 +125,7 @@ impl Module {
         (module, limits): (&ptx_sim::Module, RegisterLimits),
         library: Option<&ManagedMemory>,
     ) -> Outcome<Arc<Self>> {
-        let driver = driver()?;
+        let recorder = recorder()?;
         let own = ManagedMemory::default();
         let managed = library.unwrap_or(&own);
         let mut place = |name: &str, size_bytes| managed.place(name, size_bytes);
@@ -154,14 +137,12 @@ impl Module {
         let loaded = sim.load_with_managed(module, &mut place, heap);
         let loaded = loaded.map_err(|error| match error {
             MemoryError::UndefinedVariable { .. } => {
-                driver
-                    .recorder
-                    .not_loaded(format!("a module cannot be loaded: {error}"));
+                recorder.not_loaded(format!("a module cannot be loaded: {error}"));
                 Status::SHARED_OBJECT_SYMBOL_NOT_FOUND
             }
             _ => Status::OUT_OF_MEMORY,
         })?;
-        let handle = driver.modules.reserve();
+        let handle = MODULES.reserve();
         let module = Arc::new(Self {
             handle,
             context: context.handle,
@@ -171,20 +152,19 @@ impl Module {
             functions: Mutex::default(),
             _managed: own,
         });
-        driver.modules.insert(handle, Arc::clone(&module));
+        MODULES.insert(handle, Arc::clone(&module));
         Ok(module)
     }
 
     /// The module of a handle.
     pub fn of(handle: usize) -> Outcome<Arc<Self>> {
-        driver()?.modules.get(handle).ok_or(Status::INVALID_HANDLE)
+        MODULES.get(handle)
     }
 
     /// The handle of one of its functions.
     pub fn function(self: &Arc<Self>, name: &str) -> Outcome<usize> {
         let module = self.loaded.module();
         module.kernel(name).ok_or(Status::NOT_FOUND)?;
-        let functions = &driver()?.functions;
         let mut known = self
             .functions
             .lock()
@@ -199,7 +179,7 @@ impl Module {
             is_non_portable: AtomicBool::new(false),
             set_cluster: Mutex::new([0; 3]),
         };
-        let handle = functions.add(Arc::new(function));
+        let handle = FUNCTIONS.add(Arc::new(function))?;
         known.insert(name.to_owned(), handle);
         Ok(handle)
     }
@@ -210,19 +190,24 @@ impl Module {
         kernels.map(|kernel| kernel.name.to_owned()).collect()
     }
 
+    /// Takes all of a context that ends off its device.
+    pub(crate) fn unload_all(context: usize) {
+        let modules = MODULES.all();
+        for module in modules.iter().filter(|m| m.context == context) {
+            // Who has unloaded it meanwhile has done the same.
+            let _ = module.unload();
+        }
+    }
+
     /// Takes it off its device: its handle and those of its functions are nobody's.
     pub fn unload(&self) -> Outcome {
-        let driver = driver()?;
-        driver
-            .modules
-            .remove(self.handle)
-            .ok_or(Status::INVALID_HANDLE)?;
+        MODULES.remove(self.handle)?;
         let mut functions = self
             .functions
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         for (_, handle) in functions.drain() {
-            driver.functions.remove(handle);
+            let _ = FUNCTIONS.remove(handle);
         }
         self.device.sim.unload(&self.loaded);
         Ok(())
@@ -253,10 +238,7 @@ pub struct Function {
 impl Function {
     /// The function of a handle.
     pub fn of(handle: usize) -> Outcome<Arc<Self>> {
-        driver()?
-            .functions
-            .get(handle)
-            .ok_or(Status::INVALID_HANDLE)
+        FUNCTIONS.get(handle)
     }
 
     /// Its name.
@@ -383,9 +365,8 @@ pub struct Library {
 impl Library {
     /// Reads an image; what is wrong with it goes into the log.
     pub fn load(image: &Image, limits: RegisterLimits, log: &mut String) -> Outcome<Arc<Self>> {
-        let driver = driver()?;
-        let parsed = read(driver, image, log)?;
-        let handle = driver.libraries.reserve();
+        let parsed = read(image, log)?;
+        let handle = LIBRARIES.reserve();
         let library = Arc::new(Self {
             handle,
             parsed,
@@ -394,16 +375,13 @@ impl Library {
             managed: ManagedMemory::default(),
             kernels: Mutex::default(),
         });
-        driver.libraries.insert(handle, Arc::clone(&library));
+        LIBRARIES.insert(handle, Arc::clone(&library));
         Ok(library)
     }
 
     /// The library of a handle.
     pub fn of(handle: usize) -> Outcome<Arc<Self>> {
-        driver()?
-            .libraries
-            .get(handle)
-            .ok_or(Status::INVALID_HANDLE)
+        LIBRARIES.get(handle)
     }
 
     /// Its module in a context.
@@ -425,10 +403,14 @@ impl Library {
         variable.ok_or(Status::NOT_FOUND)
     }
 
-    /// Forgets its module in a context that ends, which unloads it.
-    pub fn leave(&self, context: usize) {
-        let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
-        modules.remove(&context);
+    /// Has all of them forget their modules in a context that ends, which unloads those.
+    pub(crate) fn leave_all(context: usize) {
+        for library in LIBRARIES.all() {
+            let modules = library.modules.lock();
+            modules
+                .unwrap_or_else(PoisonError::into_inner)
+                .remove(&context);
+        }
     }
 
     /// The handle of one of its kernels.
@@ -445,7 +427,7 @@ impl Library {
             is_non_portable: AtomicBool::new(false),
             set_cluster: Mutex::new([0; 3]),
         };
-        let handle = driver()?.functions.add(Arc::new(function));
+        let handle = FUNCTIONS.add(Arc::new(function))?;
         kernels.insert(name.to_owned(), handle);
         Ok(handle)
     }
@@ -458,18 +440,14 @@ impl Library {
 
     /// Takes it off all devices.
     pub fn unload(&self) -> Outcome {
-        let driver = driver()?;
-        driver
-            .libraries
-            .remove(self.handle)
-            .ok_or(Status::INVALID_HANDLE)?;
+        LIBRARIES.remove(self.handle)?;
         let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
         for (_, module) in modules.drain() {
             let _ = module.unload();
         }
         let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
         for (_, handle) in kernels.drain() {
-            driver.functions.remove(handle);
+            let _ = FUNCTIONS.remove(handle);
         }
         Ok(())
     }

@@ -3,13 +3,15 @@
 //! Not all of them, unless that is asked for: of each kernel the first launch of each shape,
 //! and not many. A kernel that something was found of is not tried again.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use ptx_sim::{Device, Launch, LoadedModule, NotSearched};
 
-use crate::driver::Driver;
+use crate::recorder::recorder;
+use crate::settings::Settings;
+use crate::status::Outcome;
 
 /// For how long nothing is tried after a launch that could not be alone with its device. What
 /// runs there may wait for what the client does next.
@@ -17,10 +19,26 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// Which launches have been tried.
 #[derive(Default)]
-pub(crate) struct Orders {
-    kernels: Mutex<HashMap<String, Tried>>,
+struct Orders {
+    kernels: Mutex<BTreeMap<String, Tried>>,
     /// When a launch could not be alone with its device.
     busy: Mutex<Option<Instant>>,
+}
+
+static ORDERS: Orders = Orders {
+    kernels: Mutex::new(BTreeMap::new()),
+    busy: Mutex::new(None),
+};
+
+/// Tries a launch in other orders, if that is asked for, and notes what was found out.
+pub(crate) fn search(
+    settings: &Settings,
+    device: &Device,
+    loaded: &LoadedModule,
+    kernel: &str,
+    launch: &Launch<'_>,
+) -> Outcome {
+    ORDERS.search(settings, device, loaded, kernel, launch)
 }
 
 /// Blocks, threads of a block, and bytes of dynamic shared memory.
@@ -56,23 +74,21 @@ impl Orders {
         self.busy.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tries a launch in other orders, if that is asked for, and notes what was found out.
-    pub fn search(
+    fn search(
         &self,
-        driver: &Driver,
+        settings: &Settings,
         device: &Device,
         loaded: &LoadedModule,
         kernel: &str,
         launch: &Launch<'_>,
-    ) {
-        let settings = &driver.settings;
+    ) -> Outcome {
         let shape = (launch.grid, launch.block, launch.dynamic_shared_bytes);
         let pauses = || self.busy().is_some_and(|busy| busy.elapsed() < PAUSE);
         if settings.schedules == 0
             || pauses()
             || !self.takes(kernel, shape, settings.schedule_launches)
         {
-            return;
+            return Ok(());
         }
         let started = Instant::now();
         let orders = device.search_orders(loaded, kernel, launch, 0..settings.schedules);
@@ -91,7 +107,8 @@ impl Orders {
                 tried.shapes.remove(&shape);
             }
         });
-        driver.recorder.searched(kernel, started.elapsed(), &orders);
+        recorder()?.searched(kernel, started.elapsed(), &orders);
+        Ok(())
     }
 }
 

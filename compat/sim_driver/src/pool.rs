@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::driver::Driver;
+use crate::driver::{Driver, SimDevice};
+use crate::each::Each;
+use crate::handles::{Kind, Table};
 use crate::status::{Outcome, Status};
 
 /// A pool.
@@ -18,7 +20,7 @@ pub struct Pool {
 /// The pools of a device: handles of the default one and of the one in use; 0 if nobody has
 /// asked for them.
 #[derive(Default)]
-pub struct Pools(Mutex<(usize, usize)>);
+struct Pools(Mutex<(usize, usize)>);
 
 impl Pools {
     fn handles(&self) -> MutexGuard<'_, (usize, usize)> {
@@ -26,22 +28,39 @@ impl Pools {
     }
 }
 
+/// `CUmemoryPool`
+static POOLS: Table<Pool> = Table::new(Kind::Pool);
+/// By device.
+static OF_DEVICES: Each<Pools> = Each::new();
+
+fn of_device(device: &SimDevice) -> Arc<Pools> {
+    OF_DEVICES.of(device.ordinal as usize)
+}
+
+impl Pool {
+    /// The pool of a handle.
+    pub fn of(handle: usize) -> Outcome<Arc<Self>> {
+        POOLS.get(handle)
+    }
+}
+
 impl Driver {
     /// A new pool of a device.
-    pub fn new_pool(&self, device: u32) -> usize {
+    pub fn new_pool(&self, device: u32) -> Outcome<usize> {
         let pool = Pool {
             device,
             ..Pool::default()
         };
-        self.pools.add(Arc::new(pool))
+        POOLS.add(Arc::new(pool))
     }
 
     /// The pool that a device has from the beginning.
     pub fn default_pool(&self, device: i32) -> Outcome<usize> {
         let device = self.device(device)?;
-        let mut handles = device.pool.handles();
+        let pools = of_device(device);
+        let mut handles = pools.handles();
         if handles.0 == 0 {
-            handles.0 = self.new_pool(device.ordinal);
+            handles.0 = self.new_pool(device.ordinal)?;
         }
         Ok(handles.0)
     }
@@ -49,26 +68,24 @@ impl Driver {
     /// The pool that a device uses.
     pub fn current_pool(&self, device: i32) -> Outcome<usize> {
         let default = self.default_pool(device)?;
-        let current = self.device(device)?.pool.handles().1;
-        Ok(if self.pools.get(current).is_some() {
-            current
-        } else {
-            default
-        })
+        let current = of_device(self.device(device)?).handles().1;
+        Ok(POOLS.get(current).map_or(default, |_| current))
     }
 
     /// Has a device use a pool.
     pub fn set_current_pool(&self, device: i32, pool: usize) -> Outcome {
         let device = self.device(device)?;
-        self.pools.get(pool).ok_or(Status::INVALID_VALUE)?;
-        device.pool.handles().1 = pool;
+        POOLS.get(pool)?;
+        of_device(device).handles().1 = pool;
         Ok(())
     }
 
-    /// Whether a pool is one that a device has from the beginning.
-    pub fn is_default_pool(&self, pool: usize) -> bool {
-        self.devices
-            .iter()
-            .any(|device| device.pool.handles().0 == pool)
+    /// Ends a pool, unless a device has it from the beginning.
+    pub fn destroy_pool(&self, pool: usize) -> Outcome {
+        let is_default = |device: &Arc<SimDevice>| of_device(device).handles().0 == pool;
+        if self.devices.iter().any(is_default) {
+            return Err(Status::INVALID_VALUE);
+        }
+        POOLS.remove(pool).map(drop)
     }
 }

@@ -3,15 +3,17 @@
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use ptx_sim::diagnostics::Place;
 use ptx_sim::{LaunchError, NotSearched, Orders, Report, Schedule};
 
-use crate::driver::{Driver, driver};
+use crate::context::Context;
+use crate::driver::driver;
 use crate::records::{Finding, Leak, Machine, Records};
 use crate::settings::Settings;
+use crate::status::Outcome;
 
 /// Findings that are kept in full; others are counted.
 const MOST_FINDINGS: usize = 1000;
@@ -28,9 +30,21 @@ pub struct Recorder {
     schedule: Option<Schedule>,
 }
 
+static RECORDER: OnceLock<Recorder> = OnceLock::new();
+
+/// Who notes what is found out in this process. From here on it writes its report when the
+/// process ends.
+pub fn recorder() -> Outcome<&'static Recorder> {
+    let settings = &driver()?.settings;
+    Ok(RECORDER.get_or_init(|| {
+        write_at_exit();
+        Recorder::new(settings)
+    }))
+}
+
 impl Recorder {
     /// As the settings ask for.
-    pub fn new(settings: &Settings) -> Self {
+    fn new(settings: &Settings) -> Self {
         let path = settings.log.as_deref();
         let to_stderr = path == Some(Path::new("-"));
         let file = path.filter(|_| !to_stderr);
@@ -178,7 +192,7 @@ impl Recorder {
 pub const EXIT_FINDING: i32 = 86;
 
 /// Has the report written when the process ends.
-pub fn write_at_exit() {
+fn write_at_exit() {
     extern "C" fn at_exit() {
         write_report();
     }
@@ -188,13 +202,15 @@ pub fn write_at_exit() {
 
 /// Writes the report that the settings ask for.
 fn write_report() {
-    let Ok(driver) = driver() else { return };
+    let (Ok(driver), Ok(recorder)) = (driver(), recorder()) else {
+        return;
+    };
     let Some(path) = &driver.settings.report else {
         return;
     };
-    let mut records = driver.recorder.records();
+    let mut records = recorder.records();
     records.machine = Some(Machine::new(&driver.settings));
-    records.leaks = leaks(driver);
+    records.leaks = leaks();
     let text = serde_json::to_string_pretty(&records).unwrap_or_default();
     if let Err(error) = std::fs::write(path, text + "\n") {
         eprintln!("lockstep: LOCKSTEP_SIM_REPORT={}: {error}", path.display());
@@ -202,11 +218,12 @@ fn write_report() {
 }
 
 /// What is allocated now.
-fn leaks(driver: &Driver) -> Vec<Leak> {
+fn leaks() -> Vec<Leak> {
     let mut leaks = Vec::new();
     // Of a device that has failed, nobody can free anything.
-    let contexts = driver.contexts.all().into_iter();
-    for context in contexts.filter(|context| context.device.check().is_ok()) {
+    let mut contexts = Context::all();
+    contexts.retain(|context| context.device.check().is_ok());
+    for context in &contexts {
         for (&address, allocated) in &*context.allocations() {
             let made = allocated.made.as_ref();
             let made = made.filter(|_| leaks.len() < MOST_TRACED);
@@ -219,8 +236,7 @@ fn leaks(driver: &Driver) -> Vec<Leak> {
             });
         }
     }
-    let contexts = driver.contexts.all().into_iter();
-    for context in contexts.filter(|context| context.device.check().is_ok()) {
+    for context in &contexts {
         leaks.extend(context.taken().into_iter().map(|taken| Leak {
             address: taken.address,
             n_bytes: taken.n_bytes,

@@ -1,13 +1,16 @@
 //! Streams: operations one after the other, beside those of other streams.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::capture::Capture;
 use crate::context::Context;
-use crate::driver::driver;
+use crate::each::Each;
+use crate::handles::{Kind, Table};
 use crate::operation::Operation;
-use crate::status::{Outcome, Status};
+use crate::status::Outcome;
 use crate::tasks::Task;
 
 /// Operations of one stream that may be in flight; then submitting waits, as it does on a
@@ -56,11 +59,120 @@ struct Queue {
     waits: Vec<Arc<Task>>,
 }
 
+/// The streams of a context.
+struct Streams {
+    /// The legacy default one.
+    legacy: Arc<Stream>,
+    /// All others, also those that are destroyed and have work left.
+    others: Mutex<Vec<Arc<Stream>>>,
+}
+
+impl Default for Streams {
+    fn default() -> Self {
+        Self {
+            legacy: Arc::new(Stream::new(0, StreamKind::Legacy, 0)),
+            others: Mutex::default(),
+        }
+    }
+}
+
+impl Streams {
+    fn others(&self) -> MutexGuard<'_, Vec<Arc<Stream>>> {
+        self.others.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a stream; forgets those that are destroyed and have no work left.
+    fn add(&self, stream: &Arc<Stream>) {
+        let mut others = self.others();
+        if others.len() == others.capacity() {
+            others.retain(|stream| Arc::strong_count(stream) > 1 || !stream.is_idle());
+        }
+        others.push(Arc::clone(stream));
+    }
+}
+
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
+/// `CUstream`, without the default ones.
+static STREAMS: Table<Stream> = Table::new(Kind::Stream);
+/// By context.
+static OF_CONTEXTS: Each<Streams> = Each::new();
+
+thread_local! {
+    /// The thread's own default streams, by context.
+    static PER_THREAD_STREAMS: RefCell<HashMap<usize, Arc<Stream>>> = RefCell::default();
+}
+
+impl Context {
+    fn streams(&self) -> Arc<Streams> {
+        OF_CONTEXTS.of(self.handle)
+    }
+
+    /// The legacy default stream.
+    pub fn legacy(&self) -> Arc<Stream> {
+        Arc::clone(&self.streams().legacy)
+    }
+
+    /// All streams but the legacy one.
+    pub fn all_streams(&self) -> Vec<Arc<Stream>> {
+        self.streams().others().clone()
+    }
+
+    /// A new stream of it: the stream's handle.
+    pub fn add_stream(&self, kind: StreamKind, priority: i32) -> Outcome<usize> {
+        let stream = Arc::new(Stream::new(self.handle, kind, priority));
+        self.streams().add(&stream);
+        STREAMS.add(stream)
+    }
+
+    /// The default stream of this thread; that of all threads for one that has ended.
+    pub fn per_thread(&self) -> Arc<Stream> {
+        let own = PER_THREAD_STREAMS.try_with(|streams| {
+            let mut streams = streams.borrow_mut();
+            let stream = streams.entry(self.handle).or_insert_with(|| {
+                let stream = Arc::new(Stream::new(self.handle, StreamKind::Blocking, 0));
+                self.streams().add(&stream);
+                stream
+            });
+            Arc::clone(stream)
+        });
+        own.unwrap_or_else(|_| self.legacy())
+    }
+
+    /// Done once all is that its legacy stream would wait for now.
+    pub fn fence(self: &Arc<Self>) -> Arc<Task> {
+        self.legacy().submit(self, Operation::Nothing)
+    }
+
+    /// Has its legacy stream, and with that all blocking ones, wait for a task.
+    pub fn wait_for(self: &Arc<Self>, task: &Arc<Task>) {
+        self.legacy().wait_for(Arc::clone(task));
+        self.fence();
+    }
+
+    /// Waits for all that has been submitted.
+    pub(crate) fn wait(&self) {
+        for stream in self.all_streams() {
+            stream.wait();
+        }
+        self.legacy().wait();
+    }
+
+    /// Waits for all that has been submitted, and tells whether it went well.
+    pub fn synchronize(&self) -> Outcome {
+        self.wait();
+        self.check()
+    }
+
+    /// Takes its streams' handles: it has ended.
+    pub(crate) fn forget_streams(&self) {
+        STREAMS.retain(|stream| stream.context != self.handle);
+        drop(OF_CONTEXTS.remove(self.handle));
+    }
+}
 
 impl Stream {
     /// Of a context.
-    pub fn new(context: usize, kind: StreamKind, priority: i32) -> Self {
+    fn new(context: usize, kind: StreamKind, priority: i32) -> Self {
         Self {
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
             context,
@@ -76,17 +188,21 @@ impl Stream {
     pub fn of(handle: usize) -> Outcome<(Arc<Context>, Arc<Self>)> {
         let context = Context::current()?;
         let stream = match handle {
-            0 | LEGACY => Arc::clone(&context.legacy),
+            0 | LEGACY => context.legacy(),
             PER_THREAD => context.per_thread(),
             _ => {
-                let stream = driver()?.streams.get(handle);
-                let stream = stream.ok_or(Status::INVALID_HANDLE)?;
+                let stream = STREAMS.get(handle)?;
                 let own = Context::of(stream.context)?;
                 own.check()?;
                 return Ok((own, stream));
             }
         };
         Ok((context, stream))
+    }
+
+    /// Takes the handle back: its work goes on, and nobody can add to it.
+    pub fn destroy(handle: usize) -> Outcome {
+        STREAMS.remove(handle).map(drop)
     }
 
     /// Its part in a capture, if it is captured.
@@ -109,7 +225,7 @@ impl Stream {
     fn others(&self, context: &Context) -> Vec<Arc<Task>> {
         match self.kind {
             StreamKind::NonBlocking => Vec::new(),
-            StreamKind::Blocking => context.legacy.tail().into_iter().collect(),
+            StreamKind::Blocking => context.legacy().tail().into_iter().collect(),
             StreamKind::Legacy => {
                 let streams = context.all_streams();
                 let blocking = streams.iter().filter(|s| s.kind == StreamKind::Blocking);

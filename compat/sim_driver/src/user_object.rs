@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::driver::driver;
+use crate::handles::{Kind, Table};
 use crate::operation::HostCall;
 use crate::status::{Outcome, Status};
 use crate::tasks::Task;
@@ -16,6 +16,9 @@ pub struct UserObject {
     n_of_the_client: Mutex<u32>,
 }
 
+/// `CUuserObject`
+static USER_OBJECTS: Table<UserObject> = Table::new(Kind::UserObject);
+
 impl UserObject {
     /// Makes one with some references of the client's; gives its handle.
     pub fn add(destroy: HostCall, n: u32) -> Outcome<usize> {
@@ -23,13 +26,12 @@ impl UserObject {
             destroy,
             n_of_the_client: Mutex::new(n),
         };
-        Ok(driver()?.user_objects.add(Arc::new(object)))
+        USER_OBJECTS.add(Arc::new(object))
     }
 
     /// The object of a handle.
     pub fn of(handle: usize) -> Outcome<Arc<Self>> {
-        let object = driver()?.user_objects.get(handle);
-        object.ok_or(Status::INVALID_VALUE)
+        USER_OBJECTS.get(handle)
     }
 
     /// The client has some references more.
@@ -44,7 +46,7 @@ impl UserObject {
         let mut own = self.own();
         *own = own.checked_sub(n).ok_or(Status::INVALID_VALUE)?;
         if *own == 0 {
-            driver()?.user_objects.remove(handle);
+            USER_OBJECTS.remove(handle)?;
         }
         Ok(())
     }

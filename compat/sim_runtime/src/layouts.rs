@@ -63,11 +63,13 @@ pub struct PeerCopy3D {
     from_array: usize,
     from_at: Extent,
     from: Pitched,
-    from_device: c_int,
+    /// The device of the first.
+    pub from_device: c_int,
     to_array: usize,
     to_at: Extent,
     to: Pitched,
-    to_device: c_int,
+    /// The device of the second.
+    pub to_device: c_int,
     extent: Extent,
 }
 
@@ -229,10 +231,9 @@ impl Copy3D {
 }
 
 impl PeerCopy3D {
-    /// As the driver takes it: addresses say which device they are of.
+    /// As the driver takes it: addresses say which device they are of. Whether there are
+    /// such devices, the caller has seen to.
     pub fn for_driver(&self) -> Outcome<DriverCopy> {
-        crate::current::check_device(self.from_device)?;
-        crate::current::check_device(self.to_device)?;
         if self.from_array != 0 || self.to_array != 0 {
             return Err(Error::NOT_SUPPORTED);
         }
@@ -291,7 +292,8 @@ pub fn shared_bytes(n_bytes: usize) -> Outcome<c_uint> {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct KernelNode {
-    kernel: usize,
+    /// The kernel, as the program or as the driver knows it.
+    pub kernel: usize,
     grid: Dim3,
     block: Dim3,
     shared_bytes: c_uint,
@@ -303,8 +305,10 @@ pub struct KernelNode {
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 pub struct DriverKernelNode {
-    node: KernelNode,
-    kernel: usize,
+    /// What the runtime has, too.
+    pub node: KernelNode,
+    /// The kernel, if the node names no function.
+    pub kernel: usize,
     context: usize,
 }
 
@@ -323,28 +327,20 @@ impl Default for KernelNode {
 }
 
 impl DriverKernelNode {
-    /// As the runtime has it: a kernel of the program is known by its address there.
-    pub fn for_runtime(&self) -> KernelNode {
-        let kernel = match self.node.kernel {
-            0 => self.kernel,
-            function => function,
-        };
-        KernelNode {
-            kernel: crate::registry::host_of(kernel).unwrap_or(kernel),
-            ..self.node
+    /// Of a function.
+    pub fn new(node: KernelNode) -> Self {
+        Self {
+            node,
+            kernel: 0,
+            context: 0,
         }
     }
 }
 
 impl KernelNode {
-    /// As the driver takes it.
-    pub fn for_driver(&self) -> Outcome<DriverKernelNode> {
-        let kernel = crate::registry::kernel(self.kernel)?;
-        Ok(DriverKernelNode {
-            node: Self { kernel, ..*self },
-            kernel: 0,
-            context: 0,
-        })
+    /// The same for another kernel.
+    pub fn of(&self, kernel: usize) -> Self {
+        Self { kernel, ..*self }
     }
 }
 

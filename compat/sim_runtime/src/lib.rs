@@ -5,9 +5,9 @@
 //! `libcudart.so.13`. Every function calls those of `libcuda.so.1` that the process has, or of
 //! the one beside the runtime, so that a program which uses both uses one driver.
 //!
-//! In reading order: [`error`]; [`driver`], where the driver's functions are; [`current`],
-//! the device and context of a thread; [`registry`], the kernels and variables that a program
-//! brings, with `linking`; [`layouts`] and [`properties`], structures; [`api`], the functions themselves.
+//! In reading order: [`error`]; [`layouts`], structures; [`driver`], where the driver's functions
+//! are; [`current`], the device and context of a thread; [`registry`], the kernels and variables
+//! that a program brings, with `linking`; [`properties`]; [`api`], the functions themselves.
 //!
 //! The two versions share all functions but those whose arguments or structures differ: these
 //! are in [`api::v12`] and [`api::v13`].

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use crate::current;
 use crate::driver;
 use crate::error::{Error, Outcome};
-use crate::layouts::Dim3;
+use crate::layouts::{Dim3, DriverKernelNode, KernelNode};
 use crate::linking;
 
 /// A fat binary of the program.
@@ -151,6 +151,24 @@ pub fn host_of(kernel: usize) -> Option<usize> {
         let found = kernels.find(|(_, entity)| entity.kernel.get() == Some(&kernel));
         found.map(|(&host, _)| host)
     })
+}
+
+impl DriverKernelNode {
+    /// As the runtime has it: a kernel of the program is known by its address there.
+    pub fn for_runtime(&self) -> KernelNode {
+        let kernel = match self.node.kernel {
+            0 => self.kernel,
+            function => function,
+        };
+        self.node.of(host_of(kernel).unwrap_or(kernel))
+    }
+}
+
+impl KernelNode {
+    /// As the driver takes it.
+    pub fn for_driver(&self) -> Outcome<DriverKernelNode> {
+        Ok(DriverKernelNode::new(self.of(kernel(self.kernel)?)))
+    }
 }
 
 /// Whether an address is that of a registered kernel.

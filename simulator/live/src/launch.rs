@@ -2,7 +2,7 @@
 //!
 //! Left out: devices that outlive a question, schedules, clusters.
 
-use crate::told;
+use crate::common::told;
 use ptx_sim::{Device, Module};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -1,7 +1,8 @@
 //! Reads of global memory some elements apart: which sectors they fetch, and what of those is
 //! used.
 
-use crate::{accesses, elements, show, told};
+use crate::common::{accesses, elements, told};
+use crate::show;
 use maps::SectorMap;
 use ptx_sim::ir::Space;
 use ptx_sim::trace::TraceOptions;

@@ -1,7 +1,8 @@
 //! A tile in shared memory, laid out and read as the reader chooses: the playground's kernel is
 //! run, its result checked, its accesses counted and drawn.
 
-use crate::{accesses, elements, show, told};
+use crate::common::{accesses, elements, told};
+use crate::show;
 use maps::layout::Chunks;
 use maps::{BankMap, LINE_BYTES, Layout, Tile, TileMap};
 use ptx_sim::ir::Space;

@@ -1,9 +1,10 @@
 //! What a driver reports about a kernel.
 
 use crate::decode::layout::reachable;
-use crate::launch::MAX_BLOCK_THREADS;
 use crate::module::Module;
-use crate::occupancy::{MOST_REGISTERS, blocks_by_registers, most_threads_by_registers};
+use crate::occupancy::{
+    MAX_BLOCK_THREADS, MOST_REGISTERS, blocks_by_registers, most_threads_by_registers,
+};
 use ptx::ir::{LaunchBounds, Space};
 
 /// Registers that every thread has.

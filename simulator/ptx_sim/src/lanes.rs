@@ -12,9 +12,6 @@
 
 use std::marker::PhantomData;
 
-use crate::numeric::float::FusedF32;
-use crate::numeric::half::{Bf16, F16};
-
 /// Lanes of a warp.
 pub const WARP_SIZE: usize = 32;
 /// The mask of a warp whose lanes are all active.
@@ -102,9 +99,7 @@ macro_rules! lanes_of {
         $(unsafe impl Lane for $t {})*
     };
 }
-lanes_of!(
-    u16, i16, u32, i32, u64, i64, u128, f32, f64, FusedF32, F16, Bf16
-);
+lanes_of!(u16, i16, u32, i32, u64, i64, u128, f32, f64);
 
 /// Recreates a closure without captures from its type alone.
 struct Pure<F>(PhantomData<F>);

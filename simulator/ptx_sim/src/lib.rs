@@ -60,7 +60,6 @@ mod spare;
 mod step;
 mod stop;
 pub mod tensor_map;
-pub mod trace;
 mod warp;
 mod warpgroups;
 
@@ -70,6 +69,7 @@ pub use bytemuck::Pod;
 pub use call::{Argument, Call, Dim};
 pub use checks::access::AccessClass;
 pub use checks::count;
+pub use checks::trace::{self, Trace, TraceOptions};
 pub use cluster::{MAX_CLUSTER, MAX_NON_PORTABLE_CLUSTER};
 pub use device::{
     AllocationInfo, Device, DeviceConfig, LoadedModule, Managed, MemoryError, PlaceManaged,
@@ -77,14 +77,13 @@ pub use device::{
 pub use diagnostics::LaunchError;
 pub use lanes::has_wide_vectors;
 pub use launch::{
-    Difference, Explanation, Launch, LaunchOptions, MAX_BLOCK, MAX_BLOCK_THREADS, MAX_GRID,
-    NotSearched, OrderError, Orders,
+    Difference, Explanation, Launch, LaunchOptions, MAX_BLOCK, MAX_GRID, NotSearched, OrderError,
+    Orders,
 };
 pub use link::{Definition, LinkError, Linker, UndefinedSymbol};
 pub use memory::kernel_heap::{KernelHeap, Taken};
 pub use module::{KernelInfo, Module, UnsupportedInstruction};
-pub use occupancy::{BestBlock, BlockNeeds};
+pub use occupancy::{BestBlock, BlockNeeds, MAX_BLOCK_THREADS};
 pub use ptx::{ir, parse};
 pub use report::{Counts, InstructionCounts, Report};
 pub use schedule::Schedule;
-pub use trace::{Trace, TraceOptions};

@@ -10,8 +10,9 @@
 
 use crate::cluster::MAX_NON_PORTABLE_CLUSTER;
 use crate::device::DeviceConfig;
-use crate::launch::MAX_BLOCK_THREADS;
 
+/// Largest block, in threads.
+pub const MAX_BLOCK_THREADS: u32 = 1024;
 /// Registers of an SM, and of a block at most.
 pub(crate) const REGISTERS: u32 = 64 << 10;
 /// Registers of a thread at most.

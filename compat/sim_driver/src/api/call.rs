@@ -3,8 +3,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::driver::driver;
 use crate::fork;
+use crate::recorder::recorder;
 use crate::status::{Outcome, Status};
 
 /// A function of the driver.
@@ -66,8 +66,8 @@ pub(super) use api;
 /// What a function answers that is not simulated.
 pub fn not_simulated(name: &'static str) -> u32 {
     call(name, || {
-        if let Ok(driver) = driver() {
-            driver.recorder.note(&format!("{name} is not simulated"));
+        if let Ok(recorder) = recorder() {
+            recorder.note(&format!("{name} is not simulated"));
         }
         Err(Status::NOT_SUPPORTED)
     })
@@ -82,10 +82,8 @@ pub(crate) fn call(name: &'static str, body: impl FnOnce() -> Outcome) -> u32 {
         Ok(Ok(())) => 0,
         Ok(Err(status)) => status.0,
         Err(_) => {
-            if let Ok(driver) = driver() {
-                driver
-                    .recorder
-                    .note(&format!("a bug of the simulator's driver, in {name}"));
+            if let Ok(recorder) = recorder() {
+                recorder.note(&format!("a bug of the simulator's driver, in {name}"));
             }
             Status::UNKNOWN.0
         }

@@ -4,8 +4,8 @@ use std::ffi::{c_int, c_uint, c_void};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::{api, put, put_if};
-use crate::context::{Context, forget_current};
+use super::{api, put, put_if, unpoisoned};
+use crate::context::{Context, Primary, forget_current};
 use crate::driver::driver;
 use crate::status::{Outcome, Status};
 
@@ -28,7 +28,8 @@ api! {
     fn cuDevicePrimaryCtxRetain(out: *mut usize, device: c_int) {
         let device = driver()?.device(device)?;
         device.check()?;
-        let mut primary = device.primary();
+        let primary = Primary::of(device);
+        let mut primary = unpoisoned(primary.lock());
         let context = match &primary.context {
             Some(context) => Arc::clone(context),
             None => Context::new(device, primary.flags, true)?,
@@ -39,8 +40,8 @@ api! {
         Ok(())
     }
     fn cuDevicePrimaryCtxRelease_v2(device: c_int) {
-        let device = driver()?.device(device)?;
-        let mut primary = device.primary();
+        let primary = Primary::of(driver()?.device(device)?);
+        let mut primary = unpoisoned(primary.lock());
         if primary.n_retained == 0 {
             return Err(Status::INVALID_CONTEXT);
         }
@@ -53,12 +54,12 @@ api! {
         context.map_or(Ok(()), |context| context.destroy())
     }
     fn cuDevicePrimaryCtxReset_v2(device: c_int) {
-        let device = driver()?.device(device)?;
-        let context = device.primary().context.take();
+        let primary = Primary::of(driver()?.device(device)?);
+        let context = unpoisoned(primary.lock()).context.take();
         // Who retained it holds it still, anew.
         let Some(context) = context else { return Ok(()) };
         context.destroy()?;
-        let mut primary = device.primary();
+        let mut primary = unpoisoned(primary.lock());
         if primary.n_retained > 0 {
             primary.n_retained = 0;
         }
@@ -68,8 +69,8 @@ api! {
         if flags & !FLAGS != 0 {
             return Err(Status::INVALID_VALUE);
         }
-        let device = driver()?.device(device)?;
-        let mut primary = device.primary();
+        let primary = Primary::of(driver()?.device(device)?);
+        let mut primary = unpoisoned(primary.lock());
         primary.flags = flags;
         if let Some(context) = &primary.context {
             context.flags.store(flags, Ordering::Relaxed);
@@ -77,7 +78,8 @@ api! {
         Ok(())
     }
     fn cuDevicePrimaryCtxGetState(device: c_int, flags: *mut c_uint, active: *mut c_int) {
-        let primary = driver()?.device(device)?.primary();
+        let primary = Primary::of(driver()?.device(device)?);
+        let primary = unpoisoned(primary.lock());
         put_if(flags, primary.flags);
         put_if(active, c_int::from(primary.context.is_some()));
         Ok(())
@@ -160,7 +162,7 @@ api! {
     }
     fn cuCtxGetId(handle: usize, out: *mut u64) {
         let context = if handle == 0 { Context::current()? } else { Context::of(handle)? };
-        put(out, context.legacy.id)
+        put(out, context.legacy().id)
     }
     fn cuCtxGetApiVersion(handle: usize, out: *mut c_uint) {
         if handle == 0 { Context::current()? } else { Context::of(handle)? };

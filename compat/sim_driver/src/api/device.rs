@@ -4,7 +4,8 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use super::{api, put, put_if, put_text};
 use crate::attributes::attribute;
-use crate::driver::{driver, initialize};
+use crate::driver::driver;
+use crate::start::initialize;
 use crate::status::Status;
 
 /// The driver API that is simulated: CUDA 13.0.

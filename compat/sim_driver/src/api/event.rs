@@ -5,7 +5,6 @@ use std::sync::{Arc, OnceLock};
 
 use super::{api, put};
 use crate::context::Context;
-use crate::driver::driver;
 use crate::event::{Event, State};
 use crate::graph::Work;
 use crate::operation::Operation;
@@ -32,11 +31,7 @@ fn record(event: usize, stream: usize, flags: u32) -> Outcome {
         return Ok(());
     }
     if let Some(capture) = &*capture {
-        let nodes = capture.last.clone();
-        *event.state() = State::Captured {
-            capture: capture.clone(),
-            nodes,
-        };
+        *event.state() = State::Captured(capture.so_far()?);
         return Ok(());
     }
     drop(capture);
@@ -64,13 +59,10 @@ api! {
         if out.is_null() || flags & !FLAGS != 0 || alone {
             return Err(Status::INVALID_VALUE);
         }
-        let events = &driver()?.events;
-        let handle = events.reserve();
-        events.insert(handle, Arc::new(Event::new(handle, context.handle, flags)));
-        put(out, handle)
+        put(out, Event::create(context.handle, flags))
     }
     fn cuEventDestroy_v2(event: usize) {
-        driver()?.events.remove(event).ok_or(Status::INVALID_HANDLE).map(drop)
+        Event::destroy(event)
     }
     fn cuEventRecord, cuEventRecord_ptsz(event: usize, stream: usize) in stream {
         record(event, stream, 0)

@@ -4,8 +4,8 @@ use std::ffi::{c_uint, c_void};
 use std::sync::Arc;
 
 use super::{api, get, list, put, put_if, put_list};
-use crate::driver::driver;
-use crate::graph::{Executable, Graph, Work};
+use crate::executable::Executable;
+use crate::graph::{Graph, Work};
 use crate::operation::Operation;
 use crate::status::{Outcome, Status};
 use crate::stream::Stream;
@@ -40,17 +40,6 @@ const INSTANTIATED: u32 = 0;
 const INSTANTIATE_ERROR: u32 = 1;
 const INVALID_STRUCTURE: u32 = 2;
 
-pub(super) fn graph_of(handle: usize) -> Outcome<Arc<Graph>> {
-    driver()?.graphs.get(handle).ok_or(Status::INVALID_VALUE)
-}
-
-pub(super) fn executable(handle: usize) -> Outcome<Arc<Executable>> {
-    driver()?
-        .executables
-        .get(handle)
-        .ok_or(Status::INVALID_VALUE)
-}
-
 fn instantiate(graph: usize, flags: u64) -> Outcome<usize> {
     // A graph that the device launches frees nothing by itself.
     if flags & !FLAGS != 0 || flags & (AUTO_FREE | DEVICE_LAUNCH) == AUTO_FREE | DEVICE_LAUNCH {
@@ -59,13 +48,12 @@ fn instantiate(graph: usize, flags: u64) -> Outcome<usize> {
     if flags & DEVICE_LAUNCH != 0 {
         return Err(Status::NOT_SUPPORTED);
     }
-    let executable = Executable::new(&*graph_of(graph)?, flags)?;
-    Ok(driver()?.executables.add(Arc::new(executable)))
+    Executable::create(&*Graph::of(graph)?, flags)
 }
 
 /// Updates an executable graph; gives what `CUgraphExecUpdateResultInfo` tells of it.
 fn update(handle: usize, graph: usize) -> Outcome<UpdateResult> {
-    let mismatch = executable(handle)?.update(&*graph_of(graph)?).err();
+    let mismatch = Executable::of(handle)?.update(&*Graph::of(graph)?).err();
     Ok(UpdateResult {
         result: mismatch.map_or(0, |mismatch| mismatch.change as u32),
         node: mismatch.map_or(0, |mismatch| mismatch.node),
@@ -111,7 +99,7 @@ fn dot(graph: &Graph) -> String {
 
 /// The nodes that come after one.
 fn dependents(node: usize) -> Outcome<Vec<usize>> {
-    let all = edges(&*home(node)?);
+    let all = edges(&*Graph::home(node)?);
     Ok(all
         .into_iter()
         .filter(|e| e.0 == node)
@@ -121,17 +109,10 @@ fn dependents(node: usize) -> Outcome<Vec<usize>> {
 
 /// The nodes that one comes after.
 fn dependencies(node: usize) -> Outcome<Vec<usize>> {
-    let graph = home(node)?;
+    let graph = Graph::home(node)?;
     let nodes = graph.nodes();
     let found = nodes.iter().find(|other| other.handle == node);
     Ok(found.map_or(Vec::new(), |node| node.after.clone()))
-}
-
-/// The graph that has a node.
-pub(super) fn home(node: usize) -> Outcome<Arc<Graph>> {
-    let all = driver()?.graphs.all();
-    let found = all.into_iter().find(|graph| graph.has(&[node]));
-    found.ok_or(Status::INVALID_VALUE)
 }
 
 fn edges(graph: &Graph) -> Vec<(usize, usize)> {
@@ -189,7 +170,7 @@ unsafe fn change_edges(
     n: usize,
     add: bool,
 ) -> Outcome {
-    let graph = graph_of(graph)?;
+    let graph = Graph::of(graph)?;
     let (from, to) = unsafe { (list(from, n)?, list(to, n)?) };
     if !graph.has(&from) || !graph.has(&to) {
         return Err(Status::INVALID_VALUE);
@@ -217,20 +198,20 @@ api! {
         put(out, Arc::new(Graph::default()).handle()?)
     }
     fn cuGraphDestroy(graph: usize) {
-        graph_of(graph)?.forget()
+        Graph::of(graph)?.forget()
     }
     fn cuGraphClone(out: *mut usize, graph: usize) {
         if out.is_null() {
             return Err(Status::INVALID_VALUE);
         }
-        put(out, Arc::new(graph_of(graph)?.copied()).handle()?)
+        put(out, Arc::new(Graph::of(graph)?.copied()).handle()?)
     }
     fn cuGraphNodeFindInClone(out: *mut usize, original: usize, clone: usize) {
-        let node = graph_of(clone)?.node_of(original);
+        let node = Graph::of(clone)?.node_of(original);
         put(out, node.ok_or(Status::INVALID_VALUE)?)
     }
     fn cuGraphDestroyNode(node: usize) {
-        let graph = home(node)?;
+        let graph = Graph::home(node)?;
         let mut nodes = graph.nodes();
         nodes.iter().filter(|n| n.handle == node).try_for_each(|n| n.forget())?;
         nodes.retain(|n| n.handle != node);
@@ -238,21 +219,21 @@ api! {
         Ok(())
     }
     fn cuGraphGetNodes(graph: usize, out: *mut usize, n: *mut usize) {
-        let handles: Vec<usize> = graph_of(graph)?.nodes().iter().map(|node| node.handle).collect();
+        let handles: Vec<usize> = Graph::of(graph)?.nodes().iter().map(|node| node.handle).collect();
         put_list(&handles, out, n)
     }
     fn cuGraphGetRootNodes(graph: usize, out: *mut usize, n: *mut usize) {
-        let graph = graph_of(graph)?;
+        let graph = Graph::of(graph)?;
         let nodes = graph.nodes();
         let roots = nodes.iter().filter(|node| node.after.is_empty());
         let handles: Vec<usize> = roots.map(|node| node.handle).collect();
         put_list(&handles, out, n)
     }
     fn cuGraphGetEdges(graph: usize, from: *mut usize, to: *mut usize, n: *mut usize) {
-        put_edges(&edges(&*graph_of(graph)?), from, to, n)
+        put_edges(&edges(&*Graph::of(graph)?), from, to, n)
     }
     fn cuGraphGetEdges_v2(graph: usize, from: *mut usize, to: *mut usize, data: *mut EdgeData, n: *mut usize) {
-        put_edges(&edges(&*graph_of(graph)?), from, to, n)?;
+        put_edges(&edges(&*Graph::of(graph)?), from, to, n)?;
         put_edge_data(data, from, n)
     }
     fn cuGraphAddDependencies(graph: usize, from: *const usize, to: *const usize, n: usize) {
@@ -282,7 +263,7 @@ api! {
         put_edge_data(data, out, n)
     }
     fn cuGraphNodeGetType(node: usize, out: *mut c_uint) {
-        put(out, home(node)?.work(node)?.kind())
+        put(out, Graph::home(node)?.work(node)?.kind())
     }
     fn cuGraphInstantiate_v2(out: *mut usize, graph: usize, error: *mut usize, _log: *mut c_void, _n: usize) {
         put_if(error, 0);
@@ -307,25 +288,25 @@ api! {
         Ok(())
     }
     fn cuGraphExecDestroy(handle: usize) {
-        driver()?.executables.remove(handle).ok_or(Status::INVALID_VALUE).map(drop)
+        Executable::destroy(handle)
     }
     fn cuGraphExecGetFlags(handle: usize, out: *mut u64) {
         // Uploading does not change what it is.
-        put(out, executable(handle)?.flags & !UPLOAD)
+        put(out, Executable::of(handle)?.flags & !UPLOAD)
     }
     fn cuGraphLaunch, cuGraphLaunch_ptsz(handle: usize, stream: usize) in stream {
-        let graph = executable(handle)?;
+        let graph = Executable::of(handle)?;
         let (context, stream) = Stream::of(stream)?;
         let nodes = graph.nodes().clone();
         if let Some(capture) = &mut *stream.capture() {
-            capture.add_work(Work::Graph(Arc::new(Graph::of(nodes))));
+            capture.add_work(Work::Graph(Arc::new(Graph::with(nodes))));
             return Ok(());
         }
         graph.launch(&context, &stream);
         Ok(())
     }
     fn cuGraphUpload, cuGraphUpload_ptsz(handle: usize, stream: usize) in stream {
-        executable(handle)?;
+        Executable::of(handle)?;
         Stream::of(stream).map(drop)
     }
     fn cuGraphExecUpdate(handle: usize, graph: usize, node: *mut usize, result: *mut c_uint) {
@@ -340,7 +321,7 @@ api! {
         updated(told)
     }
     fn cuGraphDebugDotPrint(graph: usize, path: *const std::ffi::c_char, _flags: c_uint) {
-        let dot = dot(&*graph_of(graph)?);
+        let dot = dot(&*Graph::of(graph)?);
         std::fs::write(super::text(path)?, dot).map_err(|_| Status::OPERATING_SYSTEM)
     }
 }

@@ -4,12 +4,13 @@ use std::ffi::{c_int, c_uint, c_void};
 use std::sync::Arc;
 
 use super::copy::Memcpy3D;
-use super::graph::{EdgeData, executable, graph_of, home};
+use super::graph::EdgeData;
 use super::{api, get, list, put};
 use crate::context::Context;
 use crate::copies::Fill;
 use crate::event::Event;
-use crate::graph::Work;
+use crate::executable::Executable;
+use crate::graph::{Graph, Work};
 use crate::launch::{KernelLaunch, Shape};
 use crate::module::Function;
 use crate::operation::{HostCall, Operation};
@@ -129,7 +130,7 @@ fn call(given: HostParams) -> Outcome<Work> {
 }
 
 fn child(graph: usize) -> Outcome<Work> {
-    Ok(Work::Graph(Arc::new(graph_of(graph)?.copied())))
+    Ok(Work::Graph(Arc::new(Graph::of(graph)?.copied())))
 }
 
 fn nothing() -> Work {
@@ -159,7 +160,7 @@ unsafe fn any(params: *const NodeParams) -> Outcome<Work> {
 }
 
 unsafe fn add(out: *mut usize, graph: usize, after: (*const usize, usize), work: Work) -> Outcome {
-    let graph = graph_of(graph)?;
+    let graph = Graph::of(graph)?;
     let after = unsafe { list(after.0, after.1)? };
     if out.is_null() || !graph.has(&after) {
         return Err(Status::INVALID_VALUE);
@@ -169,7 +170,7 @@ unsafe fn add(out: *mut usize, graph: usize, after: (*const usize, usize), work:
 
 /// The operation of a node.
 fn operation(node: usize) -> Outcome<Operation> {
-    match home(node)?.work(node)? {
+    match Graph::home(node)?.work(node)? {
         Work::Operation(operation) => Ok(operation),
         _ => Err(Status::INVALID_VALUE),
     }
@@ -202,7 +203,7 @@ fn kernel_params(node: usize) -> Outcome<KernelParams2> {
 
 /// The event of a node.
 fn event(node: usize, of: fn(&Work) -> Option<&Arc<Event>>) -> Outcome<usize> {
-    let work = home(node)?.work(node)?;
+    let work = Graph::home(node)?.work(node)?;
     let event = of(&work).ok_or(Status::INVALID_VALUE)?;
     Ok(event.handle)
 }
@@ -293,7 +294,7 @@ api! {
         put(out, HostParams { function: Some(function), data })
     }
     fn cuGraphChildGraphNodeGetGraph(node: usize, out: *mut usize) {
-        let Work::Graph(graph) = home(node)?.work(node)? else {
+        let Work::Graph(graph) = Graph::home(node)?.work(node)? else {
             return Err(Status::INVALID_VALUE);
         };
         put(out, graph.handle()?)
@@ -306,59 +307,59 @@ api! {
     }
 
     fn cuGraphKernelNodeSetParams(node: usize, params: *const KernelParams) {
-        home(node)?.replace(node, kernel(get(params)?, 0)?)
+        Graph::home(node)?.replace(node, kernel(get(params)?, 0)?)
     }
     fn cuGraphKernelNodeSetParams_v2(node: usize, params: *const KernelParams2) {
-        home(node)?.replace(node, kernel_2(get(params)?)?)
+        Graph::home(node)?.replace(node, kernel_2(get(params)?)?)
     }
     fn cuGraphMemcpyNodeSetParams(node: usize, params: *const Memcpy3D) {
-        home(node)?.replace(node, copy(get(params)?)?)
+        Graph::home(node)?.replace(node, copy(get(params)?)?)
     }
     fn cuGraphMemsetNodeSetParams(node: usize, params: *const MemsetParams) {
-        home(node)?.replace(node, fill(get(params)?)?)
+        Graph::home(node)?.replace(node, fill(get(params)?)?)
     }
     fn cuGraphHostNodeSetParams(node: usize, params: *const HostParams) {
-        home(node)?.replace(node, call(get(params)?)?)
+        Graph::home(node)?.replace(node, call(get(params)?)?)
     }
     fn cuGraphEventRecordNodeSetEvent(node: usize, event: usize) {
-        home(node)?.replace(node, Work::Record(Event::of(event)?))
+        Graph::home(node)?.replace(node, Work::Record(Event::of(event)?))
     }
     fn cuGraphEventWaitNodeSetEvent(node: usize, event: usize) {
-        home(node)?.replace(node, Work::Wait(Event::of(event)?))
+        Graph::home(node)?.replace(node, Work::Wait(Event::of(event)?))
     }
     fn cuGraphNodeSetParams(node: usize, params: *mut NodeParams) {
-        home(node)?.replace(node, any(params)?)
+        Graph::home(node)?.replace(node, any(params)?)
     }
 
     fn cuGraphExecKernelNodeSetParams(handle: usize, node: usize, params: *const KernelParams) {
-        executable(handle)?.replace(node, &kernel(get(params)?, 0)?)
+        Executable::of(handle)?.replace(node, &kernel(get(params)?, 0)?)
     }
     fn cuGraphExecKernelNodeSetParams_v2(handle: usize, node: usize, params: *const KernelParams2) {
-        executable(handle)?.replace(node, &kernel_2(get(params)?)?)
+        Executable::of(handle)?.replace(node, &kernel_2(get(params)?)?)
     }
     fn cuGraphExecMemcpyNodeSetParams(handle: usize, node: usize, params: *const Memcpy3D, _context: usize) {
-        executable(handle)?.replace(node, &copy(get(params)?)?)
+        Executable::of(handle)?.replace(node, &copy(get(params)?)?)
     }
     fn cuGraphExecMemsetNodeSetParams(handle: usize, node: usize, params: *const MemsetParams, _context: usize) {
-        executable(handle)?.replace(node, &fill(get(params)?)?)
+        Executable::of(handle)?.replace(node, &fill(get(params)?)?)
     }
     fn cuGraphExecHostNodeSetParams(handle: usize, node: usize, params: *const HostParams) {
-        executable(handle)?.replace(node, &call(get(params)?)?)
+        Executable::of(handle)?.replace(node, &call(get(params)?)?)
     }
     fn cuGraphExecChildGraphNodeSetParams(handle: usize, node: usize, inner: usize) {
-        executable(handle)?.replace(node, &child(inner)?)
+        Executable::of(handle)?.replace(node, &child(inner)?)
     }
     fn cuGraphExecEventRecordNodeSetEvent(handle: usize, node: usize, event: usize) {
-        executable(handle)?.replace(node, &Work::Record(Event::of(event)?))
+        Executable::of(handle)?.replace(node, &Work::Record(Event::of(event)?))
     }
     fn cuGraphExecEventWaitNodeSetEvent(handle: usize, node: usize, event: usize) {
-        executable(handle)?.replace(node, &Work::Wait(Event::of(event)?))
+        Executable::of(handle)?.replace(node, &Work::Wait(Event::of(event)?))
     }
     fn cuGraphExecNodeSetParams(handle: usize, node: usize, params: *mut NodeParams) {
-        executable(handle)?.replace(node, &any(params)?)
+        Executable::of(handle)?.replace(node, &any(params)?)
     }
     fn cuGraphNodeSetEnabled(handle: usize, node: usize, enabled: c_uint) {
-        executable(handle)?.with_node(node, |node| {
+        Executable::of(handle)?.with_node(node, |node| {
             // Kernels, copies and fills.
             if node.work.kind() > 2 {
                 return Err(Status::INVALID_VALUE);
@@ -368,7 +369,7 @@ api! {
         })?
     }
     fn cuGraphNodeGetEnabled(handle: usize, node: usize, out: *mut c_uint) {
-        let enabled = executable(handle)?.with_node(node, |node| node.is_enabled)?;
+        let enabled = Executable::of(handle)?.with_node(node, |node| node.is_enabled)?;
         put(out, c_uint::from(enabled))
     }
 }

@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 use super::{api, put};
 use crate::context::Context;
 use crate::driver::driver;
-use crate::host_memory::HostKind;
+use crate::host_memory::{HostKind, HostRange};
 use crate::status::{Outcome, Status};
 
 /// `CU_MEMHOSTALLOC_…` and `CU_MEMHOSTREGISTER_…`: portable, mapped, write-combined; read-only.
@@ -38,8 +38,8 @@ api! {
         if pointer.is_null() {
             return Ok(());
         }
-        let range = driver()?.host.find(pointer as u64);
-        range.filter(|r| r.base == pointer as u64 && r.kind == HostKind::Pinned)
+        HostRange::find(pointer as u64)
+            .filter(|r| r.base == pointer as u64 && r.kind == HostKind::Pinned)
             .ok_or(Status::INVALID_VALUE)?;
         context.synchronize()?;
         match driver()?.free_host(pointer as u64, |kind| kind == HostKind::Pinned) {
@@ -52,12 +52,12 @@ api! {
         if flags != 0 {
             return Err(Status::INVALID_VALUE);
         }
-        driver()?.host.find(pointer as u64).ok_or(Status::INVALID_VALUE)?;
+        HostRange::find(pointer as u64).ok_or(Status::INVALID_VALUE)?;
         put(out, pointer as u64)
     }
     fn cuMemHostGetFlags(out: *mut c_uint, pointer: *mut c_void) {
         Context::current()?;
-        let range = driver()?.host.find(pointer as u64).ok_or(Status::INVALID_VALUE)?;
+        let range = HostRange::find(pointer as u64).ok_or(Status::INVALID_VALUE)?;
         // All of it is mapped and every device's.
         put(out, range.flags | 3)
     }
@@ -89,7 +89,7 @@ api! {
     }
     fn cuStreamAttachMemAsync, cuStreamAttachMemAsync_ptsz(stream: usize, address: u64, _n_bytes: usize, flags: c_uint) in stream {
         crate::stream::Stream::of(stream)?;
-        let range = driver()?.host.find(address).ok_or(Status::INVALID_VALUE)?;
+        let range = HostRange::find(address).ok_or(Status::INVALID_VALUE)?;
         if !range.kind.is_managed() || !matches!(flags, 1 | 2 | 4) {
             return Err(Status::INVALID_VALUE);
         }

@@ -15,7 +15,7 @@ use super::host::cuMemHostRegister_v2;
 use super::link::*;
 use super::stream::cuStreamDestroy_v2;
 use super::{api, put};
-use crate::driver::driver;
+use crate::recorder::recorder;
 use crate::status::{Outcome, Status};
 
 /// What a later function has answered.
@@ -28,8 +28,7 @@ fn answered(status: u32) -> Outcome {
 
 /// What a function answers that has 32 bits for an address or a size.
 fn has_32_bits(name: &str) -> Outcome {
-    let driver = driver()?;
-    driver.recorder.note(&format!(
+    recorder()?.note(&format!(
         "{name} is CUDA 3.1's, with addresses and sizes of 32 bits: call {name}_v2"
     ));
     Err(Status::INVALID_CONTEXT)

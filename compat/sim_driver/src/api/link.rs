@@ -1,13 +1,13 @@
 //! Linking several PTX inputs into one module.
 
 use std::ffi::{c_char, c_uint, c_void};
-use std::sync::Arc;
 
 use super::{api, put, put_if, text};
 use crate::driver::driver;
 use crate::image::{Image, linked, linked_image};
 use crate::jit::Options;
 use crate::linker::{Linking, stand_in};
+use crate::recorder::recorder;
 use crate::status::{Outcome, Status};
 
 /// `CU_JIT_INPUT_…`
@@ -16,15 +16,10 @@ const FATBINARY: u32 = 2;
 const LIBRARY: u32 = 4;
 const LAST: u32 = 5;
 
-fn linking(handle: usize) -> Outcome<Arc<Linking>> {
-    driver()?.linkers.get(handle).ok_or(Status::INVALID_HANDLE)
-}
-
 /// Tells what went wrong to who reads logs.
 unsafe fn tell(linking: &Linking, message: &str) {
-    if let Ok(driver) = driver() {
-        let text = format!("a link failed: {message}");
-        driver.recorder.not_loaded(text);
+    if let Ok(recorder) = recorder() {
+        recorder.not_loaded(format!("a link failed: {message}"));
     }
     if let Some(logs) = linking.state().logs {
         unsafe { logs.tell(message) };
@@ -32,7 +27,7 @@ unsafe fn tell(linking: &Linking, message: &str) {
 }
 
 unsafe fn add(handle: usize, kind: u32, image: &Image, name: *const c_char) -> Outcome {
-    let linking = linking(handle)?;
+    let linking = Linking::of(handle)?;
     if kind > LAST {
         return Err(Status::INVALID_VALUE);
     }
@@ -77,15 +72,10 @@ api! {
         if out.is_null() {
             return Err(Status::INVALID_VALUE);
         }
-        let linking = Linking::default();
-        let options = Options::of(n, options, values)?;
-        let mut state = linking.state();
-        (state.logs, state.limits) = (Some(options.logs), options.limits);
-        drop(state);
-        put(out, driver()?.linkers.add(Arc::new(linking)))
+        put(out, Linking::begin(Options::of(n, options, values)?)?)
     }
     fn cuLinkAddData_v2(handle: usize, kind: c_uint, data: *const c_void, size: usize, name: *const c_char, n: c_uint, options: *const c_uint, values: *mut *mut c_void) {
-        linking(handle)?.limit(Options::of(n, options, values)?.limits);
+        Linking::of(handle)?.limit(Options::of(n, options, values)?.limits);
         if data.is_null() || size == 0 {
             return Err(Status::INVALID_VALUE);
         }
@@ -93,11 +83,11 @@ api! {
         add(handle, kind, &Image::from_bytes(bytes)?, name)
     }
     fn cuLinkAddFile_v2(handle: usize, kind: c_uint, path: *const c_char, n: c_uint, options: *const c_uint, values: *mut *mut c_void) {
-        linking(handle)?.limit(Options::of(n, options, values)?.limits);
+        Linking::of(handle)?.limit(Options::of(n, options, values)?.limits);
         add(handle, kind, &super::module::read_file(path)?, path)
     }
     fn cuLinkComplete(handle: usize, out: *mut *const c_void, size: *mut usize) {
-        let linking = linking(handle)?;
+        let linking = Linking::of(handle)?;
         let (texts, limits) = {
             let state = linking.state();
             (state.texts.clone(), state.limits)
@@ -113,6 +103,6 @@ api! {
         put(out, image.as_ptr().cast())
     }
     fn cuLinkDestroy(handle: usize) {
-        driver()?.linkers.remove(handle).ok_or(Status::INVALID_HANDLE).map(drop)
+        Linking::destroy(handle)
     }
 }

@@ -6,8 +6,9 @@ use std::ffi::{c_int, c_uint, c_void};
 use super::{api, get, list, put, put_if};
 use crate::context::{Allocated, Context};
 use crate::driver::driver;
-use crate::host_memory::HostKind;
+use crate::host_memory::{HostKind, HostRange};
 use crate::operation::Operation;
+use crate::pool::Pool;
 use crate::status::{Outcome, Status};
 use crate::stream::Stream;
 
@@ -41,10 +42,7 @@ fn free(address: u64) -> Outcome {
     let driver = driver()?;
     let device = driver.device_of_address(address);
     let Some(device) = device else {
-        let managed = driver
-            .host
-            .find(address)
-            .filter(|range| range.base == address);
+        let managed = HostRange::find(address).filter(|range| range.base == address);
         if managed.is_none_or(|range| range.kind != HostKind::Managed) {
             return Err(Status::INVALID_VALUE);
         }
@@ -90,7 +88,7 @@ struct Known {
 
 fn known(address: u64) -> Outcome<Known> {
     let driver = driver()?;
-    if let Some(range) = driver.host.find(address) {
+    if let Some(range) = HostRange::find(address) {
         return Ok(Known {
             base: range.base,
             size_bytes: range.size_bytes,
@@ -180,7 +178,7 @@ api! {
         allocate_async(out, n_bytes, stream)
     }
     fn cuMemAllocFromPoolAsync, cuMemAllocFromPoolAsync_ptsz(out: *mut u64, n_bytes: usize, pool: usize, stream: usize) in stream {
-        driver()?.pools.get(pool).ok_or(Status::INVALID_VALUE)?;
+        Pool::of(pool)?;
         allocate_async(out, n_bytes, stream)
     }
     fn cuMemFreeAsync, cuMemFreeAsync_ptsz(address: u64, stream: usize) in stream {
@@ -253,20 +251,16 @@ api! {
         if out.is_null() {
             return Err(Status::INVALID_VALUE);
         }
-        put(out, driver()?.new_pool(device))
+        put(out, driver()?.new_pool(device)?)
     }
     fn cuMemPoolDestroy(pool: usize) {
-        let driver = driver()?;
-        if driver.is_default_pool(pool) {
-            return Err(Status::INVALID_VALUE);
-        }
-        driver.pools.remove(pool).ok_or(Status::INVALID_VALUE).map(drop)
+        driver()?.destroy_pool(pool)
     }
     fn cuMemPoolTrimTo(pool: usize, _n_bytes: usize) {
-        driver()?.pools.get(pool).ok_or(Status::INVALID_VALUE).map(drop)
+        Pool::of(pool).map(drop)
     }
     fn cuMemPoolSetAttribute(pool: usize, number: c_uint, value: *const c_void) {
-        let pool = driver()?.pools.get(pool).ok_or(Status::INVALID_VALUE)?;
+        let pool = Pool::of(pool)?;
         let value = match number {
             1..=3 => u64::from(get(value.cast::<u32>())?),
             4 | 6 | 8 => get(value.cast::<u64>())?,
@@ -276,10 +270,9 @@ api! {
         Ok(())
     }
     fn cuMemPoolGetAttribute(pool: usize, number: c_uint, out: *mut c_void) {
-        let driver = driver()?;
-        let pool = driver.pools.get(pool).ok_or(Status::INVALID_VALUE)?;
+        let pool = Pool::of(pool)?;
         let set = super::unpoisoned(pool.attributes.lock()).get(&number).copied();
-        let used = driver.device(pool.device as c_int)?.sim.used_bytes();
+        let used = driver()?.device(pool.device as c_int)?.sim.used_bytes();
         match number {
             1..=3 => put(out.cast::<u32>(), set.unwrap_or(1) as u32),
             4 => put(out.cast::<u64>(), set.unwrap_or(0)),
@@ -288,10 +281,10 @@ api! {
         }
     }
     fn cuMemPoolSetAccess(pool: usize, _access: *const c_void, _n: usize) {
-        driver()?.pools.get(pool).ok_or(Status::INVALID_VALUE).map(drop)
+        Pool::of(pool).map(drop)
     }
     fn cuMemPoolGetAccess(flags: *mut c_uint, pool: usize, _location: *const c_void) {
-        driver()?.pools.get(pool).ok_or(Status::INVALID_VALUE)?;
+        Pool::of(pool)?;
         put(flags, 3)
     }
 }

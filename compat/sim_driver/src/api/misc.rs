@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_uint, c_void};
 use std::sync::Once;
 
 use super::{api, get, put, put_if, text};
-use crate::driver::driver;
+use crate::recorder::recorder;
 use crate::status::Status;
 
 /// The table without which NVIDIA's runtime gives up. Others that are refused do no harm:
@@ -51,7 +51,7 @@ api! {
     }
     // Not CUDA's: what the runtime of this simulator has for who reads the log.
     fn lockstepNote(note: *const c_char) {
-        driver()?.recorder.note(text(note)?);
+        recorder()?.note(text(note)?);
         Ok(())
     }
     fn cuProfilerStart() {

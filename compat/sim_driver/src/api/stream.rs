@@ -1,14 +1,12 @@
 //! Streams: making, waiting, capturing.
 
 use std::ffi::{c_int, c_uint, c_void};
-use std::sync::Arc;
 
 use super::{api, not_capturing, put, put_if};
 use crate::capture::Capture;
 use crate::context::Context;
-use crate::driver::driver;
 use crate::event::{Event, State};
-use crate::graph::{Graph, Work};
+use crate::graph::Work;
 use crate::operation::{HostCall, Operation};
 use crate::status::{Outcome, Status};
 use crate::stream::{NON_BLOCKING, Stream, StreamKind};
@@ -30,9 +28,7 @@ fn create(flags: u32, priority: i32) -> Outcome<usize> {
         _ => StreamKind::NonBlocking,
     };
     let priority = priority.clamp(*PRIORITIES.start(), *PRIORITIES.end());
-    let stream = Arc::new(Stream::new(context.handle, kind, priority));
-    context.add_stream(&stream);
-    Ok(driver()?.streams.add(stream))
+    context.add_stream(kind, priority)
 }
 
 /// A call that a stream makes, as `cuStreamAddCallback` does: with the stream and a status.
@@ -61,8 +57,7 @@ api! {
         put(out, create(flags, priority)?)
     }
     fn cuStreamDestroy_v2(handle: usize) {
-        // Its work goes on; nobody can add to it.
-        driver()?.streams.remove(handle).ok_or(Status::INVALID_HANDLE).map(drop)
+        Stream::destroy(handle)
     }
     fn cuStreamQuery, cuStreamQuery_ptsz(handle: usize) in handle {
         let (context, stream) = Stream::of(handle)?;
@@ -111,16 +106,16 @@ api! {
                 Ok(())
             }
             (State::Recorded { .. }, Some(_)) => Err(Status::STREAM_CAPTURE_ISOLATION),
-            (State::Captured { capture, nodes }, Some(own)) if own.id == capture.id => {
-                own.join(&nodes);
+            (State::Captured(other), Some(own)) if own.session.id == other.session.id => {
+                own.join(&other.nodes);
                 Ok(())
             }
-            (State::Captured { .. }, Some(_)) => Err(Status::STREAM_CAPTURE_MERGE),
-            (State::Captured { capture: other, nodes }, none) => {
+            (State::Captured(_), Some(_)) => Err(Status::STREAM_CAPTURE_MERGE),
+            (State::Captured(other), none) => {
                 if stream.kind == StreamKind::Legacy {
                     return Err(Status::STREAM_CAPTURE_IMPLICIT);
                 }
-                *none = Some(other.forked(nodes));
+                *none = Some(Capture::forked(other)?);
                 Ok(())
             }
         }
@@ -182,17 +177,18 @@ api! {
             *stream.capture() = Some(ended);
             return Err(Status::STREAM_CAPTURE_UNMATCHED);
         }
-        ended.end();
+        ended.session.end();
         let mut joined = true;
         for other in context.all_streams() {
             let mut capture = other.capture();
-            let Some(part) = capture.take_if(|part| part.id == ended.id) else { continue };
+            let Some(part) = capture.take_if(|part| part.session.id == ended.session.id) else { continue };
             joined &= part.last.iter().all(|&n| comes_before(&ended, n));
         }
-        if ended.is_invalid() || !joined {
+        let is_invalid = ended.session.is_invalid();
+        if is_invalid || !joined {
             ended.graph.forget()?;
         }
-        if ended.is_invalid() {
+        if is_invalid {
             return Err(Status::STREAM_CAPTURE_INVALIDATED);
         }
         if !joined {
@@ -239,7 +235,7 @@ fn begin_capture(handle: usize, mode: u32) -> Outcome {
     if capture.is_some() {
         return Err(Status::ILLEGAL_STATE);
     }
-    *capture = Some(Capture::begin(Arc::new(Graph::default())));
+    *capture = Some(Capture::begin());
     Ok(())
 }
 
@@ -275,7 +271,7 @@ unsafe fn capture_info(
         let Some(capture) = &*capture else {
             return Ok(());
         };
-        put_if(id, capture.id);
+        put_if(id, capture.session.id);
         if !graph.is_null() {
             // Valid while the capture lasts.
             graph.write(capture.graph.handle()?);

@@ -7,7 +7,7 @@ use std::ffi::{c_uint, c_void};
 use ptx_sim::tensor_map::{TENSOR_MAP_BYTES, TensorMap, TensorSpec};
 
 use super::{api, list, put};
-use crate::driver::driver;
+use crate::recorder::recorder;
 use crate::status::{Outcome, Status};
 
 /// `CUtensorMap`, which begins at a multiple of this.
@@ -15,8 +15,8 @@ const ALIGN_BYTES: usize = 64;
 
 /// What is wrong with the arguments of a function, for who reads the log.
 fn refused(function: &str, reason: &dyn std::fmt::Display) -> Status {
-    if let Ok(driver) = driver() {
-        driver.recorder.note(&format!("{function}: {reason}"));
+    if let Ok(recorder) = recorder() {
+        recorder.note(&format!("{function}: {reason}"));
     }
     Status::INVALID_VALUE
 }

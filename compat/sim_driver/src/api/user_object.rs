@@ -2,8 +2,8 @@
 
 use std::ffi::{c_uint, c_void};
 
-use super::graph::graph_of;
 use super::{api, put};
+use crate::graph::Graph;
 use crate::operation::HostCall;
 use crate::status::{Outcome, Status};
 use crate::user_object::UserObject;
@@ -38,7 +38,7 @@ api! {
         if flags > MOVE {
             return Err(Status::INVALID_VALUE);
         }
-        let (graph, n) = (graph_of(graph)?, count(n)?);
+        let (graph, n) = (Graph::of(graph)?, count(n)?);
         let kept = UserObject::of(object)?;
         if flags == MOVE {
             kept.release(object, n)?;
@@ -46,6 +46,6 @@ api! {
         graph.kept().retain(object, kept, n)
     }
     fn cuGraphReleaseUserObject(graph: usize, object: usize, n: c_uint) {
-        graph_of(graph)?.kept().release(object, count(n)?)
+        Graph::of(graph)?.kept().release(object, count(n)?)
     }
 }

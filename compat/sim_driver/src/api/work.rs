@@ -50,7 +50,7 @@ fn others(context: &Context, stream: &Stream, operation: &Operation) -> Vec<Arc<
     if ends == [own, own] {
         return Vec::new();
     }
-    let mut all = driver.contexts.all();
+    let mut all = Context::all();
     all.retain(|other| {
         let ordinal = other.device.ordinal;
         ordinal != own && ends.contains(&ordinal)
@@ -76,7 +76,7 @@ pub(super) fn run(stream: usize, operation: Operation) -> Outcome {
 pub(super) fn not_capturing(stream: &Stream) -> Outcome {
     match &*stream.capture() {
         Some(capture) => {
-            capture.invalidate();
+            capture.session.invalidate();
             Err(Status::STREAM_CAPTURE_UNSUPPORTED)
         }
         None => Ok(()),

@@ -93,8 +93,8 @@ fn what_is_no_ptx_is_explained() {
         for part in cures {
             assert!(log.contains(part), "{log}");
         }
-        let driver = sim_driver::driver::driver().expect("there is one");
-        let reported = driver.recorder.records().not_loaded;
+        let recorder = sim_driver::recorder::recorder().expect("there is one");
+        let reported = recorder.records().not_loaded;
         let one = format!("a module cannot be loaded: {log}");
         assert_eq!(reported.iter().filter(|text| **text == one).count(), 1);
     }

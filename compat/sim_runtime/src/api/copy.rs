@@ -83,6 +83,13 @@ fn is_nothing(width: usize, height: usize) -> bool {
     width == 0 || height == 0
 }
 
+/// A copy between devices, as the driver takes it.
+fn between_devices(copy: &PeerCopy3D) -> Outcome<DriverCopy> {
+    current::check_device(copy.from_device)?;
+    current::check_device(copy.to_device)?;
+    copy.for_driver()
+}
+
 api! {
     fn cudaMemcpy, cudaMemcpy_ptds(to: u64, from: u64, n_bytes: usize, kind: c_uint) with stream {
         now(to, from, n_bytes, kind, stream)
@@ -107,10 +114,10 @@ api! {
         rows_later(&get(copy)?.for_driver()?, stream)
     }
     fn cudaMemcpy3DPeer, cudaMemcpy3DPeer_ptds(copy: *const PeerCopy3D) with stream {
-        rows_now(&get(copy)?.for_driver()?, stream)
+        rows_now(&between_devices(&get(copy)?)?, stream)
     }
     fn cudaMemcpy3DPeerAsync, cudaMemcpy3DPeerAsync_ptsz(copy: *const PeerCopy3D, stream: usize) in stream {
-        rows_later(&get(copy)?.for_driver()?, stream)
+        rows_later(&between_devices(&get(copy)?)?, stream)
     }
     fn cudaMemcpyPeer(to: u64, to_device: i32, from: u64, from_device: i32, n_bytes: usize) {
         let (to_context, from_context) = primaries(to_device, from_device)?;

@@ -17,7 +17,6 @@ use cuda_std::warp::{
     FULL_MASK, WarpReductionOp, warp_reduce, warp_shuffle_idx, warp_shuffle_up, warp_vote_ballot,
 };
 
-use super::CellGrid;
 use crate::warp::WARP_LANES;
 
 /// Threads in a block: as many as can be, so that tiles are few. A sum goes from
@@ -101,9 +100,9 @@ unsafe fn look_back(tile: u32, states: *mut u64) -> u32 {
 ///
 /// # Safety
 ///
-/// `counts` and `starts` hold [`CellGrid::padded_len`] elements, aligned to 16
+/// `counts` and `starts` hold [`CellGrid::padded_len`](super::CellGrid::padded_len) elements, aligned to 16
 /// bytes; `tile_states` a 0 for each block; `n_tiles` is one element, 0. Launch
-/// with [`SCAN_BLOCK`] threads and [`scan_grid`] blocks.
+/// with [`SCAN_BLOCK`] threads and [`scan_grid`](super::scan_grid) blocks.
 #[kernel(launch_bounds(BLOCK_THREADS), early)]
 pub unsafe fn neighbor_cells_scan(
     counts: *mut u32,
@@ -179,8 +178,3 @@ pub unsafe fn neighbor_cells_scan(
 
 /// Block of [`neighbor_cells_scan`], in threads.
 pub const SCAN_BLOCK: [u32; 3] = [BLOCK_THREADS, 1, 1];
-
-/// Grid of [`neighbor_cells_scan`].
-pub const fn scan_grid(grid: &CellGrid) -> [u32; 3] {
-    [grid.padded_len() / SCAN_TILE, 1, 1]
-}

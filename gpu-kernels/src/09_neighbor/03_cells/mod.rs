@@ -68,8 +68,8 @@ mod build;
 mod grid;
 
 pub use build::{BUILD_BLOCK, build_grid, neighbor_cells_build};
-pub use grid::{CellGrid, cell_index};
-pub use scan::{SCAN_BLOCK, SCAN_TILE, neighbor_cells_scan, scan_grid};
+pub use grid::{CellGrid, cell_index, scan_grid};
+pub use scan::{SCAN_BLOCK, SCAN_TILE, neighbor_cells_scan};
 pub use sort::{count_grid, neighbor_cells_count, neighbor_cells_scatter};
 
 /// Threads in a block of the counting sort's two steps over the atoms.

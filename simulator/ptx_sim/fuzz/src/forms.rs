@@ -4,15 +4,8 @@ use std::sync::LazyLock;
 
 use crate::random::Random;
 
-/// As in `tests/supported/mod.rs`.
-pub struct Kind {
-    #[allow(dead_code)]
-    pub title: &'static str,
-    pub known: &'static [&'static str],
-    pub unknown: &'static [&'static str],
-}
-
 #[path = "../../tests/supported/lists.rs"]
+#[allow(dead_code, reason = "titles are for `SUPPORTED.md`")]
 mod lists;
 
 static PATTERNS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {

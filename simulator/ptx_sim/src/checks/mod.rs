@@ -16,7 +16,7 @@
 //! judges accesses to memory: [`exact`], which says what is wrong, and [`sieve`], which
 //! only says whether anything could be. [`watch`] hands each event to those whom it
 //! concerns, and [`finding`] is what they find. [`aside`] is what else is kept of a run: what it
-//! overwrites, or, by [`tracer`], its events.
+//! overwrites, or, by [`tracer`], its events, a [`trace`].
 //!
 //! What each check can miss stands in its module's documentation, and for users
 //! in `docs/checks.md`.
@@ -42,6 +42,7 @@ pub(crate) mod races;
 pub(crate) mod shadow;
 pub(crate) mod sieve;
 pub(crate) mod together;
+pub mod trace;
 pub(crate) mod tracer;
 mod undefined;
 mod visits;

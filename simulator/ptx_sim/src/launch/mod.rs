@@ -19,5 +19,5 @@ mod validate;
 mod workers;
 
 pub use difference::{Difference, Explanation};
-pub use options::{Launch, LaunchOptions, MAX_BLOCK, MAX_BLOCK_THREADS, MAX_GRID};
+pub use options::{Launch, LaunchOptions, MAX_BLOCK, MAX_GRID};
 pub use orders::{NotSearched, OrderError, Orders};

@@ -3,8 +3,6 @@
 use crate::schedule::Schedule;
 use crate::trace::TraceOptions;
 
-/// Largest block, in threads.
-pub const MAX_BLOCK_THREADS: u32 = 1024;
 /// Largest block, by axis.
 pub const MAX_BLOCK: [u32; 3] = [1024, 1024, 64];
 /// Largest grid, by axis.

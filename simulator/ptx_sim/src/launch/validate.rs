@@ -1,9 +1,10 @@
 //! Whether a launch is one that its kernel and the device allow.
 
 use super::clusters::check_clusters;
-use super::options::{Launch, MAX_BLOCK, MAX_BLOCK_THREADS, MAX_GRID};
+use super::options::{Launch, MAX_BLOCK, MAX_GRID};
 use crate::decode::layout::SharedLayout;
 use crate::device::DeviceConfig;
+use crate::occupancy::MAX_BLOCK_THREADS;
 use crate::warp::MAX_WARPS;
 use ptx::ir;
 

@@ -14,6 +14,7 @@
 
 use super::Rounding;
 use super::soft::{self, Format};
+use crate::lanes::Lane;
 
 /// A floating-point type of PTX.
 pub trait Float: Copy {
@@ -130,6 +131,9 @@ impl Float for f32 {
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(transparent)]
 pub struct FusedF32(pub f32);
+
+// SAFETY: A plain number, valid for every bit pattern.
+unsafe impl Lane for FusedF32 {}
 
 impl Float for FusedF32 {
     const FORMAT: Format = soft::F32;

@@ -5,6 +5,7 @@
 
 use super::float::{Float, add_to_odd};
 use super::soft::{self, Format};
+use crate::lanes::Lane;
 
 /// An `f16` by its bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,6 +16,11 @@ pub struct F16(pub u16);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Bf16(pub u16);
+
+// SAFETY: Plain numbers, valid for every bit pattern.
+unsafe impl Lane for F16 {}
+// SAFETY: As above.
+unsafe impl Lane for Bf16 {}
 
 impl F16 {
     /// As an `f32`, exactly.

@@ -2,15 +2,6 @@
 
 use ptx_sim::Module;
 
-/// Instructions of one kind: forms that are known, and forms that are not. `{a|b}` is one of
-/// these. The registers are `%h` (16 bits), `%r` (32), `%d` (64), `%q` (128), `%p`
-/// (predicates).
-pub struct Kind {
-    pub title: &'static str,
-    pub known: &'static [&'static str],
-    pub unknown: &'static [&'static str],
-}
-
 /// All that a pattern stands for.
 pub fn expand(pattern: &str) -> Vec<String> {
     let Some(start) = innermost(pattern) else {

@@ -1,6 +1,13 @@
 //! The lists themselves, in the order of the PTX manual's chapters.
 
-use super::Kind;
+/// Instructions of one kind: forms that are known, and forms that are not. `{a|b}` is one of
+/// these. The registers are `%h` (16 bits), `%r` (32), `%d` (64), `%q` (128), `%p`
+/// (predicates).
+pub struct Kind {
+    pub title: &'static str,
+    pub known: &'static [&'static str],
+    pub unknown: &'static [&'static str],
+}
 
 pub const KINDS: &[Kind] = &[
     Kind {

@@ -8,8 +8,8 @@ pub mod lists;
 
 use std::fmt::Write as _;
 
-use forms::{Kind, expand, opcode, reason};
-use lists::KINDS;
+use forms::{expand, opcode, reason};
+use lists::{KINDS, Kind};
 
 #[test]
 fn the_lists_are_true() {

@@ -19,68 +19,6 @@ const fn circle(krate: &'static str, members: &'static [&'static str]) -> Circle
 
 /// Nothing is added here: who needs something from both sides finds it a third place.
 const KNOWN: &[Circle] = &[
-    circle("compat/fatbin", &["compression.rs", "error.rs"]),
-    circle(
-        "compat/fatbin",
-        &[
-            "container.rs",
-            "elf.rs",
-            "entry.rs",
-            "extent.rs",
-            "image.rs",
-        ],
-    ),
-    // The objects that a program has handles of, and the one place that has them all.
-    circle(
-        "compat/sim_driver",
-        &[
-            "capture.rs",
-            "context.rs",
-            "copies.rs",
-            "driver.rs",
-            "event.rs",
-            "graph.rs",
-            "host_memory.rs",
-            "image.rs",
-            "launch.rs",
-            "module.rs",
-            "operation.rs",
-            "orders.rs",
-            "pool.rs",
-            "recorder.rs",
-            "stream.rs",
-            "user_object.rs",
-        ],
-    ),
-    circle(
-        "compat/sim_runtime",
-        &[
-            "current.rs",
-            "driver.rs",
-            "layouts.rs",
-            "linking.rs",
-            "registry.rs",
-        ],
-    ),
-    circle(
-        "gpu-kernels",
-        &[
-            "09_neighbor/03_cells/02_scan.rs",
-            "09_neighbor/03_cells/parts/grid.rs",
-        ],
-    ),
-    circle(
-        "simulator/live",
-        &["launch.rs", "lib.rs", "stride.rs", "tile.rs"],
-    ),
-    circle("simulator/ptx_sim", &["attributes", "launch", "occupancy"]),
-    circle("simulator/ptx_sim", &["checks", "trace"]),
-    circle("simulator/ptx_sim", &["lanes", "numeric"]),
-    // The list of the simulator's tests, which takes its type from the one that includes it.
-    circle(
-        "simulator/ptx_sim/fuzz",
-        &["../../tests/supported/lists.rs", "forms.rs"],
-    ),
     circle("xtask", &["book/browser.rs", "book/mod.rs"]),
     circle(
         "xtask",

@@ -98,6 +98,11 @@ pub fn cell_index(grid: &CellGrid, x: f32, y: f32) -> u32 {
     grid.row(y) * grid.n_columns + grid.column(x)
 }
 
+/// Grid of [`neighbor_cells_scan`](super::neighbor_cells_scan).
+pub const fn scan_grid(grid: &CellGrid) -> [u32; 3] {
+    [grid.padded_len() / SCAN_TILE, 1, 1]
+}
+
 #[cfg(test)]
 mod tests {
     use super::{CellGrid, MAX_SIDE_CELLS, cell_index};

@@ -1,0 +1,25 @@
+//! Ends contexts, with all that is theirs.
+
+use crate::context::Context;
+use crate::driver::driver;
+use crate::event::Event;
+use crate::module::{Library, Module};
+use crate::status::Outcome;
+
+impl Context {
+    /// Ends it: waits for its work, and frees what was allocated in it and the variables of
+    /// its modules.
+    pub fn destroy(&self) -> Outcome {
+        let driver = driver()?;
+        self.begin_end()?;
+        self.wait();
+        self.free_allocations();
+        driver.free_host_of_context(self.handle);
+        Library::leave_all(self.handle);
+        Module::unload_all(self.handle);
+        self.free_kernel_heap();
+        self.forget_streams();
+        Event::forget_all(self.handle);
+        Ok(())
+    }
+}
