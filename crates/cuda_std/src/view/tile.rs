@@ -195,7 +195,8 @@ impl<T: DeviceCopy, L: TileLayout> Filling<T, L> {
     #[inline(always)]
     pub fn sync(self, barrier: Barrier) -> Filled<T, L> {
         let Barrier(()) = barrier;
-        thread::sync_threads();
+        // SAFETY: `#[kernel]` lets the token be spent only where all threads come by.
+        unsafe { thread::sync_threads() }
         Filled {
             base: self.base,
             layout: PhantomData,
