@@ -32,13 +32,15 @@ pub unsafe fn transpose(input: *const f32, output: *mut f32, n_rows: u32, n_colu
     let (row, column) = (TILE * block_idx_x(), TILE * block_idx_y()); // of the input's tile
 
     if row + y < n_rows && column + x < n_columns {
-        let value = *input.add(((row + y) * n_columns + column + x) as usize);
+        let from = (row + y) * n_columns + column + x;
+        let value = *input.add(from as usize);
         *tile.add(place(y, x)) = value;
     }
     sync_threads();
     if row + x < n_rows && column + y < n_columns {
         let value = *tile.add(place(x, y));
-        *output.add(((column + y) * n_rows + row + x) as usize) = value;
+        let to = (column + y) * n_rows + row + x;
+        *output.add(to as usize) = value;
     }
 }
 
@@ -61,11 +63,13 @@ pub fn transpose_safe(
     let (x, y) = (thread_idx_x(), thread_idx_y());
     let (row, column) = (TILE * block_idx_x(), TILE * block_idx_y()); // of the input's tile
 
+    // A thread's own element of the tile is tile[y][x],
     if let Some(value) = input.get((row + y, column + x)) {
-        tile.put(value); // tile[y][x]
+        tile.put(value);
     }
     let tile = tile.sync(barrier);
+    // and of the output it is output[column + y][row + x].
     if let Some(element) = output.own() {
-        element.set(tile.get(x, y)); // output[column + y][row + x]
+        element.set(tile.get(x, y));
     }
 }
