@@ -10,6 +10,7 @@
 //! |---|---|---|
 //! | [`copy`] | 4 | 128 |
 //! | [`copy_vectorized`] | 16 | 512 |
+//! | [`copy_safe`] | 4, as [`copy`], without `unsafe` | 128 |
 //!
 //! # Why 16 bytes
 //!
@@ -32,8 +33,9 @@
 //! move the same bytes.
 
 use cuda_std::prelude::*;
+use cuda_std::thread::{block_idx_x, thread_idx_x};
 use cuda_std::vector::Float4;
-use cuda_std::view::{ChunkSlot, Chunked, Chunks, Disjoint, Global, Linear, Slot};
+use cuda_std::view::{Disjoint, Global, Linear};
 
 /// Threads in a block.
 pub const BLOCK_THREADS: u32 = 256;
@@ -44,46 +46,66 @@ pub const VECTORIZED_BLOCK_ELEMENTS: u32 = BLOCK_THREADS * CHUNK;
 
 const _: () = assert!(size_of::<Float4>() == CHUNK as usize * size_of::<f32>());
 
+// Which elements a thread copies:
+//
+//   block, thread       0, 0    0, 1    0, 2   …   0, 255        1, 0
+//   copy                   0       1       2          255         256
+//   copy_vectorized     0…3     4…7    8…11    1020…1023   1024…1027
+
 /// One element per thread.
 ///
-/// Launch with [`BLOCK_THREADS`] threads and [`grid`] blocks.
+/// # Safety
+///
+/// `input` and `output` hold `n_elements` and do not overlap. Launch with [`BLOCK_THREADS`]
+/// threads and [`grid`] blocks.
 #[kernel(launch_bounds(BLOCK_THREADS))]
-pub fn copy(
-    input: Global<[f32; n_elements]>,
-    mut output: Disjoint<[f32; n_elements], Linear<BLOCK_THREADS>>,
-    n_elements: u32,
-) {
-    let place = output.place();
-    if let (Some(from), Some(to)) = (input.get(place.index()), output.at(place)) {
-        to.set(from);
+pub unsafe fn copy(input: *const f32, output: *mut f32, n_elements: u32) {
+    let n = block_idx_x() * BLOCK_THREADS + thread_idx_x();
+    if n < n_elements {
+        *output.add(n as usize) = *input.add(n as usize);
     }
+}
+
+/// The first of a thread's four elements.
+const fn first_of_four(block: u32, thread: u32) -> u32 {
+    (block * BLOCK_THREADS + thread) * CHUNK
 }
 
 /// Four elements per thread, in one access.
 ///
-/// Launch with [`BLOCK_THREADS`] threads and [`vectorized_grid`] blocks.
+/// # Safety
+///
+/// As [`copy`], with both aligned to 16 bytes and fewer than 2³² − 1024 elements. Launch with
+/// [`BLOCK_THREADS`] threads and [`vectorized_grid`] blocks.
 #[kernel(launch_bounds(BLOCK_THREADS))]
-pub fn copy_vectorized(
-    input: Global<[f32; n_elements], Chunked>,
-    mut output: Disjoint<[f32; n_elements], Chunks<BLOCK_THREADS>>,
-    n_elements: u32,
-) {
-    let place = output.place();
-    let whole = |to: ChunkSlot<'_>| {
-        if let Some(from) = input.get_chunk(place) {
-            to.store(from);
+pub unsafe fn copy_vectorized(input: *const f32, output: *mut f32, n_elements: u32) {
+    let first = first_of_four(block_idx_x(), thread_idx_x());
+    if first + CHUNK <= n_elements {
+        let four = Float4::load(input.add(first as usize).cast());
+        four.store(output.add(first as usize).cast());
+    } else {
+        // The end: what is left, element by element.
+        for n in first..n_elements {
+            *output.add(n as usize) = *input.add(n as usize);
         }
-    };
-    // The end: what is left, element by element.
-    let single = |n, to: Slot<'_, f32>| {
-        if let Some(from) = input.get(n) {
-            to.set(from);
-        }
-    };
-    output.write_chunk(place, whole, single);
+    }
 }
 
-/// Grid of [`copy`]. A grid has at least one block, so no elements get one too.
+/// [`copy`] as a safe function: the compiler holds that no two threads write one element, and
+/// the launch that the arrays are as long as their types say. The PTX does the same work.
+#[kernel(launch_bounds(BLOCK_THREADS))]
+pub fn copy_safe(
+    input: Global<[f32; n_elements]>,
+    mut output: Disjoint<[f32; n_elements], Linear<BLOCK_THREADS>>,
+    n_elements: u32,
+) {
+    let n = block_idx_x() * BLOCK_THREADS + thread_idx_x();
+    if let (Some(value), Some(element)) = (input.get(n), output.own()) {
+        element.set(value);
+    }
+}
+
+/// Grid of [`copy`] and [`copy_safe`]. A grid has at least one block, so no elements get one too.
 pub const fn grid(n_elements: u32) -> [u32; 3] {
     blocks_of(BLOCK_THREADS, n_elements)
 }
@@ -101,22 +123,14 @@ const fn blocks_of(block_elements: u32, n_elements: u32) -> [u32; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cuda_std::thread::Vec3;
-    use cuda_std::view::{Ids, Map};
 
     #[test]
     fn the_chunks_of_two_blocks_are_all_elements_once() {
         const N: usize = 2 * VECTORIZED_BLOCK_ELEMENTS as usize;
-        let along_x = |x| Vec3 { x, y: 0, z: 0 };
         let mut seen = [false; N];
         for block in 0..2 {
             for thread in 0..BLOCK_THREADS {
-                let first = Chunks::<BLOCK_THREADS>::index(&Ids {
-                    block_idx: along_x(block),
-                    thread_idx: along_x(thread),
-                    block_dim: along_x(BLOCK_THREADS),
-                    grid_dim: along_x(2),
-                });
+                let first = first_of_four(block, thread);
                 for n in first..first + CHUNK {
                     let n = n as usize;
                     assert!(!seen[n], "element {n} has two threads");

@@ -30,6 +30,7 @@
 //! | [`add_stride`] | `b + t · blocks` | 32 | 12.5% |
 //! | [`add_broadcast`] | its index, but `x[0]` | 1 for `x`, 4 for `y` and `z` | 12.5% for `x`, 100% for `y` and `z` |
 //! | [`add_vectorized`] | four elements in a row | 16, all of 512 bytes | 100% |
+//! | [`add_safe`] | its own index, without `unsafe` | 4 | 100% |
 //!
 //! So the order of the lanes inside the sectors does not matter; which sectors
 //! they are does. A misaligned warp costs a quarter more in sectors, but its
@@ -62,10 +63,9 @@
 //! which change what a sector costs but not how many are asked for.
 
 use cuda_std::prelude::*;
+use cuda_std::thread::{block_dim_x, block_idx_x, grid_dim_x, index_1d, thread_idx_x};
 use cuda_std::vector::Float4;
-use cuda_std::view::{
-    ANY, ChunkSlot, Chunked, Chunks, Disjoint, Exchanged, Global, Linear, Slot, Strided,
-};
+use cuda_std::view::{Disjoint, Global};
 
 use crate::warp::WARP_LANES;
 
@@ -87,114 +87,109 @@ const _: () = assert!(size_of::<Float4>() == CHUNK as usize * size_of::<f32>());
 const _: () = assert!(COUNTED_BLOCK_THREADS == WARP_LANES);
 
 // ---------------------------------------------------------------------------
-// Which element a thread works on
+// One element per thread
 // ---------------------------------------------------------------------------
+//
+// Which element thread `t` of block `b` works on; a block has `T` threads, the grid `B` blocks,
+// and `n = b·T`:
 //
 //   lane            0     1     2     3    …    sectors of x
 //   own             n     n+1   n+2   n+3       [n … n+31], starting with a sector
 //   permuted        n+1   n     n+3   n+2       the same
 //   offset          n+1   n+2   n+3   n+4       the same and the next
-//   strided         b     b+B   b+2B  b+3B      32 different ones (B blocks, B ≥ 8)
-
-// A map gives each thread an element of `z` that no other thread has; it stands in the
-// type of `z`.
+//   strided         b     b+B   b+2B  b+3B      32 different ones (B ≥ 8)
 
 /// One after the other.
-pub type Own = Linear;
-
-/// The neighbour's: even and odd lanes change places.
-pub type Permuted = Exchanged<Own>;
-
-/// The element after the own one.
-pub type Offset = Linear<ANY, 1>;
-
-// ---------------------------------------------------------------------------
-// One element per thread
-// ---------------------------------------------------------------------------
+#[inline(always)]
+const fn own(block: u32, thread: u32, block_threads: u32) -> u32 {
+    block * block_threads + thread
+}
 
 /// Lanes side by side: four whole sectors per request.
 ///
-/// Launch with blocks of one dimension and [`grid`] blocks.
+/// # Safety
+///
+/// `x`, `y` and `z` hold `n_elements`, and `z` overlaps none of the others. Launch with blocks of
+/// one dimension and [`grid`] blocks.
 #[kernel]
-pub fn add(
-    x: Global<[f32; n_elements]>,
-    y: Global<[f32; n_elements]>,
-    mut z: Disjoint<[f32; n_elements], Own>,
-    n_elements: u32,
-) {
-    let place = z.place();
-    let n = place.index();
-    if let (Some(x), Some(y), Some(z)) = (x.get(n), y.get(n), z.at(place)) {
-        z.set(x + y);
+pub unsafe fn add(x: *const f32, y: *const f32, z: *mut f32, n_elements: u32) {
+    let n = own(block_idx_x(), thread_idx_x(), block_dim_x()) as usize;
+    if n < n_elements as usize {
+        *z.add(n) = *x.add(n) + *y.add(n);
     }
+}
+
+/// The neighbour's: even and odd lanes change places.
+#[inline(always)]
+const fn permuted(block: u32, thread: u32, block_threads: u32) -> u32 {
+    block * block_threads + (thread ^ 1)
 }
 
 /// Neighbouring lanes change places: the same four sectors, so nothing is lost.
 ///
-/// A block has an even number of threads.
+/// # Safety
+///
+/// As [`add`], and a block has an even number of threads.
 #[kernel]
-pub fn add_permuted(
-    x: Global<[f32; n_elements]>,
-    y: Global<[f32; n_elements]>,
-    mut z: Disjoint<[f32; n_elements], Permuted>,
-    n_elements: u32,
-) {
-    let place = z.place();
-    let n = place.index();
-    if let (Some(x), Some(y), Some(z)) = (x.get(n), y.get(n), z.at(place)) {
-        z.set(x + y);
+pub unsafe fn add_permuted(x: *const f32, y: *const f32, z: *mut f32, n_elements: u32) {
+    let n = permuted(block_idx_x(), thread_idx_x(), block_dim_x()) as usize;
+    if n < n_elements as usize {
+        *z.add(n) = *x.add(n) + *y.add(n);
     }
+}
+
+/// The element after the own one.
+#[inline(always)]
+const fn offset(block: u32, thread: u32, block_threads: u32) -> u32 {
+    block * block_threads + thread + 1
 }
 
 /// Everything one element later: the warp starts inside a sector and ends
 /// inside another, five in all. Leaves `z[0]` as it is.
 ///
-/// Launch with [`grid`] of one element less.
+/// # Safety
+///
+/// As [`add`], with [`grid`] of one element less.
 #[kernel]
-pub fn add_offset(
-    x: Global<[f32; n_elements]>,
-    y: Global<[f32; n_elements]>,
-    mut z: Disjoint<[f32; n_elements], Offset>,
-    n_elements: u32,
-) {
-    let place = z.place();
-    let n = place.index();
-    if let (Some(x), Some(y), Some(z)) = (x.get(n), y.get(n), z.at(place)) {
-        z.set(x + y);
+pub unsafe fn add_offset(x: *const f32, y: *const f32, z: *mut f32, n_elements: u32) {
+    let n = offset(block_idx_x(), thread_idx_x(), block_dim_x()) as usize;
+    if n < n_elements as usize {
+        *z.add(n) = *x.add(n) + *y.add(n);
     }
 }
 
-/// Neighbouring lanes as many elements apart as there are blocks: every lane
-/// has a sector to itself and uses an eighth of it.
+/// Neighbouring lanes as many elements apart as there are blocks.
+#[inline(always)]
+const fn strided(block: u32, thread: u32, n_blocks: u32) -> u32 {
+    block + thread * n_blocks
+}
+
+/// Every lane has a sector to itself and uses an eighth of it.
 ///
 /// There are 32 sectors per request if the grid has 8 blocks or more.
+///
+/// # Safety
+///
+/// As [`add`].
 #[kernel]
-pub fn add_stride(
-    x: Global<[f32; n_elements]>,
-    y: Global<[f32; n_elements]>,
-    mut z: Disjoint<[f32; n_elements], Strided>,
-    n_elements: u32,
-) {
-    let place = z.place();
-    let n = place.index();
-    if let (Some(x), Some(y), Some(z)) = (x.get(n), y.get(n), z.at(place)) {
-        z.set(x + y);
+pub unsafe fn add_stride(x: *const f32, y: *const f32, z: *mut f32, n_elements: u32) {
+    let n = strided(block_idx_x(), thread_idx_x(), grid_dim_x()) as usize;
+    if n < n_elements as usize {
+        *z.add(n) = *x.add(n) + *y.add(n);
     }
 }
 
 /// `z[n] = x[0] + y[n]`: all lanes read the same word of `x`, which is one
 /// sector per request.
+///
+/// # Safety
+///
+/// As [`add`], but one element of `x` is enough.
 #[kernel]
-pub fn add_broadcast(
-    x: Global<[f32; 1]>,
-    y: Global<[f32; n_elements]>,
-    mut z: Disjoint<[f32; n_elements], Own>,
-    n_elements: u32,
-) {
-    let place = z.place();
-    let n = place.index();
-    if let (Some(x), Some(y), Some(z)) = (x.get(0), y.get(n), z.at(place)) {
-        z.set(x + y);
+pub unsafe fn add_broadcast(x: *const f32, y: *const f32, z: *mut f32, n_elements: u32) {
+    let n = own(block_idx_x(), thread_idx_x(), block_dim_x()) as usize;
+    if n < n_elements as usize {
+        *z.add(n) = *x + *y.add(n);
     }
 }
 
@@ -202,36 +197,47 @@ pub fn add_broadcast(
 // 16 bytes per access
 // ---------------------------------------------------------------------------
 
-/// The sum of two 16-byte vectors, element by element.
-#[inline(always)]
-const fn add_chunks(x: Float4, y: Float4) -> Float4 {
-    Float4::new(x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w)
-}
-
 /// Four elements per thread, in one access to each array.
 ///
-/// Launch with [`VECTORIZED_BLOCK_THREADS`] threads and [`vectorized_grid`] blocks.
+/// # Safety
+///
+/// As [`add`], with all three aligned to 16 bytes and fewer than 2³² − 4096 elements. Launch with
+/// [`VECTORIZED_BLOCK_THREADS`] threads and [`vectorized_grid`] blocks.
 #[kernel(launch_bounds(VECTORIZED_BLOCK_THREADS))]
-pub fn add_vectorized(
-    x: Global<[f32; n_elements], Chunked>,
-    y: Global<[f32; n_elements], Chunked>,
-    mut z: Disjoint<[f32; n_elements], Chunks<VECTORIZED_BLOCK_THREADS>>,
+pub unsafe fn add_vectorized(x: *const f32, y: *const f32, z: *mut f32, n_elements: u32) {
+    let first = CHUNK * own(block_idx_x(), thread_idx_x(), VECTORIZED_BLOCK_THREADS);
+    if first + CHUNK <= n_elements {
+        let four_of = |array: *const f32| Float4::load(array.add(first as usize).cast());
+        let (x, y) = (four_of(x), four_of(y));
+        let sums = Float4::new(x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w);
+        // Nobody reads the sums during the launch.
+        sums.store_streaming(z.add(first as usize).cast());
+    } else {
+        // The end of the vectors: what is left, element by element.
+        for n in first..n_elements {
+            let n = n as usize;
+            *z.add(n) = *x.add(n) + *y.add(n);
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------
+// Without `unsafe`
+// ---------------------------------------------------------------------------
+
+/// [`add`] as a safe function: a thread reads what it likes and writes its own element alone.
+/// The PTX does the same work.
+#[kernel]
+pub fn add_safe(
+    x: Global<[f32; n_elements]>,
+    y: Global<[f32; n_elements]>,
+    mut z: Disjoint<[f32; n_elements]>,
     n_elements: u32,
 ) {
-    let place = z.place();
-    let whole = |z: ChunkSlot<'_>| {
-        if let (Some(x), Some(y)) = (x.get_chunk(place), y.get_chunk(place)) {
-            // Nobody reads the sums during the launch.
-            z.store_streaming(add_chunks(x, y));
-        }
-    };
-    // The end of the vectors: what is left, element by element.
-    let single = |n, z: Slot<'_, f32>| {
-        if let (Some(x), Some(y)) = (x.get(n), y.get(n)) {
-            z.set(x + y);
-        }
-    };
-    z.write_chunk(place, whole, single);
+    let n = index_1d(); // blockIdx.x * blockDim.x + threadIdx.x
+    if let (Some(x), Some(y), Some(z)) = (x.get(n), y.get(n), z.own()) {
+        z.set(x + y);
+    }
 }
 
 // ---------------------------------------------------------------------------
@@ -260,10 +266,11 @@ const fn at_least_one(n: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cuda_std::thread::Vec3;
-    use cuda_std::view::{Ids, Map};
 
     const SECTOR_ELEMENTS: u32 = 8;
+    // The counted launch.
+    const T: u32 = COUNTED_BLOCK_THREADS;
+    const B: u32 = COUNTED_BLOCKS;
 
     /// Sectors that one warp touches, and how many different elements in them.
     fn sectors_and_elements(element: impl Fn(u32) -> u32) -> (usize, usize) {
@@ -283,17 +290,6 @@ mod tests {
         100.0 * elements as f64 / (sectors * SECTOR_ELEMENTS as usize) as f64
     }
 
-    /// The element of a thread of the counted launch.
-    fn element<M: Map<Index = u32>>(block: u32, thread: u32) -> u32 {
-        let along_x = |x| Vec3 { x, y: 0, z: 0 };
-        M::index(&Ids {
-            block_idx: along_x(block),
-            thread_idx: along_x(thread),
-            block_dim: along_x(COUNTED_BLOCK_THREADS),
-            grid_dim: along_x(COUNTED_BLOCKS),
-        })
-    }
-
     #[test]
     fn sectors_per_request_are_those_of_the_table() {
         for block in 0..COUNTED_BLOCKS {
@@ -301,10 +297,10 @@ mod tests {
                 let touched = sectors_and_elements(|thread| pattern(block, thread));
                 (touched.0, degree_percent(touched))
             };
-            assert_eq!(touched(element::<Own>), (4, 100.0));
-            assert_eq!(touched(element::<Permuted>), (4, 100.0));
-            assert_eq!(touched(element::<Offset>), (5, 80.0));
-            assert_eq!(touched(element::<Strided>), (32, 12.5));
+            assert_eq!(touched(|b, t| own(b, t, T)), (4, 100.0));
+            assert_eq!(touched(|b, t| permuted(b, t, T)), (4, 100.0));
+            assert_eq!(touched(|b, t| offset(b, t, T)), (5, 80.0));
+            assert_eq!(touched(|b, t| strided(b, t, B)), (32, 12.5));
             assert_eq!(touched(|_, _| 0), (1, 12.5));
         }
     }
@@ -314,10 +310,10 @@ mod tests {
         const N: usize = (COUNTED_BLOCKS * COUNTED_BLOCK_THREADS) as usize;
         type Pattern = fn(u32, u32) -> u32;
         let patterns: [(Pattern, u32); 4] = [
-            (element::<Own>, 0),
-            (element::<Permuted>, 0),
-            (element::<Offset>, 1),
-            (element::<Strided>, 0),
+            (|b, t| own(b, t, T), 0),
+            (|b, t| permuted(b, t, T), 0),
+            (|b, t| offset(b, t, T), 1),
+            (|b, t| strided(b, t, B), 0),
         ];
         for (pattern, first) in patterns {
             let mut seen = [false; N];

@@ -1,7 +1,8 @@
 //! The kernels, as the device runs them and as the host knows them.
 
 use cuda_std::prelude::*;
-use cuda_std::view::{Barrier, Disjoint, Filling, Global, Swapped, Tiles, Turned};
+use cuda_std::thread::{block_idx_x, block_idx_y, sync_threads, thread_idx_x, thread_idx_y};
+use cuda_std::view::{Barrier, Disjoint, Filling, Global, Tiles};
 
 /// Side of the tile that a block turns.
 pub const TILE: u32 = 32;
@@ -10,35 +11,65 @@ pub const TILE: u32 = 32;
 /// all 32 banks of shared memory.
 const PITCH: u32 = TILE + 1;
 
-const fn place(row: u32, column: u32) -> u32 {
-    row * PITCH + column
-}
-
-cuda_std::tile_layout! {
-    /// The tile's elements, in shared memory.
-    pub Padded = place(TILE, TILE) in (TILE * PITCH) as usize;
+/// Where an element of the tile lies in shared memory.
+const fn place(row: u32, column: u32) -> usize {
+    (row * PITCH + column) as usize
 }
 
 /// The transpose of a matrix: `output[column][row] = input[row][column]`.
 ///
-/// A block of `TILE` × `TILE` threads turns one tile in shared memory, so that the loads and
-/// the stores of a warp are both to neighbouring addresses.
+/// A block turns one tile in shared memory, so that the loads and the stores of a warp are
+/// both to neighbouring addresses.
+///
+/// # Safety
+///
+/// `input` and `output` hold `n_rows * n_columns` numbers and do not overlap. A block has
+/// `TILE` × `TILE` threads; the grid has a block for each tile of the output.
 #[kernel(launch_bounds(TILE * TILE))]
-pub fn transpose(
+pub unsafe fn transpose(input: *const f32, output: *mut f32, n_rows: u32, n_columns: u32) {
+    let tile = shared_array![f32; (TILE * PITCH) as usize];
+    let (x, y) = (thread_idx_x(), thread_idx_y());
+    let (row, column) = (TILE * block_idx_x(), TILE * block_idx_y()); // of the input's tile
+
+    if row + y < n_rows && column + x < n_columns {
+        let from = (row + y) * n_columns + column + x;
+        let value = *input.add(from as usize);
+        *tile.add(place(y, x)) = value;
+    }
+    sync_threads();
+    if row + x < n_rows && column + y < n_columns {
+        let value = *tile.add(place(x, y));
+        let to = (column + y) * n_rows + row + x;
+        *output.add(to as usize) = value;
+    }
+}
+
+cuda_std::tile_layout! {
+    /// A tile whose elements lie where [`place`] says.
+    pub Padded = place(TILE, TILE);
+}
+
+/// [`transpose`] as a safe function: the compiler checks who writes what, and the launch that
+/// the matrices are as large as their types say.
+#[kernel(launch_bounds(TILE * TILE))]
+pub fn transpose_safe(
     input: Global<[[f32; n_columns]; n_rows]>,
-    mut output: Disjoint<[[f32; n_rows]; n_columns], Swapped<Turned<Tiles<TILE>>>>,
+    mut output: Disjoint<[[f32; n_rows]; n_columns], Tiles<TILE>>,
     n_rows: u32,
     n_columns: u32,
     mut tile: Filling<f32, Padded>,
     barrier: Barrier,
 ) {
-    let row = thread::block_idx_y() * TILE + thread::thread_idx_y();
-    let column = thread::block_idx_x() * TILE + thread::thread_idx_x();
-    if let Some(value) = input.get((row, column)) {
+    let (x, y) = (thread_idx_x(), thread_idx_y());
+    let (row, column) = (TILE * block_idx_x(), TILE * block_idx_y()); // of the input's tile
+
+    // A thread's own element of the tile is tile[y][x],
+    if let Some(value) = input.get((row + y, column + x)) {
         tile.put(value);
     }
     let tile = tile.sync(barrier);
-    if let Some(element) = output.at(output.place()) {
-        element.set(tile.get(tile.lane().turned()));
+    // and of the output it is output[column + y][row + x].
+    if let Some(element) = output.own() {
+        element.set(tile.get(x, y));
     }
 }

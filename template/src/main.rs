@@ -1,7 +1,7 @@
 //! Transposes a matrix on the GPU, or on the simulator where there is none.
 
 use lockstep::{Device, Error, LaunchConfig};
-use my_kernels::{TILE, transpose};
+use my_kernels::{TILE, transpose_safe};
 
 fn main() -> Result<(), Error> {
     let device = Device::open()?;
@@ -13,10 +13,10 @@ fn main() -> Result<(), Error> {
     let mut output = device.alloc::<f32>("output", matrix.len())?;
 
     let kernels = device.load(lockstep::kernels!())?;
-    let grid = [n_columns.div_ceil(TILE), n_rows.div_ceil(TILE), 1];
+    let grid = [n_rows.div_ceil(TILE), n_columns.div_ceil(TILE), 1];
     let config = LaunchConfig::new(grid, [TILE, TILE, 1]);
     let args = (input.input(), output.output(), n_rows, n_columns);
-    let report = kernels.run(transpose, config, args)?;
+    let report = kernels.run(transpose_safe, config, args)?;
 
     println!("output[7][0] is {}", output.read()?[7 * n_rows as usize]);
     if let Some(ms) = report.time_ms() {

@@ -82,8 +82,8 @@ fn a_new_project_runs_and_a_planted_conflict_fails_its_test() {
     let (passed, text) = cargo(&project, &["test"]);
     assert!(!passed, "{text}");
     let message = "\
-kernel `transpose`, launched with 2×4×1 blocks of 32×32×1 threads: expected 0 bank conflicts, counted 7936
-  src/kernels.rs:42  element.set(tile.get(tile.lane().turned()));
+kernel `transpose`, launched with 4×2×1 blocks of 32×32×1 threads: expected 0 bank conflicts, counted 7936
+  src/kernels.rs:41  let value = *tile.add(place(x, y));
       7936 conflicts in 256 requests, 32-way at worst
 ";
     assert!(text.contains(message), "{text}");

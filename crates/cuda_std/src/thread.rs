@@ -4,8 +4,15 @@
 //!
 //! [`sync_threads`] and its relatives wait for every thread of the block. All
 //! threads that have not ended must reach *the same* call: in a branch that
-//! only part of the block takes, they never return. They order memory too: what
-//! a thread wrote before the barrier, every thread of the block reads after it.
+//! only part of the block takes, PTX leaves undefined what happens, and mostly they never
+//! return. They order memory too: what a thread wrote before the barrier, every thread of
+//! the block reads after it.
+//!
+//! No type says which threads come by, so barriers are `unsafe`, as everything else here is
+//! that threads must do together: shuffles and votes ([`crate::warp`]), barriers of a cluster,
+//! products of tiles. A kernel with pointers is an `unsafe fn` and calls them plainly. A safe
+//! one waits by [`Filling::sync`](crate::view::Filling::sync), which `#[kernel]` allows only
+//! where all threads come by.
 
 use crate::gpu_only;
 
@@ -42,6 +49,18 @@ mod llvm {
             )* }
         };
     }
+    unsafe extern "C" {
+        #[link_name = "llvm.nvvm.barrier.cta.sync.aligned.all"]
+        pub fn barrier(id: i32);
+        #[link_name = "llvm.nvvm.barrier.cta.sync.aligned.count"]
+        pub fn barrier_of(id: i32, n_threads: i32);
+        #[link_name = "llvm.nvvm.barrier.cta.red.popc.aligned.all"]
+        pub fn barrier_popc(id: i32, predicate: bool) -> i32;
+        #[link_name = "llvm.nvvm.barrier.cta.red.and.aligned.all"]
+        pub fn barrier_and(id: i32, predicate: bool) -> bool;
+        #[link_name = "llvm.nvvm.barrier.cta.red.or.aligned.all"]
+        pub fn barrier_or(id: i32, predicate: bool) -> bool;
+    }
     declare! {
         "llvm.nvvm.read.ptx.sreg.tid.x" fn tid_x() -> u32;
         "llvm.nvvm.read.ptx.sreg.tid.y" fn tid_y() -> u32;
@@ -56,11 +75,6 @@ mod llvm {
         "llvm.nvvm.read.ptx.sreg.nctaid.y" fn nctaid_y() -> u32;
         "llvm.nvvm.read.ptx.sreg.nctaid.z" fn nctaid_z() -> u32;
         "llvm.nvvm.read.ptx.sreg.warpsize" fn warpsize() -> u32;
-        "llvm.nvvm.barrier.cta.sync.aligned.all" fn barrier(id: i32);
-        "llvm.nvvm.barrier.cta.sync.aligned.count" fn barrier_of(id: i32, n_threads: i32);
-        "llvm.nvvm.barrier.cta.red.popc.aligned.all" fn barrier_popc(id: i32, predicate: bool) -> i32;
-        "llvm.nvvm.barrier.cta.red.and.aligned.all" fn barrier_and(id: i32, predicate: bool) -> bool;
-        "llvm.nvvm.barrier.cta.red.or.aligned.all" fn barrier_or(id: i32, predicate: bool) -> bool;
         "llvm.nvvm.membar.cta" fn membar_cta();
         "llvm.nvvm.membar.gl" fn membar_gl();
         "llvm.nvvm.membar.sys" fn membar_sys();
@@ -195,41 +209,68 @@ pub fn first() -> bool {
 }
 
 /// Waits until every thread of the block is here: `__syncthreads()`.
+///
+/// # Safety
+///
+/// All threads of the block that have not ended come to this very call: it stands in no branch
+/// and no loop that only some of them take.
 #[gpu_only]
 #[inline(always)]
-pub fn sync_threads() {
-    llvm::barrier(0);
+pub unsafe fn sync_threads() {
+    // SAFETY: by this function's own contract.
+    unsafe { llvm::barrier(0) }
 }
 
 /// Waits until `N_THREADS` of the block's threads are here, all of whole warps, as
 /// [`sync_threads`] waits for all. `ID` is 1 to 15, one for each group of threads
 /// that meet.
+///
+/// # Safety
+///
+/// All lanes of a warp call it together, `N_THREADS` threads come to this barrier each time,
+/// and no others use its number meanwhile.
 #[gpu_only]
 #[inline(always)]
-pub fn sync_some_threads<const ID: u32, const N_THREADS: u32>() {
+pub unsafe fn sync_some_threads<const ID: u32, const N_THREADS: u32>() {
     const { assert!(0 < ID && ID < 16 && N_THREADS.is_multiple_of(32)) }
-    llvm::barrier_of(ID as i32, N_THREADS as i32);
+    // SAFETY: by this function's own contract.
+    unsafe { llvm::barrier_of(ID as i32, N_THREADS as i32) }
 }
 
 /// [`sync_threads`], and the number of threads whose `predicate` is not 0.
+///
+/// # Safety
+///
+/// As [`sync_threads`].
 #[gpu_only]
 #[inline(always)]
-pub fn sync_threads_count(predicate: u32) -> u32 {
-    llvm::barrier_popc(0, predicate != 0).cast_unsigned()
+pub unsafe fn sync_threads_count(predicate: u32) -> u32 {
+    // SAFETY: by this function's own contract.
+    unsafe { llvm::barrier_popc(0, predicate != 0) }.cast_unsigned()
 }
 
 /// [`sync_threads`], and 1 if no thread's `predicate` is 0, else 0.
+///
+/// # Safety
+///
+/// As [`sync_threads`].
 #[gpu_only]
 #[inline(always)]
-pub fn sync_threads_and(predicate: u32) -> u32 {
-    llvm::barrier_and(0, predicate != 0).into()
+pub unsafe fn sync_threads_and(predicate: u32) -> u32 {
+    // SAFETY: by this function's own contract.
+    unsafe { llvm::barrier_and(0, predicate != 0) }.into()
 }
 
 /// [`sync_threads`], and 1 if any thread's `predicate` is not 0, else 0.
+///
+/// # Safety
+///
+/// As [`sync_threads`].
 #[gpu_only]
 #[inline(always)]
-pub fn sync_threads_or(predicate: u32) -> u32 {
-    llvm::barrier_or(0, predicate != 0).into()
+pub unsafe fn sync_threads_or(predicate: u32) -> u32 {
+    // SAFETY: by this function's own contract.
+    unsafe { llvm::barrier_or(0, predicate != 0) }.into()
 }
 
 /// Memory fence for the block: what this thread did before it, the block's

@@ -24,7 +24,7 @@ mod llvm {
         #[link_name = "llvm.nvvm.setmaxnreg.dec.sync.aligned.u32"]
         pub fn decrease(n: u32);
         #[link_name = "llvm.nvvm.barrier.cta.sync.aligned.count"]
-        pub safe fn barrier(id: i32, n_threads: i32);
+        pub fn barrier(id: i32, n_threads: i32);
     }
 }
 
@@ -75,5 +75,6 @@ pub unsafe fn index() -> u32 {
 #[gpu_only]
 #[inline(always)]
 pub unsafe fn sync(barrier: u32) {
-    llvm::barrier(barrier as i32, SIZE as i32);
+    // SAFETY: by this function's own contract.
+    unsafe { llvm::barrier(barrier as i32, SIZE as i32) }
 }

@@ -13,12 +13,17 @@ use crate::{entry, host, view};
 
 pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> {
     let options: Options = syn::parse2(attribute)?;
-    let function: ItemFn = syn::parse2(item).map_err(|error| {
+    let mut function: ItemFn = syn::parse2(item).map_err(|error| {
         Error::new(
             error.span(),
             format!("#[kernel] goes on a function with a body (`fn name(…) {{ … }}`): {error}"),
         )
     })?;
+    if function.sig.unsafety.is_some() {
+        // What the launch must hold covers every access and every barrier of the body.
+        let allow = parse_quote!(#[allow(unsafe_op_in_unsafe_fn)]);
+        function.attrs.insert(0, allow);
+    }
     let mut errors = check_signature(&function, &options.instances);
     let mut parameters = Vec::new();
     for input in &function.sig.inputs {

@@ -33,10 +33,14 @@ use proc_macro::TokenStream;
 /// pub unsafe fn add(x: &[f32], y: *const f32, z: *mut f32) {
 ///     let i = thread::index_1d() as usize;
 ///     if let Some(x) = x.get(i) {
-///         unsafe { *z.add(i) = x + *y.add(i) };
+///         *z.add(i) = x + *y.add(i);
 ///     }
 /// }
 /// ```
+///
+/// What the launch must hold covers every unsafe operation of such a body, and so none needs a
+/// block of its own: the lint `unsafe_op_in_unsafe_fn` is off in it. In functions that kernels
+/// call it is as the crate says.
 ///
 /// # On the device
 ///
@@ -74,12 +78,12 @@ use proc_macro::TokenStream;
 ///
 /// ```ignore
 /// # use cuda_std::prelude::*;
-/// # use cuda_std::view::{Disjoint, Global, Linear};
+/// # use cuda_std::view::{Disjoint, Global};
 /// /// Doubles `x`.
 /// #[kernel]
-/// pub fn double(x: Global<[f32; n]>, mut y: Disjoint<[f32; n], Linear>, n: u32) {
-///     let place = y.place();
-///     if let (Some(x), Some(y)) = (x.get(place.index()), y.at(place)) {
+/// pub fn double(x: Global<[f32; n]>, mut y: Disjoint<[f32; n]>, n: u32) {
+///     let i = thread::index_1d();
+///     if let (Some(x), Some(y)) = (x.get(i), y.own()) {
 ///         y.set(2.0 * x);
 ///     }
 /// }
@@ -108,7 +112,7 @@ use proc_macro::TokenStream;
 /// {
 ///     let i = thread::index_1d() as usize;
 ///     if let Some(&x) = x.get(i) {
-///         unsafe { *y.add(i) = x * factor };
+///         *y.add(i) = x * factor;
 ///     }
 /// }
 /// ```
@@ -163,7 +167,7 @@ pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// pub unsafe fn relax(shape: Shape, x: *mut f64) {
 ///     let row = thread::index_1d();
 ///     if row < shape.n_rows {
-///         unsafe { *x.add(row as usize) *= shape.spacing[0] };
+///         *x.add(row as usize) *= shape.spacing[0];
 ///     }
 /// }
 /// ```

@@ -1,9 +1,8 @@
 //! A loaded module, and launches of its kernels.
 
-use crate::engine::{EngineError, Machine, Observe, Place, Prepared, PtxModule};
+use crate::engine::{Machine, Observe, Prepared, PtxModule};
 use crate::{Device, Error, LaunchConfig, Report};
 use cuda_std::launch::{Kernel, SafeKernel};
-use cuda_std::view::Geometry;
 
 /// A PTX module on a device.
 #[derive(Clone)]
@@ -48,9 +47,9 @@ impl Module {
     /// ```no_run
     /// # mod kernels {
     /// #     use cuda_std::prelude::*;
-    /// #     use cuda_std::view::{Disjoint, Global, Linear};
+    /// #     use cuda_std::view::{Disjoint, Global};
     /// #     #[kernel]
-    /// #     pub fn double(x: Global<[f32; n]>, mut y: Disjoint<[f32; n], Linear>, n: u32) {}
+    /// #     pub fn double(x: Global<[f32; n]>, mut y: Disjoint<[f32; n]>, n: u32) {}
     /// # }
     /// # let device = lockstep::Device::simulator();
     /// # let module = device.load("")?;
@@ -67,21 +66,13 @@ impl Module {
     /// geometry would have threads share an element.
     pub fn run<K: SafeKernel>(
         &self,
-        kernel: K,
+        _kernel: K,
         config: LaunchConfig,
         views: K::Views<'_>,
     ) -> Result<Report, Error> {
-        let geometry = Geometry {
-            grid: config.grid,
-            block: config.block,
-        };
-        let args = K::admit(geometry, views).map_err(|unfit| EngineError::Refused {
-            place: Place::of(K::NAME, config),
-            reason: unfit.to_string(),
-        })?;
-        // SAFETY: the arguments are what `admit` gave for this geometry, and the views'
-        // borrows last until the launch has ended.
-        unsafe { self.launch(kernel, config, args) }
+        // SAFETY: the views' borrows last until the launch has ended.
+        let launch = unsafe { Prepared::admitted::<K>(config, views) }?;
+        self.run_to_end(&launch.in_module(&self.source), K::FILE)
     }
 
     /// Launches a kernel, waits for its end, and tells what it cost.

@@ -3,10 +3,10 @@
 //!
 //! A block has 32×32 threads, one per element of its tile. A warp is one row of the block.
 
+use cuda_std::ldg::ldg;
 use cuda_std::prelude::*;
-use cuda_std::view::{
-    Barrier, Disjoint, Filled, Filling, Global, Rows, Swapped, TileLayout, Tiles, Turned,
-};
+use cuda_std::thread::{block_idx_x, block_idx_y, sync_threads, thread_idx_x, thread_idx_y};
+use cuda_std::view::{Barrier, Disjoint, Filling, Global, Tiles};
 
 /// Side of a square tile, in elements, and of a square block, in threads.
 pub const TILE: u32 = 32;
@@ -29,27 +29,25 @@ const _: () = assert!(TILE == 32);
 //   coalesced_read            input [32·Y + y][32·X + x]     output[32·X + x][32·Y + y]
 //   coalesced_write           input [32·X + x][32·Y + y]     output[32·Y + y][32·X + x]
 
-/// The output's element `(column, row)` for the thread with the input's `(row, column)`:
-/// a block has a tile of the input.
-type ByInput = Swapped<Tiles<TILE>>;
-/// The same where a block has a tile of the output.
-type ByOutput = Tiles<TILE>;
-
 /// Lanes run along the input's row: loads are coalesced, stores are `n_rows`
 /// elements apart.
 ///
+/// # Safety
+///
+/// `input` and `output` hold `n_rows * n_columns` elements, fewer than 2³², and do not overlap.
 /// Launch with [`BLOCK`] threads and [`grid`] blocks.
 #[kernel(launch_bounds(BLOCK_THREADS))]
-pub fn transpose_coalesced_read(
-    input: Global<[[f32; n_columns]; n_rows]>,
-    mut output: Disjoint<[[f32; n_rows]; n_columns], ByInput>,
+pub unsafe fn transpose_coalesced_read(
+    input: *const f32,
+    output: *mut f32,
     n_rows: u32,
     n_columns: u32,
 ) {
-    let place = output.place();
-    let (column, row) = place.index();
-    if let (Some(from), Some(to)) = (input.get((row, column)), output.at(place)) {
-        to.set(from);
+    let row = TILE * block_idx_y() + thread_idx_y();
+    let column = TILE * block_idx_x() + thread_idx_x();
+    if row < n_rows && column < n_columns {
+        let value = *input.add((row * n_columns + column) as usize);
+        *output.add((column * n_rows + row) as usize) = value;
     }
 }
 
@@ -58,35 +56,43 @@ pub fn transpose_coalesced_read(
 /// load's sectors stay in the L1 cache for the neighbouring warps, while a
 /// strided store sends every sector to the L2 cache partly filled.
 ///
-/// Launch with [`BLOCK`] threads and [`grid_by_output`] blocks.
+/// # Safety
+///
+/// As [`transpose_coalesced_read`], with [`grid_by_output`] blocks.
 #[kernel(launch_bounds(BLOCK_THREADS))]
-pub fn transpose_coalesced_write(
-    input: Global<[[f32; n_columns]; n_rows]>,
-    mut output: Disjoint<[[f32; n_rows]; n_columns], ByOutput>,
+pub unsafe fn transpose_coalesced_write(
+    input: *const f32,
+    output: *mut f32,
     n_rows: u32,
     n_columns: u32,
 ) {
-    let place = output.place();
-    let (column, row) = place.index();
-    if let (Some(from), Some(to)) = (input.get((row, column)), output.at(place)) {
-        to.set(from);
+    let row = TILE * block_idx_x() + thread_idx_x();
+    let column = TILE * block_idx_y() + thread_idx_y();
+    if row < n_rows && column < n_columns {
+        let value = *input.add((row * n_columns + column) as usize);
+        *output.add((column * n_rows + row) as usize) = value;
     }
 }
 
 /// [`transpose_coalesced_write`] with loads through the read-only path
 /// (`ld.global.nc`), for the case that the compiler does not see on its own
 /// that nobody writes `input`.
+///
+/// # Safety
+///
+/// As [`transpose_coalesced_write`].
 #[kernel(launch_bounds(BLOCK_THREADS))]
-pub fn transpose_coalesced_write_ldg(
-    input: Global<[[f32; n_columns]; n_rows]>,
-    mut output: Disjoint<[[f32; n_rows]; n_columns], ByOutput>,
+pub unsafe fn transpose_coalesced_write_ldg(
+    input: *const f32,
+    output: *mut f32,
     n_rows: u32,
     n_columns: u32,
 ) {
-    let place = output.place();
-    let (column, row) = place.index();
-    if let (Some(from), Some(to)) = (input.get_read_only((row, column)), output.at(place)) {
-        to.set(from);
+    let row = TILE * block_idx_x() + thread_idx_x();
+    let column = TILE * block_idx_y() + thread_idx_y();
+    if row < n_rows && column < n_columns {
+        let value = ldg(input.add((row * n_columns + column) as usize));
+        *output.add((column * n_rows + row) as usize) = value;
     }
 }
 
@@ -110,99 +116,132 @@ pub fn transpose_coalesced_write_ldg(
 
 /// The tile as it comes: element `(row, column)` of rows 32 long.
 #[inline(always)]
-pub const fn plain(row: u32, column: u32) -> u32 {
-    row * TILE + column
+pub const fn plain(row: u32, column: u32) -> usize {
+    (row * TILE + column) as usize
 }
 
 /// Rows 33 long: going down a row moves on by one bank.
 #[inline(always)]
-pub const fn padded(row: u32, column: u32) -> u32 {
-    row * PADDED_PITCH + column
+pub const fn padded(row: u32, column: u32) -> usize {
+    (row * PADDED_PITCH + column) as usize
 }
 
 /// Rows 32 long, each in an order of its own: `column ^ row`. XOR with a
 /// constant is one-to-one, so every row still fills its 32 places, and a
 /// column, which goes through all rows, meets all 32 banks.
 #[inline(always)]
-pub const fn swizzled(row: u32, column: u32) -> u32 {
-    row * TILE + (column ^ row)
-}
-
-cuda_std::tile_layout! {
-    /// The tile laid out [`plain`].
-    pub Plain = plain(TILE, TILE) in TILE_ELEMENTS;
-    /// The tile laid out [`padded`].
-    pub Padded = padded(TILE, TILE) in PADDED_ELEMENTS;
-    /// The tile laid out [`swizzled`].
-    pub Swizzled = swizzled(TILE, TILE) in TILE_ELEMENTS;
-}
-
-/// The output's element for a thread that has a column of the block's tile: the thread
-/// `(x, y)` writes what `(y, x)` has read.
-type ByTileColumn = Swapped<Turned<Tiles<TILE>>>;
-
-/// Puts the thread's element of the input into the tile.
-#[inline(always)]
-fn fill<L: TileLayout>(tile: &mut Filling<f32, L>, input: Global<f32, Rows>) {
-    let row = thread::block_idx_y() * TILE + thread::thread_idx_y();
-    let column = thread::block_idx_x() * TILE + thread::thread_idx_x();
-    if let Some(value) = input.get((row, column)) {
-        tile.put(value);
-    }
-}
-
-/// Writes the thread's element of the output, which another thread has put.
-#[inline(always)]
-fn drain<L: TileLayout>(tile: &Filled<f32, L>, output: &mut Disjoint<f32, Rows, ByTileColumn>) {
-    if let Some(element) = output.at(output.place()) {
-        element.set(tile.get(tile.lane().turned()));
-    }
+pub const fn swizzled(row: u32, column: u32) -> usize {
+    (row * TILE + (column ^ row)) as usize
 }
 
 /// Through a tile laid out [`plain`]: every load of a column is a 32-way bank
 /// conflict.
+///
+/// # Safety
+///
+/// As [`transpose_coalesced_read`].
 #[kernel(launch_bounds(BLOCK_THREADS))]
-pub fn transpose_shared(
-    input: Global<[[f32; n_columns]; n_rows]>,
-    mut output: Disjoint<[[f32; n_rows]; n_columns], ByTileColumn>,
-    n_rows: u32,
-    n_columns: u32,
-    mut tile: Filling<f32, Plain>,
-    barrier: Barrier,
-) {
-    fill(&mut tile, input);
-    let tile = tile.sync(barrier);
-    drain(&tile, &mut output);
+pub unsafe fn transpose_shared(input: *const f32, output: *mut f32, n_rows: u32, n_columns: u32) {
+    let tile = shared_array![f32; TILE_ELEMENTS];
+    let (x, y) = (thread_idx_x(), thread_idx_y());
+    let (row, column) = (TILE * block_idx_y(), TILE * block_idx_x()); // of the input's tile
+
+    if row + y < n_rows && column + x < n_columns {
+        let from = (row + y) * n_columns + column + x;
+        let value = *input.add(from as usize);
+        *tile.add(plain(y, x)) = value;
+    }
+    sync_threads();
+    if row + x < n_rows && column + y < n_columns {
+        let value = *tile.add(plain(x, y));
+        let to = (column + y) * n_rows + row + x;
+        *output.add(to as usize) = value;
+    }
 }
 
 /// Through a tile laid out [`padded`]: no conflicts, for 3% more shared memory.
+///
+/// # Safety
+///
+/// As [`transpose_coalesced_read`].
 #[kernel(launch_bounds(BLOCK_THREADS))]
-pub fn transpose_padded(
-    input: Global<[[f32; n_columns]; n_rows]>,
-    mut output: Disjoint<[[f32; n_rows]; n_columns], ByTileColumn>,
-    n_rows: u32,
-    n_columns: u32,
-    mut tile: Filling<f32, Padded>,
-    barrier: Barrier,
-) {
-    fill(&mut tile, input);
-    let tile = tile.sync(barrier);
-    drain(&tile, &mut output);
+pub unsafe fn transpose_padded(input: *const f32, output: *mut f32, n_rows: u32, n_columns: u32) {
+    let tile = shared_array![f32; PADDED_ELEMENTS];
+    let (x, y) = (thread_idx_x(), thread_idx_y());
+    let (row, column) = (TILE * block_idx_y(), TILE * block_idx_x()); // of the input's tile
+
+    if row + y < n_rows && column + x < n_columns {
+        let from = (row + y) * n_columns + column + x;
+        let value = *input.add(from as usize);
+        *tile.add(padded(y, x)) = value;
+    }
+    sync_threads();
+    if row + x < n_rows && column + y < n_columns {
+        let value = *tile.add(padded(x, y));
+        let to = (column + y) * n_rows + row + x;
+        *output.add(to as usize) = value;
+    }
 }
 
 /// Through a tile laid out [`swizzled`]: no conflicts and no padding.
+///
+/// # Safety
+///
+/// As [`transpose_coalesced_read`].
 #[kernel(launch_bounds(BLOCK_THREADS))]
-pub fn transpose_swizzled(
+pub unsafe fn transpose_swizzled(input: *const f32, output: *mut f32, n_rows: u32, n_columns: u32) {
+    let tile = shared_array![f32; TILE_ELEMENTS];
+    let (x, y) = (thread_idx_x(), thread_idx_y());
+    let (row, column) = (TILE * block_idx_y(), TILE * block_idx_x()); // of the input's tile
+
+    if row + y < n_rows && column + x < n_columns {
+        let from = (row + y) * n_columns + column + x;
+        let value = *input.add(from as usize);
+        *tile.add(swizzled(y, x)) = value;
+    }
+    sync_threads();
+    if row + x < n_rows && column + y < n_columns {
+        let value = *tile.add(swizzled(x, y));
+        let to = (column + y) * n_rows + row + x;
+        *output.add(to as usize) = value;
+    }
+}
+
+// ---------------------------------------------------------------------------
+// Without `unsafe`
+// ---------------------------------------------------------------------------
+
+cuda_std::tile_layout! {
+    /// The tile laid out [`swizzled`].
+    pub Swizzled = swizzled(TILE, TILE);
+}
+
+/// [`transpose_swizzled`] as a safe function. A block has a tile of the *output*, in which each
+/// thread writes its own element; of the shared tile it puts its own, and from the barrier on
+/// reads any. The PTX does the same work.
+///
+/// Launch with [`BLOCK`] threads and [`grid_by_output`] blocks.
+#[kernel(launch_bounds(BLOCK_THREADS))]
+pub fn transpose_safe(
     input: Global<[[f32; n_columns]; n_rows]>,
-    mut output: Disjoint<[[f32; n_rows]; n_columns], ByTileColumn>,
+    mut output: Disjoint<[[f32; n_rows]; n_columns], Tiles<TILE>>,
     n_rows: u32,
     n_columns: u32,
     mut tile: Filling<f32, Swizzled>,
     barrier: Barrier,
 ) {
-    fill(&mut tile, input);
+    let (x, y) = (thread_idx_x(), thread_idx_y());
+    let (row, column) = (TILE * block_idx_x(), TILE * block_idx_y()); // of the input's tile
+
+    // A thread's own element of the tile is tile[y][x],
+    if let Some(value) = input.get((row + y, column + x)) {
+        tile.put(value);
+    }
     let tile = tile.sync(barrier);
-    drain(&tile, &mut output);
+    // and of the output it is output[column + y][row + x].
+    if let Some(element) = output.own() {
+        element.set(tile.get(x, y));
+    }
 }
 
 // ---------------------------------------------------------------------------
@@ -233,10 +272,10 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// What a warp pays that accesses row `line` of the tile, or its column.
-    fn row_and_column(layout: fn(u32, u32) -> u32, line: u32) -> (Cost, Cost) {
+    fn row_and_column(layout: fn(u32, u32) -> usize, line: u32) -> (Cost, Cost) {
         (
-            cost(4, |lane| 4 * layout(line, lane)),
-            cost(4, |lane| 4 * layout(lane, line)),
+            cost(4, |lane| 4 * layout(line, lane) as u32),
+            cost(4, |lane| 4 * layout(lane, line) as u32),
         )
     }
 
@@ -273,7 +312,7 @@ mod tests {
     #[test]
     fn layouts_give_every_element_a_place_of_its_own() {
         for (layout, n_elements) in [
-            (plain as fn(u32, u32) -> u32, TILE_ELEMENTS),
+            (plain as fn(u32, u32) -> usize, TILE_ELEMENTS),
             (padded, PADDED_ELEMENTS),
             (swizzled, TILE_ELEMENTS),
         ] {
@@ -281,11 +320,7 @@ mod tests {
                 .flat_map(|row| (0..TILE).map(move |column| layout(row, column)))
                 .collect();
             assert_eq!(places.len() as u32, TILE * TILE);
-            assert!(
-                places
-                    .into_iter()
-                    .all(|place| (place as usize) < n_elements)
-            );
+            assert!(places.into_iter().all(|place| place < n_elements));
         }
     }
 

@@ -13,6 +13,7 @@
 //! | [`transpose_shared`] | a tile in shared memory, read by columns | a 32-way bank conflict per read |
 //! | [`transpose_padded`] | tile rows one element longer | 128 bytes of shared memory |
 //! | [`transpose_swizzled`] | column XOR row instead of padding | only 4 bytes per access |
+//! | [`transpose_safe`] | the same as a safe function | the same |
 //! | [`transpose_vectorized`] | 64×64 tile, 16 bytes per access | |
 //!
 //! M and N are arbitrary: in tiles that stick out, each thread checks its own element.
@@ -36,7 +37,7 @@
 //!   coalesced_read             4            32             –             –
 //!   coalesced_write           32             4             –             –
 //!   shared                     4             4             1            32
-//!   padded, swizzled           4             4             1             1
+//!   padded, swizzled, safe     4             4             1             1
 //!   vectorized (4 vectors)    64            64            16            16
 //! ```
 //!
@@ -72,8 +73,8 @@ pub use squares::{
     transpose_square,
 };
 pub use tiles::{
-    BLOCK, BLOCK_THREADS, PADDED_PITCH, Padded, Plain, Swizzled, TILE, grid, grid_by_output,
-    padded, plain, swizzled, transpose_coalesced_read, transpose_coalesced_write,
-    transpose_coalesced_write_ldg, transpose_padded, transpose_shared, transpose_swizzled,
+    BLOCK, BLOCK_THREADS, PADDED_PITCH, Swizzled, TILE, grid, grid_by_output, padded, plain,
+    swizzled, transpose_coalesced_read, transpose_coalesced_write, transpose_coalesced_write_ldg,
+    transpose_padded, transpose_safe, transpose_shared, transpose_swizzled,
 };
 pub use vectorized::{large_grid, transpose_vectorized};

@@ -2,10 +2,10 @@
 use cuda_std::view::{Barrier, Filled, Filling, Global};
 use cuda_std::{kernel, thread};
 
-const fn row_by_row(row: u32, column: u32) -> u32 {
-    row * 8 + column
+const fn row_by_row(row: u32, column: u32) -> usize {
+    (row * 8 + column) as usize
 }
-cuda_std::tile_layout! { Rows = row_by_row(8, 8) in 64; }
+cuda_std::tile_layout! { Rows = row_by_row(8, 8); }
 
 #[kernel]
 pub fn twice(tile: Filling<f32, Rows>, barrier: Barrier) {
@@ -61,11 +61,16 @@ pub fn after_a_return(x: Global<[f32; n]>, n: u32, mut tile: Filling<f32, Rows>,
     let tile = tile.sync(barrier);
 }
 
-#[kernel]
-pub fn beside_another(tile: Filling<f32, Rows>, barrier: Barrier) {
+/// Waits in diverged code.
+fn first_thread_waits() {
     if thread::thread_idx_x() == 0 {
         thread::sync_threads();
     }
+}
+
+#[kernel]
+pub fn in_a_helper(tile: Filling<f32, Rows>, barrier: Barrier) {
+    first_thread_waits();
     let tile = tile.sync(barrier);
 }
 

@@ -6,7 +6,10 @@ use cuda_std::view::{Disjoint, Global, Linear};
 pub fn no_length(x: Global<f32>, z: Disjoint<f32, Linear>) {}
 
 #[kernel]
-pub fn no_map(z: Disjoint<[f32; n]>, n: u32) {}
+pub fn no_tile(z: Disjoint<[[f32; n]; n]>, n: u32) {}
+
+#[kernel]
+pub fn two_maps(z: Disjoint<[f32; n], Linear, Linear>, n: u32) {}
 
 #[kernel]
 pub fn no_such_parameter(x: Global<[f32; n]>) {}

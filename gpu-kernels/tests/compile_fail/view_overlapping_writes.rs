@@ -1,26 +1,27 @@
 //! Two threads that would write one element.
 use cuda_std::kernel;
-use cuda_std::view::{Disjoint, Exchanged, Linear};
+use cuda_std::view::Disjoint;
 
-/// Even threads by one map, odd ones by another: two maps for one output.
+/// An element by its number, which other threads know too.
 #[kernel]
-pub fn two_maps(
-    mut z: Disjoint<[f32; n], Linear>,
-    other: Disjoint<[f32; n], Exchanged<Linear>>,
-    n: u32,
-) {
-    let place = other.place();
-    if let Some(z) = z.at(place) {
-        z.set(1.0);
-    }
+pub fn by_number(mut z: Disjoint<[f32; n]>, n: u32) {
+    z[0] = 1.0;
 }
 
 /// A second handle to the same memory.
 #[kernel]
-pub fn two_handles(mut z: Disjoint<[f32; n], Linear>, n: u32) {
+pub fn two_handles(mut z: Disjoint<[f32; n]>, n: u32) {
     let mut again = z.clone();
-    let place = z.place();
-    if let (Some(one), Some(two)) = (z.at(place), again.at(place)) {
+    if let (Some(one), Some(two)) = (z.own(), again.own()) {
+        one.set(1.0);
+        two.set(2.0);
+    }
+}
+
+/// Its own element twice at once.
+#[kernel]
+pub fn two_elements(mut z: Disjoint<[f32; n]>, n: u32) {
+    if let (Some(one), Some(two)) = (z.own(), z.own()) {
         one.set(1.0);
         two.set(2.0);
     }

@@ -1,18 +1,17 @@
 //! A tile that is read while others still fill it, or filled while others read it.
 use cuda_std::kernel;
-use cuda_std::view::{Barrier, Disjoint, Filling, Linear};
+use cuda_std::view::{Barrier, Disjoint, Filling};
 
-const fn row_by_row(row: u32, column: u32) -> u32 {
-    row * 8 + column
+const fn row_by_row(row: u32, column: u32) -> usize {
+    (row * 8 + column) as usize
 }
-cuda_std::tile_layout! { Rows = row_by_row(8, 8) in 64; }
+cuda_std::tile_layout! { Rows = row_by_row(8, 8); }
 
 #[kernel]
-pub fn reads_early(mut z: Disjoint<[f32; 64], Linear>, mut tile: Filling<f32, Rows>) {
+pub fn reads_early(mut z: Disjoint<[f32; 64]>, mut tile: Filling<f32, Rows>) {
     tile.put(1.0);
-    let lane = tile.lane();
-    if let Some(z) = z.at(z.place()) {
-        z.set(tile.get(lane));
+    if let Some(z) = z.own() {
+        z.set(tile.get(0, 0));
     }
 }
 

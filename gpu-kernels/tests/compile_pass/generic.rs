@@ -1,7 +1,7 @@
 //! Instances of generic kernels: each is a kernel of its own.
 use cuda_std::launch::{DevicePtrMut, DeviceSlice, Kernel, KernelArgs, LaunchBounds, SafeKernel};
 use cuda_std::prelude::*;
-use cuda_std::view::{DeviceCopy, Disjoint, Global, Linear};
+use cuda_std::view::{DeviceCopy, Disjoint, Global};
 use core::ops::Mul;
 
 fn launch<K: Kernel>(_: K, _: K::Args) {}
@@ -21,15 +21,15 @@ where
     let i = thread::index_1d() as usize;
     if i < x.len() && THREADS > 0 {
         y = y.wrapping_add(i);
-        unsafe { *y = x[i] * factor };
+        *y = x[i] * factor;
     }
 }
 
 /// Copies, safely.
 #[kernel(instances(copy_bytes = copy::<u8>))]
-fn copy<T: DeviceCopy>(x: Global<[T; n]>, mut y: Disjoint<[T; n], Linear>, n: u32) {
-    let place = y.place();
-    if let (Some(x), Some(y)) = (x.get(place.index()), y.at(place)) {
+fn copy<T: DeviceCopy>(x: Global<[T; n]>, mut y: Disjoint<[T; n]>, n: u32) {
+    let i = thread::index_1d();
+    if let (Some(x), Some(y)) = (x.get(i), y.own()) {
         y.set(x);
     }
 }

@@ -1,38 +1,36 @@
 //! A safe kernel of every kind of parameter, and what the host's launch is told of it.
 use cuda_std::launch::{Input, Kernel, KernelArgs, Output, SafeKernel, Unfit};
 use cuda_std::prelude::*;
-use cuda_std::view::{
-    Barrier, Chunked, Chunks, Disjoint, Filling, Geometry, Global, Linear, Swapped, Tiles, Turned,
-};
-use gpu_kernels::coalescing::add_permuted;
+use cuda_std::view::{Barrier, Disjoint, Filling, Geometry, Global, Linear, Tiles};
+use gpu_kernels::coalescing::add_safe;
 
 const SIDE: u32 = 8;
 
-const fn row_by_row(row: u32, column: u32) -> u32 {
-    row * SIDE + column
+const fn row_by_row(row: u32, column: u32) -> usize {
+    (row * SIDE + column) as usize
 }
-cuda_std::tile_layout! { Rows = row_by_row(SIDE, SIDE) in (SIDE * SIDE) as usize; }
+cuda_std::tile_layout! { Rows = row_by_row(SIDE, SIDE); }
 
 /// Scales and turns.
 #[kernel(launch_bounds(64))]
 pub fn turn(
     input: Global<[[f32; n_columns]; n_rows]>,
     factors: Global<[f32; SIDE]>,
-    mut output: Disjoint<[[f32; n_rows]; n_columns], Swapped<Turned<Tiles<SIDE>>>>,
+    mut output: Disjoint<[[f32; n_rows]; n_columns], Tiles<SIDE>>,
     n_rows: u32,
     n_columns: u32,
     scale: f32,
     mut tile: Filling<f32, Rows>,
     barrier: Barrier,
 ) {
-    let row = thread::block_idx_y() * SIDE + thread::thread_idx_y();
-    let column = thread::block_idx_x() * SIDE + thread::thread_idx_x();
-    if let (Some(x), Some(factor)) = (input.get((row, column)), factors.get(thread::thread_idx_x())) {
-        tile.put(x * factor * scale);
+    let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
+    let (row, column) = (SIDE * thread::block_idx_x(), SIDE * thread::block_idx_y());
+    if let (Some(value), Some(factor)) = (input.get((row + y, column + x)), factors.get(x)) {
+        tile.put(value * factor * scale);
     }
     let tile = tile.sync(barrier);
-    if let Some(output) = output.at(output.place()) {
-        output.set(tile.get(tile.lane().turned()));
+    if let Some(output) = output.own() {
+        output.set(tile.get(x, y));
     }
     if scale == 0.0 {
         // Behind the barrier a thread may end.
@@ -40,15 +38,12 @@ pub fn turn(
     }
 }
 
-/// Four at a time.
-#[kernel]
-pub fn chunks(x: Global<[f32; n], Chunked>, mut y: Disjoint<[f32; n], Chunks>, n: u32) {
-    let place = y.place();
-    y.write_chunk(
-        place,
-        |y| y.store(x.get_chunk(place).unwrap_or_default()),
-        |n, y| y.set(x.get(n).unwrap_or_default()),
-    );
+/// In blocks of 64.
+#[kernel(launch_bounds(64))]
+pub fn copy(x: Global<[f32; n]>, mut y: Disjoint<[f32; n], Linear<64>>, n: u32) {
+    if let (Some(x), Some(y)) = (x.get(thread::index_1d()), y.own()) {
+        y.set(x);
+    }
 }
 
 fn geometry(grid: [u32; 3], block: [u32; 3]) -> Geometry {
@@ -87,26 +82,35 @@ fn main() {
     assert!(said(turned(fitting, 384, 0)).starts_with("`output` has 0 elements"));
     assert_eq!(
         said(turned(geometry([3, 2, 1], [64, 1, 1]), 384, 384)),
-        "`output` does not fit 3×2×1 blocks of 64×1×1 threads: threads (x, y) and (y, x) exchange their elements: \
-         a block must be square"
+        "`output` does not fit 3×2×1 blocks of 64×1×1 threads: elements would have two threads, or none: a block must \
+         be as large as the tile"
     );
     let larger = (input(0, 1 << 33), input(0, 8), output(0, 1 << 33), 1 << 16, 1 << 17, 1.0);
     let larger = turn::admit(fitting, larger).map(|_| ());
     assert!(said(larger).starts_with("`input` would have 8589934592 elements"));
 
-    let line = geometry([2, 1, 1], [256, 1, 1]);
-    let chunked = |x, y| chunks::admit(line, (input(x, 9), output(y, 9), 9)).map(|_| ());
-    assert_eq!(chunked(16, 32), Ok(()));
+    let copied = |launch, x| copy::admit(launch, (input(x, 9), output(512, 9), 9)).map(|_| ());
+    let line = geometry([2, 1, 1], [64, 1, 1]);
+    assert_eq!(copied(line, 256), Ok(()));
     assert_eq!(
-        said(chunked(20, 32)),
-        "`x` begins at address 0x14, and the kernel needs a multiple of 16 bytes"
+        said(copied(line, 258)),
+        "`x` begins at address 0x102, and the kernel needs a multiple of 4 bytes"
     );
-    assert!(said(chunked(16, 40)).starts_with("`y` begins at address 0x28"));
+    assert_eq!(
+        said(copied(geometry([2, 1, 1], [96, 1, 1]), 256)),
+        "`y` does not fit 2×1×1 blocks of 96×1×1 threads: elements would have two threads, or none: a block must be \
+         as long as the kernel says"
+    );
 
     // The catalogue's are such kernels.
-    let views = || (input(256, 9), input(512, 9), output(768, 9), 9);
-    assert!(add_permuted::admit(line, views()).is_ok());
-    let odd = geometry([2, 1, 1], [255, 1, 1]);
-    assert!(said(add_permuted::admit(odd, views()).map(|_| ())).contains("an even number along x"));
-    let _: Linear = Linear;
+    let added = |launch| {
+        let views = (input(256, 9), input(512, 9), output(768, 9), 9);
+        add_safe::admit(launch, views).map(|_| ())
+    };
+    assert_eq!(added(line), Ok(()));
+    assert_eq!(
+        said(added(geometry([2, 2, 1], [64, 1, 1]))),
+        "`z` does not fit 2×2×1 blocks of 64×1×1 threads: two threads would write one element: grid and block must \
+         be 1 along y and z"
+    );
 }

@@ -5,7 +5,7 @@
 //! compared after the launch.
 
 use crate::error::CaseError;
-use cuda_std::launch::DevicePtrMut;
+use cuda_std::launch::{DevicePtrMut, Output};
 use lockstep::engine::buffer::POISON;
 use lockstep::engine::{Buffer, Engine, EngineError};
 
@@ -29,6 +29,11 @@ impl<'e> Guarded<'e> {
     /// The kernel argument for a `*mut f32` to the first value.
     pub fn as_mut_ptr(&self) -> DevicePtrMut<f32> {
         self.buffer.ptr_mut_at(GUARD)
+    }
+
+    /// The argument of a safe kernel that writes the values.
+    pub fn output(&mut self) -> Output<'_, f32> {
+        self.buffer.output_of(GUARD..GUARD + self.len)
     }
 
     /// Copies the values to the host.

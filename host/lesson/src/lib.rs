@@ -48,4 +48,4 @@ pub use run::{Case, CaseResult};
 pub use shape::{Effort, Shape, Work};
 pub use status::Status;
 pub use target::{Found, Target};
-pub use trial::Trial;
+pub use trial::{Act, Trial};

@@ -8,10 +8,11 @@ use crate::figures::Figures;
 use crate::measure::{Alone, Ratio, Side, Times, Timings};
 use crate::shape::{Shape, Work};
 use crate::verify::{Mismatch, Tolerance, Verified};
+use cuda_std::launch::SafeKernel;
 use lockstep::counts::{Expectation, Report};
 use lockstep::engine::{
-    Conditions, Contender, Engine, EngineError, EngineKind, Fill, LibraryCall, Observe, Prepared,
-    SgemmMath, Timed, Timing,
+    Conditions, Contender, Engine, EngineError, EngineKind, Fill, LaunchConfig, LibraryCall,
+    Observe, Prepared, SgemmMath, Timed, Timing,
 };
 
 /// What a trial knows of the kernel and its lesson.
@@ -25,6 +26,17 @@ pub struct Subject {
     pub tolerance: Tolerance,
     /// What the catalogue claims about the counts at the shape.
     pub expected: &'static [Expectation],
+}
+
+/// What is done with a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Act {
+    /// [`Trial::launch_uncounted`].
+    Verified,
+    /// [`Trial::launch`].
+    Counted,
+    /// [`Trial::time`].
+    Timed,
 }
 
 /// One kernel, one shape, one engine.
@@ -98,6 +110,28 @@ impl<'e> Trial<'e> {
         self.figures.note_launch(launch.entry());
         self.engine.launch(launch, Observe::Nothing)?;
         Ok(())
+    }
+
+    /// Does one of the above, or times the launch.
+    pub fn act(&mut self, act: Act, launch: &Prepared) -> Result<(), CaseError> {
+        match act {
+            Act::Verified => self.launch_uncounted(launch),
+            Act::Counted => self.launch(launch),
+            Act::Timed => self.time(launch),
+        }
+    }
+
+    /// [`Trial::act`] on a launch of a safe kernel, whose buffers and geometry are checked.
+    pub fn act_safely<K: SafeKernel>(
+        &mut self,
+        act: Act,
+        _kernel: K,
+        config: LaunchConfig,
+        views: K::Views<'_>,
+    ) -> Result<(), CaseError> {
+        // SAFETY: the views' borrows last until this returns, and all launches have ended by then.
+        let launch = unsafe { Prepared::admitted::<K>(config, views) }?;
+        self.act(act, &launch)
     }
 
     /// Takes the verdict on (a part of) the output.

@@ -2,7 +2,7 @@
 
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::coalescing::{
-    self, add, add_broadcast, add_offset, add_permuted, add_stride, add_vectorized,
+    self, add, add_broadcast, add_offset, add_permuted, add_safe, add_stride, add_vectorized,
 };
 use lesson::guarded::{Guarded, is_poison};
 use lesson::inputs;
@@ -10,8 +10,8 @@ use lesson::measure::Side;
 use lesson::target::most;
 use lesson::verify::compare;
 use lesson::{
-    CaseError, Effort, Footprint, Found, KernelEntry, Lesson, Measurement, Shape, Target, Trial,
-    Work,
+    Act, CaseError, Effort, Footprint, Found, KernelEntry, Lesson, Measurement, Shape, Target,
+    Trial, Work,
 };
 use lockstep::counts::Metric::{
     GlobalLoadDegreePercent as LoadDegree, GlobalLoadSectorsPerRequest as LoadSectors,
@@ -51,41 +51,47 @@ fn vector_add(measured: &[Measurement]) -> Option<Found> {
     most(meant.filter_map(|one| Found::speed(one, Side::Copy)))
 }
 
-static KERNELS: [KernelEntry; 6] = [
+static KERNELS: [KernelEntry; 7] = [
     KernelEntry::of(add, "one element per thread, lanes side by side", |trial| {
-        run(trial, add, &IN_PLACE)
+        run(trial, &IN_PLACE, &|case| case.by_pointers(add))
     })
     .expecting(&claims([4.0, 100.0], [4.0, 100.0])),
     KernelEntry::of(
         add_permuted,
         "neighbouring lanes change places: no loss",
-        |trial| run(trial, add_permuted, &IN_PLACE),
+        |trial| run(trial, &IN_PLACE, &|case| case.by_pointers(add_permuted)),
     )
     .expecting(&claims([4.0, 100.0], [4.0, 100.0])),
     KernelEntry::of(add_offset, "one element later: a fifth sector", |trial| {
-        run(trial, add_offset, &ONE_LATER)
+        run(trial, &ONE_LATER, &|case| case.by_pointers(add_offset))
     })
     .expecting(&claims([5.0, 80.0], [5.0, 80.0])),
     KernelEntry::of(
         add_stride,
         "lanes a grid apart: one sector per lane",
-        |trial| run(trial, add_stride, &IN_PLACE),
+        |trial| run(trial, &IN_PLACE, &|case| case.by_pointers(add_stride)),
     )
     .expecting(&claims([32.0, 12.5], [32.0, 12.5])),
     // Half of the loads are of x, one sector for one word, half of y, four.
     KernelEntry::of(
         add_broadcast,
         "x[0] for all lanes: one sector, one word of it",
-        |trial| run(trial, add_broadcast, &BROADCAST),
+        |trial| run(trial, &BROADCAST, &|case| case.by_pointers(add_broadcast)),
     )
     .expecting(&claims([2.5, 82.5], [4.0, 100.0])),
     KernelEntry::of(
         add_vectorized,
         "16 bytes per access, four elements per thread",
-        |trial| run(trial, add_vectorized, &VECTORIZED),
+        |trial| run(trial, &VECTORIZED, &|case| case.by_pointers(add_vectorized)),
     )
     .expecting(&claims([16.0, 100.0], [16.0, 100.0]))
     .timed_at(&[&[TIMED], &[1 << 28]]),
+    KernelEntry::of(
+        add_safe,
+        "lanes side by side, as a safe function",
+        |trial| run(trial, &IN_PLACE, &|case| case.safely()),
+    )
+    .expecting(&claims([4.0, 100.0], [4.0, 100.0])),
 ];
 
 /// Sectors a request and degree, of loads and of stores.
@@ -140,7 +146,7 @@ fn expects_at(shape: &Shape) -> bool {
     !shape.is_sweep() && n >= COUNTED && n.is_multiple_of(coalescing::VECTORIZED_BLOCK_ELEMENTS)
 }
 
-/// The parameters of all six: x, y, z, elements.
+/// The parameters of those with pointers: x, y, z, elements.
 type Args = (DevicePtr<f32>, DevicePtr<f32>, DevicePtrMut<f32>, u32);
 
 /// How a kernel is launched, and what it computes: `z[i] = x[x_index(i)] + y[i]`
@@ -186,59 +192,74 @@ fn vectorized(n: u32) -> LaunchConfig {
     )
 }
 
-fn run<K: Kernel<Args = Args>>(
-    trial: &mut Trial<'_>,
-    kernel: K,
-    pattern: &Pattern,
-) -> Result<(), CaseError> {
+/// A launch to be made.
+struct Case<'c, 'e> {
+    trial: &'c mut Trial<'e>,
+    act: Act,
+    config: LaunchConfig,
+    x: &'c Buffer<'e, f32>,
+    y: &'c Buffer<'e, f32>,
+    z: &'c mut Guarded<'e>,
+    len: u32,
+}
+
+/// How a kernel is launched.
+type Launch<'l> = dyn Fn(Case<'_, '_>) -> Result<(), CaseError> + 'l;
+
+impl Case<'_, '_> {
+    fn by_pointers<K: Kernel<Args = Args>>(self, _kernel: K) -> Result<(), CaseError> {
+        let (x, y, z) = (self.x.as_ptr(), self.y.as_ptr(), self.z.as_mut_ptr());
+        // SAFETY: all three vectors hold `len` elements, start at multiples of 256
+        // bytes and outlive the launches; the grid is the kernel's own.
+        let launch = unsafe { Prepared::of::<K>(self.config, (x, y, z, self.len)) }?;
+        self.trial.act(self.act, &launch)
+    }
+
+    fn safely(self) -> Result<(), CaseError> {
+        let (x, y, z) = (self.x.input(), self.y.input(), self.z.output());
+        self.trial
+            .act_safely(self.act, add_safe, self.config, (x, y, z, self.len))
+    }
+}
+
+fn run(trial: &mut Trial<'_>, pattern: &Pattern, launch: &Launch<'_>) -> Result<(), CaseError> {
     let n = trial.shape().dims()[0];
     if !trial.shape().is_sweep() {
-        return run_one(trial, kernel, pattern, n, Last::Timed);
+        return run_one(trial, pattern, launch, n);
     }
     for n in 0..=n {
-        run_one(trial, kernel, pattern, n, Last::Verified).map_err(|error| error.at(n))?;
+        run_one(trial, pattern, launch, n).map_err(|error| error.at(n))?;
     }
     Ok(())
 }
 
-/// The last thing to do with a size.
-#[derive(PartialEq)]
-enum Last {
-    Verified,
-    Timed,
-}
-
-fn run_one<K: Kernel<Args = Args>>(
+fn run_one(
     trial: &mut Trial<'_>,
-    _kernel: K,
     pattern: &Pattern,
+    launch: &Launch<'_>,
     n: u32,
-    last: Last,
 ) -> Result<(), CaseError> {
+    let is_sweep = trial.shape().is_sweep();
     let len = (pattern.first + n) as usize;
     let (x, y) = (inputs::uniform(1, len), inputs::uniform(2, len));
     let (device_x, device_y) = (
         Buffer::of(trial.engine(), "x", &x)?,
         Buffer::of(trial.engine(), "y", &y)?,
     );
-    let z = Guarded::poisoned(trial.engine(), "z", len)?;
-    // SAFETY: all three vectors hold `len` elements, start at multiples of 256
-    // bytes and outlive the launches; the grid is the kernel's own.
-    let launch = unsafe {
-        Prepared::of::<K>(
-            (pattern.config)(n),
-            (
-                device_x.as_ptr(),
-                device_y.as_ptr(),
-                z.as_mut_ptr(),
-                len as u32,
-            ),
-        )
-    }?;
-    match last {
-        Last::Verified => trial.launch_uncounted(&launch)?,
-        Last::Timed => trial.launch(&launch)?,
-    }
+    let mut z = Guarded::poisoned(trial.engine(), "z", len)?;
+    launch(Case {
+        trial: &mut *trial,
+        act: if is_sweep {
+            Act::Verified
+        } else {
+            Act::Counted
+        },
+        config: (pattern.config)(n),
+        x: &device_x,
+        y: &device_y,
+        z: &mut z,
+        len: len as u32,
+    })?;
     let got = z.read()?;
     let (before, got) = got.split_at(pattern.first as usize);
     if let Some(written) = before.iter().find(|&&value| !is_poison(value)) {
@@ -251,11 +272,19 @@ fn run_one<K: Kernel<Args = Args>>(
         x[(pattern.x_index)(i)] + y[i]
     };
     trial.verdict(compare(got, expected, trial.tolerance()))?;
-    if last == Last::Verified {
+    if is_sweep {
         return Ok(());
     }
     trial.check_counts()?;
-    trial.time(&launch)
+    launch(Case {
+        trial,
+        act: Act::Timed,
+        config: (pattern.config)(n),
+        x: &device_x,
+        y: &device_y,
+        z: &mut z,
+        len: len as u32,
+    })
 }
 
 #[cfg(test)]

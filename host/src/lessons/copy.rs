@@ -2,11 +2,11 @@
 
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::copy as kernels;
-use gpu_kernels::copy::{copy, copy_vectorized};
+use gpu_kernels::copy::{copy, copy_safe, copy_vectorized};
 use lesson::guarded::Guarded;
 use lesson::inputs;
 use lesson::verify::compare;
-use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Shape, Trial, Work};
+use lesson::{Act, CaseError, Effort, Footprint, KernelEntry, Lesson, Shape, Trial, Work};
 use lockstep::counts::Expectation;
 use lockstep::counts::Metric::{
     GlobalLoadSectorsPerRequest as LoadSectors, GlobalStoreSectorsPerRequest as StoreSectors,
@@ -30,18 +30,24 @@ pub static LESSON: Lesson = Lesson {
     targets: &[],
 };
 
-static KERNELS: [KernelEntry; 2] = [
+static KERNELS: [KernelEntry; 3] = [
     KernelEntry::of(copy, "one element per thread", |trial| {
-        run(trial, copy, one_a_thread)
+        run(trial, &|case| case.by_pointers(copy, one_a_thread))
     })
     .expecting(&claims(4.0)),
     KernelEntry::of(
         copy_vectorized,
         "16 bytes per access, four elements per thread",
-        |trial| run(trial, copy_vectorized, vectorized),
+        |trial| run(trial, &|case| case.by_pointers(copy_vectorized, vectorized)),
     )
     .expecting(&claims(16.0))
     .timed_at(&[&[TIMED], &[LARGE]]),
+    KernelEntry::of(
+        copy_safe,
+        "one element per thread, as a safe function",
+        |trial| run(trial, &|case| case.safely()),
+    )
+    .expecting(&claims(4.0)),
 ];
 
 const fn claims(sectors: f64) -> [Expectation; 3] {
@@ -81,7 +87,7 @@ fn work(shape: &Shape) -> Work {
     }
 }
 
-/// The parameters of both: input, output, elements.
+/// The parameters of those with pointers: input, output, elements.
 type Args = (DevicePtr<f32>, DevicePtrMut<f32>, u32);
 
 fn one_a_thread(n: u32) -> LaunchConfig {
@@ -111,47 +117,81 @@ pub unsafe fn best(
     unsafe { Prepared::of::<copy_vectorized>(vectorized(n), (input, output, n)) }
 }
 
-fn run<K: Kernel<Args = Args>>(
-    trial: &mut Trial<'_>,
-    _kernel: K,
-    config: fn(u32) -> LaunchConfig,
-) -> Result<(), CaseError> {
+/// A launch to be made.
+struct Case<'c, 'e> {
+    trial: &'c mut Trial<'e>,
+    act: Act,
+    input: &'c Buffer<'e, f32>,
+    output: &'c mut Guarded<'e>,
+    n: u32,
+}
+
+/// How a kernel is launched.
+type Launch<'l> = dyn Fn(Case<'_, '_>) -> Result<(), CaseError> + 'l;
+
+impl Case<'_, '_> {
+    fn by_pointers<K: Kernel<Args = Args>>(
+        self,
+        _kernel: K,
+        config: fn(u32) -> LaunchConfig,
+    ) -> Result<(), CaseError> {
+        let args = (self.input.as_ptr(), self.output.as_mut_ptr(), self.n);
+        // SAFETY: both hold n elements, start at multiples of 256 bytes and outlive the
+        // launches; the grid is the kernel's own.
+        let launch = unsafe { Prepared::of::<K>(config(self.n), args) }?;
+        self.trial.act(self.act, &launch)
+    }
+
+    fn safely(self) -> Result<(), CaseError> {
+        let (config, n) = (one_a_thread(self.n), self.n);
+        let views = (self.input.input(), self.output.output(), n);
+        self.trial.act_safely(self.act, copy_safe, config, views)
+    }
+}
+
+fn run(trial: &mut Trial<'_>, launch: &Launch<'_>) -> Result<(), CaseError> {
     let n = trial.shape().dims()[0];
     if !trial.shape().is_sweep() {
-        return run_one::<K>(trial, config, n);
+        return run_one(trial, launch, n);
     }
     // And around the end of a block of the larger kind.
     let block = kernels::VECTORIZED_BLOCK_ELEMENTS;
     for n in (0..=n).chain([block - 1, block, block + 1, 2 * block + 3]) {
-        run_one::<K>(trial, config, n).map_err(|error| error.at(n))?;
+        run_one(trial, launch, n).map_err(|error| error.at(n))?;
     }
     Ok(())
 }
 
-fn run_one<K: Kernel<Args = Args>>(
-    trial: &mut Trial<'_>,
-    config: fn(u32) -> LaunchConfig,
-    n: u32,
-) -> Result<(), CaseError> {
+fn run_one(trial: &mut Trial<'_>, launch: &Launch, n: u32) -> Result<(), CaseError> {
+    let is_sweep = trial.shape().is_sweep();
     let values = inputs::distinct(n as usize);
     let input = Buffer::of(trial.engine(), "input", &values)?;
-    let output = Guarded::poisoned(trial.engine(), "output", n as usize)?;
-    // SAFETY: both hold n elements, start at multiples of 256 bytes and outlive the
-    // launches; the grid is the kernel's own.
-    let launch = unsafe { Prepared::of::<K>(config(n), (input.as_ptr(), output.as_mut_ptr(), n)) }?;
-    if trial.shape().is_sweep() {
-        trial.launch_uncounted(&launch)?;
-    } else {
-        trial.launch(&launch)?;
-    }
+    let mut output = Guarded::poisoned(trial.engine(), "output", n as usize)?;
+    launch(Case {
+        trial: &mut *trial,
+        act: if is_sweep {
+            Act::Verified
+        } else {
+            Act::Counted
+        },
+        input: &input,
+        output: &mut output,
+        n,
+    })?;
     trial.verdict(compare(
         &output.read()?,
         |index| values[index],
         trial.tolerance(),
     ))?;
-    if trial.shape().is_sweep() {
+    if is_sweep {
         return Ok(());
     }
     trial.check_counts()?;
-    trial.time(&launch)
+    launch(Case {
+        trial,
+        act: Act::Timed,
+        input: &input,
+        output: &mut output,
+        n,
+    })
 }

@@ -1,17 +1,17 @@
-//! Transpose: seven kernels that move the same data, from strided accesses to
+//! Transpose: eight kernels that move the same data, from strided accesses to
 //! 16-byte ones through a swizzled tile.
 
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::transpose::{
     self, transpose_coalesced_read, transpose_coalesced_write, transpose_coalesced_write_ldg,
-    transpose_padded, transpose_shared, transpose_swizzled, transpose_vectorized,
+    transpose_padded, transpose_safe, transpose_shared, transpose_swizzled, transpose_vectorized,
 };
 use lesson::inputs;
 use lesson::measure::Side;
 use lesson::target::{least, most};
 use lesson::verify::compare;
 use lesson::{
-    CaseError, Effort, Footprint, Found, KernelEntry, Lesson, Measurement, Published, Shape,
+    Act, CaseError, Effort, Footprint, Found, KernelEntry, Lesson, Measurement, Published, Shape,
     Target, Trial, Work,
 };
 use lockstep::counts::Expectation;
@@ -96,7 +96,7 @@ fn odd_sizes(measured: &[Measurement]) -> Option<Found> {
     }))
 }
 
-static KERNELS: [KernelEntry; 7] = [
+static KERNELS: [KernelEntry; 8] = [
     KernelEntry::of(
         transpose_coalesced_read,
         "no shared memory; reads coalesced, writes strided",
@@ -157,6 +157,12 @@ static KERNELS: [KernelEntry; 7] = [
     )
     .expecting(&tiled(0.0, 16.0))
     .timed_at(TIMED),
+    KernelEntry::of(
+        transpose_safe,
+        "the swizzled tile, as a safe function",
+        |trial| run_by(trial, &|case| case.safely()),
+    )
+    .expecting(&tiled(0.0, 4.0)),
 ];
 
 /// Where the fastest are timed: the catalogue's size, one that no cache helps with,
@@ -230,7 +236,7 @@ fn expects_at(shape: &Shape) -> bool {
     !shape.is_sweep() && whole(n_rows) && whole(n_columns)
 }
 
-/// The parameters of all seven: input, output, rows, columns.
+/// The parameters of those with pointers: input, output, rows, columns.
 type Args = (DevicePtr<f32>, DevicePtrMut<f32>, u32, u32);
 
 /// Blocks of 32×32 threads along the input's rows.
@@ -261,45 +267,100 @@ pub fn input_index(index: usize, n_rows: usize, n_columns: usize) -> usize {
     row * n_columns + column
 }
 
+/// A launch to be made: of which values of two buffers, and on what matrix.
+struct Case<'c, 'e> {
+    trial: &'c mut Trial<'e>,
+    act: Act,
+    input: &'c Buffer<'e, f32>,
+    first_input: usize,
+    output: &'c mut Buffer<'e, f32>,
+    first_output: usize,
+    n_rows: u32,
+    n_columns: u32,
+}
+
+/// How a kernel is launched.
+type Launch<'l> = dyn Fn(Case<'_, '_>) -> Result<(), CaseError> + 'l;
+
+impl Case<'_, '_> {
+    /// The caller's buffers hold `n_rows * n_columns` values each from the first ones on.
+    /// Outputs are aligned to 256 bytes, and where `n_columns` is a multiple of 4 inputs to 16.
+    fn by_pointers<K: Kernel<Args = Args>>(
+        self,
+        _kernel: K,
+        config: fn(u32, u32) -> LaunchConfig,
+    ) -> Result<(), CaseError> {
+        let (n_rows, n_columns) = (self.n_rows, self.n_columns);
+        let input = self.input.ptr_at(self.first_input);
+        let output = self.output.ptr_mut_at(self.first_output);
+        let args = (input, output, n_rows, n_columns);
+        // SAFETY: the buffers are as the kernels ask, see above, and outlive the launches; the
+        // grid is the kernel's own.
+        let launch = unsafe { Prepared::of::<K>(config(n_rows, n_columns), args) }?;
+        self.trial.act(self.act, &launch)
+    }
+
+    fn safely(self) -> Result<(), CaseError> {
+        let (n_rows, n_columns) = (self.n_rows, self.n_columns);
+        let n_elements = n_rows as usize * n_columns as usize;
+        let from = |first| first..first + n_elements;
+        let input = self.input.input_of(from(self.first_input));
+        let output = self.output.output_of(from(self.first_output));
+        let config = by_output(n_rows, n_columns);
+        let views = (input, output, n_rows, n_columns);
+        self.trial
+            .act_safely(self.act, transpose_safe, config, views)
+    }
+}
+
 /// Verifies a transpose on the trial's shape, and measures it if that is one
 /// shape and not a sweep. `config` is the kernel's geometry for rows and columns.
-pub fn run<K: Kernel<Args = Args>>(
+pub fn run<K: Kernel<Args = Args> + Copy>(
     trial: &mut Trial<'_>,
     kernel: K,
     config: fn(u32, u32) -> LaunchConfig,
 ) -> Result<(), CaseError> {
+    run_by(trial, &|case| case.by_pointers(kernel, config))
+}
+
+fn run_by(trial: &mut Trial<'_>, launch: &Launch<'_>) -> Result<(), CaseError> {
     if trial.shape().is_sweep() {
-        run_sweep(trial, kernel, config)
+        run_sweep(trial, launch)
     } else {
-        run_one(trial, kernel, config)
+        run_one(trial, launch)
     }
 }
 
-fn run_one<K: Kernel<Args = Args>>(
-    trial: &mut Trial<'_>,
-    _kernel: K,
-    config: fn(u32, u32) -> LaunchConfig,
-) -> Result<(), CaseError> {
+fn run_one(trial: &mut Trial<'_>, launch: &Launch<'_>) -> Result<(), CaseError> {
     let (n_rows, n_columns) = trial.shape().matrix();
     let n_elements = n_rows as usize * n_columns as usize;
     let input = Buffer::of(trial.engine(), "input", &inputs::distinct(n_elements))?;
-    let output = Buffer::poisoned(trial.engine(), "output", n_elements)?;
-    // SAFETY: both buffers hold n_rows · n_columns elements, start at multiples
-    // of 256 bytes and outlive the launches; the grid is the kernel's own.
-    let launch = unsafe {
-        Prepared::of::<K>(
-            config(n_rows, n_columns),
-            (input.as_ptr(), output.as_mut_ptr(), n_rows, n_columns),
-        )
-    }?;
-
-    trial.launch(&launch)?;
+    let mut output = Buffer::poisoned(trial.engine(), "output", n_elements)?;
+    launch(Case {
+        trial: &mut *trial,
+        act: Act::Counted,
+        input: &input,
+        first_input: 0,
+        output: &mut output,
+        first_output: 0,
+        n_rows,
+        n_columns,
+    })?;
     let expected =
         |index| inputs::distinct_at(input_index(index, n_rows as usize, n_columns as usize));
     let compared = compare(&output.read()?, expected, trial.tolerance());
     trial.verdict(compared.map_err(|mismatch| mismatch.in_matrix(n_rows as usize)))?;
     trial.check_counts()?;
-    trial.time(&launch)
+    launch(Case {
+        trial,
+        act: Act::Timed,
+        input: &input,
+        first_input: 0,
+        output: &mut output,
+        first_output: 0,
+        n_rows,
+        n_columns,
+    })
 }
 
 /// Elements between two outputs of a sweep, which nobody may write.
@@ -311,11 +372,7 @@ const GUARD: usize = 64;
 /// poisoned once and read once. The inputs are the ends of one array: a kernel
 /// that reads past its input reads past the allocation, which the simulator
 /// reports.
-fn run_sweep<K: Kernel<Args = Args>>(
-    trial: &mut Trial<'_>,
-    _kernel: K,
-    config: fn(u32, u32) -> LaunchConfig,
-) -> Result<(), CaseError> {
+fn run_sweep(trial: &mut Trial<'_>, launch: &Launch<'_>) -> Result<(), CaseError> {
     let (max_rows, max_columns) = trial.shape().matrix();
     // A multiple of 4, so that the end is aligned to 16 bytes.
     let max_elements = (max_rows as usize * max_columns as usize).next_multiple_of(4);
@@ -331,29 +388,24 @@ fn run_sweep<K: Kernel<Args = Args>>(
         .sum();
 
     let input = Buffer::of(trial.engine(), "input", &inputs::distinct(max_elements))?;
-    let output = Buffer::<f32>::poisoned(trial.engine(), "outputs", GUARD + total)?;
+    let mut output = Buffer::<f32>::poisoned(trial.engine(), "outputs", GUARD + total)?;
 
     let mut start = GUARD;
     for (n_rows, n_columns) in shapes() {
         let first_input = max_elements - n_rows as usize * n_columns as usize;
-        // SAFETY: from `first_input` on, the input has n_rows · n_columns
-        // elements, and the output has room for as many at `start`. Outputs are
-        // aligned to 256 bytes, and where n_columns is a multiple of 4 inputs to
-        // 16 (max_elements is one too), as the kernels ask.
-        let launch = unsafe {
-            Prepared::of::<K>(
-                config(n_rows, n_columns),
-                (
-                    input.ptr_at(first_input),
-                    output.ptr_mut_at(start),
-                    n_rows,
-                    n_columns,
-                ),
-            )
-        }?;
-        trial
-            .launch_uncounted(&launch)
-            .map_err(|error| at_shape(error, n_rows, n_columns))?;
+        // Inputs are aligned to 16 bytes where n_columns is a multiple of 4, because
+        // max_elements is one too.
+        launch(Case {
+            trial: &mut *trial,
+            act: Act::Verified,
+            input: &input,
+            first_input,
+            output: &mut output,
+            first_output: start,
+            n_rows,
+            n_columns,
+        })
+        .map_err(|error| at_shape(error, n_rows, n_columns))?;
         start += room(n_rows, n_columns);
     }
 

@@ -35,7 +35,7 @@ pub unsafe fn handed_over_without_barrier(input: *const u32, output: *mut u32) {
 /// As [`handed_over_without_barrier`].
 #[kernel(launch_bounds(BLOCK_THREADS))]
 pub unsafe fn handed_over_with_barrier(input: *const u32, output: *mut u32) {
-    hand_over(input, output, thread::sync_threads);
+    hand_over(input, output, || thread::sync_threads());
 }
 
 /// Both warps add their number of lanes, by a load and a store. Both are atomic, so

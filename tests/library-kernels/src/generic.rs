@@ -3,7 +3,7 @@
 use core::ops::{Add, Mul};
 use cuda_std::TensorMap;
 use cuda_std::prelude::*;
-use cuda_std::view::{DeviceCopy, Disjoint, Global, Linear};
+use cuda_std::view::{DeviceCopy, Disjoint, Global};
 
 /// What there is of a number's type.
 pub trait Number: DeviceCopy + Add<Output = Self> + Mul<Output = Self> {
@@ -51,9 +51,8 @@ pub unsafe fn sum_neighbours<T: Number, const N: usize>(
 
 /// A safe one.
 #[kernel(instances(double_floats = double_safely::<f32>, double_words = double_safely::<u32>))]
-pub fn double_safely<T: Number>(x: Global<[T; n]>, mut y: Disjoint<[T; n], Linear>, n: u32) {
-    let place = y.place();
-    if let (Some(x), Some(y)) = (x.get(place.index()), y.at(place)) {
+pub fn double_safely<T: Number>(x: Global<[T; n]>, mut y: Disjoint<[T; n]>, n: u32) {
+    if let (Some(x), Some(y)) = (x.get(thread::index_1d()), y.own()) {
         y.set(x + x);
     }
 }

@@ -20,5 +20,3 @@ pub mod ordinary;
 pub mod parameters;
 #[cfg(feature = "library")]
 pub mod printing;
-#[cfg(feature = "raw")]
-pub mod raw;

@@ -51,7 +51,7 @@ impl<T: DeviceCopy> Input<'_, T> {
     /// `#[kernel]`.
     #[doc(hidden)]
     pub fn admit(self, wanted: &Wanted) -> Result<DevicePtr<T>, Unfit> {
-        wanted.check(self.address, self.n_elements, size_of::<T>())?;
+        wanted.check(self.address, self.n_elements, align_of::<T>())?;
         Ok(DevicePtr::new(self.address))
     }
 }
@@ -75,7 +75,7 @@ impl<T: DeviceCopy> Output<'_, T> {
     /// As [`Input::admit`].
     #[doc(hidden)]
     pub fn admit(self, wanted: &Wanted) -> Result<DevicePtrMut<T>, Unfit> {
-        wanted.check(self.address, self.n_elements, size_of::<T>())?;
+        wanted.check(self.address, self.n_elements, align_of::<T>())?;
         Ok(DevicePtrMut::new(self.address))
     }
 }
@@ -87,12 +87,10 @@ pub struct Wanted {
     pub parameter: &'static str,
     /// Elements of its shape.
     pub n_elements: u64,
-    /// The first one lies at a multiple of this many elements' size.
-    pub align_elements: u64,
 }
 
 impl Wanted {
-    fn check(&self, address: u64, n_elements: u64, size_bytes: usize) -> Result<(), Unfit> {
+    fn check(&self, address: u64, n_elements: u64, align_bytes: usize) -> Result<(), Unfit> {
         let parameter = self.parameter;
         if self.n_elements > u32::MAX.into() {
             let wanted = self.n_elements;
@@ -105,7 +103,7 @@ impl Wanted {
                 found: n_elements,
             });
         }
-        let align_bytes = self.align_elements * size_bytes as u64;
+        let align_bytes = align_bytes as u64;
         if !address.is_multiple_of(align_bytes) {
             return Err(Unfit::Misaligned {
                 parameter,
@@ -136,7 +134,7 @@ pub enum Unfit {
         /// Elements that it asks for.
         wanted: u64,
     },
-    /// Wide accesses would not be aligned.
+    /// Accesses would not be aligned.
     Misaligned {
         /// The kernel's parameter.
         parameter: &'static str,

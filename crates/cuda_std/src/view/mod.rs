@@ -5,7 +5,7 @@
 //! | parameter | what the thread may do | PTX parameter |
 //! |---|---|---|
 //! | [`Global<[T; n]>`](Global) | read any element | address |
-//! | [`Disjoint<[T; n], M>`](Disjoint) | write its own element, which the map `M` names | address |
+//! | [`Disjoint<[T; n]>`](Disjoint) | write its own element | address |
 //! | [`Filling<T, L>`](Filling) | put its own element into a tile in shared memory | none |
 //! | [`Barrier`] | meet the block's other threads, once | none |
 //!
@@ -16,23 +16,26 @@
 //!
 //! ```
 //! # use cuda_std::prelude::*;
-//! # use cuda_std::view::{Disjoint, Global, Linear};
+//! # use cuda_std::view::{Disjoint, Global};
 //! #[kernel]
-//! pub fn double(x: Global<[f32; n]>, mut y: Disjoint<[f32; n], Linear>, n: u32) {
-//!     let place = y.place();
-//!     if let (Some(x), Some(y)) = (x.get(place.index()), y.at(place)) {
+//! pub fn double(x: Global<[f32; n]>, mut y: Disjoint<[f32; n]>, n: u32) {
+//!     let i = thread::index_1d();
+//!     if let (Some(x), Some(y)) = (x.get(i), y.own()) {
 //!         y.set(2.0 * x);
 //!     }
 //! }
 //! ```
 //!
+//! Which element is a thread's own says a map, in the output's type: [`Linear`] if nothing is
+//! written, and [`Tiles<SIDE>`](Tiles) for a matrix of which a block has a tile.
+//!
 //! # Why it is sound
 //!
 //! - *Inside its memory.* Every access is tested against the view's shape, and the launch
 //!   has tested the shape against the buffer.
-//! - *One writer.* A thread writes an output only at its [`Place`], and a [`Map`] gives no
-//!   two threads of a launch the same one. The map stands in the parameter's type and not
-//!   in the body, so that all threads use the same. Each map says which geometries it
+//! - *One writer.* A thread writes nothing of an output but its own [`Element`], and a [`Map`]
+//!   gives no two threads of a launch the same one. The map stands in the parameter's type and
+//!   not in the body, so that all threads use the same. Each map says which geometries it
 //!   holds for, and the launch asks it.
 //! - *No reader of what is written.* An input and an output are never the same memory: on
 //!   the host one is borrowed, the other borrowed mutably.
@@ -55,26 +58,23 @@
 //! arguments say, until the kernel has ended. A launch by addresses is `unsafe` and owes
 //! the same.
 //!
-//! Left out: kernels with several writes to one place, atomics, and launches that start
-//! early. They take pointers and are `unsafe`, and so does whoever calls the barriers of
-//! [`crate::thread`]: those are safe to call by their types alone, and waiting at one in
-//! diverged code undoes what is said here. `#[kernel]` refuses them in a safe kernel's own
-//! body, and cannot see them in functions that it calls.
+//! Other barriers are `unsafe` ([`crate::thread`]), and so is whatever else the threads of a warp
+//! or of a block must do together: a function that a safe kernel calls cannot wait in diverged
+//! code without saying `unsafe`.
+//!
+//! Left out: kernels whose threads write several elements, or other threads' ones; more than one
+//! tile; atomics; and launches that start early. They take pointers and are `unsafe`.
 
-mod chunk;
 mod disjoint;
 mod global;
 mod map;
 mod shape;
 mod tile;
 
-pub use chunk::{ChunkSlot, Chunks};
-pub use disjoint::{Disjoint, Place, Slot};
-pub use global::{Access, Chunked, Global, Single};
-pub use map::{
-    ANY, Exchanged, Geometry, Ids, Linear, Map, Reason, Strided, Swapped, Tiles, Turned,
-};
+pub use disjoint::{Disjoint, Element};
+pub use global::Global;
+pub use map::{Geometry, Ids, Linear, Map, Reason, Tiles};
 pub use shape::{Length, Rows, Shape};
-pub use tile::{Barrier, Filled, Filling, Lane, TileLayout};
+pub use tile::{Barrier, Filled, Filling, TileLayout};
 
 pub use crate::device_copy::DeviceCopy;

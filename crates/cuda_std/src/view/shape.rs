@@ -29,12 +29,6 @@ impl Length {
     pub const fn new(n_elements: u32) -> Self {
         Self { n_elements }
     }
-
-    /// The number of elements.
-    #[inline(always)]
-    pub const fn get(self) -> u32 {
-        self.n_elements
-    }
 }
 
 // SAFETY: the index is the offset, and tested.

@@ -1,5 +1,6 @@
 //! A tile in shared memory: filled by all threads, then read by all.
 
+use core::hint::assert_unchecked;
 use core::marker::PhantomData;
 
 use super::map::{Geometry, Reason};
@@ -22,28 +23,27 @@ pub unsafe trait TileLayout: Copy + 'static {
     const N_ELEMENTS: usize;
 
     /// Where element `(row, column)` lies, in elements.
-    fn offset(row: u32, column: u32) -> u32;
+    fn offset(row: u32, column: u32) -> usize;
 }
 
 /// A layout for tiles in safe kernels, of a `const fn` that says where an element lies:
 ///
 /// ```
-/// const fn columns_first(row: u32, column: u32) -> u32 {
-///     column * 8 + row
+/// const fn columns_first(row: u32, column: u32) -> usize {
+///     (column * 8 + row) as usize
 /// }
 ///
 /// cuda_std::tile_layout! {
 ///     /// Column after column.
-///     pub ColumnsFirst = columns_first(8, 16) in 128;
+///     pub ColumnsFirst = columns_first(8, 16);
 /// }
 /// ```
 ///
-/// The numbers are the tile's rows and columns, and the elements of memory that it takes
-/// up. A function that gives two elements one place, or one a place outside, does not
-/// compile.
+/// The numbers are the tile's rows and columns. A function that gives two elements one place
+/// does not compile.
 #[macro_export]
 macro_rules! tile_layout {
-    ($($(#[$about:meta])* $visibility:vis $name:ident = $offset:ident($rows:expr, $columns:expr) in $n_elements:expr;)*) => { $(
+    ($($(#[$about:meta])* $visibility:vis $name:ident = $offset:ident($rows:expr, $columns:expr);)*) => { $(
         $(#[$about])*
         #[derive(Clone, Copy, Debug)]
         $visibility struct $name;
@@ -51,14 +51,21 @@ macro_rules! tile_layout {
         const _: () = {
             const ROWS: u32 = $rows;
             const COLUMNS: u32 = $columns;
-            const N_ELEMENTS: usize = $n_elements;
+            const N_ELEMENTS: usize = {
+                let (mut n, mut end) = (0, 0);
+                while n < ROWS * COLUMNS {
+                    let place = $offset(n / COLUMNS, n % COLUMNS);
+                    end = if place < end { end } else { place + 1 };
+                    n += 1;
+                }
+                end
+            };
 
             const fn is_one_to_one() -> bool {
                 let mut taken = [false; N_ELEMENTS];
                 let mut n = 0;
                 while n < ROWS * COLUMNS {
-                    let place = $offset(n / COLUMNS, n % COLUMNS) as usize;
-                    ::core::assert!(place < N_ELEMENTS, "an element lies outside the tile's memory");
+                    let place = $offset(n / COLUMNS, n % COLUMNS);
                     if ::core::mem::replace(&mut taken[place], true) {
                         return false;
                     }
@@ -75,13 +82,22 @@ macro_rules! tile_layout {
                 const N_ELEMENTS: usize = N_ELEMENTS;
 
                 #[inline(always)]
-                fn offset(row: u32, column: u32) -> u32 {
+                fn offset(row: u32, column: u32) -> usize {
                     $offset(row, column)
                 }
             }
         };
     )* };
 }
+
+/// What a tile is behind its barrier.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "the tile is read before its barrier: other threads may not have put their elements yet",
+    label = "not filled yet",
+    note = "wait for them by `let tile = tile.sync(barrier);`"
+)]
+pub trait Readable {}
 
 /// What lets a block's threads wait for each other, once: [`Filling::sync`] takes it.
 ///
@@ -99,44 +115,6 @@ impl Barrier {
     #[inline(always)]
     pub unsafe fn new() -> Self {
         Self(())
-    }
-}
-
-/// An element of a tile that a thread may name: in the tile, by its type.
-pub struct Lane<L> {
-    row: u32,
-    column: u32,
-    layout: PhantomData<L>,
-}
-
-impl<L> Clone for Lane<L> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<L> Copy for Lane<L> {}
-
-impl<L: TileLayout> Lane<L> {
-    /// This thread's: x is the column and y the row.
-    #[inline(always)]
-    fn own() -> Self {
-        Self {
-            row: thread::thread_idx_y(),
-            column: thread::thread_idx_x(),
-            layout: PhantomData,
-        }
-    }
-
-    /// The element with row and column exchanged, in a square tile.
-    #[inline(always)]
-    pub fn turned(self) -> Self {
-        const { assert!(L::ROWS == L::COLUMNS, "only a square tile can be turned") };
-        Self {
-            row: self.column,
-            column: self.row,
-            layout: PhantomData,
-        }
     }
 }
 
@@ -173,18 +151,29 @@ impl<T: DeviceCopy, L: TileLayout> Filling<T, L> {
     /// What the launch would have to be.
     pub fn admits(launch: Geometry) -> Result<(), Reason> {
         if launch.block != [L::COLUMNS, L::ROWS, 1] {
-            return Err("the tile has another size than the block");
+            return Err(
+                "elements of the tile would have two threads, or none: a block must be as large as the tile",
+            );
         }
         Ok(())
     }
 
-    /// Puts this thread's element in its place.
+    /// Puts this thread's own element in its place: row `threadIdx.y`, column `threadIdx.x`.
     #[inline(always)]
     pub fn put(&mut self, value: T) {
-        let Lane { row, column, .. } = Lane::<L>::own();
+        let (column, row) = (thread::thread_idx_x(), thread::thread_idx_y());
         // SAFETY: the layout's places are in the tile's memory, and this one is no other
         // thread's. Nobody reads before the barrier.
-        unsafe { *self.base.add(L::offset(row, column) as usize) = value }
+        unsafe { *self.base.add(L::offset(row, column)) = value }
+    }
+
+    /// [`Filled::get`], which a tile has behind its barrier alone: here it does not compile.
+    #[doc(hidden)]
+    pub fn get(&self, _row: u32, _column: u32) -> T
+    where
+        Self: Readable,
+    {
+        unreachable!()
     }
 
     /// Waits until the block's threads are here or have ended. From then on the tile is
@@ -195,7 +184,8 @@ impl<T: DeviceCopy, L: TileLayout> Filling<T, L> {
     #[inline(always)]
     pub fn sync(self, barrier: Barrier) -> Filled<T, L> {
         let Barrier(()) = barrier;
-        thread::sync_threads();
+        // SAFETY: `#[kernel]` lets the token be spent only where all threads come by.
+        unsafe { thread::sync_threads() }
         Filled {
             base: self.base,
             layout: PhantomData,
@@ -212,17 +202,20 @@ pub struct Filled<T, L> {
 }
 
 impl<T: DeviceCopy, L: TileLayout> Filled<T, L> {
-    /// This thread's own element.
+    /// The element `(row, column)`. If they are the thread's `threadIdx.x` and `.y`, in either
+    /// order, the compiler sees that the tile has it, and the PTX tests nothing.
+    ///
+    /// # Panics
+    ///
+    /// The tile has no such row or column.
     #[inline(always)]
-    pub fn lane(&self) -> Lane<L> {
-        Lane::own()
-    }
-
-    /// An element.
-    #[inline(always)]
-    pub fn get(&self, Lane { row, column, .. }: Lane<L>) -> T {
+    pub fn get(&self, row: u32, column: u32) -> T {
+        let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
+        // SAFETY: a block has a thread for each element, which the launch has checked.
+        unsafe { assert_unchecked(x < L::COLUMNS && y < L::ROWS) };
+        assert!(row < L::ROWS && column < L::COLUMNS, "outside of the tile");
         // SAFETY: the layout's places are in the tile's memory, and nobody writes there.
-        unsafe { *self.base.add(L::offset(row, column) as usize) }
+        unsafe { *self.base.add(L::offset(row, column)) }
     }
 }
 
@@ -230,15 +223,15 @@ impl<T: DeviceCopy, L: TileLayout> Filled<T, L> {
 mod tests {
     use super::*;
 
-    const fn xor(row: u32, column: u32) -> u32 {
-        row * 4 + (column ^ row)
+    const fn xor(row: u32, column: u32) -> usize {
+        (row * 4 + (column ^ row)) as usize
     }
-    const fn longer(row: u32, column: u32) -> u32 {
-        row * 5 + column
+    const fn longer(row: u32, column: u32) -> usize {
+        (row * 5 + column) as usize
     }
     tile_layout! {
-        Xor = xor(4, 4) in 16;
-        Longer = longer(3, 4) in 15;
+        Xor = xor(4, 4);
+        Longer = longer(3, 4);
     }
 
     #[test]
@@ -246,7 +239,7 @@ mod tests {
         assert_eq!(Xor::offset(3, 1), xor(3, 1));
         assert_eq!(
             (Longer::ROWS, Longer::COLUMNS, Longer::N_ELEMENTS),
-            (3, 4, 15)
+            (3, 4, 14)
         );
     }
 

@@ -9,9 +9,9 @@ use syn::{
 
 /// What a safe kernel's body may use of the outside.
 pub enum View {
-    /// `Global<[T; n]>`, and `Global<[T; n], A>` with the way it is accessed.
+    /// `Global<[T; n]>`.
     Global(Extent),
-    /// `Disjoint<[T; n], M>`.
+    /// `Disjoint<[T; n]>`, and `Disjoint<[T; n], M>` with a map.
     Disjoint(Extent),
     /// `Filling<T, L>`: a tile in shared memory, for which the host passes nothing.
     Filling {
@@ -25,13 +25,13 @@ pub enum View {
 
 /// A view's type, and the array that it was written with.
 pub struct Extent {
-    /// `Global<T, Length, A>`.
+    /// `Disjoint<T, Length, M>`.
     view: TypePath,
     pub element: Type,
     /// `[n]`, or `[n_rows, n_columns]`.
     pub lengths: Vec<Expr>,
-    /// `M` or `A`.
-    pub manner: Option<Type>,
+    /// `M`.
+    map: Option<Type>,
 }
 
 impl View {
@@ -53,7 +53,13 @@ impl View {
         };
         Ok(Some(match (last.ident.to_string().as_str(), &*arguments) {
             ("Global", [shape]) => Self::Global(Extent::new(written, shape, None)?),
-            ("Global", [shape, access]) => Self::Global(Extent::new(written, shape, Some(access))?),
+            ("Disjoint", [Type::Array(rows)]) if matches!(*rows.elem, Type::Array(_)) => {
+                return Err(Error::new(
+                    written.span(),
+                    "say which tile of the matrix a block writes: `Disjoint<[[T; n_columns]; n_rows], Tiles<SIDE>>`",
+                ));
+            }
+            ("Disjoint", [shape]) => Self::Disjoint(Extent::new(written, shape, None)?),
             ("Disjoint", [shape, map]) => Self::Disjoint(Extent::new(written, shape, Some(map))?),
             ("Filling", [element, layout]) => Self::Filling {
                 written: written.clone(),
@@ -66,7 +72,7 @@ impl View {
             ("Global" | "Disjoint" | "Filling", _) => {
                 return Err(Error::new(
                     written.span(),
-                    "write `Global<[T; n]>`, `Disjoint<[T; n], Map>` or `Filling<T, Layout>`",
+                    "write `Global<[T; n]>`, `Disjoint<[T; n]>` or `Filling<T, Layout>`",
                 ));
             }
             _ => return Ok(None),
@@ -119,14 +125,14 @@ impl View {
                 let (shape, element) = (extent.shape(), &extent.element);
                 quote! {
                     // SAFETY: the launch was admitted with this memory and shape.
-                    unsafe { ::cuda_std::view::Global::<#element, _, _>::new(#address, #shape) }
+                    unsafe { ::cuda_std::view::Global::<#element, _>::new(#address, #shape) }
                 }
             }
             Self::Disjoint(extent) => {
-                let (shape, element) = (extent.shape(), &extent.element);
+                let (shape, element, map) = (extent.shape(), &extent.element, extent.map());
                 quote! {
                     // SAFETY: the launch was admitted with this memory, shape and geometry.
-                    unsafe { ::cuda_std::view::Disjoint::<#element, _, _>::new(#address, #shape) }
+                    unsafe { ::cuda_std::view::Disjoint::<#element, _, #map>::new(#address, #shape) }
                 }
             }
             Self::Filling {
@@ -150,7 +156,7 @@ impl View {
 
 impl Extent {
     /// Of a view's type as written, and the array in it.
-    fn new(written: &TypePath, shape: &Type, manner: Option<&Type>) -> Result<Self> {
+    fn new(written: &TypePath, shape: &Type, map: Option<&Type>) -> Result<Self> {
         let Type::Array(outer) = shape else {
             return Err(Error::new(
                 shape.span(),
@@ -172,16 +178,24 @@ impl Extent {
         };
         let mut view = written.clone();
         if let Some(last) = view.path.segments.last_mut() {
-            let manner = manner.iter();
+            let map = map.iter();
             last.arguments =
-                PathArguments::AngleBracketed(parse_quote!(<#element, #shape #(, #manner)*>));
+                PathArguments::AngleBracketed(parse_quote!(<#element, #shape #(, #map)*>));
         }
         Ok(Self {
             view,
             element,
             lengths,
-            manner: manner.cloned(),
+            map: map.cloned(),
         })
+    }
+
+    /// Which element of an output is a thread's own.
+    pub fn map(&self) -> TokenStream {
+        match &self.map {
+            Some(map) => quote!(#map),
+            None => quote!(::cuda_std::view::Linear),
+        }
     }
 
     /// The value of the shape's type.

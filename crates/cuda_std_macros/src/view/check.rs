@@ -48,7 +48,7 @@ pub fn check(function: &ItemFn, parameters: &[Parameter], is_early: bool) -> Vec
                 input.span(),
                 "a kernel with this parameter is an `unsafe fn`: nothing checks that the memory it is launched with \
                  fits its grid; say what must hold under `# Safety`, or take `Global<[T; n]>` and \
-                 `Disjoint<[T; n], Map>` (`cuda_std::view`)",
+                 `Disjoint<[T; n]>` (`cuda_std::view`)",
             )),
         }
     }
@@ -126,19 +126,6 @@ fn check_barrier(body: &Block, name: &Ident) -> Result<()> {
                 statement.span(),
                 "a thread may not leave the kernel before its barrier, where the others wait for what it puts: use \
                  `if` around what it leaves out",
-            ));
-        }
-    }
-    for statement in &body.stmts {
-        let waits = |token: &TokenTree| {
-            ["", "_count", "_and", "_or"]
-                .iter()
-                .any(|end| is_word(token, &format!("sync_threads{end}")))
-        };
-        if count(quote!(#statement), &waits) > 0 {
-            return Err(Error::new(
-                statement.span(),
-                "in a kernel with a `Barrier` the block's threads wait for each other there alone",
             ));
         }
     }

@@ -81,22 +81,16 @@ pub fn safe_kernel(name: &Ident, parameters: &[Parameter]) -> TokenStream {
         match view_of(parameter) {
             Some(View::Global(extent)) => {
                 let element = &extent.element;
-                let access = match &extent.manner {
-                    Some(access) => quote!(#access),
-                    None => quote!(::cuda_std::view::Single),
-                };
-                let align = quote!(<#access as ::cuda_std::view::Access>::ALIGN_ELEMENTS);
                 types.push(quote!(::cuda_std::launch::Input<'a, #element>));
                 names.push(name);
-                checks.push(extent.admitted(name, &align));
+                checks.push(extent.admitted(name));
             }
             Some(View::Disjoint(extent)) => {
-                let (element, map) = (&extent.element, &extent.manner);
-                let map = quote!(<#map as ::cuda_std::view::Map>);
+                let (element, map) = (&extent.element, extent.map());
                 types.push(quote!(::cuda_std::launch::Output<'a, #element>));
                 names.push(name);
-                checks.push(geometry(map.clone()));
-                checks.push(extent.admitted(name, &quote!(#map::ALIGN_ELEMENTS)));
+                checks.push(geometry(quote!(<#map as ::cuda_std::view::Map>)));
+                checks.push(extent.admitted(name));
             }
             Some(View::Filling {
                 element, layout, ..
@@ -133,13 +127,12 @@ pub fn safe_kernel(name: &Ident, parameters: &[Parameter]) -> TokenStream {
 
 impl Extent {
     /// The statement that makes an address of the argument `name`.
-    fn admitted(&self, name: &Ident, align_elements: &TokenStream) -> TokenStream {
+    fn admitted(&self, name: &Ident) -> TokenStream {
         let (text, shape) = (name.to_string(), self.shape());
         quote! {
             let #name = #name.admit(&::cuda_std::launch::Wanted {
                 parameter: #text,
                 n_elements: ::cuda_std::view::Shape::n_elements(#shape),
-                align_elements: #align_elements,
             })?;
         }
     }

@@ -5,7 +5,7 @@ pub use super::interface::POISON;
 use super::{Engine, EngineError};
 use cuda_std::launch::{DeviceCopy, DevicePtr, DevicePtrMut, DeviceSlice, Input, Output};
 use std::marker::PhantomData;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::rc::Rc;
 
 /// `len` values of type `T` in the memory of an engine's device.
@@ -184,15 +184,48 @@ impl<'e, T: DeviceCopy> Buffer<'e, T> {
 
     /// The argument of a safe kernel that reads it.
     pub fn input(&self) -> Input<'_, T> {
+        self.input_of(0..self.len)
+    }
+
+    /// The argument of a safe kernel that reads these of its values.
+    ///
+    /// # Panics
+    ///
+    /// It has not so many.
+    pub fn input_of(&self, values: Range<usize>) -> Input<'_, T> {
+        let (address, len) = self.part(values);
         // SAFETY: it is allocated as long as it is borrowed, and a launch that writes it
         // borrows it mutably or is `unsafe`.
-        unsafe { Input::new(self.address, self.len as u64) }
+        unsafe { Input::new(address, len) }
     }
 
     /// The argument of a safe kernel that writes it.
     pub fn output(&mut self) -> Output<'_, T> {
+        self.output_of(0..self.len)
+    }
+
+    /// The argument of a safe kernel that writes these of its values.
+    ///
+    /// # Panics
+    ///
+    /// It has not so many.
+    pub fn output_of(&mut self, values: Range<usize>) -> Output<'_, T> {
+        let (address, len) = self.part(values);
         // SAFETY: it is allocated as long as it is borrowed, by nobody else.
-        unsafe { Output::new(self.address, self.len as u64) }
+        unsafe { Output::new(address, len) }
+    }
+
+    /// Address and number of these values.
+    fn part(&self, values: Range<usize>) -> (u64, u64) {
+        let Range { start, end } = values;
+        assert!(
+            start <= end && end <= self.len,
+            "`{}` has {} values",
+            self.label,
+            self.len
+        );
+        let address = self.address + (start * size_of::<T>()) as u64;
+        (address, (end - start) as u64)
     }
 
     /// The kernel argument for a `*const T` that points to value `offset`.

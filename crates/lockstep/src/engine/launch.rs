@@ -3,7 +3,8 @@
 use super::config::LaunchConfig;
 use super::module::{ModuleId, PtxModule};
 use super::{EngineError, Place};
-use cuda_std::launch::{Kernel, KernelArgs, LaunchBounds, ParamValue};
+use cuda_std::launch::{Kernel, KernelArgs, LaunchBounds, ParamValue, SafeKernel};
+use cuda_std::view::Geometry;
 use std::borrow::Cow;
 
 /// The topic of a kernel that is written at `module_path`: the module right below the
@@ -59,6 +60,33 @@ impl Prepared {
             is_early: K::IS_EARLY,
             ..prepared
         })
+    }
+
+    /// A launch of the safe kernel `K`, if its geometry and its buffers fit.
+    ///
+    /// # Safety
+    ///
+    /// It is made only while the borrows of `views` last, and has ended with them.
+    ///
+    /// # Errors
+    ///
+    /// As [`Prepared::of`]; a buffer is shorter than the other arguments say, or the geometry
+    /// would have threads share an element.
+    pub unsafe fn admitted<K: SafeKernel>(
+        config: LaunchConfig,
+        views: K::Views<'_>,
+    ) -> Result<Self, EngineError> {
+        let geometry = Geometry {
+            grid: config.grid,
+            block: config.block,
+        };
+        let args = K::admit(geometry, views).map_err(|unfit| EngineError::Refused {
+            place: Place::of(K::NAME, config),
+            reason: unfit.to_string(),
+        })?;
+        // SAFETY: the arguments are what `admit` gave for this geometry, and the caller promises
+        // the rest.
+        unsafe { Self::of::<K>(config, args) }
     }
 
     /// A launch of the entry `entry`, for PTX that has no marker types.

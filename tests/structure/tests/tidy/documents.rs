@@ -2,7 +2,7 @@
 
 use crate::repository::{files_below, text};
 
-/// The source of README's first kernel.
+/// The source of README's first kernels.
 const SOURCE: &str = "gpu-kernels/src/03_transpose/01_tiles.rs";
 
 /// The texts of a document's blocks in a language.
@@ -125,19 +125,26 @@ fn kernels_file(name: &str) -> Option<String> {
 }
 
 #[test]
-fn the_kernel_at_the_top_is_the_one_that_runs() {
+fn the_kernels_at_the_top_are_those_that_run() {
     let readme = text("README.md");
-    let first = *blocks(&readme, "rust").first().expect("README shows code");
-    assert!(first.contains("#[kernel"), "{first}");
-    assert!(!first.contains("unsafe"), "{first}");
-    assert_eq!(missing(first, &text(SOURCE)), [""; 0]);
+    let blocks = blocks(&readme, "rust");
+    let [plain, safe, ..] = blocks[..] else {
+        panic!("README shows a kernel, and the same as a safe function");
+    };
+    let is_kernel = |code: &str, start| code.contains("#[kernel") && code.contains(start);
+    assert!(is_kernel(plain, "pub unsafe fn transpose_"), "{plain}");
+    assert!(is_kernel(safe, "pub fn transpose_"), "{safe}");
+    assert!(!safe.contains("unsafe"), "{safe}");
+    for code in [plain, safe] {
+        assert_eq!(missing(code, &text(SOURCE)), [""; 0]);
+    }
 }
 
 #[test]
 fn other_code_is_the_templates() {
     let readme = text("README.md");
     let template = unindented(&text("template/tests/transpose.rs"));
-    for code in blocks(&readme, "rust").into_iter().skip(1) {
+    for code in blocks(&readme, "rust").into_iter().skip(2) {
         assert_eq!(missing(&unindented(code), &template), [""; 0]);
     }
 }
