@@ -240,6 +240,7 @@ impl CudaBuilder {
         }
         let target_dir = self.target_dir.clone().unwrap_or_else(cargo::target_dir);
         Ok(Setup {
+            core_cache: locator.cache_dir.join("core"),
             toolchain,
             packages,
             manifest,
@@ -263,6 +264,7 @@ impl CudaBuilder {
 /// What every run of the second cargo for a crate has in common.
 #[derive(Debug)]
 pub(crate) struct Setup {
+    core_cache: PathBuf,
     pub toolchain: Toolchain,
     pub packages: Packages,
     pub manifest: PathBuf,
@@ -277,6 +279,7 @@ impl Setup {
             packages: &self.packages,
             manifest: &self.manifest,
             target_dir: &self.target_dir,
+            core_cache: &self.core_cache,
             release: builder.release,
             line_tables: builder.line_tables,
             extra_args: &builder.extra_args,

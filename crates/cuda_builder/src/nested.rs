@@ -1,6 +1,7 @@
 //! One run of the second cargo: a crate in, the PTX of one architecture out.
 
 use crate::arch::Arch;
+use crate::built_core::BuiltCore;
 use crate::error::BuildError;
 use crate::messages::{Messages, Warning};
 use crate::packages::Packages;
@@ -33,6 +34,8 @@ pub(crate) struct Nested<'a> {
     pub packages: &'a Packages,
     pub manifest: &'a Path,
     pub target_dir: &'a Path,
+    /// Where `core` is kept for other projects.
+    pub core_cache: &'a Path,
     pub release: bool,
     pub line_tables: bool,
     pub extra_args: &'a [String],
@@ -89,7 +92,15 @@ impl Nested<'_> {
         let aside = assembly.with_extension("aside");
         let _ = fs::remove_file(&aside);
         let is_kept = fs::rename(&assembly, &aside).is_ok();
+        let core = BuiltCore {
+            cache: self.core_cache,
+            target_dir: self.target_dir,
+            profile: &profile,
+            target: TARGET,
+        };
+        core.lay_out();
         let mut ran = self.run(arch, &profile, progress)?;
+        core.keep();
         if ran.is_fresh {
             let is_back = is_kept && fs::rename(&aside, &assembly).is_ok();
             if !is_back || self.sources(&assembly).is_none() {

@@ -46,7 +46,7 @@ use crate::memory::written::Written;
 use cells::{Act, Cells, PAGE_BYTES, Run, Target};
 use global::{GlobalCells, MAX_PAGES};
 use ptx::ir::Space;
-use runs::each;
+use runs::{each, each_lane};
 use stamp::{LATEST, Who};
 
 /// One worker's.
@@ -178,17 +178,30 @@ fn passes<'k, T: Target>(
         return each::<T, false>(target, &who, act, access)
             && (!remembers || each::<T, true>(target, &who, act, access));
     }
+    passes_by_group(target, warp, who, act, access, remembers)
+}
+
+/// [`passes`] where some lanes know more than others: rare, and so compiled once and small.
+#[inline(never)]
+fn passes_by_group<'k, T: Target>(
+    target: &mut T,
+    warp: &'k WarpOrder,
+    who: impl Fn(Option<&'k Arc<Known>>) -> Who<'k>,
+    act: &Act,
+    access: &WarpAccess<'_>,
+    remembers: bool,
+) -> bool {
     for (lanes, known) in warp.groups() {
         let part = WarpAccess {
             mask: access.mask & lanes,
             stride: None,
             ..*access
         };
-        if part.mask != 0 && !each::<T, false>(target, &who(Some(known)), act, &part) {
+        if part.mask != 0 && !each_lane::<T, false>(target, &who(Some(known)), act, &part) {
             return false;
         }
     }
-    !remembers || each::<T, true>(target, &who(None), act, access)
+    !remembers || each_lane::<T, true>(target, &who(None), act, access)
 }
 
 #[inline(always)]

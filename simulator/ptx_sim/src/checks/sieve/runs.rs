@@ -49,6 +49,26 @@ pub(super) fn each<T: Target, const REMEMBER: bool>(
     }
 }
 
+/// [`each`] without looking for lanes that can be taken together.
+pub(super) fn each_lane<T: Target, const REMEMBER: bool>(
+    target: &mut T,
+    who: &Who<'_>,
+    act: &Act,
+    access: &WarpAccess<'_>,
+) -> bool {
+    let n = access.bytes as usize >> target.cell_shift();
+    let mut visit = Visit::<T, REMEMBER> {
+        target,
+        who,
+        act,
+        access,
+    };
+    match access.lane_bytes {
+        Some(_) => visit.parts_of_lanes(),
+        None => visit.lanes::<0>(n),
+    }
+}
+
 impl<T: Target, const REMEMBER: bool> Visit<'_, T, REMEMBER> {
     /// A run of `N` cells, or of any number if that is 0.
     #[inline(always)]
