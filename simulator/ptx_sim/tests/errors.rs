@@ -1,13 +1,13 @@
 //! PTX that is wrong or not simulated, and what is said of it.
 //!
-//! Each file of `errors/` has one thing wrong with it; the message stands at its end.
+//! Each text in the files of `errors/` has one thing wrong with it; the message stands at its end.
 //! After a change of the wording, `BLESS=1 cargo test -p ptx_sim --test checked errors` writes
 //! the messages anew: read the difference before committing it.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use crate::common::expected;
+use crate::common::expected::{self, Case};
 use ptx_sim::{Device, Launch, LaunchOptions, Module};
 
 /// Everything that is said of a text.
@@ -32,35 +32,48 @@ fn messages(text: &str) -> String {
     said
 }
 
+/// The files of `errors/`.
+fn files() -> Vec<PathBuf> {
+    let entries = fs::read_dir("tests/errors").expect("a folder");
+    let mut files: Vec<_> = entries.map(|e| e.expect("an entry").path()).collect();
+    files.retain(|path| path.extension().is_some_and(|e| e == "ptx"));
+    files.sort();
+    files
+}
+
+/// Its own name, or that of the file that it has to itself.
+fn name_of(case: &Case, file: &Path) -> String {
+    let stem = || file.file_stem().expect("a name").to_string_lossy();
+    case.name.clone().unwrap_or_else(|| stem().into_owned())
+}
+
 #[test]
 fn every_error_is_told() {
     let bless = std::env::var_os("BLESS").is_some();
-    let mut files: Vec<_> = fs::read_dir("tests/errors")
-        .expect("a folder")
-        .map(|entry| entry.expect("an entry").path())
-        .filter(|path| path.extension().is_some_and(|e| e == "ptx"))
-        .collect();
-    files.sort();
-    assert!(files.len() > 60, "only {} files", files.len());
     let mut wrong = String::new();
-    for file in files {
-        let (text, mut expected) = expected::read(&file);
-        let said = messages(&text);
-        if bless {
-            expected::write(&file, &text, &said);
-            expected.clone_from(&said);
+    let mut n_texts = 0;
+    for file in files() {
+        let mut cases = expected::cases(&file);
+        n_texts += cases.len();
+        for case in &mut cases {
+            let said = messages(&case.text);
+            if bless {
+                case.expected.clone_from(&said);
+            }
+            // Those that PTX allows and this simulator accepts say so in their names.
+            let name = name_of(case, &file);
+            let is_accepted = name.starts_with("accepted_");
+            let expected = &case.expected;
+            if said != *expected || is_accepted != (said == "no error\n") {
+                let file = file.display();
+                wrong += &format!("{file}, {name}\n--- expected\n{expected}--- said\n{said}");
+            }
         }
-        // Those that PTX allows and this simulator accepts say so in their names.
-        let is_accepted = Path::new(&file)
-            .file_stem()
-            .is_some_and(|name| name.to_string_lossy().starts_with("accepted_"));
-        if said != expected || is_accepted != (said == "no error\n") {
-            wrong += &format!(
-                "{}\n--- expected\n{expected}--- said\n{said}",
-                file.display()
-            );
+        if bless {
+            expected::write_cases(&file, &cases);
         }
     }
+    assert!(n_texts > 140, "only {n_texts} texts");
     assert!(wrong.is_empty(), "{wrong}");
 }
 
@@ -69,17 +82,14 @@ fn every_error_is_told() {
 #[test]
 fn what_is_accepted_can_be_launched() {
     let mut n_launched = 0;
-    for entry in fs::read_dir("tests/errors").expect("a folder") {
-        let path = entry.expect("an entry").path();
-        let name = path
-            .file_name()
-            .expect("a name")
-            .to_string_lossy()
-            .into_owned();
-        if !name.starts_with("accepted_") || !name.ends_with(".ptx") || name.contains("gib.") {
+    let cases = files().into_iter().flat_map(|file| {
+        let cases = expected::cases(&file).into_iter();
+        cases.map(move |case| (name_of(&case, &file), case.text))
+    });
+    for (name, text) in cases {
+        if !name.starts_with("accepted_") || name.ends_with("gib") {
             continue;
         }
-        let (text, _) = expected::read(&path);
         let module = Module::parse(&text).expect("it is accepted");
         let device = Device::new();
         let loaded = device.load(&module).expect("enough memory");

@@ -1,4 +1,5 @@
-//! What a test expects of a text, in comments at the end of the text's file.
+//! What a test expects of a text, in comments at the end of the text. A file has one text, or
+//! several, each behind a line `//// NAME`.
 
 use std::path::Path;
 
@@ -8,10 +9,65 @@ const MARK: &str = "// expected:\n";
 /// The same where the text does not end with its line.
 const MARK_OF_CUT: &str = "\n// expected of a text without its last newline:\n";
 
+/// What stands before a text's name in a file of several.
+const NAME: &str = "//// ";
+
+/// A text, and what is expected of it.
+pub struct Case {
+    /// Its name in a file of several.
+    pub name: Option<String>,
+    pub text: String,
+    /// Nothing if that is not written yet.
+    pub expected: String,
+}
+
+/// The texts of a file.
+pub fn cases(file: &Path) -> Vec<Case> {
+    let all = std::fs::read_to_string(file).expect("a readable file");
+    let Some(several) = all.strip_prefix(NAME) else {
+        return vec![case(None, &all)];
+    };
+    let several = several.strip_suffix('\n').unwrap_or(several);
+    let parts = several.split("\n//// ").map(|part| {
+        let (name, text) = part.split_once('\n').expect("a name");
+        case(Some(name.to_owned()), &format!("{text}\n"))
+    });
+    parts.collect()
+}
+
+fn case(name: Option<String>, text: &str) -> Case {
+    let (text, expected) = split(text);
+    Case {
+        name,
+        text,
+        expected,
+    }
+}
+
+/// Writes a file of texts with what is expected of each.
+pub fn write_cases(file: &Path, cases: &[Case]) {
+    let mut all = String::new();
+    for case in cases {
+        if let Some(name) = &case.name {
+            all += &format!("{NAME}{name}\n");
+        }
+        all += &joined(&case.text, &case.expected);
+    }
+    std::fs::write(file, all).expect("a writable folder");
+}
+
 /// The text of a file, and what is expected of it; nothing if that is not written yet.
 pub fn read(file: &Path) -> (String, String) {
-    let mut text = std::fs::read_to_string(file).expect("a readable file");
-    let mut expected = String::new();
+    split(&std::fs::read_to_string(file).expect("a readable file"))
+}
+
+/// Writes what is expected into a text's file.
+pub fn write(file: &Path, text: &str, expected: &str) {
+    std::fs::write(file, joined(text, expected)).expect("a writable folder");
+}
+
+fn split(all: &str) -> (String, String) {
+    let (mut text, mut expected) = (all.to_owned(), String::new());
     for mark in [MARK_OF_CUT, MARK] {
         let Some(at) = text.rfind(mark) else { continue };
         for line in text[at + mark.len()..].lines() {
@@ -25,8 +81,7 @@ pub fn read(file: &Path) -> (String, String) {
     (text, expected)
 }
 
-/// Writes what is expected into a text's file.
-pub fn write(file: &Path, text: &str, expected: &str) {
+fn joined(text: &str, expected: &str) -> String {
     let is_whole = text.is_empty() || text.ends_with('\n');
     let mut all = text.to_owned() + if is_whole { MARK } else { MARK_OF_CUT };
     for line in expected.lines() {
@@ -34,5 +89,5 @@ pub fn write(file: &Path, text: &str, expected: &str) {
         all += line;
         all.push('\n');
     }
-    std::fs::write(file, all).expect("a writable folder");
+    all
 }
