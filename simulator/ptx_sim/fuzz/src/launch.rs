@@ -59,6 +59,7 @@ impl How {
                 go_on: random.once_in(2),
                 threads: Some(1 + random.below(2)),
                 schedule: (!spread && random.once_in(4)).then(|| Schedule::new(random.next())),
+                ..ptx_sim::LaunchOptions::default()
             },
         }
     }

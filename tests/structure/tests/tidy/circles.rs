@@ -76,11 +76,6 @@ const KNOWN: &[Circle] = &[
     circle("simulator/ptx_sim", &["attributes", "launch", "occupancy"]),
     circle("simulator/ptx_sim", &["checks", "trace"]),
     circle("simulator/ptx_sim", &["lanes", "numeric"]),
-    // The list of the simulator's tests, which takes its type from the one that includes it.
-    circle(
-        "simulator/ptx_sim/fuzz",
-        &["../../tests/supported/lists.rs", "forms.rs"],
-    ),
     circle("xtask", &["book/browser.rs", "book/mod.rs"]),
     circle(
         "xtask",
