@@ -3,63 +3,38 @@
 
 use crate::common::lanewise::{Case, check};
 
-/// Two 32-bit sources, one 32-bit result.
-macro_rules! words2 {
-    ($opcode:expr, $f:expr) => {
-        check(Case::new($opcode, &[32, 32], 32), |a| {
-            let f: fn(u32, u32) -> u32 = $f;
-            u64::from(f(a[0] as u32, a[1] as u32))
-        })
-    };
-}
-/// The same with 64 bits.
-macro_rules! longs2 {
-    ($opcode:expr, $f:expr) => {
-        check(Case::new($opcode, &[64, 64], 64), |a| {
-            let f: fn(u64, u64) -> u64 = $f;
-            f(a[0], a[1])
-        })
-    };
-}
-/// The same with 16 bits.
-macro_rules! shorts2 {
-    ($opcode:expr, $f:expr) => {
-        check(Case::new($opcode, &[16, 16], 16), |a| {
-            let f: fn(u16, u16) -> u16 = $f;
-            u64::from(f(a[0] as u16, a[1] as u16))
-        })
-    };
+/// Rows of instructions: opcode, operands and result as such numbers, and what Rust makes of them.
+macro_rules! rows {
+    ($($opcode:literal ($($x:ident: $ty:ty),+) -> $result:ty: $value:expr;)*) => {$(
+        check(Case::new($opcode, &[$(<$ty>::BITS),+], <$result>::BITS), |words| {
+            let mut words = words.iter();
+            $(let $x = *words.next().expect("as many as types") as $ty;)+
+            let result: $result = $value;
+            result as u64 & (u64::MAX >> (64 - <$result>::BITS))
+        });
+    )*};
 }
 
 #[test]
 fn sums_and_products_of_32_bits() {
-    words2!("add.u32", |a, b| a.wrapping_add(b));
-    words2!("add.s32", |a, b| a.wrapping_add(b));
-    words2!("sub.s32", |a, b| a.wrapping_sub(b));
-    words2!("add.sat.s32", |a, b| (a as i32).saturating_add(b as i32)
-        as u32);
-    words2!("sub.sat.s32", |a, b| (a as i32).saturating_sub(b as i32)
-        as u32);
-    words2!("mul.lo.u32", |a, b| a.wrapping_mul(b));
-    words2!("mul.lo.s32", |a, b| a.wrapping_mul(b));
-    words2!("mul.hi.u32", |a, b| ((u64::from(a) * u64::from(b)) >> 32)
-        as u32);
-    words2!(
-        "mul.hi.s32",
-        |a, b| ((i64::from(a as i32) * i64::from(b as i32)) >> 32) as u32
-    );
-    words2!("mul24.lo.u32", |a, b| (a & 0xFF_FFFF)
-        .wrapping_mul(b & 0xFF_FFFF));
-    words2!("min.u32", |a, b| a.min(b));
-    words2!("max.u32", |a, b| a.max(b));
-    words2!("min.s32", |a, b| (a as i32).min(b as i32) as u32);
-    words2!("max.s32", |a, b| (a as i32).max(b as i32) as u32);
-    words2!("div.u32", |a, b| a.checked_div(b).unwrap_or(u32::MAX));
-    words2!("div.s32", |a, b| if b == 0 {
-        u32::MAX
-    } else {
-        (a as i32).wrapping_div(b as i32) as u32
-    });
+    rows! {
+        "add.u32" (a: u32, b: u32) -> u32: a.wrapping_add(b);
+        "add.s32" (a: i32, b: i32) -> i32: a.wrapping_add(b);
+        "sub.s32" (a: i32, b: i32) -> i32: a.wrapping_sub(b);
+        "add.sat.s32" (a: i32, b: i32) -> i32: a.saturating_add(b);
+        "sub.sat.s32" (a: i32, b: i32) -> i32: a.saturating_sub(b);
+        "mul.lo.u32" (a: u32, b: u32) -> u32: a.wrapping_mul(b);
+        "mul.lo.s32" (a: i32, b: i32) -> i32: a.wrapping_mul(b);
+        "mul.hi.u32" (a: u32, b: u32) -> u32: ((u64::from(a) * u64::from(b)) >> 32) as u32;
+        "mul.hi.s32" (a: i32, b: i32) -> i32: ((i64::from(a) * i64::from(b)) >> 32) as i32;
+        "mul24.lo.u32" (a: u32, b: u32) -> u32: (a & 0xFF_FFFF).wrapping_mul(b & 0xFF_FFFF);
+        "min.u32" (a: u32, b: u32) -> u32: a.min(b);
+        "max.u32" (a: u32, b: u32) -> u32: a.max(b);
+        "min.s32" (a: i32, b: i32) -> i32: a.min(b);
+        "max.s32" (a: i32, b: i32) -> i32: a.max(b);
+        "div.u32" (a: u32, b: u32) -> u32: a.checked_div(b).unwrap_or(u32::MAX);
+        "div.s32" (a: i32, b: i32) -> i32: if b == 0 { -1 } else { a.wrapping_div(b) };
+    }
 }
 
 #[test]
@@ -72,18 +47,15 @@ fn forms_that_limit_their_results() {
             all | (f(part(a, i), part(b, i)) as u32 & keep) << (bits * i)
         })
     }
-    words2!("min.relu.s16x2", |a, b| each::<2>(a, b, |a, b| a
-        .min(b)
-        .max(0)));
-    words2!("max.relu.s16x2", |a, b| each::<2>(a, b, |a, b| a
-        .max(b)
-        .max(0)));
-    check(Case::new("mad24.hi.sat.s32", &[32, 32, 32], 32), |a| {
-        let factor = |bits: u64| i64::from((bits as u32) << 8) << 32 >> 40;
-        let sum = ((factor(a[0]) * factor(a[1])) >> 16) + i64::from(a[2] as i32);
-        let limited = sum.clamp(i32::MIN.into(), i32::MAX.into());
-        u64::from(limited as u32)
-    });
+    let factor = |bits: u32| i64::from(bits << 8) << 32 >> 40;
+    rows! {
+        "min.relu.s16x2" (a: u32, b: u32) -> u32: each::<2>(a, b, |a, b| a.min(b).max(0));
+        "max.relu.s16x2" (a: u32, b: u32) -> u32: each::<2>(a, b, |a, b| a.max(b).max(0));
+        "mad24.hi.sat.s32" (a: u32, b: u32, c: i32) -> i32: {
+            let sum = ((factor(a) * factor(b)) >> 16) + i64::from(c);
+            sum.clamp(i32::MIN.into(), i32::MAX.into()) as i32
+        };
+    }
     let with_a_third = |opcode: &str| Case::new(opcode, &[32, 32], 32).with_tail(", 0");
     check(with_a_third("vabsdiff4.s32.s32.s32.sat"), |a| {
         let limited = each::<4>(a[0] as u32, a[1] as u32, |a, b| (a - b).abs().min(127));
@@ -97,70 +69,48 @@ fn forms_that_limit_their_results() {
 
 #[test]
 fn sums_and_products_of_64_bits() {
-    longs2!("add.s64", |a, b| a.wrapping_add(b));
-    longs2!("sub.u64", |a, b| a.wrapping_sub(b));
-    longs2!("mul.lo.s64", |a, b| a.wrapping_mul(b));
-    longs2!("mul.hi.u64", |a, b| ((u128::from(a) * u128::from(b)) >> 64)
-        as u64);
-    longs2!(
-        "mul.hi.s64",
-        |a, b| ((i128::from(a as i64) * i128::from(b as i64)) >> 64) as u64
-    );
-    longs2!("min.s64", |a, b| (a as i64).min(b as i64) as u64);
-    longs2!("max.u64", |a, b| a.max(b));
-    longs2!("and.b64", |a, b| a & b);
-    longs2!("xor.b64", |a, b| a ^ b);
+    rows! {
+        "add.s64" (a: i64, b: i64) -> i64: a.wrapping_add(b);
+        "sub.u64" (a: u64, b: u64) -> u64: a.wrapping_sub(b);
+        "mul.lo.s64" (a: i64, b: i64) -> i64: a.wrapping_mul(b);
+        "mul.hi.u64" (a: u64, b: u64) -> u64: ((u128::from(a) * u128::from(b)) >> 64) as u64;
+        "mul.hi.s64" (a: i64, b: i64) -> i64: ((i128::from(a) * i128::from(b)) >> 64) as i64;
+        "min.s64" (a: i64, b: i64) -> i64: a.min(b);
+        "max.u64" (a: u64, b: u64) -> u64: a.max(b);
+        "and.b64" (a: u64, b: u64) -> u64: a & b;
+        "xor.b64" (a: u64, b: u64) -> u64: a ^ b;
+    }
 }
 
 #[test]
 fn sums_and_products_of_16_bits() {
-    shorts2!("add.u16", |a, b| a.wrapping_add(b));
-    shorts2!("sub.s16", |a, b| a.wrapping_sub(b));
-    shorts2!("mul.lo.u16", |a, b| a.wrapping_mul(b));
-    shorts2!(
-        "mul.hi.s16",
-        |a, b| ((i32::from(a as i16) * i32::from(b as i16)) >> 16) as u16
-    );
-    shorts2!("min.s16", |a, b| (a as i16).min(b as i16) as u16);
-    shorts2!("or.b16", |a, b| a | b);
-    check(Case::new("mul.wide.u16", &[16, 16], 32), |a| a[0] * a[1]);
-    check(Case::new("mul.wide.s16", &[16, 16], 32), |a| {
-        u64::from((i32::from(a[0] as i16) * i32::from(a[1] as i16)) as u32)
-    });
+    rows! {
+        "add.u16" (a: u16, b: u16) -> u16: a.wrapping_add(b);
+        "sub.s16" (a: i16, b: i16) -> i16: a.wrapping_sub(b);
+        "mul.lo.u16" (a: u16, b: u16) -> u16: a.wrapping_mul(b);
+        "mul.hi.s16" (a: i16, b: i16) -> i16: ((i32::from(a) * i32::from(b)) >> 16) as i16;
+        "min.s16" (a: i16, b: i16) -> i16: a.min(b);
+        "or.b16" (a: u16, b: u16) -> u16: a | b;
+        "mul.wide.u16" (a: u16, b: u16) -> u32: u32::from(a) * u32::from(b);
+        "mul.wide.s16" (a: i16, b: i16) -> i32: i32::from(a) * i32::from(b);
+    }
 }
 
 #[test]
 fn products_that_widen_and_add() {
-    check(Case::new("mul.wide.u32", &[32, 32], 64), |a| a[0] * a[1]);
-    check(Case::new("mul.wide.s32", &[32, 32], 64), |a| {
-        (i64::from(a[0] as i32) * i64::from(a[1] as i32)) as u64
-    });
-    check(Case::new("mad.lo.s32", &[32, 32, 32], 32), |a| {
-        u64::from(
-            (a[0] as u32)
-                .wrapping_mul(a[1] as u32)
-                .wrapping_add(a[2] as u32),
-        )
-    });
-    check(Case::new("mad.hi.u32", &[32, 32, 32], 32), |a| {
-        u64::from((((a[0] * a[1]) >> 32) as u32).wrapping_add(a[2] as u32))
-    });
-    check(Case::new("mad.wide.u32", &[32, 32, 64], 64), |a| {
-        (a[0] * a[1]).wrapping_add(a[2])
-    });
-    check(Case::new("mad.wide.s32", &[32, 32, 64], 64), |a| {
-        (i64::from(a[0] as i32) * i64::from(a[1] as i32)).wrapping_add(a[2] as i64) as u64
-    });
-    check(Case::new("mad.lo.s64", &[64, 64, 64], 64), |a| {
-        a[0].wrapping_mul(a[1]).wrapping_add(a[2])
-    });
-    check(Case::new("sad.u32", &[32, 32, 32], 32), |a| {
-        u64::from(
-            (a[0] as u32)
-                .abs_diff(a[1] as u32)
-                .wrapping_add(a[2] as u32),
-        )
-    });
+    rows! {
+        "mul.wide.u32" (a: u32, b: u32) -> u64: u64::from(a) * u64::from(b);
+        "mul.wide.s32" (a: i32, b: i32) -> i64: i64::from(a) * i64::from(b);
+        "mad.lo.s32" (a: u32, b: u32, c: u32) -> u32: a.wrapping_mul(b).wrapping_add(c);
+        "mad.hi.u32" (a: u32, b: u32, c: u32) -> u32:
+            ((u64::from(a) * u64::from(b) >> 32) as u32).wrapping_add(c);
+        "mad.wide.u32" (a: u32, b: u32, c: u64) -> u64:
+            (u64::from(a) * u64::from(b)).wrapping_add(c);
+        "mad.wide.s32" (a: i32, b: i32, c: i64) -> i64:
+            (i64::from(a) * i64::from(b)).wrapping_add(c);
+        "mad.lo.s64" (a: u64, b: u64, c: u64) -> u64: a.wrapping_mul(b).wrapping_add(c);
+        "sad.u32" (a: u32, b: u32, c: u32) -> u32: a.abs_diff(b).wrapping_add(c);
+    }
 }
 
 #[test]
@@ -186,13 +136,22 @@ fn carries_run_through_a_128_bit_sum() {
 
 #[test]
 fn logic_and_shifts() {
-    words2!("and.b32", |a, b| a & b);
-    words2!("or.b32", |a, b| a | b);
-    words2!("xor.b32", |a, b| a ^ b);
-    check(Case::new("not.b32", &[32], 32), |a| {
-        u64::from(!(a[0] as u32))
-    });
-    check(Case::new("cnot.b32", &[32], 32), |a| u64::from(a[0] == 0));
+    rows! {
+        "and.b32" (a: u32, b: u32) -> u32: a & b;
+        "or.b32" (a: u32, b: u32) -> u32: a | b;
+        "xor.b32" (a: u32, b: u32) -> u32: a ^ b;
+        "not.b32" (a: u32) -> u32: !a;
+        "cnot.b32" (a: u32) -> u32: u32::from(a == 0);
+        "shl.b32" (a: u32, b: u32) -> u32: a.checked_shl(b).unwrap_or(0);
+        "shr.u32" (a: u32, b: u32) -> u32: a.checked_shr(b).unwrap_or(0);
+        "shr.s32" (a: i32, b: u32) -> i32: a >> b.min(31);
+        "shl.b64" (a: u64, b: u32) -> u64: a.checked_shl(b).unwrap_or(0);
+        "shr.s64" (a: i64, b: u32) -> i64: a >> b.min(63);
+        "shf.l.wrap.b32" (a: u32, b: u32, c: u32) -> u32:
+            ((u64::from(a) | u64::from(b) << 32) << (c & 31) >> 32) as u32;
+        "shf.r.clamp.b32" (a: u32, b: u32, c: u32) -> u32:
+            ((u64::from(a) | u64::from(b) << 32) >> c.min(32)) as u32;
+    }
     check(
         Case::new("lop3.b32", &[32, 32, 32], 32).with_tail(", 0x96"),
         |a| a[0] ^ a[1] ^ a[2],
@@ -201,40 +160,17 @@ fn logic_and_shifts() {
         Case::new("lop3.b32", &[32, 32, 32], 32).with_tail(", 0xE8"),
         |a| (a[0] & a[1]) | (a[1] & a[2]) | (a[0] & a[2]),
     );
-    words2!("shl.b32", |a, b| a.checked_shl(b).unwrap_or(0));
-    words2!("shr.u32", |a, b| a.checked_shr(b).unwrap_or(0));
-    words2!("shr.s32", |a, b| ((a as i32) >> b.min(31)) as u32);
-    check(Case::new("shl.b64", &[64, 32], 64), |a| {
-        a[0].checked_shl(a[1] as u32).unwrap_or(0)
-    });
-    check(Case::new("shr.s64", &[64, 32], 64), |a| {
-        ((a[0] as i64) >> a[1].min(63)) as u64
-    });
-    check(Case::new("shf.l.wrap.b32", &[32, 32, 32], 32), |a| {
-        ((a[0] | a[1] << 32) << (a[2] & 31)) >> 32
-    });
-    check(Case::new("shf.r.clamp.b32", &[32, 32, 32], 32), |a| {
-        ((a[0] | a[1] << 32) >> a[2].min(32)) & 0xFFFF_FFFF
-    });
 }
 
 #[test]
 fn fields_and_counts() {
-    check(Case::new("popc.b32", &[32], 32), |a| {
-        u64::from(a[0].count_ones())
-    });
-    check(Case::new("popc.b64", &[64], 32), |a| {
-        u64::from(a[0].count_ones())
-    });
-    check(Case::new("clz.b32", &[32], 32), |a| {
-        u64::from((a[0] as u32).leading_zeros())
-    });
-    check(Case::new("brev.b32", &[32], 32), |a| {
-        u64::from((a[0] as u32).reverse_bits())
-    });
-    check(Case::new("bfind.u32", &[32], 32), |a| {
-        u64::from((a[0] as u32).checked_ilog2().unwrap_or(u32::MAX))
-    });
+    rows! {
+        "popc.b32" (a: u32) -> u32: a.count_ones();
+        "popc.b64" (a: u64) -> u32: a.count_ones();
+        "clz.b32" (a: u32) -> u32: a.leading_zeros();
+        "brev.b32" (a: u32) -> u32: a.reverse_bits();
+        "bfind.u32" (a: u32) -> u32: a.checked_ilog2().unwrap_or(u32::MAX);
+    }
     check(Case::new("bfe.u32", &[32, 5, 5], 32), |a| {
         let length = a[2] as u32;
         let mask = if length >= 32 {
@@ -265,30 +201,20 @@ fn fields_and_counts() {
 
 #[test]
 fn conversions_between_integers() {
-    check(Case::new("cvt.u64.u32", &[32], 64), |a| a[0]);
-    check(Case::new("cvt.s64.s32", &[32], 64), |a| {
-        a[0] as i32 as i64 as u64
-    });
-    check(Case::new("cvt.u32.u64", &[64], 32), |a| a[0] & 0xFFFF_FFFF);
-    check(Case::new("cvt.u32.u16", &[16], 32), |a| a[0]);
-    check(Case::new("cvt.s32.s16", &[16], 32), |a| {
-        u64::from(a[0] as i16 as i32 as u32)
-    });
-    check(Case::new("cvt.u16.u32", &[32], 16), |a| a[0] & 0xFFFF);
-    check(Case::new("cvt.s32.s8", &[32], 32), |a| {
-        u64::from(a[0] as i8 as i32 as u32)
-    });
-    check(Case::new("cvt.u32.u8", &[32], 32), |a| a[0] & 0xFF);
-    check(Case::new("cvt.s64.s8", &[64], 64), |a| {
-        a[0] as i8 as i64 as u64
-    });
-    check(Case::new("cvt.u8.u32", &[32], 32), |a| a[0] & 0xFF);
-    check(Case::new("cvt.sat.u8.s32", &[32], 32), |a| {
-        (a[0] as i32).clamp(0, 255) as u64
-    });
-    check(Case::new("cvt.sat.s16.s32", &[32], 32), |a| {
-        u64::from((a[0] as i32).clamp(-32768, 32767) as u32)
-    });
+    rows! {
+        "cvt.u64.u32" (a: u32) -> u64: a.into();
+        "cvt.s64.s32" (a: i32) -> i64: a.into();
+        "cvt.u32.u64" (a: u64) -> u32: a as u32;
+        "cvt.u32.u16" (a: u16) -> u32: a.into();
+        "cvt.s32.s16" (a: i16) -> i32: a.into();
+        "cvt.u16.u32" (a: u32) -> u16: a as u16;
+        "cvt.s32.s8" (a: u32) -> i32: i32::from(a as i8);
+        "cvt.u32.u8" (a: u32) -> u32: a & 0xFF;
+        "cvt.s64.s8" (a: u64) -> i64: i64::from(a as i8);
+        "cvt.u8.u32" (a: u32) -> u32: a & 0xFF;
+        "cvt.sat.u8.s32" (a: i32) -> i32: a.clamp(0, 255);
+        "cvt.sat.s16.s32" (a: i32) -> i32: a.clamp(-32768, 32767);
+    }
 }
 
 /// An f32 result, every NaN the canonical one.

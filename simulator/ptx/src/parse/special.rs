@@ -38,115 +38,80 @@ pub const OTHER_SPECIALS: &[&str] = &[
     "%cluster_nctaid.w",
 ];
 
-/// All names, those with components without them.
+/// Special registers of three components, by axis.
+const VECTORS: [(&str, fn(u8) -> Special); 8] = [
+    ("%tid", Special::Tid),
+    ("%ntid", Special::Ntid),
+    ("%ctaid", Special::Ctaid),
+    ("%nctaid", Special::Nctaid),
+    ("%clusterid", Special::ClusterId),
+    ("%nclusterid", Special::NclusterId),
+    ("%cluster_ctaid", Special::ClusterCtaid),
+    ("%cluster_nctaid", Special::ClusterNctaid),
+];
+
+/// Special registers of one.
+const SCALARS: [(&str, Special); 23] = [
+    ("%cluster_ctarank", Special::ClusterCtarank),
+    ("%cluster_nctarank", Special::ClusterNctarank),
+    ("%is_explicit_cluster", Special::IsExplicitCluster),
+    ("%laneid", Special::LaneId),
+    ("%warpid", Special::WarpId),
+    ("%nwarpid", Special::NWarpId),
+    ("%smid", Special::SmId),
+    ("%nsmid", Special::NSmId),
+    ("%gridid", Special::GridId),
+    ("%lanemask_eq", Special::LaneMaskEq),
+    ("%lanemask_le", Special::LaneMaskLe),
+    ("%lanemask_lt", Special::LaneMaskLt),
+    ("%lanemask_ge", Special::LaneMaskGe),
+    ("%lanemask_gt", Special::LaneMaskGt),
+    ("%clock", Special::Clock),
+    ("%clock_hi", Special::ClockHi),
+    ("%clock64", Special::Clock64),
+    ("%globaltimer", Special::GlobalTimer),
+    ("%globaltimer_lo", Special::GlobalTimerLo),
+    ("%globaltimer_hi", Special::GlobalTimerHi),
+    ("%dynamic_smem_size", Special::DynamicSmemSize),
+    ("%total_smem_size", Special::TotalSmemSize),
+    ("WARP_SZ", Special::WarpSize),
+];
+
+/// All names, those with components without them; of `%envreg0` and so on two.
 pub(super) fn names<'a>() -> impl Iterator<Item = &'a str> {
+    let vectors = VECTORS.iter().map(|(name, _)| *name);
+    let scalars = SCALARS.iter().map(|(name, _)| *name);
     let others = OTHER_SPECIALS
         .iter()
         .filter_map(|name| name.split('.').next());
-    OWN_NAMES.iter().copied().chain(others)
+    vectors
+        .chain(scalars)
+        .chain(["%envreg1", "%envreg2"])
+        .chain(others)
 }
-
-/// Special registers that have a name of their own in [`Special`].
-const OWN_NAMES: &[&str] = &[
-    "%tid",
-    "%ntid",
-    "%ctaid",
-    "%nctaid",
-    "%clusterid",
-    "%nclusterid",
-    "%cluster_ctaid",
-    "%cluster_nctaid",
-    "%cluster_ctarank",
-    "%cluster_nctarank",
-    "%is_explicit_cluster",
-    "%laneid",
-    "%warpid",
-    "%nwarpid",
-    "%smid",
-    "%nsmid",
-    "%gridid",
-    "%lanemask_eq",
-    "%lanemask_le",
-    "%lanemask_lt",
-    "%lanemask_ge",
-    "%lanemask_gt",
-    "%clock",
-    "%clock_hi",
-    "%clock64",
-    "%globaltimer",
-    "%globaltimer_lo",
-    "%globaltimer_hi",
-    "%dynamic_smem_size",
-    "%total_smem_size",
-    "%envreg1",
-    "%envreg2",
-    "WARP_SZ",
-];
 
 /// Names of special registers that are read by component.
 pub(super) fn has_components(name: &str) -> bool {
-    matches!(
-        name,
-        "%tid"
-            | "%ntid"
-            | "%ctaid"
-            | "%nctaid"
-            | "%clusterid"
-            | "%nclusterid"
-            | "%cluster_ctaid"
-            | "%cluster_nctaid"
-    )
+    VECTORS.iter().any(|(vector, _)| *vector == name)
 }
 
 /// The special register `name`, with `component` (`.x`) where it has one.
 pub(super) fn lookup(name: &str, component: &str) -> Option<Special> {
-    let axis = match component {
-        ".x" => Some(0),
-        ".y" => Some(1),
-        ".z" => Some(2),
-        _ => None,
-    };
-    match (name, axis) {
-        ("%tid", Some(axis)) => return Some(Special::Tid(axis)),
-        ("%ntid", Some(axis)) => return Some(Special::Ntid(axis)),
-        ("%ctaid", Some(axis)) => return Some(Special::Ctaid(axis)),
-        ("%nctaid", Some(axis)) => return Some(Special::Nctaid(axis)),
-        ("%clusterid", Some(axis)) => return Some(Special::ClusterId(axis)),
-        ("%nclusterid", Some(axis)) => return Some(Special::NclusterId(axis)),
-        ("%cluster_ctaid", Some(axis)) => return Some(Special::ClusterCtaid(axis)),
-        ("%cluster_nctaid", Some(axis)) => return Some(Special::ClusterNctaid(axis)),
-        _ => {}
-    }
     if !component.is_empty() {
-        let full = format!("{name}{component}");
-        return other(&full);
+        let axis = [".x", ".y", ".z"]
+            .iter()
+            .position(|axis| *axis == component);
+        let vector = VECTORS.iter().find(|(vector, _)| *vector == name);
+        return match (vector, axis) {
+            (Some((_, of_axis)), Some(axis)) => Some(of_axis(axis as u8)),
+            _ => other(&format!("{name}{component}")),
+        };
     }
-    Some(match name {
-        "%cluster_ctarank" => Special::ClusterCtarank,
-        "%cluster_nctarank" => Special::ClusterNctarank,
-        "%is_explicit_cluster" => Special::IsExplicitCluster,
-        "%laneid" => Special::LaneId,
-        "%warpid" => Special::WarpId,
-        "%nwarpid" => Special::NWarpId,
-        "%smid" => Special::SmId,
-        "%nsmid" => Special::NSmId,
-        "%gridid" => Special::GridId,
-        "%lanemask_eq" => Special::LaneMaskEq,
-        "%lanemask_le" => Special::LaneMaskLe,
-        "%lanemask_lt" => Special::LaneMaskLt,
-        "%lanemask_ge" => Special::LaneMaskGe,
-        "%lanemask_gt" => Special::LaneMaskGt,
-        "%clock" => Special::Clock,
-        "%clock_hi" => Special::ClockHi,
-        "%clock64" => Special::Clock64,
-        "%globaltimer" => Special::GlobalTimer,
-        "%globaltimer_lo" => Special::GlobalTimerLo,
-        "%globaltimer_hi" => Special::GlobalTimerHi,
-        "%dynamic_smem_size" => Special::DynamicSmemSize,
-        "%total_smem_size" => Special::TotalSmemSize,
-        "WARP_SZ" => Special::WarpSize,
-        _ => return environment(name).or_else(|| other(name)),
-    })
+    let scalar = SCALARS.iter().find(|(scalar, _)| *scalar == name);
+    scalar
+        .map(|(_, special)| *special)
+        .or_else(|| environment(name))
+        .or_else(|| other(name))
 }
 
 /// `%envreg0` to `%envreg31`, which a driver sets.

@@ -21,8 +21,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = std::env::args().nth(1).ok_or("give a folder")?;
     fs::create_dir_all(&folder)?;
     let mut texts = Vec::new();
-    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests");
-    for path in files(&tests)? {
+    let simulator = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let tests = [
+        files(&simulator.join("ptx_sim/tests"))?,
+        files(&simulator.join("ptx/tests"))?,
+    ];
+    for path in tests.concat() {
         let Ok(text) = fs::read_to_string(&path) else {
             continue;
         };

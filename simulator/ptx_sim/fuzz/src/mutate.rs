@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::forms;
 use crate::random::Random;
-use crate::words::{LINES, MODIFIERS, NUMBERS, SPECIAL, TYPES};
+use crate::words::{LINES, NUMBERS, SPECIAL};
 
 /// Changes `data[..size]` in place; gives its new size. For `libfuzzer_sys::fuzz_mutator!`.
 pub fn mutate(data: &mut [u8], size: usize, max_size: usize, seed: u32) -> usize {
@@ -118,12 +118,8 @@ fn modifier(text: &mut String, random: &mut Random) {
     };
     let mut parts: Vec<&str> = text[word.clone()].split('.').collect();
     let at = 1 + random.below(parts.len() - 1);
-    let is_type = TYPES.contains(&parts[at]);
-    let pool = if is_type != random.once_in(8) {
-        TYPES
-    } else {
-        MODIFIERS
-    };
+    let wants_type = forms::is_type(parts[at]) != random.once_in(8);
+    let pool = forms::modifiers(wants_type);
     let new = random.of(pool).copied().unwrap_or("");
     match random.below(6) {
         0 => drop(parts.remove(at)),
@@ -172,8 +168,8 @@ fn operand(text: &mut String, random: &mut Random) {
             like.map_or(old, |w| text[w].to_owned())
         }
         7..9 => find(text, random, is_register).map_or(old, |w| text[w].to_owned()),
-        9 => random.of(SPECIAL).map_or(old, |&s| s.to_owned()),
-        10 | 11 => random.of(NUMBERS).map_or(old, |&s| s.to_owned()),
+        9 => random.of(&SPECIAL).map_or(old, |&s| s.to_owned()),
+        10 | 11 => random.of(&NUMBERS).map_or(old, |&s| s.to_owned()),
         12 => find(text, random, is_name).map_or(old, |w| text[w].to_owned()),
         13 => match random.below(9) {
             0 => "_".to_owned(),
@@ -181,9 +177,9 @@ fn operand(text: &mut String, random: &mut Random) {
             2 => format!("!{old}"),
             3 => format!("{old}|{old}"),
             4 => format!("[{old}]"),
-            5 => format!("[{old}+{}]", random.of(NUMBERS).unwrap_or(&"")),
+            5 => format!("[{old}+{}]", random.of(&NUMBERS).unwrap_or(&"")),
             6 => format!("{old}.{}", ["b0", "b3", "h1", "x", "w"][random.below(5)]),
-            7 => format!("{old}+{}", random.of(NUMBERS).unwrap_or(&"")),
+            7 => format!("{old}+{}", random.of(&NUMBERS).unwrap_or(&"")),
             _ => format!("{old}, {old}"),
         },
         14 => {
@@ -219,7 +215,7 @@ fn number(text: &mut String, random: &mut Random) {
                 }
             )
         }
-        _ => random.of(NUMBERS).copied().unwrap_or("0").to_owned(),
+        _ => random.of(&NUMBERS).copied().unwrap_or("0").to_owned(),
     };
     text.replace_range(word, &new);
 }

@@ -8,7 +8,7 @@ use ptx::excerpt::{Excerpt, ParseError};
 use ptx::ir::{FuncId, Function, Instruction, Module, Operand, VarId};
 
 use super::frame::FrameBuilder;
-use super::isa::{modifiers, opcodes};
+use super::isa::{modifiers, opcodes, table};
 use super::liveness::RegisterSet;
 use super::refusal::{Class, Refusal};
 use super::signature;
@@ -154,7 +154,7 @@ impl Decoder<'_> {
             .err()
             .or_else(|| opcodes::unknown(opcode, self.module.version))
             .or_else(|| modifiers::unknown(opcode, self.module.version))
-            .or_else(|| opcodes::instead(opcode).map(Refusal::unsupported))
+            .or_else(|| table::instead(opcode).map(Refusal::unsupported))
             .unwrap_or_else(|| match culprit {
                 Some(operand) => Refusal::unsupported(reason).at(operand),
                 None => Refusal::unsupported(reason),

@@ -52,7 +52,7 @@ pub fn operands(case: &Case, number: u64) -> [u64; 3] {
 /// Every instruction.
 pub fn cases() -> Vec<Case> {
     let mut table = Table { cases: Vec::new() };
-    integers(&mut table);
+    arithmetic(&mut table);
     bit_fields(&mut table);
     floats::<f32>(&mut table, "f32", Kind::F32, 32);
     floats::<f64>(&mut table, "f64", Kind::F64, 64);
@@ -90,159 +90,121 @@ impl Table {
     }
 }
 
+/// Rows of integer instructions: opcode, bits of the result, operands, and what stands for it,
+/// by the operands as such numbers.
+macro_rules! integers {
+    ($t:ident: $($opcode:expr, $bits:expr, $operands:expr, ($($x:ident: $ty:ty),+) => $value:expr;)*) => {$(
+        $t.add(&$opcode, $bits, &$operands, move |[$($x,)+ ..]| {
+            $(let $x = $x as $ty;)+
+            $value as u64
+        });
+    )*};
+}
+
+/// Rows of instructions on numbers of one type, of which the result is one too, as wide as the
+/// first operand.
+macro_rules! numbers {
+    ($t:ident, $F:ty: $($opcode:expr, $operands:expr, ($($x:ident),+) => $value:expr;)*) => {$(
+        $t.add(&$opcode, $operands[0].1, &$operands, move |[$($x,)+ ..]| {
+            $(let $x = <$F>::of_bits($x);)+
+            $value.bits()
+        });
+    )*};
+}
+
+/// The like of tests of such numbers.
+macro_rules! tests {
+    ($t:ident, $F:ty: $($opcode:expr, $operands:expr, ($($x:ident),+) => $value:expr;)*) => {$(
+        $t.add(&$opcode, 1, &$operands, move |[$($x,)+ ..]| {
+            $(let $x = <$F>::of_bits($x);)+
+            $value.into()
+        });
+    )*};
+}
+
 const INT16: (Kind, u32) = (Kind::Int, 16);
 const INT32: (Kind, u32) = (Kind::Int, 32);
 const INT64: (Kind, u32) = (Kind::Int, 64);
 const COUNT: (Kind, u32) = (Kind::Count, 32);
 
-fn integers(t: &mut Table) {
+fn arithmetic(t: &mut Table) {
     macro_rules! width {
-        ($($name:literal $t:ty, $operand:expr;)*) => {$(
+        ($($name:literal $t:ty, $x:expr;)*) => {$(
             let bits = <$t>::BITS;
-            t.add(concat!("div.", $name), bits, &[$operand; 2], |[a, b, _]| (a as $t).quotient(b as $t) as u64);
-            t.add(concat!("rem.", $name), bits, &[$operand; 2], |[a, b, _]| (a as $t).remainder(b as $t) as u64);
-            t.add(concat!("mul.hi.", $name), bits, &[$operand; 2], |[a, b, _]| (a as $t).mul_hi(b as $t) as u64);
-            t.add(concat!("sad.", $name), bits, &[$operand; 3], |[a, b, c]| (a as $t).sad(b as $t, c as $t) as u64);
-            t.add(concat!("shr.", $name), bits, &[$operand, COUNT], |[a, b, _]| (a as $t).shift_right(b as u32) as u64);
-            t.add(concat!("min.", $name), bits, &[$operand; 2], |[a, b, _]| (a as $t).min(b as $t) as u64);
+            integers! { t:
+                concat!("div.", $name), bits, [$x; 2], (a: $t, b: $t) => a.quotient(b);
+                concat!("rem.", $name), bits, [$x; 2], (a: $t, b: $t) => a.remainder(b);
+                concat!("mul.hi.", $name), bits, [$x; 2], (a: $t, b: $t) => a.mul_hi(b);
+                concat!("sad.", $name), bits, [$x; 3], (a: $t, b: $t, c: $t) => a.sad(b, c);
+                concat!("shr.", $name), bits, [$x, COUNT], (a: $t, b: u32) => a.shift_right(b);
+                concat!("min.", $name), bits, [$x; 2], (a: $t, b: $t) => a.min(b);
+            }
         )*};
     }
     width! {
         "u16" u16, INT16; "s16" i16, INT16; "u32" u32, INT32; "s32" i32, INT32; "u64" u64, INT64;
         "s64" i64, INT64;
     }
-    t.add("shl.b32", 32, &[INT32, COUNT], |[a, b, _]| {
-        u64::from((a as u32).shift_left(b as u32))
-    });
-    t.add("shl.b64", 64, &[INT64, COUNT], |[a, b, _]| {
-        a.shift_left(b as u32)
-    });
-    t.add("shl.b16", 16, &[INT16, COUNT], |[a, b, _]| {
-        u64::from((a as u16).shift_left(b as u32))
-    });
-    t.add("abs.s32", 32, &[INT32], |[a, ..]| {
-        (a as i32).wrapping_abs() as u64
-    });
-    t.add("add.sat.s32", 32, &[INT32; 2], |[a, b, _]| {
-        (a as i32).saturating_add(b as i32) as u64
-    });
-    t.add("sub.sat.s32", 32, &[INT32; 2], |[a, b, _]| {
-        (a as i32).saturating_sub(b as i32) as u64
-    });
-    t.add("mul24.lo.u32", 32, &[INT32; 2], |[a, b, _]| {
-        integer::mul24_lo_u32(a as u32, b as u32).into()
-    });
-    t.add("mul24.hi.u32", 32, &[INT32; 2], |[a, b, _]| {
-        integer::mul24_hi_u32(a as u32, b as u32).into()
-    });
-    t.add("mul24.lo.s32", 32, &[INT32; 2], |[a, b, _]| {
-        integer::mul24_lo_s32(a as i32, b as i32) as u64
-    });
-    t.add("mul24.hi.s32", 32, &[INT32; 2], |[a, b, _]| {
-        integer::mul24_hi_s32(a as i32, b as i32) as u64
-    });
-    for (a_name, a_signed) in [("u32", false), ("s32", true)] {
-        for (b_name, b_signed) in [("u32", false), ("s32", true)] {
-            t.add(
-                &format!("dp4a.{a_name}.{b_name}"),
-                32,
-                &[INT32; 3],
-                move |[a, b, c]| {
-                    integer::dp4a(a as u32, a_signed, b as u32, b_signed, c as u32).into()
-                },
-            );
-            for (half, high) in [("lo", false), ("hi", true)] {
-                t.add(
-                    &format!("dp2a.{half}.{a_name}.{b_name}"),
-                    32,
-                    &[INT32; 3],
-                    move |[a, b, c]| {
-                        integer::dp2a(a as u32, a_signed, b as u32, b_signed, c as u32, high).into()
-                    },
-                );
+    integers! { t:
+        "shl.b32", 32, [INT32, COUNT], (a: u32, b: u32) => a.shift_left(b);
+        "shl.b64", 64, [INT64, COUNT], (a: u64, b: u32) => a.shift_left(b);
+        "shl.b16", 16, [INT16, COUNT], (a: u16, b: u32) => a.shift_left(b);
+        "abs.s32", 32, [INT32], (a: i32) => a.wrapping_abs();
+        "add.sat.s32", 32, [INT32; 2], (a: i32, b: i32) => a.saturating_add(b);
+        "sub.sat.s32", 32, [INT32; 2], (a: i32, b: i32) => a.saturating_sub(b);
+        "mul24.lo.u32", 32, [INT32; 2], (a: u32, b: u32) => integer::mul24_lo_u32(a, b);
+        "mul24.hi.u32", 32, [INT32; 2], (a: u32, b: u32) => integer::mul24_hi_u32(a, b);
+        "mul24.lo.s32", 32, [INT32; 2], (a: i32, b: i32) => integer::mul24_lo_s32(a, b);
+        "mul24.hi.s32", 32, [INT32; 2], (a: i32, b: i32) => integer::mul24_hi_s32(a, b);
+    }
+    for (x, x_signed) in [("u32", false), ("s32", true)] {
+        for (y, y_signed) in [("u32", false), ("s32", true)] {
+            integers! { t:
+                format!("dp4a.{x}.{y}"), 32, [INT32; 3], (a: u32, b: u32, c: u32) =>
+                    integer::dp4a(a, x_signed, b, y_signed, c);
+                format!("dp2a.lo.{x}.{y}"), 32, [INT32; 3], (a: u32, b: u32, c: u32) =>
+                    integer::dp2a(a, x_signed, b, y_signed, c, false);
+                format!("dp2a.hi.{x}.{y}"), 32, [INT32; 3], (a: u32, b: u32, c: u32) =>
+                    integer::dp2a(a, x_signed, b, y_signed, c, true);
             }
         }
     }
 }
 
 fn bit_fields(t: &mut Table) {
-    t.add("popc.b64", 32, &[INT64], |[a, ..]| a.count_ones().into());
-    t.add("clz.b32", 32, &[INT32], |[a, ..]| {
-        (a as u32).leading_zeros().into()
-    });
-    t.add("clz.b64", 32, &[INT64], |[a, ..]| a.leading_zeros().into());
-    t.add("brev.b32", 32, &[INT32], |[a, ..]| {
-        (a as u32).reverse_bits().into()
-    });
-    for (modifier, shift) in [("", false), (".shiftamt", true)] {
-        t.add(
-            &format!("bfind{modifier}.u32"),
-            32,
-            &[INT32],
-            move |[a, ..]| bits::bfind_u32(a as u32, shift).into(),
-        );
-        t.add(
-            &format!("bfind{modifier}.s32"),
-            32,
-            &[INT32],
-            move |[a, ..]| bits::bfind_s32(a as i32, shift).into(),
-        );
-        t.add(
-            &format!("bfind{modifier}.u64"),
-            32,
-            &[INT64],
-            move |[a, ..]| bits::bfind_u64(a, shift).into(),
-        );
-        t.add(
-            &format!("bfind{modifier}.s64"),
-            32,
-            &[INT64],
-            move |[a, ..]| bits::bfind_s64(a as i64, shift).into(),
-        );
+    integers! { t:
+        "popc.b64", 32, [INT64], (a: u64) => a.count_ones();
+        "clz.b32", 32, [INT32], (a: u32) => a.leading_zeros();
+        "clz.b64", 32, [INT64], (a: u64) => a.leading_zeros();
+        "brev.b32", 32, [INT32], (a: u32) => a.reverse_bits();
     }
-    t.add("bfe.u32", 32, &[INT32, COUNT, COUNT], |[a, b, c]| {
-        bits::bfe_u32(a as u32, b as u32, c as u32).into()
-    });
-    t.add("bfe.s32", 32, &[INT32, COUNT, COUNT], |[a, b, c]| {
-        bits::bfe_s32(a as i32, b as u32, c as u32) as u64
-    });
-    t.add("bfe.u64", 64, &[INT64, COUNT, COUNT], |[a, b, c]| {
-        bits::bfe_u64(a, b as u32, c as u32)
-    });
-    t.add("bfe.s64", 64, &[INT64, COUNT, COUNT], |[a, b, c]| {
-        bits::bfe_s64(a as i64, b as u32, c as u32) as u64
-    });
-    t.add("bmsk.clamp.b32", 32, &[COUNT, COUNT], |[a, b, _]| {
-        bits::bmsk(a as u32, b as u32, false).into()
-    });
-    t.add("bmsk.wrap.b32", 32, &[COUNT, COUNT], |[a, b, _]| {
-        bits::bmsk(a as u32, b as u32, true).into()
-    });
+    for (modifier, shift) in [("", false), (".shiftamt", true)] {
+        integers! { t:
+            format!("bfind{modifier}.u32"), 32, [INT32], (a: u32) => bits::bfind_u32(a, shift);
+            format!("bfind{modifier}.s32"), 32, [INT32], (a: i32) => bits::bfind_s32(a, shift);
+            format!("bfind{modifier}.u64"), 32, [INT64], (a: u64) => bits::bfind_u64(a, shift);
+            format!("bfind{modifier}.s64"), 32, [INT64], (a: i64) => bits::bfind_s64(a, shift);
+        }
+    }
+    integers! { t:
+        "bfe.u32", 32, [INT32, COUNT, COUNT], (a: u32, b: u32, c: u32) => bits::bfe_u32(a, b, c);
+        "bfe.s32", 32, [INT32, COUNT, COUNT], (a: i32, b: u32, c: u32) => bits::bfe_s32(a, b, c);
+        "bfe.u64", 64, [INT64, COUNT, COUNT], (a: u64, b: u32, c: u32) => bits::bfe_u64(a, b, c);
+        "bfe.s64", 64, [INT64, COUNT, COUNT], (a: i64, b: u32, c: u32) => bits::bfe_s64(a, b, c);
+        "bmsk.clamp.b32", 32, [COUNT, COUNT], (a: u32, b: u32) => bits::bmsk(a, b, false);
+        "bmsk.wrap.b32", 32, [COUNT, COUNT], (a: u32, b: u32) => bits::bmsk(a, b, true);
+    }
     for (mode, wrap) in [("clamp", false), ("wrap", true)] {
-        t.add(
-            &format!("szext.{mode}.u32"),
-            32,
-            &[INT32, COUNT],
-            move |[a, b, _]| bits::szext(a as u32, b as u32, false, wrap).into(),
-        );
-        t.add(
-            &format!("szext.{mode}.s32"),
-            32,
-            &[INT32, COUNT],
-            move |[a, b, _]| bits::szext(a as u32, b as u32, true, wrap).into(),
-        );
-        t.add(
-            &format!("shf.l.{mode}.b32"),
-            32,
-            &[INT32, INT32, COUNT],
-            move |[a, b, c]| bits::shf_left(a as u32, b as u32, c as u32, wrap).into(),
-        );
-        t.add(
-            &format!("shf.r.{mode}.b32"),
-            32,
-            &[INT32, INT32, COUNT],
-            move |[a, b, c]| bits::shf_right(a as u32, b as u32, c as u32, wrap).into(),
-        );
+        integers! { t:
+            format!("szext.{mode}.u32"), 32, [INT32, COUNT], (a: u32, b: u32) =>
+                bits::szext(a, b, false, wrap);
+            format!("szext.{mode}.s32"), 32, [INT32, COUNT], (a: u32, b: u32) =>
+                bits::szext(a, b, true, wrap);
+            format!("shf.l.{mode}.b32"), 32, [INT32, INT32, COUNT], (a: u32, b: u32, c: u32) =>
+                bits::shf_left(a, b, c, wrap);
+            format!("shf.r.{mode}.b32"), 32, [INT32, INT32, COUNT], (a: u32, b: u32, c: u32) =>
+                bits::shf_right(a, b, c, wrap);
+        }
     }
     for table in [0x96_u8, 0xe8, 0x1b] {
         t.add("lop3.b32", 32, &[INT32; 3], move |[a, b, c]| {
@@ -250,96 +212,84 @@ fn bit_fields(t: &mut Table) {
         })
         .suffix = format!(", {table}");
     }
-    t.add("prmt.b32", 32, &[INT32; 3], |[a, b, c]| {
-        bits::prmt(a as u32, b as u32, c as u32, Permute::Index).into()
-    });
+    integers! { t:
+        "prmt.b32", 32, [INT32; 3], (a: u32, b: u32, c: u32) =>
+            bits::prmt(a, b, c, Permute::Index);
+    }
     for name in ["f4e", "b4e", "rc8", "ecl", "ecr", "rc16"] {
         let mode = Permute::from_name(name).unwrap();
-        t.add(
-            &format!("prmt.b32.{name}"),
-            32,
-            &[INT32; 3],
-            move |[a, b, c]| bits::prmt(a as u32, b as u32, c as u32, mode).into(),
-        );
+        integers! { t:
+            format!("prmt.b32.{name}"), 32, [INT32; 3], (a: u32, b: u32, c: u32) =>
+                bits::prmt(a, b, c, mode);
+        }
     }
 }
 
 const MODES: [&str; 4] = ["rn", "rz", "rm", "rp"];
 
+const USUAL: Extremum = Extremum {
+    propagates_nan: false,
+    xor_sign: false,
+};
+const NAN: Extremum = Extremum {
+    propagates_nan: true,
+    xor_sign: false,
+};
+const XOR_SIGN: Extremum = Extremum {
+    propagates_nan: false,
+    xor_sign: true,
+};
+const NAN_AND_XOR_SIGN: Extremum = Extremum {
+    propagates_nan: true,
+    xor_sign: true,
+};
+
+/// `min` and `max` with the modifiers that make such rules.
+fn extrema<F: Float + 'static>(
+    t: &mut Table,
+    name: &str,
+    x: (Kind, u32),
+    rules: &[(&str, Extremum)],
+) {
+    for &(modifier, rule) in rules {
+        numbers! { t, F:
+            format!("min{modifier}.{name}"), [x; 2], (a, b) => compare::min(a, b, rule);
+            format!("max{modifier}.{name}"), [x; 2], (a, b) => compare::max(a, b, rule);
+        }
+    }
+}
+
+/// `setp` with such comparisons.
+fn comparisons<F: Float + 'static>(t: &mut Table, name: &str, x: (Kind, u32), names: &[&str]) {
+    for comparison in names {
+        let test = FloatComparison::from_name(comparison).unwrap();
+        tests! { t, F:
+            format!("setp.{comparison}.{name}"), [x; 2], (a, b) => test.holds(a, b);
+        }
+    }
+}
+
 /// What `f32` and `f64` have alike.
 fn floats<F: Float + 'static>(t: &mut Table, name: &str, kind: Kind, n_bits: u32) {
-    let operand = (kind, n_bits);
+    let x = (kind, n_bits);
     for mode in MODES {
         let rounding = Rounding::from_name(mode).unwrap();
-        let of = F::of_bits;
-        t.add(
-            &format!("add.{mode}.{name}"),
-            n_bits,
-            &[operand; 2],
-            move |[a, b, _]| float::add(of(a), of(b), rounding).bits(),
-        );
-        t.add(
-            &format!("sub.{mode}.{name}"),
-            n_bits,
-            &[operand; 2],
-            move |[a, b, _]| float::sub(of(a), of(b), rounding).bits(),
-        );
-        t.add(
-            &format!("mul.{mode}.{name}"),
-            n_bits,
-            &[operand; 2],
-            move |[a, b, _]| float::mul(of(a), of(b), rounding).bits(),
-        );
-        t.add(
-            &format!("fma.{mode}.{name}"),
-            n_bits,
-            &[operand; 3],
-            move |[a, b, c]| float::fma(of(a), of(b), of(c), rounding).bits(),
-        );
-        t.add(
-            &format!("div.{mode}.{name}"),
-            n_bits,
-            &[operand; 2],
-            move |[a, b, _]| float::div(of(a), of(b), rounding).bits(),
-        );
-        t.add(
-            &format!("rcp.{mode}.{name}"),
-            n_bits,
-            &[operand],
-            move |[a, ..]| float::rcp(of(a), rounding).bits(),
-        );
-        t.add(
-            &format!("sqrt.{mode}.{name}"),
-            n_bits,
-            &[operand],
-            move |[a, ..]| float::sqrt(of(a), rounding).bits(),
-        );
+        numbers! { t, F:
+            format!("add.{mode}.{name}"), [x; 2], (a, b) => float::add(a, b, rounding);
+            format!("sub.{mode}.{name}"), [x; 2], (a, b) => float::sub(a, b, rounding);
+            format!("mul.{mode}.{name}"), [x; 2], (a, b) => float::mul(a, b, rounding);
+            format!("fma.{mode}.{name}"), [x; 3], (a, b, c) => float::fma(a, b, c, rounding);
+            format!("div.{mode}.{name}"), [x; 2], (a, b) => float::div(a, b, rounding);
+            format!("rcp.{mode}.{name}"), [x], (a) => float::rcp(a, rounding);
+            format!("sqrt.{mode}.{name}"), [x], (a) => float::sqrt(a, rounding);
+        }
     }
-    let rule = Extremum::default();
-    t.add(
-        &format!("min.{name}"),
-        n_bits,
-        &[operand; 2],
-        move |[a, b, _]| compare::min(F::of_bits(a), F::of_bits(b), rule).bits(),
-    );
-    t.add(
-        &format!("max.{name}"),
-        n_bits,
-        &[operand; 2],
-        move |[a, b, _]| compare::max(F::of_bits(a), F::of_bits(b), rule).bits(),
-    );
-    t.add(&format!("neg.{name}"), n_bits, &[operand], |[a, ..]| {
-        float::neg(F::of_bits(a)).bits()
-    });
-    t.add(&format!("abs.{name}"), n_bits, &[operand], |[a, ..]| {
-        float::abs(F::of_bits(a)).bits()
-    });
-    t.add(
-        &format!("copysign.{name}"),
-        n_bits,
-        &[operand; 2],
-        |[a, b, _]| float::copysign(F::of_bits(a), F::of_bits(b)).bits(),
-    );
+    extrema::<F>(t, name, x, &[("", USUAL)]);
+    numbers! { t, F:
+        format!("neg.{name}"), [x], (a) => float::neg(a);
+        format!("abs.{name}"), [x], (a) => float::abs(a);
+        format!("copysign.{name}"), [x; 2], (a, b) => float::copysign(a, b);
+    }
     for property in [
         "finite",
         "infinite",
@@ -349,129 +299,46 @@ fn floats<F: Float + 'static>(t: &mut Table, name: &str, kind: Kind, n_bits: u32
         "subnormal",
     ] {
         let test = Property::from_name(property).unwrap();
-        t.add(
-            &format!("testp.{property}.{name}"),
-            1,
-            &[operand],
-            move |[a, ..]| test.holds(F::of_bits(a)).into(),
-        );
+        tests! { t, F: format!("testp.{property}.{name}"), [x], (a) => test.holds(a); }
     }
-    for comparison in [
+    let all = [
         "eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan",
-    ] {
-        let test = FloatComparison::from_name(comparison).unwrap();
-        t.add(
-            &format!("setp.{comparison}.{name}"),
-            1,
-            &[operand; 2],
-            move |[a, b, _]| test.holds(F::of_bits(a), F::of_bits(b)).into(),
-        );
-    }
+    ];
+    comparisons::<F>(t, name, x, &all);
 }
 
 /// Modifiers of `f32`.
 fn single(t: &mut Table) {
     const F32: (Kind, u32) = (Kind::F32, 32);
-    let of = f32::of_bits;
     for mode in MODES {
         let rounding = Rounding::from_name(mode).unwrap();
-        t.add(
-            &format!("add.{mode}.ftz.f32"),
-            32,
-            &[F32; 2],
-            move |[a, b, _]| float::add_ftz(of(a), of(b), rounding).bits(),
-        );
-        t.add(
-            &format!("mul.{mode}.ftz.f32"),
-            32,
-            &[F32; 2],
-            move |[a, b, _]| float::mul_ftz(of(a), of(b), rounding).bits(),
-        );
-        t.add(
-            &format!("fma.{mode}.ftz.f32"),
-            32,
-            &[F32; 3],
-            move |[a, b, c]| float::fma_ftz(of(a), of(b), of(c), rounding).bits(),
-        );
-        t.add(
-            &format!("div.{mode}.ftz.f32"),
-            32,
-            &[F32; 2],
-            move |[a, b, _]| float::div_ftz(of(a), of(b), rounding).bits(),
-        );
-        t.add(
-            &format!("sqrt.{mode}.ftz.f32"),
-            32,
-            &[F32],
-            move |[a, ..]| float::sqrt_ftz(of(a), rounding).bits(),
-        );
-        t.add(
-            &format!("add.{mode}.sat.f32"),
-            32,
-            &[F32; 2],
-            move |[a, b, _]| saturate(float::add(of(a), of(b), rounding)).bits(),
-        );
-        t.add(
-            &format!("fma.{mode}.sat.f32"),
-            32,
-            &[F32; 3],
-            move |[a, b, c]| saturate(float::fma(of(a), of(b), of(c), rounding)).bits(),
-        );
+        numbers! { t, f32:
+            format!("add.{mode}.ftz.f32"), [F32; 2], (a, b) => float::add_ftz(a, b, rounding);
+            format!("mul.{mode}.ftz.f32"), [F32; 2], (a, b) => float::mul_ftz(a, b, rounding);
+            format!("fma.{mode}.ftz.f32"), [F32; 3], (a, b, c) => float::fma_ftz(a, b, c, rounding);
+            format!("div.{mode}.ftz.f32"), [F32; 2], (a, b) => float::div_ftz(a, b, rounding);
+            format!("sqrt.{mode}.ftz.f32"), [F32], (a) => float::sqrt_ftz(a, rounding);
+            format!("add.{mode}.sat.f32"), [F32; 2], (a, b) => saturate(float::add(a, b, rounding));
+            format!("fma.{mode}.sat.f32"), [F32; 3], (a, b, c) =>
+                saturate(float::fma(a, b, c, rounding));
+        }
     }
-    for (modifier, rule) in [
-        (
-            ".NaN",
-            Extremum {
-                propagates_nan: true,
-                xor_sign: false,
-            },
-        ),
-        (
-            ".xorsign.abs",
-            Extremum {
-                propagates_nan: false,
-                xor_sign: true,
-            },
-        ),
-        (
-            ".NaN.xorsign.abs",
-            Extremum {
-                propagates_nan: true,
-                xor_sign: true,
-            },
-        ),
-    ] {
-        t.add(
-            &format!("min{modifier}.f32"),
-            32,
-            &[F32; 2],
-            move |[a, b, _]| compare::min(of(a), of(b), rule).bits(),
-        );
-        t.add(
-            &format!("max{modifier}.f32"),
-            32,
-            &[F32; 2],
-            move |[a, b, _]| compare::max(of(a), of(b), rule).bits(),
-        );
+    let rules = [
+        (".NaN", NAN),
+        (".xorsign.abs", XOR_SIGN),
+        (".NaN.xorsign.abs", NAN_AND_XOR_SIGN),
+    ];
+    extrema::<f32>(t, "f32", F32, &rules);
+    numbers! { t, f32:
+        "min.ftz.f32", [F32; 2], (a, b) => compare::min(flush(a), flush(b), USUAL);
+        "neg.ftz.f32", [F32], (a) => float::neg(flush(a));
+        "abs.ftz.f32", [F32], (a) => float::abs(flush(a));
     }
-    let rule = Extremum::default();
-    t.add("min.ftz.f32", 32, &[F32; 2], move |[a, b, _]| {
-        compare::min(flush(of(a)), flush(of(b)), rule).bits()
-    });
-    t.add("neg.ftz.f32", 32, &[F32], move |[a, ..]| {
-        float::neg(flush(of(a))).bits()
-    });
-    t.add("abs.ftz.f32", 32, &[F32], move |[a, ..]| {
-        float::abs(flush(of(a))).bits()
-    });
     for comparison in ["eq", "ltu"] {
         let test = FloatComparison::from_name(comparison).unwrap();
-        t.add(
-            &format!("setp.{comparison}.ftz.f32"),
-            1,
-            &[F32; 2],
-            move |[a, b, _]| test.holds(flush(of(a)), flush(of(b))).into(),
-        );
+        tests! { t, f32:
+            format!("setp.{comparison}.ftz.f32"), [F32; 2], (a, b) => test.holds(flush(a), flush(b));
+        }
     }
 }
 
@@ -538,110 +405,37 @@ fn approximate(t: &mut Table) {
 }
 
 fn halves<H: ptx_sim::numeric::half::Half + 'static>(t: &mut Table, name: &str, kind: Kind) {
-    let operand = (kind, 16);
-    let of = H::of_bits;
+    let x = (kind, 16);
     let rn = Rounding::NearestEven;
-    t.add(
-        &format!("add.rn.{name}"),
-        16,
-        &[operand; 2],
-        move |[a, b, _]| float::add(of(a), of(b), rn).bits(),
-    );
-    t.add(
-        &format!("sub.rn.{name}"),
-        16,
-        &[operand; 2],
-        move |[a, b, _]| float::sub(of(a), of(b), rn).bits(),
-    );
-    t.add(
-        &format!("mul.rn.{name}"),
-        16,
-        &[operand; 2],
-        move |[a, b, _]| float::mul(of(a), of(b), rn).bits(),
-    );
-    t.add(
-        &format!("fma.rn.{name}"),
-        16,
-        &[operand; 3],
-        move |[a, b, c]| float::fma(of(a), of(b), of(c), rn).bits(),
-    );
-    t.add(
-        &format!("fma.rn.relu.{name}"),
-        16,
-        &[operand; 3],
-        move |[a, b, c]| relu(float::fma(of(a), of(b), of(c), rn)).bits(),
-    );
-    t.add(&format!("neg.{name}"), 16, &[operand], move |[a, ..]| {
-        float::neg(of(a)).bits()
-    });
-    t.add(&format!("abs.{name}"), 16, &[operand], move |[a, ..]| {
-        float::abs(of(a)).bits()
-    });
-    for (modifier, rule) in [
-        ("", Extremum::default()),
-        (
-            ".NaN",
-            Extremum {
-                propagates_nan: true,
-                xor_sign: false,
-            },
-        ),
-        (
-            ".xorsign.abs",
-            Extremum {
-                propagates_nan: false,
-                xor_sign: true,
-            },
-        ),
-    ] {
-        t.add(
-            &format!("min{modifier}.{name}"),
-            16,
-            &[operand; 2],
-            move |[a, b, _]| compare::min(of(a), of(b), rule).bits(),
-        );
-        t.add(
-            &format!("max{modifier}.{name}"),
-            16,
-            &[operand; 2],
-            move |[a, b, _]| compare::max(of(a), of(b), rule).bits(),
-        );
+    numbers! { t, H:
+        format!("add.rn.{name}"), [x; 2], (a, b) => float::add(a, b, rn);
+        format!("sub.rn.{name}"), [x; 2], (a, b) => float::sub(a, b, rn);
+        format!("mul.rn.{name}"), [x; 2], (a, b) => float::mul(a, b, rn);
+        format!("fma.rn.{name}"), [x; 3], (a, b, c) => float::fma(a, b, c, rn);
+        format!("fma.rn.relu.{name}"), [x; 3], (a, b, c) => relu(float::fma(a, b, c, rn));
+        format!("neg.{name}"), [x], (a) => float::neg(a);
+        format!("abs.{name}"), [x], (a) => float::abs(a);
     }
-    for comparison in ["eq", "ne", "lt", "geu", "nan"] {
-        let test = FloatComparison::from_name(comparison).unwrap();
-        t.add(
-            &format!("setp.{comparison}.{name}"),
-            1,
-            &[operand; 2],
-            move |[a, b, _]| test.holds(of(a), of(b)).into(),
-        );
-    }
-    t.add(
-        &format!("tanh.approx.{name}"),
-        16,
-        &[operand],
-        move |[a, ..]| approx::tanh_half(of(a)).bits(),
-    )
+    let rules = [("", USUAL), (".NaN", NAN), (".xorsign.abs", XOR_SIGN)];
+    extrema::<H>(t, name, x, &rules);
+    comparisons::<H>(t, name, x, &["eq", "ne", "lt", "geu", "nan"]);
+    t.add(&format!("tanh.approx.{name}"), 16, &[x], |[a, ..]| {
+        approx::tanh_half(H::of_bits(a)).bits()
+    })
     .agreement = Agreement::Relative(2.0_f64.powi(-7));
     if name == "f16" {
-        t.add("add.rn.ftz.f16", 16, &[operand; 2], move |[a, b, _]| {
-            float::add_ftz(of(a), of(b), rn).bits()
-        });
-        t.add("mul.rn.ftz.f16", 16, &[operand; 2], move |[a, b, _]| {
-            float::mul_ftz(of(a), of(b), rn).bits()
-        });
-        t.add("add.rn.sat.f16", 16, &[operand; 2], move |[a, b, _]| {
-            saturate(float::add(of(a), of(b), rn)).bits()
-        });
-        t.add("fma.rn.sat.f16", 16, &[operand; 3], move |[a, b, c]| {
-            saturate(float::fma(of(a), of(b), of(c), rn)).bits()
-        });
-        t.add("ex2.approx.f16", 16, &[operand], move |[a, ..]| {
-            approx::ex2_half(of(a)).bits()
+        numbers! { t, H:
+            "add.rn.ftz.f16", [x; 2], (a, b) => float::add_ftz(a, b, rn);
+            "mul.rn.ftz.f16", [x; 2], (a, b) => float::mul_ftz(a, b, rn);
+            "add.rn.sat.f16", [x; 2], (a, b) => saturate(float::add(a, b, rn));
+            "fma.rn.sat.f16", [x; 3], (a, b, c) => saturate(float::fma(a, b, c, rn));
+        }
+        t.add("ex2.approx.f16", 16, &[x], |[a, ..]| {
+            approx::ex2_half(H::of_bits(a)).bits()
         })
         .agreement = Agreement::Relative(2.0_f64.powf(-9.9));
     } else {
-        t.add("ex2.approx.ftz.bf16", 16, &[operand], move |[a, ..]| {
+        t.add("ex2.approx.ftz.bf16", 16, &[x], |[a, ..]| {
             approx::ex2_ftz_bf16(Bf16::of_bits(a)).bits()
         })
         .agreement = Agreement::Relative(2.0_f64.powi(-7));
@@ -652,27 +446,16 @@ fn halves<H: ptx_sim::numeric::half::Half + 'static>(t: &mut Table, name: &str, 
 fn flushing(t: &mut Table) {
     const TINY: (Kind, u32) = (Kind::Tiny, 32);
     const HUGE: (Kind, u32) = (Kind::Huge, 32);
-    let of = f32::of_bits;
+    const F32: (Kind, u32) = (Kind::F32, 32);
+    let rn = Rounding::NearestEven;
     for mode in MODES {
         let rounding = Rounding::from_name(mode).unwrap();
-        t.add(
-            &format!("mul.{mode}.ftz.f32"),
-            32,
-            &[TINY; 2],
-            move |[a, b, _]| float::mul_ftz(of(a), of(b), rounding).bits(),
-        );
-        t.add(
-            &format!("fma.{mode}.ftz.f32"),
-            32,
-            &[TINY, TINY, (Kind::F32, 32)],
-            move |[a, b, c]| float::fma_ftz(of(a), of(b), of(c), rounding).bits(),
-        );
-        t.add(
-            &format!("div.{mode}.ftz.f32"),
-            32,
-            &[TINY, HUGE],
-            move |[a, b, _]| float::div_ftz(of(a), of(b), rounding).bits(),
-        );
+        numbers! { t, f32:
+            format!("mul.{mode}.ftz.f32"), [TINY; 2], (a, b) => float::mul_ftz(a, b, rounding);
+            format!("fma.{mode}.ftz.f32"), [TINY, TINY, F32], (a, b, c) =>
+                float::fma_ftz(a, b, c, rounding);
+            format!("div.{mode}.ftz.f32"), [TINY, HUGE], (a, b) => float::div_ftz(a, b, rounding);
+        }
         for modifier in ["", ".ftz"] {
             let opcode = format!("cvt.{mode}{modifier}.f32.f64");
             let conversion = conversion(&opcode, "f32", "f64");
@@ -681,24 +464,14 @@ fn flushing(t: &mut Table) {
             });
         }
     }
-    t.add("mul.rn.f32", 32, &[TINY; 2], move |[a, b, _]| {
-        float::mul(of(a), of(b), Rounding::NearestEven).bits()
-    });
+    numbers! { t, f32: "mul.rn.f32", [TINY; 2], (a, b) => float::mul(a, b, rn); }
     const HALF: (Kind, u32) = (Kind::TinyF16, 16);
-    let of = F16::of_bits;
-    let rn = Rounding::NearestEven;
-    t.add("mul.rn.f16", 16, &[HALF; 2], move |[a, b, _]| {
-        float::mul(of(a), of(b), rn).bits()
-    });
-    t.add("mul.rn.ftz.f16", 16, &[HALF; 2], move |[a, b, _]| {
-        float::mul_ftz(of(a), of(b), rn).bits()
-    });
-    t.add(
-        "fma.rn.ftz.f16",
-        16,
-        &[HALF, HALF, (Kind::F16, 16)],
-        move |[a, b, c]| float::fma_ftz(of(a), of(b), of(c), rn).bits(),
-    );
+    const F16_BITS: (Kind, u32) = (Kind::F16, 16);
+    numbers! { t, F16:
+        "mul.rn.f16", [HALF; 2], (a, b) => float::mul(a, b, rn);
+        "mul.rn.ftz.f16", [HALF; 2], (a, b) => float::mul_ftz(a, b, rn);
+        "fma.rn.ftz.f16", [HALF, HALF, F16_BITS], (a, b, c) => float::fma_ftz(a, b, c, rn);
+    }
 }
 
 /// A `cvt` between two types, by name.

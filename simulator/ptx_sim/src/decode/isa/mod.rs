@@ -1,7 +1,10 @@
-//! What PTX has, whether it is simulated or not: for messages about what is not.
+//! What PTX has, whether it is simulated or not: for messages about what is not, and about what is
+//! not PTX. `table` has the instructions, `modifiers` the modifiers, and `opcodes` says that an
+//! instruction is none.
 
 pub(crate) mod modifiers;
 pub(crate) mod opcodes;
+pub(crate) mod table;
 
 /// The newest PTX version whose instructions are all listed here.
 const NEWEST: (u32, u32) = (8, 8);

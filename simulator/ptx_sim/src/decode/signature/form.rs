@@ -1,6 +1,6 @@
 //! Which form an opcode is of.
 
-use super::table::{self, Form};
+use crate::decode::isa::table::{self, Form};
 use crate::decode::refusal::Refusal;
 use ptx::ir::Type;
 use ptx::part::Part;
@@ -36,9 +36,8 @@ pub(super) fn find(
     opcode: &Parts,
 ) -> Result<Option<&'static Form>, Refusal> {
     let of_name = || {
-        table::forms().filter(|form| {
-            form.names.contains(&mnemonic) && form.with.iter().all(|part| parts.contains(part))
-        })
+        let forms = table::forms(mnemonic).iter();
+        forms.filter(|form| form.with.iter().all(|part| parts.contains(part)))
     };
     let most_special = of_name().map(|form| form.with.len()).max();
     let candidates = || of_name().filter(|form| Some(form.with.len()) == most_special);
@@ -46,10 +45,10 @@ pub(super) fn find(
     let listed = |part: &&str| {
         Type::from_name(part).is_some()
             || candidates().any(|form| {
-                let needed = form.needs.map_or(&[][..], |(_, names)| names);
-                form.with.contains(part)
-                    || needed.contains(part)
-                    || form.modifiers.iter().any(|list| list.contains(part))
+                let needed = form.needs.as_ref().map_or(&[][..], |(_, names)| names);
+                [&form.with, needed, &form.modifiers]
+                    .iter()
+                    .any(|list| list.contains(part))
             })
     };
     if candidates().next().is_none() || !parts.iter().all(listed) {
@@ -67,7 +66,7 @@ pub(super) fn find(
     if found.is_some() {
         return Ok(found);
     }
-    let with = candidates().next().map_or(&[][..], |form| form.with);
+    let with = candidates().next().map_or(&[][..], |form| &form.with);
     let name = [&[mnemonic], with].concat().join(".");
     let takes = types_of(candidates());
     Err(
@@ -79,7 +78,7 @@ pub(super) fn find(
 /// The types that some forms take.
 fn types_of(forms: impl Iterator<Item = &'static Form>) -> String {
     let mut all: Vec<Type> = Vec::new();
-    for ty in forms.flat_map(|form| form.types) {
+    for ty in forms.flat_map(|form| &form.types) {
         if !all.contains(ty) {
             all.push(*ty);
         }

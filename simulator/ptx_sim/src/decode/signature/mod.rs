@@ -8,7 +8,6 @@ mod calls;
 mod conversion;
 mod form;
 mod operands;
-mod table;
 
 use super::refusal::Refusal;
 use form::{Parts, any_of};
@@ -34,9 +33,8 @@ pub(super) fn check(
     let Some(form) = form::find(mnemonic, &parts, &opcode)? else {
         return Ok(());
     };
-    let chosen = |part: &&str| form.needs.is_some_and(|(_, names)| names.contains(part));
-    if let Some((what, names)) = form.needs
-        && !parts.iter().any(chosen)
+    if let Some((what, names)) = &form.needs
+        && !parts.iter().any(|part| names.contains(part))
     {
         let written = &instruction.opcode;
         return Err(Refusal::invalid(format!(

@@ -1,7 +1,7 @@
 //! Operands against what an instruction takes.
 
 use super::form::Parts;
-use super::table::{Form, Want};
+use crate::decode::isa::table::{Form, Want};
 use crate::decode::kind::kind_of;
 use crate::decode::refusal::Refusal;
 use ptx::ir::{Function, Instruction, Operand, Type};
@@ -26,7 +26,7 @@ pub(super) fn check(
     let Some(&ty) = opcode.types.first() else {
         return Ok(());
     };
-    for (i, (operand, want)) in operands.iter().zip(form.operands).enumerate() {
+    for (i, (operand, want)) in operands.iter().zip(&form.operands).enumerate() {
         let place = Place { operand, n: i + 1 };
         match want {
             Want::To => judge.written(place, ty)?,
