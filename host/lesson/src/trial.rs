@@ -8,11 +8,12 @@ use crate::figures::Figures;
 use crate::measure::{Alone, Ratio, Side, Times, Timings};
 use crate::shape::{Shape, Work};
 use crate::verify::{Mismatch, Tolerance, Verified};
-use lockstep::counts::{Expectation, Report};
+use lockstep::counts::Expectation;
 use lockstep::engine::{
     Conditions, Contender, Engine, EngineError, EngineKind, Fill, LibraryCall, Observe, Prepared,
     SgemmMath, Timed, Timing,
 };
+use ptx_sim::Report;
 
 /// What a trial knows of the kernel and its lesson.
 #[derive(Clone, Copy)]
