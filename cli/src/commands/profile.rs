@@ -296,15 +296,10 @@ fn with_entry(module: PtxModule, entry: &str) -> Result<PtxModule, String> {
 
 /// The report of a case that has no profile: with the source lines that are
 /// at fault.
-fn stopped(registered: Registered, shape: &Shape, error: &CaseError) -> Stop {
-    let exit = if error.is_not_run() {
-        Exit::NothingRan
-    } else {
-        Exit::Failed
-    };
+pub(super) fn stopped(registered: Registered, shape: &Shape, error: &CaseError) -> Stop {
     let told = format!("{} at {shape}: {error}", registered.kernel.id);
     let lines = excerpts(&told, Width::of_stdout().columns());
-    Stop::Because(exit, format!("{told}\n{lines}").trim_end().to_owned())
+    Stop::failed(error.is_not_run(), format!("{told}\n{lines}").trim_end())
 }
 
 #[cfg(test)]
