@@ -1,6 +1,6 @@
 //! Cases as CSV: one line each, the lanes' offsets in one field.
 
-use super::{Case, Counted, FIGURES, Global, LANES, Shared};
+use super::{Case, Counted, FIGURES, LANES};
 use csv::{Position, ReaderBuilder, StringRecord, Trim, WriterBuilder};
 
 /// The columns, in their order.
@@ -110,29 +110,24 @@ fn case(record: &StringRecord) -> Result<Case, String> {
         );
         return Err(wrong(3, &must));
     }
-    let figure = |column: usize| match &record[column] {
-        "" => Ok(None),
-        text => text
-            .parse::<u64>()
-            .map(Some)
-            .map_err(|_| wrong(column, "a number, or empty where there is nothing to count")),
-    };
-    let pair = |first: usize| match (figure(first)?, figure(first + 1)?) {
-        (Some(a), Some(b)) => Ok(Some((a, b))),
-        (None, None) => Ok(None),
-        _ => Err(format!(
-            "columns `{}` and `{}` must be both filled or both empty",
-            COLUMNS[first],
-            COLUMNS[first + 1]
-        )),
-    };
-    let counted = Counted {
-        shared: pair(4)?.map(|(wavefronts, conflicts)| Shared {
-            wavefronts,
-            conflicts,
-        }),
-        global: pair(6)?.map(|(requests, sectors)| Global { requests, sectors }),
-    };
+    let mut figures = [None; FIGURES.len()];
+    for (column, figure) in (4..).zip(&mut figures) {
+        let must = "a number, or empty where there is nothing to count";
+        *figure = match &record[column] {
+            "" => None,
+            text => Some(text.parse().map_err(|_| wrong(column, must))?),
+        };
+    }
+    for first in [0, 2] {
+        if figures[first].is_some() != figures[first + 1].is_some() {
+            return Err(format!(
+                "columns `{}` and `{}` must be both filled or both empty",
+                FIGURES[first],
+                FIGURES[first + 1]
+            ));
+        }
+    }
+    let counted = Counted(figures);
     if counted == Counted::default() {
         return Err(format!("none of `{}` is filled", FIGURES.join("`, `")));
     }
@@ -156,19 +151,15 @@ pub fn write<'c>(
 ) -> csv::Result<()> {
     let mut writer = WriterBuilder::new().from_writer(out);
     writer.write_record(COLUMNS)?;
-    let text = |figure: Option<u64>| figure.map_or_else(String::new, |figure| figure.to_string());
     for case in cases {
-        let Counted { shared, global } = case.counted;
-        writer.write_record([
+        let text = |figure: Option<u64>| figure.map_or_else(String::new, |n| n.to_string());
+        let access = [
             case.instruction.clone(),
             case.bytes.to_string(),
             format!("{:x}", case.mask),
             case.offsets.map(|offset| offset.to_string()).join(" "),
-            text(shared.map(|s| s.wavefronts)),
-            text(shared.map(|s| s.conflicts)),
-            text(global.map(|g| g.requests)),
-            text(global.map(|g| g.sectors)),
-        ])?;
+        ];
+        writer.write_record(access.into_iter().chain(case.counted.0.map(text)))?;
     }
     writer.flush()?;
     Ok(())

@@ -9,8 +9,6 @@
 //! Left out: atomics that the GPU's assembler makes a loop of (`add.f32` and
 //! `add.u64` in shared memory), for which no count of one execution exists.
 
-use std::fmt::Write;
-
 /// Bytes of shared memory, and of global memory, that a case may touch.
 pub const SHARED_BYTES: u32 = 32 * 1024;
 /// Bytes of global memory that a case may touch.
@@ -206,113 +204,49 @@ pub fn ptx(sm: u32) -> String {
         ".version 7.8\n.target sm_{target}\n.address_size 64\n\
          .shared .align 128 .b8 tile[{SHARED_BYTES}];\n"
     );
-    for instruction in on(sm) {
-        entry(&mut text, instruction);
-    }
+    text.extend(on(sm).map(entry));
     text
 }
 
-fn entry(text: &mut String, instruction: &Instruction) {
-    let Instruction {
-        entry, ptx, class, ..
-    } = instruction;
-    let mut line = |line: std::fmt::Arguments<'_>| {
-        let _ = writeln!(text, "{line}");
-    };
-    line(format_args!("\n.visible .entry {entry}("));
-    for lane in 0..super::LANES {
-        line(format_args!("    .param .u32 offset_{lane},"));
-    }
-    line(format_args!(
-        "    .param .u32 mask,\n    .param .u64 memory\n)\n.maxntid 32\n{{\n\
-         \x20   .reg .pred %go, %this, %never;\n\
-         \x20   .reg .b32 %lane, %offset, %other, %s, %r<4>, %v<4>, %x;\n\
-         \x20   .reg .b64 %memory, %g, %l, %wide, %d<2>, %w<2>;\n\
-         \x20   .reg .f32 %f0, %e0;\n\
-         \x20   mov.u32 %lane, %tid.x;\n\
-         \x20   mov.u32 %offset, 0;"
-    ));
-    for lane in 0..super::LANES {
-        line(format_args!(
-            "    ld.param.u32 %other, [offset_{lane}];\n\
-             \x20   setp.eq.u32 %this, %lane, {lane};\n\
-             \x20   selp.u32 %offset, %other, %offset, %this;"
-        ));
-    }
-    line(format_args!(
-        "    ld.param.u32 %x, [mask];\n\
-         \x20   shr.u32 %x, %x, %lane;\n\
-         \x20   and.b32 %x, %x, 1;\n\
-         \x20   setp.ne.u32 %go, %x, 0;\n\
-         \x20   ld.param.u64 %memory, [memory];\n\
-         \x20   cvta.to.global.u64 %memory, %memory;\n\
-         \x20   cvt.u64.u32 %wide, %offset;\n\
-         \x20   add.u64 %g, %memory, %wide;\n\
-         \x20   mov.u32 %s, tile;\n\
-         \x20   add.u32 %s, %s, %offset;"
-    ));
-    // What is loaded is 0 in lanes that load nothing; what is stored differs
-    // between lanes, or the assembler would take a shorter way.
-    for index in 0..4 {
-        line(format_args!(
-            "    mov.u32 %r{index}, 0;\n    add.u32 %v{index}, %lane, {};",
-            3 + index
-        ));
-    }
-    for index in 0..2 {
-        line(format_args!(
-            "    mov.u64 %d{index}, 0;\n    cvt.u64.u32 %w{index}, %v{index};"
-        ));
-    }
-    line(format_args!(
-        "    mov.f32 %f0, 0f00000000;\n    cvt.rn.f32.u32 %e0, %v0;"
-    ));
-    let is_local = matches!(class, Class::LocalLoad | Class::LocalStore);
-    if is_local {
+/// The entry of an instruction: `access.ptx`, in which what differs stands in capitals.
+fn entry(instruction: &Instruction) -> String {
+    let lanes = |line: fn(usize) -> String| (0..super::LANES).map(line).collect::<String>();
+    let class = instruction.class;
+    let (mut before, mut after) = (String::new(), "");
+    if matches!(class, Class::LocalLoad | Class::LocalStore) {
         // `%w1` is a second address, which no compiler can tell from the first.
-        line(format_args!(
-            "    .local .align 16 .b8 frame[{LOCAL_BYTES}];\n\
-             \x20   mov.u64 %l, frame;\n\
-             \x20   ld.param.u32 %x, [mask];\n\
-             \x20   and.b32 %x, %x, {};\n\
-             \x20   cvt.u64.u32 %w1, %x;\n\
-             \x20   add.u64 %w1, %l, %w1;\n\
-             \x20   add.u64 %l, %l, %wide;",
+        before = format!(
+            "    .local .align 16 .b8 frame[{LOCAL_BYTES}];\n    mov.u64 %l, frame;\n    \
+             ld.param.u32 %x, [mask];\n    and.b32 %x, %x, {};\n    cvt.u64.u32 %w1, %x;\n    \
+             add.u64 %w1, %l, %w1;\n    add.u64 %l, %l, %wide;\n",
             LOCAL_BYTES - 1
-        ));
+        );
     }
-    if *class == Class::LocalLoad {
+    match class {
         // Memory that nothing is stored to would be no memory at all.
-        line(format_args!("    st.local.u8 [%w1], %v0;"));
+        Class::LocalLoad => before += "    st.local.u8 [%w1], %v0;\n",
+        Class::LocalStore => after = "    ld.local.u8 %r0, [%w1];\n",
+        Class::AsyncCopy | Class::AsyncCopyBypass => after = "    cp.async.wait_all;\n",
+        _ => {}
     }
-    let guard = if instruction.is_collective() {
-        ""
-    } else {
-        "@%go "
+    let guard = match instruction.is_collective() {
+        true => "",
+        false => "@%go ",
     };
-    line(format_args!("    {guard}{ptx}"));
-    if *class == Class::LocalStore {
-        line(format_args!("    ld.local.u8 %r0, [%w1];"));
-    }
-    if matches!(class, Class::AsyncCopy | Class::AsyncCopyBypass) {
-        line(format_args!("    cp.async.wait_all;"));
-    }
-    for register in ["%r1", "%r2", "%r3"] {
-        line(format_args!("    xor.b32 %r0, %r0, {register};"));
-    }
-    line(format_args!(
-        "    mov.b32 %x, %f0;\n\
-         \x20   xor.b32 %r0, %r0, %x;\n\
-         \x20   xor.b64 %d0, %d0, %d1;\n\
-         \x20   cvt.u32.u64 %x, %d0;\n\
-         \x20   xor.b32 %r0, %r0, %x;\n\
-         \x20   shr.u64 %d0, %d0, 32;\n\
-         \x20   cvt.u32.u64 %x, %d0;\n\
-         \x20   xor.b32 %r0, %r0, %x;\n\
-         \x20   setp.eq.u32 %never, %r0, 0x7fc0ffee;\n\
-         \x20   @%never st.global.u32 [%memory], %r0;\n\
-         \x20   ret;\n}}"
-    ));
+    include_str!("access.ptx")
+        .replace("ENTRY", instruction.entry)
+        .replace("    OFFSET_PARAMS\n", &lanes(|lane| {
+            format!("    .param .u32 offset_{lane},\n")
+        }))
+        .replace("    OFFSETS\n", &lanes(|lane| {
+            format!(
+                "    ld.param.u32 %other, [offset_{lane}];\n    setp.eq.u32 %this, %lane, {lane};\n    \
+                 selp.u32 %offset, %other, %offset, %this;\n"
+            )
+        }))
+        .replace("    BEFORE\n", &before)
+        .replace("ACCESS", &format!("{guard}{}", instruction.ptx))
+        .replace("    AFTER\n", after)
 }
 
 #[cfg(test)]

@@ -1,95 +1,63 @@
 //! Cases carried out: on the simulator, or on a GPU under Nsight Compute.
 
 use super::instructions::{self, Class, GLOBAL_BYTES, Instruction};
-use super::{Case, Counted, Global, Shared};
+use super::{Case, Counted};
 use crate::report::ncu::Launches;
 use cuda_std::launch::ParamValue;
 use lockstep::counts::Counts;
 use lockstep::engine::{Buffer, Engine, EngineError, LaunchConfig, Observe, Prepared};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Hardware counters of one side of an access: two metrics of Nsight Compute.
-type Pair = [&'static str; 2];
-
-/// The counters of an instruction in shared memory, and in global or local
-/// memory.
-const fn metrics(class: Class) -> (Option<Pair>, Option<Pair>) {
-    const LOAD: Pair = [
-        "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
-        "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
-    ];
-    const STORE: Pair = [
-        "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
-        "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
-    ];
-    const ATOMIC: Pair = [
-        "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum",
-        "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_atom.sum",
-    ];
-    const ASYNC: Pair = [
-        "sm__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum",
-        "sm__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared_op_ldgsts.sum",
-    ];
-    const GLOBAL_LOAD: Pair = [
-        "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
-        "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-    ];
-    match class {
-        Class::SharedLoad | Class::MatrixLoad => (Some(LOAD), None),
-        Class::SharedStore | Class::MatrixStore => (Some(STORE), None),
-        Class::SharedAtomic => (Some(ATOMIC), None),
-        Class::AsyncCopy => (Some(ASYNC), Some(GLOBAL_LOAD)),
-        Class::AsyncCopyBypass | Class::GlobalLoad => (None, Some(GLOBAL_LOAD)),
-        Class::GlobalStore => (
-            None,
-            Some([
-                "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
-                "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
-            ]),
+/// What counts an instruction, by [`FIGURES`](super::FIGURES): a metric of Nsight Compute, and
+/// a count of the simulator.
+fn counters(class: Class) -> [Option<(String, String)>; 4] {
+    // Last parts of metrics and first parts of counts: in shared memory, and in global or local.
+    let (shared, global) = match class {
+        Class::SharedLoad => (Some(("ld", "shared_load")), None),
+        Class::SharedStore => (Some(("st", "shared_store")), None),
+        Class::SharedAtomic => (Some(("atom", "shared_atomic")), None),
+        Class::MatrixLoad => (Some(("ld", "ldmatrix")), None),
+        Class::MatrixStore => (Some(("st", "stmatrix")), None),
+        Class::AsyncCopy => (
+            Some(("ldgsts", "async_copy")),
+            Some(("global_op_ld", "global_load")),
         ),
-        Class::GlobalAtomic => (
-            None,
-            Some([
-                "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum",
-                "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum",
-            ]),
-        ),
-        Class::GlobalReduction => (
-            None,
-            Some([
-                "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum",
-                "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum",
-            ]),
-        ),
-        Class::LocalLoad => (
-            None,
-            Some([
-                "l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum",
-                "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum",
-            ]),
-        ),
-        Class::LocalStore => (
-            None,
-            Some([
-                "l1tex__t_requests_pipe_lsu_mem_local_op_st.sum",
-                "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum",
-            ]),
-        ),
-    }
+        Class::AsyncCopyBypass | Class::GlobalLoad => (None, Some(("global_op_ld", "global_load"))),
+        Class::GlobalStore => (None, Some(("global_op_st", "global_store"))),
+        Class::GlobalAtomic => (None, Some(("global_op_atom", "global_atomic"))),
+        Class::GlobalReduction => (None, Some(("global_op_red", "global_red"))),
+        Class::LocalLoad => (None, Some(("local_op_ld", "local_load"))),
+        Class::LocalStore => (None, Some(("local_op_st", "local_store"))),
+    };
+    let in_shared = |what: &str, count: &str| {
+        let (op, family) = shared?;
+        let unit = if op == "ldgsts" {
+            "sm__sass_l1tex"
+        } else {
+            "l1tex_"
+        };
+        let metric = format!("{unit}_data_{what}_mem_shared_op_{op}.sum");
+        Some((metric, format!("{family}_{count}")))
+    };
+    let elsewhere = |what: &str| {
+        let (op, family) = global?;
+        let metric = format!("l1tex__t_{what}_pipe_lsu_mem_{op}.sum");
+        Some((metric, format!("{family}_{what}")))
+    };
+    [
+        in_shared("pipe_lsu_wavefronts", "wavefronts"),
+        in_shared("bank_conflicts_pipe_lsu", "conflicts"),
+        elsewhere("requests"),
+        elsewhere("sectors"),
+    ]
 }
 
 /// All metrics that the cases need.
-pub fn all_metrics() -> Vec<&'static str> {
-    let mut all: Vec<_> = instructions::INSTRUCTIONS
-        .iter()
-        .flat_map(|instruction| {
-            let (shared, global) = metrics(instruction.class);
-            shared.into_iter().chain(global).flatten()
-        })
-        .collect();
-    all.sort_unstable();
-    all.dedup();
-    all
+pub fn all_metrics() -> Vec<String> {
+    let classes = instructions::INSTRUCTIONS.iter().map(|one| one.class);
+    let metrics = classes.flat_map(counters).flatten();
+    let metrics: BTreeSet<String> = metrics.map(|(metric, _)| metric).collect();
+    metrics.into_iter().collect()
 }
 
 /// Carries out every case once, in order. An engine that counts says what it
@@ -132,37 +100,10 @@ pub fn launch_all(
 }
 
 /// The simulator's counts of one launch, as a case has them.
-fn of_simulator(instruction: &Instruction, c: &Counts) -> Counted {
-    let shared = |wavefronts, conflicts| Counted {
-        shared: Some(Shared {
-            wavefronts,
-            conflicts,
-        }),
-        global: None,
-    };
-    let global = |requests, sectors| Counted {
-        shared: None,
-        global: Some(Global { requests, sectors }),
-    };
-    match instruction.class {
-        Class::SharedLoad => shared(c.shared_load_wavefronts, c.shared_load_conflicts),
-        Class::SharedStore => shared(c.shared_store_wavefronts, c.shared_store_conflicts),
-        Class::SharedAtomic => shared(c.shared_atomic_wavefronts, c.shared_atomic_conflicts),
-        Class::MatrixLoad => shared(c.ldmatrix_wavefronts, c.ldmatrix_conflicts),
-        Class::MatrixStore => shared(c.stmatrix_wavefronts, c.stmatrix_conflicts),
-        Class::AsyncCopy => Counted {
-            global: global(c.global_load_requests, c.global_load_sectors).global,
-            ..shared(c.async_copy_wavefronts, c.async_copy_conflicts)
-        },
-        Class::AsyncCopyBypass | Class::GlobalLoad => {
-            global(c.global_load_requests, c.global_load_sectors)
-        }
-        Class::GlobalStore => global(c.global_store_requests, c.global_store_sectors),
-        Class::GlobalAtomic => global(c.global_atomic_requests, c.global_atomic_sectors),
-        Class::GlobalReduction => global(c.global_red_requests, c.global_red_sectors),
-        Class::LocalLoad => global(c.local_load_requests, c.local_load_sectors),
-        Class::LocalStore => global(c.local_store_requests, c.local_store_sectors),
-    }
+fn of_simulator(instruction: &Instruction, counts: &Counts) -> Counted {
+    let counts: BTreeMap<_, _> = counts.entries().into_iter().collect();
+    let counters = counters(instruction.class);
+    Counted(counters.map(|counter| counts.get(&*counter?.1).copied()))
 }
 
 /// What the hardware's counters said of the cases, which were launched in this
@@ -190,24 +131,39 @@ pub fn of_hardware(cases: &[Case], launches: &Launches) -> Result<Vec<Counted>, 
                     )
                 })?;
             *taken += 1;
-            let pair = |names: Option<Pair>| -> Result<Option<(u64, u64)>, String> {
-                let Some([a, b]) = names else { return Ok(None) };
-                let metric = |name: &str| {
-                    launch
-                        .get(name)
-                        .copied()
-                        .ok_or_else(|| format!("`{}` has no {name}", instruction.entry))
-                };
-                Ok(Some((metric(a)?, metric(b)?)))
-            };
-            let (shared, global) = metrics(instruction.class);
-            Ok(Counted {
-                shared: pair(shared)?.map(|(wavefronts, conflicts)| Shared {
-                    wavefronts,
-                    conflicts,
-                }),
-                global: pair(global)?.map(|(requests, sectors)| Global { requests, sectors }),
-            })
+            let mut figures = [None; 4];
+            for (figure, counter) in figures.iter_mut().zip(counters(instruction.class)) {
+                let Some((metric, _)) = counter else { continue };
+                let missing = || format!("`{}` has no {metric}", instruction.entry);
+                *figure = Some(*launch.get(&metric).ok_or_else(missing)?);
+            }
+            Ok(Counted(figures))
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{all_metrics, counters};
+    use crate::accesses::instructions::INSTRUCTIONS;
+    use lockstep::counts::Counts;
+
+    #[test]
+    fn the_simulator_has_every_count_and_reports_know_the_metrics() {
+        let counts = Counts::default().entries();
+        for (_, count) in INSTRUCTIONS
+            .iter()
+            .flat_map(|one| counters(one.class))
+            .flatten()
+        {
+            assert!(counts.iter().any(|(name, _)| *name == count), "{count}");
+        }
+        let all = all_metrics();
+        let known = crate::report::metrics::ALL;
+        let n_known = all
+            .iter()
+            .filter(|one| known.iter().any(|m| m.ncu == **one));
+        // Requests of atomics, reductions and local memory are not in reports.
+        assert_eq!((all.len(), n_known.count()), (20, 16));
+    }
 }

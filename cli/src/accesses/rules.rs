@@ -1,6 +1,6 @@
 //! What the counting rules say of a case.
 
-use super::{Case, Counted, Global, Shared};
+use super::{Case, Counted};
 use ptx_sim::count::{GlobalKind, SharedKind, global_access, local_access, shared_access};
 
 /// An instruction of which the rules say nothing.
@@ -22,13 +22,14 @@ pub fn predict(case: &Case) -> Result<Counted, NotCounted> {
     let mut parts = case.instruction.split(['.', ' ']);
     let operation = parts.next().unwrap_or_default();
     let has = |part: &str| case.instruction.split(['.', ' ']).any(|p| p == part);
-    let shared = |kind| Counted {
-        shared: Some(shared(case, kind)),
-        global: None,
+    let addresses = case.offsets.map(u64::from);
+    let shared = |kind| {
+        let cost = shared_access(kind, case.bytes, case.mask, &case.offsets);
+        Counted::shared(cost.wavefronts.into(), cost.conflicts.into())
     };
-    let global = |kind| Counted {
-        shared: None,
-        global: Some(global(case, kind)),
+    let global = |kind| {
+        let cost = global_access(kind, case.bytes, case.mask, &addresses);
+        Counted::global(cost.requests.into(), cost.sectors.into())
     };
     Ok(match operation {
         "ld" if has("shared") => shared(SharedKind::Load),
@@ -47,42 +48,18 @@ pub fn predict(case: &Case) -> Result<Counted, NotCounted> {
             shared(SharedKind::Matrix { matrices })
         }
         "cp" if has("async") && has("cg") => global(GlobalKind::Plain),
-        "cp" if has("async") && has("ca") => Counted {
-            global: Some(self::global(case, GlobalKind::Plain)),
-            ..shared(SharedKind::AsyncCopy)
-        },
+        "cp" if has("async") && has("ca") => {
+            let [wavefronts, conflicts, ..] = shared(SharedKind::AsyncCopy).0;
+            let [.., requests, sectors] = global(GlobalKind::Plain).0;
+            Counted([wavefronts, conflicts, requests, sectors])
+        }
         "ld" | "st" if has("global") => global(GlobalKind::Plain),
         "atom" if has("global") && has("cas") => global(GlobalKind::CompareAndSwap),
         "atom" | "red" if has("global") => global(GlobalKind::Atomic),
-        "ld" | "st" if has("local") => Counted {
-            shared: None,
-            global: Some(local(case)),
-        },
+        "ld" | "st" if has("local") => {
+            let cost = local_access(case.bytes, case.mask, &addresses);
+            Counted::global(cost.requests.into(), cost.sectors.into())
+        }
         _ => return Err(unknown()),
     })
-}
-
-fn shared(case: &Case, kind: SharedKind) -> Shared {
-    let cost = shared_access(kind, case.bytes, case.mask, &case.offsets);
-    Shared {
-        wavefronts: cost.wavefronts.into(),
-        conflicts: cost.conflicts.into(),
-    }
-}
-
-fn global(case: &Case, kind: GlobalKind) -> Global {
-    let addresses = case.offsets.map(u64::from);
-    let cost = global_access(kind, case.bytes, case.mask, &addresses);
-    Global {
-        requests: cost.requests.into(),
-        sectors: cost.sectors.into(),
-    }
-}
-
-fn local(case: &Case) -> Global {
-    let cost = local_access(case.bytes, case.mask, &case.offsets.map(u64::from));
-    Global {
-        requests: cost.requests.into(),
-        sectors: cost.sectors.into(),
-    }
 }

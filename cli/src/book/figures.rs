@@ -13,67 +13,44 @@ use std::fmt::Write;
 struct Count {
     name: &'static str,
     heading: &'static str,
-    of: fn(&Profile) -> Option<f64>,
+    parts: &'static [&'static str],
+    per: &'static [&'static str],
 }
 
-/// All that tables have, in their order.
-const COUNTS: [Count; 9] = [
-    Count {
-        name: "load-conflicts",
-        heading: "bank conflicts per shared load",
-        of: |p| ratio(p, "shared_load_conflicts", "shared_load_requests"),
-    },
-    Count {
-        name: "store-conflicts",
-        heading: "per shared store",
-        of: |p| ratio(p, "shared_store_conflicts", "shared_store_requests"),
-    },
-    Count {
-        name: "ldmatrix-conflicts",
-        heading: "per `ldmatrix`",
-        of: |p| ratio(p, "ldmatrix_conflicts", "ldmatrix_requests"),
-    },
-    Count {
-        name: "atomic-conflicts",
-        heading: "per shared atomic",
-        of: |p| ratio(p, "shared_atomic_conflicts", "shared_atomic_requests"),
-    },
-    Count {
-        name: "load-sectors",
-        heading: "sectors per global load",
-        of: |p| ratio(p, "global_load_sectors", "global_load_requests"),
-    },
-    Count {
-        name: "store-sectors",
-        heading: "per global store",
-        of: |p| ratio(p, "global_store_sectors", "global_store_requests"),
-    },
-    Count {
-        name: "red-requests",
-        heading: "global atomics",
-        of: |p| {
-            let n = p.total("global_atomic_requests") + p.total("global_red_requests");
-            (n > 0).then_some(n as f64)
-        },
-    },
-    Count {
-        name: "local-sectors",
-        heading: "local sectors",
-        of: |p| {
-            let n = p.total("local_load_sectors") + p.total("local_store_sectors");
-            (n > 0).then_some(n as f64)
-        },
-    },
-    Count {
-        name: "instructions",
-        heading: "warp instructions",
-        of: |p| Some(p.total("warp_instructions") as f64),
-    },
-];
+macro_rules! counts {
+    ($($name:literal $heading:literal = $($part:ident)+ $(/ $per:ident)?;)*) => {
+        /// All that tables have, in their order.
+        const COUNTS: &[Count] = &[$(Count {
+            name: $name,
+            heading: $heading,
+            parts: &[$(stringify!($part)),+],
+            per: &[$(stringify!($per))?],
+        }),*];
+    };
+}
 
-fn ratio(profile: &Profile, of: &str, per: &str) -> Option<f64> {
-    let requests = profile.total(per);
-    (requests > 0).then(|| profile.total(of) as f64 / requests as f64)
+counts! {
+    "load-conflicts" "bank conflicts per shared load" = shared_load_conflicts / shared_load_requests;
+    "store-conflicts" "per shared store" = shared_store_conflicts / shared_store_requests;
+    "ldmatrix-conflicts" "per `ldmatrix`" = ldmatrix_conflicts / ldmatrix_requests;
+    "atomic-conflicts" "per shared atomic" = shared_atomic_conflicts / shared_atomic_requests;
+    "load-sectors" "sectors per global load" = global_load_sectors / global_load_requests;
+    "store-sectors" "per global store" = global_store_sectors / global_store_requests;
+    "red-requests" "global atomics" = global_atomic_requests global_red_requests;
+    "local-sectors" "local sectors" = local_load_sectors local_store_sectors;
+    "instructions" "warp instructions" = warp_instructions;
+}
+
+impl Count {
+    /// None where there is nothing to divide by, or nothing at all.
+    fn of(&self, profile: &Profile) -> Option<f64> {
+        let sum = |names: &[&str]| names.iter().map(|name| profile.total(name)).sum::<u64>();
+        let (sum, per) = match self.per {
+            [] => (sum(self.parts), 1.min(sum(self.parts))),
+            per => (sum(self.parts), sum(per)),
+        };
+        (per > 0).then(|| sum as f64 / per as f64)
+    }
 }
 
 /// Whether a directive only names what exists; cheap.
@@ -92,7 +69,7 @@ pub fn counts(facts: &Facts, arguments: &Arguments) -> Result<String, String> {
     let mut rows: Vec<(Registered, String, Vec<Option<f64>>)> = Vec::new();
     for registered in all {
         let row = facts.with_profile(registered, |profile| {
-            let figures = COUNTS.iter().map(|count| (count.of)(profile)).collect();
+            let figures = COUNTS.iter().map(|count| count.of(profile)).collect();
             (registered, profile.shape.clone(), figures)
         })?;
         rows.push(row);
@@ -139,7 +116,7 @@ fn count_of(arguments: &Arguments) -> Result<(Registered, &'static Count), Strin
 /// `{{#count KERNEL FIGURE}}`: one figure, within a sentence.
 pub fn count(facts: &Facts, arguments: &Arguments) -> Result<String, String> {
     let (registered, count) = count_of(arguments)?;
-    let figure = facts.with_profile(registered, count.of)?;
+    let figure = facts.with_profile(registered, |profile| count.of(profile))?;
     figure
         .map(number)
         .ok_or_else(|| format!("{} makes no such accesses", registered.kernel.id))

@@ -15,88 +15,46 @@ struct Control {
     kind: Kind,
 }
 
+#[derive(Clone, Copy)]
 enum Kind {
     /// A number between two.
     Number(u32, u32),
     /// One of some values, with words for them.
     Choice(&'static [(&'static str, &'static str)]),
-    /// A word, with suggestions.
-    Word(&'static [&'static str]),
+    /// A word, with suggestions, which have blanks between.
+    Word(&'static str),
 }
 
+const fn control(name: &'static str, label: &'static str, kind: Kind) -> Control {
+    Control { name, label, kind }
+}
+
+const U8: (&str, &str) = ("u8", "u8, 1 byte");
+const F16: (&str, &str) = ("f16", "f16, 2 bytes");
+const F32: (&str, &str) = ("f32", "f32, 4 bytes");
+const F64: (&str, &str) = ("f64", "f64, 8 bytes");
+const F32X4: (&str, &str) = ("f32x4", "f32x4, 16 bytes");
+
+const ACCESSES: &[(&str, &str)] = &[
+    ("row", "rows"),
+    ("column", "columns"),
+    ("ldmatrix", "ldmatrix.x4"),
+];
+const LAYOUTS: &str = "plain pad:1 pad:2 pad:4 pad:8 xor shift xor:16,128 swizzle:5,0,5 \
+                       swizzle:3,3,3 swizzle:3,2,3 swizzle:2,3,3 swizzle:1,3,3";
+
 const TILE: [Control; 5] = [
-    Control {
-        name: "rows",
-        label: "Rows",
-        kind: Kind::Number(1, 128),
-    },
-    Control {
-        name: "columns",
-        label: "Columns",
-        kind: Kind::Number(1, 128),
-    },
-    Control {
-        name: "type",
-        label: "Element",
-        kind: Kind::Choice(&[
-            ("f16", "f16, 2 bytes"),
-            ("f32", "f32, 4 bytes"),
-            ("f64", "f64, 8 bytes"),
-            ("f32x4", "f32x4, 16 bytes"),
-        ]),
-    },
-    Control {
-        name: "access",
-        label: "Read by",
-        kind: Kind::Choice(&[
-            ("row", "rows"),
-            ("column", "columns"),
-            ("ldmatrix", "ldmatrix.x4"),
-        ]),
-    },
-    Control {
-        name: "layout",
-        label: "Layout",
-        kind: Kind::Word(&[
-            "plain",
-            "pad:1",
-            "pad:2",
-            "pad:4",
-            "pad:8",
-            "xor",
-            "shift",
-            "xor:16,128",
-            "swizzle:5,0,5",
-            "swizzle:3,3,3",
-            "swizzle:3,2,3",
-            "swizzle:2,3,3",
-            "swizzle:1,3,3",
-        ]),
-    },
+    control("rows", "Rows", Kind::Number(1, 128)),
+    control("columns", "Columns", Kind::Number(1, 128)),
+    control("type", "Element", Kind::Choice(&[F16, F32, F64, F32X4])),
+    control("access", "Read by", Kind::Choice(ACCESSES)),
+    control("layout", "Layout", Kind::Word(LAYOUTS)),
 ];
 
 const STRIDE: [Control; 3] = [
-    Control {
-        name: "type",
-        label: "Element",
-        kind: Kind::Choice(&[
-            ("u8", "u8, 1 byte"),
-            ("f16", "f16, 2 bytes"),
-            ("f32", "f32, 4 bytes"),
-            ("f64", "f64, 8 bytes"),
-            ("f32x4", "f32x4, 16 bytes"),
-        ]),
-    },
-    Control {
-        name: "stride",
-        label: "Elements from lane to lane",
-        kind: Kind::Number(0, 64),
-    },
-    Control {
-        name: "first",
-        label: "First element",
-        kind: Kind::Number(0, 64),
-    },
+    control("type", "Element", Kind::Choice(&[U8, F16, F32, F64, F32X4])),
+    control("stride", "Elements from lane to lane", Kind::Number(0, 64)),
+    control("first", "First element", Kind::Number(0, 64)),
 ];
 
 /// What a live part is about.
@@ -292,8 +250,8 @@ impl Control {
                 format!("<select name=\"{name}\">{options}</select>")
             }
             Kind::Word(words) => {
-                let option = |word: &&str| format!("<option value=\"{word}\"></option>");
-                let options: String = words.iter().map(option).collect();
+                let option = |word: &str| format!("<option value=\"{word}\"></option>");
+                let options: String = words.split(' ').map(option).collect();
                 format!(
                     "<input type=\"text\" name=\"{name}\" value=\"{value}\" list=\"{id}-{name}\" \
                      spellcheck=\"false\" autocomplete=\"off\" required>\

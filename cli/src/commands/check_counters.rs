@@ -245,33 +245,26 @@ type Measured = (Vec<Case>, Vec<Counted>, Source);
 
 /// Cases, launched and counted; none if they were only to be launched.
 fn measured(args: &Args, seed: u64) -> Result<Option<Measured>, Stop> {
-    let stop = |error: EngineError| {
-        let exit = if error.is_not_run() {
-            Exit::NothingRan
-        } else {
-            Exit::Failed
-        };
-        Stop::Because(exit, error.to_string())
-    };
+    let stop = |error: EngineError| Stop::failed(error.is_not_run(), error);
     // The simulator is no measure of itself, unless that is asked for.
     let choice = match args.engine {
         EngineChoice::Sim => EngineChoice::Sim,
         EngineChoice::Auto | EngineChoice::Gpu => EngineChoice::Gpu,
     };
     // Which instructions there are depends on the GPU, so it is asked first.
-    let (sm, kind) = {
-        let (asked, why) = choose(choice, Vec::new(), SimOptions::default()).map_err(|error| {
-            Stop::nothing_ran(format!(
-                "fresh cases are measured on a GPU: {error}. Nothing was measured"
-            ))
-        })?;
-        if !args.launch_only {
-            say(&format!("engine: {why}"));
-        }
-        (asked.engine().device().sm, asked.engine().kind())
-    };
+    let (machine, why) = choose(choice, Vec::new(), SimOptions::default()).map_err(|error| {
+        Stop::nothing_ran(format!(
+            "fresh cases are measured on a GPU: {error}. Nothing was measured"
+        ))
+    })?;
+    if !args.launch_only {
+        say(&format!("engine: {why}"));
+    }
+    let sm = machine.engine().device().sm;
     let cases = cases(args, sm, seed)?;
-    if kind == EngineKind::Gpu && !args.launch_only {
+    if machine.engine().kind() == EngineKind::Gpu && !args.launch_only {
+        // The GPU is left to the process that is measured.
+        drop(machine);
         let arguments: Vec<OsString> = launch_arguments(args, seed)
             .into_iter()
             .map(OsString::from)
@@ -282,12 +275,8 @@ fn measured(args: &Args, seed: u64) -> Result<Option<Measured>, Stop> {
         return Ok(Some((cases, counted, Source::Hardware)));
     }
     let module = PtxModule::of_text("single accesses", instructions::ptx(sm));
-    let choice = match kind {
-        EngineKind::Gpu => EngineChoice::Gpu,
-        EngineKind::Sim => EngineChoice::Sim,
-    };
-    let (engine, _) = choose(choice, vec![module], SimOptions::default()).map_err(stop)?;
-    let counted = measure::launch_all(engine.engine(), &cases).map_err(stop)?;
+    machine.add_module(module).map_err(stop)?;
+    let counted = measure::launch_all(machine.engine(), &cases).map_err(stop)?;
     if args.launch_only {
         return Ok(None);
     }

@@ -22,6 +22,16 @@ impl Stop {
         Self::Because(Exit::Usage, what.to_string())
     }
 
+    /// What was run failed, or could not be run.
+    pub fn failed(is_not_run: bool, what: impl ToString) -> Self {
+        let exit = if is_not_run {
+            Exit::NothingRan
+        } else {
+            Exit::Failed
+        };
+        Self::Because(exit, what.to_string())
+    }
+
     /// Nothing could be run.
     pub fn nothing_ran(what: impl ToString) -> Self {
         Self::Because(Exit::NothingRan, what.to_string())

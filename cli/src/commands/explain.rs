@@ -2,11 +2,10 @@
 
 use super::ending::Outputs;
 use super::exit::{Exit, Stop};
-use super::profile::{Arch, shape_among};
+use super::profile::{Arch, shape_among, stopped};
 use super::progress::say;
 use crate::explain::tile::{self, Question};
 use crate::explain::{self, Explained, text};
-use crate::profile::excerpt::excerpts;
 use crate::profile::with_helpers;
 use crate::report::width::Width;
 use host::{kernels, registry};
@@ -136,16 +135,7 @@ fn of_kernel(args: &Args, kernel: &str) -> Result<Exit, Stop> {
         registered.kernel.id
     ));
     let explained = explain::of(registered, &shape, with_helpers(&module), args.block);
-    let explained = explained.map_err(|error| {
-        let told = format!("{} at {shape}: {error}", registered.kernel.id);
-        let lines = excerpts(&told, Width::of_stdout().columns());
-        let exit = if error.is_not_run() {
-            Exit::NothingRan
-        } else {
-            Exit::Failed
-        };
-        Stop::Because(exit, format!("{told}\n{lines}").trim_end().to_owned())
-    })?;
+    let explained = explained.map_err(|error| stopped(registered, &shape, &error))?;
     let explained = explained.ok_or_else(|| {
         let what = format!(
             "the lesson launched no `{}` at {shape}",

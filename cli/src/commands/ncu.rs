@@ -4,6 +4,7 @@ use super::exit::{Exit, Stop};
 use super::tools::Tool;
 use crate::report::ncu::{self, Launches};
 use host::hints;
+use std::borrow::Borrow;
 use std::ffi::OsString;
 use std::process::{Command, Stdio};
 
@@ -20,7 +21,7 @@ const ARGUMENTS: &[&str] = &[
 ];
 
 /// The command that measures `metrics` of a kernel (or of all), as one types it.
-pub fn command_line(kernel: Option<&str>, metrics: &[&str], arguments: &str) -> String {
+pub fn command_line(kernel: Option<&str>, metrics: &[impl Borrow<str>], arguments: &str) -> String {
     let filter = kernel.map_or_else(String::new, |kernel| format!("--kernel-name {kernel} "));
     format!(
         "ncu {} {filter}--metrics {} {} {arguments}",
@@ -34,7 +35,7 @@ pub fn command_line(kernel: Option<&str>, metrics: &[&str], arguments: &str) -> 
 /// the kernel (or of all).
 pub fn run_self(
     kernel: Option<&str>,
-    metrics: &[&str],
+    metrics: &[impl Borrow<str>],
     arguments: &[OsString],
 ) -> Result<Launches, Stop> {
     let nothing = |what: String| Stop::Because(Exit::NothingRan, what);

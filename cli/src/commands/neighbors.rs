@@ -71,11 +71,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
 }
 
 fn stopped(error: NeighborError) -> Stop {
-    let exit = match &error {
-        NeighborError::Engine(error) if error.is_not_run() => Exit::NothingRan,
-        _ => Exit::Failed,
-    };
-    Stop::Because(exit, error.to_string())
+    let is_not_run = matches!(&error, NeighborError::Engine(error) if error.is_not_run());
+    Stop::failed(is_not_run, error)
 }
 
 /// A line per atom: its index, its number of neighbours, and who they are.

@@ -16,8 +16,6 @@ use lesson::footprint;
 use lesson::{CaseError, CaseResult, Registered, Shape};
 use lockstep::engine::gpu::Gpu;
 use lockstep::engine::{Engine, EngineKind, PtxModule};
-use lockstep_page::verdict;
-use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -89,18 +87,9 @@ impl Arch {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
-    let usage = |what: String| Stop::Because(Exit::Usage, what);
-    let registered = registry::kernel(&args.kernel).map_err(|error| usage(error.to_string()))?;
-    let shape = shape_of(registered, args.shape.as_deref()).map_err(usage)?;
-    let module = match &args.ptx {
-        Some(path) => with_entry(read_module(path)?, registered.kernel.id).map_err(usage)?,
-        None => {
-            let arch = args.arch.map(Arch::name);
-            kernels::module_with(registered.kernel.id, arch).map_err(super::modules::no_kernels)?
-        }
-    };
+    let question = Question::of(args)?;
     if args.launch_only {
-        return launch(registered, &shape, module);
+        return question.launch();
     }
     let outputs = Outputs::open(
         &[
@@ -109,46 +98,118 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
         ],
         &[],
     )?;
-    footprint::check((registered.lesson.memory)(&shape), EngineKind::Sim, false)
-        .map_err(|what| usage(format!("{} at {shape}: {what}", registered.kernel.id)))?;
+    let (profile, exit) = question.profile()?;
+    let mut ending = outputs.end(exit);
+    ending.json("--json", &profile);
+    ending.file("--html", || Ok(html::page(&profile).into_bytes()));
+    ending.print(|out| text::write(out, &profile, Width::of_stdout()));
+    Ok(ending.exit())
+}
 
-    let profile = profiled(registered, &shape, &module)?;
-    let mut exit = exit_of(&profile);
-    let arguments = launch_arguments(&profile, &shape, args);
-    let mut launches = None;
-    if args.measure {
-        let metrics: Vec<_> = metrics::ALL.iter().map(|metric| metric.ncu).collect();
-        match measured(&profile, &metrics, &arguments) {
-            Ok(measured) => launches = Some(measured),
-            // What was predicted is worth printing all the same.
-            Err(Stop::Because(why, what)) => {
-                say(&format!("not measured: {what}"));
-                if exit == Exit::Passed {
-                    exit = why;
+/// What is asked: what a kernel of a module does on a shape.
+struct Question {
+    registered: Registered,
+    shape: Shape,
+    module: PtxModule,
+    /// The arguments with which this program launches the case on the GPU.
+    launch: Vec<String>,
+    /// Whether Nsight Compute is asked, too.
+    measure: bool,
+}
+
+impl Question {
+    fn of(args: &Args) -> Result<Self, Stop> {
+        let registered = registry::kernel(&args.kernel).map_err(Stop::usage)?;
+        let shape = shape_of(registered, args.shape.as_deref()).map_err(Stop::usage)?;
+        let id = registered.kernel.id;
+        let arch = args.arch.map(Arch::name);
+        let module = match &args.ptx {
+            Some(path) => with_entry(read_module(path)?, id).map_err(Stop::usage)?,
+            None => kernels::module_with(id, arch).map_err(super::modules::no_kernels)?,
+        };
+        let mut launch = ["profile", id, "--launch-only"].map(str::to_owned).to_vec();
+        launch.push(format!("--shape={}", shape.name()));
+        launch.extend(arch.map(|arch| format!("--arch={arch}")));
+        if let Some(path) = &args.ptx {
+            launch.extend(["--ptx".to_owned(), path.display().to_string()]);
+        }
+        Ok(Self {
+            registered,
+            shape,
+            module,
+            launch,
+            measure: args.measure,
+        })
+    }
+
+    /// The case on the GPU, once.
+    fn launch(self) -> Result<Exit, Stop> {
+        let gpu = Gpu::new(vec![self.module]).map_err(Stop::nothing_ran)?;
+        profile::run_case(self.registered, &self.shape, &gpu)
+            .map_err(|error| stopped(self.registered, &self.shape, &error))?;
+        Ok(Exit::Passed)
+    }
+
+    /// The profile by the simulator, with what the hardware says, and the verdict.
+    fn profile(&self) -> Result<(Profile, Exit), Stop> {
+        let Self {
+            registered, shape, ..
+        } = self;
+        let case = format!("{} at {shape}", registered.kernel.id);
+        footprint::check((registered.lesson.memory)(shape), EngineKind::Sim, false)
+            .map_err(|what| Stop::usage(format!("{case}: {what}")))?;
+        say(&format!("{case} on the simulator"));
+        let nothing = format!(
+            "the lesson launched no `{}` at {shape}",
+            registered.kernel.id
+        );
+        let mut profile = profile::simulate(*registered, shape, &self.module)
+            .map_err(|error| stopped(*registered, shape, &error))?
+            .ok_or_else(|| Stop::nothing_ran(nothing))?;
+        let mut exit = exit_of(&profile);
+        let mut launches = None;
+        if self.measure {
+            match self.measured(&profile) {
+                Ok(measured) => launches = Some(measured),
+                // What was predicted is worth printing all the same.
+                Err(Stop::Because(why, what)) => {
+                    say(&format!("not measured: {what}"));
+                    if exit == Exit::Passed {
+                        exit = why;
+                    }
                 }
             }
         }
+        profile.hardware = hardware::figures(&profile, launches.as_deref());
+        let shown = profile.hardware.iter().map(|figure| figure.metric);
+        profile.command = ncu::command_line(
+            Some(&profile.kernel),
+            &shown.collect::<Vec<_>>(),
+            &hints::shell_words(&self.launch),
+        );
+        Ok((profile, exit))
     }
-    let figures = hardware::figures(&profile, launches.as_deref());
-    let shown: Vec<_> = figures.iter().map(|figure| figure.metric).collect();
-    let command = ncu::command_line(
-        Some(&profile.kernel),
-        &shown,
-        &hints::shell_words(&arguments),
-    );
-    let file = File {
-        profile: &profile,
-        verdicts: verdict::verdicts(&profile.rows),
-        hardware: &figures,
-        command: &command,
-    };
-    let mut ending = outputs.end(exit);
-    ending.json("--json", &file);
-    ending.file("--html", || {
-        Ok(html::page(&profile, &figures, &command).into_bytes())
-    });
-    ending.print(|out| text::write(out, &profile, &figures, &command, Width::of_stdout()));
-    Ok(ending.exit())
+
+    /// What Nsight Compute says of the same launches.
+    fn measured(&self, profile: &Profile) -> Result<Vec<BTreeMap<String, u64>>, Stop> {
+        // Asked first, so that ncu does not have to say that there is no GPU.
+        let gpu = Gpu::new(Vec::new()).map_err(Stop::nothing_ran)?;
+        say(&format!("measuring on {}", gpu.device().name));
+        drop(gpu);
+        let metrics: Vec<_> = metrics::ALL.iter().map(|metric| metric.ncu).collect();
+        let arguments: Vec<OsString> = self.launch.iter().map(OsString::from).collect();
+        let mut launches = ncu::run_self(Some(&profile.kernel), &metrics, &arguments)?;
+        let launches = launches.remove(&profile.kernel).unwrap_or_default();
+        if launches.len() != profile.n_launches {
+            let what = format!(
+                "{} launches on the simulator, {} on the GPU",
+                profile.n_launches,
+                launches.len()
+            );
+            return Err(Stop::Because(Exit::Failed, what));
+        }
+        Ok(launches)
+    }
 }
 
 fn exit_of(profile: &Profile) -> Exit {
@@ -183,16 +244,6 @@ fn command(kernel: &str, shape: &Shape, ptx: Option<&Path>) -> String {
         words.extend(["--ptx".to_owned(), path.display().to_string()]);
     }
     hints::command(&hints::shell_words(&words))
-}
-
-/// What `--json` writes.
-#[derive(Serialize)]
-struct File<'a> {
-    #[serde(flatten)]
-    profile: &'a Profile,
-    verdicts: Vec<verdict::Verdict>,
-    hardware: &'a [hardware::Figure],
-    command: &'a str,
 }
 
 /// The shape asked for; else one with claims about the counts, or the largest.
@@ -245,81 +296,10 @@ fn with_entry(module: PtxModule, entry: &str) -> Result<PtxModule, String> {
 
 /// The report of a case that has no profile: with the source lines that are
 /// at fault.
-fn stopped(registered: Registered, shape: &Shape, error: &CaseError) -> Stop {
-    let exit = if error.is_not_run() {
-        Exit::NothingRan
-    } else {
-        Exit::Failed
-    };
+pub(super) fn stopped(registered: Registered, shape: &Shape, error: &CaseError) -> Stop {
     let told = format!("{} at {shape}: {error}", registered.kernel.id);
     let lines = excerpts(&told, Width::of_stdout().columns());
-    Stop::Because(exit, format!("{told}\n{lines}").trim_end().to_owned())
-}
-
-/// The profile by the simulator.
-fn profiled(registered: Registered, shape: &Shape, module: &PtxModule) -> Result<Profile, Stop> {
-    say(&format!(
-        "{} at {shape} on the simulator",
-        registered.kernel.id
-    ));
-    profile::simulate(registered, shape, module)
-        .map_err(|error| stopped(registered, shape, &error))?
-        .ok_or_else(|| {
-            let what = format!(
-                "the lesson launched no `{}` at {shape}",
-                registered.kernel.id
-            );
-            Stop::Because(Exit::NothingRan, what)
-        })
-}
-
-/// The case on the GPU, once.
-fn launch(registered: Registered, shape: &Shape, module: PtxModule) -> Result<Exit, Stop> {
-    let gpu = Gpu::new(vec![module])
-        .map_err(|error| Stop::Because(Exit::NothingRan, error.to_string()))?;
-    profile::run_case(registered, shape, &gpu)
-        .map_err(|error| stopped(registered, shape, &error))?;
-    Ok(Exit::Passed)
-}
-
-/// The arguments with which this program launches the profiled case on the GPU.
-fn launch_arguments(profile: &Profile, shape: &Shape, args: &Args) -> Vec<String> {
-    let mut arguments = vec![
-        "profile".to_owned(),
-        profile.kernel.clone(),
-        "--launch-only".to_owned(),
-        format!("--shape={}", shape.name()),
-    ];
-    arguments.extend(args.arch.map(|arch| format!("--arch={}", arch.name())));
-    if let Some(path) = &args.ptx {
-        arguments.extend(["--ptx".to_owned(), path.display().to_string()]);
-    }
-    arguments
-}
-
-/// What Nsight Compute says of the same launches.
-fn measured(
-    profile: &Profile,
-    metrics: &[&str],
-    arguments: &[String],
-) -> Result<Vec<BTreeMap<String, u64>>, Stop> {
-    // Asked first, so that ncu does not have to say that there is no GPU.
-    let gpu =
-        Gpu::new(Vec::new()).map_err(|error| Stop::Because(Exit::NothingRan, error.to_string()))?;
-    say(&format!("measuring on {}", gpu.device().name));
-    drop(gpu);
-    let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
-    let mut launches = ncu::run_self(Some(&profile.kernel), metrics, &arguments)?;
-    let launches = launches.remove(&profile.kernel).unwrap_or_default();
-    if launches.len() != profile.n_launches {
-        let what = format!(
-            "{} launches on the simulator, {} on the GPU",
-            profile.n_launches,
-            launches.len()
-        );
-        return Err(Stop::Because(Exit::Failed, what));
-    }
-    Ok(launches)
+    Stop::failed(error.is_not_run(), format!("{told}\n{lines}").trim_end())
 }
 
 #[cfg(test)]

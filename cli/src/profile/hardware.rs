@@ -1,20 +1,8 @@
 //! The same figures on a GPU: Nsight Compute's names, and what it measured.
 
-use super::Profile;
+use super::{Figure, Profile};
 use crate::report::metrics::{self, Metric};
-use serde::Serialize;
 use std::collections::BTreeMap;
-
-/// One figure, predicted and perhaps measured.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Figure {
-    /// Nsight Compute's name.
-    pub metric: &'static str,
-    /// By the simulator.
-    pub predicted: u64,
-    /// By the hardware, if it was asked.
-    pub measured: Option<u64>,
-}
 
 /// The figures of a profile, beside what was measured of its launches; those that
 /// are zero throughout are left out, except for bank conflicts.

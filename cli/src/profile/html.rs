@@ -1,23 +1,19 @@
 //! A profile as a part of a page for a browser (`lockstep_page`), and as a page of its own.
 
-use super::hardware::Figure;
-use super::{Profile, Trouble, sources};
+use super::{Figure, Profile, Trouble, sources};
 use lockstep_page::{Counted, Hardware, Kernel, Page, Remark, Run, State};
 use std::collections::BTreeMap;
 
 /// The page of one profile.
-pub fn page(profile: &Profile, figures: &[Figure], command: &str) -> String {
+pub fn page(profile: &Profile) -> String {
     let Profile { kernel, shape, .. } = profile;
     let mut page = Page::new(format!("{kernel} at {shape}"));
     page.group(profile.lesson, profile.title, profile.idea)
-        .add(Kernel {
-            counted: Ok(counted(profile, figures, command)),
-            ..self::kernel(profile)
-        });
+        .add(self::kernel(profile));
     page.html()
 }
 
-/// All that a profile tells of its kernel, but the counters of a GPU.
+/// All that a profile tells of its kernel.
 pub fn kernel(profile: &Profile) -> Kernel {
     let lines = profile.rows.iter().filter_map(|row| row.line.as_ref());
     let mut texts = BTreeMap::new();
@@ -31,7 +27,7 @@ pub fn kernel(profile: &Profile) -> Kernel {
     Kernel {
         technique: profile.technique.to_owned(),
         runs: vec![run(profile)],
-        counted: Ok(counted(profile, &[], "")),
+        counted: Ok(counted(profile)),
         sources: texts,
         ..Kernel::new(profile.kernel.clone())
     }
@@ -52,7 +48,7 @@ fn run(profile: &Profile) -> Run {
     }
 }
 
-fn counted(profile: &Profile, figures: &[Figure], command: &str) -> Counted {
+fn counted(profile: &Profile) -> Counted {
     let figure = |figure: &Figure| (figure.metric.to_owned(), figure.predicted, figure.measured);
     Counted {
         shape: profile.shape.clone(),
@@ -65,9 +61,9 @@ fn counted(profile: &Profile, figures: &[Figure], command: &str) -> Counted {
         rows: profile.rows.clone(),
         totals: profile.counts,
         remarks: remarks(profile),
-        hardware: (!figures.is_empty()).then(|| Hardware {
-            figures: figures.iter().map(figure).collect(),
-            command: command.to_owned(),
+        hardware: (!profile.hardware.is_empty()).then(|| Hardware {
+            figures: profile.hardware.iter().map(figure).collect(),
+            command: profile.command.clone(),
         }),
     }
 }

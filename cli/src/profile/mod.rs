@@ -34,7 +34,8 @@ use lesson::{CaseError, Effort, Registered, Shape};
 use lockstep::counts::Counts;
 use lockstep::engine::sim::Sim;
 use lockstep::engine::{EngineKind, PtxModule, Timing};
-use lockstep::record::Recorded;
+use lockstep::record::{Launches, Recorded};
+use lockstep_page::verdict::{Verdict, verdicts};
 use lockstep_page::work::rows;
 use serde::Serialize;
 
@@ -79,6 +80,23 @@ pub struct Profile {
     pub trouble: Option<Trouble>,
     /// What differs from the catalogue.
     pub differences: Vec<Difference>,
+    /// What is wasted, and what to do about it.
+    pub verdicts: Vec<Verdict>,
+    /// The same on a GPU; empty until it is asked for.
+    pub hardware: Vec<Figure>,
+    /// The command that measures it there.
+    pub command: String,
+}
+
+/// One figure as Nsight Compute names it, predicted and perhaps measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Figure {
+    /// Nsight Compute's name.
+    pub metric: &'static str,
+    /// By the simulator.
+    pub predicted: u64,
+    /// By the hardware, if it was asked.
+    pub measured: Option<u64>,
 }
 
 /// Why a profiled run is not right.
@@ -175,40 +193,22 @@ pub fn simulate(
 ) -> Result<Option<Profile>, CaseError> {
     let sim = Sim::new(with_helpers(module)).with_record();
     let ended = run_case(registered, shape, &sim);
-    let text = module.text()?;
-    let Some((mut profile, claimed)) = of(registered, shape, module, text, sim.recorded()) else {
+    let Some(mut profile) = recorded(registered, shape, module, sim.recorded())? else {
         return ended.map(|()| None);
     };
     match ended {
-        Ok(()) => {}
+        Ok(()) => profile.differences.clear(),
         Err(CaseError::Counts { differences, .. }) => profile.differences = differences,
+        // The lesson had no chance to say what differs.
         Err(error) => {
             profile.trouble = Some(match &error {
                 CaseError::Wrong(what) => Trouble::WrongResult(what.clone()),
                 other if other.is_not_run() => Trouble::NotRun(other.to_string()),
                 other => Trouble::Stopped(other.to_string()),
             });
-            // The lesson had no chance to say it.
-            profile.differences = claimed;
         }
     }
     Ok(Some(profile))
-}
-
-/// The profile of what a run of a case launched, whose end is told elsewhere; none if it
-/// never launched the kernel.
-///
-/// # Errors
-///
-/// The module's text could not be got.
-pub fn recorded(
-    registered: Registered,
-    shape: &Shape,
-    module: &PtxModule,
-    recorded: Recorded,
-) -> Result<Option<Profile>, CaseError> {
-    let of = of(registered, shape, module, module.text()?, recorded);
-    Ok(of.map(|(profile, _)| profile))
 }
 
 /// The module, and after it those of other topics for the same architecture: a lesson
@@ -225,37 +225,30 @@ pub fn with_helpers(module: &PtxModule) -> Vec<PtxModule> {
     modules
 }
 
-/// A profile of what was recorded, and what in it differs from the catalogue, which
-/// speaks of single launches.
-fn of(
+/// The profile of what a run of a case launched, whose end is told elsewhere, and what in it
+/// differs from the catalogue, which speaks of single launches; none if it never launched the
+/// kernel.
+///
+/// # Errors
+///
+/// The module's text could not be got.
+pub fn recorded(
     registered: Registered,
     shape: &Shape,
     module: &PtxModule,
-    text: &str,
     recorded: Recorded,
-) -> Option<(Profile, Vec<Difference>)> {
+) -> Result<Option<Profile>, CaseError> {
     let Registered { lesson, kernel } = registered;
-    let mut others = Vec::new();
-    let mut own = None;
-    for (entry, launches) in recorded.kernels {
-        if entry == kernel.id {
-            own = Some(launches);
-        } else {
-            others.push((entry, launches.n_launches));
-        }
-    }
-    let own = own?;
-    let claimed = if own.n_launches == 1 && (lesson.expects_at)(shape) {
-        differences(
-            kernel.expected,
-            &own.total,
-            &own.instructions,
-            lesson.source,
-        )
-    } else {
-        Vec::new()
+    let text = module.text()?;
+    let is_own = |(entry, _): &(String, Launches)| entry == kernel.id;
+    let (own, others): (Vec<_>, Vec<_>) = recorded.kernels.into_iter().partition(is_own);
+    let Some((_, own)) = own.into_iter().next() else {
+        return Ok(None);
     };
-    let profile = Profile {
+    let is_claimed = own.n_launches == 1 && (lesson.expects_at)(shape);
+    let claimed = if is_claimed { kernel.expected } else { &[] };
+    let rows = rows(&own.instructions, text, lesson.source);
+    Ok(Some(Profile {
         kernel: kernel.id.to_owned(),
         lesson: lesson.id,
         title: lesson.title,
@@ -267,12 +260,17 @@ fn of(
         target: module.target_name().unwrap_or_default().to_owned(),
         n_launches: own.n_launches,
         geometry: own.config.to_string(),
-        others,
-        rows: rows(&own.instructions, text, lesson.source),
+        others: others
+            .into_iter()
+            .map(|(entry, launches)| (entry, launches.n_launches))
+            .collect(),
+        verdicts: verdicts(&rows),
+        rows,
         totals: own.total.entries(),
         counts: own.total,
         trouble: None,
-        differences: Vec::new(),
-    };
-    Some((profile, claimed))
+        differences: differences(claimed, &own.total, &own.instructions, lesson.source),
+        hardware: Vec::new(),
+        command: String::new(),
+    }))
 }

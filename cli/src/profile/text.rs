@@ -1,32 +1,24 @@
 //! A profile on a terminal: a table, the verdicts, the source with its heat, the
 //! figures to measure, and at the end what is wrong with it all.
 
-use super::hardware::Figure;
-use super::{Profile, Row, Space, listing};
+use super::{Figure, Profile, Row, Space, listing};
 use crate::report::grid::{Cell, Column, Grid};
 use crate::report::style::{BAD, FAINT, GOOD, HEADING};
 use crate::report::table::labelled;
 use crate::report::width::{Width, indented, shell, wrap};
 use anstyle::Style;
 use lockstep_page::numbers::{grouped, quotient};
-use lockstep_page::verdict::verdicts;
 use std::io::{self, Write};
 
 /// Writes the whole profile.
-pub fn write(
-    out: &mut dyn Write,
-    profile: &Profile,
-    figures: &[Figure],
-    command: &str,
-    width: Width,
-) -> io::Result<()> {
+pub fn write(out: &mut dyn Write, profile: &Profile, width: Width) -> io::Result<()> {
     heading(out, profile, width)?;
     table(out, profile, width)?;
     writeln!(out)?;
     say_verdicts(out, profile, width)?;
     listing::write(out, profile, width)?;
     writeln!(out)?;
-    hardware(out, figures, command, width)?;
+    hardware(out, profile, width)?;
     say_trouble(out, profile, width)
 }
 
@@ -132,14 +124,13 @@ fn short(opcode: &str) -> String {
 
 fn say_verdicts(out: &mut dyn Write, profile: &Profile, width: Width) -> io::Result<()> {
     let columns = width.columns();
-    let verdicts = verdicts(&profile.rows);
     if profile.rows.is_empty() {
         writeln!(out, "It accesses no memory but its parameters.")?;
-    } else if verdicts.is_empty() {
+    } else if profile.verdicts.is_empty() {
         let text = "no bank conflicts, and every byte of every sector is used.";
         writeln!(out, "{}", labelled("Nothing wasted", GOOD, text, columns))?;
     }
-    for verdict in verdicts {
+    for verdict in &profile.verdicts {
         let finding = labelled(&verdict.place, BAD, &verdict.finding, columns);
         writeln!(out, "{finding}:")?;
         writeln!(out, "{}.", indented(verdict.advice, 2, columns - 1))?;
@@ -147,12 +138,7 @@ fn say_verdicts(out: &mut dyn Write, profile: &Profile, width: Width) -> io::Res
     Ok(())
 }
 
-fn hardware(
-    out: &mut dyn Write,
-    figures: &[Figure],
-    command: &str,
-    width: Width,
-) -> io::Result<()> {
+fn hardware(out: &mut dyn Write, profile: &Profile, width: Width) -> io::Result<()> {
     writeln!(out, "The same on a GPU, as Nsight Compute names it:")?;
     let mut grid = Grid::new(&[
         Column::words("metric"),
@@ -161,7 +147,7 @@ fn hardware(
         Column::numbers("difference"),
     ])
     .with_indent(0);
-    for figure in figures {
+    for figure in &profile.hardware {
         let measured = figure.measured.map_or_else(String::new, grouped);
         grid.row(vec![
             figure.metric.into(),
@@ -171,7 +157,7 @@ fn hardware(
         ]);
     }
     grid.write(out, width)?;
-    for line in shell(command, width.columns()).lines() {
+    for line in shell(&profile.command, width.columns()).lines() {
         writeln!(out, "{FAINT}{line}{FAINT:#}")?;
     }
     Ok(())

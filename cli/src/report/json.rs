@@ -5,8 +5,9 @@ use lesson::measure::{Times, gigabytes_per_second};
 use lesson::{CaseResult, Status};
 use lockstep::counts::Counts;
 use lockstep::engine::Engine;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::ser::Formatter;
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 /// The file.
@@ -97,44 +98,33 @@ pub struct Spread {
     pub n_runs: usize,
 }
 
-/// Counts, or nulls from an engine that does not count.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-#[allow(missing_docs)]
-pub struct EntryCounts {
-    pub shared_load_conflicts: Option<u64>,
-    pub shared_store_conflicts: Option<u64>,
-    pub shared_load_wavefronts: Option<u64>,
-    pub shared_store_wavefronts: Option<u64>,
-    pub ldmatrix_conflicts: Option<u64>,
-    pub stmatrix_conflicts: Option<u64>,
-    pub async_copy_conflicts: Option<u64>,
-    pub global_load_requests: Option<u64>,
-    pub global_load_sectors: Option<u64>,
-    pub global_store_requests: Option<u64>,
-    pub global_store_sectors: Option<u64>,
-    pub local_load_sectors: Option<u64>,
-    pub local_store_sectors: Option<u64>,
-    pub thread_instructions: Option<u64>,
+/// Some counts by their names, or nulls from an engine that does not count.
+#[derive(Clone, Copy, Debug)]
+pub struct EntryCounts(Option<Counts>);
+
+impl EntryCounts {
+    const NAMES: [&str; 14] = [
+        "shared_load_conflicts",
+        "shared_store_conflicts",
+        "shared_load_wavefronts",
+        "shared_store_wavefronts",
+        "ldmatrix_conflicts",
+        "stmatrix_conflicts",
+        "async_copy_conflicts",
+        "global_load_requests",
+        "global_load_sectors",
+        "global_store_requests",
+        "global_store_sectors",
+        "local_load_sectors",
+        "local_store_sectors",
+        "thread_instructions",
+    ];
 }
 
-impl From<&Counts> for EntryCounts {
-    fn from(counts: &Counts) -> Self {
-        Self {
-            shared_load_conflicts: Some(counts.shared_load_conflicts),
-            shared_store_conflicts: Some(counts.shared_store_conflicts),
-            shared_load_wavefronts: Some(counts.shared_load_wavefronts),
-            shared_store_wavefronts: Some(counts.shared_store_wavefronts),
-            ldmatrix_conflicts: Some(counts.ldmatrix_conflicts),
-            stmatrix_conflicts: Some(counts.stmatrix_conflicts),
-            async_copy_conflicts: Some(counts.async_copy_conflicts),
-            global_load_requests: Some(counts.global_load_requests),
-            global_load_sectors: Some(counts.global_load_sectors),
-            global_store_requests: Some(counts.global_store_requests),
-            global_store_sectors: Some(counts.global_store_sectors),
-            local_load_sectors: Some(counts.local_load_sectors),
-            local_store_sectors: Some(counts.local_store_sectors),
-            thread_instructions: Some(counts.thread_instructions),
-        }
+impl Serialize for EntryCounts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let counted: BTreeMap<_, _> = self.0.iter().flat_map(Counts::entries).collect();
+        serializer.collect_map(Self::NAMES.map(|name| (name, counted.get(name))))
     }
 }
 
@@ -173,11 +163,7 @@ impl From<&CaseResult> for Entry {
                 .map(|(median, bytes)| gigabytes_per_second(bytes, median)),
             copy_time_ms_median: figures.copy_times().map(|times| times.median_ms),
             peer_time_ms_median: figures.peer_times().map(|times| times.median_ms),
-            counts: figures
-                .counts
-                .as_ref()
-                .map(EntryCounts::from)
-                .unwrap_or_default(),
+            counts: EntryCounts(figures.counts),
             launches: figures.launches.clone(),
             counted_launch: figures.counted_launch,
         }

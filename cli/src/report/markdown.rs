@@ -7,7 +7,7 @@ use crate::report::{bench_table, scoreboard};
 use lesson::Measurement;
 use lesson::measure::Side;
 use lesson::{KernelEntry, Lesson};
-use lockstep::counts::{Expectation, Metric};
+use lockstep::counts::Expectation;
 use lockstep_page::numbers::duration;
 use std::fmt::Write;
 
@@ -86,22 +86,7 @@ pub fn sentence(idea: &str) -> String {
 }
 
 fn short(expectation: &Expectation) -> String {
-    let metric = match expectation.metric {
-        Metric::SharedLoadConflictsPerRequest => "conflicts/shared load",
-        Metric::SharedStoreConflictsPerRequest => "conflicts/shared store",
-        Metric::AsyncCopyConflictsPerRequest => "conflicts/asynchronous copy",
-        Metric::SharedLoadConflicts => "shared load conflicts",
-        Metric::SharedStoreConflicts => "shared store conflicts",
-        Metric::LdmatrixConflicts => "ldmatrix conflicts",
-        Metric::StmatrixConflicts => "stmatrix conflicts",
-        Metric::GlobalLoadSectorsPerRequest => "sectors/load",
-        Metric::GlobalStoreSectorsPerRequest => "sectors/store",
-        Metric::GlobalLoadDegreePercent => "% of loaded bytes used",
-        Metric::GlobalStoreDegreePercent => "% of stored bytes used",
-        Metric::LocalSectors => "local sectors",
-        Metric::LocalSectorsPerRequest => "sectors/local access",
-    };
-    whole(expectation.value, metric)
+    whole(expectation.value, expectation.metric.short())
 }
 
 fn whole(value: Option<f64>, metric: &str) -> String {

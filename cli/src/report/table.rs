@@ -6,12 +6,10 @@ use super::width::{Width, indented, wrap};
 use anstyle::Style;
 use lesson::measure::gigabytes_per_second;
 use lesson::{CaseResult, Status};
+use lockstep::counts::{SECTOR_BYTES, bank_conflicts, local_sectors, shared_wavefronts};
 use lockstep_page::numbers::{grouped, quotient};
 use std::fmt::Display;
 use std::io::{self, Write};
-
-/// Bytes of a sector, the unit in which memory is moved.
-const SECTOR_BYTES: u64 = 32;
 
 /// A paragraph that begins with a label in a style; what follows the first line is
 /// indented by two.
@@ -62,11 +60,30 @@ const FIGURES: &[Figure] = &[
     (Column::numbers("GB/s"), bandwidth),
     (Column::numbers("of copy"), share_of_copy),
     (Column::numbers("× CUDA C++"), speed_of_peer),
-    (Column::numbers("bank conflicts"), bank_conflicts),
-    (Column::numbers("per load"), conflicts_per_load),
-    (Column::numbers("sectors/load"), sectors_per_load),
-    (Column::numbers("sectors/store"), sectors_per_store),
-    (Column::numbers("local bytes"), local_bytes),
+    (Column::numbers("bank conflicts"), |result| {
+        let counts = result.figures.counts.as_ref()?;
+        // Without an access to shared memory there is nothing to be proud of.
+        Some(match shared_wavefronts(counts) {
+            0 => "–".to_owned(),
+            _ => grouped(bank_conflicts(counts)),
+        })
+    }),
+    (Column::numbers("per load"), |result| {
+        let c = result.figures.counts?;
+        Some(quotient(c.shared_load_conflicts, c.shared_load_requests))
+    }),
+    (Column::numbers("sectors/load"), |result| {
+        let c = result.figures.counts?;
+        Some(quotient(c.global_load_sectors, c.global_load_requests))
+    }),
+    (Column::numbers("sectors/store"), |result| {
+        let c = result.figures.counts?;
+        Some(quotient(c.global_store_sectors, c.global_store_requests))
+    }),
+    (Column::numbers("local bytes"), |result| {
+        let counts = result.figures.counts.as_ref()?;
+        Some(grouped(local_sectors(counts) * SECTOR_BYTES))
+    }),
 ];
 
 /// The column whose cells are coloured.
@@ -96,59 +113,6 @@ fn share_of_copy(result: &CaseResult) -> Option<String> {
 fn speed_of_peer(result: &CaseResult) -> Option<String> {
     let peer = result.figures.peer_times()?.median_ms;
     Some(format!("{:.3}", peer / result.figures.times()?.median_ms))
-}
-
-fn bank_conflicts(result: &CaseResult) -> Option<String> {
-    let counts = result.figures.counts?;
-    let wavefronts = counts.shared_load_wavefronts
-        + counts.shared_store_wavefronts
-        + counts.shared_atomic_wavefronts
-        + counts.ldmatrix_wavefronts
-        + counts.stmatrix_wavefronts
-        + counts.async_copy_wavefronts;
-    let conflicts = counts.shared_load_conflicts
-        + counts.shared_store_conflicts
-        + counts.shared_atomic_conflicts
-        + counts.ldmatrix_conflicts
-        + counts.stmatrix_conflicts
-        + counts.async_copy_conflicts;
-    // Without an access to shared memory there is nothing to be proud of.
-    Some(if wavefronts == 0 {
-        "–".to_owned()
-    } else {
-        grouped(conflicts)
-    })
-}
-
-fn conflicts_per_load(result: &CaseResult) -> Option<String> {
-    let counts = result.figures.counts?;
-    Some(quotient(
-        counts.shared_load_conflicts,
-        counts.shared_load_requests,
-    ))
-}
-
-fn sectors_per_load(result: &CaseResult) -> Option<String> {
-    let counts = result.figures.counts?;
-    Some(quotient(
-        counts.global_load_sectors,
-        counts.global_load_requests,
-    ))
-}
-
-fn sectors_per_store(result: &CaseResult) -> Option<String> {
-    let counts = result.figures.counts?;
-    Some(quotient(
-        counts.global_store_sectors,
-        counts.global_store_requests,
-    ))
-}
-
-fn local_bytes(result: &CaseResult) -> Option<String> {
-    let counts = result.figures.counts?;
-    Some(grouped(
-        (counts.local_load_sectors + counts.local_store_sectors) * SECTOR_BYTES,
-    ))
 }
 
 /// Writes the table, a heading above the cases of each lesson.

@@ -1,49 +1,32 @@
-//! Charts as SVG that takes its colours from the page, drawn by `plotters`.
+//! Charts as SVG that takes its colours from the page.
 //!
 //! They are narrow, so that a phone shows their letters: a name stands above its bar, not
 //! beside it.
 
-use plotters::coord::Shift;
-use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
-use plotters::coord::types::RangedCoordf64;
-use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
+use std::fmt::Write;
 
 /// Width of a chart, in its own pixels.
-const WIDTH: u32 = 420;
+const WIDTH: f64 = 420.0;
 /// Height of a name and its bars.
-const ROW: u32 = 38;
-/// Height of the scale below.
-const SCALE: u32 = 34;
-const MARGIN: i32 = 6;
+const ROW: f64 = 38.0;
+/// Height of the scale below, and of its letters.
+const SCALE: f64 = 34.0;
+const SCALE_LETTERS: f64 = 11.0;
+/// Width of the scale at the left of curves.
+const SCALE_WIDTH: f64 = 46.0;
+/// Height of the letters of a name.
+const NAME_LETTERS: f64 = 12.0;
+const MARGIN: f64 = 6.0;
 
-/// Colours that stand for the page's own; [`themed`] puts those in their places.
-const INK: RGBColor = RGBColor(1, 1, 1);
-const FAINT: RGBColor = RGBColor(1, 1, 2);
-const LINE: RGBColor = RGBColor(1, 1, 3);
-const PAPER: RGBColor = RGBColor(1, 1, 4);
-const FIRST: RGBColor = RGBColor(1, 2, 1);
-const SECOND: RGBColor = RGBColor(1, 2, 2);
-const SERIES: [RGBColor; 6] = [
-    FIRST,
-    SECOND,
-    RGBColor(1, 2, 3),
-    RGBColor(1, 2, 4),
-    RGBColor(1, 2, 5),
-    RGBColor(1, 2, 6),
-];
-const THEME: [(RGBColor, &str); 10] = [
-    (INK, "--ink"),
-    (FAINT, "--faint"),
-    (LINE, "--line"),
-    (PAPER, "--paper"),
-    (SERIES[0], "--c1"),
-    (SERIES[1], "--c2"),
-    (SERIES[2], "--c3"),
-    (SERIES[3], "--c4"),
-    (SERIES[4], "--c5"),
-    (SERIES[5], "--c6"),
-];
+/// The page's colours.
+const INK: &str = "var(--ink)";
+const FAINT: &str = "var(--faint)";
+const LINE: &str = "var(--line)";
+
+/// That of a series: the page has six.
+fn colour_of(series: usize) -> String {
+    format!("var(--c{})", series % 6 + 1)
+}
 
 /// A value with its spread; all finite.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -91,26 +74,39 @@ pub struct Curve {
 /// none of them is a number.
 pub fn spreads(title: &str, rows: &[Row]) -> Option<String> {
     let rows: Vec<&Row> = rows.iter().filter(|row| row.value.is_finite()).collect();
-    let values = || {
-        rows.iter()
-            .flat_map(|row| [Some(row.value), row.other])
-            .flatten()
-    };
-    let low = values().map(|v| v.p10).min_by(f64::total_cmp)?;
-    let high = values().map(|v| v.p90).max_by(f64::total_cmp)?;
-    let unit = if high < 0.1 {
+    let values = rows.iter().flat_map(|row| [Some(row.value), row.other]);
+    let values: Vec<Spread> = values.flatten().collect();
+    let low = values.iter().map(|v| v.p10).min_by(f64::total_cmp)?;
+    let high = values.iter().map(|v| v.p90).max_by(f64::total_cmp)?;
+    let (unit, name) = if high < 0.1 {
         (1e3, "µs")
     } else {
         (1.0, "ms")
     };
-    let range = (low * 0.94 * unit.0)..(high * 1.06 * unit.0);
     let is_wide = high / low > 8.0;
     let describe = if is_wide { "logarithmic" } else { "not from 0" };
-    let label = format!("{} ({describe})", unit.1);
-    draw(title, rows.len() as u32, |area| match is_wide {
-        true => boxes(area, range.log_scale(), &rows, unit.0, &label),
-        false => boxes(area, range, &rows, unit.0, &label),
-    })
+    let mut chart = Chart::of_rows(rows.len());
+    let scale = Scale {
+        is_logarithmic: is_wide,
+        ..Scale::across(low * 0.94 * unit, high * 1.06 * unit)
+    };
+    chart.scale_below(&scale, &format!("{name} ({describe})"));
+    for (top, row) in tops().zip(&rows) {
+        let name = format!("{}: {}", row.name, words(row.value.median * unit));
+        chart.name(top, &name);
+        let values = [Some(row.value), row.other.filter(Spread::is_finite)];
+        for (series, value) in values.iter().enumerate() {
+            let Some(v) = value else { continue };
+            let at = |value: f64| scale.at(value * unit);
+            let middle = top + (0.57 + 0.25 * series as f64) * ROW;
+            let (half, colour) = (0.1 * ROW, &colour_of(series));
+            chart.line([at(v.p10), middle], [at(v.p90), middle], colour, 1);
+            chart.bar([at(v.q1), middle - half], [at(v.q3), middle + half], colour);
+            let median = at(v.median);
+            chart.line([median, middle - half], [median, middle + half], colour, 3);
+        }
+    }
+    Some(chart.finish(title))
 }
 
 /// Rows as bars from 0, with a line across at `mark`; nothing if none is a number.
@@ -120,172 +116,213 @@ pub fn bars(title: &str, rows: &[(String, f64)], mark: Option<f64>, label: &str)
     let mark = mark.filter(is_shown);
     let values = rows.iter().map(|(_, value)| *value).chain(mark);
     let high = values.max_by(f64::total_cmp)?;
-    draw(title, rows.len() as u32, |area| {
-        let mut chart = horizontal(area, 0.0..high * 1.08, rows.len(), label)?;
-        for (at, (name, value)) in rows.iter().enumerate() {
-            let top = at as f64;
-            let bar = [(0.0, top + 0.5), (*value, top + 0.85)];
-            chart.draw_series([Rectangle::new(bar, FIRST.filled())])?;
-            chart.draw_series([Text::new(
-                format!("{name}: {}", words(*value)),
-                (0.0, top + 0.4),
-                name_style(),
-            )])?;
-        }
-        if let Some(mark) = mark {
-            let line = vec![(mark, 0.0), (mark, rows.len() as f64)];
-            chart.draw_series([PathElement::new(line, SECOND.stroke_width(2))])?;
-        }
-        Ok(())
-    })
+    let mut chart = Chart::of_rows(rows.len());
+    let scale = Scale::across(0.0, high * 1.08);
+    chart.scale_below(&scale, label);
+    for (top, (name, value)) in tops().zip(&rows) {
+        chart.name(top, &format!("{name}: {}", words(*value)));
+        let (upper, lower) = (top + 0.5 * ROW, top + 0.85 * ROW);
+        chart.bar(
+            [scale.from, upper],
+            [scale.at(*value), lower],
+            &colour_of(0),
+        );
+    }
+    if let Some(mark) = mark {
+        let x = scale.at(mark);
+        chart.line([x, MARGIN], [x, chart.bottom], &colour_of(1), 2);
+    }
+    Some(chart.finish(title))
 }
 
 /// Curves over sizes, with tenths as bars; nothing without points.
 pub fn curves(title: &str, curves: &[Curve], x_label: &str, y_label: &str) -> Option<String> {
-    let points = || {
-        curves
-            .iter()
-            .flat_map(|curve| &curve.points)
-            .filter(|(_, y)| y.is_finite())
+    let shown = |curve: &Curve| -> Vec<(f64, Spread)> {
+        let points = curve.points.iter().filter(|(_, y)| y.is_finite());
+        points.copied().collect()
     };
-    let xs = || points().map(|(x, _)| *x);
+    let points: Vec<_> = curves.iter().flat_map(shown).collect();
+    let xs = || points.iter().map(|(x, _)| *x);
     let (left, right) = (xs().min_by(f64::total_cmp)?, xs().max_by(f64::total_cmp)?);
-    let low = points().map(|(_, y)| y.p10).min_by(f64::total_cmp)?;
-    let high = points().map(|(_, y)| y.p90).max_by(f64::total_cmp)?;
+    let low = points.iter().map(|(_, y)| y.p10).min_by(f64::total_cmp)?;
+    let high = points.iter().map(|(_, y)| y.p90).max_by(f64::total_cmp)?;
     let pad = (high - low).max(0.01) * 0.06;
-    draw(title, 8, |area| {
-        let mut chart = ChartBuilder::on(area)
-            .margin(MARGIN)
-            .x_label_area_size(SCALE)
-            .y_label_area_size(46)
-            .build_cartesian_2d(left * 0.9..right * 1.03, low - pad..high + pad)?;
-        chart
-            .configure_mesh()
-            .light_line_style(TRANSPARENT)
-            .bold_line_style(LINE)
-            .axis_style(FAINT)
-            .label_style(scale_style())
-            .x_labels(6)
-            .y_labels(6)
-            .x_desc(x_label)
-            .y_desc(y_label)
-            .draw()?;
+    let mut chart = Chart::of_rows(8);
+    let across = Scale {
+        from: MARGIN + SCALE_WIDTH,
+        ..Scale::across(left * 0.9, right * 1.03)
+    };
+    let upwards = Scale {
+        from: chart.bottom,
+        to: MARGIN,
+        ..Scale::across(low - pad, high + pad)
+    };
+    chart.scale_left(&upwards, across.from, y_label);
+    chart.scale_below(&across, x_label);
+    for (at, curve) in curves.iter().enumerate() {
+        let colour = &colour_of(at);
         // Names in their curves' colours, in the corner where large sizes rarely come.
-        for (at, (curve, colour)) in curves.iter().zip(SERIES.iter().cycle()).enumerate() {
-            let height = low + (high - low) * 0.07 * (at as f64 + 0.3);
-            let place = (left + (right - left) * 0.4, height);
-            let style = name_style().color(colour);
-            chart.draw_series([Text::new(curve.name.clone(), place, style)])?;
+        let height = low + (high - low) * 0.07 * (at as f64 + 0.3);
+        let place = [across.at(left + (right - left) * 0.4), upwards.at(height)];
+        chart.text(place, "start", NAME_LETTERS, colour, &curve.name);
+        let points = shown(curve);
+        let place = |(x, y): &(f64, Spread)| [across.at(*x), upwards.at(y.median)];
+        for pair in points.windows(2) {
+            chart.line(place(&pair[0]), place(&pair[1]), colour, 2);
         }
-        for (curve, colour) in curves.iter().zip(SERIES.iter().cycle()) {
-            let shown = || curve.points.iter().filter(|(_, y)| y.is_finite());
-            let line = shown().map(|(x, y)| (*x, y.median));
-            chart.draw_series(LineSeries::new(line, colour.stroke_width(2)))?;
-            chart.draw_series(shown().map(|(x, y)| {
-                let whisker = vec![(*x, y.p10), (*x, y.p90)];
-                PathElement::new(whisker, colour.stroke_width(1))
-            }))?;
-            chart.draw_series(
-                shown().map(|(x, y)| Circle::new((*x, y.median), 3, colour.filled())),
-            )?;
-        }
-        Ok(())
-    })
-}
-
-type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
-type Chart<'a, 'b, X> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<X, RangedCoordf64>>;
-
-fn draw(title: &str, n_rows: u32, body: impl FnOnce(&Area<'_>) -> Drawn) -> Option<String> {
-    let mut svg = String::new();
-    {
-        let size = (WIDTH, ROW * n_rows + SCALE + 2 * MARGIN as u32);
-        let area = SVGBackend::with_string(&mut svg, size).into_drawing_area();
-        // It is written into a string: only a range that holds nothing fails.
-        body(&area).ok()?;
-        area.present().ok()?;
-    }
-    Some(themed(title, &svg))
-}
-
-/// A scale from left to right, and rows from top to bottom.
-fn horizontal<'a, 'b, X>(
-    area: &'a Area<'b>,
-    range: X,
-    n_rows: usize,
-    label: &str,
-) -> Result<Chart<'a, 'b, X::CoordDescType>, DrawingAreaErrorKind<std::io::Error>>
-where
-    X: AsRangedCoord<Value = f64>,
-    X::CoordDescType: Ranged<ValueType = f64> + ValueFormatter<f64>,
-{
-    let mut chart = ChartBuilder::on(area)
-        .margin(MARGIN)
-        .x_label_area_size(SCALE)
-        .build_cartesian_2d(range, n_rows as f64..0.0)?;
-    chart
-        .configure_mesh()
-        .disable_y_mesh()
-        .disable_y_axis()
-        .light_line_style(TRANSPARENT)
-        .bold_line_style(LINE)
-        .axis_style(FAINT)
-        .label_style(scale_style())
-        .x_labels(5)
-        .x_label_formatter(&|value| words(*value))
-        .x_desc(label)
-        .draw()?;
-    Ok(chart)
-}
-
-fn boxes<X>(area: &Area<'_>, range: X, rows: &[&Row], unit: f64, label: &str) -> Drawn
-where
-    X: AsRangedCoord<Value = f64>,
-    X::CoordDescType: Ranged<ValueType = f64> + ValueFormatter<f64>,
-{
-    let mut chart = horizontal(area, range, rows.len(), label)?;
-    let left = chart.plotting_area().get_x_range().start;
-    for (at, row) in rows.iter().enumerate() {
-        let top = at as f64;
-        let name = format!("{}: {}", row.name, words(row.value.median * unit));
-        chart.draw_series([Text::new(name, (left, top + 0.4), name_style())])?;
-        one_box(&mut chart, row.value, unit, top + 0.57, FIRST)?;
-        if let Some(other) = row.other.filter(Spread::is_finite) {
-            one_box(&mut chart, other, unit, top + 0.82, SECOND)?;
+        for point in &points {
+            let [x, y] = place(point);
+            let [p10, p90] = [point.1.p10, point.1.p90].map(|value| upwards.at(value));
+            chart.line([x, p10], [x, p90], colour, 1);
+            chart.add(format_args!(
+                r#"<circle cx="{x:.1}" cy="{y:.1}" r="3" fill="{colour}"/>"#
+            ));
         }
     }
-    Ok(())
+    Some(chart.finish(title))
 }
 
-/// Whiskers, box and median, around a height.
-fn one_box<X: Ranged<ValueType = f64>>(
-    chart: &mut Chart<'_, '_, X>,
-    value: Spread,
-    unit: f64,
-    middle: f64,
-    colour: RGBColor,
-) -> Drawn {
-    let half = 0.1;
-    let [p10, q1, median, q3, p90] =
-        [value.p10, value.q1, value.median, value.q3, value.p90].map(|value| value * unit);
-    let line =
-        |points: Vec<(f64, f64)>, width| PathElement::new(points, colour.stroke_width(width));
-    chart.draw_series([line(vec![(p10, middle), (p90, middle)], 1)])?;
-    let quartiles = [(q1, middle - half), (q3, middle + half)];
-    chart.draw_series([Rectangle::new(quartiles, colour.filled())])?;
-    let tick = vec![(median, middle - half), (median, middle + half)];
-    chart.draw_series([line(tick, 3)])?;
-    Ok(())
+/// Where rows begin.
+fn tops() -> impl Iterator<Item = f64> {
+    (0..).map(|row| MARGIN + ROW * f64::from(row))
 }
 
-fn name_style() -> TextStyle<'static> {
-    let at = Pos::new(HPos::Left, VPos::Bottom);
-    ("sans-serif", 15).into_font().color(&INK).pos(at)
+/// Where values stand between two places.
+struct Scale {
+    low: f64,
+    high: f64,
+    is_logarithmic: bool,
+    from: f64,
+    to: f64,
 }
 
-fn scale_style() -> TextStyle<'static> {
-    ("sans-serif", 14).into_font().color(&FAINT)
+impl Scale {
+    /// From left to right.
+    fn across(low: f64, high: f64) -> Self {
+        Self {
+            low,
+            high,
+            is_logarithmic: false,
+            from: MARGIN,
+            to: WIDTH - MARGIN,
+        }
+    }
+
+    fn at(&self, value: f64) -> f64 {
+        let all = [self.low, self.high, value];
+        let [low, high, value] = match self.is_logarithmic {
+            true => all.map(f64::ln),
+            false => all,
+        };
+        self.from + (value - low) / (high - low) * (self.to - self.from)
+    }
+
+    /// About five round numbers.
+    fn ticks(&self) -> Vec<f64> {
+        const ROUND: [f64; 3] = [1.0, 2.0, 5.0];
+        let power = |value: f64| value.log10().floor() as i32;
+        if self.is_logarithmic {
+            let powers = power(self.low)..=power(self.high);
+            let all = powers.flat_map(|power| ROUND.map(|n| n * 10f64.powi(power)));
+            return all
+                .filter(|tick| (self.low..=self.high).contains(tick))
+                .collect();
+        }
+        let least = (self.high - self.low) / 6.0;
+        let unit = 10f64.powi(power(least));
+        let step = ROUND.map(|n| n * unit).into_iter().find(|&n| n >= least);
+        let step = step.unwrap_or(10.0 * unit);
+        let numbers = (self.low / step).ceil() as i64..=(self.high / step).floor() as i64;
+        numbers.map(|n| n as f64 * step).collect()
+    }
+}
+
+/// A chart that is being drawn.
+struct Chart {
+    svg: String,
+    /// Where the scale below begins.
+    bottom: f64,
+}
+
+impl Chart {
+    fn of_rows(n_rows: usize) -> Self {
+        Self {
+            svg: String::new(),
+            bottom: MARGIN + ROW * n_rows as f64,
+        }
+    }
+
+    fn add(&mut self, element: std::fmt::Arguments<'_>) {
+        // Writing to a string does not fail.
+        let _ = writeln!(self.svg, "{element}");
+    }
+
+    fn line(&mut self, [x1, y1]: [f64; 2], [x2, y2]: [f64; 2], colour: &str, width: u32) {
+        self.add(format_args!(
+            r#"<line x1="{x1:.1}" y1="{y1:.1}" x2="{x2:.1}" y2="{y2:.1}" stroke="{colour}" stroke-width="{width}"/>"#
+        ));
+    }
+
+    fn bar(&mut self, [x1, y1]: [f64; 2], [x2, y2]: [f64; 2], colour: &str) {
+        let (width, height) = (x2 - x1, y2 - y1);
+        self.add(format_args!(
+            r#"<rect x="{x1:.1}" y="{y1:.1}" width="{width:.1}" height="{height:.1}" fill="{colour}"/>"#
+        ));
+    }
+
+    fn text(&mut self, [x, y]: [f64; 2], anchor: &str, size: f64, colour: &str, text: &str) {
+        let text = escaped(text);
+        self.add(format_args!(
+            r#"<text x="{x:.1}" y="{y:.1}" text-anchor="{anchor}" font-family="sans-serif" font-size="{size}" fill="{colour}">{text}</text>"#
+        ));
+    }
+
+    /// The name of the row that begins at `top`.
+    fn name(&mut self, top: f64, name: &str) {
+        self.text([MARGIN, top + 0.4 * ROW], "start", NAME_LETTERS, INK, name);
+    }
+
+    fn scale_below(&mut self, scale: &Scale, label: &str) {
+        let bottom = self.bottom;
+        for tick in scale.ticks() {
+            let x = scale.at(tick);
+            self.line([x, MARGIN], [x, bottom], LINE, 1);
+            let place = [x, bottom + 1.2 * SCALE_LETTERS];
+            self.text(place, "middle", SCALE_LETTERS, FAINT, &words(tick));
+        }
+        self.line([scale.from, bottom], [scale.to, bottom], FAINT, 1);
+        let place = [(scale.from + scale.to) / 2.0, bottom + 2.6 * SCALE_LETTERS];
+        self.text(place, "middle", SCALE_LETTERS, FAINT, label);
+    }
+
+    /// At the left of what begins at `left`.
+    fn scale_left(&mut self, scale: &Scale, left: f64, label: &str) {
+        for tick in scale.ticks() {
+            let y = scale.at(tick);
+            self.line([left, y], [WIDTH - MARGIN, y], LINE, 1);
+            let place = [left - 4.0, y + 0.35 * SCALE_LETTERS];
+            self.text(place, "end", SCALE_LETTERS, FAINT, &words(tick));
+        }
+        self.line([left, scale.from], [left, scale.to], FAINT, 1);
+        let (x, y) = (SCALE_LETTERS, (scale.from + scale.to) / 2.0);
+        self.add(format_args!(r#"<g transform="rotate(-90 {x} {y:.1})">"#));
+        self.text([x, y], "middle", SCALE_LETTERS, FAINT, label);
+        self.add(format_args!("</g>"));
+    }
+
+    fn finish(self, title: &str) -> String {
+        let (title, height) = (escaped(title), self.bottom + SCALE + MARGIN);
+        format!(
+            "<svg role=\"img\" aria-label=\"{title}\" width=\"{WIDTH}\" height=\"{height}\" viewBox=\"0 0 {WIDTH} {height}\">\n{}</svg>\n",
+            self.svg
+        )
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('"', "&quot;")
+        .replace('<', "&lt;")
 }
 
 /// Three significant digits.
@@ -297,27 +334,6 @@ fn words(value: f64) -> String {
         ..100.0 => format!("{value:.1}"),
         _ => format!("{value:.0}"),
     }
-}
-
-/// With the page's colours and a name, and without what only a file of its own needs.
-fn themed(title: &str, svg: &str) -> String {
-    let title = title
-        .replace('&', "&amp;")
-        .replace('"', "&quot;")
-        .replace('<', "&lt;");
-    let mut svg = svg.replacen(
-        "<svg ",
-        &format!("<svg role=\"img\" aria-label=\"{title}\" "),
-        1,
-    );
-    svg = svg.replace(" xmlns=\"http://www.w3.org/2000/svg\"", "");
-    for (RGBColor(r, g, b), name) in THEME {
-        svg = svg.replace(
-            &format!("\"#{r:02X}{g:02X}{b:02X}\""),
-            &format!("\"var({name})\""),
-        );
-    }
-    svg
 }
 
 #[cfg(test)]

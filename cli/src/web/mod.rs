@@ -44,7 +44,13 @@ impl Ran {
                 return None;
             }
             let module = kernels::with_entry(modules, registered)?;
-            profile::recorded(registered, &result.shape, module, recorded).ok()?
+            let profile = profile::recorded(registered, &result.shape, module, recorded).ok()??;
+            // What differs is among the reasons of the result.
+            let differences = Vec::new();
+            Some(Profile {
+                differences,
+                ..profile
+            })
         };
         Self {
             profile: profile(),

@@ -1,7 +1,7 @@
 //! `learn`: a course in a folder of its own, from the first question to the last exercise; and
 //! exercises by others.
 
-use super::{command, fails, no_panic_trace, stderr, stdout};
+use super::support::{command, fails, no_panic_trace, stderr, stdout};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -65,11 +65,13 @@ impl Learner {
         format!("{}{}", stdout(&output), stderr(&output))
     }
 
+    /// Ends with this status with this course, and tells why in these words.
+    fn fails(&self, arguments: &[&str], status: i32, words: &[&str]) {
+        fails(&self.course(arguments), status, words);
+    }
+
     fn copy(&self, name: &str) -> PathBuf {
-        self.dir
-            .path()
-            .join("course-work")
-            .join(format!("{name}.rs"))
+        self.path(&format!("course-work/{name}.rs")).into()
     }
 
     fn solve(&self, name: &str) {
@@ -92,28 +94,16 @@ fn a_course_is_gone_through_from_question_to_end() {
         list.contains("▶ 01_first   open") && list.contains("0 of 2 solved"),
         "{list}"
     );
-    fails(
-        &learner.course(&["back"]),
-        2,
-        &["this is the first exercise"],
-    );
-    fails(
-        &learner.course(&["solution"]),
-        2,
-        &["01_first is not solved yet"],
-    );
+    learner.fails(&["back"], 2, &["this is the first exercise"]);
+    learner.fails(&["solution"], 2, &["01_first is not solved yet"]);
     // Unsolved: told with what was seen, and where the file is.
-    let unsolved = learner.course(&["--once"]);
-    fails(
-        &unsolved,
-        1,
-        &[
-            "result",
-            "with n = 1",
-            "y[0] has not been written",
-            "01_first.rs",
-        ],
-    );
+    let unsolved = [
+        "result",
+        "with n = 1",
+        "y[0] has not been written",
+        "01_first.rs",
+    ];
+    learner.fails(&["--once"], 1, &unsolved);
     let hint = learner.told(&["hint"]);
     assert!(
         hint.contains("hint 1 of 2") && !hint.contains("hint 2 of 2"),
@@ -130,11 +120,7 @@ fn a_course_is_gone_through_from_question_to_end() {
         "use cuda_std::prelude::*;\nnot rust\n",
     )
     .expect("room");
-    fails(
-        &learner.course(&["check"]),
-        1,
-        &["compile", "01_first.rs:2"],
-    );
+    learner.fails(&["check"], 1, &["compile", "01_first.rs:2"]);
     learner.solve("01_first");
     let solved = learner.told(&["check", "1"]);
     assert!(
@@ -156,8 +142,8 @@ fn to_its_end(learner: &Learner) {
     assert!(learner.told(&["list"]).contains("▶ 02_second  open"));
     assert!(learner.told(&["back"]).contains("01_first"));
     assert!(learner.told(&["go", "second"]).contains("02_second"));
-    fails(
-        &learner.course(&["check", "--all"]),
+    learner.fails(
+        &["check", "--all"],
         1,
         &[
             "solved  01_first",
@@ -178,7 +164,8 @@ fn to_its_end(learner: &Learner) {
 #[test]
 fn a_reset_gives_the_exercise_back_and_keeps_what_was_written() {
     let learner = Learner::new();
-    learner.solve_after_list();
+    learner.told(&["list"]);
+    learner.solve("01_first");
     learner.told(&["check", "first"]);
     let reset = learner.told(&["reset", "first"]);
     assert!(reset.contains("01_first.rs.old"), "{reset}");
@@ -192,21 +179,14 @@ fn a_reset_gives_the_exercise_back_and_keeps_what_was_written() {
     );
     assert!(learner.told(&["list"]).contains("0 of 2 solved"));
     // The course's own files are as they were.
-    fails(
-        &learner.course(&["--workplace", &learner.path("course"), "list"]),
+    learner.fails(
+        &["--workplace", &learner.path("course"), "list"],
         2,
         &["folder of their own"],
     );
     let source =
         fs::read_to_string(learner.path("course/01_first/exercise.rs")).expect("it is there");
     assert_eq!(source, text);
-}
-
-impl Learner {
-    fn solve_after_list(&self) {
-        self.told(&["list"]);
-        self.solve("01_first");
-    }
 }
 
 #[test]
@@ -254,8 +234,8 @@ fn exercises_by_others_are_proved() {
 #[test]
 fn what_cannot_be_is_told() {
     let learner = Learner::new();
-    fails(
-        &learner.course(&["check", "third"]),
+    learner.fails(
+        &["check", "third"],
         2,
         &["no exercise `third`", "learn list"],
     );
@@ -288,11 +268,7 @@ fn what_cannot_be_is_told() {
     fs::write(&second, manifest).expect("room");
     learner.told(&["list"]);
     fs::write(learner.path("course-work/progress.toml"), "solved = 7").expect("room");
-    fails(
-        &learner.course(&["list"]),
-        2,
-        &["progress.toml", "your exercises stay"],
-    );
+    learner.fails(&["list"], 2, &["progress.toml", "your exercises stay"]);
 }
 
 #[test]
@@ -308,11 +284,7 @@ fn folders_that_cannot_be_are_wrong_commands() {
     ] {
         fails(&learner.learn(arguments), 2, &["a file"]);
     }
-    fails(
-        &learner.course(&["--workplace", &below, "list"]),
-        2,
-        &["a file"],
-    );
+    learner.fails(&["--workplace", &below, "list"], 2, &["a file"]);
 }
 
 #[test]
@@ -320,7 +292,8 @@ fn what_cannot_be_printed_is_told() {
     let learner = Learner::new();
     let course = learner.path("course");
     let new = learner.path("course/03_third");
-    learner.solve_after_list();
+    learner.told(&["list"]);
+    learner.solve("01_first");
     learner.told(&["check", "first"]);
     for what in [
         &["list"][..],

@@ -3,107 +3,28 @@
 //! Here is what all commands share; files that are written are in [`outputs`],
 //! verdicts that nobody reads in [`pipes`], other orders than the usual one in
 //! [`schedules`], exercises in [`learn`], what does not fit in [`sizes`], hints and refusals
-//! in [`words`], atoms of the user's own in [`neighbors`].
+//! in [`words`], atoms of the user's own in [`neighbors`], the simulator as an instrument in
+//! [`instrument`], the page of lessons in [`report`], tables at several widths in [`widths`].
 
+mod instrument;
 mod learn;
 #[cfg(unix)]
 mod lost_gpu;
 mod neighbors;
 mod outputs;
 mod pipes;
+mod report;
 mod schedules;
 mod sizes;
+mod support;
+mod widths;
 mod words;
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-
-fn lockstep(arguments: &[&str]) -> Output {
-    command(arguments).output().expect("the program runs")
-}
-
-/// Without the surroundings' wishes about colours, widths, engines and tools.
-fn command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_lockstep"));
-    command
-        .args(arguments)
-        .env_remove("NO_COLOR")
-        .env_remove("CLICOLOR_FORCE")
-        .env_remove("COLUMNS")
-        .env_remove("LOCKSTEP_COMMAND");
-    command
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).expect("UTF-8")
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).expect("UTF-8")
-}
-
-/// What is said first on stderr, but for what compiling the kernels has to say.
-fn first_line(output: &Output) -> String {
-    let told = stderr(output);
-    let mut lines = told.lines().filter(|line| !line.starts_with("lockstep: "));
-    lines.next().expect("a line").to_owned()
-}
-
-/// No error is a panic of ours.
-fn no_panic_trace(output: &Output) {
-    for text in [stdout(output), stderr(output)] {
-        assert!(
-            !text.contains("RUST_BACKTRACE") && !text.contains("thread 'main'"),
-            "{text}"
-        );
-    }
-}
-
-/// Ends with this status, and tells why in these words, on stdout or stderr.
-fn fails(output: &Output, status: i32, words: &[&str]) {
-    let told = format!("{}{}", stdout(output), stderr(output));
-    assert_eq!(output.status.code(), Some(status), "{told}");
-    for word in words {
-        assert!(told.contains(word), "`{word}` is missing in: {told}");
-    }
-    no_panic_trace(output);
-}
-
-/// The PTX of a kernel's topic.
-fn module_of(kernel: &str) -> String {
-    let module = host::kernels::module_with(kernel, None).expect("the kernels compile");
-    module.text().expect("the kernels compile").to_owned()
-}
-
-/// That PTX with `edit` applied to the kernel, as a file.
-fn edited(folder: &Path, kernel: &str, edit: impl Fn(&str) -> String) -> PathBuf {
-    let module = module_of(kernel);
-    let text = host::ptx::kernel_text(&module, kernel).expect("the kernel exists");
-    let changed = edit(text);
-    assert_ne!(text, changed, "the edit must change something");
-    let path = folder.join("edited.ptx");
-    std::fs::write(&path, module.replace(text, &changed)).expect("a file");
-    path
-}
-
-/// Runs one kernel of an edited module on the simulator.
-fn run_edited(kernel: &str, edit: impl Fn(&str) -> String) -> Output {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = edited(folder.path(), kernel, edit);
-    let path = path.to_str().expect("UTF-8");
-    lockstep(&[
-        "run-all", "--engine", "sim", "--quick", "--filter", kernel, "--ptx", path, "--fuel",
-        "1000000",
-    ])
-}
-
-/// Without the instruction that begins so.
-fn without(text: &str, instruction: &str) -> String {
-    text.lines()
-        .filter(|line| !line.trim_start().starts_with(instruction))
-        .collect::<Vec<_>>()
-        .join("\n")
-}
+use std::path::Path;
+use support::{
+    command, fails, first_line, lockstep, module_of, run_edited, stderr, stdout, with_bad_load,
+    without,
+};
 
 #[test]
 fn a_run_that_passes_ends_with_zero() {
@@ -236,13 +157,7 @@ fn a_removed_barrier_is_found() {
 
 #[test]
 fn a_read_past_the_input_is_found() {
-    let output = run_edited("transpose_coalesced_read", |text| {
-        let load = text
-            .lines()
-            .find(|line| line.trim_start().starts_with("ld.global"))
-            .expect("it loads from global memory");
-        text.replace(load, &load.replace(']', "+67108864]"))
-    });
+    let output = run_edited("transpose_coalesced_read", with_bad_load);
     fails(
         &output,
         1,
@@ -315,7 +230,11 @@ fn a_kernel_that_is_missing_is_named() {
     let output = run_edited("transpose_shared", |text| {
         text.replace(".entry transpose_shared(", ".entry something_else(")
     });
-    fails(&output, 1, &["no kernel `transpose_shared`", "edited.ptx"]);
+    fails(
+        &output,
+        1,
+        &["no kernel `transpose_shared`", "transpose_shared.ptx"],
+    );
 }
 
 #[test]
@@ -400,38 +319,26 @@ fn sass_without_tools_says_how_to_get_them() {
 /// Without a GPU nothing is measured, and that is no success.
 #[test]
 fn bench_needs_a_gpu_and_says_so() {
-    let output = Command::new(env!("CARGO_BIN_EXE_lockstep"))
-        .args(["bench", "copy"])
+    let mut bench = command(&["bench", "copy"]);
+    let output = bench
         .env("LOCKSTEP_LIBCUDA", "/nowhere/libcuda.so")
-        .output()
-        .expect("lockstep runs");
-    assert_eq!(output.status.code(), Some(3));
+        .output();
+    let output = output.expect("lockstep runs");
+    fails(&output, 3, &["GPU", "Nothing was"]);
     assert!(output.stdout.is_empty());
-    let text = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        text.contains("GPU") && text.contains("Nothing was"),
-        "{text}"
-    );
 }
 
 /// What is wrong with the command is found before the GPU is looked for.
 #[test]
 fn bench_refuses_what_it_cannot_do() {
+    let sizes = ["bench", "transpose", "--sizes", "64"];
+    let compare = ["bench", "--compare", "nothing-saved"];
     for (arguments, part) in [
-        (
-            &["bench", "transpose", "--sizes", "64"][..],
-            "is no shape for",
-        ),
+        (&sizes[..], "is no shape for"),
         (&["bench", "--samples", "3"], "30"),
-        (
-            &["bench", "--compare", "nothing-saved"],
-            "--save nothing-saved",
-        ),
+        (&compare, "--save nothing-saved"),
         (&["bench", "transpose_swizled"], "transpose_swizzled"),
     ] {
-        let output = lockstep(arguments);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-        let text = String::from_utf8_lossy(&output.stderr);
-        assert!(text.contains(part), "{arguments:?}: {text}");
+        fails(&lockstep(arguments), 2, &[part]);
     }
 }

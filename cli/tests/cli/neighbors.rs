@@ -1,6 +1,6 @@
 //! `lockstep neighbors`: what it reads, what it draws, what it refuses.
 
-use super::{fails, lockstep, stderr, stdout};
+use super::support::{fails, lockstep, stderr, stdout};
 use std::io::Write;
 use std::process::{Output, Stdio};
 
@@ -64,7 +64,7 @@ fn bonds_are_drawn() {
 
 #[test]
 fn atoms_come_from_standard_input_too() {
-    let mut child = super::command(&["neighbors", "-", "--engine", "sim"])
+    let mut child = super::support::command(&["neighbors", "-", "--engine", "sim"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

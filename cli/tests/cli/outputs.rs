@@ -4,7 +4,7 @@
 //! Nothing here names a device outside of a temporary folder: links in there lead to
 //! `/dev/null` and `/dev/full`.
 
-use super::{command, fails, lockstep, no_panic_trace, stderr, stdout};
+use super::support::{command, fails, lockstep, no_panic_trace, stderr, stdout};
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;

@@ -1,6 +1,6 @@
 //! A verdict does not depend on whether somebody reads the results.
 
-use super::{command, fails, lockstep, no_panic_trace, stderr};
+use super::support::{command, fails, lockstep, no_panic_trace, stderr};
 use std::process::{Output, Stdio};
 
 /// Runs it with a reader who has gone away.

@@ -1,7 +1,7 @@
 //! Kernels that are right in the usual order of their warps and wrong in another: found,
 //! told so that it can be repeated, and counted as failures.
 
-use super::{command, fails, lockstep, stderr, stdout};
+use super::support::{command, fails, lockstep, stderr, stdout};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 

@@ -1,6 +1,6 @@
 //! What does not fit the memory is refused before it is tried.
 
-use super::{fails, lockstep, stderr};
+use super::support::{fails, lockstep, stderr};
 use std::process::{Command, Output};
 
 /// The program with so many kilobytes of address space.

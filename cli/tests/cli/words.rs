@@ -1,6 +1,6 @@
 //! Hints that can be typed, and refusals of what would be silently left out.
 
-use super::{command, fails, first_line, lockstep, stderr, stdout};
+use super::support::{command, fails, first_line, lockstep, stderr, stdout};
 use std::process::Output;
 
 fn lockstep_as(words: &str, arguments: &[&str]) -> Output {
@@ -184,7 +184,7 @@ fn what_is_no_ptx_is_told_at_once() {
 fn ptx_comes_from_standard_input_too() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("kernels.ptx");
-    std::fs::write(&file, crate::module_of("transpose_padded")).expect("a file");
+    std::fs::write(&file, crate::support::module_of("transpose_padded")).expect("a file");
     let arguments = [
         "run-all",
         "--engine",
@@ -205,24 +205,6 @@ fn ptx_comes_from_standard_input_too() {
 // ---------------------------------------------------------------------------
 // The simulator is no measure of itself
 // ---------------------------------------------------------------------------
-
-#[test]
-fn fresh_cases_need_a_gpu() {
-    let fresh = ["check-counters", "--fresh", "3", "--each", "1"];
-    let output = lockstep_as("cargo xtask", &fresh);
-    fails(
-        &output,
-        3,
-        &["fresh cases are measured on a GPU", "Nothing was measured"],
-    );
-    assert!(output.stdout.is_empty());
-    let asked = lockstep(&[&fresh[..], &["--engine", "sim"]].concat());
-    fails(
-        &asked,
-        0,
-        &["the simulator's launches; no hardware was measured"],
-    );
-}
 
 #[test]
 fn no_cases_do_not_agree() {

@@ -2,116 +2,120 @@
 
 use std::fmt;
 
-pub use ptx_sim::{Counts, InstructionCounts, Report};
+pub use ptx_sim::{Counts, InstructionCounts};
 
 /// Memory is read and written by sectors of so many bytes.
-const SECTOR_BYTES: u64 = 32;
+pub const SECTOR_BYTES: u64 = 32;
 
-/// A figure made of counts, comparable between sizes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Metric {
-    /// Bank conflicts of shared loads, a warp request.
-    SharedLoadConflictsPerRequest,
-    /// Bank conflicts of shared stores, a warp request.
-    SharedStoreConflictsPerRequest,
-    /// Bank conflicts of asynchronous copies, a warp request.
-    AsyncCopyConflictsPerRequest,
-    /// Bank conflicts of shared loads, all of the launch.
-    SharedLoadConflicts,
-    /// Bank conflicts of shared stores, all of the launch.
-    SharedStoreConflicts,
-    /// Bank conflicts of `ldmatrix`, all of the launch.
-    LdmatrixConflicts,
-    /// Bank conflicts of `stmatrix`, all of the launch.
-    StmatrixConflicts,
-    /// 32-byte sectors of global loads, a warp request.
-    GlobalLoadSectorsPerRequest,
-    /// 32-byte sectors of global stores, a warp request.
-    GlobalStoreSectorsPerRequest,
-    /// Coalescing degree of global loads, in percent: bytes asked for, of the
-    /// sectors' bytes. Lanes that read the same word ask for it once.
-    GlobalLoadDegreePercent,
-    /// Coalescing degree of global stores, in percent.
-    GlobalStoreDegreePercent,
-    /// Sectors of local memory, loads and stores.
-    LocalSectors,
-    /// Sectors of local memory, a warp request, loads and stores.
-    LocalSectorsPerRequest,
+/// How a [`Metric`] is made of counts.
+struct Definition {
+    words: &'static str,
+    short: &'static str,
+    part: fn(&Counts) -> u64,
+    /// Nothing of a sum over a launch.
+    whole: Option<fn(&Counts) -> u64>,
+}
+
+macro_rules! metrics {
+    ($($name:ident: $words:literal, $short:literal, $part:expr $(, per $whole:expr)?;)*) => {
+        /// A figure made of counts, comparable between sizes. Requests are those of warps; a
+        /// coalescing degree is bytes asked for, of the sectors' bytes, where lanes that read
+        /// the same word ask for it once.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Metric {
+            $(#[doc = $words] $name),*
+        }
+
+        impl Metric {
+            fn definition(self) -> Definition {
+                match self {
+                    $(Self::$name => {
+                        let whole: &[fn(&Counts) -> u64] = &[$($whole)?];
+                        let whole = whole.first().copied();
+                        Definition { words: $words, short: $short, part: $part, whole }
+                    })*
+                }
+            }
+        }
+    };
+}
+
+metrics! {
+    SharedLoadConflictsPerRequest: "bank conflicts per shared load request", "conflicts/shared load",
+        |c| c.shared_load_conflicts, per |c| c.shared_load_requests;
+    SharedStoreConflictsPerRequest: "bank conflicts per shared store request", "conflicts/shared store",
+        |c| c.shared_store_conflicts, per |c| c.shared_store_requests;
+    AsyncCopyConflictsPerRequest: "bank conflicts per asynchronous copy", "conflicts/asynchronous copy",
+        |c| c.async_copy_conflicts, per |c| c.async_copy_requests;
+    SharedLoadConflicts: "bank conflicts of shared loads", "shared load conflicts",
+        |c| c.shared_load_conflicts;
+    SharedStoreConflicts: "bank conflicts of shared stores", "shared store conflicts",
+        |c| c.shared_store_conflicts;
+    LdmatrixConflicts: "bank conflicts of ldmatrix", "ldmatrix conflicts",
+        |c| c.ldmatrix_conflicts;
+    StmatrixConflicts: "bank conflicts of stmatrix", "stmatrix conflicts",
+        |c| c.stmatrix_conflicts;
+    GlobalLoadSectorsPerRequest: "sectors per global load request", "sectors/load",
+        |c| c.global_load_sectors, per |c| c.global_load_requests;
+    GlobalStoreSectorsPerRequest: "sectors per global store request", "sectors/store",
+        |c| c.global_store_sectors, per |c| c.global_store_requests;
+    GlobalLoadDegreePercent: "coalescing degree of global loads in percent", "% of loaded bytes used",
+        |c| 100 * c.global_load_bytes, per |c| SECTOR_BYTES * c.global_load_sectors;
+    GlobalStoreDegreePercent: "coalescing degree of global stores in percent", "% of stored bytes used",
+        |c| 100 * c.global_store_bytes, per |c| SECTOR_BYTES * c.global_store_sectors;
+    LocalSectors: "sectors of local memory", "local sectors", local_sectors;
+    LocalSectorsPerRequest: "sectors per local memory request", "sectors/local access",
+        local_sectors, per |c| c.local_load_requests + c.local_store_requests;
 }
 
 impl Metric {
     /// Its value. `None` when nothing was requested that it could be a share of.
     pub fn of(self, counts: &Counts) -> Option<f64> {
-        let share = |part: u64, whole: u64| (whole != 0).then(|| part as f64 / whole as f64);
-        match self {
-            Self::SharedLoadConflictsPerRequest => {
-                share(counts.shared_load_conflicts, counts.shared_load_requests)
-            }
-            Self::SharedStoreConflictsPerRequest => {
-                share(counts.shared_store_conflicts, counts.shared_store_requests)
-            }
-            Self::AsyncCopyConflictsPerRequest => {
-                share(counts.async_copy_conflicts, counts.async_copy_requests)
-            }
-            Self::GlobalLoadSectorsPerRequest => {
-                share(counts.global_load_sectors, counts.global_load_requests)
-            }
-            Self::GlobalStoreSectorsPerRequest => {
-                share(counts.global_store_sectors, counts.global_store_requests)
-            }
-            Self::SharedLoadConflicts => Some(counts.shared_load_conflicts as f64),
-            Self::SharedStoreConflicts => Some(counts.shared_store_conflicts as f64),
-            Self::LdmatrixConflicts => Some(counts.ldmatrix_conflicts as f64),
-            Self::StmatrixConflicts => Some(counts.stmatrix_conflicts as f64),
-            Self::GlobalLoadDegreePercent => share(
-                100 * counts.global_load_bytes,
-                SECTOR_BYTES * counts.global_load_sectors,
-            ),
-            Self::GlobalStoreDegreePercent => share(
-                100 * counts.global_store_bytes,
-                SECTOR_BYTES * counts.global_store_sectors,
-            ),
-            Self::LocalSectorsPerRequest => share(
-                counts.local_load_sectors + counts.local_store_sectors,
-                counts.local_load_requests + counts.local_store_requests,
-            ),
-            Self::LocalSectors => {
-                Some((counts.local_load_sectors + counts.local_store_sectors) as f64)
-            }
-        }
+        let Definition { part, whole, .. } = self.definition();
+        let whole = whole.map_or(1, |whole| whole(counts));
+        (whole != 0).then(|| part(counts) as f64 / whole as f64)
     }
 
     /// Whether it is a sum over a launch, and no share.
-    pub const fn is_total(self) -> bool {
-        matches!(
-            self,
-            Self::SharedLoadConflicts
-                | Self::SharedStoreConflicts
-                | Self::LdmatrixConflicts
-                | Self::StmatrixConflicts
-                | Self::LocalSectors
-        )
+    pub fn is_total(self) -> bool {
+        self.definition().whole.is_none()
+    }
+
+    /// It in as few words as a table has room for.
+    pub fn short(self) -> &'static str {
+        self.definition().short
     }
 }
 
 impl fmt::Display for Metric {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::SharedLoadConflictsPerRequest => "bank conflicts per shared load request",
-            Self::SharedStoreConflictsPerRequest => "bank conflicts per shared store request",
-            Self::AsyncCopyConflictsPerRequest => "bank conflicts per asynchronous copy",
-            Self::GlobalLoadSectorsPerRequest => "sectors per global load request",
-            Self::GlobalStoreSectorsPerRequest => "sectors per global store request",
-            Self::SharedLoadConflicts => "bank conflicts of shared loads",
-            Self::SharedStoreConflicts => "bank conflicts of shared stores",
-            Self::LdmatrixConflicts => "bank conflicts of ldmatrix",
-            Self::StmatrixConflicts => "bank conflicts of stmatrix",
-            Self::GlobalLoadDegreePercent => "coalescing degree of global loads in percent",
-            Self::GlobalStoreDegreePercent => "coalescing degree of global stores in percent",
-            Self::LocalSectors => "sectors of local memory",
-            Self::LocalSectorsPerRequest => "sectors per local memory request",
-        })
+        f.write_str(self.definition().words)
     }
+}
+
+/// Sectors of local memory, of loads and stores.
+pub fn local_sectors(counts: &Counts) -> u64 {
+    counts.local_load_sectors + counts.local_store_sectors
+}
+
+/// Passes through the banks of shared memory, of all loads, stores, atomics and copies.
+pub fn shared_wavefronts(counts: &Counts) -> u64 {
+    counts.shared_load_wavefronts
+        + counts.shared_store_wavefronts
+        + counts.shared_atomic_wavefronts
+        + counts.ldmatrix_wavefronts
+        + counts.stmatrix_wavefronts
+        + counts.async_copy_wavefronts
+}
+
+/// Those of them beyond what the bytes need.
+pub fn bank_conflicts(counts: &Counts) -> u64 {
+    counts.shared_load_conflicts
+        + counts.shared_store_conflicts
+        + counts.shared_atomic_conflicts
+        + counts.ldmatrix_conflicts
+        + counts.stmatrix_conflicts
+        + counts.async_copy_conflicts
 }
 
 /// A claim of the catalogue about a kernel's counts, exact by rule.

@@ -1,6 +1,6 @@
 //! What a launch reports: counts and lines on the simulator, its time on a GPU.
 
-use crate::counts::{Counts, InstructionCounts, Metric};
+use crate::counts::{Counts, InstructionCounts, Metric, bank_conflicts};
 use crate::engine::{Place, PtxModule};
 use crate::lines::{self, Line};
 use std::fmt::Write;
@@ -100,13 +100,7 @@ impl Report {
     /// There were more or fewer, or the launch was not counted.
     #[track_caller]
     pub fn expect_bank_conflicts(&self, n: u64) {
-        let counts = self.counted("bank conflicts");
-        let counted = counts.shared_load_conflicts
-            + counts.shared_store_conflicts
-            + counts.shared_atomic_conflicts
-            + counts.ldmatrix_conflicts
-            + counts.stmatrix_conflicts
-            + counts.async_copy_conflicts;
+        let counted = bank_conflicts(self.counted("bank conflicts"));
         if counted != n {
             self.fail("bank conflicts", n, counted, Work::Conflicts);
         }

@@ -9,11 +9,12 @@ use crate::measure::{Alone, Ratio, Side, Times, Timings};
 use crate::shape::{Shape, Work};
 use crate::verify::{Mismatch, Tolerance, Verified};
 use cuda_std::launch::SafeKernel;
-use lockstep::counts::{Expectation, Report};
+use lockstep::counts::Expectation;
 use lockstep::engine::{
     Conditions, Contender, Engine, EngineError, EngineKind, Fill, LaunchConfig, LibraryCall,
     Observe, Prepared, SgemmMath, Timed, Timing,
 };
+use ptx_sim::Report;
 
 /// What a trial knows of the kernel and its lesson.
 #[derive(Clone, Copy)]

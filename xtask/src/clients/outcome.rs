@@ -270,6 +270,19 @@ impl Results {
         serde_json::from_str(&text).with_context(|| format!("{} cannot be read", path.display()))
     }
 
+    /// The file's text, with a line for each outcome.
+    fn text(&self) -> serde_json::Result<String> {
+        let lines = |outcomes: &[Outcome]| {
+            let lines = outcomes.iter().map(serde_json::to_string);
+            Ok::<_, serde_json::Error>(lines.collect::<Result<Vec<_>, _>>()?.join(",\n"))
+        };
+        let (clients, checked) = (lines(&self.clients)?, lines(&self.checked)?);
+        Ok(format!(
+            "{{\n\"schema\":{},\n\"clients\":[\n{clients}\n],\n\"checked\":[\n{checked}\n]\n}}\n",
+            self.schema
+        ))
+    }
+
     /// Keeps new outcomes in place of those of the same clients.
     ///
     /// # Errors
@@ -293,8 +306,8 @@ impl Results {
         }
         kept.sort_by(|a, b| a.name.cmp(&b.name));
         let path = Self::path();
-        let text = serde_json::to_string_pretty(&results)? + "\n";
-        std::fs::write(&path, text).with_context(|| format!("{} is not written", path.display()))
+        std::fs::write(&path, results.text()?)
+            .with_context(|| format!("{} is not written", path.display()))
     }
 }
 
@@ -309,5 +322,12 @@ mod tests {
         assert!(kept.starts_with("…/cache/a.py: 1 1"), "{kept}");
         assert!(kept.ends_with("1 : not close"), "{kept}");
         assert_eq!(kept.chars().count(), BEGINNING + 1 + ENDING);
+    }
+
+    #[test]
+    fn the_committed_file_is_as_it_is_written() {
+        let text = std::fs::read_to_string(Results::path()).expect("it is there");
+        let results = Results::read().expect("it can be read");
+        assert_eq!(results.text().expect("it is JSON"), text);
     }
 }

@@ -2,8 +2,9 @@
 
 use super::config::LaunchConfig;
 use super::{EngineError, Prepared};
-use crate::counts::{Counts, Report};
+use crate::counts::Counts;
 use cuda_std::launch::Kernel;
+use ptx_sim::Report;
 use std::fmt;
 
 /// Which of the two engines.

@@ -6,9 +6,8 @@ use super::{
     DeviceProperties, Engine, EngineError, EngineKind, LaunchConfig, Observe, Place, Prepared,
     PtxModule, Timed, Timing,
 };
-use crate::counts::Report;
 use crate::record::Recorded;
-use ptx_sim::{Launch, LaunchError, LaunchOptions, Schedule, Trace, TraceOptions};
+use ptx_sim::{Launch, LaunchError, LaunchOptions, Report, Schedule, Trace, TraceOptions};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;

@@ -8,9 +8,9 @@ use super::super::{
 use super::memory::{self, Allocations};
 use super::sensors::Board;
 use super::session::{RunError, Session};
-use crate::counts::Report;
 use crate::driver;
 use cuda_driver::DriverError;
+use ptx_sim::Report;
 use std::cell::{Cell, RefCell};
 
 /// A CUDA device with the modules it may run.

@@ -54,6 +54,7 @@ use others::Others;
 
 use super::access::{AccessClass, BarrierArrival, Lanes, WarpAccess};
 use super::shadow::Mix;
+use crate::lanes::lanes;
 use crate::program::{Order, Scope};
 use crate::warp::MAX_WARPS;
 use ptx::ir::Space;
@@ -226,10 +227,6 @@ fn groups_of(mut mask: u32, members: &[u32; 32]) -> impl Iterator<Item = (u32, u
         mask &= !here;
         Some((named, here))
     })
-}
-
-fn lanes(mask: u32) -> impl Iterator<Item = usize> {
-    (0..32).filter(move |lane| mask >> lane & 1 != 0)
 }
 
 /// The words of an access: each address, and the lanes that access it.

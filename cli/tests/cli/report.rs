@@ -1,20 +1,13 @@
 //! The page of all lessons, and of a run: what is on it, and that nothing is loaded from
 //! elsewhere.
 
-mod support;
-
+use super::support::{edited, told, with_bad_load, without_xor, xtask};
 use host::registry::{LESSONS, kernels};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::process::Output;
-use support::{command, edited, told, with_bad_load, without_xor};
 
 const MOST_BYTES: usize = 3_000_000;
-
-fn lockstep(arguments: &[&str]) -> Output {
-    command(arguments).output().expect("it runs")
-}
 
 /// The page in a folder.
 fn page(folder: &Path) -> String {
@@ -63,7 +56,7 @@ fn holds_together(page: &str) {
 fn the_page_of_all_lessons_is_small_and_complete() {
     let folder = tempfile::tempdir().expect("a folder");
     let dir = folder.path().to_str().expect("UTF-8");
-    let (status, out, error) = told(&lockstep(&["report", "--quick", dir]));
+    let (status, out, error) = told(&xtask(&["report", "--quick", dir]));
     assert_eq!(status, Some(0), "{out}{error}");
     let page = page(folder.path());
     assert!(page.len() < MOST_BYTES, "{} bytes", page.len());
@@ -111,7 +104,7 @@ fn page_of_edited(kernel: &str, edit: impl Fn(&str) -> String) -> String {
     let folder = tempfile::tempdir().expect("a folder");
     let ptx = edited(folder.path(), kernel, edit);
     let dir = folder.path().join("report/of");
-    let output = lockstep(&[
+    let output = xtask(&[
         "run-all",
         "--quick",
         "--filter",
@@ -178,7 +171,7 @@ fn a_folder_that_cannot_be_made_is_a_usage_error() {
         &["report", "--filter=copy", inside][..],
         &["run-all", "--filter=copy", "--quick", "--report", inside],
     ] {
-        let (status, _, error) = told(&lockstep(arguments));
+        let (status, _, error) = told(&xtask(arguments));
         assert_eq!(status, Some(2), "{error}");
         assert!(error.contains("cannot be made"), "{error}");
     }

@@ -1,27 +1,21 @@
 //! The simulator as an instrument, from the command line: `check-counters` and
 //! `profile`.
 
-mod support;
-
+use super::support::{edited, fails, stderr, stdout, told, with_bad_load, without_xor, xtask};
 use std::path::Path;
 use std::process::Output;
-use support::{command, edited, told, with_bad_load, without_xor};
 
 const DATA: &str = "../simulator/ptx_sim/tests/data/h200-access-counters.csv";
 
-fn lockstep(arguments: &[&str]) -> Output {
-    command(arguments).output().expect("the program runs")
-}
-
-fn check(folder: &Path, text: &str) -> (Option<i32>, String, String) {
+fn check(folder: &Path, text: &str) -> Output {
     let path = folder.join("cases.csv");
     std::fs::write(&path, text).expect("a file");
-    told(&lockstep(&["check-counters", &path.to_string_lossy()]))
+    xtask(&["check-counters", &path.to_string_lossy()])
 }
 
 #[test]
 fn all_cases_of_the_data_agree() {
-    let (status, out, _) = told(&lockstep(&["check-counters", DATA]));
+    let (status, out, _) = told(&xtask(&["check-counters", DATA]));
     assert_eq!((status, &*out), (Some(0), "230 of 230 cases agree\n"));
 }
 
@@ -34,9 +28,13 @@ fn a_case_that_differs_is_printed() {
     let wrong = lines[4].replace(",2,1,,", ",3,1,,");
     assert_ne!(lines[4], wrong);
     let text = [lines[0], lines[3], &wrong].join("\n");
-    let (status, out, _) = check(folder.path(), &text);
-    assert_eq!(status, Some(1), "{out}");
-    assert!(out.contains("line 3: shared_wavefronts: expected 3, got 2"));
+    let output = check(folder.path(), &text);
+    fails(
+        &output,
+        1,
+        &["line 3: shared_wavefronts: expected 3, got 2"],
+    );
+    let out = stdout(&output);
     assert!(out.ends_with("1 of 2 cases agree\n"), "{out}");
 }
 
@@ -58,38 +56,38 @@ fn a_malformed_file_is_a_usage_error_with_its_line() {
             "line 2: `mov.u32` is no instruction that is counted",
         ),
     ] {
-        let (status, out, error) = check(folder.path(), &text);
-        assert_eq!((status, &*out), (Some(2), ""), "{error}");
-        assert!(error.contains(words), "{error}");
+        let output = check(folder.path(), &text);
+        fails(&output, 2, &[words]);
+        assert!(output.stdout.is_empty());
     }
-    let (status, _, error) = told(&lockstep(&["check-counters", "/nonexistent.csv"]));
-    assert_eq!(status, Some(2), "{error}");
+    fails(&xtask(&["check-counters", "/nonexistent.csv"]), 2, &[]);
 }
 
 #[test]
 fn fresh_cases_need_a_gpu_or_are_the_simulators() {
     for engine in ["--engine=gpu", "--engine=auto"] {
-        let (status, out, error) = told(&lockstep(&["check-counters", "--fresh=1", engine]));
-        assert_eq!((status, &*out), (Some(3), ""), "{error}");
-        assert!(error.contains("no CUDA driver"), "{error}");
+        let output = xtask(&["check-counters", "--fresh=1", engine]);
+        let words = [
+            "fresh cases are measured on a GPU",
+            "no CUDA driver",
+            "Nothing was measured",
+        ];
+        fails(&output, 3, &words);
+        assert!(output.stdout.is_empty());
     }
 
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("fresh.csv");
     let path = path.to_string_lossy();
-    let (status, out, error) = told(&lockstep(&[
-        "check-counters",
-        "--fresh=1",
-        "--each=2",
-        "--engine=sim",
-        "--write",
-        &path,
-    ]));
-    assert_eq!(status, Some(0), "{out}{error}");
-    assert!(out.contains("no hardware was measured"), "{out}");
+    let fresh = ["check-counters", "--fresh=1", "--each=2", "--engine=sim"];
+    let output = xtask(&[&fresh[..], &["--write", &path]].concat());
+    let words = "with the simulator's launches; no hardware was measured";
+    fails(&output, 0, &[words]);
+    let out = stdout(&output);
     // What was written can be checked again.
-    let (status, again, _) = told(&lockstep(&["check-counters", &path]));
-    assert_eq!(status, Some(0), "{again}");
+    let again = xtask(&["check-counters", &path]);
+    fails(&again, 0, &[]);
+    let again = stdout(&again);
     assert!(out.starts_with(again.trim_end()), "{again}{out}");
 }
 
@@ -98,17 +96,9 @@ fn a_profile_names_the_line_and_the_counters() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
     let (json, html) = (path("profile.json"), path("profile.html"));
-    let (status, out, error) = told(&lockstep(&[
-        "profile",
-        "transpose_shared",
-        "--shape=64x64",
-        "--json",
-        &json,
-        "--html",
-        &html,
-    ]));
-    assert_eq!(status, Some(0), "{error}");
-    for words in [
+    let profile = ["profile", "transpose_shared", "--shape=64x64"];
+    let output = xtask(&[&profile[..], &["--json", &json, "--html", &html]].concat());
+    let words = [
         "transpose_shared at 64×64",
         "32-way bank conflict",
         "gpu-kernels/src/03_transpose/01_tiles.rs",
@@ -116,9 +106,9 @@ fn a_profile_names_the_line_and_the_counters() {
         "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
         "ncu --csv",
         "profile transpose_shared --launch-only --shape=64x64",
-    ] {
-        assert!(out.contains(words), "`{words}` is missing in:\n{out}");
-    }
+    ];
+    fails(&output, 0, &words);
+    let out = stdout(&output);
     // No terminal, no colours.
     assert!(!out.contains('\u{1b}'), "{out}");
 
@@ -155,9 +145,7 @@ fn wrong_profiles_are_usage_errors() {
             "possible values",
         ),
     ] {
-        let (status, _, error) = told(&lockstep(arguments));
-        assert_eq!(status, Some(2), "{error}");
-        assert!(error.contains(words), "{error}");
+        fails(&xtask(arguments), 2, &[words]);
     }
 }
 
@@ -166,44 +154,33 @@ fn wrong_profiles_are_usage_errors() {
 fn profile_edited(
     kernel: &str,
     edit: impl Fn(&str) -> String,
-) -> ((Option<i32>, String, String), serde_json::Value, String) {
+) -> (Output, serde_json::Value, String) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
     let (json, html) = (path("profile.json"), path("profile.html"));
     let ptx = edited(folder.path(), kernel, edit);
     let ptx = ptx.to_string_lossy();
-    let output = lockstep(&[
-        "profile",
-        kernel,
-        "--shape=64x64",
-        "--ptx",
-        &ptx,
-        "--json",
-        &json,
-        "--html",
-        &html,
-    ]);
+    let run = ["profile", kernel, "--shape=64x64", "--ptx", &ptx];
+    let output = xtask(&[&run[..], &["--json", &json, "--html", &html]].concat());
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
     let json = serde_json::from_str(&read(&json)).unwrap_or_default();
-    (told(&output), json, read(&html))
+    (output, json, read(&html))
 }
 
 /// The counts are bad, so the profile is what one wants to see.
 #[test]
 fn a_kernel_without_its_swizzle_is_profiled_and_the_difference_named() {
-    let ((status, out, error), json, html) =
-        profile_edited("transpose_swizzled", |text| without_xor(text, 2));
-    assert_eq!(status, Some(1), "{out}{error}");
+    let (output, json, html) = profile_edited("transpose_swizzled", |text| without_xor(text, 2));
     let difference = "differs from the catalogue: bank conflicts per shared load request: \
                       expected 0, counted 31, at 01_tiles.rs:";
-    for words in [
+    let words = [
         "32-way bank conflict (load from shared memory), 31 of 32",
         "tile.get(tile.lane().turned())",
         "ncu --csv",
         difference,
-    ] {
-        assert!(out.contains(words), "`{words}` is missing in:\n{out}");
-    }
+    ];
+    fails(&output, 1, &words);
+    let out = stdout(&output);
     // It is the last that is said, where a terminal ends up.
     let last = out.lines().last().unwrap_or_default();
     assert!(last.starts_with("differs from"), "{last}");
@@ -223,10 +200,9 @@ fn a_kernel_without_its_swizzle_is_profiled_and_the_difference_named() {
 
 #[test]
 fn a_kernel_with_a_wrong_result_is_profiled_and_its_element_named() {
-    let ((status, out, error), json, html) =
-        profile_edited("transpose_swizzled", |text| without_xor(text, 1));
-    assert_eq!(status, Some(1), "{out}{error}");
-    assert!(out.contains("sectors 1,024 (ideal 1,024)"), "{out}");
+    let (output, json, html) = profile_edited("transpose_swizzled", |text| without_xor(text, 1));
+    fails(&output, 1, &["sectors 1,024 (ideal 1,024)"]);
+    let out = stdout(&output);
     let last = out.lines().last().unwrap_or_default();
     assert!(
         last.starts_with(
@@ -243,16 +219,12 @@ fn a_kernel_with_a_wrong_result_is_profiled_and_its_element_named() {
 /// A wrong result does not hide that the counts are bad too.
 #[test]
 fn a_wrong_result_with_bad_counts_is_told_with_both() {
-    let ((status, out, error), json, _) = profile_edited("transpose_swizzled", |text| {
+    let (output, json, _) = profile_edited("transpose_swizzled", |text| {
         // Every block as if it were the first: right for that one alone.
         without_xor(text, 2).replace("%ctaid.x;", "%tid.z;")
     });
-    assert_eq!(status, Some(1), "{error}");
-    assert!(out.contains("the result is wrong: "), "{out}");
-    assert!(
-        out.contains("differs from the catalogue: bank conflicts"),
-        "{out}"
-    );
+    let differs = "differs from the catalogue: bank conflicts";
+    fails(&output, 1, &["the result is wrong: ", differs]);
     assert!(json["trouble"]["wrong_result"].is_string(), "{json}");
 }
 
@@ -260,17 +232,11 @@ fn a_wrong_result_with_bad_counts_is_told_with_both() {
 /// profile, but the lines at fault.
 #[test]
 fn a_fault_is_told_with_its_lines() {
-    let ((status, out, error), json, html) =
-        profile_edited("transpose_coalesced_read", with_bad_load);
-    assert_eq!((status, &*out), (Some(1), ""), "{error}");
-    assert!(json.is_null() && html.is_empty());
-    for words in [
-        "past the end of",
-        "gpu-kernels/src/03_transpose/01_tiles.rs:",
-        "\n>  ",
-    ] {
-        assert!(error.contains(words), "`{words}` is missing in: {error}");
-    }
+    let (output, json, html) = profile_edited("transpose_coalesced_read", with_bad_load);
+    let place = "gpu-kernels/src/03_transpose/01_tiles.rs:";
+    fails(&output, 1, &["past the end of", place, "\n>  "]);
+    assert!(output.stdout.is_empty() && json.is_null() && html.is_empty());
+    let error = stderr(&output);
     let line = error.lines().find(|line| line.starts_with('>'));
     assert!(
         line.is_some_and(|line| line.contains("input.get((row, column))")),
@@ -285,66 +251,49 @@ fn a_run_names_the_line_and_the_command_to_look_at_it() {
     let run = |kernel: &str, edit: &dyn Fn(&str) -> String| {
         let ptx = edited(folder.path(), kernel, edit);
         let ptx = ptx.to_string_lossy().into_owned();
-        let output = lockstep(&[
-            "run-all",
-            "--engine=sim",
-            "--quick",
-            "--filter",
-            kernel,
-            "--ptx",
-            &ptx,
-        ]);
-        let (status, out, error) = told(&output);
-        assert_eq!(status, Some(1), "{out}{error}");
-        (out, ptx)
+        let quick = ["run-all", "--engine=sim", "--quick", "--filter", kernel];
+        (xtask(&[&quick[..], &["--ptx", &ptx]].concat()), ptx)
     };
-    let (out, ptx) = run("transpose_swizzled", &|text| without_xor(text, 2));
-    assert!(
-        out.contains("expected 0, counted 31, at 01_tiles.rs:"),
-        "{out}"
-    );
+    let (output, ptx) = run("transpose_swizzled", &|text| without_xor(text, 2));
     let look = format!(
         "to look at it: cargo xtask profile transpose_swizzled --shape=256x256 --ptx {ptx}\n"
     );
-    assert!(out.contains(&look), "{out}");
+    fails(
+        &output,
+        1,
+        &["expected 0, counted 31, at 01_tiles.rs:", &look],
+    );
     // What it says to type is right.
     let words = look.split_whitespace().skip(6).collect::<Vec<_>>();
-    let (status, out, error) = told(&lockstep(&words));
-    assert_eq!(status, Some(1), "{out}{error}");
-    assert!(out.contains("32-way bank conflict"), "{out}");
+    fails(&xtask(&words), 1, &["32-way bank conflict"]);
 
-    let (out, _) = run("transpose_coalesced_read", &with_bad_load);
-    assert!(
-        out.contains("at gpu-kernels/src/03_transpose/01_tiles.rs:"),
-        "{out}"
-    );
-    assert!(
-        out.contains("to look at it: cargo xtask profile transpose_coalesced_read"),
-        "{out}"
-    );
+    let (output, _) = run("transpose_coalesced_read", &with_bad_load);
+    let place = "at gpu-kernels/src/03_transpose/01_tiles.rs:";
+    let look = "to look at it: cargo xtask profile transpose_coalesced_read";
+    fails(&output, 1, &[place, look]);
 }
 
 /// A lesson's name stands for its kernel if it has one only.
 #[test]
 fn a_lessons_name_lists_its_kernels() {
     for command in ["profile", "ptx"] {
-        let (status, out, error) = told(&lockstep(&[command, "transpose"]));
-        assert_eq!((status, &*out), (Some(2), ""), "{error}");
-        for words in [
+        let output = xtask(&[command, "transpose"]);
+        let words = [
             "`transpose` is a lesson; name one of its kernels:",
             "transpose_padded               tile row padded by one element",
-        ] {
-            assert!(error.contains(words), "`{words}` is missing in: {error}");
-        }
-        assert!(!error.contains("near names"), "{error}");
-        let (status, _, error) = told(&lockstep(&[command, "tranpose"]));
-        assert_eq!(status, Some(2));
-        assert!(error.contains("near names: `transpose`"), "{error}");
+        ];
+        fails(&output, 2, &words);
+        assert!(output.stdout.is_empty() && !stderr(&output).contains("near names"));
+        fails(
+            &xtask(&[command, "tranpose"]),
+            2,
+            &["near names: `transpose`"],
+        );
     }
-    let (_, _, error) = told(&lockstep(&["ptx", "qqq"]));
-    assert!(
-        error.contains("`cargo xtask list` shows all names"),
-        "{error}"
+    fails(
+        &xtask(&["ptx", "qqq"]),
+        2,
+        &["`cargo xtask list` shows all names"],
     );
 }
 
@@ -354,21 +303,19 @@ fn a_file_without_the_kernel_is_a_usage_error() {
     let path = folder.path().join("none.ptx");
     std::fs::write(&path, ".version 8.0\n.target sm_80\n").expect("a file");
     let path = path.to_string_lossy();
-    let (status, _, error) = told(&lockstep(&["profile", "copy", "--ptx", &path]));
-    assert_eq!(status, Some(2), "{error}");
-    assert!(error.contains("has no entry `copy`"), "{error}");
+    let output = xtask(&["profile", "copy", "--ptx", &path]);
+    fails(&output, 2, &["has no entry `copy`"]);
 }
 
 /// Without a GPU the prediction is printed, and that nothing was measured is said.
 #[test]
 fn measuring_without_a_gpu_is_not_run() {
-    let (status, out, error) = told(&lockstep(&[
+    let profile = [
         "profile",
         "transpose_swizzled",
         "--shape=64x64",
         "--measure",
-    ]));
-    assert_eq!(status, Some(3), "{error}");
-    assert!(error.contains("not measured: no CUDA driver"), "{error}");
-    assert!(out.contains("Nothing wasted"), "{out}");
+    ];
+    let words = ["not measured: no CUDA driver", "Nothing wasted"];
+    fails(&xtask(&profile), 3, &words);
 }

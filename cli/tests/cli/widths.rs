@@ -1,14 +1,12 @@
 //! Tables fit the width of the output, and at none is anything lost that matters.
 
-mod support;
-
+use super::support::{edited, told, with_bad_load, without_xor, xtask_command};
 use std::os::unix::process::CommandExt;
-use support::{command, edited, told, with_bad_load, without_xor};
 use unicode_width::UnicodeWidthStr;
 
 /// What stdout holds at a width, or in a pipe of no known width, which is 100.
 fn printed(arguments: &[&str], columns: Option<usize>) -> String {
-    let mut command = command(arguments);
+    let mut command = xtask_command(arguments);
     // What it says of how to start it must not depend on where this checkout is.
     command.arg0("lockstep");
     if let Some(columns) = columns {
@@ -82,7 +80,7 @@ fn reasons_of_failures() {
         // Short, since a path may be longer than a line.
         let ptx = format!("{kernel}.ptx");
         for columns in [60, 80] {
-            let mut command = command(&[
+            let mut command = xtask_command(&[
                 "run-all",
                 "--engine=sim",
                 "--quick",
@@ -127,7 +125,7 @@ fn lists() {
 
 /// The line of the column's load, as a profile names it.
 fn place_of_the_load() -> String {
-    let source = include_str!("../../gpu-kernels/src/03_transpose/01_tiles.rs");
+    let source = include_str!("../../../gpu-kernels/src/03_transpose/01_tiles.rs");
     let line = source
         .lines()
         .position(|line| line.contains("tile.get(tile.lane().turned())"))

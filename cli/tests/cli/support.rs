@@ -1,0 +1,140 @@
+//! The program as tests run it, and kernels that it is to find fault with.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// The program, run.
+pub fn lockstep(arguments: &[&str]) -> Output {
+    command(arguments).output().expect("the program runs")
+}
+
+/// Without the surroundings' wishes about colours, widths, engines and tools.
+pub fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lockstep"));
+    command
+        .args(arguments)
+        .env_remove("NO_COLOR")
+        .env_remove("CLICOLOR_FORCE")
+        .env_remove("COLUMNS")
+        .env_remove("LOCKSTEP_COMMAND");
+    command
+}
+
+/// What it printed.
+pub fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("UTF-8")
+}
+
+/// What it said.
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("UTF-8")
+}
+
+/// What is said first on stderr, but for what compiling the kernels has to say.
+pub fn first_line(output: &Output) -> String {
+    let told = stderr(output);
+    let mut lines = told.lines().filter(|line| !line.starts_with("lockstep: "));
+    lines.next().expect("a line").to_owned()
+}
+
+/// No error is a panic of ours.
+pub fn no_panic_trace(output: &Output) {
+    for text in [stdout(output), stderr(output)] {
+        assert!(
+            !text.contains("RUST_BACKTRACE") && !text.contains("thread 'main'"),
+            "{text}"
+        );
+    }
+}
+
+/// Ends with this status, and tells why in these words, on stdout or stderr.
+pub fn fails(output: &Output, status: i32, words: &[&str]) {
+    let told = format!("{}{}", stdout(output), stderr(output));
+    assert_eq!(output.status.code(), Some(status), "{told}");
+    for word in words {
+        assert!(told.contains(word), "`{word}` is missing in: {told}");
+    }
+    no_panic_trace(output);
+}
+
+/// The PTX of a kernel's topic.
+pub fn module_of(kernel: &str) -> String {
+    let module = host::kernels::module_with(kernel, None).expect("the kernels compile");
+    module.text().expect("the kernels compile").to_owned()
+}
+
+/// Runs one kernel of an edited module on the simulator.
+pub fn run_edited(kernel: &str, edit: impl Fn(&str) -> String) -> Output {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = edited(folder.path(), kernel, edit);
+    let path = path.to_str().expect("UTF-8");
+    lockstep(&[
+        "run-all", "--engine", "sim", "--quick", "--filter", kernel, "--ptx", path, "--fuel",
+        "1000000",
+    ])
+}
+
+/// Without the instruction that begins so.
+pub fn without(text: &str, instruction: &str) -> String {
+    text.lines()
+        .filter(|line| !line.trim_start().starts_with(instruction))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// The program without a driver, whatever the machine has, as `cargo xtask` starts it.
+pub fn xtask_command(arguments: &[&str]) -> Command {
+    let mut command = command(arguments);
+    command
+        .env("LOCKSTEP_LIBCUDA", "/nonexistent/libcuda.so.1")
+        .env("LOCKSTEP_COMMAND", "cargo xtask");
+    command
+}
+
+/// The same, run.
+pub fn xtask(arguments: &[&str]) -> Output {
+    xtask_command(arguments).output().expect("the program runs")
+}
+
+/// Status, stdout and stderr.
+pub fn told(output: &Output) -> (Option<i32>, String, String) {
+    (output.status.code(), stdout(output), stderr(output))
+}
+
+/// The PTX of one kernel with `edit` applied to it, as a file.
+pub fn edited(folder: &Path, kernel: &str, edit: impl Fn(&str) -> String) -> PathBuf {
+    let output = xtask(&["ptx", kernel]);
+    let (_, text, _) = told(&output);
+    let changed = edit(&text);
+    assert_ne!(text, changed, "the edit must change something");
+    let path = folder.join(format!("{kernel}.ptx"));
+    std::fs::write(&path, changed).expect("a file");
+    path
+}
+
+/// With the first `n` of the instructions `xor a, b, c` made to `mov a, b`: of both
+/// in `transpose_swizzled` the column is left as it is, of one the result is wrong.
+pub fn without_xor(text: &str, n: usize) -> String {
+    let mut left = n;
+    let lines = text.lines().map(|line| {
+        let is_xor = line.trim_start().starts_with("xor.b32");
+        if !is_xor || left == 0 {
+            return line.to_owned();
+        }
+        left -= 1;
+        let (kept, _) = line.rsplit_once(',').expect("three operands");
+        format!("{};", kept.replace("xor.b32", "mov.b32"))
+    });
+    let text = lines.collect::<Vec<_>>().join("\n") + "\n";
+    assert_eq!(left, 0, "so many are there");
+    text
+}
+
+/// With the first load from global memory far behind its place.
+pub fn with_bad_load(text: &str) -> String {
+    let load = text
+        .lines()
+        .find(|line| line.trim_start().starts_with("ld.global"))
+        .expect("it loads from global memory");
+    text.replace(load, &load.replace(']', "+67108864]"))
+}
