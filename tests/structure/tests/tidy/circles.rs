@@ -81,30 +81,6 @@ const KNOWN: &[Circle] = &[
         "simulator/ptx_sim/fuzz",
         &["../../tests/supported/lists.rs", "forms.rs"],
     ),
-    circle("xtask", &["book/browser.rs", "book/mod.rs"]),
-    circle(
-        "xtask",
-        &[
-            "clients/document.rs",
-            "clients/fetch.rs",
-            "clients/kept.rs",
-            "clients/known.rs",
-            "clients/mod.rs",
-            "clients/outcome.rs",
-            "clients/python.rs",
-            "clients/runner.rs",
-            "clients/rust.rs",
-        ],
-    ),
-    circle(
-        "xtask",
-        &[
-            "doctor/compiler.rs",
-            "doctor/gpu.rs",
-            "doctor/mod.rs",
-            "doctor/tools.rs",
-        ],
-    ),
 ];
 
 /// The folders of all crates: those with `src/lib.rs` or `src/main.rs`.
