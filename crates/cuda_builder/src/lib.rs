@@ -37,7 +37,6 @@ mod builder;
 mod cargo;
 pub mod dep_info;
 mod error;
-mod export;
 mod inlining;
 mod kernel_crate;
 pub mod launch_bounds;
