@@ -8,6 +8,9 @@ use std::io::{BufRead, BufReader, IsTerminal};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
+/// The program that does what needs kernels.
+const LOCKSTEP: &str = "lockstep";
+
 /// The program, built by cargo if something that it is made of has changed.
 ///
 /// The kernels' compiler is fetched here and not by the program, because here
@@ -32,7 +35,7 @@ pub fn lockstep() -> anyhow::Result<PathBuf> {
     let view = fresh::view();
     // The first time there is everything to compile, and two cores to do it.
     let warm_up = is_first.then(kernels::warm_up);
-    let built = cargo_build(LOCKSTEP, &[]);
+    let built = binary(LOCKSTEP, &[]);
     if let Some(warm_up) = warm_up {
         warm_up.end();
     }
@@ -44,7 +47,7 @@ pub fn lockstep() -> anyhow::Result<PathBuf> {
 /// The program, optimised for use elsewhere.
 pub fn release() -> anyhow::Result<PathBuf> {
     fetch_compiler()?;
-    cargo_build(LOCKSTEP, &["--release"])
+    binary(LOCKSTEP, &["--release"])
 }
 
 fn fetch_compiler() -> anyhow::Result<()> {
@@ -58,23 +61,10 @@ fn beside_this_program() -> Option<PathBuf> {
     Some(own.with_file_name(format!("lockstep{}", std::env::consts::EXE_SUFFIX)))
 }
 
-/// Something that cargo builds.
-struct Target {
-    /// What to call it when it cannot be built.
-    name: &'static str,
-    /// Its name in cargo's messages.
-    artifact: &'static str,
-    /// What chooses it.
-    arguments: &'static [&'static str],
+/// A tool of the repository, by its binary's name.
+pub fn tool(name: &str) -> anyhow::Result<PathBuf> {
+    binary(name, &[])
 }
-
-/// Not by `--package`: features are then those of the whole workspace, as for its tests, and
-/// nothing is compiled twice.
-const LOCKSTEP: Target = Target {
-    name: "lockstep",
-    artifact: "lockstep",
-    arguments: &["--bin=lockstep"],
-};
 
 /// The driver on the simulator, and the runtime's two versions: shared libraries.
 pub struct Libraries {
@@ -97,7 +87,7 @@ pub fn libraries() -> anyhow::Result<Libraries> {
         "--package=sim_runtime_library_13",
         "--package=xtask",
     ];
-    let built = cargo_build_all("the simulator's driver", &packages)?;
+    let built = cargo_build("the simulator's driver", &packages)?;
     Ok(Libraries {
         driver: of(&built, "cuda")?,
         runtime_12: of(&built, "cudart12")?,
@@ -114,13 +104,16 @@ fn of(messages: &[String], artifact: &str) -> anyhow::Result<PathBuf> {
         .with_context(|| format!("cargo built no {artifact}"))
 }
 
-fn cargo_build(target: Target, further: &[&str]) -> anyhow::Result<PathBuf> {
-    let arguments = [target.arguments, further].concat();
-    of(&cargo_build_all(target.name, &arguments)?, target.artifact)
+/// Not by `--package`: features are then those of the whole workspace, as for its tests, and
+/// nothing is compiled twice.
+fn binary(name: &str, further: &[&str]) -> anyhow::Result<PathBuf> {
+    let chosen = format!("--bin={name}");
+    let arguments = [&[chosen.as_str()], further].concat();
+    of(&cargo_build(name, &arguments)?, name)
 }
 
 /// Has cargo build something; gives its messages.
-fn cargo_build_all(name: &str, arguments: &[&str]) -> anyhow::Result<Vec<String>> {
+fn cargo_build(name: &str, arguments: &[&str]) -> anyhow::Result<Vec<String>> {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command
         .arg("build")

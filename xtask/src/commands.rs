@@ -1,52 +1,34 @@
 //! What the binary `lockstep` can do, for `cargo xtask --help`.
 //!
-//! The binary is not built yet when that is asked, so the list is kept here;
-//! `tests/tests/all/commands.rs` holds it against the binary's own.
+//! The binary is not built yet when that is asked, so it is read from where its commands are
+//! declared; `tests/tests/all/commands.rs` holds it against the binary's own.
+
+const DECLARED: &str = include_str!("../../cli/src/commands/mod.rs");
 
 /// Name and description, in the binary's order.
-pub const COMMANDS: &[(&str, &str)] = &[
-    (
-        "run-all",
-        "Run kernels and compare them with their references",
-    ),
-    (
-        "bench",
-        "Time kernels on a GPU, beside copies, CUDA C++, CUB and cuBLAS",
-    ),
-    (
-        "sanitize",
-        "Look for races, bad accesses and the like: the simulator's checks, and compute-sanitizer",
-    ),
-    ("list", "List lessons and kernels"),
-    (
-        "neighbors",
-        "Build the neighbour list of atoms in a file, with the cell list's kernels",
-    ),
-    (
-        "learn",
-        "Solve exercises, judged on the simulator after every save",
-    ),
-    ("ptx", "Print a kernel's PTX, or what a GPU makes of it"),
-    (
-        "counters",
-        "Compare the simulator's counts with a GPU's hardware counters",
-    ),
-    (
-        "profile",
-        "Show where a kernel's memory work is done, line by line",
-    ),
-    (
-        "explain",
-        "Show which banks and sectors memory accesses touch, and find layouts without conflicts",
-    ),
-    (
-        "check-counters",
-        "Check the counting rules against measured accesses",
-    ),
-    ("sim-bench", "Measure how fast the simulator is"),
-    (
-        "report",
-        "Make a page of all lessons for a browser: counts, times, source with heat, PTX",
-    ),
-    ("readme", "Renew the generated parts of the documents"),
-];
+pub fn commands() -> Vec<(&'static str, &'static str)> {
+    let mut commands = Vec::new();
+    let mut about = "";
+    let variants = DECLARED
+        .lines()
+        .skip_while(|line| *line != "enum Command {");
+    for line in variants.take_while(|line| *line != "}").map(str::trim) {
+        if let Some(text) = line.strip_prefix("/// ") {
+            about = text.trim_end_matches('.');
+        } else if line == "#[command(hide = true)]" {
+            about = "";
+        } else if let Some((name, _)) = line.split_once('(')
+            && !about.is_empty()
+        {
+            commands.push((kebab_case(name).leak() as &str, about));
+        }
+    }
+    commands
+}
+
+/// `run-all` of `RunAll`.
+fn kebab_case(name: &str) -> String {
+    let dash = |c: char| c.is_uppercase().then_some('-');
+    let dashed = name.chars().flat_map(|c| dash(c).into_iter().chain([c]));
+    dashed.skip(1).collect::<String>().to_lowercase()
+}

@@ -1,39 +1,72 @@
-//! The commands that the binary `lockstep` does.
+//! The commands that other programs do: the binary `lockstep`, and tools with dependencies of
+//! their own, which would make this program slower to compile.
 
-use crate::commands::COMMANDS;
-use crate::{build, workspace};
+use crate::{build, commands, workspace};
 use anyhow::Context;
 use clap::{Arg, ArgAction, ArgMatches, Command};
+use cuda_builder::toolchain::Locator;
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// They show in our `--help`. Their arguments are `lockstep`'s affair,
-/// `--help` included.
+/// Names of tools, which are those of their binaries, and what they do.
+const TOOLS: [(&str, &str); 2] = [
+    (
+        "sim-run",
+        "Run any CUDA program on the simulator, and tell what it finds",
+    ),
+    (
+        "clients",
+        "Run programs that others wrote on the simulator, with their own tests",
+    ),
+];
+
+/// The commands of `lockstep`.
 pub fn commands() -> impl Iterator<Item = Command> {
-    COMMANDS.iter().map(|&(name, about)| {
-        Command::new(name).about(about).disable_help_flag(true).arg(
-            Arg::new("arguments")
-                .action(ArgAction::Append)
-                .num_args(0..)
-                .trailing_var_arg(true)
-                .allow_hyphen_values(true)
-                .value_parser(clap::value_parser!(OsString)),
-        )
-    })
+    commands::commands().into_iter().map(command_line)
 }
 
-/// Builds `lockstep` and becomes it.
+/// The tools.
+pub fn tools() -> impl Iterator<Item = Command> {
+    TOOLS.into_iter().map(command_line)
+}
+
+/// It shows in our `--help`. Its arguments are the program's affair, `--help` included.
+fn command_line((name, about): (&'static str, &'static str)) -> Command {
+    Command::new(name).about(about).disable_help_flag(true).arg(
+        Arg::new("arguments")
+            .action(ArgAction::Append)
+            .num_args(0..)
+            .trailing_var_arg(true)
+            .allow_hyphen_values(true)
+            .value_parser(clap::value_parser!(OsString)),
+    )
+}
+
+/// Builds the program that does the command and becomes it.
 pub fn run(name: &str, matches: &ArgMatches) -> anyhow::Result<ExitCode> {
-    let program = build::lockstep()?;
-    let mut command = self::command(&program);
-    command.arg(name).args(
-        matches
-            .get_many::<OsString>("arguments")
-            .into_iter()
-            .flatten(),
-    );
-    run_in_place(command).with_context(|| format!("cannot run {}", program.display()))
+    let mut command = match TOOLS.iter().find(|(tool, _)| *tool == name) {
+        Some((tool, _)) => self::tool(&build::tool(tool)?)?,
+        None => {
+            let mut command = self::command(&build::lockstep()?);
+            command.arg(name);
+            command
+        }
+    };
+    let arguments = matches.get_many::<OsString>("arguments");
+    command.args(arguments.into_iter().flatten());
+    let program = command.get_program().display().to_string();
+    run_in_place(command).with_context(|| format!("cannot run {program}"))
+}
+
+/// A tool, told where the repository and the cache are, and which program builds the simulator's
+/// driver.
+fn tool(program: &Path) -> anyhow::Result<std::process::Command> {
+    let mut command = self::command(program);
+    command
+        .env("LOCKSTEP_CACHE", Locator::from_env()?.cache_dir)
+        .env("LOCKSTEP_XTASK", std::env::current_exe()?);
+    Ok(command)
 }
 
 /// The program, told where the repository is and by which words it is called.

@@ -1,15 +1,14 @@
 //! `cargo xtask …`: the commands people type.
 //!
 //! Some are done here, because they are about the repository and the machine: [`doctor`],
-//! [`book`], [`bundle`], [`watch`], [`new`](mod@new), and [`sim_driver`], [`sim_run`] and [`clients`], which put the
-//! simulator under other programs. All others need kernels; for them [`hand_over`]
-//! makes sure of the kernels' compiler, builds the binary `lockstep` of package
-//! `cli`, and becomes it. What is *not* here: any fact about a kernel.
+//! [`book`], [`bundle`], [`watch`], [`new`](mod@new), and [`sim_driver`], which puts the
+//! simulator under other programs. [`hand_over`] does all others by becoming another program,
+//! which it builds: most need kernels, and are done by the binary `lockstep` of package
+//! `cli`. What is *not* here: any fact about a kernel.
 
 mod book;
 mod build;
 mod bundle;
-mod clients;
 mod commands;
 mod doctor;
 mod ending;
@@ -21,7 +20,6 @@ mod kernels;
 mod new;
 mod progress;
 mod sim_driver;
-mod sim_run;
 mod watch;
 mod workspace;
 
@@ -64,14 +62,7 @@ fn command() -> Command {
         .subcommand(sim_driver::Options::augment_args(
             Command::new("sim-driver").about("Put a CUDA driver that needs no GPU into a folder"),
         ))
-        .subcommand(sim_run::Options::augment_args(
-            Command::new("sim-run")
-                .about("Run any CUDA program on the simulator, and tell what it finds"),
-        ))
-        .subcommand(clients::Options::augment_args(
-            Command::new("clients")
-                .about("Run programs that others wrote on the simulator, with their own tests"),
-        ))
+        .subcommands(hand_over::tools())
 }
 
 fn run(matches: &ArgMatches) -> anyhow::Result<ExitCode> {
@@ -84,8 +75,6 @@ fn run(matches: &ArgMatches) -> anyhow::Result<ExitCode> {
         Some(("sim-driver", options)) => {
             sim_driver::run(&sim_driver::Options::from_arg_matches(options)?)
         }
-        Some(("sim-run", options)) => sim_run::run(&sim_run::Options::from_arg_matches(options)?),
-        Some(("clients", options)) => clients::run(&clients::Options::from_arg_matches(options)?),
         Some((name, arguments)) => hand_over::run(name, arguments),
         None => Ok(ExitCode::FAILURE),
     }

@@ -2,7 +2,7 @@
 //! language.
 
 use crate::ending::print;
-use crate::{build, folder, workspace};
+use crate::{build, folder};
 use anyhow::Context;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -77,13 +77,6 @@ fn place(built: &Path, dir: &Path, name: &str) -> anyhow::Result<()> {
         let _ = std::fs::remove_file(&new);
     }
     placed.with_context(|| format!("{} cannot be written", library.display()))
-}
-
-/// A folder of the repository's own with the libraries, built if need be.
-pub fn own_folder() -> anyhow::Result<PathBuf> {
-    let dir = workspace::root().join("target/sim-driver");
-    install(&dir)?;
-    Ok(dir)
 }
 
 #[cfg(test)]

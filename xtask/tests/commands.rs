@@ -150,37 +150,37 @@ fn wrong_commands_end_with_two_before_anything_is_built() {
     let below = of_outside("a file/below");
     let below = below.as_str();
     let keyword = of_outside("fn");
-    let report = of_outside("none/x.html");
-    let not_a_program = of_outside("a file");
     for (arguments, words) in [
         (&["new", "bad name"][..], "`bad name` is not a name"),
         (&["new", &keyword], "`fn` is a word of the language"),
         (&["new", "./mine"], "inside this repository"),
         (&["new", below], "is not a folder"),
-        (&["clients", "nosuch"], "there is no client `nosuch`"),
         (&["bundle", below], "a file"),
         (&["bundle", "other"], "holds other files"),
         (&["sim-driver", below], "is not a folder"),
         (&["book", below], "is not a folder"),
-        (&["sim-run", "--", "/nofile"], "there is no such program"),
-        (
-            &["sim-run", "--", "no-such-one"],
-            "no such program on the PATH",
-        ),
-        (
-            &["sim-run", "--", &not_a_program],
-            "there is no such program",
-        ),
-        (
-            &["sim-run", "--report", &report, "--", "true"],
-            "there is no such folder",
-        ),
     ] {
         fails(&machine.run(arguments), 2, words);
         assert!(machine.calls(&[]).is_empty(), "{arguments:?}");
     }
     // Nothing was made beside the file.
     assert_eq!(outside.path().read_dir().expect("it is there").count(), 1);
+}
+
+#[test]
+fn every_command_is_in_the_readme() {
+    let help = String::from_utf8(Machine::new().run(&["--help"]).stdout).expect("it is text");
+    let (_, commands) = help.split_once("Commands:\n").expect("it lists them");
+    let commands = commands.lines().take_while(|line| !line.is_empty());
+    // What a name is followed by; lines that go on begin further right.
+    let names = commands.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    let names: Vec<&str> = names.filter(|name| !["", "help"].contains(name)).collect();
+    assert!(names.len() > 20, "{help}");
+    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md");
+    let readme = fs::read_to_string(readme).expect("it is there");
+    for name in names {
+        assert!(readme.contains(&format!("`cargo xtask {name}")), "{name}");
+    }
 }
 
 #[test]
@@ -203,13 +203,8 @@ fn what_cannot_be_printed_is_told() {
     let machine = Machine::new();
     let new = tempfile::tempdir().expect("there is room");
     let new = new.path().join("mine").display().to_string();
-    // The template and the clients are this repository's.
-    for arguments in [
-        &["doctor"][..],
-        &["doctor", "--json"],
-        &["new", &new],
-        &["clients", "--list"],
-    ] {
+    // The template is this repository's.
+    for arguments in [&["doctor"][..], &["doctor", "--json"], &["new", &new]] {
         let full = File::options().write(true).open("/dev/full");
         let mut command = machine.xtask(arguments);
         command

@@ -3,10 +3,10 @@
 use crate::arch::Arch;
 use crate::error::BuildError;
 use crate::nested::{Compiled, Features, Nested};
-use crate::output::{BuildOutput, Ptx};
+use crate::output::{self, BuildOutput, Ptx};
 use crate::packages::Packages;
 use crate::toolchain::{Locator, PINNED, Progress, Terminal, Toolchain};
-use crate::{cargo, export, messages};
+use crate::{cargo, messages};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ impl CudaBuilder {
             extra_arches: Vec::new(),
             copy_to: None,
             target_dir: None,
-            exported_as: export::VARIABLE.into(),
+            exported_as: output::VARIABLE.into(),
             channel: PINNED.into(),
             release: true,
             line_tables: true,
@@ -189,7 +189,7 @@ impl CudaBuilder {
         if cargo::in_build_script() {
             let sources = compiled.into_iter().flat_map(|compiled| compiled.sources);
             watch(setup.packages.watched().into_iter().chain(sources));
-            export::export(&self.exported_as, &setup.packages, &ptx);
+            output::export(&self.exported_as, &setup.packages, &ptx);
         }
         Ok(BuildOutput {
             ptx_path: ptx[0].path.clone(),

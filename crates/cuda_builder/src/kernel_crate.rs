@@ -131,7 +131,7 @@ impl KernelCrate {
         let builder = self.builder();
         let compiled = setup.nested(&builder, &features).compile(arch, progress)?;
         messages::show(&compiled.warnings);
-        let inputs = setup.packages.inputs().into_iter().chain(compiled.sources);
+        let inputs = setup.packages.files().chain(compiled.sources);
         let record = Record::of(settings.into(), &self.dir, inputs, started);
         // While it is written there is none, whatever happens.
         let _ = fs::remove_file(&files.record);

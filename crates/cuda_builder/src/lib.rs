@@ -38,7 +38,6 @@ mod built_core;
 mod cargo;
 pub mod dep_info;
 mod error;
-mod export;
 mod inlining;
 mod kernel_crate;
 pub mod launch_bounds;

@@ -1,19 +1,16 @@
 //! What the second cargo says, in its JSON form.
 
 use crate::cargo;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::io::Write;
-use std::path::{Path, PathBuf};
 
 /// What one run says of the kernel crate and what it depends on.
+#[derive(Default)]
 pub(crate) struct Messages {
-    manifest: PathBuf,
     /// Errors as rustc renders them.
     pub errors: Vec<String>,
     pub warnings: Vec<Warning>,
-    /// Whether the kernel crate was up to date.
-    pub is_fresh: bool,
     /// Packages that want the standard library.
     wanting_std: BTreeSet<String>,
 }
@@ -28,29 +25,11 @@ pub(crate) struct Warning {
 }
 
 impl Messages {
-    /// None yet, of the kernel crate with this manifest.
-    pub fn of(manifest: &Path) -> Self {
-        Self {
-            manifest: manifest.into(),
-            errors: Vec::new(),
-            warnings: Vec::new(),
-            is_fresh: false,
-            wanting_std: BTreeSet::new(),
-        }
-    }
-
     /// Reads one line.
     pub fn take(&mut self, line: &str) {
         let Ok(message) = serde_json::from_str::<Value>(line) else {
             return;
         };
-        if message["reason"] == "compiler-artifact" {
-            let manifest = message["manifest_path"].as_str().map(Path::new);
-            let is_script = message["target"]["kind"] == json!(["custom-build"]);
-            if manifest == Some(&self.manifest) && !is_script {
-                self.is_fresh = message["fresh"] == true;
-            }
-        }
         if message["reason"] != "compiler-message" {
             return;
         }
@@ -132,6 +111,7 @@ pub(crate) fn show(warnings: &[Warning]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     fn message(level: &str, text: &str, spans: Value) -> String {
         json!({"reason": "compiler-message", "message": {
@@ -143,7 +123,7 @@ mod tests {
     #[test]
     fn errors_and_warnings_about_the_sources_are_kept() {
         let place = json!([{"file_name": "kernels/src/lib.rs", "line_start": 7}]);
-        let mut messages = Messages::of(Path::new("/w/kernels/Cargo.toml"));
+        let mut messages = Messages::default();
         messages.take(&message("warning", "unstable feature `ptx78`", json!([])));
         let given = json!([{"file_name": "<crate attribute>", "line_start": 1}]);
         messages.take(&message("warning", "unused attribute", given));
@@ -151,17 +131,6 @@ mod tests {
         messages.take(&message("error", "mismatched types", place));
         messages.take("{\"reason\":\"build-finished\",\"success\":false}");
         messages.take("not JSON");
-        assert!(!messages.is_fresh);
-        for (manifest, kind, is_fresh) in [
-            ("other", "lib", false),
-            ("kernels", "custom-build", false),
-            ("kernels", "cdylib", true),
-        ] {
-            let artifact = json!({"reason": "compiler-artifact", "fresh": true,
-                "manifest_path": format!("/w/{manifest}/Cargo.toml"), "target": {"kind": [kind]}});
-            messages.take(&artifact.to_string());
-            assert_eq!(messages.is_fresh, is_fresh, "{manifest}");
-        }
         assert_eq!(messages.errors, ["error: mismatched types\n"]);
         let lines: Vec<_> = messages.warnings.iter().map(|w| w.line.as_str()).collect();
         assert_eq!(lines, ["kernels/src/lib.rs:7: unused variable: `x`"]);
@@ -170,7 +139,7 @@ mod tests {
 
     #[test]
     fn what_wants_the_standard_library_is_named() {
-        let mut messages = Messages::of(Path::new("/w/kernels/Cargo.toml"));
+        let mut messages = Messages::default();
         for id in [
             "registry+https://r/i#anyhow@1.0.0",
             "path+file:///w/tools#0.1.0",

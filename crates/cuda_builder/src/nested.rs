@@ -69,29 +69,17 @@ impl Features {
 pub(crate) struct Compiled {
     pub ptx: String,
     pub warnings: Vec<Warning>,
-    /// The files that it was made from, as far as rustc tells: the kernel crate's own.
+    /// The sources that it was made from, of this crate and of those in other folders.
     pub sources: Vec<PathBuf>,
-}
-
-/// What cargo did.
-struct Ran {
-    warnings: Vec<Warning>,
-    /// Whether it found the kernel crate up to date.
-    is_fresh: bool,
 }
 
 impl Nested<'_> {
     /// Compiles for `arch`.
     pub fn compile(&self, arch: &Arch, progress: &dyn Progress) -> Result<Compiled, BuildError> {
         let profile = self.profile_name(arch);
-        // cargo's own lock ends before the PTX is kept.
+        // cargo's own lock ends before the PTX is read.
         let _lock = lock(&self.target_dir.join(format!("{profile}.lock")), progress)?;
         let assembly = self.assembly(&profile);
-        // What an earlier run kept is out of the way while cargo runs: if this run ends
-        // before it keeps its own, nobody takes the old for the new.
-        let aside = assembly.with_extension("aside");
-        let _ = fs::remove_file(&aside);
-        let is_kept = fs::rename(&assembly, &aside).is_ok();
         let core = BuiltCore {
             cache: self.core_cache,
             target_dir: self.target_dir,
@@ -99,29 +87,21 @@ impl Nested<'_> {
             target: TARGET,
         };
         core.lay_out();
-        let mut ran = self.run(arch, &profile, progress)?;
+        let warnings = self.run(arch, &profile, &assembly, progress)?;
         core.keep();
-        if ran.is_fresh {
-            let is_back = is_kept && fs::rename(&aside, &assembly).is_ok();
-            if !is_back || self.sources(&assembly).is_none() {
-                // cargo compiled it once, for a run that did not keep it.
-                self.forget(&profile);
-                ran = self.run(arch, &profile, progress)?;
-            }
-        }
         let no_ptx = || BuildError::NoPtx {
             crate_name: self.packages.crate_name.clone(),
             dir: self.profile_dir(&profile),
         };
-        if !ran.is_fresh {
-            self.keep(&profile, &assembly)?;
+        let sources = self.sources(&profile).ok_or_else(no_ptx)?;
+        if !assembly.exists() {
+            return Err(no_ptx());
         }
-        let sources = self.sources(&assembly).ok_or_else(no_ptx)?;
         let ptx = fs::read_to_string(&assembly).map_err(|e| BuildError::io("read", assembly, e))?;
         let ptx = inlining::apply(&self.packages.own_paths_relative(&ptx));
         Ok(Compiled {
             ptx: tensor_maps::apply(&launch_bounds::apply(&ptx)?)?,
-            warnings: ran.warnings,
+            warnings,
             sources,
         })
     }
@@ -137,9 +117,8 @@ impl Nested<'_> {
         format!("{arch}-{:08x}", hasher.finish() as u32)
     }
 
-    /// Where the PTX is kept. rustc leaves it under one name for all sets of features, and
-    /// for all crates of that name where projects share a target folder; one's could be
-    /// taken for another's.
+    /// Where rustc writes the PTX: it has one name of its own for all sets of features, and
+    /// for all crates of that name where projects share a target folder.
     fn assembly(&self, profile: &str) -> PathBuf {
         let mut hasher = DefaultHasher::new();
         self.manifest.hash(&mut hasher);
@@ -148,47 +127,38 @@ impl Nested<'_> {
         self.profile_dir(profile).join(name)
     }
 
-    /// Keeps the PTX, and rustc's note of what it read, before another run overwrites
-    /// them.
-    fn keep(&self, profile: &str, assembly: &Path) -> Result<(), BuildError> {
-        let made = self.profile_dir(profile).join("deps");
-        for (extension, kept) in [("d", assembly.with_extension("d")), ("s", assembly.into())] {
-            let made = made.join(format!("{}.{extension}", self.packages.crate_name));
-            fs::copy(&made, kept).map_err(|e| BuildError::io("copy", made, e))?;
-        }
-        Ok(())
-    }
-
-    /// The files that the PTX was made from; none if it or the note is missing.
-    fn sources(&self, assembly: &Path) -> Option<Vec<PathBuf>> {
-        if !assembly.exists() {
-            return None;
-        }
-        let note = fs::read_to_string(assembly.with_extension("d")).ok()?;
-        let sources = dep_info::sources(&note);
-        // cargo runs rustc in the workspace's root.
-        let root = &self.packages.workspace_root;
-        let sources = sources.iter().map(|path| root.join(path));
+    /// The files that the PTX was made from, by cargo's note of its last run; none if there is no
+    /// note.
+    fn sources(&self, profile: &str) -> Option<Vec<PathBuf>> {
+        let note = format!("{}.d", self.packages.crate_name);
+        let note = fs::read_to_string(self.profile_dir(profile).join(note)).ok()?;
         // What a build script makes there depends on what is listed beside it.
         let is_made = |path: &PathBuf| path.starts_with(self.target_dir);
+        // It may be told to name them from the workspace's root.
+        let root = &self.packages.workspace_root;
+        let sources = dep_info::sources(&note).into_iter();
+        let sources = sources.map(|path| root.join(path));
         Some(sources.filter(|path| !is_made(path)).collect())
     }
 
     /// Runs cargo to its end, telling what it waits for.
-    fn run(&self, arch: &Arch, profile: &str, progress: &dyn Progress) -> Result<Ran, BuildError> {
-        let mut command = self.command(arch, profile)?;
+    fn run(
+        &self,
+        arch: &Arch,
+        profile: &str,
+        assembly: &Path,
+        progress: &dyn Progress,
+    ) -> Result<Vec<Warning>, BuildError> {
+        let mut command = self.command(arch, profile, assembly)?;
         let failed = |output: String| BuildError::Cargo {
             command: "cargo rustc".into(),
             output,
         };
-        let mut messages = Messages::of(self.manifest);
+        let mut messages = Messages::default();
         let (status, complaint) =
             cargo::run(&mut command, progress, |line| messages.take(line)).map_err(failed)?;
         if status.success() {
-            return Ok(Ran {
-                warnings: messages.warnings,
-                is_fresh: messages.is_fresh,
-            });
+            return Ok(messages.warnings);
         }
         if messages.errors.is_empty() {
             return Err(failed(complaint));
@@ -198,7 +168,7 @@ impl Nested<'_> {
         Err(BuildError::Compile { rendered })
     }
 
-    fn command(&self, arch: &Arch, profile: &str) -> Result<Command, BuildError> {
+    fn command(&self, arch: &Arch, profile: &str, assembly: &Path) -> Result<Command, BuildError> {
         let linker = nolink::do_nothing_linker(self.target_dir)
             .map_err(|e| BuildError::io("write a linker into", self.target_dir, e))?;
         let format = if wants_colour() {
@@ -232,7 +202,9 @@ impl Nested<'_> {
         if !self.features.named.is_empty() {
             command.arg("--features").arg(self.features.named.join(","));
         }
-        command.arg("--").arg("--emit=asm").args(FOR_KERNELS);
+        let mut emit = OsString::from("--emit=asm=");
+        emit.push(assembly);
+        command.arg("--").arg(emit).args(FOR_KERNELS);
         if self.features.no_default {
             // What a part of the crate leaves unused, the rest may use.
             command.args(["-Adead_code", "-Aunused_imports", "-Aunused_macros"]);
@@ -272,17 +244,6 @@ impl Nested<'_> {
 
     fn profile_dir(&self, profile: &str) -> PathBuf {
         self.target_dir.join(TARGET).join(profile)
-    }
-
-    /// Makes cargo compile the kernel crate again.
-    fn forget(&self, profile: &str) {
-        let start = format!("{}-", self.packages.name);
-        let fingerprints = self.profile_dir(profile).join(".fingerprint");
-        for entry in fs::read_dir(fingerprints).into_iter().flatten().flatten() {
-            if entry.file_name().to_string_lossy().starts_with(&start) {
-                let _ = fs::remove_dir_all(entry.path());
-            }
-        }
     }
 }
 

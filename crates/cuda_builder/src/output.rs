@@ -1,8 +1,13 @@
-//! What a build makes.
+//! What a build makes, and telling the application where it is: a build script sets
+//! environment variables for the compiler, so that the application writes
+//! `include_str!(env!("KERNELS_PTX"))`.
 
 use crate::arch::Arch;
+use crate::packages::Packages;
 use crate::toolchain::Toolchain;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::Mutex;
 
 /// What a build made.
 #[derive(Debug, Clone)]
@@ -22,4 +27,37 @@ pub struct Ptx {
     pub arch: Arch,
     /// Where it is.
     pub path: PathBuf,
+}
+
+/// The variable with the PTX's path, if the builder is told no other name.
+pub(crate) const VARIABLE: &str = "KERNELS_PTX";
+
+/// Sets `name` to the path of the first PTX, `name` with the architecture
+/// (`KERNELS_PTX_SM_90A`) to those of the others, and `name` with `_SOURCES` to the folder
+/// that the paths in its line tables start at.
+///
+/// The first crate that a build script compiles has the name; a second one of the same
+/// name is warned about, and keeps its PTX to itself.
+pub(crate) fn export(name: &str, packages: &Packages, ptx: &[Ptx]) {
+    static TAKEN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let is_new = TAKEN
+        .lock()
+        .is_ok_and(|mut taken| taken.insert(name.to_owned()));
+    if !is_new {
+        println!(
+            "cargo::warning={name} is another crate's PTX already; name that of `{}` by \
+             `.export_as(\"…\")`",
+            packages.crate_name
+        );
+        return;
+    }
+    let sources = packages.workspace_root.display();
+    println!("cargo::rustc-env={name}_SOURCES={sources}");
+    for (index, ptx) in ptx.iter().enumerate() {
+        let name = match index {
+            0 => name.to_owned(),
+            _ => format!("{name}_{}", ptx.arch.name().to_uppercase()),
+        };
+        println!("cargo::rustc-env={name}={}", ptx.path.display());
+    }
 }

@@ -11,8 +11,6 @@ use std::process::Command;
 /// The kernel crate and everything it depends on.
 #[derive(Debug)]
 pub(crate) struct Packages {
-    /// The package's name as in its manifest.
-    pub name: String,
     /// The library's name as rustc has it; empty if the package has no library.
     pub crate_name: String,
     /// The package's folder.
@@ -73,7 +71,6 @@ impl Packages {
         })?;
 
         let mut found = Self {
-            name: root["name"].as_str()?.into(),
             crate_name: library(root).unwrap_or_default().replace('-', "_"),
             dir: manifest_of(root)?.parent()?.into(),
             workspace_root: metadata["workspace_root"].as_str()?.into(),
@@ -132,21 +129,13 @@ impl Packages {
         out
     }
 
-    /// The files that the PTX depends on, beside the crate's own sources, of which rustc
-    /// tells: manifests, and the sources of its dependencies.
-    pub fn inputs(&self) -> Vec<PathBuf> {
-        let mut files = Vec::new();
-        let mut todo = self.watched();
-        while let Some(path) = todo.pop() {
-            match std::fs::read_dir(&path) {
-                Ok(entries) => todo.extend(entries.flatten().map(|entry| entry.path())),
-                Err(_) => files.push(path),
-            }
-        }
-        files
+    /// The files that the PTX depends on, beside sources, of which cargo tells: manifests and
+    /// build scripts.
+    pub fn files(&self) -> impl Iterator<Item = PathBuf> {
+        self.watched().into_iter().filter(|path| path.is_file())
     }
 
-    /// The same, as files and folders that cargo can watch.
+    /// The same with folders of sources, for cargo to watch.
     pub fn watched(&self) -> Vec<PathBuf> {
         let own = self.dir.join("src");
         let mut paths: Vec<PathBuf> = self
@@ -205,7 +194,6 @@ mod tests {
     #[test]
     fn sources_of_the_workspace_are_named_from_its_root() {
         let mut packages = Packages {
-            name: "kernels".into(),
             crate_name: "kernels".into(),
             dir: "/w/kernels".into(),
             workspace_root: "/w".into(),
@@ -239,7 +227,7 @@ mod tests {
         let package = |id: &str, source: Value| {
             let targets = json!([{"kind": ["custom-build"], "name": "build-script-build"},
                 {"kind": ["lib"], "name": format!("{id}_lib")}]);
-            json!({"id": id, "name": format!("{id}-name"), "source": source, "targets": targets,
+            json!({"id": id, "source": source, "targets": targets,
                    "manifest_path": format!("/w/{id}/Cargo.toml")})
         };
         let normal = |id: &str| json!({"pkg": id, "dep_kinds": [{"kind": null}]});
@@ -258,7 +246,6 @@ mod tests {
             ]},
         });
         let found = Packages::from_metadata(&metadata, Path::new("/w/kernels/Cargo.toml")).unwrap();
-        assert_eq!(found.name, "kernels-name");
         assert_eq!(found.crate_name, "kernels_lib");
         assert_eq!(
             found.local,

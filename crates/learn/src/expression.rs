@@ -1,12 +1,14 @@
 //! Sizes and bounds as `exercise.toml` has them: `div_ceil(n, 256)`, `4 * rows + 1`.
 //!
 //! Whole numbers, the variables of a case, `+ - * / %`, comparisons (1 or 0), parentheses,
-//! and `min`, `max`, `div_ceil`, `round_up` of two numbers.
+//! and `min`, `max`, `div_ceil`, `round_up` of two numbers. They are written as in Rust, and read
+//! as Rust is.
 //!
 //! Left out: fractions. A bound that is one is written as a number, not as text.
 
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
+use syn::{BinOp, Expr, ExprCall, Lit, UnOp};
 
 /// The variables of a case, by name.
 pub type Variables = BTreeMap<String, i64>;
@@ -15,56 +17,7 @@ pub type Variables = BTreeMap<String, i64>;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expression {
     text: String,
-    root: Node,
 }
-
-#[derive(Clone, Debug, PartialEq)]
-enum Node {
-    Number(i64),
-    Variable(String),
-    Binary(Operator, Box<[Node; 2]>),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Operator {
-    Add,
-    Subtract,
-    Multiply,
-    Divide,
-    Remainder,
-    Equal,
-    NotEqual,
-    Less,
-    AtMost,
-    Greater,
-    AtLeast,
-    Min,
-    Max,
-    DivideUp,
-    RoundUp,
-}
-
-/// By how it is written, the binding strength, and the meaning.
-const OPERATORS: [(&str, u8, Operator); 11] = [
-    ("==", 1, Operator::Equal),
-    ("!=", 1, Operator::NotEqual),
-    ("<=", 1, Operator::AtMost),
-    (">=", 1, Operator::AtLeast),
-    ("<", 1, Operator::Less),
-    (">", 1, Operator::Greater),
-    ("+", 2, Operator::Add),
-    ("-", 2, Operator::Subtract),
-    ("*", 3, Operator::Multiply),
-    ("/", 3, Operator::Divide),
-    ("%", 3, Operator::Remainder),
-];
-
-const FUNCTIONS: [(&str, Operator); 4] = [
-    ("min", Operator::Min),
-    ("max", Operator::Max),
-    ("div_ceil", Operator::DivideUp),
-    ("round_up", Operator::RoundUp),
-];
 
 impl Expression {
     /// Reads an expression.
@@ -73,13 +26,8 @@ impl Expression {
     ///
     /// What of the text cannot be read.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let mut parser = Parser { rest: text };
-        let root = parser.binary(0);
-        let root = root.and_then(|root| match parser.rest.trim() {
-            "" => Ok(root),
-            rest => Err(format!("`{rest}` is left over")),
-        });
-        let root = root.map_err(|what| {
+        let read = read(text).and_then(|expression| evaluate(&expression, None));
+        read.map_err(|what| {
             format!(
                 "`{text}` is no expression: {what} (whole numbers, variables of the case, + - * / %, \
                  comparisons, min, max, div_ceil, round_up)"
@@ -87,7 +35,6 @@ impl Expression {
         })?;
         Ok(Self {
             text: text.to_owned(),
-            root,
         })
     }
 
@@ -97,7 +44,10 @@ impl Expression {
     ///
     /// A variable that the case has not, a division by zero, or a number that is too large.
     pub fn value(&self, variables: &Variables) -> Result<i64, String> {
-        evaluate(&self.root, variables).map_err(|what| format!("`{}`: {what}", self.text))
+        let value = read(&self.text).and_then(|root| evaluate(&root, Some(variables)));
+        let too_large = || "a division by zero, or a number that is too large".to_owned();
+        let value = value.and_then(|value| value.ok_or_else(too_large));
+        value.map_err(|what| format!("`{}`: {what}", self.text))
     }
 
     /// As it was written.
@@ -122,124 +72,92 @@ impl<'de> Deserialize<'de> for Expression {
     }
 }
 
-struct Parser<'a> {
-    rest: &'a str,
+fn read(text: &str) -> Result<Expr, String> {
+    syn::parse_str(text).map_err(|error| match error.to_string() {
+        what if what.starts_with("cannot parse") => "its parentheses do not match".to_owned(),
+        what => what,
+    })
 }
 
-impl Parser<'_> {
-    /// Takes `token` if it comes next.
-    fn takes(&mut self, token: &str) -> bool {
-        self.rest = self.rest.trim_start();
-        let after = self.rest.strip_prefix(token);
-        self.rest = after.unwrap_or(self.rest);
-        after.is_some()
-    }
-
-    /// Operators that bind more strongly than `least`, from the left.
-    fn binary(&mut self, least: u8) -> Result<Node, String> {
-        let mut left = self.single()?;
-        loop {
-            self.rest = self.rest.trim_start();
-            let next = OPERATORS
-                .iter()
-                .find(|(token, ..)| self.rest.starts_with(token));
-            let Some(&(token, strength, operator)) = next.filter(|(_, s, _)| *s > least) else {
-                return Ok(left);
+/// The value, none if it is too large or there is none; before there are variables, of any numbers
+/// for them.
+///
+/// # Errors
+///
+/// It is none of these expressions, or the case lacks a variable.
+fn evaluate(expression: &Expr, variables: Option<&Variables>) -> Result<Option<i64>, String> {
+    let value = |expression: &Expr| evaluate(expression, variables);
+    match expression {
+        Expr::Paren(inner) => value(&inner.expr),
+        Expr::Lit(literal) => match &literal.lit {
+            Lit::Int(number) if number.suffix().is_empty() => Ok(number.base10_parse().ok()),
+            Lit::Int(number) => Err(format!("`{number}` is no number")),
+            _ => Err("it has something other than whole numbers".to_owned()),
+        },
+        Expr::Path(path) if let Some(name) = path.path.get_ident() => {
+            let Some(variables) = variables else {
+                return Ok(Some(1));
             };
-            self.takes(token);
-            let right = self.binary(strength)?;
-            left = Node::Binary(operator, Box::new([left, right]));
-        }
-    }
-
-    /// A number, a variable, a function of two numbers, or something in parentheses.
-    fn single(&mut self) -> Result<Node, String> {
-        if self.takes("(") {
-            let inner = self.binary(0)?;
-            return match self.takes(")") {
-                true => Ok(inner),
-                false => Err("a `)` is missing".to_owned()),
-            };
-        }
-        if self.takes("-") {
-            let operand = self.single()?;
-            return Ok(Node::Binary(
-                Operator::Subtract,
-                Box::new([Node::Number(0), operand]),
-            ));
-        }
-        self.rest = self.rest.trim_start();
-        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let end = self.rest.find(|c| !is_word(c)).unwrap_or(self.rest.len());
-        let (word, rest) = self.rest.split_at(end);
-        if word.is_empty() {
-            return Err(match rest.chars().next() {
-                Some(c) => format!("a number or a name is missing before `{c}`"),
-                None => "a number or a name is missing at its end".to_owned(),
-            });
-        }
-        self.rest = rest;
-        if word.starts_with(|c: char| c.is_ascii_digit()) {
-            let number = word.replace('_', "").parse();
-            return number
-                .map(Node::Number)
-                .map_err(|_| format!("`{word}` is no number"));
-        }
-        if !self.takes("(") {
-            return Ok(Node::Variable(word.to_owned()));
-        }
-        let known = FUNCTIONS.iter().find(|(name, _)| *name == word);
-        let &(_, operator) = known.ok_or_else(|| format!("there is no function `{word}`"))?;
-        let first = self.binary(0)?;
-        let comma = self.takes(",");
-        let second = if comma {
-            self.binary(0)?
-        } else {
-            Node::Number(0)
-        };
-        if !comma || !self.takes(")") {
-            return Err(format!("`{word}` takes two numbers: `{word}(n, 256)`"));
-        }
-        Ok(Node::Binary(operator, Box::new([first, second])))
-    }
-}
-
-fn evaluate(node: &Node, variables: &Variables) -> Result<i64, String> {
-    let (operator, operands) = match node {
-        Node::Number(number) => return Ok(*number),
-        Node::Variable(name) => {
-            let value = variables.get(name).copied();
             let names: Vec<&str> = variables.keys().map(String::as_str).collect();
-            return value
-                .ok_or_else(|| format!("the case has no `{name}`; it has {}", names.join(", ")));
+            let missing = || format!("the case has no `{name}`; it has {}", names.join(", "));
+            let found = variables.get(&name.to_string()).copied();
+            found.map(Some).ok_or_else(missing)
         }
-        Node::Binary(operator, operands) => (operator, operands),
+        Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) => {
+            Ok(value(&unary.expr)?.and_then(i64::checked_neg))
+        }
+        Expr::Binary(binary) => combine(&binary.op, value(&binary.left)?, value(&binary.right)?),
+        Expr::Call(call) => apply(call, value),
+        _ => Err("it has something else".to_owned()),
+    }
+}
+
+fn combine(operator: &BinOp, a: Option<i64>, b: Option<i64>) -> Result<Option<i64>, String> {
+    let (Some(a), Some(b)) = (a, b) else {
+        return Ok(None);
     };
-    let a = evaluate(&operands[0], variables)?;
-    let b = evaluate(&operands[1], variables)?;
-    let up = || {
-        let quotient = a.checked_div_euclid(b)?;
-        let rest = a.checked_rem_euclid(b)?;
+    Ok(match operator {
+        BinOp::Add(_) => a.checked_add(b),
+        BinOp::Sub(_) => a.checked_sub(b),
+        BinOp::Mul(_) => a.checked_mul(b),
+        BinOp::Div(_) => a.checked_div(b),
+        BinOp::Rem(_) => a.checked_rem(b),
+        BinOp::Eq(_) => Some(i64::from(a == b)),
+        BinOp::Ne(_) => Some(i64::from(a != b)),
+        BinOp::Lt(_) => Some(i64::from(a < b)),
+        BinOp::Le(_) => Some(i64::from(a <= b)),
+        BinOp::Gt(_) => Some(i64::from(a > b)),
+        BinOp::Ge(_) => Some(i64::from(a >= b)),
+        _ => return Err("there is no such operator".to_owned()),
+    })
+}
+
+/// A function of two numbers.
+fn apply(
+    call: &ExprCall,
+    value: impl Fn(&Expr) -> Result<Option<i64>, String>,
+) -> Result<Option<i64>, String> {
+    let name = match &*call.func {
+        Expr::Path(path) => path.path.get_ident().map(ToString::to_string),
+        _ => None,
+    };
+    let name = name.ok_or("it calls something without a name")?;
+    let up = |a: i64, b: i64| {
+        let (quotient, rest) = (a.checked_div_euclid(b)?, a.checked_rem_euclid(b)?);
         quotient.checked_add(i64::from(rest != 0))
     };
-    let value = match operator {
-        Operator::Add => a.checked_add(b),
-        Operator::Subtract => a.checked_sub(b),
-        Operator::Multiply => a.checked_mul(b),
-        Operator::Divide => a.checked_div(b),
-        Operator::Remainder => a.checked_rem(b),
-        Operator::Equal => Some(i64::from(a == b)),
-        Operator::NotEqual => Some(i64::from(a != b)),
-        Operator::Less => Some(i64::from(a < b)),
-        Operator::AtMost => Some(i64::from(a <= b)),
-        Operator::Greater => Some(i64::from(a > b)),
-        Operator::AtLeast => Some(i64::from(a >= b)),
-        Operator::Min => Some(a.min(b)),
-        Operator::Max => Some(a.max(b)),
-        Operator::DivideUp => up(),
-        Operator::RoundUp => up().and_then(|quotient| quotient.checked_mul(b)),
+    let function: &dyn Fn(i64, i64) -> Option<i64> = match &*name {
+        "min" => &|a, b| Some(a.min(b)),
+        "max" => &|a, b| Some(a.max(b)),
+        "div_ceil" => &up,
+        "round_up" => &|a, b| up(a, b)?.checked_mul(b),
+        _ => return Err(format!("there is no function `{name}`")),
     };
-    value.ok_or_else(|| "a division by zero, or a number that is too large".to_owned())
+    if call.args.len() != 2 {
+        return Err(format!("`{name}` takes two numbers: `{name}(n, 256)`"));
+    }
+    let (a, b) = (value(&call.args[0])?, value(&call.args[1])?);
+    Ok(a.zip(b).and_then(|(a, b)| function(a, b)))
 }
 
 #[cfg(test)]
@@ -278,17 +196,21 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_said() {
         for (text, word) in [
-            ("", "at its end"),
-            ("n +", "at its end"),
-            ("(n", "`)`"),
-            ("n n", "`n` is left over"),
+            ("", "end of input"),
+            ("n +", "end of input"),
+            ("(n", "parentheses"),
+            ("n n", "unexpected token"),
+            ("n && n", "no such operator"),
+            ("n + true", "other than whole numbers"),
+            ("n.m", "something else"),
+            ("99999999999999999999", "too large"),
             ("sqrt(n, 2)", "no function `sqrt`"),
             ("div_ceil(n)", "takes two numbers"),
             ("m + 1", "has no `m`; it has n, rows"),
             ("n / (rows - 7)", "division by zero"),
             ("n * 9223372036854775807", "too large"),
             ("7x", "`7x` is no number"),
-            ("* 2", "before `*`"),
+            ("* 2", "something else"),
         ] {
             let error = value(text).expect_err(text);
             assert!(error.contains(word), "{text}: {error}");

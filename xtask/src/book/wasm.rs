@@ -68,7 +68,7 @@ pub fn file() -> PathBuf {
 
 /// A folder of its own: cargo's other runs use another compiler.
 fn target_dir() -> PathBuf {
-    cuda_builder::target_dir_of(&workspace::root()).with_file_name("live")
+    workspace::own_folder("live")
 }
 
 fn cargo(toolchain: &Toolchain, linker: &Path) -> Command {

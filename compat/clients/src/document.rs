@@ -1,8 +1,8 @@
 //! The tables of docs/clients.md.
 
-use super::known::{Known, Reason};
-use super::outcome::{Outcome, Results};
-use crate::workspace;
+use crate::known::{Known, Reason};
+use crate::outcome::{Outcome, Results};
+use crate::run::repository;
 use anyhow::Context;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -21,7 +21,7 @@ const MOST_SHOWN: usize = 8;
 /// # Errors
 /// The results or the document are not there.
 pub fn renew() -> anyhow::Result<ExitCode> {
-    let path = workspace::root().join(DOCUMENT);
+    let path = repository().join(DOCUMENT);
     let text =
         std::fs::read_to_string(&path).with_context(|| format!("{DOCUMENT} is not there"))?;
     let missing = || {
@@ -168,7 +168,7 @@ fn code(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clients::known::Class;
+    use crate::known::Class;
 
     /// All classes; a new one does not compile before it is here.
     fn classes() -> Vec<Class> {
@@ -184,7 +184,7 @@ mod tests {
     }
 
     fn document() -> String {
-        std::fs::read_to_string(workspace::root().join(DOCUMENT)).expect("it is there")
+        std::fs::read_to_string(repository().join(DOCUMENT)).expect("it is there")
     }
 
     #[test]

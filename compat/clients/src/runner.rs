@@ -1,9 +1,9 @@
 //! What the tests of all clients have in common: the environment that they run in, and what they
 //! leave behind.
 
-use super::Run;
-use super::catalogue::Client;
-use super::fetch::Home;
+use crate::catalogue::Client;
+use crate::fetch::Home;
+use crate::run::Run;
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -46,6 +46,15 @@ impl Test {
             _ => None,
         }
     }
+}
+
+/// A test that failed.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Failure {
+    /// Its name.
+    pub test: String,
+    /// What it said, without this machine's folders and not in full.
+    pub said: String,
 }
 
 /// A launch in which the simulator's checks found something.

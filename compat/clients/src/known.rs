@@ -1,7 +1,6 @@
 //! Why tests are known to fail, and what the checks are known to find: `known.toml`.
 
-use super::outcome::Failure;
-use super::runner::Finding;
+use crate::runner::{Failure, Finding};
 use anyhow::Context;
 use glob::Pattern;
 use serde::Deserialize;

@@ -1,17 +1,17 @@
 //! `cargo xtask sim-run -- PROGRAM ARGS…`: any CUDA program on the simulator, and what was
 //! found out while it ran.
 //!
-//! [`found`] is what the driver reports, [`text`] tells it to a terminal, [`html`] makes a page
+//! [`found`] is what the driver reports, [`text`] tells it to a terminal, [`mod@page`] makes a page
 //! of it, with the lines of [`sources`].
 
 mod found;
-mod html;
+mod page;
 mod sources;
 mod text;
 
-use crate::ending::usage;
-use crate::sim_driver;
 use anyhow::Context;
+use clap::Parser;
+use clap::error::ErrorKind;
 use found::{Found, Run};
 use serde::Deserialize;
 use serde_json::Value;
@@ -19,12 +19,13 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, ExitStatus};
+use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use std::time::Instant;
 
 /// Run any CUDA program on the simulator, and tell what it finds.
-#[derive(Debug, clap::Args)]
-pub struct Options {
+#[derive(Debug, Parser)]
+#[command(bin_name = "cargo xtask sim-run")]
+struct Options {
     /// Look for what a GPU lets pass: races, unwritten reads, missing barriers
     #[arg(long)]
     check: bool,
@@ -68,12 +69,27 @@ enum Report {
     Json(PathBuf),
 }
 
+fn main() -> ExitCode {
+    run(&Options::parse()).unwrap_or_else(|error| {
+        match error.downcast::<clap::Error>() {
+            // The command was wrong.
+            Ok(usage) => usage.exit(),
+            Err(error) => eprintln!("error: {error:#}"),
+        }
+        ExitCode::FAILURE
+    })
+}
+
+fn usage(what: String) -> anyhow::Error {
+    clap::Error::raw(ErrorKind::InvalidValue, what + "\n").into()
+}
+
 /// Runs the program and tells; fails if it does, if something was found, or if a module was not
 /// loaded.
-pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
+fn run(options: &Options) -> anyhow::Result<ExitCode> {
     check_program(&options.program[0])?;
     let report = options.report.as_deref().map(Report::new).transpose()?;
-    let library = sim_driver::own_folder()?;
+    let library = driver()?;
     let temporary = tempfile::tempdir().context("there is no place for a report")?;
     let file = temporary.path().join("report.json");
     let started = Instant::now();
@@ -105,6 +121,17 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         0 if found.is_bad() => ExitCode::FAILURE,
         _ => code.into(),
     })
+}
+
+/// Has `cargo xtask` build the simulator's driver; gives its folder.
+fn driver() -> anyhow::Result<PathBuf> {
+    let variable = |name| std::env::var_os(name).context("start it by `cargo xtask sim-run`");
+    let folder = Path::new(&variable("LOCKSTEP_ROOT")?).join("target/sim-driver");
+    let mut build = Command::new(variable("LOCKSTEP_XTASK")?);
+    build.arg("sim-driver").arg(&folder).stdout(Stdio::null());
+    let built = build.status().context("`cargo xtask` cannot be run")?;
+    anyhow::ensure!(built.success(), "there is no driver (see above)");
+    Ok(folder)
 }
 
 /// Whether there is such a program, before the driver is built for it.
@@ -162,7 +189,7 @@ impl Report {
     fn write(&self, all: &Value) -> anyhow::Result<()> {
         let (path, text) = match self {
             Self::Json(path) => (path, serde_json::to_string_pretty(all)? + "\n"),
-            Self::Html(path) => (path, html::page(&Found::deserialize(all)?.demangled())),
+            Self::Html(path) => (path, page::page(&Found::deserialize(all)?.demangled())),
         };
         std::fs::write(path, text).with_context(|| format!("{} cannot be written", path.display()))
     }
@@ -232,6 +259,6 @@ mod tests {
             assert!(error.contains("must end in .html"), "{error}");
         }
         let error = new("none/a.html").err().expect("no folder").to_string();
-        assert!(error.ends_with("there is no such folder"), "{error}");
+        assert!(error.ends_with("there is no such folder\n"), "{error}");
     }
 }

@@ -4,10 +4,10 @@
 //! What is left out: on which commit that was. A part that was run before the simulator changed
 //! stands until it is run again, or the client as a whole.
 
-use super::Run;
-use super::catalogue::Client;
-use super::fetch::Home;
-use super::runner::{self, Ran};
+use crate::catalogue::Client;
+use crate::fetch::Home;
+use crate::run::Run;
+use crate::runner::{self, Ran};
 use anyhow::Context;
 use std::fs;
 use std::path::PathBuf;
@@ -59,7 +59,7 @@ impl Kept {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clients::runner::{Finding, Test, Verdict};
+    use crate::runner::{Finding, Test, Verdict};
 
     #[test]
     fn what_was_kept_counts_only_where_a_part_is_run() {

@@ -1,9 +1,9 @@
 //! What came of a client, and the file in which that is kept.
 
-use super::catalogue::Client;
-use super::known::{Known, Reason};
-use super::runner::{Finding, Ran, Verdict};
-use crate::workspace;
+use crate::catalogue::Client;
+use crate::known::{Known, Reason};
+use crate::run::repository;
+use crate::runner::{Failure, Finding, Ran, Verdict};
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -58,15 +58,6 @@ pub struct Outcome {
     pub findings: Vec<Finding>,
 }
 
-/// A test that failed.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Failure {
-    /// Its name.
-    pub test: String,
-    /// What it said, without this machine's folders and not in full.
-    pub said: String,
-}
-
 /// The processor, as it names itself.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Machine {
@@ -94,7 +85,7 @@ impl Machine {
 fn commit() -> String {
     let told = Command::new("git")
         .args(["rev-parse", "HEAD"])
-        .current_dir(workspace::root())
+        .current_dir(repository())
         .output();
     let told = told.map(|told| told.stdout).unwrap_or_default();
     String::from_utf8_lossy(&told).trim().to_owned()
@@ -256,7 +247,7 @@ impl Results {
 
     /// The file, in the repository.
     fn path() -> PathBuf {
-        workspace::root().join("bench/results/sim/clients.json")
+        repository().join("bench/results/sim/clients.json")
     }
 
     /// Those in the repository.

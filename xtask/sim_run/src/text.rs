@@ -1,6 +1,6 @@
 //! What was found out, for a terminal: the beginning of it, where it is much.
 
-use super::found::{Finding, Found, Leak, Line, plural};
+use crate::found::{Finding, Found, Leak, Line, plural};
 use std::io::{Result, Write};
 
 /// Lines of source, findings and allocations that are shown; the report has all.

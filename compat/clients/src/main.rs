@@ -18,22 +18,26 @@ mod known;
 mod outcome;
 mod process;
 mod python;
+mod run;
 mod runner;
 mod rust;
 
-use crate::ending::{print, usage};
-use crate::{sim_driver, workspace};
+use anyhow::Context;
 use catalogue::{Catalogue, Client};
-use cuda_builder::toolchain::Locator;
+use clap::Parser;
+use clap::error::ErrorKind;
 use known::Known;
 use outcome::{Outcome, Results};
+use run::Run;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
 
 /// Run programs that others wrote on the simulator's driver.
-#[derive(Debug, clap::Args)]
-pub struct Options {
+#[derive(Debug, Parser)]
+#[command(bin_name = "cargo xtask clients")]
+struct Options {
     /// Only these; all if none is named
     #[arg(value_name = "NAME")]
     names: Vec<String>,
@@ -69,26 +73,23 @@ pub struct Options {
     document: bool,
 }
 
-/// What is run, and how.
-struct Run<'r> {
-    /// The folder with the driver.
-    driver: &'r Path,
-    /// Where clients are kept.
-    cache: &'r Path,
-    /// A checkout that the user names.
-    checkout: Option<&'r Path>,
-    /// The files of tests that are run, if not all.
-    files: Option<&'r glob::Pattern>,
-    /// Only the small part.
-    is_quick: bool,
-    /// With the simulator's checks.
-    is_checked: bool,
-    /// How long after the first file of tests the last may begin.
-    patience: Option<Duration>,
+fn main() -> ExitCode {
+    run(&Options::parse()).unwrap_or_else(|error| {
+        match error.downcast::<clap::Error>() {
+            // The command was wrong.
+            Ok(usage) => usage.exit(),
+            Err(error) => eprintln!("error: {error:#}"),
+        }
+        ExitCode::FAILURE
+    })
+}
+
+fn usage(what: String) -> anyhow::Error {
+    clap::Error::raw(ErrorKind::InvalidValue, what + "\n").into()
 }
 
 /// Runs the clients and keeps the results; fails if a test does whose reason is not known.
-pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
+fn run(options: &Options) -> anyhow::Result<ExitCode> {
     if options.document {
         return document::renew();
     }
@@ -104,8 +105,9 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let known = Known::read()?;
-    let driver = sim_driver::own_folder()?;
-    let cache = Locator::from_env()?.cache_dir.join("clients");
+    let driver = driver()?;
+    let cache = std::env::var_os("LOCKSTEP_CACHE").context("there is no LOCKSTEP_CACHE")?;
+    let cache = Path::new(&cache).join("clients");
     let run = Run {
         driver: &driver,
         cache: &cache,
@@ -136,17 +138,35 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     })
 }
 
+/// Has `cargo xtask` build the simulator's driver; gives its folder.
+fn driver() -> anyhow::Result<PathBuf> {
+    let folder = run::repository().join("target/sim-driver");
+    let xtask = std::env::var_os("LOCKSTEP_XTASK").context("start it by `cargo xtask clients`")?;
+    let mut build = Command::new(xtask);
+    build.arg("sim-driver").arg(&folder).stdout(Stdio::null());
+    let built = build.status().context("`cargo xtask` cannot be run")?;
+    anyhow::ensure!(built.success(), "there is no driver (see above)");
+    Ok(folder)
+}
+
+/// Prints results. That nobody reads them is no failure.
+fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    match write(&mut out).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        printed => printed.context("the results could not be printed"),
+    }
+}
+
 /// The clients that the user names.
 fn chosen<'c>(catalogue: &'c Catalogue, options: &Options) -> anyhow::Result<Vec<Client<'c>>> {
     if options.source.is_some() && options.names.len() != 1 {
-        return Err(usage(
-            "--source is a checkout of one client: name that client, and no other",
-        ));
+        let what = "--source is a checkout of one client: name that client, and no other";
+        return Err(usage(what.into()));
     }
     if options.files.is_some() && options.names.len() != 1 {
-        return Err(usage(
-            "--files are files of one client: name that client, and no other",
-        ));
+        let what = "--files are files of one client: name that client, and no other";
+        return Err(usage(what.into()));
     }
     let find = |name: &String| {
         let mut clients = catalogue.clients();
@@ -173,7 +193,7 @@ fn one(client: Client, run: &Run) -> Outcome {
     match ran {
         Ok(ran) => {
             let home = std::env::home_dir().unwrap_or_default();
-            let own = [run.cache, &workspace::root(), &home];
+            let own = [run.cache, &run::repository(), &home];
             Outcome::of(client, ran, &own.map(|path: &Path| path))
         }
         Err(reason) => {
