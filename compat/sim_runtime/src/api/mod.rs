@@ -59,7 +59,8 @@ macro_rules! api {
         $crate::api::api! { @one $name $(, $twin)? ($($arg: $ty),*) $(in $stream)? {
             $($($crate::api::needed($out)?;)+)?
             $crate::current::ready()?;
-            $crate::driver::$function($($arg),*)
+            $crate::driver::functions! { fn $function($($arg: $ty),*); }
+            $function($($arg),*)
         } }
     };
     (@one $name:ident ($($arg:ident: $ty:ty),*) $body:block) => {
