@@ -91,12 +91,7 @@ api! {
         }
         put(out, create(flags, device)?)
     }
-    fn cuCtxCreate_v2(out: *mut usize, flags: c_uint, device: c_int) {
-        if out.is_null() {
-            return Err(Status::INVALID_VALUE);
-        }
-        put(out, create(flags, device)?)
-    }
+    fn cuCtxCreate_v2(out: *mut usize, flags: c_uint, device: c_int) = cuCtxCreate;
     fn cuCtxCreate_v3(out: *mut usize, _affinity: *mut c_void, n: c_int, flags: c_uint, device: c_int) {
         if out.is_null() || n < 0 {
             return Err(Status::INVALID_VALUE);

@@ -306,9 +306,7 @@ api! {
     fn cuMemcpy3DPeer, cuMemcpy3DPeer_ptds(copy: *const Memcpy3D) with stream {
         now(get(copy)?.transfer()?, stream)
     }
-    fn cuMemcpy3DPeerAsync, cuMemcpy3DPeerAsync_ptsz(copy: *const Memcpy3D, stream: usize) in stream {
-        later(get(copy)?.transfer()?, stream)
-    }
+    fn cuMemcpy3DPeerAsync, cuMemcpy3DPeerAsync_ptsz(copy: *const Memcpy3D, stream: usize) in stream = cuMemcpy3DAsync_v2;
     fn cuMemsetD8_v2, cuMemsetD8_v2_ptds(to: u64, value: u8, n: usize) with stream {
         set(Fill::linear(to, value.into(), 1, n as u64), stream, run)
     }

@@ -63,9 +63,7 @@ api! {
     fn cuDeviceGetUuid(out: *mut [u8; 16], device: c_int) {
         put(out, uuid(driver()?.device(device)?.ordinal))
     }
-    fn cuDeviceGetUuid_v2(out: *mut [u8; 16], device: c_int) {
-        put(out, uuid(driver()?.device(device)?.ordinal))
-    }
+    fn cuDeviceGetUuid_v2(out: *mut [u8; 16], device: c_int) = cuDeviceGetUuid;
     fn cuDeviceGetAttribute(value: *mut c_int, number: c_uint, device: c_int) {
         let driver = driver()?;
         let device = driver.device(device)?;

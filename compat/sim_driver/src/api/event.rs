@@ -88,7 +88,5 @@ api! {
     fn cuEventElapsedTime(out: *mut f32, from: usize, to: usize) {
         elapsed(out, from, to)
     }
-    fn cuEventElapsedTime_v2(out: *mut f32, from: usize, to: usize) {
-        elapsed(out, from, to)
-    }
+    fn cuEventElapsedTime_v2(out: *mut f32, from: usize, to: usize) = cuEventElapsedTime;
 }

@@ -38,12 +38,7 @@ api! {
         }
         put(out, load_plainly(&Image::at(image.cast())?)?)
     }
-    fn cuModuleLoadFatBinary(out: *mut usize, image: *const c_void) {
-        if out.is_null() {
-            return Err(Status::INVALID_VALUE);
-        }
-        put(out, load_plainly(&Image::at(image.cast())?)?)
-    }
+    fn cuModuleLoadFatBinary(out: *mut usize, image: *const c_void) = cuModuleLoadData;
     fn cuModuleLoadDataEx(out: *mut usize, image: *const c_void, n: c_uint, options: *const c_uint, values: *mut *mut c_void) {
         if out.is_null() {
             return Err(Status::INVALID_VALUE);
