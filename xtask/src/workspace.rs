@@ -32,3 +32,8 @@ fn root_above(path: &Path) -> Option<PathBuf> {
 pub fn kernels() -> PathBuf {
     root().join("gpu-kernels")
 }
+
+/// A folder of ours beside what cargo builds.
+pub fn own_folder(name: &str) -> PathBuf {
+    cuda_builder::target_dir_of(&root()).with_file_name(name)
+}

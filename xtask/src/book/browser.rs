@@ -3,7 +3,6 @@
 //!
 //! Left out: other browsers.
 
-use super::own_folder;
 use crate::workspace;
 use anyhow::Context;
 use std::path::{Path, PathBuf};
@@ -35,7 +34,7 @@ pub fn test(out: &Path, has_simulator: bool) -> anyhow::Result<Outcome> {
             return Ok(Outcome::NotRun(format!("{program} is not on the path")));
         }
     }
-    let dir = own_folder("book-browser");
+    let dir = workspace::own_folder("book-browser");
     std::fs::create_dir_all(&dir)?;
     for script in SCRIPTS {
         let from = workspace::root().join("book/browser").join(script);

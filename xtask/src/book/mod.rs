@@ -41,7 +41,7 @@ const NOT_ALL_RAN: u8 = 4;
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let out = match &options.dir {
         Some(dir) => std::path::absolute(dir).context("the folder has no path")?,
-        None => own_folder("book"),
+        None => workspace::own_folder("book"),
     };
     folder::check(&out)?;
     let is_first = !options.no_simulator && !wasm::file().is_file();
@@ -89,11 +89,6 @@ fn say(text: &str) {
     anstream::eprintln!("{style}{text}{style:#}");
 }
 
-/// A folder of ours beside what cargo builds.
-fn own_folder(name: &str) -> PathBuf {
-    cuda_builder::target_dir_of(&workspace::root()).with_file_name(name)
-}
-
 /// The simulator for the pages; where it cannot be made, that is said.
 fn library() -> Option<PathBuf> {
     match wasm::build() {
@@ -107,7 +102,7 @@ fn library() -> Option<PathBuf> {
 
 /// Has the chapters written and made into pages, with the simulator in them if there is one.
 fn make_pages(out: &Path, library: Option<&Path>) -> anyhow::Result<()> {
-    let chapters = own_folder("book-chapters");
+    let chapters = workspace::own_folder("book-chapters");
     write_chapters(&chapters, library.is_some())?;
     run_builder(&chapters, out, library)
 }
@@ -128,7 +123,7 @@ fn write_chapters(chapters: &Path, has_simulator: bool) -> anyhow::Result<()> {
 fn run_builder(chapters: &Path, out: &Path, library: Option<&Path>) -> anyhow::Result<()> {
     let root = workspace::root();
     let book = root.join("book");
-    let target = own_folder("book-builder");
+    let target = workspace::own_folder("book-builder");
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.arg("run");
     // The first time there are minutes of compiling to look at.

@@ -8,7 +8,8 @@
 //! ```
 
 use super::catalogue::{Client, Packages, Repository};
-use super::{Run, process};
+use super::process;
+use super::task::Run;
 use crate::bundle::copy_files;
 use anyhow::{Context, bail};
 use std::fs;

@@ -4,10 +4,10 @@
 //! What is left out: on which commit that was. A part that was run before the simulator changed
 //! stands until it is run again, or the client as a whole.
 
-use super::Run;
 use super::catalogue::Client;
 use super::fetch::Home;
 use super::runner::{self, Ran};
+use super::task::Run;
 use anyhow::Context;
 use std::fs;
 use std::path::PathBuf;

@@ -1,10 +1,9 @@
 //! Why tests are known to fail, and what the checks are known to find: `known.toml`.
 
-use super::outcome::Failure;
 use super::runner::Finding;
 use anyhow::Context;
 use glob::Pattern;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Whose a failure is.
@@ -37,6 +36,15 @@ impl fmt::Display for Class {
             Self::Gap => "a gap",
         })
     }
+}
+
+/// A test that failed.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Failure {
+    /// Its name.
+    pub test: String,
+    /// What it said, without this machine's folders and not in full.
+    pub said: String,
 }
 
 /// What is known.

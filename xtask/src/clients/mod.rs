@@ -1,7 +1,7 @@
 //! `cargo xtask clients [NAME…]`: programs that others wrote, on the simulator's driver.
 //!
 //! Each client is fetched by its own package tools and runs its own tests, of which this
-//! repository holds none. In reading order: [`catalogue`] says what there is; [`fetch`] brings it
+//! repository holds none. In reading order: [`catalogue`] says what there is, and [`task`] what of it is run; [`fetch`] brings it
 //! to the cache; [`python`] and [`rust`] run its tests, under the time limit of [`process`];
 //! [`kept`] is what came of single files, so that a client can be run in parts;
 //! [`known`] says why a test is known to fail; [`outcome`] is what came of it, kept in
@@ -20,6 +20,7 @@ mod process;
 mod python;
 mod runner;
 mod rust;
+mod task;
 
 use crate::ending::{print, usage};
 use crate::{sim_driver, workspace};
@@ -30,6 +31,7 @@ use outcome::{Outcome, Results};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
+use task::Run;
 
 /// Run programs that others wrote on the simulator's driver.
 #[derive(Debug, clap::Args)]
@@ -67,24 +69,6 @@ pub struct Options {
     /// Run nothing: renew the tables of docs/clients.md from the results in the repository
     #[arg(long, conflicts_with_all = ["names", "list", "quick", "check", "files", "source"])]
     document: bool,
-}
-
-/// What is run, and how.
-struct Run<'r> {
-    /// The folder with the driver.
-    driver: &'r Path,
-    /// Where clients are kept.
-    cache: &'r Path,
-    /// A checkout that the user names.
-    checkout: Option<&'r Path>,
-    /// The files of tests that are run, if not all.
-    files: Option<&'r glob::Pattern>,
-    /// Only the small part.
-    is_quick: bool,
-    /// With the simulator's checks.
-    is_checked: bool,
-    /// How long after the first file of tests the last may begin.
-    patience: Option<Duration>,
 }
 
 /// Runs the clients and keeps the results; fails if a test does whose reason is not known.

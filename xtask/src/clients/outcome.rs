@@ -1,7 +1,7 @@
 //! What came of a client, and the file in which that is kept.
 
 use super::catalogue::Client;
-use super::known::{Known, Reason};
+use super::known::{Failure, Known, Reason};
 use super::runner::{Finding, Ran, Verdict};
 use crate::workspace;
 use anyhow::Context;
@@ -56,15 +56,6 @@ pub struct Outcome {
     pub n_launches: u64,
     /// What the checks found, or what ended a kernel; not in full.
     pub findings: Vec<Finding>,
-}
-
-/// A test that failed.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Failure {
-    /// Its name.
-    pub test: String,
-    /// What it said, without this machine's folders and not in full.
-    pub said: String,
 }
 
 /// The processor, as it names itself.

@@ -5,12 +5,12 @@
 //! crashes or hangs takes only the test that it was at with it: the others go on in a new one. So do
 //! those that failed after a kernel had done wrong.
 
-use super::Run;
 use super::catalogue::Client;
 use super::fetch::Home;
 use super::kept::Kept;
 use super::process::{self, End};
 use super::runner::{self, Files, Ran, Test, Verdict};
+use super::task::Run;
 use anyhow::{Context, bail};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,9 +1,9 @@
 //! What the tests of all clients have in common: the environment that they run in, and what they
 //! leave behind.
 
-use super::Run;
 use super::catalogue::Client;
 use super::fetch::Home;
+use super::task::Run;
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

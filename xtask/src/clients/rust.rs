@@ -1,10 +1,10 @@
 //! A crate's unit tests: built by cargo, then run as the program that they are.
 
-use super::Run;
 use super::catalogue::Client;
 use super::fetch::{Home, cargo};
 use super::process::{self, End};
 use super::runner::{self, Files, Ran, Test, Verdict};
+use super::task::Run;
 use anyhow::{Context, bail};
 use std::path::PathBuf;
 use std::process::Command;

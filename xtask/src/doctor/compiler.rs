@@ -1,6 +1,6 @@
 //! The compilers, and the place where one is kept.
 
-use super::Check;
+use super::check::Check;
 use crate::workspace;
 use cuda_builder::CudaBuilder;
 use cuda_builder::toolchain::{Locator, Source, Toolchain, ToolchainError};

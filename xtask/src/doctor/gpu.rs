@@ -1,6 +1,6 @@
 //! The driver and the GPUs. Nothing needs them: without, kernels run on the simulator.
 
-use super::Check;
+use super::check::Check;
 use cuda_driver::DeviceInfo;
 use indicatif::HumanBytes;
 

@@ -1,12 +1,13 @@
 //! `cargo xtask doctor`: what this machine has, and what to do about what it lacks.
 
+mod check;
 mod compiler;
 mod gpu;
 mod tools;
 
 use crate::ending;
 use anstyle::{AnsiColor, Style};
-use serde::Serialize;
+use check::{Check, Status};
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -19,59 +20,6 @@ pub struct Options {
     /// Print the findings as JSON
     #[arg(long)]
     json: bool,
-}
-
-/// What a check found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-enum Status {
-    /// It is there and works.
-    Ok,
-    /// Nothing runs without it.
-    Missing,
-    /// Some things do not run without it.
-    Absent,
-}
-
-/// One check.
-#[derive(Debug, Serialize)]
-struct Check {
-    name: &'static str,
-    status: Status,
-    /// What was found.
-    detail: String,
-    /// What to do.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cure: Option<String>,
-}
-
-impl Check {
-    fn ok(name: &'static str, detail: impl Into<String>) -> Self {
-        Self {
-            name,
-            status: Status::Ok,
-            detail: detail.into(),
-            cure: None,
-        }
-    }
-
-    fn missing(name: &'static str, detail: impl Into<String>, cure: impl Into<String>) -> Self {
-        Self {
-            name,
-            status: Status::Missing,
-            detail: detail.into(),
-            cure: Some(cure.into()),
-        }
-    }
-
-    fn absent(name: &'static str, detail: impl Into<String>, cure: impl Into<String>) -> Self {
-        Self {
-            name,
-            status: Status::Absent,
-            detail: detail.into(),
-            cure: Some(cure.into()),
-        }
-    }
 }
 
 /// Checks, prints, and fails if something is missing that everything needs.

@@ -1,6 +1,6 @@
 //! NVIDIA's tools: none is needed, each adds something.
 
-use super::Check;
+use super::check::Check;
 use std::path::{Path, PathBuf};
 
 /// Name, what it adds, where it comes from.

@@ -1,0 +1,22 @@
+//! What is run of the clients, and how.
+
+use std::path::Path;
+use std::time::Duration;
+
+/// What is run, and how.
+pub struct Run<'r> {
+    /// The folder with the driver.
+    pub driver: &'r Path,
+    /// Where clients are kept.
+    pub cache: &'r Path,
+    /// A checkout that the user names.
+    pub checkout: Option<&'r Path>,
+    /// The files of tests that are run, if not all.
+    pub files: Option<&'r glob::Pattern>,
+    /// Only the small part.
+    pub is_quick: bool,
+    /// With the simulator's checks.
+    pub is_checked: bool,
+    /// How long after the first file of tests the last may begin.
+    pub patience: Option<Duration>,
+}
