@@ -1,49 +1,9 @@
-//! In no crate do files, or the modules at its top, import each other in a circle. Circles that
-//! are there are listed, and the list may only shrink.
+//! In no crate do files, or the modules at its top, import each other in a circle: who needs something
+//! from both sides finds it a third place.
 
 use crate::repository::{root, rust_files};
 use std::collections::BTreeSet;
 use structure::{Graph, groups, imports, module_of, of_modules, read};
-
-/// Files or modules that import each other.
-struct Circle {
-    /// The crate's folder.
-    krate: &'static str,
-    /// All that are in it.
-    members: &'static [&'static str],
-}
-
-const fn circle(krate: &'static str, members: &'static [&'static str]) -> Circle {
-    Circle { krate, members }
-}
-
-/// Nothing is added here: who needs something from both sides finds it a third place.
-const KNOWN: &[Circle] = &[
-    circle("xtask", &["book/browser.rs", "book/mod.rs"]),
-    circle(
-        "xtask",
-        &[
-            "clients/document.rs",
-            "clients/fetch.rs",
-            "clients/kept.rs",
-            "clients/known.rs",
-            "clients/mod.rs",
-            "clients/outcome.rs",
-            "clients/python.rs",
-            "clients/runner.rs",
-            "clients/rust.rs",
-        ],
-    ),
-    circle(
-        "xtask",
-        &[
-            "doctor/compiler.rs",
-            "doctor/gpu.rs",
-            "doctor/mod.rs",
-            "doctor/tools.rs",
-        ],
-    ),
-];
 
 /// The folders of all crates: those with `src/lib.rs` or `src/main.rs`.
 fn crates() -> BTreeSet<String> {
@@ -74,22 +34,6 @@ fn found(graph: &Graph) -> Vec<Vec<String>> {
     found
 }
 
-/// What is wrong with a crate's circles: one is new, or larger or smaller than it is known to be.
-fn wrong(krate: &str, graph: &Graph, known: &[Circle]) -> Vec<String> {
-    let own = known.iter().filter(|circle| circle.krate == krate);
-    let own: Vec<&[&str]> = own.map(|circle| circle.members).collect();
-    let found = found(graph);
-    let new = found
-        .iter()
-        .filter(|group| !own.iter().any(|one| one == group));
-    let gone = own
-        .iter()
-        .filter(|one| !found.iter().any(|group| *one == group));
-    let new = new.map(|group| format!("{krate}: {group:?} import each other"));
-    let gone = gone.map(|group| format!("{krate}: {group:?} are not this circle any more"));
-    new.chain(gone).collect()
-}
-
 #[test]
 fn nothing_imports_itself_by_way_of_others() {
     let (mut n_files, mut n_imports, mut all) = (0, 0, Vec::new());
@@ -98,7 +42,8 @@ fn nothing_imports_itself_by_way_of_others() {
         let graph = imports(&read(&root().join(krate).join("src")));
         n_files += graph.len();
         n_imports += graph.values().map(BTreeSet::len).sum::<usize>();
-        all.extend(wrong(krate, &graph, KNOWN));
+        let circles = found(&graph).into_iter();
+        all.extend(circles.map(|group| format!("{krate}: {group:?} import each other")));
     }
     // What is not read has no circles either.
     assert!(
@@ -110,37 +55,18 @@ fn nothing_imports_itself_by_way_of_others() {
 }
 
 #[test]
-fn circles_that_are_new_gone_or_smaller_are_found() {
-    let graph = |edges: &[(&str, &str)]| {
+fn circles_of_files_and_of_modules_are_found() {
+    let found = |edges: &[(&str, &str)]| {
         let mut graph = Graph::new();
         for (from, to) in edges {
-            graph
-                .entry((*from).to_owned())
-                .or_default()
-                .insert((*to).to_owned());
+            let targets = graph.entry((*from).to_owned()).or_default();
+            targets.insert((*to).to_owned());
         }
-        graph
+        found(&graph)
     };
-    let circle = graph(&[("a.rs", "b.rs"), ("b.rs", "a.rs")]);
-    let known = |members| {
-        [Circle {
-            krate: "x",
-            members,
-        }]
-    };
-    let files = known(&["a.rs", "b.rs"]);
-    assert_eq!(wrong("x", &graph(&[("a.rs", "b.rs")]), &[]), [""; 0]);
-    assert_eq!(wrong("x", &circle, &files), [""; 0]);
-    let told = ["x: [\"a.rs\", \"b.rs\"] import each other"];
-    assert_eq!(wrong("x", &circle, &[]), told);
-    assert_eq!(wrong("y", &circle, &files).len(), 1);
-    assert_eq!(
-        wrong("x", &graph(&[("a.rs", "b.rs")]), &files),
-        ["x: [\"a.rs\", \"b.rs\"] are not this circle any more"]
-    );
-    let larger = known(&["a.rs", "b.rs", "c.rs"]);
-    assert_eq!(wrong("x", &circle, &larger).len(), 2);
-    let of_modules = graph(&[("p/a.rs", "q.rs"), ("q.rs", "p/b.rs")]);
-    let told = ["x: [\"p\", \"q\"] import each other"];
-    assert_eq!(wrong("x", &of_modules, &[]), told);
+    assert!(found(&[("a.rs", "b.rs")]).is_empty());
+    let files = [("a.rs", "b.rs"), ("b.rs", "a.rs")];
+    assert_eq!(found(&files), [["a.rs", "b.rs"]]);
+    let modules = [("p/a.rs", "q.rs"), ("q.rs", "p/b.rs")];
+    assert_eq!(found(&modules), [["p", "q"]]);
 }
