@@ -15,9 +15,7 @@ use crate::status::{Outcome, Status};
 
 /// Gives a value to the client.
 pub(crate) unsafe fn put<T>(out: *mut T, value: T) -> Outcome {
-    if out.is_null() {
-        return Err(Status::INVALID_VALUE);
-    }
+    Status::INVALID_VALUE.when(out.is_null())?;
     unsafe { out.write_unaligned(value) };
     Ok(())
 }
@@ -31,9 +29,7 @@ pub(crate) unsafe fn put_if<T>(out: *mut T, value: T) {
 
 /// Takes a value from the client.
 pub(crate) unsafe fn get<T: Copy>(from: *const T) -> Outcome<T> {
-    if from.is_null() {
-        return Err(Status::INVALID_VALUE);
-    }
+    Status::INVALID_VALUE.when(from.is_null())?;
     Ok(unsafe { from.read_unaligned() })
 }
 
@@ -42,9 +38,7 @@ pub(crate) unsafe fn list<T: Copy>(from: *const T, n: usize) -> Outcome<Vec<T>> 
     if n == 0 {
         return Ok(Vec::new());
     }
-    if from.is_null() {
-        return Err(Status::INVALID_VALUE);
-    }
+    Status::INVALID_VALUE.when(from.is_null())?;
     Ok((0..n)
         .map(|i| unsafe { from.add(i).read_unaligned() })
         .collect())
@@ -65,18 +59,14 @@ pub(crate) unsafe fn put_list<T: Copy>(values: &[T], out: *mut T, n: *mut usize)
 
 /// Takes a name from the client.
 pub(crate) unsafe fn text<'a>(from: *const c_char) -> Outcome<&'a str> {
-    if from.is_null() {
-        return Err(Status::INVALID_VALUE);
-    }
+    Status::INVALID_VALUE.when(from.is_null())?;
     let text = unsafe { CStr::from_ptr(from) };
     text.to_str().map_err(|_| Status::INVALID_VALUE)
 }
 
 /// Gives a text to the client, cut to the room that there is.
 pub(crate) unsafe fn put_text(out: *mut c_char, room: usize, text: &str) -> Outcome {
-    if out.is_null() || room == 0 {
-        return Err(Status::INVALID_VALUE);
-    }
+    Status::INVALID_VALUE.when(out.is_null() || room == 0)?;
     let n = text.len().min(room - 1);
     unsafe {
         std::ptr::copy_nonoverlapping(text.as_ptr(), out.cast::<u8>(), n);

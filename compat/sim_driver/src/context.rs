@@ -158,9 +158,7 @@ impl Context {
 
     /// Whether it can be used: neither destroyed, nor has its device failed.
     pub fn check(&self) -> Outcome {
-        if self.is_destroyed.load(Ordering::Acquire) {
-            return Err(Status::CONTEXT_IS_DESTROYED);
-        }
+        Status::CONTEXT_IS_DESTROYED.when(self.is_destroyed.load(Ordering::Acquire))?;
         self.device.check()
     }
 
@@ -174,9 +172,7 @@ impl Context {
     /// Sets `CU_LIMIT_…`; that of the kernels' heap only as long as there is none.
     pub fn set_limit(&self, limit: u32, value: usize) -> Outcome {
         usual_limit(limit).ok_or(Status::INVALID_VALUE)?;
-        if limit == HEAP_BYTES && self.kernel_heap_now().is_some() {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(limit == HEAP_BYTES && self.kernel_heap_now().is_some())?;
         let mut limits = self.limits.lock().unwrap_or_else(PoisonError::into_inner);
         limits.insert(limit, value);
         Ok(())
@@ -224,9 +220,7 @@ impl Context {
     /// Takes its handle, as whoever ends it must first; an error if somebody has done so.
     pub(crate) fn begin_end(&self) -> Outcome {
         driver()?;
-        if self.is_destroyed.swap(true, Ordering::AcqRel) {
-            return Err(Status::CONTEXT_IS_DESTROYED);
-        }
+        Status::CONTEXT_IS_DESTROYED.when(self.is_destroyed.swap(true, Ordering::AcqRel))?;
         CONTEXTS.remove(self.handle).map(drop)
     }
 

@@ -54,17 +54,13 @@ enum Place {
 
 /// Where some bytes are; an error if they should be on a device and are not.
 fn place(address: u64, n_bytes: u64) -> Outcome<Place> {
-    if address == 0 {
-        return Err(Status::INVALID_VALUE);
-    }
+    Status::INVALID_VALUE.when(address == 0)?;
     let driver = driver()?;
     if let Some(device) = driver.device_of_address(address) {
         let allocation = device.sim.allocation_at(address);
         let allocation = allocation.ok_or(Status::INVALID_VALUE)?;
         let left = allocation.size_bytes - (address - allocation.address);
-        if n_bytes > left {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(n_bytes > left)?;
         return Ok(Place::Device(Arc::clone(device)));
     }
     if let Some(range) = HostRange::find(address)
@@ -125,9 +121,7 @@ impl Copy {
         }
         for side in [&self.to, &self.from] {
             let overlaps = height > 1 && side.pitch < width || depth > 1 && side.rows < height;
-            if overlaps {
-                return Err(Status::INVALID_VALUE);
-            }
+            Status::INVALID_VALUE.when(overlaps)?;
             for (y, z) in [(0, 0), (height - 1, depth - 1)] {
                 place(side.row(y, z), width)?;
             }
@@ -229,9 +223,7 @@ impl Fill {
 
     /// What is wrong with it, if anything.
     pub fn check(&self) -> Outcome {
-        if !matches!(self.element_bytes, 1 | 2 | 4) {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(!matches!(self.element_bytes, 1 | 2 | 4))?;
         let row_bytes = self.row_bytes()?;
         let [width, height] = self.extent;
         if width == 0 || height == 0 {
@@ -240,9 +232,7 @@ impl Fill {
         let element = u64::from(self.element_bytes);
         let aligned = self.address.is_multiple_of(element)
             && (height == 1 || self.pitch.is_multiple_of(element));
-        if !aligned || height > 1 && self.pitch < row_bytes {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(!aligned || height > 1 && self.pitch < row_bytes)?;
         for y in [0, height - 1] {
             must_be_known(self.row(y), row_bytes)?;
             place(self.row(y), row_bytes)?;

@@ -96,9 +96,7 @@ pub(crate) fn make(
 
 /// The driver, once this process has initialized it.
 pub fn driver() -> Outcome<&'static Driver> {
-    if fork::is_lost() {
-        return Err(Status::NOT_INITIALIZED);
-    }
+    Status::NOT_INITIALIZED.when(fork::is_lost())?;
     match DRIVER.get() {
         Some(Ok(driver)) => Ok(driver),
         _ => Err(Status::NOT_INITIALIZED),

@@ -111,9 +111,7 @@ impl Event {
 
     /// When it was complete.
     pub fn time(&self) -> Outcome<Instant> {
-        if self.flags & DISABLE_TIMING != 0 {
-            return Err(Status::INVALID_HANDLE);
-        }
+        Status::INVALID_HANDLE.when(self.flags & DISABLE_TIMING != 0)?;
         match &*self.state() {
             State::Never => Err(Status::INVALID_HANDLE),
             State::Recorded { at, .. } => at.get().copied().ok_or(Status::NOT_READY),

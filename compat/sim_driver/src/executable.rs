@@ -148,9 +148,7 @@ impl Executable {
     /// Has a node do something else of the same kind.
     pub fn replace(&self, node: usize, work: &Work) -> Outcome {
         self.with_node(node, |node| {
-            if node.work.refuses(work).is_some() {
-                return Err(Status::INVALID_VALUE);
-            }
+            Status::INVALID_VALUE.when(node.work.refuses(work).is_some())?;
             node.work = match (&node.work, work) {
                 (Work::Graph(own), Work::Graph(new)) => {
                     let nodes = updated(&own.nodes(), &new.nodes());

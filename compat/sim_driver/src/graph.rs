@@ -225,9 +225,7 @@ impl Graph {
         let mut nodes = self.nodes();
         let found = nodes.iter_mut().find(|n| n.handle == node);
         let node = found.ok_or(Status::INVALID_VALUE)?;
-        if node.work.kind() != work.kind() {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(node.work.kind() != work.kind())?;
         node.work = work.with_attributes_of(&node.work)?;
         Ok(())
     }

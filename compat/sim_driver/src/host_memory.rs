@@ -76,9 +76,7 @@ impl Driver {
         flags: u32,
         context: usize,
     ) -> Outcome<u64> {
-        if size_bytes == 0 {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(size_bytes == 0)?;
         let pages = MmapOptions::new().len(size_bytes).map_anon();
         let mut pages = pages.map_err(|_| Status::OUT_OF_MEMORY)?;
         let pointer = NonNull::from(&mut pages[0]);

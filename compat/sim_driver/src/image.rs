@@ -60,9 +60,7 @@ impl Image {
     /// # Safety
     /// A whole image begins there, or a text that ends in a nul.
     pub unsafe fn at(start: *const u8) -> Outcome<Self> {
-        if start.is_null() {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(start.is_null())?;
         // SAFETY: The caller says that an image is there; each length is one that the bytes
         // before have told of.
         unsafe {
@@ -76,9 +74,7 @@ impl Image {
                 let bytes = std::slice::from_raw_parts(start, Wrapper::BYTES);
                 let wrapper = Wrapper::read(bytes).ok().flatten();
                 let data = wrapper.ok_or(Status::INVALID_IMAGE)?.data;
-                if data == 0 {
-                    return Err(Status::INVALID_IMAGE);
-                }
+                Status::INVALID_IMAGE.when(data == 0)?;
                 return Self::at(data as *const u8);
             }
             Self::from_bytes(whole(start)?)

@@ -62,9 +62,7 @@ impl Options {
         };
         let mut limits = RegisterLimits::default();
         let options = unsafe { list(options, n as usize)? };
-        if !options.is_empty() && values.is_null() {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(!options.is_empty() && values.is_null())?;
         for (i, option) in options.into_iter().enumerate() {
             let value = unsafe { values.add(i) };
             // Numbers are in the pointer's own bits.

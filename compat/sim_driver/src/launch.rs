@@ -96,24 +96,20 @@ impl KernelLaunch {
             .zip(MAX_BLOCK)
             .map(|(&n, most)| n.min(most))
             .product();
-        if !fits(grid, MAX_GRID) || !fits(block, MAX_BLOCK) || n_threads > MAX_BLOCK_THREADS {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(
+            !fits(grid, MAX_GRID) || !fits(block, MAX_BLOCK) || n_threads > MAX_BLOCK_THREADS,
+        )?;
         let (own, bounds) = self
             .function
             .with_info(|info| (info.static_shared_bytes, info.bounds))?;
-        if shared_bytes > self.function.dynamic_limit(own) {
-            return Err(Status::INVALID_VALUE);
-        }
-        if bounds.max_threads.is_some_and(|most| n_threads > most) {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(shared_bytes > self.function.dynamic_limit(own))?;
+        Status::INVALID_VALUE.when(bounds.max_threads.is_some_and(|most| n_threads > most))?;
         self.check_cluster(&bounds)?;
         let n_blocks: u64 = grid.iter().map(|&n| u64::from(n)).product();
         let config = driver()?.device(0)?.sim.config();
-        if cooperative && n_blocks > config.resident_blocks(n_threads, own + shared_bytes) {
-            return Err(Status::COOPERATIVE_LAUNCH_TOO_LARGE);
-        }
+        Status::COOPERATIVE_LAUNCH_TOO_LARGE.when(
+            cooperative && n_blocks > config.resident_blocks(n_threads, own + shared_bytes),
+        )?;
         Ok(())
     }
 
@@ -121,9 +117,7 @@ impl KernelLaunch {
     fn check_cluster(&self, bounds: &LaunchBounds) -> Outcome {
         let named = self.shape.cluster;
         let required = self.function.required_cluster(bounds);
-        if bounds.needs_cluster && named.or(required).is_none() {
-            return Err(Status::INVALID_CLUSTER_SIZE);
-        }
+        Status::INVALID_CLUSTER_SIZE.when(bounds.needs_cluster && named.or(required).is_none())?;
         let Some(cluster) = named.or(required) else {
             return Ok(());
         };
@@ -280,9 +274,7 @@ unsafe fn gather(
         // SAFETY: The caller's promise.
         let one = |(i, &(_, size)): (usize, &(usize, usize))| unsafe {
             let bytes = (*params.add(i)).cast::<u8>().cast_const();
-            if bytes.is_null() {
-                return Err(Status::INVALID_VALUE);
-            }
+            Status::INVALID_VALUE.when(bytes.is_null())?;
             Ok(std::slice::from_raw_parts(bytes, size).to_vec())
         };
         return declared.iter().enumerate().map(one).collect();
@@ -304,9 +296,7 @@ unsafe fn gather(
 /// # Safety
 /// It is null, or a list of names and values that ends.
 unsafe fn extra_buffer<'a>(extra: *const *mut c_void) -> Outcome<&'a [u8]> {
-    if extra.is_null() {
-        return Err(Status::INVALID_VALUE);
-    }
+    Status::INVALID_VALUE.when(extra.is_null())?;
     let (mut pointer, mut size) = (std::ptr::null::<u8>(), 0);
     let mut i = 0;
     // SAFETY: The caller's promise.
@@ -321,9 +311,7 @@ unsafe fn extra_buffer<'a>(extra: *const *mut c_void) -> Outcome<&'a [u8]> {
             }
             i += 2;
         }
-        if pointer.is_null() {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(pointer.is_null())?;
         Ok(std::slice::from_raw_parts(pointer, size))
     }
 }

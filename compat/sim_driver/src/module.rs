@@ -340,9 +340,7 @@ impl Function {
         let all = driver()?.device(0)?.sim.config().shared_limit;
         let own = self.with_info(|info| info.static_shared_bytes)?;
         let bytes = u32::try_from(bytes).map_err(|_| Status::INVALID_VALUE)?;
-        if bytes > all.saturating_sub(own) {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(bytes > all.saturating_sub(own))?;
         self.dynamic_shared_limit.store(bytes, Ordering::Relaxed);
         Ok(())
     }

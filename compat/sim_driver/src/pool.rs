@@ -83,9 +83,7 @@ impl Driver {
     /// Ends a pool, unless a device has it from the beginning.
     pub fn destroy_pool(&self, pool: usize) -> Outcome {
         let is_default = |device: &Arc<SimDevice>| of_device(device).handles().0 == pool;
-        if self.devices.iter().any(is_default) {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(self.devices.iter().any(is_default))?;
         POOLS.remove(pool).map(drop)
     }
 }

@@ -12,6 +12,16 @@ pub struct Status(pub u32);
 /// What a function gives, if all is well.
 pub type Outcome<T = ()> = Result<T, Status>;
 
+impl Status {
+    /// This, if something holds.
+    pub fn when(self, holds: bool) -> Outcome {
+        match holds {
+            true => Err(self),
+            false => Ok(()),
+        }
+    }
+}
+
 macro_rules! statuses {
     ($($number:literal $name:ident $text:literal;)*) => {
         impl Status {

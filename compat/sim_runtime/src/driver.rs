@@ -3,7 +3,7 @@
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::sync::OnceLock;
 
-use crate::error::{Error, Outcome, outcome};
+use crate::error::{Error, Outcome};
 
 /// Finds a driver function by name.
 pub type Lookup = fn(&str) -> Option<*const ()>;
@@ -19,10 +19,24 @@ pub fn find_with(lookup: Lookup) -> Result<(), Lookup> {
     LOOKUP.set(lookup)
 }
 
-/// Where a function is.
-fn find(name: &str) -> Option<usize> {
-    let lookup = LOOKUP.get_or_init(|| in_library);
-    lookup(name).map(|function| function.addr())
+/// Where a function is; looked for when it is first called.
+pub(crate) struct Place(OnceLock<Option<usize>>);
+
+impl Place {
+    /// Not looked for yet.
+    pub const fn new() -> Self {
+        Self(OnceLock::new())
+    }
+
+    /// That of the function of a name.
+    pub fn of(&self, name: &str) -> Outcome<*const ()> {
+        let find = || {
+            let lookup = LOOKUP.get_or_init(|| in_library);
+            lookup(name).map(|function| function.addr())
+        };
+        let found = self.0.get_or_init(find);
+        Ok(found.ok_or(Error::INSUFFICIENT_DRIVER)? as *const ())
+    }
 }
 
 /// A function of `libcuda.so.1`.
@@ -81,6 +95,8 @@ pub type HostFunction = Option<unsafe extern "C" fn(*mut c_void)>;
 /// A client's function that a stream calls with its handle and a status.
 pub type Callback = Option<unsafe extern "C" fn(usize, u32, *mut c_void)>;
 
+/// Declares functions of the driver: those here that are called with other arguments than a function of
+/// the runtime has; the others stand with that.
 macro_rules! functions {
     ($(fn $name:ident($($arg:ident: $ty:ty),* $(,)?);)*) => {
         $(
@@ -92,20 +108,20 @@ macro_rules! functions {
             /// # Errors
             /// What the driver answers; if there is no driver, that.
             #[allow(non_snake_case, clippy::too_many_arguments, reason = "theirs")]
-            pub unsafe fn $name($($arg: $ty),*) -> Outcome {
-                static FUNCTION: OnceLock<Option<usize>> = OnceLock::new();
-                let found = FUNCTION.get_or_init(|| find(stringify!($name)));
-                let address = found.ok_or(Error::INSUFFICIENT_DRIVER)? as *const ();
+            pub unsafe fn $name($($arg: $ty),*) -> $crate::error::Outcome {
+                static PLACE: $crate::driver::Place = $crate::driver::Place::new();
+                let address = PLACE.of(stringify!($name))?;
                 // SAFETY: The driver has it under this name, with these arguments.
                 let function = unsafe {
                     std::mem::transmute::<*const (), unsafe extern "C" fn($($ty),*) -> u32>(address)
                 };
                 // SAFETY: The caller vouches for the arguments.
-                outcome(unsafe { function($($arg),*) })
+                $crate::error::outcome(unsafe { function($($arg),*) })
             }
         )*
     };
 }
+pub(crate) use functions;
 
 functions! {
     fn cuInit(flags: c_uint);
@@ -129,7 +145,6 @@ functions! {
     fn cuDeviceGetGraphMemAttribute(device: c_int, attribute: c_uint, value: *mut c_void);
     fn cuDeviceSetGraphMemAttribute(device: c_int, attribute: c_uint, value: *mut c_void);
     fn cuDeviceGraphMemTrim(device: c_int);
-    fn cuFlushGPUDirectRDMAWrites(target: c_uint, scope: c_uint);
 
     fn cuDevicePrimaryCtxRetain(out: *mut usize, device: c_int);
     fn cuDevicePrimaryCtxReset_v2(device: c_int);
@@ -138,33 +153,20 @@ functions! {
     fn cuCtxGetCurrent(out: *mut usize);
     fn cuCtxSetCurrent(context: usize);
     fn cuCtxGetDevice(out: *mut c_int);
-    fn cuCtxSynchronize();
     fn cuCtxGetLimit(out: *mut usize, limit: c_uint);
     fn cuCtxSetLimit(limit: c_uint, value: usize);
-    fn cuCtxGetCacheConfig(out: *mut c_uint);
-    fn cuCtxSetCacheConfig(config: c_uint);
-    fn cuCtxGetSharedMemConfig(out: *mut c_uint);
-    fn cuCtxSetSharedMemConfig(config: c_uint);
-    fn cuCtxGetStreamPriorityRange(least: *mut c_int, greatest: *mut c_int);
-    fn cuCtxResetPersistingL2Cache();
     fn cuCtxEnablePeerAccess(peer: usize, flags: c_uint);
     fn cuCtxDisablePeerAccess(peer: usize);
-    fn cuProfilerStart();
-    fn cuProfilerStop();
 
     fn cuLinkCreate_v2(n: c_uint, options: *const c_uint, values: *mut *mut c_void, out: *mut usize);
     fn cuLinkAddData_v2(link: usize, kind: c_uint, data: *const c_void, size: usize, name: *const c_char, n: c_uint, options: *const c_uint, values: *mut *mut c_void);
     fn cuLinkComplete(link: usize, out: *mut *const c_void, size: *mut usize);
     fn cuLinkDestroy(link: usize);
     fn cuLibraryLoadData(out: *mut usize, image: *const c_void, options: *const c_uint, values: *mut *mut c_void, n: c_uint, library_options: *const c_uint, library_values: *mut *mut c_void, n_library: c_uint);
-    fn cuLibraryLoadFromFile(out: *mut usize, path: *const c_char, options: *const c_uint, values: *mut *mut c_void, n: c_uint, library_options: *const c_uint, library_values: *mut *mut c_void, n_library: c_uint);
     fn cuLibraryUnload(library: usize);
     fn cuLibraryGetKernel(out: *mut usize, library: usize, name: *const c_char);
-    fn cuLibraryGetKernelCount(out: *mut c_uint, library: usize);
-    fn cuLibraryEnumerateKernels(out: *mut usize, n: c_uint, library: usize);
     fn cuLibraryGetGlobal(address: *mut u64, n_bytes: *mut usize, library: usize, name: *const c_char);
     fn cuLibraryGetManaged(address: *mut u64, n_bytes: *mut usize, library: usize, name: *const c_char);
-    fn cuLibraryGetUnifiedFunction(out: *mut *mut c_void, library: usize, symbol: *const c_char);
     fn cuKernelGetFunction(out: *mut usize, kernel: usize);
     fn cuKernelGetAttribute(out: *mut c_int, number: c_uint, kernel: usize, device: c_int);
     fn cuKernelSetAttribute(number: c_uint, value: c_int, kernel: usize, device: c_int);
@@ -176,38 +178,17 @@ functions! {
     fn cuLaunchKernel(function: usize, grid_x: c_uint, grid_y: c_uint, grid_z: c_uint, block_x: c_uint, block_y: c_uint, block_z: c_uint, shared_bytes: c_uint, stream: usize, params: *const *mut c_void, extra: *const *mut c_void);
     fn cuLaunchCooperativeKernel(function: usize, grid_x: c_uint, grid_y: c_uint, grid_z: c_uint, block_x: c_uint, block_y: c_uint, block_z: c_uint, shared_bytes: c_uint, stream: usize, params: *const *mut c_void);
     fn cuLaunchKernelEx(config: *const crate::layouts::DriverLaunchConfig, function: usize, params: *const *mut c_void, extra: *const *mut c_void);
-    fn cuLaunchHostFunc(stream: usize, function: HostFunction, data: *mut c_void);
     fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(out: *mut c_int, function: usize, threads: c_int, shared_bytes: usize, flags: c_uint);
     fn cuOccupancyAvailableDynamicSMemPerBlock(out: *mut usize, function: usize, n_blocks: c_int, threads: c_int);
     fn cuOccupancyMaxPotentialClusterSize(out: *mut c_int, function: usize, config: *const crate::layouts::DriverLaunchConfig);
     fn cuOccupancyMaxActiveClusters(out: *mut c_int, function: usize, config: *const crate::layouts::DriverLaunchConfig);
 
-    fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize);
     fn cuMemAlloc_v2(out: *mut u64, n_bytes: usize);
     fn cuMemAllocPitch_v2(out: *mut u64, pitch: *mut usize, width: usize, height: usize, element: c_uint);
-    fn cuMemFree_v2(address: u64);
     fn cuMemAllocManaged(out: *mut u64, n_bytes: usize, flags: c_uint);
     fn cuMemHostAlloc(out: *mut u64, n_bytes: usize, flags: c_uint);
-    fn cuMemFreeHost(pointer: u64);
-    fn cuMemHostRegister_v2(pointer: u64, n_bytes: usize, flags: c_uint);
-    fn cuMemHostUnregister(pointer: u64);
-    fn cuMemHostGetDevicePointer_v2(out: *mut u64, pointer: u64, flags: c_uint);
-    fn cuMemHostGetFlags(out: *mut c_uint, pointer: u64);
     fn cuMemAllocAsync(out: *mut u64, n_bytes: usize, stream: usize);
     fn cuMemAllocFromPoolAsync(out: *mut u64, n_bytes: usize, pool: usize, stream: usize);
-    fn cuMemFreeAsync(address: u64, stream: usize);
-    fn cuMemPoolCreate(out: *mut usize, properties: *const c_void);
-    fn cuMemPoolDestroy(pool: usize);
-    fn cuMemPoolTrimTo(pool: usize, n_bytes: usize);
-    fn cuMemPoolSetAttribute(pool: usize, number: c_uint, value: *const c_void);
-    fn cuMemPoolGetAttribute(pool: usize, number: c_uint, out: *mut c_void);
-    fn cuMemPoolSetAccess(pool: usize, access: *const c_void, n: usize);
-    fn cuMemPoolGetAccess(flags: *mut c_uint, pool: usize, location: *const c_void);
-    fn cuMemAdvise(address: u64, n_bytes: usize, advice: c_uint, device: c_int);
-    fn cuMemAdvise_v2(address: u64, n_bytes: usize, advice: c_uint, location: u64);
-    fn cuMemPrefetchAsync(address: u64, n_bytes: usize, device: c_int, stream: usize);
-    fn cuMemPrefetchAsync_v2(address: u64, n_bytes: usize, location: u64, flags: c_uint, stream: usize);
-    fn cuMemRangeGetAttribute(out: *mut c_void, size: usize, number: c_uint, address: u64, n_bytes: usize);
     fn cuPointerGetAttributes(n: c_uint, numbers: *const c_uint, out: *const *mut c_void, address: u64);
 
     fn cuMemcpy(to: u64, from: u64, n_bytes: usize);
@@ -226,82 +207,26 @@ functions! {
     fn cuMemsetD2D8Async(to: u64, pitch: usize, value: u8, width: usize, height: usize, stream: usize);
 
     fn cuStreamCreateWithPriority(out: *mut usize, flags: c_uint, priority: c_int);
-    fn cuStreamDestroy_v2(stream: usize);
-    fn cuStreamQuery(stream: usize);
     fn cuStreamSynchronize(stream: usize);
-    fn cuStreamWaitEvent(stream: usize, event: usize, flags: c_uint);
-    fn cuStreamGetFlags(stream: usize, out: *mut c_uint);
-    fn cuStreamGetPriority(stream: usize, out: *mut c_int);
-    fn cuStreamGetDevice(stream: usize, out: *mut c_int);
-    fn cuStreamGetId(stream: usize, out: *mut u64);
-    fn cuStreamGetAttribute(stream: usize, number: c_uint, out: *mut c_void);
-    fn cuStreamSetAttribute(stream: usize, number: c_uint, value: *const c_void);
-    fn cuStreamCopyAttributes(to: usize, from: usize);
-    fn cuStreamAddCallback(stream: usize, function: Callback, data: *mut c_void, flags: c_uint);
-    fn cuStreamAttachMemAsync(stream: usize, address: u64, n_bytes: usize, flags: c_uint);
-    fn cuStreamBeginCapture_v2(stream: usize, mode: c_uint);
-    fn cuStreamEndCapture(stream: usize, out: *mut usize);
-    fn cuStreamIsCapturing(stream: usize, out: *mut c_uint);
     fn cuStreamGetCaptureInfo_v3(stream: usize, status: *mut c_uint, id: *mut u64, graph: *mut usize, nodes: *mut *const usize, edges: *mut *const c_void, n: *mut usize);
     fn cuThreadExchangeStreamCaptureMode(mode: *mut c_uint);
 
     fn cuEventCreate(out: *mut usize, flags: c_uint);
-    fn cuEventDestroy_v2(event: usize);
     fn cuEventRecordWithFlags(event: usize, stream: usize, flags: c_uint);
-    fn cuEventQuery(event: usize);
-    fn cuEventSynchronize(event: usize);
-    fn cuEventElapsedTime(out: *mut f32, from: usize, to: usize);
 
-    fn cuGraphCreate(out: *mut usize, flags: c_uint);
-    fn cuGraphDestroy(graph: usize);
-    fn cuGraphClone(out: *mut usize, graph: usize);
     fn cuGraphAddKernelNode_v2(out: *mut usize, graph: usize, after: *const usize, n: usize, params: *const crate::layouts::DriverKernelNode);
     fn cuGraphAddMemcpyNode(out: *mut usize, graph: usize, after: *const usize, n: usize, params: *const crate::layouts::DriverCopy, context: usize);
     fn cuGraphAddMemsetNode(out: *mut usize, graph: usize, after: *const usize, n: usize, params: *const c_void, context: usize);
-    fn cuGraphAddHostNode(out: *mut usize, graph: usize, after: *const usize, n: usize, params: *const c_void);
-    fn cuGraphAddEmptyNode(out: *mut usize, graph: usize, after: *const usize, n: usize);
-    fn cuGraphAddChildGraphNode(out: *mut usize, graph: usize, after: *const usize, n: usize, child: usize);
-    fn cuGraphDestroyNode(node: usize);
-    fn cuGraphGetNodes(graph: usize, out: *mut usize, n: *mut usize);
-    fn cuGraphGetRootNodes(graph: usize, out: *mut usize, n: *mut usize);
     fn cuGraphGetEdges(graph: usize, from: *mut usize, to: *mut usize, n: *mut usize);
     fn cuGraphAddDependencies(graph: usize, from: *const usize, to: *const usize, n: usize);
     fn cuGraphRemoveDependencies(graph: usize, from: *const usize, to: *const usize, n: usize);
     fn cuGraphNodeGetDependencies(node: usize, out: *mut usize, n: *mut usize);
     fn cuGraphNodeGetDependentNodes(node: usize, out: *mut usize, n: *mut usize);
-    fn cuGraphNodeGetType(node: usize, out: *mut c_uint);
-    fn cuGraphInstantiateWithFlags(out: *mut usize, graph: usize, flags: u64);
-    fn cuGraphExecDestroy(graph: usize);
-    fn cuGraphExecGetFlags(graph: usize, out: *mut u64);
-    fn cuGraphLaunch(graph: usize, stream: usize);
-    fn cuGraphUpload(graph: usize, stream: usize);
     fn cuGraphExecKernelNodeSetParams_v2(graph: usize, node: usize, params: *const crate::layouts::DriverKernelNode);
     fn cuGraphExecMemcpyNodeSetParams(graph: usize, node: usize, params: *const crate::layouts::DriverCopy, context: usize);
     fn cuGraphExecMemsetNodeSetParams(graph: usize, node: usize, params: *const c_void, context: usize);
-    fn cuGraphExecHostNodeSetParams(graph: usize, node: usize, params: *const c_void);
-    fn cuGraphInstantiateWithParams(out: *mut usize, graph: usize, params: *mut c_void);
-    fn cuGraphInstantiateWithParams_ptsz(out: *mut usize, graph: usize, params: *mut c_void);
-    fn cuGraphExecUpdate_v2(handle: usize, graph: usize, result: *mut c_void);
-    fn cuGraphNodeFindInClone(out: *mut usize, original: usize, clone: usize);
-    fn cuGraphNodeSetEnabled(handle: usize, node: usize, enabled: c_uint);
-    fn cuGraphNodeGetEnabled(handle: usize, node: usize, out: *mut c_uint);
     fn cuGraphKernelNodeGetParams_v2(node: usize, out: *mut crate::layouts::DriverKernelNode);
     fn cuGraphKernelNodeSetParams_v2(node: usize, params: *const crate::layouts::DriverKernelNode);
     fn cuGraphMemcpyNodeGetParams(node: usize, out: *mut crate::layouts::DriverCopy);
     fn cuGraphMemcpyNodeSetParams(node: usize, params: *const crate::layouts::DriverCopy);
-    fn cuGraphMemsetNodeGetParams(node: usize, out: *mut c_void);
-    fn cuGraphMemsetNodeSetParams(node: usize, params: *const c_void);
-    fn cuGraphHostNodeGetParams(node: usize, out: *mut c_void);
-    fn cuGraphHostNodeSetParams(node: usize, params: *const c_void);
-    fn cuGraphChildGraphNodeGetGraph(node: usize, out: *mut usize);
-    fn cuGraphExecChildGraphNodeSetParams(handle: usize, node: usize, child: usize);
-    fn cuGraphAddEventRecordNode(out: *mut usize, graph: usize, after: *const usize, n: usize, event: usize);
-    fn cuGraphAddEventWaitNode(out: *mut usize, graph: usize, after: *const usize, n: usize, event: usize);
-    fn cuGraphEventRecordNodeGetEvent(node: usize, out: *mut usize);
-    fn cuGraphEventRecordNodeSetEvent(node: usize, event: usize);
-    fn cuGraphEventWaitNodeGetEvent(node: usize, out: *mut usize);
-    fn cuGraphEventWaitNodeSetEvent(node: usize, event: usize);
-    fn cuGraphExecEventRecordNodeSetEvent(handle: usize, node: usize, event: usize);
-    fn cuGraphExecEventWaitNodeSetEvent(handle: usize, node: usize, event: usize);
-    fn cuGraphDebugDotPrint(graph: usize, path: *const c_char, flags: c_uint);
 }

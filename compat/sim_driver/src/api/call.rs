@@ -23,10 +23,13 @@ unsafe impl Sync for Entry {}
 /// `name, twin(…) in stream` declares a pair: `stream` is one of the arguments, or several,
 /// and in the twin its zero is the thread's own default stream. `name, twin(…) with stream`
 /// declares a pair whose `stream` is the default stream, which is no argument.
+///
+/// `name(…) = other;` does what another one does that has the same arguments, and
+/// `name() = refusal(name);` answers what is answered to a function of that name.
 macro_rules! api {
-    ($(fn $name:ident $(, $twin:ident)? ($($arg:ident: $ty:ty),* $(,)?) $(in $($stream:ident),+)? $(with $default:ident)? $body:block)*) => {
+    ($(fn $name:ident $(, $twin:ident)? ($($arg:ident: $ty:ty),* $(,)?) $(in $($stream:ident),+)? $(with $default:ident)? $($body:block)? $(= $other:ident $(($named:ident))?;)?)*) => {
         $(
-            $crate::api::api! { @one $name $(, $twin)? ($($arg: $ty),*) $(in $($stream),+)? $(with $default)? $body }
+            $crate::api::api! { @one $name $(, $twin)? ($($arg: $ty),*) $(in $($stream),+)? $(with $default)? $($body)? $(= $other $(($named))?)? }
         )*
         pub(super) const ENTRIES: &[$crate::api::Entry] = &[
             $(
@@ -34,6 +37,14 @@ macro_rules! api {
                 $($crate::api::Entry { name: stringify!($twin), function: $twin as *const () },)?
             )*
         ];
+    };
+    (@one $name:ident () = $refusal:ident (name)) => {
+        $crate::api::api! { @one $name () { $refusal(stringify!($name)) } }
+    };
+    (@one $name:ident $(, $twin:ident)? ($($arg:ident: $ty:ty),*) $(in $($stream:ident),+)? = $other:ident) => {
+        $crate::api::api! { @one $name $(, $twin)? ($($arg: $ty),*) $(in $($stream),+)? {
+            $crate::api::answered($other($($arg),*))
+        } }
     };
     (@one $name:ident ($($arg:ident: $ty:ty),*) $body:block) => {
         pub unsafe extern "C" fn $name($($arg: $ty),*) -> u32 {
@@ -87,6 +98,14 @@ pub(crate) fn call(name: &'static str, body: impl FnOnce() -> Outcome) -> u32 {
             }
             Status::UNKNOWN.0
         }
+    }
+}
+
+/// What another function has answered.
+pub(super) fn answered(status: u32) -> Outcome {
+    match status {
+        0 => Ok(()),
+        error => Err(Status(error)),
     }
 }
 

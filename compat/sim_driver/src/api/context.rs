@@ -15,9 +15,7 @@ const FLAGS: u32 = 0xff;
 /// Makes a context on a device, and makes it current.
 fn create(flags: u32, device: i32) -> Outcome<usize> {
     let driver = driver()?;
-    if flags & !FLAGS != 0 {
-        return Err(Status::INVALID_VALUE);
-    }
+    Status::INVALID_VALUE.when(flags & !FLAGS != 0)?;
     let context = Context::new(driver.device(device)?, flags, false)?;
     let handle = context.handle;
     Context::push(context);
@@ -42,9 +40,7 @@ api! {
     fn cuDevicePrimaryCtxRelease_v2(device: c_int) {
         let primary = Primary::of(driver()?.device(device)?);
         let mut primary = unpoisoned(primary.lock());
-        if primary.n_retained == 0 {
-            return Err(Status::INVALID_CONTEXT);
-        }
+        Status::INVALID_CONTEXT.when(primary.n_retained == 0)?;
         primary.n_retained -= 1;
         if primary.n_retained > 0 {
             return Ok(());
@@ -66,9 +62,7 @@ api! {
         Ok(())
     }
     fn cuDevicePrimaryCtxSetFlags_v2(device: c_int, flags: c_uint) {
-        if flags & !FLAGS != 0 {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(flags & !FLAGS != 0)?;
         let primary = Primary::of(driver()?.device(device)?);
         let mut primary = unpoisoned(primary.lock());
         primary.flags = flags;
@@ -86,37 +80,22 @@ api! {
     }
     // On a GPU its context is for addresses of 32 bits; here it is as any other.
     fn cuCtxCreate(out: *mut usize, flags: c_uint, device: c_int) {
-        if out.is_null() {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(out.is_null())?;
         put(out, create(flags, device)?)
     }
-    fn cuCtxCreate_v2(out: *mut usize, flags: c_uint, device: c_int) {
-        if out.is_null() {
-            return Err(Status::INVALID_VALUE);
-        }
-        put(out, create(flags, device)?)
-    }
+    fn cuCtxCreate_v2(out: *mut usize, flags: c_uint, device: c_int) = cuCtxCreate;
     fn cuCtxCreate_v3(out: *mut usize, _affinity: *mut c_void, n: c_int, flags: c_uint, device: c_int) {
-        if out.is_null() || n < 0 {
-            return Err(Status::INVALID_VALUE);
-        }
-        if n > 0 {
-            return Err(Status::NOT_SUPPORTED);
-        }
+        Status::INVALID_VALUE.when(out.is_null() || n < 0)?;
+        Status::NOT_SUPPORTED.when(n > 0)?;
         put(out, create(flags, device)?)
     }
     fn cuCtxCreate_v4(out: *mut usize, _params: *mut c_void, flags: c_uint, device: c_int) {
-        if out.is_null() {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(out.is_null())?;
         put(out, create(flags, device)?)
     }
     fn cuCtxDestroy_v2(handle: usize) {
         let context = Context::of(handle)?;
-        if context.is_primary {
-            return Err(Status::INVALID_CONTEXT);
-        }
+        Status::INVALID_CONTEXT.when(context.is_primary)?;
         context.destroy()?;
         forget_current(&context);
         Ok(())
@@ -154,9 +133,7 @@ api! {
         put(out, Context::current()?.flags.load(Ordering::Relaxed))
     }
     fn cuCtxSetFlags(flags: c_uint) {
-        if flags & !FLAGS != 0 {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(flags & !FLAGS != 0)?;
         Context::current()?.flags.store(flags, Ordering::Relaxed);
         Ok(())
     }

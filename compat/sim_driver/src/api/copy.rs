@@ -82,9 +82,7 @@ fn side(
         // There are no arrays, whose number would be 3.
         _ => return Err(Status::INVALID_VALUE),
     };
-    if base == 0 {
-        return Err(Status::INVALID_VALUE);
-    }
+    Status::INVALID_VALUE.when(base == 0)?;
     let before = (z * rows + y).wrapping_mul(pitch).wrapping_add(x);
     Ok(Side {
         address: base.wrapping_add(before as u64),
@@ -152,9 +150,7 @@ impl Memcpy3D {
 
     /// As the simulator copies.
     pub fn transfer(&self) -> Outcome<Transfer> {
-        if self.from_level != 0 || self.to_level != 0 {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(self.from_level != 0 || self.to_level != 0)?;
         let pitch = |pitch: usize, x: usize| if pitch == 0 { x + self.width } else { pitch };
         let rows = |rows: usize, y: usize| if rows == 0 { y + self.height } else { rows };
         Ok(Transfer {
@@ -306,9 +302,7 @@ api! {
     fn cuMemcpy3DPeer, cuMemcpy3DPeer_ptds(copy: *const Memcpy3D) with stream {
         now(get(copy)?.transfer()?, stream)
     }
-    fn cuMemcpy3DPeerAsync, cuMemcpy3DPeerAsync_ptsz(copy: *const Memcpy3D, stream: usize) in stream {
-        later(get(copy)?.transfer()?, stream)
-    }
+    fn cuMemcpy3DPeerAsync, cuMemcpy3DPeerAsync_ptsz(copy: *const Memcpy3D, stream: usize) in stream = cuMemcpy3DAsync_v2;
     fn cuMemsetD8_v2, cuMemsetD8_v2_ptds(to: u64, value: u8, n: usize) with stream {
         set(Fill::linear(to, value.into(), 1, n as u64), stream, run)
     }

@@ -40,9 +40,7 @@ pub struct Properties {
 
 api! {
     fn cuInit(flags: c_uint) {
-        if flags != 0 {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(flags != 0)?;
         initialize()
     }
     fn cuDriverGetVersion(version: *mut c_int) {
@@ -63,9 +61,7 @@ api! {
     fn cuDeviceGetUuid(out: *mut [u8; 16], device: c_int) {
         put(out, uuid(driver()?.device(device)?.ordinal))
     }
-    fn cuDeviceGetUuid_v2(out: *mut [u8; 16], device: c_int) {
-        put(out, uuid(driver()?.device(device)?.ordinal))
-    }
+    fn cuDeviceGetUuid_v2(out: *mut [u8; 16], device: c_int) = cuDeviceGetUuid;
     fn cuDeviceGetAttribute(value: *mut c_int, number: c_uint, device: c_int) {
         let driver = driver()?;
         let device = driver.device(device)?;
@@ -124,9 +120,7 @@ api! {
     fn cuDeviceGetP2PAttribute(value: *mut c_int, _attribute: c_uint, a: c_int, b: c_int) {
         driver()?.device(a)?;
         driver()?.device(b)?;
-        if a == b {
-            return Err(Status::INVALID_DEVICE);
-        }
+        Status::INVALID_DEVICE.when(a == b)?;
         put(value, 0)
     }
     fn cuDeviceGetTexture1DLinearMaxWidth(width: *mut usize, _format: c_uint, _channels: c_uint, device: c_int) {

@@ -21,9 +21,7 @@ const INTERPROCESS: u32 = 4;
 fn record(event: usize, stream: usize, flags: u32) -> Outcome {
     let event = Event::of(event)?;
     let (context, stream) = Stream::of(stream)?;
-    if event.context != context.handle {
-        return Err(Status::INVALID_HANDLE);
-    }
+    Status::INVALID_HANDLE.when(event.context != context.handle)?;
     let mut capture = stream.capture();
     if flags == EXTERNAL {
         let capture = capture.as_mut().ok_or(Status::ILLEGAL_STATE)?;
@@ -56,9 +54,7 @@ api! {
         let context = Context::current()?;
         // An event that others see has no time.
         let alone = flags & INTERPROCESS != 0 && flags & crate::event::DISABLE_TIMING == 0;
-        if out.is_null() || flags & !FLAGS != 0 || alone {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(out.is_null() || flags & !FLAGS != 0 || alone)?;
         put(out, Event::create(context.handle, flags))
     }
     fn cuEventDestroy_v2(event: usize) {
@@ -68,16 +64,12 @@ api! {
         record(event, stream, 0)
     }
     fn cuEventRecordWithFlags, cuEventRecordWithFlags_ptsz(event: usize, stream: usize, flags: c_uint) in stream {
-        if flags > EXTERNAL {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(flags > EXTERNAL)?;
         record(event, stream, flags)
     }
     fn cuEventQuery(event: usize) {
         let event = Event::of(event)?;
-        if !event.is_complete()? {
-            return Err(Status::NOT_READY);
-        }
+        Status::NOT_READY.when(!event.is_complete()?)?;
         Context::of(event.context)?.check()
     }
     fn cuEventSynchronize(event: usize) {
@@ -88,7 +80,5 @@ api! {
     fn cuEventElapsedTime(out: *mut f32, from: usize, to: usize) {
         elapsed(out, from, to)
     }
-    fn cuEventElapsedTime_v2(out: *mut f32, from: usize, to: usize) {
-        elapsed(out, from, to)
-    }
+    fn cuEventElapsedTime_v2(out: *mut f32, from: usize, to: usize) = cuEventElapsedTime;
 }

@@ -42,12 +42,10 @@ const INVALID_STRUCTURE: u32 = 2;
 
 fn instantiate(graph: usize, flags: u64) -> Outcome<usize> {
     // A graph that the device launches frees nothing by itself.
-    if flags & !FLAGS != 0 || flags & (AUTO_FREE | DEVICE_LAUNCH) == AUTO_FREE | DEVICE_LAUNCH {
-        return Err(Status::INVALID_VALUE);
-    }
-    if flags & DEVICE_LAUNCH != 0 {
-        return Err(Status::NOT_SUPPORTED);
-    }
+    Status::INVALID_VALUE.when(
+        flags & !FLAGS != 0 || flags & (AUTO_FREE | DEVICE_LAUNCH) == AUTO_FREE | DEVICE_LAUNCH,
+    )?;
+    Status::NOT_SUPPORTED.when(flags & DEVICE_LAUNCH != 0)?;
     Executable::create(&*Graph::of(graph)?, flags)
 }
 
@@ -134,9 +132,7 @@ unsafe fn put_edges(
     n: *mut usize,
 ) -> Outcome {
     let room = unsafe { get(n)? };
-    if from.is_null() != to.is_null() {
-        return Err(Status::INVALID_VALUE);
-    }
+    Status::INVALID_VALUE.when(from.is_null() != to.is_null())?;
     if from.is_null() {
         return unsafe { put(n, all.len()) };
     }
@@ -172,9 +168,7 @@ unsafe fn change_edges(
 ) -> Outcome {
     let graph = Graph::of(graph)?;
     let (from, to) = unsafe { (list(from, n)?, list(to, n)?) };
-    if !graph.has(&from) || !graph.has(&to) {
-        return Err(Status::INVALID_VALUE);
-    }
+    Status::INVALID_VALUE.when(!graph.has(&from) || !graph.has(&to))?;
     let mut nodes = graph.nodes();
     for (from, to) in from.into_iter().zip(to) {
         let Some(node) = nodes.iter_mut().find(|node| node.handle == to) else {
@@ -192,18 +186,14 @@ unsafe fn change_edges(
 
 api! {
     fn cuGraphCreate(out: *mut usize, flags: c_uint) {
-        if out.is_null() || flags != 0 {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(out.is_null() || flags != 0)?;
         put(out, Arc::new(Graph::default()).handle()?)
     }
     fn cuGraphDestroy(graph: usize) {
         Graph::of(graph)?.forget()
     }
     fn cuGraphClone(out: *mut usize, graph: usize) {
-        if out.is_null() {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(out.is_null())?;
         put(out, Arc::new(Graph::of(graph)?.copied()).handle()?)
     }
     fn cuGraphNodeFindInClone(out: *mut usize, original: usize, clone: usize) {

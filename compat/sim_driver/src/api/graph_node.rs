@@ -139,9 +139,7 @@ fn nothing() -> Work {
 
 /// What a node of any kind does.
 unsafe fn any(params: *const NodeParams) -> Outcome<Work> {
-    if params.is_null() {
-        return Err(Status::INVALID_VALUE);
-    }
+    Status::INVALID_VALUE.when(params.is_null())?;
     unsafe {
         let kind = (&raw const (*params).kind).read_unaligned();
         let params = (&raw const (*params).params).cast::<c_void>();
@@ -162,9 +160,7 @@ unsafe fn any(params: *const NodeParams) -> Outcome<Work> {
 unsafe fn add(out: *mut usize, graph: usize, after: (*const usize, usize), work: Work) -> Outcome {
     let graph = Graph::of(graph)?;
     let after = unsafe { list(after.0, after.1)? };
-    if out.is_null() || !graph.has(&after) {
-        return Err(Status::INVALID_VALUE);
-    }
+    Status::INVALID_VALUE.when(out.is_null() || !graph.has(&after))?;
     unsafe { put(out, graph.add_work(work, after)) }
 }
 
@@ -361,9 +357,7 @@ api! {
     fn cuGraphNodeSetEnabled(handle: usize, node: usize, enabled: c_uint) {
         Executable::of(handle)?.with_node(node, |node| {
             // Kernels, copies and fills.
-            if node.work.kind() > 2 {
-                return Err(Status::INVALID_VALUE);
-            }
+            Status::INVALID_VALUE.when(node.work.kind() > 2)?;
             node.is_enabled = enabled != 0;
             Ok(())
         })?

@@ -15,9 +15,7 @@ const REGISTER_FLAGS: u32 = 15;
 
 fn pinned(out: *mut *mut c_void, n_bytes: usize, flags: u32) -> Outcome {
     let context = Context::current()?;
-    if out.is_null() || flags & !ALLOC_FLAGS != 0 {
-        return Err(Status::INVALID_VALUE);
-    }
+    Status::INVALID_VALUE.when(out.is_null() || flags & !ALLOC_FLAGS != 0)?;
     let base = match n_bytes {
         0 => 0,
         _ => driver()?.allocate_host(HostKind::Pinned, n_bytes, flags, context.handle)?,
@@ -49,9 +47,7 @@ api! {
     }
     fn cuMemHostGetDevicePointer_v2(out: *mut u64, pointer: *mut c_void, flags: c_uint) {
         Context::current()?;
-        if flags != 0 {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(flags != 0)?;
         HostRange::find(pointer as u64).ok_or(Status::INVALID_VALUE)?;
         put(out, pointer as u64)
     }
@@ -64,16 +60,12 @@ api! {
     fn cuMemHostRegister_v2(pointer: *mut c_void, n_bytes: usize, flags: c_uint) {
         let context = Context::current()?;
         let pointer = NonNull::new(pointer.cast()).ok_or(Status::INVALID_VALUE)?;
-        if n_bytes == 0 || flags & !REGISTER_FLAGS != 0 {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(n_bytes == 0 || flags & !REGISTER_FLAGS != 0)?;
         driver()?.register_host(pointer, n_bytes, flags, context.handle)
     }
     fn cuMemHostUnregister(pointer: *mut c_void) {
         let context = Context::current()?;
-        if pointer.is_null() {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(pointer.is_null())?;
         context.synchronize()?;
         match driver()?.free_host(pointer as u64, |kind| kind == HostKind::Registered) {
             true => Ok(()),
@@ -82,17 +74,13 @@ api! {
     }
     fn cuMemAllocManaged(out: *mut u64, n_bytes: usize, flags: c_uint) {
         let context = Context::current()?;
-        if out.is_null() || !matches!(flags, 1 | 2) {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(out.is_null() || !matches!(flags, 1 | 2))?;
         put(out, driver()?.allocate_host(HostKind::Managed, n_bytes, flags, context.handle)?)
     }
     fn cuStreamAttachMemAsync, cuStreamAttachMemAsync_ptsz(stream: usize, address: u64, _n_bytes: usize, flags: c_uint) in stream {
         crate::stream::Stream::of(stream)?;
         let range = HostRange::find(address).ok_or(Status::INVALID_VALUE)?;
-        if !range.kind.is_managed() || !matches!(flags, 1 | 2 | 4) {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(!range.kind.is_managed() || !matches!(flags, 1 | 2 | 4))?;
         Ok(())
     }
     fn cuIpcGetMemHandle(_handle: *mut c_void, _address: u64) {

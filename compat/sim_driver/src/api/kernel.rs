@@ -78,9 +78,7 @@ fn set_attribute(function: &Function, number: u32, value: i32) -> Outcome {
 fn require_cluster(function: &Function, axis: usize, value: i32) -> Outcome {
     let declared = function.with_info(|info| info.bounds.required_cluster)?;
     let n_blocks = u32::try_from(value).map_err(|_| Status::INVALID_VALUE)?;
-    if declared.is_some() {
-        return Err(Status::NOT_PERMITTED);
-    }
+    Status::NOT_PERMITTED.when(declared.is_some())?;
     function.cluster_set()[axis] = n_blocks;
     Ok(())
 }

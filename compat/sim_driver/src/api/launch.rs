@@ -76,9 +76,7 @@ unsafe fn launch(
     extra: *const *mut c_void,
 ) -> Outcome {
     let (context, _) = Stream::of(stream)?;
-    if !params.is_null() && !extra.is_null() {
-        return Err(Status::INVALID_VALUE);
-    }
+    Status::INVALID_VALUE.when(!params.is_null() && !extra.is_null())?;
     // A module of another context is told at once.
     let module = Function::of(function)?.module(&context)?;
     let launch = unsafe { KernelLaunch::gather((function, module), shape, params, extra)? };

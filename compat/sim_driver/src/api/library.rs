@@ -15,9 +15,7 @@ unsafe fn load(
     image: &Image,
     (n, options, values): (c_uint, *const c_uint, *mut *mut c_void),
 ) -> Outcome {
-    if out.is_null() {
-        return Err(Status::INVALID_VALUE);
-    }
+    Status::INVALID_VALUE.when(out.is_null())?;
     let mut log = String::new();
     unsafe {
         let options = Options::of(n, options, values)?;
@@ -42,9 +40,7 @@ api! {
         library.unload()
     }
     fn cuLibraryGetKernel(out: *mut usize, handle: usize, name: *const c_char) {
-        if out.is_null() {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(out.is_null())?;
         let name = text(name)?;
         put(out, Library::of(handle)?.kernel(name)?)
     }

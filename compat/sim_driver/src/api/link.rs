@@ -28,9 +28,7 @@ unsafe fn tell(linking: &Linking, message: &str) {
 
 unsafe fn add(handle: usize, kind: u32, image: &Image, name: *const c_char) -> Outcome {
     let linking = Linking::of(handle)?;
-    if kind > LAST {
-        return Err(Status::INVALID_VALUE);
-    }
+    Status::INVALID_VALUE.when(kind > LAST)?;
     let number = linking.state().texts.len() + 1;
     let name = match unsafe { text(name) } {
         Ok(name) if !name.is_empty() => name.to_owned(),
@@ -69,16 +67,12 @@ unsafe fn add(handle: usize, kind: u32, image: &Image, name: *const c_char) -> O
 api! {
     fn cuLinkCreate_v2(n: c_uint, options: *const c_uint, values: *mut *mut c_void, out: *mut usize) {
         crate::context::Context::current()?;
-        if out.is_null() {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(out.is_null())?;
         put(out, Linking::begin(Options::of(n, options, values)?)?)
     }
     fn cuLinkAddData_v2(handle: usize, kind: c_uint, data: *const c_void, size: usize, name: *const c_char, n: c_uint, options: *const c_uint, values: *mut *mut c_void) {
         Linking::of(handle)?.limit(Options::of(n, options, values)?.limits);
-        if data.is_null() || size == 0 {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(data.is_null() || size == 0)?;
         let bytes = std::slice::from_raw_parts(data.cast::<u8>(), size);
         add(handle, kind, &Image::from_bytes(bytes)?, name)
     }

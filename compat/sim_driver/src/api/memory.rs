@@ -17,9 +17,7 @@ const PITCH: usize = 512;
 
 /// Allocates in a context.
 fn allocate(context: &Context, n_bytes: usize) -> Outcome<u64> {
-    if n_bytes == 0 {
-        return Err(Status::INVALID_VALUE);
-    }
+    Status::INVALID_VALUE.when(n_bytes == 0)?;
     let mut allocations = context.allocations();
     let label = format!("an allocation of {n_bytes} bytes");
     let allocated = context.device.sim.alloc(n_bytes as u64, &label);
@@ -43,9 +41,7 @@ fn free(address: u64) -> Outcome {
     let device = driver.device_of_address(address);
     let Some(device) = device else {
         let managed = HostRange::find(address).filter(|range| range.base == address);
-        if managed.is_none_or(|range| range.kind != HostKind::Managed) {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(managed.is_none_or(|range| range.kind != HostKind::Managed))?;
         context.synchronize()?;
         return match driver.free_host(address, |kind| kind == HostKind::Managed) {
             true => Ok(()),
@@ -64,9 +60,7 @@ fn free(address: u64) -> Outcome {
 /// An allocation that a stream makes: it is there at once, and used later.
 fn allocate_async(out: *mut u64, n_bytes: usize, stream: usize) -> Outcome {
     let (context, stream) = Stream::of(stream)?;
-    if stream.capture().is_some() {
-        return Err(Status::NOT_SUPPORTED);
-    }
+    Status::NOT_SUPPORTED.when(stream.capture().is_some())?;
     let address = match n_bytes {
         0 => 0,
         _ => allocate(&context, n_bytes)?,
@@ -156,16 +150,12 @@ api! {
     }
     fn cuMemAlloc_v2(out: *mut u64, n_bytes: usize) {
         let context = Context::current()?;
-        if out.is_null() {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(out.is_null())?;
         put(out, allocate(&context, n_bytes)?)
     }
     fn cuMemAllocPitch_v2(out: *mut u64, pitch: *mut usize, width: usize, height: usize, element: c_uint) {
         let context = Context::current()?;
-        if out.is_null() || pitch.is_null() || !matches!(element, 4 | 8 | 16) {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(out.is_null() || pitch.is_null() || !matches!(element, 4 | 8 | 16))?;
         let row = width.checked_next_multiple_of(PITCH).ok_or(Status::INVALID_VALUE)?;
         let n_bytes = row.checked_mul(height).ok_or(Status::OUT_OF_MEMORY)?;
         put(out, allocate(&context, n_bytes)?)?;
@@ -200,9 +190,7 @@ api! {
     }
     fn cuPointerGetAttributes(n: c_uint, numbers: *const c_uint, out: *const *mut c_void, address: u64) {
         for (number, out) in list(numbers, n as usize)?.into_iter().zip(list(out, n as usize)?) {
-            if out.is_null() {
-                return Err(Status::INVALID_VALUE);
-            }
+            Status::INVALID_VALUE.when(out.is_null())?;
             // What does not apply is zero, by this function's own rule.
             match attribute(out, number, address) {
                 Err(_) if matches!(number, 2 | 9) => put(out.cast::<u32>(), 0)?,
@@ -248,9 +236,7 @@ api! {
     fn cuMemPoolCreate(out: *mut usize, properties: *const [u32; 4]) {
         let device = get(properties)?[3];
         driver()?.device(device as c_int)?;
-        if out.is_null() {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(out.is_null())?;
         put(out, driver()?.new_pool(device)?)
     }
     fn cuMemPoolDestroy(pool: usize) {

@@ -43,7 +43,7 @@ mod work;
 
 use crate::client::{get, list, put, put_if, put_list, put_text, text};
 pub use call::{Entry, not_simulated};
-use call::{api, unpoisoned};
+use call::{answered, api, unpoisoned};
 use work::{not_captured, not_capturing, run, submit};
 
 /// All functions that there are.

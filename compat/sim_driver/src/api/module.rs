@@ -33,21 +33,12 @@ api! {
         put(out, load_plainly(&read_file(path)?)?)
     }
     fn cuModuleLoadData(out: *mut usize, image: *const c_void) {
-        if out.is_null() {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(out.is_null())?;
         put(out, load_plainly(&Image::at(image.cast())?)?)
     }
-    fn cuModuleLoadFatBinary(out: *mut usize, image: *const c_void) {
-        if out.is_null() {
-            return Err(Status::INVALID_VALUE);
-        }
-        put(out, load_plainly(&Image::at(image.cast())?)?)
-    }
+    fn cuModuleLoadFatBinary(out: *mut usize, image: *const c_void) = cuModuleLoadData;
     fn cuModuleLoadDataEx(out: *mut usize, image: *const c_void, n: c_uint, options: *const c_uint, values: *mut *mut c_void) {
-        if out.is_null() {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(out.is_null())?;
         let options = Options::of(n, options, values)?;
         let mut log = String::new();
         let loaded = load(&Image::at(image.cast())?, options.limits, &mut log);
@@ -61,9 +52,7 @@ api! {
         module.unload()
     }
     fn cuModuleGetFunction(out: *mut usize, handle: usize, name: *const c_char) {
-        if out.is_null() {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(out.is_null())?;
         let name = text(name)?;
         put(out, Module::of(handle)?.function(name)?)
     }

@@ -55,9 +55,7 @@ fn clusters(function: usize, shape: Shape) -> Outcome<i32> {
     let cluster = shape.cluster.or(function.required_cluster(&bounds));
     let axes = cluster.unwrap_or([1; 3]).into_iter();
     let n_blocks = axes.fold(1, u32::saturating_mul);
-    if n_blocks == 0 || n_blocks > function.most_of_cluster() {
-        return Err(Status::INVALID_CLUSTER_SIZE);
-    }
+    Status::INVALID_CLUSTER_SIZE.when(n_blocks == 0 || n_blocks > function.most_of_cluster())?;
     let config = context.device.sim.config();
     let needs = needs_of(&function, &shape)?;
     Ok(needs.map_or(0, |needs| config.active_clusters(needs, n_blocks) as i32))
@@ -110,9 +108,7 @@ api! {
         put(out, blocks(function, threads, shared_bytes)?)
     }
     fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(out: *mut c_int, function: usize, threads: c_int, shared_bytes: usize, flags: c_uint) {
-        if flags > 1 {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(flags > 1)?;
         put(out, blocks(function, threads, shared_bytes)?)
     }
     fn cuOccupancyMaxPotentialBlockSize(grid: *mut c_int, block: *mut c_int, function: usize, shared_of: SharedOfBlock, shared_bytes: usize, limit: c_int) {
@@ -121,9 +117,7 @@ api! {
         put(block, threads)
     }
     fn cuOccupancyMaxPotentialBlockSizeWithFlags(grid: *mut c_int, block: *mut c_int, function: usize, shared_of: SharedOfBlock, shared_bytes: usize, limit: c_int, flags: c_uint) {
-        if flags > 1 {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(flags > 1)?;
         let (n, threads) = best(function, shared_of, shared_bytes, limit)?;
         put(grid, n)?;
         put(block, threads)
@@ -131,9 +125,7 @@ api! {
     fn cuOccupancyAvailableDynamicSMemPerBlock(out: *mut usize, function: usize, n_blocks: c_int, threads: c_int) {
         let context = Context::current()?;
         let n = u32::try_from(n_blocks).ok().filter(|&n| n > 0).ok_or(Status::INVALID_VALUE)?;
-        if blocks(function, threads, 0)? < n_blocks {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(blocks(function, threads, 0)? < n_blocks)?;
         let own = Function::of(function)?.with_info(|info| info.static_shared_bytes)?;
         let config = context.device.sim.config();
         // One KiB of each block's is the system's; the rest is dealt out in 128 bytes.

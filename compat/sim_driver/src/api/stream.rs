@@ -20,9 +20,7 @@ const EXTERNAL: u32 = 1;
 /// Makes a stream in the current context.
 fn create(flags: u32, priority: i32) -> Outcome<usize> {
     let context = Context::current()?;
-    if flags & !NON_BLOCKING != 0 {
-        return Err(Status::INVALID_VALUE);
-    }
+    Status::INVALID_VALUE.when(flags & !NON_BLOCKING != 0)?;
     let kind = match flags & NON_BLOCKING {
         0 => StreamKind::Blocking,
         _ => StreamKind::NonBlocking,
@@ -45,15 +43,11 @@ unsafe extern "C" fn call_back(callback: *mut c_void) {
 
 api! {
     fn cuStreamCreate(out: *mut usize, flags: c_uint) {
-        if out.is_null() {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(out.is_null())?;
         put(out, create(flags, 0)?)
     }
     fn cuStreamCreateWithPriority(out: *mut usize, flags: c_uint, priority: c_int) {
-        if out.is_null() {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(out.is_null())?;
         put(out, create(flags, priority)?)
     }
     fn cuStreamDestroy_v2(handle: usize) {
@@ -89,9 +83,7 @@ api! {
     fn cuStreamWaitEvent, cuStreamWaitEvent_ptsz(handle: usize, event: usize, flags: c_uint) in handle {
         let (_, stream) = Stream::of(handle)?;
         let event = Event::of(event)?;
-        if flags > 1 {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(flags > 1)?;
         let mut capture = stream.capture();
         if flags == EXTERNAL {
             let capture = capture.as_mut().ok_or(Status::ILLEGAL_STATE)?;
@@ -112,9 +104,7 @@ api! {
             }
             (State::Captured(_), Some(_)) => Err(Status::STREAM_CAPTURE_MERGE),
             (State::Captured(other), none) => {
-                if stream.kind == StreamKind::Legacy {
-                    return Err(Status::STREAM_CAPTURE_IMPLICIT);
-                }
+                Status::STREAM_CAPTURE_IMPLICIT.when(stream.kind == StreamKind::Legacy)?;
                 *none = Some(Capture::forked(other)?);
                 Ok(())
             }
@@ -154,9 +144,7 @@ api! {
     fn cuStreamAddCallback, cuStreamAddCallback_ptsz(handle: usize, function: Option<unsafe extern "C" fn(usize, u32, *mut c_void)>, data: *mut c_void, flags: c_uint) in handle {
         let function = function.ok_or(Status::INVALID_VALUE)?;
         let (_, stream) = Stream::of(handle)?;
-        if flags != 0 {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(flags != 0)?;
         not_capturing(&stream)?;
         let callback = Box::new(Callback { function, stream: handle, data });
         let call = HostCall::new(call_back, Box::into_raw(callback).cast());
@@ -188,12 +176,8 @@ api! {
         if is_invalid || !joined {
             ended.graph.forget()?;
         }
-        if is_invalid {
-            return Err(Status::STREAM_CAPTURE_INVALIDATED);
-        }
-        if !joined {
-            return Err(Status::STREAM_CAPTURE_UNJOINED);
-        }
+        Status::STREAM_CAPTURE_INVALIDATED.when(is_invalid)?;
+        Status::STREAM_CAPTURE_UNJOINED.when(!joined)?;
         put(out, ended.graph.handle()?)
     }
     fn cuStreamIsCapturing, cuStreamIsCapturing_ptsz(handle: usize, out: *mut c_uint) in handle {
@@ -216,25 +200,17 @@ api! {
             static MODE: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
         }
         let new = super::get(mode)?;
-        if new > 2 {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(new > 2)?;
         put(mode, MODE.replace(new))
     }
 }
 
 fn begin_capture(handle: usize, mode: u32) -> Outcome {
     let (_, stream) = Stream::of(handle)?;
-    if mode > 2 {
-        return Err(Status::INVALID_VALUE);
-    }
-    if stream.kind == StreamKind::Legacy {
-        return Err(Status::STREAM_CAPTURE_UNSUPPORTED);
-    }
+    Status::INVALID_VALUE.when(mode > 2)?;
+    Status::STREAM_CAPTURE_UNSUPPORTED.when(stream.kind == StreamKind::Legacy)?;
     let mut capture = stream.capture();
-    if capture.is_some() {
-        return Err(Status::ILLEGAL_STATE);
-    }
+    Status::ILLEGAL_STATE.when(capture.is_some())?;
     *capture = Some(Capture::begin());
     Ok(())
 }

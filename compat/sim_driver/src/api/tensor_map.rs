@@ -23,9 +23,7 @@ fn refused(function: &str, reason: &dyn std::fmt::Display) -> Status {
 
 /// Where a map is to be, or is.
 fn checked(map: *mut c_void) -> Outcome<*mut [u8; TENSOR_MAP_BYTES]> {
-    if map.is_null() || !map.addr().is_multiple_of(ALIGN_BYTES) {
-        return Err(Status::INVALID_VALUE);
-    }
+    Status::INVALID_VALUE.when(map.is_null() || !map.addr().is_multiple_of(ALIGN_BYTES))?;
     Ok(map.cast())
 }
 
@@ -51,9 +49,7 @@ api! {
     ) {
         let map = checked(map)?;
         let rank = usize::try_from(rank).unwrap_or(usize::MAX);
-        if !(1..=ptx_sim::tensor_map::MAX_RANK).contains(&rank) {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(!(1..=ptx_sim::tensor_map::MAX_RANK).contains(&rank))?;
         let spec = TensorSpec {
             element: choice(element)?,
             address: address.addr() as u64,
@@ -69,9 +65,7 @@ api! {
         let made = TensorMap::new(&spec).map_err(|error| refused("cuTensorMapEncodeTiled", &error))?;
         // Blackwell's choices are not for the GPU that this one is like.
         let needed = spec.element.least_capability();
-        if needed.max(spec.swizzle.least_capability()) > (9, 0) {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(needed.max(spec.swizzle.least_capability()) > (9, 0))?;
         put(map, made.to_bytes())
     }
     fn cuTensorMapReplaceAddress(map: *mut c_void, address: *mut c_void) {

@@ -22,9 +22,7 @@ fn count(n: c_uint) -> Outcome<u32> {
 api! {
     fn cuUserObjectCreate(out: *mut usize, data: *mut c_void, destroy: Option<unsafe extern "C" fn(*mut c_void)>, n: c_uint, flags: c_uint) {
         let destroy = destroy.ok_or(Status::INVALID_VALUE)?;
-        if out.is_null() || flags != NO_DESTRUCTOR_SYNC {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(out.is_null() || flags != NO_DESTRUCTOR_SYNC)?;
         // The client hands both over, to be called when nobody refers to the object.
         put(out, UserObject::add(HostCall::new(destroy, data), count(n)?)?)
     }
@@ -35,9 +33,7 @@ api! {
         UserObject::of(object)?.release(object, count(n)?)
     }
     fn cuGraphRetainUserObject(graph: usize, object: usize, n: c_uint, flags: c_uint) {
-        if flags > MOVE {
-            return Err(Status::INVALID_VALUE);
-        }
+        Status::INVALID_VALUE.when(flags > MOVE)?;
         let (graph, n) = (Graph::of(graph)?, count(n)?);
         let kept = UserObject::of(object)?;
         if flags == MOVE {

@@ -87,8 +87,6 @@ pub(super) fn not_capturing(stream: &Stream) -> Outcome {
 pub(super) fn not_captured(context: &Context) -> Outcome {
     let streams = context.all_streams();
     let waits = |s: &Arc<Stream>| s.kind == StreamKind::Blocking && s.capture().is_some();
-    if streams.iter().any(waits) {
-        return Err(Status::STREAM_CAPTURE_IMPLICIT);
-    }
+    Status::STREAM_CAPTURE_IMPLICIT.when(streams.iter().any(waits))?;
     Ok(())
 }

@@ -89,10 +89,7 @@ api! {
         let mut active = 0;
         driver::cuDevicePrimaryCtxGetState(device, out, &mut active)
     }
-    fn cudaDeviceSynchronize() {
-        current::ready()?;
-        driver::cuCtxSynchronize()
-    }
+    fn cudaDeviceSynchronize() = cuCtxSynchronize;
     fn cudaDeviceReset() {
         current::reset()?;
         error::forget();
@@ -107,34 +104,13 @@ api! {
         current::ready()?;
         told(driver::cuCtxSetLimit(limit, value))
     }
-    fn cudaDeviceGetCacheConfig(out: *mut c_uint) {
-        current::ready()?;
-        driver::cuCtxGetCacheConfig(out)
-    }
-    fn cudaDeviceSetCacheConfig(config: c_uint) {
-        current::ready()?;
-        driver::cuCtxSetCacheConfig(config)
-    }
-    fn cudaDeviceGetSharedMemConfig(out: *mut c_uint) {
-        current::ready()?;
-        driver::cuCtxGetSharedMemConfig(out)
-    }
-    fn cudaDeviceSetSharedMemConfig(config: c_uint) {
-        current::ready()?;
-        driver::cuCtxSetSharedMemConfig(config)
-    }
-    fn cudaDeviceGetStreamPriorityRange(least: *mut c_int, greatest: *mut c_int) {
-        current::ready()?;
-        driver::cuCtxGetStreamPriorityRange(least, greatest)
-    }
-    fn cudaCtxResetPersistingL2Cache() {
-        current::ready()?;
-        driver::cuCtxResetPersistingL2Cache()
-    }
-    fn cudaDeviceFlushGPUDirectRDMAWrites(target: c_uint, scope: c_uint) {
-        current::ready()?;
-        driver::cuFlushGPUDirectRDMAWrites(target, scope)
-    }
+    fn cudaDeviceGetCacheConfig(out: *mut c_uint) = cuCtxGetCacheConfig;
+    fn cudaDeviceSetCacheConfig(config: c_uint) = cuCtxSetCacheConfig;
+    fn cudaDeviceGetSharedMemConfig(out: *mut c_uint) = cuCtxGetSharedMemConfig;
+    fn cudaDeviceSetSharedMemConfig(config: c_uint) = cuCtxSetSharedMemConfig;
+    fn cudaDeviceGetStreamPriorityRange(least: *mut c_int, greatest: *mut c_int) = cuCtxGetStreamPriorityRange;
+    fn cudaCtxResetPersistingL2Cache() = cuCtxResetPersistingL2Cache;
+    fn cudaDeviceFlushGPUDirectRDMAWrites(target: c_uint, scope: c_uint) = cuFlushGPUDirectRDMAWrites;
     fn cudaDeviceGetGraphMemAttribute(device: c_int, number: c_uint, out: *mut c_void) {
         current::check_device(device)?;
         driver::cuDeviceGetGraphMemAttribute(device, number, out)

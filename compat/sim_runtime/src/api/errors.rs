@@ -84,12 +84,6 @@ api! {
         let version = c_int::try_from(version).map_err(|_| Error::INVALID_VALUE)?;
         entry_point(name, out, version, of_own_stream(flags), status)
     }
-    fn cudaProfilerStart() {
-        current::ready()?;
-        driver::cuProfilerStart()
-    }
-    fn cudaProfilerStop() {
-        current::ready()?;
-        driver::cuProfilerStop()
-    }
+    fn cudaProfilerStart() = cuProfilerStart;
+    fn cudaProfilerStop() = cuProfilerStop;
 }

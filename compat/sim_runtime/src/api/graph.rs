@@ -8,20 +8,9 @@ use crate::driver;
 use crate::layouts::{Copy3D, DriverCopy, KernelNode, check_kind};
 
 api! {
-    fn cudaGraphCreate(out: *mut usize, flags: c_uint) {
-        needed(out)?;
-        current::ready()?;
-        driver::cuGraphCreate(out, flags)
-    }
-    fn cudaGraphDestroy(graph: usize) {
-        current::ready()?;
-        driver::cuGraphDestroy(graph)
-    }
-    fn cudaGraphClone(out: *mut usize, graph: usize) {
-        needed(out)?;
-        current::ready()?;
-        driver::cuGraphClone(out, graph)
-    }
+    fn cudaGraphCreate(out: *mut usize, flags: c_uint) = cuGraphCreate needs out;
+    fn cudaGraphDestroy(graph: usize) = cuGraphDestroy;
+    fn cudaGraphClone(out: *mut usize, graph: usize) = cuGraphClone needs out;
     fn cudaGraphAddKernelNode(out: *mut usize, graph: usize, after: *const usize, n: usize, params: *const KernelNode) {
         current::ready()?;
         driver::cuGraphAddKernelNode_v2(out, graph, after, n, &get(params)?.for_driver()?)
@@ -41,83 +30,23 @@ api! {
         let context = current::ready()?;
         driver::cuGraphAddMemsetNode(out, graph, after, n, params, context)
     }
-    fn cudaGraphAddHostNode(out: *mut usize, graph: usize, after: *const usize, n: usize, params: *const c_void) {
-        needed(params)?;
-        current::ready()?;
-        driver::cuGraphAddHostNode(out, graph, after, n, params)
-    }
-    fn cudaGraphAddEmptyNode(out: *mut usize, graph: usize, after: *const usize, n: usize) {
-        current::ready()?;
-        driver::cuGraphAddEmptyNode(out, graph, after, n)
-    }
-    fn cudaGraphAddChildGraphNode(out: *mut usize, graph: usize, after: *const usize, n: usize, child: usize) {
-        current::ready()?;
-        driver::cuGraphAddChildGraphNode(out, graph, after, n, child)
-    }
-    fn cudaGraphDestroyNode(node: usize) {
-        current::ready()?;
-        driver::cuGraphDestroyNode(node)
-    }
-    fn cudaGraphGetNodes(graph: usize, out: *mut usize, n: *mut usize) {
-        current::ready()?;
-        driver::cuGraphGetNodes(graph, out, n)
-    }
-    fn cudaGraphGetRootNodes(graph: usize, out: *mut usize, n: *mut usize) {
-        current::ready()?;
-        driver::cuGraphGetRootNodes(graph, out, n)
-    }
-    fn cudaGraphNodeGetType(node: usize, out: *mut c_uint) {
-        needed(out)?;
-        current::ready()?;
-        driver::cuGraphNodeGetType(node, out)
-    }
-    fn cudaGraphInstantiate(out: *mut usize, graph: usize, flags: u64) {
-        needed(out)?;
-        current::ready()?;
-        driver::cuGraphInstantiateWithFlags(out, graph, flags)
-    }
-    fn cudaGraphInstantiateWithFlags(out: *mut usize, graph: usize, flags: u64) {
-        needed(out)?;
-        current::ready()?;
-        driver::cuGraphInstantiateWithFlags(out, graph, flags)
-    }
-    fn cudaGraphInstantiateWithParams(out: *mut usize, graph: usize, params: *mut c_void) {
-        needed(out)?;
-        current::ready()?;
-        driver::cuGraphInstantiateWithParams(out, graph, params)
-    }
-    fn cudaGraphInstantiateWithParams_ptsz(out: *mut usize, graph: usize, params: *mut c_void) {
-        needed(out)?;
-        current::ready()?;
-        driver::cuGraphInstantiateWithParams_ptsz(out, graph, params)
-    }
-    fn cudaGraphExecUpdate(handle: usize, graph: usize, result: *mut c_void) {
-        needed(result)?;
-        current::ready()?;
-        driver::cuGraphExecUpdate_v2(handle, graph, result)
-    }
-    fn cudaGraphNodeFindInClone(out: *mut usize, original: usize, clone: usize) {
-        needed(out)?;
-        current::ready()?;
-        driver::cuGraphNodeFindInClone(out, original, clone)
-    }
-    fn cudaGraphExecDestroy(graph: usize) {
-        current::ready()?;
-        driver::cuGraphExecDestroy(graph)
-    }
-    fn cudaGraphExecGetFlags(graph: usize, out: *mut u64) {
-        needed(out)?;
-        current::ready()?;
-        driver::cuGraphExecGetFlags(graph, out)
-    }
-    fn cudaGraphLaunch, cudaGraphLaunch_ptsz(graph: usize, stream: usize) in stream {
-        current::ready()?;
-        driver::cuGraphLaunch(graph, stream)
-    }
-    fn cudaGraphUpload, cudaGraphUpload_ptsz(graph: usize, stream: usize) in stream {
-        current::ready()?;
-        driver::cuGraphUpload(graph, stream)
-    }
+    fn cudaGraphAddHostNode(out: *mut usize, graph: usize, after: *const usize, n: usize, params: *const c_void) = cuGraphAddHostNode needs params;
+    fn cudaGraphAddEmptyNode(out: *mut usize, graph: usize, after: *const usize, n: usize) = cuGraphAddEmptyNode;
+    fn cudaGraphAddChildGraphNode(out: *mut usize, graph: usize, after: *const usize, n: usize, child: usize) = cuGraphAddChildGraphNode;
+    fn cudaGraphDestroyNode(node: usize) = cuGraphDestroyNode;
+    fn cudaGraphGetNodes(graph: usize, out: *mut usize, n: *mut usize) = cuGraphGetNodes;
+    fn cudaGraphGetRootNodes(graph: usize, out: *mut usize, n: *mut usize) = cuGraphGetRootNodes;
+    fn cudaGraphNodeGetType(node: usize, out: *mut c_uint) = cuGraphNodeGetType needs out;
+    fn cudaGraphInstantiate(out: *mut usize, graph: usize, flags: u64) = cuGraphInstantiateWithFlags needs out;
+    fn cudaGraphInstantiateWithFlags(out: *mut usize, graph: usize, flags: u64) = cuGraphInstantiateWithFlags needs out;
+    fn cudaGraphInstantiateWithParams(out: *mut usize, graph: usize, params: *mut c_void) = cuGraphInstantiateWithParams needs out;
+    fn cudaGraphInstantiateWithParams_ptsz(out: *mut usize, graph: usize, params: *mut c_void) = cuGraphInstantiateWithParams_ptsz needs out;
+    fn cudaGraphExecUpdate(handle: usize, graph: usize, result: *mut c_void) = cuGraphExecUpdate_v2 needs result;
+    fn cudaGraphNodeFindInClone(out: *mut usize, original: usize, clone: usize) = cuGraphNodeFindInClone needs out;
+    fn cudaGraphExecDestroy(graph: usize) = cuGraphExecDestroy;
+    fn cudaGraphExecGetFlags(graph: usize, out: *mut u64) = cuGraphExecGetFlags needs out;
+    fn cudaGraphLaunch, cudaGraphLaunch_ptsz(graph: usize, stream: usize) in stream = cuGraphLaunch;
+    fn cudaGraphUpload, cudaGraphUpload_ptsz(graph: usize, stream: usize) in stream = cuGraphUpload;
     fn cudaGraphExecKernelNodeSetParams(graph: usize, node: usize, params: *const KernelNode) {
         current::ready()?;
         driver::cuGraphExecKernelNodeSetParams_v2(graph, node, &get(params)?.for_driver()?)
@@ -137,13 +66,6 @@ api! {
         let context = current::ready()?;
         driver::cuGraphExecMemsetNodeSetParams(graph, node, params, context)
     }
-    fn cudaGraphExecHostNodeSetParams(graph: usize, node: usize, params: *const c_void) {
-        needed(params)?;
-        current::ready()?;
-        driver::cuGraphExecHostNodeSetParams(graph, node, params)
-    }
-    fn cudaGraphDebugDotPrint(graph: usize, path: *const c_char, flags: c_uint) {
-        current::ready()?;
-        driver::cuGraphDebugDotPrint(graph, path, flags)
-    }
+    fn cudaGraphExecHostNodeSetParams(graph: usize, node: usize, params: *const c_void) = cuGraphExecHostNodeSetParams needs params;
+    fn cudaGraphDebugDotPrint(graph: usize, path: *const c_char, flags: c_uint) = cuGraphDebugDotPrint;
 }

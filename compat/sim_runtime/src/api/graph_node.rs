@@ -35,76 +35,20 @@ api! {
         current::ready()?;
         driver::cuGraphMemcpyNodeSetParams(node, &DriverCopy::linear(to, from, n_bytes)?)
     }
-    fn cudaGraphMemsetNodeGetParams(node: usize, out: *mut c_void) {
-        needed(out)?;
-        current::ready()?;
-        driver::cuGraphMemsetNodeGetParams(node, out)
-    }
-    fn cudaGraphMemsetNodeSetParams(node: usize, params: *const c_void) {
-        needed(params)?;
-        current::ready()?;
-        driver::cuGraphMemsetNodeSetParams(node, params)
-    }
-    fn cudaGraphHostNodeGetParams(node: usize, out: *mut c_void) {
-        needed(out)?;
-        current::ready()?;
-        driver::cuGraphHostNodeGetParams(node, out)
-    }
-    fn cudaGraphHostNodeSetParams(node: usize, params: *const c_void) {
-        needed(params)?;
-        current::ready()?;
-        driver::cuGraphHostNodeSetParams(node, params)
-    }
-    fn cudaGraphChildGraphNodeGetGraph(node: usize, out: *mut usize) {
-        needed(out)?;
-        current::ready()?;
-        driver::cuGraphChildGraphNodeGetGraph(node, out)
-    }
-    fn cudaGraphExecChildGraphNodeSetParams(handle: usize, node: usize, child: usize) {
-        current::ready()?;
-        driver::cuGraphExecChildGraphNodeSetParams(handle, node, child)
-    }
-    fn cudaGraphAddEventRecordNode(out: *mut usize, graph: usize, after: *const usize, n: usize, event: usize) {
-        current::ready()?;
-        driver::cuGraphAddEventRecordNode(out, graph, after, n, event)
-    }
-    fn cudaGraphEventRecordNodeGetEvent(node: usize, out: *mut usize) {
-        needed(out)?;
-        current::ready()?;
-        driver::cuGraphEventRecordNodeGetEvent(node, out)
-    }
-    fn cudaGraphEventRecordNodeSetEvent(node: usize, event: usize) {
-        current::ready()?;
-        driver::cuGraphEventRecordNodeSetEvent(node, event)
-    }
-    fn cudaGraphExecEventRecordNodeSetEvent(handle: usize, node: usize, event: usize) {
-        current::ready()?;
-        driver::cuGraphExecEventRecordNodeSetEvent(handle, node, event)
-    }
-    fn cudaGraphAddEventWaitNode(out: *mut usize, graph: usize, after: *const usize, n: usize, event: usize) {
-        current::ready()?;
-        driver::cuGraphAddEventWaitNode(out, graph, after, n, event)
-    }
-    fn cudaGraphEventWaitNodeGetEvent(node: usize, out: *mut usize) {
-        needed(out)?;
-        current::ready()?;
-        driver::cuGraphEventWaitNodeGetEvent(node, out)
-    }
-    fn cudaGraphEventWaitNodeSetEvent(node: usize, event: usize) {
-        current::ready()?;
-        driver::cuGraphEventWaitNodeSetEvent(node, event)
-    }
-    fn cudaGraphExecEventWaitNodeSetEvent(handle: usize, node: usize, event: usize) {
-        current::ready()?;
-        driver::cuGraphExecEventWaitNodeSetEvent(handle, node, event)
-    }
-    fn cudaGraphNodeSetEnabled(handle: usize, node: usize, enabled: c_uint) {
-        current::ready()?;
-        driver::cuGraphNodeSetEnabled(handle, node, enabled)
-    }
-    fn cudaGraphNodeGetEnabled(handle: usize, node: usize, out: *mut c_uint) {
-        needed(out)?;
-        current::ready()?;
-        driver::cuGraphNodeGetEnabled(handle, node, out)
-    }
+    fn cudaGraphMemsetNodeGetParams(node: usize, out: *mut c_void) = cuGraphMemsetNodeGetParams needs out;
+    fn cudaGraphMemsetNodeSetParams(node: usize, params: *const c_void) = cuGraphMemsetNodeSetParams needs params;
+    fn cudaGraphHostNodeGetParams(node: usize, out: *mut c_void) = cuGraphHostNodeGetParams needs out;
+    fn cudaGraphHostNodeSetParams(node: usize, params: *const c_void) = cuGraphHostNodeSetParams needs params;
+    fn cudaGraphChildGraphNodeGetGraph(node: usize, out: *mut usize) = cuGraphChildGraphNodeGetGraph needs out;
+    fn cudaGraphExecChildGraphNodeSetParams(handle: usize, node: usize, child: usize) = cuGraphExecChildGraphNodeSetParams;
+    fn cudaGraphAddEventRecordNode(out: *mut usize, graph: usize, after: *const usize, n: usize, event: usize) = cuGraphAddEventRecordNode;
+    fn cudaGraphEventRecordNodeGetEvent(node: usize, out: *mut usize) = cuGraphEventRecordNodeGetEvent needs out;
+    fn cudaGraphEventRecordNodeSetEvent(node: usize, event: usize) = cuGraphEventRecordNodeSetEvent;
+    fn cudaGraphExecEventRecordNodeSetEvent(handle: usize, node: usize, event: usize) = cuGraphExecEventRecordNodeSetEvent;
+    fn cudaGraphAddEventWaitNode(out: *mut usize, graph: usize, after: *const usize, n: usize, event: usize) = cuGraphAddEventWaitNode;
+    fn cudaGraphEventWaitNodeGetEvent(node: usize, out: *mut usize) = cuGraphEventWaitNodeGetEvent needs out;
+    fn cudaGraphEventWaitNodeSetEvent(node: usize, event: usize) = cuGraphEventWaitNodeSetEvent;
+    fn cudaGraphExecEventWaitNodeSetEvent(handle: usize, node: usize, event: usize) = cuGraphExecEventWaitNodeSetEvent;
+    fn cudaGraphNodeSetEnabled(handle: usize, node: usize, enabled: c_uint) = cuGraphNodeSetEnabled;
+    fn cudaGraphNodeGetEnabled(handle: usize, node: usize, out: *mut c_uint) = cuGraphNodeGetEnabled needs out;
 }

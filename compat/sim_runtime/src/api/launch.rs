@@ -83,8 +83,5 @@ api! {
         }
         launch_configured(config, kernel, params)
     }
-    fn cudaLaunchHostFunc, cudaLaunchHostFunc_ptsz(stream: usize, function: driver::HostFunction, data: *mut c_void) in stream {
-        current::ready()?;
-        driver::cuLaunchHostFunc(stream, function, data)
-    }
+    fn cudaLaunchHostFunc, cudaLaunchHostFunc_ptsz(stream: usize, function: driver::HostFunction, data: *mut c_void) in stream = cuLaunchHostFunc;
 }

@@ -79,10 +79,7 @@ api! {
     fn cudaMalloc(out: *mut u64, n_bytes: usize) {
         allocated(out, n_bytes, || driver::cuMemAlloc_v2(out, n_bytes))
     }
-    fn cudaFree(address: u64) {
-        current::ready()?;
-        driver::cuMemFree_v2(address)
-    }
+    fn cudaFree(address: u64) = cuMemFree_v2;
     fn cudaMallocPitch(out: *mut u64, pitch: *mut usize, width: usize, height: usize) {
         rows(out, pitch, width, height)
     }
@@ -102,44 +99,18 @@ api! {
     fn cudaHostAlloc(out: *mut u64, n_bytes: usize, flags: c_uint) {
         allocated(out, n_bytes, || driver::cuMemHostAlloc(out, n_bytes, flags))
     }
-    fn cudaFreeHost(pointer: u64) {
-        current::ready()?;
-        driver::cuMemFreeHost(pointer)
-    }
-    fn cudaHostRegister(pointer: u64, n_bytes: usize, flags: c_uint) {
-        current::ready()?;
-        driver::cuMemHostRegister_v2(pointer, n_bytes, flags)
-    }
-    fn cudaHostUnregister(pointer: u64) {
-        current::ready()?;
-        driver::cuMemHostUnregister(pointer)
-    }
-    fn cudaHostGetDevicePointer(out: *mut u64, pointer: u64, flags: c_uint) {
-        needed(out)?;
-        current::ready()?;
-        driver::cuMemHostGetDevicePointer_v2(out, pointer, flags)
-    }
-    fn cudaHostGetFlags(out: *mut c_uint, pointer: u64) {
-        needed(out)?;
-        current::ready()?;
-        driver::cuMemHostGetFlags(out, pointer)
-    }
-    fn cudaMemGetInfo(free: *mut usize, total: *mut usize) {
-        current::ready()?;
-        driver::cuMemGetInfo_v2(free, total)
-    }
+    fn cudaFreeHost(pointer: u64) = cuMemFreeHost;
+    fn cudaHostRegister(pointer: u64, n_bytes: usize, flags: c_uint) = cuMemHostRegister_v2;
+    fn cudaHostUnregister(pointer: u64) = cuMemHostUnregister;
+    fn cudaHostGetDevicePointer(out: *mut u64, pointer: u64, flags: c_uint) = cuMemHostGetDevicePointer_v2 needs out;
+    fn cudaHostGetFlags(out: *mut c_uint, pointer: u64) = cuMemHostGetFlags needs out;
+    fn cudaMemGetInfo(free: *mut usize, total: *mut usize) = cuMemGetInfo_v2;
     fn cudaMallocAsync, cudaMallocAsync_ptsz(out: *mut u64, n_bytes: usize, stream: usize) in stream {
         allocated(out, n_bytes, || driver::cuMemAllocAsync(out, n_bytes, stream))
     }
     fn cudaMallocFromPoolAsync, cudaMallocFromPoolAsync_ptsz(out: *mut u64, n_bytes: usize, pool: usize, stream: usize) in stream {
         allocated(out, n_bytes, || driver::cuMemAllocFromPoolAsync(out, n_bytes, pool, stream))
     }
-    fn cudaFreeAsync, cudaFreeAsync_ptsz(address: u64, stream: usize) in stream {
-        current::ready()?;
-        driver::cuMemFreeAsync(address, stream)
-    }
-    fn cudaMemRangeGetAttribute(out: *mut c_void, size: usize, number: c_uint, address: u64, n_bytes: usize) {
-        current::ready()?;
-        driver::cuMemRangeGetAttribute(out, size, number, address, n_bytes)
-    }
+    fn cudaFreeAsync, cudaFreeAsync_ptsz(address: u64, stream: usize) in stream = cuMemFreeAsync;
+    fn cudaMemRangeGetAttribute(out: *mut c_void, size: usize, number: c_uint, address: u64, n_bytes: usize) = cuMemRangeGetAttribute;
 }

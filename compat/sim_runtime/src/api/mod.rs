@@ -43,14 +43,25 @@ const PER_THREAD: usize = 2;
 
 /// Declares runtime functions: each body gives an [`Outcome`].
 ///
-/// `name, twin(…; stream)` declares a pair: `stream` is one of the arguments, and in the twin
+/// `name, twin(…) in stream` declares a pair: `stream` is one of the arguments, and in the twin
 /// its zero is the thread's own. `name, twin(…) with stream` declares a pair that waits:
 /// `stream` is `None`, or the thread's own in the twin.
+///
+/// `name(…) = function needs out;` is what the driver's function does in the thread's context, if
+/// `out` is not null.
 macro_rules! api {
-    ($($(#[$meta:meta])* fn $name:ident $(, $twin:ident)? ($($arg:ident: $ty:ty),* $(,)?) $(in $stream:ident)? $(with $default:ident)? $body:block)*) => {
+    ($(fn $name:ident $(, $twin:ident)? ($($arg:ident: $ty:ty),* $(,)?) $(in $stream:ident)? $(with $default:ident)? $($body:block)? $(= $function:ident $(needs $($out:ident),+)?;)?)*) => {
         $(
-            $crate::api::api! { @one $name $(, $twin)? ($($arg: $ty),*) $(in $stream)? $(with $default)? $body }
+            $crate::api::api! { @one $name $(, $twin)? ($($arg: $ty),*) $(in $stream)? $(with $default)? $($body)? $(= $function $(needs $($out),+)?)? }
         )*
+    };
+    (@one $name:ident $(, $twin:ident)? ($($arg:ident: $ty:ty),*) $(in $stream:ident)? = $function:ident $(needs $($out:ident),+)?) => {
+        $crate::api::api! { @one $name $(, $twin)? ($($arg: $ty),*) $(in $stream)? {
+            $($($crate::api::needed($out)?;)+)?
+            $crate::current::ready()?;
+            $crate::driver::functions! { fn $function($($arg: $ty),*); }
+            $function($($arg),*)
+        } }
     };
     (@one $name:ident ($($arg:ident: $ty:ty),*) $body:block) => {
         pub unsafe extern "C" fn $name($($arg: $ty),*) -> u32 {

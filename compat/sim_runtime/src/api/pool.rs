@@ -21,37 +21,11 @@ api! {
         current::check_device(device)?;
         driver::cuDeviceSetMemPool(device, pool)
     }
-    fn cudaMemPoolCreate(out: *mut usize, properties: *const c_void) {
-        needed(out)?;
-        needed(properties)?;
-        current::ready()?;
-        driver::cuMemPoolCreate(out, properties)
-    }
-    fn cudaMemPoolDestroy(pool: usize) {
-        current::ready()?;
-        driver::cuMemPoolDestroy(pool)
-    }
-    fn cudaMemPoolTrimTo(pool: usize, n_bytes: usize) {
-        current::ready()?;
-        driver::cuMemPoolTrimTo(pool, n_bytes)
-    }
-    fn cudaMemPoolSetAttribute(pool: usize, number: c_uint, value: *const c_void) {
-        needed(value)?;
-        current::ready()?;
-        driver::cuMemPoolSetAttribute(pool, number, value)
-    }
-    fn cudaMemPoolGetAttribute(pool: usize, number: c_uint, out: *mut c_void) {
-        needed(out)?;
-        current::ready()?;
-        driver::cuMemPoolGetAttribute(pool, number, out)
-    }
-    fn cudaMemPoolSetAccess(pool: usize, access: *const c_void, n: usize) {
-        current::ready()?;
-        driver::cuMemPoolSetAccess(pool, access, n)
-    }
-    fn cudaMemPoolGetAccess(out: *mut c_uint, pool: usize, location: *const c_void) {
-        needed(out)?;
-        current::ready()?;
-        driver::cuMemPoolGetAccess(out, pool, location)
-    }
+    fn cudaMemPoolCreate(out: *mut usize, properties: *const c_void) = cuMemPoolCreate needs out, properties;
+    fn cudaMemPoolDestroy(pool: usize) = cuMemPoolDestroy;
+    fn cudaMemPoolTrimTo(pool: usize, n_bytes: usize) = cuMemPoolTrimTo;
+    fn cudaMemPoolSetAttribute(pool: usize, number: c_uint, value: *const c_void) = cuMemPoolSetAttribute needs value;
+    fn cudaMemPoolGetAttribute(pool: usize, number: c_uint, out: *mut c_void) = cuMemPoolGetAttribute needs out;
+    fn cudaMemPoolSetAccess(pool: usize, access: *const c_void, n: usize) = cuMemPoolSetAccess;
+    fn cudaMemPoolGetAccess(out: *mut c_uint, pool: usize, location: *const c_void) = cuMemPoolGetAccess needs out;
 }

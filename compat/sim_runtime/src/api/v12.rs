@@ -32,27 +32,11 @@ api! {
         needed(out)?;
         put(out, super::memory::pointer_attributes(address)?)
     }
-    fn cudaMemAdvise(address: u64, n_bytes: usize, advice: c_uint, device: c_int) {
-        current::ready()?;
-        driver::cuMemAdvise(address, n_bytes, advice, device)
-    }
-    fn cudaMemAdvise_v2(address: u64, n_bytes: usize, advice: c_uint, location: u64) {
-        current::ready()?;
-        driver::cuMemAdvise_v2(address, n_bytes, advice, location)
-    }
-    fn cudaMemPrefetchAsync, cudaMemPrefetchAsync_ptsz(address: u64, n_bytes: usize, device: c_int, stream: usize) in stream {
-        current::ready()?;
-        driver::cuMemPrefetchAsync(address, n_bytes, device, stream)
-    }
-    fn cudaMemPrefetchAsync_v2, cudaMemPrefetchAsync_v2_ptsz(address: u64, n_bytes: usize, location: u64, flags: c_uint, stream: usize) in stream {
-        current::ready()?;
-        driver::cuMemPrefetchAsync_v2(address, n_bytes, location, flags, stream)
-    }
-    fn cudaEventElapsedTime_v2(out: *mut f32, from: usize, to: usize) {
-        needed(out)?;
-        current::ready()?;
-        driver::cuEventElapsedTime(out, from, to)
-    }
+    fn cudaMemAdvise(address: u64, n_bytes: usize, advice: c_uint, device: c_int) = cuMemAdvise;
+    fn cudaMemAdvise_v2(address: u64, n_bytes: usize, advice: c_uint, location: u64) = cuMemAdvise_v2;
+    fn cudaMemPrefetchAsync, cudaMemPrefetchAsync_ptsz(address: u64, n_bytes: usize, device: c_int, stream: usize) in stream = cuMemPrefetchAsync;
+    fn cudaMemPrefetchAsync_v2, cudaMemPrefetchAsync_v2_ptsz(address: u64, n_bytes: usize, location: u64, flags: c_uint, stream: usize) in stream = cuMemPrefetchAsync_v2;
+    fn cudaEventElapsedTime_v2(out: *mut f32, from: usize, to: usize) = cuEventElapsedTime needs out;
     fn cudaStreamGetCaptureInfo, cudaStreamGetCaptureInfo_ptsz(stream: usize, status: *mut c_uint, id: *mut u64) in stream {
         let none = std::ptr::null_mut();
         capture_info(stream, status, id, std::ptr::null_mut(), std::ptr::null_mut(), none, std::ptr::null_mut())
@@ -63,42 +47,27 @@ api! {
     fn cudaStreamGetCaptureInfo_v3, cudaStreamGetCaptureInfo_v3_ptsz(stream: usize, status: *mut c_uint, id: *mut u64, graph: *mut usize, nodes: *mut *const usize, edges: *mut *const c_void, n: *mut usize) in stream {
         capture_info(stream, status, id, graph, nodes, edges, n)
     }
-    fn cudaGraphGetEdges(graph: usize, from: *mut usize, to: *mut usize, n: *mut usize) {
-        current::ready()?;
-        driver::cuGraphGetEdges(graph, from, to, n)
-    }
+    fn cudaGraphGetEdges(graph: usize, from: *mut usize, to: *mut usize, n: *mut usize) = cuGraphGetEdges;
     fn cudaGraphGetEdges_v2(graph: usize, from: *mut usize, to: *mut usize, _edges: *mut c_void, n: *mut usize) {
         current::ready()?;
         driver::cuGraphGetEdges(graph, from, to, n)
     }
-    fn cudaGraphAddDependencies(graph: usize, from: *const usize, to: *const usize, n: usize) {
-        current::ready()?;
-        driver::cuGraphAddDependencies(graph, from, to, n)
-    }
+    fn cudaGraphAddDependencies(graph: usize, from: *const usize, to: *const usize, n: usize) = cuGraphAddDependencies;
     fn cudaGraphAddDependencies_v2(graph: usize, from: *const usize, to: *const usize, _edges: *const c_void, n: usize) {
         current::ready()?;
         driver::cuGraphAddDependencies(graph, from, to, n)
     }
-    fn cudaGraphRemoveDependencies(graph: usize, from: *const usize, to: *const usize, n: usize) {
-        current::ready()?;
-        driver::cuGraphRemoveDependencies(graph, from, to, n)
-    }
+    fn cudaGraphRemoveDependencies(graph: usize, from: *const usize, to: *const usize, n: usize) = cuGraphRemoveDependencies;
     fn cudaGraphRemoveDependencies_v2(graph: usize, from: *const usize, to: *const usize, _edges: *const c_void, n: usize) {
         current::ready()?;
         driver::cuGraphRemoveDependencies(graph, from, to, n)
     }
-    fn cudaGraphNodeGetDependencies(node: usize, out: *mut usize, n: *mut usize) {
-        current::ready()?;
-        driver::cuGraphNodeGetDependencies(node, out, n)
-    }
+    fn cudaGraphNodeGetDependencies(node: usize, out: *mut usize, n: *mut usize) = cuGraphNodeGetDependencies;
     fn cudaGraphNodeGetDependencies_v2(node: usize, out: *mut usize, _edges: *mut c_void, n: *mut usize) {
         current::ready()?;
         driver::cuGraphNodeGetDependencies(node, out, n)
     }
-    fn cudaGraphNodeGetDependentNodes(node: usize, out: *mut usize, n: *mut usize) {
-        current::ready()?;
-        driver::cuGraphNodeGetDependentNodes(node, out, n)
-    }
+    fn cudaGraphNodeGetDependentNodes(node: usize, out: *mut usize, n: *mut usize) = cuGraphNodeGetDependentNodes;
     fn cudaGraphNodeGetDependentNodes_v2(node: usize, out: *mut usize, _edges: *mut c_void, n: *mut usize) {
         current::ready()?;
         driver::cuGraphNodeGetDependentNodes(node, out, n)
@@ -109,8 +78,5 @@ api! {
     fn cudaSetDoubleForHost(value: *mut f64) {
         needed(value)
     }
-    fn cudaThreadSynchronize() {
-        current::ready()?;
-        driver::cuCtxSynchronize()
-    }
+    fn cudaThreadSynchronize() = cuCtxSynchronize;
 }

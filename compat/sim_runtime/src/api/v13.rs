@@ -29,14 +29,8 @@ api! {
         needed(out)?;
         put(out, LongPointerAttributes::new(super::memory::pointer_attributes(address)?))
     }
-    fn cudaMemAdvise(address: u64, n_bytes: usize, advice: c_uint, location: u64) {
-        current::ready()?;
-        driver::cuMemAdvise_v2(address, n_bytes, advice, location)
-    }
-    fn cudaMemPrefetchAsync, cudaMemPrefetchAsync_ptsz(address: u64, n_bytes: usize, location: u64, flags: c_uint, stream: usize) in stream {
-        current::ready()?;
-        driver::cuMemPrefetchAsync_v2(address, n_bytes, location, flags, stream)
-    }
+    fn cudaMemAdvise(address: u64, n_bytes: usize, advice: c_uint, location: u64) = cuMemAdvise_v2;
+    fn cudaMemPrefetchAsync, cudaMemPrefetchAsync_ptsz(address: u64, n_bytes: usize, location: u64, flags: c_uint, stream: usize) in stream = cuMemPrefetchAsync_v2;
     fn cudaStreamGetCaptureInfo, cudaStreamGetCaptureInfo_ptsz(stream: usize, status: *mut c_uint, id: *mut u64, graph: *mut usize, nodes: *mut *const usize, edges: *mut *const c_void, n: *mut usize) in stream {
         capture_info(stream, status, id, graph, nodes, edges, n)
     }

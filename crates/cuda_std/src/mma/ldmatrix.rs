@@ -20,7 +20,7 @@ use crate::tile::{Layout, Tile};
 use super::Element;
 
 macro_rules! ldmatrix {
-    ($($(#[$doc:meta])* $name:ident, $n:literal, $suffix:literal, $($register:ident)*;)*) => { $(
+    ($($(#[$doc:meta])* $name:ident $at:ident, $n:literal, $suffix:literal, $($register:ident)*;)*) => { $(
         $(#[$doc])*
         ///
         /// # Safety
@@ -35,6 +35,19 @@ macro_rules! ldmatrix {
             row: u32,
             column: u32,
         ) -> [u32; $n] {
+            // SAFETY: by this function's own contract.
+            unsafe { $at(tile.row_address(row, column)) }
+        }
+
+        #[doc = concat!("[`", stringify!($name), "`] of rows that begin at `address` in the shared space, this lane's.")]
+        /// For loops in which a layout's arithmetic is done once, and addresses are moved on.
+        ///
+        /// # Safety
+        ///
+        #[doc = concat!("As [`", stringify!($name), "`]; `address` is a multiple of 16.")]
+        #[gpu_only]
+        #[inline(always)]
+        pub unsafe fn $at(address: u32) -> [u32; $n] {
             $(let $register: u32;)*
             // SAFETY: by this function's own contract. Never `pure`: the whole
             // warp takes part, so it must not be moved into a branch.
@@ -46,7 +59,7 @@ macro_rules! ldmatrix {
                         "}}, [{address}];"
                     ),
                     $($register = out(reg32) $register,)*
-                    address = in(reg32) tile.row_address(row, column),
+                    address = in(reg32) address,
                     options(readonly, nostack, preserves_flags)
                 );
             }
@@ -56,28 +69,3 @@ macro_rules! ldmatrix {
 }
 
 for_each_count!(ldmatrix);
-
-/// [`x4`] of rows that begin at `address` in the shared space, this lane's. For loops
-/// in which a layout's arithmetic is done once, and addresses are moved on.
-///
-/// # Safety
-///
-/// As [`x4`]; `address` is a multiple of 16.
-#[gpu_only]
-#[inline(always)]
-pub unsafe fn x4_at(address: u32) -> [u32; 4] {
-    let (r0, r1, r2, r3): (u32, u32, u32, u32);
-    // SAFETY: as in `x4`.
-    unsafe {
-        core::arch::asm!(
-            "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {{{r0}, {r1}, {r2}, {r3}}}, [{address}];",
-            r0 = out(reg32) r0,
-            r1 = out(reg32) r1,
-            r2 = out(reg32) r2,
-            r3 = out(reg32) r3,
-            address = in(reg32) address,
-            options(readonly, nostack, preserves_flags)
-        );
-    }
-    [r0, r1, r2, r3]
-}

@@ -65,22 +65,23 @@
 //! Left out: shapes for other types (integers, f64, tf32, fp8), sparse
 //! matrices, `wgmma`.
 
-/// Gives a macro what `ldmatrix` and `stmatrix` can move at once.
+/// Gives a macro what `ldmatrix` and `stmatrix` can move at once, and what the same is called by
+/// address.
 macro_rules! for_each_count {
     ($instruction:ident) => {
         $instruction! {
             /// One matrix; lanes 0 to 7 name its rows.
-            x1, 1, "x1", r0;
+            x1 x1_at, 1, "x1", r0;
             /// Two matrices; lanes 0 to 15 name their rows.
-            x2, 2, "x2", r0 r1;
+            x2 x2_at, 2, "x2", r0 r1;
             /// Four matrices; lane `l` names row `l mod 8` of matrix `l / 8`.
-            x4, 4, "x4", r0 r1 r2 r3;
+            x4 x4_at, 4, "x4", r0 r1 r2 r3;
             /// One matrix, transposed.
-            x1_trans, 1, "x1.trans", r0;
+            x1_trans x1_trans_at, 1, "x1.trans", r0;
             /// Two matrices, each transposed.
-            x2_trans, 2, "x2.trans", r0 r1;
+            x2_trans x2_trans_at, 2, "x2.trans", r0 r1;
             /// Four matrices, each transposed.
-            x4_trans, 4, "x4.trans", r0 r1 r2 r3;
+            x4_trans x4_trans_at, 4, "x4.trans", r0 r1 r2 r3;
         }
     };
 }

@@ -14,7 +14,7 @@ mod instructions {
     use crate::tile::{Layout, Tile};
 
     macro_rules! stmatrix {
-        ($($(#[$doc:meta])* $name:ident, $n:literal, $suffix:literal, $($register:ident)*;)*) => { $(
+        ($($(#[$doc:meta])* $name:ident $at:ident, $n:literal, $suffix:literal, $($register:ident)*;)*) => { $(
             $(#[$doc])*
             ///
             /// # Safety
@@ -28,8 +28,21 @@ mod instructions {
                 tile: Tile<T, ROWS, COLUMNS, L>,
                 row: u32,
                 column: u32,
-                [$($register),*]: [u32; $n],
+                registers: [u32; $n],
             ) {
+                // SAFETY: by this function's own contract.
+                unsafe { $at(tile.row_address(row, column), registers) }
+            }
+
+            #[doc = concat!("[`", stringify!($name), "`] to rows that begin at `address` in the shared space, this lane's.")]
+            /// For layouts that are not a tile's, as the copy engine has them.
+            ///
+            /// # Safety
+            ///
+            #[doc = concat!("As [`", stringify!($name), "`]; `address` is a multiple of 16.")]
+            #[gpu_only]
+            #[inline(always)]
+            pub unsafe fn $at(address: u32, [$($register),*]: [u32; $n]) {
                 // SAFETY: by this function's own contract.
                 unsafe {
                     core::arch::asm!(
@@ -39,7 +52,7 @@ mod instructions {
                             "}};"
                         ),
                         $($register = in(reg32) $register,)*
-                        address = in(reg32) tile.row_address(row, column),
+                        address = in(reg32) address,
                         options(nostack, preserves_flags)
                     );
                 }
@@ -48,27 +61,4 @@ mod instructions {
     }
 
     for_each_count!(stmatrix);
-
-    /// [`x4`] to rows that begin at `address` in the shared space, this lane's. For layouts that are
-    /// not a tile's, as the copy engine has them.
-    ///
-    /// # Safety
-    ///
-    /// As [`x4`]; `address` is a multiple of 16.
-    #[gpu_only]
-    #[inline(always)]
-    pub unsafe fn x4_at(address: u32, [r0, r1, r2, r3]: [u32; 4]) {
-        // SAFETY: as in `x4`.
-        unsafe {
-            core::arch::asm!(
-                "stmatrix.sync.aligned.m8n8.x4.shared.b16 [{address}], {{{r0}, {r1}, {r2}, {r3}}};",
-                r0 = in(reg32) r0,
-                r1 = in(reg32) r1,
-                r2 = in(reg32) r2,
-                r3 = in(reg32) r3,
-                address = in(reg32) address,
-                options(nostack, preserves_flags)
-            );
-        }
-    }
 }

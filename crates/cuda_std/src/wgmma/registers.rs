@@ -1,4 +1,5 @@
-//! The numbers of an accumulator's registers: a macro cannot count.
+//! The instructions on an accumulator's registers, which they name one by one. The numbers are written
+//! out: a macro cannot count.
 
 /// Hands a macro the numbers from 0 to `N` - 1 in brackets, before its other arguments.
 #[cfg(target_arch = "nvptx64")]
@@ -93,3 +94,65 @@ macro_rules! with_halves {
 }
 #[cfg(target_arch = "nvptx64")]
 pub(super) use with_halves;
+
+/// Four instructions along k for each 64 rows of A, as one group. In one piece of assembly, so that the
+/// compiler cannot move a register between them.
+///
+/// First the registers of each 64 rows, then the name and the operand of the rows of A that go into
+/// them.
+#[cfg(target_arch = "nvptx64")]
+macro_rules! products {
+    (
+        $([$first:literal $($i:literal)*])+ of $shape:expr, $end:literal, $sums:ident,
+        [$($name:ident $a:ident)+], $b:ident, $keep:ident, [$($operands:tt)*]
+    ) => {
+        core::arch::asm!(
+            "{{",
+            ".reg .pred keep;",
+            concat!(".reg .b64 ", $(stringify!($name), ", ",)+ "b;"),
+            "setp.ne.u32 keep, {keep}, 0;",
+            "wgmma.fence.sync.aligned;",
+            $(concat!("wgmma.mma_async.sync.aligned.", $shape, " {{{", $first, "}", $(", {", $i, "}",)* "}}, {", stringify!($name), "}, {b}, keep", $end, ";"),)+
+            "setp.eq.u32 keep, 0, 0;",
+            $(concat!("add.s64 ", stringify!($name), ", {", stringify!($name), "}, {step_a};"),)+
+            "add.s64 b, {b}, {step_b};",
+            $(concat!("wgmma.mma_async.sync.aligned.", $shape, " {{{", $first, "}", $(", {", $i, "}",)* "}}, ", stringify!($name), ", b, keep", $end, ";"),)+
+            $(concat!("add.s64 ", stringify!($name), ", {", stringify!($name), "}, 2 * {step_a};"),)+
+            "add.s64 b, {b}, 2 * {step_b};",
+            $(concat!("wgmma.mma_async.sync.aligned.", $shape, " {{{", $first, "}", $(", {", $i, "}",)* "}}, ", stringify!($name), ", b, keep", $end, ";"),)+
+            $(concat!("add.s64 ", stringify!($name), ", {", stringify!($name), "}, 3 * {step_a};"),)+
+            "add.s64 b, {b}, 3 * {step_b};",
+            $(concat!("wgmma.mma_async.sync.aligned.", $shape, " {{{", $first, "}", $(", {", $i, "}",)* "}}, ", stringify!($name), ", b, keep", $end, ";"),)+
+            "wgmma.commit_group.sync.aligned;",
+            "}}",
+            $(
+                inout(reg32) $sums[$first],
+                $(inout(reg32) $sums[$i],)*
+            )+
+            $($name = in(reg64) $a.descriptor(),)+
+            b = in(reg64) $b.descriptor(),
+            keep = in(reg32) $keep as u32,
+            step_a = const A::STEP,
+            step_b = const B::STEP,
+            $($operands)*
+            options(nostack, preserves_flags)
+        )
+    };
+}
+#[cfg(target_arch = "nvptx64")]
+pub(super) use products;
+
+/// The wait names every register, so that nothing reads one before it.
+#[cfg(target_arch = "nvptx64")]
+macro_rules! finish {
+    ($([$($i:literal)*])+ $sums:ident) => {
+        core::arch::asm!(
+            "wgmma.wait_group.sync.aligned 0;",
+            concat!("//", $($(" {", $i, "}",)*)+),
+            $($(inout(reg32) $sums[$i],)*)+
+            options(nostack, preserves_flags)
+        )
+    };
+}
+#[cfg(target_arch = "nvptx64")]
+pub(super) use finish;

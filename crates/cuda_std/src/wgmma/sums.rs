@@ -5,7 +5,7 @@ use crate::mma::map::Position;
 
 use super::operand::{Factor, Operand, Rows};
 #[cfg(target_arch = "nvptx64")]
-use super::registers::with_registers;
+use super::registers::{finish, products, with_registers};
 use super::{E4m3, E5m2, Tf32};
 
 /// 64 × 2·`REGISTERS` sums, spread over the threads of a warpgroup; [`position`] says how.
@@ -114,59 +114,6 @@ pub unsafe fn wait_for_all_but<const N: u32>() {
     }
 }
 
-/// Four instructions along k, as one group. In one piece of assembly, so that the compiler
-/// cannot move a register between them.
-#[cfg(target_arch = "nvptx64")]
-macro_rules! products {
-    (
-        [$first:literal $($i:literal)*] $shape:expr, $end:literal, $sums:ident, $a:ident, $b:ident, $keep:ident,
-        [$($operands:tt)*]
-    ) => {
-        core::arch::asm!(
-            "{{",
-            ".reg .pred keep;",
-            ".reg .b64 a, b;",
-            "setp.ne.u32 keep, {keep}, 0;",
-            "wgmma.fence.sync.aligned;",
-            concat!("wgmma.mma_async.sync.aligned.", $shape, " {{{0}", $(", {", $i, "}",)* "}}, {a}, {b}, keep", $end, ";"),
-            "setp.eq.u32 keep, 0, 0;",
-            "add.s64 a, {a}, {step_a};",
-            "add.s64 b, {b}, {step_b};",
-            concat!("wgmma.mma_async.sync.aligned.", $shape, " {{{0}", $(", {", $i, "}",)* "}}, a, b, keep", $end, ";"),
-            "add.s64 a, {a}, 2 * {step_a};",
-            "add.s64 b, {b}, 2 * {step_b};",
-            concat!("wgmma.mma_async.sync.aligned.", $shape, " {{{0}", $(", {", $i, "}",)* "}}, a, b, keep", $end, ";"),
-            "add.s64 a, {a}, 3 * {step_a};",
-            "add.s64 b, {b}, 3 * {step_b};",
-            concat!("wgmma.mma_async.sync.aligned.", $shape, " {{{0}", $(", {", $i, "}",)* "}}, a, b, keep", $end, ";"),
-            "wgmma.commit_group.sync.aligned;",
-            "}}",
-            inout(reg32) $sums[$first],
-            $(inout(reg32) $sums[$i],)*
-            a = in(reg64) $a.descriptor(),
-            b = in(reg64) $b.descriptor(),
-            keep = in(reg32) $keep as u32,
-            step_a = const A::STEP,
-            step_b = const B::STEP,
-            $($operands)*
-            options(nostack, preserves_flags)
-        )
-    };
-}
-
-/// The wait names every register, so that nothing reads one before it.
-#[cfg(target_arch = "nvptx64")]
-macro_rules! finish {
-    ([$($i:literal)*] $sums:ident) => {
-        core::arch::asm!(
-            "wgmma.wait_group.sync.aligned 0;",
-            concat!("//", $(" {", $i, "}",)*),
-            $(inout(reg32) $sums[$i],)*
-            options(nostack, preserves_flags)
-        )
-    };
-}
-
 macro_rules! instructions {
     ($t:ty, $zero:literal, $k:literal, $types:literal, $end:literal, $operands:tt; $($registers:tt $n:literal)*) => { $(
         impl Multiply<$registers> for $t {
@@ -183,7 +130,7 @@ macro_rules! instructions {
                 // SAFETY: by the contract of `add_product`.
                 unsafe {
                     with_registers!($registers, products!(
-                        concat!("m64n", $n, "k", $k, ".", $types), $end, sums, a, b, keep, $operands
+                        of concat!("m64n", $n, "k", $k, ".", $types), $end, sums, [a a], b, keep, $operands
                     ));
                 }
             }

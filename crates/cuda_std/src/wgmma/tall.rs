@@ -4,7 +4,7 @@ use crate::gpu_only;
 
 use super::operand::{Factor, Operand, Rows};
 #[cfg(target_arch = "nvptx64")]
-use super::registers::with_halves;
+use super::registers::{finish, products, with_halves};
 
 /// 128 × `REGISTERS` sums, spread over the threads of one warpgroup: the upper 64 rows in the first
 /// half of the registers, the lower in the second, each half as [`Sums`](super::Sums) has them.
@@ -80,68 +80,6 @@ impl<T: MultiplyTall<REGISTERS>, const REGISTERS: usize> Default for TallSums<T,
     }
 }
 
-#[cfg(target_arch = "nvptx64")]
-macro_rules! products {
-    (
-        [$first:literal $($i:literal)*] [$second:literal $($j:literal)*] $shape:expr,
-        $sums:ident, $upper:ident, $lower:ident, $b:ident, $keep:ident
-    ) => {
-        core::arch::asm!(
-            "{{",
-            ".reg .pred keep;",
-            ".reg .b64 u, l, b;",
-            "setp.ne.u32 keep, {keep}, 0;",
-            "wgmma.fence.sync.aligned;",
-            concat!("wgmma.mma_async.sync.aligned.", $shape, " {{{", $first, "}", $(", {", $i, "}",)* "}}, {u}, {b}, keep, 1, 1, {trans_a}, {trans_b};"),
-            concat!("wgmma.mma_async.sync.aligned.", $shape, " {{{", $second, "}", $(", {", $j, "}",)* "}}, {l}, {b}, keep, 1, 1, {trans_a}, {trans_b};"),
-            "setp.eq.u32 keep, 0, 0;",
-            "add.s64 u, {u}, {step_a};",
-            "add.s64 l, {l}, {step_a};",
-            "add.s64 b, {b}, {step_b};",
-            concat!("wgmma.mma_async.sync.aligned.", $shape, " {{{", $first, "}", $(", {", $i, "}",)* "}}, u, b, keep, 1, 1, {trans_a}, {trans_b};"),
-            concat!("wgmma.mma_async.sync.aligned.", $shape, " {{{", $second, "}", $(", {", $j, "}",)* "}}, l, b, keep, 1, 1, {trans_a}, {trans_b};"),
-            "add.s64 u, {u}, 2 * {step_a};",
-            "add.s64 l, {l}, 2 * {step_a};",
-            "add.s64 b, {b}, 2 * {step_b};",
-            concat!("wgmma.mma_async.sync.aligned.", $shape, " {{{", $first, "}", $(", {", $i, "}",)* "}}, u, b, keep, 1, 1, {trans_a}, {trans_b};"),
-            concat!("wgmma.mma_async.sync.aligned.", $shape, " {{{", $second, "}", $(", {", $j, "}",)* "}}, l, b, keep, 1, 1, {trans_a}, {trans_b};"),
-            "add.s64 u, {u}, 3 * {step_a};",
-            "add.s64 l, {l}, 3 * {step_a};",
-            "add.s64 b, {b}, 3 * {step_b};",
-            concat!("wgmma.mma_async.sync.aligned.", $shape, " {{{", $first, "}", $(", {", $i, "}",)* "}}, u, b, keep, 1, 1, {trans_a}, {trans_b};"),
-            concat!("wgmma.mma_async.sync.aligned.", $shape, " {{{", $second, "}", $(", {", $j, "}",)* "}}, l, b, keep, 1, 1, {trans_a}, {trans_b};"),
-            "wgmma.commit_group.sync.aligned;",
-            "}}",
-            inout(reg32) $sums[$first],
-            $(inout(reg32) $sums[$i],)*
-            inout(reg32) $sums[$second],
-            $(inout(reg32) $sums[$j],)*
-            u = in(reg64) $upper.descriptor(),
-            l = in(reg64) $lower.descriptor(),
-            b = in(reg64) $b.descriptor(),
-            keep = in(reg32) $keep as u32,
-            step_a = const A::STEP,
-            step_b = const B::STEP,
-            trans_a = const A::IS_TRANSPOSED,
-            trans_b = const B::IS_TRANSPOSED,
-            options(nostack, preserves_flags)
-        )
-    };
-}
-
-#[cfg(target_arch = "nvptx64")]
-macro_rules! finish {
-    ([$($i:literal)*] [$($j:literal)*] $sums:ident) => {
-        core::arch::asm!(
-            "wgmma.wait_group.sync.aligned 0;",
-            concat!("//", $(" {", $i, "}",)* $(" {", $j, "}",)*),
-            $(inout(reg32) $sums[$i],)*
-            $(inout(reg32) $sums[$j],)*
-            options(nostack, preserves_flags)
-        )
-    };
-}
-
 macro_rules! instructions {
     ($($t:ty: $types:literal, $n:tt $name:literal;)*) => { $(
         impl MultiplyTall<$n> for $t {
@@ -159,7 +97,9 @@ macro_rules! instructions {
                 // SAFETY: by the contract of `add_product`.
                 unsafe {
                     with_halves!($n, products!(
-                        concat!("m64n", $name, "k16.f32.", $types, ".", $types), sums, upper, lower, b, keep
+                        of concat!("m64n", $name, "k16.f32.", $types, ".", $types),
+                        ", 1, 1, {trans_a}, {trans_b}", sums, [u upper l lower], b, keep,
+                        [trans_a = const A::IS_TRANSPOSED, trans_b = const B::IS_TRANSPOSED,]
                     ));
                 }
             }
