@@ -29,18 +29,17 @@ const fn place(row: u32, column: u32) -> usize {
 pub unsafe fn transpose(input: *const f32, output: *mut f32, n_rows: u32, n_columns: u32) {
     let tile = shared_array![f32; (TILE * PITCH) as usize];
     let (x, y) = (thread_idx_x(), thread_idx_y());
-    let (row, column) = (TILE * block_idx_x(), TILE * block_idx_y()); // of the input's tile
 
-    if row + y < n_rows && column + x < n_columns {
-        let from = (row + y) * n_columns + column + x;
-        let value = *input.add(from as usize);
+    let (row, column) = (TILE * block_idx_x() + y, TILE * block_idx_y() + x);
+    if row < n_rows && column < n_columns {
+        let value = *input.add((row * n_columns + column) as usize);
         *tile.add(place(y, x)) = value;
     }
     sync_threads();
-    if row + x < n_rows && column + y < n_columns {
+    let (row, column) = (TILE * block_idx_x() + x, TILE * block_idx_y() + y);
+    if row < n_rows && column < n_columns {
         let value = *tile.add(place(x, y));
-        let to = (column + y) * n_rows + row + x;
-        *output.add(to as usize) = value;
+        *output.add((column * n_rows + row) as usize) = value;
     }
 }
 
@@ -61,14 +60,13 @@ pub fn transpose_safe(
     barrier: Barrier,
 ) {
     let (x, y) = (thread_idx_x(), thread_idx_y());
-    let (row, column) = (TILE * block_idx_x(), TILE * block_idx_y()); // of the input's tile
 
-    // A thread's own element of the tile is tile[y][x],
-    if let Some(value) = input.get((row + y, column + x)) {
-        tile.put(value);
+    let (row, column) = (TILE * block_idx_x() + y, TILE * block_idx_y() + x);
+    if let Some(value) = input.get((row, column)) {
+        tile.put(value); // tile[y][x]
     }
     let tile = tile.sync(barrier);
-    // and of the output it is output[column + y][row + x].
+    // The thread's own element is output[TILE * block_idx_y() + y][TILE * block_idx_x() + x].
     if let Some(element) = output.own() {
         element.set(tile.get(x, y));
     }

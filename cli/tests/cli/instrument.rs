@@ -102,7 +102,7 @@ fn a_profile_names_the_line_and_the_counters() {
         "transpose_shared at 64×64",
         "32-way bank conflict",
         "gpu-kernels/src/03_transpose/01_tiles.rs",
-        "tile.get(tile.lane().turned())",
+        "let value = *tile.add(plain(x, y));",
         "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
         "ncu --csv",
         "profile transpose_shared --launch-only --shape=64x64",
@@ -175,7 +175,7 @@ fn a_kernel_without_its_swizzle_is_profiled_and_the_difference_named() {
                       expected 0, counted 31, at 01_tiles.rs:";
     let words = [
         "32-way bank conflict (load from shared memory), 31 of 32",
-        "tile.get(tile.lane().turned())",
+        "let value = *tile.add(swizzled(x, y));",
         "ncu --csv",
         difference,
     ];
@@ -239,7 +239,7 @@ fn a_fault_is_told_with_its_lines() {
     let error = stderr(&output);
     let line = error.lines().find(|line| line.starts_with('>'));
     assert!(
-        line.is_some_and(|line| line.contains("input.get((row, column))")),
+        line.is_some_and(|line| line.contains("let value = *input.add(")),
         "{error}"
     );
 }

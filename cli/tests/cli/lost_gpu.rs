@@ -46,14 +46,17 @@ fn the_kernels_after_a_fault_run_in_a_new_process() {
         out.lines().filter(of).count()
     };
     assert!(lines("copy", "FAILED") > 1, "{out}");
-    assert!(lines("copy_vectorized", "passed") > 1, "{out}");
+    for kernel in ["copy_vectorized", "copy_safe"] {
+        assert!(lines(kernel, "passed") > 1, "{out}");
+    }
     assert!(out.contains(" 0 not run"), "{out}");
     let handed_over = "the GPU was lost to this process by `copy`; a new process goes on";
     assert!(err.contains(handed_over), "{err}");
     // The table and the file have all of it, and nothing is left lying about.
     let text = std::fs::read_to_string(&json).expect("it is written");
     let results: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
-    let in_table = lines("copy", "FAILED") + lines("copy_vectorized", "passed");
+    let passed = ["copy_vectorized", "copy_safe"].map(|kernel| lines(kernel, "passed"));
+    let in_table = lines("copy", "FAILED") + passed.iter().sum::<usize>();
     assert_eq!(results["results"].as_array().map(Vec::len), Some(in_table));
     let left = std::fs::read_dir(folder.path())
         .expect("it is there")
@@ -125,6 +128,8 @@ fn bench_goes_on_after_a_fault_too() {
         "copy 8192 failed 0",
         "copy_vectorized 4096 passed 30",
         "copy_vectorized 8192 passed 30",
+        "copy_safe 4096 passed 30",
+        "copy_safe 8192 passed 30",
     ];
     assert_eq!(found, expected, "{out}{err}");
     let left = std::fs::read_dir(left_behind.path()).expect("it is there");

@@ -76,7 +76,7 @@ fn the_page_of_all_lessons_is_small_and_complete() {
         );
     }
     // Of Rust's generics and references.
-    assert!(page.contains("Filling&lt;") && page.contains("&amp;mut"));
+    assert!(page.contains("::&lt;") && page.contains("&amp;mut"));
     // Times have engine and device, and what has none says so.
     assert!(page.contains("Times: GPU, NVIDIA H200, driver for CUDA"));
     assert!(page.contains("not measured"));

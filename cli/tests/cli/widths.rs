@@ -128,7 +128,7 @@ fn place_of_the_load() -> String {
     let source = include_str!("../../../gpu-kernels/src/03_transpose/01_tiles.rs");
     let line = source
         .lines()
-        .position(|line| line.contains("tile.get(tile.lane().turned())"))
+        .position(|line| line.contains("let value = *tile.add(plain(x, y));"))
         .expect("the load is there");
     format!("01_tiles.rs:{}", line + 1)
 }
@@ -158,7 +158,7 @@ fn profiles() {
         assert_eq!(columns < 80, text.contains(" executed 32,768 "), "{out}");
         // The lines with work are whole.
         let dense = out.replace(char::is_whitespace, "");
-        has(&dense, &["element.set(tile.get(tile.lane().turned()));"]);
+        has(&dense, &["letvalue=*tile.add(plain(x,y));"]);
         // As the shell reads it.
         let command = out.replace("\\\n", "");
         let (_, command) = command.split_once("\nncu ").expect("it is there");

@@ -152,7 +152,7 @@ fn no_kernel_passes_on_no_fuel() {
         1,
         &[
             "did not end within 1 warp instructions",
-            "0 passed, 4 failed",
+            "0 passed, 6 failed",
         ],
     );
     assert_eq!(with_fuel("copy", "100000").status.code(), Some(0));

@@ -144,18 +144,17 @@ pub const fn swizzled(row: u32, column: u32) -> usize {
 pub unsafe fn transpose_shared(input: *const f32, output: *mut f32, n_rows: u32, n_columns: u32) {
     let tile = shared_array![f32; TILE_ELEMENTS];
     let (x, y) = (thread_idx_x(), thread_idx_y());
-    let (row, column) = (TILE * block_idx_y(), TILE * block_idx_x()); // of the input's tile
 
-    if row + y < n_rows && column + x < n_columns {
-        let from = (row + y) * n_columns + column + x;
-        let value = *input.add(from as usize);
+    let (row, column) = (TILE * block_idx_y() + y, TILE * block_idx_x() + x);
+    if row < n_rows && column < n_columns {
+        let value = *input.add((row * n_columns + column) as usize);
         *tile.add(plain(y, x)) = value;
     }
     sync_threads();
-    if row + x < n_rows && column + y < n_columns {
+    let (row, column) = (TILE * block_idx_y() + x, TILE * block_idx_x() + y);
+    if row < n_rows && column < n_columns {
         let value = *tile.add(plain(x, y));
-        let to = (column + y) * n_rows + row + x;
-        *output.add(to as usize) = value;
+        *output.add((column * n_rows + row) as usize) = value;
     }
 }
 
@@ -168,18 +167,17 @@ pub unsafe fn transpose_shared(input: *const f32, output: *mut f32, n_rows: u32,
 pub unsafe fn transpose_padded(input: *const f32, output: *mut f32, n_rows: u32, n_columns: u32) {
     let tile = shared_array![f32; PADDED_ELEMENTS];
     let (x, y) = (thread_idx_x(), thread_idx_y());
-    let (row, column) = (TILE * block_idx_y(), TILE * block_idx_x()); // of the input's tile
 
-    if row + y < n_rows && column + x < n_columns {
-        let from = (row + y) * n_columns + column + x;
-        let value = *input.add(from as usize);
+    let (row, column) = (TILE * block_idx_y() + y, TILE * block_idx_x() + x);
+    if row < n_rows && column < n_columns {
+        let value = *input.add((row * n_columns + column) as usize);
         *tile.add(padded(y, x)) = value;
     }
     sync_threads();
-    if row + x < n_rows && column + y < n_columns {
+    let (row, column) = (TILE * block_idx_y() + x, TILE * block_idx_x() + y);
+    if row < n_rows && column < n_columns {
         let value = *tile.add(padded(x, y));
-        let to = (column + y) * n_rows + row + x;
-        *output.add(to as usize) = value;
+        *output.add((column * n_rows + row) as usize) = value;
     }
 }
 
@@ -192,18 +190,17 @@ pub unsafe fn transpose_padded(input: *const f32, output: *mut f32, n_rows: u32,
 pub unsafe fn transpose_swizzled(input: *const f32, output: *mut f32, n_rows: u32, n_columns: u32) {
     let tile = shared_array![f32; TILE_ELEMENTS];
     let (x, y) = (thread_idx_x(), thread_idx_y());
-    let (row, column) = (TILE * block_idx_y(), TILE * block_idx_x()); // of the input's tile
 
-    if row + y < n_rows && column + x < n_columns {
-        let from = (row + y) * n_columns + column + x;
-        let value = *input.add(from as usize);
+    let (row, column) = (TILE * block_idx_y() + y, TILE * block_idx_x() + x);
+    if row < n_rows && column < n_columns {
+        let value = *input.add((row * n_columns + column) as usize);
         *tile.add(swizzled(y, x)) = value;
     }
     sync_threads();
-    if row + x < n_rows && column + y < n_columns {
+    let (row, column) = (TILE * block_idx_y() + x, TILE * block_idx_x() + y);
+    if row < n_rows && column < n_columns {
         let value = *tile.add(swizzled(x, y));
-        let to = (column + y) * n_rows + row + x;
-        *output.add(to as usize) = value;
+        *output.add((column * n_rows + row) as usize) = value;
     }
 }
 
@@ -231,14 +228,13 @@ pub fn transpose_safe(
     barrier: Barrier,
 ) {
     let (x, y) = (thread_idx_x(), thread_idx_y());
-    let (row, column) = (TILE * block_idx_x(), TILE * block_idx_y()); // of the input's tile
 
-    // A thread's own element of the tile is tile[y][x],
-    if let Some(value) = input.get((row + y, column + x)) {
-        tile.put(value);
+    let (row, column) = (TILE * block_idx_x() + y, TILE * block_idx_y() + x);
+    if let Some(value) = input.get((row, column)) {
+        tile.put(value); // tile[y][x]
     }
     let tile = tile.sync(barrier);
-    // and of the output it is output[column + y][row + x].
+    // The thread's own element is output[TILE * block_idx_y() + y][TILE * block_idx_x() + x].
     if let Some(element) = output.own() {
         element.set(tile.get(x, y));
     }

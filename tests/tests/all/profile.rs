@@ -32,7 +32,7 @@ fn line(row: &Row) -> String {
 
 /// The column of the tile is read here.
 fn reads_column(row: &Row) -> bool {
-    row.opcode.starts_with("ld.shared") && line(row).contains("tile.get(tile.lane().turned())")
+    row.opcode.starts_with("ld.shared") && line(row).starts_with("let value = *tile.add(")
 }
 
 #[test]

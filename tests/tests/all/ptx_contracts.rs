@@ -155,13 +155,15 @@ fn local_memory_is_used_only_where_it_is_the_subject() {
 }
 
 /// What a function executes, in no order. A condition and its opposite are one: which way
-/// out of a branch comes first is the compiler's choice, and costs or saves a jump.
+/// out of a branch comes first is the compiler's choice, and costs or saves a jump. So are a
+/// sum and the `or` that it is where the compiler knows that no bit carries.
 fn work(function: &Function) -> Vec<&str> {
     let mut work: Vec<_> = opcodes(function)
         .filter(|&opcode| opcode != "bra.uni")
         .map(|opcode| match opcode {
             "setp.ge.u32" => "setp.lt.u32",
             "or.pred" => "and.pred",
+            "or.b32" => "add.s32",
             other => other,
         })
         .collect();

@@ -35,14 +35,14 @@ pub unsafe fn row_sums(matrix: *const f32, sums: *mut f32, n_rows: u32, n_column
         // All lanes of a warp have the same row.
         return;
     }
-    let of_row = |column: u32| unsafe { *matrix.add((row * n_columns + column) as usize) };
+    let of_row = |column: u32| *matrix.add((row * n_columns + column) as usize);
     let own: f32 = (lane..n_columns).step_by(LANES as usize).map(of_row).sum();
     let mut sum = own;
     for delta in [16, 8, 4, 2, 1] {
-        sum += unsafe { warp::warp_shuffle_down(FULL_MASK, sum, delta, LANES) }.0;
+        sum += warp::warp_shuffle_down(FULL_MASK, sum, delta, LANES).0;
     }
     if lane == 0 {
-        unsafe { *sums.add(row as usize) = sum };
+        *sums.add(row as usize) = sum;
     }
 }
 
@@ -59,19 +59,19 @@ pub unsafe fn row_sums_shared(matrix: *const f32, sums: *mut f32, n_rows: u32, n
     let (lane, own) = (thread::thread_idx_x(), thread::thread_idx_y());
     let first_row = thread::block_idx_y() * ROWS;
     let row = first_row + own;
-    let of_row = |column: u32| unsafe { *matrix.add((row * n_columns + column) as usize) };
+    let of_row = |column: u32| *matrix.add((row * n_columns + column) as usize);
     let sum = match row < n_rows {
         true => (lane..n_columns).step_by(LANES as usize).map(of_row).sum(),
         false => 0.0,
     };
-    unsafe { *table.add(place(own, lane)) = sum };
+    *table.add(place(own, lane)) = sum;
     thread::sync_threads();
     // The first lanes of the first warp add a row each.
     if own == 0 && lane < ROWS && first_row + lane < n_rows {
         let mut values = [0.0; LANES as usize];
         for (i, value) in values.iter_mut().enumerate() {
-            *value = unsafe { *table.add(place(lane, i as u32)) };
+            *value = *table.add(place(lane, i as u32));
         }
-        unsafe { *sums.add((first_row + lane) as usize) = pairwise(values) };
+        *sums.add((first_row + lane) as usize) = pairwise(values);
     }
 }
