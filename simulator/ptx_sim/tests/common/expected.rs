@@ -1,5 +1,5 @@
 //! What a test expects of a text, in comments at the end of the text. A file has one text, or
-//! several, each behind a line `//// NAME`.
+//! several, each behind a line `//=== NAME`.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ const MARK: &str = "// expected:\n";
 const MARK_OF_CUT: &str = "\n// expected of a text without its last newline:\n";
 
 /// What stands before a text's name in a file of several.
-const NAME: &str = "//// ";
+const NAME: &str = "//=== ";
 
 /// A text, and what is expected of it.
 pub struct Case {
@@ -28,7 +28,7 @@ pub fn cases(file: &Path) -> Vec<Case> {
         return vec![case(None, &all)];
     };
     let several = several.strip_suffix('\n').unwrap_or(several);
-    let parts = several.split("\n//// ").map(|part| {
+    let parts = several.split("\n//=== ").map(|part| {
         let (name, text) = part.split_once('\n').expect("a name");
         case(Some(name.to_owned()), &format!("{text}\n"))
     });

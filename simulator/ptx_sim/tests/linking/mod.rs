@@ -1,6 +1,6 @@
 //! Several PTX texts linked into one module.
 //!
-//! Each file of `errors/` has texts that cannot be linked, behind lines `//// NAME`, each
+//! Each case of `errors.ptx` has texts that cannot be linked, behind lines `//// NAME`, each
 //! without its header; the message stands at its end. After a change of the wording,
 //! `BLESS=1 cargo test -p ptx_sim --test plain linking` writes the messages anew: read the
 //! difference before committing it.
@@ -8,7 +8,7 @@
 mod names;
 mod reports;
 
-use std::fs;
+use std::path::Path;
 
 use crate::common::expected;
 use ptx_sim::{Device, LinkError, Linker, Module};
@@ -39,9 +39,9 @@ pub fn run(module: &Module, n_threads: u32) -> Vec<u32> {
     device.download(out).expect("the buffer")
 }
 
-/// The texts of a file, with their names.
-fn texts(file: &str) -> Vec<(&str, &str)> {
-    let parts = file.split("//// ").filter(|part| !part.is_empty());
+/// The texts of a case, with their names.
+fn texts(case: &str) -> Vec<(&str, &str)> {
+    let parts = case.split("//// ").filter(|part| !part.is_empty());
     parts
         .map(|part| part.split_once('\n').expect("a name"))
         .collect()
@@ -49,27 +49,25 @@ fn texts(file: &str) -> Vec<(&str, &str)> {
 
 #[test]
 fn every_error_is_told() {
+    let file = Path::new("tests/linking/errors.ptx");
+    let mut cases = expected::cases(file);
+    assert!(cases.len() > 12, "only {} cases", cases.len());
     let bless = std::env::var_os("BLESS").is_some();
-    let mut files: Vec<_> = fs::read_dir("tests/linking/errors")
-        .expect("a folder")
-        .map(|entry| entry.expect("an entry").path())
-        .filter(|path| path.extension().is_some_and(|e| e == "ptx"))
-        .collect();
-    files.sort();
-    assert!(files.len() > 12, "only {} files", files.len());
     let mut wrong = String::new();
-    for file in files {
-        let (text, mut expected) = expected::read(&file);
-        let error = link(&texts(&text)).err();
+    for case in &mut cases {
+        let error = link(&texts(&case.text)).err();
         let said = error.map_or("no error\n".to_owned(), |error| format!("{error}\n"));
         if bless {
-            expected::write(&file, &text, &said);
-            expected.clone_from(&said);
+            case.expected.clone_from(&said);
         }
-        if said != expected || said == "no error\n" {
-            let name = file.display();
+        let expected = &case.expected;
+        if said != *expected || said == "no error\n" {
+            let name = case.name.as_deref().unwrap_or_default();
             wrong += &format!("{name}\n--- expected\n{expected}--- said\n{said}");
         }
+    }
+    if bless {
+        expected::write_cases(file, &cases);
     }
     assert!(wrong.is_empty(), "{wrong}");
 }
