@@ -5,8 +5,8 @@
 //! vector instructions. This file has one such loop for each *shape* of
 //! instruction (one, two or three sources, comparison, selection); what a
 //! shape computes is a closure without captures, chosen once when the program
-//! is decoded. Every shape exists twice: for the plain target and, on x86-64,
-//! for AVX2 with FMA, picked when the program is decoded.
+//! is decoded. On x86-64 every shape exists twice, for AVX2 with FMA and, lane by lane, for
+//! processors without; which one is picked when the program is decoded.
 //!
 //! Left out: everything that looks beyond its own lane (memory, shuffles).
 
@@ -164,13 +164,13 @@ macro_rules! shape {
             ) {
                 // SAFETY: The caller's promise ([`LaneLoop`]); `F` was passed
                 // to the constructor that made this function pointer.
-                unsafe { $body::<$($g,)* F>(frame, op, mask) }
+                unsafe { $body::<$($g,)* F, true>(frame, op, mask) }
             }
             unsafe fn $plain<$($g: Lane,)* F: Fn($($arg),*) -> $ret + Copy>(
                 frame: *mut u8, op: &LaneOp, mask: u32,
             ) {
                 // SAFETY: As above.
-                unsafe { $body::<$($g,)* F>(frame, op, mask) }
+                unsafe { $body::<$($g,)* F, false>(frame, op, mask) }
             }
             let widths = widths($d, [$(width_of::<$source>()),*]);
             #[cfg(target_arch = "x86_64")]
@@ -188,11 +188,11 @@ pub fn select<T: Lane>() -> LaneFn {
     #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn wide<T: Lane>(frame: *mut u8, op: &LaneOp, mask: u32) {
         // SAFETY: The caller's promise ([`LaneLoop`]).
-        unsafe { select_body::<T>(frame, op, mask) }
+        unsafe { select_body::<T, true>(frame, op, mask) }
     }
     unsafe fn plain<T: Lane>(frame: *mut u8, op: &LaneOp, mask: u32) {
         // SAFETY: As above.
-        unsafe { select_body::<T>(frame, op, mask) }
+        unsafe { select_body::<T, false>(frame, op, mask) }
     }
     let lane = width_of::<T>();
     let widths = widths(lane, [lane, lane, PREDICATE]);
@@ -249,6 +249,22 @@ shape!(
     compare, compare_wide, compare_plain, compare_body, <A, B>, (A, B) -> bool, [A, B] -> PREDICATE
 );
 
+/// Whether a loop goes lane by lane, which takes a fraction of the time to compile: on x86-64 the
+/// version for processors without AVX2, of which there are hardly any.
+const fn is_small<const WIDE: bool>() -> bool {
+    cfg!(target_arch = "x86_64") && !WIDE
+}
+
+/// The lanes of a mask, so that the compiler does not unroll what is done for each.
+#[inline(always)]
+fn each_bit(mut mask: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let lane = (mask != 0).then(|| mask.trailing_zeros() as usize)?;
+        mask &= mask - 1;
+        Some(lane)
+    })
+}
+
 /// The 32 lanes of an operand.
 ///
 /// # Safety
@@ -264,7 +280,24 @@ unsafe fn source<'f, T: Lane>(frame: *const u8, offset: u32) -> &'f [T; WARP_SIZ
 /// # Safety
 /// As [`LaneLoop`].
 #[inline(always)]
-unsafe fn store_lanes<T: Lane>(frame: *mut u8, offset: u32, mask: u32, value: impl Fn(usize) -> T) {
+unsafe fn store_lanes<T: Lane, const WIDE: bool>(
+    frame: *mut u8,
+    offset: u32,
+    mask: u32,
+    value: impl Fn(usize) -> T,
+) {
+    if is_small::<WIDE>() {
+        // SAFETY: As below.
+        unsafe {
+            let destination = frame.add(offset as usize).cast::<[T; WARP_SIZE]>();
+            let mut result = *destination;
+            for lane in each_bit(mask) {
+                result[lane] = value(lane);
+            }
+            *destination = result;
+        }
+        return;
+    }
     let mut result = [T::default(); WARP_SIZE];
     // SAFETY: In range and aligned (the caller's promise); the references
     // that `value` reads through have ended when the result is written.
@@ -288,9 +321,12 @@ unsafe fn store_lanes<T: Lane>(frame: *mut u8, offset: u32, mask: u32, value: im
     }
 }
 
-/// Packs 32 truth values into a mask, lane 0 in the lowest bit.
+/// Packs the truth values of 32 lanes, or at least those of `mask`, lane 0 in the lowest bit.
 #[inline(always)]
-fn pack(value: impl Fn(usize) -> bool) -> u32 {
+fn pack<const WIDE: bool>(mask: u32, value: impl Fn(usize) -> bool) -> u32 {
+    if is_small::<WIDE>() {
+        return each_bit(mask).fold(0, |all, lane| all | u32::from(value(lane)) << lane);
+    }
     let mut bytes = [0u8; WARP_SIZE];
     for (lane, byte) in bytes.iter_mut().enumerate() {
         *byte = if value(lane) { 0xFF } else { 0 };
@@ -338,7 +374,7 @@ unsafe fn store_predicate(frame: *mut u8, offset: u32, mask: u32, value: u32) {
 }
 
 #[inline(always)]
-unsafe fn unary_body<A: Lane, D: Lane, F: Fn(A) -> D + Copy>(
+unsafe fn unary_body<A: Lane, D: Lane, F: Fn(A) -> D + Copy, const WIDE: bool>(
     frame: *mut u8,
     op: &LaneOp,
     mask: u32,
@@ -347,12 +383,12 @@ unsafe fn unary_body<A: Lane, D: Lane, F: Fn(A) -> D + Copy>(
     unsafe {
         let f = Pure::<F>::get();
         let a = source::<A>(frame, op.a);
-        store_lanes(frame, op.d, mask, |l| f(a[l]));
+        store_lanes::<_, WIDE>(frame, op.d, mask, |l| f(a[l]));
     }
 }
 
 #[inline(always)]
-unsafe fn binary_body<A: Lane, B: Lane, D: Lane, F: Fn(A, B) -> D + Copy>(
+unsafe fn binary_body<A: Lane, B: Lane, D: Lane, F: Fn(A, B) -> D + Copy, const WIDE: bool>(
     frame: *mut u8,
     op: &LaneOp,
     mask: u32,
@@ -361,12 +397,19 @@ unsafe fn binary_body<A: Lane, B: Lane, D: Lane, F: Fn(A, B) -> D + Copy>(
     unsafe {
         let f = Pure::<F>::get();
         let (a, b) = (source::<A>(frame, op.a), source::<B>(frame, op.b));
-        store_lanes(frame, op.d, mask, |l| f(a[l], b[l]));
+        store_lanes::<_, WIDE>(frame, op.d, mask, |l| f(a[l], b[l]));
     }
 }
 
 #[inline(always)]
-unsafe fn ternary_body<A: Lane, B: Lane, C: Lane, D: Lane, F: Fn(A, B, C) -> D + Copy>(
+unsafe fn ternary_body<
+    A: Lane,
+    B: Lane,
+    C: Lane,
+    D: Lane,
+    F: Fn(A, B, C) -> D + Copy,
+    const WIDE: bool,
+>(
     frame: *mut u8,
     op: &LaneOp,
     mask: u32,
@@ -376,12 +419,12 @@ unsafe fn ternary_body<A: Lane, B: Lane, C: Lane, D: Lane, F: Fn(A, B, C) -> D +
         let f = Pure::<F>::get();
         let (a, b) = (source::<A>(frame, op.a), source::<B>(frame, op.b));
         let c = source::<C>(frame, op.c);
-        store_lanes(frame, op.d, mask, |l| f(a[l], b[l], c[l]));
+        store_lanes::<_, WIDE>(frame, op.d, mask, |l| f(a[l], b[l], c[l]));
     }
 }
 
 #[inline(always)]
-unsafe fn quaternary_body<A: Lane, B: Lane, C: Lane, E: Lane, D: Lane, F>(
+unsafe fn quaternary_body<A: Lane, B: Lane, C: Lane, E: Lane, D: Lane, F, const WIDE: bool>(
     frame: *mut u8,
     op: &LaneOp,
     mask: u32,
@@ -393,12 +436,12 @@ unsafe fn quaternary_body<A: Lane, B: Lane, C: Lane, E: Lane, D: Lane, F>(
         let f = Pure::<F>::get();
         let (a, b) = (source::<A>(frame, op.a), source::<B>(frame, op.b));
         let (c, e) = (source::<C>(frame, op.c), source::<E>(frame, op.e));
-        store_lanes(frame, op.d, mask, |l| f(a[l], b[l], c[l], e[l]));
+        store_lanes::<_, WIDE>(frame, op.d, mask, |l| f(a[l], b[l], c[l], e[l]));
     }
 }
 
 #[inline(always)]
-unsafe fn unary_with_body<A: Lane, D: Lane, F: Fn(A, u32) -> D + Copy>(
+unsafe fn unary_with_body<A: Lane, D: Lane, F: Fn(A, u32) -> D + Copy, const WIDE: bool>(
     frame: *mut u8,
     op: &LaneOp,
     mask: u32,
@@ -407,12 +450,18 @@ unsafe fn unary_with_body<A: Lane, D: Lane, F: Fn(A, u32) -> D + Copy>(
     unsafe {
         let f = Pure::<F>::get();
         let a = source::<A>(frame, op.a);
-        store_lanes(frame, op.d, mask, |l| f(a[l], op.e));
+        store_lanes::<_, WIDE>(frame, op.d, mask, |l| f(a[l], op.e));
     }
 }
 
 #[inline(always)]
-unsafe fn binary_with_body<A: Lane, B: Lane, D: Lane, F: Fn(A, B, u32) -> D + Copy>(
+unsafe fn binary_with_body<
+    A: Lane,
+    B: Lane,
+    D: Lane,
+    F: Fn(A, B, u32) -> D + Copy,
+    const WIDE: bool,
+>(
     frame: *mut u8,
     op: &LaneOp,
     mask: u32,
@@ -421,12 +470,12 @@ unsafe fn binary_with_body<A: Lane, B: Lane, D: Lane, F: Fn(A, B, u32) -> D + Co
     unsafe {
         let f = Pure::<F>::get();
         let (a, b) = (source::<A>(frame, op.a), source::<B>(frame, op.b));
-        store_lanes(frame, op.d, mask, |l| f(a[l], b[l], op.e));
+        store_lanes::<_, WIDE>(frame, op.d, mask, |l| f(a[l], b[l], op.e));
     }
 }
 
 #[inline(always)]
-unsafe fn ternary_with_body<A: Lane, B: Lane, C: Lane, D: Lane, F>(
+unsafe fn ternary_with_body<A: Lane, B: Lane, C: Lane, D: Lane, F, const WIDE: bool>(
     frame: *mut u8,
     op: &LaneOp,
     mask: u32,
@@ -438,22 +487,26 @@ unsafe fn ternary_with_body<A: Lane, B: Lane, C: Lane, D: Lane, F>(
         let f = Pure::<F>::get();
         let (a, b) = (source::<A>(frame, op.a), source::<B>(frame, op.b));
         let c = source::<C>(frame, op.c);
-        store_lanes(frame, op.d, mask, |l| f(a[l], b[l], c[l], op.e));
+        store_lanes::<_, WIDE>(frame, op.d, mask, |l| f(a[l], b[l], c[l], op.e));
     }
 }
 
 #[inline(always)]
-unsafe fn test_body<A: Lane, F: Fn(A) -> bool + Copy>(frame: *mut u8, op: &LaneOp, mask: u32) {
+unsafe fn test_body<A: Lane, F: Fn(A) -> bool + Copy, const WIDE: bool>(
+    frame: *mut u8,
+    op: &LaneOp,
+    mask: u32,
+) {
     // SAFETY: The caller's promises, passed on.
     unsafe {
         let f = Pure::<F>::get();
         let a = source::<A>(frame, op.a);
-        store_predicate(frame, op.d, mask, pack(|l| f(a[l])));
+        store_predicate(frame, op.d, mask, pack::<WIDE>(mask, |l| f(a[l])));
     }
 }
 
 #[inline(always)]
-unsafe fn compare_body<A: Lane, B: Lane, F: Fn(A, B) -> bool + Copy>(
+unsafe fn compare_body<A: Lane, B: Lane, F: Fn(A, B) -> bool + Copy, const WIDE: bool>(
     frame: *mut u8,
     op: &LaneOp,
     mask: u32,
@@ -462,17 +515,17 @@ unsafe fn compare_body<A: Lane, B: Lane, F: Fn(A, B) -> bool + Copy>(
     unsafe {
         let f = Pure::<F>::get();
         let (a, b) = (source::<A>(frame, op.a), source::<B>(frame, op.b));
-        store_predicate(frame, op.d, mask, pack(|l| f(a[l], b[l])));
+        store_predicate(frame, op.d, mask, pack::<WIDE>(mask, |l| f(a[l], b[l])));
     }
 }
 
 #[inline(always)]
-unsafe fn select_body<T: Lane>(frame: *mut u8, op: &LaneOp, mask: u32) {
+unsafe fn select_body<T: Lane, const WIDE: bool>(frame: *mut u8, op: &LaneOp, mask: u32) {
     // SAFETY: The caller's promises, passed on.
     unsafe {
         let (a, b) = (source::<T>(frame, op.a), source::<T>(frame, op.b));
         let chosen = frame.add(op.c as usize).cast::<u32>().read();
-        store_lanes(frame, op.d, mask, |l| {
+        store_lanes::<_, WIDE>(frame, op.d, mask, |l| {
             if chosen >> l & 1 != 0 { a[l] } else { b[l] }
         });
     }
