@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 use super::evidence::{Evidence, Key, key};
 use super::modelled::Rule;
 use super::single::Single;
-use crate::supported::forms::{Kind, expand, opcode, reason};
+use crate::supported::forms::{expand, opcode, reason};
+use crate::supported::lists::Kind;
 
 /// A number with its thousands apart.
 pub fn grouped(number: usize) -> String {

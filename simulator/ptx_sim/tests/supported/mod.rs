@@ -9,7 +9,7 @@ pub mod lists;
 use std::fmt::Write as _;
 
 use forms::{expand, opcode, reason};
-use lists::{KINDS, Kind};
+use lists::KINDS;
 
 #[test]
 fn the_lists_are_true() {
