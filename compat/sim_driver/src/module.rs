@@ -165,23 +165,7 @@ impl Module {
     pub fn function(self: &Arc<Self>, name: &str) -> Outcome<usize> {
         let module = self.loaded.module();
         module.kernel(name).ok_or(Status::NOT_FOUND)?;
-        let mut known = self
-            .functions
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if let Some(&handle) = known.get(name) {
-            return Ok(handle);
-        }
-        let function = Function {
-            name: CString::new(name).map_err(|_| Status::INVALID_VALUE)?,
-            home: Home::Module(Arc::clone(self)),
-            dynamic_shared_limit: AtomicU32::new(SHARED_LIMIT),
-            is_non_portable: AtomicBool::new(false),
-            set_cluster: Mutex::new([0; 3]),
-        };
-        let handle = FUNCTIONS.add(Arc::new(function))?;
-        known.insert(name.to_owned(), handle);
-        Ok(handle)
+        Function::known(&self.functions, name, || Home::Module(Arc::clone(self)))
     }
 
     /// Names of its kernels.
@@ -236,6 +220,28 @@ pub struct Function {
 }
 
 impl Function {
+    /// The handle of a function among those of its home, made if need be.
+    fn known(
+        all: &Mutex<HashMap<String, usize>>,
+        name: &str,
+        home: impl FnOnce() -> Home,
+    ) -> Outcome<usize> {
+        let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&handle) = all.get(name) {
+            return Ok(handle);
+        }
+        let function = Self {
+            name: CString::new(name).map_err(|_| Status::INVALID_VALUE)?,
+            home: home(),
+            dynamic_shared_limit: AtomicU32::new(SHARED_LIMIT),
+            is_non_portable: AtomicBool::new(false),
+            set_cluster: Mutex::new([0; 3]),
+        };
+        let handle = FUNCTIONS.add(Arc::new(function))?;
+        all.insert(name.to_owned(), handle);
+        Ok(handle)
+    }
+
     /// The function of a handle.
     pub fn of(handle: usize) -> Outcome<Arc<Self>> {
         FUNCTIONS.get(handle)
@@ -414,20 +420,7 @@ impl Library {
     /// The handle of one of its kernels.
     pub fn kernel(self: &Arc<Self>, name: &str) -> Outcome<usize> {
         self.parsed.kernel(name).ok_or(Status::NOT_FOUND)?;
-        let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(&handle) = kernels.get(name) {
-            return Ok(handle);
-        }
-        let function = Function {
-            name: CString::new(name).map_err(|_| Status::INVALID_VALUE)?,
-            home: Home::Library(Arc::clone(self)),
-            dynamic_shared_limit: AtomicU32::new(SHARED_LIMIT),
-            is_non_portable: AtomicBool::new(false),
-            set_cluster: Mutex::new([0; 3]),
-        };
-        let handle = FUNCTIONS.add(Arc::new(function))?;
-        kernels.insert(name.to_owned(), handle);
-        Ok(handle)
+        Function::known(&self.kernels, name, || Home::Library(Arc::clone(self)))
     }
 
     /// Names of its kernels.
