@@ -1,13 +1,14 @@
-//! `core`, compiled once for each architecture and kept beside the compiler.
+//! `core` and the few packages that `cuda_std` needs, compiled once for each architecture and kept
+//! beside the compiler.
 //!
-//! Compiling it takes longer than most crates of kernels do, and it comes out the same for every
+//! Compiling them takes longer than most crates of kernels do, and they come out the same for every
 //! project. What cargo made of it for one target folder is put into the next before cargo looks:
 //! cargo checks it like its own work, and compiles anew what does not fit.
 //!
 //! ```text
 //! CACHE/core/sm_80-290f96de/     settings as in `Nested::profile_name`
 //!     nvptx64-nvidia-cuda/sm_80-290f96de/{deps,build,.fingerprint}/…
-//!     sm_80-290f96de/{build,.fingerprint}/…
+//!     sm_80-290f96de/{deps,build,.fingerprint}/…
 //! ```
 //!
 //! Nothing here can fail a build: where the cache cannot be read or written, cargo compiles.
@@ -16,14 +17,26 @@ use std::fs::{self, File, FileTimes};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The packages that come with the compiler.
-const PACKAGES: [&str; 2] = ["core", "compiler_builtins"];
+/// The packages that every crate of kernels is compiled with, besides ours: those that come with
+/// the compiler, and those of `cuda_std` and its macros. Packages with hyphens are there under both
+/// of their names.
+const PACKAGES: [&str; 9] = [
+    "core",
+    "compiler_builtins",
+    "libm",
+    "proc-macro2",
+    "proc_macro2",
+    "quote",
+    "syn",
+    "unicode-ident",
+    "unicode_ident",
+];
 
 /// Where a package's files lie in a folder of cargo's. What makes the rest count comes last.
 const KINDS: [&str; 3] = ["deps", "build", ".fingerprint"];
 
 /// How many sets of settings are kept; the oldest goes.
-const MOST: usize = 8;
+const MOST: usize = 4;
 
 /// How a set's folder is named while it is written.
 const UNFINISHED: &str = "unfinished-";
@@ -139,8 +152,8 @@ fn copy_packages(from: &Path, to: &Path) -> io::Result<()> {
 fn is_of_package(entry: &str) -> bool {
     let stem = entry.split('.').next().unwrap_or(entry);
     stem.rsplit_once('-').is_some_and(|(name, hash)| {
-        let name = name.strip_prefix("lib").unwrap_or(name);
-        PACKAGES.contains(&name) && hash.len() == 16
+        let library = name.strip_prefix("lib").unwrap_or(name);
+        hash.len() == 16 && (PACKAGES.contains(&name) || PACKAGES.contains(&library))
     })
 }
 
@@ -169,10 +182,11 @@ mod tests {
     const HASH: &str = "f821e4f0029c0068";
 
     #[test]
-    fn only_what_the_compiler_brings_is_kept() {
+    fn only_what_all_kernels_need_is_kept() {
         let is_kept = |name: &str| is_of_package(&name.replace('#', HASH));
         assert!(is_kept("libcore-#.rlib") && is_kept("libcore-#.rmeta") && is_kept("core-#.d"));
         assert!(is_kept("compiler_builtins-#") && is_kept("libcompiler_builtins-#.rlib"));
+        assert!(is_kept("libm-#") && is_kept("liblibm-#.rlib") && is_kept("proc-macro2-#"));
         for name in [
             "libkernels-#.rlib",
             "my-core-#",
