@@ -103,7 +103,7 @@ fn products_that_widen_and_add() {
         "mul.wide.s32" (a: i32, b: i32) -> i64: i64::from(a) * i64::from(b);
         "mad.lo.s32" (a: u32, b: u32, c: u32) -> u32: a.wrapping_mul(b).wrapping_add(c);
         "mad.hi.u32" (a: u32, b: u32, c: u32) -> u32:
-            ((u64::from(a) * u64::from(b) >> 32) as u32).wrapping_add(c);
+            (((u64::from(a) * u64::from(b)) >> 32) as u32).wrapping_add(c);
         "mad.wide.u32" (a: u32, b: u32, c: u64) -> u64:
             (u64::from(a) * u64::from(b)).wrapping_add(c);
         "mad.wide.s32" (a: i32, b: i32, c: i64) -> i64:

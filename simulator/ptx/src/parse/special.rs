@@ -38,8 +38,11 @@ pub const OTHER_SPECIALS: &[&str] = &[
     "%cluster_nctaid.w",
 ];
 
-/// Special registers of three components, by axis.
-const VECTORS: [(&str, fn(u8) -> Special); 8] = [
+/// A special register by its axis.
+type OfAxis = fn(u8) -> Special;
+
+/// Special registers of three components.
+const VECTORS: [(&str, OfAxis); 8] = [
     ("%tid", Special::Tid),
     ("%ntid", Special::Ntid),
     ("%ctaid", Special::Ctaid),
