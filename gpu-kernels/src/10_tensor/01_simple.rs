@@ -22,20 +22,93 @@
 //! The result's stores conflict for the same reason as the loads: a lane of row
 //! 4 stores to the chunk column of row 0.
 //!
+//! The first kernel has every address written out. The others say the same by
+//! tiles, whose layout is a type, and by fragments.
+//!
 //! [`mma_simple_f16`] sums in f16, by `m16n8k8`: half the registers, and a
 //! rounding to 11 bits after each half of the sum.
 
 use cuda_std::half::f16;
+use cuda_std::mma::ldmatrix::x4_at;
 #[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90"))]
 use cuda_std::mma::store_matrices;
 use cuda_std::mma::{
-    FragmentA, FragmentB, FragmentC, M16N8K8, load_a, load_b_transposed, mma, store_c,
+    FragmentA, FragmentB, FragmentC, M16N8K8, M16N8K16, load_a, load_b_transposed, mma, store_c,
 };
 use cuda_std::prelude::*;
-use cuda_std::tile::{Layout, Plain};
+use cuda_std::shared::address_in_space;
+use cuda_std::tile::{Layout, Plain, TILE_ALIGN_BYTES};
 use cuda_std::warp::FULL_MASK;
 
-use super::{MATRIX, PaddedByChunk, Swizzled16, Tile16, WARP, drain, fill, multiply_add, zero};
+use super::{
+    CHUNK, MATRIX, PaddedByChunk, SIDE, Swizzled16, Tile16, WARP, drain, fill, multiply_add, zero,
+};
+
+// ---------------------------------------------------------------------------
+// Address by address
+// ---------------------------------------------------------------------------
+//
+// `ldmatrix.x4` loads four 8×8 matrices, the quarters of a tile. Eight lanes name the
+// rows of each, by the address of a row's 16 bytes:
+//
+//             A: columns 0–7   columns 8–15         B: columns 0–7   columns 8–15
+//   rows 0–7     lanes 0–7     lanes 16–23             lanes 0–7     lanes 8–15
+//   rows 8–15    lanes 8–15    lanes 24–31             lanes 16–23   lanes 24–31
+//
+// Register i then has two neighbours of matrix i: lane l those of row l / 4 from column
+// 2 · (l mod 4) on. So `mma` wants its operands, and so it leaves its result.
+
+/// Where element `(row, column)` of a plain tile lies.
+#[inline(always)]
+const fn plain(row: u32, column: u32) -> usize {
+    (row * SIDE + column) as usize
+}
+
+/// C = A·Bᵀ through plain tiles: 12 bank conflicts.
+///
+/// # Safety
+///
+/// `a`, `b` and `c` are aligned to 16 bytes and hold a 16×16 matrix a
+/// block; `c` overlaps neither. Launch with [`BLOCK`](super::BLOCK)
+/// threads and a block per product.
+#[kernel(launch_bounds(WARP))]
+pub unsafe fn mma_simple_plain(a: *const f16, b: *const f16, c: *mut f16) {
+    let tile_a = shared_array![f16; MATRIX as usize, align = TILE_ALIGN_BYTES];
+    let tile_b = shared_array![f16; MATRIX as usize, align = TILE_ALIGN_BYTES];
+    let tile_c = shared_array![f16; MATRIX as usize, align = TILE_ALIGN_BYTES];
+    let lane = warp::lane_id();
+
+    // A lane copies eight elements, 16 bytes, of each operand.
+    let own = (lane * CHUNK) as usize;
+    let (a, b, c) = {
+        let first = (thread::block_idx_x() * MATRIX) as usize + own;
+        (a.add(first), b.add(first), c.add(first))
+    };
+    *tile_a.add(own).cast::<u128>() = *a.cast::<u128>();
+    *tile_b.add(own).cast::<u128>() = *b.cast::<u128>();
+    warp::sync_warp(FULL_MASK);
+
+    let row_of_a = tile_a.add(plain(lane % 16, lane / 16 * 8));
+    let row_of_b = tile_b.add(plain(lane / 16 * 8 + lane % 8, lane / 8 % 2 * 8));
+    let a = FragmentA::<f16, M16N8K16>::new(x4_at(address_in_space(row_of_a)));
+    let [b0, b1, b2, b3] = x4_at(address_in_space(row_of_b));
+    // Columns 0 to 7 of the result, which are rows 0 to 7 of B, and columns 8 to 15.
+    let left = mma(a, FragmentB::new([b0, b1]), FragmentC::<f32>::zero());
+    let right = mma(a, FragmentB::new([b2, b3]), FragmentC::<f32>::zero());
+
+    let (row, column) = (lane / 4, lane % 4 * 2);
+    let ([c0, c1], [c2, c3]) = (left.to_f16().registers, right.to_f16().registers);
+    *tile_c.add(plain(row, column)).cast::<u32>() = c0;
+    *tile_c.add(plain(row + 8, column)).cast::<u32>() = c1;
+    *tile_c.add(plain(row, column + 8)).cast::<u32>() = c2;
+    *tile_c.add(plain(row + 8, column + 8)).cast::<u32>() = c3;
+    warp::sync_warp(FULL_MASK);
+    *c.cast::<u128>() = *tile_c.add(own).cast::<u128>();
+}
+
+// ---------------------------------------------------------------------------
+// By tiles and fragments
+// ---------------------------------------------------------------------------
 
 /// The tiles of one product.
 struct Tiles<L> {
@@ -75,9 +148,7 @@ macro_rules! kernels {
         ///
         /// # Safety
         ///
-        /// `a`, `b` and `c` are aligned to 16 bytes and hold a 16×16 matrix a
-        /// block; `c` overlaps neither. Launch with [`BLOCK`](super::BLOCK)
-        /// threads and a block per product.
+        /// As [`mma_simple_plain`].
         #[kernel(launch_bounds(WARP))]
         pub unsafe fn $name(a: *const f16, b: *const f16, c: *mut f16) {
             let $tiles = Tiles {
@@ -93,13 +164,6 @@ macro_rules! kernels {
 }
 
 kernels! {
-    /// C = A·Bᵀ through plain tiles: 12 bank conflicts.
-    mma_simple_plain: Plain, |tiles, product| {
-        let [left, right] = product;
-        store_c(tiles.c, 0, 0, left.to_f16());
-        store_c(tiles.c, 0, 8, right.to_f16());
-    }
-
     /// C = A·Bᵀ through padded tiles: no conflicts but in the copies.
     mma_simple_padded: PaddedByChunk, |tiles, product| {
         let [left, right] = product;

@@ -53,43 +53,43 @@ fn vector_add(measured: &[Measurement]) -> Option<Found> {
 
 static KERNELS: [KernelEntry; 7] = [
     KernelEntry::of(add, "one element per thread, lanes side by side", |trial| {
-        run(trial, &IN_PLACE, &|case| case.by_pointers(add))
+        run(trial, &IN_PLACE, &by_pointers(add))
     })
     .expecting(&claims([4.0, 100.0], [4.0, 100.0])),
     KernelEntry::of(
         add_permuted,
         "neighbouring lanes change places: no loss",
-        |trial| run(trial, &IN_PLACE, &|case| case.by_pointers(add_permuted)),
+        |trial| run(trial, &IN_PLACE, &by_pointers(add_permuted)),
     )
     .expecting(&claims([4.0, 100.0], [4.0, 100.0])),
     KernelEntry::of(add_offset, "one element later: a fifth sector", |trial| {
-        run(trial, &ONE_LATER, &|case| case.by_pointers(add_offset))
+        run(trial, &ONE_LATER, &by_pointers(add_offset))
     })
     .expecting(&claims([5.0, 80.0], [5.0, 80.0])),
     KernelEntry::of(
         add_stride,
         "lanes a grid apart: one sector per lane",
-        |trial| run(trial, &IN_PLACE, &|case| case.by_pointers(add_stride)),
+        |trial| run(trial, &IN_PLACE, &by_pointers(add_stride)),
     )
     .expecting(&claims([32.0, 12.5], [32.0, 12.5])),
     // Half of the loads are of x, one sector for one word, half of y, four.
     KernelEntry::of(
         add_broadcast,
         "x[0] for all lanes: one sector, one word of it",
-        |trial| run(trial, &BROADCAST, &|case| case.by_pointers(add_broadcast)),
+        |trial| run(trial, &BROADCAST, &by_pointers(add_broadcast)),
     )
     .expecting(&claims([2.5, 82.5], [4.0, 100.0])),
     KernelEntry::of(
         add_vectorized,
         "16 bytes per access, four elements per thread",
-        |trial| run(trial, &VECTORIZED, &|case| case.by_pointers(add_vectorized)),
+        |trial| run(trial, &VECTORIZED, &by_pointers(add_vectorized)),
     )
     .expecting(&claims([16.0, 100.0], [16.0, 100.0]))
     .timed_at(&[&[TIMED], &[1 << 28]]),
     KernelEntry::of(
         add_safe,
         "lanes side by side, as a safe function",
-        |trial| run(trial, &IN_PLACE, &|case| case.safely()),
+        |trial| run(trial, &IN_PLACE, &safely),
     )
     .expecting(&claims([4.0, 100.0], [4.0, 100.0])),
 ];
@@ -192,34 +192,35 @@ fn vectorized(n: u32) -> LaunchConfig {
     )
 }
 
-/// A launch to be made.
-struct Case<'c, 'e> {
-    trial: &'c mut Trial<'e>,
-    act: Act,
-    config: LaunchConfig,
-    x: &'c Buffer<'e, f32>,
-    y: &'c Buffer<'e, f32>,
-    z: &'c mut Guarded<'e>,
+/// What is added, and where to.
+struct Vectors<'e> {
+    x: Buffer<'e, f32>,
+    y: Buffer<'e, f32>,
+    z: Guarded<'e>,
     len: u32,
+    config: LaunchConfig,
 }
 
 /// How a kernel is launched.
-type Launch<'l> = dyn Fn(Case<'_, '_>) -> Result<(), CaseError> + 'l;
+type Launch<'l> = dyn Fn(&mut Trial<'_>, Act, &mut Vectors<'_>) -> Result<(), CaseError> + 'l;
 
-impl Case<'_, '_> {
-    fn by_pointers<K: Kernel<Args = Args>>(self, _kernel: K) -> Result<(), CaseError> {
-        let (x, y, z) = (self.x.as_ptr(), self.y.as_ptr(), self.z.as_mut_ptr());
+fn by_pointers<K: Kernel<Args = Args>>(
+    _kernel: K,
+) -> impl Fn(&mut Trial<'_>, Act, &mut Vectors<'_>) -> Result<(), CaseError> {
+    |trial, act, vectors| {
+        let Vectors { x, y, z, len, .. } = vectors;
+        let args = (x.as_ptr(), y.as_ptr(), z.as_mut_ptr(), *len);
         // SAFETY: all three vectors hold `len` elements, start at multiples of 256
         // bytes and outlive the launches; the grid is the kernel's own.
-        let launch = unsafe { Prepared::of::<K>(self.config, (x, y, z, self.len)) }?;
-        self.trial.act(self.act, &launch)
+        let launch = unsafe { Prepared::of::<K>(vectors.config, args) }?;
+        trial.act(act, &launch)
     }
+}
 
-    fn safely(self) -> Result<(), CaseError> {
-        let (x, y, z) = (self.x.input(), self.y.input(), self.z.output());
-        self.trial
-            .act_safely(self.act, add_safe, self.config, (x, y, z, self.len))
-    }
+fn safely(trial: &mut Trial<'_>, act: Act, vectors: &mut Vectors<'_>) -> Result<(), CaseError> {
+    let Vectors { x, y, z, len, .. } = vectors;
+    let views = (x.input(), y.input(), z.output(), *len);
+    trial.act_safely(act, add_safe, vectors.config, views)
 }
 
 fn run(trial: &mut Trial<'_>, pattern: &Pattern, launch: &Launch<'_>) -> Result<(), CaseError> {
@@ -242,25 +243,20 @@ fn run_one(
     let is_sweep = trial.shape().is_sweep();
     let len = (pattern.first + n) as usize;
     let (x, y) = (inputs::uniform(1, len), inputs::uniform(2, len));
-    let (device_x, device_y) = (
-        Buffer::of(trial.engine(), "x", &x)?,
-        Buffer::of(trial.engine(), "y", &y)?,
-    );
-    let mut z = Guarded::poisoned(trial.engine(), "z", len)?;
-    launch(Case {
-        trial: &mut *trial,
-        act: if is_sweep {
-            Act::Verified
-        } else {
-            Act::Counted
-        },
-        config: (pattern.config)(n),
-        x: &device_x,
-        y: &device_y,
-        z: &mut z,
+    let mut vectors = Vectors {
+        x: Buffer::of(trial.engine(), "x", &x)?,
+        y: Buffer::of(trial.engine(), "y", &y)?,
+        z: Guarded::poisoned(trial.engine(), "z", len)?,
         len: len as u32,
-    })?;
-    let got = z.read()?;
+        config: (pattern.config)(n),
+    };
+    let first = if is_sweep {
+        Act::Verified
+    } else {
+        Act::Counted
+    };
+    launch(trial, first, &mut vectors)?;
+    let got = vectors.z.read()?;
     let (before, got) = got.split_at(pattern.first as usize);
     if let Some(written) = before.iter().find(|&&value| !is_poison(value)) {
         return Err(CaseError::Wrong(format!(
@@ -276,15 +272,7 @@ fn run_one(
         return Ok(());
     }
     trial.check_counts()?;
-    launch(Case {
-        trial,
-        act: Act::Timed,
-        config: (pattern.config)(n),
-        x: &device_x,
-        y: &device_y,
-        z: &mut z,
-        len: len as u32,
-    })
+    launch(trial, Act::Timed, &mut vectors)
 }
 
 #[cfg(test)]

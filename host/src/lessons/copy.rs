@@ -32,20 +32,20 @@ pub static LESSON: Lesson = Lesson {
 
 static KERNELS: [KernelEntry; 3] = [
     KernelEntry::of(copy, "one element per thread", |trial| {
-        run(trial, &|case| case.by_pointers(copy, one_a_thread))
+        run(trial, &by_pointers(copy, one_a_thread))
     })
     .expecting(&claims(4.0)),
     KernelEntry::of(
         copy_vectorized,
         "16 bytes per access, four elements per thread",
-        |trial| run(trial, &|case| case.by_pointers(copy_vectorized, vectorized)),
+        |trial| run(trial, &by_pointers(copy_vectorized, vectorized)),
     )
     .expecting(&claims(16.0))
     .timed_at(&[&[TIMED], &[LARGE]]),
     KernelEntry::of(
         copy_safe,
         "one element per thread, as a safe function",
-        |trial| run(trial, &|case| case.safely()),
+        |trial| run(trial, &safely),
     )
     .expecting(&claims(4.0)),
 ];
@@ -117,36 +117,34 @@ pub unsafe fn best(
     unsafe { Prepared::of::<copy_vectorized>(vectorized(n), (input, output, n)) }
 }
 
-/// A launch to be made.
-struct Case<'c, 'e> {
-    trial: &'c mut Trial<'e>,
-    act: Act,
-    input: &'c Buffer<'e, f32>,
-    output: &'c mut Guarded<'e>,
+/// What is copied, and where to.
+struct Vectors<'e> {
+    input: Buffer<'e, f32>,
+    output: Guarded<'e>,
     n: u32,
 }
 
 /// How a kernel is launched.
-type Launch<'l> = dyn Fn(Case<'_, '_>) -> Result<(), CaseError> + 'l;
+type Launch<'l> = dyn Fn(&mut Trial<'_>, Act, &mut Vectors<'_>) -> Result<(), CaseError> + 'l;
 
-impl Case<'_, '_> {
-    fn by_pointers<K: Kernel<Args = Args>>(
-        self,
-        _kernel: K,
-        config: fn(u32) -> LaunchConfig,
-    ) -> Result<(), CaseError> {
-        let args = (self.input.as_ptr(), self.output.as_mut_ptr(), self.n);
+fn by_pointers<K: Kernel<Args = Args>>(
+    _kernel: K,
+    config: fn(u32) -> LaunchConfig,
+) -> impl Fn(&mut Trial<'_>, Act, &mut Vectors<'_>) -> Result<(), CaseError> {
+    move |trial, act, vectors| {
+        let n = vectors.n;
+        let args = (vectors.input.as_ptr(), vectors.output.as_mut_ptr(), n);
         // SAFETY: both hold n elements, start at multiples of 256 bytes and outlive the
         // launches; the grid is the kernel's own.
-        let launch = unsafe { Prepared::of::<K>(config(self.n), args) }?;
-        self.trial.act(self.act, &launch)
+        let launch = unsafe { Prepared::of::<K>(config(n), args) }?;
+        trial.act(act, &launch)
     }
+}
 
-    fn safely(self) -> Result<(), CaseError> {
-        let (config, n) = (one_a_thread(self.n), self.n);
-        let views = (self.input.input(), self.output.output(), n);
-        self.trial.act_safely(self.act, copy_safe, config, views)
-    }
+fn safely(trial: &mut Trial<'_>, act: Act, vectors: &mut Vectors<'_>) -> Result<(), CaseError> {
+    let n = vectors.n;
+    let views = (vectors.input.input(), vectors.output.output(), n);
+    trial.act_safely(act, copy_safe, one_a_thread(n), views)
 }
 
 fn run(trial: &mut Trial<'_>, launch: &Launch<'_>) -> Result<(), CaseError> {
@@ -165,21 +163,19 @@ fn run(trial: &mut Trial<'_>, launch: &Launch<'_>) -> Result<(), CaseError> {
 fn run_one(trial: &mut Trial<'_>, launch: &Launch, n: u32) -> Result<(), CaseError> {
     let is_sweep = trial.shape().is_sweep();
     let values = inputs::distinct(n as usize);
-    let input = Buffer::of(trial.engine(), "input", &values)?;
-    let mut output = Guarded::poisoned(trial.engine(), "output", n as usize)?;
-    launch(Case {
-        trial: &mut *trial,
-        act: if is_sweep {
-            Act::Verified
-        } else {
-            Act::Counted
-        },
-        input: &input,
-        output: &mut output,
+    let mut vectors = Vectors {
+        input: Buffer::of(trial.engine(), "input", &values)?,
+        output: Guarded::poisoned(trial.engine(), "output", n as usize)?,
         n,
-    })?;
+    };
+    let first = if is_sweep {
+        Act::Verified
+    } else {
+        Act::Counted
+    };
+    launch(trial, first, &mut vectors)?;
     trial.verdict(compare(
-        &output.read()?,
+        &vectors.output.read()?,
         |index| values[index],
         trial.tolerance(),
     ))?;
@@ -187,11 +183,5 @@ fn run_one(trial: &mut Trial<'_>, launch: &Launch, n: u32) -> Result<(), CaseErr
         return Ok(());
     }
     trial.check_counts()?;
-    launch(Case {
-        trial,
-        act: Act::Timed,
-        input: &input,
-        output: &mut output,
-        n,
-    })
+    launch(trial, Act::Timed, &mut vectors)
 }

@@ -160,7 +160,7 @@ static KERNELS: [KernelEntry; 8] = [
     KernelEntry::of(
         transpose_safe,
         "the swizzled tile, as a safe function",
-        |trial| run_by(trial, &|case| case.safely()),
+        |trial| run_by(trial, &safely),
     )
     .expecting(&tiled(0.0, 4.0)),
 ];
@@ -267,60 +267,54 @@ pub fn input_index(index: usize, n_rows: usize, n_columns: usize) -> usize {
     row * n_columns + column
 }
 
-/// A launch to be made: of which values of two buffers, and on what matrix.
-struct Case<'c, 'e> {
-    trial: &'c mut Trial<'e>,
-    act: Act,
-    input: &'c Buffer<'e, f32>,
+/// A matrix in a buffer, and room for its transpose in another, from these values on.
+///
+/// Outputs are aligned to 256 bytes, and where `n_columns` is a multiple of 4 inputs to 16.
+struct Matrices<'e> {
+    input: Buffer<'e, f32>,
     first_input: usize,
-    output: &'c mut Buffer<'e, f32>,
+    output: Buffer<'e, f32>,
     first_output: usize,
     n_rows: u32,
     n_columns: u32,
 }
 
 /// How a kernel is launched.
-type Launch<'l> = dyn Fn(Case<'_, '_>) -> Result<(), CaseError> + 'l;
+type Launch<'l> = dyn Fn(&mut Trial<'_>, Act, &mut Matrices<'_>) -> Result<(), CaseError> + 'l;
 
-impl Case<'_, '_> {
-    /// The caller's buffers hold `n_rows * n_columns` values each from the first ones on.
-    /// Outputs are aligned to 256 bytes, and where `n_columns` is a multiple of 4 inputs to 16.
-    fn by_pointers<K: Kernel<Args = Args>>(
-        self,
-        _kernel: K,
-        config: fn(u32, u32) -> LaunchConfig,
-    ) -> Result<(), CaseError> {
-        let (n_rows, n_columns) = (self.n_rows, self.n_columns);
-        let input = self.input.ptr_at(self.first_input);
-        let output = self.output.ptr_mut_at(self.first_output);
-        let args = (input, output, n_rows, n_columns);
-        // SAFETY: the buffers are as the kernels ask, see above, and outlive the launches; the
-        // grid is the kernel's own.
-        let launch = unsafe { Prepared::of::<K>(config(n_rows, n_columns), args) }?;
-        self.trial.act(self.act, &launch)
+fn by_pointers<K: Kernel<Args = Args>>(
+    _kernel: K,
+    config: fn(u32, u32) -> LaunchConfig,
+) -> impl Fn(&mut Trial<'_>, Act, &mut Matrices<'_>) -> Result<(), CaseError> {
+    move |trial, act, on| {
+        let input = on.input.ptr_at(on.first_input);
+        let output = on.output.ptr_mut_at(on.first_output);
+        let args = (input, output, on.n_rows, on.n_columns);
+        // SAFETY: both buffers hold n_rows · n_columns elements from there on, aligned as said
+        // above, and outlive the launches; the grid is the kernel's own.
+        let launch = unsafe { Prepared::of::<K>(config(on.n_rows, on.n_columns), args) }?;
+        trial.act(act, &launch)
     }
+}
 
-    fn safely(self) -> Result<(), CaseError> {
-        let (n_rows, n_columns) = (self.n_rows, self.n_columns);
-        let n_elements = n_rows as usize * n_columns as usize;
-        let from = |first| first..first + n_elements;
-        let input = self.input.input_of(from(self.first_input));
-        let output = self.output.output_of(from(self.first_output));
-        let config = by_output(n_rows, n_columns);
-        let views = (input, output, n_rows, n_columns);
-        self.trial
-            .act_safely(self.act, transpose_safe, config, views)
-    }
+fn safely(trial: &mut Trial<'_>, act: Act, on: &mut Matrices<'_>) -> Result<(), CaseError> {
+    let (n_rows, n_columns) = (on.n_rows, on.n_columns);
+    let n_elements = n_rows as usize * n_columns as usize;
+    let from = |first| first..first + n_elements;
+    let input = on.input.input_of(from(on.first_input));
+    let output = on.output.output_of(from(on.first_output));
+    let views = (input, output, n_rows, n_columns);
+    trial.act_safely(act, transpose_safe, by_output(n_rows, n_columns), views)
 }
 
 /// Verifies a transpose on the trial's shape, and measures it if that is one
 /// shape and not a sweep. `config` is the kernel's geometry for rows and columns.
-pub fn run<K: Kernel<Args = Args> + Copy>(
+pub fn run<K: Kernel<Args = Args>>(
     trial: &mut Trial<'_>,
     kernel: K,
     config: fn(u32, u32) -> LaunchConfig,
 ) -> Result<(), CaseError> {
-    run_by(trial, &|case| case.by_pointers(kernel, config))
+    run_by(trial, &by_pointers(kernel, config))
 }
 
 fn run_by(trial: &mut Trial<'_>, launch: &Launch<'_>) -> Result<(), CaseError> {
@@ -334,33 +328,21 @@ fn run_by(trial: &mut Trial<'_>, launch: &Launch<'_>) -> Result<(), CaseError> {
 fn run_one(trial: &mut Trial<'_>, launch: &Launch<'_>) -> Result<(), CaseError> {
     let (n_rows, n_columns) = trial.shape().matrix();
     let n_elements = n_rows as usize * n_columns as usize;
-    let input = Buffer::of(trial.engine(), "input", &inputs::distinct(n_elements))?;
-    let mut output = Buffer::poisoned(trial.engine(), "output", n_elements)?;
-    launch(Case {
-        trial: &mut *trial,
-        act: Act::Counted,
-        input: &input,
+    let mut matrices = Matrices {
+        input: Buffer::of(trial.engine(), "input", &inputs::distinct(n_elements))?,
         first_input: 0,
-        output: &mut output,
+        output: Buffer::poisoned(trial.engine(), "output", n_elements)?,
         first_output: 0,
         n_rows,
         n_columns,
-    })?;
+    };
+    launch(trial, Act::Counted, &mut matrices)?;
     let expected =
         |index| inputs::distinct_at(input_index(index, n_rows as usize, n_columns as usize));
-    let compared = compare(&output.read()?, expected, trial.tolerance());
+    let compared = compare(&matrices.output.read()?, expected, trial.tolerance());
     trial.verdict(compared.map_err(|mismatch| mismatch.in_matrix(n_rows as usize)))?;
     trial.check_counts()?;
-    launch(Case {
-        trial,
-        act: Act::Timed,
-        input: &input,
-        first_input: 0,
-        output: &mut output,
-        first_output: 0,
-        n_rows,
-        n_columns,
-    })
+    launch(trial, Act::Timed, &mut matrices)
 }
 
 /// Elements between two outputs of a sweep, which nobody may write.
@@ -387,29 +369,23 @@ fn run_sweep(trial: &mut Trial<'_>, launch: &Launch<'_>) -> Result<(), CaseError
         .map(|(n_rows, n_columns)| room(n_rows, n_columns))
         .sum();
 
-    let input = Buffer::of(trial.engine(), "input", &inputs::distinct(max_elements))?;
-    let mut output = Buffer::<f32>::poisoned(trial.engine(), "outputs", GUARD + total)?;
-
-    let mut start = GUARD;
+    let mut matrices = Matrices {
+        input: Buffer::of(trial.engine(), "input", &inputs::distinct(max_elements))?,
+        first_input: 0,
+        output: Buffer::poisoned(trial.engine(), "outputs", GUARD + total)?,
+        first_output: GUARD,
+        n_rows: 0,
+        n_columns: 0,
+    };
     for (n_rows, n_columns) in shapes() {
-        let first_input = max_elements - n_rows as usize * n_columns as usize;
-        // Inputs are aligned to 16 bytes where n_columns is a multiple of 4, because
-        // max_elements is one too.
-        launch(Case {
-            trial: &mut *trial,
-            act: Act::Verified,
-            input: &input,
-            first_input,
-            output: &mut output,
-            first_output: start,
-            n_rows,
-            n_columns,
-        })
-        .map_err(|error| at_shape(error, n_rows, n_columns))?;
-        start += room(n_rows, n_columns);
+        (matrices.n_rows, matrices.n_columns) = (n_rows, n_columns);
+        matrices.first_input = max_elements - n_rows as usize * n_columns as usize;
+        launch(trial, Act::Verified, &mut matrices)
+            .map_err(|error| at_shape(error, n_rows, n_columns))?;
+        matrices.first_output += room(n_rows, n_columns);
     }
 
-    let outputs = output.read()?;
+    let outputs = matrices.output.read()?;
     check_guard(&outputs[..GUARD], "before the first output")?;
     let mut start = GUARD;
     for (n_rows, n_columns) in shapes() {

@@ -3,6 +3,7 @@
 use crate::bench::{Bench, ptx};
 use cuda_std::launch::{DevicePtr, DevicePtrMut, DeviceTensorMap};
 use library_kernels::generic as kernels;
+use lockstep::LaunchConfig;
 
 #[test]
 fn every_instance_computes_with_its_types() {
@@ -48,6 +49,37 @@ fn safe_instances_compute_too() {
     bench.launch(kernels::double_words, 1, 32, args);
     let doubled = [1.5f32, 2.5].map(|x| x.to_bits() * 2);
     assert_eq!(bench.read_words(out, 2), doubled);
+}
+
+/// By which two threads would write one element, or some behind the buffer's end.
+#[test]
+fn a_launch_that_does_not_fit_a_safe_kernel_is_refused() {
+    let device = lockstep::Device::simulator();
+    let module = device.load(ptx("library")).expect("it is PTX");
+    let x = device.upload("x", &[1.5f32; 64]).expect("there is room");
+    let mut y = device.alloc::<f32>("y", 64).expect("there is room");
+    let mut run = |block, n| {
+        let config = LaunchConfig::new([1, 1, 1], block);
+        let launched = module.run(kernels::double_floats, config, (x.input(), y.output(), n));
+        launched.map(|_| ()).map_err(|error| error.to_string())
+    };
+    assert_eq!(run([64, 1, 1], 64), Ok(()));
+    for (refused, reason) in [
+        (
+            run([8, 8, 1], 64),
+            "two threads would write one element: grid and block must be 1 along y and z",
+        ),
+        (
+            run([96, 1, 1], 65),
+            "`x` has 64 elements, and the kernel's other arguments say 65",
+        ),
+    ] {
+        let error = refused.expect_err("it does not fit");
+        assert!(
+            error.contains("double_floats") && error.contains(reason),
+            "{error}"
+        );
+    }
 }
 
 #[test]
