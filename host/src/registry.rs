@@ -1,4 +1,4 @@
-//! The one list of lessons. `run-all`, `list`, the tests and the README's table
+//! The one list of lessons. `run-all`, `list`, the tests and the tables of docs/results.md
 //! all walk it; nothing else names a lesson.
 //!
 //! To add one, write `lessons/<id>.rs` with a `pub static LESSON: Lesson` and add its two

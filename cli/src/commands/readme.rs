@@ -1,5 +1,5 @@
-//! `lockstep readme`: writes the generated parts of the README, of docs/results.md and of the
-//! tuning logs, and the pictures, or says that they are out of date.
+//! `lockstep readme`: writes the generated parts of docs/tools.md, docs/results.md and the tuning
+//! logs, and the pictures, or says that they are out of date.
 
 use super::exit::{Exit, Stop};
 use super::report as page;
@@ -29,8 +29,8 @@ const CUBES: Option<&str> = Some("gemm-cubes.json");
 /// What `bench gemm --alone --fastest` wrote: the chosen kernels on other products.
 const PRODUCTS: Option<&str> = Some("gemm-products.json");
 
-/// Of the README.
-const README: [Part; 1] = [Part {
+/// Of docs/tools.md.
+const TOOLS: [Part; 1] = [Part {
     begin: "<!-- report: written by `cargo xtask readme` -->\n",
     end: "<!-- end of report -->",
     results: None,
@@ -80,9 +80,9 @@ const RESULTS: [Part; 6] = [
 /// Options of `readme`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The README; `docs/results.md` is beside it.
-    #[arg(long, default_value = "README.md")]
-    readme: PathBuf,
+    /// The repository's folder, with `docs` in it.
+    #[arg(long, default_value = ".")]
+    root: PathBuf,
 
     /// What `bench --json` wrote on a GPU.
     #[arg(long, default_value = "bench/results/h200/bench.json")]
@@ -104,8 +104,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     let of_gemm = beside(GEMM_RESULTS)?;
     // Several parts are made from one file.
     let mut kept: BTreeMap<&str, Option<BenchReport>> = BTreeMap::new();
-    let results = args.readme.with_file_name("docs").join("results.md");
-    for (path, parts) in [(&args.readme, &README[..]), (&results, &RESULTS)] {
+    let docs = args.root.join("docs");
+    for (name, parts) in [("tools.md", &TOOLS[..]), ("results.md", &RESULTS)] {
+        let path = &docs.join(name);
         let old = input::text(path).map_err(Stop::usage)?;
         let mut new = old.clone();
         for part in parts {
@@ -132,7 +133,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     }
     let pictures = pictures::all().map_err(|error| because(error.to_string()))?;
     for (path, svg) in &pictures {
-        let path = args.readme.with_file_name("").join(path);
+        let path = args.root.join(path);
         let old = std::fs::read_to_string(&path).ok();
         renew(args, &path, old.as_deref(), svg)?;
     }
@@ -141,9 +142,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     Ok(Exit::Passed)
 }
 
-/// Renews the tuning logs in `docs/tuning` beside the README, if there are any.
+/// Renews the tuning logs in `docs/tuning`, if there are any.
 fn tuning_logs(args: &Args, reports: &[BenchReport]) -> Result<(), Stop> {
-    let folder = args.readme.with_file_name("docs").join("tuning");
+    let folder = args.root.join("docs/tuning");
     let Ok(entries) = std::fs::read_dir(folder) else {
         return Ok(());
     };
@@ -190,11 +191,11 @@ fn replace(text: &str, part: &Part, generated: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{README, RESULTS, replace};
+    use super::{RESULTS, TOOLS, replace};
 
     #[test]
     fn only_what_is_between_the_markers_changes() {
-        for part in README.iter().chain(&RESULTS) {
+        for part in TOOLS.iter().chain(&RESULTS) {
             let text = format!("before\n{}old\n{}\nafter\n", part.begin, part.end);
             let once = replace(&text, part, "new\n").expect("it has markers");
             assert_eq!(

@@ -94,7 +94,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Stop> {
     Ok(exit)
 }
 
-/// What it prints, as the README shows it: with what every machine prints.
+/// What it prints, as docs/tools.md shows it: with what every machine prints.
 pub(super) fn example() -> String {
     let selected: Vec<Registered> = registry::kernels().collect();
     let (n_kernels, n_runs) = (selected.len(), cases(&selected, false).len());

@@ -1,10 +1,10 @@
-//! The pictures of the README: made by the same code as everybody's.
+//! The pictures of docs/tools.md: made by the same code as everybody's.
 
 use maps::{Access, BankMap, Invalid, Layout, Pattern, SectorMap, Tile, svg};
 use ptx_sim::AccessClass;
 use ptx_sim::ir::Space;
 
-/// The pictures, by their paths from the README's folder.
+/// The pictures, by their paths from the repository's folder.
 ///
 /// # Errors
 ///

@@ -316,16 +316,16 @@ fn results_that_cannot_be_printed_are_an_error() {
 
 /// `readme` writes what it reads.
 #[test]
-fn the_readme_is_replaced_whole() {
+fn documents_are_replaced_whole() {
     let folder = tempfile::tempdir().expect("a folder");
-    let readme = folder.path().join("README.md");
     let root = PathBuf::from("..");
     let text_of = |path: &str| fs::read_to_string(root.join(path)).expect("it");
-    fs::write(&readme, text_of("README.md")).expect("a file");
     let tables = text_of("docs/results.md");
     let stale = tables.replace("### Copy", "### Stale");
     assert_ne!(tables, stale);
     fs::create_dir(folder.path().join("docs")).expect("a folder");
+    let tools = folder.path().join("docs/tools.md");
+    fs::write(tools, text_of("docs/tools.md")).expect("a file");
     let real = folder.path().join("docs/real");
     fs::write(&real, &stale).expect("a file");
     let written = folder.path().join("docs/results.md");
@@ -333,8 +333,8 @@ fn the_readme_is_replaced_whole() {
     let results = root.join("bench/results/h200/bench.json");
     let output = lockstep(&[
         "readme",
-        "--readme",
-        text(&readme),
+        "--root",
+        text(folder.path()),
         "--results",
         text(&results),
     ]);
