@@ -10,7 +10,7 @@ use crate::{cargo, dep_info, inlining, launch_bounds, nolink, tensor_maps};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -127,6 +127,20 @@ impl Nested<'_> {
         self.profile_dir(profile).join(name)
     }
 
+    /// The flag that has rustc write the PTX there. At a comma the flag ends, so the path begins where
+    /// cargo runs rustc, if it can.
+    fn emit(&self, assembly: &Path) -> Result<OsString, BuildError> {
+        let root = &self.packages.workspace_root;
+        let path = assembly.strip_prefix(root).unwrap_or(assembly);
+        if path.as_os_str().to_string_lossy().contains(',') {
+            let why = "rustc takes no path with a comma; set CARGO_TARGET_DIR to a folder without";
+            return Err(BuildError::io("write", path, io::Error::other(why)));
+        }
+        let mut emit = OsString::from("--emit=asm=");
+        emit.push(path);
+        Ok(emit)
+    }
+
     /// The files that the PTX was made from, by cargo's note of its last run; none if there is no
     /// note.
     fn sources(&self, profile: &str) -> Option<Vec<PathBuf>> {
@@ -202,9 +216,10 @@ impl Nested<'_> {
         if !self.features.named.is_empty() {
             command.arg("--features").arg(self.features.named.join(","));
         }
-        let mut emit = OsString::from("--emit=asm=");
-        emit.push(assembly);
-        command.arg("--").arg(emit).args(FOR_KERNELS);
+        command
+            .arg("--")
+            .arg(self.emit(assembly)?)
+            .args(FOR_KERNELS);
         if self.features.no_default {
             // What a part of the crate leaves unused, the rest may use.
             command.args(["-Adead_code", "-Aunused_imports", "-Aunused_macros"]);
