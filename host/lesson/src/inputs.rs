@@ -38,6 +38,11 @@ pub fn distinct(len: usize) -> Vec<f32> {
     })
 }
 
+/// `len` times the same value.
+pub fn constant(value: f32, len: usize) -> Vec<f32> {
+    vec![value; len]
+}
+
 /// `len` numbers in [−1, 1), the same whenever `seed` is the same. For kernels
 /// that compute, and for those whose time may depend on the data.
 pub fn uniform(seed: u64, len: usize) -> Vec<f32> {

@@ -4,7 +4,8 @@
 //! Reading order:
 //!
 //! - [`shape`], [`footprint`] (with [`memory`]): the size of a problem, and what it takes;
-//! - [`inputs`], [`guarded`], [`verify`]: inputs and outputs that make mistakes visible;
+//! - [`inputs`], [`references`], [`guarded`], [`verify`]: inputs and outputs that make mistakes
+//!   visible, and what is compared;
 //! - [`mod@differences`], [`error`]: what did not come out as claimed, and where;
 //! - [`measure`], [`clocking`], [`copies`]: times, and what they are compared with;
 //! - [`figures`] and [`trial`]: one kernel on one shape;
@@ -29,6 +30,7 @@ pub mod made_up;
 pub mod measure;
 pub mod measurement;
 pub mod memory;
+pub mod references;
 pub mod registry;
 pub mod room;
 pub mod run;

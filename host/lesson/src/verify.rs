@@ -8,6 +8,7 @@ use cuda_std::launch::DeviceCopy;
 use half::{bf16, f16};
 use rayon::prelude::*;
 use std::fmt;
+use std::sync::OnceLock;
 
 /// How far an element may be from its reference.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,6 +39,14 @@ pub trait Element: DeviceCopy + fmt::Debug + Send + Sync {
     fn same_bits(self, other: Self) -> bool;
     /// Whether every byte is poison.
     fn is_poison(self) -> bool;
+    /// Compares as many elements, of which the first is number `first_index`. Of each type, so
+    /// that it is compiled here, with optimisation.
+    fn compare_part(
+        first_index: usize,
+        got: &[Self],
+        expected: &[Self],
+        tolerance: Tolerance,
+    ) -> Found<Self>;
 }
 
 macro_rules! element {
@@ -51,6 +60,14 @@ macro_rules! element {
             }
             fn is_poison(self) -> bool {
                 self.to_le_bytes().iter().all(|&byte| byte == lockstep::engine::buffer::POISON)
+            }
+            fn compare_part(
+                first_index: usize,
+                got: &[Self],
+                expected: &[Self],
+                tolerance: Tolerance,
+            ) -> Found<Self> {
+                compare_part(first_index, got, expected, tolerance)
             }
         }
     )* };
@@ -130,7 +147,7 @@ impl fmt::Display for Mismatch {
 }
 
 /// What comparing a part of an output has found.
-struct Found<T> {
+pub struct Found<T> {
     /// The first wrong element: its index, what it should be, what it is.
     first: Option<(usize, T, T)>,
     n_wrong: usize,
@@ -168,12 +185,47 @@ pub fn compare<T: Element>(
     expected: impl Fn(usize) -> T + Sync,
     tolerance: Tolerance,
 ) -> Result<Verified, Mismatch> {
-    // Gigabytes take seconds so.
+    compare_by_parts(got, &|first_index, got| {
+        let indices = first_index..first_index + got.len();
+        let expected: Vec<T> = indices.map(&expected).collect();
+        T::compare_part(first_index, got, &expected, tolerance)
+    })
+}
+
+/// Compares every element of `got` with that of `expected`.
+///
+/// # Panics
+///
+/// If they are not equally many.
+pub fn compare_slices<T: Element>(
+    got: &[T],
+    expected: &[T],
+    tolerance: Tolerance,
+) -> Result<Verified, Mismatch> {
+    assert_eq!(got.len(), expected.len(), "as many references as results");
+    compare_by_parts(got, &|first_index, got| {
+        let expected = &expected[first_index..][..got.len()];
+        T::compare_part(first_index, got, expected, tolerance)
+    })
+}
+
+/// Compares a part of an output, from the element of this index on.
+type ComparePart<'c, T> = dyn Fn(usize, &[T]) -> Found<T> + Sync + 'c;
+
+/// Compares the parts in parallel: gigabytes take seconds otherwise.
+fn compare_by_parts<T: Element>(
+    got: &[T],
+    compare_part: &ComparePart<'_, T>,
+) -> Result<Verified, Mismatch> {
     const PART: usize = 1 << 16;
-    let parts = got.par_chunks(PART).enumerate();
-    let found = parts
-        .map(|(part, got)| compare_part(part * PART, got, &expected, tolerance))
-        .reduce(|| Found::NOTHING, Found::and);
+    let parts: Vec<OnceLock<Found<T>>> = got.chunks(PART).map(|_| OnceLock::new()).collect();
+    for_each_index(parts.len(), &|part| {
+        let first_index = part * PART;
+        let end = got.len().min(first_index + PART);
+        parts[part].get_or_init(|| compare_part(first_index, &got[first_index..end]));
+    });
+    let found = parts.into_iter().filter_map(OnceLock::into_inner);
+    let found = found.fold(Found::NOTHING, Found::and);
     match found.first {
         None => Ok(Verified {
             n_checked: got.len(),
@@ -192,15 +244,20 @@ pub fn compare<T: Element>(
     }
 }
 
+/// Calls `act` with each index below `n`, in parallel. Not generic: what spreads the work over
+/// threads is compiled once for all types.
+fn for_each_index(n: usize, act: &(dyn Fn(usize) + Sync)) {
+    (0..n).into_par_iter().for_each(act);
+}
+
 fn compare_part<T: Element>(
     first_index: usize,
     got: &[T],
-    expected: impl Fn(usize) -> T,
+    expected: &[T],
     tolerance: Tolerance,
 ) -> Found<T> {
     let mut found = Found::NOTHING;
-    for (index, &got) in (first_index..).zip(got) {
-        let expected = expected(index);
+    for (index, (&got, &expected)) in (first_index..).zip(got.iter().zip(expected)) {
         if got.same_bits(expected) {
             continue;
         }

@@ -12,7 +12,7 @@ use gpu_kernels::tensor::wide::{
 };
 use gpu_kernels::tensor::{BLOCK, grid};
 use half::f16;
-use lesson::verify::{Tolerance, compare};
+use lesson::verify::{Tolerance, compare_slices};
 use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Shape, Trial, Work};
 use lockstep::counts::Expectation;
 use lockstep::counts::Metric::{LdmatrixConflicts, SharedStoreConflicts};
@@ -192,7 +192,7 @@ pub fn run<K: Kernel<Args = (DevicePtr<f16>, DevicePtrMut<f32>)>>(
         .zip(got.chunks(MATRIX))
     {
         let expected = reference(tile, n_columns);
-        let compared = compare(got, |index| expected[index], trial.tolerance());
+        let compared = compare_slices(got, &expected, trial.tolerance());
         trial.verdict(compared.map_err(|mismatch| mismatch.in_matrix(SIDE)))?;
     }
     trial.check_counts()?;

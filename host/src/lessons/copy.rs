@@ -5,7 +5,7 @@ use gpu_kernels::copy as kernels;
 use gpu_kernels::copy::{copy, copy_safe, copy_vectorized};
 use lesson::guarded::Guarded;
 use lesson::inputs;
-use lesson::verify::compare;
+use lesson::verify::compare_slices;
 use lesson::{Act, CaseError, Effort, Footprint, KernelEntry, Lesson, Shape, Trial, Work};
 use lockstep::counts::Expectation;
 use lockstep::counts::Metric::{
@@ -174,9 +174,9 @@ fn run_one(trial: &mut Trial<'_>, launch: &Launch, n: u32) -> Result<(), CaseErr
         Act::Counted
     };
     launch(trial, first, &mut vectors)?;
-    trial.verdict(compare(
+    trial.verdict(compare_slices(
         &vectors.output.read()?,
-        |index| values[index],
+        &values,
         trial.tolerance(),
     ))?;
     if is_sweep {

@@ -4,7 +4,7 @@ use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::local_memory::{self as kernels, BLOCK, BLOCK_THREADS, WINDOWS};
 use lesson::guarded::Guarded;
 use lesson::inputs;
-use lesson::verify::compare;
+use lesson::verify::compare_slices;
 use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Shape, Trial, Work};
 use lockstep::counts::Expectation;
 use lockstep::counts::Metric::{LocalSectors, LocalSectorsPerRequest};
@@ -141,7 +141,7 @@ fn run_one<'e, K: Kernel<Args = Args>>(
     }?;
     trial.launch(&prepared)?;
     let expected = reference(&values, window);
-    trial.verdict(compare(&output.read()?, |i| expected[i], trial.tolerance()))?;
+    trial.verdict(compare_slices(&output.read()?, &expected, trial.tolerance()))?;
     Ok(Launch {
         prepared,
         _input: input,

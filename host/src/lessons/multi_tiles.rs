@@ -12,7 +12,7 @@ use gpu_kernels::tensor::multi::{
     multi_rows_swizzled,
 };
 use half::f16;
-use lesson::verify::{Element, Tolerance, compare};
+use lesson::verify::{Element, Tolerance, compare_slices};
 use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Shape, Trial, Work};
 use lockstep::counts::Expectation;
 use lockstep::counts::Metric::{LdmatrixConflicts, SharedStoreConflicts};
@@ -186,7 +186,7 @@ impl<'e> Inputs<'e> {
         for problem in 0..self.n_problems {
             let part = problem * elements..(problem + 1) * elements;
             let expected = reference(&self.a[part.clone()], &self.b[part.clone()]);
-            let compared = compare(&got[part], |index| expected[index], trial.tolerance());
+            let compared = compare_slices(&got[part], &expected, trial.tolerance());
             trial.verdict(compared.map_err(|mismatch| mismatch.in_matrix(COLUMNS as usize)))?;
         }
         Ok(())

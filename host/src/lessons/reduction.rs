@@ -15,6 +15,7 @@ use gpu_kernels::reduction::{
 use lesson::inputs;
 use lesson::measure::Side;
 use lesson::target::least;
+use lesson::references::{repeated_sum_f32, repeated_sum_f64};
 use lesson::verify::Tolerance;
 use lesson::{
     CaseError, Effort, Footprint, Found, KernelEntry, Lesson, Measurement, Shape, Target, Trial,
@@ -219,15 +220,9 @@ impl StraightSums {
     }
 
     fn compute(n: u32) -> Self {
-        let mut in_f32 = 0.0f32;
-        let mut in_f64 = 0.0f64;
-        for _ in 0..n {
-            in_f32 += VALUE;
-            in_f64 += 1.23;
-        }
         Self {
-            in_f32,
-            in_f64,
+            in_f32: repeated_sum_f32(VALUE, n),
+            in_f64: repeated_sum_f64(1.23, n),
             // 24 bits times 32 bits: a product without rounding if it fits 53.
             exact: f64::from(VALUE) * f64::from(n),
         }
@@ -491,7 +486,7 @@ fn run_planned(trial: &mut Trial<'_>, plan: Planner) -> Result<(), CaseError> {
 
 fn run_one(trial: &mut Trial<'_>, plan: Planner) -> Result<(), CaseError> {
     let n = len(trial.shape());
-    let input = Buffer::of(trial.engine(), "input", &vec![VALUE; n as usize])?;
+    let input = Buffer::of(trial.engine(), "input", &inputs::constant(VALUE, n as usize))?;
     let plan = plan(trial.engine(), &input, n)?;
 
     // The first launch reads the input; the others are short.

@@ -1,6 +1,5 @@
 //! A column of a 32×16 tile: 16-way, 2-way, no conflict.
 
-use crate::lessons::transpose::input_index;
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::swizzled_tile::{
     BLOCK, COLUMNS, ELEMENTS, GRID, ROWS, tile_column_plain, tile_column_swizzled_lines,
@@ -8,7 +7,8 @@ use gpu_kernels::swizzled_tile::{
 };
 use lesson::guarded::Guarded;
 use lesson::inputs;
-use lesson::verify::compare;
+use lesson::references;
+use lesson::verify::compare_slices;
 use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Shape, Trial, Work};
 use lockstep::counts::Expectation;
 use lockstep::counts::Metric::{SharedLoadConflictsPerRequest, SharedStoreConflictsPerRequest};
@@ -69,11 +69,8 @@ fn run<K: Kernel<Args = (DevicePtr<f32>, DevicePtrMut<f32>)>>(
     trial: &mut Trial<'_>,
     _kernel: K,
 ) -> Result<(), CaseError> {
-    let input = Buffer::of(
-        trial.engine(),
-        "input",
-        &inputs::distinct(ELEMENTS as usize),
-    )?;
+    let values = inputs::distinct(ELEMENTS as usize);
+    let input = Buffer::of(trial.engine(), "input", &values)?;
     let output = Guarded::poisoned(trial.engine(), "output", ELEMENTS as usize)?;
     // SAFETY: both hold the tile's elements and outlive the launches; one block,
     // as the kernels ask.
@@ -84,9 +81,9 @@ fn run<K: Kernel<Args = (DevicePtr<f32>, DevicePtrMut<f32>)>>(
         )
     }?;
     trial.launch(&launch)?;
-    let expected = |index| inputs::distinct_at(input_index(index, ROWS as usize, COLUMNS as usize));
+    let expected = references::transpose(&values, COLUMNS as usize);
     trial.verdict(
-        compare(&output.read()?, expected, trial.tolerance())
+        compare_slices(&output.read()?, &expected, trial.tolerance())
             .map_err(|mismatch| mismatch.in_matrix(ROWS as usize)),
     )?;
     trial.check_counts()?;

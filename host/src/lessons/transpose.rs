@@ -9,7 +9,8 @@ use gpu_kernels::transpose::{
 use lesson::inputs;
 use lesson::measure::Side;
 use lesson::target::{least, most};
-use lesson::verify::compare;
+use lesson::references;
+use lesson::verify::compare_slices;
 use lesson::{
     Act, CaseError, Effort, Footprint, Found, KernelEntry, Lesson, Measurement, Published, Shape,
     Target, Trial, Work,
@@ -260,13 +261,6 @@ pub fn large(n_rows: u32, n_columns: u32) -> LaunchConfig {
     )
 }
 
-/// Where element `index` of the output, `n_columns` rows of `n_rows`, stands in
-/// the input.
-pub fn input_index(index: usize, n_rows: usize, n_columns: usize) -> usize {
-    let (column, row) = (index / n_rows, index % n_rows);
-    row * n_columns + column
-}
-
 /// A matrix in a buffer, and room for its transpose in another, from these values on.
 ///
 /// Outputs are aligned to 256 bytes, and where `n_columns` is a multiple of 4 inputs to 16.
@@ -328,8 +322,9 @@ fn run_by(trial: &mut Trial<'_>, launch: &Launch<'_>) -> Result<(), CaseError> {
 fn run_one(trial: &mut Trial<'_>, launch: &Launch<'_>) -> Result<(), CaseError> {
     let (n_rows, n_columns) = trial.shape().matrix();
     let n_elements = n_rows as usize * n_columns as usize;
+    let input = inputs::distinct(n_elements);
     let mut matrices = Matrices {
-        input: Buffer::of(trial.engine(), "input", &inputs::distinct(n_elements))?,
+        input: Buffer::of(trial.engine(), "input", &input)?,
         first_input: 0,
         output: Buffer::poisoned(trial.engine(), "output", n_elements)?,
         first_output: 0,
@@ -337,9 +332,8 @@ fn run_one(trial: &mut Trial<'_>, launch: &Launch<'_>) -> Result<(), CaseError> 
         n_columns,
     };
     launch(trial, Act::Counted, &mut matrices)?;
-    let expected =
-        |index| inputs::distinct_at(input_index(index, n_rows as usize, n_columns as usize));
-    let compared = compare(&matrices.output.read()?, expected, trial.tolerance());
+    let expected = references::transpose(&input, n_columns as usize);
+    let compared = compare_slices(&matrices.output.read()?, &expected, trial.tolerance());
     trial.verdict(compared.map_err(|mismatch| mismatch.in_matrix(n_rows as usize)))?;
     trial.check_counts()?;
     launch(trial, Act::Timed, &mut matrices)
@@ -369,8 +363,9 @@ fn run_sweep(trial: &mut Trial<'_>, launch: &Launch<'_>) -> Result<(), CaseError
         .map(|(n_rows, n_columns)| room(n_rows, n_columns))
         .sum();
 
+    let inputs = inputs::distinct(max_elements);
     let mut matrices = Matrices {
-        input: Buffer::of(trial.engine(), "input", &inputs::distinct(max_elements))?,
+        input: Buffer::of(trial.engine(), "input", &inputs)?,
         first_input: 0,
         output: Buffer::poisoned(trial.engine(), "outputs", GUARD + total)?,
         first_output: GUARD,
@@ -390,13 +385,10 @@ fn run_sweep(trial: &mut Trial<'_>, launch: &Launch<'_>) -> Result<(), CaseError
     let mut start = GUARD;
     for (n_rows, n_columns) in shapes() {
         let n_elements = n_rows as usize * n_columns as usize;
-        let first_input = max_elements - n_elements;
+        let input = &inputs[max_elements - n_elements..];
         let (got, rest) = outputs[start..start + room(n_rows, n_columns)].split_at(n_elements);
-        let expected = |index| {
-            let index = input_index(index, n_rows as usize, n_columns as usize);
-            inputs::distinct_at(first_input + index)
-        };
-        let compared = compare(got, expected, trial.tolerance())
+        let expected = references::transpose(input, n_columns as usize);
+        let compared = compare_slices(got, &expected, trial.tolerance())
             .map_err(|mismatch| mismatch.in_matrix(n_rows as usize));
         trial
             .verdict(compared)
@@ -429,16 +421,9 @@ fn check_guard(guard: &[f32], place: &str) -> Result<(), CaseError> {
 
 #[cfg(test)]
 mod tests {
-    use super::{LESSON, input_index};
+    use super::LESSON;
     use lesson::{Effort, Shape};
     use lockstep::engine::EngineKind;
-
-    #[test]
-    fn reference_turns_a_matrix() {
-        // 2×3 in, 3×2 out: rows (0 1 2), (3 4 5) become (0 3), (1 4), (2 5).
-        let turned: Vec<_> = (0..6).map(|index| input_index(index, 2, 3)).collect();
-        assert_eq!(turned, [0, 3, 1, 4, 2, 5]);
-    }
 
     #[test]
     fn every_run_sweeps_and_only_whole_tiles_have_claims() {

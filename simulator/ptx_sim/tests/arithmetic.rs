@@ -1,7 +1,7 @@
 //! Each instruction class as a whole PTX kernel, on random and on special
 //! operands, against Rust's own arithmetic.
 
-use crate::common::lanewise::{Case, check};
+use common::lanewise::{Case, check};
 
 /// Rows of instructions: opcode, operands and result as such numbers, and what Rust makes of them.
 macro_rules! rows {

@@ -1,6 +1,6 @@
 //! Device functions: frames, parameters, return values, recursion, pointers.
 
-use crate::common::{HEADER, kernel, run_on};
+use common::{HEADER, kernel, run_on};
 use ptx_sim::{Device, Module};
 
 /// A module with functions before the kernel.

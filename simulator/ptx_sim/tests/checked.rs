@@ -1,13 +1,12 @@
 //! What the simulator does right and what it refuses, in programs of their own here: first as it
 //! always is, then with its own checks, which cost too much for the tests of `plain.rs`:
 //!
-//!     cargo --config simulator/ptx_sim/checked.toml test -p ptx_sim --lib --test checked
+//!     cargo --config simulator/ptx_sim/checked.toml test -p ptx_sim-tests --test unit --test checked
 //!
 //! One program of many files, because linking is what many programs take their time for.
 
 mod calls;
 mod cases;
-mod common;
 mod divergence;
 mod errors;
 mod fail;

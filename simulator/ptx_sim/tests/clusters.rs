@@ -1,7 +1,7 @@
 //! Clusters of blocks: who is one, each other's shared memory, the barrier, and what
 //! launches are allowed.
 
-use crate::common::{HEADER, kernel, run_with};
+use common::{HEADER, kernel, run_with};
 use ptx_sim::schedule::Schedule;
 use ptx_sim::{Device, Launch, LaunchError, LaunchOptions, Module};
 

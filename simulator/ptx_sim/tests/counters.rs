@@ -1,6 +1,6 @@
 //! The counting rules against an H200's hardware counters, case by case.
 
-use crate::common::accesses::compared;
+use common::accesses::compared;
 
 /// How many lines a data file has, and those that the rules do not reproduce.
 fn disagreeing(data: &str) -> (usize, Vec<usize>) {

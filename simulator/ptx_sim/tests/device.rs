@@ -4,7 +4,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::common::HEADER;
+use common::HEADER;
 use ptx_sim::{Device, DeviceConfig, LaunchError, LoadedModule, Managed, MemoryError, Module};
 
 const KERNELS: &str = "

@@ -1,7 +1,7 @@
 //! PTX as others write it: old calling conventions, votes without masks, modules
 //! without code, and forms that compilers do not write.
 
-use crate::common::{HEADER, kernel, run_on};
+use common::{HEADER, kernel, run_on};
 use ptx_sim::{Counts, Device, Launch, LaunchOptions, Module};
 
 const LAST_OLD_HEADER: &str = ".version 6.3\n.target sm_70\n.address_size 64\n";

@@ -1,6 +1,6 @@
 //! Lanes that go different ways, and where they meet again.
 
-use crate::common::{kernel, run_on, run_with};
+use common::{kernel, run_on, run_with};
 use ptx_sim::LaunchOptions;
 
 /// Runs a body for `n` threads of one block on zeroed words.

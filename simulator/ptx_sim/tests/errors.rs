@@ -1,13 +1,13 @@
 //! PTX that is wrong or not simulated, and what is said of it.
 //!
 //! Each text in the files of `errors/` has one thing wrong with it; the message stands at its end.
-//! After a change of the wording, `BLESS=1 cargo test -p ptx_sim --test checked errors` writes
+//! After a change of the wording, `BLESS=1 cargo test -p ptx_sim-tests --test checked errors` writes
 //! the messages anew: read the difference before committing it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::common::expected::{self, Case};
+use common::expected::{self, Case};
 use ptx_sim::{Device, Launch, LaunchOptions, Module};
 
 /// Everything that is said of a text.
@@ -34,7 +34,7 @@ fn messages(text: &str) -> String {
 
 /// The files of `errors/`.
 fn files() -> Vec<PathBuf> {
-    let entries = fs::read_dir("tests/errors").expect("a folder");
+    let entries = fs::read_dir("errors").expect("a folder");
     let mut files: Vec<_> = entries.map(|e| e.expect("an entry").path()).collect();
     files.retain(|path| path.extension().is_some_and(|e| e == "ptx"));
     files.sort();

@@ -3,14 +3,14 @@
 //! `fail/<kind>/<defect>.ptx` says in its first comments what is wrong with it
 //! and how it is launched, and in its last ones what must be reported;
 //! `fail/README.md` lists them all. After a change of the wording,
-//! `BLESS=1 cargo test -p ptx_sim --test checked fail` writes the reports and the list
+//! `BLESS=1 cargo test -p ptx_sim-tests --test checked fail` writes the reports and the list
 //! anew: read the difference before committing it.
 
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::common::expected;
+use common::expected;
 use ptx_sim::{Device, Launch, LaunchOptions, Module};
 
 /// `// launch: grid 1 1 1, block 32 1 1, shared 0, words 32, fuel 1000, check`;
@@ -117,7 +117,7 @@ fn list(defects: &[Defect]) -> String {
          at the end of each kernel's file: the instruction's PTX line, its source \
          line, the thread, for races both sides, and what to do. The test `fail.rs` holds the \
          reports and this list to what the simulator says, and writes both \
-         (`BLESS=1 cargo test -p ptx_sim --test checked fail`).\n\n\
+         (`BLESS=1 cargo test -p ptx_sim-tests --test checked fail`).\n\n\
          Those marked ✓ are only looked for with `LaunchOptions::check`: a GPU, and the simulator \
          without it, may let them pass. What the checks can miss is in \
          [`docs/checks.md`](../../../../docs/checks.md).\n",
@@ -173,7 +173,7 @@ impl Defect {
 
 #[test]
 fn every_defect_is_reported() {
-    let folder = Path::new("tests/fail").to_path_buf();
+    let folder = Path::new("fail").to_path_buf();
     let bless = std::env::var_os("BLESS").is_some();
     let files = ptx_files(&folder);
     assert!(files.len() >= 20, "the files are there");

@@ -1,6 +1,6 @@
 //! What a launch and a device refuse to exceed: fuel, and the host's memory.
 
-use crate::common::{HEADER, kernel, run_with};
+use common::{HEADER, kernel, run_with};
 use ptx_sim::{Device, DeviceConfig, Launch, LaunchError, LaunchOptions, MemoryError, Module};
 
 /// Four instructions of two warps, far less than a time slice.

@@ -1,6 +1,6 @@
 //! Loads and stores: widths, vectors, spaces, generic addresses.
 
-use crate::common::{HEADER, kernel, run_on, run_with};
+use common::{HEADER, kernel, run_on, run_with};
 use ptx_sim::LaunchOptions;
 
 fn words(ptx: &str, n: u32) -> Vec<u64> {

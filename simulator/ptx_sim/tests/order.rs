@@ -2,7 +2,7 @@
 //! do it right, on which the checks stay silent, and their nearest wrong relatives, which
 //! they report; in blocks of one warp, of two and of more.
 
-use crate::common::{HEADER, kernel, run_with};
+use common::{HEADER, kernel, run_with};
 use ptx_sim::LaunchOptions;
 
 /// Words of the buffer.

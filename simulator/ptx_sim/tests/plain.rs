@@ -4,7 +4,6 @@
 mod arithmetic;
 mod bulk;
 mod clusters;
-mod common;
 mod counters;
 mod device;
 mod dialects;

@@ -1,7 +1,7 @@
 //! Kernels in order, on which the checks must stay silent. Those with a defect
 //! are in `fail`.
 
-use crate::common::{HEADER, kernel, run_with};
+use common::{HEADER, kernel, run_with};
 use ptx_sim::LaunchOptions;
 
 /// Runs with the check on.

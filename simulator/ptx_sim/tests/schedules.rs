@@ -1,7 +1,7 @@
 //! Kernels that are right in the usual order and wrong in another, and their nearest
 //! right ones: a search finds the former and lets the latter pass.
 
-use crate::common::{HEADER, kernel};
+use common::{HEADER, kernel};
 use ptx_sim::schedule::{Found, search};
 use ptx_sim::{
     Device, DeviceConfig, Explanation, Launch, LaunchError, LaunchOptions, Module, NotSearched,

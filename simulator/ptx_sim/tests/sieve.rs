@@ -1,7 +1,7 @@
 //! What checks report is the same however many host threads run a launch, and what the
 //! judge that names both sides reports where it runs alone, as it does under a schedule.
 
-use crate::common::{HEADER, kernel, lanewise::Numbers};
+use common::{HEADER, kernel, lanewise::Numbers};
 use ptx_sim::{Device, Launch, LaunchOptions, Module, Schedule};
 
 /// Threads of a block.
@@ -203,7 +203,7 @@ fn blocks_that_can_tell_their_order_run_in_it() {
 
 /// A statement that may be in no order with others.
 fn statement(numbers: &mut Numbers, i: usize) -> String {
-    let mut below = |n: u64| numbers.next() % n;
+    let mut below = |n: u64| numbers.draw() % n;
     let bytes = [4, 4, 4, 8, 2, 1][below(6) as usize];
     let (bits, value) = match bytes {
         8 => ("u64", "%rd9"),

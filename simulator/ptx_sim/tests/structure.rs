@@ -8,8 +8,8 @@ fn all_tests_are_in_a_program() {
     let manifest = std::fs::read_to_string("Cargo.toml").unwrap();
     let declares = |program: &str| {
         let line = format!("name = \"{program}\"\n");
-        assert!(manifest.contains(&line), "{program} is no program");
-        let text = std::fs::read_to_string(format!("tests/{program}.rs")).unwrap();
+        assert!(manifest.contains(&line), "{program} is not a program");
+        let text = std::fs::read_to_string(format!("{program}.rs")).unwrap();
         let names = text.lines().filter_map(|line| {
             let name = line.strip_prefix("mod ")?.strip_suffix(';')?;
             Some(name.to_owned())
@@ -20,7 +20,7 @@ fn all_tests_are_in_a_program() {
         .into_iter()
         .flat_map(declares)
         .collect();
-    let entries = std::fs::read_dir("tests").unwrap();
+    let entries = std::fs::read_dir(".").unwrap();
     let there = entries.filter_map(|entry| {
         let path = entry.unwrap().path();
         let is_source = path.extension().is_some_and(|extension| extension == "rs");

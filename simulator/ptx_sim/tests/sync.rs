@@ -1,6 +1,6 @@
 //! What threads do together: barriers, shuffles, votes, matches, atomics.
 
-use crate::common::{HEADER, kernel, run_on, run_with};
+use common::{HEADER, kernel, run_on, run_with};
 use ptx_sim::LaunchOptions;
 
 fn words(body: &str, n: u32) -> Vec<u64> {

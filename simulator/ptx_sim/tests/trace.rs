@@ -3,7 +3,7 @@
 use ptx_sim::trace::TraceKind;
 use ptx_sim::{Device, Launch, LaunchOptions, Module, Report, Trace, TraceOptions};
 
-use crate::common::{kernel, run_with};
+use common::{kernel, run_with};
 
 /// Launches a kernel of `kernels/transpose.ptx` on 64×64 elements, four blocks.
 fn transpose(kernel: &str, options: LaunchOptions) -> Report {

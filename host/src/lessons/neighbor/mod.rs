@@ -22,7 +22,7 @@ use gpu_kernels::neighbor::{
 };
 use lesson::measure::Side;
 use lesson::target::most;
-use lesson::verify::{Tolerance, Verified, compare};
+use lesson::verify::{Tolerance, Verified, compare_slices};
 use lesson::{
     CaseError, Effort, Footprint, Found, KernelEntry, Lesson, Measurement, Published, Shape,
     Target, Trial, Work,
@@ -433,7 +433,7 @@ fn counts_of(cells: &Cells<'_>, atoms: &Atoms) -> Vec<u32> {
 }
 
 fn exactly(got: &[u32], expected: &[u32]) -> Result<Verified, String> {
-    compare(got, |index| expected[index], Tolerance::Exact).map_err(|wrong| wrong.to_string())
+    compare_slices(got, expected, Tolerance::Exact).map_err(|wrong| wrong.to_string())
 }
 
 impl Stage for neighbor_cells_count {

@@ -2,30 +2,17 @@
 
 use super::atoms::{Atoms, Lists, TooManyNeighbors};
 use gpu_kernels::neighbor::MAX_NEIGHBORS;
+use lesson::references::{are_near, near_ones};
 use std::collections::HashMap;
-
-/// Whether two atoms at a distance of `(dx, dy)` are near, to the last bit as
-/// the kernels decide it.
-pub fn are_near(dx: f32, dy: f32, cutoff_squared: f32) -> bool {
-    // The fused operation is slow on a processor that the compiler does not know
-    // to have it. Far pairs, nearly all, are told without.
-    let roughly = dx * dx + dy * dy;
-    if roughly > cutoff_squared * 1.001 {
-        return false;
-    }
-    dx.mul_add(dx, dy * dy) < cutoff_squared
-}
 
 /// Each atom's neighbours, however many.
 pub fn all_neighbors(atoms: &Atoms, cutoff_squared: f32) -> Lists {
     let Atoms { x, y } = atoms;
     let mut lists = vec![Vec::new(); x.len()];
     for n1 in 0..x.len() {
-        for n2 in n1 + 1..x.len() {
-            if are_near(x[n2] - x[n1], y[n2] - y[n1], cutoff_squared) {
-                lists[n1].push(n2 as u32);
-                lists[n2].push(n1 as u32);
-            }
+        for n2 in near_ones([x, y], n1 + 1, [x[n1], y[n1]], cutoff_squared) {
+            lists[n1].push(n2);
+            lists[n2 as usize].push(n1 as u32);
         }
     }
     Lists::of(lists)
@@ -44,7 +31,7 @@ pub fn neighbors_by_squares(atoms: &Atoms, cutoff: f32) -> Lists {
     for atom in 0..x.len() {
         squares.entry(square(atom)).or_default().push(atom as u32);
     }
-    let near_ones = |n1: usize| {
+    let near_around = |n1: usize| {
         let (column, row) = square(n1);
         let around = (-1..=1).flat_map(|dx| (-1..=1).map(move |dy| (dx, dy)));
         around
@@ -57,7 +44,7 @@ pub fn neighbors_by_squares(atoms: &Atoms, cutoff: f32) -> Lists {
             })
             .collect()
     };
-    Lists::of((0..x.len()).map(near_ones).collect())
+    Lists::of((0..x.len()).map(near_around).collect())
 }
 
 /// Each atom's neighbours, if they fit the kernels' lists.
@@ -85,7 +72,7 @@ pub fn first_overflow(lists: &Lists) -> Option<TooManyNeighbors> {
 mod tests {
     use super::super::atoms::{Atoms, TooManyNeighbors};
     use super::super::sheet::sheet_of;
-    use super::{all_neighbors, are_near, lists, neighbors_by_squares};
+    use super::{all_neighbors, lists, neighbors_by_squares};
 
     #[test]
     fn no_atoms_and_one_atom_have_no_neighbours() {
@@ -124,15 +111,5 @@ mod tests {
             neighbors_by_squares(&atoms, cutoff),
             all_neighbors(&atoms, cutoff * cutoff)
         );
-    }
-
-    #[test]
-    fn the_rough_test_turns_nothing_near_away() {
-        for i in 0..10_000u32 {
-            let angle = i as f32 * 0.001;
-            let (dx, dy) = (1.9 * angle.cos(), 1.9 * angle.sin());
-            assert_eq!(are_near(dx, dy, 3.61), dx.mul_add(dx, dy * dy) < 3.61);
-        }
-        assert!(!are_near(f32::NAN, 0.0, 1.0));
     }
 }

@@ -16,7 +16,7 @@ fn right(text: &str) -> Option<String> {
 #[test]
 fn without_its_defect_each_kernel_is_right() {
     let mut n_twins = 0;
-    for entry in std::fs::read_dir("tests/fail/bulk").expect("the folder") {
+    for entry in std::fs::read_dir("fail/bulk").expect("the folder") {
         let path = entry.expect("an entry").path();
         if path.extension().is_none_or(|e| e != "ptx") {
             continue;

@@ -58,6 +58,7 @@ fn shared_kind(instruction: &str) -> SharedKind {
 pub struct Compared<'a> {
     /// Its line in the file, from 1.
     pub line: usize,
+    /// Its PTX name.
     pub instruction: &'a str,
     /// Pairs of figures, measured and by rule: wavefronts, bank conflicts, requests,
     /// sectors, where they were measured.
@@ -65,6 +66,7 @@ pub struct Compared<'a> {
 }
 
 impl Compared<'_> {
+    /// Whether all that was measured is as the rules have it.
     pub fn agrees(&self) -> bool {
         self.figures
             .iter()

@@ -16,6 +16,7 @@ const NAME: &str = "//=== ";
 pub struct Case {
     /// Its name in a file of several.
     pub name: Option<String>,
+    /// Its PTX.
     pub text: String,
     /// Nothing if that is not written yet.
     pub expected: String,

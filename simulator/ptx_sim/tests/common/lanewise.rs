@@ -139,6 +139,7 @@ impl Case {
 
 /// What a reference gives: one result or several.
 pub trait Results {
+    /// The results in their order.
     fn list(self) -> Vec<u64>;
 }
 impl Results for u64 {
@@ -156,7 +157,8 @@ impl Results for Vec<u64> {
 pub struct Numbers(pub u64);
 
 impl Numbers {
-    pub fn next(&mut self) -> u64 {
+    /// The next number.
+    pub fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -167,14 +169,14 @@ impl Numbers {
 
 /// An operand: often one on which things go wrong.
 fn operand(numbers: &mut Numbers, width: u32, floats: bool) -> u64 {
-    let random = numbers.next();
+    let random = numbers.draw();
     let mask = if width >= 64 {
         u64::MAX
     } else {
         (1 << width) - 1
     };
     let top = 1u64 << (width - 1);
-    let value = match numbers.next() % 8 {
+    let value = match numbers.draw() % 8 {
         0 => [0, 1, 2, mask, top, top - 1, mask - 1, 3][(random % 8) as usize],
         1 => random % 64,
         2 if floats => match width {

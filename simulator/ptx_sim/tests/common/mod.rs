@@ -1,5 +1,4 @@
 //! What the integration tests share.
-#![allow(dead_code)] // Neither program uses all of it.
 
 pub mod accesses;
 pub mod expected;
@@ -12,7 +11,9 @@ pub const HEADER: &str = ".version 8.0\n.target sm_90\n.address_size 64\n";
 
 /// A device with a module and buffers of 64-bit words.
 pub struct Bench {
+    /// With as much memory as it asks for.
     pub device: Device,
+    /// What is loaded into it.
     pub module: Module,
 }
 

@@ -8,7 +8,7 @@ use ptx_sim::Counts;
 use serde_json::Value;
 
 use super::instructions::grouped;
-use crate::common::accesses::{Compared, compared};
+use common::accesses::{Compared, compared};
 
 /// The data files of single accesses.
 const FILES: [&str; 4] = [
@@ -113,7 +113,7 @@ pub struct Whole {
 /// The rows of a list in a file of the repository's results.
 pub fn rows(name: &str, list: &str) -> Vec<Value> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../bench/results/h200")
+        .join("../../../bench/results/h200")
         .join(name);
     let text = std::fs::read_to_string(path).expect("the repository's results");
     let mut file: Value = serde_json::from_str(&text).expect("JSON");

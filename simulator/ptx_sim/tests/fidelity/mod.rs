@@ -1,7 +1,7 @@
 //! How far the simulator can be trusted: `FIDELITY.md` is made here from the data that an
 //! H200 gave, the lists of `SUPPORTED.md` and what the decoder says of an instruction.
 //!
-//! `BLESS=1 cargo test -p ptx_sim --test plain fidelity` writes the file anew. No figure in it is
+//! `BLESS=1 cargo test -p ptx_sim-tests --test plain fidelity` writes the file anew. No figure in it is
 //! typed by hand; that the figures are true is for the tests to see that own the data.
 
 mod counts;
@@ -14,7 +14,7 @@ mod single;
 
 #[test]
 fn the_document_is_current() {
-    let path = "FIDELITY.md";
+    let path = "../FIDELITY.md";
     let text = document::document();
     if std::env::var_os("BLESS").is_some() {
         std::fs::write(path, text).unwrap();
@@ -23,6 +23,6 @@ fn the_document_is_current() {
     let written = std::fs::read_to_string(path).unwrap_or_default();
     assert!(
         written == text,
-        "{path} is not current: BLESS=1 cargo test -p ptx_sim --test plain fidelity"
+        "{path} is not current: BLESS=1 cargo test -p ptx_sim-tests --test plain fidelity"
     );
 }

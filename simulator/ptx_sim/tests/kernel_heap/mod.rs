@@ -4,7 +4,7 @@ use ptx_sim::{
     Device, DeviceConfig, Launch, LaunchError, LaunchOptions, LoadedModule, Module, Report,
 };
 
-use crate::common::HEADER;
+use common::HEADER;
 
 /// `take(out, n_bytes)`: each thread takes so much, writes its number to all words of it,
 /// and its address to `out`. `sum(out)`: each thread puts the sum of the first two words at

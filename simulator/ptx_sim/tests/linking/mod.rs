@@ -2,7 +2,7 @@
 //!
 //! Each case of `errors.ptx` has texts that cannot be linked, behind lines `//// NAME`, each
 //! without its header; the message stands at its end. After a change of the wording,
-//! `BLESS=1 cargo test -p ptx_sim --test plain linking` writes the messages anew: read the
+//! `BLESS=1 cargo test -p ptx_sim-tests --test plain linking` writes the messages anew: read the
 //! difference before committing it.
 
 mod names;
@@ -10,7 +10,7 @@ mod reports;
 
 use std::path::Path;
 
-use crate::common::expected;
+use common::expected;
 use ptx_sim::{Device, LinkError, Linker, Module};
 
 /// A text with its header, in one line, so that lines stay as they are.
@@ -49,7 +49,7 @@ fn texts(case: &str) -> Vec<(&str, &str)> {
 
 #[test]
 fn every_error_is_told() {
-    let file = Path::new("tests/linking/errors.ptx");
+    let file = Path::new("linking/errors.ptx");
     let mut cases = expected::cases(file);
     assert!(cases.len() > 12, "only {} cases", cases.len());
     let bless = std::env::var_os("BLESS").is_some();

@@ -123,7 +123,7 @@ fn counters_are_in_order_of_the_texts() {
 /// What compilers wrote.
 fn samples() -> Vec<(String, String)> {
     let mut samples = Vec::new();
-    for folder in ["tests/nvcc", "tests/triton", "../ptx/tests/samples"] {
+    for folder in ["nvcc", "triton", "../../ptx/tests/samples"] {
         for entry in fs::read_dir(folder).expect("a folder") {
             let path = entry.expect("an entry").path();
             if path.extension().is_some_and(|e| e == "ptx") {

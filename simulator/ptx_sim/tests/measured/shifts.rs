@@ -2,7 +2,7 @@
 //! not cut to 32 bits before. Of each form 576 results were compared, and agree; `shifts.txt` has
 //! some of them. (Those with `.sat` are among what ptxas carries out otherwise: see `cases.rs`.)
 
-use crate::common::{kernel, run_on};
+use common::{kernel, run_on};
 
 /// Value, distance, and the second operation's operand.
 const OPERANDS: [[u32; 3]; 6] = [

@@ -1,7 +1,7 @@
 //! What the simulator knows of PTX: `SUPPORTED.md` is made from the lists here, and each
 //! form in them is decoded to see that it is known, or is not.
 //!
-//! `UPDATE_SUPPORTED=1 cargo test -p ptx_sim --test plain supported` writes the file anew.
+//! `UPDATE_SUPPORTED=1 cargo test -p ptx_sim-tests --test plain supported` writes the file anew.
 
 pub mod forms;
 pub mod lists;
@@ -62,7 +62,7 @@ fn document() -> String {
 
 #[test]
 fn the_document_is_current() {
-    let path = "SUPPORTED.md";
+    let path = "../SUPPORTED.md";
     let text = document();
     if std::env::var_os("UPDATE_SUPPORTED").is_some() {
         std::fs::write(path, text).unwrap();
@@ -71,6 +71,6 @@ fn the_document_is_current() {
     let written = std::fs::read_to_string(path).unwrap_or_default();
     assert!(
         written == text,
-        "SUPPORTED.md is not current: UPDATE_SUPPORTED=1 cargo test -p ptx_sim --test plain supported"
+        "SUPPORTED.md is not current: UPDATE_SUPPORTED=1 cargo test -p ptx_sim-tests --test plain supported"
     );
 }

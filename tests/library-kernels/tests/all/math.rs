@@ -2,7 +2,7 @@
 //! than `cuda_std::float` says.
 
 use crate::bench::Bench;
-use astro_float::{BigFloat, Consts, RoundingMode};
+use astro_float_num::{BigFloat, Consts, RoundingMode};
 use cuda_std::float::GpuFloat;
 use cuda_std::launch::{DevicePtrMut, DeviceSlice};
 use library_kernels::math::{self as kernels, N_FUNCTIONS};

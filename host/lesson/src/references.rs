@@ -1,0 +1,95 @@
+//! References that go through every element of large inputs. They stand in this crate because it is
+//! compiled with optimisation, which the lessons are not.
+
+use rayon::prelude::*;
+
+/// The transpose of a row-major matrix with `n_columns` columns, row-major.
+///
+/// # Panics
+///
+/// If `matrix` is not made of whole rows.
+pub fn transpose(matrix: &[f32], n_columns: usize) -> Vec<f32> {
+    assert!(matrix.len().is_multiple_of(n_columns), "not whole rows");
+    let n_rows = matrix.len() / n_columns;
+    let mut transposed = vec![0.0; matrix.len()];
+    let columns = transposed.par_chunks_mut(n_rows).enumerate();
+    columns.for_each(|(column, values)| {
+        for (row, value) in values.iter_mut().enumerate() {
+            *value = matrix[row * n_columns + column];
+        }
+    });
+    transposed
+}
+
+/// `n` times `value`, added one after the other in `f32`.
+pub fn repeated_sum_f32(value: f32, n: u32) -> f32 {
+    (0..n).fold(0.0, |sum, _| sum + value)
+}
+
+/// `n` times `value`, added one after the other in `f64`.
+pub fn repeated_sum_f64(value: f64, n: u32) -> f64 {
+    (0..n).fold(0.0, |sum, _| sum + value)
+}
+
+/// Whether two atoms at a distance of `(dx, dy)` are near, to the last bit as
+/// kernels decide it that add the squares by one fused operation.
+pub fn are_near(dx: f32, dy: f32, cutoff_squared: f32) -> bool {
+    // The fused operation is slow on a processor that the compiler does not know
+    // to have it. Most pairs are far apart and decided without it.
+    let roughly = dx * dx + dy * dy;
+    if roughly > cutoff_squared * 1.001 {
+        return false;
+    }
+    dx.mul_add(dx, dy * dy) < cutoff_squared
+}
+
+/// The atoms from `first` on that are near the atom at `(x, y)`, in ascending order.
+pub fn near_ones(
+    [xs, ys]: [&[f32]; 2],
+    first: usize,
+    [x, y]: [f32; 2],
+    cutoff_squared: f32,
+) -> Vec<u32> {
+    let others = (first..).zip(xs[first..].iter().zip(&ys[first..]));
+    others
+        .filter(|(_, (other_x, other_y))| are_near(*other_x - x, *other_y - y, cutoff_squared))
+        .map(|(other, _)| other as u32)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{are_near, near_ones, repeated_sum_f32, repeated_sum_f64, transpose};
+
+    #[test]
+    fn columns_become_rows() {
+        let matrix = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0];
+        assert_eq!(transpose(&matrix, 3), [0.0, 3.0, 1.0, 4.0, 2.0, 5.0]);
+        assert_eq!(transpose(&matrix, 2), [0.0, 2.0, 4.0, 1.0, 3.0, 5.0]);
+    }
+
+    #[test]
+    fn repeated_sums_round_as_their_types_do() {
+        assert_eq!(repeated_sum_f32(1.0, 1 << 24), 16_777_216.0);
+        // From 2²⁴ on, adding 1 to an f32 changes nothing.
+        assert_eq!(repeated_sum_f32(1.0, (1 << 24) + 5), 16_777_216.0);
+        assert_eq!(repeated_sum_f64(1.0, (1 << 24) + 5), 16_777_221.0);
+    }
+
+    #[test]
+    fn the_rough_test_turns_nothing_near_away() {
+        for i in 0..10_000u32 {
+            let angle = i as f32 * 0.001;
+            let (dx, dy) = (1.9 * angle.cos(), 1.9 * angle.sin());
+            assert_eq!(are_near(dx, dy, 3.61), dx.mul_add(dx, dy * dy) < 3.61);
+        }
+        assert!(!are_near(f32::NAN, 0.0, 1.0));
+    }
+
+    #[test]
+    fn only_atoms_from_the_first_on_are_near() {
+        let (xs, ys) = ([0.0, 1.0, 3.0, 1.0], [0.0, 0.0, 0.0, 1.0]);
+        assert_eq!(near_ones([&xs, &ys], 1, [0.0, 0.0], 1.5), [1]);
+        assert_eq!(near_ones([&xs, &ys], 0, [0.5, 0.5], 1.5), [0, 1, 3]);
+    }
+}
