@@ -1,24 +1,26 @@
 //! References that go through every element of large inputs. They stand in this crate because it is
 //! compiled with optimisation, which the lessons are not.
 
-use rayon::prelude::*;
+use crate::inputs::distinct_at;
+use crate::verify::{Mismatch, Tolerance, Verified, compare};
 
-/// The transpose of a row-major matrix with `n_columns` columns, row-major.
-///
-/// # Panics
-///
-/// If `matrix` is not made of whole rows.
-pub fn transpose(matrix: &[f32], n_columns: usize) -> Vec<f32> {
-    assert!(matrix.len().is_multiple_of(n_columns), "not whole rows");
-    let n_rows = matrix.len() / n_columns;
-    let mut transposed = vec![0.0; matrix.len()];
-    let columns = transposed.par_chunks_mut(n_rows).enumerate();
-    columns.for_each(|(column, values)| {
-        for (row, value) in values.iter_mut().enumerate() {
-            *value = matrix[row * n_columns + column];
-        }
-    });
-    transposed
+/// Where element `index` of a matrix of `n_columns` rows of `n_rows` stands in its transpose, both
+/// row-major.
+fn index_in_transpose(index: usize, n_rows: usize, n_columns: usize) -> usize {
+    let (column, row) = (index / n_rows, index % n_rows);
+    row * n_columns + column
+}
+
+/// Compares `got` with the transpose of `n_rows` rows of `n_columns` values, which are those of
+/// [`distinct`](crate::inputs::distinct) from number `first` on. Holds neither matrix.
+pub fn compare_with_transpose(
+    got: &[f32],
+    [n_rows, n_columns]: [usize; 2],
+    first: usize,
+    tolerance: Tolerance,
+) -> Result<Verified, Mismatch> {
+    let expected = |index| distinct_at(first + index_in_transpose(index, n_rows, n_columns));
+    compare(got, expected, tolerance).map_err(|mismatch| mismatch.in_matrix(n_rows))
 }
 
 /// `n` times `value`, added one after the other in `f32`.
@@ -59,13 +61,29 @@ pub fn near_ones(
 
 #[cfg(test)]
 mod tests {
-    use super::{are_near, near_ones, repeated_sum_f32, repeated_sum_f64, transpose};
+    use super::{
+        are_near, compare_with_transpose, index_in_transpose, near_ones, repeated_sum_f32,
+        repeated_sum_f64,
+    };
+    use crate::inputs::distinct;
+    use crate::verify::Tolerance;
 
     #[test]
     fn columns_become_rows() {
-        let matrix = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0];
-        assert_eq!(transpose(&matrix, 3), [0.0, 3.0, 1.0, 4.0, 2.0, 5.0]);
-        assert_eq!(transpose(&matrix, 2), [0.0, 2.0, 4.0, 1.0, 3.0, 5.0]);
+        // 2×3 in, 3×2 out: rows (0 1 2), (3 4 5) become (0 3), (1 4), (2 5).
+        let turned: Vec<_> = (0..6).map(|i| index_in_transpose(i, 2, 3)).collect();
+        assert_eq!(turned, [0, 3, 1, 4, 2, 5]);
+    }
+
+    #[test]
+    fn a_transpose_passes_and_its_input_does_not() {
+        let values = distinct(10);
+        let (input, first) = (&values[4..], 4);
+        let turned = [0, 3, 1, 4, 2, 5].map(|index| input[index]);
+        let compare = |got: &[f32]| compare_with_transpose(got, [2, 3], first, Tolerance::Exact);
+        assert!(compare(&turned).is_ok());
+        let wrong = compare(input).expect_err("the input");
+        assert_eq!((wrong.index, wrong.n_wrong, wrong.columns), (1, 4, Some(2)));
     }
 
     #[test]

@@ -141,7 +141,11 @@ fn run_one<'e, K: Kernel<Args = Args>>(
     }?;
     trial.launch(&prepared)?;
     let expected = reference(&values, window);
-    trial.verdict(compare_slices(&output.read()?, &expected, trial.tolerance()))?;
+    trial.verdict(compare_slices(
+        &output.read()?,
+        &expected,
+        trial.tolerance(),
+    ))?;
     Ok(Launch {
         prepared,
         _input: input,

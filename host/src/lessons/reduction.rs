@@ -14,8 +14,8 @@ use gpu_kernels::reduction::{
 };
 use lesson::inputs;
 use lesson::measure::Side;
-use lesson::target::least;
 use lesson::references::{repeated_sum_f32, repeated_sum_f64};
+use lesson::target::least;
 use lesson::verify::Tolerance;
 use lesson::{
     CaseError, Effort, Footprint, Found, KernelEntry, Lesson, Measurement, Shape, Target, Trial,
@@ -486,7 +486,11 @@ fn run_planned(trial: &mut Trial<'_>, plan: Planner) -> Result<(), CaseError> {
 
 fn run_one(trial: &mut Trial<'_>, plan: Planner) -> Result<(), CaseError> {
     let n = len(trial.shape());
-    let input = Buffer::of(trial.engine(), "input", &inputs::constant(VALUE, n as usize))?;
+    let input = Buffer::of(
+        trial.engine(),
+        "input",
+        &inputs::constant(VALUE, n as usize),
+    )?;
     let plan = plan(trial.engine(), &input, n)?;
 
     // The first launch reads the input; the others are short.

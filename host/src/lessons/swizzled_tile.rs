@@ -7,8 +7,7 @@ use gpu_kernels::swizzled_tile::{
 };
 use lesson::guarded::Guarded;
 use lesson::inputs;
-use lesson::references;
-use lesson::verify::compare_slices;
+use lesson::references::compare_with_transpose;
 use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Shape, Trial, Work};
 use lockstep::counts::Expectation;
 use lockstep::counts::Metric::{SharedLoadConflictsPerRequest, SharedStoreConflictsPerRequest};
@@ -69,8 +68,11 @@ fn run<K: Kernel<Args = (DevicePtr<f32>, DevicePtrMut<f32>)>>(
     trial: &mut Trial<'_>,
     _kernel: K,
 ) -> Result<(), CaseError> {
-    let values = inputs::distinct(ELEMENTS as usize);
-    let input = Buffer::of(trial.engine(), "input", &values)?;
+    let input = Buffer::of(
+        trial.engine(),
+        "input",
+        &inputs::distinct(ELEMENTS as usize),
+    )?;
     let output = Guarded::poisoned(trial.engine(), "output", ELEMENTS as usize)?;
     // SAFETY: both hold the tile's elements and outlive the launches; one block,
     // as the kernels ask.
@@ -81,11 +83,8 @@ fn run<K: Kernel<Args = (DevicePtr<f32>, DevicePtrMut<f32>)>>(
         )
     }?;
     trial.launch(&launch)?;
-    let expected = references::transpose(&values, COLUMNS as usize);
-    trial.verdict(
-        compare_slices(&output.read()?, &expected, trial.tolerance())
-            .map_err(|mismatch| mismatch.in_matrix(ROWS as usize)),
-    )?;
+    let (got, shape) = (output.read()?, [ROWS as usize, COLUMNS as usize]);
+    trial.verdict(compare_with_transpose(&got, shape, 0, trial.tolerance()))?;
     trial.check_counts()?;
     trial.time(&launch)
 }

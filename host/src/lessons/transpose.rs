@@ -8,9 +8,8 @@ use gpu_kernels::transpose::{
 };
 use lesson::inputs;
 use lesson::measure::Side;
+use lesson::references::compare_with_transpose;
 use lesson::target::{least, most};
-use lesson::references;
-use lesson::verify::compare_slices;
 use lesson::{
     Act, CaseError, Effort, Footprint, Found, KernelEntry, Lesson, Measurement, Published, Shape,
     Target, Trial, Work,
@@ -322,9 +321,8 @@ fn run_by(trial: &mut Trial<'_>, launch: &Launch<'_>) -> Result<(), CaseError> {
 fn run_one(trial: &mut Trial<'_>, launch: &Launch<'_>) -> Result<(), CaseError> {
     let (n_rows, n_columns) = trial.shape().matrix();
     let n_elements = n_rows as usize * n_columns as usize;
-    let input = inputs::distinct(n_elements);
     let mut matrices = Matrices {
-        input: Buffer::of(trial.engine(), "input", &input)?,
+        input: Buffer::of(trial.engine(), "input", &inputs::distinct(n_elements))?,
         first_input: 0,
         output: Buffer::poisoned(trial.engine(), "output", n_elements)?,
         first_output: 0,
@@ -332,9 +330,12 @@ fn run_one(trial: &mut Trial<'_>, launch: &Launch<'_>) -> Result<(), CaseError> 
         n_columns,
     };
     launch(trial, Act::Counted, &mut matrices)?;
-    let expected = references::transpose(&input, n_columns as usize);
-    let compared = compare_slices(&matrices.output.read()?, &expected, trial.tolerance());
-    trial.verdict(compared.map_err(|mismatch| mismatch.in_matrix(n_rows as usize)))?;
+    let (got, shape) = (
+        matrices.output.read()?,
+        [n_rows as usize, n_columns as usize],
+    );
+    trial.verdict(compare_with_transpose(&got, shape, 0, trial.tolerance()))?;
+    drop(got);
     trial.check_counts()?;
     launch(trial, Act::Timed, &mut matrices)
 }
@@ -363,9 +364,8 @@ fn run_sweep(trial: &mut Trial<'_>, launch: &Launch<'_>) -> Result<(), CaseError
         .map(|(n_rows, n_columns)| room(n_rows, n_columns))
         .sum();
 
-    let inputs = inputs::distinct(max_elements);
     let mut matrices = Matrices {
-        input: Buffer::of(trial.engine(), "input", &inputs)?,
+        input: Buffer::of(trial.engine(), "input", &inputs::distinct(max_elements))?,
         first_input: 0,
         output: Buffer::poisoned(trial.engine(), "outputs", GUARD + total)?,
         first_output: GUARD,
@@ -385,11 +385,10 @@ fn run_sweep(trial: &mut Trial<'_>, launch: &Launch<'_>) -> Result<(), CaseError
     let mut start = GUARD;
     for (n_rows, n_columns) in shapes() {
         let n_elements = n_rows as usize * n_columns as usize;
-        let input = &inputs[max_elements - n_elements..];
         let (got, rest) = outputs[start..start + room(n_rows, n_columns)].split_at(n_elements);
-        let expected = references::transpose(input, n_columns as usize);
-        let compared = compare_slices(got, &expected, trial.tolerance())
-            .map_err(|mismatch| mismatch.in_matrix(n_rows as usize));
+        let first = max_elements - n_elements;
+        let shape = [n_rows as usize, n_columns as usize];
+        let compared = compare_with_transpose(got, shape, first, trial.tolerance());
         trial
             .verdict(compared)
             .map_err(|error| at_shape(error, n_rows, n_columns))?;
