@@ -2,7 +2,7 @@
 
 use crate::repository::{files_below, text};
 
-/// The files of a text's numbered modules (`#[path = "03_transpose/mod.rs"]`), in the order
+/// The files of a text's numbered modules (`#[path = "04_transpose/mod.rs"]`), in the order
 /// in which they stand there.
 fn numbered(text: &str) -> Vec<&str> {
     let paths = text.lines().filter_map(|line| {
@@ -12,7 +12,7 @@ fn numbered(text: &str) -> Vec<&str> {
     paths.filter(|path| number(path).is_some()).collect()
 }
 
-/// The 3 of `03_transpose`.
+/// The 3 of `04_transpose`.
 fn number(name: &str) -> Option<u32> {
     let (number, _) = name.split_once('_')?;
     (number.len() == 2).then(|| number.parse().ok()).flatten()
@@ -94,7 +94,7 @@ fn lessons_stand_in_the_order_of_their_kernels() {
     assert_eq!(in_order, topics);
 }
 
-/// The file or folder with a lesson's kernels: `03_transpose`.
+/// The file or folder with a lesson's kernels: `04_transpose`.
 fn topic(lesson: &str) -> String {
     let file = |path: &str| format!("host/src/lessons/{lesson}{path}");
     let is_file = crate::repository::root().join(file(".rs")).is_file();
