@@ -25,7 +25,7 @@
 //! Its copies: twelve instructions per thread and tile, and the arithmetic of their addresses,
 //! which are issued among the products. Barriers and fragments cost next to nothing; what remains
 //! is `mma.sync` itself. `docs/tuning/gemm_pipelined.md` has the measurements, and `gemm_by_mma`
-//! (`02_hopper/10_by_mma.rs`) is fed by Hopper's copy engine.
+//! (`02_hopper/variants/by_mma.rs`) is fed by Hopper's copy engine.
 
 use cuda_std::cp_async::{wait_all, wait_group};
 use cuda_std::half::f16;
@@ -35,11 +35,11 @@ use cuda_std::shared::{address_in_space, dynamic_shared_mem};
 
 use super::fragments::{Addresses, Fragments, N_STEPS, Sums, WARP_SIDE, multiply};
 use super::matrices::{PITCH_UNIT, Scale, Sizes, element};
-use super::order::tile_of;
-use super::ring::{
+use super::pipeline::{
     B_OFFSET_BYTES, BLOCK_THREADS, Copies, ROW_BYTES, Rows, STAGE_BYTES, TILE_COLUMNS, TILE_K,
     TILE_ROWS,
 };
+use super::tile_scheduler::tile_of;
 use super::{unrolled, write_back};
 use crate::warp::WARP_LANES;
 
