@@ -5,7 +5,7 @@
 //! Here nothing that is needed now was asked for just now:
 //!
 //! ```text
-//!     tiles       global → shared    three tiles before they are multiplied   (ring.rs)
+//!     tiles       global → shared    three tiles before they are multiplied   (pipeline.rs)
 //!     fragments   shared → registers one step of 16 before                    (fragments.rs)
 //!     products                       32 mma per step, from registers alone
 //! ```
@@ -18,7 +18,7 @@
 //! A warp has 64×64 sums in 128 registers, two sets of fragments in 64, and what is left for
 //! addresses: 8 warps take all registers of an SM, and the ring nearly all shared
 //! memory. So blocks come one per SM, in groups for the second-level cache
-//! (order.rs), and C leaves in whole sectors (write_back.rs).
+//! (tile_scheduler.rs), and C leaves in whole sectors (write_back.rs).
 //!
 //! # What limits it
 //!
