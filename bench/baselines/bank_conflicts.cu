@@ -1,5 +1,5 @@
-// CUDA C++ baselines of the kernels in gpu-kernels/src/05_bank_conflicts and
-// gpu-kernels/src/04_swizzled_tile.rs: the same entry names, parameters and launch
+// CUDA C++ baselines of the kernels in gpu-kernels/src/03_bank_conflicts and
+// gpu-kernels/src/05_swizzled_tile.rs: the same entry names, parameters and launch
 // geometry, so that one launch drives either.
 #include <cstdint>
 

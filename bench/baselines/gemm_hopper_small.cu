@@ -1,4 +1,4 @@
-// CUDA C++ baseline of gpu-kernels/src/12_gemm/02_hopper/11_small.rs; see gemm_hopper.cu.
+// CUDA C++ baseline of gpu-kernels/src/12_gemm/02_hopper/variants/small.rs; see gemm_hopper.cu.
 
 #include "device.cuh"
 #include "hopper_tiles.cuh"

@@ -1,4 +1,4 @@
-// CUDA C++ baselines of the kernels in gpu-kernels/src/07_reduction: the same entry
+// CUDA C++ baselines of the kernels in gpu-kernels/src/08_reduction: the same entry
 // names, parameters and launch geometry, so that one launch drives either.
 #include "device.cuh"
 

@@ -1,4 +1,4 @@
-// CUDA C++ baselines of gpu-kernels/src/03_transpose: the same entry names, the
+// CUDA C++ baselines of gpu-kernels/src/04_transpose: the same entry names, the
 // same parameters, the same geometry, so that one launch call drives either.
 // They are what the Rust kernels are timed against.
 

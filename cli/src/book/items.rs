@@ -52,7 +52,7 @@ pub fn of_file(path: &Path, relative: &Path, module: &str) -> Result<Vec<Item>, 
     Ok(items)
 }
 
-/// `03_transpose/shared.rs` is the module `transpose::shared`; the numbers are for the reader
+/// `04_transpose/shared.rs` is the module `transpose::shared`; the numbers are for the reader
 /// of the folder.
 fn module_of(path: &Path) -> String {
     let path = path.with_extension("");

@@ -101,7 +101,7 @@ fn a_profile_names_the_line_and_the_counters() {
     let words = [
         "transpose_shared at 64×64",
         "32-way bank conflict",
-        "gpu-kernels/src/03_transpose/01_tiles.rs",
+        "gpu-kernels/src/04_transpose/01_tiles.rs",
         "let value = *tile.add(plain(x, y));",
         "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
         "ncu --csv",
@@ -233,7 +233,7 @@ fn a_wrong_result_with_bad_counts_is_told_with_both() {
 #[test]
 fn a_fault_is_told_with_its_lines() {
     let (output, json, html) = profile_edited("transpose_coalesced_read", with_bad_load);
-    let place = "gpu-kernels/src/03_transpose/01_tiles.rs:";
+    let place = "gpu-kernels/src/04_transpose/01_tiles.rs:";
     fails(&output, 1, &["past the end of", place, "\n>  "]);
     assert!(output.stdout.is_empty() && json.is_null() && html.is_empty());
     let error = stderr(&output);
@@ -268,7 +268,7 @@ fn a_run_names_the_line_and_the_command_to_look_at_it() {
     fails(&xtask(&words), 1, &["32-way bank conflict"]);
 
     let (output, _) = run("transpose_coalesced_read", &with_bad_load);
-    let place = "at gpu-kernels/src/03_transpose/01_tiles.rs:";
+    let place = "at gpu-kernels/src/04_transpose/01_tiles.rs:";
     let look = "to look at it: cargo xtask profile transpose_coalesced_read";
     fails(&output, 1, &[place, look]);
 }

@@ -125,7 +125,7 @@ fn lists() {
 
 /// The line of the column's load, as a profile names it.
 fn place_of_the_load() -> String {
-    let source = include_str!("../../../gpu-kernels/src/03_transpose/01_tiles.rs");
+    let source = include_str!("../../../gpu-kernels/src/04_transpose/01_tiles.rs");
     let line = source
         .lines()
         .position(|line| line.contains("let value = *tile.add(plain(x, y));"))

@@ -1,4 +1,4 @@
-//! Warps that copy and warps that multiply.
+//! Warp specialization: some warps copy, others multiply.
 //!
 //! In [`sgemm_fast`](super::fast::sgemm_fast) every thread does everything. That costs
 //! twice. Copies and their addresses stand among the multiply-adds, and where they do,
@@ -29,7 +29,7 @@ use cuda_std::warpgroup::{give_registers, take_registers};
 
 use super::copies::{TILE_ROWS, a_offset_bytes, b_offset_bytes, has_chunks, n_tiles, stage_bytes};
 use super::fragments::{Fragment, Place, Sums, multiply, store_sums};
-use super::shares::{Part, quotient};
+use super::partition::{Part, quotient};
 use super::unrolled;
 use crate::warp::WARP_LANES;
 
@@ -335,7 +335,7 @@ const fn min(x: u32, y: u32) -> u32 {
     if x < y { x } else { y }
 }
 
-/// [`sgemm_fast`](super::fast::sgemm_fast) with roles.
+/// [`sgemm_fast`](super::fast::sgemm_fast), warp-specialized.
 ///
 /// # Safety
 ///

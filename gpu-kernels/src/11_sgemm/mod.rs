@@ -20,8 +20,8 @@
 //! | [`vectors`] | 16 bytes per load | 1/16 | shared memory |
 //! | [`pipelined`] | the next tiles are copied meanwhile | 1/16 | shared memory |
 //! | [`fast`] | 8×16 elements per thread, fragments one step ahead | 3/64 | shared memory |
-//! | [`specialized`] | some warps copy, some multiply | 3/64 | shared memory |
-//! | [`balanced`] | equal shares for all SMs | 3/64 | shared memory |
+//! | [`specialized`] | warp-specialized: some warps copy, some multiply | 3/64 | shared memory |
+//! | [`stream_k`] | stream-K: equal shares for all SMs | 3/64 | shared memory |
 //!
 //! # What limits each step
 //!
@@ -33,7 +33,7 @@
 //!   delivers one operand from the even registers and one from the odd ones. The assembler
 //!   chooses registers badly where copies and addresses stand among multiply-adds.
 //! - [`specialized`]: the end. Tiles do not divide evenly among the SMs, and nobody
-//!   multiplies before a tile's first copies are there. [`balanced`] cures both.
+//!   multiplies before a tile's first copies are there. [`stream_k`] cures both.
 //!
 //! `docs/tuning/sgemm.md` has the floor of each step, the measurements and what did not help.
 //!
@@ -60,15 +60,15 @@ pub mod fast;
 #[path = "07_specialized.rs"]
 pub mod specialized;
 #[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90a"))]
-#[path = "08_balanced.rs"]
-pub mod balanced;
+#[path = "08_stream_k.rs"]
+pub mod stream_k;
 #[path = "parts/copies.rs"]
 mod copies;
 #[path = "parts/fragments.rs"]
 mod fragments;
 #[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90a"))]
-#[path = "parts/shares.rs"]
-pub mod shares;
+#[path = "parts/partition.rs"]
+pub mod partition;
 
 use crate::matrix::{element, load_or_zero};
 use crate::unrolled::unrolled;

@@ -18,7 +18,7 @@ pub static LESSON: Lesson = Lesson {
     id: "bank_conflicts",
     title: "Bank conflicts",
     idea: "a warp that reads down a column of rows of 32 words finds all of it in one bank",
-    source: "gpu-kernels/src/05_bank_conflicts/01_columns.rs",
+    source: "gpu-kernels/src/03_bank_conflicts/01_columns.rs",
     kernels: &KERNELS,
     shapes,
     work,

@@ -18,7 +18,7 @@ pub static LESSON: Lesson = Lesson {
     id: "bank_widths",
     title: "Bank conflicts by row width",
     idea: "a column of rows of w words conflicts gcd(w, 32)-way: odd widths are free",
-    source: "gpu-kernels/src/05_bank_conflicts/02_widths.rs",
+    source: "gpu-kernels/src/03_bank_conflicts/02_widths.rs",
     kernels: &KERNELS,
     shapes,
     work,

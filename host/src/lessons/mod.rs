@@ -2,14 +2,14 @@
 
 pub mod copy;
 pub mod coalescing;
-pub mod transpose;
-pub mod swizzled_tile;
 pub mod bank_conflicts;
 pub mod bank_widths;
+pub mod transpose;
+pub mod swizzled_tile;
 pub mod local_memory;
 pub mod running_mean;
-pub mod reduction;
 pub mod atomics;
+pub mod reduction;
 pub mod neighbor;
 pub mod mma_simple;
 pub mod blocks_of_tiles;
@@ -25,14 +25,14 @@ use lesson::Lesson;
 pub static LESSONS: &[&Lesson] = &[
     &copy::LESSON,
     &coalescing::LESSON,
-    &transpose::LESSON,
-    &swizzled_tile::LESSON,
     &bank_conflicts::LESSON,
     &bank_widths::LESSON,
+    &transpose::LESSON,
+    &swizzled_tile::LESSON,
     &local_memory::LESSON,
     &running_mean::LESSON,
-    &reduction::LESSON,
     &atomics::LESSON,
+    &reduction::LESSON,
     &neighbor::LESSON,
     &mma_simple::LESSON,
     &blocks_of_tiles::LESSON,

@@ -38,7 +38,7 @@ pub static LESSON: Lesson = Lesson {
     id: "reduction",
     title: "Reduction",
     idea: "many threads, one number: a tree with barriers, shuffles, and a ticket for the last block",
-    source: "gpu-kernels/src/07_reduction/mod.rs",
+    source: "gpu-kernels/src/08_reduction/mod.rs",
     kernels: &KERNELS,
     shapes,
     work,

@@ -21,12 +21,12 @@
 
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::reduction::error_bound;
-use gpu_kernels::sgemm::balanced::{self, sgemm_balanced};
 use gpu_kernels::sgemm::fast::{self, sgemm_fast};
 use gpu_kernels::sgemm::naive::{self, sgemm_naive};
 use gpu_kernels::sgemm::pipelined::sgemm_pipelined;
 use gpu_kernels::sgemm::registers::{self, sgemm_column, sgemm_square};
 use gpu_kernels::sgemm::specialized::{self, sgemm_specialized};
+use gpu_kernels::sgemm::stream_k::{self, sgemm_balanced};
 use gpu_kernels::sgemm::tiled::{self, sgemm_tiled};
 use gpu_kernels::sgemm::vectors::{self, sgemm_vectorized};
 use lesson::inputs;
@@ -140,7 +140,7 @@ static KERNELS: [KernelEntry; 9] = [
     .timed_at(BEYOND_4096),
     KernelEntry::of(
         sgemm_specialized,
-        "roles: four warps copy, eight multiply with the registers of all",
+        "warp-specialized: four warps copy, eight multiply with the registers of all",
         |trial| {
             run(trial, sgemm_specialized, |m, n| {
                 LaunchConfig::new(specialized::grid(m, n), specialized::BLOCK)
@@ -154,7 +154,7 @@ static KERNELS: [KernelEntry; 9] = [
     .alarming(&[RACECHECK_ON_ROLES]),
     KernelEntry::of(
         sgemm_balanced,
-        "one block per SM, the partial round of tiles in equal shares",
+        "stream-K: one block per SM, the partial round of tiles in equal shares",
         |trial| run_planned(trial, &|engine, matrices| Plan::balanced(engine, matrices)),
     )
     .expecting(&[
@@ -476,9 +476,9 @@ impl<'e> Plan<'e> {
             c,
             dims: [m, n, k],
         } = matrices;
-        let grid = balanced::grid(*m, *n, *k, engine.device().n_multiprocessors);
-        let config = LaunchConfig::new(grid, balanced::BLOCK).with_shared(balanced::SHARED_BYTES);
-        let sums = Buffer::poisoned(engine, "sums left", balanced::n_sums(grid))?;
+        let grid = stream_k::grid(*m, *n, *k, engine.device().n_multiprocessors);
+        let config = LaunchConfig::new(grid, stream_k::BLOCK).with_shared(stream_k::SHARED_BYTES);
+        let sums = Buffer::poisoned(engine, "sums left", stream_k::n_sums(grid))?;
         let flags = Buffer::of(engine, "flags", &vec![0; grid[0] as usize])?;
         let args = (
             a.as_ptr(),

@@ -18,7 +18,7 @@ pub static LESSON: Lesson = Lesson {
     id: "swizzled_tile",
     title: "A swizzled tile",
     idea: "XOR of the column spreads it over the banks; swizzle by what the banks span, not by the row",
-    source: "gpu-kernels/src/04_swizzled_tile.rs",
+    source: "gpu-kernels/src/05_swizzled_tile.rs",
     kernels: &KERNELS,
     shapes,
     work,

@@ -28,7 +28,7 @@ pub static LESSON: Lesson = Lesson {
     id: "transpose",
     title: "Transpose",
     idea: "a tile in shared memory makes both global accesses coalesced; its layout decides the bank conflicts",
-    source: "gpu-kernels/src/03_transpose/mod.rs",
+    source: "gpu-kernels/src/04_transpose/mod.rs",
     kernels: &KERNELS,
     shapes,
     work,

@@ -5,7 +5,7 @@
 //! Here nothing that is needed now was asked for just now:
 //!
 //! ```text
-//!     tiles       global → shared    three tiles before they are multiplied   (ring.rs)
+//!     tiles       global → shared    three tiles before they are multiplied   (pipeline.rs)
 //!     fragments   shared → registers one step of 16 before                    (fragments.rs)
 //!     products                       32 mma per step, from registers alone
 //! ```
@@ -18,14 +18,14 @@
 //! A warp has 64×64 sums in 128 registers, two sets of fragments in 64, and what is left for
 //! addresses: 8 warps take all registers of an SM, and the ring nearly all shared
 //! memory. So blocks come one per SM, in groups for the second-level cache
-//! (order.rs), and C leaves in whole sectors (write_back.rs).
+//! (tile_scheduler.rs), and C leaves in whole sectors (write_back.rs).
 //!
 //! # What limits it
 //!
 //! Its copies: twelve instructions per thread and tile, and the arithmetic of their addresses,
 //! which are issued among the products. Barriers and fragments cost next to nothing; what remains
 //! is `mma.sync` itself. `docs/tuning/gemm_pipelined.md` has the measurements, and `gemm_by_mma`
-//! (`02_hopper/10_by_mma.rs`) is fed by Hopper's copy engine.
+//! (`02_hopper/variants/by_mma.rs`) is fed by Hopper's copy engine.
 
 use cuda_std::cp_async::{wait_all, wait_group};
 use cuda_std::half::f16;
@@ -35,11 +35,11 @@ use cuda_std::shared::{address_in_space, dynamic_shared_mem};
 
 use super::fragments::{Addresses, Fragments, N_STEPS, Sums, WARP_SIDE, multiply};
 use super::matrices::{PITCH_UNIT, Scale, Sizes, element};
-use super::order::tile_of;
-use super::ring::{
+use super::pipeline::{
     B_OFFSET_BYTES, BLOCK_THREADS, Copies, ROW_BYTES, Rows, STAGE_BYTES, TILE_COLUMNS, TILE_K,
     TILE_ROWS,
 };
+use super::tile_scheduler::tile_of;
 use super::{unrolled, write_back};
 use crate::warp::WARP_LANES;
 

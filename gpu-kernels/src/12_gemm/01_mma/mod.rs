@@ -8,11 +8,11 @@
 //! | 4 | [`pipelined`] | tiles three stages ahead, fragments one step, 64×64 per warp | its copies and their addresses, among the products |
 //!
 //! On Hopper the copy engine can take these copies over: `gemm_by_mma` is this last step, fed by it
-//! (`02_hopper/10_by_mma.rs`). Further `mma.sync` does not go there.
+//! (`02_hopper/variants/by_mma.rs`). Further `mma.sync` does not go there.
 //!
 //! All know alpha and beta, and take f16, both factors along k ([`matrices`]). [`pipelined`] is
-//! made of the files in `parts`: `ring.rs` (tiles being copied), `fragments.rs` (what a warp
-//! multiplies), `order.rs` (which block has which tile) and `write_back.rs` (C).
+//! made of the files in `parts`: `pipeline.rs` (tiles being copied), `fragments.rs` (what a warp
+//! multiplies), `tile_scheduler.rs` (which block has which tile) and `write_back.rs` (C).
 //!
 //! # Edges
 //!
@@ -30,10 +30,10 @@ pub mod swizzled;
 pub mod pipelined;
 #[path = "parts/matrices.rs"]
 pub mod matrices;
-#[path = "parts/order.rs"]
-mod order;
-#[path = "parts/ring.rs"]
-pub(in crate::gemm) mod ring;
+#[path = "parts/tile_scheduler.rs"]
+mod tile_scheduler;
+#[path = "parts/pipeline.rs"]
+pub(in crate::gemm) mod pipeline;
 #[path = "parts/fragments.rs"]
 pub(in crate::gemm) mod fragments;
 #[path = "parts/write_back.rs"]

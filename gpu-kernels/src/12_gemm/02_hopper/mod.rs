@@ -3,58 +3,58 @@
 //!
 //! | step | kernel | what it adds |
 //! |---|---|---|
-//! | 5 | [`alone`] | `wgmma`: a warpgroup multiplies out of shared memory |
-//! | 6 | [`copied`] | tiles by tensor copies, as many stages ahead as fit |
-//! | 7 | [`roles`] | one warpgroup copies, two multiply, with the registers of all |
-//! | 8 | [`roles`] | persistent blocks, and tiles in an order that suits the cache |
-//! | 9 | [`roles`] | results go out as tiles, too |
-//! | 10 | [`roles`] | a pair of blocks shares what it copies |
-//! | 11, 12 | [`turns`] | while one warpgroup stores, the other multiplies; alone and by pairs of blocks |
-//! | 13, 14 | [`turns`] | equal shares for all SMs; alone and by pairs |
-//! | 15 | [`split`] | few tiles: a cluster shares the steps of each |
-//! | 16 | [`spread`] | few tiles with long sums: blocks anywhere share the steps of each |
+//! | 5 | [`wgmma`] | `wgmma`: a warpgroup multiplies out of shared memory |
+//! | 6 | [`tma`] | TMA: tiles by tensor copies, as many stages ahead as fit |
+//! | 7 | [`warp_specialized`] | warp specialization: one warpgroup copies, two multiply, with the registers of all |
+//! | 8 | [`warp_specialized`] | persistent blocks, and a tile scheduler that suits the cache |
+//! | 9 | [`warp_specialized`] | the epilogue stores tiles, too |
+//! | 10 | [`warp_specialized`] | a pair of blocks shares what it copies |
+//! | 11, 12 | [`ping_pong`] | ping-pong: while one warpgroup stores, the other multiplies; alone and by pairs of blocks |
+//! | 13, 14 | [`ping_pong`] | stream-K: equal shares for all SMs; alone and by pairs |
+//! | 15 | [`split_k`] | split-K by clusters: few tiles, a cluster shares the steps of each |
+//! | 16 | [`split_k_grid`] | split-K over the grid: few tiles with long sums, blocks anywhere share the steps of each |
 //!
-//! [`widths`] has tiles of the width that fits the number of SMs, and [`small`] those for small products.
-//! [`turns`] has the last step for other layouts, elements and results too, [`fp8`] for elements
+//! A file has the number of its first step. Beside the ladder, in `variants`, [`widths`] has tiles of the width that fits the number of SMs, and [`small`] those for small products.
+//! [`ping_pong`] has the last step for other layouts, elements and results too, [`fp8`] for elements
 //! of 8 bits, and [`fused`] what can be done with a result before it is stored. [`by_mma`] looks
 //! back: `mma.sync` with all of this but `wgmma`.
 //!
-//! What the steps share is in `parts`: [`ring`], stages and their barriers; [`operand`], how a tile is
-//! copied; [`order`], which tile is next; [`shares`], the same with equal shares; [`output`], how
-//! sums become a result.
+//! What the steps share is in `parts`: [`pipeline`], stages and their barriers; [`operand`], how a
+//! tile is copied; [`tile_scheduler`], which tile is next; [`stream_k`], the same with equal shares;
+//! [`epilogue`], how sums become a result.
 
-#[path = "01_alone.rs"]
-pub mod alone;
-#[path = "02_copied.rs"]
-pub mod copied;
-#[path = "03_roles.rs"]
-pub mod roles;
-#[path = "04_turns.rs"]
-pub mod turns;
-#[path = "05_split.rs"]
-pub mod split;
-#[path = "06_spread.rs"]
-pub mod spread;
-#[path = "07_fp8.rs"]
+#[path = "05_wgmma.rs"]
+pub mod wgmma;
+#[path = "06_tma.rs"]
+pub mod tma;
+#[path = "07_warp_specialized.rs"]
+pub mod warp_specialized;
+#[path = "11_ping_pong.rs"]
+pub mod ping_pong;
+#[path = "15_split_k.rs"]
+pub mod split_k;
+#[path = "16_split_k_grid.rs"]
+pub mod split_k_grid;
+#[path = "variants/fp8.rs"]
 pub mod fp8;
-#[path = "08_fused.rs"]
+#[path = "variants/fused.rs"]
 pub mod fused;
-#[path = "09_widths.rs"]
+#[path = "variants/widths.rs"]
 pub mod widths;
-#[path = "10_by_mma.rs"]
+#[path = "variants/by_mma.rs"]
 pub mod by_mma;
-#[path = "11_small.rs"]
+#[path = "variants/small.rs"]
 pub mod small;
-#[path = "parts/ring.rs"]
-pub mod ring;
+#[path = "parts/pipeline.rs"]
+pub mod pipeline;
 #[path = "parts/operand.rs"]
 pub mod operand;
-#[path = "parts/order.rs"]
-pub mod order;
-#[path = "parts/shares.rs"]
-pub mod shares;
-#[path = "parts/output.rs"]
-pub mod output;
+#[path = "parts/tile_scheduler.rs"]
+pub mod tile_scheduler;
+#[path = "parts/stream_k.rs"]
+pub mod stream_k;
+#[path = "parts/epilogue.rs"]
+pub mod epilogue;
 
 use cuda_std::wgmma::{Factor, ROW_BYTES};
 

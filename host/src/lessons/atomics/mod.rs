@@ -21,7 +21,7 @@ pub static LESSON: Lesson = Lesson {
     id: "atomics",
     title: "Atomics",
     idea: "an indivisible step: among which threads, and what else becomes visible with it",
-    source: "gpu-kernels/src/08_atomics/mod.rs",
+    source: "gpu-kernels/src/07_atomics/mod.rs",
     kernels: &KERNELS,
     shapes,
     work,

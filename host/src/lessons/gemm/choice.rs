@@ -18,10 +18,10 @@
 //! nothing here knows a product. What comes out is held against products that nobody tuned for
 //! ([`super::contest`]).
 
-use gpu_kernels::gemm::hopper::shares::Shares;
-use gpu_kernels::gemm::hopper::split::Tile;
+use gpu_kernels::gemm::hopper::split_k::Tile;
+use gpu_kernels::gemm::hopper::stream_k::Shares;
 use gpu_kernels::gemm::hopper::widths::Width;
-use gpu_kernels::gemm::hopper::{TILE_M, small, spread, turns};
+use gpu_kernels::gemm::hopper::{TILE_M, ping_pong, small, split_k_grid};
 use gpu_kernels::gemm::mma::matrices::PITCH_UNIT;
 
 /// Elements of k in a step.
@@ -147,13 +147,14 @@ impl Cut {
         let tiles = |[_, rows, columns]: [u32; 3]| u64::from(rows) * u64::from(columns);
         match self {
             Self::Turns(n_blocks) => {
-                let n_tiles = turns::n_tiles(m, n, n_blocks);
-                let rows = TILE_M + turns::TILE_N / n_blocks;
+                let n_tiles = ping_pong::n_tiles(m, n, n_blocks);
+                let rows = TILE_M + ping_pong::TILE_N / n_blocks;
                 whole(n_tiles, n_multiprocessors / n_blocks, rows)
             }
             Self::Balanced => {
                 let whole = Self::Turns(2).account([m, n, k], n_multiprocessors);
-                let (n_tiles, n_pairs) = (turns::n_tiles(m, n, 2), (n_multiprocessors / 2).max(1));
+                let (n_tiles, n_pairs) =
+                    (ping_pong::n_tiles(m, n, 2), (n_multiprocessors / 2).max(1));
                 if !Shares::fits(n_tiles, steps, n_pairs) {
                     let rounds = f64::INFINITY;
                     return Account { rounds, ..whole };
@@ -183,8 +184,8 @@ impl Cut {
                 parts(u64::from(columns) * u64::from(rows), 1, a_rows + b_rows)
             }
             Self::Spread => {
-                let tile = spread::TILE;
-                let n_parts = spread::n_parts(m, n, k, n_multiprocessors);
+                let tile = split_k_grid::TILE;
+                let n_parts = split_k_grid::n_parts(m, n, k, n_multiprocessors);
                 parts(tiles(tile.grid(m, n, 1)), n_parts, tile.m + tile.n)
             }
         }

@@ -6,9 +6,11 @@ use super::shapes;
 use cuda_std::launch::{DevicePtr, DevicePtrMut, DeviceTensorMap, Kernel};
 use cuda_std::wgmma::{AcrossK, AlongK};
 use gpu_kernels::gemm::hopper::operand::Layout;
-use gpu_kernels::gemm::hopper::shares::Shares;
-use gpu_kernels::gemm::hopper::split::{self, Tile};
-use gpu_kernels::gemm::hopper::{alone, by_mma, copied, roles, small, spread, turns};
+use gpu_kernels::gemm::hopper::split_k::{self, Tile};
+use gpu_kernels::gemm::hopper::stream_k::Shares;
+use gpu_kernels::gemm::hopper::{
+    by_mma, ping_pong, small, split_k_grid, tma, warp_specialized, wgmma,
+};
 use gpu_kernels::gemm::mma::matrices::{Scale, Sizes};
 use half::{bf16, f16};
 use lesson::KernelEntry;
@@ -113,23 +115,22 @@ pub fn launch<'e, K: Kernel>(config: LaunchConfig, args: K::Args) -> Made<'e> {
 
 fn wgmma<'e>(matrices: &Matrices<'e, f16, f16>) -> Made<'e> {
     let Matrices { a, b, c, sizes, .. } = matrices;
-    let config = LaunchConfig::new(alone::grid(sizes.m, sizes.n), alone::BLOCK)
-        .with_shared(alone::SHARED_BYTES);
+    let config = LaunchConfig::new(wgmma::grid(sizes.m, sizes.n), wgmma::BLOCK)
+        .with_shared(wgmma::SHARED_BYTES);
     let args = (a.as_ptr(), b.as_ptr(), c.as_mut_ptr(), *sizes);
-    launch::<alone::gemm_wgmma>(config, args)
+    launch::<wgmma::gemm_wgmma>(config, args)
 }
 
 fn copied<'e>(matrices: &Matrices<'e, f16, f16>) -> Made<'e> {
     let Sizes {
         m, n, k, c_pitch, ..
     } = matrices.sizes;
-    let config =
-        LaunchConfig::new(copied::grid(m, n), copied::BLOCK).with_shared(copied::SHARED_BYTES);
-    let [a, b] = factor_maps(matrices, copied::BOXES)?;
-    launch::<copied::gemm_copied>(config, (a, b, matrices.c.as_mut_ptr(), m, n, k, c_pitch))
+    let config = LaunchConfig::new(tma::grid(m, n), tma::BLOCK).with_shared(tma::SHARED_BYTES);
+    let [a, b] = factor_maps(matrices, tma::BOXES)?;
+    launch::<tma::gemm_copied>(config, (a, b, matrices.c.as_mut_ptr(), m, n, k, c_pitch))
 }
 
-/// Arguments of roles with results from registers.
+/// Arguments of warp-specialized kernels with results from registers.
 type FromRegisters = (
     DeviceTensorMap,
     DeviceTensorMap,
@@ -149,8 +150,9 @@ fn from_registers<'e, K: Kernel<Args = FromRegisters>>(
     let Sizes {
         m, n, k, c_pitch, ..
     } = matrices.sizes;
-    let config = LaunchConfig::new(grid, roles::BLOCK).with_shared(roles::SHARED_BYTES);
-    let [a, b] = factor_maps(matrices, roles::boxes(DEPTH, 1))?;
+    let config = LaunchConfig::new(grid, warp_specialized::BLOCK)
+        .with_shared(warp_specialized::SHARED_BYTES);
+    let [a, b] = factor_maps(matrices, warp_specialized::boxes(DEPTH, 1))?;
     let c = matrices.c.as_mut_ptr();
     launch::<K>(config, (a, b, c, m, n, k, c_pitch, group))
 }
@@ -193,18 +195,19 @@ fn staged<'e, K: Kernel<Args = Staged>>(
     n_blocks: u32,
 ) -> Made<'e> {
     let Sizes { m, n, k, .. } = matrices.sizes;
-    let grid = roles::grid(m, n, n_blocks, most_blocks(engine));
-    let config = LaunchConfig::new(grid, roles::BLOCK).with_shared(roles::STAGED_BYTES);
-    let [a, b] = factor_maps(matrices, roles::boxes(DEPTH, n_blocks))?;
-    let c = c_map(matrices, roles::C_BOX)?;
+    let grid = warp_specialized::grid(m, n, n_blocks, most_blocks(engine));
+    let config = LaunchConfig::new(grid, warp_specialized::BLOCK)
+        .with_shared(warp_specialized::STAGED_BYTES);
+    let [a, b] = factor_maps(matrices, warp_specialized::boxes(DEPTH, n_blocks))?;
+    let c = c_map(matrices, warp_specialized::C_BOX)?;
     let args = (a, b, c, m, n, k, GROUP / n_blocks);
     launch::<K>(clustered(config, n_blocks), args)
 }
 
-/// The launch of kernels that take turns.
+/// The launch of ping-pong kernels.
 pub fn turns_config(engine: &dyn Engine, m: u32, n: u32, n_blocks: u32) -> LaunchConfig {
-    let grid = turns::grid(m, n, n_blocks, most_blocks(engine));
-    let config = LaunchConfig::new(grid, turns::BLOCK).with_shared(turns::SHARED_BYTES);
+    let grid = ping_pong::grid(m, n, n_blocks, most_blocks(engine));
+    let config = LaunchConfig::new(grid, ping_pong::BLOCK).with_shared(ping_pong::SHARED_BYTES);
     clustered(config, n_blocks)
 }
 
@@ -214,9 +217,9 @@ fn in_turns<'e, K: Kernel<Args = Staged>, T: Number + TensorElement>(
     n_blocks: u32,
 ) -> Made<'e> {
     let Sizes { m, n, k, .. } = matrices.sizes;
-    let [a, b] = factor_maps(matrices, turns::boxes::<AlongK, AlongK>(n_blocks))?;
-    let c = c_map(matrices, turns::C_BOX)?;
-    let n_tiles = turns::n_tiles(m, n, n_blocks);
+    let [a, b] = factor_maps(matrices, ping_pong::boxes::<AlongK, AlongK>(n_blocks))?;
+    let c = c_map(matrices, ping_pong::C_BOX)?;
+    let n_tiles = ping_pong::n_tiles(m, n, n_blocks);
     let group = group(engine, n_tiles, n_blocks);
     launch::<K>(
         turns_config(engine, m, n, n_blocks),
@@ -238,10 +241,10 @@ impl<'e> Left<'e> {
         })
     }
 
-    /// For kernels that take turns: of every block.
+    /// For ping-pong kernels: of every block.
     fn of_turns(engine: &'e dyn Engine, config: LaunchConfig) -> Result<Self, EngineError> {
         let n_blocks = config.grid[0] as usize;
-        Self::of(engine, n_blocks * turns::LEFT_SUMS as usize, n_blocks)
+        Self::of(engine, n_blocks * ping_pong::LEFT_SUMS as usize, n_blocks)
     }
 
     fn keep(self, plan: Plan<'e>) -> Plan<'e> {
@@ -253,7 +256,7 @@ impl<'e> Left<'e> {
     }
 }
 
-/// Arguments of kernels with equal shares.
+/// Arguments of stream-K kernels.
 type Balanced = (
     DeviceTensorMap,
     DeviceTensorMap,
@@ -274,14 +277,14 @@ fn balanced<'e, K: Kernel<Args = Balanced>>(
     let Sizes { m, n, k, .. } = matrices.sizes;
     let config = turns_config(engine, m, n, n_blocks);
     let left = Left::of_turns(engine, config)?;
-    let [a, b] = factor_maps(matrices, turns::boxes::<AlongK, AlongK>(n_blocks))?;
-    let c = c_map(matrices, turns::C_BOX)?;
+    let [a, b] = factor_maps(matrices, ping_pong::boxes::<AlongK, AlongK>(n_blocks))?;
+    let c = c_map(matrices, ping_pong::C_BOX)?;
     let (sums, flags) = (left.sums.as_mut_ptr(), left.flags.as_mut_ptr());
     let args = (a, b, c, m, n, k, GROUP / n_blocks, sums, flags);
     Ok(left.keep(launch::<K>(config, args)?))
 }
 
-/// Arguments of kernels of which a cluster shares the steps.
+/// Arguments of split-K kernels by clusters.
 type Split = (
     DeviceTensorMap,
     DeviceTensorMap,
@@ -301,8 +304,8 @@ fn split<'e, K: Kernel<Args = Split>>(
         m, n, k, c_pitch, ..
     } = matrices.sizes;
     let n_parts = tile.n_parts(m, n, k, n_multiprocessors(engine));
-    let config =
-        LaunchConfig::new(tile.grid(m, n, n_parts), split::BLOCK).with_shared(tile.shared_bytes());
+    let config = LaunchConfig::new(tile.grid(m, n, n_parts), split_k::BLOCK)
+        .with_shared(tile.shared_bytes());
     let [a, b] = factor_maps(matrices, tile.boxes())?;
     let c = matrices.c.as_mut_ptr();
     launch::<K>(clustered(config, n_parts), (a, b, c, m, n, k, c_pitch))
@@ -310,11 +313,11 @@ fn split<'e, K: Kernel<Args = Split>>(
 
 fn small<'e>(matrices: &Matrices<'e, f16, f16>) -> Made<'e> {
     let Sizes { m, n, k, .. } = matrices.sizes;
-    let config = LaunchConfig::new(small::grid(m, n), split::BLOCK)
+    let config = LaunchConfig::new(small::grid(m, n), split_k::BLOCK)
         .with_shared(small::SHARED_BYTES)
         .with_cluster(small::CLUSTER);
     let [a, b] = factor_maps(matrices, small::boxes())?;
-    let c = c_map(matrices, roles::C_BOX)?;
+    let c = c_map(matrices, warp_specialized::C_BOX)?;
     launch::<small::gemm_small>(config, (a, b, c, k))
 }
 
@@ -338,19 +341,19 @@ fn spread<'e, K: Kernel<Args = Spread>>(
     let Sizes {
         m, n, k, c_pitch, ..
     } = matrices.sizes;
-    let tile = spread::TILE;
-    let n_parts = spread::n_parts(m, n, k, n_multiprocessors(engine));
+    let tile = split_k_grid::TILE;
+    let n_parts = split_k_grid::n_parts(m, n, k, n_multiprocessors(engine));
     let grid = tile.grid(m, n, n_parts);
-    let config = LaunchConfig::new(grid, split::BLOCK)
+    let config = LaunchConfig::new(grid, split_k::BLOCK)
         .with_shared(tile.shared_bytes())
-        .with_cluster(spread::cluster(grid));
+        .with_cluster(split_k_grid::cluster(grid));
     let n_tiles = (grid[1] * grid[2]) as usize;
     let n_left = match n_parts {
         // Nothing is left.
         1 => 1,
-        _ => n_tiles * n_parts as usize * spread::LEFT_SUMS as usize,
+        _ => n_tiles * n_parts as usize * split_k_grid::LEFT_SUMS as usize,
     };
-    let n_counters = n_tiles * spread::COUNTERS as usize;
+    let n_counters = n_tiles * split_k_grid::COUNTERS as usize;
     let left = Left::of(engine, n_left, n_counters)?;
     let [a, b] = factor_maps(matrices, tile.boxes())?;
     let c = matrices.c.as_mut_ptr();
@@ -364,9 +367,9 @@ const GROUP_BY_MMA: u32 = 8;
 
 fn by_mma<'e>(engine: &dyn Engine, matrices: &Matrices<'e, f16, f16>, scale: Scale) -> Made<'e> {
     let Sizes { m, n, .. } = matrices.sizes;
-    let grid = roles::grid(m, n, 1, most_blocks(engine));
-    let config = LaunchConfig::new(grid, roles::BLOCK).with_shared(by_mma::SHARED_BYTES);
-    let [a, b] = factor_maps(matrices, roles::boxes(DEPTH, 1))?;
+    let grid = warp_specialized::grid(m, n, 1, most_blocks(engine));
+    let config = LaunchConfig::new(grid, warp_specialized::BLOCK).with_shared(by_mma::SHARED_BYTES);
+    let [a, b] = factor_maps(matrices, warp_specialized::boxes(DEPTH, 1))?;
     let c = matrices.c.as_mut_ptr();
     launch::<by_mma::gemm_by_mma>(config, (a, b, c, matrices.sizes, scale, GROUP_BY_MMA))
 }
@@ -377,7 +380,7 @@ const PAIR: u32 = 2;
 /// Whether tiles are to be cut: where it pays, and always on the simulator, whose products are too
 /// small for that.
 fn is_cut(engine: &dyn Engine, sizes: &Sizes, config: LaunchConfig) -> bool {
-    let n_tiles = turns::n_tiles(sizes.m, sizes.n, PAIR);
+    let n_tiles = ping_pong::n_tiles(sizes.m, sizes.n, PAIR);
     let n_steps = sizes.k.div_ceil(DEPTH);
     engine.kind() == EngineKind::Sim || Shares::is_worth_it(n_tiles, n_steps, config.grid[0] / PAIR)
 }
@@ -416,8 +419,8 @@ where
     } = matrices.sizes;
     let config = turns_config(engine, m, n, PAIR);
     let left = Left::of_turns(engine, config)?;
-    let [a, b] = factor_maps(matrices, turns::boxes::<A, B>(PAIR))?;
-    let c = c_map(matrices, turns::C_BOX)?;
+    let [a, b] = factor_maps(matrices, ping_pong::boxes::<A, B>(PAIR))?;
+    let c = c_map(matrices, ping_pong::C_BOX)?;
     let args = (
         a,
         b,
@@ -470,7 +473,7 @@ where
     } = matrices.sizes;
     let config = turns_config(engine, m, n, PAIR);
     let left = Left::of_turns(engine, config)?;
-    let [a, b] = factor_maps(matrices, turns::boxes::<A, B>(PAIR))?;
+    let [a, b] = factor_maps(matrices, ping_pong::boxes::<A, B>(PAIR))?;
     let args = (
         a,
         b,
@@ -515,93 +518,93 @@ macro_rules! step {
 /// Steps 5 to 14.
 pub const STEPS: [KernelEntry; 10] = [
     step!(
-        alone::gemm_wgmma,
+        wgmma::gemm_wgmma,
         "wgmma: a warpgroup multiplies out of shared memory",
         shapes::OF_MMA,
         &[NO_LOCAL],
         |_, matrices| wgmma(matrices)
     ),
     step!(
-        copied::gemm_copied,
-        "tiles by tensor copies, four stages ahead",
+        tma::gemm_copied,
+        "TMA: tiles by tensor copies, four stages ahead",
         shapes::OF_MMA,
         &[NO_LOCAL],
         |_, matrices| copied(matrices)
     ),
     step!(
-        roles::gemm_roles,
-        "one warpgroup copies, two multiply, with the registers of all",
+        warp_specialized::gemm_roles,
+        "warp-specialized: one warpgroup copies, two multiply, with the registers of all",
         shapes::OF_MMA,
         &[NO_LOCAL],
         |_, matrices| {
-            let tiles = roles::n_tiles(matrices.sizes.m, matrices.sizes.n);
-            from_registers::<roles::gemm_roles>(matrices, [tiles, 1, 1], 1)
+            let tiles = warp_specialized::n_tiles(matrices.sizes.m, matrices.sizes.n);
+            from_registers::<warp_specialized::gemm_roles>(matrices, [tiles, 1, 1], 1)
         }
     ),
     step!(
-        roles::gemm_persistent,
-        "persistent blocks, tiles in an order that suits the cache",
+        warp_specialized::gemm_persistent,
+        "persistent blocks, and a tile scheduler that suits the cache",
         shapes::OF_MMA,
         &[NO_LOCAL],
         |engine, matrices| {
             let Sizes { m, n, .. } = matrices.sizes;
-            let grid = roles::grid(m, n, 1, most_blocks(engine));
-            from_registers::<roles::gemm_persistent>(matrices, grid, GROUP)
+            let grid = warp_specialized::grid(m, n, 1, most_blocks(engine));
+            from_registers::<warp_specialized::gemm_persistent>(matrices, grid, GROUP)
         }
     ),
     step!(
-        roles::gemm_staged,
-        "results through shared memory and the copy engine",
+        warp_specialized::gemm_staged,
+        "epilogue through shared memory and TMA",
         shapes::OF_MMA,
         &OF_STAGED,
-        |engine, matrices| staged::<roles::gemm_staged>(engine, matrices, 1)
+        |engine, matrices| staged::<warp_specialized::gemm_staged>(engine, matrices, 1)
     ),
     step!(
-        roles::gemm_cluster,
+        warp_specialized::gemm_cluster,
         "a pair of blocks shares what it copies",
         shapes::OF_PAIRS,
         &OF_STAGED,
-        |engine, matrices| staged::<roles::gemm_cluster>(engine, matrices, 2)
+        |engine, matrices| staged::<warp_specialized::gemm_cluster>(engine, matrices, 2)
     ),
     step!(
-        turns::gemm_turns,
-        "while one warpgroup stores, the other multiplies",
+        ping_pong::gemm_turns,
+        "ping-pong: while one warpgroup stores, the other multiplies",
         shapes::OF_WGMMA,
         &OF_STAGED,
-        |engine, matrices| in_turns::<turns::gemm_turns, f16>(engine, matrices, 1)
+        |engine, matrices| in_turns::<ping_pong::gemm_turns, f16>(engine, matrices, 1)
     ),
     step!(
-        turns::gemm_turns_pairs,
+        ping_pong::gemm_turns_pairs,
         "the same by pairs of blocks",
         shapes::OF_OTHERS,
         &OF_STAGED,
-        |engine, matrices| in_turns::<turns::gemm_turns_pairs, f16>(engine, matrices, 2)
+        |engine, matrices| in_turns::<ping_pong::gemm_turns_pairs, f16>(engine, matrices, 2)
     ),
     step!(
-        turns::gemm_balanced,
-        "equal shares: tiles of the partial last round are cut",
+        ping_pong::gemm_balanced,
+        "stream-K: tiles of the partial last round are cut into equal shares",
         shapes::OF_OTHERS,
         &OF_STAGED,
-        |engine, matrices| balanced::<turns::gemm_balanced>(engine, matrices, 1)
+        |engine, matrices| balanced::<ping_pong::gemm_balanced>(engine, matrices, 1)
     ),
     step!(
-        turns::gemm_balanced_pairs,
+        ping_pong::gemm_balanced_pairs,
         "the same by pairs of blocks",
         shapes::OF_WGMMA,
         &OF_STAGED,
-        |engine, matrices| balanced::<turns::gemm_balanced_pairs>(engine, matrices, 2)
+        |engine, matrices| balanced::<ping_pong::gemm_balanced_pairs>(engine, matrices, 2)
     ),
 ];
 
-/// Turns, of bf16.
+/// Ping-pong, of bf16.
 pub const BF16_TURNS: KernelEntry =
-    KernelEntry::of(turns::gemm_bf16_turns, "bf16, in turns", |trial| {
+    KernelEntry::of(ping_pong::gemm_bf16_turns, "bf16, ping-pong", |trial| {
         let contract = Contract {
             fills_chunks: true,
             ..Contract::PRODUCT
         };
         run::<bf16, bf16>(trial, contract, &|engine, matrices, _| {
-            in_turns::<turns::gemm_bf16_turns, bf16>(engine, matrices, 1)
+            in_turns::<ping_pong::gemm_bf16_turns, bf16>(engine, matrices, 1)
         })
     })
     .expecting(&OF_STAGED)
@@ -611,7 +614,7 @@ pub const BF16_TURNS: KernelEntry =
 /// What `mma.sync` reaches with the same means.
 pub const BY_MMA: KernelEntry = KernelEntry::of(
     by_mma::gemm_by_mma,
-    "mma.sync again, fed by the copy engine: roles, persistent blocks, C in whole sectors",
+    "mma.sync again, fed by TMA: warp-specialized, persistent blocks, C in whole sectors",
     |trial| run::<f16, f16>(trial, Contract::SCALED, &by_mma),
 )
 .expecting(&[
@@ -627,39 +630,39 @@ pub const BY_MMA: KernelEntry = KernelEntry::of(
 /// Few tiles.
 pub const SPLIT: [KernelEntry; 7] = [
     step!(
-        split::gemm_split_64x128,
-        "few tiles: a cluster shares the steps of each, and adds up in shared memory; for few rows",
+        split_k::gemm_split_64x128,
+        "split-K: a cluster shares the steps of each tile, and adds up in shared memory; for few rows",
         shapes::OF_SPLIT,
         &[NO_LOCAL],
-        |engine, matrices| split::<split::gemm_split_64x128>(engine, matrices, Tile::FEW_ROWS)
+        |engine, matrices| split::<split_k::gemm_split_64x128>(engine, matrices, Tile::FEW_ROWS)
     ),
     step!(
-        split::gemm_split_128x64,
+        split_k::gemm_split_128x64,
         "the same, for few columns",
         shapes::OF_SPLIT,
         &[NO_LOCAL],
-        |engine, matrices| split::<split::gemm_split_128x64>(engine, matrices, Tile::FEW_COLUMNS)
+        |engine, matrices| split::<split_k::gemm_split_128x64>(engine, matrices, Tile::FEW_COLUMNS)
     ),
     step!(
-        split::gemm_split_128x128,
+        split_k::gemm_split_128x128,
         "the same, for small products",
         shapes::OF_SPLIT,
         &[NO_LOCAL],
-        |engine, matrices| split::<split::gemm_split_128x128>(engine, matrices, Tile::SMALL)
+        |engine, matrices| split::<split_k::gemm_split_128x128>(engine, matrices, Tile::SMALL)
     ),
     step!(
-        split::gemm_split_128x192,
+        split_k::gemm_split_128x192,
         "the same, where larger tiles would leave SMs idle",
         shapes::OF_SPLIT,
         &[NO_LOCAL],
-        |engine, matrices| split::<split::gemm_split_128x192>(engine, matrices, Tile::MIDDLE)
+        |engine, matrices| split::<split_k::gemm_split_128x192>(engine, matrices, Tile::MIDDLE)
     ),
     step!(
-        split::gemm_split_128x256,
+        split_k::gemm_split_128x256,
         "the same, for long sums",
         shapes::OF_SPLIT,
         &[NO_LOCAL],
-        |engine, matrices| split::<split::gemm_split_128x256>(engine, matrices, Tile::LARGE)
+        |engine, matrices| split::<split_k::gemm_split_128x256>(engine, matrices, Tile::LARGE)
     ),
     step!(
         small::gemm_small,
@@ -669,11 +672,11 @@ pub const SPLIT: [KernelEntry; 7] = [
         |_, matrices| small(matrices)
     ),
     step!(
-        spread::gemm_spread,
-        "few tiles with long sums: blocks anywhere share the steps of each, and add up in global memory",
+        split_k_grid::gemm_spread,
+        "split-K over the grid: blocks anywhere share the steps of each tile, and add up in global memory",
         shapes::OF_SPLIT,
         &[NO_LOCAL],
-        |engine, matrices| spread::<spread::gemm_spread>(engine, matrices)
+        |engine, matrices| spread::<split_k_grid::gemm_spread>(engine, matrices)
     ),
 ];
 
@@ -702,9 +705,9 @@ const fn contract<A: LiesAs, B: LiesAs>() -> Contract {
 macro_rules! family {
     ($($kernel:ident = $make:ident::<$t:ident, $o:ident, $a:ident, $b:ident>, $technique:literal, $shapes:expr;)*) => {
         [$(
-            KernelEntry::of(turns::$kernel, $technique, |trial| {
+            KernelEntry::of(ping_pong::$kernel, $technique, |trial| {
                 run::<$t, $o>(trial, contract::<$a, $b>(), &|engine, matrices, scale| {
-                    $make::<turns::$kernel, $t, $a, $b>(engine, matrices, scale)
+                    $make::<ping_pong::$kernel, $t, $a, $b>(engine, matrices, scale)
                 })
             })
             .expecting(&OF_STAGED)

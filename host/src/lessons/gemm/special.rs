@@ -8,7 +8,7 @@ use super::shapes;
 use cuda_std::wgmma::AlongK;
 use gpu_kernels::gemm::hopper::fp8::{self, gemm_e4m3};
 use gpu_kernels::gemm::hopper::fused::gemm_bias_gelu;
-use gpu_kernels::gemm::hopper::{roles, turns};
+use gpu_kernels::gemm::hopper::{ping_pong, warp_specialized};
 use half::f16;
 use lesson::{CaseError, KernelEntry, Trial};
 use lockstep::engine::{Buffer, LaunchConfig, Prepared};
@@ -90,14 +90,15 @@ fn check_e4m3(trial: &mut Trial<'_>, [m, n, k]: [u32; 3]) -> Result<(), CaseErro
     let args = (
         map(&a, [k, m], row_bytes, a_box)?,
         map(&b, [k, n], row_bytes, b_box)?,
-        map(&c, [n, m], c_pitch as u32, roles::C_BOX)?,
+        map(&c, [n, m], c_pitch as u32, warp_specialized::C_BOX)?,
         m,
         n,
         k,
         GROUP,
     );
-    let grid = roles::grid(m, n, 1, most_blocks(engine));
-    let config = LaunchConfig::new(grid, roles::BLOCK).with_shared(roles::STAGED_BYTES);
+    let grid = warp_specialized::grid(m, n, 1, most_blocks(engine));
+    let config = LaunchConfig::new(grid, warp_specialized::BLOCK)
+        .with_shared(warp_specialized::STAGED_BYTES);
     // SAFETY: the maps are of the matrices, which outlive the launches; the geometry is the
     // kernel's own.
     let launch = unsafe { Prepared::of::<gemm_e4m3>(config, args) }?;
@@ -143,11 +144,11 @@ fn check_bias_gelu(trial: &mut Trial<'_>, [m, n, k]: [u32; 3]) -> Result<(), Cas
     let sizes = matrices.sizes;
     let biases: Vec<f32> = (0..n as usize).map(bias).collect();
     let biases = Buffer::of(engine, "bias", &biases)?;
-    let [a_box, b_box] = turns::boxes::<AlongK, AlongK>(1);
+    let [a_box, b_box] = ping_pong::boxes::<AlongK, AlongK>(1);
     let args = (
         map(&matrices.a, [k, m], sizes.a_pitch, a_box)?,
         map(&matrices.b, [k, n], sizes.b_pitch, b_box)?,
-        c_map(&matrices, turns::C_BOX)?,
+        c_map(&matrices, ping_pong::C_BOX)?,
         biases.as_ptr(),
         m,
         n,

@@ -7,7 +7,7 @@ use super::hopper::{
 use super::run::{Contract, Matrices, run};
 use super::shapes;
 use cuda_std::launch::Kernel;
-use gpu_kernels::gemm::hopper::roles::C_BOX;
+use gpu_kernels::gemm::hopper::warp_specialized::C_BOX;
 use gpu_kernels::gemm::hopper::widths::{self, Width};
 use gpu_kernels::gemm::mma::matrices::Sizes;
 use half::{bf16, f16};

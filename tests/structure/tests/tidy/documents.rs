@@ -3,7 +3,7 @@
 use crate::repository::{files_below, text};
 
 /// The source of README's first kernel, and of the profile in docs/tools.md.
-const SOURCE: &str = "gpu-kernels/src/03_transpose/01_tiles.rs";
+const SOURCE: &str = "gpu-kernels/src/04_transpose/01_tiles.rs";
 
 /// The texts of a document's blocks in a language.
 fn blocks<'t>(document: &'t str, language: &str) -> Vec<&'t str> {

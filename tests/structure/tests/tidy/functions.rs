@@ -50,7 +50,7 @@ const EXCEPTIONS: [Exception; 11] = [
     ),
     exception("compat/sim_driver/tests/driver/random.rs", "make", 156),
     exception(
-        "gpu-kernels/src/03_transpose/03_shifted.rs",
+        "gpu-kernels/src/04_transpose/03_shifted.rs",
         "transpose_shifted",
         86,
     ),

@@ -9,7 +9,7 @@ use cuda_std::mma::ldmatrix::x4_at;
 use cuda_std::mma::{FragmentA, FragmentB, FragmentC, M16N8K16, mma, pair_address, quad_address};
 
 use super::matrices::PITCH_UNIT;
-use super::ring::{ROW_BYTES, TILE_K, chunk_offset_bytes};
+use super::pipeline::{ROW_BYTES, TILE_K, chunk_offset_bytes};
 use super::unrolled;
 
 /// Rows, and columns, of C that a warp computes.

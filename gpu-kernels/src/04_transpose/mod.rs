@@ -3,7 +3,8 @@
 //! Both matrices are row-major. Nothing is computed, so the memory system is
 //! all that counts: a kernel that moves every element once, in whole sectors,
 //! runs as fast as a copy. The trouble is that a warp that reads along a row
-//! must write along a column.
+//! must write along a column. What a column of a tile in shared memory costs is the
+//! subject of [`crate::bank_conflicts`].
 //!
 //! | kernel | idea | what it still pays |
 //! |---|---|---|
@@ -53,7 +54,8 @@
 //! not. Loads and stores of the tiles alone, without turning anything, are as slow.
 //! `docs/tuning/transpose_vectorized.md` has the measurements.
 //!
-//! Read next: [`crate::swizzle`], where the XOR comes from and what else it can do.
+//! Read next: [`crate::swizzled_tile`], a tile for which this XOR is not enough, and
+//! [`crate::swizzle`], which has the general form.
 
 #[path = "01_tiles.rs"]
 mod tiles;

@@ -1,4 +1,4 @@
-//! In which order tiles are computed.
+//! The tile scheduler: in which order tiles are computed.
 //!
 //! Tiles that are computed at the same time should share operands: then most copies find them in
 //! the L2 cache. 132 tiles side by side in one row of C want 132 different tiles of B; as a block

@@ -19,8 +19,8 @@ use cuda_std::vector::UInt4;
 use cuda_std::wgmma::{AlongK, M, Operand, ROW_BYTES, Sums, WARPGROUP, wait_for_all_but};
 
 use super::depth;
-use super::output::{AsItIs, Direct, Store};
-use super::ring::{Ring, shared_bytes};
+use super::epilogue::{AsItIs, Direct, Store};
+use super::pipeline::{Ring, shared_bytes};
 use crate::gemm::mma::matrices::Sizes;
 use crate::unrolled::unrolled;
 

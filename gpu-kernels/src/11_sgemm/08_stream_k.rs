@@ -1,4 +1,4 @@
-//! Every SM works to the end.
+//! Stream-K: every SM works to the end.
 //!
 //! [`sgemm_specialized`](super::specialized::sgemm_specialized) gives a block a tile.
 //! At 4096³ that is 512 tiles on 132 SMs: three rounds and 0.88 of a
@@ -7,7 +7,7 @@
 //!
 //! Here there is one block per SM, and it stays. Its copiers go on with the
 //! next tile while its multipliers store the last one. What would be the partial round
-//! is cut into equal shares ([`super::shares`]).
+//! is cut into equal shares ([`super::partition`]).
 
 use cuda_std::atomic::{self, Acquire, Device, Global, Relaxed, Release};
 use cuda_std::prelude::*;
@@ -15,7 +15,7 @@ use cuda_std::vector::Float4;
 
 use super::copies::{TILE_ROWS, has_chunks, n_tiles};
 use super::fragments::{Place, Sums, store_sums};
-use super::shares::{Part, Shares};
+use super::partition::{Part, Shares};
 use super::specialized::{
     self, Copier, Multiplier, N_MULTIPLIERS, Product, TILE_COLUMNS, TILE_K, is_copier, n_tiles_of_c,
 };

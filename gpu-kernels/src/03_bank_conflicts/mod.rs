@@ -35,7 +35,7 @@
 //! shows the conflicts too (`02_widths.rs`).
 //!
 //! Left out: accesses of 8 and 16 bytes per lane, which go to the banks in parts
-//! of a warp ([`crate::transpose::transpose_vectorized`]), and atomics.
+//! of a warp (the next lesson's `transpose_vectorized` has them), and atomics.
 
 #[path = "01_columns.rs"]
 mod columns;

@@ -1,4 +1,4 @@
-//! Step 15: few tiles, each computed by a cluster, which shares its steps along k.
+//! Step 15: split-K. Few tiles, each computed by a cluster, which shares its steps along k.
 //!
 //! 16 rows of 4,096 columns are 32 tiles of 128 columns: 100 of 132 SMs have nothing to
 //! do, and what little is computed waits for B, which no 32 SMs can take from memory
@@ -15,7 +15,7 @@
 //! Then there are as many sums of an element as there are blocks. Each block leaves its own in its
 //! shared memory, where nobody needs the tiles any more, and adds up its share of the elements from
 //! the shared memory of all: no sum goes through global memory, nobody waits for a flag, and the
-//! order of the additions is fixed. (*Split-k*; [`turns`](super::turns) leaves sums in global
+//! order of the additions is fixed. (*Split-k*; [`ping_pong`](super::ping_pong) leaves sums in global
 //! memory instead, which is better where tiles are many.)
 //!
 //! # Tiles
@@ -42,9 +42,9 @@ use cuda_std::wgmma::{
 };
 use cuda_std::{TensorMap, bulk, cluster, grid as launches, mbarrier, warpgroup};
 
+use super::epilogue::{AsItIs, Direct, Store};
 use super::operand::Layout;
-use super::output::{AsItIs, Direct, Store};
-use super::ring::{Ring, Turn, shared_bytes};
+use super::pipeline::{Ring, Turn, shared_bytes};
 use super::{Sizes, depth};
 use crate::quotient::quotient;
 use crate::unrolled::unrolled;

@@ -1,7 +1,7 @@
 //! Small products: tiles of 64×128 in pairs, whose warpgroups take turns along k.
 //!
 //! 1,000 rows and columns are 128 tiles of 64×128, one for each SM. There is nothing to cut, and what
-//! counts is how a tile gets through its SM. In [`split`](super::split) each warpgroup multiplies half
+//! counts is how a tile gets through its SM. In [`split_k`](super::split_k) each warpgroup multiplies half
 //! of the tile at every step; and `wgmma` reads both factors from shared memory, which serves 128
 //! bytes per cycle:
 //!
@@ -26,10 +26,10 @@ use cuda_std::wgmma::{AlongK, M, Operand, ROW_BYTES, Sums, WARPGROUP, wait_for_a
 use cuda_std::{TensorMap, bulk, cluster, grid as launches, mbarrier, warpgroup};
 
 use super::depth;
+use super::epilogue::{AsItIs, BOX_N, Staged, Store};
 use super::operand::Layout;
-use super::output::{AsItIs, BOX_N, Staged, Store};
-use super::ring::{Ring, Turn, shared_bytes};
-use super::split::{BLOCK_THREADS, MULTIPLIER_THREADS, N_MULTIPLIERS};
+use super::pipeline::{Ring, Turn, shared_bytes};
+use super::split_k::{BLOCK_THREADS, MULTIPLIER_THREADS, N_MULTIPLIERS};
 use crate::unrolled::unrolled;
 
 /// Columns of a tile; it has the rows of one `wgmma`.
@@ -85,8 +85,8 @@ pub const fn grid(m: u32, n: u32) -> [u32; 3] {
 /// # Safety
 ///
 /// `a`, `b` and `c` are maps of m and n rows along k, and of m rows along n, with these [`boxes`], the
-/// [`C_BOX`](super::roles::C_BOX) of roles and a swizzle of 128 bytes. Launch with this file's
-/// [`grid`], [`CLUSTER`] and [`SHARED_BYTES`] and the [`BLOCK`](super::split::BLOCK) of split.
+/// [`C_BOX`](super::warp_specialized::C_BOX) and a swizzle of 128 bytes. Launch with this file's
+/// [`grid`], [`CLUSTER`] and [`SHARED_BYTES`] and the [`BLOCK`](super::split_k::BLOCK) of split-K.
 #[kernel(early, launch_bounds(BLOCK_THREADS, 1))]
 pub unsafe fn gemm_small(a: &TensorMap, b: &TensorMap, c: &TensorMap, k: u32) {
     let ring = Ring::<STAGES>::new(STAGE_BYTES, N_MULTIPLIERS * LEFT_BYTES);

@@ -1,11 +1,11 @@
 //! Steps 7 to 10: one warpgroup copies, two multiply.
 //!
-//! # 7: roles
+//! # 7: warp specialization
 //!
-//! In [`copied`](super::copied) the warpgroup that multiplies also copies, and a warpgroup's sums of 64×256 leave
+//! In [`tma`](super::tma) the warpgroup that multiplies also copies, and a warpgroup's sums of 64×256 leave
 //! a tile of 64 rows: for each of B's columns that is copied, little is computed. Here two
 //! warpgroups multiply, 64 rows each, with the same columns, and a third only copies: one thread
-//! of it. They tell each other by two barriers per stage ([`ring`](super::ring)).
+//! of it. They tell each other by two barriers per stage ([`pipeline`](super::pipeline)).
 //!
 //! A thread that multiplies needs 128 registers for sums and more for the rest: 168 for each of
 //! 384 threads are all that there are. So the copiers give most of theirs up, and the multipliers
@@ -15,11 +15,11 @@
 //!
 //! The same kernel, launched with one block per SM, which computes one tile after another:
 //! while the last results are stored, the next tiles are already copied. And tiles are taken in an
-//! [order](super::order) that finds operands in the cache.
+//! [order](super::tile_scheduler) that finds operands in the cache.
 //!
-//! # 9: results as tiles
+//! # 9: the epilogue stores tiles
 //!
-//! [`Staged`](super::output::Staged) in place of [`Direct`](super::output::Direct).
+//! [`Staged`](super::epilogue::Staged) in place of [`Direct`](super::epilogue::Direct).
 //!
 //! # 10: pairs of blocks
 //!
@@ -36,10 +36,10 @@ use cuda_std::wgmma::{
 };
 use cuda_std::{TensorMap, bulk, cluster, mbarrier};
 
+use super::epilogue::{AsItIs, BOX_N, Direct, Staged, Store};
 use super::operand::Layout;
-use super::order::Tiles;
-use super::output::{AsItIs, BOX_N, Direct, Staged, Store};
-use super::ring::{Ring, Turn, shared_bytes};
+use super::pipeline::{Ring, Turn, shared_bytes};
+use super::tile_scheduler::Tiles;
 use super::{Sizes, TILE_M, depth};
 
 /// Columns of C that a block computes.
@@ -120,7 +120,7 @@ pub(super) const fn grid_of(tile_n: u32, m: u32, n: u32, n_blocks: u32, most: u3
     [if pairs < most { pairs } else { most } * n_blocks, 1, 1]
 }
 
-/// A block of roles. Where `EXCHANGES`, a warpgroup copies and gives its registers to those that
+/// A warp-specialized block. Where `EXCHANGES`, a warpgroup copies and gives its registers to those that
 /// multiply; else a single warp does.
 #[inline(always)]
 pub(super) unsafe fn work<T, const BLOCKS: u32, const REGISTERS: usize, const EXCHANGES: bool, S>(
@@ -330,7 +330,7 @@ macro_rules! from_registers {
 }
 
 from_registers! {
-    /// Roles: launch with one block per tile ([`n_tiles`]).
+    /// Warp-specialized: launch with one block per tile ([`n_tiles`]).
     gemm_roles;
     /// Persistent blocks: launch with [`grid`], one per SM.
     gemm_persistent;

@@ -14,8 +14,8 @@
 //! Odd widths have none. Hence the usual cure: an array of 32 columns gets a
 //! 33rd that nobody uses. It costs 3% more shared memory, and rows no longer
 //! start at multiples of 16 bytes, which forbids vector accesses. The other
-//! cure, swizzling, costs neither ([`crate::swizzled_tile`],
-//! [`crate::transpose`]).
+//! cure, swizzling, costs neither: it is the subject of the next two lessons
+//! ([`crate::transpose`], [`crate::swizzled_tile`]).
 //!
 //! # Accesses that stay
 //!

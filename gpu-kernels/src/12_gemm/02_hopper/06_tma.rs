@@ -1,4 +1,4 @@
-//! Step 6: tiles by tensor copies, ahead of the products.
+//! Step 6: tiles by the copy engine (TMA), ahead of the products.
 //!
 //! One thread starts the copy of a whole tile: no addresses for each thread, no registers, no loop,
 //! and the swizzle is the copy engine's work. A barrier in memory counts the bytes that have arrived.
@@ -15,8 +15,8 @@ use cuda_std::mbarrier;
 use cuda_std::prelude::*;
 use cuda_std::wgmma::{AlongK, M, Operand, ROW_BYTES, Sums, WARPGROUP, wait_for_all_but};
 
-use super::output::{AsItIs, Direct, Store};
-use super::ring::{Ring, Turn, shared_bytes};
+use super::epilogue::{AsItIs, Direct, Store};
+use super::pipeline::{Ring, Turn, shared_bytes};
 use super::{Sizes, depth};
 
 /// Columns of C that a block computes; it computes 64 rows.

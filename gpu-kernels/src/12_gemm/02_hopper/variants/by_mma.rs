@@ -7,9 +7,9 @@
 //!
 //! | what | as in |
 //! |---|---|
-//! | tiles by the copy engine, four stages | [`copied`](super::copied) |
-//! | a warpgroup that copies, two that multiply, barriers in memory | [`roles`](super::roles), whose copier this is |
-//! | persistent blocks, tiles in an order that suits the cache | step 8 of [`roles`](super::roles) |
+//! | tiles by the copy engine, four stages | [`tma`](super::tma) |
+//! | a warpgroup that copies, two that multiply, barriers in memory | [`warp_specialized`](super::warp_specialized), whose copier this is |
+//! | persistent blocks, tiles in an order that suits the cache | step 8 of [`warp_specialized`](super::warp_specialized) |
 //! | 64×64 per warp, eight warps, C in whole sectors | [`pipelined`](crate::gemm::mma::pipelined) |
 //!
 //! New is how fragments come. Of the next step a fragment of A is loaded as soon as the products
@@ -37,15 +37,15 @@ use cuda_std::warpgroup::{self, give_registers, take_registers};
 use cuda_std::wgmma::WARPGROUP;
 use cuda_std::{TensorMap, mbarrier};
 
-use super::ring::{Ring, Turn, shared_bytes};
-use super::roles::{
+use super::pipeline::{Ring, Turn, shared_bytes};
+use super::warp_specialized::{
     A_BYTES, BLOCK_THREADS, COPIER_REGISTERS, MULTIPLIER_REGISTERS, N_MULTIPLIERS, STAGE_BYTES,
     STAGES, TILE_N, Walk, copy,
 };
 use super::{Sizes, TILE_M};
 use crate::gemm::mma::fragments::{Addresses, Fragments, N_STEPS, Sums, WARP_SIDE, multiply_rows};
 use crate::gemm::mma::matrices::{self, Scale};
-use crate::gemm::mma::ring::ROW_BYTES;
+use crate::gemm::mma::pipeline::ROW_BYTES;
 use crate::gemm::mma::write_back;
 use crate::unrolled::unrolled;
 use crate::warp::WARP_LANES;
@@ -65,10 +65,10 @@ pub const SHARED_BYTES: u32 = shared_bytes(STAGES, STAGE_BYTES, C_BYTES);
 ///
 /// # Safety
 ///
-/// `a` and `b` are maps of m and n rows along k, with the [`boxes`](super::roles::boxes) of roles
+/// `a` and `b` are maps of m and n rows along k, with the [`boxes`](super::warp_specialized::boxes) of step 7
 /// and a swizzle of 128 bytes; `c` holds C as `sizes` says, with a pitch that is a multiple of 8,
 /// at a multiple of 16 bytes. None of m, n and k is 0, and `group` is not. Launch with the
-/// [`BLOCK`](super::roles::BLOCK) and the [`grid`](super::roles::grid) of roles and with
+/// [`BLOCK`](super::warp_specialized::BLOCK) and the [`grid`](super::warp_specialized::grid) of step 7 and with
 /// [`SHARED_BYTES`].
 #[kernel(launch_bounds(BLOCK_THREADS, 1))]
 pub unsafe fn gemm_by_mma(

@@ -1,4 +1,4 @@
-//! Stages in shared memory that are filled and read in turn, with two barriers each.
+//! The pipeline: stages in shared memory that are filled and read in turn, with two barriers each.
 //!
 //! ```text
 //!              ┌─ full ──▶

@@ -3,7 +3,7 @@
 //! The SMs work in rounds of one tile each, and the last round is seldom full. 3072 rows and
 //! columns are 288 tiles of 128×256: 2.18 rounds of 132, so three are computed, and for most of the
 //! last one most SMs wait. Of 128×192 they are 384 tiles, 2.91 rounds. Cutting tiles
-//! ([`shares`](super::shares)) evens out any number of them, but costs time for the sums that are left
+//! ([`stream_k`](super::stream_k)) evens out any number of them, but costs time for the sums that are left
 //! and added; a width that fits costs nothing.
 //!
 //! | m = n | tiles of 128×256 | rounds | tiles of 128×192 | rounds |
@@ -12,7 +12,7 @@
 //! | 3072 | 288 | 2.18 | 384 | 2.91 |
 //! | 4096 | 512 | 3.88 | 704 | 5.33 |
 //!
-//! The blocks are those of [`roles`], but that a single warp copies: what it would give up would be
+//! The blocks are those of [`warp_specialized`], but that a single warp copies: what it would give up would be
 //! too little to matter, and without the exchange of registers the first product starts up to 1,000
 //! cycles earlier. In pairs they take fewer bytes out of the cache, which matters where rows do
 //! not begin at multiples of 128 bytes, and each row of a tile lies in two lines.
@@ -23,9 +23,9 @@ use cuda_std::half::{bf16, f16};
 use cuda_std::prelude::*;
 use cuda_std::wgmma::{Multiply, WARPGROUP};
 
-use super::output::{AsItIs, Half, Staged, Store};
-use super::ring::shared_bytes;
-use super::roles::{self, N_MULTIPLIERS, STAGES, stage_bytes, tile_n};
+use super::epilogue::{AsItIs, Half, Staged, Store};
+use super::pipeline::shared_bytes;
+use super::warp_specialized::{self, N_MULTIPLIERS, STAGES, stage_bytes, tile_n};
 use super::{Sizes, depth};
 
 /// Block, in threads: warpgroups that multiply, and a warp that copies.
@@ -59,18 +59,18 @@ impl Width {
 
     /// Boxes of the maps of A and B, in clusters of `n_blocks`.
     pub fn boxes(self, n_blocks: u32) -> [[u32; 2]; 2] {
-        roles::boxes_of(self.columns(), depth::<f16>(), n_blocks)
+        warp_specialized::boxes_of(self.columns(), depth::<f16>(), n_blocks)
     }
 
     /// Tiles of C, in rows of `n_blocks`.
     pub const fn n_tiles(self, m: u32, n: u32, n_blocks: u32) -> u32 {
-        roles::n_tiles_of(self.columns(), m, n, n_blocks)
+        warp_specialized::n_tiles_of(self.columns(), m, n, n_blocks)
     }
 
     /// A grid of no more than `most` blocks in clusters of `n_blocks`, as many as have something to
     /// do.
     pub const fn grid(self, m: u32, n: u32, n_blocks: u32, most: u32) -> [u32; 3] {
-        roles::grid_of(self.columns(), m, n, n_blocks, most)
+        warp_specialized::grid_of(self.columns(), m, n, n_blocks, most)
     }
 }
 
@@ -88,7 +88,7 @@ unsafe fn work<T, const BLOCKS: u32, const REGISTERS: usize>(
     launches::let_next_start();
     launches::wait_for_previous();
     let store = Staged::<T, _>::new(c, AsItIs);
-    roles::work::<T, BLOCKS, REGISTERS, false, _>(a, b, sizes, group, store);
+    warp_specialized::work::<T, BLOCKS, REGISTERS, false, _>(a, b, sizes, group, store);
 }
 
 macro_rules! widths {
@@ -98,7 +98,7 @@ macro_rules! widths {
         /// # Safety
         ///
         /// `a`, `b` and `c` are maps of m and n rows along k, and of m rows along n, with the
-        /// [`Width`]'s boxes, [`roles::C_BOX`] and a swizzle of 128 bytes. Launch with the width's
+        /// [`Width`]'s boxes, [`warp_specialized::C_BOX`] and a swizzle of 128 bytes. Launch with the width's
         /// grid and shared memory, in clusters of as many blocks, and [`BLOCK`]; `group` is not 0.
         #[kernel(early, launch_bounds(BLOCK_THREADS, 1))]
         pub unsafe fn $name(

@@ -2,7 +2,7 @@
 //!
 //! A layer of a network adds a bias to each column and applies a nonlinearity. As a kernel of its own
 //! that reads and writes all of C once more; here it costs a few instructions, which are hidden behind
-//! the other warpgroup's products ([`turns`](super::turns)).
+//! the other warpgroup's products ([`ping_pong`](super::ping_pong)).
 
 use cuda_std::TensorMap;
 use cuda_std::float::GpuFloat;
@@ -11,8 +11,8 @@ use cuda_std::prelude::*;
 use cuda_std::wgmma::AlongK;
 
 use super::Sizes;
-use super::output::{Finish, Staged};
-use super::turns::{BLOCK_THREADS, Left, Plan, work};
+use super::epilogue::{Finish, Staged};
+use super::ping_pong::{BLOCK_THREADS, Left, Plan, work};
 
 /// GELU of a sum and its column's bias.
 #[derive(Clone, Copy)]
@@ -71,7 +71,7 @@ impl Finish for BiasAndGelu {
 ///
 /// # Safety
 ///
-/// As [`gemm_turns`](struct@super::turns::gemm_turns); `bias` holds n elements.
+/// As [`gemm_turns`](struct@super::ping_pong::gemm_turns); `bias` holds n elements.
 #[kernel(early, launch_bounds(BLOCK_THREADS, 1))]
 pub unsafe fn gemm_bias_gelu(
     a: &TensorMap,

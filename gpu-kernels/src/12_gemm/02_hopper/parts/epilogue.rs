@@ -1,4 +1,4 @@
-//! From the sums of a warpgroup to the result in memory.
+//! The epilogue: from the sums of a warpgroup to the result in memory.
 //!
 //! A thread's sums are spread over its tile in pairs of neighbours. Stored as they are, a warp writes
 //! eight rows of 16 bytes at once, half a sector each: [`Direct`]. Through shared memory, whole

@@ -1,8 +1,9 @@
-//! Steps 11 to 14: the multiplying warpgroups take turns; and all SMs work to the end.
+//! Steps 11 to 14: ping-pong (the multiplying warpgroups take turns), and stream-K (all SMs work
+//! to the end).
 //!
-//! # 11, 12: turns
+//! # 11, 12: ping-pong
 //!
-//! In [`roles`](super::roles) both warpgroups multiply one tile, and then both store it: some 5,000
+//! In [`warp_specialized`](super::warp_specialized) both warpgroups multiply one tile, and then both store it: some 5,000
 //! cycles in which the tensor cores have nothing to do, after each 65,000 at k = 4096. Here each has
 //! tiles of its own, 128×128. While one stores, the other multiplies; a single warpgroup keeps
 //! the tensor cores busy as long as it is one product ahead.
@@ -16,9 +17,9 @@
 //! waited for a stage five rounds ahead would take an older round for its own. (Without turns,
 //! results were right up to k = 1024; then the copy engine overwrote tiles that were being read.)
 //!
-//! # 13, 14: equal shares
+//! # 13, 14: stream-K
 //!
-//! [`shares`](super::shares).
+//! [`stream_k`](super::stream_k).
 
 use cuda_std::atomic::{self, Acquire, Device, Global, Relaxed, Release};
 use cuda_std::half::{bf16, f16};
@@ -31,12 +32,12 @@ use cuda_std::wgmma::{
 };
 use cuda_std::{TensorMap, bulk, cluster, grid as launches, mbarrier};
 
+use super::epilogue::{AsItIs, BOX_N, Direct, Half, Scaled, Staged, Store};
 use super::operand::Layout;
-use super::order::Tiles;
-use super::output::{AsItIs, BOX_N, Direct, Half, Scaled, Staged, Store};
-use super::ring::{Ring, Turn, shared_bytes};
-use super::roles::{COPIER_REGISTERS, MULTIPLIER_REGISTERS, N_MULTIPLIERS};
-use super::shares::{Part, Parts, Shares};
+use super::pipeline::{Ring, Turn, shared_bytes};
+use super::stream_k::{Part, Parts, Shares};
+use super::tile_scheduler::Tiles;
+use super::warp_specialized::{COPIER_REGISTERS, MULTIPLIER_REGISTERS, N_MULTIPLIERS};
 use super::{Sizes, TILE_M, depth};
 use crate::unrolled::unrolled;
 
@@ -48,9 +49,9 @@ const STAGES: u32 = 6;
 const A_BYTES: u32 = TILE_M * ROW_BYTES;
 const STAGE_BYTES: u32 = A_BYTES + TILE_N * ROW_BYTES;
 /// Block, in threads.
-pub const BLOCK_THREADS: u32 = super::roles::BLOCK_THREADS;
+pub const BLOCK_THREADS: u32 = super::warp_specialized::BLOCK_THREADS;
 /// Block.
-pub const BLOCK: [u32; 3] = super::roles::BLOCK;
+pub const BLOCK: [u32; 3] = super::warp_specialized::BLOCK;
 /// Dynamic shared memory, in bytes.
 pub const SHARED_BYTES: u32 = shared_bytes(
     STAGES,

@@ -1,4 +1,4 @@
-//! Which block computes what, if all are to have the same amount of work.
+//! Stream-K: which block computes what, if all are to have the same amount of work.
 //!
 //! 1,024 tiles on 132 SMs are 7.76 for each: given out whole, some compute eight, and
 //! the others wait. Where tiles are few that is much: 2.2 become 3. So only some of them are given
@@ -15,7 +15,7 @@
 //!
 //! With the full round a share is at least a tile long, so a tile is cut once at most, and the
 //! sums that its second half needs are left by the block just before. (With shares shorter than
-//! a tile, as [`sgemm`](crate::sgemm::shares) has them, sixteen blocks may leave sums of one tile,
+//! a tile, as [`sgemm`](crate::sgemm::partition) has them, sixteen blocks may leave sums of one tile,
 //! and one block adds them all.) A block does the start of its last tile first and leaves the sums;
 //! by the time that the next block needs them, they have long been there. The order of the
 //! additions is fixed, and with it the result.

@@ -1,6 +1,6 @@
-//! Step 16: few tiles with long sums, each computed by blocks anywhere on the device.
+//! Step 16: split-K over the grid. Few tiles with long sums, each computed by blocks anywhere.
 //!
-//! 512 rows and columns are eight tiles of 128×256. In [`split`](super::split) a cluster of at most
+//! 512 rows and columns are eight tiles of 128×256. In [`split_k`](super::split_k) a cluster of at most
 //! eight blocks computes a tile: 64 of 132 SMs have work. Smaller tiles give work to more, but each
 //! of those takes more bytes per product out of the cache. So k is cut into as many parts as there
 //! are SMs for the tile, wherever they are, and sums meet in global memory:
@@ -27,9 +27,9 @@ use cuda_std::warp::FULL_MASK;
 use cuda_std::wgmma::{M, Sums, WARPGROUP, position};
 use cuda_std::{TensorMap, grid as launches, warpgroup};
 
-use super::output::{AsItIs, Direct, Store};
-use super::ring::Ring;
-use super::split::{
+use super::epilogue::{AsItIs, Direct, Store};
+use super::pipeline::Ring;
+use super::split_k::{
     BLOCK_THREADS, MULTIPLIER_THREADS, N_MULTIPLIERS, Part, Tile, copy, is_filled, multiply,
 };
 use super::{Sizes, depth};
@@ -192,7 +192,7 @@ unsafe fn add_up(left: Left, store: Direct<f16, AsItIs>, row: u32, column: u32) 
 /// `a` and `b` are maps of m and n rows along k, with the [`Tile::boxes`] and a swizzle of 128
 /// bytes; `c` has room for m rows, `pitch` elements apart, an even number. `sums` has room for
 /// [`LEFT_SUMS`] per block, `counters` are [`COUNTERS`] zeros per tile. Launch with the
-/// [`Tile::grid`] for at most [`n_parts`] parts, its [`cluster`], [`BLOCK`](super::split::BLOCK) and
+/// [`Tile::grid`] for at most [`n_parts`] parts, its [`cluster`], [`BLOCK`](super::split_k::BLOCK) and
 /// the [`Tile::shared_bytes`]; all blocks must be able to run at once.
 #[kernel(early, launch_bounds(BLOCK_THREADS, 1))]
 pub unsafe fn gemm_spread(
