@@ -61,15 +61,9 @@ pub fn normal<T: Copy + Default + Send + Sync>(
     of: impl Fn(f32) -> T + Sync,
 ) -> Vec<T> {
     in_parallel(len, |part, _, values| {
-        let mut random = random_of_part(seed, part);
-        // Two at a time (Box and Muller, 1958).
-        for pair in values.chunks_mut(2) {
-            let [u, v]: [f32; 2] = [random.random(), random.random()];
-            let distance = (-2.0 * (1.0 - u).ln()).sqrt();
-            let (sin, cos) = (v * std::f32::consts::TAU).sin_cos();
-            for (value, share) in pair.iter_mut().zip([cos, sin]) {
-                *value = of(distance * share);
-            }
+        let drawn = normal_part(seed, part, values.len());
+        for (value, drawn) in values.iter_mut().zip(drawn) {
+            *value = of(drawn);
         }
     })
 }
@@ -81,9 +75,58 @@ pub fn random<T: Copy + Default + Send + Sync>(
     of: impl Fn(u32) -> T + Sync,
 ) -> Vec<T> {
     in_parallel(len, |part, _, values| {
-        let mut random = random_of_part(seed, part);
-        values.fill_with(|| of(random.random()));
+        let drawn = random_part(seed, part, values.len());
+        for (value, bits) in values.iter_mut().zip(drawn) {
+            *value = of(bits);
+        }
     })
+}
+
+/// A part of [`normal`], before it is converted. Like [`random_part`] not generic, so that
+/// it is compiled here, with optimisation.
+fn normal_part(seed: u64, part: usize, len: usize) -> Vec<f32> {
+    let mut random = random_of_part(seed, part);
+    let mut values = vec![0.0; len];
+    // Two at a time (Box and Muller, 1958).
+    for pair in values.chunks_mut(2) {
+        let [u, v]: [f32; 2] = [random.random(), random.random()];
+        let distance = (-2.0 * (1.0 - u).ln()).sqrt();
+        let (sin, cos) = (v * std::f32::consts::TAU).sin_cos();
+        for (value, share) in pair.iter_mut().zip([cos, sin]) {
+            *value = distance * share;
+        }
+    }
+    values
+}
+
+/// The bits of a part of [`random`].
+fn random_part(seed: u64, part: usize, len: usize) -> Vec<u32> {
+    let mut random = random_of_part(seed, part);
+    (0..len).map(|_| random.random()).collect()
+}
+
+/// Numbers of one stream, one after the other.
+pub struct Stream(StdRng);
+
+impl Stream {
+    /// The stream that `seed` fixes.
+    pub fn new(seed: u64) -> Self {
+        Self(StdRng::seed_from_u64(seed))
+    }
+
+    /// `len` multiples of 1/16 in [−1, 1).
+    pub fn sixteenths(&mut self, len: usize) -> Vec<f32> {
+        (0..len)
+            .map(|_| f32::from(self.0.random_range(-16_i8..16)) / 16.0)
+            .collect()
+    }
+
+    /// `len` whole numbers from −`largest` to `largest`.
+    pub fn whole_numbers(&mut self, largest: i32, len: usize) -> Vec<f64> {
+        (0..len)
+            .map(|_| f64::from(self.0.random_range(-largest..=largest)))
+            .collect()
+    }
 }
 
 /// `len` random bytes.

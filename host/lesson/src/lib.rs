@@ -4,7 +4,7 @@
 //! Reading order:
 //!
 //! - [`shape`], [`footprint`] (with [`memory`]): the size of a problem, and what it takes;
-//! - [`inputs`], [`references`], [`guarded`], [`verify`]: inputs and outputs that make mistakes
+//! - [`inputs`], [`references`], [`half_matrices`], [`guarded`], [`verify`]: inputs and outputs that make mistakes
 //!   visible, and what is compared;
 //! - [`mod@differences`], [`error`]: what did not come out as claimed, and where;
 //! - [`measure`], [`clocking`], [`copies`]: times, and what they are compared with;
@@ -25,6 +25,7 @@ pub mod error;
 pub mod figures;
 pub mod footprint;
 pub mod guarded;
+pub mod half_matrices;
 pub mod inputs;
 pub mod made_up;
 pub mod measure;

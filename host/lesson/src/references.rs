@@ -33,6 +33,64 @@ pub fn repeated_sum_f64(value: f64, n: u32) -> f64 {
     (0..n).fold(0.0, |sum, _| sum + value)
 }
 
+/// An exact sum of products, and the sum of their magnitudes, by which errors are bounded.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sum {
+    /// Σ a·b.
+    pub value: f64,
+    /// Σ |a·b|.
+    pub magnitude: f64,
+}
+
+impl Sum {
+    fn add(&mut self, a: f32, b: f32) {
+        // 24 bits times 24 bits: exact.
+        let product = f64::from(a) * f64::from(b);
+        self.value += product;
+        self.magnitude += product.abs();
+    }
+}
+
+/// The product of a row and a matrix, row-major with `n_columns` columns.
+pub fn row_times_matrix(row: &[f32], matrix: &[f32], n_columns: usize) -> Vec<Sum> {
+    let mut sums = vec![Sum::default(); n_columns];
+    for (&a, b) in row.iter().zip(matrix.chunks_exact(n_columns)) {
+        for (sum, &b) in sums.iter_mut().zip(b) {
+            sum.add(a, b);
+        }
+    }
+    sums
+}
+
+/// The scalar product of two vectors.
+pub fn dot(a: &[f32], b: &[f32]) -> Sum {
+    let mut sum = Sum::default();
+    for (&a, &b) in a.iter().zip(b) {
+        sum.add(a, b);
+    }
+    sum
+}
+
+/// The product of a row-major matrix and a vector, as long as its rows.
+pub fn matrix_times_vector(matrix: &[f32], vector: &[f64]) -> Vec<f64> {
+    let rows = matrix.chunks_exact(vector.len());
+    rows.map(|row| {
+        let products = row.iter().zip(vector).map(|(&e, &v)| f64::from(e) * v);
+        products.sum()
+    })
+    .collect()
+}
+
+/// The product of a row, as long as the matrix has rows, and a row-major matrix whose rows are
+/// `sums.len()` long, added to `sums`.
+pub fn add_row_times_matrix(sums: &mut [f64], row: &[f64], matrix: &[f32]) {
+    for (&factor, values) in row.iter().zip(matrix.chunks_exact(sums.len())) {
+        for (sum, &value) in sums.iter_mut().zip(values) {
+            *sum += f64::from(value) * factor;
+        }
+    }
+}
+
 /// Whether two atoms at a distance of `(dx, dy)` are near, to the last bit as
 /// kernels decide it that add the squares by one fused operation.
 pub fn are_near(dx: f32, dy: f32, cutoff_squared: f32) -> bool {
@@ -62,8 +120,8 @@ pub fn near_ones(
 #[cfg(test)]
 mod tests {
     use super::{
-        are_near, compare_with_transpose, index_in_transpose, near_ones, repeated_sum_f32,
-        repeated_sum_f64,
+        Sum, add_row_times_matrix, are_near, compare_with_transpose, dot, index_in_transpose,
+        matrix_times_vector, near_ones, repeated_sum_f32, repeated_sum_f64, row_times_matrix,
     };
     use crate::inputs::distinct;
     use crate::verify::Tolerance;
@@ -92,6 +150,21 @@ mod tests {
         // From 2²⁴ on, adding 1 to an f32 changes nothing.
         assert_eq!(repeated_sum_f32(1.0, (1 << 24) + 5), 16_777_216.0);
         assert_eq!(repeated_sum_f64(1.0, (1 << 24) + 5), 16_777_221.0);
+    }
+
+    #[test]
+    fn products_are_those_of_matrices() {
+        let matrix = [1.0, -2.0, 3.0, 4.0, -5.0, 6.0];
+        let sum = |value, magnitude| Sum { value, magnitude };
+        assert_eq!(dot(&matrix[..3], &matrix[3..]), sum(32.0, 32.0));
+        assert_eq!(
+            row_times_matrix(&[2.0, 1.0], &matrix, 3),
+            [sum(6.0, 6.0), sum(-9.0, 9.0), sum(12.0, 12.0)]
+        );
+        assert_eq!(matrix_times_vector(&matrix, &[1.0, 1.0, 2.0]), [5.0, 11.0]);
+        let mut sums = [1.0; 3];
+        add_row_times_matrix(&mut sums, &[2.0, 1.0], &matrix);
+        assert_eq!(sums, [7.0, -8.0, 13.0]);
     }
 
     #[test]

@@ -1,9 +1,6 @@
 //! 16×16 blocks by `ldmatrix` out of tiles of 16, 32 and 64 columns, and the
 //! plain 16-column tile without conflicts by another order of addresses.
 
-use crate::half_matrices::{
-    MATRIX, SIDE, View, f32_sum_error, product, product_transposed, uniform_f16, widened,
-};
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::tensor::address_order::{address_order_plain, address_order_swapped};
 use gpu_kernels::tensor::wide::{
@@ -12,6 +9,9 @@ use gpu_kernels::tensor::wide::{
 };
 use gpu_kernels::tensor::{BLOCK, grid};
 use half::f16;
+use lesson::half_matrices::{
+    MATRIX, SIDE, View, f32_sum_error, product, product_transposed, uniform_f16, widened,
+};
 use lesson::verify::{Tolerance, compare_slices};
 use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Shape, Trial, Work};
 use lockstep::counts::Expectation;

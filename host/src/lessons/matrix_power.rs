@@ -4,11 +4,11 @@
 //! in f16; an orthogonal one, whose powers stay in range; one with an infinity, a
 //! NaN and zeros in it.
 
-use crate::half_matrices::{MATRIX, SIDE, f32_sum_error};
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::tensor::power::{matrix_power_plain, matrix_power_swizzled, plain_conflicts};
 use gpu_kernels::tensor::{BLOCK, grid};
 use half::f16;
+use lesson::half_matrices::{MATRIX, SIDE, f32_sum_error};
 use lesson::inputs::uniform;
 use lesson::verify::Verified;
 use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Shape, Trial, Work};

@@ -1,9 +1,6 @@
 //! C = A·Bᵀ of 16×16 matrices: the same product through plain, padded and
 //! swizzled tiles.
 
-use crate::half_matrices::{
-    MATRIX, SIDE, View, f16_rounding, f32_sum_error, product_transposed, uniform_f16, widened,
-};
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::tensor::simple::{
     mma_simple_f16, mma_simple_padded, mma_simple_plain, mma_simple_stmatrix_plain,
@@ -11,6 +8,9 @@ use gpu_kernels::tensor::simple::{
 };
 use gpu_kernels::tensor::{BLOCK, grid};
 use half::f16;
+use lesson::half_matrices::{
+    MATRIX, SIDE, View, f16_rounding, f32_sum_error, product_transposed, uniform_f16, widened,
+};
 use lesson::verify::{Tolerance, compare};
 use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Shape, Trial, Work};
 use lockstep::counts::Expectation;

@@ -1,9 +1,6 @@
 //! One 16×256 tile read by columns and by rows: one layout for both, or a layout
 //! for each.
 
-use crate::half_matrices::{
-    MATRIX, SIDE, View, f16_rounding, f32_sum_error, product_transposed, uniform_f16, widened,
-};
 use cuda_std::launch::{DevicePtr, DevicePtrMut, Kernel};
 use gpu_kernels::tensor::grid;
 use gpu_kernels::tensor::multi::{
@@ -12,6 +9,9 @@ use gpu_kernels::tensor::multi::{
     multi_rows_swizzled,
 };
 use half::f16;
+use lesson::half_matrices::{
+    MATRIX, SIDE, View, f16_rounding, f32_sum_error, product_transposed, uniform_f16, widened,
+};
 use lesson::verify::{Element, Tolerance, compare_slices};
 use lesson::{CaseError, Effort, Footprint, KernelEntry, Lesson, Shape, Trial, Work};
 use lockstep::counts::Expectation;

@@ -29,7 +29,8 @@ use gpu_kernels::sgemm::specialized::{self, sgemm_specialized};
 use gpu_kernels::sgemm::stream_k::{self, sgemm_balanced};
 use gpu_kernels::sgemm::tiled::{self, sgemm_tiled};
 use gpu_kernels::sgemm::vectors::{self, sgemm_vectorized};
-use lesson::inputs;
+use lesson::inputs::{self, Stream};
+use lesson::references::{matrix_times_vector, row_times_matrix};
 use lesson::target::most;
 use lesson::{
     CaseError, Effort, Footprint, Found, KernelEntry, KnownAlarm, Lesson, Measurement, Shape,
@@ -45,8 +46,6 @@ use lockstep::counts::Metric::{
 use lockstep::engine::{
     Buffer, Engine, EngineError, EngineKind, LaunchConfig, LibraryCall, Prepared, SgemmMath,
 };
-use rand::rngs::StdRng;
-use rand::{RngExt, SeedableRng};
 
 /// The lesson.
 pub static LESSON: Lesson = Lesson {
@@ -289,14 +288,9 @@ struct Target {
 impl Factors {
     /// Multiples of 1/16 in [−1, 1).
     fn exact([m, n, k]: [u32; 3], seed: u64) -> Self {
-        let mut random = StdRng::seed_from_u64(seed);
-        let mut sixteenths = |len: usize| -> Vec<f32> {
-            (0..len)
-                .map(|_| f32::from(random.random_range(-16_i8..16)) / 16.0)
-                .collect()
-        };
+        let mut stream = Stream::new(seed);
         let [m, n, k] = [m, n, k].map(|side| side as usize);
-        let (a, b) = (sixteenths(m * k), sixteenths(k * n));
+        let (a, b) = (stream.sixteenths(m * k), stream.sixteenths(k * n));
         Self { m, n, k, a, b }
     }
 
@@ -318,22 +312,13 @@ impl Factors {
 
     /// A row of C, with the bounds of sums in `f32`.
     fn row(&self, row: usize) -> Vec<Target> {
-        let mut targets = vec![Target::default(); self.n];
-        for (&a, b) in self.a[row * self.k..][..self.k]
-            .iter()
-            .zip(self.b.chunks_exact(self.n))
-        {
-            for (target, &b) in targets.iter_mut().zip(b) {
-                // 24 bits times 24 bits: exact.
-                let product = f64::from(a) * f64::from(b);
-                target.value += product;
-                target.bound += product.abs();
-            }
-        }
-        for target in &mut targets {
-            target.bound = error_bound(self.k as u32, target.bound);
-        }
-        targets
+        let a = &self.a[row * self.k..][..self.k];
+        let sums = row_times_matrix(a, &self.b, self.n).into_iter();
+        sums.map(|sum| Target {
+            value: sum.value,
+            bound: error_bound(self.k as u32, sum.magnitude),
+        })
+        .collect()
     }
 
     /// The rows that are compared element by element.
@@ -365,23 +350,10 @@ impl Factors {
     fn check_by_vector(&self, c: &[f32]) -> Result<(), CaseError> {
         /// So that sums of k·n products stay below 2⁵³ in units of 1/256.
         const LARGEST: i32 = 1 << 15;
-        let mut random = StdRng::seed_from_u64(0xC);
-        let x: Vec<f64> = (0..self.n)
-            .map(|_| f64::from(random.random_range(-LARGEST..=LARGEST)))
-            .collect();
-        let times = |matrix: &[f32], vector: &[f64]| -> Vec<f64> {
-            matrix
-                .chunks_exact(vector.len())
-                .map(|row| {
-                    row.iter()
-                        .zip(vector)
-                        .map(|(&e, &v)| f64::from(e) * v)
-                        .sum()
-                })
-                .collect()
-        };
-        let expected = times(&self.a, &times(&self.b, &x));
-        for (row, (got, expected)) in times(c, &x).into_iter().zip(expected).enumerate() {
+        let x = Stream::new(0xC).whole_numbers(LARGEST, self.n);
+        let expected = matrix_times_vector(&self.a, &matrix_times_vector(&self.b, &x));
+        let got = matrix_times_vector(c, &x);
+        for (row, (got, expected)) in got.into_iter().zip(expected).enumerate() {
             // So that a NaN is wrong.
             if got == expected {
                 continue;

@@ -4,9 +4,9 @@
 use broken_kernels::tensor::{
     b_without_trans, fragments_swapped, right_product, stored_plain_loaded_swizzled,
 };
-use host::half_matrices::f32_sum_error;
 use host::lessons::blocks_of_tiles::{left_times_right, left_times_right_transposed, run};
 use host::registry::{LESSONS, kernel};
+use lesson::half_matrices::f32_sum_error;
 use lesson::run::{cases, run as run_cases};
 use lesson::verify::Tolerance;
 use lesson::{Effort, KernelEntry, Shape, Status};

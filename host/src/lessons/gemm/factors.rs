@@ -17,10 +17,11 @@
 //! - *Within rounding.* Factors of a normal distribution, which are what is timed, against
 //!   sums in `f64`: all elements of small products, some rows of large ones. A tensor core
 //!   adds products in groups of at least 8, cut off by less than 2⁻²⁴ of the largest: as
-//!   [`half_matrices`](crate::half_matrices) has it, the sum is off by less than
+//!   [`half_matrices`](lesson::half_matrices) has it, the sum is off by less than
 //!   k/8 · 11 · 2⁻²⁴ · Σ|a·b|. To that comes half a unit in the last place of C's type.
 
 use super::elements::{Number, rounding};
+use lesson::references::{add_row_times_matrix, dot, matrix_times_vector};
 use lesson::{CaseError, Trial, inputs};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -118,18 +119,14 @@ impl Factors {
     fn sum(&self, row: usize, column: usize) -> Sum {
         let a = &self.a[row * self.k..][..self.k];
         let b = &self.b[column * self.k..][..self.k];
-        let mut sum = Sum::default();
-        for (&a, &b) in a.iter().zip(b) {
-            // At most 11 bits times 11 bits: exact.
-            let product = f64::from(a) * f64::from(b);
-            sum.value += product;
-            sum.bound += product.abs();
+        let sum = dot(a, b);
+        Sum {
+            value: sum.value,
+            bound: match self.is_exact {
+                true => 0.0,
+                false => sum_error(self.k, sum.magnitude),
+            },
         }
-        sum.bound = match self.is_exact {
-            true => 0.0,
-            false => sum_error(self.k, sum.bound),
-        };
-        sum
     }
 
     /// A row of C.
@@ -211,7 +208,7 @@ impl Factors {
                 elements.zip(vector).map(|(e, &v)| e * v).sum()
             };
             let a_row = &self.a[row * self.k..][..self.k];
-            let product = dot(&mut a_row.iter().map(|&a| f64::from(a)), &b_x);
+            let product = matrix_times_vector(a_row, &b_x)[0];
             let before = match scale.beta {
                 0.0 => 0.0,
                 _ => {
@@ -237,12 +234,8 @@ impl Factors {
     fn b_times(&self, x: &[f64]) -> Vec<f64> {
         let of_rows = |rows: Range<usize>| {
             let mut sums = vec![0.0; self.k];
-            for row in rows {
-                let b_row = &self.b[row * self.k..][..self.k];
-                for (sum, &b) in sums.iter_mut().zip(b_row) {
-                    *sum += f64::from(b) * x[row];
-                }
-            }
+            let elements = rows.start * self.k..rows.end * self.k;
+            add_row_times_matrix(&mut sums, &x[rows], &self.b[elements]);
             sums
         };
         const PART: usize = 256;
@@ -283,8 +276,8 @@ fn at_element(error: CaseError, row: usize, column: usize) -> CaseError {
 #[cfg(test)]
 mod tests {
     use super::{ALL_ELEMENTS, Factors, SCALED, Scale, n_products, old, sum_error};
-    use crate::half_matrices::f32_sum_error;
     use half::f16;
+    use lesson::half_matrices::f32_sum_error;
 
     fn product(factors: &Factors, scale: Scale) -> Vec<f32> {
         (0..factors.m)

@@ -16,8 +16,8 @@
 //! that of the largest possible sum ([`f16_rounding`]); a sum *in* f16 does so for
 //! every group.
 
+use crate::inputs::uniform;
 use half::f16;
-use lesson::inputs::uniform;
 
 /// Side of the matrices.
 pub const SIDE: usize = 16;
