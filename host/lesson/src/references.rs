@@ -3,6 +3,7 @@
 
 use crate::inputs::distinct_at;
 use crate::verify::{Mismatch, Tolerance, Verified, compare};
+use rayon::prelude::*;
 
 /// Where element `index` of a matrix of `n_columns` rows of `n_rows` stands in its transpose, both
 /// row-major.
@@ -62,8 +63,13 @@ pub fn row_times_matrix(row: &[f32], matrix: &[f32], n_columns: usize) -> Vec<Su
     sums
 }
 
-/// The scalar product of two vectors.
-pub fn dot(a: &[f32], b: &[f32]) -> Sum {
+/// The scalar products of a row and each column of a matrix, which lie one after the other.
+pub fn row_times_columns(row: &[f32], columns: &[f32]) -> Vec<Sum> {
+    let columns = columns.par_chunks_exact(row.len());
+    columns.map(|column| dot(row, column)).collect()
+}
+
+fn dot(a: &[f32], b: &[f32]) -> Sum {
     let mut sum = Sum::default();
     for (&a, &b) in a.iter().zip(b) {
         sum.add(a, b);
@@ -120,8 +126,9 @@ pub fn near_ones(
 #[cfg(test)]
 mod tests {
     use super::{
-        Sum, add_row_times_matrix, are_near, compare_with_transpose, dot, index_in_transpose,
-        matrix_times_vector, near_ones, repeated_sum_f32, repeated_sum_f64, row_times_matrix,
+        Sum, add_row_times_matrix, are_near, compare_with_transpose, index_in_transpose,
+        matrix_times_vector, near_ones, repeated_sum_f32, repeated_sum_f64, row_times_columns,
+        row_times_matrix,
     };
     use crate::inputs::distinct;
     use crate::verify::Tolerance;
@@ -156,7 +163,10 @@ mod tests {
     fn products_are_those_of_matrices() {
         let matrix = [1.0, -2.0, 3.0, 4.0, -5.0, 6.0];
         let sum = |value, magnitude| Sum { value, magnitude };
-        assert_eq!(dot(&matrix[..3], &matrix[3..]), sum(32.0, 32.0));
+        assert_eq!(
+            row_times_columns(&[1.0, 2.0, 3.0], &matrix),
+            [sum(6.0, 14.0), sum(12.0, 32.0)]
+        );
         assert_eq!(
             row_times_matrix(&[2.0, 1.0], &matrix, 3),
             [sum(6.0, 6.0), sum(-9.0, 9.0), sum(12.0, 12.0)]

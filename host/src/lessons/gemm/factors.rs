@@ -21,7 +21,7 @@
 //!   k/8 · 11 · 2⁻²⁴ · Σ|a·b|. To that comes half a unit in the last place of C's type.
 
 use super::elements::{Number, rounding};
-use lesson::references::{add_row_times_matrix, dot, matrix_times_vector};
+use lesson::references::{add_row_times_matrix, matrix_times_vector, row_times_columns};
 use lesson::{CaseError, Trial, inputs};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -115,35 +115,26 @@ impl Factors {
         n_products([self.m, self.n, self.k].map(|side| side as u32)) <= ALL_ELEMENTS
     }
 
-    /// An element of A·B.
-    fn sum(&self, row: usize, column: usize) -> Sum {
-        let a = &self.a[row * self.k..][..self.k];
-        let b = &self.b[column * self.k..][..self.k];
-        let sum = dot(a, b);
-        Sum {
-            value: sum.value,
-            bound: match self.is_exact {
-                true => 0.0,
-                false => sum_error(self.k, sum.magnitude),
-            },
-        }
-    }
-
     /// A row of C.
     pub fn row(&self, row: usize, scale: Scale) -> Vec<Sum> {
         let (alpha, beta) = (f64::from(scale.alpha), f64::from(scale.beta));
-        let element = |column: usize| {
-            let Sum { value, bound } = self.sum(row, column);
+        let a_row = &self.a[row * self.k..][..self.k];
+        let sums = row_times_columns(a_row, &self.b).into_iter().enumerate();
+        sums.map(|(column, sum)| {
             let before = match scale.beta {
                 0.0 => 0.0,
                 _ => beta * f64::from(old(row * self.n + column)),
             };
+            let bound = match self.is_exact {
+                true => 0.0,
+                false => sum_error(self.k, sum.magnitude),
+            };
             Sum {
-                value: alpha * value + before,
+                value: alpha * sum.value + before,
                 bound: alpha.abs() * bound,
             }
-        };
-        (0..self.n).into_par_iter().map(element).collect()
+        })
+        .collect()
     }
 
     /// The rows that are compared element by element.
