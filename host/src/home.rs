@@ -63,7 +63,7 @@ pub enum NoHome {
         program: PathBuf,
     },
     /// The variable names something else.
-    #[error("LOCKSTEP_ROOT names {}, which is no checkout of the repository: it has no gpu-kernels/Cargo.toml", .root.display())]
+    #[error("LOCKSTEP_ROOT names {}, which is not a checkout of the repository: it has no gpu-kernels/Cargo.toml", .root.display())]
     NoCheckout {
         /// What it names.
         root: PathBuf,

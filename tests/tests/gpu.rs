@@ -184,7 +184,7 @@ fn launches_that_break_a_limit_are_refused() {
     let error = with_shared(1024 * 1024).expect_err("no block has a megabyte");
     assert!(matches!(error, EngineError::Refused { .. }), "{error}");
     assert!(error.to_string().contains("shared memory"), "{error}");
-    // A refusal is no fault: the context lives on.
+    // A refusal is not a fault: the context lives on.
     assert!(buffer.read().is_ok());
 }
 

@@ -256,7 +256,7 @@ fn cases(selected: &[Registered], sizes: &[Shape]) -> Result<Vec<Case>, String> 
                 .first()
                 .map_or_else(String::new, |shape| format!(" such as {}", shape.name()));
             return Err(format!(
-                "{wrong} is no shape for {}, which takes shapes{example}; name the kernels that --sizes is for",
+                "{wrong} is not a shape for {}, which takes shapes{example}; name the kernels that --sizes is for",
                 registered.kernel.id
             ));
         }
@@ -306,7 +306,7 @@ fn chosen(selected: &[Registered], sizes: &[Shape], n_multiprocessors: u32) -> V
 fn load_peers(engine: &dyn Timing, folder: Option<&Path>) -> Result<Vec<Peer>, Stop> {
     let folder = match folder {
         Some(folder) if !folder.is_dir() => {
-            let text = format!("--peers {} is no folder", folder.display());
+            let text = format!("--peers {} is not a folder", folder.display());
             return Err(Stop::Because(Exit::Usage, text));
         }
         Some(folder) => Ok(folder.to_path_buf()),

@@ -90,7 +90,7 @@ impl Ending {
     }
 
     /// Prints results to stdout; to stderr, if one of the files goes to stdout. That
-    /// nobody reads them is no failure.
+    /// nobody reads them is not a failure.
     pub fn print(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
         let printed = if self.prints_to_stderr {
             write_to(anstream::stderr().lock(), write)

@@ -32,7 +32,7 @@ pub struct BenchReport {
     pub peers: Vec<Peer>,
     /// Runs of each that were wanted.
     pub n_runs: u32,
-    /// A launch that does nothing: the part of every time that is no kernel's.
+    /// A launch that does nothing: the part of every time that is not a kernel's.
     pub empty_launch: Option<Times>,
     /// The same, one of many in a row.
     #[serde(default)]
@@ -145,10 +145,10 @@ impl BenchReport {
             kind: Option<String>,
         }
         let head: Head = serde_json::from_str(text)
-            .map_err(|error| format!("it is no results file: {error}"))?;
+            .map_err(|error| format!("it is not a results file: {error}"))?;
         if head.kind.as_deref() != Some("bench") {
             let what = hints::command("bench --json");
-            return Err(format!("it is no file that `{what}` wrote"));
+            return Err(format!("it is not a file that `{what}` wrote"));
         }
         if head.schema != SCHEMA {
             return Err(format!(

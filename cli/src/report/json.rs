@@ -59,7 +59,7 @@ pub struct Entry {
     pub schedule: Option<String>,
     /// Schedules that it passed under, beside the usual order. Null if none was tried.
     pub n_schedules_passed: Option<u64>,
-    /// Largest difference from the reference. Null also if it is no number.
+    /// Largest difference from the reference. Null also if it is not a number.
     pub max_abs_error: Option<f64>,
     /// Remarks on the result, for people.
     pub notes: Vec<String>,
@@ -196,7 +196,7 @@ impl Report {
 ///
 /// # Errors
 ///
-/// The value has a map whose keys are no text: a mistake of ours.
+/// The value has a map whose keys are not text: a mistake of ours.
 pub fn text(value: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
     let mut serializer = serde_json::Serializer::with_formatter(&mut text, Lines::default());

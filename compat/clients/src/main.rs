@@ -149,7 +149,7 @@ fn driver() -> anyhow::Result<PathBuf> {
     Ok(folder)
 }
 
-/// Prints results. That nobody reads them is no failure.
+/// Prints results. That nobody reads them is not a failure.
 fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     match write(&mut out).and_then(|()| out.flush()) {

@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use ptx_sim::LaunchError;
 use ptx_sim::diagnostics::{FaultKind, WrongBlock};
 
-/// A `CUresult` that is no success.
+/// A `CUresult` that is not a success.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Status(pub u32);
 

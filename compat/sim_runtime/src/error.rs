@@ -5,7 +5,7 @@ use std::ffi::CStr;
 
 use crate::error_texts::TEXTS;
 
-/// A `cudaError_t` that is no success. The driver's errors have the same numbers.
+/// A `cudaError_t` that is not a success. The driver's errors have the same numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Error(pub u32);
 

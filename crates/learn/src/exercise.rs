@@ -46,7 +46,7 @@ impl Expected {
         let kind = kind.trim();
         if !KINDS.contains(&kind) {
             return Err(format!(
-                "`{kind}` is no kind of failure; there are {}",
+                "`{kind}` is not a kind of failure; there are {}",
                 KINDS.join(", ")
             ));
         }
@@ -220,7 +220,9 @@ impl Manifest {
             }
             let is_size = argument.tolerance >= 0.0;
             if !is_size {
-                return Err(format!("the tolerance of `{name}` is no number from 0 on"));
+                return Err(format!(
+                    "the tolerance of `{name}` is not a number from 0 on"
+                ));
             }
         }
         match is_compared {

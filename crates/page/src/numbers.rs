@@ -1,4 +1,4 @@
-//! Numbers as people read them. What is no number is not shown as one.
+//! Numbers as people read them. What is not a number is not shown as one.
 
 /// What stands where there is no number.
 pub const NONE: &str = "–";

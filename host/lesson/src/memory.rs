@@ -139,7 +139,7 @@ fn control_groups(root: &Path) -> Option<u64> {
 
 fn left_in(group: &Path, controller: &Controller) -> Option<u64> {
     let number = |name: &str| read(group.join(name))?.trim().parse::<u64>().ok();
-    // "max" is no number, and no limit.
+    // "max" is not a number, and no limit.
     let limit = number(controller.limit)?;
     let used = number(controller.used)?;
     let reclaimable = read(group.join("memory.stat"))

@@ -244,7 +244,7 @@ fn shapes(engine: EngineKind, effort: Effort) -> Vec<Shape> {
 fn dims(shape: &Shape) -> [u32; 3] {
     match *shape.dims() {
         [m, n, k] => [m, n, k],
-        _ => panic!("the shape {shape} is no product"),
+        _ => panic!("the shape {shape} is not a product"),
     }
 }
 

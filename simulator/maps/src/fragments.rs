@@ -67,7 +67,10 @@ impl Fragment {
         let known = ALL.iter().find(|(other, _)| *other == name);
         known.map(|(_, fragment)| *fragment).ok_or_else(|| {
             let names: Vec<&str> = ALL.iter().map(|(name, _)| *name).collect();
-            Invalid(format!("`{name}` is no fragment: {} are", names.join(", ")))
+            Invalid(format!(
+                "`{name}` is not a fragment: {} are",
+                names.join(", ")
+            ))
         })
     }
 

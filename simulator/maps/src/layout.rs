@@ -253,7 +253,7 @@ impl FromStr for Layout {
     fn from_str(text: &str) -> Result<Self, Invalid> {
         let unknown = || {
             Invalid::because(format!(
-                "`{text}` is no layout: plain, pad:N, swizzle:B,M,S, xor and shift are"
+                "`{text}` is not a layout: plain, pad:N, swizzle:B,M,S, xor and shift are"
             ))
         };
         let (name, rest) = text.split_once(':').unwrap_or((text, ""));

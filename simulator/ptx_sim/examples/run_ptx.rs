@@ -230,7 +230,7 @@ fn dim(text: &str) -> Outcome<Dim> {
 fn parse_value(device: &Device, text: &str, place: usize) -> Outcome<Value> {
     let (ty, value) = text
         .split_once('=')
-        .ok_or_else(|| format!("`{text}` is no TYPE=VALUE"))?;
+        .ok_or_else(|| format!("`{text}` is not TYPE=VALUE"))?;
     let label = format!("parameter {place}");
     let Some((ty, n)) = ty.trim_end_matches(']').split_once('[') else {
         return Ok(match ty {

@@ -102,7 +102,7 @@ pub struct UnsupportedInstruction<'a> {
 
 impl Module {
     /// Parses and decodes PTX text. Instructions that are PTX and not simulated, or
-    /// not known, are no error until they are executed: see
+    /// not known, are not an error until they are executed: see
     /// [`unsupported`](Self::unsupported).
     ///
     /// # Errors

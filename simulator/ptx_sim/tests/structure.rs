@@ -8,7 +8,7 @@ fn all_tests_are_in_a_program() {
     let manifest = std::fs::read_to_string("Cargo.toml").unwrap();
     let declares = |program: &str| {
         let line = format!("name = \"{program}\"\n");
-        assert!(manifest.contains(&line), "{program} is no program");
+        assert!(manifest.contains(&line), "{program} is not a program");
         let text = std::fs::read_to_string(format!("tests/{program}.rs")).unwrap();
         let names = text.lines().filter_map(|line| {
             let name = line.strip_prefix("mod ")?.strip_suffix(';')?;

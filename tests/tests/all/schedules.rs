@@ -92,7 +92,7 @@ fn a_missing_barrier_behind_the_warp_that_goes_first() {
 fn an_update_lost_between_two_atomic_steps() {
     let kernel = entry!(added_in_two_steps, added_up);
     let twin = entry!(added_in_one_step, added_up);
-    // It is no race.
+    // It is not a race.
     for check in [false, true] {
         let sim = simulator(ptx::broken()).with_check(check);
         let reason = only_others_show(&kernel, &twin, &sim);

@@ -398,7 +398,7 @@ mod tests {
         page(&serde_json::from_value::<Found>(found).unwrap())
     }
 
-    /// A program's words are no markup, wherever they are shown.
+    /// A program's words are not markup, wherever they are shown.
     #[test]
     fn text_is_no_markup() {
         let bad = "<script>alert('\"&')</script>";

@@ -96,7 +96,7 @@ fn kernel(line: &str) -> Option<String> {
     let found = if place.starts_with("0x") {
         name(place.split_once(" in ")?.1)
     } else {
-        // An address on the device is no kernel.
+        // An address on the device is not a kernel.
         if !place.contains("+0x") {
             return None;
         }

@@ -88,7 +88,7 @@ struct Column {
     heading: &'static str,
     /// One for each selected kernel.
     cells: Vec<Cell>,
-    /// Reports on what is no kernel of the table.
+    /// Reports on what is not a kernel of the table.
     n_elsewhere: usize,
     /// What it said: of which kernel, and what.
     reports: Vec<(String, String)>,

@@ -22,7 +22,7 @@ unsafe impl Sync for Entry {}
 ///
 /// `name, twin(…) in stream` declares a pair: `stream` is one of the arguments, or several,
 /// and in the twin its zero is the thread's own default stream. `name, twin(…) with stream`
-/// declares a pair whose `stream` is the default stream, which is no argument.
+/// declares a pair whose `stream` is the default stream, which is not an argument.
 ///
 /// `name(…) = other;` does what another one does that has the same arguments, and
 /// `name() = refusal(name);` answers what is answered to a function of that name.

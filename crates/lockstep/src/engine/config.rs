@@ -128,7 +128,7 @@ impl LaunchConfig {
         }
         let axis = (0..3).find(|&axis| !self.grid[axis].is_multiple_of(cluster[axis]))?;
         Some(format!(
-            "{} blocks along {} are no multiple of the cluster's {}",
+            "{} blocks along {} are not a multiple of the cluster's {}",
             self.grid[axis],
             ["x", "y", "z"][axis],
             cluster[axis]

@@ -140,7 +140,7 @@ pub enum EngineError {
         reason: String,
     },
 
-    /// Memory could not be allocated, or an address was no allocation.
+    /// Memory could not be allocated, or an address was not an allocation.
     #[error("device memory: {0}")]
     Memory(String),
 

@@ -2,7 +2,7 @@
 //!
 //! Everything here is data with device addresses, so that an engine can do the
 //! same work on copies of the buffers ([`Timed::relocated`]): results out of a
-//! cache that a run before has filled are no results.
+//! cache that a run before has filled are not results.
 
 use super::library::{Library, LibraryCall};
 use super::{Engine, EngineError, PeerModule, Prepared};

@@ -248,7 +248,7 @@ impl<'e> Plan<'e> {
 pub fn dims(shape: &Shape) -> [u32; 3] {
     match *shape.dims() {
         [m, n, k] => [m, n, k],
-        _ => panic!("the shape {shape} is no product"),
+        _ => panic!("the shape {shape} is not a product"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Two kernels that are no plain products of 16-bit factors: of 8 bits, and with what comes after.
+//! Two kernels that are not plain products of 16-bit factors: of 8 bits, and with what comes after.
 
 use super::elements::rounding;
 use super::factors::{Factors, Scale};

@@ -96,7 +96,7 @@ impl Device {
 }
 
 /// Runs a launch without checks after they have found something, if it is to go on. What
-/// ends it then is no finding of checks.
+/// ends it then is not a finding of checks.
 fn go_on(
     device: &Device,
     heap: &mut Heap,

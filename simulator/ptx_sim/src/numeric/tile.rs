@@ -465,7 +465,7 @@ mod wide {
         missing
     }
 
-    /// Factors of `tf32`, in words; ORs into `special` which are no numbers.
+    /// Factors of `tf32`, in words; ORs into `special` which are not numbers.
     #[target_feature(enable = "avx2,fma")]
     #[inline]
     fn factors_tf32(bits: __m256i, special: &mut __m256i) -> Numbers {
@@ -662,7 +662,7 @@ mod wide {
         b
     }
 
-    /// A row by row. A row with a factor that is no number is missing.
+    /// A row by row. A row with a factor that is not a number is missing.
     #[target_feature(enable = "avx2,fma")]
     #[inline]
     fn rows<const BF16: bool, const K: usize>(

@@ -178,7 +178,7 @@ fn fits(call: &Call, callee: &Function) -> Result<(), String> {
     Ok(())
 }
 
-/// Goes on behind a call of what is no function of the module.
+/// Goes on behind a call of what is not a function of the module.
 fn go_on<O: Observer>(step: &mut Step<'_, '_, O>, path: &mut Path, next: Option<BlockId>) -> Next {
     match next {
         Some(next) => {

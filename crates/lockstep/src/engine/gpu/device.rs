@@ -106,7 +106,7 @@ impl Gpu {
     }
 
     /// From now on launches run the kernels' CUDA C++ baselines, or kernels again. So every
-    /// lesson checks the baselines as it checks the kernels: a wrong one is no yardstick.
+    /// lesson checks the baselines as it checks the kernels: a wrong one is not a yardstick.
     pub fn run_peers(&self, runs_peers: bool) {
         self.runs_peers.set(runs_peers);
     }
