@@ -1,4 +1,4 @@
-//! Which engine: as asked, or the GPU if one answers.
+//! The choice of an engine: as asked, or the GPU if one answers.
 
 use clap::ValueEnum;
 use host::hints;

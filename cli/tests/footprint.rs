@@ -1,6 +1,5 @@
-//! What lessons say they take of memory, held against what they allocate: never
-//! less, so that nothing is killed for memory, and not much more, so that nothing is
-//! refused without need.
+//! Lessons' memory estimates, held against what they allocate: never less, so that nothing is
+//! killed for memory, and not much more, so that nothing is refused without need.
 
 use host::lessons::neighbor::{self, atoms::CUTOFF, sheet::sheet_of};
 use host::registry::LESSONS;

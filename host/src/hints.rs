@@ -1,4 +1,4 @@
-//! What to type: messages that name a command use the words that were typed.
+//! Hints of what to type: messages that name a command use the words that were typed.
 //!
 //! `cargo xtask` starts this program and says so in `LOCKSTEP_COMMAND`; in a bundle
 //! people type `./lockstep`.

@@ -1,4 +1,4 @@
-//! Where this program finds what it runs: a bundle's folder, or a checkout of the
+//! The home of this program, where it finds what it runs: a bundle's folder, or a checkout of the
 //! repository.
 //!
 //! Nothing of it is fixed when the program is built, so either can be moved or copied.

@@ -1,5 +1,5 @@
-//! What only a GPU can show: its faults, its compiler's log, its clock. Where
-//! there is none, each test says so and does nothing.
+//! Behaviour that only a GPU can show: its faults, its compiler's log, its clock. Where there is
+//! none, each test says so and does nothing.
 
 use broken_kernels as broken;
 use host::lessons::{copy, transpose};

@@ -1,4 +1,4 @@
-//! How a command ends: what it prints, and which errors are the user's.
+//! The end of a command: what it prints, and which errors are the user's.
 
 use anyhow::Context;
 use std::fmt::{self, Display};

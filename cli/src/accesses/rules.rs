@@ -1,4 +1,4 @@
-//! What the counting rules say of a case.
+//! The counting rules' answer for a case.
 
 use super::{Case, Counted};
 use ptx_sim::count::{GlobalKind, SharedKind, global_access, local_access, shared_access};

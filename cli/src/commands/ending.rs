@@ -1,5 +1,5 @@
-//! How a command ends: its files are written, its results printed, and its verdict
-//! kept, whatever becomes of the two.
+//! The end of a command: its files are written, its results printed, and its verdict kept, whatever
+//! becomes of the two.
 
 use super::exit::{Exit, Stop};
 use super::progress::say_error;

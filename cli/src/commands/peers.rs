@@ -1,5 +1,5 @@
-//! What the kernels are compared with: CUDA C++ baselines and CUB, compiled where
-//! `nvcc` is, and cuBLAS and cuBLASLt, wherever they are installed.
+//! The baselines of the kernels: CUDA C++ programs and CUB, compiled where `nvcc` is, and cuBLAS
+//! and cuBLASLt, wherever they are installed.
 
 use super::tools::{Tool, library_folders};
 use lockstep::engine::{EngineError, Library, PeerModule, Timing};

@@ -1,4 +1,4 @@
-//! What the memory accesses of a kernel touch: banks, sectors, and what its warps wait for.
+//! The memory accesses of a kernel: banks, sectors, and what its warps wait for.
 //!
 //! A kernel's lesson is run on the simulator at a small size, and one block of its first launch
 //! is traced. The maps are those of the crate `maps`; here they meet the lines of the source.

@@ -1,5 +1,4 @@
-//! Where a kernel's memory work is done: instruction by instruction, and line by
-//! line of its source.
+//! A profile of a kernel's memory work: instruction by instruction, and line by line of its source.
 //!
 //! The simulator counts every access of every instruction, exactly and by the
 //! hardware's rules. Here those counts meet the source: which line of which file,

@@ -1,6 +1,5 @@
-//! What a bench run measured, as a file: schema 1. A figure that was not measured
-//! is null or left out; fields are added, but never change their meaning without a
-//! new number.
+//! The results file of a bench run: schema 1. A figure that was not measured is null or left out;
+//! fields are added, but never change their meaning without a new number.
 
 use super::scoreboard;
 use super::twins::TwinSummary;

@@ -1,5 +1,4 @@
-//! What a bench run measured, as people read it: a table on the terminal, and the
-//! same as Markdown.
+//! The results of a bench run for people: a table on the terminal, and the same as Markdown.
 
 use super::scoreboard::Row;
 use crate::report::bench::BenchReport;

@@ -1,4 +1,4 @@
-//! How wide the output may be, and how text is made to fit.
+//! The width of the output, and text fitted to it.
 //!
 //! At a terminal the width is the terminal's, elsewhere `COLUMNS`, and if that is not
 //! set either [`PIPE`]: the same for every pipe and file, so that what is kept of one

@@ -1,4 +1,4 @@
-//! How fast the simulator is: thread-instructions per second, kernel by kernel.
+//! The simulator's speed: thread-instructions per second, kernel by kernel.
 //!
 //! Every kernel of the catalogue runs its own lesson, and every launch is repeated in several
 //! [`Mode`]s, in turn, so that what changes with time changes for all modes alike. Small loops

@@ -1,4 +1,4 @@
-//! What is drawn of a lesson: times with their spread, and the ladder of a topic.
+//! Pictures of a lesson: times with their spread, and the ladder of a topic.
 
 use super::charts::{self, Curve, Row, Spread};
 use super::measured::Measured;

@@ -1,4 +1,4 @@
-//! What does not fit the memory is refused before it is tried.
+//! Shapes that do not fit the memory are refused before they are tried.
 
 use super::support::{fails, lockstep, stderr};
 use std::process::{Command, Output};

@@ -1,4 +1,4 @@
-//! Why tests are known to fail, and what the checks are known to find: `known.toml`.
+//! Known failures of tests and known findings of the checks: `known.toml`.
 
 use crate::runner::{Failure, Finding};
 use anyhow::Context;

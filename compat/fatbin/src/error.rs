@@ -1,4 +1,4 @@
-//! What can be wrong.
+//! The crate's errors.
 
 use crate::{Architecture, Compression};
 

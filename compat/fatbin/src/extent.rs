@@ -1,4 +1,4 @@
-//! How many bytes there are behind a bare pointer.
+//! The number of bytes behind a bare pointer.
 
 use crate::Error;
 use crate::bytes::{u16_at, u32_at, u64_at};

@@ -1,5 +1,5 @@
-//! What a client gives as a module: PTX text, a file that has some inside, or what was linked
-//! here before.
+//! Images that a client gives as a module: PTX text, a file that has some inside, or what was
+//! linked here before.
 
 use std::collections::BTreeMap;
 use std::ffi::CStr;

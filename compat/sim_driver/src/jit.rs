@@ -1,4 +1,4 @@
-//! What a client asks of the compilation of PTX, and where it wants to read how that went.
+//! A client's options for the compilation of PTX, and the buffers for its logs.
 //!
 //! Left out: what changes the code that a GPU would run (levels of optimisation, rounding,
 //! debugging), which is no matter here, and symbols with addresses.

@@ -1,4 +1,4 @@
-//! What streams and graphs are made of.
+//! Operations, of which streams and graphs are made.
 
 use std::ffi::c_void;
 use std::sync::{Arc, OnceLock};

@@ -1,5 +1,5 @@
-//! What the simulated machine is like, and what it is to find out: from the environment, as
-//! it must be for programs that know nothing of it.
+//! Settings of the simulated machine and its checks: from the environment, as it must be for
+//! programs that know nothing of it.
 
 use std::path::PathBuf;
 

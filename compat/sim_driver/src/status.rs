@@ -1,4 +1,4 @@
-//! What a driver function answers.
+//! The status that a driver function returns.
 
 use std::ffi::CStr;
 

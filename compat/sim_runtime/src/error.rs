@@ -1,4 +1,4 @@
-//! What a runtime function answers, and what a thread remembers of it.
+//! The status that a runtime function returns, and the last error that a thread remembers.
 
 use std::cell::Cell;
 use std::ffi::CStr;

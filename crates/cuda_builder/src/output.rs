@@ -1,6 +1,5 @@
-//! What a build makes, and telling the application where it is: a build script sets
-//! environment variables for the compiler, so that the application writes
-//! `include_str!(env!("KERNELS_PTX"))`.
+//! A build's output, and how the application finds it: a build script sets environment variables
+//! for the compiler, so that the application writes `include_str!(env!("KERNELS_PTX"))`.
 
 use crate::arch::Arch;
 use crate::packages::Packages;

@@ -1,4 +1,4 @@
-//! What an exercise's files may say wrong, and what its author is told. Nothing is compiled.
+//! Mistakes in an exercise's files, and the messages that its author gets. Nothing is compiled.
 
 use learn::{Course, Exercise, scaffold};
 use std::fs;

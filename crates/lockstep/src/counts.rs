@@ -1,4 +1,4 @@
-//! What a launch cost in memory work, and the ratios lessons make claims about.
+//! The memory work of a launch, and the ratios lessons make claims about.
 
 use std::fmt;
 

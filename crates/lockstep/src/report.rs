@@ -1,4 +1,4 @@
-//! What a launch reports: counts and lines on the simulator, its time on a GPU.
+//! The report of a launch: counts and lines on the simulator, its time on a GPU.
 
 use crate::counts::{Counts, InstructionCounts, Metric, bank_conflicts};
 use crate::engine::{Place, PtxModule};

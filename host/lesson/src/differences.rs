@@ -1,4 +1,4 @@
-//! What differs from the catalogue, and on which lines it arises.
+//! Differences from the catalogue, and the lines on which they arise.
 //!
 //! A claim is about a whole launch. Here the launch is taken apart again: the
 //! counts of each source line by themselves, held against the same claim.

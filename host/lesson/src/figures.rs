@@ -1,4 +1,4 @@
-//! What a kernel on a shape measured.
+//! The figures measured of a kernel on a shape.
 
 use crate::measure::{Side, Times, Timings};
 use crate::shape::Work;

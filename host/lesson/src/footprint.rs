@@ -1,5 +1,5 @@
-//! How much memory a case takes, estimated before it runs: so that what does not fit
-//! is refused in words, and not by the system's killing the program.
+//! The memory that a case takes, estimated before it runs: so that what does not fit is refused in
+//! words, and not by the system's killing the program.
 
 use crate::memory::{self, Free};
 use indicatif::HumanBytes;

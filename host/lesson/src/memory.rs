@@ -1,5 +1,5 @@
-//! How much memory is left: the least of what the machine has available, what the
-//! control groups of this process allow, and what its own limits allow.
+//! The memory that is left: the least of what the machine has available, what the control groups of
+//! this process allow, and what its own limits allow.
 //!
 //! Left out: swap space. What needs it takes hours instead of minutes.
 

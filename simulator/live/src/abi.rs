@@ -1,4 +1,4 @@
-//! How a page calls [`answer`](crate::answer) in WebAssembly: bytes in its memory, no glue
+//! The call of [`answer`](crate::answer) in WebAssembly by a page: bytes in its memory, no glue
 //! code on either side.
 //!
 //! ```text

@@ -1,4 +1,4 @@
-//! Which lane holds which element of a matrix that tensor cores work on.
+//! The lanes that hold the elements of a matrix for tensor cores.
 //!
 //! A matrix is spread over the registers of a warp. The maps follow the layouts that the PTX
 //! manual defines for `ldmatrix` and for `mma` with 16-bit operands and 32-bit sums.

@@ -1,4 +1,4 @@
-//! Where the elements of a tile lie in memory.
+//! The places of a tile's elements in memory.
 //!
 //! | name | element `(row, column)` lies at |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Where the elements of a tile lie in shared memory, before and after a layout.
+//! The places of a tile's elements in shared memory, before and after a layout.
 
 use crate::{BANKS, Invalid, LINE_BYTES, Layout, Pattern, Tile, WORD_BYTES};
 

@@ -1,4 +1,4 @@
-//! What a driver reports about a kernel.
+//! A kernel's attributes, as a driver reports them.
 
 use crate::decode::layout::reachable;
 use crate::module::Module;

@@ -1,4 +1,4 @@
-//! How many blocks an SM holds at once.
+//! The number of blocks that an SM holds at once.
 //!
 //! The rules are those of CUDA's occupancy calculator for sm_90: an SM has
 //! places for warps and for blocks; registers, which each warp gets from the quarter of

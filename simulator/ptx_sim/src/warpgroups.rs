@@ -1,4 +1,4 @@
-//! What the warpgroups of a block share: four warps each, which issue the same products.
+//! The warpgroups of a block: four warps each, which issue the same products.
 //!
 //! At a product each warp waits until all four have come to it (so does an H200), and then
 //! computes its own rows. At `wgmma.wait_group` it waits until all four have done that: one

@@ -1,4 +1,4 @@
-//! What a launch and a device refuse to exceed: fuel, and the host's memory.
+//! The limits of a launch and a device: fuel, and the host's memory.
 
 use crate::common::{HEADER, kernel, run_with};
 use ptx_sim::{Device, DeviceConfig, Launch, LaunchError, LaunchOptions, MemoryError, Module};

@@ -1,4 +1,4 @@
-//! What a driver reports about a kernel, and how many of its blocks fit an SM.
+//! A kernel's attributes as a driver reports them, and its occupancy.
 //!
 //! The tables are what CUDA's occupancy calculator (`cuda_occupancy.h` of CUDA 13.0) says
 //! of an H200.

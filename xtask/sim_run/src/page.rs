@@ -1,5 +1,5 @@
-//! What was found out, as a page for a browser: one file, nothing to fetch. It suits a phone and
-//! a wide screen, light and dark, keyboards and screen readers.
+//! The findings as a page for a browser: one file, nothing to fetch. It suits a phone and a wide
+//! screen, light and dark, keyboards and screen readers.
 //!
 //! Of thousands of findings the browser lays out those in view; long lists of lines are closed at
 //! first.

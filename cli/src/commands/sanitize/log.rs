@@ -1,4 +1,4 @@
-//! What compute-sanitizer wrote, taken apart.
+//! compute-sanitizer's log, parsed.
 //!
 //! Every line begins with `=========`. A report's first line has one space behind
 //! it, the lines that belong to it have more. At the end stands a summary with the

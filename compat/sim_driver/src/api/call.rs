@@ -1,5 +1,5 @@
-//! How functions are declared: their bodies give an [`Outcome`], and nothing but their
-//! answer leaves them.
+//! The declaration of functions: their bodies give an [`Outcome`], and nothing but their answer
+//! leaves them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -1,4 +1,4 @@
-//! What nodes of graphs do: asked, changed, and changed in graphs that can be launched.
+//! Nodes of graphs: queried, changed, and changed in graphs that can be launched.
 
 use std::ffi::c_void;
 use std::ptr::null;

@@ -1,5 +1,5 @@
-//! Which driver is tested: the simulator's, or the library that `LOCKSTEP_TEST_DRIVER` names.
-//! So the same tests say what a real driver answers.
+//! The driver under test: the simulator's, or the library that `LOCKSTEP_TEST_DRIVER` names. So the
+//! same tests say what a real driver answers.
 
 use std::sync::LazyLock;
 

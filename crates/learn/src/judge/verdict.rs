@@ -1,4 +1,4 @@
-//! What is told in the end.
+//! The verdict that a learner reads in the end.
 
 use crate::format::Manifest;
 use crate::kinds::KINDS;

@@ -1,5 +1,5 @@
-//! What can go wrong between a kernel and its result. Every message names the
-//! kernel, the place and, where there is one, the cure.
+//! Errors between a kernel and its result. Every message names the kernel, the place and, where
+//! there is one, the cure.
 
 use super::config::LaunchConfig;
 use cuda_driver::{DriverError, LoadError};

@@ -1,4 +1,4 @@
-//! What every engine can do: the one untyped trait, and what it speaks of.
+//! The interface of every engine: the one untyped trait, and its types.
 
 use super::config::LaunchConfig;
 use super::{EngineError, Prepared};

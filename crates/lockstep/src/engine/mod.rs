@@ -1,4 +1,4 @@
-//! What runs a kernel: a GPU or the simulator, behind one trait.
+//! Engines, which run kernels: a GPU or the simulator, behind one trait.
 //!
 //! A lesson is written against [`Engine`] and cannot tell which one it has. The
 //! trait is untyped on purpose, so that there can be one `&dyn Engine` for

@@ -1,4 +1,4 @@
-//! What is timed, in what company, and how long it may take.
+//! Requests for timing: what is timed, in what company, and for how long at most.
 //!
 //! Everything here is data with device addresses, so that an engine can do the
 //! same work on copies of the buffers ([`Timed::relocated`]): results out of a

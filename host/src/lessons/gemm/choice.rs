@@ -1,4 +1,4 @@
-//! Which kernel for which product: what its tiles cost, counted, and the least of it.
+//! The choice of a kernel for a product: what its tiles cost, counted, and the least of it.
 //!
 //! A kernel cuts C into tiles and k into steps. The SMs work in rounds of one tile (or one part
 //! of a tile's steps) each. So a product takes

@@ -1,4 +1,4 @@
-//! Which kernels are timed with the device to themselves, and on what.
+//! The kernels that are timed with the device to themselves, and their shapes.
 //!
 //! Two contests. On cubes several kernels contend, and on one of them every step of the ladder: the
 //! fastest by time wins, beside one baseline for each shape. On other products, from practice and

@@ -1,4 +1,4 @@
-//! How fast the ladder should be beside cuBLASLt, each with the device to itself.
+//! The ladder's target speed relative to cuBLASLt, each with the device to itself.
 
 use super::baseline::{self, Beside, is_bf16};
 use super::products::{CUBES, UNTUNED};

@@ -1,4 +1,4 @@
-//! What observers see: accesses, lanes, arrivals at barriers.
+//! The events that observers see: accesses, lanes, arrivals at barriers.
 
 use std::ops::Range;
 

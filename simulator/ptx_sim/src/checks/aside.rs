@@ -1,4 +1,4 @@
-//! What is kept of a run beside its counts: what it overwrites, or its events.
+//! The recorder, which keeps more of a run than its counts: what it overwrites, or its events.
 
 use super::access::{BulkStart, WarpAccess};
 use super::exact::Kind;

@@ -1,5 +1,4 @@
-//! What works beside a block's threads, as it is checked: on shared memory ([`proxies`])
-//! and on registers ([`fragments`]).
+//! Checks of asynchronous units: on shared memory ([`proxies`]) and on registers ([`fragments`]).
 //!
 //! [`proxies`]: super::proxies
 //! [`fragments`]: super::fragments

@@ -1,4 +1,4 @@
-//! What one warp's memory access costs: pure functions of the addresses.
+//! The cost of one warp's memory access: pure functions of the addresses.
 //!
 //! The rules reproduce an H200's hardware counters case by case (the data is
 //! in this crate's `tests/data`). Shared memory has 32 banks of 4 bytes. Lanes

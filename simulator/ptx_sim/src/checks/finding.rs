@@ -1,4 +1,4 @@
-//! What the checks find.
+//! The findings of the checks.
 //!
 //! Findings name instructions and threads by number; `launch::findings` looks up
 //! their places when one is reported.

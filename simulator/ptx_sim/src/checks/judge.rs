@@ -1,4 +1,4 @@
-//! Which check judges accesses to shared and global memory.
+//! The choice of the check that judges accesses to shared and global memory.
 //!
 //! There are two: [`Exact`](super::exact::Exact) says what is wrong, and the
 //! [`Sieve`](super::sieve::Sieve), which is quick, only whether anything could be.

@@ -1,4 +1,4 @@
-//! What watches a kernel while it runs.
+//! Observers, which watch a kernel while it runs.
 //!
 //! An [`Observer`](observer::Observer) is told of every block of instructions, every memory access
 //! and everything that orders accesses, and cannot change anything: semantics

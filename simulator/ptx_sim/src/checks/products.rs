@@ -1,4 +1,4 @@
-//! What products of warpgroups read of shared memory, and who comes after it.
+//! Reads of shared memory by products of warpgroups, and the threads ordered after them.
 //!
 //! The n-th product of each warp of a warpgroup is one and the same. It is done as soon as
 //! one of them has waited for it; so whoever writes to what it read must come after the wait

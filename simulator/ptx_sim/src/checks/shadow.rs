@@ -1,4 +1,4 @@
-//! What is remembered of memory: who last wrote and read each word.
+//! Shadow memory: who last wrote and read each word.
 //!
 //! Memory is remembered by lines of 128 bytes. Where whole warps access whole
 //! lines, neighbouring lanes neighbouring words or as swizzled tiles have them, a line

@@ -1,4 +1,4 @@
-//! What threads must do together: barriers and warp-wide instructions.
+//! Convergence, which some operations ask of threads: barriers and warp-wide instructions.
 //!
 //! The interpreter itself stops where threads wait for each other for ever, where
 //! a lane's mask leaves it out, and where a barrier that counts whole warps is

@@ -1,5 +1,5 @@
-//! What other blocks of a cluster do in a block's shared memory, and whether the block may
-//! have ended before.
+//! Accesses by other blocks of a cluster to a block's shared memory, and whether the block may have
+//! ended before.
 //!
 //! A block has ended when all its threads have. So an access of another block comes in time
 //! if it comes before the end of any of its threads: if, when it has ended, some thread of

@@ -1,4 +1,4 @@
-//! How much a launch may execute.
+//! Fuel: the number of instructions that a launch may execute.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 

@@ -1,4 +1,4 @@
-//! Whether a kernel's blocks can tell in which order they run.
+//! A test whether a kernel's blocks can depend on the order in which they run.
 
 use std::collections::BTreeSet;
 

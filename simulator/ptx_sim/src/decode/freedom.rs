@@ -1,5 +1,4 @@
-//! What lets a kernel's result depend on the order in which its threads run, without a
-//! defect.
+//! Instructions that let a kernel's result depend on the order of its threads, without a defect.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Which values a function's registers hold, and for how long.
+//! Liveness: which values a function's registers hold, and for how long.
 //!
 //! Compilers write PTX with a register for every value, thousands in a function
 //! of which some dozens are needed at a time. Registers that are not needed at the

@@ -1,4 +1,4 @@
-//! How a launch can end badly, told apart.
+//! The ways in which a launch can fail.
 //!
 //! A launch that cannot start is [`LaunchError::InvalidLaunch`]. Once it runs,
 //! three outcomes are kept apart: the kernel did something wrong

@@ -1,4 +1,4 @@
-//! How the end of a launch reads.
+//! Error messages: the text of a launch's end.
 
 use std::fmt;
 

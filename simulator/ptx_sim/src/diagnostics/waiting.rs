@@ -1,4 +1,4 @@
-//! What the lanes of a block do that does not end.
+//! Waits of a block's lanes that do not end.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! How the memory that a launch leaves differs between two orders of its threads, and
+//! The differences in the memory that a launch leaves between two orders of its threads, and
 //! whether that must be a defect.
 //!
 //! A kernel may leave open what depends on the order: in which places of a list it puts

@@ -1,4 +1,4 @@
-//! Why texts cannot be linked.
+//! Errors of linking texts.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What an instruction works on.
+//! The state that an instruction works on.
 
 use crate::barriers::BlockBarriers;
 use crate::bulk::BulkCopies;

@@ -1,4 +1,4 @@
-//! Where the lanes of a block go: branches, calls, returns, barriers.
+//! Control flow of a block's lanes: branches, calls, returns, barriers.
 
 use super::context::Step;
 use super::next::Next;

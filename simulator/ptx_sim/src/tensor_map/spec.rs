@@ -1,4 +1,4 @@
-//! What a tensor map is made of.
+//! The specification of a tensor map.
 
 use super::kinds::{Element, Fill, Interleave, L2Promotion, Swizzle};
 

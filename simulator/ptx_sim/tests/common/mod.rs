@@ -1,4 +1,4 @@
-//! What the integration tests share.
+//! The common part of the integration tests.
 #![allow(dead_code)] // Neither program uses all of it.
 
 pub mod accesses;

@@ -1,5 +1,5 @@
-//! Where the simulator follows a rule of its own: PTX or the hardware leaves open what
-//! happens, or nothing in the machine could show it.
+//! Instructions for which the simulator follows a rule of its own: PTX or the hardware leaves open
+//! what happens, or nothing in the machine could show it.
 
 use super::probe::{special, unwritten};
 

@@ -1,4 +1,4 @@
-//! How the tile of an operand is copied, by the way it lies in memory.
+//! The copy of an operand's tile, by the operand's layout in memory.
 //!
 //! | | A (m×k) | B (k×n) | box |
 //! |---|---|---|---|

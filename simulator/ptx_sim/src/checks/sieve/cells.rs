@@ -1,4 +1,4 @@
-//! What the sieve remembers: two stamps for each cell of memory.
+//! The prefilter's memory: two stamps for each cell of memory.
 //!
 //! A cell is a word, or less where a kernel accesses less.
 

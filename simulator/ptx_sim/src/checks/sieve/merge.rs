@@ -1,4 +1,4 @@
-//! What several workers saw, taken together.
+//! The merge of what several workers saw.
 
 use super::Sieve;
 use super::cells::PAGE_BYTES;

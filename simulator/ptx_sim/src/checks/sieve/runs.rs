@@ -1,4 +1,4 @@
-//! Which cells an access is to.
+//! The cells that an access is to.
 
 use super::super::access::WarpAccess;
 use super::super::races::{is_contiguous, lanes};

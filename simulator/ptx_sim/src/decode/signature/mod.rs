@@ -1,5 +1,5 @@
-//! Whether an instruction is what PTX allows: its modifiers, the number of its
-//! operands, and their types.
+//! A check that an instruction is one that PTX allows: its modifiers, the number of its operands,
+//! and their types.
 //!
 //! Only instructions that are refused by ptxas too are refused here, and with a
 //! message that says which operand, what it is and what is taken in its place.

@@ -1,6 +1,6 @@
-//! When bulk copies move their bytes: those to shared memory when somebody asks the
-//! barrier that counts them, those to global memory when their thread waits for them, and
-//! what is left when the block ends.
+//! The arrival of bulk copies' bytes: those to shared memory when somebody asks the barrier that
+//! counts them, those to global memory when their thread waits for them, and what is left when the
+//! block ends.
 
 use super::super::access::{read64, write64};
 use super::super::context::Step;
