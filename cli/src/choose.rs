@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn the_line_fits_a_terminal() {
-        for error in [EngineError::NoGpu, EngineError::PeersNeedGpu] {
+        for error in [EngineError::NoGpu, EngineError::BaselinesNeedGpu] {
             let line = format!("engine: simulator ({})", without_gpu(&error));
             assert!(line.len() < 80, "{line}");
         }

@@ -20,7 +20,7 @@ mod modules;
 mod ncu;
 mod neighbors;
 mod pages;
-mod peers;
+mod baselines;
 mod profile;
 mod progress;
 mod ptx;

@@ -1,8 +1,8 @@
 //! The results file of a bench run: schema 1. A figure that was not measured is null or left out;
 //! fields are added, but never change their meaning without a new number.
 
+use super::baselines::BaselineSummary;
 use super::scoreboard;
-use super::twins::TwinSummary;
 use crate::input;
 use host::hints;
 use lesson::measure::Times;
@@ -28,7 +28,8 @@ pub struct BenchReport {
     /// More about the machine.
     pub machine: Machine,
     /// What the kernels could be compared with.
-    pub peers: Vec<Peer>,
+    #[serde(alias = "peers")]
+    pub baselines: Vec<Baseline>,
     /// Runs of each that were wanted.
     pub n_runs: u32,
     /// A launch that does nothing: the part of every time that is not a kernel's.
@@ -37,7 +38,8 @@ pub struct BenchReport {
     #[serde(default)]
     pub empty_launch_in_row: Option<Times>,
     /// Of each kernel and its CUDA C++ baseline.
-    pub twins: TwinSummary,
+    #[serde(alias = "twins")]
+    pub beside_baselines: BaselineSummary,
     /// The targets, from the cases below.
     pub scoreboard: Vec<scoreboard::Row>,
     /// One a kernel and shape.
@@ -79,7 +81,7 @@ impl From<&DeviceProperties> for Machine {
 
 /// Something to compare with, or why it is not there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Peer {
+pub struct Baseline {
     /// `CUDA C++`, `CUB`, `cuBLAS`.
     pub name: String,
     /// Which of it, if it took part.
@@ -100,7 +102,7 @@ impl BenchReport {
     /// Of the results of a run.
     pub fn new(
         device: &DeviceProperties,
-        peers: Vec<Peer>,
+        baselines: Vec<Baseline>,
         n_runs: u32,
         [empty_launch, empty_launch_in_row]: [Option<Times>; 2],
         results: &[CaseResult],
@@ -112,11 +114,11 @@ impl BenchReport {
             device: device.name.clone(),
             commit: host::home::commit(),
             machine: Machine::from(device),
-            peers,
+            baselines,
             n_runs,
             empty_launch,
             empty_launch_in_row,
-            twins: TwinSummary::of(&cases),
+            beside_baselines: BaselineSummary::of(&cases),
             scoreboard: scoreboard::rows(&cases),
             cases,
         }
@@ -163,7 +165,7 @@ impl BenchReport {
 pub mod tests {
     //! Also makes cases for the tests of other files.
 
-    use super::{BenchReport, TwinSummary, scoreboard};
+    use super::{BaselineSummary, BenchReport, scoreboard};
     use crate::report::json;
     use lesson::Measurement;
     pub use lesson::made_up::{case, times};
@@ -177,11 +179,11 @@ pub mod tests {
             device: "A GPU".to_owned(),
             commit: "abc".to_owned(),
             machine: super::Machine::default(),
-            peers: Vec::new(),
+            baselines: Vec::new(),
             n_runs: 100,
             empty_launch: Some(times(0.003)),
             empty_launch_in_row: None,
-            twins: TwinSummary::of(&cases),
+            beside_baselines: BaselineSummary::of(&cases),
             scoreboard: scoreboard::rows(&cases),
             cases,
         }
@@ -193,7 +195,7 @@ pub mod tests {
             "copy",
             "copy",
             "8x8",
-            &[(Side::Kernel, 2.0), (Side::Twin, 1.0)],
+            &[(Side::Kernel, 2.0), (Side::Baseline, 1.0)],
         )];
         let report = report(cases.clone());
         let folder = tempfile::tempdir().expect("a folder");
@@ -203,7 +205,7 @@ pub mod tests {
         let read = BenchReport::read(&path).expect("read");
         assert_eq!(read.cases, cases);
         assert_eq!(read.cases[0].dims(), [8, 8]);
-        assert_eq!(read.twins, report.twins);
+        assert_eq!(read.beside_baselines, report.beside_baselines);
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! A kernel as the host knows it: its entry name, its argument types and its launch limits.
+//! A kernel as the host knows it: its entry name, its argument types and its
+//! launch limits.
 //!
 //! `#[kernel]` compiles a function twice. For the device it becomes a PTX
 //! entry. For the host it becomes a unit struct of the same name that

@@ -1,4 +1,5 @@
-//! Operations of a warp's 32 threads: shuffles, votes, matches, reductions.
+//! Operations of a warp's 32 threads: shuffles, votes, matches,
+//! reductions.
 //!
 //! Every function that takes a `mask` waits until all lanes in it are at the
 //! same call, as the `…_sync` functions of CUDA C++ do. `u32::MAX` is the whole

@@ -61,7 +61,7 @@ impl Figures {
     }
 
     /// Times of the kernel's CUDA C++ baseline.
-    pub fn peer_times(&self) -> Option<Times> {
-        self.timings.of(Side::Twin)
+    pub fn baseline_times(&self) -> Option<Times> {
+        self.timings.of(Side::Baseline)
     }
 }

@@ -1,5 +1,5 @@
 //! Defects that the usual order of warps hides: results are right until the warps take
-//! turns in another order, which a GPU may choose at any time. Each has its right twin
+//! turns in another order, which a GPU may choose at any time. Each has its corrected version
 //! beside it.
 //!
 //! Each is for one block of [`BLOCK_THREADS`] threads, two warps.

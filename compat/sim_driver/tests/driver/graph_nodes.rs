@@ -404,7 +404,7 @@ fn clones_and_graphs_in_graphs_are_graphs_of_their_own() {
     let client = Client::new();
     let (a, b) = (client.upload(&[0; 4]), client.upload(&[0; 4]));
     let (graph, [first, _]) = filled_and_added(&client, a, 10);
-    let (mut clone, mut twin, outer, mut node, mut inner) = (0, 0, new_graph(), 0, 0);
+    let (mut clone, mut copy, outer, mut node, mut inner) = (0, 0, new_graph(), 0, 0);
     let other = Fill::words(b, 1, 4);
     let set = |node| unsafe {
         let fill = (&raw const other).cast();
@@ -420,8 +420,8 @@ fn clones_and_graphs_in_graphs_are_graphs_of_their_own() {
             graph
         )));
         set(first);
-        ok(call!(cuGraphNodeFindInClone(&mut twin, first, clone)));
-        assert_ne!(twin, first);
+        ok(call!(cuGraphNodeFindInClone(&mut copy, first, clone)));
+        assert_ne!(copy, first);
         launch(instantiated(clone));
         launch(instantiated(outer));
         assert_eq!(client.download(a, 4), [11; 4]);

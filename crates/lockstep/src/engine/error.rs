@@ -158,8 +158,10 @@ pub enum EngineError {
     },
 
     /// CUDA C++ baselines without a GPU.
-    #[error("CUDA C++ baselines are only timed on a GPU; leave out --peers, or use --engine gpu")]
-    PeersNeedGpu,
+    #[error(
+        "CUDA C++ baselines are only timed on a GPU; leave out --baselines, or use --engine gpu"
+    )]
+    BaselinesNeedGpu,
 
     /// Our own mistake, not the kernel's.
     #[error("internal error of the {engine}: {what}; please report it")]

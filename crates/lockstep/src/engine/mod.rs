@@ -35,7 +35,7 @@ mod panic;
 pub use buffer::Buffer;
 pub use config::LaunchConfig;
 pub use error::{EngineError, Place};
-pub use interface::{DeviceProperties, Engine, EngineKind, Observe, PeerModule, launch};
+pub use interface::{BaselineModule, DeviceProperties, Engine, EngineKind, Observe, launch};
 pub use launch::Prepared;
 pub use library::{Library, LibraryCall, SgemmMath};
 pub use machine::Machine;

@@ -463,7 +463,7 @@ impl Timing for Sim {
                 from,
                 size_bytes,
             } => self.copy(to, from, size_bytes),
-            Timed::Peers(_) | Timed::Library(_) => Err(EngineError::PeersNeedGpu),
+            Timed::Baselines(_) | Timed::Library(_) => Err(EngineError::BaselinesNeedGpu),
         }
     }
 }
