@@ -18,7 +18,7 @@ mod nvcc;
 mod occupancy;
 mod order;
 mod random;
-mod sieve;
+mod prefilter;
 mod structure;
 mod supported;
 mod trace;

@@ -4,6 +4,7 @@
 //! [`fragments`]: super::fragments
 
 use super::access::{AccessClass, Lanes, WarpAccess};
+use super::convergence::thread_at;
 use super::exact::{Kind, is_copy, site_of};
 use super::finding::{Finding, Side, Spot};
 use super::fragments::Fragments;
@@ -12,7 +13,6 @@ use super::order::{BlockOrder, Part, missing};
 use super::products::Products;
 use super::proxies::{OperationId, Proxies, UNIT, spot};
 use super::races::{self, lanes};
-use super::together::thread_at;
 use crate::diagnostics::AccessKind;
 use ptx::ir::Space;
 

@@ -16,9 +16,9 @@
 use std::collections::{HashMap, VecDeque};
 
 use super::access::Lanes;
+use super::convergence::thread_at;
 use super::finding::{Finding, Side};
 use super::observer::ProductSeen;
-use super::together::thread_at;
 use crate::diagnostics::AccessKind;
 use crate::program::Slot;
 use crate::warp::FrameId;

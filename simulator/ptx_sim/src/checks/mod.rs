@@ -10,19 +10,19 @@
 //! [`copies`], asynchronous copies; [`bulk`], bulk copies; [`proxies`], what else works on
 //! shared memory beside the threads, [`products`] of warpgroups among it, and [`fragments`]
 //! on their registers, all together [`beside`]; [`written`], reads of what nobody wrote;
-//! [`together`], barriers and warp-wide instructions, and [`undefined`], what shuffles give that
-//! read from nobody; [`visits`], what others do in a block's
+//! [`convergence`], barriers and warp-wide instructions, and [`undefined`], what shuffles give that
+//! read from nobody; [`remote_shared`], what others do in a block's
 //! shared memory, and its end. [`judge`] is the interface to what
-//! judges accesses to memory: [`exact`], which says what is wrong, and [`sieve`], which
+//! judges accesses to memory: [`exact`], which says what is wrong, and [`prefilter`], which
 //! only says whether anything could be. [`watch`] hands each event to those whom it
-//! concerns, and [`finding`] is what they find. [`aside`] is what else is kept of a run: what it
+//! concerns, and [`finding`] is what they find. [`recorder`] is what else is kept of a run: what it
 //! overwrites, or, by [`tracer`], its events, a [`trace`].
 //!
 //! What each check can miss stands in its module's documentation, and for users
 //! in `docs/checks.md`.
 
 pub(crate) mod access;
-pub(crate) mod aside;
+pub(crate) mod recorder;
 mod beside;
 pub(crate) mod bulk;
 pub(crate) mod copies;
@@ -40,11 +40,11 @@ mod products;
 pub(crate) mod proxies;
 pub(crate) mod races;
 pub(crate) mod shadow;
-pub(crate) mod sieve;
-pub(crate) mod together;
+pub(crate) mod prefilter;
+pub(crate) mod convergence;
 pub mod trace;
 pub(crate) mod tracer;
 mod undefined;
-mod visits;
+mod remote_shared;
 pub(crate) mod watch;
 pub(crate) mod written;

@@ -55,7 +55,7 @@ pub(crate) trait Observer: Send {
     fn converged(&mut self, _lanes: Lanes, _members: &[u32; 32]) {}
     /// Lanes carry out a warp-wide instruction, each with its mask of members;
     /// a shuffle reads from these lanes.
-    fn together(
+    fn warp_wide(
         &mut self,
         _instruction: u32,
         _lanes: Lanes,

@@ -12,9 +12,9 @@
 use std::collections::HashMap;
 
 use super::access::Lanes;
+use super::convergence::thread_at;
 use super::finding::{Finding, Side};
 use super::races::lanes;
-use super::together::thread_at;
 use crate::decode::liveness::visit;
 use crate::warp::FrameId;
 use ptx::ir::{Instruction, Operand, RegId};

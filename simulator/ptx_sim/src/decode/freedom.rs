@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::apart::reduction_of;
+use super::order_dependence::reduction_of;
 use crate::program::{Access, Atomic, AtomicKind, AtomicType, BulkOp, Op, Order, Program};
 use ptx::ir::Space;
 

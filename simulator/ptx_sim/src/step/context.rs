@@ -9,7 +9,7 @@ use crate::context::LaunchContext;
 use crate::memory::shared::SharedMemory;
 use crate::program::Function;
 use crate::registers::FramePtr;
-use crate::schedule::Dice;
+use crate::schedule::Choices;
 use crate::warp::{FrameId, Warp};
 use crate::warpgroups::Warpgroups;
 
@@ -41,7 +41,7 @@ pub(crate) struct Env<'a, O: Observer> {
     /// What watches.
     pub observer: &'a mut O,
     /// The choices of a schedule, if it is not the usual one.
-    pub dice: Option<&'a mut Dice>,
+    pub choices: Option<&'a mut Choices>,
 }
 
 impl<'a, O: Observer> Env<'a, O> {

@@ -142,8 +142,8 @@ fn split<O: Observer>(
         _ => {}
     }
     let mut join = join;
-    if let Some(dice) = &mut step.env.dice
-        && dice.stay_apart()
+    if let Some(choices) = &mut step.env.choices
+        && choices.stay_diverged()
     {
         join = None;
     }

@@ -34,8 +34,8 @@ pub(in crate::step) fn arrive_for<O: Observer>(
         if !step.env.bulk.has_for(barrier) {
             return Ok(());
         }
-        if let Some(dice) = &mut step.env.dice
-            && dice.copy_tarries()
+        if let Some(choices) = &mut step.env.choices
+            && choices.copy_tarries()
         {
             return Ok(());
         }

@@ -9,14 +9,14 @@ use ptx::ir::Space;
 
 /// One of two things that nobody wants of the same run.
 #[expect(clippy::large_enum_variant, reason = "one per worker, behind a box")]
-pub(crate) enum Aside<'a> {
+pub(crate) enum Recorder<'a> {
     /// Memory as it was before the launch wrote there.
     Journal(Journal<'a>),
     /// The events of a block.
     Trace(Tracer),
 }
 
-impl<'a> Aside<'a> {
+impl<'a> Recorder<'a> {
     /// Lanes access memory.
     pub fn access(&mut self, instruction: u32, access: &WarpAccess<'_>) {
         match self {
