@@ -88,7 +88,7 @@ fn shapes(registered: Registered) -> [Shape; 2] {
     let most = if lesson.id == "neighbor" { 2 } else { 16 };
     dims[0] *= factor.clamp(1, most) as u32;
     let large = Shape::of(&dims);
-    // Some lessons run whatever they are told; that of widths only widths.
+    // Some lessons run whatever the options; that of widths only widths.
     let has_sizes = (lesson.memory)(&large) != Footprint::SMALL && lesson.id != "bank_widths";
     let large = if has_sizes { large } else { sample.clone() };
     [sample, large]

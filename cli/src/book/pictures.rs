@@ -117,7 +117,7 @@ pub fn memory(_: &Facts, arguments: &Arguments) -> Result<String, String> {
     ))
 }
 
-/// `{{#sectors type= stride= first=}}`: what a load by lanes so many elements apart fetches.
+/// `{{#sectors type= stride= first=}}`: what a load by lanes this many elements apart fetches.
 pub fn sectors(_: &Facts, arguments: &Arguments) -> Result<String, String> {
     arguments.keys(&["type", "stride", "first", "caption"])?;
     let number = |key: &str, usual: u64| match arguments.get(key) {

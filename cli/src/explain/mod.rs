@@ -89,7 +89,7 @@ impl Explained {
     }
 }
 
-/// The shape at which a kernel is explained if nobody asks for another: the smallest for which
+/// The shape at which a kernel is explained unless another is asked for: the smallest for which
 /// the catalogue states its counts, else the smallest that its lesson runs.
 pub fn default_shape(registered: Registered) -> Option<Shape> {
     let lesson = registered.lesson;

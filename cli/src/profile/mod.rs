@@ -165,7 +165,7 @@ pub fn run_case(
     (registered.kernel.run)(&mut trial)
 }
 
-/// The shape at which a kernel is profiled if nobody asks for another: one for which
+/// The shape at which a kernel is profiled unless another is asked for: one for which
 /// the catalogue states its counts, or the largest. None if its lesson has no single
 /// shape.
 pub fn default_shape(registered: Registered) -> Option<Shape> {
@@ -224,7 +224,7 @@ pub fn with_helpers(module: &PtxModule) -> Vec<PtxModule> {
     modules
 }
 
-/// The profile of what a run of a case launched, whose end is told elsewhere, and what in it
+/// The profile of what a run of a case launched, whose end is reported elsewhere, and what in it
 /// differs from the catalogue, which speaks of single launches; none if it never launched the
 /// kernel.
 ///

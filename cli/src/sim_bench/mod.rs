@@ -64,7 +64,7 @@ impl Mode {
     }
 }
 
-/// How to measure each launch: in these modes, at least so many times each, and again until
+/// How to measure each launch: in these modes, at least this many times each, and again until
 /// this time is over.
 #[derive(Clone, Debug)]
 pub struct Patience {

@@ -3,7 +3,7 @@
 use super::support::{fails, lockstep, stderr};
 use std::process::{Command, Output};
 
-/// The program with so many kilobytes of address space.
+/// The program with this many kilobytes of address space.
 fn with_memory(kilobytes: u32, arguments: &[&str]) -> Output {
     Command::new("sh")
         .args(["-c", &format!(r#"ulimit -v {kilobytes}; exec "$@""#), "sh"])

@@ -54,7 +54,7 @@ struct Options {
     #[arg(long)]
     check: bool,
 
-    /// Begin no file of tests later than so many minutes after a client's first one
+    /// Begin no file of tests later than this many minutes after a client's first one
     #[arg(long, value_name = "N")]
     minutes: Option<u64>,
 

@@ -12,9 +12,9 @@ const NO_BITS: u32 = 8;
 /// How many bytes there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// So many.
+    /// This many.
     Bytes(usize),
-    /// So many can be read for certain; with these, ask again.
+    /// This many can be read for certain; with these, ask again.
     AtLeast(usize),
     /// Text: up to a nul.
     ToNul,

@@ -62,7 +62,7 @@ impl Image {
     pub unsafe fn at(start: *const u8) -> Outcome<Self> {
         Status::INVALID_VALUE.when(start.is_null())?;
         // SAFETY: The caller says that an image is there; each length is one that the bytes
-        // before have told of.
+        // before have reported.
         unsafe {
             if begins_with(start, LINKED) {
                 let size = start.add(LINKED.len()).cast::<u64>().read_unaligned();

@@ -70,7 +70,7 @@ impl Options {
             let limit = || Some(number()).filter(|&n| n > 0);
             match option {
                 MAX_REGISTERS => limits.most = limit(),
-                // The answer is for how many threads it was compiled: for so many.
+                // The answer is for how many threads it was compiled: for this many.
                 THREADS_PER_BLOCK | MAX_THREADS => limits.block_threads = limit(),
                 MIN_BLOCKS => limits.min_blocks = limit(),
                 OVERRIDE_DIRECTIVES => limits.overrides = number() != 0,

@@ -138,7 +138,7 @@ impl From<&LaunchError> for Status {
                 | FaultKind::UseAfterFree { .. }
                 | FaultKind::ReadOnly { .. }
                 | FaultKind::StackOverflow { .. } => Self::ILLEGAL_ADDRESS,
-                // Barriers that nobody leaves hang a GPU until a watchdog ends it.
+                // Barriers that are never left hang a GPU until a watchdog ends it.
                 FaultKind::BarrierDeadlock { .. } => Self::LAUNCH_TIMEOUT,
                 _ => Self::LAUNCH_FAILED,
             },

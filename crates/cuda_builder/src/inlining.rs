@@ -153,7 +153,7 @@ fn split(ptx: &str) -> (Vec<&str>, HashMap<&str, Vec<&str>>) {
     (code, sections)
 }
 
-/// What has been written: names of functions, each told once, and places.
+/// What has been written: names of functions, each written once, and places.
 #[derive(Default)]
 struct Names {
     numbers: HashMap<String, usize>,

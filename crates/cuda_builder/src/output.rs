@@ -28,7 +28,7 @@ pub struct Ptx {
     pub path: PathBuf,
 }
 
-/// The variable with the PTX's path, if the builder is told no other name.
+/// The variable with the PTX's path, if the builder is given no other name.
 pub(crate) const VARIABLE: &str = "KERNELS_PTX";
 
 /// Sets `name` to the path of the first PTX, `name` with the architecture

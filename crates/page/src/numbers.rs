@@ -16,7 +16,7 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
-/// With so many digits after the point, without trailing zeros; [`NONE`] if it is not finite.
+/// With this many digits after the point, without trailing zeros; [`NONE`] if it is not finite.
 pub fn short(number: f64, digits: usize) -> String {
     if !number.is_finite() {
         return NONE.to_owned();

@@ -265,7 +265,7 @@ fn expects_at(shape: &Shape) -> bool {
         && k.is_multiple_of(32)
 }
 
-/// Products up to so many multiply-adds are compared element by element.
+/// Products up to this many multiply-adds are compared element by element.
 const ALL_ELEMENTS: u64 = 1 << 26;
 /// Rows of larger ones that are.
 const SOME_ROWS: usize = 16;
@@ -413,7 +413,7 @@ type Args = (
 /// The geometry for m and n.
 type Config = fn(u32, u32) -> LaunchConfig;
 
-/// Values after C that nobody may write.
+/// Values after C that must not be written.
 const GUARD: usize = 64;
 
 /// The matrices of one product, in device memory.

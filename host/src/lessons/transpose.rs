@@ -345,7 +345,7 @@ fn run_one(trial: &mut Trial<'_>, launch: &Launch<'_>) -> Result<(), CaseError> 
     launch(trial, Act::Timed, &mut matrices)
 }
 
-/// Elements between two outputs of a sweep, which nobody may write.
+/// Elements between two outputs of a sweep, which must not be written.
 const GUARD: usize = 64;
 
 /// Every shape up to the trial's, each exact.

@@ -20,7 +20,7 @@ use crate::{Invalid, LINE_BYTES, Tile};
 pub enum Layout {
     /// Row by row.
     Plain,
-    /// Rows so many elements longer.
+    /// Rows this many elements longer.
     Padded(u32),
     /// Permutations of the plain places, one after the other.
     Swizzled(Vec<Bits>),

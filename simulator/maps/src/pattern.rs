@@ -61,7 +61,7 @@ pub enum Shape {
     Column,
     /// Along the diagonal.
     Diagonal,
-    /// So many elements apart.
+    /// This many elements apart.
     Stride(u32),
     /// All the same one.
     Broadcast,

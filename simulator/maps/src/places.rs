@@ -28,7 +28,7 @@ impl TileMap {
         Self::by_vectors(tile, layout, vector)
     }
 
-    /// The same by vectors of so many elements, or shorter ones if the layout does not keep
+    /// The same by vectors of this many elements, or shorter ones if the layout does not keep
     /// those together.
     ///
     /// # Errors

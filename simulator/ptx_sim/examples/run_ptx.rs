@@ -12,7 +12,7 @@
 //! `--schedules N` runs it again in N other orders of its blocks, warps and lanes, and
 //! compares all buffers, bit by bit, with what the usual order leaves (sums of floats by
 //! atomics depend on the order and may differ). `--schedule 7/warps/12` does so in one
-//! order, as the search has told it.
+//! order, as the search has named it.
 //!
 //! Try `simulator/ptx_sim/tests/nvcc/saxpy.ptx saxpy --grid 2 --block 128 i32=200 f32=0.5
 //! f32[200]=count f32[200]=count`.

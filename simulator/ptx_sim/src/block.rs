@@ -371,7 +371,7 @@ fn must_stay(launch: &LaunchContext<'_>, warp: &Warp) -> bool {
     warp.paths.iter().any(stays)
 }
 
-/// Runs a warp for a slice of so many warp instructions. Gives what it used.
+/// Runs a warp for a slice of this many warp instructions. Gives what it used.
 #[inline(always)]
 fn run_warp<O: Observer>(
     env: &mut Env<'_, O>,

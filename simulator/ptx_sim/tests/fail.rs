@@ -98,7 +98,7 @@ fn ptx_files(folder: &Path) -> Vec<PathBuf> {
 const KINDS: &[(&str, &str)] = &[
     ("memory", "Accesses where nothing is"),
     ("race", "Races"),
-    ("unwritten", "Reads of what nobody wrote"),
+    ("unwritten", "Reads of unwritten memory"),
     ("copy", "Asynchronous copies"),
     ("sync", "Barriers and warp-wide instructions"),
     ("bulk", "Bulk copies and tensor maps"),

@@ -185,7 +185,7 @@ fn within(text: &str, limits: RegisterLimits) -> KernelAttributes {
     found.expect("a kernel")
 }
 
-/// A kernel that loads so many words, then stores them all.
+/// A kernel that loads this many words, then stores them all.
 fn holding(n_words: u32, directives: &str) -> String {
     let mut body = String::new();
     for i in 0..n_words {

@@ -56,7 +56,7 @@ fn result(kernel: &KernelEntry, sim: &Sim, orders: &Orders) -> CaseResult {
 const SEEDS: Orders = Orders::Seeds(0..40);
 
 /// The usual order hides it, others show it, and the same again when asked for what was
-/// told; the corrected version passes in all. Gives the reason.
+/// reported; the corrected version passes in all. Gives the reason.
 fn only_others_show(kernel: &KernelEntry, corrected: &KernelEntry, sim: &Sim) -> String {
     let usual = result(kernel, sim, &Orders::Usual);
     assert_eq!(usual.status, Status::Passed, "{:?}", usual.reason);

@@ -71,9 +71,9 @@ enum With {
 enum Cell {
     /// It ran, and nothing was found.
     Clean,
-    /// So many reports.
+    /// This many reports.
     Findings(usize),
-    /// So many reports, which are known false positives.
+    /// This many reports, which are known false positives.
     Known(usize),
     /// The kernel itself failed, or its results were wrong.
     Failed,

@@ -209,7 +209,7 @@ fn kernel_nodes_tell_and_take_their_parameters() {
         let of = |i| *kernel.params.add(i);
         assert_eq!(*of(0).cast::<u64>(), a);
         assert_eq!(*of(1).cast::<u32>(), 4);
-        // What was told can be given back, with another buffer.
+        // What was read can be set again, with another buffer.
         let params = [(&raw const b).cast_mut().cast(), of(1)];
         let new = Kernel {
             params: params.as_ptr(),

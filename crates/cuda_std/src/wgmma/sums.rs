@@ -13,7 +13,7 @@ pub struct Sums<T: Factor, const REGISTERS: usize> {
     registers: [T::Sum; REGISTERS],
 }
 
-/// Factors that can be multiplied into sums of so many registers.
+/// Factors that can be multiplied into sums of this many registers.
 pub trait Multiply<const REGISTERS: usize>: Factor {
     /// As a constant: an array that is filled in a loop is not kept in registers.
     #[doc(hidden)]
@@ -47,7 +47,7 @@ impl<T: Multiply<REGISTERS>, const REGISTERS: usize> Sums<T, REGISTERS> {
     /// was there is kept, or not counted: so nothing need be cleared between two tiles.
     ///
     /// It runs by itself. Until it has been waited for, by [`wait_for_all_but`] or
-    /// [`finish`](Self::finish), nobody writes the tiles.
+    /// [`finish`](Self::finish), nothing writes the tiles.
     ///
     /// # Safety
     ///

@@ -149,7 +149,7 @@ fn rustup_is_not_asked_where_it_is_told_not_to_install() {
     assert!(!machine.log().contains("rustup"), "{}", machine.log());
     assert_eq!(
         told.0.lock().unwrap()[0],
-        "rustup is told not to install (RUSTUP_AUTO_INSTALL=0); \
+        "rustup may not install toolchains (RUSTUP_AUTO_INSTALL=0); \
          looking for the kernels' compiler in the distribution's packages"
     );
 }

@@ -83,7 +83,7 @@ impl Failure {
         self
     }
 
-    /// Everything that is told, in one text.
+    /// The whole verdict in one text.
     pub fn text(&self) -> String {
         let parts = [
             Some(&self.message),

@@ -62,7 +62,7 @@ impl LaunchConfig {
         }
     }
 
-    /// With so many blocks in a cluster, by axis. The grid must be a multiple of it. Clusters
+    /// With this many blocks in a cluster, by axis. The grid must be a multiple of it. Clusters
     /// of more than 8 blocks, up to 16, run on a H200 and on the simulator, not on every GPU
     /// that has clusters.
     pub const fn with_cluster(self, cluster: [u8; 3]) -> Self {

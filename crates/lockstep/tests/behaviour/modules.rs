@@ -19,7 +19,7 @@ fn a_launch_does_its_work() {
         report.place().to_string(),
         "kernel `scale`, launched with 8×1×1 blocks of 128×1×1 threads"
     );
-    // One of the two can be told, by what ran it.
+    // One of the two can be recognised, by what ran it.
     assert_eq!(report.time_ms().is_some(), !device.is_simulator());
     assert_eq!(report.counts().is_some(), device.is_simulator());
 }

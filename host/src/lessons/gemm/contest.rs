@@ -51,7 +51,7 @@ pub fn on_cubes(lesson: &str, kernel: &str) -> Option<Vec<Shape>> {
     }
 }
 
-/// For each product the kernel that is chosen for it on so many SMs: those of `products`, or, if
+/// For each product the kernel that is chosen for it on this many SMs: those of `products`, or, if
 /// there are none, those from practice and those that nobody tuned for.
 pub fn chosen(products: &[Shape], n_multiprocessors: u32) -> Vec<(&'static str, Shape)> {
     let products = match products {

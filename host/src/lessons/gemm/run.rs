@@ -9,7 +9,7 @@ use lockstep::engine::{
     Buffer, Engine, EngineError, LaunchConfig, LibraryCall, Major, Matmul, Prepared, Stored,
 };
 
-/// Values after C that nobody may write.
+/// Values after C that must not be written.
 const GUARD: usize = 64;
 
 /// What the rows of A and B, as they lie in memory, run along.

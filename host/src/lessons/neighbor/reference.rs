@@ -8,7 +8,7 @@ use std::collections::HashMap;
 /// the kernels decide it.
 pub fn are_near(dx: f32, dy: f32, cutoff_squared: f32) -> bool {
     // The fused operation is slow on a processor that the compiler does not know
-    // to have it. Far pairs, nearly all, are told without.
+    // to have it. Far pairs, nearly all, are found without.
     let roughly = dx * dx + dy * dy;
     if roughly > cutoff_squared * 1.001 {
         return false;

@@ -1,15 +1,15 @@
 //! Observers, which watch a kernel while it runs.
 //!
-//! An [`Observer`](observer::Observer) is told of every block of instructions, every memory access
+//! An [`Observer`](observer::Observer) is notified of every block of instructions, every memory access
 //! and everything that orders accesses, and cannot change anything: semantics
 //! never import what is in here beyond this trait, and a run without observers
 //! compiles to a loop without them.
 //!
-//! Reading order: [`access`] and [`observer`], what observers are told; [`count`] and [`counters`], what an access costs; [`order`],
+//! Reading order: [`access`] and [`observer`], what observers are notified of; [`count`] and [`counters`], what an access costs; [`order`],
 //! what comes before what; [`shadow`] and [`races`], accesses in no order;
 //! [`copies`], asynchronous copies; [`bulk`], bulk copies; [`proxies`], what else works on
 //! shared memory beside the threads, [`products`] of warpgroups among it, and [`fragments`]
-//! on their registers, all together [`beside`]; [`written`], reads of what nobody wrote;
+//! on their registers, all together [`beside`]; [`written`], reads of unwritten memory;
 //! [`convergence`], barriers and warp-wide instructions, and [`undefined`], what shuffles give that
 //! read from nobody; [`remote_shared`], what others do in a block's
 //! shared memory, and its end. [`judge`] is the interface to what

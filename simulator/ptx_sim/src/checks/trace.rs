@@ -112,7 +112,7 @@ pub enum TraceKind {
     CopiesCommitted,
     /// Lanes have waited for their groups of copies.
     CopiesAwaited {
-        /// For all but so many, the youngest ones; none for really all copies.
+        /// For all but this many, the youngest ones; none for really all copies.
         n_left: Option<u32>,
     },
     /// A thread starts a bulk copy.

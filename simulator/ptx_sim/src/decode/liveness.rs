@@ -20,7 +20,7 @@ use ptx::ir::{Address, AddressBase, Function, Instruction, Operand, RegId, Type}
 pub(crate) struct RegisterSet(Vec<u64>);
 
 impl RegisterSet {
-    /// Of so many registers, none.
+    /// Of this many registers, none.
     pub fn empty(n_registers: usize) -> Self {
         Self(vec![0; n_registers.div_ceil(64)])
     }

@@ -9,7 +9,7 @@ use ptx::ir::Space;
 
 /// Whether no block can see what another one does, without a race, and memory holds the
 /// same in the end whatever order they run in: there are no accesses to global memory
-/// that are made to meet others, but sums and the like whose result nobody reads. `reachable`
+/// that are made to meet others, but sums and the like whose result is not used. `reachable`
 /// are the functions that the kernel can come to.
 pub(crate) fn is_order_independent(program: &Program, reachable: &BTreeSet<u32>) -> bool {
     let functions = reachable.iter().filter_map(|&index| {

@@ -613,7 +613,7 @@ pub struct BytesAwaited {
     pub address: u64,
     /// Where that is.
     pub relation: Relation,
-    /// Bytes that it has been told to expect in this phase.
+    /// Bytes that it was set to expect in this phase.
     pub expected: i64,
     /// Bytes that have arrived.
     pub arrived: i64,

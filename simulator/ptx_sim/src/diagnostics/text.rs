@@ -31,7 +31,7 @@ impl Relation {
         }
     }
 
-    /// Where an access of so many bytes is.
+    /// Where an access of this many bytes is.
     pub(crate) fn describe(&self, bytes: u32) -> String {
         let Self::Near {
             label,

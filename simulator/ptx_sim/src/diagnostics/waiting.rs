@@ -107,7 +107,7 @@ impl OutOfFuel {
             "let the barrier in memory expect exactly the bytes that come (mbarrier.arrive.expect_tx), \
              in each phase: of a tile those of the whole box, what is out of bounds included"
         } else if asks(Asks::Mbarrier) {
-            "the barrier in memory (mbarrier) waits for as many arrivals, and bytes, as it was told \
+            "the barrier in memory (mbarrier) waits for as many arrivals, and bytes, as it was set \
              to: see that all of them come, in each phase, and that its parity is the right one"
         } else if (asks(Asks::Atomic) || asks(Asks::Flag)) && waits_for_lanes {
             "a lane may wait for another of its own warp, which waits for it behind the loop: let \

@@ -91,7 +91,7 @@ fn prefiltered(
     let context = device.context(launch, n_workers);
     let prefilter = || Prefilter::new(&context, written, undo, device.pool(), n_workers);
     let (counters, prefilters, result) = watched(&context, n_workers, prefilter);
-    // Who prints first is told by the lines.
+    // The lines show who prints first.
     let tells_order = n_workers > 1 && !context.printed.is_empty();
     if result.is_err() || tells_order || prefilters.iter().any(Judge::gives_up) {
         return None;

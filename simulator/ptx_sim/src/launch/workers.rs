@@ -193,7 +193,7 @@ impl<O: Observer> Worker<'_, '_, O> {
         }
     }
 
-    /// How many clusters are to begin beside those in flight, after so many rounds.
+    /// How many clusters are to begin beside those in flight, after this many rounds.
     fn more(&mut self, turn: &Turn, rounds: u32) -> usize {
         let of_cluster = self.work.context.cluster.n_blocks() as usize;
         let n = self.resident.len().div_ceil(of_cluster);
@@ -232,7 +232,7 @@ impl<O: Observer> Worker<'_, '_, O> {
             if matches!(outcome, Ok(Round::Finished)) {
                 self.observer.block_ended(number);
             }
-            // What fails may have read what nobody wrote.
+            // What fails may have read unwritten memory.
             if let Some(finding) = self.observer.take_finding(outcome.is_err()) {
                 let error = self.work.context.finding(finding);
                 return Err((number, Box::new(error)));

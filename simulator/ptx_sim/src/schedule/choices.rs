@@ -4,7 +4,7 @@ use super::Schedule;
 
 /// Most blocks in flight at once that do not wait for each other.
 const MOST_IN_FLIGHT: u64 = 8;
-/// A warp that only waits for others, as far as one can see, has one turn in so many: what
+/// A warp that only waits for others, as far as one can see, has one turn in this many: what
 /// it waits for is done the sooner.
 const IDLE_TURNS: u64 = 8;
 /// How far ahead of its turn a block may begin.
@@ -23,13 +23,13 @@ pub(crate) struct Choices {
 /// at every instruction, some when one of them sleeps for long.
 struct Habits {
     in_flight: u64,
-    /// A warp, or a block, sits out one turn in so many.
+    /// A warp, or a block, sits out one turn in this many.
     sits_out: u64,
-    /// A warp is interrupted within a block of instructions one time in so many.
+    /// A warp is interrupted within a block of instructions one time in this many.
     interrupts: u64,
     /// Instructions of a turn.
     slice: i64,
-    /// Lanes go different ways for good one time in so many.
+    /// Lanes go different ways for good one time in this many.
     diverges: u64,
 }
 

@@ -25,7 +25,7 @@ pub struct Schedule {
     pub seed: u64,
     /// What is not in its usual order.
     pub varies: Varies,
-    /// After so many choices everything goes its usual way.
+    /// After this many choices everything goes its usual way.
     pub n_choices: Option<u64>,
 }
 

@@ -37,7 +37,7 @@ fn pass_in(
     };
     let regs = warp.frames[from_frame].registers.frame();
     for lane in lanes(mask) {
-        // SAFETY: The decoder made the slot for so many bytes per lane.
+        // SAFETY: The decoder made the slot for this many bytes per lane.
         let value = unsafe { regs.get(slot, slot_bytes, lane) };
         warp.local.write(lane, to_offset, bytes, u128::from(value));
     }

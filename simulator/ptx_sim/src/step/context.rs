@@ -94,7 +94,7 @@ pub(super) struct Step<'s, 'e, O: Observer> {
 }
 
 impl<O: Observer> Step<'_, '_, O> {
-    /// Lanes of the warp, as observers are told of them.
+    /// Lanes of the warp, as observers are notified of them.
     #[inline(always)]
     pub fn lanes(&self, mask: u32) -> Lanes {
         Lanes {

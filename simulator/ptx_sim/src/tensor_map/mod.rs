@@ -115,7 +115,7 @@ impl TensorMap {
         &self.box_dims[..self.rank()]
     }
 
-    /// Of so many elements of a tile one is copied, in each dimension.
+    /// Of this many elements of a tile one is copied, in each dimension.
     pub fn element_strides(&self) -> &[u32] {
         &self.element_strides[..self.rank()]
     }

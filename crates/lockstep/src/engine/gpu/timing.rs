@@ -445,7 +445,7 @@ impl Clock<'_> {
         Ok((n_in_row as u32, rows_ms))
     }
 
-    /// At least so many runs of the first contender one after the other, through all sets of
+    /// At least this many runs of the first contender one after the other, through all sets of
     /// buffers equally often, as a graph, and how many they are; none if something is to be done
     /// before each.
     pub(super) fn row(&self, n_runs: usize) -> Result<(Option<GraphExec>, usize), RunError> {

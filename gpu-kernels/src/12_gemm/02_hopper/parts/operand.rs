@@ -21,7 +21,7 @@ pub trait Layout: Rows {
     /// Whether a row of memory runs along k.
     const IS_ALONG_K: bool;
 
-    /// The box of a tensor map for tiles of so many rows, which are copied in parts of one
+    /// The box of a tensor map for tiles of this many rows, which are copied in parts of one
     /// `n_blocks`th, k or m and n first.
     fn box_dims(depth: u32, rows: u32, n_blocks: u32) -> [u32; 2] {
         if Self::IS_ALONG_K {

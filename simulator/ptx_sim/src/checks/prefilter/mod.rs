@@ -74,7 +74,7 @@ pub(crate) struct SharedCells {
 }
 
 impl<'a> Prefilter<'a> {
-    /// One of so many workers' for a launch before which this had been written.
+    /// One of this many workers' for a launch before which this had been written.
     pub fn new(
         launch: &LaunchContext<'a>,
         written: &'a [Written],

@@ -45,7 +45,7 @@ pub(super) fn check(
     operands::check(function, instruction, form, &opcode)
 }
 
-/// From sm_70 on, lanes of a warp have to be told which others take part.
+/// From sm_70 on, lanes of a warp must name the others that take part.
 fn needs_sync(module: &Module, instruction: &Instruction) -> Result<(), Refusal> {
     let digits = module.target.trim_start_matches("sm_");
     let digits = digits.trim_end_matches(|c: char| c.is_ascii_alphabetic());

@@ -90,7 +90,7 @@ pub(in crate::step) struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// As observers are told of it, if nothing more is to be said.
+    /// As observers are notified of it, if nothing more is to be said.
     #[inline(always)]
     pub fn observed<O: Observer>(
         &self,

@@ -168,7 +168,7 @@ pub(crate) fn bytes_awaited(
 ) -> Vec<BytesAwaited> {
     let awaited = bulk.unbalanced().into_iter().map(|tally| {
         let host = shared.host().wrapping_add(tally.barrier as usize);
-        // SAFETY: Who told of the barrier found eight aligned bytes of it in this memory.
+        // SAFETY: Who named the barrier found eight aligned bytes of it in this memory.
         let word = BarrierWord::unpack(unsafe { read64(host) });
         let address = u64::from(tally.barrier);
         BytesAwaited {
