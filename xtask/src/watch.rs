@@ -82,7 +82,7 @@ impl Options {
 }
 
 /// Builds and runs; a change of the sources ends it early. What does not compile has
-/// been reported when this returns, and is no reason to stop watching. Gives the exit status, if the
+/// been reported when this returns, and is not a reason to stop watching. Gives the exit status, if the
 /// program came to its end.
 fn watch_once(arguments: &[OsString], seen: &Snapshot) -> anyhow::Result<Option<u8>> {
     let program = match build::lockstep() {

@@ -71,7 +71,7 @@ pub struct Args {
     alone: bool,
 
     /// Of GEMM only the kernel that is chosen for each product by the account of its tiles: of
-    /// --sizes, or products from practice and such that nobody tuned for.
+    /// --sizes, or products from real models and such as no kernel was tuned for.
     #[arg(long, requires = "alone")]
     fastest: bool,
 

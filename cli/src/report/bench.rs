@@ -42,7 +42,7 @@ pub struct BenchReport {
     pub beside_baselines: BaselineSummary,
     /// The targets, from the cases below.
     pub scoreboard: Vec<scoreboard::Row>,
-    /// One a kernel and shape.
+    /// One per kernel and shape.
     pub cases: Vec<Measurement>,
 }
 

@@ -1,7 +1,7 @@
 //! A client's options for the compilation of PTX, and the buffers for its logs.
 //!
 //! Left out: what changes the code that a GPU would run (levels of optimisation, rounding,
-//! debugging), which is no matter here, and symbols with addresses.
+//! debugging), which does not matter here, and symbols with addresses.
 
 #![allow(
     clippy::undocumented_unsafe_blocks,

@@ -175,7 +175,7 @@ impl Manifest {
     /// Whether what is said can be.
     fn check(&self) -> Result<(), String> {
         if self.case.is_empty() {
-            return Err("there is no [[case]]: with which inputs is it run?".to_owned());
+            return Err("there is no [[case]]: add one with the inputs of a run".to_owned());
         }
         if self.hints.is_empty() {
             return Err("`hints` is empty: a learner who is stuck needs one at least".to_owned());
@@ -215,7 +215,9 @@ impl Manifest {
             if is_filled != argument.fill.is_some() {
                 return Err(match is_filled {
                     true => format!("the buffer `{name}` has a `fill`: fill = \"uniform(-1, 1)\""),
-                    false => format!("`{name}` cannot have a `fill`: nobody reads it first"),
+                    false => {
+                        format!("`{name}` cannot have a `fill`: it is written before it is read")
+                    }
                 });
             }
             let is_size = argument.tolerance >= 0.0;

@@ -53,11 +53,7 @@ fn what_a_manifest_says_wrong_is_told_with_what_would_be_right() {
             "on = [\"overrun\"]",
             &["`overrun` is not a kind", "out-of-bounds, misaligned"],
         ),
-        (
-            "result: has not",
-            "wrong: has not",
-            &["`wrong` is not a kind"],
-        ),
+        ("result: has", "wrong: has", &["`wrong` is not a kind"]),
         (
             "div_ceil(n, 128)",
             "div_ceil(m, 128)",

@@ -26,7 +26,7 @@ const TILE_ELEMENTS: u32 = TILE_ROWS * TILE_COLUMNS;
 /// Of the barrier at which the multipliers meet.
 const MULTIPLIERS_MEET: u32 = 1;
 
-/// Where sums are left for another block: room for one tile's a block, and a flag.
+/// Where sums are left for another block: room for one tile's per block, and a flag.
 #[derive(Clone, Copy)]
 struct Left {
     sums: *mut f32,

@@ -94,7 +94,7 @@ pub struct Published {
     pub machine: &'static str,
     /// The shape's name.
     pub shape: &'static str,
-    /// Milliseconds a launch.
+    /// Milliseconds per launch.
     pub time_ms: f64,
 }
 

@@ -491,7 +491,7 @@ impl<'e> Plan<'e> {
             flags.as_mut_ptr(),
         );
         // SAFETY: as in `of`; `sums` is as large as the grid asks for, and there is a
-        // flag a block, all 0.
+        // flag per block, all 0.
         let launch = unsafe { Prepared::of::<sgemm_balanced>(config, args) }?;
         Ok(Self {
             launch,

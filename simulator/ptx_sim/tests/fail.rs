@@ -96,7 +96,7 @@ fn ptx_files(folder: &Path) -> Vec<PathBuf> {
 
 /// What the folders hold, in the list's order.
 const KINDS: &[(&str, &str)] = &[
-    ("memory", "Accesses where nothing is"),
+    ("memory", "Accesses to unallocated memory"),
     ("race", "Races"),
     ("unwritten", "Reads of unwritten memory"),
     ("copy", "Asynchronous copies"),

@@ -96,7 +96,7 @@ pub const fn position(thread: u32, register: u32) -> Position {
 }
 
 /// Waits until no more than the `N` products that were added last are in flight. The tiles of the
-/// others may be written again; their sums are still nobody's to look at.
+/// others may be written again; their sums must not be read yet.
 ///
 /// # Safety
 ///

@@ -23,7 +23,7 @@ pub struct Passed {
     pub counts: Vec<String>,
 }
 
-/// The first thing that is not as it should be.
+/// The first failed check.
 #[derive(Clone, Debug)]
 pub struct Failure {
     /// One of [`KINDS`].

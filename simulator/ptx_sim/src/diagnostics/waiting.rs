@@ -113,10 +113,10 @@ impl OutOfFuel {
             "a lane may wait for another of its own warp, which waits for it behind the loop: let \
              one lane take a lock for its warp, or do within the loop what the lock is for"
         } else if asks(Asks::Atomic) {
-            "nobody frees what the loop tries to take: see that it is freed on every way, and that \
+            "nothing frees what the loop tries to take: see that it is freed on every way, and that \
              its holder waits for none of these threads"
         } else if asks(Asks::Flag) {
-            "nobody sets the flag that the loop reads: see that the thread that does can get there, \
+            "nothing sets the flag that the loop reads: see that the thread that does can get there, \
              by waiting for none of these"
         } else if asks(Asks::Loads) {
             "the loop reads memory by ordinary loads, which need not see what others write: use \

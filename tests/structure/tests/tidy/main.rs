@@ -13,3 +13,4 @@ mod paths;
 mod repository;
 mod results;
 mod times;
+mod words;
